@@ -1,0 +1,167 @@
+// The surface tree: the Python subset as it was written, without meaning.
+//
+// Nodes live in one flat array and refer to each other by index; 0 means "none". Every
+// byte of a node counts for the speed of everything else, so a node has 28 of them, and
+// what is long (text of literals) stays in the source. surface.def says what a, b, c and
+// op hold for each kind.
+#ifndef TVMS_GRAMMAR_SURFACE_H
+#define TVMS_GRAMMAR_SURFACE_H
+
+#include "support/context.h"
+
+typedef uint32_t tvms_ref;  // index into tvms_surface.nodes; 0: none
+
+typedef enum {
+  TVMS_SURF_INVALID,
+#define SURF(KIND, name, class, holds) TVMS_SURF_##KIND,
+#include "grammar/surface.def"
+} tvms_surf_kind;
+
+// Operators of UNARY, BINARY, BOOL, COMPARED, AUG_ASSIGN, kinds of PARAM and TYPE_PARAM.
+typedef enum {
+  TVMS_OP_NONE,
+  // binary, lowest precedence first
+  TVMS_OP_OR,
+  TVMS_OP_AND,
+  TVMS_OP_BIT_OR,
+  TVMS_OP_BIT_XOR,
+  TVMS_OP_BIT_AND,
+  TVMS_OP_SHIFT_LEFT,
+  TVMS_OP_SHIFT_RIGHT,
+  TVMS_OP_ADD,
+  TVMS_OP_SUB,
+  TVMS_OP_MUL,
+  TVMS_OP_MATMUL,
+  TVMS_OP_DIV,
+  TVMS_OP_FLOOR_DIV,
+  TVMS_OP_MOD,
+  TVMS_OP_POWER,
+  // unary
+  TVMS_OP_NOT,
+  TVMS_OP_NEGATE,
+  TVMS_OP_PLUS,
+  TVMS_OP_INVERT,
+  // comparisons
+  TVMS_OP_EQ,
+  TVMS_OP_NE,
+  TVMS_OP_LT,
+  TVMS_OP_LE,
+  TVMS_OP_GT,
+  TVMS_OP_GE,
+  TVMS_OP_IN,
+  TVMS_OP_NOT_IN,
+  TVMS_OP_IS,
+  TVMS_OP_IS_NOT,
+  // kinds of parameters
+  TVMS_OP_PARAM,          // x
+  TVMS_OP_SLASH,          // bare /
+  TVMS_OP_STAR,           // *args, or bare * with name 0
+  TVMS_OP_KEYWORD_ONLY,   // x after * or *args
+  TVMS_OP_DOUBLE_STAR,    // **kwargs
+} tvms_surf_op;
+
+enum {
+  TVMS_SURF_PAREN = 1,  // TUPLE, WITH: in parentheses
+  TVMS_SURF_ELIF = 2,   // IF: written as elif
+  TVMS_SURF_STEP = 4,   // SLICE: second colon written
+  TVMS_SURF_COMMA = 8,  // trailing comma before the closing bracket
+};
+
+typedef struct {
+  uint8_t kind;  // tvms_surf_kind
+  uint8_t op;    // tvms_surf_op
+  uint8_t flags;
+  uint8_t parens;  // redundant parentheses around the expression as written, at most 255
+  uint32_t begin;  // bytes of the node without its redundant parentheses
+  uint32_t end;
+  uint32_t a;
+  uint32_t b;
+  uint32_t c;
+  tvms_ref next;  // next of the list the node is in
+} tvms_surf;
+
+// A comment. Lines that hold only white space are counted, not kept.
+typedef struct {
+  uint32_t begin;  // at the '#'
+  uint32_t end;
+  tvms_ref owner;  // statement it belongs to: the one that follows an own-line comment in
+                   // its body, or the one whose line it ends; 0: end of file or of a body
+  bool own_line;
+} tvms_comment;
+
+typedef struct {
+  tvms_context *context;
+  tvms_source *source;
+  tvms_surf *nodes;  // [0] is unused
+  uint32_t count;
+  uint32_t cap;
+  tvms_ref body;  // statements of the file
+  tvms_comment *comments;  // in order of place
+  uint32_t comment_count;
+  uint32_t comment_cap;
+} tvms_surface;
+
+// Parses a source. Syntax errors are reported in `context->diags`, all of them in one
+// run; the tree then has ERROR nodes and is safe to walk. The tree is owned by
+// context->memory until tvms_surface_fini.
+void tvms_surface_parse(tvms_surface *surface, tvms_context *context, tvms_source *source);
+
+// Parses one expression that stands in `span` of the source (the text of a string literal
+// without escapes: `"n + 1"` in a shape). Its nodes are added to `surface`, with true
+// places. Returns 0 after reporting an error.
+tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span);
+
+void tvms_surface_fini(tvms_surface *surface);
+
+static inline const tvms_surf *tvms_surf_at(const tvms_surface *surface, tvms_ref ref) {
+  return &surface->nodes[ref];
+}
+static inline tvms_span tvms_surf_span(const tvms_surface *surface, tvms_ref ref) {
+  return (tvms_span){surface->nodes[ref].begin, surface->nodes[ref].end};
+}
+static inline uint32_t tvms_surf_count(const tvms_surface *surface, tvms_ref list) {
+  uint32_t count = 0;
+  for (; list; list = surface->nodes[list].next) {
+    count++;
+  }
+  return count;
+}
+
+#define tvms_each_surf(surface, ref, list)                                               \
+  for (tvms_ref ref = (list); ref; ref = tvms_surf_at((surface), ref)->next)
+
+// Parts of a DEF or CLASS in one place. Lists as in surface.def.
+typedef struct {
+  tvms_sym name;
+  tvms_span name_span;
+  tvms_ref decorators;
+  tvms_ref type_params;
+  tvms_ref params;  // PARAM list of a def, arguments of a class
+  tvms_ref returns;
+  tvms_ref body;
+} tvms_surf_definition;
+
+tvms_surf_definition tvms_surf_define(const tvms_surface *surface, tvms_ref ref);
+
+// Value of an INT node. Returns false if it does not fit 64 unsigned bits.
+bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value);
+double tvms_surf_float(const tvms_surface *surface, tvms_ref ref);
+
+// Decoded text of a STRING or STRINGS node, taken from `arena`. `is_bytes` tells b"".
+// Escapes are Python's; a bad or unsupported one has been reported by the lexer.
+// f-strings are not decoded: see tvms_surf_is_fstring.
+typedef struct {
+  const char *text;
+  size_t len;
+  bool is_bytes;
+} tvms_surf_text;
+
+tvms_surf_text tvms_surf_string(const tvms_surface *surface, tvms_ref ref,
+                                tvms_arena *arena);
+bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref);
+
+// The bytes between the quotes of a plain one-piece string without escapes, for parsing
+// an expression inside it. Returns false for any other string.
+bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref, tvms_span *inside);
+
+#endif

@@ -1,0 +1,32 @@
+// What one run of the library works with: memory, names, diagnostics.
+//
+// A context serves one thread. Nothing in tvms is global, so contexts are independent.
+#ifndef TVMS_SUPPORT_CONTEXT_H
+#define TVMS_SUPPORT_CONTEXT_H
+
+#include "support/diag.h"
+#include "support/intern.h"
+
+typedef struct {
+  tvms_memory memory;
+  tvms_arena arena;    // lives as long as the context: names, closed types, diagnostics
+  tvms_arena scratch;  // mark and reset around a piece of work
+  tvms_interner names;
+  tvms_diags diags;
+  uint64_t steps;      // work done in evaluation and simplification
+  uint64_t step_limit;
+} tvms_context;
+
+// `fixed` is the table that tools/gen_names.c made; it must outlive the context.
+void tvms_context_init(tvms_context *context, const tvms_static_names *fixed);
+void tvms_context_fini(tvms_context *context);
+
+// Text of a name; "" for 0.
+static inline const char *tvms_text(const tvms_context *context, tvms_sym sym) {
+  return sym ? tvms_name_of(&context->names, sym)->text : "";
+}
+static inline tvms_sym tvms_symbol(tvms_context *context, const char *text, size_t len) {
+  return tvms_intern(&context->names, text, len);
+}
+
+#endif

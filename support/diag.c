@@ -1,0 +1,172 @@
+// The list of diagnostics and the table behind it. Rendering is in cli/.
+#include "support/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const tvms_diag_row rows[] = {
+#define DIAG(name, code, severity, text, explanation)                                    \
+  [TVMS_D_##name] = {#name, 1##code - 10000, TVMS_SEVERITY_##severity, text, explanation},
+#include "support/diag.def"
+};
+
+const tvms_diag_row *tvms_diag_row_of(tvms_diag_id id) { return &rows[id]; }
+
+uint32_t tvms_diag_row_count(void) { return sizeof rows / sizeof rows[0]; }
+
+void tvms_diags_init(tvms_diags *diags, tvms_arena *arena) {
+  *diags = (tvms_diags){.arena = arena};
+}
+
+static const char *format_text(tvms_arena *arena, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int len = vsnprintf(NULL, 0, format, arguments);
+  char *text = tvms_arena_take(arena, (size_t)(len < 0 ? 0 : len) + 1);
+  if (len > 0) vsnprintf(text, (size_t)len + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+static void append(tvms_diags *diags, tvms_diag *diag) {
+  if (diags->last) diags->last->next = diag;
+  else diags->first = diag;
+  diags->last = diag;
+  tvms_severity severity = rows[diag->id].severity;
+  diags->errors += severity == TVMS_SEVERITY_ERROR;
+  diags->warnings += severity == TVMS_SEVERITY_WARNING;
+}
+
+tvms_diag *tvms_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...) {
+  tvms_diag *diag = tvms_arena_new(diags->arena, tvms_diag);
+  diag->id = id;
+  diag->source = diags->source;
+  diag->span = span;
+  va_list arguments;
+  va_start(arguments, span);
+  diag->text = format_text(diags->arena, rows[id].format, arguments);
+  va_end(arguments);
+  if (!diags->muted) append(diags, diag);
+  return diag;
+}
+
+static void append_note(tvms_diag *diag, tvms_note *note) {
+  tvms_note **end = &diag->notes;
+  while (*end) {
+    end = &(*end)->next;
+  }
+  *end = note;
+}
+
+void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
+                    const char *format, ...) {
+  tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
+  note->placed = true;
+  note->span = span;
+  va_list arguments;
+  va_start(arguments, format);
+  note->text = format_text(diags->arena, format, arguments);
+  va_end(arguments);
+  append_note(diag, note);
+}
+
+void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...) {
+  tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
+  va_list arguments;
+  va_start(arguments, format);
+  note->text = format_text(diags->arena, format, arguments);
+  va_end(arguments);
+  append_note(diag, note);
+}
+
+void tvms_diag_fix(tvms_diags *diags, tvms_diag *diag, tvms_span span, bool safe,
+                   const char *format, ...) {
+  tvms_fix *fix = tvms_arena_new(diags->arena, tvms_fix);
+  fix->span = span;
+  fix->safe = safe;
+  va_list arguments;
+  va_start(arguments, format);
+  fix->text = format_text(diags->arena, format, arguments);
+  va_end(arguments);
+  tvms_fix **end = &diag->fixes;
+  while (*end) {
+    end = &(*end)->next;
+  }
+  *end = fix;
+}
+
+// Merges two lists that are sorted by place; the left one wins ties.
+static tvms_diag *merge(tvms_diag *left, tvms_diag *right) {
+  tvms_diag *first = NULL;
+  tvms_diag **end = &first;
+  while (left && right) {
+    bool take_right = left->source == right->source && right->span.begin < left->span.begin;
+    tvms_diag **from = take_right ? &right : &left;
+    *end = *from;
+    end = &(*from)->next;
+    *from = *end;
+  }
+  *end = left ? left : right;
+  return first;
+}
+
+static tvms_diag *sort(tvms_diag *list, uint32_t count) {
+  if (count < 2) return list;
+  tvms_diag *half = list;
+  for (uint32_t i = 1; i < count / 2; i++) {
+    half = half->next;
+  }
+  tvms_diag *rest = half->next;
+  half->next = NULL;
+  tvms_diag *left = sort(list, count / 2);
+  tvms_diag *right = sort(rest, count - count / 2);
+  return merge(left, right);
+}
+
+void tvms_diags_sort(tvms_diags *diags) {
+  uint32_t count = 0;
+  for (tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    count++;
+  }
+  diags->first = sort(diags->first, count);
+  for (tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    diags->last = diag;
+  }
+}
+
+enum { LONGEST_NAME = 64 };
+
+// Levenshtein distance by one row; names past LONGEST_NAME are never near.
+static uint32_t distance(const char *a, const char *b) {
+  size_t a_len = strlen(a), b_len = strlen(b);
+  if (a_len > LONGEST_NAME || b_len > LONGEST_NAME) return UINT32_MAX;
+  uint32_t row[LONGEST_NAME + 1];
+  for (uint32_t j = 0; j <= b_len; j++) {
+    row[j] = j;
+  }
+  for (uint32_t i = 1; i <= a_len; i++) {
+    uint32_t diagonal = row[0];
+    row[0] = i;
+    for (uint32_t j = 1; j <= b_len; j++) {
+      uint32_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      uint32_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      diagonal = row[j];
+      row[j] = replaced < shorter ? replaced : shorter;
+    }
+  }
+  return row[b_len];
+}
+
+const char *tvms_nearest(const char *name, const char *const *candidates, uint32_t count) {
+  const char *best = NULL;
+  uint32_t best_distance = (uint32_t)strlen(name) / 3 + 1;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t away = distance(name, candidates[i]);
+    if (away < best_distance) {
+      best = candidates[i];
+      best_distance = away;
+    }
+  }
+  return best;
+}

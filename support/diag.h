@@ -1,0 +1,94 @@
+// Diagnostics: what is wrong with the user's text, where, and what would mend it.
+//
+// Work goes on after a diagnostic; the list is rendered at the end, in order of place.
+// After an error node or an unknown value no second error is reported: the reporter checks
+// that before it calls tvms_report.
+#ifndef TVMS_SUPPORT_DIAG_H
+#define TVMS_SUPPORT_DIAG_H
+
+#include "support/arena.h"
+#include "support/source.h"
+
+typedef enum { TVMS_SEVERITY_ERROR, TVMS_SEVERITY_WARNING, TVMS_SEVERITY_NOTE } tvms_severity;
+
+typedef enum {
+#define DIAG(name, code, severity, text, explanation) TVMS_D_##name,
+#include "support/diag.def"
+} tvms_diag_id;
+
+// A row of diag.def.
+typedef struct {
+  const char *name;
+  uint16_t code;
+  tvms_severity severity;
+  const char *format;
+  const char *explanation;
+} tvms_diag_row;
+
+// Evidence for a diagnostic. `source` NULL: the same as the diagnostic's; a span of
+// {0, 0} together with `place` false: a remark without a place.
+typedef struct tvms_note {
+  struct tvms_note *next;
+  bool placed;
+  tvms_span span;
+  const char *text;
+} tvms_note;
+
+// Replaces the bytes of `span` by `text`. Safe ones may be applied by `check --fix`.
+typedef struct tvms_fix {
+  struct tvms_fix *next;
+  tvms_span span;
+  const char *text;
+  bool safe;
+} tvms_fix;
+
+typedef struct tvms_diag {
+  struct tvms_diag *next;
+  tvms_diag_id id;
+  tvms_source *source;
+  tvms_span span;  // the guilty token
+  const char *text;
+  tvms_note *notes;  // in order of evidence
+  tvms_fix *fixes;   // all together mend this diagnostic
+} tvms_diag;
+
+typedef struct {
+  tvms_arena *arena;
+  tvms_source *TVMS_NULLABLE source;  // the text being read
+  tvms_diag *first;
+  tvms_diag *last;
+  uint32_t errors;
+  uint32_t warnings;
+  uint32_t muted;  // > 0: reports are dropped (a trial that may fail); see tvms_report
+} tvms_diags;
+
+void tvms_diags_init(tvms_diags *diags, tvms_arena *arena);
+
+// Reports row `id` at `span` of the current source, with the arguments that the row's
+// format asks for. Returns the diagnostic so that notes and fixes can be added; while
+// muted, a throw-away one. Never NULL.
+tvms_diag *tvms_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...);
+
+// Adds evidence at a place, or without one.
+void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
+                    const char *format, ...) TVMS_PRINTF(4, 5);
+void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...)
+    TVMS_PRINTF(3, 4);
+
+// Adds a replacement that may be applied without asking when `safe`.
+void tvms_diag_fix(tvms_diags *diags, tvms_diag *diag, tvms_span span, bool safe,
+                   const char *format, ...) TVMS_PRINTF(5, 6);
+
+// The row of a diagnostic, and the number of rows.
+const tvms_diag_row *tvms_diag_row_of(tvms_diag_id id);
+uint32_t tvms_diag_row_count(void);
+
+// Sorts by source and place, keeping the order of reports at one place.
+void tvms_diags_sort(tvms_diags *diags);
+
+// The candidate nearest to `name` by edit distance, or NULL if none is near enough to
+// help (more than a third of its letters differ). For "did you mean".
+const char *TVMS_NULLABLE tvms_nearest(const char *name, const char *const *candidates,
+                                       uint32_t count);
+
+#endif

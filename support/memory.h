@@ -1,0 +1,75 @@
+// The only allocator of tvms, and what happens when it fails.
+//
+// A tvms_memory owns every block that was taken from it: closing it frees them all, so
+// a jump out of the middle of work leaks nothing. Allocation never returns NULL to the
+// caller: on failure it jumps to the innermost tvms_protect, which closes the resources
+// that were opened inside and reports the failure as a status (see docs/architecture.md,
+// "Memory"). Nothing that holds foreign state (LLVM, a callback) may be jumped across.
+#ifndef TVMS_SUPPORT_MEMORY_H
+#define TVMS_SUPPORT_MEMORY_H
+
+#include <setjmp.h>
+#include <tvms/base.h>
+
+typedef struct tvms_block tvms_block;
+
+// Something that must be closed when a failure unwinds past it, such as an open file.
+typedef struct tvms_resource {
+  struct tvms_resource *outer;
+  void (*close)(void *what);
+  void *what;
+} tvms_resource;
+
+typedef struct {
+  jmp_buf *unwind;           // innermost protected call; NULL: failure aborts
+  tvms_resource *resources;  // open ones, innermost first
+  tvms_block *blocks;        // every live block, newest first
+  size_t used;               // bytes in live blocks
+  size_t limit;              // most bytes allowed at once; 0: no limit
+  uint64_t count;            // allocations asked for so far
+  uint64_t fail_at;          // testing: the allocation with this number fails; 0: none
+  tvms_status failure;       // why the last protected call was left
+  uint32_t depth;            // nesting of the work in progress, see tvms_deeper
+  uint32_t depth_limit;
+} tvms_memory;
+
+// Starts with no block, no limit and the default depth limit.
+void tvms_memory_init(tvms_memory *memory);
+
+// Frees every block. Pointers into them die.
+void tvms_memory_fini(tvms_memory *memory);
+
+// Returns `size` zeroed bytes aligned to 16. Never NULL; failure unwinds.
+void *tvms_take(tvms_memory *memory, size_t size);
+
+// Grows or shrinks a block that tvms_take returned; `old` may be NULL. New bytes of a
+// grown block are not zeroed. Never NULL; failure unwinds and leaves `old` valid.
+void *tvms_retake(tvms_memory *memory, void *TVMS_NULLABLE old, size_t size);
+
+// Frees one block early; NULL is allowed.
+void tvms_give(tvms_memory *memory, void *TVMS_NULLABLE block);
+
+// Runs `work(argument)`. Returns TVMS_OK, or why it was left by tvms_unwind.
+TVMS_NODISCARD tvms_status tvms_protect(tvms_memory *memory, void (*work)(void *),
+                                        void *argument);
+
+// As tvms_protect, on a stack large enough for `depth_limit` nested calls of work.
+TVMS_NODISCARD tvms_status tvms_protect_deep(tvms_memory *memory, void (*work)(void *),
+                                             void *argument);
+
+// Leaves the innermost protected call with `status`; aborts if there is none.
+TVMS_NORETURN void tvms_unwind(tvms_memory *memory, tvms_status status);
+
+// Registers a resource until tvms_release; the struct lives in the caller's frame.
+void tvms_hold(tvms_memory *memory, tvms_resource *resource, void (*close)(void *),
+               void *what);
+void tvms_release(tvms_memory *memory, tvms_resource *resource);
+
+// Enters one level of recursion. Returns false at the limit: the caller reports that the
+// text is nested too deeply and does not recurse. A level may use up to 2 KiB of stack.
+static inline bool tvms_deeper(tvms_memory *memory) {
+  return ++memory->depth < memory->depth_limit;
+}
+static inline void tvms_shallower(tvms_memory *memory) { memory->depth--; }
+
+#endif

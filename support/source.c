@@ -1,0 +1,118 @@
+// Reading inputs and mapping offsets to lines.
+#define _POSIX_C_SOURCE 200809L
+#include "support/source.h"
+
+#include "support/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PADDING = 16, LARGEST_SOURCE = 0x7fffff00 };
+
+static tvms_source *wrap(tvms_memory *memory, const char *name, char *text, size_t size) {
+  if (size > LARGEST_SOURCE) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  memset(text + size, 0, PADDING);
+  tvms_source *source = tvms_take(memory, sizeof *source);
+  char *copy = tvms_take(memory, strlen(name) + 1);
+  strcpy(copy, name);
+  source->name = copy;
+  source->text = text;
+  source->size = (uint32_t)size;
+  return source;
+}
+
+tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const char *text,
+                                size_t size) {
+  char *copy = tvms_take(memory, size + PADDING);
+  if (size) memcpy(copy, text, size);
+  return wrap(memory, name, copy, size);
+}
+
+static void close_file(void *what) { close(*(int *)what); }
+
+// Size of a regular file plus one (so that one read sees its end), or a first guess.
+static size_t first_capacity(int file) {
+  struct stat info;
+  bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= 0;
+  return regular ? (size_t)info.st_size + 1 : 64 * 1024;
+}
+
+static char *read_all(tvms_memory *memory, int file, size_t *size) {
+  size_t cap = first_capacity(file);
+  char *text = tvms_retake(memory, NULL, cap + PADDING);
+  *size = 0;
+  for (;;) {
+    if (*size == cap) {
+      cap *= 2;
+      if (cap > LARGEST_SOURCE) tvms_unwind(memory, TVMS_OVER_LIMIT);
+      text = tvms_retake(memory, text, cap + PADDING);
+    }
+    ssize_t got = read(file, text + *size, cap - *size);
+    if (got == 0) return text;
+    if (got > 0) *size += (size_t)got;
+    else if (errno != EINTR) return NULL;
+  }
+}
+
+tvms_source *tvms_source_read(tvms_memory *memory, const char *path) {
+  if (strcmp(path, "-") == 0) {
+    size_t size;
+    char *text = read_all(memory, STDIN_FILENO, &size);
+    return text ? wrap(memory, "<stdin>", text, size) : NULL;
+  }
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return NULL;
+  tvms_resource resource;
+  tvms_hold(memory, &resource, close_file, &file);
+  size_t size;
+  char *text = read_all(memory, file, &size);
+  int reason = errno;
+  tvms_release(memory, &resource);
+  close(file);
+  errno = reason;
+  return text ? wrap(memory, path, text, size) : NULL;
+}
+
+static void map_lines(tvms_memory *memory, tvms_source *source) {
+  TVMS_VEC(uint32_t) lines = {0};
+  tvms_push(memory, &lines, 0);
+  const char *text = source->text;
+  for (uint32_t i = 0; i < source->size; i++) {
+    bool ends = text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
+    if (ends) tvms_push(memory, &lines, i + 1);
+  }
+  source->lines = lines.items;
+  source->line_count = lines.len;
+}
+
+tvms_place tvms_source_place(tvms_memory *memory, tvms_source *source, uint32_t offset) {
+  if (!source->lines) map_lines(memory, source);
+  uint32_t low = 0, high = source->line_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (source->lines[middle] <= offset) low = middle;
+    else high = middle;
+  }
+  uint32_t column = 1;
+  uint32_t begin = source->lines[low];
+  // A byte order mark at the start of the text is not a column.
+  if (begin == 0 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) begin = 3;
+  for (uint32_t i = begin; i < offset && i < source->size; i++) {
+    column += ((unsigned char)source->text[i] & 0xC0) != 0x80;
+  }
+  return (tvms_place){low + 1, column};
+}
+
+tvms_span tvms_source_line(tvms_memory *memory, tvms_source *source, uint32_t line) {
+  if (!source->lines) map_lines(memory, source);
+  if (line == 0 || line > source->line_count) return (tvms_span){0, 0};
+  uint32_t begin = source->lines[line - 1];
+  uint32_t end = begin;
+  while (end < source->size && source->text[end] != '\n' && source->text[end] != '\r') {
+    end++;
+  }
+  return (tvms_span){begin, end};
+}

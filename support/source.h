@@ -1,0 +1,35 @@
+// The text of one input and where its lines begin.
+#ifndef TVMS_SUPPORT_SOURCE_H
+#define TVMS_SUPPORT_SOURCE_H
+
+#include "support/memory.h"
+
+typedef struct {
+  const char *name;  // as the user wrote it; "<stdin>" for "-"
+  const char *text;  // `size` bytes and at least 16 NULs after them
+  uint32_t size;
+  // Start of each line, made on first use by tvms_source_place.
+  uint32_t *lines;
+  uint32_t line_count;
+} tvms_source;
+
+// A place for people: both 1-based, the column counted in characters (code points).
+typedef struct {
+  uint32_t line;
+  uint32_t column;
+} tvms_place;
+
+// Copies `size` bytes, pads them and returns a source owned by `memory`.
+// Texts of 2 GiB and more unwind with TVMS_OVER_LIMIT.
+tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const char *text,
+                                size_t size);
+
+// Reads a file, or standard input for "-". Returns NULL and sets errno on failure.
+tvms_source *TVMS_NULLABLE tvms_source_read(tvms_memory *memory, const char *path);
+
+tvms_place tvms_source_place(tvms_memory *memory, tvms_source *source, uint32_t offset);
+
+// The text of 1-based line `line` without its line end.
+tvms_span tvms_source_line(tvms_memory *memory, tvms_source *source, uint32_t line);
+
+#endif

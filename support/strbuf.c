@@ -1,0 +1,57 @@
+// Growth and formatting behind strbuf.h.
+#include "support/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void tvms_strbuf_init(tvms_strbuf *buffer, tvms_memory *memory) {
+  *buffer = (tvms_strbuf){.memory = memory};
+}
+
+void tvms_strbuf_fini(tvms_strbuf *buffer) {
+  tvms_give(buffer->memory, buffer->text);
+  tvms_strbuf_init(buffer, buffer->memory);
+}
+
+void tvms_strbuf_grow(tvms_strbuf *buffer, size_t more) {
+  size_t cap = buffer->cap ? buffer->cap : 256;
+  while (cap - buffer->len < more) {
+    cap *= 2;
+  }
+  buffer->text = tvms_retake(buffer->memory, buffer->text, cap);
+  buffer->cap = cap;
+}
+
+void tvms_strbuf_printf(tvms_strbuf *buffer, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int len = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  if (len > 0) {
+    size_t bytes = (size_t)len + 1;
+    if (bytes > buffer->cap - buffer->len) tvms_strbuf_grow(buffer, bytes);
+    vsnprintf(buffer->text + buffer->len, bytes, format, again);
+    buffer->len += (size_t)len;
+  }
+  va_end(again);
+}
+
+const char *tvms_strbuf_text(tvms_strbuf *buffer) {
+  tvms_strbuf_putc(buffer, '\0');
+  buffer->len--;
+  return buffer->text;
+}
+
+void tvms_strbuf_int(tvms_strbuf *buffer, int64_t value) {
+  char digits[24];
+  char *end = digits + sizeof digits;
+  char *first = end;
+  uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  do {
+    *--first = (char)('0' + rest % 10);
+    rest /= 10;
+  } while (rest);
+  if (value < 0) *--first = '-';
+  tvms_strbuf_add(buffer, first, (size_t)(end - first));
+}
