@@ -16,7 +16,7 @@
 #include <string.h>
 
 typedef struct {
-  const char *TVMS_NULLABLE ident; // NULL: made from the text
+  const char *TVMS_NULLABLE ident;  // NULL: made from the text
   const char *text;
 } entry;
 
@@ -35,7 +35,7 @@ typedef struct {
 } row;
 
 typedef struct {
-  row *rows; // [1 … count]
+  row *rows;  // [1 … count]
   uint32_t count;
   uint16_t *slots;
   uint32_t slot_mask;

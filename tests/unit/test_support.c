@@ -1,0 +1,174 @@
+// Memory, names, text, sources and diagnostics.
+#include "support/check.h"
+#include "support/context.h"
+#include "support/names.h"
+#include "support/strbuf.h"
+#include "support/vec.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static tvms_context context;
+
+static void open_context(void) { tvms_context_init(&context, &tvms_names); }
+static void close_context(void) { tvms_context_fini(&context); }
+
+TestSuite(support, .init = open_context, .fini = close_context);
+
+Test(support, names_of_the_tables_have_their_constants) {
+  cr_assert_eq(tvms_symbol(&context, "prim_func", 9), TVMS_SYM_prim_func);
+  cr_assert_str_eq(tvms_text(&context, TVMS_SYM_prim_func), "prim_func");
+  for (uint32_t i = 1; i <= tvms_names.count; i++) {
+    const tvms_name *name = &tvms_names.names[i];
+    cr_assert_eq(tvms_intern_find(&context.names, name->text, name->len), i, "%s",
+                 name->text);
+  }
+}
+
+Test(support, equal_texts_get_equal_ids_and_others_do_not) {
+  char text[32];
+  tvms_sym ids[5000];
+  for (int i = 0; i < 5000; i++) {
+    int len = snprintf(text, sizeof text, "made_up_%d", i);
+    ids[i] = tvms_symbol(&context, text, (size_t)len);
+    cr_assert_gt(ids[i], tvms_names.count);
+  }
+  for (int i = 0; i < 5000; i++) {
+    int len = snprintf(text, sizeof text, "made_up_%d", i);
+    cr_assert_eq(tvms_symbol(&context, text, (size_t)len), ids[i]);
+    cr_assert_str_eq(tvms_text(&context, ids[i]), text);
+    cr_assert(i == 0 || ids[i] != ids[i - 1]);
+  }
+  cr_assert_eq(tvms_intern_find(&context.names, "never seen", 10), 0);
+}
+
+Test(support, arena_memory_is_zeroed_again_after_a_reset) {
+  tvms_mark mark = tvms_arena_mark(&context.scratch);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 100; i++) {
+      char *bytes = tvms_arena_take(&context.scratch, 1000);
+      for (int j = 0; j < 1000; j++) {
+        cr_assert_eq(bytes[j], 0);
+        bytes[j] = 'x';
+      }
+    }
+    tvms_arena_reset(&context.scratch, mark);
+  }
+}
+
+Test(support, vectors_and_texts_grow) {
+  TVMS_VEC(uint32_t) numbers = {0};
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context.memory);
+  for (uint32_t i = 0; i < 1000; i++) {
+    tvms_push(&context.memory, &numbers, i);
+    tvms_strbuf_int(&text, -(int64_t)i);
+  }
+  for (uint32_t i = 0; i < 1000; i++) {
+    cr_assert_eq(numbers.items[i], i);
+  }
+  tvms_strbuf_printf(&text, "%s|%d", "end", 42);
+  cr_assert_eq(memcmp(tvms_strbuf_text(&text), "0-1-2-3", 7), 0);
+  cr_assert_str_eq(tvms_strbuf_text(&text) + text.len - 9, "999end|42");
+}
+
+Test(support, the_least_integer_has_digits) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context.memory);
+  tvms_strbuf_int(&text, INT64_MIN);
+  cr_assert_str_eq(tvms_strbuf_text(&text), "-9223372036854775808");
+}
+
+Test(support, places_count_characters_and_every_line_end) {
+  static const char text[] = "\xEF\xBB\xBF" "a\r\n\xC3\xA9x\rlast\n";
+  tvms_source *source =
+      tvms_source_create(&context.memory, "t", text, sizeof text - 1);
+  tvms_place first = tvms_source_place(&context.memory, source, 3);
+  cr_assert_eq(first.line, 1);
+  cr_assert_eq(first.column, 1);
+  tvms_place second = tvms_source_place(&context.memory, source, 8);
+  cr_assert_eq(second.line, 2);
+  cr_assert_eq(second.column, 2);
+  tvms_place third = tvms_source_place(&context.memory, source, 10);
+  cr_assert_eq(third.line, 3);
+  tvms_span line = tvms_source_line(&context.memory, source, 3);
+  cr_assert_eq(line.end - line.begin, 4);
+}
+
+typedef struct {
+  int closed;
+  int reached;
+} unwinding;
+
+static void note_closed(void *what) { ((unwinding *)what)->closed++; }
+
+static void take_too_much(void *argument) {
+  unwinding *state = argument;
+  tvms_resource resource;
+  tvms_hold(&context.memory, &resource, note_closed, state);
+  state->reached = 1;
+  tvms_take(&context.memory, 1 << 20);
+  state->reached = 2;
+  tvms_release(&context.memory, &resource);
+}
+
+Test(support, a_failed_allocation_closes_what_is_open_and_returns) {
+  unwinding state = {0};
+  context.memory.limit = 64 * 1024;
+  cr_assert_eq(tvms_protect(&context.memory, take_too_much, &state), TVMS_OVER_LIMIT);
+  cr_assert_eq(state.reached, 1);
+  cr_assert_eq(state.closed, 1);
+  context.memory.limit = 0;
+  cr_assert_eq(tvms_protect(&context.memory, take_too_much, &state), TVMS_OK);
+  cr_assert_eq(state.reached, 2);
+  cr_assert_eq(state.closed, 1);
+}
+
+static uint32_t descend(uint32_t levels) {
+  uint32_t reached = 0;
+  if (tvms_deeper(&context.memory)) reached = levels ? 1 + descend(levels - 1) : 0;
+  tvms_shallower(&context.memory);
+  return reached;
+}
+
+static void descend_far(void *argument) { *(uint32_t *)argument = descend(1000 * 1000); }
+
+Test(support, recursion_ends_at_the_limit_and_not_at_the_stack) {
+  uint32_t reached = 0;
+  context.memory.depth_limit = 200 * 1000;
+  cr_assert_eq(tvms_protect_deep(&context.memory, descend_far, &reached), TVMS_OK);
+  cr_assert_eq(reached, 200 * 1000 - 1);
+  cr_assert_eq(context.memory.depth, 0);
+}
+
+Test(support, diagnostics_are_sorted_by_place) {
+  for (uint32_t i = 0; i < 100; i++) {
+    uint32_t at = (i * 37) % 100;
+    tvms_report(&context.diags, TVMS_D_too_deep, (tvms_span){at, at + 1}, i);
+  }
+  tvms_diags_sort(&context.diags);
+  uint32_t expected = 0;
+  for (tvms_diag *diag = context.diags.first; diag; diag = diag->next) {
+    cr_assert_eq(diag->span.begin, expected++);
+  }
+  cr_assert_eq(expected, 100);
+  cr_assert_eq(context.diags.errors, 100);
+}
+
+Test(support, nearest_name_helps_only_when_near) {
+  static const char *const names[] = {"serial", "parallel", "vectorized"};
+  cr_assert_str_eq(tvms_nearest("paralel", names, 3), "parallel");
+  cr_assert_null(tvms_nearest("banana", names, 3));
+}
+
+// Codes are what people search for: two diagnostics never share one.
+Test(support, diagnostic_codes_are_unique_and_explained) {
+  for (uint32_t i = 0; i < tvms_diag_row_count(); i++) {
+    const tvms_diag_row *row = tvms_diag_row_of((tvms_diag_id)i);
+    cr_assert_gt(strlen(row->explanation), 20, "%s", row->name);
+    cr_assert_gt(strlen(row->format), 0, "%s", row->name);
+    for (uint32_t j = 0; j < i; j++) {
+      cr_assert_neq(row->code, tvms_diag_row_of((tvms_diag_id)j)->code, "%s", row->name);
+    }
+  }
+}
