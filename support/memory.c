@@ -8,9 +8,9 @@
 #include <string.h>
 
 // Stands before the bytes of a block. 32 bytes keep those aligned to 16.
-struct tvms_block {
-  tvms_block *newer;
-  tvms_block *older;
+struct tvms_memory_block {
+  tvms_memory_block *newer;
+  tvms_memory_block *older;
   size_t size;
   size_t padding;
 };
@@ -37,7 +37,7 @@ void tvms_memory_init(tvms_memory *memory) {
 
 void tvms_memory_fini(tvms_memory *memory) {
   while (memory->blocks) {
-    tvms_block *older = memory->blocks->older;
+    tvms_memory_block *older = memory->blocks->older;
     free(memory->blocks);
     memory->blocks = older;
   }
@@ -51,7 +51,7 @@ static void admit(tvms_memory *memory, size_t more) {
   if (refused) tvms_unwind(memory, TVMS_OVER_LIMIT);
 }
 
-static void link_block(tvms_memory *memory, tvms_block *block) {
+static void link_block(tvms_memory *memory, tvms_memory_block *block) {
   block->newer = NULL;
   block->older = memory->blocks;
   if (block->older) block->older->newer = block;
@@ -59,7 +59,7 @@ static void link_block(tvms_memory *memory, tvms_block *block) {
   memory->used += block->size;
 }
 
-static void unlink_block(tvms_memory *memory, tvms_block *block) {
+static void unlink_block(tvms_memory *memory, tvms_memory_block *block) {
   if (block->newer) block->newer->older = block->older;
   else memory->blocks = block->older;
   if (block->older) block->older->newer = block->newer;
@@ -68,7 +68,7 @@ static void unlink_block(tvms_memory *memory, tvms_block *block) {
 
 void *tvms_take(tvms_memory *memory, size_t size) {
   admit(memory, size);
-  tvms_block *block = calloc(1, sizeof *block + size);
+  tvms_memory_block *block = calloc(1, sizeof *block + size);
   if (!block) tvms_unwind(memory, TVMS_OVER_LIMIT);
   block->size = size;
   link_block(memory, block);
@@ -77,10 +77,10 @@ void *tvms_take(tvms_memory *memory, size_t size) {
 
 void *tvms_retake(tvms_memory *memory, void *old, size_t size) {
   if (!old) return tvms_take(memory, size);
-  tvms_block *block = (tvms_block *)old - 1;
+  tvms_memory_block *block = (tvms_memory_block *)old - 1;
   admit(memory, size > block->size ? size - block->size : 0);
   unlink_block(memory, block);
-  tvms_block *grown = realloc(block, sizeof *block + size);
+  tvms_memory_block *grown = realloc(block, sizeof *block + size);
   if (!grown) {
     link_block(memory, block);
     tvms_unwind(memory, TVMS_OVER_LIMIT);
@@ -92,8 +92,8 @@ void *tvms_retake(tvms_memory *memory, void *old, size_t size) {
 
 void tvms_give(tvms_memory *memory, void *block) {
   if (!block) return;
-  unlink_block(memory, (tvms_block *)block - 1);
-  free((tvms_block *)block - 1);
+  unlink_block(memory, (tvms_memory_block *)block - 1);
+  free((tvms_memory_block *)block - 1);
 }
 
 void tvms_unwind(tvms_memory *memory, tvms_status status) {

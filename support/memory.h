@@ -11,7 +11,7 @@
 #include <setjmp.h>
 #include <tvms/base.h>
 
-typedef struct tvms_block tvms_block;
+typedef struct tvms_memory_block tvms_memory_block;
 
 // Something that must be closed when a failure unwinds past it, such as an open file.
 typedef struct tvms_resource {
@@ -23,7 +23,7 @@ typedef struct tvms_resource {
 typedef struct {
   jmp_buf *unwind;           // innermost protected call; NULL: failure aborts
   tvms_resource *resources;  // open ones, innermost first
-  tvms_block *blocks;        // every live block, newest first
+  tvms_memory_block *blocks;        // every live block, newest first
   size_t used;               // bytes in live blocks
   size_t limit;              // most bytes allowed at once; 0: no limit
   uint64_t count;            // allocations asked for so far

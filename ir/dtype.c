@@ -1,0 +1,101 @@
+// Names of data types, read and written.
+#include "ir/dtype.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+  const char *name;
+  uint8_t code;
+  uint8_t bits;  // 0: digits follow the name
+} dtype_row;
+
+// Longer names stand before their prefixes.
+static const dtype_row rows[] = {
+    {"float8_e4m3b11fnuz", TVMS_FLOAT8_E4M3B11FNUZ, 8},
+    {"float8_e4m3fnuz", TVMS_FLOAT8_E4M3FNUZ, 8},
+    {"float8_e5m2fnuz", TVMS_FLOAT8_E5M2FNUZ, 8},
+    {"float8_e8m0fnu", TVMS_FLOAT8_E8M0FNU, 8},
+    {"float8_e4m3fn", TVMS_FLOAT8_E4M3FN, 8},
+    {"float8_e3m4", TVMS_FLOAT8_E3M4, 8},
+    {"float8_e4m3", TVMS_FLOAT8_E4M3, 8},
+    {"float8_e5m2", TVMS_FLOAT8_E5M2, 8},
+    {"float6_e2m3fn", TVMS_FLOAT6_E2M3FN, 6},
+    {"float6_e3m2fn", TVMS_FLOAT6_E3M2FN, 6},
+    {"float4_e2m1fn", TVMS_FLOAT4_E2M1FN, 4},
+    {"bfloat", TVMS_BFLOAT, 0},
+    {"float", TVMS_FLOAT, 0},
+    {"uint", TVMS_UINT, 0},
+    {"int", TVMS_INT, 0},
+    {"bool", TVMS_BOOL, 1},
+    {"handle", TVMS_HANDLE, 64},
+};
+
+static bool starts_with(const char *text, size_t len, const char *prefix) {
+  size_t prefix_len = strlen(prefix);
+  return len >= prefix_len && memcmp(text, prefix, prefix_len) == 0;
+}
+
+// Reads decimal digits at *at; returns false if there are none or the value is absurd.
+static bool read_number(const char *text, size_t len, size_t *at, int *value) {
+  size_t begin = *at;
+  *value = 0;
+  while (*at < len && text[*at] >= '0' && text[*at] <= '9') {
+    *value = *value * 10 + (text[(*at)++] - '0');
+    if (*value > INT16_MAX) return false;
+  }
+  return *at > begin;
+}
+
+// The "x4" or "xvscalex4" at the end.
+static bool read_lanes(const char *text, size_t len, size_t at, tvms_dtype *dtype) {
+  dtype->lanes = 1;
+  if (at == len) return true;
+  bool scalable = starts_with(text + at, len - at, "xvscalex");
+  if (!scalable && text[at] != 'x') return false;
+  at += scalable ? strlen("xvscalex") : 1;
+  int lanes;
+  if (!read_number(text, len, &at, &lanes)) return false;
+  dtype->lanes = (int16_t)(scalable ? -lanes : lanes);
+  return at == len && lanes > 0;
+}
+
+bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype) {
+  *dtype = (tvms_dtype){0};
+  if (len == 0 || (len == 4 && memcmp(text, "void", 4) == 0)) return true;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const dtype_row *row = &rows[i];
+    if (!starts_with(text, len, row->name)) continue;
+    size_t at = strlen(row->name);
+    int bits = row->bits;
+    if (!bits && !read_number(text, len, &at, &bits)) {
+      bits = row->code == TVMS_BFLOAT ? 16 : 32;
+    }
+    if (bits <= 0 || bits > 255) return false;
+    dtype->code = row->code;
+    dtype->bits = (uint8_t)bits;
+    return read_lanes(text, len, at, dtype);
+  }
+  return false;
+}
+
+static const dtype_row *row_of(uint8_t code) {
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (rows[i].code == code) return &rows[i];
+  }
+  return NULL;
+}
+
+const char *tvms_dtype_text(tvms_dtype dtype, char buffer[TVMS_DTYPE_TEXT]) {
+  const dtype_row *row = row_of(dtype.code);
+  if (tvms_dtype_is_void(dtype) || !row) return "void";
+  int at = snprintf(buffer, TVMS_DTYPE_TEXT, "%s", row->name);
+  size_t room = (size_t)(TVMS_DTYPE_TEXT - at);
+  if (!row->bits) at += snprintf(buffer + at, room, "%d", dtype.bits);
+  room = (size_t)(TVMS_DTYPE_TEXT - at);
+  if (dtype.lanes < 0)
+    snprintf(buffer + at, room, "xvscalex%d", -dtype.lanes);
+  else if (dtype.lanes > 1)
+    snprintf(buffer + at, room, "x%d", dtype.lanes);
+  return buffer;
+}

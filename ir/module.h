@@ -1,0 +1,56 @@
+// A module: named functions, attributes and global infos. And a program: everything that
+// one file defines.
+#ifndef TVMS_IR_MODULE_H
+#define TVMS_IR_MODULE_H
+
+#include "ir/node.h"
+
+// One function with the unit that owns its nodes.
+typedef struct {
+  tvms_sym name;  // of the GlobalVar
+  tvms_span name_span;
+  tvms_unit *unit;  // owned by the module
+  tvms_node
+      *function;  // PRIM_FUNC, FUNCTION or EXTERN_FUNC; NULL: declared, not defined
+} tvms_member;
+
+typedef struct {
+  tvms_context *context;
+  tvms_dialect dialect;  // the one that was read
+  tvms_sym name;         // of the class in the source; TVM prints "Module" always
+  bool bare;             // not a class: its one member is a function that stands alone
+  bool s_tir;            // @I.ir_module(s_tir=True): decides which checker runs
+  bool unchecked;        // check_well_formed=False
+  tvms_unit unit;        // nodes of attributes and global infos
+  tvms_member *members;  // in order of the source
+  uint32_t member_count;
+  uint32_t member_cap;
+  tvms_node *attrs;         // OBJECT_MAP or NULL
+  tvms_node *global_infos;  // OBJECT_MAP of OBJECT_ARRAY, or NULL
+  tvms_source *source;      // that the spans refer to; may be NULL
+} tvms_module;
+
+// Modules in the order of the file; names may repeat, as in Python.
+typedef struct {
+  tvms_context *context;
+  tvms_dialect dialect;  // the one that was read
+  tvms_module **modules;
+  uint32_t count;
+  uint32_t cap;
+} tvms_program;
+
+// An empty module in context->memory; its source is the one being read.
+tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,
+                                tvms_sym name);
+void tvms_module_destroy(tvms_module *module);
+
+// Adds a member with a fresh unit and returns it; `function` is still NULL. Pointers to
+// members die when the next one is added.
+tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_span);
+
+// The last member with this name, or NULL.
+tvms_member *TVMS_NULLABLE tvms_module_find(const tvms_module *module, tvms_sym name);
+
+void tvms_program_add(tvms_program *program, tvms_module *module);
+
+#endif

@@ -1,0 +1,62 @@
+// Units, allocation of nodes, and the schema made from nodes.def.
+#include "ir/node.h"
+
+#include <string.h>
+
+#define NODE(KIND, name, class) static const tvms_field fields_##KIND[] = {
+#define FIELD(KIND, TYPE, name, role)                                                  \
+  {#name, TVMS_TYPE_##TYPE, TVMS_ROLE_##role, offsetof(tvms_struct_##KIND, name)},
+#define END(KIND)                                                                      \
+  { 0 }                                                                                \
+  }                                                                                    \
+  ;
+#include "ir/nodes.def"
+
+static const tvms_node_schema schemas[] = {
+#define NODE(KIND, name, class)                                                        \
+  [TVMS_NODE_##KIND] = {#name, TVMS_CLASS_##class, sizeof(tvms_struct_##KIND),         \
+                        sizeof fields_##KIND / sizeof(tvms_field) - 1, fields_##KIND},
+#define FIELD(KIND, TYPE, name, role)
+#define END(KIND)
+#include "ir/nodes.def"
+};
+
+const tvms_node_schema *tvms_schema_of(tvms_node_kind kind) {
+  return &schemas[kind];
+}
+
+void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect) {
+  *unit = (tvms_unit){.context = context, .next_id = 1, .dialect = dialect};
+  tvms_arena_init(&unit->arena, &context->memory);
+}
+
+void tvms_unit_fini(tvms_unit *unit) {
+  tvms_arena_fini(&unit->arena);
+}
+
+tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span) {
+  tvms_node *node = tvms_arena_take(&unit->arena, schemas[kind].size);
+  node->kind = (uint8_t)kind;
+  node->id = unit->next_id++;
+  node->span = span;
+  return node;
+}
+
+tvms_list tvms_list_copy(tvms_unit *unit, tvms_node *const *items, uint32_t len) {
+  if (len == 0) return (tvms_list){NULL, 0};
+  tvms_list list = {tvms_arena_array(&unit->arena, tvms_node *, len), len};
+  memcpy(list.items, items, len * sizeof *items);
+  return list;
+}
+
+tvms_bytes tvms_bytes_copy(tvms_unit *unit, const char *text, size_t len) {
+  return (tvms_bytes){tvms_arena_text(&unit->arena, text, len), (uint32_t)len};
+}
+
+bool tvms_bytes_same(tvms_bytes a, tvms_bytes b) {
+  return a.len == b.len && (a.len == 0 || memcmp(a.text, b.text, a.len) == 0);
+}
+
+bool tvms_bytes_is(tvms_bytes a, const char *text) {
+  return a.len == strlen(text) && (a.len == 0 || memcmp(a.text, text, a.len) == 0);
+}

@@ -1,0 +1,211 @@
+// IR nodes: a common head, and one struct per kind made from nodes.def.
+//
+// Nodes are immutable once built: a pass builds new ones in a new unit. Every node of a
+// function lies in that function's unit and has a dense id there, so an analysis is a
+// flat array indexed by id. Everything is a tvms_node *; tvms_as_<name> gives the struct.
+#ifndef TVMS_IR_NODE_H
+#define TVMS_IR_NODE_H
+
+#include "ir/dialect.h"
+#include "ir/dtype.h"
+#include "support/check.h"
+
+typedef enum {
+  TVMS_NODE_INVALID,
+#define NODE(KIND, name, class) TVMS_NODE_##KIND,
+#define FIELD(KIND, TYPE, name, role)
+#define END(KIND)
+#include "ir/nodes.def"
+} tvms_node_kind;
+
+enum {
+  TVMS_NODE_COUNT = 1
+#define NODE(KIND, name, class) +1
+#define FIELD(KIND, TYPE, name, role)
+#define END(KIND)
+#include "ir/nodes.def"
+};
+
+typedef enum {
+  TVMS_CLASS_EXPR,
+  TVMS_CLASS_STMT,
+  TVMS_CLASS_SINFO,
+  TVMS_CLASS_OBJECT,
+  TVMS_CLASS_TOP,
+} tvms_node_class;
+
+// Flags of a head; a bit means different things for different kinds.
+enum {
+  TVMS_FLAG_DATAFLOW = 1,     // VAR, BINDING_BLOCK
+  TVMS_FLAG_SIZE_VAR = 2,     // VAR
+  TVMS_FLAG_ANNOTATED = 1,    // VAR_BINDING
+  TVMS_FLAG_LARGE = 1,        // INT_IMM
+  TVMS_FLAG_KNOWN = 1,        // SINFO_SHAPE, SINFO_FUNC
+  TVMS_FLAG_PURE = 2,         // SINFO_FUNC, FUNCTION
+  TVMS_FLAG_PRIVATE = 4,      // PRIM_FUNC, FUNCTION
+  TVMS_FLAG_S_TIR = 8,        // PRIM_FUNC
+  TVMS_FLAG_PERSISTENT = 16,  // PRIM_FUNC
+  TVMS_FLAG_UNCHECKED = 32,   // PRIM_FUNC, FUNCTION: check_well_formed=False
+};
+
+typedef enum {
+  TVMS_FOR_SERIAL,
+  TVMS_FOR_PARALLEL,
+  TVMS_FOR_VECTORIZED,
+  TVMS_FOR_UNROLLED,
+  TVMS_FOR_THREAD_BINDING,
+} tvms_for_kind;
+
+typedef enum {
+  TVMS_ITER_DATA_PAR,  // T.axis.spatial
+  TVMS_ITER_THREAD_INDEX,
+  TVMS_ITER_COMM_REDUCE,  // T.axis.reduce
+  TVMS_ITER_ORDERED,      // T.axis.scan
+  TVMS_ITER_OPAQUE,       // T.axis.opaque
+  TVMS_ITER_UNROLLED,
+  TVMS_ITER_VECTORIZED,
+  TVMS_ITER_PARALLELIZED,
+  TVMS_ITER_TENSORIZED,
+} tvms_iter_type;
+
+typedef struct tvms_node tvms_node;
+
+struct tvms_node {
+  uint8_t kind;  // tvms_node_kind
+  uint8_t flags;
+  uint16_t spare;
+  tvms_dtype dtype;  // of a value of TIR; void for values of Relax
+  uint32_t id;       // dense in the unit, from 1
+  tvms_span span;    // in the source it came from; {0, 0}: made by tvms
+  tvms_node *sinfo;  // StructInfo of a value of Relax, type of a pointer; else NULL
+};
+
+typedef struct {
+  tvms_node **items;
+  uint32_t len;
+} tvms_list;
+
+typedef struct {
+  const char *text;  // ended by NUL; NULL if len is 0
+  uint32_t len;
+} tvms_bytes;
+
+typedef tvms_node *tvms_type_NODE;
+typedef tvms_list tvms_type_LIST;
+typedef tvms_sym tvms_type_SYM;
+typedef int64_t tvms_type_INT;
+typedef double tvms_type_FLOAT;
+typedef tvms_dtype tvms_type_DTYPE;
+typedef uint32_t tvms_type_FLAG;
+typedef tvms_bytes tvms_type_TEXT;
+
+// One struct per kind, with a second name made from the kind for macros.
+#define NODE(KIND, name, class)                                                        \
+  typedef struct tvms_##name tvms_##name;                                              \
+  typedef tvms_##name tvms_struct_##KIND;
+#define FIELD(KIND, TYPE, name, role)
+#define END(KIND)
+#include "ir/nodes.def"
+
+#define NODE(KIND, name, class)                                                        \
+  struct tvms_##name {                                                                 \
+    tvms_node head;
+#define FIELD(KIND, TYPE, name, role) tvms_type_##TYPE name;
+#define END(KIND)                                                                      \
+  }                                                                                    \
+  ;
+#include "ir/nodes.def"
+
+// All binary operators, ADD … OR, have this layout.
+typedef struct {
+  tvms_node head;
+  tvms_node *a;
+  tvms_node *b;
+} tvms_binary;
+
+// tvms_as_add(node) and so on: the struct of a node whose kind is known.
+#define NODE(KIND, name, class)                                                        \
+  static inline tvms_##name *tvms_as_##name(const tvms_node *node) {                   \
+    TVMS_CHECK(node->kind == TVMS_NODE_##KIND);                                        \
+    return (tvms_##name *)(uintptr_t)node;                                             \
+  }
+#define FIELD(KIND, TYPE, name, role)
+#define END(KIND)
+#include "ir/nodes.def"
+
+static inline bool tvms_is_binary(const tvms_node *node) {
+  return node->kind >= TVMS_NODE_ADD && node->kind <= TVMS_NODE_OR;
+}
+static inline tvms_binary *tvms_as_binary(const tvms_node *node) {
+  TVMS_CHECK(tvms_is_binary(node));
+  return (tvms_binary *)(uintptr_t)node;
+}
+
+// Where the nodes of one function live. `dialect` decides promotion and folding.
+typedef struct {
+  tvms_context *context;
+  tvms_arena arena;
+  uint32_t next_id;
+  tvms_dialect dialect;
+} tvms_unit;
+
+void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect);
+void tvms_unit_fini(tvms_unit *unit);
+
+// Returns a zeroed node of `kind` with the next id.
+tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span);
+
+// tvms_make(unit, FOR, span) gives a tvms_for *.
+#define tvms_make(unit, KIND, span)                                                    \
+  ((tvms_struct_##KIND *)tvms_node_new((unit), TVMS_NODE_##KIND, (span)))
+
+// A list of `len` items copied into the unit.
+tvms_list tvms_list_copy(tvms_unit *unit, tvms_node *const *items, uint32_t len);
+
+// Bytes copied into the unit.
+tvms_bytes tvms_bytes_copy(tvms_unit *unit, const char *text, size_t len);
+bool tvms_bytes_same(tvms_bytes a, tvms_bytes b);
+bool tvms_bytes_is(tvms_bytes a, const char *text);
+
+// Schema of a kind, for everything that works on all kinds alike.
+typedef enum {
+  TVMS_TYPE_NODE,
+  TVMS_TYPE_LIST,
+  TVMS_TYPE_SYM,
+  TVMS_TYPE_INT,
+  TVMS_TYPE_FLOAT,
+  TVMS_TYPE_DTYPE,
+  TVMS_TYPE_FLAG,
+  TVMS_TYPE_TEXT,
+} tvms_field_type;
+
+typedef enum {
+  TVMS_ROLE_USE,
+  TVMS_ROLE_DEFINE,
+  TVMS_ROLE_DEFINE_REC,
+  TVMS_ROLE_VALUE,
+  TVMS_ROLE_NAME,
+} tvms_field_role;
+
+typedef struct {
+  const char *name;
+  tvms_field_type type;
+  tvms_field_role role;
+  uint32_t offset;
+} tvms_field;
+
+typedef struct {
+  const char *name;  // "for"
+  tvms_node_class class;
+  uint32_t size;
+  uint32_t field_count;
+  const tvms_field *fields;
+} tvms_node_schema;
+
+const tvms_node_schema *tvms_schema_of(tvms_node_kind kind);
+
+static inline tvms_node_class tvms_class_of(const tvms_node *node) {
+  return tvms_schema_of((tvms_node_kind)node->kind)->class;
+}
+
+#endif
