@@ -7,7 +7,7 @@
 #include "support/diag.h"
 #include "support/intern.h"
 
-typedef struct {
+typedef struct tvms_context {
   tvms_memory memory;
   tvms_arena arena;    // lives as long as the context: names, closed types, diagnostics
   tvms_arena scratch;  // mark and reset around a piece of work
@@ -15,6 +15,9 @@ typedef struct {
   tvms_diags diags;
   uint64_t steps;      // work done in evaluation and simplification
   uint64_t step_limit;
+  // Text of an IR node for messages, in the arena; installed by cli/, because the printer
+  // is above the rooms that report. NULL: nodes are described by their kind only.
+  const char *(*describe)(struct tvms_context *context, const void *node);
 } tvms_context;
 
 // `fixed` is the table that tools/gen_names.c made; it must outlive the context.
