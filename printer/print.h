@@ -1,0 +1,26 @@
+// Canonical text: a module as TVM's own printer writes it, in any dialect that is written.
+#ifndef TVMS_PRINTER_PRINT_H
+#define TVMS_PRINTER_PRINT_H
+
+#include "ir/module.h"
+#include "support/strbuf.h"
+
+typedef struct {
+  tvms_dialect dialect;  // 0.22, 0.25, 0.26 or 0.27: the release whose text is written
+  bool no_metadata;      // leave tensor constants out, as TVM's script() does
+} tvms_print_options;
+
+// Appends the text of all modules of a program to `out`, ended by one newline (nothing for
+// an empty program). What the dialect cannot say is reported as an error at its place;
+// the text is then incomplete and must not be shown. Depth is limited as everywhere.
+void tvms_print_program(const tvms_program *program, const tvms_print_options *options,
+                        tvms_strbuf *out);
+
+// Appends the text of one node as it stands in a program of `dialect`, without header,
+// metadata and definitions of the names that it uses: for messages and queries. `unit`
+// owns the node; it may be NULL for StructInfo and attribute values of the context. A
+// statement ends without a newline. Reports nothing.
+void tvms_print_node(tvms_context *context, const tvms_unit *TVMS_NULLABLE unit,
+                     const tvms_node *node, tvms_dialect dialect, tvms_strbuf *out);
+
+#endif
