@@ -108,7 +108,7 @@ tvms_status tvms_protect(tvms_memory *memory, void (*work)(void *), void *argume
   tvms_resource *open = memory->resources;
   uint32_t depth = memory->depth;
   memory->unwind = &here;
-  tvms_status status = TVMS_OK;
+  volatile tvms_status status = TVMS_OK;  // read after longjmp
   if (setjmp(here) == 0) {
     work(argument);
   } else {

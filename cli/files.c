@@ -1,0 +1,205 @@
+// Walking folders, one context per file, atomic replacement.
+#define _XOPEN_SOURCE 700
+#include "cli/files.h"
+
+#include "cli/render.h"
+#include "support/names.h"
+#include "support/vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool has_suffix(const char *name, const char *suffix) {
+  size_t len = strlen(name), tail = strlen(suffix);
+  return len > tail && strcmp(name + len - tail, suffix) == 0;
+}
+
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *join(tvms_run *run, const char *folder, const char *name) {
+  size_t len = strlen(folder);
+  const char *slash = len && folder[len - 1] == '/' ? "" : "/";
+  char *path = tvms_take(run->memory, len + strlen(name) + 2);
+  sprintf(path, "%s%s%s", folder, slash, name);
+  return path;
+}
+
+static void close_folder(void *what) {
+  closedir(what);
+}
+
+// Entries of a folder but the hidden ones, sorted.
+static bool list_folder(tvms_run *run, const char *folder, tvms_texts *entries) {
+  DIR *open = opendir(folder);
+  if (!open) return false;
+  tvms_resource resource;
+  tvms_hold(run->memory, &resource, close_folder, open);
+  for (struct dirent *entry; (entry = readdir(open));) {
+    if (entry->d_name[0] != '.') {
+      tvms_push(run->memory, entries, join(run, folder, entry->d_name));
+    }
+  }
+  tvms_release(run->memory, &resource);
+  closedir(open);
+  if (entries->len)
+    qsort(entries->items, entries->len, sizeof *entries->items, by_text);
+  return true;
+}
+
+// Symbolic links inside a folder are not followed to folders: they may form a circle.
+static void collect_folder(tvms_run *run, const char *folder, tvms_texts *files) {
+  tvms_texts entries = {0};
+  if (!list_folder(run, folder, &entries)) {
+    tvms_run_worsen(run, tvms_complain_io(run, folder));
+    return;
+  }
+  for (uint32_t i = 0; i < entries.len; i++) {
+    struct stat info;
+    const char *path = entries.items[i];
+    if (lstat(path, &info) != 0) continue;
+    if (S_ISDIR(info.st_mode))
+      collect_folder(run, path, files);
+    else if (has_suffix(path, ".tvms"))
+      tvms_push(run->memory, files, path);
+  }
+}
+
+tvms_texts tvms_collect_files(tvms_run *run) {
+  tvms_texts files = {0};
+  for (uint32_t i = 0; i < run->options.paths.len; i++) {
+    const char *path = run->options.paths.items[i];
+    struct stat info;
+    bool folder =
+        strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (folder)
+      collect_folder(run, path, &files);
+    else
+      tvms_push(run->memory, &files, path);
+  }
+  return files;
+}
+
+typedef struct {
+  tvms_run *run;
+  const char *path;
+  tvms_visit visit;
+  tvms_strbuf findings;
+  tvms_status status;
+} file_work;
+
+static void work_on_file(void *argument) {
+  file_work *work = argument;
+  tvms_run *run = work->run;
+  tvms_context *context = run->context;
+  tvms_source *source = tvms_source_read(&context->memory, work->path);
+  if (!source) {
+    work->status = tvms_complain_io(run, work->path);
+    return;
+  }
+  context->diags.source = source;
+  work->status = work->visit(run, source);
+  tvms_diags_sort(&context->diags);
+  tvms_render_findings(run, &work->findings);
+}
+
+// Shows what the work on a file has left behind.
+static void show_file(file_work *work) {
+  tvms_run *run = work->run;
+  tvms_diags *diags = &run->context->diags;
+  run->errors += diags->errors;
+  run->warnings += diags->warnings;
+  bool wrong = diags->errors || (run->options.werror && diags->warnings);
+  if (wrong && work->status == TVMS_OK) work->status = TVMS_FOUND_ERRORS;
+  tvms_write(run, STDERR_FILENO, "standard error", work->findings.text,
+             work->findings.len);
+  if (!tvms_write(run, STDOUT_FILENO, "standard output", run->result.text,
+                  run->result.len)) {
+    work->status = TVMS_FAILED_IO;
+  }
+}
+
+tvms_status tvms_one_file(tvms_run *run, const char *path, tvms_visit visit) {
+  tvms_context context;
+  tvms_context_init(&context, &tvms_names);
+  if (run->options.memory != UINT64_MAX)
+    context.memory.limit = run->options.memory << 20;
+  if (run->options.fail_allocation != UINT64_MAX) {
+    context.memory.fail_at = run->options.fail_allocation;
+  }
+  file_work work = {.run = run, .path = path, .visit = visit};
+  run->context = &context;
+  tvms_strbuf_init(&run->result, &context.memory);
+  tvms_strbuf_init(&work.findings, &context.memory);
+  tvms_status failure = tvms_protect(&context.memory, work_on_file, &work);
+  if (failure == TVMS_OK) {
+    show_file(&work);
+  } else {
+    work.status = failure;
+    tvms_complain(run, "%s: out of memory or over a limit; nothing was written", path);
+  }
+  run->context = NULL;
+  tvms_context_fini(&context);
+  tvms_run_worsen(run, work.status);
+  return work.status;
+}
+
+// On a terminal, says which of many files is at hand once the work has taken a second.
+static void show_progress(tvms_run *run, time_t since, uint32_t done, uint32_t all) {
+  if (run->options.quiet || !isatty(STDERR_FILENO) || time(NULL) - since < 1) return;
+  char line[64];
+  int len = snprintf(line, sizeof line, done < all ? "\r%u of %u files" : "\r\x1b[K",
+                     done, all);
+  tvms_write(run, STDERR_FILENO, "standard error", line, (size_t)len);
+}
+
+tvms_status tvms_each_file(tvms_run *run, tvms_visit visit) {
+  if (!run->options.paths.len) return tvms_misused(run, "no file given");
+  tvms_texts files = tvms_collect_files(run);
+  time_t since = time(NULL);
+  for (uint32_t i = 0; i < files.len; i++) {
+    tvms_one_file(run, files.items[i], visit);
+    show_progress(run, since, i + 1, files.len);
+  }
+  return run->status;
+}
+
+typedef struct {
+  char *path;
+  int file;
+} temporary;
+
+static void drop_temporary(void *what) {
+  temporary *t = what;
+  if (t->file >= 0) close(t->file);
+  unlink(t->path);
+}
+
+tvms_status tvms_replace_file(tvms_run *run, const char *path, const char *text,
+                              size_t len) {
+  char real[PATH_MAX];
+  struct stat info;
+  if (!realpath(path, real) || stat(real, &info) != 0)
+    return tvms_complain_io(run, path);
+  char name[PATH_MAX + 16];
+  snprintf(name, sizeof name, "%s.tvms-XXXXXX", real);
+  temporary made = {name, mkstemp(name)};
+  if (made.file < 0) return tvms_complain_io(run, path);
+  bool written = fchmod(made.file, info.st_mode & 07777) == 0
+                 && tvms_write(run, made.file, path, text, len)
+                 && fsync(made.file) == 0;
+  written = close(made.file) == 0 && written;
+  made.file = -1;
+  if (written && rename(name, real) == 0) return TVMS_OK;
+  tvms_status status = tvms_complain_io(run, path);
+  drop_temporary(&made);
+  return status;
+}

@@ -1,0 +1,23 @@
+// Input files and folders, and replacing files safely.
+#ifndef TVMS_CLI_FILES_H
+#define TVMS_CLI_FILES_H
+
+#include "cli/run.h"
+
+// Runs `visit` on each file that the paths of the command line name; a folder means every
+// .tvms file under it, in order of name. Shows findings and results file by file.
+// Returns the worst status.
+tvms_status tvms_each_file(tvms_run *run, tvms_visit visit);
+
+// The files that the paths name. Paths that cannot be read are reported and left out.
+tvms_texts tvms_collect_files(tvms_run *run);
+
+// As tvms_each_file, for one file.
+tvms_status tvms_one_file(tvms_run *run, const char *path, tvms_visit visit);
+
+// Replaces the content of a file in one step: a reader sees the old text or the new one.
+// Keeps the mode; follows a symbolic link. Returns TVMS_OK or TVMS_FAILED_IO, reported.
+tvms_status tvms_replace_file(tvms_run *run, const char *path, const char *text,
+                              size_t len);
+
+#endif

@@ -1,0 +1,383 @@
+// Running golden files: this program again, with the body as standard input, its output
+// and its findings compared with what the file expects.
+#define _GNU_SOURCE
+#include "cli/files.h"
+#include "cli/golden.h"
+#include "cli/render.h"
+#include "cli/textdiff.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// What RUN may name. One row per verb that reads one file and writes text.
+static const tvms_golden_kind kinds[] = {
+    {.name = "check", .keeps_place = true},
+    {.name = "print", .again = "print", .keeps_place = true},
+    {.name = "fmt", .again = "fmt"},
+    {.name = "infer", .keeps_place = true, .commented = true},
+    {.name = "opt", .again = "print", .keeps_place = true},
+    {.name = "migrate", .again = "migrate"},
+    {.name = "run", .keeps_place = true, .commented = true},
+};
+
+enum { DEFAULT_TIMEOUT = 60 };
+
+const tvms_golden_kind *tvms_golden_kind_of(const char *name) {
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    if (strcmp(kinds[i].name, name) == 0) return &kinds[i];
+  }
+  return NULL;
+}
+
+typedef struct {
+  int status;  // exit status; -1: killed by `signal`
+  int signal;
+  bool late;
+  const char *out;
+  size_t out_len;
+  const char *findings;
+  size_t findings_len;
+} outcome;
+
+typedef struct {
+  tvms_run *run;
+  tvms_golden *golden;
+  tvms_strbuf *said;
+  bool good;
+} judging;
+
+static tvms_memory *memory_of(const judging *j) {
+  return &j->golden->context->memory;
+}
+
+// Says what is wrong with the file, at a line of it.
+static void blame(judging *j, uint32_t line, const char *format, const char *text) {
+  tvms_strbuf_printf(j->said, "%s:%u: ", j->golden->source->name, line);
+  tvms_strbuf_printf(j->said, format, text);
+  tvms_strbuf_putc(j->said, '\n');
+  j->good = false;
+}
+
+static const char *read_back(judging *j, int file, size_t *len) {
+  off_t size = lseek(file, 0, SEEK_END);
+  *len = size > 0 ? (size_t)size : 0;
+  char *text = tvms_take(memory_of(j), *len + 1);
+  if (*len && pread(file, text, *len, 0) != (ssize_t)*len) *len = 0;
+  close(file);
+  return text;
+}
+
+static void await(judging *j, pid_t child, outcome *o) {
+  uint64_t seconds = j->run->options.timeout;
+  int limit = seconds > 1000 * 1000 ? DEFAULT_TIMEOUT : (int)seconds;
+  int handle = pidfd_open(child, 0);
+  struct pollfd ended = {.fd = handle, .events = POLLIN};
+  o->late = handle >= 0 && poll(&ended, 1, limit * 1000) == 0;
+  if (o->late) kill(child, SIGKILL);
+  if (handle >= 0) close(handle);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  o->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  o->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+// Runs this program with `words` and `input` as its standard input.
+static outcome spawn(judging *j, const tvms_texts *words, const char *input,
+                     size_t len) {
+  outcome o = {.status = -1};
+  tvms_texts arguments = {0};
+  tvms_push(memory_of(j), &arguments, "tvms");
+  for (uint32_t i = 0; i < words->len; i++) {
+    tvms_push(memory_of(j), &arguments, words->items[i]);
+  }
+  tvms_push(memory_of(j), &arguments, "-");
+  tvms_push(memory_of(j), &arguments, NULL);
+  int files[3] = {memfd_create("in", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC),
+                  memfd_create("findings", MFD_CLOEXEC)};
+  tvms_write(j->run, files[0], "input of a golden file", input, len);
+  lseek(files[0], 0, SEEK_SET);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (int i = 0; i < 3; i++) {
+    posix_spawn_file_actions_adddup2(&actions, files[i], i);
+  }
+  pid_t child;
+  char **argv = (char **)(void *)arguments.items;
+  if (posix_spawn(&child, "/proc/self/exe", &actions, NULL, argv, environ) == 0) {
+    await(j, child, &o);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  close(files[0]);
+  o.out = read_back(j, files[1], &o.out_len);
+  o.findings = read_back(j, files[2], &o.findings_len);
+  return o;
+}
+
+// The body, with as many empty lines above it as the header has.
+static const char *input_of(judging *j, const tvms_golden_kind *kind, size_t *len) {
+  tvms_golden *golden = j->golden;
+  uint32_t above = kind->keeps_place ? golden->header_lines : 0;
+  size_t body = golden->body.end - golden->body.begin;
+  char *input = tvms_take(memory_of(j), above + body + 1);
+  memset(input, '\n', above);
+  memcpy(input + above, golden->source->text + golden->body.begin, body);
+  *len = above + body;
+  return input;
+}
+
+// A finding as the text renderer writes it: "<stdin>:LINE:COLUMN: error[E0201]: text".
+typedef struct {
+  uint32_t line;
+  const char *severity;
+  size_t severity_len;
+  const char *code;
+  const char *text;
+  size_t text_len;
+} seen_finding;
+
+static bool read_finding(const char *line, size_t len, seen_finding *seen) {
+  static const char head[] = "<stdin>:";
+  if (len < sizeof head || memcmp(line, head, sizeof head - 1) != 0) return false;
+  const char *end = line + len;
+  char *rest;
+  seen->line = (uint32_t)strtoul(line + sizeof head - 1, &rest, 10);
+  if (*rest != ':') return false;
+  (void)strtoul(rest + 1, &rest, 10);
+  if (end - rest < 2) return false;
+  seen->severity = rest + 2;
+  const char *bracket = memchr(seen->severity, '[', (size_t)(end - seen->severity));
+  const char *colon = memchr(seen->severity, ':', (size_t)(end - seen->severity));
+  if (!bracket || !colon || bracket > colon) return false;
+  seen->severity_len = (size_t)(bracket - seen->severity);
+  seen->code = bracket + 1;
+  seen->text = colon + 2;
+  seen->text_len = (size_t)(end - seen->text);
+  return true;
+}
+
+static bool meets(const tvms_golden_finding *wanted, const seen_finding *seen) {
+  const char *severity = tvms_severity_name(wanted->severity);
+  size_t len = strlen(wanted->text);
+  return !wanted->met && wanted->line == seen->line
+         && strlen(severity) == seen->severity_len
+         && memcmp(severity, seen->severity, seen->severity_len) == 0
+         && (!wanted->code
+             || strncmp(wanted->code, seen->code, strlen(wanted->code)) == 0)
+         && (wanted->prefix ? len <= seen->text_len : len == seen->text_len)
+         && memcmp(wanted->text, seen->text, len) == 0;
+}
+
+static void match_finding(judging *j, const seen_finding *seen, const char *text,
+                          size_t len) {
+  for (uint32_t i = 0; i < j->golden->findings.len; i++) {
+    tvms_golden_finding *wanted = &j->golden->findings.items[i];
+    if (meets(wanted, seen)) {
+      wanted->met = true;
+      return;
+    }
+  }
+  char *line = tvms_arena_text(&j->golden->context->arena, text, len);
+  blame(j, seen->line, "nothing expects this finding: %s", line);
+}
+
+static const tvms_golden_section *section_of(const tvms_golden *golden,
+                                             tvms_golden_stream stream, uint32_t index);
+
+// Every annotated finding must come, and every other must be in a FINDINGS section.
+static void compare_findings(judging *j, const outcome *o, uint32_t index) {
+  bool whole = section_of(j->golden, TVMS_GOLDEN_FINDINGS, index) != NULL;
+  tvms_golden *golden = j->golden;
+  for (uint32_t i = 0; i < golden->findings.len; i++) {
+    golden->findings.items[i].met = false;
+  }
+  const char *at = o->findings, *end = at + o->findings_len;
+  while (at < end) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    size_t len = (size_t)((stop ? stop : end) - at);
+    seen_finding seen;
+    // With a FINDINGS section annotations are optional, but they must be right.
+    if (read_finding(at, len, &seen) && !(whole && !golden->findings.len)) {
+      match_finding(j, &seen, at, len);
+    }
+    at += len + (stop != NULL);
+  }
+  for (uint32_t i = 0; i < golden->findings.len; i++) {
+    const tvms_golden_finding *wanted = &golden->findings.items[i];
+    if (!wanted->met) blame(j, wanted->line, "not reported: %s", wanted->text);
+  }
+}
+
+// The section with the expectation of run `index`, or NULL.
+static const tvms_golden_section *
+section_of(const tvms_golden *golden, tvms_golden_stream stream, uint32_t index) {
+  const tvms_golden_section *found = NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < golden->sections.len; i++) {
+    if (golden->sections.items[i].stream != stream) continue;
+    if (count == index || !found) found = &golden->sections.items[i];
+    count++;
+  }
+  return found;
+}
+
+// What a section must say for `text`: FINDINGS and reports stand behind "# ".
+static void add_section_text(tvms_strbuf *out, const char *text, size_t len,
+                             bool commented) {
+  if (!commented) {
+    tvms_strbuf_add(out, text, len);
+    return;
+  }
+  const char *end = text + len;
+  while (text < end) {
+    const char *stop = memchr(text, '\n', (size_t)(end - text));
+    size_t line = (size_t)((stop ? stop : end) - text);
+    tvms_strbuf_puts(out, line ? "# " : "#");
+    tvms_strbuf_add(out, text, line);
+    tvms_strbuf_putc(out, '\n');
+    text += line + (stop != NULL);
+  }
+}
+
+static void compare_section(judging *j, tvms_golden_stream stream, uint32_t index,
+                            const char *text, size_t len, bool commented) {
+  const tvms_golden_section *section = section_of(j->golden, stream, index);
+  if (!section) return;
+  tvms_strbuf now;
+  tvms_strbuf_init(&now, memory_of(j));
+  add_section_text(&now, text, len, commented);
+  tvms_version wanted = {"expected", j->golden->source->text + section->text.begin,
+                         section->text.end - section->text.begin};
+  bool same = wanted.len == now.len
+              && (!now.len || memcmp(wanted.text, now.text, now.len) == 0);
+  if (same) return;
+  blame(j, section->line, "%s", "the run says something else:");
+  tvms_textdiff(j->said, wanted, (tvms_version){"now", now.text, now.len},
+                j->run->color_result);
+}
+
+static int expected_status(const tvms_golden *golden) {
+  if (golden->status >= 0) return golden->status;
+  for (uint32_t i = 0; i < golden->findings.len; i++) {
+    if (golden->findings.items[i].severity == TVMS_SEVERITY_ERROR) return 1;
+  }
+  for (uint32_t i = 0; i < golden->sections.len; i++) {
+    const tvms_golden_section *section = &golden->sections.items[i];
+    const char *text = golden->source->text + section->text.begin;
+    size_t len = section->text.end - section->text.begin;
+    bool findings = section->stream == TVMS_GOLDEN_FINDINGS;
+    if (findings && memmem(text, len, ": error[", 8)) return 1;
+  }
+  return 0;
+}
+
+// Says how the run ended, unless it ended as expected.
+static bool ended_well(judging *j, const tvms_golden_run *run, const outcome *o,
+                       int expected) {
+  if (o->status == expected) return true;
+  char text[96];
+  if (o->late)
+    snprintf(text, sizeof text, "the run took too long");
+  else if (o->signal)
+    snprintf(text, sizeof text, "the run crashed with signal %d", o->signal);
+  else
+    snprintf(text, sizeof text, "exit status %d, expected %d", o->status, expected);
+  blame(j, run->line, "%s", text);
+  tvms_strbuf_add(j->said, o->findings, o->findings_len);
+  return false;
+}
+
+// Options of RUN that say how the output is spelled hold for reading it again too.
+static tvms_texts words_again(judging *j, const tvms_golden_run *run) {
+  tvms_texts words = {0};
+  tvms_push(memory_of(j), &words, run->kind->again);
+  for (uint32_t i = 1; i < run->words.len; i++) {
+    const char *word = run->words.items[i];
+    bool spelled =
+        strncmp(word, "--dialect=", 10) == 0 || strcmp(word, "--no-metadata") == 0;
+    bool two = strcmp(word, "--dialect") == 0 && i + 1 < run->words.len;
+    if (spelled || two) tvms_push(memory_of(j), &words, word);
+    if (two) tvms_push(memory_of(j), &words, run->words.items[++i]);
+  }
+  return words;
+}
+
+// What was printed must print to itself, what was formatted format to itself.
+static void check_again(judging *j, const tvms_golden_run *run, const outcome *o) {
+  if (!run->kind->again || o->status != 0 || !o->out_len) return;
+  tvms_texts words = words_again(j, run);
+  outcome again = spawn(j, &words, o->out, o->out_len);
+  bool same = again.status == 0 && again.out_len == o->out_len
+              && memcmp(again.out, o->out, o->out_len) == 0;
+  if (same) return;
+  blame(j, run->line, "the output is not stable: %s of it differs", run->kind->again);
+  tvms_strbuf_add(j->said, again.findings, again.findings_len);
+  tvms_textdiff(j->said, (tvms_version){"output", o->out, o->out_len},
+                (tvms_version){"again", again.out, again.out_len},
+                j->run->color_result);
+}
+
+// Writes the sections anew; header and body stay as they are.
+static void rewrite(judging *j, const outcome *outcomes) {
+  tvms_golden *golden = j->golden;
+  const char *text = golden->source->text;
+  tvms_strbuf anew;
+  tvms_strbuf_init(&anew, memory_of(j));
+  tvms_strbuf_add(&anew, text, golden->body.end);
+  uint32_t counts[2] = {0, 0};
+  for (uint32_t i = 0; i < golden->sections.len; i++) {
+    const tvms_golden_section *section = &golden->sections.items[i];
+    bool findings = section->stream == TVMS_GOLDEN_FINDINGS;
+    uint32_t index = counts[findings]++;
+    const outcome *o = &outcomes[index < golden->runs.len ? index : 0];
+    bool commented = findings || golden->runs.items[0].kind->commented;
+    tvms_strbuf_puts(&anew, findings ? "# FINDINGS:\n" : "# EXPECT:\n");
+    add_section_text(&anew, findings ? o->findings : o->out,
+                     findings ? o->findings_len : o->out_len, commented);
+  }
+  if (anew.len == golden->source->size && memcmp(anew.text, text, anew.len) == 0)
+    return;
+  if (tvms_replace_file(j->run, golden->source->name, anew.text, anew.len) == TVMS_OK) {
+    tvms_strbuf_printf(j->said, "%s: expectation rewritten\n", golden->source->name);
+  }
+}
+
+static void judge_run(judging *j, uint32_t index, outcome *o, bool compares) {
+  const tvms_golden_run *run = &j->golden->runs.items[index];
+  size_t len;
+  const char *input = input_of(j, run->kind, &len);
+  *o = spawn(j, &run->words, input, len);
+  bool well = ended_well(j, run, o, expected_status(j->golden));
+  if (!well && o->status != 0 && o->status != 1) return;
+  compare_findings(j, o, index);
+  if (compares) {
+    compare_section(j, TVMS_GOLDEN_STDOUT, index, o->out, o->out_len,
+                    run->kind->commented);
+    compare_section(j, TVMS_GOLDEN_FINDINGS, index, o->findings, o->findings_len, true);
+  }
+  check_again(j, run, o);
+}
+
+bool tvms_golden_judge(tvms_run *run, tvms_golden *golden, tvms_strbuf *said) {
+  judging j = {run, golden, said, true};
+  bool bless = run->options.bless;
+  outcome *outcomes = tvms_take(memory_of(&j), golden->runs.len * sizeof *outcomes);
+  for (uint32_t i = 0; i < golden->runs.len; i++) {
+    judge_run(&j, i, &outcomes[i], !bless);
+  }
+  if (!bless) return j.good;
+  if (!j.good)
+    tvms_strbuf_printf(said, "%s: not blessed\n", golden->source->name);
+  else
+    rewrite(&j, outcomes);
+  return j.good;
+}

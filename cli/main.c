@@ -1,0 +1,180 @@
+// The program: arguments to a verb, its status to an exit status, and every way to end.
+//
+// The verb runs on a large reserved stack behind one protected call. A failed allocation
+// ends in exit 3, a defect (a failed check, an invalid access) in exit 4, never in a
+// signal; a full disk or a closed pipe is an error of writing and ends in exit 2.
+#define _XOPEN_SOURCE 700
+#include "cli/render.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void tvms_run_worsen(tvms_run *run, tvms_status status) {
+  if (status > run->status) run->status = status;
+}
+
+bool tvms_write(tvms_run *run, int file, const char *name, const char *text,
+                size_t len) {
+  while (len) {
+    ssize_t wrote = write(file, text, len);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) {
+      // Standard error may be what is closed; then there is nobody to tell.
+      if (file != STDERR_FILENO) (void)tvms_complain_io(run, name);
+      tvms_run_worsen(run, TVMS_FAILED_IO);
+      return false;
+    }
+    text += wrote;
+    len -= (size_t)wrote;
+  }
+  return true;
+}
+
+// Says one line on standard error without taking memory, so that it works when none is
+// left; longer texts are cut.
+static void say(tvms_run *run, const char *format, va_list arguments,
+                const char *more) {
+  char line[1024];
+  int len = snprintf(line, sizeof line, "tvms: ");
+  int said = vsnprintf(line + len, sizeof line - (size_t)len - 2, format, arguments);
+  size_t end = strlen(line);
+  if (said >= 0 && *more) {
+    snprintf(line + end, sizeof line - end - 2, ": %s", more);
+    end = strlen(line);
+  }
+  line[end++] = '\n';
+  tvms_write(run, STDERR_FILENO, "standard error", line, end);
+}
+
+void tvms_complain(tvms_run *run, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(run, format, arguments, "");
+  va_end(arguments);
+}
+
+static void complain_with(tvms_run *run, const char *more, const char *format, ...)
+    TVMS_PRINTF(3, 4);
+static void complain_with(tvms_run *run, const char *more, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(run, format, arguments, more);
+  va_end(arguments);
+}
+
+tvms_status tvms_complain_io(tvms_run *run, const char *subject) {
+  complain_with(run, strerror(errno), "%s", subject);
+  return TVMS_FAILED_IO;
+}
+
+tvms_status tvms_misused(tvms_run *run, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(run, format, arguments, "");
+  va_end(arguments);
+  const char *verb = tvms_verb_name(run->options.verb);
+  tvms_complain(run, "see 'tvms %s%s--help'", verb, *verb ? " " : "");
+  return TVMS_FAILED_IO;
+}
+
+static bool wants_color(const tvms_run *run, int file) {
+  const char *when = run->options.color;
+  if (when && strcmp(when, "always") == 0) return true;
+  if (when && strcmp(when, "never") == 0) return false;
+  const char *no_color = getenv("NO_COLOR");
+  return !(no_color && *no_color) && isatty(file);
+}
+
+static tvms_status run_verb(tvms_run *run) {
+  static tvms_status (*const verbs[])(tvms_run *) = {
+#define VERB(name, arguments, summary) [TVMS_VERB_##name] = tvms_verb_##name,
+#include "cli/options.def"
+  };
+  if (run->options.verb == TVMS_VERB_NONE) return tvms_misused(run, "no verb given");
+  return verbs[run->options.verb](run);
+}
+
+static tvms_status show_text(tvms_run *run, tvms_strbuf *text) {
+  bool written =
+      tvms_write(run, STDOUT_FILENO, "standard output", text->text, text->len);
+  return written ? TVMS_OK : TVMS_FAILED_IO;
+}
+
+static tvms_status run_options(tvms_run *run) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, run->memory);
+  if (run->options.help) {
+    tvms_options_help(&text, run->options.verb);
+    return show_text(run, &text);
+  }
+  if (run->options.version) {
+    tvms_strbuf_puts(&text, "tvms " TVMS_VERSION "\n");
+    return show_text(run, &text);
+  }
+  run->color_findings = wants_color(run, STDERR_FILENO);
+  run->color_result = wants_color(run, STDOUT_FILENO);
+  tvms_report_begin(run);
+  tvms_run_worsen(run, run_verb(run));
+  return tvms_report_end(run);
+}
+
+typedef struct {
+  tvms_run run;
+  int argc;
+  char **argv;
+} program;
+
+static void end_after_signal(int number) {
+  static const char text[] = "tvms: internal error: invalid access or failed check\n";
+  (void)number;
+  ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+  (void)ignored;
+  _exit(TVMS_INTERNAL);
+}
+
+// On a stack of its own, so that it works when the other one is exhausted. A sanitizer
+// reports invalid accesses better than we do, so there only checks end here.
+static void catch_defects(tvms_memory *memory) {
+  enum { SIGNAL_STACK = 64 * 1024 };
+  stack_t stack = {.ss_sp = tvms_take(memory, SIGNAL_STACK), .ss_size = SIGNAL_STACK};
+  sigaltstack(&stack, NULL);
+  struct sigaction action = {.sa_handler = end_after_signal, .sa_flags = SA_ONSTACK};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGABRT, &action, NULL);
+#ifndef TVMS_SANITIZED
+  sigaction(SIGSEGV, &action, NULL);
+  sigaction(SIGBUS, &action, NULL);
+  sigaction(SIGFPE, &action, NULL);
+  sigaction(SIGILL, &action, NULL);
+#endif
+}
+
+static void run_program(void *argument) {
+  program *p = argument;
+  tvms_run *run = &p->run;
+  catch_defects(run->memory);
+  tvms_strbuf complaint;
+  tvms_strbuf_init(&complaint, run->memory);
+  bool parsed =
+      tvms_options_parse(&run->options, run->memory, p->argc, p->argv, &complaint);
+  tvms_status status =
+      parsed ? run_options(run) : tvms_misused(run, "%s", tvms_strbuf_text(&complaint));
+  tvms_run_worsen(run, status);
+}
+
+int main(int argc, char **argv) {
+  tvms_memory memory;
+  tvms_memory_init(&memory);
+  program p = {.run = {.memory = &memory}, .argc = argc, .argv = argv};
+  struct sigaction ignore = {.sa_handler = SIG_IGN};
+  sigaction(SIGPIPE, &ignore, NULL);
+  tvms_status failure = tvms_protect_deep(&memory, run_program, &p);
+  if (failure != TVMS_OK) tvms_complain(&p.run, "out of memory");
+  tvms_run_worsen(&p.run, failure);
+  tvms_memory_fini(&memory);
+  return (int)p.run.status;
+}

@@ -1,0 +1,48 @@
+// Writes JSON: values in the order of the calls, commas and indentation by itself.
+#ifndef TVMS_SUPPORT_JSON_H
+#define TVMS_SUPPORT_JSON_H
+
+#include "support/strbuf.h"
+
+// Nothing here fails but by allocation. The caller balances open and close.
+typedef struct {
+  tvms_strbuf *out;
+  uint32_t depth;
+  bool filled;  // the innermost object or array has a member
+  bool keyed;   // a key was written, its value follows
+} tvms_json;
+
+void tvms_json_init(tvms_json *json, tvms_strbuf *out);
+
+// '{' or '[', and the bracket that closes it.
+void tvms_json_open(tvms_json *json, char bracket);
+void tvms_json_close(tvms_json *json, char bracket);
+
+// A key of the innermost object; its value comes next.
+void tvms_json_key(tvms_json *json, const char *key);
+
+// A string of `len` bytes; what is not UTF-8 is replaced by U+FFFD.
+void tvms_json_string(tvms_json *json, const char *text, size_t len);
+void tvms_json_int(tvms_json *json, int64_t value);
+void tvms_json_bool(tvms_json *json, bool value);
+
+static inline void tvms_json_text(tvms_json *json, const char *text) {
+  tvms_json_string(json, text, strlen(text));
+}
+
+// Key and value in one.
+static inline void tvms_json_put_text(tvms_json *json, const char *key,
+                                      const char *text) {
+  tvms_json_key(json, key);
+  tvms_json_text(json, text);
+}
+static inline void tvms_json_put_int(tvms_json *json, const char *key, int64_t value) {
+  tvms_json_key(json, key);
+  tvms_json_int(json, value);
+}
+static inline void tvms_json_put_bool(tvms_json *json, const char *key, bool value) {
+  tvms_json_key(json, key);
+  tvms_json_bool(json, value);
+}
+
+#endif
