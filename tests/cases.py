@@ -1,0 +1,42 @@
+"""What the test scripts share: the program under test, and the closing line."""
+import os, subprocess, sys, unittest
+
+TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
+SOURCE = os.environ.get("TVMS_SOURCE", ".")
+
+
+def source(*parts):
+    return os.path.join(SOURCE, *parts)
+
+
+def tvms(*arguments, stdin=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **more):
+    """Runs the program; returns the completed process with bytes."""
+    if isinstance(stdin, str):
+        stdin = stdin.encode()
+    return subprocess.run([TVMS, *arguments], input=stdin, stdout=stdout, stderr=stderr, timeout=timeout, **more)
+
+
+def files_under(*folders, suffix=".tvms"):
+    for folder in folders:
+        for where, _, names in sorted(os.walk(source(folder))):
+            for name in sorted(names):
+                if name.endswith(suffix):
+                    yield os.path.join(where, name)
+
+
+def verbs():
+    """The verbs that this build of the program has."""
+    text = tvms("--help").stdout.decode()
+    block = text.split("\n\n")[2]
+    return {line.split()[0] for line in block.splitlines() if line.startswith("  ") and line[2] != " "}
+
+
+def main():
+    """Runs the unittest cases of the script and ends with "N passed, N failed"."""
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(suite)
+    failed = len(result.failures) + len(result.errors)
+    for case, reason in result.skipped:
+        print(f"SKIPPED {case}: {reason}")
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed")
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""The program itself: arguments, exit statuses, files that cannot be read or written."""
+import json, os, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from cases import main, source, tvms, TVMS
+
+
+class Arguments(unittest.TestCase):
+    def fails(self, said, *arguments):
+        p = tvms(*arguments)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn(said, p.stderr.decode())
+        self.assertEqual(p.stdout, b"")
+
+    def test_no_verb(self):
+        self.fails("no verb given")
+
+    def test_unknown_verb_is_told_with_a_near_one(self):
+        self.fails("unknown verb 'exlain'; did you mean 'explain'?", "exlain")
+
+    def test_unknown_option_is_told_with_a_near_one(self):
+        self.fails("unknown option '--blss'; did you mean '--bless'?", "test", "--blss", "x")
+
+    def test_option_of_another_verb(self):
+        self.fails("'explain' has no option '--bless'", "explain", "--bless")
+
+    def test_option_without_its_value(self):
+        self.fails("takes a value", "test", "--jobs")
+
+    def test_number_that_is_none(self):
+        self.fails("takes a number, not 'x'", "test", "-jx", "a")
+
+    def test_choice_that_is_none(self):
+        self.fails("is one of text|json|github|sarif, not 'xml'", "explain", "--format", "xml", "E0401")
+
+    def test_flag_with_a_value(self):
+        self.fails("takes no value", "test", "--bless=1", "x")
+
+    def test_help_and_version_go_to_standard_output(self):
+        for arguments in (["--help"], ["-h"], ["test", "--help"], ["--version"]):
+            p = tvms(*arguments)
+            self.assertEqual((p.returncode, p.stderr), (0, b""))
+            self.assertTrue(p.stdout)
+
+    def test_words_after_two_dashes_are_paths(self):
+        p = tvms("test", "--", "--bless")
+        self.assertIn(b"--bless: No such file", p.stdout + p.stderr)
+
+
+class Explain(unittest.TestCase):
+    def test_code_with_and_without_letter_and_by_name(self):
+        texts = {tvms("explain", word).stdout for word in ("E0401", "e0401", "0401", "too_deep")}
+        self.assertEqual(len(texts), 1)
+        self.assertIn(b"nested too deeply", texts.pop())
+
+    def test_unknown_code(self):
+        p = tvms("explain", "E9999")
+        self.assertEqual(p.returncode, 2)
+        self.assertIn(b"there is no diagnostic 'E9999'", p.stderr)
+
+
+class Surroundings(unittest.TestCase):
+    """Golden files are the one kind of input that every build of the program reads."""
+
+    GOLDEN = b"# RUN: nothing\n# WHY: a file with two mistakes\n"
+
+    def test_full_disk(self):
+        with open("/dev/full", "wb") as full:
+            p = tvms("--help", stdout=full)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn(b"No space left", p.stderr)
+
+    def test_closed_pipe(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        p = tvms("--help", stdout=writer)
+        os.close(writer)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn(b"Broken pipe", p.stderr)
+
+    def test_closed_standard_error_is_no_signal(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        p = tvms("nonsense", stderr=writer)
+        os.close(writer)
+        self.assertEqual(p.returncode, 2)
+
+    def test_missing_file_and_folder_that_cannot_be_read(self):
+        p = tvms("test", "/nowhere/x.tvms")
+        self.assertIn(b"No such file or directory", p.stdout + p.stderr)
+        self.assertNotEqual(p.returncode, 0)
+
+    def test_findings_come_in_every_format(self):
+        # `test` shows what its workers say, in the format asked for.
+        with tempfile.NamedTemporaryFile(suffix=".tvms") as f:
+            f.write(self.GOLDEN)
+            f.flush()
+            text = tvms("test", f.name).stdout.decode()
+            self.assertIn(f"{f.name}:1:1: error[E1002]: RUN names no verb", text)
+            self.assertIn("     1 | # RUN: nothing\n       | ^~~~~~~~~~~~~~\n", text)
+            colored = tvms("test", "--color", "always", f.name).stdout.decode()
+            self.assertIn("\x1b[1;31merror[E1002]\x1b[0m", colored)
+
+
+if __name__ == "__main__":
+    main()
