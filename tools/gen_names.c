@@ -23,6 +23,8 @@ typedef struct {
 static const entry entries[] = {
 #define NAME(ident, text) {#ident, text},
 #include "support/names.def"
+#define OP(ident, name, ...) {"relax_" #ident, "relax." name},
+#include "ir/ops.def"
 };
 
 enum { ENTRY_COUNT = sizeof entries / sizeof entries[0], LONGEST_IDENT = 128 };
