@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Stock TVM prints every program of corpus/, and `tvms print` must write the same text.
+
+    print.py [--release R]... [FILE]...
+
+For each program and each release that is written:
+  - TVM of that release reads the program: `print --from R --dialect R` is its text.
+  - it does not (the program is spelled for another release): what `print --dialect R`
+    writes must be read by TVM and printed as the same text.
+  - `print --dialect R` says with a located error that R cannot say it: nothing to compare.
+Programs that `check` rejects must be rejected by every release.
+
+known.tsv lists what cannot agree, "FILE<TAB>RELEASE<TAB>why": a defect of that TVM, as
+docs/language.md tells. An entry that does agree is a failure, so the list cannot rot.
+"""
+import argparse, concurrent.futures, difflib, os, re, sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import files_under, source, tvms
+from stock import RELEASES, Stock
+
+LOCATED = re.compile(r"^[^\n]*?:\d+:\d+: error\[", re.M)
+
+
+def known():
+    rows = {}
+    path = source("tests", "oracle", "known.tsv")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                if line.strip() and not line.startswith("#"):
+                    file, release, why = line.rstrip("\n").split("\t")
+                    rows[file, release] = why
+    return rows
+
+
+def difference(stock, ours):
+    rows = difflib.unified_diff(stock.splitlines(), ours.splitlines(), "stock TVM", "tvms", n=1, lineterm="")
+    return "\n".join(list(rows)[:30])
+
+
+def printed(path, *options):
+    p = tvms("print", "--no-metadata", *options, path)
+    return p.returncode, p.stdout.decode(), p.stderr.decode()
+
+
+def compare(stock, release, path, rejected):
+    """Returns what is wrong, "" if nothing, None if there is nothing to compare."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    answer = stock.ask(text=text)
+    if rejected:
+        return "" if "print" not in answer else "check rejects what TVM accepts"
+    if "print" in answer:
+        status, ours, said = printed(path, "--from", release, "--dialect", release)
+        if status:
+            return f"exit {status}: {said[:600]}"
+        wanted = answer["print"].rstrip("\n") + "\n"
+        return "" if ours == wanted else difference(wanted, ours)
+    status, ours, said = printed(path, "--dialect", release)
+    if status == 1 and LOCATED.search(said):
+        return None
+    if status:
+        return f"exit {status}: {said[:600]}"
+    again = stock.ask(text=ours)
+    if "print" not in again:
+        return f"TVM does not read our text: {again}\nnor the program: {answer}\n{ours[:1500]}"
+    wanted = again["print"].rstrip("\n") + "\n"
+    return "" if ours == wanted else difference(wanted, ours)
+
+
+def judge_release(release, files, rejected, excused):
+    stock = Stock(release)
+    passed = failed = unsaid = 0
+    lines = []
+    for path in files:
+        name = os.path.relpath(path, source())
+        wrong = compare(stock, release, path, path in rejected)
+        excuse = excused.get((name, release))
+        if wrong is None:
+            unsaid += 1
+        elif bool(wrong) == bool(excuse):
+            passed += 1
+        else:
+            failed += 1
+            lines.append(f"--- {release} {name}\n" + (wrong or f"agrees, though known.tsv says: {excuse}"))
+    stock.stop()
+    lines.append(f"{release}: {passed} as stock TVM has it, {failed} not, {unsaid} that this release cannot say")
+    return passed, failed, "\n".join(lines)
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--release", action="append")
+    arguments.add_argument("files", nargs="*")
+    a = arguments.parse_args()
+    files = a.files or list(files_under("corpus"))
+    rejected = {path for path in files if tvms("check", "--quiet", path).returncode == 1}
+    excused = known()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(judge_release, r, files, rejected, excused) for r in a.release or RELEASES]
+        results = [job.result() for job in jobs]
+    for _, _, said in results:
+        print(said)
+    passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
