@@ -1,0 +1,30 @@
+// Constant folding of two operands with equal dtypes; shared by ir/fold*.c only.
+#ifndef TVMS_IR_FOLD_CONST_H
+#define TVMS_IR_FOLD_CONST_H
+
+#include "ir/build.h"
+
+typedef enum {
+  TVMS_FOLD_NONE,         // nothing folds
+  TVMS_FOLD_DONE,         // result is set
+  TVMS_FOLD_ZERO,         // division by constant zero
+  TVMS_FOLD_OUT_OF_RANGE  // the value does not fit: value is set
+} tvms_fold_status;
+
+typedef struct {
+  tvms_fold_status status;
+  tvms_node *result;
+  int64_t value;
+} tvms_folded;
+
+tvms_folded tvms_fold_constants(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
+                                tvms_node *b, tvms_span span);
+
+// Does `value` fit an integer constant of this dtype?
+bool tvms_int_fits(tvms_dtype dtype, int64_t value);
+
+// Floor division and modulo of Python; the divisor is not 0.
+int64_t tvms_int_floor_div(int64_t a, int64_t b);
+int64_t tvms_int_floor_mod(int64_t a, int64_t b);
+
+#endif
