@@ -1,0 +1,37 @@
+// Structural equality up to the names of what is defined inside (alpha equivalence).
+//
+// Which fields define variables stands in ir/nodes.def. Spans, ids, name hints and
+// annotations of the source do not count.
+#ifndef TVMS_IR_EQUAL_H
+#define TVMS_IR_EQUAL_H
+
+#include "ir/node.h"
+
+// Called for the innermost pair that differs; `what` names the reason: "value of 'extent'",
+// "kind", "number of 'args'". Nodes may be NULL: present on one side only.
+typedef void tvms_difference(void *self, const tvms_node *TVMS_NULLABLE a,
+                             const tvms_node *TVMS_NULLABLE b, const char *what);
+
+typedef struct {
+  // Free variables and buffers may stand for each other, one for one. Without it a free
+  // variable equals itself only.
+  bool map_free;
+  // NULL: stop at the first difference. Otherwise all of them are reported.
+  tvms_difference *TVMS_NULLABLE report;
+  void *self;
+} tvms_equal_options;
+
+// Are two nodes the same program? They may be in different units of one context.
+bool tvms_equal(tvms_context *context, const tvms_node *a, const tvms_node *b);
+bool tvms_equal_with(tvms_context *context, const tvms_node *a, const tvms_node *b,
+                     const tvms_equal_options *options);
+
+// Equality of expressions that define nothing inside: variables by identity. Needs no
+// memory; the fast path of simplification.
+bool tvms_expr_equal(const tvms_node *a, const tvms_node *b);
+
+// A hash that agrees with tvms_equal: equal nodes have equal hashes. Free variables are
+// hashed by identity.
+uint64_t tvms_hash(tvms_context *context, const tvms_node *node);
+
+#endif

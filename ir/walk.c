@@ -1,0 +1,82 @@
+// Iterative visits over the schema.
+#include "ir/walk.h"
+
+#include "support/vec.h"
+
+static const void *field_of(const tvms_node *node, const tvms_field *field) {
+  return (const char *)node + field->offset;
+}
+
+tvms_node *TVMS_NULLABLE tvms_next_child(const tvms_node *node, tvms_child_at *at) {
+  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  for (; at->field < schema->field_count; at->field++, at->item = 0) {
+    const tvms_field *field = &schema->fields[at->field];
+    at->role = field->role;
+    if (field->type == TVMS_TYPE_NODE && at->item == 0) {
+      tvms_node *child = *(tvms_node *const *)field_of(node, field);
+      at->item = 1;
+      if (child) return child;
+    }
+    if (field->type != TVMS_TYPE_LIST) continue;
+    const tvms_list *list = field_of(node, field);
+    while (at->item < list->len) {
+      tvms_node *child = list->items[at->item++];
+      if (child) return child;
+    }
+  }
+  return NULL;
+}
+
+typedef struct {
+  tvms_node *node;
+  tvms_field_role role;
+  tvms_child_at at;
+} frame;
+
+typedef struct {
+  TVMS_VEC(frame) stack;
+  tvms_memory *memory;
+  const tvms_visitor *visitor;
+} walk;
+
+// Enters a node; returns false if the walk must end.
+static bool enter(walk *w, tvms_node *node, tvms_field_role role) {
+  const tvms_visitor *visitor = w->visitor;
+  tvms_walk_step step =
+      visitor->enter ? visitor->enter(visitor->self, node, role) : TVMS_WALK_ON;
+  if (step == TVMS_WALK_STOP) return false;
+  if (step == TVMS_WALK_SKIP) {
+    if (visitor->leave) visitor->leave(visitor->self, node, role);
+    return true;
+  }
+  frame next = {node, role, {0}};
+  tvms_push(w->memory, &w->stack, next);
+  return true;
+}
+
+bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor) {
+  walk w = {.memory = memory, .visitor = visitor};
+  bool going = enter(&w, root, TVMS_ROLE_USE);
+  while (going && w.stack.len > 0) {
+    frame *top = &w.stack.items[w.stack.len - 1];
+    tvms_node *child = tvms_next_child(top->node, &top->at);
+    if (child) {
+      going = enter(&w, child, top->at.role);
+      continue;
+    }
+    if (visitor->leave) visitor->leave(visitor->self, top->node, top->role);
+    w.stack.len--;
+  }
+  tvms_vec_free(memory, &w.stack);
+  return going;
+}
+
+static tvms_walk_step is_wanted(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  return node == self ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_contains(tvms_memory *memory, tvms_node *node, const tvms_node *wanted) {
+  tvms_visitor visitor = {.self = (void *)(uintptr_t)wanted, .enter = is_wanted};
+  return !tvms_walk(memory, node, &visitor);
+}

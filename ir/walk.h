@@ -1,0 +1,44 @@
+// Visiting the nodes below a node, in the order of ir/nodes.def.
+//
+// The walk keeps its own stack, so chains of any depth work. Types in heads (`sinfo`) are
+// not visited; neither are shared parts visited only once: a buffer is visited at each
+// place where it stands, unless the visitor skips it.
+#ifndef TVMS_IR_WALK_H
+#define TVMS_IR_WALK_H
+
+#include "ir/node.h"
+
+typedef enum {
+  TVMS_WALK_ON,    // visit what is below, too
+  TVMS_WALK_SKIP,  // not what is below; leave() is still called
+  TVMS_WALK_STOP,  // end the whole walk
+} tvms_walk_step;
+
+typedef struct {
+  void *self;
+  // Before what is below; `role` is that of the field in which the node stands (USE for
+  // the root). NULL: always TVMS_WALK_ON.
+  tvms_walk_step (*TVMS_NULLABLE enter)(void *self, tvms_node *node,
+                                        tvms_field_role role);
+  // After what is below. NULL: nothing.
+  void (*TVMS_NULLABLE leave)(void *self, tvms_node *node, tvms_field_role role);
+} tvms_visitor;
+
+// Visits `root` and all nodes below it. Returns false if the visitor stopped it.
+bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor);
+
+// The NODE fields and items of LIST fields of one node, one after the other:
+//   for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));) …
+// `at.role` is the role of the field of the child that was returned last.
+typedef struct {
+  uint32_t field;
+  uint32_t item;
+  tvms_field_role role;
+} tvms_child_at;
+
+tvms_node *TVMS_NULLABLE tvms_next_child(const tvms_node *node, tvms_child_at *at);
+
+// Does `wanted` stand in `node` or below it (by identity)?
+bool tvms_contains(tvms_memory *memory, tvms_node *node, const tvms_node *wanted);
+
+#endif
