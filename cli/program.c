@@ -1,0 +1,52 @@
+// Reading and verifying behind every verb that looks at a program.
+#include "cli/program.h"
+
+#include "parser/read.h"
+
+static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
+  return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
+}
+
+static bool is_python(const tvms_source *source) {
+  size_t len = strlen(source->name);
+  return len > 3 && strcmp(source->name + len - 3, ".py") == 0;
+}
+
+tvms_program *tvms_load(tvms_run *run, tvms_source *source) {
+  tvms_read_options options = {
+      .from = dialect_of(run->options.from),
+      .dialect = dialect_of(run->options.dialect),
+      .python = is_python(source),
+  };
+  tvms_program *program = tvms_read(run->context, source, &options);
+  if (run->options.verbose) {
+    tvms_complain(run, "%s: read as %s", source->name, tvms_dialect_text(program->dialect));
+  }
+  return program;
+}
+
+tvms_dialect tvms_written_dialect(const tvms_run *run, const tvms_program *program) {
+  tvms_dialect asked = dialect_of(run->options.dialect);
+  if (asked != TVMS_DIALECT_NONE) return asked;
+  // Generations that are never written come out as the next one that is.
+  if (program->dialect == TVMS_DIALECT_RFC) return TVMS_DIALECT_22;
+  if (program->dialect == TVMS_DIALECT_24) return TVMS_DIALECT_25;
+  return program->dialect;
+}
+
+static bool is_release(tvms_run *run, const char *option, const char *TVMS_NULLABLE text) {
+  if (!text || tvms_dialect_parse(text) != TVMS_DIALECT_NONE) return true;
+  (void)tvms_misused(run, "option '--%s': there is no release '%s'", option, text);
+  return false;
+}
+
+bool tvms_check_dialects(tvms_run *run, bool writes) {
+  if (!is_release(run, "from", run->options.from)) return false;
+  if (!is_release(run, "dialect", run->options.dialect)) return false;
+  tvms_dialect asked = dialect_of(run->options.dialect);
+  bool unwritten = asked == TVMS_DIALECT_RFC || asked == TVMS_DIALECT_24;
+  if (!writes || !unwritten) return true;
+  (void)tvms_misused(run, "option '--dialect': %s is read and never written",
+                     tvms_dialect_text(asked));
+  return false;
+}

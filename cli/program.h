@@ -1,0 +1,20 @@
+// From a source to a verified program, the same way for every verb.
+#ifndef TVMS_CLI_PROGRAM_H
+#define TVMS_CLI_PROGRAM_H
+
+#include "cli/run.h"
+#include "ir/module.h"
+
+// Reads and verifies `source` as the options say. What is wrong is reported; a caller that
+// writes something looks at run->context->diags.errors first. Never NULL; the program
+// lives as long as the context.
+tvms_program *tvms_load(tvms_run *run, tvms_source *source);
+
+// The release that a verb writes: --dialect, or else the one that was read.
+tvms_dialect tvms_written_dialect(const tvms_run *run, const tvms_program *program);
+
+// Checks --from and --dialect. Returns false after saying what is wrong with them.
+// `writes`: --dialect must be a release that can be written.
+TVMS_NODISCARD bool tvms_check_dialects(tvms_run *run, bool writes);
+
+#endif

@@ -1,0 +1,70 @@
+// `tvms check FILE...`: read, infer, verify; --fix and --diff.
+#include "cli/edit.h"
+#include "cli/files.h"
+#include "cli/program.h"
+#include "cli/textdiff.h"
+
+#include <unistd.h>
+
+// Mending one finding may uncover another; this many times at most.
+enum { MOST_ROUNDS = 10 };
+
+static tvms_status check_source(tvms_run *run, tvms_source *source) {
+  (void)tvms_load(run, source);
+  return TVMS_OK;
+}
+
+static tvms_status diff_source(tvms_run *run, tvms_source *source) {
+  (void)tvms_load(run, source);
+  tvms_diags_sort(&run->context->diags);
+  tvms_strbuf mended;
+  tvms_strbuf_init(&mended, &run->context->memory);
+  if (tvms_apply_fixes(run, source, &mended)) {
+    tvms_version before = {source->name, source->text, source->size};
+    tvms_version after = {source->name, mended.text, mended.len};
+    tvms_textdiff(&run->result, before, after, run->color_result);
+  }
+  return TVMS_OK;
+}
+
+// Applies what can be applied. Findings are shown only when nothing is left to mend.
+static tvms_status fix_source(tvms_run *run, tvms_source *source) {
+  (void)tvms_load(run, source);
+  tvms_diags_sort(&run->context->diags);
+  tvms_strbuf mended;
+  tvms_strbuf_init(&mended, &run->context->memory);
+  uint32_t count = run->last_round ? 0 : tvms_apply_fixes(run, source, &mended);
+  run->mended = count > 0;
+  if (!count) return TVMS_OK;
+  tvms_diags_init(&run->context->diags, &run->context->arena);
+  if (run->options.verbose) {
+    tvms_complain(run, "%s: %u findings mended", source->name, count);
+  }
+  return tvms_replace_file(run, source->name, mended.text, mended.len);
+}
+
+static void fix_file(tvms_run *run, const char *path) {
+  for (uint32_t round = 1; round <= MOST_ROUNDS; round++) {
+    run->last_round = round == MOST_ROUNDS;
+    if (tvms_one_file(run, path, fix_source) > TVMS_FOUND_ERRORS || !run->mended) return;
+  }
+}
+
+static tvms_status fix_files(tvms_run *run) {
+  if (!run->options.paths.len) return tvms_misused(run, "no file given");
+  tvms_texts files = tvms_collect_files(run);
+  for (uint32_t i = 0; i < files.len; i++) {
+    if (strcmp(files.items[i], "-") == 0) {
+      return tvms_misused(run, "standard input cannot be mended in place; use --diff");
+    }
+    fix_file(run, files.items[i]);
+  }
+  return run->status;
+}
+
+tvms_status tvms_verb_check(tvms_run *run) {
+  if (!tvms_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (run->options.diff) return tvms_each_file(run, diff_source);
+  if (run->options.fix) return fix_files(run);
+  return tvms_each_file(run, check_source);
+}
