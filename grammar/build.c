@@ -1,0 +1,187 @@
+// The longer and rarer actions of tvmscript.y; see build.h.
+#include "grammar/build.h"
+
+#include <string.h>
+
+enum { DEEPEST_TARGET = 200 };
+
+void tvms_surf_grow(tvms_surface *surface) {
+  if (surface->cap > UINT32_MAX / 2) {
+    tvms_unwind(&surface->context->memory, TVMS_OVER_LIMIT);
+  }
+  surface->cap *= 2;
+  surface->nodes = tvms_retake(&surface->context->memory, surface->nodes,
+                               (size_t)surface->cap * sizeof *surface->nodes);
+}
+
+static const char *kind_text(const tvms_surf *node) {
+  switch ((int)node->kind) {
+  case TVMS_SURF_CALL: return "a call";
+  case TVMS_SURF_LAMBDA: return "a lambda";
+  case TVMS_SURF_IF_EXP: return "a conditional expression";
+  case TVMS_SURF_WALRUS: return "an assignment expression";
+  case TVMS_SURF_COMPARE: return "a comparison";
+  case TVMS_SURF_UNARY: return node->op == TVMS_OP_NOT ? "'not'" : "an operator";
+  case TVMS_SURF_BINARY:
+  case TVMS_SURF_BOOL: return "an operator";
+  case TVMS_SURF_DICT:
+  case TVMS_SURF_SET: return "a display in braces";
+  case TVMS_SURF_LIST_COMP:
+  case TVMS_SURF_SET_COMP:
+  case TVMS_SURF_DICT_COMP:
+  case TVMS_SURF_GENERATOR: return "a comprehension";
+  case TVMS_SURF_ELLIPSIS: return "'...'";
+  case TVMS_SURF_TRUE: return "'True'";
+  case TVMS_SURF_FALSE: return "'False'";
+  case TVMS_SURF_NONE: return "'None'";
+  case TVMS_SURF_TUPLE: return "a tuple";
+  case TVMS_SURF_LIST: return "a list";
+  case TVMS_SURF_STAR: return "a starred expression";
+  default: return "a literal";
+  }
+}
+
+static void refuse_target(surf_build *build, tvms_ref ref, surf_target_use use) {
+  static const char *const verbs[] = {"assign to", "annotate or augment", "delete"};
+  const tvms_surf *node = surf_at(build, ref);
+  tvms_report(&build->context->diags, TVMS_D_bad_target,
+              (tvms_span){node->begin, node->end}, verbs[use], kind_text(node));
+}
+
+static void check_target(surf_build *build, tvms_ref ref, surf_target_use use,
+                         uint32_t depth) {
+  const tvms_surf *node = surf_at(build, ref);
+  switch ((int)node->kind) {
+  case TVMS_SURF_NAME:
+  case TVMS_SURF_ATTRIBUTE:
+  case TVMS_SURF_SUBSCRIPT:
+  case TVMS_SURF_BAD: return;
+  case TVMS_SURF_STAR:
+    if (use != SURF_TARGET_ASSIGN || depth == 0) break;
+    check_target(build, node->a, use, depth + 1);
+    return;
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST:
+    if (use == SURF_TARGET_SINGLE) break;
+    if (depth > DEEPEST_TARGET) {
+      tvms_report(&build->context->diags, TVMS_D_too_deep,
+                  (tvms_span){node->begin, node->end}, (unsigned)DEEPEST_TARGET);
+      return;
+    }
+    tvms_each_surf(build->surface, item, node->a) {
+      check_target(build, item, use, depth + 1);
+    }
+    return;
+  default: break;
+  }
+  refuse_target(build, ref, use);
+}
+
+void tvms_surf_check_target(surf_build *build, tvms_ref ref, surf_target_use use) {
+  check_target(build, ref, use, 0);
+}
+
+void tvms_surf_report_loose(surf_build *build, tvms_ref ref) {
+  const tvms_surf *node = surf_at(build, ref);
+  tvms_span span = {node->begin, node->end};
+  tvms_diag *diag =
+      tvms_report(&build->context->diags, TVMS_D_needs_parens, span, kind_text(node));
+  tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->begin, node->begin}, true,
+                "(");
+  tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->end, node->end}, true, ")");
+}
+
+void tvms_surf_check_argument(surf_build *build, surf_expr argument) {
+  tvms_report(&build->context->diags, TVMS_D_late_argument,
+              (tvms_span){argument.begin, argument.end});
+}
+
+static void report_param(surf_build *build, const tvms_surf *param, const char *what) {
+  tvms_report(&build->context->diags, TVMS_D_bad_parameter,
+              (tvms_span){param->begin, param->end}, what);
+}
+
+void tvms_surf_check_param(surf_build *build, tvms_ref last_ref, tvms_ref ref) {
+  tvms_surf *param = surf_at(build, ref);
+  const tvms_surf *last = surf_at(build, last_ref);
+  if (param->kind == TVMS_SURF_BAD || (last_ref && last->kind == TVMS_SURF_BAD)) return;
+  tvms_surf_op before = last_ref ? (tvms_surf_op)last->op : TVMS_OP_NONE;
+  bool after_star = before == TVMS_OP_STAR || before == TVMS_OP_KEYWORD_ONLY;
+  if (before == TVMS_OP_DOUBLE_STAR) {
+    report_param(build, param, "nothing may follow '**'");
+  } else if (param->op == TVMS_OP_STAR && after_star) {
+    report_param(build, param, "'*' may be given only once");
+  } else if (param->op == TVMS_OP_SLASH && (after_star || !last_ref)) {
+    report_param(build, param, "'/' must follow positional parameters");
+  } else if (param->op == TVMS_OP_PARAM && after_star) {
+    param->op = TVMS_OP_KEYWORD_ONLY;
+  } else if (param->op == TVMS_OP_PARAM && before == TVMS_OP_PARAM && last->c
+             && !param->c) {
+    report_param(build, param, "a parameter without default follows one with a default");
+  }
+}
+
+// A dotted name of an import, interned without the white space that may stand in it.
+tvms_sym tvms_surf_dotted(surf_build *build, surf_expr name) {
+  const char *text = build->surface->source->text + name.begin;
+  tvms_arena *scratch = &build->context->scratch;
+  tvms_mark mark = tvms_arena_mark(scratch);
+  char *copy = tvms_arena_take(scratch, name.end - name.begin + 1);
+  size_t len = 0;
+  for (uint32_t i = 0; i < name.end - name.begin; i++) {
+    if (text[i] != ' ' && text[i] != '\t' && text[i] != '\f' && text[i] != '\\'
+        && text[i] != '\n' && text[i] != '\r') {
+      copy[len++] = text[i];
+    }
+  }
+  tvms_sym sym = tvms_symbol(build->context, copy, len);
+  tvms_arena_reset(scratch, mark);
+  return sym;
+}
+
+static bool is_item_tuple(surf_build *build, surf_list items) {
+  const tvms_surf *item = surf_at(build, items.first);
+  const tvms_surf *value = surf_at(build, item->a);
+  if (items.first != items.last || item->b || value->kind != TVMS_SURF_TUPLE) return false;
+  if (value->parens || !(value->flags & TVMS_SURF_PAREN) || !value->a) return false;
+  tvms_each_surf(build->surface, part, value->a) {
+    if (surf_at(build, part)->kind == TVMS_SURF_STAR) return false;
+  }
+  return true;
+}
+
+// Makes items of the parts of `with (a, b as c):`.
+static surf_list open_items(surf_build *build, tvms_ref tuple) {
+  surf_list items = {0};
+  for (tvms_ref part = surf_at(build, tuple)->a; part;) {
+    tvms_ref next = surf_at(build, part)->next;
+    surf_at(build, part)->next = 0;
+    const tvms_surf *node = surf_at(build, part);
+    surf_expr item = {node->begin, node->end, part};
+    if (node->kind != TVMS_SURF_WITH_ITEM) item = surf_with_item(build, item, surf_none);
+    items = items.first ? surf_add(build, items, item) : surf_list_of(build, item);
+    part = next;
+  }
+  return items;
+}
+
+tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
+                        surf_list body) {
+  uint8_t flags = 0;
+  tvms_ref value = surf_at(build, items.first)->a;
+  if (is_item_tuple(build, items)) {
+    flags = TVMS_SURF_PAREN | (surf_at(build, value)->flags & TVMS_SURF_COMMA);
+    if (build->grouped == value) build->grouped = 0;
+    items = open_items(build, value);
+  }
+  if (build->grouped) {
+    const tvms_surf *tuple = surf_at(build, build->grouped);
+    tvms_report(&build->context->diags, TVMS_D_bad_with,
+                (tvms_span){tuple->begin, tuple->end});
+    build->grouped = 0;
+  }
+  tvms_ref ref = surf_node(build, TVMS_SURF_WITH, 0, keyword.begin, body.end, items.first,
+                           body.first, 0);
+  surf_at(build, ref)->flags = flags;
+  return ref;
+}

@@ -1,0 +1,344 @@
+// See layout.h. Rules of indentation: Python reference, 2.1.8, with the tab rules of its
+// tokenizer: a tab goes to the next multiple of 8, and two lines whose order would change
+// if a tab were one column wide are an error.
+#include "grammar/layout.h"
+
+#include "support/check.h"
+
+#include <string.h>
+
+static const struct {
+  const char *text;
+  bool keyword;
+} tokens[] = {
+#define TOKEN(KIND, spelling, terminal, value) [TVMS_TOK_##KIND] = {spelling, false},
+#define KEYWORD(KIND, spelling, terminal, value) [TVMS_TOK_##KIND] = {spelling, true},
+#include "grammar/tokens.def"
+};
+
+const char *tvms_token_text(tvms_token_kind kind) { return tokens[kind].text; }
+bool tvms_token_is_keyword(tvms_token_kind kind) { return tokens[kind].keyword; }
+
+void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
+                     size_t size, uint32_t offset) {
+  *lexer = (tvms_lexer){
+      .surface = surface,
+      .context = surface->context,
+      .base = (uintptr_t)text - offset,
+      .end = text + size,
+      .cursor = text,
+      .token = text,
+  };
+}
+
+void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *text,
+                      size_t size, uint32_t offset, bool nested) {
+  memset(layout, 0, sizeof *layout);
+  tvms_lexer_init(&layout->lexer, surface, text, size, offset);
+  tvms_memory *memory = &surface->context->memory;
+  tvms_push(memory, &layout->indents, ((tvms_indent){0}));
+  tvms_push(memory, &layout->brackets, ((tvms_bracket){0}));
+  if (nested) {
+    layout->brackets.items[0].shut = TVMS_TOK_END;
+    layout->lexer.depth = 1;
+    tvms_push(memory, &layout->brackets, ((tvms_bracket){.shut = TVMS_TOK_END}));
+    return;
+  }
+  layout->at_line_start = true;
+  if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) layout->lexer.cursor += 3;
+}
+
+static tvms_memory *memory_of(tvms_layout *layout) {
+  return &layout->lexer.context->memory;
+}
+static tvms_diags *diags_of(tvms_layout *layout) { return &layout->lexer.context->diags; }
+
+/* Indentation */
+
+// Moves over white space to the first byte of a line and measures it.
+static tvms_indent measure(const char **at) {
+  tvms_indent indent = {0};
+  for (;; ++*at) {
+    switch (**at) {
+    case ' ':
+      indent.column++;
+      indent.narrow++;
+      break;
+    case '\t':
+      indent.column = (indent.column / 8 + 1) * 8;
+      indent.narrow++;
+      break;
+    case '\f': indent = (tvms_indent){0}; break;
+    default: return indent;
+    }
+  }
+}
+
+// Skips lines without code. Returns the indentation of the line where it stops.
+static tvms_indent find_line(tvms_layout *layout) {
+  tvms_lexer *lexer = &layout->lexer;
+  for (;;) {
+    const char *at = lexer->cursor;
+    tvms_indent indent = measure(&at);
+    if (*at == '#') {
+      const unsigned char *begin = (const unsigned char *)at;
+      at = (const char *)tvms_lex_comment(lexer, begin, begin);
+    }
+    bool blank = *at == '\n' || *at == '\r';
+    if (blank) at += *at == '\r' && at[1] == '\n' ? 2 : 1;
+    lexer->cursor = at;
+    if (blank) continue;
+    return at < lexer->end ? indent : (tvms_indent){0};
+  }
+}
+
+static void report_here(tvms_layout *layout, tvms_diag_id id) {
+  uint32_t at = tvms_lexer_offset(&layout->lexer, layout->lexer.cursor);
+  tvms_report(diags_of(layout), id, (tvms_span){at, at + 1});
+}
+
+static tvms_token make(const tvms_layout *layout, tvms_token_kind kind) {
+  uint32_t at = tvms_lexer_offset(&layout->lexer, layout->lexer.cursor);
+  return (tvms_token){at, at, kind};
+}
+
+// Closes one block that the line in `column` has left, or none. A line between two levels
+// stays in the inner block, whose level it becomes.
+static bool dedent(tvms_layout *layout, tvms_token *token) {
+  for (;;) {
+    tvms_indent *top = &layout->indents.items[layout->indents.len - 1];
+    if (layout->line.column >= top->column) {
+      if (layout->line.narrow != top->narrow) report_here(layout, TVMS_D_mixed_tabs);
+      break;
+    }
+    if (layout->line.column > top[-1].column) {
+      report_here(layout, TVMS_D_bad_dedent);
+      top->column = layout->line.column;
+      top->narrow = layout->line.narrow;
+      break;
+    }
+    bool silent = top->silent;
+    layout->indents.len--;
+    if (silent) continue;
+    *token = make(layout, TVMS_TOK_DEDENT);
+    return true;
+  }
+  layout->dedenting = false;
+  return false;
+}
+
+// Begins a logical line. Returns true if it gives an INDENT or a DEDENT first.
+static bool begin_line(tvms_layout *layout, tvms_token *token) {
+  layout->at_line_start = false;
+  layout->lexer.unfinished = false;
+  layout->brackets.items[0].wants_in = false;
+  tvms_indent line = find_line(layout);
+  tvms_indent *top = &layout->indents.items[layout->indents.len - 1];
+  layout->line = line;
+  if (line.column == top->column) {
+    if (line.narrow != top->narrow) report_here(layout, TVMS_D_mixed_tabs);
+    return false;
+  }
+  if (line.column > top->column) {
+    if (line.narrow <= top->narrow) report_here(layout, TVMS_D_mixed_tabs);
+    tvms_push(memory_of(layout), &layout->indents, line);
+    *token = make(layout, TVMS_TOK_INDENT);
+    return true;
+  }
+  layout->dedenting = true;
+  return dedent(layout, token);
+}
+
+void tvms_layout_silence(tvms_layout *layout) {
+  layout->indents.items[layout->indents.len - 1].silent = true;
+}
+
+bool tvms_layout_is_level(const tvms_layout *layout, uint32_t column) {
+  for (uint32_t i = layout->indents.len; i > 0; i--) {
+    if (layout->indents.items[i - 1].column <= column) {
+      return layout->indents.items[i - 1].column == column;
+    }
+  }
+  return false;
+}
+
+uint32_t tvms_layout_line(const tvms_layout *layout, uint32_t offset) {
+  const char *text = (const char *)layout->lexer.base;
+  while (offset > 0 && text[offset - 1] != '\n' && text[offset - 1] != '\r') {
+    offset--;
+  }
+  return offset;
+}
+
+uint32_t tvms_layout_column(const tvms_layout *layout, uint32_t line, uint32_t *first) {
+  const char *text = (const char *)layout->lexer.base;
+  const char *at = text + line;
+  tvms_indent indent = measure(&at);
+  *first = (uint32_t)(at - text);
+  return indent.column;
+}
+
+void tvms_layout_restart(tvms_layout *layout, uint32_t line) {
+  tvms_surface *surface = layout->lexer.surface;
+  layout->lexer.depth = 0;
+  layout->brackets.len = 1;
+  layout->has_pending = false;
+  layout->after_with = false;
+  layout->at_line_start = true;
+  layout->begun = false;
+  layout->lexer.cursor = (const char *)layout->lexer.base + line;
+  while (surface->comment_count
+         && surface->comments[surface->comment_count - 1].begin >= line) {
+    surface->comment_count--;
+  }
+}
+
+/* Brackets */
+
+static void open_bracket(tvms_layout *layout, tvms_token *token) {
+  uint8_t shut = (uint8_t)(token->kind + (TVMS_TOK_SHUT_ROUND - TVMS_TOK_OPEN_ROUND));
+  tvms_push(memory_of(layout), &layout->brackets,
+            ((tvms_bracket){.begin = token->begin, .shut = shut}));
+  layout->lexer.depth++;
+  if (layout->after_with && token->kind == TVMS_TOK_OPEN_ROUND) {
+    token->kind = TVMS_TOK_OPEN_ITEMS;
+  }
+}
+
+static void pop_bracket(tvms_layout *layout) {
+  layout->brackets.len--;
+  layout->lexer.depth--;
+}
+
+static char bracket_text(const tvms_layout *layout, const tvms_bracket *bracket) {
+  return ((const char *)layout->lexer.base)[bracket->begin];
+}
+
+// Returns false if the token is to be dropped.
+static bool shut_bracket(tvms_layout *layout, tvms_token *token) {
+  tvms_bracket *top = &layout->brackets.items[layout->brackets.len - 1];
+  tvms_span span = {token->begin, token->end};
+  if (top->shut == token->kind) {
+    pop_bracket(layout);
+    return true;
+  }
+  const char *text = tvms_token_text(token->kind);
+  if (layout->brackets.len == 1 || top->shut == TVMS_TOK_END) {
+    tvms_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text);
+    return false;
+  }
+  char open[2] = {bracket_text(layout, top), '\0'};
+  tvms_span open_span = {top->begin, top->begin + 1};
+  if (top[-1].shut == token->kind) {
+    // The bracket inside was forgotten: close it here and give this token again.
+    tvms_report(diags_of(layout), TVMS_D_unclosed_bracket, open_span, open);
+    layout->lexer.cursor = (const char *)layout->lexer.base + token->begin;
+    token->end = token->begin;
+  } else {
+    tvms_diag *diag =
+        tvms_report(diags_of(layout), TVMS_D_mismatched_bracket, span, text, open);
+    tvms_diag_note(diags_of(layout), diag, open_span, "'%s' is opened here", open);
+  }
+  token->kind = (tvms_token_kind)top->shut;
+  pop_bracket(layout);
+  return true;
+}
+
+/* Tokens */
+
+static tvms_token read(tvms_layout *layout) {
+  if (layout->has_pending) {
+    layout->has_pending = false;
+    return layout->pending;
+  }
+  tvms_token_kind kind = tvms_lex(&layout->lexer);
+  tvms_span span = tvms_lexer_span(&layout->lexer);
+  return (tvms_token){span.begin, span.end, kind};
+}
+
+// Joins two words to one token if `second` follows.
+static void join(tvms_layout *layout, tvms_token *token, tvms_token_kind second,
+                 tvms_token_kind both) {
+  tvms_token next = read(layout);
+  if (next.kind == second) {
+    token->end = next.end;
+    token->kind = both;
+  } else {
+    layout->pending = next;
+    layout->has_pending = true;
+  }
+}
+
+static tvms_token finish_file(tvms_layout *layout, tvms_token end) {
+  if (layout->lexer.depth > 0 || !layout->begun) return end;
+  // The last line has no line end.
+  layout->begun = false;
+  layout->at_line_start = true;
+  end.kind = TVMS_TOK_NEWLINE;
+  return end;
+}
+
+// Acts on a token that means something to the layout. Returns false if it is dropped.
+static bool shape(tvms_layout *layout, tvms_token *token) {
+  tvms_bracket *bracket = &layout->brackets.items[layout->brackets.len - 1];
+  switch ((int)token->kind) {
+  case TVMS_TOK_END: *token = finish_file(layout, *token); return true;
+  case TVMS_TOK_NEWLINE:
+    layout->at_line_start = true;
+    layout->begun = false;
+    return true;
+  case TVMS_TOK_OPEN_ROUND:
+  case TVMS_TOK_OPEN_SQUARE:
+  case TVMS_TOK_OPEN_CURLY: open_bracket(layout, token); return true;
+  case TVMS_TOK_SHUT_ROUND:
+  case TVMS_TOK_SHUT_SQUARE:
+  case TVMS_TOK_SHUT_CURLY: return shut_bracket(layout, token);
+  case TVMS_TOK_FOR:
+    bracket->wants_in = true;
+    bracket->in_comp = layout->lexer.depth > 0;
+    return true;
+  case TVMS_TOK_IN:
+    if (bracket->wants_in) token->kind = TVMS_TOK_FOR_IN;
+    bracket->wants_in = false;
+    return true;
+  case TVMS_TOK_IF:
+    if (bracket->in_comp) token->kind = TVMS_TOK_COMP_IF;
+    return true;
+  case TVMS_TOK_IS: join(layout, token, TVMS_TOK_NOT, TVMS_TOK_IS_NOT); return true;
+  case TVMS_TOK_NOT: join(layout, token, TVMS_TOK_IN, TVMS_TOK_NOT_IN); return true;
+  default: return true;
+  }
+}
+
+static bool goes_on(tvms_token_kind kind) {
+  return kind == TVMS_TOK_ELSE || kind == TVMS_TOK_ELIF || kind == TVMS_TOK_EXCEPT
+         || kind == TVMS_TOK_FINALLY;
+}
+
+// Reads the first token of a logical line, or what indentation gives before it.
+static bool first_of_line(tvms_layout *layout, tvms_token *token) {
+  if (layout->at_line_start && begin_line(layout, token)) return true;
+  if (layout->dedenting && dedent(layout, token)) return true;
+  *token = read(layout);
+  if (token->kind == TVMS_TOK_END) return true;
+  layout->begun = true;
+  layout->before = layout->first;
+  layout->first = *token;
+  tvms_indent *top = &layout->indents.items[layout->indents.len - 1];
+  if (!goes_on(token->kind)) top->skipped = false;
+  return false;
+}
+
+tvms_token tvms_layout_next(tvms_layout *layout) {
+  tvms_token token;
+  if (__builtin_expect(!layout->begun, 0)) {
+    if (first_of_line(layout, &token)) return token;
+  } else {
+    token = read(layout);
+  }
+  while (token.kind <= TVMS_TOK_WITH && !shape(layout, &token)) {
+    token = read(layout);
+  }
+  layout->after_with = token.kind == TVMS_TOK_WITH;
+  return token;
+}

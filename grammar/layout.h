@@ -1,0 +1,76 @@
+// Lines, indentation and brackets: what stands between the lexer and the grammar.
+//
+// Layout turns line ends and columns into NEWLINE, INDENT and DEDENT, keeps the stack of
+// open brackets, and gives words that mean two things a token each (see README.md): `in`
+// of a for-loop, `if` of a comprehension, `is not`, `not in`, the bracket after `with`.
+// Wrong indentation and brackets that do not match are reported here, and what follows is
+// mended so that the rest can be parsed.
+#ifndef TVMS_GRAMMAR_LAYOUT_H
+#define TVMS_GRAMMAR_LAYOUT_H
+
+#include "grammar/lexer.h"
+#include "support/vec.h"
+
+typedef struct {
+  uint32_t begin;
+  uint32_t end;
+  tvms_token_kind kind;
+} tvms_token;
+
+typedef struct {
+  uint32_t begin;   // of the bracket
+  uint32_t height;  // for parse.c: size of its stack with the bracket on top
+  uint8_t shut;     // kind of token that closes it
+  bool wants_in;    // after `for`: the next `in` belongs to it
+  bool in_comp;     // a comprehension's `for` was seen: each `if` filters
+} tvms_bracket;
+
+typedef struct {
+  uint32_t column;  // tabs go to multiples of 8
+  uint32_t narrow;  // a tab counts one: differs in order from `column` if tabs mislead
+  bool silent;      // an unexpected indent: the grammar does not know of it
+  bool skipped;     // parse.c gave the statement up that stands before the current line
+} tvms_indent;
+
+typedef struct {
+  tvms_lexer lexer;
+  TVMS_VEC(tvms_indent) indents;    // [0]: column 0
+  TVMS_VEC(tvms_bracket) brackets;  // [0]: no bracket; popped ones stay behind `len`
+  tvms_token pending;               // valid if has_pending
+  bool has_pending;
+  bool at_line_start;
+  bool dedenting;       // `column` below the innermost level: more DEDENTs come
+  bool after_with;      // the last token was `with`
+  tvms_indent line;     // of the logical line that begins
+  bool begun;           // the logical line has given a token
+  tvms_token first;     // first token of the logical line that has begun last
+  tvms_token before;    // the same of the line before it
+} tvms_layout;
+
+// Reads `size` bytes at `text`. `nested`: an expression inside a string, line ends do not count.
+void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *text,
+                      size_t size, uint32_t offset, bool nested);
+
+// The next token. After END every call gives END.
+tvms_token tvms_layout_next(tvms_layout *layout);
+
+// Number of open brackets.
+static inline uint32_t tvms_layout_depth(const tvms_layout *layout) {
+  return layout->lexer.depth;
+}
+
+// Forgets open brackets and goes back to `line`, the start of a physical line, which then
+// begins a logical line.
+void tvms_layout_restart(tvms_layout *layout, uint32_t line);
+
+// Tells that the INDENT just given fits nowhere: its DEDENT will not be given.
+void tvms_layout_silence(tvms_layout *layout);
+
+// Start of the physical line that holds `offset`; column of its first token.
+uint32_t tvms_layout_line(const tvms_layout *layout, uint32_t offset);
+uint32_t tvms_layout_column(const tvms_layout *layout, uint32_t line, uint32_t *first);
+
+// True if a line that begins in `column` belongs to an open block.
+bool tvms_layout_is_level(const tvms_layout *layout, uint32_t column);
+
+#endif

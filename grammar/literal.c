@@ -1,0 +1,484 @@
+// Strings, numbers and comments: their ends, what is wrong with them, and their values.
+//
+// The lexer checks a literal once and reports; the functions that give values are called
+// later, on literals that may have been reported, and then return something harmless.
+#include "grammar/lexer.h"
+#include "grammar/surface.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST_FSTRING = 100 };
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static bool is_name_byte(char c) {
+  return is_digit(c) || is_letter(c) || (unsigned char)c >= 0x80;
+}
+static int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+static tvms_span span_of(const tvms_lexer *lexer, const char *begin, const char *end) {
+  return (tvms_span){tvms_lexer_offset(lexer, begin), tvms_lexer_offset(lexer, end)};
+}
+
+const unsigned char *tvms_lex_comment(tvms_lexer *lexer, const unsigned char *begin,
+                                      const unsigned char *end) {
+  const char *from = (const char *)begin;
+  const char *at = (const char *)end;
+  while (at < lexer->end && *at != '\n' && *at != '\r') {
+    at++;  // over NULs, which have been reported
+  }
+  tvms_surface *surface = lexer->surface;
+  if (surface->comment_count == surface->comment_cap) {
+    uint32_t cap = surface->comment_cap ? surface->comment_cap * 2 : 32;
+    surface->comments = tvms_retake(&lexer->context->memory, surface->comments,
+                                    cap * sizeof *surface->comments);
+    surface->comment_cap = cap;
+  }
+  uint32_t offset = tvms_lexer_offset(lexer, from);
+  const char *line = from;
+  for (uint32_t left = offset; left > 0; left--) {
+    char before = line[-1];
+    if (before != ' ' && before != '\t' && before != '\f') break;
+    line--;
+  }
+  bool own_line = tvms_lexer_offset(lexer, line) == 0 || line[-1] == '\n' || line[-1] == '\r'
+                  || (tvms_lexer_offset(lexer, line) == 3
+                      && memcmp(line - 3, "\xEF\xBB\xBF", 3) == 0);
+  surface->comments[surface->comment_count++] = (tvms_comment){
+      .begin = offset, .end = tvms_lexer_offset(lexer, at), .own_line = own_line};
+  return (const unsigned char *)at;
+}
+
+tvms_token_kind tvms_lex_backslash(tvms_lexer *lexer) {
+  tvms_report(&lexer->context->diags, TVMS_D_bad_line_join, tvms_lexer_span(lexer));
+  return TVMS_TOK_STRAY;
+}
+
+/* Numbers */
+
+static bool follows_number(const char *word, size_t len) {
+  static const char *const words[] = {"and", "else", "for", "if", "in", "is", "not", "or"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) return true;
+  }
+  return false;
+}
+
+// End of the well-formed number at `at`; tells its kind.
+static const char *end_of_digits(const char *at, int base) {
+  for (;; at++) {
+    int digit = hex_digit(at[*at == '_']);
+    if (digit < 0 || digit >= base) return at;
+    at += *at == '_';
+  }
+}
+
+static const char *end_of_number(const char *at, tvms_token_kind *kind) {
+  *kind = TVMS_TOK_INT;
+  char mark = (char)(*at == '0' ? at[1] | 0x20 : 0);
+  int base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+  if (base != 10) return end_of_digits(at + 2, base);
+  if (is_digit(*at)) at = end_of_digits(at + 1, 10);
+  if (*at == '.') {
+    *kind = TVMS_TOK_FLOAT;
+    at++;
+    if (is_digit(*at)) at = end_of_digits(at + 1, 10);
+  }
+  const char *exponent = at + 1 + (at[1] == '+' || at[1] == '-');
+  if ((*at == 'e' || *at == 'E') && is_digit(*exponent)) {
+    *kind = TVMS_TOK_FLOAT;
+    at = end_of_digits(exponent + 1, 10);
+  }
+  if (*at == 'j' || *at == 'J') {
+    *kind = TVMS_TOK_IMAGINARY;
+    at++;
+  }
+  return at;
+}
+
+static const char *what_number(const char *token) {
+  char mark = (char)(*token == '0' ? token[1] | 0x20 : 0);
+  if (mark == 'x') return "hexadecimal";
+  if (mark == 'o') return "octal";
+  return mark == 'b' ? "binary" : "decimal";
+}
+
+// A number with letters behind it: sound if they are a word that may follow one.
+tvms_token_kind tvms_lex_number(tvms_lexer *lexer, tvms_token_kind kind) {
+  const char *end = end_of_number(lexer->token, &kind);
+  const char *word = end;
+  while (is_name_byte(*word)) {
+    word++;
+  }
+  bool based = end == lexer->token + 2 && !is_digit(lexer->token[1])
+               && lexer->token[1] != '.' && kind == TVMS_TOK_INT;
+  lexer->cursor = end;
+  if (!based && (word == end || follows_number(end, (size_t)(word - end)))) return kind;
+  lexer->cursor = word;
+  tvms_report(&lexer->context->diags, TVMS_D_bad_number, tvms_lexer_span(lexer),
+              what_number(lexer->token), (int)(word - lexer->token), lexer->token);
+  return kind;
+}
+
+tvms_token_kind tvms_lex_leading_zero(tvms_lexer *lexer) {
+  while (is_name_byte(*lexer->cursor)) {
+    lexer->cursor++;
+  }
+  tvms_report(&lexer->context->diags, TVMS_D_leading_zero, tvms_lexer_span(lexer));
+  return TVMS_TOK_INT;
+}
+
+/* Strings */
+
+// The parts of a string token: letters before the quote, kind and width of the quote.
+typedef struct {
+  bool raw, bytes, formatted;
+  char quote;
+  uint32_t width;    // 1 or 3
+  const char *body;  // after the opening quote
+} string_form;
+
+static string_form form_of(const char *token) {
+  string_form form = {.width = 1};
+  for (; *token != '\'' && *token != '"'; token++) {
+    char letter = (char)(*token | 0x20);
+    form.raw |= letter == 'r';
+    form.bytes |= letter == 'b';
+    form.formatted |= letter == 'f';
+  }
+  form.quote = *token;
+  // `""` followed by another quote is a triple one: the lexer takes the longest match.
+  if (token[1] == form.quote && token[2] == form.quote) form.width = 3;
+  form.body = token + form.width;
+  return form;
+}
+
+static void report_escape(const tvms_lexer *lexer, const char *begin, const char *end,
+                          const char *what) {
+  tvms_report(&lexer->context->diags, TVMS_D_bad_escape, span_of(lexer, begin, end), what);
+}
+
+// Checks `digits` hexadecimal digits after the letter at `at`. Returns their end.
+static const char *check_hex(const tvms_lexer *lexer, const char *at, int digits) {
+  uint32_t value = 0;
+  const char *end = at + 1;
+  for (int i = 0; i < digits; i++, end++) {
+    int digit = hex_digit(*end);
+    if (digit < 0) {
+      report_escape(lexer, at - 1, end, "too few hexadecimal digits");
+      return end;
+    }
+    value = value * 16 + (uint32_t)digit;
+  }
+  if (value > 0x10FFFF) report_escape(lexer, at - 1, end, "beyond U+10FFFF");
+  return end;
+}
+
+static const char *check_escape(const tvms_lexer *lexer, const char *at, const char *end,
+                                bool bytes) {
+  char letter = at[1];
+  if (letter == 'x') return check_hex(lexer, at + 1, 2);
+  if (bytes) return at + 2;
+  if (letter == 'u') return check_hex(lexer, at + 1, 4);
+  if (letter == 'U') return check_hex(lexer, at + 1, 8);
+  if (letter != 'N') return at + 2;
+  const char *shut = at[2] == '{' ? memchr(at, '}', (size_t)(end - at)) : NULL;
+  if (!shut) {
+    report_escape(lexer, at, at + 2, "'\\N' needs the name of a character in braces");
+    return at + 2;
+  }
+  tvms_report(&lexer->context->diags, TVMS_D_named_escape, span_of(lexer, at, shut + 1));
+  return shut + 1;
+}
+
+static void check_body(const tvms_lexer *lexer, string_form form, const char *end) {
+  for (const char *at = form.body; at < end;) {
+    if (form.bytes && (unsigned char)*at >= 0x80) {
+      tvms_report(&lexer->context->diags, TVMS_D_wide_bytes, span_of(lexer, at, at + 1));
+      return;
+    }
+    if (*at == '\\' && !form.raw) at = check_escape(lexer, at, end, form.bytes);
+    else at += *at == '\\' ? 2 : 1;
+  }
+}
+
+tvms_token_kind tvms_lex_escapes(tvms_lexer *lexer) {
+  check_body(lexer, form_of(lexer->token), lexer->cursor - 1);
+  return TVMS_TOK_STRING;
+}
+
+static bool ends_line(char c) { return c == '\n' || c == '\r'; }
+
+// After the backslash at `at` and what it escapes.
+static const char *skip_escape(const tvms_lexer *lexer, const char *at) {
+  if (at + 1 >= lexer->end) return lexer->end;
+  return at + (at[1] == '\r' && at[2] == '\n' ? 3 : 2);
+}
+
+static bool closes(string_form form, const char *at) {
+  return *at == form.quote
+         && (form.width == 1 || (at[1] == form.quote && at[2] == form.quote));
+}
+
+static tvms_token_kind report_unfinished(tvms_lexer *lexer, string_form form,
+                                         const char *at) {
+  lexer->cursor = at;
+  lexer->unfinished = true;
+  tvms_report(&lexer->context->diags,
+              form.width == 3 ? TVMS_D_unfinished_triple : TVMS_D_unfinished_string,
+              span_of(lexer, lexer->token, form.body));
+  return TVMS_TOK_STRING;
+}
+
+tvms_token_kind tvms_lex_string(tvms_lexer *lexer) {
+  string_form form = form_of(lexer->token);
+  const char *at = form.body;
+  while (at < lexer->end && !closes(form, at)) {
+    if (form.width == 1 && ends_line(*at)) break;
+    at = *at == '\\' ? skip_escape(lexer, at) : at + 1;
+  }
+  if (at >= lexer->end || !closes(form, at)) return report_unfinished(lexer, form, at);
+  lexer->cursor = at + form.width;
+  check_body(lexer, form, at);
+  return TVMS_TOK_STRING;
+}
+
+static const char *skip_formatted(tvms_lexer *lexer, string_form form, int depth);
+
+// From a quote inside the braces of an f-string to behind the string that it opens.
+static const char *skip_nested(tvms_lexer *lexer, const char *field, const char *at,
+                               int depth) {
+  const char *prefix = at;
+  while (prefix > field && is_letter(prefix[-1]) && at - prefix < 2) {
+    prefix--;
+  }
+  string_form form = form_of(prefix);
+  if (form.formatted && depth < DEEPEST_FSTRING) {
+    return skip_formatted(lexer, form, depth + 1);
+  }
+  for (at = form.body; at < lexer->end && !closes(form, at);) {
+    if (form.width == 1 && ends_line(*at)) return at;
+    at = *at == '\\' ? skip_escape(lexer, at) : at + 1;
+  }
+  return at < lexer->end ? at + form.width : at;
+}
+
+// The expression between braces, from behind '{' to behind its '}' or to where it breaks.
+static const char *skip_field(tvms_lexer *lexer, string_form form, const char *field,
+                              int depth) {
+  int open = 0;
+  bool in_spec = false;
+  for (const char *at = field; at < lexer->end;) {
+    char c = *at;
+    if (form.width == 1 && ends_line(c) && in_spec) return at;
+    if (in_spec && closes(form, at)) return at;
+    if ((c == '\'' || c == '"') && !in_spec) {
+      at = skip_nested(lexer, field, at, depth);
+      continue;
+    }
+    if (c == '}' && open == 0) return at + 1;
+    if (c == ':' && open == 0) in_spec = true;
+    if (c == '(' || c == '[' || (c == '{' && !in_spec)) open += !in_spec;
+    else if (c == '{' && depth < DEEPEST_FSTRING) {
+      at = skip_field(lexer, form, at + 1, depth + 1);
+      continue;
+    }
+    if ((c == ')' || c == ']' || c == '}') && open > 0) open--;
+    at++;
+  }
+  return lexer->end;
+}
+
+// Returns behind the closing quote, or where the string breaks off.
+static const char *skip_formatted(tvms_lexer *lexer, string_form form, int depth) {
+  const char *at = form.body;
+  while (at < lexer->end && !closes(form, at)) {
+    if (form.width == 1 && ends_line(*at)) return at;
+    if (*at == '\\' && !form.raw && at[1] != '{' && at[1] != '}') {
+      at = skip_escape(lexer, at);
+    } else if (*at == '{' && at[1] != '{') {
+      at = skip_field(lexer, form, at + 1, depth);
+    } else {
+      at += *at == '{' ? 2 : 1;
+    }
+  }
+  return at < lexer->end ? at + form.width : at;
+}
+
+tvms_token_kind tvms_lex_fstring(tvms_lexer *lexer) {
+  string_form form = form_of(lexer->token);
+  const char *end = skip_formatted(lexer, form, 0);
+  bool finished = end - form.width >= form.body && closes(form, end - form.width);
+  if (!finished) return report_unfinished(lexer, form, end);
+  lexer->cursor = end;
+  return TVMS_TOK_STRING;
+}
+
+/* Values */
+
+bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value) {
+  tvms_span span = tvms_surf_span(surface, ref);
+  const char *at = surface->source->text + span.begin;
+  const char *end = surface->source->text + span.end;
+  char mark = (char)(*at == '0' ? at[1] | 0x20 : 0);
+  uint32_t base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
+  if (base != 10) at += 2;
+  uint64_t sum = 0;
+  for (; at < end; at++) {
+    if (*at == '_') continue;
+    int digit = hex_digit(*at);
+    if (digit < 0 || (uint32_t)digit >= base) break;  // reported
+    if (__builtin_mul_overflow(sum, base, &sum)
+        || __builtin_add_overflow(sum, (uint64_t)digit, &sum)) {
+      return false;
+    }
+  }
+  *value = sum;
+  return true;
+}
+
+double tvms_surf_float(const tvms_surface *surface, tvms_ref ref) {
+  enum { SHORT = 64 };
+  tvms_span span = tvms_surf_span(surface, ref);
+  char small[SHORT];
+  tvms_arena *scratch = &surface->context->scratch;
+  tvms_mark mark = tvms_arena_mark(scratch);
+  size_t size = span.end - span.begin;
+  char *digits = size < SHORT ? small : tvms_arena_take(scratch, size + 1);
+  size_t len = 0;
+  for (uint32_t i = span.begin; i < span.end; i++) {
+    if (surface->source->text[i] != '_') digits[len++] = surface->source->text[i];
+  }
+  digits[len] = '\0';
+  double value = strtod(digits, NULL);
+  tvms_arena_reset(scratch, mark);
+  return value;
+}
+
+bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref) {
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  if (node->kind == TVMS_SURF_STRING) {
+    return form_of(surface->source->text + node->begin).formatted;
+  }
+  if (node->kind != TVMS_SURF_STRINGS) return false;
+  tvms_each_surf(surface, piece, node->a) {
+    if (tvms_surf_is_fstring(surface, piece)) return true;
+  }
+  return false;
+}
+
+bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref,
+                             tvms_span *inside) {
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  if (node->kind != TVMS_SURF_STRING) return false;
+  const char *text = surface->source->text;
+  string_form form = form_of(text + node->begin);
+  uint32_t begin = (uint32_t)(form.body - text);
+  if (form.formatted || form.bytes || node->end < begin + form.width) return false;
+  *inside = (tvms_span){begin, node->end - form.width};
+  return form.raw || !memchr(form.body, '\\', inside->end - begin);
+}
+
+// Writes `c` as UTF-8; lone surrogates as the three bytes that their number gives.
+static char *put_character(char *out, uint32_t c) {
+  if (c < 0x80) {
+    *out++ = (char)c;
+    return out;
+  }
+  int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  static const unsigned char first[] = {0, 0xC0, 0xE0, 0xF0};
+  *out++ = (char)(first[more] | c >> (6 * more));
+  while (more-- > 0) {
+    *out++ = (char)(0x80 | (c >> (6 * more) & 0x3F));
+  }
+  return out;
+}
+
+static const char *decode_hex(const char *at, const char *end, int digits, uint32_t *c) {
+  *c = 0;
+  for (int i = 0; i < digits && at < end && hex_digit(*at) >= 0; i++, at++) {
+    *c = *c * 16 + (uint32_t)hex_digit(*at);
+  }
+  if (*c > 0x10FFFF) *c = 0xFFFD;
+  return at;
+}
+
+// The escape behind the backslash at `at`; unknown ones stand for themselves.
+static const char *decode_escape(const char *at, const char *end, bool bytes, char **out) {
+  static const char letters[] = "abfnrtv\\'\"";
+  static const char values[] = "\a\b\f\n\r\t\v\\'\"";
+  char letter = at[1];
+  uint32_t c = 0;
+  if (letter == '\n') return at + 2;
+  if (letter == '\r') return at + (at[2] == '\n' ? 3 : 2);
+  const char *known = letter ? strchr(letters, letter) : NULL;
+  if (known) {
+    *(*out)++ = values[known - letters];
+    return at + 2;
+  }
+  if (letter >= '0' && letter <= '7') {
+    const char *stop = at + 4 < end ? at + 4 : end;
+    for (at++; at < stop && *at >= '0' && *at <= '7'; at++) {
+      c = c * 8 + (uint32_t)(*at - '0');
+    }
+  } else if (letter == 'x') {
+    at = decode_hex(at + 2, end, 2, &c);
+  } else if (!bytes && (letter == 'u' || letter == 'U')) {
+    at = decode_hex(at + 2, end, letter == 'u' ? 4 : 8, &c);
+  } else {
+    *(*out)++ = '\\';
+    return at + 1;
+  }
+  if (bytes) *(*out)++ = (char)c;
+  else *out = put_character(*out, c);
+  return at;
+}
+
+static char *decode_piece(const tvms_surface *surface, tvms_ref ref, char *out,
+                          bool *bytes) {
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const char *token = surface->source->text + node->begin;
+  string_form form = form_of(token);
+  const char *end = surface->source->text + node->end;
+  bool finished = end - form.width >= form.body && closes(form, end - form.width);
+  if (finished) end -= form.width;
+  *bytes = form.bytes;
+  for (const char *at = form.body; at < end;) {
+    if (*at == '\\' && !form.raw) {
+      at = decode_escape(at, end, form.bytes, &out);
+    } else if (*at == '\r') {
+      *out++ = '\n';
+      at += at[1] == '\n' ? 2 : 1;
+    } else {
+      *out++ = *at++;
+    }
+  }
+  return out;
+}
+
+tvms_surf_text tvms_surf_string(const tvms_surface *surface, tvms_ref ref,
+                                tvms_arena *arena) {
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  // No escape is shorter than the bytes that it stands for.
+  char *text = tvms_arena_take(arena, node->end - node->begin + 4);
+  char *end = text;
+  tvms_surf_text result = {.text = text};
+  if (node->kind == TVMS_SURF_STRING) {
+    end = decode_piece(surface, ref, end, &result.is_bytes);
+  } else {
+    tvms_each_surf(surface, piece, node->a) {
+      end = decode_piece(surface, piece, end, &result.is_bytes);
+    }
+  }
+  *end = '\0';
+  result.len = (size_t)(end - text);
+  return result;
+}

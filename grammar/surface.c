@@ -1,0 +1,148 @@
+// The surface tree from outside: parsing into it, its definitions, owners of comments.
+#include "grammar/surface.h"
+
+#include "grammar/parse.h"
+
+void tvms_surface_fini(tvms_surface *surface) {
+  tvms_give(&surface->context->memory, surface->nodes);
+  tvms_give(&surface->context->memory, surface->comments);
+  *surface = (tvms_surface){.context = surface->context};
+}
+
+tvms_surf_definition tvms_surf_define(const tvms_surface *surface, tvms_ref ref) {
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const tvms_surf *head = tvms_surf_at(surface, node->b);
+  const tvms_surf *more = tvms_surf_at(surface, head->c);  // [0] has no lists
+  const tvms_name *name = tvms_name_of(&surface->context->names, node->a);
+  uint32_t begin = head->begin;
+  return (tvms_surf_definition){
+      .name = node->a,
+      .name_span = {begin, begin + name->len},
+      .decorators = more->a,
+      .type_params = more->b,
+      .params = head->a,
+      .returns = head->b,
+      .body = node->c,
+  };
+}
+
+/* Owners of comments */
+
+typedef struct {
+  tvms_surface *surface;
+  uint32_t next;  // first comment without a decision
+} owning;
+
+static void own_block(owning *own, tvms_ref list, uint32_t end);
+
+static bool is_compound(tvms_surf_kind kind) {
+  return kind == TVMS_SURF_DEF || kind == TVMS_SURF_CLASS || kind == TVMS_SURF_FOR
+         || kind == TVMS_SURF_WHILE || kind == TVMS_SURF_IF || kind == TVMS_SURF_WITH
+         || kind == TVMS_SURF_ERROR || kind == TVMS_SURF_UNSUPPORTED;
+}
+
+// Gives every comment before `end` to `owner`.
+static void own_until(owning *own, uint32_t end, tvms_ref owner) {
+  tvms_surface *surface = own->surface;
+  while (own->next < surface->comment_count && surface->comments[own->next].begin < end) {
+    surface->comments[own->next++].owner = owner;
+  }
+}
+
+// True if only white space, ';' or a bracket stands between the bytes.
+static bool same_line(const tvms_surface *surface, uint32_t begin, uint32_t end) {
+  for (uint32_t i = begin; i < end; i++) {
+    if (surface->source->text[i] == '\n' || surface->source->text[i] == '\r') return false;
+  }
+  return true;
+}
+
+static void bodies_of(const tvms_surface *surface, const tvms_surf *node,
+                      tvms_ref bodies[2]) {
+  const tvms_surf *suites = node;
+  switch ((int)node->kind) {
+  case TVMS_SURF_FOR:
+    suites = tvms_surf_at(surface, node->c);
+    bodies[0] = suites->a;
+    bodies[1] = suites->b;
+    return;
+  case TVMS_SURF_WHILE:
+  case TVMS_SURF_IF: bodies[0] = node->b; bodies[1] = node->c; return;
+  case TVMS_SURF_WITH: bodies[0] = node->b; return;
+  case TVMS_SURF_ERROR:
+  case TVMS_SURF_UNSUPPORTED: bodies[0] = node->a; return;
+  default: bodies[0] = node->c; return;
+  }
+}
+
+static uint32_t column_of(const tvms_surface *surface, uint32_t offset) {
+  const char *text = surface->source->text;
+  uint32_t column = 0;
+  while (offset > column && text[offset - column - 1] != '\n'
+         && text[offset - column - 1] != '\r') {
+    column++;
+  }
+  return column;
+}
+
+// The comments before a statement are its own, but for those that stand further right:
+// they end the body before it.
+static void own_before(owning *own, tvms_ref ref) {
+  tvms_surface *surface = own->surface;
+  uint32_t begin = tvms_surf_at(surface, ref)->begin;
+  if (own->next == surface->comment_count
+      || surface->comments[own->next].begin >= begin) {
+    return;
+  }
+  uint32_t column = column_of(surface, begin);
+  while (own->next < surface->comment_count && surface->comments[own->next].begin < begin) {
+    tvms_comment *comment = &surface->comments[own->next++];
+    bool deeper = comment->own_line && column_of(surface, comment->begin) > column;
+    comment->owner = deeper ? 0 : ref;
+  }
+}
+
+static void own_statement(owning *own, tvms_ref ref, uint32_t limit) {
+  const tvms_surface *surface = own->surface;
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  own_before(own, ref);
+  tvms_ref bodies[2] = {0, 0};
+  if (is_compound((tvms_surf_kind)node->kind)) bodies_of(surface, node, bodies);
+  for (int i = 0; i < 2 && bodies[i]; i++) {
+    // A comment at the end of the header's line belongs to the header.
+    uint32_t first = tvms_surf_at(surface, bodies[i])->begin;
+    while (own->next < surface->comment_count
+           && surface->comments[own->next].begin < first
+           && !surface->comments[own->next].own_line) {
+      own->surface->comments[own->next++].owner = ref;
+    }
+    bool last = i == 1 || !bodies[1];
+    own_block(own, bodies[i], last ? node->end : tvms_surf_at(surface, bodies[1])->begin);
+  }
+  own_until(own, node->end, ref);
+  if (own->next < surface->comment_count) {
+    const tvms_comment *comment = &surface->comments[own->next];
+    bool behind = !comment->own_line && comment->begin < limit
+                  && same_line(surface, node->end, comment->begin);
+    if (behind) own->surface->comments[own->next++].owner = ref;
+  }
+}
+
+static void own_block(owning *own, tvms_ref list, uint32_t end) {
+  tvms_memory *memory = &own->surface->context->memory;
+  if (tvms_deeper(memory)) {
+    tvms_each_surf(own->surface, ref, list) { own_statement(own, ref, end + 1); }
+  }
+  tvms_shallower(memory);
+}
+
+void tvms_surface_parse(tvms_surface *surface, tvms_context *context, tvms_source *source) {
+  *surface = (tvms_surface){.context = context, .source = source};
+  context->diags.source = source;
+  tvms_parse_file(surface);
+  if (surface->comment_count) {
+    owning own = {.surface = surface};
+    own_block(&own, surface->body, source->size);
+    own_until(&own, UINT32_MAX, 0);
+  }
+}
