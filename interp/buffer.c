@@ -1,0 +1,197 @@
+// Buffers: what memory they stand for, and the checked way to an element.
+//
+// A buffer is a view on memory that a region describes: of a tensor that was passed, or of
+// an allocation that still lives. Both the indices and the address are checked, so a view
+// with strange strides cannot reach beyond its memory.
+#include "interp/frame.h"
+
+static const char *name_of(const frame *f, const tvms_node *buffer) {
+  return tvms_text(f->context, tvms_as_buffer(buffer)->name);
+}
+
+void tvms_interp_add_region(frame *f, void *base, uint64_t bytes) {
+  region memory = {base, bytes, NULL};
+  tvms_push(&f->context->memory, &f->regions, memory);
+}
+
+// The memory that a pointer stands in; a pointer just past the end belongs to it too.
+static region find_region(const frame *f, const void *pointer) {
+  const char *at = pointer;
+  region past = {0};
+  for (; f; f = f->outer) {
+    for (uint32_t i = f->regions.len; i > 0; i--) {
+      region memory = f->regions.items[i - 1];
+      if (at >= memory.base && at < memory.base + memory.bytes) return memory;
+      if (at == memory.base + memory.bytes) past = memory;
+    }
+  }
+  return past;
+}
+
+uint32_t tvms_interp_begin_memory(const frame *f) {
+  return f->regions.len;
+}
+
+void tvms_interp_end_memory(frame *f, uint32_t mark) {
+  while (f->regions.len > mark) {
+    tvms_tensor *owner = f->regions.items[--f->regions.len].owner;
+    if (owner) tvms_drop(tvms_value_of_tensor(owner));
+  }
+}
+
+// Bytes of an allocation; faults if they are too many.
+static uint64_t bytes_of(frame *f, tvms_dtype element, tvms_list extents,
+                         tvms_span span) {
+  tvms_dl_type type = tvms_dl_type_of(element);
+  uint64_t bytes = tvms_element_size(type) * type.lanes;
+  if (!bytes) {
+    char text[TVMS_DTYPE_TEXT];
+    fault(f, TVMS_D_no_memory_of_kind, span, tvms_dtype_text(element, text));
+  }
+  for (uint32_t i = 0; i < extents.len; i++) {
+    int64_t extent = tvms_interp_eval_int(f, extents.items[i]);
+    if (extent < 0) extent = 0;
+    if (__builtin_mul_overflow(bytes, (uint64_t)extent, &bytes)) bytes = UINT64_MAX;
+  }
+  if (bytes > f->interp->heap->largest) {
+    fault(f, TVMS_D_too_much_memory, span, (unsigned long long)bytes);
+  }
+  return bytes;
+}
+
+void *tvms_interp_allocate(frame *f, tvms_dtype element, tvms_list extents,
+                           tvms_span span) {
+  int64_t bytes = (int64_t)bytes_of(f, element, extents, span);
+  // One byte more: then it has an address of its own even if it is empty.
+  int64_t taken = bytes + 1;
+  tvms_dl_type byte = {TVMS_DL_UINT, 8, 1};
+  tvms_tensor *owner = tvms_tensor_new(f->interp->heap, byte, 1, &taken);
+  if (!owner) fault(f, TVMS_D_too_much_memory, span, (unsigned long long)bytes);
+  region memory = {owner->view.data, (uint64_t)bytes, owner};
+  tvms_push(&f->context->memory, &f->regions, memory);
+  return memory.base;
+}
+
+// A view with room for its dimensions; used again each time the buffer is defined.
+static view *view_of(frame *f, const tvms_buffer *buffer) {
+  view **slot = &f->views[buffer->head.id];
+  if (*slot) return *slot;
+  view *v = tvms_arena_new(&f->context->scratch, view);
+  uint32_t ndim = buffer->shape.len;
+  v->ndim = ndim;
+  v->shape = tvms_arena_array(&f->context->scratch, int64_t, ndim);
+  v->strides = tvms_arena_array(&f->context->scratch, int64_t, ndim);
+  v->type = tvms_dl_type_of(buffer->element);
+  v->size = tvms_element_size(v->type) * v->type.lanes;
+  v->constant = !buffer->elem_offset || buffer->elem_offset->kind == TVMS_NODE_INT_IMM;
+  for (uint32_t i = 0; i < ndim; i++) {
+    v->constant &= buffer->shape.items[i]->kind == TVMS_NODE_INT_IMM;
+  }
+  for (uint32_t i = 0; i < buffer->strides.len; i++) {
+    v->constant &= buffer->strides.items[i]->kind == TVMS_NODE_INT_IMM;
+  }
+  *slot = v;
+  return v;
+}
+
+// Evaluates sizes, strides and offset of a buffer whose data are known.
+static void fill_view(frame *f, view *v, const tvms_buffer *buffer, void *data) {
+  v->data = data;
+  v->memory = find_region(f, data);
+  int64_t compact = 1;
+  for (uint32_t i = v->ndim; i > 0; i--) {
+    v->shape[i - 1] = tvms_interp_eval_int(f, buffer->shape.items[i - 1]);
+    v->strides[i - 1] = compact;
+    compact = (int64_t)((uint64_t)compact * (uint64_t)v->shape[i - 1]);
+  }
+  for (uint32_t i = 0; i < buffer->strides.len && i < v->ndim; i++) {
+    v->strides[i] = tvms_interp_eval_int(f, buffer->strides.items[i]);
+  }
+  v->offset = 0;
+  const tvms_node *offset = buffer->elem_offset;
+  if (!offset) return;
+  // An offset that nobody gave a value is an unused name of the buffer itself.
+  if (offset->kind == TVMS_NODE_VAR && !f->bound[offset->id]) return;
+  v->offset = tvms_interp_eval_int(f, offset);
+}
+
+view *tvms_interp_define_buffer(frame *f, const tvms_node *node, void *data) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  view *v = view_of(f, buffer);
+  v->defined = true;
+  if (data)
+    tvms_interp_bind_var(f, buffer->data, (tvms_scalar){.p = data});
+  else
+    data = tvms_interp_eval(f, buffer->data, 0).p;
+  fill_view(f, v, buffer, data);
+  return v;
+}
+
+void tvms_interp_allocate_buffer(frame *f, const tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  tvms_interp_define_buffer(
+      f, node, tvms_interp_allocate(f, buffer->element, buffer->shape, node->span));
+}
+
+view *tvms_interp_use_buffer(frame *f, const tvms_node *node, tvms_span span) {
+  view *v = f->views[node->id];
+  if (v && v->defined) return v;
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (buffer->data->kind == TVMS_NODE_VAR && !f->bound[buffer->data->id]) {
+    fault(f, TVMS_D_buffer_without_memory, span, name_of(f, node));
+  }
+  void *data = tvms_interp_eval(f, buffer->data, 0).p;
+  if (v && v->constant && v->data == data) return v;
+  v = view_of(f, buffer);
+  fill_view(f, v, buffer, data);
+  return v;
+}
+
+static int64_t flat_index(const view *v, const int64_t *index) {
+  int64_t flat = v->offset;
+  for (uint32_t i = 0; i < v->ndim; i++) {
+    flat += index[i] * v->strides[i];
+  }
+  return flat;
+}
+
+char *tvms_interp_address_at(frame *f, view *v, tvms_list indices) {
+  int64_t flat = v->offset;
+  for (uint32_t i = 0; i < v->ndim && i < indices.len; i++) {
+    flat += tvms_interp_eval_int(f, indices.items[i]) * v->strides[i];
+  }
+  return (char *)v->data + flat * (int64_t)v->size;
+}
+
+TVMS_NORETURN static void fault_index(frame *f, const tvms_node *buffer, uint32_t at,
+                                      int64_t index, int64_t extent, tvms_span span) {
+  fault(f, TVMS_D_index_out_of_bounds, span, (long long)index, at, name_of(f, buffer),
+        (long long)extent);
+}
+
+char *tvms_interp_element_at(frame *f, view *v, const tvms_node *buffer,
+                             tvms_list indices, uint32_t lane, tvms_span span) {
+  enum { FEW = 16 };
+  int64_t few[FEW];
+  int64_t *index =
+      v->ndim <= FEW ? few : tvms_arena_array(&f->context->scratch, int64_t, v->ndim);
+  if (indices.len != v->ndim) {
+    fault(f, TVMS_D_wrong_index_count, span, name_of(f, buffer), v->ndim, indices.len);
+  }
+  uint32_t part = lane % v->type.lanes;
+  for (uint32_t i = 0; i < v->ndim; i++) {
+    index[i] = tvms_interp_eval(f, indices.items[i], lane / v->type.lanes).i;
+    if (index[i] < 0 || index[i] >= v->shape[i]) {
+      fault_index(f, buffer, i, index[i], v->shape[i], span);
+    }
+  }
+  int64_t flat = flat_index(v, index);
+  char *at = (char *)v->data + flat * (int64_t)v->size;
+  bool inside = v->memory.base && at >= v->memory.base
+                && at + v->size <= v->memory.base + v->memory.bytes;
+  if (!inside) {
+    fault(f, TVMS_D_outside_memory, span, name_of(f, buffer), (long long)flat,
+          (unsigned long long)v->memory.bytes);
+  }
+  return at + part * (v->size / v->type.lanes);
+}

@@ -1,0 +1,295 @@
+// Calls of TIR: operators of ir/tir_ops.def, functions of C, functions of the module.
+#include "interp/frame.h"
+#include "ir/build.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef double (*function1)(double);
+typedef double (*function2)(double, double);
+typedef double (*function3)(double, double, double);
+
+typedef struct {
+  const char *name;  // of the function of C
+  uint32_t arity;
+  function1 one;
+  function2 two;
+  function3 three;
+} math_row;
+
+#define MATH_1(function) .one = (function)
+#define MATH_2(function) .two = (function)
+#define MATH_3(function) .three = (function)
+
+static const math_row math_rows[TVMS_TIR_COUNT] = {
+#define MATH(ident, arity, function, how)                                              \
+  [TVMS_TIR_##ident] = {#function, arity, MATH_##arity(function)},
+#include "interp/math.def"
+};
+
+static tvms_scalar of_int(int64_t value) {
+  return (tvms_scalar){.i = value};
+}
+
+TVMS_NORETURN static void unsupported_call(frame *f, const tvms_call *call,
+                                           const char *name) {
+  fault(f, TVMS_D_call_not_interpreted, call->head.span, name);
+}
+
+static tvms_scalar argument(frame *f, const tvms_call *call, uint32_t at,
+                            uint32_t lane) {
+  if (at >= call->args.len) fault(f, TVMS_D_too_few_arguments, call->head.span);
+  return tvms_interp_eval(f, call->args.items[at], lane);
+}
+
+static tvms_dl_type type_of_argument(const tvms_call *call, uint32_t at) {
+  return at < call->args.len ? tvms_dl_type_of(call->args.items[at]->dtype)
+                             : (tvms_dl_type){0};
+}
+
+// An argument as a double, integers converted.
+static double real_argument(frame *f, const tvms_call *call, uint32_t at,
+                            uint32_t lane) {
+  tvms_dl_type from = type_of_argument(call, at);
+  tvms_dl_type wide = {TVMS_DL_FLOAT, 64, 1};
+  return tvms_convert(argument(f, call, at, lane), from, wide).f;
+}
+
+static tvms_scalar call_math(frame *f, const tvms_call *call, const math_row *row,
+                             uint32_t first, uint32_t lane) {
+  double x = real_argument(f, call, first, lane), result;
+  if (row->arity == 1) {
+    result = row->one(x);
+  } else {
+    double y = real_argument(f, call, first + 1, lane);
+    result = row->arity == 2
+                 ? row->two(x, y)
+                 : row->three(x, y, real_argument(f, call, first + 2, lane));
+  }
+  tvms_dl_type wide = {TVMS_DL_FLOAT, 64, 1};
+  return tvms_convert((tvms_scalar){.f = result}, wide,
+                      tvms_dl_type_of(call->head.dtype));
+}
+
+// call_extern("float32", "expf", x): functions of libm by their names in C.
+static tvms_scalar call_extern(frame *f, const tvms_call *call, uint32_t lane) {
+  const tvms_node *name = call->args.len ? call->args.items[0] : NULL;
+  bool named = name && name->kind == TVMS_NODE_STRING_IMM;
+  tvms_bytes text = named ? tvms_as_string_imm(name)->value : (tvms_bytes){"", 0};
+  for (uint32_t i = 0; i < TVMS_TIR_COUNT; i++) {
+    const math_row *row = &math_rows[i];
+    size_t len = row->name ? strlen(row->name) : 0;
+    bool same = len && text.len >= len && memcmp(text.text, row->name, len) == 0;
+    bool single = text.len == len + 1 && text.text[len] == 'f';
+    if (same && (text.len == len || single)) return call_math(f, call, row, 1, lane);
+  }
+  fault(f, TVMS_D_unknown_function, call->head.span, text.len ? text.text : "?");
+}
+
+static tvms_scalar shift(frame *f, const tvms_call *call, uint32_t lane, bool left) {
+  int64_t a = argument(f, call, 0, lane).i;
+  int64_t amount = argument(f, call, 1, lane).i;
+  tvms_dl_type type = tvms_dl_type_of(call->head.dtype);
+  if (amount < 0 || amount >= type.bits) {
+    fault(f, TVMS_D_shift_too_far, call->head.span, (long long)amount, type.bits);
+  }
+  if (left) return tvms_fit(of_int((int64_t)((uint64_t)a << amount)), type);
+  // Values are sign- or zero-extended, so this is right for both.
+  if (type.code == TVMS_DL_UINT) return of_int((int64_t)((uint64_t)a >> amount));
+  return of_int(a >= 0 ? a >> amount : ~(~a >> amount));
+}
+
+static tvms_scalar bitwise(frame *f, const tvms_call *call, tvms_tir_opcode op,
+                           uint32_t lane) {
+  int64_t a = argument(f, call, 0, lane).i;
+  if (op == TVMS_TIR_bitwise_not) {
+    return tvms_fit(of_int(~a), tvms_dl_type_of(call->head.dtype));
+  }
+  int64_t b = argument(f, call, 1, lane).i;
+  if (op == TVMS_TIR_bitwise_and) return of_int(a & b);
+  return of_int(op == TVMS_TIR_bitwise_or ? a | b : a ^ b);
+}
+
+static tvms_scalar count_bits(frame *f, const tvms_call *call, tvms_tir_opcode op,
+                              uint32_t lane) {
+  uint64_t bits = (uint64_t)argument(f, call, 0, lane).i;
+  uint8_t width = type_of_argument(call, 0).bits;
+  if (width < 64) bits &= ((uint64_t)1 << width) - 1;
+  if (op != TVMS_TIR_clz) return of_int(__builtin_popcountll(bits));
+  return of_int(bits ? __builtin_clzll(bits) - (64 - width) : width);
+}
+
+// Whether a real is NaN, infinite or finite; integers are finite.
+static tvms_scalar classify(frame *f, const tvms_call *call, tvms_tir_opcode op,
+                            uint32_t lane) {
+  double x = real_argument(f, call, 0, lane);
+  if (op == TVMS_TIR_isnan) return of_int(isnan(x) != 0);
+  return of_int(op == TVMS_TIR_isinf ? isinf(x) != 0 : isfinite(x) != 0);
+}
+
+static tvms_scalar reinterpret(frame *f, const tvms_call *call, uint32_t lane) {
+  tvms_dl_type from = type_of_argument(call, 0);
+  tvms_dl_type to = tvms_dl_type_of(call->head.dtype);
+  tvms_scalar value = argument(f, call, 0, lane);
+  uint64_t bits = 0;
+  if (!tvms_element_size(to) || tvms_element_size(from) != tvms_element_size(to)) {
+    unsupported_call(f, call, "reinterpret");
+  }
+  tvms_element_set(&bits, from, value);
+  return tvms_element_get(&bits, to);
+}
+
+// (x * y) >> (q - s) with rounding to nearest, ties up; a negative shift is one to the
+// left before the product (TVM 0.26, intrin_rule.cc).
+static tvms_scalar multiply_shift(frame *f, const tvms_call *call, uint32_t lane) {
+  int64_t x = argument(f, call, 0, lane).i, y = argument(f, call, 1, lane).i;
+  int64_t q = argument(f, call, 2, lane).i, s = argument(f, call, 3, lane).i;
+  int64_t left = s > 0 ? s : 0, right = q + (s > 0 ? 0 : -s);
+  if (left > 31 || right > 62 || right < 0) {
+    fault(f, TVMS_D_shift_too_far, call->head.span, (long long)(left ? left : right),
+          63);
+  }
+  int64_t product = (int64_t)((uint64_t)x << left) * y;
+  int64_t half = right > 0 ? (int64_t)1 << (right - 1) : 0;
+  return tvms_fit(of_int((product + half) >> right), tvms_dl_type_of(call->head.dtype));
+}
+
+static tvms_scalar address_of(frame *f, const tvms_call *call) {
+  const tvms_node *target = call->args.len ? call->args.items[0] : NULL;
+  if (!target || target->kind != TVMS_NODE_BUFFER_LOAD) {
+    unsupported_call(f, call, "address_of");
+  }
+  const tvms_buffer_load *load = tvms_as_buffer_load(target);
+  view *v = tvms_interp_use_buffer(f, load->buffer, call->head.span);
+  return (tvms_scalar){.p = tvms_interp_address_at(f, v, load->indices)};
+}
+
+// tvm_access_ptr(type, data, offset, extent, mode)
+static tvms_scalar access_pointer(frame *f, const tvms_call *call) {
+  char *data = argument(f, call, 1, 0).p;
+  int64_t offset = argument(f, call, 2, 0).i;
+  tvms_dl_type type = type_of_argument(call, 0);
+  size_t size = tvms_element_size(type) * type.lanes;
+  return (tvms_scalar){.p = data + offset * (int64_t)size};
+}
+
+// vectorlow, vectorhigh and vectorcombine as choices of a lane.
+static tvms_scalar choose_lane(frame *f, const tvms_call *call, tvms_tir_opcode op,
+                               uint32_t lane) {
+  uint32_t half = (uint32_t)call->head.dtype.lanes;
+  if (op == TVMS_TIR_vectorlow) return argument(f, call, 0, lane);
+  if (op == TVMS_TIR_vectorhigh) return argument(f, call, 0, lane + half);
+  uint32_t first = type_of_argument(call, 0).lanes;
+  if (lane < first) return argument(f, call, 0, lane);
+  return argument(f, call, 1, lane - first);
+}
+
+static tvms_scalar call_operator(frame *f, const tvms_call *call, uint32_t lane) {
+  const tvms_operator *callee = tvms_as_operator(call->callee);
+  tvms_tir_opcode op = tvms_called_op(&call->head);
+  if (op < TVMS_TIR_COUNT && math_rows[op].name) {
+    return call_math(f, call, &math_rows[op], 0, lane);
+  }
+  tvms_dl_type type = tvms_dl_type_of(call->head.dtype);
+  switch ((int)op) {
+  case TVMS_TIR_if_then_else:
+    return argument(f, call, argument(f, call, 0, lane).i ? 1 : 2, lane);
+  case TVMS_TIR_likely:
+  case TVMS_TIR_tvm_thread_invariant: return argument(f, call, 0, lane);
+  case TVMS_TIR_exp10:
+    return tvms_fit((tvms_scalar){.f = pow(10, real_argument(f, call, 0, lane))}, type);
+  case TVMS_TIR_rsqrt: {
+    double root =
+        tvms_fit((tvms_scalar){.f = sqrt(real_argument(f, call, 0, lane))}, type).f;
+    return tvms_fit((tvms_scalar){.f = 1 / root}, type);
+  }
+  case TVMS_TIR_sigmoid: {
+    double power = exp(-real_argument(f, call, 0, lane));
+    return tvms_fit((tvms_scalar){.f = 1 / (1 + power)}, type);
+  }
+  case TVMS_TIR_ldexp: {
+    double scale = (double)argument(f, call, 1, lane).i;
+    return tvms_fit((tvms_scalar){.f = real_argument(f, call, 0, lane) * exp2(scale)},
+                    type);
+  }
+  case TVMS_TIR_isnan:
+  case TVMS_TIR_isinf:
+  case TVMS_TIR_isfinite: return classify(f, call, op, lane);
+  case TVMS_TIR_shift_left: return shift(f, call, lane, true);
+  case TVMS_TIR_shift_right: return shift(f, call, lane, false);
+  case TVMS_TIR_bitwise_and:
+  case TVMS_TIR_bitwise_or:
+  case TVMS_TIR_bitwise_xor:
+  case TVMS_TIR_bitwise_not: return bitwise(f, call, op, lane);
+  case TVMS_TIR_popcount:
+  case TVMS_TIR_clz: return count_bits(f, call, op, lane);
+  case TVMS_TIR_reinterpret: return reinterpret(f, call, lane);
+  case TVMS_TIR_large_uint_imm: {
+    uint64_t low = (uint64_t)argument(f, call, 0, 0).i & UINT32_MAX;
+    return of_int((int64_t)(low | (uint64_t)argument(f, call, 1, 0).i << 32));
+  }
+  case TVMS_TIR_q_multiply_shift: return multiply_shift(f, call, lane);
+  case TVMS_TIR_address_of: return address_of(f, call);
+  case TVMS_TIR_tvm_access_ptr: return access_pointer(f, call);
+  case TVMS_TIR_handle_add_byte_offset:
+  case TVMS_TIR_ptr_byte_offset: {
+    char *base = argument(f, call, 0, 0).p;
+    return (tvms_scalar){.p = base + argument(f, call, 1, 0).i};
+  }
+  case TVMS_TIR_isnullptr: return of_int(argument(f, call, 0, 0).p == NULL);
+  case TVMS_TIR_vectorlow:
+  case TVMS_TIR_vectorhigh:
+  case TVMS_TIR_vectorcombine: return choose_lane(f, call, op, lane);
+  case TVMS_TIR_type_annotation:
+  case TVMS_TIR_undef:
+  case TVMS_TIR_prefetch: return of_int(0);
+  case TVMS_TIR_assume:
+    if (!argument(f, call, 0, 0).i) fault(f, TVMS_D_assumption_wrong, call->head.span);
+    return of_int(0);
+  case TVMS_TIR_call_extern:
+  case TVMS_TIR_call_pure_extern: return call_extern(f, call, lane);
+  default: unsupported_call(f, call, tvms_text(f->context, callee->name));
+  }
+}
+
+// A scalar or a pointer as an argument of another function of the module.
+static tvms_value pass(frame *f, const tvms_node *argument_node) {
+  tvms_scalar value = tvms_interp_eval(f, argument_node, 0);
+  tvms_dtype dtype = argument_node->dtype;
+  if (tvms_dtype_is_handle(dtype)) {
+    return (tvms_value){.kind = TVMS_VALUE_FUNCTION, .function = value.p};
+  }
+  if (tvms_dtype_is_real(dtype)) {
+    return (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = value.f};
+  }
+  tvms_value_kind kind = tvms_dtype_is_bool(dtype) ? TVMS_VALUE_BOOL : TVMS_VALUE_INT;
+  return (tvms_value){.kind = (uint8_t)kind, .i = value.i};
+}
+
+static tvms_scalar call_global(frame *f, const tvms_call *call) {
+  tvms_sym name = tvms_as_global_var(call->callee)->name;
+  const tvms_member *member = tvms_module_find(f->interp->module, name);
+  bool callable =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  if (!callable) {
+    fault(f, TVMS_D_unknown_function, call->head.span, tvms_text(f->context, name));
+  }
+  tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, call->args.len);
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    args[i] = pass(f, call->args.items[i]);
+  }
+  tvms_value result = tvms_interp_call_member(f->interp, member, args, call->args.len,
+                                              call->head.span, f);
+  return result.kind == TVMS_VALUE_FLOAT ? (tvms_scalar){.f = result.f}
+                                         : of_int(result.i);
+}
+
+tvms_scalar tvms_interp_eval_call(frame *f, const tvms_call *call, uint32_t lane) {
+  if (call->callee->kind == TVMS_NODE_OPERATOR) return call_operator(f, call, lane);
+  if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) return call_global(f, call);
+  tvms_bytes symbol = {"?", 1};
+  if (call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
+    symbol = tvms_as_extern_func(call->callee)->symbol;
+  }
+  fault(f, TVMS_D_unknown_function, call->head.span, symbol.text);
+}

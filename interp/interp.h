@@ -1,0 +1,55 @@
+// The reference interpreter: runs Relax functions and PrimFuncs as written.
+//
+// It checks what compiled code does not: every index against its buffer, every division,
+// every use of a variable, every symbolic size. A fault is a diagnostic (09xx) at the
+// expression that caused it, and ends the call. Loops of all kinds run one after another.
+// Where `kernel` gives compiled code for a PrimFunc, that runs instead; so `run` has one
+// Relax interpreter for all back ends.
+#ifndef TVMS_INTERP_INTERP_H
+#define TVMS_INTERP_INTERP_H
+
+#include "ir/module.h"
+#include "runtime/value.h"
+
+// Where compiled code leaves why it failed; it gets the address as its `self`.
+typedef struct {
+  const char *kind;  // "ValueError", "TypeError" …; NULL: nothing raised
+  const char *text;
+  tvms_span span;  // of what failed; {0, 0}: an argument check
+  int64_t got;     // valid if `compared`
+  int64_t expected;
+  int32_t compared;
+} tvms_raised;
+
+typedef struct {
+  tvms_context *context;
+  const tvms_module *module;
+  tvms_heap *heap;      // results and intermediate tensors
+  uint64_t step_limit;  // most loop iterations and calls; 0: no limit
+  uint64_t steps;       // taken so far
+  // Compiled code of a member, or NULL to interpret it; the whole callback may be NULL.
+  tvms_safe_call (*TVMS_NULLABLE kernel)(void *state, tvms_sym name);
+  void *kernel_state;
+} tvms_interp;
+
+// Calls a function of the module with borrowed arguments. For a PrimFunc these are all its
+// parameters, outputs among them. On TVMS_OK the result is owned by the caller (tvms_drop).
+// TVMS_FOUND_ERRORS: a fault was reported. Must run on a deep stack (tvms_protect_deep).
+TVMS_NODISCARD tvms_status tvms_interp_call(tvms_interp *interp,
+                                            const tvms_member *member,
+                                            const tvms_value *args, uint32_t count,
+                                            tvms_value *result);
+
+// The type of an element in memory; lanes 0 for void.
+static inline tvms_dl_type tvms_dl_type_of(tvms_dtype dtype) {
+  uint8_t bits = dtype.code == TVMS_BOOL ? 8 : dtype.bits;
+  return (tvms_dl_type){dtype.code, bits, dtype.lanes > 0 ? (uint16_t)dtype.lanes : 0};
+}
+
+// Value of an expression of constants and bound variables, for sizes of parameters:
+// `sizes` is indexed by the id of a variable, `known` says which entries hold. False if a
+// variable is not known or the expression has a form that sizes do not have.
+TVMS_NODISCARD bool tvms_size_of(const tvms_node *size, const int64_t *sizes,
+                                 const bool *known, int64_t *value);
+
+#endif

@@ -1,0 +1,302 @@
+// Calls of PrimFuncs: arguments become memory and variables, compiled or interpreted.
+#include "interp/frame.h"
+
+void tvms_interp_give_up(const frame *f) {
+  tvms_unwind(&f->context->memory, TVMS_FOUND_ERRORS);
+}
+
+void tvms_interp_count_step(frame *f, tvms_span span) {
+  tvms_interp *interp = f->interp;
+  if (++interp->steps != interp->step_limit) return;
+  fault(f, TVMS_D_too_many_steps, span, (unsigned long long)interp->step_limit);
+}
+
+void tvms_interp_open_frame(frame *f, tvms_interp *interp, const tvms_member *member,
+                            const frame *outer) {
+  *f = (frame){.interp = interp, .context = interp->context, .outer = outer};
+  f->member = member;
+  tvms_arena *arena = &interp->context->scratch;
+  uint32_t ids = member->unit->next_id;
+  f->vars = tvms_arena_array(arena, tvms_scalar, ids);
+  f->bound = tvms_arena_array(arena, uint8_t, ids);
+  f->views = tvms_arena_array(arena, view *, ids);
+}
+
+void tvms_interp_close_frame(frame *f) {
+  tvms_interp_end_memory(f, 0);
+  tvms_vec_free(&f->context->memory, &f->regions);
+}
+
+void tvms_interp_match_size(frame *f, const tvms_node *size, int64_t got,
+                            const char *what, uint32_t dimension, tvms_span span) {
+  if (size->kind == TVMS_NODE_VAR && !f->bound[size->id]) {
+    tvms_interp_bind_var(f, size, (tvms_scalar){.i = got});
+    return;
+  }
+  int64_t expected = tvms_interp_eval_int(f, size);
+  if (expected == got) return;
+  fault(f, TVMS_D_size_mismatch, span, dimension, what, (long long)got,
+        (long long)expected);
+}
+
+// True if the size is a variable that nothing has given a value yet.
+static bool is_new(const frame *f, const tvms_node *size) {
+  return size->kind == TVMS_NODE_VAR && !f->bound[size->id];
+}
+
+TVMS_NORETURN static void wrong_argument(frame *f, tvms_sym name, const char *why,
+                                         tvms_span span) {
+  fault(f, TVMS_D_wrong_argument, span, tvms_text(f->context, name), why);
+}
+
+// Strides and offset of a compact tensor. Sizes that are variables are bound first, by
+// bind_sizes; here the compound ones are compared as well.
+static void match_buffer(frame *f, const tvms_buffer *buffer, const tvms_tensor *tensor,
+                         tvms_span span) {
+  const char *name = tvms_text(f->context, buffer->name);
+  int64_t compact = 1;
+  for (uint32_t i = buffer->shape.len; i > 0; i--) {
+    tvms_interp_match_size(f, buffer->shape.items[i - 1], tensor->shape[i - 1], name,
+                           i - 1, span);
+    if (buffer->strides.len == buffer->shape.len) {
+      const tvms_node *stride = buffer->strides.items[i - 1];
+      // TVM: what has no second element may have any stride.
+      if (tensor->shape[i - 1] != 1 || is_new(f, stride)) {
+        tvms_interp_match_size(f, stride, compact, name, i - 1, span);
+      }
+    }
+    compact *= tensor->shape[i - 1];
+  }
+  if (buffer->elem_offset)
+    tvms_interp_match_size(f, buffer->elem_offset, 0, name, 0, span);
+  tvms_interp_add_region(f, tensor->view.data, tensor->bytes);
+  tvms_interp_bind_var(f, buffer->data, (tvms_scalar){.p = tensor->view.data});
+  tvms_interp_define_buffer(f, &buffer->head, NULL);
+}
+
+static void check_tensor(frame *f, const tvms_buffer *buffer, tvms_value value,
+                         tvms_span span) {
+  if (value.kind != TVMS_VALUE_TENSOR) {
+    wrong_argument(f, buffer->name, "a tensor is expected", span);
+  }
+  const tvms_dl_tensor *tensor = &value.tensor->view;
+  if ((uint32_t)tensor->ndim != buffer->shape.len) {
+    fault(f, TVMS_D_rank_mismatch, span, tvms_text(f->context, buffer->name),
+          tensor->ndim, buffer->shape.len);
+  }
+  tvms_dl_type wanted = tvms_dl_type_of(buffer->element), got = tensor->dtype;
+  if (wanted.code != got.code || wanted.bits != got.bits || wanted.lanes != got.lanes) {
+    char text[2][TVMS_DTYPE_TEXT];
+    tvms_dtype dtype = {got.code, got.code == TVMS_BOOL ? 1 : got.bits,
+                        (int16_t)got.lanes};
+    fault(f, TVMS_D_dtype_mismatch, span, tvms_text(f->context, buffer->name),
+          tvms_dtype_text(dtype, text[0]), tvms_dtype_text(buffer->element, text[1]));
+  }
+}
+
+static void bind_sizes(frame *f, const tvms_buffer *buffer, const tvms_tensor *tensor,
+                       tvms_span span) {
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    if (!is_new(f, buffer->shape.items[i])) continue;
+    tvms_interp_match_size(f, buffer->shape.items[i], tensor->shape[i], "", i, span);
+  }
+}
+
+static void bind_scalar(frame *f, const tvms_node *param, tvms_value value,
+                        tvms_span span) {
+  tvms_dl_type int64 = {TVMS_DL_INT, 64, 1}, real64 = {TVMS_DL_FLOAT, 64, 1};
+  tvms_dl_type type = tvms_dl_type_of(param->dtype);
+  tvms_scalar scalar;
+  if (type.code == TVMS_DL_HANDLE) {
+    if (value.kind == TVMS_VALUE_TENSOR) {
+      tvms_interp_add_region(f, value.tensor->view.data, value.tensor->bytes);
+      scalar.p = value.tensor->view.data;
+    } else {
+      scalar.p = (void *)(uintptr_t)value.function;
+    }
+  } else if (value.kind == TVMS_VALUE_FLOAT && tvms_kind_is_real(type.code)) {
+    scalar = tvms_convert((tvms_scalar){.f = value.f}, real64, type);
+  } else if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
+    scalar = tvms_convert((tvms_scalar){.i = value.i}, int64, type);
+  } else {
+    wrong_argument(f, tvms_as_var(param)->name, "a number of its kind is expected",
+                   span);
+  }
+  tvms_interp_bind_var(f, param, scalar);
+}
+
+static void bind_arguments(frame *f, const tvms_prim_func *function,
+                           const tvms_value *args, tvms_span span) {
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    if (function->buffers.items[i]) continue;
+    bind_scalar(f, function->params.items[i], args[i], span);
+  }
+  // TVM compares compound sizes after all variables have their values.
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    const tvms_node *buffer = function->buffers.items[i];
+    if (!buffer) continue;
+    check_tensor(f, tvms_as_buffer(buffer), args[i], span);
+    bind_sizes(f, tvms_as_buffer(buffer), args[i].tensor, span);
+  }
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    const tvms_node *buffer = function->buffers.items[i];
+    if (buffer) match_buffer(f, tvms_as_buffer(buffer), args[i].tensor, span);
+  }
+}
+
+static tvms_value scalar_result(const tvms_prim_func *function, tvms_scalar value) {
+  tvms_dtype dtype = function->ret ? function->ret->dtype : (tvms_dtype){0};
+  if (tvms_dtype_is_void(dtype)) return (tvms_value){0};
+  if (tvms_dtype_is_real(dtype)) {
+    return (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = value.f};
+  }
+  tvms_value_kind kind = tvms_dtype_is_bool(dtype) ? TVMS_VALUE_BOOL : TVMS_VALUE_INT;
+  return (tvms_value){.kind = (uint8_t)kind, .i = value.i};
+}
+
+static tvms_any to_any(tvms_value value) {
+  tvms_any any = {0};
+  switch (value.kind) {
+  case TVMS_VALUE_INT: any.type_index = TVMS_ANY_INT; break;
+  case TVMS_VALUE_BOOL: any.type_index = TVMS_ANY_BOOL; break;
+  case TVMS_VALUE_FLOAT: any.type_index = TVMS_ANY_FLOAT; break;
+  case TVMS_VALUE_TENSOR:
+    any.type_index = TVMS_ANY_DL_TENSOR;
+    any.v.p = &value.tensor->view;
+    return any;
+  default: return any;
+  }
+  any.v.i = value.i;
+  return any;
+}
+
+static tvms_value from_any(tvms_any any) {
+  switch (any.type_index) {
+  case TVMS_ANY_INT: return (tvms_value){.kind = TVMS_VALUE_INT, .i = any.v.i};
+  case TVMS_ANY_BOOL: return (tvms_value){.kind = TVMS_VALUE_BOOL, .i = any.v.i};
+  case TVMS_ANY_FLOAT: return (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = any.v.f};
+  default: return (tvms_value){0};
+  }
+}
+
+TVMS_NORETURN static void report_raised(frame *f, const tvms_raised *raised,
+                                        tvms_span call) {
+  bool placed = raised->span.end > raised->span.begin;
+  tvms_diag *diag =
+      tvms_report(&f->context->diags, TVMS_D_compiled_code_raised,
+                  placed ? raised->span : call, raised->kind, raised->text);
+  if (raised->compared) {
+    tvms_diag_remark(&f->context->diags, diag, "the value is %lld, the limit %lld",
+                     (long long)raised->got, (long long)raised->expected);
+  }
+  tvms_interp_give_up(f);
+}
+
+static tvms_value call_compiled(frame *f, tvms_safe_call kernel, const tvms_value *args,
+                                uint32_t count, tvms_span span) {
+  tvms_any *any = tvms_arena_array(&f->context->scratch, tvms_any, count ? count : 1);
+  for (uint32_t i = 0; i < count; i++) {
+    any[i] = to_any(args[i]);
+  }
+  tvms_raised raised = {0};
+  tvms_any result = {0};
+  if (kernel(&raised, any, (int32_t)count, &result) == 0) return from_any(result);
+  if (!raised.kind) raised = (tvms_raised){.kind = "RuntimeError", .text = "failed"};
+  report_raised(f, &raised, span);
+}
+
+tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *member,
+                                      const tvms_value *args, uint32_t count,
+                                      tvms_span span, const frame *outer) {
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  frame f;
+  tvms_interp_open_frame(&f, interp, member, outer);
+  if (span.end == 0) span = member->name_span;
+  if (count != function->params.len) {
+    fault(&f, TVMS_D_wrong_argument_count, span, tvms_text(f.context, member->name),
+          function->params.len, count);
+  }
+  tvms_safe_call kernel =
+      interp->kernel ? interp->kernel(interp->kernel_state, member->name) : NULL;
+  if (kernel) return call_compiled(&f, kernel, args, count, span);
+  bind_arguments(&f, function, args, span);
+  tvms_interp_count_step(&f, span);
+  tvms_interp_exec(&f, function->body);
+  tvms_value result = scalar_result(function, f.returned);
+  // Memory of the arguments is not ours: only what has an owner is freed.
+  tvms_interp_close_frame(&f);
+  return result;
+}
+
+tvms_value tvms_interp_call_member(tvms_interp *interp, const tvms_member *member,
+                                   const tvms_value *args, uint32_t count,
+                                   tvms_span span, const frame *outer) {
+  tvms_mark mark = tvms_arena_mark(&interp->context->scratch);
+  bool is_prim = member->function->kind == TVMS_NODE_PRIM_FUNC;
+  tvms_value result =
+      is_prim ? tvms_interp_call_prim_func(interp, member, args, count, span, outer)
+              : tvms_interp_call_function(interp, member, args, count, span, outer);
+  tvms_arena_reset(&interp->context->scratch, mark);
+  return result;
+}
+
+typedef struct {
+  tvms_interp *interp;
+  const tvms_member *member;
+  const tvms_value *args;
+  uint32_t count;
+  tvms_value result;
+} call_request;
+
+static void run_request(void *argument) {
+  call_request *request = argument;
+  request->result =
+      tvms_interp_call_member(request->interp, request->member, request->args,
+                              request->count, (tvms_span){0, 0}, NULL);
+}
+
+tvms_status tvms_interp_call(tvms_interp *interp, const tvms_member *member,
+                             const tvms_value *args, uint32_t count,
+                             tvms_value *result) {
+  tvms_context *context = interp->context;
+  tvms_source *source = context->diags.source;
+  tvms_mark mark = tvms_arena_mark(&context->scratch);
+  call_request request = {interp, member, args, count, {0}};
+  context->diags.source = interp->module->source;
+  tvms_status status = tvms_protect(&context->memory, run_request, &request);
+  context->diags.source = source;
+  if (status == TVMS_OK)
+    *result = request.result;
+  else
+    tvms_arena_reset(&context->scratch, mark);
+  return status;
+}
+
+bool tvms_size_of(const tvms_node *size, const int64_t *sizes, const bool *known,
+                  int64_t *value) {
+  if (size->kind == TVMS_NODE_INT_IMM) {
+    *value = tvms_as_int_imm(size)->value;
+    return true;
+  }
+  if (size->kind == TVMS_NODE_VAR) {
+    *value = sizes[size->id];
+    return known[size->id];
+  }
+  int64_t a, b;
+  bool sum = size->kind == TVMS_NODE_ADD || size->kind == TVMS_NODE_SUB
+             || size->kind == TVMS_NODE_MUL;
+  bool division =
+      size->kind == TVMS_NODE_FLOOR_DIV || size->kind == TVMS_NODE_FLOOR_MOD;
+  if (!sum && !division) return false;
+  const tvms_binary *binary = tvms_as_binary(size);
+  if (!tvms_size_of(binary->a, sizes, known, &a)) return false;
+  if (!tvms_size_of(binary->b, sizes, known, &b)) return false;
+  if (division && (a < 0 || b <= 0)) return false;
+  switch ((int)size->kind) {
+  case TVMS_NODE_ADD: return !__builtin_add_overflow(a, b, value);
+  case TVMS_NODE_SUB: return !__builtin_sub_overflow(a, b, value);
+  case TVMS_NODE_MUL: return !__builtin_mul_overflow(a, b, value);
+  case TVMS_NODE_FLOOR_DIV: *value = a / b; return true;
+  default: *value = a % b; return true;
+  }
+}

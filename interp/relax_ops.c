@@ -1,0 +1,248 @@
+// Operators of Relax that stay after legalisation: calls of PrimFuncs, memory, shapes.
+//
+// Everything that computes becomes a call_tir by LegalizeOps before a program is run.
+#include "interp/frame.h"
+#include "ir/op.h"
+
+typedef tvms_value handler(frame *f, const tvms_call *call);
+
+TVMS_NORETURN static void unsupported(frame *f, const tvms_call *call) {
+  fault(f, TVMS_D_call_not_interpreted, call->head.span,
+        tvms_text(f->context, tvms_as_operator(call->callee)->name));
+}
+
+static const tvms_node *argument(frame *f, const tvms_call *call, uint32_t at) {
+  if (at >= call->args.len) fault(f, TVMS_D_too_few_arguments, call->head.span);
+  return call->args.items[at];
+}
+
+static tvms_value tensor_argument(frame *f, const tvms_call *call, uint32_t at) {
+  const tvms_node *node = argument(f, call, at);
+  tvms_value value = tvms_interp_eval_relax(f, node);
+  if (value.kind != TVMS_VALUE_TENSOR) {
+    fault(f, TVMS_D_wrong_argument, node->span, "of the operator",
+          "a tensor is expected");
+  }
+  return value;
+}
+
+static tvms_value shape_argument(frame *f, const tvms_call *call, uint32_t at) {
+  const tvms_node *node = argument(f, call, at);
+  tvms_value value = tvms_interp_eval_relax(f, node);
+  if (value.kind != TVMS_VALUE_SHAPE) {
+    fault(f, TVMS_D_wrong_argument, node->span, "of the operator",
+          "a shape is expected");
+  }
+  return value;
+}
+
+// The arguments of a call_tir with its outputs after them, all owned by the caller.
+typedef TVMS_VEC(tvms_value) values;
+
+static void push_arguments(frame *f, const tvms_node *node, values *args) {
+  tvms_memory *memory = &f->context->memory;
+  tvms_value tuple = tvms_interp_eval_relax(f, node);
+  if (tuple.kind != TVMS_VALUE_TUPLE) {
+    tvms_push(memory, args, tuple);
+    return;
+  }
+  for (uint32_t i = 0; i < tuple.tuple->len; i++) {
+    tvms_push(memory, args, tvms_keep(tuple.tuple->items[i]));
+  }
+  tvms_drop(tuple);
+}
+
+// Variables that are passed as numbers after the outputs.
+static void push_sizes(frame *f, const tvms_call *call, values *args) {
+  if (call->args.len < 3) return;
+  tvms_value shape = shape_argument(f, call, 2);
+  for (int32_t i = 0; i < shape.tensor->view.ndim; i++) {
+    tvms_value size = {.kind = TVMS_VALUE_INT, .i = shape.tensor->shape[i]};
+    tvms_push(&f->context->memory, args, size);
+  }
+  tvms_drop(shape);
+}
+
+// Which argument is the i-th output of a call_tir_inplace; -1: a new tensor.
+static int64_t place_of_output(const tvms_call *call, uint32_t output) {
+  if (tvms_called_relax_op(&call->head) != TVMS_R_call_tir_inplace) return -1;
+  const tvms_node *places = call->attrs.len ? call->attrs.items[0] : NULL;
+  if (!places || places->kind != TVMS_NODE_OBJECT_ARRAY) return -1;
+  tvms_list items = tvms_as_object_array(places)->items;
+  bool given = output < items.len && items.items[output]->kind == TVMS_NODE_OBJECT_INT;
+  return given ? tvms_as_object_int(items.items[output])->value : -1;
+}
+
+// The i-th output: a new tensor of `type`, or an argument. Owned by the caller.
+static tvms_value make_output(frame *f, const tvms_call *call, const tvms_node *type,
+                              const values *args, uint32_t inputs, uint32_t output) {
+  int64_t place = place_of_output(call, output);
+  if (place >= 0 && place < inputs) return tvms_keep(args->items[place]);
+  return tvms_value_of_tensor(tvms_interp_make_tensor(f, type, call->head.span));
+}
+
+static tvms_value make_outputs(frame *f, const tvms_call *call, values *args) {
+  tvms_memory *memory = &f->context->memory;
+  uint32_t inputs = args->len;
+  if (!call->type_args.len) fault(f, TVMS_D_shape_not_known, call->head.span);
+  const tvms_node *type = call->type_args.items[0];
+  if (type->kind != TVMS_NODE_SINFO_TUPLE) {
+    tvms_value result = make_output(f, call, type, args, inputs, 0);
+    if (place_of_output(call, 0) < 0) tvms_push(memory, args, tvms_keep(result));
+    return result;
+  }
+  tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+  tvms_items *tuple = tvms_items_new(f->interp->heap, fields.len);
+  for (uint32_t i = 0; i < fields.len; i++) {
+    tuple->items[i] = make_output(f, call, fields.items[i], args, inputs, i);
+    if (place_of_output(call, i) < 0)
+      tvms_push(memory, args, tvms_keep(tuple->items[i]));
+  }
+  return (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple};
+}
+
+static tvms_value op_call_tir(frame *f, const tvms_call *call) {
+  const tvms_node *callee = argument(f, call, 0);
+  if (callee->kind == TVMS_NODE_EXTERN_FUNC) {
+    fault(f, TVMS_D_unknown_function, callee->span,
+          tvms_as_extern_func(callee)->symbol.text);
+  }
+  if (callee->kind != TVMS_NODE_GLOBAL_VAR) unsupported(f, call);
+  tvms_sym name = tvms_as_global_var(callee)->name;
+  const tvms_member *member = tvms_module_find(f->interp->module, name);
+  bool callable =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  if (!callable) {
+    fault(f, TVMS_D_unknown_function, callee->span, tvms_text(f->context, name));
+  }
+  values args = {0};
+  push_arguments(f, argument(f, call, 1), &args);
+  tvms_value result = make_outputs(f, call, &args);
+  push_sizes(f, call, &args);
+  tvms_drop(tvms_interp_call_member(f->interp, member, args.items, args.len,
+                                    call->head.span, f));
+  for (uint32_t i = 0; i < args.len; i++) {
+    tvms_drop(args.items[i]);
+  }
+  tvms_vec_free(&f->context->memory, &args);
+  return result;
+}
+
+static tvms_value op_shape_of(frame *f, const tvms_call *call) {
+  tvms_value tensor = tensor_argument(f, call, 0);
+  tvms_tensor *shape =
+      tvms_shape_new(f->interp->heap, tensor.tensor->view.ndim, tensor.tensor->shape);
+  tvms_drop(tensor);
+  return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
+}
+
+static tvms_value op_tensor_to_shape(frame *f, const tvms_call *call) {
+  tvms_value tensor = tensor_argument(f, call, 0);
+  if (tensor.tensor->view.ndim != 1) {
+    fault(f, TVMS_D_rank_mismatch, call->head.span, "the argument",
+          tensor.tensor->view.ndim, 1u);
+  }
+  int64_t len = tensor.tensor->shape[0];
+  int64_t *sizes = tvms_arena_array(&f->context->scratch, int64_t, len);
+  for (int64_t i = 0; i < len; i++) {
+    sizes[i] = tvms_tensor_get(tensor.tensor, i).i;
+  }
+  tvms_drop(tensor);
+  tvms_tensor *shape = tvms_shape_new(f->interp->heap, (int32_t)len, sizes);
+  return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
+}
+
+static tvms_tensor *tensor_of(frame *f, const tvms_call *call, tvms_dl_type type,
+                              int32_t ndim, const int64_t *shape) {
+  tvms_tensor *tensor = tvms_element_size(type)
+                            ? tvms_tensor_new(f->interp->heap, type, ndim, shape)
+                            : NULL;
+  if (!tensor) fault(f, TVMS_D_tensor_not_made, call->head.span);
+  return tensor;
+}
+
+static tvms_value op_shape_to_tensor(frame *f, const tvms_call *call) {
+  tvms_value shape = shape_argument(f, call, 0);
+  int64_t len = shape.tensor->view.ndim;
+  tvms_tensor *tensor = tensor_of(f, call, (tvms_dl_type){TVMS_DL_INT, 64, 1}, 1, &len);
+  for (int64_t i = 0; i < len; i++) {
+    tvms_tensor_set(tensor, i, (tvms_scalar){.i = shape.tensor->shape[i]});
+  }
+  tvms_drop(shape);
+  return tvms_value_of_tensor(tensor);
+}
+
+// A tensor of a shape and a dtype that stand at these places among the arguments. The
+// storage of memory plans is not shared: every tensor has its own memory.
+static tvms_value alloc_tensor(frame *f, const tvms_call *call, uint32_t shape_at,
+                               uint32_t dtype_at) {
+  tvms_value shape = shape_argument(f, call, shape_at);
+  const tvms_node *dtype = argument(f, call, dtype_at);
+  if (dtype->kind != TVMS_NODE_DTYPE_IMM) unsupported(f, call);
+  tvms_tensor *tensor =
+      tensor_of(f, call, tvms_dl_type_of(tvms_as_dtype_imm(dtype)->value),
+                shape.tensor->view.ndim, shape.tensor->shape);
+  tvms_drop(shape);
+  return tvms_value_of_tensor(tensor);
+}
+
+static tvms_value op_builtin_alloc_tensor(frame *f, const tvms_call *call) {
+  return alloc_tensor(f, call, 0, 1);
+}
+
+static tvms_value op_memory_alloc_tensor(frame *f, const tvms_call *call) {
+  return alloc_tensor(f, call, 2, 3);
+}
+
+static tvms_value op_nothing(frame *f, const tvms_call *call) {
+  (void)f, (void)call;
+  return (tvms_value){0};
+}
+
+// The same tensor elsewhere: there is one device.
+static tvms_value op_first_argument(frame *f, const tvms_call *call) {
+  return tvms_interp_eval_relax(f, argument(f, call, 0));
+}
+
+static tvms_value op_assert(frame *f, const tvms_call *call) {
+  tvms_value value = tvms_interp_eval_relax(f, argument(f, call, 0));
+  bool holds = value.kind == TVMS_VALUE_TENSOR ? tvms_tensor_get(value.tensor, 0).i != 0
+                                               : value.i != 0;
+  tvms_drop(value);
+  if (!holds) fault(f, TVMS_D_assertion_failed, call->head.span, "assert_op");
+  return (tvms_value){0};
+}
+
+static const struct {
+  tvms_opcode opcode;
+  handler *run;
+} handlers[] = {
+    {TVMS_R_call_tir, op_call_tir},
+    {TVMS_R_call_tir_inplace, op_call_tir},
+    {TVMS_R_call_tir_with_grad, op_call_tir},
+    {TVMS_R_call_dps_packed, op_call_tir},
+    {TVMS_R_shape_of, op_shape_of},
+    {TVMS_R_tensor_to_shape, op_tensor_to_shape},
+    {TVMS_R_shape_to_tensor, op_shape_to_tensor},
+    {TVMS_R_builtin_alloc_tensor, op_builtin_alloc_tensor},
+    {TVMS_R_memory_alloc_tensor, op_memory_alloc_tensor},
+    {TVMS_R_vm_alloc_tensor, op_memory_alloc_tensor},
+    {TVMS_R_memory_alloc_storage, op_nothing},
+    {TVMS_R_vm_alloc_storage, op_nothing},
+    {TVMS_R_memory_kill_storage, op_nothing},
+    {TVMS_R_memory_kill_tensor, op_nothing},
+    {TVMS_R_vm_kill_object, op_nothing},
+    {TVMS_R_null_value, op_nothing},
+    {TVMS_R_assert_op, op_assert},
+    {TVMS_R_to_vdevice, op_first_argument},
+    {TVMS_R_hint_on_device, op_first_argument},
+};
+
+tvms_value tvms_interp_call_relax_operator(frame *f, const tvms_call *call) {
+  tvms_opcode opcode = tvms_called_relax_op(&call->head);
+  tvms_interp_count_step(f, call->head.span);
+  for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
+    if (handlers[i].opcode == opcode) return handlers[i].run(f, call);
+  }
+  unsupported(f, call);
+}

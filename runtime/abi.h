@@ -1,0 +1,86 @@
+// The binary interface of compiled programs: DLPack tensors and TVM's calling convention.
+//
+// Layouts are those of DLPack 1.0 and of tvm-ffi 0.1 and later (docs/native.md, "The
+// calling convention"); programs that tvms compiles, stock TVM and tvm-ffi share them.
+#ifndef TVMS_RUNTIME_ABI_H
+#define TVMS_RUNTIME_ABI_H
+
+#include <tvms/base.h>
+
+// Kinds of elements; the codes that ir/dtype.h uses as well.
+enum {
+  TVMS_DL_INT = 0,
+  TVMS_DL_UINT = 1,
+  TVMS_DL_FLOAT = 2,
+  TVMS_DL_HANDLE = 3,
+  TVMS_DL_BFLOAT = 4,
+  TVMS_DL_BOOL = 6,  // one byte in memory, `bits` 8
+};
+
+typedef struct {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+} tvms_dl_type;
+
+enum { TVMS_DL_CPU = 1 };
+
+typedef struct {
+  int32_t type;
+  int32_t id;
+} tvms_dl_device;
+
+// A strided view of memory that somebody else owns.
+typedef struct {
+  void *data;
+  tvms_dl_device device;
+  int32_t ndim;
+  tvms_dl_type dtype;
+  int64_t *shape;
+  int64_t *strides;  // in elements; NULL: compact, row by row
+  uint64_t byte_offset;
+} tvms_dl_tensor;
+
+_Static_assert(sizeof(tvms_dl_tensor) == 48, "DLTensor has 48 bytes");
+
+// What a tvms_any holds.
+enum {
+  TVMS_ANY_NONE = 0,
+  TVMS_ANY_INT = 1,
+  TVMS_ANY_BOOL = 2,
+  TVMS_ANY_FLOAT = 3,
+  TVMS_ANY_POINTER = 4,
+  TVMS_ANY_DL_TENSOR = 7,  // a borrowed tvms_dl_tensor *
+  TVMS_ANY_OBJECT = 64,    // the first kind that is an object with a reference count
+  TVMS_ANY_TENSOR = 70,    // an object: a tvms_dl_tensor after its head
+};
+
+enum { TVMS_OBJECT_HEAD = 24 };  // bytes before the content of an object
+
+// One argument or result.
+typedef struct {
+  int32_t type_index;
+  uint32_t padding;  // zero
+  union {
+    int64_t i;
+    double f;
+    void *p;
+  } v;
+} tvms_any;
+
+_Static_assert(sizeof(tvms_any) == 16, "TVMFFIAny has 16 bytes");
+
+// What a compiled program exports per function. Arguments are borrowed. Returns 0, or -1
+// after it has raised an error through a tvms_raise.
+typedef int (*tvms_safe_call)(void *self, const tvms_any *args, int32_t count,
+                              tvms_any *result);
+
+// How a compiled program raises: a kind ("ValueError") and a text, both copied.
+typedef void (*tvms_raise)(const char *kind, const char *text);
+
+// Names of a compiled program's symbols: TVMS_SAFE_CALL_PREFIX "main" and so on, and the
+// variable that holds its tvms_raise.
+#define TVMS_SAFE_CALL_PREFIX "__tvm_ffi_"
+#define TVMS_RAISE_SLOT       "__TVMFFIErrorSetRaisedFromCStr"
+
+#endif

@@ -1,0 +1,103 @@
+// Values of a running program: numbers in place, everything larger counted.
+//
+// A heap owns its objects: closing it frees them all, so a run that was broken off by a
+// fault leaks nothing. Within a run, counts free tensors as soon as nobody needs them.
+#ifndef TVMS_RUNTIME_VALUE_H
+#define TVMS_RUNTIME_VALUE_H
+
+#include "runtime/number.h"
+#include "support/memory.h"
+
+typedef enum {
+  TVMS_VALUE_NONE,
+  TVMS_VALUE_INT,
+  TVMS_VALUE_FLOAT,
+  TVMS_VALUE_BOOL,
+  TVMS_VALUE_STR,       // borrowed text
+  TVMS_VALUE_TYPE,      // an element type
+  TVMS_VALUE_FUNCTION,  // borrowed, of the program that runs
+  TVMS_VALUE_SHAPE,     // counted, as all that follow
+  TVMS_VALUE_TENSOR,
+  TVMS_VALUE_TUPLE,
+} tvms_value_kind;
+
+typedef struct tvms_object tvms_object;
+
+typedef struct {
+  tvms_memory *memory;
+  tvms_object *newest;
+  // Most bytes of one tensor; beyond it tvms_tensor_new returns NULL.
+  uint64_t largest;
+} tvms_heap;
+
+// Head of everything that is counted.
+struct tvms_object {
+  tvms_heap *heap;
+  tvms_object *newer;
+  tvms_object *older;
+  uint32_t count;
+  uint8_t kind;  // tvms_value_kind
+};
+
+// A compact tensor on the CPU, or several dimensions of a shape without data.
+typedef struct {
+  tvms_object head;
+  tvms_dl_tensor view;  // strides NULL, byte_offset 0
+  uint64_t bytes;
+  int64_t shape[];
+} tvms_tensor;
+
+typedef struct tvms_items tvms_items;
+
+typedef struct {
+  uint8_t kind;  // tvms_value_kind
+  union {
+    int64_t i;  // INT, BOOL
+    double f;
+    const char *text;
+    tvms_dl_type type;
+    const void *function;
+    tvms_object *object;
+    tvms_tensor *tensor;  // TENSOR, and SHAPE: only view.ndim and shape count
+    tvms_items *tuple;
+  };
+} tvms_value;
+
+struct tvms_items {
+  tvms_object head;
+  uint32_t len;
+  tvms_value items[];
+};
+
+enum { TVMS_TENSOR_ALIGNMENT = 64 };
+
+void tvms_heap_init(tvms_heap *heap, tvms_memory *memory);
+void tvms_heap_fini(tvms_heap *heap);
+
+// A tensor whose bytes are all 0xFF (NaN in every float kind), with a count of one; NULL
+// if its size overflows, is negative, or is over heap->largest.
+tvms_tensor *TVMS_NULLABLE tvms_tensor_new(tvms_heap *heap, tvms_dl_type type,
+                                           int32_t ndim, const int64_t *shape);
+
+// A shape with a count of one.
+tvms_tensor *tvms_shape_new(tvms_heap *heap, int32_t ndim, const int64_t *shape);
+
+// A tuple of NONE with a count of one.
+tvms_items *tvms_items_new(tvms_heap *heap, uint32_t len);
+
+// Number of elements (lanes counted once).
+int64_t tvms_tensor_len(const tvms_tensor *tensor);
+
+// The element at a flat place, row by row.
+tvms_scalar tvms_tensor_get(const tvms_tensor *tensor, int64_t at);
+void tvms_tensor_set(tvms_tensor *tensor, int64_t at, tvms_scalar value);
+
+// One user more, or one less. Values that are not counted pass through.
+tvms_value tvms_keep(tvms_value value);
+void tvms_drop(tvms_value value);
+
+static inline tvms_value tvms_value_of_tensor(tvms_tensor *tensor) {
+  return (tvms_value){.kind = TVMS_VALUE_TENSOR, .tensor = tensor};
+}
+
+#endif
