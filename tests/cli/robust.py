@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""What must never end in a crash: memory that runs out, deep and long programs, bad files."""
+import concurrent.futures, os, resource, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from cases import main, source, tvms, TVMS
+
+MLP = [source("corpus", name) for name in ("mlp_module.tvms", "mlp_ops.tvms", "mlp_module_as_published.tvms")]
+PREFIX = "from tvm.script import tir as T\n\n@T.prim_func(private=True)\ndef main(A: T.Buffer((16,), \"int32\")):\n"
+
+
+class Memory(unittest.TestCase):
+    """Every allocation fails once: exit 3, one line that says so, nothing written."""
+
+    def fail_all(self, verb, path):
+        whole = tvms(verb, path)
+        self.assertIn(whole.returncode, (0, 1))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            first = 1
+            while True:
+                numbers = range(first, first + 64)
+                runs = list(pool.map(lambda n: tvms(verb, "--fail-allocation", str(n), path), numbers))
+                for n, run in zip(numbers, runs):
+                    if run.returncode != 3:
+                        # The program needs no more than n - 1 allocations.
+                        self.assertGreater(n, 10)
+                        self.assertEqual((run.returncode, run.stdout), (whole.returncode, whole.stdout))
+                        return
+                    self.assertEqual(run.stdout, b"", n)
+                    said = run.stderr.decode()
+                    self.assertIn("out of memory", said)
+                    self.assertEqual(said.count("\n"), 1, said)
+                first += 64
+
+    def test_print(self):
+        for path in MLP:
+            with self.subTest(path=path):
+                self.fail_all("print", path)
+
+    def test_check(self):
+        for path in MLP:
+            with self.subTest(path=path):
+                self.fail_all("check", path)
+
+    def test_fmt(self):
+        self.fail_all("fmt", MLP[0])
+
+    def test_limit(self):
+        p = tvms("print", "--memory", "1", "-", stdin=PREFIX + "    A[0] = 1\n" * 100000)
+        self.assertEqual((p.returncode, p.stdout), (3, b""))
+        self.assertIn(b"out of memory", p.stderr)
+
+
+class Shapes(unittest.TestCase):
+    def prints(self, text, statuses=(0,)):
+        p = tvms("print", "-", stdin=text)
+        self.assertIn(p.returncode, statuses, p.stderr[-500:])
+        if p.returncode:
+            self.assertRegex(p.stderr.decode(), r"^<stdin>:\d+:\d+: error\[E\d{4}\]: ")
+        return p.stdout
+
+    def test_chain_of_100000_terms(self):
+        out = self.prints(PREFIX + "    A[0] = A[1]" + " + A[2]" * 100000 + "\n")
+        self.assertEqual(out.count(b"A[2]"), 100000)
+
+    def test_chain_to_the_right(self):
+        n = 20000
+        out = self.prints(PREFIX + "    A[0] = " + "A[1] - (" * n + "A[2]" + ")" * n + "\n")
+        self.assertEqual(out.count(b"A[1]"), n)
+
+    def test_3000_nested_blocks(self):
+        lines = [PREFIX]
+        for depth in range(3000):
+            lines.append(" " * (4 + depth) + f"for i{depth} in range(2):\n")
+        lines.append(" " * 3004 + "A[0] = 1\n")
+        self.assertEqual(self.prints("".join(lines)).count(b"for i"), 3000)
+
+    def test_10000_nested_brackets(self):
+        self.prints(PREFIX + "    A[0] = " + "(" * 10000 + "1" + ")" * 10000 + "\n")
+
+    def test_1000000_nested_brackets(self):
+        for left, right in ("()", "[]", "{}"):
+            text = PREFIX + "    A[0] = " + left * 1000000 + "1" + right * 1000000 + "\n"
+            self.prints(text, (0, 1))
+
+    def test_unbalanced_brackets(self):
+        for bracket in "([{":
+            self.prints(PREFIX + "    A[0] = " + bracket * 100000 + "\n", (1,))
+
+    def test_long_line_with_an_error_is_cut_in_the_message(self):
+        p = tvms("print", "-", stdin=PREFIX + "    A[0] = undefined_name" + " + A[1]" * 50000 + "\n")
+        self.assertEqual(p.returncode, 1)
+        self.assertLess(len(p.stderr), 4000)
+
+    def test_100000_functions(self):
+        one = "@T.prim_func(private=True)\ndef f{}(A: T.Buffer((16,), \"int32\")):\n    A[0] = 1\n\n"
+        text = "from tvm.script import tir as T\n\n" + "".join(one.format(i) for i in range(100000))
+        self.assertEqual(self.prints(text).count(b"def "), 100000)
+
+
+class Files(unittest.TestCase):
+    VERBS = ("check", "print", "fmt")
+
+    def test_unreadable_file(self):
+        for verb in self.VERBS:
+            p = tvms(verb, "/nowhere/file.tvms")
+            self.assertEqual((p.returncode, p.stdout), (2, b""))
+            self.assertEqual(p.stderr, b"tvms: /nowhere/file.tvms: No such file or directory\n")
+
+    def test_folder_without_files_and_device(self):
+        p = tvms("check", "/dev/full")
+        self.assertIn(p.returncode, (0, 2, 3))
+
+    def test_full_disk(self):
+        for verb in ("print", "fmt"):
+            with open("/dev/full", "wb") as full:
+                p = tvms(verb, MLP[0], stdout=full)
+            self.assertEqual(p.returncode, 2)
+            self.assertIn(b"No space left on device", p.stderr)
+
+    def test_closed_pipe(self):
+        for verb in ("print", "fmt"):
+            reader, writer = os.pipe()
+            os.close(reader)
+            p = tvms(verb, MLP[0], stdout=writer)
+            os.close(writer)
+            self.assertEqual(p.returncode, 2)
+            self.assertIn(b"Broken pipe", p.stderr)
+
+    def test_file_in_a_folder_that_cannot_be_written_stays_as_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.tvms")
+            with open(path, "w") as f:
+                f.write("x  =  1\n")
+            # The size limit makes the write fail half way.
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+            p = tvms("fmt", "-i", path, preexec_fn=limit)
+            self.assertEqual(p.returncode, 2, p.stderr)
+            with open(path) as f:
+                self.assertEqual(f.read(), "x  =  1\n")
+            self.assertEqual(os.listdir(folder), ["a.tvms"])
+
+    def test_in_place_keeps_mode_and_link(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, link = os.path.join(folder, "a.tvms"), os.path.join(folder, "link.tvms")
+            with open(path, "w") as f:
+                f.write("x  =  1\n")
+            os.chmod(path, 0o640)
+            os.symlink("a.tvms", link)
+            p = tvms("fmt", "-i", link)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertTrue(os.path.islink(link))
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
+            with open(path) as f:
+                self.assertEqual(f.read(), "x = 1\n")
+
+    def test_bytes_that_are_no_text(self):
+        for data in (b"\xff\xfe\x00\x01", b"\x00" * 100, b"\xc3\x28" * 50, bytes(range(256)) * 20):
+            for verb in self.VERBS:
+                p = tvms(verb, "-", stdin=data)
+                self.assertEqual(p.returncode, 1, (verb, data[:10], p.stderr[:300]))
+
+    def test_empty_files(self):
+        for data in (b"", b"\n", b"# only a comment\n", b"\xef\xbb\xbf"):
+            for verb in self.VERBS:
+                self.assertEqual(tvms(verb, "-", stdin=data).returncode, 0)
+
+
+if __name__ == "__main__":
+    main()
