@@ -136,21 +136,24 @@ static void end_after_signal(int number) {
   _exit(TVMS_INTERNAL);
 }
 
-// On a stack of its own, so that it works when the other one is exhausted. A sanitizer
-// reports invalid accesses better than we do, so there only checks end here.
+// On a stack of its own, so that it works when the other one is exhausted. A sanitizer has
+// such a stack itself and reports invalid accesses better; there only checks end here.
 static void catch_defects(tvms_memory *memory) {
+  static const int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   enum { SIGNAL_STACK = 64 * 1024 };
+  size_t count = sizeof numbers / sizeof numbers[0];
+#ifdef TVMS_SANITIZED
+  (void)memory;
+  count = 1;
+#else
   stack_t stack = {.ss_sp = tvms_take(memory, SIGNAL_STACK), .ss_size = SIGNAL_STACK};
   sigaltstack(&stack, NULL);
+#endif
   struct sigaction action = {.sa_handler = end_after_signal, .sa_flags = SA_ONSTACK};
   sigemptyset(&action.sa_mask);
-  sigaction(SIGABRT, &action, NULL);
-#ifndef TVMS_SANITIZED
-  sigaction(SIGSEGV, &action, NULL);
-  sigaction(SIGBUS, &action, NULL);
-  sigaction(SIGFPE, &action, NULL);
-  sigaction(SIGILL, &action, NULL);
-#endif
+  for (size_t i = 0; i < count; i++) {
+    sigaction(numbers[i], &action, NULL);
+  }
 }
 
 static void run_program(void *argument) {
@@ -172,6 +175,7 @@ int main(int argc, char **argv) {
   program p = {.run = {.memory = &memory}, .argc = argc, .argv = argv};
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigaction(SIGPIPE, &ignore, NULL);
+  sigaction(SIGXFSZ, &ignore, NULL);
   tvms_status failure = tvms_protect_deep(&memory, run_program, &p);
   if (failure != TVMS_OK) tvms_complain(&p.run, "out of memory");
   tvms_run_worsen(&p.run, failure);

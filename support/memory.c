@@ -4,6 +4,7 @@
 
 #include "support/check.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,7 +30,6 @@ enum { DEFAULT_DEPTH_LIMIT = 400 * 1000 };
 #  define ADDRESS_SANITIZED
 #endif
 #ifdef ADDRESS_SANITIZED
-#  include <sanitizer/common_interface_defs.h>
 enum { BYTES_PER_LEVEL = 8192 };
 #else
 enum { BYTES_PER_LEVEL = 2560 };
@@ -131,8 +131,6 @@ tvms_status tvms_protect(tvms_memory *memory, void (*work)(void *), void *argume
   return status;
 }
 
-// A stack of our own instead of a thread: a thread costs a third of the start-up of the
-// program (docs/decisions/001-start-up.md).
 typedef struct {
   tvms_memory *memory;
   void (*work)(void *);
@@ -140,71 +138,59 @@ typedef struct {
   tvms_status status;
   ucontext_t caller;
   ucontext_t callee;
-  void *bottom;  // lowest address; a guard page
-  size_t size;
 } deep_call;
 
-// Where AddressSanitizer is told which stack is in use.
-typedef struct {
-  void *fake;
-  const void *bottom;
-  size_t size;
-} stack_switch;
-
-// `from` NULL: for good.
-static void leaving(stack_switch *TVMS_NULLABLE from, const void *to_bottom,
-                    size_t to_size) {
 #ifdef ADDRESS_SANITIZED
-  __sanitizer_start_switch_fiber(from ? &from->fake : NULL, to_bottom, to_size);
-#else
-  (void)from, (void)to_bottom, (void)to_size;
-#endif
+// AddressSanitizer follows threads, and complains about switched stacks.
+static void *run_deep(void *argument) {
+  deep_call *call = argument;
+  call->status = tvms_protect(call->memory, call->work, call->argument);
+  return NULL;
 }
 
-static void arrived(stack_switch *back, stack_switch *came_from) {
-#ifdef ADDRESS_SANITIZED
-  __sanitizer_finish_switch_fiber(back->fake, &came_from->bottom, &came_from->size);
-#else
-  (void)back, (void)came_from;
-#endif
+static bool enter_deep(deep_call *call, size_t size) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  bool started = pthread_attr_setstacksize(&attributes, size) == 0
+                 && pthread_create(&thread, &attributes, run_deep, call) == 0;
+  pthread_attr_destroy(&attributes);
+  return started && pthread_join(thread, NULL) == 0;
 }
-
+#else
 // makecontext passes ints only: the pointer comes in two halves.
 static void run_deep(unsigned high, unsigned low) {
   deep_call *call = (deep_call *)(((uintptr_t)high << 32) | low);
-  stack_switch fresh = {0}, caller = {0};
-  arrived(&fresh, &caller);
   call->status = tvms_protect(call->memory, call->work, call->argument);
-  leaving(NULL, caller.bottom, caller.size);
-  (void)setcontext(&call->caller);
 }
 
-static bool enter_deep(deep_call *call) {
-  if (getcontext(&call->callee) != 0) return false;
-  call->callee.uc_stack.ss_sp = call->bottom;
-  call->callee.uc_stack.ss_size = call->size;
-  call->callee.uc_link = NULL;
-  uintptr_t address = (uintptr_t)call;
-  makecontext(&call->callee, (void (*)(void))run_deep, 2, (unsigned)(address >> 32),
-              (unsigned)address);
-  stack_switch here = {0}, deep = {0};
-  leaving(&here, call->bottom, call->size);
-  bool entered = swapcontext(&call->caller, &call->callee) == 0;
-  arrived(&here, &deep);
-  return entered;
+// A stack of our own instead of a thread: a thread costs a third of the start-up of the
+// program (docs/decisions/001-start-up.md).
+static bool enter_deep(deep_call *call, size_t size) {
+  enum { GUARD = 64 * 1024 };
+  char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return false;
+  bool ready = mprotect(stack, GUARD, PROT_NONE) == 0 && getcontext(&call->callee) == 0;
+  if (ready) {
+    uintptr_t address = (uintptr_t)call;
+    call->callee.uc_stack.ss_sp = stack;
+    call->callee.uc_stack.ss_size = size;
+    call->callee.uc_link = &call->caller;
+    makecontext(&call->callee, (void (*)(void))run_deep, 2, (unsigned)(address >> 32),
+                (unsigned)address);
+    ready = swapcontext(&call->caller, &call->callee) == 0;
+  }
+  munmap(stack, size);
+  return ready;
 }
+#endif
 
 tvms_status tvms_protect_deep(tvms_memory *memory, void (*work)(void *),
                               void *argument) {
-  enum { GUARD = 64 * 1024 };
   deep_call call = {.memory = memory, .work = work, .argument = argument};
-  call.size = (size_t)memory->depth_limit * BYTES_PER_LEVEL + (1u << 20);
-  call.bottom = mmap(NULL, call.size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (call.bottom == MAP_FAILED) return TVMS_OVER_LIMIT;
-  bool entered = mprotect(call.bottom, GUARD, PROT_NONE) == 0 && enter_deep(&call);
-  munmap(call.bottom, call.size);
-  return entered ? call.status : TVMS_OVER_LIMIT;
+  size_t size = (size_t)memory->depth_limit * BYTES_PER_LEVEL + (1u << 20);
+  return enter_deep(&call, size) ? call.status : TVMS_OVER_LIMIT;
 }
 
 void tvms_hold(tvms_memory *memory, tvms_resource *resource, void (*close)(void *),

@@ -1,0 +1,27 @@
+// Text to surface tree: never a crash; every node lies inside the text and inside what
+// holds it, and a text without a reported error has no ERROR node.
+#include "fuzz.h"
+
+#include "grammar/surface.h"
+
+void fuzz_one(fuzz_input *input) {
+  tvms_source *source =
+      tvms_source_create(&input->context.memory, "fuzz", input->text, input->size);
+  input->context.diags.source = source;
+  tvms_surface surface;
+  tvms_surface_parse(&surface, &input->context, source);
+  bool sound = input->context.diags.errors == 0;
+  for (uint32_t i = 1; i < surface.count; i++) {
+    const tvms_surf *node = tvms_surf_at(&surface, i);
+    FUZZ_CHECK(node->begin <= node->end && node->end <= source->size);
+    FUZZ_CHECK(!sound || node->kind != TVMS_SURF_ERROR);
+  }
+  for (uint32_t i = 0; i < surface.comment_count; i++) {
+    const tvms_comment *comment = &surface.comments[i];
+    FUZZ_CHECK(comment->begin < comment->end && source->text[comment->begin] == '#');
+  }
+  for (tvms_diag *diag = input->context.diags.first; diag; diag = diag->next) {
+    FUZZ_CHECK(diag->span.begin <= diag->span.end && diag->span.end <= source->size);
+  }
+  tvms_surface_fini(&surface);
+}
