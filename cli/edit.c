@@ -32,7 +32,8 @@ static bool is_free(const fixes *taken, const tvms_diag *diag, uint32_t furthest
 }
 
 static int by_place(const void *a, const void *b) {
-  const tvms_fix *left = *(const tvms_fix *const *)a, *right = *(const tvms_fix *const *)b;
+  const tvms_fix *left = *(const tvms_fix *const *)a,
+                 *right = *(const tvms_fix *const *)b;
   if (left->span.begin != right->span.begin) {
     return left->span.begin < right->span.begin ? -1 : 1;
   }

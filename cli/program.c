@@ -20,7 +20,8 @@ tvms_program *tvms_load(tvms_run *run, tvms_source *source) {
   };
   tvms_program *program = tvms_read(run->context, source, &options);
   if (run->options.verbose) {
-    tvms_complain(run, "%s: read as %s", source->name, tvms_dialect_text(program->dialect));
+    tvms_complain(run, "%s: read as %s", source->name,
+                  tvms_dialect_text(program->dialect));
   }
   return program;
 }
@@ -34,7 +35,8 @@ tvms_dialect tvms_written_dialect(const tvms_run *run, const tvms_program *progr
   return program->dialect;
 }
 
-static bool is_release(tvms_run *run, const char *option, const char *TVMS_NULLABLE text) {
+static bool is_release(tvms_run *run, const char *option,
+                       const char *TVMS_NULLABLE text) {
   if (!text || tvms_dialect_parse(text) != TVMS_DIALECT_NONE) return true;
   (void)tvms_misused(run, "option '--%s': there is no release '%s'", option, text);
   return false;

@@ -185,7 +185,7 @@ static void add_hunk(diff *d, const hunk *h) {
 // stay together.
 static uint32_t hunk_end(const diff *d, uint32_t at) {
   uint32_t last = at;
-  for (uint32_t i = at; i < d->script.len && i <= last + 2 * CONTEXT; i++) {
+  for (uint32_t i = at; i < d->script.len && i <= last + 2 * CONTEXT + 1; i++) {
     if (d->script.items[i] != SAME) last = i;
   }
   uint32_t end = last + 1 + CONTEXT;

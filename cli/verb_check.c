@@ -46,7 +46,8 @@ static tvms_status fix_source(tvms_run *run, tvms_source *source) {
 static void fix_file(tvms_run *run, const char *path) {
   for (uint32_t round = 1; round <= MOST_ROUNDS; round++) {
     run->last_round = round == MOST_ROUNDS;
-    if (tvms_one_file(run, path, fix_source) > TVMS_FOUND_ERRORS || !run->mended) return;
+    if (tvms_one_file(run, path, fix_source) > TVMS_FOUND_ERRORS || !run->mended)
+      return;
   }
 }
 

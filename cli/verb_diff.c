@@ -20,7 +20,8 @@ typedef struct {
 
 enum { LONGEST_TEXT = 100 };
 
-static void add_place(diffing *d, tvms_source *source, const tvms_node *TVMS_NULLABLE node) {
+static void add_place(diffing *d, tvms_source *source,
+                      const tvms_node *TVMS_NULLABLE node) {
   tvms_strbuf *out = &d->run->result;
   tvms_strbuf_puts(out, source->name);
   if (!node || !node->span.end) return;
@@ -50,8 +51,10 @@ static void add_side(diffing *d, char sign, tvms_source *source, const tvms_unit
   tvms_strbuf_printf(out, "  %c ", sign);
   add_place(d, source, node);
   tvms_strbuf_puts(out, ": ");
-  if (node) add_text(d, unit, node);
-  else tvms_strbuf_puts(out, "nothing here");
+  if (node)
+    add_text(d, unit, node);
+  else
+    tvms_strbuf_puts(out, "nothing here");
   tvms_strbuf_putc(out, '\n');
 }
 
@@ -74,21 +77,25 @@ static void diff_member(diffing *d, const tvms_member *left, const tvms_member *
   d->right_unit = right->unit;
   d->label = tvms_text(d->run->context, left->name);
   if (left->function && right->function) {
-    tvms_equal_options options = {.map_free = true, .report = show_difference, .self = d};
+    tvms_equal_options options = {
+        .map_free = true, .report = show_difference, .self = d};
     (void)tvms_equal_with(d->run->context, left->function, right->function, &options);
   } else if (left->function || right->function) {
     say_missing(d, d->label, left->function ? d->left : d->right);
   }
 }
 
-static void diff_modules(diffing *d, const tvms_module *left, const tvms_module *right) {
+static void diff_modules(diffing *d, const tvms_module *left,
+                         const tvms_module *right) {
   for (uint32_t i = 0; i < left->member_count; i++) {
     const tvms_member *member = &left->members[i];
     const tvms_member *other = left->bare && right->bare && right->member_count
                                    ? &right->members[0]
                                    : tvms_module_find(right, member->name);
-    if (other) diff_member(d, member, other);
-    else say_missing(d, tvms_text(d->run->context, member->name), d->left);
+    if (other)
+      diff_member(d, member, other);
+    else
+      say_missing(d, tvms_text(d->run->context, member->name), d->left);
   }
   for (uint32_t i = 0; i < right->member_count && !(left->bare && right->bare); i++) {
     tvms_sym name = right->members[i].name;
@@ -98,14 +105,15 @@ static void diff_modules(diffing *d, const tvms_module *left, const tvms_module 
   }
 }
 
-static void diff_programs(diffing *d, const tvms_program *left, const tvms_program *right) {
+static void diff_programs(diffing *d, const tvms_program *left,
+                          const tvms_program *right) {
   uint32_t common = left->count < right->count ? left->count : right->count;
   for (uint32_t i = 0; i < common; i++) {
     diff_modules(d, left->modules[i], right->modules[i]);
   }
   if (left->count == right->count) return;
-  tvms_strbuf_printf(&d->run->result, "%s has %u definitions, %s has %u\n", d->left->name,
-                     left->count, d->right->name, right->count);
+  tvms_strbuf_printf(&d->run->result, "%s has %u definitions, %s has %u\n",
+                     d->left->name, left->count, d->right->name, right->count);
   d->found++;
 }
 

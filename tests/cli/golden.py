@@ -27,7 +27,7 @@ class Directives(Judge, unittest.TestCase):
 
     def test_misspelt_expect(self):
         for wrong in ("EXPCT", "Expect", "expect", "EXPECTS", "EXPEC"):
-            self.rejected(f"# RUN: fmt\n# WHY: x\nx\n# {wrong}:\nx\n", f"unknown directive '{wrong}'")
+            self.rejected(f"# RUN: fmt\n# WHY: x\nx\n# {wrong}:\nx\n", f"error[E1001]: unknown directive '{wrong}'")
 
     def test_misspelt_run(self):
         self.rejected("# RUNN: fmt\n# WHY: x\nx\n# EXPECT:\nx\n", "did you mean '# RUN:'?")
@@ -39,7 +39,7 @@ class Directives(Judge, unittest.TestCase):
         self.rejected("# RUN: fmt\n# WHY: x\n# NONSENSE: x\nx\n# EXPECT:\nx\n", "unknown directive 'NONSENSE'")
 
     def test_no_run(self):
-        self.rejected("# WHY: x\nx\n# EXPECT:\nx\n", "the file has no '# RUN:'")
+        self.rejected("# WHY: x\nx\n# EXPECT:\nx\n", "error[E1005]: the file has no '# RUN:'")
 
     def test_no_why(self):
         self.rejected("# RUN: fmt\nx\n# EXPECT:\nx\n", "the file has no '# WHY:'")
@@ -51,16 +51,16 @@ class Directives(Judge, unittest.TestCase):
         self.rejected("# RUN: fmt\n# WHY: x\nx\n", "the file has no '# EXPECT:'")
 
     def test_unknown_verb(self):
-        self.rejected("# RUN: rm -rf\n# WHY: x\nx\n# EXPECT:\nx\n", "RUN names no verb")
+        self.rejected("# RUN: rm -rf\n# WHY: x\nx\n# EXPECT:\nx\n", "error[E1002]: RUN names no verb")
 
     def test_run_below_the_program(self):
-        self.rejected("# RUN: fmt\n# WHY: x\nx\n# RUN: fmt\n# EXPECT:\nx\n", "belongs into the header")
+        self.rejected("# RUN: fmt\n# WHY: x\nx\n# RUN: fmt\n# EXPECT:\nx\n", "error[E1004]: '# RUN:' belongs into the header")
 
     def test_counts_of_runs_and_expectations(self):
-        self.rejected("# RUN: fmt\n# WHY: x\nx\n# EXPECT:\nx\n# EXPECT:\nx\n", "2 sections EXPECT for 1 lines RUN")
+        self.rejected("# RUN: fmt\n# WHY: x\nx\n# EXPECT:\nx\n# EXPECT:\nx\n", "error[E1006]: 2 sections EXPECT for 1 lines RUN")
 
     def test_status_that_is_none(self):
-        self.rejected("# RUN: fmt\n# STATUS: 7\n# WHY: x\nx\n# EXPECT:\nx\n", "STATUS is 0 or 1")
+        self.rejected("# RUN: fmt\n# STATUS: 7\n# WHY: x\nx\n# EXPECT:\nx\n", "error[E1003]: STATUS is 0 or 1")
 
     def test_no_file_is_no_success(self):
         with tempfile.TemporaryDirectory() as folder:

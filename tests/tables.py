@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The tables against the tests: a diagnostic that no test provokes, a verb that none runs, a
+golden or corpus file that is not fit to be one."""
+import ast, os, re, sys, unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cases import files_under, main, source, tvms, verbs
+
+DIAG = re.compile(r'^DIAG\((\w+),\s*(\d{4}),\s*(ERROR|WARNING|NOTE),\s*((?:"(?:[^"\\]|\\.)*"\s*)+),', re.M)
+
+
+def text_of(*parts):
+    with open(source(*parts), encoding="utf-8") as f:
+        return f.read()
+
+
+def diagnostics():
+    """name, code with letter, pattern of its message"""
+    for name, code, severity, literals in DIAG.findall(text_of("support", "diag.def")):
+        message = "".join(ast.literal_eval(s) for s in re.findall(r'"(?:[^"\\]|\\.)*"', literals))
+        pieces = re.split(r"%%|%[-0-9.*]*(?:l|ll|z)?[a-zA-Z]", message)
+        yield name, severity[0] + code, re.compile(".*".join(re.escape(p) for p in pieces) + r"\Z", re.S)
+
+
+def expected_by_goldens():
+    """Texts behind '# error:' and the like, and codes of FINDINGS."""
+    texts, codes = set(), set()
+    for path in files_under("tests/golden"):
+        whole = text_of(path) if os.path.isabs(path) else text_of(path)
+        codes.update(re.findall(r"(?:error|warning|note)\[([EWN]\d{4})\]", whole))
+        for line in whole.splitlines():
+            texts.update(p.strip() for p in re.split(r"#\s*(?:error|warning|note):", line)[1:])
+    return texts, codes
+
+
+def other_tests():
+    found = []
+    for folder in ("tests/unit", "tests/cli", "tests/oracle"):
+        for suffix in (".c", ".py"):
+            found += [text_of(path) for path in files_under(folder, suffix=suffix)]
+    return "\n".join(found)
+
+
+class Tables(unittest.TestCase):
+    def test_every_diagnostic_is_provoked(self):
+        texts, codes = expected_by_goldens()
+        elsewhere = other_tests()
+        for name, code, message in diagnostics():
+            with self.subTest(code=code, name=name):
+                seen = (code in codes or f"TVMS_D_{name}" in elsewhere or code in elsewhere
+                        or any(message.match(t) or (t.endswith("...") and message.match(t[:-3])) for t in texts))
+                self.assertTrue(seen, f"no test provokes {code} ({name})")
+
+    def test_every_verb_is_run(self):
+        elsewhere = other_tests()
+        runs = {m for path in files_under("tests/golden") for m in re.findall(r"^# RUN: (\w+)", text_of(path), re.M)}
+        for verb in verbs():
+            with self.subTest(verb=verb):
+                self.assertTrue(verb in runs or f'"{verb}"' in elsewhere)
+
+    def test_every_diagnostic_is_documented(self):
+        for _, code, _ in diagnostics():
+            with self.subTest(code=code):
+                self.assertEqual(tvms("explain", code).returncode, 0)
+
+    def test_goldens_are_python(self):
+        for path in files_under("tests/golden"):
+            with self.subTest(path=path):
+                whole = text_of(path)
+                if "# error" not in whole and "# FINDINGS" not in whole:
+                    ast.parse(whole)
+
+
+if __name__ == "__main__":
+    main()
