@@ -1,0 +1,383 @@
+// The rows of ir/calls.def: found by namespace and name, their signatures parsed on use.
+//
+// A row is found through an array indexed by symbol and namespace, so `T.grid` costs one
+// access; further rows of a name (other dialects) follow the first. Nothing is set up at
+// start.
+#include "parser/calls.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
+
+enum {
+  ROW_NONE,
+#define CALL(ns, name, signature, since, until, handler) ROW_##ns##_##name,
+#define ALSO(ns, name, signature, since, until, handler) ROW_##ns##_##name##_##since,
+#define SUBSPACE(ns, name, ident, since, until) ROW_##ns##_##name,
+#define DTYPE(ns, name, code, bits, since, until) ROW_##ns##_##name,
+#include "ir/calls.def"
+  ROW_COUNT
+};
+
+enum {
+  NAMESPACE_COUNT = 1
+#define CALL(ns, name, signature, since, until, handler)
+#define NAMESPACE(ident, path) +1
+#include "ir/calls.def"
+};
+
+#define SPAN_OF_DIALECTS(since, until) TVMS_DIALECT_##since, TVMS_DIALECT_##until
+static const tvms_row rows[] = {
+#define CALL(ns, name, signature, since, until, handler)                               \
+  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
+                         TVMS_ROW_CALL,                                                \
+                         SPAN_OF_DIALECTS(since, until),                               \
+                         TVMS_SYM_##name,                                              \
+                         signature,                                                    \
+                         tvms_call_##handler,                                          \
+                         0,                                                            \
+                         0},
+#define ALSO(ns, name, signature, since, until, handler)                               \
+  [ROW_##ns##_##name##_##since] = {TVMS_NS_##ns,                                       \
+                                   TVMS_ROW_CALL,                                      \
+                                   SPAN_OF_DIALECTS(since, until),                     \
+                                   TVMS_SYM_##name,                                    \
+                                   signature,                                          \
+                                   tvms_call_##handler,                                \
+                                   0,                                                  \
+                                   0},
+#define OP(ns, name, signature, since, until, op, rule)                                \
+  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
+                         TVMS_ROW_CALL,                                                \
+                         SPAN_OF_DIALECTS(since, until),                               \
+                         TVMS_SYM_##name,                                              \
+                         signature,                                                    \
+                         tvms_call_operator,                                           \
+                         TVMS_SYM_##op,                                                \
+                         TVMS_RULE_##rule},
+#define OP_ALSO(ns, name, signature, since, until, op, rule)                           \
+  [ROW_##ns##_##name##_##since] = {TVMS_NS_##ns,                                       \
+                                   TVMS_ROW_CALL,                                      \
+                                   SPAN_OF_DIALECTS(since, until),                     \
+                                   TVMS_SYM_##name,                                    \
+                                   signature,                                          \
+                                   tvms_call_operator,                                 \
+                                   TVMS_SYM_##op,                                      \
+                                   TVMS_RULE_##rule},
+#define VALUE(ns, name, since, until, handler)                                         \
+  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
+                         TVMS_ROW_VALUE,                                               \
+                         SPAN_OF_DIALECTS(since, until),                               \
+                         TVMS_SYM_##name,                                              \
+                         NULL,                                                         \
+                         tvms_call_##handler,                                          \
+                         0,                                                            \
+                         0},
+#define VALUE_ALSO(ns, name, since, until, handler)                                    \
+  [ROW_##ns##_##name##_##since] = {TVMS_NS_##ns,                                       \
+                                   TVMS_ROW_VALUE,                                     \
+                                   SPAN_OF_DIALECTS(since, until),                     \
+                                   TVMS_SYM_##name,                                    \
+                                   NULL,                                               \
+                                   tvms_call_##handler,                                \
+                                   0,                                                  \
+                                   0},
+#define SUBSPACE(ns, name, ident, since, until)                                        \
+  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
+                         TVMS_ROW_NAMESPACE,                                           \
+                         SPAN_OF_DIALECTS(since, until),                               \
+                         TVMS_SYM_##name,                                              \
+                         NULL,                                                         \
+                         NULL,                                                         \
+                         0,                                                            \
+                         TVMS_NS_##ident},
+#define DTYPE(ns, name, code, bits, since, until)                                      \
+  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
+                         TVMS_ROW_DTYPE,                                               \
+                         SPAN_OF_DIALECTS(since, until),                               \
+                         TVMS_SYM_##name,                                              \
+                         NULL,                                                         \
+                         NULL,                                                         \
+                         TVMS_##code,                                                  \
+                         bits},
+#include "ir/calls.def"
+};
+
+// First row of each name in each namespace.
+static const uint16_t first_rows[][NAMESPACE_COUNT] = {
+#define CALL(ns, name, signature, since, until, handler)                               \
+  [TVMS_SYM_##name][TVMS_NS_##ns] = ROW_##ns##_##name,
+#define SUBSPACE(ns, name, ident, since, until)                                        \
+  [TVMS_SYM_##name][TVMS_NS_##ns] = ROW_##ns##_##name,
+#define DTYPE(ns, name, code, bits, since, until)                                      \
+  [TVMS_SYM_##name][TVMS_NS_##ns] = ROW_##ns##_##name,
+#include "ir/calls.def"
+};
+
+enum { INDEXED_NAMES = sizeof first_rows / sizeof first_rows[0] };
+
+static const char *const namespace_paths[] = {
+    "",
+#define CALL(ns, name, signature, since, until, handler)
+#define NAMESPACE(ident, path) path,
+#include "ir/calls.def"
+};
+
+const char *tvms_namespace_text(tvms_namespace namespace_) {
+  return namespace_paths[namespace_];
+}
+
+// The prototype is read with the rows of 0.22.
+static tvms_dialect dialect_of_rows(const tvms_reader *reader) {
+  return reader->dialect == TVMS_DIALECT_RFC ? TVMS_DIALECT_22 : reader->dialect;
+}
+
+const tvms_row *tvms_row_find(const tvms_reader *reader, tvms_namespace namespace_,
+                              tvms_sym name) {
+  if (name >= INDEXED_NAMES) return NULL;
+  uint32_t at = first_rows[name][namespace_];
+  if (!at) return NULL;
+  tvms_dialect dialect = dialect_of_rows(reader);
+  for (; at < ROW_COUNT && rows[at].name == name && rows[at].namespace_ == namespace_;
+       at++) {
+    if (dialect >= rows[at].since && dialect <= rows[at].until) return &rows[at];
+  }
+  return NULL;
+}
+
+const char *tvms_row_text(tvms_reader *reader, const tvms_row *row) {
+  const char *path = tvms_namespace_text((tvms_namespace)row->namespace_);
+  const char *name = tvms_text(reader->context, row->name);
+  size_t len = strlen(path) + strlen(name) + 2;
+  char *text = tvms_arena_take(&reader->context->arena, len);
+  return strcat(strcat(strcpy(text, path), "."), name);
+}
+
+// ---- Signatures -----------------------------------------------------------------------
+
+typedef struct {
+  tvms_reader *reader;
+  const char *at;
+} scanner;
+
+static void skip_spaces(scanner *scan) {
+  while (*scan->at == ' ' || *scan->at == ',') {
+    scan->at++;
+  }
+}
+
+static tvms_sym scan_name(scanner *scan) {
+  const char *begin = scan->at;
+  while (isalnum((unsigned char)*scan->at) || *scan->at == '_') {
+    scan->at++;
+  }
+  return tvms_symbol(scan->reader->context, begin, (size_t)(scan->at - begin));
+}
+
+static tvms_value scan_word(scanner *scan, const char *word, tvms_value value) {
+  scan->at += strlen(word);
+  return value;
+}
+
+// A default: None, True, False, a number or a string in single quotes.
+static tvms_value scan_default(scanner *scan) {
+  const char *at = scan->at;
+  if (strncmp(at, "None", 4) == 0) return scan_word(scan, "None", TVMS_NOTHING);
+  if (strncmp(at, "True", 4) == 0) return scan_word(scan, "True", tvms_value_bool(true));
+  if (strncmp(at, "False", 5) == 0) {
+    return scan_word(scan, "False", tvms_value_bool(false));
+  }
+  if (*at == '\'') {
+    const char *end = strchr(at + 1, '\'');
+    TVMS_CHECK(end);
+    scan->at = end + 1;
+    return tvms_value_text(at + 1, (uint32_t)(end - at - 1));
+  }
+  char *end;
+  long number = strtol(at, &end, 10);
+  if (*end == '.') {
+    double real = strtod(at, &end);
+    scan->at = end;
+    return tvms_value_float(real);
+  }
+  TVMS_CHECK(end > at);
+  scan->at = end;
+  return tvms_value_int(number);
+}
+
+static tvms_param scan_param(scanner *scan, bool after_star) {
+  tvms_param param = {.kind = after_star ? TVMS_PARAM_KEYWORD_ONLY : TVMS_PARAM_PLAIN,
+                      .required = true};
+  if (scan->at[0] == '*') {
+    param.kind = scan->at[1] == '*' ? TVMS_PARAM_KEYWORDS : TVMS_PARAM_REST;
+    param.required = false;
+    scan->at += param.kind == TVMS_PARAM_KEYWORDS ? 2 : 1;
+  }
+  param.name = scan_name(scan);
+  if (*scan->at == '=') {
+    scan->at++;
+    param.required = false;
+    param.value = scan_default(scan);
+  }
+  return param;
+}
+
+const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text) {
+  tvms_param params[TVMS_MAX_PARAMS];
+  tvms_signature head = {.rest = -1, .keywords = -1};
+  scanner scan = {reader, text};
+  bool after_star = false;
+  for (skip_spaces(&scan); *scan.at; skip_spaces(&scan)) {
+    if (scan.at[0] == '*' && (scan.at[1] == ',' || scan.at[1] == '\0')) {
+      after_star = true;
+      scan.at++;
+      continue;
+    }
+    TVMS_CHECK(head.count < TVMS_MAX_PARAMS);
+    tvms_param param = scan_param(&scan, after_star);
+    if (param.kind == TVMS_PARAM_REST) {
+      head.rest = (int32_t)head.count;
+      after_star = true;
+    }
+    if (param.kind == TVMS_PARAM_KEYWORDS) head.keywords = (int32_t)head.count;
+    if (param.kind == TVMS_PARAM_PLAIN) head.plain++;
+    params[head.count++] = param;
+  }
+  tvms_signature *signature = tvms_arena_take(
+      &reader->kept, sizeof *signature + head.count * sizeof signature->params[0]);
+  *signature = head;
+  memcpy(signature->params, params, head.count * sizeof params[0]);
+  return signature;
+}
+
+const tvms_signature *tvms_row_signature(tvms_reader *reader, const tvms_row *row) {
+  if (!reader->signatures) {
+    reader->signatures =
+        tvms_arena_array(&reader->kept, const tvms_signature *, ROW_COUNT);
+  }
+  const tvms_signature **slot = &reader->signatures[row - rows];
+  if (!*slot) *slot = tvms_signature_parse(reader, row->signature);
+  return *slot;
+}
+
+static int32_t param_index(tvms_reader *reader, const tvms_call_args *call,
+                           tvms_sym name) {
+  const tvms_signature *signature = tvms_row_signature(reader, call->row);
+  for (uint32_t i = 0; i < signature->count; i++) {
+    if (signature->params[i].name == name) return (int32_t)i;
+  }
+  return -1;
+}
+
+tvms_value tvms_arg(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+  int32_t i = param_index(reader, call, name);
+  return i < 0 ? TVMS_NOTHING : call->args[i];
+}
+
+tvms_ref tvms_arg_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+  int32_t i = param_index(reader, call, name);
+  return i < 0 ? call->ref : call->refs[i];
+}
+
+bool tvms_arg_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+  int32_t i = param_index(reader, call, name);
+  return i >= 0 && (call->given >> i & 1);
+}
+
+// ---- Names ----------------------------------------------------------------------------
+
+// "0.22 to 0.25" of the releases that have a name of another dialect; NULL if none has.
+static const char *releases_with(tvms_reader *reader, tvms_namespace namespace_,
+                                 tvms_sym name) {
+  if (name >= INDEXED_NAMES || !first_rows[name][namespace_]) return NULL;
+  uint32_t at = first_rows[name][namespace_];
+  tvms_dialect since = (tvms_dialect)rows[at].since;
+  while (at + 1 < ROW_COUNT && rows[at + 1].name == name
+         && rows[at + 1].namespace_ == namespace_) {
+    at++;
+  }
+  tvms_dialect until = (tvms_dialect)rows[at].until;
+  char *text = tvms_arena_take(&reader->context->arena, 48);
+  strcpy(text, tvms_dialect_text(since));
+  if (until == TVMS_DIALECT_NONE) return strcat(text, " and later");
+  if (until != since) strcat(strcat(text, " to "), tvms_dialect_text(until));
+  return text;
+}
+
+static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
+                                tvms_sym name) {
+  TVMS_VEC(const char *) names = {0};
+  tvms_memory *memory = &reader->context->memory;
+  tvms_dialect dialect = dialect_of_rows(reader);
+  for (uint32_t at = 1; at < ROW_COUNT; at++) {
+    const tvms_row *row = &rows[at];
+    if (row->namespace_ != namespace_) continue;
+    if (dialect < row->since || dialect > row->until) continue;
+    tvms_push(memory, &names, tvms_text(reader->context, row->name));
+  }
+  const char *near =
+      tvms_nearest(tvms_text(reader->context, name), names.items, names.len);
+  tvms_vec_free(memory, &names);
+  return near;
+}
+
+tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
+                             tvms_sym name, tvms_ref ref) {
+  tvms_diags *diags = &reader->context->diags;
+  const tvms_surf *node = tvms_at(reader, ref);
+  uint32_t len = tvms_name_of(&reader->context->names, name)->len;
+  tvms_span span = {node->end - len, node->end};
+  tvms_diag *diag =
+      tvms_report(diags, TVMS_D_unknown_callable, span, tvms_namespace_text(namespace_),
+                  tvms_text(reader->context, name), tvms_dialect_text(reader->dialect));
+  const char *releases = releases_with(reader, namespace_, name);
+  if (releases) tvms_diag_remark(diags, diag, "%s has it", releases);
+  const char *near = nearest_name(reader, namespace_, name);
+  if (near && !releases) {
+    tvms_diag_remark(diags, diag, "did you mean '%s.%s'?",
+                     tvms_namespace_text(namespace_), near);
+    tvms_diag_fix(diags, diag, span, false, "%s", near);
+  }
+  return TVMS_UNKNOWN;
+}
+
+// Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn.
+static bool dtype_name(const tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
+  const tvms_name *text = tvms_name_of(&reader->context->names, name);
+  return text->len > 3 && tvms_dtype_parse(text->text, text->len, dtype)
+         && !tvms_dtype_is_void(*dtype) && dtype->code != TVMS_HANDLE
+         && dtype->lanes > 0;
+}
+
+static tvms_value dtype_constructor(tvms_dtype dtype) {
+  return (tvms_value){.kind = TVMS_VALUE_DTYPE_NAME, .as.dtype = dtype};
+}
+
+static tvms_value value_of_row(tvms_reader *reader, const tvms_row *row, tvms_ref ref) {
+  switch ((tvms_row_kind)row->kind) {
+  case TVMS_ROW_CALL:
+    return (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  case TVMS_ROW_NAMESPACE:
+    return (tvms_value){.kind = TVMS_VALUE_NAMESPACE, .as.i = row->rule};
+  case TVMS_ROW_DTYPE:
+    return dtype_constructor((tvms_dtype){(uint8_t)row->op, row->rule, 1});
+  case TVMS_ROW_VALUE: {
+    tvms_call_args call = {.row = row, .ref = ref};
+    return row->handler(reader, &call);
+  }
+  }
+  return TVMS_UNKNOWN;
+}
+
+tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
+                                    tvms_sym name, tvms_ref ref) {
+  const tvms_row *row = tvms_row_find(reader, namespace_, name);
+  if (row) return value_of_row(reader, row, ref);
+  tvms_dtype dtype;
+  if (namespace_ == TVMS_NS_T && dtype_name(reader, name, &dtype)) {
+    return dtype_constructor(dtype);
+  }
+  return tvms_unknown_name(reader, namespace_, name, ref);
+}

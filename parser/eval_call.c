@@ -1,0 +1,317 @@
+// Calls: arguments bound to a signature, and who answers the call.
+#include "parser/eval_closure.h"
+#include "parser/eval_internal.h"
+#include "parser/tir.h"
+
+#include "ir/fold.h"
+
+#include <string.h>
+
+typedef struct {
+  tvms_reader *reader;
+  const tvms_signature *signature;
+  const char *what;
+  tvms_ref call;
+  tvms_value *args;
+  tvms_ref *refs;
+  uint64_t given;
+  uint32_t next;        // plain parameter that the next positional argument binds
+  tvms_value_vec rest;  // of *args
+  tvms_value_vec pairs; // of **kwargs
+  bool known;           // nothing was spread from an unknown value
+  bool sound;           // nothing was reported
+} binder;
+
+static void too_many(binder *bind, tvms_ref ref) {
+  if (bind->sound) {
+    tvms_complain(bind->reader, too_many_arguments, ref, bind->what,
+                  bind->signature->plain);
+  }
+  bind->sound = false;
+}
+
+static void put_positional(binder *bind, tvms_value value, tvms_ref ref) {
+  if (bind->next < bind->signature->plain) {
+    uint32_t i = bind->next++;
+    bind->args[i] = value;
+    bind->refs[i] = ref;
+    bind->given |= (uint64_t)1 << i;
+  } else if (bind->signature->rest >= 0) {
+    tvms_push(&bind->reader->context->memory, &bind->rest, value);
+  } else {
+    too_many(bind, ref);
+  }
+}
+
+static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref ref) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    if (param->name != name || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
+    if (bind->given >> i & 1) {
+      tvms_complain(reader, repeated_argument, ref, bind->what,
+                    tvms_text(reader->context, name));
+      bind->sound = false;
+    }
+    bind->args[i] = value;
+    bind->refs[i] = ref;
+    bind->given |= (uint64_t)1 << i;
+    return;
+  }
+  if (signature->keywords >= 0) {
+    const tvms_name *text = tvms_name_of(&reader->context->names, name);
+    tvms_dict_put(reader, &bind->pairs, tvms_value_text(text->text, text->len), value);
+    return;
+  }
+  const char *names[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    names[i] = tvms_text(reader->context, signature->params[i].name);
+  }
+  const char *text = tvms_text(reader->context, name);
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag =
+      tvms_report(diags, TVMS_D_unknown_parameter, span, bind->what, text);
+  const char *near = tvms_nearest(text, names, signature->count);
+  if (near) tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  bind->sound = false;
+}
+
+static void spread_positional(binder *bind, tvms_ref ref) {
+  tvms_ref inner = tvms_at(bind->reader, ref)->a;
+  tvms_items items;
+  if (!tvms_iterate(bind->reader, tvms_eval(bind->reader, inner), inner, &items)) {
+    bind->known = false;
+    return;
+  }
+  for (uint32_t i = 0; i < items.len; i++) {
+    put_positional(bind, items.items[i], inner);
+  }
+}
+
+static void spread_keywords(binder *bind, tvms_ref ref) {
+  tvms_ref inner = tvms_at(bind->reader, ref)->a;
+  tvms_value dict = tvms_eval(bind->reader, inner);
+  if (dict.kind != TVMS_VALUE_DICT) {
+    tvms_wrong_type(bind->reader, inner, "what follows '**'", "a dict", dict);
+    bind->known = false;
+    return;
+  }
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    tvms_value key = dict.as.items[i];
+    if (key.kind != TVMS_VALUE_STR) continue;
+    tvms_sym name = tvms_symbol(bind->reader->context, key.as.text, key.len);
+    put_keyword(bind, name, dict.as.items[i + 1], inner);
+  }
+}
+
+static void put_argument(binder *bind, tvms_ref ref, bool operands) {
+  tvms_reader *reader = bind->reader;
+  const tvms_surf *node = tvms_at(reader, ref);
+  switch (node->kind) {
+  case TVMS_SURF_KEYWORD: {
+    tvms_sym name = node->a;
+    tvms_ref inner = node->b;
+    put_keyword(bind, name, tvms_eval(reader, inner), inner);
+    break;
+  }
+  case TVMS_SURF_STAR: spread_positional(bind, ref); break;
+  case TVMS_SURF_DOUBLE_STAR: spread_keywords(bind, ref); break;
+  default: {
+    tvms_value value = operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);
+    put_positional(bind, value, ref);
+  }
+  }
+}
+
+static void put_rest(binder *bind) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  if (signature->rest >= 0) {
+    tvms_value *items = tvms_keep_items(reader, bind->rest.items, bind->rest.len);
+    bind->args[signature->rest] =
+        tvms_value_items(TVMS_VALUE_TUPLE, items, bind->rest.len);
+    tvms_vec_free(&reader->context->memory, &bind->rest);
+  }
+  if (signature->keywords >= 0) {
+    tvms_value *items = tvms_keep_items(reader, bind->pairs.items, bind->pairs.len);
+    bind->args[signature->keywords] =
+        tvms_value_items(TVMS_VALUE_DICT, items, bind->pairs.len);
+    tvms_vec_free(&reader->context->memory, &bind->pairs);
+  }
+}
+
+static void put_defaults(binder *bind) {
+  for (uint32_t i = 0; i < bind->signature->count; i++) {
+    const tvms_param *param = &bind->signature->params[i];
+    if (bind->given >> i & 1 || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
+    bind->args[i] = param->value;
+    if (!param->required || !bind->sound || !bind->known) continue;
+    tvms_complain(bind->reader, missing_argument, bind->call, bind->what,
+                  tvms_text(bind->reader->context, param->name));
+    bind->sound = false;
+  }
+}
+
+// reads, writes and match_buffer take regions, so their slices stay slices.
+static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
+  if (reader->dialect > TVMS_DIALECT_24) return false;
+  const tvms_surf *callee = tvms_at(reader, tvms_at(reader, call)->a);
+  if (callee->kind != TVMS_SURF_ATTRIBUTE) return false;
+  return callee->b != TVMS_SYM_reads && callee->b != TVMS_SYM_writes
+         && callee->b != TVMS_SYM_match_buffer;
+}
+
+bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
+                         const char *what, tvms_ref call, tvms_value *args,
+                         tvms_ref *refs, uint64_t *given) {
+  binder bind = {.reader = reader,
+                 .signature = signature,
+                 .what = what,
+                 .call = call,
+                 .args = args,
+                 .refs = refs,
+                 .known = true,
+                 .sound = true};
+  bool operands = takes_operands(reader, call);
+  for (uint32_t i = 0; i < signature->count; i++) {
+    refs[i] = call;
+  }
+  tvms_each_surf (reader->surface, ref, tvms_at(reader, call)->b) {
+    put_argument(&bind, ref, operands);
+  }
+  put_rest(&bind);
+  put_defaults(&bind);
+  *given = bind.given;
+  return bind.known && bind.sound;
+}
+
+// The parsed form of a signature that stands in our code: texts are told apart by address.
+static const tvms_signature *method_signature(tvms_reader *reader, const char *text) {
+  for (uint32_t i = 0; i < reader->methods.len; i++) {
+    if (reader->methods.items[i].text == text) return reader->methods.items[i].signature;
+  }
+  tvms_known_signature known = {text, tvms_signature_parse(reader, text)};
+  tvms_push(&reader->context->memory, &reader->methods, known);
+  return known.signature;
+}
+
+bool tvms_bind_method(tvms_reader *reader, const char *signature, const char *what,
+                      tvms_ref call, tvms_value *args) {
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  uint64_t given;
+  return tvms_bind_arguments(reader, method_signature(reader, signature), what, call,
+                             args, refs, &given);
+}
+
+// ---- Who answers --------------------------------------------------------------------------
+
+static tvms_value call_row(tvms_reader *reader, const tvms_row *row, tvms_ref call) {
+  const tvms_signature *signature = tvms_row_signature(reader, row);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  tvms_call_args bound = {.row = row, .ref = call, .args = args, .refs = refs};
+  const char *what = tvms_text(reader->context, row->name);
+  if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
+    reader->failed = true;
+    return TVMS_UNKNOWN;
+  }
+  return row->handler(reader, &bound);
+}
+
+// T.int32(), T.int32(x), T.float32("inf").
+static tvms_value call_dtype(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  tvms_ref first = tvms_at(reader, call)->b;
+  if (!first) {
+    return tvms_dtype_call(reader, callee.as.dtype, TVMS_NOTHING, false, call);
+  }
+  uint8_t kind = tvms_at(reader, first)->kind;
+  if (kind == TVMS_SURF_INT || kind == TVMS_SURF_FLOAT) {  // by far the most calls
+    if (!tvms_at(reader, first)->next) {
+      tvms_value value = tvms_eval(reader, first);
+      return tvms_dtype_call(reader, callee.as.dtype, value, false, call);
+    }
+  }
+  tvms_value args[TVMS_MAX_PARAMS];
+  const char *signature =
+      reader->dialect < TVMS_DIALECT_26 ? "expr=None, *, is_size_var=False" : "expr=None";
+  if (!tvms_bind_method(reader, signature, "a data type", call, args)) return TVMS_UNKNOWN;
+  bool size_var = reader->dialect < TVMS_DIALECT_26 && args[1].kind == TVMS_VALUE_BOOL
+                  && args[1].as.i;
+  return tvms_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
+}
+
+static bool evaluate_arguments(tvms_reader *reader, tvms_ref call,
+                               tvms_value_vec *items) {
+  bool known = true;
+  tvms_each_surf (reader->surface, ref, tvms_at(reader, call)->b) {
+    if (tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD) {
+      tvms_complain(reader, unknown_parameter, ref, "this function",
+                    tvms_text(reader->context, tvms_at(reader, ref)->a));
+      known = false;
+      continue;
+    }
+    known = tvms_push_starred(reader, ref, items) && known;
+  }
+  return known;
+}
+
+static tvms_value call_lambda_node(tvms_reader *reader, tvms_value callee,
+                                   tvms_ref call) {
+  tvms_value_vec items = {0};
+  tvms_value result = TVMS_UNKNOWN;
+  if (evaluate_arguments(reader, call, &items)) {
+    result = tvms_call_lambda(reader, callee, items.items, items.len, call);
+  }
+  tvms_vec_free(&reader->context->memory, &items);
+  return result;
+}
+
+static tvms_value call_node(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  tvms_node *node = callee.as.node;
+  if (node->kind == TVMS_NODE_GLOBAL_VAR) {
+    return reader->reading == TVMS_READING_RELAX
+               ? tvms_relax_call_global(reader, node, call)
+               : tvms_tir_call_global(reader, node, call);
+  }
+  if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
+    return tvms_relax_call(reader, callee, call);
+  }
+  tvms_complain(reader, not_callable, call, tvms_describe_value(reader, callee));
+  return TVMS_UNKNOWN;
+}
+
+// The arguments of a call whose callee is unknown are evaluated for what they report.
+static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
+  tvms_each_surf (reader->surface, ref, tvms_at(reader, call)->b) {
+    const tvms_surf *node = tvms_at(reader, ref);
+    switch (node->kind) {
+    case TVMS_SURF_KEYWORD: tvms_eval(reader, node->b); break;
+    case TVMS_SURF_STAR:
+    case TVMS_SURF_DOUBLE_STAR: tvms_eval(reader, node->a); break;
+    default: tvms_eval(reader, ref);
+    }
+  }
+  reader->failed = true;
+  return TVMS_UNKNOWN;
+}
+
+tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  if (!tvms_step(reader, call)) return TVMS_UNKNOWN;
+  switch ((tvms_value_kind)callee.kind) {
+  case TVMS_VALUE_UNKNOWN: return call_unknown(reader, call);
+  case TVMS_VALUE_CALLABLE: return call_row(reader, callee.as.row, call);
+  case TVMS_VALUE_DTYPE_NAME: return call_dtype(reader, callee, call);
+  case TVMS_VALUE_BUILTIN: return tvms_call_builtin(reader, callee, call);
+  case TVMS_VALUE_METHOD: return tvms_call_method(reader, callee, call);
+  case TVMS_VALUE_LAMBDA: return call_lambda_node(reader, callee, call);
+  case TVMS_VALUE_MACRO: return tvms_call_macro(reader, callee, call);
+  case TVMS_VALUE_OPERATOR: return tvms_call_spelled(reader, callee, call);
+  case TVMS_VALUE_RELAX: return tvms_relax_call(reader, callee, call);
+  case TVMS_VALUE_NODE: return call_node(reader, callee, call);
+  default:
+    tvms_complain(reader, not_callable, call, tvms_describe_value(reader, callee));
+    return TVMS_UNKNOWN;
+  }
+}

@@ -1,0 +1,268 @@
+// From values to nodes, texts and numbers; and what a value is called in messages.
+#include "parser/eval_internal.h"
+
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "parser/tir.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kind_texts[] = {
+    [TVMS_VALUE_UNKNOWN] = "unknown",     [TVMS_VALUE_NONE] = "None",
+    [TVMS_VALUE_ELLIPSIS] = "...",        [TVMS_VALUE_BOOL] = "a bool",
+    [TVMS_VALUE_INT] = "an int",          [TVMS_VALUE_FLOAT] = "a float",
+    [TVMS_VALUE_STR] = "a str",           [TVMS_VALUE_BYTES] = "bytes",
+    [TVMS_VALUE_DTYPE] = "a data type",   [TVMS_VALUE_TUPLE] = "a tuple",
+    [TVMS_VALUE_LIST] = "a list",         [TVMS_VALUE_SET] = "a set",
+    [TVMS_VALUE_DICT] = "a dict",         [TVMS_VALUE_RANGE] = "a range",
+    [TVMS_VALUE_SLICE] = "a slice",       [TVMS_VALUE_LAMBDA] = "a lambda",
+    [TVMS_VALUE_MACRO] = "a macro",       [TVMS_VALUE_NODE] = "an expression",
+    [TVMS_VALUE_DTYPE_NAME] = "a data type", [TVMS_VALUE_NAMESPACE] = "a namespace",
+    [TVMS_VALUE_CALLABLE] = "a function", [TVMS_VALUE_BUILTIN] = "a function",
+    [TVMS_VALUE_OPERATOR] = "an operator",   [TVMS_VALUE_METHOD] = "a method",
+    [TVMS_VALUE_FRAME] = "a scope",       [TVMS_VALUE_META] = "a meta_var",
+    [TVMS_VALUE_LET] = "T.let",           [TVMS_VALUE_VECTOR] = "a vector annotation",
+    [TVMS_VALUE_OPTIONAL] = "T.Optional", [TVMS_VALUE_MODULE] = "the module",
+    [TVMS_VALUE_TYPE_VAR] = "a TypeVar",  [TVMS_VALUE_LAYOUT] = "a part of a layout",
+    [TVMS_VALUE_AXIS] = "an axis",        [TVMS_VALUE_RELAX] = "a name of R",
+};
+
+static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
+  tvms_context *context = reader->context;
+  const char *kind = tvms_schema_of((tvms_node_kind)node->kind)->name;
+  const char *name = NULL;
+  if (node->kind == TVMS_NODE_BUFFER) {
+    kind = "buffer";
+    name = tvms_text(context, tvms_as_buffer(node)->name);
+  } else if (node->kind == TVMS_NODE_BUFFER_REGION) {
+    kind = "a region of buffer";
+    name = tvms_text(context,
+                     tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->name);
+  } else if (node->kind == TVMS_NODE_VAR) {
+    kind = "variable";
+    name = tvms_text(context, tvms_as_var(node)->name);
+  } else if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+    char buffer[TVMS_DTYPE_TEXT];
+    kind = "an expression of type";
+    name = tvms_dtype_text(node->dtype, buffer);
+    char *text = tvms_arena_take(&context->arena, 64 + TVMS_DTYPE_TEXT);
+    sprintf(text, "%s %s", kind, name);
+    return text;
+  }
+  if (!name) return kind;
+  char *text = tvms_arena_take(&context->arena, strlen(name) + strlen(kind) + 4);
+  sprintf(text, "%s '%s'", kind, name);
+  return text;
+}
+
+const char *tvms_describe_value(tvms_reader *reader, tvms_value value) {
+  if (value.kind == TVMS_VALUE_NODE) return describe_node(reader, value.as.node);
+  if (value.kind == TVMS_VALUE_CALLABLE) return tvms_row_text(reader, value.as.row);
+  return kind_texts[value.kind];
+}
+
+void tvms_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
+                     const char *expected, tvms_value value) {
+  reader->failed = true;
+  if (!tvms_value_is_known(value)) return;
+  tvms_complain(reader, wrong_type, ref, what, expected,
+                tvms_describe_value(reader, value));
+}
+
+bool tvms_step(tvms_reader *reader, tvms_ref ref) {
+  tvms_context *context = reader->context;
+  if (++context->steps < context->step_limit) return true;
+  if (!reader->too_long) tvms_complain(reader, too_many_steps, ref);
+  reader->too_long = true;
+  reader->failed = true;
+  return false;
+}
+
+tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items, uint32_t len) {
+  tvms_value *copy = tvms_arena_array(&reader->values, tvms_value, len);
+  if (len) memcpy(copy, items, len * sizeof *items);
+  return copy;
+}
+
+// ---- Values of TIR ------------------------------------------------------------------------
+
+tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  switch ((tvms_value_kind)value.kind) {
+  case TVMS_VALUE_NODE: break;
+  case TVMS_VALUE_INT:
+    if (value.flags & TVMS_VALUE_LARGE) {
+      tvms_complain(reader, number_too_big, ref);
+      return NULL;
+    }
+    return tvms_build_literal_int(unit, value.as.i, span);
+  case TVMS_VALUE_BOOL: return tvms_bool_imm(unit, value.as.i != 0, span);
+  case TVMS_VALUE_FLOAT:
+    return tvms_float_imm(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
+  case TVMS_VALUE_STR: return tvms_string_imm(unit, value.as.text, value.len, span);
+  case TVMS_VALUE_META: return tvms_to_expr(reader, value.as.items[0], ref);
+  default:
+    tvms_wrong_type(reader, ref, "this", "an expression", value);
+    return NULL;
+  }
+  tvms_node *node = value.as.node;
+  if (node->kind == TVMS_NODE_ITER_VAR) return tvms_as_iter_var(node)->var;
+  if (tvms_class_of(node) == TVMS_CLASS_EXPR) return node;
+  if (node->kind == TVMS_NODE_BUFFER_REGION) return tvms_region_load(reader, node, ref);
+  tvms_wrong_type(reader, ref, "this", "an expression", value);
+  return NULL;
+}
+
+bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_list *list) {
+  tvms_value one[1] = {value};
+  tvms_items items = {one, 1};
+  if (!tvms_value_is_known(value)) {
+    reader->failed = true;
+    return false;
+  }
+  if (value.kind != TVMS_VALUE_NODE && value.kind != TVMS_VALUE_INT
+      && !tvms_iterate(reader, value, ref, &items)) {
+    return false;
+  }
+  *list = (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, items.len),
+                      items.len};
+  bool known = true;
+  for (uint32_t i = 0; i < items.len; i++) {
+    list->items[i] = tvms_to_expr(reader, items.items[i], ref);
+    known = known && list->items[i];
+  }
+  if (!known) reader->failed = true;
+  return known;
+}
+
+// ---- Attribute values -----------------------------------------------------------------------
+
+static tvms_node *object_of_items(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_node **items = tvms_arena_array(&reader->unit->arena, tvms_node *, value.len);
+  for (uint32_t i = 0; i < value.len; i++) {
+    items[i] = tvms_to_object(reader, value.as.items[i], ref);
+    if (!items[i]) return NULL;
+  }
+  return tvms_object_array(reader->unit, items, value.len, tvms_span_of(reader, ref));
+}
+
+static tvms_node *object_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
+  uint32_t count = dict.len / 2;
+  tvms_node **keys = tvms_arena_array(&reader->unit->arena, tvms_node *, count);
+  tvms_node **values = tvms_arena_array(&reader->unit->arena, tvms_node *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    keys[i] = tvms_to_object(reader, dict.as.items[2 * i], ref);
+    values[i] = tvms_to_object(reader, dict.as.items[2 * i + 1], ref);
+    if (!keys[i] || !values[i]) return NULL;
+  }
+  return tvms_object_map(reader->unit, keys, values, count, tvms_span_of(reader, ref));
+}
+
+tvms_node *tvms_to_object(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  switch ((tvms_value_kind)value.kind) {
+  case TVMS_VALUE_NONE: return tvms_object_none(unit, span);
+  case TVMS_VALUE_BOOL: return tvms_object_bool(unit, value.as.i != 0, span);
+  case TVMS_VALUE_INT: return tvms_object_int(unit, value.as.i, span);
+  case TVMS_VALUE_FLOAT: return tvms_object_float(unit, value.as.f, span);
+  case TVMS_VALUE_STR: return tvms_object_str(unit, value.as.text, value.len, span);
+  case TVMS_VALUE_DTYPE: return tvms_object_dtype(unit, value.as.dtype, span);
+  case TVMS_VALUE_TUPLE:
+  case TVMS_VALUE_LIST: return object_of_items(reader, value, ref);
+  case TVMS_VALUE_DICT: return object_of_dict(reader, value, ref);
+  case TVMS_VALUE_NODE: return value.as.node;
+  case TVMS_VALUE_META: return tvms_to_object(reader, value.as.items[0], ref);
+  default: tvms_wrong_type(reader, ref, "an attribute", "a value", value); return NULL;
+  }
+}
+
+bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node **map) {
+  *map = NULL;
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  if (value.kind == TVMS_VALUE_NODE && value.as.node->kind == TVMS_NODE_OBJECT_MAP) {
+    *map = value.as.node;
+    return true;
+  }
+  if (value.kind != TVMS_VALUE_DICT) {
+    tvms_wrong_type(reader, ref, "this", "a dict", value);
+    return false;
+  }
+  *map = object_of_dict(reader, value, ref);
+  return *map != NULL;
+}
+
+// ---- Plain data -----------------------------------------------------------------------------
+
+bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                   tvms_dtype *dtype) {
+  switch ((tvms_value_kind)value.kind) {
+  case TVMS_VALUE_STR:
+    if (tvms_dtype_parse(value.as.text, value.len, dtype)) return true;
+    tvms_complain(reader, bad_dtype, ref, (int)value.len, value.as.text);
+    reader->failed = true;
+    return false;
+  case TVMS_VALUE_DTYPE:
+  case TVMS_VALUE_DTYPE_NAME: *dtype = value.as.dtype; return true;
+  case TVMS_VALUE_CALLABLE:
+    if (value.as.row->name == TVMS_SYM_bool || value.as.row->name == TVMS_SYM_boolean) {
+      *dtype = TVMS_DTYPE(BOOL, 1);
+      return true;
+    }
+    if (value.as.row->name == TVMS_SYM_handle) {
+      *dtype = TVMS_DTYPE(HANDLE, 64);
+      return true;
+    }
+    break;
+  case TVMS_VALUE_NODE:
+    if (value.as.node->kind == TVMS_NODE_VAR
+        || value.as.node->kind == TVMS_NODE_SINFO_PRIM) {
+      *dtype = value.as.node->dtype;
+      return true;
+    }
+    break;
+  default: break;
+  }
+  tvms_wrong_type(reader, ref, "this", "a data type", value);
+  return false;
+}
+
+bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref, int64_t *result) {
+  if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
+    *result = value.as.i;
+    return true;
+  }
+  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_INT_IMM);
+  if (node) {
+    *result = tvms_as_int_imm(node)->value;
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "this", "an int", value);
+  return false;
+}
+
+bool tvms_to_text(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                  tvms_bytes *text) {
+  if (value.kind == TVMS_VALUE_STR) {
+    *text = tvms_bytes_copy(reader->unit, value.as.text, value.len);
+    return true;
+  }
+  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_STRING_IMM);
+  if (node) {
+    *text = tvms_as_string_imm(node)->value;
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "this", "a str", value);
+  return false;
+}
+
+bool tvms_to_flag(tvms_reader *reader, tvms_value value, tvms_ref ref, bool *flag) {
+  if (value.kind == TVMS_VALUE_BOOL || value.kind == TVMS_VALUE_INT) {
+    *flag = value.as.i != 0;
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "this", "a bool", value);
+  return false;
+}

@@ -1,0 +1,272 @@
+// Operators: constants of Python, values of TIR, values of Relax.
+//
+// Arithmetic on a value of TIR promotes and folds (ir/fold.h). Comparisons and `and`,
+// `or`, `not` that TVM's own evaluator sees build the node as it is; in lambdas and
+// comprehensions, which Python evaluates, comparisons fold too.
+#include "parser/eval_internal.h"
+
+#include "ir/fold.h"
+
+bool tvms_is_tir_operand(tvms_value value) {
+  if (value.kind != TVMS_VALUE_NODE) return false;
+  return tvms_class_of(value.as.node) == TVMS_CLASS_EXPR
+         || value.as.node->kind == TVMS_NODE_ITER_VAR;
+}
+
+static bool is_relax_operand(const tvms_reader *reader, tvms_value value) {
+  return reader->reading == TVMS_READING_RELAX && value.kind == TVMS_VALUE_NODE
+         && tvms_is_relax_expr(value.as.node);
+}
+
+static tvms_value bad_operands(tvms_reader *reader, tvms_surf_op op, tvms_value a,
+                               tvms_value b, tvms_ref ref) {
+  tvms_complain(reader, bad_operands, ref, tvms_operator_text(op),
+                tvms_describe_value(reader, a), tvms_describe_value(reader, b));
+  return TVMS_UNKNOWN;
+}
+
+// What may stand beside a value of TIR in arithmetic.
+static bool is_scalar_operand(tvms_value value) {
+  return tvms_is_tir_operand(value) || value.kind == TVMS_VALUE_INT
+         || value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_BOOL
+         || tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+}
+
+// ---- Arithmetic -------------------------------------------------------------------------
+
+static const uint8_t binary_kinds[] = {
+    [TVMS_OP_ADD] = TVMS_NODE_ADD, [TVMS_OP_SUB] = TVMS_NODE_SUB,
+    [TVMS_OP_MUL] = TVMS_NODE_MUL, [TVMS_OP_FLOOR_DIV] = TVMS_NODE_FLOOR_DIV,
+    [TVMS_OP_MOD] = TVMS_NODE_FLOOR_MOD,
+};
+
+static tvms_tir_opcode bitwise_of(tvms_surf_op op) {
+  switch (op) {
+  case TVMS_OP_SHIFT_LEFT: return TVMS_TIR_shift_left;
+  case TVMS_OP_SHIFT_RIGHT: return TVMS_TIR_shift_right;
+  case TVMS_OP_BIT_AND: return TVMS_TIR_bitwise_and;
+  case TVMS_OP_BIT_OR: return TVMS_TIR_bitwise_or;
+  case TVMS_OP_BIT_XOR: return TVMS_TIR_bitwise_xor;
+  default: return TVMS_TIR_NONE;
+  }
+}
+
+static tvms_value arithmetic(tvms_reader *reader, tvms_surf_op op, tvms_value left,
+                             tvms_value right, tvms_ref ref) {
+  if (!is_scalar_operand(left) || !is_scalar_operand(right)) {
+    return bad_operands(reader, op, left, right, ref);
+  }
+  tvms_node *a = tvms_to_expr(reader, left, ref);
+  tvms_node *b = a ? tvms_to_expr(reader, right, ref) : NULL;
+  if (!a || !b) return TVMS_UNKNOWN;
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_tir_opcode bitwise = bitwise_of(op);
+  if (bitwise) {
+    return tvms_value_node(tvms_build_bitwise(reader->unit, bitwise, a, b, span));
+  }
+  if (op == TVMS_OP_DIV) {
+    return tvms_value_node(tvms_build_true_div(reader->unit, a, b, span));
+  }
+  uint8_t kind = op < sizeof binary_kinds ? binary_kinds[op] : 0;
+  if (!kind) return bad_operands(reader, op, left, right, ref);
+  return tvms_value_node(
+      tvms_build_binary(reader->unit, (tvms_node_kind)kind, a, b, span));
+}
+
+// ---- Comparisons ------------------------------------------------------------------------
+
+static tvms_node_kind compare_kind(tvms_surf_op op) {
+  switch (op) {
+  case TVMS_OP_EQ: return TVMS_NODE_EQ;
+  case TVMS_OP_NE: return TVMS_NODE_NE;
+  case TVMS_OP_LT: return TVMS_NODE_LT;
+  case TVMS_OP_LE: return TVMS_NODE_LE;
+  case TVMS_OP_GT: return TVMS_NODE_GT;
+  case TVMS_OP_GE: return TVMS_NODE_GE;
+  default: return TVMS_NODE_INVALID;
+  }
+}
+
+// Python's `==` of two values of TIR is a node that also has a truth.
+static tvms_value native_compare(tvms_reader *reader, tvms_node_kind kind, tvms_node *a,
+                                 tvms_node *b, tvms_ref ref) {
+  tvms_value value = tvms_value_node(
+      tvms_build_binary(reader->unit, kind, a, b, tvms_span_of(reader, ref)));
+  if (tvms_value_is_known(value) && (kind == TVMS_NODE_EQ || kind == TVMS_NODE_NE)) {
+    value.flags |= TVMS_VALUE_EQUALITY;
+    if ((a == b) == (kind == TVMS_NODE_EQ)) value.flags |= TVMS_VALUE_SAME;
+  }
+  return value;
+}
+
+// A Python number beside `other` takes its scalar type where TVM does that: numbers beside
+// integers become integers, beside floats (not bfloat) floats.
+static tvms_node *number_beside(tvms_reader *reader, tvms_value number,
+                                tvms_dtype other, tvms_ref ref) {
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_dtype scalar = tvms_dtype_with_lanes(other, 1);
+  bool is_float = number.kind == TVMS_VALUE_FLOAT;
+  if (other.code == TVMS_FLOAT) {
+    double value = is_float ? number.as.f : (double)number.as.i;
+    return tvms_build_float(reader->unit, scalar, value, span);
+  }
+  bool integral =
+      other.code == TVMS_INT || other.code == TVMS_UINT || other.code == TVMS_BOOL;
+  if (integral && !is_float) {
+    if (number.flags & TVMS_VALUE_LARGE) {
+      return tvms_build_uint(reader->unit, scalar, (uint64_t)number.as.i, span);
+    }
+    return tvms_build_int(reader->unit, scalar, number.as.i, span);
+  }
+  return tvms_to_expr(reader, number, ref);
+}
+
+static bool is_python_number(tvms_value value) {
+  return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
+         || value.kind == TVMS_VALUE_BOOL;
+}
+
+// Both operands with equal lanes.
+static bool widen(tvms_reader *reader, tvms_node **a, tvms_node **b, tvms_ref ref) {
+  int lanes_a = (*a)->dtype.lanes, lanes_b = (*b)->dtype.lanes;
+  if (lanes_a == lanes_b) return true;
+  tvms_span span = tvms_span_of(reader, ref);
+  if (lanes_a == 1)
+    *a = tvms_broadcast_raw(reader->unit, *a, lanes_b, span);
+  else if (lanes_b == 1)
+    *b = tvms_broadcast_raw(reader->unit, *b, lanes_a, span);
+  return true;
+}
+
+static tvms_value comparison(tvms_reader *reader, tvms_surf_op op, tvms_value left,
+                             tvms_value right, tvms_ref ref) {
+  if (!is_scalar_operand(left) || !is_scalar_operand(right)) {
+    return bad_operands(reader, op, left, right, ref);
+  }
+  tvms_node_kind kind = compare_kind(op);
+  tvms_node *a = is_python_number(left) ? NULL : tvms_to_expr(reader, left, ref);
+  tvms_node *b = is_python_number(right) ? NULL : tvms_to_expr(reader, right, ref);
+  if (reader->native) {
+    if (!a) a = tvms_to_expr(reader, left, ref);
+    if (!b) b = tvms_to_expr(reader, right, ref);
+    return a && b ? native_compare(reader, kind, a, b, ref) : TVMS_UNKNOWN;
+  }
+  if (!a && b) a = number_beside(reader, left, b->dtype, ref);
+  if (!b && a) b = number_beside(reader, right, a->dtype, ref);
+  if (!a || !b || !widen(reader, &a, &b, ref)) return TVMS_UNKNOWN;
+  return tvms_value_node(
+      tvms_build_node(reader->unit, kind, a, b, tvms_span_of(reader, ref)));
+}
+
+// ---- Entry points -------------------------------------------------------------------------
+
+static tvms_value same_object(tvms_surf_op op, tvms_value a, tvms_value b) {
+  bool same = a.kind == b.kind && a.as.i == b.as.i;
+  return tvms_value_bool(same == (op == TVMS_OP_IS));
+}
+
+tvms_value tvms_apply_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
+                             tvms_value b, tvms_ref ref) {
+  if (!tvms_value_is_known(a) || !tvms_value_is_known(b)) return TVMS_UNKNOWN;
+  if (a.kind != TVMS_VALUE_NODE && b.kind != TVMS_VALUE_NODE) {
+    if (a.kind == TVMS_VALUE_LAYOUT || b.kind == TVMS_VALUE_LAYOUT
+        || a.kind == TVMS_VALUE_AXIS || b.kind == TVMS_VALUE_AXIS) {
+      return tvms_layout_operator(reader, op, a, b, ref);
+    }
+    return tvms_python_binary(reader, op, a, b, ref);
+  }
+  if (op == TVMS_OP_IS || op == TVMS_OP_IS_NOT) return same_object(op, a, b);
+  if (op == TVMS_OP_IN || op == TVMS_OP_NOT_IN) {
+    return tvms_python_binary(reader, op, a, b, ref);
+  }
+  if (is_relax_operand(reader, a) || is_relax_operand(reader, b)) {
+    return tvms_relax_operator_on(reader, op, a, b, ref);
+  }
+  if (b.kind == TVMS_VALUE_AXIS || a.kind == TVMS_VALUE_LAYOUT
+      || b.kind == TVMS_VALUE_LAYOUT) {
+    return tvms_layout_operator(reader, op, a, b, ref);
+  }
+  if (!tvms_is_tir_operand(a) && !tvms_is_tir_operand(b)) {
+    if (op == TVMS_OP_EQ || op == TVMS_OP_NE) {
+      return same_object(op == TVMS_OP_EQ ? TVMS_OP_IS : TVMS_OP_IS_NOT, a, b);
+    }
+    return bad_operands(reader, op, a, b, ref);
+  }
+  if (op == TVMS_OP_EQ || op == TVMS_OP_NE) {
+    // `x == "text"`, `x == None`: not equal, and no node.
+    if (!is_scalar_operand(a) || !is_scalar_operand(b)) {
+      return reader->native ? tvms_value_bool(op == TVMS_OP_NE)
+                            : bad_operands(reader, op, a, b, ref);
+    }
+  }
+  if (compare_kind(op)) return comparison(reader, op, a, b, ref);
+  return arithmetic(reader, op, a, b, ref);
+}
+
+tvms_value tvms_apply_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
+                            tvms_ref ref) {
+  if (!tvms_value_is_known(a)) return a;
+  if (is_relax_operand(reader, a)) {
+    return tvms_relax_operator_on(reader, op, a, TVMS_UNKNOWN, ref);
+  }
+  if (!tvms_is_tir_operand(a)) return tvms_python_unary(reader, op, a, ref);
+  if (op == TVMS_OP_NOT && reader->native) return tvms_python_unary(reader, op, a, ref);
+  tvms_node *node = tvms_to_expr(reader, a, ref);
+  if (!node) return TVMS_UNKNOWN;
+  tvms_span span = tvms_span_of(reader, ref);
+  switch (op) {
+  case TVMS_OP_NEGATE:
+    return tvms_value_node(tvms_build_negative(reader->unit, node, span));
+  case TVMS_OP_INVERT:
+    return tvms_value_node(tvms_build_bitwise_not(reader->unit, node, span));
+  case TVMS_OP_NOT: return tvms_value_node(tvms_build_node(reader->unit, TVMS_NODE_NOT,
+                                                           node, NULL, span));
+  default:
+    tvms_complain(reader, bad_operand, ref, tvms_operator_text(op),
+                  tvms_describe_value(reader, a));
+    return TVMS_UNKNOWN;
+  }
+}
+
+static tvms_node *logical_operand(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  return tvms_to_expr(reader, value, ref);
+}
+
+tvms_value tvms_apply_logical(tvms_reader *reader, bool is_and, tvms_value left,
+                              tvms_value right, tvms_ref ref) {
+  tvms_surf_op op = is_and ? TVMS_OP_AND : TVMS_OP_OR;
+  if (!tvms_value_is_known(left) || !tvms_value_is_known(right)) return TVMS_UNKNOWN;
+  if (!tvms_is_tir_operand(left) && !tvms_is_tir_operand(right)) {
+    bool known;
+    bool truth = tvms_truth(left, &known);
+    if (!known) return bad_operands(reader, op, left, right, ref);
+    return truth == is_and ? right : left;
+  }
+  if (reader->native) return bad_operands(reader, op, left, right, ref);
+  tvms_node *a = logical_operand(reader, left, ref);
+  tvms_node *b = a ? logical_operand(reader, right, ref) : NULL;
+  if (!a || !b) return TVMS_UNKNOWN;
+  tvms_span span = tvms_span_of(reader, ref);
+  if (a->dtype.lanes != 1 || b->dtype.lanes != 1) {
+    tvms_tir_opcode bits = is_and ? TVMS_TIR_bitwise_and : TVMS_TIR_bitwise_or;
+    return tvms_value_node(tvms_build_bitwise(reader->unit, bits, a, b, span));
+  }
+  tvms_node_kind kind = is_and ? TVMS_NODE_AND : TVMS_NODE_OR;
+  return tvms_value_node(tvms_build_node(reader->unit, kind, a, b, span));
+}
+
+tvms_value tvms_apply_if(tvms_reader *reader, tvms_value test, tvms_value yes,
+                         tvms_value no, tvms_ref ref) {
+  if (!tvms_value_is_known(yes) || !tvms_value_is_known(no)) return TVMS_UNKNOWN;
+  tvms_node *condition = tvms_to_expr(reader, test, ref);
+  if (!condition) return TVMS_UNKNOWN;
+  if (!tvms_dtype_is_bool(condition->dtype)) {
+    tvms_wrong_type(reader, ref, "a condition", "a boolean", test);
+    return TVMS_UNKNOWN;
+  }
+  tvms_node *a = tvms_to_expr(reader, yes, ref);
+  tvms_node *b = a ? tvms_to_expr(reader, no, ref) : NULL;
+  if (!a || !b) return TVMS_UNKNOWN;
+  return tvms_value_node(tvms_build_if_then_else(reader->unit, condition, a, b,
+                                                 tvms_span_of(reader, ref)));
+}

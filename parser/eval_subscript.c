@@ -1,0 +1,134 @@
+// `object[index]` of constants, annotations and values of TIR.
+#include "parser/eval_internal.h"
+#include "parser/tir.h"
+
+#include <string.h>
+
+static bool index_in(tvms_reader *reader, tvms_value index, uint32_t len, tvms_ref ref,
+                     uint32_t *at) {
+  int64_t i;
+  if (!tvms_to_int(reader, index, ref, &i)) return false;
+  if (i < 0) i += len;
+  if (i < 0 || i >= (int64_t)len) {
+    tvms_complain(reader, index_out_of_range, ref, len);
+    return false;
+  }
+  *at = (uint32_t)i;
+  return true;
+}
+
+static bool bound_of(tvms_reader *reader, tvms_value bound, int64_t missing,
+                     uint32_t len, tvms_ref ref, int64_t *at) {
+  if (bound.kind == TVMS_VALUE_NONE) {
+    *at = missing;
+    return true;
+  }
+  if (!tvms_to_int(reader, bound, ref, at)) return false;
+  if (*at < 0) *at += len;
+  if (*at < 0) *at = missing < 0 ? -1 : 0;
+  if (*at > (int64_t)len) *at = len;
+  return true;
+}
+
+// A slice of a sequence, with Python's rules for missing and negative bounds.
+static tvms_value slice_of(tvms_reader *reader, tvms_value object, tvms_value slice,
+                           tvms_ref ref) {
+  int64_t step = 1, start, stop;
+  const tvms_value *parts = slice.as.items;
+  if (parts[2].kind != TVMS_VALUE_NONE && !tvms_to_int(reader, parts[2], ref, &step)) {
+    return TVMS_UNKNOWN;
+  }
+  if (step == 0) {
+    tvms_complain(reader, division_by_zero, ref);
+    return TVMS_UNKNOWN;
+  }
+  int64_t first = step > 0 ? 0 : (int64_t)object.len - 1;
+  int64_t last = step > 0 ? (int64_t)object.len : -1;
+  if (!bound_of(reader, parts[0], first, object.len, ref, &start)
+      || !bound_of(reader, parts[1], last, object.len, ref, &stop)) {
+    return TVMS_UNKNOWN;
+  }
+  if (object.kind == TVMS_VALUE_STR && step == 1) {
+    uint32_t len = stop > start ? (uint32_t)(stop - start) : 0;
+    return tvms_value_text(object.as.text + (len ? start : 0), len);
+  }
+  if (object.kind == TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, ref, "the step of a slice of text", "1", parts[2]);
+    return TVMS_UNKNOWN;
+  }
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, object.len);
+  uint32_t len = 0;
+  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
+    if (i >= 0 && i < (int64_t)object.len) items[len++] = object.as.items[i];
+  }
+  return tvms_value_items((tvms_value_kind)object.kind, items, len);
+}
+
+static tvms_value item_of(tvms_reader *reader, tvms_value object, tvms_value index,
+                          tvms_ref ref) {
+  if (index.kind == TVMS_VALUE_SLICE) return slice_of(reader, object, index, ref);
+  uint32_t at;
+  if (!index_in(reader, index, object.len, ref, &at)) return TVMS_UNKNOWN;
+  if (object.kind == TVMS_VALUE_STR) return tvms_value_text(object.as.text + at, 1);
+  return object.as.items[at];
+}
+
+static tvms_value entry_of(tvms_reader *reader, tvms_value dict, tvms_value key,
+                           tvms_ref ref) {
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    if (tvms_values_equal(dict.as.items[i], key)) return dict.as.items[i + 1];
+  }
+  uint32_t len;
+  const char *text = tvms_str(reader, key, ref, &len);
+  if (text) tvms_complain(reader, no_such_key, ref, text);
+  return TVMS_UNKNOWN;
+}
+
+// `T.let[T.int32]`, `T.float32[4]`.
+static tvms_value annotate(tvms_reader *reader, tvms_value_kind kind, tvms_value object,
+                           tvms_value index) {
+  tvms_value result;
+  if (index.kind == TVMS_VALUE_TUPLE && kind == TVMS_VALUE_VECTOR) {
+    result = tvms_value_items(kind, index.as.items, index.len);
+  } else {
+    result = tvms_value_items(kind, tvms_keep_items(reader, &index, 1), 1);
+  }
+  if (kind != TVMS_VALUE_VECTOR) return result;
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, result.len + 1);
+  items[0] = object;
+  memcpy(items + 1, result.as.items, result.len * sizeof *items);
+  return tvms_value_items(kind, items, result.len + 1);
+}
+
+tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
+                                tvms_ref ref) {
+  if (!tvms_value_is_known(index)) return index;
+  switch ((tvms_value_kind)object.kind) {
+  case TVMS_VALUE_TUPLE:
+  case TVMS_VALUE_LIST:
+  case TVMS_VALUE_STR: return item_of(reader, object, index, ref);
+  case TVMS_VALUE_RANGE: {
+    tvms_items items;
+    if (!tvms_iterate(reader, object, ref, &items)) return TVMS_UNKNOWN;
+    return item_of(reader, tvms_value_items(TVMS_VALUE_LIST, items.items, items.len),
+                   index, ref);
+  }
+  case TVMS_VALUE_DICT: return entry_of(reader, object, index, ref);
+  case TVMS_VALUE_LET: return annotate(reader, TVMS_VALUE_LET, object, index);
+  case TVMS_VALUE_DTYPE_NAME:
+    if (reader->dialect < TVMS_DIALECT_25) break;
+    return annotate(reader, TVMS_VALUE_VECTOR, object, index);
+  case TVMS_VALUE_META:
+    return tvms_apply_subscript(reader, object.as.items[0], index, ref);
+  case TVMS_VALUE_NAMESPACE:
+  case TVMS_VALUE_OPERATOR:
+  case TVMS_VALUE_CALLABLE:
+  case TVMS_VALUE_METHOD:
+  case TVMS_VALUE_LAYOUT:
+  case TVMS_VALUE_NODE: return tvms_tir_subscript(reader, object, index, ref);
+  default: break;
+  }
+  tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
+  reader->failed = true;
+  return TVMS_UNKNOWN;
+}

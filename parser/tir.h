@@ -1,0 +1,212 @@
+// Reading a PrimFunc: frames, statements, buffers.
+//
+// A frame is what `with`, `for`, a plain statement or an assignment opens: a block, a
+// loop, an attribute … Statements collect in one stack; closing a frame takes its part of
+// the stack as the body. A frame opened flat (without `with`) adds its own statement and
+// lets the following ones stand beside it; it ends with the frame around it.
+#ifndef TVMS_PARSER_TIR_H
+#define TVMS_PARSER_TIR_H
+
+#include "parser/eval.h"
+
+typedef enum {
+  TVMS_FRAME_FUNC,
+  TVMS_FRAME_BLOCK,
+  TVMS_FRAME_INIT,
+  TVMS_FRAME_FOR,
+  TVMS_FRAME_WHILE,
+  TVMS_FRAME_IF,
+  TVMS_FRAME_THEN,
+  TVMS_FRAME_ELSE,
+  TVMS_FRAME_BINDER,   // one statement that holds for what follows: attr, let, allocate …
+  TVMS_FRAME_BINDERS,  // T.attr({…}) with several keys
+  TVMS_FRAME_COMPOSE,  // tile.compose_op
+} tvms_frame_kind;
+
+typedef TVMS_VEC(tvms_node *) tvms_nodes;
+
+struct tvms_frame {
+  tvms_frame_kind kind;
+  tvms_ref ref;       // what made it
+  uint32_t begin;     // of its statements in the stack
+  bool flat;
+  bool entered;
+  tvms_value result;  // what `as` or an assignment names
+  union {
+    struct {
+      tvms_node *stmt;   // BINDER; first of BINDERS
+      tvms_node **more;  // BINDERS: the others
+      uint32_t count;
+      bool scoped;       // classic, and ATTR_STMT everywhere: it has a body
+    } binder;
+    struct {
+      tvms_node **vars;
+      tvms_node **mins;
+      tvms_node **extents;
+      tvms_node **steps;  // NULL item: 1
+      uint32_t count;
+      tvms_for_kind kind;
+      tvms_sym thread;  // tag of a thread binding
+      tvms_node *TVMS_NULLABLE annotations;
+      bool single;      // not a grid: the target is one name
+    } loop;
+    struct {
+      const char *name;
+      uint32_t name_len;
+      bool no_realize;
+      tvms_nodes iter_vars;
+      tvms_nodes iter_values;
+      tvms_list reads, writes;
+      bool has_reads, has_writes;
+      tvms_node *TVMS_NULLABLE predicate;
+      tvms_node *TVMS_NULLABLE init;
+      tvms_node *TVMS_NULLABLE annotations;
+      tvms_nodes alloc_buffers;
+      tvms_nodes match_buffers;
+    } block;
+    struct {
+      tvms_node *condition;
+      tvms_node *TVMS_NULLABLE then_case;
+      tvms_node *TVMS_NULLABLE else_case;
+      bool has_then;
+      bool has_else;
+    } branch;  // IF; WHILE uses the condition
+    struct {
+      tvms_node *TVMS_NULLABLE workspace;
+      tvms_node *TVMS_NULLABLE config;
+      tvms_bytes dispatch;
+    } compose;
+  } as;
+};
+
+// A thread variable made by T.env_thread or T.launch_thread.
+typedef struct {
+  tvms_node *var;
+  tvms_node *iter_var;
+} tvms_env_thread;
+
+typedef struct tvms_tir_state {
+  TVMS_VEC(tvms_frame *) frames;  // open ones; [0] is the function
+  tvms_nodes stmts;
+  tvms_nodes params;
+  tvms_nodes buffers;  // by parameter; NULL: none
+  tvms_nodes root_allocs;
+  tvms_node *TVMS_NULLABLE attrs;
+  tvms_node *TVMS_NULLABLE ret;
+  TVMS_VEC(tvms_env_thread) env_threads;
+  tvms_sym name;
+  bool is_private, s_tir, persistent, jit;
+  uint32_t macro_calls;  // > 0: suffix of the names of blocks (0.25 on)
+  TVMS_VEC(tvms_node *) signature_vars;  // made by quoted dims of parameters
+} tvms_tir_state;
+
+// ---- tir_function.c ----
+// Reads the function at `def` into member->function; NULL when something is unknown.
+void tvms_tir_function(tvms_reader *reader, tvms_ref def, tvms_member *member);
+// Evaluates its signature, for calls of it.
+void tvms_tir_declare(tvms_reader *reader, tvms_ref def, tvms_member *member);
+// Gives a variable or buffer its name, as TVM's builder does.
+void tvms_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
+tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
+                                tvms_ref call);
+
+// ---- tir_frame.c ----
+tvms_frame *tvms_frame_new(tvms_reader *reader, tvms_frame_kind kind, tvms_ref ref);
+tvms_value tvms_frame_value(tvms_frame *frame);
+// A frame of one statement that holds for what follows it; `result` is what it names.
+tvms_value tvms_binder_frame(tvms_reader *reader, tvms_node *stmt, tvms_value result,
+                             tvms_ref ref);
+// Opens a frame; false after a report (it is not open then).
+bool tvms_frame_enter(tvms_reader *reader, tvms_frame *frame, bool flat);
+// Closes the innermost frame and the flat ones above it, down to `frame`.
+void tvms_frame_exit(tvms_reader *reader, tvms_frame *frame);
+// Adds a statement to the innermost frame.
+void tvms_emit(tvms_reader *reader, tvms_node *stmt);
+// The statements from `begin` on as one body, taken off the stack.
+tvms_node *tvms_take_body(tvms_reader *reader, uint32_t begin, tvms_span span);
+// The innermost frame if it is of `kind`; else reports that `what` must stand at its top.
+tvms_frame *TVMS_NULLABLE tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind,
+                                         const char *what, tvms_ref ref);
+// The innermost open frame of `kind`, or NULL.
+tvms_frame *TVMS_NULLABLE tvms_frame_find(tvms_reader *reader, tvms_frame_kind kind);
+static inline tvms_frame *tvms_frame_last(const tvms_reader *reader) {
+  return reader->tir->frames.items[reader->tir->frames.len - 1];
+}
+
+// ---- tir_stmt.c ----
+void tvms_tir_body(tvms_reader *reader, tvms_ref body);
+// Reads the statements of a macro in place; the value is what it returns.
+tvms_value tvms_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
+                            tvms_ref call);
+
+// ---- tir_scalar.c ----
+// T.int32(), T.int32(x): a fresh variable, a constant or a cast.
+tvms_value tvms_dtype_call(tvms_reader *reader, tvms_dtype dtype, tvms_value value,
+                           bool size_var, tvms_ref call);
+
+// ---- tir_buffer.c, tir_access.c ----
+// The parameters that all forms of declaring a buffer share.
+typedef struct {
+  tvms_list shape;
+  tvms_dtype dtype;
+  tvms_node *TVMS_NULLABLE data;
+  tvms_list strides;
+  tvms_node *TVMS_NULLABLE elem_offset;
+  tvms_sym scope;  // 0: global
+  int64_t align;
+  int64_t offset_factor;
+  bool auto_broadcast;
+  tvms_list axis_separators;
+  tvms_node *TVMS_NULLABLE layout;
+  tvms_list allocated_addr;
+} tvms_buffer_form;
+
+tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
+                            tvms_ref ref);
+// Reads the form from the arguments of a call. False after a report.
+TVMS_NODISCARD bool tvms_buffer_form_of(tvms_reader *reader, const tvms_call_args *call,
+                                        tvms_buffer_form *form);
+tvms_value tvms_tir_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
+                              tvms_ref ref);
+tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
+                                 tvms_value index, tvms_ref ref);
+// A region where a value is expected: its slices become ramps. NULL after a report.
+tvms_node *TVMS_NULLABLE tvms_region_load(tvms_reader *reader, tvms_node *region,
+                                          tvms_ref ref);
+// `buffer[indices] = value`; indices may hold slices.
+void tvms_store(tvms_reader *reader, tvms_node *buffer, tvms_value indices,
+                tvms_value value, tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
+// An access `buffer[indices]`, checked against the rank.
+tvms_node *TVMS_NULLABLE tvms_load(tvms_reader *reader, tvms_node *buffer,
+                                   tvms_node *const *indices, uint32_t count,
+                                   tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
+// A buffer, region or element as a region. NULL after a report.
+tvms_node *TVMS_NULLABLE tvms_to_region(tvms_reader *reader, tvms_value value,
+                                        const char *what, tvms_ref ref);
+// Attributes and methods of nodes.
+tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                               tvms_ref ref);
+tvms_value tvms_call_node_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                                 tvms_ref call);
+// A mutable scalar of 0.25 on: a local buffer of one element. The value is its load.
+tvms_value tvms_scalar_new(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
+                           tvms_ref ref);
+
+// ---- tir_intrinsic.c ----
+tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref call);
+// Replaces buffers among the arguments of a packed call by T.tvm_stack_make_array.
+tvms_node *TVMS_NULLABLE tvms_pack_buffer(tvms_reader *reader, tvms_node *buffer,
+                                          tvms_ref ref);
+// A pointer type: SINFO_POINTER.
+tvms_node *tvms_pointer_type(tvms_reader *reader, tvms_dtype element, tvms_sym scope);
+
+// ---- tir_layout.c ----
+tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a,
+                                tvms_value b, tvms_ref ref);
+tvms_value tvms_layout_subscript(tvms_reader *reader, tvms_value part, tvms_value index,
+                                 tvms_ref ref);
+
+// The simplifier of arith/ over the unit being read.
+tvms_node *tvms_simplified(tvms_reader *reader, tvms_node *node);
+
+#endif
