@@ -28,6 +28,8 @@ typedef struct {
 } diff;
 
 static void split(tvms_memory *memory, lines *found, tvms_version version) {
+  tvms_reserve(memory, found, 1);
+  if (!version.len) return;
   const char *at = version.text, *end = at + version.len;
   while (at < end) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
