@@ -1,0 +1,82 @@
+// Putting new functions into a module.
+//
+// Each function owns its unit, so taking an old one out frees exactly its nodes.
+#include "passes/edit.h"
+
+#include "ir/clone.h"
+
+#include <stdio.h>
+#include <string.h>
+
+tvms_unit *tvms_open_unit(tvms_pass_run *run) {
+  tvms_unit *unit = tvms_take(&run->context->memory, sizeof *unit);
+  tvms_unit_init(unit, run->context, run->module->dialect);
+  return unit;
+}
+
+void tvms_drop_unit(tvms_pass_run *run, tvms_unit *unit) {
+  tvms_unit_fini(unit);
+  tvms_give(&run->context->memory, unit);
+}
+
+void tvms_replace_function(tvms_pass_run *run, uint32_t index, tvms_unit *unit,
+                           tvms_node *function) {
+  tvms_member *member = &run->module->members[index];
+  tvms_drop_unit(run, member->unit);
+  member->unit = unit;
+  member->function = function;
+  run->changed = true;
+}
+
+uint32_t tvms_add_function(tvms_pass_run *run, tvms_sym name, tvms_unit *unit,
+                           tvms_node *function) {
+  tvms_module_add(run->module, name, (tvms_span){0, 0});
+  uint32_t index = run->module->member_count - 1;
+  tvms_replace_function(run, index, unit, function);
+  return index;
+}
+
+void tvms_remove_functions(tvms_pass_run *run, const bool *dead) {
+  tvms_module *module = run->module;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    if (dead[i]) {
+      tvms_drop_unit(run, module->members[i].unit);
+      run->changed = true;
+    } else {
+      module->members[kept++] = module->members[i];
+    }
+  }
+  module->member_count = kept;
+}
+
+tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name) {
+  tvms_sym sym = tvms_symbol(run->context, name, strlen(name));
+  tvms_mark mark = tvms_arena_mark(&run->context->scratch);
+  size_t room = strlen(name) + 12;
+  char *text = tvms_arena_take(&run->context->scratch, room);
+  for (uint32_t i = 1; tvms_module_find(run->module, sym); i++) {
+    int len = snprintf(text, room, "%s%u", name, i);
+    sym = tvms_symbol(run->context, text, (size_t)len);
+  }
+  tvms_arena_reset(&run->context->scratch, mark);
+  return sym;
+}
+
+void tvms_change_functions(tvms_pass_run *run, tvms_node_kind kind,
+                           tvms_function_change change) {
+  // Functions that a change adds stand behind these and are not visited.
+  uint32_t count = run->module->member_count;
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_node *old = run->module->members[i].function;
+    if (!old || old->kind != kind) continue;
+    tvms_unit *unit = tvms_open_unit(run);
+    tvms_node *copy = tvms_clone(unit, old, NULL);
+    tvms_node *new = change(run, unit, copy);
+    if (new != copy) {
+      tvms_replace_function(run, i, unit, new);
+    } else {
+      tvms_drop_unit(run, unit);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// How passes change a module: new functions for old ones, functions added and removed.
+#ifndef TVMS_PASSES_EDIT_H
+#define TVMS_PASSES_EDIT_H
+
+#include "passes/manager.h"
+
+// The functions of the passes.
+#define PASS(Name, function, requires, breaks, since, until, summary)                  \
+  void tvms_pass_##function(tvms_pass_run *run);
+#define OPTION(Name, option, type, initial, summary)
+#include "passes/passes.def"
+
+// Indices of options behind their pass: TVMS_OPTION(run, DeadCodeElimination, entry).
+enum {
+#define PASS(Name, function, requires, breaks, since, until, summary)                  \
+  TVMS_OPTION_BASE_##Name, TVMS_OPTION_REST_##Name = TVMS_OPTION_BASE_##Name - 1,
+#define OPTION(Name, option, type, initial, summary) TVMS_OPTION_AT_##Name##_##option,
+#include "passes/passes.def"
+};
+#define TVMS_OPTION(run, Name, option)                                                 \
+  ((run)->values[TVMS_OPTION_AT_##Name##_##option - TVMS_OPTION_BASE_##Name])
+
+// A unit for a function in the making. It must be given to tvms_replace_function or
+// tvms_add_function, or back with tvms_drop_unit.
+tvms_unit *tvms_open_unit(tvms_pass_run *run);
+void tvms_drop_unit(tvms_pass_run *run, tvms_unit *unit);
+
+// Puts `function`, whose nodes lie in `unit`, in the place of member `index`. The old
+// function dies.
+void tvms_replace_function(tvms_pass_run *run, uint32_t index, tvms_unit *unit,
+                           tvms_node *function);
+
+// Adds a function at the end of the module and returns its index.
+uint32_t tvms_add_function(tvms_pass_run *run, tvms_sym name, tvms_unit *unit,
+                           tvms_node *function);
+
+// Removes every member whose flag in `dead`, one per member, is set.
+void tvms_remove_functions(tvms_pass_run *run, const bool *dead);
+
+// `name`, or the first of name1, name2 … that no member of the module has.
+tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name);
+
+// Runs `change` on a copy, in a unit of its own, of every defined function of the given
+// kind. It returns the changed function, all of whose nodes lie in that unit, or the copy
+// itself to keep the old function.
+typedef tvms_node *(*tvms_function_change)(tvms_pass_run *run, tvms_unit *unit,
+                                           tvms_node *function);
+void tvms_change_functions(tvms_pass_run *run, tvms_node_kind kind,
+                           tvms_function_change change);
+
+#endif

@@ -1,0 +1,102 @@
+// Pipelines of passes: reading them, checking what they rely on, running them.
+//
+// A pass gets a tvms_pass_run. It takes the functions of the module as they are and puts
+// new ones, built in new units, in their place; what it does not touch is kept. It never
+// prints and never parses: what a user wants to see between passes comes in as hooks.
+#ifndef TVMS_PASSES_MANAGER_H
+#define TVMS_PASSES_MANAGER_H
+
+#include "ir/module.h"
+
+typedef enum { TVMS_OPTION_BOOL, TVMS_OPTION_INT, TVMS_OPTION_TEXT } tvms_option_type;
+
+// A row OPTION of passes.def.
+typedef struct {
+  const char *pass;
+  const char *name;
+  tvms_option_type type;
+  const char *initial;
+  const char *summary;
+} tvms_pass_option;
+
+// The value of an option: `number` of BOOL and INT, and the text as written.
+typedef struct {
+  int64_t number;
+  const char *text;
+} tvms_pass_value;
+
+// A pass at work.
+typedef struct {
+  tvms_context *context;
+  tvms_module *module;
+  const tvms_pass_value *values;  // of the options, in the order of their rows
+  bool changed;
+} tvms_pass_run;
+
+// A row PASS of passes.def.
+typedef struct {
+  const char *name;  // "CallTIRRewrite"
+  void (*run)(tvms_pass_run *run);
+  uint32_t requires;
+  uint32_t breaks;
+  tvms_dialect since;
+  tvms_dialect until;
+  const char *summary;
+} tvms_pass;
+
+// A row of pipelines.def.
+typedef struct {
+  const char *name;
+  const char *passes;
+  const char *summary;
+} tvms_pipeline_row;
+
+typedef struct {
+  const tvms_pass *pass;
+  tvms_pass_value *values;  // NULL: the pass has no options
+  tvms_span span;           // of the name, in the text of the pipeline
+} tvms_pass_step;
+
+typedef struct {
+  tvms_source *source;  // the text of the pipeline, named "--passes"
+  tvms_pass_step *steps;
+  uint32_t count;
+} tvms_pipeline;
+
+// What the caller wants to do around each pass; members may be NULL.
+typedef struct {
+  void *data;
+  void (*before)(void *data, const tvms_pass_step *step, tvms_module *module);
+  void (*after)(void *data, const tvms_pass_step *step, tvms_module *module,
+                bool changed, double seconds);
+  // Reports diagnostics about an ill-formed module. Runs after each pass that changed it.
+  void (*verify)(void *data, tvms_module *module);
+} tvms_pass_hooks;
+
+// All rows in the order of the tables; *count gets their number.
+const tvms_pass *tvms_passes(uint32_t *count);
+const tvms_pass_option *tvms_pass_options(uint32_t *count);
+const tvms_pipeline_row *tvms_pipelines(uint32_t *count);
+
+// Writes the kebab spelling of a pass name, cut to fit.
+enum { TVMS_KEBAB_SIZE = 64 };
+void tvms_pass_kebab(const char *name, char kebab[TVMS_KEBAB_SIZE]);
+
+// The pass with this name in either spelling, or NULL.
+const tvms_pass *TVMS_NULLABLE tvms_pass_find(const char *name, size_t len);
+
+// Parses 'LegalizeOps,call-tir-rewrite{key=value,key=value}'. Reports everything that is
+// wrong and then returns false. The result lives in the context.
+TVMS_NODISCARD bool tvms_pipeline_parse(tvms_context *context, const char *text,
+                                        tvms_pipeline *pipeline);
+
+// Runs the first `stop_after` steps on the module (UINT32_MAX: all). Stops behind the
+// first pass that reports an error, or whose result does not verify, and then returns
+// false. *done, if not NULL, gets the number of steps that were finished.
+TVMS_NODISCARD bool tvms_pipeline_run(tvms_context *context, tvms_module *module,
+                                      const tvms_pipeline *pipeline,
+                                      uint32_t stop_after,
+                                      const tvms_pass_hooks *TVMS_NULLABLE hooks,
+                                      uint32_t *TVMS_NULLABLE done);
+
+#endif

@@ -1,0 +1,225 @@
+// Reading the text of a pipeline: 'LegalizeOps,call-tir-rewrite{key=value},zero'.
+//
+// Names of pipelines.def stand for their passes; what is wrong inside one is reported at
+// the name that the user wrote.
+#include "passes/manager.h"
+#include "support/vec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Pipelines name others only above them in the table, so nesting is bounded.
+enum { MOST_NESTED = 8 };
+
+typedef TVMS_VEC(tvms_pass_step) step_list;
+
+typedef struct {
+  tvms_context *context;
+  const char *text;
+  uint32_t at;
+  uint32_t nested;
+  tvms_span outer;  // if nested: the name of the pipeline being expanded
+  step_list *steps;
+} reader;
+
+static tvms_span place(const reader *r, uint32_t begin, uint32_t end) {
+  return r->nested ? r->outer : (tvms_span){begin, end};
+}
+
+static void skip_blanks(reader *r) {
+  while (isspace((unsigned char)r->text[r->at]))
+    r->at++;
+}
+
+static tvms_span word(reader *r) {
+  skip_blanks(r);
+  uint32_t begin = r->at;
+  while (isalnum((unsigned char)r->text[r->at])
+         || (r->text[r->at] && strchr("_-.", r->text[r->at]))) {
+    r->at++;
+  }
+  return (tvms_span){begin, r->at};
+}
+
+static bool accept(reader *r, char c) {
+  skip_blanks(r);
+  if (r->text[r->at] != c) return false;
+  r->at++;
+  return true;
+}
+
+static bool expected(reader *r, const char *what) {
+  uint32_t end = r->text[r->at] ? r->at + 1 : r->at;
+  tvms_report(&r->context->diags, TVMS_D_pass_syntax, place(r, r->at, end), what);
+  return false;
+}
+
+static void unknown_pass(reader *r, tvms_span name) {
+  tvms_arena *arena = &r->context->arena;
+  const char *text =
+      tvms_arena_text(arena, r->text + name.begin, name.end - name.begin);
+  uint32_t pass_count, pipeline_count;
+  const tvms_pass *passes = tvms_passes(&pass_count);
+  const tvms_pipeline_row *pipelines = tvms_pipelines(&pipeline_count);
+  const char **known =
+      tvms_arena_array(arena, const char *, 2 * pass_count + pipeline_count);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < pass_count; i++) {
+    char *kebab = tvms_arena_take(arena, TVMS_KEBAB_SIZE);
+    tvms_pass_kebab(passes[i].name, kebab);
+    known[count++] = passes[i].name;
+    known[count++] = kebab;
+  }
+  for (uint32_t i = 0; i < pipeline_count; i++)
+    known[count++] = pipelines[i].name;
+  tvms_diag *diag = tvms_report(&r->context->diags, TVMS_D_unknown_pass,
+                                place(r, name.begin, name.end), text);
+  const char *near = tvms_nearest(text, known, count);
+  if (near) tvms_diag_remark(&r->context->diags, diag, "did you mean '%s'?", near);
+}
+
+// The first option of a pass, and how many it has.
+static const tvms_pass_option *options_of(const tvms_pass *pass, uint32_t *count) {
+  uint32_t all;
+  const tvms_pass_option *options = tvms_pass_options(&all);
+  uint32_t first = 0;
+  while (first < all && strcmp(options[first].pass, pass->name) != 0)
+    first++;
+  *count = 0;
+  while (first + *count < all
+         && strcmp(options[first + *count].pass, pass->name) == 0) {
+    ++*count;
+  }
+  return options + first;
+}
+
+static bool parse_value(tvms_context *context, const tvms_pass_option *option,
+                        const char *text, size_t len, tvms_pass_value *value) {
+  value->text = tvms_arena_text(&context->arena, text, len);
+  if (option->type == TVMS_OPTION_TEXT) return true;
+  if (option->type == TVMS_OPTION_BOOL) {
+    value->number = strcmp(value->text, "true") == 0 || strcmp(value->text, "1") == 0;
+    return value->number || strcmp(value->text, "false") == 0
+           || strcmp(value->text, "0") == 0;
+  }
+  char *end;
+  value->number = strtoll(value->text, &end, 10);
+  return len > 0 && *end == '\0';
+}
+
+static tvms_pass_value *default_values(tvms_context *context, const tvms_pass *pass) {
+  uint32_t count;
+  const tvms_pass_option *options = options_of(pass, &count);
+  if (count == 0) return NULL;
+  tvms_pass_value *values = tvms_arena_array(&context->arena, tvms_pass_value, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const char *text = options[i].initial;
+    bool fine = parse_value(context, &options[i], text, strlen(text), &values[i]);
+    TVMS_CHECK(fine);
+  }
+  return values;
+}
+
+static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
+                       tvms_span value) {
+  static const char *const kinds[] = {"true or false", "an integer", "a text"};
+  uint32_t count, i = 0;
+  const tvms_pass_option *options = options_of(step->pass, &count);
+  const char *text =
+      tvms_arena_text(&r->context->arena, r->text + name.begin, name.end - name.begin);
+  while (i < count && strcmp(options[i].name, text) != 0)
+    i++;
+  if (i == count) {
+    tvms_report(&r->context->diags, TVMS_D_pass_option, place(r, name.begin, name.end),
+                step->pass->name, text);
+  } else if (!parse_value(r->context, &options[i], r->text + value.begin,
+                          value.end - value.begin, &step->values[i])) {
+    tvms_report(&r->context->diags, TVMS_D_pass_value, place(r, value.begin, value.end),
+                text, kinds[options[i].type]);
+  }
+}
+
+static bool read_option(reader *r, const tvms_pass_step *step) {
+  tvms_span name = word(r);
+  if (name.begin == name.end) return expected(r, "the name of an option");
+  if (!accept(r, '=')) return expected(r, "'='");
+  skip_blanks(r);
+  tvms_span value = {r->at, r->at};
+  while (r->text[r->at] && !strchr(",}", r->text[r->at]))
+    r->at++;
+  value.end = r->at;
+  if (step->pass) set_option(r, step, name, value);
+  return true;
+}
+
+static bool read_list(reader *r);
+
+static bool read_nested(reader *r, const char *passes, tvms_span name) {
+  TVMS_CHECK(r->nested < MOST_NESTED);
+  reader inner = *r;
+  inner.text = passes;
+  inner.at = 0;
+  inner.nested = r->nested + 1;
+  inner.outer = place(r, name.begin, name.end);
+  return read_list(&inner);
+}
+
+static const char *find_pipeline(const char *name, size_t len) {
+  uint32_t count;
+  const tvms_pipeline_row *rows = tvms_pipelines(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0) {
+      return rows[i].passes;
+    }
+  }
+  return NULL;
+}
+
+static bool read_options(reader *r, const tvms_pass_step *step) {
+  if (!accept(r, '{') || accept(r, '}')) return true;
+  do {
+    if (!read_option(r, step)) return false;
+  } while (accept(r, ','));
+  return accept(r, '}') || expected(r, "',' or '}'");
+}
+
+static bool read_item(reader *r) {
+  tvms_span name = word(r);
+  size_t len = name.end - name.begin;
+  if (len == 0) return expected(r, "the name of a pass");
+  const char *passes = find_pipeline(r->text + name.begin, len);
+  if (passes) return read_nested(r, passes, name);
+  tvms_pass_step step = {.pass = tvms_pass_find(r->text + name.begin, len),
+                         .span = place(r, name.begin, name.end)};
+  if (step.pass) {
+    step.values = default_values(r->context, step.pass);
+  } else {
+    unknown_pass(r, name);
+  }
+  if (!read_options(r, &step)) return false;
+  if (step.pass) tvms_push(&r->context->memory, r->steps, step);
+  return true;
+}
+
+static bool read_list(reader *r) {
+  do {
+    if (!read_item(r)) return false;
+  } while (accept(r, ','));
+  return !r->text[r->at] || expected(r, "','");
+}
+
+bool tvms_pipeline_parse(tvms_context *context, const char *text,
+                         tvms_pipeline *pipeline) {
+  tvms_source *source =
+      tvms_source_create(&context->memory, "--passes", text, strlen(text));
+  tvms_source *outer = context->diags.source;
+  context->diags.source = source;
+  uint32_t errors = context->diags.errors;
+  step_list steps = {0};
+  reader r = {.context = context, .text = source->text, .steps = &steps};
+  bool fine = read_list(&r);
+  context->diags.source = outer;
+  *pipeline = (tvms_pipeline){source, steps.items, steps.len};
+  return fine && context->diags.errors == errors;
+}

@@ -1,0 +1,51 @@
+// Looking for what a module must not have.
+#include "passes/properties.h"
+
+#include "ir/walk.h"
+
+typedef tvms_walk_step (*finder)(void *self, tvms_node *node, tvms_field_role role);
+
+static bool lacks(tvms_context *context, const tvms_node *function, finder find) {
+  tvms_visitor visitor = {.enter = find};
+  return tvms_walk(&context->memory, (tvms_node *)(uintptr_t)function, &visitor);
+}
+
+// holds_<name>: true if no node of the function has `unwanted`.
+#define LACKS(name, KIND, unwanted)                                                    \
+  static tvms_walk_step find_##name(void *self, tvms_node *node,                       \
+                                    tvms_field_role role) {                            \
+    (void)self;                                                                        \
+    (void)role;                                                                        \
+    return node->kind == TVMS_NODE_##KIND && (unwanted) ? TVMS_WALK_STOP               \
+                                                        : TVMS_WALK_ON;                \
+  }                                                                                    \
+  static bool holds_##name(tvms_context *context, const tvms_node *function) {         \
+    return lacks(context, function, find_##name);                                      \
+  }
+
+LACKS(no_dataflow, BINDING_BLOCK, node->flags &TVMS_FLAG_DATAFLOW)
+LACKS(no_init, BLOCK, tvms_as_block(node)->init != NULL)
+LACKS(opaque, BLOCK, tvms_as_block(node)->iter_vars.len > 0)
+LACKS(no_match, BLOCK, tvms_as_block(node)->match_buffers.len > 0)
+LACKS(no_blocks, BLOCK, true)
+
+static const tvms_property properties[] = {
+#define PROPERTY(NAME, holds, text, passes) {holds_##holds, text, passes},
+#include "passes/properties.def"
+};
+
+const tvms_property *tvms_property_of(uint32_t bit) {
+  uint32_t i = 0;
+  while (bit != 1u << i)
+    i++;
+  return &properties[i];
+}
+
+const tvms_node *tvms_find_without(const tvms_module *module,
+                                   const tvms_property *property) {
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_node *function = module->members[i].function;
+    if (function && !property->holds(module->context, function)) return function;
+  }
+  return NULL;
+}

@@ -1,0 +1,163 @@
+// CallTIRRewrite: destination passing made explicit.
+//
+// Before: lv = R.call_tir(cls.f, (x,), out_ty=R.Tensor((n,), "float32"))
+// After:  alloc = R.builtin.alloc_tensor(R.shape([n]), …); cls.f(x, alloc); lv = alloc
+//
+// Outputs of call_tir_inplace take the place of their arguments. Shapes must be known;
+// nested tuples of outputs are rebuilt. TVM: relax.transform.CallTIRRewrite.
+#include "ir/build.h"
+#include "ir/op.h"
+#include "passes/relax/bindings.h"
+
+#include <string.h>
+
+typedef struct {
+  tvms_binder *binder;
+  const tvms_call *call;
+  tvms_list inplace;  // per output: index of an argument, or -1; empty: all fresh
+  tvms_binding_vec outputs;  // one value per tensor of the result
+  tvms_binding_vec fresh;    // those of them that were allocated
+} destination;
+
+static tvms_memory *memory_of(const tvms_binder *binder) {
+  return &binder->unit->context->memory;
+}
+
+static tvms_node *with_sinfo(tvms_node *node, tvms_node *sinfo) {
+  node->sinfo = sinfo;
+  return node;
+}
+
+static tvms_node *prim_value(tvms_unit *unit, tvms_node *value) {
+  tvms_sinfo_prim *type = tvms_make(unit, SINFO_PRIM, TVMS_NO_SPAN);
+  type->head.dtype = value->dtype;
+  type->value = value;
+  tvms_prim_value *prim = tvms_make(unit, PRIM_VALUE, TVMS_NO_SPAN);
+  prim->value = value;
+  return with_sinfo(&prim->head, &type->head);
+}
+
+static tvms_node *allocate(destination *d, tvms_node *type) {
+  tvms_unit *unit = d->binder->unit;
+  const tvms_sinfo_tensor *tensor = tvms_as_sinfo_tensor(type);
+  tvms_dtype_imm *dtype = tvms_make(unit, DTYPE_IMM, TVMS_NO_SPAN);
+  dtype->value = type->dtype;
+  dtype->head.sinfo = &tvms_make(unit, SINFO_OBJECT, TVMS_NO_SPAN)->head;
+  const char *scope = "global";
+  int64_t device = 0;
+  if (tensor->vdevice) {
+    const tvms_object_vdevice *vdevice = tvms_as_object_vdevice(tensor->vdevice);
+    scope = vdevice->scope.len ? vdevice->scope.text : scope;
+    device = vdevice->index;
+  }
+  tvms_node *index = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 64), device, TVMS_NO_SPAN);
+  tvms_node *args[] = {
+      tensor->shape,
+      &dtype->head,
+      prim_value(unit, index),
+      tvms_string_imm_new(unit, scope, strlen(scope), TVMS_NO_SPAN),
+  };
+  args[3]->sinfo = dtype->head.sinfo;
+  tvms_node *callee = tvms_relax_operator(unit, TVMS_R_builtin_alloc_tensor);
+  tvms_node *call =
+      tvms_call_raw(unit, (tvms_dtype){0}, callee, args, 4, d->call->head.span);
+  if (unit->dialect >= TVMS_DIALECT_25) {
+    tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
+  }
+  return tvms_emit(d->binder, with_sinfo(call, type), "alloc");
+}
+
+// Allocates what a result of this type needs and returns the value that stands for it.
+static tvms_node *make_output(destination *d, tvms_node *type) {
+  tvms_memory *memory = memory_of(d->binder);
+  if (type->kind == TVMS_NODE_SINFO_TUPLE) {
+    tvms_unit *unit = d->binder->unit;
+    tvms_list types = tvms_as_sinfo_tuple(type)->fields;
+    tvms_tuple *tuple = tvms_make(unit, TUPLE, d->call->head.span);
+    tuple->fields = tvms_list_copy(unit, types.items, types.len);
+    for (uint32_t i = 0; i < types.len; i++) {
+      tuple->fields.items[i] = make_output(d, types.items[i]);
+    }
+    return with_sinfo(&tuple->head, type);
+  }
+  int64_t place = -1;
+  if (d->outputs.len < d->inplace.len) {
+    place = tvms_item_int(d->inplace.items[d->outputs.len]);
+  }
+  tvms_node *output;
+  if (place >= 0) {
+    output = tvms_as_tuple(d->call->args.items[1])->fields.items[place];
+  } else {
+    output = allocate(d, type);
+    tvms_push(memory, &d->fresh, output);
+  }
+  tvms_push(memory, &d->outputs, output);
+  return output;
+}
+
+static bool can_allocate(const tvms_node *type) {
+  if (type->kind == TVMS_NODE_SINFO_TUPLE) {
+    tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+    for (uint32_t i = 0; i < fields.len; i++) {
+      if (!can_allocate(fields.items[i])) return false;
+    }
+    return true;
+  }
+  if (type->kind != TVMS_NODE_SINFO_TENSOR) return false;
+  const tvms_node *shape = tvms_as_sinfo_tensor(type)->shape;
+  return shape && shape->kind == TVMS_NODE_SHAPE_EXPR;
+}
+
+// The call itself, after its arguments and the fresh outputs; it returns nothing.
+static void emit_call(destination *d) {
+  tvms_unit *unit = d->binder->unit;
+  tvms_memory *memory = memory_of(d->binder);
+  tvms_node *passed = d->call->args.items[1];
+  tvms_list fields = {&passed, 1};
+  if (passed->kind == TVMS_NODE_TUPLE) fields = tvms_as_tuple(passed)->fields;
+  tvms_binding_vec args = {0};
+  for (uint32_t i = 0; i < fields.len; i++)
+    tvms_push(memory, &args, fields.items[i]);
+  for (uint32_t i = 0; i < d->fresh.len; i++)
+    tvms_push(memory, &args, d->fresh.items[i]);
+  tvms_node *call = tvms_call_raw(unit, (tvms_dtype){0}, d->call->args.items[0],
+                                  args.items, args.len, d->call->head.span);
+  tvms_vec_free(memory, &args);
+  call->sinfo = &tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN)->head;
+  tvms_emit(d->binder, call, "_");
+}
+
+static tvms_node *rewrite_call(tvms_rewriter *rewriter, tvms_node *node) {
+  tvms_binder *binder = rewriter->self;
+  tvms_opcode opcode = tvms_called_relax_op(node);
+  bool inplace = opcode == TVMS_R_call_tir_inplace;
+  if (!inplace && opcode != TVMS_R_call_tir && opcode != TVMS_R_call_dps_packed) {
+    return node;
+  }
+  const tvms_call *call = tvms_as_call(node);
+  tvms_node *type = call->type_args.len ? call->type_args.items[0] : node->sinfo;
+  if (!can_allocate(type)) {
+    tvms_report(&rewriter->unit->context->diags, TVMS_D_output_shape, node->span);
+    return node;
+  }
+  destination d = {.binder = binder, .call = call};
+  if (inplace) d.inplace = tvms_attr_list(call, TVMS_ATTR_inplace_inplace_indices);
+  tvms_node *result = make_output(&d, type);
+  emit_call(&d);
+  tvms_vec_free(memory_of(binder), &d.outputs);
+  tvms_vec_free(memory_of(binder), &d.fresh);
+  return result;
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  tvms_binder binder;
+  tvms_binder_init(&binder, unit, run);
+  binder.rewriter.leave[TVMS_NODE_CALL] = rewrite_call;
+  tvms_node *changed = tvms_rewrite(&binder.rewriter, function);
+  tvms_binder_fini(&binder);
+  return changed;
+}
+
+void tvms_pass_call_tir_rewrite(tvms_pass_run *run) {
+  tvms_change_functions(run, TVMS_NODE_FUNCTION, change);
+}

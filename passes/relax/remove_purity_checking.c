@@ -1,0 +1,51 @@
+// RemovePurityChecking: pure functions are taken at their word, wrappers that promise
+// purity go.
+//
+// Before: R.call_pure_packed("f", x)   After: R.func_attr({"relax.force_pure": True}) and
+// R.call_packed("f", x). TVM: relax.transform.RemovePurityChecking.
+#include "ir/object.h"
+#include "ir/op.h"
+#include "ir/rewrite.h"
+#include "passes/edit.h"
+
+static tvms_node *unwrap_call(tvms_rewriter *rewriter, tvms_node *node) {
+  tvms_opcode opcode = tvms_called_relax_op(node);
+  bool packed =
+      opcode == TVMS_R_call_pure_packed || opcode == TVMS_R_call_inplace_packed;
+  if (!packed && opcode != TVMS_R_invoke_pure_closure) return node;
+  tvms_node *copy = tvms_node_copy(rewriter->unit, node);
+  tvms_call *call = tvms_as_call(copy);
+  call->attrs = (tvms_list){0};
+  if (packed) {
+    call->callee = call->args.items[0];
+    call->args = (tvms_list){call->args.items + 1, call->args.len - 1};
+  } else {
+    call->callee = tvms_relax_operator(rewriter->unit, TVMS_R_invoke_closure);
+  }
+  return copy;
+}
+
+static tvms_node *force_pure(tvms_rewriter *rewriter, tvms_node *function) {
+  if (!(function->flags & TVMS_FLAG_PURE)) return function;
+  tvms_node *copy = tvms_node_copy(rewriter->unit, function);
+  tvms_node *yes = tvms_object_bool_new(rewriter->unit, true, (tvms_span){0, 0});
+  tvms_node *attrs = tvms_as_function(copy)->attrs;
+  tvms_as_function(copy)->attrs =
+      tvms_map_with(rewriter->unit, attrs, "relax.force_pure", yes);
+  return copy;
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  (void)run;
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, NULL);
+  rewriter.leave[TVMS_NODE_CALL] = unwrap_call;
+  rewriter.leave[TVMS_NODE_FUNCTION] = force_pure;
+  tvms_node *changed = tvms_rewrite(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
+  return changed;
+}
+
+void tvms_pass_remove_purity_checking(tvms_pass_run *run) {
+  tvms_change_functions(run, TVMS_NODE_FUNCTION, change);
+}

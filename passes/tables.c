@@ -1,0 +1,80 @@
+// The tables of passes, their options and named pipelines, and how names are spelled.
+#include "passes/edit.h"
+#include "passes/properties.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// Columns `requires` and `breaks` name properties without their prefix.
+enum {
+  NONE = TVMS_NO_PROPERTY,
+#define PROPERTY(NAME, holds, text, passes) NAME = TVMS_PROPERTY_##NAME,
+#include "passes/properties.def"
+};
+
+static const tvms_pass passes[] = {
+#define PASS(Name, function, requires, breaks, since, until, summary)                  \
+  {#Name,    tvms_pass_##function, (requires),                                         \
+   (breaks), TVMS_DIALECT_##since, TVMS_DIALECT_##until,                               \
+   summary},
+#define OPTION(Name, option, type, initial, summary)
+#include "passes/passes.def"
+};
+
+static const tvms_pass_option options[] = {
+#define PASS(Name, function, requires, breaks, since, until, summary)
+#define OPTION(Name, option, type, initial, summary)                                   \
+  {#Name, #option, TVMS_OPTION_##type, initial, summary},
+#include "passes/passes.def"
+    {0},  // so that the table may be empty
+};
+
+static const tvms_pipeline_row pipelines[] = {
+#define PIPELINE(name, passes, summary) {name, passes, summary},
+#include "passes/pipelines.def"
+};
+
+const tvms_pass *tvms_passes(uint32_t *count) {
+  *count = sizeof passes / sizeof passes[0];
+  return passes;
+}
+
+const tvms_pass_option *tvms_pass_options(uint32_t *count) {
+  *count = sizeof options / sizeof options[0] - 1;
+  return options;
+}
+
+const tvms_pipeline_row *tvms_pipelines(uint32_t *count) {
+  *count = sizeof pipelines / sizeof pipelines[0];
+  return pipelines;
+}
+
+// A word begins at a capital behind a small letter, and at any that a small letter
+// follows: Fuse-TIR, Call-TIR-Rewrite, To-Conv2D, BF16-Compute.
+static bool word_begins(const char *name, size_t i) {
+  if (i == 0 || !isupper((unsigned char)name[i])) return false;
+  if (islower((unsigned char)name[i - 1])) return true;
+  return islower((unsigned char)name[i + 1]);
+}
+
+void tvms_pass_kebab(const char *name, char kebab[TVMS_KEBAB_SIZE]) {
+  size_t len = 0;
+  for (size_t i = 0; name[i] && len + 2 < TVMS_KEBAB_SIZE; i++) {
+    if (word_begins(name, i)) kebab[len++] = '-';
+    kebab[len++] = (char)tolower((unsigned char)name[i]);
+  }
+  kebab[len] = '\0';
+}
+
+static bool same(const char *name, const char *text, size_t len) {
+  return strlen(name) == len && memcmp(name, text, len) == 0;
+}
+
+const tvms_pass *tvms_pass_find(const char *name, size_t len) {
+  for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+    char kebab[TVMS_KEBAB_SIZE];
+    tvms_pass_kebab(passes[i].name, kebab);
+    if (same(passes[i].name, name, len) || same(kebab, name, len)) return &passes[i];
+  }
+  return NULL;
+}

@@ -1,0 +1,35 @@
+// ConvertBlocksToOpaque: block variables are replaced by what they are bound to.
+//
+// Before: v_i = T.axis.spatial(n, i); Y[v_i] = X[v_i]   After: Y[i] = X[i]
+//
+// The blocks stay, without variables. TVM: s_tir.transform.ConvertBlocksToOpaque.
+#include "ir/fold.h"
+#include "passes/tir/stmts.h"
+
+static tvms_node *convert(tvms_rewriter *rewriter, tvms_node *node) {
+  const tvms_block_realize *realize = tvms_as_block_realize(node);
+  const tvms_block *block = tvms_as_block(realize->block);
+  if (block->iter_vars.len == 0) return TVMS_REWRITE_BELOW;
+  tvms_unit *unit = rewriter->unit;
+  tvms_node *predicate = tvms_rewrite(rewriter, realize->predicate);
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    tvms_node *value = tvms_rewrite(rewriter, realize->iter_values.items[i]);
+    tvms_node_map_put(&rewriter->known, iter->var, value);
+  }
+  tvms_node *opaque = tvms_node_copy(unit, &block->head);
+  tvms_as_block(opaque)->iter_vars = (tvms_list){0};
+  tvms_node *copy = tvms_node_copy(unit, node);
+  tvms_as_block_realize(copy)->iter_values = (tvms_list){0};
+  tvms_as_block_realize(copy)->predicate = predicate;
+  tvms_as_block_realize(copy)->block = tvms_rewrite_below(rewriter, opaque);
+  return copy;
+}
+
+static void setup(tvms_rewriter *rewriter) {
+  rewriter->enter[TVMS_NODE_BLOCK_REALIZE] = convert;
+}
+
+void tvms_pass_convert_blocks_to_opaque(tvms_pass_run *run) {
+  tvms_rewrite_prim_funcs(run, setup);
+}

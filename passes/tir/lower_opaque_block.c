@@ -1,0 +1,174 @@
+// LowerOpaqueBlock: blocks go, what they allocate becomes statements.
+//
+// Before: with T.sblock(""): Y = T.sblock_alloc_buffer((n,)); …   After: Y = T.alloc_buffer((n,)); …
+//
+// Predicates become `if`, loops over one step lose their loop, thread bindings and pragmas
+// become attributes. TVM: s_tir.transform.LowerOpaqueBlock.
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "passes/tir/stmts.h"
+
+#include <string.h>
+
+static bool is_pragma(const tvms_node *key) {
+  const char *text = tvms_object_as_text(key);
+  return text && strncmp(text, "pragma_", 7) == 0;
+}
+
+static tvms_node *attribute_value(tvms_unit *unit, tvms_node *value) {
+  int64_t number;
+  const char *text = tvms_object_as_text(value);
+  if (text) return tvms_string_imm_new(unit, text, strlen(text), TVMS_NO_SPAN);
+  if (tvms_class_of(value) == TVMS_CLASS_EXPR) return value;
+  if (value->kind == TVMS_NODE_OBJECT_BOOL) {
+    return tvms_bool_imm_new(unit, tvms_as_object_bool(value)->value, TVMS_NO_SPAN);
+  }
+  if (!tvms_object_as_int(value, &number)) return NULL;
+  return tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), number, TVMS_NO_SPAN);
+}
+
+// Puts the pragmas among the annotations as attributes before `body`.
+static tvms_node *add_pragmas(tvms_unit *unit, const tvms_node *annotations,
+                              tvms_node *node, tvms_node *body) {
+  if (!annotations) return body;
+  const tvms_object_map *map = tvms_as_object_map(annotations);
+  for (uint32_t i = map->keys.len; i > 0; i--) {
+    if (!is_pragma(map->keys.items[i - 1])) continue;
+    const char *key = tvms_object_as_text(map->keys.items[i - 1]);
+    tvms_attr_stmt *attr = tvms_make(unit, ATTR_STMT, body->span);
+    attr->node = node;
+    attr->key = tvms_bytes_copy(unit, key, strlen(key));
+    attr->value = attribute_value(unit, map->values.items[i - 1]);
+    if (attr->value) body = tvms_stmt_pair(unit, &attr->head, body);
+  }
+  return body;
+}
+
+static tvms_node *without_pragmas(tvms_unit *unit, tvms_node *annotations) {
+  if (!annotations) return NULL;
+  tvms_node *kept = annotations;
+  const tvms_object_map *map = tvms_as_object_map(annotations);
+  for (uint32_t i = 0; i < map->keys.len; i++) {
+    if (!is_pragma(map->keys.items[i])) continue;
+    kept = tvms_map_with(unit, kept, tvms_object_as_text(map->keys.items[i]), NULL);
+  }
+  return tvms_map_count(kept) ? kept : NULL;
+}
+
+// T.alloc_buffer with what TVM notes about the buffer.
+static void allocate(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_node *node) {
+  tvms_memory *memory = &unit->context->memory;
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (unit->dialect >= TVMS_DIALECT_24) {
+    tvms_alloc_buffer *alloc = tvms_make(unit, ALLOC_BUFFER, node->span);
+    tvms_node *align =
+        tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), buffer->align, TVMS_NO_SPAN);
+    tvms_node *address = tvms_object_array_new(
+        unit, buffer->allocated_addr.items, buffer->allocated_addr.len, TVMS_NO_SPAN);
+    tvms_node *notes = tvms_map_with(unit, NULL, "buffer_allocated_addr", address);
+    alloc->annotations = tvms_map_with(unit, notes, "buffer_data_alignment", align);
+    alloc->buffer = node;
+    tvms_push(memory, stmts, &alloc->head);
+    return;
+  }
+  tvms_allocate *alloc = tvms_make(unit, ALLOCATE, node->span);
+  alloc->extents = buffer->shape;
+  alloc->condition = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+  alloc->var = buffer->data;
+  alloc->element = buffer->element;
+  tvms_decl_buffer *declare = tvms_make(unit, DECL_BUFFER, node->span);
+  declare->buffer = node;
+  tvms_push(memory, stmts, &alloc->head);
+  tvms_push(memory, stmts, &declare->head);
+}
+
+static tvms_node *lower_block(tvms_rewriter *rewriter, tvms_node *node) {
+  tvms_unit *unit = rewriter->unit;
+  const tvms_block_realize *realize = tvms_as_block_realize(node);
+  const tvms_block *block = tvms_as_block(realize->block);
+  tvms_node *body = block->body;
+  if (!tvms_is_int_value(realize->predicate, 1)) {
+    tvms_if_then_else *branch = tvms_make(unit, IF_THEN_ELSE, node->span);
+    branch->condition = realize->predicate;
+    branch->then_case = body;
+    body = &branch->head;
+  }
+  tvms_stmt_vec stmts = {0};
+  for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
+    allocate(unit, &stmts, block->alloc_buffers.items[i]);
+  }
+  tvms_stmt_push(&unit->context->memory, &stmts, body);
+  body = tvms_stmt_seq(unit, &stmts, node->span);
+  tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+  return add_pragmas(unit, block->annotations, zero, body);
+}
+
+// A thread loop becomes the attribute that launches the threads.
+static tvms_node *launch(tvms_unit *unit, const tvms_for *loop) {
+  static const char *const virtual[] = {"vthread", "vthread.x", "vthread.y",
+                                        "vthread.z"};
+  const tvms_iter_var *thread = tvms_as_iter_var(loop->thread);
+  const char *tag = tvms_text(unit->context, thread->thread_tag),
+             *key = "thread_extent";
+  for (size_t i = 0; i < sizeof virtual / sizeof *virtual; i++) {
+    if (strcmp(tag, virtual[i]) == 0) key = "virtual_thread";
+  }
+  tvms_iter_var *iter = tvms_make(unit, ITER_VAR, loop->head.span);
+  iter->dom = tvms_range_new(unit, loop->min, loop->extent, TVMS_NO_SPAN);
+  iter->var = loop->var;
+  iter->iter_type = TVMS_ITER_THREAD_INDEX;
+  iter->thread_tag = thread->thread_tag;
+  tvms_attr_stmt *attr = tvms_make(unit, ATTR_STMT, loop->head.span);
+  attr->node = &iter->head;
+  attr->key = tvms_bytes_copy(unit, key, strlen(key));
+  attr->value = loop->extent;
+  return tvms_stmt_pair(unit, &attr->head, loop->body);
+}
+
+static bool is_unit_loop(const tvms_for *loop) {
+  return tvms_is_int_value(loop->extent, 1) && tvms_map_count(loop->annotations) == 0;
+}
+
+static tvms_node *enter_loop(tvms_rewriter *rewriter, tvms_node *node) {
+  const tvms_for *loop = tvms_as_for(node);
+  tvms_node *extent = tvms_rewrite(rewriter, loop->extent);
+  bool one = tvms_is_int_value(extent, 1) && tvms_map_count(loop->annotations) == 0;
+  if (!one) return TVMS_REWRITE_BELOW;
+  tvms_node *min = tvms_rewrite(rewriter, loop->min);
+  min = tvms_build_cast(rewriter->unit, loop->var->dtype, min, TVMS_NO_SPAN);
+  tvms_node_map_put(&rewriter->known, loop->var, min);
+  tvms_node *body = tvms_rewrite(rewriter, loop->body);
+  if (loop->for_kind != TVMS_FOR_THREAD_BINDING) return body;
+  tvms_node *copy = tvms_node_copy(rewriter->unit, node);
+  tvms_as_for(copy)->min = min;
+  tvms_as_for(copy)->extent = extent;
+  tvms_as_for(copy)->body = body;
+  return launch(rewriter->unit, tvms_as_for(copy));
+}
+
+static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
+  tvms_unit *unit = rewriter->unit;
+  const tvms_for *loop = tvms_as_for(node);
+  TVMS_CHECK(!is_unit_loop(loop));
+  tvms_node *result = node;
+  if (loop->for_kind == TVMS_FOR_THREAD_BINDING) {
+    result = launch(unit, loop);
+  } else {
+    tvms_node *kept = without_pragmas(unit, loop->annotations);
+    if (kept != loop->annotations) {
+      result = tvms_node_copy(unit, node);
+      tvms_as_for(result)->annotations = kept;
+    }
+  }
+  return add_pragmas(unit, loop->annotations, loop->var, result);
+}
+
+static void setup(tvms_rewriter *rewriter) {
+  rewriter->leave[TVMS_NODE_BLOCK_REALIZE] = lower_block;
+  rewriter->enter[TVMS_NODE_FOR] = enter_loop;
+  rewriter->leave[TVMS_NODE_FOR] = leave_loop;
+}
+
+void tvms_pass_lower_opaque_block(tvms_pass_run *run) {
+  tvms_rewrite_prim_funcs(run, setup);
+}

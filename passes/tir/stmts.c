@@ -1,0 +1,64 @@
+// Sequences of statements, and rewriting all PrimFuncs with one set of hooks.
+#include "passes/tir/stmts.h"
+
+#include "ir/clone.h"
+
+void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
+  if (stmt->kind != TVMS_NODE_SEQ) {
+    tvms_push(memory, stmts, stmt);
+    return;
+  }
+  tvms_list inner = tvms_as_seq(stmt)->stmts;
+  for (uint32_t i = 0; i < inner.len; i++)
+    tvms_push(memory, stmts, inner.items[i]);
+}
+
+tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_span span) {
+  tvms_node *result;
+  if (stmts->len == 0) {
+    result = tvms_stmt_none(unit, span);
+  } else if (stmts->len == 1) {
+    result = stmts->items[0];
+  } else {
+    result = tvms_seq_new(unit, stmts->items, stmts->len, span);
+  }
+  tvms_vec_free(&unit->context->memory, stmts);
+  return result;
+}
+
+tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) {
+  tvms_stmt_vec stmts = {0};
+  tvms_stmt_push(&unit->context->memory, &stmts, first);
+  tvms_stmt_push(&unit->context->memory, &stmts, second);
+  return tvms_stmt_seq(unit, &stmts, first->span);
+}
+
+tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span) {
+  return tvms_evaluate_new(unit, tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, span),
+                           span);
+}
+
+bool tvms_stmt_is_none(const tvms_node *stmt) {
+  return stmt->kind == TVMS_NODE_EVALUATE
+         && tvms_is_int_imm(tvms_as_evaluate(stmt)->value);
+}
+
+void tvms_rewrite_prim_funcs(tvms_pass_run *run, tvms_stmt_setup setup) {
+  uint32_t count = run->module->member_count;
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_node *old = run->module->members[i].function;
+    if (!old || old->kind != TVMS_NODE_PRIM_FUNC) continue;
+    tvms_unit *unit = tvms_open_unit(run);
+    tvms_node *copy = tvms_clone(unit, old, NULL);
+    tvms_rewriter rewriter;
+    tvms_rewriter_init(&rewriter, unit, NULL);
+    setup(&rewriter);
+    tvms_node *new = tvms_rewrite(&rewriter, copy);
+    tvms_rewriter_fini(&rewriter);
+    if (new != copy) {
+      tvms_replace_function(run, i, unit, new);
+    } else {
+      tvms_drop_unit(run, unit);
+    }
+  }
+}

@@ -1,0 +1,216 @@
+// Pipelines: how they are read, what the manager checks, what passes do to a module.
+#include "ir/build.h"
+#include "passes/edit.h"
+#include "passes/properties.h"
+#include "support/names.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static tvms_context context;
+static tvms_module *module;
+
+static void open_context(void) {
+  tvms_context_init(&context, &tvms_names);
+  module = tvms_module_create(&context, TVMS_DIALECT_27, 0);
+}
+static void close_context(void) {
+  tvms_module_destroy(module);
+  tvms_context_fini(&context);
+}
+
+TestSuite(passes, .init = open_context, .fini = close_context);
+
+static tvms_sym name(const char *text) {
+  return tvms_symbol(&context, text, strlen(text));
+}
+
+static tvms_pipeline parse(const char *text) {
+  tvms_pipeline pipeline;
+  cr_assert(tvms_pipeline_parse(&context, text, &pipeline), "%s", text);
+  return pipeline;
+}
+
+// The text of the only diagnostic that reading `text` gives.
+static const tvms_diag *complaint(const char *text) {
+  tvms_pipeline pipeline;
+  tvms_diags_init(&context.diags, &context.arena);
+  cr_assert_not(tvms_pipeline_parse(&context, text, &pipeline), "%s", text);
+  cr_assert_eq(context.diags.errors, 1, "%s", text);
+  return context.diags.first;
+}
+
+// def f(A: Buffer((8,))): for i in range(8): with block: v = axis; init: A[v] = 0; A[v] = 1
+static void add_reduction(void) {
+  tvms_member *member = tvms_module_add(module, name("f"), TVMS_NO_SPAN);
+  tvms_unit *unit = member->unit;
+  tvms_dtype i64 = TVMS_DTYPE(INT, 64), f32 = TVMS_DTYPE(FLOAT, 32);
+  tvms_node *zero = tvms_int_imm_new(unit, i64, 0, TVMS_NO_SPAN);
+  tvms_node *eight = tvms_int_imm_new(unit, i64, 8, TVMS_NO_SPAN);
+  tvms_buffer *buffer = tvms_make(unit, BUFFER, TVMS_NO_SPAN);
+  buffer->name = name("A");
+  buffer->element = f32;
+  buffer->data = tvms_pointer_var_new(unit, name("A"), f32, 0, TVMS_NO_SPAN);
+  buffer->shape = tvms_list_copy(unit, &eight, 1);
+  buffer->elem_offset = zero;
+  tvms_node *loop_var = tvms_var_new(unit, name("i"), i64, TVMS_NO_SPAN);
+  tvms_iter_var *iter = tvms_make(unit, ITER_VAR, TVMS_NO_SPAN);
+  iter->dom = tvms_range_new(unit, zero, eight, TVMS_NO_SPAN);
+  iter->var = tvms_var_new(unit, name("v"), i64, TVMS_NO_SPAN);
+  iter->iter_type = TVMS_ITER_COMM_REDUCE;
+  tvms_store *stores[2];
+  for (int i = 0; i < 2; i++) {
+    stores[i] = tvms_make(unit, STORE, TVMS_NO_SPAN);
+    stores[i]->buffer = &buffer->head;
+    stores[i]->value = tvms_float_imm_new(unit, f32, i, TVMS_NO_SPAN);
+    stores[i]->indices = tvms_list_copy(unit, &iter->var, 1);
+  }
+  tvms_block *block = tvms_make(unit, BLOCK, TVMS_NO_SPAN);
+  tvms_node *iter_node = &iter->head;
+  block->iter_vars = tvms_list_copy(unit, &iter_node, 1);
+  block->init = &stores[0]->head;
+  block->body = &stores[1]->head;
+  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  realize->iter_values = tvms_list_copy(unit, &loop_var, 1);
+  realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+  realize->block = &block->head;
+  tvms_for *loop = tvms_make(unit, FOR, TVMS_NO_SPAN);
+  loop->min = zero;
+  loop->extent = eight;
+  loop->var = loop_var;
+  loop->body = &realize->head;
+  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
+  function->head.flags = TVMS_FLAG_PRIVATE;
+  function->body = &loop->head;
+  member->function = &function->head;
+}
+
+Test(passes, both_spellings_of_every_pass_are_found) {
+  uint32_t count;
+  const tvms_pass *rows = tvms_passes(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    char kebab[TVMS_KEBAB_SIZE];
+    tvms_pass_kebab(rows[i].name, kebab);
+    cr_assert_eq(tvms_pass_find(rows[i].name, strlen(rows[i].name)), &rows[i]);
+    cr_assert_eq(tvms_pass_find(kebab, strlen(kebab)), &rows[i], "%s", kebab);
+    cr_assert(rows[i].since <= rows[i].until);
+  }
+}
+
+Test(passes, words_of_a_name_are_told_apart_as_people_read_them) {
+  static const char *const names[][2] = {
+      {"CallTIRRewrite", "call-tir-rewrite"},
+      {"FuseTIR", "fuse-tir"},
+      {"BF16ComputeLegalize", "bf16-compute-legalize"},
+      {"VMShapeLower", "vm-shape-lower"},
+      {"FoldBatchnormToConv2D", "fold-batchnorm-to-conv2d"},
+      {"MakePackedAPI", "make-packed-api"},
+      {"Normalize", "normalize"},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char kebab[TVMS_KEBAB_SIZE];
+    tvms_pass_kebab(names[i][0], kebab);
+    cr_assert_str_eq(kebab, names[i][1]);
+  }
+}
+
+Test(passes, every_named_pipeline_can_be_read) {
+  uint32_t count;
+  const tvms_pipeline_row *rows = tvms_pipelines(&count);
+  cr_assert(count > 0);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_pipeline pipeline = parse(rows[i].name);
+    cr_assert(pipeline.count > 0);
+    // What is inside a named pipeline stands where the user wrote its name.
+    cr_assert_eq(pipeline.steps[0].span.end, strlen(rows[i].name));
+  }
+}
+
+Test(passes, pipelines_may_have_blanks_and_named_parts) {
+  tvms_pipeline pipeline = parse(" ToNonDataflow , lower-blocks,to-non-dataflow{} ");
+  cr_assert_eq(pipeline.count, 5);
+  cr_assert_eq(pipeline.steps[0].pass, pipeline.steps[4].pass);
+  cr_assert_str_eq(pipeline.steps[1].pass->name, "LowerInitBlock");
+}
+
+Test(passes, wrong_pipelines_are_reported_at_their_place) {
+  const tvms_diag *diag = complaint("ToNonDataflow,LowerInitBlok");
+  cr_assert_eq(diag->id, TVMS_D_unknown_pass);
+  cr_assert_eq(diag->span.begin, 14);
+  cr_assert_str_eq(diag->notes->text, "did you mean 'LowerInitBlock'?");
+  cr_assert_eq(complaint("ToNonDataflow{fast=1}")->id, TVMS_D_pass_option);
+  cr_assert_eq(complaint("ToNonDataflow{fast}")->id, TVMS_D_pass_syntax);
+  cr_assert_eq(complaint("ToNonDataflow LowerInitBlock")->id, TVMS_D_pass_syntax);
+  cr_assert_eq(complaint("ToNonDataflow,")->id, TVMS_D_pass_syntax);
+  cr_assert_eq(complaint("")->id, TVMS_D_pass_syntax);
+}
+
+Test(passes, a_pass_that_lacks_what_it_requires_does_not_run) {
+  add_reduction();
+  const tvms_node *before = module->members[0].function;
+  tvms_pipeline pipeline = parse("ConvertBlocksToOpaque");
+  uint32_t done;
+  cr_assert_not(
+      tvms_pipeline_run(&context, module, &pipeline, UINT32_MAX, NULL, &done));
+  cr_assert_eq(done, 0);
+  cr_assert_eq(context.diags.first->id, TVMS_D_pass_requires);
+  cr_assert_eq(context.diags.first->source, pipeline.source);
+  cr_assert_eq(module->members[0].function, before);
+}
+
+Test(passes, a_pipeline_stops_where_it_is_told) {
+  add_reduction();
+  tvms_pipeline pipeline = parse("lower-blocks");
+  uint32_t done;
+  cr_assert(tvms_pipeline_run(&context, module, &pipeline, 1, NULL, &done));
+  cr_assert_eq(done, 1);
+  cr_assert_not(tvms_find_without(module, tvms_property_of(TVMS_PROPERTY_NO_INIT)));
+  cr_assert(tvms_find_without(module, tvms_property_of(TVMS_PROPERTY_NO_BLOCKS)));
+}
+
+Test(passes, blocks_become_loops_with_the_first_step_guarded) {
+  add_reduction();
+  tvms_pipeline pipeline = parse("lower-blocks");
+  cr_assert(tvms_pipeline_run(&context, module, &pipeline, UINT32_MAX, NULL, NULL));
+  const tvms_for *loop =
+      tvms_as_for(tvms_as_prim_func(module->members[0].function)->body);
+  const tvms_seq *body = tvms_as_seq(loop->body);
+  cr_assert_eq(body->stmts.len, 2);
+  const tvms_if_then_else *guard = tvms_as_if_then_else(body->stmts.items[0]);
+  cr_assert_eq(tvms_as_eq(guard->condition)->a, loop->var);
+  cr_assert_eq(tvms_as_store(guard->then_case)->indices.items[0], loop->var);
+  cr_assert_eq(tvms_as_store(body->stmts.items[1])->indices.items[0], loop->var);
+}
+
+static uint32_t changes;
+static void count_changes(void *data, const tvms_pass_step *step, tvms_module *what,
+                          bool changed, double seconds) {
+  (void)step;
+  cr_assert_eq(what, module);
+  cr_assert(seconds >= 0);
+  *(uint32_t *)data += changed;
+}
+
+Test(passes, hooks_hear_which_passes_changed_the_module) {
+  add_reduction();
+  tvms_pipeline pipeline = parse("LowerInitBlock,LowerInitBlock,AttachGlobalSymbol");
+  tvms_pass_hooks hooks = {.data = &changes, .after = count_changes};
+  cr_assert(tvms_pipeline_run(&context, module, &pipeline, UINT32_MAX, &hooks, NULL));
+  cr_assert_eq(changes, 2);
+  cr_assert_not(module->members[0].function->flags & TVMS_FLAG_PRIVATE);
+}
+
+Test(passes, functions_can_be_added_and_removed) {
+  add_reduction();
+  tvms_pass_run run = {.context = &context, .module = module};
+  cr_assert_eq(tvms_fresh_member_name(&run, "g"), name("g"));
+  cr_assert_eq(tvms_fresh_member_name(&run, "f"), name("f1"));
+  tvms_unit *unit = tvms_open_unit(&run);
+  tvms_node *function = &tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN)->head;
+  cr_assert_eq(tvms_add_function(&run, name("f1"), unit, function), 1);
+  cr_assert_eq(tvms_fresh_member_name(&run, "f"), name("f2"));
+  bool dead[] = {true, false};
+  tvms_remove_functions(&run, dead);
+  cr_assert_eq(module->member_count, 1);
+  cr_assert_eq(module->members[0].function, function);
+}
