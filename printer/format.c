@@ -1,0 +1,647 @@
+// Statements: one a line, four spaces a level, blank lines as black has them, comments
+// where they stood. Expressions are written by format_flat.c and format_split.c.
+#include "printer/format_walk.h"
+
+enum { DEFAULT_WIDTH = 88, STEP = 4 };
+
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, bool top);
+
+/* Blank lines */
+
+// Number of line ends between two places.
+static uint32_t lines_between(const tvms_writer *w, uint32_t from, uint32_t to) {
+  uint32_t lines = 0;
+  for (uint32_t i = from; i < to; i++) {
+    char c = w->source[i];
+    lines += c == '\n' || (c == '\r' && w->source[i + 1] != '\n');
+  }
+  return lines;
+}
+
+// Blank lines of the source before `begin`: a run of white space stands there.
+static uint32_t blank_before(const tvms_writer *w, uint32_t begin) {
+  uint32_t from = begin;
+  while (from > 0 && strchr(" \t\f\n\r", w->source[from - 1])) {
+    from--;
+  }
+  uint32_t lines = lines_between(w, from, begin);
+  return lines > 1 ? lines - 1 : 0;
+}
+
+static bool is_definition(const tvms_surf *node) {
+  return node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS;
+}
+
+static bool is_import(const tvms_surf *node) {
+  return node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM;
+}
+
+// Blank lines to write before a statement, or before the comments that lead it.
+static uint32_t blank_lines(const tvms_writer *w, tvms_ref before, tvms_ref ref,
+                            uint32_t begin, bool top) {
+  if (!before && w->out->len <= 3) return 0;  // nothing but a byte order mark
+  uint32_t most = top ? 2 : 1;
+  uint32_t blank = blank_before(w, begin);
+  if (blank > most) blank = most;
+  if (!before) return 0;
+  bool apart = is_definition(&w->nodes[ref]) || is_definition(&w->nodes[before]);
+  if (apart) return most;
+  if (is_import(&w->nodes[before]) && !is_import(&w->nodes[ref]) && blank == 0) return 1;
+  return blank;
+}
+
+static void start_line(tvms_writer *w) {
+  w->line = w->out->len;
+  tvms_strbuf_fill(w->out, ' ', w->indent);
+}
+
+static void end_line(tvms_writer *w) { tvms_put_text(w, w->line_end); }
+
+static void put_blank(tvms_writer *w, uint32_t count) {
+  for (; count > 0; count--) {
+    end_line(w);
+  }
+}
+
+/* Comments around statements */
+
+static uint32_t column_of(const tvms_writer *w, uint32_t offset) {
+  uint32_t column = 0;
+  while (offset > column && w->source[offset - column - 1] != '\n'
+         && w->source[offset - column - 1] != '\r') {
+    column++;
+  }
+  return column;
+}
+
+// Writes the next comment on a line of its own, with the blank lines before it.
+static void own_line(tvms_writer *w, uint32_t blank) {
+  put_blank(w, blank);
+  start_line(w);
+  tvms_write_comment(w, &w->surface->comments[w->next]);
+  end_line(w);
+  tvms_next_comment(w);
+}
+
+// Ends a line with the comment that ends it in the source, which begins before `end`.
+static void finish_line(tvms_writer *w, uint32_t from, uint32_t end) {
+  bool behind = w->comment_at < end && !w->surface->comments[w->next].own_line
+                && lines_between(w, from, w->comment_at) == 0;
+  if (behind) tvms_write_comments_behind(w, end);
+  end_line(w);
+}
+
+// Comments inside a statement that its expressions had no place for.
+static void leftovers(tvms_writer *w, uint32_t end) {
+  for (bool first = true; w->comment_at < end; first = false) {
+    if (!first) {
+      end_line(w);
+      start_line(w);
+    } else {
+      tvms_put(w, "  ", 2);
+    }
+    tvms_write_comment(w, &w->surface->comments[w->next]);
+    tvms_next_comment(w);
+  }
+}
+
+// Comments at the end of a block: those before `end` that stand at least in `column`.
+static void comments_at_end(tvms_writer *w, uint32_t end, uint32_t column) {
+  uint32_t most = w->indent ? 1 : 2;
+  while (w->comment_at < end && column_of(w, w->comment_at) >= column) {
+    uint32_t blank = blank_before(w, w->comment_at);
+    own_line(w, blank < most ? blank : most);
+  }
+}
+
+static bool comment_is(const tvms_writer *w, uint32_t index, const char *what) {
+  const tvms_comment *comment = &w->surface->comments[index];
+  const char *at = w->source + comment->begin + 1;
+  const char *end = w->source + comment->end;
+  while (at < end && (*at == ' ' || *at == '\t')) {
+    at++;
+  }
+  size_t len = strlen(what);
+  if ((size_t)(end - at) < len || memcmp(at, what, len) != 0) return false;
+  for (at += len; at < end; at++) {
+    if (*at != ' ' && *at != '\t') return false;
+  }
+  return true;
+}
+
+/* Text that is kept as it is */
+
+// True if the bytes hold a string over several lines, which must not be shifted.
+static bool has_long_string(const tvms_writer *w, uint32_t begin, uint32_t end) {
+  for (uint32_t i = begin; i + 2 < end; i++) {
+    char c = w->source[i];
+    if ((c == '"' || c == '\'') && w->source[i + 1] == c && w->source[i + 2] == c) return true;
+    if (c == '\\' && (w->source[i + 1] == '\n' || w->source[i + 1] == '\r')) return true;
+  }
+  return false;
+}
+
+// Copies source lines; `begin` is the first byte of text in column `column`, and lines
+// that are indented as much move to the writer's indentation.
+static void copy_lines(tvms_writer *w, uint32_t begin, uint32_t end, uint32_t column) {
+  while (end > begin && strchr(" \t\f\n\r", w->source[end - 1])) {
+    end--;
+  }
+  start_line(w);
+  for (uint32_t at = begin; at < end;) {
+    uint32_t stop = at;
+    while (stop < end && w->source[stop] != '\n' && w->source[stop] != '\r') {
+      stop++;
+    }
+    tvms_put_span(w, (tvms_span){at, stop});
+    if (stop == end) break;
+    end_line(w);
+    at = stop + (w->source[stop] == '\r' && w->source[stop + 1] == '\n' ? 2 : 1);
+    uint32_t skipped = 0;
+    while (skipped < column && at < end && w->source[at] == ' ') {
+      at++;
+      skipped++;
+    }
+    bool blank = w->source[at] == '\n' || w->source[at] == '\r';
+    w->line = w->out->len;
+    if (!blank && skipped == column) tvms_strbuf_fill(w->out, ' ', w->indent);
+    else if (!blank) tvms_strbuf_fill(w->out, ' ', skipped);
+  }
+  end_line(w);
+  while (w->comment_at < end) {
+    tvms_next_comment(w);
+  }
+}
+
+static bool may_copy(const tvms_writer *w, uint32_t begin, uint32_t end) {
+  return column_of(w, begin) == w->indent || !has_long_string(w, begin, end);
+}
+
+// The end of the region that `# fmt: off` at the next comment opens: the line of the
+// `# fmt: on` before `end` in its column, or `end`.
+static uint32_t off_until(const tvms_writer *w, uint32_t end) {
+  uint32_t column = column_of(w, w->comment_at);
+  for (uint32_t i = w->next + 1; i < w->surface->comment_count; i++) {
+    const tvms_comment *comment = &w->surface->comments[i];
+    if (comment->begin >= end) break;
+    if (comment->own_line && comment_is(w, i, "fmt: on")
+        && column_of(w, comment->begin) == column) {
+      return comment->begin;
+    }
+  }
+  return end;
+}
+
+static bool is_skipped(const tvms_writer *w, uint32_t begin, uint32_t end) {
+  for (uint32_t i = w->next; i < w->surface->comment_count; i++) {
+    const tvms_comment *comment = &w->surface->comments[i];
+    if (comment->begin >= end) {
+      return !comment->own_line && lines_between(w, end, comment->begin) == 0
+             && comment_is(w, i, "fmt: skip") && may_copy(w, begin, end);
+    }
+  }
+  return false;
+}
+
+/* Simple statements */
+
+static void word(tvms_writer *w, const char *text) { tvms_put_text(w, text); }
+
+static void write_list(tvms_writer *w, const char *keyword, tvms_ref list) {
+  word(w, keyword);
+  for (tvms_ref item = list; item; item = w->nodes[item].next) {
+    if (item != list) tvms_put(w, ", ", 2);
+    tvms_write_value(w, item, 0);
+  }
+}
+
+// A list of names that may not stand in parentheses, however long.
+static void write_names(tvms_writer *w, const char *keyword, tvms_ref list) {
+  word(w, keyword);
+  w->forced = true;
+  (void)!tvms_write_flat_list(w, list);
+  w->forced = false;
+}
+
+static void write_from(tvms_writer *w, const tvms_surf *node) {
+  word(w, "from ");
+  tvms_strbuf_fill(w->out, '.', node->op);
+  if (node->a) word(w, tvms_text(w->surface->context, node->a));
+  word(w, " import ");
+  if (!node->b) {
+    word(w, "*");
+    return;
+  }
+  size_t here = w->out->len;
+  bool open = (node->flags & TVMS_SURF_COMMA) || w->comment_at < node->end;
+  w->limit = w->width;
+  if (!open && tvms_write_flat_list(w, node->b)) return;
+  w->out->len = here;
+  tvms_bracketed b = {.open = "(",
+                      .shut = ")",
+                      .items = node->b,
+                      .end = node->end,
+                      .kept_open = true,
+                      .trailing = true};
+  tvms_write_brackets(w, &b, 0);
+}
+
+static void write_assign(tvms_writer *w, const tvms_surf *node) {
+  for (tvms_ref target = node->a; target; target = w->nodes[target].next) {
+    tvms_write_value(w, target, 3);
+    word(w, " = ");
+  }
+  tvms_write_value(w, node->b, 0);
+}
+
+static void write_annotated(tvms_writer *w, const tvms_surf *node) {
+  // The parentheses of `(x): int` are no decoration: they make x no local variable.
+  tvms_write_item(w, node->a, 1);
+  word(w, ": ");
+  tvms_write_value(w, node->b, node->c ? 3 : 0);
+  if (!node->c) return;
+  word(w, " = ");
+  tvms_write_value(w, node->c, 0);
+}
+
+static void write_assert(tvms_writer *w, const tvms_surf *node) {
+  word(w, "assert ");
+  tvms_write_value(w, node->a, node->b ? 1 : 0);
+  if (!node->b) return;
+  word(w, ", ");
+  tvms_write_value(w, node->b, 0);
+}
+
+static void write_simple(tvms_writer *w, const tvms_surf *node) {
+  switch ((int)node->kind) {
+  case TVMS_SURF_EXPRESSION:
+    if (w->nodes[node->a].parens) tvms_write_item(w, node->a, 0);
+    else tvms_write_value(w, node->a, 0);
+    return;
+  case TVMS_SURF_ASSIGN: write_assign(w, node); return;
+  case TVMS_SURF_ANN_ASSIGN: write_annotated(w, node); return;
+  case TVMS_SURF_AUG_ASSIGN:
+    tvms_write_value(w, node->a, 4);
+    tvms_put_char(w, ' ');
+    word(w, tvms_operator_text((tvms_surf_op)node->op));
+    word(w, "= ");
+    tvms_write_value(w, node->b, 0);
+    return;
+  case TVMS_SURF_RETURN:
+    word(w, node->a ? "return " : "return");
+    if (node->a) tvms_write_value(w, node->a, 0);
+    return;
+  case TVMS_SURF_ASSERT: write_assert(w, node); return;
+  case TVMS_SURF_PASS: word(w, "pass"); return;
+  case TVMS_SURF_BREAK: word(w, "break"); return;
+  case TVMS_SURF_CONTINUE: word(w, "continue"); return;
+  case TVMS_SURF_DELETE: write_list(w, "del ", node->a); return;
+  case TVMS_SURF_GLOBAL: write_names(w, "global ", node->a); return;
+  case TVMS_SURF_NONLOCAL: write_names(w, "nonlocal ", node->a); return;
+  case TVMS_SURF_IMPORT: write_names(w, "import ", node->a); return;
+  default: write_from(w, node); return;
+  }
+}
+
+/* Compound statements */
+
+// Offset of the word `else` that stands behind `from`, over comments.
+static uint32_t find_else(const tvms_writer *w, uint32_t from) {
+  while (w->source[from] != 'e') {
+    if (w->source[from] == '#') {
+      while (w->source[from] != '\n' && w->source[from] != '\r') {
+        from++;
+      }
+    } else {
+      from++;
+    }
+  }
+  return from;
+}
+
+static uint32_t last_end(const tvms_writer *w, tvms_ref list) {
+  while (w->nodes[list].next) {
+    list = w->nodes[list].next;
+  }
+  return w->nodes[list].end;
+}
+
+// ':' and the body. `from` is where the header's text ends, `end` where what follows the
+// statement begins.
+static void write_suite(tvms_writer *w, uint32_t from, tvms_ref body, uint32_t end) {
+  tvms_put_char(w, ':');
+  leftovers(w, from);
+  uint32_t first = w->nodes[body].begin;
+  bool behind = w->comment_at < first && !w->surface->comments[w->next].own_line;
+  if (behind) {
+    tvms_put(w, "  ", 2);
+    tvms_write_comment(w, &w->surface->comments[w->next]);
+    tvms_next_comment(w);
+  }
+  end_line(w);
+  w->indent += STEP;
+  write_block(w, body, end, false);
+  w->indent -= STEP;
+}
+
+// The body of a part that `else` or `elif` at `other` follows.
+static void write_else(tvms_writer *w, uint32_t column, uint32_t other, tvms_ref body,
+                       uint32_t end) {
+  (void)column;
+  while (w->comment_at < other) {
+    own_line(w, 0);
+  }
+  start_line(w);
+  word(w, "else");
+  write_suite(w, other, body, end);
+}
+
+static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  uint32_t column = column_of(w, node->begin);
+  word(w, "if ");
+  for (;;) {
+    tvms_write_value(w, node->a, 1);
+    const tvms_surf *other = &w->nodes[node->c];
+    bool elif = node->c && (other->flags & TVMS_SURF_ELIF);
+    uint32_t body_end = last_end(w, node->b);
+    uint32_t next = !node->c ? end : elif ? other->begin : find_else(w, body_end);
+    write_suite(w, w->nodes[node->a].end, node->b, next);
+    if (!node->c) return;
+    if (!elif) {
+      write_else(w, column, next, node->c, end);
+      return;
+    }
+    while (w->comment_at < other->begin) {
+      own_line(w, 0);
+    }
+    start_line(w);
+    word(w, "elif ");
+    node = other;
+  }
+}
+
+static void write_loop_end(tvms_writer *w, uint32_t header, tvms_ref body, tvms_ref other,
+                           uint32_t column, uint32_t end) {
+  uint32_t next = other ? find_else(w, last_end(w, body)) : end;
+  write_suite(w, header, body, next);
+  if (other) write_else(w, column, next, other, end);
+}
+
+static void write_for(tvms_writer *w, const tvms_surf *node, uint32_t end) {
+  const tvms_surf *suites = &w->nodes[node->c];
+  word(w, "for ");
+  tvms_write_value(w, node->a, 4);
+  word(w, " in ");
+  tvms_write_value(w, node->b, 1);
+  write_loop_end(w, w->nodes[node->b].end, suites->a, suites->b, column_of(w, node->begin),
+                 end);
+}
+
+static void write_with(tvms_writer *w, const tvms_surf *node, uint32_t end) {
+  tvms_ref last = node->a;
+  while (w->nodes[last].next) {
+    last = w->nodes[last].next;
+  }
+  uint32_t header = w->nodes[last].end;
+  word(w, "with ");
+  size_t here = w->out->len;
+  bool open = (node->flags & TVMS_SURF_COMMA) || w->comment_at < header;
+  w->limit = w->width - 1;
+  if (open || !tvms_write_flat_list(w, node->a)) {
+    w->out->len = here;
+    bool single = node->a == last && !open && !w->nodes[last].b;
+    tvms_bracketed b = {.open = "(",
+                        .shut = ")",
+                        .items = node->a,
+                        .end = header,
+                        .kept_open = node->flags & TVMS_SURF_COMMA,
+                        .trailing = true};
+    if (single) tvms_write_value(w, w->nodes[last].a, 1);
+    else if (node->a == last && !open) tvms_write_item(w, last, 1);
+    else tvms_write_brackets(w, &b, 1);
+  }
+  write_suite(w, header, node->b, end);
+}
+
+static void write_decorators(tvms_writer *w, tvms_ref list) {
+  for (tvms_ref item = list; item; item = w->nodes[item].next) {
+    uint32_t limit = w->nodes[item].begin;
+    while (item != list && w->comment_at < limit) {
+      own_line(w, 0);
+    }
+    start_line(w);
+    tvms_put_char(w, '@');
+    tvms_write_value(w, item, 0);
+    leftovers(w, w->nodes[item].end);
+    finish_line(w, w->nodes[item].end, UINT32_MAX);
+  }
+}
+
+static void write_type_params(tvms_writer *w, tvms_ref list) {
+  if (!list) return;
+  tvms_bracketed b = {.open = "[", .shut = "]", .items = list, .trailing = true};
+  while (w->nodes[list].next) {
+    list = w->nodes[list].next;
+  }
+  b.end = w->nodes[list].end;
+  tvms_write_brackets(w, &b, 1);
+}
+
+// Where the bracket of parameters closes: the header up to its return annotation.
+static uint32_t params_end(const tvms_writer *w, const tvms_surf *head) {
+  if (!head->b) return head->end;
+  uint32_t end = w->nodes[head->b].begin;
+  while (end > head->begin && w->source[end] != ')') {
+    end--;
+  }
+  return end;
+}
+
+static uint32_t return_columns(tvms_writer *w, const tvms_surf *head) {
+  if (!head->b) return 1;
+  size_t len = w->out->len, line = w->line;
+  w->limit = UINT32_MAX;
+  bool flat = tvms_write_flat(w, head->b, false);
+  uint32_t columns = flat ? (uint32_t)(w->out->len - len) : w->width;
+  w->out->len = len;
+  w->line = line;
+  return columns + 5;
+}
+
+static void write_definition(tvms_writer *w, const tvms_surf *node, uint32_t end) {
+  tvms_surf_definition def =
+      tvms_surf_define(w->surface, (tvms_ref)(node - w->nodes));
+  const tvms_surf *head = &w->nodes[node->b];
+  if (def.decorators) {
+    write_decorators(w, def.decorators);
+    uint32_t name = head->begin;
+    while (w->comment_at < name) {
+      own_line(w, 0);
+    }
+    start_line(w);
+  }
+  word(w, node->kind == TVMS_SURF_DEF ? "def " : "class ");
+  word(w, tvms_text(w->surface->context, def.name));
+  write_type_params(w, def.type_params);
+  tvms_bracketed b = {.open = "(",
+                      .shut = ")",
+                      .items = def.params,
+                      .end = params_end(w, head),
+                      .kept_open = head->flags & TVMS_SURF_COMMA,
+                      .trailing = true};
+  b.no_middle = node->kind == TVMS_SURF_DEF && def.params && !w->nodes[def.params].next;
+  bool brackets = node->kind == TVMS_SURF_DEF || def.params || w->comment_at < b.end;
+  if (brackets) tvms_write_brackets(w, &b, return_columns(w, head));
+  if (head->b) {
+    word(w, " -> ");
+    tvms_write_value(w, head->b, 1);
+  }
+  write_suite(w, head->end, def.body, end);
+}
+
+/* Any statement */
+
+static bool is_compound(const tvms_surf *node) {
+  switch ((int)node->kind) {
+  case TVMS_SURF_IF:
+  case TVMS_SURF_FOR:
+  case TVMS_SURF_WHILE:
+  case TVMS_SURF_WITH:
+  case TVMS_SURF_DEF:
+  case TVMS_SURF_CLASS: return true;
+  default: return false;
+  }
+}
+
+static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  bool decorated = is_definition(node)
+                   && tvms_surf_define(w->surface, ref).decorators;
+  if (!decorated) start_line(w);
+  switch ((int)node->kind) {
+  case TVMS_SURF_IF: write_if(w, ref, end); break;
+  case TVMS_SURF_FOR: write_for(w, node, end); break;
+  case TVMS_SURF_WHILE:
+    word(w, "while ");
+    tvms_write_value(w, node->a, 1);
+    write_loop_end(w, w->nodes[node->a].end, node->b, node->c, column_of(w, node->begin),
+                   end);
+    break;
+  case TVMS_SURF_WITH: write_with(w, node, end); break;
+  default: write_definition(w, node, end); break;
+  }
+}
+
+static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (w->surface->comment_count > w->next && is_skipped(w, node->begin, node->end)) {
+    copy_lines(w, node->begin, node->end, column_of(w, node->begin));
+    w->out->len -= strlen(w->line_end);
+    finish_line(w, node->end, end);
+  } else if (is_compound(node)) {
+    write_compound(w, ref, end);
+  } else {
+    start_line(w);
+    write_simple(w, node);
+    leftovers(w, node->end);
+    finish_line(w, node->end, end);
+  }
+}
+
+// Comments that lead a statement, with the blank lines before and between. Returns false
+// if `# fmt: off` was among them; the statements before `*off` are then written.
+static bool write_leading(tvms_writer *w, tvms_ref before, tvms_ref ref, uint32_t end,
+                          bool top, uint32_t *off) {
+  const tvms_surf *node = &w->nodes[ref];
+  uint32_t most = top ? 2 : 1;
+  bool first = true;
+  while (w->comment_at < node->begin) {
+    uint32_t blank = blank_before(w, w->comment_at);
+    if (first) blank = blank_lines(w, before, ref, w->comment_at, top);
+    if (comment_is(w, w->next, "fmt: off")) {
+      *off = off_until(w, end);
+      if (may_copy(w, w->comment_at, *off)) {
+        put_blank(w, blank < most ? blank : most);
+        copy_lines(w, w->comment_at, *off, column_of(w, w->comment_at));
+        return false;
+      }
+    }
+    own_line(w, blank < most ? blank : most);
+    first = false;
+  }
+  uint32_t blank = first ? blank_lines(w, before, ref, node->begin, top)
+                         : blank_before(w, node->begin);
+  if (!first && blank && is_definition(node)) blank = most;
+  put_blank(w, blank < most ? blank : most);
+  return true;
+}
+
+static uint32_t start_of_line(const tvms_writer *w, uint32_t offset) {
+  return offset - column_of(w, offset);
+}
+
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, bool top) {
+  if (!tvms_deeper(w->memory)) {
+    w->too_deep = true;
+    tvms_shallower(w->memory);
+    return;
+  }
+  uint32_t column = column_of(w, w->nodes[list].begin);
+  tvms_ref before = 0;
+  uint32_t off = 0;
+  for (tvms_ref ref = list; ref; ref = w->nodes[ref].next) {
+    const tvms_surf *node = &w->nodes[ref];
+    if (node->begin < off) continue;
+    tvms_ref next = node->next;
+    // A block in the middle of a line has no end of its own for comments.
+    uint32_t after = next ? w->nodes[next].begin : end;
+    if (!write_leading(w, before, ref, end, top, &off)) {
+      before = ref;
+      if (node->begin < off) continue;
+      put_blank(w, blank_lines(w, before, ref, node->begin, top));
+    }
+    write_statement(w, ref, after);
+    before = ref;
+  }
+  bool own_lines = start_of_line(w, w->nodes[list].begin) + column == w->nodes[list].begin;
+  if (own_lines) comments_at_end(w, end, column);
+  tvms_shallower(w->memory);
+}
+
+static const char *line_end_of(const tvms_source *source) {
+  const char *end = memchr(source->text, '\n', source->size);
+  return end && end > source->text && end[-1] == '\r' ? "\r\n" : "\n";
+}
+
+static void write_file(tvms_writer *w) {
+  const tvms_surface *surface = w->surface;
+  if (surface->source->size >= 3 && memcmp(w->source, "\xEF\xBB\xBF", 3) == 0) {
+    tvms_put(w, w->source, 3);
+  }
+  if (surface->body) write_block(w, surface->body, surface->source->size, true);
+  comments_at_end(w, UINT32_MAX, 0);
+}
+
+bool tvms_format_try(const tvms_surface *surface, tvms_format_options options,
+                     tvms_strbuf *out) {
+  tvms_writer w = {
+      .surface = surface,
+      .nodes = surface->nodes,
+      .source = surface->source->text,
+      .memory = &surface->context->memory,
+      .out = out,
+      .line = out->len,
+      .width = options.width ? options.width : DEFAULT_WIDTH,
+      .line_end = line_end_of(surface->source),
+      .comment_at = surface->comment_count ? surface->comments[0].begin : UINT32_MAX,
+  };
+  write_file(&w);
+  tvms_vec_free(w.memory, &w.spine);
+  return !w.too_deep;
+}
+
+void tvms_format(const tvms_surface *surface, tvms_format_options options,
+                 tvms_strbuf *out) {
+  (void)!tvms_format_try(surface, options, out);
+}

@@ -1,0 +1,94 @@
+// The formatter: one rule of layout a test, and the proof.
+#include "printer/format.h"
+#include "support/names.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static tvms_context context;
+static tvms_surface surface;
+static tvms_strbuf out;
+
+static void open_context(void) {
+  tvms_context_init(&context, &tvms_names);
+  tvms_strbuf_init(&out, &context.memory);
+}
+static void close_context(void) { tvms_context_fini(&context); }
+
+TestSuite(format, .init = open_context, .fini = close_context);
+
+static tvms_status format(const char *text) {
+  tvms_source *source = tvms_source_create(&context.memory, "test", text, strlen(text));
+  tvms_surface_parse(&surface, &context, source);
+  out.len = 0;
+  return tvms_format_checked(&surface, (tvms_format_options){0}, &out);
+}
+
+#define expect_format(text, expected)                                                    \
+  do {                                                                                   \
+    cr_assert_eq(format(text), TVMS_OK);                                                 \
+    cr_assert_str_eq(tvms_strbuf_text(&out), expected);                                  \
+  } while (0)
+
+Test(format, spaces_stand_around_operators_and_after_commas) {
+  expect_format("x=a+b *c\nf(a,b = 1)[1 :2,i+1:n]\ny = - x ** 2\n",
+                "x = a + b * c\nf(a, b=1)[1:2, i + 1 : n]\ny = -x**2\n");
+}
+
+Test(format, a_long_call_is_split_at_its_last_bracket) {
+  expect_format("value = function_with_a_long_name(first_argument_of_it, second_argument_of_it, third_one)\n",
+                "value = function_with_a_long_name(\n"
+                "    first_argument_of_it, second_argument_of_it, third_one\n"
+                ")\n");
+}
+
+Test(format, a_trailing_comma_keeps_a_list_open) {
+  expect_format("f(a, b,)\n", "f(\n    a,\n    b,\n)\n");
+}
+
+Test(format, a_long_sum_gets_parentheses) {
+  expect_format("result = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb + cccccccccccccccccc\n",
+                "result = (\n"
+                "    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+                "    + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n"
+                "    + cccccccccccccccccc\n"
+                ")\n");
+}
+
+Test(format, comments_stay_where_they_belong) {
+  expect_format("#a\nx = [1, # one\n  # two\n  2]   #b\nif x: pass # c\n# d\n",
+                "# a\n"
+                "x = [\n"
+                "    1,  # one\n"
+                "    # two\n"
+                "    2,\n"
+                "]  # b\n"
+                "if x:\n"
+                "    pass  # c\n"
+                "# d\n");
+}
+
+Test(format, blank_lines_part_definitions) {
+  expect_format("import a\nclass A:\n  x = 1\n  def f(): pass\n\n\n\n  def g(): pass\ny = 1\n",
+                "import a\n\n\nclass A:\n    x = 1\n\n    def f():\n        pass\n\n"
+                "    def g():\n        pass\n\n\ny = 1\n");
+}
+
+Test(format, strings_get_double_quotes_unless_that_needs_escapes) {
+  expect_format("x = 'a', 'b\"c', U'd', 'e\\'f', R'g', f'{a}'\n",
+                "x = \"a\", 'b\"c', \"d\", \"e'f\", R\"g\", f\"{a}\"\n");
+}
+
+Test(format, regions_that_are_switched_off_are_copied) {
+  expect_format("# fmt: off\nx  =  1\n# fmt: on\ny  =  2\nz  =  3  # fmt: skip\n",
+                "# fmt: off\nx  =  1\n# fmt: on\ny = 2\nz  =  3  # fmt: skip\n");
+}
+
+Test(format, a_file_with_syntax_errors_is_refused) {
+  cr_assert_eq(format("x = = 1\n"), TVMS_FOUND_ERRORS);
+  cr_assert_eq(out.len, 0);
+}
+
+Test(format, line_ends_and_byte_order_mark_stay) {
+  expect_format("\xEF\xBB\xBFx=1\r\ny=2", "\xEF\xBB\xBFx = 1\r\ny = 2\r\n");
+}
