@@ -1,0 +1,80 @@
+// Reasoning about integer expressions: simplification, bounds, divisibility, proofs.
+//
+// What simplification returns is printed (loop extents, regions, deduced shapes), so it
+// gives TVM's text, not only TVM's value: the same two simplifiers in the same order with
+// the same rules (arith/rewrite.rules). unit->dialect decides where releases differ.
+//
+// An analyzer knows facts: what variables are bound to, and the constraints of the scopes
+// that are open. Results are nodes of its unit. Everything an analyzer holds belongs to
+// the context's memory; tvms_analyzer_free gives it back early.
+#ifndef TVMS_ARITH_ANALYZER_H
+#define TVMS_ARITH_ANALYZER_H
+
+#include "ir/build.h"
+
+typedef struct tvms_analyzer tvms_analyzer;
+
+tvms_analyzer *tvms_analyzer_new(tvms_unit *unit);
+void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer);
+
+// ---- Facts ----
+
+// `var` is `value` / is one of [min, min + extent). A later fact replaces an earlier one.
+void tvms_analyzer_bind(tvms_analyzer *analyzer, const tvms_node *var, tvms_node *value);
+void tvms_analyzer_bind_range(tvms_analyzer *analyzer, const tvms_node *var,
+                              tvms_node *min, tvms_node *extent);
+
+// Marks the variable in `value` (variable * constant + constant) so that `value` is not
+// negative: what a buffer's shape says about its symbols.
+void tvms_analyzer_mark_nonnegative(tvms_analyzer *analyzer, tvms_node *value);
+
+// Opens a scope in which `condition` holds; close scopes in reverse order with the mark
+// that opening returned.
+typedef struct {
+  uint32_t bounds, moduli, literals, sets, facts;
+} tvms_scope_mark;
+
+tvms_scope_mark tvms_analyzer_enter(tvms_analyzer *analyzer, tvms_node *condition);
+void tvms_analyzer_leave(tvms_analyzer *analyzer, tvms_scope_mark mark);
+
+// ---- Questions ----
+
+// TVM's Analyzer.simplify: canonical form once, then rewriting and canonical form in turn,
+// `steps` times (TVM's default is 2).
+tvms_node *tvms_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+tvms_node *tvms_simplify_steps(tvms_analyzer *analyzer, tvms_node *expr, int steps);
+tvms_node *tvms_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+tvms_node *tvms_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+
+bool tvms_can_prove(tvms_analyzer *analyzer, tvms_node *condition);
+bool tvms_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a, tvms_node *b);
+bool tvms_can_prove_ge(tvms_analyzer *analyzer, tvms_node *expr, int64_t bound);
+bool tvms_can_prove_lt(tvms_analyzer *analyzer, tvms_node *expr, int64_t bound);
+
+// All values lie in [min, max]; INT64_MAX and -INT64_MAX stand for infinities.
+typedef struct {
+  int64_t min;
+  int64_t max;
+} tvms_bound;
+
+#define TVMS_POS_INF INT64_MAX
+#define TVMS_NEG_INF (-INT64_MAX)
+
+tvms_bound tvms_const_int_bound(tvms_analyzer *analyzer, const tvms_node *expr);
+
+// All values are coeff * k + base; coeff 0: the constant base.
+typedef struct {
+  int64_t coeff;
+  int64_t base;
+} tvms_modular;
+
+tvms_modular tvms_modular_set(tvms_analyzer *analyzer, const tvms_node *expr);
+
+// One-off forms for callers without facts of their own.
+tvms_node *tvms_simplify_alone(tvms_unit *unit, tvms_node *expr);
+bool tvms_prove_equal_alone(tvms_unit *unit, tvms_node *a, tvms_node *b);
+
+// The strongest effect of an expression (tvms_effect): what may be dropped or repeated.
+tvms_effect tvms_effect_of(tvms_memory *memory, tvms_node *expr);
+
+#endif

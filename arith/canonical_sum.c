@@ -1,0 +1,272 @@
+// Sums of splits: adding, merging, ordering, and back to expressions.
+#include "arith/canonical.h"
+
+#include "ir/equal.h"
+
+#include <string.h>
+
+// ---- Splits ----
+
+tvms_split tvms_split_of(tvms_node *index) {
+  return (tvms_split){.index = index, .lower = 1, .upper = TVMS_POS_INF, .scale = 1};
+}
+
+bool tvms_split_fits(const tvms_split *split, bool floor) {
+  return split->floor == floor || (split->lower == 1 && split->upper == TVMS_POS_INF);
+}
+
+static tvms_node *binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
+                         int64_t value) {
+  return tvms_fold_binary(unit, kind, a, tvms_number(unit, a->dtype, value));
+}
+
+static tvms_node *modulo_of(tvms_unit *unit, const tvms_split *split) {
+  tvms_node_kind kind = split->floor ? TVMS_NODE_FLOOR_MOD : TVMS_NODE_MOD;
+  if (split->upper == TVMS_POS_INF) return split->index;
+  return binary(unit, kind, split->index, split->upper);
+}
+
+static tvms_node *quotient_of(tvms_unit *unit, const tvms_split *split,
+                              tvms_node *value) {
+  tvms_node_kind kind = split->floor ? TVMS_NODE_FLOOR_DIV : TVMS_NODE_DIV;
+  return split->lower == 1 ? value : binary(unit, kind, value, split->lower);
+}
+
+tvms_node *tvms_split_node(tvms_unit *unit, const tvms_split *split, int64_t scale) {
+  if (split->scale == 0) return tvms_number(unit, split->index->dtype, 0);
+  tvms_node *value = quotient_of(unit, split, modulo_of(unit, split));
+  scale = tvms_wrap_mul(scale, split->scale);
+  return scale == 1 ? value : binary(unit, TVMS_NODE_MUL, value, scale);
+}
+
+static bool same_index(const tvms_split *a, const tvms_split *b) {
+  return tvms_expr_equal(a->index, b->index);
+}
+
+// ---- Sums ----
+
+tvms_sum *tvms_sum_new(tvms_unit *unit, tvms_dtype dtype) {
+  tvms_sum *sum = tvms_arena_new(&unit->arena, tvms_sum);
+  sum->dtype = dtype;
+  return sum;
+}
+
+static void grow(tvms_unit *unit, tvms_sum *sum) {
+  if (sum->len < sum->cap) return;
+  sum->cap = sum->cap ? sum->cap * 2 : 4;
+  tvms_split *args = tvms_arena_array(&unit->arena, tvms_split, sum->cap);
+  if (sum->len) memcpy(args, sum->args, sum->len * sizeof *args);
+  sum->args = args;
+}
+
+void tvms_sum_append(tvms_unit *unit, tvms_sum *sum, tvms_split split) {
+  grow(unit, sum);
+  sum->args[sum->len++] = split;
+}
+
+static void insert(tvms_unit *unit, tvms_sum *sum, uint32_t at, tvms_split split) {
+  grow(unit, sum);
+  memmove(sum->args + at + 1, sum->args + at, (sum->len - at) * sizeof *sum->args);
+  sum->args[at] = split;
+  sum->len++;
+}
+
+void tvms_sum_add(tvms_unit *unit, tvms_sum *sum, tvms_split split, int64_t scale) {
+  if (split.scale == 0) return;
+  split.scale = tvms_wrap_mul(split.scale, scale);
+  uint32_t at = 0;
+  while (at < sum->len && !same_index(&sum->args[at], &split)) at++;
+  for (; at < sum->len; at++) {
+    tvms_split *other = &sum->args[at];
+    if (!same_index(other, &split) || split.lower > other->lower) {
+      insert(unit, sum, at, split);
+      return;
+    }
+    if (split.lower == other->lower && split.upper == other->upper
+        && tvms_split_fits(&split, other->floor)) {
+      other->scale = tvms_wrap_add(other->scale, split.scale);
+      return;
+    }
+  }
+  tvms_sum_append(unit, sum, split);
+}
+
+void tvms_sum_add_sum(tvms_unit *unit, tvms_sum *sum, const tvms_sum *other,
+                      int64_t scale) {
+  for (uint32_t i = 0; i < other->len; i++) {
+    tvms_sum_add(unit, sum, other->args[i], scale);
+  }
+  sum->base = tvms_wrap_add(sum->base, tvms_wrap_mul(other->base, scale));
+}
+
+void tvms_sum_scale(tvms_sum *sum, int64_t scale) {
+  sum->base = tvms_wrap_mul(sum->base, scale);
+  for (uint32_t i = 0; i < sum->len; i++) {
+    sum->args[i].scale = tvms_wrap_mul(sum->args[i].scale, scale);
+  }
+}
+
+void tvms_sum_divide(tvms_sum *sum, int64_t by) {
+  sum->base /= by;
+  for (uint32_t i = 0; i < sum->len; i++) sum->args[i].scale /= by;
+}
+
+bool tvms_sum_is_zero(const tvms_sum *sum) {
+  return sum->base == 0 && sum->len == 0;
+}
+
+void tvms_sum_separate(tvms_unit *unit, const tvms_sum *sum, int64_t by,
+                       tvms_sum **divisible, tvms_sum **rest) {
+  *divisible = tvms_sum_new(unit, sum->dtype);
+  *rest = tvms_sum_new(unit, sum->dtype);
+  (sum->base % by == 0 ? *divisible : *rest)->base = sum->base;
+  for (uint32_t i = 0; i < sum->len; i++) {
+    tvms_sum *part = sum->args[i].scale % by == 0 ? *divisible : *rest;
+    tvms_sum_append(unit, part, sum->args[i]);
+  }
+}
+
+// ---- Back to an expression ----
+
+// Merges neighbours: (x div (c * s)) * s + (x mod (c * s)) div c  is  x div c.
+static bool merge_pair(tvms_split *left, tvms_split *right) {
+  bool fits = tvms_split_fits(left, right->floor);
+  if (left->upper == right->upper && left->lower == right->lower && fits) {
+    right->scale = tvms_wrap_add(right->scale, left->scale);
+    left->scale = 0;
+    return false;  // go on: further neighbours may merge, too
+  }
+  if (left->lower != right->upper || right->scale == 0 || !fits) return false;
+  if (left->scale % right->scale != 0) return false;
+  int64_t factor = left->scale / right->scale;
+  if (left->lower != tvms_wrap_mul(factor, right->lower)) return false;
+  right->upper = left->upper;
+  // The merged one has the rounding of the one that divides.
+  if (right->lower == 1 && right->upper == TVMS_POS_INF) right->floor = left->floor;
+  left->scale = 0;
+  return true;
+}
+
+static void merge_splits(tvms_split *args, uint32_t len) {
+  for (uint32_t i = 0; i < len; i++) {
+    if (args[i].scale == 0) continue;
+    for (uint32_t j = i + 1; j < len; j++) {
+      if (!same_index(&args[i], &args[j]) || args[i].upper < args[j].lower) break;
+      if (merge_pair(&args[i], &args[j])) break;
+    }
+  }
+}
+
+// Order of printing: large scales first, then factors.
+static bool comes_before(const tvms_split *a, const tvms_split *b) {
+  if (a->scale != b->scale) return a->scale > b->scale;
+  if (a->lower != b->lower) return a->lower > b->lower;
+  if (a->upper != b->upper) return a->upper > b->upper;
+  return a->floor && !b->floor;
+}
+
+// Stable, in O(n log n): merges runs of doubling length.
+static void sort_splits(tvms_split *args, tvms_split *spare, uint32_t len) {
+  for (uint32_t width = 1; width < len; width *= 2) {
+    for (uint32_t begin = 0; begin < len; begin += 2 * width) {
+      uint32_t middle = begin + width < len ? begin + width : len;
+      uint32_t end = middle + width < len ? middle + width : len;
+      uint32_t i = begin, j = middle, at = begin;
+      while (i < middle || j < end) {
+        bool right = i == middle || (j < end && comes_before(&args[j], &args[i]));
+        spare[at++] = right ? args[j++] : args[i++];
+      }
+    }
+    memcpy(args, spare, len * sizeof *args);
+  }
+}
+
+// The terms with scales of one sign, added or subtracted.
+static tvms_node *add_terms(tvms_unit *unit, tvms_node *result, const tvms_split *args,
+                            uint32_t len, int sign) {
+  tvms_node_kind kind = sign > 0 ? TVMS_NODE_ADD : TVMS_NODE_SUB;
+  for (uint32_t i = 0; i < len; i++) {
+    if (args[i].scale == 0 || (args[i].scale > 0) != (sign > 0)) continue;
+    tvms_node *term = tvms_split_node(unit, &args[i], sign);
+    result = tvms_fold_binary(unit, kind, result, term);
+  }
+  return result;
+}
+
+tvms_node *tvms_sum_node(tvms_unit *unit, const tvms_sum *sum) {
+  tvms_dtype dtype = sum->dtype;
+  if (sum->len == 0) return tvms_number(unit, dtype, sum->base);
+  tvms_split *args = tvms_arena_array(&unit->arena, tvms_split, sum->len * 2);
+  memcpy(args, sum->args, sum->len * sizeof *args);
+  merge_splits(args, sum->len);
+  sort_splits(args, args + sum->len, sum->len);
+  int64_t lowest = dtype.bits >= 64 ? INT64_MIN : -((int64_t)1 << (dtype.bits - 1));
+  bool up = sum->base > 0 || sum->base == lowest;
+  tvms_node *result = tvms_number(unit, dtype, 0);
+  result = add_terms(unit, result, args, sum->len, 1);
+  if (up) result = binary(unit, TVMS_NODE_ADD, result, sum->base);
+  result = add_terms(unit, result, args, sum->len, -1);
+  return up || sum->base == 0 ? result
+                              : binary(unit, TVMS_NODE_SUB, result, -sum->base);
+}
+
+// ---- Casts ----
+
+static bool is_safe(tvms_analyzer *analyzer, const tvms_node *value, tvms_dtype dtype) {
+  if (!tvms_is_index_dtype(dtype)) return false;
+  if (value->dtype.bits <= dtype.bits) return true;
+  tvms_bound bound = tvms_const_int_bound(analyzer, value);
+  return bound.min >= INT32_MIN && bound.max <= INT32_MAX;
+}
+
+bool tvms_split_takes_cast(tvms_analyzer *analyzer, const tvms_split *split,
+                           tvms_dtype dtype) {
+  tvms_unit *unit = analyzer->unit;
+  if (dtype.bits >= split->index->dtype.bits || split->scale == 0) return true;
+  if (!is_safe(analyzer, split->index, dtype)) return false;
+  tvms_node *value = modulo_of(unit, split);
+  if (!is_safe(analyzer, value, dtype)) return false;
+  value = quotient_of(unit, split, value);
+  if (!is_safe(analyzer, value, dtype)) return false;
+  value = binary(unit, TVMS_NODE_MUL, value, split->scale);
+  return is_safe(analyzer, value, dtype);
+}
+
+bool tvms_sum_takes_cast(tvms_analyzer *analyzer, const tvms_sum *sum,
+                         tvms_dtype dtype) {
+  if (dtype.bits >= sum->dtype.bits) return true;
+  tvms_unit *unit = analyzer->unit;
+  tvms_node *partial = tvms_number(unit, sum->dtype, 0);
+  for (int sign = 1; sign >= -1; sign -= 2) {
+    tvms_node_kind kind = sign > 0 ? TVMS_NODE_ADD : TVMS_NODE_SUB;
+    for (uint32_t i = 0; i < sum->len; i++) {
+      const tvms_split *split = &sum->args[i];
+      if (split->scale == 0 || (split->scale > 0) != (sign > 0)) continue;
+      tvms_node *term = tvms_split_node(unit, split, sign);
+      partial = tvms_fold_binary(unit, kind, partial, term);
+      if (!is_safe(analyzer, partial, dtype)) return false;
+    }
+    if (sum->base != 0 && (sum->base > 0) == (sign > 0)) {
+      partial = binary(unit, TVMS_NODE_ADD, partial, sum->base);
+      if (!is_safe(analyzer, partial, dtype)) return false;
+    }
+  }
+  for (uint32_t i = 0; i < sum->len; i++) {
+    if (!tvms_split_takes_cast(analyzer, &sum->args[i], dtype)) return false;
+  }
+  return true;
+}
+
+void tvms_split_cast(tvms_unit *unit, tvms_split *split, tvms_dtype dtype) {
+  tvms_diags *diags = &unit->context->diags;
+  diags->muted++;
+  tvms_node *index = tvms_build_cast(unit, dtype, split->index, split->index->span);
+  diags->muted--;
+  split->index = index ? index
+                       : tvms_cast_raw(unit, dtype, split->index, split->index->span);
+}
+
+void tvms_sum_cast(tvms_unit *unit, tvms_sum *sum, tvms_dtype dtype) {
+  for (uint32_t i = 0; i < sum->len; i++) tvms_split_cast(unit, &sum->args[i], dtype);
+  sum->dtype = dtype;
+}

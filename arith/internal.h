@@ -1,0 +1,138 @@
+// What the files of arith/ share: facts, the two simplifiers, comparison.
+#ifndef TVMS_ARITH_INTERNAL_H
+#define TVMS_ARITH_INTERNAL_H
+
+#include "arith/analyzer.h"
+#include "ir/fold.h"
+#include "ir/node_map.h"
+#include "support/vec.h"
+
+// What is known of one variable.
+typedef struct {
+  const tvms_node *var;
+  bool has_bound, has_modular;
+  tvms_bound bound;
+  tvms_modular modular;
+  tvms_node *TVMS_NULLABLE value;  // simplified; replaces the variable
+  // Domain for symbolic sets: [set_min, set_max]; NULL: none.
+  tvms_node *TVMS_NULLABLE set_min;
+  tvms_node *TVMS_NULLABLE set_max;
+} tvms_var_facts;
+
+// An expression with a constant bound that holds in the open scopes.
+typedef struct {
+  const tvms_node *expr;
+  tvms_bound bound;
+} tvms_bound_fact;
+
+// What a variable's modular set was before a scope.
+typedef struct {
+  tvms_var_facts *facts;
+  bool had;
+  tvms_modular old;
+} tvms_modular_undo;
+
+// left OP right + offset, as entered.
+typedef struct {
+  const tvms_node *left, *right;
+  int64_t offset;
+  uint8_t result;  // tvms_compare
+} tvms_inequality;
+
+// Possible results of a comparison as a set of bits.
+typedef enum {
+  TVMS_INCONSISTENT = 0,
+  TVMS_IS_EQ = 1,
+  TVMS_IS_LT = 2,
+  TVMS_IS_LE = 3,
+  TVMS_IS_GT = 4,
+  TVMS_IS_GE = 5,
+  TVMS_IS_NE = 6,
+  TVMS_UNKNOWN = 7,
+} tvms_compare;
+
+typedef struct {
+  tvms_analyzer *analyzer;
+  bool canonical;  // sums and splits in normal form
+  int again;       // nesting of rules whose result is simplified again
+} tvms_simplifier;
+
+struct tvms_analyzer {
+  tvms_unit *unit;
+  tvms_memory *memory;
+  tvms_node_map vars;  // VAR -> tvms_var_facts
+  TVMS_VEC(tvms_bound_fact) bounds;
+  TVMS_VEC(tvms_modular_undo) moduli;
+  TVMS_VEC(tvms_node *) literals;
+  TVMS_VEC(tvms_bound_fact) sets;
+  TVMS_VEC(tvms_inequality) facts;
+  tvms_simplifier rewriter;
+  tvms_simplifier normalizer;
+};
+
+// Facts of a variable, or NULL; made when missing.
+tvms_var_facts *TVMS_NULLABLE tvms_facts_of(const tvms_analyzer *analyzer,
+                                            const tvms_node *var);
+tvms_var_facts *tvms_facts_made(tvms_analyzer *analyzer, const tvms_node *var);
+
+// ---- Small arithmetic ----
+
+// Greatest common divisor of the absolute values; 0 counts as the other one.
+int64_t tvms_gcd(int64_t a, int64_t b);
+int64_t tvms_floor_div_int(int64_t a, int64_t b);
+int64_t tvms_floor_mod_int(int64_t a, int64_t b);
+
+// `a + b`, `a * b` … of C, wrapping.
+static inline int64_t tvms_wrap_add(int64_t a, int64_t b) {
+  return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t tvms_wrap_sub(int64_t a, int64_t b) {
+  return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+static inline int64_t tvms_wrap_mul(int64_t a, int64_t b) {
+  return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+// ---- Building inside the simplifiers: constants fold, nothing is reported ----
+
+tvms_node *tvms_fold_binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
+                            tvms_node *b);
+// A constant of an integer dtype; a broadcast for vectors.
+tvms_node *tvms_number(tvms_unit *unit, tvms_dtype dtype, int64_t value);
+tvms_node *tvms_truth(tvms_unit *unit, tvms_dtype dtype, bool value);
+
+// ---- Constraints ----
+
+// The parts of a conjunction that hold each on their own.
+void tvms_each_conjunct(tvms_node *condition, void (*use)(void *self, tvms_node *part),
+                        void *self);
+void tvms_enter_bounds(tvms_analyzer *analyzer, tvms_node *condition);
+void tvms_enter_modular(tvms_analyzer *analyzer, const tvms_node *condition);
+void tvms_enter_literals(tvms_analyzer *analyzer, tvms_node *condition);
+void tvms_enter_inequalities(tvms_analyzer *analyzer, tvms_node *condition);
+
+// ---- The simplifiers ----
+
+// One visit of an expression by rewriting, or to normal form, as the simplifier says.
+tvms_node *tvms_visit(tvms_simplifier *s, tvms_node *node);
+// The rewriting part of a visit: children through tvms_visit, then the rules.
+tvms_node *tvms_rewrite_visit(tvms_simplifier *s, tvms_node *node);
+// The canonical part of a visit: arith/canonical.c.
+tvms_node *tvms_canonical_visit(tvms_simplifier *s, tvms_node *node);
+// A visit for a rule that wants its result simplified; gives up at some depth.
+tvms_node *tvms_visit_again(tvms_simplifier *s, tvms_node *node);
+// The first rule that applies, else the node itself.
+tvms_node *tvms_apply_rules(tvms_simplifier *s, tvms_node *node);
+// Pushes `not` inwards, one level at a time, as constraints are compared.
+tvms_node *tvms_normalize_bool(tvms_unit *unit, tvms_node *node);
+
+// ---- Comparison ----
+
+tvms_compare tvms_compare_to(tvms_simplifier *s, tvms_node *expr, int64_t value);
+tvms_compare tvms_compare_exprs(tvms_simplifier *s, tvms_node *a, tvms_node *b);
+tvms_compare tvms_compare_by_facts(const tvms_analyzer *analyzer, const tvms_node *a,
+                                   const tvms_node *b);
+
+bool tvms_mentions_vscale(tvms_memory *memory, tvms_node *node);
+
+#endif
