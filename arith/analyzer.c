@@ -1,6 +1,5 @@
 // Facts, scopes and proofs.
 #include "arith/internal.h"
-
 #include "ir/walk.h"
 
 // ---- Life ----
@@ -55,9 +54,10 @@ int64_t tvms_floor_mod_int(int64_t a, int64_t b) {
 
 tvms_node *tvms_number(tvms_unit *unit, tvms_dtype dtype, int64_t value) {
   tvms_dtype scalar = tvms_dtype_with_lanes(dtype, 1);
-  tvms_node *number = tvms_dtype_is_real(dtype)
-                          ? tvms_float_imm_new(unit, scalar, (double)value, TVMS_NO_SPAN)
-                          : tvms_int_imm_new(unit, scalar, value, TVMS_NO_SPAN);
+  tvms_node *number =
+      tvms_dtype_is_real(dtype)
+          ? tvms_float_imm_new(unit, scalar, (double)value, TVMS_NO_SPAN)
+          : tvms_int_imm_new(unit, scalar, value, TVMS_NO_SPAN);
   if (dtype.lanes == 1) return number;
   return tvms_broadcast_raw(unit, number, dtype.lanes, TVMS_NO_SPAN);
 }
@@ -122,10 +122,10 @@ void tvms_analyzer_bind_range(tvms_analyzer *analyzer, const tvms_node *var,
   facts->set_max =
       tvms_simplify(analyzer, tvms_fold_binary(unit, TVMS_NODE_SUB, end, one));
   tvms_node *itself = (tvms_node *)(uintptr_t)var;
-  tvms_enter_inequalities(analyzer,
-                          tvms_binary_raw(unit, TVMS_NODE_GE, itself, min, TVMS_NO_SPAN));
-  tvms_enter_inequalities(analyzer,
-                          tvms_binary_raw(unit, TVMS_NODE_LT, itself, end, TVMS_NO_SPAN));
+  tvms_enter_inequalities(
+      analyzer, tvms_binary_raw(unit, TVMS_NODE_GE, itself, min, TVMS_NO_SPAN));
+  tvms_enter_inequalities(
+      analyzer, tvms_binary_raw(unit, TVMS_NODE_LT, itself, end, TVMS_NO_SPAN));
 }
 
 // value = symbol * scale + offset with a positive scale, or NULL.

@@ -20,7 +20,8 @@ void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer);
 // ---- Facts ----
 
 // `var` is `value` / is one of [min, min + extent). A later fact replaces an earlier one.
-void tvms_analyzer_bind(tvms_analyzer *analyzer, const tvms_node *var, tvms_node *value);
+void tvms_analyzer_bind(tvms_analyzer *analyzer, const tvms_node *var,
+                        tvms_node *value);
 void tvms_analyzer_bind_range(tvms_analyzer *analyzer, const tvms_node *var,
                               tvms_node *min, tvms_node *extent);
 

@@ -1,6 +1,5 @@
 // Constant bounds of integer expressions.
 #include "arith/internal.h"
-
 #include "ir/equal.h"
 
 #include <math.h>
@@ -87,8 +86,7 @@ static tvms_bound everything(tvms_dtype dtype) {
 // ---- Operators ----
 
 // The hull of an operator that is monotonic in each operand.
-static tvms_bound corners(tvms_bound a, tvms_bound b,
-                          int64_t (*op)(int64_t, int64_t)) {
+static tvms_bound corners(tvms_bound a, tvms_bound b, int64_t (*op)(int64_t, int64_t)) {
   int64_t v1 = op(a.min, b.min), v2 = op(a.max, b.max);
   int64_t v3 = op(a.min, b.max), v4 = op(a.max, b.min);
   return (tvms_bound){min64(min64(v1, v2), min64(v3, v4)),
@@ -133,8 +131,8 @@ static bool floor_mod_by_modular(tvms_analyzer *analyzer, const tvms_node *divid
 static tvms_bound bound_floor_mod(tvms_analyzer *analyzer, const tvms_binary *op) {
   tvms_bound a = bound_of(analyzer, op->a), b = divisor(bound_of(analyzer, op->b));
   if (b.min <= 0) {
-    tvms_bound range = make_bound(min64(0, inf_add(b.min, 1)),
-                                  max64(0, inf_add(b.max, -1)));
+    tvms_bound range =
+        make_bound(min64(0, inf_add(b.min, 1)), max64(0, inf_add(b.max, -1)));
     return meet(range, everything(op->head.dtype));
   }
   int64_t cap = inf_add(b.max, -1);
@@ -208,8 +206,8 @@ static tvms_bound bound_cast(tvms_analyzer *analyzer, const tvms_node *node) {
       tvms_dtype_is_int(node->dtype) ? ceil_log2_arg(value) : NULL;
   if (!log2_arg) return meet(bound_of(analyzer, value), everything(node->dtype));
   if (log2_arg->kind == TVMS_NODE_FLOAT_IMM) {
-    int64_t log2 = (int64_t)ceil(log2(tvms_as_float_imm(log2_arg)->value));
-    return make_bound(log2, log2);
+    int64_t bits = (int64_t)ceil(log2(tvms_as_float_imm(log2_arg)->value));
+    return make_bound(bits, bits);
   }
   tvms_bound arg = bound_of(analyzer, log2_arg);
   if (arg.min < 1) return everything(node->dtype);
@@ -236,8 +234,7 @@ static tvms_bound bound_binary(tvms_analyzer *analyzer, const tvms_node *node) {
   if (node->kind >= TVMS_NODE_EQ) return everything(node->dtype);
   tvms_bound a = bound_of(analyzer, op->a), b = bound_of(analyzer, op->b);
   switch ((int)node->kind) {
-  case TVMS_NODE_ADD:
-    return (tvms_bound){inf_add(a.min, b.min), inf_add(a.max, b.max)};
+  case TVMS_NODE_ADD: return (tvms_bound){inf_add(a.min, b.min), inf_add(a.max, b.max)};
   case TVMS_NODE_SUB:
     return (tvms_bound){inf_add(a.min, negate(b.max)), inf_add(a.max, negate(b.min))};
   case TVMS_NODE_MUL: return corners(a, b, inf_mul);

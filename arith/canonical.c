@@ -155,7 +155,8 @@ static tvms_node *mod_node(tvms_simplifier *s, tvms_node *a, int64_t by, bool fl
   return tvms_fold_binary(unit_of(s), kind, a, number(s, a->dtype, by));
 }
 
-static tvms_split split_div(tvms_simplifier *s, tvms_split lhs, int64_t by, bool floor) {
+static tvms_split split_div(tvms_simplifier *s, tvms_split lhs, int64_t by,
+                            bool floor) {
   lhs = with_rounding(s, lhs, floor);
   if (lhs.scale % by == 0) {
     lhs.scale /= by;
@@ -183,7 +184,8 @@ static tvms_split split_div(tvms_simplifier *s, tvms_split lhs, int64_t by, bool
 
 // 0 <= e < by, so that e leaves a division or a modulo.
 static bool is_below(tvms_simplifier *s, tvms_node *e, int64_t by) {
-  return tvms_compare_to(s, e, by) == TVMS_IS_LT && tvms_can_prove_ge(s->analyzer, e, 0);
+  return tvms_compare_to(s, e, by) == TVMS_IS_LT
+         && tvms_can_prove_ge(s->analyzer, e, 0);
 }
 
 // lhs / by + rest / by, where `by` divides lhs.
@@ -196,7 +198,8 @@ static tvms_sum *add_quotient(tvms_simplifier *s, tvms_sum *lhs, tvms_sum *rest,
     lhs->base = tvms_wrap_add(lhs->base, floor ? tvms_floor_div_int(n, by) : n / by);
     return lhs;
   }
-  bool gone = floor ? is_below(s, extra, by) : tvms_compare_to(s, extra, by) == TVMS_IS_LT;
+  bool gone =
+      floor ? is_below(s, extra, by) : tvms_compare_to(s, extra, by) == TVMS_IS_LT;
   if (!gone) {
     tvms_split split = split_div(s, tvms_split_of(extra), by, floor);
     tvms_sum_add(unit_of(s), lhs, split, 1);
@@ -231,10 +234,10 @@ static value div_const(tvms_simplifier *s, value a, int64_t by, bool floor) {
       tvms_sum_divide(lhs, by);
       return as_sum(lhs);
     }
-    bool splits = floor
-                  || (tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), lhs), 0)
-                      && tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), rest),
-                                           0));
+    bool splits =
+        floor
+        || (tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), lhs), 0)
+            && tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), rest), 0));
     if (splits) return as_sum(add_quotient(s, lhs, rest, by, floor));
   } else {
     tvms_bound bound = tvms_const_int_bound(s->analyzer, normalize(s, a));
@@ -247,7 +250,8 @@ static value div_const(tvms_simplifier *s, value a, int64_t by, bool floor) {
 
 // ---- Modulo by a constant ----
 
-static tvms_split split_mod(tvms_simplifier *s, tvms_split lhs, int64_t by, bool floor) {
+static tvms_split split_mod(tvms_simplifier *s, tvms_split lhs, int64_t by,
+                            bool floor) {
   lhs = with_rounding(s, lhs, floor);
   if (lhs.scale % by == 0) {
     lhs.scale = 0;
@@ -289,9 +293,8 @@ static value trunc_mod_sum(tvms_simplifier *s, tvms_sum *sum, int64_t by) {
   tvms_sum *lhs, *rest;
   tvms_sum_separate(unit_of(s), sum, by, &lhs, &rest);
   if (tvms_sum_is_zero(rest)) return plain(number(s, sum->dtype, 0));
-  bool positive =
-      tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), lhs), 0)
-      && tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), rest), 0);
+  bool positive = tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), lhs), 0)
+                  && tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), rest), 0);
   if (positive) {
     tvms_node *extra = tvms_sum_node(unit_of(s), rest);
     if (extra->kind == TVMS_NODE_INT_IMM) return plain(mod_node(s, extra, by, false));
@@ -470,8 +473,9 @@ static value mutate_less(tvms_simplifier *s, tvms_node *node) {
   if (signed_well && only->upper != TVMS_POS_INF
       && only->upper % (gcd * only->lower) == 0) {
     tvms_sum_divide(divisible, gcd);
-    tvms_node *sum = tvms_fold_binary(unit, TVMS_NODE_ADD, tvms_sum_node(unit, divisible),
-                                      reduce_split(s, only, gcd));
+    tvms_node *sum =
+        tvms_fold_binary(unit, TVMS_NODE_ADD, tvms_sum_node(unit, divisible),
+                         reduce_split(s, only, gcd));
     return mutate(s, below_zero(s, sum));
   }
   return plain(tvms_rewrite_visit(s, node));
@@ -498,7 +502,8 @@ static value mutate_inner(tvms_simplifier *s, tvms_node *node) {
     if (tvms_is_index_dtype(node->dtype)) return mutate_cast(s, node);
     break;
   case TVMS_NODE_LT:
-    if (tvms_is_index_dtype(tvms_as_binary(node)->a->dtype)) return mutate_less(s, node);
+    if (tvms_is_index_dtype(tvms_as_binary(node)->a->dtype))
+      return mutate_less(s, node);
     break;
   default: break;
   }

@@ -1,6 +1,5 @@
 // Sums of splits: adding, merging, ordering, and back to expressions.
 #include "arith/canonical.h"
-
 #include "ir/equal.h"
 
 #include <string.h>
@@ -75,7 +74,8 @@ void tvms_sum_add(tvms_unit *unit, tvms_sum *sum, tvms_split split, int64_t scal
   if (split.scale == 0) return;
   split.scale = tvms_wrap_mul(split.scale, scale);
   uint32_t at = 0;
-  while (at < sum->len && !same_index(&sum->args[at], &split)) at++;
+  while (at < sum->len && !same_index(&sum->args[at], &split))
+    at++;
   for (; at < sum->len; at++) {
     tvms_split *other = &sum->args[at];
     if (!same_index(other, &split) || split.lower > other->lower) {
@@ -108,7 +108,8 @@ void tvms_sum_scale(tvms_sum *sum, int64_t scale) {
 
 void tvms_sum_divide(tvms_sum *sum, int64_t by) {
   sum->base /= by;
-  for (uint32_t i = 0; i < sum->len; i++) sum->args[i].scale /= by;
+  for (uint32_t i = 0; i < sum->len; i++)
+    sum->args[i].scale /= by;
 }
 
 bool tvms_sum_is_zero(const tvms_sum *sum) {
@@ -262,11 +263,12 @@ void tvms_split_cast(tvms_unit *unit, tvms_split *split, tvms_dtype dtype) {
   diags->muted++;
   tvms_node *index = tvms_build_cast(unit, dtype, split->index, split->index->span);
   diags->muted--;
-  split->index = index ? index
-                       : tvms_cast_raw(unit, dtype, split->index, split->index->span);
+  split->index =
+      index ? index : tvms_cast_raw(unit, dtype, split->index, split->index->span);
 }
 
 void tvms_sum_cast(tvms_unit *unit, tvms_sum *sum, tvms_dtype dtype) {
-  for (uint32_t i = 0; i < sum->len; i++) tvms_split_cast(unit, &sum->args[i], dtype);
+  for (uint32_t i = 0; i < sum->len; i++)
+    tvms_split_cast(unit, &sum->args[i], dtype);
   sum->dtype = dtype;
 }

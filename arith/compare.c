@@ -1,6 +1,5 @@
 // Comparison of expressions: by bounds of their difference, by known inequalities.
 #include "arith/internal.h"
-
 #include "ir/equal.h"
 
 // ---- Bounds and remainders ----

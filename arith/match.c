@@ -1,6 +1,5 @@
 // The matcher of rewrite rules: patterns, results and conditions as prefix code.
 #include "arith/rules.h"
-
 #include "ir/equal.h"
 
 enum { VARIABLES = 8, INTEGERS = 3 };
@@ -63,7 +62,7 @@ static bool match_code(match *m, const uint8_t **at, tvms_node *node) {
     m->real = node;
     return node->kind == TVMS_NODE_FLOAT_IMM;
   }
-  if (code == R_LITERAL) return tvms_is_int_value(node, (int8_t)*(*at)++);
+  if (code == R_LITERAL) return tvms_is_int_value(node, (int8_t) * (*at)++);
   if (node->kind != code) return false;
   tvms_node *operands[3];
   int count = operands_of(node, operands);
@@ -75,16 +74,19 @@ static bool match_code(match *m, const uint8_t **at, tvms_node *node) {
 
 // ---- Building ----
 
-static tvms_node *build(match *m, const uint8_t **at, const tvms_node *TVMS_NULLABLE like);
+static tvms_node *build(match *m, const uint8_t **at,
+                        const tvms_node *TVMS_NULLABLE like);
 
 static const uint8_t *skip(const uint8_t *at) {
   uint8_t code = *at++;
   if (code == R_LITERAL) return at + 1;
   if (code == R_LIKE) return at + 2;
   if (code >= R_VAR) return at;
-  int count = code == TVMS_NODE_NOT ? 1
-              : code == TVMS_NODE_RAMP || code == TVMS_NODE_SELECT ? 3 : 2;
-  for (int i = 0; i < count; i++) at = skip(at);
+  int count = code == TVMS_NODE_NOT                                ? 1
+              : code == TVMS_NODE_RAMP || code == TVMS_NODE_SELECT ? 3
+                                                                   : 2;
+  for (int i = 0; i < count; i++)
+    at = skip(at);
   return at;
 }
 
@@ -124,7 +126,8 @@ static tvms_node *build_select(match *m, const uint8_t **at) {
   return tvms_select_raw(m->unit, condition, true_value, false_value, TVMS_NO_SPAN);
 }
 
-static tvms_node *build(match *m, const uint8_t **at, const tvms_node *TVMS_NULLABLE like) {
+static tvms_node *build(match *m, const uint8_t **at,
+                        const tvms_node *TVMS_NULLABLE like) {
   uint8_t code = *(*at)++;
   if (code >= R_VAR && code < R_VAR + VARIABLES) return m->vars[code - R_VAR];
   if (code >= R_INT && code < R_INT + INTEGERS) return m->ints[code - R_INT];
@@ -132,7 +135,7 @@ static tvms_node *build(match *m, const uint8_t **at, const tvms_node *TVMS_NULL
   case R_FLOAT: return m->real;
   case R_LITERAL: {
     tvms_dtype dtype = like ? like->dtype : TVMS_DTYPE(INT, 32);
-    return tvms_number(m->unit, dtype, (int8_t)*(*at)++);
+    return tvms_number(m->unit, dtype, (int8_t) * (*at)++);
   }
   case R_LIKE: {
     tvms_dtype dtype = m->vars[*(*at)++]->dtype;
@@ -200,7 +203,7 @@ static int64_t judge(match *m, const uint8_t **at) {
   uint8_t code = *(*at)++;
   tvms_analyzer *analyzer = m->s->analyzer;
   switch (code) {
-  case C_NUMBER: return (int8_t)*(*at)++;
+  case C_NUMBER: return (int8_t) * (*at)++;
   case C_INT: return tvms_as_int_imm(m->ints[*(*at)++])->value;
   case C_FLOAT: return tvms_as_float_imm(m->real)->value != 0;
   case C_AND: return judge_logical(m, at, true);

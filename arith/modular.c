@@ -51,8 +51,8 @@ static tvms_modular divide(tvms_analyzer *analyzer, tvms_node *dividend, int64_t
   tvms_modular a = set_of(analyzer, dividend);
   if (by == 0 || a.coeff % by != 0) return anything;
   if (a.base == 0) return make_set(a.coeff / by, 0);
-  bool clear = a.base > 0 && by > 0
-               && (round_down || tvms_can_prove_ge(analyzer, dividend, 0));
+  bool clear =
+      a.base > 0 && by > 0 && (round_down || tvms_can_prove_ge(analyzer, dividend, 0));
   return clear ? make_set(a.coeff / by, a.base / by) : anything;
 }
 
@@ -61,9 +61,9 @@ static tvms_modular remain(tvms_analyzer *analyzer, tvms_node *dividend, int64_t
   tvms_modular a = set_of(analyzer, dividend);
   int64_t coeff = tvms_gcd(a.coeff, by);
   if (by == 0 || coeff == 0) return anything;
-  bool clear = a.base % coeff == 0
-               || (a.base > 0
-                   && (round_down || tvms_can_prove_ge(analyzer, dividend, 0)));
+  bool clear =
+      a.base % coeff == 0
+      || (a.base > 0 && (round_down || tvms_can_prove_ge(analyzer, dividend, 0)));
   return clear ? make_set(coeff, a.base % coeff) : anything;
 }
 

@@ -1,8 +1,8 @@
 // The rewriting visit: children first, then constants, known conditions and rules.
-#include "arith/rules.h"
-
-#include "ir/equal.h"
 #include "ir/rewrite.h"
+
+#include "arith/rules.h"
+#include "ir/equal.h"
 
 #include <math.h>
 
@@ -61,8 +61,9 @@ tvms_node *tvms_normalize_bool(tvms_unit *unit, tvms_node *node) {
   if (negated) kind = (tvms_node_kind)opposite[kind - TVMS_NODE_EQ];
   if (kind == TVMS_NODE_GT) return tvms_fold_binary(unit, TVMS_NODE_LT, op->b, op->a);
   if (kind == TVMS_NODE_GE) return tvms_fold_binary(unit, TVMS_NODE_LE, op->b, op->a);
-  return kind == (tvms_node_kind)node->kind ? node
-                                            : tvms_fold_binary(unit, kind, op->a, op->b);
+  return kind == (tvms_node_kind)node->kind
+             ? node
+             : tvms_fold_binary(unit, kind, op->a, op->b);
 }
 
 // The constant that an expression is by the conditions of the open scopes, or NULL.
@@ -71,7 +72,8 @@ static tvms_node *TVMS_NULLABLE known_truth(tvms_simplifier *s, tvms_node *node)
   if (s->canonical) return NULL;
   for (uint32_t i = 0; i < s->analyzer->literals.len; i++) {
     const tvms_node *literal = s->analyzer->literals.items[i];
-    if (tvms_expr_equal(literal, node)) return tvms_truth(unit_of(s), node->dtype, true);
+    if (tvms_expr_equal(literal, node))
+      return tvms_truth(unit_of(s), node->dtype, true);
     bool negated = literal->kind == TVMS_NODE_NOT
                    && tvms_expr_equal(tvms_as_not(literal)->a, node);
     if (negated) return tvms_truth(unit_of(s), node->dtype, false);
@@ -159,7 +161,8 @@ static tvms_node *visit_le(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   node = negated(s, compared(s, TVMS_NODE_LT, op->b, op->a));
   if (node->kind != TVMS_NODE_LE) return node;
-  return tvms_is_index_dtype(tvms_as_binary(node)->a->dtype) ? settle_le(s, node) : node;
+  return tvms_is_index_dtype(tvms_as_binary(node)->a->dtype) ? settle_le(s, node)
+                                                             : node;
 }
 
 // `a > b` and `a >= b` are simplified as `b < a` and `b <= a`.
@@ -272,8 +275,8 @@ static tvms_node *fold_shift(tvms_simplifier *s, tvms_node *node, tvms_tir_opcod
   }
   tvms_diags *diags = &unit_of(s)->context->diags;
   diags->muted++;
-  tvms_node *folded = tvms_build_bitwise(unit_of(s), op, args.items[0], args.items[1],
-                                         TVMS_NO_SPAN);
+  tvms_node *folded =
+      tvms_build_bitwise(unit_of(s), op, args.items[0], args.items[1], TVMS_NO_SPAN);
   diags->muted--;
   return folded ? folded : node;
 }

@@ -6,7 +6,8 @@ static tvms_node *binary(tvms_simplifier *s, tvms_node_kind kind, tvms_node *a,
   return tvms_fold_binary(s->analyzer->unit, kind, a, b);
 }
 
-static tvms_node *number_like(tvms_simplifier *s, const tvms_node *like, int64_t value) {
+static tvms_node *number_like(tvms_simplifier *s, const tvms_node *like,
+                              int64_t value) {
   return tvms_number(s->analyzer->unit, like->dtype, value);
 }
 
@@ -51,9 +52,9 @@ static tvms_node *make_broadcast(tvms_simplifier *s, const ramp_division *r,
 // Are all lanes in one block of c2? `in_step`: the base's step must cover them, too.
 static bool one_block(const ramp_division *r, bool round_down) {
   int64_t last = tvms_wrap_add(r->set.base, tvms_wrap_mul(r->lanes - 1, r->c1));
-  return round_down ? tvms_floor_div_int(r->set.base, r->c2)
-                          == tvms_floor_div_int(last, r->c2)
-                    : r->set.base / r->c2 == last / r->c2;
+  return round_down
+             ? tvms_floor_div_int(r->set.base, r->c2) == tvms_floor_div_int(last, r->c2)
+             : r->set.base / r->c2 == last / r->c2;
 }
 
 static bool step_covers(const ramp_division *r) {
@@ -130,7 +131,8 @@ tvms_node *TVMS_NULLABLE tvms_rule_tmod_modular(tvms_simplifier *s, tvms_node *n
   return binary(s, TVMS_NODE_MOD, number_like(s, op->a, set.base), op->b);
 }
 
-tvms_node *TVMS_NULLABLE tvms_rule_floor_mod_range(tvms_simplifier *s, tvms_node *node) {
+tvms_node *TVMS_NULLABLE tvms_rule_floor_mod_range(tvms_simplifier *s,
+                                                   tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   int64_t c;
   if (!int_value(op->b, &c) || c <= 0) return NULL;
@@ -196,10 +198,9 @@ tvms_node *TVMS_NULLABLE tvms_rule_floor_div_product(tvms_simplifier *s,
   if (!y) y = number_like(s, x, 0);
   tvms_node *rest_c1 = binary(s, TVMS_NODE_FLOOR_MOD, factor, divisor);
   tvms_node *rest_y = binary(s, TVMS_NODE_FLOOR_MOD, y, divisor);
-  tvms_node *residue = binary(s, TVMS_NODE_FLOOR_DIV,
-                              binary(s, TVMS_NODE_ADD,
-                                     binary(s, TVMS_NODE_MUL, x, rest_c1), rest_y),
-                              divisor);
+  tvms_node *residue = binary(
+      s, TVMS_NODE_FLOOR_DIV,
+      binary(s, TVMS_NODE_ADD, binary(s, TVMS_NODE_MUL, x, rest_c1), rest_y), divisor);
   tvms_node *y_div = binary(s, TVMS_NODE_FLOOR_DIV, y, divisor);
   if (tvms_compare_to(s, y_div, 0) == TVMS_IS_EQ) y_div = number_like(s, x, 0);
   tvms_bound bound = tvms_const_int_bound(s->analyzer, residue);

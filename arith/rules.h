@@ -46,7 +46,7 @@ enum {
 enum { GUARD_ANY, GUARD_VECTOR, GUARD_INDEX, GUARD_OTHER, GUARD_UNSIGNED };
 
 typedef struct {
-  uint16_t pattern;    // offsets in tvms_rule_code
+  uint16_t pattern;  // offsets in tvms_rule_code
   uint16_t result;
   uint16_t condition;  // 0: none
   uint8_t guard;
@@ -64,7 +64,8 @@ typedef struct {
 extern const uint8_t tvms_rule_code[];
 extern const tvms_rules tvms_rules_of[TVMS_NODE_COUNT];
 
-#define RULE(name) tvms_node *TVMS_NULLABLE tvms_rule_##name(tvms_simplifier *, tvms_node *)
+#define RULE(name)                                                                     \
+  tvms_node *TVMS_NULLABLE tvms_rule_##name(tvms_simplifier *, tvms_node *)
 RULE(ramp_tdiv);
 RULE(ramp_tmod);
 RULE(ramp_floor_div);
