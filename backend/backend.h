@@ -1,0 +1,63 @@
+// Native code: what the plug-in that holds LLVM offers, and how to reach it.
+//
+// LLVM lives in a shared object of its own (libtvms-llvm.so), loaded when native code is
+// asked for and never else. Nothing of LLVM appears in this header.
+#ifndef TVMS_BACKEND_BACKEND_H
+#define TVMS_BACKEND_BACKEND_H
+
+#include "interp/interp.h"
+#include "support/strbuf.h"
+
+typedef enum {
+  TVMS_NATIVE_OBJECT,
+  TVMS_NATIVE_ASSEMBLY,
+  TVMS_NATIVE_IR,  // LLVM's own text, optimised
+} tvms_native_form;
+
+// The zero value is for a library made for this machine.
+typedef struct {
+  const char *TVMS_NULLABLE triple;    // NULL: this machine
+  const char *TVMS_NULLABLE cpu;       // NULL: this machine's, or generic for a triple
+  const char *TVMS_NULLABLE features;  // NULL: this machine's, or none for a triple
+  // For `run`: errors go to the tvms_raised that is passed as `self`, with their place,
+  // and every index is checked. Otherwise they are raised as TVM does.
+  bool traced;
+} tvms_native_options;
+
+// Compiled code in memory.
+typedef struct tvms_jit tvms_jit;
+
+// What the plug-in exports, as one table named TVMS_BACKEND_ENTRY. All functions report
+// what is wrong with the program as diagnostics and return TVMS_FOUND_ERRORS.
+typedef struct {
+  uint32_t version;  // TVMS_BACKEND_VERSION of the build
+  const char *name;  // "LLVM 19.1.7"
+  // Compiles every PrimFunc of the module and appends the result; private functions are
+  // exported too if `traced`.
+  tvms_status (*emit)(tvms_context *context, const tvms_module *module,
+                      const tvms_native_options *options, tvms_native_form form,
+                      tvms_strbuf *out);
+  // The same into memory. `*jit` is closed by the caller.
+  tvms_status (*compile)(tvms_context *context, const tvms_module *module,
+                         const tvms_native_options *options, tvms_jit **jit);
+  // The compiled function of a member, or NULL.
+  tvms_safe_call (*find)(tvms_jit *jit, const char *name);
+  void (*close)(tvms_jit *jit);
+} tvms_backend;
+
+enum { TVMS_BACKEND_VERSION = 1 };
+#define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
+
+// Loads the plug-in from beside the program. Returns NULL and a reason in `why`. It stays
+// loaded to the end of the process: LLVM does not support being unloaded.
+const tvms_backend *TVMS_NULLABLE tvms_backend_load(tvms_strbuf *why);
+
+// As tvms_backend_load, from a path.
+const tvms_backend *TVMS_NULLABLE tvms_backend_open(const char *path, tvms_strbuf *why);
+
+// Links an object file into a shared library with the system's C compiler driver. Returns
+// false and a reason in `why`.
+TVMS_NODISCARD bool tvms_link_library(const char *object, const char *library,
+                                      tvms_strbuf *why);
+
+#endif

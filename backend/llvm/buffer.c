@@ -1,0 +1,296 @@
+// Buffers: memory, addresses, loads and stores.
+//
+// All address arithmetic is 64-bit and cannot overflow for indices inside their buffer.
+// Vectors whose last index is a ramp of step one are one access; others go lane by lane.
+#include "backend/llvm/emit.h"
+
+enum { LARGEST_ON_STACK = 1024, ALIGNMENT = 64 };
+
+LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node) {
+  bool before = e->in_index;
+  e->in_index = true;
+  LLVMValueRef value = tvms_emit_expr(e, node);
+  e->in_index = before;
+  bool is_signed = node->dtype.code == TVMS_INT;
+  return LLVMBuildIntCast2(e->builder, value, e->i64, is_signed, "");
+}
+
+static LLVMValueRef multiply(emitter *e, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildNSWMul(e->builder, a, b, "");
+}
+
+static view *view_of(emitter *e, const tvms_buffer *buffer) {
+  view *v = tvms_arena_new(&e->context->scratch, view);
+  v->ndim = buffer->shape.len;
+  v->shape = tvms_arena_array(&e->context->scratch, LLVMValueRef, v->ndim);
+  v->strides = tvms_arena_array(&e->context->scratch, LLVMValueRef, v->ndim);
+  return v;
+}
+
+static void fill_view(emitter *e, view *v, const tvms_buffer *buffer) {
+  LLVMValueRef compact = tvms_emit_int(e, 1);
+  for (uint32_t i = v->ndim; i > 0; i--) {
+    v->shape[i - 1] = tvms_emit_index(e, buffer->shape.items[i - 1]);
+    v->strides[i - 1] = compact;
+    if (i > 1) compact = multiply(e, compact, v->shape[i - 1]);
+  }
+  for (uint32_t i = 0; i < buffer->strides.len && i < v->ndim; i++) {
+    v->strides[i] = tvms_emit_index(e, buffer->strides.items[i]);
+  }
+  const tvms_node *offset = buffer->elem_offset;
+  bool unused = offset && offset->kind == TVMS_NODE_VAR && !e->vars[offset->id];
+  v->offset = offset && !unused ? tvms_emit_index(e, offset) : tvms_emit_int(e, 0);
+}
+
+view *tvms_emit_define_buffer(emitter *e, const tvms_node *node, LLVMValueRef data) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  view *v = view_of(e, buffer);
+  e->views[node->id] = v;
+  v->defined = true;
+  if (data) e->vars[buffer->data->id] = data;
+  v->data = data ? data : tvms_emit_expr(e, buffer->data);
+  fill_view(e, v, buffer);
+  return v;
+}
+
+view *tvms_emit_use_buffer(emitter *e, const tvms_node *node, tvms_span span) {
+  view *v = e->views[node->id];
+  if (v && v->defined) return v;
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  const tvms_node *data = buffer->data;
+  if (data->kind == TVMS_NODE_VAR && !e->vars[data->id]) {
+    tvms_report(&e->context->diags, TVMS_D_buffer_without_memory, span,
+                tvms_text(e->context, buffer->name));
+    tvms_emit_give_up(e);
+  }
+  v = view_of(e, buffer);
+  v->data = tvms_emit_expr(e, data);
+  fill_view(e, v, buffer);
+  return v;
+}
+
+// Number of bytes of an allocation; *constant is 0 if it is not known here.
+static LLVMValueRef bytes_of(emitter *e, tvms_dtype element, tvms_list extents,
+                             tvms_span span, uint64_t *constant) {
+  tvms_dl_type type = tvms_dl_type_of(element);
+  (void)tvms_emit_memory_type(e, element, span);
+  uint64_t size = tvms_element_size(type) * type.lanes;
+  LLVMValueRef bytes = tvms_emit_int(e, (int64_t)size);
+  *constant = size;
+  for (uint32_t i = 0; i < extents.len; i++) {
+    const tvms_node *extent = extents.items[i];
+    bytes = multiply(e, bytes, tvms_emit_index(e, extent));
+    bool known = tvms_is_int_imm(extent) && tvms_as_int_imm(extent)->value >= 0;
+    uint64_t count = known ? (uint64_t)tvms_as_int_imm(extent)->value : 0;
+    if (!known || __builtin_mul_overflow(*constant, count, constant)) *constant = 0;
+  }
+  return bytes;
+}
+
+// Small constant sizes live in the frame, made once at its entry.
+static LLVMValueRef on_stack(emitter *e, uint64_t bytes) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
+  if (first)
+    LLVMPositionBuilderBefore(e->builder, first);
+  else
+    LLVMPositionBuilderAtEnd(e->builder, e->entry);
+  LLVMTypeRef type = LLVMArrayType2(e->i8, bytes);
+  LLVMValueRef place = LLVMBuildAlloca(e->builder, type, "");
+  LLVMSetAlignment(place, ALIGNMENT);
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  return place;
+}
+
+static void mark_noalias(emitter *e, LLVMValueRef call) {
+  unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
+  LLVMAddCallSiteAttribute(call, LLVMAttributeReturnIndex,
+                           LLVMCreateEnumAttribute(e->llvm, kind, 0));
+}
+
+LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extents,
+                                tvms_span span) {
+  uint64_t constant;
+  LLVMValueRef bytes = bytes_of(e, element, extents, span, &constant);
+  if (constant && constant <= LARGEST_ON_STACK) return on_stack(e, constant);
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef round = tvms_emit_int(e, ALIGNMENT);
+  LLVMValueRef mask = tvms_emit_int(e, -ALIGNMENT);
+  LLVMValueRef size = LLVMBuildAnd(b, LLVMBuildAdd(b, bytes, round, ""), mask, "");
+  LLVMTypeRef params[] = {e->i64, e->i64};
+  LLVMTypeRef type = LLVMFunctionType(e->pointer, params, 2, false);
+  LLVMValueRef args[] = {tvms_emit_int(e, ALIGNMENT), size};
+  LLVMValueRef function = tvms_emit_weak(e, "aligned_alloc", type);
+  LLVMValueRef place = LLVMBuildCall2(b, type, function, args, 2, "");
+  mark_noalias(e, place);
+  failure none = {.kind = "MemoryError", .text = "out of memory", .span = span};
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntNE, place, null, ""), &none);
+  tvms_push(&e->context->memory, &e->memory, place);
+  return place;
+}
+
+void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  LLVMValueRef data = tvms_emit_allocate(e, buffer->element, buffer->shape, node->span);
+  tvms_emit_define_buffer(e, node, data);
+}
+
+void tvms_emit_free_from(emitter *e, uint32_t mark) {
+  LLVMTypeRef type =
+      LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), &e->pointer, 1, 0);
+  for (uint32_t i = e->memory.len; i > mark; i--) {
+    LLVMValueRef function = tvms_emit_weak(e, "free", type);
+    LLVMBuildCall2(e->builder, type, function, &e->memory.items[i - 1], 1, "");
+  }
+}
+
+void tvms_emit_end_memory(emitter *e, uint32_t mark) {
+  if (tvms_emit_is_open(e)) tvms_emit_free_from(e, mark);
+  e->memory.len = mark;
+}
+
+static void check_index(emitter *e, view *v, const tvms_node *buffer, uint32_t at,
+                        LLVMValueRef index, tvms_span span) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &e->context->memory);
+  tvms_strbuf_printf(&text, "index of dimension %u is outside '%s'", at,
+                     tvms_text(e->context, tvms_as_buffer(buffer)->name));
+  failure outside = {"IndexError", tvms_strbuf_text(&text), span, index, v->shape[at]};
+  LLVMValueRef inside = LLVMBuildICmp(e->builder, LLVMIntULT, index, v->shape[at], "");
+  tvms_emit_check(e, inside, &outside);
+  tvms_strbuf_fini(&text);
+}
+
+LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *node,
+                               LLVMValueRef const *indices, uint32_t count,
+                               tvms_span span) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (count != v->ndim) {
+    tvms_report(&e->context->diags, TVMS_D_wrong_index_count, span,
+                tvms_text(e->context, buffer->name), v->ndim, count);
+    tvms_emit_give_up(e);
+  }
+  LLVMValueRef flat = v->offset;
+  for (uint32_t i = 0; i < count; i++) {
+    if (e->options->traced) check_index(e, v, node, i, indices[i], span);
+    LLVMValueRef step = multiply(e, indices[i], v->strides[i]);
+    flat = LLVMBuildNSWAdd(e->builder, flat, step, "");
+  }
+  LLVMTypeRef type = tvms_emit_memory_type(e, buffer->element, span);
+  return LLVMBuildInBoundsGEP2(e->builder, type, v->data, &flat, 1, "");
+}
+
+// Scalar indices of one lane; the vectors among `values` give theirs.
+static void indices_of_lane(emitter *e, tvms_list indices, LLVMValueRef const *values,
+                            uint32_t lane, LLVMValueRef *out) {
+  for (uint32_t i = 0; i < indices.len; i++) {
+    bool vector = indices.items[i]->dtype.lanes > 1;
+    LLVMValueRef value = vector ? tvms_emit_lane(e, values[i], lane) : values[i];
+    bool is_signed = indices.items[i]->dtype.code == TVMS_INT;
+    out[i] = LLVMBuildIntCast2(e->builder, value, e->i64, is_signed, "");
+  }
+}
+
+// One access of memory: its place is that of `lane` among the lanes of the indices.
+typedef struct {
+  view *view;
+  const tvms_node *buffer;
+  tvms_list indices;
+  LLVMValueRef *values;  // of the indices, computed once
+  LLVMValueRef *scalars;
+  tvms_span span;
+} access_path;
+
+static access_path open_access(emitter *e, const tvms_node *buffer, tvms_list indices,
+                               tvms_span span) {
+  tvms_arena *arena = &e->context->scratch;
+  access_path path = {tvms_emit_use_buffer(e, buffer, span),
+                      buffer,
+                      indices,
+                      tvms_arena_array(arena, LLVMValueRef, indices.len),
+                      tvms_arena_array(arena, LLVMValueRef, indices.len),
+                      span};
+  bool before = e->in_index;
+  e->in_index = true;
+  for (uint32_t i = 0; i < indices.len; i++) {
+    path.values[i] = tvms_emit_expr(e, indices.items[i]);
+  }
+  e->in_index = before;
+  return path;
+}
+
+static LLVMValueRef place_of(emitter *e, access_path *path, uint32_t lane) {
+  indices_of_lane(e, path->indices, path->values, lane, path->scalars);
+  return tvms_emit_address(e, path->view, path->buffer, path->scalars,
+                           path->indices.len, path->span);
+}
+
+// Lanes of the indices, and whether they lie side by side.
+static uint32_t index_lanes(tvms_list indices, bool *side_by_side) {
+  uint32_t lanes = 1;
+  *side_by_side = true;
+  for (uint32_t i = 0; i < indices.len; i++) {
+    const tvms_node *index = indices.items[i];
+    if (index->dtype.lanes <= 1) continue;
+    lanes = (uint32_t)index->dtype.lanes;
+    bool ramp = index->kind == TVMS_NODE_RAMP && i + 1 == indices.len
+                && tvms_is_int_value(tvms_as_ramp(index)->stride, 1);
+    *side_by_side &= ramp;
+  }
+  return lanes;
+}
+
+static bool is_compact(const tvms_node *buffer) {
+  tvms_list strides = tvms_as_buffer(buffer)->strides;
+  return !strides.len || tvms_is_int_value(strides.items[strides.len - 1], 1);
+}
+
+LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (load->predicate) tvms_emit_refuse(e, node->span, "a load with a predicate");
+  tvms_dtype element = tvms_as_buffer(load->buffer)->element;
+  bool together;
+  uint32_t lanes = index_lanes(load->indices, &together);
+  access_path path = open_access(e, load->buffer, load->indices, node->span);
+  if (lanes == 1) {
+    return tvms_emit_load(e, element, place_of(e, &path, 0), node->span);
+  }
+  if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
+  // A ramp's ends are inside if both are: traced code checks each lane.
+  if (together && is_compact(load->buffer) && !e->options->traced) {
+    return tvms_emit_load(e, node->dtype, place_of(e, &path, 0), node->span);
+  }
+  LLVMValueRef result = LLVMGetUndef(tvms_emit_type(e, node->dtype, node->span));
+  for (uint32_t i = 0; i < lanes; i++) {
+    LLVMValueRef value = tvms_emit_load(e, element, place_of(e, &path, i), node->span);
+    LLVMValueRef at = LLVMConstInt(e->i32, i, false);
+    result = LLVMBuildInsertElement(e->builder, result, value, at, "");
+  }
+  return result;
+}
+
+void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
+  const tvms_store *store = tvms_as_store(node);
+  if (store->predicate) tvms_emit_refuse(e, node->span, "a store with a predicate");
+  tvms_dtype element = tvms_as_buffer(store->buffer)->element;
+  LLVMValueRef value = tvms_emit_expr(e, store->value);
+  bool together;
+  uint32_t lanes = index_lanes(store->indices, &together);
+  access_path path = open_access(e, store->buffer, store->indices, node->span);
+  if (lanes == 1) {
+    tvms_emit_store(e, element, value, place_of(e, &path, 0), node->span);
+    return;
+  }
+  if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
+  if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
+  if (together && is_compact(store->buffer) && !e->options->traced) {
+    tvms_dtype vector = tvms_dtype_with_lanes(element, (int)lanes);
+    tvms_emit_store(e, vector, value, place_of(e, &path, 0), node->span);
+    return;
+  }
+  for (uint32_t i = 0; i < lanes; i++) {
+    LLVMValueRef item = tvms_emit_lane(e, value, i);
+    tvms_emit_store(e, element, item, place_of(e, &path, i), node->span);
+  }
+}

@@ -1,0 +1,403 @@
+// Calls: operators of TIR as instructions, functions of C, functions of the module.
+//
+// Functions of C are weak symbols, so a library has no undefined strong ones; it is linked
+// with libm and libc, which define them.
+#include "backend/llvm/emit.h"
+
+#include <stdio.h>
+
+typedef struct {
+  const char *function;  // of C, or of "llvm."
+  uint32_t arity;
+  bool intrinsic;
+} math_row;
+
+#define HOW_LIBM false
+#define HOW_LLVM true
+
+static const math_row math_rows[TVMS_TIR_COUNT] = {
+#define MATH(ident, arity, function, how)                                              \
+  [TVMS_TIR_##ident] = {#function, arity, HOW_##how},
+#include "interp/math.def"
+};
+
+TVMS_NORETURN static void refuse_call(emitter *e, const tvms_call *call,
+                                      const char *name) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &e->context->memory);
+  tvms_strbuf_printf(&text, "a call of '%s'", name);
+  tvms_emit_refuse(e, call->head.span, tvms_strbuf_text(&text));
+}
+
+static LLVMValueRef argument(emitter *e, const tvms_call *call, uint32_t at) {
+  if (at >= call->args.len) {
+    tvms_report(&e->context->diags, TVMS_D_too_few_arguments, call->head.span);
+    tvms_emit_give_up(e);
+  }
+  return tvms_emit_expr(e, call->args.items[at]);
+}
+
+static tvms_dtype dtype_of(const tvms_call *call, uint32_t at) {
+  return at < call->args.len ? call->args.items[at]->dtype : (tvms_dtype){0};
+}
+
+static LLVMValueRef call_intrinsic(emitter *e, const char *name, LLVMTypeRef overload,
+                                   LLVMValueRef *args, uint32_t count) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, &overload, 1);
+  LLVMTypeRef type = LLVMIntrinsicGetType(e->llvm, id, &overload, 1);
+  return LLVMBuildCall2(e->builder, type, function, args, count, "");
+}
+
+// Marks a function that reads and writes no memory, so that calls can be moved.
+static void mark_pure(emitter *e, LLVMValueRef call) {
+  static const char *const names[] = {"nounwind", "willreturn"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(e->llvm, kind, 0));
+  }
+  unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
+  LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                           LLVMCreateEnumAttribute(e->llvm, memory, 0));
+}
+
+static LLVMValueRef call_libm(emitter *e, const char *name, LLVMTypeRef type,
+                              LLVMValueRef *args, uint32_t count) {
+  char text[32];
+  LLVMTypeRef params[3] = {type, type, type};
+  snprintf(text, sizeof text, "%s%s", name, type == e->f32 ? "f" : "");
+  LLVMTypeRef signature = LLVMFunctionType(type, params, count, false);
+  LLVMValueRef function = tvms_emit_weak(e, text, signature);
+  LLVMValueRef call = LLVMBuildCall2(e->builder, signature, function, args, count, "");
+  mark_pure(e, call);
+  return call;
+}
+
+static LLVMValueRef math_value(emitter *e, const math_row *row, LLVMTypeRef type,
+                               LLVMValueRef *args) {
+  char name[32];
+  snprintf(name, sizeof name, "llvm.%s", row->function);
+  if (row->intrinsic) return call_intrinsic(e, name, type, args, row->arity);
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    return call_libm(e, row->function, type, args, row->arity);
+  }
+  LLVMValueRef result = LLVMGetUndef(type);
+  for (uint32_t i = 0; i < LLVMGetVectorSize(type); i++) {
+    LLVMValueRef items[3];
+    for (uint32_t j = 0; j < row->arity; j++) {
+      items[j] = tvms_emit_lane(e, args[j], i);
+    }
+    LLVMTypeRef element = LLVMGetElementType(type);
+    LLVMValueRef item = call_libm(e, row->function, element, items, row->arity);
+    LLVMValueRef at = LLVMConstInt(e->i32, i, false);
+    result = LLVMBuildInsertElement(e->builder, result, item, at, "");
+  }
+  return result;
+}
+
+// Computes in the call's own float kind; integers are computed as float64.
+static LLVMValueRef call_math(emitter *e, const tvms_call *call, const math_row *row,
+                              uint32_t first) {
+  tvms_dtype dtype = call->head.dtype;
+  tvms_dtype wide = {TVMS_FLOAT, 64, dtype.lanes};
+  tvms_dtype in = tvms_dtype_is_real(dtype) ? dtype : wide;
+  LLVMValueRef args[3];
+  for (uint32_t i = 0; i < row->arity; i++) {
+    LLVMValueRef value = argument(e, call, first + i);
+    args[i] =
+        tvms_emit_convert(e, dtype_of(call, first + i), in, value, call->head.span);
+  }
+  LLVMTypeRef type = tvms_emit_type(e, in, call->head.span);
+  LLVMValueRef value = math_value(e, row, type, args);
+  return tvms_emit_convert(e, in, dtype, value, call->head.span);
+}
+
+static LLVMValueRef real_constant(emitter *e, const tvms_call *call, double value) {
+  tvms_dtype scalar = tvms_dtype_with_lanes(call->head.dtype, 1);
+  LLVMTypeRef type = tvms_emit_type(e, scalar, call->head.span);
+  LLVMValueRef constant = LLVMConstReal(type, value);
+  int lanes = call->head.dtype.lanes;
+  return lanes > 1 ? tvms_emit_splat(e, constant, (uint32_t)lanes) : constant;
+}
+
+// Functions that are a formula over others.
+static LLVMValueRef call_formula(emitter *e, const tvms_call *call,
+                                 tvms_tir_opcode op) {
+  LLVMValueRef x = argument(e, call, 0);
+  LLVMTypeRef type = LLVMTypeOf(x);
+  LLVMValueRef one = real_constant(e, call, 1), value;
+  LLVMBuilderRef b = e->builder;
+  if (op == TVMS_TIR_rsqrt) {
+    LLVMValueRef root = math_value(e, &math_rows[TVMS_TIR_sqrt], type, &x);
+    value = LLVMBuildFDiv(b, one, tvms_emit_round(e, call->head.dtype, root), "");
+  } else if (op == TVMS_TIR_exp10) {
+    LLVMValueRef args[] = {real_constant(e, call, 10), x};
+    value = math_value(e, &math_rows[TVMS_TIR_pow], type, args);
+  } else {
+    LLVMValueRef minus = LLVMBuildFNeg(b, x, "");
+    LLVMValueRef power = math_value(e, &math_rows[TVMS_TIR_exp], type, &minus);
+    value = LLVMBuildFDiv(b, one, LLVMBuildFAdd(b, one, power, ""), "");
+  }
+  return tvms_emit_round(e, call->head.dtype, value);
+}
+
+static LLVMValueRef classify(emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  LLVMValueRef x = argument(e, call, 0);
+  LLVMTypeRef result = tvms_emit_type(e, call->head.dtype, call->head.span);
+  LLVMBuilderRef b = e->builder;
+  if (!tvms_dtype_is_real(dtype_of(call, 0))) {
+    bool finite = op == TVMS_TIR_isfinite;
+    return finite ? LLVMConstAllOnes(result) : LLVMConstNull(result);
+  }
+  if (op == TVMS_TIR_isnan) return LLVMBuildFCmp(b, LLVMRealUNO, x, x, "");
+  LLVMValueRef size = call_intrinsic(e, "llvm.fabs", LLVMTypeOf(x), &x, 1);
+  LLVMTypeRef type = LLVMTypeOf(x);
+  bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  LLVMTypeRef element = vector ? LLVMGetElementType(type) : type;
+  LLVMValueRef top = LLVMConstReal(element, (double)__builtin_inff());
+  if (vector) top = tvms_emit_splat(e, top, LLVMGetVectorSize(type));
+  LLVMRealPredicate test = op == TVMS_TIR_isinf ? LLVMRealOEQ : LLVMRealONE;
+  return LLVMBuildFCmp(b, test, size, top, "");
+}
+
+// Amounts outside the width are errors of the program; the lowest bits of them count.
+static LLVMValueRef shift(emitter *e, const tvms_call *call, bool left) {
+  LLVMValueRef a = argument(e, call, 0), b = argument(e, call, 1);
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef amount = LLVMBuildIntCast2(e->builder, b, type, false, "");
+  bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  LLVMTypeRef element = vector ? LLVMGetElementType(type) : type;
+  LLVMValueRef mask = LLVMConstInt(element, call->head.dtype.bits - 1u, false);
+  if (vector) mask = tvms_emit_splat(e, mask, LLVMGetVectorSize(type));
+  amount = LLVMBuildAnd(e->builder, amount, mask, "");
+  if (left) return LLVMBuildShl(e->builder, a, amount, "");
+  bool is_signed = call->head.dtype.code == TVMS_INT;
+  return is_signed ? LLVMBuildAShr(e->builder, a, amount, "")
+                   : LLVMBuildLShr(e->builder, a, amount, "");
+}
+
+static LLVMValueRef bitwise(emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  LLVMValueRef a = argument(e, call, 0);
+  if (op == TVMS_TIR_bitwise_not) return LLVMBuildNot(e->builder, a, "");
+  LLVMValueRef b = argument(e, call, 1);
+  if (op == TVMS_TIR_bitwise_and) return LLVMBuildAnd(e->builder, a, b, "");
+  if (op == TVMS_TIR_bitwise_or) return LLVMBuildOr(e->builder, a, b, "");
+  return LLVMBuildXor(e->builder, a, b, "");
+}
+
+static LLVMValueRef count_bits(emitter *e, const tvms_call *call, tvms_tir_opcode op) {
+  LLVMValueRef args[] = {argument(e, call, 0), LLVMConstNull(e->i1)};
+  bool leading = op == TVMS_TIR_clz;
+  LLVMValueRef count = call_intrinsic(e, leading ? "llvm.ctlz" : "llvm.ctpop",
+                                      LLVMTypeOf(args[0]), args, leading ? 2 : 1);
+  LLVMTypeRef type = tvms_emit_type(e, call->head.dtype, call->head.span);
+  return LLVMBuildIntCast2(e->builder, count, type, false, "");
+}
+
+// Through memory: the bits of one kind read as another.
+static LLVMValueRef reinterpret(emitter *e, const tvms_call *call) {
+  tvms_dtype from = dtype_of(call, 0), to = call->head.dtype;
+  tvms_span span = call->head.span;
+  LLVMValueRef value = argument(e, call, 0);
+  if (from.code == TVMS_HANDLE || to.code == TVMS_HANDLE) {
+    return tvms_emit_convert(e, from, to, value, span);
+  }
+  int from_bits = from.bits * from.lanes, to_bits = to.bits * to.lanes;
+  if (from_bits != to_bits) refuse_call(e, call, "reinterpret");
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
+  LLVMValueRef place =
+      LLVMBuildAlloca(e->builder, tvms_emit_memory_type(e, from, span), "");
+  LLVMSetAlignment(place, 8);
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  tvms_emit_store(e, from, value, place, span);
+  return tvms_emit_load(e, to, place, span);
+}
+
+static LLVMValueRef multiply_shift(emitter *e, const tvms_call *call) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef part[4];
+  for (uint32_t i = 0; i < 4; i++) {
+    if (dtype_of(call, i).lanes > 1) refuse_call(e, call, "q_multiply_shift");
+    part[i] = LLVMBuildIntCast2(b, argument(e, call, i), e->i64, true, "");
+  }
+  LLVMValueRef zero = tvms_emit_int(e, 0), one = tvms_emit_int(e, 1);
+  LLVMValueRef positive = LLVMBuildICmp(b, LLVMIntSGT, part[3], zero, "");
+  LLVMValueRef left = LLVMBuildSelect(b, positive, part[3], zero, "");
+  LLVMValueRef minus = LLVMBuildSub(b, part[2], part[3], "");
+  LLVMValueRef right = LLVMBuildSelect(b, positive, part[2], minus, "");
+  LLVMValueRef product =
+      LLVMBuildMul(b, LLVMBuildShl(b, part[0], left, ""), part[1], "");
+  LLVMValueRef half = LLVMBuildShl(b, one, LLVMBuildSub(b, right, one, ""), "");
+  LLVMValueRef rounds = LLVMBuildICmp(b, LLVMIntSGT, right, zero, "");
+  LLVMValueRef sum =
+      LLVMBuildAdd(b, product, LLVMBuildSelect(b, rounds, half, zero, ""), "");
+  LLVMTypeRef type = tvms_emit_type(e, call->head.dtype, call->head.span);
+  return LLVMBuildTrunc(b, LLVMBuildAShr(b, sum, right, ""), type, "");
+}
+
+static LLVMValueRef byte_offset(emitter *e, LLVMValueRef base, LLVMValueRef bytes) {
+  return LLVMBuildGEP2(e->builder, e->i8, base, &bytes, 1, "");
+}
+
+static LLVMValueRef address_of(emitter *e, const tvms_call *call) {
+  const tvms_node *target = call->args.len ? call->args.items[0] : NULL;
+  if (!target || target->kind != TVMS_NODE_BUFFER_LOAD) {
+    refuse_call(e, call, "address_of");
+  }
+  const tvms_buffer_load *load = tvms_as_buffer_load(target);
+  view *v = tvms_emit_use_buffer(e, load->buffer, call->head.span);
+  LLVMValueRef flat = v->offset;
+  for (uint32_t i = 0; i < load->indices.len && i < v->ndim; i++) {
+    LLVMValueRef index = tvms_emit_index(e, load->indices.items[i]);
+    LLVMValueRef step = LLVMBuildMul(e->builder, index, v->strides[i], "");
+    flat = LLVMBuildAdd(e->builder, flat, step, "");
+  }
+  tvms_dtype element = tvms_as_buffer(load->buffer)->element;
+  LLVMTypeRef type = tvms_emit_memory_type(e, element, call->head.span);
+  return LLVMBuildGEP2(e->builder, type, v->data, &flat, 1, "");
+}
+
+// tvm_access_ptr(type, data, offset, extent, mode)
+static LLVMValueRef access_pointer(emitter *e, const tvms_call *call) {
+  LLVMValueRef data = argument(e, call, 1);
+  (void)argument(e, call, 2);
+  tvms_dl_type type = tvms_dl_type_of(dtype_of(call, 0));
+  int64_t size = (int64_t)(tvms_element_size(type) * type.lanes);
+  LLVMValueRef offset = tvms_emit_index(e, call->args.items[2]);
+  return byte_offset(e, data,
+                     LLVMBuildMul(e->builder, offset, tvms_emit_int(e, size), ""));
+}
+
+static LLVMValueRef choose_lanes(emitter *e, const tvms_call *call,
+                                 tvms_tir_opcode op) {
+  LLVMValueRef a = argument(e, call, 0);
+  LLVMValueRef b = op == TVMS_TIR_vectorcombine ? argument(e, call, 1) : a;
+  LLVMTypeRef type = tvms_emit_type(e, call->head.dtype, call->head.span);
+  uint32_t lanes = (uint32_t)call->head.dtype.lanes;
+  uint32_t first = (uint32_t)dtype_of(call, 0).lanes;
+  uint32_t skip = op == TVMS_TIR_vectorhigh ? lanes : 0;
+  LLVMValueRef result = LLVMGetUndef(type);
+  for (uint32_t i = 0; i < lanes; i++) {
+    bool second = op == TVMS_TIR_vectorcombine && i >= first;
+    LLVMValueRef item =
+        tvms_emit_lane(e, second ? b : a, second ? i - first : i + skip);
+    LLVMValueRef at = LLVMConstInt(e->i32, i, false);
+    result = LLVMBuildInsertElement(e->builder, result, item, at, "");
+  }
+  return result;
+}
+
+// call_extern("float32", "expf", x): functions of libm by their names in C.
+static LLVMValueRef call_extern(emitter *e, const tvms_call *call) {
+  const tvms_node *name = call->args.len ? call->args.items[0] : NULL;
+  bool named = name && name->kind == TVMS_NODE_STRING_IMM;
+  tvms_bytes text = named ? tvms_as_string_imm(name)->value : (tvms_bytes){"", 0};
+  for (uint32_t i = 0; i < TVMS_TIR_COUNT; i++) {
+    const math_row *row = &math_rows[i];
+    size_t len = row->function ? strlen(row->function) : 0;
+    bool same = len && text.len >= len && memcmp(text.text, row->function, len) == 0;
+    bool single = text.len == len + 1 && text.text[len] == 'f';
+    if (same && (text.len == len || single)) return call_math(e, call, row, 1);
+  }
+  tvms_report(&e->context->diags, TVMS_D_unknown_function, call->head.span,
+              text.len ? text.text : "?");
+  tvms_emit_give_up(e);
+}
+
+static LLVMValueRef large_uint(emitter *e, const tvms_call *call) {
+  LLVMValueRef low = tvms_emit_index(e, call->args.items[0]);
+  LLVMValueRef high = tvms_emit_index(e, call->args.items[1]);
+  LLVMValueRef mask = tvms_emit_int(e, UINT32_MAX);
+  high = LLVMBuildShl(e->builder, high, tvms_emit_int(e, 32), "");
+  return LLVMBuildOr(e->builder, LLVMBuildAnd(e->builder, low, mask, ""), high, "");
+}
+
+static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
+  tvms_tir_opcode op = tvms_called_op(&call->head);
+  if (math_rows[op].function) return call_math(e, call, &math_rows[op], 0);
+  switch ((int)op) {
+  case TVMS_TIR_likely:
+  case TVMS_TIR_tvm_thread_invariant: return argument(e, call, 0);
+  case TVMS_TIR_exp10:
+  case TVMS_TIR_rsqrt:
+  case TVMS_TIR_sigmoid: return call_formula(e, call, op);
+  case TVMS_TIR_isnan:
+  case TVMS_TIR_isinf:
+  case TVMS_TIR_isfinite: return classify(e, call, op);
+  case TVMS_TIR_shift_left: return shift(e, call, true);
+  case TVMS_TIR_shift_right: return shift(e, call, false);
+  case TVMS_TIR_bitwise_and:
+  case TVMS_TIR_bitwise_or:
+  case TVMS_TIR_bitwise_xor:
+  case TVMS_TIR_bitwise_not: return bitwise(e, call, op);
+  case TVMS_TIR_popcount:
+  case TVMS_TIR_clz: return count_bits(e, call, op);
+  case TVMS_TIR_reinterpret: return reinterpret(e, call);
+  case TVMS_TIR_q_multiply_shift: return multiply_shift(e, call);
+  case TVMS_TIR_large_uint_imm: return large_uint(e, call);
+  case TVMS_TIR_address_of: return address_of(e, call);
+  case TVMS_TIR_tvm_access_ptr: return access_pointer(e, call);
+  case TVMS_TIR_handle_add_byte_offset:
+  case TVMS_TIR_ptr_byte_offset:
+    return byte_offset(e, argument(e, call, 0),
+                       tvms_emit_index(e, call->args.items[1]));
+  case TVMS_TIR_isnullptr: {
+    LLVMValueRef null = LLVMConstNull(e->pointer);
+    return LLVMBuildICmp(e->builder, LLVMIntEQ, argument(e, call, 0), null, "");
+  }
+  case TVMS_TIR_vectorlow:
+  case TVMS_TIR_vectorhigh:
+  case TVMS_TIR_vectorcombine: return choose_lanes(e, call, op);
+  case TVMS_TIR_undef:
+    return LLVMConstNull(tvms_emit_type(e, call->head.dtype, call->head.span));
+  case TVMS_TIR_assume:
+  case TVMS_TIR_prefetch: return LLVMConstNull(e->i32);
+  case TVMS_TIR_call_extern:
+  case TVMS_TIR_call_pure_extern: return call_extern(e, call);
+  default:
+    refuse_call(e, call, tvms_text(e->context, tvms_as_operator(call->callee)->name));
+  }
+}
+
+// Another PrimFunc that takes numbers and pointers only.
+static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
+  tvms_sym name = tvms_as_global_var(call->callee)->name;
+  const tvms_member *member = tvms_module_find(e->program, name);
+  bool callable =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  const tvms_prim_func *function =
+      callable ? tvms_as_prim_func(member->function) : NULL;
+  size_vars sizes = {0};
+  if (function) tvms_emit_collect_sizes(e, function, &sizes);
+  bool same = function && function->params.len == call->args.len && !sizes.len;
+  if (!same || !tvms_dtype_is_void(call->head.dtype)) {
+    refuse_call(e, call, tvms_text(e->context, name));
+  }
+  LLVMValueRef *args =
+      tvms_arena_array(&e->context->scratch, LLVMValueRef, call->args.len + 2);
+  args[0] = e->raised;
+  args[1] = LLVMConstNull(e->pointer);
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    args[i + 2] = argument(e, call, i);
+  }
+  LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
+  char text[256];
+  snprintf(text, sizeof text, "%s.body", tvms_text(e->context, name));
+  LLVMValueRef callee = LLVMGetNamedFunction(e->module, text);
+  LLVMValueRef status =
+      LLVMBuildCall2(e->builder, type, callee, args, call->args.len + 2, "");
+  failure passed_up = {.span = call->head.span};
+  LLVMValueRef zero = LLVMConstNull(e->i32);
+  tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, zero, ""),
+                  &passed_up);
+  return zero;
+}
+
+LLVMValueRef tvms_emit_call(emitter *e, const tvms_call *call) {
+  if (call->callee->kind == TVMS_NODE_OPERATOR) return call_operator(e, call);
+  if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) return call_global(e, call);
+  bool external = call->callee->kind == TVMS_NODE_EXTERN_FUNC;
+  refuse_call(e, call, external ? tvms_as_extern_func(call->callee)->symbol.text : "?");
+}

@@ -1,0 +1,413 @@
+// Values: one LLVM value per TIR value, vectors as LLVM vectors.
+//
+// Integers wrap, except where they make an index: there overflow cannot happen inside a
+// buffer, and saying so lets LLVM widen 32-bit loops. What could fault is computed only
+// where it is wanted (Select, And, Or), as the interpreter does.
+#include "backend/llvm/emit.h"
+
+void tvms_emit_give_up(emitter *e) {
+  tvms_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
+}
+
+void tvms_emit_refuse(emitter *e, tvms_span span, const char *what) {
+  tvms_report(&e->context->diags, TVMS_D_not_compiled, span, what);
+  tvms_emit_give_up(e);
+}
+
+LLVMValueRef tvms_emit_int(emitter *e, int64_t value) {
+  return LLVMConstInt(e->i64, (unsigned long long)value, true);
+}
+
+LLVMValueRef tvms_emit_lane(emitter *e, LLVMValueRef vector, uint32_t lane) {
+  bool scalar = LLVMGetTypeKind(LLVMTypeOf(vector)) != LLVMVectorTypeKind;
+  if (scalar) return vector;
+  LLVMValueRef at = LLVMConstInt(e->i32, lane, false);
+  return LLVMBuildExtractElement(e->builder, vector, at, "");
+}
+
+LLVMValueRef tvms_emit_splat(emitter *e, LLVMValueRef scalar, uint32_t lanes) {
+  LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), lanes);
+  LLVMValueRef zero = LLVMConstInt(e->i32, 0, false);
+  LLVMValueRef first =
+      LLVMBuildInsertElement(e->builder, LLVMGetUndef(type), scalar, zero, "");
+  LLVMValueRef mask = LLVMConstNull(LLVMVectorType(e->i32, lanes));
+  return LLVMBuildShuffleVector(e->builder, first, LLVMGetUndef(type), mask, "");
+}
+
+bool tvms_emit_is_safe(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_INT_IMM
+      || node->kind == TVMS_NODE_FLOAT_IMM) {
+    return true;
+  }
+  if (node->kind == TVMS_NODE_CAST) return tvms_emit_is_safe(tvms_as_cast(node)->value);
+  if (node->kind == TVMS_NODE_NOT) return tvms_emit_is_safe(tvms_as_not(node)->a);
+  if (!tvms_is_binary(node)) return false;
+  const tvms_binary *binary = tvms_as_binary(node);
+  bool divides = node->kind >= TVMS_NODE_DIV && node->kind <= TVMS_NODE_FLOOR_MOD;
+  // Long chains are not worth computing early.
+  bool simple = binary->b->kind == TVMS_NODE_VAR || binary->b->kind == TVMS_NODE_INT_IMM
+                || binary->b->kind == TVMS_NODE_FLOAT_IMM;
+  return !divides && simple && tvms_emit_is_safe(binary->a);
+}
+
+LLVMValueRef tvms_emit_choose(emitter *e, LLVMValueRef condition, choice *yes,
+                              const void *yes_what, choice *no, const void *no_what) {
+  LLVMBasicBlockRef yes_block = tvms_emit_block(e, "then");
+  LLVMBasicBlockRef no_block = tvms_emit_block(e, "else");
+  LLVMBasicBlockRef end = tvms_emit_block(e, "chosen");
+  LLVMBuildCondBr(e->builder, condition, yes_block, no_block);
+  LLVMValueRef values[2];
+  LLVMBasicBlockRef blocks[2];
+  tvms_emit_enter(e, yes_block);
+  values[0] = yes(e, yes_what);
+  blocks[0] = LLVMGetInsertBlock(e->builder);
+  LLVMBuildBr(e->builder, end);
+  tvms_emit_enter(e, no_block);
+  values[1] = no(e, no_what);
+  blocks[1] = LLVMGetInsertBlock(e->builder);
+  LLVMBuildBr(e->builder, end);
+  tvms_emit_enter(e, end);
+  LLVMValueRef chosen = LLVMBuildPhi(e->builder, LLVMTypeOf(values[0]), "");
+  LLVMAddIncoming(chosen, values, blocks, 2);
+  return chosen;
+}
+
+static LLVMValueRef choose_expr(emitter *e, const void *node) {
+  return tvms_emit_expr(e, node);
+}
+
+static LLVMValueRef choose_constant(emitter *e, const void *value) {
+  return LLVMConstInt(e->i1, *(const bool *)value, false);
+}
+
+// One of two expressions by a scalar or vector condition.
+static LLVMValueRef select(emitter *e, const tvms_node *condition, const tvms_node *yes,
+                           const tvms_node *no) {
+  LLVMValueRef test = tvms_emit_expr(e, condition);
+  bool early =
+      condition->dtype.lanes > 1 || (tvms_emit_is_safe(yes) && tvms_emit_is_safe(no));
+  if (!early) return tvms_emit_choose(e, test, choose_expr, yes, choose_expr, no);
+  LLVMValueRef a = tvms_emit_expr(e, yes);
+  LLVMValueRef b = tvms_emit_expr(e, no);
+  return LLVMBuildSelect(e->builder, test, a, b, "");
+}
+
+static LLVMValueRef logic(emitter *e, const tvms_node *node) {
+  const tvms_binary *binary = tvms_as_binary(node);
+  bool is_and = node->kind == TVMS_NODE_AND;
+  LLVMValueRef a = tvms_emit_expr(e, binary->a);
+  if (node->dtype.lanes > 1 || tvms_emit_is_safe(binary->b)) {
+    LLVMValueRef b = tvms_emit_expr(e, binary->b);
+    return is_and ? LLVMBuildAnd(e->builder, a, b, "")
+                  : LLVMBuildOr(e->builder, a, b, "");
+  }
+  bool decided = !is_and;
+  if (is_and) {
+    return tvms_emit_choose(e, a, choose_expr, binary->b, choose_constant, &decided);
+  }
+  return tvms_emit_choose(e, a, choose_constant, &decided, choose_expr, binary->b);
+}
+
+// ---- Integer division ----
+
+// The value -1, 0 … of a type, in every lane.
+static LLVMValueRef constant_of(LLVMTypeRef type, int64_t value) {
+  bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  LLVMTypeRef element = vector ? LLVMGetElementType(type) : type;
+  LLVMValueRef scalar = LLVMConstInt(element, (unsigned long long)value, true);
+  if (!vector) return scalar;
+  LLVMValueRef lanes[256];
+  unsigned count = LLVMGetVectorSize(type) < 256 ? LLVMGetVectorSize(type) : 256;
+  for (unsigned i = 0; i < count; i++) {
+    lanes[i] = scalar;
+  }
+  return LLVMConstVector(lanes, count);
+}
+
+static bool is_nonzero_constant(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
+  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value != 0;
+}
+
+static bool is_minus_one(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
+  return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value == -1;
+}
+
+static void check_divisor(emitter *e, const tvms_node *node, LLVMValueRef b) {
+  failure zero = {
+      .kind = "ZeroDivisionError", .text = "division by zero", .span = node->span};
+  uint32_t lanes = node->dtype.lanes > 1 ? (uint32_t)node->dtype.lanes : 1;
+  for (uint32_t i = 0; i < lanes; i++) {
+    LLVMValueRef item = tvms_emit_lane(e, b, i);
+    LLVMValueRef none = LLVMConstNull(LLVMTypeOf(item));
+    tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntNE, item, none, ""), &zero);
+  }
+}
+
+// Signed division that never traps: by -1 it is a negation, which wraps.
+static void divide_signed(emitter *e, const tvms_node *divisor, LLVMValueRef a,
+                          LLVMValueRef b, LLVMValueRef *quotient, LLVMValueRef *rest) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMTypeRef type = LLVMTypeOf(a);
+  if (is_nonzero_constant(divisor) && !is_minus_one(divisor)) {
+    *quotient = LLVMBuildSDiv(builder, a, b, "");
+    *rest = LLVMBuildSRem(builder, a, b, "");
+    return;
+  }
+  LLVMValueRef negates =
+      LLVMBuildICmp(builder, LLVMIntEQ, b, constant_of(type, -1), "");
+  LLVMValueRef by = LLVMBuildSelect(builder, negates, constant_of(type, 1), b, "");
+  LLVMValueRef negated = LLVMBuildSub(builder, constant_of(type, 0), a, "");
+  LLVMValueRef plain = LLVMBuildSDiv(builder, a, by, "");
+  *quotient = LLVMBuildSelect(builder, negates, negated, plain, "");
+  *rest = LLVMBuildSRem(builder, a, by, "");
+}
+
+static LLVMValueRef divide(emitter *e, const tvms_node *node, LLVMValueRef a,
+                           LLVMValueRef b) {
+  LLVMBuilderRef builder = e->builder;
+  const tvms_node *divisor = tvms_as_binary(node)->b;
+  bool modulo = node->kind == TVMS_NODE_MOD || node->kind == TVMS_NODE_FLOOR_MOD;
+  bool floors = node->kind == TVMS_NODE_FLOOR_DIV || node->kind == TVMS_NODE_FLOOR_MOD;
+  if (!is_nonzero_constant(divisor)) check_divisor(e, node, b);
+  if (node->dtype.code == TVMS_UINT) {
+    return modulo ? LLVMBuildURem(builder, a, b, "") : LLVMBuildUDiv(builder, a, b, "");
+  }
+  LLVMValueRef quotient, rest;
+  divide_signed(e, divisor, a, b, &quotient, &rest);
+  if (!floors) return modulo ? rest : quotient;
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef zero = constant_of(type, 0);
+  LLVMValueRef inexact = LLVMBuildICmp(builder, LLVMIntNE, rest, zero, "");
+  LLVMValueRef mixed = LLVMBuildXor(builder, rest, b, "");
+  LLVMValueRef differ = LLVMBuildICmp(builder, LLVMIntSLT, mixed, zero, "");
+  LLVMValueRef lower = LLVMBuildAnd(builder, inexact, differ, "");
+  if (modulo) {
+    LLVMValueRef add = LLVMBuildSelect(builder, lower, b, zero, "");
+    return LLVMBuildAdd(builder, rest, add, "");
+  }
+  LLVMValueRef minus = LLVMBuildSExt(builder, lower, type, "");
+  return LLVMBuildAdd(builder, quotient, minus, "");
+}
+
+// ---- Arithmetic and comparison ----
+
+static LLVMValueRef int_arithmetic(emitter *e, const tvms_node *node, LLVMValueRef a,
+                                   LLVMValueRef b) {
+  LLVMBuilderRef builder = e->builder;
+  bool exact = e->in_index && node->dtype.code == TVMS_INT && node->dtype.bits >= 32;
+  switch ((int)node->kind) {
+  case TVMS_NODE_ADD:
+    return exact ? LLVMBuildNSWAdd(builder, a, b, "") : LLVMBuildAdd(builder, a, b, "");
+  case TVMS_NODE_SUB:
+    return exact ? LLVMBuildNSWSub(builder, a, b, "") : LLVMBuildSub(builder, a, b, "");
+  case TVMS_NODE_MUL:
+    return exact ? LLVMBuildNSWMul(builder, a, b, "") : LLVMBuildMul(builder, a, b, "");
+  default: return divide(e, node, a, b);
+  }
+}
+
+static LLVMValueRef int_compare(emitter *e, const tvms_node *node, LLVMValueRef a,
+                                LLVMValueRef b) {
+  bool is_signed = tvms_as_binary(node)->a->dtype.code == TVMS_INT;
+  LLVMIntPredicate less = is_signed ? LLVMIntSLT : LLVMIntULT;
+  LLVMBuilderRef builder = e->builder;
+  switch ((int)node->kind) {
+  case TVMS_NODE_MIN: {
+    LLVMValueRef test = LLVMBuildICmp(builder, less, a, b, "");
+    return LLVMBuildSelect(builder, test, a, b, "");
+  }
+  case TVMS_NODE_MAX: {
+    LLVMValueRef test = LLVMBuildICmp(builder, less, a, b, "");
+    return LLVMBuildSelect(builder, test, b, a, "");
+  }
+  case TVMS_NODE_EQ: return LLVMBuildICmp(builder, LLVMIntEQ, a, b, "");
+  case TVMS_NODE_NE: return LLVMBuildICmp(builder, LLVMIntNE, a, b, "");
+  case TVMS_NODE_LT: return LLVMBuildICmp(builder, less, a, b, "");
+  case TVMS_NODE_GT: return LLVMBuildICmp(builder, less, b, a, "");
+  case TVMS_NODE_LE:
+    return LLVMBuildICmp(builder, is_signed ? LLVMIntSLE : LLVMIntULE, a, b, "");
+  default: return LLVMBuildICmp(builder, is_signed ? LLVMIntSGE : LLVMIntUGE, a, b, "");
+  }
+}
+
+static LLVMValueRef call_floor(emitter *e, LLVMValueRef value) {
+  unsigned id = LLVMLookupIntrinsicID("llvm.floor", 10);
+  LLVMTypeRef type = LLVMTypeOf(value);
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, &type, 1);
+  LLVMTypeRef signature = LLVMIntrinsicGetType(e->llvm, id, &type, 1);
+  return LLVMBuildCall2(e->builder, signature, function, &value, 1, "");
+}
+
+static LLVMValueRef real_binary(emitter *e, const tvms_node *node, LLVMValueRef a,
+                                LLVMValueRef b) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMValueRef test;
+  switch ((int)node->kind) {
+  case TVMS_NODE_ADD: return LLVMBuildFAdd(builder, a, b, "");
+  case TVMS_NODE_SUB: return LLVMBuildFSub(builder, a, b, "");
+  case TVMS_NODE_MUL: return LLVMBuildFMul(builder, a, b, "");
+  case TVMS_NODE_DIV: return LLVMBuildFDiv(builder, a, b, "");
+  case TVMS_NODE_MOD: return LLVMBuildFRem(builder, a, b, "");
+  case TVMS_NODE_FLOOR_DIV: return call_floor(e, LLVMBuildFDiv(builder, a, b, ""));
+  case TVMS_NODE_FLOOR_MOD: {
+    LLVMValueRef whole = call_floor(e, LLVMBuildFDiv(builder, a, b, ""));
+    return LLVMBuildFSub(builder, a, LLVMBuildFMul(builder, whole, b, ""), "");
+  }
+  case TVMS_NODE_MIN:
+    test = LLVMBuildFCmp(builder, LLVMRealOLT, a, b, "");
+    return LLVMBuildSelect(builder, test, a, b, "");
+  case TVMS_NODE_MAX:
+    test = LLVMBuildFCmp(builder, LLVMRealOGT, a, b, "");
+    return LLVMBuildSelect(builder, test, a, b, "");
+  case TVMS_NODE_EQ: return LLVMBuildFCmp(builder, LLVMRealOEQ, a, b, "");
+  case TVMS_NODE_NE: return LLVMBuildFCmp(builder, LLVMRealUNE, a, b, "");
+  case TVMS_NODE_LT: return LLVMBuildFCmp(builder, LLVMRealOLT, a, b, "");
+  case TVMS_NODE_LE: return LLVMBuildFCmp(builder, LLVMRealOLE, a, b, "");
+  case TVMS_NODE_GT: return LLVMBuildFCmp(builder, LLVMRealOGT, a, b, "");
+  default: return LLVMBuildFCmp(builder, LLVMRealOGE, a, b, "");
+  }
+}
+
+static LLVMValueRef binary_expr(emitter *e, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) return logic(e, node);
+  const tvms_binary *binary = tvms_as_binary(node);
+  LLVMValueRef a = tvms_emit_expr(e, binary->a);
+  LLVMValueRef b = tvms_emit_expr(e, binary->b);
+  if (tvms_dtype_is_real(binary->a->dtype)) {
+    LLVMValueRef value = real_binary(e, node, a, b);
+    bool compares = tvms_dtype_is_bool(node->dtype);
+    return compares ? value : tvms_emit_round(e, node->dtype, value);
+  }
+  bool arithmetic = node->kind <= TVMS_NODE_FLOOR_MOD;
+  return arithmetic ? int_arithmetic(e, node, a, b) : int_compare(e, node, a, b);
+}
+
+// ---- Vectors ----
+
+static LLVMValueRef ramp(emitter *e, const tvms_node *node) {
+  const tvms_ramp *source = tvms_as_ramp(node);
+  if (source->base->dtype.lanes > 1)
+    tvms_emit_refuse(e, node->span, "a ramp of vectors");
+  uint32_t lanes = (uint32_t)node->dtype.lanes;
+  LLVMTypeRef type = tvms_emit_type(e, node->dtype, node->span);
+  LLVMTypeRef element = LLVMGetElementType(type);
+  LLVMValueRef base = tvms_emit_splat(e, tvms_emit_expr(e, source->base), lanes);
+  LLVMValueRef stride = tvms_emit_splat(e, tvms_emit_expr(e, source->stride), lanes);
+  LLVMValueRef *steps = tvms_arena_array(&e->context->scratch, LLVMValueRef, lanes);
+  for (uint32_t i = 0; i < lanes; i++) {
+    steps[i] = LLVMConstInt(element, i, false);
+  }
+  LLVMValueRef offsets =
+      LLVMBuildMul(e->builder, stride, LLVMConstVector(steps, lanes), "");
+  return LLVMBuildAdd(e->builder, base, offsets, "");
+}
+
+static LLVMValueRef broadcast(emitter *e, const tvms_node *node) {
+  const tvms_node *value = tvms_as_broadcast(node)->value;
+  if (value->dtype.lanes > 1) tvms_emit_refuse(e, node->span, "a broadcast of vectors");
+  (void)tvms_emit_type(e, node->dtype, node->span);
+  return tvms_emit_splat(e, tvms_emit_expr(e, value), (uint32_t)node->dtype.lanes);
+}
+
+// Lane `wanted` of several vectors laid end to end.
+static LLVMValueRef shuffled(emitter *e, const tvms_node *node, LLVMValueRef *vectors,
+                             int64_t wanted) {
+  tvms_list sources = tvms_as_shuffle(node)->vectors;
+  for (uint32_t i = 0; i < sources.len; i++) {
+    int64_t lanes = sources.items[i]->dtype.lanes;
+    if (wanted < lanes) return tvms_emit_lane(e, vectors[i], (uint32_t)wanted);
+    wanted -= lanes;
+  }
+  tvms_emit_refuse(e, node->span, "a shuffle of lanes that are not there");
+}
+
+static LLVMValueRef shuffle(emitter *e, const tvms_node *node) {
+  const tvms_shuffle *source = tvms_as_shuffle(node);
+  tvms_arena *arena = &e->context->scratch;
+  LLVMValueRef *vectors = tvms_arena_array(arena, LLVMValueRef, source->vectors.len);
+  for (uint32_t i = 0; i < source->vectors.len; i++) {
+    vectors[i] = tvms_emit_expr(e, source->vectors.items[i]);
+  }
+  LLVMTypeRef type = tvms_emit_type(e, node->dtype, node->span);
+  LLVMValueRef result = LLVMGetUndef(type);
+  for (uint32_t i = 0; i < source->indices.len; i++) {
+    const tvms_node *index = source->indices.items[i];
+    if (!tvms_is_int_imm(index)) tvms_emit_refuse(e, node->span, "a computed shuffle");
+    LLVMValueRef item = shuffled(e, node, vectors, tvms_as_int_imm(index)->value);
+    if (node->dtype.lanes <= 1) return item;
+    LLVMValueRef at = LLVMConstInt(e->i32, i, false);
+    result = LLVMBuildInsertElement(e->builder, result, item, at, "");
+  }
+  return result;
+}
+
+// ---- All kinds ----
+
+static LLVMValueRef variable(emitter *e, const tvms_node *node) {
+  if (e->vars[node->id]) return e->vars[node->id];
+  tvms_report(&e->context->diags, TVMS_D_no_value_yet, node->span,
+              tvms_text(e->context, tvms_as_var(node)->name));
+  tvms_emit_give_up(e);
+}
+
+static LLVMValueRef let(emitter *e, const tvms_node *node) {
+  const tvms_let *source = tvms_as_let(node);
+  e->vars[source->var->id] = tvms_emit_expr(e, source->value);
+  return tvms_emit_expr(e, source->body);
+}
+
+static LLVMValueRef cast(emitter *e, const tvms_node *node) {
+  const tvms_node *value = tvms_as_cast(node)->value;
+  return tvms_emit_convert(e, value->dtype, node->dtype, tvms_emit_expr(e, value),
+                           node->span);
+}
+
+static LLVMValueRef float_constant(emitter *e, const tvms_node *node) {
+  tvms_scalar value = {.f = tvms_as_float_imm(node)->value};
+  value = tvms_fit(value, tvms_dl_type_of(node->dtype));
+  return LLVMConstReal(tvms_emit_type(e, node->dtype, node->span), value.f);
+}
+
+static LLVMValueRef expr_kind(emitter *e, const tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_VAR: return variable(e, node);
+  case TVMS_NODE_INT_IMM:
+    return LLVMConstInt(tvms_emit_type(e, node->dtype, node->span),
+                        (unsigned long long)tvms_as_int_imm(node)->value, true);
+  case TVMS_NODE_FLOAT_IMM: return float_constant(e, node);
+  case TVMS_NODE_NOT:
+    return LLVMBuildNot(e->builder, tvms_emit_expr(e, tvms_as_not(node)->a), "");
+  case TVMS_NODE_SELECT: {
+    const tvms_select *source = tvms_as_select(node);
+    return select(e, source->condition, source->true_value, source->false_value);
+  }
+  case TVMS_NODE_CAST: return cast(e, node);
+  case TVMS_NODE_LET: return let(e, node);
+  case TVMS_NODE_RAMP: return ramp(e, node);
+  case TVMS_NODE_BROADCAST: return broadcast(e, node);
+  case TVMS_NODE_SHUFFLE: return shuffle(e, node);
+  case TVMS_NODE_BUFFER_LOAD: return tvms_emit_buffer_load(e, node);
+  case TVMS_NODE_CALL: {
+    const tvms_call *call = tvms_as_call(node);
+    if (tvms_called_op(node) == TVMS_TIR_if_then_else && call->args.len == 3) {
+      return select(e, call->args.items[0], call->args.items[1], call->args.items[2]);
+    }
+    return tvms_emit_call(e, call);
+  }
+  default:
+    tvms_emit_refuse(e, node->span, tvms_schema_of((tvms_node_kind)node->kind)->name);
+  }
+}
+
+LLVMValueRef tvms_emit_expr(emitter *e, const tvms_node *node) {
+  if (!tvms_deeper(&e->context->memory)) {
+    tvms_report(&e->context->diags, TVMS_D_too_deep, node->span,
+                e->context->memory.depth_limit);
+    tvms_emit_give_up(e);
+  }
+  LLVMValueRef value = tvms_is_binary(node) ? binary_expr(e, node) : expr_kind(e, node);
+  tvms_shallower(&e->context->memory);
+  return value;
+}

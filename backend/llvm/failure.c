@@ -1,0 +1,115 @@
+// Errors of the compiled program: one block per check that frees, raises and returns.
+//
+// A library raises through TVM's context variable if the host has filled it, else through
+// the weak symbol that tvm-ffi defines, else it only returns -1. Traced code fills the
+// tvms_raised that its caller passed as `self`.
+#include "backend/llvm/emit.h"
+
+LLVMValueRef tvms_emit_text(emitter *e, const char *text) {
+  LLVMValueRef bytes =
+      LLVMConstStringInContext(e->llvm, text, (unsigned)strlen(text), false);
+  LLVMValueRef place = LLVMAddGlobal(e->module, LLVMTypeOf(bytes), "text");
+  LLVMSetInitializer(place, bytes);
+  LLVMSetLinkage(place, LLVMPrivateLinkage);
+  LLVMSetGlobalConstant(place, true);
+  LLVMSetUnnamedAddress(place, LLVMGlobalUnnamedAddr);
+  return place;
+}
+
+LLVMValueRef tvms_emit_weak(emitter *e, const char *name, LLVMTypeRef type) {
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
+  if (function) return function;
+  function = LLVMAddFunction(e->module, name, type);
+  LLVMSetLinkage(function, LLVMExternalWeakLinkage);
+  return function;
+}
+
+static LLVMValueRef field_at(emitter *e, size_t offset) {
+  LLVMValueRef at = tvms_emit_int(e, (int64_t)offset);
+  return LLVMBuildGEP2(e->builder, e->i8, e->raised, &at, 1, "");
+}
+
+static void raise_traced(emitter *e, const failure *what) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef kind = tvms_emit_text(e, what->kind);
+  LLVMValueRef text = tvms_emit_text(e, what->text);
+  LLVMValueRef begin = LLVMConstInt(e->i32, what->span.begin, false);
+  LLVMValueRef end = LLVMConstInt(e->i32, what->span.end, false);
+  LLVMBuildStore(b, kind, field_at(e, offsetof(tvms_raised, kind)));
+  LLVMBuildStore(b, text, field_at(e, offsetof(tvms_raised, text)));
+  LLVMBuildStore(b, begin, field_at(e, offsetof(tvms_raised, span.begin)));
+  LLVMBuildStore(b, end, field_at(e, offsetof(tvms_raised, span.end)));
+  if (!what->got) return;
+  LLVMBuildStore(b, what->got, field_at(e, offsetof(tvms_raised, got)));
+  LLVMBuildStore(b, what->expected, field_at(e, offsetof(tvms_raised, expected)));
+  LLVMValueRef yes = LLVMConstInt(e->i32, 1, false);
+  LLVMBuildStore(b, yes, field_at(e, offsetof(tvms_raised, compared)));
+}
+
+static LLVMTypeRef raise_type(emitter *e) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer};
+  return LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), params, 2, false);
+}
+
+// The context variable: the loader of TVM's run time finds it by name and fills it.
+static LLVMValueRef raise_slot(emitter *e) {
+  LLVMValueRef slot = LLVMGetNamedGlobal(e->module, TVMS_RAISE_SLOT);
+  if (slot) return slot;
+  slot = LLVMAddGlobal(e->module, e->pointer, TVMS_RAISE_SLOT);
+  LLVMSetInitializer(slot, LLVMConstNull(e->pointer));
+  LLVMSetLinkage(slot, LLVMExternalLinkage);
+  return slot;
+}
+
+// One private function per module chooses who raises.
+static LLVMValueRef raise_function(emitter *e) {
+  static const char name[] = "tvms.raise";
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
+  if (function) return function;
+  LLVMTypeRef type = raise_type(e);
+  function = LLVMAddFunction(e->module, name, type);
+  LLVMSetLinkage(function, LLVMPrivateLinkage);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMPositionBuilderAtEnd(b,
+                           LLVMAppendBasicBlockInContext(e->llvm, function, "entry"));
+  LLVMBasicBlockRef call = LLVMAppendBasicBlockInContext(e->llvm, function, "call");
+  LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(e->llvm, function, "end");
+  LLVMValueRef given = LLVMBuildLoad2(b, e->pointer, raise_slot(e), "");
+  LLVMValueRef weak = tvms_emit_weak(e, "TVMFFIErrorSetRaisedFromCStr", type);
+  LLVMValueRef filled = LLVMBuildICmp(b, LLVMIntNE, given, null, "");
+  LLVMValueRef target = LLVMBuildSelect(b, filled, given, weak, "");
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, target, null, ""), call, end);
+  LLVMPositionBuilderAtEnd(b, call);
+  LLVMValueRef args[] = {LLVMGetParam(function, 0), LLVMGetParam(function, 1)};
+  LLVMBuildCall2(b, type, target, args, 2, "");
+  LLVMBuildBr(b, end);
+  LLVMPositionBuilderAtEnd(b, end);
+  LLVMBuildRetVoid(b);
+  LLVMPositionBuilderAtEnd(b, here);
+  return function;
+}
+
+void tvms_emit_raise(emitter *e, const failure *what) {
+  tvms_emit_free_from(e, 0);
+  if (what->kind && e->options->traced) raise_traced(e, what);
+  if (what->kind && !e->options->traced) {
+    LLVMValueRef args[] = {tvms_emit_text(e, what->kind),
+                           tvms_emit_text(e, what->text)};
+    LLVMBuildCall2(e->builder, raise_type(e), raise_function(e), args, 2, "");
+  }
+  LLVMBuildRet(e->builder, LLVMConstInt(e->i32, (unsigned long long)-1, true));
+}
+
+void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what) {
+  // A condition that is known to hold needs no code.
+  bool constant = LLVMIsAConstantInt(condition) != NULL;
+  if (constant && LLVMConstIntGetZExtValue(condition)) return;
+  LLVMBasicBlockRef failed = tvms_emit_block(e, "failed");
+  LLVMBasicBlockRef holds = tvms_emit_block(e, "holds");
+  LLVMBuildCondBr(e->builder, condition, holds, failed);
+  tvms_emit_enter(e, failed);
+  tvms_emit_raise(e, what);
+  tvms_emit_enter(e, holds);
+}

@@ -1,0 +1,65 @@
+// A whole module: declarations first, so that order does not matter, then bodies and
+// entries.
+#include "backend/llvm/emit.h"
+
+#include <stdio.h>
+
+static bool is_compiled(const tvms_member *member) {
+  return member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+}
+
+static void make_types(emitter *e) {
+  e->i1 = LLVMInt1TypeInContext(e->llvm);
+  e->i8 = LLVMInt8TypeInContext(e->llvm);
+  e->i16 = LLVMInt16TypeInContext(e->llvm);
+  e->i32 = LLVMInt32TypeInContext(e->llvm);
+  e->i64 = LLVMInt64TypeInContext(e->llvm);
+  e->f32 = LLVMFloatTypeInContext(e->llvm);
+  e->f64 = LLVMDoubleTypeInContext(e->llvm);
+  e->pointer = LLVMPointerTypeInContext(e->llvm, 0);
+}
+
+static void open_function(emitter *e, const tvms_member *member) {
+  uint32_t ids = member->unit->next_id;
+  e->member = member;
+  e->source = tvms_as_prim_func(member->function);
+  e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
+  e->views = tvms_arena_array(&e->context->scratch, view *, ids);
+  e->memory.len = 0;
+  e->loop = NULL;
+  e->in_index = false;
+}
+
+static void declare_body(emitter *e, const tvms_member *member) {
+  const tvms_prim_func *function = tvms_as_prim_func(member->function);
+  size_vars sizes = {0};
+  char name[256];
+  tvms_emit_collect_sizes(e, function, &sizes);
+  LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
+  snprintf(name, sizeof name, "%s.body", tvms_text(e->context, member->name));
+  LLVMSetLinkage(LLVMAddFunction(e->module, name, type), LLVMInternalLinkage);
+  tvms_vec_free(&e->context->memory, &sizes);
+}
+
+LLVMModuleRef tvms_emit_module(emitter *e) {
+  const tvms_module *program = e->program;
+  make_types(e);
+  for (uint32_t i = 0; i < program->member_count; i++) {
+    if (is_compiled(&program->members[i])) declare_body(e, &program->members[i]);
+  }
+  for (uint32_t i = 0; i < program->member_count; i++) {
+    const tvms_member *member = &program->members[i];
+    if (!is_compiled(member)) continue;
+    tvms_mark mark = tvms_arena_mark(&e->context->scratch);
+    open_function(e, member);
+    tvms_emit_body(e, member);
+    bool private = (member->function->flags & TVMS_FLAG_PRIVATE) != 0;
+    if (e->options->traced || !private) {
+      open_function(e, member);
+      tvms_emit_entry(e, member);
+    }
+    tvms_arena_reset(&e->context->scratch, mark);
+  }
+  tvms_vec_free(&e->context->memory, &e->memory);
+  return e->module;
+}

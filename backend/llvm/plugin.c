@@ -1,0 +1,237 @@
+// The plug-in's table: target, optimisation, files and code in memory.
+//
+// Everything of LLVM that is open is held as a resource of the context's memory, so that
+// an error in the middle of code generation closes it. No unwinding ever crosses a frame
+// of LLVM: its functions return before anything of tvms can fail.
+#include "backend/llvm/emit.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+
+static const char pass_list[] = "default<O2>";
+
+// What one compilation has open.
+typedef struct {
+  emitter e;
+  LLVMTargetMachineRef machine;
+  LLVMMemoryBufferRef object;
+  tvms_native_form form;
+  tvms_strbuf *out;
+  tvms_jit *jit;
+} job;
+
+struct tvms_jit {
+  LLVMOrcLLJITRef lljit;
+};
+
+static void close_job(void *what) {
+  job *j = what;
+  if (j->object) LLVMDisposeMemoryBuffer(j->object);
+  if (j->machine) LLVMDisposeTargetMachine(j->machine);
+  if (j->e.builder) LLVMDisposeBuilder(j->e.builder);
+  if (j->e.module) LLVMDisposeModule(j->e.module);
+  if (j->e.llvm) LLVMContextDispose(j->e.llvm);
+}
+
+// Reports a text of LLVM and leaves; `text` is copied first.
+TVMS_NORETURN static void fail(job *j, char *text, void (*dispose)(char *)) {
+  tvms_context *context = j->e.context;
+  char line[512];
+  snprintf(line, sizeof line, "%s", text ? text : "no reason given");
+  if (text) dispose(text);
+  tvms_report(&context->diags, TVMS_D_code_generation, (tvms_span){0, 0}, line);
+  tvms_unwind(&context->memory, TVMS_FOUND_ERRORS);
+}
+
+static void open_machine(job *j) {
+  const tvms_native_options *options = j->e.options;
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeAArch64TargetInfo();
+  LLVMInitializeAArch64Target();
+  LLVMInitializeAArch64TargetMC();
+  LLVMInitializeAArch64AsmPrinter();
+  bool host = !options->triple;
+  char *triple = host ? LLVMGetDefaultTargetTriple() : NULL;
+  char *cpu = host && !options->cpu ? LLVMGetHostCPUName() : NULL;
+  char *features =
+      host && !options->cpu && !options->features ? LLVMGetHostCPUFeatures() : NULL;
+  const char *named_cpu = options->cpu ? options->cpu : "generic";
+  const char *named_features = options->features ? options->features : "";
+  LLVMTargetRef target;
+  char *why = NULL;
+  bool known = !LLVMGetTargetFromTriple(host ? triple : options->triple, &target, &why);
+  if (known) {
+    j->machine = LLVMCreateTargetMachine(
+        target, host ? triple : options->triple, cpu ? cpu : named_cpu,
+        features ? features : named_features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
+        LLVMCodeModelDefault);
+  }
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  if (!known || !j->machine) fail(j, why, LLVMDisposeMessage);
+}
+
+static void open_module(job *j) {
+  emitter *e = &j->e;
+  e->llvm = LLVMContextCreate();
+  e->module = LLVMModuleCreateWithNameInContext("tvms", e->llvm);
+  e->builder = LLVMCreateBuilderInContext(e->llvm);
+  char *triple = LLVMGetTargetMachineTriple(j->machine);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(j->machine);
+  LLVMSetTarget(e->module, triple);
+  LLVMSetModuleDataLayout(e->module, layout);
+  LLVMDisposeTargetData(layout);
+  LLVMDisposeMessage(triple);
+}
+
+// Says for which processor each function is, so that vectors get its width.
+static void mark_functions(job *j) {
+  char *cpu = LLVMGetTargetMachineCPU(j->machine);
+  char *features = LLVMGetTargetMachineFeatureString(j->machine);
+  for (LLVMValueRef f = LLVMGetFirstFunction(j->e.module); f;
+       f = LLVMGetNextFunction(f)) {
+    if (LLVMIsDeclaration(f)) continue;
+    LLVMAddTargetDependentFunctionAttr(f, "target-cpu", cpu);
+    LLVMAddTargetDependentFunctionAttr(f, "target-features", features);
+    // Loops stay loops: a call of memset would be an undefined symbol.
+    LLVMAddTargetDependentFunctionAttr(f, "no-builtins", "");
+    LLVMAddTargetDependentFunctionAttr(f, "frame-pointer", "none");
+  }
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+}
+
+static void optimise(job *j) {
+  char *why = NULL;
+  if (LLVMVerifyModule(j->e.module, LLVMReturnStatusAction, &why)) {
+    fail(j, why, LLVMDisposeMessage);
+  }
+  LLVMDisposeMessage(why);
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsSetLoopVectorization(options, true);
+  LLVMPassBuilderOptionsSetSLPVectorization(options, true);
+  LLVMPassBuilderOptionsSetLoopUnrolling(options, true);
+  LLVMErrorRef error = LLVMRunPasses(j->e.module, pass_list, j->machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
+}
+
+static void emit_file(job *j, LLVMCodeGenFileType type) {
+  char *why = NULL;
+  if (LLVMTargetMachineEmitToMemoryBuffer(j->machine, j->e.module, type, &why,
+                                          &j->object)) {
+    fail(j, why, LLVMDisposeMessage);
+  }
+}
+
+static void build(job *j) {
+  open_machine(j);
+  open_module(j);
+  tvms_emit_module(&j->e);
+  mark_functions(j);
+  optimise(j);
+}
+
+static void run_emit(void *argument) {
+  job *j = argument;
+  tvms_resource resource;
+  tvms_hold(&j->e.context->memory, &resource, close_job, j);
+  build(j);
+  if (j->form == TVMS_NATIVE_IR) {
+    char *text = LLVMPrintModuleToString(j->e.module);
+    j->object = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "ir");
+    LLVMDisposeMessage(text);
+  } else {
+    emit_file(j, j->form == TVMS_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile);
+  }
+  tvms_strbuf_add(j->out, LLVMGetBufferStart(j->object), LLVMGetBufferSize(j->object));
+  tvms_release(&j->e.context->memory, &resource);
+  close_job(j);
+}
+
+static tvms_status emit(tvms_context *context, const tvms_module *module,
+                        const tvms_native_options *options, tvms_native_form form,
+                        tvms_strbuf *out) {
+  job j = {.form = form, .out = out};
+  j.e.context = context;
+  j.e.program = module;
+  j.e.options = options;
+  return tvms_protect(&context->memory, run_emit, &j);
+}
+
+// ---- Code in memory ----
+
+static void check(job *j, LLVMErrorRef error) {
+  if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
+}
+
+static void close_jit(tvms_jit *jit) {
+  if (jit->lljit) LLVMConsumeError(LLVMOrcDisposeLLJIT(jit->lljit));
+  jit->lljit = NULL;
+}
+
+static void run_compile(void *argument) {
+  job *j = argument;
+  tvms_memory *memory = &j->e.context->memory;
+  tvms_resource resource;
+  j->jit = tvms_take(memory, sizeof *j->jit);
+  tvms_hold(memory, &resource, close_job, j);
+  build(j);
+  emit_file(j, LLVMObjectFile);
+  LLVMOrcLLJITRef lljit = NULL;
+  check(j, LLVMOrcCreateLLJIT(&lljit, NULL));
+  j->jit->lljit = lljit;
+  LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(lljit);
+  LLVMOrcDefinitionGeneratorRef process = NULL;
+  check(j, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+               &process, LLVMOrcLLJITGetGlobalPrefix(lljit), NULL, NULL));
+  LLVMOrcJITDylibAddGenerator(library, process);
+  LLVMMemoryBufferRef object = j->object;
+  j->object = NULL;  // the JIT takes it
+  check(j, LLVMOrcLLJITAddObjectFile(lljit, library, object));
+  tvms_release(memory, &resource);
+  close_job(j);
+}
+
+static tvms_status compile(tvms_context *context, const tvms_module *module,
+                           const tvms_native_options *options, tvms_jit **jit) {
+  job j = {0};
+  j.e.context = context;
+  j.e.program = module;
+  j.e.options = options;
+  tvms_status status = tvms_protect(&context->memory, run_compile, &j);
+  if (status != TVMS_OK && j.jit) close_jit(j.jit);
+  *jit = j.jit;
+  return status;
+}
+
+static tvms_safe_call find(tvms_jit *jit, const char *name) {
+  char symbol[512];
+  snprintf(symbol, sizeof symbol, TVMS_SAFE_CALL_PREFIX "%s", name);
+  LLVMOrcExecutorAddress address = 0;
+  LLVMErrorRef error = LLVMOrcLLJITLookup(jit->lljit, &address, symbol);
+  if (error) {
+    LLVMConsumeError(error);
+    return NULL;
+  }
+  return (tvms_safe_call)(uintptr_t)address;
+}
+
+__attribute__((visibility("default"))) extern const tvms_backend tvms_backend_llvm;
+
+const tvms_backend tvms_backend_llvm = {
+    .version = TVMS_BACKEND_VERSION,
+    .name = "LLVM " TVMS_LLVM_VERSION,
+    .emit = emit,
+    .compile = compile,
+    .find = find,
+    .close = close_jit,
+};

@@ -1,0 +1,347 @@
+// Statements: loops as blocks and phis, scopes with what they define.
+//
+// Loops of all kinds run one after another; LLVM vectorises and unrolls. Blocks need not
+// be lowered before: their init is guarded by its reduction axes, as TVM lowers it.
+#include "backend/llvm/emit.h"
+
+LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name) {
+  return LLVMAppendBasicBlockInContext(e->llvm, e->function, name);
+}
+
+void tvms_emit_enter(emitter *e, LLVMBasicBlockRef block) {
+  LLVMBasicBlockRef last = LLVMGetLastBasicBlock(e->function);
+  if (last != block) LLVMMoveBasicBlockAfter(block, last);
+  LLVMPositionBuilderAtEnd(e->builder, block);
+}
+
+bool tvms_emit_is_open(emitter *e) {
+  return !LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->builder));
+}
+
+static void jump(emitter *e, LLVMBasicBlockRef to) {
+  if (tvms_emit_is_open(e)) LLVMBuildBr(e->builder, to);
+}
+
+// for (i = 0; i < extent; i += step) with the variable at min + i.
+static void emit_for(emitter *e, const tvms_node *node) {
+  const tvms_for *source = tvms_as_for(node);
+  LLVMBuilderRef b = e->builder;
+  tvms_dtype dtype = source->var->dtype;
+  LLVMTypeRef type = tvms_emit_type(e, dtype, node->span);
+  bool before = e->in_index;
+  e->in_index = true;
+  LLVMValueRef min = tvms_emit_expr(e, source->min);
+  LLVMValueRef extent = tvms_emit_expr(e, source->extent);
+  LLVMValueRef step =
+      source->step ? tvms_emit_expr(e, source->step) : LLVMConstInt(type, 1, false);
+  e->in_index = before;
+  min = LLVMBuildIntCast2(b, min, type, true, "");
+  extent = LLVMBuildIntCast2(b, extent, type, true, "");
+  step = LLVMBuildIntCast2(b, step, type, true, "");
+  LLVMValueRef zero = LLVMConstNull(type);
+  if (source->step && !tvms_is_int_imm(source->step)) {
+    failure wrong = {.kind = "ValueError",
+                     .text = "the step of a loop is not positive",
+                     .span = node->span};
+    tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntSGT, step, zero, ""), &wrong);
+  }
+  LLVMIntPredicate less = dtype.code == TVMS_INT ? LLVMIntSLT : LLVMIntULT;
+  LLVMBasicBlockRef body = tvms_emit_block(e, "body");
+  LLVMBasicBlockRef next = tvms_emit_block(e, "next");
+  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, less, zero, extent, ""), body, end);
+  tvms_emit_enter(e, body);
+  LLVMValueRef i = LLVMBuildPhi(b, type, "");
+  LLVMAddIncoming(i, &zero, &from, 1);
+  bool from_zero = tvms_is_int_value(source->min, 0);
+  e->vars[source->var->id] = from_zero ? i : LLVMBuildNSWAdd(b, min, i, "");
+  loop_target target = {e->loop, next, end, e->memory.len};
+  e->loop = &target;
+  tvms_emit_stmt(e, source->body);
+  e->loop = target.outer;
+  jump(e, next);
+  tvms_emit_enter(e, next);
+  // extent - i > step, and not i + step < extent: the sum might not fit.
+  LLVMValueRef rest = LLVMBuildSub(b, extent, i, "");
+  LLVMValueRef more = LLVMBuildICmp(b, less, step, rest, "");
+  LLVMValueRef following = LLVMBuildNSWAdd(b, i, step, "");
+  if (!source->step) more = LLVMBuildICmp(b, less, following, extent, "");
+  LLVMBuildCondBr(b, more, body, end);
+  LLVMAddIncoming(i, &following, &next, 1);
+  tvms_emit_enter(e, end);
+}
+
+static void emit_while(emitter *e, const tvms_node *node) {
+  const tvms_while *source = tvms_as_while(node);
+  LLVMBasicBlockRef test = tvms_emit_block(e, "test");
+  LLVMBasicBlockRef body = tvms_emit_block(e, "body");
+  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
+  LLVMBuildBr(e->builder, test);
+  tvms_emit_enter(e, test);
+  LLVMBuildCondBr(e->builder, tvms_emit_expr(e, source->condition), body, end);
+  tvms_emit_enter(e, body);
+  loop_target target = {e->loop, test, end, e->memory.len};
+  e->loop = &target;
+  tvms_emit_stmt(e, source->body);
+  e->loop = target.outer;
+  jump(e, test);
+  tvms_emit_enter(e, end);
+}
+
+// Runs `then` if the condition holds, else `otherwise`, which may be NULL.
+static void emit_guarded(emitter *e, LLVMValueRef condition, const tvms_node *then,
+                         const tvms_node *TVMS_NULLABLE otherwise) {
+  LLVMBasicBlockRef yes = tvms_emit_block(e, "then");
+  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
+  LLVMBasicBlockRef no = otherwise ? tvms_emit_block(e, "else") : end;
+  LLVMBuildCondBr(e->builder, condition, yes, no);
+  tvms_emit_enter(e, yes);
+  tvms_emit_stmt(e, then);
+  jump(e, end);
+  if (otherwise) {
+    tvms_emit_enter(e, no);
+    tvms_emit_stmt(e, otherwise);
+    jump(e, end);
+  }
+  tvms_emit_enter(e, end);
+}
+
+// ---- Blocks ----
+
+// NULL if the block has no reduction axis: then its init always runs.
+static LLVMValueRef begins(emitter *e, const tvms_block *block) {
+  LLVMValueRef all = NULL;
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
+    if (axis->iter_type != TVMS_ITER_COMM_REDUCE || !axis->dom) continue;
+    LLVMValueRef first = tvms_emit_expr(e, tvms_as_range(axis->dom)->min);
+    LLVMValueRef value = e->vars[axis->var->id];
+    first = LLVMBuildIntCast2(e->builder, first, LLVMTypeOf(value), true, "");
+    LLVMValueRef same = LLVMBuildICmp(e->builder, LLVMIntEQ, value, first, "");
+    all = all ? LLVMBuildAnd(e->builder, all, same, "") : same;
+  }
+  return all;
+}
+
+static void bind_new(emitter *e, const tvms_node *size, LLVMValueRef value) {
+  bool is_new = size->kind == TVMS_NODE_VAR && !e->vars[size->id];
+  if (!is_new) return;
+  LLVMTypeRef type = tvms_emit_type(e, size->dtype, size->span);
+  e->vars[size->id] = LLVMBuildIntCast2(e->builder, value, type, true, "");
+}
+
+static void match_region(emitter *e, const tvms_node *node) {
+  const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
+  const tvms_buffer_region *part = tvms_as_buffer_region(match->source);
+  const tvms_buffer *buffer = tvms_as_buffer(match->buffer);
+  view *source = tvms_emit_use_buffer(e, part->buffer, node->span);
+  LLVMValueRef offset = source->offset;
+  for (uint32_t i = 0; i < part->region.len && i < source->ndim; i++) {
+    LLVMValueRef min = tvms_emit_index(e, tvms_as_range(part->region.items[i])->min);
+    LLVMValueRef step = LLVMBuildNSWMul(e->builder, min, source->strides[i], "");
+    offset = LLVMBuildNSWAdd(e->builder, offset, step, "");
+  }
+  uint32_t skipped =
+      source->ndim > buffer->shape.len ? source->ndim - buffer->shape.len : 0;
+  for (uint32_t i = 0; i < buffer->shape.len && i + skipped < part->region.len; i++) {
+    const tvms_range *range = tvms_as_range(part->region.items[i + skipped]);
+    bind_new(e, buffer->shape.items[i], tvms_emit_index(e, range->extent));
+  }
+  for (uint32_t i = 0; i < buffer->strides.len && i + skipped < source->ndim; i++) {
+    bind_new(e, buffer->strides.items[i], source->strides[i + skipped]);
+  }
+  if (buffer->elem_offset) bind_new(e, buffer->elem_offset, offset);
+  view *v = tvms_emit_define_buffer(e, match->buffer, source->data);
+  v->offset = offset;
+  for (uint32_t i = 0; i < v->ndim && i + skipped < source->ndim; i++) {
+    v->strides[i] = source->strides[i + skipped];
+  }
+}
+
+static void emit_block(emitter *e, const tvms_block *block) {
+  uint32_t memory = e->memory.len;
+  for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
+    tvms_emit_allocate_buffer(e, block->alloc_buffers.items[i]);
+  }
+  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
+    match_region(e, block->match_buffers.items[i]);
+  }
+  LLVMValueRef condition = block->init ? begins(e, block) : NULL;
+  if (condition)
+    emit_guarded(e, condition, block->init, NULL);
+  else if (block->init)
+    tvms_emit_stmt(e, block->init);
+  tvms_emit_stmt(e, block->body);
+  tvms_emit_end_memory(e, memory);
+}
+
+static void emit_realized(emitter *e, const tvms_block_realize *realize) {
+  const tvms_block *block = tvms_as_block(realize->block);
+  bool before = e->in_index;
+  e->in_index = true;
+  for (uint32_t i = 0; i < block->iter_vars.len && i < realize->iter_values.len; i++) {
+    const tvms_node *var = tvms_as_iter_var(block->iter_vars.items[i])->var;
+    LLVMValueRef value = tvms_emit_expr(e, realize->iter_values.items[i]);
+    LLVMTypeRef type = tvms_emit_type(e, var->dtype, var->span);
+    e->vars[var->id] = LLVMBuildIntCast2(e->builder, value, type, true, "");
+  }
+  e->in_index = before;
+  emit_block(e, block);
+}
+
+static void emit_realize(emitter *e, const tvms_node *node) {
+  const tvms_block_realize *realize = tvms_as_block_realize(node);
+  const tvms_node *predicate = realize->predicate;
+  if (!predicate || tvms_is_true(predicate)) {
+    emit_realized(e, realize);
+    return;
+  }
+  LLVMBasicBlockRef yes = tvms_emit_block(e, "then");
+  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
+  LLVMBuildCondBr(e->builder, tvms_emit_expr(e, predicate), yes, end);
+  tvms_emit_enter(e, yes);
+  emit_realized(e, realize);
+  jump(e, end);
+  tvms_emit_enter(e, end);
+}
+
+// ---- The rest ----
+
+static void emit_return(emitter *e, const tvms_node *TVMS_NULLABLE value) {
+  if (value && e->source->ret && !tvms_dtype_is_void(e->source->ret->dtype)) {
+    LLVMValueRef computed = tvms_emit_expr(e, value);
+    tvms_dtype to = e->source->ret->dtype;
+    computed = tvms_emit_convert(e, value->dtype, to, computed, value->span);
+    tvms_emit_store(e, to, computed, e->result, value->span);
+  } else if (value) {
+    tvms_emit_expr(e, value);
+  }
+  tvms_emit_free_from(e, 0);
+  LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
+}
+
+static void emit_jump(emitter *e, const tvms_node *node, bool leaves) {
+  if (!e->loop) tvms_emit_refuse(e, node->span, "a jump outside a loop");
+  tvms_emit_free_from(e, e->loop->memory);
+  LLVMBuildBr(e->builder, leaves ? e->loop->end : e->loop->next);
+}
+
+static void emit_evaluate(emitter *e, const tvms_node *node) {
+  const tvms_node *value = tvms_as_evaluate(node)->value;
+  switch ((int)tvms_called_op(value)) {
+  case TVMS_TIR_ret: {
+    tvms_list args = tvms_as_call(value)->args;
+    emit_return(e, args.len ? args.items[0] : NULL);
+    return;
+  }
+  case TVMS_TIR_thread_return: emit_return(e, NULL); return;
+  case TVMS_TIR_break_loop: emit_jump(e, node, true); return;
+  case TVMS_TIR_continue_loop: emit_jump(e, node, false); return;
+  default: tvms_emit_expr(e, value);
+  }
+}
+
+static void emit_assert(emitter *e, const tvms_node *node) {
+  const tvms_assert *assertion = tvms_as_assert(node);
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &e->context->memory);
+  for (uint32_t i = 0; i < assertion->message.len; i++) {
+    const tvms_node *part = assertion->message.items[i];
+    if (part->kind != TVMS_NODE_STRING_IMM) continue;
+    tvms_bytes bytes = tvms_as_string_imm(part)->value;
+    tvms_strbuf_add(&text, bytes.text, bytes.len);
+  }
+  failure failed = {.kind = assertion->error_kind.len ? assertion->error_kind.text
+                                                      : "RuntimeError",
+                    .text = tvms_strbuf_text(&text),
+                    .span = node->span};
+  tvms_emit_check(e, tvms_emit_expr(e, assertion->condition), &failed);
+  tvms_strbuf_fini(&text);
+}
+
+static void emit_allocate_const(emitter *e, const tvms_node *node) {
+  const tvms_allocate_const *source = tvms_as_allocate_const(node);
+  LLVMValueRef bytes =
+      LLVMConstStringInContext(e->llvm, source->data.text, source->data.len, true);
+  LLVMValueRef place = LLVMAddGlobal(e->module, LLVMTypeOf(bytes), "constant");
+  LLVMSetInitializer(place, bytes);
+  LLVMSetLinkage(place, LLVMPrivateLinkage);
+  LLVMSetGlobalConstant(place, true);
+  LLVMSetAlignment(place, 64);
+  e->vars[source->var->id] = place;
+}
+
+static bool binds_threads(const tvms_node *node) {
+  const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
+  return tvms_bytes_is(attr->key, "thread_extent")
+         || tvms_bytes_is(attr->key, "virtual_thread");
+}
+
+static void emit_seq(emitter *e, const tvms_node *node) {
+  tvms_list stmts = tvms_as_seq(node)->stmts;
+  uint32_t memory = e->memory.len;
+  for (uint32_t i = 0; i < stmts.len && tvms_emit_is_open(e); i++) {
+    tvms_emit_stmt(e, stmts.items[i]);
+  }
+  tvms_emit_end_memory(e, memory);
+}
+
+static void stmt_kind(emitter *e, const tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_SEQ: emit_seq(e, node); return;
+  case TVMS_NODE_FOR: emit_for(e, node); return;
+  case TVMS_NODE_WHILE: emit_while(e, node); return;
+  case TVMS_NODE_IF_THEN_ELSE: {
+    const tvms_if_then_else *branch = tvms_as_if_then_else(node);
+    LLVMValueRef condition = tvms_emit_expr(e, branch->condition);
+    emit_guarded(e, condition, branch->then_case, branch->else_case);
+    return;
+  }
+  case TVMS_NODE_BLOCK_REALIZE: emit_realize(e, node); return;
+  case TVMS_NODE_BLOCK: emit_block(e, tvms_as_block(node)); return;
+  case TVMS_NODE_EVALUATE: emit_evaluate(e, node); return;
+  case TVMS_NODE_STORE: tvms_emit_buffer_store(e, node); return;
+  case TVMS_NODE_BIND: {
+    const tvms_bind *bind = tvms_as_bind(node);
+    e->vars[bind->var->id] = tvms_emit_expr(e, bind->value);
+    return;
+  }
+  case TVMS_NODE_ASSERT: emit_assert(e, node); return;
+  case TVMS_NODE_ALLOCATE: {
+    const tvms_allocate *source = tvms_as_allocate(node);
+    e->vars[source->var->id] =
+        tvms_emit_allocate(e, source->element, source->extents, node->span);
+    return;
+  }
+  case TVMS_NODE_ALLOCATE_CONST: emit_allocate_const(e, node); return;
+  case TVMS_NODE_ALLOC_BUFFER:
+    tvms_emit_allocate_buffer(e, tvms_as_alloc_buffer(node)->buffer);
+    return;
+  case TVMS_NODE_BUFFER_REALIZE:
+    tvms_emit_allocate_buffer(e, tvms_as_buffer_realize(node)->buffer);
+    return;
+  case TVMS_NODE_DECL_BUFFER:
+    tvms_emit_define_buffer(e, tvms_as_decl_buffer(node)->buffer, NULL);
+    return;
+  case TVMS_NODE_RETURN: emit_return(e, tvms_as_return(node)->value); return;
+  case TVMS_NODE_BREAK: emit_jump(e, node, true); return;
+  case TVMS_NODE_CONTINUE: emit_jump(e, node, false); return;
+  case TVMS_NODE_ATTR_STMT:
+    if (binds_threads(node)) tvms_emit_refuse(e, node->span, "a thread axis");
+    return;  // others are hints
+  default:
+    tvms_emit_refuse(e, node->span, tvms_schema_of((tvms_node_kind)node->kind)->name);
+  }
+}
+
+void tvms_emit_stmt(emitter *e, const tvms_node *node) {
+  if (!tvms_emit_is_open(e)) return;  // what follows a jump
+  if (!tvms_deeper(&e->context->memory)) {
+    tvms_report(&e->context->diags, TVMS_D_too_deep, node->span,
+                e->context->memory.depth_limit);
+    tvms_emit_give_up(e);
+  }
+  stmt_kind(e, node);
+  tvms_shallower(&e->context->memory);
+}

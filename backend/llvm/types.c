@@ -1,0 +1,169 @@
+// Types, and elements on their way between memory and registers.
+//
+// float16 goes through LLVM's half, which processors convert; bfloat16 is the upper half
+// of a float32 and is rounded with integers, as processors without it do.
+#include "backend/llvm/emit.h"
+
+static LLVMTypeRef with_lanes(LLVMTypeRef type, tvms_dtype dtype) {
+  return dtype.lanes > 1 ? LLVMVectorType(type, (unsigned)dtype.lanes) : type;
+}
+
+static bool is_narrow(tvms_dtype dtype) {
+  return (dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT) && dtype.bits == 16;
+}
+
+LLVMTypeRef tvms_emit_type(emitter *e, tvms_dtype dtype, tvms_span span) {
+  char text[TVMS_DTYPE_TEXT];
+  if (dtype.lanes < 1) tvms_emit_refuse(e, span, tvms_dtype_text(dtype, text));
+  if (dtype.code == TVMS_BOOL) return with_lanes(e->i1, dtype);
+  if (dtype.code == TVMS_HANDLE && dtype.lanes == 1) return e->pointer;
+  if (is_narrow(dtype)) return with_lanes(e->f32, dtype);
+  bool whole =
+      dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+  if ((dtype.code == TVMS_INT || dtype.code == TVMS_UINT) && whole) {
+    return with_lanes(LLVMIntTypeInContext(e->llvm, dtype.bits), dtype);
+  }
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 32) return with_lanes(e->f32, dtype);
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 64) return with_lanes(e->f64, dtype);
+  tvms_emit_refuse(e, span, tvms_dtype_text(dtype, text));
+}
+
+LLVMTypeRef tvms_emit_memory_type(emitter *e, tvms_dtype dtype, tvms_span span) {
+  if (dtype.code == TVMS_BOOL) return with_lanes(e->i8, dtype);
+  if (is_narrow(dtype)) return with_lanes(e->i16, dtype);
+  return tvms_emit_type(e, dtype, span);
+}
+
+// The type like `of` (scalar or vector) with other elements.
+static LLVMTypeRef like(LLVMValueRef of, LLVMTypeRef element) {
+  LLVMTypeRef type = LLVMTypeOf(of);
+  bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  return vector ? LLVMVectorType(element, LLVMGetVectorSize(type)) : element;
+}
+
+static LLVMValueRef constant_like(LLVMValueRef of, LLVMTypeRef element,
+                                  uint64_t value) {
+  LLVMTypeRef type = like(of, element);
+  LLVMValueRef scalar = LLVMConstInt(element, value, false);
+  if (type == element) return scalar;
+  LLVMValueRef lanes[256];
+  unsigned count = LLVMGetVectorSize(type);
+  for (unsigned i = 0; i < count && i < 256; i++) {
+    lanes[i] = scalar;
+  }
+  return LLVMConstVector(lanes, count);
+}
+
+// float32 to the bits of bfloat16, ties to even; NaN stays NaN.
+static LLVMValueRef to_bfloat(emitter *e, LLVMValueRef value) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef bits = LLVMBuildBitCast(b, value, like(value, e->i32), "");
+  LLVMValueRef sixteen = constant_like(bits, e->i32, 16);
+  LLVMValueRef odd = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, sixteen, ""),
+                                  constant_like(bits, e->i32, 1), "");
+  LLVMValueRef up = LLVMBuildAdd(b, odd, constant_like(bits, e->i32, 0x7FFF), "");
+  LLVMValueRef sum = LLVMBuildAdd(b, bits, up, "");
+  LLVMValueRef nan = LLVMBuildFCmp(b, LLVMRealUNO, value, value, "");
+  LLVMValueRef rounded =
+      LLVMBuildSelect(b, nan, constant_like(bits, e->i32, 0x7FC00000), sum, "");
+  LLVMValueRef high = LLVMBuildLShr(b, rounded, sixteen, "");
+  return LLVMBuildTrunc(b, high, like(value, e->i16), "");
+}
+
+static LLVMValueRef from_bfloat(emitter *e, LLVMValueRef bits) {
+  LLVMValueRef wide = LLVMBuildZExt(e->builder, bits, like(bits, e->i32), "");
+  LLVMValueRef high =
+      LLVMBuildShl(e->builder, wide, constant_like(wide, e->i32, 16), "");
+  return LLVMBuildBitCast(e->builder, high, like(bits, e->f32), "");
+}
+
+static LLVMValueRef to_half(emitter *e, LLVMValueRef value) {
+  LLVMTypeRef half = like(value, LLVMHalfTypeInContext(e->llvm));
+  LLVMValueRef narrow = LLVMBuildFPTrunc(e->builder, value, half, "");
+  return LLVMBuildBitCast(e->builder, narrow, like(value, e->i16), "");
+}
+
+static LLVMValueRef from_half(emitter *e, LLVMValueRef bits) {
+  LLVMTypeRef half = like(bits, LLVMHalfTypeInContext(e->llvm));
+  LLVMValueRef narrow = LLVMBuildBitCast(e->builder, bits, half, "");
+  return LLVMBuildFPExt(e->builder, narrow, like(bits, e->f32), "");
+}
+
+static LLVMValueRef to_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
+  if (dtype.code == TVMS_BOOL) {
+    return LLVMBuildZExt(e->builder, value, like(value, e->i8), "");
+  }
+  if (!is_narrow(dtype)) return value;
+  return dtype.code == TVMS_FLOAT ? to_half(e, value) : to_bfloat(e, value);
+}
+
+static LLVMValueRef from_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
+  if (dtype.code == TVMS_BOOL) {
+    LLVMValueRef zero = constant_like(value, e->i8, 0);
+    return LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
+  }
+  if (!is_narrow(dtype)) return value;
+  return dtype.code == TVMS_FLOAT ? from_half(e, value) : from_bfloat(e, value);
+}
+
+LLVMValueRef tvms_emit_round(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
+  return is_narrow(dtype) ? from_memory(e, dtype, to_memory(e, dtype, value)) : value;
+}
+
+static unsigned alignment_of(tvms_dtype dtype) {
+  return dtype.code == TVMS_BOOL ? 1 : dtype.bits / 8u;
+}
+
+LLVMValueRef tvms_emit_load(emitter *e, tvms_dtype dtype, LLVMValueRef at,
+                            tvms_span span) {
+  LLVMTypeRef type = tvms_emit_memory_type(e, dtype, span);
+  LLVMValueRef value = LLVMBuildLoad2(e->builder, type, at, "");
+  LLVMSetAlignment(value, alignment_of(dtype));
+  return from_memory(e, dtype, value);
+}
+
+void tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value, LLVMValueRef at,
+                     tvms_span span) {
+  (void)tvms_emit_memory_type(e, dtype, span);
+  LLVMValueRef stored = LLVMBuildStore(e->builder, to_memory(e, dtype, value), at);
+  LLVMSetAlignment(stored, alignment_of(dtype));
+}
+
+// Float to integer: towards zero, saturating, NaN to 0 (runtime/number.h).
+static LLVMValueRef saturate(emitter *e, bool is_signed, LLVMTypeRef to,
+                             LLVMValueRef value) {
+  const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMTypeRef types[] = {to, LLVMTypeOf(value)};
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, types, 2);
+  LLVMTypeRef type = LLVMIntrinsicGetType(e->llvm, id, types, 2);
+  return LLVMBuildCall2(e->builder, type, function, &value, 1, "");
+}
+
+LLVMValueRef tvms_emit_convert(emitter *e, tvms_dtype from, tvms_dtype to,
+                               LLVMValueRef value, tvms_span span) {
+  LLVMTypeRef type = tvms_emit_type(e, to, span);
+  LLVMBuilderRef b = e->builder;
+  bool from_real = tvms_dtype_is_real(from), to_real = tvms_dtype_is_real(to);
+  bool is_signed = from.code == TVMS_INT;
+  if (to.code == TVMS_HANDLE || from.code == TVMS_HANDLE) {
+    if (to.code == from.code) return value;
+    return to.code == TVMS_HANDLE ? LLVMBuildIntToPtr(b, value, type, "")
+                                  : LLVMBuildPtrToInt(b, value, type, "");
+  }
+  if (to.code == TVMS_BOOL) {
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(value));
+    return from_real ? LLVMBuildFCmp(b, LLVMRealUNE, value, zero, "")
+                     : LLVMBuildICmp(b, LLVMIntNE, value, zero, "");
+  }
+  if (from_real && to_real) {
+    return tvms_emit_round(e, to, LLVMBuildFPCast(b, value, type, ""));
+  }
+  if (from_real) return saturate(e, to.code == TVMS_INT, type, value);
+  if (to_real) {
+    return tvms_emit_round(e, to,
+                           is_signed ? LLVMBuildSIToFP(b, value, type, "")
+                                     : LLVMBuildUIToFP(b, value, type, ""));
+  }
+  return LLVMBuildIntCast2(b, value, type, is_signed, "");
+}
