@@ -1,0 +1,393 @@
+// Buffers that are views of another one: A.view(…), A.permute(…), A.local(…) … instead of
+// T.decl_buffer with all attributes (since 0.25).
+#include "printer/state.h"
+
+// A declaration and the buffer whose data it uses.
+typedef struct {
+  tvms_printer *p;
+  const tvms_node *child_node;
+  const tvms_node *parent_node;
+  const tvms_buffer *child;
+  const tvms_buffer *parent;
+  bool same_offset;
+  bool same_dtype;
+  bool same_shape;
+  bool same_strides;
+} alias;
+
+const tvms_node *tvms_print_data_owner(tvms_printer *p, const tvms_node *data) {
+  if (!data || data->kind != TVMS_NODE_VAR) return NULL;
+  const print_name *name = tvms_print_name_of(p, data);
+  return name->how == NAMED_DATA ? name->owner : NULL;
+}
+
+static bool same_list(tvms_list a, tvms_list b) {
+  if (a.len != b.len) return false;
+  for (uint32_t i = 0; i < a.len; i++) {
+    if (!tvms_print_same(a.items[i], b.items[i])) return false;
+  }
+  return true;
+}
+
+static bool int_of(const tvms_node *node, int64_t *value) {
+  if (!node || node->kind != TVMS_NODE_INT_IMM) return false;
+  *value = tvms_as_int_imm(node)->value;
+  return true;
+}
+
+static void print_parent(const alias *a, const char *method) {
+  tvms_print_scalar_name(a->p, a->parent_node);
+  tvms_print_put(a->p, method);
+}
+
+// ---- Layouts ----
+
+static bool same_iter(const tvms_node *a, const tvms_node *b) {
+  const tvms_layout_iter *x = tvms_as_layout_iter(a);
+  const tvms_layout_iter *y = tvms_as_layout_iter(b);
+  bool same_extent = x->extent == y->extent || tvms_print_same(x->extent, y->extent);
+  return x->axis == y->axis && same_extent && tvms_print_same(x->stride, y->stride);
+}
+
+static bool same_iters(tvms_list a, tvms_list b) {
+  if (a.len != b.len) return false;
+  for (uint32_t i = 0; i < a.len; i++) {
+    if (!same_iter(a.items[i], b.items[i])) return false;
+  }
+  return true;
+}
+
+static bool same_layout_node(const tvms_node *a, const tvms_node *b) {
+  if (a == b) return true;
+  if (!a || !b || a->kind != b->kind) return false;
+  if (a->kind == TVMS_NODE_COMPOSE_LAYOUT) {
+    const tvms_compose_layout *x = tvms_as_compose_layout(a);
+    const tvms_compose_layout *y = tvms_as_compose_layout(b);
+    return x->per_element == y->per_element && x->swizzle_len == y->swizzle_len &&
+           x->atom_len == y->atom_len && x->swizzle_inner == y->swizzle_inner &&
+           same_layout_node(x->tile_layout, y->tile_layout);
+  }
+  if (a->kind != TVMS_NODE_TILE_LAYOUT) return a->kind == TVMS_NODE_OBJECT_NONE;
+  const tvms_tile_layout *x = tvms_as_tile_layout(a);
+  const tvms_tile_layout *y = tvms_as_tile_layout(b);
+  return same_iters(x->shard, y->shard) && same_iters(x->replica, y->replica) &&
+         same_iters(x->offset, y->offset);
+}
+
+static bool same_layout(const alias *a) {
+  print_layout child = tvms_print_layout_of(a->p, a->child_node);
+  print_layout parent = tvms_print_layout_of(a->p, a->parent_node);
+  if (child != parent) return false;
+  if (child == LAYOUT_NONE) return true;
+  if (child == LAYOUT_DEFAULT) return a->same_shape;
+  return same_layout_node(a->child->layout, a->parent->layout);
+}
+
+static bool is_thread_axis(const alias *a, tvms_sym axis) {
+  static const char *const memory_axes[] = {"m",    "P",     "F",    "Bank",
+                                            "TLane", "TCol", "bank", "byte"};
+  const char *name = tvms_text(a->p->context, axis);
+  for (size_t i = 0; i < sizeof memory_axes / sizeof memory_axes[0]; i++) {
+    if (strcmp(name, memory_axes[i]) == 0) return false;
+  }
+  return true;
+}
+
+static bool has_thread_axis(const alias *a, const tvms_node *layout) {
+  if (!layout || layout->kind != TVMS_NODE_TILE_LAYOUT) return false;
+  const tvms_tile_layout *tile = tvms_as_tile_layout(layout);
+  const tvms_list lists[] = {tile->shard, tile->replica, tile->offset};
+  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+    for (uint32_t i = 0; i < lists[k].len; i++) {
+      if (is_thread_axis(a, tvms_as_layout_iter(lists[k].items[i])->axis)) return true;
+    }
+  }
+  return false;
+}
+
+// ---- The forms, in the order in which TVM tries them ----
+
+// What lies in memory of a layout without its thread axes: elements, and the span from
+// first to last. Returns false if a part is symbolic.
+static bool storage_of(const alias *a, const tvms_tile_layout *tile, int64_t *size,
+                       int64_t *span) {
+  *size = 1;
+  *span = 1;
+  const tvms_list lists[] = {tile->shard, tile->replica};
+  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+    for (uint32_t i = 0; i < lists[k].len; i++) {
+      const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
+      int64_t extent;
+      int64_t stride;
+      if (is_thread_axis(a, iter->axis)) continue;
+      if (!int_of(iter->extent, &extent) || !int_of(iter->stride, &stride)) return false;
+      if (k == 0) *size *= extent;
+      *span += (extent - 1) * (stride < 0 ? -stride : stride);
+    }
+  }
+  return true;
+}
+
+static bool total_of(const tvms_buffer *buffer, int64_t *total) {
+  *total = 1;
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    int64_t dim;
+    if (!int_of(buffer->shape.items[i], &dim)) return false;
+    *total *= dim;
+  }
+  return true;
+}
+
+static void print_shape_args(const alias *a) {
+  tvms_print_list(a->p, a->child->shape);
+}
+
+static bool print_local(const alias *a) {
+  const tvms_node *layout = a->parent->layout;
+  print_layout kind = tvms_print_layout_of(a->p, a->child_node);
+  if (!a->same_offset || !a->same_dtype || !a->same_strides || kind == LAYOUT_NONE ||
+      tvms_print_layout_of(a->p, a->parent_node) != LAYOUT_OTHER ||
+      !has_thread_axis(a, layout)) {
+    return false;
+  }
+  int64_t size;
+  int64_t span;
+  int64_t total;
+  bool known = storage_of(a, tvms_as_tile_layout(layout), &size, &span) &&
+               total_of(a->child, &total);
+  bool physical = known && kind == LAYOUT_DEFAULT && total == span;
+  bool explicit_layout = !physical && !has_thread_axis(a, a->child->layout);
+  if (!physical && !explicit_layout) return false;
+  bool automatic = known && a->child->shape.len == 1 && total == (physical ? span : size);
+  print_parent(a, ".local(");
+  if (!automatic) print_shape_args(a);
+  if (explicit_layout && kind == LAYOUT_OTHER) {
+    tvms_print_put(a->p, automatic ? "layout=" : ", layout=");
+    tvms_print_layout_value(a->p, a->child->layout);
+  }
+  PUT(a->p, ")");
+  return true;
+}
+
+// The shape of a buffer whose elements are seen as another dtype.
+static bool fits_cast(const alias *a) {
+  uint32_t ndim = a->child->shape.len;
+  if (ndim != a->parent->shape.len) return false;
+  for (uint32_t i = 0; i + 1 < ndim; i++) {
+    if (!tvms_print_same(a->child->shape.items[i], a->parent->shape.items[i])) return false;
+  }
+  if (ndim == 0) return true;
+  int64_t child;
+  int64_t parent;
+  if (!int_of(a->child->shape.items[ndim - 1], &child) ||
+      !int_of(a->parent->shape.items[ndim - 1], &parent)) {
+    return false;
+  }
+  int child_bits = a->child->element.bits;
+  int parent_bits = a->parent->element.bits;
+  if (child_bits > parent_bits) return parent == child * (child_bits / parent_bits);
+  return child == parent * (parent_bits / child_bits);
+}
+
+// Seeing wider elements needs the innermost part of the layout to be contiguous.
+static bool can_pack(const alias *a) {
+  const tvms_node *layout = a->parent->layout;
+  int ratio = a->child->element.bits / a->parent->element.bits;
+  if (ratio <= 1 || !layout || layout->kind != TVMS_NODE_TILE_LAYOUT) return true;
+  tvms_list shard = tvms_as_tile_layout(layout)->shard;
+  if (shard.len == 0) return true;
+  const tvms_layout_iter *last = tvms_as_layout_iter(shard.items[shard.len - 1]);
+  int64_t extent;
+  int64_t stride;
+  return int_of(last->stride, &stride) && stride == 1 && int_of(last->extent, &extent) &&
+         extent % ratio == 0;
+}
+
+static bool print_cast_view(const alias *a) {
+  if (!a->same_offset || a->same_dtype || !fits_cast(a) || !can_pack(a)) return false;
+  print_parent(a, ".view(");
+  tvms_print_quoted_dtype(a->p, a->child->element);
+  PUT(a->p, ")");
+  return true;
+}
+
+enum { MOST_DIMS = 16 };
+
+// Fills `perm` with the parent's dimension for each of the child's.
+static bool find_permutation(const alias *a, uint32_t perm[MOST_DIMS]) {
+  uint32_t ndim = a->child->shape.len;
+  bool used[MOST_DIMS] = {false};
+  bool identity = true;
+  if (ndim > MOST_DIMS || ndim != a->parent->shape.len) return false;
+  for (uint32_t i = 0; i < ndim; i++) {
+    uint32_t j = 0;
+    while (j < ndim && (used[j] || !tvms_print_same(a->child->shape.items[i],
+                                                    a->parent->shape.items[j]))) {
+      j++;
+    }
+    if (j == ndim) return false;
+    used[j] = true;
+    perm[i] = j;
+    identity = identity && i == j;
+  }
+  return !identity;
+}
+
+// The layout of the child must be the parent's, in the other order. A row-major child of
+// a row-major parent never is, unless dimensions are 1.
+static bool is_permuted_layout(const alias *a, const uint32_t *perm) {
+  const tvms_node *child = a->child->layout;
+  const tvms_node *parent = a->parent->layout;
+  bool shaped = child && parent && child->kind == TVMS_NODE_TILE_LAYOUT &&
+                parent->kind == TVMS_NODE_TILE_LAYOUT;
+  uint32_t ndim = a->child->shape.len;
+  if (!shaped) {
+    return child && child->kind == TVMS_NODE_TILE_LAYOUT && !parent && !a->p->s_tir &&
+           tvms_print_is_permuted_default(a->p, child, a->parent, perm);
+  }
+  const tvms_tile_layout *x = tvms_as_tile_layout(child);
+  const tvms_tile_layout *y = tvms_as_tile_layout(parent);
+  if (x->shard.len != y->shard.len || x->shard.len < ndim) return false;
+  for (uint32_t i = 0; i < ndim; i++) {
+    if (!same_iter(x->shard.items[i], y->shard.items[perm[i]])) return false;
+  }
+  return same_iters(x->replica, y->replica) && same_iters(x->offset, y->offset);
+}
+
+static bool print_permute(const alias *a) {
+  uint32_t perm[MOST_DIMS];
+  if (!a->same_offset || !a->same_dtype || a->same_shape || !find_permutation(a, perm) ||
+      !is_permuted_layout(a, perm)) {
+    return false;
+  }
+  print_parent(a, ".permute(");
+  for (uint32_t i = 0; i < a->child->shape.len; i++) {
+    tvms_strbuf_printf(a->p->out, "%s%u", i ? ", " : "", perm[i]);
+  }
+  PUT(a->p, ")");
+  return true;
+}
+
+static bool is_partition(const alias *a) {
+  uint32_t ndim = a->parent->shape.len;
+  if (!ndim || a->child->shape.len != 2 * ndim || a->child->strides.len != 2 * ndim) {
+    return false;
+  }
+  int64_t inner = 1;
+  for (uint32_t i = ndim; i > 0; i--) {
+    int64_t whole;
+    int64_t grid;
+    int64_t tile;
+    int64_t grid_stride;
+    int64_t tile_stride;
+    bool known = int_of(a->parent->shape.items[i - 1], &whole) &&
+                 int_of(a->child->shape.items[i - 1], &grid) &&
+                 int_of(a->child->shape.items[ndim + i - 1], &tile) &&
+                 int_of(a->child->strides.items[i - 1], &grid_stride) &&
+                 int_of(a->child->strides.items[ndim + i - 1], &tile_stride);
+    if (!known || grid * tile != whole || tile_stride != inner ||
+        grid_stride != tile * tile_stride) {
+      return false;
+    }
+    inner *= whole;
+  }
+  return true;
+}
+
+static bool print_partition(const alias *a) {
+  if (!a->same_offset || !a->same_dtype || !is_partition(a)) return false;
+  uint32_t ndim = a->parent->shape.len;
+  tvms_list grid = {a->child->shape.items, ndim};
+  print_parent(a, ".partition(num_tiles=(");
+  tvms_print_list(a->p, grid);
+  tvms_print_put(a->p, ndim == 1 ? ",))" : "))");
+  return true;
+}
+
+static bool print_view(const alias *a) {
+  if (!a->same_offset || !a->same_dtype || a->same_shape || !a->same_strides) return false;
+  print_layout child = tvms_print_layout_of(a->p, a->child_node);
+  print_layout parent = tvms_print_layout_of(a->p, a->parent_node);
+  bool defaults = child == LAYOUT_DEFAULT && parent == LAYOUT_DEFAULT;
+  bool say = !same_layout(a) && !defaults;
+  if (say && child == LAYOUT_NONE) return false;
+  print_parent(a, ".view(");
+  print_shape_args(a);
+  if (say) {
+    PUT(a->p, ", layout=");
+    tvms_print_layout_or_default(a->p, a->child_node);
+  }
+  PUT(a->p, ")");
+  return true;
+}
+
+// From 0.26 on the other attributes must be the same.
+static bool same_rest(const alias *a) {
+  return tvms_print_scope_of(a->child_node) == tvms_print_scope_of(a->parent_node) &&
+         a->child->align == a->parent->align &&
+         a->child->offset_factor == a->parent->offset_factor &&
+         same_list(a->child->allocated_addr, a->parent->allocated_addr);
+}
+
+// 0.25 also writes a part of a row-major buffer as a slice.
+static bool print_slice(const alias *a) {
+  int64_t child_offset;
+  int64_t parent_offset;
+  uint32_t ndim = a->parent->shape.len;
+  if (a->same_offset || !a->same_dtype || !ndim || a->child->shape.len != ndim ||
+      ndim > MOST_DIMS || !int_of(a->child->elem_offset, &child_offset) ||
+      !int_of(a->parent->elem_offset, &parent_offset)) {
+    return false;
+  }
+  int64_t begin[MOST_DIMS];
+  int64_t end[MOST_DIMS];
+  int64_t stride = 1;
+  int64_t strides[MOST_DIMS];
+  for (uint32_t i = ndim; i > 0; i--) {
+    int64_t dim;
+    if (!int_of(a->parent->shape.items[i - 1], &dim)) return false;
+    strides[i - 1] = stride;
+    stride *= dim;
+  }
+  int64_t left = child_offset - parent_offset;
+  for (uint32_t i = 0; i < ndim; i++) {
+    int64_t extent;
+    int64_t whole = tvms_as_int_imm(a->parent->shape.items[i])->value;
+    if (!int_of(a->child->shape.items[i], &extent) || strides[i] == 0) return false;
+    begin[i] = left / strides[i];
+    end[i] = begin[i] + extent;
+    left %= strides[i];
+    if (end[i] > whole) return false;
+  }
+  if (left != 0) return false;
+  print_parent(a, "[");
+  for (uint32_t i = 0; i < ndim; i++) {
+    if (i) PUT(a->p, ", ");
+    tvms_print_int(a->p, begin[i]);
+    PUT(a->p, ":");
+    tvms_print_int(a->p, end[i]);
+  }
+  PUT(a->p, "]");
+  return true;
+}
+
+bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer) {
+  const tvms_node *owner = tvms_print_data_owner(p, tvms_as_buffer(buffer)->data);
+  if (!owner || owner == buffer || owner->kind != TVMS_NODE_BUFFER ||
+      !tvms_print_defined(p, owner)) {
+    return false;
+  }
+  alias a = {p, buffer, owner, tvms_as_buffer(buffer), tvms_as_buffer(owner),
+             false, false, false, false};
+  a.same_offset = tvms_print_same(a.child->elem_offset, a.parent->elem_offset);
+  a.same_dtype = tvms_dtype_same(a.child->element, a.parent->element);
+  a.same_shape = same_list(a.child->shape, a.parent->shape);
+  a.same_strides = same_list(a.child->strides, a.parent->strides);
+  if (p->dialect <= TVMS_DIALECT_25) {
+    if (print_slice(&a)) return true;
+  } else if (!same_rest(&a)) {
+    return false;
+  }
+  return print_local(&a) || print_cast_view(&a) || print_permute(&a) ||
+         print_partition(&a) || print_view(&a);
+}

@@ -1,0 +1,479 @@
+// Buffers: declarations with the attributes that must be said, indices, regions.
+#include "printer/state.h"
+
+#include "ir/equal.h"
+
+enum { DEFAULT_ALIGN = 64 };
+
+bool tvms_print_same(const tvms_node *a, const tvms_node *b) {
+  return a == b || (a && b && tvms_expr_equal(a, b));
+}
+
+tvms_sym tvms_print_scope_of(const tvms_node *buffer) {
+  const tvms_node *data = tvms_as_buffer(buffer)->data;
+  if (!data || !data->sinfo || data->sinfo->kind != TVMS_NODE_SINFO_POINTER) return 0;
+  return tvms_as_sinfo_pointer(data->sinfo)->scope;
+}
+
+// ---- Layouts ----
+
+static bool is_row_major(const tvms_printer *p, const tvms_node *layout,
+                         const tvms_buffer *buffer) {
+  if (layout->kind != TVMS_NODE_TILE_LAYOUT) return false;
+  const tvms_tile_layout *tile = tvms_as_tile_layout(layout);
+  if (tile->replica.len || tile->offset.len || tile->shard.len != buffer->shape.len) {
+    return false;
+  }
+  int64_t stride = 1;
+  bool constant = true;
+  for (uint32_t i = tile->shard.len; i > 0; i--) {
+    const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i - 1]);
+    const tvms_name *axis = tvms_name_of(&p->context->names, iter->axis);
+    const tvms_node *dim = buffer->shape.items[i - 1];
+    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim)) return false;
+    if (constant && !tvms_is_int_value(iter->stride, stride)) return false;
+    constant = constant && tvms_is_int_imm(dim);
+    if (constant) stride *= tvms_as_int_imm(dim)->value;
+  }
+  return true;
+}
+
+print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer) {
+  const tvms_node *layout = tvms_as_buffer(buffer)->layout;
+  if (!layout) return p->s_tir ? LAYOUT_NONE : LAYOUT_DEFAULT;
+  if (layout->kind == TVMS_NODE_OBJECT_NONE) return LAYOUT_NONE;
+  return is_row_major(p, layout, tvms_as_buffer(buffer)) ? LAYOUT_DEFAULT : LAYOUT_OTHER;
+}
+
+bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node, bool allocated) {
+  if (tvms_print_is_classic(p) || node->kind != TVMS_NODE_BUFFER) return false;
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  return buffer->shape.len == 1 && tvms_is_int_value(buffer->shape.items[0], 1) &&
+         buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN &&
+         buffer->offset_factor == 1 && buffer->allocated_addr.len == 0 &&
+         (!allocated || !buffer->elem_offset || tvms_is_int_value(buffer->elem_offset, 0)) &&
+         tvms_print_layout_of(p, node) == LAYOUT_DEFAULT;
+}
+
+// ---- Uses ----
+
+// Adds `A = T.Buffer(…)` where TVM would put it.
+static void define_here(tvms_printer *p, const tvms_node *buffer) {
+  uint32_t frame = tvms_print_lowest_frame(p, buffer);
+  if (frame == UINT32_MAX) return;
+  tvms_strbuf line;
+  tvms_strbuf_init(&line, p->memory);
+  tvms_sym name = tvms_print_define(p, buffer, frame);
+  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  tvms_print_sym(p, name);
+  PUT(p, " = ");
+  tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame, DEFINES_DATA);
+  tvms_print_redirect(p, before);
+  tvms_print_add_line(p, frame, &line);
+  tvms_strbuf_fini(&line);
+}
+
+void tvms_print_scalar_name(tvms_printer *p, const tvms_node *buffer) {
+  if (!tvms_print_defined(p, buffer) && !p->quiet) define_here(p, buffer);
+  const print_name *name = tvms_print_name_of(p, buffer);
+  tvms_sym sym = name->how == NAMED_TEXT ? name->name : tvms_as_buffer(buffer)->name;
+  if (sym)
+    tvms_print_sym(p, sym);
+  else
+    PUT(p, "buffer");
+}
+
+void tvms_print_buffer(tvms_printer *p, const tvms_node *buffer) {
+  if (buffer->kind != TVMS_NODE_BUFFER) {
+    tvms_print_any(p, buffer);
+    return;
+  }
+  tvms_print_scalar_name(p, buffer);
+  if (!tvms_print_is_scalar(p, buffer, true)) return;
+  tvms_print_put(p, p->dialect >= TVMS_DIALECT_27 ? ".source" : ".buffer");
+}
+
+static void print_slice(tvms_printer *p, const tvms_ramp *ramp) {
+  tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
+  tvms_node *span = tvms_print_fold(p, TVMS_NODE_MUL, ramp->lanes, ramp->stride);
+  tvms_node *stop = tvms_print_fold(p, TVMS_NODE_ADD, ramp->base, span);
+  tvms_print_any(p, ramp->base);
+  PUT(p, ":");
+  tvms_print_any(p, stop);
+  if (!tvms_is_int_value(ramp->stride, 1)) {
+    PUT(p, ":");
+    tvms_print_any(p, ramp->stride);
+  }
+  tvms_arena_reset(&p->scratch.arena, mark);
+}
+
+void tvms_print_indices(tvms_printer *p, tvms_list indices) {
+  if (indices.len == 0) {
+    PUT(p, "[()]");
+    return;
+  }
+  PUT(p, "[");
+  for (uint32_t i = 0; i < indices.len; i++) {
+    const tvms_node *index = indices.items[i];
+    if (i) PUT(p, ", ");
+    bool slice = index->kind == TVMS_NODE_RAMP &&
+                 tvms_as_ramp(index)->stride->kind == TVMS_NODE_INT_IMM;
+    if (slice)
+      print_slice(p, tvms_as_ramp(index));
+    else
+      tvms_print_any(p, index);
+  }
+  PUT(p, "]");
+}
+
+void tvms_print_region(tvms_printer *p, tvms_list ranges) {
+  if (ranges.len == 0) {
+    PUT(p, "[()]");
+    return;
+  }
+  PUT(p, "[");
+  for (uint32_t i = 0; i < ranges.len; i++) {
+    const tvms_range *range = tvms_as_range(ranges.items[i]);
+    if (i) PUT(p, ", ");
+    tvms_print_any(p, range->min);
+    if (tvms_is_int_value(range->extent, 1)) continue;
+    PUT(p, ":");
+    tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
+    tvms_print_any(p, tvms_print_fold(p, TVMS_NODE_ADD, range->min, range->extent));
+    tvms_arena_reset(&p->scratch.arena, mark);
+  }
+  PUT(p, "]");
+}
+
+// ---- Declarations ----
+
+// A declaration in the making.
+typedef struct {
+  tvms_printer *p;
+  const tvms_node *node;
+  const tvms_buffer *buffer;
+  uint32_t frame;
+  print_definitions definitions;
+  bool annotation;  // of a parameter
+  TVMS_VEC(const tvms_node *) fresh;  // variables that get a line of their own
+} decl;
+
+typedef struct {
+  const tvms_node *var;
+  uint32_t count;
+} occurrences;
+
+static bool count_var(void *self, const tvms_node *var) {
+  occurrences *found = self;
+  found->count += var == found->var;
+  return true;
+}
+
+// How often the buffer's attributes mention `var`.
+static uint32_t occurs(const decl *d, const tvms_node *var) {
+  occurrences found = {var, 0};
+  tvms_print_each_var(d->p, d->buffer->elem_offset, count_var, &found);
+  tvms_print_each_var(d->p, d->buffer->data, count_var, &found);
+  for (uint32_t i = 0; i < d->buffer->strides.len; i++) {
+    tvms_print_each_var(d->p, d->buffer->strides.items[i], count_var, &found);
+  }
+  for (uint32_t i = 0; i < d->buffer->shape.len; i++) {
+    tvms_print_each_var(d->p, d->buffer->shape.items[i], count_var, &found);
+  }
+  return found.count;
+}
+
+static bool is_new(const decl *d, const tvms_node *node) {
+  return node && node->kind == TVMS_NODE_VAR && !tvms_print_defined(d->p, node);
+}
+
+static void define_apart(decl *d, const tvms_node *var) {
+  tvms_print_define(d->p, var, d->frame);
+  tvms_push(d->p->memory, &d->fresh, var);
+}
+
+// A new variable that nothing else in the buffer mentions becomes a part of it.
+static bool define_inline(decl *d, const tvms_node *var, print_naming how, uint32_t index) {
+  if (occurs(d, var) != 1) {
+    define_apart(d, var);
+    return false;
+  }
+  tvms_print_define_part(d->p, var, d->frame, how, d->node, index);
+  return true;
+}
+
+static bool sees_new(void *self, const tvms_node *var) {
+  tvms_printer *p = self;
+  const print_name *name = tvms_print_name_of(p, var);
+  return name->how != NAMED_NOT && !name->signature;
+}
+
+static bool unmark(void *self, const tvms_node *var) {
+  tvms_print_name_of(self, var)->signature = false;
+  return true;
+}
+
+// In a signature the first expression that sees a new variable is quoted; one that
+// combines type variables always is (see function_tir.c).
+static bool wants_quotes(decl *d, const tvms_node *dim) {
+  if (!d->annotation || dim->kind == TVMS_NODE_INT_IMM) return false;
+  tvms_printer *p = d->p;
+  bool bare = dim->kind == TVMS_NODE_VAR;
+  if (!tvms_print_each_var(p, dim, sees_new, p)) return true;
+  return !bare && tvms_print_mentions_type_var(p, dim);
+}
+
+static void print_shape(decl *d) {
+  tvms_printer *p = d->p;
+  PUT(p, "(");
+  for (uint32_t i = 0; i < d->buffer->shape.len; i++) {
+    const tvms_node *dim = d->buffer->shape.items[i];
+    if (i) PUT(p, ", ");
+    bool quotes = wants_quotes(d, dim);
+    if (is_new(d, dim)) define_apart(d, dim);
+    size_t from = p->out->len;
+    tvms_print_any(p, dim);
+    if (quotes) tvms_print_quote_since(p, from);
+    if (d->annotation) tvms_print_each_var(p, dim, unmark, p);
+  }
+  tvms_print_put(p, d->buffer->shape.len == 1 ? ",)" : ")");
+}
+
+static void print_data(decl *d) {
+  tvms_printer *p = d->p;
+  const tvms_node *data = d->buffer->data;
+  const char *scope = tvms_text(p->context, tvms_print_scope_of(d->node));
+  if (!data) return;
+  if (!tvms_print_is_classic(p) && strcmp(scope, "tmem") == 0) return;
+  bool inlined = false;
+  if (is_new(d, data)) {
+    // From 0.26 on a buffer without a source simply has its own data.
+    bool own = d->definitions >= DEFINES_DATA || p->dialect >= TVMS_DIALECT_26;
+    if (own)
+      inlined = define_inline(d, data, NAMED_DATA, 0);
+    else
+      define_apart(d, data);
+  }
+  if (inlined) return;
+  PUT(p, ", data=");
+  tvms_print_any(p, data);
+}
+
+static void print_strides(decl *d) {
+  tvms_printer *p = d->p;
+  if (d->buffer->strides.len == 0) return;
+  PUT(p, ", strides=(");
+  for (uint32_t i = 0; i < d->buffer->strides.len; i++) {
+    const tvms_node *stride = d->buffer->strides.items[i];
+    if (i) PUT(p, ", ");
+    if (is_new(d, stride) && define_inline(d, stride, NAMED_STRIDE, i)) {
+      const tvms_name *name =
+          tvms_name_of(&p->context->names, tvms_as_var(stride)->name);
+      tvms_print_quoted(p, name->text, name->len);
+    } else {
+      tvms_print_any(p, stride);
+    }
+  }
+  tvms_print_put(p, d->buffer->strides.len == 1 ? ",)" : ")");
+}
+
+static tvms_dtype index_dtype(const tvms_buffer *buffer) {
+  return buffer->shape.len ? buffer->shape.items[0]->dtype : TVMS_DTYPE(INT, 32);
+}
+
+// Returns true if the offset is a part of the buffer, so that its factor must be said.
+static bool print_offset(decl *d) {
+  tvms_printer *p = d->p;
+  const tvms_node *offset = d->buffer->elem_offset;
+  if (!offset) return false;
+  if (is_new(d, offset)) {
+    define_inline(d, offset, NAMED_OFFSET, 0);
+    return true;
+  }
+  bool zero = tvms_is_int_value(offset, 0);
+  bool usual = tvms_print_is_classic(p) ||
+               tvms_dtype_same(offset->dtype, index_dtype(d->buffer));
+  if (zero && usual) return false;
+  PUT(p, ", elem_offset=");
+  tvms_print_any(p, offset);
+  return false;
+}
+
+static void print_int_keyword(tvms_printer *p, const char *name, int64_t value) {
+  PUT(p, ", ");
+  tvms_print_put(p, name);
+  PUT(p, "=");
+  tvms_print_int(p, value);
+}
+
+static void print_classic_rest(decl *d) {
+  tvms_printer *p = d->p;
+  if (p->dialect >= TVMS_DIALECT_26) {
+    if (d->buffer->buffer_type) tvms_print_cannot(p, d->node, "buffer_type");
+    if (d->buffer->axis_separators.len) tvms_print_cannot(p, d->node, "axis_separators");
+    return;
+  }
+  if (d->buffer->buffer_type) PUT(p, ", buffer_type=\"auto\"");
+  if (d->buffer->axis_separators.len) {
+    PUT(p, ", axis_separators=[");
+    tvms_print_list(p, d->buffer->axis_separators);
+    PUT(p, "]");
+  }
+}
+
+static void print_layout_keyword(decl *d) {
+  tvms_printer *p = d->p;
+  print_layout layout = tvms_print_layout_of(p, d->node);
+  if (tvms_print_is_classic(p)) {
+    if (layout == LAYOUT_OTHER) tvms_print_cannot(p, d->node, "the layout of a buffer");
+  } else if (layout == LAYOUT_OTHER) {
+    PUT(p, ", layout=");
+    tvms_print_layout_value(p, d->buffer->layout);
+  } else if (layout == LAYOUT_NONE && !p->s_tir) {
+    PUT(p, ", layout=None");
+  }
+}
+
+static void print_address(decl *d) {
+  tvms_printer *p = d->p;
+  tvms_list address = d->buffer->allocated_addr;
+  if (address.len == 0) return;
+  if (tvms_print_is_classic(p)) {
+    tvms_print_cannot(p, d->node, "allocated_addr");
+    return;
+  }
+  PUT(p, ", allocated_addr=");
+  if (address.len > 1) {
+    PUT(p, "[");
+    tvms_print_list(p, address);
+    PUT(p, "]");
+  } else if (address.items[0]->kind == TVMS_NODE_BUFFER_LOAD) {
+    // With its index, which the name of a scalar buffer would leave out.
+    const tvms_buffer_load *load = tvms_as_buffer_load(address.items[0]);
+    tvms_print_scalar_name(p, load->buffer);
+    tvms_print_indices(p, load->indices);
+  } else {
+    tvms_print_any(p, address.items[0]);
+  }
+}
+
+// `n, m = T.int32(), T.int32()` for the variables that the buffer brings with it.
+static void print_fresh(decl *d) {
+  tvms_printer *p = d->p;
+  if (d->fresh.len == 0) return;
+  tvms_strbuf line;
+  tvms_strbuf_init(&line, p->memory);
+  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  for (uint32_t i = 0; i < d->fresh.len; i++) {
+    if (i) PUT(p, ", ");
+    tvms_print_any(p, d->fresh.items[i]);
+  }
+  PUT(p, " = ");
+  for (uint32_t i = 0; i < d->fresh.len; i++) {
+    if (i) PUT(p, ", ");
+    tvms_print_var_creation(p, d->fresh.items[i]);
+  }
+  tvms_print_redirect(p, before);
+  tvms_print_add_line(p, d->frame, &line);
+  tvms_strbuf_fini(&line);
+  tvms_vec_free(p->memory, &d->fresh);
+}
+
+// TVM's default; a dtype that is not said is this one.
+static bool is_float32(tvms_dtype d) {
+  return d.code == TVMS_FLOAT && d.bits == 32 && d.lanes == 1;
+}
+
+// Everything after the leading arguments, from the shape to the closing parenthesis.
+// `hide_scope`: the name of the callee says the scope.
+static void print_attributes(decl *d, bool hide_scope) {
+  tvms_printer *p = d->p;
+  print_shape(d);
+  if (d->annotation || !is_float32(d->buffer->element)) {
+    PUT(p, ", ");
+    tvms_print_quoted_dtype(p, d->buffer->element);
+  }
+  print_data(d);
+  print_strides(d);
+  bool factor = print_offset(d);
+  tvms_sym scope = tvms_print_scope_of(d->node);
+  const tvms_name *scope_name = tvms_name_of(&p->context->names, scope);
+  if (scope && !hide_scope && strcmp(scope_name->text, "global") != 0) {
+    PUT(p, ", scope=");
+    tvms_print_quoted(p, scope_name->text, scope_name->len);
+  }
+  if (d->buffer->align != DEFAULT_ALIGN) print_int_keyword(p, "align", d->buffer->align);
+  if (factor || d->buffer->offset_factor != 1) {
+    print_int_keyword(p, "offset_factor", d->buffer->offset_factor);
+  }
+  print_classic_rest(d);
+  print_layout_keyword(d);
+  print_address(d);
+  PUT(p, ")");
+  print_fresh(d);
+}
+
+// Declarations of scalar buffers, which have a short form of their own.
+static bool print_scalar_decl(decl *d, const char *method) {
+  tvms_printer *p = d->p;
+  if (strcmp(method, "decl_buffer") != 0 || !tvms_print_is_scalar(p, d->node, false)) {
+    return false;
+  }
+  // The attributes are visited for their definitions, and then said differently.
+  tvms_strbuf unused;
+  tvms_strbuf_init(&unused, p->memory);
+  tvms_strbuf *before = tvms_print_redirect(p, &unused);
+  bool own_data = is_new(d, d->buffer->data);
+  print_attributes(d, false);
+  tvms_print_redirect(p, before);
+  tvms_strbuf_fini(&unused);
+  tvms_print_t(p, "decl_scalar");
+  PUT(p, "(");
+  if (p->dialect <= TVMS_DIALECT_25) {
+    tvms_print_quoted_dtype(p, d->buffer->element);
+  } else {
+    tvms_print_t(p, "");
+    tvms_print_dtype(p, d->buffer->element);
+  }
+  if (!own_data || p->dialect <= TVMS_DIALECT_25) {
+    PUT(p, ", data=");
+    tvms_print_any(p, d->buffer->data);
+  }
+  PUT(p, ", elem_offset=");
+  tvms_print_any(p, d->buffer->elem_offset);
+  tvms_sym scope = tvms_print_scope_of(d->node);
+  PUT(p, ", scope=\"");
+  tvms_print_put(p, scope ? tvms_text(p->context, scope) : "global");
+  PUT(p, "\")");
+  return true;
+}
+
+void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer, const char *method,
+                            const tvms_strbuf *before, uint32_t frame,
+                            print_definitions definitions) {
+  decl d = {p, buffer, tvms_as_buffer(buffer), frame, definitions, false, {0}};
+  if (print_scalar_decl(&d, method)) return;
+  bool hide_scope = false;
+  if (strcmp(method, "alloc_buffer") == 0 && !tvms_print_is_classic(p)) {
+    const char *scope = tvms_text(p->context, tvms_print_scope_of(buffer));
+    if (strcmp(scope, "shared") == 0) method = "alloc_shared";
+    if (strcmp(scope, "local") == 0) method = "alloc_local";
+    hide_scope = strcmp(method, "alloc_buffer") != 0;
+  }
+  tvms_print_t(p, method);
+  PUT(p, "(");
+  if (before) {
+    tvms_strbuf_add(p->out, before->text, before->len);
+    PUT(p, ", ");
+  }
+  print_attributes(&d, hide_scope);
+}
+
+void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
+                                  uint32_t frame) {
+  decl d = {p, buffer, tvms_as_buffer(buffer), frame, DEFINES_ALL, true, {0}};
+  if (p->dialect <= TVMS_DIALECT_25) d.definitions = DEFINES_DATA;
+  tvms_print_t(p, "Buffer");
+  PUT(p, "(");
+  print_attributes(&d, false);
+}

@@ -1,0 +1,205 @@
+// Calls of TIR: operators under T, functions of the module, pointer types as values.
+#include "ir/tir_op.h"
+#include "printer/state.h"
+
+// The row of the TIR operator that a call calls, or TVMS_TIR_NONE.
+static tvms_tir_opcode opcode_of(const tvms_printer *p, const tvms_node *callee) {
+  if (callee->kind != TVMS_NODE_OPERATOR) return TVMS_TIR_NONE;
+  const tvms_operator *op = tvms_as_operator(callee);
+  const tvms_name *name = tvms_name_of(&p->context->names, op->name);
+  if (op->opcode > 0 && op->opcode < TVMS_TIR_COUNT &&
+      strcmp(tvms_tir_row_of((tvms_tir_opcode)op->opcode)->name, name->text) == 0) {
+    return (tvms_tir_opcode)op->opcode;
+  }
+  return tvms_tir_find(name->text, name->len);
+}
+
+// Operators that are written as Python's from 0.27 on.
+static const struct {
+  tvms_tir_opcode opcode;
+  const char *sugar;
+  print_level level;
+} bit_operators[] = {
+    {TVMS_TIR_shift_left, " << ", LEVEL_SHIFT},
+    {TVMS_TIR_shift_right, " >> ", LEVEL_SHIFT},
+    {TVMS_TIR_bitwise_and, " & ", LEVEL_BIT_AND},
+    {TVMS_TIR_bitwise_or, " | ", LEVEL_BIT_OR},
+    {TVMS_TIR_bitwise_xor, " ^ ", LEVEL_BIT_XOR},
+    {TVMS_TIR_bitwise_not, "~", LEVEL_UNARY},
+};
+
+// Index in bit_operators of a call that is written as an operator, or -1.
+static int bit_operator(const tvms_printer *p, const tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  if (p->dialect < TVMS_DIALECT_27 || call->attrs.len) return -1;
+  if (call->args.len < 1 || call->args.len > 2) return -1;
+  tvms_tir_opcode opcode = opcode_of(p, call->callee);
+  if (opcode == TVMS_TIR_NONE) return -1;
+  for (int i = 0; i < (int)(sizeof bit_operators / sizeof bit_operators[0]); i++) {
+    if (bit_operators[i].opcode != opcode) continue;
+    uint32_t operands = opcode == TVMS_TIR_bitwise_not ? 1 : 2;
+    return call->args.len == operands ? i : -1;
+  }
+  return -1;
+}
+
+print_level tvms_print_call_level(const tvms_printer *p, const tvms_node *node) {
+  if (tvms_print_is_relax_call(node)) return LEVEL_ATOM;
+  int at = bit_operator(p, node);
+  return at < 0 ? LEVEL_ATOM : bit_operators[at].level;
+}
+
+static void print_bit_operator(tvms_printer *p, const tvms_call *call, int at) {
+  print_level level = bit_operators[at].level;
+  if (call->args.len == 1) {
+    tvms_print_put(p, bit_operators[at].sugar);
+    tvms_print_expr(p, call->args.items[0], level);
+    return;
+  }
+  tvms_print_expr(p, call->args.items[0], level);
+  tvms_print_put(p, bit_operators[at].sugar);
+  tvms_print_expr(p, call->args.items[1], level + 1);
+}
+
+// The result type where it stands among the arguments.
+static void print_result_type(tvms_printer *p, const tvms_node *node) {
+  bool pointer = tvms_dtype_is_handle(node->dtype) && node->sinfo &&
+                 p->dialect >= TVMS_DIALECT_26;
+  if (!pointer) {
+    tvms_print_quoted_dtype(p, node->dtype);
+    return;
+  }
+  tvms_print_pointer_type(p, node->sinfo, true);
+  PUT(p, ".ty");
+}
+
+static void print_name(tvms_printer *p, const tvms_node *callee, tvms_tir_opcode opcode) {
+  const char *name = tvms_text(p->context, tvms_as_operator(callee)->name);
+  const char *spelling = opcode ? tvms_tir_spelling(opcode, p->dialect) : "";
+  if (!spelling) {
+    tvms_print_cannot(p, callee, name);
+    spelling = name;
+  }
+  if (*spelling) {
+    tvms_print_t(p, spelling);
+    return;
+  }
+  // An operator without a name of its own: its registry name.
+  tvms_print_t(p, opcode ? tvms_tir_prefix(opcode, p->dialect) : "");
+  tvms_print_put(p, name);
+}
+
+// T.Call("tirx.name", [args], attrs={…}, ret_ty="…").
+static void print_with_attrs(tvms_printer *p, const tvms_node *node,
+                             tvms_tir_opcode opcode) {
+  const tvms_call *call = tvms_as_call(node);
+  bool type_first = p->dialect <= TVMS_DIALECT_25;
+  tvms_print_t(p, "Call");
+  PUT(p, "(");
+  if (type_first) {
+    print_result_type(p, node);
+    PUT(p, ", ");
+  }
+  if (call->callee->kind == TVMS_NODE_OPERATOR) {
+    PUT(p, "\"");
+    tvms_print_put(p, opcode ? tvms_tir_prefix(opcode, p->dialect) : "");
+    tvms_print_sym(p, tvms_as_operator(call->callee)->name);
+    PUT(p, "\"");
+  } else {
+    tvms_print_any(p, call->callee);
+  }
+  PUT(p, ", [");
+  tvms_print_list(p, call->args);
+  PUT(p, "], attrs=");
+  tvms_print_object(p, call->attrs.items[0]);
+  if (!type_first) {
+    PUT(p, ", ret_ty=");
+    print_result_type(p, node);
+  }
+  PUT(p, ")");
+}
+
+static void print_args(tvms_printer *p, const tvms_node *node,
+                       tvms_dtype_location location) {
+  const tvms_call *call = tvms_as_call(node);
+  bool first = true;
+  PUT(p, "(");
+  if (location == TVMS_LOCATION_FIRST) {
+    tvms_print_comma(p, &first);
+    print_result_type(p, node);
+  }
+  for (uint32_t i = 0; i < call->args.len; i++) {
+    tvms_print_comma(p, &first);
+    tvms_print_object(p, call->args.items[i]);
+  }
+  if (location == TVMS_LOCATION_LAST) {
+    tvms_print_comma(p, &first);
+    print_result_type(p, node);
+  }
+  PUT(p, ")");
+}
+
+// T.cuda.func_call(args, source_code="…", return_type="…"): the source stays a literal.
+static void print_func_call(tvms_printer *p, const tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  PUT(p, "(");
+  uint32_t last = call->args.len - 1;
+  tvms_list args = {call->args.items, last};
+  tvms_print_list(p, args);
+  tvms_bytes source = tvms_as_string_imm(call->args.items[last])->value;
+  if (last) PUT(p, ", ");
+  PUT(p, "source_code=");
+  tvms_print_quoted(p, source.text, source.len);
+  if (!tvms_dtype_is_void(node->dtype)) {
+    PUT(p, ", return_type=");
+    print_result_type(p, node);
+  }
+  PUT(p, ")");
+}
+
+static bool is_func_call(const tvms_call *call, tvms_tir_opcode opcode) {
+  return opcode == TVMS_TIR_cuda__func_call && call->args.len &&
+         call->args.items[call->args.len - 1]->kind == TVMS_NODE_STRING_IMM;
+}
+
+void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) {
+  (void)level;
+  if (tvms_print_is_relax_call(node)) {
+    tvms_print_relax_call(p, node);
+    return;
+  }
+  const tvms_call *call = tvms_as_call(node);
+  tvms_tir_opcode opcode = opcode_of(p, call->callee);
+  int bit = bit_operator(p, node);
+  if (bit >= 0) {
+    print_bit_operator(p, call, bit);
+    return;
+  }
+  if (call->attrs.len && call->attrs.items[0]) {
+    print_with_attrs(p, node, opcode);
+    return;
+  }
+  if (call->callee->kind != TVMS_NODE_OPERATOR) {
+    tvms_print_any(p, call->callee);
+    print_args(p, node, TVMS_LOCATION_NONE);
+    return;
+  }
+  print_name(p, call->callee, opcode);
+  if (is_func_call(call, opcode))
+    print_func_call(p, node);
+  else
+    print_args(p, node, opcode ? (tvms_dtype_location)tvms_tir_row_of(opcode)->location
+                               : TVMS_LOCATION_NONE);
+}
+
+void tvms_print_global_var(tvms_printer *p, const tvms_node *node) {
+  tvms_sym name = tvms_as_global_var(node)->name;
+  if (p->module && !p->module->bare && tvms_print_symbol(p, name)->member) {
+    if (p->token == PRINT_RELAX)
+      tvms_print_alias_name(p);
+    else
+      PUT(p, "Module");
+    PUT(p, ".");
+  }
+  tvms_print_sym(p, name);
+}

@@ -1,0 +1,342 @@
+// PrimFuncs: decorator, signature, attributes, buffers of parameters, root block, body.
+#include "ir/object.h"
+#include "ir/walk.h"
+#include "printer/state.h"
+
+enum { DEFAULT_ALIGN = 64 };
+
+// ---- Buffers as parameters ----
+
+// True if the classic releases and 0.25 may write the buffer in the signature.
+static bool is_simple(tvms_printer *p, const tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  const char *scope = tvms_text(p->context, tvms_print_scope_of(node));
+  bool plain = buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN &&
+               buffer->offset_factor == 1 && buffer->buffer_type == 0 &&
+               buffer->axis_separators.len == 0 && buffer->allocated_addr.len == 0 &&
+               (!*scope || strcmp(scope, "global") == 0);
+  if (!plain) return false;
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    if (tvms_print_has_var(p, buffer->shape.items[i])) return false;
+  }
+  const tvms_node *offset = buffer->elem_offset;
+  if (offset && (tvms_print_has_var(p, offset) ||
+                 (tvms_is_int_imm(offset) && !tvms_is_int_value(offset, 0)))) {
+    return false;
+  }
+  if (tvms_print_is_classic(p)) return tvms_print_layout_of(p, node) != LAYOUT_OTHER;
+  print_layout layout = tvms_print_layout_of(p, node);
+  return layout == LAYOUT_DEFAULT || (layout == LAYOUT_NONE && p->s_tir);
+}
+
+// Uses of each data pointer among the parameters, counted in their name entries.
+static void count_data(tvms_printer *p, const tvms_prim_func *f, bool count) {
+  for (uint32_t i = 0; i < f->buffers.len; i++) {
+    if (!f->buffers.items[i]) continue;
+    const tvms_node *data = tvms_as_buffer(f->buffers.items[i])->data;
+    if (!data) continue;
+    print_name *name = tvms_print_name_of(p, data);
+    name->index = count ? name->index + 1 : 0;
+  }
+}
+
+static bool is_kept_param(const tvms_printer *p, const tvms_node *param) {
+  for (uint32_t i = 0; i < p->used_params.len; i++) {
+    if (p->used_params.items[i] == param->id) return true;
+  }
+  return false;
+}
+
+static bool goes_in_signature(tvms_printer *p, const tvms_prim_func *f, uint32_t i) {
+  const tvms_node *buffer = i < f->buffers.len ? f->buffers.items[i] : NULL;
+  if (!buffer) return false;
+  if (p->dialect >= TVMS_DIALECT_26) return true;
+  const tvms_node *data = tvms_as_buffer(buffer)->data;
+  bool shared = data && tvms_print_name_of(p, data)->index > 1;
+  return !shared && is_simple(p, buffer) && !is_kept_param(p, f->params.items[i]);
+}
+
+static void print_buffer_param(tvms_printer *p, const tvms_prim_func *f, uint32_t i,
+                               uint32_t frame) {
+  const tvms_node *buffer = f->buffers.items[i];
+  print_name *param = tvms_print_name_of(p, f->params.items[i]);
+  if (param->how == NAMED_NOT) {
+    tvms_print_define_part(p, f->params.items[i], frame, NAMED_DEAD, buffer, 0);
+  }
+  tvms_print_sym(p, tvms_print_define(p, buffer, frame));
+  PUT(p, ": ");
+  tvms_print_buffer_annotation(p, buffer, frame);
+}
+
+// ---- Symbolic dimensions of a signature (0.26 on) ----
+
+typedef struct {
+  tvms_printer *p;
+  uint32_t frame;
+} collector;
+
+static bool collect_type_var(void *self, const tvms_node *var) {
+  collector *c = self;
+  bool int64 = var->dtype.code == TVMS_INT && var->dtype.bits == 64 && var->dtype.lanes == 1;
+  if (!int64 || tvms_print_defined(c->p, var)) return true;
+  tvms_print_define(c->p, var, c->frame);
+  tvms_print_name_of(c->p, var)->type_var = true;
+  tvms_push(c->p->memory, &c->p->type_vars, var);
+  return true;
+}
+
+static void collect_in_list(collector *c, tvms_list list) {
+  for (uint32_t i = 0; i < list.len; i++) {
+    tvms_print_each_var(c->p, list.items[i], collect_type_var, c);
+  }
+}
+
+// Variables of int64 that only dimensions mention are written as TypeVar from 0.27 on.
+static void collect_type_vars(tvms_printer *p, const tvms_prim_func *f, uint32_t frame) {
+  collector c = {p, frame};
+  for (uint32_t i = 0; i < f->buffers.len; i++) {
+    if (!f->buffers.items[i]) continue;
+    const tvms_buffer *buffer = tvms_as_buffer(f->buffers.items[i]);
+    collect_in_list(&c, buffer->shape);
+    collect_in_list(&c, buffer->strides);
+    if (buffer->elem_offset) {
+      tvms_print_each_var(p, buffer->elem_offset, collect_type_var, &c);
+    }
+    collect_in_list(&c, buffer->allocated_addr);
+  }
+}
+
+// Scalars have their names before any buffer mentions them; until their turn comes a
+// dimension that does is quoted.
+static void define_scalars(tvms_printer *p, const tvms_prim_func *f, uint32_t frame) {
+  for (uint32_t i = 0; i < f->params.len; i++) {
+    if (i < f->buffers.len && f->buffers.items[i]) continue;
+    tvms_print_define(p, f->params.items[i], frame);
+    tvms_print_name_of(p, f->params.items[i])->signature = true;
+  }
+}
+
+static void print_params(tvms_printer *p, const tvms_prim_func *f, uint32_t frame) {
+  if (p->dialect >= TVMS_DIALECT_26) define_scalars(p, f, frame);
+  if (p->dialect >= TVMS_DIALECT_27) collect_type_vars(p, f, frame);
+  count_data(p, f, true);
+  for (uint32_t i = 0; i < f->params.len; i++) {
+    const tvms_node *param = f->params.items[i];
+    if (i) PUT(p, ", ");
+    if (goes_in_signature(p, f, i)) {
+      print_buffer_param(p, f, i, frame);
+      continue;
+    }
+    tvms_print_sym(p, tvms_print_define(p, param, frame));
+    tvms_print_name_of(p, param)->signature = false;
+    PUT(p, ": ");
+    tvms_print_type_of_var(p, param);
+  }
+}
+
+// `A = T.match_buffer(a, …)` for the buffers that are not in the signature.
+static void print_matches(tvms_printer *p, const tvms_prim_func *f, uint32_t frame) {
+  for (uint32_t i = 0; i < f->buffers.len; i++) {
+    const tvms_node *buffer = f->buffers.items[i];
+    const tvms_node *param = f->params.items[i];
+    if (!buffer || tvms_print_name_of(p, param)->how != NAMED_TEXT) continue;
+    tvms_print_begin(p);
+    tvms_print_sym(p, tvms_print_define(p, buffer, frame));
+    PUT(p, " = ");
+    tvms_strbuf handle;
+    tvms_strbuf_init(&handle, p->memory);
+    tvms_strbuf *before = tvms_print_redirect(p, &handle);
+    tvms_print_var(p, param);
+    tvms_print_redirect(p, before);
+    tvms_print_buffer_decl(p, buffer, "match_buffer", &handle, frame, DEFINES_ALL);
+    tvms_strbuf_fini(&handle);
+    tvms_print_end(p);
+  }
+}
+
+// ---- Head and body ----
+
+static void print_decorator(tvms_printer *p, const tvms_node *function) {
+  bool first = true;
+  PUT(p, "@");
+  tvms_print_t(p, "prim_func");
+  static const struct {
+    uint32_t flag;
+    const char *text;
+  } flags[] = {
+      {TVMS_FLAG_PRIVATE, "private=True"},
+      {TVMS_FLAG_S_TIR, "s_tir=True"},
+      {TVMS_FLAG_PERSISTENT, "persistent=True"},
+  };
+  uint32_t set = function->flags;
+  if (p->s_tir) set |= TVMS_FLAG_S_TIR;
+  if (tvms_print_is_classic(p)) set &= TVMS_FLAG_PRIVATE;
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    if (!(set & flags[i].flag)) continue;
+    tvms_print_put(p, first ? "(" : ", ");
+    tvms_print_put(p, flags[i].text);
+    first = false;
+  }
+  if (!first) PUT(p, ")");
+  tvms_print_end(p);
+}
+
+void tvms_print_func_attrs(tvms_printer *p, const tvms_node *attrs, const char *name,
+                           bool relax, bool show_symbol) {
+  const char *symbol = tvms_object_as_text(attrs ? tvms_map_get(attrs, "global_symbol") : NULL);
+  bool hide = !show_symbol && symbol && strcmp(symbol, name) == 0;
+  static const char *const hidden[] = {"global_symbol", NULL};
+  size_t from = p->out->len;
+  tvms_print_begin(p);
+  if (relax)
+    tvms_print_r(p, "func_attr(");
+  else
+    tvms_print_t(p, "func_attr(");
+  if (tvms_print_map(p, attrs, hide ? hidden : NULL)) {
+    PUT(p, ")");
+    tvms_print_end(p);
+  } else {
+    p->out->len = from;
+  }
+}
+
+static bool has_realize(tvms_printer *p, const tvms_node *stmt) {
+  if (stmt->kind == TVMS_NODE_BLOCK_REALIZE) return true;
+  if (tvms_class_of(stmt) != TVMS_CLASS_STMT) return false;
+  bool found = false;
+  if (tvms_deeper(p->memory)) {
+    tvms_child_at at = {0};
+    const tvms_node *child;
+    while (!found && (child = tvms_next_child(stmt, &at))) {
+      found = has_realize(p, child);
+    }
+  }
+  tvms_shallower(p->memory);
+  return found;
+}
+
+// The block that TVM puts around the body of every function with blocks, or NULL if the
+// body has none or it says something of its own.
+static const tvms_block *root_block(tvms_printer *p, const tvms_node *body) {
+  const tvms_node *only = tvms_print_only(p, body);
+  if (only->kind != TVMS_NODE_BLOCK_REALIZE) return NULL;
+  const tvms_block_realize *realize = tvms_as_block_realize(only);
+  const tvms_block *block = tvms_as_block(realize->block);
+  if (realize->iter_values.len || !tvms_is_true(realize->predicate) ||
+      tvms_map_count(block->annotations) || block->match_buffers.len ||
+      block->reads.len || block->writes.len || block->init) {
+    return NULL;
+  }
+  if (block->alloc_buffers.len) return block;
+  const tvms_node *inner = tvms_print_only(p, block->body);
+  if (inner->kind == TVMS_NODE_BLOCK_REALIZE) {
+    const tvms_node *inner_block = tvms_as_block_realize(inner)->block;
+    return tvms_as_block(inner_block)->iter_vars.len ? block : NULL;
+  }
+  return has_realize(p, inner) ? block : NULL;
+}
+
+static void print_root_or_body(tvms_printer *p, const tvms_node *body) {
+  const tvms_block *root = root_block(p, body);
+  if (!root) {
+    tvms_print_body(p, body);
+    return;
+  }
+  tvms_print_begin(p);
+  tvms_print_put(p, tvms_print_is_classic(p) ? "# with T.block(\"root\"):"
+                                             : "# with T.sblock(\"root\"):");
+  tvms_print_end(p);
+  for (uint32_t i = 0; i < root->alloc_buffers.len; i++) {
+    tvms_print_allocated(p, root->alloc_buffers.items[i]);
+  }
+  tvms_print_body(p, root->body);
+}
+
+static void print_return_type(tvms_printer *p, const tvms_node *ret) {
+  if (!ret) return;
+  bool nothing = ret->kind == TVMS_NODE_SINFO_TUPLE && !tvms_as_sinfo_tuple(ret)->fields.len;
+  if (nothing) return;
+  PUT(p, " -> ");
+  tvms_print_sinfo(p, ret);
+}
+
+static void print_once(tvms_printer *p, const tvms_node *function, tvms_sym name,
+                       size_t head) {
+  const tvms_prim_func *f = tvms_as_prim_func(function);
+  tvms_print_begin(p);
+  print_decorator(p, function);
+  uint32_t frame = tvms_print_push(p, FRAME_TIR, function);
+  tvms_print_top(p)->at = PRINT_PENDING;
+  tvms_print_top(p)->indent = p->indent + 1;
+  uint32_t first_late = p->lates.len;
+  tvms_strbuf_fill(p->out, ' ', (size_t)p->indent * 4);
+  PUT(p, "def ");
+  tvms_print_sym(p, name);
+  PUT(p, "(");
+  print_params(p, f, frame);
+  PUT(p, ")");
+  print_return_type(p, f->ret);
+  PUT(p, ":");
+  tvms_print_end(p);
+  p->indent++;
+  tvms_print_settle(p, first_late);
+  tvms_print_func_attrs(p, f->attrs, tvms_text(p->context, name), false, false);
+  if (p->dialect <= TVMS_DIALECT_25) print_matches(p, f, frame);
+  print_root_or_body(p, f->body);
+  p->indent--;
+  count_data(p, f, false);
+  if (p->type_vars.len) p->used |= USED_TYPE_VAR;
+  tvms_print_type_vars(p, head, 0, false);
+  tvms_print_pop(p);
+  p->blank = true;
+}
+
+// State that a second attempt starts from again.
+typedef struct {
+  size_t main_len;
+  size_t late_len;
+  uint32_t lates;
+  uint32_t kept;
+  uint32_t type_vars;
+  uint32_t used;
+  bool blank;
+} checkpoint;
+
+static checkpoint save(const tvms_printer *p) {
+  return (checkpoint){p->main.len, p->late.len, p->lates.len, p->kept.len,
+                      p->type_vars.len, p->used, p->blank};
+}
+
+static void restore(tvms_printer *p, checkpoint c) {
+  p->main.len = c.main_len;
+  p->late.len = c.late_len;
+  p->lates.len = c.lates;
+  p->kept.len = c.kept;
+  p->type_vars.len = c.type_vars;
+  p->used = c.used;
+  p->blank = c.blank;
+}
+
+void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym name,
+                          size_t head) {
+  print_token before = p->token;
+  p->token = PRINT_TIR;
+  p->function = function;
+  bool converted = p->module && p->module->dialect <= TVMS_DIALECT_22 &&
+                   !tvms_print_is_classic(p);
+  p->s_tir = (function->flags & TVMS_FLAG_S_TIR) || converted;
+  checkpoint start = save(p);
+  p->again = false;
+  print_once(p, function, name, head);
+  if (p->again) {
+    // A parameter whose buffer stood in the signature is used by itself after all.
+    restore(p, start);
+    p->again = false;
+    print_once(p, function, name, head);
+    if (p->again) tvms_print_cannot(p, function, "the handle of a buffer parameter");
+  }
+  p->used_params.len = 0;
+  tvms_print_forget_scopes(p);
+  p->function = NULL;
+  p->token = before;
+}

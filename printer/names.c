@@ -1,0 +1,147 @@
+// Unique names, as TVM gives them: the hint, or the hint with the first free number.
+#include "printer/state.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+print_symbol *tvms_print_symbol(tvms_printer *p, tvms_sym sym) {
+  while (p->symbols.len <= sym) {
+    print_symbol empty = {.next = 1};
+    tvms_push(p->memory, &p->symbols, empty);
+  }
+  return &p->symbols.items[sym];
+}
+
+print_name *tvms_print_name_of(tvms_printer *p, const tvms_node *object) {
+  while (p->names.len <= object->id) {
+    print_name empty = {0};
+    tvms_push(p->memory, &p->names, empty);
+  }
+  return &p->names.items[object->id];
+}
+
+void tvms_print_reserve(tvms_printer *p, const char *name) {
+  tvms_print_symbol(p, tvms_symbol(p->context, name, strlen(name)))->taken = true;
+}
+
+static bool is_name_char(char c) {
+  return c == '_' || (isalnum((unsigned char)c) && (unsigned char)c < 0x80);
+}
+
+// The hint with everything but letters, digits and '_' replaced by '_'.
+static tvms_sym clean_hint(tvms_printer *p, tvms_sym hint) {
+  const tvms_name *name = tvms_name_of(&p->context->names, hint);
+  uint32_t clean = 0;
+  while (clean < name->len && is_name_char(name->text[clean])) {
+    clean++;
+  }
+  if (clean == name->len) return hint;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, p->memory);
+  for (uint32_t i = 0; i < name->len; i++) {
+    tvms_strbuf_putc(&text, is_name_char(name->text[i]) ? name->text[i] : '_');
+  }
+  tvms_sym sym = tvms_symbol(p->context, text.text, text.len);
+  tvms_strbuf_fini(&text);
+  return sym;
+}
+
+static tvms_sym numbered(tvms_printer *p, tvms_sym hint, uint32_t number) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, p->memory);
+  const tvms_name *name = tvms_name_of(&p->context->names, hint);
+  tvms_strbuf_add(&text, name->text, name->len);
+  tvms_strbuf_printf(&text, "_%u", number);
+  tvms_sym sym = tvms_symbol(p->context, text.text, text.len);
+  tvms_strbuf_fini(&text);
+  return sym;
+}
+
+static tvms_sym unique(tvms_printer *p, tvms_sym hint) {
+  hint = clean_hint(p, hint);
+  if (!tvms_print_symbol(p, hint)->taken) return hint;
+  uint32_t number = tvms_print_symbol(p, hint)->next;
+  tvms_sym name = numbered(p, hint, number);
+  while (tvms_print_symbol(p, name)->taken) {
+    name = numbered(p, hint, ++number);
+  }
+  tvms_print_symbol(p, hint)->next = number;
+  return name;
+}
+
+// Frees a name; if it is <hint>_<number>, that number may be given out again.
+static void release(tvms_printer *p, tvms_sym sym) {
+  tvms_print_symbol(p, sym)->taken = false;
+  const tvms_name *name = tvms_name_of(&p->context->names, sym);
+  uint32_t at = name->len;
+  while (at > 0 && isdigit((unsigned char)name->text[at - 1])) {
+    at--;
+  }
+  bool numbered_name = at < name->len && at > 1 && name->text[at - 1] == '_' &&
+                       name->text[at] != '0' && name->len - at < 9;
+  if (!numbered_name) return;
+  uint32_t number = 0;
+  for (uint32_t i = at; i < name->len; i++) {
+    number = number * 10 + (uint32_t)(name->text[i] - '0');
+  }
+  tvms_sym hint = tvms_intern_find(&p->context->names, name->text, at - 1);
+  if (!hint) return;
+  print_symbol *symbol = tvms_print_symbol(p, hint);
+  if (number < symbol->next) symbol->next = number;
+}
+
+static tvms_sym hint_of(tvms_printer *p, const tvms_node *object) {
+  bool is_buffer = object->kind == TVMS_NODE_BUFFER;
+  tvms_sym hint = is_buffer ? tvms_as_buffer(object)->name : tvms_as_var(object)->name;
+  if (hint) return hint;
+  return is_buffer ? tvms_symbol(p->context, "buffer", 6)
+                   : tvms_symbol(p->context, "v", 1);
+}
+
+static print_name *add_to_frame(tvms_printer *p, const tvms_node *object, uint32_t frame) {
+  print_name *name = tvms_print_name_of(p, object);
+  print_frame *f = &p->frames.items[frame];
+  name->older = f->newest;
+  f->newest = object->id;
+  return name;
+}
+
+tvms_sym tvms_print_define(tvms_printer *p, const tvms_node *object, uint32_t frame) {
+  print_name *name = tvms_print_name_of(p, object);
+  if (name->how == NAMED_TEXT) return name->name;
+  if (name->how != NAMED_NOT) return hint_of(p, object);
+  tvms_sym sym = unique(p, hint_of(p, object));
+  tvms_print_symbol(p, sym)->taken = true;
+  name = add_to_frame(p, object, frame);
+  name->how = NAMED_TEXT;
+  name->name = sym;
+  return sym;
+}
+
+void tvms_print_define_part(tvms_printer *p, const tvms_node *var, uint32_t frame,
+                            print_naming how, const tvms_node *owner, uint32_t index) {
+  if (tvms_print_defined(p, var)) return;
+  print_name *name = add_to_frame(p, var, frame);
+  name->how = (uint8_t)how;
+  name->owner = owner;
+  name->index = index;
+}
+
+uint32_t tvms_print_push(tvms_printer *p, print_frame_kind kind, const tvms_node *node) {
+  print_frame frame = {
+      .node = node, .at = p->main.len, .kind = (uint16_t)kind, .indent = p->indent};
+  tvms_push(p->memory, &p->frames, frame);
+  return p->frames.len - 1;
+}
+
+void tvms_print_pop(tvms_printer *p) {
+  uint32_t id = tvms_print_top(p)->newest;
+  while (id) {
+    print_name *name = &p->names.items[id];
+    uint32_t older = name->older;
+    if (name->how == NAMED_TEXT) release(p, name->name);
+    *name = (print_name){0};
+    id = older;
+  }
+  p->frames.len--;
+}

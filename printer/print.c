@@ -1,0 +1,113 @@
+// The two entry points of the canonical printer, and the merging of late text.
+#include "printer/print.h"
+
+#include "printer/state.h"
+
+#include <stdlib.h>
+
+static void start(tvms_printer *p, tvms_context *context, tvms_dialect dialect) {
+  *p = (tvms_printer){.context = context, .memory = &context->memory, .dialect = dialect};
+  tvms_strbuf_init(&p->main, p->memory);
+  tvms_strbuf_init(&p->late, p->memory);
+  tvms_strbuf_init(&p->spare, p->memory);
+  tvms_unit_init(&p->scratch, context, dialect);
+  p->out = &p->main;
+  tvms_print_reserve(p, "I");
+  tvms_print_reserve(p, "T");
+  tvms_print_reserve(p, "R");
+  tvms_print_reserve(p, "cls");
+}
+
+static void finish(tvms_printer *p) {
+  tvms_print_forget_scopes(p);
+  tvms_strbuf_fini(&p->main);
+  tvms_strbuf_fini(&p->late);
+  tvms_strbuf_fini(&p->spare);
+  tvms_unit_fini(&p->scratch);
+  tvms_vec_free(p->memory, &p->names);
+  tvms_vec_free(p->memory, &p->symbols);
+  tvms_vec_free(p->memory, &p->frames);
+  tvms_vec_free(p->memory, &p->lates);
+  tvms_vec_free(p->memory, &p->kept);
+  tvms_vec_free(p->memory, &p->signed_vars);
+  tvms_vec_free(p->memory, &p->type_vars);
+  tvms_vec_free(p->memory, &p->used_params);
+}
+
+// By place; at one place in the order in which they were made.
+static int compare_lates(const void *a, const void *b) {
+  const print_late *x = a;
+  const print_late *y = b;
+  if (x->at != y->at) return x->at < y->at ? -1 : 1;
+  return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static void merge(tvms_printer *p, tvms_strbuf *out) {
+  if (p->lates.len > 1) {
+    qsort(p->lates.items, p->lates.len, sizeof *p->lates.items, compare_lates);
+  }
+  size_t done = 0;
+  for (uint32_t i = 0; i < p->lates.len; i++) {
+    print_late late = p->lates.items[i];
+    size_t at = late.at < p->main.len ? late.at : p->main.len;
+    tvms_strbuf_add(out, p->main.text + done, at - done);
+    tvms_strbuf_add(out, p->late.text + late.begin, late.end - late.begin);
+    done = at;
+  }
+  tvms_strbuf_add(out, p->main.text + done, p->main.len - done);
+}
+
+static bool omits_metadata(const tvms_printer *p) {
+  return p->kept.len && !p->metadata;
+}
+
+void tvms_print_program(const tvms_program *program, const tvms_print_options *options,
+                        tvms_strbuf *out) {
+  tvms_printer p;
+  start(&p, program->context, options->dialect);
+  p.metadata = !options->no_metadata;
+  for (uint32_t i = 0; i < program->count; i++) {
+    if (i) tvms_strbuf_putc(&p.main, '\n');
+    p.blank = false;
+    tvms_print_module(&p, program->modules[i]);
+    // Nodes made on the way belong to the module just written.
+    tvms_unit_fini(&p.scratch);
+    tvms_unit_init(&p.scratch, p.context, p.dialect);
+  }
+  if (omits_metadata(&p)) {
+    tvms_strbuf_puts(&p.main, "\n# Metadata omitted. Use show_meta=True in script() "
+                              "method to show it.\n");
+  }
+  if (p.metadata) tvms_print_metadata(&p, out);
+  tvms_print_header(out, p.dialect, p.used, 0);
+  merge(&p, out);
+  finish(&p);
+}
+
+void tvms_print_node(tvms_context *context, const tvms_unit *unit, const tvms_node *node,
+                     tvms_dialect dialect, tvms_strbuf *out) {
+  tvms_printer p;
+  start(&p, context, dialect);
+  p.quiet = true;
+  if (unit) p.scratch.next_id = unit->next_id;
+  bool relax = tvms_class_of(node) == TVMS_CLASS_SINFO ||
+               (tvms_class_of(node) == TVMS_CLASS_EXPR &&
+                tvms_dtype_is_void(node->dtype) && node->sinfo);
+  p.token = relax ? PRINT_RELAX : PRINT_TIR;
+  tvms_print_push(&p, relax ? FRAME_RELAX : FRAME_TIR, NULL);
+  if (tvms_class_of(node) == TVMS_CLASS_STMT)
+    tvms_print_body(&p, node);
+  else if (node->kind == TVMS_NODE_PRIM_FUNC)
+    tvms_print_prim_func(&p, node, tvms_as_prim_func(node)->name, 0);
+  else if (node->kind == TVMS_NODE_FUNCTION)
+    tvms_print_relax_function(&p, node, tvms_as_function(node)->name, 0, true);
+  else
+    tvms_print_object(&p, node);
+  tvms_print_pop(&p);
+  size_t from = out->len;
+  merge(&p, out);
+  while (out->len > from && out->text[out->len - 1] == '\n') {
+    out->len--;
+  }
+  finish(&p);
+}

@@ -1,0 +1,407 @@
+// Statements, and sequences of them: what is flat in tvms may be nested in the text.
+//
+// A statement that opens a scope (attributes; in the classic dialect also let, allocation,
+// assertion …) has the rest of its sequence as its body. TVM writes it flat if nothing
+// follows the body, otherwise with `with`.
+#include "printer/state.h"
+
+#include "ir/walk.h"
+
+bool tvms_print_opens(const tvms_printer *p, const tvms_node *stmt) {
+  switch (stmt->kind) {
+  case TVMS_NODE_ATTR_STMT: return true;
+  case TVMS_NODE_BIND:
+  case TVMS_NODE_ASSERT:
+  case TVMS_NODE_ALLOCATE:
+  case TVMS_NODE_ALLOCATE_CONST:
+  case TVMS_NODE_ALLOC_BUFFER:
+  case TVMS_NODE_DECL_BUFFER:
+  case TVMS_NODE_BUFFER_REALIZE: return tvms_print_is_classic(p);
+  default: return false;
+  }
+}
+
+const tvms_node *tvms_print_only(const tvms_printer *p, const tvms_node *stmt) {
+  while (stmt->kind == TVMS_NODE_SEQ) {
+    const tvms_seq *seq = tvms_as_seq(stmt);
+    if (seq->stmts.len == 0) return stmt;
+    const tvms_node *first = seq->stmts.items[0];
+    if (seq->stmts.len > 1 && !tvms_print_opens(p, first)) return stmt;
+    stmt = first;
+  }
+  return stmt;
+}
+
+// A part of a sequence. `last`: nothing follows it in TVM's sequence; `sole`: nothing
+// stands before it either.
+typedef struct {
+  tvms_node *const *stmts;
+  uint32_t count;
+  bool last;
+  bool sole;
+} part;
+
+static void print_part(tvms_printer *p, part part);
+
+static void print_with_scope(tvms_printer *p, part rest) {
+  tvms_print_begin(p);
+  PUT(p, "with ");
+  print_opening opening = tvms_print_opening(p, rest.stmts, rest.count, false);
+  uint32_t frame = tvms_print_push(p, FRAME_TIR, opening.node);
+  if (opening.defines) {
+    PUT(p, " as ");
+    tvms_print_sym(p, tvms_print_define(p, opening.defines, frame));
+  }
+  PUT(p, ":");
+  tvms_print_end(p);
+  tvms_print_top(p)->indent = ++p->indent;
+  part body = {rest.stmts + opening.taken, rest.count - opening.taken, true, true};
+  print_part(p, body);
+  p->indent--;
+  tvms_print_pop(p);
+}
+
+// Writes the line of a flat scope and leaves its frame open.
+static uint32_t print_flat_scope(tvms_printer *p, part rest) {
+  tvms_print_begin(p);
+  size_t from = p->out->len;
+  print_opening opening = tvms_print_opening(p, rest.stmts, rest.count, true);
+  uint32_t frame = tvms_print_push(p, FRAME_TIR, opening.node);
+  if (opening.defines) {
+    size_t end = p->out->len;
+    tvms_print_sym(p, tvms_print_define(p, opening.defines, frame));
+    if (opening.annotate) {
+      PUT(p, ": ");
+      tvms_print_type_of_var(p, opening.defines);
+    }
+    PUT(p, " = ");
+    tvms_print_move(p, from, end);
+  }
+  tvms_print_end(p);
+  tvms_print_top(p)->at = p->main.len;
+  return opening.taken;
+}
+
+// `x: T.int32` together with the store that follows it.
+static bool is_initialised(tvms_printer *p, const tvms_node *alloc, const tvms_node *next) {
+  if (next->kind != TVMS_NODE_STORE) return false;
+  const tvms_store *store = tvms_as_store(next);
+  const tvms_node *buffer = tvms_as_alloc_buffer(alloc)->buffer;
+  return store->buffer == buffer && !store->predicate && store->indices.len == 1 &&
+         tvms_is_int_value(store->indices.items[0], 0) &&
+         !tvms_contains(p->memory, store->value, buffer);
+}
+
+// A scalar buffer declared by its type. Returns the number of statements written.
+static uint32_t print_scalar(tvms_printer *p, part rest) {
+  const tvms_alloc_buffer *alloc = tvms_as_alloc_buffer(rest.stmts[0]);
+  const tvms_buffer *buffer = tvms_as_buffer(alloc->buffer);
+  bool fused = rest.count > 1 && is_initialised(p, rest.stmts[0], rest.stmts[1]);
+  tvms_print_begin(p);
+  uint32_t frame = tvms_print_top_index(p);
+  tvms_sym name = tvms_print_define(p, alloc->buffer, frame);
+  tvms_print_define_part(p, buffer->data, frame, NAMED_DATA, alloc->buffer, 0);
+  tvms_print_sym(p, name);
+  PUT(p, ": ");
+  tvms_print_t(p, "");
+  tvms_print_dtype(p, buffer->element);
+  if (fused) {
+    PUT(p, " = ");
+    tvms_print_any(p, tvms_as_store(rest.stmts[1])->value);
+  }
+  tvms_print_end(p);
+  return fused ? 2 : 1;
+}
+
+static bool is_scalar_alloc(const tvms_printer *p, const tvms_node *stmt) {
+  return !tvms_print_is_classic(p) && stmt->kind == TVMS_NODE_ALLOC_BUFFER &&
+         tvms_print_is_scalar(p, tvms_as_alloc_buffer(stmt)->buffer, true);
+}
+
+// A sequence inside a sequence: the scope that its first statement opens, or just more
+// statements.
+static void print_nested(tvms_printer *p, const tvms_node *stmt, bool last, bool sole) {
+  const tvms_seq *seq = tvms_as_seq(stmt);
+  part inner = {seq->stmts.items, seq->stmts.len, last, sole};
+  print_part(p, inner);
+}
+
+// A let of a variable that is known already: it is never flat.
+static bool rebinds(tvms_printer *p, const tvms_node *stmt) {
+  return stmt->kind == TVMS_NODE_BIND && tvms_print_defined(p, tvms_as_bind(stmt)->var);
+}
+
+static void print_part(tvms_printer *p, part rest) {
+  if (rest.count == 0 && rest.sole) {
+    tvms_print_begin(p);
+    tvms_print_t(p, "evaluate");
+    PUT(p, "(0)");
+    tvms_print_end(p);
+    return;
+  }
+  uint32_t open = 0;
+  bool classic = tvms_print_is_classic(p);
+  for (uint32_t i = 0; i < rest.count;) {
+    part now = {rest.stmts + i, rest.count - i, rest.last, rest.sole && i == 0};
+    const tvms_node *stmt = now.stmts[0];
+    if (stmt->kind == TVMS_NODE_SEQ) {
+      bool last = rest.last && i + 1 == rest.count;
+      print_nested(p, stmt, last, now.sole && last);
+      i++;
+    } else if (tvms_print_opens(p, stmt)) {
+      bool flat = (classic || now.sole) && rest.last && !rebinds(p, stmt);
+      if (!flat) {
+        print_with_scope(p, now);
+        break;
+      }
+      i += print_flat_scope(p, now);
+      open++;
+      // What follows is alone in a scope of its own.
+      rest = (part){rest.stmts + i, rest.count - i, true, true};
+      i = 0;
+      if (rest.count == 0) print_part(p, rest);
+    } else if (is_scalar_alloc(p, stmt)) {
+      i += print_scalar(p, now);
+    } else {
+      tvms_print_stmt(p, stmt);
+      i++;
+    }
+  }
+  while (open--) {
+    tvms_print_pop(p);
+  }
+}
+
+void tvms_print_body(tvms_printer *p, const tvms_node *stmt) {
+  if (!tvms_deeper(p->memory)) {
+    tvms_shallower(p->memory);
+    tvms_print_too_deep(p, stmt);
+    return;
+  }
+  tvms_node *only = (tvms_node *)(uintptr_t)stmt;
+  part all = {&only, 1, true, true};
+  if (stmt->kind == TVMS_NODE_SEQ) {
+    all.stmts = tvms_as_seq(stmt)->stmts.items;
+    all.count = tvms_as_seq(stmt)->stmts.len;
+  }
+  print_part(p, all);
+  tvms_shallower(p->memory);
+}
+
+// ---- Statements without a scope ----
+
+static void print_store(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_store *store = tvms_as_store(stmt);
+  if (store->predicate) {
+    tvms_print_buffer(p, store->buffer);
+    PUT(p, ".vstore([");
+    tvms_print_list(p, store->indices);
+    PUT(p, "], ");
+    tvms_print_any(p, store->value);
+    PUT(p, ", predicate=");
+    tvms_print_any(p, store->predicate);
+    PUT(p, ")");
+    return;
+  }
+  if (tvms_print_is_scalar(p, store->buffer, false)) {
+    tvms_print_scalar_name(p, store->buffer);
+  } else {
+    tvms_print_buffer(p, store->buffer);
+    tvms_print_indices(p, store->indices);
+  }
+  PUT(p, " = ");
+  tvms_print_any(p, store->value);
+}
+
+static void print_branch(tvms_printer *p, const tvms_node *branch) {
+  p->indent++;
+  tvms_print_push(p, FRAME_TIR, tvms_print_only(p, branch));
+  tvms_print_body(p, branch);
+  tvms_print_pop(p);
+  p->indent--;
+}
+
+static void print_if(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_if_then_else *node = tvms_as_if_then_else(stmt);
+  PUT(p, "if ");
+  tvms_print_any(p, node->condition);
+  PUT(p, ":");
+  tvms_print_end(p);
+  print_branch(p, node->then_case);
+  if (!node->else_case) return;
+  if (p->blank) p->blank = false;
+  tvms_strbuf_fill(p->out, ' ', (size_t)p->indent * 4);
+  PUT(p, "else:");
+  tvms_print_end(p);
+  print_branch(p, node->else_case);
+}
+
+static void print_while(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_while *node = tvms_as_while(stmt);
+  PUT(p, "while ");
+  tvms_print_any(p, node->condition);
+  PUT(p, ":");
+  tvms_print_end(p);
+  p->indent++;
+  tvms_print_push(p, FRAME_TIR, stmt);
+  tvms_print_body(p, node->body);
+  tvms_print_pop(p);
+  p->indent--;
+}
+
+// The value that T.ret returns, or NULL.
+static const tvms_node *returned(const tvms_printer *p, const tvms_node *value) {
+  if (value->kind != TVMS_NODE_CALL) return NULL;
+  const tvms_call *call = tvms_as_call(value);
+  if (call->callee->kind != TVMS_NODE_OPERATOR || call->args.len != 1) return NULL;
+  const char *name = tvms_text(p->context, tvms_as_operator(call->callee)->name);
+  return strcmp(name, "ret") == 0 ? call->args.items[0] : NULL;
+}
+
+static void print_evaluate(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_node *value = tvms_as_evaluate(stmt)->value;
+  const tvms_node *result = returned(p, value);
+  if (result) {
+    PUT(p, "return ");
+    tvms_print_any(p, result);
+  } else if (value->kind == TVMS_NODE_CALL) {
+    tvms_print_any(p, value);
+  } else {
+    tvms_print_t(p, "evaluate");
+    PUT(p, "(");
+    tvms_print_object(p, value);
+    PUT(p, ")");
+  }
+}
+
+// From 0.24 on a let is a statement like any other.
+static void print_bind(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_bind *bind = tvms_as_bind(stmt);
+  bool known = tvms_print_defined(p, bind->var);
+  size_t from = p->out->len;
+  tvms_print_any(p, bind->value);
+  size_t end = p->out->len;
+  if (known) {
+    tvms_print_var(p, bind->var);
+  } else {
+    tvms_print_sym(p, tvms_print_define(p, bind->var, tvms_print_top_index(p)));
+    PUT(p, ": ");
+    tvms_print_t(p, "let[");
+    tvms_print_type_of_var(p, bind->var);
+    PUT(p, "]");
+  }
+  PUT(p, " = ");
+  tvms_print_move(p, from, end);
+}
+
+static void print_assert(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_assert *node = tvms_as_assert(stmt);
+  PUT(p, "assert ");
+  tvms_print_any(p, node->condition);
+  PUT(p, ", (");
+  tvms_bytes kind = node->error_kind;
+  if (kind.len)
+    tvms_print_quoted(p, kind.text, kind.len);
+  else
+    PUT(p, "\"RuntimeError\"");
+  PUT(p, ", [");
+  tvms_print_list(p, node->message);
+  PUT(p, "])");
+}
+
+// `A = T.alloc_buffer(…)` and its relatives.
+static void print_allocation(tvms_printer *p, const tvms_node *buffer,
+                             const tvms_node *TVMS_NULLABLE annotations) {
+  uint32_t frame = tvms_print_top_index(p);
+  size_t from = p->out->len;
+  tvms_print_buffer_decl(p, buffer, "alloc_buffer", NULL, frame, DEFINES_DATA);
+  if (annotations && tvms_as_object_map(annotations)->keys.len) {
+    p->out->len--;
+    PUT(p, ", annotations=");
+    tvms_print_object(p, annotations);
+    PUT(p, ")");
+  }
+  size_t end = p->out->len;
+  tvms_print_sym(p, tvms_print_define(p, buffer, frame));
+  PUT(p, " = ");
+  tvms_print_move(p, from, end);
+}
+
+static void print_declare(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_node *buffer = tvms_as_decl_buffer(stmt)->buffer;
+  uint32_t frame = tvms_print_top_index(p);
+  size_t from = p->out->len;
+  if (!tvms_print_alias(p, buffer)) {
+    tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
+  }
+  size_t end = p->out->len;
+  tvms_print_sym(p, tvms_print_define(p, buffer, frame));
+  PUT(p, " = ");
+  tvms_print_move(p, from, end);
+}
+
+// A classic allocation from 0.24 on: a buffer whose data is the pointer.
+static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_allocate *node = tvms_as_allocate(stmt);
+  if (!tvms_is_true(node->condition)) {
+    tvms_print_cannot(p, stmt, "a condition of T.allocate");
+  }
+  tvms_buffer *buffer = tvms_make(&p->scratch, BUFFER, stmt->span);
+  buffer->name = tvms_as_var(node->var)->name;
+  buffer->data = node->var;
+  buffer->element = node->element;
+  buffer->shape = node->extents;
+  buffer->align = 64;
+  buffer->offset_factor = 1;
+  print_allocation(p, &buffer->head, node->annotations);
+}
+
+static void print_simple(tvms_printer *p, const tvms_node *stmt) {
+  switch ((tvms_node_kind)stmt->kind) {
+  case TVMS_NODE_STORE: print_store(p, stmt); return;
+  case TVMS_NODE_EVALUATE: print_evaluate(p, stmt); return;
+  case TVMS_NODE_BIND: print_bind(p, stmt); return;
+  case TVMS_NODE_ASSERT: print_assert(p, stmt); return;
+  case TVMS_NODE_ALLOC_BUFFER:
+    print_allocation(p, tvms_as_alloc_buffer(stmt)->buffer,
+                     tvms_as_alloc_buffer(stmt)->annotations);
+    return;
+  case TVMS_NODE_DECL_BUFFER: print_declare(p, stmt); return;
+  case TVMS_NODE_ALLOCATE: print_allocate(p, stmt); return;
+  case TVMS_NODE_ALLOCATE_CONST: tvms_print_cannot(p, stmt, "T.allocate_const"); return;
+  case TVMS_NODE_BUFFER_REALIZE: tvms_print_cannot(p, stmt, "T.realize"); return;
+  case TVMS_NODE_RETURN:
+    PUT(p, "return ");
+    tvms_print_any(p, tvms_as_return(stmt)->value);
+    return;
+  case TVMS_NODE_BREAK:
+    if (tvms_print_is_classic(p))
+      tvms_print_t(p, "break_loop()");
+    else
+      PUT(p, "break");
+    return;
+  case TVMS_NODE_CONTINUE:
+    if (tvms_print_is_classic(p))
+      tvms_print_t(p, "continue_loop()");
+    else
+      PUT(p, "continue");
+    return;
+  case TVMS_NODE_SCOPE_ID: tvms_print_scope_id(p, stmt); return;
+  default: tvms_print_object(p, stmt); return;
+  }
+}
+
+void tvms_print_stmt(tvms_printer *p, const tvms_node *stmt) {
+  tvms_print_begin(p);
+  switch ((tvms_node_kind)stmt->kind) {
+  case TVMS_NODE_FOR: tvms_print_for(p, stmt); return;
+  case TVMS_NODE_WHILE: print_while(p, stmt); return;
+  case TVMS_NODE_IF_THEN_ELSE: print_if(p, stmt); return;
+  case TVMS_NODE_BLOCK: tvms_print_block(p, stmt, NULL); return;
+  case TVMS_NODE_BLOCK_REALIZE:
+    tvms_print_block(p, tvms_as_block_realize(stmt)->block, stmt);
+    return;
+  case TVMS_NODE_TILE_CALL: tvms_print_tile_call(p, stmt); return;
+  default: print_simple(p, stmt); tvms_print_end(p);
+  }
+}
