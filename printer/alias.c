@@ -63,15 +63,15 @@ static bool same_layout_node(const tvms_node *a, const tvms_node *b) {
   if (a->kind == TVMS_NODE_COMPOSE_LAYOUT) {
     const tvms_compose_layout *x = tvms_as_compose_layout(a);
     const tvms_compose_layout *y = tvms_as_compose_layout(b);
-    return x->per_element == y->per_element && x->swizzle_len == y->swizzle_len &&
-           x->atom_len == y->atom_len && x->swizzle_inner == y->swizzle_inner &&
-           same_layout_node(x->tile_layout, y->tile_layout);
+    return x->per_element == y->per_element && x->swizzle_len == y->swizzle_len
+           && x->atom_len == y->atom_len && x->swizzle_inner == y->swizzle_inner
+           && same_layout_node(x->tile_layout, y->tile_layout);
   }
   if (a->kind != TVMS_NODE_TILE_LAYOUT) return a->kind == TVMS_NODE_OBJECT_NONE;
   const tvms_tile_layout *x = tvms_as_tile_layout(a);
   const tvms_tile_layout *y = tvms_as_tile_layout(b);
-  return same_iters(x->shard, y->shard) && same_iters(x->replica, y->replica) &&
-         same_iters(x->offset, y->offset);
+  return same_iters(x->shard, y->shard) && same_iters(x->replica, y->replica)
+         && same_iters(x->offset, y->offset);
 }
 
 static bool same_layout(const alias *a) {
@@ -84,7 +84,7 @@ static bool same_layout(const alias *a) {
 }
 
 static bool is_thread_axis(const alias *a, tvms_sym axis) {
-  static const char *const memory_axes[] = {"m",    "P",     "F",    "Bank",
+  static const char *const memory_axes[] = {"m",     "P",    "F",    "Bank",
                                             "TLane", "TCol", "bank", "byte"};
   const char *name = tvms_text(a->p->context, axis);
   for (size_t i = 0; i < sizeof memory_axes / sizeof memory_axes[0]; i++) {
@@ -120,7 +120,8 @@ static bool storage_of(const alias *a, const tvms_tile_layout *tile, int64_t *si
       int64_t extent;
       int64_t stride;
       if (is_thread_axis(a, iter->axis)) continue;
-      if (!int_of(iter->extent, &extent) || !int_of(iter->stride, &stride)) return false;
+      if (!int_of(iter->extent, &extent) || !int_of(iter->stride, &stride))
+        return false;
       if (k == 0) *size *= extent;
       *span += (extent - 1) * (stride < 0 ? -stride : stride);
     }
@@ -145,20 +146,21 @@ static void print_shape_args(const alias *a) {
 static bool print_local(const alias *a) {
   const tvms_node *layout = a->parent->layout;
   print_layout kind = tvms_print_layout_of(a->p, a->child_node);
-  if (!a->same_offset || !a->same_dtype || !a->same_strides || kind == LAYOUT_NONE ||
-      tvms_print_layout_of(a->p, a->parent_node) != LAYOUT_OTHER ||
-      !has_thread_axis(a, layout)) {
+  if (!a->same_offset || !a->same_dtype || !a->same_strides || kind == LAYOUT_NONE
+      || tvms_print_layout_of(a->p, a->parent_node) != LAYOUT_OTHER
+      || !has_thread_axis(a, layout)) {
     return false;
   }
   int64_t size;
   int64_t span;
   int64_t total;
-  bool known = storage_of(a, tvms_as_tile_layout(layout), &size, &span) &&
-               total_of(a->child, &total);
+  bool known = storage_of(a, tvms_as_tile_layout(layout), &size, &span)
+               && total_of(a->child, &total);
   bool physical = known && kind == LAYOUT_DEFAULT && total == span;
   bool explicit_layout = !physical && !has_thread_axis(a, a->child->layout);
   if (!physical && !explicit_layout) return false;
-  bool automatic = known && a->child->shape.len == 1 && total == (physical ? span : size);
+  bool automatic =
+      known && a->child->shape.len == 1 && total == (physical ? span : size);
   print_parent(a, ".local(");
   if (!automatic) print_shape_args(a);
   if (explicit_layout && kind == LAYOUT_OTHER) {
@@ -174,13 +176,14 @@ static bool fits_cast(const alias *a) {
   uint32_t ndim = a->child->shape.len;
   if (ndim != a->parent->shape.len) return false;
   for (uint32_t i = 0; i + 1 < ndim; i++) {
-    if (!tvms_print_same(a->child->shape.items[i], a->parent->shape.items[i])) return false;
+    if (!tvms_print_same(a->child->shape.items[i], a->parent->shape.items[i]))
+      return false;
   }
   if (ndim == 0) return true;
   int64_t child;
   int64_t parent;
-  if (!int_of(a->child->shape.items[ndim - 1], &child) ||
-      !int_of(a->parent->shape.items[ndim - 1], &parent)) {
+  if (!int_of(a->child->shape.items[ndim - 1], &child)
+      || !int_of(a->parent->shape.items[ndim - 1], &parent)) {
     return false;
   }
   int child_bits = a->child->element.bits;
@@ -199,8 +202,8 @@ static bool can_pack(const alias *a) {
   const tvms_layout_iter *last = tvms_as_layout_iter(shard.items[shard.len - 1]);
   int64_t extent;
   int64_t stride;
-  return int_of(last->stride, &stride) && stride == 1 && int_of(last->extent, &extent) &&
-         extent % ratio == 0;
+  return int_of(last->stride, &stride) && stride == 1 && int_of(last->extent, &extent)
+         && extent % ratio == 0;
 }
 
 static bool print_cast_view(const alias *a) {
@@ -221,8 +224,10 @@ static bool find_permutation(const alias *a, uint32_t perm[MOST_DIMS]) {
   if (ndim > MOST_DIMS || ndim != a->parent->shape.len) return false;
   for (uint32_t i = 0; i < ndim; i++) {
     uint32_t j = 0;
-    while (j < ndim && (used[j] || !tvms_print_same(a->child->shape.items[i],
-                                                    a->parent->shape.items[j]))) {
+    while (
+        j < ndim
+        && (used[j]
+            || !tvms_print_same(a->child->shape.items[i], a->parent->shape.items[j]))) {
       j++;
     }
     if (j == ndim) return false;
@@ -233,31 +238,74 @@ static bool find_permutation(const alias *a, uint32_t perm[MOST_DIMS]) {
   return !identity;
 }
 
-// The layout of the child must be the parent's, in the other order. A row-major child of
-// a row-major parent never is, unless dimensions are 1.
+// One dimension of a layout, said or implied.
+typedef struct {
+  const tvms_node *extent;
+  const tvms_node *TVMS_NULLABLE stride;  // NULL: `implied`
+  int64_t implied;
+  tvms_sym axis;  // 0: m
+} dim_layout;
+
+// Dimension `i` of a buffer's layout; false if the layout has no such dimensions.
+static bool dim_of(const alias *a, const tvms_buffer *buffer, uint32_t i,
+                   dim_layout *dim) {
+  if (buffer->layout && buffer->layout->kind == TVMS_NODE_TILE_LAYOUT) {
+    const tvms_tile_layout *tile = tvms_as_tile_layout(buffer->layout);
+    if (tile->shard.len != buffer->shape.len) return false;
+    const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i]);
+    const char *name = tvms_text(a->p->context, iter->axis);
+    *dim = (dim_layout){iter->extent, iter->stride, 0,
+                        strcmp(name, "m") == 0 ? 0 : iter->axis};
+    return true;
+  }
+  if (buffer->layout || a->p->s_tir) return false;
+  int64_t stride = 1;
+  for (uint32_t k = buffer->shape.len; k > i + 1; k--) {
+    int64_t extent;
+    if (!int_of(buffer->shape.items[k - 1], &extent)) return false;
+    stride *= extent;
+  }
+  *dim = (dim_layout){buffer->shape.items[i], NULL, stride, 0};
+  return true;
+}
+
+static bool same_dim(dim_layout x, dim_layout y) {
+  if (x.axis != y.axis || !tvms_print_same(x.extent, y.extent)) return false;
+  if (x.stride && y.stride) return tvms_print_same(x.stride, y.stride);
+  int64_t a = x.implied;
+  int64_t b = y.implied;
+  return (!x.stride || int_of(x.stride, &a)) && (!y.stride || int_of(y.stride, &b))
+         && a == b;
+}
+
+static tvms_list replica_of(const tvms_buffer *buffer) {
+  bool tile = buffer->layout && buffer->layout->kind == TVMS_NODE_TILE_LAYOUT;
+  return tile ? tvms_as_tile_layout(buffer->layout)->replica : (tvms_list){NULL, 0};
+}
+
+static tvms_list offset_of(const tvms_buffer *buffer) {
+  bool tile = buffer->layout && buffer->layout->kind == TVMS_NODE_TILE_LAYOUT;
+  return tile ? tvms_as_tile_layout(buffer->layout)->offset : (tvms_list){NULL, 0};
+}
+
+// The layout of the child must be the parent's, in the other order.
 static bool is_permuted_layout(const alias *a, const uint32_t *perm) {
-  const tvms_node *child = a->child->layout;
-  const tvms_node *parent = a->parent->layout;
-  bool shaped = child && parent && child->kind == TVMS_NODE_TILE_LAYOUT &&
-                parent->kind == TVMS_NODE_TILE_LAYOUT;
-  uint32_t ndim = a->child->shape.len;
-  if (!shaped) {
-    return child && child->kind == TVMS_NODE_TILE_LAYOUT && !parent && !a->p->s_tir &&
-           tvms_print_is_permuted_default(a->p, child, a->parent, perm);
+  for (uint32_t i = 0; i < a->child->shape.len; i++) {
+    dim_layout child;
+    dim_layout parent;
+    if (!dim_of(a, a->child, i, &child) || !dim_of(a, a->parent, perm[i], &parent)
+        || !same_dim(child, parent)) {
+      return false;
+    }
   }
-  const tvms_tile_layout *x = tvms_as_tile_layout(child);
-  const tvms_tile_layout *y = tvms_as_tile_layout(parent);
-  if (x->shard.len != y->shard.len || x->shard.len < ndim) return false;
-  for (uint32_t i = 0; i < ndim; i++) {
-    if (!same_iter(x->shard.items[i], y->shard.items[perm[i]])) return false;
-  }
-  return same_iters(x->replica, y->replica) && same_iters(x->offset, y->offset);
+  return same_iters(replica_of(a->child), replica_of(a->parent))
+         && same_iters(offset_of(a->child), offset_of(a->parent));
 }
 
 static bool print_permute(const alias *a) {
   uint32_t perm[MOST_DIMS];
-  if (!a->same_offset || !a->same_dtype || a->same_shape || !find_permutation(a, perm) ||
-      !is_permuted_layout(a, perm)) {
+  if (!a->same_offset || !a->same_dtype || a->same_shape || !find_permutation(a, perm)
+      || !is_permuted_layout(a, perm)) {
     return false;
   }
   print_parent(a, ".permute(");
@@ -280,13 +328,13 @@ static bool is_partition(const alias *a) {
     int64_t tile;
     int64_t grid_stride;
     int64_t tile_stride;
-    bool known = int_of(a->parent->shape.items[i - 1], &whole) &&
-                 int_of(a->child->shape.items[i - 1], &grid) &&
-                 int_of(a->child->shape.items[ndim + i - 1], &tile) &&
-                 int_of(a->child->strides.items[i - 1], &grid_stride) &&
-                 int_of(a->child->strides.items[ndim + i - 1], &tile_stride);
-    if (!known || grid * tile != whole || tile_stride != inner ||
-        grid_stride != tile * tile_stride) {
+    bool known = int_of(a->parent->shape.items[i - 1], &whole)
+                 && int_of(a->child->shape.items[i - 1], &grid)
+                 && int_of(a->child->shape.items[ndim + i - 1], &tile)
+                 && int_of(a->child->strides.items[i - 1], &grid_stride)
+                 && int_of(a->child->strides.items[ndim + i - 1], &tile_stride);
+    if (!known || grid * tile != whole || tile_stride != inner
+        || grid_stride != tile * tile_stride) {
       return false;
     }
     inner *= whole;
@@ -304,8 +352,34 @@ static bool print_partition(const alias *a) {
   return true;
 }
 
+// The layout of a buffer, spelled out if it is implied.
+static void print_layout_of(tvms_printer *p, const tvms_buffer *buffer) {
+  if (buffer->layout) {
+    tvms_print_layout_value(p, buffer->layout);
+    return;
+  }
+  uint32_t ndim = buffer->shape.len;
+  tvms_print_t(p, "TileLayout(");
+  tvms_print_t(p, ndim == 1 ? "S[" : "S[(");
+  tvms_print_list(p, buffer->shape);
+  tvms_print_put(p, ndim == 1 ? ":" : "):(");
+  int64_t stride = 1;
+  for (uint32_t i = 1; i < ndim; i++) {
+    int64_t dim;
+    if (int_of(buffer->shape.items[i], &dim)) stride *= dim;
+  }
+  for (uint32_t i = 0; i < ndim; i++) {
+    if (i) PUT(p, ", ");
+    tvms_print_int(p, stride);
+    int64_t dim;
+    if (i + 1 < ndim && int_of(buffer->shape.items[i + 1], &dim) && dim) stride /= dim;
+  }
+  tvms_print_put(p, ndim == 1 ? "])" : ")])");
+}
+
 static bool print_view(const alias *a) {
-  if (!a->same_offset || !a->same_dtype || a->same_shape || !a->same_strides) return false;
+  if (!a->same_offset || !a->same_dtype || a->same_shape || !a->same_strides)
+    return false;
   print_layout child = tvms_print_layout_of(a->p, a->child_node);
   print_layout parent = tvms_print_layout_of(a->p, a->parent_node);
   bool defaults = child == LAYOUT_DEFAULT && parent == LAYOUT_DEFAULT;
@@ -315,7 +389,7 @@ static bool print_view(const alias *a) {
   print_shape_args(a);
   if (say) {
     PUT(a->p, ", layout=");
-    tvms_print_layout_or_default(a->p, a->child_node);
+    print_layout_of(a->p, a->child);
   }
   PUT(a->p, ")");
   return true;
@@ -323,10 +397,10 @@ static bool print_view(const alias *a) {
 
 // From 0.26 on the other attributes must be the same.
 static bool same_rest(const alias *a) {
-  return tvms_print_scope_of(a->child_node) == tvms_print_scope_of(a->parent_node) &&
-         a->child->align == a->parent->align &&
-         a->child->offset_factor == a->parent->offset_factor &&
-         same_list(a->child->allocated_addr, a->parent->allocated_addr);
+  return tvms_print_scope_of(a->child_node) == tvms_print_scope_of(a->parent_node)
+         && a->child->align == a->parent->align
+         && a->child->offset_factor == a->parent->offset_factor
+         && same_list(a->child->allocated_addr, a->parent->allocated_addr);
 }
 
 // 0.25 also writes a part of a row-major buffer as a slice.
@@ -334,9 +408,9 @@ static bool print_slice(const alias *a) {
   int64_t child_offset;
   int64_t parent_offset;
   uint32_t ndim = a->parent->shape.len;
-  if (a->same_offset || !a->same_dtype || !ndim || a->child->shape.len != ndim ||
-      ndim > MOST_DIMS || !int_of(a->child->elem_offset, &child_offset) ||
-      !int_of(a->parent->elem_offset, &parent_offset)) {
+  if (a->same_offset || !a->same_dtype || !ndim || a->child->shape.len != ndim
+      || ndim > MOST_DIMS || !int_of(a->child->elem_offset, &child_offset)
+      || !int_of(a->parent->elem_offset, &parent_offset)) {
     return false;
   }
   int64_t begin[MOST_DIMS];
@@ -373,12 +447,12 @@ static bool print_slice(const alias *a) {
 
 bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer) {
   const tvms_node *owner = tvms_print_data_owner(p, tvms_as_buffer(buffer)->data);
-  if (!owner || owner == buffer || owner->kind != TVMS_NODE_BUFFER ||
-      !tvms_print_defined(p, owner)) {
+  if (!owner || owner == buffer || owner->kind != TVMS_NODE_BUFFER
+      || !tvms_print_defined(p, owner)) {
     return false;
   }
-  alias a = {p, buffer, owner, tvms_as_buffer(buffer), tvms_as_buffer(owner),
-             false, false, false, false};
+  alias a = {p,     buffer, owner, tvms_as_buffer(buffer), tvms_as_buffer(owner), false,
+             false, false,  false};
   a.same_offset = tvms_print_same(a.child->elem_offset, a.parent->elem_offset);
   a.same_dtype = tvms_dtype_same(a.child->element, a.parent->element);
   a.same_shape = same_list(a.child->shape, a.parent->shape);
@@ -388,6 +462,6 @@ bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer) {
   } else if (!same_rest(&a)) {
     return false;
   }
-  return print_local(&a) || print_cast_view(&a) || print_permute(&a) ||
-         print_partition(&a) || print_view(&a);
+  return print_local(&a) || print_cast_view(&a) || print_permute(&a)
+         || print_partition(&a) || print_view(&a);
 }

@@ -15,7 +15,8 @@ static bool is_remap(const block_text *b, uint32_t i) {
   if (!b->realize) return false;
   const tvms_iter_var *axis = tvms_as_iter_var(b->block->iter_vars.items[i]);
   const tvms_node *value = b->realize->iter_values.items[i];
-  if (axis->iter_type != TVMS_ITER_DATA_PAR && axis->iter_type != TVMS_ITER_COMM_REDUCE) {
+  if (axis->iter_type != TVMS_ITER_DATA_PAR
+      && axis->iter_type != TVMS_ITER_COMM_REDUCE) {
     return false;
   }
   if (value->kind != TVMS_NODE_VAR || !axis->dom) return false;
@@ -23,8 +24,8 @@ static bool is_remap(const block_text *b, uint32_t i) {
   if (!owner || owner->kind != TVMS_NODE_FOR) return false;
   const tvms_for *loop = tvms_as_for(owner);
   const tvms_range *dom = tvms_as_range(axis->dom);
-  return tvms_print_same(loop->min, dom->min) &&
-         tvms_print_same(loop->extent, dom->extent);
+  return tvms_print_same(loop->min, dom->min)
+         && tvms_print_same(loop->extent, dom->extent);
 }
 
 static const char *axis_name(const block_text *b, const tvms_iter_var *axis) {
@@ -140,7 +141,8 @@ static void print_match(const block_text *b, const tvms_node *node) {
   tvms_strbuf *before = tvms_print_redirect(p, &source);
   tvms_print_object(p, match->source);
   tvms_print_redirect(p, before);
-  tvms_print_buffer_decl(p, match->buffer, "match_buffer", &source, b->frame, DEFINES_ALL);
+  tvms_print_buffer_decl(p, match->buffer, "match_buffer", &source, b->frame,
+                         DEFINES_ALL);
   tvms_strbuf_fini(&source);
   tvms_print_end(p);
 }
@@ -150,7 +152,8 @@ void tvms_print_allocated(tvms_printer *p, const tvms_node *buffer) {
   tvms_print_begin(p);
   tvms_print_sym(p, tvms_print_define(p, buffer, frame));
   PUT(p, " = ");
-  const char *method = tvms_print_is_classic(p) ? "alloc_buffer" : "sblock_alloc_buffer";
+  const char *method =
+      tvms_print_is_classic(p) ? "alloc_buffer" : "sblock_alloc_buffer";
   tvms_print_buffer_decl(p, buffer, method, NULL, frame, DEFINES_DATA);
   tvms_print_end(p);
 }
@@ -192,7 +195,8 @@ static void print_contents(const block_text *b) {
   tvms_print_body(p, block->body);
 }
 
-void tvms_print_block(tvms_printer *p, const tvms_node *node, const tvms_node *realize) {
+void tvms_print_block(tvms_printer *p, const tvms_node *node,
+                      const tvms_node *realize) {
   const tvms_block *block = tvms_as_block(node);
   PUT(p, "with ");
   tvms_print_t(p, tvms_print_is_classic(p) ? "block(" : "sblock(");

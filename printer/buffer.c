@@ -1,7 +1,6 @@
 // Buffers: declarations with the attributes that must be said, indices, regions.
-#include "printer/state.h"
-
 #include "ir/equal.h"
+#include "printer/state.h"
 
 enum { DEFAULT_ALIGN = 64 };
 
@@ -30,7 +29,8 @@ static bool is_row_major(const tvms_printer *p, const tvms_node *layout,
     const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i - 1]);
     const tvms_name *axis = tvms_name_of(&p->context->names, iter->axis);
     const tvms_node *dim = buffer->shape.items[i - 1];
-    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim)) return false;
+    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim))
+      return false;
     if (constant && !tvms_is_int_value(iter->stride, stride)) return false;
     constant = constant && tvms_is_int_imm(dim);
     if (constant) stride *= tvms_as_int_imm(dim)->value;
@@ -42,17 +42,20 @@ print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer
   const tvms_node *layout = tvms_as_buffer(buffer)->layout;
   if (!layout) return p->s_tir ? LAYOUT_NONE : LAYOUT_DEFAULT;
   if (layout->kind == TVMS_NODE_OBJECT_NONE) return LAYOUT_NONE;
-  return is_row_major(p, layout, tvms_as_buffer(buffer)) ? LAYOUT_DEFAULT : LAYOUT_OTHER;
+  return is_row_major(p, layout, tvms_as_buffer(buffer)) ? LAYOUT_DEFAULT
+                                                         : LAYOUT_OTHER;
 }
 
-bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node, bool allocated) {
+bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node,
+                          bool allocated) {
   if (tvms_print_is_classic(p) || node->kind != TVMS_NODE_BUFFER) return false;
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  return buffer->shape.len == 1 && tvms_is_int_value(buffer->shape.items[0], 1) &&
-         buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN &&
-         buffer->offset_factor == 1 && buffer->allocated_addr.len == 0 &&
-         (!allocated || !buffer->elem_offset || tvms_is_int_value(buffer->elem_offset, 0)) &&
-         tvms_print_layout_of(p, node) == LAYOUT_DEFAULT;
+  return buffer->shape.len == 1 && tvms_is_int_value(buffer->shape.items[0], 1)
+         && buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN
+         && buffer->offset_factor == 1 && buffer->allocated_addr.len == 0
+         && (!allocated || !buffer->elem_offset
+             || tvms_is_int_value(buffer->elem_offset, 0))
+         && tvms_print_layout_of(p, node) == LAYOUT_DEFAULT;
 }
 
 // ---- Uses ----
@@ -116,8 +119,8 @@ void tvms_print_indices(tvms_printer *p, tvms_list indices) {
   for (uint32_t i = 0; i < indices.len; i++) {
     const tvms_node *index = indices.items[i];
     if (i) PUT(p, ", ");
-    bool slice = index->kind == TVMS_NODE_RAMP &&
-                 tvms_as_ramp(index)->stride->kind == TVMS_NODE_INT_IMM;
+    bool slice = index->kind == TVMS_NODE_RAMP
+                 && tvms_as_ramp(index)->stride->kind == TVMS_NODE_INT_IMM;
     if (slice)
       print_slice(p, tvms_as_ramp(index));
     else
@@ -154,7 +157,7 @@ typedef struct {
   const tvms_buffer *buffer;
   uint32_t frame;
   print_definitions definitions;
-  bool annotation;  // of a parameter
+  bool annotation;                    // of a parameter
   TVMS_VEC(const tvms_node *) fresh;  // variables that get a line of their own
 } decl;
 
@@ -193,7 +196,8 @@ static void define_apart(decl *d, const tvms_node *var) {
 }
 
 // A new variable that nothing else in the buffer mentions becomes a part of it.
-static bool define_inline(decl *d, const tvms_node *var, print_naming how, uint32_t index) {
+static bool define_inline(decl *d, const tvms_node *var, print_naming how,
+                          uint32_t index) {
   if (occurs(d, var) != 1) {
     define_apart(d, var);
     return false;
@@ -291,8 +295,8 @@ static bool print_offset(decl *d) {
     return true;
   }
   bool zero = tvms_is_int_value(offset, 0);
-  bool usual = tvms_print_is_classic(p) ||
-               tvms_dtype_same(offset->dtype, index_dtype(d->buffer));
+  bool usual = tvms_print_is_classic(p)
+               || tvms_dtype_same(offset->dtype, index_dtype(d->buffer));
   if (zero && usual) return false;
   PUT(p, ", elem_offset=");
   tvms_print_any(p, offset);
@@ -310,7 +314,8 @@ static void print_classic_rest(decl *d) {
   tvms_printer *p = d->p;
   if (p->dialect >= TVMS_DIALECT_26) {
     if (d->buffer->buffer_type) tvms_print_cannot(p, d->node, "buffer_type");
-    if (d->buffer->axis_separators.len) tvms_print_cannot(p, d->node, "axis_separators");
+    if (d->buffer->axis_separators.len)
+      tvms_print_cannot(p, d->node, "axis_separators");
     return;
   }
   if (d->buffer->buffer_type) PUT(p, ", buffer_type=\"auto\"");
@@ -402,7 +407,8 @@ static void print_attributes(decl *d, bool hide_scope) {
     PUT(p, ", scope=");
     tvms_print_quoted(p, scope_name->text, scope_name->len);
   }
-  if (d->buffer->align != DEFAULT_ALIGN) print_int_keyword(p, "align", d->buffer->align);
+  if (d->buffer->align != DEFAULT_ALIGN)
+    print_int_keyword(p, "align", d->buffer->align);
   if (factor || d->buffer->offset_factor != 1) {
     print_int_keyword(p, "offset_factor", d->buffer->offset_factor);
   }
@@ -448,9 +454,9 @@ static bool print_scalar_decl(decl *d, const char *method) {
   return true;
 }
 
-void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer, const char *method,
-                            const tvms_strbuf *before, uint32_t frame,
-                            print_definitions definitions) {
+void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
+                            const char *method, const tvms_strbuf *before,
+                            uint32_t frame, print_definitions definitions) {
   decl d = {p, buffer, tvms_as_buffer(buffer), frame, definitions, false, {0}};
   if (print_scalar_decl(&d, method)) return;
   bool hide_scope = false;

@@ -7,8 +7,8 @@ static tvms_tir_opcode opcode_of(const tvms_printer *p, const tvms_node *callee)
   if (callee->kind != TVMS_NODE_OPERATOR) return TVMS_TIR_NONE;
   const tvms_operator *op = tvms_as_operator(callee);
   const tvms_name *name = tvms_name_of(&p->context->names, op->name);
-  if (op->opcode > 0 && op->opcode < TVMS_TIR_COUNT &&
-      strcmp(tvms_tir_row_of((tvms_tir_opcode)op->opcode)->name, name->text) == 0) {
+  if (op->opcode > 0 && op->opcode < TVMS_TIR_COUNT
+      && strcmp(tvms_tir_row_of((tvms_tir_opcode)op->opcode)->name, name->text) == 0) {
     return (tvms_tir_opcode)op->opcode;
   }
   return tvms_tir_find(name->text, name->len);
@@ -63,8 +63,8 @@ static void print_bit_operator(tvms_printer *p, const tvms_call *call, int at) {
 
 // The result type where it stands among the arguments.
 static void print_result_type(tvms_printer *p, const tvms_node *node) {
-  bool pointer = tvms_dtype_is_handle(node->dtype) && node->sinfo &&
-                 p->dialect >= TVMS_DIALECT_26;
+  bool pointer =
+      tvms_dtype_is_handle(node->dtype) && node->sinfo && p->dialect >= TVMS_DIALECT_26;
   if (!pointer) {
     tvms_print_quoted_dtype(p, node->dtype);
     return;
@@ -73,7 +73,8 @@ static void print_result_type(tvms_printer *p, const tvms_node *node) {
   PUT(p, ".ty");
 }
 
-static void print_name(tvms_printer *p, const tvms_node *callee, tvms_tir_opcode opcode) {
+static void print_callee(tvms_printer *p, const tvms_node *callee,
+                         tvms_tir_opcode opcode) {
   const char *name = tvms_text(p->context, tvms_as_operator(callee)->name);
   const char *spelling = opcode ? tvms_tir_spelling(opcode, p->dialect) : "";
   if (!spelling) {
@@ -158,8 +159,8 @@ static void print_func_call(tvms_printer *p, const tvms_node *node) {
 }
 
 static bool is_func_call(const tvms_call *call, tvms_tir_opcode opcode) {
-  return opcode == TVMS_TIR_cuda__func_call && call->args.len &&
-         call->args.items[call->args.len - 1]->kind == TVMS_NODE_STRING_IMM;
+  return opcode == TVMS_TIR_cuda__func_call && call->args.len
+         && call->args.items[call->args.len - 1]->kind == TVMS_NODE_STRING_IMM;
 }
 
 void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) {
@@ -184,12 +185,13 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
     print_args(p, node, TVMS_LOCATION_NONE);
     return;
   }
-  print_name(p, call->callee, opcode);
+  print_callee(p, call->callee, opcode);
   if (is_func_call(call, opcode))
     print_func_call(p, node);
   else
-    print_args(p, node, opcode ? (tvms_dtype_location)tvms_tir_row_of(opcode)->location
-                               : TVMS_LOCATION_NONE);
+    print_args(p, node,
+               opcode ? (tvms_dtype_location)tvms_tir_row_of(opcode)->location
+                      : TVMS_LOCATION_NONE);
 }
 
 void tvms_print_global_var(tvms_printer *p, const tvms_node *node) {

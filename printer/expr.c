@@ -54,7 +54,8 @@ static bool cannot_fold(uint8_t kind, const tvms_node *a, const tvms_node *b) {
 static bool has_sugar(tvms_printer *p, const tvms_binary *node) {
   const tvms_node *a = node->a;
   const tvms_node *b = node->b;
-  if (node->head.kind == TVMS_NODE_DIV && is_integer(a->dtype) && is_integer(b->dtype)) {
+  if (node->head.kind == TVMS_NODE_DIV && is_integer(a->dtype)
+      && is_integer(b->dtype)) {
     return false;
   }
   bool same = tvms_dtype_same(a->dtype, b->dtype) && a->kind != TVMS_NODE_BUFFER_REGION;
@@ -68,8 +69,8 @@ static bool has_sugar(tvms_printer *p, const tvms_binary *node) {
 }
 
 static bool is_sugared(tvms_printer *p, const tvms_node *node) {
-  return tvms_is_binary(node) && operators[node->kind].sugar &&
-         has_sugar(p, tvms_as_binary(node));
+  return tvms_is_binary(node) && operators[node->kind].sugar
+         && has_sugar(p, tvms_as_binary(node));
 }
 
 tvms_node *tvms_print_fold(tvms_printer *p, tvms_node_kind kind, tvms_node *a,
@@ -239,9 +240,9 @@ print_level tvms_print_level_of(tvms_printer *p, const tvms_node *node) {
   }
   if (node->kind == TVMS_NODE_NOT) {
     const tvms_node *a = tvms_as_not(node)->a;
-    bool literal = a->kind == TVMS_NODE_STRING_IMM ||
-                   (a->kind == TVMS_NODE_INT_IMM &&
-                    (p->token == PRINT_RELAX || is_int32(a->dtype)));
+    bool literal = a->kind == TVMS_NODE_STRING_IMM
+                   || (a->kind == TVMS_NODE_INT_IMM
+                       && (p->token == PRINT_RELAX || is_int32(a->dtype)));
     return literal ? LEVEL_ATOM : LEVEL_NOT;
   }
   if (node->kind == TVMS_NODE_CALL) return tvms_print_call_level(p, node);
@@ -392,7 +393,7 @@ static void print_value(tvms_printer *p, const tvms_node *node) {
     print_binary(p, node);
     return;
   }
-  switch ((tvms_node_kind)node->kind) {
+  switch (node->kind) {
   case TVMS_NODE_VAR: tvms_print_var(p, node); return;
   case TVMS_NODE_INT_IMM: print_int_imm(p, node); return;
   case TVMS_NODE_FLOAT_IMM: print_float_imm(p, node); return;

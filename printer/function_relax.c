@@ -7,8 +7,8 @@
 // ---- Bindings ----
 
 static bool is_void_type(const tvms_node *sinfo) {
-  return sinfo && sinfo->kind == TVMS_NODE_SINFO_TUPLE &&
-         tvms_as_sinfo_tuple(sinfo)->fields.len == 0;
+  return sinfo && sinfo->kind == TVMS_NODE_SINFO_TUPLE
+         && tvms_as_sinfo_tuple(sinfo)->fields.len == 0;
 }
 
 // The type of a call_tir is in its own text.
@@ -17,8 +17,8 @@ static bool says_type(tvms_printer *p, const tvms_node *value, const tvms_node *
   tvms_opcode opcode = tvms_called_relax_op(value);
   if (opcode != TVMS_R_call_tir && opcode != TVMS_R_call_dps_packed) return false;
   const tvms_call *call = tvms_as_call(value);
-  return call->type_args.len == 1 &&
-         tvms_equal(p->context, call->type_args.items[0], type);
+  return call->type_args.len == 1
+         && tvms_equal(p->context, call->type_args.items[0], type);
 }
 
 static void print_type(tvms_printer *p, const tvms_node *var) {
@@ -36,7 +36,8 @@ static void print_right_side(tvms_printer *p, const tvms_node *value) {
 }
 
 // Writes `name: type = ` before the text since `from`.
-static void put_left_side(tvms_printer *p, const tvms_node *var, bool typed, size_t from) {
+static void put_left_side(tvms_printer *p, const tvms_node *var, bool typed,
+                          size_t from) {
   size_t end = p->out->len;
   if (typed) {
     PUT(p, ": ");
@@ -82,7 +83,8 @@ static void print_if(tvms_printer *p, const tvms_node *node, const tvms_node *va
 }
 
 // A function inside a function comes with the header comments known so far.
-static void print_local(tvms_printer *p, const tvms_node *function, const tvms_node *var) {
+static void print_local(tvms_printer *p, const tvms_node *function,
+                        const tvms_node *var) {
   size_t start = p->out->len - (size_t)p->indent * 4;
   tvms_sym name = tvms_print_define(p, var, tvms_print_top_index(p));
   p->out->len = start;
@@ -182,8 +184,8 @@ static void print_dataflow(tvms_printer *p, tvms_list bindings) {
 }
 
 // Bindings and result. `result`: the variable that a branch assigns; NULL: `return`.
-static void print_seq_expr(tvms_printer *p, const tvms_node *node, const tvms_node *result,
-                           const char *type, size_t type_len) {
+static void print_seq_expr(tvms_printer *p, const tvms_node *node,
+                           const tvms_node *result, const char *type, size_t type_len) {
   const tvms_seq_expr *seq = tvms_as_seq_expr(node);
   tvms_print_push(p, FRAME_RELAX, NULL);
   for (uint32_t i = 0; i < seq->blocks.len; i++) {
@@ -290,8 +292,8 @@ static void add_local_header(tvms_printer *p, size_t at) {
   tvms_strbuf_fini(&header);
 }
 
-void tvms_print_relax_function(tvms_printer *p, const tvms_node *function, tvms_sym name,
-                               size_t head, bool top) {
+void tvms_print_relax_function(tvms_printer *p, const tvms_node *function,
+                               tvms_sym name, size_t head, bool top) {
   const tvms_function *f = tvms_as_function(function);
   print_token before = p->token;
   p->token = PRINT_RELAX;

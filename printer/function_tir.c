@@ -11,17 +11,18 @@ enum { DEFAULT_ALIGN = 64 };
 static bool is_simple(tvms_printer *p, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   const char *scope = tvms_text(p->context, tvms_print_scope_of(node));
-  bool plain = buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN &&
-               buffer->offset_factor == 1 && buffer->buffer_type == 0 &&
-               buffer->axis_separators.len == 0 && buffer->allocated_addr.len == 0 &&
-               (!*scope || strcmp(scope, "global") == 0);
+  bool plain = buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN
+               && buffer->offset_factor == 1 && buffer->buffer_type == 0
+               && buffer->axis_separators.len == 0 && buffer->allocated_addr.len == 0
+               && (!*scope || strcmp(scope, "global") == 0);
   if (!plain) return false;
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     if (tvms_print_has_var(p, buffer->shape.items[i])) return false;
   }
   const tvms_node *offset = buffer->elem_offset;
-  if (offset && (tvms_print_has_var(p, offset) ||
-                 (tvms_is_int_imm(offset) && !tvms_is_int_value(offset, 0)))) {
+  if (offset
+      && (tvms_print_has_var(p, offset)
+          || (tvms_is_int_imm(offset) && !tvms_is_int_value(offset, 0)))) {
     return false;
   }
   if (tvms_print_is_classic(p)) return tvms_print_layout_of(p, node) != LAYOUT_OTHER;
@@ -77,7 +78,8 @@ typedef struct {
 
 static bool collect_type_var(void *self, const tvms_node *var) {
   collector *c = self;
-  bool int64 = var->dtype.code == TVMS_INT && var->dtype.bits == 64 && var->dtype.lanes == 1;
+  bool int64 =
+      var->dtype.code == TVMS_INT && var->dtype.bits == 64 && var->dtype.lanes == 1;
   if (!int64 || tvms_print_defined(c->p, var)) return true;
   tvms_print_define(c->p, var, c->frame);
   tvms_print_name_of(c->p, var)->type_var = true;
@@ -92,7 +94,8 @@ static void collect_in_list(collector *c, tvms_list list) {
 }
 
 // Variables of int64 that only dimensions mention are written as TypeVar from 0.27 on.
-static void collect_type_vars(tvms_printer *p, const tvms_prim_func *f, uint32_t frame) {
+static void collect_type_vars(tvms_printer *p, const tvms_prim_func *f,
+                              uint32_t frame) {
   collector c = {p, frame};
   for (uint32_t i = 0; i < f->buffers.len; i++) {
     if (!f->buffers.items[i]) continue;
@@ -183,7 +186,8 @@ static void print_decorator(tvms_printer *p, const tvms_node *function) {
 
 void tvms_print_func_attrs(tvms_printer *p, const tvms_node *attrs, const char *name,
                            bool relax, bool show_symbol) {
-  const char *symbol = tvms_object_as_text(attrs ? tvms_map_get(attrs, "global_symbol") : NULL);
+  const char *symbol =
+      tvms_object_as_text(attrs ? tvms_map_get(attrs, "global_symbol") : NULL);
   bool hide = !show_symbol && symbol && strcmp(symbol, name) == 0;
   static const char *const hidden[] = {"global_symbol", NULL};
   size_t from = p->out->len;
@@ -222,9 +226,9 @@ static const tvms_block *root_block(tvms_printer *p, const tvms_node *body) {
   if (only->kind != TVMS_NODE_BLOCK_REALIZE) return NULL;
   const tvms_block_realize *realize = tvms_as_block_realize(only);
   const tvms_block *block = tvms_as_block(realize->block);
-  if (realize->iter_values.len || !tvms_is_true(realize->predicate) ||
-      tvms_map_count(block->annotations) || block->match_buffers.len ||
-      block->reads.len || block->writes.len || block->init) {
+  if (realize->iter_values.len || !tvms_is_true(realize->predicate)
+      || tvms_map_count(block->annotations) || block->match_buffers.len
+      || block->reads.len || block->writes.len || block->init) {
     return NULL;
   }
   if (block->alloc_buffers.len) return block;
@@ -254,7 +258,8 @@ static void print_root_or_body(tvms_printer *p, const tvms_node *body) {
 
 static void print_return_type(tvms_printer *p, const tvms_node *ret) {
   if (!ret) return;
-  bool nothing = ret->kind == TVMS_NODE_SINFO_TUPLE && !tvms_as_sinfo_tuple(ret)->fields.len;
+  bool nothing =
+      ret->kind == TVMS_NODE_SINFO_TUPLE && !tvms_as_sinfo_tuple(ret)->fields.len;
   if (nothing) return;
   PUT(p, " -> ");
   tvms_print_sinfo(p, ret);
@@ -303,8 +308,8 @@ typedef struct {
 } checkpoint;
 
 static checkpoint save(const tvms_printer *p) {
-  return (checkpoint){p->main.len, p->late.len, p->lates.len, p->kept.len,
-                      p->type_vars.len, p->used, p->blank};
+  return (checkpoint){p->main.len,      p->late.len, p->lates.len, p->kept.len,
+                      p->type_vars.len, p->used,     p->blank};
 }
 
 static void restore(tvms_printer *p, checkpoint c) {
@@ -322,8 +327,8 @@ void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym n
   print_token before = p->token;
   p->token = PRINT_TIR;
   p->function = function;
-  bool converted = p->module && p->module->dialect <= TVMS_DIALECT_22 &&
-                   !tvms_print_is_classic(p);
+  bool converted =
+      p->module && p->module->dialect <= TVMS_DIALECT_22 && !tvms_print_is_classic(p);
   p->s_tir = (function->flags & TVMS_FLAG_S_TIR) || converted;
   checkpoint start = save(p);
   p->again = false;

@@ -30,9 +30,9 @@ static void collect_grid(tvms_printer *p, const tvms_node *stmt, tvms_vec_nodes 
   while (stmt->kind == TVMS_NODE_FOR) {
     const tvms_for *loop = tvms_as_for(stmt);
     nest n = {p, grid->items, grid->len};
-    if (loop->for_kind != TVMS_FOR_SERIAL || !tvms_is_int_value(loop->min, 0) ||
-        has_annotations(loop) || !is_plain_step(loop) ||
-        !tvms_print_each_var(p, loop->extent, is_outside, &n)) {
+    if (loop->for_kind != TVMS_FOR_SERIAL || !tvms_is_int_value(loop->min, 0)
+        || has_annotations(loop) || !is_plain_step(loop)
+        || !tvms_print_each_var(p, loop->extent, is_outside, &n)) {
       return;
     }
     tvms_push(p->memory, grid, (tvms_node *)(uintptr_t)stmt);
@@ -60,7 +60,8 @@ static const char *callee_of(const tvms_for *loop) {
 
 static void print_loop_annotations(tvms_printer *p, const tvms_for *loop) {
   const tvms_object_map *map = tvms_as_object_map(loop->annotations);
-  const char *only = map->keys.len == 1 ? tvms_object_as_text(map->keys.items[0]) : NULL;
+  const char *only =
+      map->keys.len == 1 ? tvms_object_as_text(map->keys.items[0]) : NULL;
   bool modern = !tvms_print_is_classic(p) && only;
   if (modern && strcmp(only, "disable_unroll") == 0) {
     PUT(p, ", unroll=False");

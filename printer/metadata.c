@@ -6,7 +6,7 @@
 
 // The key under which an object stands, which is its type in TVM.
 static const char *type_key(const tvms_printer *p, const tvms_node *object) {
-  switch ((tvms_node_kind)object->kind) {
+  switch (object->kind) {
   case TVMS_NODE_CONSTANT: return "relax.expr.Constant";
   case TVMS_NODE_STRING_IMM:
     if (tvms_print_is_classic(p)) return "tir.StringImm";
@@ -19,7 +19,7 @@ static const char *type_key(const tvms_printer *p, const tvms_node *object) {
 }
 
 static uint32_t next_index(tvms_printer *p, const tvms_node *object) {
-  switch ((tvms_node_kind)object->kind) {
+  switch (object->kind) {
   case TVMS_NODE_CONSTANT: return p->kept_constants++;
   case TVMS_NODE_STRING_IMM: return p->kept_texts++;
   case TVMS_NODE_OBJECT_STR: return p->kept_strings++;
@@ -39,7 +39,8 @@ void tvms_print_metadata_ref(tvms_printer *p, const tvms_node *object) {
     tvms_push(p->memory, &p->kept, object);
     name->index = index + 1;
   }
-  tvms_strbuf_printf(p->out, "metadata[\"%s\"][%u]", type_key(p, object), name->index - 1);
+  tvms_strbuf_printf(p->out, "metadata[\"%s\"][%u]", type_key(p, object),
+                     name->index - 1);
 }
 
 void tvms_print_forget_kept(tvms_printer *p, uint32_t first) {
@@ -66,7 +67,9 @@ static uint32_t begin_node(graph *g, const char *type) {
   return g->count++;
 }
 
-static void end_node(graph *g) { tvms_strbuf_puts(&g->text, "\n    }"); }
+static void end_node(graph *g) {
+  tvms_strbuf_puts(&g->text, "\n    }");
+}
 
 static void put_string(tvms_strbuf *out, const char *text, size_t len) {
   tvms_strbuf_putc(out, '"');
@@ -94,7 +97,8 @@ static uint32_t add_string(graph *g, const char *text, size_t len) {
   return number;
 }
 
-static uint32_t add_array(graph *g, const char *type, const uint32_t *items, uint32_t count) {
+static uint32_t add_array(graph *g, const char *type, const uint32_t *items,
+                          uint32_t count) {
   uint32_t number = begin_node(g, type);
   tvms_strbuf_puts(&g->text, ",\n      \"data\": [");
   for (uint32_t i = 0; i < count; i++) {
@@ -220,7 +224,7 @@ static uint32_t add_text(graph *g, const tvms_node *node) {
 }
 
 static uint32_t add_object(graph *g, const tvms_node *object) {
-  switch ((tvms_node_kind)object->kind) {
+  switch (object->kind) {
   case TVMS_NODE_CONSTANT: return add_constant(g, tvms_as_constant(object));
   case TVMS_NODE_STRING_IMM: return add_text(g, object);
   case TVMS_NODE_OBJECT_STR:

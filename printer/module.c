@@ -32,8 +32,8 @@ static sortable *sort_members(tvms_printer *p, const tvms_module *module) {
   sortable *sorted = tvms_take(p->memory, (module->member_count + 1) * sizeof *sorted);
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
-    sorted[i] = (sortable){priority_of(p, member), tvms_text(p->context, member->name),
-                           member};
+    sorted[i] =
+        (sortable){priority_of(p, member), tvms_text(p->context, member->name), member};
   }
   qsort(sorted, module->member_count, sizeof *sorted, compare);
   return sorted;
@@ -157,7 +157,8 @@ void tvms_print_header(tvms_strbuf *out, tvms_dialect dialect, uint32_t used,
   bool classic = dialect <= TVMS_DIALECT_22;
   if (used & USED_TYPE_VAR) put_line(out, indent, "# from typing import TypeVar");
   if (used & USED_I) put_line(out, indent, "# from tvm.script import ir as I");
-  if (used & USED_T && classic) put_line(out, indent, "# from tvm.script import tir as T");
+  if (used & USED_T && classic)
+    put_line(out, indent, "# from tvm.script import tir as T");
   if (used & USED_T && !classic) {
     put_line(out, indent, "# from tvm.script import tirx as T");
     put_line(out, indent, "# from tvm.tirx.layout import Axis");

@@ -77,8 +77,8 @@ static void release(tvms_printer *p, tvms_sym sym) {
   while (at > 0 && isdigit((unsigned char)name->text[at - 1])) {
     at--;
   }
-  bool numbered_name = at < name->len && at > 1 && name->text[at - 1] == '_' &&
-                       name->text[at] != '0' && name->len - at < 9;
+  bool numbered_name = at < name->len && at > 1 && name->text[at - 1] == '_'
+                       && name->text[at] != '0' && name->len - at < 9;
   if (!numbered_name) return;
   uint32_t number = 0;
   for (uint32_t i = at; i < name->len; i++) {
@@ -98,7 +98,8 @@ static tvms_sym hint_of(tvms_printer *p, const tvms_node *object) {
                    : tvms_symbol(p->context, "v", 1);
 }
 
-static print_name *add_to_frame(tvms_printer *p, const tvms_node *object, uint32_t frame) {
+static print_name *add_to_frame(tvms_printer *p, const tvms_node *object,
+                                uint32_t frame) {
   print_name *name = tvms_print_name_of(p, object);
   print_frame *f = &p->frames.items[frame];
   name->older = f->newest;
@@ -127,7 +128,8 @@ void tvms_print_define_part(tvms_printer *p, const tvms_node *var, uint32_t fram
   name->index = index;
 }
 
-uint32_t tvms_print_push(tvms_printer *p, print_frame_kind kind, const tvms_node *node) {
+uint32_t tvms_print_push(tvms_printer *p, print_frame_kind kind,
+                         const tvms_node *node) {
   print_frame frame = {
       .node = node, .at = p->main.len, .kind = (uint16_t)kind, .indent = p->indent};
   tvms_push(p->memory, &p->frames, frame);

@@ -1,5 +1,6 @@
 // Attribute values and the other parts of a function: maps, lists, targets, lambdas.
 #include "ir/object.h"
+
 #include "printer/state.h"
 
 static bool is_hidden(const char *key, const char *const *hidden) {
@@ -122,14 +123,10 @@ static void print_range(tvms_printer *p, const tvms_node *object) {
 
 static const char *iter_type_name(uint32_t type) {
   static const char *const names[] = {
-      [TVMS_ITER_DATA_PAR] = "DataPar",
-      [TVMS_ITER_THREAD_INDEX] = "ThreadIndex",
-      [TVMS_ITER_COMM_REDUCE] = "CommReduce",
-      [TVMS_ITER_ORDERED] = "Ordered",
-      [TVMS_ITER_OPAQUE] = "Opaque",
-      [TVMS_ITER_UNROLLED] = "Unrolled",
-      [TVMS_ITER_VECTORIZED] = "Vectorized",
-      [TVMS_ITER_PARALLELIZED] = "Parallelized",
+      [TVMS_ITER_DATA_PAR] = "DataPar",       [TVMS_ITER_THREAD_INDEX] = "ThreadIndex",
+      [TVMS_ITER_COMM_REDUCE] = "CommReduce", [TVMS_ITER_ORDERED] = "Ordered",
+      [TVMS_ITER_OPAQUE] = "Opaque",          [TVMS_ITER_UNROLLED] = "Unrolled",
+      [TVMS_ITER_VECTORIZED] = "Vectorized",  [TVMS_ITER_PARALLELIZED] = "Parallelized",
       [TVMS_ITER_TENSORIZED] = "Tensorized",
   };
   return type < sizeof names / sizeof names[0] ? names[type] : "Opaque";
@@ -151,7 +148,8 @@ static void print_iter_var(tvms_printer *p, const tvms_node *object) {
   PUT(p, "\")");
 }
 
-static void print_lambda_vars(tvms_printer *p, tvms_list vars, uint32_t frame, bool *first) {
+static void print_lambda_vars(tvms_printer *p, tvms_list vars, uint32_t frame,
+                              bool *first) {
   for (uint32_t i = 0; i < vars.len; i++) {
     tvms_print_comma(p, first);
     tvms_print_sym(p, tvms_print_define(p, vars.items[i], frame));
@@ -230,12 +228,14 @@ void tvms_print_object(tvms_printer *p, const tvms_node *object) {
     PUT(p, "None");
     return;
   }
-  switch ((tvms_node_kind)object->kind) {
+  switch (object->kind) {
   case TVMS_NODE_OBJECT_NONE: PUT(p, "None"); return;
   case TVMS_NODE_OBJECT_BOOL:
     tvms_print_put(p, tvms_as_object_bool(object)->value ? "True" : "False");
     return;
-  case TVMS_NODE_OBJECT_INT: tvms_print_int(p, tvms_as_object_int(object)->value); return;
+  case TVMS_NODE_OBJECT_INT:
+    tvms_print_int(p, tvms_as_object_int(object)->value);
+    return;
   case TVMS_NODE_OBJECT_FLOAT:
     tvms_print_float(p, tvms_as_object_float(object)->value);
     return;

@@ -14,9 +14,9 @@ typedef struct {
 } scope;
 
 struct tvms_scopes {
-  TVMS_VEC(scope) scopes;      // [0] is the function
-  TVMS_VEC(uint32_t) lowest;   // by node id: scope number + 1; 0: not seen
-  TVMS_VEC(uint8_t) visited;   // by node id
+  TVMS_VEC(scope) scopes;     // [0] is the function
+  TVMS_VEC(uint32_t) lowest;  // by node id: scope number + 1; 0: not seen
+  TVMS_VEC(uint8_t) visited;  // by node id
   uint32_t now;
 };
 
@@ -61,13 +61,14 @@ static uint32_t common(const tvms_scopes *s, uint32_t a, uint32_t b) {
 
 static void note_use(tvms_printer *p, const tvms_node *object) {
   uint32_t *lowest = lowest_of(p, object->id);
-  *lowest = *lowest ? common(p->scopes, *lowest - 1, p->scopes->now) + 1
-                    : p->scopes->now + 1;
+  *lowest =
+      *lowest ? common(p->scopes, *lowest - 1, p->scopes->now) + 1 : p->scopes->now + 1;
 }
 
 static void visit(tvms_printer *p, const tvms_node *node);
 
-static void visit_in(tvms_printer *p, const tvms_node *scope_node, const tvms_node *node) {
+static void visit_in(tvms_printer *p, const tvms_node *scope_node,
+                     const tvms_node *node) {
   uint32_t before = enter(p, scope_node);
   visit(p, node);
   p->scopes->now = before;
@@ -86,7 +87,8 @@ static void visit_seq(tvms_printer *p, const tvms_seq *seq) {
 static void visit_branches(tvms_printer *p, const tvms_if_then_else *stmt) {
   visit(p, stmt->condition);
   visit_in(p, tvms_print_only(p, stmt->then_case), stmt->then_case);
-  if (stmt->else_case) visit_in(p, tvms_print_only(p, stmt->else_case), stmt->else_case);
+  if (stmt->else_case)
+    visit_in(p, tvms_print_only(p, stmt->else_case), stmt->else_case);
 }
 
 static void visit_fields(tvms_printer *p, const tvms_node *node) {
@@ -186,7 +188,8 @@ uint32_t tvms_print_lowest_frame(tvms_printer *p, const tvms_node *object) {
   }
 }
 
-bool tvms_print_encloses(tvms_printer *p, const tvms_node *stmt, const tvms_node *object) {
+bool tvms_print_encloses(tvms_printer *p, const tvms_node *stmt,
+                         const tvms_node *object) {
   tvms_scopes *s = scopes_of(p);
   if (!s || !*lowest_of(p, object->id)) return false;
   for (uint32_t at = *lowest_of(p, object->id) - 1;; at = s->scopes.items[at].parent) {

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 static void start(tvms_printer *p, tvms_context *context, tvms_dialect dialect) {
-  *p = (tvms_printer){.context = context, .memory = &context->memory, .dialect = dialect};
+  *p = (tvms_printer){
+      .context = context, .memory = &context->memory, .dialect = dialect};
   tvms_strbuf_init(&p->main, p->memory);
   tvms_strbuf_init(&p->late, p->memory);
   tvms_strbuf_init(&p->spare, p->memory);
@@ -84,15 +85,15 @@ void tvms_print_program(const tvms_program *program, const tvms_print_options *o
   finish(&p);
 }
 
-void tvms_print_node(tvms_context *context, const tvms_unit *unit, const tvms_node *node,
-                     tvms_dialect dialect, tvms_strbuf *out) {
+void tvms_print_node(tvms_context *context, const tvms_unit *unit,
+                     const tvms_node *node, tvms_dialect dialect, tvms_strbuf *out) {
   tvms_printer p;
   start(&p, context, dialect);
   p.quiet = true;
   if (unit) p.scratch.next_id = unit->next_id;
-  bool relax = tvms_class_of(node) == TVMS_CLASS_SINFO ||
-               (tvms_class_of(node) == TVMS_CLASS_EXPR &&
-                tvms_dtype_is_void(node->dtype) && node->sinfo);
+  bool relax = tvms_class_of(node) == TVMS_CLASS_SINFO
+               || (tvms_class_of(node) == TVMS_CLASS_EXPR
+                   && tvms_dtype_is_void(node->dtype) && node->sinfo);
   p.token = relax ? PRINT_RELAX : PRINT_TIR;
   tvms_print_push(&p, relax ? FRAME_RELAX : FRAME_TIR, NULL);
   if (tvms_class_of(node) == TVMS_CLASS_STMT)

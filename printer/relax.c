@@ -191,8 +191,8 @@ static void print_prim_value(tvms_printer *p, const tvms_node *node) {
 static bool is_default_extern_type(const tvms_node *sinfo) {
   if (!sinfo || sinfo->kind != TVMS_NODE_SINFO_FUNC) return !sinfo;
   const tvms_sinfo_func *func = tvms_as_sinfo_func(sinfo);
-  return !(sinfo->flags & (TVMS_FLAG_KNOWN | TVMS_FLAG_PURE)) &&
-         (!func->ret || func->ret->kind == TVMS_NODE_SINFO_OBJECT);
+  return !(sinfo->flags & (TVMS_FLAG_KNOWN | TVMS_FLAG_PURE))
+         && (!func->ret || func->ret->kind == TVMS_NODE_SINFO_OBJECT);
 }
 
 void tvms_print_extern_func(tvms_printer *p, const tvms_node *node) {
@@ -213,7 +213,7 @@ static void print_operator(tvms_printer *p, const tvms_node *node) {
 }
 
 void tvms_print_relax_value(tvms_printer *p, const tvms_node *node) {
-  switch ((tvms_node_kind)node->kind) {
+  switch (node->kind) {
   case TVMS_NODE_GLOBAL_VAR: tvms_print_global_var(p, node); return;
   case TVMS_NODE_EXTERN_FUNC: tvms_print_extern_func(p, node); return;
   case TVMS_NODE_CONSTANT: tvms_print_constant(p, node); return;

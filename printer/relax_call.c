@@ -32,8 +32,8 @@ static void print_attr_value(tvms_printer *p, const tvms_attr_row *row,
     tvms_print_object(p, value);
     return;
   }
-  bool void_dtype = !value && row->type == TVMS_ATTR_OPT_DTYPE &&
-                    p->dialect <= TVMS_DIALECT_25;
+  bool void_dtype =
+      !value && row->type == TVMS_ATTR_OPT_DTYPE && p->dialect <= TVMS_DIALECT_25;
   if (void_dtype)
     PUT(p, "\"void\"");
   else
@@ -200,12 +200,14 @@ static void print_to_vdevice(tvms_printer *p, const tvms_call *call) {
 }
 
 static bool print_special(tvms_printer *p, const tvms_call *call, tvms_opcode opcode) {
-  switch (opcode) {
+  switch ((int)opcode) {
   case TVMS_R_call_tir:
   case TVMS_R_call_tir_inplace:
   case TVMS_R_call_tir_with_grad:
   case TVMS_R_call_dps_packed:
-  case TVMS_R_dist_call_tir_local_view: print_destination_call(p, call, opcode); return true;
+  case TVMS_R_dist_call_tir_local_view:
+    print_destination_call(p, call, opcode);
+    return true;
   case TVMS_R_assert_op: print_with_format(p, call, "assert_op", 1); return true;
   case TVMS_R_print: print_with_format(p, call, "print", 0); return true;
   case TVMS_R_hint_on_device: print_hint_on_device(p, call); return true;
@@ -226,8 +228,8 @@ static void print_prefix(arguments *a, tvms_opcode opcode) {
   if (opcode != TVMS_R_NONE)
     tvms_print_r(p, tvms_op_of(opcode)->name);
   else if (callee->kind == TVMS_NODE_OPERATOR)
-    tvms_print_r(p, tvms_text(p->context, tvms_as_operator(callee)->name) +
-                        (is_relax_name(p, callee) ? 6 : 0));
+    tvms_print_r(p, tvms_text(p->context, tvms_as_operator(callee)->name)
+                        + (is_relax_name(p, callee) ? 6 : 0));
   else
     tvms_print_expr(p, callee, LEVEL_ATOM);
   PUT(p, "(");

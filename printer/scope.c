@@ -122,21 +122,22 @@ static void print_hint(tvms_printer *p, const tvms_object_map *map) {
 }
 
 static bool is_launch(const tvms_attr_stmt *attr) {
-  return attr->node->kind == TVMS_NODE_ITER_VAR &&
-         (tvms_bytes_is(attr->key, "thread_extent") ||
-          tvms_bytes_is(attr->key, "virtual_thread"));
+  return attr->node->kind == TVMS_NODE_ITER_VAR
+         && (tvms_bytes_is(attr->key, "thread_extent")
+             || tvms_bytes_is(attr->key, "virtual_thread"));
 }
 
 static bool is_realize_scope(const tvms_printer *p, tvms_node *const *stmts,
                              uint32_t count) {
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(stmts[0]);
-  return tvms_print_is_classic(p) && count > 1 &&
-         stmts[1]->kind == TVMS_NODE_BUFFER_REALIZE &&
-         tvms_bytes_is(attr->key, "realize_scope") &&
-         tvms_as_buffer_realize(stmts[1])->buffer == attr->node;
+  return tvms_print_is_classic(p) && count > 1
+         && stmts[1]->kind == TVMS_NODE_BUFFER_REALIZE
+         && tvms_bytes_is(attr->key, "realize_scope")
+         && tvms_as_buffer_realize(stmts[1])->buffer == attr->node;
 }
 
-static print_opening open_attr(tvms_printer *p, tvms_node *const *stmts, uint32_t count) {
+static print_opening open_attr(tvms_printer *p, tvms_node *const *stmts,
+                               uint32_t count) {
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(stmts[0]);
   print_opening opening = {.node = stmts[0], .taken = 1};
   if (is_launch(attr)) {
@@ -144,8 +145,8 @@ static print_opening open_attr(tvms_printer *p, tvms_node *const *stmts, uint32_
   } else if (is_realize_scope(p, stmts, count)) {
     print_realize(p, tvms_as_buffer_realize(stmts[1]), attr->value);
     opening.taken = 2;
-  } else if (tvms_bytes_is(attr->key, "tirx_hint") &&
-             attr->node->kind == TVMS_NODE_OBJECT_MAP && !tvms_print_is_classic(p)) {
+  } else if (tvms_bytes_is(attr->key, "tirx_hint")
+             && attr->node->kind == TVMS_NODE_OBJECT_MAP && !tvms_print_is_classic(p)) {
     print_hint(p, tvms_as_object_map(attr->node));
   } else if (is_dict_attr(p, stmts[0])) {
     uint32_t same = 1;
@@ -211,7 +212,8 @@ static void print_message(tvms_printer *p, const tvms_assert *node) {
 
 static print_opening open_assert(tvms_printer *p, const tvms_node *stmt, bool flat) {
   const tvms_assert *node = tvms_as_assert(stmt);
-  bool plain = node->error_kind.len == 0 || tvms_bytes_is(node->error_kind, "RuntimeError");
+  bool plain =
+      node->error_kind.len == 0 || tvms_bytes_is(node->error_kind, "RuntimeError");
   if (!plain) tvms_print_cannot(p, stmt, "the kind of error of an assertion");
   if (flat) {
     PUT(p, "assert ");
@@ -231,9 +233,9 @@ static bool is_decl_of_allocation(const tvms_allocate *node, const tvms_node *ne
   if (next->kind != TVMS_NODE_DECL_BUFFER) return false;
   const tvms_buffer *buffer = tvms_as_buffer(tvms_as_decl_buffer(next)->buffer);
   bool annotated = node->annotations && tvms_as_object_map(node->annotations)->keys.len;
-  if (buffer->data != node->var || annotated || !tvms_is_true(node->condition) ||
-      !tvms_dtype_same(buffer->element, node->element) ||
-      buffer->shape.len != node->extents.len) {
+  if (buffer->data != node->var || annotated || !tvms_is_true(node->condition)
+      || !tvms_dtype_same(buffer->element, node->element)
+      || buffer->shape.len != node->extents.len) {
     return false;
   }
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
@@ -250,8 +252,8 @@ static print_opening open_declaration(tvms_printer *p, const tvms_node *stmt,
   return (print_opening){.defines = buffer, .node = stmt, .taken = taken};
 }
 
-static void print_allocate_args(tvms_printer *p, const tvms_node *var, tvms_list extents,
-                                tvms_dtype element) {
+static void print_allocate_args(tvms_printer *p, const tvms_node *var,
+                                tvms_list extents, tvms_dtype element) {
   tvms_print_t(p, "allocate");
   PUT(p, "([");
   tvms_print_list(p, extents);
@@ -344,10 +346,10 @@ static print_opening open_constant(tvms_printer *p, const tvms_node *stmt) {
   return (print_opening){.defines = node->var, .node = stmt, .taken = 1};
 }
 
-print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts, uint32_t count,
-                                 bool flat) {
+print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts,
+                                 uint32_t count, bool flat) {
   const tvms_node *stmt = stmts[0];
-  switch ((tvms_node_kind)stmt->kind) {
+  switch (stmt->kind) {
   case TVMS_NODE_BIND: return open_let(p, stmt, flat);
   case TVMS_NODE_ASSERT: return open_assert(p, stmt, flat);
   case TVMS_NODE_ALLOCATE: return open_allocate(p, stmts, count);

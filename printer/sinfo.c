@@ -191,7 +191,7 @@ static void print_tuple(tvms_printer *p, const tvms_node *sinfo) {
 }
 
 void tvms_print_sinfo(tvms_printer *p, const tvms_node *sinfo) {
-  switch ((tvms_node_kind)sinfo->kind) {
+  switch (sinfo->kind) {
   case TVMS_NODE_SINFO_TENSOR: print_tensor(p, sinfo); return;
   case TVMS_NODE_SINFO_SHAPE: print_shape(p, sinfo); return;
   case TVMS_NODE_SINFO_PRIM:

@@ -50,10 +50,10 @@ typedef enum {
 enum { PRINT_PRIM_PARAM = 1u << 30 };
 
 typedef struct {
-  uint8_t how;             // print_naming
-  bool signature;          // a symbolic variable of the signature being written
-  bool type_var;           // written as TypeVar
-  uint32_t index;          // of a stride; of a parameter: PRINT_PRIM_PARAM
+  uint8_t how;     // print_naming
+  bool signature;  // a symbolic variable of the signature being written
+  bool type_var;   // written as TypeVar
+  uint32_t index;  // of a stride; of a parameter: PRINT_PRIM_PARAM
   tvms_sym name;
   uint32_t older;          // id of what the same frame defined before
   const tvms_node *owner;  // buffer of A.data …; loop (FOR) of a loop variable
@@ -76,7 +76,7 @@ typedef TVMS_VEC(tvms_node *) tvms_vec_nodes;
 // A scope of names, and a place where definitions may be added.
 typedef struct {
   const tvms_node *TVMS_NULLABLE node;  // TVM's object of the frame
-  size_t at;         // offset of its current statement; PRINT_PENDING: its body begins later
+  size_t at;  // offset of its current statement; PRINT_PENDING: its body begins later
   uint32_t newest;   // id of what it defined last; 0: nothing
   uint16_t kind;     // print_frame_kind
   bool is_function;  // of Relax
@@ -107,14 +107,15 @@ typedef struct tvms_printer {
   print_token token;
   uint32_t used;  // USED_…
   uint32_t indent;
-  bool blank;       // an empty line is due before the next one
-  bool failed;      // something could not be said
-  bool quiet;       // report nothing
-  bool metadata;    // keep constants
-  bool s_tir;       // of the function being written
-  bool again;       // a parameter written as its buffer turned out to be used
-  bool quotes;      // a signature of Relax is being written: new variables are quoted
-  const tvms_module *TVMS_NULLABLE module;  // NULL: a function or fragment that stands alone
+  bool blank;     // an empty line is due before the next one
+  bool failed;    // something could not be said
+  bool quiet;     // report nothing
+  bool metadata;  // keep constants
+  bool s_tir;     // of the function being written
+  bool again;     // a parameter written as its buffer turned out to be used
+  bool quotes;    // a signature of Relax is being written: new variables are quoted
+  const tvms_module *TVMS_NULLABLE
+      module;  // NULL: a function or fragment that stands alone
   const tvms_node *TVMS_NULLABLE function;
   tvms_scopes *TVMS_NULLABLE scopes;  // made on demand, see plan.c
   TVMS_VEC(print_name) names;         // by node id
@@ -127,7 +128,7 @@ typedef struct tvms_printer {
   uint32_t kept_strings;
   TVMS_VEC(const tvms_node *) signed_vars;  // with the flag `signature`
   TVMS_VEC(const tvms_node *) type_vars;    // to be declared as TypeVar
-  TVMS_VEC(uint32_t) used_params;           // ids of handles that are used by themselves
+  TVMS_VEC(uint32_t) used_params;  // ids of handles that are used by themselves
 } tvms_printer;
 
 // ---- names.c ----
@@ -189,7 +190,9 @@ void tvms_print_move(tvms_printer *p, size_t to, size_t from);
 
 // Lines. begin flushes a due empty line, notes the place for definitions, indents.
 void tvms_print_begin(tvms_printer *p);
-static inline void tvms_print_end(tvms_printer *p) { tvms_strbuf_putc(p->out, '\n'); }
+static inline void tvms_print_end(tvms_printer *p) {
+  tvms_strbuf_putc(p->out, '\n');
+}
 
 // Redirects output to `to` and returns where it went before.
 static inline tvms_strbuf *tvms_print_redirect(tvms_printer *p, tvms_strbuf *to) {
@@ -229,7 +232,8 @@ static inline bool tvms_print_is_classic(const tvms_printer *p) {
 uint32_t tvms_print_lowest_frame(tvms_printer *p, const tvms_node *object);
 
 // True if `stmt` encloses all uses of `object`.
-bool tvms_print_encloses(tvms_printer *p, const tvms_node *stmt, const tvms_node *object);
+bool tvms_print_encloses(tvms_printer *p, const tvms_node *stmt,
+                         const tvms_node *object);
 void tvms_print_forget_scopes(tvms_printer *p);
 
 // The variables in an expression, each occurrence once; false from `see` ends the walk.
@@ -269,15 +273,17 @@ typedef enum {
 
 void tvms_print_buffer(tvms_printer *p, const tvms_node *buffer);
 // T.<method>(<before>, shape, dtype, …); `before` is text of leading arguments.
-void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer, const char *method,
-                            const tvms_strbuf *TVMS_NULLABLE before, uint32_t frame,
-                            print_definitions definitions);
-void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer, uint32_t frame);
+void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
+                            const char *method, const tvms_strbuf *TVMS_NULLABLE before,
+                            uint32_t frame, print_definitions definitions);
+void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
+                                  uint32_t frame);
 // The name of a scalar buffer, which stands for its only element.
 void tvms_print_scalar_name(tvms_printer *p, const tvms_node *buffer);
-void tvms_print_indices(tvms_printer *p, tvms_list indices);   // [i, 0:4]
-void tvms_print_region(tvms_printer *p, tvms_list ranges);     // [i, 0:4]
-bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *buffer, bool allocated);
+void tvms_print_indices(tvms_printer *p, tvms_list indices);  // [i, 0:4]
+void tvms_print_region(tvms_printer *p, tvms_list ranges);    // [i, 0:4]
+bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *buffer,
+                          bool allocated);
 tvms_sym tvms_print_scope_of(const tvms_node *buffer);  // 0: global
 typedef enum { LAYOUT_NONE, LAYOUT_DEFAULT, LAYOUT_OTHER } print_layout;
 print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer);
@@ -285,7 +291,8 @@ print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer
 bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer);
 bool tvms_print_same(const tvms_node *a, const tvms_node *b);  // structurally
 // The declared buffer whose data pointer `data` is, or NULL.
-const tvms_node *TVMS_NULLABLE tvms_print_data_owner(tvms_printer *p, const tvms_node *data);
+const tvms_node *TVMS_NULLABLE tvms_print_data_owner(tvms_printer *p,
+                                                     const tvms_node *data);
 
 // ---- stmt.c, scope.c, block.c, loop.c, tile.c ----
 
@@ -300,8 +307,8 @@ typedef struct {
   uint32_t taken;                          // statements of the list that it consists of
   bool annotate;                           // flat form is `x: type = value`
 } print_opening;
-print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts, uint32_t count,
-                                 bool flat);
+print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts,
+                                 uint32_t count, bool flat);
 void tvms_print_for(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_block(tvms_printer *p, const tvms_node *block,
                       const tvms_node *TVMS_NULLABLE realize);
@@ -343,8 +350,8 @@ void tvms_print_binding(tvms_printer *p, const tvms_node *binding);
 
 void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym name,
                           size_t head);
-void tvms_print_relax_function(tvms_printer *p, const tvms_node *function, tvms_sym name,
-                               size_t head, bool top);
+void tvms_print_relax_function(tvms_printer *p, const tvms_node *function,
+                               tvms_sym name, size_t head, bool top);
 void tvms_print_extern_func(tvms_printer *p, const tvms_node *function);
 void tvms_print_module(tvms_printer *p, const tvms_module *module);
 // The comment lines for the prefixes in `used`; ended by `end`.

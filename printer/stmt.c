@@ -3,9 +3,8 @@
 // A statement that opens a scope (attributes; in the classic dialect also let, allocation,
 // assertion …) has the rest of its sequence as its body. TVM writes it flat if nothing
 // follows the body, otherwise with `with`.
-#include "printer/state.h"
-
 #include "ir/walk.h"
+#include "printer/state.h"
 
 bool tvms_print_opens(const tvms_printer *p, const tvms_node *stmt) {
   switch (stmt->kind) {
@@ -83,13 +82,14 @@ static uint32_t print_flat_scope(tvms_printer *p, part rest) {
 }
 
 // `x: T.int32` together with the store that follows it.
-static bool is_initialised(tvms_printer *p, const tvms_node *alloc, const tvms_node *next) {
+static bool is_initialised(tvms_printer *p, const tvms_node *alloc,
+                           const tvms_node *next) {
   if (next->kind != TVMS_NODE_STORE) return false;
   const tvms_store *store = tvms_as_store(next);
   const tvms_node *buffer = tvms_as_alloc_buffer(alloc)->buffer;
-  return store->buffer == buffer && !store->predicate && store->indices.len == 1 &&
-         tvms_is_int_value(store->indices.items[0], 0) &&
-         !tvms_contains(p->memory, store->value, buffer);
+  return store->buffer == buffer && !store->predicate && store->indices.len == 1
+         && tvms_is_int_value(store->indices.items[0], 0)
+         && !tvms_contains(p->memory, store->value, buffer);
 }
 
 // A scalar buffer declared by its type. Returns the number of statements written.
@@ -114,8 +114,8 @@ static uint32_t print_scalar(tvms_printer *p, part rest) {
 }
 
 static bool is_scalar_alloc(const tvms_printer *p, const tvms_node *stmt) {
-  return !tvms_print_is_classic(p) && stmt->kind == TVMS_NODE_ALLOC_BUFFER &&
-         tvms_print_is_scalar(p, tvms_as_alloc_buffer(stmt)->buffer, true);
+  return !tvms_print_is_classic(p) && stmt->kind == TVMS_NODE_ALLOC_BUFFER
+         && tvms_print_is_scalar(p, tvms_as_alloc_buffer(stmt)->buffer, true);
 }
 
 // A sequence inside a sequence: the scope that its first statement opens, or just more
@@ -357,7 +357,7 @@ static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
 }
 
 static void print_simple(tvms_printer *p, const tvms_node *stmt) {
-  switch ((tvms_node_kind)stmt->kind) {
+  switch (stmt->kind) {
   case TVMS_NODE_STORE: print_store(p, stmt); return;
   case TVMS_NODE_EVALUATE: print_evaluate(p, stmt); return;
   case TVMS_NODE_BIND: print_bind(p, stmt); return;
@@ -393,7 +393,7 @@ static void print_simple(tvms_printer *p, const tvms_node *stmt) {
 
 void tvms_print_stmt(tvms_printer *p, const tvms_node *stmt) {
   tvms_print_begin(p);
-  switch ((tvms_node_kind)stmt->kind) {
+  switch (stmt->kind) {
   case TVMS_NODE_FOR: tvms_print_for(p, stmt); return;
   case TVMS_NODE_WHILE: print_while(p, stmt); return;
   case TVMS_NODE_IF_THEN_ELSE: print_if(p, stmt); return;

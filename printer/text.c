@@ -146,7 +146,8 @@ void tvms_print_cannot(tvms_printer *p, const tvms_node *node, const char *what)
 
 void tvms_print_too_deep(tvms_printer *p, const tvms_node *node) {
   if (!p->quiet && !p->failed) {
-    tvms_report(&p->context->diags, TVMS_D_too_deep, node->span, p->memory->depth_limit);
+    tvms_report(&p->context->diags, TVMS_D_too_deep, node->span,
+                p->memory->depth_limit);
   }
   p->failed = true;
 }

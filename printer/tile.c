@@ -2,8 +2,6 @@
 #include "ir/object.h"
 #include "printer/state.h"
 
-
-
 // ---- Layouts ----
 
 // `value @ Axis.name`; the memory axis m is not said.
@@ -127,8 +125,8 @@ void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt) {
   if (tvms_print_is_classic(p)) tvms_print_cannot(p, stmt, "scope ids");
   for (uint32_t i = 0; i < node->vars.len; i++) {
     if (i) PUT(p, ", ");
-    tvms_print_sym(
-        p, tvms_print_define(p, node->vars.items[i], tvms_print_top_index(p)));
+    tvms_print_sym(p,
+                   tvms_print_define(p, node->vars.items[i], tvms_print_top_index(p)));
   }
   PUT(p, " = ");
   tvms_print_t(p, tvms_text(p->context, node->scope));
@@ -166,8 +164,8 @@ static void print_tile_callee(tvms_printer *p, const tvms_tile_call *call) {
 }
 
 static bool same_region(const tvms_node *a, const tvms_node *b) {
-  if (!a || !b || a->kind != TVMS_NODE_BUFFER_REGION ||
-      b->kind != TVMS_NODE_BUFFER_REGION) {
+  if (!a || !b || a->kind != TVMS_NODE_BUFFER_REGION
+      || b->kind != TVMS_NODE_BUFFER_REGION) {
     return false;
   }
   const tvms_buffer_region *x = tvms_as_buffer_region(a);
