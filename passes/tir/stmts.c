@@ -2,6 +2,7 @@
 #include "passes/tir/stmts.h"
 
 #include "ir/clone.h"
+#include "ir/walk.h"
 
 void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
   if (stmt->kind != TVMS_NODE_SEQ) {
@@ -41,6 +42,36 @@ tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span) {
 bool tvms_stmt_is_none(const tvms_node *stmt) {
   return stmt->kind == TVMS_NODE_EVALUATE
          && tvms_is_int_imm(tvms_as_evaluate(stmt)->value);
+}
+
+typedef struct {
+  tvms_node_map defined;  // inside
+  tvms_node_map shared;   // from outside: themselves
+} freshness;
+
+static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role role) {
+  freshness *f = self;
+  if (node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  if (role != TVMS_ROLE_USE) {
+    tvms_node_map_put(&f->defined, node, node);
+    return TVMS_WALK_ON;
+  }
+  if (tvms_node_map_get(&f->defined, node)) return TVMS_WALK_SKIP;
+  tvms_node_map_put(&f->shared, node, node);
+  return TVMS_WALK_SKIP;
+}
+
+tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt) {
+  tvms_memory *memory = &unit->context->memory;
+  freshness f;
+  tvms_node_map_init(&f.defined, memory);
+  tvms_node_map_init(&f.shared, memory);
+  tvms_visitor visitor = {.self = &f, .enter = find_outer};
+  tvms_walk(memory, stmt, &visitor);
+  tvms_node *copy = tvms_clone(unit, stmt, &f.shared);
+  tvms_node_map_fini(&f.defined);
+  tvms_node_map_fini(&f.shared);
+  return copy;
 }
 
 void tvms_rewrite_prim_funcs(tvms_pass_run *run, tvms_stmt_setup setup) {

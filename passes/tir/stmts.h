@@ -26,6 +26,10 @@ tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second);
 tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span);
 bool tvms_stmt_is_none(const tvms_node *stmt);
 
+// A copy of a statement in its unit that defines variables and buffers of its own; what it
+// uses from outside is shared.
+tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt);
+
 // Sets up a rewriter for the body of a PrimFunc.
 typedef void (*tvms_stmt_setup)(tvms_rewriter *rewriter);
 

@@ -1,0 +1,96 @@
+// Compute descriptions, and the PrimFunc that TVM's te.create_prim_func makes of one.
+//
+// A tensor is the BUFFER that holds it. A description is a run of stages: each opens with
+// its shape, which gives its axes, and closes with the value of one element. Stages become
+// loop nests with one block each, in the order in which they were closed.
+//
+//   tvms_stage stage;
+//   tvms_te_open(te, &stage, shape, "ax");
+//   tvms_node *value = tvms_te_load(te, x, stage.axes.items, stage.axes.len);
+//   tvms_node *y = tvms_te_close(&stage, "T_copy", value);
+//   tvms_te_output(te, y);
+#ifndef TVMS_TE_TE_H
+#define TVMS_TE_TE_H
+
+#include "arith/analyzer.h"
+#include "ir/fold.h"
+#include "support/vec.h"
+
+typedef TVMS_VEC(tvms_node *) tvms_node_vec;
+
+typedef struct {
+  tvms_unit *unit;  // where the PrimFunc is made
+  tvms_analyzer *analyzer;
+  tvms_node_vec params;   // VAR, one per parameter
+  tvms_node_vec buffers;  // BUFFER of that parameter; NULL: a scalar
+  tvms_node_vec outputs;  // BUFFER, become the last parameters
+  tvms_node_vec allocs;   // BUFFER of stages that may turn out to be outputs
+  tvms_node_vec stages;   // loop nests
+  TVMS_VEC(tvms_sym) block_names;
+} tvms_te;
+
+// A stage between open and close.
+typedef struct {
+  tvms_te *te;
+  tvms_list shape;     // of the result
+  tvms_node_vec axes;  // variables of the block: one per dimension, then the reduced ones
+  tvms_node_vec loops; // the loop variables of those
+  tvms_node_vec extents;
+  tvms_node *TVMS_NULLABLE annotations;  // OBJECT_MAP of the block
+} tvms_stage;
+
+// How a reduction combines two values; the identity depends on the dtype.
+typedef enum { TVMS_FOLD_SUM, TVMS_FOLD_PROD, TVMS_FOLD_MAX, TVMS_FOLD_MIN } tvms_te_fold;
+
+void tvms_te_init(tvms_te *te, tvms_unit *unit);
+void tvms_te_fini(tvms_te *te);
+
+// A tensor that is an argument; its shape lies in te->unit.
+tvms_node *tvms_te_input(tvms_te *te, const char *name, tvms_list shape,
+                         tvms_dtype dtype);
+
+// A scalar argument.
+void tvms_te_scalar(tvms_te *te, tvms_node *var);
+
+// Opens a stage with one axis per dimension, called `axis`0, `axis`1 …
+void tvms_te_open(tvms_te *te, tvms_stage *stage, tvms_list shape, const char *axis);
+
+// Adds an axis to reduce over and returns its variable.
+tvms_node *tvms_te_reduce(tvms_stage *stage, const char *name, tvms_node *extent);
+
+// Closes a stage whose elements are `value`; returns the new tensor. `value` NULL (an
+// error that was reported) gives NULL.
+tvms_node *TVMS_NULLABLE tvms_te_close(tvms_stage *stage, const char *name,
+                                       tvms_node *TVMS_NULLABLE value);
+
+// Closes a stage whose elements are `value` combined over the reduced axes.
+tvms_node *TVMS_NULLABLE tvms_te_close_fold(tvms_stage *stage, const char *name,
+                                            tvms_te_fold fold,
+                                            tvms_node *TVMS_NULLABLE value);
+
+// Closes a stage with two results, reduced together: an index and a value.
+// combine(te, i0, v0, i1, v1, &i, &v) gives what two pairs become.
+typedef void (*tvms_te_combine)(tvms_te *te, tvms_node *const lhs[2],
+                                tvms_node *const rhs[2], tvms_node *result[2]);
+void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine combine,
+                        tvms_node *const init[2], tvms_node *const value[2],
+                        tvms_node *result[2]);
+
+// The element of a tensor at `count` indices.
+tvms_node *tvms_te_load(tvms_te *te, tvms_node *tensor, tvms_node *const *indices,
+                        uint32_t count);
+
+static inline tvms_list tvms_te_shape(const tvms_node *tensor) {
+  return tvms_as_buffer(tensor)->shape;
+}
+static inline tvms_dtype tvms_te_dtype(const tvms_node *tensor) {
+  return tvms_as_buffer(tensor)->element;
+}
+
+// Makes a tensor a result. Results become parameters in the order of these calls.
+void tvms_te_output(tvms_te *te, tvms_node *tensor);
+
+// The PrimFunc, private, without name. The description is used up.
+tvms_node *tvms_te_finish(tvms_te *te);
+
+#endif

@@ -1,0 +1,208 @@
+// Element-wise, broadcasting, reducing and reshaping stages.
+//
+// Index arithmetic is built with the folding constructors and simplified where topi does
+// it, because the printed text shows the result.
+#include "te/topi.h"
+
+
+#include <stdio.h>
+#include <string.h>
+
+static tvms_memory *memory_of(tvms_te *te) { return &te->unit->context->memory; }
+
+tvms_node *tvms_te_const(tvms_te *te, tvms_dtype dtype, double value) {
+  return tvms_dtype_is_real(dtype)
+             ? tvms_build_float(te->unit, dtype, value, TVMS_NO_SPAN)
+             : tvms_build_int(te->unit, dtype, (int64_t)value, TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_te_index(tvms_te *te, int64_t value) {
+  return tvms_int_imm_new(te->unit, TVMS_DTYPE(INT, 64), value, TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_te_call(tvms_te *te, tvms_tir_opcode op, tvms_node *x) {
+  return tvms_call_op(te->unit, x->dtype, op, &x, 1, TVMS_NO_SPAN);
+}
+
+static bool is_tensor(const tvms_node *operand) {
+  return operand->kind == TVMS_NODE_BUFFER;
+}
+
+tvms_node *tvms_te_map(tvms_te *te, tvms_node *x, const char *name, const char *axis,
+                       tvms_te_unary element) {
+  if (!x) return NULL;
+  tvms_stage stage;
+  tvms_te_open(te, &stage, tvms_te_shape(x), axis);
+  tvms_node *value = tvms_te_load(te, x, stage.axes.items, stage.shape.len);
+  return tvms_te_close(&stage, name, element(te, value));
+}
+
+static bool is_one(const tvms_node *dim) { return tvms_is_int_value(dim, 1); }
+
+// The dimension that two of them broadcast to.
+static tvms_node *common_dim(tvms_te *te, tvms_node *a, tvms_node *b) {
+  if (tvms_can_prove_equal(te->analyzer, a, b)) return a;
+  if (is_one(a)) return b;
+  if (is_one(b)) return a;
+  if (tvms_is_int_imm(a)) return a;
+  if (tvms_is_int_imm(b)) return b;
+  return tvms_build_binary(te->unit, TVMS_NODE_MAX, a, b, TVMS_NO_SPAN);
+}
+
+static tvms_list broadcast_shape(tvms_te *te, tvms_list a, tvms_list b) {
+  uint32_t rank = a.len > b.len ? a.len : b.len;
+  tvms_node_vec dims = {0};
+  for (uint32_t i = 0; i < rank; i++) {
+    uint32_t behind = rank - i;  // dimensions from here to the last
+    tvms_node *dim;
+    if (behind > a.len) {
+      dim = b.items[b.len - behind];
+    } else if (behind > b.len) {
+      dim = a.items[a.len - behind];
+    } else {
+      dim = common_dim(te, a.items[a.len - behind], b.items[b.len - behind]);
+    }
+    tvms_push(memory_of(te), &dims, dim);
+  }
+  tvms_list shape = tvms_list_copy(te->unit, dims.items, rank);
+  tvms_vec_free(memory_of(te), &dims);
+  return shape;
+}
+
+tvms_node *tvms_te_broadcast_load(tvms_te *te, tvms_node *tensor, tvms_list shape,
+                                  tvms_node *const *axes) {
+  tvms_list own = tvms_te_shape(tensor);
+  uint32_t skipped = shape.len - own.len;
+  tvms_node_vec indices = {0};
+  for (uint32_t i = 0; i < own.len; i++) {
+    tvms_node *dim = shape.items[skipped + i];
+    bool stretched = is_one(own.items[i]) && !is_one(dim);
+    tvms_push(memory_of(te), &indices,
+              stretched ? tvms_te_const(te, axes[skipped + i]->dtype, 0)
+                        : axes[skipped + i]);
+  }
+  tvms_node *load = tvms_te_load(te, tensor, indices.items, indices.len);
+  tvms_vec_free(memory_of(te), &indices);
+  return load;
+}
+
+tvms_node *tvms_te_broadcast(tvms_te *te, tvms_node *a, tvms_node *b, const char *name,
+                             tvms_te_binary element) {
+  if (!a || !b) return NULL;
+  tvms_list shape;
+  if (is_tensor(a) && is_tensor(b)) {
+    shape = broadcast_shape(te, tvms_te_shape(a), tvms_te_shape(b));
+  } else {
+    TVMS_CHECK(is_tensor(a) || is_tensor(b));
+    shape = tvms_te_shape(is_tensor(a) ? a : b);
+  }
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_node *const *axes = stage.axes.items;
+  tvms_node *left = is_tensor(a) ? tvms_te_broadcast_load(te, a, shape, axes) : a;
+  tvms_node *right = is_tensor(b) ? tvms_te_broadcast_load(te, b, shape, axes) : b;
+  return tvms_te_close(&stage, name, element(te, left, right));
+}
+
+#define BINARY(function, KIND, name)                                                   \
+  static tvms_node *element_##function(tvms_te *te, tvms_node *a, tvms_node *b) {      \
+    return tvms_build_binary(te->unit, TVMS_NODE_##KIND, a, b, TVMS_NO_SPAN);          \
+  }                                                                                    \
+  tvms_node *tvms_te_##function(tvms_te *te, tvms_node *a, tvms_node *b) {             \
+    return tvms_te_broadcast(te, a, b, name, element_##function);                      \
+  }
+BINARY(add, ADD, "T_add")
+BINARY(subtract, SUB, "T_subtract")
+BINARY(multiply, MUL, "T_multiply")
+BINARY(divide, DIV, "T_divide")
+BINARY(maximum, MAX, "T_maximum")
+BINARY(minimum, MIN, "T_minimum")
+#undef BINARY
+
+tvms_list tvms_te_reduced_shape(tvms_te *te, tvms_list shape, const bool *reduced,
+                                bool keep) {
+  tvms_node_vec dims = {0};
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (!reduced[i]) {
+      tvms_push(memory_of(te), &dims, shape.items[i]);
+    } else if (keep) {
+      tvms_push(memory_of(te), &dims, tvms_te_index(te, 1));
+    }
+  }
+  tvms_list result = tvms_list_copy(te->unit, dims.items, dims.len);
+  tvms_vec_free(memory_of(te), &dims);
+  return result;
+}
+
+tvms_node *tvms_te_reduce_axes(tvms_te *te, tvms_node *x, const bool *reduced, bool keep,
+                               tvms_te_fold fold) {
+  if (!x) return NULL;
+  tvms_list shape = tvms_te_shape(x);
+  tvms_stage stage;
+  tvms_te_open(te, &stage, tvms_te_reduced_shape(te, shape, reduced, keep), "ax");
+  tvms_node_vec indices = {0};
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (reduced[i]) {
+      char name[32];
+      snprintf(name, sizeof name, "k%u", i);
+      tvms_push(memory_of(te), &indices, tvms_te_reduce(&stage, name, shape.items[i]));
+    } else {
+      tvms_push(memory_of(te), &indices, stage.axes.items[keep ? i : kept]);
+    }
+    kept += !reduced[i];
+  }
+  tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
+  tvms_vec_free(memory_of(te), &indices);
+  char name[160];
+  snprintf(name, sizeof name, "%s_red",
+           tvms_text(te->unit->context, tvms_as_buffer(x)->name));
+  return tvms_te_close_fold(&stage, name, fold, value);
+}
+
+static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_build_binary(te->unit, kind, a, b, TVMS_NO_SPAN);
+}
+
+// Position of `indices` in row-major order: ((i0 * d1 + i1) * d2 + i2) …
+static tvms_node *ravel(tvms_te *te, tvms_node *const *indices, tvms_list shape) {
+  tvms_node *position = NULL;
+  for (uint32_t i = 0; i < shape.len; i++) {
+    position = position ? build(te, TVMS_NODE_ADD,
+                                build(te, TVMS_NODE_MUL, position, shape.items[i]),
+                                indices[i])
+                        : indices[i];
+  }
+  return position;
+}
+
+// The indices of a position in row-major order, last first.
+static void unravel(tvms_te *te, tvms_node *position, tvms_list shape,
+                    tvms_node **indices) {
+  for (uint32_t i = shape.len; i > 0; i--) {
+    tvms_node *dim = shape.items[i - 1];
+    indices[i - 1] = tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_MOD, position, dim));
+    position = tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_DIV, position, dim));
+  }
+}
+
+tvms_node *tvms_te_reshape(tvms_te *te, tvms_node *x, tvms_list shape) {
+  if (!x) return NULL;
+  tvms_list from = tvms_te_shape(x);
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_node *position = shape.len ? ravel(te, stage.axes.items, shape) : tvms_te_index(te, 0);
+  tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len);
+  unravel(te, position, from, indices);
+  return tvms_te_close(&stage, "T_reshape", tvms_te_load(te, x, indices, from.len));
+}
+
+tvms_node *tvms_te_cast(tvms_te *te, tvms_node *x, tvms_dtype dtype, const char *name,
+                        const char *axis) {
+  if (!x) return NULL;
+  tvms_stage stage;
+  tvms_te_open(te, &stage, tvms_te_shape(x), axis);
+  tvms_node *value = tvms_te_load(te, x, stage.axes.items, stage.shape.len);
+  return tvms_te_close(&stage, name,
+                       tvms_build_cast(te->unit, dtype, value, TVMS_NO_SPAN));
+}
