@@ -24,8 +24,8 @@ static tvms_node *point_region(tvms_te *te, tvms_node *buffer, tvms_list indices
     tvms_push(memory_of(te), &ranges,
               tvms_range_new(te->unit, index, one, TVMS_NO_SPAN));
   }
-  tvms_node *region = tvms_buffer_region_new(te->unit, buffer, ranges.items, ranges.len,
-                                             TVMS_NO_SPAN);
+  tvms_node *region =
+      tvms_buffer_region_new(te->unit, buffer, ranges.items, ranges.len, TVMS_NO_SPAN);
   tvms_vec_free(memory_of(te), &ranges);
   return region;
 }
@@ -37,8 +37,7 @@ static tvms_node *join_ranges(tvms_te *te, tvms_node *first, tvms_node *second) 
     return first;
   }
   tvms_unit *unit = te->unit;
-  tvms_node *min =
-      tvms_build_binary(unit, TVMS_NODE_MIN, a->min, b->min, TVMS_NO_SPAN);
+  tvms_node *min = tvms_build_binary(unit, TVMS_NODE_MIN, a->min, b->min, TVMS_NO_SPAN);
   tvms_node *a_end =
       tvms_build_binary(unit, TVMS_NODE_ADD, a->min, a->extent, TVMS_NO_SPAN);
   tvms_node *b_end =
@@ -77,7 +76,8 @@ static tvms_walk_step collect_load(void *self, tvms_node *node, tvms_field_role 
 static void collect_store(collector *c, const tvms_node *stmt) {
   if (stmt->kind == TVMS_NODE_SEQ) {
     tvms_list stmts = tvms_as_seq(stmt)->stmts;
-    for (uint32_t i = 0; i < stmts.len; i++) collect_store(c, stmts.items[i]);
+    for (uint32_t i = 0; i < stmts.len; i++)
+      collect_store(c, stmts.items[i]);
   } else if (stmt->kind == TVMS_NODE_STORE) {
     const tvms_store *store = tvms_as_store(stmt);
     add_region(c, point_region(c->te, store->buffer, store->indices));

@@ -146,7 +146,7 @@ tvms_node *tvms_legal_tensor(tvms_legal *legal, const tvms_node *arg) {
     TVMS_CHECK(known);
   }
   tvms_dtype dtype = arg->kind == TVMS_NODE_CONSTANT ? tvms_as_constant(arg)->element
-                                                      : arg->sinfo->dtype;
+                                                     : arg->sinfo->dtype;
   tvms_list shape = expr_list(legal, values);
   tvms_push(memory_of(legal), &legal->args, (tvms_node *)(uintptr_t)arg);
   return tvms_te_input(&legal->te, name, shape, dtype);
@@ -161,9 +161,12 @@ static double half_to_double(uint16_t bits, bool bfloat) {
   }
   int exponent = (bits >> 10) & 31, fraction = bits & 1023;
   double value = exponent ? 1.0 + fraction / 1024.0 : fraction / 1024.0;
-  for (int e = exponent ? exponent : 1; e < 15; e++) value /= 2;
-  for (int e = exponent; e > 15; e--) value *= 2;
-  if (exponent == 31) value = fraction ? (double)__builtin_nanf("") : (double)__builtin_inff();
+  for (int e = exponent ? exponent : 1; e < 15; e++)
+    value /= 2;
+  for (int e = exponent; e > 15; e--)
+    value *= 2;
+  if (exponent == 31)
+    value = fraction ? (double)__builtin_nanf("") : (double)__builtin_inff();
   return bits & 0x8000 ? -value : value;
 }
 
@@ -183,7 +186,8 @@ static tvms_node *scalar_of(tvms_te *te, tvms_dtype dtype, const char *data) {
     memcpy(&bits, data, sizeof bits);
     return tvms_te_const(te, dtype, half_to_double(bits, dtype.code == TVMS_BFLOAT));
   }
-  bool is_int = dtype.code == TVMS_INT || dtype.code == TVMS_UINT || dtype.code == TVMS_BOOL;
+  bool is_int =
+      dtype.code == TVMS_INT || dtype.code == TVMS_UINT || dtype.code == TVMS_BOOL;
   if (!is_int || (dtype.bits != 1 && dtype.bits % 8 != 0)) return NULL;
   uint32_t size = dtype.bits == 1 ? 1 : dtype.bits / 8u;
   uint64_t value = 0;
@@ -207,7 +211,8 @@ tvms_node *tvms_legal_operand(tvms_legal *legal, const tvms_node *arg) {
 
 bool *tvms_legal_axes(tvms_legal *legal, uint32_t rank, tvms_list axes, bool all) {
   bool *flags = tvms_arena_array(&legal->te.unit->arena, bool, rank + 1);
-  for (uint32_t i = 0; i < rank; i++) flags[i] = all;
+  for (uint32_t i = 0; i < rank; i++)
+    flags[i] = all;
   for (uint32_t i = 0; i < axes.len && !all; i++) {
     flags[tvms_legal_axis(tvms_item_int(axes.items[i]), rank)] = true;
   }

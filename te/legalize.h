@@ -27,7 +27,7 @@ typedef struct {
   tvms_node *function;  // PRIM_FUNC in the unit given
   const char *name;     // to be made unique in the module
   tvms_list args;
-  tvms_list types;      // SINFO_TENSOR of each output
+  tvms_list types;  // SINFO_TENSOR of each output
 } tvms_legalized;
 
 // Legalises a call. Returns false if the operator has no description or the call is of a

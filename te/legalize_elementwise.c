@@ -44,17 +44,19 @@ static tvms_node *floor_mod(tvms_te *te, tvms_node *a, tvms_node *b) {
 }
 
 static tvms_node *log_add_exp(tvms_te *te, tvms_node *a, tvms_node *b) {
-  tvms_node *sum = BUILD2(ADD, tvms_te_call(te, TVMS_TIR_exp, a),
-                          tvms_te_call(te, TVMS_TIR_exp, b));
+  tvms_node *sum =
+      BUILD2(ADD, tvms_te_call(te, TVMS_TIR_exp, a), tvms_te_call(te, TVMS_TIR_exp, b));
   return sum ? tvms_te_call(te, TVMS_TIR_log, sum) : NULL;
 }
 
-#define UNARY(ident, primfunc, stage, axis, element)                                    \
-  static tvms_node *unary_##ident(tvms_te *te, tvms_node *x) { return (element); }      \
-  bool tvms_legalize_##ident(tvms_legal *legal) {                                       \
+#define UNARY(ident, primfunc, stage, axis, element)                                   \
+  static tvms_node *unary_##ident(tvms_te *te, tvms_node *x) {                         \
+    return (element);                                                                  \
+  }                                                                                    \
+  bool tvms_legalize_##ident(tvms_legal *legal) {                                      \
     legal->name = primfunc;                                                            \
     tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));                 \
-    tvms_node *y = tvms_te_map(&legal->te, x, stage, axis, unary_##ident);              \
+    tvms_node *y = tvms_te_map(&legal->te, x, stage, axis, unary_##ident);             \
     return tvms_legal_give(legal, y);                                                  \
   }
 #include "te/unary.def"
@@ -70,12 +72,12 @@ static bool binary(tvms_legal *legal, const char *name, const char *stage,
   return tvms_legal_give(legal, tvms_te_broadcast(&legal->te, a, b, stage, element));
 }
 
-#define BINARY(ident, primfunc, stage, element)                                         \
-  static tvms_node *binary_##ident(tvms_te *te, tvms_node *a, tvms_node *b) {           \
+#define BINARY(ident, primfunc, stage, element)                                        \
+  static tvms_node *binary_##ident(tvms_te *te, tvms_node *a, tvms_node *b) {          \
     return (element);                                                                  \
   }                                                                                    \
-  bool tvms_legalize_##ident(tvms_legal *legal) {                                       \
-    return binary(legal, primfunc, stage, binary_##ident);                              \
+  bool tvms_legalize_##ident(tvms_legal *legal) {                                      \
+    return binary(legal, primfunc, stage, binary_##ident);                             \
   }
 #include "te/binary.def"
 
@@ -171,8 +173,7 @@ bool tvms_legalize_selu(tvms_legal *legal) {
   tvms_node *alpha = tvms_te_const(te, dtype, 1.6732632423543772848170429916717);
   negative = tvms_te_minimum(te, zero, tvms_te_multiply(te, alpha, negative));
   tvms_node *scale = tvms_te_const(te, dtype, 1.0507009873554804934193349852946);
-  tvms_node *y =
-      tvms_te_multiply(te, scale, tvms_te_add(te, positive, negative));
+  tvms_node *y = tvms_te_multiply(te, scale, tvms_te_add(te, positive, negative));
   return tvms_legal_give(legal, y);
 }
 
@@ -196,8 +197,7 @@ bool tvms_legalize_leakyrelu(tvms_legal *legal) {
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_shape(tensor), "i");
   tvms_node *x = tvms_te_load(te, tensor, stage.axes.items, stage.shape.len);
-  tvms_node *y =
-      select(te, BUILD2(GT, x, CONST(0)), x, BUILD2(MUL, x, CONST(alpha)));
+  tvms_node *y = select(te, BUILD2(GT, x, CONST(0)), x, BUILD2(MUL, x, CONST(alpha)));
   return tvms_legal_give(legal, tvms_te_close(&stage, "compute", y));
 }
 
@@ -213,8 +213,7 @@ bool tvms_legalize_softplus(tvms_legal *legal) {
   tvms_node *x = tvms_te_load(te, tensor, stage.axes.items, stage.shape.len);
   tvms_node *scaled = BUILD2(MUL, x, CONST(beta));
   tvms_node *sum = BUILD2(ADD, CONST(1), tvms_te_call(te, TVMS_TIR_exp, scaled));
-  tvms_node *soft =
-      BUILD2(MUL, tvms_te_call(te, TVMS_TIR_log, sum), CONST(1.0 / beta));
+  tvms_node *soft = BUILD2(MUL, tvms_te_call(te, TVMS_TIR_log, sum), CONST(1.0 / beta));
   tvms_node *y = select(te, BUILD2(GT, scaled, CONST(threshold)), x, soft);
   return tvms_legal_give(legal, tvms_te_close(&stage, "compute", y));
 }

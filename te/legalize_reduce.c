@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
-static tvms_memory *memory_of(tvms_te *te) { return &te->unit->context->memory; }
+static tvms_memory *memory_of(tvms_te *te) {
+  return &te->unit->context->memory;
+}
 
 static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
   return a && b ? tvms_build_binary(te->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
@@ -29,10 +31,18 @@ static bool fold(tvms_legal *legal, const char *name, tvms_te_fold kind) {
   return tvms_legal_give(legal, y);
 }
 
-bool tvms_legalize_sum(tvms_legal *legal) { return fold(legal, "sum", TVMS_FOLD_SUM); }
-bool tvms_legalize_prod(tvms_legal *legal) { return fold(legal, "prod", TVMS_FOLD_PROD); }
-bool tvms_legalize_max(tvms_legal *legal) { return fold(legal, "max", TVMS_FOLD_MAX); }
-bool tvms_legalize_min(tvms_legal *legal) { return fold(legal, "min", TVMS_FOLD_MIN); }
+bool tvms_legalize_sum(tvms_legal *legal) {
+  return fold(legal, "sum", TVMS_FOLD_SUM);
+}
+bool tvms_legalize_prod(tvms_legal *legal) {
+  return fold(legal, "prod", TVMS_FOLD_PROD);
+}
+bool tvms_legalize_max(tvms_legal *legal) {
+  return fold(legal, "max", TVMS_FOLD_MAX);
+}
+bool tvms_legalize_min(tvms_legal *legal) {
+  return fold(legal, "min", TVMS_FOLD_MIN);
+}
 
 // How many elements are combined into one.
 static tvms_node *reduced_count(tvms_te *te, tvms_list shape, const bool *axes) {
@@ -191,8 +201,8 @@ bool tvms_legalize_log_softmax(tvms_legal *legal) {
 // Indices of one operand of a matrix product: its batch dimensions aligned to the right
 // with those of the result, then row and column. A vector lacks one of the two.
 static tvms_node *matmul_operand(tvms_te *te, tvms_node *x, tvms_node *other,
-                                 const tvms_stage *stage, uint32_t batch, tvms_node *row,
-                                 tvms_node *column) {
+                                 const tvms_stage *stage, uint32_t batch,
+                                 tvms_node *row, tvms_node *column) {
   tvms_list shape = tvms_te_shape(x), dims = tvms_te_shape(other);
   uint32_t own = shape.len > 2 ? shape.len - 2 : 0;
   uint32_t theirs = dims.len > 2 ? dims.len - 2 : 0;
@@ -221,7 +231,8 @@ bool tvms_legalize_matmul(tvms_legal *legal) {
   tvms_node *b = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
   tvms_list shape;
   if (!tvms_legal_result_shape(legal, &shape)) return false;
-  bool row_vector = tvms_te_shape(a).len == 1, column_vector = tvms_te_shape(b).len == 1;
+  bool row_vector = tvms_te_shape(a).len == 1,
+       column_vector = tvms_te_shape(b).len == 1;
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "i");
   tvms_list left = tvms_te_shape(a);

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-static tvms_memory *memory_of(tvms_te *te) { return &te->unit->context->memory; }
+static tvms_memory *memory_of(tvms_te *te) {
+  return &te->unit->context->memory;
+}
 
 static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
   return a && b ? tvms_build_binary(te->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
@@ -26,7 +28,8 @@ bool tvms_legalize_permute_dims(tvms_legal *legal) {
   tvms_stage stage;
   tvms_te_open(te, &stage, (tvms_list){shape, from.len}, "ax");
   tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len);
-  for (uint32_t i = 0; i < from.len; i++) indices[places[i]] = stage.axes.items[i];
+  for (uint32_t i = 0; i < from.len; i++)
+    indices[places[i]] = stage.axes.items[i];
   tvms_node *value = tvms_te_load(te, x, indices, from.len);
   return tvms_legal_give(legal, tvms_te_close(&stage, "T_transpose", value));
 }
@@ -116,8 +119,12 @@ static bool full_of(tvms_legal *legal, const char *name, double value) {
   return tvms_legal_result_shape(legal, &shape) && full(legal, name, shape, value);
 }
 
-bool tvms_legalize_ones(tvms_legal *legal) { return full_of(legal, "ones", 1); }
-bool tvms_legalize_zeros(tvms_legal *legal) { return full_of(legal, "zeros", 0); }
+bool tvms_legalize_ones(tvms_legal *legal) {
+  return full_of(legal, "ones", 1);
+}
+bool tvms_legalize_zeros(tvms_legal *legal) {
+  return full_of(legal, "zeros", 0);
+}
 
 bool tvms_legalize_full(tvms_legal *legal) {
   tvms_node *value = tvms_legal_constant(legal, tvms_legal_arg(legal, 1));
@@ -133,8 +140,8 @@ bool tvms_legalize_full(tvms_legal *legal) {
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
   tvms_node *element = tvms_te_load(te, fill, NULL, 0);
-  element = tvms_build_cast(te->unit, tvms_legal_result_dtype(legal), element,
-                            TVMS_NO_SPAN);
+  element =
+      tvms_build_cast(te->unit, tvms_legal_result_dtype(legal), element, TVMS_NO_SPAN);
   return tvms_legal_give(legal, tvms_te_close(&stage, "T_full", element));
 }
 
@@ -160,8 +167,8 @@ bool tvms_legalize_concat(tvms_legal *legal) {
   uint32_t axis = tvms_legal_axis(given, first.len);
   tvms_list shape = tvms_list_copy(te->unit, first.items, first.len);
   for (uint32_t i = 1; i < fields.len; i++) {
-    shape.items[axis] =
-        build(te, TVMS_NODE_ADD, shape.items[axis], tvms_te_shape(parts[i]).items[axis]);
+    shape.items[axis] = build(te, TVMS_NODE_ADD, shape.items[axis],
+                              tvms_te_shape(parts[i]).items[axis]);
   }
   shape.items[axis] = tvms_simplify(te->analyzer, shape.items[axis]);
   tvms_stage stage;
@@ -195,8 +202,8 @@ static tvms_node *window(tvms_te *te, tvms_node *x, uint32_t axis, tvms_node *be
   return tvms_te_close(&stage, name, tvms_te_load(te, x, indices, from.len));
 }
 
-static bool give_window(tvms_legal *legal, tvms_node *x, uint32_t axis, tvms_node *begin,
-                        tvms_node *end, const char *name) {
+static bool give_window(tvms_legal *legal, tvms_node *x, uint32_t axis,
+                        tvms_node *begin, tvms_node *end, const char *name) {
   tvms_te *te = &legal->te;
   tvms_node *extent = build(te, TVMS_NODE_SUB, end, begin);
   extent = tvms_simplify(te->analyzer, extent);
@@ -224,13 +231,12 @@ bool tvms_legalize_split(tvms_legal *legal) {
     return true;
   }
   int64_t sections = tvms_item_int(attr);
-  tvms_node *size = tvms_build_ceil_div(te->unit, total, tvms_te_index(te, sections),
-                                        TVMS_NO_SPAN);
+  tvms_node *size =
+      tvms_build_ceil_div(te->unit, total, tvms_te_index(te, sections), TVMS_NO_SPAN);
   size = tvms_simplify(te->analyzer, size);
   for (int64_t i = 0; i < sections; i++) {
     tvms_node *begin = build(te, TVMS_NODE_MUL, size, tvms_te_index(te, i));
-    tvms_node *end =
-        i + 1 < sections ? build(te, TVMS_NODE_ADD, begin, size) : total;
+    tvms_node *end = i + 1 < sections ? build(te, TVMS_NODE_ADD, begin, size) : total;
     if (!give_window(legal, x, axis, begin, end, "T_split_sections")) return false;
   }
   return true;

@@ -5,13 +5,15 @@
 #include "te/te.h"
 
 #include "ir/object.h"
-#include "te/access.h"
 #include "support/strbuf.h"
+#include "te/access.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static tvms_memory *memory_of(tvms_te *te) { return &te->unit->context->memory; }
+static tvms_memory *memory_of(tvms_te *te) {
+  return &te->unit->context->memory;
+}
 
 void tvms_te_init(tvms_te *te, tvms_unit *unit) {
   *te = (tvms_te){.unit = unit, .analyzer = tvms_analyzer_new(unit)};
@@ -113,7 +115,8 @@ static tvms_sym fresh_block_name(tvms_te *te, const char *name) {
   for (uint32_t n = 1;; n++) {
     tvms_sym sym = symbol(te, text);
     uint32_t i = 0;
-    while (i < te->block_names.len && te->block_names.items[i] != sym) i++;
+    while (i < te->block_names.len && te->block_names.items[i] != sym)
+      i++;
     if (i == te->block_names.len) {
       tvms_push(memory_of(te), &te->block_names, sym);
       return sym;
@@ -133,7 +136,8 @@ static tvms_node *iter_var(tvms_te *te, tvms_node *var, tvms_node *extent,
 }
 
 // A block without axes still binds one variable: vi = T.axis.spatial(1, 0).
-static void add_dummy_axis(tvms_te *te, tvms_block *block, tvms_block_realize *realize) {
+static void add_dummy_axis(tvms_te *te, tvms_block *block,
+                           tvms_block_realize *realize) {
   tvms_dtype dtype = TVMS_DTYPE(INT, 64);
   tvms_node *var = tvms_var_new(te->unit, symbol(te, "vi"), dtype, TVMS_NO_SPAN);
   tvms_node *one = tvms_int_imm_new(te->unit, dtype, 1, TVMS_NO_SPAN);
@@ -154,8 +158,8 @@ static tvms_node *loop_over(tvms_stage *stage, uint32_t i, tvms_node *body) {
 }
 
 // Wraps the body of a block into the block and its loops, and records the stage.
-static void add_stage(tvms_stage *stage, const char *name, tvms_node *TVMS_NULLABLE init,
-                      tvms_node *body) {
+static void add_stage(tvms_stage *stage, const char *name,
+                      tvms_node *TVMS_NULLABLE init, tvms_node *body) {
   tvms_te *te = stage->te;
   tvms_block *block = tvms_make(te->unit, BLOCK, TVMS_NO_SPAN);
   tvms_block_realize *realize = tvms_make(te->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
@@ -180,7 +184,8 @@ static void add_stage(tvms_stage *stage, const char *name, tvms_node *TVMS_NULLA
   tvms_vec_free(memory_of(te), &iters);
   if (count == 0) add_dummy_axis(te, block, realize);
   tvms_node *stmt = &realize->head;
-  for (uint32_t i = count; i > 0; i--) stmt = loop_over(stage, i - 1, stmt);
+  for (uint32_t i = count; i > 0; i--)
+    stmt = loop_over(stage, i - 1, stmt);
   tvms_push(memory_of(te), &te->stages, stmt);
 }
 
@@ -302,7 +307,8 @@ static bool is_output(const tvms_te *te, const tvms_node *buffer) {
 }
 
 tvms_node *tvms_te_finish(tvms_te *te) {
-  for (uint32_t i = 0; i < te->outputs.len; i++) add_parameter(te, te->outputs.items[i]);
+  for (uint32_t i = 0; i < te->outputs.len; i++)
+    add_parameter(te, te->outputs.items[i]);
   tvms_node_vec allocs = {0};
   for (uint32_t i = 0; i < te->allocs.len; i++) {
     if (is_output(te, te->allocs.items[i])) continue;
@@ -319,7 +325,8 @@ tvms_node *tvms_te_finish(tvms_te *te) {
   tvms_node *body = te->stages.len == 1 ? te->stages.items[0]
                                         : tvms_seq_new(unit, te->stages.items,
                                                        te->stages.len, TVMS_NO_SPAN);
-  function->body = tvms_te_root(te, body, tvms_list_copy(unit, allocs.items, allocs.len));
+  function->body =
+      tvms_te_root(te, body, tvms_list_copy(unit, allocs.items, allocs.len));
   tvms_vec_free(memory_of(te), &allocs);
   return &function->head;
 }

@@ -32,15 +32,21 @@ typedef struct {
 // A stage between open and close.
 typedef struct {
   tvms_te *te;
-  tvms_list shape;     // of the result
-  tvms_node_vec axes;  // variables of the block: one per dimension, then the reduced ones
-  tvms_node_vec loops; // the loop variables of those
+  tvms_list shape;  // of the result
+  tvms_node_vec
+      axes;  // variables of the block: one per dimension, then the reduced ones
+  tvms_node_vec loops;  // the loop variables of those
   tvms_node_vec extents;
   tvms_node *TVMS_NULLABLE annotations;  // OBJECT_MAP of the block
 } tvms_stage;
 
 // How a reduction combines two values; the identity depends on the dtype.
-typedef enum { TVMS_FOLD_SUM, TVMS_FOLD_PROD, TVMS_FOLD_MAX, TVMS_FOLD_MIN } tvms_te_fold;
+typedef enum {
+  TVMS_FOLD_SUM,
+  TVMS_FOLD_PROD,
+  TVMS_FOLD_MAX,
+  TVMS_FOLD_MIN
+} tvms_te_fold;
 
 void tvms_te_init(tvms_te *te, tvms_unit *unit);
 void tvms_te_fini(tvms_te *te);

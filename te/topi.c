@@ -4,11 +4,12 @@
 // it, because the printed text shows the result.
 #include "te/topi.h"
 
-
 #include <stdio.h>
 #include <string.h>
 
-static tvms_memory *memory_of(tvms_te *te) { return &te->unit->context->memory; }
+static tvms_memory *memory_of(tvms_te *te) {
+  return &te->unit->context->memory;
+}
 
 tvms_node *tvms_te_const(tvms_te *te, tvms_dtype dtype, double value) {
   return tvms_dtype_is_real(dtype)
@@ -37,7 +38,9 @@ tvms_node *tvms_te_map(tvms_te *te, tvms_node *x, const char *name, const char *
   return tvms_te_close(&stage, name, element(te, value));
 }
 
-static bool is_one(const tvms_node *dim) { return tvms_is_int_value(dim, 1); }
+static bool is_one(const tvms_node *dim) {
+  return tvms_is_int_value(dim, 1);
+}
 
 // The dimension that two of them broadcast to.
 static tvms_node *common_dim(tvms_te *te, tvms_node *a, tvms_node *b) {
@@ -134,8 +137,8 @@ tvms_list tvms_te_reduced_shape(tvms_te *te, tvms_list shape, const bool *reduce
   return result;
 }
 
-tvms_node *tvms_te_reduce_axes(tvms_te *te, tvms_node *x, const bool *reduced, bool keep,
-                               tvms_te_fold fold) {
+tvms_node *tvms_te_reduce_axes(tvms_te *te, tvms_node *x, const bool *reduced,
+                               bool keep, tvms_te_fold fold) {
   if (!x) return NULL;
   tvms_list shape = tvms_te_shape(x);
   tvms_stage stage;
@@ -168,10 +171,10 @@ static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_nod
 static tvms_node *ravel(tvms_te *te, tvms_node *const *indices, tvms_list shape) {
   tvms_node *position = NULL;
   for (uint32_t i = 0; i < shape.len; i++) {
-    position = position ? build(te, TVMS_NODE_ADD,
-                                build(te, TVMS_NODE_MUL, position, shape.items[i]),
-                                indices[i])
-                        : indices[i];
+    position =
+        position ? build(te, TVMS_NODE_ADD,
+                         build(te, TVMS_NODE_MUL, position, shape.items[i]), indices[i])
+                 : indices[i];
   }
   return position;
 }
@@ -181,8 +184,10 @@ static void unravel(tvms_te *te, tvms_node *position, tvms_list shape,
                     tvms_node **indices) {
   for (uint32_t i = shape.len; i > 0; i--) {
     tvms_node *dim = shape.items[i - 1];
-    indices[i - 1] = tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_MOD, position, dim));
-    position = tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_DIV, position, dim));
+    indices[i - 1] =
+        tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_MOD, position, dim));
+    position =
+        tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_DIV, position, dim));
   }
 }
 
@@ -191,7 +196,8 @@ tvms_node *tvms_te_reshape(tvms_te *te, tvms_node *x, tvms_list shape) {
   tvms_list from = tvms_te_shape(x);
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
-  tvms_node *position = shape.len ? ravel(te, stage.axes.items, shape) : tvms_te_index(te, 0);
+  tvms_node *position =
+      shape.len ? ravel(te, stage.axes.items, shape) : tvms_te_index(te, 0);
   tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len);
   unravel(te, position, from, indices);
   return tvms_te_close(&stage, "T_reshape", tvms_te_load(te, x, indices, from.len));

@@ -25,7 +25,8 @@ static uint32_t find_same(tvms_pass_run *run, const tvms_node *function) {
   for (uint32_t i = 0; i < run->module->member_count; i++) {
     const tvms_node *other = run->module->members[i].function;
     if (!other || other->kind != TVMS_NODE_PRIM_FUNC) continue;
-    if (other->flags != function->flags || tvms_hash(run->context, other) != hash) continue;
+    if (other->flags != function->flags || tvms_hash(run->context, other) != hash)
+      continue;
     if (tvms_equal(run->context, other, function)) return i;
   }
   return UINT32_MAX;
@@ -76,8 +77,7 @@ static tvms_node *call_tir(tvms_unit *unit, const tvms_call *call, tvms_sym name
   tvms_global_var *callee = tvms_make(unit, GLOBAL_VAR, call->head.span);
   callee->name = name;
   wrap_scalars(unit, legalized->args);
-  tvms_node *args[] = {&callee->head,
-                       tuple_of(unit, legalized->args, call->head.span)};
+  tvms_node *args[] = {&callee->head, tuple_of(unit, legalized->args, call->head.span)};
   tvms_node *op = tvms_relax_operator(unit, TVMS_R_call_tir);
   tvms_node *made = tvms_call_raw(unit, (tvms_dtype){0}, op, args, 2, call->head.span);
   tvms_node *type = legalized->types.items[0];

@@ -64,16 +64,16 @@ static tvms_node *flat_buffer(tvms_scoped *scoped, tvms_node *node) {
     buffer->shape = flat_shape(scoped, old);
     buffer->strides = (tvms_list){0};
     buffer->layout = NULL;
-    tvms_node **places = tvms_arena_array(&scoped->unit->arena, tvms_node *,
-                                          buffer->shape.len);
+    tvms_node **places =
+        tvms_arena_array(&scoped->unit->arena, tvms_node *, buffer->shape.len);
     for (uint32_t i = 0; i + 1 < buffer->shape.len; i++) {
       places[i] =
           tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), i + 1, TVMS_NO_SPAN);
     }
     buffer->axis_separators = (tvms_list){places, buffer->shape.len - 1};
     if (!is_zero(old->elem_offset) && scoped->unit->dialect >= TVMS_DIALECT_25) {
-      buffer->elem_offset = tvms_int_imm_new(
-          scoped->unit, old->elem_offset->dtype, 0, TVMS_NO_SPAN);
+      buffer->elem_offset =
+          tvms_int_imm_new(scoped->unit, old->elem_offset->dtype, 0, TVMS_NO_SPAN);
     }
   }
   tvms_node_map_put(&scoped->buffers, node, flat);
@@ -169,7 +169,8 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
     tvms_node *extent = old->extents.items[i];
     size = size ? build(scoped, TVMS_NODE_MUL, size, extent) : extent;
   }
-  if (!size) size = tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
+  if (!size)
+    size = tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
   size = tvms_simplify(scoped->analyzer, size);
   tvms_node *copy = tvms_node_copy(scoped->unit, node);
   tvms_as_allocate(copy)->extents = tvms_list_copy(scoped->unit, &size, 1);

@@ -11,8 +11,9 @@ static tvms_node *enter_for(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_node *extent = tvms_rewrite(rewriter, old->extent);
   tvms_analyzer_bind_range(scoped->analyzer, old->var, min, extent);
   tvms_node *result = tvms_rewrite_below(rewriter, node);
-  return rewriter->leave[TVMS_NODE_FOR] ? rewriter->leave[TVMS_NODE_FOR](rewriter, result)
-                                        : result;
+  return rewriter->leave[TVMS_NODE_FOR]
+             ? rewriter->leave[TVMS_NODE_FOR](rewriter, result)
+             : result;
 }
 
 static tvms_node *rewrite_under(tvms_scoped *scoped, tvms_node *condition,

@@ -10,8 +10,8 @@ typedef struct {
   tvms_rewriter rewriter;  // self is this struct
   tvms_analyzer *analyzer;
   tvms_unit *unit;
-  tvms_node_map buffers;   // of the pass: old buffer → new one
-  void *self;              // of the pass
+  tvms_node_map buffers;  // of the pass: old buffer → new one
+  void *self;             // of the pass
 } tvms_scoped;
 
 // Installs the hooks of the pass in scoped->rewriter. Those for FOR, IF_THEN_ELSE and

@@ -19,7 +19,9 @@ typedef struct {
   tvms_node_map bound;  // variables of pure T.bind: their values
 } simplifier;
 
-static tvms_memory *memory_of(simplifier *s) { return &s->unit->context->memory; }
+static tvms_memory *memory_of(simplifier *s) {
+  return &s->unit->context->memory;
+}
 
 static tvms_node *visit(simplifier *s, tvms_node *node, tvms_field_role role);
 
@@ -59,7 +61,8 @@ static tvms_node *visit_under(simplifier *s, tvms_node *condition, tvms_node *st
   return result;
 }
 
-static tvms_node *build(simplifier *s, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+static tvms_node *build(simplifier *s, tvms_node_kind kind, tvms_node *a,
+                        tvms_node *b) {
   return tvms_build_binary(s->unit, kind, a, b, TVMS_NO_SPAN);
 }
 
@@ -130,7 +133,8 @@ static tvms_node *visit_store(simplifier *s, tvms_node *node) {
   const tvms_store *store = tvms_as_store(result);
   if (store->value->kind != TVMS_NODE_BUFFER_LOAD) return result;
   const tvms_buffer_load *load = tvms_as_buffer_load(store->value);
-  bool same = load->buffer == store->buffer && same_places(load->indices, store->indices);
+  bool same =
+      load->buffer == store->buffer && same_places(load->indices, store->indices);
   return same ? tvms_stmt_none(s->unit, node->span) : result;
 }
 
@@ -196,7 +200,8 @@ static tvms_node *visit(simplifier *s, tvms_node *node, tvms_field_role role) {
   tvms_node *result;
   switch (tvms_class_of(node)) {
   case TVMS_CLASS_EXPR:
-    result = can_simplify(node) ? tvms_simplify(s->analyzer, node) : visit_parts(s, node);
+    result =
+        can_simplify(node) ? tvms_simplify(s->analyzer, node) : visit_parts(s, node);
     break;
   case TVMS_CLASS_STMT: result = visit_stmt(s, node); break;
   case TVMS_CLASS_OBJECT: result = visit_parts(s, node); break;

@@ -51,7 +51,8 @@ typedef struct {
 
 static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role role) {
   freshness *f = self;
-  if (node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  if (node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER)
+    return TVMS_WALK_ON;
   if (role != TVMS_ROLE_USE) {
     tvms_node_map_put(&f->defined, node, node);
     return TVMS_WALK_ON;
