@@ -1,0 +1,185 @@
+// Calls of functions and of PrimFuncs.
+#include "structinfo/call.h"
+
+#include "ir/build.h"
+
+static const char *callee_text(const tvms_inference *in) {
+  tvms_context *context = in->unit->context;
+  const tvms_node *callee = in->call->callee;
+  if (callee->kind == TVMS_NODE_GLOBAL_VAR) {
+    return tvms_text(context, tvms_as_global_var(callee)->name);
+  }
+  if (callee->kind == TVMS_NODE_VAR) {
+    return tvms_text(context, tvms_as_var(callee)->name);
+  }
+  return tvms_describe(context, callee);
+}
+
+static tvms_span span_of(const tvms_inference *in, uint32_t i) {
+  return in->arg_spans ? in->arg_spans[i] : in->call->head.span;
+}
+
+static tvms_node *TVMS_NULLABLE map_lookup(void *map, tvms_node *var) {
+  return tvms_dim_map_find(map, var);
+}
+
+// Fits the arguments to the parameters; fills `map`. Returns false after a report.
+static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *map) {
+  tvms_context *context = in->unit->context;
+  tvms_list args = in->call->args;
+  bool fine = true;
+  for (uint32_t i = 0; i < args.len; i++) {
+    bool conflict;
+    tvms_node *sinfo = tvms_sinfo_of(in->unit, args.items[i]);
+    tvms_fit fit =
+        tvms_relate_argument(in->prover, map, params.items[i], sinfo, &conflict);
+    if (fit == TVMS_FIT_NEVER || fit == TVMS_FIT_WEAK) {
+      tvms_diag *diag = tvms_report(
+          &context->diags, TVMS_D_call_argument, span_of(in, i), i + 1, callee_text(in),
+          tvms_describe(context, params.items[i]), tvms_describe(context, sinfo));
+      if (fit == TVMS_FIT_WEAK) {
+        tvms_diag_remark(&context->diags, diag,
+                         "R.match_cast gives a value a type that says more");
+      }
+      fine = false;
+    } else if (conflict) {
+      tvms_report(&context->diags, TVMS_D_call_conflict, span_of(in, i), i + 1,
+                  callee_text(in), tvms_describe(context, params.items[i]),
+                  tvms_describe(context, sinfo));
+    }
+  }
+  return fine;
+}
+
+tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
+  tvms_context *context = in->unit->context;
+  if (in->call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
+    tvms_list types = in->call->type_args;
+    if (types.len == 0) return tvms_object_type(in->unit);
+    if (types.len == 1) return types.items[0];
+    return tvms_tuple_type(in->unit, types.items, types.len);
+  }
+  const tvms_node *type = in->call->callee->sinfo;
+  if (!type || type->kind != TVMS_NODE_SINFO_FUNC) {
+    tvms_report(&context->diags, TVMS_D_not_callable, in->call->head.span,
+                callee_text(in), type ? tvms_describe(context, type) : "unknown type");
+    return NULL;
+  }
+  const tvms_sinfo_func *func = tvms_as_sinfo_func(type);
+  if (!(type->flags & TVMS_FLAG_KNOWN)) return func->ret;
+  if (func->params.len != in->call->args.len) {
+    tvms_report(&context->diags, TVMS_D_call_arity, in->call->head.span,
+                callee_text(in), func->params.len, in->call->args.len);
+    return func->ret;
+  }
+  tvms_dim_map map = {{0}};
+  bool fine = fit_arguments(in, func->params, &map);
+  tvms_node *ret = fine ? tvms_erase(in->prover, func->ret, map_lookup, &map) : NULL;
+  tvms_vec_free(&context->memory, &map.bindings);
+  return ret;
+}
+
+// ---- call_tir ----
+
+// The type of a buffer as StructInfo.
+static tvms_node *buffer_type(tvms_unit *unit, const tvms_buffer *buffer) {
+  tvms_node *shape =
+      tvms_shape_value(unit, buffer->shape.items, buffer->shape.len, TVMS_NO_SPAN);
+  return tvms_tensor_type(unit, shape, buffer->element, NULL);
+}
+
+static tvms_node *param_type(tvms_unit *unit, const tvms_prim_func *callee,
+                             uint32_t i) {
+  const tvms_node *buffer = callee->buffers.items[i];
+  if (buffer) return buffer_type(unit, tvms_as_buffer(buffer));
+  tvms_node *param = callee->params.items[i];
+  if (param->sinfo || tvms_dtype_is_handle(param->dtype)) return tvms_object_type(unit);
+  return tvms_prim_type(unit, param->dtype, param);
+}
+
+// Gives the scalars at the end of the parameters their values from tir_vars.
+static void bind_scalars(tvms_prover *prover, tvms_dim_map *map,
+                         const tvms_prim_func *callee, uint32_t first,
+                         const tvms_node *scalars) {
+  if (scalars->kind != TVMS_NODE_SHAPE_EXPR) return;
+  tvms_list values = tvms_as_shape_expr(scalars)->values;
+  for (uint32_t i = 0; i < values.len && first + i < callee->params.len; i++) {
+    tvms_push(&prover->unit->context->memory, &map->bindings,
+              ((tvms_dim_binding){callee->params.items[first + i], values.items[i]}));
+  }
+}
+
+tvms_node *TVMS_NULLABLE tvms_prim_func_outputs(tvms_prover *prover,
+                                                const tvms_prim_func *callee,
+                                                tvms_list args,
+                                                const tvms_node *TVMS_NULLABLE scalars,
+                                                uint32_t outputs) {
+  tvms_unit *unit = prover->unit;
+  if (args.len + outputs > callee->params.len) return NULL;
+  tvms_dim_map map = {{0}};
+  if (scalars) bind_scalars(prover, &map, callee, args.len + outputs, scalars);
+  bool fits = true;
+  for (uint32_t i = 0; i < args.len && fits; i++) {
+    bool conflict;
+    tvms_fit fit = tvms_relate_argument(prover, &map, param_type(unit, callee, i),
+                                        tvms_sinfo_of(unit, args.items[i]), &conflict);
+    fits = fit != TVMS_FIT_NEVER;
+  }
+  tvms_node *fields[64], *result = NULL;
+  bool room = outputs > 0 && outputs <= sizeof fields / sizeof fields[0];
+  for (uint32_t i = 0; i < outputs && room && fits; i++) {
+    const tvms_node *buffer = callee->buffers.items[args.len + i];
+    fits = buffer;
+    if (!buffer) break;
+    tvms_node *type = buffer_type(unit, tvms_as_buffer(buffer));
+    fields[i] = tvms_erase(prover, type, map_lookup, &map);
+  }
+  if (fits && room) {
+    result = outputs == 1 ? fields[0] : tvms_tuple_type(unit, fields, outputs);
+  }
+  tvms_vec_free(&unit->context->memory, &map.bindings);
+  return result;
+}
+
+// The PrimFunc that the first argument of a call_tir names, if it has been read.
+static const tvms_prim_func *TVMS_NULLABLE called_prim_func(const tvms_inference *in) {
+  const tvms_node *callee = in->call->args.items[0];
+  if (!in->module || callee->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
+  const tvms_member *member =
+      tvms_module_find(in->module, tvms_as_global_var(callee)->name);
+  if (!member || !member->function || member->function->kind != TVMS_NODE_PRIM_FUNC) {
+    return NULL;
+  }
+  return tvms_as_prim_func(member->function);
+}
+
+void tvms_check_call_tir(tvms_inference *in) {
+  const tvms_prim_func *callee = called_prim_func(in);
+  if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return;
+  const tvms_node *tuple = in->call->args.items[1];
+  if (tuple->kind != TVMS_NODE_TUPLE) return;
+  tvms_list args = tvms_as_tuple(tuple)->fields;
+  tvms_node *stated = in->call->type_args.items[0];
+  uint32_t outputs = 1;
+  if (stated->kind == TVMS_NODE_SINFO_TUPLE) {
+    outputs = tvms_as_sinfo_tuple(stated)->fields.len;
+  }
+  tvms_context *context = in->unit->context;
+  const char *name =
+      tvms_text(context, tvms_as_global_var(in->call->args.items[0])->name);
+  const tvms_node *scalars = in->call->args.len > 2 ? in->call->args.items[2] : NULL;
+  uint32_t extra = 0;
+  if (scalars && scalars->kind == TVMS_NODE_SHAPE_EXPR) {
+    extra = tvms_as_shape_expr(scalars)->values.len;
+  }
+  if (args.len + outputs + extra != callee->params.len) {
+    tvms_report(&context->diags, TVMS_D_call_tir_arity, in->call->head.span, name,
+                callee->params.len, args.len, outputs);
+    return;
+  }
+  tvms_node *written =
+      tvms_prim_func_outputs(in->prover, callee, args, scalars, outputs);
+  if (!written || tvms_relate(in->prover, stated, written) >= TVMS_FIT_RUNTIME) return;
+  tvms_report(&context->diags, TVMS_D_call_tir_output, in->call->head.span, name,
+              tvms_describe(context, written), tvms_describe(context, stated));
+}

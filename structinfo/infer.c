@@ -1,0 +1,32 @@
+// The table of rules, and the inference of one call.
+#include "structinfo/infer.h"
+
+#include "structinfo/call.h"
+#include "structinfo/infer_common.h"
+
+static tvms_infer_fn *const rules[] = {
+#define OP(ident, name, schema, bind, signature, infer, ...)                           \
+  [TVMS_R_##ident] = tvms_infer_##infer,
+#include "ir/ops.def"
+};
+
+static tvms_node *TVMS_NULLABLE infer_operator(tvms_inference *in) {
+  tvms_arena *scratch = &in->unit->context->scratch;
+  tvms_mark mark = tvms_arena_mark(scratch);
+  tvms_node *result = rules[in->op](in);
+  tvms_arena_reset(scratch, mark);
+  return result;
+}
+
+tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in) {
+  in->op = tvms_called_relax_op(&in->call->head);
+  if (in->op != TVMS_R_NONE) return infer_operator(in);
+  return tvms_infer_function_call(in);
+}
+
+bool tvms_call_is_pure(const tvms_call *call) {
+  tvms_opcode op = tvms_called_relax_op(&call->head);
+  if (op != TVMS_R_NONE) return tvms_op_of(op)->pure;
+  const tvms_node *type = call->callee->sinfo;
+  return type && type->kind == TVMS_NODE_SINFO_FUNC && (type->flags & TVMS_FLAG_PURE);
+}

@@ -1,0 +1,74 @@
+// StructInfo: building it, and the questions that everybody asks of it.
+//
+// StructInfo nodes live in the unit of the function that uses them. What is not known is
+// a dtype void, an ndim of -1, or a shape that is NULL.
+#ifndef TVMS_STRUCTINFO_SINFO_H
+#define TVMS_STRUCTINFO_SINFO_H
+
+#include "ir/node.h"
+
+enum { TVMS_UNKNOWN_NDIM = -1 };
+
+// ---- Building ----
+
+tvms_node *tvms_object_type(tvms_unit *unit);
+
+// `value` NULL: only the data type is known.
+tvms_node *tvms_prim_type(tvms_unit *unit, tvms_dtype dtype,
+                          tvms_node *TVMS_NULLABLE value);
+
+// A shape with known dimensions (see tvms_shape_value for what becomes of constants).
+tvms_node *tvms_shape_type(tvms_unit *unit, tvms_node *const *values, uint32_t count);
+tvms_node *tvms_shape_type_ndim(tvms_unit *unit, int64_t ndim);
+
+// A tensor whose shape is a SHAPE_EXPR or a VAR of a shape.
+tvms_node *tvms_tensor_type(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
+                            tvms_node *TVMS_NULLABLE vdevice);
+tvms_node *tvms_tensor_type_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
+                                 tvms_node *TVMS_NULLABLE vdevice);
+
+tvms_node *tvms_tuple_type(tvms_unit *unit, tvms_node *const *fields, uint32_t count);
+tvms_node *tvms_func_type(tvms_unit *unit, tvms_node *const *params, uint32_t count,
+                          tvms_node *ret, bool pure);
+
+// A function of which only the result is known.
+tvms_node *tvms_opaque_type(tvms_unit *unit, tvms_node *ret, bool pure);
+
+// A shape as a value. Constants become int64, as everywhere in shapes.
+tvms_node *tvms_shape_value(tvms_unit *unit, tvms_node *const *values, uint32_t count,
+                            tvms_span span);
+
+// An int64 constant for a shape.
+tvms_node *tvms_dim_const(tvms_unit *unit, int64_t value);
+
+// ---- Parts ----
+
+static inline bool tvms_is_tensor(const tvms_node *TVMS_NULLABLE sinfo) {
+  return sinfo && sinfo->kind == TVMS_NODE_SINFO_TENSOR;
+}
+static inline bool tvms_is_prim(const tvms_node *TVMS_NULLABLE sinfo) {
+  return sinfo && sinfo->kind == TVMS_NODE_SINFO_PRIM;
+}
+// The empty tuple: the type of statements.
+static inline bool tvms_is_void(const tvms_node *TVMS_NULLABLE sinfo) {
+  return sinfo && sinfo->kind == TVMS_NODE_SINFO_TUPLE
+         && tvms_as_sinfo_tuple(sinfo)->fields.len == 0;
+}
+
+// True if the dimensions of a tensor or shape are known; they are put in *values. A
+// tensor whose shape is a variable counts if the type of the variable knows them.
+bool tvms_sinfo_dims(const tvms_node *sinfo, tvms_list *values);
+
+// As tvms_sinfo_dims, but the shape of a tensor must be a SHAPE_EXPR itself.
+bool tvms_tensor_dims(const tvms_node *tensor, tvms_list *values);
+
+// StructInfo of a value: that of the node; of a scalar of TIR its primitive type.
+tvms_node *tvms_sinfo_of(tvms_unit *unit, tvms_node *value);
+
+// The constant in a dimension. Returns false if it is none.
+bool tvms_dim_int(const tvms_node *dim, int64_t *value);
+
+// Text of a node for messages.
+const char *tvms_describe(tvms_context *context, const tvms_node *TVMS_NULLABLE node);
+
+#endif
