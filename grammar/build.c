@@ -86,9 +86,10 @@ void tvms_surf_report_loose(surf_build *build, tvms_ref ref) {
   tvms_span span = {node->begin, node->end};
   tvms_diag *diag =
       tvms_report(&build->context->diags, TVMS_D_needs_parens, span, kind_text(node));
-  tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->begin, node->begin}, true,
-                "(");
-  tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->end, node->end}, true, ")");
+  tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->begin, node->begin},
+                true, "(");
+  tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->end, node->end}, true,
+                ")");
 }
 
 void tvms_surf_check_argument(surf_build *build, surf_expr argument) {
@@ -117,7 +118,8 @@ void tvms_surf_check_param(surf_build *build, tvms_ref last_ref, tvms_ref ref) {
     param->op = TVMS_OP_KEYWORD_ONLY;
   } else if (param->op == TVMS_OP_PARAM && before == TVMS_OP_PARAM && last->c
              && !param->c) {
-    report_param(build, param, "a parameter without default follows one with a default");
+    report_param(build, param,
+                 "a parameter without default follows one with a default");
   }
 }
 
@@ -142,7 +144,8 @@ tvms_sym tvms_surf_dotted(surf_build *build, surf_expr name) {
 static bool is_item_tuple(surf_build *build, surf_list items) {
   const tvms_surf *item = surf_at(build, items.first);
   const tvms_surf *value = surf_at(build, item->a);
-  if (items.first != items.last || item->b || value->kind != TVMS_SURF_TUPLE) return false;
+  if (items.first != items.last || item->b || value->kind != TVMS_SURF_TUPLE)
+    return false;
   if (value->parens || !(value->flags & TVMS_SURF_PAREN) || !value->a) return false;
   tvms_each_surf(build->surface, part, value->a) {
     if (surf_at(build, part)->kind == TVMS_SURF_STAR) return false;
@@ -158,7 +161,8 @@ static surf_list open_items(surf_build *build, tvms_ref tuple) {
     surf_at(build, part)->next = 0;
     const tvms_surf *node = surf_at(build, part);
     surf_expr item = {node->begin, node->end, part};
-    if (node->kind != TVMS_SURF_WITH_ITEM) item = surf_with_item(build, item, surf_none);
+    if (node->kind != TVMS_SURF_WITH_ITEM)
+      item = surf_with_item(build, item, surf_none);
     items = items.first ? surf_add(build, items, item) : surf_list_of(build, item);
     part = next;
   }
@@ -180,8 +184,8 @@ tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
                 (tvms_span){tuple->begin, tuple->end});
     build->grouped = 0;
   }
-  tvms_ref ref = surf_node(build, TVMS_SURF_WITH, 0, keyword.begin, body.end, items.first,
-                           body.first, 0);
+  tvms_ref ref = surf_node(build, TVMS_SURF_WITH, 0, keyword.begin, body.end,
+                           items.first, body.first, 0);
   surf_at(build, ref)->flags = flags;
   return ref;
 }

@@ -50,7 +50,11 @@ static const surf_list surf_no_list = {0, 0, 0, 0, 0};
 void tvms_surf_grow(tvms_surface *surface);
 
 // What an expression is used as, when tvms_surf_check_target must refuse it.
-typedef enum { SURF_TARGET_ASSIGN, SURF_TARGET_SINGLE, SURF_TARGET_DELETE } surf_target_use;
+typedef enum {
+  SURF_TARGET_ASSIGN,
+  SURF_TARGET_SINGLE,
+  SURF_TARGET_DELETE
+} surf_target_use;
 void tvms_surf_check_target(surf_build *build, tvms_ref ref, surf_target_use use);
 
 // Reports an expression that needs parentheses where it stands.
@@ -134,12 +138,13 @@ static inline uint8_t surf_comma_flag(surf_list list) {
   return list.comma ? TVMS_SURF_COMMA : 0;
 }
 
-static inline surf_list surf_series(surf_build *build, surf_expr item, surf_token comma) {
+static inline surf_list surf_series(surf_build *build, surf_expr item,
+                                    surf_token comma) {
   return surf_ended(surf_list_of(build, item), comma);
 }
 
-static inline surf_list surf_series_more(surf_build *build, surf_list list, surf_expr item,
-                                         surf_token comma) {
+static inline surf_list surf_series_more(surf_build *build, surf_list list,
+                                         surf_expr item, surf_token comma) {
   return surf_ended(surf_add(build, list, item), comma);
 }
 
@@ -157,10 +162,14 @@ static inline void surf_tight(surf_build *build, surf_expr expr, int refused) {
   const tvms_surf *node = surf_at(build, expr.ref);
   if (__builtin_expect(node->parens != 0, 0)) return;
   int loose = 0;
-  if (node->kind == TVMS_SURF_WALRUS) loose = SURF_LOOSE_WALRUS;
-  else if (node->kind == TVMS_SURF_IF_EXP) loose = SURF_LOOSE_TEST;
-  else if (node->kind == TVMS_SURF_LAMBDA) loose = SURF_LOOSE_TEST;
-  else if (node->kind == TVMS_SURF_UNARY && node->op == TVMS_OP_NOT) loose = SURF_LOOSE_NOT;
+  if (node->kind == TVMS_SURF_WALRUS)
+    loose = SURF_LOOSE_WALRUS;
+  else if (node->kind == TVMS_SURF_IF_EXP)
+    loose = SURF_LOOSE_TEST;
+  else if (node->kind == TVMS_SURF_LAMBDA)
+    loose = SURF_LOOSE_TEST;
+  else if (node->kind == TVMS_SURF_UNARY && node->op == TVMS_OP_NOT)
+    loose = SURF_LOOSE_NOT;
   if (__builtin_expect(loose & refused, 0)) tvms_surf_report_loose(build, expr.ref);
 }
 
@@ -170,7 +179,8 @@ static inline surf_expr surf_name(surf_build *build, surf_token name) {
   return surf_make(build, TVMS_SURF_NAME, 0, name.begin, name.end, name.value, 0, 0);
 }
 static inline surf_expr surf_literal(surf_build *build, surf_token token) {
-  return surf_make(build, (tvms_surf_kind)token.value, 0, token.begin, token.end, 0, 0, 0);
+  return surf_make(build, (tvms_surf_kind)token.value, 0, token.begin, token.end, 0, 0,
+                   0);
 }
 static inline surf_expr surf_ellipsis(surf_build *build, surf_token token) {
   return surf_make(build, TVMS_SURF_ELLIPSIS, 0, token.begin, token.end, 0, 0, 0);
@@ -183,7 +193,8 @@ static inline surf_expr surf_string(surf_build *build, surf_token token) {
 }
 
 // STRINGS keeps the last piece in c.
-static inline surf_expr surf_strings(surf_build *build, surf_expr list, surf_token token) {
+static inline surf_expr surf_strings(surf_build *build, surf_expr list,
+                                     surf_token token) {
   surf_expr piece = surf_string(build, token);
   if (surf_at(build, list.ref)->kind == TVMS_SURF_STRING) {
     surf_at(build, list.ref)->next = piece.ref;
@@ -206,9 +217,9 @@ static inline surf_expr surf_paren(surf_build *build, surf_token left, surf_expr
 }
 
 static inline surf_expr surf_display(surf_build *build, tvms_surf_kind kind,
-                                     surf_token left, surf_list list, surf_token right) {
-  surf_expr made =
-      surf_make(build, kind, 0, left.begin, right.end, list.first, 0, 0);
+                                     surf_token left, surf_list list,
+                                     surf_token right) {
+  surf_expr made = surf_make(build, kind, 0, left.begin, right.end, list.first, 0, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(list);
   return made;
 }
@@ -221,13 +232,15 @@ static inline surf_expr surf_tuple(surf_build *build, surf_token left, surf_list
 }
 
 static inline surf_expr surf_bare_tuple(surf_build *build, surf_list list) {
-  surf_expr made = surf_make(build, TVMS_SURF_TUPLE, 0, list.begin, list.end, list.first, 0, 0);
+  surf_expr made =
+      surf_make(build, TVMS_SURF_TUPLE, 0, list.begin, list.end, list.first, 0, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(list);
   return made;
 }
 
-static inline surf_expr surf_comp(surf_build *build, tvms_surf_kind kind, surf_token left,
-                                  surf_expr item, surf_list comps, surf_token right) {
+static inline surf_expr surf_comp(surf_build *build, tvms_surf_kind kind,
+                                  surf_token left, surf_expr item, surf_list comps,
+                                  surf_token right) {
   surf_expr made =
       surf_make(build, kind, 0, left.begin, right.end, item.ref, comps.first, 0);
   if (kind == TVMS_SURF_GENERATOR) surf_at(build, made.ref)->flags = TVMS_SURF_PAREN;
@@ -241,19 +254,21 @@ static inline surf_expr surf_star(surf_build *build, surf_token star, surf_expr 
 static inline surf_expr surf_double_star(surf_build *build, surf_token star,
                                          surf_expr value) {
   surf_tight(build, value, SURF_LOOSE_WALRUS);
-  return surf_make(build, TVMS_SURF_DOUBLE_STAR, 0, star.begin, value.end, value.ref, 0, 0);
+  return surf_make(build, TVMS_SURF_DOUBLE_STAR, 0, star.begin, value.end, value.ref, 0,
+                   0);
 }
 static inline surf_expr surf_pair(surf_build *build, surf_expr key, surf_expr value) {
   surf_tight(build, key, SURF_LOOSE_WALRUS);
   surf_tight(build, value, SURF_LOOSE_WALRUS);
-  return surf_make(build, TVMS_SURF_PAIR, 0, key.begin, value.end, key.ref, value.ref, 0);
+  return surf_make(build, TVMS_SURF_PAIR, 0, key.begin, value.end, key.ref, value.ref,
+                   0);
 }
 static inline surf_expr surf_comp_for(surf_build *build, surf_token keyword,
                                       surf_expr target, surf_expr iterable) {
   surf_tight(build, iterable, SURF_LOOSE_OPERAND);
   tvms_surf_check_target(build, target.ref, SURF_TARGET_ASSIGN);
-  return surf_make(build, TVMS_SURF_COMP_FOR, 0, keyword.begin, iterable.end, target.ref,
-                   iterable.ref, 0);
+  return surf_make(build, TVMS_SURF_COMP_FOR, 0, keyword.begin, iterable.end,
+                   target.ref, iterable.ref, 0);
 }
 static inline surf_expr surf_comp_if(surf_build *build, surf_token keyword,
                                      surf_expr condition) {
@@ -271,18 +286,20 @@ static inline surf_expr surf_attribute(surf_build *build, surf_expr object,
 }
 static inline surf_expr surf_call(surf_build *build, surf_expr callee, surf_list args,
                                   surf_token right) {
-  surf_expr made = surf_make(build, TVMS_SURF_CALL, 0, callee.begin, right.end, callee.ref,
-                             args.first, 0);
+  surf_expr made = surf_make(build, TVMS_SURF_CALL, 0, callee.begin, right.end,
+                             callee.ref, args.first, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(args);
   return made;
 }
-static inline surf_expr surf_call_comp(surf_build *build, surf_expr callee, surf_expr item,
-                                       surf_list comps, surf_token right) {
+static inline surf_expr surf_call_comp(surf_build *build, surf_expr callee,
+                                       surf_expr item, surf_list comps,
+                                       surf_token right) {
   surf_expr generator = surf_make(build, TVMS_SURF_GENERATOR, 0, item.begin, comps.end,
                                   item.ref, comps.first, 0);
   return surf_call(build, callee, surf_list_of(build, generator), right);
 }
-static inline surf_expr surf_keyword(surf_build *build, surf_token name, surf_expr value) {
+static inline surf_expr surf_keyword(surf_build *build, surf_token name,
+                                     surf_expr value) {
   surf_tight(build, value, SURF_LOOSE_WALRUS);
   return surf_make(build, TVMS_SURF_KEYWORD, 0, name.begin, value.end, name.value,
                    value.ref, 0);
@@ -306,8 +323,9 @@ static inline surf_expr surf_slice(surf_build *build, surf_expr lower, surf_toke
                  : second.end ? second.end
                  : upper.ref  ? upper.end
                               : colon.end;
-  surf_expr made = surf_make(build, TVMS_SURF_SLICE, 0, lower.ref ? lower.begin : colon.begin,
-                             end, lower.ref, upper.ref, step.ref);
+  surf_expr made =
+      surf_make(build, TVMS_SURF_SLICE, 0, lower.ref ? lower.begin : colon.begin, end,
+                lower.ref, upper.ref, step.ref);
   if (second.end) surf_at(build, made.ref)->flags = TVMS_SURF_STEP;
   return made;
 }
@@ -323,14 +341,17 @@ static inline surf_expr surf_binary(surf_build *build, surf_expr left, surf_toke
 static inline surf_expr surf_bool(surf_build *build, surf_expr left, tvms_surf_op op,
                                   surf_expr right) {
   surf_tight(build, right, SURF_LOOSE_OPERAND);
-  return surf_make(build, TVMS_SURF_BOOL, op, left.begin, right.end, left.ref, right.ref, 0);
+  return surf_make(build, TVMS_SURF_BOOL, op, left.begin, right.end, left.ref,
+                   right.ref, 0);
 }
 static inline surf_expr surf_unary(surf_build *build, surf_token token, tvms_surf_op op,
                                    surf_expr operand) {
   surf_tight(build, operand, SURF_LOOSE_ARITHMETIC);
-  return surf_make(build, TVMS_SURF_UNARY, op, token.begin, operand.end, operand.ref, 0, 0);
+  return surf_make(build, TVMS_SURF_UNARY, op, token.begin, operand.end, operand.ref, 0,
+                   0);
 }
-static inline surf_expr surf_not(surf_build *build, surf_token token, surf_expr operand) {
+static inline surf_expr surf_not(surf_build *build, surf_token token,
+                                 surf_expr operand) {
   surf_tight(build, operand, SURF_LOOSE_OPERAND);
   return surf_make(build, TVMS_SURF_UNARY, TVMS_OP_NOT, token.begin, operand.end,
                    operand.ref, 0, 0);
@@ -340,12 +361,12 @@ static inline surf_expr surf_not(surf_build *build, surf_token token, surf_expr 
 static inline surf_expr surf_compare(surf_build *build, surf_expr left, surf_token op,
                                      surf_expr right) {
   surf_tight(build, right, SURF_LOOSE_ARITHMETIC);
-  tvms_ref compared = surf_node(build, TVMS_SURF_COMPARED, op.value, op.begin, right.end,
-                                right.ref, 0, 0);
+  tvms_ref compared = surf_node(build, TVMS_SURF_COMPARED, op.value, op.begin,
+                                right.end, right.ref, 0, 0);
   tvms_surf *chain = surf_at(build, left.ref);
   if (chain->kind != TVMS_SURF_COMPARE || chain->parens) {
-    return surf_make(build, TVMS_SURF_COMPARE, 0, left.begin, right.end, left.ref, compared,
-                     compared);
+    return surf_make(build, TVMS_SURF_COMPARE, 0, left.begin, right.end, left.ref,
+                     compared, compared);
   }
   surf_at(build, chain->c)->next = compared;
   chain->c = compared;
@@ -354,22 +375,23 @@ static inline surf_expr surf_compare(surf_build *build, surf_expr left, surf_tok
   return left;
 }
 
-static inline surf_expr surf_if_exp(surf_build *build, surf_expr yes, surf_expr condition,
-                                    surf_expr no) {
+static inline surf_expr surf_if_exp(surf_build *build, surf_expr yes,
+                                    surf_expr condition, surf_expr no) {
   surf_tight(build, condition, SURF_LOOSE_OPERAND);
   surf_tight(build, no, SURF_LOOSE_WALRUS);
-  return surf_make(build, TVMS_SURF_IF_EXP, 0, yes.begin, no.end, yes.ref, condition.ref,
-                   no.ref);
+  return surf_make(build, TVMS_SURF_IF_EXP, 0, yes.begin, no.end, yes.ref,
+                   condition.ref, no.ref);
 }
-static inline surf_expr surf_lambda(surf_build *build, surf_token keyword, surf_list params,
-                                    surf_expr body) {
+static inline surf_expr surf_lambda(surf_build *build, surf_token keyword,
+                                    surf_list params, surf_expr body) {
   surf_tight(build, body, SURF_LOOSE_WALRUS);
   surf_expr made = surf_make(build, TVMS_SURF_LAMBDA, 0, keyword.begin, body.end,
                              params.first, body.ref, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(params);
   return made;
 }
-static inline surf_expr surf_walrus(surf_build *build, surf_token name, surf_expr value) {
+static inline surf_expr surf_walrus(surf_build *build, surf_token name,
+                                    surf_expr value) {
   surf_tight(build, value, SURF_LOOSE_WALRUS);
   surf_expr target = surf_name(build, name);
   return surf_make(build, TVMS_SURF_WALRUS, 0, name.begin, value.end, target.ref,
@@ -378,7 +400,8 @@ static inline surf_expr surf_walrus(surf_build *build, surf_token name, surf_exp
 
 /* Simple statements */
 
-static inline void surf_target(surf_build *build, surf_expr target, surf_target_use use) {
+static inline void surf_target(surf_build *build, surf_expr target,
+                               surf_target_use use) {
   if (surf_at(build, target.ref)->kind != TVMS_SURF_NAME) {
     tvms_surf_check_target(build, target.ref, use);
   }
@@ -386,14 +409,16 @@ static inline void surf_target(surf_build *build, surf_expr target, surf_target_
 
 static inline surf_expr surf_expression(surf_build *build, surf_expr value) {
   surf_tight(build, value, SURF_LOOSE_WALRUS);
-  return surf_make(build, TVMS_SURF_EXPRESSION, 0, value.begin, value.end, value.ref, 0, 0);
+  return surf_make(build, TVMS_SURF_EXPRESSION, 0, value.begin, value.end, value.ref, 0,
+                   0);
 }
 static inline surf_list surf_target_list(surf_build *build, surf_list list,
                                          surf_expr target) {
   surf_target(build, target, SURF_TARGET_ASSIGN);
   return list.first ? surf_add(build, list, target) : surf_list_of(build, target);
 }
-static inline surf_expr surf_assign(surf_build *build, surf_list targets, surf_expr value) {
+static inline surf_expr surf_assign(surf_build *build, surf_list targets,
+                                    surf_expr value) {
   surf_tight(build, value, SURF_LOOSE_WALRUS);
   return surf_make(build, TVMS_SURF_ASSIGN, 0, targets.begin, value.end, targets.first,
                    value.ref, 0);
@@ -420,7 +445,8 @@ static inline surf_expr surf_return(surf_build *build, surf_token keyword,
 static inline surf_expr surf_assert(surf_build *build, surf_token keyword,
                                     surf_expr condition, surf_expr message) {
   return surf_make(build, TVMS_SURF_ASSERT, 0, keyword.begin,
-                   message.ref ? message.end : condition.end, condition.ref, message.ref, 0);
+                   message.ref ? message.end : condition.end, condition.ref,
+                   message.ref, 0);
 }
 static inline surf_expr surf_word(surf_build *build, surf_token word) {
   return surf_make(build, (tvms_surf_kind)word.value, 0, word.begin, word.end, 0, 0, 0);
@@ -433,7 +459,8 @@ static inline surf_expr surf_delete(surf_build *build, surf_token keyword,
   return surf_make(build, TVMS_SURF_DELETE, 0, keyword.begin, target.end,
                    bare ? node->a : target.ref, 0, 0);
 }
-static inline surf_expr surf_scope(surf_build *build, surf_token keyword, surf_list names) {
+static inline surf_expr surf_scope(surf_build *build, surf_token keyword,
+                                   surf_list names) {
   return surf_make(build, (tvms_surf_kind)keyword.value, 0, keyword.begin, names.end,
                    names.first, 0, 0);
 }
@@ -452,9 +479,11 @@ static inline surf_expr surf_dotted_more(surf_build *build, surf_expr dotted,
 static inline tvms_sym surf_dotted_name(surf_build *build, surf_expr dotted) {
   return dotted.ref || !dotted.end ? dotted.ref : tvms_surf_dotted(build, dotted);
 }
-static inline surf_expr surf_alias(surf_build *build, surf_expr dotted, surf_token name) {
-  return surf_make(build, TVMS_SURF_ALIAS, 0, dotted.begin, name.end ? name.end : dotted.end,
-                   surf_dotted_name(build, dotted), name.value, 0);
+static inline surf_expr surf_alias(surf_build *build, surf_expr dotted,
+                                   surf_token name) {
+  return surf_make(build, TVMS_SURF_ALIAS, 0, dotted.begin,
+                   name.end ? name.end : dotted.end, surf_dotted_name(build, dotted),
+                   name.value, 0);
 }
 static inline surf_token surf_dots(surf_token dots, uint32_t more) {
   dots.value = dots.value + more < UINT8_MAX ? dots.value + more : UINT8_MAX;
@@ -465,13 +494,14 @@ static inline surf_list surf_all_names(surf_token star) {
 }
 static inline surf_expr surf_import(surf_build *build, surf_token keyword,
                                     surf_list aliases) {
-  return surf_make(build, TVMS_SURF_IMPORT, 0, keyword.begin, aliases.end, aliases.first, 0,
-                   0);
+  return surf_make(build, TVMS_SURF_IMPORT, 0, keyword.begin, aliases.end,
+                   aliases.first, 0, 0);
 }
-static inline surf_expr surf_from(surf_build *build, surf_token keyword, surf_token dots,
-                                  surf_expr module, surf_list names) {
-  surf_expr made = surf_make(build, TVMS_SURF_IMPORT_FROM, dots.value, keyword.begin,
-                             names.end, surf_dotted_name(build, module), names.first, 0);
+static inline surf_expr surf_from(surf_build *build, surf_token keyword,
+                                  surf_token dots, surf_expr module, surf_list names) {
+  surf_expr made =
+      surf_make(build, TVMS_SURF_IMPORT_FROM, dots.value, keyword.begin, names.end,
+                surf_dotted_name(build, module), names.first, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(names);
   return made;
 }
@@ -484,21 +514,23 @@ static inline surf_list surf_error_body(surf_build *build, surf_token error,
   surf_at(build, error.value)->end = body.end;
   return surf_one(build, error.value);
 }
-static inline surf_chain surf_if(surf_build *build, surf_token keyword, surf_expr condition,
-                                 surf_list body) {
-  tvms_ref ref = surf_node(build, TVMS_SURF_IF, 0, keyword.begin, body.end, condition.ref,
-                           body.first, 0);
+static inline surf_chain surf_if(surf_build *build, surf_token keyword,
+                                 surf_expr condition, surf_list body) {
+  tvms_ref ref = surf_node(build, TVMS_SURF_IF, 0, keyword.begin, body.end,
+                           condition.ref, body.first, 0);
   return (surf_chain){ref, ref};
 }
-static inline surf_chain surf_elif(surf_build *build, surf_chain chain, surf_token keyword,
-                                   surf_expr condition, surf_list body) {
+static inline surf_chain surf_elif(surf_build *build, surf_chain chain,
+                                   surf_token keyword, surf_expr condition,
+                                   surf_list body) {
   tvms_ref ref = surf_if(build, keyword, condition, body).first;
   surf_at(build, ref)->flags = TVMS_SURF_ELIF;
   surf_at(build, chain.last)->c = ref;
   chain.last = ref;
   return chain;
 }
-static inline tvms_ref surf_if_end(surf_build *build, surf_chain chain, surf_list body) {
+static inline tvms_ref surf_if_end(surf_build *build, surf_chain chain,
+                                   surf_list body) {
   tvms_surf *last = surf_at(build, chain.last);
   if (body.first) {
     last->c = body.first;
@@ -510,7 +542,8 @@ static inline tvms_ref surf_if_end(surf_build *build, surf_chain chain, surf_lis
   return chain.first;
 }
 static inline tvms_ref surf_while(surf_build *build, surf_token keyword,
-                                  surf_expr condition, surf_list body, surf_list other) {
+                                  surf_expr condition, surf_list body,
+                                  surf_list other) {
   return surf_node(build, TVMS_SURF_WHILE, 0, keyword.begin,
                    other.first ? other.end : body.end, condition.ref, body.first,
                    other.first);
@@ -521,8 +554,8 @@ static inline tvms_ref surf_for(surf_build *build, surf_token keyword, surf_expr
   uint32_t end = other.first ? other.end : body.end;
   tvms_ref suites = surf_node(build, TVMS_SURF_SUITES, 0, body.begin, end, body.first,
                               other.first, 0);
-  return surf_node(build, TVMS_SURF_FOR, 0, keyword.begin, end, target.ref, iterable.ref,
-                   suites);
+  return surf_node(build, TVMS_SURF_FOR, 0, keyword.begin, end, target.ref,
+                   iterable.ref, suites);
 }
 static inline surf_expr surf_with_item(surf_build *build, surf_expr value,
                                        surf_expr target) {
@@ -557,31 +590,35 @@ static inline tvms_ref surf_with(surf_build *build, surf_token keyword, surf_lis
 /* Definitions */
 
 static inline surf_expr surf_param(surf_build *build, tvms_surf_op op, surf_token begin,
-                                   surf_token name, surf_expr annotation, surf_expr value) {
+                                   surf_token name, surf_expr annotation,
+                                   surf_expr value) {
   uint32_t end = value.ref        ? value.end
                  : annotation.ref ? annotation.end
                  : name.end       ? name.end
                                   : begin.end;
-  return surf_make(build, TVMS_SURF_PARAM, op, begin.begin, end, name.value, annotation.ref,
-                   value.ref);
+  return surf_make(build, TVMS_SURF_PARAM, op, begin.begin, end, name.value,
+                   annotation.ref, value.ref);
 }
-static inline surf_list surf_param_list(surf_build *build, surf_list list, surf_expr param) {
+static inline surf_list surf_param_list(surf_build *build, surf_list list,
+                                        surf_expr param) {
   tvms_surf_check_param(build, list.last, param.ref);
   return list.first ? surf_add(build, list, param) : surf_list_of(build, param);
 }
 static inline surf_expr surf_type_param(surf_build *build, surf_token begin,
-                                        surf_token name, surf_expr limit, surf_expr value) {
-  uint32_t op = begin.begin == name.begin ? TVMS_OP_NONE
+                                        surf_token name, surf_expr limit,
+                                        surf_expr value) {
+  uint32_t op = begin.begin == name.begin    ? TVMS_OP_NONE
                 : begin.value == TVMS_OP_MUL ? TVMS_OP_STAR
                                              : TVMS_OP_DOUBLE_STAR;
   uint32_t end = value.ref ? value.end : limit.ref ? limit.end : name.end;
-  return surf_make(build, TVMS_SURF_TYPE_PARAM, op, begin.begin, end, name.value, limit.ref,
-                   value.ref);
+  return surf_make(build, TVMS_SURF_TYPE_PARAM, op, begin.begin, end, name.value,
+                   limit.ref, value.ref);
 }
 
 static inline tvms_ref surf_define(surf_build *build, tvms_surf_kind kind,
-                                   surf_token keyword, surf_token name, surf_list tparams,
-                                   surf_list params, surf_expr returns, surf_list body) {
+                                   surf_token keyword, surf_token name,
+                                   surf_list tparams, surf_list params,
+                                   surf_expr returns, surf_list body) {
   uint32_t end = returns.ref ? returns.end : params.end ? params.end : name.end;
   tvms_ref more = 0;
   if (tparams.first) {
@@ -591,16 +628,20 @@ static inline tvms_ref surf_define(surf_build *build, tvms_surf_kind kind,
   tvms_ref head = surf_node(build, TVMS_SURF_HEAD, 0, name.begin, end, params.first,
                             returns.ref, more);
   surf_at(build, head)->flags = surf_comma_flag(params);
-  return surf_node(build, kind, 0, keyword.begin, body.end, name.value, head, body.first);
+  return surf_node(build, kind, 0, keyword.begin, body.end, name.value, head,
+                   body.first);
 }
 static inline tvms_ref surf_def(surf_build *build, surf_token keyword, surf_token name,
                                 surf_list tparams, surf_list params, surf_expr returns,
                                 surf_list body) {
-  return surf_define(build, TVMS_SURF_DEF, keyword, name, tparams, params, returns, body);
+  return surf_define(build, TVMS_SURF_DEF, keyword, name, tparams, params, returns,
+                     body);
 }
-static inline tvms_ref surf_class(surf_build *build, surf_token keyword, surf_token name,
-                                  surf_list tparams, surf_list args, surf_list body) {
-  return surf_define(build, TVMS_SURF_CLASS, keyword, name, tparams, args, surf_none, body);
+static inline tvms_ref surf_class(surf_build *build, surf_token keyword,
+                                  surf_token name, surf_list tparams, surf_list args,
+                                  surf_list body) {
+  return surf_define(build, TVMS_SURF_CLASS, keyword, name, tparams, args, surf_none,
+                     body);
 }
 static inline surf_list surf_decorator(surf_build *build, surf_list list, surf_token at,
                                        surf_expr value) {
@@ -614,7 +655,8 @@ static inline tvms_ref surf_decorate(surf_build *build, surf_list decorators,
   tvms_ref head = surf_at(build, definition)->b;
   tvms_ref more = surf_at(build, head)->c;
   if (!more) {
-    more = surf_node(build, TVMS_SURF_HEAD_MORE, 0, decorators.begin, decorators.end, 0, 0, 0);
+    more = surf_node(build, TVMS_SURF_HEAD_MORE, 0, decorators.begin, decorators.end, 0,
+                     0, 0);
     surf_at(build, head)->c = more;
   }
   surf_at(build, more)->a = decorators.first;

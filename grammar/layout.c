@@ -11,13 +11,17 @@ static const struct {
   const char *text;
   bool keyword;
 } tokens[] = {
-#define TOKEN(KIND, spelling, terminal, value) [TVMS_TOK_##KIND] = {spelling, false},
+#define TOKEN(KIND, spelling, terminal, value)   [TVMS_TOK_##KIND] = {spelling, false},
 #define KEYWORD(KIND, spelling, terminal, value) [TVMS_TOK_##KIND] = {spelling, true},
 #include "grammar/tokens.def"
 };
 
-const char *tvms_token_text(tvms_token_kind kind) { return tokens[kind].text; }
-bool tvms_token_is_keyword(tvms_token_kind kind) { return tokens[kind].keyword; }
+const char *tvms_token_text(tvms_token_kind kind) {
+  return tokens[kind].text;
+}
+bool tvms_token_is_keyword(tvms_token_kind kind) {
+  return tokens[kind].keyword;
+}
 
 void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
                      size_t size, uint32_t offset) {
@@ -51,7 +55,9 @@ void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *te
 static tvms_memory *memory_of(tvms_layout *layout) {
   return &layout->lexer.context->memory;
 }
-static tvms_diags *diags_of(tvms_layout *layout) { return &layout->lexer.context->diags; }
+static tvms_diags *diags_of(tvms_layout *layout) {
+  return &layout->lexer.context->diags;
+}
 
 /* Indentation */
 

@@ -39,12 +39,12 @@ typedef struct {
   tvms_token pending;               // valid if has_pending
   bool has_pending;
   bool at_line_start;
-  bool dedenting;       // `column` below the innermost level: more DEDENTs come
-  bool after_with;      // the last token was `with`
-  tvms_indent line;     // of the logical line that begins
-  bool begun;           // the logical line has given a token
-  tvms_token first;     // first token of the logical line that has begun last
-  tvms_token before;    // the same of the line before it
+  bool dedenting;     // `column` below the innermost level: more DEDENTs come
+  bool after_with;    // the last token was `with`
+  tvms_indent line;   // of the logical line that begins
+  bool begun;         // the logical line has given a token
+  tvms_token first;   // first token of the logical line that has begun last
+  tvms_token before;  // the same of the line before it
 } tvms_layout;
 
 // Reads `size` bytes at `text`. `nested`: an expression inside a string, line ends do not count.

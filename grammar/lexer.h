@@ -22,7 +22,7 @@ typedef struct {
   const char *cursor;  // where the next one does
   uint32_t depth;      // open brackets
   tvms_sym symbol;     // of a WIDE_NAME: what it is called after NFKC
-  bool unfinished;     // a string without end was reported; brackets may stay open by it
+  bool unfinished;  // a string without end was reported; brackets may stay open by it
 } tvms_lexer;
 
 // `text` has `size` bytes, which count as bytes `offset` and following of the source.

@@ -10,7 +10,9 @@
 
 enum { DEEPEST_FSTRING = 100 };
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -49,7 +51,8 @@ const unsigned char *tvms_lex_comment(tvms_lexer *lexer, const unsigned char *be
     if (before != ' ' && before != '\t' && before != '\f') break;
     line--;
   }
-  bool own_line = tvms_lexer_offset(lexer, line) == 0 || line[-1] == '\n' || line[-1] == '\r'
+  bool own_line = tvms_lexer_offset(lexer, line) == 0 || line[-1] == '\n'
+                  || line[-1] == '\r'
                   || (tvms_lexer_offset(lexer, line) == 3
                       && memcmp(line - 3, "\xEF\xBB\xBF", 3) == 0);
   surface->comments[surface->comment_count++] = (tvms_comment){
@@ -65,7 +68,8 @@ tvms_token_kind tvms_lex_backslash(tvms_lexer *lexer) {
 /* Numbers */
 
 static bool follows_number(const char *word, size_t len) {
-  static const char *const words[] = {"and", "else", "for", "if", "in", "is", "not", "or"};
+  static const char *const words[] = {"and", "else", "for", "if",
+                                      "in",  "is",   "not", "or"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) return true;
   }
@@ -163,7 +167,8 @@ static string_form form_of(const char *token) {
 
 static void report_escape(const tvms_lexer *lexer, const char *begin, const char *end,
                           const char *what) {
-  tvms_report(&lexer->context->diags, TVMS_D_bad_escape, span_of(lexer, begin, end), what);
+  tvms_report(&lexer->context->diags, TVMS_D_bad_escape, span_of(lexer, begin, end),
+              what);
 }
 
 // Checks `digits` hexadecimal digits after the letter at `at`. Returns their end.
@@ -182,8 +187,8 @@ static const char *check_hex(const tvms_lexer *lexer, const char *at, int digits
   return end;
 }
 
-static const char *check_escape(const tvms_lexer *lexer, const char *at, const char *end,
-                                bool bytes) {
+static const char *check_escape(const tvms_lexer *lexer, const char *at,
+                                const char *end, bool bytes) {
   char letter = at[1];
   if (letter == 'x') return check_hex(lexer, at + 1, 2);
   if (bytes) return at + 2;
@@ -195,18 +200,22 @@ static const char *check_escape(const tvms_lexer *lexer, const char *at, const c
     report_escape(lexer, at, at + 2, "'\\N' needs the name of a character in braces");
     return at + 2;
   }
-  tvms_report(&lexer->context->diags, TVMS_D_named_escape, span_of(lexer, at, shut + 1));
+  tvms_report(&lexer->context->diags, TVMS_D_named_escape,
+              span_of(lexer, at, shut + 1));
   return shut + 1;
 }
 
 static void check_body(const tvms_lexer *lexer, string_form form, const char *end) {
   for (const char *at = form.body; at < end;) {
     if (form.bytes && (unsigned char)*at >= 0x80) {
-      tvms_report(&lexer->context->diags, TVMS_D_wide_bytes, span_of(lexer, at, at + 1));
+      tvms_report(&lexer->context->diags, TVMS_D_wide_bytes,
+                  span_of(lexer, at, at + 1));
       return;
     }
-    if (*at == '\\' && !form.raw) at = check_escape(lexer, at, end, form.bytes);
-    else at += *at == '\\' ? 2 : 1;
+    if (*at == '\\' && !form.raw)
+      at = check_escape(lexer, at, end, form.bytes);
+    else
+      at += *at == '\\' ? 2 : 1;
   }
 }
 
@@ -215,7 +224,9 @@ tvms_token_kind tvms_lex_escapes(tvms_lexer *lexer) {
   return TVMS_TOK_STRING;
 }
 
-static bool ends_line(char c) { return c == '\n' || c == '\r'; }
+static bool ends_line(char c) {
+  return c == '\n' || c == '\r';
+}
 
 // After the backslash at `at` and what it escapes.
 static const char *skip_escape(const tvms_lexer *lexer, const char *at) {
@@ -286,7 +297,8 @@ static const char *skip_field(tvms_lexer *lexer, string_form form, const char *f
     }
     if (c == '}' && open == 0) return at + 1;
     if (c == ':' && open == 0) in_spec = true;
-    if (c == '(' || c == '[' || (c == '{' && !in_spec)) open += !in_spec;
+    if (c == '(' || c == '[' || (c == '{' && !in_spec))
+      open += !in_spec;
     else if (c == '{' && depth < DEEPEST_FSTRING) {
       at = skip_field(lexer, form, at + 1, depth + 1);
       continue;
@@ -402,7 +414,8 @@ static char *put_character(char *out, uint32_t c) {
   return out;
 }
 
-static const char *decode_hex(const char *at, const char *end, int digits, uint32_t *c) {
+static const char *decode_hex(const char *at, const char *end, int digits,
+                              uint32_t *c) {
   *c = 0;
   for (int i = 0; i < digits && at < end && hex_digit(*at) >= 0; i++, at++) {
     *c = *c * 16 + (uint32_t)hex_digit(*at);
@@ -412,7 +425,8 @@ static const char *decode_hex(const char *at, const char *end, int digits, uint3
 }
 
 // The escape behind the backslash at `at`; unknown ones stand for themselves.
-static const char *decode_escape(const char *at, const char *end, bool bytes, char **out) {
+static const char *decode_escape(const char *at, const char *end, bool bytes,
+                                 char **out) {
   static const char letters[] = "abfnrtv\\'\"";
   static const char values[] = "\a\b\f\n\r\t\v\\'\"";
   char letter = at[1];
@@ -437,8 +451,10 @@ static const char *decode_escape(const char *at, const char *end, bool bytes, ch
     *(*out)++ = '\\';
     return at + 1;
   }
-  if (bytes) *(*out)++ = (char)c;
-  else *out = put_character(*out, c);
+  if (bytes)
+    *(*out)++ = (char)c;
+  else
+    *out = put_character(*out, c);
   return at;
 }
 

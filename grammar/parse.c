@@ -16,10 +16,10 @@
 
 // The parser's stack is a block of the context's memory, like everything else: failing to
 // grow it unwinds, and the block goes when the context does.
-#define malloc(size)         tvms_take(&p->build->context->memory, (size))
-#define realloc(block, size) tvms_retake(&p->build->context->memory, (block), (size))
-#define free(block)          tvms_give(&pParser->build->context->memory, (block))
-#define YYNOERRORRECOVERY          1
+#define malloc(size)                     tvms_take(&p->build->context->memory, (size))
+#define realloc(block, size)             tvms_retake(&p->build->context->memory, (block), (size))
+#define free(block)                      tvms_give(&pParser->build->context->memory, (block))
+#define YYNOERRORRECOVERY                1
 #define tvms_grammar_ENGINEALWAYSONSTACK 1
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -44,7 +44,7 @@ static const struct {
   uint8_t value;
 } terminals[] = {
 #define TERMINAL_END 0
-#define TOKEN(KIND, spelling, TERMINAL, value)                                           \
+#define TOKEN(KIND, spelling, TERMINAL, value)                                         \
   [TVMS_TOK_##KIND] = {TERMINAL_##TERMINAL, value},
 #include "grammar/tokens.def"
 };
@@ -55,8 +55,12 @@ typedef struct {
   yyParser lemon;
 } parse;
 
-static tvms_diags *diags_of(parse *p) { return &p->build.context->diags; }
-static const char *text_of(const parse *p) { return p->build.surface->source->text; }
+static tvms_diags *diags_of(parse *p) {
+  return &p->build.context->diags;
+}
+static const char *text_of(const parse *p) {
+  return p->build.surface->source->text;
+}
 
 /* Feeding */
 
@@ -132,11 +136,16 @@ static void say_expected(const parse *p, char *text, size_t size) {
     int terminal;
     const char *text;
   } marks[] = {
-      {TERMINAL_SHUT_ROUND, "')'"},    {TERMINAL_SHUT_SQUARE, "']'"},
-      {TERMINAL_SHUT_CURLY, "'}'"},    {TERMINAL_COLON, "':'"},
-      {TERMINAL_COMMA, "','"},         {TERMINAL_FOR_IN, "'in'"},
-      {TERMINAL_IMPORT, "'import'"},   {TERMINAL_ELSE, "'else'"},
-      {TERMINAL_OPEN_ROUND, "'('"},    {TERMINAL_NAME, "a name"},
+      {TERMINAL_SHUT_ROUND, "')'"},
+      {TERMINAL_SHUT_SQUARE, "']'"},
+      {TERMINAL_SHUT_CURLY, "'}'"},
+      {TERMINAL_COLON, "':'"},
+      {TERMINAL_COMMA, "','"},
+      {TERMINAL_FOR_IN, "'in'"},
+      {TERMINAL_IMPORT, "'import'"},
+      {TERMINAL_ELSE, "'else'"},
+      {TERMINAL_OPEN_ROUND, "'('"},
+      {TERMINAL_NAME, "a name"},
       {TERMINAL_NUMBER, "an expression"},
   };
   enum { COUNT = sizeof marks / sizeof marks[0], MOST = 3 };
@@ -148,7 +157,8 @@ static void say_expected(const parse *p, char *text, size_t size) {
                 && (marks[i].terminal == TERMINAL_NAME
                     || marks[i].terminal == TERMINAL_OPEN_ROUND);
     bool operand = marks[i].terminal == TERMINAL_OPEN_ROUND && takes(p, TERMINAL_DOT);
-    if (!part && !operand && takes(p, marks[i].terminal)) found[count++] = marks[i].text;
+    if (!part && !operand && takes(p, marks[i].terminal))
+      found[count++] = marks[i].text;
   }
   text[0] = '\0';
   if (count == 0 || count > MOST) return;
@@ -208,7 +218,8 @@ static bool report_refused(parse *p, tvms_token token) {
 
 // Pops to where a statement may stand and puts an ERROR or UNSUPPORTED there, which spans
 // from the first token of the logical line to `end`.
-static void give_up_statement(parse *p, uint32_t begin, uint32_t end, bool unsupported) {
+static void give_up_statement(parse *p, uint32_t begin, uint32_t end,
+                              bool unsupported) {
   yyParser *lemon = &p->lemon;
   while (lemon->yytos > lemon->yystack) {
     YYACTIONTYPE state = lemon->yytos->stateno;
@@ -219,7 +230,8 @@ static void give_up_statement(parse *p, uint32_t begin, uint32_t end, bool unsup
     lemon->yytos--;
   }
   tvms_surf_kind kind = unsupported ? TVMS_SURF_UNSUPPORTED : TVMS_SURF_ERROR;
-  tvms_ref ref = surf_node(&p->build, kind, 0, begin, end > begin ? end : begin, 0, 0, 0);
+  tvms_ref ref =
+      surf_node(&p->build, kind, 0, begin, end > begin ? end : begin, 0, 0, 0);
   p->build.grouped = 0;
   p->layout.indents.items[p->layout.indents.len - 1].skipped = true;
   feed(p, TERMINAL_ERROR, begin, end, ref);
@@ -402,7 +414,8 @@ static void report_missing_block(parse *p, tvms_token token) {
 static bool follows_skipped(const parse *p, tvms_token token) {
   tvms_token first = p->layout.first;
   const tvms_indent *level = &p->layout.indents.items[p->layout.indents.len - 1];
-  if (first.kind == TVMS_TOK_NAME && first.end - first.begin == 4 && token.begin > first.begin
+  if (first.kind == TVMS_TOK_NAME && first.end - first.begin == 4
+      && token.begin > first.begin
       && memcmp(text_of(p) + first.begin, "case", 4) == 0) {
     return p->layout.indents.len > 1 && level[-1].skipped;
   }
@@ -438,7 +451,8 @@ static bool recover(parse *p, tvms_token *token) {
   tvms_token first = p->layout.first;
   if (token->kind == TVMS_TOK_NEWLINE && is_header(first.kind)
       && takes(p, TERMINAL_COLON)) {
-    tvms_report(diags_of(p), TVMS_D_missing_colon, (tvms_span){token->begin, token->end});
+    tvms_report(diags_of(p), TVMS_D_missing_colon,
+                (tvms_span){token->begin, token->end});
     feed(p, TERMINAL_COLON, token->begin, token->begin, 0);
     return true;
   }

@@ -44,7 +44,8 @@ static bool is_compound(tvms_surf_kind kind) {
 // Gives every comment before `end` to `owner`.
 static void own_until(owning *own, uint32_t end, tvms_ref owner) {
   tvms_surface *surface = own->surface;
-  while (own->next < surface->comment_count && surface->comments[own->next].begin < end) {
+  while (own->next < surface->comment_count
+         && surface->comments[own->next].begin < end) {
     surface->comments[own->next++].owner = owner;
   }
 }
@@ -52,7 +53,8 @@ static void own_until(owning *own, uint32_t end, tvms_ref owner) {
 // True if only white space, ';' or a bracket stands between the bytes.
 static bool same_line(const tvms_surface *surface, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; i++) {
-    if (surface->source->text[i] == '\n' || surface->source->text[i] == '\r') return false;
+    if (surface->source->text[i] == '\n' || surface->source->text[i] == '\r')
+      return false;
   }
   return true;
 }
@@ -67,7 +69,10 @@ static void bodies_of(const tvms_surface *surface, const tvms_surf *node,
     bodies[1] = suites->b;
     return;
   case TVMS_SURF_WHILE:
-  case TVMS_SURF_IF: bodies[0] = node->b; bodies[1] = node->c; return;
+  case TVMS_SURF_IF:
+    bodies[0] = node->b;
+    bodies[1] = node->c;
+    return;
   case TVMS_SURF_WITH: bodies[0] = node->b; return;
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: bodies[0] = node->a; return;
@@ -95,7 +100,8 @@ static void own_before(owning *own, tvms_ref ref) {
     return;
   }
   uint32_t column = column_of(surface, begin);
-  while (own->next < surface->comment_count && surface->comments[own->next].begin < begin) {
+  while (own->next < surface->comment_count
+         && surface->comments[own->next].begin < begin) {
     tvms_comment *comment = &surface->comments[own->next++];
     bool deeper = comment->own_line && column_of(surface, comment->begin) > column;
     comment->owner = deeper ? 0 : ref;
@@ -117,7 +123,8 @@ static void own_statement(owning *own, tvms_ref ref, uint32_t limit) {
       own->surface->comments[own->next++].owner = ref;
     }
     bool last = i == 1 || !bodies[1];
-    own_block(own, bodies[i], last ? node->end : tvms_surf_at(surface, bodies[1])->begin);
+    own_block(own, bodies[i],
+              last ? node->end : tvms_surf_at(surface, bodies[1])->begin);
   }
   own_until(own, node->end, ref);
   if (own->next < surface->comment_count) {
@@ -131,12 +138,15 @@ static void own_statement(owning *own, tvms_ref ref, uint32_t limit) {
 static void own_block(owning *own, tvms_ref list, uint32_t end) {
   tvms_memory *memory = &own->surface->context->memory;
   if (tvms_deeper(memory)) {
-    tvms_each_surf(own->surface, ref, list) { own_statement(own, ref, end + 1); }
+    tvms_each_surf(own->surface, ref, list) {
+      own_statement(own, ref, end + 1);
+    }
   }
   tvms_shallower(memory);
 }
 
-void tvms_surface_parse(tvms_surface *surface, tvms_context *context, tvms_source *source) {
+void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
+                        tvms_source *source) {
   *surface = (tvms_surface){.context = context, .source = source};
   context->diags.source = source;
   tvms_parse_file(surface);

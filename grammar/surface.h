@@ -53,11 +53,11 @@ typedef enum {
   TVMS_OP_IS,
   TVMS_OP_IS_NOT,
   // kinds of parameters
-  TVMS_OP_PARAM,          // x
-  TVMS_OP_SLASH,          // bare /
-  TVMS_OP_STAR,           // *args, or bare * with name 0
-  TVMS_OP_KEYWORD_ONLY,   // x after * or *args
-  TVMS_OP_DOUBLE_STAR,    // **kwargs
+  TVMS_OP_PARAM,         // x
+  TVMS_OP_SLASH,         // bare /
+  TVMS_OP_STAR,          // *args, or bare * with name 0
+  TVMS_OP_KEYWORD_ONLY,  // x after * or *args
+  TVMS_OP_DOUBLE_STAR,   // **kwargs
 } tvms_surf_op;
 
 enum {
@@ -71,7 +71,8 @@ typedef struct {
   uint8_t kind;  // tvms_surf_kind
   uint8_t op;    // tvms_surf_op
   uint8_t flags;
-  uint8_t parens;  // redundant parentheses around the expression as written, at most 255
+  uint8_t
+      parens;  // redundant parentheses around the expression as written, at most 255
   uint32_t begin;  // bytes of the node without its redundant parentheses
   uint32_t end;
   uint32_t a;
@@ -84,8 +85,9 @@ typedef struct {
 typedef struct {
   uint32_t begin;  // at the '#'
   uint32_t end;
-  tvms_ref owner;  // statement it belongs to: the one that follows an own-line comment in
-                   // its body, or the one whose line it ends; 0: end of file or of a body
+  tvms_ref
+      owner;  // statement it belongs to: the one that follows an own-line comment in
+              // its body, or the one whose line it ends; 0: end of file or of a body
   bool own_line;
 } tvms_comment;
 
@@ -95,7 +97,7 @@ typedef struct {
   tvms_surf *nodes;  // [0] is unused
   uint32_t count;
   uint32_t cap;
-  tvms_ref body;  // statements of the file
+  tvms_ref body;           // statements of the file
   tvms_comment *comments;  // in order of place
   uint32_t comment_count;
   uint32_t comment_cap;
@@ -104,7 +106,8 @@ typedef struct {
 // Parses a source. Syntax errors are reported in `context->diags`, all of them in one
 // run; the tree then has ERROR nodes and is safe to walk. The tree is owned by
 // context->memory until tvms_surface_fini.
-void tvms_surface_parse(tvms_surface *surface, tvms_context *context, tvms_source *source);
+void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
+                        tvms_source *source);
 
 // Parses one expression that stands in `span` of the source (the text of a string literal
 // without escapes: `"n + 1"` in a shape). Its nodes are added to `surface`, with true
@@ -127,7 +130,7 @@ static inline uint32_t tvms_surf_count(const tvms_surface *surface, tvms_ref lis
   return count;
 }
 
-#define tvms_each_surf(surface, ref, list)                                               \
+#define tvms_each_surf(surface, ref, list)                                             \
   for (tvms_ref ref = (list); ref; ref = tvms_surf_at((surface), ref)->next)
 
 // Parts of a DEF or CLASS in one place. Lists as in surface.def.
@@ -162,6 +165,7 @@ bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref);
 
 // The bytes between the quotes of a plain one-piece string without escapes, for parsing
 // an expression inside it. Returns false for any other string.
-bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref, tvms_span *inside);
+bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref,
+                             tvms_span *inside);
 
 #endif

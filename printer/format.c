@@ -4,7 +4,7 @@
 
 enum { DEFAULT_WIDTH = 88, STEP = 4 };
 
-static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, bool top);
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener);
 
 /* Blank lines */
 
@@ -36,18 +36,44 @@ static bool is_import(const tvms_surf *node) {
   return node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM;
 }
 
-// Blank lines to write before a statement, or before the comments that lead it.
-static uint32_t blank_lines(const tvms_writer *w, tvms_ref before, tvms_ref ref,
-                            uint32_t begin, bool top) {
-  if (!before && w->out->len <= 3) return 0;  // nothing but a byte order mark
-  uint32_t most = top ? 2 : 1;
+static bool is_docstring(const tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  return node->kind == TVMS_SURF_EXPRESSION
+         && w->nodes[node->a].kind == TVMS_SURF_STRING;
+}
+
+// Blank lines before the first statement of a block that `opener` begins.
+static uint32_t blank_at_start(const tvms_writer *w, tvms_ref opener, tvms_ref ref,
+                               uint32_t blank) {
+  if (!opener) return 0;
+  bool definition = is_definition(&w->nodes[opener]);
+  if (definition && is_docstring(w, ref)) return 0;
+  if (!definition && is_definition(&w->nodes[ref])) return 1;
+  return blank ? 1 : 0;
+}
+
+// Where a statement stands: what is before it in its block (0: nothing), and what opened
+// the block (0: the file).
+typedef struct {
+  tvms_ref before;
+  tvms_ref opener;
+} setting;
+
+// Blank lines to write before a statement, or before the comments that lead it; `begin`
+// is where the first of them stands in the source.
+static uint32_t blank_lines(const tvms_writer *w, setting at, tvms_ref ref,
+                            uint32_t begin) {
+  uint32_t most = at.opener ? 1 : 2;
   uint32_t blank = blank_before(w, begin);
   if (blank > most) blank = most;
-  if (!before) return 0;
-  bool apart = is_definition(&w->nodes[ref]) || is_definition(&w->nodes[before]);
-  if (apart) return most;
-  if (is_import(&w->nodes[before]) && !is_import(&w->nodes[ref]) && blank == 0) return 1;
-  return blank;
+  if (!at.before) return blank_at_start(w, at.opener, ref, blank);
+  const tvms_surf *node = &w->nodes[ref], *before = &w->nodes[at.before];
+  if (is_definition(node) || is_definition(before)) return most;
+  if (blank) return blank;
+  bool after_docstring = w->nodes[at.opener].kind == TVMS_SURF_CLASS
+                         && is_docstring(w, at.before)
+                         && w->nodes[at.opener].c == at.before;
+  return after_docstring || (is_import(before) && !is_import(node));
 }
 
 static void start_line(tvms_writer *w) {
@@ -55,7 +81,9 @@ static void start_line(tvms_writer *w) {
   tvms_strbuf_fill(w->out, ' ', w->indent);
 }
 
-static void end_line(tvms_writer *w) { tvms_put_text(w, w->line_end); }
+static void end_line(tvms_writer *w) {
+  tvms_put_text(w, w->line_end);
+}
 
 static void put_blank(tvms_writer *w, uint32_t count) {
   for (; count > 0; count--) {
@@ -135,8 +163,10 @@ static bool comment_is(const tvms_writer *w, uint32_t index, const char *what) {
 static bool has_long_string(const tvms_writer *w, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i + 2 < end; i++) {
     char c = w->source[i];
-    if ((c == '"' || c == '\'') && w->source[i + 1] == c && w->source[i + 2] == c) return true;
-    if (c == '\\' && (w->source[i + 1] == '\n' || w->source[i + 1] == '\r')) return true;
+    if ((c == '"' || c == '\'') && w->source[i + 1] == c && w->source[i + 2] == c)
+      return true;
+    if (c == '\\' && (w->source[i + 1] == '\n' || w->source[i + 1] == '\r'))
+      return true;
   }
   return false;
 }
@@ -164,8 +194,10 @@ static void copy_lines(tvms_writer *w, uint32_t begin, uint32_t end, uint32_t co
     }
     bool blank = w->source[at] == '\n' || w->source[at] == '\r';
     w->line = w->out->len;
-    if (!blank && skipped == column) tvms_strbuf_fill(w->out, ' ', w->indent);
-    else if (!blank) tvms_strbuf_fill(w->out, ' ', skipped);
+    if (!blank && skipped == column)
+      tvms_strbuf_fill(w->out, ' ', w->indent);
+    else if (!blank)
+      tvms_strbuf_fill(w->out, ' ', skipped);
   }
   end_line(w);
   while (w->comment_at < end) {
@@ -205,7 +237,9 @@ static bool is_skipped(const tvms_writer *w, uint32_t begin, uint32_t end) {
 
 /* Simple statements */
 
-static void word(tvms_writer *w, const char *text) { tvms_put_text(w, text); }
+static void word(tvms_writer *w, const char *text) {
+  tvms_put_text(w, text);
+}
 
 static void write_list(tvms_writer *w, const char *keyword, tvms_ref list) {
   word(w, keyword);
@@ -248,7 +282,7 @@ static void write_from(tvms_writer *w, const tvms_surf *node) {
 
 static void write_assign(tvms_writer *w, const tvms_surf *node) {
   for (tvms_ref target = node->a; target; target = w->nodes[target].next) {
-    tvms_write_value(w, target, 3);
+    tvms_write_value(w, target, 4);
     word(w, " = ");
   }
   tvms_write_value(w, node->b, 0);
@@ -258,7 +292,7 @@ static void write_annotated(tvms_writer *w, const tvms_surf *node) {
   // The parentheses of `(x): int` are no decoration: they make x no local variable.
   tvms_write_item(w, node->a, 1);
   word(w, ": ");
-  tvms_write_value(w, node->b, node->c ? 3 : 0);
+  tvms_write_value(w, node->b, node->c ? 4 : 0);
   if (!node->c) return;
   word(w, " = ");
   tvms_write_value(w, node->c, 0);
@@ -275,8 +309,10 @@ static void write_assert(tvms_writer *w, const tvms_surf *node) {
 static void write_simple(tvms_writer *w, const tvms_surf *node) {
   switch ((int)node->kind) {
   case TVMS_SURF_EXPRESSION:
-    if (w->nodes[node->a].parens) tvms_write_item(w, node->a, 0);
-    else tvms_write_value(w, node->a, 0);
+    if (w->nodes[node->a].parens)
+      tvms_write_item(w, node->a, 0);
+    else
+      tvms_write_value(w, node->a, 0);
     return;
   case TVMS_SURF_ASSIGN: write_assign(w, node); return;
   case TVMS_SURF_ANN_ASSIGN: write_annotated(w, node); return;
@@ -328,7 +364,8 @@ static uint32_t last_end(const tvms_writer *w, tvms_ref list) {
 
 // ':' and the body. `from` is where the header's text ends, `end` where what follows the
 // statement begins.
-static void write_suite(tvms_writer *w, uint32_t from, tvms_ref body, uint32_t end) {
+static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref body,
+                        uint32_t end) {
   tvms_put_char(w, ':');
   leftovers(w, from);
   uint32_t first = w->nodes[body].begin;
@@ -340,25 +377,23 @@ static void write_suite(tvms_writer *w, uint32_t from, tvms_ref body, uint32_t e
   }
   end_line(w);
   w->indent += STEP;
-  write_block(w, body, end, false);
+  write_block(w, body, end, opener);
   w->indent -= STEP;
 }
 
-// The body of a part that `else` or `elif` at `other` follows.
-static void write_else(tvms_writer *w, uint32_t column, uint32_t other, tvms_ref body,
+// The part of `opener` that `else` at `other` begins.
+static void write_else(tvms_writer *w, tvms_ref opener, uint32_t other, tvms_ref body,
                        uint32_t end) {
-  (void)column;
   while (w->comment_at < other) {
     own_line(w, 0);
   }
   start_line(w);
   word(w, "else");
-  write_suite(w, other, body, end);
+  write_suite(w, opener, other, body, end);
 }
 
 static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  uint32_t column = column_of(w, node->begin);
   word(w, "if ");
   for (;;) {
     tvms_write_value(w, node->a, 1);
@@ -366,10 +401,10 @@ static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
     bool elif = node->c && (other->flags & TVMS_SURF_ELIF);
     uint32_t body_end = last_end(w, node->b);
     uint32_t next = !node->c ? end : elif ? other->begin : find_else(w, body_end);
-    write_suite(w, w->nodes[node->a].end, node->b, next);
+    write_suite(w, ref, w->nodes[node->a].end, node->b, next);
     if (!node->c) return;
     if (!elif) {
-      write_else(w, column, next, node->c, end);
+      write_else(w, ref, next, node->c, end);
       return;
     }
     while (w->comment_at < other->begin) {
@@ -381,24 +416,25 @@ static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
   }
 }
 
-static void write_loop_end(tvms_writer *w, uint32_t header, tvms_ref body, tvms_ref other,
-                           uint32_t column, uint32_t end) {
+static void write_loop_end(tvms_writer *w, tvms_ref ref, uint32_t header, tvms_ref body,
+                           tvms_ref other, uint32_t end) {
   uint32_t next = other ? find_else(w, last_end(w, body)) : end;
-  write_suite(w, header, body, next);
-  if (other) write_else(w, column, next, other, end);
+  write_suite(w, ref, header, body, next);
+  if (other) write_else(w, ref, next, other, end);
 }
 
-static void write_for(tvms_writer *w, const tvms_surf *node, uint32_t end) {
+static void write_for(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
   const tvms_surf *suites = &w->nodes[node->c];
   word(w, "for ");
   tvms_write_value(w, node->a, 4);
   word(w, " in ");
   tvms_write_value(w, node->b, 1);
-  write_loop_end(w, w->nodes[node->b].end, suites->a, suites->b, column_of(w, node->begin),
-                 end);
+  write_loop_end(w, ref, w->nodes[node->b].end, suites->a, suites->b, end);
 }
 
-static void write_with(tvms_writer *w, const tvms_surf *node, uint32_t end) {
+static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
   tvms_ref last = node->a;
   while (w->nodes[last].next) {
     last = w->nodes[last].next;
@@ -406,22 +442,26 @@ static void write_with(tvms_writer *w, const tvms_surf *node, uint32_t end) {
   uint32_t header = w->nodes[last].end;
   word(w, "with ");
   size_t here = w->out->len;
-  bool open = (node->flags & TVMS_SURF_COMMA) || w->comment_at < header;
+  bool several = node->a != last;
+  bool open = node->flags & TVMS_SURF_COMMA || (several && w->comment_at < header);
   w->limit = w->width - 1;
   if (open || !tvms_write_flat_list(w, node->a)) {
     w->out->len = here;
-    bool single = node->a == last && !open && !w->nodes[last].b;
     tvms_bracketed b = {.open = "(",
                         .shut = ")",
                         .items = node->a,
                         .end = header,
                         .kept_open = node->flags & TVMS_SURF_COMMA,
-                        .trailing = true};
-    if (single) tvms_write_value(w, w->nodes[last].a, 1);
-    else if (node->a == last && !open) tvms_write_item(w, last, 1);
-    else tvms_write_brackets(w, &b, 1);
+                        .trailing = true,
+                        .no_middle = several};
+    if (several || open)
+      tvms_write_brackets(w, &b, 1);
+    else if (w->nodes[last].b)
+      tvms_write_item(w, last, 1);
+    else
+      tvms_write_value(w, w->nodes[last].a, 1);
   }
-  write_suite(w, header, node->b, end);
+  write_suite(w, ref, header, node->b, end);
 }
 
 static void write_decorators(tvms_writer *w, tvms_ref list) {
@@ -458,30 +498,53 @@ static uint32_t params_end(const tvms_writer *w, const tvms_surf *head) {
   return end;
 }
 
-static uint32_t return_columns(tvms_writer *w, const tvms_surf *head) {
-  if (!head->b) return 1;
+static uint32_t columns_of(tvms_writer *w, tvms_ref ref) {
   size_t len = w->out->len, line = w->line;
-  w->limit = UINT32_MAX;
-  bool flat = tvms_write_flat(w, head->b, false);
-  uint32_t columns = flat ? (uint32_t)(w->out->len - len) : w->width;
+  w->forced = true;
+  (void)!tvms_write_flat(w, ref, true);
+  w->forced = false;
+  uint32_t columns = (uint32_t)(w->out->len - len);
   w->out->len = len;
   w->line = line;
-  return columns + 5;
+  return columns;
 }
 
-static void write_definition(tvms_writer *w, const tvms_surf *node, uint32_t end) {
-  tvms_surf_definition def =
-      tvms_surf_define(w->surface, (tvms_ref)(node - w->nodes));
+static bool is_open_inside(tvms_writer *w, tvms_ref ref) {
+  size_t len = w->out->len, line = w->line;
+  w->limit = UINT32_MAX;
+  bool flat = tvms_write_flat(w, ref, true);
+  w->out->len = len;
+  w->line = line;
+  return !flat;
+}
+
+// Columns of " -> …:" that must stand on the line of the parameters: all of it if it fits
+// the line of their closing bracket, else up to the bracket where it is split itself.
+static uint32_t return_columns(tvms_writer *w, const tvms_surf *head, bool lone) {
+  if (!head->b) return 1;
+  const tvms_surf *node = &w->nodes[head->b];
+  uint32_t all = columns_of(w, head->b) + 5;
+  bool splits =
+      (node->kind == TVMS_SURF_CALL && node->b) || node->kind == TVMS_SURF_SUBSCRIPT;
+  bool fits = w->indent + 1 + all <= w->width && !is_open_inside(w, head->b);
+  return fits || !splits || (lone && !is_open_inside(w, head->b))
+             ? all
+             : columns_of(w, node->a) + 5;
+}
+
+static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  tvms_surf_definition def = tvms_surf_define(w->surface, ref);
   const tvms_surf *head = &w->nodes[node->b];
+  bool is_def = node->kind == TVMS_SURF_DEF;
   if (def.decorators) {
     write_decorators(w, def.decorators);
-    uint32_t name = head->begin;
-    while (w->comment_at < name) {
+    while (w->comment_at < head->begin) {
       own_line(w, 0);
     }
     start_line(w);
   }
-  word(w, node->kind == TVMS_SURF_DEF ? "def " : "class ");
+  word(w, is_def ? "def " : "class ");
   word(w, tvms_text(w->surface->context, def.name));
   write_type_params(w, def.type_params);
   tvms_bracketed b = {.open = "(",
@@ -489,15 +552,16 @@ static void write_definition(tvms_writer *w, const tvms_surf *node, uint32_t end
                       .items = def.params,
                       .end = params_end(w, head),
                       .kept_open = head->flags & TVMS_SURF_COMMA,
-                      .trailing = true};
-  b.no_middle = node->kind == TVMS_SURF_DEF && def.params && !w->nodes[def.params].next;
-  bool brackets = node->kind == TVMS_SURF_DEF || def.params || w->comment_at < b.end;
-  if (brackets) tvms_write_brackets(w, &b, return_columns(w, head));
+                      .trailing = is_def};
+  bool lone = is_def && def.params && !w->nodes[def.params].next;
+  b.no_middle = b.lone_comma = lone;
+  bool brackets = is_def || def.params || w->comment_at < b.end;
+  if (brackets) tvms_write_brackets(w, &b, return_columns(w, head, lone));
   if (head->b) {
     word(w, " -> ");
     tvms_write_value(w, head->b, 1);
   }
-  write_suite(w, head->end, def.body, end);
+  write_suite(w, ref, head->end, def.body, end);
 }
 
 /* Any statement */
@@ -516,20 +580,18 @@ static bool is_compound(const tvms_surf *node) {
 
 static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  bool decorated = is_definition(node)
-                   && tvms_surf_define(w->surface, ref).decorators;
+  bool decorated = is_definition(node) && tvms_surf_define(w->surface, ref).decorators;
   if (!decorated) start_line(w);
   switch ((int)node->kind) {
   case TVMS_SURF_IF: write_if(w, ref, end); break;
-  case TVMS_SURF_FOR: write_for(w, node, end); break;
+  case TVMS_SURF_FOR: write_for(w, ref, end); break;
   case TVMS_SURF_WHILE:
     word(w, "while ");
     tvms_write_value(w, node->a, 1);
-    write_loop_end(w, w->nodes[node->a].end, node->b, node->c, column_of(w, node->begin),
-                   end);
+    write_loop_end(w, ref, w->nodes[node->a].end, node->b, node->c, end);
     break;
-  case TVMS_SURF_WITH: write_with(w, node, end); break;
-  default: write_definition(w, node, end); break;
+  case TVMS_SURF_WITH: write_with(w, ref, end); break;
+  default: write_definition(w, ref, end); break;
   }
 }
 
@@ -551,61 +613,60 @@ static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
 
 // Comments that lead a statement, with the blank lines before and between. Returns false
 // if `# fmt: off` was among them; the statements before `*off` are then written.
-static bool write_leading(tvms_writer *w, tvms_ref before, tvms_ref ref, uint32_t end,
-                          bool top, uint32_t *off) {
+static bool write_leading(tvms_writer *w, setting at, tvms_ref ref, uint32_t end,
+                          uint32_t *off) {
   const tvms_surf *node = &w->nodes[ref];
-  uint32_t most = top ? 2 : 1;
+  uint32_t most = at.opener ? 1 : 2;
   bool first = true;
-  while (w->comment_at < node->begin) {
-    uint32_t blank = blank_before(w, w->comment_at);
-    if (first) blank = blank_lines(w, before, ref, w->comment_at, top);
+  for (; w->comment_at < node->begin; first = false) {
+    uint32_t blank =
+        first ? blank_lines(w, at, ref, w->comment_at) : blank_before(w, w->comment_at);
+    if (blank > most) blank = most;
     if (comment_is(w, w->next, "fmt: off")) {
       *off = off_until(w, end);
       if (may_copy(w, w->comment_at, *off)) {
-        put_blank(w, blank < most ? blank : most);
+        put_blank(w, blank);
         copy_lines(w, w->comment_at, *off, column_of(w, w->comment_at));
         return false;
       }
     }
-    own_line(w, blank < most ? blank : most);
-    first = false;
+    own_line(w, blank);
   }
-  uint32_t blank = first ? blank_lines(w, before, ref, node->begin, top)
-                         : blank_before(w, node->begin);
-  if (!first && blank && is_definition(node)) blank = most;
-  put_blank(w, blank < most ? blank : most);
+  uint32_t blank =
+      first ? blank_lines(w, at, ref, node->begin) : blank_before(w, node->begin);
+  if (blank > most || (!first && blank && is_definition(node))) blank = most;
+  put_blank(w, blank);
   return true;
 }
 
-static uint32_t start_of_line(const tvms_writer *w, uint32_t offset) {
-  return offset - column_of(w, offset);
-}
-
-static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, bool top) {
-  if (!tvms_deeper(w->memory)) {
-    w->too_deep = true;
-    tvms_shallower(w->memory);
-    return;
-  }
-  uint32_t column = column_of(w, w->nodes[list].begin);
-  tvms_ref before = 0;
+static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
+                             tvms_ref opener) {
+  setting at = {0, opener};
   uint32_t off = 0;
-  for (tvms_ref ref = list; ref; ref = w->nodes[ref].next) {
+  for (tvms_ref ref = list; ref; at.before = ref, ref = w->nodes[ref].next) {
     const tvms_surf *node = &w->nodes[ref];
     if (node->begin < off) continue;
-    tvms_ref next = node->next;
-    // A block in the middle of a line has no end of its own for comments.
-    uint32_t after = next ? w->nodes[next].begin : end;
-    if (!write_leading(w, before, ref, end, top, &off)) {
-      before = ref;
+    uint32_t after = node->next ? w->nodes[node->next].begin : end;
+    if (!write_leading(w, at, ref, end, &off)) {
       if (node->begin < off) continue;
-      put_blank(w, blank_lines(w, before, ref, node->begin, top));
+      // The region ended at `# fmt: on`, which leads this statement.
+      at.before = ref;
+      (void)write_leading(w, at, ref, end, &off);
     }
     write_statement(w, ref, after);
-    before = ref;
   }
-  bool own_lines = start_of_line(w, w->nodes[list].begin) + column == w->nodes[list].begin;
-  if (own_lines) comments_at_end(w, end, column);
+}
+
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener) {
+  if (tvms_deeper(w->memory)) {
+    write_statements(w, list, end, opener);
+    // In a body on its header's line no comment can follow.
+    uint32_t begin = w->nodes[list].begin;
+    bool own_lines = !lines_between(w, w->nodes[opener].begin, begin);
+    if (!opener || !own_lines) comments_at_end(w, end, column_of(w, begin));
+  } else {
+    w->too_deep = true;
+  }
   tvms_shallower(w->memory);
 }
 
@@ -619,7 +680,7 @@ static void write_file(tvms_writer *w) {
   if (surface->source->size >= 3 && memcmp(w->source, "\xEF\xBB\xBF", 3) == 0) {
     tvms_put(w, w->source, 3);
   }
-  if (surface->body) write_block(w, surface->body, surface->source->size, true);
+  if (surface->body) write_block(w, surface->body, surface->source->size, 0);
   comments_at_end(w, UINT32_MAX, 0);
 }
 

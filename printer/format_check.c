@@ -61,7 +61,8 @@ static bool same_string(comparing *c, tvms_ref a, tvms_ref b) {
   tvms_mark mark = tvms_arena_mark(scratch);
   tvms_surf_text x = tvms_surf_string(c->a, a, scratch);
   tvms_surf_text y = tvms_surf_string(c->b, b, scratch);
-  bool same = x.is_bytes == y.is_bytes && x.len == y.len && memcmp(x.text, y.text, x.len) == 0
+  bool same = x.is_bytes == y.is_bytes && x.len == y.len
+              && memcmp(x.text, y.text, x.len) == 0
               && tvms_surf_is_fstring(c->a, a) == tvms_surf_is_fstring(c->b, b);
   tvms_arena_reset(scratch, mark);
   return same;
@@ -71,7 +72,8 @@ static bool same_string(comparing *c, tvms_ref a, tvms_ref b) {
 static bool same_node(comparing *c, tvms_ref x, tvms_ref y) {
   const tvms_surf *a = tvms_surf_at(c->a, x), *b = tvms_surf_at(c->b, y);
   int meant = TVMS_SURF_ELIF;
-  if (a->kind != b->kind || a->op != b->op || (a->flags & meant) != (b->flags & meant)) {
+  if (a->kind != b->kind || a->op != b->op
+      || (a->flags & meant) != (b->flags & meant)) {
     return false;
   }
   switch ((int)a->kind) {
@@ -157,15 +159,16 @@ static tvms_span first_difference(const tvms_surface *surface, tvms_span span) {
   return span.end <= surface->source->size ? span : (tvms_span){0, 0};
 }
 
-static tvms_status refuse(const tvms_surface *surface, tvms_span where, const char *what) {
+static tvms_status refuse(const tvms_surface *surface, tvms_span where,
+                          const char *what) {
   tvms_report(&surface->context->diags, TVMS_D_format_changes,
               first_difference(surface, where), what);
   return TVMS_INTERNAL;
 }
 
 // Parses the text; what it reports is dropped. Returns false if it has errors.
-static bool reparse(tvms_surface *surface, tvms_context *context, const tvms_strbuf *text,
-                    size_t from) {
+static bool reparse(tvms_surface *surface, tvms_context *context,
+                    const tvms_strbuf *text, size_t from) {
   tvms_diags kept = context->diags;
   tvms_diags_init(&context->diags, kept.arena);
   tvms_source *source = tvms_source_create(&context->memory, "formatted text",
@@ -201,8 +204,8 @@ static tvms_status prove(const tvms_surface *surface, tvms_format_options option
   return status;
 }
 
-tvms_status tvms_format_checked(const tvms_surface *surface, tvms_format_options options,
-                                tvms_strbuf *out) {
+tvms_status tvms_format_checked(const tvms_surface *surface,
+                                tvms_format_options options, tvms_strbuf *out) {
   size_t from = out->len;
   if (surface->context->diags.errors) return TVMS_FOUND_ERRORS;
   tvms_strbuf_grow(out, surface->source->size + surface->source->size / 4 + 64);

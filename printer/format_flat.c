@@ -44,16 +44,21 @@ static bool is_trivial(const tvms_surf *node) {
   }
 }
 
-// A bound that lets black write a slice without spaces around the colons.
+// A bound that lets black write a slice without spaces around the colons: no call,
+// attribute, subscript or binary operator is in it.
 static bool is_plain_bound(const tvms_writer *w, tvms_ref ref) {
+  enum { MOST_ITEMS = 16 };
   const tvms_surf *node = &w->nodes[ref];
-  if (!ref) return true;
-  if (node->parens) return false;
+  if (!ref || is_trivial(node)) return true;
   if (node->kind == TVMS_SURF_UNARY && node->op != TVMS_OP_NOT) {
-    const tvms_surf *operand = &w->nodes[node->a];
-    return !operand->parens && is_trivial(operand);
+    return is_trivial(&w->nodes[node->a]);
   }
-  return is_trivial(node);
+  if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST) return false;
+  uint32_t count = 0;
+  for (tvms_ref item = node->a; item; item = w->nodes[item].next) {
+    if (!is_trivial(&w->nodes[item]) || ++count > MOST_ITEMS) return false;
+  }
+  return true;
 }
 
 static bool flat_slice(tvms_writer *w, const tvms_surf *node) {
@@ -101,7 +106,8 @@ static bool flat_trailer(tvms_writer *w, const tvms_surf *node) {
 
 static bool flat_postfix(tvms_writer *w, tvms_ref ref) {
   uint32_t base = w->spine.len;
-  while (is_postfix(&w->nodes[ref]) && (w->spine.len == base || !w->nodes[ref].parens)) {
+  while (is_postfix(&w->nodes[ref])
+         && (w->spine.len == base || !w->nodes[ref].parens)) {
     tvms_push(w->memory, &w->spine, ref);
     ref = w->nodes[ref].a;
   }
@@ -122,7 +128,8 @@ static bool is_tight(const tvms_writer *w, tvms_ref ref) {
   if (node->parens) return false;
   if (node->kind == TVMS_SURF_UNARY && node->op == TVMS_OP_NEGATE) {
     node = &w->nodes[node->a];
-    return !node->parens && (node->kind == TVMS_SURF_INT || node->kind == TVMS_SURF_FLOAT);
+    return !node->parens
+           && (node->kind == TVMS_SURF_INT || node->kind == TVMS_SURF_FLOAT);
   }
   while (node->kind == TVMS_SURF_ATTRIBUTE && !node->parens) {
     node = &w->nodes[node->a];
@@ -148,7 +155,8 @@ static bool is_operation(const tvms_surf *node) {
 
 static bool flat_binary(tvms_writer *w, tvms_ref ref) {
   uint32_t base = w->spine.len;
-  while (is_operation(&w->nodes[ref]) && (w->spine.len == base || !w->nodes[ref].parens)) {
+  while (is_operation(&w->nodes[ref])
+         && (w->spine.len == base || !w->nodes[ref].parens)) {
     tvms_push(w->memory, &w->spine, ref);
     ref = w->nodes[ref].a;
   }
@@ -200,7 +208,9 @@ static bool flat_comp_in(tvms_writer *w, const tvms_surf *node, const char *open
 
 static bool flat_param(tvms_writer *w, const tvms_surf *node) {
   if (node->op == TVMS_OP_SLASH) return flat_text(w, "/");
-  uint32_t stars = node->op == TVMS_OP_STAR ? 1 : node->op == TVMS_OP_DOUBLE_STAR ? 2 : 0;
+  uint32_t stars = node->op == TVMS_OP_STAR          ? 1
+                   : node->op == TVMS_OP_DOUBLE_STAR ? 2
+                                                     : 0;
   tvms_put(w, "**", stars);
   if (node->a) tvms_put_text(w, tvms_text(w->surface->context, node->a));
   if (node->b && (!flat_text(w, ": ") || !flat(w, node->b))) return false;
@@ -209,7 +219,9 @@ static bool flat_param(tvms_writer *w, const tvms_surf *node) {
 }
 
 static bool flat_type_param(tvms_writer *w, const tvms_surf *node) {
-  uint32_t stars = node->op == TVMS_OP_STAR ? 1 : node->op == TVMS_OP_DOUBLE_STAR ? 2 : 0;
+  uint32_t stars = node->op == TVMS_OP_STAR          ? 1
+                   : node->op == TVMS_OP_DOUBLE_STAR ? 2
+                                                     : 0;
   tvms_put(w, "**", stars);
   tvms_put_text(w, tvms_text(w->surface->context, node->a));
   if (node->b && (!flat_text(w, ": ") || !flat(w, node->b))) return false;
@@ -244,7 +256,9 @@ static bool flat_alias(tvms_writer *w, const tvms_surf *node) {
 static bool flat_node(tvms_writer *w, tvms_ref ref) {
   const tvms_surf *node = &w->nodes[ref];
   switch ((int)node->kind) {
-  case TVMS_SURF_NAME: tvms_put_span(w, (tvms_span){node->begin, node->end}); return true;
+  case TVMS_SURF_NAME:
+    tvms_put_span(w, (tvms_span){node->begin, node->end});
+    return true;
   case TVMS_SURF_INT:
   case TVMS_SURF_FLOAT:
   case TVMS_SURF_IMAGINARY: tvms_write_number(w, node); return true;
@@ -293,8 +307,7 @@ static bool flat_node(tvms_writer *w, tvms_ref ref) {
   case TVMS_SURF_TYPE_PARAM: return flat_type_param(w, node);
   case TVMS_SURF_ALIAS: return flat_alias(w, node);
   case TVMS_SURF_WITH_ITEM:
-    return flat(w, node->a)
-           && (!node->b || (flat_text(w, " as ") && flat(w, node->b)));
+    return flat(w, node->a) && (!node->b || (flat_text(w, " as ") && flat(w, node->b)));
   default: return false;
   }
 }

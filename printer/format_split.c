@@ -8,7 +8,9 @@ typedef struct {
   size_t line;
 } place;
 
-static place mark(const tvms_writer *w) { return (place){w->out->len, w->line}; }
+static place mark(const tvms_writer *w) {
+  return (place){w->out->len, w->line};
+}
 static void back(tvms_writer *w, place to) {
   w->out->len = to.len;
   w->line = to.line;
@@ -30,7 +32,9 @@ static void force(tvms_writer *w, tvms_ref ref, bool bare) {
   w->forced = outer;
 }
 
-static void indent(tvms_writer *w, int columns) { w->indent += (uint32_t)columns; }
+static void indent(tvms_writer *w, int columns) {
+  w->indent += (uint32_t)columns;
+}
 
 static void split(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail);
 
@@ -45,7 +49,8 @@ static void write_bare(tvms_writer *w, tvms_ref ref, uint32_t tail) {
 /* Brackets */
 
 static bool flat_items(tvms_writer *w, const tvms_bracketed *b) {
-  return b->index ? tvms_write_flat_index(w, b->index) : tvms_write_flat_list(w, b->items);
+  return b->index ? tvms_write_flat_index(w, b->index)
+                  : tvms_write_flat_list(w, b->items);
 }
 
 static bool has_comment(const tvms_writer *w, const tvms_bracketed *b) {
@@ -64,19 +69,23 @@ static bool try_one_line(tvms_writer *w, const tvms_bracketed *b, uint32_t tail)
   return false;
 }
 
+// The only comment in the bracket may stand behind its opening.
 static bool try_own_line(tvms_writer *w, const tvms_bracketed *b) {
   place here = mark(w);
+  uint32_t comment = w->next;
   tvms_put_text(w, b->open);
+  if (b->items) tvms_write_comments_behind(w, w->nodes[b->items].begin);
   indent(w, 4);
   tvms_new_line(w);
   indent(w, -4);
   w->limit = w->width;
-  if (flat_items(w, b)) {
+  if (w->comment_at >= b->end && flat_items(w, b)) {
     tvms_new_line(w);
     tvms_put_text(w, b->shut);
     return true;
   }
   back(w, here);
+  tvms_to_comment(w, comment);
   return false;
 }
 
@@ -91,14 +100,20 @@ static void comments_to_end(tvms_writer *w, uint32_t end) {
 
 static void one_a_line(tvms_writer *w, const tvms_bracketed *b) {
   tvms_put_text(w, b->open);
-  if (b->items) tvms_write_comments_behind(w, w->nodes[b->items].begin);
-  else tvms_write_comments_behind(w, b->end);
+  if (b->items)
+    tvms_write_comments_behind(w, w->nodes[b->items].begin);
+  else
+    tvms_write_comments_behind(w, b->end);
+  // A lone item gets no comma that it had not: a tuple would come of it, or, in black's
+  // view, nothing.
+  bool lone = b->items && !w->nodes[b->items].next && !b->kept_open && !b->lone_comma;
+  bool trailing = b->trailing && !lone;
   indent(w, 4);
   for (tvms_ref item = b->items; item;) {
     tvms_ref next = w->nodes[item].next;
     tvms_new_line(w);
     tvms_write_comments_before(w, w->nodes[item].begin);
-    bool comma = next || b->trailing;
+    bool comma = next || trailing;
     tvms_write_item(w, item, comma);
     if (comma) tvms_put_char(w, ',');
     tvms_write_comments_behind(w, next ? w->nodes[next].begin : b->end);
@@ -118,7 +133,7 @@ void tvms_write_brackets(tvms_writer *w, const tvms_bracketed *b, uint32_t tail)
     tvms_put_text(w, b->shut);
     return;
   }
-  if (!open && !b->no_middle && try_own_line(w, b)) return;
+  if (!b->kept_open && !b->no_middle && try_own_line(w, b)) return;
   one_a_line(w, b);
 }
 
@@ -176,7 +191,8 @@ static bool is_lone_generator(const tvms_writer *w, tvms_ref items) {
 
 static tvms_bracketed brackets_of(const tvms_writer *w, tvms_ref ref) {
   const tvms_surf *node = &w->nodes[ref];
-  tvms_bracketed b = {.end = node->end, .kept_open = tvms_is_kept_open(w, node)};
+  tvms_bracketed b = {
+      .end = node->end, .kept_open = tvms_is_kept_open(w, node), .trailing = true};
   switch ((int)node->kind) {
   case TVMS_SURF_CALL:
     b.open = "(";
@@ -193,26 +209,27 @@ static tvms_bracketed brackets_of(const tvms_writer *w, tvms_ref ref) {
     b.index = node->b;
     b.items = tuple ? index->a : node->b;
     b.trailing = tuple;
+    b.no_middle = b.lone_comma = tuple && !w->nodes[index->a].next;
     break;
   }
   case TVMS_SURF_TUPLE:
     b.open = "(";
     b.shut = ")";
     b.items = node->a;
-    b.trailing = true;
-    b.no_middle = node->a && !w->nodes[node->a].next;  // its comma would get lost
+    b.lone_comma = true;
+    b.no_middle = true;
     break;
   case TVMS_SURF_LIST:
     b.open = "[";
     b.shut = "]";
     b.items = node->a;
-    b.trailing = true;
+    b.no_middle = node->a && w->nodes[node->a].next;
     break;
   default:
     b.open = "{";
     b.shut = "}";
     b.items = node->a;
-    b.trailing = true;
+    b.no_middle = node->a && w->nodes[node->a].next;
     break;
   }
   return b;
@@ -232,7 +249,8 @@ static void write_trailer(tvms_writer *w, tvms_ref ref, uint32_t tail) {
 // Collects the trailers of a chain, last one first. Returns what they hang on.
 static tvms_ref collect(tvms_writer *w, tvms_ref ref) {
   uint32_t base = w->spine.len;
-  while (is_postfix(&w->nodes[ref]) && (w->spine.len == base || !w->nodes[ref].parens)) {
+  while (is_postfix(&w->nodes[ref])
+         && (w->spine.len == base || !w->nodes[ref].parens)) {
     tvms_push(w->memory, &w->spine, ref);
     ref = w->nodes[ref].a;
   }
@@ -323,7 +341,8 @@ static void split_operation(tvms_writer *w, tvms_ref ref, uint32_t tail) {
     tvms_push(w->memory, &w->spine, ref);
     ref = w->nodes[ref].a;
   } while (is_operation(&w->nodes[ref]) && !w->nodes[ref].parens
-           && rank_of((tvms_surf_op)w->nodes[ref].op) == rank && rank != 5 + TVMS_OP_POWER);
+           && rank_of((tvms_surf_op)w->nodes[ref].op) == rank
+           && rank != 5 + TVMS_OP_POWER);
   tvms_write_item(w, ref, 0);
   while (w->spine.len > base) {
     const tvms_surf *node = &w->nodes[w->spine.items[--w->spine.len]];
@@ -409,7 +428,9 @@ static void split_comp(tvms_writer *w, const tvms_surf *node, const char *open,
 /* Everything */
 
 static void split_param(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
-  uint32_t stars = node->op == TVMS_OP_STAR ? 1 : node->op == TVMS_OP_DOUBLE_STAR ? 2 : 0;
+  uint32_t stars = node->op == TVMS_OP_STAR          ? 1
+                   : node->op == TVMS_OP_DOUBLE_STAR ? 2
+                                                     : 0;
   tvms_put(w, "**", stars);
   if (node->op == TVMS_OP_SLASH) tvms_put_char(w, '/');
   if (node->a) tvms_put_text(w, tvms_text(w->surface->context, node->a));
@@ -462,8 +483,10 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   case TVMS_SURF_SET_COMP:
   case TVMS_SURF_DICT_COMP: split_comp(w, node, "{", "}"); return;
   case TVMS_SURF_GENERATOR:
-    if (node->flags & TVMS_SURF_PAREN) split_comp(w, node, "(", ")");
-    else comp_lines(w, node, tail);
+    if (node->flags & TVMS_SURF_PAREN)
+      split_comp(w, node, "(", ")");
+    else
+      comp_lines(w, node, tail);
     return;
   case TVMS_SURF_BINARY:
   case TVMS_SURF_BOOL: split_operation(w, ref, tail); return;
@@ -547,6 +570,29 @@ static bool splits_itself(tvms_writer *w, tvms_ref ref) {
   return itself;
 }
 
+static bool has_full(tvms_writer *w, tvms_ref ref) {
+  uint32_t base = w->spine.len;
+  (void)collect(w, ref);
+  bool found = last_full(w, base, UINT32_MAX) != UINT32_MAX;
+  w->spine.len = base;
+  return found;
+}
+
+// True if what stands before the first full bracket fits the line with it.
+static bool fits_first(tvms_writer *w, tvms_ref ref) {
+  uint32_t base = w->spine.len;
+  (void)collect(w, ref);
+  uint32_t first = w->spine.len;
+  while (first > base && !is_full(w, w->spine.items[first - 1])) {
+    first--;
+  }
+  place here = mark(w);
+  bool fits = first == base || try_head(w, w->nodes[w->spine.items[first - 1]].a);
+  back(w, here);
+  w->spine.len = base;
+  return fits;
+}
+
 // True if the whole fits in parentheses, on a line of its own.
 static bool fits_own_line(tvms_writer *w, tvms_ref ref) {
   place here = mark(w);
@@ -569,6 +615,63 @@ static bool is_operator(const tvms_surf *node) {
   }
 }
 
+// A single operator with an operand behind it that can be split at its last bracket: how
+// black then splits the whole. Returns that operand, or 0; `*left` and `*op` come before.
+static tvms_ref last_operand(const tvms_writer *w, tvms_ref ref, tvms_ref *left,
+                             tvms_surf_op *op) {
+  const tvms_surf *node = &w->nodes[ref];
+  const tvms_surf *first = &w->nodes[node->a];
+  *left = node->a;
+  *op = (tvms_surf_op)node->op;
+  if (is_operation(node)) {
+    bool chain = is_operation(first) && !first->parens
+                 && rank_of((tvms_surf_op)first->op) == rank_of(*op);
+    return chain ? 0 : node->b;
+  }
+  if (node->kind != TVMS_SURF_COMPARE || w->nodes[node->b].next) return 0;
+  *op = (tvms_surf_op)w->nodes[node->b].op;
+  return w->nodes[node->b].a;
+}
+
+static bool try_last_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  tvms_ref left;
+  tvms_surf_op op;
+  tvms_ref last = last_operand(w, ref, &left, &op);
+  if (!last || w->nodes[last].parens || w->nodes[last].kind != TVMS_SURF_CALL)
+    return false;
+  place here = mark(w);
+  bool fine = try_flat(w, left, false, 4);
+  if (fine) {
+    tvms_put_char(w, ' ');
+    tvms_put_text(w, tvms_operator_text(op));
+    tvms_put_char(w, ' ');
+    fine = w->comment_at >= w->nodes[last].begin && splits_itself(w, last);
+  }
+  if (fine)
+    split(w, last, false, tail);
+  else
+    back(w, here);
+  return fine;
+}
+
+// The same with the only brackets around the first operand.
+static bool try_first_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  tvms_ref left;
+  tvms_surf_op op;
+  tvms_ref last = last_operand(w, ref, &left, &op);
+  if (!last || !w->nodes[left].parens) return false;
+  place here = mark(w);
+  uint32_t comment = w->next;
+  in_parens(w, left);
+  tvms_put_char(w, ' ');
+  tvms_put_text(w, tvms_operator_text(op));
+  tvms_put_char(w, ' ');
+  if (comment == w->next && try_flat(w, last, false, tail)) return true;
+  back(w, here);
+  tvms_to_comment(w, comment);
+  return false;
+}
+
 static bool is_long_string(const tvms_writer *w, const tvms_surf *node) {
   return node->kind == TVMS_SURF_STRING
          && memchr(w->source + node->begin, '\n', node->end - node->begin);
@@ -584,7 +687,16 @@ void tvms_write_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
     force(w, ref, true);
   } else if (splits_itself(w, ref)) {
     split(w, ref, true, tail);
-  } else if (is_operator(node) || fits_own_line(w, ref)) {
+  } else if (is_operator(node)) {
+    if (!try_last_operand(w, ref, tail) && !try_first_operand(w, ref, tail)) {
+      in_parens(w, ref);
+    }
+  } else if (is_postfix(node) && has_full(w, ref)) {
+    if (fits_own_line(w, ref) || !fits_first(w, ref))
+      in_parens(w, ref);
+    else
+      split(w, ref, true, tail);
+  } else if (fits_own_line(w, ref)) {
     in_parens(w, ref);
   } else {
     split(w, ref, true, tail);

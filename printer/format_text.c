@@ -36,16 +36,21 @@ uint32_t tvms_columns(const tvms_writer *w) {
 
 const char *tvms_operator_text(tvms_surf_op op) {
   static const char *const texts[] = {
-      [TVMS_OP_OR] = "or",           [TVMS_OP_AND] = "and",        [TVMS_OP_BIT_OR] = "|",
-      [TVMS_OP_BIT_XOR] = "^",       [TVMS_OP_BIT_AND] = "&",      [TVMS_OP_SHIFT_LEFT] = "<<",
-      [TVMS_OP_SHIFT_RIGHT] = ">>",  [TVMS_OP_ADD] = "+",          [TVMS_OP_SUB] = "-",
-      [TVMS_OP_MUL] = "*",           [TVMS_OP_MATMUL] = "@",       [TVMS_OP_DIV] = "/",
-      [TVMS_OP_FLOOR_DIV] = "//",    [TVMS_OP_MOD] = "%",          [TVMS_OP_POWER] = "**",
-      [TVMS_OP_NOT] = "not ",        [TVMS_OP_NEGATE] = "-",       [TVMS_OP_PLUS] = "+",
-      [TVMS_OP_INVERT] = "~",        [TVMS_OP_EQ] = "==",          [TVMS_OP_NE] = "!=",
-      [TVMS_OP_LT] = "<",            [TVMS_OP_LE] = "<=",          [TVMS_OP_GT] = ">",
-      [TVMS_OP_GE] = ">=",           [TVMS_OP_IN] = "in",          [TVMS_OP_NOT_IN] = "not in",
-      [TVMS_OP_IS] = "is",           [TVMS_OP_IS_NOT] = "is not",
+      [TVMS_OP_OR] = "or",          [TVMS_OP_AND] = "and",
+      [TVMS_OP_BIT_OR] = "|",       [TVMS_OP_BIT_XOR] = "^",
+      [TVMS_OP_BIT_AND] = "&",      [TVMS_OP_SHIFT_LEFT] = "<<",
+      [TVMS_OP_SHIFT_RIGHT] = ">>", [TVMS_OP_ADD] = "+",
+      [TVMS_OP_SUB] = "-",          [TVMS_OP_MUL] = "*",
+      [TVMS_OP_MATMUL] = "@",       [TVMS_OP_DIV] = "/",
+      [TVMS_OP_FLOOR_DIV] = "//",   [TVMS_OP_MOD] = "%",
+      [TVMS_OP_POWER] = "**",       [TVMS_OP_NOT] = "not ",
+      [TVMS_OP_NEGATE] = "-",       [TVMS_OP_PLUS] = "+",
+      [TVMS_OP_INVERT] = "~",       [TVMS_OP_EQ] = "==",
+      [TVMS_OP_NE] = "!=",          [TVMS_OP_LT] = "<",
+      [TVMS_OP_LE] = "<=",          [TVMS_OP_GT] = ">",
+      [TVMS_OP_GE] = ">=",          [TVMS_OP_IN] = "in",
+      [TVMS_OP_NOT_IN] = "not in",  [TVMS_OP_IS] = "is",
+      [TVMS_OP_IS_NOT] = "is not",
   };
   return texts[op];
 }
@@ -57,8 +62,10 @@ void tvms_write_number(tvms_writer *w, const tvms_surf *node) {
   bool hex = based && (text[1] | 0x20) == 'x';
   for (uint32_t i = 0; i < len; i++) {
     char c = text[i];
-    if (hex && i > 1 && c >= 'a' && c <= 'f') c = (char)(c - 'a' + 'A');
-    else if (c >= 'A' && c <= 'Z' && !(hex && i > 1)) c = (char)(c - 'A' + 'a');
+    if (hex && i > 1 && c >= 'a' && c <= 'f')
+      c = (char)(c - 'a' + 'A');
+    else if (c >= 'A' && c <= 'Z' && !(hex && i > 1))
+      c = (char)(c - 'A' + 'a');
     tvms_put_char(w, c);
   }
 }
@@ -78,7 +85,8 @@ static void put_raw(tvms_writer *w, const char *text, uint32_t len) {
 // of f-strings are left alone.
 static bool may_change_quotes(const char *body, uint32_t len, uint32_t width, bool raw,
                               bool formatted) {
-  if (width == 3 && len && (body[len - 1] == '"' || body[len - 1] == '\\')) return false;
+  if (width == 3 && len && (body[len - 1] == '"' || body[len - 1] == '\\'))
+    return false;
   for (uint32_t i = 0; i < len; i++) {
     if (body[i] == '"') return false;
     if (formatted && (body[i] == '\'' || body[i] == '\\')) return false;
@@ -123,7 +131,8 @@ void tvms_write_string(tvms_writer *w, const tvms_surf *node) {
     if (c != 'u') tvms_put_char(w, text[prefix] == 'R' ? 'R' : c);
   }
   const char *quote = text + prefix;
-  uint32_t width = quote[1] == *quote && quote[2] == *quote && len - prefix >= 6 ? 3 : 1;
+  uint32_t width =
+      quote[1] == *quote && quote[2] == *quote && len - prefix >= 6 ? 3 : 1;
   uint32_t body = len - prefix - 2 * width;
   if (*quote == '\'' && may_change_quotes(quote + width, body, width, raw, formatted)) {
     put_double(w, quote + width, body, width);
@@ -135,7 +144,8 @@ void tvms_write_string(tvms_writer *w, const tvms_surf *node) {
 void tvms_write_comment(tvms_writer *w, const tvms_comment *comment) {
   const char *text = w->source + comment->begin;
   uint32_t len = comment->end - comment->begin;
-  while (len > 1 && (text[len - 1] == ' ' || text[len - 1] == '\t' || text[len - 1] == '\f')) {
+  while (len > 1
+         && (text[len - 1] == ' ' || text[len - 1] == '\t' || text[len - 1] == '\f')) {
     len--;
   }
   tvms_put_char(w, '#');
@@ -144,10 +154,14 @@ void tvms_write_comment(tvms_writer *w, const tvms_comment *comment) {
   tvms_put(w, text + 1, len - 1);
 }
 
+void tvms_to_comment(tvms_writer *w, uint32_t index) {
+  w->next = index;
+  bool more = index < w->surface->comment_count;
+  w->comment_at = more ? w->surface->comments[index].begin : UINT32_MAX;
+}
+
 void tvms_next_comment(tvms_writer *w) {
-  w->next++;
-  bool more = w->next < w->surface->comment_count;
-  w->comment_at = more ? w->surface->comments[w->next].begin : UINT32_MAX;
+  tvms_to_comment(w, w->next + 1);
 }
 
 void tvms_write_comments_behind(tvms_writer *w, uint32_t end) {

@@ -17,15 +17,15 @@ typedef struct {
   const char *source;
   tvms_memory *memory;
   tvms_strbuf *out;
-  size_t line;          // offset in `out` of the line being written
-  uint32_t width;       // columns of a line
-  uint32_t limit;       // columns that tvms_write_flat may use
-  bool forced;          // write flat whatever it holds and however long
-  bool too_deep;        // something was left out: nested beyond the limit of depth
-  uint32_t indent;      // columns before a new line's text
-  const char *line_end; // "\n" or "\r\n", as the source has it
-  uint32_t next;        // first comment that is not written
-  uint32_t comment_at;  // where that begins; UINT32_MAX: there is none
+  size_t line;               // offset in `out` of the line being written
+  uint32_t width;            // columns of a line
+  uint32_t limit;            // columns that tvms_write_flat may use
+  bool forced;               // write flat whatever it holds and however long
+  bool too_deep;             // something was left out: nested beyond the limit of depth
+  uint32_t indent;           // columns before a new line's text
+  const char *line_end;      // "\n" or "\r\n", as the source has it
+  uint32_t next;             // first comment that is not written
+  uint32_t comment_at;       // where that begins; UINT32_MAX: there is none
   TVMS_VEC(tvms_ref) spine;  // scratch of chains
 } tvms_writer;
 
@@ -51,11 +51,12 @@ typedef struct {
   const char *open;
   const char *shut;
   tvms_ref items;
-  tvms_ref index;  // of a subscript: what `items` are the parts of
-  uint32_t end;    // where the bracket ends in the source
-  bool kept_open;  // a trailing comma in the source
-  bool trailing;   // a comma behind the last item when they stand one a line
-  bool no_middle;  // never the second way
+  tvms_ref index;   // of a subscript: what `items` are the parts of
+  uint32_t end;     // where the bracket ends in the source
+  bool kept_open;   // a trailing comma in the source
+  bool trailing;    // a comma behind the last item when they stand one a line
+  bool no_middle;   // never the second way
+  bool lone_comma;  // a comma behind a lone item too
 } tvms_bracketed;
 void tvms_write_brackets(tvms_writer *w, const tvms_bracketed *brackets, uint32_t tail);
 
@@ -71,6 +72,7 @@ tvms_span tvms_name_to(const tvms_writer *w, uint32_t end);
 // Comments.
 bool tvms_is_kept_open(const tvms_writer *w, const tvms_surf *node);
 void tvms_next_comment(tvms_writer *w);
+void tvms_to_comment(tvms_writer *w, uint32_t index);
 // Writes comments that begin before `end`: those that end a source line behind the text
 // written so far, the others on lines of their own. Leaves the last line unfinished.
 void tvms_write_comments_behind(tvms_writer *w, uint32_t end);
@@ -82,7 +84,9 @@ static inline void tvms_put(tvms_writer *w, const char *text, size_t len) {
 static inline void tvms_put_text(tvms_writer *w, const char *text) {
   tvms_strbuf_puts(w->out, text);
 }
-static inline void tvms_put_char(tvms_writer *w, char c) { tvms_strbuf_putc(w->out, c); }
+static inline void tvms_put_char(tvms_writer *w, char c) {
+  tvms_strbuf_putc(w->out, c);
+}
 static inline void tvms_put_span(tvms_writer *w, tvms_span span) {
   tvms_strbuf_add(w->out, w->source + span.begin, span.end - span.begin);
 }

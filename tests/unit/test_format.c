@@ -13,7 +13,9 @@ static void open_context(void) {
   tvms_context_init(&context, &tvms_names);
   tvms_strbuf_init(&out, &context.memory);
 }
-static void close_context(void) { tvms_context_fini(&context); }
+static void close_context(void) {
+  tvms_context_fini(&context);
+}
 
 TestSuite(format, .init = open_context, .fini = close_context);
 
@@ -24,10 +26,10 @@ static tvms_status format(const char *text) {
   return tvms_format_checked(&surface, (tvms_format_options){0}, &out);
 }
 
-#define expect_format(text, expected)                                                    \
-  do {                                                                                   \
-    cr_assert_eq(format(text), TVMS_OK);                                                 \
-    cr_assert_str_eq(tvms_strbuf_text(&out), expected);                                  \
+#define expect_format(text, expected)                                                  \
+  do {                                                                                 \
+    cr_assert_eq(format(text), TVMS_OK);                                               \
+    cr_assert_str_eq(tvms_strbuf_text(&out), expected);                                \
   } while (0)
 
 Test(format, spaces_stand_around_operators_and_after_commas) {
@@ -36,10 +38,11 @@ Test(format, spaces_stand_around_operators_and_after_commas) {
 }
 
 Test(format, a_long_call_is_split_at_its_last_bracket) {
-  expect_format("value = function_with_a_long_name(first_argument_of_it, second_argument_of_it, third_one)\n",
-                "value = function_with_a_long_name(\n"
-                "    first_argument_of_it, second_argument_of_it, third_one\n"
-                ")\n");
+  expect_format(
+      "value = function_with_a_long_name(first_argument_of_it, second_argument_of_it, third_one)\n",
+      "value = function_with_a_long_name(\n"
+      "    first_argument_of_it, second_argument_of_it, third_one\n"
+      ")\n");
 }
 
 Test(format, a_trailing_comma_keeps_a_list_open) {
@@ -47,12 +50,13 @@ Test(format, a_trailing_comma_keeps_a_list_open) {
 }
 
 Test(format, a_long_sum_gets_parentheses) {
-  expect_format("result = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb + cccccccccccccccccc\n",
-                "result = (\n"
-                "    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
-                "    + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n"
-                "    + cccccccccccccccccc\n"
-                ")\n");
+  expect_format(
+      "result = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb + cccccccccccccccccc\n",
+      "result = (\n"
+      "    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+      "    + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n"
+      "    + cccccccccccccccccc\n"
+      ")\n");
 }
 
 Test(format, comments_stay_where_they_belong) {
@@ -69,9 +73,10 @@ Test(format, comments_stay_where_they_belong) {
 }
 
 Test(format, blank_lines_part_definitions) {
-  expect_format("import a\nclass A:\n  x = 1\n  def f(): pass\n\n\n\n  def g(): pass\ny = 1\n",
-                "import a\n\n\nclass A:\n    x = 1\n\n    def f():\n        pass\n\n"
-                "    def g():\n        pass\n\n\ny = 1\n");
+  expect_format(
+      "import a\nclass A:\n  x = 1\n  def f(): pass\n\n\n\n  def g(): pass\ny = 1\n",
+      "import a\n\n\nclass A:\n    x = 1\n\n    def f():\n        pass\n\n"
+      "    def g():\n        pass\n\n\ny = 1\n");
 }
 
 Test(format, strings_get_double_quotes_unless_that_needs_escapes) {

@@ -9,8 +9,12 @@
 static tvms_context context;
 static tvms_surface surface;
 
-static void open_context(void) { tvms_context_init(&context, &tvms_names); }
-static void close_context(void) { tvms_context_fini(&context); }
+static void open_context(void) {
+  tvms_context_init(&context, &tvms_names);
+}
+static void close_context(void) {
+  tvms_context_fini(&context);
+}
 
 TestSuite(grammar, .init = open_context, .fini = close_context);
 
@@ -34,21 +38,22 @@ static const char *findings(void) {
   for (const tvms_diag *diag = context.diags.first; diag; diag = diag->next) {
     tvms_place place =
         tvms_source_place(&context.memory, diag->source, diag->span.begin);
-    len += (size_t)snprintf(text + len, sizeof text - len, "%s%u:%u E%04u",
-                            len ? " " : "", place.line, place.column,
-                            tvms_diag_row_of(diag->id)->code);
+    len +=
+        (size_t)snprintf(text + len, sizeof text - len, "%s%u:%u E%04u", len ? " " : "",
+                         place.line, place.column, tvms_diag_row_of(diag->id)->code);
   }
   return text;
 }
 
-#define expect_findings(text, expected)                                                  \
-  do {                                                                                   \
-    parse(text);                                                                         \
-    cr_assert_str_eq(findings(), expected, "%s\ngave %s", text, findings());             \
+#define expect_findings(text, expected)                                                \
+  do {                                                                                 \
+    parse(text);                                                                       \
+    cr_assert_str_eq(findings(), expected, "%s\ngave %s", text, findings());           \
   } while (0)
 
 Test(grammar, a_sound_file_has_no_findings_and_its_statements) {
-  expect_findings("import a.b as c\n@d\nclass E:\n  def f(x: int = 1) -> g:\n    pass\n", "");
+  expect_findings(
+      "import a.b as c\n@d\nclass E:\n  def f(x: int = 1) -> g:\n    pass\n", "");
   const tvms_surf *import = tvms_surf_at(&surface, surface.body);
   cr_assert_str_eq(kinds[import->kind], "import");
   const tvms_surf *class = tvms_surf_at(&surface, import->next);
