@@ -1,0 +1,575 @@
+// Root block, and detection of the regions that blocks read and write.
+#include "parser/complete.h"
+
+#include "arith/int_set.h"
+#include "ir/fold.h"
+#include "ir/rewrite.h"
+#include "ir/walk.h"
+#include "support/vec.h"
+
+// Regions of one buffer, one set per dimension, in order of first access.
+typedef struct {
+  tvms_node *buffer;
+  tvms_int_set *sets;
+} access;
+
+typedef TVMS_VEC(access) accesses;
+
+// One block whose regions are being detected.
+typedef struct {
+  tvms_unit *unit;
+  tvms_memory *memory;
+  const tvms_node_map *buffers;  // key_of(buffer) -> BUFFER: those of outside
+  tvms_node_map matched;         // key_of(buffer) -> MATCH_BUFFER_REGION
+  tvms_domains domains;          // loops inside the block
+  tvms_node_map lets;            // variable -> value
+  accesses reads, writes;
+  bool opaque;
+} detection;
+
+static void visit(detection *d, tvms_node *node);
+
+// A buffer is known by its data pointer; from 0.26 on buffers are variables themselves.
+static const tvms_node *key_of(const tvms_unit *unit, const tvms_node *buffer) {
+  return unit->dialect >= TVMS_DIALECT_26 ? buffer : tvms_as_buffer(buffer)->data;
+}
+
+// ---- Accesses ----
+
+static tvms_node *zero_based(tvms_unit *unit) {
+  return tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+}
+
+static tvms_node *sum(tvms_unit *unit, tvms_node *a, tvms_node *b) {
+  tvms_node *result = tvms_build_binary(unit, TVMS_NODE_ADD, a, b, TVMS_NO_SPAN);
+  return result ? result : a;
+}
+
+// The range of a set: itself if it is bounded, else the whole dimension.
+static void cover(tvms_unit *unit, tvms_int_set set, tvms_node *dimension,
+                  tvms_node **min, tvms_node **extent) {
+  if (tvms_int_set_cover(unit, set, min, extent)) return;
+  *min = zero_based(unit);
+  *extent = dimension;
+}
+
+// Sets in a matched buffer as sets in its source.
+static tvms_int_set *sets_of_source(detection *d, const tvms_match_buffer_region *match,
+                                    const tvms_int_set *sets) {
+  tvms_list shape = tvms_as_buffer(match->buffer)->shape;
+  tvms_list source = tvms_as_buffer_region(match->source)->region;
+  tvms_int_set *result = tvms_arena_array(&d->unit->arena, tvms_int_set, source.len);
+  uint32_t first = source.len >= shape.len ? source.len - shape.len : 0;
+  for (uint32_t i = 0; i < source.len; i++) {
+    const tvms_range *outer = tvms_as_range(source.items[i]);
+    tvms_node *min = outer->min, *extent = outer->extent;
+    if (i >= first) {
+      tvms_node *inner;
+      cover(d->unit, sets[i - first], shape.items[i - first], &inner, &extent);
+      min = sum(d->unit, min, inner);
+    }
+    result[i] = tvms_eval_range(&d->domains, min, extent);
+  }
+  return result;
+}
+
+static void note(detection *d, accesses *list, tvms_node *buffer, tvms_int_set *sets) {
+  const tvms_node *key = key_of(d->unit, buffer);
+  tvms_node *match = tvms_node_map_get(&d->matched, key);
+  if (!match && !tvms_node_map_get(d->buffers, key)) return;
+  if (match) {
+    const tvms_match_buffer_region *region = tvms_as_match_buffer_region(match);
+    sets = sets_of_source(d, region, sets);
+    buffer = tvms_as_buffer_region(region->source)->buffer;
+  }
+  uint32_t rank = tvms_as_buffer(buffer)->shape.len;
+  for (uint32_t i = 0; i < list->len; i++) {
+    access *old = &list->items[i];
+    if (old->buffer != buffer) continue;
+    for (uint32_t j = 0; j < rank; j++) {
+      old->sets[j] = tvms_int_set_union(d->unit, old->sets[j], sets[j]);
+    }
+    return;
+  }
+  access made = {buffer, sets};
+  tvms_push(d->memory, list, made);
+}
+
+static tvms_node *substitute_lets(detection *d, tvms_node *index) {
+  if (d->lets.count == 0) return index;
+  for (;;) {
+    tvms_node *next = tvms_substitute(d->unit, index, &d->lets);
+    if (next == index) return index;
+    index = next;
+  }
+}
+
+static void note_element(detection *d, accesses *list, tvms_node *buffer,
+                         tvms_list indices) {
+  tvms_int_set *sets = tvms_arena_array(&d->unit->arena, tvms_int_set, indices.len);
+  for (uint32_t i = 0; i < indices.len; i++) {
+    tvms_node *index = substitute_lets(d, indices.items[i]);
+    sets[i] = tvms_eval_set(&d->domains, tvms_int_set_of_index(d->unit, index));
+  }
+  note(d, list, buffer, sets);
+}
+
+static void note_whole(detection *d, accesses *list, tvms_node *buffer) {
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
+  tvms_int_set *sets = tvms_arena_array(&d->unit->arena, tvms_int_set, shape.len);
+  for (uint32_t i = 0; i < shape.len; i++) {
+    sets[i] = tvms_eval_range(&d->domains, zero_based(d->unit), shape.items[i]);
+  }
+  note(d, list, buffer, sets);
+}
+
+// The known buffer that an expression stands for: its data pointer, or itself.
+static tvms_node *TVMS_NULLABLE buffer_behind(const detection *d,
+                                              const tvms_node *node) {
+  if (tvms_called_op(node) == TVMS_TIR_buffer_data) {
+    node = tvms_as_call(node)->args.items[0];
+  }
+  tvms_node *known = tvms_node_map_get(d->buffers, node);
+  tvms_node *match = tvms_node_map_get(&d->matched, node);
+  return match ? tvms_as_match_buffer_region(match)->buffer : known;
+}
+
+// ---- Conditions: a bound on a loop variable narrows its domain in one branch ----
+
+// Reads `var OP limit`; returns the variable if it runs over a domain, else NULL.
+static tvms_node *TVMS_NULLABLE bounded_var(detection *d, tvms_node *condition,
+                                            tvms_int_set *set) {
+  if (condition->kind < TVMS_NODE_EQ || condition->kind > TVMS_NODE_GE) return NULL;
+  const tvms_binary *op = tvms_as_binary(condition);
+  tvms_node *var = op->a, *limit = op->b;
+  int kind = condition->kind;
+  if (var->kind != TVMS_NODE_VAR || !tvms_domains_get(&d->domains, var)) {
+    static const uint8_t flipped[] = {TVMS_NODE_EQ, TVMS_NODE_NE, TVMS_NODE_GT,
+                                      TVMS_NODE_GE, TVMS_NODE_LT, TVMS_NODE_LE};
+    var = op->b;
+    limit = op->a;
+    kind = flipped[kind - TVMS_NODE_EQ];
+  }
+  if (var->kind != TVMS_NODE_VAR || !tvms_domains_get(&d->domains, var)) return NULL;
+  if (!tvms_dtype_same(var->dtype, limit->dtype)) return NULL;
+  tvms_node *one = tvms_int_imm_new(d->unit, limit->dtype, 1, TVMS_NO_SPAN);
+  tvms_span none = TVMS_NO_SPAN;
+  *set = (tvms_int_set){0};
+  if (kind == TVMS_NODE_EQ) set->min = set->max = limit;
+  if (kind == TVMS_NODE_LE) set->max = limit;
+  if (kind == TVMS_NODE_GE) set->min = limit;
+  if (kind == TVMS_NODE_LT)
+    set->max = tvms_build_binary(d->unit, TVMS_NODE_SUB, limit, one, none);
+  if (kind == TVMS_NODE_GT)
+    set->min = tvms_build_binary(d->unit, TVMS_NODE_ADD, limit, one, none);
+  return kind == TVMS_NODE_NE ? NULL : var;
+}
+
+enum { MOST_BOUNDS = 16 };
+
+typedef struct {
+  tvms_node *vars[MOST_BOUNDS];
+  tvms_int_set old[MOST_BOUNDS];
+  uint32_t len;
+} narrowing;
+
+// Narrows by every conjunct, if all of them can be read; else by none.
+static bool narrow(detection *d, tvms_node *condition, narrowing *n) {
+  if (condition->kind == TVMS_NODE_AND) {
+    return narrow(d, tvms_as_binary(condition)->a, n)
+           && narrow(d, tvms_as_binary(condition)->b, n);
+  }
+  tvms_int_set set;
+  tvms_node *var = bounded_var(d, condition, &set);
+  if (!var || n->len == MOST_BOUNDS) return false;
+  n->vars[n->len] = var;
+  n->old[n->len++] = *tvms_domains_get(&d->domains, var);
+  set = tvms_int_set_intersect(d->unit, n->old[n->len - 1], set);
+  tvms_domains_set(&d->domains, var, set);
+  return true;
+}
+
+static void widen(detection *d, narrowing *n) {
+  while (n->len > 0) {
+    n->len--;
+    tvms_domains_set(&d->domains, n->vars[n->len], n->old[n->len]);
+  }
+}
+
+static void visit_under(detection *d, tvms_node *condition, tvms_node *node) {
+  narrowing n = {.len = 0};
+  tvms_node *simple = tvms_simplify_alone(d->unit, condition);
+  if (!narrow(d, simple, &n)) widen(d, &n);
+  visit(d, node);
+  widen(d, &n);
+}
+
+static void visit_choice(detection *d, tvms_node *condition, tvms_node *yes,
+                         tvms_node *TVMS_NULLABLE no) {
+  visit(d, condition);
+  visit_under(d, condition, yes);
+  tvms_node *otherwise = tvms_build_not(d->unit, condition, TVMS_NO_SPAN);
+  if (no && otherwise) visit_under(d, otherwise, no);
+}
+
+// ---- Statements and expressions ----
+
+static void visit_below(detection *d, tvms_node *node) {
+  tvms_node *child;
+  for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));)
+    visit(d, child);
+}
+
+static void visit_list(detection *d, tvms_list list) {
+  for (uint32_t i = 0; i < list.len; i++) {
+    if (list.items[i]) visit(d, list.items[i]);
+  }
+}
+
+static void visit_for(detection *d, tvms_for *loop) {
+  tvms_int_set domain = tvms_int_set_of_range(d->unit, loop->min, loop->extent);
+  tvms_domains_set(&d->domains, loop->var, domain);
+  visit(d, loop->min);
+  visit(d, loop->extent);
+  visit(d, loop->body);
+  tvms_domains_drop(&d->domains, loop->var);
+}
+
+static void note_regions(detection *d, accesses *list, tvms_list regions,
+                         const tvms_node_map *bindings) {
+  for (uint32_t i = 0; i < regions.len; i++) {
+    const tvms_buffer_region *region = tvms_as_buffer_region(regions.items[i]);
+    tvms_int_set *sets =
+        tvms_arena_array(&d->unit->arena, tvms_int_set, region->region.len);
+    for (uint32_t j = 0; j < region->region.len; j++) {
+      const tvms_range *range = tvms_as_range(region->region.items[j]);
+      tvms_node *min = tvms_substitute(d->unit, range->min, bindings);
+      tvms_node *extent = tvms_substitute(d->unit, range->extent, bindings);
+      sets[j] = tvms_eval_set(&d->domains, tvms_int_set_of_range(d->unit, min, extent));
+    }
+    note(d, list, region->buffer, sets);
+  }
+}
+
+// A block inside gives what it says it reads and writes, at its place.
+static void visit_realize(detection *d, const tvms_block_realize *realize) {
+  const tvms_block *block = tvms_as_block(realize->block);
+  tvms_node_map bindings;
+  tvms_node_map_init(&bindings, d->memory);
+  for (uint32_t i = 0; i < block->iter_vars.len && i < realize->iter_values.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    tvms_node_map_put(&bindings, iter->var, realize->iter_values.items[i]);
+  }
+  note_regions(d, &d->reads, block->reads, &bindings);
+  note_regions(d, &d->writes, block->writes, &bindings);
+  tvms_node_map_fini(&bindings);
+}
+
+// T.tvm_access_ptr says by its mask what it does with the buffer.
+static bool visit_access_ptr(detection *d, const tvms_call *call) {
+  if (call->args.len < 5) return false;
+  const tvms_node *pointer = call->args.items[1], *mask = call->args.items[4];
+  bool direct = pointer->kind == TVMS_NODE_VAR || pointer->kind == TVMS_NODE_BUFFER
+                || tvms_called_op(pointer) == TVMS_TIR_buffer_data;
+  if (!direct || mask->kind != TVMS_NODE_INT_IMM) return false;
+  tvms_node *buffer = buffer_behind(d, pointer);
+  int64_t bits = tvms_as_int_imm(mask)->value & 3;
+  if (!buffer) return true;
+  if (bits == 3) d->opaque = true;
+  if (bits == 1) note_whole(d, &d->reads, buffer);
+  if (bits == 2) note_whole(d, &d->writes, buffer);
+  return true;
+}
+
+static void visit_call(detection *d, tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  tvms_tir_opcode op = tvms_called_op(node);
+  if (op == TVMS_TIR_tvm_access_ptr && visit_access_ptr(d, call)) return;
+  if (op == TVMS_TIR_if_then_else && call->args.len == 3) {
+    visit_choice(d, call->args.items[0], call->args.items[1], call->args.items[2]);
+    return;
+  }
+  visit_list(d, call->args);
+}
+
+static void visit_inner(detection *d, tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_BUFFER_LOAD: {
+    const tvms_buffer_load *load = tvms_as_buffer_load(node);
+    note_element(d, &d->reads, load->buffer, load->indices);
+    visit_list(d, load->indices);
+    return;
+  }
+  case TVMS_NODE_STORE: {
+    const tvms_store *store = tvms_as_store(node);
+    note_element(d, &d->writes, store->buffer, store->indices);
+    visit(d, store->value);
+    visit_list(d, store->indices);
+    return;
+  }
+  case TVMS_NODE_BUFFER_REGION:
+    visit_list(d, tvms_as_buffer_region(node)->region);
+    return;
+  case TVMS_NODE_MATCH_BUFFER_REGION:
+    visit(d, tvms_as_match_buffer_region(node)->source);
+    return;
+  case TVMS_NODE_FOR: visit_for(d, tvms_as_for(node)); return;
+  case TVMS_NODE_IF_THEN_ELSE: {
+    const tvms_if_then_else *branch = tvms_as_if_then_else(node);
+    visit_choice(d, branch->condition, branch->then_case, branch->else_case);
+    return;
+  }
+  case TVMS_NODE_BIND: {
+    const tvms_bind *bind = tvms_as_bind(node);
+    tvms_node_map_put(&d->lets, bind->var, bind->value);
+    visit(d, bind->value);
+    return;
+  }
+  case TVMS_NODE_ATTR_STMT: visit(d, tvms_as_attr_stmt(node)->value); return;
+  case TVMS_NODE_BLOCK_REALIZE: visit_realize(d, tvms_as_block_realize(node)); return;
+  case TVMS_NODE_CALL: visit_call(d, node); return;
+  case TVMS_NODE_VAR:
+  case TVMS_NODE_BUFFER: d->opaque = d->opaque || buffer_behind(d, node); return;
+  case TVMS_NODE_DECL_BUFFER:
+  case TVMS_NODE_ALLOC_BUFFER:
+  case TVMS_NODE_OBJECT_MAP: return;
+  default: visit_below(d, node); return;
+  }
+}
+
+static void visit(detection *d, tvms_node *node) {
+  if (!tvms_deeper(d->memory)) tvms_unwind(d->memory, TVMS_OVER_LIMIT);
+  visit_inner(d, node);
+  tvms_shallower(d->memory);
+}
+
+// ---- One block ----
+
+static void enter_matches(detection *d, const tvms_block *block) {
+  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
+    tvms_node *match = block->match_buffers.items[i];
+    const tvms_match_buffer_region *region = tvms_as_match_buffer_region(match);
+    const tvms_node *source = tvms_as_buffer_region(region->source)->buffer;
+    if (!tvms_node_map_get(d->buffers, key_of(d->unit, source))) continue;
+    tvms_node_map_put(&d->matched, key_of(d->unit, region->buffer), match);
+  }
+}
+
+static tvms_node *region_of(detection *d, const access *found) {
+  tvms_list shape = tvms_as_buffer(found->buffer)->shape;
+  tvms_node **ranges = tvms_arena_array(&d->unit->arena, tvms_node *, shape.len);
+  for (uint32_t i = 0; i < shape.len; i++) {
+    tvms_int_set set = found->sets[i];
+    tvms_node *min = set.min, *extent;
+    if (min && tvms_int_set_is_point(d->unit, set))
+      extent = tvms_int_imm_new(d->unit, min->dtype, 1, TVMS_NO_SPAN);
+    else
+      cover(d->unit, set, shape.items[i], &min, &extent);
+    ranges[i] = tvms_range_new(d->unit, min, extent, TVMS_NO_SPAN);
+  }
+  return tvms_buffer_region_new(d->unit, found->buffer, ranges, shape.len,
+                                TVMS_NO_SPAN);
+}
+
+static bool is_in(const accesses *list, const tvms_node *buffer) {
+  for (uint32_t i = 0; i < list->len; i++) {
+    if (list->items[i].buffer == buffer) return true;
+  }
+  return false;
+}
+
+// The regions of a list, without the buffers of `except`.
+static tvms_list regions_of(detection *d, const accesses *list,
+                            const accesses *TVMS_NULLABLE except) {
+  tvms_list regions = {tvms_arena_array(&d->unit->arena, tvms_node *, list->len), 0};
+  for (uint32_t i = 0; i < list->len; i++) {
+    if (except && is_in(except, list->items[i].buffer)) continue;
+    regions.items[regions.len++] = region_of(d, &list->items[i]);
+  }
+  return regions;
+}
+
+static bool detect(tvms_unit *unit, const tvms_node_map *buffers, tvms_block *block,
+                   bool is_root) {
+  detection d = {.unit = unit, .memory = &unit->context->memory, .buffers = buffers};
+  tvms_node_map_init(&d.matched, d.memory);
+  tvms_node_map_init(&d.lets, d.memory);
+  tvms_domains_init(&d.domains, unit);
+  enter_matches(&d, block);
+  visit_below(&d, &block->head);
+  if (d.opaque) {
+    tvms_report(&unit->context->diags, TVMS_D_opaque_access, block->head.span);
+  } else if (!is_root) {
+    // A reduction that has an init block does not read what it writes.
+    const accesses *except = block->init ? &d.writes : NULL;
+    bool reads = block->head.flags & TVMS_FLAG_READS_MISSING;
+    bool writes = block->head.flags & TVMS_FLAG_WRITES_MISSING;
+    tvms_list read_list = reads ? regions_of(&d, &d.reads, except) : block->reads;
+    if (writes) block->writes = regions_of(&d, &d.writes, NULL);
+    block->reads = read_list;
+  }
+  tvms_vec_free(d.memory, &d.reads);
+  tvms_vec_free(d.memory, &d.writes);
+  tvms_domains_fini(&d.domains);
+  tvms_node_map_fini(&d.lets);
+  tvms_node_map_fini(&d.matched);
+  return !d.opaque;
+}
+
+// ---- All blocks of a function, innermost first ----
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_memory *memory;
+  tvms_node_map buffers;
+  bool below_root;  // inside some block
+  bool fine;
+} completion;
+
+static void complete(completion *c, tvms_node *node);
+
+static void complete_below(completion *c, tvms_node *node) {
+  tvms_node *child;
+  for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));) {
+    if (tvms_class_of(child) == TVMS_CLASS_STMT) complete(c, child);
+  }
+}
+
+static void know_block_buffers(completion *c, const tvms_block *block, bool known) {
+  for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
+    tvms_node *buffer = block->alloc_buffers.items[i];
+    tvms_node_map_put(&c->buffers, key_of(c->unit, buffer), known ? buffer : NULL);
+  }
+  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
+    tvms_node *buffer =
+        tvms_as_match_buffer_region(block->match_buffers.items[i])->buffer;
+    tvms_node_map_put(&c->buffers, key_of(c->unit, buffer), known ? buffer : NULL);
+  }
+}
+
+static void complete_block(completion *c, tvms_block *block) {
+  enum { MISSING = TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING };
+  know_block_buffers(c, block, true);
+  bool is_root = !c->below_root;
+  c->below_root = true;
+  complete_below(c, &block->head);
+  c->below_root = !is_root;
+  know_block_buffers(c, block, false);
+  if (block->head.flags & MISSING) {
+    c->fine = detect(c->unit, &c->buffers, block, is_root) && c->fine;
+  }
+  block->head.flags &= (uint8_t)~MISSING;
+}
+
+// A declared buffer is known to the end of its scope, unless its pointer is known.
+static void complete_seq(completion *c, const tvms_seq *seq) {
+  TVMS_VEC(const tvms_node *) declared = {0};
+  for (uint32_t i = 0; i < seq->stmts.len; i++) {
+    tvms_node *stmt = seq->stmts.items[i], *buffer = NULL;
+    if (stmt->kind == TVMS_NODE_DECL_BUFFER) buffer = tvms_as_decl_buffer(stmt)->buffer;
+    bool flat = c->unit->dialect >= TVMS_DIALECT_25;
+    if (flat && stmt->kind == TVMS_NODE_ALLOC_BUFFER) {
+      buffer = tvms_as_alloc_buffer(stmt)->buffer;
+    }
+    const tvms_node *key = buffer ? key_of(c->unit, buffer) : NULL;
+    if (key && !tvms_node_map_get(&c->buffers, key)) {
+      tvms_node_map_put(&c->buffers, key, buffer);
+      if (!flat) tvms_push(c->memory, &declared, key);
+    }
+    complete(c, stmt);
+  }
+  for (uint32_t i = 0; i < declared.len; i++) {
+    tvms_node_map_put(&c->buffers, declared.items[i], NULL);
+  }
+  tvms_vec_free(c->memory, &declared);
+}
+
+static bool check_realize(completion *c, const tvms_block_realize *realize) {
+  for (uint32_t i = 0; i < realize->iter_values.len; i++) {
+    const tvms_node *value = realize->iter_values.items[i];
+    if (value->dtype.code == TVMS_INT) continue;
+    char text[TVMS_DTYPE_TEXT];
+    tvms_report(&c->unit->context->diags, TVMS_D_binding_not_integer, value->span,
+                tvms_dtype_text(value->dtype, text));
+    return false;
+  }
+  return true;
+}
+
+static void complete(completion *c, tvms_node *node) {
+  if (!tvms_deeper(c->memory)) tvms_unwind(c->memory, TVMS_OVER_LIMIT);
+  if (node->kind == TVMS_NODE_SEQ) {
+    complete_seq(c, tvms_as_seq(node));
+  } else if (node->kind == TVMS_NODE_BLOCK) {
+    complete_block(c, tvms_as_block(node));
+  } else {
+    if (node->kind == TVMS_NODE_BLOCK_REALIZE) {
+      c->fine = check_realize(c, tvms_as_block_realize(node)) && c->fine;
+    }
+    complete_below(c, node);
+  }
+  tvms_shallower(c->memory);
+}
+
+// ---- The root block ----
+
+static tvms_node *only_stmt(tvms_node *body) {
+  while (body->kind == TVMS_NODE_SEQ && tvms_as_seq(body)->stmts.len == 1) {
+    body = tvms_as_seq(body)->stmts.items[0];
+  }
+  return body;
+}
+
+static tvms_walk_step is_realize(void *self, tvms_node *node, tvms_field_role role) {
+  (void)self;
+  (void)role;
+  if (node->kind == TVMS_NODE_BLOCK_REALIZE) return TVMS_WALK_STOP;
+  return tvms_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+}
+
+static bool needs_root(tvms_memory *memory, tvms_node *body, uint32_t allocs) {
+  if (allocs > 0) return true;
+  tvms_node *only = only_stmt(body);
+  if (only->kind == TVMS_NODE_BLOCK_REALIZE) {
+    return tvms_as_block(tvms_as_block_realize(only)->block)->iter_vars.len > 0;
+  }
+  tvms_visitor visitor = {.enter = is_realize};
+  return !tvms_walk(memory, body, &visitor);
+}
+
+static tvms_node *make_root(tvms_unit *unit, tvms_node *body, tvms_node *const *allocs,
+                            uint32_t count) {
+  static const char name[] = "root";
+  tvms_block *block = tvms_make(unit, BLOCK, body->span);
+  block->name = tvms_bytes_copy(unit, name, sizeof name - 1);
+  block->alloc_buffers = tvms_list_copy(unit, allocs, count);
+  block->body = body;
+  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, body->span);
+  realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+  realize->block = &block->head;
+  return &realize->head;
+}
+
+static void know_params(completion *c, const tvms_prim_func *func) {
+  for (uint32_t i = 0; i < func->buffers.len; i++) {
+    tvms_node *buffer = func->buffers.items[i];
+    if (buffer) tvms_node_map_put(&c->buffers, key_of(c->unit, buffer), buffer);
+  }
+}
+
+bool tvms_complete_prim_func(tvms_unit *unit, tvms_node *function,
+                             tvms_node *const *root_allocs, uint32_t root_alloc_count) {
+  tvms_prim_func *func = tvms_as_prim_func(function);
+  bool schedulable =
+      unit->dialect < TVMS_DIALECT_25 || (function->flags & TVMS_FLAG_S_TIR);
+  completion c = {.unit = unit, .memory = &unit->context->memory, .fine = true};
+  if (!schedulable) return true;
+  if (needs_root(c.memory, func->body, root_alloc_count)) {
+    func->body = make_root(unit, func->body, root_allocs, root_alloc_count);
+  }
+  tvms_node_map_init(&c.buffers, c.memory);
+  know_params(&c, func);
+  complete(&c, func->body);
+  tvms_node_map_fini(&c.buffers);
+  return c.fine;
+}
