@@ -523,7 +523,19 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   }
 }
 
+// Past the width no split helps, and one more level of indentation for each bracket would
+// make the text grow with the square of the nesting. Comments need their lines all the same.
+static bool is_hopeless(const tvms_writer *w, tvms_ref ref) {
+  if (w->indent < w->width) return false;
+  const tvms_surf *node = &w->nodes[ref];
+  return w->comment_at >= (node->parens ? shut_behind(w, node->end) : node->end);
+}
+
 static void split(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail) {
+  if (is_hopeless(w, ref)) {
+    force(w, ref, bare);
+    return;
+  }
   if (!tvms_deeper(w->memory)) {
     w->too_deep = true;
   } else if (w->nodes[ref].parens && !bare) {
