@@ -18,6 +18,11 @@ static tvms_node *round_to_integer(tvms_te *te, tvms_tir_opcode op, tvms_node *x
   return tvms_dtype_is_real(x->dtype) ? tvms_te_call(te, op, x) : x;
 }
 
+// TVM rounded halves away from zero until 0.23.
+static tvms_tir_opcode rounding(const tvms_te *te) {
+  return te->unit->dialect >= TVMS_DIALECT_25 ? TVMS_TIR_nearbyint : TVMS_TIR_round;
+}
+
 static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,
                          tvms_node *no) {
   return condition && yes && no
@@ -49,12 +54,13 @@ static tvms_node *log_add_exp(tvms_te *te, tvms_node *a, tvms_node *b) {
   return sum ? tvms_te_call(te, TVMS_TIR_log, sum) : NULL;
 }
 
-#define UNARY(ident, primfunc, stage, axis, element)                                   \
+#define UNARY(ident, since, primfunc, stage, axis, element)                                   \
   static tvms_node *unary_##ident(tvms_te *te, tvms_node *x) {                         \
     return (element);                                                                  \
   }                                                                                    \
   bool tvms_legalize_##ident(tvms_legal *legal) {                                      \
     legal->name = primfunc;                                                            \
+    if (legal->te.unit->dialect < TVMS_DIALECT_##since) return false; \
     tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));                 \
     tvms_node *y = tvms_te_map(&legal->te, x, stage, axis, unary_##ident);             \
     return tvms_legal_give(legal, y);                                                  \

@@ -43,7 +43,8 @@ static tvms_node *new_buffer(tvms_te *te, const char *name, tvms_list shape,
   buffer->data = tvms_pointer_var_new(unit, sym, dtype, 0, TVMS_NO_SPAN);
   buffer->element = dtype;
   buffer->shape = shape;
-  buffer->elem_offset = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 64), 0, TVMS_NO_SPAN);
+  tvms_dtype index = shape.len ? shape.items[0]->dtype : TVMS_DTYPE(INT, 32);
+  buffer->elem_offset = tvms_int_imm_new(unit, index, 0, TVMS_NO_SPAN);
   buffer->align = 64;
   buffer->offset_factor = 1;
   return &buffer->head;
