@@ -54,13 +54,13 @@ static tvms_node *log_add_exp(tvms_te *te, tvms_node *a, tvms_node *b) {
   return sum ? tvms_te_call(te, TVMS_TIR_log, sum) : NULL;
 }
 
-#define UNARY(ident, since, primfunc, stage, axis, element)                                   \
+#define UNARY(ident, since, primfunc, stage, axis, element)                            \
   static tvms_node *unary_##ident(tvms_te *te, tvms_node *x) {                         \
     return (element);                                                                  \
   }                                                                                    \
   bool tvms_legalize_##ident(tvms_legal *legal) {                                      \
     legal->name = primfunc;                                                            \
-    if (legal->te.unit->dialect < TVMS_DIALECT_##since) return false; \
+    if (legal->te.unit->dialect < TVMS_DIALECT_##since) return false;                  \
     tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));                 \
     tvms_node *y = tvms_te_map(&legal->te, x, stage, axis, unary_##ident);             \
     return tvms_legal_give(legal, y);                                                  \

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static tvms_memory *memory_of(tvms_te *te) { return &te->unit->context->memory; }
+static tvms_memory *memory_of(tvms_te *te) {
+  return &te->unit->context->memory;
+}
 
 static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
   return a && b ? tvms_build_binary(te->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
@@ -73,7 +75,8 @@ static bool arg_search(tvms_legal *legal, const char *name, tvms_te_combine comb
   search s = {.te = te, .shape = tvms_te_shape(x)};
   s.keep = tvms_attr_bool(legal->call, TVMS_ATTR_arg_reduction_keepdims);
   tvms_node *axis = tvms_attr(legal->call, TVMS_ATTR_arg_reduction_axis);
-  s.reduced = tvms_legal_axes(legal, s.shape.len, (tvms_list){&axis, axis ? 1 : 0}, !axis);
+  s.reduced =
+      tvms_legal_axes(legal, s.shape.len, (tvms_list){&axis, axis ? 1 : 0}, !axis);
   tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, s.shape.len);
   tvms_stage stage;
   tvms_node *place = open_search(&s, &stage, indices);
@@ -141,15 +144,15 @@ bool tvms_legalize_pad(tvms_legal *legal) {
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
   double fill = tvms_attr_float(call, TVMS_ATTR_pad_pad_value, 0);
   if (inside) {
-    value = tvms_build_if_then_else(te->unit, inside, value,
-                                    tvms_te_const(te, value->dtype, fill), TVMS_NO_SPAN);
+    value = tvms_build_if_then_else(
+        te->unit, inside, value, tvms_te_const(te, value->dtype, fill), TVMS_NO_SPAN);
   }
   return tvms_legal_give(legal, tvms_te_close(&stage, "PadInput", value));
 }
 
 // A copy with the axes of the result, and the dimension that differs replaced.
-static bool along_axis(tvms_legal *legal, tvms_node *x, uint32_t axis, tvms_node *extent,
-                       const char *name,
+static bool along_axis(tvms_legal *legal, tvms_node *x, uint32_t axis,
+                       tvms_node *extent, const char *name,
                        tvms_node *(*index)(tvms_te *, tvms_node *at, tvms_node *dim,
                                            int64_t parameter),
                        int64_t parameter) {
@@ -165,7 +168,8 @@ static bool along_axis(tvms_legal *legal, tvms_node *x, uint32_t axis, tvms_node
   return tvms_legal_give(legal, tvms_te_close(&stage, name, value));
 }
 
-static tvms_node *reversed(tvms_te *te, tvms_node *at, tvms_node *dim, int64_t parameter) {
+static tvms_node *reversed(tvms_te *te, tvms_node *at, tvms_node *dim,
+                           int64_t parameter) {
   (void)parameter;
   tvms_node *last = build(te, TVMS_NODE_SUB, dim, tvms_te_index(te, 1));
   return build(te, TVMS_NODE_SUB, last, at);
@@ -177,7 +181,8 @@ bool tvms_legalize_flip(tvms_legal *legal) {
   tvms_list shape = tvms_te_shape(x);
   uint32_t axis =
       tvms_legal_axis(tvms_attr_int(legal->call, TVMS_ATTR_axis_axis, 0), shape.len);
-  return along_axis(legal, x, axis, shape.items[axis], "T_reverse_sequence", reversed, 0);
+  return along_axis(legal, x, axis, shape.items[axis], "T_reverse_sequence", reversed,
+                    0);
 }
 
 static tvms_node *repeated(tvms_te *te, tvms_node *at, tvms_node *dim,

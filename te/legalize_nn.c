@@ -11,7 +11,9 @@ typedef struct {
   bool half;            // float16: sums are float32
 } norm;
 
-static tvms_memory *memory_of(tvms_te *te) { return &te->unit->context->memory; }
+static tvms_memory *memory_of(tvms_te *te) {
+  return &te->unit->context->memory;
+}
 
 static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
   return a && b ? tvms_build_binary(te->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
@@ -96,8 +98,8 @@ static bool layer_norm_two_passes(tvms_legal *legal, const norm *n, double epsil
   char name[160];
   tvms_node *x = open_reduction(n, &stage);
   tvms_node *count = count_of(n, x->dtype);
-  tvms_node *sum = tvms_te_close_fold(
-      &stage, name_with(n, "_sum", name, sizeof name), TVMS_FOLD_SUM, x);
+  tvms_node *sum = tvms_te_close_fold(&stage, name_with(n, "_sum", name, sizeof name),
+                                      TVMS_FOLD_SUM, x);
   tvms_te_open(te, &stage, tvms_te_shape(sum), "ax");
   tvms_node *mean = tvms_te_load(te, sum, stage.axes.items, stage.shape.len);
   mean = tvms_te_close(&stage, name_with(n, "_mean", name, sizeof name),
@@ -105,9 +107,9 @@ static bool layer_norm_two_passes(tvms_legal *legal, const norm *n, double epsil
   x = open_reduction(n, &stage);
   tvms_node *at = tvms_te_load(te, mean, stage.axes.items, stage.shape.len);
   tvms_node *away = build(te, TVMS_NODE_SUB, x, at);
-  tvms_node *squares = tvms_te_close_fold(
-      &stage, name_with(n, "_var_sum", name, sizeof name), TVMS_FOLD_SUM,
-      build(te, TVMS_NODE_MUL, away, away));
+  tvms_node *squares =
+      tvms_te_close_fold(&stage, name_with(n, "_var_sum", name, sizeof name),
+                         TVMS_FOLD_SUM, build(te, TVMS_NODE_MUL, away, away));
   tvms_te_open(te, &stage, n->shape, "ax");
   tvms_node *variance =
       build(te, TVMS_NODE_DIV, load_at(n, squares, &stage, false), count);
