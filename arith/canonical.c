@@ -63,17 +63,27 @@ static tvms_sum *to_sum(tvms_simplifier *s, value v) {
   return sum;
 }
 
-// Folds constants and neutral elements. Where one side is in normal form, only a zero on
-// the other side folds here; the callers handle the rest.
-static tvms_node *TVMS_NULLABLE fold(tvms_simplifier *s, tvms_node_kind kind, value a,
-                                     value b) {
+// Folds constants and neutral elements; a value in normal form is kept as it is.
+static bool fold(tvms_simplifier *s, tvms_node_kind kind, value a, value b,
+                 value *result) {
   if (a.form == PLAIN && b.form == PLAIN) {
-    return tvms_try_fold(unit_of(s), kind, a.node, b.node);
+    tvms_node *folded = tvms_try_fold(unit_of(s), kind, a.node, b.node);
+    if (folded) *result = plain(folded);
+    return folded != NULL;
   }
-  int64_t n;
   bool sum = kind == TVMS_NODE_ADD || kind == TVMS_NODE_SUB;
-  if (!sum && is_number(a, &n) && n == 0) return a.node;
-  return kind == TVMS_NODE_MUL && is_number(b, &n) && n == 0 ? b.node : NULL;
+  bool product = kind == TVMS_NODE_MUL;
+  int64_t n;
+  if (is_number(a, &n)) {
+    bool neutral = (n == 0 && kind == TVMS_NODE_ADD) || (n == 1 && product);
+    *result = neutral ? b : a;
+    return neutral || (n == 0 && !sum);
+  }
+  if (!is_number(b, &n)) return false;
+  bool neutral =
+      sum ? n == 0 : n == 1 && kind != TVMS_NODE_MOD && kind != TVMS_NODE_FLOOR_MOD;
+  *result = neutral ? a : b;
+  return neutral || (n == 0 && product);
 }
 
 // ---- Sums and products ----
@@ -81,8 +91,8 @@ static tvms_node *TVMS_NULLABLE fold(tvms_simplifier *s, tvms_node_kind kind, va
 static value mutate_sum(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   value a = mutate(s, op->a), b = mutate(s, op->b);
-  tvms_node *folded = fold(s, (tvms_node_kind)node->kind, a, b);
-  if (folded) return plain(folded);
+  value folded;
+  if (fold(s, (tvms_node_kind)node->kind, a, b, &folded)) return folded;
   int64_t sign = node->kind == TVMS_NODE_ADD ? 1 : -1, n;
   tvms_sum *sum = to_sum(s, a);
   if (is_number(b, &n))
@@ -110,8 +120,8 @@ static void multiply_factors(tvms_simplifier *s, tvms_node *product, tvms_node *
 static value mutate_mul(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   value a = mutate(s, op->a), b = mutate(s, op->b);
-  tvms_node *folded = fold(s, TVMS_NODE_MUL, a, b);
-  if (folded) return plain(folded);
+  value folded;
+  if (fold(s, TVMS_NODE_MUL, a, b, &folded)) return folded;
   int64_t n;
   if (is_number(a, &n)) {
     value swap = a;
@@ -388,8 +398,8 @@ static value mutate_division(tvms_simplifier *s, tvms_node *node) {
   bool modulo = kind == TVMS_NODE_MOD || kind == TVMS_NODE_FLOOR_MOD;
   bool floor = kind == TVMS_NODE_FLOOR_DIV || kind == TVMS_NODE_FLOOR_MOD;
   value a = mutate(s, op->a), b = mutate(s, op->b);
-  tvms_node *folded = fold(s, kind, a, b);
-  if (folded) return plain(folded);
+  value folded;
+  if (fold(s, kind, a, b, &folded)) return folded;
   int64_t by;
   if (is_number(b, &by) && by > 0) {
     return modulo ? mod_const(s, a, by, floor) : div_const(s, a, by, floor);

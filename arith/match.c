@@ -238,6 +238,13 @@ static bool guard_holds(uint8_t guard, const tvms_node *node) {
   }
 }
 
+static bool exists_in(const tvms_rule *rule, uint8_t dialect) {
+  if (rule->where == SINCE) return dialect >= rule->release;
+  if (rule->where == BEFORE) return dialect < rule->release;
+  if (rule->where == ONLY_IN) return dialect == rule->release;
+  return rule->where != NOT_IN || dialect != rule->release;
+}
+
 static tvms_node *TVMS_NULLABLE apply(tvms_simplifier *s, const tvms_rule *rule,
                                       tvms_node *node) {
   match m = {.s = s, .unit = s->analyzer->unit, .subject = node};
@@ -254,8 +261,7 @@ tvms_node *tvms_apply_rules(tvms_simplifier *s, tvms_node *node) {
   const tvms_rules *rules = &tvms_rules_of[node->kind];
   uint8_t dialect = (uint8_t)s->analyzer->unit->dialect;
   for (const tvms_rule *rule = rules->begin; rule != rules->end; rule++) {
-    if (dialect < rule->since || dialect >= rule->until) continue;
-    if (!guard_holds(rule->guard, node)) continue;
+    if (!exists_in(rule, dialect) || !guard_holds(rule->guard, node)) continue;
     tvms_node *result = rule->function ? rule->function(s, node) : apply(s, rule, node);
     if (result) return result;
   }

@@ -43,6 +43,9 @@ enum {
   C_PROVES,
 };
 
+// The releases that have a rule.
+enum { ALWAYS, SINCE, BEFORE, ONLY_IN, NOT_IN };
+
 enum { GUARD_ANY, GUARD_VECTOR, GUARD_INDEX, GUARD_OTHER, GUARD_UNSIGNED };
 
 typedef struct {
@@ -50,8 +53,9 @@ typedef struct {
   uint16_t result;
   uint16_t condition;  // 0: none
   uint8_t guard;
-  uint8_t again;         // simplify the result again
-  uint8_t since, until;  // tvms_dialect: since <= dialect < until
+  uint8_t again;    // simplify the result again
+  uint8_t where;    // ALWAYS, or relative to `release`
+  uint8_t release;  // tvms_dialect
   // A rule written in C; NULL: pattern and result. Returns NULL if it does not apply.
   tvms_node *TVMS_NULLABLE (*TVMS_NULLABLE function)(tvms_simplifier *, tvms_node *);
 } tvms_rule;

@@ -24,6 +24,7 @@ HEADS = {
     "max": "MAX", "==": "EQ", "<": "LT", "not": "NOT", "and": "AND", "or": "OR", "select": "SELECT",
 }
 GUARDS = ("any", "vector", "index", "other", "unsigned")
+WHERE = {"": "SINCE", "=": "ONLY_IN", "!": "NOT_IN", "<": "BEFORE"}
 VARIABLES = ("x", "y", "z", "b1", "b2", "s1", "s2", "lanes")
 INTEGERS = ("c1", "c2", "c3")
 CONDITION = {
@@ -125,29 +126,22 @@ class Table:
             self.size += text.count(",") + 1
         return self.places[text]
 
-    def add(self, head, guard, pattern, result, given, again, since, until, function):
+    def add(self, head, guard, pattern, result, given, again, where, release, function):
         group = self.groups.setdefault(head, [])
-        group.append(f"    {{{pattern}, {result}, {given}, GUARD_{guard.upper()}, {again}, {since}, {until}, {function}}},")
-
-
-def generation(text):
-    return "TVMS_DIALECT_" + text.split(".")[1]
+        group.append(f"    {{{pattern}, {result}, {given}, GUARD_{guard.upper()}, {again}, {where}, {release}, {function}}},")
 
 
 def read_line(table, head, guard, line):
-    since, until = "TVMS_DIALECT_RFC", "TVMS_DIALECT_NONE"
-    mark = re.match(r"@(<?)([\d.]+)\s+", line)
+    where, release = "ALWAYS", "TVMS_DIALECT_NONE"
+    mark = re.match(r"@([=!<]?)([\d.]+)\s+", line)
     if mark:
-        if mark.group(1):
-            until = generation(mark.group(2))
-        else:
-            since = generation(mark.group(2))
+        where, release = WHERE[mark.group(1)], "TVMS_DIALECT_" + mark.group(2).split(".")[1]
         line = line[mark.end():]
     if line.startswith("!"):
         name = line[1:].strip()
         if name not in table.functions:
             table.functions.append(name)
-        table.add(head, guard, 0, 0, 0, 0, since, until, f"tvms_rule_{name}")
+        table.add(head, guard, 0, 0, 0, 0, where, release, f"tvms_rule_{name}")
         return
     again = "=>>" in line
     left, right = line.split("=>>" if again else "=>")
@@ -156,7 +150,7 @@ def read_line(table, head, guard, line):
     given = table.code(condition(parse(given))) if given else 0
     for pattern in left.split("|"):
         code = table.code(expression(parse(pattern)))
-        table.add(head, guard, code, result, given, int(again), since, until, "NULL")
+        table.add(head, guard, code, result, given, int(again), where, release, "NULL")
 
 
 def main():
