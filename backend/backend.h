@@ -32,8 +32,8 @@ typedef struct tvms_jit tvms_jit;
 typedef struct {
   uint32_t version;  // TVMS_BACKEND_VERSION of the build
   const char *name;  // "LLVM 19.1.7"
-  // Compiles every PrimFunc of the module and appends the result; private functions are
-  // exported too if `traced`.
+  // Compiles every PrimFunc of the module and appends the result. Private functions are
+  // exported too if `traced`, or if the module has Relax functions, which call them.
   tvms_status (*emit)(tvms_context *context, const tvms_module *module,
                       const tvms_native_options *options, tvms_native_form form,
                       tvms_strbuf *out);

@@ -18,6 +18,7 @@ void tvms_interp_add_region(frame *f, void *base, uint64_t bytes) {
 static region find_region(const frame *f, const void *pointer) {
   const char *at = pointer;
   region past = {0};
+  if (!at) return past;
   for (; f; f = f->outer) {
     for (uint32_t i = f->regions.len; i > 0; i--) {
       region memory = f->regions.items[i - 1];

@@ -41,12 +41,23 @@ static void declare_body(emitter *e, const tvms_member *member) {
   tvms_vec_free(&e->context->memory, &sizes);
 }
 
+// Relax functions call PrimFuncs by name, so beside one of them all are visible, as TVM
+// makes them (AttachGlobalSymbol).
+static bool has_relax(const tvms_module *program) {
+  for (uint32_t i = 0; i < program->member_count; i++) {
+    const tvms_node *function = program->members[i].function;
+    if (function && function->kind == TVMS_NODE_FUNCTION) return true;
+  }
+  return false;
+}
+
 LLVMModuleRef tvms_emit_module(emitter *e) {
   const tvms_module *program = e->program;
   make_types(e);
   for (uint32_t i = 0; i < program->member_count; i++) {
     if (is_compiled(&program->members[i])) declare_body(e, &program->members[i]);
   }
+  bool all = e->options->traced || has_relax(program);
   for (uint32_t i = 0; i < program->member_count; i++) {
     const tvms_member *member = &program->members[i];
     if (!is_compiled(member)) continue;
@@ -54,7 +65,7 @@ LLVMModuleRef tvms_emit_module(emitter *e) {
     open_function(e, member);
     tvms_emit_body(e, member);
     bool private = (member->function->flags & TVMS_FLAG_PRIVATE) != 0;
-    if (e->options->traced || !private) {
+    if (all || !private) {
       open_function(e, member);
       tvms_emit_entry(e, member);
     }
