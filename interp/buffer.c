@@ -22,6 +22,7 @@ static region find_region(const frame *f, const void *pointer) {
   for (; f; f = f->outer) {
     for (uint32_t i = f->regions.len; i > 0; i--) {
       region memory = f->regions.items[i - 1];
+      if (!memory.base) continue;  // of a tensor without elements
       if (at >= memory.base && at < memory.base + memory.bytes) return memory;
       if (at == memory.base + memory.bytes) past = memory;
     }
