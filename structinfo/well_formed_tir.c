@@ -1,0 +1,443 @@
+// Scopes of variables and buffers, and the rules of blocks.
+#include "structinfo/well_formed_tir.h"
+
+#include "ir/build.h"
+#include "ir/node_map.h"
+#include "ir/walk.h"
+#include "support/vec.h"
+
+// What is known of a variable or a buffer.
+typedef struct {
+  uint32_t open;  // definitions in scope
+  bool seen;      // it was defined
+  bool thread;    // of an environment thread: may be defined again
+  bool reported;  // nothing more is said about it
+  bool is_loop;
+  uint32_t blocks;  // blocks with axes around the loop that defines it
+  tvms_span span;   // of its definition
+} fact;
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_context *context;
+  tvms_memory *memory;
+  tvms_node_map facts;  // VAR or BUFFER -> fact
+  TVMS_VEC(fact *) open;
+  TVMS_VEC(const tvms_block *) blocks;  // those with axes, outermost first
+  tvms_span at;                         // innermost place that has a span
+  bool buffers;                         // buffers must be declared, too
+  uint32_t found;
+} checker;
+
+static void visit(checker *c, tvms_node *node);
+
+// ---- Reports ----
+
+static const char *name_of(const checker *c, const tvms_node *node) {
+  tvms_sym name = node->kind == TVMS_NODE_BUFFER ? tvms_as_buffer(node)->name
+                                                 : tvms_as_var(node)->name;
+  return tvms_text(c->context, name);
+}
+
+static bool has_place(tvms_span span) {
+  return span.end > span.begin;
+}
+
+static void note_definition(checker *c, tvms_diag *diag, const fact *f,
+                            const char *text) {
+  tvms_diags *diags = &c->context->diags;
+  if (has_place(f->span))
+    tvms_diag_note(diags, diag, f->span, "%s", text);
+  else
+    tvms_diag_remark(diags, diag, "%s", text);
+}
+
+static fact *fact_of(checker *c, const tvms_node *node) {
+  fact *found = (fact *)(void *)tvms_node_map_get(&c->facts, node);
+  if (found) return found;
+  found = tvms_arena_new(&c->context->scratch, fact);
+  tvms_node_map_put(&c->facts, node, (tvms_node *)(void *)found);
+  return found;
+}
+
+static void report_use(checker *c, const tvms_node *node, fact *f, tvms_diag_id id) {
+  if (f->reported) return;
+  f->reported = true;
+  c->found++;
+  tvms_diag *diag = tvms_report(&c->context->diags, id, c->at, name_of(c, node));
+  if (f->seen)
+    note_definition(c, diag, f, "it is defined here, in a scope that has ended");
+}
+
+// ---- Definitions ----
+
+static void define(checker *c, const tvms_node *node, bool thread) {
+  fact *f = fact_of(c, node);
+  if (f->seen && !f->thread && !f->reported) {
+    f->reported = true;
+    c->found++;
+    tvms_span place = has_place(c->at) ? c->at : node->span;
+    tvms_diag *diag =
+        tvms_report(&c->context->diags, TVMS_D_defined_twice, place, name_of(c, node));
+    note_definition(c, diag, f, "the first definition is here");
+  }
+  if (!f->seen) f->span = has_place(node->span) ? node->span : c->at;
+  f->seen = true;
+  f->thread = f->thread || thread;
+  f->open++;
+  tvms_push(c->memory, &c->open, f);
+}
+
+static void define_if_new(checker *c, const tvms_node *TVMS_NULLABLE node) {
+  if (node && node->kind == TVMS_NODE_VAR && fact_of(c, node)->open == 0) {
+    define(c, node, false);
+  }
+}
+
+static void close_scope(checker *c, uint32_t mark) {
+  while (c->open.len > mark)
+    c->open.items[--c->open.len]->open--;
+}
+
+static void use_var(checker *c, const tvms_node *var) {
+  fact *f = fact_of(c, var);
+  if (f->open == 0) {
+    report_use(c, var, f, TVMS_D_undefined_in_tir);
+    return;
+  }
+  if (!f->is_loop || f->blocks >= c->blocks.len || f->reported) return;
+  f->reported = true;
+  c->found++;
+  const tvms_block *block = c->blocks.items[c->blocks.len - 1];
+  const char *name = block->name.text ? block->name.text : "";
+  tvms_diag *diag = tvms_report(&c->context->diags, TVMS_D_loop_var_in_block, c->at,
+                                name_of(c, var), name);
+  note_definition(c, diag, f, "the loop is outside the block");
+  tvms_diag_remark(&c->context->diags, diag,
+                   "give the block an axis: v%s = T.axis.spatial(<extent>, %s)",
+                   name_of(c, var), name_of(c, var));
+}
+
+// ---- Buffers ----
+
+static void visit_list(checker *c, tvms_list list) {
+  for (uint32_t i = 0; i < list.len; i++) {
+    if (list.items[i]) visit(c, list.items[i]);
+  }
+}
+
+// A buffer's own expressions are uses where it is defined, and before 0.25 wherever it is
+// used, too.
+static void visit_buffer_parts(checker *c, const tvms_buffer *buffer) {
+  visit(c, buffer->data);
+  visit_list(c, buffer->shape);
+  visit_list(c, buffer->strides);
+  if (buffer->elem_offset) visit(c, buffer->elem_offset);
+}
+
+static void define_buffer(checker *c, tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  visit_buffer_parts(c, buffer);
+  if (c->buffers) define(c, node, false);
+}
+
+// Where a buffer is matched, what stands bare in it is defined by it.
+static void define_implicit(checker *c, const tvms_buffer *buffer) {
+  define_if_new(c, buffer->data);
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    define_if_new(c, buffer->shape.items[i]);
+  }
+  for (uint32_t i = 0; i < buffer->strides.len; i++) {
+    define_if_new(c, buffer->strides.items[i]);
+  }
+  define_if_new(c, buffer->elem_offset);
+}
+
+static void use_buffer(checker *c, tvms_node *node) {
+  fact *f = fact_of(c, node);
+  if (!c->buffers) {
+    fact *data = fact_of(c, tvms_as_buffer(node)->data);
+    if (data->open > 0)
+      visit_buffer_parts(c, tvms_as_buffer(node));
+    else if (!data->reported)
+      data->reported = true, report_use(c, node, f, TVMS_D_undeclared_buffer);
+    return;
+  }
+  if (f->open == 0) report_use(c, node, f, TVMS_D_undeclared_buffer);
+}
+
+// ---- Statements ----
+
+static void visit_scope(checker *c, tvms_node *TVMS_NULLABLE body) {
+  if (!body) return;
+  uint32_t mark = c->open.len;
+  visit(c, body);
+  close_scope(c, mark);
+}
+
+static bool defines_thread(const tvms_attr_stmt *attr) {
+  return tvms_bytes_is(attr->key, "thread_extent")
+         || tvms_bytes_is(attr->key, "virtual_thread");
+}
+
+static void visit_attr(checker *c, const tvms_attr_stmt *attr) {
+  visit(c, attr->value);
+  const tvms_node *node = attr->node;
+  if (node->kind == TVMS_NODE_ITER_VAR && defines_thread(attr)) {
+    const tvms_iter_var *iter = tvms_as_iter_var(node);
+    if (iter->dom) visit(c, iter->dom);
+    define(c, iter->var, iter->iter_type == TVMS_ITER_THREAD_INDEX);
+  } else if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+    visit(c, attr->node);
+  }
+}
+
+static void visit_for(checker *c, const tvms_for *loop) {
+  visit(c, loop->min);
+  visit(c, loop->extent);
+  if (loop->step) visit(c, loop->step);
+  uint32_t mark = c->open.len;
+  define(c, loop->var, false);
+  fact *f = fact_of(c, loop->var);
+  f->is_loop = true;
+  f->blocks = c->blocks.len;
+  visit_scope(c, loop->body);
+  close_scope(c, mark);
+}
+
+static void define_block_buffers(checker *c, const tvms_block *block) {
+  for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
+    define(c, tvms_as_buffer(block->alloc_buffers.items[i])->data, false);
+    define_buffer(c, block->alloc_buffers.items[i]);
+  }
+}
+
+static void visit_block(checker *c, const tvms_block *block) {
+  uint32_t mark = c->open.len;
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    if (iter->dom) visit(c, iter->dom);
+    define(c, iter->var, false);
+  }
+  bool has_axes = block->iter_vars.len > 0;
+  if (has_axes) tvms_push(c->memory, &c->blocks, block);
+  bool allocs_first = c->unit->dialect >= TVMS_DIALECT_25;
+  if (allocs_first) define_block_buffers(c, block);
+  visit_list(c, block->reads);
+  visit_list(c, block->writes);
+  if (!allocs_first) define_block_buffers(c, block);
+  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
+    visit(c, tvms_as_match_buffer_region(block->match_buffers.items[i])->source);
+  }
+  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
+    tvms_node *buffer =
+        tvms_as_match_buffer_region(block->match_buffers.items[i])->buffer;
+    define_implicit(c, tvms_as_buffer(buffer));
+    if (c->buffers) define(c, buffer, false);
+  }
+  visit_scope(c, block->init);
+  visit_scope(c, block->body);
+  if (has_axes) c->blocks.len--;
+  close_scope(c, mark);
+}
+
+static void visit_stmt(checker *c, tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_SEQ: {
+    uint32_t mark = c->open.len;
+    visit_list(c, tvms_as_seq(node)->stmts);
+    close_scope(c, mark);
+    return;
+  }
+  case TVMS_NODE_BIND:
+    visit(c, tvms_as_bind(node)->value);
+    define(c, tvms_as_bind(node)->var, false);
+    return;
+  case TVMS_NODE_ATTR_STMT: visit_attr(c, tvms_as_attr_stmt(node)); return;
+  case TVMS_NODE_STORE: {
+    const tvms_store *store = tvms_as_store(node);
+    visit(c, store->value);
+    use_buffer(c, store->buffer);
+    visit_list(c, store->indices);
+    return;
+  }
+  case TVMS_NODE_FOR: visit_for(c, tvms_as_for(node)); return;
+  case TVMS_NODE_WHILE:
+    visit(c, tvms_as_while(node)->condition);
+    visit_scope(c, tvms_as_while(node)->body);
+    return;
+  case TVMS_NODE_IF_THEN_ELSE:
+    visit(c, tvms_as_if_then_else(node)->condition);
+    visit_scope(c, tvms_as_if_then_else(node)->then_case);
+    visit_scope(c, tvms_as_if_then_else(node)->else_case);
+    return;
+  case TVMS_NODE_BLOCK: visit_block(c, tvms_as_block(node)); return;
+  case TVMS_NODE_ALLOCATE:
+    visit(c, tvms_as_allocate(node)->condition);
+    visit_list(c, tvms_as_allocate(node)->extents);
+    define(c, tvms_as_allocate(node)->var, false);
+    return;
+  case TVMS_NODE_ALLOCATE_CONST:
+    define(c, tvms_as_allocate_const(node)->var, false);
+    return;
+  case TVMS_NODE_ALLOC_BUFFER:
+    define_if_new(c, tvms_as_buffer(tvms_as_alloc_buffer(node)->buffer)->data);
+    define_buffer(c, tvms_as_alloc_buffer(node)->buffer);
+    return;
+  case TVMS_NODE_DECL_BUFFER: {
+    tvms_node *buffer = tvms_as_decl_buffer(node)->buffer;
+    // From 0.26 on a declared buffer is its own variable.
+    if (c->unit->dialect >= TVMS_DIALECT_26) {
+      define_if_new(c, tvms_as_buffer(buffer)->data);
+    }
+    define_buffer(c, buffer);
+    return;
+  }
+  case TVMS_NODE_BUFFER_REALIZE: {
+    const tvms_buffer_realize *realize = tvms_as_buffer_realize(node);
+    visit(c, realize->condition);
+    visit_list(c, realize->bounds);
+    define_if_new(c, tvms_as_buffer(realize->buffer)->data);
+    use_buffer(c, realize->buffer);
+    return;
+  }
+  case TVMS_NODE_SCOPE_ID: {
+    const tvms_scope_id *id = tvms_as_scope_id(node);
+    visit_list(c, id->extents);
+    visit_list(c, id->preferred);
+    for (uint32_t i = 0; i < id->vars.len; i++)
+      define(c, id->vars.items[i], false);
+    return;
+  }
+  default: {
+    tvms_node *child;
+    for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));)
+      visit(c, child);
+  }
+  }
+}
+
+// ---- Expressions ----
+
+static void visit_expr(checker *c, tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_VAR: use_var(c, node); return;
+  case TVMS_NODE_BUFFER: use_buffer(c, node); return;
+  case TVMS_NODE_BUFFER_LOAD:
+    use_buffer(c, tvms_as_buffer_load(node)->buffer);
+    visit_list(c, tvms_as_buffer_load(node)->indices);
+    return;
+  case TVMS_NODE_BUFFER_REGION:
+    use_buffer(c, tvms_as_buffer_region(node)->buffer);
+    visit_list(c, tvms_as_buffer_region(node)->region);
+    return;
+  case TVMS_NODE_LET: {
+    const tvms_let *let = tvms_as_let(node);
+    visit(c, let->value);
+    uint32_t mark = c->open.len;
+    define(c, let->var, false);
+    visit(c, let->body);
+    close_scope(c, mark);
+    return;
+  }
+  case TVMS_NODE_REDUCE: {
+    const tvms_reduce *reduce = tvms_as_reduce(node);
+    uint32_t mark = c->open.len;
+    for (uint32_t i = 0; i < reduce->axis.len; i++) {
+      define_if_new(c, tvms_as_iter_var(reduce->axis.items[i])->var);
+    }
+    visit_list(c, reduce->source);
+    visit_list(c, reduce->init);
+    visit(c, reduce->condition);
+    close_scope(c, mark);
+    return;
+  }
+  case TVMS_NODE_CALL: visit_list(c, tvms_as_call(node)->args); return;
+  case TVMS_NODE_RANGE:
+    visit(c, tvms_as_range(node)->min);
+    visit(c, tvms_as_range(node)->extent);
+    return;
+  default: break;
+  }
+  if (tvms_class_of(node) != TVMS_CLASS_EXPR) return;
+  tvms_node *child;
+  for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));)
+    visit(c, child);
+}
+
+static void visit(checker *c, tvms_node *node) {
+  if (!tvms_deeper(c->memory)) tvms_unwind(c->memory, TVMS_OVER_LIMIT);
+  tvms_span outer = c->at;
+  // A variable's span is that of its definition.
+  bool own = node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER;
+  if (own && has_place(node->span)) c->at = node->span;
+  if (tvms_class_of(node) == TVMS_CLASS_STMT)
+    visit_stmt(c, node);
+  else
+    visit_expr(c, node);
+  c->at = outer;
+  tvms_shallower(c->memory);
+}
+
+// ---- Functions ----
+
+static void check_scopes(checker *c, const tvms_prim_func *func) {
+  for (uint32_t i = 0; i < func->params.len; i++)
+    define(c, func->params.items[i], false);
+  for (uint32_t i = 0; i < func->buffers.len; i++) {
+    if (func->buffers.items[i])
+      define_implicit(c, tvms_as_buffer(func->buffers.items[i]));
+  }
+  for (uint32_t i = 0; i < func->buffers.len; i++) {
+    if (func->buffers.items[i]) define_buffer(c, func->buffers.items[i]);
+  }
+  visit_scope(c, func->body);
+}
+
+static tvms_walk_step report_block(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  checker *c = self;
+  if (node->kind == TVMS_NODE_BLOCK) {
+    c->found++;
+    tvms_report(&c->context->diags, TVMS_D_block_without_s_tir, node->span);
+    return TVMS_WALK_SKIP;
+  }
+  return tvms_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+}
+
+bool tvms_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir) {
+  tvms_context *context = unit->context;
+  checker c = {.unit = unit,
+               .context = context,
+               .memory = &context->memory,
+               .at = function->span,
+               .buffers = unit->dialect >= TVMS_DIALECT_25};
+  tvms_prim_func *func = tvms_as_prim_func(function);
+  if (!s_tir) {
+    tvms_visitor visitor = {.self = &c, .enter = report_block};
+    tvms_walk(c.memory, func->body, &visitor);
+    return c.found == 0;
+  }
+  tvms_mark mark = tvms_arena_mark(&context->scratch);
+  tvms_node_map_init(&c.facts, c.memory);
+  check_scopes(&c, func);
+  tvms_node_map_fini(&c.facts);
+  tvms_vec_free(c.memory, &c.open);
+  tvms_vec_free(c.memory, &c.blocks);
+  tvms_arena_reset(&context->scratch, mark);
+  return c.found == 0;
+}
+
+bool tvms_check_tir(tvms_module *module) {
+  bool fine = true;
+  if (!module->bare && module->unchecked) return true;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    tvms_node *function = module->members[i].function;
+    if (!function || function->kind != TVMS_NODE_PRIM_FUNC) continue;
+    if (module->bare && (function->flags & TVMS_FLAG_UNCHECKED)) continue;
+    bool s_tir = module->dialect < TVMS_DIALECT_25 || module->s_tir
+                 || (function->flags & TVMS_FLAG_S_TIR);
+    fine = tvms_check_prim_func(module->members[i].unit, function, s_tir) && fine;
+  }
+  return fine;
+}

@@ -1,0 +1,18 @@
+// Well-formedness of functions of TIR: what TVM refuses after reading.
+#ifndef TVMS_STRUCTINFO_WELL_FORMED_TIR_H
+#define TVMS_STRUCTINFO_WELL_FORMED_TIR_H
+
+#include "ir/module.h"
+
+// Checks one PRIM_FUNC and reports every finding. `s_tir`: the rules of schedulable
+// functions (all functions before 0.25): variables and buffers are defined once and before
+// their uses, and loop variables enter blocks through their axes only. Without it: the
+// function has no blocks. Returns true if nothing was found.
+// (Rules: docs/language.md, "Well-formedness".)
+bool tvms_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir);
+
+// Checks the functions of TIR in a module, as TVM does after reading it; nothing if the
+// program asked for that (check_well_formed=False).
+bool tvms_check_tir(tvms_module *module);
+
+#endif
