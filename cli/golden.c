@@ -140,7 +140,6 @@ static void take_directive(reading *r, const line *l, directive d, uint32_t rest
     tvms_report(r->diags, TVMS_D_golden_misplaced, span_of(l), directives[d]);
     return;
   }
-  if (header) r->golden->header_lines = l->number;
   if (header) r->golden->body.begin = r->next;
   switch (d) {
   case RUN: add_run(r, l, rest); break;

@@ -20,11 +20,10 @@ typedef enum { TVMS_GOLDEN_STDOUT, TVMS_GOLDEN_FINDINGS } tvms_golden_stream;
 // A row of the table of what RUN may name (cli/golden_run.c).
 typedef struct {
   const char *name;  // of the verb
-  const char *TVMS_NULLABLE
-      again;  // the verb that must reproduce the output from itself
-  bool
-      keeps_place;  // the header is replaced by empty lines, so findings have true lines
-  bool commented;   // the output is no TVMScript: EXPECT has it behind "# "
+  // The verb that must reproduce the output from itself; NULL: the output is no
+  // TVMScript, and EXPECT has it behind "# ".
+  const char *TVMS_NULLABLE again;
+  bool keeps_header;  // the comments of the header come out again
 } tvms_golden_kind;
 
 typedef struct {
@@ -56,7 +55,6 @@ typedef struct {
   TVMS_VEC(tvms_golden_run) runs;
   TVMS_VEC(tvms_golden_finding) findings;
   TVMS_VEC(tvms_golden_section) sections;
-  uint32_t header_lines;
   tvms_span body;
   bool has_why;
   int status;  // that the run must end with; -1: 1 if an error is expected, else 0

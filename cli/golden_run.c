@@ -20,13 +20,13 @@
 
 // What RUN may name. One row per verb that reads one file and writes text.
 static const tvms_golden_kind kinds[] = {
-    {.name = "check", .keeps_place = true},
-    {.name = "print", .again = "print", .keeps_place = true},
-    {.name = "fmt", .again = "fmt"},
-    {.name = "infer", .keeps_place = true, .commented = true},
-    {.name = "opt", .again = "print", .keeps_place = true},
-    {.name = "migrate", .again = "migrate"},
-    {.name = "run", .keeps_place = true, .commented = true},
+    {.name = "check"},
+    {.name = "print", .again = "print"},
+    {.name = "fmt", .again = "fmt", .keeps_header = true},
+    {.name = "infer"},
+    {.name = "opt", .again = "print"},
+    {.name = "migrate", .again = "migrate", .keeps_header = true},
+    {.name = "run"},
 };
 
 enum { DEFAULT_TIMEOUT = 60 };
@@ -91,7 +91,8 @@ static void await(judging *j, pid_t child, outcome *o) {
   o->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-// Runs this program with `words` and `input` as its standard input.
+// Runs this program with `words`, and `input` (header and body of a file as they stand, so
+// that findings have their lines) as its standard input.
 static outcome spawn(judging *j, const tvms_texts *words, const char *input,
                      size_t len) {
   outcome o = {.status = -1};
@@ -123,16 +124,13 @@ static outcome spawn(judging *j, const tvms_texts *words, const char *input,
   return o;
 }
 
-// The body, with as many empty lines above it as the header has.
-static const char *input_of(judging *j, const tvms_golden_kind *kind, size_t *len) {
-  tvms_golden *golden = j->golden;
-  uint32_t above = kind->keeps_place ? golden->header_lines : 0;
-  size_t body = golden->body.end - golden->body.begin;
-  char *input = tvms_take(memory_of(j), above + body + 1);
-  memset(input, '\n', above);
-  memcpy(input + above, golden->source->text + golden->body.begin, body);
-  *len = above + body;
-  return input;
+// What formats source text keeps the header, which is no part of the expectation.
+static void drop_header(const judging *j, outcome *o) {
+  size_t len = j->golden->body.begin;
+  bool kept = o->out_len >= len && memcmp(o->out, j->golden->source->text, len) == 0;
+  if (!kept) return;
+  o->out += len;
+  o->out_len -= len;
 }
 
 // A finding as the text renderer writes it: "<stdin>:LINE:COLUMN: error[E0201]: text".
@@ -230,6 +228,14 @@ section_of(const tvms_golden *golden, tvms_golden_stream stream, uint32_t index)
   return found;
 }
 
+// Whether the standard output is a program again, and not a report or a difference.
+static bool writes_program(const tvms_golden_run *run) {
+  for (uint32_t i = 1; i < run->words.len; i++) {
+    if (strcmp(run->words.items[i], "--diff") == 0) return false;
+  }
+  return run->kind->again != NULL;
+}
+
 // What a section must say for `text`: FINDINGS and reports stand behind "# ".
 static void add_section_text(tvms_strbuf *out, const char *text, size_t len,
                              bool commented) {
@@ -313,7 +319,7 @@ static tvms_texts words_again(judging *j, const tvms_golden_run *run) {
 
 // What was printed must print to itself, what was formatted format to itself.
 static void check_again(judging *j, const tvms_golden_run *run, const outcome *o) {
-  if (!run->kind->again || o->status != 0 || !o->out_len) return;
+  if (!writes_program(run) || o->status != 0 || !o->out_len) return;
   tvms_texts words = words_again(j, run);
   outcome again = spawn(j, &words, o->out, o->out_len);
   bool same = again.status == 0 && again.out_len == o->out_len
@@ -339,7 +345,9 @@ static void rewrite(judging *j, const outcome *outcomes) {
     bool findings = section->stream == TVMS_GOLDEN_FINDINGS;
     uint32_t index = counts[findings]++;
     const outcome *o = &outcomes[index < golden->runs.len ? index : 0];
-    bool commented = findings || golden->runs.items[0].kind->commented;
+    bool commented =
+        findings
+        || !writes_program(&golden->runs.items[index < golden->runs.len ? index : 0]);
     tvms_strbuf_puts(&anew, findings ? "# FINDINGS:\n" : "# EXPECT:\n");
     add_section_text(&anew, findings ? o->findings : o->out,
                      findings ? o->findings_len : o->out_len, commented);
@@ -353,15 +361,14 @@ static void rewrite(judging *j, const outcome *outcomes) {
 
 static void judge_run(judging *j, uint32_t index, outcome *o, bool compares) {
   const tvms_golden_run *run = &j->golden->runs.items[index];
-  size_t len;
-  const char *input = input_of(j, run->kind, &len);
-  *o = spawn(j, &run->words, input, len);
+  *o = spawn(j, &run->words, j->golden->source->text, j->golden->body.end);
+  if (run->kind->keeps_header) drop_header(j, o);
   bool well = ended_well(j, run, o, expected_status(j->golden));
   if (!well && o->status != 0 && o->status != 1) return;
   compare_findings(j, o, index);
   if (compares) {
     compare_section(j, TVMS_GOLDEN_STDOUT, index, o->out, o->out_len,
-                    run->kind->commented);
+                    !writes_program(run));
     compare_section(j, TVMS_GOLDEN_FINDINGS, index, o->findings, o->findings_len, true);
   }
   check_again(j, run, o);

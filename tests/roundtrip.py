@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Every program of corpus/ and tests/golden/: what tvms writes, it writes again.
+
+Formatted text formats to itself. Printed text, in every release that is written, prints to itself.
+"""
+import concurrent.futures, os, sys, unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cases import files_under, main, tvms
+
+RELEASES = ("0.22", "0.25", "0.26", "0.27")
+
+
+def twice(verb, options, path):
+    """Returns what is wrong, or ""."""
+    first = tvms(verb, *options, path)
+    if first.returncode == 1:
+        return ""  # the text has errors, or the release cannot say it: other tests look at that
+    if first.returncode:
+        return f"exit {first.returncode}: {first.stderr.decode()[:500]}"
+    second = tvms(verb, *options, "-", stdin=first.stdout)
+    if second.returncode or second.stdout != first.stdout:
+        return f"differs the second time: exit {second.returncode}, {second.stderr.decode()[:500]}"
+    return ""
+
+
+class RoundTrip(unittest.TestCase):
+    def each(self, verb, options):
+        paths = list(files_under("corpus", "tests/golden"))
+        self.assertGreater(len(paths), 20)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for path, wrong in zip(paths, pool.map(lambda p: twice(verb, options, p), paths)):
+                with self.subTest(path=path, options=options):
+                    self.assertEqual(wrong, "")
+
+    def test_fmt(self):
+        self.each("fmt", ())
+
+
+if __name__ == "__main__":
+    main()
