@@ -218,8 +218,26 @@ void tvms_analyzer_leave(tvms_analyzer *analyzer, tvms_scope_mark mark) {
 
 // ---- Simplification ----
 
+// Rewriting visits an expression again and again: beyond this size it is left to the
+// normal form, which is linear.
+enum { MOST_NODES = 4096 };
+
+static tvms_walk_step count_node(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  uint32_t *count = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  return ++*count > MOST_NODES ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool is_huge(tvms_memory *memory, tvms_node *expr) {
+  uint32_t count = 0;
+  tvms_visitor visitor = {.self = &count, .enter = count_node};
+  return !tvms_walk(memory, expr, &visitor);
+}
+
 tvms_node *tvms_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
   enum { ROUNDS = 2 };
+  if (tvms_is_binary(expr) && is_huge(analyzer->memory, expr)) return expr;
   for (int i = 0; i < ROUNDS; i++) {
     tvms_node *next = tvms_visit(&analyzer->rewriter, expr);
     if (next == expr) break;

@@ -80,8 +80,12 @@ static bool fold(tvms_simplifier *s, tvms_node_kind kind, value a, value b,
     return neutral || (n == 0 && !sum);
   }
   if (!is_number(b, &n)) return false;
-  bool neutral =
-      sum ? n == 0 : n == 1 && kind != TVMS_NODE_MOD && kind != TVMS_NODE_FLOOR_MOD;
+  bool modulo = kind == TVMS_NODE_MOD || kind == TVMS_NODE_FLOOR_MOD;
+  if (modulo) {
+    *result = plain(number(s, dtype_of(a), 0));
+    return n == 1;
+  }
+  bool neutral = sum ? n == 0 : n == 1;
   *result = neutral ? a : b;
   return neutral || (n == 0 && product);
 }

@@ -16,13 +16,19 @@ try:
     from tvm import tirx as tir
 except ImportError:
     from tvm import tir
-from tvm import arith
+try:  # from 0.27 on
+    import tvm.ir.prim.expr as nodes
+    from tvm import sym as arith
+except ImportError:
+    from tvm import arith
+
+    nodes = tir
 
 NAMES = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "FloorDiv": "//", "FloorMod": "%%", "Min": "min",
     "Max": "max", "EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "And": "and", "Or": "or",
 }
-KINDS = {text: getattr(tir, name) for name, text in NAMES.items()}
+KINDS = {text: getattr(nodes, name) for name, text in NAMES.items()}
 VARS32 = {name: tir.Var(name, "int32") for name in ("x", "y", "z", "i", "j", "k")}
 VARS64 = {name: tir.Var(name, "int64") for name in ("l", "l2")}
 RANGES = {"i": 16, "j": 32, "k": 128}
@@ -62,11 +68,11 @@ class Maker:
 
     def leaf(self, bits):
         if self.random.random() < 0.4:
-            return tir.IntImm(f"int{bits}", self.random.choice(CONSTANTS))
+            return nodes.IntImm(f"int{bits}", self.random.choice(CONSTANTS))
         return self.random.choice(list((VARS32 if bits == 32 else VARS64).values()))
 
     def positive(self, bits):
-        return tir.IntImm(f"int{bits}", self.random.choice([c for c in CONSTANTS if c > 0]))
+        return nodes.IntImm(f"int{bits}", self.random.choice([c for c in CONSTANTS if c > 0]))
 
     def integer(self, depth, bits):
         if depth == 0 or self.random.random() < 0.1:
@@ -82,9 +88,9 @@ class Maker:
             b = self.positive(bits) if constant else self.random.choice([VARS32["x"]] if bits == 32 else [VARS64["l"]])
             return KINDS[kind](self.integer(depth - 1, bits), b)
         if pick < 0.94:
-            return tir.Select(self.boolean(depth - 1, bits), self.integer(depth - 1, bits), self.integer(depth - 1, bits))
+            return nodes.Select(self.boolean(depth - 1, bits), self.integer(depth - 1, bits), self.integer(depth - 1, bits))
         if pick < 0.97 and bits == 64:
-            return tir.Cast("int64", self.integer(depth - 1, 32))
+            return nodes.Cast("int64", self.integer(depth - 1, 32))
         return self.leaf(bits)
 
     def boolean(self, depth, bits):
@@ -94,7 +100,7 @@ class Maker:
             return KINDS[kind](self.integer(max(depth - 1, 0), bits), self.integer(max(depth - 1, 0), bits))
         if pick < 0.9:
             return KINDS[self.random.choice(["and", "or"])](self.boolean(depth - 1, bits), self.boolean(depth - 1, bits))
-        return tir.Not(self.boolean(depth - 1, bits))
+        return nodes.Not(self.boolean(depth - 1, bits))
 
 
 def main():
