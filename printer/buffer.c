@@ -70,7 +70,13 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
   tvms_strbuf *before = tvms_print_redirect(p, &line);
   tvms_print_sym(p, name);
   PUT(p, " = ");
-  tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame, DEFINES_DATA);
+  // From 0.26 on a buffer over the data of another one must be declared by a statement.
+  bool borrows = p->dialect >= TVMS_DIALECT_26 && tvms_as_buffer(buffer)->data &&
+                 tvms_print_defined(p, tvms_as_buffer(buffer)->data);
+  if (!borrows)
+    tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame, DEFINES_DATA);
+  else if (!tvms_print_alias(p, buffer))
+    tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
   tvms_print_redirect(p, before);
   tvms_print_add_line(p, frame, &line);
   tvms_strbuf_fini(&line);
@@ -282,7 +288,7 @@ static void print_strides(decl *d) {
 }
 
 static tvms_dtype index_dtype(const tvms_buffer *buffer) {
-  return buffer->shape.len ? buffer->shape.items[0]->dtype : TVMS_DTYPE(INT, 32);
+  return buffer->shape.len ? buffer->shape.items[0]->dtype : TVMS_DTYPE(INT, 64);
 }
 
 // Returns true if the offset is a part of the buffer, so that its factor must be said.

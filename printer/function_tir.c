@@ -237,7 +237,7 @@ static const tvms_block *root_block(tvms_printer *p, const tvms_node *body) {
     const tvms_node *inner_block = tvms_as_block_realize(inner)->block;
     return tvms_as_block(inner_block)->iter_vars.len ? block : NULL;
   }
-  return has_realize(p, inner) ? block : NULL;
+  return has_realize(p, block->body) ? block : NULL;
 }
 
 static void print_root_or_body(tvms_printer *p, const tvms_node *body) {

@@ -10,6 +10,26 @@ static bool is_hidden(const char *key, const char *const *hidden) {
   return false;
 }
 
+// Keys of TIR itself begin with "tir." in classic releases and with "tirx." later.
+static void print_key(tvms_printer *p, const tvms_node *key) {
+  const char *text = tvms_object_as_text(key);
+  bool was_classic = p->module && p->module->dialect <= TVMS_DIALECT_22;
+  if (!text || !p->module || was_classic == tvms_print_is_classic(p)) {
+    tvms_print_object(p, key);
+    return;
+  }
+  const char *before = was_classic ? "tir." : "tirx.";
+  const char *after = was_classic ? "tirx." : "tir.";
+  if (strncmp(text, before, strlen(before)) != 0) {
+    tvms_print_object(p, key);
+    return;
+  }
+  PUT(p, "\"");
+  tvms_print_put(p, after);
+  tvms_print_put(p, text + strlen(before));
+  PUT(p, "\"");
+}
+
 bool tvms_print_map(tvms_printer *p, const tvms_node *map_node,
                     const char *const *hidden) {
   if (!map_node) return false;
@@ -19,7 +39,7 @@ bool tvms_print_map(tvms_printer *p, const tvms_node *map_node,
     if (is_hidden(tvms_object_as_text(map->keys.items[i]), hidden)) continue;
     tvms_print_put(p, first ? "{" : ", ");
     first = false;
-    tvms_print_object(p, map->keys.items[i]);
+    print_key(p, map->keys.items[i]);
     PUT(p, ": ");
     tvms_print_object(p, map->values.items[i]);
   }

@@ -228,8 +228,8 @@ static print_opening open_assert(tvms_printer *p, const tvms_node *stmt, bool fl
   return (print_opening){.node = stmt, .taken = 1};
 }
 
-// An allocation that the declaration of a buffer over all of it follows.
-static bool is_decl_of_allocation(const tvms_allocate *node, const tvms_node *next) {
+bool tvms_print_declares_all(const tvms_node *allocate, const tvms_node *next) {
+  const tvms_allocate *node = tvms_as_allocate(allocate);
   if (next->kind != TVMS_NODE_DECL_BUFFER) return false;
   const tvms_buffer *buffer = tvms_as_buffer(tvms_as_decl_buffer(next)->buffer);
   bool annotated = node->annotations && tvms_as_object_map(node->annotations)->keys.len;
@@ -279,7 +279,7 @@ static void print_annotations(tvms_printer *p, const tvms_node *annotations) {
 static print_opening open_allocate(tvms_printer *p, tvms_node *const *stmts,
                                    uint32_t count) {
   const tvms_allocate *node = tvms_as_allocate(stmts[0]);
-  if (count > 1 && is_decl_of_allocation(node, stmts[1])) {
+  if (count > 1 && tvms_print_declares_all(stmts[0], stmts[1])) {
     return open_declaration(p, stmts[1], tvms_as_decl_buffer(stmts[1])->buffer,
                             DEFINES_DATA, 2);
   }

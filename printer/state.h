@@ -309,6 +309,8 @@ typedef struct {
 } print_opening;
 print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts,
                                  uint32_t count, bool flat);
+// True if `next` declares a buffer over all of what `allocate` (ALLOCATE) allocates.
+bool tvms_print_declares_all(const tvms_node *allocate, const tvms_node *next);
 void tvms_print_for(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_block(tvms_printer *p, const tvms_node *block,
                       const tvms_node *TVMS_NULLABLE realize);

@@ -118,6 +118,32 @@ static bool is_scalar_alloc(const tvms_printer *p, const tvms_node *stmt) {
          && tvms_print_is_scalar(p, tvms_as_alloc_buffer(stmt)->buffer, true);
 }
 
+// `A = T.alloc_buffer(…)` and its relatives.
+static void print_allocation(tvms_printer *p, const tvms_node *buffer,
+                             const tvms_node *TVMS_NULLABLE annotations) {
+  uint32_t frame = tvms_print_top_index(p);
+  size_t from = p->out->len;
+  tvms_print_buffer_decl(p, buffer, "alloc_buffer", NULL, frame, DEFINES_DATA);
+  if (annotations && tvms_as_object_map(annotations)->keys.len) {
+    p->out->len--;
+    PUT(p, ", annotations=");
+    tvms_print_object(p, annotations);
+    PUT(p, ")");
+  }
+  size_t end = p->out->len;
+  tvms_print_sym(p, tvms_print_define(p, buffer, frame));
+  PUT(p, " = ");
+  tvms_print_move(p, from, end);
+}
+
+// From 0.24 on a classic allocation with the declaration of a buffer over all of it is one
+// statement.
+static bool is_allocated_buffer(const tvms_printer *p, const part *rest) {
+  return !tvms_print_is_classic(p) && rest->count > 1 &&
+         rest->stmts[0]->kind == TVMS_NODE_ALLOCATE &&
+         tvms_print_declares_all(rest->stmts[0], rest->stmts[1]);
+}
+
 // A sequence inside a sequence: the scope that its first statement opens, or just more
 // statements.
 static void print_nested(tvms_printer *p, const tvms_node *stmt, bool last, bool sole) {
@@ -162,6 +188,12 @@ static void print_part(tvms_printer *p, part rest) {
       if (rest.count == 0) print_part(p, rest);
     } else if (is_scalar_alloc(p, stmt)) {
       i += print_scalar(p, now);
+    } else if (is_allocated_buffer(p, &now)) {
+      tvms_print_begin(p);
+      print_allocation(p, tvms_as_decl_buffer(now.stmts[1])->buffer,
+                       tvms_as_allocate(stmt)->annotations);
+      tvms_print_end(p);
+      i += 2;
     } else {
       tvms_print_stmt(p, stmt);
       i++;
@@ -307,24 +339,6 @@ static void print_assert(tvms_printer *p, const tvms_node *stmt) {
   PUT(p, ", [");
   tvms_print_list(p, node->message);
   PUT(p, "])");
-}
-
-// `A = T.alloc_buffer(…)` and its relatives.
-static void print_allocation(tvms_printer *p, const tvms_node *buffer,
-                             const tvms_node *TVMS_NULLABLE annotations) {
-  uint32_t frame = tvms_print_top_index(p);
-  size_t from = p->out->len;
-  tvms_print_buffer_decl(p, buffer, "alloc_buffer", NULL, frame, DEFINES_DATA);
-  if (annotations && tvms_as_object_map(annotations)->keys.len) {
-    p->out->len--;
-    PUT(p, ", annotations=");
-    tvms_print_object(p, annotations);
-    PUT(p, ")");
-  }
-  size_t end = p->out->len;
-  tvms_print_sym(p, tvms_print_define(p, buffer, frame));
-  PUT(p, " = ");
-  tvms_print_move(p, from, end);
 }
 
 static void print_declare(tvms_printer *p, const tvms_node *stmt) {
