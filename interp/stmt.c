@@ -275,9 +275,13 @@ static flow exec_kind(frame *f, const tvms_node *node) {
   case TVMS_NODE_ALLOC_BUFFER:
     tvms_interp_allocate_buffer(f, tvms_as_alloc_buffer(node)->buffer);
     break;
-  case TVMS_NODE_DECL_BUFFER:
-    tvms_interp_define_buffer(f, tvms_as_decl_buffer(node)->buffer, NULL);
+  case TVMS_NODE_DECL_BUFFER: {
+    const tvms_decl_buffer *declare = tvms_as_decl_buffer(node);
+    const tvms_node *data = tvms_as_buffer(declare->buffer)->data;
+    if (declare->source) tvms_interp_bind_expr(f, data, declare->source);
+    tvms_interp_define_buffer(f, declare->buffer, NULL);
     break;
+  }
   case TVMS_NODE_ATTR_STMT: break;  // hints of the compiler
   default:
     fault(f, TVMS_D_not_interpreted, node->span,

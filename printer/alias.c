@@ -77,9 +77,14 @@ static bool same_layout_node(const tvms_node *a, const tvms_node *b) {
 static bool same_layout(const alias *a) {
   print_layout child = tvms_print_layout_of(a->p, a->child_node);
   print_layout parent = tvms_print_layout_of(a->p, a->parent_node);
-  if (child != parent) return false;
-  if (child == LAYOUT_NONE) return true;
-  if (child == LAYOUT_DEFAULT) return a->same_shape;
+  if (child == LAYOUT_NONE || parent == LAYOUT_NONE) return child == parent;
+  if (child == LAYOUT_DEFAULT && parent == LAYOUT_DEFAULT) return a->same_shape;
+  if (parent == LAYOUT_DEFAULT) {
+    return tvms_print_is_row_major(a->p, a->child->layout, a->parent->shape);
+  }
+  if (child == LAYOUT_DEFAULT) {
+    return tvms_print_is_row_major(a->p, a->parent->layout, a->child->shape);
+  }
   return same_layout_node(a->child->layout, a->parent->layout);
 }
 
@@ -445,8 +450,8 @@ static bool print_slice(const alias *a) {
   return true;
 }
 
-bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer) {
-  const tvms_node *owner = tvms_print_data_owner(p, tvms_as_buffer(buffer)->data);
+static bool print_forms(tvms_printer *p, const tvms_node *buffer, const tvms_node *data) {
+  const tvms_node *owner = tvms_print_data_owner(p, data);
   if (!owner || owner == buffer || owner->kind != TVMS_NODE_BUFFER
       || !tvms_print_defined(p, owner)) {
     return false;
@@ -464,4 +469,14 @@ bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer) {
   }
   return print_local(&a) || print_cast_view(&a) || print_permute(&a)
          || print_partition(&a) || print_view(&a);
+}
+
+bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer, const tvms_node *source) {
+  const tvms_node *data = tvms_as_buffer(buffer)->data;
+  if (!print_forms(p, buffer, source ? source : data)) return false;
+  if (source) {
+    uint32_t frame = tvms_print_top_index(p);
+    tvms_print_define_part(p, data, frame, NAMED_DATA, buffer, 0);
+  }
+  return true;
 }

@@ -16,21 +16,18 @@ tvms_sym tvms_print_scope_of(const tvms_node *buffer) {
 
 // ---- Layouts ----
 
-static bool is_row_major(const tvms_printer *p, const tvms_node *layout,
-                         const tvms_buffer *buffer) {
+bool tvms_print_is_row_major(const tvms_printer *p, const tvms_node *layout,
+                             tvms_list shape) {
   if (layout->kind != TVMS_NODE_TILE_LAYOUT) return false;
   const tvms_tile_layout *tile = tvms_as_tile_layout(layout);
-  if (tile->replica.len || tile->offset.len || tile->shard.len != buffer->shape.len) {
-    return false;
-  }
+  if (tile->replica.len || tile->offset.len || tile->shard.len != shape.len) return false;
   int64_t stride = 1;
   bool constant = true;
   for (uint32_t i = tile->shard.len; i > 0; i--) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i - 1]);
     const tvms_name *axis = tvms_name_of(&p->context->names, iter->axis);
-    const tvms_node *dim = buffer->shape.items[i - 1];
-    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim))
-      return false;
+    const tvms_node *dim = shape.items[i - 1];
+    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim)) return false;
     if (constant && !tvms_is_int_value(iter->stride, stride)) return false;
     constant = constant && tvms_is_int_imm(dim);
     if (constant) stride *= tvms_as_int_imm(dim)->value;
@@ -42,8 +39,9 @@ print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer
   const tvms_node *layout = tvms_as_buffer(buffer)->layout;
   if (!layout) return p->s_tir ? LAYOUT_NONE : LAYOUT_DEFAULT;
   if (layout->kind == TVMS_NODE_OBJECT_NONE) return LAYOUT_NONE;
-  return is_row_major(p, layout, tvms_as_buffer(buffer)) ? LAYOUT_DEFAULT
-                                                         : LAYOUT_OTHER;
+  return tvms_print_is_row_major(p, layout, tvms_as_buffer(buffer)->shape)
+             ? LAYOUT_DEFAULT
+             : LAYOUT_OTHER;
 }
 
 bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node,
@@ -75,7 +73,7 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
                  tvms_print_defined(p, tvms_as_buffer(buffer)->data);
   if (!borrows)
     tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame, DEFINES_DATA);
-  else if (!tvms_print_alias(p, buffer))
+  else if (!tvms_print_alias(p, buffer, NULL))
     tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
   tvms_print_redirect(p, before);
   tvms_print_add_line(p, frame, &line);
@@ -116,7 +114,7 @@ static void print_slice(tvms_printer *p, const tvms_ramp *ramp) {
   tvms_arena_reset(&p->scratch.arena, mark);
 }
 
-void tvms_print_indices(tvms_printer *p, tvms_list indices) {
+static void print_indices(tvms_printer *p, tvms_list indices, bool slices) {
   if (indices.len == 0) {
     PUT(p, "[()]");
     return;
@@ -125,7 +123,7 @@ void tvms_print_indices(tvms_printer *p, tvms_list indices) {
   for (uint32_t i = 0; i < indices.len; i++) {
     const tvms_node *index = indices.items[i];
     if (i) PUT(p, ", ");
-    bool slice = index->kind == TVMS_NODE_RAMP
+    bool slice = slices && index->kind == TVMS_NODE_RAMP
                  && tvms_as_ramp(index)->stride->kind == TVMS_NODE_INT_IMM;
     if (slice)
       print_slice(p, tvms_as_ramp(index));
@@ -133,6 +131,15 @@ void tvms_print_indices(tvms_printer *p, tvms_list indices) {
       tvms_print_any(p, index);
   }
   PUT(p, "]");
+}
+
+void tvms_print_indices(tvms_printer *p, tvms_list indices) {
+  print_indices(p, indices, true);
+}
+
+// From 0.27 on a vector index of a load is not written as a slice.
+void tvms_print_load_indices(tvms_printer *p, tvms_list indices) {
+  print_indices(p, indices, p->dialect <= TVMS_DIALECT_26);
 }
 
 void tvms_print_region(tvms_printer *p, tvms_list ranges) {
@@ -163,7 +170,8 @@ typedef struct {
   const tvms_buffer *buffer;
   uint32_t frame;
   print_definitions definitions;
-  bool annotation;                    // of a parameter
+  bool annotation; // of a parameter
+  const tvms_node *TVMS_NULLABLE source;  // of DECL_BUFFER
   TVMS_VEC(const tvms_node *) fresh;  // variables that get a line of their own
 } decl;
 
@@ -249,22 +257,35 @@ static void print_shape(decl *d) {
   tvms_print_put(p, d->buffer->shape.len == 1 ? ",)" : ")");
 }
 
+// The data of a buffer that has a source: its own pointer, which stands for another one.
+static void print_source(decl *d) {
+  tvms_printer *p = d->p;
+  const tvms_node *data = d->buffer->data;
+  PUT(p, ", data=");
+  tvms_print_any(p, d->source);
+  if (is_new(d, data)) define_inline(d, data, NAMED_DATA, 0);
+}
+
 static void print_data(decl *d) {
   tvms_printer *p = d->p;
   const tvms_node *data = d->buffer->data;
   const char *scope = tvms_text(p->context, tvms_print_scope_of(d->node));
   if (!data) return;
-  if (!tvms_print_is_classic(p) && strcmp(scope, "tmem") == 0) return;
+  bool tmem = !tvms_print_is_classic(p) && strcmp(scope, "tmem") == 0;
+  if (d->source && !tmem) {
+    print_source(d);
+    return;
+  }
   bool inlined = false;
   if (is_new(d, data)) {
     // From 0.26 on a buffer without a source simply has its own data.
-    bool own = d->definitions >= DEFINES_DATA || p->dialect >= TVMS_DIALECT_26;
+    bool own = d->definitions >= DEFINES_DATA || p->dialect >= TVMS_DIALECT_26 || tmem;
     if (own)
       inlined = define_inline(d, data, NAMED_DATA, 0);
     else
       define_apart(d, data);
   }
-  if (inlined) return;
+  if (inlined || tmem) return;
   PUT(p, ", data=");
   tvms_print_any(p, data);
 }
@@ -435,7 +456,7 @@ static bool print_scalar_decl(decl *d, const char *method) {
   tvms_strbuf unused;
   tvms_strbuf_init(&unused, p->memory);
   tvms_strbuf *before = tvms_print_redirect(p, &unused);
-  bool own_data = is_new(d, d->buffer->data);
+  bool own_data = is_new(d, d->buffer->data) && !d->source;
   print_attributes(d, false);
   tvms_print_redirect(p, before);
   tvms_strbuf_fini(&unused);
@@ -449,7 +470,7 @@ static bool print_scalar_decl(decl *d, const char *method) {
   }
   if (!own_data || p->dialect <= TVMS_DIALECT_25) {
     PUT(p, ", data=");
-    tvms_print_any(p, d->buffer->data);
+    tvms_print_any(p, d->source ? d->source : d->buffer->data);
   }
   PUT(p, ", elem_offset=");
   tvms_print_any(p, d->buffer->elem_offset);
@@ -463,7 +484,8 @@ static bool print_scalar_decl(decl *d, const char *method) {
 void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
                             const char *method, const tvms_strbuf *before,
                             uint32_t frame, print_definitions definitions) {
-  decl d = {p, buffer, tvms_as_buffer(buffer), frame, definitions, false, {0}};
+  decl d = {p, buffer, tvms_as_buffer(buffer), frame, definitions, false, p->source, {0}};
+  p->source = NULL;
   if (print_scalar_decl(&d, method)) return;
   bool hide_scope = false;
   if (strcmp(method, "alloc_buffer") == 0 && !tvms_print_is_classic(p)) {
@@ -483,7 +505,7 @@ void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
 
 void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
                                   uint32_t frame) {
-  decl d = {p, buffer, tvms_as_buffer(buffer), frame, DEFINES_ALL, true, {0}};
+  decl d = {p, buffer, tvms_as_buffer(buffer), frame, DEFINES_ALL, true, NULL, {0}};
   if (p->dialect <= TVMS_DIALECT_25) d.definitions = DEFINES_DATA;
   tvms_print_t(p, "Buffer");
   PUT(p, "(");

@@ -358,7 +358,7 @@ static void print_load(tvms_printer *p, const tvms_node *node) {
   bool scalar = tvms_print_is_scalar(p, load->buffer, false);
   if (!scalar) {
     tvms_print_buffer(p, load->buffer);
-    tvms_print_indices(p, load->indices);
+    tvms_print_load_indices(p, load->indices);
     return;
   }
   tvms_print_scalar_name(p, load->buffer);

@@ -49,7 +49,7 @@ bool tvms_print_map(tvms_printer *p, const tvms_node *map_node,
 
 static void print_bytes(tvms_printer *p, const tvms_node *object) {
   tvms_bytes text = tvms_as_object_str(object)->value;
-  if (text.len && memchr(text.text, '\n', text.len))
+  if (text.len && memchr(text.text, '\n', text.len) && !tvms_print_is_classic(p))
     tvms_print_metadata_ref(p, object);
   else
     tvms_print_quoted(p, text.text, text.len);

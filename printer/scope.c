@@ -20,7 +20,9 @@ static void print_dict_attrs(tvms_printer *p, tvms_node *const *stmts, uint32_t 
 static bool is_dict_attr(const tvms_printer *p, const tvms_node *stmt) {
   if (tvms_print_is_classic(p) || stmt->kind != TVMS_NODE_ATTR_STMT) return false;
   const tvms_node *node = tvms_as_attr_stmt(stmt)->node;
-  if (node->kind == TVMS_NODE_OBJECT_INT) return tvms_as_object_int(node)->value == 0;
+  if (p->dialect >= TVMS_DIALECT_26) {
+    return node->kind == TVMS_NODE_OBJECT_INT && tvms_as_object_int(node)->value == 0;
+  }
   return tvms_is_int_value(node, 0) && node->dtype.bits == 32;
 }
 
@@ -356,6 +358,7 @@ print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts,
   case TVMS_NODE_ALLOCATE_CONST: return open_constant(p, stmt);
   case TVMS_NODE_ALLOC_BUFFER: return open_alloc_buffer(p, stmt);
   case TVMS_NODE_DECL_BUFFER:
+    p->source = tvms_as_decl_buffer(stmt)->source;
     return open_declaration(p, stmt, tvms_as_decl_buffer(stmt)->buffer, DEFINES_NOTHING,
                             1);
   case TVMS_NODE_BUFFER_REALIZE:

@@ -117,6 +117,7 @@ typedef struct tvms_printer {
   const tvms_module *TVMS_NULLABLE
       module;  // NULL: a function or fragment that stands alone
   const tvms_node *TVMS_NULLABLE function;
+  const tvms_node *TVMS_NULLABLE source;  // of the declaration that is written next
   tvms_scopes *TVMS_NULLABLE scopes;  // made on demand, see plan.c
   TVMS_VEC(print_name) names;         // by node id
   TVMS_VEC(print_symbol) symbols;     // by tvms_sym
@@ -281,14 +282,18 @@ void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
 // The name of a scalar buffer, which stands for its only element.
 void tvms_print_scalar_name(tvms_printer *p, const tvms_node *buffer);
 void tvms_print_indices(tvms_printer *p, tvms_list indices);  // [i, 0:4]
+void tvms_print_load_indices(tvms_printer *p, tvms_list indices);
 void tvms_print_region(tvms_printer *p, tvms_list ranges);    // [i, 0:4]
 bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *buffer,
                           bool allocated);
 tvms_sym tvms_print_scope_of(const tvms_node *buffer);  // 0: global
 typedef enum { LAYOUT_NONE, LAYOUT_DEFAULT, LAYOUT_OTHER } print_layout;
+bool tvms_print_is_row_major(const tvms_printer *p, const tvms_node *layout,
+                             tvms_list shape);
 print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer);
 // Writes A.view(…) and the like and returns true if a declaration is an alias.
-bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer);
+bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer,
+                      const tvms_node *TVMS_NULLABLE source);
 bool tvms_print_same(const tvms_node *a, const tvms_node *b);  // structurally
 // The declared buffer whose data pointer `data` is, or NULL.
 const tvms_node *TVMS_NULLABLE tvms_print_data_owner(tvms_printer *p,

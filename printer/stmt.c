@@ -345,9 +345,11 @@ static void print_declare(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *buffer = tvms_as_decl_buffer(stmt)->buffer;
   uint32_t frame = tvms_print_top_index(p);
   size_t from = p->out->len;
-  if (!tvms_print_alias(p, buffer)) {
+  p->source = tvms_as_decl_buffer(stmt)->source;
+  if (!tvms_print_alias(p, buffer, p->source)) {
     tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
   }
+  p->source = NULL;
   size_t end = p->out->len;
   tvms_print_sym(p, tvms_print_define(p, buffer, frame));
   PUT(p, " = ");

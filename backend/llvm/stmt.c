@@ -321,9 +321,13 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
   case TVMS_NODE_BUFFER_REALIZE:
     tvms_emit_allocate_buffer(e, tvms_as_buffer_realize(node)->buffer);
     return;
-  case TVMS_NODE_DECL_BUFFER:
-    tvms_emit_define_buffer(e, tvms_as_decl_buffer(node)->buffer, NULL);
+  case TVMS_NODE_DECL_BUFFER: {
+    const tvms_decl_buffer *declare = tvms_as_decl_buffer(node);
+    const tvms_node *data = tvms_as_buffer(declare->buffer)->data;
+    if (declare->source) e->vars[data->id] = tvms_emit_expr(e, declare->source);
+    tvms_emit_define_buffer(e, declare->buffer, NULL);
     return;
+  }
   case TVMS_NODE_RETURN: emit_return(e, tvms_as_return(node)->value); return;
   case TVMS_NODE_BREAK: emit_jump(e, node, true); return;
   case TVMS_NODE_CONTINUE: emit_jump(e, node, false); return;
