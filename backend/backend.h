@@ -19,9 +19,10 @@ typedef struct {
   const char *TVMS_NULLABLE triple;    // NULL: this machine
   const char *TVMS_NULLABLE cpu;       // NULL: this machine's, or generic for a triple
   const char *TVMS_NULLABLE features;  // NULL: this machine's, or none for a triple
-  // For `run`: errors go to the tvms_raised that is passed as `self`, with their place,
-  // and every index is checked. Otherwise they are raised as TVM does.
+  // For `run`: errors go to the tvms_raised that is passed as `self`, with their place.
+  // Otherwise they are raised as TVM does.
   bool traced;
+  bool checked;  // every index is checked
 } tvms_native_options;
 
 // Compiled code in memory.

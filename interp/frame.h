@@ -38,6 +38,7 @@ typedef struct frame {
   view **views;              // by id of a BUFFER
   tvms_value *values;        // by id of a Relax variable; NULL for a PrimFunc
   TVMS_VEC(region) regions;  // of parameters, then of allocations, innermost last
+  bool returns;              // a value was returned
   tvms_scalar returned;
   tvms_scalar *lanes;  // of the vector store in progress, with their places
   char **places;

@@ -28,8 +28,11 @@ typedef struct {
   uint64_t step_limit;  // most loop iterations and calls; 0: no limit
   uint64_t steps;       // taken so far
   // Compiled code of a member, or NULL to interpret it; the whole callback may be NULL.
-  tvms_safe_call (*TVMS_NULLABLE kernel)(void *state, tvms_sym name);
+  tvms_safe_call (*TVMS_NULLABLE kernel)(void *state, const tvms_member *member);
   void *kernel_state;
+  // Told before and after each call of a member; may be NULL.
+  void (*TVMS_NULLABLE observe)(void *state, const tvms_member *member, bool begins);
+  void *observe_state;
 } tvms_interp;
 
 // Calls a function of the module with borrowed arguments. For a PrimFunc these are all its
@@ -45,6 +48,10 @@ static inline tvms_dl_type tvms_dl_type_of(tvms_dtype dtype) {
   uint8_t bits = dtype.code == TVMS_BOOL ? 8 : dtype.bits;
   return (tvms_dl_type){dtype.code, bits, dtype.lanes > 0 ? (uint16_t)dtype.lanes : 0};
 }
+
+// The type of what a PrimFunc returns: as declared, or else that of its first T.ret; void
+// if it returns nothing.
+tvms_dtype tvms_result_dtype(tvms_memory *memory, const tvms_node *prim_func);
 
 // Value of an expression of constants and bound variables, for sizes of parameters:
 // `sizes` is indexed by the id of a variable, `known` says which entries hold. False if a

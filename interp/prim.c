@@ -144,8 +144,9 @@ static void bind_arguments(frame *f, const tvms_prim_func *function,
   }
 }
 
-static tvms_value scalar_result(const tvms_prim_func *function, tvms_scalar value) {
-  tvms_dtype dtype = function->ret ? function->ret->dtype : (tvms_dtype){0};
+static tvms_value scalar_result(const frame *f, tvms_scalar value) {
+  if (!f->returns) return (tvms_value){0};
+  tvms_dtype dtype = tvms_result_dtype(&f->context->memory, f->member->function);
   if (tvms_dtype_is_void(dtype)) return (tvms_value){0};
   if (tvms_dtype_is_real(dtype)) {
     return (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = value.f};
@@ -217,12 +218,12 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
           function->params.len, count);
   }
   tvms_safe_call kernel =
-      interp->kernel ? interp->kernel(interp->kernel_state, member->name) : NULL;
+      interp->kernel ? interp->kernel(interp->kernel_state, member) : NULL;
   if (kernel) return call_compiled(&f, kernel, args, count, span);
   bind_arguments(&f, function, args, span);
   tvms_interp_count_step(&f, span);
   tvms_interp_exec(&f, function->body);
-  tvms_value result = scalar_result(function, f.returned);
+  tvms_value result = scalar_result(&f, f.returned);
   // Memory of the arguments is not ours: only what has an owner is freed.
   tvms_interp_close_frame(&f);
   return result;
@@ -233,9 +234,11 @@ tvms_value tvms_interp_call_member(tvms_interp *interp, const tvms_member *membe
                                    tvms_span span, const frame *outer) {
   tvms_mark mark = tvms_arena_mark(&interp->context->scratch);
   bool is_prim = member->function->kind == TVMS_NODE_PRIM_FUNC;
+  if (interp->observe) interp->observe(interp->observe_state, member, true);
   tvms_value result =
       is_prim ? tvms_interp_call_prim_func(interp, member, args, count, span, outer)
               : tvms_interp_call_function(interp, member, args, count, span, outer);
+  if (interp->observe) interp->observe(interp->observe_state, member, false);
   tvms_arena_reset(&interp->context->scratch, mark);
   return result;
 }

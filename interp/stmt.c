@@ -158,13 +158,18 @@ static void exec_assert(frame *f, const tvms_node *node) {
   fault(f, TVMS_D_assertion_failed, node->span, tvms_strbuf_text(&text));
 }
 
+static void give_back(frame *f, const tvms_node *value) {
+  f->returned = tvms_interp_eval(f, value, 0);
+  f->returns = true;
+}
+
 // Operators that stand as statements: T.ret and the jumps of the releases before 0.26.
 static flow exec_evaluate(frame *f, const tvms_node *node) {
   const tvms_node *value = tvms_as_evaluate(node)->value;
   switch ((int)tvms_called_op(value)) {
   case TVMS_TIR_ret: {
     tvms_list args = tvms_as_call(value)->args;
-    if (args.len) f->returned = tvms_interp_eval(f, args.items[0], 0);
+    if (args.len) give_back(f, args.items[0]);
     return FLOW_RETURN;
   }
   case TVMS_TIR_thread_return: return FLOW_RETURN;
@@ -262,7 +267,7 @@ static flow exec_kind(frame *f, const tvms_node *node) {
   case TVMS_NODE_CONTINUE: return FLOW_CONTINUE;
   case TVMS_NODE_RETURN: {
     const tvms_node *value = tvms_as_return(node)->value;
-    if (value) f->returned = tvms_interp_eval(f, value, 0);
+    if (value) give_back(f, value);
     return FLOW_RETURN;
   }
   case TVMS_NODE_STORE: exec_store(f, node); break;

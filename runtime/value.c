@@ -59,6 +59,7 @@ static tvms_tensor *make(tvms_heap *heap, tvms_value_kind kind, int32_t ndim,
   size_t room = bytes ? (size_t)bytes + TVMS_TENSOR_ALIGNMENT : 0;
   tvms_tensor *tensor = tvms_take(heap->memory, head + room);
   adopt(heap, &tensor->head, kind);
+  heap->made += bytes;
   if (ndim) memcpy(tensor->shape, shape, (size_t)ndim * sizeof *shape);
   tensor->bytes = bytes;
   tensor->view = (tvms_dl_tensor){

@@ -28,6 +28,7 @@ typedef struct {
   tvms_object *newest;
   // Most bytes of one tensor; beyond it tvms_tensor_new returns NULL.
   uint64_t largest;
+  uint64_t made;  // bytes of all tensors that were ever made
 } tvms_heap;
 
 // Head of everything that is counted.

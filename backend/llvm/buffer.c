@@ -173,7 +173,7 @@ LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *node,
   }
   LLVMValueRef flat = v->offset;
   for (uint32_t i = 0; i < count; i++) {
-    if (e->options->traced) check_index(e, v, node, i, indices[i], span);
+    if (e->options->checked) check_index(e, v, node, i, indices[i], span);
     LLVMValueRef step = multiply(e, indices[i], v->strides[i]);
     flat = LLVMBuildNSWAdd(e->builder, flat, step, "");
   }
@@ -246,51 +246,91 @@ static bool is_compact(const tvms_node *buffer) {
   return !strides.len || tvms_is_int_value(strides.items[strides.len - 1], 1);
 }
 
+// A load that a predicate guards: lanes where it is false are zero and not touched.
+typedef struct {
+  access_path *path;
+  tvms_dtype element;
+  uint32_t lane;
+} guarded_load;
+
+static LLVMValueRef load_guarded(emitter *e, const void *what) {
+  const guarded_load *load = what;
+  return tvms_emit_load(e, load->element, place_of(e, load->path, load->lane),
+                        load->path->span);
+}
+
+static LLVMValueRef load_zero(emitter *e, const void *what) {
+  const guarded_load *load = what;
+  return LLVMConstNull(tvms_emit_type(e, load->element, load->path->span));
+}
+
+static LLVMValueRef load_lane(emitter *e, access_path *path, tvms_dtype element,
+                              LLVMValueRef predicate, uint32_t lane) {
+  guarded_load load = {path, element, lane};
+  if (!predicate) return load_guarded(e, &load);
+  LLVMValueRef condition = tvms_emit_lane(e, predicate, lane);
+  return tvms_emit_choose(e, condition, load_guarded, &load, load_zero, &load);
+}
+
 LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  if (load->predicate) tvms_emit_refuse(e, node->span, "a load with a predicate");
   tvms_dtype element = tvms_as_buffer(load->buffer)->element;
   bool together;
   uint32_t lanes = index_lanes(load->indices, &together);
+  LLVMValueRef predicate = load->predicate ? tvms_emit_expr(e, load->predicate) : NULL;
   access_path path = open_access(e, load->buffer, load->indices, node->span);
-  if (lanes == 1) {
-    return tvms_emit_load(e, element, place_of(e, &path, 0), node->span);
-  }
+  if (lanes == 1) return load_lane(e, &path, element, predicate, 0);
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
-  // A ramp's ends are inside if both are: traced code checks each lane.
-  if (together && is_compact(load->buffer) && !e->options->traced) {
+  bool whole = together && is_compact(load->buffer) && !predicate;
+  if (whole && !e->options->checked) {
     return tvms_emit_load(e, node->dtype, place_of(e, &path, 0), node->span);
   }
   LLVMValueRef result = LLVMGetUndef(tvms_emit_type(e, node->dtype, node->span));
   for (uint32_t i = 0; i < lanes; i++) {
-    LLVMValueRef value = tvms_emit_load(e, element, place_of(e, &path, i), node->span);
+    LLVMValueRef value = load_lane(e, &path, element, predicate, i);
     LLVMValueRef at = LLVMConstInt(e->i32, i, false);
     result = LLVMBuildInsertElement(e->builder, result, value, at, "");
   }
   return result;
 }
 
+static void store_lane(emitter *e, access_path *path, tvms_dtype element,
+                       LLVMValueRef predicate, LLVMValueRef value, uint32_t lane) {
+  if (!predicate) {
+    tvms_emit_store(e, element, value, place_of(e, path, lane), path->span);
+    return;
+  }
+  LLVMBasicBlockRef yes = tvms_emit_block(e, "store");
+  LLVMBasicBlockRef end = tvms_emit_block(e, "end");
+  LLVMBuildCondBr(e->builder, tvms_emit_lane(e, predicate, lane), yes, end);
+  tvms_emit_enter(e, yes);
+  tvms_emit_store(e, element, value, place_of(e, path, lane), path->span);
+  LLVMBuildBr(e->builder, end);
+  tvms_emit_enter(e, end);
+}
+
 void tvms_emit_buffer_store(emitter *e, const tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
-  if (store->predicate) tvms_emit_refuse(e, node->span, "a store with a predicate");
   tvms_dtype element = tvms_as_buffer(store->buffer)->element;
   LLVMValueRef value = tvms_emit_expr(e, store->value);
+  LLVMValueRef predicate =
+      store->predicate ? tvms_emit_expr(e, store->predicate) : NULL;
   bool together;
   uint32_t lanes = index_lanes(store->indices, &together);
   access_path path = open_access(e, store->buffer, store->indices, node->span);
   if (lanes == 1) {
-    tvms_emit_store(e, element, value, place_of(e, &path, 0), node->span);
+    store_lane(e, &path, element, predicate, value, 0);
     return;
   }
   if (element.lanes > 1) tvms_emit_refuse(e, node->span, "a vector of vectors");
   if (store->value->dtype.lanes <= 1) value = tvms_emit_splat(e, value, lanes);
-  if (together && is_compact(store->buffer) && !e->options->traced) {
+  bool whole = together && is_compact(store->buffer) && !predicate;
+  if (whole && !e->options->checked) {
     tvms_dtype vector = tvms_dtype_with_lanes(element, (int)lanes);
     tvms_emit_store(e, vector, value, place_of(e, &path, 0), node->span);
     return;
   }
   for (uint32_t i = 0; i < lanes; i++) {
-    LLVMValueRef item = tvms_emit_lane(e, value, i);
-    tvms_emit_store(e, element, item, place_of(e, &path, i), node->span);
+    store_lane(e, &path, element, predicate, tvms_emit_lane(e, value, i), i);
   }
 }

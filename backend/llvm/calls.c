@@ -314,6 +314,15 @@ static LLVMValueRef large_uint(emitter *e, const tvms_call *call) {
   return LLVMBuildOr(e->builder, LLVMBuildAnd(e->builder, low, mask, ""), high, "");
 }
 
+static LLVMValueRef scale_by_power(emitter *e, const tvms_call *call) {
+  tvms_dtype dtype = call->head.dtype;
+  LLVMValueRef x = argument(e, call, 0), n = argument(e, call, 1);
+  n = tvms_emit_convert(e, dtype_of(call, 1), dtype, n, call->head.span);
+  LLVMTypeRef type = LLVMTypeOf(x);
+  LLVMValueRef power = math_value(e, &math_rows[TVMS_TIR_exp2], type, &n);
+  return tvms_emit_round(e, dtype, LLVMBuildFMul(e->builder, x, power, ""));
+}
+
 static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   tvms_tir_opcode op = tvms_called_op(&call->head);
   if (math_rows[op].function) return call_math(e, call, &math_rows[op], 0);
@@ -323,6 +332,7 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   case TVMS_TIR_exp10:
   case TVMS_TIR_rsqrt:
   case TVMS_TIR_sigmoid: return call_formula(e, call, op);
+  case TVMS_TIR_ldexp: return scale_by_power(e, call);
   case TVMS_TIR_isnan:
   case TVMS_TIR_isinf:
   case TVMS_TIR_isfinite: return classify(e, call, op);

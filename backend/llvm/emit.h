@@ -11,9 +11,8 @@
 #include "ir/build.h"
 #include "support/vec.h"
 
-#include <string.h>
-
 #include <llvm-c/Core.h>
+#include <string.h>
 
 // A buffer: all values are 64-bit integers, sizes in elements.
 typedef struct {
@@ -47,7 +46,8 @@ typedef struct {
   LLVMValueRef function;
   LLVMBasicBlockRef entry;        // for allocas
   LLVMValueRef raised;            // its `self`: a tvms_raised if traced
-  LLVMValueRef result;            // where a returned scalar goes, or NULL
+  LLVMValueRef result;            // where a returned scalar goes
+  tvms_dtype result_dtype;        // void: nothing is returned
   LLVMValueRef *vars;             // by id
   view **views;                   // by id
   TVMS_VEC(LLVMValueRef) memory;  // live allocations, innermost last
@@ -100,7 +100,7 @@ LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extent
                                 tvms_span span);
 void tvms_emit_free_from(emitter *e, uint32_t mark);  // code only
 void tvms_emit_end_memory(emitter *e, uint32_t mark);
-// Address of an element. Indices are scalars; checked if the code is traced.
+// Address of an element. Indices are scalars; checked if the options say so.
 LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *buffer,
                                LLVMValueRef const *indices, uint32_t count,
                                tvms_span span);

@@ -488,15 +488,13 @@ static void check_constants(entry *n, tensor_param *t) {
 
 static void store_result(entry *n, LLVMValueRef slot, LLVMValueRef result) {
   emitter *e = n->e;
-  const tvms_node *ret = n->function->ret;
-  if (!ret || tvms_dtype_is_void(ret->dtype)) return;
-  tvms_dtype dtype = ret->dtype;
-  LLVMValueRef value = tvms_emit_load(e, dtype, slot, ret->span);
+  tvms_dtype dtype = e->result_dtype;
+  if (tvms_dtype_is_void(dtype)) return;
+  LLVMValueRef value = tvms_emit_load(e, dtype, slot, TVMS_NO_SPAN);
   int32_t kind = TVMS_ANY_INT;
   if (tvms_dtype_is_real(dtype)) {
     kind = TVMS_ANY_FLOAT;
-    value = LLVMBuildFPExt(e->builder, value, e->f64, "");
-    if (dtype.bits == 64) value = tvms_emit_load(e, dtype, slot, ret->span);
+    if (dtype.bits != 64) value = LLVMBuildFPExt(e->builder, value, e->f64, "");
   } else if (tvms_dtype_is_handle(dtype)) {
     kind = TVMS_ANY_POINTER;
   } else {
@@ -518,6 +516,7 @@ static void call_body(entry *n, const tvms_member *member, LLVMValueRef result) 
   uint32_t params = n->function->params.len, count = 2 + params + sizes.len;
   LLVMValueRef *args = tvms_arena_array(&e->context->scratch, LLVMValueRef, count);
   LLVMValueRef slot = LLVMBuildAlloca(e->builder, e->i64, "");
+  LLVMBuildStore(e->builder, LLVMConstNull(e->i64), slot);
   args[0] = e->raised;
   args[1] = slot;
   for (uint32_t i = 0; i < params; i++) {

@@ -25,6 +25,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->source = tvms_as_prim_func(member->function);
   e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
+  e->result_dtype = tvms_result_dtype(&e->context->memory, member->function);
   e->memory.len = 0;
   e->loop = NULL;
   e->in_index = false;

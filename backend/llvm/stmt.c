@@ -209,9 +209,9 @@ static void emit_realize(emitter *e, const tvms_node *node) {
 // ---- The rest ----
 
 static void emit_return(emitter *e, const tvms_node *TVMS_NULLABLE value) {
-  if (value && e->source->ret && !tvms_dtype_is_void(e->source->ret->dtype)) {
+  if (value && !tvms_dtype_is_void(e->result_dtype)) {
     LLVMValueRef computed = tvms_emit_expr(e, value);
-    tvms_dtype to = e->source->ret->dtype;
+    tvms_dtype to = e->result_dtype;
     computed = tvms_emit_convert(e, value->dtype, to, computed, value->span);
     tvms_emit_store(e, to, computed, e->result, value->span);
   } else if (value) {

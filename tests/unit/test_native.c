@@ -69,10 +69,10 @@ static tvms_member *function_new(const char *name, tvms_node *const *params,
   return member;
 }
 
-static const tvms_native_options traced = {.traced = true};
+static const tvms_native_options traced = {.traced = true, .checked = true};
 
-static tvms_safe_call find_kernel(void *state, tvms_sym name) {
-  return native->find(state, tvms_text(&context, name));
+static tvms_safe_call find_kernel(void *state, const tvms_member *member) {
+  return native->find(state, tvms_text(&context, member->name));
 }
 
 // A call on the deep stack that tvms_interp_call wants.
