@@ -34,6 +34,15 @@ static const tvms_node *key_of(const tvms_unit *unit, const tvms_node *buffer) {
   return unit->dialect >= TVMS_DIALECT_26 ? buffer : tvms_as_buffer(buffer)->data;
 }
 
+// Puts a buffer under its key, and from 0.26 on under its pointer, too: an expression may
+// use either.
+static void know(tvms_node_map *map, const tvms_unit *unit, const tvms_node *buffer,
+                 tvms_node *TVMS_NULLABLE value) {
+  tvms_node_map_put(map, key_of(unit, buffer), value);
+  if (unit->dialect < TVMS_DIALECT_26) return;
+  tvms_node_map_put(map, tvms_as_buffer(buffer)->data, value);
+}
+
 // ---- Accesses ----
 
 static tvms_node *zero_based(tvms_unit *unit) {
@@ -351,7 +360,7 @@ static void enter_matches(detection *d, const tvms_block *block) {
     const tvms_match_buffer_region *region = tvms_as_match_buffer_region(match);
     const tvms_node *source = tvms_as_buffer_region(region->source)->buffer;
     if (!tvms_node_map_get(d->buffers, key_of(d->unit, source))) continue;
-    tvms_node_map_put(&d->matched, key_of(d->unit, region->buffer), match);
+    know(&d->matched, d->unit, region->buffer, match);
   }
 }
 
@@ -438,12 +447,12 @@ static void complete_below(completion *c, tvms_node *node) {
 static void know_block_buffers(completion *c, const tvms_block *block, bool known) {
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
     tvms_node *buffer = block->alloc_buffers.items[i];
-    tvms_node_map_put(&c->buffers, key_of(c->unit, buffer), known ? buffer : NULL);
+    know(&c->buffers, c->unit, buffer, known ? buffer : NULL);
   }
   for (uint32_t i = 0; i < block->match_buffers.len; i++) {
     tvms_node *buffer =
         tvms_as_match_buffer_region(block->match_buffers.items[i])->buffer;
-    tvms_node_map_put(&c->buffers, key_of(c->unit, buffer), known ? buffer : NULL);
+    know(&c->buffers, c->unit, buffer, known ? buffer : NULL);
   }
 }
 
@@ -473,7 +482,7 @@ static void complete_seq(completion *c, const tvms_seq *seq) {
     }
     const tvms_node *key = buffer ? key_of(c->unit, buffer) : NULL;
     if (key && !tvms_node_map_get(&c->buffers, key)) {
-      tvms_node_map_put(&c->buffers, key, buffer);
+      know(&c->buffers, c->unit, buffer, buffer);
       if (!flat) tvms_push(c->memory, &declared, key);
     }
     complete(c, stmt);
@@ -553,7 +562,7 @@ static tvms_node *make_root(tvms_unit *unit, tvms_node *body, tvms_node *const *
 static void know_params(completion *c, const tvms_prim_func *func) {
   for (uint32_t i = 0; i < func->buffers.len; i++) {
     tvms_node *buffer = func->buffers.items[i];
-    if (buffer) tvms_node_map_put(&c->buffers, key_of(c->unit, buffer), buffer);
+    if (buffer) know(&c->buffers, c->unit, buffer, buffer);
   }
 }
 

@@ -286,6 +286,8 @@ static void visit_stmt(checker *c, tvms_node *node) {
     return;
   case TVMS_NODE_DECL_BUFFER: {
     tvms_node *buffer = tvms_as_decl_buffer(node)->buffer;
+    tvms_node *source = tvms_as_decl_buffer(node)->source;
+    if (source) visit(c, source);
     // From 0.26 on a declared buffer is its own variable.
     if (c->unit->dialect >= TVMS_DIALECT_26) {
       define_if_new(c, tvms_as_buffer(buffer)->data);
