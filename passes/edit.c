@@ -4,6 +4,7 @@
 #include "passes/edit.h"
 
 #include "ir/clone.h"
+#include "ir/equal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,6 +62,33 @@ tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name) {
   }
   tvms_arena_reset(&run->context->scratch, mark);
   return sym;
+}
+
+// A member of the module that is the same function, or UINT32_MAX.
+static uint32_t find_same(const tvms_pass_run *run, const tvms_node *function) {
+  uint64_t hash = tvms_hash(run->context, function);
+  for (uint32_t i = 0; i < run->module->member_count; i++) {
+    const tvms_node *other = run->module->members[i].function;
+    if (!other || other->kind != function->kind) continue;
+    if (other->flags != function->flags) continue;
+    if (tvms_hash(run->context, other) != hash) continue;
+    if (tvms_equal(run->context, other, function)) return i;
+  }
+  return UINT32_MAX;
+}
+
+tvms_sym tvms_add_unique(tvms_pass_run *run, const char *name, tvms_unit *unit,
+                         tvms_node *function) {
+  uint32_t same = find_same(run, function);
+  if (same != UINT32_MAX) {
+    tvms_drop_unit(run, unit);
+    return run->module->members[same].name;
+  }
+  tvms_sym fresh = tvms_fresh_member_name(run, name);
+  if (function->kind == TVMS_NODE_PRIM_FUNC) tvms_as_prim_func(function)->name = fresh;
+  if (function->kind == TVMS_NODE_FUNCTION) tvms_as_function(function)->name = fresh;
+  tvms_add_function(run, fresh, unit, function);
+  return fresh;
 }
 
 void tvms_change_functions(tvms_pass_run *run, tvms_node_kind kind,

@@ -40,6 +40,11 @@ void tvms_remove_functions(tvms_pass_run *run, const bool *dead);
 // `name`, or the first of name1, name2 … that no member of the module has.
 tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name);
 
+// As tvms_add_function under a fresh name, unless the module has the same function: then
+// the unit is dropped. Returns the name of the member.
+tvms_sym tvms_add_unique(tvms_pass_run *run, const char *name, tvms_unit *unit,
+                         tvms_node *function);
+
 // Runs `change` on a copy, in a unit of its own, of every defined function of the given
 // kind. It returns the changed function, all of whose nodes lie in that unit, or the copy
 // itself to keep the old function.

@@ -8,7 +8,6 @@
 // unknown shapes and operators without a description stay as they are.
 // TVM: relax.transform.LegalizeOps.
 #include "ir/build.h"
-#include "ir/equal.h"
 #include "passes/relax/bindings.h"
 #include "te/legalize.h"
 
@@ -18,32 +17,6 @@ typedef struct {
   tvms_pass_run *run;
   const char *skip;  // names of operators, ';' between them
 } legalizer;
-
-// A member of the module that is the same function, or UINT32_MAX.
-static uint32_t find_same(tvms_pass_run *run, const tvms_node *function) {
-  uint64_t hash = tvms_hash(run->context, function);
-  for (uint32_t i = 0; i < run->module->member_count; i++) {
-    const tvms_node *other = run->module->members[i].function;
-    if (!other || other->kind != TVMS_NODE_PRIM_FUNC) continue;
-    if (other->flags != function->flags || tvms_hash(run->context, other) != hash)
-      continue;
-    if (tvms_equal(run->context, other, function)) return i;
-  }
-  return UINT32_MAX;
-}
-
-static tvms_sym add_function(tvms_pass_run *run, tvms_unit *unit,
-                             const tvms_legalized *legalized) {
-  uint32_t same = find_same(run, legalized->function);
-  if (same != UINT32_MAX) {
-    tvms_drop_unit(run, unit);
-    return run->module->members[same].name;
-  }
-  tvms_sym name = tvms_fresh_member_name(run, legalized->name);
-  tvms_as_prim_func(legalized->function)->name = name;
-  tvms_add_function(run, name, unit, legalized->function);
-  return name;
-}
 
 static tvms_node *tuple_of(tvms_unit *unit, tvms_list fields, tvms_span span) {
   tvms_tuple *tuple = tvms_make(unit, TUPLE, span);
@@ -118,7 +91,7 @@ static tvms_node *legalize(tvms_rewriter *rewriter, tvms_node *node) {
     tvms_drop_unit(state->run, unit);
     return node;
   }
-  tvms_sym name = add_function(state->run, unit, &legalized);
+  tvms_sym name = tvms_add_unique(state->run, legalized.name, unit, legalized.function);
   return call_tir(binder->unit, call, name, &legalized);
 }
 

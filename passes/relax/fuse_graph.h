@@ -1,0 +1,43 @@
+// Which operators to fuse: groups in a graph of values by the patterns of their operators.
+#ifndef TVMS_PASSES_RELAX_FUSE_GRAPH_H
+#define TVMS_PASSES_RELAX_FUSE_GRAPH_H
+
+#include "passes/op_pattern.h"
+#include "support/vec.h"
+
+typedef struct {
+  tvms_op_pattern pattern;
+  bool outer;           // used from outside the graph: nothing behind it may swallow it
+  uint32_t first_edge;  // of those to the users, UINT32_MAX: none; see tvms_fuse_edge
+  uint32_t last_edge;
+} tvms_fuse_node;
+
+typedef struct {
+  uint32_t to;
+  uint32_t next;
+  tvms_op_pattern pattern;
+} tvms_fuse_edge;
+
+// Nodes in an order in which users stand behind what they use.
+typedef struct {
+  tvms_memory *memory;
+  TVMS_VEC(tvms_fuse_node) nodes;
+  TVMS_VEC(tvms_fuse_edge) edges;
+} tvms_fuse_graph;
+
+void tvms_fuse_graph_init(tvms_fuse_graph *graph, tvms_memory *memory);
+void tvms_fuse_graph_fini(tvms_fuse_graph *graph);
+
+// Adds a node and returns its index.
+uint32_t tvms_fuse_add_node(tvms_fuse_graph *graph, tvms_op_pattern pattern,
+                            bool outer);
+
+// `user`, whose operator has `pattern`, uses the value of `node`.
+void tvms_fuse_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t user,
+                        tvms_op_pattern pattern);
+
+// Fills in the group of each node: the index of the node that stands for it. Groups have
+// at most `max_depth` nodes.
+void tvms_fuse_partition(tvms_fuse_graph *graph, uint32_t max_depth, uint32_t *groups);
+
+#endif
