@@ -106,26 +106,29 @@ void tvms_give(tvms_memory *memory, void *block) {
 void tvms_unwind(tvms_memory *memory, tvms_status status) {
   if (!memory->unwind) TVMS_UNREACHABLE("allocation failed outside a protected call");
   memory->failure = status;
+  // Before the jump: resources and what they stand for live in frames that it discards.
+  while (memory->resources != memory->kept) {
+    tvms_resource *inner = memory->resources;
+    memory->resources = inner->outer;
+    inner->close(inner->what);
+  }
   longjmp(*memory->unwind, 1);
 }
 
 tvms_status tvms_protect(tvms_memory *memory, void (*work)(void *), void *argument) {
   jmp_buf here;
   jmp_buf *outer = memory->unwind;
-  tvms_resource *open = memory->resources;
+  tvms_resource *kept = memory->kept;
   uint32_t depth = memory->depth;
   memory->unwind = &here;
+  memory->kept = memory->resources;
   volatile tvms_status status = TVMS_OK;  // read after longjmp
   if (setjmp(here) == 0) {
     work(argument);
   } else {
     status = memory->failure;
-    while (memory->resources != open) {
-      tvms_resource *inner = memory->resources;
-      memory->resources = inner->outer;
-      inner->close(inner->what);
-    }
   }
+  memory->kept = kept;
   memory->depth = depth;
   memory->unwind = outer;
   return status;

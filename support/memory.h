@@ -8,8 +8,9 @@
 #ifndef TVMS_SUPPORT_MEMORY_H
 #define TVMS_SUPPORT_MEMORY_H
 
-#include <setjmp.h>
 #include <tvms/base.h>
+
+#include <setjmp.h>
 
 typedef struct tvms_memory_block tvms_memory_block;
 
@@ -21,15 +22,16 @@ typedef struct tvms_resource {
 } tvms_resource;
 
 typedef struct {
-  jmp_buf *unwind;           // innermost protected call; NULL: failure aborts
-  tvms_resource *resources;  // open ones, innermost first
-  tvms_memory_block *blocks;        // every live block, newest first
-  size_t used;               // bytes in live blocks
-  size_t limit;              // most bytes allowed at once; 0: no limit
-  uint64_t count;            // allocations asked for so far
-  uint64_t fail_at;          // testing: the allocation with this number fails; 0: none
-  tvms_status failure;       // why the last protected call was left
-  uint32_t depth;            // nesting of the work in progress, see tvms_deeper
+  jmp_buf *unwind;            // innermost protected call; NULL: failure aborts
+  tvms_resource *resources;   // open ones, innermost first
+  tvms_resource *kept;        // those opened before the innermost protected call
+  tvms_memory_block *blocks;  // every live block, newest first
+  size_t used;                // bytes in live blocks
+  size_t limit;               // most bytes allowed at once; 0: no limit
+  uint64_t count;             // allocations asked for so far
+  uint64_t fail_at;           // testing: the allocation with this number fails; 0: none
+  tvms_status failure;        // why the last protected call was left
+  uint32_t depth;             // nesting of the work in progress, see tvms_deeper
   uint32_t depth_limit;
 } tvms_memory;
 
@@ -70,6 +72,8 @@ void tvms_release(tvms_memory *memory, tvms_resource *resource);
 static inline bool tvms_deeper(tvms_memory *memory) {
   return ++memory->depth < memory->depth_limit;
 }
-static inline void tvms_shallower(tvms_memory *memory) { memory->depth--; }
+static inline void tvms_shallower(tvms_memory *memory) {
+  memory->depth--;
+}
 
 #endif

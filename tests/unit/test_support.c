@@ -10,8 +10,12 @@
 
 static tvms_context context;
 
-static void open_context(void) { tvms_context_init(&context, &tvms_names); }
-static void close_context(void) { tvms_context_fini(&context); }
+static void open_context(void) {
+  tvms_context_init(&context, &tvms_names);
+}
+static void close_context(void) {
+  tvms_context_fini(&context);
+}
 
 TestSuite(support, .init = open_context, .fini = close_context);
 
@@ -80,9 +84,9 @@ Test(support, the_least_integer_has_digits) {
 }
 
 Test(support, places_count_characters_and_every_line_end) {
-  static const char text[] = "\xEF\xBB\xBF" "a\r\n\xC3\xA9x\rlast\n";
-  tvms_source *source =
-      tvms_source_create(&context.memory, "t", text, sizeof text - 1);
+  static const char text[] = "\xEF\xBB\xBF"
+                             "a\r\n\xC3\xA9x\rlast\n";
+  tvms_source *source = tvms_source_create(&context.memory, "t", text, sizeof text - 1);
   tvms_place first = tvms_source_place(&context.memory, source, 3);
   cr_assert_eq(first.line, 1);
   cr_assert_eq(first.column, 1);
@@ -100,7 +104,9 @@ typedef struct {
   int reached;
 } unwinding;
 
-static void note_closed(void *what) { ((unwinding *)what)->closed++; }
+static void note_closed(void *what) {
+  ((unwinding *)what)->closed++;
+}
 
 static void take_too_much(void *argument) {
   unwinding *state = argument;
@@ -131,7 +137,9 @@ static uint32_t descend(uint32_t levels) {
   return reached;
 }
 
-static void descend_far(void *argument) { *(uint32_t *)argument = descend(1000 * 1000); }
+static void descend_far(void *argument) {
+  *(uint32_t *)argument = descend(1000 * 1000);
+}
 
 Test(support, recursion_ends_at_the_limit_and_not_at_the_stack) {
   uint32_t reached = 0;
@@ -168,7 +176,32 @@ Test(support, diagnostic_codes_are_unique_and_explained) {
     cr_assert_gt(strlen(row->explanation), 20, "%s", row->name);
     cr_assert_gt(strlen(row->format), 0, "%s", row->name);
     for (uint32_t j = 0; j < i; j++) {
-      cr_assert_neq(row->code, tvms_diag_row_of((tvms_diag_id)j)->code, "%s", row->name);
+      cr_assert_neq(row->code, tvms_diag_row_of((tvms_diag_id)j)->code, "%s",
+                    row->name);
     }
   }
+}
+
+// Looks at the frame that opened the resource, from deep enough to overwrite it if it
+// were gone.
+static void close_local(void *what) {
+  volatile char below[4096];
+  memset((char *)(uintptr_t)below, 0xAA, sizeof below);
+  int *counter = *(int **)what;
+  ++*counter;
+}
+
+static void fail_with_local(void *argument) {
+  int *counter = argument;
+  tvms_resource resource;
+  tvms_hold(&context.memory, &resource, close_local, &counter);
+  tvms_unwind(&context.memory, TVMS_OVER_LIMIT);
+}
+
+Test(support, resources_are_closed_while_their_frames_live) {
+  int closed = 0;
+  cr_assert_eq(tvms_protect(&context.memory, fail_with_local, &closed),
+               TVMS_OVER_LIMIT);
+  cr_assert_eq(closed, 1);
+  cr_assert_eq(context.memory.resources, NULL);
 }
