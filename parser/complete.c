@@ -2,6 +2,7 @@
 #include "parser/complete.h"
 
 #include "arith/int_set.h"
+#include "arith/solve.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
@@ -22,6 +23,7 @@ typedef struct {
   const tvms_node_map *buffers;  // key_of(buffer) -> BUFFER: those of outside
   tvms_node_map matched;         // key_of(buffer) -> MATCH_BUFFER_REGION
   tvms_domains domains;          // loops inside the block
+  tvms_domains hints;            // other variables, by conditions
   tvms_node_map lets;            // variable -> value
   accesses reads, writes;
   bool opaque;
@@ -143,72 +145,140 @@ static tvms_node *TVMS_NULLABLE buffer_behind(const detection *d,
   return match ? tvms_as_match_buffer_region(match)->buffer : known;
 }
 
-// ---- Conditions: a bound on a loop variable narrows its domain in one branch ----
+// ---- Conditions narrow the domains of loop variables in their branch ----
 
-// Reads `var OP limit`; returns the variable if it runs over a domain, else NULL.
-static tvms_node *TVMS_NULLABLE bounded_var(detection *d, tvms_node *condition,
-                                            tvms_int_set *set) {
-  if (condition->kind < TVMS_NODE_EQ || condition->kind > TVMS_NODE_GE) return NULL;
-  const tvms_binary *op = tvms_as_binary(condition);
-  tvms_node *var = op->a, *limit = op->b;
-  int kind = condition->kind;
-  if (var->kind != TVMS_NODE_VAR || !tvms_domains_get(&d->domains, var)) {
-    static const uint8_t flipped[] = {TVMS_NODE_EQ, TVMS_NODE_NE, TVMS_NODE_GT,
-                                      TVMS_NODE_GE, TVMS_NODE_LT, TVMS_NODE_LE};
-    var = op->b;
-    limit = op->a;
-    kind = flipped[kind - TVMS_NODE_EQ];
+enum { MOST_VARS = 16 };
+
+// The comparisons in a condition that can be solved, and their variables.
+typedef struct {
+  detection *d;
+  tvms_var_range vars[MOST_VARS];
+  uint32_t var_count;
+  tvms_node *relations[TVMS_MOST_RELATIONS];
+  uint32_t relation_count;
+  bool simple;    // of the comparison being read
+  bool overflow;  // more than there is room for
+} system_of;
+
+static tvms_walk_step note_term(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  system_of *system = self;
+  switch ((int)node->kind) {
+  case TVMS_NODE_ADD:
+  case TVMS_NODE_SUB:
+  case TVMS_NODE_MUL:
+  case TVMS_NODE_FLOOR_DIV:
+  case TVMS_NODE_FLOOR_MOD:
+  case TVMS_NODE_INT_IMM: return TVMS_WALK_ON;
+  case TVMS_NODE_VAR: break;
+  default: system->simple = false; return TVMS_WALK_STOP;
   }
-  if (var->kind != TVMS_NODE_VAR || !tvms_domains_get(&d->domains, var)) return NULL;
-  if (!tvms_dtype_same(var->dtype, limit->dtype)) return NULL;
-  tvms_node *one = tvms_int_imm_new(d->unit, limit->dtype, 1, TVMS_NO_SPAN);
-  tvms_span none = TVMS_NO_SPAN;
-  *set = (tvms_int_set){0};
-  if (kind == TVMS_NODE_EQ) set->min = set->max = limit;
-  if (kind == TVMS_NODE_LE) set->max = limit;
-  if (kind == TVMS_NODE_GE) set->min = limit;
-  if (kind == TVMS_NODE_LT)
-    set->max = tvms_build_binary(d->unit, TVMS_NODE_SUB, limit, one, none);
-  if (kind == TVMS_NODE_GT)
-    set->min = tvms_build_binary(d->unit, TVMS_NODE_ADD, limit, one, none);
-  return kind == TVMS_NODE_NE ? NULL : var;
+  for (uint32_t i = 0; i < system->var_count; i++) {
+    if (system->vars[i].var == node) return TVMS_WALK_ON;
+  }
+  if (system->var_count == MOST_VARS)
+    system->overflow = true;
+  else
+    system->vars[system->var_count++].var = node;
+  return TVMS_WALK_ON;
 }
 
-enum { MOST_BOUNDS = 16 };
+static void read_condition(system_of *system, tvms_node *condition) {
+  while (condition->kind == TVMS_NODE_AND) {
+    read_condition(system, tvms_as_binary(condition)->a);
+    condition = tvms_as_binary(condition)->b;
+  }
+  if (tvms_called_op(condition) == TVMS_TIR_likely) {
+    read_condition(system, tvms_as_call(condition)->args.items[0]);
+    return;
+  }
+  if (condition->kind < TVMS_NODE_EQ || condition->kind > TVMS_NODE_GE) return;
+  const tvms_binary *op = tvms_as_binary(condition);
+  if (!tvms_dtype_is_int(op->a->dtype) && !tvms_dtype_is_uint(op->a->dtype)) return;
+  tvms_visitor visitor = {.self = system, .enter = note_term};
+  uint32_t vars_before = system->var_count;
+  system->simple = true;
+  tvms_walk(system->d->memory, op->a, &visitor);
+  if (system->simple) tvms_walk(system->d->memory, op->b, &visitor);
+  if (!system->simple || system->var_count == 0) {
+    system->var_count = vars_before;
+    return;
+  }
+  if (system->relation_count == TVMS_MOST_RELATIONS)
+    system->overflow = true;
+  else
+    system->relations[system->relation_count++] = condition;
+}
 
+// The domain of a variable: of a loop inside the block, or what conditions around say.
+static const tvms_int_set *TVMS_NULLABLE domain_of(const detection *d,
+                                                   const tvms_node *var) {
+  const tvms_int_set *domain = tvms_domains_get(&d->domains, var);
+  return domain ? domain : tvms_domains_get(&d->hints, var);
+}
+
+static void read_ranges(system_of *system) {
+  tvms_unit *unit = system->d->unit;
+  for (uint32_t i = 0; i < system->var_count; i++) {
+    tvms_var_range *range = &system->vars[i];
+    const tvms_int_set *domain = domain_of(system->d, range->var);
+    if (!domain || !tvms_int_set_cover(unit, *domain, &range->min, &range->extent)) {
+      range->min = range->extent = NULL;
+    } else {
+      range->min = domain->min;
+    }
+  }
+}
+
+// What the domains were before a condition.
 typedef struct {
-  tvms_node *vars[MOST_BOUNDS];
-  tvms_int_set old[MOST_BOUNDS];
+  tvms_node *vars[MOST_VARS];
+  tvms_int_set old[MOST_VARS];
+  bool known[MOST_VARS];
   uint32_t len;
 } narrowing;
 
-// Narrows by every conjunct, if all of them can be read; else by none.
-static bool narrow(detection *d, tvms_node *condition, narrowing *n) {
-  if (condition->kind == TVMS_NODE_AND) {
-    return narrow(d, tvms_as_binary(condition)->a, n)
-           && narrow(d, tvms_as_binary(condition)->b, n);
-  }
-  tvms_int_set set;
-  tvms_node *var = bounded_var(d, condition, &set);
-  if (!var || n->len == MOST_BOUNDS) return false;
-  n->vars[n->len] = var;
-  n->old[n->len++] = *tvms_domains_get(&d->domains, var);
-  set = tvms_int_set_intersect(d->unit, n->old[n->len - 1], set);
-  tvms_domains_set(&d->domains, var, set);
-  return true;
+static void narrow_var(detection *d, const tvms_var_range *range, narrowing *n) {
+  const tvms_int_set *old = domain_of(d, range->var);
+  tvms_int_set set = tvms_int_set_of_range(d->unit, range->min, range->extent);
+  n->vars[n->len] = range->var;
+  n->known[n->len] = old != NULL;
+  if (old) n->old[n->len] = *old;
+  n->len++;
+  if (old) set = tvms_int_set_intersect(d->unit, *old, set);
+  bool relaxed = tvms_domains_get(&d->domains, range->var) != NULL;
+  tvms_domains_set(relaxed ? &d->domains : &d->hints, range->var, set);
 }
 
-static void widen(detection *d, narrowing *n) {
-  while (n->len > 0) {
-    n->len--;
-    tvms_domains_set(&d->domains, n->vars[n->len], n->old[n->len]);
+static void narrow(detection *d, tvms_node *condition, narrowing *n) {
+  condition = tvms_simplify_alone(d->unit, condition);
+  system_of system = {.d = d};
+  read_condition(&system, condition);
+  if (system.relation_count == 0 || system.overflow) return;
+  read_ranges(&system);
+  if (!tvms_solve_inequalities(d->unit, system.vars, system.var_count, system.relations,
+                               system.relation_count)) {
+    return;
+  }
+  for (uint32_t i = 0; i < system.var_count; i++) {
+    if (system.vars[i].min) narrow_var(d, &system.vars[i], n);
+  }
+}
+
+static void widen(detection *d, const narrowing *n) {
+  for (uint32_t i = n->len; i-- > 0;) {
+    bool relaxed = tvms_domains_get(&d->domains, n->vars[i]) != NULL;
+    tvms_domains *domains = relaxed ? &d->domains : &d->hints;
+    if (n->known[i])
+      tvms_domains_set(domains, n->vars[i], n->old[i]);
+    else
+      tvms_domains_drop(domains, n->vars[i]);
   }
 }
 
 static void visit_under(detection *d, tvms_node *condition, tvms_node *node) {
   narrowing n = {.len = 0};
-  tvms_node *simple = tvms_simplify_alone(d->unit, condition);
-  if (!narrow(d, simple, &n)) widen(d, &n);
+  narrow(d, condition, &n);
   visit(d, node);
   widen(d, &n);
 }
@@ -404,6 +474,7 @@ static bool detect(tvms_unit *unit, const tvms_node_map *buffers, tvms_block *bl
   tvms_node_map_init(&d.matched, d.memory);
   tvms_node_map_init(&d.lets, d.memory);
   tvms_domains_init(&d.domains, unit);
+  tvms_domains_init(&d.hints, unit);
   enter_matches(&d, block);
   visit_below(&d, &block->head);
   if (d.opaque) {
@@ -419,6 +490,7 @@ static bool detect(tvms_unit *unit, const tvms_node_map *buffers, tvms_block *bl
   }
   tvms_vec_free(d.memory, &d.reads);
   tvms_vec_free(d.memory, &d.writes);
+  tvms_domains_fini(&d.hints);
   tvms_domains_fini(&d.domains);
   tvms_node_map_fini(&d.lets);
   tvms_node_map_fini(&d.matched);

@@ -149,6 +149,20 @@ Test(complete, a_reduction_does_not_read_what_it_writes) {
   cr_assert_str_eq(regions(block->reads), "B[vi 1, 0 1] A[vi 1, vi 1]");
 }
 
+Test(complete, conditions_narrow_the_loops_they_are_in) {
+  tvms_node *a = buffer("A", 16, 64), *b = buffer("B", 16, 64);
+  tvms_block *block;
+  tvms_if_then_else *branch = tvms_make(&unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  branch->condition = read("(< (+ (* k 2) 1) 9)");
+  branch->then_case = store(b, "vi", "k", load(a, "vi", "k"));
+  tvms_node *body = loop("k", "8", &branch->head);
+  cr_assert(complete(realize(body, NULL, &block), a, b));
+  cr_assert_str_eq(regions(block->reads), "A[vi 1, 0 4]");
+  branch->else_case = store(b, "vi", "k", read("0.0"));
+  cr_assert(complete(realize(body, NULL, &block), a, b));
+  cr_assert_str_eq(regions(block->writes), "B[vi 1, 0 8]");
+}
+
 Test(complete, unknown_indices_give_the_whole_dimension) {
   tvms_node *a = buffer("A", 16, 64), *b = buffer("B", 16, 64);
   tvms_block *block;
