@@ -5,9 +5,8 @@
 //
 // Outputs of call_tir_inplace take the place of their arguments. Shapes must be known;
 // nested tuples of outputs are rebuilt. TVM: relax.transform.CallTIRRewrite.
-#include "ir/build.h"
-#include "ir/op.h"
 #include "passes/relax/bindings.h"
+#include "passes/relax/make.h"
 
 #include <string.h>
 
@@ -28,15 +27,6 @@ static tvms_node *with_sinfo(tvms_node *node, tvms_node *sinfo) {
   return node;
 }
 
-static tvms_node *prim_value(tvms_unit *unit, tvms_node *value) {
-  tvms_sinfo_prim *type = tvms_make(unit, SINFO_PRIM, TVMS_NO_SPAN);
-  type->head.dtype = value->dtype;
-  type->value = value;
-  tvms_prim_value *prim = tvms_make(unit, PRIM_VALUE, TVMS_NO_SPAN);
-  prim->value = value;
-  return with_sinfo(&prim->head, &type->head);
-}
-
 static tvms_node *allocate(destination *d, tvms_node *type) {
   tvms_unit *unit = d->binder->unit;
   const tvms_sinfo_tensor *tensor = tvms_as_sinfo_tensor(type);
@@ -54,7 +44,7 @@ static tvms_node *allocate(destination *d, tvms_node *type) {
   tvms_node *args[] = {
       tensor->shape,
       &dtype->head,
-      prim_value(unit, index),
+      tvms_make_prim_value(unit, index),
       tvms_string_imm_new(unit, scope, strlen(scope), TVMS_NO_SPAN),
   };
   args[3]->sinfo = dtype->head.sinfo;

@@ -7,7 +7,7 @@
 // TVM: relax.transform.DeadCodeElimination.
 #include "ir/rewrite.h"
 #include "ir/walk.h"
-#include "passes/edit.h"
+#include "passes/relax/dead_code.h"
 #include "structinfo/infer.h"
 
 #include <string.h>
@@ -113,6 +113,7 @@ static tvms_node *clean(tvms_pass_run *run, tvms_unit *unit, tvms_node *function
 
 typedef struct {
   tvms_pass_run *run;
+  const char *entry;
   bool *dead;
   TVMS_VEC(uint32_t) queue;  // members that are reached and not yet looked at
   bool unknown_callee;       // then TVM removes nothing
@@ -148,15 +149,15 @@ static bool is_listed(const char *list, const char *name) {
 static bool is_entry(const reach *r, const tvms_member *member) {
   const tvms_node *function = member->function;
   if (!function || function->kind == TVMS_NODE_EXTERN_FUNC) return true;
-  const char *entry = TVMS_OPTION(r->run, DeadCodeElimination, entry).text;
   return !(function->flags & TVMS_FLAG_PRIVATE)
-         || is_listed(entry, tvms_text(r->run->context, member->name));
+         || is_listed(r->entry, tvms_text(r->run->context, member->name));
 }
 
-static void remove_unreached(tvms_pass_run *run) {
+static void remove_unreached(tvms_pass_run *run, const char *entry) {
   tvms_module *module = run->module;
   tvms_memory *memory = &run->context->memory;
-  reach r = {.run = run, .dead = tvms_take(memory, module->member_count + 1)};
+  reach r = {
+      .run = run, .entry = entry, .dead = tvms_take(memory, module->member_count + 1)};
   memset(r.dead, true, module->member_count);
   for (uint32_t i = 0; i < module->member_count; i++) {
     if (is_entry(&r, &module->members[i])) reach_member(&r, i);
@@ -171,8 +172,12 @@ static void remove_unreached(tvms_pass_run *run) {
   tvms_give(memory, r.dead);
 }
 
-void tvms_pass_dead_code_elimination(tvms_pass_run *run) {
-  remove_unreached(run);
+void tvms_eliminate_dead_code(tvms_pass_run *run, const char *entry) {
+  remove_unreached(run, entry);
   tvms_change_functions(run, TVMS_NODE_FUNCTION, clean);
-  remove_unreached(run);
+  remove_unreached(run, entry);
+}
+
+void tvms_pass_dead_code_elimination(tvms_pass_run *run) {
+  tvms_eliminate_dead_code(run, TVMS_OPTION(run, DeadCodeElimination, entry).text);
 }

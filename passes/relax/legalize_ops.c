@@ -9,6 +9,7 @@
 // TVM: relax.transform.LegalizeOps.
 #include "ir/build.h"
 #include "passes/relax/bindings.h"
+#include "passes/relax/make.h"
 #include "te/legalize.h"
 
 #include <string.h>
@@ -18,50 +19,15 @@ typedef struct {
   const char *skip;  // names of operators, ';' between them
 } legalizer;
 
-static tvms_node *tuple_of(tvms_unit *unit, tvms_list fields, tvms_span span) {
-  tvms_tuple *tuple = tvms_make(unit, TUPLE, span);
-  tvms_sinfo_tuple *type = tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN);
-  tuple->fields = fields;
-  type->fields = tvms_list_copy(unit, fields.items, fields.len);
-  for (uint32_t i = 0; i < fields.len; i++) {
-    type->fields.items[i] = fields.items[i]->sinfo;
-  }
-  tuple->head.sinfo = &type->head;
-  return &tuple->head;
-}
-
-// Variables of TIR are wrapped to stand among the values of Relax.
-static void wrap_scalars(tvms_unit *unit, tvms_list args) {
-  for (uint32_t i = 0; i < args.len; i++) {
-    tvms_node *arg = args.items[i];
-    if (tvms_dtype_is_void(arg->dtype) || arg->sinfo) continue;
-    tvms_sinfo_prim *type = tvms_make(unit, SINFO_PRIM, TVMS_NO_SPAN);
-    type->head.dtype = arg->dtype;
-    type->value = arg;
-    tvms_prim_value *prim = tvms_make(unit, PRIM_VALUE, arg->span);
-    prim->value = arg;
-    prim->head.sinfo = &type->head;
-    args.items[i] = &prim->head;
-  }
-}
-
 static tvms_node *call_tir(tvms_unit *unit, const tvms_call *call, tvms_sym name,
                            const tvms_legalized *legalized) {
-  tvms_global_var *callee = tvms_make(unit, GLOBAL_VAR, call->head.span);
-  callee->name = name;
-  wrap_scalars(unit, legalized->args);
-  tvms_node *args[] = {&callee->head, tuple_of(unit, legalized->args, call->head.span)};
-  tvms_node *op = tvms_relax_operator(unit, TVMS_R_call_tir);
-  tvms_node *made = tvms_call_raw(unit, (tvms_dtype){0}, op, args, 2, call->head.span);
   tvms_node *type = legalized->types.items[0];
   if (call->head.sinfo->kind == TVMS_NODE_SINFO_TUPLE) {
     tvms_sinfo_tuple *tuple = tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN);
     tuple->fields = legalized->types;
     type = &tuple->head;
   }
-  tvms_as_call(made)->type_args = tvms_list_copy(unit, &type, 1);
-  made->sinfo = type;
-  return made;
+  return tvms_make_call_tir(unit, name, legalized->args, type, call->head.span);
 }
 
 static bool is_skipped(const legalizer *state, const char *name) {

@@ -1,0 +1,41 @@
+// Calls of PrimFuncs and scalars.
+#include "passes/relax/make.h"
+
+#include "structinfo/sinfo.h"
+
+tvms_node *tvms_make_prim_value(tvms_unit *unit, tvms_node *value) {
+  tvms_prim_value *prim = tvms_make(unit, PRIM_VALUE, value->span);
+  prim->value = value;
+  tvms_sinfo_prim *type = tvms_make(unit, SINFO_PRIM, TVMS_NO_SPAN);
+  type->head.dtype = value->dtype;
+  type->value = value;
+  prim->head.sinfo = &type->head;
+  return &prim->head;
+}
+
+static tvms_node *tuple_of(tvms_unit *unit, tvms_list args, tvms_span span) {
+  tvms_tuple *tuple = tvms_make(unit, TUPLE, span);
+  tvms_sinfo_tuple *type = tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN);
+  tuple->fields = tvms_list_copy(unit, args.items, args.len);
+  type->fields = tvms_list_copy(unit, args.items, args.len);
+  for (uint32_t i = 0; i < args.len; i++) {
+    tvms_node *arg = args.items[i];
+    bool scalar = !tvms_dtype_is_void(arg->dtype) && !arg->sinfo;
+    tuple->fields.items[i] = scalar ? tvms_make_prim_value(unit, arg) : arg;
+    type->fields.items[i] = tuple->fields.items[i]->sinfo;
+  }
+  tuple->head.sinfo = &type->head;
+  return &tuple->head;
+}
+
+tvms_node *tvms_make_call_tir(tvms_unit *unit, tvms_sym name, tvms_list args,
+                              tvms_node *type, tvms_span span) {
+  tvms_global_var *callee = tvms_make(unit, GLOBAL_VAR, span);
+  callee->name = name;
+  tvms_node *both[] = {&callee->head, tuple_of(unit, args, span)};
+  tvms_node *op = tvms_relax_operator(unit, TVMS_R_call_tir);
+  tvms_node *made = tvms_call_raw(unit, (tvms_dtype){0}, op, both, 2, span);
+  tvms_as_call(made)->type_args = tvms_list_copy(unit, &type, 1);
+  made->sinfo = type;
+  return made;
+}
