@@ -4,6 +4,7 @@
 #include "ir/build.h"
 #include "ir/node_map.h"
 #include "ir/walk.h"
+#include "structinfo/scope_ids.h"
 #include "support/vec.h"
 
 // What is known of a variable or a buffer.
@@ -418,6 +419,7 @@ bool tvms_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir) {
   if (!s_tir) {
     tvms_visitor visitor = {.self = &c, .enter = report_block};
     tvms_walk(c.memory, func->body, &visitor);
+    c.found += tvms_check_scope_ids(unit, func->body);
     return c.found == 0;
   }
   tvms_mark mark = tvms_arena_mark(&context->scratch);

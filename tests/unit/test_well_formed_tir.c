@@ -131,3 +131,28 @@ Test(well_formed_tir, buffers_are_declared) {
   alloc->buffer = &buffer->head;
   cr_assert(check(seq(&alloc->head, use), true));
 }
+
+static tvms_node *scope_id(const char *name, const char *extent) {
+  tvms_scope_id *made = tvms_make(&unit, SCOPE_ID, TVMS_NO_SPAN);
+  made->scope = tvms_symbol(&context, name, strlen(name));
+  tvms_node *extents[] = {read(extent)};
+  made->extents = tvms_list_copy(&unit, extents, 1);
+  return &made->head;
+}
+
+static bool check_ids(const char *warps, const char *threads) {
+  tvms_attr_stmt *entry = tvms_make(&unit, ATTR_STMT, TVMS_NO_SPAN);
+  entry->node = read("0");
+  entry->key = tvms_bytes_copy(&unit, "tirx.device_entry", 17);
+  entry->value = read("true");
+  tvms_node *ids = seq(scope_id("warp_id", warps), scope_id("thread_id", threads));
+  return check(seq(&entry->head, ids), false);
+}
+
+Test(well_formed_tir, scope_ids_are_one_hierarchy) {
+  unit.dialect = TVMS_DIALECT_26;
+  cr_assert(check_ids("4", "128"));
+  cr_assert_not(check_ids("3", "100"), "100 threads are not 3 warps of equal size");
+  cr_assert(REPORTED(scope_ids));
+  cr_assert_not(check_ids("4", "72"), "72 is no multiple of 32");
+}
