@@ -2,6 +2,7 @@
 #include "ir/clone.h"
 #include "ir/equal.h"
 #include "ir/rewrite.h"
+#include "ir/verify.h"
 #include "ir/walk.h"
 #include "sexpr.h"
 #include "support/names.h"
@@ -129,6 +130,16 @@ Test(equal, walk_visits_in_order_and_skips) {
   tvms_visitor visitor = {.self = &count, .enter = count_node};
   cr_assert(tvms_walk(&context.memory, read("(+ (* x y) (min z 8))"), &visitor));
   cr_assert_eq(count, 5);
+}
+
+Test(equal, invariants_are_verified) {
+  tvms_node *node = loop("i", read("8"), read("x"));
+  cr_assert_null(tvms_verify(&unit, node));
+  tvms_node *sum = read("(+ x 1)");
+  tvms_as_binary(sum)->b = read("1L");
+  cr_assert_not_null(
+      strstr(tvms_verify(&unit, loop("i", read("8"), read("2L"))), "add"));
+  cr_assert_not_null(tvms_verify(&unit, sum));
 }
 
 enum { LONG = 100 * 1000 };
