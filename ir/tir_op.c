@@ -8,8 +8,7 @@
 static const tvms_tir_row rows[] = {
     {0},
 #define TIR_OP(ident, name, prefix, location, effect, inputs, ...)                     \
-  {name,   prefix,       TVMS_LOCATION_##location, TVMS_EFFECT_##effect,               \
-   inputs, {__VA_ARGS__}},
+  {name, prefix, TVMS_LOCATION_##location, TVMS_EFFECT_##effect, inputs, {__VA_ARGS__}},
 #include "ir/tir_ops.def"
 };
 #undef TIRX
@@ -79,6 +78,43 @@ tvms_tir_opcode tvms_tir_spelled(const char *text, size_t len, tvms_dialect dial
 
 const char *tvms_tir_spelling(tvms_tir_opcode opcode, tvms_dialect dialect) {
   return rows[opcode].spellings[column_of(dialect)];
+}
+
+tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect dialect) {
+  static const tvms_tir_opcode groups[][4] = {
+#define TIR_SAME(a, b, c, d) {TVMS_TIR_##a, TVMS_TIR_##b, TVMS_TIR_##c, TVMS_TIR_##d},
+#define TIR_MORE(...)
+#include "ir/tir_renamed.def"
+  };
+  unsigned column = column_of(dialect);
+  if (rows[opcode].spellings[column]) return opcode;
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+    for (unsigned k = 0; k < 4; k++) {
+      bool found = groups[i][k] == opcode && groups[i][column] != TVMS_TIR_NONE;
+      if (found) return groups[i][column];
+    }
+  }
+  return opcode;
+}
+
+const char *tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
+                          tvms_dialect dialect) {
+  static const struct {
+    tvms_tir_opcode opcode;
+    uint32_t inputs;
+    tvms_dialect since;
+    const char *text;
+  } more[] = {
+#define TIR_SAME(...)
+#define TIR_MORE(ident, count, release, text)                                          \
+  {TVMS_TIR_##ident, count, TVMS_DIALECT_##release, text},
+#include "ir/tir_renamed.def"
+  };
+  for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+    bool found = more[i].opcode == opcode && more[i].inputs == inputs;
+    if (found && dialect >= more[i].since) return more[i].text;
+  }
+  return NULL;
 }
 
 const char *tvms_tir_prefix(tvms_tir_opcode opcode, tvms_dialect dialect) {

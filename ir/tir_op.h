@@ -58,7 +58,17 @@ tvms_tir_opcode tvms_tir_spelled(const char *text, size_t len, tvms_dialect dial
 
 // How `dialect` spells an operator under T; "" if it has no name there, NULL if that
 // generation does not have the operator.
-const char *TVMS_NULLABLE tvms_tir_spelling(tvms_tir_opcode opcode, tvms_dialect dialect);
+const char *TVMS_NULLABLE tvms_tir_spelling(tvms_tir_opcode opcode,
+                                            tvms_dialect dialect);
+
+// The operator that does the same with the same arguments in `dialect`: where releases
+// renamed one (ir/tir_renamed.def); otherwise `opcode` itself.
+tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect dialect);
+
+// Text of the arguments that `dialect` has after the `inputs` ones of an older call, or
+// NULL if it has no more.
+const char *TVMS_NULLABLE tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
+                                        tvms_dialect dialect);
 
 // "tir.", "tirx." or "prim.": what stands before the registry name in `dialect`.
 const char *tvms_tir_prefix(tvms_tir_opcode opcode, tvms_dialect dialect);

@@ -176,6 +176,11 @@ static bool print_local(const alias *a) {
   return true;
 }
 
+// Bits that an element takes in memory, where a truth value is a byte.
+static int bits_of(const tvms_buffer *buffer) {
+  return tvms_dtype_is_bool(buffer->element) ? 8 : buffer->element.bits;
+}
+
 // The shape of a buffer whose elements are seen as another dtype.
 static bool fits_cast(const alias *a) {
   uint32_t ndim = a->child->shape.len;
@@ -191,8 +196,8 @@ static bool fits_cast(const alias *a) {
       || !int_of(a->parent->shape.items[ndim - 1], &parent)) {
     return false;
   }
-  int child_bits = a->child->element.bits;
-  int parent_bits = a->parent->element.bits;
+  int child_bits = bits_of(a->child);
+  int parent_bits = bits_of(a->parent);
   if (child_bits > parent_bits) return parent == child * (child_bits / parent_bits);
   return child == parent * (parent_bits / child_bits);
 }
@@ -200,7 +205,7 @@ static bool fits_cast(const alias *a) {
 // Seeing wider elements needs the innermost part of the layout to be contiguous.
 static bool can_pack(const alias *a) {
   const tvms_node *layout = a->parent->layout;
-  int ratio = a->child->element.bits / a->parent->element.bits;
+  int ratio = bits_of(a->child) / bits_of(a->parent);
   if (ratio <= 1 || !layout || layout->kind != TVMS_NODE_TILE_LAYOUT) return true;
   tvms_list shard = tvms_as_tile_layout(layout)->shard;
   if (shard.len == 0) return true;
@@ -450,7 +455,8 @@ static bool print_slice(const alias *a) {
   return true;
 }
 
-static bool print_forms(tvms_printer *p, const tvms_node *buffer, const tvms_node *data) {
+static bool print_forms(tvms_printer *p, const tvms_node *buffer,
+                        const tvms_node *data) {
   const tvms_node *owner = tvms_print_data_owner(p, data);
   if (!owner || owner == buffer || owner->kind != TVMS_NODE_BUFFER
       || !tvms_print_defined(p, owner)) {
@@ -471,7 +477,8 @@ static bool print_forms(tvms_printer *p, const tvms_node *buffer, const tvms_nod
          || print_partition(&a) || print_view(&a);
 }
 
-bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer, const tvms_node *source) {
+bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer,
+                      const tvms_node *source) {
   const tvms_node *data = tvms_as_buffer(buffer)->data;
   if (!print_forms(p, buffer, source ? source : data)) return false;
   if (source) {

@@ -20,14 +20,16 @@ bool tvms_print_is_row_major(const tvms_printer *p, const tvms_node *layout,
                              tvms_list shape) {
   if (layout->kind != TVMS_NODE_TILE_LAYOUT) return false;
   const tvms_tile_layout *tile = tvms_as_tile_layout(layout);
-  if (tile->replica.len || tile->offset.len || tile->shard.len != shape.len) return false;
+  if (tile->replica.len || tile->offset.len || tile->shard.len != shape.len)
+    return false;
   int64_t stride = 1;
   bool constant = true;
   for (uint32_t i = tile->shard.len; i > 0; i--) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i - 1]);
     const tvms_name *axis = tvms_name_of(&p->context->names, iter->axis);
     const tvms_node *dim = shape.items[i - 1];
-    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim)) return false;
+    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim))
+      return false;
     if (constant && !tvms_is_int_value(iter->stride, stride)) return false;
     constant = constant && tvms_is_int_imm(dim);
     if (constant) stride *= tvms_as_int_imm(dim)->value;
@@ -69,8 +71,8 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
   tvms_print_sym(p, name);
   PUT(p, " = ");
   // From 0.26 on a buffer over the data of another one must be declared by a statement.
-  bool borrows = p->dialect >= TVMS_DIALECT_26 && tvms_as_buffer(buffer)->data &&
-                 tvms_print_defined(p, tvms_as_buffer(buffer)->data);
+  bool borrows = p->dialect >= TVMS_DIALECT_26 && tvms_as_buffer(buffer)->data
+                 && tvms_print_defined(p, tvms_as_buffer(buffer)->data);
   if (!borrows)
     tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame, DEFINES_DATA);
   else if (!tvms_print_alias(p, buffer, NULL))
@@ -170,9 +172,9 @@ typedef struct {
   const tvms_buffer *buffer;
   uint32_t frame;
   print_definitions definitions;
-  bool annotation; // of a parameter
+  bool annotation;                        // of a parameter
   const tvms_node *TVMS_NULLABLE source;  // of DECL_BUFFER
-  TVMS_VEC(const tvms_node *) fresh;  // variables that get a line of their own
+  TVMS_VEC(const tvms_node *) fresh;      // variables that get a line of their own
 } decl;
 
 typedef struct {
@@ -484,7 +486,8 @@ static bool print_scalar_decl(decl *d, const char *method) {
 void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
                             const char *method, const tvms_strbuf *before,
                             uint32_t frame, print_definitions definitions) {
-  decl d = {p, buffer, tvms_as_buffer(buffer), frame, definitions, false, p->source, {0}};
+  decl d = {p,         buffer, tvms_as_buffer(buffer), frame, definitions, false,
+            p->source, {0}};
   p->source = NULL;
   if (print_scalar_decl(&d, method)) return;
   bool hide_scope = false;

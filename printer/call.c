@@ -14,6 +14,12 @@ static tvms_tir_opcode opcode_of(const tvms_printer *p, const tvms_node *callee)
   return tvms_tir_find(name->text, name->len);
 }
 
+// As opcode_of, in the words of the release that is written.
+static tvms_tir_opcode written_opcode(const tvms_printer *p, const tvms_node *callee) {
+  tvms_tir_opcode opcode = opcode_of(p, callee);
+  return opcode ? tvms_tir_same(opcode, p->dialect) : opcode;
+}
+
 // Operators that are written as Python's from 0.27 on.
 static const struct {
   tvms_tir_opcode opcode;
@@ -43,6 +49,10 @@ static int bit_operator(const tvms_printer *p, const tvms_node *node) {
   return -1;
 }
 
+bool tvms_print_is_bit_operator(const tvms_printer *p, const tvms_node *node) {
+  return !tvms_print_is_relax_call(node) && bit_operator(p, node) >= 0;
+}
+
 print_level tvms_print_call_level(const tvms_printer *p, const tvms_node *node) {
   if (tvms_print_is_relax_call(node)) return LEVEL_ATOM;
   int at = bit_operator(p, node);
@@ -63,13 +73,12 @@ static void print_bit_operator(tvms_printer *p, const tvms_call *call, int at) {
 
 // The result type where it stands among the arguments.
 static void print_result_type(tvms_printer *p, const tvms_node *node) {
-  bool pointer =
-      tvms_dtype_is_handle(node->dtype) && node->sinfo && p->dialect >= TVMS_DIALECT_26;
-  if (!pointer) {
+  if (!tvms_dtype_is_handle(node->dtype) || p->dialect <= TVMS_DIALECT_25) {
     tvms_print_quoted_dtype(p, node->dtype);
     return;
   }
-  tvms_print_pointer_type(p, node->sinfo, true);
+  const tvms_node *type = node->sinfo ? node->sinfo : p->expected;
+  tvms_print_pointer_type(p, type, true);
   PUT(p, ".ty");
 }
 
@@ -120,9 +129,11 @@ static void print_with_attrs(tvms_printer *p, const tvms_node *node,
   PUT(p, ")");
 }
 
-static void print_args(tvms_printer *p, const tvms_node *node,
-                       tvms_dtype_location location) {
+static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode opcode) {
   const tvms_call *call = tvms_as_call(node);
+  unsigned location = opcode ? tvms_tir_row_of(opcode)->location : TVMS_LOCATION_NONE;
+  const char *more = opcode ? tvms_tir_more(opcode, call->args.len, p->dialect) : NULL;
+  bool older = p->module && p->module->dialect < p->dialect;
   bool first = true;
   PUT(p, "(");
   if (location == TVMS_LOCATION_FIRST) {
@@ -132,6 +143,10 @@ static void print_args(tvms_printer *p, const tvms_node *node,
   for (uint32_t i = 0; i < call->args.len; i++) {
     tvms_print_comma(p, &first);
     tvms_print_object(p, call->args.items[i]);
+  }
+  if (more && older) {
+    tvms_print_comma(p, &first);
+    tvms_print_put(p, more);
   }
   if (location == TVMS_LOCATION_LAST) {
     tvms_print_comma(p, &first);
@@ -170,7 +185,7 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
     return;
   }
   const tvms_call *call = tvms_as_call(node);
-  tvms_tir_opcode opcode = opcode_of(p, call->callee);
+  tvms_tir_opcode opcode = written_opcode(p, call->callee);
   int bit = bit_operator(p, node);
   if (bit >= 0) {
     print_bit_operator(p, call, bit);
@@ -182,16 +197,14 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
   }
   if (call->callee->kind != TVMS_NODE_OPERATOR) {
     tvms_print_any(p, call->callee);
-    print_args(p, node, TVMS_LOCATION_NONE);
+    print_args(p, node, TVMS_TIR_NONE);
     return;
   }
   print_callee(p, call->callee, opcode);
   if (is_func_call(call, opcode))
     print_func_call(p, node);
   else
-    print_args(p, node,
-               opcode ? (tvms_dtype_location)tvms_tir_row_of(opcode)->location
-                      : TVMS_LOCATION_NONE);
+    print_args(p, node, opcode);
 }
 
 void tvms_print_global_var(tvms_printer *p, const tvms_node *node) {

@@ -20,7 +20,8 @@ static void print_dict_attrs(tvms_printer *p, tvms_node *const *stmts, uint32_t 
 static bool is_dict_attr(const tvms_printer *p, const tvms_node *stmt) {
   if (tvms_print_is_classic(p) || stmt->kind != TVMS_NODE_ATTR_STMT) return false;
   const tvms_node *node = tvms_as_attr_stmt(stmt)->node;
-  if (p->dialect >= TVMS_DIALECT_26) {
+  bool same_age = !p->module || p->module->dialect >= TVMS_DIALECT_26;
+  if (p->dialect >= TVMS_DIALECT_26 && same_age) {
     return node->kind == TVMS_NODE_OBJECT_INT && tvms_as_object_int(node)->value == 0;
   }
   return tvms_is_int_value(node, 0) && node->dtype.bits == 32;
@@ -138,6 +139,25 @@ static bool is_realize_scope(const tvms_printer *p, tvms_node *const *stmts,
          && tvms_as_buffer_realize(stmts[1])->buffer == attr->node;
 }
 
+// The null pointer, which classic releases write where later ones have the number 0.
+static bool is_null_pointer(const tvms_printer *p, const tvms_node *value) {
+  if (value->kind != TVMS_NODE_CALL || !tvms_dtype_is_handle(value->dtype))
+    return false;
+  const tvms_call *call = tvms_as_call(value);
+  return call->callee->kind == TVMS_NODE_OPERATOR && call->args.len == 1
+         && strcmp(tvms_text(p->context, tvms_as_operator(call->callee)->name),
+                   "reinterpret")
+                == 0
+         && tvms_is_int_value(call->args.items[0], 0);
+}
+
+static void print_attr_value(tvms_printer *p, const tvms_node *value) {
+  if (!tvms_print_is_classic(p) && is_null_pointer(p, value))
+    PUT(p, "0");
+  else
+    tvms_print_object(p, value);
+}
+
 static print_opening open_attr(tvms_printer *p, tvms_node *const *stmts,
                                uint32_t count) {
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(stmts[0]);
@@ -164,7 +184,7 @@ static print_opening open_attr(tvms_printer *p, tvms_node *const *stmts,
     PUT(p, ", ");
     tvms_print_quoted(p, attr->key.text, attr->key.len);
     PUT(p, ", ");
-    tvms_print_object(p, attr->value);
+    print_attr_value(p, attr->value);
     PUT(p, ")");
   }
   return opening;

@@ -118,6 +118,8 @@ typedef struct tvms_printer {
       module;  // NULL: a function or fragment that stands alone
   const tvms_node *TVMS_NULLABLE function;
   const tvms_node *TVMS_NULLABLE source;  // of the declaration that is written next
+  const tvms_node *TVMS_NULLABLE
+      expected;                       // type of the variable that a call is bound to
   tvms_scopes *TVMS_NULLABLE scopes;  // made on demand, see plan.c
   TVMS_VEC(print_name) names;         // by node id
   TVMS_VEC(print_symbol) symbols;     // by tvms_sym
@@ -259,6 +261,8 @@ void tvms_print_type_of_var(tvms_printer *p, const tvms_node *var);
 print_level tvms_print_level_of(tvms_printer *p, const tvms_node *node);
 void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level);
 print_level tvms_print_call_level(const tvms_printer *p, const tvms_node *node);
+// A call that is written with an operator of Python.
+bool tvms_print_is_bit_operator(const tvms_printer *p, const tvms_node *node);
 void tvms_print_global_var(tvms_printer *p, const tvms_node *node);
 // `a + b` (or another operator) folded: nodes of p->scratch.
 tvms_node *tvms_print_fold(tvms_printer *p, tvms_node_kind kind, tvms_node *a,
@@ -283,7 +287,7 @@ void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
 void tvms_print_scalar_name(tvms_printer *p, const tvms_node *buffer);
 void tvms_print_indices(tvms_printer *p, tvms_list indices);  // [i, 0:4]
 void tvms_print_load_indices(tvms_printer *p, tvms_list indices);
-void tvms_print_region(tvms_printer *p, tvms_list ranges);    // [i, 0:4]
+void tvms_print_region(tvms_printer *p, tvms_list ranges);  // [i, 0:4]
 bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *buffer,
                           bool allocated);
 tvms_sym tvms_print_scope_of(const tvms_node *buffer);  // 0: global

@@ -139,9 +139,15 @@ static void print_allocation(tvms_printer *p, const tvms_node *buffer,
 // From 0.24 on a classic allocation with the declaration of a buffer over all of it is one
 // statement.
 static bool is_allocated_buffer(const tvms_printer *p, const part *rest) {
-  return !tvms_print_is_classic(p) && rest->count > 1 &&
-         rest->stmts[0]->kind == TVMS_NODE_ALLOCATE &&
-         tvms_print_declares_all(rest->stmts[0], rest->stmts[1]);
+  return !tvms_print_is_classic(p) && rest->count > 1
+         && rest->stmts[0]->kind == TVMS_NODE_ALLOCATE
+         && tvms_print_declares_all(rest->stmts[0], rest->stmts[1]);
+}
+
+// A statement that TVM leaves out of a sequence: the evaluation of 0.
+static bool is_nothing(const tvms_node *stmt) {
+  return stmt->kind == TVMS_NODE_EVALUATE
+         && tvms_is_int_value(tvms_as_evaluate(stmt)->value, 0);
 }
 
 // A sequence inside a sequence: the scope that its first statement opens, or just more
@@ -186,6 +192,8 @@ static void print_part(tvms_printer *p, part rest) {
       rest = (part){rest.stmts + i, rest.count - i, true, true};
       i = 0;
       if (rest.count == 0) print_part(p, rest);
+    } else if (!classic && rest.count > 1 && is_nothing(stmt)) {
+      i++;
     } else if (is_scalar_alloc(p, stmt)) {
       i += print_scalar(p, now);
     } else if (is_allocated_buffer(p, &now)) {
@@ -296,7 +304,7 @@ static void print_evaluate(tvms_printer *p, const tvms_node *stmt) {
   if (result) {
     PUT(p, "return ");
     tvms_print_any(p, result);
-  } else if (value->kind == TVMS_NODE_CALL) {
+  } else if (value->kind == TVMS_NODE_CALL && !tvms_print_is_bit_operator(p, value)) {
     tvms_print_any(p, value);
   } else {
     tvms_print_t(p, "evaluate");
@@ -311,7 +319,11 @@ static void print_bind(tvms_printer *p, const tvms_node *stmt) {
   const tvms_bind *bind = tvms_as_bind(stmt);
   bool known = tvms_print_defined(p, bind->var);
   size_t from = p->out->len;
+  // The type of a pointer that a classic call does not say is that of its variable.
+  bool is_call = bind->value->kind == TVMS_NODE_CALL;
+  p->expected = is_call ? bind->var->sinfo : NULL;
   tvms_print_any(p, bind->value);
+  p->expected = NULL;
   size_t end = p->out->len;
   if (known) {
     tvms_print_var(p, bind->var);
@@ -341,8 +353,21 @@ static void print_assert(tvms_printer *p, const tvms_node *stmt) {
   PUT(p, "])");
 }
 
+// A classic declaration over memory that comes from nowhere: later releases allocate it.
+static bool owns_data(tvms_printer *p, const tvms_node *stmt) {
+  bool was_classic = p->module && p->module->dialect <= TVMS_DIALECT_22;
+  const tvms_decl_buffer *node = tvms_as_decl_buffer(stmt);
+  const tvms_node *data = tvms_as_buffer(node->buffer)->data;
+  return was_classic && !node->source && data && data->kind == TVMS_NODE_VAR
+         && !tvms_print_defined(p, data);
+}
+
 static void print_declare(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *buffer = tvms_as_decl_buffer(stmt)->buffer;
+  if (owns_data(p, stmt)) {
+    print_allocation(p, buffer, NULL);
+    return;
+  }
   uint32_t frame = tvms_print_top_index(p);
   size_t from = p->out->len;
   p->source = tvms_as_decl_buffer(stmt)->source;
@@ -367,6 +392,9 @@ static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
   buffer->data = node->var;
   buffer->element = node->element;
   buffer->shape = node->extents;
+  tvms_dtype index =
+      node->extents.len ? node->extents.items[0]->dtype : TVMS_DTYPE(INT, 64);
+  buffer->elem_offset = tvms_int_imm_new(&p->scratch, index, 0, stmt->span);
   buffer->align = 64;
   buffer->offset_factor = 1;
   print_allocation(p, &buffer->head, node->annotations);
