@@ -1,5 +1,6 @@
 // Facts, scopes and proofs.
 #include "arith/internal.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
 
 // ---- Life ----
@@ -235,19 +236,28 @@ static bool is_huge(tvms_memory *memory, tvms_node *expr) {
   return !tvms_walk(memory, expr, &visitor);
 }
 
+static void begin_question(tvms_analyzer *analyzer) {
+  if (analyzer->nesting++ == 0) analyzer->visits = 0;
+}
+
 tvms_node *tvms_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
   enum { ROUNDS = 2 };
   if (tvms_is_binary(expr) && is_huge(analyzer->memory, expr)) return expr;
+  begin_question(analyzer);
   for (int i = 0; i < ROUNDS; i++) {
     tvms_node *next = tvms_visit(&analyzer->rewriter, expr);
     if (next == expr) break;
     expr = next;
   }
+  analyzer->nesting--;
   return expr;
 }
 
 tvms_node *tvms_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
-  return tvms_visit(&analyzer->normalizer, expr);
+  begin_question(analyzer);
+  expr = tvms_visit(&analyzer->normalizer, expr);
+  analyzer->nesting--;
+  return expr;
 }
 
 tvms_node *tvms_simplify_steps(tvms_analyzer *analyzer, tvms_node *expr, int steps) {
@@ -295,7 +305,7 @@ bool tvms_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a, tvms_node *b) {
 }
 
 bool tvms_prove_equal_alone(tvms_unit *unit, tvms_node *a, tvms_node *b) {
-  if (a == b) return true;
+  if (tvms_expr_equal(a, b)) return true;
   tvms_analyzer *analyzer = tvms_analyzer_new(unit);
   bool equal = tvms_can_prove_equal(analyzer, a, b);
   tvms_analyzer_free(analyzer);

@@ -68,7 +68,17 @@ struct tvms_analyzer {
   TVMS_VEC(tvms_inequality) facts;
   tvms_simplifier rewriter;
   tvms_simplifier normalizer;
+  uint32_t nesting;  // of questions that ask further questions
+  uint32_t visits;   // since the outermost one; see tvms_is_tired
 };
+
+// Proofs inside rules may ask for more proofs: after this many visits an expression is
+// taken as it is, so that hostile input ends.
+enum { TVMS_MOST_VISITS = 500 * 1000 };
+
+static inline bool tvms_is_tired(const tvms_analyzer *analyzer) {
+  return analyzer->visits > TVMS_MOST_VISITS;
+}
 
 // Facts of a variable, or NULL; made when missing.
 tvms_var_facts *TVMS_NULLABLE tvms_facts_of(const tvms_analyzer *analyzer,

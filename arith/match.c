@@ -260,6 +260,7 @@ static tvms_node *TVMS_NULLABLE apply(tvms_simplifier *s, const tvms_rule *rule,
 tvms_node *tvms_apply_rules(tvms_simplifier *s, tvms_node *node) {
   const tvms_rules *rules = &tvms_rules_of[node->kind];
   uint8_t dialect = (uint8_t)s->analyzer->unit->dialect;
+  if (tvms_is_tired(s->analyzer)) return node;
   for (const tvms_rule *rule = rules->begin; rule != rules->end; rule++) {
     if (!exists_in(rule, dialect) || !guard_holds(rule->guard, node)) continue;
     tvms_node *result = rule->function ? rule->function(s, node) : apply(s, rule, node);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LINE = 4096 };
+enum { LINE = 64 * 1024 };
 
 static tvms_context context;
 
