@@ -9,8 +9,13 @@
 #include "grammar/surface.h"
 
 typedef struct {
-  uint32_t begin;
-  uint32_t end;
+  union {
+    struct {
+      uint32_t begin;
+      uint32_t end;
+    };
+    uint64_t both;  // see tvms_token
+  };
   uint32_t value;  // symbol of a NAME, operator, kind of literal; see tokens.def
 } surf_token;
 
@@ -43,7 +48,7 @@ typedef struct {
   tvms_ref nested;   // result of an expression in a string
 } surf_build;
 
-static const surf_token surf_no_token = {0, 0, 0};
+static const surf_token surf_no_token = {.both = 0, .value = 0};
 static const surf_expr surf_none = {0, 0, 0};
 static const surf_list surf_no_list = {0, 0, 0, 0, 0};
 

@@ -52,6 +52,11 @@ void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *te
   if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) layout->lexer.cursor += 3;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "grammar/lexer_rules.h"
+#pragma GCC diagnostic pop
+
 static tvms_memory *memory_of(tvms_layout *layout) {
   return &layout->lexer.context->memory;
 }
@@ -61,9 +66,8 @@ static tvms_diags *diags_of(tvms_layout *layout) {
 
 /* Indentation */
 
-// Moves over white space to the first byte of a line and measures it.
-static tvms_indent measure(const char **at) {
-  tvms_indent indent = {0};
+// Moves over white space with tabs or form feeds in it.
+static tvms_indent measure_slowly(const char **at, tvms_indent indent) {
   for (;; ++*at) {
     switch (**at) {
     case ' ':
@@ -78,6 +82,25 @@ static tvms_indent measure(const char **at) {
     default: return indent;
     }
   }
+}
+
+// Moves over white space to the first byte of a line and measures it. The text is padded,
+// so words of 8 bytes can be read up to its end.
+static tvms_indent measure(const char **at) {
+  const char *begin = *at;
+  const char *end = begin;
+  uint64_t word;
+  for (;; end += 8) {
+    memcpy(&word, end, 8);
+    word ^= 0x2020202020202020u;
+    if (word) break;
+  }
+  while (*end == ' ') {
+    end++;
+  }
+  *at = end;
+  tvms_indent indent = {.column = (uint32_t)(end - begin), .narrow = (uint32_t)(end - begin)};
+  return *end == '\t' || *end == '\f' ? measure_slowly(at, indent) : indent;
 }
 
 // Skips lines without code. Returns the indentation of the line where it stops.
@@ -105,7 +128,7 @@ static void report_here(tvms_layout *layout, tvms_diag_id id) {
 
 static tvms_token make(const tvms_layout *layout, tvms_token_kind kind) {
   uint32_t at = tvms_lexer_offset(&layout->lexer, layout->lexer.cursor);
-  return (tvms_token){at, at, kind};
+  return tvms_make_token(at, at, kind);
 }
 
 // Closes one block that the line in `column` has left, or none. A line between two levels
@@ -189,7 +212,6 @@ void tvms_layout_restart(tvms_layout *layout, uint32_t line) {
   layout->lexer.depth = 0;
   layout->brackets.len = 1;
   layout->has_pending = false;
-  layout->after_with = false;
   layout->at_line_start = true;
   layout->begun = false;
   layout->lexer.cursor = (const char *)layout->lexer.base + line;
@@ -201,12 +223,22 @@ void tvms_layout_restart(tvms_layout *layout, uint32_t line) {
 
 /* Brackets */
 
+// True if nothing but white space and joined lines stands between two places.
+static bool is_next_to(const tvms_layout *layout, uint32_t end, uint32_t begin) {
+  const char *text = (const char *)layout->lexer.base;
+  while (end < begin && strchr(" \t\f\\\r\n", text[end])) {
+    end++;
+  }
+  return end == begin;
+}
+
 static void open_bracket(tvms_layout *layout, tvms_token *token) {
   uint8_t shut = (uint8_t)(token->kind + (TVMS_TOK_SHUT_ROUND - TVMS_TOK_OPEN_ROUND));
   tvms_push(memory_of(layout), &layout->brackets,
             ((tvms_bracket){.begin = token->begin, .shut = shut}));
   layout->lexer.depth++;
-  if (layout->after_with && token->kind == TVMS_TOK_OPEN_ROUND) {
+  if (layout->first.kind == TVMS_TOK_WITH && token->kind == TVMS_TOK_OPEN_ROUND
+      && is_next_to(layout, layout->first.end, token->begin)) {
     token->kind = TVMS_TOK_OPEN_ITEMS;
   }
 }
@@ -252,14 +284,17 @@ static bool shut_bracket(tvms_layout *layout, tvms_token *token) {
 
 /* Tokens */
 
+static tvms_token lexed(tvms_layout *layout, tvms_token_kind kind) {
+  tvms_span span = tvms_lexer_span(&layout->lexer);
+  return tvms_make_token(span.begin, span.end, kind);
+}
+
 static tvms_token read(tvms_layout *layout) {
   if (layout->has_pending) {
     layout->has_pending = false;
     return layout->pending;
   }
-  tvms_token_kind kind = tvms_lex(&layout->lexer);
-  tvms_span span = tvms_lexer_span(&layout->lexer);
-  return (tvms_token){span.begin, span.end, kind};
+  return lexed(layout, lex(&layout->lexer));
 }
 
 // Joins two words to one token if `second` follows.
@@ -335,16 +370,28 @@ static bool first_of_line(tvms_layout *layout, tvms_token *token) {
   return false;
 }
 
-tvms_token tvms_layout_next(tvms_layout *layout) {
-  tvms_token token;
-  if (__builtin_expect(!layout->begun, 0)) {
+// The next token that is not plain: the first of a line, one that shapes the layout (given
+// in `token`, if `given`), or one that was read ahead.
+static __attribute__((noinline)) tvms_token next_slowly(tvms_layout *layout,
+                                                        tvms_token token, bool given) {
+  if (!layout->begun) {
     if (first_of_line(layout, &token)) return token;
-  } else {
+  } else if (!given) {
     token = read(layout);
   }
   while (token.kind <= TVMS_TOK_WITH && !shape(layout, &token)) {
     token = read(layout);
   }
-  layout->after_with = token.kind == TVMS_TOK_WITH;
   return token;
+}
+
+// Most tokens take the short way, in registers.
+tvms_token tvms_layout_next(tvms_layout *layout) {
+  if (__builtin_expect(!layout->begun || layout->has_pending, 0)) {
+    return next_slowly(layout, (tvms_token){0}, false);
+  }
+  tvms_token_kind kind = lex(&layout->lexer);
+  tvms_token token = lexed(layout, kind);
+  if (kind > TVMS_TOK_WITH) return token;
+  return next_slowly(layout, token, true);
 }

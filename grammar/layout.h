@@ -11,11 +11,23 @@
 #include "grammar/lexer.h"
 #include "support/vec.h"
 
+// `both` is begin and end in one word: compilers that build a struct of small fields in
+// memory and read it back as a large one stall there, once a token.
 typedef struct {
-  uint32_t begin;
-  uint32_t end;
+  union {
+    struct {
+      uint32_t begin;
+      uint32_t end;
+    };
+    uint64_t both;
+  };
   tvms_token_kind kind;
 } tvms_token;
+
+static inline tvms_token tvms_make_token(uint32_t begin, uint32_t end,
+                                         tvms_token_kind kind) {
+  return (tvms_token){.both = begin | (uint64_t)end << 32, .kind = kind};
+}
 
 typedef struct {
   uint32_t begin;   // of the bracket

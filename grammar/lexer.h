@@ -29,10 +29,6 @@ typedef struct {
 void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
                      size_t size, uint32_t offset);
 
-// Reads the token that begins at or after `cursor`. White space, comments and joined
-// lines are skipped; a line end inside brackets too.
-tvms_token_kind tvms_lex(tvms_lexer *lexer);
-
 static inline uint32_t tvms_lexer_offset(const tvms_lexer *lexer, const char *at) {
   return (uint32_t)((uintptr_t)at - lexer->base);
 }

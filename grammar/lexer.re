@@ -4,9 +4,11 @@
 // is longer than a line stands in literal.c and identifier.c. Strings have a fast rule for
 // the common case and fall back to tvms_lex_string for line joins, triple quotes and
 // everything that is wrong. The text ends with NULs, so no rule can run over its end.
-#include "grammar/lexer.h"
+// layout.c includes the generated file: a call for each token would be felt.
 
-tvms_token_kind tvms_lex(tvms_lexer *lexer) {
+// Reads the token that begins at or after `cursor`. White space, comments and joined
+// lines are skipped; a line end inside brackets too.
+static inline __attribute__((always_inline)) tvms_token_kind lex(tvms_lexer *lexer) {
   const unsigned char *cursor = (const unsigned char *)lexer->cursor;
   const unsigned char *marker;
   const unsigned char *token;
@@ -18,6 +20,7 @@ tvms_token_kind tvms_lex(tvms_lexer *lexer) {
   } while (0)
 #define TAKE(KIND) CALL(TVMS_TOK_##KIND)
 again:
+  cursor += *cursor == ' ';  // most tokens have one before them, or none
   token = cursor;
   /*!re2c
   re2c:define:YYCTYPE = "unsigned char";

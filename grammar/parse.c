@@ -49,9 +49,22 @@ static const struct {
 #include "grammar/tokens.def"
 };
 
+// A name that was interned, found again by its bytes. Short names only: most names are,
+// and comparing two words costs less than a call.
+typedef struct {
+  uint64_t head;  // the first 8 bytes, or all
+  uint64_t tail;  // the last 8 bytes of a longer one
+  uint32_t len;   // 0: free
+  tvms_sym sym;
+} seen_name;
+
+enum { SEEN_NAMES = 1024, LONGEST_SEEN = 16 };
+
 typedef struct {
   surf_build build;
   tvms_layout layout;
+  const char *text;  // of the source
+  seen_name seen[SEEN_NAMES];
   yyParser lemon;
 } parse;
 
@@ -66,18 +79,39 @@ static const char *text_of(const parse *p) {
 
 static inline void feed(parse *p, int terminal, uint32_t begin, uint32_t end,
                         uint32_t value) {
-  tvms_grammar(&p->lemon, terminal, (surf_token){begin, end, value});
+  tvms_grammar(&p->lemon, terminal,
+               (surf_token){.both = begin | (uint64_t)end << 32, .value = value});
+}
+
+// The bytes of a name, up to 8 of them, as a word; the text is padded.
+static inline uint64_t word_at(const char *text, uint32_t len) {
+  uint64_t word;
+  memcpy(&word, text, 8);
+  return len < 8 ? word & ((UINT64_C(1) << 8 * len) - 1) : word;
+}
+
+static inline tvms_sym intern(parse *p, const char *text, uint32_t len) {
+  tvms_interner *names = &p->build.context->names;
+  if (len > LONGEST_SEEN) return tvms_intern(names, text, len);
+  uint64_t head = word_at(text, len);
+  uint64_t tail = len > 8 ? word_at(text + len - 8, 8) : 0;
+  uint64_t mixed = (head ^ tail * 3 ^ len) * UINT64_C(0xD6E8FEB86659FD93);
+  seen_name *seen = &p->seen[mixed >> 54];
+  if (seen->head != head || seen->tail != tail || seen->len != len) {
+    *seen = (seen_name){head, tail, len, tvms_intern(names, text, len)};
+  }
+  return seen->sym;
 }
 
 static inline void feed_token(parse *p, tvms_token token) {
   uint32_t value = terminals[token.kind].value;
   if (token.kind == TVMS_TOK_NAME) {
-    const char *text = text_of(p) + token.begin;
-    value = tvms_intern(&p->build.context->names, text, token.end - token.begin);
+    value = intern(p, p->text + token.begin, token.end - token.begin);
   } else if (token.kind == TVMS_TOK_WIDE_NAME) {
     value = p->layout.lexer.symbol;
   }
-  feed(p, terminals[token.kind].terminal, token.begin, token.end, value);
+  tvms_grammar(&p->lemon, terminals[token.kind].terminal,
+               (surf_token){.both = token.both, .value = value});
 }
 
 static uint32_t height(const parse *p) {
@@ -349,7 +383,7 @@ static tvms_token skip_statement(parse *p, tvms_token token) {
     if (begins_statement(p, token, &line)) {
       tvms_layout_restart(&p->layout, line);
       uint32_t end = trim_end(p, 0, line);
-      return (tvms_token){end, end, TVMS_TOK_NEWLINE};
+      return tvms_make_token(end, end, TVMS_TOK_NEWLINE);
     }
     token = tvms_layout_next(&p->layout);
   }
@@ -485,6 +519,7 @@ static void start(parse *p, tvms_surface *surface) {
   memset(p, 0, sizeof *p);
   p->build.surface = surface;
   p->build.context = surface->context;
+  p->text = surface->source->text;
   tvms_grammarInit(&p->lemon, &p->build);
 }
 

@@ -150,9 +150,10 @@ void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
   *surface = (tvms_surface){.context = context, .source = source};
   context->diags.source = source;
   tvms_parse_file(surface);
-  if (surface->comment_count) {
-    owning own = {.surface = surface};
-    own_block(&own, surface->body, source->size);
-    own_until(&own, UINT32_MAX, 0);
-  }
+}
+
+void tvms_surface_own_comments(tvms_surface *surface) {
+  owning own = {.surface = surface};
+  own_block(&own, surface->body, surface->source->size);
+  own_until(&own, UINT32_MAX, 0);
 }

@@ -114,6 +114,11 @@ void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
 // places. Returns 0 after reporting an error.
 tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span);
 
+// Gives every comment its owner: the statement that follows an own-line comment in its
+// body, or the one whose line it ends; 0 at the end of a file or of a body. In the order
+// of the text, once; parsing leaves it undone because few need it.
+void tvms_surface_own_comments(tvms_surface *surface);
+
 void tvms_surface_fini(tvms_surface *surface);
 
 static inline const tvms_surf *tvms_surf_at(const tvms_surface *surface, tvms_ref ref) {

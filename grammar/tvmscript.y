@@ -50,7 +50,7 @@
 %type sub        {surf_expr}
 %type bound      {surf_expr}
 %type dotted     {surf_expr}
-%type simple     {surf_expr}
+%type simple     {surf_list}
 %type series     {surf_list}
 %type subs       {surf_list}
 %type args       {surf_list}
@@ -76,7 +76,6 @@
 %type import     {surf_expr}
 %type dots       {surf_token}
 %type simples    {surf_list}
-%type simple_line {surf_list}
 %type stmts      {surf_list}
 %type stmt       {surf_list}
 %type suite      {surf_list}
@@ -92,42 +91,44 @@ start ::= .
 start ::= stmts(L).                       { surf_finish(build, L); }
 start ::= NESTED bare(E).                 { surf_finish_nested(build, E); }
 
-stmts(A) ::= stmt(L).                     { A = L; }
+stmts ::= stmt.
 stmts(A) ::= stmts(L) stmt(M).            { A = surf_join(build, L, M); }
+stmts(A) ::= simples(L) NEWLINE.          { A = L; }
+stmts(A) ::= simples(L) SEMICOLON NEWLINE. { A = L; }
+stmts(A) ::= stmts(L) simples(M) NEWLINE. { A = surf_join(build, L, M); }
+stmts(A) ::= stmts(L) simples(M) SEMICOLON NEWLINE. { A = surf_join(build, L, M); }
 
-stmt(A) ::= simple_line(L).               { A = L; }
 stmt(A) ::= compound(S).                  { A = surf_one(build, S); }
 stmt(A) ::= ERROR(E) NEWLINE.             { A = surf_one(build, E.value); }
 stmt(A) ::= ERROR(E) NEWLINE INDENT stmts(B) DEDENT. { A = surf_error_body(build, E, B); }
 
-simple_line(A) ::= simples(L) NEWLINE.    { A = L; }
-simple_line(A) ::= simples(L) SEMICOLON NEWLINE. { A = L; }
-simples(A) ::= simple(S).                 { A = surf_one(build, S.ref); }
-simples(A) ::= simples(L) SEMICOLON simple(S). { A = surf_append(build, L, S.ref); }
+simples ::= simple.
+simples(A) ::= simples(L) SEMICOLON simple(S). { A = surf_join(build, L, S); }
 
-suite(A) ::= COLON simple_line(L).        { A = L; }
+suite(A) ::= COLON simples(L) NEWLINE.    { A = L; }
+suite(A) ::= COLON simples(L) SEMICOLON NEWLINE. { A = L; }
 suite(A) ::= COLON ERROR(E) NEWLINE.      { A = surf_one(build, E.value); }
 suite(A) ::= COLON NEWLINE INDENT stmts(L) DEDENT. { A = L; }
 suite(A) ::= COLON NEWLINE MISSING(E).    { A = surf_one(build, E.value); }
 
 // ---------------------------------------------------------------------------------------
 // Simple statements. The result of each spans the statement.
-simple(A) ::= bare(E).                    { A = surf_expression(build, E); }
-simple(A) ::= targets(L) bare(V).         { A = surf_assign(build, L, V); }
-simple(A) ::= bare(T) AUGMENT(O) bare(V). { A = surf_augment(build, T, O, V); }
-simple(A) ::= bare(T) COLON expr(N).      { A = surf_annotate(build, T, N, surf_none); }
-simple(A) ::= bare(T) COLON expr(N) ASSIGN bare(V). { A = surf_annotate(build, T, N, V); }
-simple(A) ::= RETURN(K).                  { A = surf_return(build, K, surf_none); }
-simple(A) ::= RETURN(K) bare(V).          { A = surf_return(build, K, V); }
-simple(A) ::= ASSERT(K) expr(C).          { A = surf_assert(build, K, C, surf_none); }
-simple(A) ::= ASSERT(K) expr(C) COMMA expr(M). { A = surf_assert(build, K, C, M); }
-simple(A) ::= WORD(K).                    { A = surf_word(build, K); }
-simple(A) ::= DEL(K) bare(T).             { A = surf_delete(build, K, T); }
-simple(A) ::= SCOPE(K) names(L).          { A = surf_scope(build, K, L); }
-simple(A) ::= IMPORT(K) aliases(L).       { A = surf_import(build, K, L); }
-simple(A) ::= FROM(K) dotted(M) IMPORT imported(L). { A = surf_from(build, K, surf_no_token, M, L); }
-simple(A) ::= FROM(K) dots(D) IMPORT imported(L). { A = surf_from(build, K, D, surf_none, L); }
-simple(A) ::= FROM(K) dots(D) dotted(M) IMPORT imported(L). { A = surf_from(build, K, D, M, L); }
+simple(A) ::= bare(E).                    { A = surf_list_of(build, surf_expression(build, E)); }
+simple(A) ::= targets(L) bare(V).         { A = surf_list_of(build, surf_assign(build, L, V)); }
+simple(A) ::= bare(T) AUGMENT(O) bare(V). { A = surf_list_of(build, surf_augment(build, T, O, V)); }
+simple(A) ::= bare(T) COLON expr(N).      { A = surf_list_of(build, surf_annotate(build, T, N, surf_none)); }
+simple(A) ::= bare(T) COLON expr(N) ASSIGN bare(V). { A = surf_list_of(build, surf_annotate(build, T, N, V)); }
+simple(A) ::= RETURN(K).                  { A = surf_list_of(build, surf_return(build, K, surf_none)); }
+simple(A) ::= RETURN(K) bare(V).          { A = surf_list_of(build, surf_return(build, K, V)); }
+simple(A) ::= ASSERT(K) expr(C).          { A = surf_list_of(build, surf_assert(build, K, C, surf_none)); }
+simple(A) ::= ASSERT(K) expr(C) COMMA expr(M). { A = surf_list_of(build, surf_assert(build, K, C, M)); }
+simple(A) ::= WORD(K).                    { A = surf_list_of(build, surf_word(build, K)); }
+simple(A) ::= DEL(K) bare(T).             { A = surf_list_of(build, surf_delete(build, K, T)); }
+simple(A) ::= SCOPE(K) names(L).          { A = surf_list_of(build, surf_scope(build, K, L)); }
+simple(A) ::= IMPORT(K) aliases(L).       { A = surf_list_of(build, surf_import(build, K, L)); }
+simple(A) ::= FROM(K) dotted(M) IMPORT imported(L). { A = surf_list_of(build, surf_from(build, K, surf_no_token, M, L)); }
+simple(A) ::= FROM(K) dots(D) IMPORT imported(L). { A = surf_list_of(build, surf_from(build, K, D, surf_none, L)); }
+simple(A) ::= FROM(K) dots(D) dotted(M) IMPORT imported(L). { A = surf_list_of(build, surf_from(build, K, D, M, L)); }
 
 targets(A) ::= bare(T) ASSIGN.            { A = surf_target_list(build, surf_no_list, T); }
 targets(A) ::= targets(L) bare(T) ASSIGN. { A = surf_target_list(build, L, T); }
@@ -150,7 +151,7 @@ dots(A) ::= dots(L) ELLIPSIS.             { A = surf_dots(L, 3); }
 
 // The list's end is where the statement ends.
 imported(A) ::= STAR(S).                  { A = surf_all_names(S); }
-imported(A) ::= names_as(L).              { A = L; }
+imported ::= names_as.
 imported(A) ::= OPEN_ROUND names_as(L) SHUT_ROUND(R). { A = surf_ended(L, R); }
 imported(A) ::= OPEN_ROUND names_as(L) COMMA SHUT_ROUND(R). { A = surf_ended(surf_with_comma(L), R); }
 %type names_as {surf_list}
@@ -179,7 +180,7 @@ with_items(A) ::= with_items(L) COMMA with_item(I). { A = surf_add(build, L, I);
 with_item(A) ::= expr(E).                 { A = surf_with_item(build, E, surf_none); }
 with_item(A) ::= expr(E) AS expr(T).      { A = surf_with_item(build, E, T); }
 
-compound(A) ::= definition(S).            { A = S; }
+compound ::= definition.
 compound(A) ::= decorators(L) definition(S). { A = surf_decorate(build, L, S); }
 decorators(A) ::= AT(K) expr(E) NEWLINE.  { A = surf_decorator(build, surf_no_list, K, E); }
 decorators(A) ::= decorators(L) AT(K) expr(E) NEWLINE. { A = surf_decorator(build, L, K, E); }
@@ -196,18 +197,18 @@ class_args(A) ::= OPEN_ROUND args(L) SHUT_ROUND(R). { A = surf_ended(L, R); }
 class_args(A) ::= OPEN_ROUND args(L) COMMA SHUT_ROUND(R). { A = surf_ended(surf_with_comma(L), R); }
 
 params(A) ::= .                           { A = surf_no_list; }
-params(A) ::= plist(L).                   { A = L; }
+params ::= plist.
 params(A) ::= plist(L) COMMA.             { A = surf_with_comma(L); }
 plist(A) ::= param(P).                    { A = surf_param_list(build, surf_no_list, P); }
 plist(A) ::= plist(L) COMMA param(P).     { A = surf_param_list(build, L, P); }
-param(A) ::= lparam(P).                   { A = P; }
+param ::= lparam.
 param(A) ::= NAME(N) COLON expr(T).       { A = surf_param(build, TVMS_OP_PARAM, N, N, T, surf_none); }
 param(A) ::= NAME(N) COLON expr(T) ASSIGN expr(V). { A = surf_param(build, TVMS_OP_PARAM, N, N, T, V); }
 param(A) ::= STAR(S) NAME(N) COLON expr(T). { A = surf_param(build, TVMS_OP_STAR, S, N, T, surf_none); }
 param(A) ::= STAR(S) NAME(N) COLON STAR(K) expr(T). { A = surf_param(build, TVMS_OP_STAR, S, N, surf_star(build, K, T), surf_none); }
 param(A) ::= POWER(S) NAME(N) COLON expr(T). { A = surf_param(build, TVMS_OP_DOUBLE_STAR, S, N, T, surf_none); }
 lparams(A) ::= .                          { A = surf_no_list; }
-lparams(A) ::= lplist(L).                 { A = L; }
+lparams ::= lplist.
 lparams(A) ::= lplist(L) COMMA.           { A = surf_with_comma(L); }
 %type lplist {surf_list}
 lplist(A) ::= lparam(P).                  { A = surf_param_list(build, surf_no_list, P); }
@@ -236,12 +237,12 @@ tparam(A) ::= BAD(B).                     { A = surf_bad(build, B); }
 // ---------------------------------------------------------------------------------------
 // Lists of expressions. `bare` may be a tuple without parentheses; a series is items that
 // each have a comma behind.
-bare(A) ::= expr(E).                      { A = E; }
+bare ::= expr.
 bare(A) ::= series(L).                    { A = surf_bare_tuple(build, surf_with_comma(L)); }
 bare(A) ::= series(L) item(E).            { A = surf_bare_tuple(build, surf_add(build, L, E)); }
 series(A) ::= item(E) COMMA(C).           { A = surf_series(build, E, C); }
 series(A) ::= series(L) item(E) COMMA(C). { A = surf_series_more(build, L, E, C); }
-item(A) ::= expr(E).                      { A = E; }
+item ::= expr.
 item(A) ::= STAR(S) expr(E).              { A = surf_star(build, S, E); }
 
 // ---------------------------------------------------------------------------------------
@@ -251,7 +252,7 @@ expr(A) ::= NUMBER(N).                    { A = surf_literal(build, N); }
 expr(A) ::= CONSTANT(N).                  { A = surf_literal(build, N); }
 expr(A) ::= ELLIPSIS(N).                  { A = surf_ellipsis(build, N); }
 expr(A) ::= BAD(B).                       { A = surf_bad(build, B); }
-expr(A) ::= strings(S).                   { A = S; }
+expr ::= strings.
 strings(A) ::= STRING(S).                 { A = surf_string(build, S); }
 strings(A) ::= strings(L) STRING(S).      { A = surf_strings(build, L, S); }
 
@@ -293,7 +294,7 @@ expr(A) ::= OPEN_ITEMS(L) expr(E) comps(C) SHUT_ROUND(R). { A = surf_comp(build,
 %type group_item {surf_expr}
 grouped(A) ::= group_item(I).             { A = surf_list_of(build, I); }
 grouped(A) ::= grouped(L) COMMA group_item(I). { A = surf_add(build, L, I); }
-group_item(A) ::= item(E).                { A = E; }
+group_item ::= item.
 group_item(A) ::= expr(E) AS expr(T).     { A = surf_grouped_item(build, E, T); }
 
 expr(A) ::= expr(O) DOT NAME(N).          { A = surf_attribute(build, O, N); }
@@ -312,17 +313,17 @@ args(A) ::= args(L) COMMA NAME(N) ASSIGN expr(V). { A = surf_add(build, L, surf_
 args(A) ::= args(L) COMMA STAR(S) expr(E). { A = surf_add(build, L, surf_star(build, S, E)); }
 args(A) ::= args(L) COMMA POWER(S) expr(E). { A = surf_add(build, L, surf_double_star(build, S, E)); }
 
-index(A) ::= sub(E).                      { A = E; }
+index ::= sub.
 index(A) ::= subs(L).                     { A = surf_bare_tuple(build, surf_with_comma(L)); }
 index(A) ::= subs(L) sub(E).              { A = surf_bare_tuple(build, surf_add(build, L, E)); }
 subs(A) ::= sub(E) COMMA(C).              { A = surf_series(build, E, C); }
 subs(A) ::= subs(L) sub(E) COMMA(C).      { A = surf_series_more(build, L, E, C); }
-sub(A) ::= expr(E).                       { A = E; }
+sub ::= expr.
 sub(A) ::= STAR(S) expr(E).               { A = surf_star(build, S, E); }
 sub(A) ::= bound(L) COLON(C) bound(U).    { A = surf_slice(build, L, C, U, surf_no_token, surf_none); }
 sub(A) ::= bound(L) COLON(C) bound(U) COLON(D) bound(S). { A = surf_slice(build, L, C, U, D, S); }
 bound(A) ::= .                            { A = surf_none; }
-bound(A) ::= expr(E).                     { A = E; }
+bound ::= expr.
 
 expr(A) ::= expr(X) BIT_OR(O) expr(Y).    { A = surf_binary(build, X, O, Y); }
 expr(A) ::= expr(X) BIT_XOR(O) expr(Y).   { A = surf_binary(build, X, O, Y); }
