@@ -71,8 +71,7 @@ typedef struct {
   uint8_t kind;  // tvms_surf_kind
   uint8_t op;    // tvms_surf_op
   uint8_t flags;
-  uint8_t
-      parens;  // redundant parentheses around the expression as written, at most 255
+  uint8_t parens;  // redundant parentheses around the expression, at most 255
   uint32_t begin;  // bytes of the node without its redundant parentheses
   uint32_t end;
   uint32_t a;
@@ -85,9 +84,7 @@ typedef struct {
 typedef struct {
   uint32_t begin;  // at the '#'
   uint32_t end;
-  tvms_ref
-      owner;  // statement it belongs to: the one that follows an own-line comment in
-              // its body, or the one whose line it ends; 0: end of file or of a body
+  tvms_ref owner;  // set by tvms_surface_own_comments
   bool own_line;
 } tvms_comment;
 

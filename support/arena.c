@@ -1,10 +1,7 @@
-// Chunks of growing size; large ones ask the kernel for huge pages, because a first touch
-// of a small page costs as much as parsing what goes into it (see bench/README.md).
-#define _DEFAULT_SOURCE
+// Chunks of growing size.
 #include "support/arena.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 struct tvms_chunk {
   tvms_chunk *older;
@@ -14,8 +11,6 @@ struct tvms_chunk {
 enum {
   FIRST_CHUNK = 16 * 1024,
   LARGEST_CHUNK = 8 * 1024 * 1024,
-  HUGE_FROM = 4 * 1024 * 1024,
-  HUGE_PAGE = 2 * 1024 * 1024,
 };
 
 void tvms_arena_init(tvms_arena *arena, tvms_memory *memory) {
@@ -24,19 +19,11 @@ void tvms_arena_init(tvms_arena *arena, tvms_memory *memory) {
 
 static char *chunk_bytes(tvms_chunk *chunk) { return (char *)(chunk + 1); }
 
-static void advise_huge(char *bytes, size_t size) {
-  uintptr_t begin = ((uintptr_t)bytes + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-  uintptr_t end = ((uintptr_t)bytes + size) & ~(uintptr_t)(HUGE_PAGE - 1);
-  // Failure only means small pages.
-  if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-}
-
 void *tvms_arena_grow(tvms_arena *arena, size_t size) {
   size_t wanted = arena->chunk ? arena->chunk->size * 2 : FIRST_CHUNK;
   if (wanted > LARGEST_CHUNK) wanted = LARGEST_CHUNK;
   if (wanted < size) wanted = size;
   tvms_chunk *chunk = tvms_take(arena->memory, sizeof *chunk + wanted);
-  if (wanted >= HUGE_FROM) advise_huge(chunk_bytes(chunk), wanted);
   chunk->older = arena->chunk;
   chunk->size = wanted;
   arena->chunk = chunk;
