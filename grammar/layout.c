@@ -99,7 +99,8 @@ static tvms_indent measure(const char **at) {
     end++;
   }
   *at = end;
-  tvms_indent indent = {.column = (uint32_t)(end - begin), .narrow = (uint32_t)(end - begin)};
+  tvms_indent indent = {.column = (uint32_t)(end - begin),
+                        .narrow = (uint32_t)(end - begin)};
   return *end == '\t' || *end == '\f' ? measure_slowly(at, indent) : indent;
 }
 

@@ -4,7 +4,8 @@
 
 enum { DEFAULT_WIDTH = 88, STEP = 4 };
 
-static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener);
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
+                        uint32_t header);
 
 /* Blank lines */
 
@@ -377,7 +378,7 @@ static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref
   }
   end_line(w);
   w->indent += STEP;
-  write_block(w, body, end, opener);
+  write_block(w, body, end, opener, from);
   w->indent -= STEP;
 }
 
@@ -595,6 +596,18 @@ static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
   }
 }
 
+// Compares the lines written so far, which are whole, and forgets them.
+static void compare(tvms_writer *w) {
+  size_t len = w->out->len;
+  bool same = len <= w->expected_len && memcmp(w->out->text, w->expected, len) == 0;
+  w->differs |= !same;
+  size_t used = same ? len : w->expected_len;
+  w->expected += used;
+  w->expected_len -= used;
+  w->out->len = 0;
+  w->line = 0;
+}
+
 static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   if (w->surface->comment_count > w->next && is_skipped(w, node->begin, node->end)) {
@@ -609,6 +622,7 @@ static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
     leftovers(w, node->end);
     finish_line(w, node->end, end);
   }
+  if (w->expected) compare(w);
 }
 
 // Comments that lead a statement, with the blank lines before and between. Returns false
@@ -639,6 +653,31 @@ static bool write_leading(tvms_writer *w, setting at, tvms_ref ref, uint32_t end
   return true;
 }
 
+// Begins a piece at `ref`, or ends the one that overlaps it, if it is time.
+static void cut(tvms_writer *w, tvms_ref ref) {
+  enum { PIECE = 128 * 1024 };
+  tvms_pieces *pieces = w->pieces;
+  tvms_piece *last = pieces->len ? &pieces->items[pieces->len - 1] : NULL;
+  if (pieces->len > 1 && !last[-1].stop) {
+    last[-1].stop = ref;
+    last[-1].end = w->out->len;
+    last[-1].comments_end = w->next;
+  }
+  if (last && w->out->len - last->begin < PIECE) return;
+  tvms_piece piece = {
+      .first = ref, .begin = last ? w->out->len : w->from, .comments = w->next};
+  tvms_push(w->memory, pieces, piece);
+}
+
+static void end_pieces(tvms_writer *w) {
+  if (!w->pieces->len)
+    tvms_push(w->memory, w->pieces, ((tvms_piece){.begin = w->from}));
+  for (uint32_t i = w->pieces->len; i > 0 && !w->pieces->items[i - 1].stop; i--) {
+    w->pieces->items[i - 1].end = w->out->len;
+    w->pieces->items[i - 1].comments_end = w->surface->comment_count;
+  }
+}
+
 static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
                              tvms_ref opener) {
   setting at = {0, opener};
@@ -646,6 +685,7 @@ static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
   for (tvms_ref ref = list; ref; at.before = ref, ref = w->nodes[ref].next) {
     const tvms_surf *node = &w->nodes[ref];
     if (node->begin < off) continue;
+    if (!opener && w->pieces) cut(w, ref);
     uint32_t after = node->next ? w->nodes[node->next].begin : end;
     if (!write_leading(w, at, ref, end, &off)) {
       if (node->begin < off) continue;
@@ -657,13 +697,15 @@ static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
   }
 }
 
-static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener) {
+// The header of the block ends at `header`.
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
+                        uint32_t header) {
   if (tvms_deeper(w->memory)) {
     write_statements(w, list, end, opener);
     // In a body on its header's line no comment can follow.
     uint32_t begin = w->nodes[list].begin;
-    bool own_lines = !lines_between(w, w->nodes[opener].begin, begin);
-    if (!opener || !own_lines) comments_at_end(w, end, column_of(w, begin));
+    bool own_lines = !opener || lines_between(w, header, begin) > 0;
+    if (own_lines) comments_at_end(w, end, column_of(w, begin));
   } else {
     w->too_deep = true;
   }
@@ -680,13 +722,14 @@ static void write_file(tvms_writer *w) {
   if (surface->source->size >= 3 && memcmp(w->source, "\xEF\xBB\xBF", 3) == 0) {
     tvms_put(w, w->source, 3);
   }
-  if (surface->body) write_block(w, surface->body, surface->source->size, 0);
+  if (surface->body) write_block(w, surface->body, surface->source->size, 0, 0);
   comments_at_end(w, UINT32_MAX, 0);
+  tvms_vec_free(w->memory, &w->spine);
 }
 
-bool tvms_format_try(const tvms_surface *surface, tvms_format_options options,
-                     tvms_strbuf *out) {
-  tvms_writer w = {
+static tvms_writer start(const tvms_surface *surface, tvms_format_options options,
+                         tvms_strbuf *out) {
+  return (tvms_writer){
       .surface = surface,
       .nodes = surface->nodes,
       .source = surface->source->text,
@@ -697,12 +740,32 @@ bool tvms_format_try(const tvms_surface *surface, tvms_format_options options,
       .line_end = line_end_of(surface->source),
       .comment_at = surface->comment_count ? surface->comments[0].begin : UINT32_MAX,
   };
+}
+
+bool tvms_format_try(const tvms_surface *surface, tvms_format_options options,
+                     tvms_strbuf *out, tvms_pieces *pieces) {
+  tvms_writer w = start(surface, options, out);
+  w.pieces = pieces;
+  w.from = out->len;
   write_file(&w);
-  tvms_vec_free(w.memory, &w.spine);
+  if (pieces) end_pieces(&w);
   return !w.too_deep;
+}
+
+bool tvms_format_is(const tvms_surface *surface, tvms_format_options options,
+                    const char *expected, size_t len) {
+  tvms_strbuf one;
+  tvms_strbuf_init(&one, &surface->context->memory);
+  tvms_writer w = start(surface, options, &one);
+  w.expected = expected;
+  w.expected_len = len;
+  write_file(&w);
+  if (one.len) compare(&w);
+  tvms_strbuf_fini(&one);
+  return !w.differs && !w.too_deep && w.expected_len == 0;
 }
 
 void tvms_format(const tvms_surface *surface, tvms_format_options options,
                  tvms_strbuf *out) {
-  (void)!tvms_format_try(surface, options, out);
+  (void)!tvms_format_try(surface, options, out, NULL);
 }

@@ -102,13 +102,14 @@ static bool push_fields(comparing *c, tvms_ref x, tvms_ref y) {
   return true;
 }
 
-// Compares two lists; what hangs on their nodes is put off.
-static bool same_list(comparing *c, tvms_ref x, tvms_ref y) {
-  for (; x && y; x = tvms_surf_at(c->a, x)->next, y = tvms_surf_at(c->b, y)->next) {
+// Compares two lists, the first one up to `stop`; what hangs on their nodes is put off.
+static bool same_list(comparing *c, tvms_ref x, tvms_ref stop, tvms_ref y) {
+  for (; x != stop && y;
+       x = tvms_surf_at(c->a, x)->next, y = tvms_surf_at(c->b, y)->next) {
     c->where = tvms_surf_span(c->a, x);
     if (!same_node(c, x, y) || !push_fields(c, x, y)) return false;
   }
-  return !x && !y;
+  return x == stop && !y;
 }
 
 static void trim(const char **text, uint32_t *len) {
@@ -125,32 +126,39 @@ static void trim(const char **text, uint32_t *len) {
   }
 }
 
-static bool same_comments(comparing *c) {
-  for (uint32_t i = 0; i < c->a->comment_count; i++) {
+static bool same_comments(comparing *c, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; i++) {
     const tvms_comment *a = &c->a->comments[i];
     c->where = (tvms_span){a->begin, a->end};
-    if (i >= c->b->comment_count) return false;
-    const tvms_comment *b = &c->b->comments[i];
+    if (i - from >= c->b->comment_count) return false;
+    const tvms_comment *b = &c->b->comments[i - from];
     const char *x = c->a->source->text + a->begin, *y = c->b->source->text + b->begin;
     uint32_t x_len = a->end - a->begin, y_len = b->end - b->begin;
     trim(&x, &x_len);
     trim(&y, &y_len);
     if (x_len != y_len || memcmp(x, y, x_len) != 0) return false;
   }
-  return c->a->comment_count == c->b->comment_count;
+  return to - from == c->b->comment_count;
 }
 
-bool tvms_surface_same(const tvms_surface *a, const tvms_surface *b, tvms_span *where) {
+// Compares a piece of one surface with the whole of another.
+static bool same_piece(const tvms_surface *a, const tvms_piece *piece,
+                       const tvms_surface *b, tvms_span *where) {
   comparing c = {.a = a, .b = b, .memory = &a->context->memory};
-  bool same = same_list(&c, a->body, b->body);
+  bool same = same_list(&c, piece->first, piece->stop, b->body);
   while (same && c.todo.len) {
     pair next = c.todo.items[--c.todo.len];
-    same = same_list(&c, next.a, next.b);
+    same = same_list(&c, next.a, 0, next.b);
   }
-  same = same && same_comments(&c);
+  same = same && same_comments(&c, piece->comments, piece->comments_end);
   tvms_vec_free(c.memory, &c.todo);
   *where = c.where;
   return same;
+}
+
+bool tvms_surface_same(const tvms_surface *a, const tvms_surface *b, tvms_span *where) {
+  tvms_piece all = {.first = a->body, .comments_end = a->comment_count};
+  return same_piece(a, &all, b, where);
 }
 
 /* The proof */
@@ -167,55 +175,76 @@ static tvms_status refuse(const tvms_surface *surface, tvms_span where,
 }
 
 // Parses the text; what it reports is dropped. Returns false if it has errors.
-static bool reparse(tvms_surface *surface, tvms_context *context,
-                    const tvms_strbuf *text, size_t from) {
+static bool reparse(tvms_surface *surface, tvms_context *context, tvms_source *source) {
   tvms_diags kept = context->diags;
   tvms_diags_init(&context->diags, kept.arena);
-  tvms_source *source = tvms_source_create(&context->memory, "formatted text",
-                                           text->text + from, text->len - from);
   tvms_surface_parse(surface, context, source);
   bool fine = context->diags.errors == 0;
   context->diags = kept;
   return fine;
 }
 
-static tvms_status prove(const tvms_surface *surface, tvms_format_options options,
-                         const tvms_strbuf *out, size_t from) {
-  tvms_context *context = surface->context;
+// `text` is the piece's, padded as sources are.
+static tvms_status prove_piece(const tvms_surface *surface, tvms_format_options options,
+                               const tvms_piece *piece, tvms_source *text) {
   tvms_surface again;
   tvms_span where = {0, 0};
-  if (!reparse(&again, context, out, from)) return refuse(surface, where, "its syntax");
   tvms_status status = TVMS_OK;
-  if (!tvms_surface_same(surface, &again, &where)) {
+  if (!reparse(&again, surface->context, text)) {
+    status = refuse(surface, where, "its syntax");
+  } else if (!same_piece(surface, piece, &again, &where)) {
     status = refuse(surface, where, "what it says");
   } else {
-    tvms_strbuf text;
-    tvms_strbuf_init(&text, out->memory);
-    tvms_strbuf_grow(&text, out->len - from + 1);
-    tvms_format(&again, options, &text);
-    bool same = text.len == out->len - from
-                && memcmp(text.text, out->text + from, text.len) == 0;
-    if (!same) status = refuse(surface, where, "its layout when it is formatted again");
-    tvms_strbuf_fini(&text);
+    // The blank lines before its first statement have been compared with the piece before.
+    const char *begin = text->text;
+    const char *end = begin + text->size;
+    while (begin < end && (*begin == '\n' || *begin == '\r')) {
+      begin++;
+    }
+    if (!tvms_format_is(&again, options, begin, (size_t)(end - begin))) {
+      status = refuse(surface, where, "its layout when it is formatted again");
+    }
   }
-  tvms_source *source = again.source;
   tvms_surface_fini(&again);
-  tvms_source_destroy(out->memory, source);
+  return status;
+}
+
+static tvms_status prove(const tvms_surface *surface, tvms_format_options options,
+                         const tvms_strbuf *out, const tvms_pieces *pieces) {
+  enum { PADDING = 16 };
+  tvms_status status = TVMS_OK;
+  tvms_strbuf copy;
+  tvms_strbuf_init(&copy, out->memory);
+  for (uint32_t i = 0; i < pieces->len && status == TVMS_OK; i++) {
+    const tvms_piece *piece = &pieces->items[i];
+    copy.len = 0;
+    tvms_strbuf_add(&copy, out->text + piece->begin, piece->end - piece->begin);
+    tvms_strbuf_fill(&copy, '\0', PADDING);
+    tvms_source text = {.name = "formatted text",
+                        .text = copy.text,
+                        .size = (uint32_t)(copy.len - PADDING)};
+    status = prove_piece(surface, options, piece, &text);
+  }
+  tvms_strbuf_fini(&copy);
   return status;
 }
 
 tvms_status tvms_format_checked(const tvms_surface *surface,
                                 tvms_format_options options, tvms_strbuf *out) {
   size_t from = out->len;
+  tvms_memory *memory = &surface->context->memory;
   if (surface->context->diags.errors) return TVMS_FOUND_ERRORS;
   tvms_strbuf_grow(out, surface->source->size + surface->source->size / 4 + 64);
   tvms_status status = TVMS_FOUND_ERRORS;
-  if (tvms_format_try(surface, options, out)) {
-    status = prove(surface, options, out, from);
+  tvms_pieces pieces = {0};
+  if (tvms_format_try(surface, options, out, &pieces)) {
+    if (out->len - from > INT32_MAX) tvms_unwind(memory, TVMS_OVER_LIMIT);
+    status = prove(surface, options, out, &pieces);
   } else {
     tvms_report(&surface->context->diags, TVMS_D_too_deep, (tvms_span){0, 0},
-                surface->context->memory.depth_limit);
+                memory->depth_limit);
   }
+  tvms_vec_free(memory, &pieces);
   if (status != TVMS_OK) out->len = from;
   return status;
 }

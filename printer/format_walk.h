@@ -11,6 +11,17 @@
 #include "printer/format.h"
 #include "support/vec.h"
 
+// A piece of the file, for the proof: top-level statements with what leads them. It
+// overlaps the piece before it by one statement, so that every blank line is in one.
+typedef struct {
+  tvms_ref first;     // its first statement
+  tvms_ref stop;      // the first one behind it; 0: the file's end
+  size_t begin, end;  // its text in `out`
+  uint32_t comments, comments_end;
+} tvms_piece;
+
+typedef TVMS_VEC(tvms_piece) tvms_pieces;
+
 typedef struct {
   const tvms_surface *surface;
   const tvms_surf *nodes;
@@ -27,6 +38,13 @@ typedef struct {
   uint32_t next;             // first comment that is not written
   uint32_t comment_at;       // where that begins; UINT32_MAX: there is none
   TVMS_VEC(tvms_ref) spine;  // scratch of chains
+  tvms_pieces *pieces;       // NULL: not wanted
+  size_t from;               // where the text begins in `out`
+  // What the text should be, or NULL. It is compared statement by statement, so that the
+  // proof needs no second text: `out` then holds one statement at a time.
+  const char *expected;
+  size_t expected_len;  // what is left of it
+  bool differs;
 } tvms_writer;
 
 // Writes the node on the rest of the line. Returns false, with rubbish behind the old end
@@ -96,14 +114,24 @@ static inline void tvms_new_line(tvms_writer *w) {
   tvms_strbuf_fill(w->out, ' ', w->indent);
 }
 
-// As tvms_format. Returns false if something was nested too deeply and left out.
+// As tvms_format, and tells of which pieces the text is made. Returns false if something
+// was nested too deeply and left out.
 TVMS_NODISCARD bool tvms_format_try(const tvms_surface *surface,
-                                    tvms_format_options options, tvms_strbuf *out);
+                                    tvms_format_options options, tvms_strbuf *out,
+                                    tvms_pieces *pieces);
+
+// Formats only to compare: true if the text is `expected`.
+TVMS_NODISCARD bool tvms_format_is(const tvms_surface *surface,
+                                   tvms_format_options options, const char *expected,
+                                   size_t len);
 
 // Columns of the current line; continuation bytes of UTF-8 do not count.
 uint32_t tvms_columns(const tvms_writer *w);
 static inline bool tvms_fits(const tvms_writer *w, uint32_t limit) {
-  return w->out->len - w->line <= limit || tvms_columns(w) <= limit;
+  size_t bytes = w->out->len - w->line;
+  if (bytes <= limit) return true;
+  // No character has more than 4 bytes: a line far too long is not counted again and again.
+  return bytes / 4 <= limit && tvms_columns(w) <= limit;
 }
 
 #endif

@@ -31,13 +31,6 @@ tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const cha
   return wrap(memory, name, copy, size);
 }
 
-void tvms_source_destroy(tvms_memory *memory, tvms_source *source) {
-  tvms_give(memory, source->lines);
-  tvms_give(memory, (void *)(uintptr_t)source->text);
-  tvms_give(memory, (void *)(uintptr_t)source->name);
-  tvms_give(memory, source);
-}
-
 static void close_file(void *what) { close(*(int *)what); }
 
 // Size of a regular file plus one (so that one read sees its end), or a first guess.

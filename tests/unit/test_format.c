@@ -97,3 +97,60 @@ Test(format, a_file_with_syntax_errors_is_refused) {
 Test(format, line_ends_and_byte_order_mark_stay) {
   expect_format("\xEF\xBB\xBFx=1\r\ny=2", "\xEF\xBB\xBFx = 1\r\ny = 2\r\n");
 }
+
+Test(format, a_file_of_comments_alone_stays) {
+  expect_format("#a\n\n\n\n  # b", "# a\n\n\n# b\n");
+  expect_format("", "");
+}
+
+Test(format, large_files_are_proved_in_overlapping_pieces) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context.memory);
+  for (int i = 0; i < 20000; i++) {
+    if (i % 1000 == 0)
+      tvms_strbuf_puts(&text, "# fmt: off\na  =  1\n\n\n\nb=2\n# fmt: on\n");
+    tvms_strbuf_puts(&text, i % 7 ? "x=[1,2] # c\n" : "\n\n\n\ndef f(): pass\n");
+  }
+  cr_assert_eq(format(tvms_strbuf_text(&text)), TVMS_OK);
+  cr_assert_gt(out.len, 300000);
+  tvms_strbuf again;
+  tvms_strbuf_init(&again, &context.memory);
+  tvms_strbuf_add(&again, out.text, out.len);
+  cr_assert_eq(format(tvms_strbuf_text(&again)), TVMS_OK);
+  cr_assert_eq(out.len, again.len);
+  cr_assert_eq(memcmp(out.text, again.text, out.len), 0);
+}
+
+// Text that parses to something else must not pass the proof.
+Test(format, surfaces_that_differ_are_told_apart) {
+  static const char *const pairs[][2] = {
+      {"x = 1", "x = 2"},
+      {"x = a", "x = b"},
+      {"x = 'a'", "x = 'b'"},
+      {"f(a)", "f(a, b)"},
+      {"x = a.b", "x = a.c"},
+      {"x = -1", "x = +1"},
+      {"# a", "# b"},
+      {"x", "x  # a"},
+      {"if a:\n  b", "while a:\n  b"},
+      {"x = b'a'", "x = 'a'"},
+      {"(x): int", "x: int"},
+      {"x = 'a' 'b'", "x = 'ab'"},
+      {"import a", "import b"},
+      {"def f(a): pass", "def f(*a): pass"},
+      {"if a:\n  b\nelif c:\n  d", "if a:\n  b\nelse:\n  if c:\n    d"},
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    tvms_surface surfaces[2];
+    for (int side = 0; side < 2; side++) {
+      const char *text = pairs[i][side];
+      tvms_source *source =
+          tvms_source_create(&context.memory, "test", text, strlen(text));
+      tvms_surface_parse(&surfaces[side], &context, source);
+    }
+    tvms_span where;
+    cr_assert(tvms_surface_same(&surfaces[0], &surfaces[0], &where));
+    cr_assert_not(tvms_surface_same(&surfaces[0], &surfaces[1], &where), "%s",
+                  pairs[i][0]);
+  }
+}
