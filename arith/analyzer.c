@@ -63,7 +63,7 @@ tvms_node *tvms_number(tvms_unit *unit, tvms_dtype dtype, int64_t value) {
   return tvms_broadcast_raw(unit, number, dtype.lanes, TVMS_NO_SPAN);
 }
 
-tvms_node *tvms_bool_const(tvms_unit *unit, tvms_dtype dtype, bool value) {
+tvms_node *tvms_truth(tvms_unit *unit, tvms_dtype dtype, bool value) {
   tvms_dtype boolean = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), dtype.lanes);
   return tvms_number(unit, boolean, value);
 }

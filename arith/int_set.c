@@ -189,8 +189,8 @@ static set combine(evaluation *e, tvms_node *node, set a, set b) {
   tvms_node_kind kind = (tvms_node_kind)node->kind;
   if (is_point(a) && is_point(b)) return point(binary(e->unit, kind, a.min, b.min));
   if (kind >= TVMS_NODE_EQ) {
-    return (set){tvms_bool_const(e->unit, node->dtype, false),
-                 tvms_bool_const(e->unit, node->dtype, true), false};
+    return (set){tvms_truth(e->unit, node->dtype, false),
+                 tvms_truth(e->unit, node->dtype, true), false};
   }
   if (a.empty || b.empty) return a.empty ? a : b;
   switch ((int)kind) {

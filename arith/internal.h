@@ -109,7 +109,7 @@ tvms_node *tvms_fold_binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
                             tvms_node *b);
 // A constant of an integer dtype; a broadcast for vectors.
 tvms_node *tvms_number(tvms_unit *unit, tvms_dtype dtype, int64_t value);
-tvms_node *tvms_bool_const(tvms_unit *unit, tvms_dtype dtype, bool value);
+tvms_node *tvms_truth(tvms_unit *unit, tvms_dtype dtype, bool value);
 
 // ---- Constraints ----
 

@@ -116,7 +116,7 @@ static tvms_node *build_vector(match *m, const uint8_t **at, tvms_node_kind kind
 
 static tvms_node *build_not(match *m, tvms_node *a) {
   if (a->kind != TVMS_NODE_INT_IMM) return tvms_not_raw(m->unit, a, TVMS_NO_SPAN);
-  return tvms_bool_const(m->unit, a->dtype, !tvms_is_true(a));
+  return tvms_truth(m->unit, a->dtype, !tvms_is_true(a));
 }
 
 static tvms_node *build_select(match *m, const uint8_t **at) {
@@ -141,8 +141,8 @@ static tvms_node *build(match *m, const uint8_t **at,
     tvms_dtype dtype = m->vars[*(*at)++]->dtype;
     return tvms_number(m->unit, dtype, *(*at)++);
   }
-  case R_TRUE: return tvms_bool_const(m->unit, m->subject->dtype, true);
-  case R_FALSE: return tvms_bool_const(m->unit, m->subject->dtype, false);
+  case R_TRUE: return tvms_truth(m->unit, m->subject->dtype, true);
+  case R_FALSE: return tvms_truth(m->unit, m->subject->dtype, false);
   case TVMS_NODE_NOT: return build_not(m, build(m, at, NULL));
   case TVMS_NODE_SELECT: return build_select(m, at);
   case TVMS_NODE_RAMP:

@@ -74,10 +74,10 @@ static tvms_node *TVMS_NULLABLE known_truth(tvms_simplifier *s, tvms_node *node)
   for (uint32_t i = 0; i < s->analyzer->literals.len; i++) {
     const tvms_node *literal = s->analyzer->literals.items[i];
     if (tvms_expr_equal(literal, node))
-      return tvms_bool_const(unit_of(s), node->dtype, true);
+      return tvms_truth(unit_of(s), node->dtype, true);
     bool negated = literal->kind == TVMS_NODE_NOT
                    && tvms_expr_equal(tvms_as_not(literal)->a, node);
-    if (negated) return tvms_bool_const(unit_of(s), node->dtype, false);
+    if (negated) return tvms_truth(unit_of(s), node->dtype, false);
   }
   return NULL;
 }
@@ -129,9 +129,9 @@ static tvms_node *visit_ne(tvms_simplifier *s, tvms_node *node) {
   if (tvms_is_index_dtype(op->a->dtype)) {
     tvms_compare result = tvms_compare_exprs(s, op->a, op->b);
     if (result == TVMS_IS_NE || result == TVMS_IS_GT || result == TVMS_IS_LT) {
-      return tvms_bool_const(unit_of(s), node->dtype, true);
+      return tvms_truth(unit_of(s), node->dtype, true);
     }
-    if (result == TVMS_IS_EQ) return tvms_bool_const(unit_of(s), node->dtype, false);
+    if (result == TVMS_IS_EQ) return tvms_truth(unit_of(s), node->dtype, false);
     if (result == TVMS_IS_GE) return compared(s, TVMS_NODE_LT, op->b, op->a);
     if (result == TVMS_IS_LE) return compared(s, TVMS_NODE_LT, op->a, op->b);
   }
@@ -144,8 +144,8 @@ static tvms_node *settle_le(tvms_simplifier *s, tvms_node *node) {
   switch (tvms_compare_exprs(s, op->a, op->b)) {
   case TVMS_IS_LE:
   case TVMS_IS_LT:
-  case TVMS_IS_EQ: return tvms_bool_const(unit_of(s), node->dtype, true);
-  case TVMS_IS_GT: return tvms_bool_const(unit_of(s), node->dtype, false);
+  case TVMS_IS_EQ: return tvms_truth(unit_of(s), node->dtype, true);
+  case TVMS_IS_GT: return tvms_truth(unit_of(s), node->dtype, false);
   case TVMS_IS_NE: return compared(s, TVMS_NODE_LT, op->a, op->b);
   case TVMS_IS_GE: return compared(s, TVMS_NODE_EQ, op->a, op->b);
   case TVMS_INCONSISTENT:
@@ -178,7 +178,7 @@ static tvms_node *visit_flipped(tvms_simplifier *s, tvms_node *node,
 static tvms_node *visit_not(tvms_simplifier *s, tvms_node *node) {
   tvms_node *a = tvms_visit(s, tvms_as_not(node)->a);
   if (a->kind == TVMS_NODE_INT_IMM) {
-    return tvms_bool_const(unit_of(s), a->dtype, !tvms_is_true(a));
+    return tvms_truth(unit_of(s), a->dtype, !tvms_is_true(a));
   }
   if (a != tvms_as_not(node)->a) node = tvms_not_raw(unit_of(s), a, TVMS_NO_SPAN);
   tvms_node *known = known_truth(s, node);

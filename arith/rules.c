@@ -234,20 +234,18 @@ tvms_node *TVMS_NULLABLE tvms_rule_equal_by_comparison(tvms_simplifier *s,
                                                        tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   tvms_compare result = tvms_compare_exprs(s, op->a, op->b);
-  if (result == TVMS_IS_EQ)
-    return tvms_bool_const(s->analyzer->unit, node->dtype, true);
+  if (result == TVMS_IS_EQ) return tvms_truth(s->analyzer->unit, node->dtype, true);
   bool apart = result == TVMS_IS_NE || result == TVMS_IS_GT || result == TVMS_IS_LT;
-  return apart ? tvms_bool_const(s->analyzer->unit, node->dtype, false) : NULL;
+  return apart ? tvms_truth(s->analyzer->unit, node->dtype, false) : NULL;
 }
 
 tvms_node *TVMS_NULLABLE tvms_rule_less_by_comparison(tvms_simplifier *s,
                                                       tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   tvms_compare result = tvms_compare_exprs(s, op->a, op->b);
-  if (result == TVMS_IS_LT)
-    return tvms_bool_const(s->analyzer->unit, node->dtype, true);
+  if (result == TVMS_IS_LT) return tvms_truth(s->analyzer->unit, node->dtype, true);
   bool never = result == TVMS_IS_EQ || result == TVMS_IS_GT || result == TVMS_IS_GE;
-  return never ? tvms_bool_const(s->analyzer->unit, node->dtype, false) : NULL;
+  return never ? tvms_truth(s->analyzer->unit, node->dtype, false) : NULL;
 }
 
 // x + c, x - c and c - x give c (with its sign); the offset that comparisons may move.

@@ -362,13 +362,7 @@ static bool first_of_line(tvms_layout *layout, tvms_token *token) {
   if (layout->at_line_start && begin_line(layout, token)) return true;
   if (layout->dedenting && dedent(layout, token)) return true;
   *token = read(layout);
-  if (token->kind == TVMS_TOK_END) {
-    // A line of nothing but NUL bytes looked as if it had code.
-    layout->line = (tvms_indent){0};
-    layout->dedenting = layout->indents.len > 1;
-    if (layout->dedenting) (void)dedent(layout, token);
-    return true;
-  }
+  if (token->kind == TVMS_TOK_END) return true;
   layout->begun = true;
   layout->before = layout->first;
   layout->first = *token;

@@ -5,6 +5,9 @@
 // start.
 #include "parser/calls.h"
 
+#include "ir/tir_op.h"
+#include "parser/tir.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +18,8 @@ enum {
   ROW_NONE,
 #define CALL(ns, name, signature, since, until, handler) ROW_##ns##_##name,
 #define ALSO(ns, name, signature, since, until, handler) ROW_##ns##_##name##_##since,
-#define SUBSPACE(ns, name, ident, since, until) ROW_##ns##_##name,
-#define DTYPE(ns, name, code, bits, since, until) ROW_##ns##_##name,
+#define SUBSPACE(ns, name, ident, since, until)          ROW_##ns##_##name,
+#define DTYPE(ns, name, code, bits, since, until)        ROW_##ns##_##name,
 #include "ir/calls.def"
   ROW_COUNT
 };
@@ -49,23 +52,15 @@ static const tvms_row rows[] = {
                                    0,                                                  \
                                    0},
 #define OP(ns, name, signature, since, until, op, rule)                                \
-  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
-                         TVMS_ROW_CALL,                                                \
-                         SPAN_OF_DIALECTS(since, until),                               \
-                         TVMS_SYM_##name,                                              \
-                         signature,                                                    \
-                         tvms_call_operator,                                           \
-                         TVMS_SYM_##op,                                                \
-                         TVMS_RULE_##rule},
+  [ROW_##ns##_##                                                                       \
+      name] = {TVMS_NS_##ns,    TVMS_ROW_CALL,   SPAN_OF_DIALECTS(since, until),       \
+               TVMS_SYM_##name, signature,       tvms_call_operator,                   \
+               TVMS_TIR_##op,   TVMS_RULE_##rule},
 #define OP_ALSO(ns, name, signature, since, until, op, rule)                           \
-  [ROW_##ns##_##name##_##since] = {TVMS_NS_##ns,                                       \
-                                   TVMS_ROW_CALL,                                      \
-                                   SPAN_OF_DIALECTS(since, until),                     \
-                                   TVMS_SYM_##name,                                    \
-                                   signature,                                          \
-                                   tvms_call_operator,                                 \
-                                   TVMS_SYM_##op,                                      \
-                                   TVMS_RULE_##rule},
+  [ROW_##ns##_##name##_##                                                              \
+      since] = {TVMS_NS_##ns,    TVMS_ROW_CALL,   SPAN_OF_DIALECTS(since, until),      \
+                TVMS_SYM_##name, signature,       tvms_call_operator,                  \
+                TVMS_TIR_##op,   TVMS_RULE_##rule},
 #define VALUE(ns, name, since, until, handler)                                         \
   [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
                          TVMS_ROW_VALUE,                                               \
@@ -185,7 +180,8 @@ static tvms_value scan_word(scanner *scan, const char *word, tvms_value value) {
 static tvms_value scan_default(scanner *scan) {
   const char *at = scan->at;
   if (strncmp(at, "None", 4) == 0) return scan_word(scan, "None", TVMS_NOTHING);
-  if (strncmp(at, "True", 4) == 0) return scan_word(scan, "True", tvms_value_bool(true));
+  if (strncmp(at, "True", 4) == 0)
+    return scan_word(scan, "True", tvms_value_bool(true));
   if (strncmp(at, "False", 5) == 0) {
     return scan_word(scan, "False", tvms_value_bool(false));
   }
@@ -288,17 +284,24 @@ bool tvms_arg_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym na
 
 // ---- Names ----------------------------------------------------------------------------
 
-// "0.22 to 0.25" of the releases that have a name of another dialect; NULL if none has.
-static const char *releases_with(tvms_reader *reader, tvms_namespace namespace_,
-                                 tvms_sym name) {
-  if (name >= INDEXED_NAMES || !first_rows[name][namespace_]) return NULL;
+bool tvms_row_span(tvms_namespace namespace_, tvms_sym name, tvms_dialect *since,
+                   tvms_dialect *until) {
+  if (name >= INDEXED_NAMES || !first_rows[name][namespace_]) return false;
   uint32_t at = first_rows[name][namespace_];
-  tvms_dialect since = (tvms_dialect)rows[at].since;
+  *since = (tvms_dialect)rows[at].since;
   while (at + 1 < ROW_COUNT && rows[at + 1].name == name
          && rows[at + 1].namespace_ == namespace_) {
     at++;
   }
-  tvms_dialect until = (tvms_dialect)rows[at].until;
+  *until = (tvms_dialect)rows[at].until;
+  return true;
+}
+
+// "0.22 to 0.25" of the releases that have a name of another dialect; NULL if none has.
+static const char *releases_with(tvms_reader *reader, tvms_namespace namespace_,
+                                 tvms_sym name) {
+  tvms_dialect since, until;
+  if (!tvms_row_span(namespace_, name, &since, &until)) return NULL;
   char *text = tvms_arena_take(&reader->context->arena, 48);
   strcpy(text, tvms_dialect_text(since));
   if (until == TVMS_DIALECT_NONE) return strcat(text, " and later");
@@ -356,9 +359,8 @@ static tvms_value dtype_constructor(tvms_dtype dtype) {
 }
 
 static tvms_value value_of_row(tvms_reader *reader, const tvms_row *row, tvms_ref ref) {
-  switch ((tvms_row_kind)row->kind) {
-  case TVMS_ROW_CALL:
-    return (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  switch (row->kind) {
+  case TVMS_ROW_CALL: return (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
   case TVMS_ROW_NAMESPACE:
     return (tvms_value){.kind = TVMS_VALUE_NAMESPACE, .as.i = row->rule};
   case TVMS_ROW_DTYPE:
@@ -378,6 +380,11 @@ tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespac
   tvms_dtype dtype;
   if (namespace_ == TVMS_NS_T && dtype_name(reader, name, &dtype)) {
     return dtype_constructor(dtype);
+  }
+  if (namespace_ == TVMS_NS_T) {
+    const tvms_name *text = tvms_name_of(&reader->context->names, name);
+    tvms_value value = tvms_spelled_operator(reader, text->text, text->len);
+    if (tvms_value_is_known(value)) return value;
   }
   return tvms_unknown_name(reader, namespace_, name, ref);
 }

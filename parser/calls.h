@@ -25,7 +25,7 @@ typedef enum {
   TVMS_RULE_HANDLE,
   TVMS_RULE_FIRST,   // given as first argument
   TVMS_RULE_PACKED,  // int32; buffers become T.tvm_stack_make_array
-  TVMS_RULE_LLVM,    // given first; the second argument is the name of an LLVM intrinsic
+  TVMS_RULE_LLVM,  // given first; the second argument is the name of an LLVM intrinsic
 } tvms_rule;
 
 // The argument bound to the parameter `name`; unknown if the row has no such parameter.
@@ -36,6 +36,11 @@ tvms_ref tvms_arg_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym 
 
 // True if the call gave the parameter `name`.
 bool tvms_arg_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name);
+
+// The releases that have `name` in a namespace: its first row and its last. False if the
+// table does not know the name.
+bool tvms_row_span(tvms_namespace namespace_, tvms_sym name, tvms_dialect *since,
+                   tvms_dialect *until);
 
 // Full name of a row for messages: "T.axis.spatial".
 const char *tvms_row_text(tvms_reader *reader, const tvms_row *row);

@@ -20,47 +20,49 @@ typedef enum {
   TVMS_VALUE_UNKNOWN,
   TVMS_VALUE_NONE,
   TVMS_VALUE_ELLIPSIS,
-  TVMS_VALUE_BOOL,       // i: 0 or 1
-  TVMS_VALUE_INT,        // i; flag LARGE: an uint64 past INT64_MAX, its bits in i
-  TVMS_VALUE_FLOAT,      // f
-  TVMS_VALUE_STR,        // text
-  TVMS_VALUE_BYTES,      // text
-  TVMS_VALUE_DTYPE,      // dtype: a data type as an object, `A.dtype`; compares equal to its text
-  TVMS_VALUE_TUPLE,      // items
-  TVMS_VALUE_LIST,       // items
-  TVMS_VALUE_SET,        // items, without repetition
-  TVMS_VALUE_DICT,       // items: key, value, key, value …
-  TVMS_VALUE_RANGE,      // items: start, stop, step, all INT
-  TVMS_VALUE_SLICE,      // items: lower, upper, step; NONE where not given
-  TVMS_VALUE_LAMBDA,     // closure
-  TVMS_VALUE_MACRO,      // closure; flag INLINE: T.inline, else T.macro or R.macro
-  TVMS_VALUE_NODE,       // node: a value, buffer, region, StructInfo or object of the IR
-  TVMS_VALUE_DTYPE_NAME, // dtype: T.int32 as a callable
-  TVMS_VALUE_NAMESPACE,  // i: tvms_namespace
-  TVMS_VALUE_CALLABLE,   // row
-  TVMS_VALUE_BUILTIN,    // i: tvms_builtin, a function of Python
-  TVMS_VALUE_OPERATOR,   // text: an operator of TIR by its spelling below T, "ptx.cp_async"
-  TVMS_VALUE_METHOD,     // method: a receiver and a name
-  TVMS_VALUE_FRAME,      // frame: not yet opened; see parser/tir.h
-  TVMS_VALUE_META,       // items[0]: T.meta_var(x), I.meta_var(x)
-  TVMS_VALUE_LET,        // items[0]: T.let[x]; len 0: T.let
-  TVMS_VALUE_VECTOR,     // dtype, and items: T.float32[4]
-  TVMS_VALUE_OPTIONAL,   // items[0]: T.Optional(x)
-  TVMS_VALUE_MODULE,     // `cls`, the name of the class: its attributes are functions
-  TVMS_VALUE_TYPE_VAR,   // sym: TypeVar("n"), module or PEP 695
-  TVMS_VALUE_LAYOUT,     // layout: a spec that is not finished yet, T.S[…] + T.R[…]
-  TVMS_VALUE_AXIS,       // sym: Axis.laneid
-  TVMS_VALUE_RELAX,      // items: what only parser/relax*.c understands; i tells it apart
+  TVMS_VALUE_BOOL,   // i: 0 or 1
+  TVMS_VALUE_INT,    // i; flag LARGE: an uint64 past INT64_MAX, its bits in i
+  TVMS_VALUE_FLOAT,  // f
+  TVMS_VALUE_STR,    // text
+  TVMS_VALUE_BYTES,  // text
+  TVMS_VALUE_DTYPE,  // dtype: a data type as an object, `A.dtype`; compares equal to its text
+  TVMS_VALUE_TUPLE,   // items
+  TVMS_VALUE_LIST,    // items
+  TVMS_VALUE_SET,     // items, without repetition
+  TVMS_VALUE_DICT,    // items: key, value, key, value …
+  TVMS_VALUE_RANGE,   // items: start, stop, step, all INT
+  TVMS_VALUE_SLICE,   // items: lower, upper, step; NONE where not given
+  TVMS_VALUE_LAMBDA,  // closure
+  TVMS_VALUE_MACRO,   // closure; flag INLINE: T.inline, else T.macro or R.macro
+  TVMS_VALUE_NODE,    // node: a value, buffer, region, StructInfo or object of the IR
+  TVMS_VALUE_DTYPE_NAME,  // dtype: T.int32 as a callable
+  TVMS_VALUE_NAMESPACE,   // i: tvms_namespace
+  TVMS_VALUE_CALLABLE,    // row
+  TVMS_VALUE_BUILTIN,     // i: tvms_builtin, a function of Python
+  TVMS_VALUE_OPERATOR,  // text: an operator of TIR by its spelling below T, "ptx.cp_async"
+  TVMS_VALUE_METHOD,    // method: a receiver and a name
+  TVMS_VALUE_FRAME,     // frame: not yet opened; see parser/tir.h
+  TVMS_VALUE_META,      // items[0]: T.meta_var(x), I.meta_var(x)
+  TVMS_VALUE_LET,       // items[0]: T.let[x]; len 0: T.let
+  TVMS_VALUE_VECTOR,    // dtype, and items: T.float32[4]
+  TVMS_VALUE_OPTIONAL,  // items[0]: T.Optional(x)
+  TVMS_VALUE_MODULE,    // `cls`, the name of the class: its attributes are functions
+  TVMS_VALUE_TYPE_VAR,  // sym: TypeVar("n"), module or PEP 695
+  TVMS_VALUE_LAYOUT,    // layout: a spec that is not finished yet, T.S[…] + T.R[…]
+  TVMS_VALUE_AXIS,      // sym: Axis.laneid
+  TVMS_VALUE_PYTHON,    // text: a dotted name of Python, "tvm.tir"
+  TVMS_VALUE_RELAX,  // items: what only parser/relax*.c understands; i tells it apart
   TVMS_VALUE_COUNT,
 } tvms_value_kind;
 
 enum {
-  TVMS_VALUE_LARGE = 1,    // INT
-  TVMS_VALUE_INLINE = 2,   // MACRO
-  TVMS_VALUE_HYGIENIC = 4, // MACRO
-  TVMS_VALUE_SCALAR = 8,   // NODE: a load that stands for a mutable scalar
-  TVMS_VALUE_EQUALITY = 16, // NODE: `a == b` or `a != b` of Python, which has a truth …
-  TVMS_VALUE_SAME = 32,     // … namely whether the operands are the same (are not, for !=)
+  TVMS_VALUE_LARGE = 1,     // INT
+  TVMS_VALUE_INLINE = 2,    // MACRO
+  TVMS_VALUE_HYGIENIC = 4,  // MACRO
+  TVMS_VALUE_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
+  TVMS_VALUE_EQUALITY =
+      16,                // NODE: `a == b` or `a != b` of Python, which has a truth …
+  TVMS_VALUE_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
 };
 
 typedef struct {
@@ -183,9 +185,9 @@ enum { TVMS_MAX_PARAMS = 32 };
 
 typedef struct {
   uint32_t count;
-  uint32_t plain;     // number of plain parameters: the first ones
-  int32_t rest;       // index of *args, -1: none
-  int32_t keywords;   // index of **kwargs, -1: none
+  uint32_t plain;    // number of plain parameters: the first ones
+  int32_t rest;      // index of *args, -1: none
+  int32_t keywords;  // index of **kwargs, -1: none
   tvms_param params[];
 } tvms_signature;
 
@@ -211,7 +213,7 @@ struct tvms_row {
   tvms_sym name;
   const char *signature;  // "start, stop=None, *, annotations=None"; CALL only
   tvms_handler *handler;
-  tvms_sym op;  // registry name of the operator that it builds, or 0
+  uint32_t op;   // tvms_tir_opcode of the operator that it builds, or 0
   uint8_t rule;  // rule for the dtype of that call, see tir_intrinsic.c
 };
 
@@ -252,6 +254,14 @@ typedef enum {
   TVMS_READING_RELAX,
 } tvms_reading;
 
+// A function of the module being read.
+typedef struct {
+  tvms_ref ref;  // its DEF
+  tvms_sym name;
+  uint8_t kind;  // tvms_decorated
+  uint32_t member;
+} tvms_def;
+
 struct tvms_reader {
   tvms_context *context;
   tvms_surface *surface;
@@ -260,23 +270,25 @@ struct tvms_reader {
   bool lenient;  // a .py file: names that nothing binds are unknown, silently
   tvms_reading reading;
   tvms_module *TVMS_NULLABLE module;  // being read
-  tvms_unit *unit;  // where nodes go: the function's, or the module's for its attributes
-  tvms_arena values;   // what values point to; reset after each function
+  tvms_unit
+      *unit;  // where nodes go: the function's, or the module's for its attributes
+  tvms_arena values;     // what values point to; reset after each function
   tvms_binding **names;  // by symbol: the innermost binding
   uint32_t name_cap;
   tvms_arena bindings;
   tvms_binding *free_bindings;
-  uint32_t depth;      // open scopes
-  TVMS_VEC(tvms_binding *) scopes;  // by depth: newest binding of the scope
-  const tvms_visible *visible;  // never NULL; the innermost part, open at its end
+  uint32_t depth;                     // open scopes
+  TVMS_VEC(tvms_binding *) scopes;    // by depth: newest binding of the scope
+  const tvms_visible *visible;        // never NULL; the innermost part, open at its end
   const tvms_signature **signatures;  // by row
+  TVMS_VEC(tvms_def) defs;            // of the module
   TVMS_VEC(tvms_known_signature) methods;
-  tvms_arena kept;     // what lives as long as the reader: signatures, macros
-  bool native;  // inside a lambda or comprehension: operators are Python's own
+  tvms_arena kept;  // what lives as long as the reader: signatures, macros
+  bool native;      // inside a lambda or comprehension: operators are Python's own
   bool step_given;  // the next subscript is an operand: its slices have step 1
   bool too_deep;    // said so
   bool too_long;    // said that the limit of steps was reached
-  bool failed;  // something of the current function is unknown: it cannot be built
+  bool failed;      // something of the current function is unknown: it cannot be built
   struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
   struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
 };
@@ -285,7 +297,8 @@ void tvms_scope_push(tvms_reader *reader);
 void tvms_scope_pop(tvms_reader *reader);
 
 // Binds `name` in the innermost scope; a binding that this scope has already is replaced.
-void tvms_bind(tvms_reader *reader, tvms_sym name, tvms_value value, tvms_span span);
+void tvms_bind_name(tvms_reader *reader, tvms_sym name, tvms_value value,
+                    tvms_span span);
 
 // The innermost visible binding of `name`, or NULL.
 tvms_binding *TVMS_NULLABLE tvms_lookup(const tvms_reader *reader, tvms_sym name);
@@ -301,7 +314,7 @@ tvms_value tvms_eval(tvms_reader *reader, tvms_ref expr);
 
 // Truth of a value in the sense of Python. Returns false in `*known` for values that have
 // none (IR expressions, unknown).
-bool tvms_truth(tvms_value value, bool *known);
+bool tvms_value_truth(tvms_value value, bool *known);
 
 // Python's equality of two values that are not IR expressions.
 bool tvms_values_equal(tvms_value a, tvms_value b);
@@ -366,10 +379,11 @@ static inline tvms_span tvms_span_of(const tvms_reader *reader, tvms_ref ref) {
   return tvms_surf_span(reader->surface, ref);
 }
 
-// Reports at the place of `ref`.
-#define tvms_complain(reader, name, ref, ...)                                            \
-  tvms_report(&(reader)->context->diags, TVMS_D_##name, tvms_span_of((reader), (ref)),   \
-              ##__VA_ARGS__)
+// Reports at the place of `ref`: tvms_complain(reader, row of diag.def, ref, arguments…).
+#define tvms_complain(...) TVMS_COMPLAIN(__VA_ARGS__, 0)
+#define TVMS_COMPLAIN(reader, name, ref, ...)                                          \
+  tvms_report(&(reader)->context->diags, TVMS_D_##name, tvms_span_of((reader), (ref)), \
+              __VA_ARGS__)
 
 // What a value is, for messages: "int", "buffer 'A'", "T.grid(…)".
 const char *tvms_describe_value(tvms_reader *reader, tvms_value value);

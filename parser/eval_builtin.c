@@ -1,7 +1,6 @@
 // Python's own functions on constants: len, min, range, enumerate, …
-#include "parser/eval_internal.h"
-
 #include "ir/fold.h"
+#include "parser/eval_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -201,7 +200,7 @@ static tvms_value any_or_all(tvms_reader *reader, tvms_value value, bool all,
   if (!tvms_iterate(reader, value, call, &items)) return TVMS_UNKNOWN;
   for (uint32_t i = 0; i < items.len; i++) {
     bool known;
-    bool truth = tvms_truth(items.items[i], &known);
+    bool truth = tvms_value_truth(items.items[i], &known);
     if (!known) {
       tvms_wrong_type(reader, call, "a condition", "a constant", items.items[i]);
       return TVMS_UNKNOWN;
@@ -268,7 +267,8 @@ static tvms_value builtin_sorted(tvms_reader *reader, const tvms_value *args,
   }
   list.as.items = from;
   bool known;
-  if (tvms_truth(args[1], &known) && known) return builtin_reversed(reader, &list, call);
+  if (tvms_value_truth(args[1], &known) && known)
+    return builtin_reversed(reader, &list, call);
   return list;
 }
 
@@ -330,7 +330,7 @@ static tvms_value builtin_float(tvms_reader *reader, const tvms_value *args,
 static tvms_value builtin_bool(tvms_reader *reader, const tvms_value *args,
                                tvms_ref call) {
   bool known;
-  bool truth = tvms_truth(args[0], &known);
+  bool truth = tvms_value_truth(args[0], &known);
   if (known) return tvms_value_bool(truth);
   tvms_wrong_type(reader, call, "what bool() takes", "a constant", args[0]);
   return TVMS_UNKNOWN;

@@ -1,9 +1,9 @@
 // Calls: arguments bound to a signature, and who answers the call.
+#include "ir/fold.h"
 #include "parser/eval_closure.h"
 #include "parser/eval_internal.h"
+#include "parser/python.h"
 #include "parser/tir.h"
-
-#include "ir/fold.h"
 
 #include <string.h>
 
@@ -15,11 +15,11 @@ typedef struct {
   tvms_value *args;
   tvms_ref *refs;
   uint64_t given;
-  uint32_t next;        // plain parameter that the next positional argument binds
-  tvms_value_vec rest;  // of *args
-  tvms_value_vec pairs; // of **kwargs
-  bool known;           // nothing was spread from an unknown value
-  bool sound;           // nothing was reported
+  uint32_t next;         // plain parameter that the next positional argument binds
+  tvms_value_vec rest;   // of *args
+  tvms_value_vec pairs;  // of **kwargs
+  bool known;            // nothing was spread from an unknown value
+  bool sound;            // nothing was reported
 } binder;
 
 static void too_many(binder *bind, tvms_ref ref) {
@@ -119,7 +119,8 @@ static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   case TVMS_SURF_STAR: spread_positional(bind, ref); break;
   case TVMS_SURF_DOUBLE_STAR: spread_keywords(bind, ref); break;
   default: {
-    tvms_value value = operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);
+    tvms_value value =
+        operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);
     put_positional(bind, value, ref);
   }
   }
@@ -178,7 +179,7 @@ bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
   for (uint32_t i = 0; i < signature->count; i++) {
     refs[i] = call;
   }
-  tvms_each_surf (reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     put_argument(&bind, ref, operands);
   }
   put_rest(&bind);
@@ -190,7 +191,8 @@ bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
 // The parsed form of a signature that stands in our code: texts are told apart by address.
 static const tvms_signature *method_signature(tvms_reader *reader, const char *text) {
   for (uint32_t i = 0; i < reader->methods.len; i++) {
-    if (reader->methods.items[i].text == text) return reader->methods.items[i].signature;
+    if (reader->methods.items[i].text == text)
+      return reader->methods.items[i].signature;
   }
   tvms_known_signature known = {text, tvms_signature_parse(reader, text)};
   tvms_push(&reader->context->memory, &reader->methods, known);
@@ -234,9 +236,11 @@ static tvms_value call_dtype(tvms_reader *reader, tvms_value callee, tvms_ref ca
     }
   }
   tvms_value args[TVMS_MAX_PARAMS];
-  const char *signature =
-      reader->dialect < TVMS_DIALECT_26 ? "expr=None, *, is_size_var=False" : "expr=None";
-  if (!tvms_bind_method(reader, signature, "a data type", call, args)) return TVMS_UNKNOWN;
+  const char *signature = reader->dialect < TVMS_DIALECT_26
+                              ? "expr=None, *, is_size_var=False"
+                              : "expr=None";
+  if (!tvms_bind_method(reader, signature, "a data type", call, args))
+    return TVMS_UNKNOWN;
   bool size_var = reader->dialect < TVMS_DIALECT_26 && args[1].kind == TVMS_VALUE_BOOL
                   && args[1].as.i;
   return tvms_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
@@ -245,7 +249,7 @@ static tvms_value call_dtype(tvms_reader *reader, tvms_value callee, tvms_ref ca
 static bool evaluate_arguments(tvms_reader *reader, tvms_ref call,
                                tvms_value_vec *items) {
   bool known = true;
-  tvms_each_surf (reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     if (tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD) {
       tvms_complain(reader, unknown_parameter, ref, "this function",
                     tvms_text(reader->context, tvms_at(reader, ref)->a));
@@ -278,13 +282,13 @@ static tvms_value call_node(tvms_reader *reader, tvms_value callee, tvms_ref cal
   if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
     return tvms_relax_call(reader, callee, call);
   }
-  tvms_complain(reader, not_callable, call, tvms_describe_value(reader, callee));
+  tvms_complain(reader, cannot_call, call, tvms_describe_value(reader, callee));
   return TVMS_UNKNOWN;
 }
 
 // The arguments of a call whose callee is unknown are evaluated for what they report.
 static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
-  tvms_each_surf (reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     const tvms_surf *node = tvms_at(reader, ref);
     switch (node->kind) {
     case TVMS_SURF_KEYWORD: tvms_eval(reader, node->b); break;
@@ -299,7 +303,7 @@ static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
 
 tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call) {
   if (!tvms_step(reader, call)) return TVMS_UNKNOWN;
-  switch ((tvms_value_kind)callee.kind) {
+  switch (callee.kind) {
   case TVMS_VALUE_UNKNOWN: return call_unknown(reader, call);
   case TVMS_VALUE_CALLABLE: return call_row(reader, callee.as.row, call);
   case TVMS_VALUE_DTYPE_NAME: return call_dtype(reader, callee, call);
@@ -308,10 +312,11 @@ tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call)
   case TVMS_VALUE_LAMBDA: return call_lambda_node(reader, callee, call);
   case TVMS_VALUE_MACRO: return tvms_call_macro(reader, callee, call);
   case TVMS_VALUE_OPERATOR: return tvms_call_spelled(reader, callee, call);
+  case TVMS_VALUE_PYTHON: return tvms_call_python(reader, callee, call);
   case TVMS_VALUE_RELAX: return tvms_relax_call(reader, callee, call);
   case TVMS_VALUE_NODE: return call_node(reader, callee, call);
   default:
-    tvms_complain(reader, not_callable, call, tvms_describe_value(reader, callee));
+    tvms_complain(reader, cannot_call, call, tvms_describe_value(reader, callee));
     return TVMS_UNKNOWN;
   }
 }

@@ -1,5 +1,6 @@
 // Lambdas and macros: a body with the scopes that it may see.
 #include "parser/eval_closure.h"
+
 #include "parser/eval_internal.h"
 #include "parser/tir.h"
 
@@ -25,8 +26,7 @@ tvms_value tvms_make_macro(tvms_reader *reader, tvms_ref ref, uint8_t flags) {
   closure->name = tvms_surf_define(reader->surface, ref).name;
   closure->visible = tvms_capture(reader);
   closure->calls = tvms_arena_new(&reader->kept, uint32_t);
-  return (tvms_value){
-      .kind = TVMS_VALUE_MACRO, .flags = flags, .as.closure = closure};
+  return (tvms_value){.kind = TVMS_VALUE_MACRO, .flags = flags, .as.closure = closure};
 }
 
 // Opens a scope that sees `captured` and itself; `inner` holds the list meanwhile.
@@ -48,7 +48,7 @@ static void leave(tvms_reader *reader, const tvms_visible *saved) {
 static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *rest) {
   uint32_t count = 0;
   *rest = false;
-  tvms_each_surf (reader->surface, ref, params) {
+  tvms_each_surf(reader->surface, ref, params) {
     if (tvms_at(reader, ref)->op == TVMS_OP_STAR)
       *rest = true;
     else
@@ -60,18 +60,19 @@ static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *r
 static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
                                const tvms_value *args, uint32_t count) {
   uint32_t i = 0;
-  tvms_each_surf (reader->surface, ref, params) {
+  tvms_each_surf(reader->surface, ref, params) {
     const tvms_surf *param = tvms_at(reader, ref);
     tvms_span span = tvms_span_of(reader, ref);
     if (param->op == TVMS_OP_STAR) {
       tvms_value *items = tvms_keep_items(reader, args + i, count - i);
-      tvms_bind(reader, param->a, tvms_value_items(TVMS_VALUE_TUPLE, items, count - i),
-                span);
+      tvms_bind_name(reader, param->a,
+                     tvms_value_items(TVMS_VALUE_TUPLE, items, count - i), span);
       i = count;
     } else {
       tvms_sym name = param->a;
       tvms_ref fallback = param->c;
-      tvms_bind(reader, name, i < count ? args[i] : tvms_eval(reader, fallback), span);
+      tvms_bind_name(reader, name, i < count ? args[i] : tvms_eval(reader, fallback),
+                     span);
       i++;
     }
   }
@@ -79,7 +80,7 @@ static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
 
 static uint32_t count_required(const tvms_reader *reader, tvms_ref params) {
   uint32_t count = 0;
-  tvms_each_surf (reader->surface, ref, params) {
+  tvms_each_surf(reader->surface, ref, params) {
     const tvms_surf *param = tvms_at(reader, ref);
     if (param->op != TVMS_OP_STAR && !param->c) count++;
   }
@@ -113,14 +114,14 @@ tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
 // The signature of a DEF, with its defaults evaluated where it was defined.
 static const tvms_signature *macro_signature(tvms_reader *reader, tvms_ref params) {
   uint32_t count = 0;
-  tvms_each_surf (reader->surface, ref, params) {
+  tvms_each_surf(reader->surface, ref, params) {
     if (tvms_at(reader, ref)->a) count++;
   }
   if (count > TVMS_MAX_PARAMS) return NULL;
   tvms_signature *signature = tvms_arena_take(
       &reader->values, sizeof *signature + count * sizeof signature->params[0]);
   signature->rest = signature->keywords = -1;
-  tvms_each_surf (reader->surface, ref, params) {
+  tvms_each_surf(reader->surface, ref, params) {
     const tvms_surf node = *tvms_at(reader, ref);
     if (!node.a) continue;
     tvms_param *param = &signature->params[signature->count];
@@ -168,8 +169,8 @@ tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call)
     bool native = reader->native;
     reader->native = false;
     for (uint32_t i = 0; i < signature->count; i++) {
-      tvms_bind(reader, signature->params[i].name, args[i],
-                tvms_span_of(reader, refs[i]));
+      tvms_bind_name(reader, signature->params[i].name, args[i],
+                     tvms_span_of(reader, refs[i]));
     }
     result = tvms_expand_body(reader, def.body, (*closure->calls)++, call);
     reader->native = native;

@@ -8,7 +8,7 @@ struct tvms_closure {
   tvms_ref ref;  // the LAMBDA or DEF node
   tvms_sym name;
   const tvms_visible *visible;  // what it sees of the scopes that were open around it
-  uint32_t *calls;  // how often a macro was expanded
+  uint32_t *calls;              // how often a macro was expanded
 };
 
 // What is visible now, fixed: scopes opened later do not belong to it.

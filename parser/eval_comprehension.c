@@ -16,7 +16,7 @@ static bool iterate_range(tvms_reader *reader, tvms_value range, tvms_ref ref,
   uint64_t width = step > 0 ? (uint64_t)step : (uint64_t)-step;
   uint64_t count = (span + width - 1) / width;
   if (count > LONGEST_RANGE) {
-    tvms_complain(reader, too_many_steps, ref);
+    tvms_complain(reader, endless, ref);
     return false;
   }
   items->items = tvms_arena_array(&reader->values, tvms_value, count);
@@ -54,7 +54,7 @@ static bool iterate_node(tvms_reader *reader, tvms_value value, tvms_items *item
 
 bool tvms_iterate(tvms_reader *reader, tvms_value value, tvms_ref ref,
                   tvms_items *items) {
-  switch ((tvms_value_kind)value.kind) {
+  switch (value.kind) {
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_LIST:
   case TVMS_VALUE_SET: *items = (tvms_items){value.as.items, value.len}; return true;
@@ -88,7 +88,7 @@ static bool bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value) {
   tvms_ref list = tvms_at(reader, target)->a;
   uint32_t count = tvms_surf_count(reader->surface, list);
   uint32_t stars = 0;
-  tvms_each_surf (reader->surface, part, list) {
+  tvms_each_surf(reader->surface, part, list) {
     stars += tvms_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len < count - 1 : items.len != count) {
@@ -97,7 +97,7 @@ static bool bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value) {
   }
   uint32_t i = 0;
   bool sound = true;
-  tvms_each_surf (reader->surface, part, list) {
+  tvms_each_surf(reader->surface, part, list) {
     if (tvms_at(reader, part)->kind == TVMS_SURF_STAR) {
       uint32_t many = items.len - (count - 1);
       tvms_value rest = tvms_value_items(TVMS_VALUE_LIST, items.items + i, many);
@@ -114,13 +114,11 @@ bool tvms_bind_target(tvms_reader *reader, tvms_ref target, tvms_value value) {
   const tvms_surf *node = tvms_at(reader, target);
   switch (node->kind) {
   case TVMS_SURF_NAME:
-    tvms_bind(reader, node->a, value, tvms_span_of(reader, target));
+    tvms_bind_name(reader, node->a, value, tvms_span_of(reader, target));
     return true;
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: return bind_parts(reader, target, value);
-  default:
-    tvms_complain(reader, bad_assignment_target, target);
-    return false;
+  default: tvms_complain(reader, bad_assignment_target, target); return false;
   }
 }
 
@@ -177,7 +175,7 @@ static void gather(gatherer *g, tvms_ref clause) {
   }
   tvms_value condition = tvms_eval(g->reader, node.a);
   bool known;
-  bool truth = tvms_truth(condition, &known);
+  bool truth = tvms_value_truth(condition, &known);
   if (!known) {
     tvms_wrong_type(g->reader, node.a, "a condition", "a boolean", condition);
     g->known = false;

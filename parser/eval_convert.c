@@ -1,31 +1,47 @@
 // From values to nodes, texts and numbers; and what a value is called in messages.
-#include "parser/eval_internal.h"
-
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval_internal.h"
 #include "parser/tir.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const kind_texts[] = {
-    [TVMS_VALUE_UNKNOWN] = "unknown",     [TVMS_VALUE_NONE] = "None",
-    [TVMS_VALUE_ELLIPSIS] = "...",        [TVMS_VALUE_BOOL] = "a bool",
-    [TVMS_VALUE_INT] = "an int",          [TVMS_VALUE_FLOAT] = "a float",
-    [TVMS_VALUE_STR] = "a str",           [TVMS_VALUE_BYTES] = "bytes",
-    [TVMS_VALUE_DTYPE] = "a data type",   [TVMS_VALUE_TUPLE] = "a tuple",
-    [TVMS_VALUE_LIST] = "a list",         [TVMS_VALUE_SET] = "a set",
-    [TVMS_VALUE_DICT] = "a dict",         [TVMS_VALUE_RANGE] = "a range",
-    [TVMS_VALUE_SLICE] = "a slice",       [TVMS_VALUE_LAMBDA] = "a lambda",
-    [TVMS_VALUE_MACRO] = "a macro",       [TVMS_VALUE_NODE] = "an expression",
-    [TVMS_VALUE_DTYPE_NAME] = "a data type", [TVMS_VALUE_NAMESPACE] = "a namespace",
-    [TVMS_VALUE_CALLABLE] = "a function", [TVMS_VALUE_BUILTIN] = "a function",
-    [TVMS_VALUE_OPERATOR] = "an operator",   [TVMS_VALUE_METHOD] = "a method",
-    [TVMS_VALUE_FRAME] = "a scope",       [TVMS_VALUE_META] = "a meta_var",
-    [TVMS_VALUE_LET] = "T.let",           [TVMS_VALUE_VECTOR] = "a vector annotation",
-    [TVMS_VALUE_OPTIONAL] = "T.Optional", [TVMS_VALUE_MODULE] = "the module",
-    [TVMS_VALUE_TYPE_VAR] = "a TypeVar",  [TVMS_VALUE_LAYOUT] = "a part of a layout",
-    [TVMS_VALUE_AXIS] = "an axis",        [TVMS_VALUE_RELAX] = "a name of R",
+    [TVMS_VALUE_UNKNOWN] = "unknown",
+    [TVMS_VALUE_NONE] = "None",
+    [TVMS_VALUE_ELLIPSIS] = "...",
+    [TVMS_VALUE_BOOL] = "a bool",
+    [TVMS_VALUE_INT] = "an int",
+    [TVMS_VALUE_FLOAT] = "a float",
+    [TVMS_VALUE_STR] = "a str",
+    [TVMS_VALUE_BYTES] = "bytes",
+    [TVMS_VALUE_DTYPE] = "a data type",
+    [TVMS_VALUE_TUPLE] = "a tuple",
+    [TVMS_VALUE_LIST] = "a list",
+    [TVMS_VALUE_SET] = "a set",
+    [TVMS_VALUE_DICT] = "a dict",
+    [TVMS_VALUE_RANGE] = "a range",
+    [TVMS_VALUE_SLICE] = "a slice",
+    [TVMS_VALUE_LAMBDA] = "a lambda",
+    [TVMS_VALUE_MACRO] = "a macro",
+    [TVMS_VALUE_NODE] = "an expression",
+    [TVMS_VALUE_DTYPE_NAME] = "a data type",
+    [TVMS_VALUE_NAMESPACE] = "a namespace",
+    [TVMS_VALUE_CALLABLE] = "a function",
+    [TVMS_VALUE_BUILTIN] = "a function",
+    [TVMS_VALUE_OPERATOR] = "an operator",
+    [TVMS_VALUE_METHOD] = "a method",
+    [TVMS_VALUE_FRAME] = "a scope",
+    [TVMS_VALUE_META] = "a meta_var",
+    [TVMS_VALUE_LET] = "T.let",
+    [TVMS_VALUE_VECTOR] = "a vector annotation",
+    [TVMS_VALUE_OPTIONAL] = "T.Optional",
+    [TVMS_VALUE_MODULE] = "the module",
+    [TVMS_VALUE_TYPE_VAR] = "a TypeVar",
+    [TVMS_VALUE_LAYOUT] = "a part of a layout",
+    [TVMS_VALUE_AXIS] = "an axis",
+    [TVMS_VALUE_RELAX] = "a name of R",
 };
 
 static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
@@ -37,8 +53,8 @@ static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
     name = tvms_text(context, tvms_as_buffer(node)->name);
   } else if (node->kind == TVMS_NODE_BUFFER_REGION) {
     kind = "a region of buffer";
-    name = tvms_text(context,
-                     tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->name);
+    name =
+        tvms_text(context, tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->name);
   } else if (node->kind == TVMS_NODE_VAR) {
     kind = "variable";
     name = tvms_text(context, tvms_as_var(node)->name);
@@ -73,13 +89,14 @@ void tvms_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
 bool tvms_step(tvms_reader *reader, tvms_ref ref) {
   tvms_context *context = reader->context;
   if (++context->steps < context->step_limit) return true;
-  if (!reader->too_long) tvms_complain(reader, too_many_steps, ref);
+  if (!reader->too_long) tvms_complain(reader, endless, ref);
   reader->too_long = true;
   reader->failed = true;
   return false;
 }
 
-tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items, uint32_t len) {
+tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items,
+                            uint32_t len) {
   tvms_value *copy = tvms_arena_array(&reader->values, tvms_value, len);
   if (len) memcpy(copy, items, len * sizeof *items);
   return copy;
@@ -90,7 +107,7 @@ tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items, uint32
 tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, ref);
-  switch ((tvms_value_kind)value.kind) {
+  switch (value.kind) {
   case TVMS_VALUE_NODE: break;
   case TVMS_VALUE_INT:
     if (value.flags & TVMS_VALUE_LARGE) {
@@ -98,14 +115,12 @@ tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
       return NULL;
     }
     return tvms_build_literal_int(unit, value.as.i, span);
-  case TVMS_VALUE_BOOL: return tvms_bool_imm(unit, value.as.i != 0, span);
+  case TVMS_VALUE_BOOL: return tvms_bool_imm_new(unit, value.as.i != 0, span);
   case TVMS_VALUE_FLOAT:
-    return tvms_float_imm(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
-  case TVMS_VALUE_STR: return tvms_string_imm(unit, value.as.text, value.len, span);
+    return tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
+  case TVMS_VALUE_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
   case TVMS_VALUE_META: return tvms_to_expr(reader, value.as.items[0], ref);
-  default:
-    tvms_wrong_type(reader, ref, "this", "an expression", value);
-    return NULL;
+  default: tvms_wrong_type(reader, ref, "this", "an expression", value); return NULL;
   }
   tvms_node *node = value.as.node;
   if (node->kind == TVMS_NODE_ITER_VAR) return tvms_as_iter_var(node)->var;
@@ -115,7 +130,8 @@ tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   return NULL;
 }
 
-bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_list *list) {
+bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                   tvms_list *list) {
   tvms_value one[1] = {value};
   tvms_items items = {one, 1};
   if (!tvms_value_is_known(value)) {
@@ -145,7 +161,8 @@ static tvms_node *object_of_items(tvms_reader *reader, tvms_value value, tvms_re
     items[i] = tvms_to_object(reader, value.as.items[i], ref);
     if (!items[i]) return NULL;
   }
-  return tvms_object_array(reader->unit, items, value.len, tvms_span_of(reader, ref));
+  return tvms_object_array_new(reader->unit, items, value.len,
+                               tvms_span_of(reader, ref));
 }
 
 static tvms_node *object_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
@@ -157,19 +174,20 @@ static tvms_node *object_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     values[i] = tvms_to_object(reader, dict.as.items[2 * i + 1], ref);
     if (!keys[i] || !values[i]) return NULL;
   }
-  return tvms_object_map(reader->unit, keys, values, count, tvms_span_of(reader, ref));
+  return tvms_object_map_new(reader->unit, keys, values, count,
+                             tvms_span_of(reader, ref));
 }
 
 tvms_node *tvms_to_object(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, ref);
-  switch ((tvms_value_kind)value.kind) {
-  case TVMS_VALUE_NONE: return tvms_object_none(unit, span);
-  case TVMS_VALUE_BOOL: return tvms_object_bool(unit, value.as.i != 0, span);
-  case TVMS_VALUE_INT: return tvms_object_int(unit, value.as.i, span);
-  case TVMS_VALUE_FLOAT: return tvms_object_float(unit, value.as.f, span);
-  case TVMS_VALUE_STR: return tvms_object_str(unit, value.as.text, value.len, span);
-  case TVMS_VALUE_DTYPE: return tvms_object_dtype(unit, value.as.dtype, span);
+  switch (value.kind) {
+  case TVMS_VALUE_NONE: return tvms_object_none_new(unit, span);
+  case TVMS_VALUE_BOOL: return tvms_object_bool_new(unit, value.as.i != 0, span);
+  case TVMS_VALUE_INT: return tvms_object_int_new(unit, value.as.i, span);
+  case TVMS_VALUE_FLOAT: return tvms_object_float_new(unit, value.as.f, span);
+  case TVMS_VALUE_STR: return tvms_object_str_new(unit, value.as.text, value.len, span);
+  case TVMS_VALUE_DTYPE: return tvms_object_dtype_new(unit, value.as.dtype, span);
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_LIST: return object_of_items(reader, value, ref);
   case TVMS_VALUE_DICT: return object_of_dict(reader, value, ref);
@@ -198,7 +216,7 @@ bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node 
 
 bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
                    tvms_dtype *dtype) {
-  switch ((tvms_value_kind)value.kind) {
+  switch (value.kind) {
   case TVMS_VALUE_STR:
     if (tvms_dtype_parse(value.as.text, value.len, dtype)) return true;
     tvms_complain(reader, bad_dtype, ref, (int)value.len, value.as.text);

@@ -50,7 +50,7 @@ static tvms_value eval_string(tvms_reader *reader, tvms_ref ref) {
 // ---- Tuples, lists, sets, dicts ---------------------------------------------------------
 
 static bool has_star(const tvms_reader *reader, tvms_ref list) {
-  tvms_each_surf (reader->surface, item, list) {
+  tvms_each_surf(reader->surface, item, list) {
     if (tvms_at(reader, item)->kind == TVMS_SURF_STAR) return true;
   }
   return false;
@@ -77,13 +77,13 @@ static tvms_value eval_starred_items(tvms_reader *reader, tvms_ref list,
                                      tvms_value_kind kind) {
   tvms_value_vec items = {0};
   bool known = true;
-  tvms_each_surf (reader->surface, item, list) {
+  tvms_each_surf(reader->surface, item, list) {
     known = tvms_push_starred(reader, item, &items) && known;
   }
   tvms_value value = TVMS_UNKNOWN;
   if (known) {
-    value =
-        tvms_value_items(kind, tvms_keep_items(reader, items.items, items.len), items.len);
+    value = tvms_value_items(kind, tvms_keep_items(reader, items.items, items.len),
+                             items.len);
   }
   tvms_vec_free(&reader->context->memory, &items);
   return value;
@@ -94,7 +94,9 @@ static tvms_value eval_items(tvms_reader *reader, tvms_ref list, tvms_value_kind
   uint32_t count = tvms_surf_count(reader->surface, list);
   tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
   uint32_t i = 0;
-  tvms_each_surf (reader->surface, item, list) { items[i++] = tvms_eval(reader, item); }
+  tvms_each_surf(reader->surface, item, list) {
+    items[i++] = tvms_eval(reader, item);
+  }
   return tvms_value_items(kind, items, count);
 }
 
@@ -142,13 +144,13 @@ static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) 
 static tvms_value eval_dict(tvms_reader *reader, tvms_ref list) {
   tvms_value_vec pairs = {0};
   bool known = true;
-  tvms_each_surf (reader->surface, ref, list) {
+  tvms_each_surf(reader->surface, ref, list) {
     known = put_entry(reader, ref, &pairs) && known;
   }
   tvms_value value = TVMS_UNKNOWN;
   if (known) {
-    value = tvms_value_items(TVMS_VALUE_DICT,
-                             tvms_keep_items(reader, pairs.items, pairs.len), pairs.len);
+    value = tvms_value_items(
+        TVMS_VALUE_DICT, tvms_keep_items(reader, pairs.items, pairs.len), pairs.len);
   }
   tvms_vec_free(&reader->context->memory, &pairs);
   return value;
@@ -192,7 +194,7 @@ static tvms_value eval_bool(tvms_reader *reader, tvms_ref ref) {
   bool decides = a.kind == TVMS_VALUE_BOOL;
   if (reader->native) {
     bool known;
-    bool truth = tvms_truth(a, &known);
+    bool truth = tvms_value_truth(a, &known);
     if (known) return truth == is_and ? tvms_eval(reader, right) : a;
   }
   if (decides && (a.as.i != 0) != is_and) return a;
@@ -206,7 +208,7 @@ static tvms_value eval_compare(tvms_reader *reader, tvms_ref ref) {
   tvms_value left = tvms_eval_operand(reader, node->a);
   tvms_value result = TVMS_UNKNOWN;
   bool first = true;
-  tvms_each_surf (reader->surface, part, rest) {
+  tvms_each_surf(reader->surface, part, rest) {
     tvms_surf_op op = (tvms_surf_op)tvms_at(reader, part)->op;
     tvms_value right = tvms_eval_operand(reader, tvms_at(reader, part)->a);
     tvms_value now = tvms_apply_binary(reader, op, left, right, ref);
@@ -227,7 +229,7 @@ static tvms_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
     return tvms_apply_if(reader, test, yes, no, ref);
   }
   bool known = test.kind == TVMS_VALUE_BOOL;
-  bool truth = reader->native ? tvms_truth(test, &known) : test.as.i != 0;
+  bool truth = reader->native ? tvms_value_truth(test, &known) : test.as.i != 0;
   if (!known) {
     tvms_wrong_type(reader, node.b, "a condition", "a boolean", test);
     return TVMS_UNKNOWN;
@@ -260,7 +262,7 @@ tvms_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given)
   uint32_t count = tvms_surf_count(reader->surface, list);
   tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
   uint32_t i = 0;
-  tvms_each_surf (reader->surface, item, list) {
+  tvms_each_surf(reader->surface, item, list) {
     bool is_slice = tvms_at(reader, item)->kind == TVMS_SURF_SLICE;
     items[i++] =
         is_slice ? eval_slice(reader, item, step_given) : tvms_eval(reader, item);
@@ -336,7 +338,8 @@ static tvms_value eval_call(tvms_reader *reader, tvms_ref ref) {
 static tvms_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_at(reader, ref);
   tvms_value value = tvms_eval(reader, node.b);
-  tvms_bind(reader, tvms_at(reader, node.a)->a, value, tvms_span_of(reader, node.a));
+  tvms_bind_name(reader, tvms_at(reader, node.a)->a, value,
+                 tvms_span_of(reader, node.a));
   return value;
 }
 
@@ -344,7 +347,8 @@ static tvms_value eval_lambda(tvms_reader *reader, tvms_ref ref) {
   return tvms_make_lambda(reader, ref);
 }
 
-static tvms_value not_an_expression(tvms_reader *reader, tvms_ref ref, const char *what) {
+static tvms_value not_an_expression(tvms_reader *reader, tvms_ref ref,
+                                    const char *what) {
   tvms_complain(reader, not_supported, ref, what);
   return TVMS_UNKNOWN;
 }

@@ -38,8 +38,8 @@ tvms_value tvms_make_set(tvms_value items);
 const char *tvms_operator_text(tvms_surf_op op);
 
 // ---- eval_subscript.c, eval_attribute.c ----
-tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
-                                tvms_ref ref);
+tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object,
+                                tvms_value index, tvms_ref ref);
 tvms_value tvms_call_method(tvms_reader *reader, tvms_value method, tvms_ref call);
 
 // ---- eval_call.c ----

@@ -3,9 +3,9 @@
 // Arithmetic on a value of TIR promotes and folds (ir/fold.h). Comparisons and `and`,
 // `or`, `not` that TVM's own evaluator sees build the node as it is; in lambdas and
 // comprehensions, which Python evaluates, comparisons fold too.
-#include "parser/eval_internal.h"
-
 #include "ir/fold.h"
+#include "parser/eval_internal.h"
+#include "parser/tir.h"
 
 bool tvms_is_tir_operand(tvms_value value) {
   if (value.kind != TVMS_VALUE_NODE) return false;
@@ -35,13 +35,13 @@ static bool is_scalar_operand(tvms_value value) {
 // ---- Arithmetic -------------------------------------------------------------------------
 
 static const uint8_t binary_kinds[] = {
-    [TVMS_OP_ADD] = TVMS_NODE_ADD, [TVMS_OP_SUB] = TVMS_NODE_SUB,
-    [TVMS_OP_MUL] = TVMS_NODE_MUL, [TVMS_OP_FLOOR_DIV] = TVMS_NODE_FLOOR_DIV,
+    [TVMS_OP_ADD] = TVMS_NODE_ADD,       [TVMS_OP_SUB] = TVMS_NODE_SUB,
+    [TVMS_OP_MUL] = TVMS_NODE_MUL,       [TVMS_OP_FLOOR_DIV] = TVMS_NODE_FLOOR_DIV,
     [TVMS_OP_MOD] = TVMS_NODE_FLOOR_MOD,
 };
 
 static tvms_tir_opcode bitwise_of(tvms_surf_op op) {
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_SHIFT_LEFT: return TVMS_TIR_shift_left;
   case TVMS_OP_SHIFT_RIGHT: return TVMS_TIR_shift_right;
   case TVMS_OP_BIT_AND: return TVMS_TIR_bitwise_and;
@@ -76,7 +76,7 @@ static tvms_value arithmetic(tvms_reader *reader, tvms_surf_op op, tvms_value le
 // ---- Comparisons ------------------------------------------------------------------------
 
 static tvms_node_kind compare_kind(tvms_surf_op op) {
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_EQ: return TVMS_NODE_EQ;
   case TVMS_OP_NE: return TVMS_NODE_NE;
   case TVMS_OP_LT: return TVMS_NODE_LT;
@@ -214,13 +214,14 @@ tvms_value tvms_apply_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
   tvms_node *node = tvms_to_expr(reader, a, ref);
   if (!node) return TVMS_UNKNOWN;
   tvms_span span = tvms_span_of(reader, ref);
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_NEGATE:
     return tvms_value_node(tvms_build_negative(reader->unit, node, span));
   case TVMS_OP_INVERT:
     return tvms_value_node(tvms_build_bitwise_not(reader->unit, node, span));
-  case TVMS_OP_NOT: return tvms_value_node(tvms_build_node(reader->unit, TVMS_NODE_NOT,
-                                                           node, NULL, span));
+  case TVMS_OP_NOT:
+    return tvms_value_node(
+        tvms_build_node(reader->unit, TVMS_NODE_NOT, node, NULL, span));
   default:
     tvms_complain(reader, bad_operand, ref, tvms_operator_text(op),
                   tvms_describe_value(reader, a));
@@ -238,7 +239,7 @@ tvms_value tvms_apply_logical(tvms_reader *reader, bool is_and, tvms_value left,
   if (!tvms_value_is_known(left) || !tvms_value_is_known(right)) return TVMS_UNKNOWN;
   if (!tvms_is_tir_operand(left) && !tvms_is_tir_operand(right)) {
     bool known;
-    bool truth = tvms_truth(left, &known);
+    bool truth = tvms_value_truth(left, &known);
     if (!known) return bad_operands(reader, op, left, right, ref);
     return truth == is_and ? right : left;
   }

@@ -91,7 +91,8 @@ static tvms_value shift(tvms_reader *reader, tvms_surf_op op, int64_t a, int64_t
     tvms_complain(reader, negative_shift, ref);
     return TVMS_UNKNOWN;
   }
-  if (op == TVMS_OP_SHIFT_RIGHT) return tvms_value_int(b > 63 ? (a < 0 ? -1 : 0) : a >> b);
+  if (op == TVMS_OP_SHIFT_RIGHT)
+    return tvms_value_int(b > 63 ? (a < 0 ? -1 : 0) : a >> b);
   if (a == 0) return tvms_value_int(0);
   if (b == 63 && a == 1) {
     tvms_value value = tvms_value_int(INT64_MIN);
@@ -109,7 +110,7 @@ static tvms_value int_binary(tvms_reader *reader, tvms_surf_op op, int64_t a, in
                              tvms_ref ref) {
   int64_t result = 0;
   bool fits = true;
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_ADD: fits = !__builtin_add_overflow(a, b, &result); break;
   case TVMS_OP_SUB: fits = !__builtin_sub_overflow(a, b, &result); break;
   case TVMS_OP_MUL: fits = !__builtin_mul_overflow(a, b, &result); break;
@@ -140,7 +141,7 @@ static tvms_value large_binary(tvms_reader *reader, tvms_surf_op op, tvms_value 
                   || (!(b.flags & TVMS_VALUE_LARGE) && b.as.i < 0);
   if (negative) return too_big(reader, ref);
   bool fits = true;
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_ADD: fits = !__builtin_add_overflow(x, y, &result); break;
   case TVMS_OP_SUB:
     fits = x >= y;
@@ -166,7 +167,7 @@ static tvms_value large_binary(tvms_reader *reader, tvms_surf_op op, tvms_value 
 static tvms_value real_binary(tvms_reader *reader, tvms_surf_op op, tvms_value left,
                               tvms_value right, tvms_ref ref) {
   double a = real_of(left), b = real_of(right);
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_ADD: return tvms_value_float(a + b);
   case TVMS_OP_SUB: return tvms_value_float(a - b);
   case TVMS_OP_MUL: return tvms_value_float(a * b);
@@ -206,7 +207,8 @@ enum { LONGEST_REPEAT = 1 << 24 };
 static tvms_value repeat(tvms_reader *reader, tvms_value what, int64_t times,
                          tvms_ref ref) {
   if (times < 0) times = 0;
-  if (what.len && times > LONGEST_REPEAT / (int64_t)what.len) return too_big(reader, ref);
+  if (what.len && times > LONGEST_REPEAT / (int64_t)what.len)
+    return too_big(reader, ref);
   uint32_t len = what.len * (uint32_t)times;
   if (what.kind == TVMS_VALUE_STR) {
     char *text = tvms_arena_take(&reader->values, len + 1);
@@ -245,7 +247,8 @@ static bool dtype_equals_text(tvms_value dtype, tvms_value text) {
 bool tvms_values_equal(tvms_value a, tvms_value b) {
   if (is_number(a) && is_number(b)) {
     if (is_integral(a) && is_integral(b)) {
-      return a.as.i == b.as.i && (a.flags & TVMS_VALUE_LARGE) == (b.flags & TVMS_VALUE_LARGE);
+      return a.as.i == b.as.i
+             && (a.flags & TVMS_VALUE_LARGE) == (b.flags & TVMS_VALUE_LARGE);
     }
     return real_of(a) == real_of(b);
   }
@@ -256,7 +259,7 @@ bool tvms_values_equal(tvms_value a, tvms_value b) {
     return dtype_equals_text(b, a);
   }
   if (a.kind != b.kind) return false;
-  switch ((tvms_value_kind)a.kind) {
+  switch (a.kind) {
   case TVMS_VALUE_NONE:
   case TVMS_VALUE_ELLIPSIS: return true;
   case TVMS_VALUE_STR:
@@ -302,7 +305,7 @@ static tvms_value compare(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                           tvms_value b, tvms_ref ref) {
   int order = order_of(a, b);
   if (order == 2) return no_such_operator(reader, op, a, b, ref);
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_LT: return tvms_value_bool(order < 0);
   case TVMS_OP_LE: return tvms_value_bool(order <= 0);
   case TVMS_OP_GT: return tvms_value_bool(order > 0);
@@ -312,8 +315,10 @@ static tvms_value compare(tvms_reader *reader, tvms_surf_op op, tvms_value a,
 
 static bool text_contains(tvms_value whole, tvms_value part) {
   if (part.len == 0) return true;
-  return whole.len >= part.len
-         && memmem(whole.as.text, whole.len, part.as.text, part.len) != NULL;
+  for (uint32_t at = 0; at + part.len <= whole.len; at++) {
+    if (memcmp(whole.as.text + at, part.as.text, part.len) == 0) return true;
+  }
+  return false;
 }
 
 static tvms_value contains(tvms_reader *reader, tvms_surf_op op, tvms_value item,
@@ -353,7 +358,7 @@ tvms_value tvms_make_set(tvms_value items) {
 
 tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                               tvms_value b, tvms_ref ref) {
-  switch (op) {
+  switch ((int)op) {
   case TVMS_OP_EQ: return tvms_value_bool(tvms_values_equal(a, b));
   case TVMS_OP_NE: return tvms_value_bool(!tvms_values_equal(a, b));
   case TVMS_OP_IS:
@@ -370,7 +375,8 @@ tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a
   default: break;
   }
   if (is_integral(a) && is_integral(b)) {
-    bool logical = op == TVMS_OP_BIT_AND || op == TVMS_OP_BIT_OR || op == TVMS_OP_BIT_XOR;
+    bool logical =
+        op == TVMS_OP_BIT_AND || op == TVMS_OP_BIT_OR || op == TVMS_OP_BIT_XOR;
     bool large = (a.flags | b.flags) & TVMS_VALUE_LARGE;
     tvms_value result = large ? large_binary(reader, op, a, b, ref)
                               : int_binary(reader, op, a.as.i, b.as.i, ref);
@@ -396,7 +402,7 @@ tvms_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                              tvms_ref ref) {
   if (op == TVMS_OP_NOT) {
     bool known;
-    bool truth = tvms_truth(a, &known);
+    bool truth = tvms_value_truth(a, &known);
     if (known) return tvms_value_bool(!truth);
   }
   if (is_integral(a)) {
@@ -417,9 +423,9 @@ tvms_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
   return TVMS_UNKNOWN;
 }
 
-bool tvms_truth(tvms_value value, bool *known) {
+bool tvms_value_truth(tvms_value value, bool *known) {
   *known = true;
-  switch ((tvms_value_kind)value.kind) {
+  switch (value.kind) {
   case TVMS_VALUE_NONE: return false;
   case TVMS_VALUE_BOOL:
   case TVMS_VALUE_INT: return value.as.i != 0;

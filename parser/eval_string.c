@@ -1,6 +1,5 @@
 // f-strings and str().
 #include "parser/eval_internal.h"
-
 #include "support/strbuf.h"
 
 #include <math.h>
@@ -54,16 +53,19 @@ static bool put_node(tvms_reader *reader, tvms_strbuf *out, const tvms_node *nod
     return true;
   }
   const char *text = NULL;
-  if (reader->context->describe) text = reader->context->describe(reader->context, node);
+  if (reader->context->describe)
+    text = reader->context->describe(reader->context, node);
   if (text) tvms_strbuf_puts(out, text);
   return text != NULL;
 }
 
 static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
                       bool quoted) {
-  switch ((tvms_value_kind)value.kind) {
+  switch (value.kind) {
   case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "None"); return true;
-  case TVMS_VALUE_BOOL: tvms_strbuf_puts(out, value.as.i ? "True" : "False"); return true;
+  case TVMS_VALUE_BOOL:
+    tvms_strbuf_puts(out, value.as.i ? "True" : "False");
+    return true;
   case TVMS_VALUE_INT:
     if (value.flags & TVMS_VALUE_LARGE)
       tvms_strbuf_printf(out, "%llu", (unsigned long long)value.as.i);
@@ -85,7 +87,8 @@ static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
   }
 }
 
-const char *tvms_str(tvms_reader *reader, tvms_value value, tvms_ref ref, uint32_t *len) {
+const char *tvms_str(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                     uint32_t *len) {
   if (value.kind == TVMS_VALUE_STR) {
     *len = value.len;
     return value.as.text;
@@ -138,7 +141,8 @@ static uint32_t field_end(const fstring *f) {
 }
 
 // Width and zero padding of integers, digits of floats: `{i:02d}`, `{x:.3f}`.
-static void put_formatted(fstring *f, tvms_value value, const char *spec, uint32_t len) {
+static void put_formatted(fstring *f, tvms_value value, const char *spec,
+                          uint32_t len) {
   char format[32];
   if (len == 0 || len > 12) {
     uint32_t size;
@@ -175,8 +179,8 @@ static void put_formatted(fstring *f, tvms_value value, const char *spec, uint32
 static bool put_field(fstring *f) {
   uint32_t begin = f->at;
   uint32_t end = field_end(f);
-  tvms_ref expr = tvms_surface_parse_expression(f->reader->surface,
-                                                (tvms_span){begin, end});
+  tvms_ref expr =
+      tvms_surface_parse_expression(f->reader->surface, (tvms_span){begin, end});
   if (!expr) return false;
   tvms_value value = tvms_eval(f->reader, expr);
   if (!tvms_value_is_known(value)) return false;
@@ -245,7 +249,7 @@ tvms_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref) {
   tvms_strbuf_init(&f.out, &reader->context->memory);
   bool known = true;
   if (tvms_at(reader, ref)->kind == TVMS_SURF_STRINGS) {
-    tvms_each_surf (reader->surface, piece, tvms_at(reader, ref)->a) {
+    tvms_each_surf(reader->surface, piece, tvms_at(reader, ref)->a) {
       known = known && put_piece(&f, piece);
     }
   } else {

@@ -100,10 +100,10 @@ static tvms_value annotate(tvms_reader *reader, tvms_value_kind kind, tvms_value
   return tvms_value_items(kind, items, result.len + 1);
 }
 
-tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
-                                tvms_ref ref) {
+tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object,
+                                tvms_value index, tvms_ref ref) {
   if (!tvms_value_is_known(index)) return index;
-  switch ((tvms_value_kind)object.kind) {
+  switch (object.kind) {
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_LIST:
   case TVMS_VALUE_STR: return item_of(reader, object, index, ref);

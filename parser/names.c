@@ -13,8 +13,8 @@ static tvms_binding **slot_of(tvms_reader *reader, tvms_sym name) {
     while (cap <= name) {
       cap *= 2;
     }
-    reader->names =
-        tvms_retake(&reader->context->memory, reader->names, cap * sizeof *reader->names);
+    reader->names = tvms_retake(&reader->context->memory, reader->names,
+                                cap * sizeof *reader->names);
     memset(reader->names + reader->name_cap, 0,
            (cap - reader->name_cap) * sizeof *reader->names);
     reader->name_cap = cap;
@@ -46,7 +46,8 @@ static tvms_binding *new_binding(tvms_reader *reader) {
   return binding;
 }
 
-void tvms_bind(tvms_reader *reader, tvms_sym name, tvms_value value, tvms_span span) {
+void tvms_bind_name(tvms_reader *reader, tvms_sym name, tvms_value value,
+                    tvms_span span) {
   tvms_binding **slot = slot_of(reader, name);
   if (*slot && (*slot)->depth == reader->depth) {
     (*slot)->value = value;

@@ -5,9 +5,10 @@
 #include "ir/module.h"
 
 typedef struct {
-  tvms_dialect from;     // --from: read as this release; NONE: not given
-  tvms_dialect dialect;  // --dialect: read as this release unless marks exclude it; NONE
-  bool python;           // a .py file: names that Python binds around are unknown
+  tvms_dialect from;  // --from: read as this release; NONE: not given
+  tvms_dialect
+      dialect;  // --dialect: read as this release unless marks exclude it; NONE
+  bool python;  // a .py file: names that Python binds around are unknown
 } tvms_read_options;
 
 // Reads a source: syntax, names, evaluation, elaboration. Everything that is wrong is

@@ -37,6 +37,9 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref def, tvms_member *member);
 // is unknown. reader->unit is the member's, reading is TVMS_READING_RELAX.
 void tvms_relax_function(tvms_reader *reader, tvms_ref def, tvms_member *member);
 
+// Reads the body of an R.macro in place; the value is what it returns.
+tvms_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
+
 // StructInfo of a member as seen by calls of it, or NULL if it is not declared yet.
 tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
                                                 const tvms_member *member);

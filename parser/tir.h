@@ -18,7 +18,7 @@ typedef enum {
   TVMS_FRAME_IF,
   TVMS_FRAME_THEN,
   TVMS_FRAME_ELSE,
-  TVMS_FRAME_BINDER,   // one statement that holds for what follows: attr, let, allocate …
+  TVMS_FRAME_BINDER,  // one statement that holds for what follows: attr, let, allocate …
   TVMS_FRAME_BINDERS,  // T.attr({…}) with several keys
   TVMS_FRAME_COMPOSE,  // tile.compose_op
 } tvms_frame_kind;
@@ -27,8 +27,8 @@ typedef TVMS_VEC(tvms_node *) tvms_nodes;
 
 struct tvms_frame {
   tvms_frame_kind kind;
-  tvms_ref ref;       // what made it
-  uint32_t begin;     // of its statements in the stack
+  tvms_ref ref;    // what made it
+  uint32_t begin;  // of its statements in the stack
   bool flat;
   bool entered;
   tvms_value result;  // what `as` or an assignment names
@@ -37,7 +37,7 @@ struct tvms_frame {
       tvms_node *stmt;   // BINDER; first of BINDERS
       tvms_node **more;  // BINDERS: the others
       uint32_t count;
-      bool scoped;       // classic, and ATTR_STMT everywhere: it has a body
+      bool scoped;  // classic, and ATTR_STMT everywhere: it has a body
     } binder;
     struct {
       tvms_node **vars;
@@ -48,7 +48,7 @@ struct tvms_frame {
       tvms_for_kind kind;
       tvms_sym thread;  // tag of a thread binding
       tvms_node *TVMS_NULLABLE annotations;
-      bool single;      // not a grid: the target is one name
+      bool single;  // not a grid: the target is one name
     } loop;
     struct {
       const char *name;
@@ -95,8 +95,13 @@ typedef struct tvms_tir_state {
   tvms_node *TVMS_NULLABLE ret;
   TVMS_VEC(tvms_env_thread) env_threads;
   tvms_sym name;
-  bool is_private, s_tir, persistent, jit;
-  uint32_t macro_calls;  // > 0: suffix of the names of blocks (0.25 on)
+  bool is_private, s_tir, persistent, unchecked, jit;
+  tvms_ref param_list;  // of the DEF
+  tvms_ref body;
+  uint32_t function_depth;  // scope of the parameters
+  bool in_signature;        // an annotation is being evaluated
+  bool defines_dims;        // quoted dims of T.Buffer define what nothing binds
+  uint32_t macro_calls;     // > 0: suffix of the names of blocks (0.25 on)
   TVMS_VEC(tvms_node *) signature_vars;  // made by quoted dims of parameters
 } tvms_tir_state;
 
@@ -105,6 +110,11 @@ typedef struct tvms_tir_state {
 void tvms_tir_function(tvms_reader *reader, tvms_ref def, tvms_member *member);
 // Evaluates its signature, for calls of it.
 void tvms_tir_declare(tvms_reader *reader, tvms_ref def, tvms_member *member);
+// The dim in a string of a shape: parsed and evaluated; in a signature of 0.26 on, names
+// that nothing binds become variables.
+tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string);
+// The variable that a quoted dim defined under this name, or NULL.
+tvms_node *TVMS_NULLABLE tvms_signature_var(const tvms_reader *reader, tvms_sym name);
 // Gives a variable or buffer its name, as TVM's builder does.
 void tvms_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
 tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
@@ -174,8 +184,9 @@ tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
 tvms_node *TVMS_NULLABLE tvms_region_load(tvms_reader *reader, tvms_node *region,
                                           tvms_ref ref);
 // `buffer[indices] = value`; indices may hold slices.
-void tvms_store(tvms_reader *reader, tvms_node *buffer, tvms_value indices,
-                tvms_value value, tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
+void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value indices,
+                     tvms_value value, tvms_node *TVMS_NULLABLE predicate,
+                     tvms_ref ref);
 // An access `buffer[indices]`, checked against the rank.
 tvms_node *TVMS_NULLABLE tvms_load(tvms_reader *reader, tvms_node *buffer,
                                    tvms_node *const *indices, uint32_t count,
@@ -193,16 +204,38 @@ tvms_value tvms_scalar_new(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope
                            tvms_ref ref);
 
 // ---- tir_intrinsic.c ----
+// Arguments of a call of an operator: values, buffers, strings. False if one is unknown.
+TVMS_NODISCARD bool tvms_to_arguments(tvms_reader *reader, tvms_value args,
+                                      tvms_ref ref, tvms_list *list);
 tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref call);
 // Replaces buffers among the arguments of a packed call by T.tvm_stack_make_array.
 tvms_node *TVMS_NULLABLE tvms_pack_buffer(tvms_reader *reader, tvms_node *buffer,
                                           tvms_ref ref);
+// T.address_of(value).
+tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref);
+// The pointer that `buffer.data` means.
+tvms_node *tvms_buffer_pointer(tvms_reader *reader, tvms_node *buffer, tvms_ref ref);
+// An operator, or a namespace of operators, by its spelling below T; unknown if none has it.
+tvms_value tvms_spelled_operator(tvms_reader *reader, const char *text, size_t len);
 // A pointer type: SINFO_POINTER.
 tvms_node *tvms_pointer_type(tvms_reader *reader, tvms_dtype element, tvms_sym scope);
+
+// `T.ptx.cp_async`: attributes below an operator's namespace.
+tvms_value tvms_spelled_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
+                                  tvms_ref ref);
+
+// T.ptx["…"](…) and `T.cp_async[…]`.
+tvms_value tvms_spelled_subscript(tvms_reader *reader, tvms_value object,
+                                  tvms_value index, tvms_ref ref);
+
+// ---- tir_tile.c ----
+void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame);
 
 // ---- tir_layout.c ----
 tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                                 tvms_value b, tvms_ref ref);
+tvms_value tvms_layout_method(tvms_reader *reader, tvms_value layout, tvms_sym name,
+                              tvms_ref call);
 tvms_value tvms_layout_subscript(tvms_reader *reader, tvms_value part, tvms_value index,
                                  tvms_ref ref);
 

@@ -70,12 +70,9 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
   tvms_strbuf *before = tvms_print_redirect(p, &line);
   tvms_print_sym(p, name);
   PUT(p, " = ");
-  // From 0.26 on a buffer over the data of another one must be declared by a statement,
-  // and 0.25 wants that of programs that it reads.
-  bool was_classic = p->module && p->module->dialect <= TVMS_DIALECT_22;
-  tvms_dialect since = was_classic ? TVMS_DIALECT_25 : TVMS_DIALECT_26;
-  bool borrows = p->dialect >= since && tvms_as_buffer(buffer)->data &&
-                 tvms_print_defined(p, tvms_as_buffer(buffer)->data);
+  // From 0.26 on a buffer over the data of another one must be declared by a statement.
+  bool borrows = p->dialect >= TVMS_DIALECT_26 && tvms_as_buffer(buffer)->data
+                 && tvms_print_defined(p, tvms_as_buffer(buffer)->data);
   if (!borrows)
     tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame, DEFINES_DATA);
   else if (!tvms_print_alias(p, buffer, NULL))

@@ -104,8 +104,9 @@ static void mark_members(tvms_printer *p, const tvms_module *module, bool member
 
 static void print_class(tvms_printer *p, const tvms_module *module) {
   size_t head = p->main.len;
-  // The prefix counts as used after the members: local functions do not see it.
-  PUT(p, "@I.ir_module\nclass Module:\n");
+  PUT(p, "@");
+  tvms_print_i(p, "ir_module");
+  PUT(p, "\nclass Module:\n");
   tvms_print_reserve(p, "Module");
   tvms_print_push(p, FRAME_MODULE, NULL);
   tvms_print_top(p)->indent = ++p->indent;
@@ -118,7 +119,6 @@ static void print_class(tvms_printer *p, const tvms_module *module) {
   }
   tvms_give(p->memory, sorted);
   mark_members(p, module, false);
-  p->used |= USED_I;
   if (p->main.len == body) {
     tvms_print_begin(p);
     PUT(p, "pass\n");

@@ -25,11 +25,11 @@ static const entry entries[] = {
 #include "support/names.def"
 #define OP(ident, name, ...) {"relax_" #ident, "relax." name},
 #include "ir/ops.def"
-#define CALL(ns, name, ...) {NULL, #name},
-#define OP(ns, name, signature, since, until, op, rule) {NULL, #name}, {NULL, #op},
+#define CALL(ns, name, ...)                                  {NULL, #name},
+#define OP(ns, name, signature, since, until, op, rule)      {NULL, #name}, {NULL, #op},
 #define OP_ALSO(ns, name, signature, since, until, op, rule) {NULL, #op},
-#define SUBSPACE(ns, name, ...) {NULL, #name},
-#define DTYPE(ns, name, ...) {NULL, #name},
+#define SUBSPACE(ns, name, ...)                              {NULL, #name},
+#define DTYPE(ns, name, ...)                                 {NULL, #name},
 #include "ir/calls.def"
 };
 

@@ -7,8 +7,4 @@
 // What DeadCodeElimination does; `entry` names functions to keep, ';' between them.
 void tvms_eliminate_dead_code(tvms_pass_run *run, const char *entry);
 
-// A function of Relax without the bindings whose value nobody uses.
-tvms_node *tvms_without_dead_bindings(tvms_pass_run *run, tvms_unit *unit,
-                                      tvms_node *function);
-
 #endif

@@ -97,8 +97,7 @@ static tvms_node *drop_empty(tvms_rewriter *rewriter, tvms_node *block) {
   return tvms_as_binding_block(block)->bindings.len ? block : NULL;
 }
 
-tvms_node *tvms_without_dead_bindings(tvms_pass_run *run, tvms_unit *unit,
-                                      tvms_node *function) {
+static tvms_node *clean(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   usage used = {.memory = &run->context->memory};
   tvms_node_map_init(&used.live, used.memory);
   mark_sequence(&used, tvms_as_function(function)->body);
@@ -175,7 +174,7 @@ static void remove_unreached(tvms_pass_run *run, const char *entry) {
 
 void tvms_eliminate_dead_code(tvms_pass_run *run, const char *entry) {
   remove_unreached(run, entry);
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, tvms_without_dead_bindings);
+  tvms_change_functions(run, TVMS_NODE_FUNCTION, clean);
   remove_unreached(run, entry);
 }
 

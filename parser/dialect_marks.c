@@ -1,0 +1,252 @@
+// Marks of a release in a text. A name of T that only some releases have, a keyword that
+// came or went, an import: each gives a first or a last release. The bounds together leave
+// the releases that the text may be written for.
+#include "parser/dialect_marks.h"
+
+#include "parser/calls.h"
+#include "support/names.h"
+
+#include <string.h>
+
+// ---- Marks ----------------------------------------------------------------------------------
+
+typedef struct {
+  const tvms_surface *surface;
+  tvms_context *context;
+  tvms_dialect low, high;
+  tvms_span low_span, high_span;
+} marks;
+
+static void since(marks *found, tvms_dialect dialect, tvms_span span) {
+  if (dialect <= found->low) return;
+  found->low = dialect;
+  found->low_span = span;
+}
+
+static void until(marks *found, tvms_dialect dialect, tvms_span span) {
+  if (dialect >= found->high) return;
+  found->high = dialect;
+  found->high_span = span;
+}
+
+static const tvms_surf *at(const marks *found, tvms_ref ref) {
+  return tvms_surf_at(found->surface, ref);
+}
+
+static bool is_name(const marks *found, tvms_ref ref, tvms_sym name) {
+  const tvms_surf *node = at(found, ref);
+  return node->kind == TVMS_SURF_NAME && node->a == name;
+}
+
+// Keywords of calls of T and R that came or went with a release.
+static const struct {
+  tvms_sym name;
+  uint8_t since, until;
+} keywords[] = {
+    {TVMS_SYM_out_sinfo, 0, TVMS_DIALECT_25},
+    {TVMS_SYM_sinfo_args, 0, TVMS_DIALECT_25},
+    {TVMS_SYM_struct_info, 0, TVMS_DIALECT_25},
+    {TVMS_SYM_tir_vars, 0, TVMS_DIALECT_25},
+    {TVMS_SYM_buffer_type, 0, TVMS_DIALECT_25},
+    {TVMS_SYM_axis_separators, 0, TVMS_DIALECT_25},
+    {TVMS_SYM_is_size_var, 0, TVMS_DIALECT_25},
+    {TVMS_SYM_out_ty, TVMS_DIALECT_26, TVMS_DIALECT_NONE},
+    {TVMS_SYM_ty_args, TVMS_DIALECT_26, TVMS_DIALECT_NONE},
+    {TVMS_SYM_ret_ty, TVMS_DIALECT_26, TVMS_DIALECT_NONE},
+    {TVMS_SYM_s_tir, TVMS_DIALECT_25, TVMS_DIALECT_NONE},
+    {TVMS_SYM_persistent, TVMS_DIALECT_25, TVMS_DIALECT_NONE},
+    {TVMS_SYM_error_kind, TVMS_DIALECT_24, TVMS_DIALECT_NONE},
+};
+
+static void mark_keyword(marks *found, const tvms_surf *node) {
+  for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
+    if (keywords[i].name != node->a) continue;
+    tvms_span span = {node->begin,
+                      node->begin + tvms_name_of(&found->context->names, node->a)->len};
+    if (keywords[i].since) since(found, (tvms_dialect)keywords[i].since, span);
+    if (keywords[i].until != TVMS_DIALECT_NONE) {
+      until(found, (tvms_dialect)keywords[i].until, span);
+    }
+  }
+}
+
+static void mark_call(marks *found, const tvms_surf *call) {
+  const tvms_surf *callee = at(found, call->a);
+  if (callee->kind != TVMS_SURF_ATTRIBUTE) return;
+  bool known = is_name(found, callee->a, TVMS_SYM_T)
+               || is_name(found, callee->a, TVMS_SYM_R)
+               || is_name(found, callee->a, TVMS_SYM_I);
+  if (!known) return;
+  tvms_each_surf(found->surface, ref, call->b) {
+    const tvms_surf *node = at(found, ref);
+    if (node->kind == TVMS_SURF_KEYWORD) mark_keyword(found, node);
+  }
+}
+
+// Names of R that tell a release; the others are alike from 0.16 on.
+static void mark_relax_name(marks *found, const tvms_surf *node, tvms_span span) {
+  switch (node->b) {
+  case TVMS_SYM_match_shape:
+  case TVMS_SYM_outputs: until(found, TVMS_DIALECT_RFC, span); break;
+  case TVMS_SYM_Any: since(found, TVMS_DIALECT_26, span); break;
+  default: break;
+  }
+}
+
+static void mark_attribute(marks *found, const tvms_surf *node) {
+  uint32_t len = tvms_name_of(&found->context->names, node->b)->len;
+  tvms_span span = {node->end - len, node->end};
+  if (is_name(found, node->a, TVMS_SYM_R)) {
+    mark_relax_name(found, node, span);
+    return;
+  }
+  tvms_dialect first, last;
+  if (!is_name(found, node->a, TVMS_SYM_T)
+      || !tvms_row_span(TVMS_NS_T, node->b, &first, &last)) {
+    return;
+  }
+  if (first > TVMS_DIALECT_22) since(found, first, span);
+  if (last != TVMS_DIALECT_NONE) until(found, last, span);
+}
+
+// `T.let[…]` and `T.float32[…]` as annotations, `R.Tensor[…]` of the prototype.
+static void mark_subscript(marks *found, const tvms_surf *node) {
+  const tvms_surf *object = at(found, node->a);
+  if (object->kind != TVMS_SURF_ATTRIBUTE) return;
+  tvms_span span = {node->begin, node->end};
+  if (is_name(found, object->a, TVMS_SYM_R) && object->b == TVMS_SYM_Tensor) {
+    until(found, TVMS_DIALECT_RFC, span);
+  }
+  if (is_name(found, object->a, TVMS_SYM_T) && object->b == TVMS_SYM_let) {
+    since(found, TVMS_DIALECT_25, span);
+  }
+}
+
+static void mark_module(marks *found, const char *path, tvms_span span) {
+  size_t len = strlen(path);
+  bool tir = len >= 4 && strcmp(path + len - 4, ".tir") == 0;
+  if (strstr(path, "tirx")) since(found, TVMS_DIALECT_24, span);
+  if (tir) until(found, TVMS_DIALECT_22, span);
+}
+
+static void mark_import(marks *found, const tvms_surf *node) {
+  if (!node->a) return;
+  const char *module = tvms_text(found->context, node->a);
+  tvms_span span = {node->begin, node->end};
+  if (strncmp(module, "tvm", 3) != 0) return;
+  tvms_each_surf(found->surface, ref, node->b) {
+    char path[160];
+    const char *name = tvms_text(found->context, at(found, ref)->a);
+    if (strlen(module) + strlen(name) + 2 > sizeof path) continue;
+    strcat(strcat(strcpy(path, module), "."), name);
+    mark_module(found, path, span);
+  }
+}
+
+static void mark_nodes(marks *found) {
+  for (uint32_t i = 1; i < found->surface->count; i++) {
+    const tvms_surf *node = &found->surface->nodes[i];
+    switch (node->kind) {
+    case TVMS_SURF_ATTRIBUTE: mark_attribute(found, node); break;
+    case TVMS_SURF_CALL: mark_call(found, node); break;
+    case TVMS_SURF_SUBSCRIPT: mark_subscript(found, node); break;
+    case TVMS_SURF_IMPORT_FROM: mark_import(found, node); break;
+    case TVMS_SURF_TYPE_PARAM:
+      since(found, TVMS_DIALECT_27, (tvms_span){node->begin, node->end});
+      break;
+    default: break;
+    }
+  }
+}
+
+// ---- Commented imports ----------------------------------------------------------------------
+
+static const char *skip(const char *at_text, const char *end, const char *word) {
+  size_t len = strlen(word);
+  while (at_text < end && *at_text == ' ') {
+    at_text++;
+  }
+  if ((size_t)(end - at_text) < len || memcmp(at_text, word, len) != 0) return NULL;
+  return at_text + len;
+}
+
+static size_t word_len(const char *text, const char *end) {
+  size_t len = 0;
+  while (text + len < end
+         && (text[len] == '_' || text[len] == '.'
+             || (text[len] >= '0' && text[len] <= '9')
+             || ((text[len] | 32) >= 'a' && (text[len] | 32) <= 'z'))) {
+    len++;
+  }
+  return len;
+}
+
+bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,
+                              uint32_t index, tvms_commented_import *import) {
+  const tvms_comment *comment = &surface->comments[index];
+  const char *text = surface->source->text;
+  const char *end = text + comment->end;
+  if (!comment->own_line) return false;
+  const char *module = skip(text + comment->begin + 1, end, "from ");
+  if (!module) return false;
+  size_t module_len = word_len(module, end);
+  const char *name = skip(module + module_len, end, "import ");
+  size_t name_len = name ? word_len(name, end) : 0;
+  if (!module_len || !name_len) return false;
+  const char *alias = skip(name + name_len, end, "as ");
+  size_t alias_len = alias ? word_len(alias, end) : 0;
+  char *path = tvms_arena_take(&context->arena, module_len + name_len + 2);
+  memcpy(path, module, module_len);
+  path[module_len] = '.';
+  memcpy(path + module_len + 1, name, name_len);
+  import->path = path;
+  import->name = alias_len ? tvms_symbol(context, alias, alias_len)
+                           : tvms_symbol(context, name, name_len);
+  import->span = (tvms_span){comment->begin, comment->end};
+  return true;
+}
+
+static void mark_comments(marks *found) {
+  for (uint32_t i = 0; i < found->surface->comment_count; i++) {
+    tvms_commented_import import;
+    if (!tvms_commented_import_of(found->context, found->surface, i, &import)) continue;
+    if (strncmp(import.path, "tvm.", 4) == 0) {
+      mark_module(found, import.path, import.span);
+    }
+  }
+}
+
+// ---- Deciding -------------------------------------------------------------------------------
+
+static void report_conflict(marks *found) {
+  tvms_diags *diags = &found->context->diags;
+  tvms_diag *diag = tvms_report(diags, TVMS_D_marks_disagree, found->low_span,
+                                tvms_dialect_text(found->low));
+  tvms_diag_note(diags, diag, found->high_span, "this exists up to %s only",
+                 tvms_dialect_text(found->high));
+}
+
+static tvms_dialect newest(const marks *found) {
+  return found->high == TVMS_DIALECT_NONE ? TVMS_DIALECT_CURRENT : found->high;
+}
+
+tvms_dialect tvms_read_dialect(tvms_context *context, const tvms_surface *surface,
+                               const tvms_read_options *options) {
+  if (options->from != TVMS_DIALECT_NONE) return options->from;
+  marks found = {.surface = surface,
+                 .context = context,
+                 .low = TVMS_DIALECT_RFC,
+                 .high = TVMS_DIALECT_NONE};
+  mark_nodes(&found);
+  mark_comments(&found);
+  if (found.low > found.high) {
+    if (options->dialect != TVMS_DIALECT_NONE) return options->dialect;
+    report_conflict(&found);
+    return found.low;
+  }
+  tvms_dialect wanted = options->dialect;
+  if (wanted != TVMS_DIALECT_NONE && wanted >= found.low && wanted <= found.high) {
+    return wanted;
+  }
+  return newest(&found);
+}

@@ -1,0 +1,23 @@
+// Which release a text is written for: the marks in it are bounds (docs/language.md).
+#ifndef TVMS_PARSER_DIALECT_MARKS_H
+#define TVMS_PARSER_DIALECT_MARKS_H
+
+#include "grammar/surface.h"
+#include "parser/read.h"
+
+// The dialect to read a surface tree as. Marks that exclude each other are reported.
+tvms_dialect tvms_read_dialect(tvms_context *context, const tvms_surface *surface,
+                               const tvms_read_options *options);
+
+// A comment that is an import: `# from tvm.script import tirx as T`.
+typedef struct {
+  const char *path;  // "tvm.script.tirx"
+  tvms_sym name;     // T
+  tvms_span span;
+} tvms_commented_import;
+
+// Reads comment `index`; false if it is no import. The path lies in context->arena.
+bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,
+                              uint32_t index, tvms_commented_import *import);
+
+#endif

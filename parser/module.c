@@ -1,0 +1,474 @@
+// Definitions of a file: modules, functions, their decorators; and what stands in the body
+// of a module besides functions.
+#include "parser/module.h"
+
+#include "ir/build.h"
+#include "ir/object.h"
+#include "parser/eval_closure.h"
+#include "parser/eval_internal.h"
+#include "parser/tir.h"
+
+#include <string.h>
+
+tvms_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_complain(reader, decorator_called, call->ref, tvms_row_text(reader, call->row));
+  return TVMS_UNKNOWN;
+}
+
+// ---- Decorators -----------------------------------------------------------------------------
+
+static const struct {
+  tvms_sym name;
+  tvms_decorated kind;
+} decorators[] = {
+    {TVMS_SYM_ir_module, TVMS_DECORATED_MODULE},
+    {TVMS_SYM_prim_func, TVMS_DECORATED_TIR},
+    {TVMS_SYM_jit, TVMS_DECORATED_TIR},
+    {TVMS_SYM_function, TVMS_DECORATED_RELAX},
+    {TVMS_SYM_macro, TVMS_DECORATED_MACRO},
+    {TVMS_SYM_inline, TVMS_DECORATED_INLINE},
+    {TVMS_SYM_pyfunc, TVMS_DECORATED_PYFUNC},
+    {TVMS_SYM_rewriter, TVMS_DECORATED_REWRITER},
+};
+
+// The last name of a decorator: `T.prim_func`, `prim_func`.
+static tvms_sym decorator_name(const tvms_reader *reader, tvms_ref callee) {
+  const tvms_surf *node = tvms_at(reader, callee);
+  if (node->kind == TVMS_SURF_ATTRIBUTE) return node->b;
+  return node->kind == TVMS_SURF_NAME ? node->a : 0;
+}
+
+// Whether the object of a decorator is a namespace: other decorators are Python's.
+static bool is_namespace(tvms_reader *reader, tvms_ref callee) {
+  const tvms_surf *node = tvms_at(reader, callee);
+  if (node->kind == TVMS_SURF_NAME) {
+    return tvms_lookup(reader, node->a) != NULL;
+  }
+  const tvms_surf *base = tvms_at(reader, node->a);
+  while (base->kind == TVMS_SURF_ATTRIBUTE) {
+    base = tvms_at(reader, base->a);
+  }
+  if (base->kind != TVMS_SURF_NAME) return false;
+  tvms_binding *binding = tvms_lookup(reader, base->a);
+  if (binding) {
+    return binding->value.kind == TVMS_VALUE_NAMESPACE
+           || binding->value.kind == TVMS_VALUE_PYTHON
+           || binding->value.kind == TVMS_VALUE_RELAX;
+  }
+  tvms_undefined_name(reader, base->a, tvms_span_of(reader, node->a));
+  return false;
+}
+
+static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
+  const tvms_surf *node = tvms_at(reader, value);
+  if (node->kind == TVMS_SURF_TRUE) return true;
+  return node->kind == TVMS_SURF_FALSE ? false : missing;
+}
+
+static void read_keyword(tvms_reader *reader, tvms_sym name, tvms_ref value,
+                         tvms_decoration *decoration) {
+  switch (name) {
+  case TVMS_SYM_private: decoration->is_private = flag_of(reader, value, false); break;
+  case TVMS_SYM_s_tir:
+  case TVMS_SYM_is_stir: decoration->s_tir = flag_of(reader, value, false); break;
+  case TVMS_SYM_persistent:
+    decoration->persistent = flag_of(reader, value, false);
+    break;
+  case TVMS_SYM_check_well_formed:
+    decoration->unchecked = !flag_of(reader, value, true);
+    break;
+  case TVMS_SYM_pure: decoration->impure = !flag_of(reader, value, true); break;
+  case TVMS_SYM_hygienic: decoration->unhygienic = !flag_of(reader, value, true); break;
+  default: {
+    const char *text = tvms_text(reader->context, name);
+    tvms_complain(reader, unknown_parameter, value, "this decorator", text);
+  }
+  }
+}
+
+static void read_keywords(tvms_reader *reader, tvms_ref call,
+                          tvms_decoration *decoration) {
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+    const tvms_surf *node = tvms_at(reader, ref);
+    if (node->kind == TVMS_SURF_KEYWORD) {
+      read_keyword(reader, node->a, node->b, decoration);
+    }
+  }
+}
+
+tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref list) {
+  tvms_decoration decoration = {.kind = TVMS_DECORATED_NOT};
+  tvms_ref last = list;
+  while (last && tvms_at(reader, last)->next) {
+    last = tvms_at(reader, last)->next;
+  }
+  if (!last) return decoration;
+  const tvms_surf *node = tvms_at(reader, last);
+  bool called = node->kind == TVMS_SURF_CALL;
+  tvms_ref callee = called ? node->a : last;
+  tvms_sym name = decorator_name(reader, callee);
+  decoration.span = tvms_span_of(reader, last);
+  decoration.kind = TVMS_DECORATED_UNKNOWN;
+  for (size_t i = 0; i < sizeof decorators / sizeof decorators[0]; i++) {
+    if (decorators[i].name == name) decoration.kind = decorators[i].kind;
+  }
+  decoration.jit = name == TVMS_SYM_jit;
+  if (decoration.kind == TVMS_DECORATED_UNKNOWN) {
+    if (!reader->lenient) {
+      tvms_report(&reader->context->diags, TVMS_D_unknown_decorator, decoration.span);
+    }
+    return decoration;
+  }
+  if (!is_namespace(reader, callee)) decoration.kind = TVMS_DECORATED_UNKNOWN;
+  if (called) read_keywords(reader, last, &decoration);
+  return decoration;
+}
+
+// ---- Module attributes ----------------------------------------------------------------------
+
+static bool inside_module(tvms_reader *reader, const tvms_call_args *call) {
+  if (reader->module && reader->reading == TVMS_READING_NOTHING) return true;
+  tvms_complain(reader, outside_module, call->ref, tvms_row_text(reader, call->row));
+  return false;
+}
+
+static bool truth_of(tvms_value value) {
+  bool known;
+  return tvms_value_truth(value, &known) && known;
+}
+
+tvms_value tvms_call_module_attrs(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *map;
+  if (!inside_module(reader, call)
+      || !tvms_to_map(reader, call->args[0], call->refs[0], &map)) {
+    return TVMS_UNKNOWN;
+  }
+  tvms_module *module = reader->module;
+  if (module->attrs && tvms_map_count(module->attrs) && !truth_of(call->args[1])) {
+    tvms_complain(reader, repeated_part, call->ref, "I.module_attrs");
+    return TVMS_UNKNOWN;
+  }
+  const tvms_object_map *fields = map ? tvms_as_object_map(map) : NULL;
+  for (uint32_t i = 0; fields && i < fields->keys.len; i++) {
+    const char *key = tvms_object_as_text(fields->keys.items[i]);
+    if (!key) continue;
+    module->attrs =
+        tvms_map_with(&module->unit, module->attrs, key, fields->values.items[i]);
+  }
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_module_get_attr(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_bytes key;
+  if (!inside_module(reader, call)
+      || !tvms_to_text(reader, call->args[0], call->refs[0], &key)) {
+    return TVMS_UNKNOWN;
+  }
+  tvms_node *value = tvms_map_get(reader->module->attrs, key.text);
+  return value ? tvms_value_node(value) : TVMS_NOTHING;
+}
+
+tvms_value tvms_call_module_set_attr(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_bytes key;
+  if (!inside_module(reader, call)
+      || !tvms_to_text(reader, call->args[0], call->refs[0], &key)) {
+    return TVMS_UNKNOWN;
+  }
+  tvms_module *module = reader->module;
+  if (tvms_map_get(module->attrs, key.text) && !truth_of(call->args[2])) {
+    tvms_complain(reader, repeated_attribute, call->ref, key.text);
+    return TVMS_UNKNOWN;
+  }
+  tvms_node *value = tvms_to_object(reader, call->args[1], call->refs[1]);
+  if (!value) return TVMS_UNKNOWN;
+  module->attrs = tvms_map_with(&module->unit, module->attrs, key.text, value);
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_module_global_infos(tvms_reader *reader,
+                                         const tvms_call_args *call) {
+  tvms_node *map;
+  if (!inside_module(reader, call)
+      || !tvms_to_map(reader, call->args[0], call->refs[0], &map)) {
+    return TVMS_UNKNOWN;
+  }
+  if (reader->module->global_infos) {
+    tvms_complain(reader, repeated_part, call->ref, "I.module_global_infos");
+    return TVMS_UNKNOWN;
+  }
+  reader->module->global_infos = map;
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_dummy_global_info(tvms_reader *reader,
+                                       const tvms_call_args *call) {
+  return tvms_value_node(
+      &tvms_make(reader->unit, OBJECT_DUMMY, tvms_span_of(reader, call->ref))->head);
+}
+
+// The target of a virtual device: a config, or the name of a kind.
+static tvms_node *device_target(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_node *target = tvms_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
+  if (target) return target;
+  tvms_object_target *made =
+      tvms_make(reader->unit, OBJECT_TARGET, tvms_span_of(reader, ref));
+  made->config = tvms_to_object(reader, value, ref);
+  return made->config ? &made->head : NULL;
+}
+
+tvms_value tvms_call_vdevice(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_object_vdevice *device =
+      tvms_make(reader->unit, OBJECT_VDEVICE, tvms_span_of(reader, call->ref));
+  device->target = device_target(reader, call->args[0], call->refs[0]);
+  if (!device->target
+      || !tvms_to_int(reader, call->args[1], call->refs[1], &device->index)
+      || !tvms_to_text(reader, call->args[2], call->refs[2], &device->scope)) {
+    return TVMS_UNKNOWN;
+  }
+  return tvms_value_node(&device->head);
+}
+
+tvms_value tvms_call_lookup_vdevice(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *list =
+      reader->module ? tvms_map_get(reader->module->global_infos, "vdevice") : NULL;
+  int64_t index;
+  if (!tvms_to_int(reader, call->args[1], call->refs[1], &index)) return TVMS_UNKNOWN;
+  if (index < 0) index = 0;
+  if (list && list->kind == TVMS_NODE_OBJECT_ARRAY) {
+    tvms_list items = tvms_as_object_array(list)->items;
+    if (index < items.len) return tvms_value_node(items.items[index]);
+  }
+  tvms_complain(reader, no_such_vdevice, call->ref);
+  return TVMS_UNKNOWN;
+}
+
+// ---- Functions ------------------------------------------------------------------------------
+
+tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member) {
+  tvms_ref returns = 0;
+  for (uint32_t i = 0; i < reader->defs.len; i++) {
+    if (reader->defs.items[i].name != member->name) continue;
+    returns = tvms_surf_define(reader->surface, reader->defs.items[i].ref).returns;
+  }
+  if (!returns) return (tvms_dtype){0};
+  tvms_value value = tvms_eval(reader, returns);
+  tvms_dtype dtype;
+  if (value.kind == TVMS_VALUE_NONE || !tvms_to_dtype(reader, value, returns, &dtype)) {
+    return (tvms_dtype){0};
+  }
+  return dtype;
+}
+
+static void read_function(tvms_reader *reader, tvms_ref ref, tvms_decorated kind,
+                          tvms_member *member) {
+  tvms_mark mark = tvms_arena_mark(&reader->values);
+  reader->unit = member->unit;
+  reader->failed = false;
+  if (kind == TVMS_DECORATED_TIR) {
+    reader->reading = TVMS_READING_TIR;
+    tvms_tir_function(reader, ref, member);
+  } else {
+    reader->reading = TVMS_READING_RELAX;
+    tvms_relax_function(reader, ref, member);
+  }
+  reader->reading = TVMS_READING_NOTHING;
+  reader->unit = &reader->module->unit;
+  tvms_arena_reset(&reader->values, mark);
+}
+
+static void declare(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
+  if (def->kind != TVMS_DECORATED_RELAX) return;
+  reader->unit = member->unit;
+  reader->reading = TVMS_READING_RELAX;
+  tvms_relax_declare(reader, def->ref, member);
+  reader->reading = TVMS_READING_NOTHING;
+  reader->unit = &reader->module->unit;
+}
+
+// A Python function in a module: an external function with its name.
+static void keep_pyfunc(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
+  tvms_unit *unit = member->unit;
+  tvms_span span = tvms_span_of(reader, def->ref);
+  const tvms_name *name = tvms_name_of(&reader->context->names, def->name);
+  tvms_extern_func *function = tvms_make(unit, EXTERN_FUNC, span);
+  function->symbol = tvms_bytes_copy(unit, name->text, name->len);
+  tvms_node *attrs = tvms_map_with(unit, NULL, "is_pyfunc",
+                                   tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
+  attrs = tvms_map_with(unit, attrs, "function_type",
+                        tvms_object_str_new(unit, "python", 6, TVMS_NO_SPAN));
+  attrs = tvms_map_with(unit, attrs, "python_function_name",
+                        tvms_object_str_new(unit, name->text, name->len, TVMS_NO_SPAN));
+  function->attrs = attrs;
+  member->function = &function->head;
+}
+
+static tvms_member *add_member(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  if (tvms_module_find(reader->module, name)) {
+    tvms_report(&reader->context->diags, TVMS_D_already_defined, span,
+                tvms_text(reader->context, name));
+  }
+  return tvms_module_add(reader->module, name, span);
+}
+
+// ---- Modules --------------------------------------------------------------------------------
+
+// `name = R.ExternFunc("…")`.
+static void read_member_value(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  if (tvms_at(reader, stmt.a)->next) {
+    tvms_complain(reader, chained_assignment, ref);
+    return;
+  }
+  const tvms_surf target = *tvms_at(reader, stmt.a);
+  if (target.kind != TVMS_SURF_NAME) {
+    tvms_complain(reader, bad_assignment_target, stmt.a);
+    return;
+  }
+  tvms_member *member = add_member(reader, target.a, tvms_span_of(reader, stmt.a));
+  reader->unit = member->unit;
+  tvms_value value = tvms_eval(reader, stmt.b);
+  reader->unit = &reader->module->unit;
+  if (!tvms_value_is_known(value)) return;
+  tvms_node *node = tvms_value_node_of(value, TVMS_NODE_EXTERN_FUNC);
+  if (!node) {
+    tvms_wrong_type(reader, stmt.b, "a member of a module", "a function", value);
+    return;
+  }
+  tvms_module_find(reader->module, target.a)->function = node;
+}
+
+static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  switch (stmt.kind) {
+  case TVMS_SURF_DEF:
+  case TVMS_SURF_PASS:
+  case TVMS_SURF_ERROR:
+  case TVMS_SURF_UNSUPPORTED: break;
+  case TVMS_SURF_EXPRESSION: tvms_eval(reader, stmt.a); break;
+  case TVMS_SURF_ASSIGN: read_member_value(reader, ref); break;
+  default: tvms_complain(reader, not_in_module, ref); break;
+  }
+}
+
+static void check_decorated(tvms_reader *reader, const tvms_decoration *decoration,
+                            tvms_span name, const char *what) {
+  if (decoration->kind != TVMS_DECORATED_NOT || reader->lenient) return;
+  tvms_report(&reader->context->diags, TVMS_D_not_decorated, name, what);
+}
+
+static void collect_defs(tvms_reader *reader, tvms_ref body) {
+  reader->defs.len = 0;
+  tvms_each_surf(reader->surface, ref, body) {
+    if (tvms_at(reader, ref)->kind != TVMS_SURF_DEF) continue;
+    tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+    tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+    check_decorated(reader, &decoration, def.name_span, "a function");
+    tvms_def entry = {ref, def.name, (uint8_t)decoration.kind, 0};
+    bool member = decoration.kind == TVMS_DECORATED_TIR
+                  || decoration.kind == TVMS_DECORATED_RELAX
+                  || decoration.kind == TVMS_DECORATED_PYFUNC;
+    if (!member) continue;
+    add_member(reader, def.name, def.name_span);
+    entry.member = reader->module->member_count - 1;
+    tvms_push(&reader->context->memory, &reader->defs, entry);
+  }
+}
+
+static void read_defs(tvms_reader *reader) {
+  for (uint32_t i = 0; i < reader->defs.len; i++) {
+    const tvms_def *def = &reader->defs.items[i];
+    declare(reader, def, &reader->module->members[def->member]);
+  }
+  for (uint32_t i = 0; i < reader->defs.len; i++) {
+    tvms_def def = reader->defs.items[i];
+    tvms_member *member = &reader->module->members[def.member];
+    if (def.kind == TVMS_DECORATED_PYFUNC)
+      keep_pyfunc(reader, &def, member);
+    else
+      read_function(reader, def.ref, (tvms_decorated)def.kind, member);
+  }
+}
+
+// `class M(BasePyModule)`: says so in its attributes.
+static void read_bases(tvms_reader *reader, tvms_ref bases) {
+  tvms_each_surf(reader->surface, ref, bases) {
+    if (decorator_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
+    tvms_unit *unit = &reader->module->unit;
+    reader->module->attrs =
+        tvms_map_with(unit, reader->module->attrs, "base_py_module",
+                      tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
+  }
+}
+
+static tvms_module *new_module(tvms_reader *reader, tvms_sym name) {
+  tvms_module *module = tvms_module_create(reader->context, reader->dialect, name);
+  tvms_program_add(reader->program, module);
+  reader->module = module;
+  reader->unit = &module->unit;
+  return module;
+}
+
+static void read_class(tvms_reader *reader, tvms_ref ref) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  check_decorated(reader, &decoration, def.name_span, "a class");
+  if (decoration.kind != TVMS_DECORATED_MODULE) return;
+  tvms_module *module = new_module(reader, def.name);
+  module->s_tir = decoration.s_tir;
+  module->unchecked = decoration.unchecked;
+  tvms_scope_push(reader);
+  tvms_bind_name(reader, def.name, (tvms_value){.kind = TVMS_VALUE_MODULE},
+                 def.name_span);
+  read_bases(reader, def.params);
+  for (tvms_ref stmt = def.body; stmt;) {
+    read_module_stmt(reader, stmt);
+    stmt = tvms_at(reader, stmt)->next;
+  }
+  collect_defs(reader, def.body);
+  read_defs(reader);
+  tvms_scope_pop(reader);
+  reader->module = NULL;
+}
+
+static void read_lone_function(tvms_reader *reader, tvms_ref ref,
+                               const tvms_surf_definition *def,
+                               const tvms_decoration *decoration) {
+  tvms_module *module = new_module(reader, def->name);
+  module->bare = true;
+  module->unchecked = decoration->unchecked;
+  module->s_tir = decoration->s_tir;
+  tvms_module_add(module, def->name, def->name_span);
+  reader->defs.len = 0;
+  tvms_def entry = {ref, def->name, (uint8_t)decoration->kind, 0};
+  tvms_push(&reader->context->memory, &reader->defs, entry);
+  tvms_scope_push(reader);
+  read_defs(reader);
+  tvms_scope_pop(reader);
+  reader->module = NULL;
+}
+
+static void read_def(tvms_reader *reader, tvms_ref ref) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  check_decorated(reader, &decoration, def.name_span, "a function");
+  switch ((int)decoration.kind) {
+  case TVMS_DECORATED_TIR:
+  case TVMS_DECORATED_RELAX: read_lone_function(reader, ref, &def, &decoration); break;
+  case TVMS_DECORATED_MACRO:
+  case TVMS_DECORATED_INLINE: {
+    uint8_t flags = decoration.unhygienic ? 0 : TVMS_VALUE_HYGIENIC;
+    if (decoration.kind == TVMS_DECORATED_INLINE) flags |= TVMS_VALUE_INLINE;
+    tvms_bind_name(reader, def.name, tvms_make_macro(reader, ref, flags),
+                   def.name_span);
+    break;
+  }
+  default: break;
+  }
+}
+
+void tvms_read_definition(tvms_reader *reader, tvms_ref ref) {
+  if (tvms_at(reader, ref)->kind == TVMS_SURF_CLASS)
+    read_class(reader, ref);
+  else
+    read_def(reader, ref);
+}

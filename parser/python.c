@@ -1,0 +1,204 @@
+// Imports, and the names of Python modules that TVMScript files mention.
+#include "parser/python.h"
+
+#include "ir/fold.h"
+#include "parser/eval_internal.h"
+#include "parser/tir.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static tvms_value namespace_value(tvms_namespace namespace_) {
+  return (tvms_value){.kind = TVMS_VALUE_NAMESPACE, .as.i = namespace_};
+}
+
+static tvms_value python_value(tvms_reader *reader, const char *path) {
+  uint32_t len = (uint32_t)strlen(path);
+  tvms_value value = tvms_value_text(tvms_arena_text(&reader->kept, path, len), len);
+  value.kind = TVMS_VALUE_PYTHON;
+  return value;
+}
+
+// True if `prefix` is the first parts of the dotted name `text`; *rest is what follows.
+static bool begins(const char *text, const char *prefix, const char **rest) {
+  size_t len = strlen(prefix);
+  if (strncmp(text, prefix, len) != 0) return false;
+  if (text[len] != '\0' && text[len] != '.') return false;
+  *rest = text[len] ? text + len + 1 : text + len;
+  return true;
+}
+
+// Modules that stand for a namespace.
+static const struct {
+  const char *path;
+  tvms_namespace namespace_;
+} modules[] = {
+    {"tvm.script.ir", TVMS_NS_I},           {"tvm.script.parser.ir", TVMS_NS_I},
+    {"tvm.script.tir", TVMS_NS_T},          {"tvm.script.parser.tir", TVMS_NS_T},
+    {"tvm.script.tirx", TVMS_NS_T},         {"tvm.script.parser.tirx", TVMS_NS_T},
+    {"tvm.tirx.script", TVMS_NS_T},         {"tvm.tirx.script.builder", TVMS_NS_T},
+    {"tvm.tirx.script.parser", TVMS_NS_T},  {"tvm.script.relax", TVMS_NS_R},
+    {"tvm.script.parser.relax", TVMS_NS_R}, {"tvm.relax.script", TVMS_NS_R},
+    {"tvm.relax.script.parser", TVMS_NS_R}, {"tvm.tirx.layout.Axis", TVMS_NS_Axis},
+};
+
+// A name below a module that stands for a namespace: `tvm.script.tir.prim_func`.
+static bool below_module(tvms_reader *reader, const char *path, tvms_value *value) {
+  for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+    const char *rest;
+    if (!begins(path, modules[i].path, &rest)) continue;
+    *value = namespace_value(modules[i].namespace_);
+    if (!*rest) return true;
+    if (strchr(rest, '.')) continue;
+    if (strcmp(rest, "tile") == 0) {
+      *value = tvms_spelled_operator(reader, "tile", 4);
+      return tvms_value_is_known(*value);
+    }
+    tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+    const tvms_row *row = tvms_row_find(reader, modules[i].namespace_, name);
+    if (!row) continue;
+    *value = tvms_namespace_attribute(reader, modules[i].namespace_, name, 0);
+    return true;
+  }
+  return false;
+}
+
+// `tvm.tir.floordiv`: what the namespace T has under the same name.
+static bool below_tir(tvms_reader *reader, const char *path, tvms_value *value) {
+  const char *rest;
+  if (!begins(path, "tvm.tir", &rest) && !begins(path, "tvm.tirx", &rest)) return false;
+  begins(rest, "op", &rest);
+  if (!*rest || strchr(rest, '.')) return false;
+  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  const tvms_row *row = tvms_row_find(reader, TVMS_NS_T, name);
+  if (!row || row->kind != TVMS_ROW_CALL) return false;
+  *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  return true;
+}
+
+tvms_value tvms_python_name(tvms_reader *reader, const char *path) {
+  tvms_value value;
+  if (below_module(reader, path, &value)) return value;
+  if (below_tir(reader, path, &value)) return value;
+  return python_value(reader, path);
+}
+
+tvms_value tvms_python_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
+                                 tvms_ref ref) {
+  (void)ref;
+  const tvms_name *text = tvms_name_of(&reader->context->names, name);
+  char *path = tvms_arena_take(&reader->values, (size_t)object.len + text->len + 2);
+  sprintf(path, "%s.%s", object.as.text, text->text);
+  return tvms_python_name(reader, path);
+}
+
+// ---- Calls ----------------------------------------------------------------------------------
+
+static tvms_value call_type_var(tvms_reader *reader, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  if (!tvms_bind_method(reader, "name, *constraints, **kwargs", "TypeVar", call,
+                        args)) {
+    return TVMS_UNKNOWN;
+  }
+  if (args[0].kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, call, "the name of a TypeVar", "a str", args[0]);
+    return TVMS_UNKNOWN;
+  }
+  tvms_sym name = tvms_symbol(reader->context, args[0].as.text, args[0].len);
+  return (tvms_value){.kind = TVMS_VALUE_TYPE_VAR, .as.sym = name};
+}
+
+static tvms_value call_const(tvms_reader *reader, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_dtype dtype;
+  if (!tvms_bind_method(reader, "value, dtype='int32'", "const", call, args)
+      || !tvms_to_dtype(reader, args[1], call, &dtype)) {
+    return TVMS_UNKNOWN;
+  }
+  return tvms_dtype_call(reader, dtype, args[0], false, call);
+}
+
+// Calls `row` of T with the arguments of `call`.
+static tvms_value call_as(tvms_reader *reader, tvms_sym name, tvms_ref call) {
+  const tvms_row *row = tvms_row_find(reader, TVMS_NS_T, name);
+  if (!row) return TVMS_UNKNOWN;
+  return tvms_eval_call(reader,
+                        (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row}, call);
+}
+
+tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  const char *path = callee.as.text;
+  if (strcmp(path, "typing.TypeVar") == 0) return call_type_var(reader, call);
+  if (strcmp(path, "tvm.tir.const") == 0 || strcmp(path, "tvm.tirx.const") == 0) {
+    return call_const(reader, call);
+  }
+  if (strcmp(path, "tvm.target.Target") == 0) {
+    return call_as(reader, TVMS_SYM_target, call);
+  }
+  if (strcmp(path, "tvm.ir.Range") == 0) return call_as(reader, TVMS_SYM_Range, call);
+  if (!reader->lenient) tvms_complain(reader, python_call, call, path);
+  reader->failed = true;
+  return TVMS_UNKNOWN;
+}
+
+// ---- Imports --------------------------------------------------------------------------------
+
+void tvms_bind_import(tvms_reader *reader, const char *path, tvms_sym name,
+                      tvms_span span) {
+  tvms_bind_name(reader, name, tvms_python_name(reader, path), span);
+}
+
+static void import_module(tvms_reader *reader, tvms_ref alias) {
+  const tvms_surf node = *tvms_at(reader, alias);
+  const char *path = tvms_text(reader->context, node.a);
+  if (node.b) {
+    tvms_bind_import(reader, path, node.b, tvms_span_of(reader, alias));
+    return;
+  }
+  // `import tvm.script` binds `tvm`.
+  size_t len = strcspn(path, ".");
+  char *first = tvms_arena_text(&reader->kept, path, len);
+  tvms_bind_import(reader, first, tvms_symbol(reader->context, first, len),
+                   tvms_span_of(reader, alias));
+}
+
+static void import_from(tvms_reader *reader, const char *module, tvms_ref alias) {
+  const tvms_surf node = *tvms_at(reader, alias);
+  const char *name = tvms_text(reader->context, node.a);
+  char *path = tvms_arena_take(&reader->kept, strlen(module) + strlen(name) + 2);
+  sprintf(path, "%s.%s", module, name);
+  tvms_bind_import(reader, path, node.b ? node.b : node.a, tvms_span_of(reader, alias));
+}
+
+void tvms_read_import(tvms_reader *reader, tvms_ref stmt) {
+  const tvms_surf node = *tvms_at(reader, stmt);
+  if (node.kind == TVMS_SURF_IMPORT) {
+    tvms_each_surf(reader->surface, alias, node.a) {
+      import_module(reader, alias);
+    }
+    return;
+  }
+  if (!node.a || node.op) return;  // relative: Python's business
+  const char *module = tvms_text(reader->context, node.a);
+  tvms_each_surf(reader->surface, alias, node.b) {
+    import_from(reader, module, alias);
+  }
+}
+
+void tvms_bind_prefixes(tvms_reader *reader) {
+  static const struct {
+    const char *name, *path;
+  } prefixes[] = {
+      {"I", "tvm.script.ir"},         {"ir", "tvm.script.ir"},
+      {"T", "tvm.script.tirx"},       {"tir", "tvm.script.tirx"},
+      {"tirx", "tvm.script.tirx"},    {"R", "tvm.script.relax"},
+      {"relax", "tvm.script.relax"},  {"tvm", "tvm"},
+      {"Tx", "tvm.script.tirx.tile"}, {"Axis", "tvm.tirx.layout.Axis"},
+      {"TypeVar", "typing.TypeVar"},
+  };
+  for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+    tvms_sym name =
+        tvms_symbol(reader->context, prefixes[i].name, strlen(prefixes[i].name));
+    tvms_bind_import(reader, prefixes[i].path, name, (tvms_span){0, 0});
+  }
+}

@@ -1,0 +1,113 @@
+// Reading a file: which release it is written for, its statements one after the other.
+#include "parser/read.h"
+
+#include "parser/dialect_marks.h"
+#include "parser/eval_internal.h"
+#include "parser/module.h"
+#include "parser/python.h"
+
+#include <string.h>
+
+// `n = TypeVar("n")`, `N = 128`, `metadata = …`: names for what follows.
+static void read_assign(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  tvms_value value = tvms_eval(reader, stmt.b);
+  tvms_each_surf(reader->surface, target, stmt.a) {
+    const tvms_surf node = *tvms_at(reader, target);
+    if (node.kind != TVMS_SURF_NAME) {
+      if (tvms_value_is_known(value)) tvms_bind_target(reader, target, value);
+      continue;
+    }
+    if (value.kind == TVMS_VALUE_TYPE_VAR && value.as.sym != node.a) {
+      tvms_complain(reader, type_var_name, target, tvms_text(reader->context, node.a),
+                    tvms_text(reader->context, value.as.sym));
+    }
+    tvms_bind_name(reader, node.a, value, tvms_span_of(reader, target));
+  }
+}
+
+static void read_stmt(tvms_reader *reader, tvms_ref ref) {
+  switch (tvms_at(reader, ref)->kind) {
+  case TVMS_SURF_IMPORT:
+  case TVMS_SURF_IMPORT_FROM: tvms_read_import(reader, ref); break;
+  case TVMS_SURF_CLASS:
+  case TVMS_SURF_DEF: tvms_read_definition(reader, ref); break;
+  case TVMS_SURF_ASSIGN: read_assign(reader, ref); break;
+  case TVMS_SURF_EXPRESSION:
+    if (!reader->lenient) tvms_eval(reader, tvms_at(reader, ref)->a);
+    break;
+  case TVMS_SURF_PASS:
+  case TVMS_SURF_ERROR:
+  case TVMS_SURF_UNSUPPORTED: break;
+  default:
+    if (!reader->lenient) tvms_complain(reader, not_in_file, ref);
+  }
+}
+
+// Commented imports bind names too: `# from tvm.script import tirx as T`.
+static void read_comments(tvms_reader *reader) {
+  const tvms_surface *surface = reader->surface;
+  for (uint32_t i = 0; i < surface->comment_count; i++) {
+    tvms_commented_import import;
+    if (!tvms_commented_import_of(reader->context, surface, i, &import)) continue;
+    tvms_bind_import(reader, import.path, import.name, import.span);
+  }
+}
+
+static void free_reader(tvms_reader *reader) {
+  tvms_memory *memory = &reader->context->memory;
+  tvms_arena_fini(&reader->values);
+  tvms_arena_fini(&reader->bindings);
+  tvms_arena_fini(&reader->kept);
+  tvms_give(memory, reader->names);
+  tvms_vec_free(memory, &reader->scopes);
+  tvms_vec_free(memory, &reader->methods);
+  tvms_vec_free(memory, &reader->defs);
+}
+
+tvms_program *tvms_read(tvms_context *context, tvms_source *source,
+                        const tvms_read_options *options) {
+  tvms_memory *memory = &context->memory;
+  context->diags.source = source;
+  tvms_surface surface;
+  tvms_surface_parse(&surface, context, source);
+  tvms_program *program = tvms_take(memory, sizeof *program);
+  *program = (tvms_program){.context = context};
+  program->dialect = tvms_read_dialect(context, &surface, options);
+  tvms_visible all = {NULL, 0, UINT32_MAX};
+  tvms_reader reader = {.context = context,
+                        .surface = &surface,
+                        .program = program,
+                        .dialect = program->dialect,
+                        .lenient = options->python,
+                        .visible = &all};
+  tvms_arena_init(&reader.values, memory);
+  tvms_arena_init(&reader.bindings, memory);
+  tvms_arena_init(&reader.kept, memory);
+  tvms_unit unit;
+  tvms_unit_init(&unit, context, program->dialect);
+  reader.unit = &unit;  // for expressions of the file level
+  tvms_push(memory, &reader.scopes, NULL);
+  tvms_scope_push(&reader);
+  if (!options->python) tvms_bind_prefixes(&reader);
+  read_comments(&reader);
+  for (tvms_ref ref = surface.body; ref;) {
+    read_stmt(&reader, ref);
+    ref = tvms_at(&reader, ref)->next;
+    reader.unit = &unit;
+  }
+  tvms_scope_pop(&reader);
+  free_reader(&reader);
+  tvms_unit_fini(&unit);
+  tvms_surface_fini(&surface);
+  return program;
+}
+
+void tvms_program_destroy(tvms_program *program) {
+  tvms_memory *memory = &program->context->memory;
+  for (uint32_t i = 0; i < program->count; i++) {
+    tvms_module_destroy(program->modules[i]);
+  }
+  tvms_give(memory, program->modules);
+  tvms_give(memory, program);
+}

@@ -1,0 +1,680 @@
+// Statements that hold for what follows them: T.attr, T.launch_thread, T.allocate, lets …
+// and the small ones that stand alone.
+#include "arith/analyzer.h"
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "parser/eval_internal.h"
+#include "parser/tir_stmt.h"
+#include "support/strbuf.h"
+
+#include <math.h>
+#include <string.h>
+
+static tvms_value failed(tvms_reader *reader) {
+  reader->failed = true;
+  return TVMS_UNKNOWN;
+}
+
+static bool inside_function(tvms_reader *reader, const tvms_call_args *call) {
+  if (reader->tir) return true;
+  tvms_complain(reader, outside_function, call->ref, tvms_row_text(reader, call->row));
+  reader->failed = true;
+  return false;
+}
+
+// ---- Function level -------------------------------------------------------------------------
+
+static bool merge_attrs(tvms_reader *reader, const tvms_node *map, tvms_ref ref) {
+  const tvms_object_map *fields = tvms_as_object_map(map);
+  tvms_tir_state *tir = reader->tir;
+  for (uint32_t i = 0; i < fields->keys.len; i++) {
+    const char *key = tvms_object_as_text(fields->keys.items[i]);
+    if (!key) continue;
+    if (strcmp(key, "global_symbol") == 0 && tir->is_private) {
+      tvms_complain(reader, private_symbol, ref);
+      return false;
+    }
+    if (tvms_map_get(tir->attrs, key)) {
+      tvms_complain(reader, repeated_attribute, ref, key);
+      return false;
+    }
+    tir->attrs = tvms_map_with(reader->unit, tir->attrs, key, fields->values.items[i]);
+  }
+  return true;
+}
+
+tvms_value tvms_call_func_attr(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *map;
+  if (!inside_function(reader, call)
+      || !tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.func_attr", call->ref)
+      || !tvms_to_map(reader, call->args[0], call->refs[0], &map)
+      || (map && !merge_attrs(reader, map, call->ref))) {
+    return failed(reader);
+  }
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_func_name(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_complain(reader, builder_only, call->ref, tvms_row_text(reader, call->row));
+  return failed(reader);
+}
+
+tvms_value tvms_call_func_ret(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_call_func_name(reader, call);
+}
+
+tvms_value tvms_call_arg(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_call_func_name(reader, call);
+}
+
+tvms_value tvms_call_unsupported_call(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_call_func_name(reader, call);
+}
+
+// ---- Evaluate, return, jumps ----------------------------------------------------------------
+
+tvms_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value value = call->args[0];
+  bool buffer = tvms_value_node_of(value, TVMS_NODE_BUFFER) != NULL;
+  tvms_node *node = buffer ? NULL : tvms_to_expr(reader, value, call->refs[0]);
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!node) {
+    if (buffer) tvms_wrong_type(reader, call->refs[0], "this", "an expression", value);
+    return failed(reader);
+  }
+  tvms_emit(reader,
+            tvms_evaluate_new(reader->unit, node, tvms_span_of(reader, call->ref)));
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_ret(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
+  if (!value) return failed(reader);
+  return tvms_value_node(tvms_call_op(reader->unit, value->dtype, TVMS_TIR_ret, &value,
+                                      1, tvms_span_of(reader, call->ref)));
+}
+
+tvms_value tvms_call_Return(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
+  if (!value || !inside_function(reader, call)) return failed(reader);
+  tvms_emit_return(reader, value, call->ref);
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_Break(tvms_reader *reader, const tvms_call_args *call) {
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_emit(reader,
+            &tvms_make(reader->unit, BREAK, tvms_span_of(reader, call->ref))->head);
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_Continue(tvms_reader *reader, const tvms_call_args *call) {
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_emit(reader,
+            &tvms_make(reader->unit, CONTINUE, tvms_span_of(reader, call->ref))->head);
+  return TVMS_NOTHING;
+}
+
+tvms_value tvms_call_buffer_store(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *buffer = tvms_value_node_of(call->args[0], TVMS_NODE_BUFFER);
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!buffer) {
+    tvms_wrong_type(reader, call->refs[0], "what is stored into", "a buffer",
+                    call->args[0]);
+    return failed(reader);
+  }
+  tvms_value predicate = tvms_arg(reader, call, TVMS_SYM_predicate);
+  tvms_node *guard = NULL;
+  if (predicate.kind != TVMS_VALUE_NONE) {
+    guard = tvms_to_expr(reader, predicate, call->ref);
+    if (!guard) return failed(reader);
+  }
+  tvms_store_into(reader, buffer, call->args[2], call->args[1], guard, call->ref);
+  return TVMS_NOTHING;
+}
+
+// ---- Assertions -----------------------------------------------------------------------------
+
+static bool read_parts(tvms_reader *reader, tvms_value message, tvms_ref ref,
+                       tvms_list *parts) {
+  tvms_items items = {&message, 1};
+  if (tvms_value_is_sequence(message)) {
+    items = (tvms_items){message.as.items, message.len};
+  }
+  parts->items = tvms_arena_array(&reader->unit->arena, tvms_node *, items.len);
+  parts->len = items.len;
+  for (uint32_t i = 0; i < items.len; i++) {
+    uint32_t len;
+    tvms_value item = items.items[i];
+    if (tvms_value_node_of(item, TVMS_NODE_STRING_IMM)) {
+      parts->items[i] = item.as.node;
+      continue;
+    }
+    const char *text = tvms_str(reader, item, ref, &len);
+    if (!text) return false;
+    parts->items[i] =
+        tvms_string_imm_new(reader->unit, text, len, tvms_span_of(reader, ref));
+  }
+  return true;
+}
+
+// `("ValueError", ["part", …])`.
+static bool split_message(tvms_reader *reader, tvms_value *message, tvms_value *kind,
+                          tvms_ref ref) {
+  if (message->kind != TVMS_VALUE_TUPLE) return true;
+  bool sound = message->len == 2 && message->as.items[0].kind == TVMS_VALUE_STR;
+  if (!sound) {
+    tvms_complain(reader, bad_assert_message, ref);
+    return false;
+  }
+  *kind = message->as.items[0];
+  *message = message->as.items[1];
+  return true;
+}
+
+tvms_value tvms_assert_frame(tvms_reader *reader, tvms_value condition,
+                             tvms_value message, tvms_value kind, tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_node *test = tvms_to_expr(reader, condition, ref);
+  if (!test || !tvms_value_is_known(message)) return failed(reader);
+  if (!tvms_dtype_is_bool(test->dtype)) {
+    tvms_wrong_type(reader, ref, "what is asserted", "a boolean", condition);
+    return TVMS_UNKNOWN;
+  }
+  if (reader->dialect >= TVMS_DIALECT_24
+      && !split_message(reader, &message, &kind, ref)) {
+    return failed(reader);
+  }
+  bool text = message.kind == TVMS_VALUE_STR
+              || tvms_value_node_of(message, TVMS_NODE_STRING_IMM);
+  if (!text && reader->dialect < TVMS_DIALECT_24) {
+    tvms_wrong_type(reader, ref, "the message", "a str", message);
+    return TVMS_UNKNOWN;
+  }
+  tvms_assert *stmt = tvms_make(unit, ASSERT, span);
+  stmt->condition = test;
+  stmt->error_kind = kind.kind == TVMS_VALUE_STR
+                         ? tvms_bytes_copy(unit, kind.as.text, kind.len)
+                         : tvms_bytes_copy(unit, "RuntimeError", 12);
+  if (!read_parts(reader, message, ref, &stmt->message)) return failed(reader);
+  return tvms_binder_frame(reader, &stmt->head, TVMS_NOTHING, ref);
+}
+
+tvms_value tvms_call_Assert(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_assert_frame(reader, call->args[0], call->args[1],
+                           tvms_arg(reader, call, TVMS_SYM_error_kind), call->ref);
+}
+
+// ---- Lets -----------------------------------------------------------------------------------
+
+// The variable of a let: given, of a given type, or of the type of the value.
+static tvms_node *let_var(tvms_reader *reader, tvms_value var, tvms_value type,
+                          const tvms_node *value, tvms_ref ref) {
+  tvms_node *given = tvms_value_node_of(var, TVMS_NODE_VAR);
+  if (given) return given;
+  if (type.kind != TVMS_VALUE_NONE) {
+    tvms_value made = tvms_call_annotation(reader, type, ref);
+    tvms_node *node = tvms_value_node_of(made, TVMS_NODE_VAR);
+    if (node) return node;
+    tvms_wrong_type(reader, ref, "the type of a variable", "a data type", type);
+    return NULL;
+  }
+  tvms_node *fresh =
+      tvms_var_new(reader->unit, TVMS_SYM_v, value->dtype, tvms_span_of(reader, ref));
+  if (reader->dialect >= TVMS_DIALECT_25) fresh->sinfo = value->sinfo;
+  return fresh;
+}
+
+static tvms_value let_frame(tvms_reader *reader, const tvms_call_args *call,
+                            tvms_node *var, tvms_node *value) {
+  tvms_struct_BIND *bind =
+      tvms_make(reader->unit, BIND, tvms_span_of(reader, call->ref));
+  bind->var = var;
+  bind->value = value;
+  return tvms_binder_frame(reader, &bind->head, tvms_value_node(var), call->ref);
+}
+
+tvms_value tvms_call_LetStmt(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
+  if (!value) return failed(reader);
+  tvms_node *var = let_var(reader, tvms_arg(reader, call, TVMS_SYM_var), call->args[1],
+                           value, call->ref);
+  return var ? let_frame(reader, call, var, value) : TVMS_UNKNOWN;
+}
+
+// T.bind: the statement is emitted at once and the variable is the value.
+tvms_value tvms_call_bind(tvms_reader *reader, const tvms_call_args *call) {
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
+  if (!value) return failed(reader);
+  tvms_node *var = let_var(reader, tvms_arg(reader, call, TVMS_SYM_var), call->args[1],
+                           value, call->ref);
+  if (!var) return TVMS_UNKNOWN;
+  tvms_enter_let(reader, var, value, call->ref);
+  return tvms_value_node(var);
+}
+
+static tvms_value let_expression(tvms_reader *reader, tvms_node *var, tvms_value value,
+                                 tvms_value body, const tvms_call_args *call) {
+  tvms_node *bound = tvms_to_expr(reader, value, call->ref);
+  tvms_node *inside = bound ? tvms_to_expr(reader, body, call->ref) : NULL;
+  if (!inside) return failed(reader);
+  return tvms_value_node(
+      tvms_let_raw(reader->unit, var, bound, inside, tvms_span_of(reader, call->ref)));
+}
+
+// T.let(v, value, body) up to 0.24; without a body it is a statement.
+tvms_value tvms_call_let(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *var = tvms_value_node_of(call->args[0], TVMS_NODE_VAR);
+  if (!var) {
+    tvms_wrong_type(reader, call->refs[0], "what T.let binds", "a variable",
+                    call->args[0]);
+    return TVMS_UNKNOWN;
+  }
+  if (call->args[2].kind != TVMS_VALUE_NONE) {
+    return let_expression(reader, var, call->args[1], call->args[2], call);
+  }
+  tvms_node *value = tvms_to_expr(reader, call->args[1], call->refs[1]);
+  return value ? let_frame(reader, call, var, value) : failed(reader);
+}
+
+tvms_value tvms_call_Let(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value where = call->args[1];
+  bool one = where.kind == TVMS_VALUE_DICT && where.len == 2;
+  tvms_node *var = one ? tvms_value_node_of(where.as.items[0], TVMS_NODE_VAR) : NULL;
+  if (!var) {
+    tvms_wrong_type(reader, call->refs[1], "'where'",
+                    "a dict with one variable and its value", where);
+    return TVMS_UNKNOWN;
+  }
+  return let_expression(reader, var, where.as.items[1], call->args[0], call);
+}
+
+// ---- Attributes -----------------------------------------------------------------------------
+
+static tvms_node *attr_stmt(tvms_reader *reader, tvms_node *node, const char *key,
+                            uint32_t key_len, tvms_node *value, tvms_ref ref) {
+  tvms_attr_stmt *stmt = tvms_make(reader->unit, ATTR_STMT, tvms_span_of(reader, ref));
+  stmt->node = node;
+  stmt->key = tvms_bytes_copy(reader->unit, key, key_len);
+  stmt->value = value;
+  return &stmt->head;
+}
+
+// What an attribute stands at: numbers become values of TIR, other constants objects.
+static tvms_node *attr_node(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  bool scalar = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
+                || value.kind == TVMS_VALUE_BOOL;
+  return scalar ? tvms_to_expr(reader, value, ref) : tvms_to_object(reader, value, ref);
+}
+
+static tvms_node *zero_node(tvms_reader *reader) {
+  return tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+}
+
+// T.attr({"key": value, …}): one statement a key, at the number 0.
+static tvms_value attr_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
+  uint32_t count = dict.len / 2;
+  if (!count) return TVMS_NOTHING;
+  tvms_node **stmts = tvms_arena_array(&reader->values, tvms_node *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_value key = dict.as.items[2 * i];
+    tvms_node *value = tvms_to_expr(reader, dict.as.items[2 * i + 1], ref);
+    if (!value || key.kind != TVMS_VALUE_STR) {
+      tvms_wrong_type(reader, ref, "a key", "a str", key);
+      return TVMS_UNKNOWN;
+    }
+    stmts[i] = attr_stmt(reader, zero_node(reader), key.as.text, key.len, value, ref);
+  }
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDERS, ref);
+  frame->as.binder.stmt = stmts[0];
+  frame->as.binder.more = stmts + 1;
+  frame->as.binder.count = count - 1;
+  frame->as.binder.scoped = true;
+  return tvms_frame_value(frame);
+}
+
+tvms_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value key = call->args[1];
+  if (call->args[0].kind == TVMS_VALUE_DICT && key.kind == TVMS_VALUE_NONE) {
+    return attr_dict(reader, call->args[0], call->refs[0]);
+  }
+  if (key.kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, call->refs[1], "the key of T.attr", "a str", key);
+    return TVMS_UNKNOWN;
+  }
+  tvms_node *node = attr_node(reader, call->args[0], call->refs[0]);
+  tvms_node *value = node ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
+  if (!value) return failed(reader);
+  tvms_node *stmt = attr_stmt(reader, node, key.as.text, key.len, value, call->ref);
+  return tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);
+}
+
+tvms_value tvms_call_hint(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *map;
+  tvms_value message = call->args[0], attrs = call->args[1];
+  if (!tvms_to_map(reader, attrs, call->ref, &map)) return failed(reader);
+  if (!map) {
+    map = tvms_object_map_new(reader->unit, NULL, NULL, 0, TVMS_NO_SPAN);
+  }
+  if (message.kind == TVMS_VALUE_STR && message.len) {
+    tvms_node *text = tvms_object_str_new(reader->unit, message.as.text, message.len,
+                                          tvms_span_of(reader, call->refs[0]));
+    map = tvms_map_with(reader->unit, map, "message", text);
+  }
+  tvms_node *one = tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
+  tvms_node *stmt = attr_stmt(reader, map, "tirx_hint", 9, one, call->ref);
+  return tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);
+}
+
+tvms_value tvms_call_device_entry(tvms_reader *reader, const tvms_call_args *call) {
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_node *yes = tvms_bool_imm_new(reader->unit, true, TVMS_NO_SPAN);
+  tvms_node *stmt =
+      attr_stmt(reader, zero_node(reader), "tirx.device_entry", 17, yes, call->ref);
+  tvms_value frame = tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);
+  tvms_frame_enter(reader, frame.as.frame, true);
+  return TVMS_NOTHING;
+}
+
+// ---- Threads --------------------------------------------------------------------------------
+
+static tvms_node *new_thread(tvms_reader *reader, tvms_value tag, tvms_dtype dtype,
+                             tvms_ref ref) {
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_iter_var *iter_var = tvms_make(reader->unit, ITER_VAR, span);
+  iter_var->var = tvms_var_new(reader->unit, 0, dtype, span);
+  iter_var->iter_type = TVMS_ITER_THREAD_INDEX;
+  iter_var->thread_tag = tvms_symbol(reader->context, tag.as.text, tag.len);
+  iter_var->head.dtype = dtype;
+  tvms_env_thread thread = {iter_var->var, &iter_var->head};
+  tvms_push(&reader->context->memory, &reader->tir->env_threads, thread);
+  return &iter_var->head;
+}
+
+tvms_value tvms_call_env_thread(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_dtype dtype;
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (call->args[0].kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, call->refs[0], "a thread", "a str", call->args[0]);
+    return TVMS_UNKNOWN;
+  }
+  if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
+    return failed(reader);
+  }
+  tvms_node *iter_var = new_thread(reader, call->args[0], dtype, call->ref);
+  return tvms_value_node(tvms_as_iter_var(iter_var)->var);
+}
+
+static tvms_node *find_thread(tvms_reader *reader, const tvms_node *var) {
+  for (uint32_t i = 0; i < reader->tir->env_threads.len; i++) {
+    const tvms_env_thread *thread = &reader->tir->env_threads.items[i];
+    if (thread->var == var) return thread->iter_var;
+  }
+  return NULL;
+}
+
+static tvms_node *launched_thread(tvms_reader *reader, const tvms_call_args *call,
+                                  tvms_node *extent) {
+  tvms_value thread = call->args[0];
+  if (thread.kind == TVMS_VALUE_STR) {
+    return new_thread(reader, thread, extent->dtype, call->ref);
+  }
+  tvms_node *var = tvms_value_node_of(thread, TVMS_NODE_VAR);
+  tvms_node *iter_var = var ? find_thread(reader, var) : NULL;
+  if (iter_var) return iter_var;
+  if (var)
+    tvms_complain(reader, not_a_thread, call->refs[0],
+                  tvms_text(reader->context, tvms_as_var(var)->name));
+  else
+    tvms_wrong_type(reader, call->refs[0], "a thread", "a str or a thread variable",
+                    thread);
+  return NULL;
+}
+
+tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *call) {
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_node *extent = tvms_to_expr(reader, call->args[1], call->refs[1]);
+  tvms_node *node = extent ? launched_thread(reader, call, extent) : NULL;
+  if (!node) return failed(reader);
+  tvms_iter_var *iter_var = tvms_as_iter_var(node);
+  if (!iter_var->dom) {
+    tvms_node *zero = tvms_int_imm_new(reader->unit, extent->dtype, 0, TVMS_NO_SPAN);
+    iter_var->dom = tvms_range_new(reader->unit, zero, extent, extent->span);
+  } else if (!tvms_prove_equal_alone(reader->unit, tvms_as_range(iter_var->dom)->extent,
+                                     extent)) {
+    tvms_complain(reader, thread_extent_differs, call->refs[1]);
+    return failed(reader);
+  }
+  const char *tag = tvms_text(reader->context, iter_var->thread_tag);
+  bool is_virtual = strcmp(tag, "vthread") == 0;
+  const char *key = is_virtual ? "virtual_thread" : "thread_extent";
+  tvms_node *stmt =
+      attr_stmt(reader, node, key, (uint32_t)strlen(key), extent, call->ref);
+  return tvms_binder_frame(reader, stmt, tvms_value_node(iter_var->var), call->ref);
+}
+
+// ---- Classic allocation ---------------------------------------------------------------------
+
+static tvms_sym scope_symbol(tvms_reader *reader, tvms_value scope) {
+  bool global = scope.kind != TVMS_VALUE_STR || scope.len == 0
+                || (scope.len == 6 && memcmp(scope.as.text, "global", 6) == 0);
+  return global ? 0 : tvms_symbol(reader->context, scope.as.text, scope.len);
+}
+
+static tvms_node *buffer_pointer(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
+                                 tvms_ref ref) {
+  return tvms_pointer_var_new(reader->unit, 0, dtype, scope, tvms_span_of(reader, ref));
+}
+
+tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_unit *unit = reader->unit;
+  tvms_allocate *stmt = tvms_make(unit, ALLOCATE, tvms_span_of(reader, call->ref));
+  tvms_value condition = call->args[3];
+  if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &stmt->extents)
+      || !tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
+      || !tvms_to_map(reader, call->args[4], call->refs[4], &stmt->annotations)) {
+    return failed(reader);
+  }
+  stmt->condition = condition.kind == TVMS_VALUE_NONE
+                        ? tvms_bool_imm_new(unit, true, TVMS_NO_SPAN)
+                        : tvms_to_expr(reader, condition, call->refs[3]);
+  if (!stmt->condition) return failed(reader);
+  tvms_sym scope = scope_symbol(reader, call->args[2]);
+  stmt->var = buffer_pointer(reader, stmt->element, scope, call->ref);
+  return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
+}
+
+// The bits of a float16, rounded to nearest even; subnormals included.
+static uint16_t half_of(double value) {
+  uint16_t sign = signbit(value) ? 0x8000 : 0;
+  double size = fabs(value);
+  if (isnan(value)) return 0x7E00;
+  if (size >= 65520) return sign | 0x7C00;
+  int exponent;
+  frexp(size, &exponent);
+  if (exponent < -13) exponent = -13;  // below that the step stays the same
+  double steps = nearbyint(ldexp(size, 11 - exponent));
+  uint32_t bits = (uint32_t)steps + (uint32_t)((exponent + 13) * 1024);
+  return (uint16_t)(sign | bits);
+}
+
+// Writes the constants of a nested list as elements of `dtype`, little-endian.
+static bool put_data(tvms_reader *reader, tvms_value value, tvms_dtype dtype,
+                     tvms_ref ref, tvms_strbuf *out) {
+  if (tvms_value_is_sequence(value)) {
+    for (uint32_t i = 0; i < value.len; i++) {
+      if (!put_data(reader, value.as.items[i], dtype, ref, out)) return false;
+    }
+    return true;
+  }
+  double real = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
+  bool number = value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_INT
+                || value.kind == TVMS_VALUE_BOOL;
+  if (!number) {
+    tvms_wrong_type(reader, ref, "an element", "a number", value);
+    return false;
+  }
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 32) {
+    float narrow = (float)real;
+    tvms_strbuf_add(out, (const char *)&narrow, sizeof narrow);
+  } else if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
+    tvms_strbuf_add(out, (const char *)&real, sizeof real);
+  } else if (!tvms_dtype_is_real(dtype)) {
+    int64_t whole = value.kind == TVMS_VALUE_FLOAT ? (int64_t)real : value.as.i;
+    tvms_strbuf_add(out, (const char *)&whole, (dtype.bits + 7u) / 8u);
+  } else if (dtype.code == TVMS_FLOAT && dtype.bits == 16) {
+    uint16_t half = half_of(real);
+    tvms_strbuf_add(out, (const char *)&half, sizeof half);
+  } else {
+    tvms_wrong_type(reader, ref, "the dtype of a constant", "an int or float type",
+                    tvms_value_dtype(dtype));
+    return false;
+  }
+  return true;
+}
+
+tvms_value tvms_call_allocate_const(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_unit *unit = reader->unit;
+  tvms_allocate_const *stmt =
+      tvms_make(unit, ALLOCATE_CONST, tvms_span_of(reader, call->ref));
+  if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
+      || !tvms_to_exprs(reader, call->args[2], call->refs[2], &stmt->extents)
+      || !tvms_to_map(reader, call->args[3], call->refs[3], &stmt->annotations)) {
+    return failed(reader);
+  }
+  tvms_strbuf data;
+  tvms_strbuf_init(&data, &reader->context->memory);
+  bool sound = put_data(reader, call->args[0], stmt->element, call->refs[0], &data);
+  if (sound) stmt->data = tvms_bytes_copy(unit, data.text, data.len);
+  tvms_strbuf_fini(&data);
+  if (!sound) return failed(reader);
+  stmt->var = buffer_pointer(reader, stmt->element, 0, call->ref);
+  return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
+}
+
+tvms_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *region =
+      tvms_to_region(reader, call->args[0], "what T.realize takes", call->refs[0]);
+  tvms_node *condition =
+      region ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
+  if (!condition || call->args[1].kind != TVMS_VALUE_STR) return failed(reader);
+  const tvms_buffer_region *fields = tvms_as_buffer_region(region);
+  tvms_span span = tvms_span_of(reader, call->ref);
+  tvms_buffer_realize *stmt = tvms_make(reader->unit, BUFFER_REALIZE, span);
+  stmt->buffer = fields->buffer;
+  stmt->bounds = fields->region;
+  stmt->condition = condition;
+  tvms_node *scope =
+      tvms_string_imm_new(reader->unit, call->args[1].as.text, call->args[1].len, span);
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDERS, call->ref);
+  frame->as.binder.stmt =
+      attr_stmt(reader, fields->buffer, "realize_scope", 13, scope, call->ref);
+  frame->as.binder.more = tvms_arena_array(&reader->values, tvms_node *, 1);
+  frame->as.binder.more[0] = &stmt->head;
+  frame->as.binder.count = 1;
+  frame->as.binder.scoped = true;
+  return tvms_frame_value(frame);
+}
+
+// ---- Scope ids (0.25 on) --------------------------------------------------------------------
+
+static bool scope_dtype(tvms_reader *reader, const tvms_call_args *call,
+                        tvms_dtype *dtype) {
+  *dtype = TVMS_DTYPE(INT, 32);
+  tvms_value value = tvms_arg(reader, call, TVMS_SYM_dtype);
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  tvms_ref ref = tvms_arg_ref(reader, call, TVMS_SYM_dtype);
+  if (!tvms_to_dtype(reader, value, ref, dtype)) return false;
+  bool sound = dtype->bits == 32 && dtype->lanes == 1
+               && (dtype->code == TVMS_INT || dtype->code == TVMS_UINT);
+  if (!sound) tvms_complain(reader, bad_index_dtype, ref);
+  return sound;
+}
+
+static bool optional_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                           tvms_list *list) {
+  return value.kind == TVMS_VALUE_NONE || tvms_to_exprs(reader, value, ref, list);
+}
+
+// A scope id whose dims are one-dimensional only.
+static bool is_line(tvms_sym scope) {
+  return scope == TVMS_SYM_warp_id || scope == TVMS_SYM_warp_id_in_wg
+         || scope == TVMS_SYM_warpgroup_id;
+}
+
+static tvms_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
+                             tvms_sym scope, tvms_value extents) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, call->ref);
+  tvms_scope_id *stmt = tvms_make(unit, SCOPE_ID, span);
+  tvms_value preferred = tvms_arg(reader, call, TVMS_SYM_preferred);
+  tvms_dtype dtype;
+  stmt->scope = scope;
+  if (!scope_dtype(reader, call, &dtype)
+      || !optional_exprs(reader, extents, call->ref, &stmt->extents)
+      || !optional_exprs(reader, preferred, call->ref, &stmt->preferred)) {
+    return failed(reader);
+  }
+  if (preferred.kind != TVMS_VALUE_NONE
+      && (scope != TVMS_SYM_cta_id_in_cluster || extents.kind == TVMS_VALUE_NONE)) {
+    tvms_complain(reader, preferred_misplaced, call->ref);
+    return failed(reader);
+  }
+  uint32_t count = stmt->extents.len ? stmt->extents.len : 1;
+  if (count != 1 && is_line(scope)) {
+    tvms_complain(reader, scope_rank, call->ref, tvms_text(reader->context, scope));
+    return failed(reader);
+  }
+  if (scope == TVMS_SYM_cta_id_in_pair) {
+    tvms_node *two = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 2, TVMS_NO_SPAN);
+    stmt->extents = tvms_list_copy(unit, &two, 1);
+  }
+  tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, count);
+  stmt->vars = (tvms_list){tvms_arena_array(&unit->arena, tvms_node *, count), count};
+  for (uint32_t i = 0; i < count; i++) {
+    stmt->vars.items[i] = tvms_var_new(unit, 0, dtype, span);
+    vars[i] = tvms_value_node(stmt->vars.items[i]);
+  }
+  tvms_emit(reader, &stmt->head);
+  return count == 1 ? vars[0] : tvms_value_items(TVMS_VALUE_LIST, vars, count);
+}
+
+tvms_value tvms_call_scope_ids(tvms_reader *reader, const tvms_call_args *call) {
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_value extents = tvms_arg(reader, call, TVMS_SYM_extents);
+  return emit_scope(reader, call, call->row->name, extents);
+}
+
+static const struct {
+  const char *parent, *current;
+  tvms_sym name;
+} scopes[] = {
+    {"kernel", "cluster", TVMS_SYM_cluster_id},
+    {"kernel", "cta", TVMS_SYM_cta_id},
+    {"cluster", "cta", TVMS_SYM_cta_id_in_cluster},
+    {"cta", "warpgroup", TVMS_SYM_warpgroup_id},
+    {"cta", "warp", TVMS_SYM_warp_id},
+    {"warpgroup", "warp", TVMS_SYM_warp_id_in_wg},
+    {"warp", "thread", TVMS_SYM_lane_id},
+    {"cta", "thread", TVMS_SYM_thread_id},
+    {"warpgroup", "thread", TVMS_SYM_thread_id_in_wg},
+};
+
+static bool is_word(tvms_value value, const char *word) {
+  return value.kind == TVMS_VALUE_STR && value.len == strlen(word)
+         && memcmp(value.as.text, word, value.len) == 0;
+}
+
+tvms_value tvms_call_scope_id(tvms_reader *reader, const tvms_call_args *call) {
+  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
+    if (is_word(call->args[1], scopes[i].parent)
+        && is_word(call->args[2], scopes[i].current)) {
+      return emit_scope(reader, call, scopes[i].name, call->args[0]);
+    }
+  }
+  tvms_complain(reader, unknown_scope, call->ref);
+  return failed(reader);
+}

@@ -1,0 +1,391 @@
+// Statements of a PrimFunc, except assignments (tir_assign.c).
+#include "parser/tir_stmt.h"
+
+#include "ir/fold.h"
+#include "parser/eval_closure.h"
+#include "parser/eval_internal.h"
+#include "parser/module.h"
+
+static void read_stmt(tvms_reader *reader, tvms_ref ref);
+
+void tvms_tir_body(tvms_reader *reader, tvms_ref body) {
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_deeper(memory)) {
+    tvms_shallower(memory);
+    tvms_too_deep(reader, body);
+    reader->failed = true;
+    return;
+  }
+  for (tvms_ref ref = body; ref;) {
+    read_stmt(reader, ref);
+    ref = tvms_at(reader, ref)->next;
+  }
+  tvms_shallower(memory);
+}
+
+void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
+                    tvms_ref ref) {
+  tvms_struct_BIND *bind = tvms_make(reader->unit, BIND, tvms_span_of(reader, ref));
+  bind->var = var;
+  bind->value = value;
+  tvms_value frame = tvms_binder_frame(reader, &bind->head, tvms_value_node(var), ref);
+  tvms_frame_enter(reader, frame.as.frame, true);
+}
+
+static void emit_evaluate(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
+  tvms_emit(reader, tvms_evaluate_new(reader->unit, value, tvms_span_of(reader, ref)));
+}
+
+// ---- Plain statements -----------------------------------------------------------------------
+
+static void read_expression(tvms_reader *reader, tvms_ref ref) {
+  tvms_ref expr = tvms_at(reader, ref)->a;
+  uint8_t kind = tvms_at(reader, expr)->kind;
+  if (kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS
+      || kind == TVMS_SURF_ELLIPSIS) {
+    return;  // a docstring
+  }
+  tvms_value value = tvms_eval(reader, expr);
+  switch (value.kind) {
+  case TVMS_VALUE_UNKNOWN: reader->failed = true; return;
+  case TVMS_VALUE_NONE:
+  case TVMS_VALUE_STR:
+  case TVMS_VALUE_META: return;
+  case TVMS_VALUE_FRAME: tvms_frame_enter(reader, value.as.frame, true); return;
+  case TVMS_VALUE_INT:
+  case TVMS_VALUE_BOOL:
+    emit_evaluate(reader, tvms_to_expr(reader, value, expr), ref);
+    return;
+  case TVMS_VALUE_NODE: break;
+  default:
+    tvms_wrong_type(reader, expr, "a statement", "a statement of TIR", value);
+    return;
+  }
+  tvms_node *node = value.as.node;
+  switch (tvms_class_of(node)) {
+  case TVMS_CLASS_EXPR:
+    if (node->kind == TVMS_NODE_STRING_IMM) return;
+    if (node->kind == TVMS_NODE_VAR && reader->dialect >= TVMS_DIALECT_24) return;
+    emit_evaluate(reader, node, ref);
+    return;
+  case TVMS_CLASS_STMT: tvms_emit(reader, node); return;
+  case TVMS_CLASS_OBJECT:
+    if (node->kind == TVMS_NODE_BUFFER) return;
+    break;
+  case TVMS_CLASS_SINFO:
+  case TVMS_CLASS_TOP: break;
+  }
+  tvms_wrong_type(reader, expr, "a statement", "a statement of TIR", value);
+}
+
+static void read_assert(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  if (!stmt.b) {
+    tvms_complain(reader, assert_without_message, ref);
+    reader->failed = true;
+    return;
+  }
+  tvms_value condition = tvms_eval(reader, stmt.a);
+  tvms_value message = tvms_eval(reader, stmt.b);
+  tvms_value frame = tvms_assert_frame(reader, condition, message, TVMS_NOTHING, ref);
+  if (frame.kind == TVMS_VALUE_FRAME) {
+    tvms_frame_enter(reader, frame.as.frame, true);
+  } else {
+    reader->failed = true;
+  }
+}
+
+static void read_return(tvms_reader *reader, tvms_ref ref) {
+  tvms_ref expr = tvms_at(reader, ref)->a;
+  tvms_value value = expr ? tvms_eval(reader, expr) : TVMS_NOTHING;
+  if (value.kind == TVMS_VALUE_NONE) {
+    tvms_complain(reader, return_without_value, ref);
+    reader->failed = true;
+    return;
+  }
+  tvms_node *node = tvms_to_expr(reader, value, expr);
+  if (!node) {
+    reader->failed = true;
+    return;
+  }
+  tvms_emit_return(reader, node, ref);
+}
+
+void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
+  tvms_span span = tvms_span_of(reader, ref);
+  if (reader->dialect < TVMS_DIALECT_26) {
+    tvms_node *call =
+        tvms_call_op(reader->unit, value->dtype, TVMS_TIR_ret, &value, 1, span);
+    emit_evaluate(reader, call, ref);
+    return;
+  }
+  tvms_return *stmt = tvms_make(reader->unit, RETURN, span);
+  stmt->value = value;
+  tvms_emit(reader, &stmt->head);
+}
+
+static void read_jump(tvms_reader *reader, tvms_ref ref, tvms_tir_opcode name) {
+  tvms_node *call = tvms_call_op(reader->unit, (tvms_dtype){0}, name, NULL, 0,
+                                 tvms_span_of(reader, ref));
+  emit_evaluate(reader, call, ref);
+}
+
+// ---- Compound statements --------------------------------------------------------------------
+
+// Values of a loop are variables; they take the name of the target.
+static tvms_value bind_loop_var(tvms_reader *reader, tvms_sym name, tvms_value value,
+                                tvms_ref ref) {
+  (void)ref;
+  tvms_items items;
+  if (value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST) {
+    items = (tvms_items){value.as.items, value.len};
+    for (uint32_t i = 0; i < items.len; i++) {
+      tvms_name_part(reader, items.items[i], name, i);
+    }
+  } else if (value.kind == TVMS_VALUE_NODE) {
+    tvms_name_node(reader, value.as.node, name);
+  }
+  return value;
+}
+
+// `with frame as name`.
+static tvms_value bind_with(tvms_reader *reader, tvms_sym name, tvms_value value,
+                            tvms_ref ref) {
+  bool nameable = value.kind == TVMS_VALUE_NODE
+                  && (value.as.node->kind == TVMS_NODE_VAR
+                      || value.as.node->kind == TVMS_NODE_BUFFER);
+  if (nameable || tvms_value_is_sequence(value)) {
+    return bind_loop_var(reader, name, value, ref);
+  }
+  tvms_wrong_type(reader, ref, "what 'as' names", "a variable or buffer", value);
+  return TVMS_UNKNOWN;
+}
+
+// `range(…)` of a `for` is a loop, also where Python's function is meant elsewhere.
+static tvms_value loop_iterable(tvms_reader *reader, tvms_ref iterable) {
+  const tvms_surf node = *tvms_at(reader, iterable);
+  if (node.kind == TVMS_SURF_CALL && tvms_at(reader, node.a)->kind == TVMS_SURF_NAME
+      && tvms_at(reader, node.a)->a == TVMS_SYM_range) {
+    return tvms_range_loop(reader, iterable);
+  }
+  return tvms_eval(reader, iterable);
+}
+
+static void bind_target_unknown(tvms_reader *reader, tvms_ref target) {
+  const tvms_surf node = *tvms_at(reader, target);
+  if (node.kind == TVMS_SURF_NAME) {
+    tvms_bind_name(reader, node.a, TVMS_UNKNOWN, tvms_span_of(reader, target));
+  } else if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
+    tvms_each_surf(reader->surface, part, node.a) {
+      bind_target_unknown(reader, part);
+    }
+  } else if (node.kind == TVMS_SURF_STAR) {
+    bind_target_unknown(reader, node.a);
+  }
+}
+
+static tvms_value loop_vars(tvms_reader *reader, const tvms_frame *frame) {
+  uint32_t count = frame->as.loop.count;
+  tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, count);
+  for (uint32_t i = 0; i < count; i++) {
+    vars[i] = tvms_value_node(frame->as.loop.vars[i]);
+  }
+  if (frame->as.loop.single || count == 1) return vars[0];
+  return tvms_value_items(TVMS_VALUE_LIST, vars, count);
+}
+
+static void read_for(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  const tvms_surf suites = *tvms_at(reader, stmt.c);
+  tvms_value value = loop_iterable(reader, stmt.b);
+  if (suites.b) tvms_complain(reader, not_in_tir, suites.b, "'else' of a loop");
+  bool sound = value.kind == TVMS_VALUE_FRAME && value.as.frame->kind == TVMS_FRAME_FOR;
+  if (!sound && tvms_value_is_known(value)) {
+    tvms_complain(reader, not_a_loop, stmt.b, tvms_describe_value(reader, value));
+  }
+  tvms_scope_push(reader);
+  if (sound && tvms_frame_enter(reader, value.as.frame, false)) {
+    value.as.frame->ref = ref;
+    tvms_bind_targets(reader, stmt.a, loop_vars(reader, value.as.frame), bind_loop_var,
+                      0);
+    tvms_tir_body(reader, suites.a);
+    tvms_frame_exit(reader, value.as.frame);
+  } else {
+    reader->failed = true;
+    bind_target_unknown(reader, stmt.a);
+    tvms_tir_body(reader, suites.a);
+  }
+  tvms_scope_pop(reader);
+}
+
+static void read_while(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  if (stmt.c) tvms_complain(reader, not_in_tir, stmt.c, "'else' of a loop");
+  tvms_scope_push(reader);
+  tvms_value test = tvms_eval(reader, stmt.a);
+  tvms_node *condition = tvms_to_expr(reader, test, stmt.a);
+  if (!condition) reader->failed = true;
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_WHILE, ref);
+  frame->as.branch.condition = condition;
+  tvms_frame_enter(reader, frame, false);
+  tvms_tir_body(reader, stmt.b);
+  tvms_frame_exit(reader, frame);
+  tvms_scope_pop(reader);
+}
+
+static void read_case(tvms_reader *reader, tvms_frame_kind kind, tvms_ref body,
+                      tvms_ref ref) {
+  tvms_frame *frame = tvms_frame_new(reader, kind, ref);
+  tvms_frame_enter(reader, frame, false);
+  tvms_scope_push(reader);
+  tvms_tir_body(reader, body);
+  tvms_scope_pop(reader);
+  tvms_frame_exit(reader, frame);
+}
+
+static void read_symbolic_if(tvms_reader *reader, const tvms_surf *stmt,
+                             tvms_value test, tvms_ref ref) {
+  tvms_node *condition = tvms_to_expr(reader, test, stmt->a);
+  if (condition && !tvms_dtype_is_bool(condition->dtype)) {
+    tvms_wrong_type(reader, stmt->a, "a condition", "a boolean", test);
+    condition = NULL;
+  }
+  if (!condition) reader->failed = true;
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_IF, ref);
+  frame->as.branch.condition = condition;
+  tvms_frame_enter(reader, frame, false);
+  read_case(reader, TVMS_FRAME_THEN, stmt->b, ref);
+  if (stmt->c) read_case(reader, TVMS_FRAME_ELSE, stmt->c, ref);
+  tvms_frame_exit(reader, frame);
+}
+
+// A condition that is known now: only the branch taken is read. From 0.25 on it is no
+// scope of its own.
+static void read_known_if(tvms_reader *reader, const tvms_surf *stmt, bool truth) {
+  tvms_ref body = truth ? stmt->b : stmt->c;
+  bool scope = reader->dialect < TVMS_DIALECT_25;
+  if (!body) return;
+  if (scope) tvms_scope_push(reader);
+  tvms_tir_body(reader, body);
+  if (scope) tvms_scope_pop(reader);
+}
+
+static void read_if(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  tvms_value test = tvms_eval(reader, stmt.a);
+  if (test.kind == TVMS_VALUE_BOOL) {
+    read_known_if(reader, &stmt, test.as.i != 0);
+    return;
+  }
+  if (test.kind == TVMS_VALUE_UNKNOWN || tvms_is_tir_operand(test)) {
+    read_symbolic_if(reader, &stmt, test, ref);
+    return;
+  }
+  tvms_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
+}
+
+// Opens the items of a `with` from `item` on, reads the body inside, and closes them.
+static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
+                       tvms_ref with) {
+  if (!item) {
+    tvms_tir_body(reader, body);
+    return;
+  }
+  const tvms_surf node = *tvms_at(reader, item);
+  tvms_value value = tvms_eval(reader, node.a);
+  bool open =
+      value.kind == TVMS_VALUE_FRAME && tvms_frame_enter(reader, value.as.frame, false);
+  if (!open) {
+    reader->failed = true;
+    if (tvms_value_is_known(value) && value.kind != TVMS_VALUE_FRAME) {
+      tvms_complain(reader, not_a_frame, node.a, tvms_describe_value(reader, value));
+    }
+    if (node.b) bind_target_unknown(reader, node.b);
+    read_items(reader, node.next, body, with);
+    return;
+  }
+  tvms_frame *frame = value.as.frame;
+  if (frame->kind == TVMS_FRAME_BLOCK) frame->ref = with;
+  if (node.b) {
+    tvms_value result =
+        frame->kind == TVMS_FRAME_FOR ? loop_vars(reader, frame) : frame->result;
+    tvms_bind_targets(reader, node.b, result, bind_with, node.b);
+  }
+  read_items(reader, node.next, body, with);
+  tvms_frame_exit(reader, frame);
+}
+
+static void read_with(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  tvms_scope_push(reader);
+  read_items(reader, stmt.a, stmt.b, ref);
+  tvms_scope_pop(reader);
+}
+
+// A local function: a macro.
+static void read_def(tvms_reader *reader, tvms_ref ref) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  uint8_t flags = 0;
+  if (decoration.kind == TVMS_DECORATED_INLINE) {
+    flags = TVMS_VALUE_INLINE | TVMS_VALUE_HYGIENIC;
+  } else if (decoration.kind == TVMS_DECORATED_MACRO) {
+    flags = decoration.unhygienic ? 0 : TVMS_VALUE_HYGIENIC;
+  } else {
+    reader->failed = true;
+    if (decoration.kind != TVMS_DECORATED_UNKNOWN) {
+      tvms_report(&reader->context->diags, TVMS_D_not_in_tir, def.name_span,
+                  "a nested function");
+    }
+    tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
+    return;
+  }
+  tvms_define(reader, def.name, tvms_make_macro(reader, ref, flags), def.name_span);
+}
+
+static void not_in_tir(tvms_reader *reader, tvms_ref ref, const char *what) {
+  tvms_complain(reader, not_in_tir, ref, what);
+  reader->failed = true;
+}
+
+static void read_stmt(tvms_reader *reader, tvms_ref ref) {
+  switch (tvms_at(reader, ref)->kind) {
+  case TVMS_SURF_EXPRESSION: read_expression(reader, ref); break;
+  case TVMS_SURF_ASSIGN: tvms_read_assign(reader, ref); break;
+  case TVMS_SURF_ANN_ASSIGN: tvms_read_ann_assign(reader, ref); break;
+  case TVMS_SURF_AUG_ASSIGN: tvms_read_aug_assign(reader, ref); break;
+  case TVMS_SURF_RETURN: read_return(reader, ref); break;
+  case TVMS_SURF_ASSERT: read_assert(reader, ref); break;
+  case TVMS_SURF_PASS: break;
+  case TVMS_SURF_BREAK: read_jump(reader, ref, TVMS_TIR_break_loop); break;
+  case TVMS_SURF_CONTINUE: read_jump(reader, ref, TVMS_TIR_continue_loop); break;
+  case TVMS_SURF_FOR: read_for(reader, ref); break;
+  case TVMS_SURF_WHILE: read_while(reader, ref); break;
+  case TVMS_SURF_IF: read_if(reader, ref); break;
+  case TVMS_SURF_WITH: read_with(reader, ref); break;
+  case TVMS_SURF_DEF: read_def(reader, ref); break;
+  case TVMS_SURF_NONLOCAL: break;
+  case TVMS_SURF_CLASS: not_in_tir(reader, ref, "a class"); break;
+  case TVMS_SURF_DELETE: not_in_tir(reader, ref, "'del'"); break;
+  case TVMS_SURF_GLOBAL: not_in_tir(reader, ref, "'global'"); break;
+  case TVMS_SURF_IMPORT:
+  case TVMS_SURF_IMPORT_FROM: not_in_tir(reader, ref, "an import"); break;
+  default: reader->failed = true; break;  // reported by the parser
+  }
+}
+
+tvms_value tvms_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
+                            tvms_ref call) {
+  if (reader->reading == TVMS_READING_RELAX) {
+    return tvms_relax_expand(reader, body, call);
+  }
+  if (!reader->tir) {
+    tvms_complain(reader, macro_outside, call);
+    return TVMS_UNKNOWN;
+  }
+  uint32_t saved = reader->tir->macro_calls;
+  reader->tir->macro_calls = calls;
+  tvms_tir_body(reader, body);
+  reader->tir->macro_calls = saved;
+  return TVMS_NOTHING;
+}

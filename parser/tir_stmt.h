@@ -1,0 +1,64 @@
+// Statements of a PrimFunc: what tir_stmt.c and tir_assign.c share.
+#ifndef TVMS_PARSER_TIR_STMT_H
+#define TVMS_PARSER_TIR_STMT_H
+
+#include "parser/tir.h"
+
+// Head.spare of nodes while they are read.
+enum {
+  TVMS_SPARE_BOUND = 1,     // VAR, BUFFER_LOAD of a scalar: a name stands for it
+  TVMS_SPARE_OWN_DATA = 2,  // BUFFER: its pointer was made with it
+};
+
+// What a name becomes when `value` is bound to it.
+typedef tvms_value tvms_binder(tvms_reader *reader, tvms_sym name, tvms_value value,
+                               tvms_ref ref);
+
+// ---- tir_assign.c ----
+// Binds `name` in the innermost scope; a different value there is an error.
+void tvms_define(tvms_reader *reader, tvms_sym name, tvms_value value, tvms_span span);
+// Binds the names of a target to a value or to its parts. `source` is the expression that
+// gave the value, or 0.
+void tvms_bind_targets(tvms_reader *reader, tvms_ref target, tvms_value value,
+                       tvms_binder *bind, tvms_ref source);
+// Names part `i` of something that `name` stands for: name_i.
+void tvms_name_part(tvms_reader *reader, tvms_value part, tvms_sym name, uint32_t i);
+// The value of `name = value`.
+tvms_value tvms_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
+                         tvms_ref ref);
+void tvms_read_assign(tvms_reader *reader, tvms_ref ref);
+void tvms_read_aug_assign(tvms_reader *reader, tvms_ref ref);
+void tvms_read_ann_assign(tvms_reader *reader, tvms_ref ref);
+
+// ---- tir_stmt.c ----
+// The let statement: `var` has `value` for the rest of the scope.
+void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
+                    tvms_ref ref);
+void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref);
+
+// ---- tir_loop.c ----
+// `for … in range(…)`: the frame of a serial loop.
+tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call);
+
+// ---- tir_other.c ----
+// The frame of an assertion; `kind` is its error kind, or NONE.
+tvms_value tvms_assert_frame(tvms_reader *reader, tvms_value condition,
+                             tvms_value message, tvms_value kind, tvms_ref ref);
+
+// ---- tir_access.c ----
+// The store of a value that has the dtype of its place.
+void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *indices,
+                     uint32_t count, tvms_node *value,
+                     tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
+
+// ---- tir_function.c ----
+// An annotation as a variable: `T.int32` uncalled is called.
+tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
+                                tvms_ref ref);
+
+// ---- tir_buffer.c ----
+// The statement that allocates `buffer` (0.24 on).
+void tvms_emit_alloc(tvms_reader *reader, tvms_node *buffer,
+                     tvms_node *TVMS_NULLABLE annotations, tvms_ref ref);
+
+#endif
