@@ -117,37 +117,18 @@ bool tvms_legalize_pad(tvms_legal *legal) {
     return false;
   }
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  tvms_list from = tvms_te_shape(x);
+  uint32_t rank = tvms_te_shape(x).len;
   tvms_list widths = tvms_attr_list(call, TVMS_ATTR_pad_pad_width);
-  tvms_list shape = tvms_list_copy(te->unit, from.items, from.len);
-  for (uint32_t i = 0; i < from.len; i++) {
-    tvms_node *before = tvms_te_index(te, tvms_item_int(widths.items[2 * i]));
-    tvms_node *after = tvms_te_index(te, tvms_item_int(widths.items[2 * i + 1]));
-    tvms_node *sum = build(te, TVMS_NODE_ADD, from.items[i], before);
-    shape.items[i] = tvms_simplify(te->analyzer, build(te, TVMS_NODE_ADD, sum, after));
+  int64_t *before = tvms_arena_array(&te->unit->arena, int64_t, rank);
+  int64_t *after = tvms_arena_array(&te->unit->arena, int64_t, rank);
+  for (uint32_t i = 0; i < rank; i++) {
+    before[i] = tvms_item_int(widths.items[2 * i]);
+    after[i] = tvms_item_int(widths.items[2 * i + 1]);
   }
-  tvms_stage stage;
-  tvms_te_open(te, &stage, shape, "i");
-  tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
-  tvms_node *inside = NULL;
-  for (uint32_t i = 0; i < from.len; i++) {
-    int64_t before = tvms_item_int(widths.items[2 * i]);
-    if (before == 0 && tvms_item_int(widths.items[2 * i + 1]) == 0) continue;
-    tvms_node *axis = stage.axes.items[i], *first = tvms_te_index(te, before);
-    indices.items[i] = build(te, TVMS_NODE_SUB, axis, first);
-    tvms_node *low = build(te, TVMS_NODE_GE, axis, first);
-    tvms_node *end = build(te, TVMS_NODE_ADD, from.items[i], first);
-    tvms_node *high = build(te, TVMS_NODE_LT, axis, end);
-    inside = inside ? build(te, TVMS_NODE_AND, inside, low) : low;
-    inside = build(te, TVMS_NODE_AND, inside, high);
-  }
-  tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
   double fill = tvms_attr_float(call, TVMS_ATTR_pad_pad_value, 0);
-  if (inside) {
-    value = tvms_build_if_then_else(
-        te->unit, inside, value, tvms_te_const(te, value->dtype, fill), TVMS_NO_SPAN);
-  }
-  return tvms_legal_give(legal, tvms_te_close(&stage, "PadInput", value));
+  tvms_node *value = tvms_te_const(te, tvms_te_dtype(x), fill);
+  x = tvms_te_pad(te, x, before, after, value, "PadInput", "i");
+  return tvms_legal_give(legal, x);
 }
 
 // A copy with the axes of the result, and the dimension that differs replaced.

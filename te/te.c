@@ -100,6 +100,13 @@ void tvms_te_open(tvms_te *te, tvms_stage *stage, tvms_list shape, const char *a
   }
 }
 
+void tvms_te_open_named(tvms_te *te, tvms_stage *stage, tvms_list shape,
+                        const char *const *names) {
+  *stage = (tvms_stage){.te = te, .shape = shape};
+  for (uint32_t i = 0; i < shape.len; i++)
+    add_axis(stage, names[i], shape.items[i]);
+}
+
 tvms_node *tvms_te_reduce(tvms_stage *stage, const char *name, tvms_node *extent) {
   return add_axis(stage, name, extent);
 }

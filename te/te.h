@@ -61,6 +61,10 @@ void tvms_te_scalar(tvms_te *te, tvms_node *var);
 // Opens a stage with one axis per dimension, called `axis`0, `axis`1 …
 void tvms_te_open(tvms_te *te, tvms_stage *stage, tvms_list shape, const char *axis);
 
+// As tvms_te_open with a name for each axis.
+void tvms_te_open_named(tvms_te *te, tvms_stage *stage, tvms_list shape,
+                        const char *const *names);
+
 // Adds an axis to reduce over and returns its variable.
 tvms_node *tvms_te_reduce(tvms_stage *stage, const char *name, tvms_node *extent);
 

@@ -203,6 +203,39 @@ tvms_node *tvms_te_reshape(tvms_te *te, tvms_node *x, tvms_list shape) {
   return tvms_te_close(&stage, "T_reshape", tvms_te_load(te, x, indices, from.len));
 }
 
+tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
+                       const int64_t *after, tvms_node *fill, const char *name,
+                       const char *axis) {
+  if (!x || !fill) return NULL;
+  tvms_list from = tvms_te_shape(x);
+  tvms_list shape = tvms_list_copy(te->unit, from.items, from.len);
+  for (uint32_t i = 0; i < from.len; i++) {
+    tvms_node *sum =
+        build(te, TVMS_NODE_ADD, from.items[i], tvms_te_index(te, before[i]));
+    sum = build(te, TVMS_NODE_ADD, sum, tvms_te_index(te, after[i]));
+    shape.items[i] = tvms_simplify(te->analyzer, sum);
+  }
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, axis);
+  tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
+  tvms_node *inside = NULL;
+  for (uint32_t i = 0; i < from.len; i++) {
+    if (before[i] == 0 && after[i] == 0) continue;
+    tvms_node *at = stage.axes.items[i], *first = tvms_te_index(te, before[i]);
+    indices.items[i] = build(te, TVMS_NODE_SUB, at, first);
+    tvms_node *low = build(te, TVMS_NODE_GE, at, first);
+    tvms_node *end = build(te, TVMS_NODE_ADD, from.items[i], first);
+    tvms_node *high = build(te, TVMS_NODE_LT, at, end);
+    inside = inside ? build(te, TVMS_NODE_AND, inside, low) : low;
+    inside = build(te, TVMS_NODE_AND, inside, high);
+  }
+  tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
+  if (inside) {
+    value = tvms_build_if_then_else(te->unit, inside, value, fill, TVMS_NO_SPAN);
+  }
+  return tvms_te_close(&stage, name, value);
+}
+
 tvms_node *tvms_te_cast(tvms_te *te, tvms_node *x, tvms_dtype dtype, const char *name,
                         const char *axis) {
   if (!x) return NULL;

@@ -51,6 +51,12 @@ tvms_list tvms_te_reduced_shape(tvms_te *te, tvms_list shape, const bool *reduce
 tvms_node *TVMS_NULLABLE tvms_te_reshape(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                          tvms_list shape);
 
+// More elements before and behind, all `fill`; where no dimension gets any, a copy.
+tvms_node *TVMS_NULLABLE tvms_te_pad(tvms_te *te, tvms_node *TVMS_NULLABLE x,
+                                     const int64_t *before, const int64_t *after,
+                                     tvms_node *fill, const char *name,
+                                     const char *axis);
+
 // A copy with another dtype; `name` and `axis` as topi.cast or topi.math.cast have them.
 tvms_node *TVMS_NULLABLE tvms_te_cast(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                       tvms_dtype dtype, const char *name,

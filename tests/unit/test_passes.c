@@ -128,8 +128,8 @@ Test(passes, every_named_pipeline_can_be_read) {
 
 Test(passes, pipelines_may_have_blanks_and_named_parts) {
   tvms_pipeline pipeline = parse(" ToNonDataflow , lower-blocks,to-non-dataflow{} ");
-  cr_assert_eq(pipeline.count, 5);
-  cr_assert_eq(pipeline.steps[0].pass, pipeline.steps[4].pass);
+  cr_assert_eq(pipeline.count, 6);
+  cr_assert_eq(pipeline.steps[0].pass, pipeline.steps[5].pass);
   cr_assert_str_eq(pipeline.steps[1].pass->name, "LowerInitBlock");
 }
 

@@ -1,0 +1,229 @@
+// Descriptions of convolutions and pooling: windows that move over the spatial axes.
+#include "ir/object.h"
+#include "te/legalizers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_SPATIAL = 3, MOST_RANK = MOST_SPATIAL + 2 };
+
+// The attributes of convolutions of every rank stand in the same places.
+_Static_assert((int)TVMS_ATTR_conv1d_out_dtype == (int)TVMS_ATTR_conv2d_out_dtype
+                   && (int)TVMS_ATTR_conv3d_out_dtype == (int)TVMS_ATTR_conv2d_out_dtype
+                   && (int)TVMS_ATTR_conv1d_groups == (int)TVMS_ATTR_conv2d_groups
+                   && (int)TVMS_ATTR_conv3d_groups == (int)TVMS_ATTR_conv2d_groups,
+               "attributes of convolutions");
+_Static_assert((int)TVMS_ATTR_pool1d_layout == (int)TVMS_ATTR_pool2d_layout
+                   && (int)TVMS_ATTR_pool3d_layout == (int)TVMS_ATTR_pool2d_layout,
+               "attributes of pooling");
+
+// Where each axis of a layout stands: places[0] the first letter, places[1] the second,
+// then the spatial ones in the order in which they are written.
+typedef struct {
+  uint32_t places[MOST_RANK];
+  uint32_t rank;
+} layout;
+
+static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return a && b ? tvms_build_binary(te->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
+}
+
+static bool read_layout(tvms_bytes text, char first, char second, uint32_t rank,
+                        layout *result) {
+  if (text.len != rank || rank < 3 || rank > MOST_RANK) return false;
+  const char *a = memchr(text.text, first, text.len);
+  const char *b = memchr(text.text, second, text.len);
+  if (!a || !b) return false;
+  result->rank = 2;
+  result->places[0] = (uint32_t)(a - text.text);
+  result->places[1] = (uint32_t)(b - text.text);
+  for (uint32_t i = 0; i < rank; i++) {
+    if (text.text + i != a && text.text + i != b) result->places[result->rank++] = i;
+  }
+  return true;
+}
+
+static int64_t item(tvms_list list, uint32_t i) {
+  return tvms_item_int(list.items[i]);
+}
+
+typedef struct {
+  tvms_legal *legal;
+  tvms_te *te;
+  tvms_node *data;
+  layout at;
+  uint32_t spatial;
+  tvms_list strides;
+  tvms_list dilation;
+  tvms_list padding;  // before each axis, then behind each
+} windows;
+
+static tvms_node *pad(const windows *w, tvms_node *fill, const char *axis) {
+  int64_t before[MOST_RANK] = {0}, after[MOST_RANK] = {0};
+  for (uint32_t i = 0; i < w->spatial; i++) {
+    before[w->at.places[2 + i]] = item(w->padding, i);
+    after[w->at.places[2 + i]] = item(w->padding, w->spatial + i);
+  }
+  return tvms_te_pad(w->te, w->data, before, after, fill, "pad_temp", axis);
+}
+
+// Where the window that belongs to `axis` is at its step `step`.
+static tvms_node *place(const windows *w, uint32_t i, tvms_node *axis,
+                        tvms_node *step) {
+  tvms_node *start =
+      build(w->te, TVMS_NODE_MUL, axis, tvms_te_index(w->te, item(w->strides, i)));
+  tvms_node *inside =
+      build(w->te, TVMS_NODE_MUL, step, tvms_te_index(w->te, item(w->dilation, i)));
+  return build(w->te, TVMS_NODE_ADD, start, inside);
+}
+
+static bool open_windows(windows *w, tvms_legal *legal, tvms_bytes text,
+                         tvms_bytes out_text) {
+  *w = (windows){.legal = legal, .te = &legal->te};
+  const tvms_node *arg = tvms_legal_arg(legal, 0);
+  if (!tvms_bytes_same(text, out_text)) return false;
+  tvms_list shape = tvms_as_shape_expr(tvms_as_sinfo_tensor(arg->sinfo)->shape)->values;
+  if (!read_layout(text, 'N', 'C', shape.len, &w->at)) return false;
+  w->spatial = shape.len - 2;
+  w->data = tvms_legal_tensor(legal, arg);
+  return true;
+}
+
+static tvms_node *cast_to(tvms_te *te, tvms_dtype dtype, tvms_node *value) {
+  return value ? tvms_build_cast(te->unit, dtype, value, TVMS_NO_SPAN) : NULL;
+}
+
+// Opens the stage of a convolution; fills in the reduced axes: channel, then spatial, made
+// in the order in which the layout has them.
+static void open_conv(windows *w, tvms_stage *stage, tvms_list shape, tvms_node *filter,
+                      const layout *filter_at, tvms_node *reduced[]) {
+  static const char *const axes[MOST_RANK] = {"nn", "ff", "yy", "xx", "zz"};
+  static const char *const steps[MOST_RANK] = {"", "rc", "ry", "rx", "rz"};
+  const char *names[MOST_RANK];
+  for (uint32_t i = 0; i < w->at.rank; i++)
+    names[w->at.places[i]] = axes[i];
+  tvms_te_open_named(w->te, stage, shape, names);
+  tvms_list dims = tvms_te_shape(filter);
+  for (uint32_t axis = 0; axis < w->at.rank; axis++) {
+    for (uint32_t i = 1; i < w->at.rank; i++) {
+      if (w->at.places[i] != axis) continue;
+      reduced[i - 1] =
+          tvms_te_reduce(stage, steps[i], dims.items[filter_at->places[i]]);
+    }
+  }
+}
+
+static const char *conv_name(const windows *w, int64_t groups, tvms_bytes text,
+                             char *buffer, size_t size) {
+  int len =
+      snprintf(buffer, size, "%sconv%ud_", groups > 1 ? "group_" : "", w->spatial);
+  for (uint32_t i = 0; i < text.len; i++) {
+    buffer[len + (int)i] = (char)(text.text[i] | 0x20);
+  }
+  buffer[len + (int)text.len] = '\0';
+  return buffer;
+}
+
+// The channel of the data that belongs to filter `filter_axis` and channel `rc` of it.
+static tvms_node *channel_of(const windows *w, int64_t groups, tvms_node *filter_axis,
+                             tvms_node *filters, tvms_node *rc, tvms_node *channels) {
+  if (groups == 1) return rc;
+  tvms_node *share =
+      build(w->te, TVMS_NODE_FLOOR_DIV, filters, tvms_te_index(w->te, groups));
+  tvms_node *group = build(w->te, TVMS_NODE_FLOOR_DIV, filter_axis, share);
+  return build(w->te, TVMS_NODE_ADD, build(w->te, TVMS_NODE_MUL, group, channels), rc);
+}
+
+bool tvms_legalize_conv(tvms_legal *legal) {
+  static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
+  const tvms_call *call = legal->call;
+  tvms_bytes text = tvms_attr_text(call, TVMS_ATTR_conv2d_data_layout);
+  tvms_bytes filter_text = tvms_attr_text(call, TVMS_ATTR_conv2d_kernel_layout);
+  windows w;
+  layout filter_at;
+  tvms_list shape;
+  bool fine =
+      open_windows(&w, legal, text, tvms_attr_text(call, TVMS_ATTR_conv2d_out_layout))
+      && read_layout(filter_text, 'O', 'I', w.at.rank, &filter_at)
+      && tvms_legal_result_shape(legal, &shape);
+  if (!fine) return false;
+  legal->name = names[w.spatial - 1];
+  tvms_te *te = w.te;
+  tvms_node *filter = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
+  w.strides = tvms_attr_list(call, TVMS_ATTR_conv2d_strides);
+  w.padding = tvms_attr_list(call, TVMS_ATTR_conv2d_padding);
+  w.dilation = tvms_attr_list(call, TVMS_ATTR_conv2d_dilation);
+  int64_t groups = tvms_attr_int(call, TVMS_ATTR_conv2d_groups, 1);
+  tvms_node *padded = pad(&w, tvms_te_const(te, tvms_te_dtype(w.data), 0), "i");
+  tvms_stage stage;
+  tvms_node *reduced[MOST_RANK];
+  open_conv(&w, &stage, shape, filter, &filter_at, reduced);
+  tvms_node *const *axes = stage.axes.items;
+  tvms_list dims = tvms_te_shape(filter);
+  tvms_node *data_at[MOST_RANK], *weight_at[MOST_RANK];
+  data_at[w.at.places[0]] = axes[w.at.places[0]];
+  data_at[w.at.places[1]] =
+      channel_of(&w, groups, axes[w.at.places[1]], dims.items[filter_at.places[0]],
+                 reduced[0], dims.items[filter_at.places[1]]);
+  weight_at[filter_at.places[0]] = axes[w.at.places[1]];
+  weight_at[filter_at.places[1]] = reduced[0];
+  for (uint32_t i = 0; i < w.spatial; i++) {
+    uint32_t at = w.at.places[2 + i];
+    data_at[at] = place(&w, i, axes[at], reduced[1 + i]);
+    weight_at[filter_at.places[2 + i]] = reduced[1 + i];
+  }
+  tvms_dtype dtype = tvms_legal_result_dtype(legal);
+  tvms_node *x = cast_to(te, dtype, tvms_te_load(te, padded, data_at, w.at.rank));
+  tvms_node *y = cast_to(te, dtype, tvms_te_load(te, filter, weight_at, w.at.rank));
+  char name[64];
+  conv_name(&w, groups, text, name, sizeof name);
+  tvms_node *product = build(te, TVMS_NODE_MUL, x, y);
+  return tvms_legal_give(legal,
+                         tvms_te_close_fold(&stage, name, TVMS_FOLD_SUM, product));
+}
+
+static bool is_padded(const windows *w) {
+  for (uint32_t i = 0; i < w->padding.len; i++) {
+    if (item(w->padding, i)) return true;
+  }
+  return false;
+}
+
+// Rounding the size up has no description.
+bool tvms_legalize_max_pool(tvms_legal *legal) {
+  static const char *const names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
+  const tvms_call *call = legal->call;
+  windows w;
+  tvms_list shape;
+  if (tvms_attr_bool(call, TVMS_ATTR_pool2d_ceil_mode)) return false;
+  tvms_bytes text = tvms_attr_text(call, TVMS_ATTR_pool2d_layout);
+  if (!open_windows(&w, legal, text, tvms_attr_text(call, TVMS_ATTR_pool2d_out_layout))
+      || !tvms_legal_result_shape(legal, &shape)) {
+    return false;
+  }
+  legal->name = names[w.spatial - 1];
+  tvms_te *te = w.te;
+  tvms_list sizes = tvms_attr_list(call, TVMS_ATTR_pool2d_pool_size);
+  w.strides = tvms_attr_list(call, TVMS_ATTR_pool2d_strides);
+  w.dilation = tvms_attr_list(call, TVMS_ATTR_pool2d_dilation);
+  w.padding = tvms_attr_list(call, TVMS_ATTR_pool2d_padding);
+  tvms_node *least =
+      tvms_build_min_value(te->unit, tvms_te_dtype(w.data), TVMS_NO_SPAN);
+  tvms_node *data = is_padded(&w) ? pad(&w, least, "ax") : w.data;
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
+  for (uint32_t i = 0; i < w.spatial; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "rv%u", i);
+    tvms_node *step = tvms_te_reduce(&stage, name, tvms_te_index(te, item(sizes, i)));
+    uint32_t at = w.at.places[2 + i];
+    indices.items[at] = place(&w, i, stage.axes.items[at], step);
+  }
+  tvms_node *rule =
+      tvms_object_str_new(te->unit, "meta_schedule.pool_max", 22, TVMS_NO_SPAN);
+  stage.annotations = tvms_map_with(te->unit, NULL, "schedule_rule", rule);
+  tvms_node *value = data ? tvms_te_load(te, data, indices.items, indices.len) : NULL;
+  return tvms_legal_give(legal,
+                         tvms_te_close_fold(&stage, "pool_max", TVMS_FOLD_MAX, value));
+}
