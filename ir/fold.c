@@ -346,7 +346,11 @@ tvms_node *TVMS_NULLABLE tvms_build_ceil_div(tvms_unit *unit, tvms_node *a,
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_node(tvms_unit *unit, tvms_node_kind kind,
-                                         tvms_node *a, tvms_node *b, tvms_span span) {
+                                         tvms_node *a, tvms_node *TVMS_NULLABLE b,
+                                         tvms_span span) {
+  if (kind == TVMS_NODE_NOT) {
+    return want_bool(unit, a, "not", span) ? tvms_not_raw(unit, a, span) : NULL;
+  }
   bool logical = kind == TVMS_NODE_AND || kind == TVMS_NODE_OR;
   if (logical && !check_operands(unit, kind, a, b, span)) return NULL;
   if (!tvms_dtype_same(a->dtype, b->dtype)) {

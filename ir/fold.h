@@ -94,8 +94,10 @@ tvms_node *TVMS_NULLABLE tvms_build_isfinite(tvms_unit *unit, tvms_node *a,
 
 // ---- The capitalised constructors: T.Add, T.Select, T.Ramp … never fold, but check ----
 
+// NOT takes no `b`.
 tvms_node *TVMS_NULLABLE tvms_build_node(tvms_unit *unit, tvms_node_kind kind,
-                                         tvms_node *a, tvms_node *b, tvms_span span);
+                                         tvms_node *a, tvms_node *TVMS_NULLABLE b,
+                                         tvms_span span);
 tvms_node *TVMS_NULLABLE tvms_build_select(tvms_unit *unit, tvms_node *condition,
                                            tvms_node *true_value,
                                            tvms_node *false_value, tvms_span span);

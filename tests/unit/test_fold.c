@@ -163,4 +163,7 @@ Test(fold, choice_by_a_constant) {
   cr_assert_str_eq(sexpr_text(&unit, node), "(cast:float32 x)");
   cr_assert_null(tvms_build_if_then_else(&unit, x, x, x, TVMS_NO_SPAN));
   cr_assert_null(tvms_build_select(&unit, yes, x, f, TVMS_NO_SPAN));
+  tvms_node *not = tvms_build_node(&unit, TVMS_NODE_NOT, yes, NULL, TVMS_NO_SPAN);
+  cr_assert_str_eq(sexpr_text(&unit, not ), "(not true)");
+  cr_assert_null(tvms_build_node(&unit, TVMS_NODE_NOT, x, NULL, TVMS_NO_SPAN));
 }
