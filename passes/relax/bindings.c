@@ -10,7 +10,7 @@ static tvms_memory *memory_of(tvms_binder *binder) {
   return &binder->unit->context->memory;
 }
 
-void tvms_emit_binding(tvms_binder *binder, tvms_node *binding) {
+void tvms_binder_add(tvms_binder *binder, tvms_node *binding) {
   tvms_push(memory_of(binder), &binder->bindings, binding);
   if (binding->kind != TVMS_NODE_VAR_BINDING) return;
   const tvms_var_binding *bound = tvms_as_var_binding(binding);
@@ -28,7 +28,7 @@ static tvms_node *rewrite_block(tvms_rewriter *rewriter, tvms_node *node) {
   bool same = true;
   for (uint32_t i = 0; i < old->bindings.len; i++) {
     tvms_node *binding = tvms_rewrite(rewriter, old->bindings.items[i]);
-    if (binding) tvms_emit_binding(binder, binding);
+    if (binding) tvms_binder_add(binder, binding);
     same &= binding == old->bindings.items[i];
   }
   same &= binder->bindings.len == old->bindings.len;
@@ -74,7 +74,7 @@ static tvms_sym fresh_name(tvms_binder *binder, const char *name) {
   return tvms_symbol(context, text, (size_t)len);
 }
 
-tvms_node *tvms_emit(tvms_binder *binder, tvms_node *value, const char *name) {
+tvms_node *tvms_binder_emit(tvms_binder *binder, tvms_node *value, const char *name) {
   tvms_node *var = tvms_var_new(binder->unit, fresh_name(binder, name), (tvms_dtype){0},
                                 value->span);
   var->sinfo = value->sinfo;
@@ -82,7 +82,7 @@ tvms_node *tvms_emit(tvms_binder *binder, tvms_node *value, const char *name) {
   tvms_var_binding *binding = tvms_make(binder->unit, VAR_BINDING, value->span);
   binding->value = value;
   binding->var = var;
-  tvms_emit_binding(binder, &binding->head);
+  tvms_binder_add(binder, &binding->head);
   return var;
 }
 

@@ -13,7 +13,7 @@ typedef struct {
 } tvms_binding_vec;
 
 // A rewriter that knows the block it is in. `rewriter.self` is the binder; set hooks for
-// CALL and so on, which may call tvms_emit.
+// CALL and so on, which may call tvms_binder_emit.
 typedef struct {
   tvms_rewriter rewriter;
   tvms_unit *unit;
@@ -34,10 +34,10 @@ void tvms_binder_fini(tvms_binder *binder);
 
 // Binds `value`, which has its StructInfo, to a new variable before the binding being
 // rewritten, and returns the variable. Its name is `name`, name1, name2 …
-tvms_node *tvms_emit(tvms_binder *binder, tvms_node *value, const char *name);
+tvms_node *tvms_binder_emit(tvms_binder *binder, tvms_node *value, const char *name);
 
 // Adds a finished binding to the block being made.
-void tvms_emit_binding(tvms_binder *binder, tvms_node *binding);
+void tvms_binder_add(tvms_binder *binder, tvms_node *binding);
 
 // The value behind a variable that is bound in the block, through copies; else the node.
 const tvms_node *tvms_value_of(const tvms_binder *binder, const tvms_node *node);

@@ -54,7 +54,7 @@ static tvms_node *allocate(destination *d, tvms_node *type) {
   if (unit->dialect >= TVMS_DIALECT_25) {
     tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
   }
-  return tvms_emit(d->binder, with_sinfo(call, type), "alloc");
+  return tvms_binder_emit(d->binder, with_sinfo(call, type), "alloc");
 }
 
 // Allocates what a result of this type needs and returns the value that stands for it.
@@ -114,7 +114,7 @@ static void emit_call(destination *d) {
                                   args.items, args.len, d->call->head.span);
   tvms_vec_free(memory, &args);
   call->sinfo = &tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN)->head;
-  tvms_emit(d->binder, call, "_");
+  tvms_binder_emit(d->binder, call, "_");
 }
 
 static tvms_node *rewrite_call(tvms_rewriter *rewriter, tvms_node *node) {

@@ -440,7 +440,7 @@ static tvms_sym make_function(fusion *f, group *g) {
 static tvms_node *emit_as(fusion *f, tvms_node *value, bool dataflow) {
   bool before = f->binder.dataflow;
   f->binder.dataflow = dataflow;
-  tvms_node *var = tvms_emit(&f->binder, value, dataflow ? "lv" : "gv");
+  tvms_node *var = tvms_binder_emit(&f->binder, value, dataflow ? "lv" : "gv");
   f->binder.dataflow = before;
   return var;
 }
@@ -511,7 +511,7 @@ static void emit_group(fusion *f, uint32_t root) {
   }
   if (single) {
     emit_needs(f, single);
-    tvms_emit_binding(&f->binder, tvms_rewrite(&f->binder.rewriter, single));
+    tvms_binder_add(&f->binder, tvms_rewrite(&f->binder.rewriter, single));
   } else if (g && g->outputs.len) {
     emit_call(f, g);
   }
