@@ -12,7 +12,7 @@ static bool is_python(const tvms_source *source) {
   return len > 3 && strcmp(source->name + len - 3, ".py") == 0;
 }
 
-tvms_program *tvms_load(tvms_run *run, tvms_source *source) {
+tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
   tvms_read_options options = {
       .from = dialect_of(run->options.from),
       .dialect = dialect_of(run->options.dialect),

@@ -8,7 +8,7 @@
 // Reads and verifies `source` as the options say. What is wrong is reported; a caller that
 // writes something looks at run->context->diags.errors first. Never NULL; the program
 // lives as long as the context.
-tvms_program *tvms_load(tvms_run *run, tvms_source *source);
+tvms_program *tvms_load_program(tvms_run *run, tvms_source *source);
 
 // The release that a verb writes: --dialect, or else the one that was read.
 tvms_dialect tvms_written_dialect(const tvms_run *run, const tvms_program *program);

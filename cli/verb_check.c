@@ -10,12 +10,12 @@
 enum { MOST_ROUNDS = 10 };
 
 static tvms_status check_source(tvms_run *run, tvms_source *source) {
-  (void)tvms_load(run, source);
+  (void)tvms_load_program(run, source);
   return TVMS_OK;
 }
 
 static tvms_status diff_source(tvms_run *run, tvms_source *source) {
-  (void)tvms_load(run, source);
+  (void)tvms_load_program(run, source);
   tvms_diags_sort(&run->context->diags);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);
@@ -29,7 +29,7 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
 
 // Applies what can be applied. Findings are shown only when nothing is left to mend.
 static tvms_status fix_source(tvms_run *run, tvms_source *source) {
-  (void)tvms_load(run, source);
+  (void)tvms_load_program(run, source);
   tvms_diags_sort(&run->context->diags);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);

@@ -122,8 +122,8 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
   tvms_source *right = tvms_source_read(&run->context->memory, other);
   if (!right) return tvms_complain_io(run, other);
   diffing d = {.run = run, .left = source, .right = right};
-  const tvms_program *left_program = tvms_load(run, source);
-  const tvms_program *right_program = tvms_load(run, right);
+  const tvms_program *left_program = tvms_load_program(run, source);
+  const tvms_program *right_program = tvms_load_program(run, right);
   if (run->context->diags.errors) return TVMS_FOUND_ERRORS;
   d.dialect = tvms_written_dialect(run, right_program);
   diff_programs(&d, left_program, right_program);

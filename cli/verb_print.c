@@ -4,7 +4,7 @@
 #include "printer/print.h"
 
 static tvms_status print_source(tvms_run *run, tvms_source *source) {
-  tvms_program *program = tvms_load(run, source);
+  tvms_program *program = tvms_load_program(run, source);
   if (run->context->diags.errors) return TVMS_OK;
   tvms_print_options options = {
       .dialect = tvms_written_dialect(run, program),
