@@ -136,6 +136,8 @@ def measure(build, folder, report, with_stock):
         report.row(f"lex, {label}", own["lex"], path, whole_lex / own["lex"], 0.8, "limit")
         whole = least["lex + intern + parse"]
         report.row(f"text to surface tree, {label}", own["parse"], path, whole / own["parse"], 0.5, "limit")
+    peaks = [process([stages, path, "once"], 3)[2] for path in (one, sixteen)]
+    report.facts["text to surface tree: peak bytes of memory per byte of text (goal at most 12)"] = f"{(peaks[1] - peaks[0]) / 15e6:.1f}"
     memory = {}
     for path, label, runs in ((one, "1 MB", 9), (sixteen, "16 MB", 3)):
         floor, _, _ = process([limit, "print", path], runs)
