@@ -110,6 +110,9 @@ static tvms_indent find_line(tvms_layout *layout) {
   for (;;) {
     const char *at = lexer->cursor;
     tvms_indent indent = measure(&at);
+    while (*at == '\0' && at < lexer->end) {
+      at++;  // has been reported
+    }
     if (*at == '#') {
       const unsigned char *begin = (const unsigned char *)at;
       at = (const char *)tvms_lex_comment(lexer, begin, begin);
@@ -359,9 +362,17 @@ static bool goes_on(tvms_token_kind kind) {
 
 // Reads the first token of a logical line, or what indentation gives before it.
 static bool first_of_line(tvms_layout *layout, tvms_token *token) {
-  if (layout->at_line_start && begin_line(layout, token)) return true;
-  if (layout->dedenting && dedent(layout, token)) return true;
-  *token = read(layout);
+  do {
+    if (layout->at_line_start && begin_line(layout, token)) return true;
+    if (layout->dedenting && dedent(layout, token)) return true;
+    *token = read(layout);
+    // A line of nothing but joined lines is blank.
+    layout->at_line_start = token->kind == TVMS_TOK_NEWLINE;
+    if (token->kind == TVMS_TOK_END) {
+      layout->dedenting = layout->indents.len > 1;
+      layout->line = (tvms_indent){0};
+    }
+  } while (layout->at_line_start || layout->dedenting);
   if (token->kind == TVMS_TOK_END) return true;
   layout->begun = true;
   layout->before = layout->first;

@@ -314,7 +314,7 @@ static const char *skip_formatted(tvms_lexer *lexer, string_form form, int depth
   const char *at = form.body;
   while (at < lexer->end && !closes(form, at)) {
     if (form.width == 1 && ends_line(*at)) return at;
-    if (*at == '\\' && !form.raw && at[1] != '{' && at[1] != '}') {
+    if (*at == '\\' && at[1] != '{' && at[1] != '}') {
       at = skip_escape(lexer, at);
     } else if (*at == '{' && at[1] != '{') {
       at = skip_field(lexer, form, at + 1, depth);

@@ -1,8 +1,29 @@
 // Text to surface tree: never a crash; every node lies inside the text and inside what
 // holds it, and a text without a reported error has no ERROR node.
 #include "fuzz.h"
-
 #include "grammar/surface.h"
+
+// Values of literals, and expressions inside strings, must be had whatever they hold.
+static void read_literal(tvms_surface *surface, tvms_ref ref) {
+  tvms_context *context = surface->context;
+  uint64_t number;
+  tvms_span inside;
+  switch ((int)tvms_surf_at(surface, ref)->kind) {
+  case TVMS_SURF_INT: (void)tvms_surf_int(surface, ref, &number); return;
+  case TVMS_SURF_FLOAT: (void)tvms_surf_float(surface, ref); return;
+  case TVMS_SURF_STRING:
+    if (tvms_surf_string_inside(surface, ref, &inside)) {
+      (void)tvms_surface_parse_expression(surface, inside);
+    }
+    (void)tvms_surf_string(surface, ref, &context->scratch);
+    return;
+  case TVMS_SURF_STRINGS:
+    (void)tvms_surf_is_fstring(surface, ref);
+    (void)tvms_surf_string(surface, ref, &context->scratch);
+    return;
+  default: return;
+  }
+}
 
 void fuzz_one(fuzz_input *input) {
   tvms_source *source =
@@ -16,12 +37,16 @@ void fuzz_one(fuzz_input *input) {
     FUZZ_CHECK(node->begin <= node->end && node->end <= source->size);
     FUZZ_CHECK(!sound || node->kind != TVMS_SURF_ERROR);
   }
+  tvms_surface_own_comments(&surface);
   for (uint32_t i = 0; i < surface.comment_count; i++) {
     const tvms_comment *comment = &surface.comments[i];
     FUZZ_CHECK(comment->begin < comment->end && source->text[comment->begin] == '#');
   }
   for (tvms_diag *diag = input->context.diags.first; diag; diag = diag->next) {
     FUZZ_CHECK(diag->span.begin <= diag->span.end && diag->span.end <= source->size);
+  }
+  for (uint32_t i = 1, count = surface.count; i < count; i++) {
+    read_literal(&surface, i);
   }
   tvms_surface_fini(&surface);
 }
