@@ -2,6 +2,7 @@
 #include "structinfo/normalize.h"
 
 #include "ir/build.h"
+#include "support/strbuf.h"
 
 #include <stdio.h>
 
@@ -120,6 +121,7 @@ static tvms_list take_blocks(tvms_builder *builder, uint32_t first) {
   uint32_t kept = first;
   for (uint32_t i = first; i < builder->blocks.len; i++) {
     tvms_node *block = builder->blocks.items[i];
+    if (tvms_as_binding_block(block)->bindings.len == 0) continue;
     tvms_node **last = kept > first ? &builder->blocks.items[kept - 1] : NULL;
     if (last && (*last)->flags == block->flags) {
       *last = merge(builder, *last, block);
@@ -147,6 +149,60 @@ tvms_node *tvms_builder_end_seq(tvms_builder *builder, tvms_node *body,
   node->head.sinfo = tvms_builder_erase(builder, type);
   builder->symbols.len = seq.first_symbol;
   return &node->head;
+}
+
+// The list that holds the last binding of the sequence being built, or NULL.
+static tvms_node ***last_list(tvms_builder *builder, uint32_t **len) {
+  tvms_open_block *block = tvms_builder_block(builder);
+  if (block->bindings.len > 0) {
+    *len = &block->bindings.len;
+    return &block->bindings.items;
+  }
+  if (builder->blocks.len == builder->seqs.items[builder->seqs.len - 1].first_block) {
+    return NULL;
+  }
+  tvms_node *last = builder->blocks.items[builder->blocks.len - 1];
+  *len = &tvms_as_binding_block(last)->bindings.len;
+  return &tvms_as_binding_block(last)->bindings.items;
+}
+
+static tvms_node *bound_var(const tvms_node *binding) {
+  return binding->kind == TVMS_NODE_MATCH_CAST ? tvms_as_match_cast(binding)->var
+                                               : tvms_as_var_binding(binding)->var;
+}
+
+static tvms_sym with_suffix(tvms_context *context, tvms_sym name, const char *suffix) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context->memory);
+  tvms_strbuf_puts(&text, tvms_text(context, name));
+  tvms_strbuf_puts(&text, suffix);
+  tvms_sym result = tvms_symbol(context, text.text, text.len);
+  tvms_strbuf_fini(&text);
+  return result;
+}
+
+tvms_node *TVMS_NULLABLE tvms_builder_end_branch(tvms_builder *builder,
+                                                 const char *suffix, tvms_sym *name,
+                                                 tvms_span span) {
+  uint32_t *len = NULL;
+  tvms_node ***list = last_list(builder, &len);
+  tvms_node *binding = list ? (*list)[*len - 1] : NULL;
+  tvms_node *var = binding ? bound_var(binding) : NULL;
+  if (!var || var->flags & TVMS_FLAG_DATAFLOW) {
+    tvms_builder_end_seq(builder, tvms_shape_value(builder->unit, NULL, 0, span), span);
+    return NULL;
+  }
+  *name = tvms_as_var(var)->name;
+  tvms_node *body = var;
+  tvms_node *value = NULL;
+  if (binding->kind == TVMS_NODE_VAR_BINDING) value = tvms_as_var_binding(binding)->value;
+  if (value && tvms_is_leaf_or_tuple(value)) {
+    --*len;
+    body = value;
+  } else {
+    tvms_as_var(var)->name = with_suffix(builder->unit->context, *name, suffix);
+  }
+  return tvms_builder_end_seq(builder, body, span);
 }
 
 // ---- Names ----
@@ -234,6 +290,13 @@ static tvms_node *normalize_var(tvms_builder *builder, tvms_node *value) {
   return &tuple->head;
 }
 
+static tvms_node *normalize_if(tvms_builder *builder, tvms_node *value) {
+  tvms_if *branch = tvms_as_if(value);
+  // The node is still being built: nothing else refers to it.
+  branch->condition = bind_part(builder, branch->condition);
+  return value;
+}
+
 // A sequence (an expanded macro) dissolves into the current block.
 static tvms_node *normalize_seq(tvms_builder *builder, const tvms_node *value) {
   const tvms_seq_expr *seq = tvms_as_seq_expr(value);
@@ -255,6 +318,7 @@ tvms_node *tvms_builder_normalize(tvms_builder *builder, tvms_node *value) {
     case TVMS_NODE_CALL: result = normalize_call(builder, value); break;
     case TVMS_NODE_TUPLE: result = normalize_tuple(builder, value); break;
     case TVMS_NODE_TUPLE_GET_ITEM: result = normalize_item(builder, value); break;
+    case TVMS_NODE_IF: result = normalize_if(builder, value); break;
     case TVMS_NODE_VAR: result = normalize_var(builder, value); break;
     case TVMS_NODE_SEQ_EXPR: result = normalize_seq(builder, value); break;
     default: break;

@@ -50,6 +50,13 @@ void tvms_builder_define(tvms_builder *builder, const tvms_node *sinfo);
 void tvms_builder_begin_seq(tvms_builder *builder);
 tvms_node *tvms_builder_end_seq(tvms_builder *builder, tvms_node *body, tvms_span span);
 
+// Ends a branch of an If: its last binding gives the branch its value and the If its name.
+// `suffix` ("_then") is added to the name of the variable that stays in the branch.
+// Returns NULL if there is no last binding or its variable belongs to a dataflow block.
+tvms_node *TVMS_NULLABLE tvms_builder_end_branch(tvms_builder *builder,
+                                                 const char *suffix, tvms_sym *name,
+                                                 tvms_span span);
+
 // Ends the current block and opens one of another kind.
 void tvms_builder_switch(tvms_builder *builder, bool dataflow);
 static inline tvms_open_block *tvms_builder_block(tvms_builder *builder) {
