@@ -6,6 +6,7 @@
 #include "parser/calls.h"
 
 #include "ir/tir_op.h"
+#include "parser/relax.h"
 #include "parser/tir.h"
 
 #include <ctype.h>
@@ -384,6 +385,11 @@ tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespac
   if (namespace_ == TVMS_NS_T) {
     const tvms_name *text = tvms_name_of(&reader->context->names, name);
     tvms_value value = tvms_spelled_operator(reader, text->text, text->len);
+    if (tvms_value_is_known(value)) return value;
+  }
+  const char *path = tvms_namespace_text(namespace_);
+  if (path[0] == 'R') {
+    tvms_value value = tvms_relax_operator_named(reader, path, name);
     if (tvms_value_is_known(value)) return value;
   }
   return tvms_unknown_name(reader, namespace_, name, ref);

@@ -291,6 +291,7 @@ struct tvms_reader {
   bool failed;      // something of the current function is unknown: it cannot be built
   struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
   struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
+  const void **op_signatures;  // of Relax operators, by opcode; see relax_signature.c
 };
 
 void tvms_scope_push(tvms_reader *reader);

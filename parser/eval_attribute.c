@@ -76,8 +76,6 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   switch (object.kind) {
   case TVMS_VALUE_UNKNOWN: return object;
   case TVMS_VALUE_NAMESPACE:
-    if (object.as.i == TVMS_NS_R)
-      return tvms_relax_attribute(reader, object, name, ref);
     if (object.as.i == TVMS_NS_Axis) {
       return (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
     }
@@ -85,7 +83,11 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   case TVMS_VALUE_OPERATOR: return tvms_spelled_attribute(reader, object, name, ref);
   case TVMS_VALUE_RELAX: return tvms_relax_attribute(reader, object, name, ref);
   case TVMS_VALUE_PYTHON: return tvms_python_attribute(reader, object, name, ref);
-  case TVMS_VALUE_NODE: return tvms_node_attribute(reader, object.as.node, name, ref);
+  case TVMS_VALUE_NODE:
+    if (tvms_is_relax_expr(object.as.node)) {
+      return tvms_relax_attribute(reader, object, name, ref);
+    }
+    return tvms_node_attribute(reader, object.as.node, name, ref);
   case TVMS_VALUE_MODULE: return module_attribute(reader, object, name, ref);
   case TVMS_VALUE_META:
     if (name == TVMS_SYM_value) return object.as.items[0];

@@ -307,6 +307,10 @@ void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
   tvms_diag *diag =
       tvms_report(diags, TVMS_D_undefined_name, span, tvms_text(reader->context, name));
   const char *near = nearest_binding(reader, name);
+  if (reader->relax) {
+    tvms_relax_suspect_name(reader, diag, name, span, near);
+    return;
+  }
   if (!near) return;
   tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
   tvms_diag_fix(diags, diag, span, false, "%s", near);

@@ -35,7 +35,7 @@ tvms_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
 tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                               tvms_value b, tvms_ref ref);
 tvms_value tvms_make_set(tvms_value items);
-const char *tvms_operator_text(tvms_surf_op op);
+const char *tvms_operator_spelling(tvms_surf_op op);
 
 // ---- eval_subscript.c, eval_attribute.c ----
 tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object,

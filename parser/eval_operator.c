@@ -20,7 +20,7 @@ static bool is_relax_operand(const tvms_reader *reader, tvms_value value) {
 
 static tvms_value bad_operands(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                                tvms_value b, tvms_ref ref) {
-  tvms_complain(reader, bad_operands, ref, tvms_operator_text(op),
+  tvms_complain(reader, bad_operands, ref, tvms_operator_spelling(op),
                 tvms_describe_value(reader, a), tvms_describe_value(reader, b));
   return TVMS_UNKNOWN;
 }
@@ -223,7 +223,7 @@ tvms_value tvms_apply_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
     return tvms_value_node(
         tvms_build_node(reader->unit, TVMS_NODE_NOT, node, NULL, span));
   default:
-    tvms_complain(reader, bad_operand, ref, tvms_operator_text(op),
+    tvms_complain(reader, bad_operand, ref, tvms_operator_spelling(op),
                   tvms_describe_value(reader, a));
     return TVMS_UNKNOWN;
   }

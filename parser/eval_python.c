@@ -22,7 +22,7 @@ static const char *const operator_texts[] = {
     [TVMS_OP_IS_NOT] = "is not",
 };
 
-const char *tvms_operator_text(tvms_surf_op op) {
+const char *tvms_operator_spelling(tvms_surf_op op) {
   const char *text =
       op < sizeof operator_texts / sizeof *operator_texts ? operator_texts[op] : NULL;
   return text ? text : "?";
@@ -30,7 +30,7 @@ const char *tvms_operator_text(tvms_surf_op op) {
 
 static tvms_value no_such_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                                    tvms_value b, tvms_ref ref) {
-  tvms_complain(reader, bad_operands, ref, tvms_operator_text(op),
+  tvms_complain(reader, bad_operands, ref, tvms_operator_spelling(op),
                 tvms_describe_value(reader, a), tvms_describe_value(reader, b));
   return TVMS_UNKNOWN;
 }
@@ -418,7 +418,7 @@ tvms_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
   if (a.kind == TVMS_VALUE_FLOAT && op != TVMS_OP_INVERT) {
     return tvms_value_float(op == TVMS_OP_NEGATE ? -a.as.f : a.as.f);
   }
-  tvms_complain(reader, bad_operand, ref, tvms_operator_text(op),
+  tvms_complain(reader, bad_operand, ref, tvms_operator_spelling(op),
                 tvms_describe_value(reader, a));
   return TVMS_UNKNOWN;
 }

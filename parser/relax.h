@@ -44,4 +44,17 @@ tvms_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
 tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
                                                 const tvms_member *member);
 
+// Expands the body of an R.macro in place; its value is what it returns.
+tvms_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
+
+// The operator that stands below R or a namespace of it under `name`, as a callable; the
+// unknown value, silently, if there is none.
+tvms_value tvms_relax_operator_named(tvms_reader *reader, const char *path,
+                                     tvms_sym name);
+
+// Remembers an undefined name of a Relax function that was just reported; `near` is the
+// nearest name in scope, suggested unless its surroundings explain it better.
+void tvms_relax_suspect_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
+                             tvms_span span, const char *TVMS_NULLABLE near);
+
 #endif

@@ -187,7 +187,7 @@ tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value
   }
   tvms_layout_spec left, right;
   if (op != TVMS_OP_ADD) {
-    tvms_complain(reader, bad_operands, ref, tvms_operator_text(op),
+    tvms_complain(reader, bad_operands, ref, tvms_operator_spelling(op),
                   tvms_describe_value(reader, a), tvms_describe_value(reader, b));
     return failed(reader);
   }

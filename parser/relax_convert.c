@@ -1,0 +1,284 @@
+// From evaluated values to values of Relax.
+#include "ir/fold.h"
+#include "parser/relax_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+bool tvms_is_relax_expr(const tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_VAR:
+  case TVMS_NODE_CALL: return node->sinfo && tvms_dtype_is_void(node->dtype);
+  case TVMS_NODE_CONSTANT:
+  case TVMS_NODE_SHAPE_EXPR:
+  case TVMS_NODE_PRIM_VALUE:
+  case TVMS_NODE_DTYPE_IMM:
+  case TVMS_NODE_TUPLE:
+  case TVMS_NODE_TUPLE_GET_ITEM:
+  case TVMS_NODE_IF:
+  case TVMS_NODE_SEQ_EXPR:
+  case TVMS_NODE_FUNCTION:
+  case TVMS_NODE_EXTERN_FUNC: return true;
+  default: return false;
+  }
+}
+
+// True for values of TIR: what may stand in a shape or as a scalar.
+static bool is_tir_expr(const tvms_node *node) {
+  return tvms_class_of(node) == TVMS_CLASS_EXPR && !tvms_dtype_is_void(node->dtype);
+}
+
+tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value) {
+  tvms_prim_value *prim = tvms_make(reader->unit, PRIM_VALUE, value->span);
+  prim->value = value;
+  prim->head.sinfo = tvms_prim_type(reader->unit, value->dtype, value);
+  return &prim->head;
+}
+
+tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
+                            uint32_t count, tvms_span span) {
+  tvms_unit *unit = reader->unit;
+  tvms_tuple *tuple = tvms_make(unit, TUPLE, span);
+  tuple->fields = tvms_list_copy(unit, fields, count);
+  tvms_list types = tvms_list_copy(unit, fields, count);
+  for (uint32_t i = 0; i < count; i++) {
+    types.items[i] = tvms_sinfo_of(unit, fields[i]);
+  }
+  tuple->head.sinfo = tvms_tuple_type(unit, types.items, count);
+  return &tuple->head;
+}
+
+static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_value value,
+                                         tvms_ref ref) {
+  tvms_node **fields = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
+  bool known = true;
+  for (uint32_t i = 0; i < value.len; i++) {
+    fields[i] = tvms_to_relax(reader, value.as.items[i], ref);
+    known = known && fields[i];
+  }
+  if (!known) return NULL;
+  return tvms_relax_tuple(reader, fields, value.len, tvms_span_of(reader, ref));
+}
+
+static tvms_node *string_value(tvms_reader *reader, tvms_value value, tvms_span span) {
+  tvms_node *node = tvms_string_imm_new(reader->unit, value.as.text, value.len, span);
+  node->dtype = (tvms_dtype){0};
+  node->sinfo = tvms_object_type(reader->unit);
+  return node;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
+                                       tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  switch ((int)value.kind) {
+  case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
+  case TVMS_VALUE_INT: {
+    tvms_node *number = tvms_build_int(unit, TVMS_DTYPE(INT, 64), value.as.i, span);
+    return number ? tvms_relax_prim(reader, number) : NULL;
+  }
+  case TVMS_VALUE_BOOL:
+    return tvms_relax_prim(reader, tvms_bool_imm_new(unit, value.as.i, span));
+  case TVMS_VALUE_FLOAT: {
+    tvms_node *number = tvms_build_float(unit, TVMS_DTYPE(FLOAT, 64), value.as.f, span);
+    return number ? tvms_relax_prim(reader, number) : NULL;
+  }
+  case TVMS_VALUE_STR: return string_value(reader, value, span);
+  case TVMS_VALUE_TUPLE:
+  case TVMS_VALUE_LIST: return tuple_of(reader, value, ref);
+  case TVMS_VALUE_NODE: {
+    tvms_node *node = value.as.node;
+    if (node->kind == TVMS_NODE_GLOBAL_VAR || tvms_is_relax_expr(node)) return node;
+    if (node->kind == TVMS_NODE_STRING_IMM) return node;
+    if (node->kind == TVMS_NODE_VAR && node->sinfo) return node;
+    if (is_tir_expr(node)) return tvms_relax_prim(reader, node);
+    break;
+  }
+  default: break;
+  }
+  tvms_wrong_type(reader, ref, "this", "a value of Relax", value);
+  reader->failed = true;
+  return NULL;
+}
+
+// ---- Shapes ----
+
+// A dimension written as text in a signature: "n", "n + 1".
+static tvms_node *TVMS_NULLABLE dim_of_text(tvms_reader *reader, tvms_value value,
+                                            tvms_ref ref) {
+  if (!reader->relax->in_signature) {
+    tvms_complain(reader, text_in_shape, ref);
+    return NULL;
+  }
+  tvms_span inside = tvms_span_of(reader, ref);
+  tvms_ref expr = 0;
+  if (tvms_at(reader, ref)->kind == TVMS_SURF_STRING
+      && tvms_surf_string_inside(reader->surface, ref, &inside)) {
+    expr = tvms_surface_parse_expression(reader->surface, inside);
+  }
+  if (!expr) {
+    // Text whose place in the source is not known: a name is all that it may be.
+    tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
+    const tvms_binding *binding = tvms_lookup(reader, name);
+    if (binding) return tvms_to_dim(reader, binding->value, ref);
+    tvms_undefined_name(reader, name, inside);
+    return NULL;
+  }
+  return tvms_to_dim(reader, tvms_eval(reader, expr), expr);
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
+                                     tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  if (value.kind == TVMS_VALUE_UNKNOWN) {
+    reader->failed = true;
+    return NULL;
+  }
+  if (value.kind == TVMS_VALUE_STR && reader->relax) {
+    tvms_node *dim = dim_of_text(reader, value, ref);
+    if (!dim) reader->failed = true;
+    return dim;
+  }
+  if (value.kind == TVMS_VALUE_INT) {
+    return tvms_build_int(unit, TVMS_DTYPE(INT, 64), value.as.i, span);
+  }
+  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  if (node && node->kind == TVMS_NODE_PRIM_VALUE)
+    node = tvms_as_prim_value(node)->value;
+  bool integer = node && is_tir_expr(node) && node->dtype.lanes == 1
+                 && (node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT);
+  if (!integer) {
+    tvms_wrong_type(reader, ref, "a dimension", "an integer", value);
+    reader->failed = true;
+    return NULL;
+  }
+  if (node->dtype.bits != 64 && node->kind != TVMS_NODE_INT_IMM) {
+    char text[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, dim_not_int64, ref, tvms_dtype_text(node->dtype, text));
+    reader->failed = true;
+    return NULL;
+  }
+  return node;
+}
+
+// Places of the items of a tuple or list that is written out; the whole otherwise.
+static tvms_ref item_ref(tvms_reader *reader, tvms_ref list, uint32_t i) {
+  uint8_t kind = tvms_at(reader, list)->kind;
+  if (kind != TVMS_SURF_TUPLE && kind != TVMS_SURF_LIST) return list;
+  tvms_ref item = tvms_at(reader, list)->a;
+  for (; item && i > 0; i--) {
+    item = tvms_at(reader, item)->next;
+  }
+  return item && tvms_at(reader, item)->kind != TVMS_SURF_STAR ? item : list;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
+                                       tvms_ref ref) {
+  if (value.kind == TVMS_VALUE_NODE) {
+    tvms_node *node = value.as.node;
+    bool shape =
+        node->kind == TVMS_NODE_SHAPE_EXPR || (node->sinfo && tvms_is_relax_expr(node));
+    if (shape) return node;
+  }
+  if (!tvms_value_is_sequence(value)) {
+    tvms_wrong_type(reader, ref, "a shape", "a tuple or list of dimensions", value);
+    reader->failed = true;
+    return NULL;
+  }
+  tvms_node **dims = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
+  bool known = true;
+  for (uint32_t i = 0; i < value.len; i++) {
+    dims[i] = tvms_to_dim(reader, value.as.items[i], item_ref(reader, ref, i));
+    known = known && dims[i];
+  }
+  if (!known) {
+    reader->failed = true;
+    return NULL;
+  }
+  return tvms_shape_value(reader->unit, dims, value.len, tvms_span_of(reader, ref));
+}
+
+// ---- Constants ----
+
+// The bits of the nearest binary16, ties to even.
+static uint16_t half_of(double value) {
+  uint32_t sign = signbit(value) ? 0x8000 : 0;
+  double size = fabs(value);
+  uint32_t bits;
+  if (isnan(value)) {
+    bits = 0x7E00;
+  } else if (size >= 65520) {  // nearer to 2^16 than to the largest number
+    bits = 0x7C00;
+  } else if (size < 0x1p-14) {
+    bits = (uint32_t)nearbyint(size * 0x1p24);
+  } else {
+    int exponent;
+    double fraction = nearbyint(frexp(size, &exponent) * 2048);
+    bits = ((uint32_t)(exponent + 14) << 10) + (uint32_t)fraction - 1024;
+  }
+  return (uint16_t)(sign | bits);
+}
+
+// A number as the bytes of an element. Returns false if there is no such conversion.
+static bool encode(tvms_value value, tvms_dtype dtype, uint8_t *bytes) {
+  double real = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
+    memcpy(bytes, &real, 8);
+    return true;
+  }
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 32) {
+    float single = (float)real;
+    memcpy(bytes, &single, 4);
+    return true;
+  }
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 16) {
+    uint16_t half = half_of(real);
+    bytes[0] = (uint8_t)half;
+    bytes[1] = (uint8_t)(half >> 8);
+    return true;
+  }
+  if (dtype.code == TVMS_BFLOAT && dtype.bits == 16) {
+    float single = (float)real;
+    uint32_t bits;
+    memcpy(&bits, &single, 4);
+    // Round to nearest, ties to even; a NaN stays one.
+    uint32_t rounded =
+        isnan(single) ? bits | 0x400000u : bits + 0x7FFF + (bits >> 16 & 1);
+    bytes[0] = (uint8_t)(rounded >> 16);
+    bytes[1] = (uint8_t)(rounded >> 24);
+    return true;
+  }
+  bool integer = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
+  if (!integer && dtype.code != TVMS_BOOL) return false;
+  int64_t whole = value.kind == TVMS_VALUE_FLOAT ? (int64_t)value.as.f : value.as.i;
+  if (dtype.code == TVMS_BOOL) whole = real != 0;
+  for (int i = 0; i < (dtype.bits + 7) / 8; i++) {
+    bytes[i] = (uint8_t)((uint64_t)whole >> (8 * i));
+  }
+  return true;
+}
+
+tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
+                                          tvms_dtype dtype, tvms_ref ref) {
+  uint8_t bytes[8] = {0};
+  if (tvms_dtype_is_void(dtype)) {
+    dtype = value.kind == TVMS_VALUE_FLOAT  ? TVMS_DTYPE(FLOAT, 32)
+            : value.kind == TVMS_VALUE_BOOL ? TVMS_DTYPE(BOOL, 1)
+                                            : TVMS_DTYPE(INT, 32);
+  }
+  bool number = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
+                || value.kind == TVMS_VALUE_BOOL;
+  if (!number || !encode(value, dtype, bytes)) {
+    tvms_wrong_type(reader, ref, "a constant", "a number", value);
+    reader->failed = true;
+    return NULL;
+  }
+  tvms_unit *unit = reader->unit;
+  tvms_constant *constant = tvms_make(unit, CONSTANT, tvms_span_of(reader, ref));
+  constant->element = dtype;
+  constant->data = tvms_bytes_copy(unit, (const char *)bytes, (dtype.bits + 7u) / 8);
+  tvms_node *shape = tvms_shape_value(unit, NULL, 0, TVMS_NO_SPAN);
+  constant->head.sinfo = tvms_tensor_type(unit, shape, dtype, NULL);
+  return &constant->head;
+}
