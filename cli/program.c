@@ -2,6 +2,9 @@
 #include "cli/program.h"
 
 #include "parser/read.h"
+#include "printer/print.h"
+#include "structinfo/well_formed_relax.h"
+#include "structinfo/well_formed_tir.h"
 
 static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
   return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
@@ -12,13 +15,37 @@ static bool is_python(const tvms_source *source) {
   return len > 3 && strcmp(source->name + len - 3, ".py") == 0;
 }
 
+// Text of a node in messages: as it is printed, on one line.
+static const char *describe_node(tvms_context *context, const void *node) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context->memory);
+  tvms_print_node(context, NULL, node, TVMS_DIALECT_26, &text);
+  char *kept = tvms_arena_take(&context->arena, text.len + 1);
+  for (size_t i = 0; i < text.len; i++) {
+    kept[i] = text.text[i] == '\n' ? ' ' : text.text[i];
+  }
+  kept[text.len] = '\0';
+  tvms_strbuf_fini(&text);
+  return kept;
+}
+
+// What TVM verifies after reading.
+static void verify(tvms_program *program) {
+  for (uint32_t i = 0; i < program->count; i++) {
+    (void)tvms_check_tir(program->modules[i]);
+    (void)tvms_check_relax(program->modules[i]);
+  }
+}
+
 tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
   tvms_read_options options = {
       .from = dialect_of(run->options.from),
       .dialect = dialect_of(run->options.dialect),
       .python = is_python(source),
   };
+  run->context->describe = describe_node;
   tvms_program *program = tvms_read(run->context, source, &options);
+  verify(program);
   if (run->options.verbose) {
     tvms_complain(run, "%s: read as %s", source->name,
                   tvms_dialect_text(program->dialect));

@@ -23,6 +23,8 @@ typedef struct {
   uint32_t errors;  // of all files
   uint32_t warnings;
   tvms_status status;  // the worst so far
+  bool mended;         // check --fix: this round changed the file
+  bool last_round;     // check --fix: show what is left
 } tvms_run;
 
 // Looks at one source. Returns TVMS_OK, or the status beyond what the findings say.
