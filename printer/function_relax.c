@@ -144,6 +144,7 @@ void tvms_print_binding(tvms_printer *p, const tvms_node *binding) {
     tvms_print_too_deep(p, binding);
     return;
   }
+  tvms_print_note(p, binding);
   tvms_print_begin(p);
   if (binding->kind == TVMS_NODE_MATCH_CAST)
     print_match_cast(p, binding);

@@ -305,11 +305,13 @@ typedef struct {
   uint32_t type_vars;
   uint32_t used;
   bool blank;
+  uint32_t marks;
 } checkpoint;
 
 static checkpoint save(const tvms_printer *p) {
   return (checkpoint){p->main.len,      p->late.len, p->lates.len, p->kept.len,
-                      p->type_vars.len, p->used,     p->blank};
+                      p->type_vars.len, p->used,     p->blank,
+                      p->marks ? p->marks->len : 0};
 }
 
 static void restore(tvms_printer *p, checkpoint c) {
@@ -320,6 +322,7 @@ static void restore(tvms_printer *p, checkpoint c) {
   p->type_vars.len = c.type_vars;
   p->used = c.used;
   p->blank = c.blank;
+  if (p->marks) p->marks->len = c.marks;
 }
 
 void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym name,

@@ -125,6 +125,7 @@ typedef struct tvms_printer {
   TVMS_VEC(print_symbol) symbols;     // by tvms_sym
   TVMS_VEC(print_frame) frames;
   TVMS_VEC(print_late) lates;
+  tvms_print_marks *TVMS_NULLABLE marks;
   TVMS_VEC(const tvms_node *) kept;  // objects of the metadata section
   uint32_t kept_constants;           // how many of them there are of the usual kinds
   uint32_t kept_texts;
@@ -195,6 +196,13 @@ void tvms_print_move(tvms_printer *p, size_t to, size_t from);
 void tvms_print_begin(tvms_printer *p);
 static inline void tvms_print_end(tvms_printer *p) {
   tvms_strbuf_putc(p->out, '\n');
+}
+
+// Notes that the text of `node` begins here.
+static inline void tvms_print_note(tvms_printer *p, const tvms_node *node) {
+  if (!p->marks || p->out != &p->main || node->span.end == 0) return;
+  tvms_print_mark mark = {node->span.begin, p->main.len};
+  tvms_push(p->memory, p->marks, mark);
 }
 
 // Redirects output to `to` and returns where it went before.

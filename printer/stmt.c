@@ -43,6 +43,7 @@ typedef struct {
 static void print_part(tvms_printer *p, part part);
 
 static void print_with_scope(tvms_printer *p, part rest) {
+  tvms_print_note(p, rest.stmts[0]);
   tvms_print_begin(p);
   PUT(p, "with ");
   print_opening opening = tvms_print_opening(p, rest.stmts, rest.count, false);
@@ -62,6 +63,7 @@ static void print_with_scope(tvms_printer *p, part rest) {
 
 // Writes the line of a flat scope and leaves its frame open.
 static uint32_t print_flat_scope(tvms_printer *p, part rest) {
+  tvms_print_note(p, rest.stmts[0]);
   tvms_print_begin(p);
   size_t from = p->out->len;
   print_opening opening = tvms_print_opening(p, rest.stmts, rest.count, true);
@@ -94,6 +96,7 @@ static bool is_initialised(tvms_printer *p, const tvms_node *alloc,
 
 // A scalar buffer declared by its type. Returns the number of statements written.
 static uint32_t print_scalar(tvms_printer *p, part rest) {
+  tvms_print_note(p, rest.stmts[0]);
   const tvms_alloc_buffer *alloc = tvms_as_alloc_buffer(rest.stmts[0]);
   const tvms_buffer *buffer = tvms_as_buffer(alloc->buffer);
   bool fused = rest.count > 1 && is_initialised(p, rest.stmts[0], rest.stmts[1]);
@@ -436,6 +439,7 @@ static void print_simple(tvms_printer *p, const tvms_node *stmt) {
 }
 
 void tvms_print_stmt(tvms_printer *p, const tvms_node *stmt) {
+  tvms_print_note(p, stmt);
   tvms_print_begin(p);
   switch (stmt->kind) {
   case TVMS_NODE_FOR: tvms_print_for(p, stmt); return;
