@@ -16,6 +16,7 @@ typedef struct {
 } alias;
 
 const tvms_node *tvms_print_data_owner(tvms_printer *p, const tvms_node *data) {
+  if (data && tvms_print_buffer_of_data(p, data)) return tvms_print_buffer_of_data(p, data);
   if (!data || data->kind != TVMS_NODE_VAR) return NULL;
   const print_name *name = tvms_print_name_of(p, data);
   return name->how == NAMED_DATA ? name->owner : NULL;

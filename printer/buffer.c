@@ -70,11 +70,15 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
   tvms_strbuf *before = tvms_print_redirect(p, &line);
   tvms_print_sym(p, name);
   PUT(p, " = ");
-  // From 0.26 on a buffer over the data of another one must be declared by a statement.
-  bool borrows = p->dialect >= TVMS_DIALECT_26 && tvms_as_buffer(buffer)->data
+  // From 0.25 on a buffer over the data of another one, as classic programs have it, must
+  // be declared by a statement.
+  bool was_classic = p->module && p->module->dialect <= TVMS_DIALECT_22;
+  bool borrows = was_classic && !tvms_print_is_classic(p)
+                 && tvms_as_buffer(buffer)->data
                  && tvms_print_defined(p, tvms_as_buffer(buffer)->data);
   if (!borrows)
-    tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame, DEFINES_DATA);
+    tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame,
+                           p->dialect >= TVMS_DIALECT_26 ? DEFINES_FREELY : DEFINES_DATA);
   else if (!tvms_print_alias(p, buffer, NULL))
     tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
   tvms_print_redirect(p, before);
@@ -278,6 +282,7 @@ static void print_data(decl *d) {
     print_source(d);
     return;
   }
+  if (d->definitions == DEFINES_FREELY && !is_new(d, data)) return;
   bool inlined = false;
   if (is_new(d, data)) {
     // From 0.26 on a buffer without a source simply has its own data.
@@ -324,7 +329,7 @@ static bool print_offset(decl *d) {
     return true;
   }
   bool zero = tvms_is_int_value(offset, 0);
-  bool usual = tvms_print_is_classic(p)
+  bool usual = tvms_print_is_classic(p) || d->buffer->shape.len == 0
                || tvms_dtype_same(offset->dtype, index_dtype(d->buffer));
   if (zero && usual) return false;
   PUT(p, ", elem_offset=");

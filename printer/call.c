@@ -59,6 +59,14 @@ print_level tvms_print_call_level(const tvms_printer *p, const tvms_node *node) 
   return at < 0 ? LEVEL_ATOM : bit_operators[at].level;
 }
 
+const tvms_node *tvms_print_buffer_of_data(const tvms_printer *p, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_CALL) return NULL;
+  const tvms_call *call = tvms_as_call(node);
+  bool data = call->args.len == 1 && call->args.items[0]->kind == TVMS_NODE_BUFFER
+              && opcode_of(p, call->callee) == TVMS_TIR_buffer_data;
+  return data ? call->args.items[0] : NULL;
+}
+
 static void print_bit_operator(tvms_printer *p, const tvms_call *call, int at) {
   print_level level = bit_operators[at].level;
   if (call->args.len == 1) {
@@ -189,6 +197,12 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
   int bit = bit_operator(p, node);
   if (bit >= 0) {
     print_bit_operator(p, call, bit);
+    return;
+  }
+  const tvms_node *buffer = tvms_print_buffer_of_data(p, node);
+  if (buffer) {
+    tvms_print_buffer(p, buffer);
+    PUT(p, ".data");
     return;
   }
   if (call->attrs.len && call->attrs.items[0]) {

@@ -20,10 +20,7 @@ static void print_dict_attrs(tvms_printer *p, tvms_node *const *stmts, uint32_t 
 static bool is_dict_attr(const tvms_printer *p, const tvms_node *stmt) {
   if (tvms_print_is_classic(p) || stmt->kind != TVMS_NODE_ATTR_STMT) return false;
   const tvms_node *node = tvms_as_attr_stmt(stmt)->node;
-  bool same_age = !p->module || p->module->dialect >= TVMS_DIALECT_26;
-  if (p->dialect >= TVMS_DIALECT_26 && same_age) {
-    return node->kind == TVMS_NODE_OBJECT_INT && tvms_as_object_int(node)->value == 0;
-  }
+  if (node->kind == TVMS_NODE_OBJECT_INT) return tvms_as_object_int(node)->value == 0;
   return tvms_is_int_value(node, 0) && node->dtype.bits == 32;
 }
 

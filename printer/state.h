@@ -271,6 +271,9 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level);
 print_level tvms_print_call_level(const tvms_printer *p, const tvms_node *node);
 // A call that is written with an operator of Python.
 bool tvms_print_is_bit_operator(const tvms_printer *p, const tvms_node *node);
+// The buffer of `A.data` where that is a call (T.buffer_data, since 0.26), or NULL.
+const tvms_node *TVMS_NULLABLE tvms_print_buffer_of_data(const tvms_printer *p,
+                                                         const tvms_node *node);
 void tvms_print_global_var(tvms_printer *p, const tvms_node *node);
 // `a + b` (or another operator) folded: nodes of p->scratch.
 tvms_node *tvms_print_fold(tvms_printer *p, tvms_node_kind kind, tvms_node *a,
@@ -282,6 +285,7 @@ typedef enum {
   DEFINES_NOTHING,  // everything in the buffer must be defined before
   DEFINES_DATA,     // the data pointer comes with it
   DEFINES_ALL,      // and new variables of shape, strides, offset
+  DEFINES_FREELY,  // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on)
 } print_definitions;
 
 void tvms_print_buffer(tvms_printer *p, const tvms_node *buffer);

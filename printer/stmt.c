@@ -307,7 +307,8 @@ static void print_evaluate(tvms_printer *p, const tvms_node *stmt) {
   if (result) {
     PUT(p, "return ");
     tvms_print_any(p, result);
-  } else if (value->kind == TVMS_NODE_CALL && !tvms_print_is_bit_operator(p, value)) {
+  } else if (value->kind == TVMS_NODE_CALL && !tvms_print_is_bit_operator(p, value)
+             && !tvms_print_buffer_of_data(p, value)) {
     tvms_print_any(p, value);
   } else {
     tvms_print_t(p, "evaluate");
