@@ -283,12 +283,13 @@ struct tvms_reader {
   const tvms_signature **signatures;  // by row
   TVMS_VEC(tvms_def) defs;            // of the module
   TVMS_VEC(tvms_known_signature) methods;
-  tvms_arena kept;  // what lives as long as the reader: signatures, macros
-  bool native;      // inside a lambda or comprehension: operators are Python's own
-  bool step_given;  // the next subscript is an operand: its slices have step 1
-  bool too_deep;    // said so
-  bool too_long;    // said that the limit of steps was reached
-  bool failed;      // something of the current function is unknown: it cannot be built
+  tvms_arena kept;   // what lives as long as the reader: signatures, macros
+  bool native;       // inside a lambda or comprehension: operators are Python's own
+  bool step_given;   // the next subscript is an operand: its slices have step 1
+  bool drops_dtype;  // the next call bound may name a dtype for nothing
+  bool too_deep;     // said so
+  bool too_long;     // said that the limit of steps was reached
+  bool failed;       // something of the current function is unknown: it cannot be built
   struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
   struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
   const void **op_signatures;  // of Relax operators, by opcode; see relax_signature.c

@@ -20,6 +20,8 @@ typedef struct {
   tvms_value_vec pairs;  // of **kwargs
   bool known;            // nothing was spread from an unknown value
   bool sound;            // nothing was reported
+  tvms_ref dtype_ref;    // the keyword that put_dtype_first has bound
+  bool drops_dtype;      // dtype= is allowed and means nothing
 } binder;
 
 static void too_many(binder *bind, tvms_ref ref) {
@@ -64,6 +66,7 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
     tvms_dict_put(reader, &bind->pairs, tvms_value_text(text->text, text->len), value);
     return;
   }
+  if (bind->drops_dtype && name == TVMS_SYM_dtype) return;
   const char *names[TVMS_MAX_PARAMS];
   for (uint32_t i = 0; i < signature->count; i++) {
     names[i] = tvms_text(reader->context, signature->params[i].name);
@@ -109,6 +112,7 @@ static void spread_keywords(binder *bind, tvms_ref ref) {
 static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   tvms_reader *reader = bind->reader;
   const tvms_surf *node = tvms_at(reader, ref);
+  if (ref == bind->dtype_ref) return;
   switch (node->kind) {
   case TVMS_SURF_KEYWORD: {
     tvms_sym name = node->a;
@@ -164,6 +168,19 @@ static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
          && callee->b != TVMS_SYM_match_buffer;
 }
 
+// `dtype=` of a call whose first parameter it is stands before the positional arguments.
+static void put_dtype_first(binder *bind) {
+  if (!bind->signature->count || bind->signature->params[0].name != TVMS_SYM_dtype)
+    return;
+  tvms_each_surf(bind->reader->surface, ref, tvms_at(bind->reader, bind->call)->b) {
+    const tvms_surf node = *tvms_at(bind->reader, ref);
+    if (node.kind != TVMS_SURF_KEYWORD || node.a != TVMS_SYM_dtype) continue;
+    put_positional(bind, tvms_eval(bind->reader, node.b), node.b);
+    bind->dtype_ref = ref;
+    return;
+  }
+}
+
 bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
                          const char *what, tvms_ref call, tvms_value *args,
                          tvms_ref *refs, uint64_t *given) {
@@ -179,6 +196,9 @@ bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
   for (uint32_t i = 0; i < signature->count; i++) {
     refs[i] = call;
   }
+  bind.drops_dtype = reader->drops_dtype;
+  reader->drops_dtype = false;
+  put_dtype_first(&bind);
   tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     put_argument(&bind, ref, operands);
   }
@@ -209,12 +229,24 @@ bool tvms_bind_method(tvms_reader *reader, const char *signature, const char *wh
 
 // ---- Who answers --------------------------------------------------------------------------
 
+// Operators that infer their dtype let one be named.
+static bool ignores_dtype(const tvms_row *row) {
+  return row->op || row->handler == tvms_call_fold_unary
+         || row->handler == tvms_call_fold_binary
+         || row->handler == tvms_call_if_then_else
+         || row->handler == tvms_call_address_of
+         || row->handler == tvms_call_tvm_access_ptr
+         || row->handler == tvms_call_handle_add_byte_offset
+         || row->handler == tvms_call_tvm_stack_make_array;
+}
+
 static tvms_value call_row(tvms_reader *reader, const tvms_row *row, tvms_ref call) {
   const tvms_signature *signature = tvms_row_signature(reader, row);
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   tvms_call_args bound = {.row = row, .ref = call, .args = args, .refs = refs};
   const char *what = tvms_text(reader->context, row->name);
+  reader->drops_dtype = ignores_dtype(row);
   if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
     reader->failed = true;
     return TVMS_UNKNOWN;

@@ -6,6 +6,7 @@
 #include "ir/object.h"
 #include "parser/eval_closure.h"
 #include "parser/eval_internal.h"
+#include "parser/target.h"
 #include "parser/tir.h"
 
 #include <string.h>
@@ -212,7 +213,7 @@ static tvms_node *device_target(tvms_reader *reader, tvms_value value, tvms_ref 
   if (target) return target;
   tvms_object_target *made =
       tvms_make(reader->unit, OBJECT_TARGET, tvms_span_of(reader, ref));
-  made->config = tvms_to_object(reader, value, ref);
+  made->config = tvms_target_config(reader, value, ref);
   return made->config ? &made->head : NULL;
 }
 

@@ -213,8 +213,6 @@ tvms_node *TVMS_NULLABLE tvms_pack_buffer(tvms_reader *reader, tvms_node *buffer
                                           tvms_ref ref);
 // T.address_of(value).
 tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref);
-// The pointer that `buffer.data` means.
-tvms_node *tvms_buffer_pointer(tvms_reader *reader, tvms_node *buffer, tvms_ref ref);
 // An operator, or a namespace of operators, by its spelling below T; unknown if none has it.
 tvms_value tvms_spelled_operator(tvms_reader *reader, const char *text, size_t len);
 // A pointer type: SINFO_POINTER.

@@ -43,22 +43,6 @@ static tvms_value text_value(tvms_reader *reader, tvms_sym name) {
 
 // ---- Buffers --------------------------------------------------------------------------------
 
-// The pointer of a buffer: its variable; from 0.26 on a buffer declared over other data
-// has a pointer of its own, which only this operator names.
-tvms_node *tvms_buffer_pointer(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
-  const tvms_buffer *fields = tvms_as_buffer(buffer);
-  bool own = buffer->spare & TVMS_SPARE_OWN_DATA;
-  if (own || reader->dialect < TVMS_DIALECT_26) return fields->data;
-  tvms_node *call =
-      tvms_call_op(reader->unit, TVMS_DTYPE(HANDLE, 64), TVMS_TIR_buffer_data, &buffer,
-                   1, tvms_span_of(reader, ref));
-  const tvms_node *type = fields->data->sinfo;
-  bool typed = type && type->kind == TVMS_NODE_SINFO_POINTER;
-  call->sinfo = tvms_pointer_type(reader, fields->element,
-                                  typed ? tvms_as_sinfo_pointer(type)->scope : 0);
-  return call;
-}
-
 static tvms_sym scope_of(const tvms_buffer *buffer) {
   const tvms_node *type = buffer->data->sinfo;
   bool typed = type && type->kind == TVMS_NODE_SINFO_POINTER;
@@ -77,7 +61,7 @@ static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sy
                                    tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   switch (name) {
-  case TVMS_SYM_data: return tvms_value_node(tvms_buffer_pointer(reader, node, ref));
+  case TVMS_SYM_data: return tvms_value_node(buffer->data);
   case TVMS_SYM_shape: return list_value(reader, buffer->shape);
   case TVMS_SYM_strides: return list_value(reader, buffer->strides);
   case TVMS_SYM_elem_offset: return tvms_value_node(buffer->elem_offset);
@@ -284,7 +268,7 @@ static tvms_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call
   tvms_node *type =
       tvms_call_op(unit, element, TVMS_TIR_type_annotation, NULL, 0, span);
   tvms_node *parts[] = {
-      type, tvms_buffer_pointer(reader, node, call), start, extent,
+      type, buffer->data, start, extent,
       tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), mask, TVMS_NO_SPAN)};
   tvms_node *result = tvms_call_op(unit, TVMS_DTYPE(HANDLE, 64),
                                    TVMS_TIR_tvm_access_ptr, parts, 5, span);

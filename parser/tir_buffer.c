@@ -11,14 +11,20 @@ enum { DEFAULT_ALIGN = 64 };
 
 // ---- Making a buffer ------------------------------------------------------------------------
 
+// Dtype of the indices; TVM is built with 64-bit ones where no dimension says otherwise.
 static tvms_dtype index_dtype(const tvms_buffer_form *form) {
-  return form->shape.len ? form->shape.items[0]->dtype : TVMS_DTYPE(INT, 32);
+  return form->shape.len ? form->shape.items[0]->dtype : TVMS_DTYPE(INT, 64);
 }
 
 // What the pointer of a buffer points to; up to 0.23 booleans are stored as int8.
 static tvms_dtype stored_dtype(const tvms_reader *reader, tvms_dtype dtype) {
   bool byte = tvms_dtype_is_bool(dtype) && reader->dialect <= TVMS_DIALECT_22;
   return byte ? (tvms_dtype){TVMS_INT, 8, dtype.lanes} : dtype;
+}
+
+static tvms_sym pointer_scope(const tvms_node *pointer) {
+  bool typed = pointer->sinfo && pointer->sinfo->kind == TVMS_NODE_SINFO_POINTER;
+  return typed ? tvms_as_sinfo_pointer(pointer->sinfo)->scope : 0;
 }
 
 tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
@@ -31,15 +37,18 @@ tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
   buffer->shape = form->shape;
   buffer->strides = form->strides;
   buffer->data = form->data;
-  if (!buffer->data) {
-    buffer->data = tvms_pointer_var_new(unit, 0, stored_dtype(reader, form->dtype),
-                                        form->scope, span);
+  // From 0.26 on a buffer over other data has a pointer of its own, in the same scope.
+  if (!buffer->data || reader->dialect >= TVMS_DIALECT_26) {
+    tvms_sym scope = form->data ? pointer_scope(form->data) : form->scope;
+    buffer->data =
+        tvms_pointer_var_new(unit, 0, stored_dtype(reader, form->dtype), scope, span);
     buffer->head.spare |= TVMS_SPARE_OWN_DATA;
   }
   buffer->elem_offset = form->elem_offset;
   if (!buffer->elem_offset && form->offset_factor) {
     tvms_sym name = tvms_symbol(reader->context, "elem_offset", 11);
-    buffer->elem_offset = tvms_var_new(unit, name, index, span);
+    tvms_dtype dtype = form->shape.len ? index : TVMS_DTYPE(INT, 32);
+    buffer->elem_offset = tvms_var_new(unit, name, dtype, span);
   }
   if (!buffer->elem_offset) {
     buffer->elem_offset = tvms_int_imm_new(unit, index, 0, TVMS_NO_SPAN);
@@ -449,10 +458,12 @@ tvms_value tvms_call_alloc_scoped(tvms_reader *reader, const tvms_call_args *cal
 
 // ---- Declaration ----------------------------------------------------------------------------
 
-static tvms_node *decl_stmt(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
+static tvms_node *decl_stmt(tvms_reader *reader, tvms_node *buffer,
+                            tvms_node *TVMS_NULLABLE data, tvms_ref ref) {
   tvms_decl_buffer *stmt =
       tvms_make(reader->unit, DECL_BUFFER, tvms_span_of(reader, ref));
   stmt->buffer = buffer;
+  if (reader->dialect >= TVMS_DIALECT_26) stmt->source = data;
   return &stmt->head;
 }
 
@@ -469,7 +480,7 @@ static tvms_value allocate_and_declare(tvms_reader *reader, tvms_node *buffer,
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDERS, ref);
   frame->as.binder.stmt = &stmt->head;
   frame->as.binder.more = tvms_arena_array(&reader->values, tvms_node *, 1);
-  frame->as.binder.more[0] = decl_stmt(reader, buffer, ref);
+  frame->as.binder.more[0] = decl_stmt(reader, buffer, NULL, ref);
   frame->as.binder.count = 1;
   frame->as.binder.scoped = true;
   frame->result = tvms_value_node(buffer);
@@ -505,11 +516,11 @@ tvms_value tvms_call_decl_buffer(tvms_reader *reader, const tvms_call_args *call
   tvms_value result = tvms_value_node(buffer);
   if (reader->dialect <= TVMS_DIALECT_22) {
     if (!form.data) return allocate_and_declare(reader, buffer, call->ref);
-    tvms_node *stmt = decl_stmt(reader, buffer, call->ref);
+    tvms_node *stmt = decl_stmt(reader, buffer, form.data, call->ref);
     return tvms_binder_frame(reader, stmt, result, call->ref);
   }
   if (form.data || form.scope == TVMS_SYM_tmem)
-    tvms_emit(reader, decl_stmt(reader, buffer, call->ref));
+    tvms_emit(reader, decl_stmt(reader, buffer, form.data, call->ref));
   else
     tvms_emit_alloc(reader, buffer, NULL, call->ref);
   return result;
@@ -578,7 +589,7 @@ tvms_value tvms_call_decl_scalar(tvms_reader *reader, const tvms_call_args *call
   }
   tvms_node *buffer = tvms_buffer_make(reader, &form, call->ref);
   if (form.data)
-    tvms_emit(reader, decl_stmt(reader, buffer, call->ref));
+    tvms_emit(reader, decl_stmt(reader, buffer, form.data, call->ref));
   else
     tvms_emit_alloc(reader, buffer, NULL, call->ref);
   return scalar_of(reader, buffer, call->ref);

@@ -4,6 +4,7 @@
 #include "ir/object.h"
 #include "parser/eval_closure.h"
 #include "parser/eval_internal.h"
+#include "parser/target.h"
 #include "parser/tir_stmt.h"
 
 #include <string.h>
@@ -541,15 +542,9 @@ tvms_value tvms_call_index_map(tvms_reader *reader, const tvms_call_args *call) 
 // ---- Targets --------------------------------------------------------------------------------
 
 tvms_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value config = call->args[0];
-  bool sound = config.kind == TVMS_VALUE_STR || config.kind == TVMS_VALUE_DICT;
-  if (!sound) {
-    tvms_wrong_type(reader, call->refs[0], "a target", "a dict or a str", config);
-    return TVMS_UNKNOWN;
-  }
   tvms_object_target *node =
       tvms_make(reader->unit, OBJECT_TARGET, span_at(reader, call));
-  node->config = tvms_to_object(reader, config, call->refs[0]);
+  node->config = tvms_target_config(reader, call->args[0], call->refs[0]);
   if (!node->config) return failed(reader);
   tvms_value host = call->args[1];
   if (host.kind == TVMS_VALUE_NONE) return tvms_value_node(&node->head);
@@ -558,7 +553,7 @@ tvms_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
     tvms_complain(reader, two_hosts, call->refs[1]);
     return failed(reader);
   }
-  tvms_node *other = tvms_to_object(reader, host, call->refs[1]);
+  tvms_node *other = tvms_target_config(reader, host, call->refs[1]);
   if (!other) return failed(reader);
   node->config = tvms_map_with(reader->unit, node->config, "host", other);
   return tvms_value_node(&node->head);

@@ -151,6 +151,7 @@ static void define_dim(tvms_reader *reader, tvms_sym name, tvms_span span) {
   tvms_dtype dtype = TVMS_DTYPE(INT, 32);
   if (!param_dtype(reader, name, &dtype)) body_dtype(reader, name, &dtype);
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
+  var->spare |= TVMS_SPARE_BOUND;
   tvms_push(&reader->context->memory, &reader->tir->signature_vars, var);
   tvms_bind_name(reader, name, tvms_value_node(var), span);
 }
@@ -257,6 +258,7 @@ static void bind_param(tvms_reader *reader, tvms_sym name, tvms_value value,
     tvms_report(&reader->context->diags, TVMS_D_already_defined, span,
                 tvms_text(reader->context, name));
   }
+  if (value.kind == TVMS_VALUE_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
   tvms_bind_name(reader, name, value, span);
 }
 

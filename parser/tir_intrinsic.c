@@ -157,7 +157,7 @@ tvms_node *tvms_pack_buffer(tvms_reader *reader, tvms_node *buffer, tvms_ref ref
           : tvms_build_int(reader->unit, fields->element, 0, TVMS_NO_SPAN);
   if (!zero) return NULL;
   tvms_node *args[] = {
-      tvms_buffer_pointer(reader, buffer, ref),
+      fields->data,
       make_shape(reader, fields->shape, ref),
       fields->strides.len ? make_shape(reader, fields->strides, ref) : int32(reader, 0),
       int32(reader, fields->shape.len),

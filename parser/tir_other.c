@@ -302,15 +302,17 @@ static tvms_node *attr_stmt(tvms_reader *reader, tvms_node *node, const char *ke
   return &stmt->head;
 }
 
-// What an attribute stands at: numbers become values of TIR, other constants objects.
+// What an attribute stands at: up to 0.24 numbers become values of TIR.
 static tvms_node *attr_node(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   bool scalar = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
                 || value.kind == TVMS_VALUE_BOOL;
-  return scalar ? tvms_to_expr(reader, value, ref) : tvms_to_object(reader, value, ref);
+  bool typed = scalar && reader->dialect < TVMS_DIALECT_25;
+  return typed ? tvms_to_expr(reader, value, ref) : tvms_to_object(reader, value, ref);
 }
 
+// The number 0 as TVM keeps it here: a plain number from 0.25 on.
 static tvms_node *zero_node(tvms_reader *reader) {
-  return tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+  return tvms_object_int_new(reader->unit, 0, TVMS_NO_SPAN);
 }
 
 // T.attr({"key": value, …}): one statement a key, at the number 0.

@@ -246,10 +246,6 @@ static void read_case(tvms_reader *reader, tvms_frame_kind kind, tvms_ref body,
 static void read_symbolic_if(tvms_reader *reader, const tvms_surf *stmt,
                              tvms_value test, tvms_ref ref) {
   tvms_node *condition = tvms_to_expr(reader, test, stmt->a);
-  if (condition && !tvms_dtype_is_bool(condition->dtype)) {
-    tvms_wrong_type(reader, stmt->a, "a condition", "a boolean", test);
-    condition = NULL;
-  }
   if (!condition) reader->failed = true;
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_IF, ref);
   frame->as.branch.condition = condition;

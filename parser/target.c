@@ -1,0 +1,158 @@
+// Targets: what T.target("cuda") or a config dict stands for, with TVM's own values for
+// what is not given (ir/targets.def).
+#include "parser/target.h"
+
+#include "ir/build.h"
+#include "ir/object.h"
+#include "parser/eval_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
+
+static const struct {
+  const char *name;
+  uint8_t since, until;
+  const char *values;
+} rows[] = {
+#define TARGET(name, since, until, values)                                             \
+  {name, TVMS_DIALECT_##since, TVMS_DIALECT_##until, values},
+#include "ir/targets.def"
+};
+
+static const char *values_of(const tvms_reader *reader, const char *name, size_t len) {
+  tvms_dialect dialect = reader->dialect;
+  if (dialect == TVMS_DIALECT_RFC) dialect = TVMS_DIALECT_22;
+  if (dialect == TVMS_DIALECT_24) dialect = TVMS_DIALECT_25;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (strlen(rows[i].name) != len || memcmp(rows[i].name, name, len) != 0) continue;
+    if (dialect >= rows[i].since && dialect <= rows[i].until) return rows[i].values;
+  }
+  return NULL;
+}
+
+// ---- Values in text -------------------------------------------------------------------------
+
+static tvms_node *list_in(tvms_unit *unit, const char *text, size_t len) {
+  tvms_node *items[16];
+  uint32_t count = 0;
+  const char *end = text + len;
+  while (text < end && count < 16) {
+    size_t part = strcspn(text, ",]");
+    if (text + part > end) part = (size_t)(end - text);
+    if (part) items[count++] = tvms_object_str_new(unit, text, part, TVMS_NO_SPAN);
+    text += part + 1;
+  }
+  return tvms_object_array_new(unit, items, count, TVMS_NO_SPAN);
+}
+
+static bool is_number(const char *text, size_t len) {
+  for (size_t i = 0; i < len; i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+  }
+  return len > 0;
+}
+
+static tvms_node *value_in(tvms_unit *unit, const char *text, size_t len) {
+  if (len && text[0] == '[') return list_in(unit, text + 1, len - 2);
+  if (is_number(text, len)) {
+    return tvms_object_int_new(unit, strtoll(text, NULL, 10), TVMS_NO_SPAN);
+  }
+  if (len == 4 && memcmp(text, "true", 4) == 0) {
+    return tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
+  }
+  if (len == 5 && memcmp(text, "false", 5) == 0) {
+    return tvms_object_bool_new(unit, false, TVMS_NO_SPAN);
+  }
+  return tvms_object_str_new(unit, text, len, TVMS_NO_SPAN);
+}
+
+// Sets `key=value` in a map; `text` ends where the value does.
+static tvms_node *put(tvms_unit *unit, tvms_node *map, const char *text, size_t len) {
+  const char *equals = memchr(text, '=', len);
+  if (!equals) return map;
+  char key[64];
+  size_t key_len = (size_t)(equals - text);
+  if (key_len >= sizeof key) return map;
+  memcpy(key, text, key_len);
+  key[key_len] = '\0';
+  return tvms_map_with(unit, map, key, value_in(unit, equals + 1, len - key_len - 1));
+}
+
+// The values of a kind or tag as a map, or NULL if it is not known.
+static tvms_node *map_of(tvms_reader *reader, const char *name, size_t len) {
+  const char *values = values_of(reader, name, len);
+  if (!values) return NULL;
+  tvms_unit *unit = reader->unit;
+  tvms_node *tag = tvms_object_str_new(unit, "", 0, TVMS_NO_SPAN);
+  tvms_node *map = tvms_map_with(unit, NULL, "tag", tag);
+  while (*values) {
+    size_t part = strcspn(values, ";");
+    map = put(unit, map, values, part);
+    values += part + (values[part] == ';');
+  }
+  return map;
+}
+
+// ---- Configs --------------------------------------------------------------------------------
+
+// `cuda -arch=sm_80`: a kind and options.
+static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  const char *at = text.as.text, *end = at + text.len;
+  size_t name_len = strcspn(at, " ");
+  if (name_len > text.len) name_len = text.len;
+  tvms_node *map = map_of(reader, at, name_len);
+  if (!map) return tvms_object_str_new(unit, at, text.len, tvms_span_of(reader, ref));
+  at += name_len;
+  while (at < end) {
+    at += strspn(at, " -");
+    size_t part = strcspn(at, " ");
+    if (at + part > end) part = (size_t)(end - at);
+    map = put(unit, map, at, part);
+    at += part;
+  }
+  return map;
+}
+
+static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
+  tvms_node *given = tvms_to_object(reader, dict, ref);
+  if (!given) return NULL;
+  tvms_node *kind = tvms_map_get(given, "kind");
+  const char *name = tvms_object_as_text(kind);
+  tvms_node *map = name ? map_of(reader, name, strlen(name)) : NULL;
+  if (!map) return given;
+  const tvms_object_map *fields = tvms_as_object_map(given);
+  for (uint32_t i = 0; i < fields->keys.len; i++) {
+    const char *key = tvms_object_as_text(fields->keys.items[i]);
+    tvms_node *value = fields->values.items[i];
+    if (!key) continue;
+    if (strcmp(key, "host") == 0 && value->kind == TVMS_NODE_OBJECT_TARGET) {
+      value = tvms_as_object_target(value)->config;
+    } else if (strcmp(key, "host") == 0) {
+      value = tvms_target_config(reader, tvms_dict_value(reader, dict, "host"), ref);
+      if (!value) return NULL;
+    }
+    map = tvms_map_with(reader->unit, map, key, value);
+  }
+  return map;
+}
+
+tvms_value tvms_dict_value(tvms_reader *reader, tvms_value dict, const char *key) {
+  tvms_value wanted = tvms_value_text(key, (uint32_t)strlen(key));
+  (void)reader;
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    if (tvms_values_equal(dict.as.items[i], wanted)) return dict.as.items[i + 1];
+  }
+  return TVMS_NOTHING;
+}
+
+tvms_node *tvms_target_config(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  if (value.kind == TVMS_VALUE_STR) return config_of_text(reader, value, ref);
+  if (value.kind == TVMS_VALUE_DICT) return config_of_dict(reader, value, ref);
+  tvms_node *target = tvms_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
+  if (target) return tvms_as_object_target(target)->config;
+  tvms_wrong_type(reader, ref, "a target", "a dict or a str", value);
+  return NULL;
+}
