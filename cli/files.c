@@ -203,3 +203,12 @@ tvms_status tvms_replace_file(tvms_run *run, const char *path, const char *text,
   drop_temporary(&made);
   return status;
 }
+
+tvms_status tvms_create_file(tvms_run *run, const char *path, const char *text,
+                             size_t len) {
+  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return tvms_complain_io(run, path);
+  bool written = tvms_write(run, file, path, text, len);
+  if (close(file) != 0 && written) return tvms_complain_io(run, path);
+  return written ? TVMS_OK : TVMS_FAILED_IO;
+}

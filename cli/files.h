@@ -20,4 +20,8 @@ tvms_status tvms_one_file(tvms_run *run, const char *path, tvms_visit visit);
 tvms_status tvms_replace_file(tvms_run *run, const char *path, const char *text,
                               size_t len);
 
+// Writes a new file, or an old one anew. Returns TVMS_OK or TVMS_FAILED_IO, reported.
+tvms_status tvms_create_file(tvms_run *run, const char *path, const char *text,
+                             size_t len);
+
 #endif

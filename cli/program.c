@@ -29,12 +29,9 @@ static const char *describe_node(tvms_context *context, const void *node) {
   return kept;
 }
 
-// What TVM verifies after reading.
-static void verify(tvms_program *program) {
-  for (uint32_t i = 0; i < program->count; i++) {
-    (void)tvms_check_tir(program->modules[i]);
-    (void)tvms_check_relax(program->modules[i]);
-  }
+void tvms_verify_module(tvms_module *module) {
+  (void)tvms_check_tir(module);
+  (void)tvms_check_relax(module);
 }
 
 tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
@@ -45,7 +42,9 @@ tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
   };
   run->context->describe = describe_node;
   tvms_program *program = tvms_read(run->context, source, &options);
-  verify(program);
+  for (uint32_t i = 0; i < program->count; i++) {
+    tvms_verify_module(program->modules[i]);
+  }
   if (run->options.verbose) {
     tvms_complain(run, "%s: read as %s", source->name,
                   tvms_dialect_text(program->dialect));

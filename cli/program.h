@@ -10,6 +10,9 @@
 // lives as long as the context.
 tvms_program *tvms_load_program(tvms_run *run, tvms_source *source);
 
+// Reports what is ill-formed in a module: what TVM verifies after reading and after passes.
+void tvms_verify_module(tvms_module *module);
+
 // The release that a verb writes: --dialect, or else the one that was read.
 tvms_dialect tvms_written_dialect(const tvms_run *run, const tvms_program *program);
 

@@ -11,7 +11,8 @@ static bool is_same(const tvms_source *source, const tvms_strbuf *text) {
 }
 
 // What the options want done with the formatted text.
-static tvms_status deliver(tvms_run *run, const tvms_source *source, tvms_strbuf *text) {
+static tvms_status deliver(tvms_run *run, const tvms_source *source,
+                           tvms_strbuf *text) {
   const tvms_options *options = &run->options;
   bool same = is_same(source, text);
   if (options->diff) {
@@ -37,8 +38,7 @@ static tvms_status format_source(tvms_run *run, tvms_source *source) {
   tvms_surface_parse(&surface, run->context, source);
   tvms_strbuf text;
   tvms_strbuf_init(&text, &run->context->memory);
-  tvms_status status =
-      tvms_format_checked(&surface, (tvms_format_options){0}, &text);
+  tvms_status status = tvms_format_checked(&surface, (tvms_format_options){0}, &text);
   if (status == TVMS_OK) status = deliver(run, source, &text);
   return status;
 }

@@ -1,0 +1,183 @@
+// `tvms opt --passes 'a,b{k=v}' FILE`: run a pipeline, print the module.
+//
+// What happens between passes goes to standard error: the module after each pass that
+// changed it (--print-changed), the time that each took (--timing). --reproducer keeps the
+// module in front of the pass that failed, as a file that opt runs again.
+#include "cli/files.h"
+#include "cli/program.h"
+#include "passes/manager.h"
+#include "printer/print.h"
+#include "support/vec.h"
+
+#include <unistd.h>
+
+typedef struct {
+  const char *pass;
+  double seconds;
+} timing;
+
+typedef struct {
+  tvms_run *run;
+  tvms_program *program;
+  tvms_dialect dialect;
+  tvms_strbuf before;  // --reproducer: the module in front of the pass at hand
+  TVMS_VEC(timing) timings;
+} optimizing;
+
+static void write_note(tvms_run *run, const tvms_strbuf *text) {
+  tvms_write(run, STDERR_FILENO, "standard error", text->text, text->len);
+}
+
+static void print_module(optimizing *o, tvms_module *module, tvms_strbuf *out) {
+  tvms_module *modules[] = {module};
+  tvms_program alone = *o->program;
+  alone.modules = modules;
+  alone.count = 1;
+  tvms_print_options options = {.dialect = o->dialect};
+  tvms_print_program(&alone, &options, out);
+}
+
+static void before_pass(void *data, const tvms_pass_step *step, tvms_module *module) {
+  optimizing *o = data;
+  (void)step;
+  o->before.len = 0;
+  print_module(o, module, &o->before);
+}
+
+static void after_pass(void *data, const tvms_pass_step *step, tvms_module *module,
+                       bool changed, double seconds) {
+  optimizing *o = data;
+  if (o->run->options.timing) {
+    timing row = {step->pass->name, seconds};
+    tvms_push(&o->run->context->memory, &o->timings, row);
+  }
+  if (!o->run->options.print_changed) return;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &o->run->context->memory);
+  tvms_strbuf_printf(&text, "# after %s%s\n", step->pass->name,
+                     changed ? "" : ": nothing changed");
+  if (changed) print_module(o, module, &text);
+  write_note(o->run, &text);
+  tvms_strbuf_fini(&text);
+}
+
+static void verify_after_pass(void *data, tvms_module *module) {
+  (void)data;
+  tvms_verify_module(module);
+}
+
+// The steps from the one that failed on, as they were written.
+static const char *rest_of(const tvms_pipeline *pipeline, uint32_t done) {
+  return pipeline->source->text + pipeline->steps[done].span.begin;
+}
+
+static void write_reproducer(optimizing *o, const tvms_pipeline *pipeline,
+                             uint32_t done) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &o->run->context->memory);
+  tvms_strbuf_printf(&text, "# RUN: opt --passes '%s'\n# WHY: %s fails here\n",
+                     rest_of(pipeline, done), pipeline->steps[done].pass->name);
+  tvms_strbuf_add(&text, o->before.text, o->before.len);
+  if (tvms_create_file(o->run, o->run->options.reproducer, text.text, text.len)
+      == TVMS_OK) {
+    tvms_complain(o->run, "%s: written", o->run->options.reproducer);
+  }
+  tvms_strbuf_fini(&text);
+}
+
+static void show_timings(optimizing *o) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &o->run->context->memory);
+  double whole = 0;
+  for (uint32_t i = 0; i < o->timings.len; i++) {
+    whole += o->timings.items[i].seconds;
+  }
+  for (uint32_t i = 0; i < o->timings.len; i++) {
+    const timing *row = &o->timings.items[i];
+    tvms_strbuf_printf(&text, "%9.3f ms %5.1f %%  %s\n", row->seconds * 1e3,
+                       whole > 0 ? 100 * row->seconds / whole : 0.0, row->pass);
+  }
+  tvms_strbuf_printf(&text, "%9.3f ms          all passes\n", whole * 1e3);
+  write_note(o->run, &text);
+  tvms_strbuf_fini(&text);
+}
+
+static bool run_pipeline(optimizing *o, const tvms_pipeline *pipeline) {
+  const tvms_options *options = &o->run->options;
+  tvms_pass_hooks hooks = {
+      .data = o,
+      .before = options->reproducer ? before_pass : NULL,
+      .after = after_pass,
+      .verify = options->verify_each ? verify_after_pass : NULL,
+  };
+  uint32_t stop =
+      options->stop_after < UINT32_MAX ? (uint32_t)options->stop_after : UINT32_MAX;
+  for (uint32_t i = 0; i < o->program->count; i++) {
+    uint32_t done = 0;
+    if (tvms_pipeline_run(o->run->context, o->program->modules[i], pipeline, stop,
+                          &hooks, &done)) {
+      continue;
+    }
+    if (options->reproducer && done < pipeline->count)
+      write_reproducer(o, pipeline, done);
+    return false;
+  }
+  return true;
+}
+
+static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
+  optimizing o = {.run = run};
+  tvms_strbuf_init(&o.before, &run->context->memory);
+  tvms_pipeline pipeline;
+  bool parsed = tvms_pipeline_parse(run->context, run->options.passes, &pipeline);
+  o.program = tvms_load_program(run, source);
+  if (!parsed || run->context->diags.errors) return TVMS_OK;
+  o.dialect = tvms_written_dialect(run, o.program);
+  bool good = run_pipeline(&o, &pipeline);
+  if (run->options.timing) show_timings(&o);
+  if (!good) return TVMS_OK;
+  tvms_print_options options = {.dialect = o.dialect};
+  tvms_print_program(o.program, &options, &run->result);
+  if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
+  return TVMS_OK;
+}
+
+static void list_options(tvms_strbuf *out, const char *pass) {
+  static const char *const types[] = {"flag", "number", "text"};
+  uint32_t count;
+  const tvms_pass_option *options = tvms_pass_options(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(options[i].pass, pass) != 0) continue;
+    tvms_strbuf_printf(out, "      %s=%s  %s: %s\n", options[i].name,
+                       options[i].initial, types[options[i].type], options[i].summary);
+  }
+}
+
+static tvms_status list_passes(tvms_run *run) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, run->memory);
+  uint32_t count;
+  const tvms_pass *passes = tvms_passes(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    char kebab[TVMS_KEBAB_SIZE];
+    tvms_pass_kebab(passes[i].name, kebab);
+    tvms_strbuf_printf(&text, "%s (%s)\n    %s\n", passes[i].name, kebab,
+                       passes[i].summary);
+    list_options(&text, passes[i].name);
+  }
+  tvms_strbuf_puts(&text, "\nPipelines:\n");
+  const tvms_pipeline_row *rows = tvms_pipelines(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_strbuf_printf(&text, "%s = %s\n    %s\n", rows[i].name, rows[i].passes,
+                       rows[i].summary);
+  }
+  bool written = tvms_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
+  return written ? TVMS_OK : TVMS_FAILED_IO;
+}
+
+tvms_status tvms_verb_opt(tvms_run *run) {
+  if (run->options.list) return list_passes(run);
+  if (!run->options.passes) return tvms_misused(run, "no --passes given");
+  if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
+  return tvms_each_file(run, optimize_source);
+}
