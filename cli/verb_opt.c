@@ -114,10 +114,12 @@ static bool run_pipeline(optimizing *o, const tvms_pipeline *pipeline) {
       options->stop_after < UINT32_MAX ? (uint32_t)options->stop_after : UINT32_MAX;
   for (uint32_t i = 0; i < o->program->count; i++) {
     uint32_t done = 0;
-    if (tvms_pipeline_run(o->run->context, o->program->modules[i], pipeline, stop,
-                          &hooks, &done)) {
-      continue;
-    }
+    tvms_module *module = o->program->modules[i];
+    bool good =
+        tvms_pipeline_run(o->run->context, module, pipeline, stop, &hooks, &done);
+    // A function that stood alone may have got company.
+    if (module->member_count > 1) module->bare = false;
+    if (good) continue;
     if (options->reproducer && done < pipeline->count)
       write_reproducer(o, pipeline, done);
     return false;
