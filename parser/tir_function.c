@@ -6,26 +6,9 @@
 #include "parser/module.h"
 #include "parser/tir_stmt.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- Names ----------------------------------------------------------------------------------
-
-// Strides of a buffer of 0.22 are named after it.
-static void name_strides(tvms_reader *reader, tvms_buffer *buffer, tvms_sym name) {
-  for (uint32_t i = 0; i < buffer->strides.len; i++) {
-    tvms_node *stride = buffer->strides.items[i];
-    if (stride->kind != TVMS_NODE_VAR) continue;
-    char suffix[16];
-    int len = snprintf(suffix, sizeof suffix, "_s%u", i);
-    const tvms_name *text = tvms_name_of(&reader->context->names, name);
-    char *full = tvms_arena_take(&reader->values, text->len + (size_t)len + 1);
-    memcpy(full, text->text, text->len);
-    memcpy(full + text->len, suffix, (size_t)len);
-    tvms_as_var(stride)->name =
-        tvms_symbol(reader->context, full, text->len + (size_t)len);
-  }
-}
 
 // The pointer of a buffer follows its name: up to 0.25 also one that it shares.
 static void name_data(tvms_reader *reader, tvms_buffer *buffer, tvms_sym name) {
@@ -50,7 +33,6 @@ void tvms_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name) {
     tvms_buffer *buffer = tvms_as_buffer(node);
     buffer->name = name;
     name_data(reader, buffer, name);
-    if (reader->dialect <= TVMS_DIALECT_25) name_strides(reader, buffer, name);
     break;
   }
   default: break;

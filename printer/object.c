@@ -57,14 +57,14 @@ static void print_bytes(tvms_printer *p, const tvms_node *object) {
 
 static void print_target(tvms_printer *p, const tvms_node *object) {
   tvms_print_t(p, "target(");
-  tvms_print_target_config(p, object);
+  tvms_print_object(p, tvms_as_object_target(object)->config);
   PUT(p, ")");
 }
 
 static void print_vdevice(tvms_printer *p, const tvms_node *object) {
   const tvms_object_vdevice *device = tvms_as_object_vdevice(object);
   tvms_print_i(p, "vdevice(");
-  tvms_print_target_config(p, device->target);
+  tvms_print_object(p, tvms_as_object_target(device->target)->config);
   PUT(p, ", ");
   tvms_print_int(p, device->index);
   PUT(p, ", ");

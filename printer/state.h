@@ -285,7 +285,7 @@ typedef enum {
   DEFINES_NOTHING,  // everything in the buffer must be defined before
   DEFINES_DATA,     // the data pointer comes with it
   DEFINES_ALL,      // and new variables of shape, strides, offset
-  DEFINES_FREELY,   // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on)
+  DEFINES_FREELY,  // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on)
 } print_definitions;
 
 void tvms_print_buffer(tvms_printer *p, const tvms_node *buffer);
@@ -351,8 +351,6 @@ void tvms_print_object(tvms_printer *p, const tvms_node *object);
 // nothing if no pair is left.
 bool tvms_print_map(tvms_printer *p, const tvms_node *TVMS_NULLABLE map,
                     const char *const *TVMS_NULLABLE hidden);
-// The configuration of a target (OBJECT_TARGET, or its config) with all defaults.
-void tvms_print_target_config(tvms_printer *p, const tvms_node *target);
 void tvms_print_vdevice_name(tvms_printer *p, const tvms_node *vdevice);
 void tvms_print_sinfo(tvms_printer *p, const tvms_node *sinfo);
 void tvms_print_pointer_type(tvms_printer *p, const tvms_node *TVMS_NULLABLE type,
