@@ -15,6 +15,8 @@ typedef struct {
   const tvms_unit *left_unit;
   const tvms_unit *right_unit;
   tvms_dialect dialect;
+  tvms_span last_left;  // places of the difference that was shown last
+  tvms_span last_right;
   uint32_t found;
 } diffing;
 
@@ -58,9 +60,22 @@ static void add_side(diffing *d, char sign, tvms_source *source, const tvms_unit
   tvms_strbuf_putc(out, '\n');
 }
 
+static tvms_span span_of(const tvms_node *TVMS_NULLABLE node) {
+  return node ? node->span : (tvms_span){0, 0};
+}
+
+static bool same_span(tvms_span a, tvms_span b) {
+  return a.end && a.begin == b.begin && a.end == b.end;
+}
+
+// One place of the text may stand in several places of the IR: it is shown once.
 static void show_difference(void *self, const tvms_node *a, const tvms_node *b,
                             const char *what) {
   diffing *d = self;
+  tvms_span left = span_of(a), right = span_of(b);
+  if (same_span(left, d->last_left) && same_span(right, d->last_right)) return;
+  d->last_left = left;
+  d->last_right = right;
   d->found++;
   tvms_strbuf_printf(&d->run->result, "%s: %s differs\n", d->label, what);
   add_side(d, '-', d->left, d->left_unit, a);
