@@ -262,74 +262,102 @@ tvms_token_kind tvms_lex_string(tvms_lexer *lexer) {
   return TVMS_TOK_STRING;
 }
 
-static const char *skip_formatted(tvms_lexer *lexer, string_form form, int depth);
+// f-strings: every function moves from behind an opening to behind its end, and leaves
+// `whole` false if that does not come.
+typedef struct {
+  const tvms_lexer *lexer;
+  bool whole;
+} formatted;
+
+static const char *skip_formatted(formatted *f, string_form form, int depth);
+
+static const char *broken(formatted *f, const char *at) {
+  f->whole = false;
+  return at;
+}
 
 // From a quote inside the braces of an f-string to behind the string that it opens.
-static const char *skip_nested(tvms_lexer *lexer, const char *field, const char *at,
-                               int depth) {
+static const char *skip_nested(formatted *f, const char *field, const char *at, int depth) {
   const char *prefix = at;
   while (prefix > field && is_letter(prefix[-1]) && at - prefix < 2) {
     prefix--;
   }
   string_form form = form_of(prefix);
-  if (form.formatted && depth < DEEPEST_FSTRING) {
-    return skip_formatted(lexer, form, depth + 1);
+  if (form.formatted && depth < DEEPEST_FSTRING) return skip_formatted(f, form, depth + 1);
+  for (at = form.body; at < f->lexer->end && !closes(form, at);) {
+    if (form.width == 1 && ends_line(*at)) return broken(f, at);
+    at = *at == '\\' ? skip_escape(f->lexer, at) : at + 1;
   }
-  for (at = form.body; at < lexer->end && !closes(form, at);) {
-    if (form.width == 1 && ends_line(*at)) return at;
-    at = *at == '\\' ? skip_escape(lexer, at) : at + 1;
-  }
-  return at < lexer->end ? at + form.width : at;
+  return at < f->lexer->end ? at + form.width : broken(f, f->lexer->end);
 }
 
-// The expression between braces, from behind '{' to behind its '}' or to where it breaks.
-static const char *skip_field(tvms_lexer *lexer, string_form form, const char *field,
+// The specification behind ':' in a field, up to the field's '}'.
+static const char *skip_spec(formatted *f, string_form form, const char *at, int depth);
+
+// The expression between braces, from behind '{' to behind its '}'.
+static const char *skip_field(formatted *f, string_form form, const char *field,
                               int depth) {
-  int open = 0;
-  bool in_spec = false;
-  for (const char *at = field; at < lexer->end;) {
-    char c = *at;
-    if (form.width == 1 && ends_line(c) && in_spec) return at;
-    if (in_spec && closes(form, at)) return at;
-    if ((c == '\'' || c == '"') && !in_spec) {
-      at = skip_nested(lexer, field, at, depth);
-      continue;
+  if (depth > DEEPEST_FSTRING) return broken(f, field);
+  uint32_t open = 0;
+  for (const char *at = field; at < f->lexer->end && f->whole;) {
+    switch (*at) {
+    case '\'':
+    case '"': at = skip_nested(f, field, at, depth); continue;
+    case '(':
+    case '[':
+    case '{': open++; break;
+    case ')':
+    case ']': open -= open > 0; break;
+    case '}':
+      if (open == 0) return at + 1;
+      open--;
+      break;
+    case ':':
+      if (open == 0) return skip_spec(f, form, at + 1, depth);
+      break;
+    default: break;
     }
-    if (c == '}' && open == 0) return at + 1;
-    if (c == ':' && open == 0) in_spec = true;
-    if (c == '(' || c == '[' || (c == '{' && !in_spec))
-      open += !in_spec;
-    else if (c == '{' && depth < DEEPEST_FSTRING) {
-      at = skip_field(lexer, form, at + 1, depth + 1);
-      continue;
-    }
-    if ((c == ')' || c == ']' || c == '}') && open > 0) open--;
     at++;
   }
-  return lexer->end;
+  return broken(f, f->lexer->end);
 }
 
-// Returns behind the closing quote, or where the string breaks off.
-static const char *skip_formatted(tvms_lexer *lexer, string_form form, int depth) {
+static const char *skip_spec(formatted *f, string_form form, const char *at, int depth) {
+  while (at < f->lexer->end && f->whole && !closes(form, at)) {
+    if (*at == '}') return at + 1;
+    if (form.width == 1 && ends_line(*at)) break;
+    at = *at == '{' ? skip_field(f, form, at + 1, depth + 1) : at + 1;
+  }
+  return broken(f, at);
+}
+
+static const char *skip_formatted(formatted *f, string_form form, int depth) {
   const char *at = form.body;
-  while (at < lexer->end && !closes(form, at)) {
-    if (form.width == 1 && ends_line(*at)) return at;
+  while (at < f->lexer->end && f->whole && !closes(form, at)) {
+    if (form.width == 1 && ends_line(*at)) return broken(f, at);
     if (*at == '\\' && at[1] != '{' && at[1] != '}') {
-      at = skip_escape(lexer, at);
+      at = skip_escape(f->lexer, at);
     } else if (*at == '{' && at[1] != '{') {
-      at = skip_field(lexer, form, at + 1, depth);
+      at = skip_field(f, form, at + 1, depth);
     } else {
       at += *at == '{' ? 2 : 1;
     }
   }
-  return at < lexer->end ? at + form.width : at;
+  bool closed = f->whole && at < f->lexer->end && closes(form, at);
+  return closed ? at + form.width : broken(f, at);
 }
 
 tvms_token_kind tvms_lex_fstring(tvms_lexer *lexer) {
   string_form form = form_of(lexer->token);
-  const char *end = skip_formatted(lexer, form, 0);
-  bool finished = end - form.width >= form.body && closes(form, end - form.width);
-  if (!finished) return report_unfinished(lexer, form, end);
+  formatted f = {lexer, true};
+  const char *end = skip_formatted(&f, form, 0);
+  if (!f.whole) {
+    end = form.body;
+    while (end < lexer->end && (form.width == 3 || !ends_line(*end))) {
+      end++;
+    }
+    return report_unfinished(lexer, form, end);
+  }
   lexer->cursor = end;
   return TVMS_TOK_STRING;
 }
