@@ -1,0 +1,448 @@
+// Migration: walks the surface tree and collects edits of the source text.
+//
+// Words that are only spelled differently come from tables (ir/respell.h); statements that
+// have another shape are dealt with in migrate_stmt.c. What must be known about meaning
+// (does `x = e` bind a value or make a scalar?) is taken from the program that the text
+// was read as: the spans of its nodes say which statement made them.
+#define _GNU_SOURCE  // memmem
+#include "parser/migrate.h"
+
+#include "ir/respell.h"
+#include "ir/tir_op.h"
+#include "ir/walk.h"
+#include "parser/migrate_internal.h"
+#include "support/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tvms_edit_replace(tvms_migration *migration, tvms_span span, const char *text) {
+  tvms_text_edit edit = {span, text};
+  tvms_push(&migration->context->memory, &migration->edits, edit);
+}
+
+void tvms_edit_insert(tvms_migration *migration, uint32_t at, const char *text) {
+  tvms_edit_replace(migration, (tvms_span){at, at}, text);
+}
+
+void tvms_edit_dedent(tvms_migration *migration, tvms_span span, uint32_t columns) {
+  const tvms_source *source = migration->surface->source;
+  for (uint32_t at = span.begin; at < span.end; at++) {
+    if (at > 0 && source->text[at - 1] != '\n') continue;
+    uint32_t blanks = 0;
+    while (blanks < columns && source->text[at + blanks] == ' ') {
+      blanks++;
+    }
+    if (blanks) tvms_edit_replace(migration, (tvms_span){at, at + blanks}, "");
+  }
+}
+
+const char *tvms_edit_copy(tvms_migration *migration, tvms_span span) {
+  return tvms_arena_text(&migration->context->arena,
+                         migration->surface->source->text + span.begin,
+                         span.end - span.begin);
+}
+
+void tvms_edit_refuse(tvms_migration *migration, tvms_ref ref, const char *what) {
+  tvms_report(&migration->context->diags, TVMS_D_not_in_dialect,
+              tvms_surf_span(migration->surface, ref), tvms_dialect_text(migration->to),
+              what);
+}
+
+// ---- Names ----
+
+static bool has_sym(const tvms_sym *syms, uint32_t count, tvms_sym sym) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (syms[i] == sym) return true;
+  }
+  return false;
+}
+
+enum { LONGEST_PATH = 160 };
+
+// Writes the dotted names of an attribute chain without its first one; returns that one,
+// or 0 if the chain begins with something else or is too long.
+static tvms_sym chain_of(const tvms_migration *migration, tvms_ref ref,
+                         char path[LONGEST_PATH]) {
+  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  path[0] = '\0';
+  while (node->kind == TVMS_SURF_ATTRIBUTE) {
+    const char *name = tvms_text(migration->context, node->b);
+    size_t len = strlen(name), old = strlen(path);
+    if (len + old + 2 > LONGEST_PATH) return 0;
+    memmove(path + len + (old > 0), path, old + 1);
+    memcpy(path, name, len);
+    if (old > 0) path[len] = '.';
+    node = tvms_surf_at(migration->surface, node->a);
+  }
+  return node->kind == TVMS_SURF_NAME ? node->a : 0;
+}
+
+const char *tvms_tir_path(tvms_migration *migration, tvms_ref ref) {
+  char path[LONGEST_PATH];
+  tvms_sym first = chain_of(migration, ref, path);
+  bool known =
+      first
+      && has_sym(migration->tir_prefixes.items, migration->tir_prefixes.len, first);
+  if (!known) return "";
+  return tvms_arena_text(&migration->context->arena, path, strlen(path));
+}
+
+bool tvms_is_tir_call(tvms_migration *migration, tvms_ref ref, const char *name) {
+  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  return node->kind == TVMS_SURF_CALL
+         && strcmp(tvms_tir_path(migration, node->a), name) == 0;
+}
+
+tvms_ref tvms_call_keyword(const tvms_migration *migration, tvms_ref call,
+                           const char *keyword) {
+  const tvms_surface *surface = migration->surface;
+  tvms_each_surf(surface, arg, tvms_surf_at(surface, call)->b) {
+    const tvms_surf *node = tvms_surf_at(surface, arg);
+    if (node->kind == TVMS_SURF_KEYWORD
+        && strcmp(tvms_text(migration->context, node->a), keyword) == 0) {
+      return arg;
+    }
+  }
+  return 0;
+}
+
+tvms_ref tvms_call_argument(const tvms_migration *migration, tvms_ref call,
+                            const char *keyword, uint32_t index) {
+  const tvms_surface *surface = migration->surface;
+  uint32_t at = 0;
+  tvms_each_surf(surface, arg, tvms_surf_at(surface, call)->b) {
+    if (tvms_surf_at(surface, arg)->kind != TVMS_SURF_KEYWORD && at++ == index)
+      return arg;
+  }
+  tvms_ref found = tvms_call_keyword(migration, call, keyword);
+  return found ? tvms_surf_at(surface, found)->b : 0;
+}
+
+// ---- What the program says about statements ----
+
+static int by_offset(const void *a, const void *b) {
+  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return (left > right) - (left < right);
+}
+
+static tvms_walk_step note_statement(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)role;
+  tvms_migration *migration = self;
+  if (node->kind == TVMS_NODE_BIND && node->span.end) {
+    tvms_push(&migration->context->memory, &migration->binds, node->span.begin);
+  }
+  return TVMS_WALK_ON;
+}
+
+static void note_program(tvms_migration *migration, const tvms_program *program) {
+  tvms_visitor visitor = {.self = migration, .enter = note_statement};
+  for (uint32_t i = 0; i < program->count; i++) {
+    const tvms_module *module = program->modules[i];
+    for (uint32_t j = 0; j < module->member_count; j++) {
+      tvms_node *function = module->members[j].function;
+      if (function) (void)tvms_walk(&migration->context->memory, function, &visitor);
+    }
+  }
+  if (migration->binds.len) {
+    qsort(migration->binds.items, migration->binds.len, sizeof(uint32_t), by_offset);
+  }
+}
+
+bool tvms_binds_at(const tvms_migration *migration, uint32_t begin) {
+  return migration->binds.len
+         && bsearch(&begin, migration->binds.items, migration->binds.len,
+                    sizeof(uint32_t), by_offset);
+}
+
+// ---- Words ----
+
+// The end of an attribute chain is its last name; the whole path after the prefix is
+// replaced when the new spelling has other dots.
+static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
+  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  char path[LONGEST_PATH];
+  tvms_sym first = chain_of(migration, ref, path);
+  if (!first) return;
+  size_t len = strlen(path), matched;
+  const char *word = NULL;
+  if (has_sym(migration->tir_prefixes.items, migration->tir_prefixes.len, first)) {
+    word = tvms_respell(TVMS_SPELLING_T, path, len, migration->from, migration->to,
+                        &matched);
+    tvms_tir_opcode opcode =
+        tvms_tir_spelled(path, len, migration->from, TVMS_TIR_NONE);
+    if (!word && opcode != TVMS_TIR_NONE)
+      word = tvms_tir_spelling(opcode, migration->to);
+  } else if (has_sym(migration->relax_prefixes.items, migration->relax_prefixes.len,
+                     first)) {
+    word = tvms_respell(TVMS_SPELLING_R, path, len, migration->from, migration->to,
+                        &matched);
+  }
+  if (!word || !*word || strcmp(word, path) == 0) return;
+  tvms_edit_replace(migration, (tvms_span){node->end - (uint32_t)len, node->end}, word);
+}
+
+static void respell_keyword(tvms_migration *migration, tvms_ref ref) {
+  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  const char *name = tvms_text(migration->context, node->a);
+  size_t len = strlen(name), matched;
+  const char *word = tvms_respell(TVMS_SPELLING_KEYWORD, name, len, migration->from,
+                                  migration->to, &matched);
+  if (!word) return;
+  uint32_t begin = node->begin;
+  tvms_edit_replace(migration, (tvms_span){begin, begin + (uint32_t)len}, word);
+}
+
+static void respell_string(tvms_migration *migration, tvms_ref ref) {
+  tvms_span inside;
+  if (!tvms_surf_string_inside(migration->surface, ref, &inside)) return;
+  size_t matched;
+  const char *word =
+      tvms_respell(TVMS_SPELLING_KEY, migration->surface->source->text + inside.begin,
+                   inside.end - inside.begin, migration->from, migration->to, &matched);
+  if (!word) return;
+  inside.end = inside.begin + (uint32_t)matched;
+  tvms_edit_replace(migration, inside, word);
+}
+
+// ---- The walk ----
+
+enum { IN_A = 1, IN_B = 2, IN_C = 4 };
+
+// Which of a, b and c refer to other nodes (surface.def says what they are).
+static const uint8_t refs_of[] = {
+    [TVMS_SURF_STRINGS] = IN_A,
+    [TVMS_SURF_TUPLE] = IN_A,
+    [TVMS_SURF_LIST] = IN_A,
+    [TVMS_SURF_SET] = IN_A,
+    [TVMS_SURF_DICT] = IN_A,
+    [TVMS_SURF_LIST_COMP] = IN_A | IN_B,
+    [TVMS_SURF_SET_COMP] = IN_A | IN_B,
+    [TVMS_SURF_DICT_COMP] = IN_A | IN_B,
+    [TVMS_SURF_GENERATOR] = IN_A | IN_B,
+    [TVMS_SURF_ATTRIBUTE] = IN_A,
+    [TVMS_SURF_CALL] = IN_A | IN_B,
+    [TVMS_SURF_SUBSCRIPT] = IN_A | IN_B,
+    [TVMS_SURF_SLICE] = IN_A | IN_B | IN_C,
+    [TVMS_SURF_UNARY] = IN_A,
+    [TVMS_SURF_BINARY] = IN_A | IN_B,
+    [TVMS_SURF_BOOL] = IN_A | IN_B,
+    [TVMS_SURF_COMPARE] = IN_A | IN_B,
+    [TVMS_SURF_COMPARED] = IN_A,
+    [TVMS_SURF_IF_EXP] = IN_A | IN_B | IN_C,
+    [TVMS_SURF_LAMBDA] = IN_A | IN_B,
+    [TVMS_SURF_WALRUS] = IN_A | IN_B,
+    [TVMS_SURF_STAR] = IN_A,
+    [TVMS_SURF_DOUBLE_STAR] = IN_A,
+    [TVMS_SURF_KEYWORD] = IN_B,
+    [TVMS_SURF_PAIR] = IN_A | IN_B,
+    [TVMS_SURF_COMP_FOR] = IN_A | IN_B,
+    [TVMS_SURF_COMP_IF] = IN_A,
+    [TVMS_SURF_EXPRESSION] = IN_A,
+    [TVMS_SURF_ASSIGN] = IN_A | IN_B,
+    [TVMS_SURF_ANN_ASSIGN] = IN_A | IN_B | IN_C,
+    [TVMS_SURF_AUG_ASSIGN] = IN_A | IN_B,
+    [TVMS_SURF_RETURN] = IN_A,
+    [TVMS_SURF_ASSERT] = IN_A | IN_B,
+    [TVMS_SURF_DELETE] = IN_A,
+    [TVMS_SURF_DEF] = IN_B | IN_C,
+    [TVMS_SURF_CLASS] = IN_B | IN_C,
+    [TVMS_SURF_HEAD] = IN_A | IN_B | IN_C,
+    [TVMS_SURF_HEAD_MORE] = IN_A | IN_B,
+    [TVMS_SURF_PARAM] = IN_B | IN_C,
+    [TVMS_SURF_TYPE_PARAM] = IN_B | IN_C,
+    [TVMS_SURF_FOR] = IN_A | IN_B | IN_C,
+    [TVMS_SURF_WHILE] = IN_A | IN_B | IN_C,
+    [TVMS_SURF_SUITES] = IN_A | IN_B,
+    [TVMS_SURF_IF] = IN_A | IN_B | IN_C,
+    [TVMS_SURF_WITH] = IN_A | IN_B,
+    [TVMS_SURF_WITH_ITEM] = IN_A | IN_B,
+};
+
+static uint8_t refs(uint8_t kind) {
+  return kind < sizeof refs_of ? refs_of[kind] : 0;
+}
+
+static void visit(tvms_migration *migration, tvms_ref list);
+
+static void visit_parts(tvms_migration *migration, const tvms_surf *node) {
+  uint8_t which = refs(node->kind);
+  if (which & IN_A) visit(migration, node->a);
+  if (which & IN_B) visit(migration, node->b);
+  if (which & IN_C) visit(migration, node->c);
+}
+
+static bool is_prim_func(tvms_migration *migration, tvms_ref def) {
+  tvms_surf_definition parts = tvms_surf_define(migration->surface, def);
+  tvms_each_surf(migration->surface, decorator, parts.decorators) {
+    const tvms_surf *node = tvms_surf_at(migration->surface, decorator);
+    tvms_ref callee = node->kind == TVMS_SURF_CALL ? node->a : decorator;
+    if (strcmp(tvms_tir_path(migration, callee), "prim_func") == 0) return true;
+  }
+  return false;
+}
+
+static void visit_definition(tvms_migration *migration, tvms_ref def) {
+  bool outer = migration->in_prim_func;
+  migration->in_prim_func = is_prim_func(migration, def);
+  if (migration->in_prim_func) tvms_migrate_prim_func(migration, def);
+  tvms_ref body = migration->body;
+  migration->body = tvms_surf_at(migration->surface, def)->c;
+  visit_parts(migration, tvms_surf_at(migration->surface, def));
+  migration->body = body;
+  migration->in_prim_func = outer;
+}
+
+static void visit_one(tvms_migration *migration, tvms_ref ref) {
+  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  switch (node->kind) {
+  case TVMS_SURF_DEF: visit_definition(migration, ref); return;
+  case TVMS_SURF_ATTRIBUTE: respell_attribute(migration, ref); break;
+  case TVMS_SURF_KEYWORD: respell_keyword(migration, ref); break;
+  case TVMS_SURF_STRING: respell_string(migration, ref); break;
+  default:
+    if (migration->in_prim_func && !tvms_migrate_statement(migration, ref)) return;
+  }
+  visit_parts(migration, node);
+}
+
+// Visits a list of nodes, or one node.
+static void visit(tvms_migration *migration, tvms_ref list) {
+  tvms_memory *memory = &migration->context->memory;
+  if (!list) return;
+  if (tvms_deeper(memory)) {
+    tvms_each_surf(migration->surface, ref, list) {
+      visit_one(migration, ref);
+    }
+  } else {
+    tvms_report(&migration->context->diags, TVMS_D_too_deep,
+                tvms_surf_span(migration->surface, list), memory->depth_limit);
+  }
+  tvms_shallower(memory);
+}
+
+// ---- Imports ----
+
+static void note_prefix(tvms_migration *migration, const char *module, size_t len,
+                        tvms_sym name) {
+  tvms_memory *memory = &migration->context->memory;
+  bool tir = (len == 3 && memcmp(module, "tir", 3) == 0)
+             || (len == 4 && memcmp(module, "tirx", 4) == 0);
+  if (tir) tvms_push(memory, &migration->tir_prefixes, name);
+  if (len == 5 && memcmp(module, "relax", 5) == 0) {
+    tvms_push(memory, &migration->relax_prefixes, name);
+  }
+}
+
+// Respells the module in the text of an import, which may be a comment.
+static void respell_module(tvms_migration *migration, tvms_span word) {
+  size_t matched;
+  const char *text = migration->surface->source->text + word.begin;
+  const char *to = tvms_respell(TVMS_SPELLING_MODULE, text, word.end - word.begin,
+                                migration->from, migration->to, &matched);
+  if (to) tvms_edit_replace(migration, word, to);
+}
+
+static uint32_t skip(const char *text, uint32_t at, uint32_t end, bool blanks) {
+  while (at < end && (text[at] == ' ') == blanks && text[at] != ','
+         && text[at] != '\n') {
+    at++;
+  }
+  return at;
+}
+
+// An import line from `begin` to `end`: "… import tir as T, relax as R".
+static void read_import(tvms_migration *migration, uint32_t begin, uint32_t end) {
+  const char *text = migration->surface->source->text;
+  tvms_interner *names = &migration->context->names;
+  const char *found = memmem(text + begin, end - begin, " import ", 8);
+  if (!found) return;
+  uint32_t at = (uint32_t)(found - text) + 8;
+  while (at < end) {
+    at = skip(text, at, end, true);
+    tvms_span module = {at, skip(text, at, end, false)};
+    at = skip(text, module.end, end, true);
+    tvms_span name = module;
+    if (end - at > 3 && memcmp(text + at, "as ", 3) == 0) {
+      name.begin = skip(text, at + 3, end, true);
+      name.end = at = skip(text, name.begin, end, false);
+    }
+    tvms_sym sym = tvms_intern(names, text + name.begin, name.end - name.begin);
+    note_prefix(migration, text + module.begin, module.end - module.begin, sym);
+    respell_module(migration, module);
+    at = skip(text, at, end, true);
+    if (at >= end || text[at] != ',') return;
+    at++;
+  }
+}
+
+static void read_imports(tvms_migration *migration) {
+  const tvms_surface *surface = migration->surface;
+  const char *text = surface->source->text;
+  tvms_each_surf(surface, ref, surface->body) {
+    const tvms_surf *node = tvms_surf_at(surface, ref);
+    if (node->kind == TVMS_SURF_IMPORT_FROM) {
+      read_import(migration, node->begin, node->end);
+    }
+  }
+  for (uint32_t i = 0; i < surface->comment_count; i++) {
+    const tvms_comment *comment = &surface->comments[i];
+    uint32_t at = skip(text, comment->begin + 1, comment->end, true);
+    if (comment->end - at > 9 && memcmp(text + at, "from tvm.", 9) == 0) {
+      read_import(migration, at, comment->end);
+    }
+  }
+  tvms_memory *memory = &migration->context->memory;
+  tvms_push(memory, &migration->tir_prefixes, TVMS_SYM_T);
+  tvms_push(memory, &migration->relax_prefixes, TVMS_SYM_R);
+}
+
+// ---- The result ----
+
+static int by_place(const void *a, const void *b) {
+  const tvms_text_edit *left = a, *right = b;
+  if (left->span.begin != right->span.begin) {
+    return left->span.begin < right->span.begin ? -1 : 1;
+  }
+  return (left->span.end > right->span.end) - (left->span.end < right->span.end);
+}
+
+// Writes the source with the edits; one that begins inside an earlier one is part of what
+// that one replaced.
+static void write_result(tvms_migration *migration, tvms_strbuf *out) {
+  const tvms_source *source = migration->surface->source;
+  uint32_t at = 0;
+  if (migration->edits.len) {
+    qsort(migration->edits.items, migration->edits.len, sizeof(tvms_text_edit),
+          by_place);
+  }
+  for (uint32_t i = 0; i < migration->edits.len; i++) {
+    const tvms_text_edit *edit = &migration->edits.items[i];
+    if (edit->span.begin < at) continue;
+    tvms_strbuf_add(out, source->text + at, edit->span.begin - at);
+    tvms_strbuf_puts(out, edit->text);
+    at = edit->span.end;
+  }
+  tvms_strbuf_add(out, source->text + at, source->size - at);
+}
+
+bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
+                  tvms_dialect to, tvms_strbuf *out) {
+  tvms_context *context = surface->context;
+  tvms_migration migration = {.context = context,
+                              .surface = surface,
+                              .from = program->dialect,
+                              .to = to,
+                              .body = surface->body};
+  uint32_t errors = context->diags.errors;
+  note_program(&migration, program);
+  read_imports(&migration);
+  visit(&migration, surface->body);
+  write_result(&migration, out);
+  tvms_vec_free(&context->memory, &migration.edits);
+  tvms_vec_free(&context->memory, &migration.binds);
+  tvms_vec_free(&context->memory, &migration.tir_prefixes);
+  tvms_vec_free(&context->memory, &migration.relax_prefixes);
+  return context->diags.errors == errors;
+}

@@ -1,0 +1,56 @@
+// What the files of migration share: the edits and helpers on the surface tree.
+#ifndef TVMS_PARSER_MIGRATE_INTERNAL_H
+#define TVMS_PARSER_MIGRATE_INTERNAL_H
+
+#include "parser/migrate.h"
+#include "support/vec.h"
+
+// Replaces the bytes of `span` by `text`.
+typedef struct {
+  tvms_span span;
+  const char *text;
+} tvms_text_edit;
+
+typedef struct {
+  tvms_context *context;
+  const tvms_surface *surface;
+  tvms_dialect from;
+  tvms_dialect to;
+  TVMS_VEC(tvms_text_edit) edits;
+  TVMS_VEC(uint32_t)
+  binds;  // where statements begin that bind an immutable value; sorted
+  TVMS_VEC(tvms_sym) tir_prefixes;
+  TVMS_VEC(tvms_sym) relax_prefixes;
+  bool in_prim_func;
+  tvms_ref body;  // statements around the one at hand
+} tvms_migration;
+
+// Replaces a span; `text` lives as long as the context.
+void tvms_edit_replace(tvms_migration *migration, tvms_span span, const char *text);
+void tvms_edit_insert(tvms_migration *migration, uint32_t at, const char *text);
+// Removes `columns` blanks from the beginning of every line in a span.
+void tvms_edit_dedent(tvms_migration *migration, tvms_span span, uint32_t columns);
+// A copy of source text, to be put elsewhere.
+const char *tvms_edit_copy(tvms_migration *migration, tvms_span span);
+// Reports that the release cannot say what stands at `ref`.
+void tvms_edit_refuse(tvms_migration *migration, tvms_ref ref, const char *what);
+
+// The name below T that an expression is ("axis.spatial"), or "" if it is none.
+const char *tvms_tir_path(tvms_migration *migration, tvms_ref ref);
+// True if `ref` is a call of T.<name>.
+bool tvms_is_tir_call(tvms_migration *migration, tvms_ref ref, const char *name);
+// The value of a keyword argument, or of the positional one at `index`; 0: not given.
+tvms_ref tvms_call_argument(const tvms_migration *migration, tvms_ref call,
+                            const char *keyword, uint32_t index);
+// The node of that keyword argument, or 0.
+tvms_ref tvms_call_keyword(const tvms_migration *migration, tvms_ref call,
+                           const char *keyword);
+bool tvms_binds_at(const tvms_migration *migration, uint32_t begin);
+
+// ---- migrate_stmt.c ----
+// Edits what a statement itself needs; its parts are visited by the caller. Returns false
+// if the parts must not be visited (they have been dealt with).
+bool tvms_migrate_statement(tvms_migration *migration, tvms_ref stmt);
+void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def);
+
+#endif
