@@ -1,0 +1,82 @@
+// `tvms migrate --dialect D FILE...`: source text in the spelling of another release.
+//
+// The result is proved before it is written: read as D it must print as the program that
+// was read prints in D.
+#include "cli/edit.h"
+#include "cli/files.h"
+#include "cli/program.h"
+#include "parser/migrate.h"
+#include "parser/read.h"
+#include "printer/print.h"
+
+#include <string.h>
+
+static void print_as(tvms_context *context, const tvms_program *program,
+                     tvms_dialect dialect, tvms_strbuf *out) {
+  tvms_print_options options = {.dialect = dialect};
+  tvms_strbuf_init(out, &context->memory);
+  tvms_print_program(program, &options, out);
+}
+
+static uint32_t line_length(const tvms_strbuf *text, size_t begin) {
+  uint32_t len = 0;
+  while (begin + len < text->len && text->text[begin + len] != '\n') {
+    len++;
+  }
+  return len;
+}
+
+// Tells the first line in which the two texts differ.
+static void report_difference(tvms_context *context, tvms_dialect to,
+                              const tvms_strbuf *wanted, const tvms_strbuf *got) {
+  size_t begin = 0, at = 0, shorter = wanted->len < got->len ? wanted->len : got->len;
+  for (; at < shorter && wanted->text[at] == got->text[at]; at++) {
+    if (wanted->text[at] == '\n') begin = at + 1;
+  }
+  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_not_migrated, (tvms_span){0, 0},
+                                tvms_dialect_text(to));
+  tvms_diag_remark(&context->diags, diag, "it should mean: %.*s",
+                   (int)line_length(wanted, begin), wanted->text + begin);
+  tvms_diag_remark(&context->diags, diag, "but would mean: %.*s",
+                   (int)line_length(got, begin), got->text + begin);
+}
+
+// Reads the result without reporting what is wrong with it, and compares what it means.
+static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect to) {
+  tvms_context *context = run->context;
+  tvms_source *before = context->diags.source;
+  tvms_strbuf wanted, got;
+  print_as(context, program, to, &wanted);
+  if (context->diags.errors) return false;
+  tvms_source *source = tvms_source_create(&context->memory, before->name,
+                                           run->result.text, run->result.len);
+  tvms_read_options options = {.from = to, .dialect = to};
+  context->diags.muted++;
+  tvms_program *again = tvms_read(context, source, &options);
+  print_as(context, again, to, &got);
+  context->diags.muted--;
+  context->diags.source = before;
+  bool same = wanted.len == got.len && memcmp(wanted.text, got.text, got.len) == 0;
+  if (!same) report_difference(context, to, &wanted, &got);
+  return same;
+}
+
+static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
+  tvms_context *context = run->context;
+  tvms_program *program = tvms_load(run, source);
+  if (context->diags.errors) return TVMS_OK;
+  tvms_dialect to = tvms_written_dialect(run, program);
+  tvms_surface surface;
+  tvms_surface_parse(&surface, context, source);
+  if (!tvms_migrate(&surface, program, to, &run->result)
+      || !is_proved(run, program, to)) {
+    tvms_strbuf_fini(&run->result);
+  }
+  return TVMS_OK;
+}
+
+tvms_status tvms_verb_migrate(tvms_run *run) {
+  if (!run->options.dialect) return tvms_misused(run, "--dialect says which release to write");
+  if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
+  return tvms_each_file(run, migrate_source);
+}
