@@ -126,12 +126,19 @@ static int by_offset(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
+static void sort_offsets(tvms_offsets *offsets) {
+  if (offsets->len) qsort(offsets->items, offsets->len, sizeof(uint32_t), by_offset);
+}
+
 static tvms_walk_step note_statement(void *self, tvms_node *node,
                                      tvms_field_role role) {
   (void)role;
   tvms_migration *migration = self;
   if (node->kind == TVMS_NODE_BIND && node->span.end) {
     tvms_push(&migration->context->memory, &migration->binds, node->span.begin);
+  }
+  if (node->kind == TVMS_NODE_ALLOC_BUFFER && node->span.end) {
+    tvms_push(&migration->context->memory, &migration->allocs, node->span.begin);
   }
   return TVMS_WALK_ON;
 }
@@ -145,15 +152,21 @@ static void note_program(tvms_migration *migration, const tvms_program *program)
       if (function) (void)tvms_walk(&migration->context->memory, function, &visitor);
     }
   }
-  if (migration->binds.len) {
-    qsort(migration->binds.items, migration->binds.len, sizeof(uint32_t), by_offset);
-  }
+  sort_offsets(&migration->binds);
+  sort_offsets(&migration->allocs);
 }
 
-bool tvms_binds_at(const tvms_migration *migration, uint32_t begin) {
-  return migration->binds.len
-         && bsearch(&begin, migration->binds.items, migration->binds.len,
-                    sizeof(uint32_t), by_offset);
+bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span) {
+  uint32_t low = 0, high = offsets->len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (offsets->items[middle] < span.begin) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < offsets->len && offsets->items[low] < span.end;
 }
 
 // ---- Words ----
@@ -442,6 +455,7 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
   write_result(&migration, out);
   tvms_vec_free(&context->memory, &migration.edits);
   tvms_vec_free(&context->memory, &migration.binds);
+  tvms_vec_free(&context->memory, &migration.allocs);
   tvms_vec_free(&context->memory, &migration.tir_prefixes);
   tvms_vec_free(&context->memory, &migration.relax_prefixes);
   return context->diags.errors == errors;

@@ -11,14 +11,17 @@ typedef struct {
   const char *text;
 } tvms_text_edit;
 
+// Places in the source, sorted.
+typedef TVMS_VEC(uint32_t) tvms_offsets;
+
 typedef struct {
   tvms_context *context;
   const tvms_surface *surface;
   tvms_dialect from;
   tvms_dialect to;
   TVMS_VEC(tvms_text_edit) edits;
-  TVMS_VEC(uint32_t)
-  binds;  // where statements begin that bind an immutable value; sorted
+  tvms_offsets binds;   // where statements begin that bind an immutable value
+  tvms_offsets allocs;  // and those that make a buffer
   TVMS_VEC(tvms_sym) tir_prefixes;
   TVMS_VEC(tvms_sym) relax_prefixes;
   bool in_prim_func;
@@ -45,7 +48,8 @@ tvms_ref tvms_call_argument(const tvms_migration *migration, tvms_ref call,
 // The node of that keyword argument, or 0.
 tvms_ref tvms_call_keyword(const tvms_migration *migration, tvms_ref call,
                            const char *keyword);
-bool tvms_binds_at(const tvms_migration *migration, uint32_t begin);
+// True if one of the statements begins in `span`.
+bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span);
 
 // ---- migrate_stmt.c ----
 // Edits what a statement itself needs; its parts are visited by the caller. Returns false

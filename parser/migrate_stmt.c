@@ -81,7 +81,8 @@ static void migrate_binding(tvms_migration *migration, tvms_ref stmt) {
   const tvms_surf *node = at(migration, stmt);
   bool had_let = migration->from >= TVMS_DIALECT_25;
   bool has_let = migration->to >= TVMS_DIALECT_25;
-  if (had_let == has_let || !tvms_binds_at(migration, node->begin)) return;
+  tvms_span span = tvms_surf_span(migration->surface, stmt);
+  if (had_let == has_let || !tvms_begins_in(&migration->binds, span)) return;
   const tvms_surf *target = at(migration, node->a);
   if (target->kind != TVMS_SURF_NAME) return;
   const char *prefix = tvms_text(migration->context, migration->tir_prefixes.items[0]);
@@ -102,6 +103,19 @@ static void migrate_binding(tvms_migration *migration, tvms_ref stmt) {
       tvms_edit_replace(migration, (tvms_span){target->end, annotation->end}, "");
     }
   }
+}
+
+// A mutable scalar has no classic form that keeps its name.
+static bool refuse_scalar(tvms_migration *migration, tvms_ref stmt) {
+  const tvms_surf *node = at(migration, stmt);
+  tvms_span span = tvms_surf_span(migration->surface, stmt);
+  if (was_classic(migration) || !becomes_classic(migration)) return false;
+  if (!tvms_begins_in(&migration->allocs, span)) return false;
+  tvms_ref value = node->kind == TVMS_SURF_ASSIGN ? node->b : node->c;
+  bool call = value && at(migration, value)->kind == TVMS_SURF_CALL
+              && strstr(tvms_tir_path(migration, at(migration, value)->a), "alloc_");
+  if (!call) tvms_edit_refuse(migration, stmt, "a scalar that is assigned again");
+  return !call;
 }
 
 // ---- Scopes: with T.LetStmt(e) as x: …  →  x: T.let = e; … ----
@@ -168,10 +182,10 @@ static bool migrate_let_scope(tvms_migration *migration, tvms_ref with, tvms_ref
 
 // ---- Storage ----
 
-// The declaration in the same body that gives the pointer `name` its buffer, or 0.
-static tvms_ref find_declaration(tvms_migration *migration, tvms_ref after,
+// The declaration among the statements that gives the pointer `name` its buffer, or 0.
+static tvms_ref find_declaration(tvms_migration *migration, tvms_ref stmts,
                                  tvms_sym name) {
-  for (tvms_ref ref = at(migration, after)->next; ref; ref = at(migration, ref)->next) {
+  tvms_each_surf(migration->surface, ref, stmts) {
     const tvms_surf *node = at(migration, ref);
     if (node->kind != TVMS_SURF_ASSIGN
         || !tvms_is_tir_call(migration, node->b, "decl_buffer"))
@@ -202,30 +216,47 @@ static void remove_line(tvms_migration *migration, tvms_ref stmt) {
   tvms_edit_replace(migration, span, "");
 }
 
-// p = T.allocate(…); P = T.decl_buffer(…, data=p)  →  P = T.alloc_buffer(…)
-static bool migrate_allocate(tvms_migration *migration, tvms_ref stmt) {
-  const tvms_surf *node = at(migration, stmt);
-  const tvms_surf *target = at(migration, node->a);
-  tvms_ref declaration =
-      target->kind == TVMS_SURF_NAME ? find_declaration(migration, stmt, target->a) : 0;
+// The declaration takes over what the allocation says, and becomes one.
+static bool join_allocation(tvms_migration *migration, tvms_ref allocate,
+                            tvms_ref declaration) {
   if (!declaration) {
-    tvms_edit_refuse(migration, stmt, "an allocation without a buffer over all of it");
+    tvms_edit_refuse(migration, allocate,
+                     "an allocation without a buffer over all of it");
     return false;
   }
   tvms_ref call = at(migration, declaration)->b;
   tvms_ref data = tvms_call_keyword(migration, call, "data");
-  tvms_ref scope = tvms_call_argument(migration, node->b, "scope", 2);
-  bool said = tvms_call_keyword(migration, call, "scope") != 0;
-  remove_line(migration, stmt);
+  tvms_ref scope = tvms_call_argument(migration, allocate, "scope", 2);
   rename_callee(migration, call, "alloc_buffer");
-  tvms_span span = tvms_surf_span(migration->surface, data);
-  if (scope && !said) {
-    tvms_edit_replace(migration, span,
+  if (scope && !tvms_call_keyword(migration, call, "scope")) {
+    tvms_edit_replace(migration, tvms_surf_span(migration->surface, data),
                       words(migration, "scope=", source_of(migration, scope), ""));
   } else {
     remove_keyword(migration, call, data);
   }
+  return true;
+}
+
+// p = T.allocate(…); P = T.decl_buffer(…, data=p)  →  P = T.alloc_buffer(…)
+static bool migrate_allocate(tvms_migration *migration, tvms_ref stmt) {
+  const tvms_surf *node = at(migration, stmt);
+  const tvms_surf *target = at(migration, node->a);
+  bool named = target->kind == TVMS_SURF_NAME;
+  tvms_ref declaration = named ? find_declaration(migration, node->next, target->a) : 0;
+  if (join_allocation(migration, node->b, declaration)) remove_line(migration, stmt);
   return false;
+}
+
+// The same for `with T.allocate(…) as p:`.
+static void migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
+                                   tvms_ref item) {
+  const tvms_surf *node = at(migration, with);
+  tvms_ref name = at(migration, item)->b;
+  bool named = name && at(migration, name)->kind == TVMS_SURF_NAME;
+  tvms_ref declaration =
+      named ? find_declaration(migration, node->b, at(migration, name)->a) : 0;
+  if (!join_allocation(migration, at(migration, item)->a, declaration)) return;
+  unwrap(migration, with, "");
 }
 
 // The same in a statement that binds the name of a buffer.
@@ -266,9 +297,10 @@ static bool migrate_with(tvms_migration *migration, tvms_ref with) {
     const char *target = source_of(migration, name);
     unwrap(migration, with,
            words(migration, target, " = ", source_of(migration, call)));
-  } else if (tvms_is_tir_call(migration, call, "allocate")
-             || tvms_is_tir_call(migration, call, "realize")) {
-    tvms_edit_refuse(migration, call, "storage that holds a body");
+  } else if (tvms_is_tir_call(migration, call, "allocate")) {
+    migrate_allocate_scope(migration, with, item);
+  } else if (tvms_is_tir_call(migration, call, "realize")) {
+    tvms_edit_refuse(migration, call, "a realised region");
   }
   return true;
 }
@@ -312,6 +344,7 @@ bool tvms_migrate_statement(tvms_migration *migration, tvms_ref stmt) {
   const tvms_surf *node = at(migration, stmt);
   switch (node->kind) {
   case TVMS_SURF_ASSIGN:
+    if (refuse_scalar(migration, stmt)) return false;
     migrate_binding(migration, stmt);
     if (at(migration, node->b)->kind != TVMS_SURF_CALL) return true;
     if (was_classic(migration) && !becomes_classic(migration)
@@ -319,7 +352,10 @@ bool tvms_migrate_statement(tvms_migration *migration, tvms_ref stmt) {
       return migrate_allocate(migration, stmt);
     }
     return migrate_buffer(migration, node->b);
-  case TVMS_SURF_ANN_ASSIGN: migrate_binding(migration, stmt); return true;
+  case TVMS_SURF_ANN_ASSIGN:
+    if (refuse_scalar(migration, stmt)) return false;
+    migrate_binding(migration, stmt);
+    return true;
   case TVMS_SURF_WITH: return migrate_with(migration, stmt);
   case TVMS_SURF_ASSERT: return migrate_assert(migration, stmt);
   case TVMS_SURF_EXPRESSION: return migrate_return(migration, stmt);
