@@ -141,7 +141,12 @@ static void unwrap(tvms_migration *migration, tvms_ref with, const char *line) {
   while (text[header_end] != ':') {
     header_end++;
   }
-  tvms_edit_replace(migration, (tvms_span){node->begin, header_end + 1}, line);
+  tvms_span header = {node->begin, header_end + 1};
+  if (!*line && text[header.end] == '\n') {
+    header.begin -= column_of(migration, header.begin);
+    header.end++;
+  }
+  tvms_edit_replace(migration, header, line);
   uint32_t columns =
       column_of(migration, first->begin) - column_of(migration, node->begin);
   tvms_edit_dedent(migration, (tvms_span){header_end + 1, node->end}, columns);
