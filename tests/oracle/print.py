@@ -8,7 +8,8 @@ For each program and each release that is written:
   - it does not (the program is spelled for another release): what `print --dialect R`
     writes must be read by TVM and printed as the same text.
   - `print --dialect R` says with a located error that R cannot say it: nothing to compare.
-Programs that `check` rejects must be rejected by every release.
+Programs that `check` rejects must be rejected by every release. A file with several definitions is one program each,
+because TVM reads one at a time.
 
 known.tsv lists what cannot agree, "FILE<TAB>RELEASE<TAB>why": a defect of that TVM, as
 docs/language.md tells. An entry that does agree is a failure, so the list cannot rot.
@@ -39,25 +40,34 @@ def difference(stock, ours):
     return "\n".join(list(rows)[:30])
 
 
-def printed(path, *options):
-    p = tvms("print", "--no-metadata", *options, path)
+def printed(text, *options):
+    p = tvms("print", "--no-metadata", *options, "-", stdin=text)
     return p.returncode, p.stdout.decode(), p.stderr.decode()
 
 
-def compare(stock, release, path, rejected):
-    """Returns what is wrong, "" if nothing, None if there is nothing to compare."""
+def definitions(path):
+    """The text above the first definition with each definition."""
     with open(path, encoding="utf-8") as f:
-        text = f.read()
+        lines = f.readlines()
+    starts = [i for i, line in enumerate(lines) if line.startswith("@") and not (i and lines[i - 1].startswith("@"))]
+    if len(starts) < 2:
+        return ["".join(lines)]
+    head = "".join(lines[: starts[0]])
+    return [head + "".join(lines[a:b]) for a, b in zip(starts, starts[1:] + [len(lines)])]
+
+
+def compare(stock, release, text):
+    """Returns what is wrong, "" if nothing, None if there is nothing to compare."""
     answer = stock.ask(text=text)
-    if rejected:
+    if tvms("check", "--quiet", "--from", release, "-", stdin=text).returncode == 1 == tvms("check", "--quiet", "-", stdin=text).returncode:
         return "" if "print" not in answer else "check rejects what TVM accepts"
     if "print" in answer:
-        status, ours, said = printed(path, "--from", release, "--dialect", release)
+        status, ours, said = printed(text, "--from", release, "--dialect", release)
         if status:
             return f"exit {status}: {said[:600]}"
         wanted = answer["print"].rstrip("\n") + "\n"
         return "" if ours == wanted else difference(wanted, ours)
-    status, ours, said = printed(path, "--dialect", release)
+    status, ours, said = printed(text, "--dialect", release)
     if status == 1 and LOCATED.search(said):
         return None
     if status:
@@ -69,13 +79,14 @@ def compare(stock, release, path, rejected):
     return "" if ours == wanted else difference(wanted, ours)
 
 
-def judge_release(release, files, rejected, excused):
+def judge_release(release, files, excused):
     stock = Stock(release)
     passed = failed = unsaid = 0
     lines = []
     for path in files:
         name = os.path.relpath(path, source())
-        wrong = compare(stock, release, path, path in rejected)
+        verdicts = [compare(stock, release, text) for text in definitions(path)]
+        wrong = next((v for v in verdicts if v), None if None in verdicts else "")
         excuse = excused.get((name, release))
         if wrong is None:
             unsaid += 1
@@ -95,10 +106,9 @@ def main():
     arguments.add_argument("files", nargs="*")
     a = arguments.parse_args()
     files = a.files or list(files_under("corpus"))
-    rejected = {path for path in files if tvms("check", "--quiet", path).returncode == 1}
     excused = known()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(judge_release, r, files, rejected, excused) for r in a.release or RELEASES]
+        jobs = [pool.submit(judge_release, r, files, excused) for r in a.release or RELEASES]
         results = [job.result() for job in jobs]
     for _, _, said in results:
         print(said)
