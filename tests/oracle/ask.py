@@ -48,17 +48,30 @@ def read(text, names):
     return tvm.script.from_source(text, extra_vars=names, check_well_formed=checked)
 
 
+def listen():
+    """Classic TVM renders its diagnostics instead of raising them: take them on the way."""
+    said = []
+    try:
+        from tvm.ir import diagnostics
+        diagnostics.override_renderer(lambda context: said.extend(
+            f"line {getattr(d.span, 'line', '?')}: {d.message}" for d in context.diagnostics))
+    except Exception:
+        pass
+    return said
+
+
 def main():
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    names = names_of_tvm()
+    names, said = names_of_tvm(), listen()
     for line in sys.stdin:
+        said.clear()
         try:
             answer = {"print": read(json.loads(line)["text"], names).script()}
         except BaseException as e:  # TVM raises many kinds
-            answer = {"error": f"{type(e).__name__}: {e}"[:2000]}
+            answer = {"error": "; ".join(said)[:2000] or f"{type(e).__name__}: {e}"[:2000]}
         answers.write(json.dumps(answer) + "\n")
 
 
