@@ -113,8 +113,7 @@ static void run_binding(frame *f, const tvms_node *node) {
   }
   const tvms_match_cast *cast = tvms_as_match_cast(node);
   tvms_value value = tvms_interp_eval_relax(f, cast->value);
-  tvms_interp_match_type(f, cast->type, value, name_of(f, cast->var),
-                         cast->value->span);
+  tvms_interp_match_type(f, cast->type, value, name_of(f, cast->var), node->span);
   bind_value(f, cast->var, value);
 }
 

@@ -108,11 +108,20 @@ static void mark_noalias(emitter *e, LLVMValueRef call) {
                            LLVMCreateEnumAttribute(e->llvm, kind, 0));
 }
 
+// Checked code shows what was never written: all bits one, as in the interpreter.
+static LLVMValueRef fill(emitter *e, LLVMValueRef place, LLVMValueRef bytes) {
+  LLVMValueRef ones = LLVMConstAllOnes(e->i8);
+  if (e->options->checked) LLVMBuildMemSet(e->builder, place, ones, bytes, 1);
+  return place;
+}
+
 LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extents,
                                 tvms_span span) {
   uint64_t constant;
   LLVMValueRef bytes = bytes_of(e, element, extents, span, &constant);
-  if (constant && constant <= LARGEST_ON_STACK) return on_stack(e, constant);
+  if (constant && constant <= LARGEST_ON_STACK) {
+    return fill(e, on_stack(e, constant), bytes);
+  }
   LLVMBuilderRef b = e->builder;
   LLVMValueRef round = tvms_emit_int(e, ALIGNMENT);
   LLVMValueRef mask = tvms_emit_int(e, -ALIGNMENT);
@@ -127,7 +136,7 @@ LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extent
   LLVMValueRef null = LLVMConstNull(e->pointer);
   tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntNE, place, null, ""), &none);
   tvms_push(&e->context->memory, &e->memory, place);
-  return place;
+  return fill(e, place, bytes);
 }
 
 void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {

@@ -371,6 +371,15 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   }
 }
 
+static LLVMValueRef new_slot(emitter *e) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
+  LLVMValueRef slot = LLVMBuildAlloca(e->builder, e->i64, "");
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  LLVMBuildStore(e->builder, LLVMConstNull(e->i64), slot);
+  return slot;
+}
+
 // Another PrimFunc that takes numbers and pointers only.
 static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
   tvms_sym name = tvms_as_global_var(call->callee)->name;
@@ -382,15 +391,17 @@ static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
   size_vars sizes = {0};
   if (function) tvms_emit_collect_sizes(e, function, &sizes);
   bool same = function && function->params.len == call->args.len && !sizes.len;
-  if (!same || !tvms_dtype_is_void(call->head.dtype)) {
-    refuse_call(e, call, tvms_text(e->context, name));
-  }
+  if (!same) refuse_call(e, call, tvms_text(e->context, name));
   LLVMValueRef *args =
       tvms_arena_array(&e->context->scratch, LLVMValueRef, call->args.len + 2);
   args[0] = e->raised;
-  args[1] = LLVMConstNull(e->pointer);
+  args[1] = new_slot(e);
   for (uint32_t i = 0; i < call->args.len; i++) {
-    args[i + 2] = argument(e, call, i);
+    tvms_dtype wanted = function->params.items[i]->dtype;
+    LLVMValueRef value = argument(e, call, i);
+    if (function->buffers.items[i]) wanted = TVMS_DTYPE(HANDLE, 64);
+    args[i + 2] =
+        tvms_emit_convert(e, dtype_of(call, i), wanted, value, call->head.span);
   }
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
   char text[256];
@@ -402,7 +413,10 @@ static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
   LLVMValueRef zero = LLVMConstNull(e->i32);
   tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, zero, ""),
                   &passed_up);
-  return zero;
+  tvms_dtype result = tvms_result_dtype(&e->context->memory, member->function);
+  if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return zero;
+  LLVMValueRef value = tvms_emit_load(e, result, args[1], call->head.span);
+  return tvms_emit_convert(e, result, call->head.dtype, value, call->head.span);
 }
 
 LLVMValueRef tvms_emit_call(emitter *e, const tvms_call *call) {

@@ -52,8 +52,11 @@ static const char *buffer_name(const entry *n, const tvms_buffer *buffer) {
   return tvms_text(n->e->context, buffer->name);
 }
 
-// A size as TVM's messages have it: plain numbers, names, no types, no brackets.
-static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size) {
+static const known_size *find_known(const entry *n, const tvms_node *var);
+
+// A size as TVM's messages have it: plain numbers, names, no types, no brackets. `paths`:
+// variables by the place that defined them, "A.shape[0]".
+static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size, bool paths) {
   static const struct {
     tvms_node_kind kind;
     const char *before, *between, *after;
@@ -72,16 +75,29 @@ static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size) {
     tvms_strbuf_int(out, tvms_as_int_imm(size)->value);
     return;
   }
-  if (size->kind == TVMS_NODE_VAR) tvms_strbuf_puts(out, name_of(n, size));
-  if (size->kind == TVMS_NODE_CAST) add_size(n, out, tvms_as_cast(size)->value);
+  if (size->kind == TVMS_NODE_VAR) {
+    const known_size *known = paths ? find_known(n, size) : NULL;
+    tvms_strbuf_puts(out, known ? known->path : name_of(n, size));
+  }
+  if (size->kind == TVMS_NODE_CAST) add_size(n, out, tvms_as_cast(size)->value, paths);
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
     if (forms[i].kind != size->kind) continue;
     tvms_strbuf_puts(out, forms[i].before);
-    add_size(n, out, tvms_as_binary(size)->a);
+    add_size(n, out, tvms_as_binary(size)->a, paths);
     tvms_strbuf_puts(out, forms[i].between);
-    add_size(n, out, tvms_as_binary(size)->b);
+    add_size(n, out, tvms_as_binary(size)->b, paths);
     tvms_strbuf_puts(out, forms[i].after);
   }
+}
+
+// A size in a signature: compound ones as the program's text has them.
+static void add_dimension(entry *n, tvms_strbuf *out, const tvms_node *size) {
+  tvms_context *context = n->e->context;
+  bool plain = size->kind == TVMS_NODE_VAR || size->kind == TVMS_NODE_INT_IMM;
+  if (plain || !context->describe)
+    add_size(n, out, size, false);
+  else
+    tvms_strbuf_puts(out, context->describe(context, size));
 }
 
 static const char *keep_text(entry *n, tvms_strbuf *text) {
@@ -108,7 +124,7 @@ static const char *signature_of(entry *n, const tvms_member *member) {
     tvms_strbuf_printf(&out, "%s: Tensor([", buffer_name(n, buffer));
     for (uint32_t j = 0; j < buffer->shape.len; j++) {
       if (j) tvms_strbuf_puts(&out, ", ");
-      add_size(n, &out, buffer->shape.items[j]);
+      add_dimension(n, &out, buffer->shape.items[j]);
     }
     tvms_strbuf_printf(&out, "], %s)", tvms_dtype_text(buffer->element, dtype));
   }
@@ -455,7 +471,7 @@ static void check_constant(entry *n, tensor_param *t, const tvms_node *size,
   if (size->kind == TVMS_NODE_VAR) return;
   tvms_strbuf text;
   tvms_strbuf_init(&text, &n->e->context->memory);
-  add_size(n, &text, size);
+  add_size(n, &text, size, true);
   const char *shown = keep_text(n, &text);
   require_same(n, got, tvms_emit_index(n->e, size),
                message(n, expected(n, shown), "Invalid %s on argument #%u",

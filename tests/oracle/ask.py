@@ -75,4 +75,5 @@ def main():
         answers.write(json.dumps(answer) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

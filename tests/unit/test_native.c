@@ -346,6 +346,7 @@ Test(native, blocks_with_init_and_symbolic_sizes_agree) {
     tvms_tensor *c[2];
     cr_assert_eq(multiply(member, NULL, n, n, &c[0]), TVMS_OK);
     cr_assert_eq(multiply(member, jit, n, n, &c[1]), TVMS_OK);
+    if (!c[0]->bytes) continue;
     cr_assert_eq(memcmp(c[0]->view.data, c[1]->view.data, c[0]->bytes), 0);
   }
   native->close(jit);

@@ -1,0 +1,310 @@
+// First the files, which decide symbolic sizes; then what is random.
+#include "cli/inputs.h"
+
+#include "ir/walk.h"
+#include "runtime/npy.h"
+#include "runtime/random.h"
+
+#include <stdio.h>
+
+typedef struct {
+  tvms_run *run;
+  tvms_context *context;
+  const tvms_member *entry;
+  tvms_heap *heap;
+  uint64_t seed;
+  int64_t *sizes;  // by id of a variable
+  bool *known;
+} maker;
+
+static tvms_list params_of(const tvms_member *entry) {
+  const tvms_node *function = entry->function;
+  return function->kind == TVMS_NODE_FUNCTION ? tvms_as_function(function)->params
+                                              : tvms_as_prim_func(function)->params;
+}
+
+static const tvms_buffer *TVMS_NULLABLE buffer_of(const tvms_member *entry,
+                                                  uint32_t index) {
+  if (entry->function->kind != TVMS_NODE_PRIM_FUNC) return NULL;
+  const tvms_node *buffer = tvms_as_prim_func(entry->function)->buffers.items[index];
+  return buffer ? tvms_as_buffer(buffer) : NULL;
+}
+
+uint32_t tvms_param_count(const tvms_member *entry) {
+  return params_of(entry).len;
+}
+
+const char *tvms_param_name(const tvms_context *context, const tvms_member *entry,
+                            uint32_t index) {
+  const tvms_buffer *buffer = buffer_of(entry, index);
+  tvms_sym name =
+      buffer ? buffer->name : tvms_as_var(params_of(entry).items[index])->name;
+  return tvms_text(context, name);
+}
+
+typedef struct {
+  const tvms_node *data;
+  bool written;
+} write_search;
+
+static tvms_walk_step look_for_write(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  write_search *search = self;
+  const tvms_node *buffer = NULL;
+  (void)role;
+  if (node->kind == TVMS_NODE_STORE) buffer = tvms_as_store(node)->buffer;
+  // A view of a block may be what is stored to.
+  if (node->kind == TVMS_NODE_MATCH_BUFFER_REGION) {
+    const tvms_node *source = tvms_as_match_buffer_region(node)->source;
+    buffer = tvms_as_buffer_region(source)->buffer;
+  }
+  if (buffer && tvms_as_buffer(buffer)->data == search->data) search->written = true;
+  return search->written ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+bool tvms_param_is_written(tvms_context *context, const tvms_member *entry,
+                           uint32_t index) {
+  const tvms_buffer *buffer = buffer_of(entry, index);
+  if (!buffer) return false;
+  write_search search = {buffer->data, false};
+  tvms_visitor visitor = {.self = &search, .enter = look_for_write};
+  tvms_walk(&context->memory, tvms_as_prim_func(entry->function)->body, &visitor);
+  return search.written;
+}
+
+static void complain(maker *m, const char *name, const char *why) {
+  tvms_report(&m->context->diags, TVMS_D_bad_input, m->entry->name_span, name, why);
+}
+
+// ---- Files ----
+
+static void give_tensor(maker *m, tvms_value *value, tvms_tensor *tensor,
+                        const char *name) {
+  if (tensor)
+    *value = tvms_value_of_tensor(tensor);
+  else
+    complain(m, name, "its tensor is too large");
+}
+
+// What the parameter wants: the element type, lanes 0 if it does not say.
+static tvms_dl_type wanted_type(maker *m, uint32_t index) {
+  const tvms_buffer *buffer = buffer_of(m->entry, index);
+  if (buffer) return tvms_dl_type_of(buffer->element);
+  const tvms_node *param = params_of(m->entry).items[index];
+  const tvms_node *type = param->sinfo;
+  if (type && type->kind == TVMS_NODE_SINFO_TENSOR) return tvms_dl_type_of(type->dtype);
+  return tvms_dl_type_of(param->dtype);
+}
+
+static void read_input(maker *m, uint32_t index, const char *path, tvms_value *value) {
+  const char *name = tvms_param_name(m->context, m->entry, index);
+  tvms_source *file = tvms_source_read(&m->context->memory, path);
+  if (!file) {
+    tvms_run_worsen(m->run, tvms_complain_io(m->run, path));
+    complain(m, name, "its file cannot be read");
+    return;
+  }
+  tvms_npy npy;
+  const char *wrong = tvms_npy_parse(&npy, file->text, file->size);
+  tvms_dl_type type = wanted_type(m, index);
+  if (!wrong && !type.lanes) type = tvms_npy_type(&npy);
+  if (!wrong && !tvms_npy_fits(&npy, type)) {
+    wrong = "its elements are of another data type than the parameter's";
+  }
+  if (wrong) {
+    complain(m, name, wrong);
+    return;
+  }
+  give_tensor(m, value, tvms_npy_tensor(m->heap, &npy, file->text, type), name);
+}
+
+// A file of one element where a number is wanted.
+static void unbox(maker *m, uint32_t index, tvms_value *value) {
+  if (value->kind != TVMS_VALUE_TENSOR || buffer_of(m->entry, index)) return;
+  const tvms_node *param = params_of(m->entry).items[index];
+  bool number =
+      !tvms_dtype_is_void(param->dtype) && !tvms_dtype_is_handle(param->dtype);
+  number |= param->sinfo && param->sinfo->kind == TVMS_NODE_SINFO_PRIM;
+  if (!number || tvms_tensor_len(value->tensor) != 1) return;
+  tvms_scalar item = tvms_tensor_get(value->tensor, 0);
+  bool real = tvms_kind_is_real(value->tensor->view.dtype.code);
+  *value = real ? (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = item.f}
+                : (tvms_value){.kind = TVMS_VALUE_INT, .i = item.i};
+}
+
+// One --in NAME=FILE.
+static void give_input(maker *m, const char *text, tvms_value *values) {
+  const char *equals = strchr(text, '=');
+  size_t len = equals ? (size_t)(equals - text) : strlen(text);
+  for (uint32_t i = 0; equals && i < tvms_param_count(m->entry); i++) {
+    const char *name = tvms_param_name(m->context, m->entry, i);
+    if (strlen(name) != len || memcmp(name, text, len) != 0) continue;
+    read_input(m, i, equals + 1, &values[i]);
+    unbox(m, i, &values[i]);
+    return;
+  }
+  char name[256];
+  snprintf(name, sizeof name, "%.*s", (int)(len < 255 ? len : 255), text);
+  tvms_report(&m->context->diags, TVMS_D_no_such_input, m->entry->name_span,
+              tvms_text(m->context, m->entry->name), name);
+}
+
+// ---- Sizes ----
+
+static tvms_list sizes_of(const tvms_node *TVMS_NULLABLE type) {
+  const tvms_node *shape = NULL;
+  if (type && type->kind == TVMS_NODE_SINFO_TENSOR) {
+    shape = tvms_as_sinfo_tensor(type)->shape;
+  }
+  if (type && type->kind == TVMS_NODE_SINFO_SHAPE) {
+    return tvms_as_sinfo_shape(type)->values;
+  }
+  bool known = shape && shape->kind == TVMS_NODE_SHAPE_EXPR;
+  return known ? tvms_as_shape_expr(shape)->values : (tvms_list){NULL, 0};
+}
+
+static tvms_list sizes_of_param(const tvms_member *entry, uint32_t index) {
+  const tvms_buffer *buffer = buffer_of(entry, index);
+  return buffer ? buffer->shape : sizes_of(params_of(entry).items[index]->sinfo);
+}
+
+static void learn(maker *m, const tvms_node *size, int64_t value) {
+  if (size->kind != TVMS_NODE_VAR || m->known[size->id]) return;
+  m->sizes[size->id] = value;
+  m->known[size->id] = true;
+}
+
+static void learn_sizes(maker *m, uint32_t index, tvms_value value) {
+  tvms_list sizes = sizes_of_param(m->entry, index);
+  bool tensor =
+      value.kind == TVMS_VALUE_TENSOR && (uint32_t)value.tensor->view.ndim == sizes.len;
+  for (uint32_t i = 0; tensor && i < sizes.len; i++) {
+    learn(m, sizes.items[i], value.tensor->shape[i]);
+  }
+  if (value.kind == TVMS_VALUE_INT) learn(m, params_of(m->entry).items[index], value.i);
+}
+
+// Sizes that are a variable and nothing else are free.
+static void learn_alone(maker *m, tvms_list sizes) {
+  for (uint32_t i = 0; i < sizes.len; i++) {
+    learn(m, sizes.items[i], TVMS_FREE_SIZE);
+  }
+}
+
+// ---- Random values ----
+
+static bool find_shape(maker *m, tvms_list sizes, int64_t *shape) {
+  learn_alone(m, sizes);
+  for (uint32_t i = 0; i < sizes.len; i++) {
+    if (!tvms_size_of(sizes.items[i], m->sizes, m->known, &shape[i])) return false;
+  }
+  return true;
+}
+
+static bool random_tensor(maker *m, tvms_list sizes, tvms_dtype dtype, const char *name,
+                          tvms_value *value) {
+  tvms_dl_type type = tvms_dl_type_of(dtype);
+  int64_t *shape = tvms_arena_array(&m->context->arena, int64_t, sizes.len);
+  if (!tvms_element_size(type) || !find_shape(m, sizes, shape)) return false;
+  tvms_tensor *tensor = tvms_tensor_new(m->heap, type, (int32_t)sizes.len, shape);
+  if (!tensor) return false;
+  tvms_random_fill(tensor, m->seed, name);
+  *value = tvms_value_of_tensor(tensor);
+  return true;
+}
+
+static bool random_number(maker *m, const tvms_node *param, tvms_dtype dtype,
+                          const char *name, tvms_value *value) {
+  if (tvms_dtype_is_handle(dtype) || tvms_dtype_is_void(dtype)) return false;
+  // A number that is also a size of some tensor has that value.
+  if (param->kind == TVMS_NODE_VAR && m->known[param->id]) {
+    *value = (tvms_value){.kind = TVMS_VALUE_INT, .i = m->sizes[param->id]};
+    return true;
+  }
+  tvms_scalar number = tvms_random_scalar(tvms_dl_type_of(dtype), m->seed, name);
+  bool real = tvms_dtype_is_real(dtype);
+  *value = real ? (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = number.f}
+                : (tvms_value){.kind = TVMS_VALUE_INT, .i = number.i};
+  if (!real) learn(m, param, number.i);
+  return true;
+}
+
+static bool random_of_type(maker *m, const tvms_node *type, const char *name,
+                           tvms_value *value);
+
+static bool random_tuple(maker *m, tvms_list fields, const char *name,
+                         tvms_value *value) {
+  tvms_items *tuple = tvms_items_new(m->heap, fields.len);
+  for (uint32_t i = 0; i < fields.len; i++) {
+    char part[256];
+    snprintf(part, sizeof part, "%s.%u", name, i);
+    if (!random_of_type(m, fields.items[i], part, &tuple->items[i])) return false;
+  }
+  *value = (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple};
+  return true;
+}
+
+static bool random_of_type(maker *m, const tvms_node *type, const char *name,
+                           tvms_value *value) {
+  switch ((int)type->kind) {
+  case TVMS_NODE_SINFO_TENSOR: {
+    const tvms_node *shape = tvms_as_sinfo_tensor(type)->shape;
+    bool known = shape && shape->kind == TVMS_NODE_SHAPE_EXPR;
+    return known && random_tensor(m, sizes_of(type), type->dtype, name, value);
+  }
+  case TVMS_NODE_SINFO_SHAPE: {
+    tvms_list sizes = sizes_of(type);
+    int64_t *shape = tvms_arena_array(&m->context->arena, int64_t, sizes.len);
+    if (!(type->flags & TVMS_FLAG_KNOWN) || !find_shape(m, sizes, shape)) return false;
+    tvms_tensor *made = tvms_shape_new(m->heap, (int32_t)sizes.len, shape);
+    *value = (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = made};
+    return true;
+  }
+  case TVMS_NODE_SINFO_PRIM: {
+    const tvms_node *prim = tvms_as_sinfo_prim(type)->value;
+    return random_number(m, prim ? prim : type, type->dtype, name, value);
+  }
+  case TVMS_NODE_SINFO_TUPLE:
+    return random_tuple(m, tvms_as_sinfo_tuple(type)->fields, name, value);
+  default: return false;
+  }
+}
+
+static bool random_param(maker *m, uint32_t index, tvms_value *value) {
+  const char *name = tvms_param_name(m->context, m->entry, index);
+  const tvms_buffer *buffer = buffer_of(m->entry, index);
+  if (buffer) return random_tensor(m, buffer->shape, buffer->element, name, value);
+  const tvms_node *param = params_of(m->entry).items[index];
+  if (param->sinfo) return random_of_type(m, param->sinfo, name, value);
+  return random_number(m, param, param->dtype, name, value);
+}
+
+bool tvms_make_inputs(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
+                      tvms_value *values) {
+  maker m = {.run = run, .context = run->context, .entry = entry, .heap = heap};
+  m.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
+  m.sizes = tvms_arena_array(&run->context->arena, int64_t, entry->unit->next_id);
+  m.known = tvms_arena_array(&run->context->arena, bool, entry->unit->next_id);
+  uint32_t count = tvms_param_count(entry);
+  for (uint32_t i = 0; i < run->options.inputs.len; i++) {
+    give_input(&m, run->options.inputs.items[i], values);
+  }
+  if (run->context->diags.errors) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    learn_sizes(&m, i, values[i]);
+  }
+  // Numbers first, and then again: a size may stand further right than its first use.
+  for (uint32_t i = 0; i < count; i++) {
+    bool number = !buffer_of(entry, i) && !params_of(entry).items[i]->sinfo;
+    if (values[i].kind == TVMS_VALUE_NONE && number) random_param(&m, i, &values[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (values[i].kind == TVMS_VALUE_NONE) learn_alone(&m, sizes_of_param(entry, i));
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (values[i].kind != TVMS_VALUE_NONE || random_param(&m, i, &values[i])) continue;
+    tvms_report(&run->context->diags, TVMS_D_no_random_input, entry->name_span,
+                tvms_param_name(run->context, entry, i));
+  }
+  return !run->context->diags.errors;
+}

@@ -1,0 +1,107 @@
+// `tvms build FILE -o OUT`: native code in the form that OUT's suffix names.
+#define _XOPEN_SOURCE 700
+#include "cli/files.h"
+#include "cli/native.h"
+#include "cli/program.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct {
+  const char *suffix;
+  tvms_native_form form;
+  bool linked;
+} output_form;
+
+static const output_form forms[] = {
+    {".so", TVMS_NATIVE_OBJECT, true},
+    {".o", TVMS_NATIVE_OBJECT, false},
+    {".s", TVMS_NATIVE_ASSEMBLY, false},
+    {".ll", TVMS_NATIVE_IR, false},
+};
+
+static const output_form *TVMS_NULLABLE form_of(const char *path) {
+  size_t len = strlen(path);
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    size_t tail = strlen(forms[i].suffix);
+    if (len > tail && strcmp(path + len - tail, forms[i].suffix) == 0) return &forms[i];
+  }
+  return NULL;
+}
+
+// --target TRIPLE[,CPU[,FEATURES]]; the text is cut in place.
+static tvms_native_options options_of(tvms_run *run) {
+  tvms_native_options options = {0};
+  if (!run->options.target) return options;
+  size_t len = strlen(run->options.target);
+  char *text = tvms_arena_text(&run->context->arena, run->options.target, len);
+  options.triple = text;
+  char *comma = strchr(text, ',');
+  if (!comma) return options;
+  *comma++ = '\0';
+  options.cpu = comma;
+  comma = strchr(comma, ',');
+  if (!comma) return options;
+  *comma++ = '\0';
+  options.features = comma;
+  return options;
+}
+
+static void remove_file(void *what) {
+  unlink(what);
+}
+
+// Writes the object to a temporary file beside the library and links it.
+static tvms_status link_object(tvms_run *run, const tvms_strbuf *object) {
+  tvms_memory *memory = &run->context->memory;
+  tvms_strbuf path, why;
+  tvms_strbuf_init(&path, memory);
+  tvms_strbuf_init(&why, memory);
+  tvms_strbuf_printf(&path, "%s.XXXXXX", run->options.output);
+  (void)tvms_strbuf_text(&path);
+  int file = mkstemp(path.text);
+  if (file < 0) return tvms_complain_io(run, run->options.output);
+  tvms_resource resource;
+  tvms_hold(memory, &resource, remove_file, path.text);
+  bool written = tvms_write(run, file, path.text, object->text, object->len);
+  close(file);
+  bool linked = written && tvms_link_library(path.text, run->options.output, &why);
+  if (written && !linked) tvms_complain(run, "%s", tvms_strbuf_text(&why));
+  tvms_release(memory, &resource);
+  unlink(path.text);
+  return linked ? TVMS_OK : TVMS_FAILED_IO;
+}
+
+static tvms_status build_source(tvms_run *run, tvms_source *source) {
+  const output_form *form = form_of(run->options.output);
+  tvms_module *module = tvms_load_runnable(run, source);
+  if (!module) return TVMS_OK;
+  const tvms_backend *backend = tvms_load_backend(run);
+  if (!backend) return TVMS_FAILED_IO;
+  tvms_native_options options = options_of(run);
+  tvms_strbuf code;
+  tvms_strbuf_init(&code, &run->context->memory);
+  tvms_status status = backend->emit(run->context, module, &options, form->form, &code);
+  if (status == TVMS_OVER_LIMIT) tvms_unwind(&run->context->memory, status);
+  if (status != TVMS_OK) return TVMS_OK;  // reported
+  if (form->linked) return link_object(run, &code);
+  return tvms_create_file(run, run->options.output, code.text, code.len);
+}
+
+tvms_status tvms_verb_build(tvms_run *run) {
+  if (!tvms_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (run->options.paths.len != 1) return tvms_misused(run, "one file is wanted");
+  const char *output = run->options.output;
+  if (!output) return tvms_misused(run, "no output given; use -o");
+  if (!form_of(output)) {
+    return tvms_misused(run, "'%s': the suffix must be .so, .o, .s or .ll", output);
+  }
+  if (run->options.target && form_of(output)->linked) {
+    return tvms_misused(run, "a library is linked for this machine only; use .o");
+  }
+  if (run->options.backend && strcmp(run->options.backend, "llvm") != 0) {
+    return tvms_misused(run, "'%s' makes no files", run->options.backend);
+  }
+  return tvms_one_file(run, run->options.paths.items[0], build_source);
+}
