@@ -33,13 +33,21 @@ static const struct {
   const char *path;
   tvms_namespace namespace_;
 } modules[] = {
-    {"tvm.script.ir", TVMS_NS_I},           {"tvm.script.parser.ir", TVMS_NS_I},
-    {"tvm.script.tir", TVMS_NS_T},          {"tvm.script.parser.tir", TVMS_NS_T},
-    {"tvm.script.tirx", TVMS_NS_T},         {"tvm.script.parser.tirx", TVMS_NS_T},
-    {"tvm.tirx.script", TVMS_NS_T},         {"tvm.tirx.script.builder", TVMS_NS_T},
-    {"tvm.tirx.script.parser", TVMS_NS_T},  {"tvm.script.relax", TVMS_NS_R},
-    {"tvm.script.parser.relax", TVMS_NS_R}, {"tvm.relax.script", TVMS_NS_R},
-    {"tvm.relax.script.parser", TVMS_NS_R}, {"tvm.tirx.layout.Axis", TVMS_NS_Axis},
+    {"tvm.script.ir", TVMS_NS_I},
+    {"tvm.script.parser.ir", TVMS_NS_I},
+    {"tvm.script.tir", TVMS_NS_T},
+    {"tvm.script.parser.tir", TVMS_NS_T},
+    {"tvm.script.tirx", TVMS_NS_T},
+    {"tvm.script.parser.tirx", TVMS_NS_T},
+    {"tvm.tirx.script", TVMS_NS_T},
+    {"tvm.tirx.script.builder", TVMS_NS_T},
+    {"tvm.tirx.script.parser", TVMS_NS_T},
+    {"tvm.script.relax", TVMS_NS_R},
+    {"tvm.script.parser.relax", TVMS_NS_R},
+    {"tvm.relax.script", TVMS_NS_R},
+    {"tvm.relax.script.parser", TVMS_NS_R},
+    {"tvm.tirx.layout.Axis", TVMS_NS_Axis},
+    {"tvm.relax.op", TVMS_NS_R},
 };
 
 // A name below a module that stands for a namespace: `tvm.script.tir.prim_func`.
@@ -76,10 +84,22 @@ static bool below_tir(tvms_reader *reader, const char *path, tvms_value *value) 
   return true;
 }
 
+// `tvm.relax.const`: what R has under the same name.
+static bool below_relax(tvms_reader *reader, const char *path, tvms_value *value) {
+  const char *rest;
+  if (!begins(path, "tvm.relax", &rest) || !*rest || strchr(rest, '.')) return false;
+  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
+  if (!row || row->kind != TVMS_ROW_CALL) return false;
+  *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  return true;
+}
+
 tvms_value tvms_python_name(tvms_reader *reader, const char *path) {
   tvms_value value;
   if (below_module(reader, path, &value)) return value;
   if (below_tir(reader, path, &value)) return value;
+  if (below_relax(reader, path, &value)) return value;
   return python_value(reader, path);
 }
 

@@ -121,10 +121,10 @@ static bool to_floats(tvms_reader *reader, const tvms_attr_row *row, tvms_value 
     if (!float_of(items.items[i], &number)) {
       return fail_attr(reader, row, ref, "a list of numbers", value);
     }
-    // Lists of numbers hold expressions up to 0.25.
-    nodes[i] = tvms_float_imm_new(reader->unit, TVMS_DTYPE(FLOAT, 32), number, span);
-    if (reader->dialect >= TVMS_DIALECT_26) {
-      nodes[i] = tvms_object_float_new(reader->unit, number, span);
+    // Regions are expressions; other lists hold plain numbers.
+    nodes[i] = tvms_object_float_new(reader->unit, number, span);
+    if ((row->type & ~TVMS_ATTR_OPT) != TVMS_ATTR_FLOATS) {
+      nodes[i] = tvms_float_imm_new(reader->unit, TVMS_DTYPE(FLOAT, 32), number, span);
     }
   }
   *result = tvms_object_array_new(reader->unit, nodes, items.len, span);
@@ -162,7 +162,10 @@ static bool to_one(tvms_reader *reader, const tvms_attr_row *row, int type,
     return true;
   case TVMS_ATTR_FLOAT:
     if (!float_of(value, &real)) return fail_attr(reader, row, ref, "a number", value);
-    *result = tvms_object_float_new(unit, real, span);
+    // What may be absent is an expression.
+    *result = row->type & TVMS_ATTR_OPT
+                  ? tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), real, span)
+                  : tvms_object_float_new(unit, real, span);
     return true;
   default:
     if (value.kind != TVMS_VALUE_STR) {
@@ -229,6 +232,10 @@ bool tvms_to_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_value valu
   case TVMS_ATTR_FLOATS: return to_floats(reader, row, value, ref, result);
   case TVMS_ATTR_ROI2: return to_roi(reader, row, value, ref, 2, result);
   case TVMS_ATTR_ROI3: return to_roi(reader, row, value, ref, 3, result);
+  case TVMS_ATTR_VDEVICE:
+    if (tvms_to_vdevice(reader, value, ref, result)) return true;
+    reader->failed = true;
+    return false;
   case TVMS_ATTR_INT_OR_INTS:
     if (tvms_value_is_sequence(value)) {
       return to_ints(reader, row, value, ref, 0, false, result);

@@ -346,6 +346,12 @@ static void bind_layout_transform(op_call *call) {
     }
     if (padding) call->values[2] = tvms_value_node(tvms_relax_prim(reader, padding));
   }
+  if (call->values[1].kind == TVMS_VALUE_LAMBDA) {
+    tvms_value values[] = {call->values[1], TVMS_NOTHING, tvms_value_text("int64", 5)};
+    tvms_ref refs[] = {call->refs[1], call->refs[1], call->refs[1]};
+    tvms_call_args map = {.ref = call->refs[1], .args = values, .refs = refs};
+    call->values[1] = tvms_call_index_map(reader, &map);
+  }
   for (uint32_t i = 1; i < signature->count; i++) {
     if (i > 2 && call->values[i].kind == TVMS_VALUE_NONE) {
       call->values[i] = tvms_value_items(TVMS_VALUE_LIST, NULL, 0);

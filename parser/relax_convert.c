@@ -259,26 +259,82 @@ static bool encode(tvms_value value, tvms_dtype dtype, uint8_t *bytes) {
   return true;
 }
 
-tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
-                                          tvms_dtype dtype, tvms_ref ref) {
-  uint8_t bytes[8] = {0};
-  if (tvms_dtype_is_void(dtype)) {
-    dtype = value.kind == TVMS_VALUE_FLOAT  ? TVMS_DTYPE(FLOAT, 32)
-            : value.kind == TVMS_VALUE_BOOL ? TVMS_DTYPE(BOOL, 1)
-                                            : TVMS_DTYPE(INT, 32);
+enum { MOST_AXES = 16 };
+
+// The elements of nested lists, and the lengths of the lists.
+typedef struct {
+  tvms_reader *reader;
+  int64_t dims[MOST_AXES];
+  uint32_t ndim;
+  bool deepest;  // an element was seen: ndim is final
+  bool floats;   // one of them is a float
+  bool others;   // one of them is no bool
+  TVMS_VEC(tvms_value) elements;
+} tensor_text;
+
+// False if the lists are ragged, too deep, or hold something that is no number.
+static bool collect(tensor_text *t, tvms_value value, uint32_t depth) {
+  if (tvms_value_is_sequence(value)) {
+    if (depth == MOST_AXES || (t->deepest && depth >= t->ndim)) return false;
+    bool first = depth == t->ndim;
+    if (first) t->dims[t->ndim++] = value.len;
+    if (!first && t->dims[depth] != value.len) return false;
+    for (uint32_t i = 0; i < value.len; i++) {
+      if (!collect(t, value.as.items[i], depth + 1)) return false;
+    }
+    return true;
   }
   bool number = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
                 || value.kind == TVMS_VALUE_BOOL;
-  if (!number || !encode(value, dtype, bytes)) {
-    tvms_wrong_type(reader, ref, "a constant", "a number", value);
-    reader->failed = true;
-    return NULL;
+  if (!number || depth != t->ndim) return false;
+  t->deepest = true;
+  t->floats = t->floats || value.kind == TVMS_VALUE_FLOAT;
+  t->others = t->others || value.kind != TVMS_VALUE_BOOL;
+  tvms_push(&t->reader->context->memory, &t->elements, value);
+  return true;
+}
+
+static tvms_node *make_constant(tensor_text *t, tvms_dtype dtype, const uint8_t *bytes,
+                                size_t size, tvms_span span) {
+  tvms_unit *unit = t->reader->unit;
+  tvms_constant *constant = tvms_make(unit, CONSTANT, span);
+  tvms_node *dims[MOST_AXES];
+  for (uint32_t i = 0; i < t->ndim; i++) {
+    dims[i] = tvms_dim_const(unit, t->dims[i]);
   }
-  tvms_unit *unit = reader->unit;
-  tvms_constant *constant = tvms_make(unit, CONSTANT, tvms_span_of(reader, ref));
   constant->element = dtype;
-  constant->data = tvms_bytes_copy(unit, (const char *)bytes, (dtype.bits + 7u) / 8);
-  tvms_node *shape = tvms_shape_value(unit, NULL, 0, TVMS_NO_SPAN);
+  constant->shape = tvms_list_copy(unit, dims, t->ndim);
+  constant->data = tvms_bytes_copy(unit, (const char *)bytes, size);
+  tvms_node *shape = tvms_shape_value(unit, dims, t->ndim, TVMS_NO_SPAN);
   constant->head.sinfo = tvms_tensor_type(unit, shape, dtype, NULL);
   return &constant->head;
+}
+
+tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
+                                          tvms_dtype dtype, tvms_ref ref) {
+  tvms_memory *memory = &reader->context->memory;
+  tensor_text t = {.reader = reader};
+  bool sound = collect(&t, value, 0);
+  if (tvms_dtype_is_void(dtype)) {
+    dtype = t.floats   ? TVMS_DTYPE(FLOAT, 32)
+            : t.others ? TVMS_DTYPE(INT, 32)
+                       : TVMS_DTYPE(BOOL, 1);
+  }
+  size_t each = (dtype.bits + 7u) / 8, size = each * t.elements.len;
+  tvms_mark mark = tvms_arena_mark(&reader->context->scratch);
+  uint8_t *bytes = tvms_arena_take(&reader->context->scratch, size + 8);
+  for (uint32_t i = 0; i < t.elements.len && sound; i++) {
+    sound = encode(t.elements.items[i], dtype, bytes + i * each);
+  }
+  tvms_node *constant = NULL;
+  if (sound) {
+    constant = make_constant(&t, dtype, bytes, size, tvms_span_of(reader, ref));
+  } else {
+    tvms_wrong_type(reader, ref, "a constant",
+                    "a number or lists of equal length of them", value);
+    reader->failed = true;
+  }
+  tvms_arena_reset(&reader->context->scratch, mark);
+  tvms_vec_free(memory, &t.elements);
+  return constant;
 }

@@ -141,15 +141,26 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
   tvms_prover_fini(&prover);
 }
 
+static bool is_prim_func(const tvms_reader *reader, const tvms_member *member) {
+  if (member->function) return member->function->kind == TVMS_NODE_PRIM_FUNC;
+  for (uint32_t i = 0; i < reader->defs.len; i++) {
+    const tvms_def *def = &reader->defs.items[i];
+    if (def->name == member->name) return def->kind == TVMS_DECORATED_TIR;
+  }
+  return false;
+}
+
 tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
                                                 const tvms_member *member) {
   tvms_unit *unit = reader->unit;
   const tvms_node *function = member->function;
-  if (!function) return NULL;
-  if (function->kind == TVMS_NODE_PRIM_FUNC) {
-    return tvms_opaque_type(unit, tvms_object_type(unit), false);
+  if (is_prim_func(reader, member)) {
+    tvms_dtype dtype = tvms_declared_return(reader, member);
+    tvms_node *ret = tvms_dtype_is_void(dtype) ? tvms_tuple_type(unit, NULL, 0)
+                                               : tvms_prim_type(unit, dtype, NULL);
+    return tvms_opaque_type(unit, ret, false);
   }
-  if (!function->sinfo) return NULL;
+  if (!function || !function->sinfo) return NULL;
   if (member->unit == unit) return function->sinfo;
   tvms_node_map known;
   tvms_node_map_init(&known, &reader->context->memory);
@@ -171,7 +182,6 @@ static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
       tvms_report(&context->diags, TVMS_D_return_contradicts, relax->returned_span,
                   tvms_describe(context, found),
                   tvms_describe(context, relax->ret_type));
-      reader->failed = true;
     }
     if (fit != TVMS_FIT_PROVED) return relax->ret_type;
   }

@@ -57,6 +57,9 @@ typedef enum {
   TVMS_ARG_OTHER,  // only the bind function knows
 } tvms_arg_kind;
 
+// T.index_map (tir_expr.c).
+tvms_handler tvms_call_index_map;
+
 // ---- relax_types.c ----
 // A type from a value: StructInfo, `R.Tensor` uncalled, None (the empty tuple), a data
 // type (0.26 on). NULL after a report or if the value is unknown.
@@ -64,6 +67,10 @@ tvms_node *TVMS_NULLABLE tvms_to_type(tvms_reader *reader, tvms_value value,
                                       tvms_ref ref);
 // Evaluates an annotation to a type.
 tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref);
+// A virtual device: an object, or the name of one of the module ("cuda:1"); None gives
+// NULL. False after a report.
+bool tvms_to_vdevice(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                     tvms_node **vdevice);
 // Symbolic variables that the annotation of a parameter defines: strings in shapes that
 // are names, and type variables. They are bound in the innermost scope.
 void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation);

@@ -170,8 +170,8 @@ static tvms_node *TVMS_NULLABLE vdevice_named(tvms_reader *reader, tvms_value va
 }
 
 // A virtual device from text or an object. False after a report.
-static bool to_vdevice(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                       tvms_node **vdevice) {
+bool tvms_to_vdevice(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                     tvms_node **vdevice) {
   *vdevice = NULL;
   if (value.kind == TVMS_VALUE_NONE) return true;
   if (value.kind == TVMS_VALUE_STR) {
@@ -231,8 +231,8 @@ tvms_value tvms_call_relax_tensor(tvms_reader *reader, const tvms_call_args *cal
   bool known = shape.kind != TVMS_VALUE_UNKNOWN;
   if (!optional_dtype(reader, element, element_ref, &dtype)
       || !tvms_to_int(reader, call->args[TENSOR_NDIM], call->refs[TENSOR_NDIM], &ndim)
-      || !to_vdevice(reader, call->args[TENSOR_VDEVICE], call->refs[TENSOR_VDEVICE],
-                     &vdevice)
+      || !tvms_to_vdevice(reader, call->args[TENSOR_VDEVICE],
+                          call->refs[TENSOR_VDEVICE], &vdevice)
       || !known) {
     return failed_type(reader);
   }

@@ -54,6 +54,9 @@ tvms_value tvms_relax_attribute(tvms_reader *reader, tvms_value object, tvms_sym
     method.as.items = kept;
     return method;
   }
+  tvms_node *node = object.kind == TVMS_VALUE_NODE ? object.as.node : NULL;
+  bool type = name == TVMS_SYM_ty || name == TVMS_SYM_struct_info;
+  if (type && node && node->sinfo) return tvms_value_node(node->sinfo);
   tvms_complain(reader, unknown_attribute, ref, tvms_describe_value(reader, object),
                 tvms_text(context, name));
   return failed(reader);

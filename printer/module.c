@@ -104,8 +104,11 @@ static void mark_members(tvms_printer *p, const tvms_module *module, bool member
 
 static void print_class(tvms_printer *p, const tvms_module *module) {
   size_t head = p->main.len;
+  // TVM makes the decorator last: headers of functions inside do not know of it yet.
+  uint32_t used = p->used;
   PUT(p, "@");
   tvms_print_i(p, "ir_module");
+  p->used = used;
   PUT(p, "\nclass Module:\n");
   tvms_print_reserve(p, "Module");
   tvms_print_push(p, FRAME_MODULE, NULL);
@@ -123,6 +126,7 @@ static void print_class(tvms_printer *p, const tvms_module *module) {
     tvms_print_begin(p);
     PUT(p, "pass\n");
   }
+  p->used |= USED_I;
   p->indent--;
   tvms_print_pop(p);
   tvms_print_symbol(p, tvms_symbol(p->context, "Module", 6))->taken = false;

@@ -153,6 +153,20 @@ static const tvms_prim_func *TVMS_NULLABLE called_prim_func(const tvms_inference
   return tvms_as_prim_func(member->function);
 }
 
+// The number of outputs that share the buffer of an argument.
+static uint32_t count_in_place(const tvms_call *call) {
+  if (tvms_called_relax_op(&call->head) != TVMS_R_call_tir_inplace) return 0;
+  const tvms_node *indices = call->attrs.len ? call->attrs.items[0] : NULL;
+  if (!indices || indices->kind != TVMS_NODE_OBJECT_ARRAY) return 0;
+  tvms_list items = tvms_as_object_array(indices)->items;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < items.len; i++) {
+    const tvms_node *item = items.items[i];
+    count += item->kind == TVMS_NODE_OBJECT_INT && tvms_as_object_int(item)->value >= 0;
+  }
+  return count;
+}
+
 void tvms_check_call_tir(tvms_inference *in) {
   const tvms_prim_func *callee = called_prim_func(in);
   if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return;
@@ -172,11 +186,14 @@ void tvms_check_call_tir(tvms_inference *in) {
   if (scalars && scalars->kind == TVMS_NODE_SHAPE_EXPR) {
     extra = tvms_as_shape_expr(scalars)->values.len;
   }
-  if (args.len + outputs + extra != callee->params.len) {
+  uint32_t shared = count_in_place(in->call);
+  if (args.len + outputs + extra - shared != callee->params.len) {
     tvms_report(&context->diags, TVMS_D_call_tir_arity, in->call->head.span, name,
-                callee->params.len, args.len, outputs);
+                callee->params.len, args.len, outputs - shared);
     return;
   }
+  // The types of shared buffers are those of the arguments.
+  if (shared) return;
   tvms_node *written =
       tvms_prim_func_outputs(in->prover, callee, args, scalars, outputs);
   if (!written || tvms_relate(in->prover, stated, written) >= TVMS_FIT_RUNTIME) return;

@@ -9,6 +9,9 @@
   tvms_infer_fn tvms_infer_##infer;
 #include "ir/ops.def"
 
+// For rows without a rule, and calls that no rule covers: reports.
+tvms_infer_fn tvms_infer_none;
+
 // A tensor argument.
 typedef struct {
   tvms_node *sinfo;

@@ -35,3 +35,79 @@ tvms_node *tvms_infer_scatter_from_worker0(tvms_inference *in) {
 tvms_node *tvms_infer_replica_to_shard(tvms_inference *in) {
   return tvms_infer_scatter_from_worker0(in);
 }
+
+// ---- Sharding ----
+
+tvms_node *tvms_infer_redistribute(tvms_inference *in) {
+  tvms_node *type = tvms_in_count(in, 1, 1) ? tvms_in_sinfo(in, 0) : NULL;
+  if (!type) return NULL;
+  if (type->kind != TVMS_NODE_SINFO_DTENSOR) {
+    return tvms_in_expects(in, 0, "a distributed tensor");
+  }
+  const tvms_node *placement = tvms_attr(in->call, TVMS_ATTR_sharding_placement);
+  tvms_sinfo_dtensor *result = tvms_make(in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
+  result->tensor = tvms_as_sinfo_dtensor(type)->tensor;
+  result->mesh = tvms_attr(in->call, TVMS_ATTR_sharding_device_mesh);
+  if (placement && placement->kind == TVMS_NODE_OBJECT_STR) {
+    result->placement = tvms_as_object_str(placement)->value;
+  }
+  return &result->head;
+}
+
+// ---- Index maps ----
+
+// The largest value of an index if every variable runs from 0 below its dimension; NULL
+// if the form of the index does not tell.
+static tvms_node *TVMS_NULLABLE largest(tvms_inference *in, const tvms_index_map *map,
+                                        tvms_list dims, tvms_node *index) {
+  tvms_prover *prover = in->prover;
+  int64_t value;
+  if (tvms_dim_int(index, &value)) {
+    return value >= 0 ? tvms_dim_const(in->unit, value) : NULL;
+  }
+  for (uint32_t i = 0; i < map->initial_indices.len; i++) {
+    if (map->initial_indices.items[i] == index) {
+      return tvms_dim_op_int(prover, TVMS_NODE_SUB, dims.items[i], 1);
+    }
+  }
+  bool arithmetic = index->kind == TVMS_NODE_ADD || index->kind == TVMS_NODE_MUL
+                    || index->kind == TVMS_NODE_FLOOR_DIV
+                    || index->kind == TVMS_NODE_FLOOR_MOD;
+  if (!arithmetic || !tvms_deeper(&in->unit->context->memory)) return NULL;
+  const tvms_binary *binary = (const tvms_binary *)index;
+  tvms_node *a = largest(in, map, dims, binary->a);
+  tvms_node *b = largest(in, map, dims, binary->b);
+  tvms_shallower(&in->unit->context->memory);
+  if (!a || !b) return NULL;
+  // A remainder counts as full: TVM pads what the divisor does not divide.
+  if (index->kind == TVMS_NODE_FLOOR_MOD) {
+    return tvms_dim_op_int(prover, TVMS_NODE_SUB, b, 1);
+  }
+  return tvms_dim_op(prover, (tvms_node_kind)index->kind, a, b);
+}
+
+tvms_node *tvms_infer_layout_transform(tvms_inference *in) {
+  tvms_tensor x;
+  if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
+  const tvms_node *attr = tvms_attr(in->call, TVMS_ATTR_layout_transform_index_map);
+  if (!attr || attr->kind != TVMS_NODE_INDEX_MAP) {
+    return tvms_in_expects(in, TVMS_THE_CALL, "an index map");
+  }
+  const tvms_index_map *map = tvms_as_index_map(attr);
+  if (x.ndim == TVMS_UNKNOWN_NDIM) return tvms_in_expects(in, 0, "a known rank");
+  if (x.ndim != map->initial_indices.len) {
+    return tvms_in_wrong_ndim(in, 0, map->initial_indices.len, x.ndim);
+  }
+  uint32_t count = map->final_indices.len;
+  tvms_list from;
+  if (!tvms_tensor_values(&x, &from)) {
+    return tvms_result_ndim(in, count, x.dtype, x.vdevice);
+  }
+  tvms_dims dims = tvms_dims_new(in, count);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_node *most = largest(in, map, from, map->final_indices.items[i]);
+    dims.items[i] = most ? tvms_dim_op_int(in->prover, TVMS_NODE_ADD, most, 1) : NULL;
+    if (!dims.items[i]) return tvms_result_ndim(in, count, x.dtype, x.vdevice);
+  }
+  return tvms_result(in, dims, x.dtype, x.vdevice);
+}

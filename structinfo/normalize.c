@@ -195,7 +195,8 @@ tvms_node *TVMS_NULLABLE tvms_builder_end_branch(tvms_builder *builder,
   *name = tvms_as_var(var)->name;
   tvms_node *body = var;
   tvms_node *value = NULL;
-  if (binding->kind == TVMS_NODE_VAR_BINDING) value = tvms_as_var_binding(binding)->value;
+  if (binding->kind == TVMS_NODE_VAR_BINDING)
+    value = tvms_as_var_binding(binding)->value;
   if (value && tvms_is_leaf_or_tuple(value)) {
     --*len;
     body = value;

@@ -195,7 +195,7 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
   check->context->diags.muted++;
   tvms_node *found = tvms_infer_call(&in);
   check->context->diags.muted--;
-  bool fits = !found || !value->sinfo
+  bool fits = !found || !value->sinfo || value->sinfo->kind == TVMS_NODE_SINFO_DTENSOR
               || tvms_relate(&check->prover, value->sinfo, found) != TVMS_FIT_NEVER;
   if (fits || errors != check->context->diags.errors) return;
   tvms_report(&check->context->diags, TVMS_D_annotation_contradicts, span,
