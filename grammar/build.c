@@ -123,6 +123,30 @@ void tvms_surf_check_param(surf_build *build, tvms_ref last_ref, tvms_ref ref) {
   }
 }
 
+// A bare '*' must have something behind it.
+void tvms_surf_check_params(surf_build *build, tvms_ref last) {
+  const tvms_surf *param = surf_at(build, last);
+  if (last && param->kind == TVMS_SURF_PARAM && param->op == TVMS_OP_STAR
+      && !param->a) {
+    report_param(build, param, "a parameter must follow a bare '*'");
+  }
+}
+
+static bool is_bytes(const surf_build *build, tvms_ref ref) {
+  const tvms_surf *node = &build->surface->nodes[ref];
+  if (node->kind == TVMS_SURF_STRINGS) return is_bytes(build, node->a);
+  const char *text = build->surface->source->text + node->begin;
+  return (text[0] | 0x20) == 'b'
+         || ((text[0] | 0x20) == 'r' && (text[1] | 0x20) == 'b');
+}
+
+// Strings that stand side by side are all bytes or all text.
+void tvms_surf_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece) {
+  if (is_bytes(build, strings) == is_bytes(build, piece)) return;
+  tvms_report(&build->context->diags, TVMS_D_mixed_strings,
+              tvms_surf_span(build->surface, piece));
+}
+
 // A dotted name of an import, interned without the white space that may stand in it.
 tvms_sym tvms_surf_dotted(surf_build *build, surf_expr name) {
   const char *text = build->surface->source->text + name.begin;

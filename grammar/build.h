@@ -65,6 +65,8 @@ void tvms_surf_check_target(surf_build *build, tvms_ref ref, surf_target_use use
 // Reports an expression that needs parentheses where it stands.
 void tvms_surf_report_loose(surf_build *build, tvms_ref ref);
 void tvms_surf_check_argument(surf_build *build, surf_expr argument);
+void tvms_surf_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece);
+void tvms_surf_check_params(surf_build *build, tvms_ref last);
 void tvms_surf_check_param(surf_build *build, tvms_ref last, tvms_ref param);
 tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
                         surf_list body);
@@ -178,6 +180,11 @@ static inline void surf_tight(surf_build *build, surf_expr expr, int refused) {
   if (__builtin_expect(loose & refused, 0)) tvms_surf_report_loose(build, expr.ref);
 }
 
+// Where no assignment expression may stand without parentheses. The expression may be none.
+static inline void surf_no_walrus(surf_build *build, surf_expr expr) {
+  if (expr.ref) surf_tight(build, expr, SURF_LOOSE_WALRUS);
+}
+
 /* Atoms */
 
 static inline surf_expr surf_name(surf_build *build, surf_token name) {
@@ -201,6 +208,7 @@ static inline surf_expr surf_string(surf_build *build, surf_token token) {
 static inline surf_expr surf_strings(surf_build *build, surf_expr list,
                                      surf_token token) {
   surf_expr piece = surf_string(build, token);
+  tvms_surf_check_pieces(build, list.ref, piece.ref);
   if (surf_at(build, list.ref)->kind == TVMS_SURF_STRING) {
     surf_at(build, list.ref)->next = piece.ref;
     return surf_make(build, TVMS_SURF_STRINGS, 0, list.begin, token.end, list.ref, 0,
@@ -324,6 +332,9 @@ static inline surf_expr surf_subscript(surf_build *build, surf_expr object,
 }
 static inline surf_expr surf_slice(surf_build *build, surf_expr lower, surf_token colon,
                                    surf_expr upper, surf_token second, surf_expr step) {
+  surf_no_walrus(build, lower);
+  surf_no_walrus(build, upper);
+  surf_no_walrus(build, step);
   uint32_t end = step.ref     ? step.end
                  : second.end ? second.end
                  : upper.ref  ? upper.end
@@ -390,6 +401,7 @@ static inline surf_expr surf_if_exp(surf_build *build, surf_expr yes,
 static inline surf_expr surf_lambda(surf_build *build, surf_token keyword,
                                     surf_list params, surf_expr body) {
   surf_tight(build, body, SURF_LOOSE_WALRUS);
+  tvms_surf_check_params(build, params.last);
   surf_expr made = surf_make(build, TVMS_SURF_LAMBDA, 0, keyword.begin, body.end,
                              params.first, body.ref, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(params);
@@ -430,6 +442,7 @@ static inline surf_expr surf_assign(surf_build *build, surf_list targets,
 }
 static inline surf_expr surf_augment(surf_build *build, surf_expr target, surf_token op,
                                      surf_expr value) {
+  surf_no_walrus(build, value);
   surf_target(build, target, SURF_TARGET_SINGLE);
   return surf_make(build, TVMS_SURF_AUG_ASSIGN, op.value, target.begin, value.end,
                    target.ref, value.ref, 0);
@@ -438,17 +451,21 @@ static inline surf_expr surf_annotate(surf_build *build, surf_expr target,
                                       surf_expr annotation, surf_expr value) {
   surf_target(build, target, SURF_TARGET_SINGLE);
   surf_tight(build, annotation, SURF_LOOSE_WALRUS);
+  surf_no_walrus(build, value);
   return surf_make(build, TVMS_SURF_ANN_ASSIGN, 0, target.begin,
                    value.ref ? value.end : annotation.end, target.ref, annotation.ref,
                    value.ref);
 }
 static inline surf_expr surf_return(surf_build *build, surf_token keyword,
                                     surf_expr value) {
+  surf_no_walrus(build, value);
   return surf_make(build, TVMS_SURF_RETURN, 0, keyword.begin,
                    value.ref ? value.end : keyword.end, value.ref, 0, 0);
 }
 static inline surf_expr surf_assert(surf_build *build, surf_token keyword,
                                     surf_expr condition, surf_expr message) {
+  surf_no_walrus(build, condition);
+  surf_no_walrus(build, message);
   return surf_make(build, TVMS_SURF_ASSERT, 0, keyword.begin,
                    message.ref ? message.end : condition.end, condition.ref,
                    message.ref, 0);
@@ -555,6 +572,7 @@ static inline tvms_ref surf_while(surf_build *build, surf_token keyword,
 }
 static inline tvms_ref surf_for(surf_build *build, surf_token keyword, surf_expr target,
                                 surf_expr iterable, surf_list body, surf_list other) {
+  surf_no_walrus(build, iterable);
   surf_target(build, target, SURF_TARGET_ASSIGN);
   uint32_t end = other.first ? other.end : body.end;
   tvms_ref suites = surf_node(build, TVMS_SURF_SUITES, 0, body.begin, end, body.first,
@@ -564,6 +582,7 @@ static inline tvms_ref surf_for(surf_build *build, surf_token keyword, surf_expr
 }
 static inline surf_expr surf_with_item(surf_build *build, surf_expr value,
                                        surf_expr target) {
+  surf_no_walrus(build, value);
   if (target.ref) surf_target(build, target, SURF_TARGET_ASSIGN);
   return surf_make(build, TVMS_SURF_WITH_ITEM, 0, value.begin,
                    target.ref ? target.end : value.end, value.ref, target.ref, 0);
@@ -597,6 +616,8 @@ static inline tvms_ref surf_with(surf_build *build, surf_token keyword, surf_lis
 static inline surf_expr surf_param(surf_build *build, tvms_surf_op op, surf_token begin,
                                    surf_token name, surf_expr annotation,
                                    surf_expr value) {
+  surf_no_walrus(build, annotation);
+  surf_no_walrus(build, value);
   uint32_t end = value.ref        ? value.end
                  : annotation.ref ? annotation.end
                  : name.end       ? name.end
@@ -612,6 +633,8 @@ static inline surf_list surf_param_list(surf_build *build, surf_list list,
 static inline surf_expr surf_type_param(surf_build *build, surf_token begin,
                                         surf_token name, surf_expr limit,
                                         surf_expr value) {
+  surf_no_walrus(build, limit);
+  surf_no_walrus(build, value);
   uint32_t op = begin.begin == name.begin    ? TVMS_OP_NONE
                 : begin.value == TVMS_OP_MUL ? TVMS_OP_STAR
                                              : TVMS_OP_DOUBLE_STAR;
@@ -624,6 +647,7 @@ static inline tvms_ref surf_define(surf_build *build, tvms_surf_kind kind,
                                    surf_token keyword, surf_token name,
                                    surf_list tparams, surf_list params,
                                    surf_expr returns, surf_list body) {
+  surf_no_walrus(build, returns);
   uint32_t end = returns.ref ? returns.end : params.end ? params.end : name.end;
   tvms_ref more = 0;
   if (tparams.first) {
@@ -639,6 +663,7 @@ static inline tvms_ref surf_define(surf_build *build, tvms_surf_kind kind,
 static inline tvms_ref surf_def(surf_build *build, surf_token keyword, surf_token name,
                                 surf_list tparams, surf_list params, surf_expr returns,
                                 surf_list body) {
+  tvms_surf_check_params(build, params.last);
   return surf_define(build, TVMS_SURF_DEF, keyword, name, tparams, params, returns,
                      body);
 }

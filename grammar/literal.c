@@ -277,13 +277,15 @@ static const char *broken(formatted *f, const char *at) {
 }
 
 // From a quote inside the braces of an f-string to behind the string that it opens.
-static const char *skip_nested(formatted *f, const char *field, const char *at, int depth) {
+static const char *skip_nested(formatted *f, const char *field, const char *at,
+                               int depth) {
   const char *prefix = at;
   while (prefix > field && is_letter(prefix[-1]) && at - prefix < 2) {
     prefix--;
   }
   string_form form = form_of(prefix);
-  if (form.formatted && depth < DEEPEST_FSTRING) return skip_formatted(f, form, depth + 1);
+  if (form.formatted && depth < DEEPEST_FSTRING)
+    return skip_formatted(f, form, depth + 1);
   for (at = form.body; at < f->lexer->end && !closes(form, at);) {
     if (form.width == 1 && ends_line(*at)) return broken(f, at);
     at = *at == '\\' ? skip_escape(f->lexer, at) : at + 1;
@@ -322,7 +324,8 @@ static const char *skip_field(formatted *f, string_form form, const char *field,
   return broken(f, f->lexer->end);
 }
 
-static const char *skip_spec(formatted *f, string_form form, const char *at, int depth) {
+static const char *skip_spec(formatted *f, string_form form, const char *at,
+                             int depth) {
   while (at < f->lexer->end && f->whole && !closes(form, at)) {
     if (*at == '}') return at + 1;
     if (form.width == 1 && ends_line(*at)) break;

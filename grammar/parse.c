@@ -66,6 +66,7 @@ typedef struct {
   const char *text;  // of the source
   seen_name seen[SEEN_NAMES];
   yyParser lemon;
+  uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
 } parse;
 
 static tvms_diags *diags_of(parse *p) {
@@ -427,6 +428,7 @@ static bool skip_bracket(parse *p, tvms_token *token) {
 static void report_missing_block(parse *p, tvms_token token) {
   const char *text = text_of(p);
   tvms_token header = ends_line(token) ? p->layout.first : p->layout.before;
+  if (header.begin == p->no_colon) return;
   uint32_t end = header.end;
   if (header.kind == TVMS_TOK_DEF || header.kind == TVMS_TOK_CLASS) {
     while (text[end] == ' ') {
@@ -485,6 +487,7 @@ static bool recover(parse *p, tvms_token *token) {
   tvms_token first = p->layout.first;
   if (token->kind == TVMS_TOK_NEWLINE && is_header(first.kind)
       && takes(p, TERMINAL_COLON)) {
+    p->no_colon = first.begin;
     tvms_report(diags_of(p), TVMS_D_missing_colon,
                 (tvms_span){token->begin, token->end});
     feed(p, TERMINAL_COLON, token->begin, token->begin, 0);
@@ -520,6 +523,7 @@ static void start(parse *p, tvms_surface *surface) {
   p->build.surface = surface;
   p->build.context = surface->context;
   p->text = surface->source->text;
+  p->no_colon = UINT32_MAX;
   tvms_grammarInit(&p->lemon, &p->build);
 }
 

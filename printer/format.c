@@ -80,6 +80,7 @@ static uint32_t blank_lines(const tvms_writer *w, setting at, tvms_ref ref,
 static void start_line(tvms_writer *w) {
   w->line = w->out->len;
   tvms_strbuf_fill(w->out, ' ', w->indent);
+  w->begun = w->out->len;
 }
 
 static void end_line(tvms_writer *w) {
@@ -363,6 +364,28 @@ static uint32_t last_end(const tvms_writer *w, tvms_ref list) {
   return w->nodes[list].end;
 }
 
+// Puts the source's text of a header of one line in the place of the formatted one.
+static void keep_header(tvms_writer *w, uint32_t at) {
+  uint32_t begin = at - column_of(w, at);
+  while (w->source[begin] == ' ' || w->source[begin] == '\t'
+         || w->source[begin] == '\f') {
+    begin++;
+  }
+  while (at > begin && (w->source[at - 1] == ' ' || w->source[at - 1] == '\t')) {
+    at--;
+  }
+  w->out->len = w->begun;
+  tvms_put_span(w, (tvms_span){begin, at});
+}
+
+// True if the header that ends at `from` and its comment stand on one line of the source.
+static bool is_one_line(const tvms_writer *w, tvms_ref opener, uint32_t from) {
+  const tvms_surf *node = &w->nodes[opener];
+  uint32_t begin = is_definition(node) ? w->nodes[node->b].begin : node->begin;
+  if (strncmp(w->source + from, "else", 4) == 0) begin = from;
+  return lines_between(w, begin, w->comment_at) == 0;
+}
+
 // ':' and the body. `from` is where the header's text ends, `end` where what follows the
 // statement begins.
 static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref body,
@@ -372,6 +395,9 @@ static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref
   uint32_t first = w->nodes[body].begin;
   bool behind = w->comment_at < first && !w->surface->comments[w->next].own_line;
   if (behind) {
+    if (comment_is(w, w->next, "fmt: skip") && is_one_line(w, opener, from)) {
+      keep_header(w, w->comment_at);
+    }
     tvms_put(w, "  ", 2);
     tvms_write_comment(w, &w->surface->comments[w->next]);
     tvms_next_comment(w);
@@ -402,7 +428,7 @@ static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
     bool elif = node->c && (other->flags & TVMS_SURF_ELIF);
     uint32_t body_end = last_end(w, node->b);
     uint32_t next = !node->c ? end : elif ? other->begin : find_else(w, body_end);
-    write_suite(w, ref, w->nodes[node->a].end, node->b, next);
+    write_suite(w, (tvms_ref)(node - w->nodes), w->nodes[node->a].end, node->b, next);
     if (!node->c) return;
     if (!elif) {
       write_else(w, ref, next, node->c, end);
@@ -610,12 +636,12 @@ static void compare(tvms_writer *w) {
 
 static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  if (w->surface->comment_count > w->next && is_skipped(w, node->begin, node->end)) {
+  if (is_compound(node)) {
+    write_compound(w, ref, end);
+  } else if (is_skipped(w, node->begin, node->end)) {
     copy_lines(w, node->begin, node->end, column_of(w, node->begin));
     w->out->len -= strlen(w->line_end);
     finish_line(w, node->end, end);
-  } else if (is_compound(node)) {
-    write_compound(w, ref, end);
   } else {
     start_line(w);
     write_simple(w, node);

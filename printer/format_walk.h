@@ -29,6 +29,7 @@ typedef struct {
   tvms_memory *memory;
   tvms_strbuf *out;
   size_t line;               // offset in `out` of the line being written
+  size_t begun;              // where the text of the statement begins in `out`
   uint32_t width;            // columns of a line
   uint32_t limit;            // columns that tvms_write_flat may use
   bool forced;               // write flat whatever it holds and however long

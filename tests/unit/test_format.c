@@ -89,6 +89,13 @@ Test(format, regions_that_are_switched_off_are_copied) {
                 "# fmt: off\nx  =  1\n# fmt: on\ny = 2\nz  =  3  # fmt: skip\n");
 }
 
+Test(format, a_header_that_is_skipped_keeps_its_text) {
+  expect_format("if  a :  # fmt: skip\n  x  =  1\nelse :# fmt: skip\n  y\n",
+                "if  a :  # fmt: skip\n    x = 1\nelse :  # fmt: skip\n    y\n");
+  expect_format("@a( b )\ndef  f( x ):   # fmt: skip\n  y\n",
+                "@a(b)\ndef  f( x ):  # fmt: skip\n    y\n");
+}
+
 Test(format, a_file_with_syntax_errors_is_refused) {
   cr_assert_eq(format("x = = 1\n"), TVMS_FOUND_ERRORS);
   cr_assert_eq(out.len, 0);
@@ -153,4 +160,41 @@ Test(format, surfaces_that_differ_are_told_apart) {
     cr_assert_not(tvms_surface_same(&surfaces[0], &surfaces[1], &where), "%s",
                   pairs[i][0]);
   }
+}
+
+// The n-th allocation fails, for every n: the work ends with a status and nothing leaks.
+static void parse_and_format(void *argument) {
+  static const char text[] =
+      "@a\nclass B:\n  def f(x, y=(1, 2,)):  # c\n"
+      "    return [x for x in y] + {'a': b'c', \xC3\xA9: 'd' 'e'}\n"
+      "x = = 1 )\n";
+  tvms_context *inner = argument;
+  tvms_source *source =
+      tvms_source_create(&inner->memory, "test", text, sizeof text - 1);
+  tvms_surface tree;
+  tvms_surface_parse(&tree, inner, source);
+  tvms_surface_own_comments(&tree);
+  tvms_strbuf formatted;
+  tvms_strbuf_init(&formatted, &inner->memory);
+  inner->diags.errors = 0;  // the errors are wanted, and so is what comes after them
+  tvms_source *sound =
+      tvms_source_create(&inner->memory, "test", text, sizeof text - 11);
+  tvms_surface_parse(&tree, inner, sound);
+  cr_assert_eq(tvms_format_checked(&tree, (tvms_format_options){0}, &formatted),
+               TVMS_OK);
+}
+
+Test(format, every_allocation_may_fail) {
+  uint32_t failed = 0;
+  for (uint64_t n = 1;; n++) {
+    tvms_context inner;
+    tvms_context_init(&inner, &tvms_names);
+    inner.memory.fail_at = n;
+    tvms_status status = tvms_protect(&inner.memory, parse_and_format, &inner);
+    tvms_context_fini(&inner);
+    if (status == TVMS_OK) break;
+    cr_assert_eq(status, TVMS_OVER_LIMIT);
+    failed++;
+  }
+  cr_assert_gt(failed, 20);
 }
