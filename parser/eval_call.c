@@ -208,8 +208,7 @@ bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
   return bind.known && bind.sound;
 }
 
-// The parsed form of a signature that stands in our code: texts are told apart by address.
-static const tvms_signature *method_signature(tvms_reader *reader, const char *text) {
+const tvms_signature *tvms_method_signature(tvms_reader *reader, const char *text) {
   for (uint32_t i = 0; i < reader->methods.len; i++) {
     if (reader->methods.items[i].text == text)
       return reader->methods.items[i].signature;
@@ -223,7 +222,7 @@ bool tvms_bind_method(tvms_reader *reader, const char *signature, const char *wh
                       tvms_ref call, tvms_value *args) {
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
-  return tvms_bind_arguments(reader, method_signature(reader, signature), what, call,
+  return tvms_bind_arguments(reader, tvms_method_signature(reader, signature), what, call,
                              args, refs, &given);
 }
 

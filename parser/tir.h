@@ -208,6 +208,17 @@ tvms_value tvms_scalar_new(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope
 TVMS_NODISCARD bool tvms_to_arguments(tvms_reader *reader, tvms_value args,
                                       tvms_ref ref, tvms_list *list);
 tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref call);
+
+// ---- tir_wrapper.c ----
+typedef struct tvms_wrapper tvms_wrapper;  // one row of ir/wrappers.def
+// The row with this spelling below T in the dialect that is read, or NULL.
+const tvms_wrapper *TVMS_NULLABLE tvms_wrapper_find(const tvms_reader *reader,
+                                                    const char *path, size_t len);
+// Does any row have a spelling that begins with `path.`?
+bool tvms_wrapper_is_prefix(const tvms_reader *reader, const char *path, size_t len);
+// The call of the operator that CALL stands for; unknown after a report.
+tvms_value tvms_call_wrapper(tvms_reader *reader, const tvms_wrapper *wrapper,
+                             tvms_ref call);
 // Replaces buffers among the arguments of a packed call by T.tvm_stack_make_array.
 tvms_node *TVMS_NULLABLE tvms_pack_buffer(tvms_reader *reader, tvms_node *buffer,
                                           tvms_ref ref);

@@ -476,11 +476,13 @@ tvms_value tvms_call_Call(tvms_reader *reader, const tvms_call_args *call) {
 // ---- Operators by their spelling ------------------------------------------------------------
 
 static bool is_spelled(const tvms_reader *reader, const char *text, size_t len) {
+  if (tvms_wrapper_find(reader, text, len)) return true;
   return tvms_tir_spelled(text, len, reader->dialect, TVMS_TIR_NONE) != TVMS_TIR_NONE;
 }
 
 // Does any operator have a spelling that begins with `text.`?
 static bool is_prefix(const tvms_reader *reader, const char *text, size_t len) {
+  if (tvms_wrapper_is_prefix(reader, text, len)) return true;
   for (uint32_t op = TVMS_TIR_NONE + 1; op < TVMS_TIR_COUNT; op++) {
     const char *spelling = tvms_tir_spelling((tvms_tir_opcode)op, reader->dialect);
     if (spelling && strncmp(spelling, text, len) == 0 && spelling[len] == '.')
@@ -524,6 +526,8 @@ tvms_value tvms_spelled_subscript(tvms_reader *reader, tvms_value object,
 }
 
 tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  const tvms_wrapper *wrapper = tvms_wrapper_find(reader, callee.as.text, callee.len);
+  if (wrapper) return tvms_call_wrapper(reader, wrapper, call);
   tvms_tir_opcode opcode =
       tvms_tir_spelled(callee.as.text, callee.len, reader->dialect, TVMS_TIR_NONE);
   if (!opcode) {
