@@ -3,11 +3,13 @@
 // The verb runs on a large reserved stack behind one protected call. A failed allocation
 // ends in exit 3, a defect (a failed check, an invalid access) in exit 4, never in a
 // signal; a full disk or a closed pipe is an error of writing and ends in exit 2.
+#define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
 #include "cli/render.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static bool wants_color(const tvms_run *run, int file) {
@@ -67,16 +69,18 @@ static void end_after_signal(int number) {
 
 // On a stack of its own, so that it works when the other one is exhausted. A sanitizer has
 // such a stack itself and reports invalid accesses better; there only checks end here.
-static void catch_defects(tvms_memory *memory) {
+static void catch_defects(void) {
   static const int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   enum { SIGNAL_STACK = 64 * 1024 };
   size_t count = sizeof numbers / sizeof numbers[0];
 #ifdef TVMS_SANITIZED
-  (void)memory;
   count = 1;
 #else
-  stack_t stack = {.ss_sp = tvms_take(memory, SIGNAL_STACK), .ss_size = SIGNAL_STACK};
-  sigaltstack(&stack, NULL);
+  // Mapped, so that its pages cost nothing until a signal needs them.
+  void *pages = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack_t stack = {.ss_sp = pages, .ss_size = SIGNAL_STACK};
+  if (pages != MAP_FAILED) sigaltstack(&stack, NULL);
 #endif
   struct sigaction action = {.sa_handler = end_after_signal, .sa_flags = SA_ONSTACK};
   sigemptyset(&action.sa_mask);
@@ -88,7 +92,7 @@ static void catch_defects(tvms_memory *memory) {
 static void run_program(void *argument) {
   program *p = argument;
   tvms_run *run = &p->run;
-  catch_defects(run->memory);
+  catch_defects();
   tvms_strbuf complaint;
   tvms_strbuf_init(&complaint, run->memory);
   bool parsed =

@@ -5,30 +5,44 @@
 
 struct tvms_chunk {
   tvms_chunk *older;
-  size_t size;   // bytes after this header
+  size_t size;     // bytes after this header
+  uint32_t class;  // of the chunk; NO_CLASS: a block of its own
 };
 
-enum {
-  FIRST_CHUNK = 16 * 1024,
-  LARGEST_CHUNK = 8 * 1024 * 1024,
-};
+enum { NO_CLASS = TVMS_CHUNK_CLASSES };
 
 void tvms_arena_init(tvms_arena *arena, tvms_memory *memory) {
   *arena = (tvms_arena){.memory = memory};
 }
 
-static char *chunk_bytes(tvms_chunk *chunk) { return (char *)(chunk + 1); }
+static char *chunk_bytes(tvms_chunk *chunk) {
+  return (char *)(chunk + 1);
+}
+
+static size_t class_size(uint32_t class) {
+  return ((size_t)TVMS_CHUNK_SMALLEST << class) - sizeof(tvms_chunk);
+}
+
+// The class of the next chunk: twice the last one, and large enough for `size` bytes.
+static uint32_t next_class(const tvms_arena *arena, size_t size) {
+  uint32_t class = arena->chunk ? arena->chunk->class + 1 : 0;
+  if (class >= TVMS_CHUNK_CLASSES) class = TVMS_CHUNK_CLASSES - 1;
+  while (class < TVMS_CHUNK_CLASSES && class_size(class) < size) {
+    class ++;
+  }
+  return class;
+}
 
 void *tvms_arena_grow(tvms_arena *arena, size_t size) {
-  size_t wanted = arena->chunk ? arena->chunk->size * 2 : FIRST_CHUNK;
-  if (wanted > LARGEST_CHUNK) wanted = LARGEST_CHUNK;
-  if (wanted < size) wanted = size;
-  tvms_chunk *chunk = tvms_take(arena->memory, sizeof *chunk + wanted);
+  uint32_t class = next_class(arena, size);
+  tvms_chunk *chunk = class == NO_CLASS ? tvms_take(arena->memory, sizeof *chunk + size)
+                                        : tvms_chunk_take(arena->memory, class);
   chunk->older = arena->chunk;
-  chunk->size = wanted;
+  chunk->size = class == NO_CLASS ? size : class_size(class);
+  chunk->class = class;
   arena->chunk = chunk;
   arena->next = chunk_bytes(chunk) + size;
-  arena->end = chunk_bytes(chunk) + wanted;
+  arena->end = chunk_bytes(chunk) + chunk->size;
   return chunk_bytes(chunk);
 }
 
@@ -46,12 +60,23 @@ tvms_mark tvms_arena_mark(const tvms_arena *arena) {
   return (tvms_mark){arena->chunk, arena->next};
 }
 
+// Gives the newest chunk back, which was used up to `used_to`.
+static void drop_chunk(tvms_arena *arena, const char *used_to) {
+  tvms_chunk *chunk = arena->chunk;
+  arena->chunk = chunk->older;
+  if (chunk->class == NO_CLASS) {
+    tvms_give(arena->memory, chunk);
+  } else {
+    tvms_chunk_give(arena->memory, chunk, chunk->class,
+                    (size_t)(used_to - (char *)chunk));
+  }
+}
+
 void tvms_arena_reset(tvms_arena *arena, tvms_mark mark) {
   char *used_to = arena->next;
   while (arena->chunk != mark.chunk) {
     tvms_chunk *older = arena->chunk->older;
-    tvms_give(arena->memory, arena->chunk);
-    arena->chunk = older;
+    drop_chunk(arena, used_to);
     used_to = older ? chunk_bytes(older) + older->size : NULL;
   }
   arena->next = mark.next;

@@ -40,23 +40,40 @@ void tvms_memory_init(tvms_memory *memory) {
   memory->depth_limit = DEFAULT_DEPTH_LIMIT;
 }
 
+// A region of fresh pages; this stands at its beginning.
+struct tvms_region {
+  tvms_region *older;
+  size_t size;
+};
+
+static void free_regions(tvms_memory *memory) {
+  while (memory->regions) {
+    tvms_region *older = memory->regions->older;
+    munmap(memory->regions, memory->regions->size);
+    memory->regions = older;
+  }
+  memory->fresh = memory->fresh_end = NULL;
+  memset(memory->spare, 0, sizeof memory->spare);
+}
+
 void tvms_memory_fini(tvms_memory *memory) {
   while (memory->blocks) {
     tvms_memory_block *older = memory->blocks->older;
     free(memory->blocks);
     memory->blocks = older;
   }
+  free_regions(memory);
   memory->used = 0;
 }
 
 // Large blocks ask the kernel for huge pages, because a first touch of a small page costs
 // as much as parsing what goes into it (see bench/README.md).
-static void advise_huge(const tvms_memory_block *block) {
+static void advise_huge(const void *bytes, size_t size) {
   enum { HUGE_FROM = 4 * 1024 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
-  if (block->size < HUGE_FROM) return;
+  if (size < HUGE_FROM) return;
   uintptr_t mask = ~(uintptr_t)(HUGE_PAGE - 1);
-  uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) & mask;
-  uintptr_t end = ((uintptr_t)block + block->size) & mask;
+  uintptr_t begin = ((uintptr_t)bytes + HUGE_PAGE - 1) & mask;
+  uintptr_t end = ((uintptr_t)bytes + size) & mask;
   // Failure only means small pages.
   if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
@@ -90,7 +107,7 @@ void *tvms_take(tvms_memory *memory, size_t size) {
   tvms_memory_block *block = calloc(1, sizeof *block + size);
   if (!block) tvms_unwind(memory, TVMS_OVER_LIMIT);
   block->size = size;
-  advise_huge(block);
+  advise_huge(block, size);
   link_block(memory, block);
   return block + 1;
 }
@@ -106,7 +123,7 @@ void *tvms_retake(tvms_memory *memory, void *old, size_t size) {
     tvms_unwind(memory, TVMS_OVER_LIMIT);
   }
   grown->size = size;
-  advise_huge(grown);
+  advise_huge(grown, size);
   link_block(memory, grown);
   return grown + 1;
 }
@@ -116,6 +133,70 @@ void tvms_give(tvms_memory *memory, void *block) {
   unlink_block(memory, (tvms_memory_block *)block - 1);
   free((tvms_memory_block *)block - 1);
 }
+
+#ifdef ADDRESS_SANITIZED
+
+// One block each, so that the sanitizer sees what is used after it was given back.
+void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
+  return tvms_take(memory, (size_t)TVMS_CHUNK_SMALLEST << class);
+}
+
+void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t dirty) {
+  (void)class;
+  (void)dirty;
+  tvms_give(memory, chunk);
+}
+
+#else
+
+enum {
+  FIRST_REGION = 512 * 1024,
+  LARGEST_REGION = 32 * 1024 * 1024,
+  REGION_HEADER = 4096,  // keeps chunks aligned to pages
+};
+
+// Takes a region with room for a chunk of `size` bytes. What is left of the one before is
+// lost: less than the chunk that did not fit.
+static void grow_fresh(tvms_memory *memory, size_t size) {
+  size_t bytes = memory->regions ? memory->regions->size * 2 : FIRST_REGION;
+  if (bytes > LARGEST_REGION) bytes = LARGEST_REGION;
+  if (bytes < size + REGION_HEADER) bytes = size + REGION_HEADER;
+  void *pages =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  advise_huge(pages, bytes);
+  tvms_region *region = pages;
+  region->older = memory->regions;
+  region->size = bytes;
+  memory->regions = region;
+  memory->fresh = (char *)pages + REGION_HEADER;
+  memory->fresh_end = (char *)pages + bytes;
+}
+
+void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
+  size_t size = (size_t)TVMS_CHUNK_SMALLEST << class;
+  admit(memory, size);
+  void **spare = memory->spare[class];
+  if (spare) {
+    memory->spare[class] = *spare;
+    *spare = NULL;
+  } else {
+    if (size > (size_t)(memory->fresh_end - memory->fresh)) grow_fresh(memory, size);
+    spare = (void **)(void *)memory->fresh;
+    memory->fresh += size;
+  }
+  memory->used += size;
+  return spare;
+}
+
+void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t dirty) {
+  memset(chunk, 0, dirty);
+  *(void **)chunk = memory->spare[class];
+  memory->spare[class] = chunk;
+  memory->used -= (size_t)TVMS_CHUNK_SMALLEST << class;
+}
+
+#endif
 
 void tvms_unwind(tvms_memory *memory, tvms_status status) {
   if (!memory->unwind) TVMS_UNREACHABLE("allocation failed outside a protected call");

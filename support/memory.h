@@ -21,17 +21,28 @@ typedef struct tvms_resource {
   void *what;
 } tvms_resource;
 
+typedef struct tvms_region tvms_region;
+
+enum {
+  TVMS_CHUNK_SMALLEST = 4 * 1024,  // bytes of a chunk of class 0; each next class doubles
+  TVMS_CHUNK_CLASSES = 12,         // up to 8 MiB
+};
+
 typedef struct {
   jmp_buf *unwind;            // innermost protected call; NULL: failure aborts
   tvms_resource *resources;   // open ones, innermost first
   tvms_resource *kept;        // those opened before the innermost protected call
   tvms_memory_block *blocks;  // every live block, newest first
-  size_t used;                // bytes in live blocks
-  size_t limit;               // most bytes allowed at once; 0: no limit
-  uint64_t count;             // allocations asked for so far
-  uint64_t fail_at;           // testing: the allocation with this number fails; 0: none
-  tvms_status failure;        // why the last protected call was left
-  uint32_t depth;             // nesting of the work in progress, see tvms_deeper
+  tvms_region *regions;       // of fresh pages that chunks are cut from, newest first
+  char *fresh;                // first byte of the newest region that was never used
+  char *fresh_end;
+  void *spare[TVMS_CHUNK_CLASSES];  // chunks that were given back, by class
+  size_t used;                      // bytes in live blocks and chunks
+  size_t limit;                     // most bytes allowed at once; 0: no limit
+  uint64_t count;                   // allocations asked for so far
+  uint64_t fail_at;     // testing: the allocation with this number fails; 0: none
+  tvms_status failure;  // why the last protected call was left
+  uint32_t depth;       // nesting of the work in progress, see tvms_deeper
   uint32_t depth_limit;
 } tvms_memory;
 
@@ -50,6 +61,14 @@ void *tvms_retake(tvms_memory *memory, void *TVMS_NULLABLE old, size_t size);
 
 // Frees one block early; NULL is allowed.
 void tvms_give(tvms_memory *memory, void *TVMS_NULLABLE block);
+
+// Returns a zeroed chunk of the class, for arenas. Chunks are cut from large regions of
+// fresh pages, and one that was given back serves again: so memory that is never written
+// costs nothing, and neither does memory that is used in turns. Never NULL; failure unwinds.
+void *tvms_chunk_take(tvms_memory *memory, uint32_t class);
+
+// Gives a chunk back, of which the first `dirty` bytes may have been written.
+void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t dirty);
 
 // Runs `work(argument)`. Returns TVMS_OK, or why it was left by tvms_unwind.
 TVMS_NODISCARD tvms_status tvms_protect(tvms_memory *memory, void (*work)(void *),
