@@ -268,6 +268,7 @@ static void print_return_type(tvms_printer *p, const tvms_node *ret) {
 static void print_once(tvms_printer *p, const tvms_node *function, tvms_sym name,
                        size_t head) {
   const tvms_prim_func *f = tvms_as_prim_func(function);
+  tvms_print_note(p, function);
   tvms_print_begin(p);
   print_decorator(p, function);
   uint32_t frame = tvms_print_push(p, FRAME_TIR, function);
@@ -305,13 +306,11 @@ typedef struct {
   uint32_t type_vars;
   uint32_t used;
   bool blank;
-  uint32_t marks;
 } checkpoint;
 
 static checkpoint save(const tvms_printer *p) {
   return (checkpoint){p->main.len,      p->late.len, p->lates.len, p->kept.len,
-                      p->type_vars.len, p->used,     p->blank,
-                      p->marks ? p->marks->len : 0};
+                      p->type_vars.len, p->used,     p->blank};
 }
 
 static void restore(tvms_printer *p, checkpoint c) {
@@ -322,7 +321,6 @@ static void restore(tvms_printer *p, checkpoint c) {
   p->type_vars.len = c.type_vars;
   p->used = c.used;
   p->blank = c.blank;
-  if (p->marks) p->marks->len = c.marks;
 }
 
 void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym name,

@@ -43,30 +43,18 @@ static int compare_lates(const void *a, const void *b) {
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-// Moves the marks before offset `end` of the main text by `shift`.
-static void shift_marks(tvms_printer *p, uint32_t *next, size_t end, size_t shift) {
-  for (; p->marks && *next < p->marks->len && p->marks->items[*next].at < end; ++*next) {
-    p->marks->items[*next].at += shift;
-  }
-}
-
 static void merge(tvms_printer *p, tvms_strbuf *out) {
   if (p->lates.len > 1) {
     qsort(p->lates.items, p->lates.len, sizeof *p->lates.items, compare_lates);
   }
   size_t done = 0;
-  size_t shift = out->len;
-  uint32_t next = 0;
   for (uint32_t i = 0; i < p->lates.len; i++) {
     print_late late = p->lates.items[i];
     size_t at = late.at < p->main.len ? late.at : p->main.len;
-    shift_marks(p, &next, at, shift);
-    shift += late.end - late.begin;
     tvms_strbuf_add(out, p->main.text + done, at - done);
     tvms_strbuf_add(out, p->late.text + late.begin, late.end - late.begin);
     done = at;
   }
-  shift_marks(p, &next, SIZE_MAX, shift);
   tvms_strbuf_add(out, p->main.text + done, p->main.len - done);
 }
 
@@ -79,7 +67,6 @@ void tvms_print_program(const tvms_program *program, const tvms_print_options *o
   tvms_printer p;
   start(&p, program->context, options->dialect);
   p.metadata = !options->no_metadata;
-  p.marks = options->marks;
   for (uint32_t i = 0; i < program->count; i++) {
     if (i) tvms_strbuf_putc(&p.main, '\n');
     p.blank = false;
@@ -93,7 +80,7 @@ void tvms_print_program(const tvms_program *program, const tvms_print_options *o
                               "method to show it.\n");
   }
   if (p.metadata) tvms_print_metadata(&p, out);
-  if (!options->no_header) tvms_print_header(out, p.dialect, p.used, 0);
+  tvms_print_header(out, p.dialect, p.used, 0);
   merge(&p, out);
   finish(&p);
 }

@@ -4,22 +4,10 @@
 
 #include "ir/module.h"
 #include "support/strbuf.h"
-#include "support/vec.h"
-
-// Where the text of a statement or binding begins: `source` is the begin of its span, `at`
-// the offset of its line in what was written.
-typedef struct {
-  uint32_t source;
-  size_t at;
-} tvms_print_mark;
-
-typedef TVMS_VEC(tvms_print_mark) tvms_print_marks;
 
 typedef struct {
   tvms_dialect dialect;  // 0.22, 0.25, 0.26 or 0.27: the release whose text is written
   bool no_metadata;      // leave tensor constants out, as TVM's script() does
-  bool no_header;        // leave the comments with the imports out
-  tvms_print_marks *TVMS_NULLABLE marks;  // gets one mark per statement, in order of text
 } tvms_print_options;
 
 // Appends the text of all modules of a program to `out`, ended by one newline (nothing for

@@ -125,7 +125,8 @@ typedef struct tvms_printer {
   TVMS_VEC(print_symbol) symbols;     // by tvms_sym
   TVMS_VEC(print_frame) frames;
   TVMS_VEC(print_late) lates;
-  tvms_print_marks *TVMS_NULLABLE marks;
+  tvms_span
+      here;  // the statement or function at hand, for what has no place of its own
   TVMS_VEC(const tvms_node *) kept;  // objects of the metadata section
   uint32_t kept_constants;           // how many of them there are of the usual kinds
   uint32_t kept_texts;
@@ -198,11 +199,9 @@ static inline void tvms_print_end(tvms_printer *p) {
   tvms_strbuf_putc(p->out, '\n');
 }
 
-// Notes that the text of `node` begins here.
+// Notes which statement is written.
 static inline void tvms_print_note(tvms_printer *p, const tvms_node *node) {
-  if (!p->marks || p->out != &p->main || node->span.end == 0) return;
-  tvms_print_mark mark = {node->span.begin, p->main.len};
-  tvms_push(p->memory, p->marks, mark);
+  if (node->span.end) p->here = node->span;
 }
 
 // Redirects output to `to` and returns where it went before.
@@ -285,7 +284,7 @@ typedef enum {
   DEFINES_NOTHING,  // everything in the buffer must be defined before
   DEFINES_DATA,     // the data pointer comes with it
   DEFINES_ALL,      // and new variables of shape, strides, offset
-  DEFINES_FREELY,  // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on)
+  DEFINES_FREELY,   // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on)
 } print_definitions;
 
 void tvms_print_buffer(tvms_printer *p, const tvms_node *buffer);

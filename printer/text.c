@@ -138,7 +138,7 @@ void tvms_print_settle(tvms_printer *p, uint32_t first) {
 
 void tvms_print_cannot(tvms_printer *p, const tvms_node *node, const char *what) {
   if (p->quiet) return;
-  tvms_span span = node ? node->span : (tvms_span){0, 0};
+  tvms_span span = node && node->span.end ? node->span : p->here;
   tvms_report(&p->context->diags, TVMS_D_not_in_dialect, span,
               tvms_dialect_text(p->dialect), what);
   p->failed = true;
