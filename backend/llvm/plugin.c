@@ -12,7 +12,12 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 
+// A function of more instructions than this gets the passes and the code generator that
+// take linear time: the others are quadratic in the length of a block.
+enum { LARGE_FUNCTION = 20000 };
+
 static const char pass_list[] = "default<O2>";
+static const char large_pass_list[] = "function(sroa,early-cse,simplifycfg)";
 
 // What one compilation has open.
 typedef struct {
@@ -47,8 +52,7 @@ TVMS_NORETURN static void fail(job *j, char *text, void (*dispose)(char *)) {
   tvms_unwind(&context->memory, TVMS_FOUND_ERRORS);
 }
 
-static void open_machine(job *j) {
-  const tvms_native_options *options = j->e.options;
+static void register_targets(void) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
@@ -57,6 +61,11 @@ static void open_machine(job *j) {
   LLVMInitializeAArch64Target();
   LLVMInitializeAArch64TargetMC();
   LLVMInitializeAArch64AsmPrinter();
+}
+
+static void open_machine(job *j, LLVMCodeGenOptLevel level) {
+  const tvms_native_options *options = j->e.options;
+  register_targets();
   bool host = !options->triple;
   char *triple = host ? LLVMGetDefaultTargetTriple() : NULL;
   char *cpu = host && !options->cpu ? LLVMGetHostCPUName() : NULL;
@@ -68,10 +77,10 @@ static void open_machine(job *j) {
   char *why = NULL;
   bool known = !LLVMGetTargetFromTriple(host ? triple : options->triple, &target, &why);
   if (known) {
-    j->machine = LLVMCreateTargetMachine(
-        target, host ? triple : options->triple, cpu ? cpu : named_cpu,
-        features ? features : named_features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
-        LLVMCodeModelDefault);
+    j->machine = LLVMCreateTargetMachine(target, host ? triple : options->triple,
+                                         cpu ? cpu : named_cpu,
+                                         features ? features : named_features, level,
+                                         LLVMRelocPIC, LLVMCodeModelDefault);
   }
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(cpu);
@@ -109,7 +118,22 @@ static void mark_functions(job *j) {
   LLVMDisposeMessage(features);
 }
 
-static void optimise(job *j) {
+static bool has_large_function(LLVMModuleRef module) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+    uint32_t count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+         b = LLVMGetNextBasicBlock(b)) {
+      LLVMValueRef i = LLVMGetFirstInstruction(b);
+      for (; i && count <= LARGE_FUNCTION; i = LLVMGetNextInstruction(i)) {
+        count++;
+      }
+    }
+    if (count > LARGE_FUNCTION) return true;
+  }
+  return false;
+}
+
+static void optimise(job *j, const char *passes) {
   char *why = NULL;
   if (LLVMVerifyModule(j->e.module, LLVMReturnStatusAction, &why)) {
     fail(j, why, LLVMDisposeMessage);
@@ -119,7 +143,7 @@ static void optimise(job *j) {
   LLVMPassBuilderOptionsSetLoopVectorization(options, true);
   LLVMPassBuilderOptionsSetSLPVectorization(options, true);
   LLVMPassBuilderOptionsSetLoopUnrolling(options, true);
-  LLVMErrorRef error = LLVMRunPasses(j->e.module, pass_list, j->machine, options);
+  LLVMErrorRef error = LLVMRunPasses(j->e.module, passes, j->machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
 }
@@ -133,11 +157,18 @@ static void emit_file(job *j, LLVMCodeGenFileType type) {
 }
 
 static void build(job *j) {
-  open_machine(j);
+  open_machine(j, LLVMCodeGenLevelDefault);
   open_module(j);
   tvms_emit_module(&j->e);
   mark_functions(j);
-  optimise(j);
+  if (!has_large_function(j->e.module)) {
+    optimise(j, pass_list);
+    return;
+  }
+  LLVMDisposeTargetMachine(j->machine);
+  j->machine = NULL;
+  open_machine(j, LLVMCodeGenLevelNone);
+  optimise(j, large_pass_list);
 }
 
 static void run_emit(void *argument) {

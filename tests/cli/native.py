@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""The verbs run, build and bench: inputs, outputs, and what happens when something is missing."""
+import os, shutil, subprocess, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import npy
+from cases import TVMS, main, source, tvms
+
+PROGRAM = """
+from tvm.script import tirx as T
+
+@T.prim_func
+def scale(a: T.handle, b: T.handle, factor: T.float32):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    B = T.match_buffer(b, (n,), "float32")
+    for i in range(n):
+        B[i] = A[i] * factor
+"""
+MLP = source("corpus", "mlp_module.tvms")
+
+
+class Native(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+        self.program = self.file("scale.tvms")
+        with open(self.program, "w", encoding="utf-8") as f:
+            f.write(PROGRAM)
+
+    def file(self, name):
+        return os.path.join(self.place.name, name)
+
+    def ended(self, process, status, *texts):
+        said = process.stderr.decode()
+        self.assertEqual(process.returncode, status, said)
+        for text in texts:
+            self.assertIn(text, said)
+
+    def test_inputs_and_results_are_files(self):
+        npy.write(self.file("a.npy"), "<f4", (3,), [1.0, -2.0, 0.5])
+        npy.write(self.file("f.npy"), "<f4", (), [4.0])
+        for backend in ("interp", "llvm"):
+            out = self.file(backend)
+            p = tvms("run", self.program, "--in", f"A={self.file('a.npy')}", "--in", f"factor={self.file('f.npy')}",
+                     "--backend", backend, "--out", out)
+            self.ended(p, 0)
+            self.assertEqual(p.stdout, b"result: float32[3]  min -8  max 4  mean -0.666667  [4, -8, 2]\n")
+            self.assertEqual(npy.read(os.path.join(out, "result.npy")), ("<f4", (3,), [4.0, -8.0, 2.0]))
+
+    def test_a_bad_input_is_refused(self):
+        npy.write(self.file("wide.npy"), "<f8", (3,), [1.0, 2.0, 3.0])
+        with open(self.file("text.npy"), "w", encoding="utf-8") as f:
+            f.write("this is no array")
+        for name, why in (("wide", "another data type"), ("text", "not a .npy file")):
+            with self.subTest(name=name):
+                p = tvms("run", self.program, "--in", f"A={self.file(name + '.npy')}")
+                self.ended(p, 1, "error[E0935]: input 'A'", why)
+        p = tvms("run", self.program, "--in", "A=" + self.file("nowhere.npy"))
+        self.ended(p, 2, "No such file")
+        p = tvms("run", self.program, "--in", "A")
+        self.ended(p, 1, "error[E0934]")
+
+    def test_sizes_that_do_not_agree_name_both(self):
+        for name, size in (("a", 3), ("b", 4)):
+            npy.write(self.file(name + ".npy"), "<f4", (size,), [1.0] * size)
+        given = ["--in", f"A={self.file('a.npy')}", "--in", f"B={self.file('b.npy')}"]
+        self.ended(tvms("run", self.program, *given), 1, "error[E0917]", "dimension 0 of 'B' is 4, but must be 3")
+        p = tvms("run", self.program, *given, "--backend", "llvm")
+        self.ended(p, 1, "error[E0930]: ValueError: Mismatched B.shape[0]", "the value is 4, the limit 3")
+
+    def test_what_cannot_be_made_up_must_be_given(self):
+        program = "from tvm.script import relax as R\n\n@R.function\ndef main(x: R.Object):\n    return x\n"
+        self.ended(tvms("run", "-", "--from", "0.22", stdin=program), 1, "error[E0936]: parameter 'x'")
+
+    def test_every_form_is_written(self):
+        marks = {".o": b"\x7fELF", ".so": b"\x7fELF", ".s": b"__tvm_ffi_scale", ".ll": b"define"}
+        for suffix, mark in marks.items():
+            with self.subTest(suffix=suffix):
+                output = self.file("scale" + suffix)
+                self.ended(tvms("build", self.program, "-o", output), 0)
+                with open(output, "rb") as f:
+                    self.assertIn(mark, f.read())
+        left = [name for name in os.listdir(self.place.name) if not name.startswith("scale.")]
+        self.assertEqual(left, [])
+
+    def test_a_library_has_no_undefined_strong_symbol(self):
+        output = self.file("mlp.so")
+        self.ended(tvms("build", MLP, "-o", output), 0)
+        said = subprocess.run(["nm", "-D", output], stdout=subprocess.PIPE, check=True, text=True).stdout
+        kinds = {line.split()[-1].split("@")[0]: line.split()[-2] for line in said.splitlines()}
+        self.assertEqual(kinds.get("__tvm_ffi_linear"), "T")
+        self.assertEqual([name for name, kind in kinds.items() if kind == "U"], [])
+
+    def test_what_build_cannot_do(self):
+        for output, text in (("scale.exe", "suffix"), ("nowhere/scale.o", "No such file")):
+            with self.subTest(output=output):
+                self.ended(tvms("build", self.program, "-o", self.file(output)), 2, text)
+        self.ended(tvms("build", self.program), 2, "use -o")
+        p = tvms("build", self.program, "-o", self.file("x.s"), "--target", "no-such-machine")
+        self.ended(p, 1, "error[E0932]")
+        p = tvms("build", self.program, "-o", self.file("x.so"), "--target", "aarch64-linux-gnu")
+        self.ended(p, 2, "this machine only")
+        p = tvms("build", self.program, "-o", self.file("x.s"), "--target", "aarch64-linux-gnu,cortex-a72")
+        self.ended(p, 0)
+
+    def test_without_a_compiler_there_is_no_library(self):
+        p = tvms("build", self.program, "-o", self.file("x.so"), env={"PATH": self.place.name})
+        self.ended(p, 2, "there is no 'cc' here")
+        self.assertFalse(os.path.exists(self.file("x.so")))
+
+    def test_without_the_plugin_there_is_no_native_code(self):
+        alone = self.file("tvms")
+        shutil.copy(TVMS, alone)
+        for arguments in (["run", MLP, "--backend", "llvm"], ["build", MLP, "-o", self.file("x.o")], ["bench", MLP]):
+            with self.subTest(verb=arguments[0]):
+                p = subprocess.run([alone, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.ended(p, 2, "no native code: libtvms-llvm.so is not beside the program")
+        p = subprocess.run([alone, "run", self.program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.ended(p, 0)
+
+    def test_bench_reports_each_function(self):
+        p = tvms("bench", MLP, "--repeat", "3", "--profile", "functions")
+        self.ended(p, 0)
+        lines = p.stdout.decode().splitlines()
+        self.assertIn("(3 runs, 4 calls and ", lines[0])
+        self.assertEqual([line.split()[:2] for line in lines[1:]], [["linear", "2"], ["relu", "1"], ["main", "1"]])
+
+    def test_memory_is_limited(self):
+        npy.write(self.file("a.npy"), "<f4", (500000,), [0.0] * 500000)
+        p = tvms("run", self.program, "--in", f"A={self.file('a.npy')}", "--memory", "1")
+        self.ended(p, 3)
+
+
+if __name__ == "__main__":
+    main()
