@@ -129,8 +129,8 @@ static tvms_list take_blocks(tvms_builder *builder, uint32_t first) {
       builder->blocks.items[kept++] = block;
     }
   }
-  tvms_list list =
-      tvms_list_copy(builder->unit, builder->blocks.items + first, kept - first);
+  tvms_node **begin = kept > first ? builder->blocks.items + first : NULL;
+  tvms_list list = tvms_list_copy(builder->unit, begin, kept - first);
   builder->blocks.len = first;
   return list;
 }
