@@ -201,6 +201,11 @@ tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
 }
 
 tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
+  if (reader->dialect >= TVMS_DIALECT_27) {
+    tvms_complain(reader, region_as_value, ref);
+    reader->failed = true;
+    return NULL;
+  }
   const tvms_buffer_region *fields = tvms_as_buffer_region(region);
   uint32_t count = fields->region.len;
   tvms_node **indices = tvms_arena_array(&reader->values, tvms_node *, count);
@@ -209,11 +214,6 @@ tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref
     if (tvms_is_int_value(range->extent, 1)) {
       indices[i] = range->min;
       continue;
-    }
-    if (range->extent->kind != TVMS_NODE_INT_IMM) {
-      tvms_complain(reader, region_as_value, ref);
-      reader->failed = true;
-      return NULL;
     }
     indices[i] = tvms_build_ramp(reader->unit, range->min, one_like(reader, range->min),
                                  range->extent, tvms_span_of(reader, ref));
