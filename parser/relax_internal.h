@@ -28,6 +28,7 @@ typedef struct tvms_relax_state {
   tvms_node *TVMS_NULLABLE returned;  // value of the return statement
   tvms_span returned_span;
   bool has_return;
+  bool is_private;
   bool in_signature;       // text in shapes is read as an expression
   tvms_nodes_vec outputs;  // of the dataflow block
   TVMS_VEC(tvms_relax_suspect) suspects;

@@ -204,6 +204,11 @@ static tvms_node *TVMS_NULLABLE tensor_type(tvms_reader *reader, tvms_value shap
                                             tvms_ref ref, int64_t ndim,
                                             tvms_dtype dtype,
                                             tvms_node *TVMS_NULLABLE vdevice) {
+  if (ndim < TVMS_UNKNOWN_NDIM
+      || (ndim != TVMS_UNKNOWN_NDIM && shape.kind != TVMS_VALUE_NONE)) {
+    tvms_complain(reader, tensor_ndim, ref);
+    return NULL;
+  }
   if (shape.kind == TVMS_VALUE_NONE) {
     return tvms_tensor_type_ndim(reader->unit, ndim, dtype, vdevice);
   }
@@ -236,8 +241,9 @@ tvms_value tvms_call_relax_tensor(tvms_reader *reader, const tvms_call_args *cal
       || !known) {
     return failed_type(reader);
   }
-  tvms_node *type =
-      tensor_type(reader, shape, call->refs[TENSOR_SHAPE], ndim, dtype, vdevice);
+  tvms_ref shape_ref =
+      ndim == TVMS_UNKNOWN_NDIM ? call->refs[TENSOR_SHAPE] : call->refs[TENSOR_NDIM];
+  tvms_node *type = tensor_type(reader, shape, shape_ref, ndim, dtype, vdevice);
   return type ? tvms_value_node(type) : failed_type(reader);
 }
 

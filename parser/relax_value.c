@@ -403,6 +403,10 @@ tvms_value tvms_call_relax_func_attr(tvms_reader *reader, const tvms_call_args *
   for (uint32_t i = 0; i < added->keys.len; i++) {
     const char *key = tvms_object_as_text(added->keys.items[i]);
     if (!key) continue;
+    if (reader->relax->is_private && strcmp(key, "global_symbol") == 0) {
+      tvms_complain(reader, private_symbol, call->ref);
+      return failed(reader);
+    }
     if (tvms_map_get(reader->relax->attrs, key)) {
       tvms_complain(reader, repeated_func_attr, call->ref, key);
       reader->failed = true;

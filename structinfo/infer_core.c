@@ -77,7 +77,10 @@ tvms_node *tvms_infer_tir_inplace(tvms_inference *in) {
   if (!result || !tvms_in_count(in, 2, 3)) return NULL;
   tvms_list indices = tvms_attr_list(in->call, TVMS_ATTR_inplace_inplace_indices);
   tvms_node *tuple = tvms_in_arg(in, 1);
-  if (tuple->kind != TVMS_NODE_TUPLE) return result;
+  if (tuple->kind != TVMS_NODE_TUPLE) {
+    return tvms_in_expects(in, TVMS_THE_CALL,
+                           "a tuple of arguments in the call itself");
+  }
   tvms_list args = tvms_as_tuple(tuple)->fields;
   bool sound = check_indices(in, indices, args.len)
                && check_places(in, indices, args, 0, result);
@@ -194,23 +197,35 @@ static bool is_absent(const tvms_node *sinfo) {
   return tvms_is_void(sinfo) || sinfo->kind == TVMS_NODE_SINFO_OBJECT;
 }
 
-// Product of the dimensions times the bytes of an element; NULL if either is unknown.
+// Product of the dimensions times the bytes of an element (1 if the dtype is not known);
+// NULL if the dimensions are not known.
 static tvms_node *TVMS_NULLABLE bytes_of(tvms_inference *in, const tvms_node *sinfo) {
   tvms_list dims;
   tvms_dtype dtype = sinfo->dtype;
-  if (!tvms_sinfo_dims(sinfo, &dims) || tvms_dtype_is_void(dtype)) return NULL;
+  if (!tvms_sinfo_dims(sinfo, &dims)) return NULL;
   tvms_node *count = tvms_dim_product(in->prover, dims);
+  if (tvms_dtype_is_void(dtype)) return count;
   int64_t bytes = (dtype.bits * dtype.lanes + 7) / 8;
   return count ? tvms_dim_op_int(in->prover, TVMS_NODE_MUL, count, bytes) : NULL;
 }
 
 static bool check_view(tvms_inference *in, const tvms_tensor *x,
                        const tvms_node *view) {
-  tvms_node *whole = bytes_of(in, x->sinfo), *part = bytes_of(in, view), *offset = NULL;
-  if (!whole || !part) return true;
+  bool untyped = tvms_dtype_is_void(x->sinfo->dtype);
+  if (untyped != tvms_dtype_is_void(view->dtype)) return true;
   const tvms_node *arg = tvms_in_arg(in, 3);
-  if (arg->kind == TVMS_NODE_PRIM_VALUE) offset = tvms_as_prim_value(arg)->value;
-  if (offset) part = tvms_dim_op(in->prover, TVMS_NODE_ADD, part, offset);
+  tvms_node *offset =
+      arg->kind == TVMS_NODE_PRIM_VALUE ? tvms_as_prim_value(arg)->value : NULL;
+  int64_t skipped;
+  bool shifted = offset && tvms_dim_int(offset, &skipped) && skipped > 0;
+  bool same =
+      is_absent(tvms_in_sinfo(in, 1)) && tvms_dtype_same(view->dtype, x->sinfo->dtype);
+  if (shifted && same) {
+    return tvms_in_expects(in, 3, "a view that ends where the tensor ends");
+  }
+  tvms_node *whole = bytes_of(in, x->sinfo), *part = bytes_of(in, view);
+  if (!whole || !part) return true;
+  if (offset && !untyped) part = tvms_dim_op(in->prover, TVMS_NODE_ADD, part, offset);
   if (!part || !tvms_dim_less(in->prover, whole, part)) return true;
   return tvms_in_unequal(in, TVMS_THE_CALL, "bytes of the tensor and end of the view",
                          whole, part);
@@ -221,7 +236,10 @@ tvms_node *tvms_infer_view(tvms_inference *in) {
   if (!tvms_in_count(in, 4, 4) || !tvms_in_tensor(in, 0, &x)) return NULL;
   const tvms_node *shape = tvms_in_sinfo(in, 1), *element = tvms_in_arg(in, 2);
   tvms_dtype dtype = x.dtype;
-  if (element->kind == TVMS_NODE_DTYPE_IMM) dtype = tvms_as_dtype_imm(element)->value;
+  if (element->kind == TVMS_NODE_DTYPE_IMM) {
+    dtype = tvms_as_dtype_imm(element)->value;
+    if (tvms_dtype_is_void(dtype)) return tvms_in_expects(in, 2, "a dtype with values");
+  }
   tvms_node *result;
   tvms_list dims;
   if (is_absent(shape)) {
