@@ -1,4 +1,4 @@
-// Calls of intrinsics of CUDA, PTX and NVSHMEM as programs write them: ir/wrappers.def says
+// Calls of intrinsics of CUDA, PTX, NVSHMEM and NKI as programs write them: ir/wrappers.def says
 // how their arguments become those of the operator.
 #include "ir/fold.h"
 #include "ir/tir_op.h"

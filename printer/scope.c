@@ -21,6 +21,7 @@ static bool is_dict_attr(const tvms_printer *p, const tvms_node *stmt) {
   if (tvms_print_is_classic(p) || stmt->kind != TVMS_NODE_ATTR_STMT) return false;
   const tvms_node *node = tvms_as_attr_stmt(stmt)->node;
   if (node->kind == TVMS_NODE_OBJECT_INT) return tvms_as_object_int(node)->value == 0;
+  // TVM writes T.attr(0, …) here, and reads that as the number.
   return tvms_is_int_value(node, 0) && node->dtype.bits == 32;
 }
 

@@ -71,7 +71,7 @@ static uint32_t print_flat_scope(tvms_printer *p, part rest) {
   if (opening.defines) {
     size_t end = p->out->len;
     tvms_print_sym(p, tvms_print_define(p, opening.defines, frame));
-    if (opening.annotate) {
+    if (opening.annotate && !tvms_dtype_is_void(opening.defines->dtype)) {
       PUT(p, ": ");
       tvms_print_type_of_var(p, opening.defines);
     }
