@@ -45,7 +45,7 @@ static tvms_arg_kind scan_kind(scanner *scan) {
     scan->at += len;
     return kinds[i].kind;
   }
-  TVMS_CHECK(!"a kind of argument");
+  TVMS_UNREACHABLE("a kind of argument");
   return TVMS_ARG_VALUE;
 }
 
