@@ -8,9 +8,16 @@
 
 #include <string.h>
 
+typedef enum {
+  PART_EMPTY_SHARD,
+  PART_EMPTY_REPLICA,
+  PART_SPEC,
+  PART_STRIDE,
+} spec_state;
+
 // A spec under construction: the parts written so far.
 struct tvms_layout_spec {
-  enum { PART_EMPTY_SHARD, PART_EMPTY_REPLICA, PART_SPEC, PART_STRIDE } state;
+  spec_state state;
   tvms_list shard, replica, offset;
   tvms_node *stride;  // STRIDE: `4 @ Axis.laneid`
   tvms_sym axis;
@@ -21,7 +28,7 @@ static tvms_value failed(tvms_reader *reader) {
   return TVMS_UNKNOWN;
 }
 
-static tvms_layout_spec *spec_new(tvms_reader *reader, int state) {
+static tvms_layout_spec *spec_new(tvms_reader *reader, spec_state state) {
   tvms_layout_spec *spec = tvms_arena_new(&reader->values, tvms_layout_spec);
   spec->state = state;
   return spec;
