@@ -349,11 +349,16 @@ static void end_dataflow(tvms_reader *reader) {
 
 // Names that a body binds become unknown where it cannot be read.
 static void bind_unknown(tvms_reader *reader, tvms_ref body) {
+  if (!tvms_deeper(&reader->context->memory)) return;
   tvms_each_surf(reader->surface, stmt, body) {
     const tvms_surf *node = tvms_at(reader, stmt);
+    bool inner = node->kind == TVMS_SURF_WITH || node->kind == TVMS_SURF_IF;
+    if (inner) bind_unknown(reader, node->b);
+    if (node->kind == TVMS_SURF_IF) bind_unknown(reader, node->c);
     if (node->kind == TVMS_SURF_ASSIGN) assign_unknown(reader, node->a);
     if (node->kind == TVMS_SURF_ANN_ASSIGN) assign_unknown(reader, node->a);
   }
+  tvms_shallower(&reader->context->memory);
 }
 
 // `R.outputs(gv)` and other ways to leave a dataflow block that cannot be read: every name
@@ -386,7 +391,7 @@ static void read_with(tvms_reader *reader, tvms_ref stmt) {
   if (tvms_in_dataflow(reader)) {
     tvms_complain(reader, nested_dataflow, item.a);
     reader->failed = true;
-    tvms_relax_body(reader, node.b);
+    bind_unknown(reader, node.b);
     return;
   }
   bool failed = reader->failed;
@@ -429,6 +434,8 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
   if (tvms_in_dataflow(reader)) {
     tvms_complain(reader, if_in_dataflow, stmt);
     reader->failed = true;
+    bind_unknown(reader, node.b);
+    bind_unknown(reader, node.c);
     return;
   }
   if (!node.c) {

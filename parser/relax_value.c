@@ -4,6 +4,7 @@
 #include "ir/object.h"
 #include "parser/relax_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tvms_value failed(tvms_reader *reader) {
@@ -127,7 +128,11 @@ static tvms_value call_value(tvms_reader *reader, tvms_node *callee, tvms_ref re
 
 tvms_value tvms_relax_call(tvms_reader *reader, tvms_value callee, tvms_ref call) {
   if (!reader->relax) {
-    tvms_complain(reader, outside_relax, call, "R");
+    char name[80] = "this";
+    if (callee.kind == TVMS_VALUE_RELAX && callee.spare == TVMS_RELAX_OP) {
+      snprintf(name, sizeof name, "R.%s", tvms_op_of((tvms_opcode)callee.as.i)->name);
+    }
+    tvms_complain(reader, outside_relax, call, name);
     return failed(reader);
   }
   if (callee.kind == TVMS_VALUE_NODE) return call_value(reader, callee.as.node, call);

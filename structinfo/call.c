@@ -70,7 +70,7 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   if (func->params.len != in->call->args.len) {
     tvms_report(&context->diags, TVMS_D_call_arity, in->call->head.span,
                 callee_text(in), func->params.len, in->call->args.len);
-    return func->ret;
+    return NULL;
   }
   tvms_dim_map map = {{0}};
   bool fine = fit_arguments(in, func->params, &map);

@@ -2,6 +2,9 @@
 #include "ir/build.h"
 #include "structinfo/sinfo.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 tvms_node *tvms_object_type(tvms_unit *unit) {
   return &tvms_make(unit, SINFO_OBJECT, TVMS_NO_SPAN)->head;
 }
@@ -138,6 +141,11 @@ bool tvms_dim_int(const tvms_node *dim, int64_t *value) {
 
 const char *tvms_describe(tvms_context *context, const tvms_node *TVMS_NULLABLE node) {
   if (!node) return "nothing";
+  if (node->kind == TVMS_NODE_INT_IMM) {
+    char text[24];
+    int len = snprintf(text, sizeof text, "%" PRId64, tvms_as_int_imm(node)->value);
+    return tvms_arena_text(&context->arena, text, (size_t)len);
+  }
   if (context->describe) return context->describe(context, node);
   return tvms_schema_of((tvms_node_kind)node->kind)->name;
 }

@@ -172,6 +172,16 @@ Test(structinfo, erasure_substitutes_or_forgets_the_shape) {
   close_fixture(&f);
 }
 
+Test(structinfo, calls_without_arguments_are_refused) {
+  fixture f;
+  open_fixture(&f);
+  cr_assert_null(infer(&f, TVMS_R_sin, 0, NULL, 0, NULL));
+  cr_assert_eq(f.context.diags.last->id, TVMS_D_op_arguments);
+  cr_assert_null(infer(&f, TVMS_R_hint_on_device, 0, NULL, 0, NULL));
+  cr_assert_eq(f.context.diags.last->id, TVMS_D_op_not_inferred);
+  close_fixture(&f);
+}
+
 // Whatever the arguments are, a rule gives a type or exactly reports why not.
 Test(structinfo, no_rule_crashes_on_wrong_arguments) {
   fixture f;
