@@ -159,13 +159,13 @@ static void put_defaults(binder *bind) {
   }
 }
 
-// reads, writes and match_buffer take regions, so their slices stay slices.
+// reads, writes, match_buffer and realize take regions, so their slices stay slices.
 static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
   if (reader->dialect > TVMS_DIALECT_24) return false;
   const tvms_surf *callee = tvms_at(reader, tvms_at(reader, call)->a);
   if (callee->kind != TVMS_SURF_ATTRIBUTE) return false;
   return callee->b != TVMS_SYM_reads && callee->b != TVMS_SYM_writes
-         && callee->b != TVMS_SYM_match_buffer;
+         && callee->b != TVMS_SYM_match_buffer && callee->b != TVMS_SYM_realize;
 }
 
 // `dtype=` of a call whose first parameter it is stands before the positional arguments.
@@ -233,7 +233,7 @@ static bool ignores_dtype(const tvms_row *row) {
   return row->op || row->handler == tvms_call_fold_unary
          || row->handler == tvms_call_fold_binary
          || row->handler == tvms_call_if_then_else
-         || row->handler == tvms_call_address_of
+         || row->handler == tvms_call_address_of || row->handler == tvms_call_ret
          || row->handler == tvms_call_tvm_access_ptr
          || row->handler == tvms_call_handle_add_byte_offset
          || row->handler == tvms_call_tvm_stack_make_array;
