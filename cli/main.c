@@ -105,7 +105,7 @@ static void run_program(void *argument) {
 int main(int argc, char **argv) {
   tvms_memory memory;
   tvms_memory_init(&memory);
-  program p = {.run = {.memory = &memory}, .argc = argc, .argv = argv};
+  program p = {.run = {.memory = &memory, .argv = argv}, .argc = argc, .argv = argv};
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigaction(SIGPIPE, &ignore, NULL);
   sigaction(SIGXFSZ, &ignore, NULL);

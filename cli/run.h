@@ -12,6 +12,7 @@
 #include "support/json.h"
 
 typedef struct {
+  char **argv;  // of the program
   tvms_options options;
   tvms_memory *memory;                  // of the whole run
   tvms_context *TVMS_NULLABLE context;  // of the file at hand
