@@ -42,12 +42,23 @@ tvms_module *tvms_load_runnable(tvms_run *run, tvms_source *source) {
   return lower(run, module) && !run->context->diags.errors ? module : NULL;
 }
 
+// The one function that the source defines, or NULL; lowering adds others.
+static const tvms_member *only_member(const tvms_module *module) {
+  const tvms_member *found = NULL;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    if (!module->members[i].name_span.end) continue;
+    if (found) return NULL;
+    found = &module->members[i];
+  }
+  return found;
+}
+
 const tvms_member *tvms_find_entry(tvms_run *run, const tvms_module *module) {
   const char *name = run->options.entry;
   tvms_sym wanted =
       name ? tvms_symbol(run->context, name, strlen(name)) : TVMS_SYM_main;
   const tvms_member *found = tvms_module_find(module, wanted);
-  if (!found && !name && module->member_count == 1) found = &module->members[0];
+  if (!found && !name) found = only_member(module);
   bool runs =
       found && found->function && found->function->kind != TVMS_NODE_EXTERN_FUNC;
   if (runs) return found;

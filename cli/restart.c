@@ -20,6 +20,12 @@ static tvms_status restart(tvms_run *run) {
   return tvms_complain_io(run, path);
 }
 
-tvms_status tvms_verb_run(tvms_run *run) { return restart(run); }
-tvms_status tvms_verb_build(tvms_run *run) { return restart(run); }
-tvms_status tvms_verb_bench(tvms_run *run) { return restart(run); }
+tvms_status tvms_verb_run(tvms_run *run) {
+  return restart(run);
+}
+tvms_status tvms_verb_build(tvms_run *run) {
+  return restart(run);
+}
+tvms_status tvms_verb_bench(tvms_run *run) {
+  return restart(run);
+}
