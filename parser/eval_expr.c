@@ -4,6 +4,7 @@
 // comprehensions to Python; reader->native tells the two apart. The difference shows in
 // comparisons (which do not fold in the first case) and in `and`, `or`, `not`.
 #include "parser/eval_internal.h"
+#include "parser/tir.h"
 
 #include <string.h>
 
@@ -319,6 +320,9 @@ void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
 static tvms_value eval_name(tvms_reader *reader, tvms_ref ref) {
   tvms_sym name = tvms_at(reader, ref)->a;
   tvms_binding *binding = tvms_lookup(reader, name);
+  if (binding && binding->value.kind == TVMS_VALUE_TYPE_VAR) {
+    return tvms_type_var_dim(reader, name, binding->value, tvms_span_of(reader, ref));
+  }
   if (binding) return binding->value;
   tvms_value builtin = tvms_builtin_named(name);
   if (tvms_value_is_known(builtin)) return builtin;

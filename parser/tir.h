@@ -113,6 +113,10 @@ void tvms_tir_declare(tvms_reader *reader, tvms_ref def, tvms_member *member);
 // The dim in a string of a shape: parsed and evaluated; in a signature of 0.26 on, names
 // that nothing binds become variables.
 tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string);
+// What a TypeVar means where `name` stands for it: an int64 variable in the signature of a
+// PrimFunc, elsewhere the TypeVar itself.
+tvms_value tvms_type_var_dim(tvms_reader *reader, tvms_sym name, tvms_value type_var,
+                             tvms_span span);
 // The variable that a quoted dim defined under this name, or NULL.
 tvms_node *TVMS_NULLABLE tvms_signature_var(const tvms_reader *reader, tvms_sym name);
 // Gives a variable or buffer its name, as TVM's builder does.

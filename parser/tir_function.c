@@ -165,6 +165,18 @@ static void define_names(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
+tvms_value tvms_type_var_dim(tvms_reader *reader, tvms_sym name, tvms_value type_var,
+                             tvms_span span) {
+  bool names_dim = reader->tir && reader->tir->in_signature && !is_param(reader, name);
+  if (!names_dim) return type_var;
+  tvms_node *var =
+      tvms_var_new(reader->unit, type_var.as.sym, TVMS_DTYPE(INT, 64), span);
+  var->spare |= TVMS_SPARE_BOUND;
+  tvms_push(&reader->context->memory, &reader->tir->signature_vars, var);
+  tvms_bind_name(reader, name, tvms_value_node(var), span);
+  return tvms_value_node(var);
+}
+
 tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string) {
   tvms_span inside;
   if (!tvms_surf_string_inside(reader->surface, string, &inside)) {
