@@ -43,33 +43,47 @@ const char *tvms_param_name(const tvms_context *context, const tvms_member *entr
 }
 
 typedef struct {
+  tvms_memory *memory;
+  const tvms_prim_func *function;
   const tvms_node *data;
   bool written;
 } write_search;
 
+static bool is_written(tvms_memory *memory, const tvms_prim_func *function,
+                       const tvms_node *data);
+
 static tvms_walk_step look_for_write(void *self, tvms_node *node,
                                      tvms_field_role role) {
   write_search *search = self;
-  const tvms_node *buffer = NULL;
   (void)role;
-  if (node->kind == TVMS_NODE_STORE) buffer = tvms_as_store(node)->buffer;
+  if (node->kind == TVMS_NODE_STORE) {
+    const tvms_node *buffer = tvms_as_store(node)->buffer;
+    search->written |= tvms_as_buffer(buffer)->data == search->data;
+  }
   // A view of a block may be what is stored to.
   if (node->kind == TVMS_NODE_MATCH_BUFFER_REGION) {
-    const tvms_node *source = tvms_as_match_buffer_region(node)->source;
-    buffer = tvms_as_buffer_region(source)->buffer;
+    const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
+    const tvms_node *buffer = tvms_as_buffer_region(match->source)->buffer;
+    const tvms_node *data = tvms_as_buffer(match->buffer)->data;
+    bool view = tvms_as_buffer(buffer)->data == search->data && data != search->data;
+    if (view) search->written |= is_written(search->memory, search->function, data);
   }
-  if (buffer && tvms_as_buffer(buffer)->data == search->data) search->written = true;
   return search->written ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool is_written(tvms_memory *memory, const tvms_prim_func *function,
+                       const tvms_node *data) {
+  write_search search = {memory, function, data, false};
+  tvms_visitor visitor = {.self = &search, .enter = look_for_write};
+  tvms_walk(memory, function->body, &visitor);
+  return search.written;
 }
 
 bool tvms_param_is_written(tvms_context *context, const tvms_member *entry,
                            uint32_t index) {
   const tvms_buffer *buffer = buffer_of(entry, index);
   if (!buffer) return false;
-  write_search search = {buffer->data, false};
-  tvms_visitor visitor = {.self = &search, .enter = look_for_write};
-  tvms_walk(&context->memory, tvms_as_prim_func(entry->function)->body, &visitor);
-  return search.written;
+  return is_written(&context->memory, tvms_as_prim_func(entry->function), buffer->data);
 }
 
 static void complain(maker *m, const char *name, const char *why) {

@@ -194,6 +194,14 @@ static tvms_value op_memory_alloc_tensor(frame *f, const tvms_call *call) {
   return alloc_tensor(f, call, 2, 3);
 }
 
+// Packed functions live in a TVM run time, which is not here.
+static tvms_value op_packed(frame *f, const tvms_call *call) {
+  const tvms_node *callee = argument(f, call, 0);
+  if (callee->kind != TVMS_NODE_EXTERN_FUNC) unsupported(f, call);
+  fault(f, TVMS_D_unknown_function, callee->span,
+        tvms_as_extern_func(callee)->symbol.text);
+}
+
 static tvms_value op_nothing(frame *f, const tvms_call *call) {
   (void)f, (void)call;
   return (tvms_value){0};
@@ -221,6 +229,8 @@ static const struct {
     {TVMS_R_call_tir_inplace, op_call_tir},
     {TVMS_R_call_tir_with_grad, op_call_tir},
     {TVMS_R_call_dps_packed, op_call_tir},
+    {TVMS_R_call_pure_packed, op_packed},
+    {TVMS_R_call_inplace_packed, op_packed},
     {TVMS_R_shape_of, op_shape_of},
     {TVMS_R_tensor_to_shape, op_tensor_to_shape},
     {TVMS_R_shape_to_tensor, op_shape_to_tensor},

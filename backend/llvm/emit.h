@@ -78,6 +78,8 @@ LLVMValueRef tvms_emit_convert(emitter *e, tvms_dtype from, tvms_dtype to,
 LLVMValueRef tvms_emit_int(emitter *e, int64_t value);  // i64
 LLVMValueRef tvms_emit_expr(emitter *e, const tvms_node *node);
 LLVMValueRef tvms_emit_call(emitter *e, const tvms_call *call);
+// A condition: bool, or an integer that is true unless it is zero.
+LLVMValueRef tvms_emit_condition(emitter *e, const tvms_node *node);
 // An expression as a 64-bit index.
 LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node);
 // A value of a lane, and a vector of scalars.

@@ -72,6 +72,17 @@ LLVMValueRef tvms_emit_choose(emitter *e, LLVMValueRef condition, choice *yes,
   return chosen;
 }
 
+LLVMValueRef tvms_emit_condition(emitter *e, const tvms_node *node) {
+  LLVMValueRef value = tvms_emit_expr(e, node);
+  if (tvms_dtype_is_bool(node->dtype)) return value;
+  tvms_dtype boolean = {TVMS_BOOL, 1, node->dtype.lanes};
+  return tvms_emit_convert(e, node->dtype, boolean, value, node->span);
+}
+
+static LLVMValueRef choose_condition(emitter *e, const void *node) {
+  return tvms_emit_condition(e, node);
+}
+
 static LLVMValueRef choose_expr(emitter *e, const void *node) {
   return tvms_emit_expr(e, node);
 }
@@ -83,7 +94,7 @@ static LLVMValueRef choose_constant(emitter *e, const void *value) {
 // One of two expressions by a scalar or vector condition.
 static LLVMValueRef select(emitter *e, const tvms_node *condition, const tvms_node *yes,
                            const tvms_node *no) {
-  LLVMValueRef test = tvms_emit_expr(e, condition);
+  LLVMValueRef test = tvms_emit_condition(e, condition);
   bool early =
       condition->dtype.lanes > 1 || (tvms_emit_is_safe(yes) && tvms_emit_is_safe(no));
   if (!early) return tvms_emit_choose(e, test, choose_expr, yes, choose_expr, no);
@@ -95,17 +106,18 @@ static LLVMValueRef select(emitter *e, const tvms_node *condition, const tvms_no
 static LLVMValueRef logic(emitter *e, const tvms_node *node) {
   const tvms_binary *binary = tvms_as_binary(node);
   bool is_and = node->kind == TVMS_NODE_AND;
-  LLVMValueRef a = tvms_emit_expr(e, binary->a);
+  LLVMValueRef a = tvms_emit_condition(e, binary->a);
   if (node->dtype.lanes > 1 || tvms_emit_is_safe(binary->b)) {
-    LLVMValueRef b = tvms_emit_expr(e, binary->b);
+    LLVMValueRef b = tvms_emit_condition(e, binary->b);
     return is_and ? LLVMBuildAnd(e->builder, a, b, "")
                   : LLVMBuildOr(e->builder, a, b, "");
   }
   bool decided = !is_and;
   if (is_and) {
-    return tvms_emit_choose(e, a, choose_expr, binary->b, choose_constant, &decided);
+    return tvms_emit_choose(e, a, choose_condition, binary->b, choose_constant,
+                            &decided);
   }
-  return tvms_emit_choose(e, a, choose_constant, &decided, choose_expr, binary->b);
+  return tvms_emit_choose(e, a, choose_constant, &decided, choose_condition, binary->b);
 }
 
 // ---- Integer division ----
@@ -378,7 +390,7 @@ static LLVMValueRef expr_kind(emitter *e, const tvms_node *node) {
                         (unsigned long long)tvms_as_int_imm(node)->value, true);
   case TVMS_NODE_FLOAT_IMM: return float_constant(e, node);
   case TVMS_NODE_NOT:
-    return LLVMBuildNot(e->builder, tvms_emit_expr(e, tvms_as_not(node)->a), "");
+    return LLVMBuildNot(e->builder, tvms_emit_condition(e, tvms_as_not(node)->a), "");
   case TVMS_NODE_SELECT: {
     const tvms_select *source = tvms_as_select(node);
     return select(e, source->condition, source->true_value, source->false_value);

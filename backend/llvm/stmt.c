@@ -79,7 +79,7 @@ static void emit_while(emitter *e, const tvms_node *node) {
   LLVMBasicBlockRef end = tvms_emit_block(e, "end");
   LLVMBuildBr(e->builder, test);
   tvms_emit_enter(e, test);
-  LLVMBuildCondBr(e->builder, tvms_emit_expr(e, source->condition), body, end);
+  LLVMBuildCondBr(e->builder, tvms_emit_condition(e, source->condition), body, end);
   tvms_emit_enter(e, body);
   loop_target target = {e->loop, test, end, e->memory.len};
   e->loop = &target;
@@ -199,7 +199,7 @@ static void emit_realize(emitter *e, const tvms_node *node) {
   }
   LLVMBasicBlockRef yes = tvms_emit_block(e, "then");
   LLVMBasicBlockRef end = tvms_emit_block(e, "end");
-  LLVMBuildCondBr(e->builder, tvms_emit_expr(e, predicate), yes, end);
+  LLVMBuildCondBr(e->builder, tvms_emit_condition(e, predicate), yes, end);
   tvms_emit_enter(e, yes);
   emit_realized(e, realize);
   jump(e, end);
@@ -256,7 +256,7 @@ static void emit_assert(emitter *e, const tvms_node *node) {
                                                       : "RuntimeError",
                     .text = tvms_strbuf_text(&text),
                     .span = node->span};
-  tvms_emit_check(e, tvms_emit_expr(e, assertion->condition), &failed);
+  tvms_emit_check(e, tvms_emit_condition(e, assertion->condition), &failed);
   tvms_strbuf_fini(&text);
 }
 
@@ -294,7 +294,7 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
   case TVMS_NODE_WHILE: emit_while(e, node); return;
   case TVMS_NODE_IF_THEN_ELSE: {
     const tvms_if_then_else *branch = tvms_as_if_then_else(node);
-    LLVMValueRef condition = tvms_emit_expr(e, branch->condition);
+    LLVMValueRef condition = tvms_emit_condition(e, branch->condition);
     emit_guarded(e, condition, branch->then_case, branch->else_case);
     return;
   }
