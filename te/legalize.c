@@ -93,6 +93,8 @@ static bool can_legalize(const tvms_call *call) {
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
     if (arg->kind == TVMS_NODE_PRIM_VALUE || !arg->sinfo) continue;
+    // A scalar variable is an argument of the program, not a tensor that can be loaded.
+    if (arg->sinfo->kind == TVMS_NODE_SINFO_PRIM) return false;
     if (!all_known(arg->sinfo) || !is_known_dtype(arg->sinfo)) return false;
   }
   return all_known(call->head.sinfo) && is_known_dtype(call->head.sinfo);

@@ -266,9 +266,11 @@ bool tvms_legalize_take(tvms_legal *legal) {
   tvms_te_open(te, &stage, shape, "ax");
   tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len);
   for (uint32_t i = 0; i < from.len; i++) {
-    indices[i] = stage.axes.items[i < axis ? i : i + moved.len - 1];
+    if (i != axis) indices[i] = stage.axes.items[i < axis ? i : i + moved.len - 1];
   }
-  indices[axis] = tvms_te_load(te, places, stage.axes.items + axis, moved.len);
+  // A scalar place takes no index.
+  tvms_node **place = moved.len ? stage.axes.items + axis : NULL;
+  indices[axis] = tvms_te_load(te, places, place, moved.len);
   tvms_node *value = tvms_te_load(te, x, indices, from.len);
   return tvms_legal_give(legal, tvms_te_close(&stage, "T_take", value));
 }
