@@ -374,8 +374,23 @@ static tvms_value value_of_row(tvms_reader *reader, const tvms_row *row, tvms_re
   return TVMS_UNKNOWN;
 }
 
+// T.warp.copy: a tile primitive at another scope, which goes along with the callee.
+static tvms_value tile_at_scope(tvms_reader *reader, tvms_namespace scope,
+                                tvms_sym name, tvms_ref ref) {
+  const tvms_row *row = tvms_row_find(reader, TVMS_NS_T_tile, name);
+  if (!row || row->handler != tvms_call_tile_op) {
+    return tvms_unknown_name(reader, scope, name, ref);
+  }
+  tvms_value value = value_of_row(reader, row, ref);
+  value.spare = (uint16_t)scope;
+  return value;
+}
+
 tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
                                     tvms_sym name, tvms_ref ref) {
+  if (namespace_ >= TVMS_NS_T_cluster && namespace_ <= TVMS_NS_T_thread) {
+    return tile_at_scope(reader, namespace_, name, ref);
+  }
   const tvms_row *row = tvms_row_find(reader, namespace_, name);
   if (row) return value_of_row(reader, row, ref);
   tvms_dtype dtype;

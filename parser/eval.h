@@ -62,6 +62,7 @@ enum {
   TVMS_VALUE_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
   TVMS_VALUE_EQUALITY =
       16,                // NODE: `a == b` or `a != b` of Python, which has a truth …
+  TVMS_VALUE_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
   TVMS_VALUE_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
 };
 
@@ -163,6 +164,7 @@ typedef struct {
   const tvms_value *args;
   const tvms_ref *refs;
   uint64_t given;  // bit i: parameter i was given by the call
+  tvms_namespace scope;  // of a tile primitive: T.warp.copy
 } tvms_call_args;
 
 typedef tvms_value tvms_handler(tvms_reader *reader, const tvms_call_args *call);

@@ -236,14 +236,20 @@ static bool ignores_dtype(const tvms_row *row) {
          || row->handler == tvms_call_address_of || row->handler == tvms_call_ret
          || row->handler == tvms_call_tvm_access_ptr
          || row->handler == tvms_call_handle_add_byte_offset
-         || row->handler == tvms_call_tvm_stack_make_array;
+         || row->handler == tvms_call_tvm_stack_make_array
+         || row->handler == tvms_call_ret;
 }
 
-static tvms_value call_row(tvms_reader *reader, const tvms_row *row, tvms_ref call) {
+static tvms_value call_row(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  const tvms_row *row = callee.as.row;
   const tvms_signature *signature = tvms_row_signature(reader, row);
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
-  tvms_call_args bound = {.row = row, .ref = call, .args = args, .refs = refs};
+  tvms_call_args bound = {.row = row,
+                          .ref = call,
+                          .args = args,
+                          .refs = refs,
+                          .scope = (tvms_namespace)callee.spare};
   const char *what = tvms_text(reader->context, row->name);
   reader->drops_dtype = ignores_dtype(row);
   if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
@@ -336,7 +342,7 @@ tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call)
   if (!tvms_step(reader, call)) return TVMS_UNKNOWN;
   switch (callee.kind) {
   case TVMS_VALUE_UNKNOWN: return call_unknown(reader, call);
-  case TVMS_VALUE_CALLABLE: return call_row(reader, callee.as.row, call);
+  case TVMS_VALUE_CALLABLE: return call_row(reader, callee, call);
   case TVMS_VALUE_DTYPE_NAME: return call_dtype(reader, callee, call);
   case TVMS_VALUE_BUILTIN: return tvms_call_builtin(reader, callee, call);
   case TVMS_VALUE_METHOD: return tvms_call_method(reader, callee, call);

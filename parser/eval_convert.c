@@ -126,6 +126,10 @@ tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   if (node->kind == TVMS_NODE_ITER_VAR) return tvms_as_iter_var(node)->var;
   if (tvms_class_of(node) == TVMS_CLASS_EXPR) return node;
   if (node->kind == TVMS_NODE_BUFFER_REGION) return tvms_region_load(reader, node, ref);
+  if (tvms_is_scalar_buffer(reader, node)) {
+    tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+    return tvms_load(reader, node, &zero, 1, NULL, ref);
+  }
   tvms_wrong_type(reader, ref, "this", "an expression", value);
   return NULL;
 }

@@ -48,6 +48,8 @@ static const struct {
     {"tvm.relax.script.parser", TVMS_NS_R},
     {"tvm.tirx.layout.Axis", TVMS_NS_Axis},
     {"tvm.relax.op", TVMS_NS_R},
+    {"tvm.script.tirx.tile", TVMS_NS_T_tile},
+    {"tvm.tirx.script.tile", TVMS_NS_T_tile},
 };
 
 // A name below a module that stands for a namespace: `tvm.script.tir.prim_func`.
@@ -58,10 +60,6 @@ static bool below_module(tvms_reader *reader, const char *path, tvms_value *valu
     *value = namespace_value(modules[i].namespace_);
     if (!*rest) return true;
     if (strchr(rest, '.')) continue;
-    if (strcmp(rest, "tile") == 0) {
-      *value = tvms_spelled_operator(reader, "tile", 4);
-      return tvms_value_is_known(*value);
-    }
     tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
     const tvms_row *row = tvms_row_find(reader, modules[i].namespace_, name);
     if (!row) continue;
@@ -128,6 +126,28 @@ static tvms_value call_type_var(tvms_reader *reader, tvms_ref call) {
   return (tvms_value){.kind = TVMS_VALUE_TYPE_VAR, .as.sym = name};
 }
 
+// tvm.ir.Op.get("tirx.exp"): the operator by its name.
+static tvms_value call_op_get(tvms_reader *reader, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  return tvms_bind_method(reader, "name", "Op.get", call, args) ? args[0]
+                                                               : TVMS_UNKNOWN;
+}
+
+// tvm.tir.all(a, b, …), tvm.tir.any(…).
+static tvms_value call_logical(tvms_reader *reader, bool is_and, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  if (!tvms_bind_method(reader, "*args", is_and ? "all" : "any", call, args)
+      || !args[0].len) {
+    reader->failed = true;
+    return TVMS_UNKNOWN;
+  }
+  tvms_value value = args[0].as.items[0];
+  for (uint32_t i = 1; i < args[0].len; i++) {
+    value = tvms_apply_logical(reader, is_and, value, args[0].as.items[i], call);
+  }
+  return value;
+}
+
 static tvms_value call_const(tvms_reader *reader, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_dtype dtype;
@@ -156,6 +176,13 @@ tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref cal
     return call_as(reader, TVMS_SYM_target, call);
   }
   if (strcmp(path, "tvm.ir.Range") == 0) return call_as(reader, TVMS_SYM_Range, call);
+  const char *rest;
+  if (strcmp(path, "tvm.ir.Op.get") == 0) return call_op_get(reader, call);
+  if (begins(path, "tvm.tir", &rest) || begins(path, "tvm.tirx", &rest)) {
+    if (strcmp(rest, "all") == 0) return call_logical(reader, true, call);
+    if (strcmp(rest, "any") == 0) return call_logical(reader, false, call);
+    if (strcmp(rest, "call_tir") == 0) return tvms_tir_call_tir(reader, call);
+  }
   if (!reader->lenient) tvms_complain(reader, python_call, call, path);
   reader->failed = true;
   return TVMS_UNKNOWN;

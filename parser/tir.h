@@ -71,11 +71,7 @@ struct tvms_frame {
       bool has_then;
       bool has_else;
     } branch;  // IF; WHILE uses the condition
-    struct {
-      tvms_node *TVMS_NULLABLE workspace;
-      tvms_node *TVMS_NULLABLE config;
-      tvms_bytes dispatch;
-    } compose;
+    tvms_tile_call *compose;
   } as;
 };
 
@@ -123,6 +119,8 @@ tvms_node *TVMS_NULLABLE tvms_signature_var(const tvms_reader *reader, tvms_sym 
 void tvms_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
 tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
                                 tvms_ref call);
+// tvm.tir.call_tir(cls.f, …).
+tvms_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call);
 
 // ---- tir_frame.c ----
 tvms_frame *tvms_frame_new(tvms_reader *reader, tvms_frame_kind kind, tvms_ref ref);
@@ -195,6 +193,10 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value indices,
 tvms_node *TVMS_NULLABLE tvms_load(tvms_reader *reader, tvms_node *buffer,
                                    tvms_node *const *indices, uint32_t count,
                                    tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
+// From 0.25 on the name of a buffer of one element stands for the element, too.
+bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node);
+// All of a buffer.
+tvms_node *tvms_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref);
 // A buffer, region or element as a region. NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_to_region(tvms_reader *reader, tvms_value value,
                                         const char *what, tvms_ref ref);
@@ -243,6 +245,19 @@ tvms_value tvms_spelled_subscript(tvms_reader *reader, tvms_value object,
 
 // ---- tir_tile.c ----
 void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame);
+
+// ---- tir_view.c ----
+// A.view(…), A.local(…), A.permute(…): a declared buffer over the data of another.
+tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                            tvms_ref call);
+// Declares `buffer` over `data`.
+void tvms_emit_decl(tvms_reader *reader, tvms_node *buffer, tvms_node *data,
+                    tvms_ref ref);
+
+// ---- tir_expr.c ----
+// A lambda over indices as an INDEX_MAP with one result. NULL after a report.
+tvms_node *TVMS_NULLABLE tvms_lambda_operand(tvms_reader *reader, tvms_value lambda,
+                                             tvms_ref ref);
 
 // ---- tir_layout.c ----
 tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a,

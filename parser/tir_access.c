@@ -27,7 +27,8 @@ static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
     tvms_dtype dtype = indices[i]->dtype;
     bool integral = dtype.code == TVMS_INT || dtype.code == TVMS_UINT
                     || (dtype.code == TVMS_BOOL && reader->dialect < TVMS_DIALECT_25);
-    bool vector = dtype.lanes != 1 && i + 1 < count;
+    bool vector = dtype.lanes != 1 && i + 1 < count
+                  && reader->dialect >= TVMS_DIALECT_25;
     if (integral && !vector) continue;
     char buffer[TVMS_DTYPE_TEXT];
     tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
@@ -198,6 +199,16 @@ tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
                             : tvms_arena_array(&reader->values, tvms_node *, items.len);
   if (!to_indices(reader, fields, items, ref, indices)) return TVMS_UNKNOWN;
   return tvms_value_node(tvms_load(reader, buffer, indices, items.len, NULL, ref));
+}
+
+bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_BUFFER || reader->dialect < TVMS_DIALECT_25) return false;
+  tvms_list shape = tvms_as_buffer((tvms_node *)node)->shape;
+  return shape.len == 1 && tvms_is_int_value(shape.items[0], 1);
+}
+
+tvms_node *tvms_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
+  return make_region(reader, buffer, (tvms_items){NULL, 0}, ref).as.node;
 }
 
 tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {

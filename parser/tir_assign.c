@@ -305,6 +305,14 @@ static bool is_storable(tvms_value value) {
          || value.kind == TVMS_VALUE_BOOL;
 }
 
+// `A = B` of two parameters with one element each stores.
+static bool is_other_scalar(const tvms_reader *reader, const tvms_node *scalar,
+                            tvms_value value) {
+  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_BUFFER);
+  return node && node != scalar && tvms_is_scalar_buffer(reader, node)
+         && node->spare & TVMS_SPARE_BOUND;
+}
+
 static void assign_subscript(tvms_reader *reader, tvms_ref target, tvms_value value,
                              tvms_ref ref) {
   const tvms_surf node = *tvms_at(reader, target);
@@ -330,7 +338,7 @@ static void assign_to(tvms_reader *reader, tvms_ref target, tvms_value value,
     return;
   }
   tvms_node *scalar = scalar_named(reader, target);
-  if (scalar && is_storable(value)) {
+  if (scalar && (is_storable(value) || is_other_scalar(reader, scalar, value))) {
     tvms_store_into(reader, scalar, tvms_value_int(0), value, NULL, ref);
     return;
   }

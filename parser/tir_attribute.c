@@ -98,6 +98,12 @@ static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sy
   case TVMS_SYM_with_dtype:
   case TVMS_SYM_is_scalar:
   case TVMS_SYM_get_flattened_buffer: return method_of(reader, node, name);
+  case TVMS_SYM_buffer:
+  case TVMS_SYM_source: {
+    tvms_value value = tvms_value_node(node);
+    value.flags = TVMS_VALUE_WHOLE;
+    return value;
+  }
   default: return no_attribute(reader, node, name, ref);
   }
 }
@@ -118,7 +124,9 @@ static tvms_value type_value(tvms_reader *reader, tvms_node *node) {
 static tvms_value load_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   if (name == TVMS_SYM_buffer || name == TVMS_SYM_source) {
-    return tvms_value_node(load->buffer);
+    tvms_value value = tvms_value_node(load->buffer);
+    value.flags = TVMS_VALUE_WHOLE;
+    return value;
   }
   if (name == TVMS_SYM_indices) return list_value(reader, load->indices);
   return TVMS_UNKNOWN;
@@ -153,6 +161,12 @@ static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
     return tvms_value_node(name == TVMS_SYM_a ? tvms_as_binary(node)->a
                                               : tvms_as_binary(node)->b);
   default: break;
+  }
+  if (node->kind == TVMS_NODE_BUFFER_LOAD) {
+    tvms_node *buffer = tvms_as_buffer_load(node)->buffer;
+    if (tvms_is_scalar_buffer(reader, buffer)) {
+      return buffer_attribute(reader, buffer, name, ref);
+    }
   }
   return no_attribute(reader, node, name, ref);
 }
@@ -376,6 +390,19 @@ static tvms_node *offset_of(tvms_reader *reader, const tvms_buffer *buffer,
   return tvms_build_binary(unit, TVMS_NODE_ADD, total, buffer->elem_offset, span);
 }
 
+// The same, as the layout of the buffer has it: known once that is lowered.
+static tvms_node *layout_offset(tvms_reader *reader, tvms_node *buffer,
+                                tvms_list indices, bool inner, tvms_ref call) {
+  tvms_span span = tvms_span_of(reader, call);
+  tvms_node *element = tvms_load(reader, buffer, indices.items, indices.len, NULL, call);
+  if (!element) return NULL;
+  tvms_node *offset = tvms_call_op(reader->unit, TVMS_DTYPE(INT, 32),
+                                   TVMS_TIR_buffer_offset, &element, 1, span);
+  if (inner) return offset;
+  return tvms_build_binary(reader->unit, TVMS_NODE_ADD,
+                           tvms_as_buffer(buffer)->elem_offset, offset, span);
+}
+
 static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
                                 tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
@@ -390,10 +417,13 @@ static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym n
                   buffer->shape.len, indices.len);
     return failed(reader);
   }
+  bool by_layout = name != TVMS_SYM_offset_of && reader->dialect >= TVMS_DIALECT_25;
   bool inner =
       name != TVMS_SYM_offset_of && !(args[1].kind == TVMS_VALUE_BOOL && !args[1].as.i);
-  tvms_node *offset =
-      offset_of(reader, buffer, indices, inner, tvms_span_of(reader, call));
+  tvms_span span = tvms_span_of(reader, call);
+  tvms_node *offset = by_layout
+                          ? layout_offset(reader, node, indices, inner, call)
+                          : offset_of(reader, buffer, indices, inner, span);
   if (!offset) return failed(reader);
   tvms_value value = tvms_value_node(offset);
   if (name == TVMS_SYM_offset_of) {

@@ -467,6 +467,11 @@ static tvms_node *decl_stmt(tvms_reader *reader, tvms_node *buffer,
   return &stmt->head;
 }
 
+void tvms_emit_decl(tvms_reader *reader, tvms_node *buffer, tvms_node *data,
+                    tvms_ref ref) {
+  tvms_emit(reader, decl_stmt(reader, buffer, data, ref));
+}
+
 // Up to 0.23 a declaration without data allocates: two statements that hold for the rest.
 static tvms_value allocate_and_declare(tvms_reader *reader, tvms_node *buffer,
                                        tvms_ref ref) {

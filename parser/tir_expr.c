@@ -522,6 +522,15 @@ static tvms_value make_index_map(tvms_reader *reader, tvms_value lambda,
   return tvms_value_node(&node->head);
 }
 
+tvms_node *tvms_lambda_operand(tvms_reader *reader, tvms_value lambda, tvms_ref ref) {
+  if (lambda.kind != TVMS_VALUE_LAMBDA) {
+    tvms_wrong_type(reader, ref, "this", "a lambda", lambda);
+    return NULL;
+  }
+  tvms_value map = make_index_map(reader, lambda, TVMS_DTYPE(INT, 32), ref);
+  return tvms_value_is_known(map) ? map.as.node : NULL;
+}
+
 tvms_value tvms_call_index_map(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
   tvms_value inverse = call->args[1];

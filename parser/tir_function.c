@@ -10,11 +10,25 @@
 
 // ---- Names ----------------------------------------------------------------------------------
 
-// The pointer of a buffer follows its name: up to 0.25 also one that it shares.
+// Whether `longer` is `shorter` with a number that the printer put after it.
+static bool is_numbered(const tvms_reader *reader, tvms_sym longer, tvms_sym shorter) {
+  const tvms_name *a = tvms_name_of(&reader->context->names, longer);
+  const tvms_name *b = tvms_name_of(&reader->context->names, shorter);
+  if (a->len < b->len + 2 || memcmp(a->text, b->text, b->len) != 0) return false;
+  if (a->text[b->len] != '_') return false;
+  for (size_t i = b->len + 1; i < a->len; i++) {
+    if (a->text[i] < '0' || a->text[i] > '9') return false;
+  }
+  return true;
+}
+
+// The pointer of a buffer follows its name: up to 0.25 also one that it shares, unless that
+// differs by a number only. (TVM renames then, too, and so never prints the same text again.)
 static void name_data(tvms_reader *reader, tvms_buffer *buffer, tvms_sym name) {
   bool own = buffer->head.spare & TVMS_SPARE_OWN_DATA;
   if (buffer->data->kind != TVMS_NODE_VAR) return;
   if (!own && reader->dialect > TVMS_DIALECT_25) return;
+  if (!own && is_numbered(reader, name, tvms_as_var(buffer->data)->name)) return;
   if (reader->dialect == TVMS_DIALECT_25) {
     const tvms_name *text = tvms_name_of(&reader->context->names, name);
     char *full = tvms_arena_take(&reader->values, text->len + sizeof "_ptr");
@@ -267,8 +281,65 @@ static tvms_value read_annotation(tvms_reader *reader, tvms_ref annotation) {
   return tvms_call_annotation(reader, value, annotation);
 }
 
+// A dim that is a TypeVar of the module becomes a variable of the function. (A parameter
+// of the same name hides it.)
+static void define_type_vars(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  switch (node.kind) {
+  case TVMS_SURF_NAME: {
+    const tvms_binding *binding = tvms_lookup(reader, node.a);
+    if (!binding || binding->value.kind != TVMS_VALUE_TYPE_VAR) return;
+    tvms_span span = tvms_span_of(reader, ref);
+    tvms_node *var = tvms_var_new(reader->unit, node.a, TVMS_DTYPE(INT, 64), span);
+    var->spare |= TVMS_SPARE_BOUND;
+    tvms_bind_name(reader, node.a, tvms_value_node(var), span);
+    break;
+  }
+  case TVMS_SURF_KEYWORD: define_type_vars(reader, node.b); break;
+  case TVMS_SURF_BINARY:
+    define_type_vars(reader, node.a);
+    define_type_vars(reader, node.b);
+    break;
+  case TVMS_SURF_UNARY: define_type_vars(reader, node.a); break;
+  case TVMS_SURF_CALL:
+    tvms_each_surf(reader->surface, argument, node.b) {
+      define_type_vars(reader, argument);
+    }
+    break;
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST:
+    tvms_each_surf(reader->surface, item, node.a) {
+      define_type_vars(reader, item);
+    }
+    break;
+  default: break;
+  }
+}
+
+// TVM 0.26 prints a scalar parameter where an earlier buffer uses it, before its own
+// place: `A: T.Buffer(("m", n), strides=(n,)), m: T.int32, n: T.int32`. TVM cannot read
+// that back; here such parameters are known from the start.
+static void define_scalars(tvms_reader *reader, tvms_ref params) {
+  tvms_each_surf(reader->surface, ref, params) {
+    const tvms_surf param = *tvms_at(reader, ref);
+    tvms_dtype dtype;
+    if (!param.a || !param.b || tvms_lookup(reader, param.a)
+        || !param_dtype(reader, param.a, &dtype) || tvms_dtype_is_handle(dtype)) {
+      continue;
+    }
+    define_dim(reader, param.a, tvms_span_of(reader, ref));
+  }
+}
+
 static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
+  if (reader->dialect == TVMS_DIALECT_26) define_scalars(reader, params);
+  if (reader->dialect >= TVMS_DIALECT_27) {
+    tvms_each_surf(reader->surface, ref, params) {
+      const tvms_surf param = *tvms_at(reader, ref);
+      if (param.b) define_type_vars(reader, param.b);
+    }
+  }
   tvms_each_surf(reader->surface, ref, params) {
     const tvms_surf param = *tvms_at(reader, ref);
     if (!param.a) continue;  // bare * or /
@@ -424,6 +495,18 @@ void tvms_tir_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
 }
 
 // A call of another PrimFunc: its type is the declared return type, void without one.
+static tvms_value call_global(tvms_reader *reader, tvms_node *global_var,
+                              tvms_value args, tvms_ref call) {
+  tvms_list list;
+  if (!tvms_to_arguments(reader, args, call, &list)) return TVMS_UNKNOWN;
+  tvms_dtype dtype = {0};
+  const tvms_member *member =
+      tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
+  if (member) dtype = tvms_declared_return(reader, member);
+  return tvms_value_node(tvms_call_raw(reader->unit, dtype, global_var, list.items,
+                                       list.len, tvms_span_of(reader, call)));
+}
+
 tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
                                 tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
@@ -431,12 +514,17 @@ tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
     reader->failed = true;
     return TVMS_UNKNOWN;
   }
-  tvms_list list;
-  if (!tvms_to_arguments(reader, args[0], call, &list)) return TVMS_UNKNOWN;
-  tvms_dtype dtype = {0};
-  const tvms_member *member =
-      tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
-  if (member) dtype = tvms_declared_return(reader, member);
-  return tvms_value_node(tvms_call_raw(reader->unit, dtype, global_var, list.items,
-                                       list.len, tvms_span_of(reader, call)));
+  return call_global(reader, global_var, args[0], call);
+}
+
+tvms_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  if (!tvms_bind_method(reader, "global_var, *args", "call_tir", call, args)) {
+    reader->failed = true;
+    return TVMS_UNKNOWN;
+  }
+  tvms_node *global_var = tvms_value_node_of(args[0], TVMS_NODE_GLOBAL_VAR);
+  if (global_var) return call_global(reader, global_var, args[1], call);
+  tvms_wrong_type(reader, call, "what is called", "a function of the module", args[0]);
+  return TVMS_UNKNOWN;
 }

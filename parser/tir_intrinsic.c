@@ -82,7 +82,9 @@ static tvms_value call_op(tvms_reader *reader, call_type type, tvms_tir_opcode o
 static tvms_node *to_argument(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
   if (node && node->kind == TVMS_NODE_BUFFER && reader->dialect >= TVMS_DIALECT_26) {
-    return node;
+    return tvms_is_scalar_buffer(reader, node) && !(value.flags & TVMS_VALUE_WHOLE)
+               ? tvms_to_expr(reader, value, ref)
+               : node;
   }
   if (value.kind == TVMS_VALUE_DTYPE) {
     char buffer[TVMS_DTYPE_TEXT];
@@ -230,12 +232,26 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   tvms_list args;
   if (rule == TVMS_RULE_PACKED) return call_packed(reader, call);
   uint32_t from = rule == TVMS_RULE_FIRST || rule == TVMS_RULE_LLVM;
-  if (!flat_arguments(reader, call, from, &args)
-      || !type_by_rule(reader, call, args, &type) || !check_float(reader, call, args)) {
+  if (!flat_arguments(reader, call, from, &args)) return failed(reader);
+  if (rule == TVMS_RULE_LLVM && call->args[1].kind == TVMS_VALUE_INT) {
+    args.items[0] = tvms_int_imm_new(reader->unit, TVMS_DTYPE(UINT, 32),
+                                     call->args[1].as.i,
+                                     tvms_span_of(reader, call->refs[1]));
+  }
+  if (!type_by_rule(reader, call, args, &type) || !check_float(reader, call, args)) {
     return failed(reader);
   }
   return call_op(reader, type, (tvms_tir_opcode)call->row->op, args.items, args.len,
                  call->ref);
+}
+
+// The number of an intrinsic differs from one LLVM to the next; its name stands for it.
+tvms_value tvms_call_llvm_lookup_intrinsic_id(tvms_reader *reader,
+                                              const tvms_call_args *call) {
+  if (call->args[0].kind == TVMS_VALUE_STR) return call->args[0];
+  tvms_wrong_type(reader, call->refs[0], "the name of an intrinsic", "a str",
+                  call->args[0]);
+  return failed(reader);
 }
 
 // ---- Special operators ----------------------------------------------------------------------

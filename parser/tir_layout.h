@@ -15,8 +15,5 @@ TVMS_NODISCARD bool tvms_layout_argument(tvms_reader *reader,
 // A method of a layout.
 tvms_value tvms_layout_node_method(tvms_reader *reader, tvms_node *layout,
                                    tvms_sym name, tvms_ref call);
-// A.view(…), A.local(…), A.permute(…): a declared buffer over the data of another.
-tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
-                            tvms_ref call);
 
 #endif

@@ -75,7 +75,8 @@ tvms_value tvms_call_unsupported_call(tvms_reader *reader, const tvms_call_args 
 
 tvms_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value value = call->args[0];
-  bool buffer = tvms_value_node_of(value, TVMS_NODE_BUFFER) != NULL;
+  const tvms_node *whole = tvms_value_node_of(value, TVMS_NODE_BUFFER);
+  bool buffer = whole && !tvms_is_scalar_buffer(reader, whole);
   tvms_node *node = buffer ? NULL : tvms_to_expr(reader, value, call->refs[0]);
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!node) {

@@ -1,0 +1,612 @@
+// Views of buffers (0.25 on): A.view(…), A.local(…), A.permute(…), A.rearrange(…). Each
+// declares a buffer over the data of another, with a layout that shows the same elements.
+#include "ir/fold.h"
+#include "parser/eval_internal.h"
+#include "parser/tir_layout.h"
+#include "parser/tir_stmt.h"
+
+#include <string.h>
+
+static tvms_value failed(tvms_reader *reader) {
+  reader->failed = true;
+  return TVMS_UNKNOWN;
+}
+
+static tvms_value bad_view(tvms_reader *reader, tvms_ref ref, const char *why) {
+  tvms_complain(reader, bad_view, ref, why);
+  return failed(reader);
+}
+
+static tvms_sym scope_of(const tvms_buffer *buffer) {
+  const tvms_node *type = buffer->data->sinfo;
+  bool pointer = type && type->kind == TVMS_NODE_SINFO_POINTER;
+  return pointer ? tvms_as_sinfo_pointer(type)->scope : 0;
+}
+
+// The form of a view: what it shares with its parent.
+static tvms_buffer_form form_of(const tvms_buffer *parent) {
+  tvms_buffer_form form = {.dtype = parent->element,
+                           .align = parent->align,
+                           .layout = parent->layout,
+                           .shape = parent->shape};
+  form.scope = scope_of(parent);
+  if (form.scope == TVMS_SYM_tmem && parent->allocated_addr.len) {
+    form.allocated_addr = (tvms_list){parent->allocated_addr.items, 1};
+    return form;
+  }
+  form.data = parent->data;
+  form.strides = parent->strides;
+  form.elem_offset = parent->elem_offset;
+  form.offset_factor = parent->offset_factor;
+  return form;
+}
+
+static tvms_value declare(tvms_reader *reader, const tvms_buffer_form *form,
+                          tvms_ref ref) {
+  tvms_node *buffer = tvms_buffer_make(reader, form, ref);
+  tvms_emit_decl(reader, buffer, form->data, ref);
+  return tvms_value_node(buffer);
+}
+
+static tvms_node *int32(tvms_reader *reader, int64_t value) {
+  return tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), value, TVMS_NO_SPAN);
+}
+
+static tvms_list int_list(tvms_reader *reader, const int64_t *values, uint32_t count) {
+  tvms_list list = {tvms_arena_array(&reader->unit->arena, tvms_node *, count), count};
+  for (uint32_t i = 0; i < count; i++) {
+    list.items[i] = int32(reader, values[i]);
+  }
+  return list;
+}
+
+static bool constant(const tvms_node *node, int64_t *value) {
+  if (!node || node->kind != TVMS_NODE_INT_IMM) return false;
+  *value = tvms_as_int_imm(node)->value;
+  return true;
+}
+
+static bool constants(tvms_list list, int64_t *values) {
+  for (uint32_t i = 0; i < list.len; i++) {
+    if (!constant(list.items[i], &values[i])) return false;
+  }
+  return true;
+}
+
+// ---- Layouts --------------------------------------------------------------------------------
+
+enum { MOST_DIMS = 32 };
+
+static tvms_node *iter_new(tvms_reader *reader, tvms_node *extent, tvms_node *stride,
+                           tvms_sym axis) {
+  tvms_layout_iter *iter = tvms_make(reader->unit, LAYOUT_ITER, TVMS_NO_SPAN);
+  iter->extent = extent;
+  iter->stride = stride;
+  iter->axis = axis;
+  return &iter->head;
+}
+
+static bool is_memory_axis(tvms_reader *reader, tvms_sym axis) {
+  static const char *const names[] = {"m", "P", "F", "Bank", "TLane", "TCol"};
+  const char *text = tvms_text(reader->context, axis);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(text, names[i]) == 0) return true;
+  }
+  return axis == 0;
+}
+
+static tvms_node *tile_layout(tvms_reader *reader, tvms_list shard, tvms_list replica,
+                              tvms_list offset) {
+  tvms_tile_layout *layout = tvms_make(reader->unit, TILE_LAYOUT, TVMS_NO_SPAN);
+  layout->shard = shard;
+  layout->replica = replica;
+  layout->offset = offset;
+  return &layout->head;
+}
+
+// The tile layout in a layout, and that again around another one.
+static tvms_node *inner_layout(tvms_node *layout) {
+  return layout->kind == TVMS_NODE_COMPOSE_LAYOUT
+             ? tvms_as_compose_layout(layout)->tile_layout
+             : layout;
+}
+
+static tvms_node *rewrap(tvms_reader *reader, const tvms_node *layout,
+                         tvms_node *inner, int64_t per_element) {
+  if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return inner;
+  tvms_compose_layout *made = tvms_make(reader->unit, COMPOSE_LAYOUT, TVMS_NO_SPAN);
+  const tvms_compose_layout *old = tvms_as_compose_layout((tvms_node *)layout);
+  made->per_element = old->per_element + per_element;
+  made->swizzle_len = old->swizzle_len;
+  made->atom_len = old->atom_len;
+  made->swizzle_inner = old->swizzle_inner;
+  made->tile_layout = inner;
+  return &made->head;
+}
+
+// Elements become `ratio` narrower ones each.
+static tvms_node *unpacked(tvms_reader *reader, tvms_node *layout, int64_t ratio) {
+  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
+  uint32_t count = tile->shard.len;
+  tvms_list shard = {tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1),
+                     count + 1};
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i]);
+    tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
+                                          int32(reader, ratio), TVMS_NO_SPAN);
+    if (!stride) return NULL;
+    shard.items[i] = iter_new(reader, iter->extent, stride, iter->axis);
+  }
+  shard.items[count] = iter_new(reader, int32(reader, ratio), int32(reader, 1),
+                                tvms_symbol(reader->context, "m", 1));
+  return rewrap(reader, layout, tile_layout(reader, shard, tile->replica, tile->offset),
+                __builtin_ctzll((unsigned long long)ratio));
+}
+
+// `ratio` elements become one; NULL if the innermost ones do not lie together.
+static tvms_node *packed(tvms_reader *reader, tvms_node *layout, int64_t ratio) {
+  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
+  uint32_t count = tile->shard.len;
+  if (!count) return NULL;
+  tvms_list shard = {tvms_arena_array(&reader->unit->arena, tvms_node *, count), count};
+  const tvms_layout_iter *last = tvms_as_layout_iter(tile->shard.items[count - 1]);
+  int64_t extent;
+  if (!tvms_is_int_value(last->stride, 1) || !constant(last->extent, &extent)
+      || extent % ratio || !is_memory_axis(reader, last->axis)) {
+    return NULL;
+  }
+  for (uint32_t i = 0; i + 1 < count; i++) {
+    const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i]);
+    tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_FLOOR_DIV,
+                                          iter->stride, int32(reader, ratio),
+                                          TVMS_NO_SPAN);
+    if (!stride) return NULL;
+    shard.items[i] = iter_new(reader, iter->extent, stride, iter->axis);
+  }
+  shard.items[count - 1] =
+      iter_new(reader, int32(reader, extent / ratio), int32(reader, 1), last->axis);
+  return rewrap(reader, layout, tile_layout(reader, shard, tile->replica, tile->offset),
+                -__builtin_ctzll((unsigned long long)ratio));
+}
+
+// ---- view -----------------------------------------------------------------------------------
+
+static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
+                            tvms_dtype dtype, tvms_ref ref) {
+  tvms_buffer_form form = form_of(parent);
+  tvms_value offset = tvms_value_node(parent->elem_offset);
+  int from = parent->element.bits, to = dtype.bits;
+  bool wider = to > from;
+  if (!from || !to || (wider ? to % from : from % to) || !parent->shape.len) {
+    return bad_view(reader, ref, "one dtype must be a multiple of the other");
+  }
+  int64_t ratio = wider ? to / from : from / to;
+  tvms_surf_op op = wider ? TVMS_OP_FLOOR_DIV : TVMS_OP_MUL;
+  form.dtype = dtype;
+  form.shape = tvms_list_copy(reader->unit, parent->shape.items, parent->shape.len);
+  tvms_node **last = &form.shape.items[form.shape.len - 1];
+  tvms_value dim = tvms_apply_binary(reader, op, tvms_value_node(*last),
+                                     tvms_value_int(ratio), ref);
+  *last = tvms_to_expr(reader, dim, ref);
+  if (!*last) return failed(reader);
+  if (form.data) {
+    offset = tvms_apply_binary(reader, op, offset, tvms_value_int(ratio), ref);
+    form.elem_offset = tvms_to_expr(reader, offset, ref);
+  }
+  bool laid_out = form.layout && form.layout->kind != TVMS_NODE_OBJECT_NONE;
+  if (laid_out && ratio > 1) {
+    form.layout = wider ? packed(reader, form.layout, ratio)
+                        : unpacked(reader, form.layout, ratio);
+    if (!form.layout) return bad_view(reader, ref, "the layout cannot be packed so");
+  }
+  return declare(reader, &form, ref);
+}
+
+static tvms_value product(tvms_reader *reader, const tvms_value *dims, uint32_t count,
+                          uint32_t without, tvms_ref ref) {
+  tvms_value result = tvms_value_int(1);
+  for (uint32_t i = 0; i < count; i++) {
+    if (i == without) continue;
+    result = i == 0 || (i == 1 && without == 0)
+                 ? dims[i]
+                 : tvms_apply_binary(reader, TVMS_OP_MUL, result, dims[i], ref);
+  }
+  return result;
+}
+
+// `-1` for a dimension stands for what remains.
+static void infer_dim(tvms_reader *reader, const tvms_buffer *parent, tvms_value *dims,
+                      uint32_t count, tvms_ref ref) {
+  uint32_t at = count;
+  for (uint32_t i = 0; i < count; i++) {
+    if (dims[i].kind == TVMS_VALUE_INT && dims[i].as.i == -1) at = i;
+  }
+  if (at == count) return;
+  tvms_value *whole = tvms_arena_array(&reader->values, tvms_value, parent->shape.len);
+  for (uint32_t i = 0; i < parent->shape.len; i++) {
+    whole[i] = tvms_value_node(parent->shape.items[i]);
+  }
+  dims[at] = tvms_apply_binary(
+      reader, TVMS_OP_FLOOR_DIV,
+      product(reader, whole, parent->shape.len, UINT32_MAX, ref),
+      product(reader, dims, count, at, ref), ref);
+}
+
+// The parameter `layout` of a view; `fallback` if it is not given.
+static bool read_layout(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                        tvms_node **layout) {
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  if (tvms_value_node_of(value, TVMS_NODE_TILE_LAYOUT)
+      || tvms_value_node_of(value, TVMS_NODE_COMPOSE_LAYOUT)) {
+    *layout = value.as.node;
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "a layout", "T.TileLayout(…)", value);
+  return false;
+}
+
+static tvms_value view_as(tvms_reader *reader, const tvms_buffer *parent,
+                          tvms_value *dims, uint32_t count, tvms_value layout,
+                          tvms_ref ref) {
+  tvms_buffer_form form = form_of(parent);
+  if (!read_layout(reader, layout, ref, &form.layout)) return failed(reader);
+  if (layout.kind == TVMS_VALUE_NONE) infer_dim(reader, parent, dims, count, ref);
+  if (!tvms_to_exprs(reader, tvms_value_items(TVMS_VALUE_TUPLE, dims, count), ref,
+                     &form.shape)) {
+    return failed(reader);
+  }
+  return declare(reader, &form, ref);
+}
+
+static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  const tvms_buffer *parent = tvms_as_buffer(node);
+  if (!tvms_bind_method(reader, "*shape, layout=None", "view", call, args)) {
+    return failed(reader);
+  }
+  tvms_value first = args[0].len ? args[0].as.items[0] : TVMS_NOTHING;
+  bool is_dtype = first.kind == TVMS_VALUE_STR || first.kind == TVMS_VALUE_DTYPE;
+  if (args[0].len == 1 && is_dtype && args[1].kind == TVMS_VALUE_NONE) {
+    tvms_dtype dtype;
+    if (!tvms_to_dtype(reader, first, call, &dtype)) return failed(reader);
+    return cast_view(reader, parent, dtype, call);
+  }
+  tvms_value *dims = tvms_keep_items(reader, args[0].as.items, args[0].len);
+  return view_as(reader, parent, dims, args[0].len, args[1], call);
+}
+
+// ---- local ----------------------------------------------------------------------------------
+
+// Elements that one thread holds, and the span from the first to the last of them.
+static bool storage_of(tvms_reader *reader, tvms_node *layout, int64_t *size,
+                       int64_t *span) {
+  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
+  *size = *span = 1;
+  const tvms_list lists[] = {tile->shard, tile->replica};
+  for (size_t k = 0; k < 2; k++) {
+    for (uint32_t i = 0; i < lists[k].len; i++) {
+      const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
+      int64_t extent, stride;
+      if (!is_memory_axis(reader, iter->axis)) continue;
+      if (!constant(iter->extent, &extent) || !constant(iter->stride, &stride)) {
+        return false;
+      }
+      if (k == 0) *size *= extent;
+      *span += (extent - 1) * (stride < 0 ? -stride : stride);
+    }
+  }
+  return true;
+}
+
+static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  const tvms_buffer *parent = tvms_as_buffer(node);
+  if (!tvms_bind_method(reader, "*shape, layout=None", "local", call, args)) {
+    return failed(reader);
+  }
+  tvms_buffer_form form = form_of(parent);
+  tvms_node *layout = parent->layout;
+  if (!layout && !reader->tir->s_tir) layout = tvms_row_major(reader, parent->shape);
+  if (layout && layout->kind == TVMS_NODE_OBJECT_NONE) layout = NULL;
+  form.layout = NULL;
+  if (!read_layout(reader, args[1], call, &form.layout)) return failed(reader);
+  int64_t size, span;
+  if (args[0].len) {
+    if (!tvms_to_exprs(reader, args[0], call, &form.shape)) return failed(reader);
+  } else if (!layout || !storage_of(reader, layout, &size, &span)) {
+    return bad_view(reader, call, "the layout does not tell how much there is");
+  } else {
+    form.shape = int_list(reader, form.layout ? &size : &span, 1);
+  }
+  return declare(reader, &form, call);
+}
+
+// ---- permute --------------------------------------------------------------------------------
+
+// The parts of a layout that make up each dimension: `ends[i]` is where the parts of
+// dimension i end. Parts are split where dimensions meet inside one. False if that cannot
+// be told.
+static bool group(tvms_reader *reader, tvms_list shard, tvms_list shape,
+                  tvms_node **parts, uint32_t *ends) {
+  uint32_t at = 0, count = 0;
+  const tvms_layout_iter *iter = NULL;
+  int64_t left = 0;  // of the extent of `iter`
+  for (uint32_t i = 0; i < shape.len; i++) {
+    int64_t need;
+    if (!constant(shape.items[i], &need)) {
+      // A symbolic dimension is one whole part.
+      if (left || at == shard.len || count == MOST_DIMS) return false;
+      parts[count++] = shard.items[at++];
+      ends[i] = count;
+      continue;
+    }
+    uint32_t begin = count;
+    while (need > 1 || (count == begin && !left && at < shard.len)) {
+      if (!left) {
+        if (at == shard.len) return false;
+        iter = tvms_as_layout_iter(shard.items[at++]);
+        if (!constant(iter->extent, &left)) return false;
+        if (left == 1 && need > 1) {
+          left = 0;
+          continue;
+        }
+      }
+      if (count == MOST_DIMS) return false;
+      int64_t take = left <= need ? left : need;
+      if (left % take || need % take) return false;
+      tvms_node *stride =
+          tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
+                            int32(reader, left / take), TVMS_NO_SPAN);
+      parts[count++] = iter_new(reader, int32(reader, take), stride, iter->axis);
+      left = left / take == 1 ? 0 : left / take;
+      need /= take;
+      if (need == 1) break;
+    }
+    if (count == begin) {
+      if (count == MOST_DIMS) return false;
+      parts[count++] = iter_new(reader, int32(reader, 1), int32(reader, 1),
+                                tvms_symbol(reader->context, "m", 1));
+    }
+    ends[i] = count;
+  }
+  return true;
+}
+
+static tvms_node *permuted(tvms_reader *reader, tvms_node *layout, tvms_list shape,
+                           const uint32_t *dims) {
+  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
+  tvms_node *parts[MOST_DIMS];
+  uint32_t ends[MOST_DIMS];
+  if (shape.len > MOST_DIMS || !group(reader, tile->shard, shape, parts, ends)) {
+    return NULL;
+  }
+  tvms_node *ordered[MOST_DIMS];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < shape.len; i++) {
+    uint32_t begin = dims[i] ? ends[dims[i] - 1] : 0;
+    for (uint32_t k = begin; k < ends[dims[i]]; k++) {
+      ordered[count++] = parts[k];
+    }
+  }
+  tvms_list shard = tvms_list_copy(reader->unit, ordered, count);
+  return rewrap(reader, layout, tile_layout(reader, shard, tile->replica, tile->offset),
+                0);
+}
+
+static tvms_value permute_by(tvms_reader *reader, const tvms_buffer *parent,
+                             const uint32_t *dims, tvms_ref ref) {
+  tvms_buffer_form form = form_of(parent);
+  uint32_t count = parent->shape.len;
+  form.shape = (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, count),
+                           count};
+  for (uint32_t i = 0; i < count; i++) {
+    form.shape.items[i] = parent->shape.items[dims[i]];
+  }
+  tvms_node *layout = parent->layout;
+  if (!layout && !reader->tir->s_tir) layout = tvms_row_major(reader, parent->shape);
+  if (!layout || layout->kind == TVMS_NODE_OBJECT_NONE) {
+    return bad_view(reader, ref, "the buffer has no layout");
+  }
+  form.layout = permuted(reader, layout, parent->shape, dims);
+  if (!form.layout) return bad_view(reader, ref, "the layout does not follow the shape");
+  return declare(reader, &form, ref);
+}
+
+static tvms_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  const tvms_buffer *parent = tvms_as_buffer(node);
+  uint32_t dims[MOST_DIMS];
+  uint64_t seen = 0;
+  if (!tvms_bind_method(reader, "*dims", "permute", call, args)) return failed(reader);
+  bool sound = args[0].len == parent->shape.len && args[0].len <= MOST_DIMS;
+  for (uint32_t i = 0; sound && i < args[0].len; i++) {
+    int64_t dim;
+    if (!tvms_to_int(reader, args[0].as.items[i], call, &dim)) return failed(reader);
+    if (dim < 0) dim += parent->shape.len;
+    sound = dim >= 0 && dim < parent->shape.len && !(seen >> dim & 1);
+    if (sound) seen |= UINT64_C(1) << dim;
+    dims[i] = (uint32_t)dim;
+  }
+  if (!sound) return bad_view(reader, call, "each dimension must be given once");
+  return permute_by(reader, parent, dims, call);
+}
+
+// ---- rearrange ------------------------------------------------------------------------------
+
+// One axis of a pattern: "a (b c) -> …".
+typedef struct {
+  tvms_sym name;
+  uint32_t group;
+  int64_t size;  // 0: not known yet
+} pattern_axis;
+
+typedef struct {
+  pattern_axis axes[MOST_DIMS];
+  uint32_t count;
+  uint32_t groups;
+} pattern_side;
+
+static bool parse_side(tvms_reader *reader, const char *text, size_t len,
+                       pattern_side *side) {
+  *side = (pattern_side){.count = 0};
+  bool open = false;
+  for (size_t i = 0; i < len;) {
+    if (text[i] == ' ') {
+      i++;
+    } else if (text[i] == '(' && !open) {
+      open = true;
+      i++;
+    } else if (text[i] == ')' && open) {
+      open = false;
+      side->groups++;
+      i++;
+    } else {
+      size_t begin = i;
+      while (i < len && text[i] != ' ' && text[i] != '(' && text[i] != ')') {
+        i++;
+      }
+      if (side->count == MOST_DIMS || i == begin) return false;
+      side->axes[side->count++] = (pattern_axis){
+          tvms_symbol(reader->context, text + begin, i - begin), side->groups, 0};
+      if (!open) side->groups++;
+    }
+  }
+  return !open;
+}
+
+static bool size_of(tvms_reader *reader, tvms_value sizes, tvms_sym name, tvms_ref ref,
+                    int64_t *size) {
+  const char *text = tvms_text(reader->context, name);
+  for (uint32_t i = 0; i + 1 < sizes.len; i += 2) {
+    if (strcmp(sizes.as.items[i].as.text, text) != 0) continue;
+    return tvms_to_int(reader, sizes.as.items[i + 1], ref, size) && *size > 0;
+  }
+  *size = 0;
+  return true;
+}
+
+// Sizes of the axes on the left, from the shape.
+static const char *solve_sizes(tvms_reader *reader, pattern_side *left, tvms_list shape,
+                               tvms_value sizes, tvms_ref ref) {
+  for (uint32_t g = 0; g < left->groups; g++) {
+    int64_t whole, known = 1;
+    pattern_axis *open = NULL;
+    if (!constant(shape.items[g], &whole)) return "the shape is symbolic";
+    for (uint32_t i = 0; i < left->count; i++) {
+      pattern_axis *axis = &left->axes[i];
+      if (axis->group != g) continue;
+      if (!size_of(reader, sizes, axis->name, ref, &axis->size)) return "a size is wrong";
+      if (!axis->size && open) return "more than one size in a group is open";
+      if (axis->size)
+        known *= axis->size;
+      else
+        open = axis;
+    }
+    if (whole % known || (!open && whole != known)) {
+      return "the sizes do not multiply to the dimension";
+    }
+    if (open) open->size = whole / known;
+  }
+  return NULL;
+}
+
+static bool find_axes(const pattern_side *left, pattern_side *right, uint32_t *order) {
+  if (left->count != right->count) return false;
+  for (uint32_t i = 0; i < right->count; i++) {
+    uint32_t k = 0;
+    while (k < left->count && left->axes[k].name != right->axes[i].name) {
+      k++;
+    }
+    if (k == left->count) return false;
+    order[i] = k;
+    right->axes[i].size = left->axes[k].size;
+  }
+  return true;
+}
+
+static tvms_value rearrange(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS], dims[MOST_DIMS];
+  uint32_t order[MOST_DIMS];
+  pattern_side left, right;
+  const tvms_buffer *parent = tvms_as_buffer(node);
+  if (!tvms_bind_method(reader, "pattern, **sizes", "rearrange", call, args)) {
+    return failed(reader);
+  }
+  const char *text = args[0].kind == TVMS_VALUE_STR ? args[0].as.text : "";
+  const char *arrow = strstr(text, "->");
+  if (!arrow || !parse_side(reader, text, (size_t)(arrow - text), &left)
+      || !parse_side(reader, arrow + 2, strlen(arrow + 2), &right)
+      || left.groups != parent->shape.len) {
+    return bad_view(reader, call, "the pattern does not fit the buffer");
+  }
+  const char *wrong = solve_sizes(reader, &left, parent->shape, args[1], call);
+  if (wrong) return bad_view(reader, call, wrong);
+  if (!find_axes(&left, &right, order)) {
+    return bad_view(reader, call, "both sides of the pattern must have the same axes");
+  }
+  for (uint32_t i = 0; i < left.count; i++) {
+    dims[i] = tvms_value_int(left.axes[i].size);
+  }
+  tvms_value value = view_as(reader, parent, dims, left.count, TVMS_NOTHING, call);
+  if (!tvms_value_is_known(value)) return value;
+  value = permute_by(reader, tvms_as_buffer(value.as.node), order, call);
+  if (!tvms_value_is_known(value)) return value;
+  for (uint32_t g = 0; g < right.groups; g++) {
+    int64_t size = 1;
+    for (uint32_t i = 0; i < right.count; i++) {
+      if (right.axes[i].group == g) size *= right.axes[i].size;
+    }
+    dims[g] = tvms_value_int(size);
+  }
+  return view_as(reader, tvms_as_buffer(value.as.node), dims, right.groups,
+                 TVMS_NOTHING, call);
+}
+
+// ---- partition ------------------------------------------------------------------------------
+
+static tvms_value partition(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  const tvms_buffer *parent = tvms_as_buffer(node);
+  uint32_t rank = parent->shape.len;
+  int64_t whole[MOST_DIMS], shape[MOST_DIMS], strides[MOST_DIMS], stride = 1;
+  tvms_items tiles;
+  if (!tvms_bind_method(reader, "*, num_tiles", "partition", call, args)
+      || !tvms_iterate(reader, args[0], call, &tiles)) {
+    return failed(reader);
+  }
+  bool fits = tiles.len == rank && 2 * rank <= MOST_DIMS && constants(parent->shape, whole);
+  for (uint32_t i = rank; fits && i > 0; i--) {
+    int64_t count;
+    if (!tvms_to_int(reader, tiles.items[i - 1], call, &count)) return failed(reader);
+    fits = count > 0 && whole[i - 1] % count == 0;
+    if (!fits) break;
+    shape[i - 1] = count;
+    shape[rank + i - 1] = whole[i - 1] / count;
+    strides[rank + i - 1] = stride;
+    strides[i - 1] = stride * (whole[i - 1] / count);
+    stride *= whole[i - 1];
+  }
+  if (!fits) return bad_view(reader, call, "the tiles do not divide the shape");
+  tvms_buffer_form form = form_of(parent);
+  form.shape = int_list(reader, shape, 2 * rank);
+  form.strides = int_list(reader, strides, 2 * rank);
+  form.layout = NULL;
+  return declare(reader, &form, call);
+}
+
+tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                            tvms_ref call) {
+  if (!reader->tir || reader->dialect < TVMS_DIALECT_25) name = 0;
+  switch (name) {
+  case TVMS_SYM_view: return view(reader, buffer, call);
+  case TVMS_SYM_local: return local(reader, buffer, call);
+  case TVMS_SYM_permute: return permute(reader, buffer, call);
+  case TVMS_SYM_rearrange: return rearrange(reader, buffer, call);
+  case TVMS_SYM_partition: return partition(reader, buffer, call);
+  default:
+    tvms_complain(reader, unknown_attribute, call,
+                  tvms_describe_value(reader, tvms_value_node(buffer)),
+                  tvms_text(reader->context, tvms_at(reader, tvms_at(reader, call)->a)->b));
+    return failed(reader);
+  }
+}
