@@ -61,7 +61,7 @@ enum {
   TVMS_VALUE_HYGIENIC = 4,  // MACRO
   TVMS_VALUE_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
   TVMS_VALUE_EQUALITY =
-      16,                // NODE: `a == b` or `a != b` of Python, which has a truth …
+      16,                 // NODE: `a == b` or `a != b` of Python, which has a truth …
   TVMS_VALUE_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
   TVMS_VALUE_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
 };
@@ -163,7 +163,7 @@ typedef struct {
   tvms_ref ref;  // the CALL node
   const tvms_value *args;
   const tvms_ref *refs;
-  uint64_t given;  // bit i: parameter i was given by the call
+  uint64_t given;        // bit i: parameter i was given by the call
   tvms_namespace scope;  // of a tile primitive: T.warp.copy
 } tvms_call_args;
 

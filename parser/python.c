@@ -130,7 +130,7 @@ static tvms_value call_type_var(tvms_reader *reader, tvms_ref call) {
 static tvms_value call_op_get(tvms_reader *reader, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   return tvms_bind_method(reader, "name", "Op.get", call, args) ? args[0]
-                                                               : TVMS_UNKNOWN;
+                                                                : TVMS_UNKNOWN;
 }
 
 // tvm.tir.all(a, b, …), tvm.tir.any(…).

@@ -27,8 +27,8 @@ static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
     tvms_dtype dtype = indices[i]->dtype;
     bool integral = dtype.code == TVMS_INT || dtype.code == TVMS_UINT
                     || (dtype.code == TVMS_BOOL && reader->dialect < TVMS_DIALECT_25);
-    bool vector = dtype.lanes != 1 && i + 1 < count
-                  && reader->dialect >= TVMS_DIALECT_25;
+    bool vector =
+        dtype.lanes != 1 && i + 1 < count && reader->dialect >= TVMS_DIALECT_25;
     if (integral && !vector) continue;
     char buffer[TVMS_DTYPE_TEXT];
     tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));

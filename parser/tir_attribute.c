@@ -394,7 +394,8 @@ static tvms_node *offset_of(tvms_reader *reader, const tvms_buffer *buffer,
 static tvms_node *layout_offset(tvms_reader *reader, tvms_node *buffer,
                                 tvms_list indices, bool inner, tvms_ref call) {
   tvms_span span = tvms_span_of(reader, call);
-  tvms_node *element = tvms_load(reader, buffer, indices.items, indices.len, NULL, call);
+  tvms_node *element =
+      tvms_load(reader, buffer, indices.items, indices.len, NULL, call);
   if (!element) return NULL;
   tvms_node *offset = tvms_call_op(reader->unit, TVMS_DTYPE(INT, 32),
                                    TVMS_TIR_buffer_offset, &element, 1, span);
@@ -421,9 +422,8 @@ static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym n
   bool inner =
       name != TVMS_SYM_offset_of && !(args[1].kind == TVMS_VALUE_BOOL && !args[1].as.i);
   tvms_span span = tvms_span_of(reader, call);
-  tvms_node *offset = by_layout
-                          ? layout_offset(reader, node, indices, inner, call)
-                          : offset_of(reader, buffer, indices, inner, span);
+  tvms_node *offset = by_layout ? layout_offset(reader, node, indices, inner, call)
+                                : offset_of(reader, buffer, indices, inner, span);
   if (!offset) return failed(reader);
   tvms_value value = tvms_value_node(offset);
   if (name == TVMS_SYM_offset_of) {

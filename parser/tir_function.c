@@ -316,24 +316,60 @@ static void define_type_vars(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
-// TVM 0.26 prints a scalar parameter where an earlier buffer uses it, before its own
-// place: `A: T.Buffer(("m", n), strides=(n,)), m: T.int32, n: T.int32`. TVM cannot read
-// that back; here such parameters are known from the start.
-static void define_scalars(tvms_reader *reader, tvms_ref params) {
-  tvms_each_surf(reader->surface, ref, params) {
-    const tvms_surf param = *tvms_at(reader, ref);
-    tvms_dtype dtype;
-    if (!param.a || !param.b || tvms_lookup(reader, param.a)
-        || !param_dtype(reader, param.a, &dtype) || tvms_dtype_is_handle(dtype)) {
-      continue;
+static void define_scalars(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  tvms_dtype dtype;
+  switch (node.kind) {
+  case TVMS_SURF_NAME:
+    if (!tvms_lookup(reader, node.a) && param_dtype(reader, node.a, &dtype)
+        && !tvms_dtype_is_handle(dtype)) {
+      define_dim(reader, node.a, tvms_span_of(reader, ref));
     }
-    define_dim(reader, param.a, tvms_span_of(reader, ref));
+    break;
+  case TVMS_SURF_STRING: {
+    tvms_span inside;
+    if (!tvms_surf_string_inside(reader->surface, ref, &inside)) return;
+    tvms_ref expr = tvms_surface_parse_expression(reader->surface, inside);
+    if (expr) define_names(reader, expr);
+    break;
+  }
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST:
+    tvms_each_surf(reader->surface, item, node.a) {
+      define_scalars(reader, item);
+    }
+    break;
+  case TVMS_SURF_BINARY:
+    define_scalars(reader, node.a);
+    define_scalars(reader, node.b);
+    break;
+  default: break;
+  }
+}
+
+// TVM 0.26 prints scalar parameters before their own place, in what buffers say besides
+// their shapes, and quotes only the first use of a dim. It cannot read that back:
+// `A: T.Buffer((8, "m", m), strides=(n, m, 1)), m: T.int32, n: T.int32`.
+static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
+  const tvms_surf call = *tvms_at(reader, annotation);
+  if (call.kind != TVMS_SURF_CALL || !call.b) return;
+  const tvms_surf shape = *tvms_at(reader, call.b);
+  if (shape.kind == TVMS_SURF_TUPLE || shape.kind == TVMS_SURF_LIST) {
+    tvms_each_surf(reader->surface, item, shape.a) {
+      if (tvms_at(reader, item)->kind == TVMS_SURF_STRING) define_scalars(reader, item);
+    }
+  }
+  tvms_each_surf(reader->surface, argument, call.b) {
+    const tvms_surf node = *tvms_at(reader, argument);
+    if (node.kind != TVMS_SURF_KEYWORD) continue;
+    if (node.a == TVMS_SYM_strides || node.a == TVMS_SYM_elem_offset) {
+      define_scalars(reader, node.b);
+    }
   }
 }
 
 static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
-  if (reader->dialect == TVMS_DIALECT_26) define_scalars(reader, params);
   if (reader->dialect >= TVMS_DIALECT_27) {
     tvms_each_surf(reader->surface, ref, params) {
       const tvms_surf param = *tvms_at(reader, ref);
@@ -352,6 +388,7 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
       tvms_bind_name(reader, param.a, TVMS_UNKNOWN, span);
       continue;
     }
+    if (reader->dialect >= TVMS_DIALECT_26) define_ahead(reader, param.b);
     tvms_value annotation = read_annotation(reader, param.b);
     bind_param(reader, param.a, read_param(reader, param.a, annotation, param.b), span);
   }

@@ -93,6 +93,11 @@ static tvms_node *to_argument(tvms_reader *reader, tvms_value value, tvms_ref re
   }
   if (node && node->kind == TVMS_NODE_BUFFER_REGION
       && reader->dialect >= TVMS_DIALECT_26) {
+    if (reader->dialect >= TVMS_DIALECT_27) {
+      tvms_complain(reader, region_as_value, ref);
+      reader->failed = true;
+      return NULL;
+    }
     return tvms_region_load(reader, node, ref);
   }
   return tvms_to_expr(reader, value, ref);
@@ -234,9 +239,9 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   uint32_t from = rule == TVMS_RULE_FIRST || rule == TVMS_RULE_LLVM;
   if (!flat_arguments(reader, call, from, &args)) return failed(reader);
   if (rule == TVMS_RULE_LLVM && call->args[1].kind == TVMS_VALUE_INT) {
-    args.items[0] = tvms_int_imm_new(reader->unit, TVMS_DTYPE(UINT, 32),
-                                     call->args[1].as.i,
-                                     tvms_span_of(reader, call->refs[1]));
+    args.items[0] =
+        tvms_int_imm_new(reader->unit, TVMS_DTYPE(UINT, 32), call->args[1].as.i,
+                         tvms_span_of(reader, call->refs[1]));
   }
   if (!type_by_rule(reader, call, args, &type) || !check_float(reader, call, args)) {
     return failed(reader);

@@ -76,6 +76,82 @@ tvms_node *tvms_row_major(tvms_reader *reader, tvms_list shape) {
   return &layout->head;
 }
 
+// ---- Trainium -------------------------------------------------------------------------------
+
+enum { PARTITIONS = 128, BANK_ELEMENTS = 512, MOST_DIMS = 16 };
+
+typedef struct {
+  tvms_reader *reader;
+  tvms_node *iters[2 * MOST_DIMS];
+  uint32_t count;
+} iter_list;
+
+static void push_iter(iter_list *list, int64_t extent, int64_t stride,
+                      const char *axis) {
+  tvms_unit *unit = list->reader->unit;
+  tvms_sym name = tvms_symbol(list->reader->context, axis, strlen(axis));
+  list->iters[list->count++] = layout_iter(
+      list->reader, tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), extent, TVMS_NO_SPAN),
+      tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), stride, TVMS_NO_SPAN), name);
+}
+
+// A free dimension; in psum banks of 512 elements come first. False if they do not fit.
+static bool push_free(iter_list *list, int64_t extent, int64_t stride, bool psum) {
+  if (!psum) {
+    push_iter(list, extent, stride, "F");
+    return true;
+  }
+  if (stride % BANK_ELEMENTS == 0) {
+    push_iter(list, extent, stride / BANK_ELEMENTS, "Bank");
+    return true;
+  }
+  if (stride == 0 || BANK_ELEMENTS % stride != 0) return false;
+  int64_t in_bank = BANK_ELEMENTS / stride;
+  if (extent < in_bank) {
+    push_iter(list, extent, stride, "F");
+    return true;
+  }
+  if (extent % in_bank != 0) return false;
+  push_iter(list, extent / in_bank, 1, "Bank");
+  push_iter(list, in_bank, stride, "F");
+  return true;
+}
+
+// "PF", "FPF" …: which dimensions lie across partitions, and which along them.
+static tvms_node *trainium_layout(tvms_reader *reader, const char *axes,
+                                  tvms_list shape, bool psum) {
+  iter_list list = {.reader = reader};
+  int64_t dims[MOST_DIMS], free = 1, across = 1;
+  uint32_t partitioned = 0;
+  if (strlen(axes) != shape.len || shape.len > MOST_DIMS) return NULL;
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (shape.items[i]->kind != TVMS_NODE_INT_IMM) return NULL;
+    if (axes[i] != 'P' && axes[i] != 'F') return NULL;
+    dims[i] = tvms_as_int_imm(shape.items[i])->value;
+    if (axes[i] == 'F') free *= dims[i];
+    if (axes[i] == 'P') across *= dims[i];
+    partitioned += axes[i] == 'P';
+  }
+  bool split = partitioned == 1 && across > PARTITIONS;
+  if (across > PARTITIONS && (!split || across % PARTITIONS != 0)) return NULL;
+  int64_t outermost = free;
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (axes[i] == 'F') {
+      free /= dims[i] ? dims[i] : 1;
+      if (!push_free(&list, dims[i], free, psum)) return NULL;
+    } else if (split) {
+      if (!push_free(&list, across / PARTITIONS, outermost, psum)) return NULL;
+      push_iter(&list, PARTITIONS, 1, "P");
+    } else {
+      across /= dims[i] ? dims[i] : 1;
+      push_iter(&list, dims[i], across, "P");
+    }
+  }
+  tvms_tile_layout *layout = tvms_make(reader->unit, TILE_LAYOUT, TVMS_NO_SPAN);
+  layout->shard = tvms_list_copy(reader->unit, list.iters, list.count);
+  return &layout->head;
+}
+
 // ---- T.S[…], T.R[…] -------------------------------------------------------------------------
 
 tvms_value tvms_call_layout_part(tvms_reader *reader, const tvms_call_args *call) {
@@ -288,6 +364,15 @@ bool tvms_layout_argument(tvms_reader *reader, const tvms_call_args *call,
   if (layout.kind == TVMS_VALUE_STR) {
     const char *scope = tvms_text(reader->context, form->scope);
     bool trainium = strcmp(scope, "trn.sbuf") == 0 || strcmp(scope, "trn.psum") == 0;
+    bool is_default = layout.len == 7 && memcmp(layout.as.text, "default", 7) == 0;
+    if (trainium && !is_default) {
+      form->layout = trainium_layout(reader, layout.as.text, form->shape,
+                                     strcmp(scope, "trn.psum") == 0);
+      if (form->layout) return true;
+      tvms_wrong_type(reader, ref, "the layout of a buffer of Trainium",
+                      "a letter P or F for each dimension that fits", layout);
+      return false;
+    }
     if (trainium && !s_tir) {
       form->layout = tvms_object_none_new(reader->unit, tvms_span_of(reader, ref));
     }

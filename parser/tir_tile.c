@@ -63,6 +63,10 @@ static tvms_node *region_operand(tvms_reader *reader, const tvms_call_args *call
   if (buffer) return tvms_whole_region(reader, buffer, call->refs[i]);
   tvms_node *region = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
   if (region) return region;
+  // TVM prints a region of one element as that element.
+  bool element = tvms_value_node_of(value, TVMS_NODE_BUFFER_LOAD)
+                 && !(value.flags & TVMS_VALUE_SCALAR);
+  if (element) return tvms_to_region(reader, value, "this", call->refs[i]);
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_wrong_type(reader, call->refs[i],
                   tvms_text(reader->context, signature->params[i].name),
@@ -75,6 +79,19 @@ static tvms_node *axes_operand(tvms_reader *reader, tvms_value value, tvms_ref r
     value = tvms_value_items(TVMS_VALUE_TUPLE, tvms_keep_items(reader, &value, 1), 1);
   }
   return tvms_to_object(reader, value, ref);
+}
+
+// I.Op("tirx.tile.exp").
+tvms_value tvms_call_Op(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value name = call->args[0];
+  if (name.kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, call->refs[0], "this", "the name of an operator", name);
+    return failed(reader);
+  }
+  tvms_operator *op =
+      tvms_make(reader->unit, OPERATOR, tvms_span_of(reader, call->ref));
+  op->name = tvms_symbol(reader->context, name.as.text, name.len);
+  return tvms_value_node(&op->head);
 }
 
 // A primitive named in another one: "exp" is tirx.tile.exp.
@@ -143,7 +160,8 @@ static bool same_extents(tvms_reader *reader, tvms_list a, tvms_list b) {
 // Copies transfer between regions of the same shape; what TMA moves may differ.
 static bool check_copy(tvms_reader *reader, const tvms_call_args *call,
                        const tvms_tile_call *stmt) {
-  bool copies = call->row->name == TVMS_SYM_copy || call->row->name == TVMS_SYM_copy_async;
+  bool copies =
+      call->row->name == TVMS_SYM_copy || call->row->name == TVMS_SYM_copy_async;
   bool tma = stmt->dispatch.len > 4 && memcmp(stmt->dispatch.text, "tma_", 4) == 0;
   if (!copies || tma) return true;
   if (same_extents(reader, tvms_as_buffer_region(stmt->args.items[0])->region,

@@ -111,8 +111,8 @@ static tvms_node *inner_layout(tvms_node *layout) {
              : layout;
 }
 
-static tvms_node *rewrap(tvms_reader *reader, const tvms_node *layout,
-                         tvms_node *inner, int64_t per_element) {
+static tvms_node *rewrap(tvms_reader *reader, const tvms_node *layout, tvms_node *inner,
+                         int64_t per_element) {
   if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return inner;
   tvms_compose_layout *made = tvms_make(reader->unit, COMPOSE_LAYOUT, TVMS_NO_SPAN);
   const tvms_compose_layout *old = tvms_as_compose_layout((tvms_node *)layout);
@@ -157,9 +157,9 @@ static tvms_node *packed(tvms_reader *reader, tvms_node *layout, int64_t ratio) 
   }
   for (uint32_t i = 0; i + 1 < count; i++) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i]);
-    tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_FLOOR_DIV,
-                                          iter->stride, int32(reader, ratio),
-                                          TVMS_NO_SPAN);
+    tvms_node *stride =
+        tvms_build_binary(reader->unit, TVMS_NODE_FLOOR_DIV, iter->stride,
+                          int32(reader, ratio), TVMS_NO_SPAN);
     if (!stride) return NULL;
     shard.items[i] = iter_new(reader, iter->extent, stride, iter->axis);
   }
@@ -185,8 +185,8 @@ static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
   form.dtype = dtype;
   form.shape = tvms_list_copy(reader->unit, parent->shape.items, parent->shape.len);
   tvms_node **last = &form.shape.items[form.shape.len - 1];
-  tvms_value dim = tvms_apply_binary(reader, op, tvms_value_node(*last),
-                                     tvms_value_int(ratio), ref);
+  tvms_value dim =
+      tvms_apply_binary(reader, op, tvms_value_node(*last), tvms_value_int(ratio), ref);
   *last = tvms_to_expr(reader, dim, ref);
   if (!*last) return failed(reader);
   if (form.data) {
@@ -226,10 +226,10 @@ static void infer_dim(tvms_reader *reader, const tvms_buffer *parent, tvms_value
   for (uint32_t i = 0; i < parent->shape.len; i++) {
     whole[i] = tvms_value_node(parent->shape.items[i]);
   }
-  dims[at] = tvms_apply_binary(
-      reader, TVMS_OP_FLOOR_DIV,
-      product(reader, whole, parent->shape.len, UINT32_MAX, ref),
-      product(reader, dims, count, at, ref), ref);
+  dims[at] =
+      tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV,
+                        product(reader, whole, parent->shape.len, UINT32_MAX, ref),
+                        product(reader, dims, count, at, ref), ref);
 }
 
 // The parameter `layout` of a view; `fallback` if it is not given.
@@ -354,9 +354,8 @@ static bool group(tvms_reader *reader, tvms_list shard, tvms_list shape,
       if (count == MOST_DIMS) return false;
       int64_t take = left <= need ? left : need;
       if (left % take || need % take) return false;
-      tvms_node *stride =
-          tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
-                            int32(reader, left / take), TVMS_NO_SPAN);
+      tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
+                                            int32(reader, left / take), TVMS_NO_SPAN);
       parts[count++] = iter_new(reader, int32(reader, take), stride, iter->axis);
       left = left / take == 1 ? 0 : left / take;
       need /= take;
@@ -397,8 +396,8 @@ static tvms_value permute_by(tvms_reader *reader, const tvms_buffer *parent,
                              const uint32_t *dims, tvms_ref ref) {
   tvms_buffer_form form = form_of(parent);
   uint32_t count = parent->shape.len;
-  form.shape = (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, count),
-                           count};
+  form.shape =
+      (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, count), count};
   for (uint32_t i = 0; i < count; i++) {
     form.shape.items[i] = parent->shape.items[dims[i]];
   }
@@ -408,7 +407,8 @@ static tvms_value permute_by(tvms_reader *reader, const tvms_buffer *parent,
     return bad_view(reader, ref, "the buffer has no layout");
   }
   form.layout = permuted(reader, layout, parent->shape, dims);
-  if (!form.layout) return bad_view(reader, ref, "the layout does not follow the shape");
+  if (!form.layout)
+    return bad_view(reader, ref, "the layout does not follow the shape");
   return declare(reader, &form, ref);
 }
 
@@ -495,7 +495,8 @@ static const char *solve_sizes(tvms_reader *reader, pattern_side *left, tvms_lis
     for (uint32_t i = 0; i < left->count; i++) {
       pattern_axis *axis = &left->axes[i];
       if (axis->group != g) continue;
-      if (!size_of(reader, sizes, axis->name, ref, &axis->size)) return "a size is wrong";
+      if (!size_of(reader, sizes, axis->name, ref, &axis->size))
+        return "a size is wrong";
       if (!axis->size && open) return "more than one size in a group is open";
       if (axis->size)
         known *= axis->size;
@@ -529,7 +530,7 @@ static tvms_value rearrange(tvms_reader *reader, tvms_node *node, tvms_ref call)
   uint32_t order[MOST_DIMS];
   pattern_side left, right;
   const tvms_buffer *parent = tvms_as_buffer(node);
-  if (!tvms_bind_method(reader, "pattern, **sizes", "rearrange", call, args)) {
+  if (!tvms_bind_method(reader, "pattern_, **sizes", "rearrange", call, args)) {
     return failed(reader);
   }
   const char *text = args[0].kind == TVMS_VALUE_STR ? args[0].as.text : "";
@@ -574,7 +575,8 @@ static tvms_value partition(tvms_reader *reader, tvms_node *node, tvms_ref call)
       || !tvms_iterate(reader, args[0], call, &tiles)) {
     return failed(reader);
   }
-  bool fits = tiles.len == rank && 2 * rank <= MOST_DIMS && constants(parent->shape, whole);
+  bool fits =
+      tiles.len == rank && 2 * rank <= MOST_DIMS && constants(parent->shape, whole);
   for (uint32_t i = rank; fits && i > 0; i--) {
     int64_t count;
     if (!tvms_to_int(reader, tiles.items[i - 1], call, &count)) return failed(reader);
@@ -604,9 +606,10 @@ tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym nam
   case TVMS_SYM_rearrange: return rearrange(reader, buffer, call);
   case TVMS_SYM_partition: return partition(reader, buffer, call);
   default:
-    tvms_complain(reader, unknown_attribute, call,
-                  tvms_describe_value(reader, tvms_value_node(buffer)),
-                  tvms_text(reader->context, tvms_at(reader, tvms_at(reader, call)->a)->b));
+    tvms_complain(
+        reader, unknown_attribute, call,
+        tvms_describe_value(reader, tvms_value_node(buffer)),
+        tvms_text(reader->context, tvms_at(reader, tvms_at(reader, call)->a)->b));
     return failed(reader);
   }
 }

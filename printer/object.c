@@ -211,6 +211,17 @@ static void print_mapping(tvms_printer *p, const tvms_node *object) {
   tvms_print_pop(p);
 }
 
+void tvms_print_lambda(tvms_printer *p, const tvms_node *object) {
+  const tvms_index_map *map = tvms_as_index_map(object);
+  PUT(p, "lambda ");
+  uint32_t frame = push_lambda(p, object);
+  bool first = true;
+  print_lambda_vars(p, map->initial_indices, frame, &first);
+  PUT(p, ": ");
+  tvms_print_list(p, map->final_indices);
+  tvms_print_pop(p);
+}
+
 static void print_index_map(tvms_printer *p, const tvms_node *object) {
   tvms_print_t(p, "index_map(");
   print_mapping(p, object);

@@ -338,6 +338,8 @@ void tvms_print_allocated(tvms_printer *p, const tvms_node *buffer);
 void tvms_print_attr_args(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_tile_call(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt);
+// `lambda i, j: value` of an INDEX_MAP with one result.
+void tvms_print_lambda(tvms_printer *p, const tvms_node *object);
 void tvms_print_layout_value(tvms_printer *p, const tvms_node *layout);
 // What TVM has as one statement: the only item of a SEQ, the first one if the rest is its
 // body, or the SEQ itself.

@@ -192,9 +192,12 @@ static void print_tile_args(tvms_printer *p, const tvms_tile_call *call, bool *f
   }
   if (count == 2 && same_region(call->args.items[0], call->args.items[1])) count = 1;
   for (uint32_t i = 0; i < count; i++) {
+    const tvms_node *arg = call->args.items[i];
     tvms_print_comma(p, first);
-    if (call->args.items[i])
-      tvms_print_object(p, call->args.items[i]);
+    if (arg && arg->kind == TVMS_NODE_INDEX_MAP)
+      tvms_print_lambda(p, arg);
+    else if (arg)
+      tvms_print_object(p, arg);
     else
       PUT(p, "None");
   }
