@@ -93,11 +93,6 @@ static tvms_node *to_argument(tvms_reader *reader, tvms_value value, tvms_ref re
   }
   if (node && node->kind == TVMS_NODE_BUFFER_REGION
       && reader->dialect >= TVMS_DIALECT_26) {
-    if (reader->dialect >= TVMS_DIALECT_27) {
-      tvms_complain(reader, region_as_value, ref);
-      reader->failed = true;
-      return NULL;
-    }
     return tvms_region_load(reader, node, ref);
   }
   return tvms_to_expr(reader, value, ref);
