@@ -281,41 +281,6 @@ static tvms_value read_annotation(tvms_reader *reader, tvms_ref annotation) {
   return tvms_call_annotation(reader, value, annotation);
 }
 
-// A dim that is a TypeVar of the module becomes a variable of the function. (A parameter
-// of the same name hides it.)
-static void define_type_vars(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
-  switch (node.kind) {
-  case TVMS_SURF_NAME: {
-    const tvms_binding *binding = tvms_lookup(reader, node.a);
-    if (!binding || binding->value.kind != TVMS_VALUE_TYPE_VAR) return;
-    tvms_span span = tvms_span_of(reader, ref);
-    tvms_node *var = tvms_var_new(reader->unit, node.a, TVMS_DTYPE(INT, 64), span);
-    var->spare |= TVMS_SPARE_BOUND;
-    tvms_bind_name(reader, node.a, tvms_value_node(var), span);
-    break;
-  }
-  case TVMS_SURF_KEYWORD: define_type_vars(reader, node.b); break;
-  case TVMS_SURF_BINARY:
-    define_type_vars(reader, node.a);
-    define_type_vars(reader, node.b);
-    break;
-  case TVMS_SURF_UNARY: define_type_vars(reader, node.a); break;
-  case TVMS_SURF_CALL:
-    tvms_each_surf(reader->surface, argument, node.b) {
-      define_type_vars(reader, argument);
-    }
-    break;
-  case TVMS_SURF_TUPLE:
-  case TVMS_SURF_LIST:
-    tvms_each_surf(reader->surface, item, node.a) {
-      define_type_vars(reader, item);
-    }
-    break;
-  default: break;
-  }
-}
-
 static void define_scalars(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_at(reader, ref);
   tvms_dtype dtype;
@@ -370,12 +335,6 @@ static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
 
 static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
-  if (reader->dialect >= TVMS_DIALECT_27) {
-    tvms_each_surf(reader->surface, ref, params) {
-      const tvms_surf param = *tvms_at(reader, ref);
-      if (param.b) define_type_vars(reader, param.b);
-    }
-  }
   tvms_each_surf(reader->surface, ref, params) {
     const tvms_surf param = *tvms_at(reader, ref);
     if (!param.a) continue;  // bare * or /
