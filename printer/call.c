@@ -148,10 +148,13 @@ static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode o
     tvms_print_comma(p, &first);
     print_result_type(p, node);
   }
+  const tvms_node *expected = p->expected;
+  p->expected = NULL;
   for (uint32_t i = 0; i < call->args.len; i++) {
     tvms_print_comma(p, &first);
     tvms_print_object(p, call->args.items[i]);
   }
+  p->expected = expected;
   if (more && older) {
     tvms_print_comma(p, &first);
     tvms_print_put(p, more);
