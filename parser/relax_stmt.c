@@ -97,9 +97,10 @@ static void declare_symbol(tvms_reader *reader, tvms_sym name, tvms_node *var,
     reader->failed = true;
   }
   const tvms_binding *binding = tvms_lookup(reader, name);
-  const tvms_node *known = NULL;
+  tvms_node *known = NULL;
   if (binding && binding->value.kind == TVMS_VALUE_NODE) known = binding->value.as.node;
   if (known && known->kind == TVMS_NODE_VAR && !tvms_dtype_is_void(known->dtype)) {
+    known->flags |= var->flags & TVMS_FLAG_SIZE_VAR;
     if (tvms_dtype_same(known->dtype, var->dtype)) return;
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_complain(reader, symbol_dtype, target, tvms_text(reader->context, name),
