@@ -45,7 +45,7 @@ static tvms_node *TVMS_NULLABLE prim_of(op_call *call, tvms_value value, tvms_re
     call->reader->failed = true;
     return NULL;
   }
-  return tvms_to_relax(call->reader, value, ref);
+  return tvms_to_prim(call->reader, value, ref);
 }
 
 static tvms_node *TVMS_NULLABLE shape_of(op_call *call, tvms_value value, tvms_ref ref,

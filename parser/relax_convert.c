@@ -73,12 +73,11 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
   tvms_span span = tvms_span_of(reader, ref);
   switch ((int)value.kind) {
   case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
+  case TVMS_VALUE_BOOL:  // Python's True is the integer 1
   case TVMS_VALUE_INT: {
     tvms_node *number = tvms_build_int(unit, TVMS_DTYPE(INT, 64), value.as.i, span);
     return number ? tvms_relax_prim(reader, number) : NULL;
   }
-  case TVMS_VALUE_BOOL:
-    return tvms_relax_prim(reader, tvms_bool_imm_new(unit, value.as.i, span));
   case TVMS_VALUE_FLOAT: {
     tvms_node *number = tvms_build_float(unit, TVMS_DTYPE(FLOAT, 64), value.as.f, span);
     return number ? tvms_relax_prim(reader, number) : NULL;
@@ -99,6 +98,14 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
   tvms_wrong_type(reader, ref, "this", "a value of Relax", value);
   reader->failed = true;
   return NULL;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
+                                      tvms_ref ref) {
+  bool truth = value.kind == TVMS_VALUE_BOOL && reader->dialect >= TVMS_DIALECT_26;
+  if (!truth) return tvms_to_relax(reader, value, ref);
+  tvms_span span = tvms_span_of(reader, ref);
+  return tvms_relax_prim(reader, tvms_bool_imm_new(reader->unit, value.as.i, span));
 }
 
 // ---- Shapes ----

@@ -80,6 +80,9 @@ void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation);
 // A value of Relax from whatever can be one. NULL after a report or if unknown.
 tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
                                        tvms_ref ref);
+// A scalar: as above, but a bool stays one since 0.26.
+tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
+                                      tvms_ref ref);
 tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);
 // A shape: tuple or list of dimensions, or a value that is one.
 tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,

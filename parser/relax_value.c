@@ -288,7 +288,7 @@ tvms_value tvms_call_relax_shape(tvms_reader *reader, const tvms_call_args *call
 }
 
 tvms_value tvms_call_relax_prim_value(tvms_reader *reader, const tvms_call_args *call) {
-  return node_or_failed(reader, tvms_to_relax(reader, call->args[0], call->refs[0]));
+  return node_or_failed(reader, tvms_to_prim(reader, call->args[0], call->refs[0]));
 }
 
 tvms_value tvms_call_relax_str(tvms_reader *reader, const tvms_call_args *call) {
