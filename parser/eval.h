@@ -52,6 +52,7 @@ typedef enum {
   TVMS_VALUE_AXIS,      // sym: Axis.laneid
   TVMS_VALUE_PYTHON,    // text: a dotted name of Python, "tvm.tir"
   TVMS_VALUE_RELAX,  // items: what only parser/relax*.c understands; i tells it apart
+  TVMS_VALUE_STORED,  // stored: an object of the metadata section; parser/metadata.h
   TVMS_VALUE_COUNT,
 } tvms_value_kind;
 
@@ -74,6 +75,7 @@ typedef struct {
 typedef struct tvms_closure tvms_closure;  // eval_closure.h
 typedef struct tvms_frame tvms_frame;      // parser/tir.h
 typedef struct tvms_layout_spec tvms_layout_spec;
+typedef struct tvms_stored tvms_stored;    // parser/metadata.c
 typedef struct {
   tvms_value *receiver;
   tvms_sym name;
@@ -97,6 +99,7 @@ struct tvms_value {
     tvms_method *method;
     tvms_frame *frame;
     tvms_layout_spec *layout;
+    tvms_stored *stored;
   } as;
 };
 

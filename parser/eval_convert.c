@@ -42,6 +42,7 @@ static const char *const kind_texts[] = {
     [TVMS_VALUE_LAYOUT] = "a part of a layout",
     [TVMS_VALUE_AXIS] = "an axis",
     [TVMS_VALUE_RELAX] = "a name of R",
+    [TVMS_VALUE_STORED] = "an object of the metadata",
 };
 
 static const char *describe_node(tvms_reader *reader, const tvms_node *node) {

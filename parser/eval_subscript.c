@@ -1,5 +1,6 @@
 // `object[index]` of constants, annotations and values of TIR.
 #include "parser/eval_internal.h"
+#include "parser/metadata.h"
 #include "parser/tir.h"
 
 #include <string.h>
@@ -70,7 +71,8 @@ static tvms_value item_of(tvms_reader *reader, tvms_value object, tvms_value ind
   uint32_t at;
   if (!index_in(reader, index, object.len, ref, &at)) return TVMS_UNKNOWN;
   if (object.kind == TVMS_VALUE_STR) return tvms_value_text(object.as.text + at, 1);
-  return object.as.items[at];
+  tvms_value item = object.as.items[at];
+  return item.kind == TVMS_VALUE_STORED ? tvms_stored_value(reader, item, ref) : item;
 }
 
 static tvms_value entry_of(tvms_reader *reader, tvms_value dict, tvms_value key,

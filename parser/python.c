@@ -3,6 +3,7 @@
 
 #include "ir/fold.h"
 #include "parser/eval_internal.h"
+#include "parser/metadata.h"
 #include "parser/tir.h"
 
 #include <stdio.h>
@@ -168,6 +169,7 @@ static tvms_value call_as(tvms_reader *reader, tvms_sym name, tvms_ref call) {
 
 tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref call) {
   const char *path = callee.as.text;
+  if (strcmp(path, "tvm.ir.load_json") == 0) return tvms_load_metadata(reader, call);
   if (strcmp(path, "typing.TypeVar") == 0) return call_type_var(reader, call);
   if (strcmp(path, "tvm.tir.const") == 0 || strcmp(path, "tvm.tirx.const") == 0) {
     return call_const(reader, call);

@@ -7,7 +7,8 @@
 // The key under which an object stands, which is its type in TVM.
 static const char *type_key(const tvms_printer *p, const tvms_node *object) {
   switch (object->kind) {
-  case TVMS_NODE_CONSTANT: return "relax.expr.Constant";
+  case TVMS_NODE_CONSTANT:
+    return p->dialect >= TVMS_DIALECT_27 ? "ir.GenericConst" : "relax.expr.Constant";
   case TVMS_NODE_STRING_IMM:
     if (tvms_print_is_classic(p)) return "tir.StringImm";
     return p->dialect >= TVMS_DIALECT_27 ? "ir.StringImm" : "tirx.StringImm";
@@ -202,7 +203,7 @@ static uint32_t add_constant(graph *g, const tvms_constant *constant) {
                      NONE_NODE, constant->shape.len);
   end_node(g);
   uint32_t data = add_tensor(g, constant);
-  uint32_t number = begin_node(g, "relax.expr.Constant");
+  uint32_t number = begin_node(g, type_key(g->p, &constant->head));
   tvms_strbuf_printf(&g->text,
                      ",\n      \"data\": {\n        \"span\": %d,\n"
                      "        \"struct_info_\": %u,\n        \"data\": %u\n      }",
