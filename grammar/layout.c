@@ -39,6 +39,7 @@ void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *te
                       size_t size, uint32_t offset, bool nested) {
   memset(layout, 0, sizeof *layout);
   tvms_lexer_init(&layout->lexer, surface, text, size, offset);
+  layout->seen = layout->seen_line = offset;
   tvms_memory *memory = &surface->context->memory;
   tvms_push(memory, &layout->indents, ((tvms_indent){0}));
   tvms_push(memory, &layout->brackets, ((tvms_bracket){0}));
@@ -195,12 +196,24 @@ bool tvms_layout_is_level(const tvms_layout *layout, uint32_t column) {
   return false;
 }
 
-uint32_t tvms_layout_line(const tvms_layout *layout, uint32_t offset) {
+uint32_t tvms_layout_line(tvms_layout *layout, uint32_t offset) {
   const char *text = (const char *)layout->lexer.base;
-  while (offset > 0 && text[offset - 1] != '\n' && text[offset - 1] != '\r') {
-    offset--;
+  uint32_t line = offset;
+  if (offset >= layout->seen) {
+    // Forward from where the last question ended, so that long lines cost no more than
+    // their length, however many questions there are.
+    line = layout->seen_line;
+    for (uint32_t i = layout->seen; i < offset; i++) {
+      if (text[i] == '\n' || text[i] == '\r') line = i + 1;
+    }
+  } else {
+    while (line > 0 && text[line - 1] != '\n' && text[line - 1] != '\r') {
+      line--;
+    }
   }
-  return offset;
+  layout->seen = offset;
+  layout->seen_line = line;
+  return line;
 }
 
 uint32_t tvms_layout_column(const tvms_layout *layout, uint32_t line, uint32_t *first) {

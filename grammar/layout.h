@@ -57,6 +57,8 @@ typedef struct {
   bool begun;         // the logical line has given a token
   tvms_token first;   // first token of the logical line that has begun last
   tvms_token before;  // the same of the line before it
+  uint32_t seen;      // where tvms_layout_line was asked last, and what it said
+  uint32_t seen_line;
 } tvms_layout;
 
 // Reads `size` bytes at `text`. `nested`: an expression inside a string, line ends do not count.
@@ -79,7 +81,7 @@ void tvms_layout_restart(tvms_layout *layout, uint32_t line);
 void tvms_layout_silence(tvms_layout *layout);
 
 // Start of the physical line that holds `offset`; column of its first token.
-uint32_t tvms_layout_line(const tvms_layout *layout, uint32_t offset);
+uint32_t tvms_layout_line(tvms_layout *layout, uint32_t offset);
 uint32_t tvms_layout_column(const tvms_layout *layout, uint32_t line, uint32_t *first);
 
 // True if a line that begins in `column` belongs to an open block.

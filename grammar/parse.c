@@ -312,7 +312,7 @@ static bool may_begin_statement(char c) {
 
 // Inside brackets: does the line of the token look like a new statement, so that a bracket
 // before it was forgotten? It does if it stands in the column of an open block.
-static bool begins_statement(const parse *p, tvms_token token, uint32_t *line) {
+static bool begins_statement(parse *p, tvms_token token, uint32_t *line) {
   uint32_t depth = tvms_layout_depth(&p->layout);
   if (depth == 0 || token.kind == TVMS_TOK_END) return false;
   const tvms_bracket *open = &p->layout.brackets.items[depth];

@@ -100,9 +100,18 @@ tvms_place tvms_source_place(tvms_memory *memory, tvms_source *source, uint32_t 
   uint32_t begin = source->lines[low];
   // A byte order mark at the start of the text is not a column.
   if (begin == 0 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) begin = 3;
+  bool further = source->seen_column && source->seen_line == low
+                 && source->seen_offset <= offset && source->seen_offset >= begin;
+  if (further) {
+    column = source->seen_column;
+    begin = source->seen_offset;
+  }
   for (uint32_t i = begin; i < offset && i < source->size; i++) {
     column += ((unsigned char)source->text[i] & 0xC0) != 0x80;
   }
+  source->seen_line = low;
+  source->seen_offset = offset > begin ? offset : begin;
+  source->seen_column = column;
   return (tvms_place){low + 1, column};
 }
 

@@ -11,6 +11,11 @@ typedef struct {
   // Start of each line, made on first use by tvms_source_place.
   uint32_t *lines;
   uint32_t line_count;
+  // The last place that was asked for, so that going through a long line place by place
+  // takes time in proportion to its length.
+  uint32_t seen_line;  // index of `lines`; valid if seen_column is not 0
+  uint32_t seen_offset;
+  uint32_t seen_column;
 } tvms_source;
 
 // A place for people: both 1-based, the column counted in characters (code points).
