@@ -250,6 +250,9 @@ void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame);
 // A.view(…), A.local(…), A.permute(…): a declared buffer over the data of another.
 tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                             tvms_ref call);
+// A.sub[…], A.tile(…)[…], A.chunk(…)[…].
+tvms_value tvms_view_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
+                               tvms_ref ref);
 // Declares `buffer` over `data`.
 void tvms_emit_decl(tvms_reader *reader, tvms_node *buffer, tvms_node *data,
                     tvms_ref ref);

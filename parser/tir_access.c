@@ -381,8 +381,8 @@ tvms_value tvms_tir_subscript(tvms_reader *reader, tvms_value object, tvms_value
                               tvms_ref ref) {
   switch (object.kind) {
   case TVMS_VALUE_CALLABLE: return call_by_subscript(reader, object, index, ref);
-  case TVMS_VALUE_LAYOUT:
-  case TVMS_VALUE_METHOD: return tvms_layout_subscript(reader, object, index, ref);
+  case TVMS_VALUE_LAYOUT: return tvms_layout_subscript(reader, object, index, ref);
+  case TVMS_VALUE_METHOD: return tvms_view_subscript(reader, object, index, ref);
   case TVMS_VALUE_NAMESPACE:
   case TVMS_VALUE_OPERATOR: return tvms_spelled_subscript(reader, object, index, ref);
   case TVMS_VALUE_NODE: break;

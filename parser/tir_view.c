@@ -1,5 +1,7 @@
 // Views of buffers (0.25 on): A.view(…), A.local(…), A.permute(…), A.rearrange(…). Each
 // declares a buffer over the data of another, with a layout that shows the same elements.
+#include "parser/tir_view.h"
+
 #include "ir/fold.h"
 #include "parser/eval_internal.h"
 #include "parser/tir_layout.h"
@@ -12,7 +14,7 @@ static tvms_value failed(tvms_reader *reader) {
   return TVMS_UNKNOWN;
 }
 
-static tvms_value bad_view(tvms_reader *reader, tvms_ref ref, const char *why) {
+tvms_value tvms_bad_view(tvms_reader *reader, tvms_ref ref, const char *why) {
   tvms_complain(reader, bad_view, ref, why);
   return failed(reader);
 }
@@ -24,7 +26,7 @@ static tvms_sym scope_of(const tvms_buffer *buffer) {
 }
 
 // The form of a view: what it shares with its parent.
-static tvms_buffer_form form_of(const tvms_buffer *parent) {
+tvms_buffer_form tvms_view_form(const tvms_buffer *parent) {
   tvms_buffer_form form = {.dtype = parent->element,
                            .align = parent->align,
                            .layout = parent->layout,
@@ -41,8 +43,8 @@ static tvms_buffer_form form_of(const tvms_buffer *parent) {
   return form;
 }
 
-static tvms_value declare(tvms_reader *reader, const tvms_buffer_form *form,
-                          tvms_ref ref) {
+tvms_value tvms_view_declare(tvms_reader *reader, const tvms_buffer_form *form,
+                             tvms_ref ref) {
   tvms_node *buffer = tvms_buffer_make(reader, form, ref);
   tvms_emit_decl(reader, buffer, form->data, ref);
   return tvms_value_node(buffer);
@@ -60,7 +62,7 @@ static tvms_list int_list(tvms_reader *reader, const int64_t *values, uint32_t c
   return list;
 }
 
-static bool constant(const tvms_node *node, int64_t *value) {
+bool tvms_view_constant(const tvms_node *node, int64_t *value) {
   if (!node || node->kind != TVMS_NODE_INT_IMM) return false;
   *value = tvms_as_int_imm(node)->value;
   return true;
@@ -68,17 +70,15 @@ static bool constant(const tvms_node *node, int64_t *value) {
 
 static bool constants(tvms_list list, int64_t *values) {
   for (uint32_t i = 0; i < list.len; i++) {
-    if (!constant(list.items[i], &values[i])) return false;
+    if (!tvms_view_constant(list.items[i], &values[i])) return false;
   }
   return true;
 }
 
 // ---- Layouts --------------------------------------------------------------------------------
 
-enum { MOST_DIMS = 32 };
-
-static tvms_node *iter_new(tvms_reader *reader, tvms_node *extent, tvms_node *stride,
-                           tvms_sym axis) {
+tvms_node *tvms_view_iter(tvms_reader *reader, tvms_node *extent, tvms_node *stride,
+                          tvms_sym axis) {
   tvms_layout_iter *iter = tvms_make(reader->unit, LAYOUT_ITER, TVMS_NO_SPAN);
   iter->extent = extent;
   iter->stride = stride;
@@ -105,14 +105,14 @@ static tvms_node *tile_layout(tvms_reader *reader, tvms_list shard, tvms_list re
 }
 
 // The tile layout in a layout, and that again around another one.
-static tvms_node *inner_layout(tvms_node *layout) {
+tvms_node *tvms_view_inner(tvms_node *layout) {
   return layout->kind == TVMS_NODE_COMPOSE_LAYOUT
              ? tvms_as_compose_layout(layout)->tile_layout
              : layout;
 }
 
-static tvms_node *rewrap(tvms_reader *reader, const tvms_node *layout, tvms_node *inner,
-                         int64_t per_element) {
+tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
+                            tvms_node *inner, int64_t per_element) {
   if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return inner;
   tvms_compose_layout *made = tvms_make(reader->unit, COMPOSE_LAYOUT, TVMS_NO_SPAN);
   const tvms_compose_layout *old = tvms_as_compose_layout((tvms_node *)layout);
@@ -126,7 +126,7 @@ static tvms_node *rewrap(tvms_reader *reader, const tvms_node *layout, tvms_node
 
 // Elements become `ratio` narrower ones each.
 static tvms_node *unpacked(tvms_reader *reader, tvms_node *layout, int64_t ratio) {
-  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
+  const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
   uint32_t count = tile->shard.len;
   tvms_list shard = {tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1),
                      count + 1};
@@ -135,23 +135,24 @@ static tvms_node *unpacked(tvms_reader *reader, tvms_node *layout, int64_t ratio
     tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
                                           int32(reader, ratio), TVMS_NO_SPAN);
     if (!stride) return NULL;
-    shard.items[i] = iter_new(reader, iter->extent, stride, iter->axis);
+    shard.items[i] = tvms_view_iter(reader, iter->extent, stride, iter->axis);
   }
-  shard.items[count] = iter_new(reader, int32(reader, ratio), int32(reader, 1),
-                                tvms_symbol(reader->context, "m", 1));
-  return rewrap(reader, layout, tile_layout(reader, shard, tile->replica, tile->offset),
-                __builtin_ctzll((unsigned long long)ratio));
+  shard.items[count] = tvms_view_iter(reader, int32(reader, ratio), int32(reader, 1),
+                                      tvms_symbol(reader->context, "m", 1));
+  return tvms_view_rewrap(reader, layout,
+                          tile_layout(reader, shard, tile->replica, tile->offset),
+                          __builtin_ctzll((unsigned long long)ratio));
 }
 
 // `ratio` elements become one; NULL if the innermost ones do not lie together.
 static tvms_node *packed(tvms_reader *reader, tvms_node *layout, int64_t ratio) {
-  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
+  const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
   uint32_t count = tile->shard.len;
   if (!count) return NULL;
   tvms_list shard = {tvms_arena_array(&reader->unit->arena, tvms_node *, count), count};
   const tvms_layout_iter *last = tvms_as_layout_iter(tile->shard.items[count - 1]);
   int64_t extent;
-  if (!tvms_is_int_value(last->stride, 1) || !constant(last->extent, &extent)
+  if (!tvms_is_int_value(last->stride, 1) || !tvms_view_constant(last->extent, &extent)
       || extent % ratio || !is_memory_axis(reader, last->axis)) {
     return NULL;
   }
@@ -161,24 +162,25 @@ static tvms_node *packed(tvms_reader *reader, tvms_node *layout, int64_t ratio) 
         tvms_build_binary(reader->unit, TVMS_NODE_FLOOR_DIV, iter->stride,
                           int32(reader, ratio), TVMS_NO_SPAN);
     if (!stride) return NULL;
-    shard.items[i] = iter_new(reader, iter->extent, stride, iter->axis);
+    shard.items[i] = tvms_view_iter(reader, iter->extent, stride, iter->axis);
   }
-  shard.items[count - 1] =
-      iter_new(reader, int32(reader, extent / ratio), int32(reader, 1), last->axis);
-  return rewrap(reader, layout, tile_layout(reader, shard, tile->replica, tile->offset),
-                -__builtin_ctzll((unsigned long long)ratio));
+  shard.items[count - 1] = tvms_view_iter(reader, int32(reader, extent / ratio),
+                                          int32(reader, 1), last->axis);
+  return tvms_view_rewrap(reader, layout,
+                          tile_layout(reader, shard, tile->replica, tile->offset),
+                          -__builtin_ctzll((unsigned long long)ratio));
 }
 
 // ---- view -----------------------------------------------------------------------------------
 
 static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
                             tvms_dtype dtype, tvms_ref ref) {
-  tvms_buffer_form form = form_of(parent);
+  tvms_buffer_form form = tvms_view_form(parent);
   tvms_value offset = tvms_value_node(parent->elem_offset);
   int from = parent->element.bits, to = dtype.bits;
   bool wider = to > from;
   if (!from || !to || (wider ? to % from : from % to) || !parent->shape.len) {
-    return bad_view(reader, ref, "one dtype must be a multiple of the other");
+    return tvms_bad_view(reader, ref, "one dtype must be a multiple of the other");
   }
   int64_t ratio = wider ? to / from : from / to;
   tvms_surf_op op = wider ? TVMS_OP_FLOOR_DIV : TVMS_OP_MUL;
@@ -197,9 +199,10 @@ static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
   if (laid_out && ratio > 1) {
     form.layout = wider ? packed(reader, form.layout, ratio)
                         : unpacked(reader, form.layout, ratio);
-    if (!form.layout) return bad_view(reader, ref, "the layout cannot be packed so");
+    if (!form.layout)
+      return tvms_bad_view(reader, ref, "the layout cannot be packed so");
   }
-  return declare(reader, &form, ref);
+  return tvms_view_declare(reader, &form, ref);
 }
 
 static tvms_value product(tvms_reader *reader, const tvms_value *dims, uint32_t count,
@@ -245,17 +248,21 @@ static bool read_layout(tvms_reader *reader, tvms_value value, tvms_ref ref,
   return false;
 }
 
-static tvms_value view_as(tvms_reader *reader, const tvms_buffer *parent,
-                          tvms_value *dims, uint32_t count, tvms_value layout,
-                          tvms_ref ref) {
-  tvms_buffer_form form = form_of(parent);
+tvms_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
+                        tvms_value *dims, uint32_t count, tvms_value layout,
+                        tvms_ref ref) {
+  tvms_buffer_form form = tvms_view_form(parent);
   if (!read_layout(reader, layout, ref, &form.layout)) return failed(reader);
   if (layout.kind == TVMS_VALUE_NONE) infer_dim(reader, parent, dims, count, ref);
+  // The layout stays that of the parent, also where that is implied by its shape.
+  if (!form.layout && !reader->tir->s_tir) {
+    form.layout = tvms_row_major(reader, parent->shape);
+  }
   if (!tvms_to_exprs(reader, tvms_value_items(TVMS_VALUE_TUPLE, dims, count), ref,
                      &form.shape)) {
     return failed(reader);
   }
-  return declare(reader, &form, ref);
+  return tvms_view_declare(reader, &form, ref);
 }
 
 static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
@@ -272,7 +279,7 @@ static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
     return cast_view(reader, parent, dtype, call);
   }
   tvms_value *dims = tvms_keep_items(reader, args[0].as.items, args[0].len);
-  return view_as(reader, parent, dims, args[0].len, args[1], call);
+  return tvms_view_as(reader, parent, dims, args[0].len, args[1], call);
 }
 
 // ---- local ----------------------------------------------------------------------------------
@@ -280,7 +287,7 @@ static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
 // Elements that one thread holds, and the span from the first to the last of them.
 static bool storage_of(tvms_reader *reader, tvms_node *layout, int64_t *size,
                        int64_t *span) {
-  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
+  const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
   *size = *span = 1;
   const tvms_list lists[] = {tile->shard, tile->replica};
   for (size_t k = 0; k < 2; k++) {
@@ -288,7 +295,8 @@ static bool storage_of(tvms_reader *reader, tvms_node *layout, int64_t *size,
       const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
       int64_t extent, stride;
       if (!is_memory_axis(reader, iter->axis)) continue;
-      if (!constant(iter->extent, &extent) || !constant(iter->stride, &stride)) {
+      if (!tvms_view_constant(iter->extent, &extent)
+          || !tvms_view_constant(iter->stride, &stride)) {
         return false;
       }
       if (k == 0) *size *= extent;
@@ -304,7 +312,7 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   if (!tvms_bind_method(reader, "*shape, layout=None", "local", call, args)) {
     return failed(reader);
   }
-  tvms_buffer_form form = form_of(parent);
+  tvms_buffer_form form = tvms_view_form(parent);
   tvms_node *layout = parent->layout;
   if (!layout && !reader->tir->s_tir) layout = tvms_row_major(reader, parent->shape);
   if (layout && layout->kind == TVMS_NODE_OBJECT_NONE) layout = NULL;
@@ -314,11 +322,11 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   if (args[0].len) {
     if (!tvms_to_exprs(reader, args[0], call, &form.shape)) return failed(reader);
   } else if (!layout || !storage_of(reader, layout, &size, &span)) {
-    return bad_view(reader, call, "the layout does not tell how much there is");
+    return tvms_bad_view(reader, call, "the layout does not tell how much there is");
   } else {
     form.shape = int_list(reader, form.layout ? &size : &span, 1);
   }
-  return declare(reader, &form, call);
+  return tvms_view_declare(reader, &form, call);
 }
 
 // ---- permute --------------------------------------------------------------------------------
@@ -326,16 +334,16 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
 // The parts of a layout that make up each dimension: `ends[i]` is where the parts of
 // dimension i end. Parts are split where dimensions meet inside one. False if that cannot
 // be told.
-static bool group(tvms_reader *reader, tvms_list shard, tvms_list shape,
-                  tvms_node **parts, uint32_t *ends) {
+bool tvms_view_group(tvms_reader *reader, tvms_list shard, tvms_list shape,
+                     tvms_node **parts, uint32_t *ends) {
   uint32_t at = 0, count = 0;
   const tvms_layout_iter *iter = NULL;
   int64_t left = 0;  // of the extent of `iter`
   for (uint32_t i = 0; i < shape.len; i++) {
     int64_t need;
-    if (!constant(shape.items[i], &need)) {
+    if (!tvms_view_constant(shape.items[i], &need)) {
       // A symbolic dimension is one whole part.
-      if (left || at == shard.len || count == MOST_DIMS) return false;
+      if (left || at == shard.len || count == TVMS_VIEW_DIMS) return false;
       parts[count++] = shard.items[at++];
       ends[i] = count;
       continue;
@@ -345,26 +353,26 @@ static bool group(tvms_reader *reader, tvms_list shard, tvms_list shape,
       if (!left) {
         if (at == shard.len) return false;
         iter = tvms_as_layout_iter(shard.items[at++]);
-        if (!constant(iter->extent, &left)) return false;
+        if (!tvms_view_constant(iter->extent, &left)) return false;
         if (left == 1 && need > 1) {
           left = 0;
           continue;
         }
       }
-      if (count == MOST_DIMS) return false;
+      if (count == TVMS_VIEW_DIMS) return false;
       int64_t take = left <= need ? left : need;
       if (left % take || need % take) return false;
       tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
                                             int32(reader, left / take), TVMS_NO_SPAN);
-      parts[count++] = iter_new(reader, int32(reader, take), stride, iter->axis);
+      parts[count++] = tvms_view_iter(reader, int32(reader, take), stride, iter->axis);
       left = left / take == 1 ? 0 : left / take;
       need /= take;
       if (need == 1) break;
     }
     if (count == begin) {
-      if (count == MOST_DIMS) return false;
-      parts[count++] = iter_new(reader, int32(reader, 1), int32(reader, 1),
-                                tvms_symbol(reader->context, "m", 1));
+      if (count == TVMS_VIEW_DIMS) return false;
+      parts[count++] = tvms_view_iter(reader, int32(reader, 1), int32(reader, 1),
+                                      tvms_symbol(reader->context, "m", 1));
     }
     ends[i] = count;
   }
@@ -373,13 +381,14 @@ static bool group(tvms_reader *reader, tvms_list shard, tvms_list shape,
 
 static tvms_node *permuted(tvms_reader *reader, tvms_node *layout, tvms_list shape,
                            const uint32_t *dims) {
-  const tvms_tile_layout *tile = tvms_as_tile_layout(inner_layout(layout));
-  tvms_node *parts[MOST_DIMS];
-  uint32_t ends[MOST_DIMS];
-  if (shape.len > MOST_DIMS || !group(reader, tile->shard, shape, parts, ends)) {
+  const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
+  tvms_node *parts[TVMS_VIEW_DIMS];
+  uint32_t ends[TVMS_VIEW_DIMS];
+  if (shape.len > TVMS_VIEW_DIMS
+      || !tvms_view_group(reader, tile->shard, shape, parts, ends)) {
     return NULL;
   }
-  tvms_node *ordered[MOST_DIMS];
+  tvms_node *ordered[TVMS_VIEW_DIMS];
   uint32_t count = 0;
   for (uint32_t i = 0; i < shape.len; i++) {
     uint32_t begin = dims[i] ? ends[dims[i] - 1] : 0;
@@ -388,13 +397,13 @@ static tvms_node *permuted(tvms_reader *reader, tvms_node *layout, tvms_list sha
     }
   }
   tvms_list shard = tvms_list_copy(reader->unit, ordered, count);
-  return rewrap(reader, layout, tile_layout(reader, shard, tile->replica, tile->offset),
-                0);
+  return tvms_view_rewrap(reader, layout,
+                          tile_layout(reader, shard, tile->replica, tile->offset), 0);
 }
 
-static tvms_value permute_by(tvms_reader *reader, const tvms_buffer *parent,
+tvms_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,
                              const uint32_t *dims, tvms_ref ref) {
-  tvms_buffer_form form = form_of(parent);
+  tvms_buffer_form form = tvms_view_form(parent);
   uint32_t count = parent->shape.len;
   form.shape =
       (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, count), count};
@@ -404,21 +413,21 @@ static tvms_value permute_by(tvms_reader *reader, const tvms_buffer *parent,
   tvms_node *layout = parent->layout;
   if (!layout && !reader->tir->s_tir) layout = tvms_row_major(reader, parent->shape);
   if (!layout || layout->kind == TVMS_NODE_OBJECT_NONE) {
-    return bad_view(reader, ref, "the buffer has no layout");
+    return tvms_bad_view(reader, ref, "the buffer has no layout");
   }
   form.layout = permuted(reader, layout, parent->shape, dims);
   if (!form.layout)
-    return bad_view(reader, ref, "the layout does not follow the shape");
-  return declare(reader, &form, ref);
+    return tvms_bad_view(reader, ref, "the layout does not follow the shape");
+  return tvms_view_declare(reader, &form, ref);
 }
 
 static tvms_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
-  uint32_t dims[MOST_DIMS];
+  uint32_t dims[TVMS_VIEW_DIMS];
   uint64_t seen = 0;
   if (!tvms_bind_method(reader, "*dims", "permute", call, args)) return failed(reader);
-  bool sound = args[0].len == parent->shape.len && args[0].len <= MOST_DIMS;
+  bool sound = args[0].len == parent->shape.len && args[0].len <= TVMS_VIEW_DIMS;
   for (uint32_t i = 0; sound && i < args[0].len; i++) {
     int64_t dim;
     if (!tvms_to_int(reader, args[0].as.items[i], call, &dim)) return failed(reader);
@@ -427,140 +436,8 @@ static tvms_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
     if (sound) seen |= UINT64_C(1) << dim;
     dims[i] = (uint32_t)dim;
   }
-  if (!sound) return bad_view(reader, call, "each dimension must be given once");
-  return permute_by(reader, parent, dims, call);
-}
-
-// ---- rearrange ------------------------------------------------------------------------------
-
-// One axis of a pattern: "a (b c) -> …".
-typedef struct {
-  tvms_sym name;
-  uint32_t group;
-  int64_t size;  // 0: not known yet
-} pattern_axis;
-
-typedef struct {
-  pattern_axis axes[MOST_DIMS];
-  uint32_t count;
-  uint32_t groups;
-} pattern_side;
-
-static bool parse_side(tvms_reader *reader, const char *text, size_t len,
-                       pattern_side *side) {
-  *side = (pattern_side){.count = 0};
-  bool open = false;
-  for (size_t i = 0; i < len;) {
-    if (text[i] == ' ') {
-      i++;
-    } else if (text[i] == '(' && !open) {
-      open = true;
-      i++;
-    } else if (text[i] == ')' && open) {
-      open = false;
-      side->groups++;
-      i++;
-    } else {
-      size_t begin = i;
-      while (i < len && text[i] != ' ' && text[i] != '(' && text[i] != ')') {
-        i++;
-      }
-      if (side->count == MOST_DIMS || i == begin) return false;
-      side->axes[side->count++] = (pattern_axis){
-          tvms_symbol(reader->context, text + begin, i - begin), side->groups, 0};
-      if (!open) side->groups++;
-    }
-  }
-  return !open;
-}
-
-static bool size_of(tvms_reader *reader, tvms_value sizes, tvms_sym name, tvms_ref ref,
-                    int64_t *size) {
-  const char *text = tvms_text(reader->context, name);
-  for (uint32_t i = 0; i + 1 < sizes.len; i += 2) {
-    if (strcmp(sizes.as.items[i].as.text, text) != 0) continue;
-    return tvms_to_int(reader, sizes.as.items[i + 1], ref, size) && *size > 0;
-  }
-  *size = 0;
-  return true;
-}
-
-// Sizes of the axes on the left, from the shape.
-static const char *solve_sizes(tvms_reader *reader, pattern_side *left, tvms_list shape,
-                               tvms_value sizes, tvms_ref ref) {
-  for (uint32_t g = 0; g < left->groups; g++) {
-    int64_t whole, known = 1;
-    pattern_axis *open = NULL;
-    if (!constant(shape.items[g], &whole)) return "the shape is symbolic";
-    for (uint32_t i = 0; i < left->count; i++) {
-      pattern_axis *axis = &left->axes[i];
-      if (axis->group != g) continue;
-      if (!size_of(reader, sizes, axis->name, ref, &axis->size))
-        return "a size is wrong";
-      if (!axis->size && open) return "more than one size in a group is open";
-      if (axis->size)
-        known *= axis->size;
-      else
-        open = axis;
-    }
-    if (whole % known || (!open && whole != known)) {
-      return "the sizes do not multiply to the dimension";
-    }
-    if (open) open->size = whole / known;
-  }
-  return NULL;
-}
-
-static bool find_axes(const pattern_side *left, pattern_side *right, uint32_t *order) {
-  if (left->count != right->count) return false;
-  for (uint32_t i = 0; i < right->count; i++) {
-    uint32_t k = 0;
-    while (k < left->count && left->axes[k].name != right->axes[i].name) {
-      k++;
-    }
-    if (k == left->count) return false;
-    order[i] = k;
-    right->axes[i].size = left->axes[k].size;
-  }
-  return true;
-}
-
-static tvms_value rearrange(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS], dims[MOST_DIMS];
-  uint32_t order[MOST_DIMS];
-  pattern_side left, right;
-  const tvms_buffer *parent = tvms_as_buffer(node);
-  if (!tvms_bind_method(reader, "pattern_, **sizes", "rearrange", call, args)) {
-    return failed(reader);
-  }
-  const char *text = args[0].kind == TVMS_VALUE_STR ? args[0].as.text : "";
-  const char *arrow = strstr(text, "->");
-  if (!arrow || !parse_side(reader, text, (size_t)(arrow - text), &left)
-      || !parse_side(reader, arrow + 2, strlen(arrow + 2), &right)
-      || left.groups != parent->shape.len) {
-    return bad_view(reader, call, "the pattern does not fit the buffer");
-  }
-  const char *wrong = solve_sizes(reader, &left, parent->shape, args[1], call);
-  if (wrong) return bad_view(reader, call, wrong);
-  if (!find_axes(&left, &right, order)) {
-    return bad_view(reader, call, "both sides of the pattern must have the same axes");
-  }
-  for (uint32_t i = 0; i < left.count; i++) {
-    dims[i] = tvms_value_int(left.axes[i].size);
-  }
-  tvms_value value = view_as(reader, parent, dims, left.count, TVMS_NOTHING, call);
-  if (!tvms_value_is_known(value)) return value;
-  value = permute_by(reader, tvms_as_buffer(value.as.node), order, call);
-  if (!tvms_value_is_known(value)) return value;
-  for (uint32_t g = 0; g < right.groups; g++) {
-    int64_t size = 1;
-    for (uint32_t i = 0; i < right.count; i++) {
-      if (right.axes[i].group == g) size *= right.axes[i].size;
-    }
-    dims[g] = tvms_value_int(size);
-  }
-  return view_as(reader, tvms_as_buffer(value.as.node), dims, right.groups,
-                 TVMS_NOTHING, call);
+  if (!sound) return tvms_bad_view(reader, call, "each dimension must be given once");
+  return tvms_view_permute(reader, parent, dims, call);
 }
 
 // ---- partition ------------------------------------------------------------------------------
@@ -569,14 +446,15 @@ static tvms_value partition(tvms_reader *reader, tvms_node *node, tvms_ref call)
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
   uint32_t rank = parent->shape.len;
-  int64_t whole[MOST_DIMS], shape[MOST_DIMS], strides[MOST_DIMS], stride = 1;
+  int64_t whole[TVMS_VIEW_DIMS], shape[TVMS_VIEW_DIMS], strides[TVMS_VIEW_DIMS],
+      stride = 1;
   tvms_items tiles;
   if (!tvms_bind_method(reader, "*, num_tiles", "partition", call, args)
       || !tvms_iterate(reader, args[0], call, &tiles)) {
     return failed(reader);
   }
-  bool fits =
-      tiles.len == rank && 2 * rank <= MOST_DIMS && constants(parent->shape, whole);
+  bool fits = tiles.len == rank && 2 * rank <= TVMS_VIEW_DIMS
+              && constants(parent->shape, whole);
   for (uint32_t i = rank; fits && i > 0; i--) {
     int64_t count;
     if (!tvms_to_int(reader, tiles.items[i - 1], call, &count)) return failed(reader);
@@ -588,12 +466,12 @@ static tvms_value partition(tvms_reader *reader, tvms_node *node, tvms_ref call)
     strides[i - 1] = stride * (whole[i - 1] / count);
     stride *= whole[i - 1];
   }
-  if (!fits) return bad_view(reader, call, "the tiles do not divide the shape");
-  tvms_buffer_form form = form_of(parent);
+  if (!fits) return tvms_bad_view(reader, call, "the tiles do not divide the shape");
+  tvms_buffer_form form = tvms_view_form(parent);
   form.shape = int_list(reader, shape, 2 * rank);
   form.strides = int_list(reader, strides, 2 * rank);
   form.layout = NULL;
-  return declare(reader, &form, call);
+  return tvms_view_declare(reader, &form, call);
 }
 
 tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
@@ -603,8 +481,10 @@ tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym nam
   case TVMS_SYM_view: return view(reader, buffer, call);
   case TVMS_SYM_local: return local(reader, buffer, call);
   case TVMS_SYM_permute: return permute(reader, buffer, call);
-  case TVMS_SYM_rearrange: return rearrange(reader, buffer, call);
+  case TVMS_SYM_rearrange: return tvms_view_rearrange(reader, buffer, call);
   case TVMS_SYM_partition: return partition(reader, buffer, call);
+  case TVMS_SYM_tile:
+  case TVMS_SYM_chunk: return tvms_view_indexer(reader, buffer, name, call);
   default:
     tvms_complain(
         reader, unknown_attribute, call,
