@@ -282,9 +282,23 @@ static void write_from(tvms_writer *w, const tvms_surf *node) {
   tvms_write_brackets(w, &b, 0);
 }
 
+// A target needs no parentheses around its tuple if that fits the line.
+static void write_target(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  const tvms_surf *node = &w->nodes[ref];
+  bool tuple = node->kind == TVMS_SURF_TUPLE && (node->flags & TVMS_SURF_PAREN)
+               && !node->parens && node->a && w->nodes[node->a].next;
+  if (tuple && !(node->flags & TVMS_SURF_COMMA) && w->comment_at >= node->end) {
+    size_t len = w->out->len;
+    w->limit = w->width > tail ? w->width - tail : 0;
+    if (tvms_write_flat_list(w, node->a)) return;
+    w->out->len = len;
+  }
+  tvms_write_value(w, ref, tail);
+}
+
 static void write_assign(tvms_writer *w, const tvms_surf *node) {
   for (tvms_ref target = node->a; target; target = w->nodes[target].next) {
-    tvms_write_value(w, target, 4);
+    write_target(w, target, 4);
     word(w, " = ");
   }
   tvms_write_value(w, node->b, 0);
@@ -454,7 +468,7 @@ static void write_for(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   const tvms_surf *suites = &w->nodes[node->c];
   word(w, "for ");
-  tvms_write_value(w, node->a, 4);
+  write_target(w, node->a, 4);
   word(w, " in ");
   tvms_write_value(w, node->b, 1);
   write_loop_end(w, ref, w->nodes[node->b].end, suites->a, suites->b, end);
@@ -472,7 +486,10 @@ static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
   bool several = node->a != last;
   bool open = node->flags & TVMS_SURF_COMMA || (several && w->comment_at < header);
   w->limit = w->width - 1;
-  if (open || !tvms_write_flat_list(w, node->a)) {
+  bool single = !several && !open && !w->nodes[last].b;
+  if (single) {
+    tvms_write_value(w, w->nodes[last].a, 1);
+  } else if (open || !tvms_write_flat_list(w, node->a)) {
     w->out->len = here;
     tvms_bracketed b = {.open = "(",
                         .shut = ")",
@@ -483,10 +500,8 @@ static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
                         .no_middle = several};
     if (several || open)
       tvms_write_brackets(w, &b, 1);
-    else if (w->nodes[last].b)
-      tvms_write_item(w, last, 1);
     else
-      tvms_write_value(w, w->nodes[last].a, 1);
+      tvms_write_item(w, last, 1);
   }
   write_suite(w, ref, header, node->b, end);
 }

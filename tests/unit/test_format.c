@@ -89,6 +89,12 @@ Test(format, regions_that_are_switched_off_are_copied) {
                 "# fmt: off\nx  =  1\n# fmt: on\ny = 2\nz  =  3  # fmt: skip\n");
 }
 
+Test(format, parentheses_around_a_whole_go) {
+  expect_format(
+      "(a, b) = (c)\nfor (d, e) in (f): g\nwith (h): i\nassert (j), (k)\n(l)\n",
+      "a, b = c\nfor d, e in f:\n    g\nwith h:\n    i\nassert j, k\n(l)\n");
+}
+
 Test(format, a_header_that_is_skipped_keeps_its_text) {
   expect_format("if  a :  # fmt: skip\n  x  =  1\nelse :# fmt: skip\n  y\n",
                 "if  a :  # fmt: skip\n    x = 1\nelse :  # fmt: skip\n    y\n");
