@@ -9,6 +9,7 @@
 typedef struct {
   tvms_context *context;
   const tvms_prim_func *function;
+  bool opaque_loads;  // an index that is loaded itself makes a load opaque
   TVMS_VEC(const tvms_buffer_load *) loads;  // of the block at hand
   const tvms_store *store;
   tvms_op_pattern pattern;
@@ -44,12 +45,19 @@ static bool is_broadcast(tvms_list store, const tvms_buffer_load *load) {
   return true;
 }
 
+typedef struct {
+  const judge *judge;
+  tvms_list store;
+} foreign;
+
 static tvms_walk_step find_foreign(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
-  const tvms_list *store = self;
-  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  const foreign *f = self;
+  if (node->kind == TVMS_NODE_BUFFER) {
+    return f->judge->opaque_loads ? TVMS_WALK_STOP : TVMS_WALK_SKIP;
+  }
   if (node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
-  return stands_in(node, *store) ? TVMS_WALK_ON : TVMS_WALK_STOP;
+  return stands_in(node, f->store) ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
 // Only variables that are indices of the store stand in those of the load.
@@ -57,7 +65,8 @@ static bool is_injective(judge *j, tvms_list store, const tvms_buffer_load *load
   for (uint32_t i = 0; i < store.len; i++) {
     if (store.items[i]->kind != TVMS_NODE_VAR) return false;
   }
-  tvms_visitor visitor = {.self = &store, .enter = find_foreign};
+  foreign f = {j, store};
+  tvms_visitor visitor = {.self = &f, .enter = find_foreign};
   for (uint32_t i = 0; i < load->indices.len; i++) {
     if (!tvms_walk(&j->context->memory, load->indices.items[i], &visitor)) return false;
   }
@@ -220,8 +229,11 @@ static tvms_walk_step find_blocks(void *self, tvms_node *node, tvms_field_role r
   return TVMS_WALK_SKIP;
 }
 
-tvms_op_pattern tvms_pattern_of(tvms_context *context, const tvms_node *function) {
+tvms_op_pattern tvms_pattern_of(tvms_context *context, tvms_dialect dialect,
+                                const tvms_node *function) {
   judge j = {.context = context, .function = tvms_as_prim_func(function)};
+  // Buffers are variables of TIR from 0.26 on, and foreign ones in an index.
+  j.opaque_loads = dialect >= TVMS_DIALECT_26;
   tvms_visitor visitor = {.self = &j, .enter = find_blocks};
   tvms_walk(&context->memory, j.function->body, &visitor);
   tvms_vec_free(&context->memory, &j.loads);

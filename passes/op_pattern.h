@@ -14,7 +14,8 @@ typedef enum {
   TVMS_PATTERN_OPAQUE = 8,
 } tvms_op_pattern;
 
-// Judges a PRIM_FUNC by its blocks, as TVM does.
-tvms_op_pattern tvms_pattern_of(tvms_context *context, const tvms_node *function);
+// Judges a PRIM_FUNC by its blocks, as TVM of that release does.
+tvms_op_pattern tvms_pattern_of(tvms_context *context, tvms_dialect dialect,
+                                const tvms_node *function);
 
 #endif

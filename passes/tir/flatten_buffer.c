@@ -22,7 +22,7 @@ static tvms_node *build(tvms_scoped *scoped, tvms_node_kind kind, tvms_node *a,
   return tvms_build_binary(scoped->unit, kind, a, b, TVMS_NO_SPAN);
 }
 
-// Products of the dimensions of each group.
+// Elements that each group of dimensions spans.
 static tvms_list flat_shape(tvms_scoped *scoped, const tvms_buffer *buffer) {
   tvms_stmt_vec dims = {0};
   tvms_memory *memory = &scoped->unit->context->memory;
@@ -33,7 +33,14 @@ static tvms_list flat_shape(tvms_scoped *scoped, const tvms_buffer *buffer) {
       product = NULL;
     }
     tvms_node *dim = buffer->shape.items[i];
-    product = product ? build(scoped, TVMS_NODE_MUL, product, dim) : dim;
+    if (!product && buffer->strides.len) {
+      // The first stride of a group spans what is inside it.
+      product = build(scoped, TVMS_NODE_MUL, buffer->strides.items[i], dim);
+    } else if (!product) {
+      product = dim;
+    } else if (!buffer->strides.len) {
+      product = build(scoped, TVMS_NODE_MUL, product, dim);
+    }
   }
   if (!product) {
     product = tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
@@ -80,6 +87,49 @@ static tvms_node *flat_buffer(tvms_scoped *scoped, tvms_node *node) {
   return flat;
 }
 
+// Sums of loop variables times constants, and their quotients and remainders: what TVM's
+// iterator maps understand. Other places keep the form in which they were put together.
+static tvms_walk_step find_other(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  (void)self;
+  switch (node->kind) {
+  case TVMS_NODE_VAR:
+  case TVMS_NODE_INT_IMM:
+  case TVMS_NODE_ADD:
+  case TVMS_NODE_SUB:
+  case TVMS_NODE_CAST: return TVMS_WALK_ON;
+  case TVMS_NODE_MUL: {
+    const tvms_binary *product = tvms_as_binary(node);
+    bool constant = tvms_is_int_imm(product->a) || tvms_is_int_imm(product->b)
+                    || product->b->kind == TVMS_NODE_VAR;
+    return constant ? TVMS_WALK_ON : TVMS_WALK_STOP;
+  }
+  case TVMS_NODE_FLOOR_DIV:
+  case TVMS_NODE_FLOOR_MOD:
+    return tvms_is_int_imm(tvms_as_binary(node)->b) ? TVMS_WALK_ON : TVMS_WALK_STOP;
+  default: return TVMS_WALK_STOP;
+  }
+}
+
+static tvms_node *simplify_place(tvms_scoped *scoped, tvms_node *place) {
+  tvms_visitor visitor = {.enter = find_other};
+  bool affine = tvms_walk(&scoped->unit->context->memory, place, &visitor);
+  return affine && !scoped->conditions ? tvms_simplify(scoped->analyzer, place) : place;
+}
+
+// Elements from one step along dimension `dim` to the next, inside its group.
+static tvms_node *stride_of(tvms_scoped *scoped, const tvms_buffer *buffer,
+                            uint32_t dim) {
+  if (buffer->strides.len) return buffer->strides.items[dim];
+  tvms_node *stride = NULL;
+  for (uint32_t i = buffer->shape.len; i > dim + 1; i--) {
+    if (begins_group(buffer, i)) stride = NULL;
+    tvms_node *size = buffer->shape.items[i - 1];
+    stride = stride ? build(scoped, TVMS_NODE_MUL, size, stride) : size;
+  }
+  return begins_group(buffer, dim + 1) ? NULL : stride;
+}
+
 // The place of an element in each group of dimensions.
 static tvms_list flat_indices(tvms_scoped *scoped, const tvms_buffer *buffer,
                               tvms_list indices) {
@@ -88,16 +138,13 @@ static tvms_list flat_indices(tvms_scoped *scoped, const tvms_buffer *buffer,
   tvms_node *place = NULL;
   for (uint32_t i = 0; i < indices.len; i++) {
     if (place && begins_group(buffer, i)) {
-      tvms_push(memory, &places, tvms_simplify(scoped->analyzer, place));
+      tvms_push(memory, &places, simplify_place(scoped, place));
       place = NULL;
     }
-    tvms_node *index = indices.items[i];
-    if (buffer->strides.len) {
-      index = build(scoped, TVMS_NODE_MUL, index, buffer->strides.items[i]);
-    } else if (place) {
-      place = build(scoped, TVMS_NODE_MUL, place, buffer->shape.items[i]);
-    }
-    place = place ? build(scoped, TVMS_NODE_ADD, place, index) : index;
+    tvms_node *stride = stride_of(scoped, buffer, i);
+    tvms_node *step = indices.items[i];
+    if (stride) step = build(scoped, TVMS_NODE_MUL, step, stride);
+    place = place ? build(scoped, TVMS_NODE_ADD, place, step) : step;
   }
   if (!place) {
     place = tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
@@ -105,7 +152,7 @@ static tvms_list flat_indices(tvms_scoped *scoped, const tvms_buffer *buffer,
   if (!is_zero(buffer->elem_offset) && scoped->unit->dialect >= TVMS_DIALECT_25) {
     place = build(scoped, TVMS_NODE_ADD, place, buffer->elem_offset);
   }
-  tvms_push(memory, &places, tvms_simplify(scoped->analyzer, place));
+  tvms_push(memory, &places, simplify_place(scoped, place));
   tvms_list result = tvms_list_copy(scoped->unit, places.items, places.len);
   tvms_vec_free(memory, &places);
   return result;
@@ -177,6 +224,25 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
   return copy;
 }
 
+// Where T.if_then_else decides whether an element is read at all.
+static tvms_node *flatten_call(tvms_rewriter *rewriter, tvms_node *node) {
+  tvms_scoped *scoped = rewriter->self;
+  if (tvms_called_op(node) != TVMS_TIR_if_then_else) return TVMS_REWRITE_BELOW;
+  tvms_list old = tvms_as_call(node)->args;
+  tvms_list args = tvms_list_copy(scoped->unit, old.items, old.len);
+  bool same = true;
+  for (uint32_t i = 0; i < args.len; i++) {
+    scoped->conditions += i > 0;
+    args.items[i] = tvms_rewrite(rewriter, old.items[i]);
+    scoped->conditions -= i > 0;
+    same &= args.items[i] == old.items[i];
+  }
+  if (same) return node;
+  tvms_node *copy = tvms_node_copy(scoped->unit, node);
+  tvms_as_call(copy)->args = args;
+  return copy;
+}
+
 static tvms_node *keep_buffer(tvms_rewriter *rewriter, tvms_node *node) {
   (void)rewriter;
   return node;
@@ -190,6 +256,7 @@ static void setup(tvms_scoped *scoped) {
   rewriter->enter[TVMS_NODE_DECL_BUFFER] = flatten_declare;
   rewriter->enter[TVMS_NODE_ALLOCATE] = flatten_allocate;
   rewriter->enter[TVMS_NODE_BUFFER] = keep_buffer;
+  rewriter->enter[TVMS_NODE_CALL] = flatten_call;
 }
 
 // From 0.24 on the body gets a view even of a parameter that is flat already.
@@ -217,7 +284,7 @@ static tvms_node *end(tvms_scoped *scoped, tvms_prim_func *function, tvms_node *
     declare->buffer = flat;
     tvms_push(memory, &stmts, &declare->head);
   }
-  tvms_stmt_push(memory, &stmts, body);
+  tvms_stmt_push_last(memory, &stmts, body);
   return tvms_stmt_seq(scoped->unit, &stmts, body->span);
 }
 

@@ -6,6 +6,7 @@
 // become attributes. TVM: s_tir.transform.LowerOpaqueBlock.
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "ir/walk.h"
 #include "passes/tir/stmts.h"
 
 #include <string.h>
@@ -55,9 +56,67 @@ static tvms_node *without_pragmas(tvms_unit *unit, tvms_node *annotations) {
   return tvms_map_count(kept) ? kept : NULL;
 }
 
+// [buffer, axis, factor, offset] of an annotation; the buffer is one of those written.
+typedef struct {
+  const tvms_node *buffer;
+  tvms_node *entry;
+} alignment;
+
+typedef struct {
+  tvms_memory *memory;
+  TVMS_VEC(alignment) aligned;
+} collector;
+
+static tvms_walk_step collect_alignment(void *self, tvms_node *node,
+                                        tvms_field_role role) {
+  (void)role;
+  collector *c = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_BLOCK) return TVMS_WALK_ON;
+  const tvms_block *block = tvms_as_block(node);
+  const tvms_node *notes = tvms_map_get(block->annotations, "buffer_dim_align");
+  tvms_list entries = {NULL, 0};
+  if (notes && notes->kind == TVMS_NODE_OBJECT_ARRAY) {
+    entries = tvms_as_object_array(notes)->items;
+  }
+  for (uint32_t i = 0; i < entries.len; i++) {
+    if (entries.items[i]->kind != TVMS_NODE_OBJECT_ARRAY) continue;
+    tvms_list parts = tvms_as_object_array(entries.items[i])->items;
+    int64_t at;
+    if (parts.len != 4 || !tvms_object_as_int(parts.items[0], &at)) continue;
+    if (at < 0 || at >= block->writes.len) continue;
+    const tvms_node *buffer = tvms_as_buffer_region(block->writes.items[at])->buffer;
+    tvms_push(c->memory, &c->aligned, ((alignment){buffer, entries.items[i]}));
+  }
+  return TVMS_WALK_ON;
+}
+
+// The alignments of one buffer, their index replaced by -1; NULL if it has none.
+static tvms_node *alignments_of(tvms_unit *unit, const collector *c,
+                                const tvms_node *buffer) {
+  tvms_stmt_vec entries = {0};
+  for (uint32_t i = 0; i < c->aligned.len; i++) {
+    if (c->aligned.items[i].buffer != buffer) continue;
+    tvms_list parts = tvms_as_object_array(c->aligned.items[i].entry)->items;
+    tvms_node *own[4];
+    memcpy(own, parts.items, sizeof own);
+    own[0] = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), -1, TVMS_NO_SPAN);
+    tvms_push(&unit->context->memory, &entries,
+              tvms_object_array_new(unit, own, 4, TVMS_NO_SPAN));
+  }
+  tvms_node *result = NULL;
+  if (entries.len) {
+    result = tvms_object_array_new(unit, entries.items, entries.len, TVMS_NO_SPAN);
+  }
+  tvms_vec_free(&unit->context->memory, &entries);
+  return result;
+}
+
 // T.alloc_buffer with what TVM notes about the buffer.
-static void allocate(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_node *node) {
+static void allocate(tvms_unit *unit, const collector *c, tvms_stmt_vec *stmts,
+                     tvms_node *node) {
   tvms_memory *memory = &unit->context->memory;
+  tvms_node *aligned = alignments_of(unit, c, node);
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (unit->dialect >= TVMS_DIALECT_24) {
     tvms_alloc_buffer *alloc = tvms_make(unit, ALLOC_BUFFER, node->span);
@@ -66,6 +125,7 @@ static void allocate(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_node *node) {
     tvms_node *address = tvms_object_array_new(
         unit, buffer->allocated_addr.items, buffer->allocated_addr.len, TVMS_NO_SPAN);
     tvms_node *notes = tvms_map_with(unit, NULL, "buffer_allocated_addr", address);
+    if (aligned) notes = tvms_map_with(unit, notes, "buffer_dim_align", aligned);
     alloc->annotations = tvms_map_with(unit, notes, "buffer_data_alignment", align);
     alloc->buffer = node;
     tvms_push(memory, stmts, &alloc->head);
@@ -76,6 +136,9 @@ static void allocate(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_node *node) {
   alloc->condition = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   alloc->var = buffer->data;
   alloc->element = buffer->element;
+  if (aligned) {
+    alloc->annotations = tvms_map_with(unit, NULL, "buffer_dim_align", aligned);
+  }
   tvms_decl_buffer *declare = tvms_make(unit, DECL_BUFFER, node->span);
   declare->buffer = node;
   tvms_push(memory, stmts, &alloc->head);
@@ -95,9 +158,9 @@ static tvms_node *lower_block(tvms_rewriter *rewriter, tvms_node *node) {
   }
   tvms_stmt_vec stmts = {0};
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
-    allocate(unit, &stmts, block->alloc_buffers.items[i]);
+    allocate(unit, rewriter->self, &stmts, block->alloc_buffers.items[i]);
   }
-  tvms_stmt_push(&unit->context->memory, &stmts, body);
+  tvms_stmt_push_last(&unit->context->memory, &stmts, body);
   body = tvms_stmt_seq(unit, &stmts, node->span);
   tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
   return add_pragmas(unit, block->annotations, zero, body);
@@ -163,12 +226,21 @@ static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   return add_pragmas(unit, loop->annotations, loop->var, result);
 }
 
-static void setup(tvms_rewriter *rewriter) {
-  rewriter->leave[TVMS_NODE_BLOCK_REALIZE] = lower_block;
-  rewriter->enter[TVMS_NODE_FOR] = enter_loop;
-  rewriter->leave[TVMS_NODE_FOR] = leave_loop;
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  collector c = {.memory = &run->context->memory};
+  tvms_visitor visitor = {.self = &c, .enter = collect_alignment};
+  tvms_walk(c.memory, function, &visitor);
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, &c);
+  rewriter.leave[TVMS_NODE_BLOCK_REALIZE] = lower_block;
+  rewriter.enter[TVMS_NODE_FOR] = enter_loop;
+  rewriter.leave[TVMS_NODE_FOR] = leave_loop;
+  tvms_node *changed = tvms_rewrite(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
+  tvms_vec_free(c.memory, &c.aligned);
+  return changed;
 }
 
 void tvms_pass_lower_opaque_block(tvms_pass_run *run) {
-  tvms_rewrite_prim_funcs(run, setup);
+  tvms_change_functions(run, TVMS_NODE_PRIM_FUNC, change);
 }

@@ -94,7 +94,12 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_list old = tvms_as_seq(node)->stmts;
   tvms_stmt_vec stmts = {0};
   for (uint32_t i = 0; i < old.len; i++) {
-    if (!tvms_stmt_is_none(old.items[i])) tvms_stmt_push(memory, &stmts, old.items[i]);
+    if (tvms_stmt_is_none(old.items[i])) continue;
+    if (i + 1 == old.len) {
+      tvms_stmt_push_last(memory, &stmts, old.items[i]);
+    } else {
+      tvms_stmt_push(memory, &stmts, old.items[i]);
+    }
   }
   while (stmts.len && stmts.items[stmts.len - 1]->kind == TVMS_NODE_ATTR_STMT) {
     tvms_node *value = tvms_as_attr_stmt(stmts.items[stmts.len - 1])->value;

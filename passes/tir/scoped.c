@@ -19,7 +19,9 @@ static tvms_node *enter_for(tvms_rewriter *rewriter, tvms_node *node) {
 static tvms_node *rewrite_under(tvms_scoped *scoped, tvms_node *condition,
                                 tvms_node *stmt) {
   tvms_scope_mark mark = tvms_analyzer_enter(scoped->analyzer, condition);
+  scoped->conditions++;
   tvms_node *result = tvms_rewrite(&scoped->rewriter, stmt);
+  scoped->conditions--;
   tvms_analyzer_leave(scoped->analyzer, mark);
   return result;
 }

@@ -11,6 +11,7 @@ typedef struct {
   tvms_analyzer *analyzer;
   tvms_unit *unit;
   tvms_node_map buffers;  // of the pass: old buffer → new one
+  uint32_t conditions;    // open ones around what is being rewritten
   void *self;             // of the pass
 } tvms_scoped;
 

@@ -25,6 +25,18 @@ static tvms_memory *memory_of(simplifier *s) {
 
 static tvms_node *visit(simplifier *s, tvms_node *node, tvms_field_role role);
 
+// The list with every item visited; the same items if none changed.
+static tvms_list visit_list(simplifier *s, tvms_list old, tvms_field_role role) {
+  tvms_list new = old;
+  for (uint32_t i = 0; i < old.len; i++) {
+    tvms_node *item = old.items[i] ? visit(s, old.items[i], role) : NULL;
+    if (item == old.items[i]) continue;
+    if (new.items == old.items) new = tvms_list_copy(s->unit, old.items, old.len);
+    new.items[i] = item;
+  }
+  return new;
+}
+
 // The node with every part visited; a copy if one of them changed.
 static tvms_node *visit_parts(simplifier *s, tvms_node *node) {
   const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
@@ -39,13 +51,7 @@ static tvms_node *visit_parts(simplifier *s, tvms_node *node) {
       if (result == node) result = tvms_node_copy(s->unit, node);
       *(tvms_node **)(void *)((char *)result + field->offset) = new;
     } else if (field->type == TVMS_TYPE_LIST) {
-      tvms_list old = *(tvms_list *)(void *)place, new = old;
-      for (uint32_t j = 0; j < old.len; j++) {
-        tvms_node *item = old.items[j] ? visit(s, old.items[j], field->role) : NULL;
-        if (item == old.items[j]) continue;
-        if (new.items == old.items) new = tvms_list_copy(s->unit, old.items, old.len);
-        new.items[j] = item;
-      }
+      tvms_list old = *(tvms_list *)(void *)place, new = visit_list(s, old, field->role);
       if (new.items == old.items) continue;
       if (result == node) result = tvms_node_copy(s->unit, node);
       *(tvms_list *)(void *)((char *)result + field->offset) = new;
@@ -106,18 +112,19 @@ static tvms_node *visit_if(simplifier *s, tvms_node *node) {
   return copy;
 }
 
+// The predicate holds inside the block and stays as it is. Ranges of block variables are
+// not used, as in TVM: the block says what it binds them to.
 static tvms_node *visit_realize(simplifier *s, tvms_node *node) {
   const tvms_block_realize *realize = tvms_as_block_realize(node);
-  const tvms_block *block = tvms_as_block(realize->block);
-  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
-    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
-    const tvms_range *dom = tvms_as_range(iter->dom);
-    tvms_analyzer_bind_range(s->analyzer, iter->var, dom->min, dom->extent);
-  }
+  tvms_list values = visit_list(s, realize->iter_values, TVMS_ROLE_USE);
   tvms_scope_mark mark = tvms_analyzer_enter(s->analyzer, realize->predicate);
-  tvms_node *result = visit_parts(s, node);
+  tvms_node *block = visit(s, realize->block, TVMS_ROLE_USE);
   tvms_analyzer_leave(s->analyzer, mark);
-  return result;
+  if (block == realize->block && values.items == realize->iter_values.items) return node;
+  tvms_node *copy = tvms_node_copy(s->unit, node);
+  tvms_as_block_realize(copy)->iter_values = values;
+  tvms_as_block_realize(copy)->block = block;
+  return copy;
 }
 
 static bool same_places(tvms_list a, tvms_list b) {
@@ -170,7 +177,11 @@ static tvms_node *visit_seq(simplifier *s, tvms_node *node) {
     tvms_node *stmt = visit(s, old.items[i], TVMS_ROLE_USE);
     same &= stmt == old.items[i];
     if (stmt != old.items[i] && tvms_stmt_is_none(stmt)) continue;
-    tvms_stmt_push(memory_of(s), &stmts, stmt);
+    if (i + 1 == old.len) {
+      tvms_stmt_push_last(memory_of(s), &stmts, stmt);
+    } else {
+      tvms_stmt_push(memory_of(s), &stmts, stmt);
+    }
   }
   if (!same) return tvms_stmt_seq(s->unit, &stmts, node->span);
   tvms_vec_free(memory_of(s), &stmts);

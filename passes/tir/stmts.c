@@ -4,14 +4,31 @@
 #include "ir/clone.h"
 #include "ir/walk.h"
 
-void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
+static bool opens_scope(const tvms_node *stmt) {
+  return stmt->kind == TVMS_NODE_ATTR_STMT || stmt->kind == TVMS_NODE_ALLOCATE
+         || stmt->kind == TVMS_NODE_ALLOCATE_CONST
+         || stmt->kind == TVMS_NODE_BUFFER_REALIZE;
+}
+
+void tvms_stmt_push_last(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
   if (stmt->kind != TVMS_NODE_SEQ) {
     tvms_push(memory, stmts, stmt);
     return;
   }
   tvms_list inner = tvms_as_seq(stmt)->stmts;
-  for (uint32_t i = 0; i < inner.len; i++)
-    tvms_push(memory, stmts, inner.items[i]);
+  for (uint32_t i = 0; i < inner.len; i++) tvms_push(memory, stmts, inner.items[i]);
+}
+
+void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
+  if (stmt->kind == TVMS_NODE_SEQ) {
+    tvms_list inner = tvms_as_seq(stmt)->stmts;
+    for (uint32_t i = 0; i < inner.len; i++) {
+      if (!opens_scope(inner.items[i])) continue;
+      tvms_push(memory, stmts, stmt);
+      return;
+    }
+  }
+  tvms_stmt_push_last(memory, stmts, stmt);
 }
 
 tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_span span) {
@@ -29,8 +46,13 @@ tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_span span) 
 
 tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) {
   tvms_stmt_vec stmts = {0};
-  tvms_stmt_push(&unit->context->memory, &stmts, first);
-  tvms_stmt_push(&unit->context->memory, &stmts, second);
+  // An attribute that comes first takes in what follows.
+  if (opens_scope(first)) {
+    tvms_push(&unit->context->memory, &stmts, first);
+  } else {
+    tvms_stmt_push(&unit->context->memory, &stmts, first);
+  }
+  tvms_stmt_push_last(&unit->context->memory, &stmts, second);
   return tvms_stmt_seq(unit, &stmts, first->span);
 }
 

@@ -13,8 +13,12 @@ typedef struct {
   uint32_t cap;
 } tvms_stmt_vec;
 
-// Appends a statement, or the statements of a sequence.
+// Appends a statement, or the statements of a sequence. A sequence that opens a scope of
+// its own (an attribute holds for the rest of it) stays one statement.
 void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt);
+
+// As tvms_stmt_push for the last statement: nothing follows that a scope could take in.
+void tvms_stmt_push_last(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt);
 
 // The sequence of these statements, or the only one; the vector is emptied.
 tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_span span);
