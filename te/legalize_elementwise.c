@@ -25,9 +25,19 @@ static tvms_tir_opcode rounding(const tvms_te *te) {
 
 static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,
                          tvms_node *no) {
-  return condition && yes && no
-             ? tvms_select_raw(te->unit, condition, yes, no, TVMS_NO_SPAN)
-             : NULL;
+  return tvms_te_select(te, condition, yes, no);
+}
+
+static tvms_node *abs_of(tvms_te *te, tvms_node *x) {
+  if (tvms_dtype_is_real(x->dtype)) return tvms_build_abs(te->unit, x, TVMS_NO_SPAN);
+  tvms_node *negative = tvms_build_neg(te->unit, x, TVMS_NO_SPAN);
+  return select(te, BUILD2(GE, x, CONST(0)), x, negative);
+}
+
+// Integers have no power in TVM.
+static tvms_node *power(tvms_te *te, tvms_node *a, tvms_node *b) {
+  bool real = tvms_dtype_is_real(a->dtype) || tvms_dtype_is_real(b->dtype);
+  return real ? call2(te, TVMS_TIR_pow, a, b) : NULL;
 }
 
 static tvms_node *sign_of(tvms_te *te, tvms_node *x) {
@@ -217,9 +227,9 @@ bool tvms_legalize_softplus(tvms_legal *legal) {
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_shape(tensor), "i");
   tvms_node *x = tvms_te_load(te, tensor, stage.axes.items, stage.shape.len);
-  tvms_node *scaled = BUILD2(MUL, x, CONST(beta));
+  tvms_node *scaled = BUILD2(MUL, CONST(beta), x);
   tvms_node *sum = BUILD2(ADD, CONST(1), tvms_te_call(te, TVMS_TIR_exp, scaled));
-  tvms_node *soft = BUILD2(MUL, tvms_te_call(te, TVMS_TIR_log, sum), CONST(1.0 / beta));
+  tvms_node *soft = BUILD2(MUL, CONST(1.0 / beta), tvms_te_call(te, TVMS_TIR_log, sum));
   tvms_node *y = select(te, BUILD2(GT, scaled, CONST(threshold)), x, soft);
   return tvms_legal_give(legal, tvms_te_close(&stage, "compute", y));
 }
@@ -238,7 +248,12 @@ bool tvms_legalize_where(tvms_legal *legal) {
   for (uint32_t i = 0; i < 3; i++) {
     args[i] = tvms_te_broadcast_load(te, args[i], shape, stage.axes.items);
   }
-  tvms_node *zero = tvms_te_const(te, args[0]->dtype, 0);
-  tvms_node *y = select(te, BUILD2(NE, args[0], zero), args[1], args[2]);
+  tvms_dtype wide = TVMS_DTYPE(INT, 64);
+  tvms_node *chosen = args[0];
+  if (tvms_dtype_is_bool(chosen->dtype)) {
+    chosen = tvms_build_cast(te->unit, wide, chosen, TVMS_NO_SPAN);
+  }
+  tvms_node *zero = tvms_te_const(te, chosen->dtype, 0);
+  tvms_node *y = select(te, BUILD2(NE, chosen, zero), args[1], args[2]);
   return tvms_legal_give(legal, tvms_te_close(&stage, "T_where", y));
 }

@@ -14,7 +14,9 @@ static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_nod
 
 static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,
                          tvms_node *no) {
-  return tvms_select_raw(te->unit, condition, yes, no, TVMS_NO_SPAN);
+  return condition && yes && no
+             ? tvms_select_raw(te->unit, condition, yes, no, TVMS_NO_SPAN)
+             : NULL;
 }
 
 // The pair that wins: the better value, of equal ones the lesser index.

@@ -113,7 +113,10 @@ static void emit_call(destination *d) {
   tvms_node *call = tvms_call_raw(unit, (tvms_dtype){0}, d->call->args.items[0],
                                   args.items, args.len, d->call->head.span);
   tvms_vec_free(memory, &args);
-  call->sinfo = &tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN)->head;
+  // A packed function may return anything.
+  bool packed = d->call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR;
+  call->sinfo = packed ? &tvms_make(unit, SINFO_OBJECT, TVMS_NO_SPAN)->head
+                       : &tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN)->head;
   tvms_binder_emit(d->binder, call, "_");
 }
 

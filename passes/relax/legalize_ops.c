@@ -8,6 +8,7 @@
 // unknown shapes and operators without a description stay as they are.
 // TVM: relax.transform.LegalizeOps.
 #include "ir/build.h"
+#include "ir/equal.h"
 #include "passes/relax/bindings.h"
 #include "passes/relax/make.h"
 #include "te/legalize.h"
@@ -61,12 +62,58 @@ static tvms_node *legalize(tvms_rewriter *rewriter, tvms_node *node) {
   return call_tir(binder->unit, call, name, &legalized);
 }
 
+// A variable has the type of its new value, which may be written differently.
+static tvms_node *retype_binding(tvms_rewriter *rewriter, tvms_node *node) {
+  const tvms_var_binding *binding = tvms_as_var_binding(node);
+  tvms_node *type = binding->value->sinfo, *old = binding->var->sinfo;
+  if (!type || !old || type == old) return node;
+  if (tvms_equal(rewriter->unit->context, type, old)) return node;
+  tvms_node *var = tvms_node_copy(rewriter->unit, binding->var);
+  var->sinfo = type;
+  tvms_node_map_put(&rewriter->known, binding->var, var);
+  tvms_node *copy = tvms_node_copy(rewriter->unit, node);
+  tvms_as_var_binding(copy)->var = var;
+  return copy;
+}
+
+static tvms_node *retype_tuple(tvms_rewriter *rewriter, tvms_node *node) {
+  tvms_list fields = tvms_as_tuple(node)->fields;
+  tvms_list types = tvms_list_copy(rewriter->unit, fields.items, fields.len);
+  for (uint32_t i = 0; i < fields.len; i++) {
+    types.items[i] = fields.items[i]->sinfo;
+    if (!types.items[i]) return node;
+  }
+  tvms_sinfo_tuple *type = tvms_make(rewriter->unit, SINFO_TUPLE, TVMS_NO_SPAN);
+  type->fields = types;
+  if (node->sinfo && tvms_equal(rewriter->unit->context, &type->head, node->sinfo)) {
+    return node;
+  }
+  tvms_node *copy = tvms_node_copy(rewriter->unit, node);
+  copy->sinfo = &type->head;
+  return copy;
+}
+
+// The type of the result follows that of the body.
+static tvms_node *retype_function(tvms_rewriter *rewriter, tvms_node *node) {
+  const tvms_function *function = tvms_as_function(node);
+  const tvms_node *body = tvms_as_seq_expr(function->body)->body;
+  tvms_context *context = rewriter->unit->context;
+  if (!body->sinfo || tvms_equal(context, body->sinfo, function->ret)) return node;
+  if (tvms_equal(context, function->body->sinfo, body->sinfo)) return node;
+  tvms_node *copy = tvms_node_copy(rewriter->unit, node);
+  tvms_as_function(copy)->ret = body->sinfo;
+  return copy;
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   legalizer state = {.run = run};
   state.skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text;
   tvms_binder binder;
   tvms_binder_init(&binder, unit, &state);
   binder.rewriter.leave[TVMS_NODE_CALL] = legalize;
+  binder.rewriter.leave[TVMS_NODE_VAR_BINDING] = retype_binding;
+  binder.rewriter.leave[TVMS_NODE_TUPLE] = retype_tuple;
+  binder.rewriter.leave[TVMS_NODE_FUNCTION] = retype_function;
   tvms_node *changed = tvms_rewrite(&binder.rewriter, function);
   tvms_binder_fini(&binder);
   return changed;
