@@ -38,8 +38,9 @@ static tvms_node *widen(tvms_te *te, tvms_node *node) {
   } else {
     return node;
   }
-  return a && b ? tvms_binary_raw(te->unit, (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN)
-                : NULL;
+  return a && b
+             ? tvms_binary_raw(te->unit, (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN)
+             : NULL;
 }
 
 tvms_node *tvms_te_select(tvms_te *te, tvms_node *condition, tvms_node *yes,

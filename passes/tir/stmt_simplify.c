@@ -51,7 +51,8 @@ static tvms_node *visit_parts(simplifier *s, tvms_node *node) {
       if (result == node) result = tvms_node_copy(s->unit, node);
       *(tvms_node **)(void *)((char *)result + field->offset) = new;
     } else if (field->type == TVMS_TYPE_LIST) {
-      tvms_list old = *(tvms_list *)(void *)place, new = visit_list(s, old, field->role);
+      tvms_list old = *(tvms_list *)(void *)place,
+                new = visit_list(s, old, field->role);
       if (new.items == old.items) continue;
       if (result == node) result = tvms_node_copy(s->unit, node);
       *(tvms_list *)(void *)((char *)result + field->offset) = new;
@@ -120,7 +121,8 @@ static tvms_node *visit_realize(simplifier *s, tvms_node *node) {
   tvms_scope_mark mark = tvms_analyzer_enter(s->analyzer, realize->predicate);
   tvms_node *block = visit(s, realize->block, TVMS_ROLE_USE);
   tvms_analyzer_leave(s->analyzer, mark);
-  if (block == realize->block && values.items == realize->iter_values.items) return node;
+  if (block == realize->block && values.items == realize->iter_values.items)
+    return node;
   tvms_node *copy = tvms_node_copy(s->unit, node);
   tvms_as_block_realize(copy)->iter_values = values;
   tvms_as_block_realize(copy)->block = block;

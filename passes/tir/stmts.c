@@ -16,7 +16,8 @@ void tvms_stmt_push_last(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *s
     return;
   }
   tvms_list inner = tvms_as_seq(stmt)->stmts;
-  for (uint32_t i = 0; i < inner.len; i++) tvms_push(memory, stmts, inner.items[i]);
+  for (uint32_t i = 0; i < inner.len; i++)
+    tvms_push(memory, stmts, inner.items[i]);
 }
 
 void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
