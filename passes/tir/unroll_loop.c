@@ -49,8 +49,7 @@ static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   automatic &= extent * u->steps <= u->max_step || extent <= u->max_extent;
   bool marked = loop->for_kind == TVMS_FOR_UNROLLED;
   if (marked && extent < 0) {
-    tvms_report(&rewriter->unit->context->diags, TVMS_D_unroll_extent,
-                loop->extent->span.end ? loop->extent->span : node->span);
+    tvms_report(&rewriter->unit->context->diags, TVMS_D_unroll_extent, node->span);
     return node;
   }
   if (!automatic && !marked) {
