@@ -36,6 +36,10 @@ class RoundTrip(unittest.TestCase):
     def test_fmt(self):
         self.each("fmt", ())
 
+    def test_print(self):
+        for release in RELEASES:
+            self.each("print", ("--dialect", release))
+
 
 if __name__ == "__main__":
     main()
