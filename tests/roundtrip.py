@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Every program of corpus/ and tests/golden/: what tvms writes, it writes again.
 
-Formatted text formats to itself. Printed text, in every release that is written, prints to itself.
+Formatted text formats to itself. Printed text, in every release that is written, prints to itself. What does not yet
+stands in roundtrip.tsv, "FILE<TAB>RELEASE<TAB>why"; it is shown and counts neither way.
 """
 import concurrent.futures, os, sys, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cases import files_under, main, tvms
+from cases import files_under, main, source, tvms
 
 RELEASES = ("0.22", "0.25", "0.26", "0.27")
 
@@ -24,12 +25,23 @@ def twice(verb, options, path):
     return ""
 
 
+def known():
+    with open(source("tests", "roundtrip.tsv"), encoding="utf-8") as f:
+        rows = [line.rstrip("\n").split("\t") for line in f if line.strip() and not line.startswith("#")]
+    return {(file, release): why for file, release, why in rows}
+
+
 class RoundTrip(unittest.TestCase):
     def each(self, verb, options):
+        excused = known()
         paths = list(files_under("corpus", "tests/golden"))
         self.assertGreater(len(paths), 20)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for path, wrong in zip(paths, pool.map(lambda p: twice(verb, options, p), paths)):
+                excuse = excused.get((os.path.relpath(path, source()), options[-1] if options else ""))
+                if excuse:
+                    print(f"known: {path} {options}: {excuse}" if wrong else f"superfluous in roundtrip.tsv: {path} {options}")
+                    continue
                 with self.subTest(path=path, options=options):
                     self.assertEqual(wrong, "")
 
