@@ -101,18 +101,7 @@ static void save(tvms_run *run, const char *name, const tvms_tensor *tensor) {
   tvms_strbuf_fini(&path);
 }
 
-// One line per value; fields of a tuple are "result.0" and so on.
-static void show(tvms_run *run, tvms_heap *heap, const char *name, tvms_value value) {
-  tvms_strbuf *out = &run->result;
-  if (value.kind == TVMS_VALUE_TUPLE) {
-    for (uint32_t i = 0; i < value.tuple->len; i++) {
-      char part[256];
-      snprintf(part, sizeof part, "%s.%u", name, i);
-      show(run, heap, part, value.tuple->items[i]);
-    }
-    return;
-  }
-  tvms_strbuf_printf(out, "%s: ", name);
+static void add_value(tvms_strbuf *out, tvms_value value) {
   switch (value.kind) {
   case TVMS_VALUE_TENSOR:
     add_type(out, value.tensor);
@@ -123,12 +112,46 @@ static void show(tvms_run *run, tvms_heap *heap, const char *name, tvms_value va
   case TVMS_VALUE_INT: tvms_strbuf_int(out, value.i); break;
   case TVMS_VALUE_BOOL: tvms_strbuf_puts(out, value.i ? "True" : "False"); break;
   case TVMS_VALUE_FLOAT: tvms_strbuf_printf(out, "%.17g", value.f); break;
-  case TVMS_VALUE_STR: tvms_strbuf_puts(out, value.text); break;
+  case TVMS_VALUE_STR: tvms_strbuf_puts(out, value.text ? value.text : ""); break;
   default: tvms_strbuf_puts(out, "nothing");
   }
-  tvms_strbuf_putc(out, '\n');
+}
+
+// One line per value; fields of a tuple are "result.0" and so on.
+static void show(tvms_run *run, tvms_heap *heap, const char *name, tvms_value value) {
+  if (value.kind == TVMS_VALUE_TUPLE) {
+    for (uint32_t i = 0; i < value.tuple->len; i++) {
+      char part[256];
+      snprintf(part, sizeof part, "%s.%u", name, i);
+      show(run, heap, part, value.tuple->items[i]);
+    }
+    return;
+  }
+  tvms_strbuf_printf(&run->result, "%s: ", name);
+  add_value(&run->result, value);
+  tvms_strbuf_putc(&run->result, '\n');
   tvms_tensor *tensor = run->options.out ? boxed(heap, value) : NULL;
   if (tensor) save(run, name, tensor);
+}
+
+// R.print: each "{}" of the format is one value; what is left over follows.
+static void print_line(void *state, const char *format, const tvms_value *values,
+                       uint32_t count) {
+  tvms_run *run = state;
+  uint32_t used = 0;
+  for (const char *at = format; *at; at++) {
+    if (used < count && at[0] == '{' && at[1] == '}') {
+      add_value(&run->result, values[used++]);
+      at++;
+    } else {
+      tvms_strbuf_putc(&run->result, *at);
+    }
+  }
+  for (; used < count; used++) {
+    if (used || *format) tvms_strbuf_putc(&run->result, ' ');
+    add_value(&run->result, values[used]);
+  }
+  tvms_strbuf_putc(&run->result, '\n');
 }
 
 // A PrimFunc gives what it writes to.
@@ -153,6 +176,8 @@ static void call_and_show(tvms_run *run, const tvms_module *module,
   tvms_value *values = tvms_arena_array(&run->context->arena, tvms_value, count);
   if (!tvms_make_inputs(run, entry, heap, values)) return;
   tvms_interp interp = tvms_interp_for(run, module, heap, compiled);
+  interp.print = print_line;
+  interp.print_state = run;
   tvms_value result;
   tvms_status status = tvms_interp_call(&interp, entry, values, count, &result);
   if (status == TVMS_OVER_LIMIT) tvms_unwind(&run->context->memory, status);

@@ -30,6 +30,10 @@ typedef struct {
   // Compiled code of a member, or NULL to interpret it; the whole callback may be NULL.
   tvms_safe_call (*TVMS_NULLABLE kernel)(void *state, const tvms_member *member);
   void *kernel_state;
+  // What R.print does; may be NULL. An empty format: the values, one after the other.
+  void (*TVMS_NULLABLE print)(void *state, const char *format, const tvms_value *values,
+                              uint32_t count);
+  void *print_state;
   // Told before and after each call of a member; may be NULL.
   void (*TVMS_NULLABLE observe)(void *state, const tvms_member *member, bool begins);
   void *observe_state;

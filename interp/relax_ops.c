@@ -202,6 +202,23 @@ static tvms_value op_packed(frame *f, const tvms_call *call) {
         tvms_as_extern_func(callee)->symbol.text);
 }
 
+// print(format, values…)
+static tvms_value op_print(frame *f, const tvms_call *call) {
+  tvms_value format = tvms_interp_eval_relax(f, argument(f, call, 0));
+  if (format.kind != TVMS_VALUE_STR) unsupported(f, call);
+  uint32_t count = call->args.len - 1;
+  tvms_value *items = tvms_arena_array(&f->context->scratch, tvms_value, count);
+  for (uint32_t i = 0; i < count; i++) {
+    items[i] = tvms_interp_eval_relax(f, call->args.items[i + 1]);
+  }
+  const char *text = format.text ? format.text : "";
+  if (f->interp->print) f->interp->print(f->interp->print_state, text, items, count);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_drop(items[i]);
+  }
+  return (tvms_value){0};
+}
+
 static tvms_value op_nothing(frame *f, const tvms_call *call) {
   (void)f, (void)call;
   return (tvms_value){0};
@@ -243,6 +260,7 @@ static const struct {
     {TVMS_R_memory_kill_tensor, op_nothing},
     {TVMS_R_vm_kill_object, op_nothing},
     {TVMS_R_null_value, op_nothing},
+    {TVMS_R_print, op_print},
     {TVMS_R_assert_op, op_assert},
     {TVMS_R_to_vdevice, op_first_argument},
     {TVMS_R_hint_on_device, op_first_argument},
