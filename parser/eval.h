@@ -51,7 +51,7 @@ typedef enum {
   TVMS_VALUE_LAYOUT,    // layout: a spec that is not finished yet, T.S[…] + T.R[…]
   TVMS_VALUE_AXIS,      // sym: Axis.laneid
   TVMS_VALUE_PYTHON,    // text: a dotted name of Python, "tvm.tir"
-  TVMS_VALUE_RELAX,  // items: what only parser/relax*.c understands; i tells it apart
+  TVMS_VALUE_RELAX,   // items: what only parser/relax*.c understands; i tells it apart
   TVMS_VALUE_STORED,  // stored: an object of the metadata section; parser/metadata.h
   TVMS_VALUE_COUNT,
 } tvms_value_kind;
@@ -75,7 +75,7 @@ typedef struct {
 typedef struct tvms_closure tvms_closure;  // eval_closure.h
 typedef struct tvms_frame tvms_frame;      // parser/tir.h
 typedef struct tvms_layout_spec tvms_layout_spec;
-typedef struct tvms_stored tvms_stored;    // parser/metadata.c
+typedef struct tvms_stored tvms_stored;  // parser/metadata.c
 typedef struct {
   tvms_value *receiver;
   tvms_sym name;
@@ -288,13 +288,15 @@ struct tvms_reader {
   const tvms_signature **signatures;  // by row
   TVMS_VEC(tvms_def) defs;            // of the module
   TVMS_VEC(tvms_known_signature) methods;
-  tvms_arena kept;   // what lives as long as the reader: signatures, macros
-  bool native;       // inside a lambda or comprehension: operators are Python's own
-  bool step_given;   // the next subscript is an operand: its slices have step 1
-  bool drops_dtype;  // the next call bound may name a dtype for nothing
-  bool too_deep;     // said so
-  bool too_long;     // said that the limit of steps was reached
-  bool failed;       // something of the current function is unknown: it cannot be built
+  tvms_arena kept;    // what lives as long as the reader: signatures, macros
+  bool native;        // inside a lambda or comprehension: operators are Python's own
+  bool step_given;    // the next subscript is an operand: its slices have step 1
+  bool drops_dtype;   // the next call bound may name a dtype for nothing
+  bool too_deep;      // said so
+  bool too_long;      // said that the limit of steps was reached
+  bool origin_known;  // by_hand is known
+  bool by_hand;       // the text was not printed; see tir_function.c
+  bool failed;  // something of the current function is unknown: it cannot be built
   struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
   struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
   const void **op_signatures;  // of Relax operators, by opcode; see relax_signature.c

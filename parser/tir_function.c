@@ -22,13 +22,41 @@ static bool is_numbered(const tvms_reader *reader, tvms_sym longer, tvms_sym sho
   return true;
 }
 
-// The pointer of a buffer follows its name: up to 0.25 also one that it shares, unless that
-// differs by a number only. (TVM renames then, too, and so never prints the same text again.)
+// A printed program has each statement on one line; a line that ends within brackets was
+// written by hand.
+static bool is_by_hand(const tvms_reader *reader) {
+  const tvms_source *source = reader->surface->source;
+  const char *at = source->text, *end = source->text + source->size;
+  bool inside = false;  // past the metadata, which has lines of its own
+  while (at < end) {
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    if (!stop) stop = end;
+    inside = inside || *at == '@';
+    const char *last = stop;
+    while (last > at && (last[-1] == ' ' || last[-1] == '\r')) {
+      last--;
+    }
+    if (inside && last > at && strchr("([{,", last[-1])) return true;
+    at = stop + 1;
+  }
+  return false;
+}
+
+// TVM names a shared pointer after the last buffer over it, and so never prints the same
+// text again where the two differ by a number only; what was printed is left alone.
+static bool keeps_name(tvms_reader *reader, tvms_sym name, tvms_sym data) {
+  if (!is_numbered(reader, name, data)) return false;
+  if (!reader->origin_known) reader->by_hand = is_by_hand(reader);
+  reader->origin_known = true;
+  return !reader->by_hand;
+}
+
+// The pointer of a buffer follows its name: up to 0.25 also one that it shares.
 static void name_data(tvms_reader *reader, tvms_buffer *buffer, tvms_sym name) {
   bool own = buffer->head.spare & TVMS_SPARE_OWN_DATA;
   if (buffer->data->kind != TVMS_NODE_VAR) return;
   if (!own && reader->dialect > TVMS_DIALECT_25) return;
-  if (!own && is_numbered(reader, name, tvms_as_var(buffer->data)->name)) return;
+  if (!own && keeps_name(reader, name, tvms_as_var(buffer->data)->name)) return;
   if (reader->dialect == TVMS_DIALECT_25) {
     const tvms_name *text = tvms_name_of(&reader->context->names, name);
     char *full = tvms_arena_take(&reader->values, text->len + sizeof "_ptr");
