@@ -413,6 +413,7 @@ static void read_defs(tvms_reader *reader) {
 
 // `class M(BasePyModule)`: says so in its attributes.
 static void read_bases(tvms_reader *reader, tvms_ref bases) {
+  if (reader->dialect < TVMS_DIALECT_25) return;
   tvms_each_surf(reader->surface, ref, bases) {
     if (decorator_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
     tvms_unit *unit = &reader->module->unit;

@@ -4,6 +4,7 @@
 #include "ir/fold.h"
 #include "parser/eval_internal.h"
 #include "parser/metadata.h"
+#include "parser/relax.h"
 #include "parser/tir.h"
 
 #include <stdio.h>
@@ -89,7 +90,10 @@ static bool below_relax(tvms_reader *reader, const char *path, tvms_value *value
   if (!begins(path, "tvm.relax", &rest) || !*rest || strchr(rest, '.')) return false;
   tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
-  if (!row || row->kind != TVMS_ROW_CALL) return false;
+  if (!row || row->kind != TVMS_ROW_CALL) {
+    *value = tvms_relax_operator_named(reader, "R", name);
+    return tvms_value_is_known(*value);
+  }
   *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
   return true;
 }

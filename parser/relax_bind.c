@@ -498,6 +498,15 @@ static void default_layout(op_call *call) {
   if (data >= 0) call->attrs[out] = call->attrs[data];
 }
 
+// Text that no parameter gives is empty.
+static void default_texts(op_call *call) {
+  const tvms_attr_schema *schema = tvms_op_schema(call->op);
+  for (uint32_t i = 0; i < schema->count; i++) {
+    if (call->attrs[i] || schema->rows[i].type != TVMS_ATTR_STR) continue;
+    call->attrs[i] = tvms_object_str_new(call->reader->unit, "", 0, TVMS_NO_SPAN);
+  }
+}
+
 static tvms_value finish(op_call *call) {
   tvms_reader *reader = call->reader;
   if (!call->sound) {
@@ -505,6 +514,7 @@ static tvms_value finish(op_call *call) {
     return TVMS_UNKNOWN;
   }
   default_layout(call);
+  default_texts(call);
   tvms_list attrs =
       tvms_list_copy(reader->unit, call->attrs, tvms_op_schema(call->op)->count);
   return tvms_relax_make_call(reader, call->op, call->args.items, call->args.len, attrs,

@@ -67,6 +67,15 @@ static tvms_node *string_value(tvms_reader *reader, tvms_value value, tvms_span 
   return node;
 }
 
+// A function of the module as a value.
+static tvms_node *with_type(tvms_reader *reader, tvms_node *global_var) {
+  if (global_var->sinfo || !reader->module) return global_var;
+  const tvms_member *member =
+      tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
+  if (member) global_var->sinfo = tvms_relax_member_type(reader, member);
+  return global_var;
+}
+
 tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
                                        tvms_ref ref) {
   tvms_unit *unit = reader->unit;
@@ -87,7 +96,8 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
   case TVMS_VALUE_LIST: return tuple_of(reader, value, ref);
   case TVMS_VALUE_NODE: {
     tvms_node *node = value.as.node;
-    if (node->kind == TVMS_NODE_GLOBAL_VAR || tvms_is_relax_expr(node)) return node;
+    if (node->kind == TVMS_NODE_GLOBAL_VAR) return with_type(reader, node);
+    if (tvms_is_relax_expr(node)) return node;
     if (node->kind == TVMS_NODE_STRING_IMM) return node;
     if (node->kind == TVMS_NODE_VAR && node->sinfo) return node;
     if (is_tir_expr(node)) return tvms_relax_prim(reader, node);

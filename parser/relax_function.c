@@ -158,7 +158,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
     tvms_dtype dtype = tvms_declared_return(reader, member);
     tvms_node *ret = tvms_dtype_is_void(dtype) ? tvms_tuple_type(unit, NULL, 0)
                                                : tvms_prim_type(unit, dtype, NULL);
-    return tvms_opaque_type(unit, ret, false);
+    return tvms_opaque_type(unit, ret, true);
   }
   if (!function || !function->sinfo) return NULL;
   if (member->unit == unit) return function->sinfo;
