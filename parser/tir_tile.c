@@ -177,7 +177,8 @@ static bool read_operands(tvms_reader *reader, const tvms_call_args *call,
   const char *kinds = kinds_of(call->row->name);
   tvms_node *nodes[8];
   uint32_t count = 0;
-  bool scaled = kinds[3] == 'S' && call->args[3].kind != TVMS_VALUE_NONE;
+  bool scaled = strlen(kinds) > 3 && kinds[3] == 'S'
+                && call->args[3].kind != TVMS_VALUE_NONE;
   bool sound = true;
   for (uint32_t i = 0; kinds[i]; i++) {
     if (kinds[i] == 's' && call->args[i].kind == TVMS_VALUE_NONE) {
