@@ -205,7 +205,7 @@ static void take_annotations(reading *r, const line *l) {
   uint32_t rest;
   uint32_t at = find_annotation(l, l->begin, word, &rest);
   while (at < l->end) {
-    char next_word[LONGEST_WORD];
+    char next_word[LONGEST_WORD] = "";
     uint32_t next_rest = 0;
     uint32_t next = find_annotation(l, rest, next_word, &next_rest);
     uint32_t severity = 0;

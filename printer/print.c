@@ -55,7 +55,7 @@ static void merge(tvms_printer *p, tvms_strbuf *out) {
     tvms_strbuf_add(out, p->late.text + late.begin, late.end - late.begin);
     done = at;
   }
-  tvms_strbuf_add(out, p->main.text + done, p->main.len - done);
+  if (p->main.len > done) tvms_strbuf_add(out, p->main.text + done, p->main.len - done);
 }
 
 static bool omits_metadata(const tvms_printer *p) {
