@@ -31,7 +31,7 @@ void *tvms_arena_grow(tvms_arena *arena, size_t size);
 // Returns `size` zeroed bytes aligned to 8. Never NULL; failure unwinds.
 static inline void *tvms_arena_take(tvms_arena *arena, size_t size) {
   size = (size + 7) & ~(size_t)7;
-  if (size > (size_t)(arena->end - arena->next)) return tvms_arena_grow(arena, size);
+  if (size >= (size_t)(arena->end - arena->next)) return tvms_arena_grow(arena, size);
   void *bytes = arena->next;
   arena->next += size;
   return bytes;
