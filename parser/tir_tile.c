@@ -272,8 +272,10 @@ void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame) {
     tvms_report(&reader->context->diags, TVMS_D_not_tile_op, stmts->items[i]->span);
     reader->failed = true;
   }
-  frame->as.compose->args = tvms_list_copy(reader->unit, stmts->items + frame->begin,
-                                           stmts->len - frame->begin);
+  if (stmts->len > frame->begin) {
+    frame->as.compose->args = tvms_list_copy(reader->unit, stmts->items + frame->begin,
+                                             stmts->len - frame->begin);
+  }
   stmts->len = frame->begin;
   tvms_emit(reader, &frame->as.compose->head);
 }

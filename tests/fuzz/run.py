@@ -29,7 +29,7 @@ def main():
                 seed.write(source.read()[:8192])
         with open(os.path.join(folder, "words"), "w") as f:
             f.write("\n".join(re.findall(r'"(?:\\.|[^"\\])*"', WORDS)) + "\n")
-        command = [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0",
+        command = [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0", "-seed=1",
                    f"-dict={folder}/words", f"-artifact_prefix={found}/", "-print_final_stats=1", os.path.join(folder, "new"), seeds]
         os.mkdir(os.path.join(folder, "new"))
         p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
