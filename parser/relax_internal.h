@@ -147,8 +147,10 @@ void tvms_relax_close_suspects(tvms_reader *reader);
 void tvms_relax_explain_call_tir(tvms_reader *reader, const tvms_node *callee,
                                  tvms_ref args_ref, tvms_ref type_ref);
 
+// No block is open while a signature is read.
 static inline bool tvms_in_dataflow(const tvms_reader *reader) {
-  return tvms_builder_block(&reader->relax->builder)->dataflow;
+  tvms_builder *builder = &reader->relax->builder;
+  return builder->open.len > 0 && tvms_builder_block(builder)->dataflow;
 }
 
 #endif
