@@ -32,72 +32,35 @@ enum {
 #include "ir/calls.def"
 };
 
-#define SPAN_OF_DIALECTS(since, until) TVMS_DIALECT_##since, TVMS_DIALECT_##until
+// One row; the last three are the handler and its two numbers.
+#define ROW(index, space, row_kind, since, until, symbol, signature, ...)              \
+  [index] = {space,  row_kind,  TVMS_DIALECT_##since, TVMS_DIALECT_##until,            \
+             symbol, signature, __VA_ARGS__},
 static const tvms_row rows[] = {
 #define CALL(ns, name, signature, since, until, handler)                               \
-  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
-                         TVMS_ROW_CALL,                                                \
-                         SPAN_OF_DIALECTS(since, until),                               \
-                         TVMS_SYM_##name,                                              \
-                         signature,                                                    \
-                         tvms_call_##handler,                                          \
-                         0,                                                            \
-                         0},
+  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
+      signature, tvms_call_##handler, 0, 0)
 #define ALSO(ns, name, signature, since, until, handler)                               \
-  [ROW_##ns##_##name##_##since] = {TVMS_NS_##ns,                                       \
-                                   TVMS_ROW_CALL,                                      \
-                                   SPAN_OF_DIALECTS(since, until),                     \
-                                   TVMS_SYM_##name,                                    \
-                                   signature,                                          \
-                                   tvms_call_##handler,                                \
-                                   0,                                                  \
-                                   0},
+  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
+      TVMS_SYM_##name, signature, tvms_call_##handler, 0, 0)
 #define OP(ns, name, signature, since, until, op, rule)                                \
-  [ROW_##ns##_##                                                                       \
-      name] = {TVMS_NS_##ns,    TVMS_ROW_CALL,   SPAN_OF_DIALECTS(since, until),       \
-               TVMS_SYM_##name, signature,       tvms_call_operator,                   \
-               TVMS_TIR_##op,   TVMS_RULE_##rule},
+  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
+      signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule)
 #define OP_ALSO(ns, name, signature, since, until, op, rule)                           \
-  [ROW_##ns##_##name##_##                                                              \
-      since] = {TVMS_NS_##ns,    TVMS_ROW_CALL,   SPAN_OF_DIALECTS(since, until),      \
-                TVMS_SYM_##name, signature,       tvms_call_operator,                  \
-                TVMS_TIR_##op,   TVMS_RULE_##rule},
+  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
+      TVMS_SYM_##name, signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule)
 #define VALUE(ns, name, since, until, handler)                                         \
-  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
-                         TVMS_ROW_VALUE,                                               \
-                         SPAN_OF_DIALECTS(since, until),                               \
-                         TVMS_SYM_##name,                                              \
-                         NULL,                                                         \
-                         tvms_call_##handler,                                          \
-                         0,                                                            \
-                         0},
+  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_VALUE, since, until, TVMS_SYM_##name,  \
+      NULL, tvms_call_##handler, 0, 0)
 #define VALUE_ALSO(ns, name, since, until, handler)                                    \
-  [ROW_##ns##_##name##_##since] = {TVMS_NS_##ns,                                       \
-                                   TVMS_ROW_VALUE,                                     \
-                                   SPAN_OF_DIALECTS(since, until),                     \
-                                   TVMS_SYM_##name,                                    \
-                                   NULL,                                               \
-                                   tvms_call_##handler,                                \
-                                   0,                                                  \
-                                   0},
+  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_VALUE, since, until,         \
+      TVMS_SYM_##name, NULL, tvms_call_##handler, 0, 0)
 #define SUBSPACE(ns, name, ident, since, until)                                        \
-  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
-                         TVMS_ROW_NAMESPACE,                                           \
-                         SPAN_OF_DIALECTS(since, until),                               \
-                         TVMS_SYM_##name,                                              \
-                         NULL,                                                         \
-                         NULL,                                                         \
-                         0,                                                            \
-                         TVMS_NS_##ident},
+  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_NAMESPACE, since, until,               \
+      TVMS_SYM_##name, NULL, NULL, 0, TVMS_NS_##ident)
 #define DTYPE(ns, name, code, bits, since, until)                                      \
-  [ROW_##ns##_##name] = {TVMS_NS_##ns,                                                 \
-                         TVMS_ROW_DTYPE,                                               \
-                         SPAN_OF_DIALECTS(since, until),                               \
-                         TVMS_SYM_##name,                                              \
-                         NULL,                                                         \
-                         NULL,                                                         \
-                         TVMS_##code,                                                  \
-                         bits},
+  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_DTYPE, since, until, TVMS_SYM_##name,  \
+      NULL, NULL, TVMS_##code, bits)
 #include "ir/calls.def"
 };
 
