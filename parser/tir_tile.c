@@ -177,8 +177,8 @@ static bool read_operands(tvms_reader *reader, const tvms_call_args *call,
   const char *kinds = kinds_of(call->row->name);
   tvms_node *nodes[8];
   uint32_t count = 0;
-  bool scaled = strlen(kinds) > 3 && kinds[3] == 'S'
-                && call->args[3].kind != TVMS_VALUE_NONE;
+  bool scaled =
+      strlen(kinds) > 3 && kinds[3] == 'S' && call->args[3].kind != TVMS_VALUE_NONE;
   bool sound = true;
   for (uint32_t i = 0; kinds[i]; i++) {
     if (kinds[i] == 's' && call->args[i].kind == TVMS_VALUE_NONE) {
@@ -229,16 +229,24 @@ static tvms_sym scope_name(tvms_reader *reader, tvms_namespace scope) {
   return tvms_symbol(reader->context, text, strlen(text));
 }
 
-tvms_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
+// An empty call of a tile primitive; NULL if it stands outside a function, which is
+// reported.
+static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *call) {
   if (!reader->tir) {
     tvms_complain(reader, outside_function, call->ref,
                   tvms_row_text(reader, call->row));
-    return failed(reader);
+    return NULL;
   }
   tvms_tile_call *stmt =
       tvms_make(reader->unit, TILE_CALL, tvms_span_of(reader, call->ref));
   stmt->op = call->row->name;
   stmt->scope = scope_name(reader, call->scope);
+  return stmt;
+}
+
+tvms_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_tile_call *stmt = tile_call_new(reader, call);
+  if (!stmt) return failed(reader);
   if (!read_operands(reader, call, &stmt->args) || !read_options(reader, call, stmt)
       || !check_copy(reader, call, stmt)) {
     return failed(reader);
@@ -250,15 +258,8 @@ tvms_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
 // ---- T.tile.compose_op ----------------------------------------------------------------------
 
 tvms_value tvms_call_compose_op(tvms_reader *reader, const tvms_call_args *call) {
-  if (!reader->tir) {
-    tvms_complain(reader, outside_function, call->ref,
-                  tvms_row_text(reader, call->row));
-    return failed(reader);
-  }
-  tvms_tile_call *stmt =
-      tvms_make(reader->unit, TILE_CALL, tvms_span_of(reader, call->ref));
-  stmt->op = call->row->name;
-  stmt->scope = scope_name(reader, call->scope);
+  tvms_tile_call *stmt = tile_call_new(reader, call);
+  if (!stmt) return failed(reader);
   if (!read_options(reader, call, stmt)) return failed(reader);
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_COMPOSE, call->ref);
   frame->as.compose = stmt;

@@ -215,23 +215,28 @@ static void print_config(tvms_printer *p, const tvms_node *config, bool *first) 
   }
 }
 
+// The keywords of a call: workspace, dispatch and its configuration.
+static void print_options(tvms_printer *p, const tvms_tile_call *call, bool *first) {
+  if (tvms_map_count(call->workspace)) {
+    tvms_print_comma(p, first);
+    PUT(p, "workspace=");
+    tvms_print_object(p, call->workspace);
+  }
+  if (call->dispatch.len) {
+    tvms_print_comma(p, first);
+    PUT(p, "dispatch=");
+    tvms_print_quoted(p, call->dispatch.text, call->dispatch.len);
+  }
+  print_config(p, call->config, first);
+}
+
 static void print_compose_op(tvms_printer *p, const tvms_node *stmt) {
   const tvms_tile_call *call = tvms_as_tile_call(stmt);
   bool first = true;
   PUT(p, "with ");
   print_tile_callee(p, call);
   PUT(p, "(");
-  if (tvms_map_count(call->workspace)) {
-    tvms_print_comma(p, &first);
-    PUT(p, "workspace=");
-    tvms_print_object(p, call->workspace);
-  }
-  if (call->dispatch.len) {
-    tvms_print_comma(p, &first);
-    PUT(p, "dispatch=");
-    tvms_print_quoted(p, call->dispatch.text, call->dispatch.len);
-  }
-  print_config(p, call->config, &first);
+  print_options(p, call, &first);
   PUT(p, "):");
   tvms_print_end(p);
   p->indent++;
@@ -254,17 +259,7 @@ void tvms_print_tile_call(tvms_printer *p, const tvms_node *stmt) {
   print_tile_callee(p, call);
   PUT(p, "(");
   print_tile_args(p, call, &first);
-  if (tvms_map_count(call->workspace)) {
-    tvms_print_comma(p, &first);
-    PUT(p, "workspace=");
-    tvms_print_object(p, call->workspace);
-  }
-  if (call->dispatch.len) {
-    tvms_print_comma(p, &first);
-    PUT(p, "dispatch=");
-    tvms_print_quoted(p, call->dispatch.text, call->dispatch.len);
-  }
-  print_config(p, call->config, &first);
+  print_options(p, call, &first);
   PUT(p, ")");
   tvms_print_end(p);
 }

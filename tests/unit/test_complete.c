@@ -1,32 +1,12 @@
 // Root block and detected regions. Expectations are what stock TVM prints for the same
 // programs; corpus/ has them as text.
+#include "expression_suite.h"
 #include "ir/fold.h"
 #include "parser/complete.h"
-#include "sexpr.h"
-#include "support/names.h"
 
-#include <criterion/criterion.h>
 #include <stdio.h>
 
-static tvms_context context;
-static tvms_unit unit;
-static sexpr reader;
-
-static void open_unit(void) {
-  tvms_context_init(&context, &tvms_names);
-  tvms_unit_init(&unit, &context, TVMS_DIALECT_22);
-  reader = (sexpr){.unit = &unit};
-}
-static void close_unit(void) {
-  tvms_unit_fini(&unit);
-  tvms_context_fini(&context);
-}
-
-TestSuite(complete, .init = open_unit, .fini = close_unit);
-
-static tvms_node *read(const char *text) {
-  return sexpr_read(&reader, text);
-}
+EXPRESSION_SUITE(complete, TVMS_DIALECT_22);
 
 static tvms_node *buffer(const char *name, int rows, int columns) {
   tvms_sym sym = tvms_symbol(&context, name, strlen(name));

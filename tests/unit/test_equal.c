@@ -1,33 +1,12 @@
 // Walk, rewrite, clone, equality and hash over the schema.
+#include "expression_suite.h"
 #include "ir/clone.h"
 #include "ir/equal.h"
 #include "ir/rewrite.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
-#include "sexpr.h"
-#include "support/names.h"
 
-#include <criterion/criterion.h>
-
-static tvms_context context;
-static tvms_unit unit;
-static sexpr reader;
-
-static void open_unit(void) {
-  tvms_context_init(&context, &tvms_names);
-  tvms_unit_init(&unit, &context, TVMS_DIALECT_CURRENT);
-  reader = (sexpr){.unit = &unit};
-}
-static void close_unit(void) {
-  tvms_unit_fini(&unit);
-  tvms_context_fini(&context);
-}
-
-TestSuite(equal, .init = open_unit, .fini = close_unit);
-
-static tvms_node *read(const char *text) {
-  return sexpr_read(&reader, text);
-}
+EXPRESSION_SUITE(equal, TVMS_DIALECT_CURRENT);
 
 // for NAME in range(EXTENT): evaluate(NAME + other), with a fresh loop variable
 static tvms_node *loop(const char *name, tvms_node *extent, tvms_node *other) {

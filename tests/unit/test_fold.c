@@ -1,25 +1,8 @@
 // Promotion and folding at construction. Expectations are what stock TVM builds.
+#include "expression_suite.h"
 #include "ir/fold.h"
-#include "sexpr.h"
-#include "support/names.h"
 
-#include <criterion/criterion.h>
-
-static tvms_context context;
-static tvms_unit unit;
-static sexpr reader;
-
-static void open_unit(void) {
-  tvms_context_init(&context, &tvms_names);
-  tvms_unit_init(&unit, &context, TVMS_DIALECT_CURRENT);
-  reader = (sexpr){.unit = &unit};
-}
-static void close_unit(void) {
-  tvms_unit_fini(&unit);
-  tvms_context_fini(&context);
-}
-
-TestSuite(fold, .init = open_unit, .fini = close_unit);
+EXPRESSION_SUITE(fold, TVMS_DIALECT_CURRENT);
 
 typedef struct {
   tvms_node_kind kind;
@@ -82,7 +65,7 @@ static const binary_case cases[] = {
 Test(fold, binary_operators) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const binary_case *c = &cases[i];
-    tvms_node *a = sexpr_read(&reader, c->a), *b = sexpr_read(&reader, c->b);
+    tvms_node *a = read(c->a), *b = read(c->b);
     uint32_t errors = context.diags.errors;
     tvms_node *node = tvms_build_binary(&unit, c->kind, a, b, TVMS_NO_SPAN);
     cr_assert_eq(node == NULL, c->result == NULL, "case %zu", i);
@@ -93,13 +76,13 @@ Test(fold, binary_operators) {
 }
 
 Test(fold, operands_are_kept_as_they_are) {
-  tvms_node *x = sexpr_var(&reader, "x"), *one = sexpr_read(&reader, "1");
+  tvms_node *x = sexpr_var(&reader, "x"), *one = read("1");
   tvms_node *sum = tvms_build_binary(&unit, TVMS_NODE_ADD, x, one, TVMS_NO_SPAN);
   cr_assert_eq(tvms_as_binary(sum)->a, x);
   cr_assert_eq(tvms_as_binary(sum)->b, one);
   cr_assert(tvms_is_rebuildable(&unit, sum));
-  cr_assert_not(tvms_is_rebuildable(&unit, sexpr_read(&reader, "(+ x 0)")));
-  cr_assert_not(tvms_is_rebuildable(&unit, sexpr_read(&reader, "(* 2 3)")));
+  cr_assert_not(tvms_is_rebuildable(&unit, read("(+ x 0)")));
+  cr_assert_not(tvms_is_rebuildable(&unit, read("(* 2 3)")));
 }
 
 Test(fold, python_operators) {
@@ -116,15 +99,15 @@ Test(fold, python_operators) {
                    "(select (>= x 0) x (- 0 x))");
   cr_assert_str_eq(sexpr_text(&unit, tvms_build_abs(&unit, f, TVMS_NO_SPAN)),
                    "(fabs f)");
-  tvms_node *four = sexpr_read(&reader, "4");
+  tvms_node *four = read("4");
   cr_assert_str_eq(sexpr_text(&unit, tvms_build_ceil_div(&unit, x, four, TVMS_NO_SPAN)),
                    "(// (- (+ x 4) 1) 4)");
 }
 
 Test(fold, shifts_and_bits) {
   tvms_node *x = sexpr_var(&reader, "x"), *f = sexpr_var(&reader, "f");
-  tvms_node *two = sexpr_read(&reader, "2"), *zero = sexpr_read(&reader, "0");
-  tvms_node *many = sexpr_read(&reader, "32");
+  tvms_node *two = read("2"), *zero = read("0");
+  tvms_node *many = read("32");
   tvms_span none = TVMS_NO_SPAN;
   cr_assert_eq(tvms_build_bitwise(&unit, TVMS_TIR_shift_left, x, zero, none), x);
   cr_assert_null(tvms_build_bitwise(&unit, TVMS_TIR_shift_left, x, many, none));
@@ -141,9 +124,9 @@ Test(fold, casts) {
   tvms_span none = TVMS_NO_SPAN;
   tvms_dtype int8 = TVMS_DTYPE(INT, 8), wide = TVMS_DTYPE(INT, 64);
   cr_assert_eq(tvms_build_cast(&unit, x->dtype, x, none), x);
-  cr_assert_null(tvms_build_cast(&unit, int8, sexpr_read(&reader, "300"), none));
+  cr_assert_null(tvms_build_cast(&unit, int8, read("300"), none));
   cr_assert_eq(context.diags.last->id, TVMS_D_constant_out_of_range);
-  tvms_node *node = tvms_build_cast(&unit, int8, sexpr_read(&reader, "3.7"), none);
+  tvms_node *node = tvms_build_cast(&unit, int8, read("3.7"), none);
   cr_assert(tvms_is_int_value(node, 3));
   node = tvms_build_cast(&unit, tvms_dtype_with_lanes(wide, 4), x, none);
   cr_assert_str_eq(sexpr_text(&unit, node), "(broadcast:4 (cast:int64 x))");
@@ -158,7 +141,7 @@ Test(fold, bool_is_an_integer_in_the_classic_dialect_only) {
 
 Test(fold, choice_by_a_constant) {
   tvms_node *x = sexpr_var(&reader, "x"), *f = sexpr_var(&reader, "f");
-  tvms_node *yes = sexpr_read(&reader, "true");
+  tvms_node *yes = read("true");
   tvms_node *node = tvms_build_if_then_else(&unit, yes, x, f, TVMS_NO_SPAN);
   cr_assert_str_eq(sexpr_text(&unit, node), "(cast:float32 x)");
   cr_assert_null(tvms_build_if_then_else(&unit, x, x, x, TVMS_NO_SPAN));

@@ -1,30 +1,9 @@
 // Scopes of variables and buffers in functions of TIR.
+#include "expression_suite.h"
 #include "ir/fold.h"
-#include "sexpr.h"
 #include "structinfo/well_formed_tir.h"
-#include "support/names.h"
 
-#include <criterion/criterion.h>
-
-static tvms_context context;
-static tvms_unit unit;
-static sexpr reader;
-
-static void open_unit(void) {
-  tvms_context_init(&context, &tvms_names);
-  tvms_unit_init(&unit, &context, TVMS_DIALECT_22);
-  reader = (sexpr){.unit = &unit};
-}
-static void close_unit(void) {
-  tvms_unit_fini(&unit);
-  tvms_context_fini(&context);
-}
-
-TestSuite(well_formed_tir, .init = open_unit, .fini = close_unit);
-
-static tvms_node *read(const char *text) {
-  return sexpr_read(&reader, text);
-}
+EXPRESSION_SUITE(well_formed_tir, TVMS_DIALECT_22);
 
 static tvms_node *evaluate(const char *text) {
   return tvms_evaluate_new(&unit, read(text), TVMS_NO_SPAN);
