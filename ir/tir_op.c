@@ -97,22 +97,33 @@ tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect dialect) {
   return opcode;
 }
 
-const char *tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
-                          tvms_dialect dialect) {
-  static const struct {
-    tvms_tir_opcode opcode;
-    uint32_t inputs;
-    tvms_dialect since;
-    const char *text;
-  } more[] = {
+static const struct {
+  tvms_tir_opcode opcode;
+  uint32_t inputs;
+  tvms_dialect since;
+  const char *text;
+} more[] = {
 #define TIR_SAME(...)
 #define TIR_MORE(ident, count, release, text)                                          \
   {TVMS_TIR_##ident, count, TVMS_DIALECT_##release, text},
 #include "ir/tir_renamed.def"
-  };
+};
+
+const char *tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
+                          tvms_dialect dialect) {
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
     bool found = more[i].opcode == opcode && more[i].inputs == inputs;
     if (found && dialect >= more[i].since) return more[i].text;
+  }
+  return NULL;
+}
+
+const char *tvms_tir_surplus(tvms_tir_opcode opcode, uint32_t inputs,
+                             tvms_dialect dialect, uint32_t *kept) {
+  for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+    bool found = more[i].opcode == opcode && more[i].inputs < inputs;
+    *kept = more[i].inputs;
+    if (found && dialect < more[i].since) return more[i].text;
   }
   return NULL;
 }

@@ -70,6 +70,11 @@ tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect dialect);
 const char *TVMS_NULLABLE tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
                                         tvms_dialect dialect);
 
+// The other way round: a call with `inputs` arguments has surplus ones in release
+// `dialect`, which reads `*kept` of them. Returns what the others must be, or NULL.
+const char *TVMS_NULLABLE tvms_tir_surplus(tvms_tir_opcode opcode, uint32_t inputs,
+                                           tvms_dialect dialect, uint32_t *kept);
+
 // "tir.", "tirx." or "prim.": what stands before the registry name in `dialect`.
 const char *tvms_tir_prefix(tvms_tir_opcode opcode, tvms_dialect dialect);
 

@@ -99,6 +99,7 @@ typedef struct tvms_tir_state {
   bool defines_dims;        // quoted dims of T.Buffer define what nothing binds
   uint32_t macro_calls;     // > 0: suffix of the names of blocks (0.25 on)
   TVMS_VEC(tvms_node *) signature_vars;  // made by quoted dims of parameters
+  TVMS_VEC(tvms_sym) own_names;  // by id, of variables that follow a buffer's name
 } tvms_tir_state;
 
 // ---- tir_function.c ----

@@ -78,7 +78,8 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
                  && tvms_print_defined(p, tvms_as_buffer(buffer)->data);
   if (!borrows)
     tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame,
-                           p->dialect >= TVMS_DIALECT_26 ? DEFINES_FREELY : DEFINES_DATA);
+                           p->dialect >= TVMS_DIALECT_26 ? DEFINES_FREELY
+                                                         : DEFINES_DATA);
   else if (!tvms_print_alias(p, buffer, NULL))
     tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
   tvms_print_redirect(p, before);
@@ -306,7 +307,7 @@ static void print_strides(decl *d) {
     if (i) PUT(p, ", ");
     if (is_new(d, stride) && define_inline(d, stride, NAMED_STRIDE, i)) {
       const tvms_name *name =
-          tvms_name_of(&p->context->names, tvms_as_var(stride)->name);
+          tvms_name_of(&p->context->names, tvms_print_hint(p, stride));
       tvms_print_quoted(p, name->text, name->len);
     } else {
       tvms_print_any(p, stride);
@@ -514,8 +515,17 @@ void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
 void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
                                   uint32_t frame) {
   decl d = {p, buffer, tvms_as_buffer(buffer), frame, DEFINES_ALL, true, NULL, {0}};
-  if (p->dialect <= TVMS_DIALECT_25) d.definitions = DEFINES_DATA;
   tvms_print_t(p, "Buffer");
   PUT(p, "(");
-  print_attributes(&d, false);
+  if (p->dialect >= TVMS_DIALECT_26) {
+    print_attributes(&d, false);
+    return;
+  }
+  // Up to 0.25 a signature says shape and dtype only, whatever else there is.
+  d.definitions = DEFINES_DATA;
+  print_shape(&d);
+  PUT(p, ", ");
+  tvms_print_quoted_dtype(p, d.buffer->element);
+  PUT(p, ")");
+  if (is_new(&d, d.buffer->data)) define_inline(&d, d.buffer->data, NAMED_DATA, 0);
 }

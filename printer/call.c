@@ -59,7 +59,8 @@ print_level tvms_print_call_level(const tvms_printer *p, const tvms_node *node) 
   return at < 0 ? LEVEL_ATOM : bit_operators[at].level;
 }
 
-const tvms_node *tvms_print_buffer_of_data(const tvms_printer *p, const tvms_node *node) {
+const tvms_node *tvms_print_buffer_of_data(const tvms_printer *p,
+                                           const tvms_node *node) {
   if (node->kind != TVMS_NODE_CALL) return NULL;
   const tvms_call *call = tvms_as_call(node);
   bool data = call->args.len == 1 && call->args.items[0]->kind == TVMS_NODE_BUFFER
@@ -137,6 +138,26 @@ static void print_with_attrs(tvms_printer *p, const tvms_node *node,
   PUT(p, ")");
 }
 
+// How many arguments of a call the release reads; the others must say what it implies.
+static uint32_t count_read(tvms_printer *p, const tvms_node *node,
+                           tvms_tir_opcode opcode) {
+  tvms_list args = tvms_as_call(node)->args;
+  uint32_t kept;
+  const char *implied =
+      opcode ? tvms_tir_surplus(opcode, args.len, p->dialect, &kept) : NULL;
+  if (!implied) return args.len;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, p->memory);
+  tvms_strbuf *before = tvms_print_redirect(p, &text);
+  tvms_list rest = {args.items + kept, args.len - kept};
+  tvms_print_list(p, rest);
+  tvms_print_redirect(p, before);
+  bool same = text.len == strlen(implied) && memcmp(text.text, implied, text.len) == 0;
+  tvms_strbuf_fini(&text);
+  if (!same) tvms_print_cannot(p, node, "arguments of this call");
+  return kept;
+}
+
 static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode opcode) {
   const tvms_call *call = tvms_as_call(node);
   unsigned location = opcode ? tvms_tir_row_of(opcode)->location : TVMS_LOCATION_NONE;
@@ -150,7 +171,8 @@ static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode o
   }
   const tvms_node *expected = p->expected;
   p->expected = NULL;
-  for (uint32_t i = 0; i < call->args.len; i++) {
+  uint32_t count = count_read(p, node, opcode);
+  for (uint32_t i = 0; i < count; i++) {
     tvms_print_comma(p, &first);
     tvms_print_object(p, call->args.items[i]);
   }

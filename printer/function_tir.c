@@ -328,6 +328,7 @@ void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym n
   print_token before = p->token;
   p->token = PRINT_TIR;
   p->function = function;
+  tvms_print_hint_names(p, function);
   bool converted =
       p->module && p->module->dialect <= TVMS_DIALECT_22 && !tvms_print_is_classic(p);
   p->s_tir = (function->flags & TVMS_FLAG_S_TIR) || converted;
@@ -343,6 +344,7 @@ void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym n
   }
   p->used_params.len = 0;
   tvms_print_forget_scopes(p);
+  p->hints.len = 0;
   p->function = NULL;
   p->token = before;
 }

@@ -90,7 +90,10 @@ static void release(tvms_printer *p, tvms_sym sym) {
   if (number < symbol->next) symbol->next = number;
 }
 
-static tvms_sym hint_of(tvms_printer *p, const tvms_node *object) {
+tvms_sym tvms_print_hint(tvms_printer *p, const tvms_node *object) {
+  if (object->id < p->hints.len && p->hints.items[object->id]) {
+    return p->hints.items[object->id];
+  }
   bool is_buffer = object->kind == TVMS_NODE_BUFFER;
   tvms_sym hint = is_buffer ? tvms_as_buffer(object)->name : tvms_as_var(object)->name;
   if (hint) return hint;
@@ -110,8 +113,8 @@ static print_name *add_to_frame(tvms_printer *p, const tvms_node *object,
 tvms_sym tvms_print_define(tvms_printer *p, const tvms_node *object, uint32_t frame) {
   print_name *name = tvms_print_name_of(p, object);
   if (name->how == NAMED_TEXT) return name->name;
-  if (name->how != NAMED_NOT) return hint_of(p, object);
-  tvms_sym sym = unique(p, hint_of(p, object));
+  if (name->how != NAMED_NOT) return tvms_print_hint(p, object);
+  tvms_sym sym = unique(p, tvms_print_hint(p, object));
   tvms_print_symbol(p, sym)->taken = true;
   name = add_to_frame(p, object, frame);
   name->how = NAMED_TEXT;

@@ -32,6 +32,7 @@ static void finish(tvms_printer *p) {
   tvms_vec_free(p->memory, &p->kept);
   tvms_vec_free(p->memory, &p->signed_vars);
   tvms_vec_free(p->memory, &p->type_vars);
+  tvms_vec_free(p->memory, &p->hints);
   tvms_vec_free(p->memory, &p->used_params);
 }
 

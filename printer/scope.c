@@ -137,7 +137,7 @@ static bool is_realize_scope(const tvms_printer *p, tvms_node *const *stmts,
          && tvms_as_buffer_realize(stmts[1])->buffer == attr->node;
 }
 
-// The null pointer, which classic releases write where later ones have the number 0.
+// The null pointer, which 0.26 cannot have as the value of an attribute: it writes 0.
 static bool is_null_pointer(const tvms_printer *p, const tvms_node *value) {
   if (value->kind != TVMS_NODE_CALL || !tvms_dtype_is_handle(value->dtype))
     return false;
@@ -150,7 +150,7 @@ static bool is_null_pointer(const tvms_printer *p, const tvms_node *value) {
 }
 
 static void print_attr_value(tvms_printer *p, const tvms_node *value) {
-  if (!tvms_print_is_classic(p) && is_null_pointer(p, value))
+  if (p->dialect == TVMS_DIALECT_26 && is_null_pointer(p, value))
     PUT(p, "0");
   else
     tvms_print_object(p, value);

@@ -133,6 +133,7 @@ typedef struct tvms_printer {
   uint32_t kept_strings;
   TVMS_VEC(const tvms_node *) signed_vars;  // with the flag `signature`
   TVMS_VEC(const tvms_node *) type_vars;    // to be declared as TypeVar
+  TVMS_VEC(tvms_sym) hints;  // by node id: the name of this release; 0: the node's own
   TVMS_VEC(uint32_t) used_params;  // ids of handles that are used by themselves
 } tvms_printer;
 
@@ -164,6 +165,14 @@ static inline print_frame *tvms_print_top(tvms_printer *p) {
 static inline uint32_t tvms_print_top_index(const tvms_printer *p) {
   return p->frames.len - 1;
 }
+
+// The name that an object is to have if it is free.
+tvms_sym tvms_print_hint(tvms_printer *p, const tvms_node *object);
+
+// ---- hints.c ----
+
+// Fills p->hints for a function that another release names differently.
+void tvms_print_hint_names(tvms_printer *p, const tvms_node *function);
 
 // ---- text.c ----
 

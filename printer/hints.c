@@ -1,0 +1,65 @@
+// Names of pointers and strides in a release that another one's program is written for.
+//
+// Up to 0.25 the pointer of a buffer is called after the last buffer over it (0.22: alike;
+// 0.25: with `_ptr`, and the strides likewise). Later releases name both apart. A program
+// that comes from one of those gets the names that the older release would give.
+#include "ir/walk.h"
+#include "printer/state.h"
+
+#include <stdio.h>
+
+typedef struct {
+  tvms_printer *p;
+  const tvms_node *TVMS_NULLABLE source;  // of the declaration that is visited
+} hinter;
+
+static tvms_sym *hint_at(tvms_printer *p, const tvms_node *object) {
+  while (p->hints.len <= object->id) {
+    tvms_push(p->memory, &p->hints, 0);
+  }
+  return &p->hints.items[object->id];
+}
+
+static void put_hint(tvms_printer *p, const tvms_node *var, tvms_sym buffer,
+                     const char *suffix) {
+  if (!var || var->kind != TVMS_NODE_VAR) return;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, p->memory);
+  const tvms_name *name = tvms_name_of(&p->context->names, buffer);
+  tvms_strbuf_add(&text, name->text, name->len);
+  tvms_strbuf_puts(&text, suffix);
+  *hint_at(p, var) = tvms_symbol(p->context, text.text, text.len);
+  tvms_strbuf_fini(&text);
+}
+
+static tvms_walk_step see_node(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  hinter *h = self;
+  tvms_printer *p = h->p;
+  if (node->kind == TVMS_NODE_DECL_BUFFER)
+    h->source = tvms_as_decl_buffer(node)->source;
+  if (node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (!buffer->name || *hint_at(p, node)) return TVMS_WALK_SKIP;
+  *hint_at(p, node) = buffer->name;
+  bool classic = tvms_print_is_classic(p);
+  put_hint(p, h->source ? h->source : buffer->data, buffer->name,
+           classic ? "" : "_ptr");
+  h->source = NULL;
+  for (uint32_t i = 0; !classic && i < buffer->strides.len; i++) {
+    char suffix[16];
+    snprintf(suffix, sizeof suffix, "_s%u", i);
+    put_hint(p, buffer->strides.items[i], buffer->name, suffix);
+  }
+  return TVMS_WALK_SKIP;
+}
+
+void tvms_print_hint_names(tvms_printer *p, const tvms_node *function) {
+  p->hints.len = 0;
+  bool changes =
+      p->module && p->dialect <= TVMS_DIALECT_25 && p->module->dialect != p->dialect;
+  if (!changes) return;
+  hinter h = {p, NULL};
+  const tvms_visitor visitor = {.self = &h, .enter = see_node};
+  tvms_walk(p->memory, (tvms_node *)(uintptr_t)function, &visitor);
+}
