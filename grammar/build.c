@@ -41,11 +41,19 @@ static const char *kind_text(const tvms_surf *node) {
   }
 }
 
+// What was reported: nothing is said about it again.
+static void make_bad(tvms_surf *node) {
+  node->kind = TVMS_SURF_BAD;
+  node->op = 0;
+  node->a = node->b = node->c = 0;
+}
+
 static void refuse_target(surf_build *build, tvms_ref ref, surf_target_use use) {
   static const char *const verbs[] = {"assign to", "annotate or augment", "delete"};
-  const tvms_surf *node = surf_at(build, ref);
+  tvms_surf *node = surf_at(build, ref);
   tvms_report(&build->context->diags, TVMS_D_bad_target,
               (tvms_span){node->begin, node->end}, verbs[use], kind_text(node));
+  make_bad(node);
 }
 
 static void check_target(surf_build *build, tvms_ref ref, surf_target_use use,
@@ -102,33 +110,51 @@ static void report_param(surf_build *build, const tvms_surf *param, const char *
               (tvms_span){param->begin, param->end}, what);
 }
 
-void tvms_surf_check_param(surf_build *build, tvms_ref last_ref, tvms_ref ref) {
-  tvms_surf *param = surf_at(build, ref);
-  const tvms_surf *last = surf_at(build, last_ref);
-  if (param->kind == TVMS_SURF_BAD || (last_ref && last->kind == TVMS_SURF_BAD)) return;
-  tvms_surf_op before = last_ref ? (tvms_surf_op)last->op : TVMS_OP_NONE;
-  bool after_star = before == TVMS_OP_STAR || before == TVMS_OP_KEYWORD_ONLY;
-  if (before == TVMS_OP_DOUBLE_STAR) {
-    report_param(build, param, "nothing may follow '**'");
-  } else if (param->op == TVMS_OP_STAR && after_star) {
-    report_param(build, param, "'*' may be given only once");
-  } else if (param->op == TVMS_OP_SLASH && (after_star || !last_ref)) {
-    report_param(build, param, "'/' must follow positional parameters");
-  } else if (param->op == TVMS_OP_PARAM && after_star) {
-    param->op = TVMS_OP_KEYWORD_ONLY;
-  } else if (param->op == TVMS_OP_PARAM && before == TVMS_OP_PARAM && last->c
-             && !param->c) {
-    report_param(build, param,
-                 "a parameter without default follows one with a default");
+// What the parameters before one were.
+typedef struct {
+  bool any, slash, star, keywords, with_default;
+} seen_params;
+
+// What Python refuses about a parameter behind `seen`, or NULL.
+static const char *misplaced(const seen_params *seen, const tvms_surf *param) {
+  if (seen->keywords) return "nothing may follow '**'";
+  switch ((int)param->op) {
+  case TVMS_OP_STAR: return seen->star ? "'*' may be given only once" : NULL;
+  case TVMS_OP_SLASH:
+    if (seen->slash) return "'/' may be given only once";
+    return seen->star || !seen->any ? "'/' must follow positional parameters" : NULL;
+  case TVMS_OP_PARAM:
+    if (seen->star || !seen->with_default || param->c) return NULL;
+    return "a parameter without default follows one with a default";
+  default: return NULL;
   }
 }
 
-// A bare '*' must have something behind it.
-void tvms_surf_check_params(surf_build *build, tvms_ref last) {
-  const tvms_surf *param = surf_at(build, last);
-  if (last && param->kind == TVMS_SURF_PARAM && param->op == TVMS_OP_STAR
-      && !param->a) {
-    report_param(build, param, "a parameter must follow a bare '*'");
+// Parameters behind '*' become keyword-only ones. One finding a list: the rules of the
+// parameters behind a misplaced one are not known.
+void tvms_surf_check_params(surf_build *build, tvms_ref first) {
+  seen_params seen = {0};
+  tvms_ref bare_star = 0;
+  tvms_each_surf(build->surface, ref, first) {
+    tvms_surf *param = surf_at(build, ref);
+    if (param->kind == TVMS_SURF_BAD) return;
+    const char *what = misplaced(&seen, param);
+    if (what) {
+      report_param(build, param, what);
+      return;
+    }
+    if (bare_star && param->op == TVMS_OP_DOUBLE_STAR) break;
+    bare_star = param->op == TVMS_OP_STAR && !param->a ? ref : 0;
+    if (param->op == TVMS_OP_PARAM && seen.star) param->op = TVMS_OP_KEYWORD_ONLY;
+    seen.with_default |= param->op == TVMS_OP_PARAM && param->c;
+    seen.any = true;
+    seen.slash |= param->op == TVMS_OP_SLASH;
+    seen.star |= param->op == TVMS_OP_STAR;
+    seen.keywords |= param->op == TVMS_OP_DOUBLE_STAR;
+  }
+  if (bare_star) {
+    report_param(build, surf_at(build, bare_star),
+                 "a parameter must follow a bare '*'");
   }
 }
 
@@ -203,9 +229,10 @@ tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
     items = open_items(build, value);
   }
   if (build->grouped) {
-    const tvms_surf *tuple = surf_at(build, build->grouped);
+    tvms_surf *tuple = surf_at(build, build->grouped);
     tvms_report(&build->context->diags, TVMS_D_bad_with,
                 (tvms_span){tuple->begin, tuple->end});
+    make_bad(tuple);
     build->grouped = 0;
   }
   tvms_ref ref = surf_node(build, TVMS_SURF_WITH, 0, keyword.begin, body.end,

@@ -66,8 +66,7 @@ void tvms_surf_check_target(surf_build *build, tvms_ref ref, surf_target_use use
 void tvms_surf_report_loose(surf_build *build, tvms_ref ref);
 void tvms_surf_check_argument(surf_build *build, surf_expr argument);
 void tvms_surf_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece);
-void tvms_surf_check_params(surf_build *build, tvms_ref last);
-void tvms_surf_check_param(surf_build *build, tvms_ref last, tvms_ref param);
+void tvms_surf_check_params(surf_build *build, tvms_ref first);
 tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
                         surf_list body);
 tvms_sym tvms_surf_dotted(surf_build *build, surf_expr name);
@@ -401,7 +400,7 @@ static inline surf_expr surf_if_exp(surf_build *build, surf_expr yes,
 static inline surf_expr surf_lambda(surf_build *build, surf_token keyword,
                                     surf_list params, surf_expr body) {
   surf_tight(build, body, SURF_LOOSE_WALRUS);
-  tvms_surf_check_params(build, params.last);
+  tvms_surf_check_params(build, params.first);
   surf_expr made = surf_make(build, TVMS_SURF_LAMBDA, 0, keyword.begin, body.end,
                              params.first, body.ref, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(params);
@@ -625,11 +624,6 @@ static inline surf_expr surf_param(surf_build *build, tvms_surf_op op, surf_toke
   return surf_make(build, TVMS_SURF_PARAM, op, begin.begin, end, name.value,
                    annotation.ref, value.ref);
 }
-static inline surf_list surf_param_list(surf_build *build, surf_list list,
-                                        surf_expr param) {
-  tvms_surf_check_param(build, list.last, param.ref);
-  return list.first ? surf_add(build, list, param) : surf_list_of(build, param);
-}
 static inline surf_expr surf_type_param(surf_build *build, surf_token begin,
                                         surf_token name, surf_expr limit,
                                         surf_expr value) {
@@ -663,7 +657,7 @@ static inline tvms_ref surf_define(surf_build *build, tvms_surf_kind kind,
 static inline tvms_ref surf_def(surf_build *build, surf_token keyword, surf_token name,
                                 surf_list tparams, surf_list params, surf_expr returns,
                                 surf_list body) {
-  tvms_surf_check_params(build, params.last);
+  tvms_surf_check_params(build, params.first);
   return surf_define(build, TVMS_SURF_DEF, keyword, name, tparams, params, returns,
                      body);
 }

@@ -63,9 +63,8 @@ tvms_token_kind tvms_lex_stray(tvms_lexer *lexer) {
   return TVMS_TOK_STRAY;
 }
 
-// Moves `cursor` behind the last character that may stand in the name.
-static bool find_end(tvms_lexer *lexer) {
-  const char *at = lexer->token;
+const char *tvms_lexer_name_end(const tvms_lexer *lexer, const char *begin) {
+  const char *at = begin;
   for (;;) {
     utf8proc_int32_t c;
     if (is_ascii_name(*at)) {
@@ -73,12 +72,9 @@ static bool find_end(tvms_lexer *lexer) {
       continue;
     }
     utf8proc_ssize_t len = (unsigned char)*at < 0x80 ? -1 : decode(at, lexer->end, &c);
-    if (len <= 0) break;
-    if (!(at == lexer->token ? is_start(c) : is_continue(c))) break;
+    if (len <= 0 || !(at == begin ? is_start(c) : is_continue(c))) return at;
     at += len;
   }
-  lexer->cursor = at;
-  return at > lexer->token;
 }
 
 // Interns the NFKC form. Returns false if that is no name.
@@ -110,7 +106,8 @@ static bool normalise(tvms_lexer *lexer) {
 }
 
 tvms_token_kind tvms_lex_wide_name(tvms_lexer *lexer) {
-  if (!find_end(lexer) || !normalise(lexer)) return tvms_lex_stray(lexer);
+  lexer->cursor = tvms_lexer_name_end(lexer, lexer->token);
+  if (lexer->cursor == lexer->token || !normalise(lexer)) return tvms_lex_stray(lexer);
   return TVMS_TOK_WIDE_NAME;
 }
 

@@ -73,7 +73,7 @@ again:
   "None"     { TAKE(NONE); }
 
   name                          { TAKE(NAME); }
-  (narrow \ [0-9])? narrow* wide { CALL(tvms_lex_wide_name(lexer)); }
+  ((narrow \ [0-9]) narrow*)? wide { CALL(tvms_lex_wide_name(lexer)); }
 
   int                           { TAKE(INT); }
   digits                        { CALL(tvms_lex_leading_zero(lexer)); }

@@ -16,9 +16,6 @@ static bool is_digit(char c) {
 static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-static bool is_name_byte(char c) {
-  return is_digit(c) || is_letter(c) || (unsigned char)c >= 0x80;
-}
 static int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -118,10 +115,7 @@ static const char *what_number(const char *token) {
 // A number with letters behind it: sound if they are a word that may follow one.
 tvms_token_kind tvms_lex_number(tvms_lexer *lexer, tvms_token_kind kind) {
   const char *end = end_of_number(lexer->token, &kind);
-  const char *word = end;
-  while (is_name_byte(*word)) {
-    word++;
-  }
+  const char *word = tvms_lexer_name_end(lexer, end);
   bool based = end == lexer->token + 2 && !is_digit(lexer->token[1])
                && lexer->token[1] != '.' && kind == TVMS_TOK_INT;
   lexer->cursor = end;
@@ -133,9 +127,7 @@ tvms_token_kind tvms_lex_number(tvms_lexer *lexer, tvms_token_kind kind) {
 }
 
 tvms_token_kind tvms_lex_leading_zero(tvms_lexer *lexer) {
-  while (is_name_byte(*lexer->cursor)) {
-    lexer->cursor++;
-  }
+  lexer->cursor = tvms_lexer_name_end(lexer, lexer->cursor);
   tvms_report(&lexer->context->diags, TVMS_D_leading_zero, tvms_lexer_span(lexer));
   return TVMS_TOK_INT;
 }

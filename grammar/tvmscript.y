@@ -199,8 +199,8 @@ class_args(A) ::= OPEN_ROUND args(L) COMMA SHUT_ROUND(R). { A = surf_ended(surf_
 params(A) ::= .                           { A = surf_no_list; }
 params ::= plist.
 params(A) ::= plist(L) COMMA.             { A = surf_with_comma(L); }
-plist(A) ::= param(P).                    { A = surf_param_list(build, surf_no_list, P); }
-plist(A) ::= plist(L) COMMA param(P).     { A = surf_param_list(build, L, P); }
+plist(A) ::= param(P).                    { A = surf_list_of(build, P); }
+plist(A) ::= plist(L) COMMA param(P).     { A = surf_add(build, L, P); }
 param ::= lparam.
 param(A) ::= NAME(N) COLON expr(T).       { A = surf_param(build, TVMS_OP_PARAM, N, N, T, surf_none); }
 param(A) ::= NAME(N) COLON expr(T) ASSIGN expr(V). { A = surf_param(build, TVMS_OP_PARAM, N, N, T, V); }
@@ -211,8 +211,8 @@ lparams(A) ::= .                          { A = surf_no_list; }
 lparams ::= lplist.
 lparams(A) ::= lplist(L) COMMA.           { A = surf_with_comma(L); }
 %type lplist {surf_list}
-lplist(A) ::= lparam(P).                  { A = surf_param_list(build, surf_no_list, P); }
-lplist(A) ::= lplist(L) COMMA lparam(P).  { A = surf_param_list(build, L, P); }
+lplist(A) ::= lparam(P).                  { A = surf_list_of(build, P); }
+lplist(A) ::= lplist(L) COMMA lparam(P).  { A = surf_add(build, L, P); }
 lparam(A) ::= NAME(N).                    { A = surf_param(build, TVMS_OP_PARAM, N, N, surf_none, surf_none); }
 lparam(A) ::= NAME(N) ASSIGN expr(V).     { A = surf_param(build, TVMS_OP_PARAM, N, N, surf_none, V); }
 lparam(A) ::= SLASH(S).                   { A = surf_param(build, TVMS_OP_SLASH, S, surf_no_token, surf_none, surf_none); }

@@ -292,6 +292,8 @@ static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
 
 tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
                              tvms_sym name, tvms_ref ref) {
+  const char *releases = releases_with(reader, namespace_, name);
+  if (releases && reader->mixed) return TVMS_UNKNOWN;
   tvms_diags *diags = &reader->context->diags;
   const tvms_surf *node = tvms_at(reader, ref);
   uint32_t len = tvms_name_of(&reader->context->names, name)->len;
@@ -299,7 +301,6 @@ tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
   tvms_diag *diag =
       tvms_report(diags, TVMS_D_unknown_callable, span, tvms_namespace_text(namespace_),
                   tvms_text(reader->context, name), tvms_dialect_text(reader->dialect));
-  const char *releases = releases_with(reader, namespace_, name);
   if (releases) tvms_diag_remark(diags, diag, "%s has it", releases);
   const char *near = nearest_name(reader, namespace_, name);
   if (near && !releases) {

@@ -272,6 +272,7 @@ struct tvms_reader {
   tvms_surface *surface;
   tvms_program *program;
   tvms_dialect dialect;
+  bool mixed;    // the text has marks of releases that exclude each other; reported
   bool lenient;  // a .py file: names that nothing binds are unknown, silently
   tvms_reading reading;
   tvms_module *TVMS_NULLABLE module;  // being read

@@ -118,6 +118,7 @@ bool tvms_bind_target(tvms_reader *reader, tvms_ref target, tvms_value value) {
     return true;
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: return bind_parts(reader, target, value);
+  case TVMS_SURF_BAD: return false;
   default: tvms_complain(reader, bad_assignment_target, target); return false;
   }
 }

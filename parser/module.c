@@ -342,6 +342,7 @@ static void read_member_value(tvms_reader *reader, tvms_ref ref) {
     return;
   }
   const tvms_surf target = *tvms_at(reader, stmt.a);
+  if (target.kind == TVMS_SURF_BAD) return;
   if (target.kind != TVMS_SURF_NAME) {
     tvms_complain(reader, bad_assignment_target, stmt.a);
     return;

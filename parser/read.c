@@ -73,12 +73,14 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   tvms_surface_parse(&surface, context, source);
   tvms_program *program = tvms_take(memory, sizeof *program);
   *program = (tvms_program){.context = context};
+  uint32_t errors = context->diags.errors;
   program->dialect = tvms_read_dialect(context, &surface, options);
   tvms_visible all = {NULL, 0, UINT32_MAX};
   tvms_reader reader = {.context = context,
                         .surface = &surface,
                         .program = program,
                         .dialect = program->dialect,
+                        .mixed = context->diags.errors > errors,
                         .lenient = options->python,
                         .visible = &all};
   tvms_arena_init(&reader.values, memory);

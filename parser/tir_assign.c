@@ -241,6 +241,7 @@ static void bind_all(tvms_reader *reader, tvms_ref target, tvms_value value,
   }
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: bind_parts(reader, target, value, bind, source); break;
+  case TVMS_SURF_BAD: reader->failed = true; break;
   default: tvms_complain(reader, bad_assignment_target, target); reader->failed = true;
   }
 }
