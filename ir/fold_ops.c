@@ -28,8 +28,13 @@ tvms_node *TVMS_NULLABLE tvms_build_not(tvms_unit *unit, tvms_node *a, tvms_span
   return tvms_bool_imm_new(unit, tvms_as_int_imm(a)->value == 0, span);
 }
 
+static bool is_number(tvms_dtype dtype) {
+  return dtype.code != TVMS_HANDLE && !tvms_dtype_is_void(dtype);
+}
+
 tvms_node *TVMS_NULLABLE tvms_build_negative(tvms_unit *unit, tvms_node *a,
                                              tvms_span span) {
+  if (!is_number(a->dtype)) return fail_dtype(unit, "-", a->dtype, span);
   tvms_node *minus_one = tvms_build_int(unit, a->dtype, -1, span);
   return minus_one ? tvms_build_binary(unit, TVMS_NODE_MUL, a, minus_one, span) : NULL;
 }
@@ -42,6 +47,7 @@ tvms_node *TVMS_NULLABLE tvms_build_neg(tvms_unit *unit, tvms_node *a, tvms_span
   if (a->kind == TVMS_NODE_FLOAT_IMM) {
     return tvms_float_imm_new(unit, a->dtype, -tvms_as_float_imm(a)->value, span);
   }
+  if (!is_number(a->dtype)) return fail_dtype(unit, "-", a->dtype, span);
   tvms_node *zero = tvms_build_int(unit, a->dtype, 0, span);
   return zero ? tvms_build_binary(unit, TVMS_NODE_SUB, zero, a, span) : NULL;
 }

@@ -220,9 +220,9 @@ static void mark_comments(marks *found) {
 
 static void report_conflict(marks *found) {
   tvms_diags *diags = &found->context->diags;
-  tvms_diag *diag = tvms_report(diags, TVMS_D_marks_disagree, found->low_span,
-                                tvms_dialect_text(found->low),
-                                tvms_dialect_text(found->high));
+  tvms_diag *diag =
+      tvms_report(diags, TVMS_D_marks_disagree, found->low_span,
+                  tvms_dialect_text(found->low), tvms_dialect_text(found->high));
   tvms_diag_note(diags, diag, found->high_span, "this exists up to TVM %s only",
                  tvms_dialect_text(found->high));
 }

@@ -14,7 +14,27 @@ static tvms_value no_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   return TVMS_UNKNOWN;
 }
 
-static tvms_value bound_method(tvms_reader *reader, tvms_value object, tvms_sym name) {
+// Whether text, a list, a tuple or a dict has the method; a layout looks when it is called.
+static bool has_method(tvms_value object, tvms_sym name) {
+  switch ((int)object.kind) {
+  case TVMS_VALUE_STR:
+    return name == TVMS_SYM_upper || name == TVMS_SYM_lower || name == TVMS_SYM_join
+           || name == TVMS_SYM_split || name == TVMS_SYM_replace
+           || name == TVMS_SYM_format || name == TVMS_SYM_startswith
+           || name == TVMS_SYM_endswith;
+  case TVMS_VALUE_DICT:
+    return name == TVMS_SYM_get || name == TVMS_SYM_items || name == TVMS_SYM_keys
+           || name == TVMS_SYM_values;
+  case TVMS_VALUE_LIST:
+  case TVMS_VALUE_TUPLE: return name == TVMS_SYM_index || name == TVMS_SYM_count;
+  case TVMS_VALUE_SET: return false;
+  default: return true;
+  }
+}
+
+static tvms_value bound_method(tvms_reader *reader, tvms_value object, tvms_sym name,
+                               tvms_ref ref) {
+  if (!has_method(object, name)) return no_attribute(reader, object, name, ref);
   tvms_method *method = tvms_arena_new(&reader->values, tvms_method);
   tvms_value *receiver = tvms_arena_new(&reader->values, tvms_value);
   *receiver = object;
@@ -67,7 +87,7 @@ static tvms_value dtype_attribute(tvms_reader *reader, tvms_value object, tvms_s
   if (name == TVMS_SYM_bits) return tvms_value_int(object.as.dtype.bits);
   if (name == TVMS_SYM_lanes) return tvms_value_int(object.as.dtype.lanes);
   if (name == TVMS_SYM_dtype) return tvms_value_dtype(object.as.dtype);
-  if (object.kind == TVMS_VALUE_DTYPE) return bound_method(reader, object, name);
+  if (object.kind == TVMS_VALUE_DTYPE) return bound_method(reader, object, name, ref);
   return no_attribute(reader, object, name, ref);
 }
 
@@ -100,7 +120,7 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_SET:
   case TVMS_VALUE_LAYOUT:
-  case TVMS_VALUE_DICT: return bound_method(reader, object, name);
+  case TVMS_VALUE_DICT: return bound_method(reader, object, name, ref);
   default: return no_attribute(reader, object, name, ref);
   }
 }

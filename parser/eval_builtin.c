@@ -2,6 +2,7 @@
 #include "ir/fold.h"
 #include "parser/eval_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,7 +288,12 @@ static tvms_value builtin_abs(tvms_reader *reader, const tvms_value *args,
 
 static tvms_value int_of_text(tvms_reader *reader, tvms_value text, tvms_ref call) {
   char *end;
+  errno = 0;
   long long value = strtoll(text.as.text, &end, 10);
+  if (errno == ERANGE) {
+    tvms_complain(reader, number_too_big, call);
+    return TVMS_UNKNOWN;
+  }
   if (text.len == 0 || *end) {
     tvms_wrong_type(reader, call, "what int() takes", "a number", text);
     return TVMS_UNKNOWN;

@@ -222,8 +222,8 @@ bool tvms_bind_method(tvms_reader *reader, const char *signature, const char *wh
                       tvms_ref call, tvms_value *args) {
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
-  return tvms_bind_arguments(reader, tvms_method_signature(reader, signature), what, call,
-                             args, refs, &given);
+  return tvms_bind_arguments(reader, tvms_method_signature(reader, signature), what,
+                             call, args, refs, &given);
 }
 
 // ---- Who answers --------------------------------------------------------------------------
@@ -283,32 +283,6 @@ static tvms_value call_dtype(tvms_reader *reader, tvms_value callee, tvms_ref ca
   return tvms_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
 }
 
-static bool evaluate_arguments(tvms_reader *reader, tvms_ref call,
-                               tvms_value_vec *items) {
-  bool known = true;
-  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
-    if (tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD) {
-      tvms_complain(reader, unknown_parameter, ref, "this function",
-                    tvms_text(reader->context, tvms_at(reader, ref)->a));
-      known = false;
-      continue;
-    }
-    known = tvms_push_starred(reader, ref, items) && known;
-  }
-  return known;
-}
-
-static tvms_value call_lambda_node(tvms_reader *reader, tvms_value callee,
-                                   tvms_ref call) {
-  tvms_value_vec items = {0};
-  tvms_value result = TVMS_UNKNOWN;
-  if (evaluate_arguments(reader, call, &items)) {
-    result = tvms_call_lambda(reader, callee, items.items, items.len, call);
-  }
-  tvms_vec_free(&reader->context->memory, &items);
-  return result;
-}
-
 static tvms_value call_node(tvms_reader *reader, tvms_value callee, tvms_ref call) {
   tvms_node *node = callee.as.node;
   if (node->kind == TVMS_NODE_GLOBAL_VAR) {
@@ -346,7 +320,7 @@ tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call)
   case TVMS_VALUE_DTYPE_NAME: return call_dtype(reader, callee, call);
   case TVMS_VALUE_BUILTIN: return tvms_call_builtin(reader, callee, call);
   case TVMS_VALUE_METHOD: return tvms_call_method(reader, callee, call);
-  case TVMS_VALUE_LAMBDA: return call_lambda_node(reader, callee, call);
+  case TVMS_VALUE_LAMBDA: return tvms_call_closure(reader, callee, call);
   case TVMS_VALUE_MACRO: return tvms_call_macro(reader, callee, call);
   case TVMS_VALUE_OPERATOR: return tvms_call_spelled(reader, callee, call);
   case TVMS_VALUE_PYTHON: return tvms_call_python(reader, callee, call);

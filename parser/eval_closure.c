@@ -87,6 +87,15 @@ static uint32_t count_required(const tvms_reader *reader, tvms_ref params) {
   return count;
 }
 
+// What is evaluated with its own scope: the body of a lambda.
+static tvms_value eval_body(tvms_reader *reader, tvms_ref body) {
+  bool native = reader->native;
+  reader->native = true;
+  tvms_value result = tvms_eval(reader, body);
+  reader->native = native;
+  return result;
+}
+
 tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
                             const tvms_value *args, uint32_t count, tvms_ref ref) {
   const tvms_closure *closure = lambda.as.closure;
@@ -103,21 +112,26 @@ tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
   bool native = reader->native;
   reader->native = true;
   bind_lambda_params(reader, node.a, args, count);
-  tvms_value result = tvms_eval(reader, node.b);
   reader->native = native;
+  tvms_value result = eval_body(reader, node.b);
   leave(reader, saved);
   return result;
 }
 
-// ---- Macros -------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------
 
-// The signature of a DEF, with its defaults evaluated where it was defined.
-static const tvms_signature *macro_signature(tvms_reader *reader, tvms_ref params) {
+// The signature of a DEF or LAMBDA, with its defaults.
+static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref params,
+                                               tvms_ref call) {
   uint32_t count = 0;
   tvms_each_surf(reader->surface, ref, params) {
     if (tvms_at(reader, ref)->a) count++;
   }
-  if (count > TVMS_MAX_PARAMS) return NULL;
+  if (count > TVMS_MAX_PARAMS) {
+    _Static_assert(TVMS_MAX_PARAMS == 32, "the number in the text");
+    tvms_complain(reader, unsupported, call, "a call with more than 32 parameters");
+    return NULL;
+  }
   tvms_signature *signature = tvms_arena_take(
       &reader->values, sizeof *signature + count * sizeof signature->params[0]);
   signature->rest = signature->keywords = -1;
@@ -146,6 +160,36 @@ static const tvms_signature *macro_signature(tvms_reader *reader, tvms_ref param
   return signature;
 }
 
+static void bind_params(tvms_reader *reader, const tvms_signature *signature,
+                        const tvms_value *args, const tvms_ref *refs) {
+  for (uint32_t i = 0; i < signature->count; i++) {
+    tvms_bind_name(reader, signature->params[i].name, args[i],
+                   tvms_span_of(reader, refs[i]));
+  }
+}
+
+tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref call) {
+  const tvms_closure *closure = lambda.as.closure;
+  const tvms_surf node = *tvms_at(reader, closure->ref);
+  const tvms_signature *signature = closure_signature(reader, node.a, call);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  uint64_t given;
+  if (!signature
+      || !tvms_bind_arguments(reader, signature, "lambda", call, args, refs, &given)) {
+    reader->failed = true;
+    return TVMS_UNKNOWN;
+  }
+  tvms_visible inner;
+  const tvms_visible *saved = enter(reader, closure->visible, &inner);
+  bind_params(reader, signature, args, refs);
+  tvms_value result = eval_body(reader, node.b);
+  leave(reader, saved);
+  return result;
+}
+
+// ---- Macros -------------------------------------------------------------------------------
+
 tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call) {
   const tvms_closure *closure = macro.as.closure;
   tvms_memory *memory = &reader->context->memory;
@@ -154,7 +198,7 @@ tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call)
     return tvms_too_deep(reader, call);
   }
   tvms_surf_definition def = tvms_surf_define(reader->surface, closure->ref);
-  const tvms_signature *signature = macro_signature(reader, def.params);
+  const tvms_signature *signature = closure_signature(reader, def.params, call);
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
@@ -168,10 +212,7 @@ tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call)
     const tvms_visible *saved = enter(reader, sees, &inner);
     bool native = reader->native;
     reader->native = false;
-    for (uint32_t i = 0; i < signature->count; i++) {
-      tvms_bind_name(reader, signature->params[i].name, args[i],
-                     tvms_span_of(reader, refs[i]));
-    }
+    bind_params(reader, signature, args, refs);
     result = tvms_expand_body(reader, def.body, (*closure->calls)++, call);
     reader->native = native;
     leave(reader, saved);

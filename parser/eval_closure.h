@@ -17,6 +17,9 @@ const tvms_visible *tvms_capture(tvms_reader *reader);
 // A macro for the DEF at `ref`. `flags`: INLINE, HYGIENIC.
 tvms_value tvms_make_macro(tvms_reader *reader, tvms_ref ref, uint8_t flags);
 
+// Calls a lambda with the arguments of the CALL node.
+tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref call);
+
 // Expands a macro: its statements are read in place. The value is what it returns.
 tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call);
 

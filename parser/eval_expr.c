@@ -301,10 +301,29 @@ static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
   return near;
 }
 
+// Python's functions that the evaluation does not have.
+static bool is_of_python(const char *name) {
+  static const char *const names[] = {
+      "bin",   "bytes", "callable", "chr",        "complex", "dir",     "divmod",
+      "eval",  "exec",  "filter",   "format",     "getattr", "hasattr", "hash",
+      "hex",   "id",    "input",    "isinstance", "iter",    "next",    "object",
+      "oct",   "open",  "ord",      "pow",        "print",   "repr",    "setattr",
+      "super", "type",  "vars",     "__import__",
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(names[i], name) == 0) return true;
+  }
+  return false;
+}
+
 void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
   reader->failed = true;
   if (reader->lenient) return;
   tvms_diags *diags = &reader->context->diags;
+  if (is_of_python(tvms_text(reader->context, name))) {
+    tvms_report(diags, TVMS_D_python_call, span, tvms_text(reader->context, name));
+    return;
+  }
   tvms_diag *diag =
       tvms_report(diags, TVMS_D_undefined_name, span, tvms_text(reader->context, name));
   const char *near = nearest_binding(reader, name);

@@ -186,7 +186,11 @@ static bool put_field(fstring *f) {
   if (!tvms_value_is_known(value)) return false;
   bool quoted = false;
   if (end + 1 < f->end && f->text[end] == '!') {
-    quoted = f->text[end + 1] == 'r';
+    if (!strchr("sra", f->text[end + 1])) {
+      tvms_complain(f->reader, bad_format, f->ref, 2, f->text + end);
+      return false;
+    }
+    quoted = f->text[end + 1] != 's';
     end += 2;
   }
   const char *spec = f->text + end;

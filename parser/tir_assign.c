@@ -145,54 +145,48 @@ tvms_value tvms_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
 
 // ---- Targets --------------------------------------------------------------------------------
 
-static bool has_name(const tvms_reader *reader, tvms_ref list, tvms_ref until,
-                     tvms_sym name) {
-  tvms_each_surf(reader->surface, ref, list) {
-    if (ref == until) return false;
-    const tvms_surf *node = tvms_at(reader, ref);
-    if (node->kind == TVMS_SURF_STAR) node = tvms_at(reader, node->a);
-    if (node->kind == TVMS_SURF_NAME && node->a == name) return true;
-  }
-  return false;
+// True if an earlier target of the list `list` has bound the name.
+static bool is_repeated(tvms_reader *reader, tvms_ref list, tvms_ref target) {
+  const tvms_surf *node = tvms_at(reader, target);
+  if (node->kind != TVMS_SURF_NAME || !tvms_bound_here(reader, node->a)) return false;
+  tvms_span span = tvms_lookup(reader, node->a)->span;
+  return span.begin >= tvms_at(reader, list)->begin && span.begin < node->begin;
 }
 
 static void bind_all(tvms_reader *reader, tvms_ref target, tvms_value value,
                      tvms_binder *bind, tvms_ref source);
 
-static tvms_ref source_part(const tvms_reader *reader, tvms_ref source, uint32_t i) {
+// The first item of a tuple or list that is written out; 0: the source is another value.
+static tvms_ref first_part(const tvms_reader *reader, tvms_ref source) {
   if (!source) return 0;
   const tvms_surf *node = tvms_at(reader, source);
-  if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST) return 0;
-  tvms_ref part = node->a;
-  while (part && i--) {
-    part = tvms_at(reader, part)->next;
-  }
-  return part;
+  bool parts = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
+  return parts ? node->a : 0;
 }
 
 static void bind_items(tvms_reader *reader, tvms_ref target, tvms_items items,
                        tvms_binder *bind, tvms_ref source) {
   tvms_ref list = tvms_at(reader, target)->a;
   uint32_t count = tvms_surf_count(reader->surface, list);
-  uint32_t i = 0, at = 0;
+  uint32_t at = 0;
+  tvms_ref from = first_part(reader, source);
   tvms_each_surf(reader->surface, part, list) {
     const tvms_surf node = *tvms_at(reader, part);
-    tvms_ref inner = node.kind == TVMS_SURF_STAR ? node.a : part;
-    if (tvms_at(reader, inner)->kind == TVMS_SURF_NAME
-        && has_name(reader, list, part, tvms_at(reader, inner)->a)) {
+    bool starred = node.kind == TVMS_SURF_STAR;
+    tvms_ref inner = starred ? node.a : part;
+    uint32_t many = starred ? items.len + 1 - count : 1;
+    tvms_value value = starred
+                           ? tvms_value_items(TVMS_VALUE_LIST, items.items + at, many)
+                           : items.items[at];
+    if (is_repeated(reader, list, inner)) {
       tvms_complain(reader, repeated_target, inner,
                     tvms_text(reader->context, tvms_at(reader, inner)->a));
       reader->failed = true;
-    }
-    if (node.kind == TVMS_SURF_STAR) {
-      uint32_t many = items.len + 1 - count;
-      tvms_value rest = tvms_value_items(TVMS_VALUE_LIST, items.items + at, many);
-      bind_all(reader, inner, rest, bind, 0);
-      at += many;
     } else {
-      bind_all(reader, inner, items.items[at++], bind, source_part(reader, source, i));
+      bind_all(reader, inner, value, bind, starred ? 0 : from);
     }
-    i++;
+    at += many;
+    if (from) from = tvms_at(reader, from)->next;
   }
 }
 
@@ -351,6 +345,9 @@ void tvms_read_assign(tvms_reader *reader, tvms_ref ref) {
   if (tvms_at(reader, stmt.a)->next) {
     tvms_complain(reader, chained_assignment, ref);
     reader->failed = true;
+    tvms_each_surf(reader->surface, target, stmt.a) {
+      bind_unknown(reader, target);
+    }
     return;
   }
   tvms_value value = tvms_eval_operand(reader, stmt.b);

@@ -282,8 +282,9 @@ tvms_value tvms_call_static_assert(tvms_reader *reader, const tvms_call_args *ca
   }
   if (truth) return TVMS_NOTHING;
   tvms_value message = call->args[1];
-  tvms_complain(reader, static_assert_failed, call->ref, (int)message.len,
-                message.kind == TVMS_VALUE_STR ? message.as.text : "");
+  bool text = message.kind == TVMS_VALUE_STR && message.len;
+  tvms_complain(reader, static_assert_failed, call->ref, text ? ": " : "",
+                text ? (int)message.len : 0, text ? message.as.text : "");
   reader->failed = true;
   return TVMS_UNKNOWN;
 }
