@@ -63,10 +63,10 @@ enum { SEEN_NAMES = 1024, LONGEST_SEEN = 16 };
 typedef struct {
   surf_build build;
   tvms_layout layout;
-  const char *text;  // of the source
-  seen_name seen[SEEN_NAMES];
-  yyParser lemon;
+  const char *text;                // of the source
+  seen_name *TVMS_NULLABLE seen;  // SEEN_NAMES of them; NULL: not worth it
   uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
+  yyParser lemon;
 } parse;
 
 static tvms_diags *diags_of(parse *p) {
@@ -93,7 +93,7 @@ static inline uint64_t word_at(const char *text, uint32_t len) {
 
 static inline tvms_sym intern(parse *p, const char *text, uint32_t len) {
   tvms_interner *names = &p->build.context->names;
-  if (len > LONGEST_SEEN) return tvms_intern(names, text, len);
+  if (len > LONGEST_SEEN || !p->seen) return tvms_intern(names, text, len);
   uint64_t head = word_at(text, len);
   uint64_t tail = len > 8 ? word_at(text + len - 8, 8) : 0;
   uint64_t mixed = (head ^ tail * 3 ^ len) * UINT64_C(0xD6E8FEB86659FD93);
@@ -519,7 +519,7 @@ static bool recover(parse *p, tvms_token *token) {
 /* The loop */
 
 static void start(parse *p, tvms_surface *surface) {
-  memset(p, 0, sizeof *p);
+  memset(p, 0, offsetof(parse, lemon));
   p->build.surface = surface;
   p->build.context = surface->context;
   p->text = surface->source->text;
@@ -552,6 +552,8 @@ static void run(parse *p) {
 void tvms_parse_file(tvms_surface *surface) {
   parse p;
   start(&p, surface);
+  seen_name seen[SEEN_NAMES] = {0};
+  p.seen = seen;
   const tvms_source *source = surface->source;
   surface->cap = source->size / 4 + 64;
   // Growing a small block gives bytes that nobody has spent time to zero.

@@ -1,34 +1,37 @@
 // Names of data types, read and written.
 #include "ir/dtype.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
   const char *name;
+  uint8_t len;
   uint8_t code;
   uint8_t bits;  // 0: digits follow the name
 } dtype_row;
 
+#define ROW(name, code, bits)                                                            \
+  { name, sizeof(name) - 1, code, bits }
+
 // Longer names stand before their prefixes.
 static const dtype_row rows[] = {
-    {"float8_e4m3b11fnuz", TVMS_FLOAT8_E4M3B11FNUZ, 8},
-    {"float8_e4m3fnuz", TVMS_FLOAT8_E4M3FNUZ, 8},
-    {"float8_e5m2fnuz", TVMS_FLOAT8_E5M2FNUZ, 8},
-    {"float8_e8m0fnu", TVMS_FLOAT8_E8M0FNU, 8},
-    {"float8_e4m3fn", TVMS_FLOAT8_E4M3FN, 8},
-    {"float8_e3m4", TVMS_FLOAT8_E3M4, 8},
-    {"float8_e4m3", TVMS_FLOAT8_E4M3, 8},
-    {"float8_e5m2", TVMS_FLOAT8_E5M2, 8},
-    {"float6_e2m3fn", TVMS_FLOAT6_E2M3FN, 6},
-    {"float6_e3m2fn", TVMS_FLOAT6_E3M2FN, 6},
-    {"float4_e2m1fn", TVMS_FLOAT4_E2M1FN, 4},
-    {"bfloat", TVMS_BFLOAT, 0},
-    {"float", TVMS_FLOAT, 0},
-    {"uint", TVMS_UINT, 0},
-    {"int", TVMS_INT, 0},
-    {"bool", TVMS_BOOL, 1},
-    {"handle", TVMS_HANDLE, 64},
+    ROW("float8_e4m3b11fnuz", TVMS_FLOAT8_E4M3B11FNUZ, 8),
+    ROW("float8_e4m3fnuz", TVMS_FLOAT8_E4M3FNUZ, 8),
+    ROW("float8_e5m2fnuz", TVMS_FLOAT8_E5M2FNUZ, 8),
+    ROW("float8_e8m0fnu", TVMS_FLOAT8_E8M0FNU, 8),
+    ROW("float8_e4m3fn", TVMS_FLOAT8_E4M3FN, 8),
+    ROW("float8_e3m4", TVMS_FLOAT8_E3M4, 8),
+    ROW("float8_e4m3", TVMS_FLOAT8_E4M3, 8),
+    ROW("float8_e5m2", TVMS_FLOAT8_E5M2, 8),
+    ROW("float6_e2m3fn", TVMS_FLOAT6_E2M3FN, 6),
+    ROW("float6_e3m2fn", TVMS_FLOAT6_E3M2FN, 6),
+    ROW("float4_e2m1fn", TVMS_FLOAT4_E2M1FN, 4),
+    ROW("bfloat", TVMS_BFLOAT, 0),
+    ROW("float", TVMS_FLOAT, 0),
+    ROW("uint", TVMS_UINT, 0),
+    ROW("int", TVMS_INT, 0),
+    ROW("bool", TVMS_BOOL, 1),
+    ROW("handle", TVMS_HANDLE, 64),
 };
 
 static bool starts_with(const char *text, size_t len, const char *prefix) {
@@ -65,8 +68,8 @@ bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype) {
   if (len == 0 || (len == 4 && memcmp(text, "void", 4) == 0)) return true;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const dtype_row *row = &rows[i];
-    if (!starts_with(text, len, row->name)) continue;
-    size_t at = strlen(row->name);
+    size_t at = row->len;
+    if (text[0] != row->name[0] || len < at || memcmp(text, row->name, at) != 0) continue;
     int bits = row->bits;
     if (!bits && !read_number(text, len, &at, &bits)) {
       bits = row->code == TVMS_BFLOAT ? 16 : 32;
@@ -79,23 +82,34 @@ bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype) {
   return false;
 }
 
+// From the end, where the common ones are.
 static const dtype_row *row_of(uint8_t code) {
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (rows[i].code == code) return &rows[i];
+  for (size_t i = sizeof rows / sizeof rows[0]; i > 0; i--) {
+    if (rows[i - 1].code == code) return &rows[i - 1];
   }
   return NULL;
+}
+
+static char *put_text(char *at, const char *text, size_t len) {
+  memcpy(at, text, len);
+  return at + len;
+}
+
+static char *put_number(char *at, uint32_t number) {
+  if (number >= 10) at = put_number(at, number / 10);
+  *at = (char)('0' + number % 10);
+  return at + 1;
 }
 
 const char *tvms_dtype_text(tvms_dtype dtype, char buffer[TVMS_DTYPE_TEXT]) {
   const dtype_row *row = row_of(dtype.code);
   if (tvms_dtype_is_void(dtype) || !row) return "void";
-  int at = snprintf(buffer, TVMS_DTYPE_TEXT, "%s", row->name);
-  size_t room = (size_t)(TVMS_DTYPE_TEXT - at);
-  if (!row->bits) at += snprintf(buffer + at, room, "%d", dtype.bits);
-  room = (size_t)(TVMS_DTYPE_TEXT - at);
+  char *at = put_text(buffer, row->name, row->len);
+  if (!row->bits) at = put_number(at, dtype.bits);
   if (dtype.lanes < 0)
-    snprintf(buffer + at, room, "xvscalex%d", -dtype.lanes);
+    at = put_number(put_text(at, "xvscalex", 8), (uint32_t)-dtype.lanes);
   else if (dtype.lanes > 1)
-    snprintf(buffer + at, room, "x%d", dtype.lanes);
+    at = put_number(put_text(at, "x", 1), (uint32_t)dtype.lanes);
+  *at = '\0';
   return buffer;
 }
