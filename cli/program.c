@@ -34,17 +34,13 @@ void tvms_verify_module(tvms_module *module) {
   (void)tvms_check_relax(module);
 }
 
-tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
-  tvms_read_options options = {
-      .from = dialect_of(run->options.from),
-      .dialect = dialect_of(run->options.dialect),
-      .python = is_python(source),
-  };
+static tvms_program *read_source(tvms_run *run, tvms_source *source,
+                                 tvms_read_options options) {
+  options.from = dialect_of(run->options.from);
+  options.dialect = dialect_of(run->options.dialect);
+  options.python = is_python(source);
   run->context->describe = describe_node;
   tvms_program *program = tvms_read(run->context, source, &options);
-  for (uint32_t i = 0; i < program->count; i++) {
-    tvms_verify_module(program->modules[i]);
-  }
   if (run->options.verbose) {
     tvms_complain(run, "%s: read as %s", source->name,
                   tvms_dialect_text(program->dialect));
@@ -52,13 +48,33 @@ tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
   return program;
 }
 
-tvms_dialect tvms_written_dialect(const tvms_run *run, const tvms_program *program) {
+tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
+  tvms_program *program = read_source(run, source, (tvms_read_options){0});
+  for (uint32_t i = 0; i < program->count; i++) {
+    tvms_verify_module(program->modules[i]);
+  }
+  return program;
+}
+
+static bool verify_and_visit(void *self, tvms_module *module) {
+  const tvms_stream *stream = self;
+  tvms_verify_module(module);
+  return stream->visit(stream->self, module);
+}
+
+tvms_program *tvms_stream_program(const tvms_stream *stream, tvms_source *source) {
+  tvms_stream own = *stream;
+  tvms_read_options options = {.visit = verify_and_visit, .self = &own};
+  return read_source(stream->run, source, options);
+}
+
+tvms_dialect tvms_written_dialect(const tvms_run *run, tvms_dialect read) {
   tvms_dialect asked = dialect_of(run->options.dialect);
   if (asked != TVMS_DIALECT_NONE) return asked;
   // Generations that are never written come out as the next one that is.
-  if (program->dialect == TVMS_DIALECT_RFC) return TVMS_DIALECT_22;
-  if (program->dialect == TVMS_DIALECT_24) return TVMS_DIALECT_25;
-  return program->dialect;
+  if (read == TVMS_DIALECT_RFC) return TVMS_DIALECT_22;
+  if (read == TVMS_DIALECT_24) return TVMS_DIALECT_25;
+  return read;
 }
 
 static bool is_release(tvms_run *run, const char *option,

@@ -10,11 +10,21 @@
 // lives as long as the context.
 tvms_program *tvms_load_program(tvms_run *run, tvms_source *source);
 
+// The same, module by module: `visit` sees each one read and verified, and says whether it
+// must be kept; the others are dropped at once. Returns the program of the kept ones.
+// Until the end errors may come, and those in functions of Python may go.
+typedef struct {
+  tvms_run *run;
+  bool (*visit)(void *self, tvms_module *module);
+  void *self;
+} tvms_stream;
+tvms_program *tvms_stream_program(const tvms_stream *stream, tvms_source *source);
+
 // Reports what is ill-formed in a module: what TVM verifies after reading and after passes.
 void tvms_verify_module(tvms_module *module);
 
 // The release that a verb writes: --dialect, or else the one that was read.
-tvms_dialect tvms_written_dialect(const tvms_run *run, const tvms_program *program);
+tvms_dialect tvms_written_dialect(const tvms_run *run, tvms_dialect read);
 
 // Checks --from and --dialect. Returns false after saying what is wrong with them.
 // `writes`: --dialect must be a release that can be written.

@@ -9,13 +9,20 @@
 // Mending one finding may uncover another; this many times at most.
 enum { MOST_ROUNDS = 10 };
 
+static bool drop(void *self, tvms_module *module) {
+  (void)self;
+  (void)module;
+  return false;
+}
+
 static tvms_status check_source(tvms_run *run, tvms_source *source) {
-  (void)tvms_load_program(run, source);
+  tvms_stream stream = {run, drop, NULL};
+  (void)tvms_stream_program(&stream, source);
   return TVMS_OK;
 }
 
 static tvms_status diff_source(tvms_run *run, tvms_source *source) {
-  (void)tvms_load_program(run, source);
+  (void)check_source(run, source);
   tvms_diags_sort(&run->context->diags);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);
@@ -29,7 +36,7 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
 
 // Applies what can be applied. Findings are shown only when nothing is left to mend.
 static tvms_status fix_source(tvms_run *run, tvms_source *source) {
-  (void)tvms_load_program(run, source);
+  (void)check_source(run, source);
   tvms_diags_sort(&run->context->diags);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);

@@ -140,7 +140,7 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
   const tvms_program *left_program = tvms_load_program(run, source);
   const tvms_program *right_program = tvms_load_program(run, right);
   if (run->context->diags.errors) return TVMS_FOUND_ERRORS;
-  d.dialect = tvms_written_dialect(run, right_program);
+  d.dialect = tvms_written_dialect(run, right_program->dialect);
   diff_programs(&d, left_program, right_program);
   return d.found ? TVMS_FOUND_ERRORS : TVMS_OK;
 }

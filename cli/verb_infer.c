@@ -255,7 +255,7 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
   tvms_program *program = tvms_load_program(run, source);
   if (run->context->diags.errors) return TVMS_OK;
   inferring in = {
-      .run = run, .source = source, .dialect = tvms_written_dialect(run, program)};
+      .run = run, .source = source, .dialect = tvms_written_dialect(run, program->dialect)};
   tvms_node_map_init(&in.symbols, &run->context->memory);
   tvms_json json;
   tvms_json_init(&json, &run->result);

@@ -97,7 +97,7 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   tvms_context *context = run->context;
   tvms_program *program = tvms_load_program(run, source);
   if (context->diags.errors) return TVMS_OK;
-  tvms_dialect to = tvms_written_dialect(run, program);
+  tvms_dialect to = tvms_written_dialect(run, program->dialect);
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
   if (!tvms_migrate(&surface, program, to, &run->result)

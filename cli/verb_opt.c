@@ -134,7 +134,7 @@ static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   bool parsed = tvms_pipeline_parse(run->context, run->options.passes, &pipeline);
   o.program = tvms_load_program(run, source);
   if (!parsed || run->context->diags.errors) return TVMS_OK;
-  o.dialect = tvms_written_dialect(run, o.program);
+  o.dialect = tvms_written_dialect(run, o.program->dialect);
   bool good = run_pipeline(&o, &pipeline);
   if (run->options.timing) show_timings(&o);
   if (!good) return TVMS_OK;

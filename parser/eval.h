@@ -274,6 +274,7 @@ struct tvms_reader {
   tvms_dialect dialect;
   bool mixed;    // the text has marks of releases that exclude each other; reported
   bool lenient;  // a .py file: names that nothing binds are unknown, silently
+  tvms_ref statement;  // of the file: what is being read
   tvms_reading reading;
   tvms_module *TVMS_NULLABLE module;  // being read
   tvms_unit

@@ -21,6 +21,7 @@ struct tvms_stored {
   const char *TVMS_NULLABLE
       bytes;  // of the elements, or the text; NULL: not understood
   size_t size;
+  tvms_ref statement;  // of the file that used it last: units of others may be gone
   const tvms_unit *TVMS_NULLABLE unit;  // that `node` belongs to
   tvms_node *TVMS_NULLABLE node;
 };
@@ -367,7 +368,9 @@ static tvms_node *constant_of(tvms_unit *unit, const tvms_stored *stored,
 tvms_value tvms_stored_value(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   tvms_stored *stored = value.as.stored;
   tvms_unit *unit = reader->unit;
-  if (stored->unit == unit) return tvms_value_node(stored->node);
+  if (stored->unit == unit && stored->statement == reader->statement) {
+    return tvms_value_node(stored->node);
+  }
   if (!stored->bytes) {
     tvms_complain(reader, unknown_object, ref);
     reader->failed = true;
@@ -375,6 +378,7 @@ tvms_value tvms_stored_value(tvms_reader *reader, tvms_value value, tvms_ref ref
   }
   tvms_span span = tvms_span_of(reader, ref);
   stored->unit = unit;
+  stored->statement = reader->statement;
   stored->node = stored->is_text
                      ? tvms_string_imm_new(unit, stored->bytes, stored->size, span)
                      : constant_of(unit, stored, span);

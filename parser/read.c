@@ -65,6 +65,21 @@ static void free_reader(tvms_reader *reader) {
   tvms_vec_free(memory, &reader->defs);
 }
 
+// Shows the modules from number `first` on; those that nobody keeps are dropped.
+static void show_modules(tvms_program *program, uint32_t first,
+                         const tvms_read_options *options) {
+  if (!options->visit) return;
+  uint32_t kept = first;
+  for (uint32_t i = first; i < program->count; i++) {
+    tvms_module *module = program->modules[i];
+    if (options->visit(options->self, module))
+      program->modules[kept++] = module;
+    else
+      tvms_module_destroy(module);
+  }
+  program->count = kept;
+}
+
 tvms_program *tvms_read(tvms_context *context, tvms_source *source,
                         const tvms_read_options *options) {
   tvms_memory *memory = &context->memory;
@@ -94,7 +109,10 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   if (!options->python) tvms_bind_prefixes(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
+    uint32_t count = program->count;
+    reader.statement = ref;
     read_stmt(&reader, ref);
+    show_modules(program, count, options);
     ref = tvms_at(&reader, ref)->next;
     reader.unit = &unit;
   }

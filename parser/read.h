@@ -9,6 +9,10 @@ typedef struct {
   tvms_dialect
       dialect;  // --dialect: read as this release unless marks exclude it; NONE
   bool python;  // a .py file: names that Python binds around are unknown
+  // Sees each module as soon as it is complete, and says whether it is still needed: one
+  // that is not is destroyed, so that its memory serves the next one. NULL: keep all.
+  bool (*TVMS_NULLABLE visit)(void *self, tvms_module *module);
+  void *TVMS_NULLABLE self;  // of `visit`
 } tvms_read_options;
 
 // Reads a source: syntax, names, evaluation, elaboration. Everything that is wrong is

@@ -141,9 +141,10 @@ void tvms_print_module(tvms_printer *p, const tvms_module *module) {
     const tvms_member *member = &module->members[0];
     print_member(p, member, name_alone(p, member), p->main.len);
   }
-  for (uint32_t i = 0; i < p->symbols.len; i++) {
-    p->symbols.items[i].type_var = false;
+  for (uint32_t i = 0; i < p->declared.len; i++) {
+    tvms_print_symbol(p, p->declared.items[i])->type_var = false;
   }
+  p->declared.len = 0;
   p->module = NULL;
 }
 
@@ -197,7 +198,10 @@ void tvms_print_type_vars(tvms_printer *p, size_t head, uint32_t first, bool aga
     tvms_sym name = tvms_print_name_of(p, p->type_vars.items[i])->name;
     print_symbol *symbol = tvms_print_symbol(p, name);
     if (symbol->type_var && !again) continue;
-    if (!again) symbol->type_var = true;
+    if (!again) {
+      symbol->type_var = true;
+      tvms_push(p->memory, &p->declared, name);
+    }
     const char *text = tvms_text(p->context, name);
     if (again) tvms_strbuf_fill(&lines, ' ', (size_t)p->indent * 4);
     tvms_strbuf_printf(&lines, "%s = TypeVar(\"%s\")\n", text, text);

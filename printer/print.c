@@ -1,4 +1,4 @@
-// The two entry points of the canonical printer, and the merging of late text.
+// The entry points of the canonical printer, and the merging of late text.
 #include "printer/print.h"
 
 #include "printer/state.h"
@@ -33,6 +33,7 @@ static void finish(tvms_printer *p) {
   tvms_vec_free(p->memory, &p->signed_vars);
   tvms_vec_free(p->memory, &p->type_vars);
   tvms_vec_free(p->memory, &p->hints);
+  tvms_vec_free(p->memory, &p->declared);
   tvms_vec_free(p->memory, &p->used_params);
 }
 
@@ -63,27 +64,57 @@ static bool omits_metadata(const tvms_printer *p) {
   return p->kept.len && !p->metadata;
 }
 
+tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *options,
+                              tvms_strbuf *out) {
+  tvms_printer *p = tvms_take(&context->memory, sizeof *p);
+  start(p, context, options->dialect);
+  p->metadata = !options->no_metadata;
+  p->whole = out;
+  p->begin = out->len;
+  return p;
+}
+
+bool tvms_print_next(tvms_printer *p, const tvms_module *module) {
+  uint32_t kept = p->kept.len;
+  if (p->printed++) tvms_strbuf_putc(&p->main, '\n');
+  p->blank = false;
+  tvms_print_module(p, module);
+  // Nodes made on the way belong to the module just written.
+  tvms_unit_fini(&p->scratch);
+  tvms_unit_init(&p->scratch, p->context, p->dialect);
+  merge(p, p->whole);
+  p->main.len = p->late.len = 0;
+  p->lates.len = 0;
+  return p->kept.len > kept;
+}
+
+// Puts metadata and header, which are known last, above the modules.
+static void add_front(tvms_printer *p) {
+  tvms_strbuf front, *out = p->whole;
+  tvms_strbuf_init(&front, p->memory);
+  if (p->metadata) tvms_print_metadata(p, &front);
+  tvms_print_header(&front, p->dialect, p->used, 0);
+  tvms_strbuf_insert(out, p->begin, front.text, front.len);
+  tvms_strbuf_fini(&front);
+}
+
+void tvms_print_close(tvms_printer *p) {
+  if (omits_metadata(p)) {
+    tvms_strbuf_puts(p->whole, "\n# Metadata omitted. Use show_meta=True in script() "
+                               "method to show it.\n");
+  }
+  add_front(p);
+  finish(p);
+  tvms_give(p->memory, p);
+}
+
 void tvms_print_program(const tvms_program *program, const tvms_print_options *options,
                         tvms_strbuf *out) {
-  tvms_printer p;
-  start(&p, program->context, options->dialect);
-  p.metadata = !options->no_metadata;
+  tvms_printer *p = tvms_print_open(program->context, options, out);
   for (uint32_t i = 0; i < program->count; i++) {
-    if (i) tvms_strbuf_putc(&p.main, '\n');
-    p.blank = false;
-    tvms_print_module(&p, program->modules[i]);
-    // Nodes made on the way belong to the module just written.
-    tvms_unit_fini(&p.scratch);
-    tvms_unit_init(&p.scratch, p.context, p.dialect);
+    (void)tvms_print_next(p, program->modules[i]);
   }
-  if (omits_metadata(&p)) {
-    tvms_strbuf_puts(&p.main, "\n# Metadata omitted. Use show_meta=True in script() "
-                              "method to show it.\n");
-  }
-  if (p.metadata) tvms_print_metadata(&p, out);
-  tvms_print_header(out, p.dialect, p.used, 0);
-  merge(&p, out);
-  finish(&p);
+  tvms_print_close(p);
 }
 
 void tvms_print_node(tvms_context *context, const tvms_unit *unit,

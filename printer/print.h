@@ -13,8 +13,19 @@ typedef struct {
 // Appends the text of all modules of a program to `out`, ended by one newline (nothing for
 // an empty program). What the dialect cannot say is reported as an error at its place;
 // the text is then incomplete and must not be shown. Depth is limited as everywhere.
+// `out` lives in the memory of the program's context.
 void tvms_print_program(const tvms_program *program, const tvms_print_options *options,
                         tvms_strbuf *out);
+
+// The same module by module, for who does not want to hold all of them: open, a call of
+// tvms_print_next for each, close, which adds header and metadata. `out` may be looked at
+// after that only.
+typedef struct tvms_printer tvms_printer;
+tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *options,
+                              tvms_strbuf *out);
+// Returns true if the module must live until tvms_print_close, which writes its constants.
+bool tvms_print_next(tvms_printer *printer, const tvms_module *module);
+void tvms_print_close(tvms_printer *printer);
 
 // Appends the text of one node as it stands in a program of `dialect`, without header,
 // metadata and definitions of the names that it uses: for messages and queries. `unit`

@@ -95,7 +95,7 @@ typedef struct {
 
 typedef struct tvms_scopes tvms_scopes;
 
-typedef struct tvms_printer {
+struct tvms_printer {
   tvms_context *context;
   tvms_memory *memory;
   tvms_dialect dialect;
@@ -134,8 +134,12 @@ typedef struct tvms_printer {
   TVMS_VEC(const tvms_node *) signed_vars;  // with the flag `signature`
   TVMS_VEC(const tvms_node *) type_vars;    // to be declared as TypeVar
   TVMS_VEC(tvms_sym) hints;  // by node id: the name of this release; 0: the node's own
+  TVMS_VEC(tvms_sym) declared;              // as TypeVar by the module being written
   TVMS_VEC(uint32_t) used_params;  // ids of handles that are used by themselves
-} tvms_printer;
+  tvms_strbuf *TVMS_NULLABLE whole;  // what the program is appended to …
+  size_t begin;                      // … from here on
+  uint32_t printed;                  // modules
+};
 
 // ---- names.c ----
 

@@ -22,6 +22,14 @@ void tvms_strbuf_grow(tvms_strbuf *buffer, size_t more) {
   buffer->cap = cap;
 }
 
+void tvms_strbuf_insert(tvms_strbuf *buffer, size_t at, const char *text, size_t len) {
+  if (!len) return;
+  if (len > buffer->cap - buffer->len) tvms_strbuf_grow(buffer, len);
+  memmove(buffer->text + at + len, buffer->text + at, buffer->len - at);
+  memcpy(buffer->text + at, text, len);
+  buffer->len += len;
+}
+
 void tvms_strbuf_printf(tvms_strbuf *buffer, const char *format, ...) {
   va_list arguments, again;
   va_start(arguments, format);

@@ -33,6 +33,9 @@ static inline void tvms_strbuf_putc(tvms_strbuf *buffer, char c) {
   if (buffer->len == buffer->cap) tvms_strbuf_grow(buffer, 1);
   buffer->text[buffer->len++] = c;
 }
+// Puts `text` at an offset and moves what stands there.
+void tvms_strbuf_insert(tvms_strbuf *buffer, size_t at, const char *text, size_t len);
+
 static inline void tvms_strbuf_fill(tvms_strbuf *buffer, char c, size_t count) {
   if (count > buffer->cap - buffer->len) tvms_strbuf_grow(buffer, count);
   if (count) memset(buffer->text + buffer->len, c, count);
