@@ -28,3 +28,22 @@ const char *tvms_respell(tvms_spelling where, const char *text, size_t len,
   }
   return NULL;
 }
+
+static const struct {
+  tvms_spelling where;
+  const char *name;
+  const char *text;
+} never[] = {
+#define SPELLING(where, older, newer, since)
+#define NEVER(where, name, text) {TVMS_SPELLING_##where, name, text},
+#include "ir/dialect.def"
+};
+
+const char *tvms_never_spelled(tvms_spelling where, const char *text) {
+  for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+    if (never[i].where == where && strcmp(never[i].name, text) == 0) {
+      return never[i].text;
+    }
+  }
+  return NULL;
+}

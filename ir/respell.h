@@ -18,4 +18,7 @@ const char *TVMS_NULLABLE tvms_respell(tvms_spelling where, const char *text,
                                        size_t len, tvms_dialect from, tvms_dialect to,
                                        size_t *matched);
 
+// What to write instead of a name that no release has, or NULL.
+const char *TVMS_NULLABLE tvms_never_spelled(tvms_spelling where, const char *text);
+
 #endif

@@ -5,7 +5,10 @@
 // start.
 #include "parser/calls.h"
 
+#include "ir/op.h"
+#include "ir/respell.h"
 #include "ir/tir_op.h"
+#include "parser/prototype.h"
 #include "parser/relax.h"
 #include "parser/tir.h"
 
@@ -273,9 +276,29 @@ static const char *releases_with(tvms_reader *reader, tvms_namespace namespace_,
   return text;
 }
 
+typedef TVMS_VEC(const char *) name_vec;
+
+// Operators of Relax are named by ops.def: "nn.relu" is what R.nn has as `relu`.
+static void add_operators(tvms_reader *reader, tvms_namespace namespace_,
+                          name_vec *names) {
+  const char *path = tvms_namespace_text(namespace_);
+  if (path[0] != 'R') return;
+  const char *below = path[1] == '.' ? path + 2 : "";
+  size_t len = strlen(below);
+  for (uint32_t op = TVMS_R_NONE + 1; op <= TVMS_OP_COUNT; op++) {
+    const tvms_op *row = tvms_op_of((tvms_opcode)op);
+    if (reader->dialect < (tvms_dialect)row->since) continue;
+    const char *name = row->name;
+    if (strncmp(name, below, len) != 0) continue;
+    name += len;
+    if (len && *name++ != '.') continue;
+    if (!strchr(name, '.')) tvms_push(&reader->context->memory, names, name);
+  }
+}
+
 static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
                                 tvms_sym name) {
-  TVMS_VEC(const char *) names = {0};
+  name_vec names = {0};
   tvms_memory *memory = &reader->context->memory;
   tvms_dialect dialect = dialect_of_rows(reader);
   for (uint32_t at = 1; at < ROW_COUNT; at++) {
@@ -284,6 +307,7 @@ static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
     if (dialect < row->since || dialect > row->until) continue;
     tvms_push(memory, &names, tvms_text(reader->context, row->name));
   }
+  add_operators(reader, namespace_, &names);
   const char *near =
       tvms_nearest(tvms_text(reader->context, name), names.items, names.len);
   tvms_vec_free(memory, &names);
@@ -301,6 +325,14 @@ tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
   tvms_diag *diag =
       tvms_report(diags, TVMS_D_unknown_callable, span, tvms_namespace_text(namespace_),
                   tvms_text(reader->context, name), tvms_dialect_text(reader->dialect));
+  const char *never =
+      namespace_ == TVMS_NS_R
+          ? tvms_never_spelled(TVMS_SPELLING_R, tvms_text(reader->context, name))
+          : NULL;
+  if (never) {
+    tvms_diag_remark(diags, diag, "%s", never);
+    return TVMS_UNKNOWN;
+  }
   if (releases) tvms_diag_remark(diags, diag, "%s has it", releases);
   const char *near = nearest_name(reader, namespace_, name);
   if (near && !releases) {
@@ -387,5 +419,7 @@ tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespac
     tvms_value value = tvms_relax_operator_named(reader, path, name);
     if (tvms_value_is_known(value)) return value;
   }
+  tvms_value renamed = tvms_prototype_name(reader, namespace_, name, ref);
+  if (tvms_value_is_known(renamed)) return renamed;
   return tvms_unknown_name(reader, namespace_, name, ref);
 }

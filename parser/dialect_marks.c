@@ -181,6 +181,21 @@ static size_t word_len(const char *text, const char *end) {
   return len;
 }
 
+// `# import tvm` binds the first part of the name.
+static bool plain_import(tvms_context *context, const tvms_comment *comment,
+                         const char *text, tvms_commented_import *import) {
+  const char *end = text + comment->end;
+  const char *module = skip(text + comment->begin + 1, end, "import ");
+  size_t len = module ? word_len(module, end) : 0;
+  if (!len || skip(module + len, end, "as ")) return false;
+  const char *dot = memchr(module, '.', len);
+  if (dot) len = (size_t)(dot - module);
+  import->path = tvms_arena_text(&context->arena, module, len);
+  import->name = tvms_symbol(context, module, len);
+  import->span = (tvms_span){comment->begin, comment->end};
+  return len > 0;
+}
+
 bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,
                               uint32_t index, tvms_commented_import *import) {
   const tvms_comment *comment = &surface->comments[index];
@@ -188,7 +203,7 @@ bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface
   const char *end = text + comment->end;
   if (!comment->own_line) return false;
   const char *module = skip(text + comment->begin + 1, end, "from ");
-  if (!module) return false;
+  if (!module) return plain_import(context, comment, text, import);
   size_t module_len = word_len(module, end);
   const char *name = skip(module + module_len, end, "import ");
   size_t name_len = name ? word_len(name, end) : 0;

@@ -2,9 +2,11 @@
 #include "ir/fold.h"
 #include "parser/eval_closure.h"
 #include "parser/eval_internal.h"
+#include "parser/prototype.h"
 #include "parser/python.h"
 #include "parser/tir.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -147,16 +149,34 @@ static void put_rest(binder *bind) {
   }
 }
 
+void tvms_missing_argument(tvms_reader *reader, tvms_ref ref, const char *what,
+                           const char *name) {
+  char quoted[80];
+  snprintf(quoted, sizeof quoted, "'%s'", name);
+  tvms_complain(reader, missing_argument, ref, what, "", quoted);
+}
+
+// Required arguments that are not given become unknown, and are reported all at once.
 static void put_defaults(binder *bind) {
+  char missing[160] = "";
+  size_t len = 0;
+  uint32_t count = 0;
   for (uint32_t i = 0; i < bind->signature->count; i++) {
     const tvms_param *param = &bind->signature->params[i];
     if (bind->given >> i & 1 || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
     bind->args[i] = param->value;
-    if (!param->required || !bind->sound || !bind->known) continue;
-    tvms_complain(bind->reader, missing_argument, bind->call, bind->what,
-                  tvms_text(bind->reader->context, param->name));
-    bind->sound = false;
+    if (!param->required) continue;
+    const char *name = tvms_text(bind->reader->context, param->name);
+    int more = snprintf(missing + len, sizeof missing - len, "%s'%s'",
+                        count ? ", " : "", name);
+    len += (size_t)more;
+    if (len >= sizeof missing) len = sizeof missing - 1;
+    count++;
   }
+  if (!count || !bind->sound || !bind->known) return;
+  tvms_complain(bind->reader, missing_argument, bind->call, bind->what,
+                count > 1 ? "s" : "", missing);
+  bind->sound = false;
 }
 
 // reads, writes, match_buffer and realize take regions, so their slices stay slices.
@@ -251,6 +271,7 @@ static tvms_value call_row(tvms_reader *reader, tvms_value callee, tvms_ref call
                           .refs = refs,
                           .scope = (tvms_namespace)callee.spare};
   const char *what = tvms_text(reader->context, row->name);
+  if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
   reader->drops_dtype = ignores_dtype(row);
   if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
     reader->failed = true;

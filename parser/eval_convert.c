@@ -3,6 +3,7 @@
 #include "ir/object.h"
 #include "parser/eval_internal.h"
 #include "parser/tir.h"
+#include "structinfo/sinfo.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,7 @@ static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
     sprintf(text, "%s %s", kind, name);
     return text;
   }
+  if (tvms_class_of(node) == TVMS_CLASS_SINFO) return tvms_describe(context, node);
   if (!name) return kind;
   char *text = tvms_arena_take(&context->arena, strlen(name) + strlen(kind) + 4);
   sprintf(text, "%s '%s'", kind, name);

@@ -4,6 +4,7 @@
 // comprehensions to Python; reader->native tells the two apart. The difference shows in
 // comparisons (which do not fold in the first case) and in `and`, `or`, `not`.
 #include "parser/eval_internal.h"
+#include "parser/prototype.h"
 #include "parser/tir.h"
 
 #include <string.h>
@@ -281,6 +282,10 @@ static tvms_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
       || (object.kind == TVMS_VALUE_NODE && tvms_is_relax_expr(object.as.node))) {
     return tvms_relax_subscript(reader, object, ref);
   }
+  if (object.kind == TVMS_VALUE_CALLABLE
+      && object.as.row->handler == tvms_call_relax_tensor) {
+    return tvms_prototype_tensor(reader, ref);
+  }
   tvms_value index = tvms_eval_index(reader, node.b, step_given);
   return tvms_apply_subscript(reader, object, index, ref);
 }
@@ -316,6 +321,19 @@ static bool is_of_python(const char *name) {
   return false;
 }
 
+// Functions of a module are reached through its name.
+static bool is_member(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
+                      tvms_span span) {
+  tvms_module *module = reader->module;
+  if (!module || module->bare || !tvms_module_find(module, name)) return false;
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = tvms_text(reader->context, name);
+  const char *owner = tvms_text(reader->context, module->name);
+  tvms_diag_remark(diags, diag, "it is a function of the module: %s.%s", owner, text);
+  tvms_diag_fix(diags, diag, span, true, "%s.%s", owner, text);
+  return true;
+}
+
 void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
   reader->failed = true;
   if (reader->lenient) return;
@@ -326,6 +344,7 @@ void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
   }
   tvms_diag *diag =
       tvms_report(diags, TVMS_D_undefined_name, span, tvms_text(reader->context, name));
+  if (is_member(reader, diag, name, span)) return;
   const char *near = nearest_binding(reader, name);
   if (reader->relax) {
     tvms_relax_suspect_name(reader, diag, name, span, near);

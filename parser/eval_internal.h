@@ -48,6 +48,9 @@ tvms_value tvms_call_method(tvms_reader *reader, tvms_value method, tvms_ref cal
 bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
                          const char *what, tvms_ref call, tvms_value *args,
                          tvms_ref *refs, uint64_t *given);
+// Reports that a call of `what` lacks one argument.
+void tvms_missing_argument(tvms_reader *reader, tvms_ref ref, const char *what,
+                           const char *name);
 // The parsed form of a signature that stands in our code: texts are told apart by address.
 const tvms_signature *tvms_method_signature(tvms_reader *reader, const char *text);
 // The same with a signature text, for methods. `args` has room for TVMS_MAX_PARAMS.

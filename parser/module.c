@@ -1,5 +1,5 @@
-// Definitions of a file: modules, functions, their decorators; and what stands in the body
-// of a module besides functions.
+// Definitions of a file: modules, functions; and what stands in the body of a module
+// besides functions. Decorators: decorator.c.
 #include "parser/module.h"
 
 #include "ir/build.h"
@@ -10,120 +10,6 @@
 #include "parser/tir.h"
 
 #include <string.h>
-
-tvms_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_complain(reader, decorator_called, call->ref, tvms_row_text(reader, call->row));
-  return TVMS_UNKNOWN;
-}
-
-// ---- Decorators -----------------------------------------------------------------------------
-
-static const struct {
-  tvms_sym name;
-  tvms_decorated kind;
-} decorators[] = {
-    {TVMS_SYM_ir_module, TVMS_DECORATED_MODULE},
-    {TVMS_SYM_prim_func, TVMS_DECORATED_TIR},
-    {TVMS_SYM_jit, TVMS_DECORATED_TIR},
-    {TVMS_SYM_function, TVMS_DECORATED_RELAX},
-    {TVMS_SYM_macro, TVMS_DECORATED_MACRO},
-    {TVMS_SYM_inline, TVMS_DECORATED_INLINE},
-    {TVMS_SYM_pyfunc, TVMS_DECORATED_PYFUNC},
-    {TVMS_SYM_rewriter, TVMS_DECORATED_REWRITER},
-};
-
-// The last name of a decorator: `T.prim_func`, `prim_func`.
-static tvms_sym decorator_name(const tvms_reader *reader, tvms_ref callee) {
-  const tvms_surf *node = tvms_at(reader, callee);
-  if (node->kind == TVMS_SURF_ATTRIBUTE) return node->b;
-  return node->kind == TVMS_SURF_NAME ? node->a : 0;
-}
-
-// Whether the object of a decorator is a namespace: other decorators are Python's.
-static bool is_namespace(tvms_reader *reader, tvms_ref callee) {
-  const tvms_surf *node = tvms_at(reader, callee);
-  if (node->kind == TVMS_SURF_NAME) {
-    return tvms_lookup(reader, node->a) != NULL;
-  }
-  const tvms_surf *base = tvms_at(reader, node->a);
-  while (base->kind == TVMS_SURF_ATTRIBUTE) {
-    base = tvms_at(reader, base->a);
-  }
-  if (base->kind != TVMS_SURF_NAME) return false;
-  tvms_binding *binding = tvms_lookup(reader, base->a);
-  if (binding) {
-    return binding->value.kind == TVMS_VALUE_NAMESPACE
-           || binding->value.kind == TVMS_VALUE_PYTHON
-           || binding->value.kind == TVMS_VALUE_RELAX;
-  }
-  tvms_undefined_name(reader, base->a, tvms_span_of(reader, node->a));
-  return false;
-}
-
-static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
-  const tvms_surf *node = tvms_at(reader, value);
-  if (node->kind == TVMS_SURF_TRUE) return true;
-  return node->kind == TVMS_SURF_FALSE ? false : missing;
-}
-
-static void read_keyword(tvms_reader *reader, tvms_sym name, tvms_ref value,
-                         tvms_decoration *decoration) {
-  switch (name) {
-  case TVMS_SYM_private: decoration->is_private = flag_of(reader, value, false); break;
-  case TVMS_SYM_s_tir:
-  case TVMS_SYM_is_stir: decoration->s_tir = flag_of(reader, value, false); break;
-  case TVMS_SYM_persistent:
-    decoration->persistent = flag_of(reader, value, false);
-    break;
-  case TVMS_SYM_check_well_formed:
-    decoration->unchecked = !flag_of(reader, value, true);
-    break;
-  case TVMS_SYM_pure: decoration->impure = !flag_of(reader, value, true); break;
-  case TVMS_SYM_hygienic: decoration->unhygienic = !flag_of(reader, value, true); break;
-  default: {
-    const char *text = tvms_text(reader->context, name);
-    tvms_complain(reader, unknown_parameter, value, "this decorator", text);
-  }
-  }
-}
-
-static void read_keywords(tvms_reader *reader, tvms_ref call,
-                          tvms_decoration *decoration) {
-  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
-    const tvms_surf *node = tvms_at(reader, ref);
-    if (node->kind == TVMS_SURF_KEYWORD) {
-      read_keyword(reader, node->a, node->b, decoration);
-    }
-  }
-}
-
-tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref list) {
-  tvms_decoration decoration = {.kind = TVMS_DECORATED_NOT};
-  tvms_ref last = list;
-  while (last && tvms_at(reader, last)->next) {
-    last = tvms_at(reader, last)->next;
-  }
-  if (!last) return decoration;
-  const tvms_surf *node = tvms_at(reader, last);
-  bool called = node->kind == TVMS_SURF_CALL;
-  tvms_ref callee = called ? node->a : last;
-  tvms_sym name = decorator_name(reader, callee);
-  decoration.span = tvms_span_of(reader, last);
-  decoration.kind = TVMS_DECORATED_UNKNOWN;
-  for (size_t i = 0; i < sizeof decorators / sizeof decorators[0]; i++) {
-    if (decorators[i].name == name) decoration.kind = decorators[i].kind;
-  }
-  decoration.jit = name == TVMS_SYM_jit;
-  if (decoration.kind == TVMS_DECORATED_UNKNOWN) {
-    if (!reader->lenient) {
-      tvms_report(&reader->context->diags, TVMS_D_unknown_decorator, decoration.span);
-    }
-    return decoration;
-  }
-  if (!is_namespace(reader, callee)) decoration.kind = TVMS_DECORATED_UNKNOWN;
-  if (called) read_keywords(reader, last, &decoration);
-  return decoration;
-}
 
 // ---- Module attributes ----------------------------------------------------------------------
 
@@ -384,7 +270,7 @@ static void collect_defs(tvms_reader *reader, tvms_ref body) {
   tvms_each_surf(reader->surface, ref, body) {
     if (tvms_at(reader, ref)->kind != TVMS_SURF_DEF) continue;
     tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
-    tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+    tvms_decoration decoration = tvms_decoration_checked(reader, ref);
     check_decorated(reader, &decoration, def.name_span, "a function");
     tvms_def entry = {ref, def.name, (uint8_t)decoration.kind, 0};
     bool member = decoration.kind == TVMS_DECORATED_TIR
@@ -416,7 +302,7 @@ static void read_defs(tvms_reader *reader) {
 static void read_bases(tvms_reader *reader, tvms_ref bases) {
   if (reader->dialect < TVMS_DIALECT_25) return;
   tvms_each_surf(reader->surface, ref, bases) {
-    if (decorator_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
+    if (tvms_last_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
     tvms_unit *unit = &reader->module->unit;
     reader->module->attrs =
         tvms_map_with(unit, reader->module->attrs, "base_py_module",
@@ -434,7 +320,7 @@ static tvms_module *new_module(tvms_reader *reader, tvms_sym name) {
 
 static void read_class(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   check_decorated(reader, &decoration, def.name_span, "a class");
   if (decoration.kind != TVMS_DECORATED_MODULE) return;
   tvms_module *module = new_module(reader, def.name);
@@ -473,7 +359,7 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
 
 static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   check_decorated(reader, &decoration, def.name_span, "a function");
   switch ((int)decoration.kind) {
   case TVMS_DECORATED_TIR:

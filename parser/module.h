@@ -29,7 +29,14 @@ typedef struct {
   tvms_span span;   // of the decorator
 } tvms_decoration;
 
-tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref decorators);
+// What the decorators of the class or function `definition` say; a misspelt one says what
+// it was meant to. The checked form reports what is wrong with them: it is called once per
+// definition.
+tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition);
+tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition);
+
+// The last name of a dotted expression: `T.prim_func`, `prim_func`; 0 for anything else.
+tvms_sym tvms_last_name(const tvms_reader *reader, tvms_ref expr);
 
 // The definition at `ref` of the file: a class or a function. Adds modules to the program.
 void tvms_read_definition(tvms_reader *reader, tvms_ref ref);

@@ -215,11 +215,42 @@ static void import_module(tvms_reader *reader, tvms_ref alias) {
                    tvms_span_of(reader, alias));
 }
 
+// The module that was meant by an import of a prefix that leads nowhere, or NULL. Only the
+// names of the prefixes are looked at: everything else is Python's.
+static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *path,
+                                              tvms_sym name) {
+  bool prefix = name == TVMS_SYM_I || name == TVMS_SYM_T || name == TVMS_SYM_R;
+  if (!prefix || reader->lenient || strncmp(path, "tvm.", 4) != 0) return NULL;
+  const char *paths[sizeof modules / sizeof modules[0]];
+  uint32_t count = 0;
+  for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+    if (strcmp(modules[i].path, path) == 0) return NULL;
+    bool fits = (modules[i].namespace_ == TVMS_NS_I && name == TVMS_SYM_I)
+                || (modules[i].namespace_ == TVMS_NS_T && name == TVMS_SYM_T)
+                || (modules[i].namespace_ == TVMS_NS_R && name == TVMS_SYM_R);
+    if (fits) paths[count++] = modules[i].path;
+  }
+  return tvms_nearest(path, paths, count);
+}
+
 static void import_from(tvms_reader *reader, const char *module, tvms_ref alias) {
   const tvms_surf node = *tvms_at(reader, alias);
   const char *name = tvms_text(reader->context, node.a);
   char *path = tvms_arena_take(&reader->kept, strlen(module) + strlen(name) + 2);
   sprintf(path, "%s.%s", module, name);
+  const char *meant = meant_module(reader, path, node.b ? node.b : node.a);
+  if (meant) {
+    tvms_diag *diag = tvms_complain(reader, misspelt_import, alias, path);
+    tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", meant);
+    size_t same = strlen(module);
+    uint32_t begin = tvms_span_of(reader, alias).begin;
+    if (strncmp(meant, module, same) == 0 && meant[same] == '.') {
+      tvms_diag_fix(&reader->context->diags, diag,
+                    (tvms_span){begin, begin + (uint32_t)strlen(name)}, true, "%s",
+                    meant + same + 1);
+    }
+    path = tvms_arena_text(&reader->kept, meant, strlen(meant));
+  }
   tvms_bind_import(reader, path, node.b ? node.b : node.a, tvms_span_of(reader, alias));
 }
 

@@ -3,6 +3,7 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/prototype.h"
 #include "parser/relax_internal.h"
 
 #include <string.h>
@@ -62,6 +63,14 @@ static tvms_node *TVMS_NULLABLE shape_of(op_call *call, tvms_value value, tvms_r
                        ref);
 }
 
+// The size of a storage is a shape; TVM lets a number pass, which fails when it runs.
+static tvms_node *TVMS_NULLABLE size_of(op_call *call, tvms_value value, tvms_ref ref) {
+  if (value.kind != TVMS_VALUE_INT) return tvms_to_shape(call->reader, value, ref);
+  tvms_diag *diag = tvms_complain(call->reader, storage_size, ref);
+  tvms_relax_explain_parens(call->reader, diag, ref);
+  return tvms_to_prim(call->reader, value, ref);
+}
+
 static bool has_tuple_type(const tvms_node *node) {
   return node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_TUPLE;
 }
@@ -74,6 +83,10 @@ static tvms_node *TVMS_NULLABLE args_of(op_call *call, tvms_value value, tvms_re
   bool unwrapped = reader->dialect >= TVMS_DIALECT_25 || value.kind != TVMS_VALUE_NODE;
   if (unwrapped && has_tuple_type(node)) return node;
   if (has_tuple_type(node)) return node;
+  if (!reader->lenient && tvms_at(reader, ref)->parens) {
+    tvms_diag *diag = tvms_complain(reader, lone_parens, ref);
+    tvms_relax_explain_parens(reader, diag, ref);
+  }
   return tvms_relax_tuple(reader, &node, 1, tvms_span_of(reader, ref));
 }
 
@@ -117,6 +130,7 @@ static tvms_node *TVMS_NULLABLE argument(op_call *call, uint32_t i) {
   case TVMS_ARG_SHAPE: return shape_of(call, value, ref, 0);
   case TVMS_ARG_SHAPE2: return shape_of(call, value, ref, 2);
   case TVMS_ARG_SHAPE3: return shape_of(call, value, ref, 3);
+  case TVMS_ARG_SIZE: return size_of(call, value, ref);
   case TVMS_ARG_PRIM: return prim_of(call, value, ref);
   case TVMS_ARG_ARGS: return args_of(call, value, ref);
   case TVMS_ARG_DTYPE: return dtype_of(call, value, ref);
@@ -521,6 +535,40 @@ static tvms_value finish(op_call *call) {
                               call->type_args, call->spans.items, call->ref);
 }
 
+// The prototype gives the shape where the type of the result stands, and its dtype apart.
+static void join_result(op_call *call) {
+  uint32_t last = call->signature->signature->count;
+  if (call->reader->dialect != TVMS_DIALECT_RFC || last-- == 0
+      || call->signature->kinds[last] != TVMS_ARG_OTHER
+      || call->values[last].kind == TVMS_VALUE_NONE) {
+    return;
+  }
+  for (uint32_t i = 0; i < last; i++) {
+    if (call->signature->kinds[i] != TVMS_ARG_TYPE) continue;
+    call->values[i] =
+        tvms_prototype_result(call->reader, call->values[i], call->refs[i],
+                              call->values[last], call->refs[last]);
+  }
+  call->values[last] = TVMS_NOTHING;
+}
+
+// What a call that lacks arguments gives in a wrong form whatever place it was meant for:
+// types, and numbers for shapes.
+static void check_given(op_call *call, uint64_t given) {
+  for (uint32_t i = 0; i < call->signature->signature->count; i++) {
+    tvms_value value = call->values[i];
+    tvms_arg_kind kind = (tvms_arg_kind)call->signature->kinds[i];
+    if (!(given >> i & 1) || kind == TVMS_ARG_TYPE) continue;
+    if (kind == TVMS_ARG_SIZE && value.kind == TVMS_VALUE_INT) {
+      size_of(call, value, call->refs[i]);
+    }
+    bool type = value.kind == TVMS_VALUE_NODE
+                && tvms_class_of(value.as.node) == TVMS_CLASS_SINFO;
+    if (type)
+      tvms_wrong_type(call->reader, call->refs[i], "this argument", "a value", value);
+  }
+}
+
 tvms_value tvms_relax_call_op(tvms_reader *reader, tvms_opcode op, tvms_ref ref) {
   op_call call = {.reader = reader, .op = op, .ref = ref, .sound = true};
   uint64_t given;
@@ -529,9 +577,11 @@ tvms_value tvms_relax_call_op(tvms_reader *reader, tvms_opcode op, tvms_ref ref)
   tvms_value result = TVMS_UNKNOWN;
   if (tvms_bind_arguments(reader, call.signature->signature, name, ref, call.values,
                           call.refs, &given)) {
+    join_result(&call);
     binders[op](&call);
     result = finish(&call);
   } else {
+    check_given(&call, given);
     reader->failed = true;
   }
   tvms_vec_free(memory_of(&call), &call.args);

@@ -190,6 +190,16 @@ static tvms_ref item_ref(tvms_reader *reader, tvms_ref list, uint32_t i) {
   return item && tvms_at(reader, item)->kind != TVMS_SURF_STAR ? item : list;
 }
 
+bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  if (!node->parens) return false;
+  tvms_diags *diags = &reader->context->diags;
+  uint32_t end = tvms_span_of(reader, ref).end;
+  tvms_diag_remark(diags, diag, "parentheses alone make no tuple");
+  tvms_diag_fix(diags, diag, (tvms_span){end, end}, true, ",");
+  return true;
+}
+
 tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
                                        tvms_ref ref) {
   if (value.kind == TVMS_VALUE_NODE) {
@@ -199,8 +209,12 @@ tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
     if (shape) return node;
   }
   if (!tvms_value_is_sequence(value)) {
-    tvms_wrong_type(reader, ref, "a shape", "a tuple or list of dimensions", value);
     reader->failed = true;
+    if (!tvms_value_is_known(value)) return NULL;
+    tvms_diag *diag = tvms_complain(reader, wrong_type, ref, "a shape",
+                                    "a tuple or list of dimensions",
+                                    tvms_describe_value(reader, value));
+    tvms_relax_explain_parens(reader, diag, ref);
     return NULL;
   }
   tvms_node **dims = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);

@@ -85,6 +85,8 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
 static void read_signature(tvms_reader *reader, const tvms_surf_definition *def) {
   tvms_relax_state *relax = reader->relax;
   relax->in_signature = true;
+  relax->param_list = def->params;
+  relax->type_params = def->type_params;
   if (!has_plain_params(reader, def->params)) reader->failed = true;
   tvms_each_surf(reader->surface, ref, def->type_params) {
     const tvms_surf *param = tvms_at(reader, ref);
@@ -123,7 +125,7 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
   reader->context->diags.muted++;
   bool failed = reader->failed;
   reader->failed = false;
-  bool pure = !tvms_decoration_of(reader, def.decorators).impure;
+  bool pure = !tvms_decoration_of(reader, ref).impure;
   tvms_scope_push(reader);
   read_signature(reader, &def);
   tvms_scope_pop(reader);
@@ -231,13 +233,12 @@ static tvms_node *TVMS_NULLABLE read_function(tvms_reader *reader, tvms_ref ref,
 }
 
 void tvms_relax_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
   tvms_prover prover;
   tvms_relax_state relax;
   tvms_prover_init(&prover, reader->unit);
   open_state(reader, &relax, &prover);
   reader->failed = false;
-  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
   tvms_node *function = read_function(reader, ref, decoration);
   // A function that could not be read keeps its declaration for those that call it.
   if (function) member->function = function;
@@ -311,7 +312,7 @@ static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
 tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref ref,
                                                    tvms_node **reserved) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
   decoration.is_private = true;
   bool known = tvms_bound_here(reader, def.name);
   *reserved = NULL;

@@ -22,6 +22,8 @@ typedef struct tvms_relax_state {
   struct tvms_relax_state *TVMS_NULLABLE outer;
   tvms_prover *prover;  // of the outermost function
   tvms_builder builder;
+  tvms_ref param_list;   // of the signature being read
+  tvms_ref type_params;  // `[n, m]` before it
   tvms_nodes_vec params;
   tvms_node *TVMS_NULLABLE attrs;
   tvms_node *TVMS_NULLABLE ret_type;  // the annotation
@@ -46,6 +48,7 @@ typedef enum {
   TVMS_ARG_SHAPE,
   TVMS_ARG_SHAPE2,
   TVMS_ARG_SHAPE3,
+  TVMS_ARG_SIZE,  // a shape, or a number as TVM lets it pass
   TVMS_ARG_PRIM,
   TVMS_ARG_TUPLE,
   TVMS_ARG_ARGS,
@@ -87,6 +90,8 @@ tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);
 // A shape: tuple or list of dimensions, or a value that is one.
 tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
                                        tvms_ref ref);
+// Adds to `diag` that `(x)` is no tuple, if that is how `ref` is written.
+bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref);
 // One dimension: int64, a TIR expression, or text in a signature.
 tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
                                      tvms_ref ref);

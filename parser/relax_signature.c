@@ -13,9 +13,11 @@ static const struct {
   const char *text;
   tvms_arg_kind kind;
 } kinds[] = {
-    {"shape2", TVMS_ARG_SHAPE2}, {"shape3", TVMS_ARG_SHAPE3}, {"shape", TVMS_ARG_SHAPE},
-    {"prim", TVMS_ARG_PRIM},     {"tuple", TVMS_ARG_TUPLE},   {"args", TVMS_ARG_ARGS},
-    {"str", TVMS_ARG_STR},       {"dtype", TVMS_ARG_DTYPE},   {"expr", TVMS_ARG_EXPR},
+    {"shape2", TVMS_ARG_SHAPE2}, {"shape3", TVMS_ARG_SHAPE3},
+    {"shape", TVMS_ARG_SHAPE},   {"size", TVMS_ARG_SIZE},
+    {"prim", TVMS_ARG_PRIM},     {"tuple", TVMS_ARG_TUPLE},
+    {"args", TVMS_ARG_ARGS},     {"str", TVMS_ARG_STR},
+    {"dtype", TVMS_ARG_DTYPE},   {"expr", TVMS_ARG_EXPR},
     {"func", TVMS_ARG_FUNC},     {"extern", TVMS_ARG_EXTERN},
 };
 
@@ -143,6 +145,16 @@ static bool scan_param(scanner *scan, tvms_opcode op, bool keyword_only,
   return !drop;
 }
 
+// Whether the prototype gives the type of the result in two parts.
+static bool is_prototype_call(const tvms_reader *reader,
+                              const tvms_op_signature *signature, uint32_t count) {
+  bool typed = false;
+  for (uint32_t i = 0; i < count; i++) {
+    typed = typed || signature->kinds[i] == TVMS_ARG_TYPE;
+  }
+  return typed && reader->dialect == TVMS_DIALECT_RFC && count < TVMS_MAX_PARAMS;
+}
+
 static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
   tvms_arena *arena = &reader->kept;
   tvms_op_signature *result = tvms_arena_new(arena, tvms_op_signature);
@@ -169,6 +181,13 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
       head.plain++;
     }
     head.count++;
+  }
+  if (is_prototype_call(reader, result, head.count)) {
+    // `R.call_tir(f, args, shape, dtype="float32")`; see prototype.c.
+    params[head.count] =
+        (tvms_param){TVMS_SYM_dtype, TVMS_PARAM_KEYWORD_ONLY, false, TVMS_NOTHING};
+    result->kinds[head.count] = TVMS_ARG_OTHER;
+    result->places[head.count++] = -1;
   }
   tvms_signature *signature =
       tvms_arena_take(arena, sizeof head + head.count * sizeof *params);

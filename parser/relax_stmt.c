@@ -21,6 +21,18 @@ static bool block_is_open(tvms_reader *reader, tvms_ref ref) {
   return false;
 }
 
+// A tuple that is annotated as a shape was meant to be one.
+static void explain_shape(tvms_reader *reader, tvms_diag *diag, const tvms_node *type,
+                          tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  if (type->kind != TVMS_NODE_SINFO_SHAPE || node.kind != TVMS_SURF_TUPLE) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_diag_remark(diags, diag, "a shape is a value of its own: R.shape(...)");
+  tvms_diag_fix(diags, diag, (tvms_span){span.begin, span.begin}, true, "R.shape(");
+  tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, true, ")");
+}
+
 // The type that a value gets from its annotation: a call that was just made takes it over,
 // other values keep theirs. NULL after a report.
 static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
@@ -33,8 +45,10 @@ static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
       && (reader->module->unchecked || type->kind == TVMS_NODE_SINFO_DTENSOR);
   if (fit == TVMS_FIT_NEVER && !trusted) {
     tvms_context *context = reader->context;
-    tvms_complain(reader, annotation_contradicts, ref, tvms_describe(context, known),
-                  tvms_describe(context, type));
+    tvms_diag *diag =
+        tvms_complain(reader, annotation_contradicts, ref,
+                      tvms_describe(context, known), tvms_describe(context, type));
+    explain_shape(reader, diag, type, ref);
     reader->failed = true;
     return false;
   }
@@ -268,6 +282,20 @@ static void read_annotated(tvms_reader *reader, tvms_ref stmt) {
 
 // ---- Other statements ----
 
+// A packed function that returns nothing has to say so.
+static void explain_unused(tvms_reader *reader, tvms_diag *diag, const tvms_node *node,
+                           tvms_ref ref) {
+  if (node->kind != TVMS_NODE_CALL) return;
+  const tvms_call *call = tvms_as_call(node);
+  if (call->callee->kind != TVMS_NODE_EXTERN_FUNC || call->type_args.len > 0) return;
+  tvms_diags *diags = &reader->context->diags;
+  const char *keyword = reader->dialect < TVMS_DIALECT_26 ? "sinfo_args" : "ty_args";
+  uint32_t end = tvms_span_of(reader, ref).end - 1;
+  tvms_diag_remark(diags, diag, "if the function returns nothing, say so: %s=R.Tuple()",
+                   keyword);
+  tvms_diag_fix(diags, diag, (tvms_span){end, end}, false, ", %s=R.Tuple()", keyword);
+}
+
 static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref ref = tvms_at(reader, stmt)->a;
   uint8_t kind = tvms_at(reader, ref)->kind;
@@ -289,8 +317,9 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   }
   tvms_value var = emit(reader, node, TVMS_SYM__, NULL, ref, ref);
   if (var.kind == TVMS_VALUE_NODE && !tvms_is_void(var.as.node->sinfo)) {
-    tvms_complain(reader, unused_value, ref,
-                  tvms_describe(reader->context, var.as.node->sinfo));
+    tvms_diag *diag = tvms_complain(reader, unused_value, ref,
+                                    tvms_describe(reader->context, var.as.node->sinfo));
+    explain_unused(reader, diag, node, ref);
     reader->failed = true;
   }
 }
@@ -470,7 +499,7 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
 
 static void read_local(tvms_reader *reader, tvms_ref stmt) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, stmt);
-  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  tvms_decoration decoration = tvms_decoration_checked(reader, stmt);
   switch ((int)decoration.kind) {
   case TVMS_DECORATED_RELAX: break;
   case TVMS_DECORATED_MACRO: {

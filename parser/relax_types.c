@@ -2,6 +2,7 @@
 // variables that they define in a signature.
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/prototype.h"
 #include "parser/relax_internal.h"
 
 #include <ctype.h>
@@ -35,6 +36,46 @@ static void define_text(tvms_reader *reader, tvms_ref ref) {
                 tvms_span_of(reader, ref));
 }
 
+static bool is_parameter(const tvms_reader *reader, tvms_sym name) {
+  tvms_each_surf(reader->surface, ref, reader->relax->param_list) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    if (param->kind == TVMS_SURF_PARAM && param->a == name) return true;
+  }
+  return false;
+}
+
+// Whether the signature itself defines the name, as text: names of type parameters and
+// TypeVars may stand bare.
+static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *binding) {
+  if (binding->depth != reader->depth || binding->value.kind != TVMS_VALUE_NODE) {
+    return false;
+  }
+  if (binding->outer && binding->outer->value.kind == TVMS_VALUE_TYPE_VAR) return false;
+  tvms_each_surf(reader->surface, ref, reader->relax->type_params) {
+    if (tvms_at(reader, ref)->a == binding->name) return false;
+  }
+  return true;
+}
+
+// A dimension that nothing binds was meant to be text. Reported once, and defined as if it
+// were written so.
+static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
+  if (reader->lenient || is_parameter(reader, name)
+      || tvms_value_is_known(tvms_builtin_named(name))) {
+    return;
+  }
+  const char *text = tvms_text(reader->context, name);
+  if (strcmp(text, "_") == 0) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_diag *diag = tvms_report(diags, TVMS_D_undefined_name, span, text);
+  tvms_diag_remark(diags, diag,
+                   "in a signature, a new symbolic dimension is written as text");
+  tvms_diag_fix(diags, diag, span, true, "\"%s\"", text);
+  reader->failed = true;
+  define_symbol(reader, name, span);
+}
+
 // Walks an annotation; `in_list` tells that `ref` is an item of a tuple or list, where
 // text names a dimension.
 static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
@@ -47,6 +88,9 @@ static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
     const tvms_binding *binding = tvms_lookup(reader, node->a);
     if (binding && binding->value.kind == TVMS_VALUE_TYPE_VAR) {
       define_symbol(reader, binding->value.as.sym, tvms_span_of(reader, ref));
+    }
+    if (in_list && (!binding || is_written_as_text(reader, binding))) {
+      define_bare(reader, ref, node->a);
     }
     break;
   }
@@ -70,6 +114,13 @@ static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
     define_below(reader, tvms_at(reader, ref)->a, false);
     define_below(reader, tvms_at(reader, ref)->b, false);
     break;
+  case TVMS_SURF_SUBSCRIPT: {
+    tvms_ref shape, dtype;
+    if (tvms_prototype_parts(reader, node->b, &shape, &dtype)) {
+      define_below(reader, shape, true);
+    }
+    break;
+  }
   default: break;
   }
 }
@@ -93,9 +144,8 @@ static tvms_value call_with_defaults(tvms_reader *reader, const tvms_row *row,
     if (param->kind == TVMS_PARAM_REST) {
       args[i] = tvms_value_items(TVMS_VALUE_TUPLE, NULL, 0);
     } else if (param->required) {
-      tvms_complain(reader, missing_argument, ref,
-                    tvms_text(reader->context, row->name),
-                    tvms_text(reader->context, param->name));
+      tvms_missing_argument(reader, ref, tvms_text(reader->context, row->name),
+                            tvms_text(reader->context, param->name));
       reader->failed = true;
       return TVMS_UNKNOWN;
     }
@@ -277,7 +327,7 @@ tvms_value tvms_call_relax_prim_type(tvms_reader *reader, const tvms_call_args *
     dtype = value->dtype;
   }
   if (tvms_dtype_is_void(dtype)) {
-    tvms_complain(reader, missing_argument, call->ref, "R.Prim", "dtype");
+    tvms_missing_argument(reader, call->ref, "R.Prim", "dtype");
     return failed_type(reader);
   }
   return tvms_value_node(tvms_prim_type(reader->unit, dtype, value));

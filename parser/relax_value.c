@@ -2,6 +2,7 @@
 // Python on them, subscripts, and calls of functions.
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/prototype.h"
 #include "parser/relax_internal.h"
 
 #include <stdio.h>
@@ -336,7 +337,11 @@ tvms_value tvms_call_relax_extern_func(tvms_reader *reader,
 tvms_value tvms_call_relax_match_cast(tvms_reader *reader, const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_node *value = tvms_to_relax(reader, call->args[0], call->refs[0]);
-  tvms_node *type = tvms_to_type(reader, call->args[1], call->refs[1]);
+  tvms_value to = call->args[1];
+  if (reader->dialect == TVMS_DIALECT_RFC && value && tvms_value_is_sequence(to)) {
+    to = tvms_prototype_shape(reader, value, to, call->refs[1]);
+  }
+  tvms_node *type = tvms_to_type(reader, to, call->refs[1]);
   if (!value || !type) return failed(reader);
   tvms_value parts[] = {tvms_value_node(value), tvms_value_node(type)};
   tvms_value pair = relax_value(TVMS_RELAX_CAST, 0);

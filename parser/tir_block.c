@@ -239,8 +239,8 @@ tvms_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) {
       return TVMS_UNKNOWN;
     }
   } else if (!frame->as.block.no_realize) {
-    tvms_complain(reader, missing_argument, call->ref,
-                  tvms_text(reader->context, call->row->name), "binding");
+    tvms_missing_argument(reader, call->ref,
+                          tvms_text(reader->context, call->row->name), "binding");
     reader->failed = true;
     return TVMS_UNKNOWN;
   }

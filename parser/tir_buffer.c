@@ -271,8 +271,32 @@ static tvms_value made(tvms_reader *reader, const tvms_call_args *call,
   return tvms_value_node(*buffer);
 }
 
+// `T.Buffer(pointer, shape, dtype)`: a declaration, in another order.
+static bool is_declaration(tvms_reader *reader, const tvms_call_args *call) {
+  const tvms_node *var = tvms_value_node_of(call->args[0], TVMS_NODE_VAR);
+  if (!var || var->dtype.code != TVMS_HANDLE
+      || !tvms_value_is_sequence(call->args[1])) {
+    return false;
+  }
+  tvms_ref ref = call->ref;
+  tvms_diag *diag = tvms_complain(reader, buffer_of_pointer, ref);
+  const char *text = reader->surface->source->text;
+  tvms_span shape = tvms_span_of(reader, call->refs[1]);
+  tvms_span data = tvms_span_of(reader, call->refs[0]);
+  tvms_span dtype = tvms_span_of(reader, call->refs[2]);
+  bool typed = call->args[2].kind == TVMS_VALUE_STR;
+  tvms_diag_fix(&reader->context->diags, diag, tvms_span_of(reader, ref), false,
+                "T.decl_buffer(%.*s, %.*s, data=%.*s)", (int)(shape.end - shape.begin),
+                text + shape.begin, typed ? (int)(dtype.end - dtype.begin) : 9,
+                typed ? text + dtype.begin : "\"float32\"",
+                (int)(data.end - data.begin), text + data.begin);
+  reader->failed = true;
+  return true;
+}
+
 tvms_value tvms_call_Buffer(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *buffer;
+  if (is_declaration(reader, call)) return TVMS_UNKNOWN;
   return made(reader, call, &buffer);
 }
 

@@ -184,9 +184,8 @@ tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
   for (uint32_t i = 0; i < signature->count; i++) {
     const tvms_param *param = &signature->params[i];
     if (param->required) {
-      tvms_complain(reader, missing_argument, ref,
-                    tvms_text(reader->context, row->name),
-                    tvms_text(reader->context, param->name));
+      tvms_missing_argument(reader, ref, tvms_text(reader->context, row->name),
+                            tvms_text(reader->context, param->name));
       return TVMS_UNKNOWN;
     }
     args[i] = param->value;
@@ -565,7 +564,7 @@ static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
 void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
   tvms_tir_state state = {.name = def.name, .param_list = def.params, .body = def.body};
-  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
   read_flags(reader, &decoration, &state);
   reader->tir = &state;
   tvms_scope_push(reader);

@@ -280,6 +280,36 @@ static void read_if(tvms_reader *reader, tvms_ref ref) {
   tvms_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
 }
 
+static bool is_loop(tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf *call = tvms_at(reader, expr);
+  if (call->kind != TVMS_SURF_CALL) return false;
+  const tvms_surf *callee = tvms_at(reader, call->a);
+  if (callee->kind != TVMS_SURF_ATTRIBUTE
+      || tvms_at(reader, callee->a)->kind != TVMS_SURF_NAME) {
+    return false;
+  }
+  const tvms_binding *binding = tvms_lookup(reader, tvms_at(reader, callee->a)->a);
+  if (!binding || binding->value.kind != TVMS_VALUE_NAMESPACE) return false;
+  const tvms_row *row =
+      tvms_row_find(reader, (tvms_namespace)binding->value.as.i, callee->b);
+  return row && (row->handler == tvms_call_loop || row->handler == tvms_call_grid);
+}
+
+// TVM takes loops for items of `with`, and prints them as `for`.
+static void report_with_loop(tvms_reader *reader, tvms_ref item, tvms_ref with) {
+  const tvms_surf node = *tvms_at(reader, item);
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  tvms_span loop = tvms_span_of(reader, node.a);
+  tvms_diag *diag = tvms_report(diags, TVMS_D_with_loop, loop);
+  bool alone = tvms_at(reader, with)->a == item && !node.next;
+  if (!alone || !node.b || tvms_at(reader, with)->flags & TVMS_SURF_PAREN) return;
+  tvms_span target = tvms_span_of(reader, node.b);
+  tvms_diag_fix(diags, diag, (tvms_span){tvms_span_of(reader, with).begin, target.end},
+                true, "for %.*s in %.*s", (int)(target.end - target.begin),
+                text + target.begin, (int)(loop.end - loop.begin), text + loop.begin);
+}
+
 // Opens the items of a `with` from `item` on, reads the body inside, and closes them.
 static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
                        tvms_ref with) {
@@ -288,6 +318,7 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
     return;
   }
   const tvms_surf node = *tvms_at(reader, item);
+  if (!reader->lenient && is_loop(reader, node.a)) report_with_loop(reader, item, with);
   tvms_value value = tvms_eval(reader, node.a);
   bool open =
       value.kind == TVMS_VALUE_FRAME && tvms_frame_enter(reader, value.as.frame, false);
@@ -321,7 +352,7 @@ static void read_with(tvms_reader *reader, tvms_ref ref) {
 // A local function: a macro.
 static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_of(reader, def.decorators);
+  tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   uint8_t flags = 0;
   if (decoration.kind == TVMS_DECORATED_INLINE) {
     flags = TVMS_VALUE_INLINE | TVMS_VALUE_HYGIENIC;

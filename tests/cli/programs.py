@@ -22,6 +22,22 @@ class Scratch(unittest.TestCase):
             return f.read()
 
 
+class Founding(unittest.TestCase):
+    """founding.tsv: every mistake of the documents' programs is found in one run, at its place, and nothing else is."""
+
+    def test_every_mistake_is_found(self):
+        with open(source("tests", "cli", "founding.tsv")) as f:
+            rows = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+        for name in sorted({row[0] for row in rows}):
+            with self.subTest(program=name):
+                p = tvms("check", "--format", "json", source("corpus", name + ".tvms"))
+                self.assertEqual((p.returncode, p.stderr), (1, b""))
+                found = [(f["range"]["start"]["line"], f["range"]["start"]["column"], f["code"])
+                         for f in json.loads(p.stdout)["findings"]]
+                self.assertEqual(found, [(int(line), int(column), code) for program, line, column, code, _ in rows
+                                         if program == name])
+
+
 class Check(Scratch):
     def test_published_module_has_exactly_two_errors(self):
         p = tvms("check", "--format", "json", PUBLISHED)

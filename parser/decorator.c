@@ -1,0 +1,217 @@
+// Decorators: what kind of definition they make, and their keywords.
+//
+// A decorator that is misspelt is reported, with the nearest one of its namespace, and the
+// definition is read as if it were spelled so: what is wrong inside is found in the same
+// run. In a .py file decorators that are not TVMScript's are Python's, silently.
+#include "parser/eval_internal.h"
+#include "parser/module.h"
+#include "parser/prototype.h"
+#include "parser/python.h"
+
+#include <string.h>
+
+tvms_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_complain(reader, decorator_called, call->ref, tvms_row_text(reader, call->row));
+  return TVMS_UNKNOWN;
+}
+
+// The first row of a namespace and kind of definition is what most people mean.
+static const struct {
+  tvms_namespace namespace_;
+  tvms_sym name;
+  tvms_decorated kind;
+  bool of_class;
+} decorators[] = {
+    {TVMS_NS_I, TVMS_SYM_ir_module, TVMS_DECORATED_MODULE, true},
+    {TVMS_NS_T, TVMS_SYM_prim_func, TVMS_DECORATED_TIR, false},
+    {TVMS_NS_R, TVMS_SYM_function, TVMS_DECORATED_RELAX, false},
+    {TVMS_NS_T, TVMS_SYM_jit, TVMS_DECORATED_TIR, false},
+    {TVMS_NS_T, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false},
+    {TVMS_NS_R, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false},
+    {TVMS_NS_T, TVMS_SYM_inline, TVMS_DECORATED_INLINE, false},
+    {TVMS_NS_I, TVMS_SYM_pyfunc, TVMS_DECORATED_PYFUNC, false},
+    {TVMS_NS_R, TVMS_SYM_rewriter, TVMS_DECORATED_REWRITER, true},
+};
+enum { DECORATORS = sizeof decorators / sizeof decorators[0] };
+
+tvms_sym tvms_last_name(const tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf *node = tvms_at(reader, expr);
+  if (node->kind == TVMS_SURF_ATTRIBUTE) return node->b;
+  return node->kind == TVMS_SURF_NAME ? node->a : 0;
+}
+
+// The outermost object of a dotted name.
+static tvms_ref base_of(const tvms_reader *reader, tvms_ref callee) {
+  while (tvms_at(reader, callee)->kind == TVMS_SURF_ATTRIBUTE) {
+    callee = tvms_at(reader, callee)->a;
+  }
+  return callee;
+}
+
+// Says once that the file uses `tvm` and does not import it. (Metadata sections, which TVM
+// prints, use it without an import too.)
+static void note_import(tvms_reader *reader, tvms_binding *binding, tvms_ref ref) {
+  if (binding->span.end > 0 || reader->lenient || binding->name != TVMS_SYM_tvm) return;
+  tvms_complain(reader, not_imported, ref, tvms_text(reader->context, binding->name));
+  if (!reader->context->diags.muted) binding->span = tvms_span_of(reader, ref);
+}
+
+// Whether the object of a decorator is a namespace: other decorators are Python's.
+static bool is_namespace(tvms_reader *reader, tvms_ref callee) {
+  const tvms_surf *node = tvms_at(reader, callee);
+  if (node->kind == TVMS_SURF_NAME) return tvms_lookup(reader, node->a) != NULL;
+  const tvms_surf *base = tvms_at(reader, base_of(reader, callee));
+  if (base->kind != TVMS_SURF_NAME) return false;
+  tvms_binding *binding = tvms_lookup(reader, base->a);
+  if (binding) note_import(reader, binding, base_of(reader, callee));
+  if (!binding) {
+    tvms_undefined_name(reader, base->a, tvms_span_of(reader, base_of(reader, callee)));
+    return !reader->lenient;
+  }
+  return binding->value.kind == TVMS_VALUE_NAMESPACE
+         || binding->value.kind == TVMS_VALUE_PYTHON
+         || binding->value.kind == TVMS_VALUE_RELAX;
+}
+
+// ---- Misspelt ones ----
+
+// The namespace that stands before the last name, or NONE.
+static tvms_namespace namespace_of(const tvms_reader *reader, tvms_ref callee) {
+  const tvms_surf *node = tvms_at(reader, callee);
+  if (node->kind != TVMS_SURF_ATTRIBUTE) return TVMS_NS_NONE;
+  const tvms_surf *object = tvms_at(reader, node->a);
+  if (object->kind != TVMS_SURF_NAME) return TVMS_NS_NONE;
+  const tvms_binding *binding = tvms_lookup(reader, object->a);
+  if (!binding || binding->value.kind != TVMS_VALUE_NAMESPACE) return TVMS_NS_NONE;
+  return (tvms_namespace)binding->value.as.i;
+}
+
+static size_t row_named(tvms_namespace namespace_, tvms_sym name) {
+  size_t row = 0;
+  for (; row < DECORATORS; row++) {
+    bool here = namespace_ == TVMS_NS_NONE || decorators[row].namespace_ == namespace_;
+    if (here && decorators[row].name == name) break;
+  }
+  return row;
+}
+
+// The row that was meant: the nearest one that can stand above such a definition, else the
+// first of the namespace; DECORATORS if there is none.
+static size_t nearest_row(tvms_reader *reader, tvms_namespace namespace_, tvms_sym name,
+                          bool of_class) {
+  const char *names[DECORATORS];
+  size_t rows[DECORATORS];
+  uint32_t count = 0;
+  for (size_t i = 0; i < DECORATORS; i++) {
+    bool here = namespace_ == TVMS_NS_NONE || decorators[i].namespace_ == namespace_;
+    if (!here || decorators[i].of_class != of_class) continue;
+    rows[count] = i;
+    names[count++] = tvms_text(reader->context, decorators[i].name);
+  }
+  const char *near = tvms_nearest(tvms_text(reader->context, name), names, count);
+  for (uint32_t i = 0; i < count && near; i++) {
+    if (names[i] == near) return rows[i];
+  }
+  return count && namespace_ != TVMS_NS_NONE ? rows[0] : DECORATORS;
+}
+
+static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whole,
+                            tvms_sym name, size_t row) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_span_of(reader, callee);
+  uint32_t len = name ? tvms_name_of(&reader->context->names, name)->len : 0;
+  tvms_diag *diag = tvms_report(diags, TVMS_D_unknown_decorator, len ? span : whole);
+  if (row == DECORATORS || !len) return;
+  const char *meant = tvms_text(reader->context, decorators[row].name);
+  uint32_t before = span.end - len - span.begin;
+  const char *text = reader->surface->source->text + span.begin;
+  tvms_diag_remark(diags, diag, "did you mean '%.*s%s'?", (int)before, text, meant);
+  tvms_diag_fix(diags, diag, (tvms_span){span.end - len, span.end}, true, "%s", meant);
+}
+
+// ---- Keywords ----
+
+static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
+  const tvms_surf *node = tvms_at(reader, value);
+  if (node->kind == TVMS_SURF_TRUE) return true;
+  return node->kind == TVMS_SURF_FALSE ? false : missing;
+}
+
+static void read_keyword(tvms_reader *reader, const char *what, tvms_sym name,
+                         tvms_ref value, tvms_decoration *decoration) {
+  switch (name) {
+  case TVMS_SYM_private: decoration->is_private = flag_of(reader, value, false); break;
+  case TVMS_SYM_s_tir:
+  case TVMS_SYM_is_stir: decoration->s_tir = flag_of(reader, value, false); break;
+  case TVMS_SYM_persistent:
+    decoration->persistent = flag_of(reader, value, false);
+    break;
+  case TVMS_SYM_check_well_formed:
+    decoration->unchecked = !flag_of(reader, value, true);
+    break;
+  case TVMS_SYM_pure: decoration->impure = !flag_of(reader, value, true); break;
+  case TVMS_SYM_hygienic: decoration->unhygienic = !flag_of(reader, value, true); break;
+  default: {
+    const char *text = tvms_text(reader->context, name);
+    tvms_complain(reader, unknown_parameter, value, what, text);
+  }
+  }
+}
+
+static void read_keywords(tvms_reader *reader, const char *what, tvms_ref call,
+                          tvms_decoration *decoration) {
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+    const tvms_surf *node = tvms_at(reader, ref);
+    if (node->kind == TVMS_SURF_KEYWORD) {
+      read_keyword(reader, what, node->a, node->b, decoration);
+    }
+  }
+}
+
+// ---- All together ----
+
+static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
+                      tvms_decoration *decoration) {
+  const tvms_surf *node = tvms_at(reader, last);
+  bool called = node->kind == TVMS_SURF_CALL;
+  tvms_ref callee = called ? node->a : last;
+  tvms_sym name = tvms_last_name(reader, callee);
+  decoration->span = tvms_span_of(reader, last);
+  decoration->kind = TVMS_DECORATED_UNKNOWN;
+  decoration->jit = name == TVMS_SYM_jit;
+  tvms_namespace namespace_ = namespace_of(reader, callee);
+  size_t row = row_named(namespace_, name);
+  if (row == DECORATORS && reader->lenient) return;
+  if (row == DECORATORS) {
+    row = nearest_row(reader, namespace_, name, of_class);
+    report_misspelt(reader, callee, decoration->span, name, row);
+  } else if (!is_namespace(reader, callee)) {
+    return;
+  }
+  if (row == DECORATORS) return;
+  tvms_prototype_decorator(reader, name, callee);
+  decoration->kind = decorators[row].kind;
+  const char *what = tvms_text(reader->context, decorators[row].name);
+  if (called) read_keywords(reader, what, last, decoration);
+}
+
+tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition) {
+  tvms_decoration decoration = {.kind = TVMS_DECORATED_NOT};
+  tvms_ref last = tvms_surf_define(reader->surface, definition).decorators;
+  while (last && tvms_at(reader, last)->next) {
+    last = tvms_at(reader, last)->next;
+  }
+  if (!last) return decoration;
+  bool of_class = tvms_at(reader, definition)->kind == TVMS_SURF_CLASS;
+  read_last(reader, last, of_class, &decoration);
+  return decoration;
+}
+
+tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition) {
+  bool failed = reader->failed;
+  reader->context->diags.muted++;
+  tvms_decoration decoration = tvms_decoration_checked(reader, definition);
+  reader->context->diags.muted--;
+  reader->failed = failed;
+  return decoration;
+}

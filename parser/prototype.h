@@ -1,0 +1,36 @@
+// The spelling of the prototype of 2022: reported, and read as what it means.
+#ifndef TVMS_PARSER_PROTOTYPE_H
+#define TVMS_PARSER_PROTOTYPE_H
+
+#include "parser/eval.h"
+
+// What the prototype called `name`, if the text is read as the prototype and the name was
+// renamed since; else the unknown value, without a report. `ref` is the ATTRIBUTE.
+tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
+                               tvms_sym name, tvms_ref ref);
+
+// Before the arguments of CALL are evaluated: defines the variables of the shape in
+// `R.match_shape(x, shape)`, and names what is spelled otherwise today.
+void tvms_prototype_call(tvms_reader *reader, const tvms_row *row, tvms_ref call);
+
+// Says that a decorator is usually spelled otherwise today.
+void tvms_prototype_decorator(tvms_reader *reader, tvms_sym name, tvms_ref callee);
+
+// The type that `R.match_shape(value, shape)` casts to.
+tvms_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value, tvms_value shape,
+                                tvms_ref ref);
+
+// The parts of the index in `R.Tensor[shape, dtype]`; *dtype 0: not given. False: it has
+// more.
+bool tvms_prototype_parts(const tvms_reader *reader, tvms_ref index, tvms_ref *shape,
+                          tvms_ref *dtype);
+
+// The type `R.Tensor[shape, dtype]`; `_` leaves a part open.
+tvms_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript);
+
+// The type of the result that `shape, dtype=…` of a call_tir says.
+tvms_value tvms_prototype_result(tvms_reader *reader, tvms_value shape,
+                                 tvms_ref shape_ref, tvms_value dtype,
+                                 tvms_ref dtype_ref);
+
+#endif
