@@ -223,6 +223,15 @@ const tvms_wrapper *TVMS_NULLABLE tvms_wrapper_find(const tvms_reader *reader,
                                                     const char *path, size_t len);
 // Does any row have a spelling that begins with `path.`?
 bool tvms_wrapper_is_prefix(const tvms_reader *reader, const char *path, size_t len);
+// Does "ptx.family…" name an instruction of PTX in this dialect?
+bool tvms_is_ptx_family(const tvms_reader *reader, const char *path, size_t len);
+// The call of an instruction by the path of its chain, "ptx.ld.global_.b32"; unknown after
+// a report.
+tvms_value tvms_call_ptx(tvms_reader *reader, const char *path, size_t len,
+                         tvms_ref call);
+// T.ptx.pred(x) and T.ptx.addr(x, n).
+tvms_value tvms_call_ptx_pred(tvms_reader *reader, tvms_ref call);
+tvms_value tvms_call_ptx_addr(tvms_reader *reader, tvms_ref call);
 // The call of the operator that CALL stands for; unknown after a report.
 tvms_value tvms_call_wrapper(tvms_reader *reader, const tvms_wrapper *wrapper,
                              tvms_ref call);

@@ -507,9 +507,31 @@ static bool is_prefix(const tvms_reader *reader, const char *text, size_t len) {
   return false;
 }
 
+static bool is_text(const char *text, size_t len, const char *other) {
+  return strlen(other) == len && memcmp(text, other, len) == 0;
+}
+
+// An instruction of PTX or a helper of its operands.
+static bool is_ptx(const tvms_reader *reader, const char *text, size_t len) {
+  return tvms_is_ptx_family(reader, text, len)
+         || (reader->dialect >= TVMS_DIALECT_27 && is_text(text, len, "ptx.pred"));
+}
+
+static tvms_value call_ptx(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  const char *text = callee.as.text;
+  if (is_text(text, callee.len, "ptx.pred")) return tvms_call_ptx_pred(reader, call);
+  if (is_text(text, callee.len, "ptx.addr")) return tvms_call_ptx_addr(reader, call);
+  return tvms_call_ptx(reader, text, callee.len, call);
+}
+
 tvms_value tvms_spelled_operator(tvms_reader *reader, const char *text, size_t len) {
-  if (!is_spelled(reader, text, len) && !is_prefix(reader, text, len))
+  if (reader->dialect >= TVMS_DIALECT_27 && is_text(text, len, "ptx.SINK")) {
+    return (tvms_value){.kind = TVMS_VALUE_PTX};
+  }
+  if (!is_ptx(reader, text, len) && !is_spelled(reader, text, len)
+      && !is_prefix(reader, text, len)) {
     return TVMS_UNKNOWN;
+  }
   tvms_value value =
       tvms_value_text(tvms_arena_text(&reader->values, text, len), (uint32_t)len);
   value.kind = TVMS_VALUE_OPERATOR;
@@ -542,6 +564,11 @@ tvms_value tvms_spelled_subscript(tvms_reader *reader, tvms_value object,
 }
 
 tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  bool addr = reader->dialect >= TVMS_DIALECT_27
+              && is_text(callee.as.text, callee.len, "ptx.addr");
+  if (addr || is_ptx(reader, callee.as.text, callee.len)) {
+    return call_ptx(reader, callee, call);
+  }
   const tvms_wrapper *wrapper = tvms_wrapper_find(reader, callee.as.text, callee.len);
   if (wrapper) return tvms_call_wrapper(reader, wrapper, call);
   tvms_tir_opcode opcode =

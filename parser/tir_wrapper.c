@@ -6,11 +6,13 @@
 #include "parser/tir_stmt.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct tvms_wrapper {
   const char *path;
   const char *signature;
+  tvms_dialect since, until;  // the last one; NONE: ever
   tvms_tir_opcode op;
   const char *dtype;
   const char *raw;
@@ -18,8 +20,10 @@ struct tvms_wrapper {
 };
 
 static const tvms_wrapper wrappers[] = {
-#define WRAPPER(path, signature, op, dtype, raw, items)                                \
-  {path, signature, TVMS_TIR_##op, dtype, raw, items},
+#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
+#define WRAPPER(path, signature, since, until, op, dtype, raw, items)                  \
+  {path,           signature, TVMS_DIALECT_##since, TVMS_DIALECT_##until,              \
+   TVMS_TIR_##op, dtype,     raw,                  items},
 #include "ir/wrappers.def"
 };
 
@@ -53,10 +57,15 @@ typedef struct {
   size_t len;
 } item;
 
+static bool is_in(const tvms_wrapper *wrapper, tvms_dialect dialect) {
+  bool ended = wrapper->until != TVMS_DIALECT_NONE && dialect > wrapper->until;
+  return dialect >= wrapper->since && !ended;
+}
+
 const tvms_wrapper *tvms_wrapper_find(const tvms_reader *reader, const char *path,
                                       size_t len) {
-  if (reader->dialect != TVMS_DIALECT_26) return NULL;
   for (size_t i = 0; i < WRAPPERS; i++) {
+    if (!is_in(&wrappers[i], reader->dialect)) continue;
     if (strlen(wrappers[i].path) == len && memcmp(wrappers[i].path, path, len) == 0) {
       return &wrappers[i];
     }
@@ -65,8 +74,8 @@ const tvms_wrapper *tvms_wrapper_find(const tvms_reader *reader, const char *pat
 }
 
 bool tvms_wrapper_is_prefix(const tvms_reader *reader, const char *path, size_t len) {
-  if (reader->dialect != TVMS_DIALECT_26) return false;
   for (size_t i = 0; i < WRAPPERS; i++) {
+    if (!is_in(&wrappers[i], reader->dialect)) continue;
     if (strncmp(wrappers[i].path, path, len) == 0 && wrappers[i].path[len] == '.') {
       return true;
     }
@@ -254,8 +263,11 @@ static void put_item(work *w, item it) {
   case '^': put(w, tvms_value_bool(value.kind == TVMS_VALUE_NONE)); break;
   case '%': put_special(w, it); break;
   case '\'': put(w, tvms_value_text(it.text + 1, (uint32_t)it.len - 2)); break;
-  case '0': put(w, tvms_value_int(0)); break;
   default:
+    if (it.text[0] >= '0' && it.text[0] <= '9') {
+      put(w, tvms_value_int(strtoll(it.text, NULL, 10)));
+      break;
+    }
     if (is_item(it, "true"))
       put(w, tvms_value_bool(true));
     else
@@ -350,6 +362,11 @@ static tvms_dtype dtype_of(work *w, bool raw) {
   case '$': {
     const char *text = register_type(value_at(w, name, len - 1));
     if (text && !tvms_dtype_parse(text, strlen(text), &dtype)) w->failed = true;
+    break;
+  }
+  case '#': {
+    tvms_value bits = value_at(w, name, len - 1);
+    if (bits.kind == TVMS_VALUE_INT) dtype = TVMS_DTYPE(INT, (uint8_t)bits.as.i);
     break;
   }
   case '@': {
@@ -473,6 +490,19 @@ static void put_as_passed(work *w) {
   }
 }
 
+// Where a barrier lies in the leading one of two blocks: its shared address without the
+// bit of the block.
+static tvms_value leader_address(work *w, tvms_node *pointer) {
+  tvms_unit *unit = w->reader->unit;
+  tvms_span span = tvms_span_of(w->reader, w->call);
+  tvms_dtype dtype = TVMS_DTYPE(UINT, 32);
+  tvms_node *address = tvms_call_op(
+      unit, dtype, TVMS_TIR_cuda__cvta_generic_to_shared, &pointer, 1, span);
+  tvms_node *mask = tvms_int_imm_new(unit, dtype, 0xFEFFFFFF, TVMS_NO_SPAN);
+  return tvms_value_node(
+      tvms_build_bitwise(unit, TVMS_TIR_bitwise_and, address, mask, span));
+}
+
 static tvms_value finish(work *w, bool raw) {
   tvms_reader *reader = w->reader;
   tvms_value all = tvms_value_items(
@@ -486,6 +516,9 @@ static tvms_value finish(work *w, bool raw) {
     reader->failed = true;
     return TVMS_UNKNOWN;
   }
+  bool leader = w->wrapper->op == TVMS_TIR_cuda__sm100_2sm_leader_smem_addr
+                || w->wrapper->op == TVMS_TIR_cuda__sm100_tma_2sm_mbarrier_addr;
+  if (leader && list.len) return leader_address(w, list.items[0]);
   return tvms_value_node(tvms_call_op(reader->unit, dtype, w->wrapper->op, list.items,
                                       list.len, tvms_span_of(reader, w->call)));
 }
