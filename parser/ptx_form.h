@@ -9,8 +9,8 @@ enum { TVMS_PTX_MODIFIERS = 14 };  // a form has at most so many
 
 // A form with the modifiers that were chosen so far.
 typedef struct {
-  uint16_t row;                         // of ir/ptx.def
-  int8_t chosen[TVMS_PTX_MODIFIERS];    // by modifier: number of its choice, or -1
+  uint16_t row;                       // of ir/ptx.def
+  int8_t chosen[TVMS_PTX_MODIFIERS];  // by modifier: number of its choice, or -1
 } tvms_ptx_form;
 
 // A piece of the table's text; not ended by NUL.
@@ -30,10 +30,10 @@ typedef struct {
   tvms_ptx_text name;
   tvms_ptx_kind kind;
   bool read, written;
-  bool sinks;            // T.ptx.SINK may stand for a register of it
-  bool offset;           // ADDRESS: T.ptx.addr may
-  uint32_t count;        // registers it takes; 0: not there
-  tvms_ptx_text what;    // type of a register, space of an address, choices of a number
+  bool sinks;          // T.ptx.SINK may stand for a register of it
+  bool offset;         // ADDRESS: T.ptx.addr may
+  uint32_t count;      // registers it takes; 0: not there
+  tvms_ptx_text what;  // type of a register, space of an address, choices of a number
 } tvms_ptx_operand;
 
 // Does any form belong to this family ("ld", "st_bulk", "and")?

@@ -119,14 +119,16 @@ static bool put_predicate(work *w, const tvms_ptx_operand *operand, uint32_t at)
   tvms_value value = w->operands[at];
   tvms_node *node = w->nodes[at];
   if (operand->written) {
-    bool good = node && node->kind == TVMS_NODE_BUFFER_LOAD && has_dtype(node, "uint32");
+    bool good =
+        node && node->kind == TVMS_NODE_BUFFER_LOAD && has_dtype(node, "uint32");
     if (!good) return unfit(w, operand->name, "an element or a scalar of uint32");
     push(w, node);
     return true;
   }
   bool tagged = value.kind == TVMS_VALUE_PTX && value.len == PREDICATE;
   tvms_value inner = tagged ? value.as.items[0] : value;
-  bool number = inner.kind == TVMS_VALUE_BOOL || (tagged && inner.kind == TVMS_VALUE_INT);
+  bool number =
+      inner.kind == TVMS_VALUE_BOOL || (tagged && inner.kind == TVMS_VALUE_INT);
   if (number) {
     push(w, constant(w, inner, uint32_dtype()));
     return true;
@@ -225,8 +227,8 @@ static tvms_node *address(work *w, const tvms_ptx_operand *operand, tvms_node *n
     if (has_dtype(node, "uint32")) return node;
     wanted = "an address of uint32";
   } else if (shared && is_pointer(node)) {
-    return call_of(w, NULL, uint32_dtype(), TVMS_TIR_cuda__cvta_generic_to_shared, &node,
-                   1);
+    return call_of(w, NULL, uint32_dtype(), TVMS_TIR_cuda__cvta_generic_to_shared,
+                   &node, 1);
   } else if (shared) {
     if (has_dtype(node, "uint32")) return node;
   } else if (is_pointer(node)) {
@@ -605,8 +607,8 @@ static void complain(work *w, const char *path, misfit why, bool alone) {
     tvms_diag_remark(diags, diag, "it takes %u operands", why.count);
     break;
   case MISFIT_OPERAND:
-    tvms_diag_remark(diags, diag, "'%.*s' must be %s", (int)why.name.len,
-                     why.name.text, why.wanted);
+    tvms_diag_remark(diags, diag, "'%.*s' must be %s", (int)why.name.len, why.name.text,
+                     why.wanted);
   }
 }
 
@@ -673,7 +675,8 @@ tvms_value tvms_call_ptx_addr(tvms_reader *reader, tvms_ref call) {
   }
   if (is_pair(args[0]) || !is_integer(offset)) {
     tvms_wrong_type(reader, call, "what T.ptx.addr takes",
-                    "an address and an offset of bytes", args[is_pair(args[0]) ? 0 : 1]);
+                    "an address and an offset of bytes",
+                    args[is_pair(args[0]) ? 0 : 1]);
     return TVMS_UNKNOWN;
   }
   tvms_value items[] = {args[0], tvms_value_node(offset)};

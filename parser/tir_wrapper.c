@@ -22,8 +22,8 @@ struct tvms_wrapper {
 static const tvms_wrapper wrappers[] = {
 #define TVMS_DIALECT_ever TVMS_DIALECT_NONE
 #define WRAPPER(path, signature, since, until, op, dtype, raw, items)                  \
-  {path,           signature, TVMS_DIALECT_##since, TVMS_DIALECT_##until,              \
-   TVMS_TIR_##op, dtype,     raw,                  items},
+  {path, signature, TVMS_DIALECT_##since, TVMS_DIALECT_##until, TVMS_TIR_##op, dtype,  \
+   raw,  items},
 #include "ir/wrappers.def"
 };
 
@@ -496,8 +496,8 @@ static tvms_value leader_address(work *w, tvms_node *pointer) {
   tvms_unit *unit = w->reader->unit;
   tvms_span span = tvms_span_of(w->reader, w->call);
   tvms_dtype dtype = TVMS_DTYPE(UINT, 32);
-  tvms_node *address = tvms_call_op(
-      unit, dtype, TVMS_TIR_cuda__cvta_generic_to_shared, &pointer, 1, span);
+  tvms_node *address = tvms_call_op(unit, dtype, TVMS_TIR_cuda__cvta_generic_to_shared,
+                                    &pointer, 1, span);
   tvms_node *mask = tvms_int_imm_new(unit, dtype, 0xFEFFFFFF, TVMS_NO_SPAN);
   return tvms_value_node(
       tvms_build_bitwise(unit, TVMS_TIR_bitwise_and, address, mask, span));
