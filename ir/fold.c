@@ -353,6 +353,7 @@ tvms_node *TVMS_NULLABLE tvms_build_node(tvms_unit *unit, tvms_node_kind kind,
   }
   bool logical = kind == TVMS_NODE_AND || kind == TVMS_NODE_OR;
   if (logical && !check_operands(unit, kind, a, b, span)) return NULL;
+  if (!check_pointers(unit, a, b, span)) return NULL;
   if (!tvms_dtype_same(a->dtype, b->dtype)) {
     tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
                 TEXT(b->dtype));

@@ -141,7 +141,7 @@ tvms_node *TVMS_NULLABLE tvms_build_if_then_else(tvms_unit *unit, tvms_node *con
                                                  tvms_node *true_value,
                                                  tvms_node *false_value,
                                                  tvms_span span) {
-  bool scalar = condition->dtype.lanes == 1 || unit->dialect >= TVMS_DIALECT_25;
+  bool scalar = condition->dtype.lanes == 1 || unit->dialect >= TVMS_DIALECT_26;
   if (!tvms_dtype_is_bool(condition->dtype) || !scalar) {
     tvms_report(diags_of(unit), TVMS_D_wants_bool, span, "if_then_else",
                 TEXT(condition->dtype));
@@ -186,11 +186,15 @@ static tvms_node *answer(tvms_unit *unit, const tvms_node *a, bool value,
   return tvms_build_int(unit, dtype, value, span);
 }
 
+// Integers are finite numbers; from 0.25 on a bool is no integer.
+static bool is_finite_dtype(const tvms_unit *unit, tvms_dtype dtype) {
+  if (tvms_dtype_is_bool(dtype)) return unit->dialect < TVMS_DIALECT_25;
+  return !tvms_dtype_is_real(dtype) && !tvms_dtype_is_handle(dtype);
+}
+
 tvms_node *TVMS_NULLABLE tvms_build_isnan(tvms_unit *unit, tvms_node *a,
                                           tvms_span span) {
-  if (!tvms_dtype_is_real(a->dtype) && !tvms_dtype_is_handle(a->dtype)) {
-    return answer(unit, a, false, span);
-  }
+  if (is_finite_dtype(unit, a->dtype)) return answer(unit, a, false, span);
   if (a->dtype.code != TVMS_FLOAT) return fail_dtype(unit, "isnan", a->dtype, span);
   if (a->kind == TVMS_NODE_FLOAT_IMM) {
     return answer(unit, a, isnan(tvms_as_float_imm(a)->value), a->span);
@@ -206,9 +210,7 @@ tvms_node *TVMS_NULLABLE tvms_build_isnan(tvms_unit *unit, tvms_node *a,
 
 tvms_node *TVMS_NULLABLE tvms_build_isinf(tvms_unit *unit, tvms_node *a,
                                           tvms_span span) {
-  if (!tvms_dtype_is_real(a->dtype) && !tvms_dtype_is_handle(a->dtype)) {
-    return answer(unit, a, false, span);
-  }
+  if (is_finite_dtype(unit, a->dtype)) return answer(unit, a, false, span);
   if (a->dtype.code != TVMS_FLOAT) return fail_dtype(unit, "isinf", a->dtype, span);
   tvms_node *infinity = tvms_build_infinity(unit, a->dtype, span);
   tvms_node *size = tvms_build_abs(unit, a, span);

@@ -343,28 +343,16 @@ tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
   return TVMS_UNKNOWN;
 }
 
-// The data types that T has a name for; text may name others.
-static bool has_constructor(const tvms_reader *reader, tvms_dtype dtype) {
-  int bits = dtype.bits, lanes = dtype.lanes;
-  if (lanes < 1 || lanes > 64 || (lanes & (lanes - 1))) return false;
-  switch ((int)dtype.code) {
-  case TVMS_INT:
-  case TVMS_UINT:
-    if (lanes == 2 && reader->dialect < TVMS_DIALECT_25) return false;
-    return bits == 8 || bits == 16 || bits == 32 || bits == 64;
-  case TVMS_FLOAT: return bits == 16 || bits == 32 || bits == 64;
-  case TVMS_BFLOAT: return bits == 16 && lanes == 1;
-  case TVMS_BOOL: return lanes == 1;
-  case TVMS_HANDLE: return false;
-  default: return !tvms_dtype_is_void(dtype);
-  }
+// TVM has names for some of them only, and yet writes every type of a value as T.<type>.
+static bool has_constructor(tvms_dtype dtype) {
+  return !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
 }
 
 // Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn.
 static bool dtype_name(const tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   const tvms_name *text = tvms_name_of(&reader->context->names, name);
   return text->len > 3 && tvms_dtype_parse(text->text, text->len, dtype)
-         && has_constructor(reader, *dtype);
+         && has_constructor(*dtype);
 }
 
 static tvms_value dtype_constructor(tvms_dtype dtype) {

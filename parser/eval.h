@@ -63,7 +63,9 @@ enum {
   TVMS_VALUE_HYGIENIC = 4,  // MACRO
   TVMS_VALUE_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
   TVMS_VALUE_EQUALITY =
-      16,                 // NODE: `a == b` or `a != b` of Python, which has a truth …
+      16,  // NODE: `a == b` or `a != b` of Python, which has a truth …
+  TVMS_VALUE_ARRAY =
+      128,  // LIST, TUPLE: an array of TVM, which one name cannot stand for
   TVMS_VALUE_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
   TVMS_VALUE_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
 };

@@ -216,6 +216,12 @@ bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node 
     tvms_wrong_type(reader, ref, "this", "a dict", value);
     return false;
   }
+  for (uint32_t i = 0; i < value.len; i += 2) {
+    tvms_value key = value.as.items[i];
+    if (key.kind == TVMS_VALUE_STR || !tvms_value_is_known(key)) continue;
+    tvms_wrong_type(reader, ref, "a key", "a str", key);
+    return false;
+  }
   *map = object_of_dict(reader, value, ref);
   return *map != NULL;
 }

@@ -384,8 +384,14 @@ static tvms_value eval_call(tvms_reader *reader, tvms_ref ref) {
 static tvms_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_at(reader, ref);
   tvms_value value = tvms_eval(reader, node.b);
-  tvms_bind_name(reader, tvms_at(reader, node.a)->a, value,
-                 tvms_span_of(reader, node.a));
+  tvms_sym name = tvms_at(reader, node.a)->a;
+  // TVM evaluates an expression only if all its names are bound before.
+  if (reader->tir && !tvms_lookup(reader, name)) {
+    tvms_undefined_name(reader, name, tvms_span_of(reader, node.a));
+    reader->failed = true;
+    return TVMS_UNKNOWN;
+  }
+  tvms_bind_name(reader, name, value, tvms_span_of(reader, node.a));
   return value;
 }
 

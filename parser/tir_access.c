@@ -20,16 +20,15 @@ static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t co
   return false;
 }
 
-// Only the last index may be a vector.
+// Only the last index may be a vector; classic releases look at stores alone.
 static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
-                          uint32_t count, tvms_ref ref) {
+                          uint32_t count, bool store, tvms_ref ref) {
+  bool strict = store || reader->dialect >= TVMS_DIALECT_25;
   for (uint32_t i = 0; i < count; i++) {
     tvms_dtype dtype = indices[i]->dtype;
-    bool integral = dtype.code == TVMS_INT || dtype.code == TVMS_UINT
-                    || (dtype.code == TVMS_BOOL && reader->dialect < TVMS_DIALECT_25);
-    bool vector =
-        dtype.lanes != 1 && i + 1 < count && reader->dialect >= TVMS_DIALECT_25;
-    if (integral && !vector) continue;
+    bool value = !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
+    bool vector = dtype.lanes != 1 && i + 1 < count && strict;
+    if (value && !vector) continue;
     char buffer[TVMS_DTYPE_TEXT];
     tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
     reader->failed = true;
@@ -38,10 +37,36 @@ static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
   return true;
 }
 
+static bool is_scalable(tvms_dtype dtype) {
+  return dtype.lanes < 0;
+}
+
+// A mask has a truth value for each lane of the access, whose dtype is `access`.
+static bool check_mask(tvms_reader *reader, const tvms_node *mask, tvms_dtype access,
+                       tvms_ref ref) {
+  if (!mask) return true;
+  tvms_dtype dtype = mask->dtype;
+  char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+  if (dtype.lanes != access.lanes) {
+    tvms_complain(reader, mask_lanes, ref, tvms_dtype_text(dtype, a),
+                  tvms_dtype_text(access, b));
+    reader->failed = true;
+    return false;
+  }
+  if (dtype.code == TVMS_BOOL || (dtype.code == TVMS_UINT && dtype.bits == 1)) {
+    return true;
+  }
+  tvms_complain(reader, wants_bool, ref, "predicate", tvms_dtype_text(dtype, a));
+  reader->failed = true;
+  return false;
+}
+
 tvms_node *tvms_load(tvms_reader *reader, tvms_node *buffer, tvms_node *const *indices,
                      uint32_t count, tvms_node *predicate, tvms_ref ref) {
   if (!check_rank(reader, buffer, count, ref)
-      || !check_indices(reader, indices, count, ref)) {
+      || !check_indices(reader, indices, count, false, ref)
+      || !check_mask(reader, predicate, tvms_access_dtype(buffer, indices, count),
+                     ref)) {
     return NULL;
   }
   return tvms_buffer_load_raw(reader->unit, buffer, indices, count, predicate,
@@ -84,7 +109,8 @@ static tvms_node *range_of_slice(tvms_reader *reader, const tvms_buffer *buffer,
                         tvms_span_of(reader, ref));
 }
 
-// A slice as an index of a load: a ramp, or a scalar for one lane.
+// A slice as an index: a ramp, or a scalar for one lane. TVM takes a multiple of
+// T.vscale() lanes in stores only, although it prints loads so, too.
 static tvms_node *ramp_of_slice(tvms_reader *reader, const tvms_buffer *buffer,
                                 uint32_t dim, tvms_value slice, tvms_ref ref) {
   tvms_value start, stop, step = slice.as.items[2];
@@ -128,6 +154,10 @@ static bool has_step(const tvms_reader *reader, tvms_items items) {
 static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items items,
                               tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
+  bool complete = reader->dialect >= TVMS_DIALECT_25;
+  if (!complete && items.len && !check_rank(reader, buffer, items.len, ref)) {
+    return TVMS_UNKNOWN;
+  }
   uint32_t rank = items.len > fields->shape.len ? items.len : fields->shape.len;
   if (items.len > fields->shape.len && !check_rank(reader, buffer, items.len, ref)) {
     return TVMS_UNKNOWN;
@@ -245,6 +275,14 @@ tvms_node *tvms_to_region(tvms_reader *reader, tvms_value value, const char *wha
   const tvms_buffer_load *fields = tvms_as_buffer_load(load);
   tvms_node *few[USUAL_RANK];
   uint32_t count = fields->indices.len;
+  for (uint32_t i = 0; i < count; i++) {
+    if (fields->indices.items[i]->dtype.lanes == 1) continue;
+    char text[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, bad_index, ref,
+                  tvms_dtype_text(fields->indices.items[i]->dtype, text));
+    reader->failed = true;
+    return NULL;
+  }
   tvms_node **ranges =
       count <= USUAL_RANK ? few : tvms_arena_array(&reader->values, tvms_node *, count);
   for (uint32_t i = 0; i < count; i++) {
@@ -255,10 +293,6 @@ tvms_node *tvms_to_region(tvms_reader *reader, tvms_value value, const char *wha
 }
 
 // ---- Stores ---------------------------------------------------------------------------------
-
-static bool is_scalable(tvms_dtype dtype) {
-  return dtype.lanes < 0;
-}
 
 // The value as the dtype of the place it is stored into.
 static tvms_node *stored_value(tvms_reader *reader, tvms_node *value, tvms_dtype place,
@@ -295,6 +329,7 @@ static void emit_store(tvms_reader *reader, tvms_node *buffer,
     reader->failed = true;
     return;
   }
+  if (!check_mask(reader, predicate, stored->dtype, ref)) return;
   tvms_store_stmt(reader, buffer, indices, count, stored, predicate, ref);
 }
 
@@ -336,7 +371,7 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
   }
   if (!to_indices(reader, fields, items, ref, indices)
       || !check_rank(reader, buffer, items.len, ref)
-      || !check_indices(reader, indices, items.len, ref)) {
+      || !check_indices(reader, indices, items.len, true, ref)) {
     return;
   }
   tvms_node *node = tvms_to_expr(reader, value, ref);

@@ -64,8 +64,10 @@ static tvms_value no_type(tvms_reader *reader, tvms_value value, tvms_ref ref) {
 
 static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value value,
                                   tvms_ref ref) {
+  bool classic_text =
+      value.kind == TVMS_VALUE_STR && reader->dialect <= TVMS_DIALECT_24;
   bool is_constant = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
-                     || value.kind == TVMS_VALUE_BOOL;
+                     || value.kind == TVMS_VALUE_BOOL || classic_text;
   bool is_expr = value.kind == TVMS_VALUE_NODE
                  && (tvms_class_of(value.as.node) == TVMS_CLASS_EXPR
                      || value.as.node->kind == TVMS_NODE_BUFFER_REGION);
@@ -92,6 +94,17 @@ static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value
   return scalar;
 }
 
+// TVM 0.25 lets nobody rename a buffer.
+static bool check_second_name(tvms_reader *reader, const tvms_node *buffer,
+                              tvms_sym name, tvms_ref ref) {
+  tvms_sym first = tvms_as_buffer((tvms_node *)(uintptr_t)buffer)->name;
+  if (reader->dialect != TVMS_DIALECT_25 || !first || first == name) return true;
+  tvms_complain(reader, second_name, ref, tvms_text(reader->context, first),
+                tvms_text(reader->context, name));
+  reader->failed = true;
+  return false;
+}
+
 static tvms_value bind_node(tvms_reader *reader, tvms_sym name, tvms_value value,
                             tvms_ref ref) {
   tvms_node *node = value.as.node;
@@ -104,6 +117,9 @@ static tvms_value bind_node(tvms_reader *reader, tvms_sym name, tvms_value value
     if (reader->dialect < TVMS_DIALECT_25) break;
     return value;
   case TVMS_NODE_BUFFER:
+    return check_second_name(reader, node, name, ref)
+               ? (tvms_name_node(reader, node, name), value)
+               : TVMS_UNKNOWN;
   case TVMS_NODE_ITER_VAR: tvms_name_node(reader, node, name); return value;
   case TVMS_NODE_TILE_LAYOUT:
   case TVMS_NODE_COMPOSE_LAYOUT: return value;
@@ -123,6 +139,7 @@ tvms_value tvms_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
   case TVMS_VALUE_META: return value.as.items[0];
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_LIST: {
+    if (value.flags & TVMS_VALUE_ARRAY) return no_type(reader, value, ref);
     tvms_value *items = tvms_keep_items(reader, value.as.items, value.len);
     for (uint32_t i = 0; i < value.len; i++) {
       tvms_assigned(reader, part_name(reader, name, i), items[i], ref);
@@ -131,6 +148,10 @@ tvms_value tvms_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
   }
   case TVMS_VALUE_FRAME: {
     tvms_frame *frame = value.as.frame;
+    bool names_nothing = frame->kind != TVMS_FRAME_FOR
+                         && frame->result.kind != TVMS_VALUE_NODE
+                         && frame->result.kind != TVMS_VALUE_UNKNOWN;
+    if (names_nothing) return no_type(reader, value, ref);
     if (!tvms_frame_enter(reader, frame, true)) return TVMS_UNKNOWN;
     if (frame->result.kind == TVMS_VALUE_NODE) {
       tvms_name_node(reader, frame->result.as.node, name);

@@ -325,6 +325,15 @@ static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
       && !(predicate = tvms_to_expr(reader, args[2], call))) {
     return failed(reader);
   }
+  bool fits = tvms_dtype_same(tvms_dtype_with_lanes(dtype, 1),
+                              tvms_dtype_with_lanes(buffer->element, 1))
+              && buffer->element.lanes && dtype.lanes % buffer->element.lanes == 0;
+  if (!fits) {
+    char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, load_dtype, call, tvms_dtype_text(dtype, a),
+                  tvms_dtype_text(buffer->element, b));
+    return failed(reader);
+  }
   if (!widen_last(reader, buffer, dtype, indices, call)) return failed(reader);
   return tvms_value_node(
       tvms_load(reader, node, indices.items, indices.len, predicate, call));

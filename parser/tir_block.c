@@ -317,5 +317,7 @@ tvms_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call) {
   }
   if (!sound) reader->failed = true;
   if (bindings.len == 1) return vars[0];
-  return tvms_value_items(TVMS_VALUE_LIST, vars, bindings.len);
+  tvms_value list = tvms_value_items(TVMS_VALUE_LIST, vars, bindings.len);
+  list.flags |= TVMS_VALUE_ARRAY;
+  return list;
 }

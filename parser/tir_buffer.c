@@ -1,4 +1,5 @@
 // Declaring buffers: T.Buffer, T.match_buffer, T.alloc_buffer, T.decl_buffer, scalars.
+#include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval_internal.h"
@@ -93,11 +94,14 @@ static tvms_node *dim_of(tvms_reader *reader, tvms_value dim, tvms_ref ref) {
   }
   bool is_index = dim.kind == TVMS_VALUE_INT || dim.kind == TVMS_VALUE_NODE
                   || dim.kind == TVMS_VALUE_BOOL;
-  if (!is_index) {
+  tvms_node *node = is_index ? tvms_to_expr(reader, dim, ref) : NULL;
+  if (is_index && !node) return NULL;
+  bool real = node && tvms_dtype_is_real(node->dtype);
+  if (!node || (real && reader->dialect >= TVMS_DIALECT_25)) {
     tvms_wrong_type(reader, ref, "a dimension", "an int or an expression", dim);
     return NULL;
   }
-  return tvms_to_expr(reader, dim, ref);
+  return node;
 }
 
 static bool read_shape(tvms_reader *reader, tvms_value shape, tvms_ref ref,
@@ -175,6 +179,12 @@ static bool read_data(tvms_reader *reader, const tvms_call_args *call,
   tvms_ref ref = tvms_arg_ref(reader, call, TVMS_SYM_data);
   form->data = tvms_to_expr(reader, data, ref);
   if (!form->data) return false;
+  bool typed = form->data->kind == TVMS_NODE_VAR && form->data->sinfo
+               && form->data->sinfo->kind == TVMS_NODE_SINFO_POINTER;
+  if (is_pointer(form->data) && !typed && reader->dialect <= TVMS_DIALECT_25) {
+    tvms_complain(reader, untyped_pointer, ref, tvms_describe_value(reader, data));
+    return false;
+  }
   if (is_pointer(form->data)) return true;
   tvms_wrong_type(reader, ref, "the data of a buffer", "a pointer", data);
   return false;
@@ -222,7 +232,22 @@ static bool read_separators(tvms_reader *reader, const tvms_call_args *call,
                             tvms_buffer_form *form) {
   tvms_value value = tvms_arg(reader, call, TVMS_SYM_axis_separators);
   if (value.kind == TVMS_VALUE_NONE) return true;
-  return tvms_to_exprs(reader, value, call->ref, &form->axis_separators);
+  if (!tvms_to_exprs(reader, value, call->ref, &form->axis_separators)) return false;
+  int64_t last = 0;
+  for (uint32_t i = 0; i < form->axis_separators.len; i++) {
+    const tvms_node *separator = form->axis_separators.items[i];
+    bool fits = separator->kind == TVMS_NODE_INT_IMM;
+    int64_t dim = fits ? tvms_as_int_imm(separator)->value : -1;
+    if (fits && dim >= last && dim <= form->shape.len) {
+      last = dim;
+      continue;
+    }
+    tvms_complain(reader, bad_separators,
+                  tvms_arg_ref(reader, call, TVMS_SYM_axis_separators),
+                  form->shape.len);
+    return false;
+  }
+  return true;
 }
 
 static bool read_address(tvms_reader *reader, const tvms_call_args *call,
@@ -304,6 +329,11 @@ static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,
                           const tvms_node *var, tvms_node *buffer) {
   if (!tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.match_buffer", call->ref))
     return false;
+  if (reader->dialect >= TVMS_DIALECT_26 && !is_pointer(var)) {
+    tvms_wrong_type(reader, call->refs[0], "what T.match_buffer matches", "a pointer",
+                    call->args[0]);
+    return false;
+  }
   for (uint32_t i = 0; i < reader->tir->params.len; i++) {
     if (reader->tir->params.items[i] != var) continue;
     reader->tir->buffers.items[i] = buffer;
@@ -314,11 +344,48 @@ static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,
   return false;
 }
 
+static tvms_node *one_like(tvms_reader *reader, const tvms_node *node) {
+  return tvms_int_imm_new(reader->unit, tvms_dtype_with_lanes(node->dtype, 1), 1,
+                          TVMS_NO_SPAN);
+}
+
+// Why a buffer cannot show a region, or NULL.
+static const char *mismatch_of(tvms_reader *reader, const tvms_node *region,
+                               const tvms_buffer *buffer) {
+  const tvms_buffer *source = tvms_as_buffer(tvms_as_buffer_region(region)->buffer);
+  tvms_list ranges = tvms_as_buffer_region(region)->region;
+  if (pointer_scope(buffer->data) != pointer_scope(source->data)) {
+    return "they lie in different scopes";
+  }
+  if (!tvms_dtype_same(buffer->element, source->element)) return "the dtypes differ";
+  if (source->align % buffer->align != 0) return "its alignment is stricter";
+  if (buffer->buffer_type || source->buffer_type) return "it broadcasts";
+  if (ranges.len < buffer->shape.len) return "it has more dimensions";
+  uint32_t first = ranges.len - buffer->shape.len;
+  for (uint32_t i = 0; i < ranges.len; i++) {
+    tvms_node *extent = tvms_as_range(ranges.items[i])->extent;
+    tvms_node *dim =
+        i < first ? one_like(reader, extent) : buffer->shape.items[i - first];
+    if (i >= first && dim->kind == TVMS_NODE_VAR) continue;
+    if (!tvms_prove_equal_alone(reader->unit, extent, dim)) return "the shapes differ";
+  }
+  return NULL;
+}
+
 static bool match_region(tvms_reader *reader, const tvms_call_args *call,
                          tvms_node *region, tvms_node *buffer) {
   tvms_frame *frame =
       tvms_frame_top(reader, TVMS_FRAME_BLOCK, "T.match_buffer", call->ref);
   if (!frame) return false;
+  const char *mismatch = mismatch_of(reader, region, tvms_as_buffer(buffer));
+  if (mismatch) {
+    const tvms_node *source = tvms_as_buffer_region(region)->buffer;
+    tvms_complain(reader, bad_match, call->ref,
+                  tvms_text(reader->context,
+                            tvms_as_buffer((tvms_node *)(uintptr_t)source)->name),
+                  mismatch);
+    return false;
+  }
   tvms_match_buffer_region *match =
       tvms_make(reader->unit, MATCH_BUFFER_REGION, tvms_span_of(reader, call->ref));
   match->source = region;

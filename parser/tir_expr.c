@@ -123,9 +123,17 @@ tvms_value tvms_call_Cast(tvms_reader *reader, const tvms_call_args *call) {
   if (!value || !tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) {
     return failed(reader);
   }
+  char from[TVMS_DTYPE_TEXT], to[TVMS_DTYPE_TEXT];
+  bool pointer = tvms_dtype_is_handle(dtype) || tvms_dtype_is_handle(value->dtype);
+  if (pointer && reader->dialect >= TVMS_DIALECT_26) {
+    tvms_complain(reader, cannot_cast, call->ref, tvms_dtype_text(value->dtype, from),
+                  tvms_dtype_text(dtype, to));
+    return failed(reader);
+  }
   if (dtype.lanes != value->dtype.lanes) {
-    return done(reader,
-                tvms_build_cast(reader->unit, dtype, value, span_at(reader, call)));
+    tvms_complain(reader, lanes_differ, call->ref, tvms_dtype_text(value->dtype, from),
+                  tvms_dtype_text(dtype, to));
+    return failed(reader);
   }
   return done(reader, tvms_cast_raw(reader->unit, dtype, value, span_at(reader, call)));
 }

@@ -387,10 +387,30 @@ tvms_value tvms_call_address_of(tvms_reader *reader, const tvms_call_args *call)
   return tvms_address_of(reader, call->args[0], call->refs[0]);
 }
 
+// Four-bit floats are compared in bytes, which a single one fills half.
+static bool same_size(tvms_dtype a, tvms_dtype b) {
+  if (a.lanes < 0 || b.lanes < 0 || tvms_dtype_is_void(a) || tvms_dtype_is_void(b)) {
+    return true;
+  }
+  if (tvms_dtype_is_bool(a)) a.bits = 8;
+  if (tvms_dtype_is_bool(b)) b.bits = 8;
+  int bits_a = a.bits * a.lanes, bits_b = b.bits * b.lanes;
+  bool packed = a.code == TVMS_FLOAT4_E2M1FN || b.code == TVMS_FLOAT4_E2M1FN;
+  bool bytes = (a.bits + 7) / 8 * a.lanes == (b.bits + 7) / 8 * b.lanes;
+  return bits_a == bits_b
+         || (packed && (bytes || (bits_a + 7) / 8 == (bits_b + 7) / 8));
+}
+
 tvms_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args *call) {
   call_type type;
   tvms_node *value = to_argument(reader, call->args[1], call->refs[1]);
   if (!value || !to_type(reader, call->args[0], call->refs[0], &type)) {
+    return failed(reader);
+  }
+  if (!same_size(type.dtype, value->dtype)) {
+    char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, size_changes, call->ref, tvms_dtype_text(type.dtype, a),
+                  tvms_dtype_text(value->dtype, b));
     return failed(reader);
   }
   bool same = tvms_dtype_same(type.dtype, value->dtype) && !type.sinfo && !value->sinfo;

@@ -53,14 +53,17 @@ static tvms_frame *loop_frame(tvms_reader *reader, uint32_t count, tvms_for_kind
   return frame;
 }
 
-static bool is_index(const tvms_node *node) {
-  return (node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT)
+// A bound is an integer; from 0.27 on other scalars are converted.
+static bool is_index(const tvms_reader *reader, const tvms_node *node) {
+  bool whole = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
+  bool number = !tvms_dtype_is_void(node->dtype) && !tvms_dtype_is_handle(node->dtype);
+  return (whole || (number && reader->dialect >= TVMS_DIALECT_27))
          && node->dtype.lanes == 1;
 }
 
 static bool check_bound(tvms_reader *reader, const tvms_node *node, tvms_ref ref) {
   if (!node) return false;
-  if (is_index(node)) return true;
+  if (is_index(reader, node)) return true;
   char buffer[TVMS_DTYPE_TEXT];
   tvms_complain(reader, bad_loop_bound, ref, tvms_dtype_text(node->dtype, buffer));
   return false;
@@ -86,6 +89,12 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
   if (!converts) {
     dtype = tvms_dtype_with_lanes(start->dtype, 1);
     if (extent->dtype.bits > dtype.bits) dtype.bits = extent->dtype.bits;
+    if (start->kind != TVMS_NODE_INT_IMM && !tvms_dtype_same(start->dtype, dtype)) {
+      char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+      tvms_complain(reader, loop_bounds_differ, ref, tvms_dtype_text(start->dtype, a),
+                    tvms_dtype_text(dtype, b));
+      return NULL;
+    }
   }
   tvms_frame *frame = loop_frame(reader, 1, kind, ref);
   tvms_sym name = TVMS_SYM_v;
@@ -260,6 +269,11 @@ tvms_value tvms_call_grid(tvms_reader *reader, const tvms_call_args *call) {
                       &dtype)) {
     return TVMS_UNKNOWN;
   }
+  if (extents.len == 0) {
+    tvms_missing_argument(reader, call->ref, "T.grid", "extents");
+    reader->failed = true;
+    return TVMS_UNKNOWN;
+  }
   tvms_frame *frame = loop_frame(reader, extents.len, TVMS_FOR_SERIAL, call->ref);
   bool sound = true;
   for (uint32_t i = 0; i < extents.len; i++) {
@@ -270,12 +284,27 @@ tvms_value tvms_call_grid(tvms_reader *reader, const tvms_call_args *call) {
 
 // ---- Branches -------------------------------------------------------------------------------
 
+bool tvms_check_while(tvms_reader *reader, const tvms_node *condition, tvms_ref ref) {
+  if (condition->dtype.lanes != 1) {
+    char text[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, vector_condition, ref,
+                  tvms_dtype_text(condition->dtype, text));
+    return false;
+  }
+  bool trivial = condition->kind == TVMS_NODE_INT_IMM;
+  if (!trivial || reader->dialect >= TVMS_DIALECT_25) return true;
+  tvms_complain(reader, trivial_while, ref);
+  return false;
+}
+
 static tvms_value branch(tvms_reader *reader, const tvms_call_args *call,
                          tvms_frame_kind kind) {
   tvms_frame *frame = tvms_frame_new(reader, kind, call->ref);
   if (kind == TVMS_FRAME_IF || kind == TVMS_FRAME_WHILE) {
     frame->as.branch.condition = tvms_to_expr(reader, call->args[0], call->refs[0]);
-    if (!frame->as.branch.condition) {
+    if (!frame->as.branch.condition
+        || (kind == TVMS_FRAME_WHILE
+            && !tvms_check_while(reader, frame->as.branch.condition, call->ref))) {
       reader->failed = true;
       return TVMS_UNKNOWN;
     }

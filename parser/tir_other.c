@@ -151,6 +151,11 @@ static bool read_parts(tvms_reader *reader, tvms_value message, tvms_ref ref,
       parts->items[i] = item.as.node;
       continue;
     }
+    bool text_only = reader->dialect >= TVMS_DIALECT_25;
+    if (text_only && item.kind != TVMS_VALUE_STR) {
+      tvms_wrong_type(reader, ref, "the message", "a str", item);
+      return false;
+    }
     const char *text = tvms_str(reader, item, ref, &len);
     if (!text) return false;
     parts->items[i] =
@@ -229,6 +234,7 @@ static tvms_node *let_var(tvms_reader *reader, tvms_value var, tvms_value type,
 
 static tvms_value let_frame(tvms_reader *reader, const tvms_call_args *call,
                             tvms_node *var, tvms_node *value) {
+  if (!tvms_check_let(reader, var, value, call->ref)) return TVMS_UNKNOWN;
   tvms_struct_BIND *bind =
       tvms_make(reader->unit, BIND, tvms_span_of(reader, call->ref));
   bind->var = var;
@@ -307,6 +313,10 @@ static tvms_node *attr_stmt(tvms_reader *reader, tvms_node *node, const char *ke
 static tvms_node *attr_node(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   bool scalar = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
                 || value.kind == TVMS_VALUE_BOOL;
+  if (value.kind == TVMS_VALUE_NONE && reader->dialect >= TVMS_DIALECT_25) {
+    tvms_wrong_type(reader, ref, "what an attribute stands at", "an object", value);
+    return NULL;
+  }
   bool typed = scalar && reader->dialect < TVMS_DIALECT_25;
   return typed ? tvms_to_expr(reader, value, ref) : tvms_to_object(reader, value, ref);
 }
@@ -475,6 +485,15 @@ tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
   tvms_unit *unit = reader->unit;
   tvms_allocate *stmt = tvms_make(unit, ALLOCATE, tvms_span_of(reader, call->ref));
   tvms_value condition = call->args[3];
+  if (!tvms_value_is_sequence(call->args[0])) {
+    tvms_wrong_type(reader, call->refs[0], "the extents", "a list", call->args[0]);
+    return TVMS_UNKNOWN;
+  }
+  bool no_scope = call->args[2].kind == TVMS_VALUE_NONE;
+  if (!no_scope && call->args[2].kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, call->refs[2], "a scope", "a str", call->args[2]);
+    return TVMS_UNKNOWN;
+  }
   if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &stmt->extents)
       || !tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
       || !tvms_to_map(reader, call->args[4], call->refs[4], &stmt->annotations)) {
@@ -484,6 +503,10 @@ tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
                         ? tvms_bool_imm_new(unit, true, TVMS_NO_SPAN)
                         : tvms_to_expr(reader, condition, call->refs[3]);
   if (!stmt->condition) return failed(reader);
+  if (!tvms_dtype_is_bool(stmt->condition->dtype)) {
+    tvms_wrong_type(reader, call->refs[3], "the condition", "a boolean", condition);
+    return TVMS_UNKNOWN;
+  }
   tvms_sym scope = scope_symbol(reader, call->args[2]);
   stmt->var = buffer_pointer(reader, stmt->element, scope, call->ref);
   return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);

@@ -23,8 +23,22 @@ void tvms_tir_body(tvms_reader *reader, tvms_ref body) {
   tvms_shallower(memory);
 }
 
+bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *value,
+                    tvms_ref ref) {
+  if (tvms_dtype_same(var->dtype, value->dtype)) return true;
+  // Some device intrinsics of later releases say their type by an argument.
+  if (tvms_dtype_is_void(value->dtype) && reader->dialect >= TVMS_DIALECT_25)
+    return true;
+  char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+  tvms_complain(reader, let_dtype, ref, tvms_dtype_text(var->dtype, a),
+                tvms_dtype_text(value->dtype, b));
+  reader->failed = true;
+  return false;
+}
+
 void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
                     tvms_ref ref) {
+  if (!tvms_check_let(reader, var, value, ref)) return;
   tvms_struct_BIND *bind = tvms_make(reader->unit, BIND, tvms_span_of(reader, ref));
   bind->var = var;
   bind->value = value;
@@ -70,7 +84,7 @@ static void read_expression(tvms_reader *reader, tvms_ref ref) {
     return;
   case TVMS_CLASS_STMT: tvms_emit(reader, node); return;
   case TVMS_CLASS_OBJECT:
-    if (node->kind == TVMS_NODE_BUFFER) return;
+    if (node->kind == TVMS_NODE_BUFFER && reader->dialect >= TVMS_DIALECT_24) return;
     break;
   case TVMS_CLASS_SINFO:
   case TVMS_CLASS_TOP: break;
@@ -224,7 +238,7 @@ static void read_while(tvms_reader *reader, tvms_ref ref) {
   tvms_scope_push(reader);
   tvms_value test = tvms_eval(reader, stmt.a);
   tvms_node *condition = tvms_to_expr(reader, test, stmt.a);
-  if (!condition) reader->failed = true;
+  if (!condition || !tvms_check_while(reader, condition, ref)) reader->failed = true;
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_WHILE, ref);
   frame->as.branch.condition = condition;
   tvms_frame_enter(reader, frame, false);

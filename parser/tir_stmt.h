@@ -32,12 +32,18 @@ void tvms_read_aug_assign(tvms_reader *reader, tvms_ref ref);
 void tvms_read_ann_assign(tvms_reader *reader, tvms_ref ref);
 
 // ---- tir_stmt.c ----
+// False after a report that `var` has another dtype than its value.
+TVMS_NODISCARD bool tvms_check_let(tvms_reader *reader, const tvms_node *var,
+                                   const tvms_node *value, tvms_ref ref);
 // The let statement: `var` has `value` for the rest of the scope.
 void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
                     tvms_ref ref);
 void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref);
 
 // ---- tir_loop.c ----
+// False after a report that `while` cannot have this condition.
+TVMS_NODISCARD bool tvms_check_while(tvms_reader *reader, const tvms_node *condition,
+                                     tvms_ref ref);
 // `for … in range(…)`: the frame of a serial loop.
 tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call);
 
