@@ -90,7 +90,8 @@ void tvms_surf_check_target(surf_build *build, tvms_ref ref, surf_target_use use
 }
 
 void tvms_surf_report_loose(surf_build *build, tvms_ref ref) {
-  const tvms_surf *node = surf_at(build, ref);
+  tvms_surf *node = surf_at(build, ref);
+  if (node->kind == TVMS_SURF_WALRUS) node->c = 1;  // reported
   tvms_span span = {node->begin, node->end};
   tvms_diag *diag =
       tvms_report(&build->context->diags, TVMS_D_needs_parens, span, kind_text(node));

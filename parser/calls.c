@@ -345,7 +345,13 @@ tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
 
 // TVM has names for some of them only, and yet writes every type of a value as T.<type>.
 static bool has_constructor(tvms_dtype dtype) {
-  return !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
+  bool power = dtype.bits && (dtype.bits & (dtype.bits - 1)) == 0;
+  switch ((int)dtype.code) {
+  case TVMS_INT:
+  case TVMS_UINT: return power && dtype.bits <= 64;
+  case TVMS_FLOAT: return power && dtype.bits >= 16 && dtype.bits <= 64;
+  default: return !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
+  }
 }
 
 // Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn.

@@ -52,7 +52,7 @@ typedef enum {
   TVMS_VALUE_AXIS,      // sym: Axis.laneid
   TVMS_VALUE_PYTHON,    // text: a dotted name of Python, "tvm.tir"
   TVMS_VALUE_RELAX,   // items: what only parser/relax*.c understands; i tells it apart
-  TVMS_VALUE_PTX,  // items: T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
+  TVMS_VALUE_PTX,     // items: T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
   TVMS_VALUE_STORED,  // stored: an object of the metadata section; parser/metadata.h
   TVMS_VALUE_COUNT,
 } tvms_value_kind;

@@ -386,7 +386,7 @@ static tvms_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
   tvms_value value = tvms_eval(reader, node.b);
   tvms_sym name = tvms_at(reader, node.a)->a;
   // TVM evaluates an expression only if all its names are bound before.
-  if (reader->tir && !tvms_lookup(reader, name)) {
+  if (reader->tir && !node.c && !tvms_lookup(reader, name)) {
     tvms_undefined_name(reader, name, tvms_span_of(reader, node.a));
     reader->failed = true;
     return TVMS_UNKNOWN;
