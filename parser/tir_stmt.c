@@ -27,6 +27,8 @@ bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *
                     tvms_ref ref) {
   if (tvms_dtype_same(var->dtype, value->dtype)) return true;
   // Some device intrinsics of later releases say their type by an argument.
+  bool text = value->kind == TVMS_NODE_STRING_IMM && tvms_dtype_is_void(var->dtype);
+  if (text && reader->dialect == TVMS_DIALECT_26) return true;
   if (tvms_dtype_is_void(value->dtype) && reader->dialect >= TVMS_DIALECT_25)
     return true;
   char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];

@@ -64,6 +64,10 @@ static void print_buffer_param(tvms_printer *p, const tvms_prim_func *f, uint32_
   if (param->how == NAMED_NOT) {
     tvms_print_define_part(p, f->params.items[i], frame, NAMED_DEAD, buffer, 0);
   }
+  const tvms_node *data = tvms_as_buffer(buffer)->data;
+  if (p->dialect >= TVMS_DIALECT_26 && data && tvms_print_defined(p, data)) {
+    tvms_print_cannot(p, buffer, "data= of a parameter");
+  }
   tvms_print_sym(p, tvms_print_define(p, buffer, frame));
   PUT(p, ": ");
   tvms_print_buffer_annotation(p, buffer, frame);

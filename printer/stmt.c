@@ -335,7 +335,11 @@ static void print_bind(tvms_printer *p, const tvms_node *stmt) {
     tvms_print_sym(p, tvms_print_define(p, bind->var, tvms_print_top_index(p)));
     PUT(p, ": ");
     tvms_print_t(p, "let[");
-    tvms_print_type_of_var(p, bind->var);
+    // 0.26 gives texts the type void, and wants to read that again.
+    if (bind->value->kind == TVMS_NODE_STRING_IMM && p->dialect == TVMS_DIALECT_26)
+      tvms_print_t(p, "void");
+    else
+      tvms_print_type_of_var(p, bind->var);
     PUT(p, "]");
   }
   PUT(p, " = ");
