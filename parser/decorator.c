@@ -162,9 +162,10 @@ static void read_keywords(tvms_reader *reader, const char *what, tvms_ref call,
                           tvms_decoration *decoration) {
   tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     const tvms_surf *node = tvms_at(reader, ref);
-    if (node->kind == TVMS_SURF_KEYWORD) {
+    if (node->kind == TVMS_SURF_KEYWORD)
       read_keyword(reader, what, node->a, node->b, decoration);
-    }
+    else
+      tvms_complain(reader, too_many_arguments, ref, what, 0u);
   }
 }
 

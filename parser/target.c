@@ -95,6 +95,26 @@ static tvms_node *map_of(tvms_reader *reader, const char *name, size_t len) {
   return map;
 }
 
+// The triple of the machine is filled in only where no CPU is given.
+static tvms_node *drop_triple(tvms_unit *unit, tvms_node *map, const tvms_node *given) {
+  const char *kind = tvms_object_as_text(tvms_map_get(map, "kind"));
+  bool asked = kind && strcmp(kind, "llvm") == 0 && tvms_map_get(given, "mcpu")
+               && !tvms_map_get(given, "mtriple");
+  return asked ? tvms_map_with(unit, map, "mtriple", NULL) : map;
+}
+
+// Kinds are all known, tags are not; a text may also hold JSON.
+static bool is_unknown_kind(const char *text, size_t len) {
+  return len && !memchr(text, '/', len) && *text != '{';
+}
+
+static tvms_node *unknown_target(tvms_reader *reader, const char *text, size_t len,
+                                 tvms_ref ref) {
+  tvms_complain(reader, unknown_target, ref, (int)len, text);
+  reader->failed = true;
+  return NULL;
+}
+
 // ---- Configs --------------------------------------------------------------------------------
 
 // `cuda -arch=sm_80`: a kind and options.
@@ -104,16 +124,23 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
   size_t name_len = strcspn(at, " ");
   if (name_len > text.len) name_len = text.len;
   tvms_node *map = map_of(reader, at, name_len);
+  bool options =
+      name_len < text.len && *at != '{' && reader->dialect >= TVMS_DIALECT_25;
+  if (options || (!map && is_unknown_kind(at, name_len))) {
+    return unknown_target(reader, at, options ? text.len : name_len, ref);
+  }
   if (!map) return tvms_object_str_new(unit, at, text.len, tvms_span_of(reader, ref));
   at += name_len;
+  tvms_node *given = NULL;
   while (at < end) {
     at += strspn(at, " -");
     size_t part = strcspn(at, " ");
     if (at + part > end) part = (size_t)(end - at);
     map = put(unit, map, at, part);
+    given = put(unit, given, at, part);
     at += part;
   }
-  return map;
+  return given ? drop_triple(unit, map, given) : map;
 }
 
 static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
@@ -121,6 +148,9 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
   if (!given) return NULL;
   tvms_node *kind = tvms_map_get(given, "kind");
   const char *name = tvms_object_as_text(kind);
+  if (!name && !tvms_map_get(given, "tag")) {
+    return unknown_target(reader, "{}", 2, ref);
+  }
   tvms_node *map = name ? map_of(reader, name, strlen(name)) : NULL;
   if (!map) return given;
   const tvms_object_map *fields = tvms_as_object_map(given);
@@ -136,7 +166,7 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     }
     map = tvms_map_with(reader->unit, map, key, value);
   }
-  return map;
+  return drop_triple(reader->unit, map, given);
 }
 
 tvms_value tvms_dict_value(tvms_reader *reader, tvms_value dict, const char *key) {

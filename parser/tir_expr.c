@@ -481,6 +481,12 @@ tvms_value tvms_call_comm_reducer(tvms_reader *reader, const tvms_call_args *cal
   tvms_value value =
       tvms_call_lambda(reader, call->args[0], vars, count, call->refs[0]);
   if (!to_nodes(reader, value, call->refs[0], &result)) return failed(reader);
+  uint32_t size = identity.len;
+  if (!size || count != 2 * size || result.len != size) {
+    tvms_complain(reader, reducer_size, call->ref, size, 2 * size, size, count,
+                  result.len);
+    return failed(reader);
+  }
   tvms_list lhs = list_of_vars(reader, vars, count / 2);
   tvms_list rhs = list_of_vars(reader, vars + count / 2, count - count / 2);
   return make_reducer(reader, lhs, rhs, result, identity, call->ref);
@@ -494,8 +500,9 @@ tvms_value tvms_call_CommReducer(tvms_reader *reader, const tvms_call_args *call
   return make_reducer(reader, lists[0], lists[1], lists[2], lists[3], call->ref);
 }
 
-// T.Reduce(combiner, src, rdom, condition, value_index, init=None).
-tvms_value tvms_call_Reduce(tvms_reader *reader, const tvms_call_args *call) {
+// T.Reduce(combiner, src, rdom, condition, value_index, init=None), and what the printer
+// makes of it: T.reduce(combiner, source=…, init=…, axis=…, condition=…, value_index=…).
+static tvms_value make_reduce(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *combiner = tvms_value_node_of(call->args[0], TVMS_NODE_COMM_REDUCER);
   if (!combiner) {
     tvms_wrong_type(reader, call->refs[0], "the combiner", "T.comm_reducer(…)",
@@ -517,6 +524,26 @@ tvms_value tvms_call_Reduce(tvms_reader *reader, const tvms_call_args *call) {
   }
   node->head.dtype = node->source.items[node->value_index]->dtype;
   return tvms_value_node(&node->head);
+}
+
+tvms_value tvms_call_Reduce(tvms_reader *reader, const tvms_call_args *call) {
+  return make_reduce(reader, call);
+}
+
+tvms_value tvms_call_reduce(tvms_reader *reader, const tvms_call_args *call) {
+  enum { COMBINER, SOURCE, INIT, AXIS, CONDITION, VALUE_INDEX, COUNT };
+  static const uint8_t order[COUNT] = {COMBINER,  SOURCE,      AXIS,
+                                       CONDITION, VALUE_INDEX, INIT};
+  tvms_value args[COUNT];
+  tvms_ref refs[COUNT];
+  for (uint32_t i = 0; i < COUNT; i++) {
+    args[i] = call->args[order[i]];
+    refs[i] = call->refs[order[i]];
+  }
+  tvms_call_args sorted = *call;
+  sorted.args = args;
+  sorted.refs = refs;
+  return make_reduce(reader, &sorted);
 }
 
 static tvms_value make_index_map(tvms_reader *reader, tvms_value lambda,

@@ -443,10 +443,24 @@ static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
   }
 }
 
+// Parameters of a PrimFunc are plain: TVM drops the others silently.
+static void not_positional(tvms_reader *reader, tvms_ref param) {
+  tvms_complain(reader, not_in_tir, param,
+                "a parameter that is not given by its position");
+  reader->failed = true;
+  tvms_sym name = tvms_at(reader, param)->a;
+  if (name) tvms_bind_name(reader, name, TVMS_UNKNOWN, tvms_span_of(reader, param));
+}
+
 static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
   tvms_each_surf(reader->surface, ref, params) {
     const tvms_surf param = *tvms_at(reader, ref);
+    bool bare_star = !param.a && param.op == TVMS_OP_STAR;
+    if (param.op != TVMS_OP_PARAM && !bare_star && !reader->tir->jit) {
+      not_positional(reader, ref);
+      continue;
+    }
     if (!param.a) continue;  // bare * or /
     tvms_span span = {
         param.begin, param.begin + tvms_name_of(&reader->context->names, param.a)->len};
@@ -471,8 +485,12 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
   if (value.kind == TVMS_VALUE_NONE || !tvms_value_is_known(value)) return;
   tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
   if (node && node->kind == TVMS_NODE_VAR) {
-    if (node->sinfo) {
+    if (node->sinfo && reader->dialect >= TVMS_DIALECT_26) {
       reader->tir->ret = node->sinfo;
+      return;
+    }
+    if (node->sinfo) {
+      tvms_wrong_type(reader, ref, "the return type", "a data type or None", value);
       return;
     }
     tvms_sinfo_prim *type =

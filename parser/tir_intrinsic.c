@@ -245,6 +245,17 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
                  call->ref);
 }
 
+// T.dp4a(vec1, vec2, acc=0); printed with its dtype in front.
+tvms_value tvms_call_dp4a(tvms_reader *reader, const tvms_call_args *call) {
+  bool printed = call->args[3].kind != TVMS_VALUE_NONE;
+  tvms_node *args[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    args[i] = to_argument(reader, call->args[i + printed], call->refs[i + printed]);
+    if (!args[i]) return failed(reader);
+  }
+  return call_op(reader, scalar_type(TVMS_INT, 32), TVMS_TIR_dp4a, args, 3, call->ref);
+}
+
 // The number of an intrinsic differs from one LLVM to the next; its name stands for it.
 tvms_value tvms_call_llvm_lookup_intrinsic_id(tvms_reader *reader,
                                               const tvms_call_args *call) {
@@ -364,7 +375,7 @@ tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) 
                                            tvms_span_of(reader, ref));
     return address_of_load(reader, load, ref);
   }
-  if (region) {
+  if (region && reader->dialect <= TVMS_DIALECT_25) {
     tvms_node *load = tvms_region_load(reader, region, ref);
     return load ? address_of_load(reader, load, ref) : failed(reader);
   }

@@ -266,7 +266,7 @@ static tvms_value let_expression(tvms_reader *reader, tvms_node *var, tvms_value
                                  tvms_value body, const tvms_call_args *call) {
   tvms_node *bound = tvms_to_expr(reader, value, call->ref);
   tvms_node *inside = bound ? tvms_to_expr(reader, body, call->ref) : NULL;
-  if (!inside) return failed(reader);
+  if (!inside || !tvms_check_let(reader, var, bound, call->ref)) return failed(reader);
   return tvms_value_node(
       tvms_let_raw(reader->unit, var, bound, inside, tvms_span_of(reader, call->ref)));
 }

@@ -57,10 +57,7 @@ static void emit_evaluate(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
 static void read_expression(tvms_reader *reader, tvms_ref ref) {
   tvms_ref expr = tvms_at(reader, ref)->a;
   uint8_t kind = tvms_at(reader, expr)->kind;
-  if (kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS
-      || kind == TVMS_SURF_ELLIPSIS) {
-    return;  // a docstring
-  }
+  if (kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS) return;  // a docstring
   tvms_value value = tvms_eval(reader, expr);
   switch (value.kind) {
   case TVMS_VALUE_UNKNOWN: reader->failed = true; return;
@@ -372,13 +369,12 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
   uint8_t flags = 0;
   if (decoration.kind == TVMS_DECORATED_INLINE) {
     flags = TVMS_VALUE_INLINE | TVMS_VALUE_HYGIENIC;
-  } else if (decoration.kind == TVMS_DECORATED_MACRO) {
-    flags = decoration.unhygienic ? 0 : TVMS_VALUE_HYGIENIC;
   } else {
     reader->failed = true;
     if (decoration.kind != TVMS_DECORATED_UNKNOWN) {
+      bool macro = decoration.kind == TVMS_DECORATED_MACRO;
       tvms_report(&reader->context->diags, TVMS_D_not_in_tir, def.name_span,
-                  "a nested function");
+                  macro ? "a macro" : "a nested function");
     }
     tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
     return;

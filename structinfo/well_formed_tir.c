@@ -345,14 +345,14 @@ static void visit_expr(checker *c, tvms_node *node) {
   }
   case TVMS_NODE_REDUCE: {
     const tvms_reduce *reduce = tvms_as_reduce(node);
-    uint32_t mark = c->open.len;
     for (uint32_t i = 0; i < reduce->axis.len; i++) {
-      define_if_new(c, tvms_as_iter_var(reduce->axis.items[i])->var);
+      const tvms_iter_var *axis = tvms_as_iter_var(reduce->axis.items[i]);
+      if (axis->dom) visit(c, axis->dom);
+      visit(c, axis->var);
     }
     visit_list(c, reduce->source);
     visit_list(c, reduce->init);
     visit(c, reduce->condition);
-    close_scope(c, mark);
     return;
   }
   case TVMS_NODE_CALL: visit_list(c, tvms_as_call(node)->args); return;
