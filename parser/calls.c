@@ -348,13 +348,14 @@ static bool has_constructor(tvms_dtype dtype) {
   bool power = dtype.bits && (dtype.bits & (dtype.bits - 1)) == 0;
   switch ((int)dtype.code) {
   case TVMS_INT:
-  case TVMS_UINT: return power && dtype.bits <= 64;
-  case TVMS_FLOAT: return power && dtype.bits >= 16 && dtype.bits <= 64;
+  case TVMS_UINT: return power && dtype.bits <= 128;
+  case TVMS_FLOAT: return power && dtype.bits >= 8 && dtype.bits <= 128;
   default: return !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
   }
 }
 
-// Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn.
+// Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn. From 0.25 on
+// TVM also prints types so that T has no name for, T.let[T.boolx4].
 static bool dtype_name(const tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   const tvms_name *text = tvms_name_of(&reader->context->names, name);
   return text->len > 3 && tvms_dtype_parse(text->text, text->len, dtype)

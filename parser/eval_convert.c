@@ -5,6 +5,7 @@
 #include "parser/tir.h"
 #include "structinfo/sinfo.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -228,11 +229,31 @@ bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node 
 
 // ---- Plain data -----------------------------------------------------------------------------
 
+// "f16x2" for "float16x2", as 0.26 and later take it.
+static bool parse_short_dtype(tvms_value text, tvms_dtype *dtype) {
+  static const struct {
+    const char *brief, *full;
+  } words[] = {{"bf", "bfloat"}, {"f", "float"}, {"i", "int"}, {"u", "uint"}};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    size_t len = strlen(words[i].brief);
+    if (text.len <= len || memcmp(text.as.text, words[i].brief, len) != 0) continue;
+    if (!isdigit((unsigned char)text.as.text[len])) continue;
+    char full[32];
+    int count = snprintf(full, sizeof full, "%s%.*s", words[i].full,
+                         (int)(text.len - len), text.as.text + len);
+    return (size_t)count < sizeof full && tvms_dtype_parse(full, (size_t)count, dtype);
+  }
+  return false;
+}
+
 bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
                    tvms_dtype *dtype) {
   switch (value.kind) {
   case TVMS_VALUE_STR:
     if (tvms_dtype_parse(value.as.text, value.len, dtype)) return true;
+    if (reader->dialect >= TVMS_DIALECT_26 && parse_short_dtype(value, dtype)) {
+      return true;
+    }
     tvms_complain(reader, bad_dtype, ref, (int)value.len, value.as.text);
     reader->failed = true;
     return false;

@@ -7,6 +7,7 @@
 #ifndef TVMS_PARSER_TIR_H
 #define TVMS_PARSER_TIR_H
 
+#include "ir/tir_op.h"
 #include "parser/eval.h"
 
 typedef enum {
@@ -223,6 +224,18 @@ const tvms_wrapper *TVMS_NULLABLE tvms_wrapper_find(const tvms_reader *reader,
                                                     const char *path, size_t len);
 // Does any row have a spelling that begins with `path.`?
 bool tvms_wrapper_is_prefix(const tvms_reader *reader, const char *path, size_t len);
+// T.tvm_access_ptr of five values: type, pointer, offset, extent, mask; unknown after a
+// report.
+tvms_value tvms_access_ptr(tvms_reader *reader, const tvms_value values[5],
+                           const tvms_ref refs[5], tvms_ref ref);
+// A type given as an argument: text, a data type, or `T.handle("float32").ty`, whose
+// pointer type goes to `*sinfo`. False after a report.
+TVMS_NODISCARD bool tvms_to_result_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                 tvms_dtype *dtype, tvms_node *TVMS_NULLABLE *sinfo);
+// A call in the spelling of the first releases, by its operator: `args` are *all_args,
+// operator and dtype; unknown after a report.
+tvms_value tvms_call_legacy(tvms_reader *reader, tvms_tir_opcode op,
+                            const tvms_value args[3], tvms_ref call);
 // Does "ptx.family…" name an instruction of PTX in this dialect?
 bool tvms_is_ptx_family(const tvms_reader *reader, const char *path, size_t len);
 // The call of an instruction by the path of its chain, "ptx.ld.global_.b32"; unknown after

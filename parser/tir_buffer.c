@@ -266,6 +266,12 @@ bool tvms_buffer_form_of(tvms_reader *reader, const tvms_call_args *call,
   sound = tvms_to_dtype(reader, dtype, tvms_arg_ref(reader, call, TVMS_SYM_dtype),
                         &form->dtype)
           && sound;
+  if (sound && tvms_dtype_is_handle(form->dtype)
+      && reader->dialect >= TVMS_DIALECT_26) {
+    tvms_wrong_type(reader, tvms_arg_ref(reader, call, TVMS_SYM_dtype), "an element",
+                    "a number", dtype);
+    sound = false;
+  }
   if (!sound) {
     reader->failed = true;
     return false;

@@ -69,6 +69,15 @@ static bool to_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
   return tvms_to_dtype(reader, value, ref, &type->dtype);
 }
 
+bool tvms_to_result_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                  tvms_dtype *dtype, tvms_node **sinfo) {
+  call_type type = {0};
+  if (!to_type(reader, value, ref, &type)) return false;
+  *dtype = type.dtype;
+  *sinfo = type.sinfo;
+  return true;
+}
+
 static tvms_value call_op(tvms_reader *reader, call_type type, tvms_tir_opcode op,
                           tvms_node *const *args, uint32_t count, tvms_ref ref) {
   tvms_node *call = tvms_call_op(reader->unit, type.dtype, op, args, count,
@@ -287,16 +296,21 @@ static tvms_node *to_annotation(tvms_reader *reader, tvms_value value, tvms_ref 
   return type_annotation(reader, type, ref);
 }
 
-tvms_value tvms_call_tvm_access_ptr(tvms_reader *reader, const tvms_call_args *call) {
+tvms_value tvms_access_ptr(tvms_reader *reader, const tvms_value values[5],
+                           const tvms_ref refs[5], tvms_ref ref) {
   tvms_node *args[5];
-  args[0] = to_annotation(reader, call->args[0], call->refs[0]);
+  args[0] = to_annotation(reader, values[0], refs[0]);
   for (uint32_t i = 1; i < 5 && args[i - 1]; i++) {
-    args[i] = to_argument(reader, call->args[i], call->refs[i]);
+    args[i] = to_argument(reader, values[i], refs[i]);
     if (!args[i]) return failed(reader);
   }
   if (!args[0]) return failed(reader);
   call_type type = pointer_to(reader, args[0]->dtype, scope_of(args[1]));
-  return call_op(reader, type, TVMS_TIR_tvm_access_ptr, args, 5, call->ref);
+  return call_op(reader, type, TVMS_TIR_tvm_access_ptr, args, 5, ref);
+}
+
+tvms_value tvms_call_tvm_access_ptr(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_access_ptr(reader, call->args, call->refs, call->ref);
 }
 
 tvms_value tvms_call_ptr_byte_offset(tvms_reader *reader, const tvms_call_args *call) {

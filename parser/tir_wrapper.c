@@ -38,6 +38,14 @@ static const struct {
 #include "ir/wrappers.def"
 };
 
+static const struct {
+  tvms_tir_opcode op;
+  const char *when, *needs;
+} together[] = {
+#define TOGETHER(op, when, needs) {TVMS_TIR_##op, when, needs},
+#include "ir/wrappers.def"
+};
+
 // A call on its way to the operator.
 typedef struct {
   tvms_reader *reader;
@@ -339,24 +347,37 @@ static bool stores(const work *w, const char *name, size_t len, bool raw) {
   return is_true(value_at(w, counted, len + 1));
 }
 
-static bool named_dtype(work *w, tvms_value value, tvms_dtype *dtype) {
+static bool named_dtype(work *w, tvms_value value, tvms_dtype *dtype,
+                        tvms_node **sinfo) {
   if (value.kind == TVMS_VALUE_NONE || is_text("", value) || is_text("void", value)) {
     return true;
   }
-  return tvms_to_dtype(w->reader, value, w->call, dtype);
+  return tvms_to_result_type(w->reader, value, w->call, dtype, sinfo);
 }
 
-static tvms_dtype dtype_of(work *w, bool raw) {
+// The data type of the result; `*sinfo` that of a pointer.
+static tvms_dtype dtype_of(work *w, bool raw, tvms_node **sinfo) {
   tvms_dtype dtype = {0};
+  *sinfo = NULL;
   const char *rule = w->wrapper->dtype;
   size_t len = strcspn(rule, "/");
   const char *name = rule + 1;
   switch (rule[0]) {
   case '\0': break;
+  case '~':
   case '=': {
     tvms_value value = value_at(w, name, len - 1);
+    if (rule[0] == '=' && value.kind != TVMS_VALUE_NODE
+        && w->reader->dialect >= TVMS_DIALECT_26) {
+      char what[64];
+      (void)snprintf(what, sizeof what, "%.*s", (int)(len - 1), name);
+      tvms_wrong_type(w->reader, w->call, what, "an expression", value);
+      w->failed = true;
+      break;
+    }
     tvms_node *node = tvms_to_expr(w->reader, value, w->call);
     if (node) dtype = node->dtype;
+    if (node) *sinfo = node->sinfo;
     break;
   }
   case '$': {
@@ -374,7 +395,7 @@ static tvms_dtype dtype_of(work *w, bool raw) {
     tvms_value value = value_at(w, name, len - 1);
     // The operator need not be told what its result is.
     if (value.kind == TVMS_VALUE_NONE && !raw) value = arg(w, name, len - 1);
-    if (!stored && !named_dtype(w, value, &dtype)) w->failed = true;
+    if (!stored && !named_dtype(w, value, &dtype, sinfo)) w->failed = true;
     break;
   }
   default:
@@ -394,16 +415,25 @@ static bool is_choice(const char *values, const char *text, size_t len) {
   }
 }
 
+enum { NUMBER = 24 };
+
+// The text of a value that is a text or a number; NULL for another.
+static const char *text_of(tvms_value value, char number[NUMBER], size_t *len) {
+  *len = value.len;
+  if (value.kind == TVMS_VALUE_STR) return value.as.text;
+  if (value.kind != TVMS_VALUE_INT) return NULL;
+  *len = (size_t)snprintf(number, NUMBER, "%lld", (long long)value.as.i);
+  return number;
+}
+
 static void check_choice(work *w, int i, const char *values) {
   tvms_value value = w->args[i];
-  char number[24];
-  const char *text = value.as.text;
-  size_t len = value.len;
+  char number[NUMBER];
+  size_t len;
+  const char *text = text_of(value, number, &len);
   if (value.kind == TVMS_VALUE_INT) {
-    int digits = snprintf(number, sizeof number, "%lld", (long long)value.as.i);
-    text = number;
-    len = (size_t)digits;
-  } else if (value.kind != TVMS_VALUE_STR) {
+    // Numbers were always looked at.
+  } else if (value.kind != TVMS_VALUE_STR || w->reader->dialect < TVMS_DIALECT_26) {
     return;
   }
   if (is_choice(values, text, len)) return;
@@ -430,12 +460,54 @@ static void check_address(work *w, const char *parameter) {
   w->failed = true;
 }
 
+// One term of a row TOGETHER; what cannot be known holds.
+static bool holds(const work *w, item it) {
+  bool negated = it.text[0] == '!', listed = it.text[0] == '[';
+  const char *name = it.text + (negated || listed);
+  size_t len = 0;
+  while (len < it.len - (negated || listed) && !strchr("=#]", name[len])) {
+    len++;
+  }
+  tvms_value value = arg(w, name, len);
+  if (listed) return tvms_value_is_sequence(value);
+  if (name[len] == '#' && len < it.len) return count_of(value) == name[len + 1] - '0';
+  if (name[len] == '=' && len < it.len) {
+    char number[NUMBER], values[128];
+    size_t size;
+    const char *text = text_of(value, number, &size);
+    (void)snprintf(values, sizeof values, "%.*s", (int)(it.len - len - 1),
+                   name + len + 1);
+    return text && is_choice(values, text, size);
+  }
+  bool given = tvms_value_is_sequence(value) ? value.len != 0 : is_true(value);
+  return given != negated;
+}
+
+static bool hold(const work *w, const char *terms) {
+  item it;
+  while (next_item(&terms, &it)) {
+    if (!holds(w, it)) return false;
+  }
+  return true;
+}
+
 static void check(work *w) {
+  for (size_t k = 0; w->reader->dialect >= TVMS_DIALECT_26
+                     && k < sizeof together / sizeof together[0];
+       k++) {
+    if (together[k].op != w->wrapper->op || !hold(w, together[k].when)) continue;
+    if (hold(w, together[k].needs)) continue;
+    tvms_complain(w->reader, wrapper_rule, w->call, w->wrapper->path, together[k].when,
+                  together[k].needs);
+    w->failed = true;
+    return;
+  }
   for (size_t k = 0; k < sizeof choices / sizeof choices[0]; k++) {
     if (choices[k].op != w->wrapper->op) continue;
     int i = param_index(w, choices[k].parameter, strlen(choices[k].parameter));
     if (i >= 0) check_choice(w, i, choices[k].values);
   }
+  if (w->reader->dialect < TVMS_DIALECT_26) return;
   if (w->wrapper->op == TVMS_TIR_ptx__ld) check_address(w, "addr");
   if (w->wrapper->op == TVMS_TIR_ptx__st) check_address(w, "address");
 }
@@ -508,7 +580,8 @@ static tvms_value finish(work *w, bool raw) {
   tvms_value all = tvms_value_items(
       TVMS_VALUE_TUPLE, tvms_keep_items(reader, w->values.items, w->values.len),
       w->values.len);
-  tvms_dtype dtype = dtype_of(w, raw);
+  tvms_node *sinfo;
+  tvms_dtype dtype = dtype_of(w, raw, &sinfo);
   tvms_list list;
   bool sound = tvms_to_arguments(reader, all, w->call, &list) && !w->failed;
   tvms_vec_free(&reader->context->memory, &w->values);
@@ -519,8 +592,10 @@ static tvms_value finish(work *w, bool raw) {
   bool leader = w->wrapper->op == TVMS_TIR_cuda__sm100_2sm_leader_smem_addr
                 || w->wrapper->op == TVMS_TIR_cuda__sm100_tma_2sm_mbarrier_addr;
   if (leader && list.len) return leader_address(w, list.items[0]);
-  return tvms_value_node(tvms_call_op(reader->unit, dtype, w->wrapper->op, list.items,
-                                      list.len, tvms_span_of(reader, w->call)));
+  tvms_node *node = tvms_call_op(reader->unit, dtype, w->wrapper->op, list.items,
+                                 list.len, tvms_span_of(reader, w->call));
+  if (reader->dialect >= TVMS_DIALECT_26) node->sinfo = sinfo;
+  return tvms_value_node(node);
 }
 
 tvms_value tvms_call_wrapper(tvms_reader *reader, const tvms_wrapper *wrapper,
@@ -529,10 +604,15 @@ tvms_value tvms_call_wrapper(tvms_reader *reader, const tvms_wrapper *wrapper,
   w.signature = tvms_method_signature(reader, wrapper->signature);
   bool raw = is_raw_form(&w);
   if (raw) w.signature = tvms_method_signature(reader, "*args");
+  // Any of them may be told a dtype; it means something to those that have a parameter.
+  reader->drops_dtype = param_index(&w, "dtype", 5) < 0;
   if (!tvms_bind_arguments(reader, w.signature, wrapper->path, call, w.args, w.refs,
                            &w.given)) {
     reader->failed = true;
     return TVMS_UNKNOWN;
+  }
+  if (strcmp(wrapper->items, "%legacy") == 0) {
+    return tvms_call_legacy(reader, wrapper->op, w.args, call);
   }
   raw = raw || looks_raw(&w);
   if (raw) {
