@@ -33,11 +33,15 @@ static tvms_value bad_operands(tvms_reader *reader, tvms_surf_op op, tvms_value 
   return TVMS_UNKNOWN;
 }
 
+static bool is_region(tvms_value value) {
+  return tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+}
+
 // What may stand beside a value of TIR in arithmetic.
 static bool is_scalar_operand(tvms_value value) {
   return tvms_is_tir_operand(value) || value.kind == TVMS_VALUE_INT
          || value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_BOOL
-         || tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+         || is_region(value);
 }
 
 // ---- Arithmetic -------------------------------------------------------------------------
@@ -146,9 +150,11 @@ static bool widen(tvms_reader *reader, tvms_node **a, tvms_node **b, tvms_ref re
   return true;
 }
 
+// Unlike arithmetic, comparisons do not load regions (script/parser/operation.py).
 static tvms_value comparison(tvms_reader *reader, tvms_surf_op op, tvms_value left,
                              tvms_value right, tvms_ref ref) {
-  if (!is_scalar_operand(left) || !is_scalar_operand(right)) {
+  if (!is_scalar_operand(left) || !is_scalar_operand(right) || is_region(left)
+      || is_region(right)) {
     return bad_operands(reader, op, left, right, ref);
   }
   tvms_node_kind kind = compare_kind(op);

@@ -199,6 +199,11 @@ tvms_node *TVMS_NULLABLE tvms_load(tvms_reader *reader, tvms_node *buffer,
 bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node);
 // All of a buffer.
 tvms_node *tvms_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref);
+// An element or a part of a region, indices counted from its start. Unknown after a report.
+tvms_value tvms_region_subscript(tvms_reader *reader, tvms_node *region,
+                                 tvms_value index, tvms_ref ref);
+// 1 in the scalar dtype of an index.
+tvms_node *tvms_one_like(tvms_reader *reader, const tvms_node *node);
 // A buffer, region or element as a region. NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_to_region(tvms_reader *reader, tvms_value value,
                                         const char *what, tvms_ref ref);

@@ -73,13 +73,13 @@ tvms_node *tvms_load(tvms_reader *reader, tvms_node *buffer, tvms_node *const *i
                               tvms_span_of(reader, ref));
 }
 
-static tvms_node *one_like(tvms_reader *reader, const tvms_node *node) {
+tvms_node *tvms_one_like(tvms_reader *reader, const tvms_node *node) {
   return tvms_int_imm_new(reader->unit, tvms_dtype_with_lanes(node->dtype, 1), 1,
                           TVMS_NO_SPAN);
 }
 
 static tvms_node *range_of_index(tvms_reader *reader, tvms_node *index) {
-  return tvms_range_new(reader->unit, index, one_like(reader, index), index->span);
+  return tvms_range_new(reader->unit, index, tvms_one_like(reader, index), index->span);
 }
 
 // Lower and upper bound of a slice in dimension `dim`.
@@ -256,8 +256,9 @@ tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref
       indices[i] = range->min;
       continue;
     }
-    indices[i] = tvms_build_ramp(reader->unit, range->min, one_like(reader, range->min),
-                                 range->extent, tvms_span_of(reader, ref));
+    indices[i] =
+        tvms_build_ramp(reader->unit, range->min, tvms_one_like(reader, range->min),
+                        range->extent, tvms_span_of(reader, ref));
     if (!indices[i]) return NULL;
   }
   return tvms_load(reader, fields->buffer, indices, count, NULL, ref);
@@ -425,6 +426,10 @@ tvms_value tvms_tir_subscript(tvms_reader *reader, tvms_value object, tvms_value
   }
   if (object.as.node->kind == TVMS_NODE_BUFFER) {
     return tvms_buffer_subscript(reader, object.as.node, index, ref);
+  }
+  bool region = object.as.node->kind == TVMS_NODE_BUFFER_REGION;
+  if (region && reader->dialect >= TVMS_DIALECT_25) {
+    return tvms_region_subscript(reader, object.as.node, index, ref);
   }
   if (object.as.node->kind == TVMS_NODE_OBJECT_ARRAY) {
     tvms_items items;

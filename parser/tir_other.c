@@ -147,8 +147,12 @@ static bool read_parts(tvms_reader *reader, tvms_value message, tvms_ref ref,
   for (uint32_t i = 0; i < items.len; i++) {
     uint32_t len;
     tvms_value item = items.items[i];
-    if (tvms_value_node_of(item, TVMS_NODE_STRING_IMM)) {
-      parts->items[i] = item.as.node;
+    tvms_span span = tvms_span_of(reader, ref);
+    const tvms_node *given = tvms_value_node_of(item, TVMS_NODE_STRING_IMM);
+    if (given) {
+      // TVM makes each part anew: parts never share an entry of the metadata.
+      tvms_bytes bytes = tvms_as_string_imm(given)->value;
+      parts->items[i] = tvms_string_imm_new(reader->unit, bytes.text, bytes.len, span);
       continue;
     }
     bool text_only = reader->dialect >= TVMS_DIALECT_25;
@@ -158,8 +162,7 @@ static bool read_parts(tvms_reader *reader, tvms_value message, tvms_ref ref,
     }
     const char *text = tvms_str(reader, item, ref, &len);
     if (!text) return false;
-    parts->items[i] =
-        tvms_string_imm_new(reader->unit, text, len, tvms_span_of(reader, ref));
+    parts->items[i] = tvms_string_imm_new(reader->unit, text, len, span);
   }
   return true;
 }
