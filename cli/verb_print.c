@@ -26,6 +26,9 @@ static bool print_module(printing *work, const tvms_module *module) {
         .dialect = tvms_written_dialect(run, module->dialect),
         .no_metadata = run->options.no_metadata,
     };
+    // Printed text is about as long as what was read.
+    size_t size = run->context->diags.source->size;
+    tvms_strbuf_grow(&run->result, size + size / 8);
     work->printer = tvms_print_open(run->context, &options, &run->result);
   }
   uint32_t errors = run->context->diags.errors;

@@ -58,13 +58,15 @@ typedef struct {
   tvms_sym sym;
 } seen_name;
 
-enum { SEEN_NAMES = 1024, LONGEST_SEEN = 16 };
+// A short text gets a small table: clearing it costs more than it saves.
+enum { MOST_SEEN_LOG = 10, FEW_SEEN_LOG = 6, SHORT_TEXT = 16 * 1024, LONGEST_SEEN = 16 };
 
 typedef struct {
   surf_build build;
   tvms_layout layout;
   const char *text;                // of the source
-  seen_name *TVMS_NULLABLE seen;  // SEEN_NAMES of them; NULL: not worth it
+  seen_name *TVMS_NULLABLE seen;  // NULL: not worth it
+  uint32_t seen_log;               // log2 of how many there are
   uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
   yyParser lemon;
 } parse;
@@ -97,7 +99,7 @@ static inline tvms_sym intern(parse *p, const char *text, uint32_t len) {
   uint64_t head = word_at(text, len);
   uint64_t tail = len > 8 ? word_at(text + len - 8, 8) : 0;
   uint64_t mixed = (head ^ tail * 3 ^ len) * UINT64_C(0xD6E8FEB86659FD93);
-  seen_name *seen = &p->seen[mixed >> 54];
+  seen_name *seen = &p->seen[mixed >> (64 - p->seen_log)];
   if (seen->head != head || seen->tail != tail || seen->len != len) {
     *seen = (seen_name){head, tail, len, tvms_intern(names, text, len)};
   }
@@ -552,9 +554,11 @@ static void run(parse *p) {
 void tvms_parse_file(tvms_surface *surface) {
   parse p;
   start(&p, surface);
-  seen_name seen[SEEN_NAMES] = {0};
-  p.seen = seen;
   const tvms_source *source = surface->source;
+  seen_name seen[1 << MOST_SEEN_LOG];
+  p.seen = seen;
+  p.seen_log = source->size < SHORT_TEXT ? FEW_SEEN_LOG : MOST_SEEN_LOG;
+  memset(seen, 0, sizeof *seen << p.seen_log);
   surface->cap = source->size / 4 + 64;
   // Growing a small block gives bytes that nobody has spent time to zero.
   tvms_memory *memory = &surface->context->memory;

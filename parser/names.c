@@ -13,10 +13,12 @@ static tvms_binding **slot_of(tvms_reader *reader, tvms_sym name) {
     while (cap <= name) {
       cap *= 2;
     }
-    reader->names = tvms_retake(&reader->context->memory, reader->names,
-                                cap * sizeof *reader->names);
-    memset(reader->names + reader->name_cap, 0,
-           (cap - reader->name_cap) * sizeof *reader->names);
+    tvms_memory *memory = &reader->context->memory;
+    tvms_binding **names = tvms_take(memory, cap * sizeof *names);
+    if (reader->name_cap)
+      memcpy(names, reader->names, reader->name_cap * sizeof *names);
+    tvms_give(memory, reader->names);
+    reader->names = names;
     reader->name_cap = cap;
   }
   return &reader->names[name];

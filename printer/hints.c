@@ -14,9 +14,7 @@ typedef struct {
 } hinter;
 
 static tvms_sym *hint_at(tvms_printer *p, const tvms_node *object) {
-  while (p->hints.len <= object->id) {
-    tvms_push(p->memory, &p->hints, 0);
-  }
+  tvms_reach(p->memory, &p->hints, object->id);
   return &p->hints.items[object->id];
 }
 

@@ -5,18 +5,12 @@
 #include <stdio.h>
 
 print_symbol *tvms_print_symbol(tvms_printer *p, tvms_sym sym) {
-  while (p->symbols.len <= sym) {
-    print_symbol empty = {.next = 1};
-    tvms_push(p->memory, &p->symbols, empty);
-  }
+  tvms_reach(p->memory, &p->symbols, sym);
   return &p->symbols.items[sym];
 }
 
 print_name *tvms_print_name_of(tvms_printer *p, const tvms_node *object) {
-  while (p->names.len <= object->id) {
-    print_name empty = {0};
-    tvms_push(p->memory, &p->names, empty);
-  }
+  tvms_reach(p->memory, &p->names, object->id);
   return &p->names.items[object->id];
 }
 
@@ -60,12 +54,12 @@ static tvms_sym numbered(tvms_printer *p, tvms_sym hint, uint32_t number) {
 static tvms_sym unique(tvms_printer *p, tvms_sym hint) {
   hint = clean_hint(p, hint);
   if (!tvms_print_symbol(p, hint)->taken) return hint;
-  uint32_t number = tvms_print_symbol(p, hint)->next;
-  tvms_sym name = numbered(p, hint, number);
+  uint32_t taken = tvms_print_symbol(p, hint)->numbers;
+  tvms_sym name = numbered(p, hint, taken + 1);
   while (tvms_print_symbol(p, name)->taken) {
-    name = numbered(p, hint, ++number);
+    name = numbered(p, hint, ++taken + 1);
   }
-  tvms_print_symbol(p, hint)->next = number;
+  tvms_print_symbol(p, hint)->numbers = taken;
   return name;
 }
 
@@ -87,7 +81,7 @@ static void release(tvms_printer *p, tvms_sym sym) {
   tvms_sym hint = tvms_intern_find(&p->context->names, name->text, at - 1);
   if (!hint) return;
   print_symbol *symbol = tvms_print_symbol(p, hint);
-  if (number < symbol->next) symbol->next = number;
+  if (number <= symbol->numbers) symbol->numbers = number - 1;
 }
 
 tvms_sym tvms_print_hint(tvms_printer *p, const tvms_node *object) {

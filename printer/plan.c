@@ -22,17 +22,13 @@ struct tvms_scopes {
 
 static uint32_t *lowest_of(tvms_printer *p, uint32_t id) {
   tvms_scopes *s = p->scopes;
-  while (s->lowest.len <= id) {
-    tvms_push(p->memory, &s->lowest, 0);
-  }
+  tvms_reach(p->memory, &s->lowest, id);
   return &s->lowest.items[id];
 }
 
 static bool visit_first(tvms_printer *p, uint32_t id) {
   tvms_scopes *s = p->scopes;
-  while (s->visited.len <= id) {
-    tvms_push(p->memory, &s->visited, 0);
-  }
+  tvms_reach(p->memory, &s->visited, id);
   bool first = !s->visited.items[id];
   s->visited.items[id] = 1;
   return first;

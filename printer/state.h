@@ -64,7 +64,7 @@ typedef struct {
   bool taken;     // alive as a name
   bool member;    // a function of the module
   bool type_var;  // declared as TypeVar
-  uint32_t next;  // no free name <symbol>_<i> has an i below this
+  uint32_t numbers;  // names <symbol>_<i> with i from 1 to this are taken
 } print_symbol;
 
 typedef enum { FRAME_MODULE, FRAME_TIR, FRAME_RELAX } print_frame_kind;

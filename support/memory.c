@@ -1,22 +1,15 @@
-// Blocks in one doubly linked list per tvms_memory, and protected calls on top of it.
+// Blocks and chunks cut from regions of pages, and protected calls on top of them.
 #define _DEFAULT_SOURCE
 #include "support/memory.h"
 
 #include "support/check.h"
+#include "support/pages.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-
-// Stands before the bytes of a block. 32 bytes keep those aligned to 16.
-struct tvms_memory_block {
-  tvms_memory_block *newer;
-  tvms_memory_block *older;
-  size_t size;
-  size_t padding;
-};
 
 enum { DEFAULT_DEPTH_LIMIT = 400 * 1000 };
 
@@ -40,42 +33,35 @@ void tvms_memory_init(tvms_memory *memory) {
   memory->depth_limit = DEFAULT_DEPTH_LIMIT;
 }
 
-// A region of fresh pages; this stands at its beginning.
-struct tvms_region {
-  tvms_region *older;
-  size_t size;
+/* Blocks */
+
+// Stands before the bytes of a block.
+typedef struct {
+  size_t size;     // as asked for
+  uint32_t class;  // NO_CLASS: a block of its own
+  uint32_t padding;
+} block_head;
+
+// A block that is not cut from a region.
+struct tvms_memory_block {
+  tvms_memory_block *newer;
+  tvms_memory_block *older;
+  size_t bytes;  // with this
+  size_t padding;
+  block_head head;
 };
 
-static void free_regions(tvms_memory *memory) {
-  while (memory->regions) {
-    tvms_region *older = memory->regions->older;
-    munmap(memory->regions, memory->regions->size);
-    memory->regions = older;
-  }
-  memory->fresh = memory->fresh_end = NULL;
-  memset(memory->spare, 0, sizeof memory->spare);
+_Static_assert(sizeof(block_head) == 16 && sizeof(tvms_memory_block) % 16 == 0,
+               "bytes of blocks are aligned to 16");
+
+enum { NO_CLASS = TVMS_BLOCK_CLASSES };
+
+static block_head *head_of(void *bytes) {
+  return (block_head *)bytes - 1;
 }
 
-void tvms_memory_fini(tvms_memory *memory) {
-  while (memory->blocks) {
-    tvms_memory_block *older = memory->blocks->older;
-    free(memory->blocks);
-    memory->blocks = older;
-  }
-  free_regions(memory);
-  memory->used = 0;
-}
-
-// Large blocks ask the kernel for huge pages, because a first touch of a small page costs
-// as much as parsing what goes into it (see bench/README.md).
-static void advise_huge(const void *bytes, size_t size) {
-  enum { HUGE_FROM = 4 * 1024 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
-  if (size < HUGE_FROM) return;
-  uintptr_t mask = ~(uintptr_t)(HUGE_PAGE - 1);
-  uintptr_t begin = ((uintptr_t)bytes + HUGE_PAGE - 1) & mask;
-  uintptr_t end = ((uintptr_t)bytes + size) & mask;
-  // Failure only means small pages.
-  if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+static tvms_memory_block *block_of(void *bytes) {
+  return (tvms_memory_block *)bytes - 1;
 }
 
 static void admit(tvms_memory *memory, size_t more) {
@@ -85,12 +71,13 @@ static void admit(tvms_memory *memory, size_t more) {
   if (refused) tvms_unwind(memory, TVMS_OVER_LIMIT);
 }
 
-static void link_block(tvms_memory *memory, tvms_memory_block *block) {
+static void *link_block(tvms_memory *memory, tvms_memory_block *block, size_t size) {
+  block->head = (block_head){.size = size, .class = NO_CLASS};
   block->newer = NULL;
   block->older = memory->blocks;
   if (block->older) block->older->newer = block;
   memory->blocks = block;
-  memory->used += block->size;
+  return block + 1;
 }
 
 static void unlink_block(tvms_memory *memory, tvms_memory_block *block) {
@@ -99,44 +86,37 @@ static void unlink_block(tvms_memory *memory, tvms_memory_block *block) {
   else
     memory->blocks = block->older;
   if (block->older) block->older->newer = block->newer;
-  memory->used -= block->size;
-}
-
-void *tvms_take(tvms_memory *memory, size_t size) {
-  admit(memory, size);
-  tvms_memory_block *block = calloc(1, sizeof *block + size);
-  if (!block) tvms_unwind(memory, TVMS_OVER_LIMIT);
-  block->size = size;
-  advise_huge(block, size);
-  link_block(memory, block);
-  return block + 1;
-}
-
-void *tvms_retake(tvms_memory *memory, void *old, size_t size) {
-  if (!old) return tvms_take(memory, size);
-  tvms_memory_block *block = (tvms_memory_block *)old - 1;
-  admit(memory, size > block->size ? size - block->size : 0);
-  unlink_block(memory, block);
-  tvms_memory_block *grown = realloc(block, sizeof *block + size);
-  if (!grown) {
-    link_block(memory, block);
-    tvms_unwind(memory, TVMS_OVER_LIMIT);
-  }
-  grown->size = size;
-  advise_huge(grown, size);
-  link_block(memory, grown);
-  return grown + 1;
-}
-
-void tvms_give(tvms_memory *memory, void *block) {
-  if (!block) return;
-  unlink_block(memory, (tvms_memory_block *)block - 1);
-  free((tvms_memory_block *)block - 1);
 }
 
 #ifdef ADDRESS_SANITIZED
 
-// One block each, so that the sanitizer sees what is used after it was given back.
+// One block of the C library each, so that the sanitizer sees what is used after it was
+// given back.
+static void *take_bytes(tvms_memory *memory, size_t size, bool zeroed) {
+  (void)zeroed;
+  tvms_memory_block *block = calloc(1, sizeof *block + size);
+  if (!block) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  return link_block(memory, block, size);
+}
+
+static bool grow_in_place(void *bytes, size_t size) {
+  (void)bytes;
+  (void)size;
+  return false;
+}
+
+static void *TVMS_NULLABLE grow_pages(tvms_memory *memory, void *bytes, size_t size) {
+  (void)memory;
+  (void)bytes;
+  (void)size;
+  return NULL;
+}
+
+static void give_bytes(tvms_memory *memory, void *bytes) {
+  unlink_block(memory, block_of(bytes));
+  free(block_of(bytes));
+}
+
 void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
   return tvms_take(memory, (size_t)TVMS_CHUNK_SMALLEST << class);
 }
@@ -147,30 +127,113 @@ void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t di
   tvms_give(memory, chunk);
 }
 
+void tvms_memory_fini(tvms_memory *memory) {
+  while (memory->blocks) {
+    tvms_memory_block *older = memory->blocks->older;
+    free(memory->blocks);
+    memory->blocks = older;
+  }
+  memory->used = 0;
+}
+
 #else
 
-enum {
-  FIRST_REGION = 512 * 1024,
-  LARGEST_REGION = 32 * 1024 * 1024,
-  REGION_HEADER = 4096,  // keeps chunks aligned to pages
+// A region of fresh pages; this stands at its beginning.
+struct tvms_region {
+  tvms_region *older;
+  size_t size;
 };
 
-// Takes a region with room for a chunk of `size` bytes. What is left of the one before is
-// lost: less than the chunk that did not fit.
+enum { FIRST_REGION = 512 * 1024, LARGEST_REGION = 32 * 1024 * 1024 };
+
+// Takes a region with room for `size` bytes. What is left of the one before is lost: less
+// than what did not fit.
 static void grow_fresh(tvms_memory *memory, size_t size) {
   size_t bytes = memory->regions ? memory->regions->size * 2 : FIRST_REGION;
   if (bytes > LARGEST_REGION) bytes = LARGEST_REGION;
-  if (bytes < size + REGION_HEADER) bytes = size + REGION_HEADER;
-  void *pages =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) tvms_unwind(memory, TVMS_OVER_LIMIT);
-  advise_huge(pages, bytes);
-  tvms_region *region = pages;
+  if (bytes < size + sizeof(tvms_region)) bytes = size + sizeof(tvms_region);
+  tvms_region *region = tvms_pages_take(&bytes);
+  if (!region) tvms_unwind(memory, TVMS_OVER_LIMIT);
   region->older = memory->regions;
   region->size = bytes;
   memory->regions = region;
-  memory->fresh = (char *)pages + REGION_HEADER;
-  memory->fresh_end = (char *)pages + bytes;
+  memory->fresh = (char *)(region + 1);
+  memory->fresh_end = (char *)region + bytes;
+}
+
+// Zeroed bytes that were never used; `size` is a multiple of 16.
+static void *take_fresh(tvms_memory *memory, size_t size) {
+  if (size > (size_t)(memory->fresh_end - memory->fresh)) grow_fresh(memory, size);
+  void *bytes = memory->fresh;
+  memory->fresh += size;
+  return bytes;
+}
+
+// Blocks come in four sizes per doubling: 64 bytes, 80, 96, 112, 128, 160 and so on, each
+// with its head.
+static uint32_t class_of(size_t bytes) {
+  if (bytes <= TVMS_BLOCK_SMALLEST) return 0;
+  uint32_t log = 63 - (uint32_t)__builtin_clzll(bytes - 1);
+  return (log - 6) * 4 + (uint32_t)((bytes - 1) >> (log - 2)) - 3;
+}
+
+static size_t class_bytes(uint32_t class) {
+  if (class == 0) return TVMS_BLOCK_SMALLEST;
+  return (size_t)(5 + (class - 1) % 4) << (4 + (class - 1) / 4);
+}
+
+static void *take_pages(tvms_memory *memory, size_t size) {
+  size_t bytes = sizeof(tvms_memory_block) + size;
+  tvms_memory_block *block = tvms_pages_take(&bytes);
+  if (!block) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  block->bytes = bytes;
+  return link_block(memory, block, size);
+}
+
+static void *take_bytes(tvms_memory *memory, size_t size, bool zeroed) {
+  if (size > SIZE_MAX / 2) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  uint32_t class = class_of(sizeof(block_head) + size);
+  if (class >= TVMS_BLOCK_CLASSES) return take_pages(memory, size);
+  void *bytes = memory->spare_blocks[class];
+  if (bytes) {
+    memory->spare_blocks[class] = *(void **)bytes;
+    if (zeroed) memset(bytes, 0, size);
+  } else {
+    bytes = (block_head *)take_fresh(memory, class_bytes(class)) + 1;
+  }
+  *head_of(bytes) = (block_head){.size = size, .class = class};
+  return bytes;
+}
+
+static bool grow_in_place(void *bytes, size_t size) {
+  const block_head *head = head_of(bytes);
+  if (head->class == NO_CLASS) {
+    return sizeof(tvms_memory_block) + size <= block_of(bytes)->bytes;
+  }
+  return sizeof *head + size <= class_bytes(head->class);
+}
+
+static void *TVMS_NULLABLE grow_pages(tvms_memory *memory, void *bytes, size_t size) {
+  if (head_of(bytes)->class != NO_CLASS) return NULL;
+  tvms_memory_block *block = block_of(bytes);
+  unlink_block(memory, block);
+  size_t grown = sizeof *block + size;
+  tvms_memory_block *moved = tvms_pages_grow(block, block->bytes, &grown);
+  if (moved) moved->bytes = grown;
+  bytes = link_block(memory, moved ? moved : block, size);
+  return moved ? bytes : NULL;
+}
+
+static void give_bytes(tvms_memory *memory, void *bytes) {
+  uint32_t class = head_of(bytes)->class;
+  if (class == NO_CLASS) {
+    tvms_memory_block *block = block_of(bytes);
+    unlink_block(memory, block);
+    tvms_pages_give(block, block->bytes);
+  } else {
+    *(void **)bytes = memory->spare_blocks[class];
+    memory->spare_blocks[class] = bytes;
+  }
 }
 
 void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
@@ -181,9 +244,7 @@ void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
     memory->spare[class] = *spare;
     *spare = NULL;
   } else {
-    if (size > (size_t)(memory->fresh_end - memory->fresh)) grow_fresh(memory, size);
-    spare = (void **)(void *)memory->fresh;
-    memory->fresh += size;
+    spare = take_fresh(memory, size);
   }
   memory->used += size;
   return spare;
@@ -196,7 +257,57 @@ void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t di
   memory->used -= (size_t)TVMS_CHUNK_SMALLEST << class;
 }
 
+void tvms_memory_fini(tvms_memory *memory) {
+  while (memory->blocks) {
+    tvms_memory_block *older = memory->blocks->older;
+    tvms_pages_give(memory->blocks, memory->blocks->bytes);
+    memory->blocks = older;
+  }
+  while (memory->regions) {
+    tvms_region *older = memory->regions->older;
+    tvms_pages_give(memory->regions, memory->regions->size);
+    memory->regions = older;
+  }
+  memory->fresh = memory->fresh_end = NULL;
+  memset(memory->spare, 0, sizeof memory->spare);
+  memset(memory->spare_blocks, 0, sizeof memory->spare_blocks);
+  memory->used = 0;
+}
+
 #endif
+
+void *tvms_take(tvms_memory *memory, size_t size) {
+  admit(memory, size);
+  void *bytes = take_bytes(memory, size, true);
+  memory->used += size;
+  return bytes;
+}
+
+void *tvms_retake(tvms_memory *memory, void *old, size_t size) {
+  size_t before = old ? head_of(old)->size : 0;
+  admit(memory, size > before ? size - before : 0);
+  void *bytes = old;
+  if (!old) {
+    bytes = take_bytes(memory, size, false);
+  } else if (grow_in_place(old, size)) {
+    head_of(old)->size = size;
+  } else {
+    bytes = grow_pages(memory, old, size);
+    if (!bytes) {
+      bytes = take_bytes(memory, size, false);
+      memcpy(bytes, old, before < size ? before : size);
+      give_bytes(memory, old);
+    }
+  }
+  memory->used += size - before;
+  return bytes;
+}
+
+void tvms_give(tvms_memory *memory, void *block) {
+  if (!block) return;
+  memory->used -= head_of(block)->size;
+  give_bytes(memory, block);
+}
 
 void tvms_unwind(tvms_memory *memory, tvms_status status) {
   if (!memory->unwind) TVMS_UNREACHABLE("allocation failed outside a protected call");

@@ -24,22 +24,25 @@ typedef struct tvms_resource {
 typedef struct tvms_region tvms_region;
 
 enum {
-  TVMS_CHUNK_SMALLEST = 4 * 1024,  // bytes of a chunk of class 0; each next class doubles
-  TVMS_CHUNK_CLASSES = 12,         // up to 8 MiB
+  TVMS_CHUNK_SMALLEST = 1024,  // bytes of a chunk of class 0; each next class doubles
+  TVMS_CHUNK_CLASSES = 14,     // up to 8 MiB
+  TVMS_BLOCK_SMALLEST = 64,    // bytes of a block of class 0, with its head
+  TVMS_BLOCK_CLASSES = 57,     // four per doubling, up to 1 MiB; larger ones are pages
 };
 
 typedef struct {
   jmp_buf *unwind;            // innermost protected call; NULL: failure aborts
   tvms_resource *resources;   // open ones, innermost first
   tvms_resource *kept;        // those opened before the innermost protected call
-  tvms_memory_block *blocks;  // every live block, newest first
-  tvms_region *regions;       // of fresh pages that chunks are cut from, newest first
+  tvms_memory_block *blocks;  // live blocks that are too large for a class, newest first
+  tvms_region *regions;       // of fresh pages that all else is cut from, newest first
   char *fresh;                // first byte of the newest region that was never used
   char *fresh_end;
-  void *spare[TVMS_CHUNK_CLASSES];  // chunks that were given back, by class
-  size_t used;                      // bytes in live blocks and chunks
-  size_t limit;                     // most bytes allowed at once; 0: no limit
-  uint64_t count;                   // allocations asked for so far
+  void *spare[TVMS_CHUNK_CLASSES];         // chunks that were given back, by class
+  void *spare_blocks[TVMS_BLOCK_CLASSES];  // the same of blocks; not zeroed
+  size_t used;                             // bytes in live blocks and chunks
+  size_t limit;                            // most bytes allowed at once; 0: no limit
+  uint64_t count;                          // allocations asked for so far
   uint64_t fail_at;     // testing: the allocation with this number fails; 0: none
   tvms_status failure;  // why the last protected call was left
   uint32_t depth;       // nesting of the work in progress, see tvms_deeper

@@ -27,11 +27,23 @@
 #define tvms_push(memory, vec, value)                                                    \
   (tvms_reserve(memory, vec, 1), (void)((vec)->items[(vec)->len++] = (value)))
 
+// Makes items[index] exist; new items are zero. For tables that are indexed by id: memory
+// that was never used is not even touched.
+#define tvms_reach(memory, vec, index)                                                   \
+  ((index) < (vec)->len ? (void)0                                                        \
+                        : (void)((vec)->items = tvms_vec_reach(                          \
+                                     (memory), (vec)->items, &(vec)->len, &(vec)->cap,   \
+                                     (index), sizeof *(vec)->items)))
+
 #define tvms_vec_free(memory, vec)                                                       \
   (tvms_give((memory), (vec)->items), (vec)->items = NULL, (vec)->len = (vec)->cap = 0)
 
 // Slow path of tvms_reserve: doubles the capacity until `wanted` items fit.
 void *tvms_vec_grow(tvms_memory *memory, void *TVMS_NULLABLE items, uint32_t *capacity,
                     uint32_t wanted, size_t item_size);
+
+// Slow path of tvms_reach: everything up to the capacity exists then.
+void *tvms_vec_reach(tvms_memory *memory, void *TVMS_NULLABLE items, uint32_t *len,
+                     uint32_t *capacity, uint32_t index, size_t item_size);
 
 #endif
