@@ -402,6 +402,14 @@ static inline tvms_span tvms_span_of(const tvms_reader *reader, tvms_ref ref) {
 // What a value is, for messages: "int", "buffer 'A'", "T.grid(…)".
 const char *tvms_describe_value(tvms_reader *reader, tvms_value value);
 
+// False if a line shows that the text was written by hand, and not printed.
+bool tvms_is_printed(tvms_reader *reader);
+
+// The dtype that the assignments at the top of a function's body declare a name with:
+// `n = T.int64()`. False if they do not.
+bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
+                         tvms_dtype *dtype);
+
 // A copy of `items` in reader->values.
 tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items, uint32_t len);
 

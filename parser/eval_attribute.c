@@ -93,6 +93,7 @@ static tvms_value dtype_attribute(tvms_reader *reader, tvms_value object, tvms_s
 
 tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                tvms_ref ref) {
+  tvms_value part;
   switch (object.kind) {
   case TVMS_VALUE_UNKNOWN: return object;
   case TVMS_VALUE_NAMESPACE:
@@ -107,6 +108,7 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
     if (tvms_is_relax_expr(object.as.node)) {
       return tvms_relax_attribute(reader, object, name, ref);
     }
+    if (tvms_relax_type_attribute(reader, object.as.node, name, &part)) return part;
     return tvms_node_attribute(reader, object.as.node, name, ref);
   case TVMS_VALUE_MODULE: return module_attribute(reader, object, name, ref);
   case TVMS_VALUE_META:

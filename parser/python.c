@@ -89,6 +89,7 @@ static bool below_relax(tvms_reader *reader, const char *path, tvms_value *value
   const char *rest;
   if (!begins(path, "tvm.relax", &rest) || !*rest || strchr(rest, '.')) return false;
   tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  if (name == TVMS_SYM_Tuple) return false;  // the value, not the type
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
   if (!row || row->kind != TVMS_ROW_CALL) {
     *value = tvms_relax_operator_named(reader, "R", name);
@@ -98,8 +99,25 @@ static bool below_relax(tvms_reader *reader, const char *path, tvms_value *value
   return true;
 }
 
+// `tvm.cuda`, `tvm.runtime.device`: devices, which R has under the same names.
+static bool below_runtime(tvms_reader *reader, const char *path, tvms_value *value) {
+  const char *rest;
+  if (reader->reading != TVMS_READING_RELAX || !begins(path, "tvm", &rest))
+    return false;
+  begins(rest, "runtime", &rest);
+  if (!*rest || strchr(rest, '.')) return false;
+  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
+  bool device = row
+                && (row->handler == tvms_call_relax_device
+                    || row->handler == tvms_call_relax_device_named);
+  if (device) *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  return device;
+}
+
 tvms_value tvms_python_name(tvms_reader *reader, const char *path) {
   tvms_value value;
+  if (below_runtime(reader, path, &value)) return value;
   if (below_module(reader, path, &value)) return value;
   if (below_tir(reader, path, &value)) return value;
   if (below_relax(reader, path, &value)) return value;
@@ -163,12 +181,17 @@ static tvms_value call_const(tvms_reader *reader, tvms_ref call) {
   return tvms_dtype_call(reader, dtype, args[0], false, call);
 }
 
-// Calls `row` of T with the arguments of `call`.
-static tvms_value call_as(tvms_reader *reader, tvms_sym name, tvms_ref call) {
-  const tvms_row *row = tvms_row_find(reader, TVMS_NS_T, name);
+// Calls what a namespace has under `name` with the arguments of `call`.
+static tvms_value call_row_of(tvms_reader *reader, tvms_namespace namespace_,
+                              tvms_sym name, tvms_ref call) {
+  const tvms_row *row = tvms_row_find(reader, namespace_, name);
   if (!row) return TVMS_UNKNOWN;
   return tvms_eval_call(reader,
                         (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row}, call);
+}
+
+static tvms_value call_as(tvms_reader *reader, tvms_sym name, tvms_ref call) {
+  return call_row_of(reader, TVMS_NS_T, name, call);
 }
 
 tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref call) {
@@ -181,6 +204,11 @@ tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref cal
   if (strcmp(path, "tvm.target.Target") == 0) {
     return call_as(reader, TVMS_SYM_target, call);
   }
+  if (strcmp(path, "tvm.ir.VDevice") == 0) {
+    return call_row_of(reader, TVMS_NS_I, TVMS_SYM_vdevice, call);
+  }
+  if (strcmp(path, "tvm.relax.Call") == 0) return tvms_relax_call_node(reader, call);
+  if (strcmp(path, "tvm.relax.Tuple") == 0) return tvms_relax_tuple_node(reader, call);
   if (strcmp(path, "tvm.ir.Range") == 0) return call_as(reader, TVMS_SYM_Range, call);
   const char *rest;
   if (strcmp(path, "tvm.ir.Op.get") == 0) return call_op_get(reader, call);

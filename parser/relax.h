@@ -15,8 +15,17 @@ bool tvms_is_relax_expr(const tvms_node *node);
 tvms_value tvms_relax_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                 tvms_ref ref);
 
+// An attribute of a type (`x.ty.shape`); false, silently, if `node` is none or has none.
+bool tvms_relax_type_attribute(tvms_reader *reader, const tvms_node *node,
+                               tvms_sym name, tvms_value *value);
+
 // A call whose callee is a VALUE_RELAX or a value of Relax.
 tvms_value tvms_relax_call(tvms_reader *reader, tvms_value callee, tvms_ref call);
+
+// `relax.Call(op, args, …)`: a call as a node.
+tvms_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call);
+// `relax.Tuple(fields)`.
+tvms_value tvms_relax_tuple_node(tvms_reader *reader, tvms_ref call);
 
 // A call of a function of the module (`cls.f(…)`) inside a Relax function.
 tvms_value tvms_relax_call_global(tvms_reader *reader, tvms_node *global_var,

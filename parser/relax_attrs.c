@@ -208,6 +208,9 @@ bool tvms_to_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_value valu
   bool rois = type == TVMS_ATTR_ROI2 || type == TVMS_ATTR_ROI3;
   bool absent = row->type & TVMS_ATTR_OPT || type == TVMS_ATTR_OUT_LAYOUT
                 || type == TVMS_ATTR_MAP;
+  if (value.kind == TVMS_VALUE_NONE && row->type == TVMS_ATTR_OPT_BOOL) {
+    value = tvms_value_bool(false);  // as TVM stores it
+  }
   if (value.kind == TVMS_VALUE_NONE && absent && !rois) return true;
   switch (type) {
   case TVMS_ATTR_BOOL:

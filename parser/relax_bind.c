@@ -63,12 +63,14 @@ static tvms_node *TVMS_NULLABLE shape_of(op_call *call, tvms_value value, tvms_r
                        ref);
 }
 
-// The size of a storage is a shape; TVM lets a number pass, which fails when it runs.
+// The size of a storage is a shape; TVM lets others pass, which fails when it runs.
 static tvms_node *TVMS_NULLABLE size_of(op_call *call, tvms_value value, tvms_ref ref) {
-  if (value.kind != TVMS_VALUE_INT) return tvms_to_shape(call->reader, value, ref);
-  tvms_diag *diag = tvms_complain(call->reader, storage_size, ref);
-  tvms_relax_explain_parens(call->reader, diag, ref);
-  return tvms_to_prim(call->reader, value, ref);
+  bool shape = value.kind != TVMS_VALUE_INT && !tvms_value_is_sequence(value);
+  if (!shape && !call->reader->lenient) {
+    tvms_complain(call->reader, storage_size, ref,
+                  tvms_describe_value(call->reader, value));
+  }
+  return tvms_to_relax(call->reader, value, ref);
 }
 
 static bool has_tuple_type(const tvms_node *node) {
@@ -251,20 +253,49 @@ static void bind_print(op_call *call) {
   give_rest(call, 0);
 }
 
+// The values of R.assert_op(condition, format_args, format), as TVM reads them, or of
+// R.assert_op(condition, x, y, format=…), as it prints them.
 static void bind_assert_op(op_call *call) {
+  tvms_reader *reader = call->reader;
+  tvms_value rest = call->values[1], more = call->values[2], format = call->values[3];
+  tvms_ref ref = call->refs[1];
+  tvms_items items = {rest.as.items, rest.len};
+  if (format.kind == TVMS_VALUE_NONE && items.len == 2)
+    format = items.items[--items.len];
+  if (more.kind != TVMS_VALUE_NONE) {
+    items = (tvms_items){&more, 1};
+    ref = call->refs[2];
+  }
+  if (format.kind == TVMS_VALUE_NONE) format = tvms_value_text("", 0);
   give(call, argument(call, 0), call->refs[0]);
-  give(call, tvms_to_relax(call->reader, call->values[2], call->refs[2]),
-       call->refs[2]);
-  tvms_value more = call->values[1];
-  if (more.kind == TVMS_VALUE_NONE) return;
-  if (!tvms_value_is_sequence(more)) {
-    give(call, tvms_to_relax(call->reader, more, call->refs[1]), call->refs[1]);
+  give(call, tvms_to_relax(reader, format, call->refs[3]), call->refs[3]);
+  if (items.len == 1 && items.items[0].kind == TVMS_VALUE_NONE) return;
+  if (items.len == 1 && tvms_value_is_sequence(items.items[0])) {
+    items = (tvms_items){items.items[0].as.items, items.items[0].len};
+  }
+  for (uint32_t i = 0; i < items.len; i++) {
+    give(call, tvms_to_relax(reader, items.items[i], ref), ref);
+  }
+}
+
+// The arguments become one tuple. As printed, with ty_args=, they are one already.
+static void bind_call_py_func(op_call *call) {
+  tvms_reader *reader = call->reader;
+  tvms_value rest = call->values[1];
+  uint32_t types = 2;
+  bool printed = call->values[2].kind == TVMS_VALUE_NONE;
+  if (printed) types = call->signature->signature->count - 1;
+  if (call->values[types].kind == TVMS_VALUE_NONE) {
+    tvms_missing_argument(reader, call->ref, "call_py_func",
+                          reader->dialect < TVMS_DIALECT_26 ? "out_sinfo" : "out_ty");
+    call->sound = false;
     return;
   }
-  for (uint32_t i = 0; i < more.len; i++) {
-    give(call, tvms_to_relax(call->reader, more.as.items[i], call->refs[1]),
-         call->refs[1]);
-  }
+  give(call, argument(call, 0), call->refs[0]);
+  if (printed && rest.len == 1) rest = rest.as.items[0];
+  give(call, tvms_to_relax(reader, rest, call->refs[1]), call->refs[1]);
+  call->sound = take_types(call, types, false) && call->sound;
+  patch_arguments(call);
 }
 
 // The device index is an argument since 0.25.
@@ -309,13 +340,23 @@ static void bind_attention(op_call *call) {
   bind_params(call, 0);
 }
 
+static int64_t ndim_of(tvms_value value) {
+  const tvms_node *type = value.kind == TVMS_VALUE_NODE ? value.as.node->sinfo : NULL;
+  return type && tvms_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim
+                                      : TVMS_UNKNOWN_NDIM;
+}
+
 // Written: queries, keys, values, seqstart_q, max_seqlen_q, seqstart_k, max_seqlen_k.
 static void bind_attention_var_len(op_call *call) {
   if (call->values[5].kind == TVMS_VALUE_NONE) call->values[5] = call->values[3];
   if (call->values[6].kind == TVMS_VALUE_NONE) call->values[6] = call->values[4];
-  tvms_value longest = call->values[4];
-  call->values[4] = call->values[5];
-  call->values[5] = longest;
+  // As printed, the two starts stand before the two lengths.
+  bool printed = ndim_of(call->values[4]) == 1 && ndim_of(call->values[5]) == 0;
+  if (!printed) {
+    tvms_value longest = call->values[4];
+    call->values[4] = call->values[5];
+    call->values[5] = longest;
+  }
   bind_params(call, 0);
 }
 
@@ -468,6 +509,7 @@ tvms_value tvms_relax_finish_call(tvms_reader *reader, tvms_call *call,
   tvms_inference in = {.prover = reader->relax->prover,
                        .unit = reader->unit,
                        .module = reader->module,
+                       .builder = &reader->relax->builder,
                        .call = call,
                        .arg_spans = spans};
   call->head.sinfo = tvms_infer_call(&in);
@@ -544,7 +586,8 @@ static void join_result(op_call *call) {
     return;
   }
   for (uint32_t i = 0; i < last; i++) {
-    if (call->signature->kinds[i] != TVMS_ARG_TYPE) continue;
+    bool given = call->values[i].kind != TVMS_VALUE_NONE;
+    if (call->signature->kinds[i] != TVMS_ARG_TYPE || !given) continue;
     call->values[i] =
         tvms_prototype_result(call->reader, call->values[i], call->refs[i],
                               call->values[last], call->refs[last]);

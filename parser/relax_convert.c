@@ -82,7 +82,12 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
   tvms_span span = tvms_span_of(reader, ref);
   switch ((int)value.kind) {
   case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
-  case TVMS_VALUE_BOOL:  // Python's True is the integer 1
+  case TVMS_VALUE_BOOL:
+    // Python's True is the integer 1, but TVM prints a bool so too.
+    if (reader->relax && reader->relax->printed) {
+      return tvms_relax_prim(reader, tvms_bool_imm_new(unit, value.as.i, span));
+    }
+    // fallthrough
   case TVMS_VALUE_INT: {
     tvms_node *number = tvms_build_int(unit, TVMS_DTYPE(INT, 64), value.as.i, span);
     return number ? tvms_relax_prim(reader, number) : NULL;
@@ -112,71 +117,81 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
 
 tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
                                       tvms_ref ref) {
-  bool truth = value.kind == TVMS_VALUE_BOOL && reader->dialect >= TVMS_DIALECT_26;
-  if (!truth) return tvms_to_relax(reader, value, ref);
+  bool old = reader->dialect < TVMS_DIALECT_26;
   tvms_span span = tvms_span_of(reader, ref);
+  if (value.kind == TVMS_VALUE_FLOAT && old) {
+    tvms_node *number =
+        tvms_build_float(reader->unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
+    return number ? tvms_relax_prim(reader, number) : NULL;
+  }
+  if (value.kind != TVMS_VALUE_BOOL || old) return tvms_to_relax(reader, value, ref);
   return tvms_relax_prim(reader, tvms_bool_imm_new(reader->unit, value.as.i, span));
 }
 
 // ---- Shapes ----
 
-// A dimension written as text in a signature: "n", "n + 1".
-static tvms_node *TVMS_NULLABLE dim_of_text(tvms_reader *reader, tvms_value value,
-                                            tvms_ref ref) {
+// Text in a signature, "n" or "n + 1", as a value of TIR.
+static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref *ref) {
   if (!reader->relax->in_signature) {
-    tvms_complain(reader, text_in_shape, ref);
-    return NULL;
+    tvms_complain(reader, text_in_shape, *ref);
+    return TVMS_UNKNOWN;
   }
-  tvms_span inside = tvms_span_of(reader, ref);
+  tvms_span inside = tvms_span_of(reader, *ref);
   tvms_ref expr = 0;
-  if (tvms_at(reader, ref)->kind == TVMS_SURF_STRING
-      && tvms_surf_string_inside(reader->surface, ref, &inside)) {
+  if (tvms_at(reader, *ref)->kind == TVMS_SURF_STRING
+      && tvms_surf_string_inside(reader->surface, *ref, &inside)) {
     expr = tvms_surface_parse_expression(reader->surface, inside);
   }
-  if (!expr) {
-    // Text whose place in the source is not known: a name is all that it may be.
-    tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
-    const tvms_binding *binding = tvms_lookup(reader, name);
-    if (binding) return tvms_to_dim(reader, binding->value, ref);
-    tvms_undefined_name(reader, name, inside);
-    return NULL;
+  if (expr) {
+    *ref = expr;
+    return tvms_eval(reader, expr);
   }
-  return tvms_to_dim(reader, tvms_eval(reader, expr), expr);
+  // Text whose place in the source is not known: a name is all that it may be.
+  tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
+  const tvms_binding *binding = tvms_lookup(reader, name);
+  if (binding) return binding->value;
+  tvms_undefined_name(reader, name, inside);
+  return TVMS_UNKNOWN;
 }
 
-tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
-                                     tvms_ref ref) {
-  tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, ref);
+tvms_node *TVMS_NULLABLE tvms_to_scalar(tvms_reader *reader, tvms_value value,
+                                        tvms_ref ref, const char *what,
+                                        const char *expected) {
+  if (value.kind == TVMS_VALUE_STR && reader->relax) {
+    value = value_of_text(reader, value, &ref);
+  }
   if (value.kind == TVMS_VALUE_UNKNOWN) {
     reader->failed = true;
     return NULL;
   }
-  if (value.kind == TVMS_VALUE_STR && reader->relax) {
-    tvms_node *dim = dim_of_text(reader, value, ref);
-    if (!dim) reader->failed = true;
-    return dim;
-  }
   if (value.kind == TVMS_VALUE_INT) {
-    return tvms_build_int(unit, TVMS_DTYPE(INT, 64), value.as.i, span);
+    return tvms_build_int(reader->unit, TVMS_DTYPE(INT, 64), value.as.i,
+                          tvms_span_of(reader, ref));
   }
   tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
-  if (node && node->kind == TVMS_NODE_PRIM_VALUE)
+  if (node && node->kind == TVMS_NODE_PRIM_VALUE) {
     node = tvms_as_prim_value(node)->value;
-  bool integer = node && is_tir_expr(node) && node->dtype.lanes == 1
-                 && (node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT);
-  if (!integer) {
-    tvms_wrong_type(reader, ref, "a dimension", "an integer", value);
-    reader->failed = true;
-    return NULL;
   }
-  if (node->dtype.bits != 64 && node->kind != TVMS_NODE_INT_IMM) {
-    char text[TVMS_DTYPE_TEXT];
+  if (node && is_tir_expr(node) && node->dtype.lanes == 1) return node;
+  tvms_wrong_type(reader, ref, what, expected, value);
+  reader->failed = true;
+  return NULL;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
+                                     tvms_ref ref) {
+  tvms_node *node = tvms_to_scalar(reader, value, ref, "a dimension", "an integer");
+  if (!node) return NULL;
+  char text[TVMS_DTYPE_TEXT];
+  if (!tvms_dtype_is_int(node->dtype) && !tvms_dtype_is_uint(node->dtype)) {
+    tvms_wrong_type(reader, ref, "a dimension", "an integer", tvms_value_node(node));
+  } else if (node->dtype.bits != 64 && node->kind != TVMS_NODE_INT_IMM) {
     tvms_complain(reader, dim_not_int64, ref, tvms_dtype_text(node->dtype, text));
-    reader->failed = true;
-    return NULL;
+  } else {
+    return node;
   }
-  return node;
+  reader->failed = true;
+  return NULL;
 }
 
 // Places of the items of a tuple or list that is written out; the whole otherwise.

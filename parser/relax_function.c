@@ -87,6 +87,7 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
   relax->in_signature = true;
   relax->param_list = def->params;
   relax->type_params = def->type_params;
+  relax->body = def->body;
   if (!has_plain_params(reader, def->params)) reader->failed = true;
   tvms_each_surf(reader->surface, ref, def->type_params) {
     const tvms_surf *param = tvms_at(reader, ref);

@@ -24,6 +24,8 @@ typedef struct tvms_relax_state {
   tvms_builder builder;
   tvms_ref param_list;   // of the signature being read
   tvms_ref type_params;  // `[n, m]` before it
+  tvms_ref body;         // after it
+  bool printed;          // the binding being read is as TVM prints it
   tvms_nodes_vec params;
   tvms_node *TVMS_NULLABLE attrs;
   tvms_node *TVMS_NULLABLE ret_type;  // the annotation
@@ -79,11 +81,20 @@ bool tvms_to_vdevice(tvms_reader *reader, tvms_value value, tvms_ref ref,
 // are names, and type variables. They are bound in the innermost scope.
 void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation);
 
+// ---- relax_value.c ----
+// The value of the SUBSCRIPT of a tuple that stands in the text, not folded.
+tvms_value tvms_relax_printed_item(tvms_reader *reader, tvms_ref ref);
+
+// ---- relax_object.c ----
+// `x.shape[index]`, `x.strides[index]` of a tensor; false if `object` is neither.
+bool tvms_relax_inspect_item(tvms_reader *reader, tvms_value object, tvms_value index,
+                             tvms_ref ref, tvms_value *value);
+
 // ---- relax_convert.c ----
 // A value of Relax from whatever can be one. NULL after a report or if unknown.
 tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
                                        tvms_ref ref);
-// A scalar: as above, but a bool stays one since 0.26.
+// A scalar: as above, but a bool stays one since 0.26, and a float was a float32 before.
 tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
                                       tvms_ref ref);
 tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);
@@ -95,6 +106,10 @@ bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref re
 // One dimension: int64, a TIR expression, or text in a signature.
 tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
                                      tvms_ref ref);
+// Any scalar of TIR; `what` must be `expected`, says the report.
+tvms_node *TVMS_NULLABLE tvms_to_scalar(tvms_reader *reader, tvms_value value,
+                                        tvms_ref ref, const char *what,
+                                        const char *expected);
 tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
                             uint32_t count, tvms_span span);
 // A 0-dimensional constant tensor.
@@ -129,6 +144,9 @@ enum {
   TVMS_RELAX_DATAFLOW,  // R.dataflow()
   TVMS_RELAX_CAST,      // items: value and type of R.match_cast
   TVMS_RELAX_ASTYPE,    // items: the value, of `x.astype`
+  TVMS_RELAX_DTYPE,     // items: the tensor, of `x.dtype`
+  TVMS_RELAX_SHAPE,     // items: the tensor, of `x.shape`
+  TVMS_RELAX_STRIDES,   // items: the tensor, of `x.strides`
 };
 
 // ---- relax_stmt.c ----

@@ -148,8 +148,8 @@ static bool scan_param(scanner *scan, tvms_opcode op, bool keyword_only,
 // Whether the prototype gives the type of the result in two parts.
 static bool is_prototype_call(const tvms_reader *reader,
                               const tvms_op_signature *signature, uint32_t count) {
-  bool typed = false;
-  for (uint32_t i = 0; i < count; i++) {
+  bool typed = false;  // by more than ty_args, which stands last
+  for (uint32_t i = 0; i + 1 < count; i++) {
     typed = typed || signature->kinds[i] == TVMS_ARG_TYPE;
   }
   return typed && reader->dialect == TVMS_DIALECT_RFC && count < TVMS_MAX_PARAMS;
@@ -161,7 +161,7 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
   tvms_param params[TVMS_MAX_PARAMS];
   tvms_signature head = {.rest = -1, .keywords = -1};
   scanner scan = {reader, tvms_op_of(op)->signature};
-  bool keyword_only = false;
+  bool keyword_only = false, has_type_args = false;
   for (skip(&scan); *scan.at; skip(&scan)) {
     if (scan.at[0] == '*' && (scan.at[1] == ',' || scan.at[1] == '\0')) {
       keyword_only = true;
@@ -174,6 +174,8 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
                     &result->places[i])) {
       continue;
     }
+    has_type_args = has_type_args || params[i].name == TVMS_SYM_ty_args
+                    || params[i].name == TVMS_SYM_sinfo_args;
     if (params[i].kind == TVMS_PARAM_REST) {
       head.rest = (int32_t)i;
       keyword_only = true;
@@ -181,6 +183,15 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
       head.plain++;
     }
     head.count++;
+  }
+  if (!has_type_args && head.count < TVMS_MAX_PARAMS) {
+    // TVM prints the types of any call; after CallTIRRewrite alloc_tensor has one.
+    bool old = reader->dialect < TVMS_DIALECT_26;
+    tvms_sym name = old ? TVMS_SYM_sinfo_args : TVMS_SYM_ty_args;
+    params[head.count] =
+        (tvms_param){name, TVMS_PARAM_KEYWORD_ONLY, false, TVMS_NOTHING};
+    result->kinds[head.count] = TVMS_ARG_TYPE;
+    result->places[head.count++] = -1;
   }
   if (is_prototype_call(reader, result, head.count)) {
     // `R.call_tir(f, args, shape, dtype="float32")`; see prototype.c.

@@ -33,10 +33,26 @@ static void explain_shape(tvms_reader *reader, tvms_diag *diag, const tvms_node 
   tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, true, ")");
 }
 
+// A call whose arguments are bound first is made anew, and its type inferred: TVM loses
+// the annotation then.
+static bool is_rebuilt(const tvms_node *value) {
+  if (value->kind != TVMS_NODE_CALL) return false;
+  tvms_list args = tvms_as_call(value)->args;
+  for (uint32_t i = 0; i < args.len; i++) {
+    int kind = args.items[i]->kind;
+    if (kind == TVMS_NODE_CALL || kind == TVMS_NODE_TUPLE_GET_ITEM
+        || kind == TVMS_NODE_IF) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The type that a value gets from its annotation: a call that was just made takes it over,
 // other values keep theirs. NULL after a report.
 static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
                      tvms_ref ref) {
+  if (is_rebuilt(value)) return true;
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
   tvms_fit fit = tvms_relate(relax_of(reader)->prover, type, known);
   // TVM looks at the annotations of calls only when it verifies the module.
@@ -158,8 +174,12 @@ static tvms_value bound_value(tvms_reader *reader, tvms_sym name, tvms_value val
     return emit_cast(reader, value, name, type, target, ref);
   }
   tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
-  if (value.kind == TVMS_VALUE_TUPLE) {
+  bool other = node
+               && (node->kind == TVMS_NODE_GLOBAL_VAR
+                   || (node->kind == TVMS_NODE_STRING_IMM && node->sinfo));
+  if (value.kind == TVMS_VALUE_TUPLE || other) {
     node = tvms_to_relax(reader, value, ref);
+    if (node && !node->sinfo) return value;
   } else if (is_number(value)) {
     node = number_value(reader, value, type, ref);
   } else if (node && !tvms_is_relax_expr(node)) {
@@ -275,7 +295,14 @@ static void read_annotated(tvms_reader *reader, tvms_ref stmt) {
     reader->failed = true;
     return;
   }
-  tvms_value value = tvms_eval(reader, node.c);
+  const tvms_surf *right = tvms_at(reader, node.c);
+  bool item = right->kind == TVMS_SURF_SUBSCRIPT
+              && tvms_at(reader, right->a)->kind == TVMS_SURF_TUPLE;
+  // TVM annotates every binding that it prints.
+  relax_of(reader)->printed = tvms_is_printed(reader);
+  tvms_value value =
+      item ? tvms_relax_printed_item(reader, node.c) : tvms_eval(reader, node.c);
+  relax_of(reader)->printed = false;
   tvms_node *type = tvms_relax_annotation(reader, node.b);
   assign(reader, node.a, value, type, node.c);
 }

@@ -24,7 +24,12 @@ static void define_symbol(tvms_reader *reader, tvms_sym name, tvms_span span) {
   const tvms_binding *binding = tvms_lookup(reader, name);
   bool own = tvms_bound_here(reader, name) && binding->value.kind == TVMS_VALUE_NODE;
   if (own) return;
-  tvms_node *var = tvms_var_new(reader->unit, name, TVMS_DTYPE(INT, 64), span);
+  // Up to 0.25 a declaration in the body may say otherwise.
+  tvms_dtype dtype = TVMS_DTYPE(INT, 64);
+  if (reader->dialect < TVMS_DIALECT_26) {
+    tvms_declared_dtype(reader, reader->relax->body, name, &dtype);
+  }
+  tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
   tvms_bind_name(reader, name, tvms_value_node(var), span);
 }
 
@@ -322,7 +327,8 @@ tvms_value tvms_call_relax_prim_type(tvms_reader *reader, const tvms_call_args *
   tvms_node *value = NULL;
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   if (signature->count > 1 && call->args[1].kind != TVMS_VALUE_NONE) {
-    value = tvms_to_dim(reader, call->args[1], call->refs[1]);
+    value = tvms_to_scalar(reader, call->args[1], call->refs[1], "the value of R.Prim",
+                           "a scalar");
     if (!value) return failed_type(reader);
     dtype = value->dtype;
   }

@@ -47,23 +47,6 @@ tvms_value tvms_relax_operator_named(tvms_reader *reader, const char *path,
   return relax_value(TVMS_RELAX_OP, op);
 }
 
-tvms_value tvms_relax_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
-                                tvms_ref ref) {
-  tvms_context *context = reader->context;
-  if (object.kind == TVMS_VALUE_NODE && name == TVMS_SYM_astype) {
-    tvms_value *kept = tvms_keep_items(reader, &object, 1);
-    tvms_value method = relax_value(TVMS_RELAX_ASTYPE, 0);
-    method.as.items = kept;
-    return method;
-  }
-  tvms_node *node = object.kind == TVMS_VALUE_NODE ? object.as.node : NULL;
-  bool type = name == TVMS_SYM_ty || name == TVMS_SYM_struct_info;
-  if (type && node && node->sinfo) return tvms_value_node(node->sinfo);
-  tvms_complain(reader, unknown_attribute, ref, tvms_describe_value(reader, object),
-                tvms_text(context, name));
-  return failed(reader);
-}
-
 // ---- Calls ----
 
 static tvms_value call_astype(tvms_reader *reader, tvms_value method, tvms_ref call) {
@@ -209,8 +192,10 @@ tvms_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op, tvms_val
 
 // ---- Elements of tuples ----
 
+// `folds`: an element of a tuple that is written out is that element, as for Python's
+// `tuple[i]`; R.TupleGetItem stays.
 static tvms_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t index,
-                             tvms_ref ref) {
+                             bool folds, tvms_ref ref) {
   const tvms_node *type = tuple->sinfo;
   if (!type || type->kind != TVMS_NODE_SINFO_TUPLE) {
     tvms_complain(reader, not_a_tuple, ref,
@@ -224,7 +209,7 @@ static tvms_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t inde
     tvms_complain(reader, tuple_index, ref, (long long)index, fields.len);
     return failed(reader);
   }
-  if (tuple->kind == TVMS_NODE_TUPLE) {
+  if (tuple->kind == TVMS_NODE_TUPLE && folds) {
     return tvms_value_node(tvms_as_tuple(tuple)->fields.items[place]);
   }
   tvms_tuple_get_item *item =
@@ -237,7 +222,8 @@ static tvms_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t inde
 
 tvms_value tvms_relax_subscript(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   tvms_ref index_ref = tvms_at(reader, ref)->b;
-  tvms_value index = tvms_eval(reader, index_ref);
+  tvms_value index = tvms_eval(reader, index_ref), item;
+  if (tvms_relax_inspect_item(reader, value, index, index_ref, &item)) return item;
   if (value.kind != TVMS_VALUE_NODE || !tvms_value_is_known(index)) {
     return failed(reader);
   }
@@ -248,12 +234,23 @@ tvms_value tvms_relax_subscript(tvms_reader *reader, tvms_value value, tvms_ref 
   }
   int64_t place;
   if (!tvms_to_int(reader, index, index_ref, &place)) return failed(reader);
-  return tuple_item(reader, value.as.node, place, ref);
+  return tuple_item(reader, value.as.node, place, true, ref);
+}
+
+// `(x, y)[0]` as it is printed: the element of a tuple that is written out.
+tvms_value tvms_relax_printed_item(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  tvms_node *tuple = tvms_to_relax(reader, tvms_eval(reader, node.a), node.a);
+  int64_t index;
+  if (!tuple || !tvms_to_int(reader, tvms_eval(reader, node.b), node.b, &index)) {
+    return failed(reader);
+  }
+  return tuple_item(reader, tuple, index, false, ref);
 }
 
 tvms_value tvms_relax_item(tvms_reader *reader, tvms_node *tuple, uint32_t index,
                            tvms_ref ref) {
-  return tuple_item(reader, tuple, index, ref);
+  return tuple_item(reader, tuple, index, true, ref);
 }
 
 // ---- Handlers of calls.def ----
@@ -282,6 +279,20 @@ tvms_value tvms_call_relax_const(tvms_reader *reader, const tvms_call_args *call
     if (strcmp(word, "nan") == 0) value = tvms_value_float(__builtin_nan(""));
   }
   return node_or_failed(reader, tvms_relax_const(reader, value, dtype, call->ref));
+}
+
+tvms_value tvms_call_relax_dist_const(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *type = tvms_to_type(reader, call->args[1], call->refs[1]);
+  if (!type) return failed(reader);
+  if (type->kind != TVMS_NODE_SINFO_DTENSOR) {
+    tvms_wrong_type(reader, call->refs[1], "the type of the constant", "R.DTensor(...)",
+                    call->args[1]);
+    return failed(reader);
+  }
+  tvms_dtype dtype = tvms_as_sinfo_dtensor(type)->tensor->dtype;
+  tvms_node *node = tvms_relax_const(reader, call->args[0], dtype, call->ref);
+  if (node) node->sinfo = type;
+  return node_or_failed(reader, node);
 }
 
 tvms_value tvms_call_relax_shape(tvms_reader *reader, const tvms_call_args *call) {
@@ -356,7 +367,7 @@ tvms_value tvms_call_relax_tuple_item(tvms_reader *reader, const tvms_call_args 
   if (!tuple || !tvms_to_int(reader, call->args[1], call->refs[1], &index)) {
     return failed(reader);
   }
-  return tuple_item(reader, tuple, index, call->ref);
+  return tuple_item(reader, tuple, index, false, call->ref);
 }
 
 tvms_value tvms_call_relax_dataflow(tvms_reader *reader, const tvms_call_args *call) {
@@ -430,6 +441,21 @@ tvms_value tvms_call_relax_func_attr(tvms_reader *reader, const tvms_call_args *
 
 // ---- Packed calls ----
 
+// `attrs_type_key=` says what kind of object TVM keeps the attributes in.
+static tvms_value without_type_key(tvms_reader *reader, tvms_value dict) {
+  static const char key[] = "attrs_type_key";
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, dict.len + 1);
+  uint32_t len = 0;
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    tvms_value name = dict.as.items[i];
+    if (name.len == sizeof key - 1 && memcmp(name.as.text, key, name.len) == 0)
+      continue;
+    items[len++] = name;
+    items[len++] = dict.as.items[i + 1];
+  }
+  return tvms_value_items(TVMS_VALUE_DICT, items, len);
+}
+
 tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_bytes symbol;
@@ -457,7 +483,8 @@ tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *cal
   if (!known) return failed(reader);
   node->type_args = tvms_list_copy(unit, nodes, items.len);
   tvms_node *attrs = NULL;
-  if (call->args[3].len > 0 && !tvms_to_map(reader, call->args[3], call->ref, &attrs)) {
+  tvms_value named = without_type_key(reader, call->args[3]);
+  if (named.len > 0 && !tvms_to_map(reader, named, call->ref, &attrs)) {
     return failed(reader);
   }
   if (attrs) node->attrs = tvms_list_copy(unit, &attrs, 1);

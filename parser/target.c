@@ -117,6 +117,38 @@ static tvms_node *unknown_target(tvms_reader *reader, const char *text, size_t l
 
 // ---- Configs --------------------------------------------------------------------------------
 
+static uint32_t add_key(tvms_node **keys, uint32_t count, tvms_node *key) {
+  enum { MOST = 16 };
+  const char *text = key ? tvms_object_as_text(key) : NULL;
+  if (!text || count == MOST) return count;
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(tvms_object_as_text(keys[i]), text) == 0) return count;
+  }
+  keys[count] = key;
+  return count + 1;
+}
+
+static uint32_t add_keys(tvms_node **keys, uint32_t count,
+                         tvms_node *TVMS_NULLABLE list) {
+  if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return count;
+  tvms_list items = tvms_as_object_array(list)->items;
+  for (uint32_t i = 0; i < items.len; i++) {
+    count = add_key(keys, count, items.items[i]);
+  }
+  return count;
+}
+
+// The keys of a target: those given, its device, and those of its kind, each once.
+static tvms_node *with_keys(tvms_unit *unit, tvms_node *map,
+                            tvms_node *TVMS_NULLABLE own) {
+  tvms_node *keys[17], *given = tvms_map_get(map, "keys");
+  uint32_t count = given == own ? 0 : add_keys(keys, 0, given);
+  count = add_key(keys, count, tvms_map_get(map, "device"));
+  count = add_keys(keys, count, own);
+  return tvms_map_with(unit, map, "keys",
+                       tvms_object_array_new(unit, keys, count, TVMS_NO_SPAN));
+}
+
 // `cuda -arch=sm_80`: a kind and options.
 static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref ref) {
   tvms_unit *unit = reader->unit;
@@ -130,6 +162,7 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
     return unknown_target(reader, at, options ? text.len : name_len, ref);
   }
   if (!map) return tvms_object_str_new(unit, at, text.len, tvms_span_of(reader, ref));
+  tvms_node *own = tvms_map_get(map, "keys");
   at += name_len;
   tvms_node *given = NULL;
   while (at < end) {
@@ -140,7 +173,8 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
     given = put(unit, given, at, part);
     at += part;
   }
-  return given ? drop_triple(unit, map, given) : map;
+  if (given) map = drop_triple(unit, map, given);
+  return own ? with_keys(unit, map, own) : map;
 }
 
 static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
@@ -153,6 +187,7 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
   }
   tvms_node *map = name ? map_of(reader, name, strlen(name)) : NULL;
   if (!map) return given;
+  tvms_node *own = tvms_map_get(map, "keys");
   const tvms_object_map *fields = tvms_as_object_map(given);
   for (uint32_t i = 0; i < fields->keys.len; i++) {
     const char *key = tvms_object_as_text(fields->keys.items[i]);
@@ -166,7 +201,8 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     }
     map = tvms_map_with(reader->unit, map, key, value);
   }
-  return drop_triple(reader->unit, map, given);
+  map = drop_triple(reader->unit, map, given);
+  return own ? with_keys(reader->unit, map, own) : map;
 }
 
 tvms_value tvms_dict_value(tvms_reader *reader, tvms_value dict, const char *key) {

@@ -99,7 +99,7 @@ static bool are_alike(const tvms_reader *reader, tvms_sym follower, tvms_sym buf
          || (second.number > first.number && has_stem(first, second.text, second.stem));
 }
 
-static bool is_printed(tvms_reader *reader) {
+bool tvms_is_printed(tvms_reader *reader) {
   if (!reader->origin_known) reader->by_hand = is_by_hand(reader);
   reader->origin_known = true;
   return !reader->by_hand;
@@ -121,7 +121,7 @@ static void follow(tvms_reader *reader, tvms_node *var, tvms_sym buffer,
                    const char *suffix) {
   tvms_sym own = *own_name(reader, var);
   if (var->spare & TVMS_SPARE_KEEPS_NAME) return;
-  if (are_alike(reader, own, buffer, suffix) && is_printed(reader)) {
+  if (are_alike(reader, own, buffer, suffix) && tvms_is_printed(reader)) {
     var->spare |= TVMS_SPARE_KEEPS_NAME;
     tvms_as_var(var)->name = own;
     return;
@@ -234,14 +234,19 @@ static bool declared_dtype(tvms_reader *reader, tvms_ref target, tvms_ref value,
 
 // A quoted dim has the dtype that the declarations at the top of the body give it: TVM 0.26
 // prints them so, although it cannot read them back.
-static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
-  tvms_each_surf(reader->surface, ref, reader->tir->body) {
+bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
+                         tvms_dtype *dtype) {
+  tvms_each_surf(reader->surface, ref, body) {
     const tvms_surf *stmt = tvms_at(reader, ref);
     if (stmt->kind == TVMS_SURF_EXPRESSION) continue;
     if (stmt->kind != TVMS_SURF_ASSIGN) return false;
     if (declared_dtype(reader, stmt->a, stmt->b, name, dtype)) return true;
   }
   return false;
+}
+
+static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
+  return tvms_declared_dtype(reader, reader->tir->body, name, dtype);
 }
 
 static bool is_param(const tvms_reader *reader, tvms_sym name) {
@@ -251,11 +256,18 @@ static bool is_param(const tvms_reader *reader, tvms_sym name) {
   return false;
 }
 
+// Whether the body declares the name of a TypeVar, which is int64, with another dtype.
+static bool is_declared_otherwise(tvms_reader *reader, tvms_sym name) {
+  tvms_dtype dtype;
+  return body_dtype(reader, name, &dtype)
+         && !tvms_dtype_same(dtype, TVMS_DTYPE(INT, 64));
+}
+
 // A name in a quoted dim that nothing binds defines a variable.
 static void define_dim(tvms_reader *reader, tvms_sym name, tvms_span span) {
   tvms_binding *binding = tvms_lookup(reader, name);
-  bool shadowed =
-      binding && binding->value.kind == TVMS_VALUE_TYPE_VAR && is_param(reader, name);
+  bool shadowed = binding && binding->value.kind == TVMS_VALUE_TYPE_VAR
+                  && (is_param(reader, name) || is_declared_otherwise(reader, name));
   if (binding && !shadowed) return;
   if (tvms_value_is_known(tvms_builtin_named(name))) return;
   tvms_dtype dtype = TVMS_DTYPE(INT, 32);

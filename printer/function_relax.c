@@ -22,10 +22,16 @@ static bool says_type(tvms_printer *p, const tvms_node *value, const tvms_node *
 }
 
 static void print_type(tvms_printer *p, const tvms_node *var) {
-  if (tvms_dtype_is_void(var->dtype) && var->sinfo)
+  bool scalar = !tvms_dtype_is_void(var->dtype);
+  if (!scalar && var->sinfo) {
     tvms_print_sinfo(p, var->sinfo);
-  else
+  } else if (scalar && p->dialect <= TVMS_DIALECT_25) {
+    tvms_print_r(p, "Prim(");
+    tvms_print_quoted_dtype(p, var->dtype);
+    PUT(p, ")");
+  } else {
     tvms_print_type_of_var(p, var);
+  }
 }
 
 static void print_right_side(tvms_printer *p, const tvms_node *value) {

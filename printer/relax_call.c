@@ -36,6 +36,8 @@ static void print_attr_value(tvms_printer *p, const tvms_attr_row *row,
       !value && row->type == TVMS_ATTR_OPT_DTYPE && p->dialect <= TVMS_DIALECT_25;
   if (void_dtype)
     PUT(p, "\"void\"");
+  else if (!value && row->type == TVMS_ATTR_INTS)
+    PUT(p, "[]");
   else
     tvms_print_object(p, value);
 }
@@ -46,6 +48,10 @@ static void print_attrs(arguments *a) {
     const tvms_node *map = tvms_attr(a->call, 0);
     if (!map || map->kind != TVMS_NODE_OBJECT_MAP) return;
     const tvms_object_map *pairs = tvms_as_object_map(map);
+    if (a->call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
+      tvms_print_comma(p, &a->first);
+      PUT(p, "attrs_type_key=\"ir.DictAttrs\"");
+    }
     for (uint32_t i = 0; i < pairs->keys.len; i++) {
       const char *key = tvms_object_as_text(pairs->keys.items[i]);
       tvms_print_comma(p, &a->first);
@@ -171,13 +177,14 @@ static void print_hint_on_device(tvms_printer *p, const tvms_call *call) {
   tvms_print_r(p, "hint_on_device(");
   print_callee_arg(p, call->args.items[0]);
   PUT(p, ", ");
-  tvms_print_r(p, "device(device_type=");
+  bool classic = tvms_print_is_classic(p);
+  tvms_print_r(p, classic ? "device(dev_type=" : "device(device_type=");
   tvms_print_object(p, tvms_attr(call, TVMS_ATTR_hint_on_device_device_type));
-  PUT(p, ", index=");
+  tvms_print_put(p, classic ? ", dev_id=" : ", index=");
   tvms_print_object(p, tvms_attr(call, TVMS_ATTR_hint_on_device_index));
   PUT(p, ")");
   const tvms_node *scope = tvms_attr(call, TVMS_ATTR_hint_on_device_memory_scope);
-  if (!tvms_print_is_classic(p)) {
+  if (!classic) {
     PUT(p, ", ");
     if (scope)
       tvms_print_object(p, scope);

@@ -54,9 +54,19 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
   return fine;
 }
 
+// Whether an external function says more than that it can be called.
+static bool has_own_type(const tvms_node *callee) {
+  const tvms_node *type = callee->sinfo;
+  if (!type || type->kind != TVMS_NODE_SINFO_FUNC) return false;
+  const tvms_sinfo_func *func = tvms_as_sinfo_func(type);
+  return type->flags & TVMS_FLAG_KNOWN || func->derive.len
+         || (func->ret && func->ret->kind != TVMS_NODE_SINFO_OBJECT);
+}
+
 tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   tvms_context *context = in->unit->context;
-  if (in->call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
+  if (in->call->callee->kind == TVMS_NODE_EXTERN_FUNC
+      && !has_own_type(in->call->callee)) {
     tvms_list types = in->call->type_args;
     if (types.len == 0) return tvms_object_type(in->unit);
     if (types.len == 1) return types.items[0];
@@ -179,6 +189,10 @@ void tvms_check_call_tir(tvms_inference *in) {
   const tvms_node *tuple = in->call->args.items[1];
   if (tuple->kind != TVMS_NODE_TUPLE) return;
   tvms_list args = tvms_as_tuple(tuple)->fields;
+  // What a PrimFunc gets of distributed tensors is decided later.
+  for (uint32_t i = 0; i < args.len; i++) {
+    if (tvms_sinfo_of(in->unit, args.items[i])->kind == TVMS_NODE_SINFO_DTENSOR) return;
+  }
   tvms_node *stated = in->call->type_args.items[0];
   uint32_t outputs = 1;
   if (stated->kind == TVMS_NODE_SINFO_TUPLE) {
@@ -191,6 +205,9 @@ void tvms_check_call_tir(tvms_inference *in) {
   uint32_t extra = 0;
   if (scalars && scalars->kind == TVMS_NODE_SHAPE_EXPR) {
     extra = tvms_as_shape_expr(scalars)->values.len;
+  } else if (scalars && scalars->sinfo
+             && scalars->sinfo->kind == TVMS_NODE_SINFO_SHAPE) {
+    extra = (uint32_t)tvms_as_sinfo_shape(scalars->sinfo)->ndim;
   }
   uint32_t shared = count_in_place(in->call);
   if (args.len + outputs + extra - shared != callee->params.len) {
@@ -202,7 +219,7 @@ void tvms_check_call_tir(tvms_inference *in) {
   if (shared) return;
   tvms_node *written =
       tvms_prim_func_outputs(in->prover, callee, args, scalars, outputs);
-  if (!written || tvms_relate(in->prover, stated, written) >= TVMS_FIT_RUNTIME) return;
+  if (!written || tvms_relate(in->prover, written, stated) >= TVMS_FIT_RUNTIME) return;
   tvms_report(&context->diags, TVMS_D_call_tir_output, in->call->head.span, name,
               tvms_describe(context, written), tvms_describe(context, stated));
 }

@@ -12,6 +12,8 @@ typedef struct tvms_inference {
   tvms_prover *prover;
   tvms_unit *unit;  // of the function being built
   const tvms_module *TVMS_NULLABLE module;
+  // What is being built around the call, to look bindings up; NULL: nothing.
+  const struct tvms_builder *TVMS_NULLABLE builder;
   const tvms_call *call;
   tvms_opcode op;
   // Places of the arguments as written, as many as call->args; NULL: that of the call.

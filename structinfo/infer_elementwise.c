@@ -1,6 +1,8 @@
 // Rules of operators that keep the shape of their operands: unary, binary, ternary.
 #include "structinfo/infer_common.h"
 
+#include <string.h>
+
 tvms_node *tvms_infer_none(tvms_inference *in) {
   tvms_report(&in->unit->context->diags, TVMS_D_op_not_inferred, in->call->head.span,
               tvms_op_of(in->op)->name);
@@ -90,9 +92,14 @@ static tvms_node *TVMS_NULLABLE broadcast_result(tvms_inference *in, tvms_node *
   return tvms_result_ndim(in, ndim, dtype, vdevice);
 }
 
-static tvms_node *TVMS_NULLABLE infer_binary(tvms_inference *in, bool compares) {
-  if (!tvms_in_count(in, 2, 2)) return NULL;
-  tvms_node *a = tvms_in_sinfo(in, 0), *b = tvms_in_sinfo(in, 1);
+static tvms_node *local_type(tvms_node *sinfo) {
+  return sinfo->kind == TVMS_NODE_SINFO_DTENSOR ? tvms_as_sinfo_dtensor(sinfo)->tensor
+                                                : sinfo;
+}
+
+static tvms_node *TVMS_NULLABLE infer_local(tvms_inference *in, bool compares) {
+  tvms_node *a = local_type(tvms_in_sinfo(in, 0)),
+            *b = local_type(tvms_in_sinfo(in, 1));
   for (uint32_t i = 0; i < 2; i++) {
     const tvms_node *operand = i ? b : a;
     if (tvms_is_tensor(operand) || tvms_is_prim(operand)) continue;
@@ -102,6 +109,36 @@ static tvms_node *TVMS_NULLABLE infer_binary(tvms_inference *in, bool compares) 
   if (!compares && !tvms_in_common_dtype(in, a, b, &dtype)) return NULL;
   if (tvms_is_prim(a) && tvms_is_prim(b)) return tvms_prim_type(in->unit, dtype, NULL);
   return broadcast_result(in, a, b, dtype);
+}
+
+// The operand that tells how the result is distributed: one of the same rank, rather one
+// that is split than one that every device holds.
+static const tvms_sinfo_dtensor *TVMS_NULLABLE leader(tvms_inference *in,
+                                                      const tvms_node *result) {
+  const tvms_sinfo_dtensor *best = NULL;
+  for (uint32_t i = 0; i < 2 && tvms_is_tensor(result); i++) {
+    const tvms_node *sinfo = tvms_in_sinfo(in, i);
+    if (sinfo->kind != TVMS_NODE_SINFO_DTENSOR) continue;
+    const tvms_sinfo_dtensor *type = tvms_as_sinfo_dtensor(sinfo);
+    if (tvms_as_sinfo_tensor(type->tensor)->ndim
+        != tvms_as_sinfo_tensor(result)->ndim) {
+      continue;
+    }
+    if (!best || !memchr(best->placement.text, 'S', best->placement.len)) best = type;
+  }
+  return best;
+}
+
+static tvms_node *TVMS_NULLABLE infer_binary(tvms_inference *in, bool compares) {
+  if (!tvms_in_count(in, 2, 2)) return NULL;
+  tvms_node *result = infer_local(in, compares);
+  const tvms_sinfo_dtensor *like = result ? leader(in, result) : NULL;
+  if (!like) return result;
+  tvms_sinfo_dtensor *type = tvms_make(in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
+  type->tensor = result;
+  type->mesh = like->mesh;
+  type->placement = like->placement;
+  return &type->head;
 }
 
 tvms_node *tvms_infer_arith(tvms_inference *in) {

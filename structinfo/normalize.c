@@ -370,6 +370,30 @@ void tvms_builder_bind(tvms_builder *builder, tvms_node *var, tvms_node *value,
   add_binding(builder, &binding->head);
 }
 
+static tvms_node *TVMS_NULLABLE value_in(tvms_node *const *bindings, uint32_t len,
+                                         const tvms_node *var) {
+  for (uint32_t i = len; i > 0; i--) {
+    if (bindings[i - 1]->kind != TVMS_NODE_VAR_BINDING) continue;
+    const tvms_var_binding *binding = tvms_as_var_binding(bindings[i - 1]);
+    if (binding->var == var) return binding->value;
+  }
+  return NULL;
+}
+
+tvms_node *tvms_builder_value_of(const tvms_builder *builder, const tvms_node *var) {
+  for (uint32_t i = builder->open.len; i > 0; i--) {
+    const tvms_open_block *block = &builder->open.items[i - 1];
+    tvms_node *value = value_in(block->bindings.items, block->bindings.len, var);
+    if (value) return value;
+  }
+  for (uint32_t i = builder->blocks.len; i > 0; i--) {
+    tvms_list bindings = tvms_as_binding_block(builder->blocks.items[i - 1])->bindings;
+    tvms_node *value = value_in(bindings.items, bindings.len, var);
+    if (value) return value;
+  }
+  return NULL;
+}
+
 tvms_node *tvms_builder_emit(tvms_builder *builder, tvms_node *value, tvms_sym name,
                              tvms_span span, bool annotated) {
   value = tvms_builder_normalize(builder, value);

@@ -27,7 +27,7 @@ typedef struct {
   uint32_t first_symbol;  // of the symbolic variables in scope
 } tvms_open_seq;
 
-typedef struct {
+typedef struct tvms_builder {
   tvms_unit *unit;
   tvms_prover *prover;
   uint32_t gv;  // names drawn so far
@@ -62,6 +62,10 @@ void tvms_builder_switch(tvms_builder *builder, bool dataflow);
 static inline tvms_open_block *tvms_builder_block(tvms_builder *builder) {
   return &builder->open.items[builder->open.len - 1];
 }
+
+// The value that an ordinary binding of an open sequence gives `var`, or NULL.
+tvms_node *TVMS_NULLABLE tvms_builder_value_of(const tvms_builder *builder,
+                                               const tvms_node *var);
 
 // A value whose parts are leaves. A call keeps the StructInfo that it has.
 tvms_node *tvms_builder_normalize(tvms_builder *builder, tvms_node *value);
