@@ -239,7 +239,8 @@ static void bind_call_tir(op_call *call) {
   if (!call->sound && call->values[0].kind == TVMS_VALUE_NODE) {
     tvms_ref type_ref = call->ref;
     for (uint32_t i = 0; i < signature->count; i++) {
-      if (call->signature->kinds[i] == TVMS_ARG_TYPE) type_ref = call->refs[i];
+      bool given = call->values[i].kind != TVMS_VALUE_NONE;
+      if (call->signature->kinds[i] == TVMS_ARG_TYPE && given) type_ref = call->refs[i];
     }
     tvms_relax_explain_call_tir(call->reader, call->values[0].as.node, call->refs[1],
                                 type_ref);
