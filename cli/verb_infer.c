@@ -105,7 +105,7 @@ static void put_symbol(inferring *in, const tvms_node *var, const char *where,
     return;
   }
   begin_line(in);
-  tvms_strbuf_printf(&in->run->result, "symbol %s: %s%s, bound by the %s of %s\n", name,
+  tvms_strbuf_printf(&in->run->result, "symbol %s: %s%s, bound by %s of %s\n", name,
                      dtype, dimension ? ", >= 0" : "", where, owner);
 }
 
@@ -254,8 +254,9 @@ static void read_module(inferring *in, const tvms_module *module) {
 static tvms_status infer_source(tvms_run *run, tvms_source *source) {
   tvms_program *program = tvms_load_program(run, source);
   if (run->context->diags.errors) return TVMS_OK;
-  inferring in = {
-      .run = run, .source = source, .dialect = tvms_written_dialect(run, program->dialect)};
+  inferring in = {.run = run,
+                  .source = source,
+                  .dialect = tvms_written_dialect(run, program->dialect)};
   tvms_node_map_init(&in.symbols, &run->context->memory);
   tvms_json json;
   tvms_json_init(&json, &run->result);

@@ -27,15 +27,21 @@ static uint32_t line_length(const tvms_strbuf *text, size_t begin) {
   return len;
 }
 
-// Tells the first line in which the two texts differ.
+// Tells the first line in which the two texts differ, or why the result is refused.
 static void report_difference(tvms_context *context, tvms_dialect to,
-                              const tvms_strbuf *wanted, const tvms_strbuf *got) {
+                              const tvms_strbuf *wanted, const tvms_strbuf *got,
+                              const char *TVMS_NULLABLE refused) {
   size_t begin = 0, at = 0, shorter = wanted->len < got->len ? wanted->len : got->len;
   for (; at < shorter && wanted->text[at] == got->text[at]; at++) {
     if (wanted->text[at] == '\n') begin = at + 1;
   }
   tvms_diag *diag = tvms_report(&context->diags, TVMS_D_not_migrated, (tvms_span){0, 0},
                                 tvms_dialect_text(to));
+  if (refused) {
+    tvms_diag_remark(&context->diags, diag, "TVM %s would say: %s",
+                     tvms_dialect_text(to), refused);
+    return;
+  }
   tvms_diag_remark(&context->diags, diag, "it should mean: %.*s",
                    (int)line_length(wanted, begin), wanted->text + begin);
   tvms_diag_remark(&context->diags, diag, "but would mean: %.*s",
@@ -73,23 +79,31 @@ static tvms_program *read_as(tvms_context *context, tvms_dialect dialect,
   return tvms_read(context, source, &options);
 }
 
+static const char *TVMS_NULLABLE first_error(const tvms_diags *diags) {
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR) return diag->text;
+  }
+  return NULL;
+}
+
 // Does the result, read as `to`, mean what the canonical text of the program means there?
 // What may be wrong with either is not reported: their places are not the user's.
 static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect to) {
   tvms_context *context = run->context;
-  tvms_source *before = context->diags.source;
   tvms_strbuf wanted, got;
   print_as(context, program, to, &wanted);
   if (context->diags.errors) return false;
-  context->diags.muted++;
+  tvms_diags kept = context->diags;
+  tvms_diags_init(&context->diags, kept.arena);
   tvms_program *meant = read_as(context, to, &wanted);
+  tvms_diags_init(&context->diags, kept.arena);
   tvms_program *again = read_as(context, to, &run->result);
   print_as(context, again, to, &got);
   bool same = wanted.len == got.len && memcmp(wanted.text, got.text, got.len) == 0;
   same = same || same_program(context, meant, again);
-  context->diags.muted--;
-  context->diags.source = before;
-  if (!same) report_difference(context, to, &wanted, &got);
+  const char *refused = first_error(&context->diags);
+  context->diags = kept;
+  if (!same) report_difference(context, to, &wanted, &got, refused);
   return same;
 }
 

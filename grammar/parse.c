@@ -68,6 +68,7 @@ typedef struct {
   seen_name *TVMS_NULLABLE seen;  // NULL: not worth it
   uint32_t seen_log;               // log2 of how many there are
   uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
+  bool nested;        // an expression in a string
   yyParser lemon;
 } parse;
 
@@ -149,6 +150,10 @@ static bool takes(const parse *p, int terminal) {
 
 static void say_token(const parse *p, tvms_token token, char *text, size_t size) {
   enum { LONGEST = 40 };
+  if (token.kind == TVMS_TOK_END && p->nested) {
+    snprintf(text, size, "end of the expression");
+    return;
+  }
   if (token.kind == TVMS_TOK_NEWLINE || token.kind == TVMS_TOK_END
       || token.kind == TVMS_TOK_INDENT || token.kind == TVMS_TOK_DEDENT) {
     snprintf(text, size, "%s", tvms_token_text(token.kind));
@@ -590,6 +595,7 @@ tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span) {
   parse p;
   start(&p, surface);
   tvms_layout_init(&p.layout, surface, copy, size, span.begin, true);
+  p.nested = true;
   feed(&p, TERMINAL_NESTED, span.begin, span.begin, 0);
   tvms_token token;
   do {

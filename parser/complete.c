@@ -570,7 +570,8 @@ static bool check_realize(completion *c, const tvms_block_realize *realize) {
     const tvms_node *value = realize->iter_values.items[i];
     if (value->dtype.code == TVMS_INT) continue;
     char text[TVMS_DTYPE_TEXT];
-    tvms_report(&c->unit->context->diags, TVMS_D_binding_not_integer, value->span,
+    const tvms_node *axis = tvms_as_block(realize->block)->iter_vars.items[i];
+    tvms_report(&c->unit->context->diags, TVMS_D_binding_not_integer, axis->span,
                 tvms_dtype_text(value->dtype, text));
     return false;
   }

@@ -76,8 +76,12 @@ static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
 static tvms_value builtin_range(tvms_reader *reader, const tvms_value *args,
                                 tvms_ref call) {
   tvms_value rest = args[0];
-  if (rest.len < 1 || rest.len > 3) {
-    tvms_complain(reader, wrong_count, call, "range()", 3u, rest.len);
+  if (rest.len == 0) {
+    tvms_missing_argument(reader, call, "range", "stop");
+    return TVMS_UNKNOWN;
+  }
+  if (rest.len > 3) {
+    tvms_complain(reader, too_many_arguments, call, "range", 3u);
     return TVMS_UNKNOWN;
   }
   int64_t parts[3] = {0, 0, 1};

@@ -319,3 +319,8 @@ bool tvms_to_flag(tvms_reader *reader, tvms_value value, tvms_ref ref, bool *fla
   tvms_wrong_type(reader, ref, "this", "a bool", value);
   return false;
 }
+
+bool tvms_value_says(tvms_value value, const char *text) {
+  return value.kind == TVMS_VALUE_STR && value.len == strlen(text)
+         && memcmp(value.as.text, text, value.len) == 0;
+}

@@ -16,6 +16,9 @@ tvms_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given)
 bool tvms_push_starred(tvms_reader *reader, tvms_ref item, tvms_value_vec *items);
 void tvms_dict_put(tvms_reader *reader, tvms_value_vec *pairs, tvms_value key,
                    tvms_value value);
+// True if the value is exactly this text.
+bool tvms_value_says(tvms_value value, const char *text);
+
 // Reports a name that nothing binds (silently in a lenient reader).
 void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span);
 

@@ -179,6 +179,15 @@ static tvms_value same_object(tvms_surf_op op, tvms_value a, tvms_value b) {
   return tvms_value_bool(same == (op == TVMS_OP_IS));
 }
 
+// Two slices are loads of vectors here: TVM 0.25 and 0.26 write `A[0:4] + B[0:4]`, which
+// they cannot read back.
+static bool are_loads(const tvms_reader *reader, tvms_surf_op op, tvms_value a,
+                      tvms_value b) {
+  return reader->dialect < TVMS_DIALECT_27 && op != TVMS_OP_EQ && op != TVMS_OP_NE
+         && tvms_value_node_of(a, TVMS_NODE_BUFFER_REGION)
+         && tvms_value_node_of(b, TVMS_NODE_BUFFER_REGION);
+}
+
 tvms_value tvms_apply_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                              tvms_value b, tvms_ref ref) {
   if (!tvms_value_is_known(a) || !tvms_value_is_known(b)) return TVMS_UNKNOWN;
@@ -200,7 +209,8 @@ tvms_value tvms_apply_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
       || b.kind == TVMS_VALUE_LAYOUT) {
     return tvms_layout_operator(reader, op, a, b, ref);
   }
-  if (!tvms_is_tir_operand(a) && !tvms_is_tir_operand(b)) {
+  if (!tvms_is_tir_operand(a) && !tvms_is_tir_operand(b)
+      && !are_loads(reader, op, a, b)) {
     if (op == TVMS_OP_EQ || op == TVMS_OP_NE) {
       return same_object(op == TVMS_OP_EQ ? TVMS_OP_IS : TVMS_OP_IS_NOT, a, b);
     }

@@ -260,9 +260,18 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
 }
 
 static void check_decorated(tvms_reader *reader, const tvms_decoration *decoration,
-                            tvms_span name, const char *what) {
-  if (decoration->kind != TVMS_DECORATED_NOT || reader->lenient) return;
-  tvms_report(&reader->context->diags, TVMS_D_not_decorated, name, what);
+                            tvms_span name, bool is_class) {
+  if (reader->lenient) return;
+  const char *what = is_class ? "a class" : "a function";
+  tvms_diags *diags = &reader->context->diags;
+  switch ((int)decoration->kind) {
+  case TVMS_DECORATED_NOT: tvms_report(diags, TVMS_D_not_decorated, name, what); break;
+  case TVMS_DECORATED_REWRITER:
+  case TVMS_DECORATED_UNKNOWN: break;
+  default:
+    if (is_class == (decoration->kind == TVMS_DECORATED_MODULE)) break;
+    tvms_report(diags, TVMS_D_wrong_decorator, decoration->span, what);
+  }
 }
 
 static void collect_defs(tvms_reader *reader, tvms_ref body) {
@@ -271,7 +280,7 @@ static void collect_defs(tvms_reader *reader, tvms_ref body) {
     if (tvms_at(reader, ref)->kind != TVMS_SURF_DEF) continue;
     tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
     tvms_decoration decoration = tvms_decoration_checked(reader, ref);
-    check_decorated(reader, &decoration, def.name_span, "a function");
+    check_decorated(reader, &decoration, def.name_span, false);
     tvms_def entry = {ref, def.name, (uint8_t)decoration.kind, 0};
     bool member = decoration.kind == TVMS_DECORATED_TIR
                   || decoration.kind == TVMS_DECORATED_RELAX
@@ -321,7 +330,7 @@ static tvms_module *new_module(tvms_reader *reader, tvms_sym name) {
 static void read_class(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
-  check_decorated(reader, &decoration, def.name_span, "a class");
+  check_decorated(reader, &decoration, def.name_span, true);
   if (decoration.kind != TVMS_DECORATED_MODULE) return;
   tvms_module *module = new_module(reader, def.name);
   module->s_tir = decoration.s_tir;
@@ -360,7 +369,7 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
 static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
-  check_decorated(reader, &decoration, def.name_span, "a function");
+  check_decorated(reader, &decoration, def.name_span, false);
   switch ((int)decoration.kind) {
   case TVMS_DECORATED_TIR:
   case TVMS_DECORATED_RELAX: read_lone_function(reader, ref, &def, &decoration); break;

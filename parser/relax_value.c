@@ -74,7 +74,7 @@ static bool take_arguments(tvms_reader *reader, tvms_ref call, arguments *args) 
   bool known = true;
   tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     if (tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD) {
-      tvms_complain(reader, unknown_parameter, ref, "this function",
+      tvms_complain(reader, unknown_parameter, ref, "function",
                     tvms_text(reader->context, tvms_at(reader, ref)->a));
       known = false;
       continue;

@@ -84,6 +84,8 @@ typedef struct {
 
 typedef struct tvms_tir_state {
   TVMS_VEC(tvms_frame *) frames;  // open ones; [0] is the function
+  uint32_t
+      unopened;  // bodies of `with` around, whose scope could not be opened; reported
   tvms_nodes stmts;
   tvms_nodes params;
   tvms_nodes buffers;  // by parameter; NULL: none

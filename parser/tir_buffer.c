@@ -110,6 +110,10 @@ static bool read_shape(tvms_reader *reader, tvms_value shape, tvms_ref ref,
   bool single = shape.kind == TVMS_VALUE_INT
                 || (shape.kind == TVMS_VALUE_NODE
                     && tvms_class_of(shape.as.node) == TVMS_CLASS_EXPR);
+  if (shape.kind == TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, ref, "a shape", "a tuple or list", shape);
+    return false;
+  }
   if (!single && !tvms_iterate(reader, shape, ref, &items)) return false;
   list->items = tvms_arena_array(&reader->unit->arena, tvms_node *, items.len);
   list->len = items.len;
@@ -333,7 +337,8 @@ tvms_value tvms_call_Buffer(tvms_reader *reader, const tvms_call_args *call) {
 
 static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,
                           const tvms_node *var, tvms_node *buffer) {
-  if (!tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.match_buffer", call->ref))
+  if (!tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.match_buffer of a parameter",
+                      call->ref))
     return false;
   if (reader->dialect >= TVMS_DIALECT_26 && !is_pointer(var)) {
     tvms_wrong_type(reader, call->refs[0], "what T.match_buffer matches", "a pointer",

@@ -62,13 +62,14 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
                                       [TVMS_FRAME_IF] = "T.If"};
   tvms_frame *last = tvms_frame_last(reader);
   if (last->kind == kind) return last;
+  reader->failed = true;
+  if (reader->tir->unopened) return NULL;  // it may stand in just that scope
   tvms_diag *diag = tvms_complain(reader, not_at_top, ref, what, names[kind]);
   tvms_frame *outer = tvms_frame_find(reader, kind);
   if (outer) {
     tvms_diag_note(&reader->context->diags, diag, tvms_span_of(reader, last->ref),
                    "this stands between it and %s", names[kind]);
   }
-  reader->failed = true;
   return NULL;
 }
 
@@ -228,8 +229,8 @@ static tvms_list take_list(tvms_reader *reader, tvms_nodes *nodes) {
 }
 
 static bool check_bare_block(tvms_reader *reader, const tvms_frame *frame) {
-  const char *what = frame->as.block.iter_values.len ? "block axes with a binding"
-                     : frame->as.block.predicate     ? "T.where"
+  const char *what = frame->as.block.iter_values.len ? "axes with a binding"
+                     : frame->as.block.predicate     ? "predicate"
                                                      : NULL;
   if (!what) return true;
   tvms_complain(reader, not_in_bare_block, frame->ref, what);

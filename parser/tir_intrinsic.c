@@ -199,6 +199,15 @@ static tvms_value call_packed(tvms_reader *reader, const tvms_call_args *call) {
 
 // ---- Calls by rule --------------------------------------------------------------------------
 
+// T.tvm_stack_alloca(kind, count): what its elements are, where TVM says so.
+static call_type stack_type(tvms_reader *reader, tvms_value kind) {
+  if (tvms_value_says(kind, "shape")) return pointer_to(reader, TVMS_DTYPE(INT, 64), 0);
+  if (tvms_value_says(kind, "arg_tcode")) {
+    return pointer_to(reader, TVMS_DTYPE(INT, 32), 0);
+  }
+  return scalar_type(TVMS_HANDLE, 64);
+}
+
 static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
                          tvms_list args, call_type *type) {
   *type = VOID_TYPE;
@@ -215,6 +224,8 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
   case TVMS_RULE_UINT32: *type = scalar_type(TVMS_UINT, 32); return true;
   case TVMS_RULE_BOOL: *type = scalar_type(TVMS_BOOL, 1); return true;
   case TVMS_RULE_HANDLE: *type = scalar_type(TVMS_HANDLE, 64); return true;
+  case TVMS_RULE_STACK: *type = stack_type(reader, call->args[0]); return true;
+  case TVMS_RULE_SHAPE: *type = pointer_to(reader, TVMS_DTYPE(INT, 64), 0); return true;
   case TVMS_RULE_FIRST:
   case TVMS_RULE_LLVM: return to_type(reader, call->args[0], call->refs[0], type);
   case TVMS_RULE_VOID:

@@ -155,7 +155,9 @@ static bool read_parts(tvms_reader *reader, tvms_value message, tvms_ref ref,
       parts->items[i] = tvms_string_imm_new(reader->unit, bytes.text, bytes.len, span);
       continue;
     }
-    bool text_only = reader->dialect >= TVMS_DIALECT_25;
+    // The parts of a list are written as Python writes them.
+    bool text_only =
+        reader->dialect >= TVMS_DIALECT_25 && !tvms_value_is_sequence(message);
     if (text_only && item.kind != TVMS_VALUE_STR) {
       tvms_wrong_type(reader, ref, "the message", "a str", item);
       return false;

@@ -108,14 +108,10 @@ tvms_value tvms_call_TensorMap(tvms_reader *reader, const tvms_call_args *call) 
   return tvms_value_node(tensor_map(reader, call->ref));
 }
 
-static bool is_text(tvms_value value, const char *text) {
-  return value.kind == TVMS_VALUE_STR && value.len == strlen(text)
-         && memcmp(value.as.text, text, value.len) == 0;
-}
-
 static bool names_tensor_map(tvms_value value) {
-  return is_text(value, "tensormap") || is_text(value, "TensorMap")
-         || is_text(value, "CUtensorMap") || is_text(value, "cuTensorMap");
+  return tvms_value_says(value, "tensormap") || tvms_value_says(value, "TensorMap")
+         || tvms_value_says(value, "CUtensorMap")
+         || tvms_value_says(value, "cuTensorMap");
 }
 
 static tvms_value pointer(tvms_reader *reader, const tvms_call_args *call) {
@@ -126,7 +122,7 @@ static tvms_value pointer(tvms_reader *reader, const tvms_call_args *call) {
   if (typed && !tvms_to_dtype(reader, call->args[0], call->refs[0], &element)) {
     return TVMS_UNKNOWN;
   }
-  if (scope_value.kind == TVMS_VALUE_STR && !is_text(scope_value, "global")) {
+  if (scope_value.kind == TVMS_VALUE_STR && !tvms_value_says(scope_value, "global")) {
     scope = tvms_symbol(reader->context, scope_value.as.text, scope_value.len);
   }
   tvms_span span = tvms_span_of(reader, call->ref);

@@ -1,10 +1,14 @@
 // Statements of a PrimFunc, except assignments (tir_assign.c).
 #include "parser/tir_stmt.h"
 
+#include "ir/equal.h"
 #include "ir/fold.h"
 #include "parser/eval_closure.h"
 #include "parser/eval_internal.h"
 #include "parser/module.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static void read_stmt(tvms_reader *reader, tvms_ref ref);
 
@@ -23,17 +27,57 @@ void tvms_tir_body(tvms_reader *reader, tvms_ref body) {
   tvms_shallower(memory);
 }
 
+// "int32", or a pointer as its annotation is written.
+static const char *let_type_text(tvms_reader *reader, const tvms_node *node) {
+  char dtype[TVMS_DTYPE_TEXT];
+  const tvms_node *type = node->sinfo;
+  if (!type || type->kind != TVMS_NODE_SINFO_POINTER) {
+    const char *plain = tvms_dtype_text(node->dtype, dtype);
+    return tvms_arena_text(&reader->values, plain, strlen(plain));
+  }
+  tvms_sym scope = tvms_as_sinfo_pointer(type)->scope;
+  char text[TVMS_DTYPE_TEXT + 128];
+  int len = snprintf(text, sizeof text, "T.handle(\"%s\"%s%.64s%s)",
+                     tvms_dtype_text(type->dtype, dtype), scope ? ", \"" : "",
+                     scope ? tvms_text(reader->context, scope) : "", scope ? "\"" : "");
+  return tvms_arena_text(&reader->values, text, (size_t)len);
+}
+
+// A typed pointer or a plain handle; not a tensor map.
+static bool is_pointer(const tvms_node *node) {
+  return tvms_dtype_is_handle(node->dtype)
+         && (!node->sinfo || node->sinfo->kind == TVMS_NODE_SINFO_POINTER);
+}
+
+// Its type; NULL if it points to anything.
+static const tvms_node *TVMS_NULLABLE pointer_type(const tvms_node *node) {
+  const tvms_node *type = node->sinfo;
+  bool plain =
+      !type || (tvms_dtype_is_void(type->dtype) && !tvms_as_sinfo_pointer(type)->scope);
+  return plain ? NULL : type;
+}
+
+// Up to 0.25 all pointers are handles.
+static bool same_let_type(tvms_reader *reader, const tvms_node *var,
+                          const tvms_node *value) {
+  if (!tvms_dtype_same(var->dtype, value->dtype)) return false;
+  bool typed =
+      reader->dialect > TVMS_DIALECT_25 && is_pointer(var) && is_pointer(value);
+  if (!typed) return true;
+  const tvms_node *a = pointer_type(var), *b = pointer_type(value);
+  return a && b ? tvms_equal(reader->context, a, b) : a == b;
+}
+
 bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *value,
                     tvms_ref ref) {
-  if (tvms_dtype_same(var->dtype, value->dtype)) return true;
+  if (same_let_type(reader, var, value)) return true;
   // Some device intrinsics of later releases say their type by an argument.
   bool text = value->kind == TVMS_NODE_STRING_IMM && tvms_dtype_is_void(var->dtype);
   if (text && reader->dialect == TVMS_DIALECT_26) return true;
   if (tvms_dtype_is_void(value->dtype) && reader->dialect >= TVMS_DIALECT_25)
     return true;
-  char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-  tvms_complain(reader, let_dtype, ref, tvms_dtype_text(var->dtype, a),
-                tvms_dtype_text(value->dtype, b));
+  tvms_complain(reader, let_dtype, ref, let_type_text(reader, var),
+                let_type_text(reader, value));
   reader->failed = true;
   return false;
 }
@@ -211,7 +255,7 @@ static void read_for(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
   const tvms_surf suites = *tvms_at(reader, stmt.c);
   tvms_value value = loop_iterable(reader, stmt.b);
-  if (suites.b) tvms_complain(reader, not_in_tir, suites.b, "'else' of a loop");
+  if (suites.b) tvms_complain(reader, loop_else, suites.b);
   bool sound = value.kind == TVMS_VALUE_FRAME && value.as.frame->kind == TVMS_FRAME_FOR;
   if (!sound && tvms_value_is_known(value)) {
     tvms_complain(reader, not_a_loop, stmt.b, tvms_describe_value(reader, value));
@@ -233,7 +277,7 @@ static void read_for(tvms_reader *reader, tvms_ref ref) {
 
 static void read_while(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
-  if (stmt.c) tvms_complain(reader, not_in_tir, stmt.c, "'else' of a loop");
+  if (stmt.c) tvms_complain(reader, loop_else, stmt.c);
   tvms_scope_push(reader);
   tvms_value test = tvms_eval(reader, stmt.a);
   tvms_node *condition = tvms_to_expr(reader, test, stmt.a);
@@ -333,6 +377,9 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
   const tvms_surf node = *tvms_at(reader, item);
   if (!reader->lenient && is_loop(reader, node.a)) report_with_loop(reader, item, with);
   tvms_value value = tvms_eval(reader, node.a);
+  if (value.kind == TVMS_VALUE_FRAME && value.as.frame->entered) {
+    value.as.frame->ref = node.a;  // where the second opening is reported
+  }
   bool open =
       value.kind == TVMS_VALUE_FRAME && tvms_frame_enter(reader, value.as.frame, false);
   if (!open) {
@@ -341,7 +388,9 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
       tvms_complain(reader, not_a_frame, node.a, tvms_describe_value(reader, value));
     }
     if (node.b) bind_target_unknown(reader, node.b);
+    reader->tir->unopened++;
     read_items(reader, node.next, body, with);
+    reader->tir->unopened--;
     return;
   }
   tvms_frame *frame = value.as.frame;

@@ -32,7 +32,8 @@ void tvms_read_aug_assign(tvms_reader *reader, tvms_ref ref);
 void tvms_read_ann_assign(tvms_reader *reader, tvms_ref ref);
 
 // ---- tir_stmt.c ----
-// False after a report that `var` has another dtype than its value.
+// False after a report that `var` has another type than its value: dtypes up to 0.25, also
+// what pointers point to later.
 TVMS_NODISCARD bool tvms_check_let(tvms_reader *reader, const tvms_node *var,
                                    const tvms_node *value, tvms_ref ref);
 // The let statement: `var` has `value` for the rest of the scope.

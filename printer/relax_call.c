@@ -242,6 +242,14 @@ static void print_prefix(arguments *a, tvms_opcode opcode) {
   PUT(p, "(");
 }
 
+// The argument that stands at place `i` of the text. TVM writes nn.attention_var_len in
+// the order of the node and reads it in the order of the signature, which changes what it
+// means; see docs/language.md.
+static uint32_t written_arg(tvms_opcode opcode, uint32_t i) {
+  bool swapped = opcode == TVMS_R_nn_attention_var_len && (i == 4 || i == 5);
+  return swapped ? 9 - i : i;
+}
+
 void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
   tvms_opcode opcode = tvms_called_relax_op(node);
@@ -256,10 +264,11 @@ void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
   print_prefix(&a, opcode);
   for (uint32_t i = 0; i < call->args.len; i++) {
     tvms_print_comma(p, &a.first);
+    const tvms_node *arg = call->args.items[written_arg(opcode, i)];
     if (i == 0)
-      print_callee_arg(p, call->args.items[i]);
+      print_callee_arg(p, arg);
     else
-      tvms_print_object(p, call->args.items[i]);
+      tvms_print_object(p, arg);
   }
   print_attrs(&a);
   print_type_args(&a);

@@ -124,6 +124,12 @@ static tvms_diag *sort(tvms_diag *list, uint32_t count) {
   return merge(left, right);
 }
 
+// A text that is evaluated twice (a parameter, the body of a macro) says the same twice.
+static bool is_repeated(const tvms_diag *a, const tvms_diag *b) {
+  return a->id == b->id && a->source == b->source && a->span.begin == b->span.begin
+         && a->span.end == b->span.end && strcmp(a->text, b->text) == 0;
+}
+
 void tvms_diags_sort(tvms_diags *diags) {
   uint32_t count = 0;
   for (tvms_diag *diag = diags->first; diag; diag = diag->next) {
@@ -131,6 +137,9 @@ void tvms_diags_sort(tvms_diags *diags) {
   }
   diags->first = sort(diags->first, count);
   for (tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    while (diag->next && is_repeated(diag, diag->next)) {
+      diag->next = diag->next->next;
+    }
     diags->last = diag;
   }
 }

@@ -168,6 +168,24 @@ Test(format, surfaces_that_differ_are_told_apart) {
   }
 }
 
+// A tree that the text does not have stands for a formatter that changes the program.
+Test(format, a_result_that_says_something_else_is_refused) {
+  static const char text[] = "x = a + b\n";
+  tvms_source *source =
+      tvms_source_create(&context.memory, "test", text, sizeof text - 1);
+  tvms_surface tree;
+  tvms_surface_parse(&tree, &context, source);
+  for (uint32_t i = 1; i < tree.count; i++) {
+    if (tree.nodes[i].kind == TVMS_SURF_NAME) tree.nodes[i].a = TVMS_SYM_int;
+  }
+  tvms_strbuf formatted;
+  tvms_strbuf_init(&formatted, &context.memory);
+  cr_assert_eq(tvms_format_checked(&tree, (tvms_format_options){0}, &formatted),
+               TVMS_INTERNAL);
+  cr_assert_eq(formatted.len, 0);
+  cr_assert_eq(context.diags.last->id, TVMS_D_format_changes);
+}
+
 // The n-th allocation fails, for every n: the work ends with a status and nothing leaks.
 static void parse_and_format(void *argument) {
   static const char text[] =
