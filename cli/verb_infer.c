@@ -105,8 +105,9 @@ static void put_symbol(inferring *in, const tvms_node *var, const char *where,
     return;
   }
   begin_line(in);
-  tvms_strbuf_printf(&in->run->result, "symbol %s: %s%s, bound by %s of %s\n", name,
-                     dtype, dimension ? ", >= 0" : "", where, owner);
+  tvms_strbuf_printf(&in->run->result, "symbol %s: %s%s, bound by %s%s of %s\n", name,
+                     dtype, dimension ? ", >= 0" : "", dimension ? "" : "the ", where,
+                     owner);
 }
 
 static void note_symbol(inferring *in, tvms_node *node, const char *where,
