@@ -179,13 +179,20 @@ static tvms_value same_object(tvms_surf_op op, tvms_value a, tvms_value b) {
   return tvms_value_bool(same == (op == TVMS_OP_IS));
 }
 
+static bool is_vector_region(tvms_value value) {
+  tvms_node *node = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+  if (!node) return false;
+  tvms_list region = tvms_as_buffer_region(node)->region;
+  if (region.len == 0) return false;
+  return !tvms_is_int_value(tvms_as_range(region.items[region.len - 1])->extent, 1);
+}
+
 // Two slices are loads of vectors here: TVM 0.25 and 0.26 write `A[0:4] + B[0:4]`, which
 // they cannot read back.
 static bool are_loads(const tvms_reader *reader, tvms_surf_op op, tvms_value a,
                       tvms_value b) {
   return reader->dialect < TVMS_DIALECT_27 && op != TVMS_OP_EQ && op != TVMS_OP_NE
-         && tvms_value_node_of(a, TVMS_NODE_BUFFER_REGION)
-         && tvms_value_node_of(b, TVMS_NODE_BUFFER_REGION);
+         && is_vector_region(a) && is_vector_region(b);
 }
 
 tvms_value tvms_apply_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,

@@ -242,12 +242,18 @@ static void print_prefix(arguments *a, tvms_opcode opcode) {
   PUT(p, "(");
 }
 
-// The argument that stands at place `i` of the text. TVM writes nn.attention_var_len in
-// the order of the node and reads it in the order of the signature, which changes what it
-// means; see docs/language.md.
-static uint32_t written_arg(tvms_opcode opcode, uint32_t i) {
-  bool swapped = opcode == TVMS_R_nn_attention_var_len && (i == 4 || i == 5);
-  return swapped ? 9 - i : i;
+// How many arguments are written: up to 0.24 alloc_tensor has no device index, which is 0.
+static uint32_t written_args(tvms_printer *p, const tvms_call *call,
+                             tvms_opcode opcode) {
+  uint32_t count = call->args.len;
+  bool indexed =
+      opcode == TVMS_R_memory_alloc_tensor || opcode == TVMS_R_vm_alloc_tensor;
+  if (!indexed || count != 5 || p->dialect >= TVMS_DIALECT_25) return count;
+  const tvms_node *index = call->args.items[4];
+  bool zero = index->kind == TVMS_NODE_PRIM_VALUE
+              && tvms_is_int_value(tvms_as_prim_value(index)->value, 0);
+  if (!zero) tvms_print_cannot(p, &call->head, "the device of alloc_tensor");
+  return count - 1;
 }
 
 void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
@@ -262,13 +268,13 @@ void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
     }
   }
   print_prefix(&a, opcode);
-  for (uint32_t i = 0; i < call->args.len; i++) {
+  uint32_t count = written_args(p, call, opcode);
+  for (uint32_t i = 0; i < count; i++) {
     tvms_print_comma(p, &a.first);
-    const tvms_node *arg = call->args.items[written_arg(opcode, i)];
     if (i == 0)
-      print_callee_arg(p, arg);
+      print_callee_arg(p, call->args.items[i]);
     else
-      tvms_print_object(p, arg);
+      tvms_print_object(p, call->args.items[i]);
   }
   print_attrs(&a);
   print_type_args(&a);
