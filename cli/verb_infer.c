@@ -78,7 +78,7 @@ static void put_typed(inferring *in, const char *name,
   add_node(in, type, &text);
   tvms_json_open(in->json, '{');
   tvms_json_put_text(in->json, "name", name);
-  tvms_json_put_text(in->json, "type", text.text ? text.text : "");
+  tvms_json_put_text(in->json, "type", tvms_strbuf_text(&text));
   put_place(in, span);
   tvms_strbuf_fini(&text);
 }
