@@ -80,13 +80,19 @@ const char *tvms_tir_spelling(tvms_tir_opcode opcode, tvms_dialect dialect) {
   return rows[opcode].spellings[column_of(dialect)];
 }
 
-tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect dialect) {
+tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect from,
+                              tvms_dialect dialect) {
   static const tvms_tir_opcode groups[][4] = {
 #define TIR_SAME(a, b, c, d) {TVMS_TIR_##a, TVMS_TIR_##b, TVMS_TIR_##c, TVMS_TIR_##d},
 #define TIR_MORE(...)
 #include "ir/tir_renamed.def"
   };
-  unsigned column = column_of(dialect);
+  unsigned column = column_of(dialect), source = column_of(from);
+  bool classic = from <= TVMS_DIALECT_22 && source != column;
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0] && classic; i++) {
+    bool here = groups[i][source] == opcode && groups[i][column] != TVMS_TIR_NONE;
+    if (here) return groups[i][column];
+  }
   if (rows[opcode].spellings[column]) return opcode;
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
     for (unsigned k = 0; k < 4; k++) {

@@ -61,9 +61,11 @@ tvms_tir_opcode tvms_tir_spelled(const char *text, size_t len, tvms_dialect dial
 const char *TVMS_NULLABLE tvms_tir_spelling(tvms_tir_opcode opcode,
                                             tvms_dialect dialect);
 
-// The operator that does the same with the same arguments in `dialect`: where releases
-// renamed one (ir/tir_renamed.def); otherwise `opcode` itself.
-tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect dialect);
+// The operator of `dialect` that does what `opcode` does in release `from`, with the same
+// arguments: where releases renamed one, or gave a classic name to another one
+// (ir/tir_renamed.def). Otherwise `opcode` itself.
+tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect from,
+                              tvms_dialect dialect);
 
 // Text of the arguments that `dialect` has after the `inputs` ones of an older call, or
 // NULL if it has no more.

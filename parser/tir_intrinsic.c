@@ -246,6 +246,43 @@ static bool check_float(tvms_reader *reader, const tvms_call_args *call,
   return false;
 }
 
+// A type that LLVM appends to the name of an overloaded intrinsic: i8, v4f32, p0, nxv2i64.
+static bool is_type_suffix(const char *text, size_t len) {
+  size_t at = 0;
+  if (len > 2 && memcmp(text, "nx", 2) == 0) at = 2;
+  if (at < len && text[at] == 'v') {
+    size_t first = ++at;
+    while (at < len && text[at] >= '0' && text[at] <= '9')
+      at++;
+    if (at == first) return false;
+  }
+  if (at >= len || !strchr("ifp", text[at])) return false;
+  size_t first = ++at;
+  while (at < len && text[at] >= '0' && text[at] <= '9')
+    at++;
+  return at == len && at > first;
+}
+
+// TVM keeps the number of an intrinsic, and prints its name without the types.
+static tvms_node *base_intrinsic(tvms_reader *reader, tvms_node *name) {
+  tvms_bytes text = tvms_as_string_imm(name)->value;
+  static const char *const exact[] = {"llvm.nvvm.", "llvm.amdgcn.", "llvm.x86."};
+  for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
+    size_t len = strlen(exact[i]);
+    if (text.len > len && memcmp(text.text, exact[i], len) == 0) return name;
+  }
+  size_t len = text.len;
+  for (;;) {
+    size_t dot = len;
+    while (dot > 0 && text.text[dot - 1] != '.')
+      dot--;
+    if (dot < 6 || !is_type_suffix(text.text + dot, len - dot)) break;
+    len = dot - 1;
+  }
+  if (len == text.len) return name;
+  return tvms_string_imm_new(reader->unit, text.text, len, name->span);
+}
+
 tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   tvms_rule rule = (tvms_rule)call->row->rule;
   call_type type;
@@ -253,6 +290,9 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   if (rule == TVMS_RULE_PACKED) return call_packed(reader, call);
   uint32_t from = rule == TVMS_RULE_FIRST || rule == TVMS_RULE_LLVM;
   if (!flat_arguments(reader, call, from, &args)) return failed(reader);
+  if (rule == TVMS_RULE_LLVM && args.items[0]->kind == TVMS_NODE_STRING_IMM) {
+    args.items[0] = base_intrinsic(reader, args.items[0]);
+  }
   if (rule == TVMS_RULE_LLVM && call->args[1].kind == TVMS_VALUE_INT) {
     args.items[0] =
         tvms_int_imm_new(reader->unit, TVMS_DTYPE(UINT, 32), call->args[1].as.i,
@@ -367,42 +407,6 @@ tvms_value tvms_call_tvm_struct_get(tvms_reader *reader, const tvms_call_args *c
   }
   if (!to_type(reader, call->args[3], call->refs[3], &type)) return failed(reader);
   return call_op(reader, type, TVMS_TIR_tvm_struct_get, args, 3, call->ref);
-}
-
-// A constant of TIR as the number that it is.
-static tvms_value plain_number(tvms_value value) {
-  tvms_node *imm = tvms_value_node_of(value, TVMS_NODE_INT_IMM);
-  return imm ? tvms_value_int(tvms_as_int_imm(imm)->value) : value;
-}
-
-tvms_value tvms_call_print_buffer(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value shape = call->args[5];
-  if (shape.len == 1 && tvms_value_is_sequence(shape.as.items[0])) {
-    shape = shape.as.items[0];
-  }
-  bool text, scalar;
-  int64_t rank;
-  call_type type;
-  tvms_list dims;
-  tvms_node *buffer = to_argument(reader, call->args[0], call->refs[0]);
-  if (!buffer || !to_type(reader, call->args[1], call->refs[1], &type)
-      || !tvms_to_flag(reader, plain_number(call->args[2]), call->refs[2], &text)
-      || !tvms_to_flag(reader, plain_number(call->args[3]), call->refs[3], &scalar)
-      || !tvms_to_int(reader, plain_number(call->args[4]), call->refs[4], &rank)
-      || !tvms_to_arguments(reader, shape, call->ref, &dims)) {
-    return failed(reader);
-  }
-  char name[TVMS_DTYPE_TEXT];
-  const char *dtype = tvms_dtype_text(type.dtype, name);
-  tvms_unit *unit = reader->unit;
-  tvms_node **args = tvms_arena_array(&reader->values, tvms_node *, dims.len + 5);
-  args[0] = buffer;
-  args[1] = tvms_string_imm_new(unit, dtype, strlen(dtype), TVMS_NO_SPAN);
-  args[2] = tvms_bool_imm_new(unit, text, TVMS_NO_SPAN);
-  args[3] = tvms_bool_imm_new(unit, scalar, TVMS_NO_SPAN);
-  args[4] = tvms_int_imm_new(unit, TVMS_DTYPE(UINT, 32), rank, TVMS_NO_SPAN);
-  memcpy(args + 5, dims.items, dims.len * sizeof *args);
-  return call_op(reader, type, TVMS_TIR_print_buffer, args, dims.len + 5, call->ref);
 }
 
 tvms_value tvms_call_handle_add_byte_offset(tvms_reader *reader,

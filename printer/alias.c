@@ -16,10 +16,25 @@ typedef struct {
 } alias;
 
 const tvms_node *tvms_print_data_owner(tvms_printer *p, const tvms_node *data) {
-  if (data && tvms_print_buffer_of_data(p, data)) return tvms_print_buffer_of_data(p, data);
+  if (data && tvms_print_buffer_of_data(p, data))
+    return tvms_print_buffer_of_data(p, data);
   if (!data || data->kind != TVMS_NODE_VAR) return NULL;
   const print_name *name = tvms_print_name_of(p, data);
   return name->how == NAMED_DATA ? name->owner : NULL;
+}
+
+// ---- Candidates of 0.25: all buffers over the same pointer, the newest first ----
+
+void tvms_print_note_view(tvms_printer *p, const tvms_node *buffer) {
+  const tvms_node *data = tvms_as_buffer(buffer)->data;
+  if (p->dialect != TVMS_DIALECT_25 || !data) return;
+  data = tvms_print_root(p, data);
+  while (p->newest_view.len <= data->id) {
+    tvms_push(p->memory, &p->newest_view, 0);
+  }
+  print_shown view = {buffer, p->newest_view.items[data->id]};
+  tvms_push(p->memory, &p->views, view);
+  p->newest_view.items[data->id] = p->views.len;
 }
 
 static bool same_list(tvms_list a, tvms_list b) {
@@ -395,6 +410,8 @@ static bool print_view(const alias *a) {
   print_layout parent = tvms_print_layout_of(a->p, a->parent_node);
   bool defaults = child == LAYOUT_DEFAULT && parent == LAYOUT_DEFAULT;
   bool say = !same_layout(a) && !defaults;
+  bool older = a->p->dialect <= TVMS_DIALECT_25;
+  if (older && child != LAYOUT_OTHER) say = false;
   if (say && child == LAYOUT_NONE) return false;
   print_parent(a, ".view(");
   print_shape_args(a);
@@ -456,9 +473,8 @@ static bool print_slice(const alias *a) {
   return true;
 }
 
-static bool print_forms(tvms_printer *p, const tvms_node *buffer,
-                        const tvms_node *data) {
-  const tvms_node *owner = tvms_print_data_owner(p, data);
+static bool print_as_view_of(tvms_printer *p, const tvms_node *buffer,
+                             const tvms_node *owner) {
   if (!owner || owner == buffer || owner->kind != TVMS_NODE_BUFFER
       || !tvms_print_defined(p, owner)) {
     return false;
@@ -470,12 +486,31 @@ static bool print_forms(tvms_printer *p, const tvms_node *buffer,
   a.same_shape = same_list(a.child->shape, a.parent->shape);
   a.same_strides = same_list(a.child->strides, a.parent->strides);
   if (p->dialect <= TVMS_DIALECT_25) {
-    if (print_slice(&a)) return true;
+    if (!a.same_offset) return print_slice(&a);
   } else if (!same_rest(&a)) {
     return false;
   }
   return print_local(&a) || print_cast_view(&a) || print_permute(&a)
          || print_partition(&a) || print_view(&a);
+}
+
+enum { MOST_CANDIDATES = 64 };  // no program has as many views of one buffer
+
+static bool print_forms(tvms_printer *p, const tvms_node *buffer,
+                        const tvms_node *data) {
+  if (p->dialect >= TVMS_DIALECT_26) {
+    return print_as_view_of(p, buffer, tvms_print_data_owner(p, data));
+  }
+  const tvms_node *own = tvms_as_buffer(buffer)->data;
+  const tvms_node *root = own ? tvms_print_root(p, own) : NULL;
+  if (!root || root->id >= p->newest_view.len) return false;
+  uint32_t at = p->newest_view.items[root->id];
+  for (uint32_t i = 0; at && i < MOST_CANDIDATES; i++) {
+    const print_shown view = p->views.items[at - 1];
+    if (print_as_view_of(p, buffer, view.buffer)) return true;
+    at = view.before;
+  }
+  return false;
 }
 
 bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer,

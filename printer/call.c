@@ -17,7 +17,9 @@ static tvms_tir_opcode opcode_of(const tvms_printer *p, const tvms_node *callee)
 // As opcode_of, in the words of the release that is written.
 static tvms_tir_opcode written_opcode(const tvms_printer *p, const tvms_node *callee) {
   tvms_tir_opcode opcode = opcode_of(p, callee);
-  return opcode ? tvms_tir_same(opcode, p->dialect) : opcode;
+  if (!opcode) return opcode;
+  tvms_dialect from = p->module ? p->module->dialect : p->dialect;
+  return tvms_tir_same(opcode, from, p->dialect);
 }
 
 // Operators that are written as Python's from 0.27 on.
@@ -211,8 +213,16 @@ static bool is_func_call(const tvms_call *call, tvms_tir_opcode opcode) {
          && call->args.items[call->args.len - 1]->kind == TVMS_NODE_STRING_IMM;
 }
 
+// Up to 0.25 all pointers have one type: seeing one as another is nothing.
+static bool is_idle(const tvms_printer *p, const tvms_node *node,
+                    tvms_tir_opcode opcode) {
+  if (opcode != TVMS_TIR_reinterpret || p->dialect >= TVMS_DIALECT_26) return false;
+  tvms_list args = tvms_as_call(node)->args;
+  return args.len == 1 && tvms_dtype_is_handle(node->dtype)
+         && tvms_dtype_is_handle(args.items[0]->dtype);
+}
+
 void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) {
-  (void)level;
   if (tvms_print_is_relax_call(node)) {
     tvms_print_relax_call(p, node);
     return;
@@ -224,8 +234,17 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
     print_bit_operator(p, call, bit);
     return;
   }
+  if (is_idle(p, node, opcode)) {
+    tvms_print_expr(p, call->args.items[0], level);
+    return;
+  }
   const tvms_node *buffer = tvms_print_buffer_of_data(p, node);
   if (buffer) {
+    const tvms_node *data = tvms_as_buffer(buffer)->data;
+    if (data && tvms_print_root(p, data) != data) {
+      tvms_print_var(p, data);
+      return;
+    }
     tvms_print_buffer(p, buffer);
     PUT(p, ".data");
     return;

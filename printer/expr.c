@@ -213,6 +213,7 @@ static void define_here(tvms_printer *p, const tvms_node *var) {
 }
 
 void tvms_print_var(tvms_printer *p, const tvms_node *var) {
+  var = tvms_print_root(p, var);
   bool is_tir = !tvms_dtype_is_void(var->dtype);
   if (tvms_print_name_of(p, var)->how == NAMED_NOT && !p->quiet) {
     if (p->token != PRINT_RELAX)

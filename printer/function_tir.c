@@ -161,6 +161,67 @@ static void print_matches(tvms_printer *p, const tvms_prim_func *f, uint32_t fra
   }
 }
 
+// ---- Dimensions that nothing binds ----
+
+static bool mark_bound(void *self, const tvms_node *var) {
+  tvms_print_name_of(self, var)->signature = true;
+  return true;
+}
+
+static bool clear_bound(void *self, const tvms_node *var) {
+  tvms_print_name_of(self, var)->signature = false;
+  return true;
+}
+
+static bool is_bound(void *self, const tvms_node *var) {
+  return tvms_print_name_of(self, var)->signature;
+}
+
+// The expressions of a parameter's buffer that bind variables where they stand alone.
+static void each_in_buffer(tvms_printer *p, const tvms_buffer *buffer, bool bare,
+                           bool (*see)(void *self, const tvms_node *var), bool *all) {
+  const tvms_list lists[] = {buffer->shape, buffer->strides};
+  for (size_t k = 0; k < 2; k++) {
+    for (uint32_t i = 0; i < lists[k].len; i++) {
+      const tvms_node *dim = lists[k].items[i];
+      if (bare && dim->kind != TVMS_NODE_VAR) continue;
+      *all = tvms_print_each_var(p, dim, see, p) && *all;
+    }
+  }
+  const tvms_node *offset = buffer->elem_offset;
+  if (offset && !(bare && offset->kind != TVMS_NODE_VAR)) {
+    *all = tvms_print_each_var(p, offset, see, p) && *all;
+  }
+}
+
+// Up to 0.25 a dimension of the signature must stand alone somewhere; a later release also
+// has those that stand within expressions only.
+static void check_dims(tvms_printer *p, const tvms_prim_func *f) {
+  bool later = p->module && p->module->dialect >= TVMS_DIALECT_26;
+  if (!later || p->dialect >= TVMS_DIALECT_26) return;
+  bool all = true;
+  for (uint32_t i = 0; i < f->params.len; i++)
+    mark_bound(p, f->params.items[i]);
+  for (uint32_t i = 0; i < f->buffers.len; i++) {
+    if (!f->buffers.items[i]) continue;
+    each_in_buffer(p, tvms_as_buffer(f->buffers.items[i]), true, mark_bound, &all);
+  }
+  for (uint32_t i = 0; i < f->buffers.len; i++) {
+    if (!f->buffers.items[i]) continue;
+    all = true;
+    each_in_buffer(p, tvms_as_buffer(f->buffers.items[i]), false, is_bound, &all);
+    if (all) continue;
+    tvms_print_cannot(p, f->buffers.items[i], "a dimension that no parameter binds");
+    break;
+  }
+  for (uint32_t i = 0; i < f->params.len; i++)
+    clear_bound(p, f->params.items[i]);
+  for (uint32_t i = 0; i < f->buffers.len; i++) {
+    if (!f->buffers.items[i]) continue;
+    each_in_buffer(p, tvms_as_buffer(f->buffers.items[i]), false, clear_bound, &all);
+  }
+}
+
 // ---- Head and body ----
 
 static void print_decorator(tvms_printer *p, const tvms_node *function) {
@@ -338,6 +399,7 @@ void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym n
   p->s_tir = (function->flags & TVMS_FLAG_S_TIR) || converted;
   checkpoint start = save(p);
   p->again = false;
+  check_dims(p, tvms_as_prim_func(function));
   print_once(p, function, name, head);
   if (p->again) {
     // A parameter whose buffer stood in the signature is used by itself after all.
@@ -349,6 +411,9 @@ void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym n
   p->used_params.len = 0;
   tvms_print_forget_scopes(p);
   p->hints.len = 0;
+  p->roots.len = 0;
+  p->views.len = 0;
+  p->newest_view.len = 0;
   p->function = NULL;
   p->token = before;
 }

@@ -13,6 +13,28 @@ typedef struct {
   const tvms_node *TVMS_NULLABLE source;  // of the declaration that is visited
 } hinter;
 
+// ---- The pointer behind a buffer ----
+
+// From 0.26 on a view has data of its own; before, all views share one pointer.
+static void note_root(tvms_printer *p, const tvms_decl_buffer *stmt) {
+  if (!stmt->source) return;
+  const tvms_node *viewed = tvms_print_buffer_of_data(p, stmt->source);
+  const tvms_node *source = viewed ? tvms_as_buffer(viewed)->data : stmt->source;
+  const tvms_node *own = tvms_as_buffer(stmt->buffer)->data;
+  if (source->kind != TVMS_NODE_VAR || source == own) return;
+  while (p->roots.len <= own->id) {
+    tvms_push(p->memory, &p->roots, NULL);
+  }
+  p->roots.items[own->id] = tvms_print_root(p, source);
+}
+
+const tvms_node *tvms_print_root(const tvms_printer *p, const tvms_node *data) {
+  bool viewed = data->id < p->roots.len && p->roots.items[data->id];
+  return viewed ? p->roots.items[data->id] : data;
+}
+
+// ---- Names ----
+
 static tvms_sym *hint_at(tvms_printer *p, const tvms_node *object) {
   tvms_reach(p->memory, &p->hints, object->id);
   return &p->hints.items[object->id];
@@ -34,8 +56,12 @@ static tvms_walk_step see_node(void *self, tvms_node *node, tvms_field_role role
   (void)role;
   hinter *h = self;
   tvms_printer *p = h->p;
-  if (node->kind == TVMS_NODE_DECL_BUFFER)
-    h->source = tvms_as_decl_buffer(node)->source;
+  if (node->kind == TVMS_NODE_DECL_BUFFER) {
+    note_root(p, tvms_as_decl_buffer(node));
+    const tvms_node *source = tvms_as_decl_buffer(node)->source;
+    bool given = source && source->kind == TVMS_NODE_VAR;
+    h->source = given ? tvms_print_root(p, source) : NULL;
+  }
   if (node->kind != TVMS_NODE_BUFFER) return TVMS_WALK_ON;
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (!buffer->name || *hint_at(p, node)) return TVMS_WALK_SKIP;
@@ -54,6 +80,7 @@ static tvms_walk_step see_node(void *self, tvms_node *node, tvms_field_role role
 
 void tvms_print_hint_names(tvms_printer *p, const tvms_node *function) {
   p->hints.len = 0;
+  p->roots.len = 0;
   bool changes =
       p->module && p->dialect <= TVMS_DIALECT_25 && p->module->dialect != p->dialect;
   if (!changes) return;

@@ -113,6 +113,7 @@ tvms_sym tvms_print_define(tvms_printer *p, const tvms_node *object, uint32_t fr
   name = add_to_frame(p, object, frame);
   name->how = NAMED_TEXT;
   name->name = sym;
+  if (object->kind == TVMS_NODE_BUFFER) tvms_print_note_view(p, object);
   return sym;
 }
 

@@ -33,6 +33,9 @@ static void finish(tvms_printer *p) {
   tvms_vec_free(p->memory, &p->signed_vars);
   tvms_vec_free(p->memory, &p->type_vars);
   tvms_vec_free(p->memory, &p->hints);
+  tvms_vec_free(p->memory, &p->roots);
+  tvms_vec_free(p->memory, &p->views);
+  tvms_vec_free(p->memory, &p->newest_view);
   tvms_vec_free(p->memory, &p->declared);
   tvms_vec_free(p->memory, &p->used_params);
 }

@@ -376,7 +376,11 @@ print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts,
   case TVMS_NODE_ALLOCATE_CONST: return open_constant(p, stmt);
   case TVMS_NODE_ALLOC_BUFFER: return open_alloc_buffer(p, stmt);
   case TVMS_NODE_DECL_BUFFER:
-    p->source = tvms_as_decl_buffer(stmt)->source;
+    tvms_print_bind_data(p, stmt);
+    p->source =
+        tvms_print_defined(p, tvms_as_buffer(tvms_as_decl_buffer(stmt)->buffer)->data)
+            ? NULL
+            : tvms_as_decl_buffer(stmt)->source;
     return open_declaration(p, stmt, tvms_as_decl_buffer(stmt)->buffer, DEFINES_NOTHING,
                             1);
   case TVMS_NODE_BUFFER_REALIZE:

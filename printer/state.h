@@ -47,6 +47,12 @@ typedef enum {
   NAMED_DEAD,    // a parameter that the dialect has no name for
 } print_naming;
 
+// A declared buffer, and the one declared before it over the same pointer.
+typedef struct {
+  const tvms_node *buffer;
+  uint32_t before;  // index + 1; 0: none
+} print_shown;
+
 enum { PRINT_PRIM_PARAM = 1u << 30 };
 
 typedef struct {
@@ -61,9 +67,9 @@ typedef struct {
 
 // What is known about a symbol.
 typedef struct {
-  bool taken;     // alive as a name
-  bool member;    // a function of the module
-  bool type_var;  // declared as TypeVar
+  bool taken;        // alive as a name
+  bool member;       // a function of the module
+  bool type_var;     // declared as TypeVar
   uint32_t numbers;  // names <symbol>_<i> with i from 1 to this are taken
 } print_symbol;
 
@@ -134,11 +140,14 @@ struct tvms_printer {
   TVMS_VEC(const tvms_node *) signed_vars;  // with the flag `signature`
   TVMS_VEC(const tvms_node *) type_vars;    // to be declared as TypeVar
   TVMS_VEC(tvms_sym) hints;  // by node id: the name of this release; 0: the node's own
-  TVMS_VEC(tvms_sym) declared;              // as TypeVar by the module being written
-  TVMS_VEC(uint32_t) used_params;  // ids of handles that are used by themselves
-  tvms_strbuf *TVMS_NULLABLE whole;  // what the program is appended to …
-  size_t begin;                      // … from here on
-  uint32_t printed;                  // modules
+  TVMS_VEC(tvms_sym) declared;        // as TypeVar by the module being written
+  TVMS_VEC(const tvms_node *) roots;  // by id of a view's pointer: the one it shares
+  TVMS_VEC(print_shown) views;        // declared buffers, see alias.c
+  TVMS_VEC(uint32_t) newest_view;     // by id of a pointer: index in views + 1
+  TVMS_VEC(uint32_t) used_params;     // ids of handles that are used by themselves
+  tvms_strbuf *TVMS_NULLABLE whole;   // what the program is appended to …
+  size_t begin;                       // … from here on
+  uint32_t printed;                   // modules
 };
 
 // ---- names.c ----
@@ -174,6 +183,10 @@ static inline uint32_t tvms_print_top_index(const tvms_printer *p) {
 tvms_sym tvms_print_hint(tvms_printer *p, const tvms_node *object);
 
 // ---- hints.c ----
+
+// The pointer that stands for the pointer of a view where views share theirs, up to 0.25.
+// Any other pointer is its own root.
+const tvms_node *tvms_print_root(const tvms_printer *p, const tvms_node *data);
 
 // Fills p->hints for a function that another release names differently.
 void tvms_print_hint_names(tvms_printer *p, const tvms_node *function);
@@ -322,6 +335,8 @@ print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer
 // Writes A.view(…) and the like and returns true if a declaration is an alias.
 bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer,
                       const tvms_node *TVMS_NULLABLE source);
+// Notes a declared buffer: others may be views of it.
+void tvms_print_note_view(tvms_printer *p, const tvms_node *buffer);
 bool tvms_print_same(const tvms_node *a, const tvms_node *b);  // structurally
 // The declared buffer whose data pointer `data` is, or NULL.
 const tvms_node *TVMS_NULLABLE tvms_print_data_owner(tvms_printer *p,
@@ -344,6 +359,9 @@ print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts,
                                  uint32_t count, bool flat);
 // True if `next` declares a buffer over all of what `allocate` (ALLOCATE) allocates.
 bool tvms_print_declares_all(const tvms_node *allocate, const tvms_node *next);
+// A line that binds the data of a DECL_BUFFER, where its source is no pointer that up to
+// 0.25 could stand after `data=`.
+void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_for(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_block(tvms_printer *p, const tvms_node *block,
                       const tvms_node *TVMS_NULLABLE realize);

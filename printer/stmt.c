@@ -370,6 +370,27 @@ static bool owns_data(tvms_printer *p, const tvms_node *stmt) {
          && !tvms_print_defined(p, data);
 }
 
+void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt) {
+  const tvms_node *source = tvms_as_decl_buffer(stmt)->source;
+  const tvms_node *data = tvms_as_buffer(tvms_as_decl_buffer(stmt)->buffer)->data;
+  bool needed = source && p->dialect <= TVMS_DIALECT_25 && source->kind != TVMS_NODE_VAR
+                && !tvms_print_buffer_of_data(p, source) && data->sinfo;
+  if (!needed) return;
+  uint32_t frame = tvms_print_top_index(p);
+  tvms_strbuf line;
+  tvms_strbuf_init(&line, p->memory);
+  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  tvms_print_sym(p, tvms_print_define(p, data, frame));
+  PUT(p, ": ");
+  if (!tvms_print_is_classic(p)) tvms_print_t(p, "let[");
+  tvms_print_type_of_var(p, data);
+  tvms_print_put(p, tvms_print_is_classic(p) ? " = " : "] = ");
+  tvms_print_any(p, source);
+  tvms_print_redirect(p, before);
+  tvms_print_add_line(p, frame, &line);
+  tvms_strbuf_fini(&line);
+}
+
 static void print_declare(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *buffer = tvms_as_decl_buffer(stmt)->buffer;
   if (owns_data(p, stmt)) {
@@ -377,8 +398,11 @@ static void print_declare(tvms_printer *p, const tvms_node *stmt) {
     return;
   }
   uint32_t frame = tvms_print_top_index(p);
+  tvms_print_bind_data(p, stmt);
   size_t from = p->out->len;
-  p->source = tvms_as_decl_buffer(stmt)->source;
+  p->source = tvms_print_defined(p, tvms_as_buffer(buffer)->data)
+                  ? NULL
+                  : tvms_as_decl_buffer(stmt)->source;
   if (!tvms_print_alias(p, buffer, p->source)) {
     tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
   }
