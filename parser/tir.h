@@ -119,6 +119,8 @@ tvms_value tvms_type_var_dim(tvms_reader *reader, tvms_sym name, tvms_value type
                              tvms_span span);
 // The variable that a quoted dim defined under this name, or NULL.
 tvms_node *TVMS_NULLABLE tvms_signature_var(const tvms_reader *reader, tvms_sym name);
+// Whether the text may have been written by a printer: a statement per line.
+bool tvms_is_printed(tvms_reader *reader);
 // Gives a variable or buffer its name, as TVM's builder does.
 void tvms_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
 tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
@@ -237,8 +239,9 @@ tvms_value tvms_access_ptr(tvms_reader *reader, const tvms_value values[5],
                            const tvms_ref refs[5], tvms_ref ref);
 // A type given as an argument: text, a data type, or `T.handle("float32").ty`, whose
 // pointer type goes to `*sinfo`. False after a report.
-TVMS_NODISCARD bool tvms_to_result_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                 tvms_dtype *dtype, tvms_node *TVMS_NULLABLE *sinfo);
+TVMS_NODISCARD bool tvms_to_result_type(tvms_reader *reader, tvms_value value,
+                                        tvms_ref ref, tvms_dtype *dtype,
+                                        tvms_node *TVMS_NULLABLE *sinfo);
 // A call in the spelling of the first releases, by its operator: `args` are *all_args,
 // operator and dtype; unknown after a report.
 tvms_value tvms_call_legacy(tvms_reader *reader, tvms_tir_opcode op,

@@ -113,9 +113,13 @@ static tvms_value bind_node(tvms_reader *reader, tvms_sym name, tvms_value value
     return value;
   }
   switch (node->kind) {
-  case TVMS_NODE_BUFFER_REGION:
+  case TVMS_NODE_BUFFER_REGION: {
     if (reader->dialect < TVMS_DIALECT_25) break;
-    return value;
+    tvms_node *part = tvms_buffer_of_part(reader, name, node, ref);
+    if (!part) return value;
+    tvms_name_node(reader, part, name);
+    return tvms_value_node(part);
+  }
   case TVMS_NODE_BUFFER:
     return check_second_name(reader, node, name, ref)
                ? (tvms_name_node(reader, node, name), value)

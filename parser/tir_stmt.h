@@ -41,6 +41,12 @@ void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
                     tvms_ref ref);
 void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref);
 
+// ---- tir_part.c ----
+// The buffer that `name = A[4:8]` of 0.25 declares, or NULL where the name stands for a
+// region.
+tvms_node *TVMS_NULLABLE tvms_buffer_of_part(tvms_reader *reader, tvms_sym name,
+                                             tvms_node *region, tvms_ref ref);
+
 // ---- tir_loop.c ----
 // False after a report that `while` cannot have this condition.
 TVMS_NODISCARD bool tvms_check_while(tvms_reader *reader, const tvms_node *condition,
