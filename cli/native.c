@@ -108,6 +108,7 @@ static tvms_module *reachable(tvms_context *context, const tvms_module *module,
   *reached = *module;
   reached->members =
       tvms_arena_array(&context->arena, tvms_member, module->member_count);
+  reached->index = NULL;
   reached->members[0] = *entry;
   reached->member_count = 1;
   reach r = {module, reached};

@@ -20,7 +20,51 @@ void tvms_module_destroy(tvms_module *module) {
   }
   tvms_unit_fini(&module->unit);
   tvms_give(memory, module->members);
+  tvms_give(memory, module->index);
   tvms_give(memory, module);
+}
+
+/* The index: slots hold the number of a member plus one */
+
+enum { INDEXED_FROM = 16 };
+
+static uint32_t slot_of(const tvms_module *module, tvms_sym name) {
+  uint32_t at = (uint32_t)(name * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+  for (;; at++) {
+    uint32_t member = module->index[at & module->index_mask];
+    if (!member || module->members[member - 1].name == name)
+      return at & module->index_mask;
+  }
+}
+
+static void index_members(tvms_module *module) {
+  while (module->indexed < module->member_count) {
+    uint32_t slot = slot_of(module, module->members[module->indexed].name);
+    module->index[slot] = ++module->indexed;
+  }
+}
+
+void tvms_module_forget_index(tvms_module *module) {
+  tvms_give(&module->context->memory, module->index);
+  module->index = NULL;
+  module->indexed = module->index_mask = 0;
+}
+
+// Adds the newest member; doubles the table when it is half full.
+static void update_index(tvms_module *module) {
+  uint32_t count = module->member_count;
+  if (count < INDEXED_FROM) return;
+  bool stale = module->indexed + 1 != count;
+  if (stale || count * 2 > module->index_mask) {
+    uint32_t slots = 4 * INDEXED_FROM;
+    while (slots < count * 4) {
+      slots *= 2;
+    }
+    tvms_module_forget_index(module);
+    module->index = tvms_take(&module->context->memory, slots * sizeof *module->index);
+    module->index_mask = slots - 1;
+  }
+  index_members(module);
 }
 
 tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_span) {
@@ -35,10 +79,15 @@ tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_
   tvms_unit_init(unit, module->context, module->dialect);
   tvms_member *member = &module->members[module->member_count++];
   *member = (tvms_member){.name = name, .name_span = name_span, .unit = unit};
+  update_index(module);
   return member;
 }
 
 tvms_member *tvms_module_find(const tvms_module *module, tvms_sym name) {
+  if (module->index && module->indexed == module->member_count) {
+    uint32_t member = module->index[slot_of(module, name)];
+    return member ? &module->members[member - 1] : NULL;
+  }
   for (uint32_t i = module->member_count; i > 0; i--) {
     if (module->members[i - 1].name == name) return &module->members[i - 1];
   }

@@ -25,6 +25,11 @@ typedef struct {
   tvms_member *members;  // in order of the source
   uint32_t member_count;
   uint32_t member_cap;
+  // A hash table of the first `indexed` members by name; NULL while they are few. It is
+  // out of use while there are more or less members than that.
+  uint32_t *TVMS_NULLABLE index;
+  uint32_t index_mask;
+  uint32_t indexed;
   tvms_node *attrs;         // OBJECT_MAP or NULL
   tvms_node *global_infos;  // OBJECT_MAP of OBJECT_ARRAY, or NULL
   tvms_source *source;      // that the spans refer to; may be NULL
@@ -45,8 +50,11 @@ tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,
 void tvms_module_destroy(tvms_module *module);
 
 // Adds a member with a fresh unit and returns it; `function` is still NULL. Pointers to
-// members die when the next one is added.
+// members die when the next one is added. A name must not change after that.
 tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_span);
+
+// To be called after members were removed.
+void tvms_module_forget_index(tvms_module *module);
 
 // The last member with this name, or NULL.
 tvms_member *TVMS_NULLABLE tvms_module_find(const tvms_module *module, tvms_sym name);

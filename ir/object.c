@@ -143,6 +143,28 @@ tvms_node *tvms_map_with(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
                              map ? map->span : (tvms_span){0, 0});
 }
 
+tvms_node *tvms_map_join(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
+                         const tvms_node *added) {
+  const tvms_struct_OBJECT_MAP *maps[] = {map ? tvms_as_object_map(map) : NULL,
+                                          tvms_as_object_map(added)};
+  uint32_t most = tvms_map_count(map) + tvms_map_count(added), len = 0;
+  tvms_node **keys = tvms_arena_array(&unit->arena, tvms_node *, most);
+  tvms_node **values = tvms_arena_array(&unit->arena, tvms_node *, most);
+  for (uint32_t m = 0; m < 2; m++) {
+    for (uint32_t i = 0; maps[m] && i < maps[m]->keys.len; i++) {
+      tvms_node *key = maps[m]->keys.items[i];
+      const char *text = tvms_object_as_text(key);
+      if (!text) continue;
+      if (key->kind != TVMS_NODE_OBJECT_STR)
+        key = tvms_object_str_new(unit, text, strlen(text), key->span);
+      keys[len] = key;
+      values[len++] = maps[m]->values.items[i];
+    }
+  }
+  return tvms_object_map_new(unit, keys, values, len,
+                             map ? map->span : (tvms_span){0, 0});
+}
+
 bool tvms_object_as_int(const tvms_node *TVMS_NULLABLE node, int64_t *value) {
   if (!node) return false;
   switch ((int)node->kind) {

@@ -30,6 +30,10 @@ tvms_node *TVMS_NULLABLE tvms_map_get(const tvms_node *TVMS_NULLABLE map,
 tvms_node *tvms_map_with(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
                          const char *key, tvms_node *TVMS_NULLABLE value);
 
+// A new map of the pairs of both that have a text for a key; those of `added` win.
+tvms_node *tvms_map_join(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
+                         const tvms_node *added);
+
 // Number of pairs; 0 for NULL.
 uint32_t tvms_map_count(const tvms_node *TVMS_NULLABLE map);
 

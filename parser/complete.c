@@ -27,6 +27,7 @@ typedef struct {
   tvms_node_map lets;            // variable -> value
   accesses reads, writes;
   bool opaque;
+  bool no_regions;  // of a root block nobody wants to know them
 } detection;
 
 static void visit(detection *d, tvms_node *node);
@@ -117,6 +118,7 @@ static tvms_node *substitute_lets(detection *d, tvms_node *index) {
 
 static void note_element(detection *d, accesses *list, tvms_node *buffer,
                          tvms_list indices) {
+  if (d->no_regions) return;
   tvms_int_set *sets = tvms_arena_array(&d->unit->arena, tvms_int_set, indices.len);
   for (uint32_t i = 0; i < indices.len; i++) {
     tvms_node *index = substitute_lets(d, indices.items[i]);
@@ -126,6 +128,7 @@ static void note_element(detection *d, accesses *list, tvms_node *buffer,
 }
 
 static void note_whole(detection *d, accesses *list, tvms_node *buffer) {
+  if (d->no_regions) return;
   tvms_list shape = tvms_as_buffer(buffer)->shape;
   tvms_int_set *sets = tvms_arena_array(&d->unit->arena, tvms_int_set, shape.len);
   for (uint32_t i = 0; i < shape.len; i++) {
@@ -278,7 +281,7 @@ static void widen(detection *d, const narrowing *n) {
 
 static void visit_under(detection *d, tvms_node *condition, tvms_node *node) {
   narrowing n = {.len = 0};
-  narrow(d, condition, &n);
+  if (!d->no_regions) narrow(d, condition, &n);
   visit(d, node);
   widen(d, &n);
 }
@@ -332,6 +335,7 @@ static void note_regions(detection *d, accesses *list, tvms_list regions,
 
 // A block inside gives what it says it reads and writes, at its place.
 static void visit_realize(detection *d, const tvms_block_realize *realize) {
+  if (d->no_regions) return;
   const tvms_block *block = tvms_as_block(realize->block);
   tvms_node_map bindings;
   tvms_node_map_init(&bindings, d->memory);
@@ -470,7 +474,10 @@ static tvms_list regions_of(detection *d, const accesses *list,
 
 static bool detect(tvms_unit *unit, const tvms_node_map *buffers, tvms_block *block,
                    bool is_root) {
-  detection d = {.unit = unit, .memory = &unit->context->memory, .buffers = buffers};
+  detection d = {.unit = unit,
+                 .memory = &unit->context->memory,
+                 .buffers = buffers,
+                 .no_regions = is_root};
   tvms_node_map_init(&d.matched, d.memory);
   tvms_node_map_init(&d.lets, d.memory);
   tvms_domains_init(&d.domains, unit);

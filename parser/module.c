@@ -35,13 +35,7 @@ tvms_value tvms_call_module_attrs(tvms_reader *reader, const tvms_call_args *cal
     tvms_complain(reader, repeated_part, call->ref, "I.module_attrs");
     return TVMS_UNKNOWN;
   }
-  const tvms_object_map *fields = map ? tvms_as_object_map(map) : NULL;
-  for (uint32_t i = 0; fields && i < fields->keys.len; i++) {
-    const char *key = tvms_object_as_text(fields->keys.items[i]);
-    if (!key) continue;
-    module->attrs =
-        tvms_map_with(&module->unit, module->attrs, key, fields->values.items[i]);
-  }
+  if (map) module->attrs = tvms_map_join(&module->unit, module->attrs, map);
   return TVMS_NOTHING;
 }
 
@@ -131,12 +125,23 @@ tvms_value tvms_call_lookup_vdevice(tvms_reader *reader, const tvms_call_args *c
 
 // ---- Functions ------------------------------------------------------------------------------
 
-tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member) {
-  tvms_ref returns = 0;
-  for (uint32_t i = 0; i < reader->defs.len; i++) {
-    if (reader->defs.items[i].name != member->name) continue;
-    returns = tvms_surf_define(reader->surface, reader->defs.items[i].ref).returns;
+const tvms_def *tvms_def_of(const tvms_reader *reader, const tvms_member *member) {
+  uint32_t wanted = (uint32_t)(member - reader->module->members);
+  uint32_t low = 0, high = reader->defs.len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (reader->defs.items[middle].member < wanted)
+      low = middle + 1;
+    else
+      high = middle;
   }
+  const tvms_def *def = &reader->defs.items[low];
+  return low < reader->defs.len && def->member == wanted ? def : NULL;
+}
+
+tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member) {
+  const tvms_def *def = tvms_def_of(reader, member);
+  tvms_ref returns = def ? tvms_surf_define(reader->surface, def->ref).returns : 0;
   if (!returns) return (tvms_dtype){0};
   tvms_value value = tvms_eval(reader, returns);
   tvms_dtype dtype;

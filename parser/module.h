@@ -41,6 +41,10 @@ tvms_sym tvms_last_name(const tvms_reader *reader, tvms_ref expr);
 // The definition at `ref` of the file: a class or a function. Adds modules to the program.
 void tvms_read_definition(tvms_reader *reader, tvms_ref ref);
 
+// The definition of a member of the module being read; NULL: it has none.
+const tvms_def *TVMS_NULLABLE tvms_def_of(const tvms_reader *reader,
+                                          const tvms_member *member);
+
 // Dtype that a call of the PrimFunc has: its return type, void without one.
 tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member);
 

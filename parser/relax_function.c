@@ -146,11 +146,8 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
 
 static bool is_prim_func(const tvms_reader *reader, const tvms_member *member) {
   if (member->function) return member->function->kind == TVMS_NODE_PRIM_FUNC;
-  for (uint32_t i = 0; i < reader->defs.len; i++) {
-    const tvms_def *def = &reader->defs.items[i];
-    if (def->name == member->name) return def->kind == TVMS_DECORATED_TIR;
-  }
-  return false;
+  const tvms_def *def = tvms_def_of(reader, member);
+  return def && def->kind == TVMS_DECORATED_TIR;
 }
 
 tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,

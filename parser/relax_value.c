@@ -431,11 +431,9 @@ tvms_value tvms_call_relax_func_attr(tvms_reader *reader, const tvms_call_args *
     if (tvms_map_get(reader->relax->attrs, key)) {
       tvms_complain(reader, repeated_func_attr, call->ref, key);
       reader->failed = true;
-      continue;
     }
-    reader->relax->attrs =
-        tvms_map_with(reader->unit, reader->relax->attrs, key, added->values.items[i]);
   }
+  reader->relax->attrs = tvms_map_join(reader->unit, reader->relax->attrs, map);
   return TVMS_NOTHING;
 }
 

@@ -124,7 +124,9 @@ tvms_value tvms_call_regions(tvms_reader *reader, const tvms_call_args *call) {
 static tvms_node *merge_maps(tvms_reader *reader, tvms_node *old, tvms_node *new,
                              tvms_ref ref) {
   const tvms_object_map *added = tvms_as_object_map(new);
-  for (uint32_t i = 0; i < added->keys.len; i++) {
+  uint32_t count = added->keys.len;
+  tvms_node **values = tvms_arena_array(&reader->unit->arena, tvms_node *, count);
+  for (uint32_t i = 0; i < count; i++) {
     const char *key = tvms_object_as_text(added->keys.items[i]);
     tvms_node *value = added->values.items[i];
     tvms_node *before = key ? tvms_map_get(old, key) : NULL;
@@ -136,9 +138,11 @@ static tvms_node *merge_maps(tvms_reader *reader, tvms_node *old, tvms_node *new
       tvms_complain(reader, annotation_differs, ref, key);
       return NULL;
     }
-    if (key) old = tvms_map_with(reader->unit, old, key, value);
+    values[i] = value;
   }
-  return old;
+  tvms_node *merged =
+      tvms_object_map_new(reader->unit, added->keys.items, values, count, new->span);
+  return tvms_map_join(reader->unit, old, merged);
 }
 
 tvms_value tvms_call_block_attr(tvms_reader *reader, const tvms_call_args *call) {

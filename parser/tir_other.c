@@ -38,8 +38,8 @@ static bool merge_attrs(tvms_reader *reader, const tvms_node *map, tvms_ref ref)
       tvms_complain(reader, repeated_attribute, ref, key);
       return false;
     }
-    tir->attrs = tvms_map_with(reader->unit, tir->attrs, key, fields->values.items[i]);
   }
+  tir->attrs = tvms_map_join(reader->unit, tir->attrs, map);
   return true;
 }
 

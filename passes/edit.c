@@ -49,6 +49,7 @@ void tvms_remove_functions(tvms_pass_run *run, const bool *dead) {
     }
   }
   module->member_count = kept;
+  tvms_module_forget_index(module);
 }
 
 tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name) {

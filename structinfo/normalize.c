@@ -5,6 +5,7 @@
 #include "support/strbuf.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static tvms_memory *memory_of(tvms_builder *builder) {
   return &builder->unit->context->memory;
@@ -12,6 +13,7 @@ static tvms_memory *memory_of(tvms_builder *builder) {
 
 void tvms_builder_init(tvms_builder *builder, tvms_prover *prover) {
   *builder = (tvms_builder){.unit = prover->unit, .prover = prover};
+  tvms_node_map_init(&builder->in_scope, memory_of(builder));
 }
 
 static void free_block(tvms_builder *builder, tvms_open_block *block) {
@@ -27,14 +29,19 @@ void tvms_builder_fini(tvms_builder *builder) {
   tvms_vec_free(memory_of(builder), &builder->seqs);
   tvms_vec_free(memory_of(builder), &builder->blocks);
   tvms_vec_free(memory_of(builder), &builder->symbols);
+  tvms_node_map_fini(&builder->in_scope);
 }
 
 // ---- Scope of symbolic variables ----
 
 static void define_dims(tvms_builder *builder, tvms_list dims) {
   for (uint32_t i = 0; i < dims.len; i++) {
-    if (dims.items[i]->kind != TVMS_NODE_VAR) continue;
-    tvms_push(memory_of(builder), &builder->symbols, dims.items[i]);
+    tvms_node *var = dims.items[i];
+    if (var->kind != TVMS_NODE_VAR || tvms_node_map_get(&builder->in_scope, var)) {
+      continue;
+    }
+    tvms_node_map_put(&builder->in_scope, var, var);
+    tvms_push(memory_of(builder), &builder->symbols, var);
   }
 }
 
@@ -60,10 +67,15 @@ void tvms_builder_define(tvms_builder *builder, const tvms_node *sinfo) {
 
 static tvms_node *TVMS_NULLABLE symbol_in_scope(void *data, tvms_node *var) {
   tvms_builder *builder = data;
-  for (uint32_t i = builder->symbols.len; i > 0; i--) {
-    if (builder->symbols.items[i - 1] == var) return var;
+  return tvms_node_map_get(&builder->in_scope, var);
+}
+
+// The symbols from number `first` on go out of scope.
+static void forget_symbols(tvms_builder *builder, uint32_t first) {
+  for (uint32_t i = first; i < builder->symbols.len; i++) {
+    tvms_node_map_put(&builder->in_scope, builder->symbols.items[i], NULL);
   }
-  return NULL;
+  builder->symbols.len = first;
 }
 
 tvms_node *tvms_builder_erase(tvms_builder *builder, tvms_node *sinfo) {
@@ -102,32 +114,38 @@ void tvms_builder_begin_seq(tvms_builder *builder) {
   open_block(builder, false);
 }
 
-// Two blocks of one kind that follow each other become one.
-static tvms_node *merge(tvms_builder *builder, const tvms_node *a, const tvms_node *b) {
-  tvms_list x = tvms_as_binding_block(a)->bindings;
-  tvms_list y = tvms_as_binding_block(b)->bindings;
-  tvms_binding_block *node = tvms_make(builder->unit, BINDING_BLOCK, TVMS_NO_SPAN);
-  node->head.flags = a->flags;
-  tvms_node **items =
-      tvms_arena_array(&builder->unit->arena, tvms_node *, x.len + y.len);
-  for (uint32_t i = 0; i < x.len + y.len; i++) {
-    items[i] = i < x.len ? x.items[i] : y.items[i - x.len];
+// The first of `count` blocks with all their bindings.
+static tvms_node *merge(tvms_builder *builder, tvms_node *const *blocks,
+                        uint32_t count) {
+  if (count == 1) return blocks[0];
+  uint32_t len = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    len += tvms_as_binding_block(blocks[i])->bindings.len;
   }
-  node->bindings = (tvms_list){items, x.len + y.len};
+  tvms_binding_block *node = tvms_make(builder->unit, BINDING_BLOCK, TVMS_NO_SPAN);
+  node->head.flags = blocks[0]->flags;
+  tvms_node **items = tvms_arena_array(&builder->unit->arena, tvms_node *, len);
+  node->bindings = (tvms_list){items, len};
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_list part = tvms_as_binding_block(blocks[i])->bindings;
+    if (part.len) memcpy(items, part.items, part.len * sizeof *items);
+    items += part.len;
+  }
   return &node->head;
 }
 
+// Blocks of one kind that follow each other become one; empty ones go.
 static tvms_list take_blocks(tvms_builder *builder, uint32_t first) {
-  uint32_t kept = first;
+  tvms_node **items = builder->blocks.items;
+  uint32_t full = first, kept = first;
   for (uint32_t i = first; i < builder->blocks.len; i++) {
-    tvms_node *block = builder->blocks.items[i];
-    if (tvms_as_binding_block(block)->bindings.len == 0) continue;
-    tvms_node **last = kept > first ? &builder->blocks.items[kept - 1] : NULL;
-    if (last && (*last)->flags == block->flags) {
-      *last = merge(builder, *last, block);
-    } else {
-      builder->blocks.items[kept++] = block;
+    if (tvms_as_binding_block(items[i])->bindings.len) items[full++] = items[i];
+  }
+  for (uint32_t i = first, next; i < full; i = next) {
+    for (next = i + 1; next < full && items[next]->flags == items[i]->flags;) {
+      next++;
     }
+    items[kept++] = merge(builder, items + i, next - i);
   }
   tvms_node **begin = kept > first ? builder->blocks.items + first : NULL;
   tvms_list list = tvms_list_copy(builder->unit, begin, kept - first);
@@ -147,7 +165,7 @@ tvms_node *tvms_builder_end_seq(tvms_builder *builder, tvms_node *body,
   node->body = leaf;
   tvms_node *type = tvms_sinfo_of(builder->unit, leaf);
   node->head.sinfo = tvms_builder_erase(builder, type);
-  builder->symbols.len = seq.first_symbol;
+  forget_symbols(builder, seq.first_symbol);
   return &node->head;
 }
 

@@ -35,7 +35,8 @@ typedef struct tvms_builder {
   TVMS_VEC(tvms_open_block) open;  // one per open sequence; empty: none
   TVMS_VEC(tvms_open_seq) seqs;
   tvms_nodes_vec blocks;   // finished BINDING_BLOCKs of all open sequences
-  tvms_nodes_vec symbols;  // symbolic variables that types in scope define
+  tvms_nodes_vec symbols;  // symbolic variables that types in scope define …
+  tvms_node_map in_scope;  // … and the same as a set
 } tvms_builder;
 
 void tvms_builder_init(tvms_builder *builder, tvms_prover *prover);

@@ -146,32 +146,37 @@ void tvms_diags_sort(tvms_diags *diags) {
 
 enum { LONGEST_NAME = 64 };
 
-// Levenshtein distance by one row; names past LONGEST_NAME are never near.
-static uint32_t distance(const char *a, const char *b) {
-  size_t a_len = strlen(a), b_len = strlen(b);
-  if (a_len > LONGEST_NAME || b_len > LONGEST_NAME) return UINT32_MAX;
+// Levenshtein distance by one row, or `limit` if it is at least that; names past
+// LONGEST_NAME are never near.
+static uint32_t distance(const char *a, size_t a_len, const char *b, uint32_t limit) {
+  size_t b_len = strlen(b);
+  size_t apart = a_len < b_len ? b_len - a_len : a_len - b_len;
+  if (apart >= limit || a_len > LONGEST_NAME || b_len > LONGEST_NAME) return limit;
   uint32_t row[LONGEST_NAME + 1];
   for (uint32_t j = 0; j <= b_len; j++) {
     row[j] = j;
   }
   for (uint32_t i = 1; i <= a_len; i++) {
-    uint32_t diagonal = row[0];
+    uint32_t diagonal = row[0], least = i;
     row[0] = i;
     for (uint32_t j = 1; j <= b_len; j++) {
       uint32_t replaced = diagonal + (a[i - 1] != b[j - 1]);
       uint32_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
       diagonal = row[j];
       row[j] = replaced < shorter ? replaced : shorter;
+      if (row[j] < least) least = row[j];
     }
+    if (least >= limit) return limit;
   }
-  return row[b_len];
+  return row[b_len] < limit ? row[b_len] : limit;
 }
 
 const char *tvms_nearest(const char *name, const char *const *candidates, uint32_t count) {
   const char *best = NULL;
-  uint32_t best_distance = (uint32_t)strlen(name) / 3 + 1;
+  size_t len = strlen(name);
+  uint32_t best_distance = (uint32_t)len / 3 + 1;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t away = distance(name, candidates[i]);
+    uint32_t away = distance(name, len, candidates[i], best_distance);
     if (away < best_distance) {
       best = candidates[i];
       best_distance = away;
