@@ -45,7 +45,7 @@ static tvms_value builtin_tuple(tvms_reader *reader, const tvms_value *args,
 static tvms_value builtin_set(tvms_reader *reader, const tvms_value *args,
                               tvms_ref call) {
   tvms_value items = make_list(reader, args[0], TVMS_VALUE_SET, call);
-  return tvms_value_is_known(items) ? tvms_make_set(items) : items;
+  return tvms_value_is_known(items) ? tvms_make_set(reader, items) : items;
 }
 
 static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
@@ -54,21 +54,20 @@ static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
   tvms_items items = {0};
   if (args[0].kind == TVMS_VALUE_DICT) {
     for (uint32_t i = 0; i < args[0].len; i += 2) {
-      tvms_dict_put(reader, &pairs, args[0].as.items[i], args[0].as.items[i + 1]);
+      tvms_push_pair(reader, &pairs, args[0].as.items[i], args[0].as.items[i + 1]);
     }
   } else if (args[0].kind != TVMS_VALUE_NONE) {
     if (!tvms_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
     for (uint32_t i = 0; i < items.len; i++) {
       if (!tvms_value_is_sequence(items.items[i]) || items.items[i].len != 2) continue;
-      tvms_dict_put(reader, &pairs, items.items[i].as.items[0],
+      tvms_push_pair(reader, &pairs, items.items[i].as.items[0],
                     items.items[i].as.items[1]);
     }
   }
   for (uint32_t i = 0; i < args[1].len; i += 2) {
-    tvms_dict_put(reader, &pairs, args[1].as.items[i], args[1].as.items[i + 1]);
+    tvms_push_pair(reader, &pairs, args[1].as.items[i], args[1].as.items[i + 1]);
   }
-  tvms_value *copy = tvms_keep_items(reader, pairs.items, pairs.len);
-  tvms_value result = tvms_value_items(TVMS_VALUE_DICT, copy, pairs.len);
+  tvms_value result = tvms_make_dict(reader, &pairs);
   tvms_vec_free(&reader->context->memory, &pairs);
   return result;
 }

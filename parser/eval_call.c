@@ -65,7 +65,7 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
   }
   if (signature->keywords >= 0) {
     const tvms_name *text = tvms_name_of(&reader->context->names, name);
-    tvms_dict_put(reader, &bind->pairs, tvms_value_text(text->text, text->len), value);
+    tvms_push_pair(reader, &bind->pairs, tvms_value_text(text->text, text->len), value);
     return;
   }
   if (bind->drops_dtype && name == TVMS_SYM_dtype) return;
@@ -142,9 +142,7 @@ static void put_rest(binder *bind) {
     tvms_vec_free(&reader->context->memory, &bind->rest);
   }
   if (signature->keywords >= 0) {
-    tvms_value *items = tvms_keep_items(reader, bind->pairs.items, bind->pairs.len);
-    bind->args[signature->keywords] =
-        tvms_value_items(TVMS_VALUE_DICT, items, bind->pairs.len);
+    bind->args[signature->keywords] = tvms_make_dict(reader, &bind->pairs);
     tvms_vec_free(&reader->context->memory, &bind->pairs);
   }
 }

@@ -144,7 +144,7 @@ static void gather_item(gatherer *g) {
   if (g->kind == TVMS_SURF_DICT_COMP) {
     const tvms_surf pair = *tvms_at(reader, g->item);
     tvms_value key = tvms_eval(reader, pair.a);
-    tvms_dict_put(reader, &g->items, key, tvms_eval(reader, pair.b));
+    tvms_push_pair(reader, &g->items, key, tvms_eval(reader, pair.b));
     return;
   }
   tvms_value value = tvms_eval(reader, g->item);
@@ -201,7 +201,8 @@ tvms_value tvms_eval_comprehension(tvms_reader *reader, tvms_ref ref) {
                                                              : TVMS_VALUE_LIST;
     result = tvms_value_items(kind, tvms_keep_items(reader, g.items.items, g.items.len),
                               g.items.len);
-    if (kind == TVMS_VALUE_SET) result = tvms_make_set(result);
+    if (kind == TVMS_VALUE_SET) result = tvms_make_set(reader, result);
+    if (kind == TVMS_VALUE_DICT) result = tvms_make_dict(reader, &g.items);
   }
   tvms_vec_free(&reader->context->memory, &g.items);
   return result;

@@ -104,20 +104,7 @@ static tvms_value eval_items(tvms_reader *reader, tvms_ref list, tvms_value_kind
 
 static tvms_value eval_set(tvms_reader *reader, tvms_ref list) {
   tvms_value items = eval_items(reader, list, TVMS_VALUE_SET);
-  return tvms_value_is_known(items) ? tvms_make_set(items) : items;
-}
-
-// Adds a pair; the last of equal keys wins and keeps the place of the first.
-void tvms_dict_put(tvms_reader *reader, tvms_value_vec *pairs, tvms_value key,
-                   tvms_value value) {
-  for (uint32_t i = 0; i < pairs->len; i += 2) {
-    if (tvms_values_equal(pairs->items[i], key)) {
-      pairs->items[i + 1] = value;
-      return;
-    }
-  }
-  tvms_push(&reader->context->memory, pairs, key);
-  tvms_push(&reader->context->memory, pairs, value);
+  return tvms_value_is_known(items) ? tvms_make_set(reader, items) : items;
 }
 
 static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) {
@@ -127,7 +114,7 @@ static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) 
     tvms_value key = tvms_eval(reader, node->a);
     tvms_value value = tvms_eval(reader, b);
     if (!tvms_value_is_known(key)) return false;
-    tvms_dict_put(reader, pairs, key, value);
+    tvms_push_pair(reader, pairs, key, value);
     return true;
   }
   tvms_ref inner = node->a;
@@ -138,7 +125,7 @@ static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) 
     return false;
   }
   for (uint32_t i = 0; i < more.len; i += 2) {
-    tvms_dict_put(reader, pairs, more.as.items[i], more.as.items[i + 1]);
+    tvms_push_pair(reader, pairs, more.as.items[i], more.as.items[i + 1]);
   }
   return true;
 }
@@ -149,11 +136,7 @@ static tvms_value eval_dict(tvms_reader *reader, tvms_ref list) {
   tvms_each_surf(reader->surface, ref, list) {
     known = put_entry(reader, ref, &pairs) && known;
   }
-  tvms_value value = TVMS_UNKNOWN;
-  if (known) {
-    value = tvms_value_items(
-        TVMS_VALUE_DICT, tvms_keep_items(reader, pairs.items, pairs.len), pairs.len);
-  }
+  tvms_value value = known ? tvms_make_dict(reader, &pairs) : TVMS_UNKNOWN;
   tvms_vec_free(&reader->context->memory, &pairs);
   return value;
 }

@@ -14,8 +14,6 @@ tvms_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref);
 tvms_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given);
 // Evaluates an item of a list, spreading `*item`. False: something is unknown.
 bool tvms_push_starred(tvms_reader *reader, tvms_ref item, tvms_value_vec *items);
-void tvms_dict_put(tvms_reader *reader, tvms_value_vec *pairs, tvms_value key,
-                   tvms_value value);
 // True if the value is exactly this text.
 bool tvms_value_says(tvms_value value, const char *text);
 
@@ -37,7 +35,18 @@ tvms_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                              tvms_ref ref);
 tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                               tvms_value b, tvms_ref ref);
-tvms_value tvms_make_set(tvms_value items);
+
+// ---- eval_set.c ----
+// The set of `items`, which are used up.
+tvms_value tvms_make_set(tvms_reader *reader, tvms_value items);
+// The dict of keys and values in turn; of equal keys the first place and the last value count.
+tvms_value tvms_make_dict(tvms_reader *reader, const tvms_value_vec *pairs);
+void tvms_push_pair(tvms_reader *reader, tvms_value_vec *pairs, tvms_value key,
+                    tvms_value value);
+// Union, intersection and differences of sets, union of dicts. False: not defined.
+bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_value b,
+                       tvms_value *result);
+
 const char *tvms_operator_spelling(tvms_surf_op op);
 
 // ---- eval_subscript.c, eval_attribute.c ----

@@ -340,20 +340,6 @@ static tvms_value contains(tvms_reader *reader, tvms_surf_op op, tvms_value item
   return tvms_value_bool(found == (op == TVMS_OP_IN));
 }
 
-// ---- Sets ---------------------------------------------------------------------------------
-
-tvms_value tvms_make_set(tvms_value items) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < items.len; i++) {
-    bool seen = false;
-    for (uint32_t j = 0; j < kept; j++) {
-      seen = seen || tvms_values_equal(items.as.items[j], items.as.items[i]);
-    }
-    if (!seen) items.as.items[kept++] = items.as.items[i];
-  }
-  return tvms_value_items(TVMS_VALUE_SET, items.as.items, kept);
-}
-
 // ---- Entry points -------------------------------------------------------------------------
 
 tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
@@ -395,6 +381,8 @@ tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a
   if (op == TVMS_OP_MUL && repeats(b) && is_integral(a)) {
     return repeat(reader, b, a.as.i, ref);
   }
+  tvms_value result;
+  if (tvms_set_operator(reader, op, a, b, &result)) return result;
   return no_such_operator(reader, op, a, b, ref);
 }
 

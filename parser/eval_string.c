@@ -37,6 +37,18 @@ static bool put_items(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
   return true;
 }
 
+static bool put_dict(tvms_reader *reader, tvms_strbuf *out, tvms_value dict) {
+  tvms_strbuf_putc(out, '{');
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    if (i) tvms_strbuf_puts(out, ", ");
+    if (!put_value(reader, out, dict.as.items[i], true)) return false;
+    tvms_strbuf_puts(out, ": ");
+    if (!put_value(reader, out, dict.as.items[i + 1], true)) return false;
+  }
+  tvms_strbuf_putc(out, '}');
+  return true;
+}
+
 static bool put_dtype(tvms_strbuf *out, tvms_dtype dtype) {
   char buffer[TVMS_DTYPE_TEXT];
   tvms_strbuf_puts(out, tvms_dtype_text(dtype, buffer));
@@ -81,6 +93,7 @@ static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
   case TVMS_VALUE_DTYPE: return put_dtype(out, value.as.dtype);
   case TVMS_VALUE_TUPLE: return put_items(reader, out, value, "(", ")");
   case TVMS_VALUE_LIST: return put_items(reader, out, value, "[", "]");
+  case TVMS_VALUE_DICT: return put_dict(reader, out, value);
   case TVMS_VALUE_NODE: return put_node(reader, out, value.as.node);
   case TVMS_VALUE_META: return put_value(reader, out, value.as.items[0], quoted);
   default: return false;

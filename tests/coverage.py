@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Which lines of the front end do the programs of corpus/ reach?
 
-    coverage.py [--show FOLDER/FILE]... [--goldens] [--at-least PERCENT]
+    coverage.py [--show FOLDER/FILE]... [--functions] [--goldens] [--at-least PERCENT]
 
-Builds with gcov into build-coverage/, runs check, print in every release, fmt and infer on every program, and prints the share
-of lines per folder. --show lists the lines of a file that nothing reached. --goldens runs tests/golden too. Not part of the
+Builds with gcov into build-coverage/, runs check, print and migrate to every release, fmt and infer on every program, and prints the share
+of lines per folder. --show lists the lines of a file that nothing reached, --functions those of all files by function,
+--goldens runs tests/golden too. Not part of the
 suite: it tells where a program is missing.
 """
 import argparse, collections, json, os, subprocess, sys
@@ -36,13 +37,14 @@ def run_programs(goldens):
             tvms(verb, path)
         for release in ("0.22", "0.25", "0.26", "0.27"):
             tvms("print", "--dialect", release, path)
+            tvms("migrate", "--dialect", release, path)
     if goldens:
         tvms("test", os.path.join(ROOT, "tests", "golden"))
 
 
 def measure():
-    """file -> line -> times, over all objects."""
-    lines = collections.defaultdict(collections.Counter)
+    """file -> line -> times, and (file, line) -> function, over all objects."""
+    lines, functions = collections.defaultdict(collections.Counter), {}
     for folder, _, names in os.walk(BUILD):
         for name in sorted(n for n in names if n.endswith(".gcda")):
             p = subprocess.run(["gcov", "--json-format", "--stdout", os.path.join(folder, name)], cwd=BUILD,
@@ -52,18 +54,32 @@ def measure():
                     path = os.path.relpath(os.path.normpath(os.path.join(BUILD, file["file"])), ROOT)
                     for line in file["lines"]:
                         lines[path][line["line_number"]] += line["count"]
-    return lines
+                        functions[path, line["line_number"]] = line.get("function_name", "")
+    return lines, functions
+
+
+def list_functions(lines, functions):
+    """The lines that nothing reached, most by function first."""
+    missed = collections.defaultdict(list)
+    for file, counts in lines.items():
+        if file.startswith(tuple(f + "/" for f in FOLDERS)):
+            for line, times in counts.items():
+                if not times:
+                    missed[file, functions[file, line]].append(line)
+    for (file, function), numbers in sorted(missed.items(), key=lambda item: -len(item[1])):
+        print(f"{len(numbers):>4} {file}: {function}: {' '.join(map(str, sorted(numbers)))}")
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--show", action="append", default=[])
+    arguments.add_argument("--functions", action="store_true")
     arguments.add_argument("--goldens", action="store_true")
     arguments.add_argument("--at-least", type=float, default=0)
     a = arguments.parse_args()
     build()
     run_programs(a.goldens)
-    lines = measure()
+    lines, functions = measure()
     good = True
     for folder in FOLDERS:
         files = {f: c for f, c in lines.items() if f.startswith(folder + "/") and not f.endswith(".h")}
@@ -75,6 +91,8 @@ def main():
         for file in sorted(files, key=lambda f: sum(n == 0 for n in files[f].values()), reverse=True)[:8]:
             missed = sum(n == 0 for n in files[file].values())
             print(f"    {file:<36} {missed:>5} lines not reached")
+    if a.functions:
+        list_functions(lines, functions)
     for file in a.show:
         with open(os.path.join(ROOT, file), encoding="utf-8") as f:
             for number, text in enumerate(f, 1):
