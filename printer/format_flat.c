@@ -349,5 +349,8 @@ static bool flat(tvms_writer *w, tvms_ref ref) {
 }
 
 bool tvms_write_flat(tvms_writer *w, tvms_ref ref, bool bare) {
-  return flat_within(w, ref, !bare && w->nodes[ref].parens != 0);
+  const tvms_surf *node = &w->nodes[ref];
+  // Python wants the parentheses of an assignment expression that is a whole.
+  bool parens = node->parens && (!bare || node->kind == TVMS_SURF_WALRUS);
+  return flat_within(w, ref, parens);
 }

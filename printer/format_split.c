@@ -560,9 +560,8 @@ static bool splits_itself(tvms_writer *w, tvms_ref ref) {
   case TVMS_SURF_SET_COMP:
   case TVMS_SURF_DICT_COMP:
   case TVMS_SURF_GENERATOR:
-  case TVMS_SURF_LAMBDA:
-  case TVMS_SURF_STAR:
-  case TVMS_SURF_WALRUS: return true;
+  case TVMS_SURF_STAR: return true;
+  case TVMS_SURF_LAMBDA: return splits_itself(w, node->b);
   case TVMS_SURF_CALL:
   case TVMS_SURF_SUBSCRIPT:
   case TVMS_SURF_ATTRIBUTE: break;
@@ -699,6 +698,8 @@ void tvms_write_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
     force(w, ref, true);
   } else if (splits_itself(w, ref)) {
     split(w, ref, true, tail);
+  } else if (node->kind == TVMS_SURF_WALRUS || node->kind == TVMS_SURF_LAMBDA) {
+    in_parens(w, ref);
   } else if (is_operator(node)) {
     if (!try_last_operand(w, ref, tail) && !try_first_operand(w, ref, tail)) {
       in_parens(w, ref);
