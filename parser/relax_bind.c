@@ -375,7 +375,9 @@ static void bind_hint_on_device(op_call *call) {
     call->attrs[i] = tvms_object_int_new(reader->unit, device.as.items[i].as.i,
                                          tvms_span_of(reader, call->refs[1]));
   }
-  if (call->signature->signature->count > 2) take_attr(call, 2);
+  bool scoped =
+      call->signature->signature->count > 2 && call->signature->places[2] >= 0;
+  if (scoped) take_attr(call, 2);
 }
 
 static tvms_dtype element_of(const tvms_node *node) {
