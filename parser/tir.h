@@ -242,6 +242,8 @@ tvms_value tvms_access_ptr(tvms_reader *reader, const tvms_value values[5],
 TVMS_NODISCARD bool tvms_to_result_type(tvms_reader *reader, tvms_value value,
                                         tvms_ref ref, tvms_dtype *dtype,
                                         tvms_node *TVMS_NULLABLE *sinfo);
+// A call whose keywords are attributes; unknown after a report.
+tvms_value tvms_call_attributed(tvms_reader *reader, const tvms_call_args *call);
 // A call in the spelling of the first releases, by its operator: `args` are *all_args,
 // operator and dtype; unknown after a report.
 tvms_value tvms_call_legacy(tvms_reader *reader, tvms_tir_opcode op,

@@ -229,6 +229,7 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
   case TVMS_RULE_FIRST:
   case TVMS_RULE_LLVM: return to_type(reader, call->args[0], call->refs[0], type);
   case TVMS_RULE_VOID:
+  case TVMS_RULE_ATTRIBUTED:
   case TVMS_RULE_PACKED:
   case TVMS_RULE_NONE: return true;
   }
@@ -288,6 +289,7 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   call_type type;
   tvms_list args;
   if (rule == TVMS_RULE_PACKED) return call_packed(reader, call);
+  if (rule == TVMS_RULE_ATTRIBUTED) return tvms_call_attributed(reader, call);
   uint32_t from = rule == TVMS_RULE_FIRST || rule == TVMS_RULE_LLVM;
   if (!flat_arguments(reader, call, from, &args)) return failed(reader);
   if (rule == TVMS_RULE_LLVM && args.items[0]->kind == TVMS_NODE_STRING_IMM) {

@@ -1,4 +1,5 @@
 // Calls of TIR: operators under T, functions of the module, pointer types as values.
+#include "ir/object.h"
 #include "ir/tir_op.h"
 #include "printer/state.h"
 
@@ -140,6 +141,38 @@ static void print_with_attrs(tvms_printer *p, const tvms_node *node,
   PUT(p, ")");
 }
 
+// Calls whose attributes are keywords of their own, all of them written (0.27).
+static bool has_keyword_attrs(tvms_tir_opcode opcode) {
+  return opcode == TVMS_TIR_call_ffi_kernel
+         || opcode == TVMS_TIR_tensormap_encode_tiled;
+}
+
+static void print_keyword_attrs(tvms_printer *p, const tvms_node *node,
+                                tvms_tir_opcode opcode) {
+  static const char *const keys[] = {
+      "launch_params", "descriptor_dtype", "rank",     "interleave",
+      "swizzle",       "l2_promotion",     "oob_fill", "force_cu_dtype",
+  };
+  const tvms_call *call = tvms_as_call(node);
+  print_callee(p, call->callee, opcode);
+  PUT(p, "(");
+  tvms_print_list(p, call->args);
+  bool first = call->args.len == 0;
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    const tvms_node *value = tvms_map_get(call->attrs.items[0], keys[i]);
+    if (!value) continue;
+    tvms_print_comma(p, &first);
+    tvms_print_put(p, keys[i]);
+    PUT(p, "=");
+    tvms_print_object(p, value);
+  }
+  if (opcode == TVMS_TIR_call_ffi_kernel) {
+    PUT(p, ", ret_ty=");
+    print_result_type(p, node);
+  }
+  PUT(p, ")");
+}
+
 // How many arguments of a call the release reads; the others must say what it implies.
 static uint32_t count_read(tvms_printer *p, const tvms_node *node,
                            tvms_tir_opcode opcode) {
@@ -250,7 +283,10 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
     return;
   }
   if (call->attrs.len && call->attrs.items[0]) {
-    print_with_attrs(p, node, opcode);
+    if (has_keyword_attrs(opcode))
+      print_keyword_attrs(p, node, opcode);
+    else
+      print_with_attrs(p, node, opcode);
     return;
   }
   if (call->callee->kind != TVMS_NODE_OPERATOR) {
