@@ -186,6 +186,7 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     return unknown_target(reader, "{}", 2, ref);
   }
   tvms_node *map = name ? map_of(reader, name, strlen(name)) : NULL;
+  if (name && !map) return unknown_target(reader, name, strlen(name), ref);
   if (!map) return given;
   tvms_node *own = tvms_map_get(map, "keys");
   const tvms_object_map *fields = tvms_as_object_map(given);
