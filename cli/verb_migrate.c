@@ -98,10 +98,15 @@ static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect t
   tvms_program *meant = read_as(context, to, &wanted);
   tvms_diags_init(&context->diags, kept.arena);
   tvms_program *again = read_as(context, to, &run->result);
-  print_as(context, again, to, &got);
-  bool same = wanted.len == got.len && memcmp(wanted.text, got.text, got.len) == 0;
-  same = same || same_program(context, meant, again);
   const char *refused = first_error(&context->diags);
+  tvms_strbuf_init(&got, &context->memory);
+  bool same = false;
+  if (!refused) {
+    print_as(context, again, to, &got);
+    same = wanted.len == got.len
+           && (!got.len || memcmp(wanted.text, got.text, got.len) == 0);
+    same = same || same_program(context, meant, again);
+  }
   context->diags = kept;
   if (!same) report_difference(context, to, &wanted, &got, refused);
   return same;

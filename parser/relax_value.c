@@ -569,25 +569,6 @@ tvms_value tvms_call_relax_linear(tvms_reader *reader, const tvms_call_args *cal
   return tvms_relax_make_simple(reader, TVMS_R_add, args, 2, call->ref);
 }
 
-tvms_value tvms_call_relax_masked_fill(tvms_reader *reader,
-                                       const tvms_call_args *call) {
-  if (is_outside(reader, call)) return TVMS_UNKNOWN;
-  tvms_node *x = tvms_to_relax(reader, call->args[0], call->refs[0]);
-  tvms_node *mask = tvms_to_relax(reader, call->args[1], call->refs[1]);
-  tvms_node *value = tvms_to_relax(reader, call->args[2], call->refs[2]);
-  if (!x || !mask || !value) return failed(reader);
-  tvms_node *fill[] = {x, value};
-  tvms_dtype dtype = tvms_sinfo_of(reader->unit, value)->dtype;
-  tvms_node *attr =
-      tvms_object_dtype_new(reader->unit, dtype, tvms_span_of(reader, call->ref));
-  tvms_list attrs = tvms_list_copy(reader->unit, &attr, 1), none = {NULL, 0};
-  tvms_value values = tvms_relax_make_call(reader, TVMS_R_full_like, fill, 2, attrs,
-                                           none, NULL, call->ref);
-  if (values.kind != TVMS_VALUE_NODE) return values;
-  tvms_node *args[] = {mask, values.as.node, x};
-  return tvms_relax_make_simple(reader, TVMS_R_where, args, 3, call->ref);
-}
-
 tvms_value tvms_call_relax_stop_lift_params(tvms_reader *reader,
                                             const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
