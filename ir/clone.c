@@ -27,6 +27,8 @@ static void clone_field(cloner *c, void *place, tvms_field_type type) {
 }
 
 static tvms_node *clone(cloner *c, const tvms_node *node) {
+  // Closed types belong to the context.
+  if (node->id == 0) return (tvms_node *)(uintptr_t)node;
   tvms_node *copy = tvms_node_map_get(c->known, node);
   if (copy) return copy;
   tvms_memory *memory = &c->unit->context->memory;

@@ -50,6 +50,8 @@ enum {
   TVMS_FLAG_S_TIR = 8,        // PRIM_FUNC
   TVMS_FLAG_PERSISTENT = 16,  // PRIM_FUNC
   TVMS_FLAG_UNCHECKED = 32,   // PRIM_FUNC, FUNCTION: check_well_formed=False
+  // A part of closed StructInfo: it belongs to the context, has no place and the id 0.
+  TVMS_FLAG_INTERNED = 128,  // SINFO kinds, SHAPE_EXPR, INT_IMM, FLOAT_IMM
 };
 
 typedef enum {

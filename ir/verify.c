@@ -63,7 +63,12 @@ static const char *TVMS_NULLABLE check_node(const tvms_unit *unit,
   if (node->kind == TVMS_NODE_INVALID || node->kind >= TVMS_NODE_COUNT) {
     return "the kind is unknown";
   }
-  if (node->id == 0 || node->id >= unit->next_id) return "the id is not of this unit";
+  bool shared =
+      node->flags & TVMS_FLAG_INTERNED && node->id == 0
+      && (tvms_class_of(node) == TVMS_CLASS_SINFO || node->kind == TVMS_NODE_SHAPE_EXPR
+          || node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_FLOAT_IMM);
+  if (!shared && (node->id == 0 || node->id >= unit->next_id))
+    return "the id is not of this unit";
   if (tvms_is_binary(node)) return check_binary(node);
   if (node->kind == TVMS_NODE_INT_IMM) {
     bool large = node->flags & TVMS_FLAG_LARGE;

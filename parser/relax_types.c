@@ -388,13 +388,10 @@ tvms_value tvms_call_relax_callable(tvms_reader *reader, const tvms_call_args *c
   }
   if (!known) return failed_type(reader);
   if (!given) {
-    tvms_node *type = tvms_opaque_type(unit, ret, pure);
     tvms_value derive = call->args[CALLABLE_DERIVE];
-    if (derive.kind == TVMS_VALUE_STR) {
-      tvms_as_sinfo_func(type)->derive =
-          tvms_bytes_copy(unit, derive.as.text, derive.len);
-    }
-    return tvms_value_node(type);
+    tvms_bytes name = {NULL, 0};
+    if (derive.kind == TVMS_VALUE_STR) name = (tvms_bytes){derive.as.text, derive.len};
+    return tvms_value_node(tvms_derived_type(unit, ret, pure, name));
   }
   tvms_list types;
   if (!to_types(reader, call->args[CALLABLE_PARAMS], call->refs[CALLABLE_PARAMS],

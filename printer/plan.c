@@ -134,7 +134,7 @@ static void visit_parts(tvms_printer *p, const tvms_node *node) {
 }
 
 static void visit(tvms_printer *p, const tvms_node *node) {
-  if (!node) return;
+  if (!node || node->id == 0) return;  // closed StructInfo mentions nothing
   bool is_var = node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_BUFFER;
   if (visit_first(p, node->id)) {
     uint32_t before = is_scope(node) ? enter(p, node) : p->scopes->now;

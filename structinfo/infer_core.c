@@ -241,8 +241,7 @@ tvms_node *tvms_infer_view(tvms_inference *in) {
   tvms_dtype dtype = x.dtype;
   if (element->kind == TVMS_NODE_VAR) {
     // A data type is no part of a type: only the value that is bound tells it.
-    tvms_node *bound =
-        in->builder ? tvms_builder_value_of(in->builder, element) : NULL;
+    tvms_node *bound = in->builder ? tvms_builder_value_of(in->builder, element) : NULL;
     if (bound) element = bound;
     if (!bound) dtype = (tvms_dtype){0};
   }

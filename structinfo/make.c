@@ -1,20 +1,34 @@
 // Building StructInfo.
 #include "ir/build.h"
+#include "structinfo/intern.h"
 #include "structinfo/sinfo.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+// A type without lists: the interned one, or a copy in the unit.
+static tvms_node *made(tvms_unit *unit, const tvms_node *type) {
+  tvms_node *known = tvms_type_interned(unit->context, type);
+  if (known) return known;
+  tvms_node *node = tvms_node_new(unit, (tvms_node_kind)type->kind, TVMS_NO_SPAN);
+  uint32_t id = node->id;
+  memcpy(node, type, tvms_schema_of((tvms_node_kind)type->kind)->size);
+  node->id = id;
+  node->span = TVMS_NO_SPAN;
+  return node;
+}
 
 tvms_node *tvms_object_type(tvms_unit *unit) {
-  return &tvms_make(unit, SINFO_OBJECT, TVMS_NO_SPAN)->head;
+  tvms_sinfo_object object = {.head = {.kind = TVMS_NODE_SINFO_OBJECT}};
+  return made(unit, &object.head);
 }
 
 tvms_node *tvms_prim_type(tvms_unit *unit, tvms_dtype dtype,
                           tvms_node *TVMS_NULLABLE value) {
-  tvms_struct_SINFO_PRIM *prim = tvms_make(unit, SINFO_PRIM, TVMS_NO_SPAN);
-  prim->head.dtype = dtype;
-  prim->value = value;
-  return &prim->head;
+  tvms_sinfo_prim prim = {.head = {.kind = TVMS_NODE_SINFO_PRIM, .dtype = dtype},
+                          .value = value};
+  return made(unit, &prim.head);
 }
 
 tvms_node *tvms_dim_const(tvms_unit *unit, int64_t value) {
@@ -35,11 +49,11 @@ static tvms_list copy_dims(tvms_unit *unit, tvms_node *const *values, uint32_t c
 }
 
 static tvms_node *shape_of_list(tvms_unit *unit, tvms_list values) {
-  tvms_struct_SINFO_SHAPE *shape = tvms_make(unit, SINFO_SHAPE, TVMS_NO_SPAN);
-  shape->head.flags = TVMS_FLAG_KNOWN;
-  shape->values = values;
-  shape->ndim = values.len;
-  return &shape->head;
+  tvms_sinfo_shape shape = {
+      .head = {.kind = TVMS_NODE_SINFO_SHAPE, .flags = TVMS_FLAG_KNOWN},
+      .values = values,
+      .ndim = values.len};
+  return made(unit, &shape.head);
 }
 
 tvms_node *tvms_shape_type(tvms_unit *unit, tvms_node *const *values, uint32_t count) {
@@ -47,9 +61,8 @@ tvms_node *tvms_shape_type(tvms_unit *unit, tvms_node *const *values, uint32_t c
 }
 
 tvms_node *tvms_shape_type_ndim(tvms_unit *unit, int64_t ndim) {
-  tvms_struct_SINFO_SHAPE *shape = tvms_make(unit, SINFO_SHAPE, TVMS_NO_SPAN);
-  shape->ndim = ndim;
-  return &shape->head;
+  tvms_sinfo_shape shape = {.head = {.kind = TVMS_NODE_SINFO_SHAPE}, .ndim = ndim};
+  return made(unit, &shape.head);
 }
 
 tvms_node *tvms_shape_value(tvms_unit *unit, tvms_node *const *values, uint32_t count,
@@ -62,47 +75,64 @@ tvms_node *tvms_shape_value(tvms_unit *unit, tvms_node *const *values, uint32_t 
 
 tvms_node *tvms_tensor_type(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
                             tvms_node *TVMS_NULLABLE vdevice) {
-  tvms_struct_SINFO_TENSOR *tensor = tvms_make(unit, SINFO_TENSOR, TVMS_NO_SPAN);
-  tensor->head.dtype = dtype;
-  tensor->shape = shape;
-  tensor->vdevice = vdevice;
-  tensor->ndim = TVMS_UNKNOWN_NDIM;
+  tvms_sinfo_tensor tensor = {.head = {.kind = TVMS_NODE_SINFO_TENSOR, .dtype = dtype},
+                              .shape = shape,
+                              .vdevice = vdevice,
+                              .ndim = TVMS_UNKNOWN_NDIM};
   const tvms_node *type = shape->sinfo;
   if (type && type->kind == TVMS_NODE_SINFO_SHAPE) {
-    tensor->ndim = tvms_as_sinfo_shape(type)->ndim;
+    tensor.ndim = tvms_as_sinfo_shape(type)->ndim;
   }
-  return &tensor->head;
+  return made(unit, &tensor.head);
 }
 
 tvms_node *tvms_tensor_type_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
                                  tvms_node *TVMS_NULLABLE vdevice) {
-  tvms_struct_SINFO_TENSOR *tensor = tvms_make(unit, SINFO_TENSOR, TVMS_NO_SPAN);
-  tensor->head.dtype = dtype;
-  tensor->vdevice = vdevice;
-  tensor->ndim = ndim;
-  return &tensor->head;
+  tvms_sinfo_tensor tensor = {.head = {.kind = TVMS_NODE_SINFO_TENSOR, .dtype = dtype},
+                              .vdevice = vdevice,
+                              .ndim = ndim};
+  return made(unit, &tensor.head);
 }
 
 tvms_node *tvms_tuple_type(tvms_unit *unit, tvms_node *const *fields, uint32_t count) {
-  tvms_struct_SINFO_TUPLE *tuple = tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN);
-  tuple->fields = tvms_list_copy(unit, fields, count);
-  return &tuple->head;
+  tvms_sinfo_tuple tuple = {.head = {.kind = TVMS_NODE_SINFO_TUPLE},
+                            .fields = {(tvms_node **)(uintptr_t)fields, count}};
+  tvms_node *node = made(unit, &tuple.head);
+  if (!tvms_type_is_interned(node)) {
+    tvms_as_sinfo_tuple(node)->fields = tvms_list_copy(unit, fields, count);
+  }
+  return node;
 }
 
 tvms_node *tvms_func_type(tvms_unit *unit, tvms_node *const *params, uint32_t count,
                           tvms_node *ret, bool pure) {
-  tvms_struct_SINFO_FUNC *func = tvms_make(unit, SINFO_FUNC, TVMS_NO_SPAN);
-  func->head.flags = (uint8_t)(TVMS_FLAG_KNOWN | (pure ? TVMS_FLAG_PURE : 0));
-  func->params = tvms_list_copy(unit, params, count);
-  func->ret = ret;
-  return &func->head;
+  tvms_sinfo_func func = {
+      .head = {.kind = TVMS_NODE_SINFO_FUNC,
+               .flags = (uint8_t)(TVMS_FLAG_KNOWN | (pure ? TVMS_FLAG_PURE : 0))},
+      .params = {(tvms_node **)(uintptr_t)params, count},
+      .ret = ret};
+  tvms_node *node = made(unit, &func.head);
+  if (!tvms_type_is_interned(node)) {
+    tvms_as_sinfo_func(node)->params = tvms_list_copy(unit, params, count);
+  }
+  return node;
 }
 
 tvms_node *tvms_opaque_type(tvms_unit *unit, tvms_node *ret, bool pure) {
-  tvms_struct_SINFO_FUNC *func = tvms_make(unit, SINFO_FUNC, TVMS_NO_SPAN);
-  func->head.flags = pure ? TVMS_FLAG_PURE : 0;
-  func->ret = ret;
-  return &func->head;
+  return tvms_derived_type(unit, ret, pure, (tvms_bytes){NULL, 0});
+}
+
+tvms_node *tvms_derived_type(tvms_unit *unit, tvms_node *ret, bool pure,
+                             tvms_bytes derive) {
+  tvms_sinfo_func func = {
+      .head = {.kind = TVMS_NODE_SINFO_FUNC, .flags = pure ? TVMS_FLAG_PURE : 0},
+      .ret = ret,
+      .derive = derive};
+  tvms_node *node = made(unit, &func.head);
+  if (!tvms_type_is_interned(node) && derive.len) {
+    tvms_as_sinfo_func(node)->derive = tvms_bytes_copy(unit, derive.text, derive.len);
+  }
+  return node;
 }
 
 bool tvms_tensor_dims(const tvms_node *tensor, tvms_list *values) {

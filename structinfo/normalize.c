@@ -2,6 +2,7 @@
 #include "structinfo/normalize.h"
 
 #include "ir/build.h"
+#include "structinfo/intern.h"
 #include "support/strbuf.h"
 
 #include <stdio.h>
@@ -46,6 +47,7 @@ static void define_dims(tvms_builder *builder, tvms_list dims) {
 }
 
 void tvms_builder_define(tvms_builder *builder, const tvms_node *sinfo) {
+  if (tvms_type_is_interned(sinfo)) return;
   tvms_list dims;
   if (sinfo->kind == TVMS_NODE_SINFO_TENSOR && tvms_sinfo_dims(sinfo, &dims)) {
     define_dims(builder, dims);

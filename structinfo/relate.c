@@ -1,6 +1,8 @@
 // Subsumption, joins and erasure of StructInfo.
 #include "structinfo/relate.h"
 
+#include "structinfo/intern.h"
+
 typedef struct {
   tvms_prover *prover;
   tvms_dim_map *TVMS_NULLABLE map;  // of a call; NULL: plain subsumption
@@ -66,7 +68,10 @@ static bool same_shape(tvms_prover *prover, const tvms_node *a, const tvms_node 
 }
 
 static tvms_fit fit_shape_values(checker *check, tvms_node *base, tvms_node *derived) {
-  if (!check->map && base == derived) return TVMS_FIT_PROVED;
+  // Closed types are equal if they are the same; others may be read differently by a map.
+  if (base == derived && (!check->map || tvms_type_is_interned(base))) {
+    return TVMS_FIT_PROVED;
+  }
   if (check->map && base->kind == TVMS_NODE_VAR) {
     tvms_node *known = tvms_dim_map_find(check->map, base);
     if (!known) {
@@ -358,6 +363,7 @@ static tvms_node *erase_prim(eraser *erase, tvms_node *sinfo) {
 }
 
 static tvms_node *erase_any(eraser *erase, tvms_node *sinfo) {
+  if (tvms_type_is_interned(sinfo)) return sinfo;
   switch ((int)sinfo->kind) {
   case TVMS_NODE_SINFO_PRIM: return erase_prim(erase, sinfo);
   case TVMS_NODE_SINFO_SHAPE: return erase_shape(erase, sinfo);

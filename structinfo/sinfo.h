@@ -33,6 +33,9 @@ tvms_node *tvms_func_type(tvms_unit *unit, tvms_node *const *params, uint32_t co
 
 // A function of which only the result is known.
 tvms_node *tvms_opaque_type(tvms_unit *unit, tvms_node *ret, bool pure);
+// The same with the name of the function that derives the result; copied.
+tvms_node *tvms_derived_type(tvms_unit *unit, tvms_node *ret, bool pure,
+                             tvms_bytes derive);
 
 // A shape as a value. Constants become int64, as everywhere in shapes.
 tvms_node *tvms_shape_value(tvms_unit *unit, tvms_node *const *values, uint32_t count,

@@ -13,6 +13,7 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "structinfo/call.h"
+#include "structinfo/intern.h"
 #include "structinfo/normalize.h"
 
 // Where a variable is, by node id.
@@ -117,6 +118,7 @@ static void define_dims(checker *check, const tvms_node *sinfo, tvms_span span) 
 }
 
 static void check_type(checker *check, const tvms_node *sinfo, tvms_span span) {
+  if (tvms_type_is_interned(sinfo)) return;
   tvms_list dims = {NULL, 0};
   switch ((int)sinfo->kind) {
   case TVMS_NODE_SINFO_TENSOR: {

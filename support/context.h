@@ -18,6 +18,7 @@ typedef struct tvms_context {
   // Text of an IR node for messages, in the arena; installed by cli/, because the printer
   // is above the rooms that report. NULL: nodes are described by their kind only.
   const char *(*describe)(struct tvms_context *context, const void *node);
+  struct tvms_types *TVMS_NULLABLE types;  // closed StructInfo; structinfo/intern.c
 } tvms_context;
 
 // `fixed` is the table that tools/gen_names.c made; it must outlive the context.

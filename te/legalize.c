@@ -3,6 +3,7 @@
 #include "te/legalize.h"
 
 #include "ir/walk.h"
+#include "structinfo/sinfo.h"
 #include "te/legalizers.h"
 
 #include <stdio.h>
@@ -251,21 +252,13 @@ static tvms_node *type_of(tvms_legal *legal, const tvms_node *tensor,
                           tvms_node_map *back) {
   tvms_unit *unit = legal->caller;
   tvms_list shape = tvms_te_shape(tensor);
-  tvms_shape_expr *expr = tvms_make(unit, SHAPE_EXPR, legal->call->head.span);
-  expr->values = tvms_list_copy(unit, shape.items, shape.len);
+  tvms_list dims = tvms_list_copy(unit, shape.items, shape.len);
   for (uint32_t i = 0; i < shape.len; i++) {
-    expr->values.items[i] = tvms_clone(unit, shape.items[i], back);
+    dims.items[i] = tvms_clone(unit, shape.items[i], back);
   }
-  tvms_sinfo_shape *dims = tvms_make(unit, SINFO_SHAPE, TVMS_NO_SPAN);
-  dims->head.flags = TVMS_FLAG_KNOWN;
-  dims->values = expr->values;
-  dims->ndim = shape.len;
-  expr->head.sinfo = &dims->head;
-  tvms_sinfo_tensor *type = tvms_make(unit, SINFO_TENSOR, TVMS_NO_SPAN);
-  type->head.dtype = tvms_te_dtype(tensor);
-  type->shape = &expr->head;
-  type->ndim = shape.len;
-  return &type->head;
+  tvms_node *value =
+      tvms_shape_value(unit, dims.items, dims.len, legal->call->head.span);
+  return tvms_tensor_type(unit, value, tvms_te_dtype(tensor), NULL);
 }
 
 static void describe(tvms_legal *legal, tvms_legalized *result) {

@@ -7,6 +7,7 @@
 // nested tuples of outputs are rebuilt. TVM: relax.transform.CallTIRRewrite.
 #include "passes/relax/bindings.h"
 #include "passes/relax/make.h"
+#include "structinfo/sinfo.h"
 
 #include <string.h>
 
@@ -32,7 +33,7 @@ static tvms_node *allocate(destination *d, tvms_node *type) {
   const tvms_sinfo_tensor *tensor = tvms_as_sinfo_tensor(type);
   tvms_dtype_imm *dtype = tvms_make(unit, DTYPE_IMM, TVMS_NO_SPAN);
   dtype->value = type->dtype;
-  dtype->head.sinfo = &tvms_make(unit, SINFO_OBJECT, TVMS_NO_SPAN)->head;
+  dtype->head.sinfo = tvms_object_type(unit);
   const char *scope = "global";
   int64_t device = 0;
   if (tensor->vdevice) {
@@ -115,8 +116,7 @@ static void emit_call(destination *d) {
   tvms_vec_free(memory, &args);
   // A packed function may return anything.
   bool packed = d->call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR;
-  call->sinfo = packed ? &tvms_make(unit, SINFO_OBJECT, TVMS_NO_SPAN)->head
-                       : &tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN)->head;
+  call->sinfo = packed ? tvms_object_type(unit) : tvms_tuple_type(unit, NULL, 0);
   tvms_binder_emit(d->binder, call, "_");
 }
 

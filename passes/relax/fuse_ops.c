@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "passes/relax/bindings.h"
 #include "passes/relax/fuse_graph.h"
+#include "structinfo/sinfo.h"
 #include "support/strbuf.h"
 
 #include <stdio.h>
@@ -303,14 +304,7 @@ static tvms_walk_step find_free(void *self, tvms_node *node, tvms_field_role rol
 }
 
 static tvms_node *shape_of(tvms_unit *unit, tvms_list values) {
-  tvms_sinfo_shape *type = tvms_make(unit, SINFO_SHAPE, TVMS_NO_SPAN);
-  type->head.flags = TVMS_FLAG_KNOWN;
-  type->values = values;
-  type->ndim = values.len;
-  tvms_shape_expr *shape = tvms_make(unit, SHAPE_EXPR, TVMS_NO_SPAN);
-  shape->values = values;
-  shape->head.sinfo = &type->head;
-  return &shape->head;
+  return tvms_shape_value(unit, values.items, values.len, TVMS_NO_SPAN);
 }
 
 static void add_parameters(fusion *f, maker *m, group *g) {
@@ -351,14 +345,13 @@ static void copy_binding(fusion *f, maker *m, const group *g, const tvms_node *n
 static tvms_node *result_of(maker *m, const group *g) {
   if (g->outputs.len == 1) return tvms_node_map_get(&m->known, g->outputs.items[0]);
   tvms_tuple *tuple = tvms_make(m->unit, TUPLE, TVMS_NO_SPAN);
-  tvms_sinfo_tuple *type = tvms_make(m->unit, SINFO_TUPLE, TVMS_NO_SPAN);
   tuple->fields = tvms_list_copy(m->unit, g->outputs.items, g->outputs.len);
-  type->fields = tvms_list_copy(m->unit, g->outputs.items, g->outputs.len);
+  tvms_list types = tvms_list_copy(m->unit, g->outputs.items, g->outputs.len);
   for (uint32_t i = 0; i < g->outputs.len; i++) {
     tuple->fields.items[i] = tvms_node_map_get(&m->known, g->outputs.items[i]);
-    type->fields.items[i] = tuple->fields.items[i]->sinfo;
+    types.items[i] = tuple->fields.items[i]->sinfo;
   }
-  tuple->head.sinfo = &type->head;
+  tuple->head.sinfo = tvms_tuple_type(m->unit, types.items, types.len);
   return &tuple->head;
 }
 
@@ -447,12 +440,11 @@ static tvms_node *emit_as(fusion *f, tvms_node *value, bool dataflow) {
 
 static tvms_node *type_of_outputs(fusion *f, const group *g) {
   if (g->outputs.len == 1) return g->outputs.items[0]->sinfo;
-  tvms_sinfo_tuple *type = tvms_make(f->binder.unit, SINFO_TUPLE, TVMS_NO_SPAN);
-  type->fields = tvms_list_copy(f->binder.unit, g->outputs.items, g->outputs.len);
-  for (uint32_t i = 0; i < g->outputs.len; i++) {
-    type->fields.items[i] = g->outputs.items[i]->sinfo;
+  tvms_list types = tvms_list_copy(f->binder.unit, g->outputs.items, g->outputs.len);
+  for (uint32_t i = 0; i < types.len; i++) {
+    types.items[i] = types.items[i]->sinfo;
   }
-  return &type->head;
+  return tvms_tuple_type(f->binder.unit, types.items, types.len);
 }
 
 static void emit_call(fusion *f, group *g) {

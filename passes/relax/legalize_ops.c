@@ -11,6 +11,7 @@
 #include "ir/equal.h"
 #include "passes/relax/bindings.h"
 #include "passes/relax/make.h"
+#include "structinfo/sinfo.h"
 #include "te/legalize.h"
 
 #include <string.h>
@@ -24,9 +25,7 @@ static tvms_node *call_tir(tvms_unit *unit, const tvms_call *call, tvms_sym name
                            const tvms_legalized *legalized) {
   tvms_node *type = legalized->types.items[0];
   if (call->head.sinfo->kind == TVMS_NODE_SINFO_TUPLE) {
-    tvms_sinfo_tuple *tuple = tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN);
-    tuple->fields = legalized->types;
-    type = &tuple->head;
+    type = tvms_tuple_type(unit, legalized->types.items, legalized->types.len);
   }
   return tvms_make_call_tir(unit, name, legalized->args, type, call->head.span);
 }
@@ -83,13 +82,12 @@ static tvms_node *retype_tuple(tvms_rewriter *rewriter, tvms_node *node) {
     types.items[i] = fields.items[i]->sinfo;
     if (!types.items[i]) return node;
   }
-  tvms_sinfo_tuple *type = tvms_make(rewriter->unit, SINFO_TUPLE, TVMS_NO_SPAN);
-  type->fields = types;
-  if (node->sinfo && tvms_equal(rewriter->unit->context, &type->head, node->sinfo)) {
+  tvms_node *type = tvms_tuple_type(rewriter->unit, types.items, types.len);
+  if (node->sinfo && tvms_equal(rewriter->unit->context, type, node->sinfo)) {
     return node;
   }
   tvms_node *copy = tvms_node_copy(rewriter->unit, node);
-  copy->sinfo = &type->head;
+  copy->sinfo = type;
   return copy;
 }
 

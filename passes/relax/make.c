@@ -6,25 +6,21 @@
 tvms_node *tvms_make_prim_value(tvms_unit *unit, tvms_node *value) {
   tvms_prim_value *prim = tvms_make(unit, PRIM_VALUE, value->span);
   prim->value = value;
-  tvms_sinfo_prim *type = tvms_make(unit, SINFO_PRIM, TVMS_NO_SPAN);
-  type->head.dtype = value->dtype;
-  type->value = value;
-  prim->head.sinfo = &type->head;
+  prim->head.sinfo = tvms_prim_type(unit, value->dtype, value);
   return &prim->head;
 }
 
 static tvms_node *tuple_of(tvms_unit *unit, tvms_list args, tvms_span span) {
   tvms_tuple *tuple = tvms_make(unit, TUPLE, span);
-  tvms_sinfo_tuple *type = tvms_make(unit, SINFO_TUPLE, TVMS_NO_SPAN);
   tuple->fields = tvms_list_copy(unit, args.items, args.len);
-  type->fields = tvms_list_copy(unit, args.items, args.len);
+  tvms_list types = tvms_list_copy(unit, args.items, args.len);
   for (uint32_t i = 0; i < args.len; i++) {
     tvms_node *arg = args.items[i];
     bool scalar = !tvms_dtype_is_void(arg->dtype) && !arg->sinfo;
     tuple->fields.items[i] = scalar ? tvms_make_prim_value(unit, arg) : arg;
-    type->fields.items[i] = tuple->fields.items[i]->sinfo;
+    types.items[i] = tuple->fields.items[i]->sinfo;
   }
-  tuple->head.sinfo = &type->head;
+  tuple->head.sinfo = tvms_tuple_type(unit, types.items, types.len);
   return &tuple->head;
 }
 

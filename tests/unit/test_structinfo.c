@@ -1,7 +1,9 @@
 // StructInfo: relations, joins, erasure, and the rules of operators on calls built here.
 #include "ir/build.h"
+#include "ir/clone.h"
 #include "ir/object.h"
 #include "structinfo/infer.h"
+#include "structinfo/intern.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>
@@ -215,6 +217,68 @@ Test(structinfo, no_rule_crashes_on_wrong_arguments) {
         }
       }
     }
+  }
+  close_fixture(&f);
+}
+
+// ---- Interning ----
+
+Test(structinfo, closed_types_are_the_same_pointer) {
+  fixture f;
+  open_fixture(&f);
+  tvms_unit other;
+  tvms_unit_init(&other, &f.context, TVMS_DIALECT_22);
+  tvms_node *a = TENSOR(&f, F32, 2, 3);
+  uint32_t nodes = other.next_id;
+  tvms_node *dims[] = {tvms_dim_const(&other, 2), tvms_dim_const(&other, 3)};
+  tvms_node *shape = tvms_shape_value(&other, dims, 2, (tvms_span){4, 9});
+  cr_assert_eq(tvms_tensor_type(&other, shape, F32, NULL), a);
+  cr_assert_eq(other.next_id, nodes + 3, "only the dimensions and the value are new");
+  cr_assert(tvms_type_is_interned(a));
+  cr_assert_eq(a->id, 0);
+  cr_assert_neq(TENSOR(&f, I64, 2, 3), a);
+  cr_assert_neq(TENSOR(&f, F32, 3, 2), a);
+  cr_assert_neq(tvms_tensor_type_ndim(&f.unit, 2, F32, NULL), a);
+  tvms_node *pair[] = {a, tvms_object_type(&f.unit)};
+  tvms_node *tuple = tvms_tuple_type(&f.unit, pair, 2);
+  cr_assert_eq(tvms_tuple_type(&other, pair, 2), tuple);
+  cr_assert_eq(tvms_func_type(&f.unit, pair, 2, tuple, true),
+               tvms_func_type(&other, pair, 2, tuple, true));
+  cr_assert_neq(tvms_func_type(&f.unit, pair, 2, tuple, true),
+                tvms_func_type(&other, pair, 2, tuple, false));
+  cr_assert_eq(tvms_clone(&other, tuple, NULL), tuple);
+  tvms_unit_fini(&other);
+  close_fixture(&f);
+}
+
+Test(structinfo, open_types_live_with_their_function) {
+  fixture f;
+  open_fixture(&f);
+  tvms_node *a = TENSOR(&f, F32, -1, 3), *b = TENSOR(&f, F32, -1, 3);
+  cr_assert_neq(a, b);
+  cr_assert_not(tvms_type_is_interned(a));
+  cr_assert_eq(tvms_relate(&f.prover, a, b), TVMS_FIT_PROVED);
+  tvms_node *fields[] = {a, TENSOR(&f, F32, 3)};
+  tvms_node *tuple = tvms_tuple_type(&f.unit, fields, 2);
+  cr_assert_not(tvms_type_is_interned(tuple));
+  cr_assert_eq(tvms_as_sinfo_tuple(tuple)->fields.items[0], a);
+  close_fixture(&f);
+}
+
+Test(structinfo, many_closed_types_stay_apart) {
+  fixture f;
+  open_fixture(&f);
+  enum { MANY = 2000 };
+  static tvms_node *types[MANY];
+  for (int i = 0; i < MANY; i++) {
+    types[i] = TENSOR(&f, F32, i, 7);
+  }
+  for (int i = 0; i < MANY; i++) {
+    cr_assert_eq(TENSOR(&f, F32, i, 7), types[i]);
+    tvms_list dims;
+    int64_t first;
+    cr_assert(tvms_sinfo_dims(types[i], &dims) && tvms_dim_int(dims.items[0], &first));
+    cr_assert_eq(first, i);
   }
   close_fixture(&f);
 }

@@ -1,0 +1,19 @@
+// Closed StructInfo, types that mention no variable, exists once per context: two closed
+// types are equal if and only if they are the same pointer.
+#ifndef TVMS_STRUCTINFO_INTERN_H
+#define TVMS_STRUCTINFO_INTERN_H
+
+#include "ir/node.h"
+
+// The one type that is equal to `type`, which may be anywhere (on the stack, too); its
+// parts are interned with it. It lives as long as the context, has the id 0, no place and
+// the flag INTERNED. NULL if the type is not closed: it holds a variable, a virtual device
+// or another object of a module.
+tvms_node *TVMS_NULLABLE tvms_type_interned(tvms_context *context,
+                                            const tvms_node *type);
+
+static inline bool tvms_type_is_interned(const tvms_node *type) {
+  return type->flags & TVMS_FLAG_INTERNED && tvms_class_of(type) == TVMS_CLASS_SINFO;
+}
+
+#endif
