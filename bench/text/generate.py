@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Inputs of the text bench: TVMScript of any size, always the same for the same size.
 
-    generate.py BYTES [--release 0.22|0.27] > FILE
+    generate.py BYTES [--release 0.22|0.27] [--only tir|relax] [--seed N] > FILE
 
 Whole definitions are repeated in the mix that TVMScript in the wild has: two thirds PrimFuncs (elementwise, broadcast, reduction,
-matrix product, padded window, several blocks), one third Relax functions (operators, call_tir), some of them in modules with
+matrix product, padded window, several blocks; one in four scheduled for threads, lowered, or with strides and branches), one
+third Relax functions (operators, networks with attributes, tuples, branches, match_cast, call_tir), some of them in modules with
 both. Names and sizes change from definition to definition, so nothing is cached by accident. 36 to 39 bytes a line.
+With --only, all definitions are of one kind.
 """
 import argparse, random, sys
 
@@ -153,6 +155,114 @@ def {name}(
         lines.append("        R.output(gv)\n    return gv\n")
         return "".join(lines)
 
+    def threads(self, name):
+        n, t = self.pick(64, 128, 1024, 4096), self.pick(32, 64, 128)
+        return f"""{self.prim}
+def {name}(A: T.Buffer(({n},), "float32"), B: T.Buffer(({n},), "float32")):
+    T.func_attr({{"tir.is_scheduled": True}})
+    A_shared = T.sblock_alloc_buffer(({n},), scope="shared")
+    for bx in T.thread_binding({(n + t - 1) // t}, thread="blockIdx.x"):
+        for tx in T.thread_binding({t}, thread="threadIdx.x"):
+            with T.sblock("A_shared"):
+                v = T.axis.spatial({n}, bx * {t} + tx)
+                T.where(bx * {t} + tx < {n})
+                T.reads(A[v])
+                T.writes(A_shared[v])
+                T.sblock_attr({{"buffer_dim_align": [[0, 0, 32, {self.pick(0, 8)}]]}})
+                A_shared[v] = A[v]
+        for ty, v4 in T.grid({t // 4}, 4):
+            with T.sblock("B"):
+                v = T.axis.spatial({n}, bx * {t} + ty * 4 + v4)
+                T.where(bx * {t} + ty * 4 + v4 < {n})
+                T.reads(A_shared[v])
+                T.writes(B[v])
+                B[v] = T.Select(A_shared[v] > T.float32(0.0), A_shared[v], T.float32({self.pick("0.1", "0.01")}))
+"""
+
+    def lowered(self, name):
+        n, k = self.pick(16, 64, 256), self.pick(4, 8)
+        return f"""@T.prim_func(private=True)
+def {name}(A: T.Buffer(({n * k},), "float32"), B: T.Buffer(({n * k},), "float16"), n: T.int32):
+    T.func_attr({{"target": T.target({{"keys": ["cpu"], "kind": "llvm", "tag": ""}})}})
+    assert n <= {n}, "too many rows"
+    acc = T.alloc_buffer(({k},), scope="local")
+    for i in T.parallel(n):
+        for j in T.unroll({k}):
+            acc[j] = T.float32(0.0)
+        for j in range({k}):
+            off: T.let[T.int32] = i * {k} + j
+            if off % {self.pick(2, 3)} == 0 and i < {n - 1}:
+                acc[j] = acc[j] + A[off] * T.Cast("float32", j)
+            else:
+                acc[j] = T.max(acc[j], T.call_extern("float32", "fabsf", A[off]))
+        B[T.Ramp(i * {k}, 1, {k})] = T.Cast("float16x{k}", acc[T.Ramp(0, 1, {k})])
+    T.evaluate(T.call_packed("{self.word()}.done", n))
+"""
+
+    def strided(self, name):
+        m = self.pick(8, 16, 32)
+        return f"""{self.prim}
+def {name}(a: T.handle, b: T.handle, flag: T.int32):
+    n, s0 = T.int32(), T.int32()
+    A = T.match_buffer(a, (n, {m}), "int32", strides=(s0, 1), offset_factor=1)
+    B = T.match_buffer(b, (n, {m}), "int32")
+    for i0 in range((n + {m - 1}) // {m}):
+        for i1, j in T.grid({m}, {m}):
+            with T.sblock("{self.word()}"):
+                T.where(i0 * {m} + i1 < n)
+                vi = T.axis.spatial(n, i0 * {m} + i1)
+                vj = T.axis.opaque({m}, j)
+                if flag > 0 or vj == 0:
+                    B[vi, vj] = T.bitwise_and(A[vi, vj], {self.pick(1, 255)}) << 1
+                else:
+                    B[vi, vj] = T.truncmod(A[vi, vj] - vi, {m}) + T.min(vj, flag)
+"""
+
+    def network(self, name):
+        c, o, h = self.pick(3, 16, 32), self.pick(16, 64), self.pick(28, 56)
+        half = o // 2
+        return f"""@R.function(private=True)
+def {name}(
+    x: R.Tensor((1, {c}, {h}, {h}), dtype="float32"),
+    w: R.Tensor(({o}, {c}, 3, 3), dtype="float32"),
+    b: R.Tensor((1, {o}, 1, 1), dtype="float32"),
+    c: R.Tensor((), dtype="bool"),
+) -> R.Tensor((1, {o * h * h}), dtype="float32"):
+    with R.dataflow():
+        lv = R.nn.conv2d(x, w, strides=[1, 1], padding=[1, 1, 1, 1])
+        lv1 = R.add(lv, b)
+        lv2 = R.split(lv1, indices_or_sections=2, axis=1)
+        lv3: R.Tensor((1, {half}, {h}, {h}), dtype="float32") = lv2[0]
+        lv4 = R.multiply(lv2[1], R.const({self.pick("0.5", "1.5")}, "float32"))
+        gv = R.concat((lv3, lv4), axis=1)
+        R.output(gv)
+    if c:
+        y = R.nn.gelu(gv)
+    else:
+        y = R.clip(gv, min=0, max={self.pick(1, 6)})
+    z = R.reshape(y, R.shape([1, {o * h * h}]))
+    return z
+"""
+
+    def dynamic(self, name):
+        m, key = self.pick(64, 128), self.word()
+        return f"""@R.function(private=True)
+def {name}(
+    x: R.Tensor(("b", "n", {m}), dtype="float16"),
+    ids: R.Tensor(dtype="int64", ndim=1),
+) -> R.Tuple(R.Tensor(dtype="float16", ndim=3), R.Shape(ndim=3)):
+    b, n, k = T.int64(), T.int64(), T.int64()
+    ids_1: R.Tensor((k,), dtype="int64") = R.match_cast(ids, R.Tensor((k,), dtype="int64"))
+    lv = R.take(x, ids_1, axis=1)
+    lv1 = R.permute_dims(lv, axes=[0, 2, 1])
+    lv2 = R.matmul(x, lv1, out_dtype="float32")
+    lv3 = R.nn.softmax(lv2, axis=-1)
+    lv4 = R.astype(lv3, dtype="float16")
+    lv5 = R.call_dps_packed("{key}", (lv4, x), out_{self.out[4:]}=R.Tensor((b, n, {m}), dtype="float16"))
+    s: R.Shape([b, n, k]) = R.shape([b, n, k])
+    return (lv5, s)
+"""
+
     def module(self, number):
         kinds = (self.elementwise, self.broadcast, self.reduction, self.matmul)
         parts = [self.random.choice(kinds)(f"{self.word()}{i}") for i in range(self.random.randint(1, 3))]
@@ -161,9 +271,15 @@ def {name}(
         lines = ["    " + line if line.strip() else line for line in body.splitlines(keepends=True)]
         return f"@I.ir_module\nclass Module{number}:\n" + "".join(lines)
 
-    def definition(self, number):
-        kinds = [self.elementwise] * 4 + [self.broadcast] * 2 + [self.reduction] * 2 + [self.matmul] * 2 + [self.window] * 2
-        kinds += [self.operators] * 4
+    def definition(self, number, only=None):
+        tir = [self.elementwise] * 4 + [self.broadcast] * 2 + [self.reduction] * 2 + [self.matmul] * 2 + [self.window] * 2
+        relax = [self.operators] * 4
+        if not self.classic:
+            tir += [self.threads, self.lowered, self.strided]
+            relax += [self.network, self.dynamic]
+        if only:
+            return self.random.choice(tir if only == "tir" else relax)(self.name(number))
+        kinds = tir + relax
         if self.random.random() < 0.2:
             return self.module(number)
         return self.random.choice(kinds)(self.name(number))
@@ -173,13 +289,15 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("bytes", type=int)
     arguments.add_argument("--release", default="0.27", choices=("0.22", "0.27"))
+    arguments.add_argument("--only", choices=("tir", "relax"))
+    arguments.add_argument("--seed", type=int, default=1)
     a = arguments.parse_args()
-    writer = Writer(1, a.release)
+    writer = Writer(a.seed, a.release)
     tir = "tir" if a.release == "0.22" else "tirx"
     written = sys.stdout.write(f"from tvm.script import ir as I\nfrom tvm.script import {tir} as T\nfrom tvm.script import relax as R\n\n")
     number = 0
     while written < a.bytes:
-        written += sys.stdout.write(writer.definition(number) + "\n")
+        written += sys.stdout.write(writer.definition(number, a.only) + "\n")
         number += 1
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The text bench: how fast tvms reads, prints and formats, as ratios to what can be known here.
 
-    run.py [BUILD] [--out FOLDER] [--stock-tvm]
+    run.py [BUILD] [--out FOLDER] [--stock-tvm [PYTHON]]
 
-BUILD is a release build (default: build). Everything is measured in one run on one machine: CPU time, the median of several
-passes; only start-up is wall time too. Writes a table (Markdown) to standard output, and with --out also report.md,
-report.json and report.svg. Peers: `limit` (bench/text/limit.re, what the work costs at least), mlir-opt of Debian's mlir-19-tools
-if it is installed, stock TVM 0.27 with --stock-tvm. Nothing of this runs in the tests.
+BUILD is a release build (default: build). Everything is measured in one run on one machine, what is compared in turns: CPU time,
+the median of several passes; only start-up is wall time too. Writes a table (Markdown) to standard output, and with --out also
+report.md, report.json and report.svg. Peers: `limit` (bench/text/limit.re, what the work costs at least), mlir-opt of Debian's
+mlir-19-tools if it is installed, stock TVM 0.27 with --stock-tvm (in PYTHON, or else as the oracle tests install it). Nothing of
+this runs in the tests.
 """
 import argparse, json, os, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -14,23 +15,29 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
-def process(command, runs):
-    """Median CPU and wall seconds, and peak memory in bytes, of a command."""
-    cpu, wall, peak = [], [], 0
+def run_once(command):
+    """CPU and wall seconds, and peak memory in bytes, of a command."""
     quiet = os.open(os.devnull, os.O_RDWR)
-    for run in range(runs + 1):
-        begin = time.perf_counter()
-        actions = [(os.POSIX_SPAWN_DUP2, quiet, 0), (os.POSIX_SPAWN_DUP2, quiet, 1)]
-        child = os.posix_spawnp(command[0], command, os.environ, file_actions=actions)
-        _, status, used = os.wait4(child, 0)
-        if status:
-            sys.exit(f"{' '.join(command)} failed: {status}")
-        if run:
-            cpu.append(used.ru_utime + used.ru_stime)
-            wall.append(time.perf_counter() - begin)
-        peak = used.ru_maxrss * 1024
+    begin = time.perf_counter()
+    actions = [(os.POSIX_SPAWN_DUP2, quiet, 0), (os.POSIX_SPAWN_DUP2, quiet, 1)]
+    child = os.posix_spawnp(command[0], command, os.environ, file_actions=actions)
+    _, status, used = os.wait4(child, 0)
+    wall = time.perf_counter() - begin
     os.close(quiet)
-    return statistics.median(cpu), statistics.median(wall), peak
+    if status:
+        sys.exit(f"{' '.join(command)} failed: {status}")
+    return used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024
+
+
+def compare(commands, runs):
+    """The same of several commands, medians of runs in turns: what the machine does besides meets all of them."""
+    measured = [[] for _ in commands]
+    for run in range(runs + 1):
+        for rows, command in zip(measured, commands):
+            row = run_once(command)
+            if run:
+                rows.append(row)
+    return [tuple(statistics.median(column) for column in zip(*rows)) for rows in measured]
 
 
 def limit_stages(program, path, runs):
@@ -44,11 +51,15 @@ def own_stages(program, path, runs):
     return {name: float(seconds) for name, seconds in (line.split("\t") for line in text.splitlines())}
 
 
-def generated(folder, size):
-    path = os.path.join(folder, f"{size}.tvms")
+def generated(folder, size, *options):
+    path = os.path.join(folder, f"{'-'.join((str(size),) + options).replace('--', '')}.tvms")
     with open(path, "w") as f:
-        subprocess.run([sys.executable, os.path.join(HERE, "generate.py"), str(size)], stdout=f, check=True)
+        subprocess.run([sys.executable, os.path.join(HERE, "generate.py"), str(size), *options], stdout=f, check=True)
     return path
+
+
+def lines_of(path):
+    return sum(1 for _ in open(path, "rb"))
 
 
 def mlir_text(size):
@@ -74,12 +85,14 @@ def mlir_text(size):
     return "".join(parts)
 
 
-def stock_tvm(sample):
-    """Seconds per byte of reading and printing in stock TVM."""
+def stock_tvm(sample, python):
+    """Wall seconds per byte of reading and printing in stock TVM, which gets one definition at a time."""
     sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests", "oracle")]
     from stock import Stock
     head, *definitions = sample.split("\n\n@")
     stock, seconds, size = Stock("0.27"), 0.0, 0
+    if python:
+        stock.command[0] = python
     stock.ask(text=f"{head}\n\n@{definitions[0]}")
     for definition in definitions[:100]:
         text = f"{head}\n\n@{definition}"
@@ -96,7 +109,7 @@ class Report:
         self.rows, self.facts = [], {}
 
     def row(self, what, seconds, path, ratio=None, goal=None, to=""):
-        size, lines = os.path.getsize(path), sum(1 for _ in open(path, "rb"))
+        size, lines = os.path.getsize(path), lines_of(path)
         self.rows.append({"what": what, "seconds": seconds, "MB/s": size / seconds / 1e6, "ns/line": seconds * 1e9 / lines,
                           "ratio": ratio, "goal": goal, "to": to})
 
@@ -127,74 +140,93 @@ class Report:
         return "\n".join(out) + "\n"
 
 
-def measure(build, folder, report, with_stock):
+def stages_of(limit, stages, path, label, runs, report):
+    least, own = limit_stages(limit, path, runs), own_stages(stages, path, runs)
+    report.row(f"lex, {label}", own["lex"], path, least["lex, 8-byte tokens stored"] / own["lex"], 0.8, "limit")
+    report.row(f"text to surface tree, {label}", own["parse"], path, least["lex + intern + parse"] / own["parse"], 0.5, "limit")
+
+
+def whole(tvms, limit, path, label, runs, report):
+    """Whole processes; returns what print and fmt took."""
+    verbs = (("print", 0.35), ("fmt", 0.4), ("check", None), ("infer", None))
+    floor, *rest = compare([[limit, "print", path]] + [[tvms, verb, path] for verb, _ in verbs], runs)
+    report.row(f"limit print, {label}", floor[0], path)
+    for (verb, goal), (cpu, _, _) in zip(verbs, rest):
+        report.row(f"tvms {verb}, {label}", cpu, path, floor[0] / cpu, goal, "limit print")
+    return {verb: row for (verb, _), row in zip(verbs, rest)}
+
+
+def measure(build, folder, report, options):
     tvms, limit, stages = (os.path.join(build, p) for p in ("tvms", "bench/text/limit", "bench/text/stages"))
     one, sixteen = generated(folder, 10**6), generated(folder, 16 * 10**6)
-    for path, label, runs in ((one, "1 MB", 15), (sixteen, "16 MB", 5)):
-        least, own = limit_stages(limit, path, runs), own_stages(stages, path, runs)
-        whole_lex = least["lex, 8-byte tokens stored"]
-        report.row(f"lex, {label}", own["lex"], path, whole_lex / own["lex"], 0.8, "limit")
-        whole = least["lex + intern + parse"]
-        report.row(f"text to surface tree, {label}", own["parse"], path, whole / own["parse"], 0.5, "limit")
-    peaks = [process([stages, path, "once"], 3)[2] for path in (one, sixteen)]
-    report.facts["text to surface tree: peak bytes of memory per byte of text (goal at most 12)"] = f"{(peaks[1] - peaks[0]) / 15e6:.1f}"
-    memory = {}
-    for path, label, runs in ((one, "1 MB", 9), (sixteen, "16 MB", 3)):
-        floor, _, _ = process([limit, "print", path], runs)
-        report.row(f"limit print, {label}", floor, path)
-        for verb, goal in (("print", 0.35), ("fmt", 0.4)):
-            seconds, _, peak = process([tvms, verb, path], runs)
-            report.row(f"tvms {verb}, {label}", seconds, path, floor / seconds, goal, "limit print")
-            memory[verb, label] = (seconds, peak)
-    lines = {label: sum(1 for _ in open(p, "rb")) for p, label in ((one, "1 MB"), (sixteen, "16 MB"))}
+    stages_of(limit, stages, one, "1 MB", 15, report)
+    stages_of(limit, stages, sixteen, "16 MB", 5, report)
+    small, large = compare([[stages, path, "once"] for path in (one, sixteen)], 3)
+    slope = (large[2] - small[2]) / (os.path.getsize(sixteen) - os.path.getsize(one))
+    report.facts["text to surface tree: peak bytes of memory per byte of text (goal at most 12)"] = f"{slope:.1f}"
+    small = whole(tvms, limit, one, "1 MB", 15, report)
+    for kind in ("tir", "relax"):
+        whole(tvms, limit, generated(folder, 10**6, "--only", kind), f"1 MB of {kind}", 9, report)
+    large = whole(tvms, limit, sixteen, "16 MB", 5, report)
     for verb in ("print", "fmt"):
-        growth = (memory[verb, "16 MB"][0] / lines["16 MB"]) / (memory[verb, "1 MB"][0] / lines["1 MB"])
+        growth = (large[verb][0] / lines_of(sixteen)) / (small[verb][0] / lines_of(one))
         report.facts[f"{verb}: time per line at 16 MB over 1 MB (goal at most 1.2)"] = f"{growth:.2f}"
-        slope = (memory[verb, "16 MB"][1] - memory[verb, "1 MB"][1]) / 15e6
+        slope = (large[verb][2] - small[verb][2]) / (os.path.getsize(sixteen) - os.path.getsize(one))
         report.facts[f"{verb}: peak bytes of memory per byte of text"] = f"{slope:.1f}"
     start_up(tvms, folder, report)
-    peers(tvms, one, memory["print", "1 MB"][0], folder, report, with_stock)
+    peers(tvms, one, folder, report, options)
+
+
+def forty_lines(folder):
+    """A file of 40 lines with definitions of both kinds."""
+    for seed in range(1, 10000):
+        path = generated(folder, 1300, "--seed", str(seed))
+        text = open(path).read()
+        if lines_of(path) == 40 and "@T.prim_func" in text and "@R.function" in text:
+            return path
+    sys.exit("no such file")
 
 
 def start_up(tvms, folder, report):
-    small, empty = os.path.join(folder, "small.tvms"), os.path.join(folder, "empty")
-    shutil.copy(generated(folder, 1400), small)
+    small, empty = forty_lines(folder), os.path.join(folder, "empty")
     subprocess.run(["cc", "-O2", "-static", "-x", "c", "-", "-o", empty], input=b"int main(void){return 0;}", check=True)
-    cpu0, wall0, _ = process([empty], 200)
-    cpu1, wall1, _ = process([tvms, "print", small], 200)
-    count = sum(1 for _ in open(small))
-    report.facts[f"print of {count} lines over an empty static program: CPU, wall (goal at most 2)"] = f"{cpu1 / cpu0:.2f}, {wall1 / wall0:.2f}"
-    report.facts["empty static program, ms of CPU"] = f"{cpu0 * 1e3:.2f}"
+    least, own = compare([[empty], [tvms, "print", small]], 500)
+    report.facts["print of 40 lines over an empty static program: CPU, wall (goal at most 2)"] = f"{own[0] / least[0]:.2f}, {own[1] / least[1]:.2f}"
+    report.facts["empty static program, print of 40 lines: ms of CPU"] = f"{least[0] * 1e3:.2f}, {own[0] * 1e3:.2f}"
 
 
-def peers(tvms, path, seconds, folder, report, with_stock):
-    per_byte = seconds / os.path.getsize(path)
+def peers(tvms, path, folder, report, options):
     mlir = next((p for p in map(shutil.which, ("mlir-opt-19", "mlir-opt")) if p), None)
+    seconds = None
     if mlir:
         text = os.path.join(folder, "loops.mlir")
         with open(text, "w") as f:
             f.write(mlir_text(10**6))
-        peer, _, _ = process([mlir, "--mlir-disable-threading", text], 5)
-        ratio = peer / os.path.getsize(text) / per_byte
-        report.row("mlir-opt, 1 MB", peer, text)
+        peer, own = compare([[mlir, "--mlir-disable-threading", text], [tvms, "print", path]], 9)
+        seconds = own[0]
+        ratio = peer[0] / os.path.getsize(text) / (seconds / os.path.getsize(path))
+        report.row("mlir-opt, 1 MB", peer[0], text)
         report.row("tvms print, 1 MB ", seconds, path, ratio, 4, "mlir-opt")
     else:
         report.facts["mlir-opt"] = "not installed (mlir-19-tools)"
-    if with_stock:
-        ratio = stock_tvm(open(path).read()) / per_byte
+    if options.stock_tvm is not None:
+        seconds = seconds or compare([[tvms, "print", path]], 9)[0][0]
+        ratio = stock_tvm(open(path).read(), options.stock_tvm) / (seconds / os.path.getsize(path))
         report.row("tvms print, 1 MB  ", seconds, path, ratio, 500, "stock TVM 0.27")
+    else:
+        report.facts["stock TVM"] = "not asked for (--stock-tvm)"
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("build", nargs="?", default=os.path.join(ROOT, "build"))
     arguments.add_argument("--out")
-    arguments.add_argument("--stock-tvm", action="store_true")
+    arguments.add_argument("--stock-tvm", nargs="?", const="", metavar="PYTHON")
     a = arguments.parse_args()
     subprocess.run(["ninja", "-C", a.build, "tvms", "bench/text/limit", "bench/text/stages"], check=True, stdout=subprocess.DEVNULL)
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
-        measure(a.build, folder, report, a.stock_tvm)
+        measure(a.build, folder, report, a)
     print(report.table(), end="")
     if a.out:
         os.makedirs(a.out, exist_ok=True)
