@@ -1,7 +1,9 @@
 // `tvms migrate --dialect D FILE...`: source text in the spelling of another release.
 //
-// The result is proved before it is written: read as D it must print as the program that
-// was read prints in D.
+// The text is edited where the spelling differs. The result is proved before it is written:
+// read as D it must print as the program that was read prints in D. Where edits cannot say
+// it, the program is written anew in D, its comments beside the statements that they
+// belong to; only what D has no words for is refused.
 #include "cli/edit.h"
 #include "cli/files.h"
 #include "cli/program.h"
@@ -9,6 +11,7 @@
 #include "parser/migrate.h"
 #include "parser/read.h"
 #include "printer/print.h"
+#include "support/vec.h"
 
 #include <string.h>
 
@@ -112,6 +115,106 @@ static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect t
   return same;
 }
 
+// ---- Written anew ----
+
+typedef TVMS_VEC(tvms_print_comment) comments;
+
+// Lines of imports stand in the header of every program that is written.
+static bool is_import(const char *text, uint32_t len) {
+  static const char *const starts[] = {"# from tvm", "# import tvm", "# from typing"};
+  for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+    size_t size = strlen(starts[i]);
+    if (len >= size && memcmp(text, starts[i], size) == 0) return true;
+  }
+  return false;
+}
+
+static uint32_t column_of(const tvms_surface *surface, uint32_t offset) {
+  const char *text = surface->source->text;
+  uint32_t column = 0;
+  while (column < offset && text[offset - column - 1] != '\n') {
+    column++;
+  }
+  return column;
+}
+
+// The last statement among `body` that begins before `offset`, or the one inside of it if
+// it is a class.
+static tvms_ref statement_before(const tvms_surface *surface, tvms_ref body,
+                                 uint32_t offset) {
+  tvms_ref found = 0;
+  tvms_each_surf(surface, ref, body) {
+    if (tvms_surf_at(surface, ref)->begin < offset) found = ref;
+  }
+  const tvms_surf *node = tvms_surf_at(surface, found);
+  if (!found || node->kind != TVMS_SURF_CLASS) return found;
+  tvms_ref inner = statement_before(surface, node->c, offset);
+  return inner ? inner : found;
+}
+
+// A comment at the end of a body belongs to the function that it is indented in.
+static uint32_t last_anchor(const tvms_surface *surface, uint32_t offset) {
+  tvms_ref ref = statement_before(surface, surface->body, offset);
+  if (!ref) return offset;
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  bool inside = column_of(surface, offset) > column_of(surface, node->begin);
+  return inside && node->end <= offset ? node->end - 1 : offset;
+}
+
+static void collect_comments(tvms_surface *surface, comments *list) {
+  tvms_surface_own_comments(surface);
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < surface->comment_count; i++) {
+    const tvms_comment *comment = &surface->comments[i];
+    const char *text = surface->source->text + comment->begin;
+    uint32_t len = comment->end - comment->begin;
+    if (is_import(text, len)) continue;
+    uint32_t anchor =
+        comment->owner ? tvms_surf_at(surface, comment->owner)->begin
+                       : last_anchor(surface, comment->begin);
+    if (anchor > last) last = anchor;
+    tvms_print_comment item = {text, len, last, comment->own_line};
+    tvms_push(&surface->context->memory, list, item);
+  }
+}
+
+static bool is_python(const tvms_source *source) {
+  size_t len = strlen(source->name);
+  return len > 3 && strcmp(source->name + len - 3, ".py") == 0;
+}
+
+// Writes the program in canonical form. What the release cannot say is reported by the
+// printer, at its place.
+static bool write_anew(tvms_run *run, tvms_surface *surface,
+                       const tvms_program *program, tvms_dialect to) {
+  tvms_context *context = run->context;
+  comments list = {0};
+  collect_comments(surface, &list);
+  tvms_print_options options = {
+      .dialect = to, .comments = list.items, .comment_count = list.len};
+  tvms_strbuf_init(&run->result, &context->memory);
+  tvms_print_program(program, &options, &run->result);
+  tvms_vec_free(&context->memory, &list);
+  return !context->diags.errors && is_proved(run, program, to);
+}
+
+// ---- The verb ----
+
+static bool migrate(tvms_run *run, tvms_surface *surface, const tvms_program *program,
+                    tvms_dialect to) {
+  tvms_context *context = run->context;
+  tvms_diags before = context->diags;
+  tvms_diags_init(&context->diags, before.arena);
+  bool edited = tvms_migrate(surface, program, to, &run->result)
+                && is_proved(run, program, to);
+  tvms_diags found = context->diags;
+  bool alone = edited || is_python(surface->source);
+  context->diags = alone ? found : before;
+  if (alone) return edited;
+  tvms_strbuf_fini(&run->result);
+  return write_anew(run, surface, program, to);
+}
+
 static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   tvms_context *context = run->context;
   tvms_program *program = tvms_load_program(run, source);
@@ -119,10 +222,7 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   tvms_dialect to = tvms_written_dialect(run, program->dialect);
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
-  if (!tvms_migrate(&surface, program, to, &run->result)
-      || !is_proved(run, program, to)) {
-    tvms_strbuf_fini(&run->result);
-  }
+  if (!migrate(run, &surface, program, to)) tvms_strbuf_fini(&run->result);
   return TVMS_OK;
 }
 

@@ -157,3 +157,14 @@ void tvms_surface_own_comments(tvms_surface *surface) {
   own_block(&own, surface->body, surface->source->size);
   own_until(&own, UINT32_MAX, 0);
 }
+
+uint8_t tvms_surf_refs(tvms_surf_kind kind) {
+  enum { IN_NONE, IN_A = TVMS_SURF_IN_A, IN_B = TVMS_SURF_IN_B, IN_AB = IN_A | IN_B };
+  enum { IN_BC = IN_B | TVMS_SURF_IN_C, IN_ABC = IN_A | IN_BC };
+  static const uint8_t refs[] = {
+      IN_NONE,
+#define SURF(KIND, name, class, refs, holds) IN_##refs,
+#include "grammar/surface.def"
+  };
+  return refs[kind];
+}

@@ -13,7 +13,7 @@ typedef uint32_t tvms_ref;  // index into tvms_surface.nodes; 0: none
 
 typedef enum {
   TVMS_SURF_INVALID,
-#define SURF(KIND, name, class, holds) TVMS_SURF_##KIND,
+#define SURF(KIND, name, class, refs, holds) TVMS_SURF_##KIND,
 #include "grammar/surface.def"
 } tvms_surf_kind;
 
@@ -117,6 +117,11 @@ tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span);
 void tvms_surface_own_comments(tvms_surface *surface);
 
 void tvms_surface_fini(tvms_surface *surface);
+
+enum { TVMS_SURF_IN_A = 1, TVMS_SURF_IN_B = 2, TVMS_SURF_IN_C = 4 };
+
+// Which of a, b and c of a node of this kind refer to other nodes: a set of TVMS_SURF_IN_*.
+uint8_t tvms_surf_refs(tvms_surf_kind kind);
 
 static inline const tvms_surf *tvms_surf_at(const tvms_surface *surface, tvms_ref ref) {
   return &surface->nodes[ref];

@@ -115,6 +115,14 @@ static const struct {
 #include "ir/tir_renamed.def"
 };
 
+bool tvms_tir_is_instruction(tvms_tir_opcode opcode) {
+  static const bool instructions[TVMS_TIR_COUNT] = {
+#define PTX(op, ...) [TVMS_TIR_##op] = true,
+#include "ir/ptx.def"
+  };
+  return instructions[opcode];
+}
+
 const char *tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
                           tvms_dialect dialect) {
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {

@@ -67,6 +67,10 @@ const char *TVMS_NULLABLE tvms_tir_spelling(tvms_tir_opcode opcode,
 tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect from,
                               tvms_dialect dialect);
 
+// Is it an instruction of PTX as 0.27 has them (ir/ptx.def)? Older releases may have an
+// operator of the same name, whose arguments are others.
+bool tvms_tir_is_instruction(tvms_tir_opcode opcode);
+
 // Text of the arguments that `dialect` has after the `inputs` ones of an older call, or
 // NULL if it has no more.
 const char *TVMS_NULLABLE tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,

@@ -221,69 +221,13 @@ static void respell_string(tvms_migration *migration, tvms_ref ref) {
 
 // ---- The walk ----
 
-enum { IN_A = 1, IN_B = 2, IN_C = 4 };
-
-// Which of a, b and c refer to other nodes (surface.def says what they are).
-static const uint8_t refs_of[] = {
-    [TVMS_SURF_STRINGS] = IN_A,
-    [TVMS_SURF_TUPLE] = IN_A,
-    [TVMS_SURF_LIST] = IN_A,
-    [TVMS_SURF_SET] = IN_A,
-    [TVMS_SURF_DICT] = IN_A,
-    [TVMS_SURF_LIST_COMP] = IN_A | IN_B,
-    [TVMS_SURF_SET_COMP] = IN_A | IN_B,
-    [TVMS_SURF_DICT_COMP] = IN_A | IN_B,
-    [TVMS_SURF_GENERATOR] = IN_A | IN_B,
-    [TVMS_SURF_ATTRIBUTE] = IN_A,
-    [TVMS_SURF_CALL] = IN_A | IN_B,
-    [TVMS_SURF_SUBSCRIPT] = IN_A | IN_B,
-    [TVMS_SURF_SLICE] = IN_A | IN_B | IN_C,
-    [TVMS_SURF_UNARY] = IN_A,
-    [TVMS_SURF_BINARY] = IN_A | IN_B,
-    [TVMS_SURF_BOOL] = IN_A | IN_B,
-    [TVMS_SURF_COMPARE] = IN_A | IN_B,
-    [TVMS_SURF_COMPARED] = IN_A,
-    [TVMS_SURF_IF_EXP] = IN_A | IN_B | IN_C,
-    [TVMS_SURF_LAMBDA] = IN_A | IN_B,
-    [TVMS_SURF_WALRUS] = IN_A | IN_B,
-    [TVMS_SURF_STAR] = IN_A,
-    [TVMS_SURF_DOUBLE_STAR] = IN_A,
-    [TVMS_SURF_KEYWORD] = IN_B,
-    [TVMS_SURF_PAIR] = IN_A | IN_B,
-    [TVMS_SURF_COMP_FOR] = IN_A | IN_B,
-    [TVMS_SURF_COMP_IF] = IN_A,
-    [TVMS_SURF_EXPRESSION] = IN_A,
-    [TVMS_SURF_ASSIGN] = IN_A | IN_B,
-    [TVMS_SURF_ANN_ASSIGN] = IN_A | IN_B | IN_C,
-    [TVMS_SURF_AUG_ASSIGN] = IN_A | IN_B,
-    [TVMS_SURF_RETURN] = IN_A,
-    [TVMS_SURF_ASSERT] = IN_A | IN_B,
-    [TVMS_SURF_DELETE] = IN_A,
-    [TVMS_SURF_DEF] = IN_B | IN_C,
-    [TVMS_SURF_CLASS] = IN_B | IN_C,
-    [TVMS_SURF_HEAD] = IN_A | IN_B | IN_C,
-    [TVMS_SURF_HEAD_MORE] = IN_A | IN_B,
-    [TVMS_SURF_PARAM] = IN_B | IN_C,
-    [TVMS_SURF_TYPE_PARAM] = IN_B | IN_C,
-    [TVMS_SURF_FOR] = IN_A | IN_B | IN_C,
-    [TVMS_SURF_WHILE] = IN_A | IN_B | IN_C,
-    [TVMS_SURF_SUITES] = IN_A | IN_B,
-    [TVMS_SURF_IF] = IN_A | IN_B | IN_C,
-    [TVMS_SURF_WITH] = IN_A | IN_B,
-    [TVMS_SURF_WITH_ITEM] = IN_A | IN_B,
-};
-
-static uint8_t refs(uint8_t kind) {
-  return kind < sizeof refs_of ? refs_of[kind] : 0;
-}
-
 static void visit(tvms_migration *migration, tvms_ref list);
 
 static void visit_parts(tvms_migration *migration, const tvms_surf *node) {
-  uint8_t which = refs(node->kind);
-  if (which & IN_A) visit(migration, node->a);
-  if (which & IN_B) visit(migration, node->b);
-  if (which & IN_C) visit(migration, node->c);
+  uint8_t which = tvms_surf_refs((tvms_surf_kind)node->kind);
+  if (which & TVMS_SURF_IN_A) visit(migration, node->a);
+  if (which & TVMS_SURF_IN_B) visit(migration, node->b);
+  if (which & TVMS_SURF_IN_C) visit(migration, node->c);
 }
 
 static bool is_prim_func(tvms_migration *migration, tvms_ref def) {
@@ -421,6 +365,16 @@ static int by_place(const void *a, const void *b) {
   return (left->span.end > right->span.end) - (left->span.end < right->span.end);
 }
 
+// Blanks that several edits take from the beginning of one line: each takes its own.
+static uint32_t skip_blanks(const tvms_source *source, uint32_t at, tvms_span span) {
+  uint32_t blanks = span.end - span.begin;
+  while (blanks && at < source->size && source->text[at] == ' ') {
+    blanks--;
+    at++;
+  }
+  return at;
+}
+
 // Writes the source with the edits; one that begins inside an earlier one is part of what
 // that one replaced.
 static void write_result(tvms_migration *migration, tvms_strbuf *out) {
@@ -432,6 +386,12 @@ static void write_result(tvms_migration *migration, tvms_strbuf *out) {
   }
   for (uint32_t i = 0; i < migration->edits.len; i++) {
     const tvms_text_edit *edit = &migration->edits.items[i];
+    const tvms_text_edit *before = i ? edit - 1 : edit;
+    bool again = i && before->span.begin == edit->span.begin;
+    if (again && !*edit->text && !*before->text) {
+      at = skip_blanks(source, at, edit->span);
+      continue;
+    }
     if (edit->span.begin < at) continue;
     tvms_strbuf_add(out, source->text + at, edit->span.begin - at);
     tvms_strbuf_puts(out, edit->text);

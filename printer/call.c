@@ -199,6 +199,10 @@ static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode o
   const char *more = opcode ? tvms_tir_more(opcode, call->args.len, p->dialect) : NULL;
   bool older = p->module && p->module->dialect < p->dialect;
   bool first = true;
+  if (!more && opcode && p->module && tvms_tir_is_instruction(opcode)
+      && (p->module->dialect < TVMS_DIALECT_27) != (p->dialect < TVMS_DIALECT_27)) {
+    tvms_print_cannot(p, node, tvms_tir_row_of(opcode)->name);
+  }
   PUT(p, "(");
   if (location == TVMS_LOCATION_FIRST) {
     tvms_print_comma(p, &first);

@@ -305,6 +305,7 @@ void tvms_print_relax_function(tvms_printer *p, const tvms_node *function,
   print_token before = p->token;
   p->token = PRINT_RELAX;
   uint32_t first_type_var = p->type_vars.len;
+  if (top) tvms_print_note(p, function);
   if (top)
     tvms_print_begin(p);
   else
@@ -323,6 +324,7 @@ void tvms_print_relax_function(tvms_printer *p, const tvms_node *function,
   // Definitions that the body needs stand before all of it.
   tvms_print_top(p)->at = p->main.len;
   print_seq_expr(p, f->body, NULL, NULL, 0);
+  if (p->comments && top) tvms_print_rest_comments(p, function);
   p->indent--;
   if (p->type_vars.len > first_type_var) p->used |= USED_TYPE_VAR;
   if (!top) add_local_header(p, head);

@@ -354,6 +354,7 @@ static void print_once(tvms_printer *p, const tvms_node *function, tvms_sym name
   tvms_print_func_attrs(p, f->attrs, tvms_text(p->context, name), false, false);
   if (p->dialect <= TVMS_DIALECT_25) print_matches(p, f, frame);
   print_root_or_body(p, f->body);
+  if (p->comments) tvms_print_rest_comments(p, function);
   p->indent--;
   count_data(p, f, false);
   if (p->type_vars.len) p->used |= USED_TYPE_VAR;

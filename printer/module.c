@@ -102,7 +102,19 @@ static void mark_members(tvms_printer *p, const tvms_module *module, bool member
   }
 }
 
+// Comments above a class, which itself is no node: those before its functions.
+static void print_class_comments(tvms_printer *p, const tvms_module *module) {
+  uint32_t first = UINT32_MAX;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_node *function = module->members[i].function;
+    bool known = function && function->span.end;
+    if (known && function->span.begin < first) first = function->span.begin;
+  }
+  if (first != UINT32_MAX) tvms_print_left_comments(p, first);
+}
+
 static void print_class(tvms_printer *p, const tvms_module *module) {
+  if (p->comments) print_class_comments(p, module);
   size_t head = p->main.len;
   // TVM makes the decorator last: headers of functions inside do not know of it yet.
   uint32_t used = p->used;

@@ -38,6 +38,7 @@ static void finish(tvms_printer *p) {
   tvms_vec_free(p->memory, &p->newest_view);
   tvms_vec_free(p->memory, &p->declared);
   tvms_vec_free(p->memory, &p->used_params);
+  tvms_give(p->memory, p->written);
 }
 
 // By place; at one place in the order in which they were made.
@@ -72,6 +73,9 @@ tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *o
   tvms_printer *p = tvms_take(&context->memory, sizeof *p);
   start(p, context, options->dialect);
   p->metadata = !options->no_metadata;
+  p->comments = options->comments;
+  p->comment_count = options->comment_count;
+  p->written = tvms_take(p->memory, options->comment_count * sizeof *p->written + 1);
   p->whole = out;
   p->begin = out->len;
   return p;
@@ -102,6 +106,11 @@ static void add_front(tvms_printer *p) {
 }
 
 void tvms_print_close(tvms_printer *p) {
+  if (p->comments) {
+    p->main.len = 0;
+    tvms_print_left_comments(p, UINT32_MAX);
+    tvms_strbuf_add(p->whole, p->main.text, p->main.len);
+  }
   if (omits_metadata(p)) {
     tvms_strbuf_puts(p->whole, "\n# Metadata omitted. Use show_meta=True in script() "
                                "method to show it.\n");

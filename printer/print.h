@@ -5,9 +5,19 @@
 #include "ir/module.h"
 #include "support/strbuf.h"
 
+// A comment of the source, to be written beside what it says something about.
+typedef struct {
+  const char *text;  // from the '#' on; not ended by NUL
+  uint32_t len;
+  uint32_t anchor;  // where the statement begins in the source that it belongs to
+  bool own_line;    // it stands above the statement, else behind it
+} tvms_print_comment;
+
 typedef struct {
   tvms_dialect dialect;  // 0.22, 0.25, 0.26 or 0.27: the release whose text is written
   bool no_metadata;      // leave tensor constants out, as TVM's script() does
+  const tvms_print_comment *TVMS_NULLABLE comments;  // by anchor; borrowed
+  uint32_t comment_count;
 } tvms_print_options;
 
 // Appends the text of all modules of a program to `out`, ended by one newline (nothing for

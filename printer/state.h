@@ -114,6 +114,12 @@ struct tvms_printer {
   uint32_t used;  // USED_…
   uint32_t indent;
   bool blank;     // an empty line is due before the next one
+  const tvms_print_comment *TVMS_NULLABLE comments;  // comments.c: those of the source
+  uint32_t comment_count;
+  bool *written;       // by comment
+  uint32_t next;       // comment of the function being written
+  uint32_t above;      // comments before `next` from this one on stand above the line
+  uint32_t tail;       // 1 + the comment behind the line; 0: none
   bool failed;    // something could not be said
   bool quiet;     // report nothing
   bool metadata;  // keep constants
@@ -191,6 +197,19 @@ const tvms_node *tvms_print_root(const tvms_printer *p, const tvms_node *data);
 // Fills p->hints for a function that another release names differently.
 void tvms_print_hint_names(tvms_printer *p, const tvms_node *function);
 
+// ---- comments.c ----
+// Finds the comments that belong to a statement or function and those before it that
+// nothing has taken.
+void tvms_print_take_comments(tvms_printer *p, const tvms_node *node);
+// Writes those that stand above the line that begins.
+void tvms_print_above(tvms_printer *p);
+// Writes those that are left inside a function.
+void tvms_print_rest_comments(tvms_printer *p, const tvms_node *function);
+// Writes the comment behind the line that ends.
+void tvms_print_tail(tvms_printer *p);
+// Writes, at column 0, what is left up to `anchor`.
+void tvms_print_left_comments(tvms_printer *p, uint32_t anchor);
+
 // ---- text.c ----
 
 #define PUT(p, literal) tvms_strbuf_add((p)->out, literal, sizeof(literal) - 1)
@@ -222,12 +241,15 @@ void tvms_print_move(tvms_printer *p, size_t to, size_t from);
 // Lines. begin flushes a due empty line, notes the place for definitions, indents.
 void tvms_print_begin(tvms_printer *p);
 static inline void tvms_print_end(tvms_printer *p) {
+  if (p->tail) tvms_print_tail(p);
   tvms_strbuf_putc(p->out, '\n');
 }
 
 // Notes which statement is written.
 static inline void tvms_print_note(tvms_printer *p, const tvms_node *node) {
-  if (node->span.end) p->here = node->span;
+  if (!node->span.end) return;
+  p->here = node->span;
+  if (p->comments) tvms_print_take_comments(p, node);
 }
 
 // Redirects output to `to` and returns where it went before.

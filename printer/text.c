@@ -110,6 +110,7 @@ void tvms_print_begin(tvms_printer *p) {
   if (p->out == &p->main && p->frames.len && !tvms_print_top(p)->is_fixed) {
     tvms_print_top(p)->at = p->main.len;
   }
+  if (p->above < p->next && p->out == &p->main) tvms_print_above(p);
   tvms_strbuf_fill(p->out, ' ', (size_t)p->indent * INDENT_WIDTH);
 }
 

@@ -25,7 +25,7 @@ static void parse(const char *text) {
 
 static const char *const kinds[] = {
     "invalid",
-#define SURF(KIND, name, class, holds) #name,
+#define SURF(KIND, name, class, refs, holds) #name,
 #include "grammar/surface.def"
 };
 
