@@ -169,9 +169,8 @@ static void collect_comments(tvms_surface *surface, comments *list) {
     const char *text = surface->source->text + comment->begin;
     uint32_t len = comment->end - comment->begin;
     if (is_import(text, len)) continue;
-    uint32_t anchor =
-        comment->owner ? tvms_surf_at(surface, comment->owner)->begin
-                       : last_anchor(surface, comment->begin);
+    uint32_t anchor = comment->owner ? tvms_surf_at(surface, comment->owner)->begin
+                                     : last_anchor(surface, comment->begin);
     if (anchor > last) last = anchor;
     tvms_print_comment item = {text, len, last, comment->own_line};
     tvms_push(&surface->context->memory, list, item);
@@ -205,8 +204,8 @@ static bool migrate(tvms_run *run, tvms_surface *surface, const tvms_program *pr
   tvms_context *context = run->context;
   tvms_diags before = context->diags;
   tvms_diags_init(&context->diags, before.arena);
-  bool edited = tvms_migrate(surface, program, to, &run->result)
-                && is_proved(run, program, to);
+  bool edited =
+      tvms_migrate(surface, program, to, &run->result) && is_proved(run, program, to);
   tvms_diags found = context->diags;
   bool alone = edited || is_python(surface->source);
   context->diags = alone ? found : before;

@@ -411,6 +411,42 @@ tvms_value tvms_call_tvm_struct_get(tvms_reader *reader, const tvms_call_args *c
   return call_op(reader, type, TVMS_TIR_tvm_struct_get, args, 3, call->ref);
 }
 
+// A constant of TIR as the number that it is.
+static tvms_value plain_number(tvms_value value) {
+  tvms_node *imm = tvms_value_node_of(value, TVMS_NODE_INT_IMM);
+  return imm ? tvms_value_int(tvms_as_int_imm(imm)->value) : value;
+}
+
+tvms_value tvms_call_print_buffer(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value shape = call->args[5];
+  if (shape.len == 1 && tvms_value_is_sequence(shape.as.items[0])) {
+    shape = shape.as.items[0];
+  }
+  bool text, scalar;
+  int64_t rank;
+  call_type type;
+  tvms_list dims;
+  tvms_node *buffer = to_argument(reader, call->args[0], call->refs[0]);
+  if (!buffer || !to_type(reader, call->args[1], call->refs[1], &type)
+      || !tvms_to_flag(reader, plain_number(call->args[2]), call->refs[2], &text)
+      || !tvms_to_flag(reader, plain_number(call->args[3]), call->refs[3], &scalar)
+      || !tvms_to_int(reader, plain_number(call->args[4]), call->refs[4], &rank)
+      || !tvms_to_arguments(reader, shape, call->ref, &dims)) {
+    return failed(reader);
+  }
+  char name[TVMS_DTYPE_TEXT];
+  const char *dtype = tvms_dtype_text(type.dtype, name);
+  tvms_unit *unit = reader->unit;
+  tvms_node **args = tvms_arena_array(&reader->values, tvms_node *, dims.len + 5);
+  args[0] = buffer;
+  args[1] = tvms_string_imm_new(unit, dtype, strlen(dtype), TVMS_NO_SPAN);
+  args[2] = tvms_bool_imm_new(unit, text, TVMS_NO_SPAN);
+  args[3] = tvms_bool_imm_new(unit, scalar, TVMS_NO_SPAN);
+  args[4] = tvms_int_imm_new(unit, TVMS_DTYPE(UINT, 32), rank, TVMS_NO_SPAN);
+  memcpy(args + 5, dims.items, dims.len * sizeof *args);
+  return call_op(reader, type, TVMS_TIR_print_buffer, args, dims.len + 5, call->ref);
+}
+
 tvms_value tvms_call_handle_add_byte_offset(tvms_reader *reader,
                                             const tvms_call_args *call) {
   tvms_node *args[2];

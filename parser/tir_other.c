@@ -370,17 +370,28 @@ tvms_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
 }
 
 tvms_value tvms_call_hint(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *map;
   tvms_value message = call->args[0], attrs = call->args[1];
-  if (!tvms_to_map(reader, attrs, call->ref, &map)) return failed(reader);
-  if (!map) {
-    map = tvms_object_map_new(reader->unit, NULL, NULL, 0, TVMS_NO_SPAN);
-  }
+  uint32_t count = attrs.len / 2, len = 0;
+  // In the order of the program, in which they are printed.
+  tvms_object_map *keys =
+      tvms_make(reader->unit, OBJECT_MAP, tvms_span_of(reader, call->ref));
+  keys->keys.items = tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1);
+  keys->values.items = tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1);
   if (message.kind == TVMS_VALUE_STR && message.len) {
-    tvms_node *text = tvms_object_str_new(reader->unit, message.as.text, message.len,
-                                          tvms_span_of(reader, call->refs[0]));
-    map = tvms_map_with(reader->unit, map, "message", text);
+    keys->keys.items[len] =
+        tvms_object_str_new(reader->unit, "message", 7, TVMS_NO_SPAN);
+    keys->values.items[len++] =
+        tvms_object_str_new(reader->unit, message.as.text, message.len,
+                            tvms_span_of(reader, call->refs[0]));
   }
+  for (uint32_t i = 0; i < count; i++, len++) {
+    keys->keys.items[len] = tvms_to_object(reader, attrs.as.items[2 * i], call->ref);
+    keys->values.items[len] =
+        tvms_to_object(reader, attrs.as.items[2 * i + 1], call->ref);
+    if (!keys->keys.items[len] || !keys->values.items[len]) return failed(reader);
+  }
+  keys->keys.len = keys->values.len = len;
+  tvms_node *map = &keys->head;
   tvms_node *one = tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
   tvms_node *stmt = attr_stmt(reader, map, "tirx_hint", 9, one, call->ref);
   return tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);

@@ -319,8 +319,22 @@ static void print_evaluate(tvms_printer *p, const tvms_node *stmt) {
 }
 
 // From 0.24 on a let is a statement like any other.
+// Up to 0.25 a typed pointer could be any handle; later the call must say its type, where
+// it is written.
+static bool is_untyped(const tvms_printer *p, const tvms_bind *bind) {
+  const tvms_node *type = bind->var->sinfo, *value = bind->value;
+  bool typed =
+      type && type->kind == TVMS_NODE_SINFO_POINTER && !tvms_dtype_is_void(type->dtype);
+  if (!typed || p->dialect < TVMS_DIALECT_26 || value->sinfo) return false;
+  tvms_tir_opcode opcode = tvms_called_op(value);
+  return opcode && tvms_tir_row_of(opcode)->location == TVMS_LOCATION_NONE;
+}
+
 static void print_bind(tvms_printer *p, const tvms_node *stmt) {
   const tvms_bind *bind = tvms_as_bind(stmt);
+  if (is_untyped(p, bind)) {
+    tvms_print_cannot(p, stmt, "a typed pointer to what a call without a type gives");
+  }
   bool known = tvms_print_defined(p, bind->var);
   size_t from = p->out->len;
   // The type of a pointer that a classic call does not say is that of its variable.
