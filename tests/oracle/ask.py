@@ -1,11 +1,11 @@
 """Runs under a Python that has stock TVM: answers what it makes of programs.
 
-One JSON object a line on standard input, {"text": ...}; one a line on standard output:
-{"print": text} or {"error": message}. TVM may crash; then the caller starts another one.
+One JSON object a line on standard input, {"text": ...}, with "passes": [names] to run them first, with
+"metadata": true to have that section printed; one a line on standard output: {"print": text} or {"error": message}. TVM may crash; then the caller starts another one.
 """
 import json, os, re, sys
 
-IMPORT = re.compile(r"(?:#\s*)?((?:from\s+tvm[\w.]*\s+)?import\s+.*\btvm\b.*|from\s+tvm[\w.]*\s+import\s+.+)$")
+IMPORT = re.compile(r"(?:#\s*)?(from typing import TypeVar|(?:from\s+tvm[\w.]*\s+)?import\s+.*\btvm\b.*|from\s+tvm[\w.]*\s+import\s+.+)$")
 
 
 def names_of_tvm():
@@ -60,6 +60,16 @@ def listen():
     return said
 
 
+def run_passes(module, names):
+    """The module after the passes of these names, as Relax, TIR or its schedule part has them."""
+    import tvm
+    from tvm import relax, tirx
+    places = [relax.transform, tirx.transform, tvm.s_tir.transform]
+    for name in names:
+        module = next(getattr(place, name) for place in places if hasattr(place, name))()(module)
+    return module
+
+
 def main():
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     quiet = os.open(os.devnull, os.O_WRONLY)
@@ -69,7 +79,11 @@ def main():
     for line in sys.stdin:
         said.clear()
         try:
-            answer = {"print": read(json.loads(line)["text"], names).script()}
+            question = json.loads(line)
+            module = read(question["text"], names)
+            if "passes" in question:
+                module = run_passes(module, question["passes"])
+            answer = {"print": module.script(show_meta=question.get("metadata", False))}
         except BaseException as e:  # TVM raises many kinds
             answer = {"error": "; ".join(said)[:2000] or f"{type(e).__name__}: {e}"[:2000]}
         answers.write(json.dumps(answer) + "\n")

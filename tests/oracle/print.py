@@ -45,13 +45,12 @@ def printed(text, *options):
     return p.returncode, p.stdout.decode(), p.stderr.decode()
 
 
-def definitions(path):
+def definitions_of(text):
     """The text above the first definition with each definition."""
-    with open(path, encoding="utf-8") as f:
-        lines = f.readlines()
+    lines = text.splitlines(keepends=True)
     starts = [i for i, line in enumerate(lines) if line.startswith("@") and not (i and lines[i - 1].startswith("@"))]
     if len(starts) < 2:
-        return ["".join(lines)]
+        return [text]
     head = "".join(lines[: starts[0]])
     return [head + "".join(lines[a:b]) for a, b in zip(starts, starts[1:] + [len(lines)])]
 
@@ -85,7 +84,8 @@ def judge_release(release, files, excused):
     lines = []
     for path in files:
         name = os.path.relpath(path, source())
-        verdicts = [compare(stock, release, text) for text in definitions(path)]
+        with open(path, encoding="utf-8") as f:
+            verdicts = [compare(stock, release, text) for text in definitions_of(f.read())]
         wrong = next((v for v in verdicts if v), None if None in verdicts else "")
         excuse = excused.get((name, release))
         if wrong is None:

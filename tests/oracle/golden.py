@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""What the golden files of print, check and opt expect is what stock TVM does.
+
+    golden.py [FILE]...
+
+  - print: TVM of the release reads the program and prints what stands behind `# EXPECT:`.
+  - check: a program with a line that expects an error is rejected by TVM, too.
+  - opt: TVM runs its passes of the same names and prints what stands behind `# EXPECT:`.
+Only files whose `# RUN:` lines name one release, or none and are read as one, are judged; opt of 0.22 is not, because
+its stock TVM has no passes. known.tsv lists the files that cannot agree, with the reason, as for print.py.
+"""
+import concurrent.futures, os, re, shlex, sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import files_under, source
+from print import definitions_of, difference, known
+from stock import RELEASES, Stock
+
+SECTION = re.compile(r"^# (EXPECT|FINDINGS|STATUS)\b", re.M)
+ERROR = re.compile(r"# error(\[\w+\])?: ")
+
+
+class Case:
+    """One golden file: its verb, its release, its program and what it expects."""
+
+    def __init__(self, path):
+        self.name = os.path.relpath(path, source())
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        runs = re.findall(r"^# RUN: (.*)$", text, re.M)
+        self.words = shlex.split(runs[0]) if len(runs) == 1 else []
+        end = SECTION.search(text)
+        self.program = text[: end.start()] if end else text
+        found = re.search(r"^# EXPECT:\n(.*?)(?=^# (?:FINDINGS|STATUS)|\Z)", text, re.M | re.S)
+        self.expected = found.group(1) if found else None
+        self.rejected = bool(ERROR.search(self.program))
+        self.release = self.option("--dialect") or ("0.27" if self.verb == "opt" else None)
+
+    @property
+    def verb(self):
+        return self.words[0] if self.words else ""
+
+    def option(self, name):
+        return self.words[self.words.index(name) + 1] if name in self.words else None
+
+    def is_judged(self):
+        allowed = {"print": {"--dialect"}, "check": {"--dialect"}, "opt": {"--dialect", "--passes"}}.get(self.verb)
+        if allowed is None or self.release not in RELEASES or {w for w in self.words if w.startswith("-")} - allowed:
+            return False
+        if self.verb == "opt":
+            return self.release != "0.22" and not self.rejected and "{" not in self.option("--passes") and bool(self.expected)
+        return self.rejected if self.verb == "check" else bool(self.expected) and not self.rejected
+
+    def judge(self, stock):
+        """What is wrong, "" if nothing."""
+        more = {"passes": self.option("--passes").split(",")} if self.verb == "opt" else {}
+        if (self.expected or "").startswith("metadata = "):
+            more["metadata"] = True
+        answers = [stock.ask(text=text, **more) for text in definitions_of(self.program)]
+        if self.verb == "check":
+            return "TVM accepts it" if all("print" in answer for answer in answers) else ""
+        for answer in answers:
+            if "print" not in answer:
+                return f"TVM does not do this: {answer}"
+        wanted = joined([answer["print"] for answer in answers])
+        expected = self.expected.rstrip("\n") + "\n"
+        return "" if wanted == expected else difference(wanted, expected)
+
+
+def joined(texts):
+    """The text of several definitions under the header of the first."""
+    bodies = [text.rstrip("\n") for text in texts]
+    return "\n\n".join(bodies[:1] + [body.split("\n\n", 1)[1] for body in bodies[1:]]) + "\n"
+
+
+def judge_release(release, cases, excused):
+    stock = Stock(release)
+    passed = failed = 0
+    lines = []
+    for case in cases:
+        wrong, excuse = case.judge(stock), excused.get((case.name, release))
+        if excuse:
+            lines.append(f"known: {release} {case.name}: {excuse}" if wrong else f"superfluous in known.tsv: {release} {case.name}")
+        elif wrong:
+            failed += 1
+            lines.append(f"--- {release} {case.name}\n{wrong}")
+        else:
+            passed += 1
+    stock.stop()
+    lines.append(f"{release}: {passed} golden files as stock TVM has it, {failed} not")
+    return passed, failed, "\n".join(lines)
+
+
+def main():
+    cases = [Case(path) for path in sys.argv[1:] or files_under(os.path.join("tests", "golden"))]
+    excused = known()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(judge_release, r, [c for c in cases if c.is_judged() and c.release == r], excused) for r in RELEASES]
+        results = [job.result() for job in jobs]
+    for _, _, said in results:
+        print(said)
+    passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
