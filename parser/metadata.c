@@ -244,6 +244,21 @@ static uint64_t le(const uint8_t *bytes, uint32_t count) {
   return value;
 }
 
+// The text that a field of a StringImm names: the number of a node, which earlier releases
+// write as text, and its text as base64 behind its length in 8 bytes (0.21) or as it is.
+static tvms_value text_of(tvms_reader *reader, tvms_value nodes, tvms_value node,
+                          tvms_value reference) {
+  bool early = field(node, "type_key").kind != TVMS_VALUE_NONE;
+  if (reference.kind == TVMS_VALUE_STR && !early) return reference;
+  tvms_value target = node_at(nodes, reference);
+  tvms_value coded = field(target, "repr_b64");
+  if (coded.kind != TVMS_VALUE_STR) return content(target);
+  uint8_t *bytes = tvms_arena_take(&reader->kept, (size_t)coded.len + 1);
+  size_t size = decode(coded, bytes);
+  if (size < 8 || le(bytes, 8) != size - 8) return TVMS_NOTHING;
+  return tvms_value_text((const char *)bytes + 8, (uint32_t)(size - 8));
+}
+
 // A tensor in TVM's binary form: magic, device, axes, dtype, extents, elements.
 static bool read_tensor(tvms_reader *reader, tvms_value text, tvms_stored *stored) {
   if (text.kind != TVMS_VALUE_STR) return false;
@@ -281,12 +296,14 @@ static tvms_value object_of(tvms_reader *reader, tvms_value nodes, tvms_value no
   *stored = (tvms_stored){0};
   bool sound = false;
   if (is_type(node, "relax.expr.Constant") || is_type(node, "ir.GenericConst")) {
-    tvms_value tensor = node_at(nodes, field(fields, "data"));
+    // The field of the tensor has another name since 0.27.
+    tvms_value at = field(fields, "data");
+    if (at.kind == TVMS_VALUE_NONE) at = field(fields, "value");
+    tvms_value tensor = node_at(nodes, at);
     sound = read_tensor(reader, content(tensor), stored);
   } else if (is_type(node, "tir.StringImm") || is_type(node, "tirx.StringImm")
              || is_type(node, "ir.StringImm")) {
-    tvms_value text = field(fields, "value");
-    if (text.kind == TVMS_VALUE_INT) text = content(node_at(nodes, text));
+    tvms_value text = text_of(reader, nodes, node, field(fields, "value"));
     sound = text.kind == TVMS_VALUE_STR;
     stored->is_text = true;
     stored->bytes = text.as.text;

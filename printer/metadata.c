@@ -1,7 +1,9 @@
 // The metadata section: objects that have no text of their own, as TVM's JSON.
 //
-// An object is a row of a flat list of nodes that refer to each other by number. This is
-// the form of TVM 0.25 and later; docs/language.md, "Metadata", has its fields.
+// An object is a row of a flat list of nodes that refer to each other by number: the form
+// of TVM 0.22 and later (ffi/extra/serialization.cc); docs/language.md, "Metadata", has
+// its fields. 0.26 cannot write it, and 0.27 only parts: there the fields are those that
+// their readers ask for.
 #include "printer/state.h"
 
 // The key under which an object stands, which is its type in TVM.
@@ -52,14 +54,16 @@ void tvms_print_forget_kept(tvms_printer *p, uint32_t first) {
 
 // ---- JSON ----
 
-// The list of nodes in the making.
+// The list of nodes in the making. As TVM's serializer does, children stand before their
+// parents, equal strings share a node, and so do all places that hold nothing.
 typedef struct {
   tvms_printer *p;
   tvms_strbuf text;
   uint32_t count;
+  uint32_t none;  // 1 + number of the node that stands for nothing; 0: not yet
+  bool first;     // of the fields of the record that is being written
+  TVMS_VEC(uint32_t) strings;  // by symbol: 1 + number of its node
 } graph;
-
-enum { NONE_NODE = 0 };  // number of the node that stands for nothing
 
 // Begins a node and returns its number.
 static uint32_t begin_node(graph *g, const char *type) {
@@ -72,26 +76,41 @@ static void end_node(graph *g) {
   tvms_strbuf_puts(&g->text, "\n    }");
 }
 
+static uint32_t none(graph *g) {
+  if (!g->none) {
+    g->none = begin_node(g, "None") + 1;
+    end_node(g);
+  }
+  return g->none - 1;
+}
+
+// Escapes as TVM's JSON writer does: '/' has a backslash, too.
 static void put_string(tvms_strbuf *out, const char *text, size_t len) {
+  static const char escaped[] = "\"\\/\b\f\n\r\t", letters[] = "\"\\/bfnrt";
   tvms_strbuf_putc(out, '"');
   for (size_t i = 0; i < len; i++) {
-    unsigned char c = (unsigned char)text[i];
-    if (c == '"' || c == '\\') {
+    const char *found = text[i] ? strchr(escaped, text[i]) : NULL;
+    if (found) {
       tvms_strbuf_putc(out, '\\');
-      tvms_strbuf_putc(out, (char)c);
-    } else if (c == '\n') {
-      tvms_strbuf_puts(out, "\\n");
-    } else if (c < 0x20) {
-      tvms_strbuf_printf(out, "\\u%04x", c);
+      tvms_strbuf_putc(out, letters[found - escaped]);
+    } else if ((unsigned char)text[i] < 0x20) {
+      tvms_strbuf_printf(out, "\\u%04x", (unsigned char)text[i]);
     } else {
-      tvms_strbuf_putc(out, (char)c);
+      tvms_strbuf_putc(out, text[i]);
     }
   }
   tvms_strbuf_putc(out, '"');
 }
 
 static uint32_t add_string(graph *g, const char *text, size_t len) {
+  tvms_sym symbol = tvms_symbol(g->p->context, text, len);
+  while (g->strings.len <= symbol) {
+    tvms_push(g->p->memory, &g->strings, 0);
+  }
+  uint32_t *known = &g->strings.items[symbol];
+  if (*known) return *known - 1;
   uint32_t number = begin_node(g, "ffi.String");
+  *known = number + 1;
   tvms_strbuf_puts(&g->text, ",\n      \"data\": ");
   put_string(&g->text, text, len);
   end_node(g);
@@ -110,13 +129,61 @@ static uint32_t add_array(graph *g, const char *type, const uint32_t *items,
   return number;
 }
 
-static uint32_t add_int(graph *g, int64_t value) {
-  uint32_t number = begin_node(g, "ir.IntImm");
-  tvms_strbuf_printf(&g->text,
-                     ",\n      \"data\": {\n        \"span\": %d,\n"
-                     "        \"dtype\": \"int64\",\n        \"value\": %lld\n      }",
-                     NONE_NODE, (long long)value);
+// ---- Records: nodes with named fields ----
+
+static uint32_t begin_record(graph *g, const char *type) {
+  uint32_t number = begin_node(g, type);
+  tvms_strbuf_puts(&g->text, ",\n      \"data\": {");
+  g->first = true;
+  return number;
+}
+
+static void put_field(graph *g, const char *name) {
+  tvms_strbuf_printf(&g->text, "%s\n        \"%s\": ", g->first ? "" : ",", name);
+  g->first = false;
+}
+
+static void put_number(graph *g, const char *name, long long value) {
+  put_field(g, name);
+  tvms_strbuf_printf(&g->text, "%lld", value);
+}
+
+static void put_dtype(graph *g, const char *name, tvms_dtype dtype) {
+  char text[TVMS_DTYPE_TEXT];
+  put_field(g, name);
+  tvms_strbuf_printf(&g->text, "\"%s\"", tvms_dtype_text(dtype, text));
+}
+
+static void end_record(graph *g) {
+  tvms_strbuf_puts(&g->text, "\n      }");
   end_node(g);
+}
+
+// ---- Types: data types are texts up to 0.25, nodes from 0.26 on ----
+
+static bool has_types(const graph *g) {
+  return g->p->dialect >= TVMS_DIALECT_26;
+}
+
+static uint32_t add_prim_type(graph *g, tvms_dtype dtype) {
+  uint32_t span = none(g), number = begin_record(g, "ir.PrimType");
+  put_number(g, "span", span);
+  put_dtype(g, "dtype", dtype);
+  end_record(g);
+  return number;
+}
+
+static uint32_t add_int(graph *g, int64_t value) {
+  tvms_dtype int64 = TVMS_DTYPE(INT, 64);
+  uint32_t span = none(g), type = has_types(g) ? add_prim_type(g, int64) : 0;
+  uint32_t number = begin_record(g, "ir.IntImm");
+  put_number(g, "span", span);
+  if (has_types(g))
+    put_number(g, "ty", type);
+  else
+    put_dtype(g, "dtype", int64);
+  put_number(g, "value", value);
+  end_record(g);
   return number;
 }
 
@@ -173,54 +240,78 @@ static uint32_t add_tensor(graph *g, const tvms_constant *constant) {
   return number;
 }
 
-static uint32_t add_constant(graph *g, const tvms_constant *constant) {
-  TVMS_VEC(uint32_t) dims = {0};
-  for (uint32_t i = 0; i < constant->shape.len; i++) {
-    uint32_t dim = add_int(g, tvms_as_int_imm(constant->shape.items[i])->value);
-    tvms_push(g->p->memory, &dims, dim);
+// The shape of a constant as a value of Relax.
+static uint32_t add_shape(graph *g, tvms_list dims) {
+  uint32_t span = none(g);
+  TVMS_VEC(uint32_t) numbers = {0};
+  for (uint32_t i = 0; i < dims.len; i++) {
+    tvms_push(g->p->memory, &numbers,
+              add_int(g, tvms_as_int_imm(dims.items[i])->value));
   }
-  uint32_t values = add_array(g, "ffi.Array", dims.items, dims.len);
-  tvms_vec_free(g->p->memory, &dims);
-  uint32_t shape_info = begin_node(g, "relax.ShapeStructInfo");
-  tvms_strbuf_printf(&g->text,
-                     ",\n      \"data\": {\n        \"span\": %d,\n"
-                     "        \"values\": %u,\n        \"ndim\": %u\n      }",
-                     NONE_NODE, values, constant->shape.len);
-  end_node(g);
-  uint32_t shape = begin_node(g, "relax.expr.ShapeExpr");
-  tvms_strbuf_printf(&g->text,
-                     ",\n      \"data\": {\n        \"span\": %d,\n"
-                     "        \"struct_info_\": %u,\n        \"values\": %u\n      }",
-                     NONE_NODE, shape_info, values);
-  end_node(g);
-  char dtype[TVMS_DTYPE_TEXT];
-  uint32_t info = begin_node(g, "relax.TensorStructInfo");
-  tvms_strbuf_printf(&g->text,
-                     ",\n      \"data\": {\n        \"span\": %d,\n"
-                     "        \"shape\": %u,\n        \"dtype\": \"%s\",\n"
-                     "        \"vdevice\": %d,\n        \"ndim\": %u\n      }",
-                     NONE_NODE, shape, tvms_dtype_text(constant->element, dtype),
-                     NONE_NODE, constant->shape.len);
-  end_node(g);
-  uint32_t data = add_tensor(g, constant);
-  uint32_t number = begin_node(g, type_key(g->p, &constant->head));
-  tvms_strbuf_printf(&g->text,
-                     ",\n      \"data\": {\n        \"span\": %d,\n"
-                     "        \"struct_info_\": %u,\n        \"data\": %u\n      }",
-                     NONE_NODE, info, data);
-  end_node(g);
+  uint32_t values = add_array(g, "ffi.Array", numbers.items, numbers.len);
+  tvms_vec_free(g->p->memory, &numbers);
+  uint32_t type =
+      begin_record(g, has_types(g) ? "relax.ShapeType" : "relax.ShapeStructInfo");
+  put_number(g, "span", span);
+  put_number(g, "values", values);
+  put_number(g, "ndim", dims.len);
+  end_record(g);
+  uint32_t shape = begin_record(g, "relax.expr.ShapeExpr");
+  put_number(g, "span", span);
+  put_number(g, has_types(g) ? "ty" : "struct_info_", type);
+  put_number(g, "values", values);
+  end_record(g);
+  return shape;
+}
+
+static uint32_t add_tensor_type(graph *g, const tvms_constant *constant) {
+  uint32_t span = none(g), shape = add_shape(g, constant->shape);
+  uint32_t dtype = has_types(g) ? add_prim_type(g, constant->element) : 0;
+  uint32_t number =
+      begin_record(g, has_types(g) ? "relax.TensorType" : "relax.TensorStructInfo");
+  put_number(g, "span", span);
+  put_number(g, "shape", shape);
+  if (has_types(g))
+    put_number(g, "dtype", dtype);
+  else
+    put_dtype(g, "dtype", constant->element);
+  put_number(g, "vdevice", none(g));
+  put_number(g, "ndim", constant->shape.len);
+  end_record(g);
   return number;
 }
 
+static uint32_t add_constant(graph *g, const tvms_constant *constant) {
+  uint32_t span = none(g), type = add_tensor_type(g, constant);
+  uint32_t data = add_tensor(g, constant);
+  uint32_t number = begin_record(g, type_key(g->p, &constant->head));
+  put_number(g, "span", span);
+  put_number(g, has_types(g) ? "ty" : "struct_info_", type);
+  put_number(g, g->p->dialect >= TVMS_DIALECT_27 ? "value" : "data", data);
+  end_record(g);
+  return number;
+}
+
+// A text has the type of a pointer, of nothing (0.26), or one of its own (0.27).
 static uint32_t add_text(graph *g, const tvms_node *node) {
   tvms_bytes text = tvms_as_string_imm(node)->value;
+  uint32_t span = none(g), type = 0;
+  if (g->p->dialect >= TVMS_DIALECT_27) {
+    type = begin_record(g, "ir.StringType");
+    put_number(g, "span", span);
+    end_record(g);
+  } else if (has_types(g)) {
+    type = add_prim_type(g, (tvms_dtype){0});
+  }
   uint32_t value = add_string(g, text.text, text.len);
-  uint32_t number = begin_node(g, type_key(g->p, node));
-  tvms_strbuf_printf(&g->text,
-                     ",\n      \"data\": {\n        \"span\": %d,\n"
-                     "        \"dtype\": \"handle\",\n        \"value\": %u\n      }",
-                     NONE_NODE, value);
-  end_node(g);
+  uint32_t number = begin_record(g, type_key(g->p, node));
+  put_number(g, "span", span);
+  if (has_types(g))
+    put_number(g, "ty", type);
+  else
+    put_dtype(g, "dtype", TVMS_DTYPE(HANDLE, 64));
+  put_number(g, "value", value);
+  end_record(g);
   return number;
 }
 
@@ -231,7 +322,7 @@ static uint32_t add_object(graph *g, const tvms_node *object) {
   case TVMS_NODE_OBJECT_STR:
     return add_string(g, tvms_as_object_str(object)->value.text,
                       tvms_as_object_str(object)->value.len);
-  default: return NONE_NODE;
+  default: return none(g);
   }
 }
 
@@ -265,12 +356,17 @@ static void put_literal(tvms_strbuf *out, const char *text, size_t len) {
   }
 }
 
+// The version that the released build says of itself.
+static const char *release_of(const tvms_printer *p) {
+  if (p->dialect >= TVMS_DIALECT_27) return "0.27.0.post1";
+  if (p->dialect >= TVMS_DIALECT_26) return "0.26.0";
+  return tvms_print_is_classic(p) ? "0.22.0" : "0.25.0.post1";
+}
+
 void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   if (p->kept.len == 0) return;
   graph g = {.p = p};
   tvms_strbuf_init(&g.text, p->memory);
-  begin_node(&g, "None");
-  end_node(&g);
   TVMS_VEC(uint32_t) pairs = {0};
   for (uint32_t i = 0; i < p->kept.len; i++) {
     if (!is_first_of_key(p, i)) continue;
@@ -284,11 +380,13 @@ void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   tvms_strbuf_init(&json, p->memory);
   tvms_strbuf_printf(&json, "{\n  \"root_index\": %u,\n  \"nodes\": [\n", root);
   tvms_strbuf_add(&json, g.text.text, g.text.len);
-  tvms_strbuf_puts(&json, "\n  ],\n  \"metadata\": {\n    \"tvm_version\": \"0.25.0\"\n"
-                          "  }\n}");
+  tvms_strbuf_puts(&json, "\n  ],\n  \"metadata\": {\n    \"tvm_version\": \"");
+  tvms_strbuf_puts(&json, release_of(p));
+  tvms_strbuf_puts(&json, "\"\n  }\n}");
   tvms_strbuf_puts(out, "metadata = tvm.ir.load_json(\"\"\"");
   put_literal(out, json.text, json.len);
   tvms_strbuf_puts(out, "\"\"\")\n");
   tvms_strbuf_fini(&json);
   tvms_strbuf_fini(&g.text);
+  tvms_vec_free(p->memory, &g.strings);
 }
