@@ -1,241 +1,11 @@
-// Statements: one a line, four spaces a level, blank lines as black has them, comments
-// where they stood. Expressions are written by format_flat.c and format_split.c.
-#include "printer/format_walk.h"
+// Statements: one a line, four spaces a level. Blank lines and comments between them are
+// those of format_lines.c, expressions those of format_flat.c and format_split.c.
+#include "printer/format_lines.h"
 
 enum { DEFAULT_WIDTH = 88, STEP = 4 };
 
 static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
                         uint32_t header);
-
-/* Blank lines */
-
-// Number of line ends between two places.
-static uint32_t lines_between(const tvms_writer *w, uint32_t from, uint32_t to) {
-  uint32_t lines = 0;
-  for (uint32_t i = from; i < to; i++) {
-    char c = w->source[i];
-    lines += c == '\n' || (c == '\r' && w->source[i + 1] != '\n');
-  }
-  return lines;
-}
-
-// Blank lines of the source before `begin`: a run of white space stands there.
-static uint32_t blank_before(const tvms_writer *w, uint32_t begin) {
-  uint32_t from = begin;
-  while (from > 0 && strchr(" \t\f\n\r", w->source[from - 1])) {
-    from--;
-  }
-  uint32_t lines = lines_between(w, from, begin);
-  return lines > 1 ? lines - 1 : 0;
-}
-
-static bool is_definition(const tvms_surf *node) {
-  return node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS;
-}
-
-static bool is_import(const tvms_surf *node) {
-  return node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM;
-}
-
-static bool is_docstring(const tvms_writer *w, tvms_ref ref) {
-  const tvms_surf *node = &w->nodes[ref];
-  return node->kind == TVMS_SURF_EXPRESSION
-         && w->nodes[node->a].kind == TVMS_SURF_STRING;
-}
-
-// Blank lines before the first statement of a block that `opener` begins.
-static uint32_t blank_at_start(const tvms_writer *w, tvms_ref opener, tvms_ref ref,
-                               uint32_t blank) {
-  if (!opener) return 0;
-  bool definition = is_definition(&w->nodes[opener]);
-  if (definition && is_docstring(w, ref)) return 0;
-  if (!definition && is_definition(&w->nodes[ref])) return 1;
-  return blank ? 1 : 0;
-}
-
-// Where a statement stands: what is before it in its block (0: nothing), and what opened
-// the block (0: the file).
-typedef struct {
-  tvms_ref before;
-  tvms_ref opener;
-} setting;
-
-// Blank lines to write before a statement, or before the comments that lead it; `begin`
-// is where the first of them stands in the source.
-static uint32_t blank_lines(const tvms_writer *w, setting at, tvms_ref ref,
-                            uint32_t begin) {
-  uint32_t most = at.opener ? 1 : 2;
-  uint32_t blank = blank_before(w, begin);
-  if (blank > most) blank = most;
-  if (!at.before) return blank_at_start(w, at.opener, ref, blank);
-  const tvms_surf *node = &w->nodes[ref], *before = &w->nodes[at.before];
-  if (is_definition(node) || is_definition(before)) return most;
-  if (blank) return blank;
-  bool after_docstring = w->nodes[at.opener].kind == TVMS_SURF_CLASS
-                         && is_docstring(w, at.before)
-                         && w->nodes[at.opener].c == at.before;
-  return after_docstring || (is_import(before) && !is_import(node));
-}
-
-static void start_line(tvms_writer *w) {
-  w->line = w->out->len;
-  tvms_strbuf_fill(w->out, ' ', w->indent);
-  w->begun = w->out->len;
-}
-
-static void end_line(tvms_writer *w) {
-  tvms_put_text(w, w->line_end);
-}
-
-static void put_blank(tvms_writer *w, uint32_t count) {
-  for (; count > 0; count--) {
-    end_line(w);
-  }
-}
-
-/* Comments around statements */
-
-static uint32_t column_of(const tvms_writer *w, uint32_t offset) {
-  uint32_t column = 0;
-  while (offset > column && w->source[offset - column - 1] != '\n'
-         && w->source[offset - column - 1] != '\r') {
-    column++;
-  }
-  return column;
-}
-
-// Writes the next comment on a line of its own, with the blank lines before it.
-static void own_line(tvms_writer *w, uint32_t blank) {
-  put_blank(w, blank);
-  start_line(w);
-  tvms_write_comment(w, &w->surface->comments[w->next]);
-  end_line(w);
-  tvms_next_comment(w);
-}
-
-// Ends a line with the comment that ends it in the source, which begins before `end`.
-static void finish_line(tvms_writer *w, uint32_t from, uint32_t end) {
-  bool behind = w->comment_at < end && !w->surface->comments[w->next].own_line
-                && lines_between(w, from, w->comment_at) == 0;
-  if (behind) tvms_write_comments_behind(w, end);
-  end_line(w);
-}
-
-// Comments inside a statement that its expressions had no place for.
-static void leftovers(tvms_writer *w, uint32_t end) {
-  for (bool first = true; w->comment_at < end; first = false) {
-    if (!first) {
-      end_line(w);
-      start_line(w);
-    } else {
-      tvms_put(w, "  ", 2);
-    }
-    tvms_write_comment(w, &w->surface->comments[w->next]);
-    tvms_next_comment(w);
-  }
-}
-
-// Comments at the end of a block: those before `end` that stand at least in `column`.
-static void comments_at_end(tvms_writer *w, uint32_t end, uint32_t column) {
-  uint32_t most = w->indent ? 1 : 2;
-  while (w->comment_at < end && column_of(w, w->comment_at) >= column) {
-    uint32_t blank = blank_before(w, w->comment_at);
-    own_line(w, blank < most ? blank : most);
-  }
-}
-
-static bool comment_is(const tvms_writer *w, uint32_t index, const char *what) {
-  const tvms_comment *comment = &w->surface->comments[index];
-  const char *at = w->source + comment->begin + 1;
-  const char *end = w->source + comment->end;
-  while (at < end && (*at == ' ' || *at == '\t')) {
-    at++;
-  }
-  size_t len = strlen(what);
-  if ((size_t)(end - at) < len || memcmp(at, what, len) != 0) return false;
-  for (at += len; at < end; at++) {
-    if (*at != ' ' && *at != '\t') return false;
-  }
-  return true;
-}
-
-/* Text that is kept as it is */
-
-// True if the bytes hold a string over several lines, which must not be shifted.
-static bool has_long_string(const tvms_writer *w, uint32_t begin, uint32_t end) {
-  for (uint32_t i = begin; i + 2 < end; i++) {
-    char c = w->source[i];
-    if ((c == '"' || c == '\'') && w->source[i + 1] == c && w->source[i + 2] == c)
-      return true;
-    if (c == '\\' && (w->source[i + 1] == '\n' || w->source[i + 1] == '\r'))
-      return true;
-  }
-  return false;
-}
-
-// Copies source lines; `begin` is the first byte of text in column `column`, and lines
-// that are indented as much move to the writer's indentation.
-static void copy_lines(tvms_writer *w, uint32_t begin, uint32_t end, uint32_t column) {
-  while (end > begin && strchr(" \t\f\n\r", w->source[end - 1])) {
-    end--;
-  }
-  start_line(w);
-  for (uint32_t at = begin; at < end;) {
-    uint32_t stop = at;
-    while (stop < end && w->source[stop] != '\n' && w->source[stop] != '\r') {
-      stop++;
-    }
-    tvms_put_span(w, (tvms_span){at, stop});
-    if (stop == end) break;
-    end_line(w);
-    at = stop + (w->source[stop] == '\r' && w->source[stop + 1] == '\n' ? 2 : 1);
-    uint32_t skipped = 0;
-    while (skipped < column && at < end && w->source[at] == ' ') {
-      at++;
-      skipped++;
-    }
-    bool blank = w->source[at] == '\n' || w->source[at] == '\r';
-    w->line = w->out->len;
-    if (!blank && skipped == column)
-      tvms_strbuf_fill(w->out, ' ', w->indent);
-    else if (!blank)
-      tvms_strbuf_fill(w->out, ' ', skipped);
-  }
-  end_line(w);
-  while (w->comment_at < end) {
-    tvms_next_comment(w);
-  }
-}
-
-static bool may_copy(const tvms_writer *w, uint32_t begin, uint32_t end) {
-  return column_of(w, begin) == w->indent || !has_long_string(w, begin, end);
-}
-
-// The end of the region that `# fmt: off` at the next comment opens: the line of the
-// `# fmt: on` before `end` in its column, or `end`.
-static uint32_t off_until(const tvms_writer *w, uint32_t end) {
-  uint32_t column = column_of(w, w->comment_at);
-  for (uint32_t i = w->next + 1; i < w->surface->comment_count; i++) {
-    const tvms_comment *comment = &w->surface->comments[i];
-    if (comment->begin >= end) break;
-    if (comment->own_line && comment_is(w, i, "fmt: on")
-        && column_of(w, comment->begin) == column) {
-      return comment->begin;
-    }
-  }
-  return end;
-}
-
-static bool is_skipped(const tvms_writer *w, uint32_t begin, uint32_t end) {
-  for (uint32_t i = w->next; i < w->surface->comment_count; i++) {
-    const tvms_comment *comment = &w->surface->comments[i];
-    if (comment->begin >= end) {
-      return !comment->own_line && lines_between(w, end, comment->begin) == 0
-             && comment_is(w, i, "fmt: skip") && may_copy(w, begin, end);
-    }
-  }
-  return false;
-}
 
 /* Simple statements */
 
@@ -380,7 +150,7 @@ static uint32_t last_end(const tvms_writer *w, tvms_ref list) {
 
 // Puts the source's text of a header of one line in the place of the formatted one.
 static void keep_header(tvms_writer *w, uint32_t at) {
-  uint32_t begin = at - column_of(w, at);
+  uint32_t begin = at - tvms_column_of(w, at);
   while (w->source[begin] == ' ' || w->source[begin] == '\t'
          || w->source[begin] == '\f') {
     begin++;
@@ -395,9 +165,10 @@ static void keep_header(tvms_writer *w, uint32_t at) {
 // True if the header that ends at `from` and its comment stand on one line of the source.
 static bool is_one_line(const tvms_writer *w, tvms_ref opener, uint32_t from) {
   const tvms_surf *node = &w->nodes[opener];
-  uint32_t begin = is_definition(node) ? w->nodes[node->b].begin : node->begin;
+  uint32_t begin =
+      tvms_is_definition_form(node) ? w->nodes[node->b].begin : node->begin;
   if (strncmp(w->source + from, "else", 4) == 0) begin = from;
-  return lines_between(w, begin, w->comment_at) == 0;
+  return tvms_lines_between(w, begin, w->comment_at) == 0;
 }
 
 // ':' and the body. `from` is where the header's text ends, `end` where what follows the
@@ -405,18 +176,18 @@ static bool is_one_line(const tvms_writer *w, tvms_ref opener, uint32_t from) {
 static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref body,
                         uint32_t end) {
   tvms_put_char(w, ':');
-  leftovers(w, from);
+  tvms_write_leftovers(w, from);
   uint32_t first = w->nodes[body].begin;
   bool behind = w->comment_at < first && !w->surface->comments[w->next].own_line;
   if (behind) {
-    if (comment_is(w, w->next, "fmt: skip") && is_one_line(w, opener, from)) {
+    if (tvms_comment_is(w, w->next, "fmt: skip") && is_one_line(w, opener, from)) {
       keep_header(w, w->comment_at);
     }
     tvms_put(w, "  ", 2);
     tvms_write_comment(w, &w->surface->comments[w->next]);
     tvms_next_comment(w);
   }
-  end_line(w);
+  tvms_end_line(w);
   w->indent += STEP;
   write_block(w, body, end, opener, from);
   w->indent -= STEP;
@@ -426,9 +197,9 @@ static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref
 static void write_else(tvms_writer *w, tvms_ref opener, uint32_t other, tvms_ref body,
                        uint32_t end) {
   while (w->comment_at < other) {
-    own_line(w, 0);
+    tvms_write_own_line(w, 0);
   }
-  start_line(w);
+  tvms_start_line(w);
   word(w, "else");
   write_suite(w, opener, other, body, end);
 }
@@ -449,9 +220,9 @@ static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
       return;
     }
     while (w->comment_at < other->begin) {
-      own_line(w, 0);
+      tvms_write_own_line(w, 0);
     }
-    start_line(w);
+    tvms_start_line(w);
     word(w, "elif ");
     node = other;
   }
@@ -510,13 +281,13 @@ static void write_decorators(tvms_writer *w, tvms_ref list) {
   for (tvms_ref item = list; item; item = w->nodes[item].next) {
     uint32_t limit = w->nodes[item].begin;
     while (item != list && w->comment_at < limit) {
-      own_line(w, 0);
+      tvms_write_own_line(w, 0);
     }
-    start_line(w);
+    tvms_start_line(w);
     tvms_put_char(w, '@');
     tvms_write_value(w, item, 0);
-    leftovers(w, w->nodes[item].end);
-    finish_line(w, w->nodes[item].end, UINT32_MAX);
+    tvms_write_leftovers(w, w->nodes[item].end);
+    tvms_finish_line(w, w->nodes[item].end, UINT32_MAX);
   }
 }
 
@@ -582,9 +353,9 @@ static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
   if (def.decorators) {
     write_decorators(w, def.decorators);
     while (w->comment_at < head->begin) {
-      own_line(w, 0);
+      tvms_write_own_line(w, 0);
     }
-    start_line(w);
+    tvms_start_line(w);
   }
   word(w, is_def ? "def " : "class ");
   word(w, tvms_text(w->surface->context, def.name));
@@ -622,8 +393,9 @@ static bool is_compound(const tvms_surf *node) {
 
 static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  bool decorated = is_definition(node) && tvms_surf_define(w->surface, ref).decorators;
-  if (!decorated) start_line(w);
+  bool decorated =
+      tvms_is_definition_form(node) && tvms_surf_define(w->surface, ref).decorators;
+  if (!decorated) tvms_start_line(w);
   switch ((int)node->kind) {
   case TVMS_SURF_IF: write_if(w, ref, end); break;
   case TVMS_SURF_FOR: write_for(w, ref, end); break;
@@ -653,44 +425,44 @@ static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   if (is_compound(node)) {
     write_compound(w, ref, end);
-  } else if (is_skipped(w, node->begin, node->end)) {
-    copy_lines(w, node->begin, node->end, column_of(w, node->begin));
+  } else if (tvms_is_kept_statement(w, node->begin, node->end)) {
+    tvms_copy_lines(w, node->begin, node->end, tvms_column_of(w, node->begin));
     w->out->len -= strlen(w->line_end);
-    finish_line(w, node->end, end);
+    tvms_finish_line(w, node->end, end);
   } else {
-    start_line(w);
+    tvms_start_line(w);
     write_simple(w, node);
-    leftovers(w, node->end);
-    finish_line(w, node->end, end);
+    tvms_write_leftovers(w, node->end);
+    tvms_finish_line(w, node->end, end);
   }
   if (w->expected) compare(w);
 }
 
 // Comments that lead a statement, with the blank lines before and between. Returns false
 // if `# fmt: off` was among them; the statements before `*off` are then written.
-static bool write_leading(tvms_writer *w, setting at, tvms_ref ref, uint32_t end,
+static bool write_leading(tvms_writer *w, tvms_setting at, tvms_ref ref, uint32_t end,
                           uint32_t *off) {
   const tvms_surf *node = &w->nodes[ref];
   uint32_t most = at.opener ? 1 : 2;
   bool first = true;
   for (; w->comment_at < node->begin; first = false) {
-    uint32_t blank =
-        first ? blank_lines(w, at, ref, w->comment_at) : blank_before(w, w->comment_at);
+    uint32_t blank = first ? tvms_blank_lines_before(w, at, ref, w->comment_at)
+                           : tvms_blank_before(w, w->comment_at);
     if (blank > most) blank = most;
-    if (comment_is(w, w->next, "fmt: off")) {
-      *off = off_until(w, end);
-      if (may_copy(w, w->comment_at, *off)) {
-        put_blank(w, blank);
-        copy_lines(w, w->comment_at, *off, column_of(w, w->comment_at));
+    if (tvms_comment_is(w, w->next, "fmt: off")) {
+      *off = tvms_kept_until(w, end);
+      if (tvms_may_copy_lines(w, w->comment_at, *off)) {
+        tvms_put_blank(w, blank);
+        tvms_copy_lines(w, w->comment_at, *off, tvms_column_of(w, w->comment_at));
         return false;
       }
     }
-    own_line(w, blank);
+    tvms_write_own_line(w, blank);
   }
-  uint32_t blank =
-      first ? blank_lines(w, at, ref, node->begin) : blank_before(w, node->begin);
-  if (blank > most || (!first && blank && is_definition(node))) blank = most;
-  put_blank(w, blank);
+  uint32_t blank = first ? tvms_blank_lines_before(w, at, ref, node->begin)
+                         : tvms_blank_before(w, node->begin);
+  if (blank > most || (!first && blank && tvms_is_definition_form(node))) blank = most;
+  tvms_put_blank(w, blank);
   return true;
 }
 
@@ -721,7 +493,7 @@ static void end_pieces(tvms_writer *w) {
 
 static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
                              tvms_ref opener) {
-  setting at = {0, opener};
+  tvms_setting at = {0, opener};
   uint32_t off = 0;
   for (tvms_ref ref = list; ref; at.before = ref, ref = w->nodes[ref].next) {
     const tvms_surf *node = &w->nodes[ref];
@@ -745,8 +517,8 @@ static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref op
     write_statements(w, list, end, opener);
     // In a body on its header's line no comment can follow.
     uint32_t begin = w->nodes[list].begin;
-    bool own_lines = !opener || lines_between(w, header, begin) > 0;
-    if (own_lines) comments_at_end(w, end, column_of(w, begin));
+    bool own_lines = !opener || tvms_lines_between(w, header, begin) > 0;
+    if (own_lines) tvms_write_comments_at_end(w, end, tvms_column_of(w, begin));
   } else {
     w->too_deep = true;
   }
@@ -764,7 +536,7 @@ static void write_file(tvms_writer *w) {
     tvms_put(w, w->source, 3);
   }
   if (surface->body) write_block(w, surface->body, surface->source->size, 0, 0);
-  comments_at_end(w, UINT32_MAX, 0);
+  tvms_write_comments_at_end(w, UINT32_MAX, 0);
   tvms_vec_free(w->memory, &w->spine);
 }
 

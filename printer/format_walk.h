@@ -1,6 +1,7 @@
 // What the files of the formatter share: the writer and its three ways to write a node.
 //
-//   format.c        statements, blank lines, comments between statements, fmt: off
+//   format.c        statements
+//   format_lines.c  blank lines, comments between statements, fmt: off
 //   format_flat.c   an expression on one line
 //   format_split.c  an expression over several lines
 //   format_text.c   literals, comments and names in their normal spelling
