@@ -58,6 +58,25 @@ static void define_symbols(tvms_reader *reader, tvms_ref params) {
   }
 }
 
+// A parameter cannot be called like a symbolic variable of the signature. From 0.26 on a
+// scalar may: text behind it means the parameter.
+static bool clashes(tvms_reader *reader, tvms_sym name, const tvms_node *type,
+                    tvms_span span) {
+  if (!tvms_bound_here(reader, name)) return false;
+  const tvms_binding *symbol = tvms_lookup(reader, name);
+  if (symbol->value.kind != TVMS_VALUE_NODE || symbol->value.as.node->sinfo) {
+    return false;
+  }
+  bool behind = symbol->span.begin > span.begin;
+  if (behind && tvms_is_prim(type) && reader->dialect >= TVMS_DIALECT_26) return false;
+  tvms_context *context = reader->context;
+  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_parameter_clash, span,
+                                tvms_text(context, name));
+  tvms_diag_note(&context->diags, diag, symbol->span,
+                 "the symbolic variable is defined here");
+  return true;
+}
+
 // A variable `name: T.int64` may be used in shapes before its own place.
 static void read_param(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf param = *tvms_at(reader, ref);
@@ -70,7 +89,7 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
   } else {
     tvms_complain(reader, untyped_parameter, ref, tvms_text(reader->context, param.a));
   }
-  if (!type) {
+  if (!type || clashes(reader, param.a, type, name_span)) {
     reader->failed = true;
     tvms_bind_name(reader, param.a, TVMS_UNKNOWN, name_span);
     return;
