@@ -150,6 +150,21 @@ static bool widen(tvms_reader *reader, tvms_node **a, tvms_node **b, tvms_ref re
   return true;
 }
 
+// From 0.26 on values of TIR are expressions of Relax too, whose reader gave `<` and its
+// like to the operators of Python: operands are promoted, constants folded.
+static bool has_relax_order(const tvms_reader *reader, tvms_surf_op op) {
+  return reader->dialect >= TVMS_DIALECT_26 && op != TVMS_OP_EQ && op != TVMS_OP_NE;
+}
+
+static tvms_value ordered(tvms_reader *reader, tvms_node_kind kind, tvms_value left,
+                          tvms_value right, tvms_ref ref) {
+  tvms_node *a = tvms_to_expr(reader, left, ref);
+  tvms_node *b = a ? tvms_to_expr(reader, right, ref) : NULL;
+  if (!a || !b) return TVMS_UNKNOWN;
+  return tvms_value_node(
+      tvms_build_binary(reader->unit, kind, a, b, tvms_span_of(reader, ref)));
+}
+
 // Unlike arithmetic, comparisons do not load regions (script/parser/operation.py).
 static tvms_value comparison(tvms_reader *reader, tvms_surf_op op, tvms_value left,
                              tvms_value right, tvms_ref ref) {
@@ -158,6 +173,9 @@ static tvms_value comparison(tvms_reader *reader, tvms_surf_op op, tvms_value le
     return bad_operands(reader, op, left, right, ref);
   }
   tvms_node_kind kind = compare_kind(op);
+  if (has_relax_order(reader, op) && !is_python_number(left)) {
+    return ordered(reader, kind, left, right, ref);
+  }
   tvms_node *a = is_python_number(left) ? NULL : tvms_to_expr(reader, left, ref);
   tvms_node *b = is_python_number(right) ? NULL : tvms_to_expr(reader, right, ref);
   if (reader->native) {

@@ -1,5 +1,6 @@
 // Assignments of a PrimFunc: what a name becomes depends on the value and on the release
 // (docs/language.md, "Assignments"): an alias, a let, a mutable scalar, a store.
+#include "ir/equal.h"
 #include "ir/fold.h"
 #include "parser/eval_internal.h"
 #include "parser/tir_stmt.h"
@@ -105,6 +106,36 @@ static bool check_second_name(tvms_reader *reader, const tvms_node *buffer,
   return false;
 }
 
+static bool same_exprs(tvms_list a, tvms_list b) {
+  if (a.len != b.len) return false;
+  for (uint32_t i = 0; i < a.len; i++) {
+    if (!tvms_expr_equal(a.items[i], b.items[i])) return false;
+  }
+  return true;
+}
+
+static bool are_one(const tvms_buffer *a, const tvms_buffer *b) {
+  return a->data == b->data && tvms_dtype_same(a->element, b->element)
+         && same_exprs(a->shape, b->shape) && same_exprs(a->strides, b->strides)
+         && tvms_expr_equal(a->elem_offset, b->elem_offset);
+}
+
+// The regions of a block may name a buffer that its body declares. The printer then writes
+// the buffer before them and again in the body: one buffer, for all that 0.22 cannot read it.
+// The buffer that `stmt` declares again, or NULL.
+static tvms_node *TVMS_NULLABLE declared_again(tvms_reader *reader, tvms_sym name,
+                                               tvms_node *stmt) {
+  bool again = reader->dialect <= TVMS_DIALECT_22 && tvms_bound_here(reader, name);
+  if (!again || stmt->kind != TVMS_NODE_DECL_BUFFER) return NULL;
+  tvms_node *known =
+      tvms_value_node_of(tvms_lookup(reader, name)->value, TVMS_NODE_BUFFER);
+  tvms_decl_buffer *declares = tvms_as_decl_buffer(stmt);
+  if (!known || known == declares->buffer) return NULL;
+  if (!are_one(tvms_as_buffer(known), tvms_as_buffer(declares->buffer))) return NULL;
+  declares->buffer = known;
+  return known;
+}
+
 static tvms_value bind_node(tvms_reader *reader, tvms_sym name, tvms_value value,
                             tvms_ref ref) {
   tvms_node *node = value.as.node;
@@ -152,6 +183,10 @@ tvms_value tvms_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
   }
   case TVMS_VALUE_FRAME: {
     tvms_frame *frame = value.as.frame;
+    if (frame->kind == TVMS_FRAME_BINDER) {
+      tvms_node *known = declared_again(reader, name, frame->as.binder.stmt);
+      if (known) frame->result = tvms_value_node(known);
+    }
     bool names_nothing = frame->kind != TVMS_FRAME_FOR
                          && frame->result.kind != TVMS_VALUE_NODE
                          && frame->result.kind != TVMS_VALUE_UNKNOWN;

@@ -264,6 +264,14 @@ static void print_shape(decl *d) {
   tvms_print_put(p, d->buffer->shape.len == 1 ? ",)" : ")");
 }
 
+static void print_element(const decl *d) {
+  tvms_dtype element = d->buffer->element;
+  if (tvms_dtype_is_handle(element) && d->p->dialect >= TVMS_DIALECT_26) {
+    tvms_print_cannot(d->p, d->node, "a buffer of handles");
+  }
+  tvms_print_quoted_dtype(d->p, element);
+}
+
 // The data of a buffer that has a source: its own pointer, which stands for another one.
 static void print_source(decl *d) {
   tvms_printer *p = d->p;
@@ -431,7 +439,7 @@ static void print_attributes(decl *d, bool hide_scope) {
   print_shape(d);
   if (d->annotation || !is_float32(d->buffer->element)) {
     PUT(p, ", ");
-    tvms_print_quoted_dtype(p, d->buffer->element);
+    print_element(d);
   }
   print_data(d);
   print_strides(d);
@@ -471,7 +479,7 @@ static bool print_scalar_decl(decl *d, const char *method) {
   tvms_print_t(p, "decl_scalar");
   PUT(p, "(");
   if (p->dialect <= TVMS_DIALECT_25) {
-    tvms_print_quoted_dtype(p, d->buffer->element);
+    print_element(d);
   } else {
     tvms_print_t(p, "");
     tvms_print_dtype(p, d->buffer->element);
@@ -525,7 +533,7 @@ void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
   d.definitions = DEFINES_DATA;
   print_shape(&d);
   PUT(p, ", ");
-  tvms_print_quoted_dtype(p, d.buffer->element);
+  print_element(&d);
   PUT(p, ")");
   if (is_new(&d, d.buffer->data)) define_inline(&d, d.buffer->data, NAMED_DATA, 0);
 }

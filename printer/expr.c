@@ -273,12 +273,25 @@ static void print_sugared(tvms_printer *p, const tvms_node *node) {
   tvms_vec_free(p->memory, &spine);
 }
 
+// TVM writes T.min for a Min of constants, too, which its own reader folds.
+static const char *name_of_operator(tvms_printer *p, const tvms_node *node) {
+  const tvms_binary *op = tvms_as_binary(node);
+  bool functions = node->kind == TVMS_NODE_MIN || node->kind == TVMS_NODE_MAX
+                   || node->kind == TVMS_NODE_MOD;
+  if (!functions || cannot_fold(node->kind, op->a, op->b)
+      || tvms_is_rebuildable(&p->scratch, node)) {
+    return operators[node->kind].name;
+  }
+  if (node->kind == TVMS_NODE_MOD) return "Mod";
+  return node->kind == TVMS_NODE_MIN ? "Min" : "Max";
+}
+
 static void print_binary(tvms_printer *p, const tvms_node *node) {
   if (is_sugared(p, node)) {
     print_sugared(p, node);
     return;
   }
-  tvms_print_t(p, operators[node->kind].name);
+  tvms_print_t(p, name_of_operator(p, node));
   PUT(p, "(");
   tvms_print_any(p, tvms_as_binary(node)->a);
   PUT(p, ", ");

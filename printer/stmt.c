@@ -407,6 +407,10 @@ void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt) {
 
 static void print_declare(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *buffer = tvms_as_decl_buffer(stmt)->buffer;
+  bool converted = p->module && p->module->dialect <= TVMS_DIALECT_24;
+  if (converted && tvms_print_defined(p, buffer)) {
+    tvms_print_cannot(p, stmt, "a region of a buffer that its block declares");
+  }
   if (owns_data(p, stmt)) {
     print_allocation(p, buffer, NULL);
     return;
