@@ -294,6 +294,7 @@ struct tvms_reader {
   TVMS_VEC(tvms_def) defs;            // of the module
   TVMS_VEC(tvms_known_signature) methods;
   tvms_arena kept;    // what lives as long as the reader: signatures, macros
+  bool written;       // inside a lambda that TVM may have written with 'and' and 'or'
   bool native;        // inside a lambda or comprehension: operators are Python's own
   bool step_given;    // the next subscript is an operand: its slices have step 1
   bool drops_dtype;   // the next call bound may name a dtype for nothing

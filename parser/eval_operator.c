@@ -259,7 +259,8 @@ tvms_value tvms_apply_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
     return tvms_relax_operator_on(reader, op, a, TVMS_UNKNOWN, ref);
   }
   if (!tvms_is_tir_operand(a)) return tvms_python_unary(reader, op, a, ref);
-  if (op == TVMS_OP_NOT && reader->native) return tvms_python_unary(reader, op, a, ref);
+  bool python = reader->native && !reader->written;
+  if (op == TVMS_OP_NOT && python) return tvms_python_unary(reader, op, a, ref);
   tvms_node *node = tvms_to_expr(reader, a, ref);
   if (!node) return TVMS_UNKNOWN;
   tvms_span span = tvms_span_of(reader, ref);
@@ -292,7 +293,9 @@ tvms_value tvms_apply_logical(tvms_reader *reader, bool is_and, tvms_value left,
     if (!known) return bad_operands(reader, op, left, right, ref);
     return truth == is_and ? right : left;
   }
-  if (reader->native) return bad_operands(reader, op, left, right, ref);
+  if (reader->native && !reader->written) {
+    return bad_operands(reader, op, left, right, ref);
+  }
   tvms_node *a = logical_operand(reader, left, ref);
   tvms_node *b = a ? logical_operand(reader, right, ref) : NULL;
   if (!a || !b) return TVMS_UNKNOWN;

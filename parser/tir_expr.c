@@ -550,7 +550,11 @@ static tvms_value make_index_map(tvms_reader *reader, tvms_value lambda,
                                  tvms_dtype dtype, tvms_ref ref) {
   uint32_t count;
   tvms_value *vars = lambda_vars(reader, lambda, &dtype, 1, &count);
+  // TVM prints conditions in it as it prints them elsewhere, and cannot read that.
+  bool written = reader->written;
+  reader->written = true;
   tvms_value value = tvms_call_lambda(reader, lambda, vars, count, ref);
+  reader->written = written;
   tvms_index_map *node = tvms_make(reader->unit, INDEX_MAP, tvms_span_of(reader, ref));
   node->initial_indices = list_of_vars(reader, vars, count);
   if (!to_nodes(reader, value, ref, &node->final_indices)) return failed(reader);

@@ -163,7 +163,7 @@ static bool check_copy(tvms_reader *reader, const tvms_call_args *call,
   bool copies =
       call->row->name == TVMS_SYM_copy || call->row->name == TVMS_SYM_copy_async;
   bool tma = stmt->dispatch.len > 4 && memcmp(stmt->dispatch.text, "tma_", 4) == 0;
-  if (!copies || tma) return true;
+  if (!copies || tma || reader->dialect < TVMS_DIALECT_26) return true;
   if (same_extents(reader, tvms_as_buffer_region(stmt->args.items[0])->region,
                    tvms_as_buffer_region(stmt->args.items[1])->region)) {
     return true;
@@ -175,6 +175,14 @@ static bool check_copy(tvms_reader *reader, const tvms_call_args *call,
 static bool read_operands(tvms_reader *reader, const tvms_call_args *call,
                           tvms_list *list) {
   const char *kinds = kinds_of(call->row->name);
+  // TVM leaves scale factors that are not there out of the text altogether.
+  if (call->row->name == TVMS_SYM_gemm_async && call->args[3].kind == TVMS_VALUE_BOOL) {
+    kinds = "rrrbbb";
+  }
+  // … and writes the operator of this one last.
+  bool written = call->row->name == TVMS_SYM_reduce_negate
+                 && tvms_value_is_sequence(call->args[2]);
+  if (written) kinds = "rrabn";
   tvms_node *nodes[8];
   uint32_t count = 0;
   bool scaled =
@@ -191,7 +199,7 @@ static bool read_operands(tvms_reader *reader, const tvms_call_args *call,
     count++;
   }
   if (!sound) return false;
-  if (call->row->name == TVMS_SYM_reduce_negate) {  // the operator comes last
+  if (call->row->name == TVMS_SYM_reduce_negate && !written) {
     tvms_node *op = nodes[2];
     nodes[2] = nodes[3];
     nodes[3] = nodes[4];
