@@ -77,6 +77,32 @@ class Shapes(unittest.TestCase):
         # Loops without anything between them are printed as one T.grid.
         self.assertIn(b" i2999 in T.grid(2, 2, ", out)
 
+    def test_3000_nested_scopes(self):
+        current = PREFIX.replace("tir as T", "tirx as T").replace("(private=True)", "(private=True, s_tir=True)")
+        for head in ("if A[{0} % 16] > {0}:", "with T.sblock(\"b{0}\"):", "while A[0] < {0}:"):
+            lines = [" " * (4 + depth) + head.format(depth) + "\n" for depth in range(3000)]
+            out = self.prints(current + "".join(lines) + " " * 3004 + "A[0] = 1\n")
+            self.assertIn(b"2999", out)
+
+    def test_100000_bindings_of_relax(self):
+        head = "from tvm.script import relax as R\n\n@R.function\ndef main(x: R.Tensor((4,), \"float32\")):\n"
+        lines = ["    v0 = R.sin(x)\n"] + [f"    v{i} = R.sin(v{i - 1})\n" for i in range(1, 100000)]
+        out = self.prints(head + "".join(lines) + "    return v99999\n")
+        self.assertEqual(out.count(b"R.sin"), 100000)
+
+    def test_large_sets_and_dicts(self):
+        many = ", ".join(f"'k{i}': {i}" for i in range(100000))
+        for value in ("len(set(range(1000000)))", "len({i: i for i in range(300000)})", "len({" + many + "})"):
+            self.prints(PREFIX + "    A[0] = " + value + "\n")
+
+    def test_100000_names_at_once(self):
+        names = ", ".join(f"v{i}" for i in range(100000))
+        self.prints(PREFIX + f"    {names} = T.meta_var(tuple(range(100000)))\n    A[0] = v99999\n")
+
+    def test_evaluation_that_does_not_end(self):
+        for value in ("sum([i for i in range(10**12)])", "(lambda f: f(f))(lambda f: f(f))", "'a' * 10**12", "9**9**9"):
+            self.prints(PREFIX + f"    A[0] = {value}\n", (1,))
+
     def test_10000_nested_brackets(self):
         self.prints(PREFIX + "    A[0] = " + "(" * 10000 + "1" + ")" * 10000 + "\n")
 
@@ -101,7 +127,7 @@ class Shapes(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    VERBS = ("check", "print", "fmt")
+    VERBS = ("check", "print", "fmt", "infer")
 
     def test_unreadable_file(self):
         for verb in self.VERBS:
@@ -109,22 +135,28 @@ class Files(unittest.TestCase):
             self.assertEqual((p.returncode, p.stdout), (2, b""))
             self.assertEqual(p.stderr, b"tvms: /nowhere/file.tvms: No such file or directory\n")
 
+    def test_file_that_fails_while_it_is_read(self):
+        for verb in self.VERBS:
+            p = tvms(verb, "/proc/self/mem")
+            self.assertEqual((p.returncode, p.stdout), (2, b""), p.stderr)
+            self.assertIn(b"/proc/self/mem: Input/output error", p.stderr)
+
     def test_folder_without_files_and_device(self):
         p = tvms("check", "/dev/full")
         self.assertIn(p.returncode, (0, 2, 3))
 
     def test_full_disk(self):
-        for verb in ("print", "fmt"):
+        for words in (["print"], ["fmt"], ["infer"], ["migrate", "--dialect", "0.22"], ["check", "--format", "json"]):
             with open("/dev/full", "wb") as full:
-                p = tvms(verb, MLP[0], stdout=full)
+                p = tvms(*words, MLP[0], stdout=full)
             self.assertEqual(p.returncode, 2)
             self.assertIn(b"No space left on device", p.stderr)
 
     def test_closed_pipe(self):
-        for verb in ("print", "fmt"):
+        for words in (["print"], ["fmt"], ["infer"], ["migrate", "--dialect", "0.22"], ["check", "--format", "json"]):
             reader, writer = os.pipe()
             os.close(reader)
-            p = tvms(verb, MLP[0], stdout=writer)
+            p = tvms(*words, MLP[0], stdout=writer)
             os.close(writer)
             self.assertEqual(p.returncode, 2)
             self.assertIn(b"Broken pipe", p.stderr)
