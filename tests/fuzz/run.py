@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Run one libFuzzer target on the programs of corpus/ and tests/golden/ as seeds.
 
-    run.py TARGET [SECONDS]
+    run.py TARGET [SECONDS [SEED]]
 
-60 seconds by default (TVMS_FUZZ_SECONDS, for the suite). What it finds is printed as the input that does it.
+60 seconds by default (TVMS_FUZZ_SECONDS, for the suite), with the same random numbers each time unless SEED says others.
+What it finds is printed as the input that does it.
 """
 import os, re, subprocess, sys, tempfile
 
@@ -20,6 +21,7 @@ WORDS = """
 def main():
     target = sys.argv[1]
     seconds = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("TVMS_FUZZ_SECONDS", "60")
+    seed = sys.argv[3] if len(sys.argv) > 3 else "1"
     with tempfile.TemporaryDirectory() as folder:
         seeds, found = os.path.join(folder, "seeds"), os.path.join(folder, "found")
         os.mkdir(seeds)
@@ -29,7 +31,7 @@ def main():
                 seed.write(source.read()[:8192])
         with open(os.path.join(folder, "words"), "w") as f:
             f.write("\n".join(re.findall(r'"(?:\\.|[^"\\])*"', WORDS)) + "\n")
-        command = [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0", "-seed=1",
+        command = [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0", f"-seed={seed}",
                    f"-dict={folder}/words", f"-artifact_prefix={found}/", "-print_final_stats=1", os.path.join(folder, "new"), seeds]
         os.mkdir(os.path.join(folder, "new"))
         p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
