@@ -1,6 +1,8 @@
 // What the rules of operators share.
 #include "structinfo/infer_common.h"
 
+#include <stdio.h>
+
 #include "ir/build.h"
 
 static tvms_context *context_of(const tvms_inference *in) {
@@ -36,8 +38,10 @@ tvms_node *TVMS_NULLABLE tvms_in_wrong_dtype(const tvms_inference *in, uint32_t 
 
 tvms_node *TVMS_NULLABLE tvms_in_wrong_ndim(const tvms_inference *in, uint32_t i,
                                             int64_t wanted, int64_t got) {
+  char rank[24] = "one of unknown rank";
+  if (got != TVMS_UNKNOWN_NDIM) snprintf(rank, sizeof rank, "%lld", (long long)got);
   tvms_report(diags_of(in), TVMS_D_op_ndim, tvms_in_span(in, i), name_of(in),
-              (long long)wanted, (long long)got);
+              (long long)wanted, rank);
   return NULL;
 }
 
@@ -170,6 +174,10 @@ int64_t *tvms_in_ints(const tvms_inference *in, uint32_t count) {
 bool tvms_in_axis(const tvms_inference *in, int64_t ndim, int64_t axis,
                   int64_t *result) {
   *result = axis < 0 ? axis + ndim : axis;
+  if (ndim == TVMS_UNKNOWN_NDIM) {
+    (void)tvms_in_expects(in, TVMS_THE_CALL, "a tensor of known rank for its axis");
+    return false;
+  }
   if (*result >= 0 && *result < ndim) return true;
   tvms_report(diags_of(in), TVMS_D_op_axis, in->call->head.span, (long long)axis,
               name_of(in), (long long)ndim);

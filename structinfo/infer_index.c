@@ -298,6 +298,10 @@ tvms_node *tvms_infer_scatter_elements(tvms_inference *in) {
 tvms_node *tvms_infer_scatter_nd(tvms_inference *in) {
   tvms_tensor t[3];
   if (!take_scatter(in, t)) return NULL;
+  for (uint32_t i = 0; i < 3; i += 2) {
+    if (tvms_dtype_is_void(t[i].dtype))
+      return tvms_in_expects(in, i, "a known data type");
+  }
   if (!t[0].known || !t[1].known || !t[2].known || t[1].ndim == 0) {
     return scattered(in, &t[0]);
   }

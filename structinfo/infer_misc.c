@@ -94,8 +94,7 @@ tvms_node *tvms_infer_layout_transform(tvms_inference *in) {
     return tvms_in_expects(in, TVMS_THE_CALL, "an index map");
   }
   const tvms_index_map *map = tvms_as_index_map(attr);
-  if (x.ndim == TVMS_UNKNOWN_NDIM) return tvms_in_expects(in, 0, "a known rank");
-  if (x.ndim != map->initial_indices.len) {
+  if (x.ndim != TVMS_UNKNOWN_NDIM && x.ndim != map->initial_indices.len) {
     return tvms_in_wrong_ndim(in, 0, map->initial_indices.len, x.ndim);
   }
   uint32_t count = map->final_indices.len;

@@ -218,7 +218,8 @@ tvms_node *tvms_infer_permute_dims(tvms_inference *in) {
   bool given = tvms_attr(in->call, TVMS_ATTR_opt_axes_axes);
   tvms_list list = tvms_attr_list(in->call, TVMS_ATTR_opt_axes_axes);
   if (x.ndim == TVMS_UNKNOWN_NDIM) {
-    return tvms_result_ndim(in, x.ndim, x.dtype, x.vdevice);
+    return given ? tvms_in_expects(in, 0, "a known rank")
+                 : tvms_result_ndim(in, x.ndim, x.dtype, x.vdevice);
   }
   if (given && list.len != x.ndim) return tvms_in_wrong_ndim(in, 0, list.len, x.ndim);
   int64_t *axes = tvms_in_ints(in, (uint32_t)x.ndim);

@@ -21,7 +21,7 @@ WORDS = """
 def main():
     target = sys.argv[1]
     seconds = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("TVMS_FUZZ_SECONDS", "60")
-    seed = sys.argv[3] if len(sys.argv) > 3 else "1"
+    number = sys.argv[3] if len(sys.argv) > 3 else "1"
     with tempfile.TemporaryDirectory() as folder:
         seeds, found = os.path.join(folder, "seeds"), os.path.join(folder, "found")
         os.mkdir(seeds)
@@ -31,7 +31,7 @@ def main():
                 seed.write(source.read()[:8192])
         with open(os.path.join(folder, "words"), "w") as f:
             f.write("\n".join(re.findall(r'"(?:\\.|[^"\\])*"', WORDS)) + "\n")
-        command = [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0", f"-seed={seed}",
+        command = [target, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-max_len=8192", "-verbosity=0", f"-seed={number}",
                    f"-dict={folder}/words", f"-artifact_prefix={found}/", "-print_final_stats=1", os.path.join(folder, "new"), seeds]
         os.mkdir(os.path.join(folder, "new"))
         p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
