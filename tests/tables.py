@@ -18,7 +18,7 @@ def diagnostics():
     """name, code with letter, pattern of its message; a message that is all argument matches nothing"""
     for name, code, severity, literals in DIAG.findall(text_of("support", "diag.def")):
         message = "".join(ast.literal_eval(s) for s in re.findall(r'"(?:[^"\\]|\\.)*"', literals))
-        pieces = re.split(r"%(?:\d\$)?[-0-9.*]*(?:l|ll|z)?[a-zA-Z%]", message)
+        pieces = re.split(r"%(?:\d\$)?[-0-9.*]*(?:ll|l|z)?[a-zA-Z%]", message)
         own = any(re.search(r"\w", p) for p in pieces)
         pattern = ".*".join(re.escape(p) for p in pieces) if own else "(?!)"
         yield name, severity[0] + code, re.compile(pattern + r"\Z", re.S)
