@@ -56,16 +56,44 @@ tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
   return program;
 }
 
-static bool verify_and_visit(void *self, tvms_module *module) {
-  const tvms_stream *stream = self;
-  tvms_verify_module(module);
-  return stream->visit(stream->self, module);
+typedef struct {
+  tvms_run *run;
+  tvms_module_visit *TVMS_NULLABLE visit;
+  void *self;
+  uint32_t accepted;  // errors that `visit` reported
+  uint32_t waiting;   // modules that were kept because something is wrong
+} stream;
+
+static bool is_wrong(const stream *s) {
+  return s->run->context->diags.errors > s->accepted;
 }
 
-tvms_program *tvms_stream_program(const tvms_stream *stream, tvms_source *source) {
-  tvms_stream own = *stream;
-  tvms_read_options options = {.visit = verify_and_visit, .self = &own};
-  return read_source(stream->run, source, options);
+static bool show_module(stream *s, tvms_module *module) {
+  const tvms_diags *diags = &s->run->context->diags;
+  uint32_t errors = diags->errors;
+  bool needed = s->visit(s->self, module);
+  s->accepted += diags->errors - errors;
+  return needed;
+}
+
+static bool verify_and_show(void *self, tvms_module *module) {
+  stream *s = self;
+  tvms_verify_module(module);
+  if (!s->visit) return false;
+  bool waits = s->waiting || is_wrong(s);
+  s->waiting += waits;
+  return waits || show_module(s, module);
+}
+
+void tvms_each_module(tvms_run *run, tvms_source *source, tvms_module_visit *visit,
+                      void *self) {
+  stream s = {.run = run, .visit = visit, .self = self};
+  tvms_read_options options = {.visit = verify_and_show, .self = &s};
+  const tvms_program *program = read_source(run, source, options);
+  if (is_wrong(&s)) return;
+  for (uint32_t i = program->count - s.waiting; i < program->count; i++) {
+    (void)show_module(&s, program->modules[i]);
+  }
 }
 
 tvms_dialect tvms_written_dialect(const tvms_run *run, tvms_dialect read) {

@@ -10,15 +10,14 @@
 // lives as long as the context.
 tvms_program *tvms_load_program(tvms_run *run, tvms_source *source);
 
-// The same, module by module: `visit` sees each one read and verified, and says whether it
-// must be kept; the others are dropped at once. Returns the program of the kept ones.
-// Until the end errors may come, and those in functions of Python may go.
-typedef struct {
-  tvms_run *run;
-  bool (*visit)(void *self, tvms_module *module);
-  void *self;
-} tvms_stream;
-tvms_program *tvms_stream_program(const tvms_stream *stream, tvms_source *source);
+// The same, module by module: `visit` sees each one read and verified, in order, and says
+// whether it must be kept; the others are dropped at once, so that a long file needs little
+// more memory than its text. Once something is wrong, modules wait, because errors in
+// functions of Python go again; they are not shown if it stays. Errors that `visit` itself
+// reports do not count. `visit` may be NULL: who wants to know what is wrong only.
+typedef bool tvms_module_visit(void *self, tvms_module *module);
+void tvms_each_module(tvms_run *run, tvms_source *source,
+                      tvms_module_visit *TVMS_NULLABLE visit, void *TVMS_NULLABLE self);
 
 // Reports what is ill-formed in a module: what TVM verifies after reading and after passes.
 void tvms_verify_module(tvms_module *module);

@@ -15,7 +15,7 @@ typedef struct {
   tvms_run *run;
   tvms_source *source;
   const tvms_unit *unit;
-  tvms_dialect dialect;
+  tvms_printer *TVMS_NULLABLE printer;  // of types; opened for the first module
   tvms_json *TVMS_NULLABLE json;
   uint32_t level;
   tvms_node_map symbols;  // symbolic variables that were mentioned
@@ -57,7 +57,7 @@ static void put_place(inferring *in, tvms_span span) {
 static void add_node(inferring *in, const tvms_node *TVMS_NULLABLE node,
                      tvms_strbuf *out) {
   if (node)
-    tvms_print_node(in->run->context, in->unit, node, in->dialect, out);
+    tvms_print_one(in->printer, in->unit, node, out);
   else
     tvms_strbuf_puts(out, "?");
 }
@@ -242,22 +242,25 @@ static void read_function(inferring *in, const char *name, tvms_node *node) {
   if (in->json) tvms_json_close(in->json, '}');
 }
 
-static void read_module(inferring *in, const tvms_module *module) {
+static bool read_module(void *self, tvms_module *module) {
+  inferring *in = self;
+  tvms_run *run = in->run;
+  if (!in->printer) {
+    tvms_dialect dialect = tvms_written_dialect(run, module->dialect);
+    in->printer = tvms_print_nodes(run->context, dialect);
+  }
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
     if (!member->function || member->function->kind != TVMS_NODE_FUNCTION) continue;
     in->unit = member->unit;
     tvms_node_map_clear(&in->symbols);
-    read_function(in, tvms_text(in->run->context, member->name), member->function);
+    read_function(in, tvms_text(run->context, member->name), member->function);
   }
+  return false;
 }
 
 static tvms_status infer_source(tvms_run *run, tvms_source *source) {
-  tvms_program *program = tvms_load_program(run, source);
-  if (run->context->diags.errors) return TVMS_OK;
-  inferring in = {.run = run,
-                  .source = source,
-                  .dialect = tvms_written_dialect(run, program->dialect)};
+  inferring in = {.run = run, .source = source};
   tvms_node_map_init(&in.symbols, &run->context->memory);
   tvms_json json;
   tvms_json_init(&json, &run->result);
@@ -268,14 +271,14 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
     tvms_json_put_text(&json, "file", source->name);
     open_list(&in, "functions");
   }
-  for (uint32_t i = 0; i < program->count; i++) {
-    read_module(&in, program->modules[i]);
-  }
+  tvms_each_module(run, source, read_module, &in);
   if (is_json) {
     close_list(&in);
     tvms_json_close(&json, '}');
     tvms_strbuf_putc(&run->result, '\n');
   }
+  if (in.printer) tvms_print_close(in.printer);
+  if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
   tvms_node_map_fini(&in.symbols);
   return TVMS_OK;
 }

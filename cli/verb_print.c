@@ -1,7 +1,6 @@
 // `tvms print FILE`: canonical text, as TVM's own printer writes it.
 //
-// A definition is printed as soon as it is read and dropped then, so that a long file needs
-// little more memory than its text. Nothing is shown before all of it is read.
+// A definition is printed as soon as it is read. Nothing is shown before all of it is read.
 #include "cli/files.h"
 #include "cli/program.h"
 #include "printer/print.h"
@@ -9,17 +8,10 @@
 typedef struct {
   tvms_run *run;
   tvms_printer *TVMS_NULLABLE printer;  // opened for the first module
-  uint32_t unsayable;                   // errors of the printer
-  uint32_t waiting;                     // modules that were kept because of an error
 } printing;
 
-// An error of who reads or verifies: what is wrong is not worth printing. What cannot be
-// said, though, is reported for every module.
-static bool is_wrong(const printing *work) {
-  return work->run->context->diags.errors > work->unsayable;
-}
-
-static bool print_module(printing *work, const tvms_module *module) {
+static bool print_module(void *self, tvms_module *module) {
+  printing *work = self;
   tvms_run *run = work->run;
   if (!work->printer) {
     tvms_print_options options = {
@@ -31,29 +23,12 @@ static bool print_module(printing *work, const tvms_module *module) {
     tvms_strbuf_grow(&run->result, size + size / 8);
     work->printer = tvms_print_open(run->context, &options, &run->result);
   }
-  uint32_t errors = run->context->diags.errors;
-  bool needed = tvms_print_next(work->printer, module);
-  work->unsayable += run->context->diags.errors - errors;
-  return needed;
-}
-
-// Once there is an error, modules wait: it may be one that goes again.
-static bool print_or_keep(void *self, tvms_module *module) {
-  printing *work = self;
-  bool waits = work->waiting || is_wrong(work);
-  work->waiting += waits;
-  return waits || print_module(work, module);
+  return tvms_print_next(work->printer, module);
 }
 
 static tvms_status print_source(tvms_run *run, tvms_source *source) {
   printing work = {.run = run};
-  tvms_stream stream = {run, print_or_keep, &work};
-  const tvms_program *program = tvms_stream_program(&stream, source);
-  if (!is_wrong(&work)) {
-    for (uint32_t i = program->count - work.waiting; i < program->count; i++) {
-      (void)print_module(&work, program->modules[i]);
-    }
-  }
+  tvms_each_module(run, source, print_module, &work);
   const tvms_diags *diags = &run->context->diags;
   if (work.printer && !diags->errors) tvms_print_close(work.printer);
   if (diags->errors) tvms_strbuf_fini(&run->result);

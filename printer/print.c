@@ -49,6 +49,7 @@ static int compare_lates(const void *a, const void *b) {
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
+// Appends what was written to `out`, and begins anew.
 static void merge(tvms_printer *p, tvms_strbuf *out) {
   if (p->lates.len > 1) {
     qsort(p->lates.items, p->lates.len, sizeof *p->lates.items, compare_lates);
@@ -62,6 +63,11 @@ static void merge(tvms_printer *p, tvms_strbuf *out) {
     done = at;
   }
   if (p->main.len > done) tvms_strbuf_add(out, p->main.text + done, p->main.len - done);
+  p->main.len = p->late.len = 0;
+  p->lates.len = 0;
+  // Nodes made on the way belong to what was just written.
+  tvms_unit_fini(&p->scratch);
+  tvms_unit_init(&p->scratch, p->context, p->dialect);
 }
 
 static bool omits_metadata(const tvms_printer *p) {
@@ -86,12 +92,7 @@ bool tvms_print_next(tvms_printer *p, const tvms_module *module) {
   if (p->printed++) tvms_strbuf_putc(&p->main, '\n');
   p->blank = false;
   tvms_print_module(p, module);
-  // Nodes made on the way belong to the module just written.
-  tvms_unit_fini(&p->scratch);
-  tvms_unit_init(&p->scratch, p->context, p->dialect);
   merge(p, p->whole);
-  p->main.len = p->late.len = 0;
-  p->lates.len = 0;
   return p->kept.len > kept;
 }
 
@@ -105,7 +106,7 @@ static void add_front(tvms_printer *p) {
   tvms_strbuf_fini(&front);
 }
 
-void tvms_print_close(tvms_printer *p) {
+static void end_program(tvms_printer *p) {
   if (p->comments) {
     p->main.len = 0;
     tvms_print_left_comments(p, UINT32_MAX);
@@ -116,6 +117,10 @@ void tvms_print_close(tvms_printer *p) {
                                "method to show it.\n");
   }
   add_front(p);
+}
+
+void tvms_print_close(tvms_printer *p) {
+  if (p->whole) end_program(p);
   finish(p);
   tvms_give(p->memory, p);
 }
@@ -129,30 +134,49 @@ void tvms_print_program(const tvms_program *program, const tvms_print_options *o
   tvms_print_close(p);
 }
 
-void tvms_print_node(tvms_context *context, const tvms_unit *unit,
-                     const tvms_node *node, tvms_dialect dialect, tvms_strbuf *out) {
-  tvms_printer p;
-  start(&p, context, dialect);
-  p.quiet = true;
-  if (unit) p.scratch.next_id = unit->next_id;
+static void print_node(tvms_printer *p, const tvms_node *node) {
   bool relax = tvms_class_of(node) == TVMS_CLASS_SINFO
                || (tvms_class_of(node) == TVMS_CLASS_EXPR
                    && tvms_dtype_is_void(node->dtype) && node->sinfo);
-  p.token = relax ? PRINT_RELAX : PRINT_TIR;
-  tvms_print_push(&p, relax ? FRAME_RELAX : FRAME_TIR, NULL);
+  p->token = relax ? PRINT_RELAX : PRINT_TIR;
+  tvms_print_push(p, relax ? FRAME_RELAX : FRAME_TIR, NULL);
   if (tvms_class_of(node) == TVMS_CLASS_STMT)
-    tvms_print_body(&p, node);
+    tvms_print_body(p, node);
   else if (node->kind == TVMS_NODE_PRIM_FUNC)
-    tvms_print_prim_func(&p, node, tvms_as_prim_func(node)->name, 0);
+    tvms_print_prim_func(p, node, tvms_as_prim_func(node)->name, 0);
   else if (node->kind == TVMS_NODE_FUNCTION)
-    tvms_print_relax_function(&p, node, tvms_as_function(node)->name, 0, true);
+    tvms_print_relax_function(p, node, tvms_as_function(node)->name, 0, true);
   else
-    tvms_print_object(&p, node);
-  tvms_print_pop(&p);
+    tvms_print_object(p, node);
+  tvms_print_pop(p);
+}
+
+tvms_printer *tvms_print_nodes(tvms_context *context, tvms_dialect dialect) {
+  tvms_printer *p = tvms_take(&context->memory, sizeof *p);
+  start(p, context, dialect);
+  p->quiet = true;
+  return p;
+}
+
+void tvms_print_one(tvms_printer *p, const tvms_unit *unit, const tvms_node *node,
+                    tvms_strbuf *out) {
+  p->scratch.next_id = unit ? unit->next_id : 1;
+  print_node(p, node);
   size_t from = out->len;
-  merge(&p, out);
+  merge(p, out);
   while (out->len > from && out->text[out->len - 1] == '\n') {
     out->len--;
   }
-  finish(&p);
+  tvms_print_forget_kept(p, 0);
+  p->kept.len = p->kept_constants = p->kept_texts = p->kept_strings = 0;
+  p->type_vars.len = p->signed_vars.len = p->used_params.len = 0;
+  tvms_print_forget_scopes(p);
+  p->function = p->source = p->expected = NULL;
+}
+
+void tvms_print_node(tvms_context *context, const tvms_unit *unit,
+                     const tvms_node *node, tvms_dialect dialect, tvms_strbuf *out) {
+  tvms_printer *p = tvms_print_nodes(context, dialect);
+  tvms_print_one(p, unit, node, out);
+  tvms_print_close(p);
 }
