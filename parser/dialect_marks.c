@@ -197,15 +197,20 @@ static bool plain_import(tvms_context *context, const tvms_comment *comment,
 }
 
 bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,
-                              uint32_t index, tvms_commented_import *import) {
+                              uint32_t index, uint32_t item,
+                              tvms_commented_import *import) {
   const tvms_comment *comment = &surface->comments[index];
   const char *text = surface->source->text;
   const char *end = text + comment->end;
   if (!comment->own_line) return false;
   const char *module = skip(text + comment->begin + 1, end, "from ");
-  if (!module) return plain_import(context, comment, text, import);
+  if (!module) return !item && plain_import(context, comment, text, import);
   size_t module_len = word_len(module, end);
   const char *name = skip(module + module_len, end, "import ");
+  while (name && item--) {
+    name = memchr(name, ',', (size_t)(end - name));
+    if (name) name = skip(name + 1, end, "");
+  }
   size_t name_len = name ? word_len(name, end) : 0;
   if (!module_len || !name_len) return false;
   const char *alias = skip(name + name_len, end, "as ");
@@ -224,9 +229,12 @@ bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface
 static void mark_comments(marks *found) {
   for (uint32_t i = 0; i < found->surface->comment_count; i++) {
     tvms_commented_import import;
-    if (!tvms_commented_import_of(found->context, found->surface, i, &import)) continue;
-    if (strncmp(import.path, "tvm.", 4) == 0) {
-      mark_module(found, import.path, import.span);
+    for (uint32_t item = 0;
+         tvms_commented_import_of(found->context, found->surface, i, item, &import);
+         item++) {
+      if (strncmp(import.path, "tvm.", 4) == 0) {
+        mark_module(found, import.path, import.span);
+      }
     }
   }
 }

@@ -16,8 +16,10 @@ typedef struct {
   tvms_span span;
 } tvms_commented_import;
 
-// Reads comment `index`; false if it is no import. The path lies in context->arena.
+// Reads name number `item` of comment `index`; false if it is no import or has no such
+// name. The path lies in context->arena.
 bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,
-                              uint32_t index, tvms_commented_import *import);
+                              uint32_t index, uint32_t item,
+                              tvms_commented_import *import);
 
 #endif

@@ -43,6 +43,7 @@ static const char *const kind_texts[] = {
     [TVMS_VALUE_TYPE_VAR] = "a TypeVar",
     [TVMS_VALUE_LAYOUT] = "a part of a layout",
     [TVMS_VALUE_AXIS] = "an axis",
+    [TVMS_VALUE_PYTHON] = "a name of Python",
     [TVMS_VALUE_RELAX] = "a name of R",
     [TVMS_VALUE_PTX] = "an operand of PTX",
     [TVMS_VALUE_STORED] = "an object of the metadata",

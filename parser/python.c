@@ -115,8 +115,32 @@ static bool below_runtime(tvms_reader *reader, const char *path, tvms_value *val
   return device;
 }
 
+// `tvm.tirx.layout.S`: what T has under the same name, and axes.
+static bool below_layout(tvms_reader *reader, const char *path, tvms_value *value) {
+  static const char *const axes[] = {
+      "Bank", "F",   "P",      "TCol", "TLane",     "bx", "by",     "bz",   "cbx",
+      "cby",  "cbz", "laneid", "m",    "tid_in_wg", "tx", "warpid", "wgid", "wid_in_wg",
+  };
+  const char *rest;
+  if (!begins(path, "tvm.tirx.layout", &rest) || !*rest || strchr(rest, '.')) {
+    return false;
+  }
+  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  if (tvms_row_find(reader, TVMS_NS_T, name)) {
+    *value = tvms_namespace_attribute(reader, TVMS_NS_T, name, 0);
+    return true;
+  }
+  for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+    if (strcmp(axes[i], rest) != 0) continue;
+    *value = (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
+    return true;
+  }
+  return false;
+}
+
 tvms_value tvms_python_name(tvms_reader *reader, const char *path) {
   tvms_value value;
+  if (below_layout(reader, path, &value)) return value;
   if (below_runtime(reader, path, &value)) return value;
   if (below_module(reader, path, &value)) return value;
   if (below_tir(reader, path, &value)) return value;

@@ -49,8 +49,10 @@ static void read_comments(tvms_reader *reader) {
   const tvms_surface *surface = reader->surface;
   for (uint32_t i = 0; i < surface->comment_count; i++) {
     tvms_commented_import import;
-    if (!tvms_commented_import_of(reader->context, surface, i, &import)) continue;
-    tvms_bind_import(reader, import.path, import.name, import.span);
+    for (uint32_t item = 0;
+         tvms_commented_import_of(reader->context, surface, i, item, &import); item++) {
+      tvms_bind_import(reader, import.path, import.name, import.span);
+    }
   }
 }
 

@@ -91,8 +91,12 @@ static void print_tile_layout(tvms_printer *p, const tvms_tile_layout *layout) {
 }
 
 static void print_compose_layout(tvms_printer *p, const tvms_compose_layout *layout) {
+  if (!layout->tile_layout && p->dialect > TVMS_DIALECT_25) {
+    tvms_print_cannot(p, &layout->head, "T.SwizzleLayout");
+    return;
+  }
   bool apart = p->dialect <= TVMS_DIALECT_25;
-  tvms_print_t(p, "ComposeLayout(");
+  if (layout->tile_layout) tvms_print_t(p, "ComposeLayout(");
   if (apart) tvms_print_t(p, "SwizzleLayout(");
   tvms_print_int(p, layout->per_element);
   PUT(p, ", ");
@@ -103,6 +107,7 @@ static void print_compose_layout(tvms_printer *p, const tvms_compose_layout *lay
     tvms_print_put(p, layout->swizzle_inner ? ", swizzle_inner=True)"
                                             : ", swizzle_inner=False)");
   }
+  if (!layout->tile_layout) return;
   PUT(p, ", ");
   tvms_print_layout_value(p, layout->tile_layout);
   if (!apart && !layout->swizzle_inner) PUT(p, ", swizzle_inner=False");
