@@ -51,11 +51,14 @@ tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
 static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_value value,
                                          tvms_ref ref) {
   tvms_node **fields = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
-  bool known = true;
+  bool known = true, printed = reader->relax && reader->relax->printed;
+  // TVM prints tuples; a list was written by hand.
+  if (printed && value.kind == TVMS_VALUE_LIST) reader->relax->printed = false;
   for (uint32_t i = 0; i < value.len; i++) {
     fields[i] = tvms_to_relax(reader, value.as.items[i], ref);
     known = known && fields[i];
   }
+  if (printed) reader->relax->printed = true;
   if (!known) return NULL;
   return tvms_relax_tuple(reader, fields, value.len, tvms_span_of(reader, ref));
 }

@@ -118,6 +118,7 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
   tvms_each_surf(reader->surface, ref, def->params) {
     if (tvms_at(reader, ref)->kind == TVMS_SURF_PARAM) read_param(reader, ref);
   }
+  if (def->returns) tvms_relax_define_result_symbols(reader, def->returns);
   if (def->returns) relax->ret_type = tvms_relax_annotation(reader, def->returns);
   relax->in_signature = false;
 }
@@ -190,6 +191,30 @@ tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
 
 // ---- Definition ----
 
+static bool says_function(const tvms_node *type) {
+  if (type->kind != TVMS_NODE_SINFO_TUPLE) return type->kind == TVMS_NODE_SINFO_FUNC;
+  tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+  for (uint32_t i = 0; i < fields.len; i++) {
+    if (says_function(fields.items[i])) return true;
+  }
+  return false;
+}
+
+// Whether a function of the module is returned. If it is the function itself, or one that
+// returns this one, its type would get deeper whenever the program is read; so what is
+// annotated stays.
+static bool returns_members(const tvms_node *value) {
+  if (value->kind == TVMS_NODE_SEQ_EXPR) {
+    return returns_members(tvms_as_seq_expr(value)->body);
+  }
+  if (value->kind != TVMS_NODE_TUPLE) return value->kind == TVMS_NODE_GLOBAL_VAR;
+  tvms_list fields = tvms_as_tuple(value)->fields;
+  for (uint32_t i = 0; i < fields.len; i++) {
+    if (returns_members(fields.items[i])) return true;
+  }
+  return false;
+}
+
 // The type of the result: that of the body where it says no less than the annotation.
 static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
   tvms_relax_state *relax = reader->relax;
@@ -203,6 +228,7 @@ static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
                   tvms_describe(context, relax->ret_type));
     }
     if (fit != TVMS_FIT_PROVED) return relax->ret_type;
+    if (says_function(relax->ret_type) && returns_members(body)) return relax->ret_type;
   }
   return tvms_builder_erase(&relax->builder, found);
 }

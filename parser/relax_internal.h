@@ -80,6 +80,9 @@ bool tvms_to_vdevice(tvms_reader *reader, tvms_value value, tvms_ref ref,
 // Symbolic variables that the annotation of a parameter defines: strings in shapes that
 // are names, and type variables. They are bound in the innermost scope.
 void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation);
+// The same for the annotation of the result, where only the parameters of a function type
+// define variables.
+void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation);
 
 // ---- relax_value.c ----
 // The value of the SUBSCRIPT of a tuple that stands in the text, not folded.

@@ -134,6 +134,21 @@ void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation) {
   define_below(reader, annotation, false);
 }
 
+void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation) {
+  const tvms_surf node = *tvms_at(reader, annotation);
+  if (node.kind != TVMS_SURF_CALL) return;
+  const tvms_surf *callee = tvms_at(reader, node.a);
+  bool function =
+      callee->kind == TVMS_SURF_ATTRIBUTE && callee->b == TVMS_SYM_Callable;
+  if (function) {
+    if (node.b) define_below(reader, node.b, false);
+    return;
+  }
+  tvms_each_surf(reader->surface, item, node.b) {
+    tvms_relax_define_result_symbols(reader, item);
+  }
+}
+
 // ---- From values to types ----
 
 // Calls a row with its defaults: `R.Tensor` as an annotation means `R.Tensor()`.
