@@ -266,6 +266,7 @@ static tvms_node *TVMS_NULLABLE read_function(tvms_reader *reader, tvms_ref ref,
                                               tvms_decoration decoration) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
   reader->relax->is_private = decoration.is_private;
+  reader->relax->pure = !decoration.impure;
   tvms_scope_push(reader);
   read_signature(reader, &def);
   tvms_builder_begin_seq(&reader->relax->builder);

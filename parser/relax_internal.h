@@ -25,6 +25,8 @@ typedef struct tvms_relax_state {
   tvms_ref param_list;   // of the signature being read
   tvms_ref type_params;  // `[n, m]` before it
   tvms_ref body;         // after it
+  tvms_sym void_name;    // declared for the next statement without a value, or 0
+  bool pure;             // the function is said to be pure
   bool printed;          // the binding being read is as TVM prints it
   tvms_nodes_vec params;
   tvms_node *TVMS_NULLABLE attrs;

@@ -288,8 +288,37 @@ static void read_assign(tvms_reader *reader, tvms_ref stmt) {
   assign(reader, targets, value, NULL, ref);
 }
 
+// `gv: R.Tuple` without a value: so TVM prints the variable of a statement without value
+// that is mentioned elsewhere, behind the statement or before its block.
+static bool declares_void(tvms_reader *reader, const tvms_surf *stmt) {
+  const tvms_surf *target = tvms_at(reader, stmt->a);
+  const tvms_row *tuple = tvms_row_find(reader, TVMS_NS_R, TVMS_SYM_Tuple);
+  tvms_value type = tvms_eval(reader, stmt->b);
+  if (target->kind != TVMS_SURF_NAME || type.kind != TVMS_VALUE_CALLABLE
+      || type.as.row != tuple) {
+    return false;
+  }
+  tvms_relax_state *relax = relax_of(reader);
+  const tvms_open_block *block = tvms_builder_block(&relax->builder);
+  const tvms_node *last =
+      block->bindings.len ? block->bindings.items[block->bindings.len - 1] : NULL;
+  tvms_node *var = last && last->kind == TVMS_NODE_VAR_BINDING
+                       ? tvms_as_var_binding(last)->var
+                       : NULL;
+  if (!var || tvms_as_var(var)->name != TVMS_SYM__ || !tvms_is_void(var->sinfo)) {
+    relax->void_name = target->a;
+    return true;
+  }
+  tvms_as_var(var)->name = target->a;
+  relax->builder.void_var = var;
+  tvms_bind_name(reader, target->a, tvms_value_node(var),
+                 tvms_span_of(reader, stmt->a));
+  return true;
+}
+
 static void read_annotated(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_at(reader, stmt);
+  if (!node.c && declares_void(reader, &node)) return;
   if (!node.c) {
     tvms_complain(reader, relax_no_value, stmt);
     reader->failed = true;
@@ -342,7 +371,13 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
     reader->failed = true;
     return;
   }
-  tvms_value var = emit(reader, node, TVMS_SYM__, NULL, ref, ref);
+  tvms_relax_state *relax = relax_of(reader);
+  tvms_sym name = relax->void_name ? relax->void_name : TVMS_SYM__;
+  tvms_value var = emit(reader, node, name, NULL, ref, ref);
+  if (relax->void_name) {
+    tvms_bind_name(reader, name, var, tvms_span_of(reader, ref));
+    relax->void_name = 0;
+  }
   if (var.kind == TVMS_VALUE_NODE && !tvms_is_void(var.as.node->sinfo)) {
     tvms_diag *diag = tvms_complain(reader, unused_value, ref,
                                     tvms_describe(reader->context, var.as.node->sinfo));

@@ -138,8 +138,7 @@ void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation) 
   const tvms_surf node = *tvms_at(reader, annotation);
   if (node.kind != TVMS_SURF_CALL) return;
   const tvms_surf *callee = tvms_at(reader, node.a);
-  bool function =
-      callee->kind == TVMS_SURF_ATTRIBUTE && callee->b == TVMS_SYM_Callable;
+  bool function = callee->kind == TVMS_SURF_ATTRIBUTE && callee->b == TVMS_SYM_Callable;
   if (function) {
     if (node.b) define_below(reader, node.b, false);
     return;

@@ -464,7 +464,11 @@ tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *cal
   tvms_extern_func *func =
       tvms_make(unit, EXTERN_FUNC, tvms_span_of(reader, call->ref));
   func->symbol = tvms_bytes_copy(unit, symbol.text, symbol.len);
-  func->head.sinfo = tvms_opaque_type(unit, tvms_object_type(unit), false);
+  // A function with a type of its own is printed without it. In a pure function TVM prints
+  // such calls only if that type is pure.
+  bool pure = reader->relax->printed && reader->relax->pure
+              && call->args[2].kind == TVMS_VALUE_NONE;
+  func->head.sinfo = tvms_opaque_type(unit, tvms_object_type(unit), pure);
   tvms_call *node = tvms_make(unit, CALL, tvms_span_of(reader, call->ref));
   node->callee = &func->head;
   tvms_node *args = tvms_to_relax(reader, call->args[1], call->refs[1]);

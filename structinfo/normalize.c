@@ -305,7 +305,7 @@ static tvms_node *normalize_item(tvms_builder *builder, tvms_node *value) {
 
 // A variable of void type stands for the empty tuple wherever it is used.
 static tvms_node *normalize_var(tvms_builder *builder, tvms_node *value) {
-  if (!tvms_is_void(value->sinfo)) return value;
+  if (!tvms_is_void(value->sinfo) || value == builder->void_var) return value;
   tvms_tuple *tuple = tvms_make(builder->unit, TUPLE, value->span);
   tuple->head.sinfo = value->sinfo;
   return &tuple->head;

@@ -34,7 +34,8 @@ typedef struct tvms_builder {
   uint32_t lv;
   TVMS_VEC(tvms_open_block) open;  // one per open sequence; empty: none
   TVMS_VEC(tvms_open_seq) seqs;
-  tvms_nodes_vec blocks;   // finished BINDING_BLOCKs of all open sequences
+  tvms_nodes_vec blocks;  // finished BINDING_BLOCKs of all open sequences
+  const tvms_node *TVMS_NULLABLE void_var;  // of void type, and mentioned as it is
   tvms_nodes_vec symbols;  // symbolic variables that types in scope define …
   tvms_node_map in_scope;  // … and the same as a set
 } tvms_builder;
