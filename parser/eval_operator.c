@@ -169,8 +169,10 @@ static tvms_value ordered(tvms_reader *reader, tvms_node_kind kind, tvms_value l
 // Unlike arithmetic, comparisons do not load regions (script/parser/operation.py).
 static tvms_value comparison(tvms_reader *reader, tvms_surf_op op, tvms_value left,
                              tvms_value right, tvms_ref ref) {
-  if (!is_scalar_operand(left) || !is_scalar_operand(right) || is_region(left)
-      || is_region(right)) {
+  tvms_node_kind kind = compare_kind(op);
+  bool native = is_native(reader, kind, left);
+  bool regions = !native && (is_region(left) || is_region(right));
+  if (!is_scalar_operand(left) || !is_scalar_operand(right) || regions) {
     return bad_operands(reader, op, left, right, ref);
   }
   tvms_node_kind kind = compare_kind(op);
