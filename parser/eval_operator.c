@@ -18,8 +18,7 @@ static bool is_scalar_buffer(tvms_value value) {
 bool tvms_is_tir_operand(tvms_value value) {
   if (value.kind != TVMS_VALUE_NODE) return false;
   return tvms_class_of(value.as.node) == TVMS_CLASS_EXPR
-         || value.as.node->kind == TVMS_NODE_ITER_VAR
-         || is_scalar_buffer(value);
+         || value.as.node->kind == TVMS_NODE_ITER_VAR || is_scalar_buffer(value);
 }
 
 static bool is_relax_operand(const tvms_reader *reader, tvms_value value) {
@@ -151,41 +150,29 @@ static bool widen(tvms_reader *reader, tvms_node **a, tvms_node **b, tvms_ref re
   return true;
 }
 
-// From 0.26 on values of TIR are expressions of Relax too, whose reader gave `<` and its
-// like to the operators of Python: operands are promoted, constants folded.
-static bool has_relax_order(const tvms_reader *reader, tvms_surf_op op) {
-  return reader->dialect >= TVMS_DIALECT_26 && op != TVMS_OP_EQ && op != TVMS_OP_NE;
+// Whether `a op b` is Python's own operator, which promotes and folds like arithmetic and
+// loads regions. The rest goes through TVM's table for the script, which does neither
+// (tirx/script/parser/operation.py); since 0.26 Relax replaces its rows for orderings of
+// any expression on the left (relax/script/parser/parser.py).
+static bool is_native(const tvms_reader *reader, tvms_surf_op op, tvms_value left) {
+  bool ordering = op != TVMS_OP_EQ && op != TVMS_OP_NE;
+  return reader->native
+         || (reader->dialect >= TVMS_DIALECT_26 && ordering
+             && left.kind == TVMS_VALUE_NODE && !is_region(left));
 }
 
-static tvms_value ordered(tvms_reader *reader, tvms_node_kind kind, tvms_value left,
-                          tvms_value right, tvms_ref ref) {
-  tvms_node *a = tvms_to_expr(reader, left, ref);
-  tvms_node *b = a ? tvms_to_expr(reader, right, ref) : NULL;
-  if (!a || !b) return TVMS_UNKNOWN;
-  return tvms_value_node(
-      tvms_build_binary(reader->unit, kind, a, b, tvms_span_of(reader, ref)));
-}
-
-// Unlike arithmetic, comparisons do not load regions (script/parser/operation.py).
 static tvms_value comparison(tvms_reader *reader, tvms_surf_op op, tvms_value left,
                              tvms_value right, tvms_ref ref) {
-  tvms_node_kind kind = compare_kind(op);
-  bool native = is_native(reader, kind, left);
+  bool native = is_native(reader, op, left);
   bool regions = !native && (is_region(left) || is_region(right));
   if (!is_scalar_operand(left) || !is_scalar_operand(right) || regions) {
     return bad_operands(reader, op, left, right, ref);
   }
   tvms_node_kind kind = compare_kind(op);
-  if (has_relax_order(reader, op) && !is_python_number(left)) {
-    return ordered(reader, kind, left, right, ref);
-  }
-  tvms_node *a = is_python_number(left) ? NULL : tvms_to_expr(reader, left, ref);
-  tvms_node *b = is_python_number(right) ? NULL : tvms_to_expr(reader, right, ref);
-  if (reader->native) {
-    if (!a) a = tvms_to_expr(reader, left, ref);
-    if (!b) b = tvms_to_expr(reader, right, ref);
-    return a && b ? native_compare(reader, kind, a, b, ref) : TVMS_UNKNOWN;
-  }
+  tvms_node *a = NULL, *b = NULL;
+  if (native || !is_python_number(left)) a = tvms_to_expr(reader, left, ref);
+  if (native || !is_python_number(right)) b = tvms_to_expr(reader, right, ref);
+  if (native) return a && b ? native_compare(reader, kind, a, b, ref) : TVMS_UNKNOWN;
   if (!a && b) a = number_beside(reader, left, b->dtype, ref);
   if (!b && a) b = number_beside(reader, right, a->dtype, ref);
   if (!a || !b || !widen(reader, &a, &b, ref)) return TVMS_UNKNOWN;
