@@ -157,7 +157,11 @@ static uint32_t field_end(const fstring *f) {
 static void put_formatted(fstring *f, tvms_value value, const char *spec,
                           uint32_t len) {
   char format[32];
-  if (len == 0 || len > 12) {
+  if (len > 12) {
+    tvms_complain(f->reader, bad_format, f->ref, (int)len, spec);
+    return;
+  }
+  if (len == 0) {
     uint32_t size;
     const char *text = tvms_str(f->reader, value, f->ref, &size);
     if (text) tvms_strbuf_add(&f->out, text, size);
@@ -210,8 +214,10 @@ static bool put_field(fstring *f) {
   uint32_t spec_len = 0;
   if (end < f->end && f->text[end] == ':') {
     spec++;
-    while (end + 1 + spec_len < f->end && spec[spec_len] != '}') {
-      spec_len++;
+    for (int depth = 0; end + 1 + spec_len < f->end; spec_len++) {
+      char c = spec[spec_len];
+      if (c == '}' && depth == 0) break;
+      depth += (c == '{') - (c == '}');
     }
     end += 1 + spec_len;
   }
