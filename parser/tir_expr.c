@@ -262,7 +262,8 @@ static tvms_tir_opcode rounding_op(tvms_sym name) {
 // floor, ceil, trunc, round, nearbyint: nothing to do for integers.
 static tvms_node *rounded(tvms_reader *reader, tvms_sym name, tvms_node *a,
                           tvms_span span) {
-  bool whole = a->dtype.code == TVMS_INT || a->dtype.code == TVMS_UINT;
+  bool whole = a->dtype.code == TVMS_INT || a->dtype.code == TVMS_UINT
+               || tvms_dtype_is_bool(a->dtype);
   if (whole) return a;
   if (a->kind == TVMS_NODE_FLOAT_IMM) {
     double value = tvms_as_float_imm(a)->value;
@@ -283,6 +284,7 @@ tvms_value tvms_call_fold_unary(tvms_reader *reader, const tvms_call_args *call)
   tvms_span span = span_at(reader, call);
   tvms_unit *unit = reader->unit;
   switch (call->row->name) {
+  case TVMS_SYM_fabs:
   case TVMS_SYM_abs: return done(reader, tvms_build_abs(unit, a, span));
   case TVMS_SYM_isnan: return done(reader, tvms_build_isnan(unit, a, span));
   case TVMS_SYM_isinf: return done(reader, tvms_build_isinf(unit, a, span));

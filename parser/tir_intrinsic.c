@@ -216,6 +216,7 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
   case TVMS_RULE_SAME_FLOAT:
   case TVMS_RULE_ARG0:
     if (args.len) *type = type_of(args.items[0]);
+    if (reader->dialect < TVMS_DIALECT_26) type->sinfo = NULL;
     return true;
   case TVMS_RULE_ARG1:
     if (args.len > 1) *type = type_of(args.items[1]);
@@ -232,6 +233,27 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
   case TVMS_RULE_ATTRIBUTED:
   case TVMS_RULE_PACKED:
   case TVMS_RULE_NONE: return true;
+  }
+  return true;
+}
+
+// Whose type the call takes must have one: a number of Python has none. From 0.26 on
+// pointers are no values that functions are applied to.
+static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
+                        tvms_list args) {
+  tvms_rule rule = (tvms_rule)call->row->rule;
+  uint32_t from = rule == TVMS_RULE_ARG1;
+  if (rule == TVMS_RULE_ARG0 || rule == TVMS_RULE_ARG1) {
+    tvms_value value = call->args[from];
+    if (value.kind == TVMS_VALUE_NODE) return true;
+    tvms_wrong_type(reader, call->refs[from], "this", "an expression with a type", value);
+    return false;
+  }
+  bool same = rule == TVMS_RULE_SAME || rule == TVMS_RULE_SAME_FLOAT;
+  for (uint32_t i = 0; same && reader->dialect >= TVMS_DIALECT_26 && i < args.len; i++) {
+    if (!tvms_dtype_is_handle(args.items[i]->dtype)) continue;
+    tvms_wrong_type(reader, call->refs[i], "this", "a number", call->args[i]);
+    return false;
   }
   return true;
 }
@@ -300,7 +322,8 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
         tvms_int_imm_new(reader->unit, TVMS_DTYPE(UINT, 32), call->args[1].as.i,
                          tvms_span_of(reader, call->refs[1]));
   }
-  if (!type_by_rule(reader, call, args, &type) || !check_float(reader, call, args)) {
+  if (!check_typed(reader, call, args) || !type_by_rule(reader, call, args, &type)
+      || !check_float(reader, call, args)) {
     return failed(reader);
   }
   return call_op(reader, type, (tvms_tir_opcode)call->row->op, args.items, args.len,
@@ -549,15 +572,22 @@ static tvms_value masked(tvms_reader *reader, const tvms_call_args *call,
   return TVMS_NOTHING;
 }
 
+static tvms_value not_a_buffer(tvms_reader *reader, const tvms_call_args *call,
+                               uint32_t i) {
+  tvms_wrong_type(reader, call->refs[i], "what is accessed", "a buffer", call->args[i]);
+  return failed(reader);
+}
+
 tvms_value tvms_call_masked_load(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *buffer = tvms_value_node_of(call->args[1], TVMS_NODE_BUFFER);
-  if (!buffer) return failed(reader);
+  if (!buffer) return not_a_buffer(reader, call, 1);
   return masked(reader, call, buffer, call->args[2], NULL);
 }
 
 tvms_value tvms_call_masked_store(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *buffer = tvms_value_node_of(call->args[0], TVMS_NODE_BUFFER);
-  tvms_node *value = buffer ? tvms_to_expr(reader, call->args[1], call->refs[1]) : NULL;
+  if (!buffer) return not_a_buffer(reader, call, 0);
+  tvms_node *value = tvms_to_expr(reader, call->args[1], call->refs[1]);
   if (!value) return failed(reader);
   return masked(reader, call, buffer, call->args[2], value);
 }
