@@ -654,6 +654,12 @@ static tvms_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
   tvms_value preferred = tvms_arg(reader, call, TVMS_SYM_preferred);
   tvms_dtype dtype;
   stmt->scope = scope;
+  bool listed = tvms_value_is_sequence(extents) && extents.len;
+  if (tvms_value_is_known(extents) && extents.kind != TVMS_VALUE_NONE && !listed) {
+    tvms_wrong_type(reader, call->ref, "the extents", "a list of at least one",
+                    extents);
+    return failed(reader);
+  }
   if (!scope_dtype(reader, call, &dtype)
       || !optional_exprs(reader, extents, call->ref, &stmt->extents)
       || !optional_exprs(reader, preferred, call->ref, &stmt->preferred)) {
