@@ -189,7 +189,8 @@ static bool read_data(tvms_reader *reader, const tvms_call_args *call,
     tvms_complain(reader, untyped_pointer, ref, tvms_describe_value(reader, data));
     return false;
   }
-  if (is_pointer(form->data)) return true;
+  bool text = form->data->kind == TVMS_NODE_STRING_IMM;
+  if (is_pointer(form->data) && !text) return true;
   tvms_wrong_type(reader, ref, "the data of a buffer", "a pointer", data);
   return false;
 }

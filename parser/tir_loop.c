@@ -53,20 +53,45 @@ static tvms_frame *loop_frame(tvms_reader *reader, uint32_t count, tvms_for_kind
   return frame;
 }
 
-// A bound is an integer; from 0.27 on other scalars are converted.
-static bool is_index(const tvms_reader *reader, const tvms_node *node) {
+static bool is_index(const tvms_node *node) {
   bool whole = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
-  bool number = !tvms_dtype_is_void(node->dtype) && !tvms_dtype_is_handle(node->dtype);
-  return (whole || (number && reader->dialect >= TVMS_DIALECT_27))
-         && node->dtype.lanes == 1;
+  return whole && node->dtype.lanes == 1;
 }
 
-static bool check_bound(tvms_reader *reader, const tvms_node *node, tvms_ref ref) {
-  if (!node) return false;
-  if (is_index(reader, node)) return true;
+static bool wrong_bound(tvms_reader *reader, const tvms_node *node, tvms_ref ref) {
   char buffer[TVMS_DTYPE_TEXT];
   tvms_complain(reader, bad_loop_bound, ref, tvms_dtype_text(node->dtype, buffer));
   return false;
+}
+
+// A bound is an integer; from 0.27 on other scalars are converted, but what stands for
+// the extent alone needs a zero of its type, which floats do not have.
+static bool check_bound(tvms_reader *reader, const tvms_node *node, bool alone,
+                        tvms_ref ref) {
+  if (!node) return false;
+  if (is_index(node)) return true;
+  bool converts = reader->dialect >= TVMS_DIALECT_27 && node->dtype.lanes == 1
+                  && !tvms_dtype_is_void(node->dtype)
+                  && !tvms_dtype_is_handle(node->dtype);
+  if (converts && (!alone || tvms_dtype_is_bool(node->dtype))) return true;
+  return wrong_bound(reader, node, ref);
+}
+
+// A bound as a node; True counts as 1.
+static tvms_node *bound_of(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  if (value.kind == TVMS_VALUE_BOOL) value = tvms_value_int(value.as.i);
+  return tvms_to_expr(reader, value, ref);
+}
+
+// The step of a loop; NULL without a report if there is none.
+static bool read_step(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                      tvms_node **step) {
+  *step = NULL;
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  *step = tvms_to_expr(reader, value, ref);
+  if (!*step) return false;
+  return reader->dialect >= TVMS_DIALECT_27 || is_index(*step)
+         || wrong_bound(reader, *step, ref);
 }
 
 // One loop from `start` to `stop`; both are nodes of index dtype.
@@ -115,9 +140,11 @@ static tvms_node *zero_like(tvms_reader *reader, const tvms_node *node) {
 static bool read_bounds(tvms_reader *reader, tvms_value first, tvms_value second,
                         tvms_ref ref, tvms_node **start, tvms_node **stop) {
   bool one = second.kind == TVMS_VALUE_NONE;
-  *start = tvms_to_expr(reader, first, ref);
-  *stop = one ? *start : tvms_to_expr(reader, second, ref);
-  if (!check_bound(reader, *start, ref) || !check_bound(reader, *stop, ref)) {
+  bool alone = one && first.kind == TVMS_VALUE_NODE;
+  *start = bound_of(reader, first, ref);
+  *stop = one ? *start : bound_of(reader, second, ref);
+  if (!check_bound(reader, *start, alone, ref)
+      || !check_bound(reader, *stop, alone, ref)) {
     reader->failed = true;
     return false;
   }
@@ -164,7 +191,7 @@ static tvms_value frame_or_unknown(tvms_reader *reader, tvms_frame *frame) {
 }
 
 tvms_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *start, *stop, *annotations, *step = NULL;
+  tvms_node *start, *stop, *annotations, *step;
   tvms_dtype dtype = {0};
   tvms_value step_value = tvms_arg(reader, call, TVMS_SYM_step);
   if (!read_bounds(reader, call->args[0], call->args[1], call->refs[0], &start, &stop)
@@ -176,9 +203,9 @@ tvms_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
     reader->failed = true;
     return TVMS_UNKNOWN;
   }
-  if (step_value.kind != TVMS_VALUE_NONE) {
-    step = tvms_to_expr(reader, step_value, call->ref);
-    if (!step) return TVMS_UNKNOWN;
+  if (!read_step(reader, step_value, call->ref, &step)) {
+    reader->failed = true;
+    return TVMS_UNKNOWN;
   }
   tvms_frame *frame = make_loop(reader, start, stop, step, dtype,
                                 kind_named(call->row->name), call->ref);
@@ -195,15 +222,15 @@ tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call) {
   }
   if (!tvms_bind_method(reader, signature, "range()", call, args)) return TVMS_UNKNOWN;
   bool old = reader->dialect < TVMS_DIALECT_25;
-  tvms_node *start, *stop, *annotations, *step = NULL;
+  tvms_node *start, *stop, *annotations, *step;
   if (!read_bounds(reader, args[0], args[1], call, &start, &stop)
       || !tvms_to_map(reader, args[old ? 2 : 3], call, &annotations)) {
     return TVMS_UNKNOWN;
   }
   tvms_value step_value = args[old ? 3 : 2];
-  if (step_value.kind != TVMS_VALUE_NONE) {
-    step = tvms_to_expr(reader, step_value, call);
-    if (!step) return TVMS_UNKNOWN;
+  if (!read_step(reader, step_value, call, &step)) {
+    reader->failed = true;
+    return TVMS_UNKNOWN;
   }
   tvms_frame *frame =
       make_loop(reader, start, stop, step, (tvms_dtype){0}, TVMS_FOR_SERIAL, call);
@@ -228,6 +255,10 @@ tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *c
                       &annotations)) {
     return TVMS_UNKNOWN;
   }
+  if (!is_index(stop)) {
+    wrong_bound(reader, stop, call->refs[0]);
+    return frame_or_unknown(reader, NULL);
+  }
   tvms_frame *frame = make_loop(reader, start, stop, NULL, (tvms_dtype){0},
                                 TVMS_FOR_THREAD_BINDING, call->ref);
   if (frame) {
@@ -243,12 +274,12 @@ static bool grid_dim(tvms_reader *reader, tvms_frame *frame, uint32_t i,
   tvms_node *min = NULL, *extent;
   if (value.kind == TVMS_VALUE_TUPLE && value.len == 2
       && reader->dialect >= TVMS_DIALECT_25) {
-    min = tvms_to_expr(reader, value.as.items[0], ref);
-    if (!check_bound(reader, min, ref)) return false;
+    min = bound_of(reader, value.as.items[0], ref);
+    if (!check_bound(reader, min, false, ref)) return false;
     value = value.as.items[1];
   }
-  extent = tvms_to_expr(reader, value, ref);
-  if (!check_bound(reader, extent, ref)) return false;
+  extent = bound_of(reader, value, ref);
+  if (!check_bound(reader, extent, !min, ref)) return false;
   if (tvms_dtype_is_void(dtype)) dtype = min ? min->dtype : extent->dtype;
   if (reader->dialect >= TVMS_DIALECT_27) {
     extent = bound_as(reader, extent, dtype);
