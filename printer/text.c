@@ -23,11 +23,33 @@ void tvms_print_i(tvms_printer *p, const char *name) {
 }
 
 // Whole numbers with one decimal, others with 17 digits (docs/language.md, "Floats").
+// Writes the numbers that programs are full of (0.0, 0.5, 3.0), which have few binary
+// digits behind the point, without printf. Returns false for all others.
+static bool put_binary_fraction(tvms_printer *p, double value) {
+  enum { PARTS = 1024 };
+  double parts = fabs(value) * PARTS;
+  if (parts >= 1e9 || parts != floor(parts) || (value == 0 && signbit(value)))
+    return false;
+  uint32_t whole = (uint32_t)parts;
+  if (value < 0) PUT(p, "-");
+  tvms_strbuf_int(p->out, whole / PARTS);
+  PUT(p, ".");
+  uint32_t rest = whole % PARTS;
+  do {
+    rest *= 10;
+    tvms_strbuf_putc(p->out, (char)('0' + rest / PARTS));
+    rest %= PARTS;
+  } while (rest);
+  return true;
+}
+
 void tvms_print_float(tvms_printer *p, double value) {
   if (isnan(value)) {
     tvms_print_put(p, signbit(value) ? "\"-nan\"" : "\"nan\"");
   } else if (isinf(value)) {
     tvms_print_put(p, value < 0 ? "\"-inf\"" : "\"inf\"");
+  } else if (put_binary_fraction(p, value)) {
+    return;
   } else if (nearbyint(value) == value) {
     tvms_strbuf_printf(p->out, "%.1f", value);
   } else {
