@@ -144,6 +144,17 @@ static void print_string_imm(tvms_printer *p, const tvms_node *node) {
 
 // ---- Variables ----
 
+// A parameter that the signature says as its buffer, by itself: its pointer as the type
+// that the parameter had.
+static void print_handle_of(tvms_printer *p, const tvms_node *var,
+                            const tvms_node *buffer) {
+  tvms_print_t(p, "reinterpret(");
+  tvms_print_pointer_type(p, var->sinfo, true);
+  PUT(p, ".ty, ");
+  tvms_print_buffer(p, buffer);
+  PUT(p, ".data)");
+}
+
 static void print_named(tvms_printer *p, const tvms_node *object) {
   print_name name = *tvms_print_name_of(p, object);
   switch ((print_naming)name.how) {
@@ -161,6 +172,10 @@ static void print_named(tvms_printer *p, const tvms_node *object) {
     PUT(p, ".elem_offset");
     return;
   case NAMED_DEAD:
+    if (p->dialect >= TVMS_DIALECT_26 && object->kind == TVMS_NODE_VAR) {
+      print_handle_of(p, object, name.owner);
+      return;
+    }
     p->again = true;
     tvms_push(p->memory, &p->used_params, object->id);
     break;
