@@ -11,9 +11,11 @@
 
 #include <string.h>
 
-static bool is_pragma(const tvms_node *key) {
+// An annotation that becomes an attribute. A list cannot be one, and stays.
+static bool is_pragma(const tvms_node *key, const tvms_node *value) {
   const char *text = tvms_object_as_text(key);
-  return text && strncmp(text, "pragma_", 7) == 0;
+  return text && strncmp(text, "pragma_", 7) == 0
+         && value->kind != TVMS_NODE_OBJECT_ARRAY && value->kind != TVMS_NODE_OBJECT_MAP;
 }
 
 static tvms_node *attribute_value(tvms_unit *unit, tvms_node *value) {
@@ -23,6 +25,10 @@ static tvms_node *attribute_value(tvms_unit *unit, tvms_node *value) {
   if (tvms_class_of(value) == TVMS_CLASS_EXPR) return value;
   if (value->kind == TVMS_NODE_OBJECT_BOOL) {
     return tvms_bool_imm_new(unit, tvms_as_object_bool(value)->value, TVMS_NO_SPAN);
+  }
+  if (value->kind == TVMS_NODE_OBJECT_FLOAT) {
+    double real = tvms_as_object_float(value)->value;
+    return tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), real, TVMS_NO_SPAN);
   }
   if (!tvms_object_as_int(value, &number)) return NULL;
   return tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), number, TVMS_NO_SPAN);
@@ -34,7 +40,7 @@ static tvms_node *add_pragmas(tvms_unit *unit, const tvms_node *annotations,
   if (!annotations) return body;
   const tvms_object_map *map = tvms_as_object_map(annotations);
   for (uint32_t i = map->keys.len; i > 0; i--) {
-    if (!is_pragma(map->keys.items[i - 1])) continue;
+    if (!is_pragma(map->keys.items[i - 1], map->values.items[i - 1])) continue;
     const char *key = tvms_object_as_text(map->keys.items[i - 1]);
     tvms_attr_stmt *attr = tvms_make(unit, ATTR_STMT, body->span);
     attr->node = node;
@@ -50,7 +56,7 @@ static tvms_node *without_pragmas(tvms_unit *unit, tvms_node *annotations) {
   tvms_node *kept = annotations;
   const tvms_object_map *map = tvms_as_object_map(annotations);
   for (uint32_t i = 0; i < map->keys.len; i++) {
-    if (!is_pragma(map->keys.items[i])) continue;
+    if (!is_pragma(map->keys.items[i], map->values.items[i])) continue;
     kept = tvms_map_with(unit, kept, tvms_object_as_text(map->keys.items[i]), NULL);
   }
   return tvms_map_count(kept) ? kept : NULL;
