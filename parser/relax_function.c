@@ -20,6 +20,7 @@ static void close_state(tvms_reader *reader) {
   tvms_builder_fini(&relax->builder);
   tvms_vec_free(memory, &relax->params);
   tvms_vec_free(memory, &relax->outputs);
+  tvms_vec_free(memory, &relax->unknown_outputs);
   reader->relax = relax->outer;
 }
 

@@ -37,6 +37,7 @@ typedef struct tvms_relax_state {
   bool is_private;
   bool in_signature;       // text in shapes is read as an expression
   tvms_nodes_vec outputs;  // of the dataflow block
+  TVMS_VEC(tvms_sym) unknown_outputs;  // names among them that have no value; reported
   TVMS_VEC(tvms_relax_suspect) suspects;
 } tvms_relax_state;
 

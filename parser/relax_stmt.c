@@ -426,19 +426,6 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
   if (tvms_in_dataflow(reader)) return_outputs(reader, relax->returned);
 }
 
-// Outputs of a dataflow block are ordinary variables, and are seen after it.
-static void end_dataflow(tvms_reader *reader) {
-  tvms_relax_state *relax = relax_of(reader);
-  tvms_scope_pop(reader);
-  for (uint32_t i = 0; i < relax->outputs.len; i++) {
-    tvms_node *var = relax->outputs.items[i];
-    var->flags &= (uint8_t)~TVMS_FLAG_DATAFLOW;
-    tvms_bind_name(reader, tvms_as_var(var)->name, tvms_value_node(var), var->span);
-  }
-  relax->outputs.len = 0;
-  tvms_builder_switch(&relax->builder, false);
-}
-
 // Names that a body binds become unknown where it cannot be read.
 static void bind_unknown(tvms_reader *reader, tvms_ref body) {
   if (!tvms_deeper(&reader->context->memory)) return;
@@ -453,10 +440,24 @@ static void bind_unknown(tvms_reader *reader, tvms_ref body) {
   tvms_shallower(&reader->context->memory);
 }
 
-// `R.outputs(gv)` and other ways to leave a dataflow block that cannot be read: every name
-// bound in it is unknown, silently, instead of undefined.
-static void forgive_outputs(tvms_reader *reader, tvms_ref body) {
-  if (reader->failed) bind_unknown(reader, body);
+// Outputs of a dataflow block are ordinary variables, and are seen after it. What is
+// unknown among them is so, silently; every name of a block that is left in a way that
+// cannot be read (`R.outputs(gv)`) is.
+static void end_dataflow(tvms_reader *reader, tvms_ref body) {
+  tvms_relax_state *relax = relax_of(reader);
+  tvms_scope_pop(reader);
+  if (reader->failed && !relax->outputs.len) bind_unknown(reader, body);
+  for (uint32_t i = 0; i < relax->unknown_outputs.len; i++) {
+    tvms_bind_name(reader, relax->unknown_outputs.items[i], TVMS_UNKNOWN, TVMS_NO_SPAN);
+  }
+  relax->unknown_outputs.len = 0;
+  for (uint32_t i = 0; i < relax->outputs.len; i++) {
+    tvms_node *var = relax->outputs.items[i];
+    var->flags &= (uint8_t)~TVMS_FLAG_DATAFLOW;
+    tvms_bind_name(reader, tvms_as_var(var)->name, tvms_value_node(var), var->span);
+  }
+  relax->outputs.len = 0;
+  tvms_builder_switch(&relax->builder, false);
 }
 
 static void read_with(tvms_reader *reader, tvms_ref stmt) {
@@ -491,9 +492,7 @@ static void read_with(tvms_reader *reader, tvms_ref stmt) {
   tvms_builder_switch(builder, true);
   tvms_scope_push(reader);
   tvms_relax_body(reader, node.b);
-  uint32_t outputs = relax_of(reader)->outputs.len;
-  end_dataflow(reader);
-  if (outputs == 0) forgive_outputs(reader, node.b);
+  end_dataflow(reader, node.b);
   reader->failed = reader->failed || failed;
 }
 

@@ -387,6 +387,16 @@ static bool is_emitted_here(tvms_reader *reader, const tvms_node *var) {
   return false;
 }
 
+static void keep_unknown_outputs(tvms_reader *reader, tvms_ref call) {
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+    const tvms_surf *node = tvms_at(reader, ref);
+    if (node->kind != TVMS_SURF_NAME) continue;
+    tvms_binding *binding = tvms_lookup(reader, node->a);
+    if (!binding || tvms_value_is_known(binding->value)) continue;
+    tvms_push(&reader->context->memory, &reader->relax->unknown_outputs, node->a);
+  }
+}
+
 tvms_value tvms_call_relax_output(tvms_reader *reader, const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   if (!tvms_in_dataflow(reader)) {
@@ -399,6 +409,7 @@ tvms_value tvms_call_relax_output(tvms_reader *reader, const tvms_call_args *cal
     return failed(reader);
   }
   block->ended = true;
+  keep_unknown_outputs(reader, call->ref);
   tvms_value vars = call->args[0];
   for (uint32_t i = 0; i < vars.len; i++) {
     tvms_value value = vars.as.items[i];
