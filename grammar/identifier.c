@@ -145,10 +145,12 @@ void tvms_lexer_check_text(tvms_lexer *lexer) {
     }
     bad++;
     if (len > 0) {
-      uint32_t offset = tvms_lexer_offset(lexer, at);
-      tvms_report(&lexer->context->diags, TVMS_D_nul_byte,
-                  (tvms_span){offset, offset + 1});
-      at++;
+      uint32_t begin = tvms_lexer_offset(lexer, at);
+      while (at < lexer->end && *at == '\0') {
+        at++;
+      }
+      tvms_span span = {begin, tvms_lexer_offset(lexer, at)};
+      tvms_report(&lexer->context->diags, TVMS_D_nul_byte, span);
     } else {
       at = report_bad_bytes(lexer, at);
     }

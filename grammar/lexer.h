@@ -45,7 +45,7 @@ bool tvms_token_is_keyword(tvms_token_kind kind);
 // The end of the name (PEP 3131) that begins at `begin`; `begin` if none does.
 const char *tvms_lexer_name_end(const tvms_lexer *lexer, const char *begin);
 
-// Reports every byte sequence that is not UTF-8, and every NUL. Done once per source.
+// Reports every byte sequence that is not UTF-8, and every run of NULs. Done once per source.
 void tvms_lexer_check_text(tvms_lexer *lexer);
 
 // The parts of rules. Each is called with the token begun and `cursor` after what the rule

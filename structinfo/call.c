@@ -81,7 +81,10 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   const tvms_sinfo_func *func = tvms_as_sinfo_func(type);
   // TVM has two of these functions, named by release; both are the rule of memory.view.
   const char *view = "infer_view_";
-  if (func->derive.len && strstr(func->derive.text, view)) return tvms_infer_view(in);
+  if (func->derive.len && strstr(func->derive.text, view)) {
+    in->op = TVMS_R_memory_view;  // whose name findings give
+    return tvms_infer_view(in);
+  }
   if (!(type->flags & TVMS_FLAG_KNOWN)) return func->ret;
   if (func->params.len != in->call->args.len) {
     tvms_report(&context->diags, TVMS_D_call_arity, in->call->head.span,
