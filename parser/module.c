@@ -270,7 +270,9 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
   const char *what = is_class ? "a class" : "a function";
   tvms_diags *diags = &reader->context->diags;
   switch ((int)decoration->kind) {
-  case TVMS_DECORATED_NOT: tvms_report(diags, TVMS_D_not_decorated, name, what); break;
+  case TVMS_DECORATED_NOT:
+    tvms_report(diags, is_class ? TVMS_D_bare_class : TVMS_D_not_decorated, name, what);
+    break;
   case TVMS_DECORATED_REWRITER:
   case TVMS_DECORATED_UNKNOWN: break;
   default:
@@ -336,7 +338,9 @@ static void read_class(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   check_decorated(reader, &decoration, def.name_span, true);
-  if (decoration.kind != TVMS_DECORATED_MODULE) return;
+  // Text without the decorator is a module all the same; in Python it is just a class.
+  bool bare = decoration.kind == TVMS_DECORATED_NOT && !reader->lenient;
+  if (!bare && decoration.kind != TVMS_DECORATED_MODULE) return;
   tvms_module *module = new_module(reader, def.name);
   module->s_tir = decoration.s_tir;
   module->unchecked = decoration.unchecked;
