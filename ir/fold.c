@@ -339,9 +339,10 @@ tvms_node *TVMS_NULLABLE tvms_build_ceil_div(tvms_unit *unit, tvms_node *a,
     return NULL;
   }
   if (!tvms_match_dtypes(unit, &a, &b, span)) return NULL;
-  tvms_node *one = tvms_int_imm_new(unit, int32, 1, span);
   tvms_node *sum = tvms_build_binary(unit, TVMS_NODE_ADD, a, b, span);
-  if (sum) sum = tvms_build_binary(unit, TVMS_NODE_SUB, sum, one, span);
+  tvms_dtype scalar = sum ? tvms_dtype_with_lanes(sum->dtype, 1) : int32;
+  tvms_node *one = tvms_build_int(unit, scalar, 1, span);
+  if (sum && one) sum = tvms_build_binary(unit, TVMS_NODE_SUB, sum, one, span);
   return sum ? finish_binary(unit, TVMS_NODE_FLOOR_DIV, sum, b, span) : NULL;
 }
 

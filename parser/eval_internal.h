@@ -2,6 +2,7 @@
 #ifndef TVMS_PARSER_EVAL_INTERNAL_H
 #define TVMS_PARSER_EVAL_INTERNAL_H
 
+#include "ir/tir_op.h"
 #include "parser/calls.h"
 #include "parser/relax.h"
 
@@ -82,6 +83,10 @@ bool tvms_bind_target(tvms_reader *reader, tvms_ref target, tvms_value value);
 // str(value), or NULL after a report.
 const char *TVMS_NULLABLE tvms_str(tvms_reader *reader, tvms_value value, tvms_ref ref,
                                    uint32_t *len);
+
+// `left op right` of bits, where one may be a Python int.
+tvms_node *TVMS_NULLABLE tvms_bits(tvms_reader *reader, tvms_tir_opcode op,
+                                   tvms_value left, tvms_value right, tvms_ref ref);
 
 // ---- eval_convert.c ----
 // Reports that `what` must be `expected`, unless the value is unknown.

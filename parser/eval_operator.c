@@ -63,20 +63,48 @@ static tvms_tir_opcode bitwise_of(tvms_surf_op op) {
   }
 }
 
+// A Python int beside bits of TIR takes their dtype; TVM passes 32 bits of it.
+static tvms_node *TVMS_NULLABLE bits_beside(tvms_reader *reader, tvms_value number,
+                                            const tvms_node *other, tvms_ref ref) {
+  tvms_dtype dtype = tvms_dtype_with_lanes(other->dtype, 1);
+  bool whole =
+      dtype.code == TVMS_INT || dtype.code == TVMS_UINT || dtype.code == TVMS_BOOL;
+  if (!whole) return tvms_to_expr(reader, number, ref);
+  return tvms_build_int(reader->unit, dtype, (int32_t)number.as.i,
+                        tvms_span_of(reader, ref));
+}
+
+tvms_node *TVMS_NULLABLE tvms_bits(tvms_reader *reader, tvms_tir_opcode op,
+                                   tvms_value left, tvms_value right, tvms_ref ref) {
+  tvms_node *a = tvms_to_expr(reader, left, ref);
+  tvms_node *b = a ? tvms_to_expr(reader, right, ref) : NULL;
+  if (!b) return NULL;
+  if (left.kind == TVMS_VALUE_INT)
+    a = bits_beside(reader, left, b, ref);
+  else if (right.kind == TVMS_VALUE_INT)
+    b = bits_beside(reader, right, a, ref);
+  return a && b ? tvms_build_bitwise(reader->unit, op, a, b, tvms_span_of(reader, ref))
+                : NULL;
+}
+
 static tvms_value arithmetic(tvms_reader *reader, tvms_surf_op op, tvms_value left,
                              tvms_value right, tvms_ref ref) {
   if (!is_scalar_operand(left) || !is_scalar_operand(right)) {
     return bad_operands(reader, op, left, right, ref);
   }
+  tvms_tir_opcode bitwise = bitwise_of(op);
+  if (bitwise) return tvms_value_node(tvms_bits(reader, bitwise, left, right, ref));
   tvms_node *a = tvms_to_expr(reader, left, ref);
   tvms_node *b = a ? tvms_to_expr(reader, right, ref) : NULL;
   if (!a || !b) return TVMS_UNKNOWN;
   tvms_span span = tvms_span_of(reader, ref);
-  tvms_tir_opcode bitwise = bitwise_of(op);
-  if (bitwise) {
-    return tvms_value_node(tvms_build_bitwise(reader->unit, bitwise, a, b, span));
-  }
   if (op == TVMS_OP_DIV) {
+    // Python's True is an int: beside one it is as ambiguous.
+    tvms_dtype int32 = TVMS_DTYPE(INT, 32);
+    if (right.kind == TVMS_VALUE_BOOL && tvms_dtype_is_int(a->dtype))
+      b = tvms_int_imm_new(reader->unit, int32, right.as.i, span);
+    if (left.kind == TVMS_VALUE_BOOL && tvms_dtype_is_int(b->dtype))
+      a = tvms_int_imm_new(reader->unit, int32, left.as.i, span);
     return tvms_value_node(tvms_build_true_div(reader->unit, a, b, span));
   }
   uint8_t kind = op < sizeof binary_kinds ? binary_kinds[op] : 0;
@@ -283,7 +311,8 @@ tvms_value tvms_apply_logical(tvms_reader *reader, bool is_and, tvms_value left,
     if (!known) return bad_operands(reader, op, left, right, ref);
     return truth == is_and ? right : left;
   }
-  if (reader->native && !reader->written) {
+  bool native = reader->native && !reader->written;
+  if (native || is_region(left) || is_region(right)) {
     return bad_operands(reader, op, left, right, ref);
   }
   tvms_node *a = logical_operand(reader, left, ref);

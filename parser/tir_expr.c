@@ -20,6 +20,18 @@ static tvms_node *expr_at(tvms_reader *reader, const tvms_call_args *call, uint3
   return node;
 }
 
+// From 0.26 on pointers are no operands.
+static tvms_node *number_at(tvms_reader *reader, const tvms_call_args *call,
+                            uint32_t i) {
+  tvms_node *node = expr_at(reader, call, i);
+  if (!node || reader->dialect < TVMS_DIALECT_26 || !tvms_dtype_is_handle(node->dtype))
+    return node;
+  tvms_complain(reader, wrong_dtype_for, call->ref,
+                tvms_text(reader->context, call->row->name), "handle");
+  reader->failed = true;
+  return NULL;
+}
+
 static tvms_span span_at(const tvms_reader *reader, const tvms_call_args *call) {
   return tvms_span_of(reader, call->ref);
 }
@@ -110,11 +122,22 @@ tvms_value tvms_call_raw_bits(tvms_reader *reader, const tvms_call_args *call) {
 
 tvms_value tvms_call_Select(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *condition = expr_at(reader, call, 0);
-  tvms_node *yes = condition ? expr_at(reader, call, 1) : NULL;
-  tvms_node *no = yes ? expr_at(reader, call, 2) : NULL;
+  tvms_node *yes = condition ? number_at(reader, call, 1) : NULL;
+  tvms_node *no = yes ? number_at(reader, call, 2) : NULL;
   if (!no) return TVMS_UNKNOWN;
   return done(reader, tvms_build_select(reader->unit, condition, yes, no,
                                         span_at(reader, call)));
+}
+
+// From 0.26 on pointers are not cast.
+static bool check_cast(tvms_reader *reader, const tvms_call_args *call,
+                       tvms_dtype dtype, const tvms_node *value) {
+  char from[TVMS_DTYPE_TEXT], to[TVMS_DTYPE_TEXT];
+  bool pointer = tvms_dtype_is_handle(dtype) || tvms_dtype_is_handle(value->dtype);
+  if (!pointer || reader->dialect < TVMS_DIALECT_26) return true;
+  tvms_complain(reader, cannot_cast, call->ref, tvms_dtype_text(value->dtype, from),
+                tvms_dtype_text(dtype, to));
+  return false;
 }
 
 tvms_value tvms_call_Cast(tvms_reader *reader, const tvms_call_args *call) {
@@ -124,12 +147,7 @@ tvms_value tvms_call_Cast(tvms_reader *reader, const tvms_call_args *call) {
     return failed(reader);
   }
   char from[TVMS_DTYPE_TEXT], to[TVMS_DTYPE_TEXT];
-  bool pointer = tvms_dtype_is_handle(dtype) || tvms_dtype_is_handle(value->dtype);
-  if (pointer && reader->dialect >= TVMS_DIALECT_26) {
-    tvms_complain(reader, cannot_cast, call->ref, tvms_dtype_text(value->dtype, from),
-                  tvms_dtype_text(dtype, to));
-    return failed(reader);
-  }
+  if (!check_cast(reader, call, dtype, value)) return failed(reader);
   if (dtype.lanes != value->dtype.lanes) {
     tvms_complain(reader, lanes_differ, call->ref, tvms_dtype_text(value->dtype, from),
                   tvms_dtype_text(dtype, to));
@@ -144,6 +162,7 @@ tvms_value tvms_call_cast(tvms_reader *reader, const tvms_call_args *call) {
   if (!value || !tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
     return failed(reader);
   }
+  if (!check_cast(reader, call, dtype, value)) return failed(reader);
   return done(reader,
               tvms_build_cast(reader->unit, dtype, value, span_at(reader, call)));
 }
@@ -164,8 +183,9 @@ tvms_value tvms_call_Ramp(tvms_reader *reader, const tvms_call_args *call) {
 }
 
 tvms_value tvms_call_Broadcast(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *value, *lanes;
-  if (!two_exprs(reader, call, &value, &lanes)) return TVMS_UNKNOWN;
+  tvms_node *value = number_at(reader, call, 0);
+  tvms_node *lanes = value ? expr_at(reader, call, 1) : NULL;
+  if (!lanes) return TVMS_UNKNOWN;
   return done(reader,
               tvms_build_broadcast(reader->unit, value, lanes, span_at(reader, call)));
 }
@@ -215,16 +235,7 @@ static tvms_node *build_named(tvms_reader *reader, tvms_sym name, tvms_node *a,
     return tvms_build_binary(unit, TVMS_NODE_FLOOR_MOD, a, b, span);
   case TVMS_SYM_truncmod: return tvms_build_binary(unit, TVMS_NODE_MOD, a, b, span);
   case TVMS_SYM_truncdiv: return tvms_build_trunc_div(unit, a, b, span);
-  case TVMS_SYM_ceildiv: return tvms_build_ceil_div(unit, a, b, span);
-  case TVMS_SYM_shift_left:
-    return tvms_build_bitwise(unit, TVMS_TIR_shift_left, a, b, span);
-  case TVMS_SYM_shift_right:
-    return tvms_build_bitwise(unit, TVMS_TIR_shift_right, a, b, span);
-  case TVMS_SYM_bitwise_and:
-    return tvms_build_bitwise(unit, TVMS_TIR_bitwise_and, a, b, span);
-  case TVMS_SYM_bitwise_or:
-    return tvms_build_bitwise(unit, TVMS_TIR_bitwise_or, a, b, span);
-  default: return tvms_build_bitwise(unit, TVMS_TIR_bitwise_xor, a, b, span);
+  default: return tvms_build_ceil_div(unit, a, b, span);
   }
 }
 
@@ -241,7 +252,23 @@ static tvms_node *power(tvms_reader *reader, tvms_node *a, tvms_node *b,
   return tvms_call_op(reader->unit, a->dtype, TVMS_TIR_pow, args, 2, span);
 }
 
+static tvms_tir_opcode bits_of(tvms_sym name) {
+  switch (name) {
+  case TVMS_SYM_shift_left: return TVMS_TIR_shift_left;
+  case TVMS_SYM_shift_right: return TVMS_TIR_shift_right;
+  case TVMS_SYM_bitwise_and: return TVMS_TIR_bitwise_and;
+  case TVMS_SYM_bitwise_or: return TVMS_TIR_bitwise_or;
+  case TVMS_SYM_bitwise_xor: return TVMS_TIR_bitwise_xor;
+  default: return TVMS_TIR_NONE;
+  }
+}
+
 tvms_value tvms_call_fold_binary(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_tir_opcode bits = bits_of(call->row->name);
+  if (bits) {
+    return done(reader,
+                tvms_bits(reader, bits, call->args[0], call->args[1], call->ref));
+  }
   tvms_node *a, *b;
   if (!two_exprs(reader, call, &a, &b)) return TVMS_UNKNOWN;
   tvms_span span = span_at(reader, call);
@@ -279,7 +306,7 @@ static tvms_node *rounded(tvms_reader *reader, tvms_sym name, tvms_node *a,
 }
 
 tvms_value tvms_call_fold_unary(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *a = expr_at(reader, call, 0);
+  tvms_node *a = number_at(reader, call, 0);
   if (!a) return TVMS_UNKNOWN;
   tvms_span span = span_at(reader, call);
   tvms_unit *unit = reader->unit;
@@ -297,8 +324,8 @@ tvms_value tvms_call_fold_unary(tvms_reader *reader, const tvms_call_args *call)
 
 tvms_value tvms_call_if_then_else(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *condition = expr_at(reader, call, 0);
-  tvms_node *yes = condition ? expr_at(reader, call, 1) : NULL;
-  tvms_node *no = yes ? expr_at(reader, call, 2) : NULL;
+  tvms_node *yes = condition ? number_at(reader, call, 1) : NULL;
+  tvms_node *no = yes ? number_at(reader, call, 2) : NULL;
   if (!no) return TVMS_UNKNOWN;
   return done(reader, tvms_build_if_then_else(reader->unit, condition, yes, no,
                                               span_at(reader, call)));

@@ -251,7 +251,8 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
   }
   bool same = rule == TVMS_RULE_SAME || rule == TVMS_RULE_SAME_FLOAT;
   for (uint32_t i = 0; same && reader->dialect >= TVMS_DIALECT_26 && i < args.len; i++) {
-    if (!tvms_dtype_is_handle(args.items[i]->dtype)) continue;
+    const tvms_node *arg = args.items[i];
+    if (!tvms_dtype_is_handle(arg->dtype) && arg->kind != TVMS_NODE_BUFFER) continue;
     tvms_wrong_type(reader, call->refs[i], "this", "a number", call->args[i]);
     return false;
   }
@@ -525,12 +526,13 @@ tvms_value tvms_call_address_of(tvms_reader *reader, const tvms_call_args *call)
 }
 
 // Four-bit floats are compared in bytes, which a single one fills half.
-static bool same_size(tvms_dtype a, tvms_dtype b) {
+static bool same_size(tvms_reader *reader, tvms_dtype a, tvms_dtype b) {
   if (a.lanes < 0 || b.lanes < 0 || tvms_dtype_is_void(a) || tvms_dtype_is_void(b)) {
     return true;
   }
-  if (tvms_dtype_is_bool(a)) a.bits = 8;
-  if (tvms_dtype_is_bool(b)) b.bits = 8;
+  int truth = reader->dialect <= TVMS_DIALECT_24 ? 1 : 8;
+  if (tvms_dtype_is_bool(a)) a.bits = (uint8_t)truth;
+  if (tvms_dtype_is_bool(b)) b.bits = (uint8_t)truth;
   int bits_a = a.bits * a.lanes, bits_b = b.bits * b.lanes;
   bool packed = a.code == TVMS_FLOAT4_E2M1FN || b.code == TVMS_FLOAT4_E2M1FN;
   bool bytes = (a.bits + 7) / 8 * a.lanes == (b.bits + 7) / 8 * b.lanes;
@@ -544,14 +546,16 @@ tvms_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args *call
   if (!value || !to_type(reader, call->args[0], call->refs[0], &type)) {
     return failed(reader);
   }
-  if (!same_size(type.dtype, value->dtype)) {
+  if (!same_size(reader, type.dtype, value->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_complain(reader, size_changes, call->ref, tvms_dtype_text(type.dtype, a),
                   tvms_dtype_text(value->dtype, b));
     return failed(reader);
   }
-  bool same = tvms_dtype_same(type.dtype, value->dtype) && !type.sinfo && !value->sinfo;
-  if (same && !tvms_dtype_is_handle(type.dtype)) return tvms_value_node(value);
+  bool same = tvms_dtype_same(type.dtype, value->dtype) && !type.sinfo;
+  bool opaque = !value->sinfo && !tvms_dtype_is_handle(type.dtype);
+  if (same && (opaque || reader->dialect <= TVMS_DIALECT_25))
+    return tvms_value_node(value);
   return call_op(reader, type, TVMS_TIR_reinterpret, &value, 1, call->ref);
 }
 

@@ -232,6 +232,10 @@ tvms_value tvms_call_StringImm(tvms_reader *reader, const tvms_call_args *call) 
 
 tvms_value tvms_call_limit_value(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
+  if (call->args[0].kind == TVMS_VALUE_NODE) {
+    tvms_wrong_type(reader, call->refs[0], "what has limits", "a dtype", call->args[0]);
+    return TVMS_UNKNOWN;
+  }
   if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
   tvms_span span = tvms_span_of(reader, call->ref);
   switch (call->row->name) {

@@ -32,8 +32,9 @@ static bool is_constant(const tvms_node *node) {
   return node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_FLOAT_IMM;
 }
 
-static bool is_integer(tvms_dtype d) {
-  return tvms_dtype_is_int(d) || tvms_dtype_is_uint(d);
+static bool is_integer(const tvms_printer *p, tvms_dtype d) {
+  return tvms_dtype_is_int(d) || tvms_dtype_is_uint(d)
+         || (tvms_dtype_is_bool(d) && p->dialect <= TVMS_DIALECT_24);
 }
 
 // True if no rule of folding looks at operands like these: at most one is a constant, and
@@ -54,8 +55,8 @@ static bool cannot_fold(uint8_t kind, const tvms_node *a, const tvms_node *b) {
 static bool has_sugar(tvms_printer *p, const tvms_binary *node) {
   const tvms_node *a = node->a;
   const tvms_node *b = node->b;
-  if (node->head.kind == TVMS_NODE_DIV && is_integer(a->dtype)
-      && is_integer(b->dtype)) {
+  if (node->head.kind == TVMS_NODE_DIV && is_integer(p, a->dtype)
+      && is_integer(p, b->dtype)) {
     return false;
   }
   bool same = tvms_dtype_same(a->dtype, b->dtype) && a->kind != TVMS_NODE_BUFFER_REGION;
