@@ -64,7 +64,7 @@ static bool set_length(lengths *l, unsigned char label, tvms_node *dim) {
   tvms_node *known = l->lengths[label];
   if (known && !is_one(known) && !is_one(dim)
       && tvms_dim_differ(l->in->prover, known, dim)) {
-    tvms_in_unequal(l->in, 0, "the lengths of a label", known, dim);
+    tvms_in_unequal(l->in, 0, "lengths of a label", known, dim);
     return false;
   }
   if (!known || is_one(known)) l->lengths[label] = dim;

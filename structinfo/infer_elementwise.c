@@ -180,6 +180,12 @@ tvms_node *tvms_infer_ewise_fma(tvms_inference *in) {
       || !tvms_in_common_dtype(in, t[0].sinfo, t[2].sinfo, &dtype)) {
     return NULL;
   }
+  for (uint32_t k = 1; k < 3; k++) {
+    bool typed = !tvms_dtype_is_void(t[0].dtype) && !tvms_dtype_is_void(t[k].dtype);
+    if (typed && !tvms_dtype_same(t[0].dtype, t[k].dtype)) {
+      return tvms_in_wrong_dtype(in, k, "operands of one data type", t[k].dtype);
+    }
+  }
   tvms_node *vdevice = tvms_shared_vdevice(t, 3);
   if (!t[0].known || !t[1].known || !t[2].known) {
     if (t[0].shape && t[0].shape == t[1].shape && t[0].shape == t[2].shape) {

@@ -237,6 +237,9 @@ tvms_node *tvms_infer_gather_nd(tvms_inference *in) {
       || !tvms_in_tensor(in, 1, &at) || !integer_indices(in, 1, &at)) {
     return NULL;
   }
+  if (!tvms_dtype_is_void(at.dtype) && at.dtype.bits != 64) {
+    return tvms_in_wrong_dtype(in, 1, "int64 indices", at.dtype);
+  }
   tvms_node *unknown = tvms_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
   if (x.ndim == TVMS_UNKNOWN_NDIM || at.ndim == TVMS_UNKNOWN_NDIM) return unknown;
   int64_t batch = tvms_attr_int(in->call, TVMS_ATTR_gather_nd_batch_dims, 0), depth;
@@ -350,6 +353,13 @@ tvms_node *tvms_infer_slice_scatter(tvms_inference *in) {
     if (!tvms_dim_differ(in->prover, x.dims.items[i], src.dims.items[i])) continue;
     return tvms_in_unequal(in, 1, "dimensions", x.dims.items[i], src.dims.items[i]);
   }
+  int64_t begin, end, step, length;
+  bool constant = src.known && tvms_dim_int(bounds[0], &begin)
+                  && tvms_dim_int(bounds[1], &end) && tvms_dim_int(bounds[2], &step)
+                  && step > 0 && tvms_dim_int(src.dims.items[axis], &length);
+  if (constant && length != (end - begin + step - 1) / step) {
+    return tvms_in_expects(in, 1, "a source as long as the slice");
+  }
   return x.sinfo;
 }
 
@@ -398,6 +408,7 @@ tvms_node *tvms_infer_index_put(tvms_inference *in) {
   if (count != x.ndim) return tvms_in_expects(in, 1, "one tensor of indices per axis");
   for (uint32_t i = 0; !one && i < count; i++) {
     if (!integer_indices(in, 1, &at[i])) return NULL;
+    if (at[i].ndim == 0) return tvms_in_expects(in, 1, "indices with an axis");
   }
   bool unknown = tvms_dtype_is_void(x.dtype) || tvms_dtype_is_void(values.dtype);
   if (!unknown && !tvms_dtype_same(x.dtype, values.dtype)) {

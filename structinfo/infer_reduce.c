@@ -287,6 +287,12 @@ tvms_node *tvms_infer_multinomial(tvms_inference *in) {
   if (!tvms_dim_equal(in->prover, n, t[2].dims.items[0])) {
     return tvms_in_unequal(in, 2, "dimensions", n, t[2].dims.items[0]);
   }
+  for (uint32_t i = 1; i < 3; i++) {
+    int64_t length;
+    if (tvms_dim_int(t[i].dims.items[1], &length) && length != 1) {
+      return tvms_in_expects(in, i, "one column");
+    }
+  }
   tvms_dims dims = tvms_dims_new(in, 2);
   dims.items[0] = n;
   dims.items[1] = tvms_dim_const(in->unit, 1);
@@ -329,6 +335,11 @@ static tvms_node *TVMS_NULLABLE infer_quantized(tvms_inference *in, bool quantiz
   }
   if (!tvms_is_floating(t[1].dtype)) {
     return tvms_in_wrong_dtype(in, 1, "a floating-point scale", t[1].dtype);
+  }
+  for (uint32_t i = quantizes ? 2 : 0; i < 3; i += 2) {
+    if (tvms_dtype_is_bool(t[i].dtype)) {
+      return tvms_in_wrong_dtype(in, i, "numbers", t[i].dtype);
+    }
   }
   if (!fits_axis(in, &t[0], 1, &t[1]) || !fits_axis(in, &t[0], 2, &t[2])) return NULL;
   return tvms_result_like(in, &t[0], dtype);

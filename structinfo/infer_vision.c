@@ -48,6 +48,16 @@ static bool same_elements(tvms_inference *in, uint32_t i, tvms_dtype a, tvms_dty
   return false;
 }
 
+// Reports if two dimensions are known to differ.
+static bool agree(tvms_inference *in, const tvms_tensor *a, uint32_t axis_a, uint32_t i,
+                  const tvms_tensor *b, uint32_t axis_b) {
+  if (!a->known || !b->known) return true;
+  tvms_node *x = a->dims.items[axis_a], *y = b->dims.items[axis_b];
+  if (!tvms_dim_differ(in->prover, x, y)) return true;
+  tvms_in_unequal(in, i, "dimensions", x, y);
+  return false;
+}
+
 // The number of boxes, where two arguments know it.
 static bool boxes_agree(tvms_inference *in, const tvms_tensor *classes,
                         const tvms_tensor *offsets, const tvms_tensor *anchors) {
@@ -69,6 +79,7 @@ tvms_node *tvms_infer_multibox(tvms_inference *in) {
       || !same_elements(in, 2, classes.dtype, anchors.dtype)
       || !is_length(in, 2, &anchors, 0, 1, "anchors of one batch")
       || !is_length(in, 2, &anchors, 2, 4, "four numbers per anchor")
+      || !agree(in, &classes, 0, 1, &offsets, 0)
       || !boxes_agree(in, &classes, &offsets, &anchors)) {
     return NULL;
   }
@@ -153,7 +164,8 @@ tvms_node *tvms_infer_nms(tvms_inference *in) {
   tvms_tensor x, counts, indices;
   if (!tvms_in_count(in, 3, 3) || !ranked(in, 0, 3, &x) || !ranked(in, 1, 1, &counts)
       || !ranked(in, 2, 2, &indices) || !is_int32(in, 1, counts.dtype)
-      || !is_int32(in, 2, indices.dtype)) {
+      || !is_int32(in, 2, indices.dtype) || !agree(in, &x, 0, 1, &counts, 0)
+      || !agree(in, &x, 0, 2, &indices, 0) || !agree(in, &x, 1, 2, &indices, 1)) {
     return NULL;
   }
   if (!tvms_attr_int(in->call, TVMS_ATTR_nms_return_indices, 1)) {
