@@ -257,11 +257,28 @@ static tvms_node *TVMS_NULLABLE apply(tvms_simplifier *s, const tvms_rule *rule,
   return rule->again ? tvms_visit_again(s, result) : result;
 }
 
+// Whether the operands are of the kinds that a pattern begins with. Most rules end here.
+static bool may_match(const uint8_t *pattern, tvms_node *const *operands, int count) {
+  for (int i = 0; i < count; i++) {
+    uint8_t code = *++pattern;
+    if (code < R_VAR) return operands[i]->kind == code;
+    if (code >= R_FLOAT) return true;
+    if (code >= R_INT && operands[i]->kind != TVMS_NODE_INT_IMM) return false;
+  }
+  return true;
+}
+
 tvms_node *tvms_apply_rules(tvms_simplifier *s, tvms_node *node) {
   const tvms_rules *rules = &tvms_rules_of[node->kind];
   uint8_t dialect = (uint8_t)s->analyzer->unit->dialect;
   if (tvms_is_tired(s->analyzer)) return node;
+  tvms_node *operands[3];
+  int count = operands_of(node, operands);
   for (const tvms_rule *rule = rules->begin; rule != rules->end; rule++) {
+    if (!rule->function
+        && !may_match(tvms_rule_code + rule->pattern, operands, count)) {
+      continue;
+    }
     if (!exists_in(rule, dialect) || !guard_holds(rule->guard, node)) continue;
     tvms_node *result = rule->function ? rule->function(s, node) : apply(s, rule, node);
     if (result) return result;
