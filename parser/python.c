@@ -239,7 +239,10 @@ tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref cal
   if (begins(path, "tvm.tir", &rest) || begins(path, "tvm.tirx", &rest)) {
     if (strcmp(rest, "all") == 0) return call_logical(reader, true, call);
     if (strcmp(rest, "any") == 0) return call_logical(reader, false, call);
-    if (strcmp(rest, "call_tir") == 0) return tvms_tir_call_tir(reader, call);
+    bool has_call_tir = reader->dialect < TVMS_DIALECT_27;
+    if (has_call_tir && strcmp(rest, "call_tir") == 0) {
+      return tvms_tir_call_tir(reader, call);
+    }
   }
   if (!reader->lenient) tvms_complain(reader, python_call, call, path);
   reader->failed = true;

@@ -459,7 +459,10 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
     annotated_let(reader, stmt, variable, value, ref);
     return;
   }
-  tvms_node *node = tvms_to_expr(reader, value, stmt->c);
+  // The type of a slice is not inferred; as the value of T.let[…] it is a load.
+  bool slice = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION) != NULL;
+  if (slice) tvms_wrong_type(reader, stmt->c, "a let without a type", "a value", value);
+  tvms_node *node = slice ? NULL : tvms_to_expr(reader, value, stmt->c);
   if (!node) {
     bind_unknown(reader, stmt->a);
     return;

@@ -246,7 +246,11 @@ bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
 }
 
 static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
-  return tvms_declared_dtype(reader, reader->tir->body, name, dtype);
+  tvms_dtype declared;
+  if (!tvms_declared_dtype(reader, reader->tir->body, name, &declared)) return false;
+  if (!tvms_dtype_is_int(declared) && !tvms_dtype_is_uint(declared)) return false;
+  *dtype = declared;
+  return true;
 }
 
 static bool is_param(const tvms_reader *reader, tvms_sym name) {
