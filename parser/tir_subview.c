@@ -49,9 +49,9 @@ static bool commutes(const tvms_node *layout, tvms_value offset) {
   if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return true;
   const tvms_compose_layout *swizzle = tvms_as_compose_layout((tvms_node *)layout);
   if (swizzle->swizzle_len == 0) return true;
-  int64_t period =
-      INT64_C(1) << (swizzle->per_element + swizzle->atom_len + swizzle->swizzle_len);
-  int64_t value;
+  int64_t bits = swizzle->per_element + swizzle->atom_len + swizzle->swizzle_len;
+  if (bits < 0 || bits > 62) return false;
+  int64_t value, period = INT64_C(1) << bits;
   if (offset.kind == TVMS_VALUE_INT) return offset.as.i % period == 0;
   return offset.kind == TVMS_VALUE_NODE && constant(offset.as.node, &value)
          && value % period == 0;

@@ -348,12 +348,13 @@ bool tvms_view_group(tvms_reader *reader, tvms_list shard, tvms_list shape,
       ends[i] = count;
       continue;
     }
+    if (need < 1) return false;
     uint32_t begin = count;
     while (need > 1 || (count == begin && !left && at < shard.len)) {
       if (!left) {
         if (at == shard.len) return false;
         iter = tvms_as_layout_iter(shard.items[at++]);
-        if (!tvms_view_constant(iter->extent, &left)) return false;
+        if (!tvms_view_constant(iter->extent, &left) || left < 1) return false;
         if (left == 1 && need > 1) {
           left = 0;
           continue;
