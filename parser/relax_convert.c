@@ -66,7 +66,7 @@ static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_value value,
 static tvms_node *string_value(tvms_reader *reader, tvms_value value, tvms_span span) {
   tvms_node *node = tvms_string_imm_new(reader->unit, value.as.text, value.len, span);
   node->dtype = (tvms_dtype){0};
-  node->sinfo = tvms_object_type(reader->unit);
+  node->sinfo = tvms_string_type(reader->unit);
   return node;
 }
 

@@ -358,6 +358,11 @@ tvms_value tvms_call_relax_object(tvms_reader *reader, const tvms_call_args *cal
   return tvms_value_node(tvms_object_type(reader->unit));
 }
 
+tvms_value tvms_call_string_type(tvms_reader *reader, const tvms_call_args *call) {
+  (void)call;
+  return tvms_value_node(tvms_string_type(reader->unit));
+}
+
 // Types of a tuple or list, or of one value. False after a report.
 static bool to_types(tvms_reader *reader, tvms_value value, tvms_ref ref,
                      tvms_list *types) {

@@ -190,6 +190,14 @@ static void print_tuple(tvms_printer *p, const tvms_node *sinfo) {
   PUT(p, ")");
 }
 
+static void print_object_type(tvms_printer *p, const tvms_node *sinfo) {
+  bool text = sinfo->kind == TVMS_NODE_SINFO_OBJECT && sinfo->flags & TVMS_FLAG_STRING;
+  if (text && p->dialect >= TVMS_DIALECT_27)
+    tvms_print_i(p, "StringType()");
+  else
+    tvms_print_r(p, p->dialect >= TVMS_DIALECT_26 ? "Any" : "Object");
+}
+
 void tvms_print_sinfo(tvms_printer *p, const tvms_node *sinfo) {
   switch (sinfo->kind) {
   case TVMS_NODE_SINFO_TENSOR: print_tensor(p, sinfo); return;
@@ -208,6 +216,6 @@ void tvms_print_sinfo(tvms_printer *p, const tvms_node *sinfo) {
   case TVMS_NODE_SINFO_PACKED: tvms_print_r(p, "PackedFunc"); return;
   case TVMS_NODE_SINFO_POINTER:
   case TVMS_NODE_SINFO_TENSOR_MAP: tvms_print_pointer_type(p, sinfo, false); return;
-  default: tvms_print_r(p, p->dialect >= TVMS_DIALECT_26 ? "Any" : "Object"); return;
+  default: print_object_type(p, sinfo); return;
   }
 }

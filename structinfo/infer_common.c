@@ -1,9 +1,9 @@
 // What the rules of operators share.
 #include "structinfo/infer_common.h"
 
-#include <stdio.h>
-
 #include "ir/build.h"
+
+#include <stdio.h>
 
 static tvms_context *context_of(const tvms_inference *in) {
   return in->unit->context;

@@ -93,8 +93,7 @@ tvms_node *tvms_infer_tir_inplace(tvms_inference *in) {
 tvms_node *tvms_infer_assert_op(tvms_inference *in) {
   if (!tvms_in_count(in, 1, UINT32_MAX)) return NULL;
   const tvms_node *condition = tvms_in_sinfo(in, 0);
-  int64_t ndim =
-      tvms_is_tensor(condition) ? tvms_as_sinfo_tensor(condition)->ndim : 1;
+  int64_t ndim = tvms_is_tensor(condition) ? tvms_as_sinfo_tensor(condition)->ndim : 1;
   bool scalar = tvms_is_prim(condition) || ndim == 0 || ndim == TVMS_UNKNOWN_NDIM;
   bool truth = tvms_dtype_is_bool(condition->dtype)
                || (tvms_is_tensor(condition) && tvms_dtype_is_void(condition->dtype));

@@ -24,6 +24,12 @@ tvms_node *tvms_object_type(tvms_unit *unit) {
   return made(unit, &object.head);
 }
 
+tvms_node *tvms_string_type(tvms_unit *unit) {
+  tvms_sinfo_object object = {.head = {.kind = TVMS_NODE_SINFO_OBJECT}};
+  if (unit->dialect >= TVMS_DIALECT_27) object.head.flags = TVMS_FLAG_STRING;
+  return made(unit, &object.head);
+}
+
 tvms_node *tvms_prim_type(tvms_unit *unit, tvms_dtype dtype,
                           tvms_node *TVMS_NULLABLE value) {
   tvms_sinfo_prim prim = {.head = {.kind = TVMS_NODE_SINFO_PRIM, .dtype = dtype},

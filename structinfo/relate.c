@@ -178,9 +178,16 @@ static tvms_fit fit_dtensor(checker *check, tvms_node *base, tvms_node *derived)
   return worse(tensor, same ? TVMS_FIT_PROVED : TVMS_FIT_WEAK);
 }
 
+// Everything is an object; only texts, and objects that may be one, are texts.
+static tvms_fit fit_object(const tvms_node *base, const tvms_node *derived) {
+  if (!(base->flags & TVMS_FLAG_STRING)) return TVMS_FIT_PROVED;
+  if (derived->kind != TVMS_NODE_SINFO_OBJECT) return TVMS_FIT_NEVER;
+  return derived->flags & TVMS_FLAG_STRING ? TVMS_FIT_PROVED : TVMS_FIT_WEAK;
+}
+
 static tvms_fit fit(checker *check, tvms_node *base, tvms_node *derived) {
   if (!check->map && base == derived) return TVMS_FIT_PROVED;
-  if (base->kind == TVMS_NODE_SINFO_OBJECT) return TVMS_FIT_PROVED;
+  if (base->kind == TVMS_NODE_SINFO_OBJECT) return fit_object(base, derived);
   if (base->kind != derived->kind) {
     return derived->kind == TVMS_NODE_SINFO_OBJECT ? TVMS_FIT_WEAK : TVMS_FIT_NEVER;
   }
@@ -264,8 +271,9 @@ static tvms_node *join_func(tvms_prover *prover, tvms_node *a, tvms_node *b) {
 }
 
 tvms_node *tvms_join(tvms_prover *prover, tvms_node *a, tvms_node *b) {
-  if (a == b || a->kind == TVMS_NODE_SINFO_OBJECT) return a;
-  if (a->kind != b->kind) return tvms_object_type(prover->unit);
+  if (a == b) return a;
+  if (a->kind != b->kind || a->kind == TVMS_NODE_SINFO_OBJECT)
+    return tvms_object_type(prover->unit);
   switch ((int)a->kind) {
   case TVMS_NODE_SINFO_PRIM:
     if (tvms_relate(prover, a, b) == TVMS_FIT_PROVED) return a;

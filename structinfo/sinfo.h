@@ -12,6 +12,8 @@ enum { TVMS_UNKNOWN_NDIM = -1 };
 // ---- Building ----
 
 tvms_node *tvms_object_type(tvms_unit *unit);
+// The type of texts: I.StringType() since 0.27, an object before.
+tvms_node *tvms_string_type(tvms_unit *unit);
 
 // `value` NULL: only the data type is known.
 tvms_node *tvms_prim_type(tvms_unit *unit, tvms_dtype dtype,
