@@ -179,7 +179,7 @@ Test(structinfo, calls_without_arguments_are_refused) {
   open_fixture(&f);
   cr_assert_null(infer(&f, TVMS_R_sin, 0, NULL, 0, NULL));
   cr_assert_eq(f.context.diags.last->id, TVMS_D_op_arguments);
-  cr_assert_null(infer(&f, TVMS_R_hint_on_device, 0, NULL, 0, NULL));
+  cr_assert_null(infer(&f, TVMS_R_dist_annotate_sharding, 0, NULL, 0, NULL));
   cr_assert_eq(f.context.diags.last->id, TVMS_D_op_not_inferred);
   close_fixture(&f);
 }
