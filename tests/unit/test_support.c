@@ -76,6 +76,59 @@ Test(support, vectors_and_texts_grow) {
   cr_assert_str_eq(tvms_strbuf_text(&text) + text.len - 9, "999end|42");
 }
 
+Test(support, blocks_serve_again_and_are_zeroed) {
+  enum { COUNT = 64 };
+  static const size_t sizes[COUNT / 16] = {1, 50, 3000, 200000};
+  char *blocks[COUNT];
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < COUNT; i++) {
+      size_t size = sizes[i % 4] + (size_t)i;
+      blocks[i] = tvms_take(&context.memory, size);
+      cr_assert_eq((uintptr_t)blocks[i] % 16, 0);
+      for (size_t j = 0; j < size; j++) {
+        cr_assert_eq(blocks[i][j], 0);
+      }
+      memset(blocks[i], 'a' + i % 26, size);
+    }
+    for (int i = 0; i < COUNT; i++) {
+      cr_assert_eq(blocks[i][0], 'a' + i % 26);
+      cr_assert_eq(blocks[i][sizes[i % 4] + (size_t)i - 1], 'a' + i % 26);
+      tvms_give(&context.memory, blocks[i]);
+    }
+  }
+}
+
+Test(support, a_block_keeps_its_bytes_as_it_grows) {
+  size_t used = context.memory.used;
+  uint32_t *numbers = NULL;
+  uint32_t count = 0;
+  for (size_t size = 4; size <= (16u << 20); size = size * 5 / 2 / 4 * 4 + 4) {
+    numbers = tvms_retake(&context.memory, numbers, size);
+    for (; count < size / 4; count++) {
+      numbers[count] = count;
+    }
+    cr_assert_eq(context.memory.used, used + size);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    cr_assert_eq(numbers[i], i);
+  }
+  tvms_give(&context.memory, numbers);
+  cr_assert_eq(context.memory.used, used);
+}
+
+Test(support, tables_by_id_begin_with_zeros) {
+  TVMS_VEC(uint32_t) table = {0};
+  for (uint32_t id = 1; id < 100000; id = id * 3 + 1) {
+    tvms_reach(&context.memory, &table, id);
+    cr_assert_eq(table.items[id], 0);
+    table.items[id] = id;
+  }
+  cr_assert_eq(table.items[4], 4);
+  table.len = 0;
+  tvms_reach(&context.memory, &table, 4);
+  cr_assert_eq(table.items[4], 0);
+}
+
 Test(support, the_least_integer_has_digits) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context.memory);
