@@ -395,7 +395,8 @@ static void print_address(decl *d) {
     PUT(p, "[");
     tvms_print_list(p, address);
     PUT(p, "]");
-  } else if (address.items[0]->kind == TVMS_NODE_BUFFER_LOAD) {
+  } else if (address.items[0]->kind == TVMS_NODE_BUFFER_LOAD
+             && p->dialect < TVMS_DIALECT_27) {
     // With its index, which the name of a scalar buffer would leave out.
     const tvms_buffer_load *load = tvms_as_buffer_load(address.items[0]);
     tvms_print_scalar_name(p, load->buffer);
