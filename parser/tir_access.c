@@ -26,7 +26,8 @@ static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
   bool strict = store || reader->dialect >= TVMS_DIALECT_25;
   for (uint32_t i = 0; i < count; i++) {
     tvms_dtype dtype = indices[i]->dtype;
-    bool value = !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
+    bool pointer = tvms_dtype_is_handle(dtype) && reader->dialect >= TVMS_DIALECT_26;
+    bool value = !tvms_dtype_is_void(dtype) && !pointer;
     bool vector = dtype.lanes != 1 && i + 1 < count && strict;
     if (value && !vector) continue;
     char buffer[TVMS_DTYPE_TEXT];
@@ -277,10 +278,10 @@ tvms_node *tvms_to_region(tvms_reader *reader, tvms_value value, const char *wha
   tvms_node *few[USUAL_RANK];
   uint32_t count = fields->indices.len;
   for (uint32_t i = 0; i < count; i++) {
-    if (fields->indices.items[i]->dtype.lanes == 1) continue;
+    tvms_dtype dtype = fields->indices.items[i]->dtype;
+    if (dtype.lanes == 1 && !tvms_dtype_is_real(dtype)) continue;
     char text[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, bad_index, ref,
-                  tvms_dtype_text(fields->indices.items[i]->dtype, text));
+    tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, text));
     reader->failed = true;
     return NULL;
   }

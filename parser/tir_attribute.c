@@ -349,6 +349,13 @@ static tvms_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   }
   tvms_node *value = tvms_to_expr(reader, args[1], call);
   if (!value) return failed(reader);
+  tvms_dtype scalar = tvms_dtype_with_lanes(value->dtype, 1);
+  if (!tvms_dtype_same(scalar,
+                       tvms_dtype_with_lanes(tvms_as_buffer(node)->element, 1))) {
+    tvms_wrong_type(reader, call, "what is stored", "a value of the buffer's dtype",
+                    args[1]);
+    return failed(reader);
+  }
   if (args[2].kind != TVMS_VALUE_NONE
       && !(predicate = tvms_to_expr(reader, args[2], call))) {
     return failed(reader);

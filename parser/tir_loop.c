@@ -53,9 +53,11 @@ static tvms_frame *loop_frame(tvms_reader *reader, uint32_t count, tvms_for_kind
   return frame;
 }
 
-static bool is_index(const tvms_node *node) {
+// Up to 0.24 a bool is an unsigned integer of one bit.
+static bool is_index(const tvms_reader *reader, const tvms_node *node) {
+  bool truth = reader->dialect <= TVMS_DIALECT_24 && tvms_dtype_is_bool(node->dtype);
   bool whole = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
-  return whole && node->dtype.lanes == 1;
+  return (whole || truth) && node->dtype.lanes == 1;
 }
 
 static bool wrong_bound(tvms_reader *reader, const tvms_node *node, tvms_ref ref) {
@@ -69,7 +71,7 @@ static bool wrong_bound(tvms_reader *reader, const tvms_node *node, tvms_ref ref
 static bool check_bound(tvms_reader *reader, const tvms_node *node, bool alone,
                         tvms_ref ref) {
   if (!node) return false;
-  if (is_index(node)) return true;
+  if (is_index(reader, node)) return true;
   bool converts = reader->dialect >= TVMS_DIALECT_27 && node->dtype.lanes == 1
                   && !tvms_dtype_is_void(node->dtype)
                   && !tvms_dtype_is_handle(node->dtype);
@@ -90,7 +92,7 @@ static bool read_step(tvms_reader *reader, tvms_value value, tvms_ref ref,
   if (value.kind == TVMS_VALUE_NONE) return true;
   *step = tvms_to_expr(reader, value, ref);
   if (!*step) return false;
-  return reader->dialect >= TVMS_DIALECT_27 || is_index(*step)
+  return reader->dialect >= TVMS_DIALECT_27 || is_index(reader, *step)
          || wrong_bound(reader, *step, ref);
 }
 
@@ -255,7 +257,7 @@ tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *c
                       &annotations)) {
     return TVMS_UNKNOWN;
   }
-  if (!is_index(stop)) {
+  if (!is_index(reader, stop)) {
     wrong_bound(reader, stop, call->refs[0]);
     return frame_or_unknown(reader, NULL);
   }

@@ -467,6 +467,13 @@ tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *ca
   tvms_node *extent = tvms_to_expr(reader, call->args[1], call->refs[1]);
   tvms_node *node = extent ? launched_thread(reader, call, extent) : NULL;
   if (!node) return failed(reader);
+  bool whole = tvms_dtype_is_int(extent->dtype) || tvms_dtype_is_uint(extent->dtype)
+               || tvms_dtype_is_bool(extent->dtype);
+  if (reader->dialect >= TVMS_DIALECT_25 && (!whole || extent->dtype.lanes != 1)) {
+    tvms_wrong_type(reader, call->refs[1], "the extent of a thread", "an integer",
+                    call->args[1]);
+    return failed(reader);
+  }
   tvms_iter_var *iter_var = tvms_as_iter_var(node);
   if (!iter_var->dom) {
     tvms_node *zero = tvms_int_imm_new(reader->unit, extent->dtype, 0, TVMS_NO_SPAN);
