@@ -77,7 +77,13 @@ static void print_loop_annotations(tvms_printer *p, const tvms_for *loop) {
   }
 }
 
+static void check_dtype(tvms_printer *p, const tvms_for *loop) {
+  if (tvms_print_is_classic(p) || !tvms_dtype_is_bool(loop->var->dtype)) return;
+  tvms_print_cannot(p, &loop->head, "a loop whose variable is a bool");
+}
+
 static void print_iteration(tvms_printer *p, const tvms_for *loop) {
+  check_dtype(p, loop);
   const char *callee = callee_of(loop);
   if (callee)
     tvms_print_t(p, callee);
@@ -122,6 +128,7 @@ void tvms_print_for(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *body = tvms_as_for(stmt)->body;
   if (grid.len > 1) {
     for (uint32_t i = 0; i < grid.len; i++) {
+      check_dtype(p, tvms_as_for(grid.items[i]));
       if (i) PUT(p, ", ");
       define_loop(p, grid.items[i], frame);
     }
