@@ -373,6 +373,12 @@ tvms_node *TVMS_NULLABLE tvms_to_object(tvms_reader *reader, tvms_value value,
 TVMS_NODISCARD bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref,
                                 tvms_node **map);
 
+// Marks the definition being read as one with findings; what failed is unknown.
+static inline tvms_value tvms_failed(tvms_reader *reader) {
+  reader->failed = true;
+  return TVMS_UNKNOWN;
+}
+
 // A data type: from text, T.float32, or a dtype object.
 TVMS_NODISCARD bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
                                   tvms_dtype *dtype);

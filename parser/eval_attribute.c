@@ -10,8 +10,7 @@ static tvms_value no_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
                                tvms_ref ref) {
   tvms_complain(reader, unknown_attribute, ref, tvms_describe_value(reader, object),
                 tvms_text(reader->context, name));
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 // Whether text, a list, a tuple or a dict has the method; a layout looks when it is called.
@@ -69,8 +68,7 @@ static tvms_value module_attribute(tvms_reader *reader, tvms_value object,
     tvms_diag_fix(diags, diag, (tvms_span){span.end - len, span.end}, false, "%s",
                   near);
   }
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 static tvms_value slice_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,

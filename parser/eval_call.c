@@ -272,8 +272,7 @@ static tvms_value call_row(tvms_reader *reader, tvms_value callee, tvms_ref call
   if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
   reader->drops_dtype = ignores_dtype(row);
   if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   return row->handler(reader, &bound);
 }
@@ -327,8 +326,7 @@ static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
     default: tvms_eval(reader, ref);
     }
   }
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call) {

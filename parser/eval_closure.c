@@ -177,8 +177,7 @@ tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref ca
   uint64_t given;
   if (!signature
       || !tvms_bind_arguments(reader, signature, "lambda", call, args, refs, &given)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_visible inner;
   const tvms_visible *saved = enter(reader, closure->visible, &inner);

@@ -371,8 +371,7 @@ static tvms_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
   // TVM evaluates an expression only if all its names are bound before.
   if (reader->tir && !node.c && !tvms_lookup(reader, name)) {
     tvms_undefined_name(reader, name, tvms_span_of(reader, node.a));
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_bind_name(reader, name, value, tvms_span_of(reader, node.a));
   return value;

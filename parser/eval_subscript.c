@@ -131,6 +131,5 @@ tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object,
   default: break;
   }
   tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }

@@ -390,8 +390,7 @@ tvms_value tvms_stored_value(tvms_reader *reader, tvms_value value, tvms_ref ref
   }
   if (!stored->bytes) {
     tvms_complain(reader, unknown_object, ref);
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_span span = tvms_span_of(reader, ref);
   stored->unit = unit;

@@ -185,8 +185,7 @@ static tvms_value call_logical(tvms_reader *reader, bool is_and, tvms_ref call) 
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "*args", is_and ? "all" : "any", call, args)
       || !args[0].len) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_value value = args[0].as.items[0];
   for (uint32_t i = 1; i < args[0].len; i++) {
@@ -245,8 +244,7 @@ tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref cal
     }
   }
   if (!reader->lenient) tvms_complain(reader, python_call, call, path);
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 // ---- Imports --------------------------------------------------------------------------------

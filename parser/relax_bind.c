@@ -517,8 +517,7 @@ tvms_value tvms_relax_finish_call(tvms_reader *reader, tvms_call *call,
                        .arg_spans = spans};
   call->head.sinfo = tvms_infer_call(&in);
   if (!call->head.sinfo) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   return tvms_value_node(&call->head);
 }
@@ -569,8 +568,7 @@ static void default_texts(op_call *call) {
 static tvms_value finish(op_call *call) {
   tvms_reader *reader = call->reader;
   if (!call->sound) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   default_layout(call);
   default_texts(call);

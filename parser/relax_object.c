@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static tvms_value proxy(tvms_reader *reader, int what, tvms_value value) {
   return (tvms_value){.kind = TVMS_VALUE_RELAX,
                       .spare = (uint16_t)what,
@@ -22,7 +17,7 @@ static tvms_value no_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
                                tvms_ref ref) {
   tvms_complain(reader, unknown_attribute, ref, tvms_describe_value(reader, object),
                 tvms_text(reader->context, name));
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 // ---- Inspection of tensors: up to 0.25 attributes build R.inspect.* ----
@@ -80,7 +75,8 @@ bool tvms_relax_inspect_item(tvms_reader *reader, tvms_value object, tvms_value 
     return false;
   }
   tvms_node *axis = tvms_to_relax(reader, index, ref);
-  *value = axis ? inspect(reader, op, object.as.items[0], axis, ref) : failed(reader);
+  *value =
+      axis ? inspect(reader, op, object.as.items[0], axis, ref) : tvms_failed(reader);
   return true;
 }
 
@@ -161,10 +157,10 @@ static tvms_value raw_call(tvms_reader *reader, const tvms_value *args,
     nodes[i] = tvms_to_type(reader, items.items[i], refs[types]);
     known = known && nodes[i];
   }
-  if (!known) return failed(reader);
+  if (!known) return tvms_failed(reader);
   if (tuple->kind != TVMS_NODE_TUPLE) {
     tvms_wrong_type(reader, refs[1], "the arguments", "a tuple or list", args[1]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_call *call = tvms_make(unit, CALL, tvms_span_of(reader, ref));
   call->callee = callee;
@@ -181,7 +177,7 @@ static tvms_value raw_call(tvms_reader *reader, const tvms_value *args,
 tvms_value tvms_call_relax_emit_with(tvms_reader *reader, const tvms_call_args *call) {
   if (!reader->relax) {
     tvms_complain(reader, outside_relax, call->ref, tvms_row_text(reader, call->row));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return raw_call(reader, call->args, call->refs, 2, call->ref);
 }
@@ -195,10 +191,10 @@ tvms_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
                          : "op, args, attrs=None, ty_args=None, span=None";
   const tvms_signature *signature = tvms_method_signature(reader, text);
   bool bound = tvms_bind_arguments(reader, signature, "Call", call, args, refs, &given);
-  if (!bound || !reader->relax) return failed(reader);
+  if (!bound || !reader->relax) return tvms_failed(reader);
   if (args[2].kind != TVMS_VALUE_NONE) {
     tvms_wrong_type(reader, refs[2], "attrs of a call", "None", args[2]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return raw_call(reader, args, refs, 3, call);
 }
@@ -207,8 +203,8 @@ tvms_value tvms_relax_tuple_node(tvms_reader *reader, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "fields, span=None", "Tuple", call, args)
       || !reader->relax) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *node = tvms_to_relax(reader, args[0], call);
-  return node ? tvms_value_node(node) : failed(reader);
+  return node ? tvms_value_node(node) : tvms_failed(reader);
 }

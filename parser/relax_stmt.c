@@ -89,15 +89,13 @@ static tvms_value emit_cast(tvms_reader *reader, tvms_value pair, tvms_sym name,
   tvms_node *value = pair.as.items[0].as.node, *to = pair.as.items[1].as.node;
   if (type && !tvms_equal(context, type, to)) {
     tvms_complain(reader, match_cast_annotation, ref);
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
   if (tvms_relate(relax_of(reader)->prover, known, to) == TVMS_FIT_NEVER) {
     tvms_complain(reader, match_cast_impossible, ref, tvms_describe(context, known),
                   tvms_describe(context, to));
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   return tvms_value_node(tvms_builder_match_cast(&relax_of(reader)->builder, value, to,
                                                  name, tvms_span_of(reader, target)));
@@ -191,8 +189,7 @@ static tvms_value bound_value(tvms_reader *reader, tvms_sym name, tvms_value val
   }
   if (node) return emit(reader, node, name, type, target, ref);
   if (value.kind != TVMS_VALUE_UNKNOWN && value.kind != TVMS_VALUE_TUPLE) return value;
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 static void assign_name(tvms_reader *reader, tvms_ref target, tvms_value value,

@@ -165,8 +165,7 @@ static tvms_value call_with_defaults(tvms_reader *reader, const tvms_row *row,
     } else if (param->required) {
       tvms_missing_argument(reader, ref, tvms_text(reader->context, row->name),
                             tvms_text(reader->context, param->name));
-      reader->failed = true;
-      return TVMS_UNKNOWN;
+      return tvms_failed(reader);
     }
   }
   tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
@@ -263,8 +262,7 @@ static bool optional_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
 }
 
 static tvms_value failed_type(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 enum { TENSOR_SHAPE, TENSOR_DTYPE, TENSOR_VDEVICE, TENSOR_NDIM };

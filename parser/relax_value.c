@@ -8,17 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static tvms_value relax_value(uint16_t what, int64_t i) {
   return (tvms_value){.kind = TVMS_VALUE_RELAX, .spare = what, .as.i = i};
 }
 
 static tvms_value node_or_failed(tvms_reader *reader, tvms_node *TVMS_NULLABLE node) {
-  return node ? tvms_value_node(node) : failed(reader);
+  return node ? tvms_value_node(node) : tvms_failed(reader);
 }
 
 // True outside of a function of Relax, where nothing can be built; reports.
@@ -54,7 +49,7 @@ static tvms_value call_astype(tvms_reader *reader, tvms_value method, tvms_ref c
   tvms_dtype dtype;
   if (!tvms_bind_method(reader, "dtype", "astype", call, args)
       || !tvms_to_dtype(reader, args[0], call, &dtype)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *x = method.as.items[0].as.node;
   tvms_node *attr =
@@ -117,7 +112,7 @@ tvms_value tvms_relax_call(tvms_reader *reader, tvms_value callee, tvms_ref call
       snprintf(name, sizeof name, "R.%s", tvms_op_of((tvms_opcode)callee.as.i)->name);
     }
     tvms_complain(reader, outside_relax, call, name);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (callee.kind == TVMS_VALUE_NODE) return call_value(reader, callee.as.node, call);
   if (callee.spare == TVMS_RELAX_OP) {
@@ -125,12 +120,12 @@ tvms_value tvms_relax_call(tvms_reader *reader, tvms_value callee, tvms_ref call
   }
   if (callee.spare == TVMS_RELAX_ASTYPE) return call_astype(reader, callee, call);
   tvms_complain(reader, not_callable, call, tvms_describe_value(reader, callee));
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_relax_call_global(tvms_reader *reader, tvms_node *global_var,
                                   tvms_ref call) {
-  if (!reader->relax) return failed(reader);
+  if (!reader->relax) return tvms_failed(reader);
   tvms_global_var *callee = tvms_make(reader->unit, GLOBAL_VAR, global_var->span);
   callee->name = tvms_as_global_var(global_var)->name;
   const tvms_member *member = tvms_module_find(reader->module, callee->name);
@@ -174,19 +169,19 @@ tvms_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op, tvms_val
   tvms_opcode opcode = opcode_of(op, unary);
   if (opcode == TVMS_R_NONE) {
     tvms_complain(reader, relax_operator, ref, tvms_operator_spelling(op));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (!tvms_value_is_known(a) || (!unary && !tvms_value_is_known(b))) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (is_number(a) || (!unary && is_number(b))) {
     tvms_complain(reader, relax_number, ref, tvms_operator_spelling(op));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *args[2];
   args[0] = tvms_to_relax(reader, a, ref);
   args[1] = unary ? NULL : tvms_to_relax(reader, b, ref);
-  if (!args[0] || (!unary && !args[1])) return failed(reader);
+  if (!args[0] || (!unary && !args[1])) return tvms_failed(reader);
   return tvms_relax_make_simple(reader, opcode, args, unary ? 1 : 2, ref);
 }
 
@@ -200,14 +195,14 @@ static tvms_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t inde
   if (!type || type->kind != TVMS_NODE_SINFO_TUPLE) {
     tvms_complain(reader, not_a_tuple, ref,
                   type ? tvms_describe(reader->context, type) : "a function");
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
   int64_t place =
       index < 0 && tuple->kind == TVMS_NODE_TUPLE ? index + fields.len : index;
   if (place < 0 || place >= fields.len) {
     tvms_complain(reader, tuple_index, ref, (long long)index, fields.len);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (tuple->kind == TVMS_NODE_TUPLE && folds) {
     return tvms_value_node(tvms_as_tuple(tuple)->fields.items[place]);
@@ -225,7 +220,7 @@ tvms_value tvms_relax_subscript(tvms_reader *reader, tvms_value value, tvms_ref 
   tvms_value index = tvms_eval(reader, index_ref), item;
   if (tvms_relax_inspect_item(reader, value, index, index_ref, &item)) return item;
   if (value.kind != TVMS_VALUE_NODE || !tvms_value_is_known(index)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (value.as.node->kind == TVMS_NODE_SHAPE_EXPR && index.kind == TVMS_VALUE_INT) {
     tvms_list dims = tvms_as_shape_expr(value.as.node)->values;
@@ -233,7 +228,7 @@ tvms_value tvms_relax_subscript(tvms_reader *reader, tvms_value value, tvms_ref 
     if (at >= 0 && at < dims.len) return tvms_value_node(dims.items[at]);
   }
   int64_t place;
-  if (!tvms_to_int(reader, index, index_ref, &place)) return failed(reader);
+  if (!tvms_to_int(reader, index, index_ref, &place)) return tvms_failed(reader);
   return tuple_item(reader, value.as.node, place, true, ref);
 }
 
@@ -243,7 +238,7 @@ tvms_value tvms_relax_printed_item(tvms_reader *reader, tvms_ref ref) {
   tvms_node *tuple = tvms_to_relax(reader, tvms_eval(reader, node.a), node.a);
   int64_t index;
   if (!tuple || !tvms_to_int(reader, tvms_eval(reader, node.b), node.b, &index)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return tuple_item(reader, tuple, index, false, ref);
 }
@@ -265,10 +260,10 @@ tvms_value tvms_call_relax_const(tvms_reader *reader, const tvms_call_args *call
     dtype = (tvms_dtype){0};
   } else if (type.kind != TVMS_VALUE_NONE
              && !tvms_to_dtype(reader, type, call->refs[1], &dtype)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value value = call->args[0];
-  if (!tvms_value_is_known(value)) return failed(reader);
+  if (!tvms_value_is_known(value)) return tvms_failed(reader);
   bool special = value.kind == TVMS_VALUE_STR && tvms_dtype_is_real(dtype);
   if (special) {
     char text[8] = {0};
@@ -283,11 +278,11 @@ tvms_value tvms_call_relax_const(tvms_reader *reader, const tvms_call_args *call
 
 tvms_value tvms_call_relax_dist_const(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *type = tvms_to_type(reader, call->args[1], call->refs[1]);
-  if (!type) return failed(reader);
+  if (!type) return tvms_failed(reader);
   if (type->kind != TVMS_NODE_SINFO_DTENSOR) {
     tvms_wrong_type(reader, call->refs[1], "the type of the constant", "R.DTensor(...)",
                     call->args[1]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_dtype dtype = tvms_as_sinfo_dtensor(type)->tensor->dtype;
   tvms_node *node = tvms_relax_const(reader, call->args[0], dtype, call->ref);
@@ -305,7 +300,8 @@ tvms_value tvms_call_relax_prim_value(tvms_reader *reader, const tvms_call_args 
 
 tvms_value tvms_call_relax_str(tvms_reader *reader, const tvms_call_args *call) {
   tvms_bytes text;
-  if (!tvms_to_text(reader, call->args[0], call->refs[0], &text)) return failed(reader);
+  if (!tvms_to_text(reader, call->args[0], call->refs[0], &text))
+    return tvms_failed(reader);
   tvms_value value = tvms_value_text(text.text, text.len);
   return node_or_failed(reader, tvms_to_relax(reader, value, call->refs[0]));
 }
@@ -313,7 +309,7 @@ tvms_value tvms_call_relax_str(tvms_reader *reader, const tvms_call_args *call) 
 tvms_value tvms_call_relax_dtype(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
   if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype))
-    return failed(reader);
+    return tvms_failed(reader);
   tvms_dtype_imm *imm =
       tvms_make(reader->unit, DTYPE_IMM, tvms_span_of(reader, call->ref));
   imm->value = dtype;
@@ -330,7 +326,7 @@ tvms_value tvms_call_relax_extern_func(tvms_reader *reader,
                                        const tvms_call_args *call) {
   tvms_bytes symbol;
   if (!tvms_to_text(reader, call->args[0], call->refs[0], &symbol)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_unit *unit = reader->unit;
   tvms_extern_func *func =
@@ -340,7 +336,7 @@ tvms_value tvms_call_relax_extern_func(tvms_reader *reader,
     func->head.sinfo = tvms_opaque_type(unit, tvms_object_type(unit), false);
   } else {
     func->head.sinfo = tvms_to_type(reader, call->args[1], call->refs[1]);
-    if (!func->head.sinfo) return failed(reader);
+    if (!func->head.sinfo) return tvms_failed(reader);
   }
   return tvms_value_node(&func->head);
 }
@@ -353,7 +349,7 @@ tvms_value tvms_call_relax_match_cast(tvms_reader *reader, const tvms_call_args 
     to = tvms_prototype_shape(reader, value, to, call->refs[1]);
   }
   tvms_node *type = tvms_to_type(reader, to, call->refs[1]);
-  if (!value || !type) return failed(reader);
+  if (!value || !type) return tvms_failed(reader);
   tvms_value parts[] = {tvms_value_node(value), tvms_value_node(type)};
   tvms_value pair = relax_value(TVMS_RELAX_CAST, 0);
   pair.as.items = tvms_keep_items(reader, parts, 2);
@@ -365,7 +361,7 @@ tvms_value tvms_call_relax_tuple_item(tvms_reader *reader, const tvms_call_args 
   tvms_node *tuple = tvms_to_relax(reader, call->args[0], call->refs[0]);
   int64_t index;
   if (!tuple || !tvms_to_int(reader, call->args[1], call->refs[1], &index)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return tuple_item(reader, tuple, index, false, call->ref);
 }
@@ -401,12 +397,12 @@ tvms_value tvms_call_relax_output(tvms_reader *reader, const tvms_call_args *cal
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   if (!tvms_in_dataflow(reader)) {
     tvms_complain(reader, output_outside, call->ref);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_open_block *block = tvms_builder_block(&reader->relax->builder);
   if (block->ended) {
     tvms_complain(reader, output_twice, call->ref);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   block->ended = true;
   keep_unknown_outputs(reader, call->ref);
@@ -429,7 +425,8 @@ tvms_value tvms_call_relax_output(tvms_reader *reader, const tvms_call_args *cal
 tvms_value tvms_call_relax_func_attr(tvms_reader *reader, const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_node *map;
-  if (!tvms_to_map(reader, call->args[0], call->refs[0], &map)) return failed(reader);
+  if (!tvms_to_map(reader, call->args[0], call->refs[0], &map))
+    return tvms_failed(reader);
   if (!map) return TVMS_NOTHING;
   const tvms_object_map *added = tvms_as_object_map(map);
   for (uint32_t i = 0; i < added->keys.len; i++) {
@@ -437,7 +434,7 @@ tvms_value tvms_call_relax_func_attr(tvms_reader *reader, const tvms_call_args *
     if (!key) continue;
     if (reader->relax->is_private && strcmp(key, "global_symbol") == 0) {
       tvms_complain(reader, private_symbol, call->ref);
-      return failed(reader);
+      return tvms_failed(reader);
     }
     if (tvms_map_get(reader->relax->attrs, key)) {
       tvms_complain(reader, repeated_func_attr, call->ref, key);
@@ -469,7 +466,7 @@ tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *cal
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_bytes symbol;
   if (!tvms_to_text(reader, call->args[0], call->refs[0], &symbol)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_unit *unit = reader->unit;
   tvms_extern_func *func =
@@ -493,12 +490,12 @@ tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *cal
     nodes[i] = tvms_to_type(reader, items.items[i], call->refs[2]);
     known = known && nodes[i];
   }
-  if (!known) return failed(reader);
+  if (!known) return tvms_failed(reader);
   node->type_args = tvms_list_copy(unit, nodes, items.len);
   tvms_node *attrs = NULL;
   tvms_value named = without_type_key(reader, call->args[3]);
   if (named.len > 0 && !tvms_to_map(reader, named, call->ref, &attrs)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (attrs) node->attrs = tvms_list_copy(unit, &attrs, 1);
   return tvms_relax_finish_call(reader, node, NULL);
@@ -531,7 +528,7 @@ tvms_value tvms_call_relax_device(tvms_reader *reader, const tvms_call_args *cal
     if (same) return device_pair(reader, device_types[i].type, call->args[1]);
   }
   tvms_wrong_type(reader, call->refs[0], "the device", "a type of device", type);
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_relax_device_named(tvms_reader *reader,
@@ -542,7 +539,7 @@ tvms_value tvms_call_relax_device_named(tvms_reader *reader,
       return device_pair(reader, device_types[i].type, call->args[0]);
     }
   }
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 // ---- Operators that are written as others ----
@@ -553,7 +550,7 @@ tvms_value tvms_call_relax_relu6(tvms_reader *reader, const tvms_call_args *call
   args[0] = tvms_to_relax(reader, call->args[0], call->refs[0]);
   args[1] = tvms_to_relax(reader, tvms_value_int(0), call->ref);
   args[2] = tvms_to_relax(reader, tvms_value_int(6), call->ref);
-  if (!args[0] || !args[1] || !args[2]) return failed(reader);
+  if (!args[0] || !args[1] || !args[2]) return tvms_failed(reader);
   return tvms_relax_make_simple(reader, TVMS_R_clip, args, 3, call->ref);
 }
 
@@ -566,7 +563,7 @@ tvms_value tvms_call_relax_linear(tvms_reader *reader, const tvms_call_args *cal
   const tvms_attr_row *row = &tvms_op_schema(TVMS_R_matmul)->rows[0];
   if (!data || !weight
       || !tvms_to_attr(reader, row, call->args[3], call->refs[3], &attr)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value turned =
       tvms_relax_make_simple(reader, TVMS_R_permute_dims, &weight, 1, call->ref);
@@ -580,7 +577,7 @@ tvms_value tvms_call_relax_linear(tvms_reader *reader, const tvms_call_args *cal
   }
   args[0] = product.as.node;
   args[1] = tvms_to_relax(reader, call->args[2], call->refs[2]);
-  if (!args[1]) return failed(reader);
+  if (!args[1]) return tvms_failed(reader);
   return tvms_relax_make_simple(reader, TVMS_R_add, args, 2, call->ref);
 }
 
@@ -588,7 +585,7 @@ tvms_value tvms_call_relax_stop_lift_params(tvms_reader *reader,
                                             const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_node *x = tvms_to_relax(reader, call->args[0], call->refs[0]);
-  if (!x) return failed(reader);
+  if (!x) return tvms_failed(reader);
   return tvms_relax_make_simple(reader, TVMS_R_builtin_stop_lift_params, &x, 1,
                                 call->ref);
 }
@@ -604,10 +601,10 @@ tvms_value tvms_call_relax_device_mesh(tvms_reader *reader,
                                        const tvms_call_args *call) {
   tvms_list shape;
   if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &shape))
-    return failed(reader);
+    return tvms_failed(reader);
   tvms_object_mesh *mesh =
       tvms_make(reader->unit, OBJECT_MESH, tvms_span_of(reader, call->ref));
   mesh->shape = shape;
   mesh->devices = tvms_to_object(reader, call->args[1], call->refs[1]);
-  return mesh->devices ? tvms_value_node(&mesh->head) : failed(reader);
+  return mesh->devices ? tvms_value_node(&mesh->head) : tvms_failed(reader);
 }

@@ -180,8 +180,7 @@ static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items
     sound = sound && ranges[i];
   }
   if (!sound) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   return tvms_value_node(tvms_buffer_region_new(reader->unit, buffer, ranges, rank,
                                                 tvms_span_of(reader, ref)));
@@ -217,8 +216,7 @@ tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
   for (uint32_t i = 0; i < items.len; i++) {
     sliced = sliced || is_slice(items.items[i]);
     if (tvms_value_is_known(items.items[i])) continue;
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   bool partial = items.len < fields->shape.len && reader->dialect >= TVMS_DIALECT_25;
   if ((sliced && !has_step(reader, items)) || partial) {
@@ -388,8 +386,7 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
 
 static tvms_value no_subscript(tvms_reader *reader, tvms_value object, tvms_ref ref) {
   tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 // T.Buffer[(16,), "float32"] and T.Ptr["float32"]: what the prototype wrote.

@@ -59,8 +59,7 @@ static tvms_node *let(tvms_reader *reader, tvms_sym name, tvms_node *value,
 // A value without a type that TIR could give a variable.
 static tvms_value no_type(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   tvms_complain(reader, no_type_for_name, ref, tvms_describe_value(reader, value));
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value value,
@@ -81,8 +80,7 @@ static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value
   }
   if (pointer && tvms_bound_here(reader, name)) {
     tvms_complain(reader, pointer_reassigned, ref, tvms_text(reader->context, name));
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (pointer || tvms_dtype_is_handle(node->dtype) || tvms_dtype_is_void(node->dtype)
       || node->kind == TVMS_NODE_STRING_IMM) {

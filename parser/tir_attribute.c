@@ -7,17 +7,12 @@
 
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static tvms_value no_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
                                tvms_ref ref) {
   tvms_complain(reader, unknown_attribute, ref,
                 tvms_describe_value(reader, tvms_value_node(node)),
                 tvms_text(reader->context, name));
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 static tvms_value list_value(tvms_reader *reader, tvms_list list) {
@@ -256,14 +251,14 @@ static tvms_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call
   if (!tvms_bind_method(reader, signature, "access_ptr", call, args)
       || !access_mask(reader, args[0], call, &mask)
       || !tvms_to_int(reader, args[2], call, &lanes)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, call);
   tvms_node *offset = tvms_to_expr(reader, args[3], call);
   tvms_node *count = offset ? element_count(reader, buffer, span) : NULL;
-  if (!count) return failed(reader);
+  if (!count) return tvms_failed(reader);
   tvms_node *extent = buffer->shape.len
                           ? tvms_build_binary(unit, TVMS_NODE_SUB, count, offset, span)
                           : count;
@@ -278,7 +273,7 @@ static tvms_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call
     start = tvms_build_binary(unit, TVMS_NODE_DIV, buffer->elem_offset, width, span);
   }
   if (args[4].kind != TVMS_VALUE_NONE) extent = tvms_to_expr(reader, args[4], call);
-  if (!extent || !start) return failed(reader);
+  if (!extent || !start) return tvms_failed(reader);
   tvms_node *type =
       tvms_call_op(unit, element, TVMS_TIR_type_annotation, NULL, 0, span);
   tvms_node *parts[] = {
@@ -315,15 +310,15 @@ static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   if (!tvms_bind_method(reader, "begin, dtype=None, predicate=None", "vload", call,
                         args)
       || !read_begin(reader, args[0], call, &indices)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (args[1].kind != TVMS_VALUE_NONE
       && !tvms_to_dtype(reader, args[1], call, &dtype)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (args[2].kind != TVMS_VALUE_NONE
       && !(predicate = tvms_to_expr(reader, args[2], call))) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   bool fits = tvms_dtype_same(tvms_dtype_with_lanes(dtype, 1),
                               tvms_dtype_with_lanes(buffer->element, 1))
@@ -332,9 +327,9 @@ static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_complain(reader, load_dtype, call, tvms_dtype_text(dtype, a),
                   tvms_dtype_text(buffer->element, b));
-    return failed(reader);
+    return tvms_failed(reader);
   }
-  if (!widen_last(reader, buffer, dtype, indices, call)) return failed(reader);
+  if (!widen_last(reader, buffer, dtype, indices, call)) return tvms_failed(reader);
   return tvms_value_node(
       tvms_load(reader, node, indices.items, indices.len, predicate, call));
 }
@@ -345,23 +340,23 @@ static tvms_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_node *predicate = NULL;
   if (!tvms_bind_method(reader, "begin, value, predicate=None", "vstore", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *value = tvms_to_expr(reader, args[1], call);
-  if (!value) return failed(reader);
+  if (!value) return tvms_failed(reader);
   tvms_dtype scalar = tvms_dtype_with_lanes(value->dtype, 1);
   if (!tvms_dtype_same(scalar,
                        tvms_dtype_with_lanes(tvms_as_buffer(node)->element, 1))) {
     tvms_wrong_type(reader, call, "what is stored", "a value of the buffer's dtype",
                     args[1]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (args[2].kind != TVMS_VALUE_NONE
       && !(predicate = tvms_to_expr(reader, args[2], call))) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (!widen_last(reader, tvms_as_buffer(node), value->dtype, indices, call)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value *items = tvms_arena_array(&reader->values, tvms_value, indices.len);
   for (uint32_t i = 0; i < indices.len; i++) {
@@ -377,10 +372,11 @@ static tvms_value ptr_to(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_list indices;
   if (!tvms_bind_method(reader, "indices", "ptr_to", call, args)
       || !tvms_to_exprs(reader, args[0], call, &indices)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *load = tvms_load(reader, node, indices.items, indices.len, NULL, call);
-  return load ? tvms_address_of(reader, tvms_value_node(load), call) : failed(reader);
+  return load ? tvms_address_of(reader, tvms_value_node(load), call)
+              : tvms_failed(reader);
 }
 
 // The offset of an element in the flat buffer.
@@ -427,12 +423,12 @@ static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym n
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (!tvms_bind_method(reader, "indices, inner=True", "offset_of", call, args)
       || !tvms_to_exprs(reader, args[0], call, &indices)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (indices.len != buffer->shape.len) {
     tvms_complain(reader, wrong_rank, call, tvms_text(reader->context, buffer->name),
                   buffer->shape.len, indices.len);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   bool by_layout = name != TVMS_SYM_offset_of && reader->dialect >= TVMS_DIALECT_25;
   bool inner =
@@ -440,7 +436,7 @@ static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym n
   tvms_span span = tvms_span_of(reader, call);
   tvms_node *offset = by_layout ? layout_offset(reader, node, indices, inner, call)
                                 : offset_of(reader, buffer, indices, inner, span);
-  if (!offset) return failed(reader);
+  if (!offset) return tvms_failed(reader);
   tvms_value value = tvms_value_node(offset);
   if (name == TVMS_SYM_offset_of) {
     return tvms_value_items(TVMS_VALUE_LIST, tvms_keep_items(reader, &value, 1), 1);
@@ -480,15 +476,15 @@ static tvms_value expr_method(tvms_reader *reader, tvms_node *node, tvms_sym nam
   tvms_span span = tvms_span_of(reader, call);
   if (!tvms_bind_method(reader, "value", tvms_text(reader->context, name), call,
                         args)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (name == TVMS_SYM_astype) {
     tvms_dtype dtype;
-    if (!tvms_to_dtype(reader, args[0], call, &dtype)) return failed(reader);
+    if (!tvms_to_dtype(reader, args[0], call, &dtype)) return tvms_failed(reader);
     return tvms_value_node(tvms_build_cast(reader->unit, dtype, node, span));
   }
   tvms_node *other = tvms_to_expr(reader, args[0], call);
-  if (!other) return failed(reader);
+  if (!other) return tvms_failed(reader);
   return tvms_value_node(
       tvms_build_binary(reader->unit, TVMS_NODE_EQ, node, other, span));
 }

@@ -79,8 +79,7 @@ tvms_value tvms_call_attributed(tvms_reader *reader, const tvms_call_args *call)
       && (returns.kind == TVMS_VALUE_NONE
           || tvms_to_result_type(reader, returns, returns_ref, &dtype, &sinfo));
   if (!sound) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_node *callee = tvms_tir_operator(reader->unit, (tvms_tir_opcode)call->row->op);
   tvms_node *node = tvms_call_raw(reader->unit, dtype, callee, args.items, args.len,

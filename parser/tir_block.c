@@ -49,8 +49,7 @@ static tvms_frame *block_at_top(tvms_reader *reader, const tvms_call_args *call)
 
 static tvms_value repeated(tvms_reader *reader, const tvms_call_args *call) {
   tvms_complain(reader, repeated_part, call->ref, tvms_row_text(reader, call->row));
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_where(tvms_reader *reader, const tvms_call_args *call) {
@@ -62,8 +61,7 @@ tvms_value tvms_call_where(tvms_reader *reader, const tvms_call_args *call) {
   if (is_int) value = tvms_value_bool(value.as.i);
   tvms_node *predicate = tvms_to_expr(reader, value, call->refs[0]);
   if (!predicate) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (!tvms_dtype_is_bool(predicate->dtype)) {
     tvms_wrong_type(reader, call->refs[0], "a predicate", "a boolean", value);
@@ -150,15 +148,13 @@ tvms_value tvms_call_block_attr(tvms_reader *reader, const tvms_call_args *call)
   tvms_frame *frame = reader->tir ? tvms_frame_find(reader, TVMS_FRAME_BLOCK) : NULL;
   if (!frame || reader->dialect < TVMS_DIALECT_25) frame = block_at_top(reader, call);
   if (!frame || !tvms_to_map(reader, call->args[0], call->refs[0], &map)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (!map) return TVMS_NOTHING;
   if (frame->as.block.annotations) {
     map = merge_maps(reader, frame->as.block.annotations, map, call->ref);
     if (!map) {
-      reader->failed = true;
-      return TVMS_UNKNOWN;
+      return tvms_failed(reader);
     }
   }
   frame->as.block.annotations = map;
@@ -232,21 +228,18 @@ tvms_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *min, *extent, *binding = NULL;
   if (!frame || !tvms_to_dtype(reader, call->args[2], call->refs[2], &dtype)
       || !read_domain(reader, call->args[0], call->refs[0], &min, &extent)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   bool bound = call->args[1].kind != TVMS_VALUE_NONE;
   if (bound) {
     binding = tvms_to_expr(reader, call->args[1], call->refs[1]);
     if (!binding) {
-      reader->failed = true;
-      return TVMS_UNKNOWN;
+      return tvms_failed(reader);
     }
   } else if (!frame->as.block.no_realize) {
     tvms_missing_argument(reader, call->ref,
                           tvms_text(reader->context, call->row->name), "binding");
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (min->dtype.bits > dtype.bits) dtype.bits = min->dtype.bits;
   if (extent->dtype.bits > dtype.bits) dtype.bits = extent->dtype.bits;
@@ -254,8 +247,7 @@ tvms_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_complain(reader, axis_dtype, call->refs[0], tvms_dtype_text(dtype, a),
                   tvms_dtype_text(extent->dtype, b));
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   return tvms_value_node(push_axis(reader, frame, min, extent, dtype,
                                    type_named(call->row->name), binding, call->ref));
@@ -303,13 +295,11 @@ tvms_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value kinds = call->args[0];
   tvms_items bindings;
   if (!frame || !tvms_iterate(reader, call->args[1], call->refs[1], &bindings)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (kinds.kind != TVMS_VALUE_STR || kinds.len != bindings.len) {
     tvms_complain(reader, remap_count, call->ref, kinds.len, bindings.len);
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, bindings.len);
   bool sound = true;

@@ -437,8 +437,7 @@ tvms_value tvms_call_match_buffer(tvms_reader *reader, const tvms_call_args *cal
     const tvms_node *region = tvms_value_node_of(param, TVMS_NODE_BUFFER_REGION);
     if (!region) {
       tvms_complain(reader, match_without_shape, call->ref);
-      reader->failed = true;
-      return TVMS_UNKNOWN;
+      return tvms_failed(reader);
     }
     uint32_t len;
     tvms_value *shape = shape_of_region(reader, region, &len);
@@ -523,8 +522,7 @@ tvms_value tvms_call_sblock_alloc_buffer(tvms_reader *reader,
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!reader->tir->s_tir) {
     tvms_complain(reader, needs_s_tir, call->ref, tvms_row_text(reader, call->row));
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_value result = made(reader, call, &buffer);
   if (!tvms_value_is_known(result)) return result;
@@ -617,8 +615,7 @@ tvms_value tvms_call_decl_buffer(tvms_reader *reader, const tvms_call_args *call
   if (!tvms_buffer_form_of(reader, call, &form)
       || (reader->dialect >= TVMS_DIALECT_25
           && !check_tmem(reader, &form, call->ref))) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_node *buffer = tvms_buffer_make(reader, &form, call->ref);
   tvms_value result = tvms_value_node(buffer);
@@ -673,8 +670,7 @@ tvms_value tvms_call_alloc_scalar(tvms_reader *reader, const tvms_call_args *cal
   if (!inside_function(reader, call)
       || !tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)
       || !read_scope(reader, call, &scope)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (call->row->name == TVMS_SYM_local_scalar) scope = TVMS_SYM_local;
   if (call->row->name == TVMS_SYM_shared_scalar) scope = TVMS_SYM_shared;
@@ -686,14 +682,12 @@ tvms_value tvms_call_decl_scalar(tvms_reader *reader, const tvms_call_args *call
   tvms_dtype dtype;
   if (!inside_function(reader, call)
       || !tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   scalar_form(reader, dtype, 0, &form);
   if (!read_data(reader, call, &form) || !read_scope(reader, call, &form.scope)
       || !read_offset(reader, call, dtype, &form.elem_offset)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_node *buffer = tvms_buffer_make(reader, &form, call->ref);
   if (form.data)

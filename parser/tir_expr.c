@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static tvms_node *expr_at(tvms_reader *reader, const tvms_call_args *call, uint32_t i) {
   tvms_node *node = tvms_to_expr(reader, call->args[i], call->refs[i]);
   if (!node) reader->failed = true;
@@ -44,7 +39,7 @@ static bool two_exprs(tvms_reader *reader, const tvms_call_args *call, tvms_node
 }
 
 static tvms_value done(tvms_reader *reader, tvms_node *node) {
-  return node ? tvms_value_node(node) : failed(reader);
+  return node ? tvms_value_node(node) : tvms_failed(reader);
 }
 
 // ---- Nodes as they are ----------------------------------------------------------------------
@@ -80,7 +75,7 @@ tvms_value tvms_call_raw_binary(tvms_reader *reader, const tvms_call_args *call)
     return done(reader, tvms_build_node(reader->unit, binary_names[i].kind, a, b,
                                         span_at(reader, call)));
   }
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_raw_not(tvms_reader *reader, const tvms_call_args *call) {
@@ -117,7 +112,7 @@ tvms_value tvms_call_raw_bits(tvms_reader *reader, const tvms_call_args *call) {
     return done(reader, tvms_call_op(reader->unit, args[0]->dtype, names[i].op, args,
                                      unary ? 1 : 2, span_at(reader, call)));
   }
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_Select(tvms_reader *reader, const tvms_call_args *call) {
@@ -144,14 +139,14 @@ tvms_value tvms_call_Cast(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
   tvms_node *value = expr_at(reader, call, 1);
   if (!value || !tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   char from[TVMS_DTYPE_TEXT], to[TVMS_DTYPE_TEXT];
-  if (!check_cast(reader, call, dtype, value)) return failed(reader);
+  if (!check_cast(reader, call, dtype, value)) return tvms_failed(reader);
   if (dtype.lanes != value->dtype.lanes) {
     tvms_complain(reader, lanes_differ, call->ref, tvms_dtype_text(value->dtype, from),
                   tvms_dtype_text(dtype, to));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return done(reader, tvms_cast_raw(reader->unit, dtype, value, span_at(reader, call)));
 }
@@ -160,9 +155,9 @@ tvms_value tvms_call_cast(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
   tvms_node *value = expr_at(reader, call, 0);
   if (!value || !tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
-  if (!check_cast(reader, call, dtype, value)) return failed(reader);
+  if (!check_cast(reader, call, dtype, value)) return tvms_failed(reader);
   return done(reader,
               tvms_build_cast(reader->unit, dtype, value, span_at(reader, call)));
 }
@@ -176,7 +171,7 @@ tvms_value tvms_call_Ramp(tvms_reader *reader, const tvms_call_args *call) {
   if (stride->kind == TVMS_NODE_INT_IMM
       && !tvms_dtype_same(stride->dtype, base->dtype)) {
     stride = tvms_build_cast(reader->unit, base->dtype, stride, stride->span);
-    if (!stride) return failed(reader);
+    if (!stride) return tvms_failed(reader);
   }
   return done(reader, tvms_build_ramp(reader->unit, base, stride, lanes,
                                       span_at(reader, call)));
@@ -194,7 +189,7 @@ tvms_value tvms_call_Shuffle(tvms_reader *reader, const tvms_call_args *call) {
   tvms_list vectors, indices;
   if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &vectors)
       || !tvms_to_exprs(reader, call->args[1], call->refs[1], &indices)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return done(reader,
               tvms_build_shuffle(reader->unit, vectors.items, vectors.len,
@@ -215,7 +210,7 @@ tvms_value tvms_call_BufferLoad(tvms_reader *reader, const tvms_call_args *call)
     return TVMS_UNKNOWN;
   if (predicate.kind != TVMS_VALUE_NONE) {
     guard = tvms_to_expr(reader, predicate, call->ref);
-    if (!guard) return failed(reader);
+    if (!guard) return tvms_failed(reader);
   }
   return done(reader,
               tvms_load(reader, buffer, indices.items, indices.len, guard, call->ref));
@@ -345,7 +340,7 @@ tvms_value tvms_call_Range(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *end = expr_at(reader, call, 1);
   if (!end) return TVMS_UNKNOWN;
   tvms_node *extent = tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
-  if (!extent) return failed(reader);
+  if (!extent) return tvms_failed(reader);
   return tvms_value_node(tvms_range_new(reader->unit, begin, extent, span));
 }
 
@@ -405,7 +400,7 @@ static tvms_value make_iter_var(tvms_reader *reader, tvms_value var, tvms_value 
   tvms_iter_var *node = tvms_make(reader->unit, ITER_VAR, span);
   if (!dom_of(reader, dom, ref, &node->dom)
       || !iter_type_of(reader, type, ref, &node->iter_type)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   node->var = tvms_value_node_of(var, TVMS_NODE_VAR);
   if (!node->var) {
@@ -509,12 +504,12 @@ tvms_value tvms_call_comm_reducer(tvms_reader *reader, const tvms_call_args *cal
   tvms_value *vars = lambda_vars(reader, call->args[0], dtypes, identity.len, &count);
   tvms_value value =
       tvms_call_lambda(reader, call->args[0], vars, count, call->refs[0]);
-  if (!to_nodes(reader, value, call->refs[0], &result)) return failed(reader);
+  if (!to_nodes(reader, value, call->refs[0], &result)) return tvms_failed(reader);
   uint32_t size = identity.len;
   if (!size || count != 2 * size || result.len != size) {
     tvms_complain(reader, reducer_size, call->ref, size, 2 * size, size, count,
                   result.len);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_list lhs = list_of_vars(reader, vars, count / 2);
   tvms_list rhs = list_of_vars(reader, vars + count / 2, count - count / 2);
@@ -545,11 +540,11 @@ static tvms_value make_reduce(tvms_reader *reader, const tvms_call_args *call) {
       || !to_nodes(reader, call->args[2], call->refs[2], &node->axis)
       || !tvms_to_int(reader, call->args[4], call->refs[4], &node->value_index)
       || !to_nodes(reader, call->args[5], call->refs[5], &node->init)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (node->value_index < 0 || node->value_index >= node->source.len) {
     tvms_complain(reader, index_out_of_range, call->refs[4], node->source.len);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   node->head.dtype = node->source.items[node->value_index]->dtype;
   return tvms_value_node(&node->head);
@@ -586,7 +581,7 @@ static tvms_value make_index_map(tvms_reader *reader, tvms_value lambda,
   reader->written = written;
   tvms_index_map *node = tvms_make(reader->unit, INDEX_MAP, tvms_span_of(reader, ref));
   node->initial_indices = list_of_vars(reader, vars, count);
-  if (!to_nodes(reader, value, ref, &node->final_indices)) return failed(reader);
+  if (!to_nodes(reader, value, ref, &node->final_indices)) return tvms_failed(reader);
   return tvms_value_node(&node->head);
 }
 
@@ -622,16 +617,16 @@ tvms_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
   tvms_object_target *node =
       tvms_make(reader->unit, OBJECT_TARGET, span_at(reader, call));
   node->config = tvms_target_config(reader, call->args[0], call->refs[0]);
-  if (!node->config) return failed(reader);
+  if (!node->config) return tvms_failed(reader);
   tvms_value host = call->args[1];
   if (host.kind == TVMS_VALUE_NONE) return tvms_value_node(&node->head);
   if (node->config->kind != TVMS_NODE_OBJECT_MAP
       || tvms_map_get(node->config, "host")) {
     tvms_complain(reader, two_hosts, call->refs[1]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *other = tvms_target_config(reader, host, call->refs[1]);
-  if (!other) return failed(reader);
+  if (!other) return tvms_failed(reader);
   node->config = tvms_map_with(reader->unit, node->config, "host", other);
   return tvms_value_node(&node->head);
 }

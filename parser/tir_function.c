@@ -652,8 +652,7 @@ tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
                                 tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "*args", "a function of the module", call, args)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   return call_global(reader, global_var, args[0], call);
 }
@@ -661,8 +660,7 @@ tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
 tvms_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "global_var, *args", "call_tir", call, args)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_node *global_var = tvms_value_node_of(args[0], TVMS_NODE_GLOBAL_VAR);
   if (global_var) return call_global(reader, global_var, args[1], call);

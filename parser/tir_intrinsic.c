@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 tvms_node *tvms_pointer_type(tvms_reader *reader, tvms_dtype element, tvms_sym scope) {
   tvms_sinfo_pointer *type = tvms_make(reader->unit, SINFO_POINTER, TVMS_NO_SPAN);
   type->head.dtype = element;
@@ -191,7 +186,7 @@ static tvms_value call_packed(tvms_reader *reader, const tvms_call_args *call) {
   tvms_list args;
   if (!tvms_to_arguments(reader, tvms_value_items(TVMS_VALUE_TUPLE, items, rest.len),
                          call->ref, &args)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return call_op(reader, scalar_type(TVMS_INT, 32), (tvms_tir_opcode)call->row->op,
                  args.items, args.len, call->ref);
@@ -246,11 +241,13 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
   if (rule == TVMS_RULE_ARG0 || rule == TVMS_RULE_ARG1) {
     tvms_value value = call->args[from];
     if (value.kind == TVMS_VALUE_NODE) return true;
-    tvms_wrong_type(reader, call->refs[from], "this", "an expression with a type", value);
+    tvms_wrong_type(reader, call->refs[from], "this", "an expression with a type",
+                    value);
     return false;
   }
   bool same = rule == TVMS_RULE_SAME || rule == TVMS_RULE_SAME_FLOAT;
-  for (uint32_t i = 0; same && reader->dialect >= TVMS_DIALECT_26 && i < args.len; i++) {
+  for (uint32_t i = 0; same && reader->dialect >= TVMS_DIALECT_26 && i < args.len;
+       i++) {
     const tvms_node *arg = args.items[i];
     if (!tvms_dtype_is_handle(arg->dtype) && arg->kind != TVMS_NODE_BUFFER) continue;
     tvms_wrong_type(reader, call->refs[i], "this", "a number", call->args[i]);
@@ -314,7 +311,7 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   if (rule == TVMS_RULE_PACKED) return call_packed(reader, call);
   if (rule == TVMS_RULE_ATTRIBUTED) return tvms_call_attributed(reader, call);
   uint32_t from = rule == TVMS_RULE_FIRST || rule == TVMS_RULE_LLVM;
-  if (!flat_arguments(reader, call, from, &args)) return failed(reader);
+  if (!flat_arguments(reader, call, from, &args)) return tvms_failed(reader);
   if (rule == TVMS_RULE_LLVM && args.items[0]->kind == TVMS_NODE_STRING_IMM) {
     args.items[0] = base_intrinsic(reader, args.items[0]);
   }
@@ -325,7 +322,7 @@ tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   }
   if (!check_typed(reader, call, args) || !type_by_rule(reader, call, args, &type)
       || !check_float(reader, call, args)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return call_op(reader, type, (tvms_tir_opcode)call->row->op, args.items, args.len,
                  call->ref);
@@ -337,7 +334,7 @@ tvms_value tvms_call_dp4a(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *args[3];
   for (uint32_t i = 0; i < 3; i++) {
     args[i] = to_argument(reader, call->args[i + printed], call->refs[i + printed]);
-    if (!args[i]) return failed(reader);
+    if (!args[i]) return tvms_failed(reader);
   }
   return call_op(reader, scalar_type(TVMS_INT, 32), TVMS_TIR_dp4a, args, 3, call->ref);
 }
@@ -348,7 +345,7 @@ tvms_value tvms_call_llvm_lookup_intrinsic_id(tvms_reader *reader,
   if (call->args[0].kind == TVMS_VALUE_STR) return call->args[0];
   tvms_wrong_type(reader, call->refs[0], "the name of an intrinsic", "a str",
                   call->args[0]);
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 // ---- Special operators ----------------------------------------------------------------------
@@ -359,7 +356,7 @@ static tvms_node *type_annotation(tvms_reader *reader, call_type type, tvms_ref 
 
 tvms_value tvms_call_type_annotation(tvms_reader *reader, const tvms_call_args *call) {
   call_type type;
-  if (!to_type(reader, call->args[0], call->refs[0], &type)) return failed(reader);
+  if (!to_type(reader, call->args[0], call->refs[0], &type)) return tvms_failed(reader);
   return tvms_value_node(type_annotation(reader, type, call->ref));
 }
 
@@ -379,9 +376,9 @@ tvms_value tvms_access_ptr(tvms_reader *reader, const tvms_value values[5],
   args[0] = to_annotation(reader, values[0], refs[0]);
   for (uint32_t i = 1; i < 5 && args[i - 1]; i++) {
     args[i] = to_argument(reader, values[i], refs[i]);
-    if (!args[i]) return failed(reader);
+    if (!args[i]) return tvms_failed(reader);
   }
-  if (!args[0]) return failed(reader);
+  if (!args[0]) return tvms_failed(reader);
   call_type type = pointer_to(reader, args[0]->dtype, scope_of(args[1]));
   return call_op(reader, type, TVMS_TIR_tvm_access_ptr, args, 5, ref);
 }
@@ -395,7 +392,7 @@ tvms_value tvms_call_ptr_byte_offset(tvms_reader *reader, const tvms_call_args *
   args[0] = to_argument(reader, call->args[0], call->refs[0]);
   args[1] = to_argument(reader, call->args[1], call->refs[1]);
   args[2] = to_annotation(reader, call->args[2], call->refs[2]);
-  if (!args[0] || !args[1] || !args[2]) return failed(reader);
+  if (!args[0] || !args[1] || !args[2]) return tvms_failed(reader);
   call_type type = pointer_to(reader, args[2]->dtype, scope_of(args[0]));
   return call_op(reader, type, TVMS_TIR_ptr_byte_offset, args, 3, call->ref);
 }
@@ -418,7 +415,7 @@ tvms_value tvms_call_tvm_stack_make_array(tvms_reader *reader,
     } else {
       args[i] = NULL;
     }
-    if (!args[i]) return failed(reader);
+    if (!args[i]) return tvms_failed(reader);
   }
   return call_op(reader, scalar_type(TVMS_HANDLE, 64), TVMS_TIR_tvm_stack_make_array,
                  args, 6, call->ref);
@@ -429,9 +426,9 @@ tvms_value tvms_call_tvm_struct_get(tvms_reader *reader, const tvms_call_args *c
   tvms_node *args[3];
   for (uint32_t i = 0; i < 3; i++) {
     args[i] = to_argument(reader, call->args[i], call->refs[i]);
-    if (!args[i]) return failed(reader);
+    if (!args[i]) return tvms_failed(reader);
   }
-  if (!to_type(reader, call->args[3], call->refs[3], &type)) return failed(reader);
+  if (!to_type(reader, call->args[3], call->refs[3], &type)) return tvms_failed(reader);
   return call_op(reader, type, TVMS_TIR_tvm_struct_get, args, 3, call->ref);
 }
 
@@ -456,7 +453,7 @@ tvms_value tvms_call_print_buffer(tvms_reader *reader, const tvms_call_args *cal
       || !tvms_to_flag(reader, plain_number(call->args[3]), call->refs[3], &scalar)
       || !tvms_to_int(reader, plain_number(call->args[4]), call->refs[4], &rank)
       || !tvms_to_arguments(reader, shape, call->ref, &dims)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   char name[TVMS_DTYPE_TEXT];
   const char *dtype = tvms_dtype_text(type.dtype, name);
@@ -476,7 +473,7 @@ tvms_value tvms_call_handle_add_byte_offset(tvms_reader *reader,
   tvms_node *args[2];
   args[0] = to_argument(reader, call->args[0], call->refs[0]);
   args[1] = args[0] ? to_argument(reader, call->args[1], call->refs[1]) : NULL;
-  if (!args[1]) return failed(reader);
+  if (!args[1]) return tvms_failed(reader);
   call_type type = pointer_to(reader, (tvms_dtype){0}, scope_of(args[0]));
   return call_op(reader, type, TVMS_TIR_handle_add_byte_offset, args, 2, call->ref);
 }
@@ -504,7 +501,7 @@ tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) 
   }
   if (region && reader->dialect <= TVMS_DIALECT_25) {
     tvms_node *load = tvms_region_load(reader, region, ref);
-    return load ? address_of_load(reader, load, ref) : failed(reader);
+    return load ? address_of_load(reader, load, ref) : tvms_failed(reader);
   }
   if (tvms_value_node_of(value, TVMS_NODE_BUFFER_LOAD)) {
     return address_of_load(reader, value.as.node, ref);
@@ -544,13 +541,13 @@ tvms_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args *call
   call_type type;
   tvms_node *value = to_argument(reader, call->args[1], call->refs[1]);
   if (!value || !to_type(reader, call->args[0], call->refs[0], &type)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (!same_size(reader, type.dtype, value->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_complain(reader, size_changes, call->ref, tvms_dtype_text(type.dtype, a),
                   tvms_dtype_text(value->dtype, b));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   bool same = tvms_dtype_same(type.dtype, value->dtype) && !type.sinfo;
   bool opaque = !value->sinfo && !tvms_dtype_is_handle(type.dtype);
@@ -564,7 +561,7 @@ static tvms_value masked(tvms_reader *reader, const tvms_call_args *call,
   tvms_value all = tvms_value_items(TVMS_VALUE_TUPLE, rest.as.items, rest.len);
   tvms_list list;
   if (rest.len < 1 || !tvms_to_arguments(reader, all, call->ref, &list)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   uint32_t rank = list.len - 1;
   tvms_node *mask = list.items[rank];
@@ -579,7 +576,7 @@ static tvms_value masked(tvms_reader *reader, const tvms_call_args *call,
 static tvms_value not_a_buffer(tvms_reader *reader, const tvms_call_args *call,
                                uint32_t i) {
   tvms_wrong_type(reader, call->refs[i], "what is accessed", "a buffer", call->args[i]);
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_masked_load(tvms_reader *reader, const tvms_call_args *call) {
@@ -592,7 +589,7 @@ tvms_value tvms_call_masked_store(tvms_reader *reader, const tvms_call_args *cal
   tvms_node *buffer = tvms_value_node_of(call->args[0], TVMS_NODE_BUFFER);
   if (!buffer) return not_a_buffer(reader, call, 0);
   tvms_node *value = tvms_to_expr(reader, call->args[1], call->refs[1]);
-  if (!value) return failed(reader);
+  if (!value) return tvms_failed(reader);
   return masked(reader, call, buffer, call->args[2], value);
 }
 
@@ -623,7 +620,7 @@ static tvms_value call_by_name(tvms_reader *reader, tvms_value name, tvms_value 
   tvms_node *map;
   if (!callee || !tvms_to_arguments(reader, args, ref, &list)
       || !tvms_to_map(reader, attrs, ref, &map)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *node = tvms_call_raw(reader->unit, type.dtype, callee, list.items,
                                   list.len, tvms_span_of(reader, ref));
@@ -634,7 +631,7 @@ static tvms_value call_by_name(tvms_reader *reader, tvms_value name, tvms_value 
 
 tvms_value tvms_call_call_intrin(tvms_reader *reader, const tvms_call_args *call) {
   call_type type;
-  if (!to_type(reader, call->args[0], call->refs[0], &type)) return failed(reader);
+  if (!to_type(reader, call->args[0], call->refs[0], &type)) return tvms_failed(reader);
   return call_by_name(reader, call->args[1], call->args[2], type,
                       tvms_arg(reader, call, TVMS_SYM_attrs), call->ref);
 }
@@ -645,12 +642,12 @@ tvms_value tvms_call_Call(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value returns =
       dtype_first ? call->args[0] : tvms_arg(reader, call, TVMS_SYM_ret_ty);
   if (returns.kind != TVMS_VALUE_NONE && !to_type(reader, returns, call->ref, &type)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_items items;
   uint32_t at = dtype_first ? 1 : 0;
   if (!tvms_iterate(reader, call->args[at + 1], call->ref, &items)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return call_by_name(reader, call->args[at],
                       tvms_value_items(TVMS_VALUE_TUPLE, items.items, items.len), type,
@@ -718,14 +715,14 @@ tvms_value tvms_spelled_attribute(tvms_reader *reader, tvms_value object, tvms_s
   if (tvms_value_is_known(value)) return value;
   tvms_complain(reader, unknown_callable, ref, "T", path,
                 tvms_dialect_text(reader->dialect));
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_spelled_subscript(tvms_reader *reader, tvms_value object,
                                   tvms_value index, tvms_ref ref) {
   if (object.kind != TVMS_VALUE_OPERATOR || index.kind != TVMS_VALUE_STR) {
     tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_sym name = tvms_symbol(reader->context, index.as.text, index.len);
   return tvms_spelled_attribute(reader, object, name, ref);
@@ -743,20 +740,20 @@ tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref ca
       tvms_tir_spelled(callee.as.text, callee.len, reader->dialect, TVMS_TIR_NONE);
   if (!opcode) {
     tvms_complain(reader, cannot_call, call, callee.as.text);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "*args, **kwargs", callee.as.text, call, args)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   const tvms_tir_row *row = tvms_tir_row_of(opcode);
   tvms_value rest = args[0];
   call_type type = VOID_TYPE;
   if (row->location == TVMS_LOCATION_FIRST && rest.len) {
-    if (!to_type(reader, rest.as.items[0], call, &type)) return failed(reader);
+    if (!to_type(reader, rest.as.items[0], call, &type)) return tvms_failed(reader);
     rest = tvms_value_items(TVMS_VALUE_TUPLE, rest.as.items + 1, rest.len - 1);
   }
   tvms_list list;
-  if (!tvms_to_arguments(reader, rest, call, &list)) return failed(reader);
+  if (!tvms_to_arguments(reader, rest, call, &list)) return tvms_failed(reader);
   return call_op(reader, type, opcode, list.items, list.len, call);
 }

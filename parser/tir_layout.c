@@ -23,11 +23,6 @@ struct tvms_layout_spec {
   tvms_sym axis;
 };
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static tvms_layout_spec *spec_new(tvms_reader *reader, spec_state state) {
   tvms_layout_spec *spec = tvms_arena_new(&reader->values, tvms_layout_spec);
   spec->state = state;
@@ -212,7 +207,7 @@ tvms_value tvms_layout_subscript(tvms_reader *reader, tvms_value part, tvms_valu
                    || part.as.layout->state == PART_EMPTY_REPLICA);
   if (!empty) {
     tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, part));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value extents = index, strides = TVMS_NOTHING;
   if (index.kind == TVMS_VALUE_SLICE) {
@@ -222,7 +217,7 @@ tvms_value tvms_layout_subscript(tvms_reader *reader, tvms_value part, tvms_valu
   tvms_layout_spec *spec = spec_new(reader, PART_SPEC);
   bool shard = part.as.layout->state == PART_EMPTY_SHARD;
   if (!iters_of(reader, extents, strides, ref, shard ? &spec->shard : &spec->replica)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return spec_value(spec);
 }
@@ -234,7 +229,7 @@ static tvms_value at_axis(tvms_reader *reader, tvms_value stride, tvms_sym axis,
   tvms_layout_spec *spec = spec_new(reader, PART_STRIDE);
   spec->stride = tvms_to_expr(reader, stride, ref);
   spec->axis = axis;
-  return spec->stride ? spec_value(spec) : failed(reader);
+  return spec->stride ? spec_value(spec) : tvms_failed(reader);
 }
 
 static tvms_list join(tvms_reader *reader, tvms_list a, tvms_list b) {
@@ -272,10 +267,10 @@ tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value
   if (op != TVMS_OP_ADD) {
     tvms_complain(reader, bad_operands, ref, tvms_operator_spelling(op),
                   tvms_describe_value(reader, a), tvms_describe_value(reader, b));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (!as_spec(reader, a, ref, &left) || !as_spec(reader, b, ref, &right)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_layout_spec *spec = spec_new(reader, PART_SPEC);
   spec->shard = join(reader, left.shard, right.shard);
@@ -288,7 +283,7 @@ tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value
 
 tvms_value tvms_call_TileLayout(tvms_reader *reader, const tvms_call_args *call) {
   tvms_layout_spec spec;
-  if (!as_spec(reader, call->args[0], call->refs[0], &spec)) return failed(reader);
+  if (!as_spec(reader, call->args[0], call->refs[0], &spec)) return tvms_failed(reader);
   tvms_tile_layout *layout =
       tvms_make(reader->unit, TILE_LAYOUT, tvms_span_of(reader, call->ref));
   layout->shard = spec.shard;
@@ -305,7 +300,7 @@ tvms_value tvms_call_ComposeLayout(tvms_reader *reader, const tvms_call_args *ca
     // Up to 0.25: a swizzle and the tile layout it is composed with.
     tvms_node *swizzle = tvms_value_node_of(call->args[0], TVMS_NODE_COMPOSE_LAYOUT);
     layout->tile_layout = tvms_value_node_of(call->args[1], TVMS_NODE_TILE_LAYOUT);
-    if (!swizzle || !layout->tile_layout) return failed(reader);
+    if (!swizzle || !layout->tile_layout) return tvms_failed(reader);
     tvms_node *tile = layout->tile_layout;
     *layout = *tvms_as_compose_layout(swizzle);
     layout->tile_layout = tile;
@@ -317,7 +312,7 @@ tvms_value tvms_call_ComposeLayout(tvms_reader *reader, const tvms_call_args *ca
       || !tvms_to_int(reader, call->args[1], call->refs[1], &layout->swizzle_len)
       || !tvms_to_int(reader, call->args[2], call->refs[2], &layout->atom_len)
       || !tvms_to_flag(reader, call->args[4], call->refs[4], &inner)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   layout->swizzle_inner = inner;
   return tvms_value_node(&layout->head);
@@ -331,7 +326,7 @@ tvms_value tvms_call_SwizzleLayout(tvms_reader *reader, const tvms_call_args *ca
       || !tvms_to_int(reader, call->args[1], call->refs[1], &layout->swizzle_len)
       || !tvms_to_int(reader, call->args[2], call->refs[2], &layout->atom_len)
       || !tvms_to_flag(reader, call->args[3], call->refs[3], &inner)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   layout->swizzle_inner = inner;
   return tvms_value_node(&layout->head);
@@ -342,7 +337,7 @@ tvms_value tvms_call_layout_iter(tvms_reader *reader, const tvms_call_args *call
   tvms_node *stride =
       extent ? tvms_to_expr(reader, call->args[1], call->refs[1]) : NULL;
   tvms_value axis = call->args[2];
-  if (!stride) return failed(reader);
+  if (!stride) return tvms_failed(reader);
   tvms_sym name = axis.kind == TVMS_VALUE_AXIS ? axis.as.sym : 0;
   if (axis.kind == TVMS_VALUE_STR) {
     name = tvms_symbol(reader->context, axis.as.text, axis.len);
@@ -391,7 +386,7 @@ tvms_value tvms_layout_method(tvms_reader *reader, tvms_value layout, tvms_sym n
                               tvms_ref call) {
   tvms_complain(reader, unknown_attribute, call, tvms_describe_value(reader, layout),
                 tvms_text(reader->context, name));
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_layout_node_method(tvms_reader *reader, tvms_node *layout,

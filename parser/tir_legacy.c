@@ -16,11 +16,6 @@ typedef struct {
   tvms_value dtype;  // of an element; NONE: not given
 } work;
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static bool is_shape(tvms_value value) {
   return value.kind == TVMS_VALUE_STR && value.len > 1 && value.as.text[0] == 'm'
          && value.as.text[1] >= '0' && value.as.text[1] <= '9';
@@ -46,7 +41,7 @@ static tvms_value build(work *w, tvms_tir_opcode op, tvms_dtype dtype) {
   tvms_list list;
   if (!tvms_to_arguments(w->reader, tvms_value_items(TVMS_VALUE_TUPLE, items, w->count),
                          w->call, &list)) {
-    return failed(w->reader);
+    return tvms_failed(w->reader);
   }
   return tvms_value_node(tvms_call_op(w->reader->unit, dtype, op, list.items, list.len,
                                       tvms_span_of(w->reader, w->call)));
@@ -88,7 +83,7 @@ static tvms_value call_copy(work *w, tvms_tir_opcode op) {
   if (op == TVMS_TIR_s_tir__cp_async_raw) {
     tvms_value args[] = {to, tvms_value_int(0), from, tvms_value_int(0), size};
     memcpy(w->args, args, sizeof args);
-    if (!tvms_to_dtype(reader, element(w), w->call, &dtype)) return failed(reader);
+    if (!tvms_to_dtype(reader, element(w), w->call, &dtype)) return tvms_failed(reader);
   } else {
     tvms_value policy = tvms_value_node(
         tvms_int_imm_new(reader->unit, TVMS_DTYPE(UINT, 64), 0, TVMS_NO_SPAN));
@@ -115,7 +110,8 @@ static tvms_value call_mma(work *w, tvms_tir_opcode op, tvms_value operation) {
 
 static tvms_value call_load(work *w, tvms_tir_opcode op) {
   tvms_dtype dtype;
-  if (!tvms_to_dtype(w->reader, element(w), w->call, &dtype)) return failed(w->reader);
+  if (!tvms_to_dtype(w->reader, element(w), w->call, &dtype))
+    return tvms_failed(w->reader);
   return build(w, op, dtype);
 }
 
@@ -126,7 +122,7 @@ tvms_value tvms_call_legacy(tvms_reader *reader, tvms_tir_opcode op,
   bool loads =
       op == TVMS_TIR_ptx__ldmatrix_legacy || op == TVMS_TIR_ptx_legacy__ldmatrix;
   if (!take(&w, args, copies ? 5 : loads ? 7 : 13, !copies && !loads)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (copies) return call_copy(&w, op);
   return loads ? call_load(&w, op) : call_mma(&w, op, args[1]);

@@ -188,8 +188,7 @@ static tvms_for_kind kind_named(tvms_sym name) {
 
 static tvms_value frame_or_unknown(tvms_reader *reader, tvms_frame *frame) {
   if (frame) return tvms_frame_value(frame);
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
@@ -202,12 +201,10 @@ tvms_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
       || !explicit_dtype(reader, tvms_arg(reader, call, TVMS_SYM_dtype), call->ref,
                          &dtype)
       || !add_unroll(reader, call, &annotations)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (!read_step(reader, step_value, call->ref, &step)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_frame *frame = make_loop(reader, start, stop, step, dtype,
                                 kind_named(call->row->name), call->ref);
@@ -231,8 +228,7 @@ tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call) {
   }
   tvms_value step_value = args[old ? 3 : 2];
   if (!read_step(reader, step_value, call, &step)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_frame *frame =
       make_loop(reader, start, stop, step, (tvms_dtype){0}, TVMS_FOR_SERIAL, call);
@@ -304,8 +300,7 @@ tvms_value tvms_call_grid(tvms_reader *reader, const tvms_call_args *call) {
   }
   if (extents.len == 0) {
     tvms_missing_argument(reader, call->ref, "T.grid", "extents");
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   tvms_frame *frame = loop_frame(reader, extents.len, TVMS_FOR_SERIAL, call->ref);
   bool sound = true;
@@ -338,8 +333,7 @@ static tvms_value branch(tvms_reader *reader, const tvms_call_args *call,
     if (!frame->as.branch.condition
         || (kind == TVMS_FRAME_WHILE
             && !tvms_check_while(reader, frame->as.branch.condition, call->ref))) {
-      reader->failed = true;
-      return TVMS_UNKNOWN;
+      return tvms_failed(reader);
     }
   }
   return tvms_frame_value(frame);

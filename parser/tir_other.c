@@ -10,11 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static bool inside_function(tvms_reader *reader, const tvms_call_args *call) {
   if (reader->tir) return true;
   tvms_complain(reader, outside_function, call->ref, tvms_row_text(reader, call->row));
@@ -49,14 +44,14 @@ tvms_value tvms_call_func_attr(tvms_reader *reader, const tvms_call_args *call) 
       || !tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.func_attr", call->ref)
       || !tvms_to_map(reader, call->args[0], call->refs[0], &map)
       || (map && !merge_attrs(reader, map, call->ref))) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return TVMS_NOTHING;
 }
 
 tvms_value tvms_call_func_name(tvms_reader *reader, const tvms_call_args *call) {
   tvms_complain(reader, builder_only, call->ref, tvms_row_text(reader, call->row));
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_func_ret(tvms_reader *reader, const tvms_call_args *call) {
@@ -81,7 +76,7 @@ tvms_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *call) {
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!node) {
     if (buffer) tvms_wrong_type(reader, call->refs[0], "this", "an expression", value);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_emit(reader,
             tvms_evaluate_new(reader->unit, node, tvms_span_of(reader, call->ref)));
@@ -90,14 +85,14 @@ tvms_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *call) {
 
 tvms_value tvms_call_ret(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
-  if (!value) return failed(reader);
+  if (!value) return tvms_failed(reader);
   return tvms_value_node(tvms_call_op(reader->unit, value->dtype, TVMS_TIR_ret, &value,
                                       1, tvms_span_of(reader, call->ref)));
 }
 
 tvms_value tvms_call_Return(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
-  if (!value || !inside_function(reader, call)) return failed(reader);
+  if (!value || !inside_function(reader, call)) return tvms_failed(reader);
   tvms_emit_return(reader, value, call->ref);
   return TVMS_NOTHING;
 }
@@ -122,13 +117,13 @@ tvms_value tvms_call_buffer_store(tvms_reader *reader, const tvms_call_args *cal
   if (!buffer) {
     tvms_wrong_type(reader, call->refs[0], "what is stored into", "a buffer",
                     call->args[0]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value predicate = tvms_arg(reader, call, TVMS_SYM_predicate);
   tvms_node *guard = NULL;
   if (predicate.kind != TVMS_VALUE_NONE) {
     guard = tvms_to_expr(reader, predicate, call->ref);
-    if (!guard) return failed(reader);
+    if (!guard) return tvms_failed(reader);
   }
   tvms_store_into(reader, buffer, call->args[2], call->args[1], guard, call->ref);
   return TVMS_NOTHING;
@@ -188,14 +183,14 @@ tvms_value tvms_assert_frame(tvms_reader *reader, tvms_value condition,
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, ref);
   tvms_node *test = tvms_to_expr(reader, condition, ref);
-  if (!test || !tvms_value_is_known(message)) return failed(reader);
+  if (!test || !tvms_value_is_known(message)) return tvms_failed(reader);
   if (!tvms_dtype_is_bool(test->dtype)) {
     tvms_wrong_type(reader, ref, "what is asserted", "a boolean", condition);
     return TVMS_UNKNOWN;
   }
   if (reader->dialect >= TVMS_DIALECT_24
       && !split_message(reader, &message, &kind, ref)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   bool text = message.kind == TVMS_VALUE_STR
               || tvms_value_node_of(message, TVMS_NODE_STRING_IMM);
@@ -208,7 +203,7 @@ tvms_value tvms_assert_frame(tvms_reader *reader, tvms_value condition,
   stmt->error_kind = kind.kind == TVMS_VALUE_STR
                          ? tvms_bytes_copy(unit, kind.as.text, kind.len)
                          : tvms_bytes_copy(unit, "RuntimeError", 12);
-  if (!read_parts(reader, message, ref, &stmt->message)) return failed(reader);
+  if (!read_parts(reader, message, ref, &stmt->message)) return tvms_failed(reader);
   return tvms_binder_frame(reader, &stmt->head, TVMS_NOTHING, ref);
 }
 
@@ -249,7 +244,7 @@ static tvms_value let_frame(tvms_reader *reader, const tvms_call_args *call,
 
 tvms_value tvms_call_LetStmt(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
-  if (!value) return failed(reader);
+  if (!value) return tvms_failed(reader);
   tvms_node *var = let_var(reader, tvms_arg(reader, call, TVMS_SYM_var), call->args[1],
                            value, call->ref);
   return var ? let_frame(reader, call, var, value) : TVMS_UNKNOWN;
@@ -259,7 +254,7 @@ tvms_value tvms_call_LetStmt(tvms_reader *reader, const tvms_call_args *call) {
 tvms_value tvms_call_bind(tvms_reader *reader, const tvms_call_args *call) {
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
-  if (!value) return failed(reader);
+  if (!value) return tvms_failed(reader);
   tvms_node *var = let_var(reader, tvms_arg(reader, call, TVMS_SYM_var), call->args[1],
                            value, call->ref);
   if (!var) return TVMS_UNKNOWN;
@@ -271,7 +266,8 @@ static tvms_value let_expression(tvms_reader *reader, tvms_node *var, tvms_value
                                  tvms_value body, const tvms_call_args *call) {
   tvms_node *bound = tvms_to_expr(reader, value, call->ref);
   tvms_node *inside = bound ? tvms_to_expr(reader, body, call->ref) : NULL;
-  if (!inside || !tvms_check_let(reader, var, bound, call->ref)) return failed(reader);
+  if (!inside || !tvms_check_let(reader, var, bound, call->ref))
+    return tvms_failed(reader);
   return tvms_value_node(
       tvms_let_raw(reader->unit, var, bound, inside, tvms_span_of(reader, call->ref)));
 }
@@ -288,7 +284,7 @@ tvms_value tvms_call_let(tvms_reader *reader, const tvms_call_args *call) {
     return let_expression(reader, var, call->args[1], call->args[2], call);
   }
   tvms_node *value = tvms_to_expr(reader, call->args[1], call->refs[1]);
-  return value ? let_frame(reader, call, var, value) : failed(reader);
+  return value ? let_frame(reader, call, var, value) : tvms_failed(reader);
 }
 
 tvms_value tvms_call_Let(tvms_reader *reader, const tvms_call_args *call) {
@@ -364,7 +360,7 @@ tvms_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
   }
   tvms_node *node = attr_node(reader, call->args[0], call->refs[0]);
   tvms_node *value = node ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
-  if (!value) return failed(reader);
+  if (!value) return tvms_failed(reader);
   tvms_node *stmt = attr_stmt(reader, node, key.as.text, key.len, value, call->ref);
   return tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);
 }
@@ -388,7 +384,7 @@ tvms_value tvms_call_hint(tvms_reader *reader, const tvms_call_args *call) {
     keys->keys.items[len] = tvms_to_object(reader, attrs.as.items[2 * i], call->ref);
     keys->values.items[len] =
         tvms_to_object(reader, attrs.as.items[2 * i + 1], call->ref);
-    if (!keys->keys.items[len] || !keys->values.items[len]) return failed(reader);
+    if (!keys->keys.items[len] || !keys->values.items[len]) return tvms_failed(reader);
   }
   keys->keys.len = keys->values.len = len;
   tvms_node *map = &keys->head;
@@ -430,7 +426,7 @@ tvms_value tvms_call_env_thread(tvms_reader *reader, const tvms_call_args *call)
     return TVMS_UNKNOWN;
   }
   if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_node *iter_var = new_thread(reader, call->args[0], dtype, call->ref);
   return tvms_value_node(tvms_as_iter_var(iter_var)->var);
@@ -466,13 +462,13 @@ tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *ca
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_node *extent = tvms_to_expr(reader, call->args[1], call->refs[1]);
   tvms_node *node = extent ? launched_thread(reader, call, extent) : NULL;
-  if (!node) return failed(reader);
+  if (!node) return tvms_failed(reader);
   bool whole = tvms_dtype_is_int(extent->dtype) || tvms_dtype_is_uint(extent->dtype)
                || tvms_dtype_is_bool(extent->dtype);
   if (reader->dialect >= TVMS_DIALECT_25 && (!whole || extent->dtype.lanes != 1)) {
     tvms_wrong_type(reader, call->refs[1], "the extent of a thread", "an integer",
                     call->args[1]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_iter_var *iter_var = tvms_as_iter_var(node);
   if (!iter_var->dom) {
@@ -481,7 +477,7 @@ tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *ca
   } else if (!tvms_prove_equal_alone(reader->unit, tvms_as_range(iter_var->dom)->extent,
                                      extent)) {
     tvms_complain(reader, thread_extent_differs, call->refs[1]);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   const char *tag = tvms_text(reader->context, iter_var->thread_tag);
   bool is_virtual = strcmp(tag, "vthread") == 0;
@@ -520,12 +516,12 @@ tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
   if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &stmt->extents)
       || !tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
       || !tvms_to_map(reader, call->args[4], call->refs[4], &stmt->annotations)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   stmt->condition = condition.kind == TVMS_VALUE_NONE
                         ? tvms_bool_imm_new(unit, true, TVMS_NO_SPAN)
                         : tvms_to_expr(reader, condition, call->refs[3]);
-  if (!stmt->condition) return failed(reader);
+  if (!stmt->condition) return tvms_failed(reader);
   if (!tvms_dtype_is_bool(stmt->condition->dtype)) {
     tvms_wrong_type(reader, call->refs[3], "the condition", "a boolean", condition);
     return TVMS_UNKNOWN;
@@ -591,14 +587,14 @@ tvms_value tvms_call_allocate_const(tvms_reader *reader, const tvms_call_args *c
   if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
       || !tvms_to_exprs(reader, call->args[2], call->refs[2], &stmt->extents)
       || !tvms_to_map(reader, call->args[3], call->refs[3], &stmt->annotations)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_strbuf data;
   tvms_strbuf_init(&data, &reader->context->memory);
   bool sound = put_data(reader, call->args[0], stmt->element, call->refs[0], &data);
   if (sound) stmt->data = tvms_bytes_copy(unit, data.text, data.len);
   tvms_strbuf_fini(&data);
-  if (!sound) return failed(reader);
+  if (!sound) return tvms_failed(reader);
   stmt->var = buffer_pointer(reader, stmt->element, 0, call->ref);
   return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
 }
@@ -608,7 +604,7 @@ tvms_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
       tvms_to_region(reader, call->args[0], "what T.realize takes", call->refs[0]);
   tvms_node *condition =
       region ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
-  if (!condition || call->args[1].kind != TVMS_VALUE_STR) return failed(reader);
+  if (!condition || call->args[1].kind != TVMS_VALUE_STR) return tvms_failed(reader);
   const tvms_buffer_region *fields = tvms_as_buffer_region(region);
   tvms_span span = tvms_span_of(reader, call->ref);
   tvms_buffer_realize *stmt = tvms_make(reader->unit, BUFFER_REALIZE, span);
@@ -665,22 +661,22 @@ static tvms_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
   if (tvms_value_is_known(extents) && extents.kind != TVMS_VALUE_NONE && !listed) {
     tvms_wrong_type(reader, call->ref, "the extents", "a list of at least one",
                     extents);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (!scope_dtype(reader, call, &dtype)
       || !optional_exprs(reader, extents, call->ref, &stmt->extents)
       || !optional_exprs(reader, preferred, call->ref, &stmt->preferred)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (preferred.kind != TVMS_VALUE_NONE
       && (scope != TVMS_SYM_cta_id_in_cluster || extents.kind == TVMS_VALUE_NONE)) {
     tvms_complain(reader, preferred_misplaced, call->ref);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   uint32_t count = stmt->extents.len ? stmt->extents.len : 1;
   if (count != 1 && is_line(scope)) {
     tvms_complain(reader, scope_rank, call->ref, tvms_text(reader->context, scope));
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (scope == TVMS_SYM_cta_id_in_pair) {
     tvms_node *two = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 2, TVMS_NO_SPAN);
@@ -731,5 +727,5 @@ tvms_value tvms_call_scope_id(tvms_reader *reader, const tvms_call_args *call) {
     }
   }
   tvms_complain(reader, unknown_scope, call->ref);
-  return failed(reader);
+  return tvms_failed(reader);
 }

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 // One axis of a pattern: "a (b c) -> …".
 typedef struct {
   tvms_sym name;
@@ -117,7 +112,7 @@ tvms_value tvms_view_rearrange(tvms_reader *reader, tvms_node *node, tvms_ref ca
   pattern_side left, right;
   const tvms_buffer *parent = tvms_as_buffer(node);
   if (!tvms_bind_method(reader, "*pattern, **sizes", "rearrange", call, args)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   if (args[0].len == 1) {
     args[0] = args[0].as.items[0];

@@ -32,11 +32,6 @@ static tvms_node *range_within(tvms_reader *reader, const tvms_range *range,
              : NULL;
 }
 
-static tvms_value fail(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 // Whether the indices can be applied, reported if not. `element` is set if none of them
 // is a slice and no dimension is left.
 static bool check_indices(tvms_reader *reader, const tvms_buffer_region *region,
@@ -66,7 +61,7 @@ tvms_value tvms_region_subscript(tvms_reader *reader, tvms_node *region,
   tvms_items items = {&index, 1};
   if (tvms_value_is_sequence(index)) items = (tvms_items){index.as.items, index.len};
   bool element;
-  if (!check_indices(reader, fields, items, ref, &element)) return fail(reader);
+  if (!check_indices(reader, fields, items, ref, &element)) return tvms_failed(reader);
   uint32_t rank = fields->region.len;
   tvms_node **ranges = tvms_arena_array(&reader->unit->arena, tvms_node *, rank);
   for (uint32_t i = 0; i < rank; i++) {
@@ -74,7 +69,7 @@ tvms_value tvms_region_subscript(tvms_reader *reader, tvms_node *region,
     ranges[i] = i < items.len
                     ? range_within(reader, tvms_as_range(range), items.items[i], ref)
                     : range;
-    if (!ranges[i]) return fail(reader);
+    if (!ranges[i]) return tvms_failed(reader);
   }
   if (!element || reader->dialect < TVMS_DIALECT_27) {
     return tvms_value_node(tvms_buffer_region_new(reader->unit, fields->buffer, ranges,

@@ -70,8 +70,7 @@ tvms_value tvms_dtype_call(tvms_reader *reader, tvms_dtype dtype, tvms_value val
   }
   tvms_node *node = tvms_to_expr(reader, value, ref);
   if (!node) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   return tvms_value_node(tvms_build_cast(reader->unit, dtype, node, span));
 }
@@ -268,8 +267,7 @@ tvms_value tvms_call_Optional(tvms_reader *reader, const tvms_call_args *call) {
 // The value of a constexpr parameter comes from .specialize(), which only Python calls.
 tvms_value tvms_call_constexpr(tvms_reader *reader, const tvms_call_args *call) {
   if (!reader->lenient) tvms_complain(reader, needs_specialize, call->ref);
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }
 
 tvms_value tvms_call_static_assert(tvms_reader *reader, const tvms_call_args *call) {
@@ -285,6 +283,5 @@ tvms_value tvms_call_static_assert(tvms_reader *reader, const tvms_call_args *ca
   bool text = message.kind == TVMS_VALUE_STR && message.len;
   tvms_complain(reader, static_assert_failed, call->ref, text ? ": " : "",
                 text ? (int)message.len : 0, text ? message.as.text : "");
-  reader->failed = true;
-  return TVMS_UNKNOWN;
+  return tvms_failed(reader);
 }

@@ -5,11 +5,6 @@
 #include "parser/tir_stmt.h"
 #include "parser/tir_view.h"
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 static bool constant(const tvms_node *node, int64_t *value) {
   return tvms_view_constant(node, value);
 }
@@ -77,7 +72,7 @@ static tvms_value rebuild(tvms_reader *reader, const grouped *group, tvms_list s
         tvms_apply_binary(reader, TVMS_OP_ADD,
                           tvms_value_node(form.allocated_addr.items[0]), offset, ref);
     tvms_node *node = tvms_to_expr(reader, address, ref);
-    if (!node) return failed(reader);
+    if (!node) return tvms_failed(reader);
     form.allocated_addr = tvms_list_copy(reader->unit, &node, 1);
   } else if (!commutes(group->layout, offset)) {
     return tvms_bad_view(reader, ref, "the offset does not fit the swizzle");
@@ -85,7 +80,7 @@ static tvms_value rebuild(tvms_reader *reader, const grouped *group, tvms_list s
     tvms_value at = tvms_apply_binary(reader, TVMS_OP_ADD,
                                       tvms_value_node(form.elem_offset), offset, ref);
     form.elem_offset = tvms_to_expr(reader, at, ref);
-    if (!form.elem_offset) return failed(reader);
+    if (!form.elem_offset) return tvms_failed(reader);
   }
   form.layout = tvms_view_rewrap(reader, group->layout, &tile->head, 0);
   return tvms_view_declare(reader, &form, ref);
@@ -140,7 +135,7 @@ static tvms_value drop_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
       && (index.as.i < 0 || index.as.i >= extent)) {
     tvms_complain(reader, index_out_of_range, ref,
                   group.buffer->shape.items[dim] ? (uint32_t)extent : 0);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value offset = offset_in(reader, &group, index, ref);
   if (!tvms_value_is_known(offset)) return offset;
@@ -174,7 +169,7 @@ static tvms_value narrow_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
   }
   tvms_node *size = tvms_to_expr(reader, length, ref);
   int64_t first, many, extent;
-  if (!size) return failed(reader);
+  if (!size) return tvms_failed(reader);
   bool known = start.kind == TVMS_VALUE_INT && constant(size, &many);
   first = known ? start.as.i : 0;
   bool outside = known && constant(group.buffer->shape.items[dim], &extent)
@@ -250,7 +245,7 @@ static tvms_value sub_slice(tvms_reader *reader, tvms_node *node, uint32_t dim,
       step.kind == TVMS_VALUE_NONE || (step.kind == TVMS_VALUE_INT && step.as.i == 1);
   if (!plain) {
     int64_t count;
-    if (!tvms_to_int(reader, step, ref, &count)) return failed(reader);
+    if (!tvms_to_int(reader, step, ref, &count)) return tvms_failed(reader);
     return stepped(reader, node, dim, slice, count, ref);
   }
   if (start.kind == TVMS_VALUE_NONE) start = tvms_value_int(0);
@@ -336,7 +331,7 @@ static tvms_value tile_view(tvms_reader *reader, tvms_node *node, tvms_value spe
   for (uint32_t i = 0; i < specs.len; i++) {
     if (!read_spec(reader, tvms_as_buffer(node), specs.as.items[i], ref, &dims[i],
                    &factors[i])) {
-      return failed(reader);
+      return tvms_failed(reader);
     }
     begins[i] = at;
     at += factors[i].len;
@@ -388,7 +383,7 @@ tvms_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym na
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "*specs", tvms_text(reader->context, name), call, args)
       || !args[0].len) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value specs = args[0];
   if (name == TVMS_SYM_chunk) {
@@ -416,7 +411,7 @@ tvms_value tvms_view_subscript(tvms_reader *reader, tvms_value object, tvms_valu
                          ? (tvms_items){index.as.items, index.len}
                          : (tvms_items){&index, 1};
   for (uint32_t i = 0; i < picks.len; i++) {
-    if (!tvms_value_is_known(picks.items[i])) return failed(reader);
+    if (!tvms_value_is_known(picks.items[i])) return tvms_failed(reader);
   }
   bool pair = receiver.kind == TVMS_VALUE_TUPLE && receiver.len == 2
               && (method->name == TVMS_SYM_tile || method->name == TVMS_SYM_chunk);
@@ -432,5 +427,5 @@ tvms_value tvms_view_subscript(tvms_reader *reader, tvms_value object, tvms_valu
     return sub_view(reader, buffer, picks, ref);
   }
   tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
-  return failed(reader);
+  return tvms_failed(reader);
 }

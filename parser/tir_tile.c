@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 // ---- Tile primitives ------------------------------------------------------------------------
 
 // What the arguments of a primitive are, a letter each:
@@ -86,7 +81,7 @@ tvms_value tvms_call_Op(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value name = call->args[0];
   if (name.kind != TVMS_VALUE_STR) {
     tvms_wrong_type(reader, call->refs[0], "this", "the name of an operator", name);
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_operator *op =
       tvms_make(reader->unit, OPERATOR, tvms_span_of(reader, call->ref));
@@ -254,10 +249,10 @@ static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *
 
 tvms_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
   tvms_tile_call *stmt = tile_call_new(reader, call);
-  if (!stmt) return failed(reader);
+  if (!stmt) return tvms_failed(reader);
   if (!read_operands(reader, call, &stmt->args) || !read_options(reader, call, stmt)
       || !check_copy(reader, call, stmt)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_emit(reader, &stmt->head);
   return TVMS_NOTHING;
@@ -267,8 +262,8 @@ tvms_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
 
 tvms_value tvms_call_compose_op(tvms_reader *reader, const tvms_call_args *call) {
   tvms_tile_call *stmt = tile_call_new(reader, call);
-  if (!stmt) return failed(reader);
-  if (!read_options(reader, call, stmt)) return failed(reader);
+  if (!stmt) return tvms_failed(reader);
+  if (!read_options(reader, call, stmt)) return tvms_failed(reader);
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_COMPOSE, call->ref);
   frame->as.compose = stmt;
   return tvms_frame_value(frame);

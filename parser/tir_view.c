@@ -9,14 +9,9 @@
 
 #include <string.h>
 
-static tvms_value failed(tvms_reader *reader) {
-  reader->failed = true;
-  return TVMS_UNKNOWN;
-}
-
 tvms_value tvms_bad_view(tvms_reader *reader, tvms_ref ref, const char *why) {
   tvms_complain(reader, bad_view, ref, why);
-  return failed(reader);
+  return tvms_failed(reader);
 }
 
 static tvms_sym scope_of(const tvms_buffer *buffer) {
@@ -190,7 +185,7 @@ static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
   tvms_value dim =
       tvms_apply_binary(reader, op, tvms_value_node(*last), tvms_value_int(ratio), ref);
   *last = tvms_to_expr(reader, dim, ref);
-  if (!*last) return failed(reader);
+  if (!*last) return tvms_failed(reader);
   if (form.data) {
     offset = tvms_apply_binary(reader, op, offset, tvms_value_int(ratio), ref);
     form.elem_offset = tvms_to_expr(reader, offset, ref);
@@ -252,7 +247,7 @@ tvms_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
                         tvms_value *dims, uint32_t count, tvms_value layout,
                         tvms_ref ref) {
   tvms_buffer_form form = tvms_view_form(parent);
-  if (!read_layout(reader, layout, ref, &form.layout)) return failed(reader);
+  if (!read_layout(reader, layout, ref, &form.layout)) return tvms_failed(reader);
   if (layout.kind == TVMS_VALUE_NONE) infer_dim(reader, parent, dims, count, ref);
   // The layout stays that of the parent, also where that is implied by its shape.
   if (!form.layout && !reader->tir->s_tir) {
@@ -260,7 +255,7 @@ tvms_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
   }
   if (!tvms_to_exprs(reader, tvms_value_items(TVMS_VALUE_TUPLE, dims, count), ref,
                      &form.shape)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   return tvms_view_declare(reader, &form, ref);
 }
@@ -269,13 +264,13 @@ static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
   if (!tvms_bind_method(reader, "*shape, layout=None", "view", call, args)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_value first = args[0].len ? args[0].as.items[0] : TVMS_NOTHING;
   bool is_dtype = first.kind == TVMS_VALUE_STR || first.kind == TVMS_VALUE_DTYPE;
   if (args[0].len == 1 && is_dtype && args[1].kind == TVMS_VALUE_NONE) {
     tvms_dtype dtype;
-    if (!tvms_to_dtype(reader, first, call, &dtype)) return failed(reader);
+    if (!tvms_to_dtype(reader, first, call, &dtype)) return tvms_failed(reader);
     return cast_view(reader, parent, dtype, call);
   }
   tvms_value *dims = tvms_keep_items(reader, args[0].as.items, args[0].len);
@@ -310,17 +305,17 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
   if (!tvms_bind_method(reader, "*shape, layout=None", "local", call, args)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   tvms_buffer_form form = tvms_view_form(parent);
   tvms_node *layout = parent->layout;
   if (!layout && !reader->tir->s_tir) layout = tvms_row_major(reader, parent->shape);
   if (layout && layout->kind == TVMS_NODE_OBJECT_NONE) layout = NULL;
   form.layout = NULL;
-  if (!read_layout(reader, args[1], call, &form.layout)) return failed(reader);
+  if (!read_layout(reader, args[1], call, &form.layout)) return tvms_failed(reader);
   int64_t size, span;
   if (args[0].len) {
-    if (!tvms_to_exprs(reader, args[0], call, &form.shape)) return failed(reader);
+    if (!tvms_to_exprs(reader, args[0], call, &form.shape)) return tvms_failed(reader);
   } else if (!layout || !storage_of(reader, layout, &size, &span)) {
     return tvms_bad_view(reader, call, "the layout does not tell how much there is");
   } else {
@@ -427,11 +422,13 @@ static tvms_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   const tvms_buffer *parent = tvms_as_buffer(node);
   uint32_t dims[TVMS_VIEW_DIMS];
   uint64_t seen = 0;
-  if (!tvms_bind_method(reader, "*dims", "permute", call, args)) return failed(reader);
+  if (!tvms_bind_method(reader, "*dims", "permute", call, args))
+    return tvms_failed(reader);
   bool sound = args[0].len == parent->shape.len && args[0].len <= TVMS_VIEW_DIMS;
   for (uint32_t i = 0; sound && i < args[0].len; i++) {
     int64_t dim;
-    if (!tvms_to_int(reader, args[0].as.items[i], call, &dim)) return failed(reader);
+    if (!tvms_to_int(reader, args[0].as.items[i], call, &dim))
+      return tvms_failed(reader);
     if (dim < 0) dim += parent->shape.len;
     sound = dim >= 0 && dim < parent->shape.len && !(seen >> dim & 1);
     if (sound) seen |= UINT64_C(1) << dim;
@@ -452,13 +449,14 @@ static tvms_value partition(tvms_reader *reader, tvms_node *node, tvms_ref call)
   tvms_items tiles;
   if (!tvms_bind_method(reader, "*, num_tiles", "partition", call, args)
       || !tvms_iterate(reader, args[0], call, &tiles)) {
-    return failed(reader);
+    return tvms_failed(reader);
   }
   bool fits = tiles.len == rank && 2 * rank <= TVMS_VIEW_DIMS
               && constants(parent->shape, whole);
   for (uint32_t i = rank; fits && i > 0; i--) {
     int64_t count;
-    if (!tvms_to_int(reader, tiles.items[i - 1], call, &count)) return failed(reader);
+    if (!tvms_to_int(reader, tiles.items[i - 1], call, &count))
+      return tvms_failed(reader);
     fits = count > 0 && whole[i - 1] % count == 0;
     if (!fits) break;
     shape[i - 1] = count;
@@ -491,6 +489,6 @@ tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym nam
         reader, unknown_attribute, call,
         tvms_describe_value(reader, tvms_value_node(buffer)),
         tvms_text(reader->context, tvms_at(reader, tvms_at(reader, call)->a)->b));
-    return failed(reader);
+    return tvms_failed(reader);
   }
 }

@@ -586,8 +586,7 @@ static tvms_value finish(work *w, bool raw) {
   bool sound = tvms_to_arguments(reader, all, w->call, &list) && !w->failed;
   tvms_vec_free(&reader->context->memory, &w->values);
   if (!sound) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   bool leader = w->wrapper->op == TVMS_TIR_cuda__sm100_2sm_leader_smem_addr
                 || w->wrapper->op == TVMS_TIR_cuda__sm100_tma_2sm_mbarrier_addr;
@@ -608,8 +607,7 @@ tvms_value tvms_call_wrapper(tvms_reader *reader, const tvms_wrapper *wrapper,
   reader->drops_dtype = param_index(&w, "dtype", 5) < 0;
   if (!tvms_bind_arguments(reader, w.signature, wrapper->path, call, w.args, w.refs,
                            &w.given)) {
-    reader->failed = true;
-    return TVMS_UNKNOWN;
+    return tvms_failed(reader);
   }
   if (strcmp(wrapper->items, "%legacy") == 0) {
     return tvms_call_legacy(reader, wrapper->op, w.args, call);
