@@ -54,7 +54,17 @@ TVMS_NODISCARD bool tvms_check_while(tvms_reader *reader, const tvms_node *condi
 // `for … in range(…)`: the frame of a serial loop.
 tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call);
 
-// ---- tir_other.c ----
+// ---- tir_names.c ----
+// `name` followed by `suffix`.
+tvms_sym tvms_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix);
+
+// ---- tir_simple.c ----
+// Reports a statement outside a PrimFunc, and returns false then.
+TVMS_NODISCARD bool tvms_inside_function(tvms_reader *reader,
+                                         const tvms_call_args *call);
+// An attribute that holds for what follows.
+tvms_node *tvms_attr_new(tvms_reader *reader, tvms_node *node, const char *key,
+                         uint32_t key_len, tvms_node *value, tvms_ref ref);
 // The frame of an assertion; `kind` is its error kind, or NONE.
 tvms_value tvms_assert_frame(tvms_reader *reader, tvms_value condition,
                              tvms_value message, tvms_value kind, tvms_ref ref);

@@ -1,16 +1,13 @@
-// Statements that hold for what follows them: T.attr, T.launch_thread, T.allocate, lets …
-// and the small ones that stand alone.
-#include "arith/analyzer.h"
+// Statements that hold for what follows them: attributes and lets; what is said of the
+// function; and the small ones that stand alone.
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval_internal.h"
 #include "parser/tir_stmt.h"
-#include "support/strbuf.h"
 
-#include <math.h>
 #include <string.h>
 
-static bool inside_function(tvms_reader *reader, const tvms_call_args *call) {
+bool tvms_inside_function(tvms_reader *reader, const tvms_call_args *call) {
   if (reader->tir) return true;
   tvms_complain(reader, outside_function, call->ref, tvms_row_text(reader, call->row));
   reader->failed = true;
@@ -40,7 +37,7 @@ static bool merge_attrs(tvms_reader *reader, const tvms_node *map, tvms_ref ref)
 
 tvms_value tvms_call_func_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *map;
-  if (!inside_function(reader, call)
+  if (!tvms_inside_function(reader, call)
       || !tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.func_attr", call->ref)
       || !tvms_to_map(reader, call->args[0], call->refs[0], &map)
       || (map && !merge_attrs(reader, map, call->ref))) {
@@ -73,7 +70,7 @@ tvms_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *call) {
   const tvms_node *whole = tvms_value_node_of(value, TVMS_NODE_BUFFER);
   bool buffer = whole && !tvms_is_scalar_buffer(reader, whole);
   tvms_node *node = buffer ? NULL : tvms_to_expr(reader, value, call->refs[0]);
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!node) {
     if (buffer) tvms_wrong_type(reader, call->refs[0], "this", "an expression", value);
     return tvms_failed(reader);
@@ -92,20 +89,20 @@ tvms_value tvms_call_ret(tvms_reader *reader, const tvms_call_args *call) {
 
 tvms_value tvms_call_Return(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
-  if (!value || !inside_function(reader, call)) return tvms_failed(reader);
+  if (!value || !tvms_inside_function(reader, call)) return tvms_failed(reader);
   tvms_emit_return(reader, value, call->ref);
   return TVMS_NOTHING;
 }
 
 tvms_value tvms_call_Break(tvms_reader *reader, const tvms_call_args *call) {
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_emit(reader,
             &tvms_make(reader->unit, BREAK, tvms_span_of(reader, call->ref))->head);
   return TVMS_NOTHING;
 }
 
 tvms_value tvms_call_Continue(tvms_reader *reader, const tvms_call_args *call) {
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_emit(reader,
             &tvms_make(reader->unit, CONTINUE, tvms_span_of(reader, call->ref))->head);
   return TVMS_NOTHING;
@@ -113,7 +110,7 @@ tvms_value tvms_call_Continue(tvms_reader *reader, const tvms_call_args *call) {
 
 tvms_value tvms_call_buffer_store(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *buffer = tvms_value_node_of(call->args[0], TVMS_NODE_BUFFER);
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!buffer) {
     tvms_wrong_type(reader, call->refs[0], "what is stored into", "a buffer",
                     call->args[0]);
@@ -252,7 +249,7 @@ tvms_value tvms_call_LetStmt(tvms_reader *reader, const tvms_call_args *call) {
 
 // T.bind: the statement is emitted at once and the variable is the value.
 tvms_value tvms_call_bind(tvms_reader *reader, const tvms_call_args *call) {
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
   if (!value) return tvms_failed(reader);
   tvms_node *var = let_var(reader, tvms_arg(reader, call, TVMS_SYM_var), call->args[1],
@@ -301,8 +298,8 @@ tvms_value tvms_call_Let(tvms_reader *reader, const tvms_call_args *call) {
 
 // ---- Attributes -----------------------------------------------------------------------------
 
-static tvms_node *attr_stmt(tvms_reader *reader, tvms_node *node, const char *key,
-                            uint32_t key_len, tvms_node *value, tvms_ref ref) {
+tvms_node *tvms_attr_new(tvms_reader *reader, tvms_node *node, const char *key,
+                         uint32_t key_len, tvms_node *value, tvms_ref ref) {
   tvms_attr_stmt *stmt = tvms_make(reader->unit, ATTR_STMT, tvms_span_of(reader, ref));
   stmt->node = node;
   stmt->key = tvms_bytes_copy(reader->unit, key, key_len);
@@ -339,7 +336,8 @@ static tvms_value attr_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) 
       tvms_wrong_type(reader, ref, "a key", "a str", key);
       return TVMS_UNKNOWN;
     }
-    stmts[i] = attr_stmt(reader, zero_node(reader), key.as.text, key.len, value, ref);
+    stmts[i] =
+        tvms_attr_new(reader, zero_node(reader), key.as.text, key.len, value, ref);
   }
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDERS, ref);
   frame->as.binder.stmt = stmts[0];
@@ -361,7 +359,7 @@ tvms_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *node = attr_node(reader, call->args[0], call->refs[0]);
   tvms_node *value = node ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
   if (!value) return tvms_failed(reader);
-  tvms_node *stmt = attr_stmt(reader, node, key.as.text, key.len, value, call->ref);
+  tvms_node *stmt = tvms_attr_new(reader, node, key.as.text, key.len, value, call->ref);
   return tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);
 }
 
@@ -389,343 +387,16 @@ tvms_value tvms_call_hint(tvms_reader *reader, const tvms_call_args *call) {
   keys->keys.len = keys->values.len = len;
   tvms_node *map = &keys->head;
   tvms_node *one = tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
-  tvms_node *stmt = attr_stmt(reader, map, "tirx_hint", 9, one, call->ref);
+  tvms_node *stmt = tvms_attr_new(reader, map, "tirx_hint", 9, one, call->ref);
   return tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);
 }
 
 tvms_value tvms_call_device_entry(tvms_reader *reader, const tvms_call_args *call) {
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_node *yes = tvms_bool_imm_new(reader->unit, true, TVMS_NO_SPAN);
   tvms_node *stmt =
-      attr_stmt(reader, zero_node(reader), "tirx.device_entry", 17, yes, call->ref);
+      tvms_attr_new(reader, zero_node(reader), "tirx.device_entry", 17, yes, call->ref);
   tvms_value frame = tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);
   tvms_frame_enter(reader, frame.as.frame, true);
   return TVMS_NOTHING;
-}
-
-// ---- Threads --------------------------------------------------------------------------------
-
-static tvms_node *new_thread(tvms_reader *reader, tvms_value tag, tvms_dtype dtype,
-                             tvms_ref ref) {
-  tvms_span span = tvms_span_of(reader, ref);
-  tvms_iter_var *iter_var = tvms_make(reader->unit, ITER_VAR, span);
-  iter_var->var = tvms_var_new(reader->unit, 0, dtype, span);
-  iter_var->iter_type = TVMS_ITER_THREAD_INDEX;
-  iter_var->thread_tag = tvms_symbol(reader->context, tag.as.text, tag.len);
-  iter_var->head.dtype = dtype;
-  tvms_env_thread thread = {iter_var->var, &iter_var->head};
-  tvms_push(&reader->context->memory, &reader->tir->env_threads, thread);
-  return &iter_var->head;
-}
-
-tvms_value tvms_call_env_thread(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_dtype dtype;
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
-  if (call->args[0].kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[0], "a thread", "a str", call->args[0]);
-    return TVMS_UNKNOWN;
-  }
-  if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
-    return tvms_failed(reader);
-  }
-  tvms_node *iter_var = new_thread(reader, call->args[0], dtype, call->ref);
-  return tvms_value_node(tvms_as_iter_var(iter_var)->var);
-}
-
-static tvms_node *find_thread(tvms_reader *reader, const tvms_node *var) {
-  for (uint32_t i = 0; i < reader->tir->env_threads.len; i++) {
-    const tvms_env_thread *thread = &reader->tir->env_threads.items[i];
-    if (thread->var == var) return thread->iter_var;
-  }
-  return NULL;
-}
-
-static tvms_node *launched_thread(tvms_reader *reader, const tvms_call_args *call,
-                                  tvms_node *extent) {
-  tvms_value thread = call->args[0];
-  if (thread.kind == TVMS_VALUE_STR) {
-    return new_thread(reader, thread, extent->dtype, call->ref);
-  }
-  tvms_node *var = tvms_value_node_of(thread, TVMS_NODE_VAR);
-  tvms_node *iter_var = var ? find_thread(reader, var) : NULL;
-  if (iter_var) return iter_var;
-  if (var)
-    tvms_complain(reader, not_a_thread, call->refs[0],
-                  tvms_text(reader->context, tvms_as_var(var)->name));
-  else
-    tvms_wrong_type(reader, call->refs[0], "a thread", "a str or a thread variable",
-                    thread);
-  return NULL;
-}
-
-tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *call) {
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
-  tvms_node *extent = tvms_to_expr(reader, call->args[1], call->refs[1]);
-  tvms_node *node = extent ? launched_thread(reader, call, extent) : NULL;
-  if (!node) return tvms_failed(reader);
-  bool whole = tvms_dtype_is_int(extent->dtype) || tvms_dtype_is_uint(extent->dtype)
-               || tvms_dtype_is_bool(extent->dtype);
-  if (reader->dialect >= TVMS_DIALECT_25 && (!whole || extent->dtype.lanes != 1)) {
-    tvms_wrong_type(reader, call->refs[1], "the extent of a thread", "an integer",
-                    call->args[1]);
-    return tvms_failed(reader);
-  }
-  tvms_iter_var *iter_var = tvms_as_iter_var(node);
-  if (!iter_var->dom) {
-    tvms_node *zero = tvms_int_imm_new(reader->unit, extent->dtype, 0, TVMS_NO_SPAN);
-    iter_var->dom = tvms_range_new(reader->unit, zero, extent, extent->span);
-  } else if (!tvms_prove_equal_alone(reader->unit, tvms_as_range(iter_var->dom)->extent,
-                                     extent)) {
-    tvms_complain(reader, thread_extent_differs, call->refs[1]);
-    return tvms_failed(reader);
-  }
-  const char *tag = tvms_text(reader->context, iter_var->thread_tag);
-  bool is_virtual = strcmp(tag, "vthread") == 0;
-  const char *key = is_virtual ? "virtual_thread" : "thread_extent";
-  tvms_node *stmt =
-      attr_stmt(reader, node, key, (uint32_t)strlen(key), extent, call->ref);
-  return tvms_binder_frame(reader, stmt, tvms_value_node(iter_var->var), call->ref);
-}
-
-// ---- Classic allocation ---------------------------------------------------------------------
-
-static tvms_sym scope_symbol(tvms_reader *reader, tvms_value scope) {
-  bool global = scope.kind != TVMS_VALUE_STR || scope.len == 0
-                || (scope.len == 6 && memcmp(scope.as.text, "global", 6) == 0);
-  return global ? 0 : tvms_symbol(reader->context, scope.as.text, scope.len);
-}
-
-static tvms_node *buffer_pointer(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
-                                 tvms_ref ref) {
-  return tvms_pointer_var_new(reader->unit, 0, dtype, scope, tvms_span_of(reader, ref));
-}
-
-tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_unit *unit = reader->unit;
-  tvms_allocate *stmt = tvms_make(unit, ALLOCATE, tvms_span_of(reader, call->ref));
-  tvms_value condition = call->args[3];
-  if (!tvms_value_is_sequence(call->args[0])) {
-    tvms_wrong_type(reader, call->refs[0], "the extents", "a list", call->args[0]);
-    return TVMS_UNKNOWN;
-  }
-  bool no_scope = call->args[2].kind == TVMS_VALUE_NONE;
-  if (!no_scope && call->args[2].kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[2], "a scope", "a str", call->args[2]);
-    return TVMS_UNKNOWN;
-  }
-  if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &stmt->extents)
-      || !tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
-      || !tvms_to_map(reader, call->args[4], call->refs[4], &stmt->annotations)) {
-    return tvms_failed(reader);
-  }
-  stmt->condition = condition.kind == TVMS_VALUE_NONE
-                        ? tvms_bool_imm_new(unit, true, TVMS_NO_SPAN)
-                        : tvms_to_expr(reader, condition, call->refs[3]);
-  if (!stmt->condition) return tvms_failed(reader);
-  if (!tvms_dtype_is_bool(stmt->condition->dtype)) {
-    tvms_wrong_type(reader, call->refs[3], "the condition", "a boolean", condition);
-    return TVMS_UNKNOWN;
-  }
-  tvms_sym scope = scope_symbol(reader, call->args[2]);
-  stmt->var = buffer_pointer(reader, stmt->element, scope, call->ref);
-  return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
-}
-
-// The bits of a float16, rounded to nearest even; subnormals included.
-static uint16_t half_of(double value) {
-  uint16_t sign = signbit(value) ? 0x8000 : 0;
-  double size = fabs(value);
-  if (isnan(value)) return 0x7E00;
-  if (size >= 65520) return sign | 0x7C00;
-  int exponent;
-  frexp(size, &exponent);
-  if (exponent < -13) exponent = -13;  // below that the step stays the same
-  double steps = nearbyint(ldexp(size, 11 - exponent));
-  uint32_t bits = (uint32_t)steps + (uint32_t)((exponent + 13) * 1024);
-  return (uint16_t)(sign | bits);
-}
-
-// Writes the constants of a nested list as elements of `dtype`, little-endian.
-static bool put_data(tvms_reader *reader, tvms_value value, tvms_dtype dtype,
-                     tvms_ref ref, tvms_strbuf *out) {
-  if (tvms_value_is_sequence(value)) {
-    for (uint32_t i = 0; i < value.len; i++) {
-      if (!put_data(reader, value.as.items[i], dtype, ref, out)) return false;
-    }
-    return true;
-  }
-  double real = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
-  bool number = value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_INT
-                || value.kind == TVMS_VALUE_BOOL;
-  if (!number) {
-    tvms_wrong_type(reader, ref, "an element", "a number", value);
-    return false;
-  }
-  if (dtype.code == TVMS_FLOAT && dtype.bits == 32) {
-    float narrow = (float)real;
-    tvms_strbuf_add(out, (const char *)&narrow, sizeof narrow);
-  } else if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
-    tvms_strbuf_add(out, (const char *)&real, sizeof real);
-  } else if (!tvms_dtype_is_real(dtype)) {
-    int64_t whole = value.kind == TVMS_VALUE_FLOAT ? (int64_t)real : value.as.i;
-    tvms_strbuf_add(out, (const char *)&whole, (dtype.bits + 7u) / 8u);
-  } else if (dtype.code == TVMS_FLOAT && dtype.bits == 16) {
-    uint16_t half = half_of(real);
-    tvms_strbuf_add(out, (const char *)&half, sizeof half);
-  } else {
-    tvms_wrong_type(reader, ref, "the dtype of a constant", "an int or float type",
-                    tvms_value_dtype(dtype));
-    return false;
-  }
-  return true;
-}
-
-tvms_value tvms_call_allocate_const(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_unit *unit = reader->unit;
-  tvms_allocate_const *stmt =
-      tvms_make(unit, ALLOCATE_CONST, tvms_span_of(reader, call->ref));
-  if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
-      || !tvms_to_exprs(reader, call->args[2], call->refs[2], &stmt->extents)
-      || !tvms_to_map(reader, call->args[3], call->refs[3], &stmt->annotations)) {
-    return tvms_failed(reader);
-  }
-  tvms_strbuf data;
-  tvms_strbuf_init(&data, &reader->context->memory);
-  bool sound = put_data(reader, call->args[0], stmt->element, call->refs[0], &data);
-  if (sound) stmt->data = tvms_bytes_copy(unit, data.text, data.len);
-  tvms_strbuf_fini(&data);
-  if (!sound) return tvms_failed(reader);
-  stmt->var = buffer_pointer(reader, stmt->element, 0, call->ref);
-  return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
-}
-
-tvms_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *region =
-      tvms_to_region(reader, call->args[0], "what T.realize takes", call->refs[0]);
-  tvms_node *condition =
-      region ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
-  if (!condition || call->args[1].kind != TVMS_VALUE_STR) return tvms_failed(reader);
-  const tvms_buffer_region *fields = tvms_as_buffer_region(region);
-  tvms_span span = tvms_span_of(reader, call->ref);
-  tvms_buffer_realize *stmt = tvms_make(reader->unit, BUFFER_REALIZE, span);
-  stmt->buffer = fields->buffer;
-  stmt->bounds = fields->region;
-  stmt->condition = condition;
-  tvms_node *scope =
-      tvms_string_imm_new(reader->unit, call->args[1].as.text, call->args[1].len, span);
-  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDERS, call->ref);
-  frame->as.binder.stmt =
-      attr_stmt(reader, fields->buffer, "realize_scope", 13, scope, call->ref);
-  frame->as.binder.more = tvms_arena_array(&reader->values, tvms_node *, 1);
-  frame->as.binder.more[0] = &stmt->head;
-  frame->as.binder.count = 1;
-  frame->as.binder.scoped = true;
-  return tvms_frame_value(frame);
-}
-
-// ---- Scope ids (0.25 on) --------------------------------------------------------------------
-
-static bool scope_dtype(tvms_reader *reader, const tvms_call_args *call,
-                        tvms_dtype *dtype) {
-  *dtype = TVMS_DTYPE(INT, 32);
-  tvms_value value = tvms_arg(reader, call, TVMS_SYM_dtype);
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  tvms_ref ref = tvms_arg_ref(reader, call, TVMS_SYM_dtype);
-  if (!tvms_to_dtype(reader, value, ref, dtype)) return false;
-  bool sound = dtype->bits == 32 && dtype->lanes == 1
-               && (dtype->code == TVMS_INT || dtype->code == TVMS_UINT);
-  if (!sound) tvms_complain(reader, bad_index_dtype, ref);
-  return sound;
-}
-
-static bool optional_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                           tvms_list *list) {
-  return value.kind == TVMS_VALUE_NONE || tvms_to_exprs(reader, value, ref, list);
-}
-
-// A scope id whose dims are one-dimensional only.
-static bool is_line(tvms_sym scope) {
-  return scope == TVMS_SYM_warp_id || scope == TVMS_SYM_warp_id_in_wg
-         || scope == TVMS_SYM_warpgroup_id;
-}
-
-static tvms_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
-                             tvms_sym scope, tvms_value extents) {
-  tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, call->ref);
-  tvms_scope_id *stmt = tvms_make(unit, SCOPE_ID, span);
-  tvms_value preferred = tvms_arg(reader, call, TVMS_SYM_preferred);
-  tvms_dtype dtype;
-  stmt->scope = scope;
-  bool listed = tvms_value_is_sequence(extents) && extents.len;
-  if (tvms_value_is_known(extents) && extents.kind != TVMS_VALUE_NONE && !listed) {
-    tvms_wrong_type(reader, call->ref, "the extents", "a list of at least one",
-                    extents);
-    return tvms_failed(reader);
-  }
-  if (!scope_dtype(reader, call, &dtype)
-      || !optional_exprs(reader, extents, call->ref, &stmt->extents)
-      || !optional_exprs(reader, preferred, call->ref, &stmt->preferred)) {
-    return tvms_failed(reader);
-  }
-  if (preferred.kind != TVMS_VALUE_NONE
-      && (scope != TVMS_SYM_cta_id_in_cluster || extents.kind == TVMS_VALUE_NONE)) {
-    tvms_complain(reader, preferred_misplaced, call->ref);
-    return tvms_failed(reader);
-  }
-  uint32_t count = stmt->extents.len ? stmt->extents.len : 1;
-  if (count != 1 && is_line(scope)) {
-    tvms_complain(reader, scope_rank, call->ref, tvms_text(reader->context, scope));
-    return tvms_failed(reader);
-  }
-  if (scope == TVMS_SYM_cta_id_in_pair) {
-    tvms_node *two = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 2, TVMS_NO_SPAN);
-    stmt->extents = tvms_list_copy(unit, &two, 1);
-  }
-  tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, count);
-  stmt->vars = (tvms_list){tvms_arena_array(&unit->arena, tvms_node *, count), count};
-  for (uint32_t i = 0; i < count; i++) {
-    stmt->vars.items[i] = tvms_var_new(unit, 0, dtype, span);
-    vars[i] = tvms_value_node(stmt->vars.items[i]);
-  }
-  tvms_emit(reader, &stmt->head);
-  return count == 1 ? vars[0] : tvms_value_items(TVMS_VALUE_LIST, vars, count);
-}
-
-tvms_value tvms_call_scope_ids(tvms_reader *reader, const tvms_call_args *call) {
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
-  tvms_value extents = tvms_arg(reader, call, TVMS_SYM_extents);
-  return emit_scope(reader, call, call->row->name, extents);
-}
-
-static const struct {
-  const char *parent, *current;
-  tvms_sym name;
-} scopes[] = {
-    {"kernel", "cluster", TVMS_SYM_cluster_id},
-    {"kernel", "cta", TVMS_SYM_cta_id},
-    {"cluster", "cta", TVMS_SYM_cta_id_in_cluster},
-    {"cta", "warpgroup", TVMS_SYM_warpgroup_id},
-    {"cta", "warp", TVMS_SYM_warp_id},
-    {"warpgroup", "warp", TVMS_SYM_warp_id_in_wg},
-    {"warp", "thread", TVMS_SYM_lane_id},
-    {"cta", "thread", TVMS_SYM_thread_id},
-    {"warpgroup", "thread", TVMS_SYM_thread_id_in_wg},
-};
-
-static bool is_word(tvms_value value, const char *word) {
-  return value.kind == TVMS_VALUE_STR && value.len == strlen(word)
-         && memcmp(value.as.text, word, value.len) == 0;
-}
-
-tvms_value tvms_call_scope_id(tvms_reader *reader, const tvms_call_args *call) {
-  if (!inside_function(reader, call)) return TVMS_UNKNOWN;
-  for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
-    if (is_word(call->args[1], scopes[i].parent)
-        && is_word(call->args[2], scopes[i].current)) {
-      return emit_scope(reader, call, scopes[i].name, call->args[0]);
-    }
-  }
-  tvms_complain(reader, unknown_scope, call->ref);
-  return tvms_failed(reader);
 }
