@@ -14,11 +14,11 @@ because TVM reads one at a time.
 known.tsv lists what does not agree, "FILE<TAB>RELEASE<TAB>why": a defect of that TVM, or, with "tvms:" in front, one of
 ours that is still open. It counts neither way, is shown, and an entry that agrees is said to be superfluous.
 """
-import argparse, concurrent.futures, difflib, os, re, sys
+import argparse, difflib, os, re, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import files_under, source, tvms
-from stock import RELEASES, Stock
+from stock import RELEASES, Stock, judge_releases
 
 LOCATED = re.compile(r"^[^\n]*?:\d+:\d+: error\[", re.M)
 
@@ -109,14 +109,7 @@ def main():
     a = arguments.parse_args()
     files = a.files or list(files_under("corpus"))
     excused = known()
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(judge_release, r, files, excused) for r in a.release or RELEASES]
-        results = [job.result() for job in jobs]
-    for _, _, said in results:
-        print(said)
-    passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return judge_releases(lambda r: judge_release(r, files, excused), a.release or RELEASES)
 
 
 if __name__ == "__main__":

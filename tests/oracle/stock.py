@@ -1,5 +1,5 @@
 """Stock TVM of each release, as something that can be asked and may crash."""
-import json, os, select, subprocess, sys
+import concurrent.futures, json, os, select, subprocess, sys
 
 RELEASES = ("0.22", "0.25", "0.26", "0.27")
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -48,3 +48,14 @@ class Stock:
             return json.loads(line)
         self.stop()
         return {"crash": "TVM crashed or took too long"}
+
+
+def judge_releases(judge, releases):
+    """Judges releases side by side; `judge` gives (passed, failed, what is to be said). Returns the exit status."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = [job.result() for job in [pool.submit(judge, release) for release in releases]]
+    for _, _, said in results:
+        print(said)
+    passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
