@@ -116,10 +116,15 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
   if (!converts) {
     dtype = tvms_dtype_with_lanes(start->dtype, 1);
     if (extent->dtype.bits > dtype.bits) dtype.bits = extent->dtype.bits;
-    if (start->kind != TVMS_NODE_INT_IMM && !tvms_dtype_same(start->dtype, dtype)) {
+    // Both are cast where their bits differ, constants always.
+    bool starts =
+        start->kind == TVMS_NODE_INT_IMM || tvms_dtype_same(start->dtype, dtype);
+    bool counts = extent->kind == TVMS_NODE_INT_IMM || extent->dtype.bits != dtype.bits
+                  || extent->dtype.code == dtype.code;
+    if (!starts || !counts) {
       char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
       tvms_complain(reader, loop_bounds_differ, ref, tvms_dtype_text(start->dtype, a),
-                    tvms_dtype_text(dtype, b));
+                    tvms_dtype_text(starts ? extent->dtype : dtype, b));
       return NULL;
     }
   }
