@@ -318,6 +318,27 @@ static void print_evaluate(tvms_printer *p, const tvms_node *stmt) {
   }
 }
 
+static bool is_text(const tvms_node *node, const char *text) {
+  if (node->kind != TVMS_NODE_STRING_IMM) return false;
+  tvms_bytes value = tvms_as_string_imm(node)->value;
+  return value.len == strlen(text) && memcmp(value.text, text, value.len) == 0;
+}
+
+// The calls whose pointer points to `element` from 0.26 on, without saying so.
+static bool implies_element(const tvms_node *value, tvms_dtype element) {
+  tvms_tir_opcode opcode = tvms_called_op(value);
+  const tvms_call *call = tvms_as_call(value);
+  if (!call->args.len) return false;
+  const tvms_node *first = call->args.items[0];
+  if (opcode == TVMS_TIR_address_of) {
+    return first->kind == TVMS_NODE_BUFFER_LOAD
+           && tvms_dtype_same(first->dtype, element);
+  }
+  if (opcode != TVMS_TIR_tvm_stack_alloca || element.code != TVMS_INT) return false;
+  return (element.bits == 64 && is_text(first, "shape"))
+         || (element.bits == 32 && is_text(first, "arg_tcode"));
+}
+
 // From 0.24 on a let is a statement like any other.
 // Up to 0.25 a typed pointer could be any handle; later the call must say its type, where
 // it is written.
@@ -327,7 +348,8 @@ static bool is_untyped(const tvms_printer *p, const tvms_bind *bind) {
       type && type->kind == TVMS_NODE_SINFO_POINTER && !tvms_dtype_is_void(type->dtype);
   if (!typed || p->dialect < TVMS_DIALECT_26 || value->sinfo) return false;
   tvms_tir_opcode opcode = tvms_called_op(value);
-  return opcode && tvms_tir_row_of(opcode)->location == TVMS_LOCATION_NONE;
+  return opcode && tvms_tir_row_of(opcode)->location == TVMS_LOCATION_NONE
+         && !implies_element(value, type->dtype);
 }
 
 static void print_bind(tvms_printer *p, const tvms_node *stmt) {
