@@ -127,7 +127,7 @@ class Report:
         """Ratios as bars, with a mark at the goal."""
         rows = [r for r in self.rows if r["ratio"] is not None and r["goal"]]
         height = 28 * len(rows) + 30
-        out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="860" height="{height}" font-family="sans-serif" font-size="13">']
+        out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="960" height="{height}" font-family="sans-serif" font-size="13">']
         for i, r in enumerate(rows):
             y, share = 10 + 28 * i, r["ratio"] / r["goal"]
             width = min(share, 2.5) * 150
