@@ -425,6 +425,14 @@ tvms_value tvms_tir_subscript(tvms_reader *reader, tvms_value object, tvms_value
   if (object.as.node->kind == TVMS_NODE_BUFFER) {
     return tvms_buffer_subscript(reader, object.as.node, index, ref);
   }
+  // TVM prints the value of a scalar with an index in places, and cannot read it.
+  bool scalar =
+      object.as.node->kind == TVMS_NODE_BUFFER_LOAD
+      && tvms_is_scalar_buffer(reader, tvms_as_buffer_load(object.as.node)->buffer);
+  if (scalar && index.kind == TVMS_VALUE_INT && index.as.i == 0
+      && tvms_is_printed(reader)) {
+    return object;
+  }
   bool region = object.as.node->kind == TVMS_NODE_BUFFER_REGION;
   if (region && reader->dialect >= TVMS_DIALECT_25) {
     return tvms_region_subscript(reader, object.as.node, index, ref);
