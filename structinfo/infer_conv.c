@@ -357,15 +357,17 @@ tvms_node *tvms_infer_grid_sample(tvms_inference *in) {
     return NULL;
   }
   tvms_bytes text = text_named(in, "layout");
-  uint32_t spatial = text.len == 5 ? 3 : 2;
+  uint32_t spatial = tvms_bytes_is(text, "NCDHW") ? 3 : 2;
   tvms_layout layout;
   if (!tvms_in_layout(in, text, data_axes[spatial], "data", &layout)
       || !tvms_in_layout_rank(in, 0, &x, &layout)) {
     return NULL;
   }
-  if (!x.known || !grid.known || grid.dims.len != spatial + 2) {
+  if (!x.known || !grid.known) {
     return tvms_result_ndim(in, layout.count, x.dtype, x.vdevice);
   }
+  // Only the axes that are read have to be there.
+  if (grid.ndim < spatial + 2) return tvms_in_wrong_ndim(in, 1, spatial + 2, grid.ndim);
   tvms_dims plain;
   if (!tvms_to_plain(in, &layout, data_axes[spatial], x.dims, &plain)) return NULL;
   for (uint32_t i = 0; i < spatial; i++) {

@@ -249,6 +249,9 @@ tvms_node *tvms_infer_view(tvms_inference *in) {
   if (element->kind == TVMS_NODE_DTYPE_IMM) {
     dtype = tvms_as_dtype_imm(element)->value;
     if (tvms_dtype_is_void(dtype)) return tvms_in_expects(in, 2, "a dtype with values");
+  } else if (!is_absent(tvms_in_sinfo(in, 2))
+             && tvms_in_sinfo(in, 2)->kind != TVMS_NODE_SINFO_OBJECT) {
+    return tvms_in_expects(in, 2, "a data type");
   }
   tvms_node *result;
   tvms_list dims;

@@ -226,6 +226,11 @@ tvms_node *tvms_infer_unique(tvms_inference *in) {
   if (!tvms_in_count(in, 5, 6) || !tvms_in_tensor(in, 0, &x)) return NULL;
   tvms_node *fields[4], *flag;
   uint32_t count = 0;
+  int64_t axis;
+  if (in->call->args.len > 5 && tvms_in_prim(in, 5, &flag) && flag
+      && tvms_dim_int(flag, &axis) && !tvms_in_axis(in, x.ndim, axis, &axis)) {
+    return NULL;
+  }
   fields[count++] = unique_part(in, &x, in->call->args.len > 5 ? x.ndim : 1, x.dtype);
   for (uint32_t i = 2; i < 5; i++) {
     int64_t wanted;
