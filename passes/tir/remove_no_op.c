@@ -44,7 +44,7 @@ static tvms_node *leave_if(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_node *copy = tvms_node_copy(scoped->unit, node);
   tvms_if_then_else *changed = tvms_as_if_then_else(copy);
   if (no_then) {
-    changed->condition = tvms_build_not(scoped->unit, branch->condition, TVMS_NO_SPAN);
+    changed->condition = tvms_otherwise(scoped->unit, branch->condition);
     changed->then_case = branch->else_case;
   }
   changed->else_case = NULL;

@@ -33,7 +33,7 @@ static tvms_node *enter_if(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_node *yes = rewrite_under(scoped, condition, old->then_case);
   tvms_node *no = NULL;
   if (old->else_case) {
-    tvms_node *negated = tvms_build_not(scoped->unit, condition, TVMS_NO_SPAN);
+    tvms_node *negated = tvms_otherwise(scoped->unit, condition);
     no = rewrite_under(scoped, negated, old->else_case);
   }
   tvms_node *result = node;

@@ -102,7 +102,7 @@ static tvms_node *visit_if(simplifier *s, tvms_node *node) {
   tvms_node *condition = tvms_simplify(s->analyzer, branch->condition);
   tvms_node *yes = visit_under(s, condition, branch->then_case);
   tvms_node *no = branch->else_case;
-  if (no) no = visit_under(s, tvms_build_not(s->unit, condition, TVMS_NO_SPAN), no);
+  if (no) no = visit_under(s, tvms_otherwise(s->unit, condition), no);
   bool same = condition == branch->condition && yes == branch->then_case
               && no == branch->else_case;
   if (same) return node;

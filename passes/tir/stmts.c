@@ -2,6 +2,8 @@
 #include "passes/tir/stmts.h"
 
 #include "ir/clone.h"
+#include "ir/fold.h"
+#include "ir/tir_op.h"
 #include "ir/walk.h"
 
 static bool opens_scope(const tvms_node *stmt) {
@@ -55,6 +57,20 @@ tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) 
   }
   tvms_stmt_push_last(&unit->context->memory, &stmts, second);
   return tvms_stmt_seq(unit, &stmts, first->span);
+}
+
+tvms_node *tvms_otherwise(tvms_unit *unit, tvms_node *condition) {
+  tvms_dtype dtype = condition->dtype;
+  if (tvms_dtype_is_bool(dtype)) return tvms_build_not(unit, condition, TVMS_NO_SPAN);
+  if (tvms_dtype_is_handle(dtype)) {
+    tvms_node *is_null = tvms_tir_operator(unit, TVMS_TIR_isnullptr);
+    return tvms_call_raw(unit, TVMS_DTYPE(BOOL, 1), is_null, &condition, 1,
+                         TVMS_NO_SPAN);
+  }
+  bool whole = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
+  tvms_node *zero = whole ? tvms_int_imm_new(unit, dtype, 0, TVMS_NO_SPAN)
+                          : tvms_float_imm_new(unit, dtype, 0.0, TVMS_NO_SPAN);
+  return tvms_build_node(unit, TVMS_NODE_EQ, condition, zero, TVMS_NO_SPAN);
 }
 
 tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span) {

@@ -30,6 +30,10 @@ tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second);
 tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span);
 bool tvms_stmt_is_none(const tvms_node *stmt);
 
+// What holds in the else branch of `if condition`: its negation; for a number or a pointer,
+// which TVM takes as conditions too, that it is zero.
+tvms_node *tvms_otherwise(tvms_unit *unit, tvms_node *condition);
+
 // A copy of a statement in its unit that defines variables and buffers of its own; what it
 // uses from outside is shared.
 tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt);
