@@ -184,12 +184,15 @@ static bool ends_or_begins(tvms_value text, tvms_value part, bool at_end) {
 }
 
 static tvms_value text_replace(tvms_reader *reader, tvms_value text, tvms_value old,
-                               tvms_value new) {
-  if (old.kind != TVMS_VALUE_STR || new.kind != TVMS_VALUE_STR || old.len == 0) {
-    return text;
+                               tvms_value new, tvms_ref ref) {
+  if (old.kind != TVMS_VALUE_STR || new.kind != TVMS_VALUE_STR) {
+    tvms_value wrong = old.kind != TVMS_VALUE_STR ? old : new;
+    tvms_wrong_type(reader, ref, "what replace() takes", "a str", wrong);
+    return TVMS_UNKNOWN;
   }
+  if (old.len == 0) return text;
   tvms_value parts = text_split(reader, text, old);
-  return text_join(reader, new, parts, 0);
+  return text_join(reader, new, parts, ref);
 }
 
 static tvms_value text_format(tvms_reader *reader, tvms_value text, tvms_value args,
@@ -212,24 +215,41 @@ static tvms_value text_format(tvms_reader *reader, tvms_value text, tvms_value a
   return tvms_python_binary(reader, TVMS_OP_ADD, result, tail, ref);
 }
 
+// What a method of text takes. format() reads its arguments itself.
+static const char *text_signature(tvms_sym name) {
+  switch (name) {
+  case TVMS_SYM_format: return "*args";
+  case TVMS_SYM_join: return "iterable";
+  case TVMS_SYM_split: return "sep=None, maxsplit=None";
+  case TVMS_SYM_replace: return "old, new, count=None";
+  case TVMS_SYM_startswith:
+  case TVMS_SYM_endswith: return "part";
+  default: return "";
+  }
+}
+
 static tvms_value text_method(tvms_reader *reader, tvms_value text, tvms_sym name,
                               tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "*args, **kwargs", tvms_text(reader->context, name),
-                        call, args)) {
+  const char *what = tvms_text(reader->context, name);
+  if (!tvms_bind_method(reader, text_signature(name), what, call, args)) {
     return TVMS_UNKNOWN;
   }
-  tvms_value first = args[0].len ? args[0].as.items[0] : TVMS_NOTHING;
-  tvms_value second = args[0].len > 1 ? args[0].as.items[1] : TVMS_NOTHING;
+  bool limited = (name == TVMS_SYM_split && args[1].kind != TVMS_VALUE_NONE)
+                 || (name == TVMS_SYM_replace && args[2].kind != TVMS_VALUE_NONE);
+  if (limited) {
+    tvms_complain(reader, unsupported, call, "a limit of split() or replace()");
+    return TVMS_UNKNOWN;
+  }
   switch (name) {
   case TVMS_SYM_upper: return map_text(reader, text, toupper);
   case TVMS_SYM_lower: return map_text(reader, text, tolower);
-  case TVMS_SYM_join: return text_join(reader, text, first, call);
-  case TVMS_SYM_split: return text_split(reader, text, first);
-  case TVMS_SYM_replace: return text_replace(reader, text, first, second);
+  case TVMS_SYM_join: return text_join(reader, text, args[0], call);
+  case TVMS_SYM_split: return text_split(reader, text, args[0]);
+  case TVMS_SYM_replace: return text_replace(reader, text, args[0], args[1], call);
   case TVMS_SYM_format: return text_format(reader, text, args[0], call);
-  case TVMS_SYM_startswith: return tvms_value_bool(ends_or_begins(text, first, false));
-  case TVMS_SYM_endswith: return tvms_value_bool(ends_or_begins(text, first, true));
+  case TVMS_SYM_startswith: return tvms_value_bool(ends_or_begins(text, args[0], false));
+  case TVMS_SYM_endswith: return tvms_value_bool(ends_or_begins(text, args[0], true));
   default: return no_attribute(reader, text, name, call);
   }
 }

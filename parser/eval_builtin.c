@@ -45,7 +45,7 @@ static tvms_value builtin_tuple(tvms_reader *reader, const tvms_value *args,
 static tvms_value builtin_set(tvms_reader *reader, const tvms_value *args,
                               tvms_ref call) {
   tvms_value items = make_list(reader, args[0], TVMS_VALUE_SET, call);
-  return tvms_value_is_known(items) ? tvms_make_set(reader, items) : items;
+  return tvms_value_is_known(items) ? tvms_make_set(reader, items, call) : items;
 }
 
 static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
@@ -67,7 +67,7 @@ static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
   for (uint32_t i = 0; i < args[1].len; i += 2) {
     tvms_push_pair(reader, &pairs, args[1].as.items[i], args[1].as.items[i + 1]);
   }
-  tvms_value result = tvms_make_dict(reader, &pairs);
+  tvms_value result = tvms_make_dict(reader, &pairs, call);
   tvms_vec_free(&reader->context->memory, &pairs);
   return result;
 }

@@ -201,8 +201,8 @@ tvms_value tvms_eval_comprehension(tvms_reader *reader, tvms_ref ref) {
                                                              : TVMS_VALUE_LIST;
     result = tvms_value_items(kind, tvms_keep_items(reader, g.items.items, g.items.len),
                               g.items.len);
-    if (kind == TVMS_VALUE_SET) result = tvms_make_set(reader, result);
-    if (kind == TVMS_VALUE_DICT) result = tvms_make_dict(reader, &g.items);
+    if (kind == TVMS_VALUE_SET) result = tvms_make_set(reader, result, ref);
+    if (kind == TVMS_VALUE_DICT) result = tvms_make_dict(reader, &g.items, ref);
   }
   tvms_vec_free(&reader->context->memory, &g.items);
   return result;

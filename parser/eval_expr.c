@@ -104,7 +104,7 @@ static tvms_value eval_items(tvms_reader *reader, tvms_ref list, tvms_value_kind
 
 static tvms_value eval_set(tvms_reader *reader, tvms_ref list) {
   tvms_value items = eval_items(reader, list, TVMS_VALUE_SET);
-  return tvms_value_is_known(items) ? tvms_make_set(reader, items) : items;
+  return tvms_value_is_known(items) ? tvms_make_set(reader, items, list) : items;
 }
 
 static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) {
@@ -136,7 +136,7 @@ static tvms_value eval_dict(tvms_reader *reader, tvms_ref list) {
   tvms_each_surf(reader->surface, ref, list) {
     known = put_entry(reader, ref, &pairs) && known;
   }
-  tvms_value value = known ? tvms_make_dict(reader, &pairs) : TVMS_UNKNOWN;
+  tvms_value value = known ? tvms_make_dict(reader, &pairs, list) : TVMS_UNKNOWN;
   tvms_vec_free(&reader->context->memory, &pairs);
   return value;
 }

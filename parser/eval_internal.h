@@ -38,15 +38,16 @@ tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a
                               tvms_value b, tvms_ref ref);
 
 // ---- eval_set.c ----
-// The set of `items`, which are used up.
-tvms_value tvms_make_set(tvms_reader *reader, tvms_value items);
+// The set of `items`, which are used up. Reports an item that Python cannot hash at `ref`.
+tvms_value tvms_make_set(tvms_reader *reader, tvms_value items, tvms_ref ref);
 // The dict of keys and values in turn; of equal keys the first place and the last value count.
-tvms_value tvms_make_dict(tvms_reader *reader, const tvms_value_vec *pairs);
+tvms_value tvms_make_dict(tvms_reader *reader, const tvms_value_vec *pairs,
+                          tvms_ref ref);
 void tvms_push_pair(tvms_reader *reader, tvms_value_vec *pairs, tvms_value key,
                     tvms_value value);
 // Union, intersection and differences of sets, union of dicts. False: not defined.
 bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_value b,
-                       tvms_value *result);
+                       tvms_ref ref, tvms_value *result);
 
 const char *tvms_operator_spelling(tvms_surf_op op);
 

@@ -326,6 +326,9 @@ static tvms_value contains(tvms_reader *reader, tvms_surf_op op, tvms_value item
   bool found = false;
   if (container.kind == TVMS_VALUE_STR && item.kind == TVMS_VALUE_STR) {
     found = text_contains(container, item);
+  } else if (container.kind == TVMS_VALUE_STR && item.kind != TVMS_VALUE_DTYPE) {
+    tvms_wrong_type(reader, ref, "what is looked for in a str", "a str", item);
+    return TVMS_UNKNOWN;
   } else if (container.kind == TVMS_VALUE_DICT) {
     for (uint32_t i = 0; i < container.len; i += 2) {
       found = found || tvms_values_equal(container.as.items[i], item);
@@ -382,7 +385,7 @@ tvms_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a
     return repeat(reader, b, a.as.i, ref);
   }
   tvms_value result;
-  if (tvms_set_operator(reader, op, a, b, &result)) return result;
+  if (tvms_set_operator(reader, op, a, b, ref, &result)) return result;
   return no_such_operator(reader, op, a, b, ref);
 }
 

@@ -70,12 +70,29 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_value *items, uint32_t l
   return kept;
 }
 
-tvms_value tvms_make_set(tvms_reader *reader, tvms_value items) {
+// Python takes only what cannot change as an item of a set or a key of a dict.
+static bool can_hash(tvms_reader *reader, tvms_value item, tvms_ref ref) {
+  if (item.kind != TVMS_VALUE_LIST && item.kind != TVMS_VALUE_DICT
+      && item.kind != TVMS_VALUE_SET) {
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "an item of a set or a key of a dict", "hashable", item);
+  return false;
+}
+
+tvms_value tvms_make_set(tvms_reader *reader, tvms_value items, tvms_ref ref) {
+  for (uint32_t i = 0; i < items.len; i++) {
+    if (!can_hash(reader, items.as.items[i], ref)) return TVMS_UNKNOWN;
+  }
   uint32_t kept = keep_distinct(reader, items.as.items, items.len, 1);
   return tvms_value_items(TVMS_VALUE_SET, items.as.items, kept);
 }
 
-tvms_value tvms_make_dict(tvms_reader *reader, const tvms_value_vec *pairs) {
+tvms_value tvms_make_dict(tvms_reader *reader, const tvms_value_vec *pairs,
+                          tvms_ref ref) {
+  for (uint32_t i = 0; i < pairs->len; i += 2) {
+    if (!can_hash(reader, pairs->items[i], ref)) return TVMS_UNKNOWN;
+  }
   tvms_value *items = tvms_keep_items(reader, pairs->items, pairs->len);
   uint32_t kept = pairs->len ? keep_distinct(reader, items, pairs->len, 2) : 0;
   return tvms_value_items(TVMS_VALUE_DICT, items, kept);
@@ -106,7 +123,7 @@ static void push_those(tvms_reader *reader, tvms_value_vec *out, tvms_value a,
 }
 
 bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_value b,
-                       tvms_value *result) {
+                       tvms_ref ref, tvms_value *result) {
   bool dicts = a.kind == TVMS_VALUE_DICT && b.kind == TVMS_VALUE_DICT;
   bool sets = a.kind == TVMS_VALUE_SET && b.kind == TVMS_VALUE_SET;
   if (!(sets || (dicts && op == TVMS_OP_BIT_OR))) return false;
@@ -127,10 +144,11 @@ bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_
   default: return false;
   }
   if (dicts) {
-    *result = tvms_make_dict(reader, &items);
+    *result = tvms_make_dict(reader, &items, ref);
   } else {
     tvms_value *kept = tvms_keep_items(reader, items.items, items.len);
-    *result = tvms_make_set(reader, tvms_value_items(TVMS_VALUE_SET, kept, items.len));
+    *result =
+        tvms_make_set(reader, tvms_value_items(TVMS_VALUE_SET, kept, items.len), ref);
   }
   tvms_vec_free(&reader->context->memory, &items);
   return true;

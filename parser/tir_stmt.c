@@ -280,7 +280,9 @@ static void read_while(tvms_reader *reader, tvms_ref ref) {
   if (stmt.c) tvms_complain(reader, loop_else, stmt.c);
   tvms_scope_push(reader);
   tvms_value test = tvms_eval(reader, stmt.a);
-  tvms_node *condition = tvms_to_expr(reader, test, stmt.a);
+  bool text = test.kind == TVMS_VALUE_STR;
+  if (text) tvms_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
+  tvms_node *condition = text ? NULL : tvms_to_expr(reader, test, stmt.a);
   if (!condition || !tvms_check_while(reader, condition, ref)) reader->failed = true;
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_WHILE, ref);
   frame->as.branch.condition = condition;
