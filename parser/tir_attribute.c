@@ -1,4 +1,5 @@
 // Attributes and methods of nodes: `A.data`, `A.shape`, `x.dtype`, `A.vload(…)` …
+#include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval_internal.h"
@@ -52,9 +53,58 @@ static tvms_value layout_of(tvms_reader *reader, const tvms_buffer *buffer) {
   return tvms_value_node(tvms_row_major(reader, buffer->shape));
 }
 
+// Attributes that not every release has.
+static const struct {
+  tvms_node_kind of;  // BUFFER, BUFFER_REGION, or VAR for any value
+  tvms_sym name;
+  tvms_dialect since, until;
+} dated[] = {
+    {TVMS_NODE_BUFFER, TVMS_SYM_byte_offset, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_layout, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_allocated_addr, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_is_scalar, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_elem_offset_of, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_byte_offset_of, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_ptr_to, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_view, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_local, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_permute, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_axis_separators, TVMS_DIALECT_22, TVMS_DIALECT_25},
+    {TVMS_NODE_BUFFER, TVMS_SYM_rearrange, TVMS_DIALECT_26, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_sub, TVMS_DIALECT_26, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_tile, TVMS_DIALECT_26, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_chunk, TVMS_DIALECT_26, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_ty, TVMS_DIALECT_26, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_buffer, TVMS_DIALECT_22, TVMS_DIALECT_26},
+    {TVMS_NODE_BUFFER, TVMS_SYM_source, TVMS_DIALECT_27, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER_REGION, TVMS_SYM_buffer, TVMS_DIALECT_22, TVMS_DIALECT_26},
+    {TVMS_NODE_BUFFER_REGION, TVMS_SYM_source, TVMS_DIALECT_27, TVMS_DIALECT_27},
+    {TVMS_NODE_VAR, TVMS_SYM_buffer, TVMS_DIALECT_22, TVMS_DIALECT_26},
+    {TVMS_NODE_VAR, TVMS_SYM_source, TVMS_DIALECT_27, TVMS_DIALECT_27},
+    {TVMS_NODE_VAR, TVMS_SYM_dtype, TVMS_DIALECT_22, TVMS_DIALECT_25},
+    {TVMS_NODE_VAR, TVMS_SYM_ty, TVMS_DIALECT_26, TVMS_DIALECT_27},
+};
+
+static bool has_attribute(const tvms_reader *reader, tvms_node_kind of, tvms_sym name) {
+  for (size_t i = 0; i < sizeof dated / sizeof dated[0]; i++) {
+    if (dated[i].of != of || dated[i].name != name) continue;
+    return reader->dialect >= dated[i].since && reader->dialect <= dated[i].until;
+  }
+  return true;
+}
+
+static tvms_value whole(tvms_node *buffer) {
+  tvms_value value = tvms_value_node(buffer);
+  value.flags = TVMS_VALUE_WHOLE;
+  return value;
+}
+
 static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
                                    tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
+  if (!has_attribute(reader, TVMS_NODE_BUFFER, name)) {
+    return no_attribute(reader, node, name, ref);
+  }
   switch (name) {
   case TVMS_SYM_data: return tvms_value_node(buffer->data);
   case TVMS_SYM_shape: return list_value(reader, buffer->shape);
@@ -85,7 +135,6 @@ static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sy
   case TVMS_SYM_view:
   case TVMS_SYM_local:
   case TVMS_SYM_permute:
-  case TVMS_SYM_partition:
   case TVMS_SYM_rearrange:
   case TVMS_SYM_sub:
   case TVMS_SYM_tile:
@@ -94,13 +143,13 @@ static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sy
   case TVMS_SYM_is_scalar:
   case TVMS_SYM_get_flattened_buffer: return method_of(reader, node, name);
   case TVMS_SYM_buffer:
-  case TVMS_SYM_source: {
-    tvms_value value = tvms_value_node(node);
-    value.flags = TVMS_VALUE_WHOLE;
-    return value;
+  case TVMS_SYM_source:
+    // A scalar is read as its only element, and that names its buffer.
+    if (tvms_is_scalar_buffer(reader, node)) return whole(node);
+    break;
+  default: break;
   }
-  default: return no_attribute(reader, node, name, ref);
-  }
+  return no_attribute(reader, node, name, ref);
 }
 
 // ---- Other nodes ----------------------------------------------------------------------------
@@ -118,28 +167,24 @@ static tvms_value type_value(tvms_reader *reader, tvms_node *node) {
 
 static tvms_value load_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  if (name == TVMS_SYM_buffer || name == TVMS_SYM_source) {
-    tvms_value value = tvms_value_node(load->buffer);
-    value.flags = TVMS_VALUE_WHOLE;
-    return value;
-  }
+  if (name == TVMS_SYM_buffer || name == TVMS_SYM_source) return whole(load->buffer);
   if (name == TVMS_SYM_indices) return list_value(reader, load->indices);
   return TVMS_UNKNOWN;
 }
 
 static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
                                  tvms_ref ref) {
-  if (node->kind == TVMS_NODE_BUFFER_LOAD) {
+  bool has = has_attribute(reader, TVMS_NODE_VAR, name);
+  if (has && node->kind == TVMS_NODE_BUFFER_LOAD) {
     tvms_value value = load_attribute(reader, node, name);
     if (tvms_value_is_known(value)) return value;
   }
-  switch (name) {
+  switch (has ? name : 0) {
   case TVMS_SYM_dtype: return tvms_value_dtype(node->dtype);
   case TVMS_SYM_ty: return type_value(reader, node);
   case TVMS_SYM_astype:
   case TVMS_SYM_equal: return method_of(reader, node, name);
   case TVMS_SYM_name:
-  case TVMS_SYM_name_hint:
     if (node->kind != TVMS_NODE_VAR) break;
     return text_value(reader, tvms_as_var(node)->name);
   case TVMS_SYM_value:
@@ -171,15 +216,12 @@ tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym na
   switch (node->kind) {
   case TVMS_NODE_BUFFER: return buffer_attribute(reader, node, name, ref);
   case TVMS_NODE_BUFFER_REGION:
+    if (!has_attribute(reader, node->kind, name)) break;
     if (name == TVMS_SYM_buffer || name == TVMS_SYM_source) {
       return tvms_value_node(tvms_as_buffer_region(node)->buffer);
     }
     if (name == TVMS_SYM_region) {
       return list_value(reader, tvms_as_buffer_region(node)->region);
-    }
-    if (name == TVMS_SYM_dtype) {
-      return tvms_value_dtype(
-          tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->element);
     }
     break;
   case TVMS_NODE_RANGE:
@@ -230,7 +272,7 @@ static tvms_node *element_count(tvms_reader *reader, const tvms_buffer *buffer,
                                 tvms_span span) {
   tvms_unit *unit = reader->unit;
   if (buffer->shape.len == 0) {
-    return tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
+    return tvms_int_imm_new(unit, TVMS_DTYPE(INT, 64), 1, TVMS_NO_SPAN);
   }
   if (buffer->strides.len == buffer->shape.len) {
     return tvms_build_binary(unit, TVMS_NODE_MUL, buffer->strides.items[0],
@@ -301,14 +343,22 @@ static bool widen_last(tvms_reader *reader, const tvms_buffer *buffer, tvms_dtyp
   return true;
 }
 
+// Vectors were accessed under a mask up to 0.26.
+static bool with_predicate(const tvms_reader *reader) {
+  return reader->dialect <= TVMS_DIALECT_26;
+}
+
 static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_list indices;
+  args[2] = TVMS_NOTHING;
   tvms_dtype dtype = buffer->element;
   tvms_node *predicate = NULL;
-  if (!tvms_bind_method(reader, "begin, dtype=None, predicate=None", "vload", call,
-                        args)
+  if (!tvms_bind_method(reader,
+                        with_predicate(reader) ? "begin, dtype=None, predicate=None"
+                                               : "begin, dtype=None",
+                        "vload", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
     return tvms_failed(reader);
   }
@@ -338,7 +388,11 @@ static tvms_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_list indices;
   tvms_node *predicate = NULL;
-  if (!tvms_bind_method(reader, "begin, value, predicate=None", "vstore", call, args)
+  args[2] = TVMS_NOTHING;
+  if (!tvms_bind_method(reader,
+                        with_predicate(reader) ? "begin, value, predicate=None"
+                                               : "begin, value",
+                        "vstore", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
     return tvms_failed(reader);
   }
@@ -379,27 +433,27 @@ static tvms_value ptr_to(tvms_reader *reader, tvms_node *node, tvms_ref call) {
               : tvms_failed(reader);
 }
 
-// The offset of an element in the flat buffer.
+// The offset of an element in the flat buffer, simplified.
 static tvms_node *offset_of(tvms_reader *reader, const tvms_buffer *buffer,
-                            tvms_list indices, bool inner, tvms_span span) {
+                            tvms_list indices, tvms_span span) {
   tvms_unit *unit = reader->unit;
-  tvms_node *total = NULL;
-  for (uint32_t i = 0; i < indices.len; i++) {
+  tvms_node *total = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+  for (uint32_t i = 0; total && i < indices.len; i++) {
     tvms_node *index = indices.items[i];
     if (buffer->strides.len) {
       index =
           tvms_build_binary(unit, TVMS_NODE_MUL, index, buffer->strides.items[i], span);
-    } else if (total) {
+    } else {
       total =
           tvms_build_binary(unit, TVMS_NODE_MUL, total, buffer->shape.items[i], span);
     }
-    if (!index) return NULL;
-    total = total ? tvms_build_binary(unit, TVMS_NODE_ADD, total, index, span) : index;
-    if (!total) return NULL;
+    if (!index || !total) return NULL;
+    total = tvms_build_binary(unit, TVMS_NODE_ADD, total, index, span);
   }
-  if (!total) total = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
-  if (inner) return total;
-  return tvms_build_binary(unit, TVMS_NODE_ADD, total, buffer->elem_offset, span);
+  if (total && !tvms_is_int_value(buffer->elem_offset, 0)) {
+    total = tvms_build_binary(unit, TVMS_NODE_ADD, total, buffer->elem_offset, span);
+  }
+  return total ? tvms_simplify_alone(unit, total) : NULL;
 }
 
 // The same, as the layout of the buffer has it: known once that is lowered.
@@ -430,12 +484,11 @@ static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym n
                   buffer->shape.len, indices.len);
     return tvms_failed(reader);
   }
-  bool by_layout = name != TVMS_SYM_offset_of && reader->dialect >= TVMS_DIALECT_25;
-  bool inner =
-      name != TVMS_SYM_offset_of && !(args[1].kind == TVMS_VALUE_BOOL && !args[1].as.i);
-  tvms_span span = tvms_span_of(reader, call);
-  tvms_node *offset = by_layout ? layout_offset(reader, node, indices, inner, call)
-                                : offset_of(reader, buffer, indices, inner, span);
+  bool inner = !(args[1].kind == TVMS_VALUE_BOOL && !args[1].as.i);
+  tvms_node *offset =
+      name == TVMS_SYM_offset_of
+          ? offset_of(reader, buffer, indices, tvms_span_of(reader, call))
+          : layout_offset(reader, node, indices, inner, call);
   if (!offset) return tvms_failed(reader);
   tvms_value value = tvms_value_node(offset);
   if (name == TVMS_SYM_offset_of) {

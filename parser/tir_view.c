@@ -2,6 +2,7 @@
 // declares a buffer over the data of another, with a layout that shows the same elements.
 #include "parser/tir_view.h"
 
+#include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "parser/eval_internal.h"
 #include "parser/tir_layout.h"
@@ -60,13 +61,6 @@ static tvms_list int_list(tvms_reader *reader, const int64_t *values, uint32_t c
 bool tvms_view_constant(const tvms_node *node, int64_t *value) {
   if (!node || node->kind != TVMS_NODE_INT_IMM) return false;
   *value = tvms_as_int_imm(node)->value;
-  return true;
-}
-
-static bool constants(tvms_list list, int64_t *values) {
-  for (uint32_t i = 0; i < list.len; i++) {
-    if (!tvms_view_constant(list.items[i], &values[i])) return false;
-  }
   return true;
 }
 
@@ -339,7 +333,10 @@ bool tvms_view_group(tvms_reader *reader, tvms_list shard, tvms_list shape,
     if (!tvms_view_constant(shape.items[i], &need)) {
       // A symbolic dimension is one whole part.
       if (left || at == shard.len || count == TVMS_VIEW_DIMS) return false;
-      parts[count++] = shard.items[at++];
+      iter = tvms_as_layout_iter(shard.items[at++]);
+      parts[count++] =
+          tvms_view_iter(reader, tvms_simplify_alone(reader->unit, iter->extent),
+                         tvms_simplify_alone(reader->unit, iter->stride), iter->axis);
       ends[i] = count;
       continue;
     }
@@ -360,6 +357,7 @@ bool tvms_view_group(tvms_reader *reader, tvms_list shard, tvms_list shape,
       if (left % take || need % take) return false;
       tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
                                             int32(reader, left / take), TVMS_NO_SPAN);
+      if (stride) stride = tvms_simplify_alone(reader->unit, stride);
       parts[count++] = tvms_view_iter(reader, int32(reader, take), stride, iter->axis);
       left = left / take == 1 ? 0 : left / take;
       need /= take;
@@ -429,7 +427,6 @@ static tvms_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
     int64_t dim;
     if (!tvms_to_int(reader, args[0].as.items[i], call, &dim))
       return tvms_failed(reader);
-    if (dim < 0) dim += parent->shape.len;
     sound = dim >= 0 && dim < parent->shape.len && !(seen >> dim & 1);
     if (sound) seen |= UINT64_C(1) << dim;
     dims[i] = (uint32_t)dim;
@@ -438,40 +435,7 @@ static tvms_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   return tvms_view_permute(reader, parent, dims, call);
 }
 
-// ---- partition ------------------------------------------------------------------------------
-
-static tvms_value partition(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  const tvms_buffer *parent = tvms_as_buffer(node);
-  uint32_t rank = parent->shape.len;
-  int64_t whole[TVMS_VIEW_DIMS], shape[TVMS_VIEW_DIMS], strides[TVMS_VIEW_DIMS],
-      stride = 1;
-  tvms_items tiles;
-  if (!tvms_bind_method(reader, "*, num_tiles", "partition", call, args)
-      || !tvms_iterate(reader, args[0], call, &tiles)) {
-    return tvms_failed(reader);
-  }
-  bool fits = tiles.len == rank && 2 * rank <= TVMS_VIEW_DIMS
-              && constants(parent->shape, whole);
-  for (uint32_t i = rank; fits && i > 0; i--) {
-    int64_t count;
-    if (!tvms_to_int(reader, tiles.items[i - 1], call, &count))
-      return tvms_failed(reader);
-    fits = count > 0 && whole[i - 1] % count == 0;
-    if (!fits) break;
-    shape[i - 1] = count;
-    shape[rank + i - 1] = whole[i - 1] / count;
-    strides[rank + i - 1] = stride;
-    strides[i - 1] = stride * (whole[i - 1] / count);
-    stride *= whole[i - 1];
-  }
-  if (!fits) return tvms_bad_view(reader, call, "the tiles do not divide the shape");
-  tvms_buffer_form form = tvms_view_form(parent);
-  form.shape = int_list(reader, shape, 2 * rank);
-  form.strides = int_list(reader, strides, 2 * rank);
-  form.layout = NULL;
-  return tvms_view_declare(reader, &form, call);
-}
+// ---- Methods -----------------------------------------------------------------------------------
 
 tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                             tvms_ref call) {
@@ -481,7 +445,6 @@ tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym nam
   case TVMS_SYM_local: return local(reader, buffer, call);
   case TVMS_SYM_permute: return permute(reader, buffer, call);
   case TVMS_SYM_rearrange: return tvms_view_rearrange(reader, buffer, call);
-  case TVMS_SYM_partition: return partition(reader, buffer, call);
   case TVMS_SYM_tile:
   case TVMS_SYM_chunk: return tvms_view_indexer(reader, buffer, name, call);
   default:
