@@ -16,23 +16,43 @@ tvms_sym tvms_print_scope_of(const tvms_node *buffer) {
 
 // ---- Layouts ----
 
+// The same number of whatever width, or the same expression.
+static bool same_factor(const tvms_node *a, const tvms_node *b) {
+  if (!tvms_is_int_imm(a) || !tvms_is_int_imm(b)) return tvms_print_same(a, b);
+  return tvms_as_int_imm(a)->value == tvms_as_int_imm(b)->value;
+}
+
+// Whether `stride` is what `inner` times `extent` folds to.
+static bool is_product(const tvms_node *stride, const tvms_node *inner,
+                       const tvms_node *extent) {
+  if (tvms_is_int_value(inner, 1)) return tvms_print_same(stride, extent);
+  if (tvms_is_int_value(extent, 1)) return tvms_print_same(stride, inner);
+  if (tvms_is_int_imm(inner) && tvms_is_int_imm(extent)) {
+    return tvms_is_int_value(stride, tvms_as_int_imm(inner)->value
+                                         * tvms_as_int_imm(extent)->value);
+  }
+  return stride && stride->kind == TVMS_NODE_MUL
+         && same_factor(tvms_as_binary(stride)->a, inner)
+         && tvms_print_same(tvms_as_binary(stride)->b, extent);
+}
+
 bool tvms_print_is_row_major(const tvms_printer *p, const tvms_node *layout,
                              tvms_list shape) {
   if (layout->kind != TVMS_NODE_TILE_LAYOUT) return false;
   const tvms_tile_layout *tile = tvms_as_tile_layout(layout);
   if (tile->replica.len || tile->offset.len || tile->shard.len != shape.len)
     return false;
-  int64_t stride = 1;
-  bool constant = true;
+  const tvms_layout_iter *inner = NULL;
   for (uint32_t i = tile->shard.len; i > 0; i--) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i - 1]);
     const tvms_name *axis = tvms_name_of(&p->context->names, iter->axis);
-    const tvms_node *dim = shape.items[i - 1];
-    if (strcmp(axis->text, "m") != 0 || !tvms_print_same(iter->extent, dim))
+    if (strcmp(axis->text, "m") != 0
+        || !tvms_print_same(iter->extent, shape.items[i - 1]))
       return false;
-    if (constant && !tvms_is_int_value(iter->stride, stride)) return false;
-    constant = constant && tvms_is_int_imm(dim);
-    if (constant) stride *= tvms_as_int_imm(dim)->value;
+    bool dense = inner ? is_product(iter->stride, inner->stride, inner->extent)
+                       : tvms_is_int_value(iter->stride, 1);
+    if (!dense) return false;
+    inner = iter;
   }
   return true;
 }
