@@ -343,22 +343,14 @@ static bool widen_last(tvms_reader *reader, const tvms_buffer *buffer, tvms_dtyp
   return true;
 }
 
-// Vectors were accessed under a mask up to 0.26.
-static bool with_predicate(const tvms_reader *reader) {
-  return reader->dialect <= TVMS_DIALECT_26;
-}
-
 static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_list indices;
-  args[2] = TVMS_NOTHING;
   tvms_dtype dtype = buffer->element;
   tvms_node *predicate = NULL;
-  if (!tvms_bind_method(reader,
-                        with_predicate(reader) ? "begin, dtype=None, predicate=None"
-                                               : "begin, dtype=None",
-                        "vload", call, args)
+  if (!tvms_bind_method(reader, "begin, dtype=None, predicate=None", "vload", call,
+                        args)
       || !read_begin(reader, args[0], call, &indices)) {
     return tvms_failed(reader);
   }
@@ -388,11 +380,7 @@ static tvms_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_list indices;
   tvms_node *predicate = NULL;
-  args[2] = TVMS_NOTHING;
-  if (!tvms_bind_method(reader,
-                        with_predicate(reader) ? "begin, value, predicate=None"
-                                               : "begin, value",
-                        "vstore", call, args)
+  if (!tvms_bind_method(reader, "begin, value, predicate=None", "vstore", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
     return tvms_failed(reader);
   }
