@@ -238,6 +238,21 @@ static bool items_equal(tvms_value a, tvms_value b) {
   return true;
 }
 
+// Sets and dicts are equal in any order: each entry of `a` (of `stride` values) stands in `b`.
+static bool entries_equal(tvms_value a, tvms_value b, uint32_t stride) {
+  if (a.len != b.len) return false;
+  for (uint32_t i = 0; i < a.len; i += stride) {
+    bool found = false;
+    for (uint32_t k = 0; k < b.len && !found; k += stride) {
+      found = tvms_values_equal(a.as.items[i], b.as.items[k])
+              && tvms_values_equal(a.as.items[i + stride - 1],
+                                   b.as.items[k + stride - 1]);
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
 static bool dtype_equals_text(tvms_value dtype, tvms_value text) {
   char buffer[TVMS_DTYPE_TEXT];
   const char *name = tvms_dtype_text(dtype.as.dtype, buffer);
@@ -270,9 +285,9 @@ bool tvms_values_equal(tvms_value a, tvms_value b) {
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_LIST:
   case TVMS_VALUE_RANGE:
-  case TVMS_VALUE_SLICE:
-  case TVMS_VALUE_DICT:
-  case TVMS_VALUE_SET: return items_equal(a, b);
+  case TVMS_VALUE_SLICE: return items_equal(a, b);
+  case TVMS_VALUE_DICT: return entries_equal(a, b, 2);
+  case TVMS_VALUE_SET: return entries_equal(a, b, 1);
   default: return a.as.i == b.as.i;
   }
 }
