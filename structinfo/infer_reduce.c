@@ -227,7 +227,8 @@ tvms_node *tvms_infer_unique(tvms_inference *in) {
   tvms_node *fields[4], *flag;
   uint32_t count = 0;
   int64_t axis;
-  if (in->call->args.len > 5 && tvms_in_prim(in, 5, &flag) && flag
+  bool ranked = x.ndim != TVMS_UNKNOWN_NDIM;
+  if (ranked && in->call->args.len > 5 && tvms_in_prim(in, 5, &flag) && flag
       && tvms_dim_int(flag, &axis) && !tvms_in_axis(in, x.ndim, axis, &axis)) {
     return NULL;
   }
