@@ -551,12 +551,14 @@ static bool looks_raw(const work *w) {
   return false;
 }
 
-// What was passed, in order; keywords have their defaults then.
+// What was passed, in order; keywords behind them mean nothing then.
 static void put_as_passed(work *w) {
   for (uint32_t i = 0; i < w->signature->count; i++) {
     if ((int32_t)i == w->signature->rest) {
       put_all(w, w->args[i], false);
-    } else if (w->given >> i & 1) {
+      return;
+    }
+    if (w->given >> i & 1) {
       put(w, w->args[i]);
     }
   }
