@@ -31,14 +31,31 @@ static bool lower(tvms_run *run, tvms_module *module) {
   return tvms_pipeline_run(run->context, module, &pipeline, UINT32_MAX, NULL, NULL);
 }
 
-tvms_module *tvms_load_runnable(tvms_run *run, tvms_source *source) {
+static tvms_sym entry_name(tvms_run *run) {
+  const char *name = run->options.entry;
+  return name ? tvms_symbol(run->context, name, strlen(name)) : TVMS_SYM_main;
+}
+
+// The class that defines the entry: its functions call each other by names that other
+// classes of the file may use as well. NULL: there is none.
+static tvms_module *class_of_entry(tvms_run *run, const tvms_program *program) {
+  tvms_sym wanted = entry_name(run);
+  for (uint32_t i = 0; i < program->count; i++) {
+    tvms_module *module = program->modules[i];
+    if (!module->bare && tvms_module_find(module, wanted)) return module;
+  }
+  return NULL;
+}
+
+tvms_module *tvms_load_runnable(tvms_run *run, tvms_source *source, bool for_entry) {
   tvms_program *program = tvms_load_program(run, source);
   if (run->context->diags.errors) return NULL;
   if (!program->count) {
     tvms_report(&run->context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0}, "main");
     return NULL;
   }
-  tvms_module *module = join_modules(program);
+  tvms_module *module = for_entry ? class_of_entry(run, program) : NULL;
+  if (!module) module = join_modules(program);
   return lower(run, module) && !run->context->diags.errors ? module : NULL;
 }
 
@@ -54,11 +71,9 @@ static const tvms_member *only_member(const tvms_module *module) {
 }
 
 const tvms_member *tvms_find_entry(tvms_run *run, const tvms_module *module) {
-  const char *name = run->options.entry;
-  tvms_sym wanted =
-      name ? tvms_symbol(run->context, name, strlen(name)) : TVMS_SYM_main;
+  tvms_sym wanted = entry_name(run);
   const tvms_member *found = tvms_module_find(module, wanted);
-  if (!found && !name) found = only_member(module);
+  if (!found && !run->options.entry) found = only_member(module);
   bool runs =
       found && found->function && found->function->kind != TVMS_NODE_EXTERN_FUNC;
   if (runs) return found;

@@ -6,8 +6,10 @@
 #include "cli/run.h"
 
 // Reads, verifies and lowers: operators of Relax become calls of PrimFuncs. All modules of
-// the file become one. NULL: something is wrong and was reported.
-tvms_module *TVMS_NULLABLE tvms_load_runnable(tvms_run *run, tvms_source *source);
+// the file become one; `for_entry`: or the class that defines the entry. NULL: something
+// is wrong and was reported.
+tvms_module *TVMS_NULLABLE tvms_load_runnable(tvms_run *run, tvms_source *source,
+                                              bool for_entry);
 
 // The function to run: --entry, or `main`, or the only one. NULL after a report.
 const tvms_member *TVMS_NULLABLE tvms_find_entry(tvms_run *run,

@@ -146,7 +146,7 @@ static void run_bench(bench *b, tvms_compiled *compiled) {
 }
 
 static tvms_status bench_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_load_runnable(run, source);
+  tvms_module *module = tvms_load_runnable(run, source, true);
   const tvms_member *entry = module ? tvms_find_entry(run, module) : NULL;
   if (!entry) return TVMS_OK;
   tvms_compiled compiled;

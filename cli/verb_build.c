@@ -75,7 +75,7 @@ static tvms_status link_object(tvms_run *run, const tvms_strbuf *object) {
 
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const output_form *form = form_of(run->options.output);
-  tvms_module *module = tvms_load_runnable(run, source);
+  tvms_module *module = tvms_load_runnable(run, source, false);
   if (!module) return TVMS_OK;
   const tvms_backend *backend = tvms_load_backend(run);
   if (!backend) return TVMS_FAILED_IO;

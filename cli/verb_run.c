@@ -190,7 +190,7 @@ static void call_and_show(tvms_run *run, const tvms_module *module,
 }
 
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_load_runnable(run, source);
+  tvms_module *module = tvms_load_runnable(run, source, true);
   const tvms_member *entry = module ? tvms_find_entry(run, module) : NULL;
   if (!entry) return TVMS_OK;
   if (run->options.out && mkdir(run->options.out, 0777) != 0 && errno != EEXIST) {

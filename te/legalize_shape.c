@@ -248,8 +248,11 @@ bool tvms_legalize_take(tvms_legal *legal) {
   if (!tvms_bytes_is(tvms_attr_text(legal->call, TVMS_ATTR_take_mode), "fast")) {
     return false;
   }
+  // A place that is a number of Relax has no compute description yet: it stays a call.
+  const tvms_node *index = tvms_legal_arg(legal, 1);
+  if (index->sinfo->kind != TVMS_NODE_SINFO_TENSOR) return false;
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  tvms_node *places = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
+  tvms_node *places = tvms_legal_tensor(legal, index);
   tvms_list from = tvms_te_shape(x), moved = tvms_te_shape(places);
   uint32_t axis =
       tvms_legal_axis(tvms_attr_int(legal->call, TVMS_ATTR_take_axis, 0), from.len);
