@@ -166,7 +166,9 @@ static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
                             tvms_dtype dtype, tvms_ref ref) {
   tvms_buffer_form form = tvms_view_form(parent);
   tvms_value offset = tvms_value_node(parent->elem_offset);
-  int from = parent->element.bits, to = dtype.bits;
+  // A truth value takes a byte of memory.
+  int from = tvms_dtype_is_bool(parent->element) ? 8 : parent->element.bits;
+  int to = tvms_dtype_is_bool(dtype) ? 8 : dtype.bits;
   bool wider = to > from;
   if (!from || !to || (wider ? to % from : from % to) || !parent->shape.len) {
     return tvms_bad_view(reader, ref, "one dtype must be a multiple of the other");

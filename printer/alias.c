@@ -180,8 +180,9 @@ static bool print_local(const alias *a) {
   bool physical = known && kind == LAYOUT_DEFAULT && total == span;
   bool explicit_layout = !physical && !has_thread_axis(a, a->child->layout);
   if (!physical && !explicit_layout) return false;
-  bool automatic =
-      known && a->child->shape.len == 1 && total == (physical ? span : size);
+  // 0.25 compares with the number of elements, later releases with what the view takes.
+  bool spans = physical && a->p->dialect > TVMS_DIALECT_25;
+  bool automatic = known && a->child->shape.len == 1 && total == (spans ? span : size);
   print_parent(a, ".local(");
   if (!automatic) print_shape_args(a);
   if (explicit_layout && kind == LAYOUT_OTHER) {

@@ -116,6 +116,7 @@ static void print_with_attrs(tvms_printer *p, const tvms_node *node,
                              tvms_tir_opcode opcode) {
   const tvms_call *call = tvms_as_call(node);
   bool type_first = p->dialect <= TVMS_DIALECT_25;
+  if (tvms_print_is_classic(p)) tvms_print_cannot(p, node, "attributes of a call");
   tvms_print_t(p, "Call");
   PUT(p, "(");
   if (type_first) {
