@@ -248,12 +248,14 @@ bool tvms_legalize_take(tvms_legal *legal) {
   if (!tvms_bytes_is(tvms_attr_text(legal->call, TVMS_ATTR_take_mode), "fast")) {
     return false;
   }
-  // A place that is a number of Relax has no compute description yet: it stays a call.
+  // The place may be a number of Relax.
   const tvms_node *index = tvms_legal_arg(legal, 1);
-  if (index->sinfo->kind != TVMS_NODE_SINFO_TENSOR) return false;
+  bool tensor = index->sinfo->kind == TVMS_NODE_SINFO_TENSOR;
+  if (!tensor && index->kind != TVMS_NODE_PRIM_VALUE) return false;
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  tvms_node *places = tvms_legal_tensor(legal, index);
-  tvms_list from = tvms_te_shape(x), moved = tvms_te_shape(places);
+  tvms_node *places = tensor ? tvms_legal_tensor(legal, index) : NULL;
+  tvms_list from = tvms_te_shape(x);
+  tvms_list moved = places ? tvms_te_shape(places) : (tvms_list){NULL, 0};
   uint32_t axis =
       tvms_legal_axis(tvms_attr_int(legal->call, TVMS_ATTR_take_axis, 0), from.len);
   tvms_node_vec dims = {0};
@@ -273,7 +275,8 @@ bool tvms_legalize_take(tvms_legal *legal) {
   }
   // A scalar place takes no index.
   tvms_node **place = moved.len ? stage.axes.items + axis : NULL;
-  indices[axis] = tvms_te_load(te, places, place, moved.len);
+  indices[axis] = places ? tvms_te_load(te, places, place, moved.len)
+                         : tvms_legal_expr(legal, index);
   tvms_node *value = tvms_te_load(te, x, indices, from.len);
   return tvms_legal_give(legal, tvms_te_close(&stage, "T_take", value));
 }
