@@ -295,7 +295,15 @@ tvms_value tvms_call_relax_shape(tvms_reader *reader, const tvms_call_args *call
 }
 
 tvms_value tvms_call_relax_prim_value(tvms_reader *reader, const tvms_call_args *call) {
-  return node_or_failed(reader, tvms_to_prim(reader, call->args[0], call->refs[0]));
+  tvms_value value = call->args[0];
+  bool text = value.kind == TVMS_VALUE_STR && reader->dialect >= TVMS_DIALECT_26;
+  bool tensor = value.kind == TVMS_VALUE_NODE && tvms_is_relax_expr(value.as.node)
+                && value.as.node->sinfo && tvms_is_tensor(value.as.node->sinfo);
+  if (text || tensor) {
+    tvms_wrong_type(reader, call->refs[0], "this", "a scalar", value);
+    return tvms_failed(reader);
+  }
+  return node_or_failed(reader, tvms_to_prim(reader, value, call->refs[0]));
 }
 
 tvms_value tvms_call_relax_str(tvms_reader *reader, const tvms_call_args *call) {

@@ -13,6 +13,7 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "structinfo/call.h"
+#include "structinfo/infer_common.h"
 #include "structinfo/intern.h"
 #include "structinfo/normalize.h"
 
@@ -189,6 +190,11 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
   uint32_t op = tvms_called_relax_op(value);
   if (op == TVMS_R_call_tir || op == TVMS_R_call_tir_inplace
       || op == TVMS_R_call_tir_with_grad) {
+    if (op == TVMS_R_call_tir && call->args.len
+        && call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR) {
+      in.op = op;
+      tvms_in_expects(&in, 0, "a PrimFunc of the module");
+    }
     tvms_check_call_tir(&in);
     return;
   }
