@@ -343,14 +343,22 @@ static bool widen_last(tvms_reader *reader, const tvms_buffer *buffer, tvms_dtyp
   return true;
 }
 
+// Up to 0.26 these methods take a mask.
+static bool is_masked(const tvms_reader *reader) {
+  return reader->dialect <= TVMS_DIALECT_26;
+}
+
 static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_list indices;
   tvms_dtype dtype = buffer->element;
   tvms_node *predicate = NULL;
-  if (!tvms_bind_method(reader, "begin, dtype=None, predicate=None", "vload", call,
-                        args)
+  args[2] = TVMS_NOTHING;
+  if (!tvms_bind_method(reader,
+                        is_masked(reader) ? "begin, dtype=None, predicate=None"
+                                          : "begin, dtype=None",
+                        "vload", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
     return tvms_failed(reader);
   }
@@ -380,7 +388,10 @@ static tvms_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_list indices;
   tvms_node *predicate = NULL;
-  if (!tvms_bind_method(reader, "begin, value, predicate=None", "vstore", call, args)
+  args[2] = TVMS_NOTHING;
+  if (!tvms_bind_method(
+          reader, is_masked(reader) ? "begin, value, predicate=None" : "begin, value",
+          "vstore", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
     return tvms_failed(reader);
   }

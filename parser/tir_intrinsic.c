@@ -402,9 +402,9 @@ tvms_value tvms_call_tvm_stack_make_array(tvms_reader *reader,
   tvms_node *args[6];
   for (uint32_t i = 0; i < 6; i++) {
     tvms_value value = call->args[i];
-    bool named = i == 4
-                 && (value.kind == TVMS_VALUE_STR || value.kind == TVMS_VALUE_DTYPE
-                     || value.kind == TVMS_VALUE_DTYPE_NAME);
+    // Up to 0.25 the text is passed as it is.
+    bool named = i == 4 && reader->dialect >= TVMS_DIALECT_26
+                 && (value.kind == TVMS_VALUE_STR || value.kind == TVMS_VALUE_DTYPE);
     tvms_dtype dtype;
     if (!named) {
       args[i] = to_argument(reader, value, call->refs[i]);

@@ -374,8 +374,27 @@ static void print_shuffle(tvms_printer *p, const tvms_node *node) {
   PUT(p, "])");
 }
 
+// From 0.27 on vectors under a mask are accessed by intrinsics.
+static void print_masked_load(tvms_printer *p, const tvms_node *node) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  tvms_print_t(p, "masked_load");
+  PUT(p, "(");
+  tvms_print_quoted_dtype(p, node->dtype);
+  PUT(p, ", ");
+  tvms_print_buffer(p, load->buffer);
+  if (load->indices.len) PUT(p, ", ");
+  tvms_print_list(p, load->indices);
+  PUT(p, ", ");
+  tvms_print_any(p, load->predicate);
+  PUT(p, ")");
+}
+
 static void print_load(tvms_printer *p, const tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (load->predicate && p->dialect >= TVMS_DIALECT_27) {
+    print_masked_load(p, node);
+    return;
+  }
   if (load->predicate) {
     tvms_print_buffer(p, load->buffer);
     PUT(p, ".vload([");

@@ -233,8 +233,25 @@ void tvms_print_body(tvms_printer *p, const tvms_node *stmt) {
 
 // ---- Statements without a scope ----
 
+static void print_masked_store(tvms_printer *p, const tvms_store *store) {
+  tvms_print_t(p, "masked_store");
+  PUT(p, "(");
+  tvms_print_buffer(p, store->buffer);
+  PUT(p, ", ");
+  tvms_print_any(p, store->value);
+  if (store->indices.len) PUT(p, ", ");
+  tvms_print_list(p, store->indices);
+  PUT(p, ", ");
+  tvms_print_any(p, store->predicate);
+  PUT(p, ")");
+}
+
 static void print_store(tvms_printer *p, const tvms_node *stmt) {
   const tvms_store *store = tvms_as_store(stmt);
+  if (store->predicate && p->dialect >= TVMS_DIALECT_27) {
+    print_masked_store(p, store);
+    return;
+  }
   if (store->predicate) {
     tvms_print_buffer(p, store->buffer);
     PUT(p, ".vstore([");
@@ -301,14 +318,22 @@ static const tvms_node *returned(const tvms_printer *p, const tvms_node *value) 
   return strcmp(name, "ret") == 0 ? call->args.items[0] : NULL;
 }
 
+// Whether `value` is a call of TVM that stands as a statement.
+static bool is_called(const tvms_printer *p, const tvms_node *value) {
+  if (value->kind == TVMS_NODE_BUFFER_LOAD) {
+    return tvms_as_buffer_load(value)->predicate && p->dialect >= TVMS_DIALECT_27;
+  }
+  return value->kind == TVMS_NODE_CALL && !tvms_print_is_bit_operator(p, value)
+         && !tvms_print_buffer_of_data(p, value);
+}
+
 static void print_evaluate(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *value = tvms_as_evaluate(stmt)->value;
   const tvms_node *result = returned(p, value);
   if (result) {
     PUT(p, "return ");
     tvms_print_any(p, result);
-  } else if (value->kind == TVMS_NODE_CALL && !tvms_print_is_bit_operator(p, value)
-             && !tvms_print_buffer_of_data(p, value)) {
+  } else if (is_called(p, value)) {
     tvms_print_any(p, value);
   } else {
     tvms_print_t(p, "evaluate");
