@@ -248,7 +248,8 @@ static tvms_value text_method(tvms_reader *reader, tvms_value text, tvms_sym nam
   case TVMS_SYM_split: return text_split(reader, text, args[0]);
   case TVMS_SYM_replace: return text_replace(reader, text, args[0], args[1], call);
   case TVMS_SYM_format: return text_format(reader, text, args[0], call);
-  case TVMS_SYM_startswith: return tvms_value_bool(ends_or_begins(text, args[0], false));
+  case TVMS_SYM_startswith:
+    return tvms_value_bool(ends_or_begins(text, args[0], false));
   case TVMS_SYM_endswith: return tvms_value_bool(ends_or_begins(text, args[0], true));
   default: return no_attribute(reader, text, name, call);
   }

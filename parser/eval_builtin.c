@@ -61,7 +61,7 @@ static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
     for (uint32_t i = 0; i < items.len; i++) {
       if (!tvms_value_is_sequence(items.items[i]) || items.items[i].len != 2) continue;
       tvms_push_pair(reader, &pairs, items.items[i].as.items[0],
-                    items.items[i].as.items[1]);
+                     items.items[i].as.items[1]);
     }
   }
   for (uint32_t i = 0; i < args[1].len; i += 2) {

@@ -142,8 +142,7 @@ static void put_rest(binder *bind) {
     tvms_vec_free(&reader->context->memory, &bind->rest);
   }
   if (signature->keywords >= 0) {
-    bind->args[signature->keywords] =
-        tvms_make_dict(reader, &bind->pairs, bind->call);
+    bind->args[signature->keywords] = tvms_make_dict(reader, &bind->pairs, bind->call);
     tvms_vec_free(&reader->context->memory, &bind->pairs);
   }
 }

@@ -244,9 +244,9 @@ static bool entries_equal(tvms_value a, tvms_value b, uint32_t stride) {
   for (uint32_t i = 0; i < a.len; i += stride) {
     bool found = false;
     for (uint32_t k = 0; k < b.len && !found; k += stride) {
-      found = tvms_values_equal(a.as.items[i], b.as.items[k])
-              && tvms_values_equal(a.as.items[i + stride - 1],
-                                   b.as.items[k + stride - 1]);
+      found =
+          tvms_values_equal(a.as.items[i], b.as.items[k])
+          && tvms_values_equal(a.as.items[i + stride - 1], b.as.items[k + stride - 1]);
     }
     if (!found) return false;
   }
