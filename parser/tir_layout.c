@@ -282,8 +282,12 @@ tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value
 // ---- Layouts --------------------------------------------------------------------------------
 
 tvms_value tvms_call_TileLayout(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_layout_spec spec;
-  if (!as_spec(reader, call->args[0], call->refs[0], &spec)) return tvms_failed(reader);
+  tvms_value value = call->args[0];
+  if (value.kind != TVMS_VALUE_LAYOUT || value.as.layout->state != PART_SPEC) {
+    tvms_wrong_type(reader, call->refs[0], "what T.TileLayout takes", "T.S[…]", value);
+    return tvms_failed(reader);
+  }
+  tvms_layout_spec spec = *value.as.layout;
   tvms_tile_layout *layout =
       tvms_make(reader->unit, TILE_LAYOUT, tvms_span_of(reader, call->ref));
   layout->shard = spec.shard;

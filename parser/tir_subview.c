@@ -381,9 +381,12 @@ static tvms_value chunk_view(tvms_reader *reader, tvms_node *node, tvms_value co
 tvms_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                              tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "*specs", tvms_text(reader->context, name), call, args)
-      || !args[0].len) {
+  if (!tvms_bind_method(reader, "*specs", tvms_text(reader->context, name), call,
+                        args)) {
     return tvms_failed(reader);
+  }
+  if (!args[0].len) {
+    return tvms_bad_view(reader, call, "a count for each dimension is wanted");
   }
   tvms_value specs = args[0];
   if (name == TVMS_SYM_chunk) {
