@@ -228,8 +228,9 @@ tvms_node *tvms_infer_unique(tvms_inference *in) {
   uint32_t count = 0;
   int64_t axis;
   bool ranked = x.ndim != TVMS_UNKNOWN_NDIM;
-  if (ranked && in->call->args.len > 5 && tvms_in_prim(in, 5, &flag) && flag
-      && tvms_dim_int(flag, &axis) && !tvms_in_axis(in, x.ndim, axis, &axis)) {
+  bool given = in->call->args.len > 5 && tvms_is_prim(tvms_in_sinfo(in, 5));
+  if (ranked && given && tvms_in_prim(in, 5, &flag) && flag && tvms_dim_int(flag, &axis)
+      && !tvms_in_axis(in, x.ndim, axis, &axis)) {
     return NULL;
   }
   fields[count++] = unique_part(in, &x, in->call->args.len > 5 ? x.ndim : 1, x.dtype);
