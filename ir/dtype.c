@@ -113,3 +113,13 @@ const char *tvms_dtype_text(tvms_dtype dtype, char buffer[TVMS_DTYPE_TEXT]) {
   *at = '\0';
   return buffer;
 }
+
+bool tvms_dtype_has_name(tvms_dtype dtype) {
+  bool power = dtype.bits && (dtype.bits & (dtype.bits - 1)) == 0;
+  switch ((int)dtype.code) {
+  case TVMS_INT:
+  case TVMS_UINT: return power && dtype.bits <= 128;
+  case TVMS_FLOAT: return power && dtype.bits >= 8 && dtype.bits <= 128;
+  default: return !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
+  }
+}

@@ -71,6 +71,10 @@ static inline tvms_dtype tvms_dtype_with_lanes(tvms_dtype d, int lanes) {
   return d;
 }
 
+// Whether T.<type> is a way to write values of this type. TVM has names for some of them
+// only, and yet writes every type of a value so: those of machines can be read here.
+bool tvms_dtype_has_name(tvms_dtype dtype);
+
 // Parses "float32", "int8x4", "float32xvscalex4", "bool", "handle", "void", "" (void),
 // "bfloat16", "float8_e4m3fn". Returns false for anything else.
 TVMS_NODISCARD bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype);

@@ -343,23 +343,12 @@ tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
   return TVMS_UNKNOWN;
 }
 
-// TVM has names for some of them only, and yet writes every type of a value as T.<type>.
-static bool has_constructor(tvms_dtype dtype) {
-  bool power = dtype.bits && (dtype.bits & (dtype.bits - 1)) == 0;
-  switch ((int)dtype.code) {
-  case TVMS_INT:
-  case TVMS_UINT: return power && dtype.bits <= 128;
-  case TVMS_FLOAT: return power && dtype.bits >= 8 && dtype.bits <= 128;
-  default: return !tvms_dtype_is_void(dtype) && !tvms_dtype_is_handle(dtype);
-  }
-}
-
 // Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn. From 0.25 on
 // TVM also prints types so that T has no name for, T.let[T.boolx4].
 static bool dtype_name(const tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   const tvms_name *text = tvms_name_of(&reader->context->names, name);
   return text->len > 3 && tvms_dtype_parse(text->text, text->len, dtype)
-         && has_constructor(*dtype);
+         && tvms_dtype_has_name(*dtype);
 }
 
 static tvms_value dtype_constructor(tvms_dtype dtype) {

@@ -70,8 +70,10 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_value *items, uint32_t l
   return kept;
 }
 
-// Python takes only what cannot change as an item of a set or a key of a dict.
+// Python takes only what cannot change as an item of a set or a key of a dict. False if
+// this is something else, which is reported, or unknown.
 static bool can_hash(tvms_reader *reader, tvms_value item, tvms_ref ref) {
+  if (!tvms_value_is_known(item)) return false;
   if (item.kind != TVMS_VALUE_LIST && item.kind != TVMS_VALUE_DICT
       && item.kind != TVMS_VALUE_SET) {
     return true;

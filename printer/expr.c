@@ -97,6 +97,9 @@ static void print_int_value(tvms_printer *p, const tvms_node *node) {
 }
 
 static void print_typed(tvms_printer *p, tvms_dtype dtype) {
+  if (!tvms_dtype_has_name(dtype)) {
+    tvms_print_cannot(p, NULL, "a constant of a type without a name");
+  }
   char buffer[TVMS_DTYPE_TEXT];
   tvms_print_t(p, tvms_dtype_text(dtype, buffer));
   PUT(p, "(");

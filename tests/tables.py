@@ -78,7 +78,9 @@ class Tables(unittest.TestCase):
         for path in files_under("tests/golden"):
             with self.subTest(path=path):
                 whole = text_of(path)
-                if "# error" not in whole and "# FINDINGS" not in whole:
+                # Type parameters are beyond a Python before 3.12.
+                newer = re.search(r"^\s*(def|class) \w+\[", whole, re.M) and sys.version_info < (3, 12)
+                if "# error" not in whole and "# FINDINGS" not in whole and not newer:
                     ast.parse(whole)
 
 
