@@ -1,4 +1,4 @@
-// Buffers: declarations with the attributes that must be said, indices, regions.
+// Buffers: declarations with the attributes that must be said.
 #include "ir/equal.h"
 #include "printer/state.h"
 
@@ -84,10 +84,9 @@ bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node,
 static void define_here(tvms_printer *p, const tvms_node *buffer) {
   uint32_t frame = tvms_print_lowest_frame(p, buffer);
   if (frame == UINT32_MAX) return;
-  tvms_strbuf line;
-  tvms_strbuf_init(&line, p->memory);
   tvms_sym name = tvms_print_define(p, buffer, frame);
-  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  print_added line;
+  tvms_print_begin_line(p, &line, frame);
   tvms_print_sym(p, name);
   PUT(p, " = ");
   // From 0.25 on a buffer over the data of another one, as classic programs have it, must
@@ -102,9 +101,7 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
                                                          : DEFINES_DATA);
   else if (!tvms_print_alias(p, buffer, NULL))
     tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
-  tvms_print_redirect(p, before);
-  tvms_print_add_line(p, frame, &line);
-  tvms_strbuf_fini(&line);
+  tvms_print_end_line(p, &line);
 }
 
 void tvms_print_scalar_name(tvms_printer *p, const tvms_node *buffer) {
@@ -125,67 +122,6 @@ void tvms_print_buffer(tvms_printer *p, const tvms_node *buffer) {
   tvms_print_scalar_name(p, buffer);
   if (!tvms_print_is_scalar(p, buffer, true)) return;
   tvms_print_put(p, p->dialect >= TVMS_DIALECT_27 ? ".source" : ".buffer");
-}
-
-static void print_slice(tvms_printer *p, const tvms_ramp *ramp) {
-  tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
-  tvms_node *span = tvms_print_fold(p, TVMS_NODE_MUL, ramp->lanes, ramp->stride);
-  tvms_node *stop = tvms_print_fold(p, TVMS_NODE_ADD, ramp->base, span);
-  tvms_print_any(p, ramp->base);
-  PUT(p, ":");
-  tvms_print_any(p, stop);
-  if (!tvms_is_int_value(ramp->stride, 1)) {
-    PUT(p, ":");
-    tvms_print_any(p, ramp->stride);
-  }
-  tvms_arena_reset(&p->scratch.arena, mark);
-}
-
-static void print_indices(tvms_printer *p, tvms_list indices, bool slices) {
-  if (indices.len == 0) {
-    PUT(p, "[()]");
-    return;
-  }
-  PUT(p, "[");
-  for (uint32_t i = 0; i < indices.len; i++) {
-    const tvms_node *index = indices.items[i];
-    if (i) PUT(p, ", ");
-    bool slice = slices && index->kind == TVMS_NODE_RAMP
-                 && tvms_as_ramp(index)->stride->kind == TVMS_NODE_INT_IMM;
-    if (slice)
-      print_slice(p, tvms_as_ramp(index));
-    else
-      tvms_print_any(p, index);
-  }
-  PUT(p, "]");
-}
-
-void tvms_print_indices(tvms_printer *p, tvms_list indices) {
-  print_indices(p, indices, true);
-}
-
-// From 0.27 on a vector index of a load is not written as a slice.
-void tvms_print_load_indices(tvms_printer *p, tvms_list indices) {
-  print_indices(p, indices, p->dialect <= TVMS_DIALECT_26);
-}
-
-void tvms_print_region(tvms_printer *p, tvms_list ranges) {
-  if (ranges.len == 0) {
-    PUT(p, "[()]");
-    return;
-  }
-  PUT(p, "[");
-  for (uint32_t i = 0; i < ranges.len; i++) {
-    const tvms_range *range = tvms_as_range(ranges.items[i]);
-    if (i) PUT(p, ", ");
-    tvms_print_any(p, range->min);
-    if (tvms_is_int_value(range->extent, 1)) continue;
-    PUT(p, ":");
-    tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
-    tvms_print_any(p, tvms_print_fold(p, TVMS_NODE_ADD, range->min, range->extent));
-    tvms_arena_reset(&p->scratch.arena, mark);
-  }
-  PUT(p, "]");
 }
 
 // ---- Declarations ----
@@ -430,9 +366,8 @@ static void print_address(decl *d) {
 static void print_fresh(decl *d) {
   tvms_printer *p = d->p;
   if (d->fresh.len == 0) return;
-  tvms_strbuf line;
-  tvms_strbuf_init(&line, p->memory);
-  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  print_added line;
+  tvms_print_begin_line(p, &line, d->frame);
   for (uint32_t i = 0; i < d->fresh.len; i++) {
     if (i) PUT(p, ", ");
     tvms_print_any(p, d->fresh.items[i]);
@@ -442,9 +377,7 @@ static void print_fresh(decl *d) {
     if (i) PUT(p, ", ");
     tvms_print_var_creation(p, d->fresh.items[i]);
   }
-  tvms_print_redirect(p, before);
-  tvms_print_add_line(p, d->frame, &line);
-  tvms_strbuf_fini(&line);
+  tvms_print_end_line(p, &line);
   tvms_vec_free(p->memory, &d->fresh);
 }
 

@@ -219,16 +219,13 @@ void tvms_print_type_of_var(tvms_printer *p, const tvms_node *var) {
 static void define_here(tvms_printer *p, const tvms_node *var) {
   uint32_t frame = tvms_print_lowest_frame(p, var);
   if (frame == UINT32_MAX) return;
-  tvms_strbuf line;
-  tvms_strbuf_init(&line, p->memory);
   tvms_sym name = tvms_print_define(p, var, frame);
-  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  print_added line;
+  tvms_print_begin_line(p, &line, frame);
   tvms_print_sym(p, name);
   PUT(p, " = ");
   tvms_print_var_creation(p, var);
-  tvms_print_redirect(p, before);
-  tvms_print_add_line(p, frame, &line);
-  tvms_strbuf_fini(&line);
+  tvms_print_end_line(p, &line);
 }
 
 void tvms_print_var(tvms_printer *p, const tvms_node *var) {
@@ -377,45 +374,6 @@ static void print_shuffle(tvms_printer *p, const tvms_node *node) {
   PUT(p, "])");
 }
 
-// From 0.27 on vectors under a mask are accessed by intrinsics.
-static void print_masked_load(tvms_printer *p, const tvms_node *node) {
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  tvms_print_t(p, "masked_load");
-  PUT(p, "(");
-  tvms_print_quoted_dtype(p, node->dtype);
-  PUT(p, ", ");
-  tvms_print_buffer(p, load->buffer);
-  if (load->indices.len) PUT(p, ", ");
-  tvms_print_list(p, load->indices);
-  PUT(p, ", ");
-  tvms_print_any(p, load->predicate);
-  PUT(p, ")");
-}
-
-static void print_load(tvms_printer *p, const tvms_node *node) {
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  if (load->predicate && p->dialect >= TVMS_DIALECT_27) {
-    print_masked_load(p, node);
-    return;
-  }
-  if (load->predicate) {
-    tvms_print_buffer(p, load->buffer);
-    PUT(p, ".vload([");
-    tvms_print_list(p, load->indices);
-    PUT(p, "], predicate=");
-    tvms_print_any(p, load->predicate);
-    PUT(p, ")");
-    return;
-  }
-  bool scalar = tvms_print_is_scalar(p, load->buffer, false);
-  if (!scalar) {
-    tvms_print_buffer(p, load->buffer);
-    tvms_print_load_indices(p, load->indices);
-    return;
-  }
-  tvms_print_scalar_name(p, load->buffer);
-}
-
 static void print_reduce(tvms_printer *p, const tvms_node *node) {
   const tvms_reduce *reduce = tvms_as_reduce(node);
   tvms_print_t(p, "reduce");
@@ -466,7 +424,7 @@ static void print_value(tvms_printer *p, const tvms_node *node) {
                   tvms_as_broadcast(node)->lanes, NULL);
     return;
   case TVMS_NODE_SHUFFLE: print_shuffle(p, node); return;
-  case TVMS_NODE_BUFFER_LOAD: print_load(p, node); return;
+  case TVMS_NODE_BUFFER_LOAD: tvms_print_load(p, tvms_as_buffer_load(node)); return;
   case TVMS_NODE_REDUCE: print_reduce(p, node); return;
   case TVMS_NODE_CALL: tvms_print_call(p, node, LEVEL_ANY); return;
   default: tvms_print_relax_value(p, node); return;

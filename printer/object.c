@@ -199,35 +199,29 @@ static void print_reducer(tvms_printer *p, const tvms_node *object) {
   PUT(p, "])");
 }
 
-static void print_mapping(tvms_printer *p, const tvms_node *object) {
+// `lambda i: (i,)`, or without the tuple.
+static void print_mapping(tvms_printer *p, const tvms_node *object, bool tuple) {
   const tvms_index_map *map = tvms_as_index_map(object);
   PUT(p, "lambda ");
   uint32_t frame = push_lambda(p, object);
   bool first = true;
   print_lambda_vars(p, map->initial_indices, frame, &first);
-  PUT(p, ": (");
+  tvms_print_put(p, tuple ? ": (" : ": ");
   tvms_print_list(p, map->final_indices);
-  tvms_print_put(p, map->final_indices.len == 1 ? ",)" : ")");
+  if (tuple) tvms_print_put(p, map->final_indices.len == 1 ? ",)" : ")");
   tvms_print_pop(p);
 }
 
 void tvms_print_lambda(tvms_printer *p, const tvms_node *object) {
-  const tvms_index_map *map = tvms_as_index_map(object);
-  PUT(p, "lambda ");
-  uint32_t frame = push_lambda(p, object);
-  bool first = true;
-  print_lambda_vars(p, map->initial_indices, frame, &first);
-  PUT(p, ": ");
-  tvms_print_list(p, map->final_indices);
-  tvms_print_pop(p);
+  print_mapping(p, object, false);
 }
 
 static void print_index_map(tvms_printer *p, const tvms_node *object) {
   tvms_print_t(p, "index_map(");
-  print_mapping(p, object);
+  print_mapping(p, object, true);
   if (tvms_as_index_map(object)->inverse) {
     PUT(p, ", inverse_index_map=");
-    print_mapping(p, tvms_as_index_map(object)->inverse);
+    print_mapping(p, tvms_as_index_map(object)->inverse, true);
   }
   PUT(p, ")");
 }

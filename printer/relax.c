@@ -75,20 +75,18 @@ void tvms_print_constant(tvms_printer *p, const tvms_node *node) {
 // A variable that nothing defines is declared by its type, before the statement.
 void tvms_print_relax_var(tvms_printer *p, const tvms_node *var) {
   uint32_t frame = tvms_print_top_index(p);
-  tvms_strbuf line;
   tvms_strbuf type;
-  tvms_strbuf_init(&line, p->memory);
   tvms_strbuf_init(&type, p->memory);
   tvms_strbuf *before = tvms_print_redirect(p, &type);
   if (var->sinfo) tvms_print_sinfo(p, var->sinfo);
-  tvms_print_redirect(p, &line);
+  tvms_print_redirect(p, before);
+  print_added line;
+  tvms_print_begin_line(p, &line, frame);
   tvms_print_sym(p, tvms_print_define(p, var, frame));
   PUT(p, ": ");
-  tvms_strbuf_add(&line, type.text, type.len);
-  tvms_print_redirect(p, before);
-  tvms_print_add_line(p, frame, &line);
+  tvms_strbuf_add(p->out, type.text, type.len);
+  tvms_print_end_line(p, &line);
   tvms_strbuf_fini(&type);
-  tvms_strbuf_fini(&line);
 }
 
 // The function whose header holds symbolic variables: the outermost one in the classic
@@ -122,26 +120,22 @@ void tvms_print_tir_var_in_relax(tvms_printer *p, const tvms_node *var) {
       return;
     }
   }
-  tvms_strbuf line;
-  tvms_strbuf_init(&line, p->memory);
-  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  print_added line;
+  tvms_print_begin_line(p, &line, frame);
   tvms_print_sym(p, name);
   PUT(p, " = ");
   tvms_print_var_creation(p, var);
-  tvms_print_redirect(p, before);
-  tvms_print_add_line(p, frame, &line);
-  tvms_strbuf_fini(&line);
+  tvms_print_end_line(p, &line);
 }
 
 // `cls`, defined once in the header of a function.
 void tvms_print_alias_name(tvms_printer *p) {
   uint32_t frame = header_frame(p);
   if (frame != UINT32_MAX && !p->frames.items[frame].has_alias) {
-    tvms_strbuf line;
-    tvms_strbuf_init(&line, p->memory);
-    tvms_strbuf_puts(&line, "cls = Module");
-    tvms_print_add_line(p, frame, &line);
-    tvms_strbuf_fini(&line);
+    print_added line;
+    tvms_print_begin_line(p, &line, frame);
+    PUT(p, "cls = Module");
+    tvms_print_end_line(p, &line);
     p->frames.items[frame].has_alias = true;
   }
   PUT(p, "cls");

@@ -28,19 +28,16 @@ static bool is_dict_attr(const tvms_printer *p, const tvms_node *stmt) {
 static void add_env_thread(tvms_printer *p, const tvms_iter_var *iter) {
   uint32_t frame = tvms_print_lowest_frame(p, iter->var);
   if (frame == UINT32_MAX) frame = tvms_print_top_index(p);
-  tvms_strbuf line;
-  tvms_strbuf_init(&line, p->memory);
   tvms_sym name = tvms_print_define(p, iter->var, frame);
-  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  print_added line;
+  tvms_print_begin_line(p, &line, frame);
   tvms_print_sym(p, name);
   PUT(p, " = ");
   tvms_print_t(p, "env_thread");
   PUT(p, "(\"");
   tvms_print_sym(p, iter->thread_tag);
   PUT(p, "\")");
-  tvms_print_redirect(p, before);
-  tvms_print_add_line(p, frame, &line);
-  tvms_strbuf_fini(&line);
+  tvms_print_end_line(p, &line);
 }
 
 // Returns the variable that the launch itself defines, or NULL.

@@ -113,19 +113,19 @@ struct tvms_printer {
   print_token token;
   uint32_t used;  // USED_…
   uint32_t indent;
-  bool blank;     // an empty line is due before the next one
+  bool blank;  // an empty line is due before the next one
   const tvms_print_comment *TVMS_NULLABLE comments;  // comments.c: those of the source
   uint32_t comment_count;
-  bool *written;       // by comment
-  uint32_t next;       // comment of the function being written
-  uint32_t above;      // comments before `next` from this one on stand above the line
-  uint32_t tail;       // 1 + the comment behind the line; 0: none
-  bool failed;    // something could not be said
-  bool quiet;     // report nothing
-  bool metadata;  // keep constants
-  bool s_tir;     // of the function being written
-  bool again;     // a parameter written as its buffer turned out to be used
-  bool quotes;    // a signature of Relax is being written: new variables are quoted
+  bool *written;   // by comment
+  uint32_t next;   // comment of the function being written
+  uint32_t above;  // comments before `next` from this one on stand above the line
+  uint32_t tail;   // 1 + the comment behind the line; 0: none
+  bool failed;     // something could not be said
+  bool quiet;      // report nothing
+  bool metadata;   // keep constants
+  bool s_tir;      // of the function being written
+  bool again;      // a parameter written as its buffer turned out to be used
+  bool quotes;     // a signature of Relax is being written: new variables are quoted
   const tvms_module *TVMS_NULLABLE
       module;  // NULL: a function or fragment that stands alone
   const tvms_node *TVMS_NULLABLE function;
@@ -259,8 +259,15 @@ static inline tvms_strbuf *tvms_print_redirect(tvms_printer *p, tvms_strbuf *to)
   return before;
 }
 
-// Adds `text` as a whole line to the statements of a frame, before its current one.
-void tvms_print_add_line(tvms_printer *p, uint32_t frame, const tvms_strbuf *text);
+// A line that is added to the statements of a frame, before its current one: output between
+// begin and end is its text. Lines may nest.
+typedef struct {
+  tvms_strbuf text;
+  tvms_strbuf *before;  // where output went
+  uint32_t frame;
+} print_added;
+void tvms_print_begin_line(tvms_printer *p, print_added *line, uint32_t frame);
+void tvms_print_end_line(tvms_printer *p, print_added *line);
 
 // Adds raw text at an offset of the main text.
 void tvms_print_add_at(tvms_printer *p, size_t at, const char *text, size_t len);
@@ -345,7 +352,8 @@ void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
 // The name of a scalar buffer, which stands for its only element.
 void tvms_print_scalar_name(tvms_printer *p, const tvms_node *buffer);
 void tvms_print_indices(tvms_printer *p, tvms_list indices);  // [i, 0:4]
-void tvms_print_load_indices(tvms_printer *p, tvms_list indices);
+void tvms_print_load(tvms_printer *p, const tvms_buffer_load *load);
+void tvms_print_store(tvms_printer *p, const tvms_store *store);
 void tvms_print_region(tvms_printer *p, tvms_list ranges);  // [i, 0:4]
 bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *buffer,
                           bool allocated);

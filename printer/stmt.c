@@ -233,46 +233,6 @@ void tvms_print_body(tvms_printer *p, const tvms_node *stmt) {
 
 // ---- Statements without a scope ----
 
-static void print_masked_store(tvms_printer *p, const tvms_store *store) {
-  tvms_print_t(p, "masked_store");
-  PUT(p, "(");
-  tvms_print_buffer(p, store->buffer);
-  PUT(p, ", ");
-  tvms_print_any(p, store->value);
-  if (store->indices.len) PUT(p, ", ");
-  tvms_print_list(p, store->indices);
-  PUT(p, ", ");
-  tvms_print_any(p, store->predicate);
-  PUT(p, ")");
-}
-
-static void print_store(tvms_printer *p, const tvms_node *stmt) {
-  const tvms_store *store = tvms_as_store(stmt);
-  if (store->predicate && p->dialect >= TVMS_DIALECT_27) {
-    print_masked_store(p, store);
-    return;
-  }
-  if (store->predicate) {
-    tvms_print_buffer(p, store->buffer);
-    PUT(p, ".vstore([");
-    tvms_print_list(p, store->indices);
-    PUT(p, "], ");
-    tvms_print_any(p, store->value);
-    PUT(p, ", predicate=");
-    tvms_print_any(p, store->predicate);
-    PUT(p, ")");
-    return;
-  }
-  if (tvms_print_is_scalar(p, store->buffer, false)) {
-    tvms_print_scalar_name(p, store->buffer);
-  } else {
-    tvms_print_buffer(p, store->buffer);
-    tvms_print_indices(p, store->indices);
-  }
-  PUT(p, " = ");
-  tvms_print_any(p, store->value);
-}
-
 static void print_branch(tvms_printer *p, const tvms_node *branch) {
   p->indent++;
   tvms_print_push(p, FRAME_TIR, tvms_print_only(p, branch));
@@ -438,18 +398,15 @@ void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt) {
                 && !tvms_print_buffer_of_data(p, source) && data->sinfo;
   if (!needed) return;
   uint32_t frame = tvms_print_top_index(p);
-  tvms_strbuf line;
-  tvms_strbuf_init(&line, p->memory);
-  tvms_strbuf *before = tvms_print_redirect(p, &line);
+  print_added line;
+  tvms_print_begin_line(p, &line, frame);
   tvms_print_sym(p, tvms_print_define(p, data, frame));
   PUT(p, ": ");
   if (!tvms_print_is_classic(p)) tvms_print_t(p, "let[");
   tvms_print_type_of_var(p, data);
   tvms_print_put(p, tvms_print_is_classic(p) ? " = " : "] = ");
   tvms_print_any(p, source);
-  tvms_print_redirect(p, before);
-  tvms_print_add_line(p, frame, &line);
-  tvms_strbuf_fini(&line);
+  tvms_print_end_line(p, &line);
 }
 
 static void print_declare(tvms_printer *p, const tvms_node *stmt) {
@@ -499,7 +456,7 @@ static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
 
 static void print_simple(tvms_printer *p, const tvms_node *stmt) {
   switch (stmt->kind) {
-  case TVMS_NODE_STORE: print_store(p, stmt); return;
+  case TVMS_NODE_STORE: tvms_print_store(p, tvms_as_store(stmt)); return;
   case TVMS_NODE_EVALUATE: print_evaluate(p, stmt); return;
   case TVMS_NODE_BIND: print_bind(p, stmt); return;
   case TVMS_NODE_ASSERT: print_assert(p, stmt); return;

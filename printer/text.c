@@ -142,7 +142,7 @@ void tvms_print_add_at(tvms_printer *p, size_t at, const char *text, size_t len)
   tvms_push(p->memory, &p->lates, late);
 }
 
-void tvms_print_add_line(tvms_printer *p, uint32_t frame, const tvms_strbuf *text) {
+static void add_line(tvms_printer *p, uint32_t frame, const tvms_strbuf *text) {
   const print_frame *f = &p->frames.items[frame];
   if (f->is_dropped) return;
   size_t begin = p->late.len;
@@ -151,6 +151,18 @@ void tvms_print_add_line(tvms_printer *p, uint32_t frame, const tvms_strbuf *tex
   tvms_strbuf_putc(&p->late, '\n');
   print_late late = {f->at, begin, p->late.len};
   tvms_push(p->memory, &p->lates, late);
+}
+
+void tvms_print_begin_line(tvms_printer *p, print_added *line, uint32_t frame) {
+  tvms_strbuf_init(&line->text, p->memory);
+  line->before = tvms_print_redirect(p, &line->text);
+  line->frame = frame;
+}
+
+void tvms_print_end_line(tvms_printer *p, print_added *line) {
+  tvms_print_redirect(p, line->before);
+  add_line(p, line->frame, &line->text);
+  tvms_strbuf_fini(&line->text);
 }
 
 void tvms_print_settle(tvms_printer *p, uint32_t first) {

@@ -1,0 +1,143 @@
+// Accesses of buffers: indices, regions, loads and stores with or without a mask.
+#include "printer/state.h"
+
+// ---- Indices ----
+
+static void print_slice(tvms_printer *p, const tvms_ramp *ramp) {
+  tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
+  tvms_node *span = tvms_print_fold(p, TVMS_NODE_MUL, ramp->lanes, ramp->stride);
+  tvms_node *stop = tvms_print_fold(p, TVMS_NODE_ADD, ramp->base, span);
+  tvms_print_any(p, ramp->base);
+  PUT(p, ":");
+  tvms_print_any(p, stop);
+  if (!tvms_is_int_value(ramp->stride, 1)) {
+    PUT(p, ":");
+    tvms_print_any(p, ramp->stride);
+  }
+  tvms_arena_reset(&p->scratch.arena, mark);
+}
+
+static void print_indices(tvms_printer *p, tvms_list indices, bool slices) {
+  if (indices.len == 0) {
+    PUT(p, "[()]");
+    return;
+  }
+  PUT(p, "[");
+  for (uint32_t i = 0; i < indices.len; i++) {
+    const tvms_node *index = indices.items[i];
+    if (i) PUT(p, ", ");
+    bool slice = slices && index->kind == TVMS_NODE_RAMP
+                 && tvms_as_ramp(index)->stride->kind == TVMS_NODE_INT_IMM;
+    if (slice)
+      print_slice(p, tvms_as_ramp(index));
+    else
+      tvms_print_any(p, index);
+  }
+  PUT(p, "]");
+}
+
+void tvms_print_indices(tvms_printer *p, tvms_list indices) {
+  print_indices(p, indices, true);
+}
+
+void tvms_print_region(tvms_printer *p, tvms_list ranges) {
+  if (ranges.len == 0) {
+    PUT(p, "[()]");
+    return;
+  }
+  PUT(p, "[");
+  for (uint32_t i = 0; i < ranges.len; i++) {
+    const tvms_range *range = tvms_as_range(ranges.items[i]);
+    if (i) PUT(p, ", ");
+    tvms_print_any(p, range->min);
+    if (tvms_is_int_value(range->extent, 1)) continue;
+    PUT(p, ":");
+    tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
+    tvms_print_any(p, tvms_print_fold(p, TVMS_NODE_ADD, range->min, range->extent));
+    tvms_arena_reset(&p->scratch.arena, mark);
+  }
+  PUT(p, "]");
+}
+
+// ---- Loads and stores ----
+
+// What a load and a store have in common; a store has a value.
+typedef struct {
+  const tvms_node *buffer;
+  const tvms_node *TVMS_NULLABLE value;
+  tvms_list indices;
+  const tvms_node *predicate;
+} masked;
+
+// From 0.27 on vectors under a mask are accessed by intrinsics.
+static void print_intrinsic(tvms_printer *p, masked access, tvms_dtype loaded) {
+  tvms_print_t(p, access.value ? "masked_store" : "masked_load");
+  PUT(p, "(");
+  if (!access.value) {
+    tvms_print_quoted_dtype(p, loaded);
+    PUT(p, ", ");
+  }
+  tvms_print_buffer(p, access.buffer);
+  if (access.value) {
+    PUT(p, ", ");
+    tvms_print_any(p, access.value);
+  }
+  if (access.indices.len) PUT(p, ", ");
+  tvms_print_list(p, access.indices);
+  PUT(p, ", ");
+  tvms_print_any(p, access.predicate);
+  PUT(p, ")");
+}
+
+static void print_method(tvms_printer *p, masked access) {
+  tvms_print_buffer(p, access.buffer);
+  tvms_print_put(p, access.value ? ".vstore([" : ".vload([");
+  tvms_print_list(p, access.indices);
+  PUT(p, "], ");
+  if (access.value) {
+    tvms_print_any(p, access.value);
+    PUT(p, ", ");
+  }
+  PUT(p, "predicate=");
+  tvms_print_any(p, access.predicate);
+  PUT(p, ")");
+}
+
+static void print_masked(tvms_printer *p, masked access, tvms_dtype loaded) {
+  if (p->dialect >= TVMS_DIALECT_27)
+    print_intrinsic(p, access, loaded);
+  else
+    print_method(p, access);
+}
+
+// A[i, 0:4], or the name of a buffer that stands for its only element.
+static void print_element(tvms_printer *p, const tvms_node *buffer, tvms_list indices,
+                          bool slices) {
+  if (tvms_print_is_scalar(p, buffer, false)) {
+    tvms_print_scalar_name(p, buffer);
+    return;
+  }
+  tvms_print_buffer(p, buffer);
+  print_indices(p, indices, slices);
+}
+
+void tvms_print_load(tvms_printer *p, const tvms_buffer_load *load) {
+  if (load->predicate) {
+    masked access = {load->buffer, NULL, load->indices, load->predicate};
+    print_masked(p, access, load->head.dtype);
+    return;
+  }
+  // From 0.27 on a vector index of a load is not written as a slice.
+  print_element(p, load->buffer, load->indices, p->dialect <= TVMS_DIALECT_26);
+}
+
+void tvms_print_store(tvms_printer *p, const tvms_store *store) {
+  if (store->predicate) {
+    masked access = {store->buffer, store->value, store->indices, store->predicate};
+    print_masked(p, access, store->value->dtype);
+    return;
+  }
+  print_element(p, store->buffer, store->indices, true);
+  PUT(p, " = ");
+  tvms_print_any(p, store->value);
+}
