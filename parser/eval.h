@@ -144,6 +144,11 @@ static inline bool tvms_value_is_known(tvms_value value) {
 static inline bool tvms_value_is_sequence(tvms_value value) {
   return value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST;
 }
+// The items of a tuple or list, or the value itself as the only one.
+static inline tvms_items tvms_items_of(tvms_value *value) {
+  if (tvms_value_is_sequence(*value)) return (tvms_items){value->as.items, value->len};
+  return (tvms_items){value, 1};
+}
 // The node in a value, if it is one of `kind`; else NULL.
 static inline tvms_node *TVMS_NULLABLE tvms_value_node_of(tvms_value value,
                                                           tvms_node_kind kind) {

@@ -7,18 +7,12 @@
 #include "parser/eval_internal.h"
 #include "parser/tir.h"
 
-// A buffer of one element stands for it.
-static bool is_scalar_buffer(tvms_value value) {
-  tvms_node *node = tvms_value_node_of(value, TVMS_NODE_BUFFER);
-  if (!node) return false;
-  tvms_list shape = tvms_as_buffer(node)->shape;
-  return shape.len == 1 && tvms_is_int_value(shape.items[0], 1);
-}
-
 bool tvms_is_tir_operand(tvms_value value) {
   if (value.kind != TVMS_VALUE_NODE) return false;
+  // A buffer of one element stands for it.
   return tvms_class_of(value.as.node) == TVMS_CLASS_EXPR
-         || value.as.node->kind == TVMS_NODE_ITER_VAR || is_scalar_buffer(value);
+         || value.as.node->kind == TVMS_NODE_ITER_VAR
+         || tvms_is_one_element(value.as.node);
 }
 
 static bool is_relax_operand(const tvms_reader *reader, tvms_value value) {

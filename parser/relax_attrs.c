@@ -39,15 +39,9 @@ static bool float_of(tvms_value value, double *result) {
   return node;
 }
 
-// The items of a list; one number is a list of one.
-static tvms_items items_of(tvms_value *value) {
-  if (tvms_value_is_sequence(*value)) return (tvms_items){value->as.items, value->len};
-  return (tvms_items){value, 1};
-}
-
 static bool int_list(tvms_reader *reader, const tvms_attr_row *row, tvms_value value,
                      tvms_ref ref, int64_t *numbers, uint32_t *count) {
-  tvms_items items = items_of(&value);
+  tvms_items items = tvms_items_of(&value);
   for (uint32_t i = 0; i < items.len; i++) {
     if (!int_of(items.items[i], &numbers[i])) {
       return fail_attr(reader, row, ref, "a list of integers", value);
@@ -113,7 +107,7 @@ static bool to_ints(tvms_reader *reader, const tvms_attr_row *row, tvms_value va
 
 static bool to_floats(tvms_reader *reader, const tvms_attr_row *row, tvms_value value,
                       tvms_ref ref, tvms_node **result) {
-  tvms_items items = items_of(&value);
+  tvms_items items = tvms_items_of(&value);
   tvms_span span = tvms_span_of(reader, ref);
   tvms_node **nodes = tvms_arena_array(&reader->values, tvms_node *, items.len + 1);
   for (uint32_t i = 0; i < items.len; i++) {

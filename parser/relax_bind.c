@@ -161,22 +161,13 @@ static bool take_types(op_call *call, uint32_t i, bool several) {
   tvms_reader *reader = call->reader;
   tvms_value value = call->values[i];
   if (value.kind == TVMS_VALUE_NONE) return true;
-  tvms_value one = value;
-  tvms_items items = {&one, 1};
-  if (tvms_value_is_sequence(value)) items = (tvms_items){value.as.items, value.len};
-  tvms_node **types = tvms_arena_array(&reader->values, tvms_node *, items.len + 1);
-  bool known = true;
-  for (uint32_t k = 0; k < items.len; k++) {
-    types[k] = tvms_to_type(reader, items.items[k], call->refs[i]);
-    known = known && types[k];
+  tvms_list types;
+  if (!tvms_to_types(reader, value, call->refs[i], &types)) return false;
+  if (!several && types.len != 1) {
+    tvms_node *tuple = tvms_tuple_type(reader->unit, types.items, types.len);
+    types = tvms_list_copy(reader->unit, &tuple, 1);
   }
-  if (!known) return false;
-  tvms_node *tuple = NULL;
-  if (!several && items.len != 1) {
-    tuple = tvms_tuple_type(reader->unit, types, items.len);
-  }
-  call->type_args =
-      tvms_list_copy(reader->unit, tuple ? &tuple : types, tuple ? 1 : items.len);
+  call->type_args = types;
   return true;
 }
 

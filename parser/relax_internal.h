@@ -35,8 +35,8 @@ typedef struct tvms_relax_state {
   tvms_span returned_span;
   bool has_return;
   bool is_private;
-  bool in_signature;       // text in shapes is read as an expression
-  tvms_nodes_vec outputs;  // of the dataflow block
+  bool in_signature;                   // text in shapes is read as an expression
+  tvms_nodes_vec outputs;              // of the dataflow block
   TVMS_VEC(tvms_sym) unknown_outputs;  // names among them that have no value; reported
   TVMS_VEC(tvms_relax_suspect) suspects;
 } tvms_relax_state;
@@ -74,6 +74,9 @@ tvms_handler tvms_call_index_map;
 // type (0.26 on). NULL after a report or if the value is unknown.
 tvms_node *TVMS_NULLABLE tvms_to_type(tvms_reader *reader, tvms_value value,
                                       tvms_ref ref);
+// The types of a tuple or list, or of one value. False after a report.
+bool tvms_to_types(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                   tvms_list *types);
 // Evaluates an annotation to a type.
 tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref);
 // A virtual device: an object, or the name of one of the module ("cuda:1"); None gives

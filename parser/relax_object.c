@@ -148,16 +148,10 @@ static tvms_value raw_call(tvms_reader *reader, const tvms_value *args,
   tvms_unit *unit = reader->unit;
   tvms_node *callee = raw_callee(reader, args[0], refs[0]);
   tvms_node *tuple = tvms_to_relax(reader, args[1], refs[1]);
-  tvms_value given = args[types], one = given;
-  tvms_items items = {&one, given.kind == TVMS_VALUE_NONE ? 0 : 1};
-  if (tvms_value_is_sequence(given)) items = (tvms_items){given.as.items, given.len};
-  tvms_node **nodes = tvms_arena_array(&reader->values, tvms_node *, items.len + 1);
-  bool known = callee && tuple;
-  for (uint32_t i = 0; i < items.len; i++) {
-    nodes[i] = tvms_to_type(reader, items.items[i], refs[types]);
-    known = known && nodes[i];
-  }
-  if (!known) return tvms_failed(reader);
+  tvms_list type_args = {0};
+  bool known = args[types].kind == TVMS_VALUE_NONE
+               || tvms_to_types(reader, args[types], refs[types], &type_args);
+  if (!known || !callee || !tuple) return tvms_failed(reader);
   if (tuple->kind != TVMS_NODE_TUPLE) {
     tvms_wrong_type(reader, refs[1], "the arguments", "a tuple or list", args[1]);
     return tvms_failed(reader);
@@ -165,7 +159,7 @@ static tvms_value raw_call(tvms_reader *reader, const tvms_value *args,
   tvms_call *call = tvms_make(unit, CALL, tvms_span_of(reader, ref));
   call->callee = callee;
   call->args = tvms_as_tuple(tuple)->fields;
-  call->type_args = tvms_list_copy(unit, nodes, items.len);
+  call->type_args = type_args;
   tvms_opcode op = tvms_called_relax_op(&call->head);
   if (op != TVMS_R_NONE && tvms_op_schema(op)->count > 0) {
     call->attrs.len = tvms_op_schema(op)->count;

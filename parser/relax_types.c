@@ -361,12 +361,9 @@ tvms_value tvms_call_string_type(tvms_reader *reader, const tvms_call_args *call
   return tvms_value_node(tvms_string_type(reader->unit));
 }
 
-// Types of a tuple or list, or of one value. False after a report.
-static bool to_types(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                     tvms_list *types) {
-  tvms_value one = value;
-  tvms_items items = {&one, 1};
-  if (tvms_value_is_sequence(value)) items = (tvms_items){value.as.items, value.len};
+bool tvms_to_types(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                   tvms_list *types) {
+  tvms_items items = tvms_items_of(&value);
   tvms_node **nodes = tvms_arena_array(&reader->values, tvms_node *, items.len + 1);
   bool known = true;
   for (uint32_t i = 0; i < items.len; i++) {
@@ -383,7 +380,7 @@ tvms_value tvms_call_relax_tuple_type(tvms_reader *reader, const tvms_call_args 
     fields = fields.as.items[0];
   }
   tvms_list types;
-  if (!to_types(reader, fields, call->ref, &types)) return failed_type(reader);
+  if (!tvms_to_types(reader, fields, call->ref, &types)) return failed_type(reader);
   return tvms_value_node(tvms_tuple_type(reader->unit, types.items, types.len));
 }
 
@@ -411,8 +408,8 @@ tvms_value tvms_call_relax_callable(tvms_reader *reader, const tvms_call_args *c
     return tvms_value_node(tvms_derived_type(unit, ret, pure, name));
   }
   tvms_list types;
-  if (!to_types(reader, call->args[CALLABLE_PARAMS], call->refs[CALLABLE_PARAMS],
-                &types)) {
+  if (!tvms_to_types(reader, call->args[CALLABLE_PARAMS], call->refs[CALLABLE_PARAMS],
+                     &types)) {
     return failed_type(reader);
   }
   return tvms_value_node(tvms_func_type(unit, types.items, types.len, ret, pure));

@@ -488,18 +488,10 @@ tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *cal
   tvms_call *node = tvms_make(unit, CALL, tvms_span_of(reader, call->ref));
   node->callee = &func->head;
   tvms_node *args = tvms_to_relax(reader, call->args[1], call->refs[1]);
-  bool known = args;
-  if (args) node->args = tvms_as_tuple(args)->fields;
-  tvms_value types = call->args[2], one = types;
-  tvms_items items = {&one, types.kind == TVMS_VALUE_NONE ? 0 : 1};
-  if (tvms_value_is_sequence(types)) items = (tvms_items){types.as.items, types.len};
-  tvms_node **nodes = tvms_arena_array(&reader->values, tvms_node *, items.len + 1);
-  for (uint32_t i = 0; i < items.len; i++) {
-    nodes[i] = tvms_to_type(reader, items.items[i], call->refs[2]);
-    known = known && nodes[i];
-  }
-  if (!known) return tvms_failed(reader);
-  node->type_args = tvms_list_copy(unit, nodes, items.len);
+  bool known = call->args[2].kind == TVMS_VALUE_NONE
+               || tvms_to_types(reader, call->args[2], call->refs[2], &node->type_args);
+  if (!known || !args) return tvms_failed(reader);
+  node->args = tvms_as_tuple(args)->fields;
   tvms_node *attrs = NULL;
   tvms_value named = without_type_key(reader, call->args[3]);
   if (named.len > 0 && !tvms_to_map(reader, named, call->ref, &attrs)) {

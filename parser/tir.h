@@ -199,6 +199,8 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value indices,
 tvms_node *TVMS_NULLABLE tvms_load(tvms_reader *reader, tvms_node *buffer,
                                    tvms_node *const *indices, uint32_t count,
                                    tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
+// Whether `node` is a buffer of shape (1,).
+bool tvms_is_one_element(const tvms_node *node);
 // From 0.25 on the name of a buffer of one element stands for the element, too.
 bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node);
 // All of a buffer.

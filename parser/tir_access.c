@@ -203,14 +203,9 @@ static bool to_indices(tvms_reader *reader, const tvms_buffer *buffer, tvms_item
   return true;
 }
 
-static tvms_items items_of(tvms_value *index) {
-  if (tvms_value_is_sequence(*index)) return (tvms_items){index->as.items, index->len};
-  return (tvms_items){index, 1};
-}
-
 tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
                                  tvms_value index, tvms_ref ref) {
-  tvms_items items = items_of(&index);
+  tvms_items items = tvms_items_of(&index);
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   bool sliced = false;
   for (uint32_t i = 0; i < items.len; i++) {
@@ -230,10 +225,14 @@ tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
   return tvms_value_node(tvms_load(reader, buffer, indices, items.len, NULL, ref));
 }
 
-bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
-  if (node->kind != TVMS_NODE_BUFFER || reader->dialect < TVMS_DIALECT_25) return false;
-  tvms_list shape = tvms_as_buffer((tvms_node *)node)->shape;
+bool tvms_is_one_element(const tvms_node *node) {
+  if (node->kind != TVMS_NODE_BUFFER) return false;
+  tvms_list shape = tvms_as_buffer(node)->shape;
   return shape.len == 1 && tvms_is_int_value(shape.items[0], 1);
+}
+
+bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
+  return reader->dialect >= TVMS_DIALECT_25 && tvms_is_one_element(node);
 }
 
 tvms_node *tvms_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
@@ -346,7 +345,7 @@ void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *i
 
 void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
                      tvms_value value, tvms_node *predicate, tvms_ref ref) {
-  tvms_items items = items_of(&index);
+  tvms_items items = tvms_items_of(&index);
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   tvms_node *few[USUAL_RANK];
   tvms_node **indices = items.len <= USUAL_RANK

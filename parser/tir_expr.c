@@ -436,8 +436,7 @@ static bool to_nodes(tvms_reader *reader, tvms_value value, tvms_ref ref,
     *list = (tvms_list){0};
     return true;
   }
-  tvms_items items = {&value, 1};
-  if (tvms_value_is_sequence(value)) items = (tvms_items){value.as.items, value.len};
+  tvms_items items = tvms_items_of(&value);
   list->items = tvms_arena_array(&reader->unit->arena, tvms_node *, items.len);
   list->len = items.len;
   for (uint32_t i = 0; i < items.len; i++) {

@@ -154,11 +154,6 @@ tvms_value tvms_call_layout_part(tvms_reader *reader, const tvms_call_args *call
   return spec_value(spec_new(reader, shard ? PART_EMPTY_SHARD : PART_EMPTY_REPLICA));
 }
 
-static tvms_items items_of(tvms_value *value) {
-  if (tvms_value_is_sequence(*value)) return (tvms_items){value->as.items, value->len};
-  return (tvms_items){value, 1};
-}
-
 // A stride: a number, or `number @ axis`.
 static bool stride_of(tvms_reader *reader, tvms_value value, tvms_ref ref,
                       tvms_node **stride, tvms_sym *axis) {
@@ -175,8 +170,8 @@ static bool stride_of(tvms_reader *reader, tvms_value value, tvms_ref ref,
 // Extents with their strides; without strides they are dense.
 static bool iters_of(tvms_reader *reader, tvms_value extents, tvms_value strides,
                      tvms_ref ref, tvms_list *iters) {
-  tvms_items sizes = items_of(&extents);
-  tvms_items steps = items_of(&strides);
+  tvms_items sizes = tvms_items_of(&extents);
+  tvms_items steps = tvms_items_of(&strides);
   bool dense = strides.kind == TVMS_VALUE_NONE;
   if (!dense && steps.len != sizes.len) {
     tvms_complain(reader, cannot_unpack, ref, sizes.len, steps.len);

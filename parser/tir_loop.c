@@ -260,7 +260,7 @@ tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *c
   }
   if (!is_index(reader, stop)) {
     wrong_bound(reader, stop, call->refs[0]);
-    return frame_or_unknown(reader, NULL);
+    return tvms_failed(reader);
   }
   tvms_frame *frame = make_loop(reader, start, stop, NULL, (tvms_dtype){0},
                                 TVMS_FOR_THREAD_BINDING, call->ref);

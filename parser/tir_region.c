@@ -58,8 +58,7 @@ static bool check_indices(tvms_reader *reader, const tvms_buffer_region *region,
 tvms_value tvms_region_subscript(tvms_reader *reader, tvms_node *region,
                                  tvms_value index, tvms_ref ref) {
   const tvms_buffer_region *fields = tvms_as_buffer_region(region);
-  tvms_items items = {&index, 1};
-  if (tvms_value_is_sequence(index)) items = (tvms_items){index.as.items, index.len};
+  tvms_items items = tvms_items_of(&index);
   bool element;
   if (!check_indices(reader, fields, items, ref, &element)) return tvms_failed(reader);
   uint32_t rank = fields->region.len;

@@ -46,21 +46,9 @@ tvms_value tvms_call_func_attr(tvms_reader *reader, const tvms_call_args *call) 
   return TVMS_NOTHING;
 }
 
-tvms_value tvms_call_func_name(tvms_reader *reader, const tvms_call_args *call) {
+tvms_value tvms_call_builder_only(tvms_reader *reader, const tvms_call_args *call) {
   tvms_complain(reader, builder_only, call->ref, tvms_row_text(reader, call->row));
   return tvms_failed(reader);
-}
-
-tvms_value tvms_call_func_ret(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_call_func_name(reader, call);
-}
-
-tvms_value tvms_call_arg(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_call_func_name(reader, call);
-}
-
-tvms_value tvms_call_unsupported_call(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_call_func_name(reader, call);
 }
 
 // ---- Evaluate, return, jumps ----------------------------------------------------------------
@@ -130,10 +118,7 @@ tvms_value tvms_call_buffer_store(tvms_reader *reader, const tvms_call_args *cal
 
 static bool read_parts(tvms_reader *reader, tvms_value message, tvms_ref ref,
                        tvms_list *parts) {
-  tvms_items items = {&message, 1};
-  if (tvms_value_is_sequence(message)) {
-    items = (tvms_items){message.as.items, message.len};
-  }
+  tvms_items items = tvms_items_of(&message);
   parts->items = tvms_arena_array(&reader->unit->arena, tvms_node *, items.len);
   parts->len = items.len;
   for (uint32_t i = 0; i < items.len; i++) {

@@ -410,9 +410,7 @@ tvms_value tvms_view_subscript(tvms_reader *reader, tvms_value object, tvms_valu
                                tvms_ref ref) {
   const tvms_method *method = object.as.method;
   tvms_value receiver = *method->receiver;
-  tvms_items picks = tvms_value_is_sequence(index)
-                         ? (tvms_items){index.as.items, index.len}
-                         : (tvms_items){&index, 1};
+  tvms_items picks = tvms_items_of(&index);
   for (uint32_t i = 0; i < picks.len; i++) {
     if (!tvms_value_is_known(picks.items[i])) return tvms_failed(reader);
   }

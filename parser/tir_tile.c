@@ -283,20 +283,3 @@ void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame) {
   stmts->len = frame->begin;
   tvms_emit(reader, &frame->as.compose->head);
 }
-
-static tvms_value unsupported(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_call_unsupported_call(reader, call);
-}
-
-tvms_value tvms_call_wg_reg_tile(tvms_reader *reader, const tvms_call_args *call) {
-  return unsupported(reader, call);
-}
-
-tvms_value tvms_call_alloc_tcgen05_ldst_frag(tvms_reader *reader,
-                                             const tvms_call_args *call) {
-  return unsupported(reader, call);
-}
-
-tvms_value tvms_call_alloc_cast_frag(tvms_reader *reader, const tvms_call_args *call) {
-  return unsupported(reader, call);
-}
