@@ -13,8 +13,7 @@ import os, re, shlex, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import files_under, source
-from print import definitions_of, difference, known
-from stock import RELEASES, Stock, judge_releases
+from stock import RELEASES, definitions_of, difference, judge_releases
 
 SECTION = re.compile(r"^# (EXPECT|FINDINGS|STATUS)\b", re.M)
 ERROR = re.compile(r"# error(\[\w+\])?: ")
@@ -73,29 +72,10 @@ def body(text):
     return text.split("\n\n", 1)[1]
 
 
-def judge_release(release, cases, excused):
-    stock = Stock(release)
-    passed = failed = 0
-    lines = []
-    for case in cases:
-        wrong, excuse = case.judge(stock), excused.get((case.name, release))
-        if excuse:
-            lines.append(f"known: {release} {case.name}: {excuse}" if wrong else f"superfluous in known.tsv: {release} {case.name}")
-        elif wrong:
-            failed += 1
-            lines.append(f"--- {release} {case.name}\n{wrong}")
-        else:
-            passed += 1
-    stock.stop()
-    lines.append(f"{release}: {passed} golden files as stock TVM has it, {failed} not")
-    return passed, failed, "\n".join(lines)
-
-
 def main():
     cases = [Case(path) for path in sys.argv[1:] or files_under(os.path.join("tests", "golden"))]
-    excused = known()
     judged = [c for c in cases if c.is_judged()]
-    return judge_releases(lambda r: judge_release(r, [c for c in judged if c.release == r], excused), RELEASES)
+    return judge_releases(lambda r: [(c.name, c) for c in judged if c.release == r], lambda stock, r, c: c.judge(stock), RELEASES)
 
 
 if __name__ == "__main__":
