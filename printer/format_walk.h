@@ -1,11 +1,13 @@
 // What the files of the formatter share: the writer and its three ways to write a node.
 //
-//   format.c        statements
-//   format_lines.c  blank lines, comments between statements, fmt: off
-//   format_flat.c   an expression on one line
-//   format_split.c  an expression over several lines
-//   format_text.c   literals, comments and names in their normal spelling
-//   format_check.c  the proof
+//   format.c           statements
+//   format_lines.c     blank lines, comments between statements, fmt: off
+//   format_flat.c      an expression on one line
+//   format_split.c     an expression over several lines
+//   format_brackets.c  brackets and chains of calls
+//   format_value.c     the value of a statement
+//   format_text.c      literals, comments and names in their normal spelling
+//   format_check.c     the proof
 #ifndef TVMS_PRINTER_FORMAT_WALK_H
 #define TVMS_PRINTER_FORMAT_WALK_H
 
