@@ -629,12 +629,3 @@ tvms_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
   node->config = tvms_map_with(reader->unit, node->config, "host", other);
   return tvms_value_node(&node->head);
 }
-
-// T.Tuple(…) of 0.27.
-tvms_value tvms_call_Tuple_node(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_list fields;
-  if (!to_nodes(reader, call->args[0], call->ref, &fields)) return TVMS_UNKNOWN;
-  tvms_struct_TUPLE *node = tvms_make(reader->unit, TUPLE, span_at(reader, call));
-  node->fields = fields;
-  return tvms_value_node(&node->head);
-}

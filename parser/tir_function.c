@@ -339,24 +339,13 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
   if (!ref) return;
   tvms_value value = read_annotation(reader, ref);
   if (value.kind == TVMS_VALUE_NONE || !tvms_value_is_known(value)) return;
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
-  if (node && node->kind == TVMS_NODE_VAR) {
-    if (node->sinfo && reader->dialect >= TVMS_DIALECT_26) {
-      reader->tir->ret = node->sinfo;
-      return;
-    }
-    if (node->sinfo) {
-      tvms_wrong_type(reader, ref, "the return type", "a data type or None", value);
-      return;
-    }
-    tvms_sinfo_prim *type =
-        tvms_make(reader->unit, SINFO_PRIM, tvms_span_of(reader, ref));
-    type->head.dtype = node->dtype;
-    reader->tir->ret = &type->head;
-    return;
-  }
-  if (node && tvms_class_of(node) == TVMS_CLASS_SINFO) {
-    reader->tir->ret = node;
+  tvms_node *type = tvms_type_of_annotation(reader, value, ref);
+  // Up to 0.25 a name of a data type is a type, and a call of it a variable.
+  bool plain = type && type->kind == TVMS_NODE_SINFO_PRIM
+               && value.as.node->kind == TVMS_NODE_VAR
+               && tvms_at(reader, ref)->kind != TVMS_SURF_CALL;
+  if (type && (plain || reader->dialect >= TVMS_DIALECT_26)) {
+    reader->tir->ret = type;
     return;
   }
   tvms_wrong_type(reader, ref, "the return type", "a data type or None", value);

@@ -80,6 +80,12 @@ void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *i
 tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
                                 tvms_ref ref);
 
+// ---- tir_type.c ----
+// The type that an annotation which has been called stands for: of a variable or an
+// expression its own, of a buffer that of buffers. NULL for what is no type; not reported.
+tvms_node *TVMS_NULLABLE tvms_type_of_annotation(tvms_reader *reader, tvms_value value,
+                                                 tvms_ref ref);
+
 // ---- tir_buffer.c ----
 // The statement that allocates `buffer` (0.24 on).
 void tvms_emit_alloc(tvms_reader *reader, tvms_node *buffer,

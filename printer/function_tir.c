@@ -326,6 +326,9 @@ static void print_return_type(tvms_printer *p, const tvms_node *ret) {
   bool nothing =
       ret->kind == TVMS_NODE_SINFO_TUPLE && !tvms_as_sinfo_tuple(ret)->fields.len;
   if (nothing) return;
+  if (p->dialect <= TVMS_DIALECT_25 && ret->kind != TVMS_NODE_SINFO_PRIM) {
+    tvms_print_cannot(p, ret, "the type of what a function returns");
+  }
   PUT(p, " -> ");
   tvms_print_sinfo(p, ret);
 }

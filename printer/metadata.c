@@ -15,6 +15,7 @@ static const char *type_key(const tvms_printer *p, const tvms_node *object) {
     if (tvms_print_is_classic(p)) return "tir.StringImm";
     return p->dialect >= TVMS_DIALECT_27 ? "ir.StringImm" : "tirx.StringImm";
   case TVMS_NODE_OBJECT_STR: return "ffi.String";
+  case TVMS_NODE_SINFO_BUFFER: return "tirx.BufferType";
   case TVMS_NODE_OBJECT_OPAQUE:
     return tvms_text(p->context, tvms_as_object_opaque(object)->type_key);
   default: return tvms_schema_of((tvms_node_kind)object->kind)->name;

@@ -198,6 +198,19 @@ static void print_object_type(tvms_printer *p, const tvms_node *sinfo) {
     tvms_print_r(p, p->dialect >= TVMS_DIALECT_26 ? "Any" : "Object");
 }
 
+// TVM has no text for the type of a buffer, and crashes on its metadata; what is kept is
+// written as it is read.
+static void print_buffer_type(tvms_printer *p, const tvms_node *sinfo) {
+  if (p->dialect < TVMS_DIALECT_26) {
+    tvms_print_cannot(p, sinfo, "the type of a buffer");
+  } else if (p->metadata) {
+    tvms_print_buffer_annotation(p, tvms_as_sinfo_buffer(sinfo)->buffer,
+                                 tvms_print_top_index(p));
+  } else {
+    tvms_print_metadata_ref(p, sinfo);
+  }
+}
+
 void tvms_print_sinfo(tvms_printer *p, const tvms_node *sinfo) {
   switch (sinfo->kind) {
   case TVMS_NODE_SINFO_TENSOR: print_tensor(p, sinfo); return;
@@ -213,6 +226,7 @@ void tvms_print_sinfo(tvms_printer *p, const tvms_node *sinfo) {
   case TVMS_NODE_SINFO_TUPLE: print_tuple(p, sinfo); return;
   case TVMS_NODE_SINFO_FUNC: print_func(p, sinfo); return;
   case TVMS_NODE_SINFO_DTENSOR: print_dtensor(p, sinfo); return;
+  case TVMS_NODE_SINFO_BUFFER: print_buffer_type(p, sinfo); return;
   case TVMS_NODE_SINFO_PACKED: tvms_print_r(p, "PackedFunc"); return;
   case TVMS_NODE_SINFO_POINTER:
   case TVMS_NODE_SINFO_TENSOR_MAP: tvms_print_pointer_type(p, sinfo, false); return;
