@@ -1,10 +1,10 @@
 // A PrimFunc: decorator, signature, body.
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/complete.h"
 #include "parser/eval_internal.h"
 #include "parser/module.h"
 #include "parser/tir_stmt.h"
+#include "structinfo/complete.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "te/te.h"
 
 #include "ir/object.h"
+#include "structinfo/complete.h"
 #include "support/strbuf.h"
-#include "te/access.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -176,7 +176,7 @@ static void add_stage(tvms_stage *stage, const char *name,
   block->annotations = stage->annotations;
   block->init = init;
   block->body = body;
-  tvms_te_set_access(te, &block->head);
+  block->head.flags |= TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING;
   realize->predicate = tvms_bool_imm_new(te->unit, true, TVMS_NO_SPAN);
   realize->block = &block->head;
   uint32_t count = stage->axes.len;
@@ -333,8 +333,8 @@ tvms_node *tvms_te_finish(tvms_te *te) {
   tvms_node *body = te->stages.len == 1 ? te->stages.items[0]
                                         : tvms_seq_new(unit, te->stages.items,
                                                        te->stages.len, TVMS_NO_SPAN);
-  function->body =
-      tvms_te_root(te, body, tvms_list_copy(unit, allocs.items, allocs.len));
+  function->body = body;
+  tvms_complete_prim_func(unit, &function->head, allocs.items, allocs.len);
   tvms_vec_free(memory_of(te), &allocs);
   return &function->head;
 }

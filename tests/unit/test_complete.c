@@ -2,7 +2,7 @@
 // programs; corpus/ has them as text.
 #include "expression_suite.h"
 #include "ir/fold.h"
-#include "parser/complete.h"
+#include "structinfo/complete.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// Root block, and detection of the regions that blocks read and write.
-#include "parser/complete.h"
+// Detection of the regions of buffers that a block reads and writes.
+#include "structinfo/regions.h"
 
 #include "arith/int_set.h"
 #include "arith/solve.h"
@@ -20,8 +20,8 @@ typedef TVMS_VEC(access) accesses;
 typedef struct {
   tvms_unit *unit;
   tvms_memory *memory;
-  const tvms_node_map *buffers;  // key_of(buffer) -> BUFFER: those of outside
-  tvms_node_map matched;         // key_of(buffer) -> MATCH_BUFFER_REGION
+  const tvms_node_map *buffers;  // tvms_buffer_key(buffer) -> BUFFER: those of outside
+  tvms_node_map matched;         // tvms_buffer_key(buffer) -> MATCH_BUFFER_REGION
   tvms_domains domains;          // loops inside the block
   tvms_domains hints;            // other variables, by conditions
   tvms_node_map lets;            // variable -> value
@@ -32,16 +32,13 @@ typedef struct {
 
 static void visit(detection *d, tvms_node *node);
 
-// A buffer is known by its data pointer; from 0.26 on buffers are variables themselves.
-static const tvms_node *key_of(const tvms_unit *unit, const tvms_node *buffer) {
+const tvms_node *tvms_buffer_key(const tvms_unit *unit, const tvms_node *buffer) {
   return unit->dialect >= TVMS_DIALECT_26 ? buffer : tvms_as_buffer(buffer)->data;
 }
 
-// Puts a buffer under its key, and from 0.26 on under its pointer, too: an expression may
-// use either.
-static void know(tvms_node_map *map, const tvms_unit *unit, const tvms_node *buffer,
-                 tvms_node *TVMS_NULLABLE value) {
-  tvms_node_map_put(map, key_of(unit, buffer), value);
+void tvms_know_buffer(tvms_node_map *map, const tvms_unit *unit,
+                      const tvms_node *buffer, tvms_node *TVMS_NULLABLE value) {
+  tvms_node_map_put(map, tvms_buffer_key(unit, buffer), value);
   if (unit->dialect < TVMS_DIALECT_26) return;
   tvms_node_map_put(map, tvms_as_buffer(buffer)->data, value);
 }
@@ -86,7 +83,7 @@ static tvms_int_set *sets_of_source(detection *d, const tvms_match_buffer_region
 }
 
 static void note(detection *d, accesses *list, tvms_node *buffer, tvms_int_set *sets) {
-  const tvms_node *key = key_of(d->unit, buffer);
+  const tvms_node *key = tvms_buffer_key(d->unit, buffer);
   tvms_node *match = tvms_node_map_get(&d->matched, key);
   if (!match && !tvms_node_map_get(d->buffers, key)) return;
   if (match) {
@@ -433,8 +430,8 @@ static void enter_matches(detection *d, const tvms_block *block) {
     tvms_node *match = block->match_buffers.items[i];
     const tvms_match_buffer_region *region = tvms_as_match_buffer_region(match);
     const tvms_node *source = tvms_as_buffer_region(region->source)->buffer;
-    if (!tvms_node_map_get(d->buffers, key_of(d->unit, source))) continue;
-    know(&d->matched, d->unit, region->buffer, match);
+    if (!tvms_node_map_get(d->buffers, tvms_buffer_key(d->unit, source))) continue;
+    tvms_know_buffer(&d->matched, d->unit, region->buffer, match);
   }
 }
 
@@ -472,8 +469,8 @@ static tvms_list regions_of(detection *d, const accesses *list,
   return regions;
 }
 
-static bool detect(tvms_unit *unit, const tvms_node_map *buffers, tvms_block *block,
-                   bool is_root) {
+bool tvms_infer_regions(tvms_unit *unit, const tvms_node_map *buffers,
+                        tvms_block *block, bool is_root) {
   detection d = {.unit = unit,
                  .memory = &unit->context->memory,
                  .buffers = buffers,
@@ -502,163 +499,4 @@ static bool detect(tvms_unit *unit, const tvms_node_map *buffers, tvms_block *bl
   tvms_node_map_fini(&d.lets);
   tvms_node_map_fini(&d.matched);
   return !d.opaque;
-}
-
-// ---- All blocks of a function, innermost first ----
-
-typedef struct {
-  tvms_unit *unit;
-  tvms_memory *memory;
-  tvms_node_map buffers;
-  bool below_root;  // inside some block
-  bool fine;
-} completion;
-
-static void complete(completion *c, tvms_node *node);
-
-static void complete_below(completion *c, tvms_node *node) {
-  tvms_node *child;
-  for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));) {
-    if (tvms_class_of(child) == TVMS_CLASS_STMT) complete(c, child);
-  }
-}
-
-static void know_block_buffers(completion *c, const tvms_block *block, bool known) {
-  for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
-    tvms_node *buffer = block->alloc_buffers.items[i];
-    know(&c->buffers, c->unit, buffer, known ? buffer : NULL);
-  }
-  for (uint32_t i = 0; i < block->match_buffers.len; i++) {
-    tvms_node *buffer =
-        tvms_as_match_buffer_region(block->match_buffers.items[i])->buffer;
-    know(&c->buffers, c->unit, buffer, known ? buffer : NULL);
-  }
-}
-
-static void complete_block(completion *c, tvms_block *block) {
-  enum { MISSING = TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING };
-  know_block_buffers(c, block, true);
-  bool is_root = !c->below_root;
-  c->below_root = true;
-  complete_below(c, &block->head);
-  c->below_root = !is_root;
-  know_block_buffers(c, block, false);
-  if (block->head.flags & MISSING) {
-    c->fine = detect(c->unit, &c->buffers, block, is_root) && c->fine;
-  }
-  block->head.flags &= (uint8_t)~MISSING;
-}
-
-// A declared buffer is known to the end of its scope, unless its pointer is known.
-static void complete_seq(completion *c, const tvms_seq *seq) {
-  TVMS_VEC(const tvms_node *) declared = {0};
-  for (uint32_t i = 0; i < seq->stmts.len; i++) {
-    tvms_node *stmt = seq->stmts.items[i], *buffer = NULL;
-    if (stmt->kind == TVMS_NODE_DECL_BUFFER) buffer = tvms_as_decl_buffer(stmt)->buffer;
-    bool flat = c->unit->dialect >= TVMS_DIALECT_25;
-    if (flat && stmt->kind == TVMS_NODE_ALLOC_BUFFER) {
-      buffer = tvms_as_alloc_buffer(stmt)->buffer;
-    }
-    const tvms_node *key = buffer ? key_of(c->unit, buffer) : NULL;
-    if (key && !tvms_node_map_get(&c->buffers, key)) {
-      know(&c->buffers, c->unit, buffer, buffer);
-      if (!flat) tvms_push(c->memory, &declared, key);
-    }
-    complete(c, stmt);
-  }
-  for (uint32_t i = 0; i < declared.len; i++) {
-    tvms_node_map_put(&c->buffers, declared.items[i], NULL);
-  }
-  tvms_vec_free(c->memory, &declared);
-}
-
-static bool check_realize(completion *c, const tvms_block_realize *realize) {
-  for (uint32_t i = 0; i < realize->iter_values.len; i++) {
-    const tvms_node *value = realize->iter_values.items[i];
-    if (value->dtype.code == TVMS_INT) continue;
-    char text[TVMS_DTYPE_TEXT];
-    const tvms_node *axis = tvms_as_block(realize->block)->iter_vars.items[i];
-    tvms_report(&c->unit->context->diags, TVMS_D_binding_not_integer, axis->span,
-                tvms_dtype_text(value->dtype, text));
-    return false;
-  }
-  return true;
-}
-
-static void complete(completion *c, tvms_node *node) {
-  if (!tvms_deeper(c->memory)) tvms_unwind(c->memory, TVMS_OVER_LIMIT);
-  if (node->kind == TVMS_NODE_SEQ) {
-    complete_seq(c, tvms_as_seq(node));
-  } else if (node->kind == TVMS_NODE_BLOCK) {
-    complete_block(c, tvms_as_block(node));
-  } else {
-    if (node->kind == TVMS_NODE_BLOCK_REALIZE) {
-      c->fine = check_realize(c, tvms_as_block_realize(node)) && c->fine;
-    }
-    complete_below(c, node);
-  }
-  tvms_shallower(c->memory);
-}
-
-// ---- The root block ----
-
-static tvms_node *only_stmt(tvms_node *body) {
-  while (body->kind == TVMS_NODE_SEQ && tvms_as_seq(body)->stmts.len == 1) {
-    body = tvms_as_seq(body)->stmts.items[0];
-  }
-  return body;
-}
-
-static tvms_walk_step is_realize(void *self, tvms_node *node, tvms_field_role role) {
-  (void)self;
-  (void)role;
-  if (node->kind == TVMS_NODE_BLOCK_REALIZE) return TVMS_WALK_STOP;
-  return tvms_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
-}
-
-static bool needs_root(tvms_memory *memory, tvms_node *body, uint32_t allocs) {
-  if (allocs > 0) return true;
-  tvms_node *only = only_stmt(body);
-  if (only->kind == TVMS_NODE_BLOCK_REALIZE) {
-    return tvms_as_block(tvms_as_block_realize(only)->block)->iter_vars.len > 0;
-  }
-  tvms_visitor visitor = {.enter = is_realize};
-  return !tvms_walk(memory, body, &visitor);
-}
-
-static tvms_node *make_root(tvms_unit *unit, tvms_node *body, tvms_node *const *allocs,
-                            uint32_t count) {
-  static const char name[] = "root";
-  tvms_block *block = tvms_make(unit, BLOCK, body->span);
-  block->name = tvms_bytes_copy(unit, name, sizeof name - 1);
-  block->alloc_buffers = tvms_list_copy(unit, allocs, count);
-  block->body = body;
-  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, body->span);
-  realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
-  realize->block = &block->head;
-  return &realize->head;
-}
-
-static void know_params(completion *c, const tvms_prim_func *func) {
-  for (uint32_t i = 0; i < func->buffers.len; i++) {
-    tvms_node *buffer = func->buffers.items[i];
-    if (buffer) know(&c->buffers, c->unit, buffer, buffer);
-  }
-}
-
-bool tvms_complete_prim_func(tvms_unit *unit, tvms_node *function,
-                             tvms_node *const *root_allocs, uint32_t root_alloc_count) {
-  tvms_prim_func *func = tvms_as_prim_func(function);
-  bool schedulable =
-      unit->dialect < TVMS_DIALECT_25 || (function->flags & TVMS_FLAG_S_TIR);
-  completion c = {.unit = unit, .memory = &unit->context->memory, .fine = true};
-  if (!schedulable) return true;
-  if (needs_root(c.memory, func->body, root_alloc_count)) {
-    func->body = make_root(unit, func->body, root_allocs, root_alloc_count);
-  }
-  tvms_node_map_init(&c.buffers, c.memory);
-  know_params(&c, func);
-  complete(&c, func->body);
-  tvms_node_map_fini(&c.buffers);
-  return c.fine;
 }
