@@ -200,20 +200,17 @@ static bool holds(const tvms_ptx_form *form, tvms_ptx_text text) {
 }
 
 // "a=x:b=y", where choices may hold ':' themselves: the ':' is the one behind which a name
-// and '=' stand.
+// and '=' stand, so the last one in front of the last '='.
 static tvms_ptx_text condition_of(tvms_ptx_text text, tvms_ptx_text *then) {
-  for (size_t i = 0; i < text.len; i++) {
-    if (text.text[i] != ':' || !memchr(text.text + i, '=', text.len - i)) continue;
-    size_t end = i + 1;
-    while (!strchr(":|&=", text.text[end])) {
-      end++;
-    }
-    if (text.text[end] != '=') continue;
-    *then = (tvms_ptx_text){text.text + i + 1, text.len - i - 1};
-    return (tvms_ptx_text){text.text, i};
+  size_t i = text.len - 1;
+  while (text.text[i] != '=') {
+    i--;
   }
-  *then = text;
-  return (tvms_ptx_text){text.text, 0};
+  while (text.text[i] != ':') {
+    i--;
+  }
+  *then = (tvms_ptx_text){text.text + i + 1, text.len - i - 1};
+  return (tvms_ptx_text){text.text, i};
 }
 
 static const char *rule_of(const char *name) {

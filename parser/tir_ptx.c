@@ -17,7 +17,6 @@ enum { SINK, PREDICATE, ADDRESS_PAIR };
 
 // Why a form is not meant. The later a reason stands, the nearer the form was.
 typedef enum {
-  MISFIT_NONE,
   MISFIT_MODIFIER,  // one is missing
   MISFIT_TOGETHER,
   MISFIT_COUNT,
@@ -35,6 +34,7 @@ typedef struct {
 typedef struct {
   tvms_reader *reader;
   tvms_ref call;
+  const char *path;      // "ptx.family.modifier…", as written
   tvms_value *operands;  // as given; what is sunk is a SINK
   tvms_node **nodes;     // of those that are expressions, else NULL
   uint32_t count;
@@ -450,9 +450,9 @@ static bool narrow(work *w, const char *token, size_t len) {
 }
 
 // All forms that "ptx.family.x.y" leaves.
-static bool open_chain(work *w, const char *path, size_t len) {
+static bool open_chain(work *w, size_t len) {
   tvms_memory *memory = &w->reader->context->memory;
-  const char *end = path + len;
+  const char *path = w->path, *end = path + len;
   char token[128];
   for (const char *at = path + 4; at < end;) {
     const char *dot = memchr(at, '.', (size_t)(end - at));
@@ -561,7 +561,7 @@ static bool read_texts(work *w, tvms_value rest, uint32_t operands,
     tvms_value text = rest.as.items[i];
     if (!text.len || narrow(w, text.as.text, text.len)) continue;
     tvms_complain(w->reader, ptx_modifier, w->call, (int)text.len, text.as.text,
-                  "this instruction");
+                  w->path);
     return false;
   }
   tvms_value flags = rest.as.items[rest.len - 1];
@@ -589,13 +589,12 @@ static bool read_arguments(work *w, tvms_value rest) {
 
 // ---- Calls ----------------------------------------------------------------------------------
 
-static void complain(work *w, const char *path, misfit why, bool alone) {
+static void complain(work *w, misfit why, bool alone) {
   tvms_diags *diags = &w->reader->context->diags;
   tvms_diag *diag = tvms_report(diags, TVMS_D_ptx_form,
-                                tvms_span_of(w->reader, w->call), path, w->count);
+                                tvms_span_of(w->reader, w->call), w->path, w->count);
   if (!alone && why.kind < MISFIT_OPERAND) return;
   switch (why.kind) {
-  case MISFIT_NONE: break;
   case MISFIT_MODIFIER:
     tvms_diag_remark(diags, diag, "modifier '%.*s' is missing", (int)why.name.len,
                      why.name.text);
@@ -612,7 +611,7 @@ static void complain(work *w, const char *path, misfit why, bool alone) {
   }
 }
 
-static tvms_value choose_form(work *w, const char *path) {
+static tvms_value choose_form(work *w) {
   misfit nearest = {0};
   const tvms_ptx_form *meant = NULL;
   uint32_t count = 0;
@@ -626,9 +625,9 @@ static tvms_value choose_form(work *w, const char *path) {
   }
   if (count == 1 && try_form(w, meant)) return finish(w, meant);
   if (count > 1)
-    tvms_complain(w->reader, ptx_ambiguous, w->call, count, path);
+    tvms_complain(w->reader, ptx_ambiguous, w->call, count, w->path);
   else
-    complain(w, path, nearest, w->forms.len == 1);
+    complain(w, nearest, w->forms.len == 1);
   return TVMS_UNKNOWN;
 }
 
@@ -636,13 +635,13 @@ tvms_value tvms_call_ptx(tvms_reader *reader, const char *path, size_t len,
                          tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   bool keep;
-  work w = {.reader = reader, .call = call};
+  work w = {.reader = reader, .call = call, .path = path};
   tvms_value value = TVMS_UNKNOWN;
   if (tvms_bind_method(reader, "*args, pred=None, preserve_dst=False", path, call, args)
-      && tvms_to_flag(reader, args[2], call, &keep) && open_chain(&w, path, len)) {
+      && tvms_to_flag(reader, args[2], call, &keep) && open_chain(&w, len)) {
     w.keep = keep;
     if (set_pred(&w, args[1]) && read_arguments(&w, args[0])) {
-      value = choose_form(&w, path);
+      value = choose_form(&w);
     }
   }
   tvms_vec_free(&reader->context->memory, &w.forms);
