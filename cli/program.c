@@ -10,11 +10,6 @@ static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
   return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
 }
 
-static bool is_python(const tvms_source *source) {
-  size_t len = strlen(source->name);
-  return len > 3 && strcmp(source->name + len - 3, ".py") == 0;
-}
-
 // Text of a node in messages: as it is printed, on one line.
 static const char *describe_node(tvms_context *context, const void *node) {
   tvms_strbuf text;
@@ -38,7 +33,7 @@ static tvms_program *read_source(tvms_run *run, tvms_source *source,
                                  tvms_read_options options) {
   options.from = dialect_of(run->options.from);
   options.dialect = dialect_of(run->options.dialect);
-  options.python = is_python(source);
+  options.python = tvms_source_is_python(source);
   run->context->describe = describe_node;
   tvms_program *program = tvms_read(run->context, source, &options);
   if (run->options.verbose) {

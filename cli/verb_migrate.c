@@ -129,15 +129,6 @@ static bool is_import(const char *text, uint32_t len) {
   return false;
 }
 
-static uint32_t column_of(const tvms_surface *surface, uint32_t offset) {
-  const char *text = surface->source->text;
-  uint32_t column = 0;
-  while (column < offset && text[offset - column - 1] != '\n') {
-    column++;
-  }
-  return column;
-}
-
 // The last statement among `body` that begins before `offset`, or the one inside of it if
 // it is a class.
 static tvms_ref statement_before(const tvms_surface *surface, tvms_ref body,
@@ -157,7 +148,8 @@ static uint32_t last_anchor(const tvms_surface *surface, uint32_t offset) {
   tvms_ref ref = statement_before(surface, surface->body, offset);
   if (!ref) return offset;
   const tvms_surf *node = tvms_surf_at(surface, ref);
-  bool inside = column_of(surface, offset) > column_of(surface, node->begin);
+  bool inside = tvms_source_indent(surface->source, offset)
+                > tvms_source_indent(surface->source, node->begin);
   return inside && node->end <= offset ? node->end - 1 : offset;
 }
 
@@ -175,11 +167,6 @@ static void collect_comments(tvms_surface *surface, comments *list) {
     tvms_print_comment item = {text, len, last, comment->own_line};
     tvms_push(&surface->context->memory, list, item);
   }
-}
-
-static bool is_python(const tvms_source *source) {
-  size_t len = strlen(source->name);
-  return len > 3 && strcmp(source->name + len - 3, ".py") == 0;
 }
 
 // Writes the program in canonical form. What the release cannot say is reported by the
@@ -207,7 +194,7 @@ static bool migrate(tvms_run *run, tvms_surface *surface, const tvms_program *pr
   bool edited =
       tvms_migrate(surface, program, to, &run->result) && is_proved(run, program, to);
   tvms_diags found = context->diags;
-  bool alone = edited || is_python(surface->source);
+  bool alone = edited || tvms_source_is_python(surface->source);
   context->diags = alone ? found : before;
   if (alone) return edited;
   tvms_strbuf_fini(&run->result);

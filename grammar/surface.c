@@ -80,16 +80,6 @@ static void bodies_of(const tvms_surface *surface, const tvms_surf *node,
   }
 }
 
-static uint32_t column_of(const tvms_surface *surface, uint32_t offset) {
-  const char *text = surface->source->text;
-  uint32_t column = 0;
-  while (offset > column && text[offset - column - 1] != '\n'
-         && text[offset - column - 1] != '\r') {
-    column++;
-  }
-  return column;
-}
-
 // The comments before a statement are its own, but for those that stand further right:
 // they end the body before it.
 static void own_before(owning *own, tvms_ref ref) {
@@ -99,11 +89,12 @@ static void own_before(owning *own, tvms_ref ref) {
       || surface->comments[own->next].begin >= begin) {
     return;
   }
-  uint32_t column = column_of(surface, begin);
+  uint32_t column = tvms_source_indent(surface->source, begin);
   while (own->next < surface->comment_count
          && surface->comments[own->next].begin < begin) {
     tvms_comment *comment = &surface->comments[own->next++];
-    bool deeper = comment->own_line && column_of(surface, comment->begin) > column;
+    bool deeper = comment->own_line
+                  && tvms_source_indent(surface->source, comment->begin) > column;
     comment->owner = deeper ? 0 : ref;
   }
 }

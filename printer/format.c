@@ -150,7 +150,7 @@ static uint32_t last_end(const tvms_writer *w, tvms_ref list) {
 
 // Puts the source's text of a header of one line in the place of the formatted one.
 static void keep_header(tvms_writer *w, uint32_t at) {
-  uint32_t begin = at - tvms_column_of(w, at);
+  uint32_t begin = at - tvms_source_indent(w->surface->source, at);
   while (w->source[begin] == ' ' || w->source[begin] == '\t'
          || w->source[begin] == '\f') {
     begin++;
@@ -426,7 +426,8 @@ static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   if (is_compound(node)) {
     write_compound(w, ref, end);
   } else if (tvms_is_kept_statement(w, node->begin, node->end)) {
-    tvms_copy_lines(w, node->begin, node->end, tvms_column_of(w, node->begin));
+    tvms_copy_lines(w, node->begin, node->end,
+                    tvms_source_indent(w->surface->source, node->begin));
     w->out->len -= strlen(w->line_end);
     tvms_finish_line(w, node->end, end);
   } else {
@@ -453,7 +454,8 @@ static bool write_leading(tvms_writer *w, tvms_setting at, tvms_ref ref, uint32_
       *off = tvms_kept_until(w, end);
       if (tvms_may_copy_lines(w, w->comment_at, *off)) {
         tvms_put_blank(w, blank);
-        tvms_copy_lines(w, w->comment_at, *off, tvms_column_of(w, w->comment_at));
+        tvms_copy_lines(w, w->comment_at, *off,
+                        tvms_source_indent(w->surface->source, w->comment_at));
         return false;
       }
     }
@@ -518,7 +520,8 @@ static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref op
     // In a body on its header's line no comment can follow.
     uint32_t begin = w->nodes[list].begin;
     bool own_lines = !opener || tvms_lines_between(w, header, begin) > 0;
-    if (own_lines) tvms_write_comments_at_end(w, end, tvms_column_of(w, begin));
+    if (own_lines)
+      tvms_write_comments_at_end(w, end, tvms_source_indent(w->surface->source, begin));
   } else {
     w->too_deep = true;
   }

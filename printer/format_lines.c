@@ -79,15 +79,6 @@ void tvms_put_blank(tvms_writer *w, uint32_t count) {
 
 /* Comments around statements */
 
-uint32_t tvms_column_of(const tvms_writer *w, uint32_t offset) {
-  uint32_t column = 0;
-  while (offset > column && w->source[offset - column - 1] != '\n'
-         && w->source[offset - column - 1] != '\r') {
-    column++;
-  }
-  return column;
-}
-
 void tvms_write_own_line(tvms_writer *w, uint32_t blank) {
   tvms_put_blank(w, blank);
   tvms_start_line(w);
@@ -118,7 +109,8 @@ void tvms_write_leftovers(tvms_writer *w, uint32_t end) {
 
 void tvms_write_comments_at_end(tvms_writer *w, uint32_t end, uint32_t column) {
   uint32_t most = w->indent ? 1 : 2;
-  while (w->comment_at < end && tvms_column_of(w, w->comment_at) >= column) {
+  while (w->comment_at < end
+         && tvms_source_indent(w->surface->source, w->comment_at) >= column) {
     uint32_t blank = tvms_blank_before(w, w->comment_at);
     tvms_write_own_line(w, blank < most ? blank : most);
   }
@@ -186,16 +178,17 @@ void tvms_copy_lines(tvms_writer *w, uint32_t begin, uint32_t end, uint32_t colu
 }
 
 bool tvms_may_copy_lines(const tvms_writer *w, uint32_t begin, uint32_t end) {
-  return tvms_column_of(w, begin) == w->indent || !has_long_string(w, begin, end);
+  return tvms_source_indent(w->surface->source, begin) == w->indent
+         || !has_long_string(w, begin, end);
 }
 
 uint32_t tvms_kept_until(const tvms_writer *w, uint32_t end) {
-  uint32_t column = tvms_column_of(w, w->comment_at);
+  uint32_t column = tvms_source_indent(w->surface->source, w->comment_at);
   for (uint32_t i = w->next + 1; i < w->surface->comment_count; i++) {
     const tvms_comment *comment = &w->surface->comments[i];
     if (comment->begin >= end) break;
     if (comment->own_line && tvms_comment_is(w, i, "fmt: on")
-        && tvms_column_of(w, comment->begin) == column) {
+        && tvms_source_indent(w->surface->source, comment->begin) == column) {
       return comment->begin;
     }
   }

@@ -34,8 +34,6 @@ void tvms_end_line(tvms_writer *w);
 // Writes blank lines.
 void tvms_put_blank(tvms_writer *w, uint32_t count);
 
-// The column of a byte of the source, counted in bytes from 0.
-uint32_t tvms_column_of(const tvms_writer *w, uint32_t offset);
 
 // Writes the next comment on a line of its own, with the blank lines before it.
 void tvms_write_own_line(tvms_writer *w, uint32_t blank);

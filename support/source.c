@@ -12,7 +12,8 @@
 
 enum { PADDING = 16, LARGEST_SOURCE = 0x7fffff00 };
 
-static tvms_source *wrap(tvms_memory *memory, const char *name, char *text, size_t size) {
+static tvms_source *wrap(tvms_memory *memory, const char *name, char *text,
+                         size_t size) {
   if (size > LARGEST_SOURCE) tvms_unwind(memory, TVMS_OVER_LIMIT);
   memset(text + size, 0, PADDING);
   tvms_source *source = tvms_take(memory, sizeof *source);
@@ -31,7 +32,9 @@ tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const cha
   return wrap(memory, name, copy, size);
 }
 
-static void close_file(void *what) { close(*(int *)what); }
+static void close_file(void *what) {
+  close(*(int *)what);
+}
 
 // Size of a regular file plus one (so that one read sees its end), or a first guess.
 static size_t first_capacity(int file) {
@@ -52,8 +55,10 @@ static char *read_all(tvms_memory *memory, int file, size_t *size) {
     }
     ssize_t got = read(file, text + *size, cap - *size);
     if (got == 0) return text;
-    if (got > 0) *size += (size_t)got;
-    else if (errno != EINTR) return NULL;
+    if (got > 0)
+      *size += (size_t)got;
+    else if (errno != EINTR)
+      return NULL;
   }
 }
 
@@ -88,13 +93,16 @@ static void map_lines(tvms_memory *memory, tvms_source *source) {
   source->line_count = lines.len;
 }
 
-tvms_place tvms_source_place(tvms_memory *memory, tvms_source *source, uint32_t offset) {
+tvms_place tvms_source_place(tvms_memory *memory, tvms_source *source,
+                             uint32_t offset) {
   if (!source->lines) map_lines(memory, source);
   uint32_t low = 0, high = source->line_count;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
-    if (source->lines[middle] <= offset) low = middle;
-    else high = middle;
+    if (source->lines[middle] <= offset)
+      low = middle;
+    else
+      high = middle;
   }
   uint32_t column = 1;
   uint32_t begin = source->lines[low];
@@ -124,4 +132,19 @@ tvms_span tvms_source_line(tvms_memory *memory, tvms_source *source, uint32_t li
     end++;
   }
   return (tvms_span){begin, end};
+}
+
+uint32_t tvms_source_indent(const tvms_source *source, uint32_t offset) {
+  const char *text = source->text;
+  uint32_t column = 0;
+  while (offset > column && text[offset - column - 1] != '\n'
+         && text[offset - column - 1] != '\r') {
+    column++;
+  }
+  return column;
+}
+
+bool tvms_source_is_python(const tvms_source *source) {
+  size_t len = strlen(source->name);
+  return len > 3 && strcmp(source->name + len - 3, ".py") == 0;
 }

@@ -34,6 +34,12 @@ tvms_source *TVMS_NULLABLE tvms_source_read(tvms_memory *memory, const char *pat
 
 tvms_place tvms_source_place(tvms_memory *memory, tvms_source *source, uint32_t offset);
 
+// Bytes between the begin of its line and an offset.
+uint32_t tvms_source_indent(const tvms_source *source, uint32_t offset);
+
+// True if the name is one of a Python file.
+bool tvms_source_is_python(const tvms_source *source);
+
 // The text of 1-based line `line` without its line end.
 tvms_span tvms_source_line(tvms_memory *memory, tvms_source *source, uint32_t line);
 
