@@ -59,14 +59,19 @@ typedef struct {
 } seen_name;
 
 // A short text gets a small table: clearing it costs more than it saves.
-enum { MOST_SEEN_LOG = 10, FEW_SEEN_LOG = 6, SHORT_TEXT = 16 * 1024, LONGEST_SEEN = 16 };
+enum {
+  MOST_SEEN_LOG = 10,
+  FEW_SEEN_LOG = 6,
+  SHORT_TEXT = 16 * 1024,
+  LONGEST_SEEN = 16
+};
 
 typedef struct {
   surf_build build;
   tvms_layout layout;
-  const char *text;                // of the source
+  const char *text;               // of the source
   seen_name *TVMS_NULLABLE seen;  // NULL: not worth it
-  uint32_t seen_log;               // log2 of how many there are
+  uint32_t seen_log;              // log2 of how many there are
   uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
   bool nested;        // an expression in a string
   yyParser lemon;

@@ -10,7 +10,7 @@ typedef struct {
   uint8_t bits;  // 0: digits follow the name
 } dtype_row;
 
-#define ROW(name, code, bits)                                                            \
+#define ROW(name, code, bits)                                                          \
   { name, sizeof(name) - 1, code, bits }
 
 // Longer names stand before their prefixes.
@@ -69,7 +69,8 @@ bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const dtype_row *row = &rows[i];
     size_t at = row->len;
-    if (text[0] != row->name[0] || len < at || memcmp(text, row->name, at) != 0) continue;
+    if (text[0] != row->name[0] || len < at || memcmp(text, row->name, at) != 0)
+      continue;
     int bits = row->bits;
     if (!bits && !read_number(text, len, &at, &bits)) {
       bits = row->code == TVMS_BFLOAT ? 16 : 32;

@@ -36,14 +36,14 @@ typedef enum {
 
 // Flags of a head; a bit means different things for different kinds.
 enum {
-  TVMS_FLAG_DATAFLOW = 1,     // VAR, BINDING_BLOCK
-  TVMS_FLAG_SIZE_VAR = 2,     // VAR
-  TVMS_FLAG_ANNOTATED = 1,    // VAR_BINDING
-  TVMS_FLAG_LARGE = 1,        // INT_IMM
-  TVMS_FLAG_TIR = 1,          // OPERATOR: opcode is a row of tir_ops.def
-  TVMS_FLAG_KNOWN = 1,        // SINFO_SHAPE, SINFO_FUNC
-  TVMS_FLAG_STRING = 1,       // SINFO_OBJECT: I.StringType() of 0.27
-  TVMS_FLAG_PURE = 2,         // SINFO_FUNC, FUNCTION
+  TVMS_FLAG_DATAFLOW = 1,   // VAR, BINDING_BLOCK
+  TVMS_FLAG_SIZE_VAR = 2,   // VAR
+  TVMS_FLAG_ANNOTATED = 1,  // VAR_BINDING
+  TVMS_FLAG_LARGE = 1,      // INT_IMM
+  TVMS_FLAG_TIR = 1,        // OPERATOR: opcode is a row of tir_ops.def
+  TVMS_FLAG_KNOWN = 1,      // SINFO_SHAPE, SINFO_FUNC
+  TVMS_FLAG_STRING = 1,     // SINFO_OBJECT: I.StringType() of 0.27
+  TVMS_FLAG_PURE = 2,       // SINFO_FUNC, FUNCTION
   // BLOCK as read: the source does not give the list, parser/complete.c fills it.
   TVMS_FLAG_READS_MISSING = 1,
   TVMS_FLAG_WRITES_MISSING = 2,

@@ -34,7 +34,6 @@ void tvms_end_line(tvms_writer *w);
 // Writes blank lines.
 void tvms_put_blank(tvms_writer *w, uint32_t count);
 
-
 // Writes the next comment on a line of its own, with the blank lines before it.
 void tvms_write_own_line(tvms_writer *w, uint32_t blank);
 

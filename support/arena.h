@@ -38,7 +38,7 @@ static inline void *tvms_arena_take(tvms_arena *arena, size_t size) {
 }
 
 #define tvms_arena_new(arena, type) ((type *)tvms_arena_take((arena), sizeof(type)))
-#define tvms_arena_array(arena, type, count)                                             \
+#define tvms_arena_array(arena, type, count)                                           \
   ((type *)tvms_arena_take((arena), sizeof(type) * (size_t)(count)))
 
 // Copies `size` bytes into the arena and ends them with a NUL.

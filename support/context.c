@@ -15,4 +15,6 @@ void tvms_context_init(tvms_context *context, const tvms_static_names *fixed) {
   context->step_limit = DEFAULT_STEP_LIMIT;
 }
 
-void tvms_context_fini(tvms_context *context) { tvms_memory_fini(&context->memory); }
+void tvms_context_fini(tvms_context *context) {
+  tvms_memory_fini(&context->memory);
+}

@@ -13,7 +13,7 @@ typedef struct tvms_context {
   tvms_arena scratch;  // mark and reset around a piece of work
   tvms_interner names;
   tvms_diags diags;
-  uint64_t steps;      // work done in evaluation and simplification
+  uint64_t steps;  // work done in evaluation and simplification
   uint64_t step_limit;
   // Text of an IR node for messages, in the arena; installed by cli/, because the printer
   // is above the rooms that report. NULL: nodes are described by their kind only.
@@ -29,7 +29,8 @@ void tvms_context_fini(tvms_context *context);
 static inline const char *tvms_text(const tvms_context *context, tvms_sym sym) {
   return sym ? tvms_name_of(&context->names, sym)->text : "";
 }
-static inline tvms_sym tvms_symbol(tvms_context *context, const char *text, size_t len) {
+static inline tvms_sym tvms_symbol(tvms_context *context, const char *text,
+                                   size_t len) {
   return tvms_intern(&context->names, text, len);
 }
 

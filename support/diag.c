@@ -6,20 +6,26 @@
 #include <string.h>
 
 static const tvms_diag_row rows[] = {
-#define DIAG(name, code, severity, text, explanation)                                    \
-  [TVMS_D_##name] = {#name, 1##code - 10000, TVMS_SEVERITY_##severity, text, explanation},
+#define DIAG(name, code, severity, text, explanation)                                  \
+  [TVMS_D_##                                                                           \
+      name] = {#name, 1##code - 10000, TVMS_SEVERITY_##severity, text, explanation},
 #include "support/diag.def"
 };
 
-const tvms_diag_row *tvms_diag_row_of(tvms_diag_id id) { return &rows[id]; }
+const tvms_diag_row *tvms_diag_row_of(tvms_diag_id id) {
+  return &rows[id];
+}
 
-uint32_t tvms_diag_row_count(void) { return sizeof rows / sizeof rows[0]; }
+uint32_t tvms_diag_row_count(void) {
+  return sizeof rows / sizeof rows[0];
+}
 
 void tvms_diags_init(tvms_diags *diags, tvms_arena *arena) {
   *diags = (tvms_diags){.arena = arena};
 }
 
-static const char *format_text(tvms_arena *arena, const char *format, va_list arguments) {
+static const char *format_text(tvms_arena *arena, const char *format,
+                               va_list arguments) {
   va_list again;
   va_copy(again, arguments);
   int len = vsnprintf(NULL, 0, format, arguments);
@@ -30,8 +36,10 @@ static const char *format_text(tvms_arena *arena, const char *format, va_list ar
 }
 
 static void append(tvms_diags *diags, tvms_diag *diag) {
-  if (diags->last) diags->last->next = diag;
-  else diags->first = diag;
+  if (diags->last)
+    diags->last->next = diag;
+  else
+    diags->first = diag;
   diags->last = diag;
   tvms_severity severity = rows[diag->id].severity;
   diags->errors += severity == TVMS_SEVERITY_ERROR;
@@ -101,7 +109,8 @@ static tvms_diag *merge(tvms_diag *left, tvms_diag *right) {
   tvms_diag *first = NULL;
   tvms_diag **end = &first;
   while (left && right) {
-    bool take_right = left->source == right->source && right->span.begin < left->span.begin;
+    bool take_right =
+        left->source == right->source && right->span.begin < left->span.begin;
     tvms_diag **from = take_right ? &right : &left;
     *end = *from;
     end = &(*from)->next;
@@ -171,7 +180,8 @@ static uint32_t distance(const char *a, size_t a_len, const char *b, uint32_t li
   return row[b_len] < limit ? row[b_len] : limit;
 }
 
-const char *tvms_nearest(const char *name, const char *const *candidates, uint32_t count) {
+const char *tvms_nearest(const char *name, const char *const *candidates,
+                         uint32_t count) {
   const char *best = NULL;
   size_t len = strlen(name);
   uint32_t best_distance = (uint32_t)len / 3 + 1;

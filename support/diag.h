@@ -9,7 +9,11 @@
 #include "support/arena.h"
 #include "support/source.h"
 
-typedef enum { TVMS_SEVERITY_ERROR, TVMS_SEVERITY_WARNING, TVMS_SEVERITY_NOTE } tvms_severity;
+typedef enum {
+  TVMS_SEVERITY_ERROR,
+  TVMS_SEVERITY_WARNING,
+  TVMS_SEVERITY_NOTE
+} tvms_severity;
 
 typedef enum {
 #define DIAG(name, code, severity, text, explanation) TVMS_D_##name,

@@ -7,11 +7,11 @@ enum { FIRST_SLOTS = 256 };
 
 void tvms_interner_init(tvms_interner *interner, tvms_arena *arena,
                         const tvms_static_names *fixed) {
-  *interner = (tvms_interner){
-      .arena = arena, .memory = arena->memory, .fixed = fixed};
+  *interner = (tvms_interner){.arena = arena, .memory = arena->memory, .fixed = fixed};
 }
 
-static bool is_name(const tvms_name *name, const char *text, size_t len, uint32_t hash) {
+static bool is_name(const tvms_name *name, const char *text, size_t len,
+                    uint32_t hash) {
   return name->hash == hash && name->len == len && memcmp(name->text, text, len) == 0;
 }
 
@@ -19,7 +19,8 @@ static tvms_sym find_fixed(const tvms_static_names *fixed, const char *text, siz
                            uint32_t hash) {
   for (uint32_t at = hash & fixed->slot_mask; fixed->slots[at];
        at = (at + 1) & fixed->slot_mask) {
-    if (is_name(&fixed->names[fixed->slots[at]], text, len, hash)) return fixed->slots[at];
+    if (is_name(&fixed->names[fixed->slots[at]], text, len, hash))
+      return fixed->slots[at];
   }
   return 0;
 }
@@ -50,8 +51,8 @@ static void grow_slots(tvms_interner *interner) {
 
 static void grow_names(tvms_interner *interner) {
   uint32_t cap = interner->cap ? interner->cap * 2 : FIRST_SLOTS / 2;
-  interner->names = tvms_retake(interner->memory, interner->names,
-                                cap * sizeof *interner->names);
+  interner->names =
+      tvms_retake(interner->memory, interner->names, cap * sizeof *interner->names);
   interner->cap = cap;
 }
 
@@ -59,7 +60,8 @@ tvms_sym tvms_intern_hashed(tvms_interner *interner, const char *text, size_t le
                             uint32_t hash) {
   tvms_sym sym = find_fixed(interner->fixed, text, len, hash);
   if (sym) return sym;
-  if (!interner->slots || interner->count * 2 > interner->slot_mask) grow_slots(interner);
+  if (!interner->slots || interner->count * 2 > interner->slot_mask)
+    grow_slots(interner);
   uint32_t slot = find_slot(interner, text, len, hash);
   if (!interner->slots[slot]) {
     if (interner->count == interner->cap) grow_names(interner);

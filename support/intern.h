@@ -49,9 +49,11 @@ tvms_sym tvms_intern_hashed(tvms_interner *interner, const char *text, size_t le
 tvms_sym tvms_intern_find(const tvms_interner *interner, const char *text, size_t len);
 
 // Text and length of an id that this interner gave out.
-static inline const tvms_name *tvms_name_of(const tvms_interner *interner, tvms_sym sym) {
-  return sym <= interner->fixed->count ? &interner->fixed->names[sym]
-                                       : &interner->names[sym - interner->fixed->count - 1];
+static inline const tvms_name *tvms_name_of(const tvms_interner *interner,
+                                            tvms_sym sym) {
+  return sym <= interner->fixed->count
+             ? &interner->fixed->names[sym]
+             : &interner->names[sym - interner->fixed->count - 1];
 }
 
 // Hash of a name. tools/gen_names.c uses the same function.

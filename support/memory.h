@@ -31,12 +31,13 @@ enum {
 };
 
 typedef struct {
-  jmp_buf *unwind;            // innermost protected call; NULL: failure aborts
-  tvms_resource *resources;   // open ones, innermost first
-  tvms_resource *kept;        // those opened before the innermost protected call
-  tvms_memory_block *blocks;  // live blocks that are too large for a class, newest first
-  tvms_region *regions;       // of fresh pages that all else is cut from, newest first
-  char *fresh;                // first byte of the newest region that was never used
+  jmp_buf *unwind;           // innermost protected call; NULL: failure aborts
+  tvms_resource *resources;  // open ones, innermost first
+  tvms_resource *kept;       // those opened before the innermost protected call
+  tvms_memory_block
+      *blocks;           // live blocks that are too large for a class, newest first
+  tvms_region *regions;  // of fresh pages that all else is cut from, newest first
+  char *fresh;           // first byte of the newest region that was never used
   char *fresh_end;
   void *spare[TVMS_CHUNK_CLASSES];         // chunks that were given back, by class
   void *spare_blocks[TVMS_BLOCK_CLASSES];  // the same of blocks; not zeroed

@@ -9,33 +9,33 @@
 
 #include "support/memory.h"
 
-#define TVMS_VEC(type)                                                                   \
-  struct {                                                                               \
-    type *items;                                                                         \
-    uint32_t len;                                                                        \
-    uint32_t cap;                                                                        \
+#define TVMS_VEC(type)                                                                 \
+  struct {                                                                             \
+    type *items;                                                                       \
+    uint32_t len;                                                                      \
+    uint32_t cap;                                                                      \
   }
 
 // Makes room for `more` further items.
-#define tvms_reserve(memory, vec, more)                                                  \
-  ((vec)->len + (more) <= (vec)->cap                                                     \
-       ? (void)0                                                                         \
-       : (void)((vec)->items = tvms_vec_grow((memory), (vec)->items, &(vec)->cap,        \
-                                             (vec)->len + (more),                        \
-                                             sizeof *(vec)->items)))
+#define tvms_reserve(memory, vec, more)                                                \
+  ((vec)->len + (more) <= (vec)->cap                                                   \
+       ? (void)0                                                                       \
+       : (void)((vec)->items =                                                         \
+                    tvms_vec_grow((memory), (vec)->items, &(vec)->cap,                 \
+                                  (vec)->len + (more), sizeof *(vec)->items)))
 
-#define tvms_push(memory, vec, value)                                                    \
+#define tvms_push(memory, vec, value)                                                  \
   (tvms_reserve(memory, vec, 1), (void)((vec)->items[(vec)->len++] = (value)))
 
 // Makes items[index] exist; new items are zero. For tables that are indexed by id: memory
 // that was never used is not even touched.
-#define tvms_reach(memory, vec, index)                                                   \
-  ((index) < (vec)->len ? (void)0                                                        \
-                        : (void)((vec)->items = tvms_vec_reach(                          \
-                                     (memory), (vec)->items, &(vec)->len, &(vec)->cap,   \
+#define tvms_reach(memory, vec, index)                                                 \
+  ((index) < (vec)->len ? (void)0                                                      \
+                        : (void)((vec)->items = tvms_vec_reach(                        \
+                                     (memory), (vec)->items, &(vec)->len, &(vec)->cap, \
                                      (index), sizeof *(vec)->items)))
 
-#define tvms_vec_free(memory, vec)                                                       \
+#define tvms_vec_free(memory, vec)                                                     \
   (tvms_give((memory), (vec)->items), (vec)->items = NULL, (vec)->len = (vec)->cap = 0)
 
 // Slow path of tvms_reserve: doubles the capacity until `wanted` items fit.

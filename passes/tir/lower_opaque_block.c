@@ -15,7 +15,8 @@
 static bool is_pragma(const tvms_node *key, const tvms_node *value) {
   const char *text = tvms_object_as_text(key);
   return text && strncmp(text, "pragma_", 7) == 0
-         && value->kind != TVMS_NODE_OBJECT_ARRAY && value->kind != TVMS_NODE_OBJECT_MAP;
+         && value->kind != TVMS_NODE_OBJECT_ARRAY
+         && value->kind != TVMS_NODE_OBJECT_MAP;
 }
 
 static tvms_node *attribute_value(tvms_unit *unit, tvms_node *value) {

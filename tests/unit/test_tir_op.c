@@ -4,15 +4,16 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static const tvms_dialect dialects[] = {TVMS_DIALECT_22, TVMS_DIALECT_25, TVMS_DIALECT_26,
-                                        TVMS_DIALECT_27};
+static const tvms_dialect dialects[] = {TVMS_DIALECT_22, TVMS_DIALECT_25,
+                                        TVMS_DIALECT_26, TVMS_DIALECT_27};
 
 Test(tir_op, rows_are_sorted_and_found) {
   for (unsigned i = 1; i < TVMS_TIR_COUNT; i++) {
     const tvms_tir_row *row = tvms_tir_row_of((tvms_tir_opcode)i);
     if (i > 1) {
       const char *before = tvms_tir_row_of((tvms_tir_opcode)(i - 1))->name;
-      cr_assert_lt(strcmp(before, row->name), 0, "%s stands before %s", before, row->name);
+      cr_assert_lt(strcmp(before, row->name), 0, "%s stands before %s", before,
+                   row->name);
     }
     cr_assert_eq(tvms_tir_find(row->name, strlen(row->name)), i);
   }
@@ -48,9 +49,11 @@ Test(tir_op, prefixes) {
 Test(tir_op, spelling_by_dialect) {
   cr_assert_eq(tvms_tir_spelled("call_packed", 11, TVMS_DIALECT_22, TVMS_TIR_NONE),
                TVMS_TIR_tvm_call_packed);
-  cr_assert_eq(tvms_tir_spelled("ptx_mma", 7, TVMS_DIALECT_27, TVMS_TIR_NONE), TVMS_TIR_NONE);
+  cr_assert_eq(tvms_tir_spelled("ptx_mma", 7, TVMS_DIALECT_27, TVMS_TIR_NONE),
+               TVMS_TIR_NONE);
   cr_assert_str_eq(tvms_tir_spelling(TVMS_TIR_mma_fill, TVMS_DIALECT_22), "mma_fill");
-  cr_assert_str_eq(tvms_tir_spelling(TVMS_TIR_mma_fill, TVMS_DIALECT_25), "cuda.mma_fill");
+  cr_assert_str_eq(tvms_tir_spelling(TVMS_TIR_mma_fill, TVMS_DIALECT_25),
+                   "cuda.mma_fill");
   cr_assert_null(tvms_tir_spelling(TVMS_TIR_ret, TVMS_DIALECT_27));
   cr_assert_eq(tvms_tir_row_of(TVMS_TIR_tvm_struct_get)->location, TVMS_LOCATION_LAST);
 }
