@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The program itself: arguments, exit statuses, files that cannot be read or written."""
-import json, os, subprocess, sys, tempfile, unittest
+import json, os, re, shutil, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import main, source, tvms, TVMS
@@ -101,6 +101,24 @@ class Surroundings(unittest.TestCase):
             self.assertIn("     1 | # RUN: nothing\n       | ^~~~~~~~~~~~~~\n", text)
             colored = tvms("test", "--color", "always", f.name).stdout.decode()
             self.assertIn("\x1b[1;31merror[E1002]\x1b[0m", colored)
+
+
+class Hooks(unittest.TestCase):
+    """What pre-commit runs: the entry of each hook, with the names of the files behind it."""
+
+    def test_hooks_of_pre_commit(self):
+        with open(source(".pre-commit-hooks.yaml"), encoding="utf-8") as f:
+            entries = re.findall(r"^  entry: tvms (.+)$", f.read(), re.M)
+        self.assertEqual(len(entries), 2)
+        for entry in entries:
+            with self.subTest(entry=entry), tempfile.TemporaryDirectory() as folder:
+                paths = [os.path.join(folder, name) for name in ("a.tvms", "b.tvms")]
+                for path in paths:
+                    shutil.copy(source("corpus", "mlp_module.tvms"), path)
+                self.assertEqual(tvms(*entry.split(), *paths).returncode, 0)
+                with open(paths[1], "w", encoding="utf-8") as f:
+                    f.write("x = (\n")
+                self.assertEqual(tvms(*entry.split(), *paths).returncode, 1)
 
 
 if __name__ == "__main__":
