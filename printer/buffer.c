@@ -474,6 +474,14 @@ void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
   print_attributes(&d, hide_scope);
 }
 
+void tvms_print_buffer_type(tvms_printer *p, const tvms_node *buffer) {
+  uint32_t frame = tvms_print_top_index(p);
+  decl d = {p, buffer, tvms_as_buffer(buffer), frame, DEFINES_FREELY, true, NULL, {0}};
+  tvms_print_t(p, "Buffer");
+  PUT(p, "(");
+  print_attributes(&d, false);
+}
+
 void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
                                   uint32_t frame) {
   decl d = {p, buffer, tvms_as_buffer(buffer), frame, DEFINES_ALL, true, NULL, {0}};

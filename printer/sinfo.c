@@ -204,8 +204,7 @@ static void print_buffer_type(tvms_printer *p, const tvms_node *sinfo) {
   if (p->dialect < TVMS_DIALECT_26) {
     tvms_print_cannot(p, sinfo, "the type of a buffer");
   } else if (p->metadata) {
-    tvms_print_buffer_annotation(p, tvms_as_sinfo_buffer(sinfo)->buffer,
-                                 tvms_print_top_index(p));
+    tvms_print_buffer_type(p, tvms_as_sinfo_buffer(sinfo)->buffer);
   } else {
     tvms_print_metadata_ref(p, sinfo);
   }

@@ -349,6 +349,8 @@ void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
                             uint32_t frame, print_definitions definitions);
 void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
                                   uint32_t frame);
+// T.Buffer(…) as a type: without the pointer of a buffer that is defined elsewhere.
+void tvms_print_buffer_type(tvms_printer *p, const tvms_node *buffer);
 // The name of a scalar buffer, which stands for its only element.
 void tvms_print_scalar_name(tvms_printer *p, const tvms_node *buffer);
 void tvms_print_indices(tvms_printer *p, tvms_list indices);  // [i, 0:4]
