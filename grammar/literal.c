@@ -359,10 +359,25 @@ tvms_token_kind tvms_lex_fstring(tvms_lexer *lexer) {
 
 /* Values */
 
+// The bytes of a literal.
+typedef struct {
+  const char *begin;
+  const char *end;
+} literal;
+
+static literal literal_of(const tvms_surface *surface, tvms_ref ref) {
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  if (node->flags & TVMS_SURF_DECODED) {
+    const tvms_name *name = tvms_name_of(&surface->context->names, node->c);
+    return (literal){name->text, name->text + name->len};
+  }
+  const char *text = surface->source->text;
+  return (literal){text + node->begin, text + node->end};
+}
+
 bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value) {
-  tvms_span span = tvms_surf_span(surface, ref);
-  const char *at = surface->source->text + span.begin;
-  const char *end = surface->source->text + span.end;
+  literal digits = literal_of(surface, ref);
+  const char *at = digits.begin, *end = digits.end;
   char mark = (char)(*at == '0' ? at[1] | 0x20 : 0);
   uint32_t base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
   if (base != 10) at += 2;
@@ -382,15 +397,15 @@ bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value) {
 
 double tvms_surf_float(const tvms_surface *surface, tvms_ref ref) {
   enum { SHORT = 64 };
-  tvms_span span = tvms_surf_span(surface, ref);
+  literal written = literal_of(surface, ref);
   char small[SHORT];
   tvms_arena *scratch = &surface->context->scratch;
   tvms_mark mark = tvms_arena_mark(scratch);
-  size_t size = span.end - span.begin;
+  size_t size = (size_t)(written.end - written.begin);
   char *digits = size < SHORT ? small : tvms_arena_take(scratch, size + 1);
   size_t len = 0;
-  for (uint32_t i = span.begin; i < span.end; i++) {
-    if (surface->source->text[i] != '_') digits[len++] = surface->source->text[i];
+  for (const char *at = written.begin; at < written.end; at++) {
+    if (*at != '_') digits[len++] = *at;
   }
   digits[len] = '\0';
   double value = strtod(digits, NULL);
@@ -401,7 +416,7 @@ double tvms_surf_float(const tvms_surface *surface, tvms_ref ref) {
 bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref) {
   const tvms_surf *node = tvms_surf_at(surface, ref);
   if (node->kind == TVMS_SURF_STRING) {
-    return form_of(surface->source->text + node->begin).formatted;
+    return form_of(literal_of(surface, ref).begin).formatted;
   }
   if (node->kind != TVMS_SURF_STRINGS) return false;
   tvms_each_surf(surface, piece, node->a) {
@@ -413,7 +428,7 @@ bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref) {
 bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref,
                              tvms_span *inside) {
   const tvms_surf *node = tvms_surf_at(surface, ref);
-  if (node->kind != TVMS_SURF_STRING) return false;
+  if (node->kind != TVMS_SURF_STRING || node->flags & TVMS_SURF_DECODED) return false;
   const char *text = surface->source->text;
   string_form form = form_of(text + node->begin);
   uint32_t begin = (uint32_t)(form.body - text);
@@ -481,43 +496,73 @@ static const char *decode_escape(const char *at, const char *end, bool bytes,
   return at;
 }
 
-static char *decode_piece(const tvms_surface *surface, tvms_ref ref, char *out,
-                          bool *bytes) {
+// What a string is decoded into.
+typedef struct {
+  char *text;
+  char *at;                        // behind what is there
+  uint32_t *TVMS_NULLABLE places;  // of each byte of `text` and of its end
+  bool bytes;
+} decoding;
+
+static void decode_piece(const tvms_surface *surface, tvms_ref ref, decoding *d) {
   const tvms_surf *node = tvms_surf_at(surface, ref);
-  const char *token = surface->source->text + node->begin;
-  string_form form = form_of(token);
-  const char *end = surface->source->text + node->end;
+  literal token = literal_of(surface, ref);
+  string_form form = form_of(token.begin);
+  const char *end = token.end;
   bool finished = end - form.width >= form.body && closes(form, end - form.width);
   if (finished) end -= form.width;
-  *bytes = form.bytes;
+  d->bytes = form.bytes;
+  // Bytes that are decoded twice have no places of their own.
+  bool placed = !(node->flags & TVMS_SURF_DECODED);
   for (const char *at = form.body; at < end;) {
+    uint32_t place = node->begin + (placed ? (uint32_t)(at - token.begin) : 0);
+    char *begin = d->at;
     if (*at == '\\' && !form.raw) {
-      at = decode_escape(at, end, form.bytes, &out);
+      at = decode_escape(at, end, form.bytes, &d->at);
     } else if (*at == '\r') {
-      *out++ = '\n';
+      *d->at++ = '\n';
       at += at[1] == '\n' ? 2 : 1;
     } else {
-      *out++ = *at++;
+      *d->at++ = *at++;
+    }
+    for (; d->places && begin < d->at; begin++) {
+      d->places[begin - d->text] = place;
     }
   }
-  return out;
+  uint32_t behind = placed ? (uint32_t)(end - token.begin) : node->end - node->begin;
+  if (d->places) d->places[d->at - d->text] = node->begin + behind;
+}
+
+static tvms_surf_text decode(const tvms_surface *surface, tvms_ref ref, decoding *d) {
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  d->at = d->text;
+  if (node->kind == TVMS_SURF_STRING) {
+    decode_piece(surface, ref, d);
+  } else {
+    tvms_each_surf(surface, piece, node->a) {
+      decode_piece(surface, piece, d);
+    }
+  }
+  *d->at = '\0';
+  return (tvms_surf_text){
+      .text = d->text, .len = (size_t)(d->at - d->text), .is_bytes = d->bytes};
 }
 
 tvms_surf_text tvms_surf_string(const tvms_surface *surface, tvms_ref ref,
                                 tvms_arena *arena) {
   const tvms_surf *node = tvms_surf_at(surface, ref);
   // No escape is shorter than the bytes that it stands for.
-  char *text = tvms_arena_take(arena, node->end - node->begin + 4);
-  char *end = text;
-  tvms_surf_text result = {.text = text};
-  if (node->kind == TVMS_SURF_STRING) {
-    end = decode_piece(surface, ref, end, &result.is_bytes);
-  } else {
-    tvms_each_surf(surface, piece, node->a) {
-      end = decode_piece(surface, piece, end, &result.is_bytes);
-    }
-  }
-  *end = '\0';
-  result.len = (size_t)(end - text);
-  return result;
+  decoding d = {.text = tvms_arena_take(arena, node->end - node->begin + 4)};
+  return decode(surface, ref, &d);
+}
+
+tvms_surf_text tvms_surf_placed_string(const tvms_surface *surface, tvms_ref ref,
+                                       tvms_arena *arena, const uint32_t **places) {
+  enum { PADDING = 16 };
+  const tvms_surf *node = tvms_surf_at(surface, ref);
+  size_t most = node->end - node->begin + PADDING;
+  decoding d = {.text = tvms_arena_take(arena, most),
+                .places = tvms_arena_array(arena, uint32_t, most)};
+  *places = d.places;
+  return decode(surface, ref, &d);
 }

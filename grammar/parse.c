@@ -69,7 +69,7 @@ enum {
 typedef struct {
   surf_build build;
   tvms_layout layout;
-  const char *text;               // of the source
+  const char *text;               // that has the bytes of the tokens
   seen_name *TVMS_NULLABLE seen;  // NULL: not worth it
   uint32_t seen_log;              // log2 of how many there are
   uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
@@ -81,7 +81,7 @@ static tvms_diags *diags_of(parse *p) {
   return &p->build.context->diags;
 }
 static const char *text_of(const parse *p) {
-  return p->build.surface->source->text;
+  return p->text;
 }
 
 /* Feeding */
@@ -587,21 +587,20 @@ static void refuse_nested(parse *p, tvms_token token) {
   report_refused(p, token);
 }
 
-tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span) {
+// Parses `size` bytes, which end with NULs and count as bytes `offset` and following of
+// `text`. Decoded bytes have not been checked as the source has.
+static tvms_ref parse_nested(tvms_surface *surface, const char *bytes, size_t size,
+                             const char *text, uint32_t offset) {
   tvms_context *context = surface->context;
   uint32_t comments = surface->comment_count;
   uint32_t errors = context->diags.errors;
-  size_t size = span.end - span.begin;
-  // A copy, so that the text ends where the string does.
-  enum { PADDING = 16 };
-  tvms_mark mark = tvms_arena_mark(&context->scratch);
-  char *copy = tvms_arena_take(&context->scratch, size + PADDING);
-  memcpy(copy, surface->source->text + span.begin, size);
   parse p;
   start(&p, surface);
-  tvms_layout_init(&p.layout, surface, copy, size, span.begin, true);
+  p.text = text;
+  tvms_layout_init(&p.layout, surface, bytes, size, offset, true);
+  if (bytes == text) tvms_lexer_check_text(&p.layout.lexer);
   p.nested = true;
-  feed(&p, TERMINAL_NESTED, span.begin, span.begin, 0);
+  feed(&p, TERMINAL_NESTED, offset, offset, 0);
   tvms_token token;
   do {
     token = tvms_layout_next(&p.layout);
@@ -612,7 +611,84 @@ tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span) {
     }
   } while (token.kind != TVMS_TOK_END);
   finish(&p);
-  tvms_arena_reset(&context->scratch, mark);
   surface->comment_count = comments;
   return context->diags.errors == errors ? p.build.nested : 0;
+}
+
+tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span) {
+  tvms_context *context = surface->context;
+  size_t size = span.end - span.begin;
+  // A copy, so that the text ends where the string does.
+  enum { PADDING = 16 };
+  tvms_mark mark = tvms_arena_mark(&context->scratch);
+  char *copy = tvms_arena_take(&context->scratch, size + PADDING);
+  const char *text = surface->source->text;
+  memcpy(copy, text + span.begin, size);
+  tvms_ref result = parse_nested(surface, copy, size, text, span.begin);
+  tvms_arena_reset(&context->scratch, mark);
+  return result;
+}
+
+/* Expressions in strings with escapes: parsed as they are decoded, and moved then */
+
+static tvms_span moved(tvms_span span, const uint32_t *places) {
+  return (tvms_span){places[span.begin], places[span.end]};
+}
+
+static void move_findings(tvms_diag *diag, const uint32_t *places) {
+  for (; diag; diag = diag->next) {
+    diag->span = moved(diag->span, places);
+    for (tvms_fix *fix = diag->fixes; fix; fix = fix->next) {
+      fix->span = moved(fix->span, places);
+    }
+  }
+}
+
+// Literals keep their decoded text, which the source does not have.
+static void move_node(tvms_surface *surface, tvms_surf *node, const char *text,
+                      const uint32_t *places) {
+  bool literal = node->kind == TVMS_SURF_INT || node->kind == TVMS_SURF_FLOAT
+                 || node->kind == TVMS_SURF_STRING;
+  if (literal) {
+    node->flags |= TVMS_SURF_DECODED;
+    node->c =
+        tvms_symbol(surface->context, text + node->begin, node->end - node->begin);
+  }
+  node->begin = places[node->begin];
+  node->end = places[node->end];
+}
+
+static tvms_ref parse_decoded(tvms_surface *surface, tvms_ref string) {
+  tvms_context *context = surface->context;
+  tvms_diags *diags = &context->diags;
+  tvms_mark mark = tvms_arena_mark(&context->scratch);
+  const uint32_t *places;
+  tvms_surf_text all =
+      tvms_surf_placed_string(surface, string, &context->scratch, &places);
+  tvms_ref first = surface->count;
+  tvms_diag *last = diags->last;
+  tvms_ref result = 0;
+  if (!all.is_bytes) result = parse_nested(surface, all.text, all.len, all.text, 0);
+  move_findings(last ? last->next : diags->first, places);
+  for (tvms_ref ref = first; ref < surface->count; ref++) {
+    move_node(surface, &surface->nodes[ref], all.text, places);
+  }
+  for (tvms_ref ref = first; result && ref < surface->count; ref++) {
+    if (tvms_surf_is_fstring(surface, ref)) {
+      tvms_report(diags, TVMS_D_unsupported, tvms_surf_span(surface, ref),
+                  "an f-string inside a string");
+      result = 0;
+    }
+  }
+  tvms_arena_reset(&context->scratch, mark);
+  return result;
+}
+
+tvms_ref tvms_surface_parse_string(tvms_surface *surface, tvms_ref string) {
+  tvms_span inside;
+  if (tvms_surf_is_fstring(surface, string)) return 0;
+  if (tvms_surf_string_inside(surface, string, &inside)) {
+    return tvms_surface_parse_expression(surface, inside);
+  }
+  return parse_decoded(surface, string);
 }

@@ -65,6 +65,8 @@ enum {
   TVMS_SURF_ELIF = 2,   // IF: written as elif
   TVMS_SURF_STEP = 4,   // SLICE: second colon written
   TVMS_SURF_COMMA = 8,  // trailing comma before the closing bracket
+  TVMS_SURF_DECODED =
+      16,  // a literal inside a string with escapes; c: its text, interned
 };
 
 typedef struct {
@@ -106,10 +108,13 @@ typedef struct {
 void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
                         tvms_source *source);
 
-// Parses one expression that stands in `span` of the source (the text of a string literal
-// without escapes: `"n + 1"` in a shape). Its nodes are added to `surface`, with true
-// places. Returns 0 after reporting an error.
+// Parses one expression that stands in `span` of the source (a field of an f-string). Its
+// nodes are added to `surface`, with true places. Returns 0 after reporting an error.
 tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span);
+
+// Parses the expression that a STRING or STRINGS holds: `"n + 1"` in a shape. The same,
+// and 0 with nothing reported for f-strings and bytes.
+tvms_ref tvms_surface_parse_string(tvms_surface *surface, tvms_ref string);
 
 // Gives every comment its owner: the statement that follows an own-line comment in its
 // body, or the one whose line it ends; 0 at the end of a file or of a body. In the order
@@ -170,8 +175,19 @@ tvms_surf_text tvms_surf_string(const tvms_surface *surface, tvms_ref ref,
                                 tvms_arena *arena);
 bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref);
 
-// The bytes between the quotes of a plain one-piece string without escapes, for parsing
-// an expression inside it. Returns false for any other string.
+// A string, in one piece or several.
+static inline bool tvms_surf_is_string(const tvms_surface *surface, tvms_ref ref) {
+  tvms_surf_kind kind = (tvms_surf_kind)surface->nodes[ref].kind;
+  return kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS;
+}
+
+// The same, with the offset in the source of each byte and of the text's end. 16 bytes
+// after the text may be read.
+tvms_surf_text tvms_surf_placed_string(const tvms_surface *surface, tvms_ref ref,
+                                       tvms_arena *arena, const uint32_t **places);
+
+// The bytes between the quotes of a plain one-piece string without escapes. Returns false
+// for any other string.
 bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref,
                              tvms_span *inside);
 

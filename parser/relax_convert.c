@@ -139,11 +139,11 @@ static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref 
     tvms_complain(reader, text_in_shape, *ref);
     return TVMS_UNKNOWN;
   }
-  tvms_span inside = tvms_span_of(reader, *ref);
   tvms_ref expr = 0;
-  if (tvms_at(reader, *ref)->kind == TVMS_SURF_STRING
-      && tvms_surf_string_inside(reader->surface, *ref, &inside)) {
-    expr = tvms_surface_parse_expression(reader->surface, inside);
+  if (tvms_surf_is_string(reader->surface, *ref)) {
+    uint32_t errors = reader->context->diags.errors;
+    expr = tvms_surface_parse_string(reader->surface, *ref);
+    if (reader->context->diags.errors > errors) return TVMS_UNKNOWN;
   }
   if (expr) {
     *ref = expr;
@@ -153,7 +153,7 @@ static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref 
   tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
   const tvms_binding *binding = tvms_lookup(reader, name);
   if (binding) return binding->value;
-  tvms_undefined_name(reader, name, inside);
+  tvms_undefined_name(reader, name, tvms_span_of(reader, *ref));
   return TVMS_UNKNOWN;
 }
 

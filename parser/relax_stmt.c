@@ -351,11 +351,8 @@ static void explain_unused(tvms_reader *reader, tvms_diag *diag, const tvms_node
 
 static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref ref = tvms_at(reader, stmt)->a;
-  uint8_t kind = tvms_at(reader, ref)->kind;
-  if (kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS
-      || kind == TVMS_SURF_ELLIPSIS) {
-    return;
-  }
+  bool is_docstring = tvms_surf_is_string(reader->surface, ref);
+  if (is_docstring || tvms_at(reader, ref)->kind == TVMS_SURF_ELLIPSIS) return;
   tvms_value value = tvms_eval(reader, ref);
   if (value.kind == TVMS_VALUE_NONE) return;
   if (!tvms_value_is_known(value)) {

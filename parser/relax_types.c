@@ -87,6 +87,7 @@ static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
   const tvms_surf *node = tvms_at(reader, ref);
   switch ((int)node->kind) {
   case TVMS_SURF_STRING:
+  case TVMS_SURF_STRINGS:
     if (in_list) define_text(reader, ref);
     break;
   case TVMS_SURF_NAME: {

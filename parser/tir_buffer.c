@@ -76,7 +76,7 @@ tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
 // The element `i` of a tuple or list as written, or 0.
 static tvms_ref item_ref(const tvms_reader *reader, tvms_ref sequence, uint32_t i) {
   const tvms_surf *node = tvms_at(reader, sequence);
-  if (node->kind == TVMS_SURF_STRING) return sequence;
+  if (tvms_surf_is_string(reader->surface, sequence)) return sequence;
   if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST) return 0;
   tvms_ref item = node->a;
   while (item && i--) {
@@ -88,7 +88,7 @@ static tvms_ref item_ref(const tvms_reader *reader, tvms_ref sequence, uint32_t 
 static tvms_node *dim_of(tvms_reader *reader, tvms_value dim, tvms_ref ref) {
   if (dim.kind == TVMS_VALUE_STR) {
     bool quoted = reader->tir && reader->tir->in_signature && ref
-                  && tvms_at(reader, ref)->kind == TVMS_SURF_STRING
+                  && tvms_surf_is_string(reader->surface, ref)
                   && reader->dialect >= TVMS_DIALECT_26;
     if (quoted) return tvms_to_expr(reader, tvms_quoted_dim(reader, ref), ref);
   }

@@ -162,12 +162,11 @@ tvms_value tvms_type_var_dim(tvms_reader *reader, tvms_sym name, tvms_value type
 }
 
 tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string) {
-  tvms_span inside;
-  if (!tvms_surf_string_inside(reader->surface, string, &inside)) {
+  uint32_t errors = reader->context->diags.errors;
+  tvms_ref expr = tvms_surface_parse_string(reader->surface, string);
+  if (!expr && reader->context->diags.errors == errors) {
     tvms_complain(reader, bad_quoted_dim, string);
-    return TVMS_UNKNOWN;
   }
-  tvms_ref expr = tvms_surface_parse_expression(reader->surface, inside);
   if (!expr) return TVMS_UNKNOWN;
   if (reader->tir->defines_dims) define_names(reader, expr);
   return tvms_eval(reader, expr);
@@ -257,10 +256,9 @@ static void define_scalars(tvms_reader *reader, tvms_ref ref) {
       define_dim(reader, node.a, tvms_span_of(reader, ref));
     }
     break;
-  case TVMS_SURF_STRING: {
-    tvms_span inside;
-    if (!tvms_surf_string_inside(reader->surface, ref, &inside)) return;
-    tvms_ref expr = tvms_surface_parse_expression(reader->surface, inside);
+  case TVMS_SURF_STRING:
+  case TVMS_SURF_STRINGS: {
+    tvms_ref expr = tvms_surface_parse_string(reader->surface, ref);
     if (expr) define_names(reader, expr);
     break;
   }
@@ -287,7 +285,7 @@ static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
   const tvms_surf shape = *tvms_at(reader, call.b);
   if (shape.kind == TVMS_SURF_TUPLE || shape.kind == TVMS_SURF_LIST) {
     tvms_each_surf(reader->surface, item, shape.a) {
-      if (tvms_at(reader, item)->kind == TVMS_SURF_STRING) define_scalars(reader, item);
+      if (tvms_surf_is_string(reader->surface, item)) define_scalars(reader, item);
     }
   }
   tvms_each_surf(reader->surface, argument, call.b) {

@@ -100,8 +100,7 @@ static void emit_evaluate(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
 
 static void read_expression(tvms_reader *reader, tvms_ref ref) {
   tvms_ref expr = tvms_at(reader, ref)->a;
-  uint8_t kind = tvms_at(reader, expr)->kind;
-  if (kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS) return;  // a docstring
+  if (tvms_surf_is_string(reader->surface, expr)) return;  // a docstring
   tvms_value value = tvms_eval(reader, expr);
   switch (value.kind) {
   case TVMS_VALUE_UNKNOWN: reader->failed = true; return;

@@ -7,18 +7,12 @@
 static void read_literal(tvms_surface *surface, tvms_ref ref) {
   tvms_context *context = surface->context;
   uint64_t number;
-  tvms_span inside;
   switch ((int)tvms_surf_at(surface, ref)->kind) {
   case TVMS_SURF_INT: (void)tvms_surf_int(surface, ref, &number); return;
   case TVMS_SURF_FLOAT: (void)tvms_surf_float(surface, ref); return;
   case TVMS_SURF_STRING:
-    if (tvms_surf_string_inside(surface, ref, &inside)) {
-      (void)tvms_surface_parse_expression(surface, inside);
-    }
-    (void)tvms_surf_string(surface, ref, &context->scratch);
-    return;
   case TVMS_SURF_STRINGS:
-    (void)tvms_surf_is_fstring(surface, ref);
+    (void)tvms_surface_parse_string(surface, ref);
     (void)tvms_surf_string(surface, ref, &context->scratch);
     return;
   default: return;

@@ -211,6 +211,19 @@ Test(lexer, expressions_inside_strings_have_true_places) {
   cr_assert(tvms_surf_string_inside(&surface, ref, &inside));
   cr_assert_eq(tvms_surface_parse_expression(&surface, inside), 0);
   expect_text(findings(), "1:6 E0119");
+  // Through escapes and joints, and what is wrong behind them.
+  ref = parse_one(&surface, "\"\\x6e +\" \"\\t1\\x30\"");
+  sum = tvms_surface_parse_string(&surface, ref);
+  uint64_t ten;
+  tvms_ref right = tvms_surf_at(&surface, sum)->b;
+  cr_assert_eq(tvms_surf_at(&surface, sum)->begin, 1);
+  cr_assert(tvms_surf_int(&surface, right, &ten));
+  cr_assert_eq(ten, 10);
+  cr_assert_eq(tvms_surf_at(&surface, right)->begin, 12);
+  cr_assert_eq(tvms_surf_at(&surface, right)->end, 17);
+  ref = parse_one(&surface, "\"n + \\x22a\\x22 b\"");
+  cr_assert_eq(tvms_surface_parse_string(&surface, ref), 0);
+  expect_text(findings(), "1:6 E0119 1:16 E0119");
   ref = parse_one(&surface, "\"b\"");
   cr_assert(tvms_surf_string_inside(&surface, ref, &inside));
   sum = tvms_surface_parse_expression(&surface, inside);
