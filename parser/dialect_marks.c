@@ -6,6 +6,7 @@
 #include "parser/calls.h"
 #include "support/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ---- Marks ----------------------------------------------------------------------------------
@@ -196,6 +197,10 @@ static bool plain_import(tvms_context *context, const tvms_comment *comment,
   return len > 0;
 }
 
+bool tvms_is_script_module(const char *name, size_t len) {
+  return len >= 6 && memcmp(name, "script", 6) == 0 && (len == 6 || name[6] == '.');
+}
+
 bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,
                               uint32_t index, uint32_t item,
                               tvms_commented_import *import) {
@@ -205,7 +210,13 @@ bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface
   if (!comment->own_line) return false;
   const char *module = skip(text + comment->begin + 1, end, "from ");
   if (!module) return !item && plain_import(context, comment, text, import);
+  // A file of TVM itself may have `from ..script import tir`; what else is relative is
+  // Python's business.
+  bool relative = *module == '.';
+  while (*module == '.')
+    module++;
   size_t module_len = word_len(module, end);
+  if (relative && !tvms_is_script_module(module, module_len)) return false;
   const char *name = skip(module + module_len, end, "import ");
   while (name && item--) {
     name = memchr(name, ',', (size_t)(end - name));
@@ -215,10 +226,10 @@ bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface
   if (!module_len || !name_len) return false;
   const char *alias = skip(name + name_len, end, "as ");
   size_t alias_len = alias ? word_len(alias, end) : 0;
-  char *path = tvms_arena_take(&context->arena, module_len + name_len + 2);
-  memcpy(path, module, module_len);
-  path[module_len] = '.';
-  memcpy(path + module_len + 1, name, name_len);
+  size_t len = module_len + name_len + sizeof "tvm..";
+  char *path = tvms_arena_take(&context->arena, len);
+  snprintf(path, len, "%s%.*s.%.*s", relative ? "tvm." : "", (int)module_len, module,
+           (int)name_len, name);
   import->path = path;
   import->name = alias_len ? tvms_symbol(context, alias, alias_len)
                            : tvms_symbol(context, name, name_len);

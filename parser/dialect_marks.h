@@ -16,6 +16,10 @@ typedef struct {
   tvms_span span;
 } tvms_commented_import;
 
+// True if the module of a relative import is the package of TVMScript, or in it: in a file
+// of TVM itself `from ..script import tir` is `from tvm.script import tir`.
+bool tvms_is_script_module(const char *name, size_t len);
+
 // Reads name number `item` of comment `index`; false if it is no import or has no such
 // name. The path lies in context->arena.
 bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,

@@ -2,6 +2,7 @@
 #include "parser/python.h"
 
 #include "ir/fold.h"
+#include "parser/dialect_marks.h"
 #include "parser/eval_internal.h"
 #include "parser/metadata.h"
 #include "parser/relax.h"
@@ -315,8 +316,14 @@ void tvms_read_import(tvms_reader *reader, tvms_ref stmt) {
     }
     return;
   }
-  if (!node.a || node.op) return;  // relative: Python's business
+  if (!node.a) return;
   const char *module = tvms_text(reader->context, node.a);
+  if (node.op) {
+    if (!tvms_is_script_module(module, strlen(module))) return;
+    char *whole = tvms_arena_take(&reader->kept, strlen(module) + sizeof "tvm.");
+    sprintf(whole, "tvm.%s", module);
+    module = whole;
+  }
   tvms_each_surf(reader->surface, alias, node.b) {
     import_from(reader, module, alias);
   }
