@@ -17,8 +17,10 @@ typedef struct {
 typedef struct {
   tvms_context *context;
   tvms_dialect dialect;  // the one that was read
+  tvms_span name_span;   // of a class
   tvms_sym name;         // of the class in the source; TVM prints "Module" always
   bool bare;             // not a class: its one member is a function that stands alone
+  bool rewriter;         // @R.rewriter: a pattern and its replacement
   bool s_tir;            // @I.ir_module(s_tir=True): decides which checker runs
   bool unchecked;        // check_well_formed=False
   tvms_unit unit;        // nodes of attributes and global infos

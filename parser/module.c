@@ -264,6 +264,10 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
+static bool is_of_class(tvms_decorated kind) {
+  return kind == TVMS_DECORATED_MODULE || kind == TVMS_DECORATED_REWRITER;
+}
+
 static void check_decorated(tvms_reader *reader, const tvms_decoration *decoration,
                             tvms_span name, bool is_class) {
   if (reader->lenient) return;
@@ -273,10 +277,9 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
   case TVMS_DECORATED_NOT:
     tvms_report(diags, is_class ? TVMS_D_bare_class : TVMS_D_not_decorated, name, what);
     break;
-  case TVMS_DECORATED_REWRITER:
   case TVMS_DECORATED_UNKNOWN: break;
   default:
-    if (is_class == (decoration->kind == TVMS_DECORATED_MODULE)) break;
+    if (is_class == is_of_class(decoration->kind)) break;
     tvms_report(diags, TVMS_D_wrong_decorator, decoration->span, what);
   }
 }
@@ -340,8 +343,11 @@ static void read_class(tvms_reader *reader, tvms_ref ref) {
   check_decorated(reader, &decoration, def.name_span, true);
   // Text without the decorator is a module all the same; in Python it is just a class.
   bool bare = decoration.kind == TVMS_DECORATED_NOT && !reader->lenient;
-  if (!bare && decoration.kind != TVMS_DECORATED_MODULE) return;
+  bool rewriter = decoration.kind == TVMS_DECORATED_REWRITER;
+  if (!bare && !rewriter && decoration.kind != TVMS_DECORATED_MODULE) return;
   tvms_module *module = new_module(reader, def.name);
+  module->name_span = def.name_span;
+  module->rewriter = rewriter;
   module->s_tir = decoration.s_tir;
   module->unchecked = decoration.unchecked;
   tvms_scope_push(reader);

@@ -119,8 +119,12 @@ static void print_class(tvms_printer *p, const tvms_module *module) {
   // TVM makes the decorator last: headers of functions inside do not know of it yet.
   uint32_t used = p->used;
   PUT(p, "@");
-  tvms_print_i(p, "ir_module");
-  p->used = used;
+  if (module->rewriter) {
+    tvms_print_r(p, "rewriter");
+  } else {
+    tvms_print_i(p, "ir_module");
+    p->used = used;
+  }
   PUT(p, "\nclass Module:\n");
   tvms_print_reserve(p, "Module");
   tvms_print_push(p, FRAME_MODULE, NULL);
@@ -138,7 +142,7 @@ static void print_class(tvms_printer *p, const tvms_module *module) {
     tvms_print_begin(p);
     PUT(p, "pass\n");
   }
-  p->used |= USED_I;
+  if (!module->rewriter) p->used |= USED_I;
   p->indent--;
   tvms_print_pop(p);
   tvms_print_symbol(p, tvms_symbol(p->context, "Module", 6))->taken = false;

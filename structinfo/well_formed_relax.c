@@ -10,12 +10,15 @@
 //   - call_tir agrees with the PrimFunc that it calls
 #include "structinfo/well_formed_relax.h"
 
+#include "ir/equal.h"
 #include "ir/object.h"
 #include "ir/op.h"
 #include "structinfo/call.h"
 #include "structinfo/infer_common.h"
 #include "structinfo/intern.h"
 #include "structinfo/normalize.h"
+
+#include <string.h>
 
 // Where a variable is, by node id.
 enum { VAR_UNSEEN, VAR_IN_SCOPE, VAR_ENDED };
@@ -381,11 +384,55 @@ static void check_member(tvms_module *module, const tvms_member *member) {
   tvms_prover_fini(&check.prover);
 }
 
+// A part of a rewriter, or NULL after a report.
+static const tvms_member *TVMS_NULLABLE part_of_rewriter(const tvms_module *module,
+                                                         const char *name) {
+  tvms_sym sym = tvms_symbol(module->context, name, strlen(name));
+  const tvms_member *member = tvms_module_find(module, sym);
+  const tvms_node *function = member ? member->function : NULL;
+  if (!member || (function && function->kind != TVMS_NODE_FUNCTION)) {
+    tvms_report(&module->context->diags, TVMS_D_rewriter_part,
+                member ? member->name_span : module->name_span, name);
+  }
+  return member;
+}
+
+static void check_same_type(tvms_context *context,
+                            const tvms_node *TVMS_NULLABLE pattern,
+                            const tvms_node *TVMS_NULLABLE replacement) {
+  if (!pattern || !replacement || !pattern->sinfo || !replacement->sinfo) return;
+  tvms_equal_options options = {.map_free = true};
+  if (tvms_equal_with(context, pattern->sinfo, replacement->sinfo, &options)) return;
+  tvms_diag *diag =
+      tvms_report(&context->diags, TVMS_D_rewriter_signature, replacement->span,
+                  tvms_describe(context, replacement->sinfo));
+  tvms_diag_note(&context->diags, diag, pattern->span, "the pattern has %s",
+                 tvms_describe(context, pattern->sinfo));
+}
+
+// PatternMatchingRewriter::FromModule of TVM. Types are compared if all else is sound.
+static void check_rewriter(const tvms_module *module) {
+  tvms_context *context = module->context;
+  const tvms_member *pattern = part_of_rewriter(module, "pattern");
+  const tvms_member *replacement = part_of_rewriter(module, "replacement");
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_member *member = &module->members[i];
+    if (member == pattern || member == replacement || !member->function) continue;
+    if (member->function->flags & TVMS_FLAG_PRIVATE) continue;
+    tvms_report(&context->diags, TVMS_D_rewriter_public, member->name_span,
+                tvms_text(context, member->name));
+  }
+  if (context->diags.errors == 0) {
+    check_same_type(context, pattern->function, replacement->function);
+  }
+}
+
 bool tvms_check_relax(tvms_module *module) {
   uint32_t errors = module->context->diags.errors;
   if (module->unchecked) return true;
   for (uint32_t i = 0; i < module->member_count; i++) {
     check_member(module, &module->members[i]);
   }
+  if (module->rewriter) check_rewriter(module);
   return module->context->diags.errors == errors;
 }
