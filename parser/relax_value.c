@@ -330,16 +330,22 @@ tvms_value tvms_call_relax_tuple(tvms_reader *reader, const tvms_call_args *call
   return node_or_failed(reader, tvms_to_relax(reader, fields, call->ref));
 }
 
+// The function whose symbol is the first argument, without a type; NULL after a report.
+static tvms_extern_func *TVMS_NULLABLE named_function(tvms_reader *reader,
+                                                      const tvms_call_args *call) {
+  tvms_bytes symbol;
+  if (!tvms_to_text(reader, call->args[0], call->refs[0], &symbol)) return NULL;
+  tvms_extern_func *func =
+      tvms_make(reader->unit, EXTERN_FUNC, tvms_span_of(reader, call->ref));
+  func->symbol = tvms_bytes_copy(reader->unit, symbol.text, symbol.len);
+  return func;
+}
+
 tvms_value tvms_call_relax_extern_func(tvms_reader *reader,
                                        const tvms_call_args *call) {
-  tvms_bytes symbol;
-  if (!tvms_to_text(reader, call->args[0], call->refs[0], &symbol)) {
-    return tvms_failed(reader);
-  }
   tvms_unit *unit = reader->unit;
-  tvms_extern_func *func =
-      tvms_make(unit, EXTERN_FUNC, tvms_span_of(reader, call->ref));
-  func->symbol = tvms_bytes_copy(unit, symbol.text, symbol.len);
+  tvms_extern_func *func = named_function(reader, call);
+  if (!func) return tvms_failed(reader);
   if (call->args[1].kind == TVMS_VALUE_NONE) {
     func->head.sinfo = tvms_opaque_type(unit, tvms_object_type(unit), false);
   } else {
@@ -472,14 +478,9 @@ static tvms_value without_type_key(tvms_reader *reader, tvms_value dict) {
 
 tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
-  tvms_bytes symbol;
-  if (!tvms_to_text(reader, call->args[0], call->refs[0], &symbol)) {
-    return tvms_failed(reader);
-  }
   tvms_unit *unit = reader->unit;
-  tvms_extern_func *func =
-      tvms_make(unit, EXTERN_FUNC, tvms_span_of(reader, call->ref));
-  func->symbol = tvms_bytes_copy(unit, symbol.text, symbol.len);
+  tvms_extern_func *func = named_function(reader, call);
+  if (!func) return tvms_failed(reader);
   // A function with a type of its own is printed without it. In a pure function TVM prints
   // such calls only if that type is pure.
   bool pure = reader->relax->printed && reader->relax->pure
