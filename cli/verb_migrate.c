@@ -119,9 +119,12 @@ static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect t
 
 typedef TVMS_VEC(tvms_print_comment) comments;
 
-// Lines of imports stand in the header of every program that is written.
-static bool is_import(const char *text, uint32_t len) {
-  static const char *const starts[] = {"# from tvm", "# import tvm", "# from typing"};
+// Lines of imports stand in the header of every program that is written, and a root block
+// is a comment already.
+static bool is_written(const char *text, uint32_t len) {
+  static const char *const starts[] = {"# from tvm", "# import tvm", "# from typing",
+                                       "# with T.block(\"root\")",
+                                       "# with T.sblock(\"root\")"};
   for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
     size_t size = strlen(starts[i]);
     if (len >= size && memcmp(text, starts[i], size) == 0) return true;
@@ -160,7 +163,7 @@ static void collect_comments(tvms_surface *surface, comments *list) {
     const tvms_comment *comment = &surface->comments[i];
     const char *text = surface->source->text + comment->begin;
     uint32_t len = comment->end - comment->begin;
-    if (is_import(text, len)) continue;
+    if (is_written(text, len)) continue;
     uint32_t anchor = comment->owner ? tvms_surf_at(surface, comment->owner)->begin
                                      : last_anchor(surface, comment->begin);
     if (anchor > last) last = anchor;

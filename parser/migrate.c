@@ -16,39 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tvms_edit_replace(tvms_migration *migration, tvms_span span, const char *text) {
-  tvms_text_edit edit = {span, text};
-  tvms_push(&migration->context->memory, &migration->edits, edit);
-}
-
-void tvms_edit_insert(tvms_migration *migration, uint32_t at, const char *text) {
-  tvms_edit_replace(migration, (tvms_span){at, at}, text);
-}
-
-void tvms_edit_dedent(tvms_migration *migration, tvms_span span, uint32_t columns) {
-  const tvms_source *source = migration->surface->source;
-  for (uint32_t at = span.begin; at < span.end; at++) {
-    if (at > 0 && source->text[at - 1] != '\n') continue;
-    uint32_t blanks = 0;
-    while (blanks < columns && source->text[at + blanks] == ' ') {
-      blanks++;
-    }
-    if (blanks) tvms_edit_replace(migration, (tvms_span){at, at + blanks}, "");
-  }
-}
-
-const char *tvms_edit_copy(tvms_migration *migration, tvms_span span) {
-  return tvms_arena_text(&migration->context->arena,
-                         migration->surface->source->text + span.begin,
-                         span.end - span.begin);
-}
-
-void tvms_edit_refuse(tvms_migration *migration, tvms_ref ref, const char *what) {
-  tvms_report(&migration->context->diags, TVMS_D_not_in_dialect,
-              tvms_surf_span(migration->surface, ref), tvms_dialect_text(migration->to),
-              what);
-}
-
 // ---- Names ----
 
 static bool has_sym(const tvms_sym *syms, uint32_t count, tvms_sym sym) {
@@ -183,8 +150,7 @@ static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
   if (has_sym(migration->tir_prefixes.items, migration->tir_prefixes.len, first)) {
     word = tvms_respell(TVMS_SPELLING_T, path, len, migration->from, migration->to,
                         &matched);
-    tvms_tir_opcode opcode =
-        tvms_tir_spelled(path, len, migration->from, TVMS_TIR_NONE);
+    tvms_tir_opcode opcode = tvms_same_operator(migration, path, len);
     if (!word && opcode != TVMS_TIR_NONE)
       word = tvms_tir_spelling(opcode, migration->to);
   } else if (has_sym(migration->relax_prefixes.items, migration->relax_prefixes.len,
@@ -257,6 +223,7 @@ static void visit_one(tvms_migration *migration, tvms_ref ref) {
   case TVMS_SURF_DEF: visit_definition(migration, ref); return;
   case TVMS_SURF_ATTRIBUTE: respell_attribute(migration, ref); break;
   case TVMS_SURF_KEYWORD: respell_keyword(migration, ref); break;
+  case TVMS_SURF_CALL: tvms_migrate_call(migration, ref); break;
   case TVMS_SURF_STRING: respell_string(migration, ref); break;
   default:
     if (migration->in_prim_func && !tvms_migrate_statement(migration, ref)) return;
@@ -334,6 +301,19 @@ static void read_import(tvms_migration *migration, uint32_t begin, uint32_t end)
   }
 }
 
+// `# with T.block("root"):`, which is how a root block prints: its words change, too.
+static void respell_root(tvms_migration *migration, uint32_t begin, uint32_t end) {
+  const char *text = migration->surface->source->text;
+  const char *call = memmem(text + begin, end - begin, "(\"root\")", 8);
+  const char *dot = memchr(text + begin, '.', end - begin);
+  if (!call || !dot || dot > call || memcmp(text + begin, "with ", 5) != 0) return;
+  size_t matched;
+  tvms_span word = {(uint32_t)(dot + 1 - text), (uint32_t)(call - text)};
+  const char *to = tvms_respell(TVMS_SPELLING_T, dot + 1, word.end - word.begin,
+                                migration->from, migration->to, &matched);
+  if (to) tvms_edit_replace(migration, word, to);
+}
+
 static void read_imports(tvms_migration *migration) {
   const tvms_surface *surface = migration->surface;
   const char *text = surface->source->text;
@@ -348,6 +328,8 @@ static void read_imports(tvms_migration *migration) {
     uint32_t at = skip(text, comment->begin + 1, comment->end, true);
     if (comment->end - at > 9 && memcmp(text + at, "from tvm.", 9) == 0) {
       read_import(migration, at, comment->end);
+    } else if (comment->end - at > 5) {
+      respell_root(migration, at, comment->end);
     }
   }
   tvms_memory *memory = &migration->context->memory;
@@ -365,9 +347,11 @@ static int by_place(const void *a, const void *b) {
   return (left->span.end > right->span.end) - (left->span.end < right->span.end);
 }
 
-// Blanks that several edits take from the beginning of one line: each takes its own.
+// Blanks that several edits take from the beginning of one line: each takes its own. A
+// whole line goes with its blanks.
 static uint32_t skip_blanks(const tvms_source *source, uint32_t at, tvms_span span) {
   uint32_t blanks = span.end - span.begin;
+  if (memchr(source->text + span.begin, '\n', blanks)) return span.end;
   while (blanks && at < source->size && source->text[at] == ' ') {
     blanks--;
     at++;

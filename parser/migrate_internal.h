@@ -2,6 +2,7 @@
 #ifndef TVMS_PARSER_MIGRATE_INTERNAL_H
 #define TVMS_PARSER_MIGRATE_INTERNAL_H
 
+#include "ir/tir_op.h"
 #include "parser/migrate.h"
 #include "support/vec.h"
 
@@ -28,13 +29,35 @@ typedef struct {
   tvms_ref body;  // statements around the one at hand
 } tvms_migration;
 
+// Definitions hold a body up to 0.23.
+static inline bool tvms_migrates_from_classic(const tvms_migration *migration) {
+  return migration->from < TVMS_DIALECT_24;
+}
+static inline bool tvms_migrates_to_classic(const tvms_migration *migration) {
+  return migration->to < TVMS_DIALECT_24;
+}
+
+// ---- migrate_edit.c ----
 // Replaces a span; `text` lives as long as the context.
 void tvms_edit_replace(tvms_migration *migration, tvms_span span, const char *text);
 void tvms_edit_insert(tvms_migration *migration, uint32_t at, const char *text);
 // Removes `columns` blanks from the beginning of every line in a span.
 void tvms_edit_dedent(tvms_migration *migration, tvms_span span, uint32_t columns);
-// A copy of source text, to be put elsewhere.
+// Removes a statement with its line.
+void tvms_edit_remove_line(tvms_migration *migration, tvms_ref stmt);
+// Removes a keyword argument together with the comma that belongs to it, and the brackets
+// when nothing is left between them.
+void tvms_edit_remove_keyword(tvms_migration *migration, tvms_ref call,
+                              tvms_ref keyword);
+// Moves the body of a `with` to the level of its header. What is left of the header is
+// the node `inner` of it between two texts; 0: nothing.
+void tvms_edit_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
+                      const char *before, const char *after);
+// A copy of source text, to be put elsewhere; the text of a node; three texts as one.
 const char *tvms_edit_copy(tvms_migration *migration, tvms_span span);
+const char *tvms_edit_source(tvms_migration *migration, tvms_ref ref);
+const char *tvms_edit_words(tvms_migration *migration, const char *a, const char *b,
+                            const char *c);
 // Reports that the release cannot say what stands at `ref`.
 void tvms_edit_refuse(tvms_migration *migration, tvms_ref ref, const char *what);
 
@@ -56,5 +79,21 @@ bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span);
 // if the parts must not be visited (they have been dealt with).
 bool tvms_migrate_statement(tvms_migration *migration, tvms_ref stmt);
 void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def);
+
+// ---- migrate_call.c ----
+// The operator of the release that is written which does what T.<path> does.
+tvms_tir_opcode tvms_same_operator(const tvms_migration *migration, const char *path,
+                                   size_t len);
+// Edits what a call needs whose arguments differ between releases.
+void tvms_migrate_call(tvms_migration *migration, tvms_ref call);
+
+// ---- migrate_storage.c ----
+// `p = T.allocate(…)` and `with T.allocate(…) as p:` become T.alloc_buffer, together with
+// the statement that lays a buffer over all of it if there is one.
+void tvms_migrate_allocate(tvms_migration *migration, tvms_ref stmt);
+void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
+                                 tvms_ref item);
+// The call of a statement that binds the name of a buffer.
+void tvms_migrate_buffer(tvms_migration *migration, tvms_ref call);
 
 #endif

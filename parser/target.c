@@ -21,8 +21,7 @@ static const struct {
 #include "ir/targets.def"
 };
 
-static const char *values_of(const tvms_reader *reader, const char *name, size_t len) {
-  tvms_dialect dialect = reader->dialect;
+static const char *values_of(tvms_dialect dialect, const char *name, size_t len) {
   if (dialect == TVMS_DIALECT_RFC) dialect = TVMS_DIALECT_22;
   if (dialect == TVMS_DIALECT_24) dialect = TVMS_DIALECT_25;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -30,6 +29,10 @@ static const char *values_of(const tvms_reader *reader, const char *name, size_t
     if (dialect >= rows[i].since && dialect <= rows[i].until) return rows[i].values;
   }
   return NULL;
+}
+
+const char *tvms_target_triple(tvms_dialect dialect) {
+  return strstr(values_of(dialect, "llvm", 4), "mtriple=") + strlen("mtriple=");
 }
 
 // ---- Values in text -------------------------------------------------------------------------
@@ -82,7 +85,7 @@ static tvms_node *put(tvms_unit *unit, tvms_node *map, const char *text, size_t 
 
 // The values of a kind or tag as a map, or NULL if it is not known.
 static tvms_node *map_of(tvms_reader *reader, const char *name, size_t len) {
-  const char *values = values_of(reader, name, len);
+  const char *values = values_of(reader->dialect, name, len);
   if (!values) return NULL;
   tvms_unit *unit = reader->unit;
   tvms_node *tag = tvms_object_str_new(unit, "", 0, TVMS_NO_SPAN);

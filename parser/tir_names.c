@@ -121,6 +121,7 @@ static void follow(tvms_reader *reader, tvms_node *var, tvms_sym buffer,
     tvms_as_var(var)->name = own;
     return;
   }
+  tvms_as_var(var)->given = own;
   tvms_as_var(var)->name = tvms_joined_name(reader, buffer, suffix);
 }
 
@@ -147,6 +148,7 @@ void tvms_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name) {
   switch (node->kind) {
   case TVMS_NODE_VAR:
     tvms_as_var(node)->name = name;
+    tvms_as_var(node)->given = 0;
     if (reader->tir->own_names.len > node->id) {
       reader->tir->own_names.items[node->id] = name;
       node->spare &= (uint16_t)~TVMS_SPARE_KEEPS_NAME;

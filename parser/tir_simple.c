@@ -309,6 +309,17 @@ static tvms_node *zero_node(tvms_reader *reader) {
   return tvms_object_int_new(reader->unit, 0, TVMS_NO_SPAN);
 }
 
+// The value of an attribute: a release takes no pointer there.
+static tvms_node *attr_value(tvms_reader *reader, tvms_value given, tvms_ref ref) {
+  tvms_node *value = tvms_to_expr(reader, given, ref);
+  bool pointer = value && tvms_dtype_is_handle(value->dtype)
+                 && value->kind != TVMS_NODE_STRING_IMM;
+  if (!pointer || reader->dialect != TVMS_DIALECT_26) return value;
+  tvms_wrong_type(reader, ref, "the value of an attribute", "a number or a text",
+                  tvms_value_node(value));
+  return NULL;
+}
+
 // T.attr({"key": value, …}): one statement a key, at the number 0.
 static tvms_value attr_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
   uint32_t count = dict.len / 2;
@@ -316,8 +327,9 @@ static tvms_value attr_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) 
   tvms_node **stmts = tvms_arena_array(&reader->values, tvms_node *, count);
   for (uint32_t i = 0; i < count; i++) {
     tvms_value key = dict.as.items[2 * i];
-    tvms_node *value = tvms_to_expr(reader, dict.as.items[2 * i + 1], ref);
-    if (!value || key.kind != TVMS_VALUE_STR) {
+    tvms_node *value = attr_value(reader, dict.as.items[2 * i + 1], ref);
+    if (!value) return tvms_failed(reader);
+    if (key.kind != TVMS_VALUE_STR) {
       tvms_wrong_type(reader, ref, "a key", "a str", key);
       return TVMS_UNKNOWN;
     }
@@ -342,7 +354,7 @@ tvms_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
     return TVMS_UNKNOWN;
   }
   tvms_node *node = attr_node(reader, call->args[0], call->refs[0]);
-  tvms_node *value = node ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
+  tvms_node *value = node ? attr_value(reader, call->args[2], call->refs[2]) : NULL;
   if (!value) return tvms_failed(reader);
   tvms_node *stmt = tvms_attr_new(reader, node, key.as.text, key.len, value, call->ref);
   return tvms_binder_frame(reader, stmt, TVMS_NOTHING, call->ref);

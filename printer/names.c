@@ -90,6 +90,9 @@ tvms_sym tvms_print_hint(tvms_printer *p, const tvms_node *object) {
   }
   bool is_buffer = object->kind == TVMS_NODE_BUFFER;
   tvms_sym hint = is_buffer ? tvms_as_buffer(object)->name : tvms_as_var(object)->name;
+  // Later releases name pointers apart from their buffers.
+  tvms_sym given = is_buffer ? 0 : tvms_as_var(object)->given;
+  if (given && p->dialect >= TVMS_DIALECT_26) return given;
   if (hint) return hint;
   return is_buffer ? tvms_symbol(p->context, "buffer", 6)
                    : tvms_symbol(p->context, "v", 1);

@@ -17,6 +17,9 @@ struct tvms_scopes {
   TVMS_VEC(scope) scopes;     // [0] is the function
   TVMS_VEC(uint32_t) lowest;  // by node id: scope number + 1; 0: not seen
   TVMS_VEC(uint8_t) visited;  // by node id
+  // By id of a pointer: its allocation, then the first buffer over all of it. By id of a
+  // buffer: its declaration.
+  TVMS_VEC(const tvms_node *) made;
   uint32_t now;
 };
 
@@ -59,6 +62,37 @@ static void note_use(tvms_printer *p, const tvms_node *object) {
   uint32_t *lowest = lowest_of(p, object->id);
   *lowest =
       *lowest ? common(p->scopes, *lowest - 1, p->scopes->now) + 1 : p->scopes->now + 1;
+}
+
+static const tvms_node **made_of(tvms_printer *p, const tvms_node *object) {
+  tvms_scopes *s = p->scopes;
+  tvms_reach(p->memory, &s->made, object->id);
+  return &s->made.items[object->id];
+}
+
+// Nothing is said about the places of its elements.
+static bool is_compact(const tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  const tvms_node *offset = buffer->elem_offset;
+  return (!offset || tvms_is_int_value(offset, 0)) && buffer->strides.len == 0
+         && buffer->axis_separators.len == 0 && buffer->offset_factor == 1;
+}
+
+// Notes what makes a buffer: an allocation, a declaration, or a buffer that is just what
+// an allocation allocates and that no statement declares.
+static void note_made(tvms_printer *p, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_ALLOCATE) {
+    *made_of(p, tvms_as_allocate(node)->var) = node;
+  } else if (node->kind == TVMS_NODE_DECL_BUFFER) {
+    *made_of(p, tvms_as_decl_buffer(node)->buffer) = node;
+  } else if (node->kind == TVMS_NODE_BUFFER) {
+    const tvms_node *data = tvms_as_buffer(node)->data;
+    if (!data || *made_of(p, node)) return;
+    const tvms_node **made = made_of(p, data);
+    bool whole = *made && (*made)->kind == TVMS_NODE_ALLOCATE && is_compact(node)
+                 && tvms_print_is_all_of(*made, node);
+    if (whole) *made = node;
+  }
 }
 
 static void visit(tvms_printer *p, const tvms_node *node);
@@ -114,9 +148,25 @@ static bool is_scope(const tvms_node *node) {
   }
 }
 
+static void visit_regions(tvms_printer *p, tvms_list regions) {
+  for (uint32_t i = 0; i < regions.len; i++) {
+    visit(p, regions.items[i]);
+  }
+}
+
 static void visit_block(tvms_printer *p, const tvms_block *block) {
   tvms_block rest = *block;
   rest.init = NULL;
+  // Where buffers must be declared, those of the regions stand outside of the block.
+  bool converted =
+      p->module && p->module->dialect <= TVMS_DIALECT_22 && !tvms_print_is_classic(p);
+  if (converted) {
+    uint32_t inside = p->scopes->now;
+    p->scopes->now = p->scopes->scopes.items[inside].parent;
+    visit_regions(p, block->reads);
+    visit_regions(p, block->writes);
+    p->scopes->now = inside;
+  }
   visit_fields(p, &rest.head);
   if (block->init) visit_in(p, tvms_print_only(p, block->init), block->init);
 }
@@ -137,6 +187,7 @@ static void visit(tvms_printer *p, const tvms_node *node) {
   if (!node || node->id == 0) return;  // closed StructInfo mentions nothing
   bool is_var = node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_BUFFER;
   if (visit_first(p, node->id)) {
+    note_made(p, node);
     uint32_t before = is_scope(node) ? enter(p, node) : p->scopes->now;
     if (tvms_deeper(p->memory)) visit_parts(p, node);
     tvms_shallower(p->memory);
@@ -161,6 +212,7 @@ void tvms_print_forget_scopes(tvms_printer *p) {
   tvms_vec_free(p->memory, &s->scopes);
   tvms_vec_free(p->memory, &s->lowest);
   tvms_vec_free(p->memory, &s->visited);
+  tvms_vec_free(p->memory, &s->made);
   tvms_give(p->memory, s);
   p->scopes = NULL;
 }
@@ -192,6 +244,13 @@ bool tvms_print_encloses(tvms_printer *p, const tvms_node *stmt,
     if (s->scopes.items[at].node == stmt) return true;
     if (at == 0) return false;
   }
+}
+
+const tvms_node *tvms_print_buffer_over_all(tvms_printer *p,
+                                            const tvms_node *allocate) {
+  if (!scopes_of(p)) return NULL;
+  const tvms_node *made = *made_of(p, tvms_as_allocate(allocate)->var);
+  return made && made->kind == TVMS_NODE_BUFFER ? made : NULL;
 }
 
 bool tvms_print_each_var(tvms_printer *p, const tvms_node *node,

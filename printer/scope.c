@@ -245,10 +245,9 @@ static print_opening open_assert(tvms_printer *p, const tvms_node *stmt, bool fl
   return (print_opening){.node = stmt, .taken = 1};
 }
 
-bool tvms_print_declares_all(const tvms_node *allocate, const tvms_node *next) {
+bool tvms_print_is_all_of(const tvms_node *allocate, const tvms_node *declared) {
   const tvms_allocate *node = tvms_as_allocate(allocate);
-  if (next->kind != TVMS_NODE_DECL_BUFFER) return false;
-  const tvms_buffer *buffer = tvms_as_buffer(tvms_as_decl_buffer(next)->buffer);
+  const tvms_buffer *buffer = tvms_as_buffer(declared);
   bool annotated = node->annotations && tvms_as_object_map(node->annotations)->keys.len;
   if (buffer->data != node->var || annotated || !tvms_is_true(node->condition)
       || !tvms_dtype_same(buffer->element, node->element)
@@ -259,6 +258,11 @@ bool tvms_print_declares_all(const tvms_node *allocate, const tvms_node *next) {
     if (!tvms_print_same(buffer->shape.items[i], node->extents.items[i])) return false;
   }
   return true;
+}
+
+bool tvms_print_declares_all(const tvms_node *allocate, const tvms_node *next) {
+  return next->kind == TVMS_NODE_DECL_BUFFER
+         && tvms_print_is_all_of(allocate, tvms_as_decl_buffer(next)->buffer);
 }
 
 static print_opening open_declaration(tvms_printer *p, const tvms_node *stmt,

@@ -299,6 +299,10 @@ uint32_t tvms_print_lowest_frame(tvms_printer *p, const tvms_node *object);
 // True if `stmt` encloses all uses of `object`.
 bool tvms_print_encloses(tvms_printer *p, const tvms_node *stmt,
                          const tvms_node *object);
+// The buffer that is just what a classic allocation allocates, the first one if there are
+// several; NULL: none, or a statement declares it.
+const tvms_node *TVMS_NULLABLE tvms_print_buffer_over_all(tvms_printer *p,
+                                                          const tvms_node *allocate);
 void tvms_print_forget_scopes(tvms_printer *p);
 
 // The variables in an expression, each occurrence once; false from `see` ends the walk.
@@ -389,7 +393,9 @@ typedef struct {
 } print_opening;
 print_opening tvms_print_opening(tvms_printer *p, tvms_node *const *stmts,
                                  uint32_t count, bool flat);
-// True if `next` declares a buffer over all of what `allocate` (ALLOCATE) allocates.
+// True if a buffer lies over all of what `allocate` (ALLOCATE) allocates, or if the
+// statement `next` declares such a buffer.
+bool tvms_print_is_all_of(const tvms_node *allocate, const tvms_node *declared);
 bool tvms_print_declares_all(const tvms_node *allocate, const tvms_node *next);
 // A line that binds the data of a DECL_BUFFER, where its source is no pointer that up to
 // 0.25 could stand after `data=`.

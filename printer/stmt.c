@@ -441,8 +441,13 @@ static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
   if (!tvms_is_true(node->condition)) {
     tvms_print_cannot(p, stmt, "a condition of T.allocate");
   }
+  const tvms_node *whole = tvms_print_buffer_over_all(p, stmt);
+  if (whole) {
+    print_allocation(p, whole, NULL);
+    return;
+  }
   tvms_buffer *buffer = tvms_make(&p->scratch, BUFFER, stmt->span);
-  buffer->name = tvms_as_var(node->var)->name;
+  buffer->name = tvms_print_hint(p, node->var);
   buffer->data = node->var;
   buffer->element = node->element;
   buffer->shape = node->extents;
