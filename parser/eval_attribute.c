@@ -1,7 +1,7 @@
 // `object.name`, and the methods of text, lists and dicts.
 #include "parser/eval_internal.h"
 #include "parser/python.h"
-#include "parser/tir.h"
+#include "parser/tir_layout.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static tvms_value no_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   return tvms_failed(reader);
 }
 
-// Whether text, a list, a tuple or a dict has the method; a layout looks when it is called.
+// Whether text, a list, a tuple or a dict has the method.
 static bool has_method(tvms_value object, tvms_sym name) {
   switch ((int)object.kind) {
   case TVMS_VALUE_STR:
@@ -89,13 +89,26 @@ static tvms_value dtype_attribute(tvms_reader *reader, tvms_value object, tvms_s
   return no_attribute(reader, object, name, ref);
 }
 
+static tvms_value axis_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
+                                 tvms_ref ref) {
+  const tvms_name *text = tvms_name_of(&reader->context->names, object.as.sym);
+  switch (name) {
+  case TVMS_SYM_name: return tvms_value_text(text->text, text->len);
+  case TVMS_SYM_is_thread:
+  case TVMS_SYM_is_memory:
+  case TVMS_SYM_get_scope:
+  case TVMS_SYM_get_subscope: return bound_method(reader, object, name, ref);
+  default: return no_attribute(reader, object, name, ref);
+  }
+}
+
 tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                tvms_ref ref) {
   tvms_value part;
   switch (object.kind) {
   case TVMS_VALUE_UNKNOWN: return object;
   case TVMS_VALUE_NAMESPACE:
-    if (object.as.i == TVMS_NS_Axis) {
+    if (object.as.i == TVMS_NS_Axis && tvms_axis_known(name)) {
       return (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
     }
     return tvms_namespace_attribute(reader, (tvms_namespace)object.as.i, name, ref);
@@ -112,6 +125,12 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   case TVMS_VALUE_META:
     if (name == TVMS_SYM_value) return object.as.items[0];
     return tvms_eval_attribute(reader, object.as.items[0], name, ref);
+  case TVMS_VALUE_AXIS: return axis_attribute(reader, object, name, ref);
+  case TVMS_VALUE_CALLABLE:
+    if (object.as.row->handler == tvms_call_TileLayout) {
+      return tvms_namespace_attribute(reader, TVMS_NS_TileLayout, name, ref);
+    }
+    return no_attribute(reader, object, name, ref);
   case TVMS_VALUE_SLICE: return slice_attribute(reader, object, name, ref);
   case TVMS_VALUE_DTYPE:
   case TVMS_VALUE_DTYPE_NAME: return dtype_attribute(reader, object, name, ref);
@@ -119,7 +138,6 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   case TVMS_VALUE_LIST:
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_SET:
-  case TVMS_VALUE_LAYOUT:
   case TVMS_VALUE_DICT: return bound_method(reader, object, name, ref);
   default: return no_attribute(reader, object, name, ref);
   }
@@ -317,7 +335,7 @@ tvms_value tvms_call_method(tvms_reader *reader, tvms_value callee, tvms_ref cal
   case TVMS_VALUE_DICT: return dict_method(reader, receiver, name, call);
   case TVMS_VALUE_TUPLE:
   case TVMS_VALUE_LIST: return list_method(reader, receiver, name, call);
-  case TVMS_VALUE_LAYOUT: return tvms_layout_method(reader, receiver, name, call);
+  case TVMS_VALUE_AXIS: return tvms_axis_method(reader, receiver.as.sym, name, call);
   case TVMS_VALUE_NODE:
     return tvms_call_node_method(reader, receiver.as.node, name, call);
   default: return no_attribute(reader, receiver, name, call);

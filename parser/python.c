@@ -6,7 +6,7 @@
 #include "parser/eval_internal.h"
 #include "parser/metadata.h"
 #include "parser/relax.h"
-#include "parser/tir.h"
+#include "parser/tir_layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,10 +118,6 @@ static bool below_runtime(tvms_reader *reader, const char *path, tvms_value *val
 
 // `tvm.tirx.layout.S`: what T has under the same name, and axes.
 static bool below_layout(tvms_reader *reader, const char *path, tvms_value *value) {
-  static const char *const axes[] = {
-      "Bank", "F",   "P",      "TCol", "TLane",     "bx", "by",     "bz",   "cbx",
-      "cby",  "cbz", "laneid", "m",    "tid_in_wg", "tx", "warpid", "wgid", "wid_in_wg",
-  };
   const char *rest;
   if (!begins(path, "tvm.tirx.layout", &rest) || !*rest || strchr(rest, '.')) {
     return false;
@@ -131,12 +127,9 @@ static bool below_layout(tvms_reader *reader, const char *path, tvms_value *valu
     *value = tvms_namespace_attribute(reader, TVMS_NS_T, name, 0);
     return true;
   }
-  for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
-    if (strcmp(axes[i], rest) != 0) continue;
-    *value = (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
-    return true;
-  }
-  return false;
+  if (!tvms_axis_known(name)) return false;
+  *value = (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
+  return true;
 }
 
 tvms_value tvms_python_name(tvms_reader *reader, const char *path) {

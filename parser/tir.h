@@ -302,8 +302,6 @@ tvms_node *TVMS_NULLABLE tvms_lambda_operand(tvms_reader *reader, tvms_value lam
 // ---- tir_layout.c ----
 tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                                 tvms_value b, tvms_ref ref);
-tvms_value tvms_layout_method(tvms_reader *reader, tvms_value layout, tvms_sym name,
-                              tvms_ref call);
 tvms_value tvms_layout_subscript(tvms_reader *reader, tvms_value part, tvms_value index,
                                  tvms_ref ref);
 

@@ -213,6 +213,7 @@ static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
 
 tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
                                tvms_ref ref) {
+  tvms_value part;
   switch (node->kind) {
   case TVMS_NODE_BUFFER: return buffer_attribute(reader, node, name, ref);
   case TVMS_NODE_BUFFER_REGION:
@@ -239,7 +240,13 @@ tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym na
     if (name == TVMS_SYM_ty) return tvms_value_node(node);
     break;
   case TVMS_NODE_TILE_LAYOUT:
-  case TVMS_NODE_COMPOSE_LAYOUT: return method_of(reader, node, name);
+  case TVMS_NODE_COMPOSE_LAYOUT:
+    if (tvms_layout_has_method(node, name)) return method_of(reader, node, name);
+    if (tvms_layout_attribute(reader, node, name, &part)) return part;
+    break;
+  case TVMS_NODE_LAYOUT_ITER:
+    if (tvms_layout_attribute(reader, node, name, &part)) return part;
+    break;
   default:
     if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
       return tvms_relax_attribute(reader, tvms_value_node(node), name, ref);
@@ -545,7 +552,7 @@ tvms_value tvms_call_node_method(tvms_reader *reader, tvms_node *node, tvms_sym 
                                  tvms_ref call) {
   if (node->kind == TVMS_NODE_BUFFER) return buffer_method(reader, node, name, call);
   if (node->kind == TVMS_NODE_TILE_LAYOUT || node->kind == TVMS_NODE_COMPOSE_LAYOUT) {
-    return tvms_layout_node_method(reader, node, name, call);
+    return tvms_layout_method(reader, node, name, call);
   }
   return expr_method(reader, node, name, call);
 }

@@ -2,6 +2,7 @@
 #ifndef TVMS_PARSER_TIR_LAYOUT_H
 #define TVMS_PARSER_TIR_LAYOUT_H
 
+#include "arith/layout.h"
 #include "parser/tir.h"
 
 // The row-major TILE_LAYOUT of a shape.
@@ -12,8 +13,36 @@ TVMS_NODISCARD bool tvms_layout_argument(tvms_reader *reader,
                                          const tvms_call_args *call,
                                          tvms_buffer_form *form);
 
-// A method of a layout.
-tvms_value tvms_layout_node_method(tvms_reader *reader, tvms_node *layout,
-                                   tvms_sym name, tvms_ref call);
+// An axis: Axis.name or its name as text. False after a report.
+TVMS_NODISCARD bool tvms_layout_axis(tvms_reader *reader, tvms_value value,
+                                     tvms_ref ref, tvms_sym *axis);
+
+// ---- tir_trainium.c ----
+
+// The layout that a letter for each dimension stands for, "PF"; NULL if it does not fit.
+tvms_node *TVMS_NULLABLE tvms_trainium_layout(tvms_reader *reader, const char *axes,
+                                              tvms_list shape, bool psum);
+// A layout of Trainium with banks of psum for its free dimensions; NULL if it does not
+// fit them.
+tvms_node *TVMS_NULLABLE tvms_layout_to_psum(tvms_reader *reader, tvms_node *layout);
+
+// ---- tir_layout_method.c ----
+
+// `num` elements become one, and one `num`. NULL with `why` where the layout does not
+// allow it.
+tvms_node *TVMS_NULLABLE tvms_layout_pack(tvms_reader *reader, tvms_layouts *layouts,
+                                          tvms_node *layout, int64_t num);
+tvms_node *TVMS_NULLABLE tvms_layout_unpack(tvms_reader *reader, tvms_layouts *layouts,
+                                            tvms_node *layout, int64_t num);
+
+// Fields of TILE_LAYOUT, COMPOSE_LAYOUT and LAYOUT_ITER. False: there is no such field.
+bool tvms_layout_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                           tvms_value *value);
+bool tvms_layout_has_method(const tvms_node *layout, tvms_sym name);
+// A method that the layout has.
+tvms_value tvms_layout_method(tvms_reader *reader, tvms_node *layout, tvms_sym name,
+                              tvms_ref call);
+tvms_value tvms_axis_method(tvms_reader *reader, tvms_sym axis, tvms_sym name,
+                            tvms_ref call);
 
 #endif

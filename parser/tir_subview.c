@@ -31,8 +31,12 @@ static bool take_apart(tvms_reader *reader, tvms_node *node, uint32_t dim,
   if (!group->layout || group->layout->kind == TVMS_NODE_OBJECT_NONE) return false;
   if (dim >= buffer->shape.len || buffer->shape.len > TVMS_VIEW_DIMS) return false;
   const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(group->layout));
-  if (!tvms_view_group(reader, tile->shard, buffer->shape, group->parts, group->ends)) {
+  tvms_list parts;
+  if (!tvms_view_group(reader, &tile->head, buffer->shape, &parts, group->ends)) {
     return false;
+  }
+  for (uint32_t i = 0; i < parts.len; i++) {
+    group->parts[i] = parts.items[i];
   }
   group->begin = dim ? group->ends[dim - 1] : 0;
   group->end = group->ends[dim];
@@ -82,7 +86,7 @@ static tvms_value rebuild(tvms_reader *reader, const grouped *group, tvms_list s
     form.elem_offset = tvms_to_expr(reader, at, ref);
     if (!form.elem_offset) return tvms_failed(reader);
   }
-  form.layout = tvms_view_rewrap(reader, group->layout, &tile->head, 0);
+  form.layout = tvms_view_rewrap(reader, group->layout, &tile->head);
   return tvms_view_declare(reader, &form, ref);
 }
 
@@ -186,7 +190,7 @@ static tvms_value narrow_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
                                                   many / inner, TVMS_NO_SPAN)
                                : size;
   group.parts[group.begin] =
-      tvms_view_iter(reader, extent_node, outer->stride, outer->axis);
+      tvms_layout_iter_new(reader->unit, extent_node, outer->stride, outer->axis);
   tvms_list shape =
       tvms_list_copy(reader->unit, group.buffer->shape.items, group.buffer->shape.len);
   shape.items[dim] = size;

@@ -66,33 +66,6 @@ bool tvms_view_constant(const tvms_node *node, int64_t *value) {
 
 // ---- Layouts --------------------------------------------------------------------------------
 
-tvms_node *tvms_view_iter(tvms_reader *reader, tvms_node *extent, tvms_node *stride,
-                          tvms_sym axis) {
-  tvms_layout_iter *iter = tvms_make(reader->unit, LAYOUT_ITER, TVMS_NO_SPAN);
-  iter->extent = extent;
-  iter->stride = stride;
-  iter->axis = axis;
-  return &iter->head;
-}
-
-static bool is_memory_axis(tvms_reader *reader, tvms_sym axis) {
-  static const char *const names[] = {"m", "P", "F", "Bank", "TLane", "TCol"};
-  const char *text = tvms_text(reader->context, axis);
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (strcmp(text, names[i]) == 0) return true;
-  }
-  return axis == 0;
-}
-
-static tvms_node *tile_layout(tvms_reader *reader, tvms_list shard, tvms_list replica,
-                              tvms_list offset) {
-  tvms_tile_layout *layout = tvms_make(reader->unit, TILE_LAYOUT, TVMS_NO_SPAN);
-  layout->shard = shard;
-  layout->replica = replica;
-  layout->offset = offset;
-  return &layout->head;
-}
-
 // The tile layout in a layout, and that again around another one.
 tvms_node *tvms_view_inner(tvms_node *layout) {
   return layout->kind == TVMS_NODE_COMPOSE_LAYOUT
@@ -101,63 +74,9 @@ tvms_node *tvms_view_inner(tvms_node *layout) {
 }
 
 tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
-                            tvms_node *inner, int64_t per_element) {
+                            tvms_node *inner) {
   if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return inner;
-  tvms_compose_layout *made = tvms_make(reader->unit, COMPOSE_LAYOUT, TVMS_NO_SPAN);
-  const tvms_compose_layout *old = tvms_as_compose_layout((tvms_node *)layout);
-  made->per_element = old->per_element + per_element;
-  made->swizzle_len = old->swizzle_len;
-  made->atom_len = old->atom_len;
-  made->swizzle_inner = old->swizzle_inner;
-  made->tile_layout = inner;
-  return &made->head;
-}
-
-// Elements become `ratio` narrower ones each.
-static tvms_node *unpacked(tvms_reader *reader, tvms_node *layout, int64_t ratio) {
-  const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
-  uint32_t count = tile->shard.len;
-  tvms_list shard = {tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1),
-                     count + 1};
-  for (uint32_t i = 0; i < count; i++) {
-    const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i]);
-    tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
-                                          int32(reader, ratio), TVMS_NO_SPAN);
-    if (!stride) return NULL;
-    shard.items[i] = tvms_view_iter(reader, iter->extent, stride, iter->axis);
-  }
-  shard.items[count] = tvms_view_iter(reader, int32(reader, ratio), int32(reader, 1),
-                                      tvms_symbol(reader->context, "m", 1));
-  return tvms_view_rewrap(reader, layout,
-                          tile_layout(reader, shard, tile->replica, tile->offset),
-                          __builtin_ctzll((unsigned long long)ratio));
-}
-
-// `ratio` elements become one; NULL if the innermost ones do not lie together.
-static tvms_node *packed(tvms_reader *reader, tvms_node *layout, int64_t ratio) {
-  const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
-  uint32_t count = tile->shard.len;
-  if (!count) return NULL;
-  tvms_list shard = {tvms_arena_array(&reader->unit->arena, tvms_node *, count), count};
-  const tvms_layout_iter *last = tvms_as_layout_iter(tile->shard.items[count - 1]);
-  int64_t extent;
-  if (!tvms_is_int_value(last->stride, 1) || !tvms_view_constant(last->extent, &extent)
-      || extent % ratio || !is_memory_axis(reader, last->axis)) {
-    return NULL;
-  }
-  for (uint32_t i = 0; i + 1 < count; i++) {
-    const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i]);
-    tvms_node *stride =
-        tvms_build_binary(reader->unit, TVMS_NODE_FLOOR_DIV, iter->stride,
-                          int32(reader, ratio), TVMS_NO_SPAN);
-    if (!stride) return NULL;
-    shard.items[i] = tvms_view_iter(reader, iter->extent, stride, iter->axis);
-  }
-  shard.items[count - 1] = tvms_view_iter(reader, int32(reader, extent / ratio),
-                                          int32(reader, 1), last->axis);
-  return tvms_view_rewrap(reader, layout,
-                          tile_layout(reader, shard, tile->replica, tile->offset),
-                          -__builtin_ctzll((unsigned long long)ratio));
+  return tvms_compose_layout_with(reader->unit, layout, inner);
 }
 
 // ---- view -----------------------------------------------------------------------------------
@@ -188,8 +107,10 @@ static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
   }
   bool laid_out = form.layout && form.layout->kind != TVMS_NODE_OBJECT_NONE;
   if (laid_out && ratio > 1) {
-    form.layout = wider ? packed(reader, form.layout, ratio)
-                        : unpacked(reader, form.layout, ratio);
+    tvms_layouts layouts = tvms_layouts_open(reader->unit);
+    form.layout = wider ? tvms_layout_pack(reader, &layouts, form.layout, ratio)
+                        : tvms_layout_unpack(reader, &layouts, form.layout, ratio);
+    tvms_layouts_close(&layouts);
     if (!form.layout)
       return tvms_bad_view(reader, ref, "the layout cannot be packed so");
   }
@@ -276,8 +197,7 @@ static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
 // ---- local ----------------------------------------------------------------------------------
 
 // Elements that one thread holds, and the span from the first to the last of them.
-static bool storage_of(tvms_reader *reader, tvms_node *layout, int64_t *size,
-                       int64_t *span) {
+static bool storage_of(tvms_node *layout, int64_t *size, int64_t *span) {
   const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
   *size = *span = 1;
   const tvms_list lists[] = {tile->shard, tile->replica};
@@ -285,7 +205,7 @@ static bool storage_of(tvms_reader *reader, tvms_node *layout, int64_t *size,
     for (uint32_t i = 0; i < lists[k].len; i++) {
       const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
       int64_t extent, stride;
-      if (!is_memory_axis(reader, iter->axis)) continue;
+      if (tvms_axis_is_thread(iter->axis)) continue;
       if (!tvms_view_constant(iter->extent, &extent)
           || !tvms_view_constant(iter->stride, &stride)) {
         return false;
@@ -312,7 +232,7 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   int64_t size, span;
   if (args[0].len) {
     if (!tvms_to_exprs(reader, args[0], call, &form.shape)) return tvms_failed(reader);
-  } else if (!layout || !storage_of(reader, layout, &size, &span)) {
+  } else if (!layout || !storage_of(layout, &size, &span)) {
     return tvms_bad_view(reader, call, "the layout does not tell how much there is");
   } else {
     form.shape = int_list(reader, form.layout ? &size : &span, 1);
@@ -322,66 +242,23 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
 
 // ---- permute --------------------------------------------------------------------------------
 
-// The parts of a layout that make up each dimension: `ends[i]` is where the parts of
-// dimension i end. Parts are split where dimensions meet inside one. False if that cannot
-// be told.
-bool tvms_view_group(tvms_reader *reader, tvms_list shard, tvms_list shape,
-                     tvms_node **parts, uint32_t *ends) {
-  uint32_t at = 0, count = 0;
-  const tvms_layout_iter *iter = NULL;
-  int64_t left = 0;  // of the extent of `iter`
-  for (uint32_t i = 0; i < shape.len; i++) {
-    int64_t need;
-    if (!tvms_view_constant(shape.items[i], &need)) {
-      // A symbolic dimension is one whole part.
-      if (left || at == shard.len || count == TVMS_VIEW_DIMS) return false;
-      iter = tvms_as_layout_iter(shard.items[at++]);
-      parts[count++] =
-          tvms_view_iter(reader, tvms_simplify_alone(reader->unit, iter->extent),
-                         tvms_simplify_alone(reader->unit, iter->stride), iter->axis);
-      ends[i] = count;
-      continue;
-    }
-    if (need < 1) return false;
-    uint32_t begin = count;
-    while (need > 1 || (count == begin && !left && at < shard.len)) {
-      if (!left) {
-        if (at == shard.len) return false;
-        iter = tvms_as_layout_iter(shard.items[at++]);
-        if (!tvms_view_constant(iter->extent, &left) || left < 1) return false;
-        if (left == 1 && need > 1) {
-          left = 0;
-          continue;
-        }
-      }
-      if (count == TVMS_VIEW_DIMS) return false;
-      int64_t take = left <= need ? left : need;
-      if (left % take || need % take) return false;
-      tvms_node *stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, iter->stride,
-                                            int32(reader, left / take), TVMS_NO_SPAN);
-      if (stride) stride = tvms_simplify_alone(reader->unit, stride);
-      parts[count++] = tvms_view_iter(reader, int32(reader, take), stride, iter->axis);
-      left = left / take == 1 ? 0 : left / take;
-      need /= take;
-      if (need == 1) break;
-    }
-    if (count == begin) {
-      if (count == TVMS_VIEW_DIMS) return false;
-      parts[count++] = tvms_view_iter(reader, int32(reader, 1), int32(reader, 1),
-                                      tvms_symbol(reader->context, "m", 1));
-    }
-    ends[i] = count;
-  }
-  return true;
+bool tvms_view_group(tvms_reader *reader, const tvms_node *tile, tvms_list shape,
+                     tvms_list *parts, uint32_t *ends) {
+  tvms_layouts layouts = tvms_layouts_open(reader->unit);
+  tvms_node *grouped = tvms_layout_group(&layouts, tile, shape, ends);
+  tvms_layouts_close(&layouts);
+  if (!grouped) return false;
+  *parts = tvms_as_tile_layout(grouped)->shard;
+  return parts->len <= TVMS_VIEW_DIMS;
 }
 
 static tvms_node *permuted(tvms_reader *reader, tvms_node *layout, tvms_list shape,
                            const uint32_t *dims) {
   const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
-  tvms_node *parts[TVMS_VIEW_DIMS];
+  tvms_list parts;
   uint32_t ends[TVMS_VIEW_DIMS];
   if (shape.len > TVMS_VIEW_DIMS
-      || !tvms_view_group(reader, tile->shard, shape, parts, ends)) {
+      || !tvms_view_group(reader, &tile->head, shape, &parts, ends)) {
     return NULL;
   }
   tvms_node *ordered[TVMS_VIEW_DIMS];
@@ -389,12 +266,13 @@ static tvms_node *permuted(tvms_reader *reader, tvms_node *layout, tvms_list sha
   for (uint32_t i = 0; i < shape.len; i++) {
     uint32_t begin = dims[i] ? ends[dims[i] - 1] : 0;
     for (uint32_t k = begin; k < ends[dims[i]]; k++) {
-      ordered[count++] = parts[k];
+      ordered[count++] = parts.items[k];
     }
   }
   tvms_list shard = tvms_list_copy(reader->unit, ordered, count);
-  return tvms_view_rewrap(reader, layout,
-                          tile_layout(reader, shard, tile->replica, tile->offset), 0);
+  return tvms_view_rewrap(
+      reader, layout,
+      tvms_tile_layout_new(reader->unit, shard, tile->replica, tile->offset));
 }
 
 tvms_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,

@@ -19,17 +19,15 @@ tvms_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
 tvms_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,
                              const uint32_t *dims, tvms_ref ref);
 bool tvms_view_constant(const tvms_node *node, int64_t *value);
-tvms_node *tvms_view_iter(tvms_reader *reader, tvms_node *extent, tvms_node *stride,
-                          tvms_sym axis);
 // The tile layout in a layout, and that again around another one.
 tvms_node *tvms_view_inner(tvms_node *layout);
 tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
-                            tvms_node *inner, int64_t per_element);
+                            tvms_node *inner);
 // The parts of a layout that make up each dimension: `ends[i]` is where the parts of
 // dimension i end. Parts are split where dimensions meet inside one. False if that cannot
-// be told.
-bool tvms_view_group(tvms_reader *reader, tvms_list shard, tvms_list shape,
-                     tvms_node **parts, uint32_t *ends);
+// be told, or there are more than TVMS_VIEW_DIMS.
+bool tvms_view_group(tvms_reader *reader, const tvms_node *tile, tvms_list shape,
+                     tvms_list *parts, uint32_t *ends);
 
 // ---- tir_rearrange.c, tir_subview.c ----
 tvms_value tvms_view_rearrange(tvms_reader *reader, tvms_node *buffer, tvms_ref call);

@@ -4,11 +4,12 @@
 
 // ---- Layouts ----
 
-// `value @ Axis.name`; the memory axis m is not said.
-static void print_on_axis(tvms_printer *p, const tvms_node *value, tvms_sym axis) {
+// `value @ Axis.name`; the memory axis m is not said. `summand`: behind a plus sign.
+static void print_on_axis(tvms_printer *p, const tvms_node *value, tvms_sym axis,
+                          bool summand) {
   const char *name = tvms_text(p->context, axis);
   if (strcmp(name, "m") == 0) {
-    tvms_print_any(p, value);
+    tvms_print_expr(p, value, summand ? LEVEL_MUL : LEVEL_ANY);
     return;
   }
   tvms_print_expr(p, value, LEVEL_MUL);
@@ -28,7 +29,7 @@ static void print_iters(tvms_printer *p, const char *head, tvms_list iters) {
   for (uint32_t i = 0; i < iters.len; i++) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(iters.items[i]);
     if (i) PUT(p, ", ");
-    print_on_axis(p, iter->stride, iter->axis);
+    print_on_axis(p, iter->stride, iter->axis, false);
   }
   tvms_print_put(p, iters.len == 1 ? "]" : ")]");
 }
@@ -51,8 +52,8 @@ static void print_offset(tvms_printer *p, tvms_list offset) {
   bool first = true;
   while (iter) {
     if (!first) PUT(p, " + ");
+    print_on_axis(p, iter->stride, iter->axis, offset.len == 1 || !first);
     first = false;
-    print_on_axis(p, iter->stride, iter->axis);
     iter = next_offset(p, offset, tvms_text(p->context, iter->axis));
   }
 }

@@ -31,6 +31,8 @@ static const entry entries[] = {
 #define SUBSPACE(ns, name, ...)                              {NULL, #name},
 #define DTYPE(ns, name, ...)                                 {NULL, #name},
 #include "ir/calls.def"
+#define AXIS(name, ...) {#name, #name},
+#include "ir/axes.def"
 };
 
 enum { ENTRY_COUNT = sizeof entries / sizeof entries[0], LONGEST_IDENT = 128 };

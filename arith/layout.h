@@ -1,0 +1,104 @@
+// The algebra of layouts (since 0.25): TILE_LAYOUT and COMPOSE_LAYOUT nodes, the rules of
+// TVM's src/tirx/ir/layout. A tile layout maps a coordinate, split by the extents of its
+// shard from the last to the first, to a sum of strides on each axis; a composed one
+// swizzles where the memory axis ends up.
+//
+// Results are nodes of the unit. NULL is a refusal: `why` says what is wrong, or is NULL
+// where the question has the answer "none".
+#ifndef TVMS_ARITH_LAYOUT_H
+#define TVMS_ARITH_LAYOUT_H
+
+#include "arith/analyzer.h"
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_analyzer *analyzer;
+  const char *TVMS_NULLABLE why;
+} tvms_layouts;
+
+tvms_layouts tvms_layouts_open(tvms_unit *unit);
+void tvms_layouts_close(tvms_layouts *layouts);
+
+// ---- Axes (ir/axes.def) ----
+
+// False for an axis that only Axis.get has made.
+bool tvms_axis_known(tvms_sym axis);
+bool tvms_axis_is_thread(tvms_sym axis);
+
+// ---- Parts ----
+
+tvms_node *tvms_layout_iter_new(tvms_unit *unit, tvms_node *TVMS_NULLABLE extent,
+                                tvms_node *stride, tvms_sym axis);
+tvms_node *tvms_tile_layout_new(tvms_unit *unit, tvms_list shard, tvms_list replica,
+                                tvms_list offset);
+// A COMPOSE_LAYOUT like `swizzle` around another tile layout.
+tvms_node *tvms_compose_layout_with(tvms_unit *unit, const tvms_node *swizzle,
+                                    tvms_node *TVMS_NULLABLE tile);
+// One iterator over all of a shape, which the swizzle alone moves.
+tvms_node *TVMS_NULLABLE tvms_identity_layout(tvms_layouts *layouts, tvms_list shape);
+
+// ---- Questions ----
+
+// At most one iterator over memory, with stride 1, and nothing else.
+bool tvms_layout_is_trivial(const tvms_node *tile);
+// The number of coordinates (of an axis, or of all), and how far they reach (on an axis, or
+// on all of memory: axis 0).
+tvms_node *TVMS_NULLABLE tvms_layout_size(tvms_layouts *layouts, const tvms_node *tile,
+                                          tvms_sym axis);
+tvms_node *TVMS_NULLABLE tvms_layout_span(tvms_layouts *layouts, const tvms_node *tile,
+                                          tvms_sym axis);
+// False if the scopes of the thread axes do not form one chain; `why` is set. The ranks
+// count from the widest scope; both are -1 without thread axes.
+TVMS_NODISCARD bool tvms_layout_scopes(tvms_layouts *layouts, const tvms_node *tile,
+                                       int *inner, int *outer);
+
+// ---- Operations ----
+
+// Without iterators of extent 1 and offsets of 0; neighbours that go on are one.
+tvms_node *TVMS_NULLABLE tvms_layout_canonical(tvms_layouts *layouts,
+                                               tvms_node *layout);
+
+// The shard of a tile layout, split so that it follows `shape`: dimension i is made of the
+// iterators [ends[i - 1], ends[i]). `ends` has room for the shape; NULL without a `why`
+// never comes.
+tvms_node *TVMS_NULLABLE tvms_layout_group(tvms_layouts *layouts, const tvms_node *tile,
+                                           tvms_list shape, uint32_t *ends);
+
+// Interleaves the dimensions of two tile layouts: `inner` in each place of `outer`
+// (scaled by what the inner one spans), or both as they are.
+tvms_node *TVMS_NULLABLE tvms_layout_tile(tvms_layouts *layouts, tvms_node *inner,
+                                          tvms_node *outer, tvms_list outer_shape,
+                                          tvms_list inner_shape);
+tvms_node *TVMS_NULLABLE tvms_layout_direct_sum(tvms_layouts *layouts, tvms_node *right,
+                                                tvms_node *left, tvms_list left_shape,
+                                                tvms_list right_shape);
+
+// What was tiled or summed with `layout`, its inner (right) or outer (left) part, to give
+// `whole`; none if it was not.
+tvms_node *TVMS_NULLABLE tvms_layout_outer_of(tvms_layouts *layouts, tvms_node *layout,
+                                              tvms_node *whole, tvms_list whole_shape,
+                                              tvms_list inner_shape);
+tvms_node *TVMS_NULLABLE tvms_layout_inner_of(tvms_layouts *layouts, tvms_node *layout,
+                                              tvms_node *whole, tvms_list whole_shape,
+                                              tvms_list outer_shape);
+tvms_node *TVMS_NULLABLE tvms_layout_summand_of(tvms_layouts *layouts,
+                                                tvms_node *layout, tvms_node *whole,
+                                                tvms_list whole_shape, tvms_list shape,
+                                                bool is_right);
+
+// The elements of a region (RANGEs) of a shape; none if they have no layout of their own.
+tvms_node *TVMS_NULLABLE tvms_layout_slice(tvms_layouts *layouts, tvms_node *layout,
+                                           tvms_list shape, tvms_list region);
+
+// Where a coordinate goes: an iterator without extent for each axis. One coordinate is
+// split by the extents of the shard; several are as many as those, or follow `shape`.
+TVMS_NODISCARD bool tvms_layout_apply(tvms_layouts *layouts, const tvms_node *tile,
+                                      tvms_list coord, tvms_list *result);
+// `coord`, split by `extents` from the last to the first.
+TVMS_NODISCARD bool tvms_split_coord(tvms_layouts *layouts, tvms_node *coord,
+                                     tvms_list extents, tvms_node **parts);
+// Row-major coordinates of `shape` as one.
+tvms_node *TVMS_NULLABLE tvms_flatten_coord(tvms_layouts *layouts, tvms_list coord,
+                                            tvms_list shape);
+
+#endif
