@@ -1,6 +1,12 @@
-// `tvms explain CODE`: what a diagnostic means and what to do.
+// `tvms explain CODE`: what a diagnostic means and what to do. `tvms explain T.grid`: what a
+// name of TVMScript takes, and which releases have it.
 #include "cli/render.h"
+#include "ir/reference.h"
+#include "support/diag.h"
+#include "support/vec.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -25,6 +31,57 @@ static void add_wrapped(tvms_strbuf *out, const char *text) {
   tvms_strbuf_putc(out, '\n');
 }
 
+// ---- Names --------------------------------------------------------------------------------
+
+typedef struct {
+  const char *word;
+  tvms_strbuf *out;
+  tvms_arena *arena;
+  TVMS_VEC(const char *) names;  // whole ones, for near ones
+  bool found;
+} lookup;
+
+static void show_entry(void *self, const tvms_reference *entry) {
+  enum { LONGEST = 1024, RELEASES = 32 };
+  lookup *look = self;
+  if (!tvms_reference_is(entry, look->word)) return;
+  look->found = true;
+  char form[LONGEST], releases[RELEASES];
+  tvms_reference_form(entry, form, sizeof form);
+  tvms_reference_releases(entry, releases, sizeof releases);
+  tvms_strbuf_printf(look->out, "%s  [%s]\n", form, releases);
+  if (entry->doc) tvms_strbuf_printf(look->out, "    %s\n", entry->doc);
+}
+
+static void collect_name(void *self, const tvms_reference *entry) {
+  lookup *look = self;
+  size_t size = strlen(entry->space) + strlen(entry->name) + 2;
+  char *name = tvms_arena_take(look->arena, size);
+  snprintf(name, size, "%s.%s", entry->space, entry->name);
+  tvms_push(look->arena->memory, &look->names, name);
+}
+
+// What a name of TVMScript takes, and which releases have it.
+static bool explain_name(tvms_run *run, const char *word, tvms_strbuf *out) {
+  tvms_arena arena;
+  tvms_arena_init(&arena, run->memory);
+  lookup look = {.word = word, .out = out, .arena = &arena};
+  tvms_reference_each(show_entry, &look);
+  if (!look.found) {
+    tvms_reference_each(collect_name, &look);
+    const char *near = tvms_nearest(word, look.names.items, look.names.len);
+    tvms_complain(run,
+                  near ? "there is no diagnostic and no name '%s'; did you mean '%s'?"
+                       : "there is no diagnostic and no name '%s'",
+                  word, near);
+  }
+  tvms_vec_free(run->memory, &look.names);
+  tvms_arena_fini(&arena);
+  return look.found;
+}
+
+// ---- The verb -----------------------------------------------------------------------------
+
 static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
   for (uint32_t i = 0; i < tvms_diag_row_count(); i++) {
     tvms_diag_id id = (tvms_diag_id)i;
@@ -35,18 +92,20 @@ static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
     add_wrapped(out, row->explanation);
     return true;
   }
-  tvms_complain(run, "there is no diagnostic '%s'", word);
-  return false;
+  return explain_name(run, word, out);
 }
 
 tvms_status tvms_verb_explain(tvms_run *run) {
   if (!run->options.paths.len) return tvms_misused(run, "no code given");
   tvms_strbuf text;
   tvms_strbuf_init(&text, run->memory);
+  bool known = true;
   for (uint32_t i = 0; i < run->options.paths.len; i++) {
-    if (i) tvms_strbuf_putc(&text, '\n');
-    if (!explain(run, run->options.paths.items[i], &text)) return TVMS_FAILED_IO;
+    if (text.len) tvms_strbuf_putc(&text, '\n');
+    known = explain(run, run->options.paths.items[i], &text) && known;
   }
-  bool written = tvms_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
-  return written ? TVMS_OK : TVMS_FAILED_IO;
+  bool written =
+      !text.len
+      || tvms_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
+  return written && known ? TVMS_OK : TVMS_FAILED_IO;
 }

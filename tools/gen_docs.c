@@ -1,9 +1,11 @@
 // Build-time program: what users read outside the program, made from its tables.
 //
-//   gen_docs man|bash|zsh|fish|diagnostics OUT
+//   gen_docs man|bash|zsh|fish|diagnostics|names OUT
 //
 // man, bash, zsh, fish: from cli/options.def. diagnostics: a Markdown page of every code,
-// from support/diag.def.
+// from support/diag.def. names: another one of every name of TVMScript (ir/reference.h).
+#include "ir/reference.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,6 +269,71 @@ static void put_diagnostics(FILE *out) {
   }
 }
 
+// A line of the page of names; `place` keeps the order of the tables within a section.
+typedef struct {
+  char section[32];  // "T.ptx": a name without its last part
+  size_t place;
+  tvms_reference entry;
+} name_line;
+
+typedef struct {
+  name_line *lines;
+  size_t count, cap;
+} name_page;
+
+static void add_name(void *self, const tvms_reference *entry) {
+  name_page *page = self;
+  if (page->count == page->cap) {
+    page->cap = page->cap ? 2 * page->cap : 1024;
+    page->lines = realloc(page->lines, page->cap * sizeof *page->lines);
+    if (!page->lines) exit(1);
+  }
+  name_line *line = &page->lines[page->count];
+  const char *dot = strchr(entry->name, '.');
+  int len = dot ? (int)(dot - entry->name) : 0;
+  snprintf(line->section, sizeof line->section, "%s%s%.*s", entry->space,
+           len ? "." : "", len, entry->name);
+  line->place = page->count++;
+  line->entry = *entry;
+}
+
+static int compare_names(const void *a, const void *b) {
+  const name_line *left = a, *right = b;
+  int order = strcmp(left->section, right->section);
+  return order ? order : (left->place > right->place) - (left->place < right->place);
+}
+
+static void put_name(FILE *out, const tvms_reference *entry) {
+  char form[1024], releases[32];
+  tvms_reference_form(entry, form, sizeof form);
+  tvms_reference_releases(entry, releases, sizeof releases);
+  fprintf(out, "- `%s`: %s", form, releases);
+  if (entry->doc && entry->kind == TVMS_REFERENCE_INSTRUCTION)
+    fprintf(out, "; `%s`", entry->doc);
+  else if (entry->doc)
+    fprintf(out, ". %s", entry->doc);
+  fputc('\n', out);
+}
+
+static void put_names(FILE *out) {
+  fputs(
+      "# Names\n\nEvery name of TVMScript that tvms reads, as a call writes it, and the "
+      "releases that have it; `tvms explain NAME` says the same. Instructions of PTX "
+      "carry their modifiers, `name=choice|choice`, with a `?` for those that may be left out.\n",
+      out);
+  name_page page = {0};
+  tvms_reference_each(add_name, &page);
+  qsort(page.lines, page.count, sizeof *page.lines, compare_names);
+  const char *section = "";
+  for (size_t i = 0; i < page.count; i++) {
+    const name_line *line = &page.lines[i];
+    if (strcmp(section, line->section) != 0) fprintf(out, "\n## %s\n\n", line->section);
+    section = line->section;
+    put_name(out, &line->entry);
+  }
+  free(page.lines);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -277,6 +344,7 @@ int main(int argc, char **argv) {
       {"zsh", put_zsh},
       {"fish", put_fish},
       {"diagnostics", put_diagnostics},
+      {"names", put_names},
   };
   for (size_t i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
     if (strcmp(argv[1], kinds[i].name) != 0) continue;
@@ -285,6 +353,6 @@ int main(int argc, char **argv) {
     kinds[i].put(out);
     return fclose(out) == 0 ? 0 : 1;
   }
-  fprintf(stderr, "usage: gen_docs man|bash|zsh|fish|diagnostics OUT\n");
+  fprintf(stderr, "usage: gen_docs man|bash|zsh|fish|diagnostics|names OUT\n");
   return 1;
 }

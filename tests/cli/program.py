@@ -54,10 +54,19 @@ class Explain(unittest.TestCase):
         self.assertEqual(len(texts), 1)
         self.assertIn(b"nested too deeply", texts.pop())
 
+    def test_names_of_the_language(self):
+        p = tvms("explain", "T.ptx_cp_async", "R.strided_slice", "T.exp", "T.anylist_getitem", "T.S")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        said = p.stdout.decode()
+        self.assertIn("T.ptx_cp_async(dtype, shared_ptr, shared_offset, global_ptr, global_offset, bytes)  [up to 0.24]\n", said)
+        self.assertIn("R.strided_slice(x, axes, begin, end, strides=None, assume_inbound=False)  [every release]\n    ", said)
+        self.assertIn("T.exp(x)  [every release]\n", said)
+        self.assertIn("T.S  [since 0.25]\n", said)
+
     def test_unknown_code(self):
         p = tvms("explain", "E9999")
         self.assertEqual(p.returncode, 2)
-        self.assertIn(b"there is no diagnostic 'E9999'", p.stderr)
+        self.assertIn(b"there is no diagnostic and no name 'E9999'", p.stderr)
 
 
 class Surroundings(unittest.TestCase):

@@ -1,0 +1,191 @@
+// The tables of names, one after the other.
+#include "ir/reference.h"
+
+#include "ir/tir_op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
+
+// Namespaces by the identifiers of calls.def.
+enum {
+  SPACE_NONE,
+#define CALL(ns, name, signature, since, until, handler)
+#define NAMESPACE(ident, path) SPACE_##ident,
+#include "ir/calls.def"
+};
+
+static const char *const spaces[] = {
+    "",
+#define CALL(ns, name, signature, since, until, handler)
+#define NAMESPACE(ident, path) path,
+#include "ir/calls.def"
+};
+
+typedef struct {
+  uint8_t kind;  // tvms_reference_kind
+  uint8_t space;
+  uint8_t since, until;
+  const char *name;
+  const char *TVMS_NULLABLE signature;
+  const char *TVMS_NULLABLE doc;
+} row;
+
+#define ENTRY(kind, space, name, since, until, signature, doc)                         \
+  {TVMS_REFERENCE_##kind,                                                              \
+   SPACE_##space,                                                                      \
+   TVMS_DIALECT_##since,                                                               \
+   TVMS_DIALECT_##until,                                                               \
+   name,                                                                               \
+   signature,                                                                          \
+   doc},
+
+static const row entries[] = {
+#define CALL(ns, name, signature, since, until, handler)                               \
+  ENTRY(CALL, ns, #name, since, until, signature, NULL)
+#define ALSO(ns, name, signature, since, until, handler)                               \
+  ENTRY(CALL, ns, #name, since, until, signature, NULL)
+#define VALUE(ns, name, since, until, handler)                                         \
+  ENTRY(VALUE, ns, #name, since, until, NULL, NULL)
+#define VALUE_ALSO(ns, name, since, until, handler)                                    \
+  ENTRY(VALUE, ns, #name, since, until, NULL, NULL)
+#define DTYPE(ns, name, code, bits, since, until)                                      \
+  ENTRY(TYPE, ns, #name, since, until, "expr=None", NULL)
+#include "ir/calls.def"
+#define WRAPPER(path, signature, since, until, op, dtype, raw, items)                  \
+  ENTRY(CALL, T, path, since, until, signature, NULL)
+#include "ir/wrappers.def"
+#define PTX(op, family, modifiers, operands, rule)                                     \
+  ENTRY(INSTRUCTION, T, "ptx." family, 27, ever, operands, modifiers)
+#include "ir/ptx.def"
+#define OP(ident, name, schema, bind, signature, infer, purity, legalize, since, doc)  \
+  ENTRY(CALL, R, name, since, ever, signature, doc)
+#include "ir/ops.def"
+};
+
+enum { ENTRIES = sizeof entries / sizeof entries[0] };
+
+// The releases that have spellings of their own.
+static const tvms_dialect written[] = {TVMS_DIALECT_22, TVMS_DIALECT_25,
+                                       TVMS_DIALECT_26, TVMS_DIALECT_27};
+enum { WRITTEN = sizeof written / sizeof written[0] };
+
+static bool is_listed(const char *name) {
+  for (size_t i = 0; i < ENTRIES; i++) {
+    if (entries[i].space == SPACE_T && strcmp(entries[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+// An operator of TIR that no other table has: one entry for each of its spellings.
+static void show_operator(tvms_tir_opcode opcode,
+                          void (*see)(void *self, const tvms_reference *entry),
+                          void *self) {
+  for (size_t i = 0; i < WRITTEN; i++) {
+    const char *name = tvms_tir_spelling(opcode, written[i]);
+    const char *before = i ? tvms_tir_spelling(opcode, written[i - 1]) : NULL;
+    bool begins = name && *name && !(before && strcmp(before, name) == 0);
+    if (!begins || is_listed(name)) continue;
+    size_t last = i;
+    for (; last + 1 < WRITTEN; last++) {
+      const char *next = tvms_tir_spelling(opcode, written[last + 1]);
+      if (!next || strcmp(next, name) != 0) break;
+    }
+    tvms_reference shown = {TVMS_REFERENCE_OPERATOR,
+                            "T",
+                            name,
+                            NULL,
+                            tvms_tir_row_of(opcode)->inputs,
+                            NULL,
+                            written[i],
+                            last + 1 < WRITTEN ? written[last] : TVMS_DIALECT_NONE};
+    see(self, &shown);
+  }
+}
+
+void tvms_reference_each(void (*see)(void *self, const tvms_reference *entry),
+                         void *self) {
+  for (size_t i = 0; i < ENTRIES; i++) {
+    const row *found = &entries[i];
+    tvms_reference shown = {(tvms_reference_kind)found->kind,
+                            spaces[found->space],
+                            found->name,
+                            found->signature,
+                            -1,
+                            found->doc,
+                            (tvms_dialect)found->since,
+                            (tvms_dialect)found->until};
+    see(self, &shown);
+  }
+  for (int op = TVMS_TIR_NONE + 1; op < TVMS_TIR_COUNT; op++) {
+    show_operator((tvms_tir_opcode)op, see, self);
+  }
+}
+
+bool tvms_reference_is(const tvms_reference *entry, const char *text) {
+  size_t len = strlen(entry->space);
+  if (strncmp(text, entry->space, len) != 0 || text[len] != '.') return false;
+  size_t name = strlen(entry->name);
+  if (strncmp(text + len + 1, entry->name, name) != 0) return false;
+  char behind = text[len + 1 + name];
+  return !behind || (behind == '.' && entry->kind == TVMS_REFERENCE_INSTRUCTION);
+}
+
+void tvms_reference_releases(const tvms_reference *entry, char *out, size_t size) {
+  bool from_start = entry->since <= TVMS_DIALECT_22;
+  const char *since = tvms_dialect_text(entry->since);
+  if (entry->until >= TVMS_DIALECT_CURRENT)
+    snprintf(out, size, from_start ? "every release" : "since %s", since);
+  else if (from_start)
+    snprintf(out, size, "up to %s", tvms_dialect_text(entry->until));
+  else if (entry->since == entry->until)
+    snprintf(out, size, "%s only", since);
+  else
+    snprintf(out, size, "%s to %s", since, tvms_dialect_text(entry->until));
+}
+
+// `d>:=type a:=type` gives `d, a`: operands by name.
+static size_t add_operands(const char *at, char *out, size_t size) {
+  size_t len = 0;
+  while (*at) {
+    size_t word = strcspn(at, " ");
+    size_t name = strcspn(at, " ><~[:@*#");
+    if (len + name + 3 > size) break;
+    if (len) len += (size_t)sprintf(out + len, ", ");
+    memcpy(out + len, at, name);
+    len += name;
+    at += word + (at[word] == ' ');
+  }
+  return len;
+}
+
+// Parameters as Python writes them; those of ir/ops.def have their kinds behind colons.
+static size_t add_parameters(const tvms_reference *entry, char *out, size_t size) {
+  bool skipping = false;
+  size_t len = 0;
+  for (const char *at = entry->signature ? entry->signature : ""; *at; at++) {
+    if (*at == ':' && entry->doc) skipping = true;
+    if (*at == ',' || *at == '=') skipping = false;
+    if (!skipping && len + 1 < size) out[len++] = *at;
+  }
+  return len;
+}
+
+void tvms_reference_form(const tvms_reference *entry, char *out, size_t size) {
+  int written_len = snprintf(out, size, "%s.%s", entry->space, entry->name);
+  size_t len = (size_t)written_len;
+  if (entry->kind == TVMS_REFERENCE_VALUE || len + 20 > size) return;
+  out[len++] = '(';
+  if (entry->kind == TVMS_REFERENCE_INSTRUCTION)
+    len += add_operands(entry->signature, out + len, size - len - 1);
+  else if (entry->kind != TVMS_REFERENCE_OPERATOR)
+    len += add_parameters(entry, out + len, size - len - 1);
+  else if (entry->inputs < 0)
+    len += (size_t)sprintf(out + len, "*args");
+  else if (entry->inputs > 0)
+    len += (size_t)sprintf(
+        out + len, entry->inputs == 1 ? "%d argument" : "%d arguments", entry->inputs);
+  out[len] = ')';
+  out[len + 1] = '\0';
+}
