@@ -16,6 +16,9 @@ typedef struct {
   tvms_context *context;
   tvms_dialect low, high;
   tvms_span low_span, high_span;
+  tvms_dialect said;   // the release that the metadata names, or TVMS_DIALECT_NONE
+  tvms_sym load_json;  // 0: the text has no such name
+  tvms_sym metadata;
 } marks;
 
 static void since(marks *found, tvms_dialect dialect, tvms_span span) {
@@ -71,9 +74,36 @@ static void mark_keyword(marks *found, const tvms_surf *node) {
   }
 }
 
+// The release that wrote a metadata section: `\"tvm_version\": \"0.25.0\"`. It is no
+// bound, because what programs are pasted from may be older than they are.
+static void read_version(marks *found, tvms_span span) {
+  static const char key[] = "tvm_version";
+  enum { KEY = sizeof key - 1, LAST = 64 };  // it stands at the end
+  const char *text = found->surface->source->text, *end = text + span.end;
+  const char *at_text = text + span.begin;
+  if (end - at_text > LAST) at_text = end - LAST;
+  while (end - at_text > KEY && memcmp(at_text, key, KEY) != 0) {
+    at_text++;
+  }
+  while (at_text < end && (*at_text < '0' || *at_text > '9')) {
+    at_text++;
+  }
+  char release[8] = {0};
+  for (size_t i = 0, dots = 0; i + 1 < sizeof release && at_text < end; i++) {
+    dots += *at_text == '.';
+    if (dots == 2 || *at_text == '\\' || *at_text == '"') break;
+    release[i] = *at_text++;
+  }
+  found->said = tvms_dialect_parse(release);
+}
+
 static void mark_call(marks *found, const tvms_surf *call) {
   const tvms_surf *callee = at(found, call->a);
   if (callee->kind != TVMS_SURF_ATTRIBUTE) return;
+  if (found->load_json && callee->b == found->load_json) {
+    read_version(found, (tvms_span){call->begin, call->end});
+    return;
+  }
   bool known = is_name(found, callee->a, TVMS_SYM_T)
                || is_name(found, callee->a, TVMS_SYM_R)
                || is_name(found, callee->a, TVMS_SYM_I);
@@ -110,9 +140,26 @@ static void mark_attribute(marks *found, const tvms_surf *node) {
   if (last != TVMS_DIALECT_NONE) until(found, last, span);
 }
 
+// `metadata["ir.GenericConst"][0]`: constants have another name since 0.27.
+static void mark_metadata(marks *found, tvms_ref key) {
+  tvms_span span;
+  if (!tvms_surf_string_inside(found->surface, key, &span)) return;
+  const char *text = found->surface->source->text + span.begin;
+  uint32_t len = span.end - span.begin;
+  if (len == 15 && memcmp(text, "ir.GenericConst", 15) == 0) {
+    since(found, TVMS_DIALECT_27, span);
+  }
+  if (len == 19 && memcmp(text, "relax.expr.Constant", 19) == 0) {
+    until(found, TVMS_DIALECT_26, span);
+  }
+}
+
 // `T.let[…]` and `T.float32[…]` as annotations, `R.Tensor[…]` of the prototype.
 static void mark_subscript(marks *found, const tvms_surf *node) {
   const tvms_surf *object = at(found, node->a);
+  if (object->kind == TVMS_SURF_NAME && object->a == found->metadata) {
+    mark_metadata(found, node->b);
+  }
   if (object->kind != TVMS_SURF_ATTRIBUTE) return;
   tvms_span span = {node->begin, node->end};
   if (is_name(found, object->a, TVMS_SYM_R) && object->b == TVMS_SYM_Tensor) {
@@ -262,6 +309,8 @@ static void report_conflict(marks *found) {
 }
 
 static tvms_dialect newest(const marks *found) {
+  bool fits = found->said >= found->low && found->said <= found->high;
+  if (found->said != TVMS_DIALECT_NONE && fits) return found->said;
   return found->high == TVMS_DIALECT_NONE ? TVMS_DIALECT_CURRENT : found->high;
 }
 
@@ -271,7 +320,10 @@ tvms_dialect tvms_read_dialect(tvms_context *context, const tvms_surface *surfac
   marks found = {.surface = surface,
                  .context = context,
                  .low = TVMS_DIALECT_RFC,
-                 .high = TVMS_DIALECT_NONE};
+                 .high = TVMS_DIALECT_NONE,
+                 .said = TVMS_DIALECT_NONE,
+                 .load_json = tvms_intern_find(&context->names, "load_json", 9),
+                 .metadata = tvms_intern_find(&context->names, "metadata", 8)};
   mark_nodes(&found);
   mark_comments(&found);
   if (found.low > found.high) {

@@ -305,8 +305,9 @@ struct tvms_reader {
   bool drops_dtype;   // the next call bound may name a dtype for nothing
   bool too_deep;      // said so
   bool too_long;      // said that the limit of steps was reached
-  bool origin_known;  // by_hand is known
-  bool by_hand;       // the text was not printed; see tir_function.c
+  bool origin_known;  // by_hand and headed are known
+  bool by_hand;       // the text was not printed; see tir_names.c
+  bool headed;        // it begins as printed text does
   bool failed;  // something of the current function is unknown: it cannot be built
   struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
   struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
@@ -416,6 +417,9 @@ const char *tvms_describe_value(tvms_reader *reader, tvms_value value);
 
 // False if a line shows that the text was written by hand, and not printed.
 bool tvms_is_printed(tvms_reader *reader);
+
+// True if it begins as printed text does, too.
+bool tvms_has_printed_header(tvms_reader *reader);
 
 // The dtype that the assignments at the top of a function's body declare a name with:
 // `n = T.int64()`. False if they do not.

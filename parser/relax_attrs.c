@@ -233,6 +233,13 @@ bool tvms_to_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_value valu
     if (tvms_to_vdevice(reader, value, ref, result)) return true;
     reader->failed = true;
     return false;
+  case TVMS_ATTR_MESH:
+    if (value.kind == TVMS_VALUE_STR && !tvms_relax_mesh(reader, value)) {
+      tvms_complain(reader, unknown_mesh, ref);
+      reader->failed = true;
+      return false;
+    }
+    return to_object_attr(reader, value, ref, result);
   case TVMS_ATTR_INT_OR_INTS:
     if (tvms_value_is_sequence(value)) {
       return to_ints(reader, row, value, ref, 0, false, result);

@@ -242,7 +242,9 @@ static void bind_call_tir(op_call *call) {
 static void bind_print(op_call *call) {
   tvms_value format = call->values[1];
   give(call, tvms_to_relax(call->reader, format, call->refs[1]), call->refs[1]);
+  bool before = tvms_relax_take_bools(call->reader);
   give_rest(call, 0);
+  call->reader->relax->bools = before;
 }
 
 // The values of R.assert_op(condition, format_args, format), as TVM reads them, or of

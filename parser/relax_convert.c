@@ -51,14 +51,14 @@ tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
 static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_value value,
                                          tvms_ref ref) {
   tvms_node **fields = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
-  bool known = true, printed = reader->relax && reader->relax->printed;
+  bool known = true, bools = reader->relax && reader->relax->bools;
   // TVM prints tuples; a list was written by hand.
-  if (printed && value.kind == TVMS_VALUE_LIST) reader->relax->printed = false;
+  if (bools && value.kind == TVMS_VALUE_LIST) reader->relax->bools = false;
   for (uint32_t i = 0; i < value.len; i++) {
     fields[i] = tvms_to_relax(reader, value.as.items[i], ref);
     known = known && fields[i];
   }
-  if (printed) reader->relax->printed = true;
+  if (bools) reader->relax->bools = true;
   if (!known) return NULL;
   return tvms_relax_tuple(reader, fields, value.len, tvms_span_of(reader, ref));
 }
@@ -87,7 +87,7 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
   case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
   case TVMS_VALUE_BOOL:
     // Python's True is the integer 1, but TVM prints a bool so too.
-    if (reader->relax && reader->relax->printed) {
+    if (reader->relax && reader->relax->bools) {
       return tvms_relax_prim(reader, tvms_bool_imm_new(unit, value.as.i, span));
     }
     // fallthrough
@@ -116,6 +116,12 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
   tvms_wrong_type(reader, ref, "this", "a value of Relax", value);
   reader->failed = true;
   return NULL;
+}
+
+bool tvms_relax_take_bools(tvms_reader *reader) {
+  bool before = reader->relax->bools;
+  if (reader->dialect >= TVMS_DIALECT_26) reader->relax->bools = true;
+  return before;
 }
 
 tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
@@ -368,6 +374,13 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
     dtype = t.floats   ? TVMS_DTYPE(FLOAT, 32)
             : t.others ? TVMS_DTYPE(INT, 32)
                        : TVMS_DTYPE(BOOL, 1);
+  }
+  if (sound && dtype.lanes != 1) {
+    tvms_wrong_type(reader, ref, "the dtype of a constant", "a scalar type",
+                    tvms_value_dtype(dtype));
+    reader->failed = true;
+    tvms_vec_free(memory, &t.elements);
+    return NULL;
   }
   size_t each = (dtype.bits + 7u) / 8, size = each * t.elements.len;
   tvms_mark mark = tvms_arena_mark(&reader->context->scratch);

@@ -28,6 +28,7 @@ typedef struct tvms_relax_state {
   tvms_sym void_name;    // declared for the next statement without a value, or 0
   bool pure;             // the function is said to be pure
   bool printed;          // the binding being read is as TVM prints it
+  bool bools;            // `True` is a bool and not 1: so in what TVM prints
   tvms_nodes_vec params;
   tvms_node *TVMS_NULLABLE attrs;
   tvms_node *TVMS_NULLABLE ret_type;  // the annotation
@@ -89,6 +90,8 @@ void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation);
 // The same for the annotation of the result, where only the parameters of a function type
 // define variables.
 void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation);
+// "mesh[0]": an item of a global info; NULL if the module has none there.
+tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_value value);
 
 // ---- relax_value.c ----
 // The value of the SUBSCRIPT of a tuple that stands in the text, not folded.
@@ -104,6 +107,9 @@ bool tvms_relax_inspect_item(tvms_reader *reader, tvms_value object, tvms_value 
 tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
                                        tvms_ref ref);
 // A scalar: as above, but a bool stays one since 0.26, and a float was a float32 before.
+// R.print and R.tuple hand their arguments to C++ since 0.26, where True is a bool. Returns
+// what to restore in `bools`.
+bool tvms_relax_take_bools(tvms_reader *reader);
 tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
                                       tvms_ref ref);
 tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);

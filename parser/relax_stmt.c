@@ -325,12 +325,13 @@ static void read_annotated(tvms_reader *reader, tvms_ref stmt) {
   bool item = right->kind == TVMS_SURF_SUBSCRIPT
               && tvms_at(reader, right->a)->kind == TVMS_SURF_TUPLE;
   // TVM annotates every binding that it prints.
-  relax_of(reader)->printed = tvms_is_printed(reader);
+  relax_of(reader)->printed = relax_of(reader)->bools = tvms_is_printed(reader);
   tvms_value value =
       item ? tvms_relax_printed_item(reader, node.c) : tvms_eval(reader, node.c);
   relax_of(reader)->printed = false;
   tvms_node *type = tvms_relax_annotation(reader, node.b);
   assign(reader, node.a, value, type, node.c);
+  relax_of(reader)->bools = false;
 }
 
 // ---- Other statements ----
@@ -353,7 +354,9 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref ref = tvms_at(reader, stmt)->a;
   bool is_docstring = tvms_surf_is_string(reader->surface, ref);
   if (is_docstring || tvms_at(reader, ref)->kind == TVMS_SURF_ELLIPSIS) return;
+  relax_of(reader)->bools = tvms_has_printed_header(reader);
   tvms_value value = tvms_eval(reader, ref);
+  relax_of(reader)->bools = false;
   if (value.kind == TVMS_VALUE_NONE) return;
   if (!tvms_value_is_known(value)) {
     reader->failed = true;
@@ -408,10 +411,12 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
   }
   relax->has_return = true;
   relax->returned_span = tvms_span_of(reader, stmt);
+  relax->bools = tvms_has_printed_header(reader);
   tvms_value value = ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
   if (value.kind == TVMS_VALUE_NONE)
     value = tvms_value_items(TVMS_VALUE_TUPLE, NULL, 0);
   tvms_node *node = tvms_to_relax(reader, value, ref ? ref : stmt);
+  relax->bools = false;
   if (!node) {
     reader->failed = true;
     return;

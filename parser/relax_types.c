@@ -418,8 +418,7 @@ tvms_value tvms_call_relax_callable(tvms_reader *reader, const tvms_call_args *c
 
 // ---- Distributed tensors ----
 
-// "mesh[0]": an item of a global info.
-static tvms_node *TVMS_NULLABLE mesh_named(tvms_reader *reader, tvms_value value) {
+tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_value value) {
   const char *open = memchr(value.as.text, '[', value.len);
   const tvms_node *infos = reader->module ? reader->module->global_infos : NULL;
   if (!open || !infos) return NULL;
@@ -453,7 +452,7 @@ tvms_value tvms_call_relax_dtensor(tvms_reader *reader, const tvms_call_args *ca
                                   call->refs[DTENSOR_SHAPE], ndim, dtype, NULL);
   tvms_value where = call->args[DTENSOR_MESH];
   tvms_node *mesh = tvms_value_node_of(where, TVMS_NODE_OBJECT_MESH);
-  if (where.kind == TVMS_VALUE_STR) mesh = mesh_named(reader, where);
+  if (where.kind == TVMS_VALUE_STR) mesh = tvms_relax_mesh(reader, where);
   if (tensor && !mesh) {
     tvms_complain(reader, unknown_mesh, call->refs[DTENSOR_MESH]);
   }

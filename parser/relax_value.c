@@ -327,7 +327,11 @@ tvms_value tvms_call_relax_dtype(tvms_reader *reader, const tvms_call_args *call
 
 tvms_value tvms_call_relax_tuple(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value fields = call->args[0];
-  return node_or_failed(reader, tvms_to_relax(reader, fields, call->ref));
+  if (is_outside(reader, call)) return TVMS_UNKNOWN;
+  bool before = tvms_relax_take_bools(reader);
+  tvms_node *tuple = tvms_to_relax(reader, fields, call->ref);
+  reader->relax->bools = before;
+  return node_or_failed(reader, tuple);
 }
 
 // The function whose symbol is the first argument, without a type; NULL after a report.

@@ -57,7 +57,8 @@ static uint16_t half_of(double value) {
   if (size >= 65520) return sign | 0x7C00;
   int exponent;
   frexp(size, &exponent);
-  if (exponent < -13) exponent = -13;  // below that the step stays the same
+  if (size == 0 || exponent < -13)
+    exponent = -13;  // below that the step stays the same
   double steps = nearbyint(ldexp(size, 11 - exponent));
   uint32_t bits = (uint32_t)steps + (uint32_t)((exponent + 13) * 1024);
   return (uint16_t)(sign | bits);
@@ -85,7 +86,10 @@ static bool put_data(tvms_reader *reader, tvms_value value, tvms_dtype dtype,
   } else if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
     tvms_strbuf_add(out, (const char *)&real, sizeof real);
   } else if (!tvms_dtype_is_real(dtype)) {
-    int64_t whole = value.kind == TVMS_VALUE_FLOAT ? (int64_t)real : value.as.i;
+    bool fits = fabs(real) < 0x1p63;
+    int64_t whole = value.kind != TVMS_VALUE_FLOAT ? value.as.i
+                    : fits                         ? (int64_t)real
+                                                   : INT64_MIN;
     tvms_strbuf_add(out, (const char *)&whole, (dtype.bits + 7u) / 8u);
   } else if (dtype.code == TVMS_FLOAT && dtype.bits == 16) {
     uint16_t half = half_of(real);

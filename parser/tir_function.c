@@ -1,6 +1,7 @@
 // A PrimFunc: decorator, signature, body.
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "ir/walk.h"
 #include "parser/eval_internal.h"
 #include "parser/module.h"
 #include "parser/tir_stmt.h"
@@ -332,6 +333,25 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = false;
 }
 
+static tvms_walk_step see_unbound(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  bool unbound = node->kind == TVMS_NODE_VAR && !(node->spare & TVMS_SPARE_BOUND)
+                 && !tvms_dtype_is_handle(node->dtype);
+  if (unbound) *(tvms_node **)self = node;
+  return unbound ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// The result of a function knows the variables of its parameters, and no others.
+static void check_result_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref) {
+  tvms_node *found = NULL;
+  tvms_visitor visitor = {.self = &found, .enter = see_unbound};
+  (void)tvms_walk(&reader->context->memory, type, &visitor);
+  if (!found) return;
+  tvms_complain(reader, undefined_in_tir, ref,
+                tvms_text(reader->context, tvms_as_var(found)->name));
+  reader->failed = true;
+}
+
 // The type after `->`; None is no type.
 static void read_return(tvms_reader *reader, tvms_ref ref) {
   if (!ref) return;
@@ -344,6 +364,7 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
                && tvms_at(reader, ref)->kind != TVMS_SURF_CALL;
   if (type && (plain || reader->dialect >= TVMS_DIALECT_26)) {
     reader->tir->ret = type;
+    check_result_vars(reader, type, ref);
     return;
   }
   tvms_wrong_type(reader, ref, "the return type", "a data type or None", value);

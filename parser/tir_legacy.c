@@ -16,15 +16,17 @@ typedef struct {
   tvms_value dtype;  // of an element; NONE: not given
 } work;
 
-static bool is_shape(tvms_value value) {
-  return value.kind == TVMS_VALUE_STR && value.len > 1 && value.as.text[0] == 'm'
-         && value.as.text[1] >= '0' && value.as.text[1] <= '9';
+// The text of a shape, or none at all, is no data type.
+static bool is_dtype(tvms_value value) {
+  tvms_dtype dtype;
+  return value.kind != TVMS_VALUE_STR
+         || tvms_dtype_parse(value.as.text, value.len, &dtype);
 }
 
 // The arguments without the type before them, of which there are `wanted` or one more.
 static bool take(work *w, const tvms_value args[3], uint32_t wanted, bool more) {
   tvms_value all = args[0];
-  bool typed = all.len > wanted && !is_shape(all.as.items[0]);
+  bool typed = all.len > wanted && is_dtype(all.as.items[0]);
   uint32_t first = args[2].kind == TVMS_VALUE_NONE && typed;
   w->dtype = first ? all.as.items[0] : args[2];
   w->count = all.len - first;

@@ -58,8 +58,8 @@ static bool drop_suffix(numbered_name *name, const char *suffix) {
 }
 
 // A printed program has each statement on one line; a line that ends within brackets was
-// written by hand.
-static bool is_by_hand(const tvms_reader *reader) {
+// written by hand. It begins with commented imports.
+static void find_origin(tvms_reader *reader) {
   const tvms_source *source = reader->surface->source;
   const char *at = source->text, *end = source->text + source->size;
   bool inside = false;  // past the metadata, which has lines of its own
@@ -67,14 +67,14 @@ static bool is_by_hand(const tvms_reader *reader) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     if (!stop) stop = end;
     inside = inside || *at == '@';
+    reader->headed |= !inside && stop - at > 7 && memcmp(at, "# from ", 7) == 0;
     const char *last = stop;
     while (last > at && (last[-1] == ' ' || last[-1] == '\r')) {
       last--;
     }
-    if (inside && last > at && strchr("([{,", last[-1])) return true;
+    reader->by_hand |= inside && last > at && strchr("([{,", last[-1]);
     at = stop + 1;
   }
-  return false;
 }
 
 // Whether a printer that calls the pointer (or stride) and its buffer alike, and tells them
@@ -95,9 +95,13 @@ static bool are_alike(const tvms_reader *reader, tvms_sym follower, tvms_sym buf
 }
 
 bool tvms_is_printed(tvms_reader *reader) {
-  if (!reader->origin_known) reader->by_hand = is_by_hand(reader);
+  if (!reader->origin_known) find_origin(reader);
   reader->origin_known = true;
   return !reader->by_hand;
+}
+
+bool tvms_has_printed_header(tvms_reader *reader) {
+  return tvms_is_printed(reader) && reader->headed;
 }
 
 // The name that the text itself gave a variable that follows a buffer.

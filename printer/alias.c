@@ -404,9 +404,20 @@ static void print_layout_of(tvms_printer *p, const tvms_buffer *buffer) {
   tvms_print_put(p, ndim == 1 ? "])" : ")])");
 }
 
+// A negative dimension of a view is one that the reader works out.
+static bool has_negative_dim(const tvms_buffer *buffer) {
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    int64_t dim;
+    if (int_of(buffer->shape.items[i], &dim) && dim < 0) return true;
+  }
+  return false;
+}
+
 static bool print_view(const alias *a) {
-  if (!a->same_offset || !a->same_dtype || a->same_shape || !a->same_strides)
+  if (!a->same_offset || !a->same_dtype || a->same_shape || !a->same_strides
+      || has_negative_dim(a->child)) {
     return false;
+  }
   print_layout child = tvms_print_layout_of(a->p, a->child_node);
   print_layout parent = tvms_print_layout_of(a->p, a->parent_node);
   bool defaults = child == LAYOUT_DEFAULT && parent == LAYOUT_DEFAULT;

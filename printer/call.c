@@ -23,22 +23,59 @@ static tvms_tir_opcode written_opcode(const tvms_printer *p, const tvms_node *ca
   return tvms_tir_same(opcode, from, p->dialect);
 }
 
-// Operators that are written as Python's from 0.27 on.
+// What the reader makes of a call whose name folds its arguments; NULL for other names.
+static const tvms_node *TVMS_NULLABLE rebuilt(tvms_printer *p, tvms_list args,
+                                              tvms_tir_opcode opcode) {
+  tvms_unit *unit = &p->scratch;
+  tvms_node **a = args.items;
+  switch ((int)opcode) {
+  case TVMS_TIR_shift_left:
+  case TVMS_TIR_shift_right:
+  case TVMS_TIR_bitwise_and:
+  case TVMS_TIR_bitwise_or:
+  case TVMS_TIR_bitwise_xor:
+    return args.len == 2 ? tvms_build_bitwise(unit, opcode, a[0], a[1], TVMS_NO_SPAN)
+                         : NULL;
+  case TVMS_TIR_if_then_else:
+    if (args.len != 3) return NULL;
+    return tvms_build_if_then_else(unit, a[0], a[1], a[2], TVMS_NO_SPAN);
+  case TVMS_TIR_likely:
+    return args.len == 1 ? tvms_build_likely(unit, a[0], TVMS_NO_SPAN) : NULL;
+  default: return NULL;
+  }
+}
+
+// True if the name of a call would be read as something else: `T.shift_left(x, 0)` is x.
+static bool is_misread(tvms_printer *p, const tvms_node *node, tvms_tir_opcode opcode) {
+  const tvms_call *call = tvms_as_call(node);
+  tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
+  p->context->diags.muted++;
+  const tvms_node *again = rebuilt(p, call->args, opcode);
+  p->context->diags.muted--;
+  bool misread = again
+                 && (again->kind != TVMS_NODE_CALL
+                     || opcode_of(p, tvms_as_call(again)->callee) != opcode);
+  tvms_arena_reset(&p->scratch.arena, mark);
+  return misread;
+}
+
+// Operators that are written as Python's from 0.27 on; `unfolded` builds them as they are.
 static const struct {
   tvms_tir_opcode opcode;
   const char *sugar;
   print_level level;
+  const char *unfolded;
 } bit_operators[] = {
-    {TVMS_TIR_shift_left, " << ", LEVEL_SHIFT},
-    {TVMS_TIR_shift_right, " >> ", LEVEL_SHIFT},
-    {TVMS_TIR_bitwise_and, " & ", LEVEL_BIT_AND},
-    {TVMS_TIR_bitwise_or, " | ", LEVEL_BIT_OR},
-    {TVMS_TIR_bitwise_xor, " ^ ", LEVEL_BIT_XOR},
-    {TVMS_TIR_bitwise_not, "~", LEVEL_UNARY},
+    {TVMS_TIR_shift_left, " << ", LEVEL_SHIFT, "LShift"},
+    {TVMS_TIR_shift_right, " >> ", LEVEL_SHIFT, "RShift"},
+    {TVMS_TIR_bitwise_and, " & ", LEVEL_BIT_AND, "BitwiseAnd"},
+    {TVMS_TIR_bitwise_or, " | ", LEVEL_BIT_OR, "BitwiseOr"},
+    {TVMS_TIR_bitwise_xor, " ^ ", LEVEL_BIT_XOR, "BitwiseXor"},
+    {TVMS_TIR_bitwise_not, "~", LEVEL_UNARY, "BitwiseNot"},
 };
 
-// Index in bit_operators of a call that is written as an operator, or -1.
-static int bit_operator(const tvms_printer *p, const tvms_node *node) {
+// Index in bit_operators of a call that 0.27 has no name for, or -1.
+static int bit_operation(const tvms_printer *p, const tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
   if (p->dialect < TVMS_DIALECT_27 || call->attrs.len) return -1;
   if (call->args.len < 1 || call->args.len > 2) return -1;
@@ -52,11 +89,17 @@ static int bit_operator(const tvms_printer *p, const tvms_node *node) {
   return -1;
 }
 
-bool tvms_print_is_bit_operator(const tvms_printer *p, const tvms_node *node) {
+// Index in bit_operators of a call that is written as an operator, or -1.
+static int bit_operator(tvms_printer *p, const tvms_node *node) {
+  int at = bit_operation(p, node);
+  return at >= 0 && is_misread(p, node, bit_operators[at].opcode) ? -1 : at;
+}
+
+bool tvms_print_is_bit_operator(tvms_printer *p, const tvms_node *node) {
   return !tvms_print_is_relax_call(node) && bit_operator(p, node) >= 0;
 }
 
-print_level tvms_print_call_level(const tvms_printer *p, const tvms_node *node) {
+print_level tvms_print_call_level(tvms_printer *p, const tvms_node *node) {
   if (tvms_print_is_relax_call(node)) return LEVEL_ATOM;
   int at = bit_operator(p, node);
   return at < 0 ? LEVEL_ATOM : bit_operators[at].level;
@@ -260,6 +303,29 @@ static bool is_idle(const tvms_printer *p, const tvms_node *node,
          && tvms_dtype_is_handle(args.items[0]->dtype);
 }
 
+// T.call_intrin("int32", "tirx.shift_left", x, 0): the call as it stands.
+static void print_plainly(tvms_printer *p, const tvms_node *node,
+                          tvms_tir_opcode opcode) {
+  const tvms_call *call = tvms_as_call(node);
+  int bits = bit_operation(p, node);
+  if (bits >= 0) {
+    tvms_print_t(p, bit_operators[bits].unfolded);
+    PUT(p, "(");
+    tvms_print_list(p, call->args);
+    PUT(p, ")");
+    return;
+  }
+  tvms_print_t(p, "call_intrin");
+  PUT(p, "(");
+  tvms_print_quoted_dtype(p, node->dtype);
+  PUT(p, ", \"");
+  tvms_print_put(p, tvms_tir_prefix(opcode, p->dialect));
+  tvms_print_sym(p, tvms_as_operator(call->callee)->name);
+  PUT(p, "\", ");
+  tvms_print_list(p, call->args);
+  PUT(p, ")");
+}
+
 void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) {
   if (tvms_print_is_relax_call(node)) {
     tvms_print_relax_call(p, node);
@@ -297,6 +363,10 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
   if (call->callee->kind != TVMS_NODE_OPERATOR) {
     tvms_print_any(p, call->callee);
     print_args(p, node, TVMS_TIR_NONE);
+    return;
+  }
+  if (opcode && is_misread(p, node, opcode)) {
+    print_plainly(p, node, opcode);
     return;
   }
   print_callee(p, call->callee, opcode);

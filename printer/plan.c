@@ -195,6 +195,8 @@ static void visit(tvms_printer *p, const tvms_node *node) {
     p->scopes->now = before;
   } else if (is_var) {
     note_use(p, node);
+  } else if (node->kind == TVMS_NODE_ITER_VAR) {
+    note_use(p, tvms_as_iter_var(node)->var);  // launched once more
   }
 }
 

@@ -327,6 +327,15 @@ static print_opening open_alloc_buffer(tvms_printer *p, const tvms_node *stmt) {
 
 enum { SHOWN_VALUES = 201 };
 
+static double value_of_half(uint16_t bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  double sign = bits & 0x8000 ? -1 : 1;
+  if (exponent == 31) return fraction ? __builtin_nan("") : sign * __builtin_inf();
+  if (exponent == 0) return sign * __builtin_ldexp(fraction, -24);
+  return sign * __builtin_ldexp(fraction + 1024, exponent - 25);
+}
+
+// TVM writes the bits of a float16 as if they were its value, and reads another value.
 static void print_element(tvms_printer *p, const char *at, tvms_dtype d) {
   int64_t integer = 0;
   uint32_t bytes = d.bits / 8u;
@@ -339,6 +348,10 @@ static void print_element(tvms_printer *p, const char *at, tvms_dtype d) {
     return;
   }
   memcpy(&integer, at, bytes);
+  if (d.code == TVMS_FLOAT && d.bits == 16) {
+    tvms_print_float(p, value_of_half((uint16_t)integer));
+    return;
+  }
   if (d.code != TVMS_UINT && bytes < 8) {
     uint32_t unused = 64 - bytes * 8;
     integer = (int64_t)((uint64_t)integer << unused) >> unused;

@@ -279,7 +279,7 @@ static const tvms_node *returned(const tvms_printer *p, const tvms_node *value) 
 }
 
 // Whether `value` is a call of TVM that stands as a statement.
-static bool is_called(const tvms_printer *p, const tvms_node *value) {
+static bool is_called(tvms_printer *p, const tvms_node *value) {
   if (value->kind == TVMS_NODE_BUFFER_LOAD) {
     return tvms_as_buffer_load(value)->predicate && p->dialect >= TVMS_DIALECT_27;
   }
