@@ -4,7 +4,7 @@
 // read as D it must print as the program that was read prints in D. Where edits cannot say
 // it, the program is written anew in D, its comments beside the statements that they
 // belong to; only what D has no words for is refused.
-#include "cli/edit.h"
+#include "cli/deliver.h"
 #include "cli/files.h"
 #include "cli/program.h"
 #include "ir/equal.h"
@@ -74,12 +74,20 @@ static bool same_program(tvms_context *context, const tvms_program *a,
   return same;
 }
 
-static tvms_program *read_as(tvms_context *context, tvms_dialect dialect,
+static tvms_program *read_as(tvms_context *context, tvms_dialect dialect, bool python,
                              const tvms_strbuf *text) {
   tvms_source *source =
       tvms_source_create(&context->memory, "<migrated>", text->text, text->len);
-  tvms_read_options options = {.from = dialect, .dialect = dialect};
+  tvms_read_options options = {.from = dialect, .dialect = dialect, .python = python};
   return tvms_read(context, source, &options);
+}
+
+// Findings of a trial: none yet, at the places of the user's text. Returns those so far.
+static tvms_diags begin_trial(tvms_context *context) {
+  tvms_diags kept = context->diags;
+  tvms_diags_init(&context->diags, kept.arena);
+  context->diags.source = kept.source;
+  return kept;
 }
 
 static const char *TVMS_NULLABLE first_error(const tvms_diags *diags) {
@@ -91,16 +99,16 @@ static const char *TVMS_NULLABLE first_error(const tvms_diags *diags) {
 
 // Does the result, read as `to`, mean what the canonical text of the program means there?
 // What may be wrong with either is not reported: their places are not the user's.
-static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect to) {
+static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect to,
+                      bool python) {
   tvms_context *context = run->context;
   tvms_strbuf wanted, got;
   print_as(context, program, to, &wanted);
   if (context->diags.errors) return false;
-  tvms_diags kept = context->diags;
-  tvms_diags_init(&context->diags, kept.arena);
-  tvms_program *meant = read_as(context, to, &wanted);
-  tvms_diags_init(&context->diags, kept.arena);
-  tvms_program *again = read_as(context, to, &run->result);
+  tvms_diags kept = begin_trial(context);
+  tvms_program *meant = read_as(context, to, false, &wanted);
+  begin_trial(context);
+  tvms_program *again = read_as(context, to, python, &run->result);
   const char *refused = first_error(&context->diags);
   tvms_strbuf_init(&got, &context->memory);
   bool same = false;
@@ -184,7 +192,7 @@ static bool write_anew(tvms_run *run, tvms_surface *surface,
   tvms_strbuf_init(&run->result, &context->memory);
   tvms_print_program(program, &options, &run->result);
   tvms_vec_free(&context->memory, &list);
-  return !context->diags.errors && is_proved(run, program, to);
+  return !context->diags.errors && is_proved(run, program, to, false);
 }
 
 // ---- The verb ----
@@ -192,12 +200,12 @@ static bool write_anew(tvms_run *run, tvms_surface *surface,
 static bool migrate(tvms_run *run, tvms_surface *surface, const tvms_program *program,
                     tvms_dialect to) {
   tvms_context *context = run->context;
-  tvms_diags before = context->diags;
-  tvms_diags_init(&context->diags, before.arena);
-  bool edited =
-      tvms_migrate(surface, program, to, &run->result) && is_proved(run, program, to);
+  bool python = tvms_source_is_python(surface->source);
+  tvms_diags before = begin_trial(context);
+  bool edited = tvms_migrate(surface, program, to, &run->result)
+                && is_proved(run, program, to, python);
   tvms_diags found = context->diags;
-  bool alone = edited || tvms_source_is_python(surface->source);
+  bool alone = edited || python;
   context->diags = alone ? found : before;
   if (alone) return edited;
   tvms_strbuf_fini(&run->result);
@@ -211,13 +219,19 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   tvms_dialect to = tvms_written_dialect(run, program->dialect);
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
-  if (!migrate(run, &surface, program, to)) tvms_strbuf_fini(&run->result);
-  return TVMS_OK;
+  bool sound = migrate(run, &surface, program, to);
+  tvms_strbuf text = run->result;
+  tvms_strbuf_init(&run->result, &context->memory);
+  tvms_status status = sound ? tvms_deliver(run, source, &text, "migrated") : TVMS_OK;
+  tvms_strbuf_fini(&text);
+  return status;
 }
 
 tvms_status tvms_verb_migrate(tvms_run *run) {
   if (!run->options.dialect)
     return tvms_misused(run, "--dialect says which release to write");
   if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
+  tvms_status status = tvms_check_delivery(run, "migrated");
+  if (status != TVMS_OK) return status;
   return tvms_each_file(run, migrate_source);
 }

@@ -116,11 +116,15 @@ static void note_program(tvms_migration *migration, const tvms_program *program)
     const tvms_module *module = program->modules[i];
     for (uint32_t j = 0; j < module->member_count; j++) {
       tvms_node *function = module->members[j].function;
+      if (function)
+        tvms_push(&migration->context->memory, &migration->functions,
+                  function->span.begin);
       if (function) (void)tvms_walk(&migration->context->memory, function, &visitor);
     }
   }
   sort_offsets(&migration->binds);
   sort_offsets(&migration->allocs);
+  sort_offsets(&migration->functions);
 }
 
 bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span) {
@@ -137,6 +141,16 @@ bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span) {
 }
 
 // ---- Words ----
+
+// `tvm.tir.…`: the Python module has the name of the prefix.
+static void respell_python(tvms_migration *migration, const char *path,
+                           uint32_t begin) {
+  size_t len = strcspn(path, "."), matched;
+  const char *word = tvms_respell(TVMS_SPELLING_MODULE, path, len, migration->from,
+                                  migration->to, &matched);
+  if (word)
+    tvms_edit_replace(migration, (tvms_span){begin, begin + (uint32_t)len}, word);
+}
 
 // The end of an attribute chain is its last name; the whole path after the prefix is
 // replaced when the new spelling has other dots.
@@ -157,6 +171,10 @@ static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
                      first)) {
     word = tvms_respell(TVMS_SPELLING_R, path, len, migration->from, migration->to,
                         &matched);
+  }
+  if (first == migration->tvm) {
+    respell_python(migration, path, node->end - (uint32_t)len);
+    return;
   }
   if (!word || !*word || strcmp(word, path) == 0) return;
   tvms_edit_replace(migration, (tvms_span){node->end - (uint32_t)len, node->end}, word);
@@ -196,12 +214,17 @@ static void visit_parts(tvms_migration *migration, const tvms_surf *node) {
   if (which & TVMS_SURF_IN_C) visit(migration, node->c);
 }
 
+// Notes the prefix of the decorator: it is what new names in the body stand below.
 static bool is_prim_func(tvms_migration *migration, tvms_ref def) {
   tvms_surf_definition parts = tvms_surf_define(migration->surface, def);
   tvms_each_surf(migration->surface, decorator, parts.decorators) {
     const tvms_surf *node = tvms_surf_at(migration->surface, decorator);
     tvms_ref callee = node->kind == TVMS_SURF_CALL ? node->a : decorator;
-    if (strcmp(tvms_tir_path(migration, callee), "prim_func") == 0) return true;
+    if (strcmp(tvms_tir_path(migration, callee), "prim_func") != 0) continue;
+    char path[LONGEST_PATH];
+    migration->prefix =
+        tvms_text(migration->context, chain_of(migration, callee, path));
+    return true;
   }
   return false;
 }
@@ -209,7 +232,15 @@ static bool is_prim_func(tvms_migration *migration, tvms_ref def) {
 static void visit_definition(tvms_migration *migration, tvms_ref def) {
   bool outer = migration->in_prim_func;
   migration->in_prim_func = is_prim_func(migration, def);
-  if (migration->in_prim_func) tvms_migrate_prim_func(migration, def);
+  if (migration->in_prim_func) {
+    tvms_migrate_prim_func(migration, def);
+    tvms_span span = tvms_surf_span(migration->surface, def);
+    if (!tvms_begins_in(&migration->functions, span))
+      tvms_report(&migration->context->diags, TVMS_D_not_compared,
+                  tvms_surf_define(migration->surface, def).name_span,
+                  tvms_text(migration->context,
+                            tvms_surf_define(migration->surface, def).name));
+  }
   tvms_ref body = migration->body;
   migration->body = tvms_surf_at(migration->surface, def)->c;
   visit_parts(migration, tvms_surf_at(migration->surface, def));
@@ -259,13 +290,17 @@ static void note_prefix(tvms_migration *migration, const char *module, size_t le
   }
 }
 
-// Respells the module in the text of an import, which may be a comment.
-static void respell_module(tvms_migration *migration, tvms_span word) {
+// Respells the module in the text of an import, which may be a comment. Without `as` the
+// old word stays the name of it.
+static void respell_module(tvms_migration *migration, tvms_span word, bool named) {
   size_t matched;
   const char *text = migration->surface->source->text + word.begin;
   const char *to = tvms_respell(TVMS_SPELLING_MODULE, text, word.end - word.begin,
                                 migration->from, migration->to, &matched);
-  if (to) tvms_edit_replace(migration, word, to);
+  if (!to) return;
+  if (!named)
+    to = tvms_edit_words(migration, to, " as ", tvms_edit_copy(migration, word));
+  tvms_edit_replace(migration, word, to);
 }
 
 static uint32_t skip(const char *text, uint32_t at, uint32_t end, bool blanks) {
@@ -288,13 +323,14 @@ static void read_import(tvms_migration *migration, uint32_t begin, uint32_t end)
     tvms_span module = {at, skip(text, at, end, false)};
     at = skip(text, module.end, end, true);
     tvms_span name = module;
-    if (end - at > 3 && memcmp(text + at, "as ", 3) == 0) {
+    bool named = end - at > 3 && memcmp(text + at, "as ", 3) == 0;
+    if (named) {
       name.begin = skip(text, at + 3, end, true);
       name.end = at = skip(text, name.begin, end, false);
     }
     tvms_sym sym = tvms_intern(names, text + name.begin, name.end - name.begin);
     note_prefix(migration, text + module.begin, module.end - module.begin, sym);
-    respell_module(migration, module);
+    respell_module(migration, module, named);
     at = skip(text, at, end, true);
     if (at >= end || text[at] != ',') return;
     at++;
@@ -317,7 +353,7 @@ static void respell_root(tvms_migration *migration, uint32_t begin, uint32_t end
 static void read_imports(tvms_migration *migration) {
   const tvms_surface *surface = migration->surface;
   const char *text = surface->source->text;
-  tvms_each_surf(surface, ref, surface->body) {
+  for (uint32_t ref = 1; ref < surface->count; ref++) {
     const tvms_surf *node = tvms_surf_at(surface, ref);
     if (node->kind == TVMS_SURF_IMPORT_FROM) {
       read_import(migration, node->begin, node->end);
@@ -391,7 +427,8 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
                               .surface = surface,
                               .from = program->dialect,
                               .to = to,
-                              .body = surface->body};
+                              .body = surface->body,
+                              .tvm = tvms_intern(&context->names, "tvm", 3)};
   uint32_t errors = context->diags.errors;
   note_program(&migration, program);
   read_imports(&migration);
@@ -400,6 +437,7 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
   tvms_vec_free(&context->memory, &migration.edits);
   tvms_vec_free(&context->memory, &migration.binds);
   tvms_vec_free(&context->memory, &migration.allocs);
+  tvms_vec_free(&context->memory, &migration.functions);
   tvms_vec_free(&context->memory, &migration.tir_prefixes);
   tvms_vec_free(&context->memory, &migration.relax_prefixes);
   return context->diags.errors == errors;

@@ -23,9 +23,12 @@ typedef struct {
   TVMS_VEC(tvms_text_edit) edits;
   tvms_offsets binds;   // where statements begin that bind an immutable value
   tvms_offsets allocs;  // and those that make a buffer
+  tvms_offsets functions;  // where functions begin that were read
   TVMS_VEC(tvms_sym) tir_prefixes;
   TVMS_VEC(tvms_sym) relax_prefixes;
+  tvms_sym tvm;
   bool in_prim_func;
+  const char *prefix;  // of the function at hand: T
   tvms_ref body;  // statements around the one at hand
 } tvms_migration;
 

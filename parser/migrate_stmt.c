@@ -51,7 +51,7 @@ static void migrate_binding(tvms_migration *migration, tvms_ref stmt) {
   if (had_let == has_let || !tvms_begins_in(&migration->binds, span)) return;
   const tvms_surf *target = at(migration, node->a);
   if (target->kind != TVMS_SURF_NAME) return;
-  const char *prefix = tvms_text(migration->context, migration->tir_prefixes.items[0]);
+  const char *prefix = migration->prefix;
   if (has_let && node->kind == TVMS_SURF_ASSIGN) {
     tvms_edit_insert(migration, target->end,
                      tvms_edit_words(migration, ": ", prefix, ".let"));
@@ -97,7 +97,7 @@ static bool needs_brackets(const tvms_migration *migration, tvms_ref value) {
 
 static void migrate_let_scope(tvms_migration *migration, tvms_ref with, tvms_ref item) {
   const tvms_surf *node = at(migration, item);
-  const char *prefix = tvms_text(migration->context, migration->tir_prefixes.items[0]);
+  const char *prefix = migration->prefix;
   tvms_ref value = tvms_call_argument(migration, node->a, "value", 0);
   tvms_ref type = tvms_call_argument(migration, node->a, "type_annotation", 1);
   tvms_ref var = tvms_call_keyword(migration, node->a, "var");

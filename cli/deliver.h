@@ -1,0 +1,18 @@
+// What is done with the new text of a file: written out, put in its place, compared.
+#ifndef TVMS_CLI_DELIVER_H
+#define TVMS_CLI_DELIVER_H
+
+#include "cli/run.h"
+
+// Refuses several files or folders without --in-place, --check or --diff, and standard
+// input in place. `done` says what happens to a file: "formatted". Returns TVMS_OK, or
+// TVMS_FAILED_IO after a message.
+tvms_status tvms_check_delivery(tvms_run *run, const char *done);
+
+// Does with `text`, the new text of `source`, what --in-place, --check and --diff ask for;
+// without them it becomes the result. Returns TVMS_FOUND_ERRORS if --check is given and
+// the text differs.
+tvms_status tvms_deliver(tvms_run *run, const tvms_source *source,
+                         const tvms_strbuf *text, const char *done);
+
+#endif
