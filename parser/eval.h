@@ -385,9 +385,12 @@ static inline tvms_value tvms_failed(tvms_reader *reader) {
   return TVMS_UNKNOWN;
 }
 
-// A data type: from text, T.float32, or a dtype object.
+// A data type: from text or a dtype object. The second one also takes what makes values of
+// the type, T.float32, as few parameters of TVM do.
 TVMS_NODISCARD bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
                                   tvms_dtype *dtype);
+TVMS_NODISCARD bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value,
+                                        tvms_ref ref, tvms_dtype *dtype);
 
 // A Python int (IntImm counts where TVM converts it), text, or truth.
 TVMS_NODISCARD bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref,

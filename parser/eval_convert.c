@@ -28,7 +28,7 @@ static const char *const kind_texts[] = {
     [TVMS_VALUE_LAMBDA] = "a lambda",
     [TVMS_VALUE_MACRO] = "a macro",
     [TVMS_VALUE_NODE] = "an expression",
-    [TVMS_VALUE_DTYPE_NAME] = "a data type",
+    [TVMS_VALUE_DTYPE_NAME] = "a name like T.float32",
     [TVMS_VALUE_NAMESPACE] = "a namespace",
     [TVMS_VALUE_CALLABLE] = "a function",
     [TVMS_VALUE_BUILTIN] = "a function",
@@ -230,7 +230,6 @@ bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node 
 
 // ---- Plain data -----------------------------------------------------------------------------
 
-// "f16x2" for "float16x2", as 0.26 and later take it.
 static bool parse_short_dtype(tvms_value text, tvms_dtype *dtype) {
   static const struct {
     const char *brief, *full;
@@ -247,40 +246,53 @@ static bool parse_short_dtype(tvms_value text, tvms_dtype *dtype) {
   return false;
 }
 
+// Text as the release has it: truth is an unsigned integer of one bit up to 0.24, with vectors
+// of the name "uint1x4"; "f16x2" is short for "float16x2" from 0.26 on.
+static bool parse_dtype(const tvms_reader *reader, tvms_value text, tvms_dtype *dtype) {
+  if (!tvms_dtype_parse(text.as.text, text.len, dtype)) {
+    return reader->dialect >= TVMS_DIALECT_26 && parse_short_dtype(text, dtype);
+  }
+  if (reader->dialect > TVMS_DIALECT_24) return true;
+  if (tvms_dtype_is_bool(*dtype)) return dtype->lanes == 1;
+  if (dtype->code == TVMS_UINT && dtype->bits == 1) {
+    *dtype = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), dtype->lanes);
+  }
+  return true;
+}
+
 bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
                    tvms_dtype *dtype) {
-  switch (value.kind) {
-  case TVMS_VALUE_STR:
-    if (tvms_dtype_parse(value.as.text, value.len, dtype)) return true;
-    if (reader->dialect >= TVMS_DIALECT_26 && parse_short_dtype(value, dtype)) {
-      return true;
-    }
-    tvms_complain(reader, bad_dtype, ref, (int)value.len, value.as.text);
-    reader->failed = true;
-    return false;
-  case TVMS_VALUE_DTYPE:
-  case TVMS_VALUE_DTYPE_NAME: *dtype = value.as.dtype; return true;
-  case TVMS_VALUE_CALLABLE:
-    if (value.as.row->name == TVMS_SYM_bool || value.as.row->name == TVMS_SYM_boolean) {
-      *dtype = TVMS_DTYPE(BOOL, 1);
-      return true;
-    }
-    if (value.as.row->name == TVMS_SYM_handle) {
-      *dtype = TVMS_DTYPE(HANDLE, 64);
-      return true;
-    }
-    break;
-  case TVMS_VALUE_NODE:
-    if (value.as.node->kind == TVMS_NODE_VAR
-        || value.as.node->kind == TVMS_NODE_SINFO_PRIM) {
-      *dtype = value.as.node->dtype;
-      return true;
-    }
-    break;
-  default: break;
+  const tvms_node *type = tvms_value_node_of(value, TVMS_NODE_SINFO_PRIM);
+  if (type || value.kind == TVMS_VALUE_DTYPE) {
+    *dtype = type ? type->dtype : value.as.dtype;
+    return true;
   }
-  tvms_wrong_type(reader, ref, "this", "a data type", value);
+  if (value.kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, ref, "this", "a data type", value);
+    return false;
+  }
+  if (parse_dtype(reader, value, dtype)) return true;
+  tvms_complain(reader, bad_dtype, ref, (int)value.len, value.as.text);
+  reader->failed = true;
   return false;
+}
+
+bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                         tvms_dtype *dtype) {
+  if (value.kind == TVMS_VALUE_DTYPE_NAME) {
+    *dtype = value.as.dtype;
+    return true;
+  }
+  tvms_sym name = value.kind == TVMS_VALUE_CALLABLE ? value.as.row->name : 0;
+  if (name == TVMS_SYM_bool || name == TVMS_SYM_boolean) {
+    *dtype = TVMS_DTYPE(BOOL, 1);
+    return true;
+  }
+  if (name == TVMS_SYM_handle) {
+    *dtype = TVMS_DTYPE(HANDLE, 64);
+    return true;
+  }
+  return tvms_to_dtype(reader, value, ref, dtype);
 }
 
 bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref, int64_t *result) {

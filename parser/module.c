@@ -145,7 +145,8 @@ tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member) 
   if (!returns) return (tvms_dtype){0};
   tvms_value value = tvms_eval(reader, returns);
   tvms_dtype dtype;
-  if (value.kind == TVMS_VALUE_NONE || !tvms_to_dtype(reader, value, returns, &dtype)) {
+  if (value.kind == TVMS_VALUE_NONE
+      || !tvms_to_named_dtype(reader, value, returns, &dtype)) {
     return (tvms_dtype){0};
   }
   return dtype;

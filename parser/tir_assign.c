@@ -481,7 +481,7 @@ static void vector_annotation(tvms_reader *reader, const tvms_surf *stmt,
   tvms_value shape =
       tvms_value_items(TVMS_VALUE_TUPLE, annotation.as.items + 1, annotation.len - 1);
   tvms_buffer_form form = {.scope = TVMS_SYM_local, .align = -1};
-  if (!tvms_to_dtype(reader, annotation.as.items[0], stmt->b, &dtype)
+  if (!tvms_to_named_dtype(reader, annotation.as.items[0], stmt->b, &dtype)
       || !tvms_to_exprs(reader, shape, stmt->b, &form.shape)) {
     bind_unknown(reader, stmt->a);
     return;

@@ -262,19 +262,27 @@ static bool read_address(tvms_reader *reader, const tvms_call_args *call,
   return tvms_to_exprs(reader, value, call->ref, &form->allocated_addr);
 }
 
+// What is declared over a pointer may say T.float32 for its element, from 0.26 on.
+static bool read_element(tvms_reader *reader, const tvms_call_args *call,
+                         tvms_value value, tvms_ref ref, tvms_dtype *dtype) {
+  bool declared = call->row->name == TVMS_SYM_decl_buffer
+                  || call->row->name == TVMS_SYM_decl_scalar;
+  return declared && reader->dialect >= TVMS_DIALECT_26
+             ? tvms_to_named_dtype(reader, value, ref, dtype)
+             : tvms_to_dtype(reader, value, ref, dtype);
+}
+
 bool tvms_buffer_form_of(tvms_reader *reader, const tvms_call_args *call,
                          tvms_buffer_form *form) {
   tvms_value shape = tvms_arg(reader, call, TVMS_SYM_shape);
   tvms_value dtype = tvms_arg(reader, call, TVMS_SYM_dtype);
   tvms_ref shape_ref = tvms_arg_ref(reader, call, TVMS_SYM_shape);
+  tvms_ref dtype_ref = tvms_arg_ref(reader, call, TVMS_SYM_dtype);
   bool sound = read_shape(reader, shape, shape_ref, &form->shape);
-  sound = tvms_to_dtype(reader, dtype, tvms_arg_ref(reader, call, TVMS_SYM_dtype),
-                        &form->dtype)
-          && sound;
+  sound = read_element(reader, call, dtype, dtype_ref, &form->dtype) && sound;
   if (sound && tvms_dtype_is_handle(form->dtype)
       && reader->dialect >= TVMS_DIALECT_26) {
-    tvms_wrong_type(reader, tvms_arg_ref(reader, call, TVMS_SYM_dtype), "an element",
-                    "a number", dtype);
+    tvms_wrong_type(reader, dtype_ref, "an element", "a number", dtype);
     sound = false;
   }
   if (!sound) {
@@ -681,7 +689,7 @@ tvms_value tvms_call_decl_scalar(tvms_reader *reader, const tvms_call_args *call
   tvms_buffer_form form = {0};
   tvms_dtype dtype;
   if (!inside_function(reader, call)
-      || !tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) {
+      || !read_element(reader, call, call->args[0], call->refs[0], &dtype)) {
     return tvms_failed(reader);
   }
   scalar_form(reader, dtype, 0, &form);

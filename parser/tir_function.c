@@ -46,7 +46,7 @@ static bool param_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
     if (value.kind != TVMS_VALUE_DTYPE_NAME && value.kind != TVMS_VALUE_CALLABLE) {
       return false;
     }
-    return tvms_to_dtype(reader, value, param->b, dtype);
+    return tvms_to_named_dtype(reader, value, param->b, dtype);
   }
   return false;
 }

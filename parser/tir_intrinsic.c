@@ -90,7 +90,7 @@ static tvms_node *to_argument(tvms_reader *reader, tvms_value value, tvms_ref re
                ? tvms_to_expr(reader, value, ref)
                : node;
   }
-  if (value.kind == TVMS_VALUE_DTYPE) {
+  if (value.kind == TVMS_VALUE_DTYPE && reader->dialect < TVMS_DIALECT_26) {
     char buffer[TVMS_DTYPE_TEXT];
     const char *text = tvms_dtype_text(value.as.dtype, buffer);
     return tvms_string_imm_new(reader->unit, text, strlen(text), TVMS_NO_SPAN);
@@ -240,7 +240,11 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
   uint32_t from = rule == TVMS_RULE_ARG1;
   if (rule == TVMS_RULE_ARG0 || rule == TVMS_RULE_ARG1) {
     tvms_value value = call->args[from];
-    if (value.kind == TVMS_VALUE_NODE) return true;
+    const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+    bool typed =
+        node && tvms_class_of(node) == TVMS_CLASS_EXPR
+        && (reader->dialect < TVMS_DIALECT_26 || !tvms_dtype_is_handle(node->dtype));
+    if (typed) return true;
     tvms_wrong_type(reader, call->refs[from], "this", "an expression with a type",
                     value);
     return false;
@@ -499,7 +503,8 @@ tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) 
                                            tvms_span_of(reader, ref));
     return address_of_load(reader, load, ref);
   }
-  if (region && reader->dialect <= TVMS_DIALECT_25) {
+  // 0.25 and 0.26 print vectors so, which they do not read.
+  if (region && reader->dialect <= TVMS_DIALECT_26) {
     tvms_node *load = tvms_region_load(reader, region, ref);
     return load ? address_of_load(reader, load, ref) : tvms_failed(reader);
   }
@@ -524,9 +529,7 @@ tvms_value tvms_call_address_of(tvms_reader *reader, const tvms_call_args *call)
 
 // Four-bit floats are compared in bytes, which a single one fills half.
 static bool same_size(tvms_reader *reader, tvms_dtype a, tvms_dtype b) {
-  if (a.lanes < 0 || b.lanes < 0 || tvms_dtype_is_void(a) || tvms_dtype_is_void(b)) {
-    return true;
-  }
+  if (a.lanes < 0 || b.lanes < 0) return true;
   int truth = reader->dialect <= TVMS_DIALECT_24 ? 1 : 8;
   if (tvms_dtype_is_bool(a)) a.bits = (uint8_t)truth;
   if (tvms_dtype_is_bool(b)) b.bits = (uint8_t)truth;
@@ -537,10 +540,25 @@ static bool same_size(tvms_reader *reader, tvms_dtype a, tvms_dtype b) {
          || (packed && (bytes || (bits_a + 7) / 8 == (bits_b + 7) / 8));
 }
 
+// From 0.26 on pointers are read as integers of 64 bits and as pointers only.
+static bool pointer_fits(const tvms_reader *reader, tvms_dtype a, tvms_dtype b) {
+  bool pointer = tvms_dtype_is_handle(a);
+  if (reader->dialect < TVMS_DIALECT_26 || pointer == tvms_dtype_is_handle(b)) {
+    return true;
+  }
+  tvms_dtype other = pointer ? b : a;
+  return (other.code == TVMS_INT || other.code == TVMS_UINT) && other.lanes == 1;
+}
+
 tvms_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args *call) {
   call_type type;
   tvms_node *value = to_argument(reader, call->args[1], call->refs[1]);
   if (!value || !to_type(reader, call->args[0], call->refs[0], &type)) {
+    return tvms_failed(reader);
+  }
+  if (!pointer_fits(reader, type.dtype, value->dtype)) {
+    tvms_wrong_type(reader, call->refs[1], "what a pointer is read as or from",
+                    "an integer of 64 bits", call->args[1]);
     return tvms_failed(reader);
   }
   if (!same_size(reader, type.dtype, value->dtype)) {
@@ -748,7 +766,9 @@ tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref ca
   }
   const tvms_tir_row *row = tvms_tir_row_of(opcode);
   tvms_value rest = args[0];
-  call_type type = VOID_TYPE;
+  // How TVM up to 0.26 prints the largest numbers, and does not read them.
+  bool large = opcode == TVMS_TIR_large_uint_imm;
+  call_type type = large ? scalar_type(TVMS_UINT, 64) : VOID_TYPE;
   if (row->location == TVMS_LOCATION_FIRST && rest.len) {
     if (!to_type(reader, rest.as.items[0], call, &type)) return tvms_failed(reader);
     rest = tvms_value_items(TVMS_VALUE_TUPLE, rest.as.items + 1, rest.len - 1);

@@ -20,6 +20,20 @@ static bool number_of_text(tvms_value text, double *value) {
   return *end == '\0';
 }
 
+// A number past INT64_MAX. TVM takes none; what 0.27 prints of T.max_value("uint64") is read.
+static tvms_node *TVMS_NULLABLE large_constant(tvms_reader *reader, tvms_dtype dtype,
+                                               tvms_value value, tvms_ref ref) {
+  bool printed = reader->dialect >= TVMS_DIALECT_27 && dtype.code == TVMS_UINT;
+  if (!printed) {
+    char text[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, constant_too_large, ref, (unsigned long long)value.as.i,
+                  tvms_dtype_text(dtype, text));
+    return NULL;
+  }
+  return tvms_build_uint(reader->unit, dtype, (uint64_t)value.as.i,
+                         tvms_span_of(reader, ref));
+}
+
 static tvms_node *constant_of(tvms_reader *reader, tvms_dtype dtype, tvms_value value,
                               tvms_ref ref) {
   tvms_unit *unit = reader->unit;
@@ -32,7 +46,7 @@ static tvms_node *constant_of(tvms_reader *reader, tvms_dtype dtype, tvms_value 
     return tvms_build_cast(unit, dtype, real, span);
   }
   if (value.flags & TVMS_VALUE_LARGE) {
-    return tvms_build_uint(unit, dtype, (uint64_t)value.as.i, span);
+    return large_constant(reader, dtype, value, ref);
   }
   bool integral = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
   if (integral && value.kind == TVMS_VALUE_INT) {
@@ -113,14 +127,16 @@ static bool names_tensor_map(tvms_value value) {
          || tvms_value_says(value, "cuTensorMap");
 }
 
-static tvms_value pointer(tvms_reader *reader, const tvms_call_args *call) {
+static tvms_value pointer(tvms_reader *reader, const tvms_call_args *call, bool named) {
   tvms_value scope_value = tvms_arg(reader, call, TVMS_SYM_storage_scope);
   tvms_dtype element = {0};
   tvms_sym scope = 0;
   bool typed = call->args[0].kind != TVMS_VALUE_NONE;
-  if (typed && !tvms_to_dtype(reader, call->args[0], call->refs[0], &element)) {
-    return TVMS_UNKNOWN;
-  }
+  bool sound =
+      !typed
+      || (named ? tvms_to_named_dtype(reader, call->args[0], call->refs[0], &element)
+                : tvms_to_dtype(reader, call->args[0], call->refs[0], &element));
+  if (!sound) return TVMS_UNKNOWN;
   if (scope_value.kind == TVMS_VALUE_STR && !tvms_value_says(scope_value, "global")) {
     scope = tvms_symbol(reader->context, scope_value.as.text, scope_value.len);
   }
@@ -138,15 +154,16 @@ tvms_value tvms_call_handle(tvms_reader *reader, const tvms_call_args *call) {
   if (names_tensor_map(call->args[0])) {
     return tvms_value_node(tensor_map(reader, call->ref));
   }
-  return pointer(reader, call);
+  return pointer(reader, call, false);
 }
 
 tvms_value tvms_call_ptr(tvms_reader *reader, const tvms_call_args *call) {
-  return pointer(reader, call);
+  return pointer(reader, call, false);
 }
 
+// T.Ptr(T.float32): the name of the element's type is enough.
 tvms_value tvms_call_Ptr(tvms_reader *reader, const tvms_call_args *call) {
-  return pointer(reader, call);
+  return pointer(reader, call, true);
 }
 
 // ---- Variables and immediates ---------------------------------------------------------------
@@ -194,23 +211,34 @@ tvms_value tvms_call_IntImm(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
   tvms_value value = call->args[1];
   if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
-  tvms_span span = tvms_span_of(reader, call->ref);
+  bool integral =
+      dtype.code == TVMS_INT || dtype.code == TVMS_UINT || tvms_dtype_is_bool(dtype);
+  if (!integral || dtype.lanes != 1) {
+    tvms_wrong_type(reader, call->refs[0], "the dtype", "that of a scalar integer",
+                    call->args[0]);
+    return TVMS_UNKNOWN;
+  }
   if (value.flags & TVMS_VALUE_LARGE) {
-    return tvms_value_node(
-        tvms_build_uint(reader->unit, dtype, (uint64_t)value.as.i, span));
+    return tvms_value_node(large_constant(reader, dtype, value, call->ref));
   }
   int64_t number;
   if (!tvms_to_int(reader, value, call->refs[1], &number)) return TVMS_UNKNOWN;
-  return tvms_value_node(tvms_build_int(reader->unit, dtype, number, span));
+  return tvms_value_node(
+      tvms_build_int(reader->unit, dtype, number, tvms_span_of(reader, call->ref)));
 }
 
 tvms_value tvms_call_FloatImm(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
   tvms_value value = call->args[1];
   if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
+  if (!tvms_dtype_is_real(dtype) || dtype.lanes != 1) {
+    tvms_wrong_type(reader, call->refs[0], "the dtype", "that of a scalar float",
+                    call->args[0]);
+    return TVMS_UNKNOWN;
+  }
   double number = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
   bool sound = value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_INT
-               || (value.kind == TVMS_VALUE_STR && number_of_text(value, &number));
+               || value.kind == TVMS_VALUE_BOOL;
   if (!sound) {
     tvms_wrong_type(reader, call->refs[1], "the value", "a number", value);
     return TVMS_UNKNOWN;

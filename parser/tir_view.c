@@ -81,6 +81,14 @@ tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
 
 // ---- view -----------------------------------------------------------------------------------
 
+// A view has the layout of its parent, also where that is implied by the parent's shape.
+static void imply_layout(tvms_reader *reader, const tvms_buffer *parent,
+                         tvms_buffer_form *form) {
+  if (!form->layout && !reader->tir->s_tir) {
+    form->layout = tvms_row_major(reader, parent->shape);
+  }
+}
+
 static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
                             tvms_dtype dtype, tvms_ref ref) {
   tvms_buffer_form form = tvms_view_form(parent);
@@ -105,8 +113,9 @@ static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
     offset = tvms_apply_binary(reader, op, offset, tvms_value_int(ratio), ref);
     form.elem_offset = tvms_to_expr(reader, offset, ref);
   }
-  bool laid_out = form.layout && form.layout->kind != TVMS_NODE_OBJECT_NONE;
-  if (laid_out && ratio > 1) {
+  imply_layout(reader, parent, &form);
+  // TVM prints views of buffers without a layout, which it does not read.
+  if (form.layout && form.layout->kind != TVMS_NODE_OBJECT_NONE) {
     tvms_layouts layouts = tvms_layouts_open(reader->unit);
     form.layout = wider ? tvms_layout_pack(reader, &layouts, form.layout, ratio)
                         : tvms_layout_unpack(reader, &layouts, form.layout, ratio);
@@ -166,10 +175,7 @@ tvms_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
   tvms_buffer_form form = tvms_view_form(parent);
   if (!read_layout(reader, layout, ref, &form.layout)) return tvms_failed(reader);
   if (layout.kind == TVMS_VALUE_NONE) infer_dim(reader, parent, dims, count, ref);
-  // The layout stays that of the parent, also where that is implied by its shape.
-  if (!form.layout && !reader->tir->s_tir) {
-    form.layout = tvms_row_major(reader, parent->shape);
-  }
+  imply_layout(reader, parent, &form);
   if (!tvms_to_exprs(reader, tvms_value_items(TVMS_VALUE_TUPLE, dims, count), ref,
                      &form.shape)) {
     return tvms_failed(reader);

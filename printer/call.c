@@ -3,6 +3,8 @@
 #include "ir/tir_op.h"
 #include "printer/state.h"
 
+#include <stdio.h>
+
 // The row of the TIR operator that a call calls, or TVMS_TIR_NONE.
 static tvms_tir_opcode opcode_of(const tvms_printer *p, const tvms_node *callee) {
   if (callee->kind != TVMS_NODE_OPERATOR) return TVMS_TIR_NONE;
@@ -326,6 +328,24 @@ static void print_plainly(tvms_printer *p, const tvms_node *node,
   PUT(p, ")");
 }
 
+// From 0.27 on a number past INT64_MAX is one: T.uint64(18446744073709551615).
+static bool print_large_number(tvms_printer *p, const tvms_node *node,
+                               tvms_tir_opcode opcode) {
+  tvms_list halves = tvms_as_call(node)->args;
+  bool large = opcode == TVMS_TIR_large_uint_imm && p->dialect >= TVMS_DIALECT_27
+               && halves.len == 2 && halves.items[0]->kind == TVMS_NODE_INT_IMM
+               && halves.items[1]->kind == TVMS_NODE_INT_IMM;
+  if (!large) return false;
+  uint64_t low = (uint64_t)tvms_as_int_imm(halves.items[0])->value;
+  uint64_t high = (uint64_t)tvms_as_int_imm(halves.items[1])->value;
+  char dtype[TVMS_DTYPE_TEXT], number[32];
+  (void)snprintf(number, sizeof number, "(%llu)",
+                 (unsigned long long)(high << 32 | low));
+  tvms_print_t(p, tvms_dtype_text(node->dtype, dtype));
+  tvms_print_put(p, number);
+  return true;
+}
+
 void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) {
   if (tvms_print_is_relax_call(node)) {
     tvms_print_relax_call(p, node);
@@ -338,6 +358,7 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
     print_bit_operator(p, call, bit);
     return;
   }
+  if (print_large_number(p, node, opcode)) return;
   if (is_idle(p, node, opcode)) {
     tvms_print_expr(p, call->args.items[0], level);
     return;
