@@ -78,12 +78,15 @@ static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value
   if (reader->dialect < TVMS_DIALECT_25) {
     return tvms_value_node(let(reader, name, node, ref));
   }
-  if (pointer && tvms_bound_here(reader, name)) {
+  if (pointer && reader->dialect > TVMS_DIALECT_25 && tvms_bound_here(reader, name)) {
     tvms_complain(reader, pointer_reassigned, ref, tvms_text(reader->context, name));
     return tvms_failed(reader);
   }
-  if (pointer || tvms_dtype_is_handle(node->dtype) || tvms_dtype_is_void(node->dtype)
-      || node->kind == TVMS_NODE_STRING_IMM) {
+  // 0.25 makes a scalar of whatever is no text, even of a pointer.
+  bool typed = reader->dialect == TVMS_DIALECT_25
+               || !(pointer || tvms_dtype_is_handle(node->dtype)
+                    || tvms_dtype_is_void(node->dtype));
+  if (!typed || node->kind == TVMS_NODE_STRING_IMM) {
     return tvms_value_node(let(reader, name, node, ref));
   }
   tvms_value scalar = tvms_scalar_new(reader, node->dtype, TVMS_SYM_local, ref);
@@ -492,6 +495,16 @@ static void vector_annotation(tvms_reader *reader, const tvms_surf *stmt,
   tvms_bind_targets(reader, stmt->a, tvms_value_node(buffer), tvms_assigned, 0);
 }
 
+static bool is_scalar_type(const tvms_node *var) {
+  return !var->sinfo && !tvms_dtype_is_handle(var->dtype);
+}
+
+// T.handle: a pointer to whatever.
+static bool is_untyped(const tvms_node *var) {
+  return !var->sinfo || var->sinfo->kind != TVMS_NODE_SINFO_POINTER
+         || tvms_dtype_is_void(var->sinfo->dtype);
+}
+
 static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
                               tvms_value annotation, tvms_value value, tvms_ref ref) {
   tvms_value variable = annotated_variable(reader, annotation, stmt->b);
@@ -500,7 +513,9 @@ static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
     bind_unknown(reader, stmt->a);
     return;
   }
-  if (var->sinfo || tvms_dtype_is_handle(var->dtype)) {
+  // 0.25 prints scalars of handles and of nothing, and cannot read them.
+  bool printed = reader->dialect == TVMS_DIALECT_25 && tvms_is_printed(reader);
+  if (!is_scalar_type(var) && !(printed && is_untyped(var))) {
     tvms_complain(reader, handle_annotation, stmt->b);
     bind_unknown(reader, stmt->a);
     return;

@@ -70,6 +70,10 @@ bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node,
                           bool allocated) {
   if (tvms_print_is_classic(p) || node->kind != TVMS_NODE_BUFFER) return false;
   const tvms_buffer *buffer = tvms_as_buffer(node);
+  // Pointers are scalars in 0.25 only.
+  if (tvms_dtype_is_handle(buffer->element) && p->dialect >= TVMS_DIALECT_26) {
+    return false;
+  }
   return buffer->shape.len == 1 && tvms_is_int_value(buffer->shape.items[0], 1)
          && buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN
          && buffer->offset_factor == 1 && buffer->allocated_addr.len == 0
