@@ -16,9 +16,15 @@ static tvms_walk_step look_for_return(void *self, tvms_node *node,
   return tvms_dtype_is_void(*dtype) ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
+// The dtype of a pointer type is that of its elements.
+static tvms_dtype dtype_of_type(const tvms_node *TVMS_NULLABLE type) {
+  if (!type) return (tvms_dtype){0};
+  return type->kind == TVMS_NODE_SINFO_POINTER ? TVMS_DTYPE(HANDLE, 64) : type->dtype;
+}
+
 tvms_dtype tvms_result_dtype(tvms_memory *memory, const tvms_node *prim_func) {
   const tvms_prim_func *function = tvms_as_prim_func(prim_func);
-  tvms_dtype dtype = function->ret ? function->ret->dtype : (tvms_dtype){0};
+  tvms_dtype dtype = dtype_of_type(function->ret);
   tvms_visitor visitor = {.self = &dtype, .enter = look_for_return};
   if (tvms_dtype_is_void(dtype)) tvms_walk(memory, function->body, &visitor);
   return dtype;

@@ -263,8 +263,6 @@ static flow exec_kind(frame *f, const tvms_node *node) {
   case TVMS_NODE_BLOCK: return exec_block(f, tvms_as_block(node));
   case TVMS_NODE_EVALUATE: return exec_evaluate(f, node);
   case TVMS_NODE_BUFFER_REALIZE: return exec_buffer_realize(f, node);
-  case TVMS_NODE_BREAK: return FLOW_BREAK;
-  case TVMS_NODE_CONTINUE: return FLOW_CONTINUE;
   case TVMS_NODE_RETURN: {
     const tvms_node *value = tvms_as_return(node)->value;
     if (value) give_back(f, value);

@@ -75,6 +75,9 @@ tvms_node *TVMS_NULLABLE tvms_build_abs(tvms_unit *unit, tvms_node *a, tvms_span
 // shift_left, shift_right, bitwise_and, bitwise_or, bitwise_xor: calls of these names.
 tvms_node *TVMS_NULLABLE tvms_build_bitwise(tvms_unit *unit, tvms_tir_opcode op,
                                             tvms_node *a, tvms_node *b, tvms_span span);
+// The same, unfolded: T.BitwiseAnd and so on. Both sides must have one dtype.
+tvms_node *TVMS_NULLABLE tvms_bitwise_raw(tvms_unit *unit, tvms_tir_opcode op,
+                                          tvms_node *a, tvms_node *b, tvms_span span);
 tvms_node *TVMS_NULLABLE tvms_build_bitwise_not(tvms_unit *unit, tvms_node *a,
                                                 tvms_span span);
 

@@ -104,26 +104,52 @@ static int64_t compute_bits(tvms_tir_opcode op, int64_t a, int64_t b) {
   return op == TVMS_TIR_bitwise_or ? a | b : a ^ b;
 }
 
+static bool check_both_bits(tvms_unit *unit, tvms_tir_opcode op, const tvms_node *a,
+                            const tvms_node *b, tvms_span span) {
+  return check_bits(unit, a, sign_of(op), !is_shift(op), span)
+         && check_bits(unit, b, sign_of(op), !is_shift(op), span);
+}
+
+// A constant amount must be less than the type has bits.
+static bool check_amount(tvms_unit *unit, tvms_tir_opcode op, const tvms_node *a,
+                         const tvms_node *b, tvms_span span) {
+  if (!is_shift(op) || !tvms_is_index_dtype(a->dtype) || b->kind != TVMS_NODE_INT_IMM) {
+    return true;
+  }
+  int64_t amount = tvms_as_int_imm(b)->value;
+  if (amount >= 0 && amount < a->dtype.bits) return true;
+  tvms_report(diags_of(unit), TVMS_D_shift_amount, span, (long long)amount,
+              TEXT(a->dtype));
+  return false;
+}
+
 tvms_node *TVMS_NULLABLE tvms_build_bitwise(tvms_unit *unit, tvms_tir_opcode op,
                                             tvms_node *a, tvms_node *b,
                                             tvms_span span) {
-  const char *sign = sign_of(op);
-  if (!check_bits(unit, a, sign, !is_shift(op), span)) return NULL;
-  if (!check_bits(unit, b, sign, !is_shift(op), span)) return NULL;
+  if (!check_both_bits(unit, op, a, b, span)) return NULL;
   if (!tvms_match_dtypes(unit, &a, &b, span)) return NULL;
-  bool index = tvms_is_index_dtype(a->dtype);
-  if (index && is_shift(op) && b->kind == TVMS_NODE_INT_IMM) {
-    int64_t amount = tvms_as_int_imm(b)->value;
-    if (amount < 0 || amount >= a->dtype.bits) {
-      tvms_report(diags_of(unit), TVMS_D_shift_amount, span, (long long)amount,
-                  TEXT(a->dtype));
-      return NULL;
+  if (!check_amount(unit, op, a, b, span)) return NULL;
+  if (tvms_is_index_dtype(a->dtype) && b->kind == TVMS_NODE_INT_IMM) {
+    int64_t right = tvms_as_int_imm(b)->value;
+    if (is_shift(op) && right == 0) return a;
+    if (a->kind == TVMS_NODE_INT_IMM) {
+      int64_t value = compute_bits(op, tvms_as_int_imm(a)->value, right);
+      return tvms_build_int(unit, a->dtype, value, span);
     }
-    if (amount == 0) return a;
   }
-  if (index && a->kind == TVMS_NODE_INT_IMM && b->kind == TVMS_NODE_INT_IMM) {
-    int64_t left = tvms_as_int_imm(a)->value, right = tvms_as_int_imm(b)->value;
-    return tvms_build_int(unit, a->dtype, compute_bits(op, left, right), span);
+  tvms_node *args[] = {a, b};
+  return tvms_call_op(unit, a->dtype, op, args, 2, span);
+}
+
+tvms_node *TVMS_NULLABLE tvms_bitwise_raw(tvms_unit *unit, tvms_tir_opcode op,
+                                          tvms_node *a, tvms_node *b, tvms_span span) {
+  if (!tvms_dtype_same(a->dtype, b->dtype)) {
+    tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
+                TEXT(b->dtype));
+    return NULL;
+  }
+  if (!check_both_bits(unit, op, a, b, span) || !check_amount(unit, op, a, b, span)) {
+    return NULL;
   }
   tvms_node *args[] = {a, b};
   return tvms_call_op(unit, a->dtype, op, args, 2, span);

@@ -72,7 +72,8 @@ static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
     return text;
   }
   if (tvms_class_of(node) == TVMS_CLASS_SINFO) return tvms_describe(context, node);
-  if (!name) return kind;
+  if (name && !*name) return node->kind == TVMS_NODE_VAR ? "a variable" : "a buffer";
+  if (!name) return strncmp(kind, "object_", 7) == 0 ? "an object" : kind;
   char *text = tvms_arena_take(&context->arena, strlen(name) + strlen(kind) + 4);
   sprintf(text, "%s '%s'", kind, name);
   return text;

@@ -180,6 +180,15 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
   return own ? with_keys(unit, map, own) : map;
 }
 
+// The host of a config that has one.
+static tvms_node *host_config(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
+  uint32_t i = 0;
+  while (i + 2 < dict.len && !tvms_value_says(dict.as.items[i], "host")) {
+    i += 2;
+  }
+  return tvms_target_config(reader, dict.as.items[i + 1], ref);
+}
+
 static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
   tvms_node *given = tvms_to_object(reader, dict, ref);
   if (!given) return NULL;
@@ -197,25 +206,14 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     const char *key = tvms_object_as_text(fields->keys.items[i]);
     tvms_node *value = fields->values.items[i];
     if (!key) continue;
-    if (strcmp(key, "host") == 0 && value->kind == TVMS_NODE_OBJECT_TARGET) {
-      value = tvms_as_object_target(value)->config;
-    } else if (strcmp(key, "host") == 0) {
-      value = tvms_target_config(reader, tvms_dict_value(reader, dict, "host"), ref);
+    if (strcmp(key, "host") == 0) {
+      value = host_config(reader, dict, ref);
       if (!value) return NULL;
     }
     map = tvms_map_with(reader->unit, map, key, value);
   }
   map = drop_triple(reader->unit, map, given);
   return own ? with_keys(reader->unit, map, own) : map;
-}
-
-tvms_value tvms_dict_value(tvms_reader *reader, tvms_value dict, const char *key) {
-  tvms_value wanted = tvms_value_text(key, (uint32_t)strlen(key));
-  (void)reader;
-  for (uint32_t i = 0; i < dict.len; i += 2) {
-    if (tvms_values_equal(dict.as.items[i], wanted)) return dict.as.items[i + 1];
-  }
-  return TVMS_NOTHING;
 }
 
 tvms_node *tvms_target_config(tvms_reader *reader, tvms_value value, tvms_ref ref) {

@@ -13,7 +13,4 @@ tvms_node *TVMS_NULLABLE tvms_target_config(tvms_reader *reader, tvms_value valu
 // The triple that a release fills in for the kind llvm.
 const char *tvms_target_triple(tvms_dialect dialect);
 
-// The value of a text key of a dict, or NONE.
-tvms_value tvms_dict_value(tvms_reader *reader, tvms_value dict, const char *key);
-
 #endif

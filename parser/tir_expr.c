@@ -70,12 +70,12 @@ static const struct {
 tvms_value tvms_call_raw_binary(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *a, *b;
   if (!two_exprs(reader, call, &a, &b)) return TVMS_UNKNOWN;
-  for (size_t i = 0; i < sizeof binary_names / sizeof binary_names[0]; i++) {
-    if (binary_names[i].name != call->row->name) continue;
-    return done(reader, tvms_build_node(reader->unit, binary_names[i].kind, a, b,
-                                        span_at(reader, call)));
+  size_t i = 0;
+  while (binary_names[i].name != call->row->name) {
+    i++;
   }
-  return tvms_failed(reader);
+  return done(reader, tvms_build_node(reader->unit, binary_names[i].kind, a, b,
+                                      span_at(reader, call)));
 }
 
 tvms_value tvms_call_raw_not(tvms_reader *reader, const tvms_call_args *call) {
@@ -89,7 +89,7 @@ tvms_value tvms_call_raw_not(tvms_reader *reader, const tvms_call_args *call) {
   return done(reader, tvms_not_raw(reader->unit, a, span_at(reader, call)));
 }
 
-// T.BitwiseAnd and so on of 0.27 are the operators, unfolded.
+// T.BitwiseAnd and so on of 0.27: the operators, unfolded.
 tvms_value tvms_call_raw_bits(tvms_reader *reader, const tvms_call_args *call) {
   static const struct {
     tvms_sym name;
@@ -98,21 +98,23 @@ tvms_value tvms_call_raw_bits(tvms_reader *reader, const tvms_call_args *call) {
       {TVMS_SYM_BitwiseAnd, TVMS_TIR_bitwise_and},
       {TVMS_SYM_BitwiseOr, TVMS_TIR_bitwise_or},
       {TVMS_SYM_BitwiseXor, TVMS_TIR_bitwise_xor},
-      {TVMS_SYM_BitwiseNot, TVMS_TIR_bitwise_not},
       {TVMS_SYM_LShift, TVMS_TIR_shift_left},
       {TVMS_SYM_RShift, TVMS_TIR_shift_right},
   };
-  tvms_node *args[2];
-  bool unary = call->row->name == TVMS_SYM_BitwiseNot;
-  args[0] = expr_at(reader, call, 0);
-  if (!args[0]) return TVMS_UNKNOWN;
-  if (!unary && !(args[1] = expr_at(reader, call, 1))) return TVMS_UNKNOWN;
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (names[i].name != call->row->name) continue;
-    return done(reader, tvms_call_op(reader->unit, args[0]->dtype, names[i].op, args,
-                                     unary ? 1 : 2, span_at(reader, call)));
+  tvms_node *a, *b;
+  if (!two_exprs(reader, call, &a, &b)) return TVMS_UNKNOWN;
+  size_t i = 0;
+  while (names[i].name != call->row->name) {
+    i++;
   }
-  return tvms_failed(reader);
+  return done(reader,
+              tvms_bitwise_raw(reader->unit, names[i].op, a, b, span_at(reader, call)));
+}
+
+tvms_value tvms_call_raw_bits_not(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *a = expr_at(reader, call, 0);
+  if (!a) return TVMS_UNKNOWN;
+  return done(reader, tvms_build_bitwise_not(reader->unit, a, span_at(reader, call)));
 }
 
 tvms_value tvms_call_Select(tvms_reader *reader, const tvms_call_args *call) {
@@ -328,7 +330,14 @@ tvms_value tvms_call_if_then_else(tvms_reader *reader, const tvms_call_args *cal
 
 // ---- Ranges and iterators -------------------------------------------------------------------
 
-// T.Range(begin, end): the extent is the folded difference.
+// From `begin` to `end`: the extent is the folded difference. NULL after a report.
+static tvms_node *range_between(tvms_reader *reader, tvms_node *begin, tvms_node *end,
+                                tvms_span span) {
+  tvms_node *extent = tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
+  return extent ? tvms_range_new(reader->unit, begin, extent, span) : NULL;
+}
+
+// T.Range(begin, end), I.Range(extent).
 tvms_value tvms_call_Range(tvms_reader *reader, const tvms_call_args *call) {
   tvms_span span = span_at(reader, call);
   tvms_node *begin = expr_at(reader, call, 0);
@@ -338,10 +347,7 @@ tvms_value tvms_call_Range(tvms_reader *reader, const tvms_call_args *call) {
     return tvms_value_node(tvms_range_new(reader->unit, zero, begin, span));
   }
   tvms_node *end = expr_at(reader, call, 1);
-  if (!end) return TVMS_UNKNOWN;
-  tvms_node *extent = tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
-  if (!extent) return tvms_failed(reader);
-  return tvms_value_node(tvms_range_new(reader->unit, begin, extent, span));
+  return done(reader, end ? range_between(reader, begin, end, span) : NULL);
 }
 
 static const struct {
@@ -355,100 +361,134 @@ static const struct {
     {"Tensorized", TVMS_ITER_TENSORIZED},
 };
 
-static bool iter_type_of(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                         uint32_t *type) {
-  if (value.kind == TVMS_VALUE_INT && value.as.i >= 0
-      && value.as.i <= TVMS_ITER_TENSORIZED) {
-    *type = (uint32_t)value.as.i;
-    return true;
-  }
-  for (size_t i = 0;
-       value.kind == TVMS_VALUE_STR && i < sizeof iter_types / sizeof iter_types[0];
-       i++) {
-    if (value.len != strlen(iter_types[i].name)) continue;
-    if (memcmp(value.as.text, iter_types[i].name, value.len)) continue;
+static bool iter_type_named(tvms_reader *reader, tvms_value name, tvms_ref ref,
+                            uint32_t *type) {
+  for (size_t i = 0; i < sizeof iter_types / sizeof iter_types[0]; i++) {
+    if (!tvms_value_says(name, iter_types[i].name)) continue;
     *type = iter_types[i].type;
     return true;
   }
-  tvms_wrong_type(reader, ref, "the kind of an iterator", "one of its names", value);
+  tvms_wrong_type(reader, ref, "the kind of an iterator", "one of its names", name);
   return false;
 }
 
 // A domain: None, a range, or a pair (begin, end).
 static bool dom_of(tvms_reader *reader, tvms_value dom, tvms_ref ref,
                    tvms_node **range) {
-  *range = NULL;
-  if (dom.kind == TVMS_VALUE_NONE) return true;
   *range = tvms_value_node_of(dom, TVMS_NODE_RANGE);
-  if (*range) return true;
+  if (*range || dom.kind == TVMS_VALUE_NONE) return true;
   if (!tvms_value_is_sequence(dom) || dom.len != 2) {
     tvms_wrong_type(reader, ref, "a domain", "a range or None", dom);
     return false;
   }
   tvms_node *begin = tvms_to_expr(reader, dom.as.items[0], ref);
   tvms_node *end = begin ? tvms_to_expr(reader, dom.as.items[1], ref) : NULL;
-  if (!end) return false;
-  tvms_span span = tvms_span_of(reader, ref);
-  tvms_node *extent = tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
-  if (extent) *range = tvms_range_new(reader->unit, begin, extent, span);
-  return extent != NULL;
+  if (end) *range = range_between(reader, begin, end, tvms_span_of(reader, ref));
+  return *range != NULL;
 }
 
-static tvms_value make_iter_var(tvms_reader *reader, tvms_value var, tvms_value dom,
-                                tvms_value type, tvms_value tag, tvms_ref ref) {
-  tvms_span span = tvms_span_of(reader, ref);
-  tvms_iter_var *node = tvms_make(reader->unit, ITER_VAR, span);
-  if (!dom_of(reader, dom, ref, &node->dom)
-      || !iter_type_of(reader, type, ref, &node->iter_type)) {
+// The variable of an iterator: given, or of a name and the dtype of the domain.
+static tvms_node *iter_var_of(tvms_reader *reader, tvms_value var, const tvms_node *dom,
+                              tvms_ref ref) {
+  tvms_dtype dtype = dom ? tvms_as_range(dom)->extent->dtype : TVMS_DTYPE(INT, 32);
+  tvms_node *given = tvms_value_node_of(var, TVMS_NODE_VAR);
+  if (given && (!dom || tvms_dtype_same(given->dtype, dtype))) return given;
+  if (var.kind == TVMS_VALUE_NONE) var = tvms_value_text("iter", 4);
+  if (var.kind == TVMS_VALUE_STR) {
+    return tvms_var_new(reader->unit,
+                        tvms_symbol(reader->context, var.as.text, var.len), dtype,
+                        tvms_span_of(reader, ref));
+  }
+  tvms_wrong_type(reader, ref, "what runs over a domain",
+                  "a name, or a variable of the dtype of the domain", var);
+  return NULL;
+}
+
+enum { ITER_DOM, ITER_VAR, ITER_TYPE, ITER_TAG, ITER_PARTS };
+
+static tvms_value make_iter_var(tvms_reader *reader, const tvms_value *parts,
+                                uint32_t type, tvms_ref ref) {
+  tvms_bytes tag;
+  tvms_iter_var *node = tvms_make(reader->unit, ITER_VAR, tvms_span_of(reader, ref));
+  if (!dom_of(reader, parts[ITER_DOM], ref, &node->dom)
+      || !tvms_to_text(reader, parts[ITER_TAG], ref, &tag)) {
     return tvms_failed(reader);
   }
-  node->var = tvms_value_node_of(var, TVMS_NODE_VAR);
-  if (!node->var) {
-    tvms_dtype dtype =
-        node->dom ? tvms_as_range(node->dom)->extent->dtype : TVMS_DTYPE(INT, 32);
-    tvms_sym name = var.kind == TVMS_VALUE_STR
-                        ? tvms_symbol(reader->context, var.as.text, var.len)
-                        : tvms_symbol(reader->context, "iter", 4);
-    node->var = tvms_var_new(reader->unit, name, dtype, span);
-  }
+  node->var = iter_var_of(reader, parts[ITER_VAR], node->dom, ref);
+  if (!node->var) return tvms_failed(reader);
+  node->iter_type = type;
   node->head.dtype = node->var->dtype;
-  if (tag.kind == TVMS_VALUE_STR && tag.len) {
-    node->thread_tag = tvms_symbol(reader->context, tag.as.text, tag.len);
-  }
+  if (tag.len) node->thread_tag = tvms_symbol(reader->context, tag.text, tag.len);
   return tvms_value_node(&node->head);
 }
 
+// T.iter_var(var, dom, "CommReduce", tag).
 tvms_value tvms_call_iter_var(tvms_reader *reader, const tvms_call_args *call) {
-  return make_iter_var(reader, call->args[0], call->args[1], call->args[2],
-                       call->args[3], call->ref);
+  uint32_t type;
+  tvms_value parts[ITER_PARTS];
+  parts[ITER_VAR] = call->args[0];
+  parts[ITER_DOM] = call->args[1];
+  parts[ITER_TAG] = call->args[3];
+  if (!iter_type_named(reader, call->args[2], call->refs[2], &type))
+    return TVMS_UNKNOWN;
+  return make_iter_var(reader, parts, type, call->ref);
 }
 
+// T.IterVar(dom, var, 2, tag): the kind is a number.
 tvms_value tvms_call_IterVar(tvms_reader *reader, const tvms_call_args *call) {
-  return make_iter_var(reader, call->args[1], call->args[0], call->args[2],
-                       call->args[3], call->ref);
+  int64_t type;
+  if (!tvms_to_int(reader, call->args[ITER_TYPE], call->refs[ITER_TYPE], &type)) {
+    return TVMS_UNKNOWN;
+  }
+  if (type < 0 || type > TVMS_ITER_TENSORIZED) {
+    tvms_wrong_type(reader, call->refs[ITER_TYPE], "the kind of an iterator",
+                    "one of T.IterVar's", call->args[ITER_TYPE]);
+    return TVMS_UNKNOWN;
+  }
+  return make_iter_var(reader, call->args, (uint32_t)type, call->ref);
 }
 
 // ---- Reducers and index maps ----------------------------------------------------------------
 
+// One expression, or a sequence of them.
 static bool to_nodes(tvms_reader *reader, tvms_value value, tvms_ref ref,
                      tvms_list *list) {
-  if (value.kind == TVMS_VALUE_NONE) {
-    *list = (tvms_list){0};
-    return true;
-  }
   tvms_items items = tvms_items_of(&value);
   list->items = tvms_arena_array(&reader->unit->arena, tvms_node *, items.len);
   list->len = items.len;
   for (uint32_t i = 0; i < items.len; i++) {
-    bool iter_var = tvms_value_node_of(items.items[i], TVMS_NODE_ITER_VAR) != NULL;
-    list->items[i] =
-        iter_var ? items.items[i].as.node : tvms_to_expr(reader, items.items[i], ref);
-    if (!list->items[i]) {
-      reader->failed = true;
-      return false;
-    }
+    list->items[i] = tvms_to_expr(reader, items.items[i], ref);
+    if (!list->items[i]) return false;
   }
   return true;
+}
+
+// A sequence of expressions; parameter `at` of CALL.
+static bool list_at(tvms_reader *reader, const tvms_call_args *call, uint32_t at,
+                    tvms_list *list) {
+  if (tvms_value_is_sequence(call->args[at])) {
+    return to_nodes(reader, call->args[at], call->refs[at], list);
+  }
+  tvms_wrong_type(reader, call->refs[at], "this", "a list", call->args[at]);
+  return false;
+}
+
+// The iterators of a reduction.
+static bool axes_at(tvms_reader *reader, const tvms_call_args *call, uint32_t at,
+                    tvms_list *list) {
+  tvms_value axes = call->args[at];
+  bool sound = tvms_value_is_sequence(axes);
+  list->items = tvms_arena_array(&reader->unit->arena, tvms_node *, axes.len);
+  list->len = axes.len;
+  for (uint32_t i = 0; sound && i < axes.len; i++) {
+    list->items[i] = tvms_value_node_of(axes.as.items[i], TVMS_NODE_ITER_VAR);
+    sound = list->items[i] != NULL;
+  }
+  if (!sound) {
+    tvms_wrong_type(reader, call->refs[at], "what is reduced over",
+                    "a list of iterators", axes);
+  }
+  return sound;
 }
 
 // Fresh variables for the parameters of a lambda; `dtypes` gives their types, repeated.
@@ -494,7 +534,7 @@ tvms_value tvms_call_comm_reducer(tvms_reader *reader, const tvms_call_args *cal
     tvms_wrong_type(reader, call->refs[0], "a combiner", "a lambda", call->args[0]);
     return TVMS_UNKNOWN;
   }
-  if (!to_nodes(reader, call->args[1], call->refs[1], &identity)) return TVMS_UNKNOWN;
+  if (!list_at(reader, call, 1, &identity)) return TVMS_UNKNOWN;
   tvms_dtype *dtypes = tvms_arena_array(&reader->values, tvms_dtype, identity.len);
   for (uint32_t i = 0; i < identity.len; i++) {
     dtypes[i] = identity.items[i]->dtype;
@@ -518,7 +558,7 @@ tvms_value tvms_call_comm_reducer(tvms_reader *reader, const tvms_call_args *cal
 tvms_value tvms_call_CommReducer(tvms_reader *reader, const tvms_call_args *call) {
   tvms_list lists[4];
   for (uint32_t i = 0; i < 4; i++) {
-    if (!to_nodes(reader, call->args[i], call->refs[i], &lists[i])) return TVMS_UNKNOWN;
+    if (!list_at(reader, call, i, &lists[i])) return tvms_failed(reader);
   }
   return make_reducer(reader, lists[0], lists[1], lists[2], lists[3], call->ref);
 }
@@ -535,10 +575,11 @@ static tvms_value make_reduce(tvms_reader *reader, const tvms_call_args *call) {
   tvms_reduce *node = tvms_make(reader->unit, REDUCE, span_at(reader, call));
   node->combiner = combiner;
   node->condition = expr_at(reader, call, 3);
-  if (!node->condition || !to_nodes(reader, call->args[1], call->refs[1], &node->source)
-      || !to_nodes(reader, call->args[2], call->refs[2], &node->axis)
+  bool starts = call->args[5].kind != TVMS_VALUE_NONE;
+  if (!node->condition || !list_at(reader, call, 1, &node->source)
+      || !axes_at(reader, call, 2, &node->axis)
       || !tvms_to_int(reader, call->args[4], call->refs[4], &node->value_index)
-      || !to_nodes(reader, call->args[5], call->refs[5], &node->init)) {
+      || (starts && !list_at(reader, call, 5, &node->init))) {
     return tvms_failed(reader);
   }
   if (node->value_index < 0 || node->value_index >= node->source.len) {
@@ -615,6 +656,12 @@ tvms_value tvms_call_index_map(tvms_reader *reader, const tvms_call_args *call) 
 tvms_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
   tvms_object_target *node =
       tvms_make(reader->unit, OBJECT_TARGET, span_at(reader, call));
+  // Only the host may be given as a target.
+  if (tvms_value_node_of(call->args[0], TVMS_NODE_OBJECT_TARGET)) {
+    tvms_wrong_type(reader, call->refs[0], "a target", "a dict or a str",
+                    call->args[0]);
+    return tvms_failed(reader);
+  }
   node->config = tvms_target_config(reader, call->args[0], call->refs[0]);
   if (!node->config) return tvms_failed(reader);
   tvms_value host = call->args[1];

@@ -168,14 +168,22 @@ tvms_value tvms_call_Ptr(tvms_reader *reader, const tvms_call_args *call) {
 
 // ---- Variables and immediates ---------------------------------------------------------------
 
+// The one of `name` and `name_hint` that is given, in T.Var.
+static tvms_value var_name(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value hint = tvms_arg(reader, call, TVMS_SYM_name_hint);
+  if (call->args[0].kind == TVMS_VALUE_NONE) return hint;
+  return hint.kind == TVMS_VALUE_NONE ? call->args[0] : TVMS_NOTHING;
+}
+
 // T.Var("n", "int32"): the type may also be a type object.
 tvms_value tvms_call_Var(tvms_reader *reader, const tvms_call_args *call) {
   tvms_span span = tvms_span_of(reader, call->ref);
-  tvms_value name = call->args[0], type = call->args[1];
-  tvms_sym sym = 0;
-  if (name.kind == TVMS_VALUE_STR) {
-    sym = tvms_symbol(reader->context, name.as.text, name.len);
+  tvms_value name = var_name(reader, call), type = call->args[1];
+  if (name.kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, call->refs[0], "the name of a variable", "a str", name);
+    return TVMS_UNKNOWN;
   }
+  tvms_sym sym = tvms_symbol(reader->context, name.as.text, name.len);
   tvms_node *sinfo = tvms_value_node_of(type, TVMS_NODE_SINFO_POINTER);
   if (sinfo) {
     tvms_node *var = tvms_var_new(reader->unit, sym, TVMS_DTYPE(HANDLE, 64), span);

@@ -82,20 +82,6 @@ tvms_value tvms_call_Return(tvms_reader *reader, const tvms_call_args *call) {
   return TVMS_NOTHING;
 }
 
-tvms_value tvms_call_Break(tvms_reader *reader, const tvms_call_args *call) {
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
-  tvms_emit(reader,
-            &tvms_make(reader->unit, BREAK, tvms_span_of(reader, call->ref))->head);
-  return TVMS_NOTHING;
-}
-
-tvms_value tvms_call_Continue(tvms_reader *reader, const tvms_call_args *call) {
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
-  tvms_emit(reader,
-            &tvms_make(reader->unit, CONTINUE, tvms_span_of(reader, call->ref))->head);
-  return TVMS_NOTHING;
-}
-
 tvms_value tvms_call_buffer_store(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *buffer = tvms_value_node_of(call->args[0], TVMS_NODE_BUFFER);
   if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
@@ -311,6 +297,12 @@ static tvms_node *zero_node(tvms_reader *reader) {
 
 // The value of an attribute: a release takes no pointer there.
 static tvms_node *attr_value(tvms_reader *reader, tvms_value given, tvms_ref ref) {
+  // From 0.27 on a buffer is a variable, too.
+  tvms_node *buffer = tvms_value_node_of(given, TVMS_NODE_BUFFER);
+  if (buffer && reader->dialect >= TVMS_DIALECT_27
+      && !tvms_is_scalar_buffer(reader, buffer)) {
+    return buffer;
+  }
   tvms_node *value = tvms_to_expr(reader, given, ref);
   bool pointer = value && tvms_dtype_is_handle(value->dtype)
                  && value->kind != TVMS_NODE_STRING_IMM;

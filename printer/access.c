@@ -110,25 +110,20 @@ static void print_masked(tvms_printer *p, masked access, tvms_dtype loaded) {
     print_method(p, access);
 }
 
-// A[i, 0:4], or the name of a buffer that stands for its only element.
-static void print_element(tvms_printer *p, const tvms_node *buffer, tvms_list indices,
-                          bool slices) {
-  if (tvms_print_is_scalar(p, buffer, false)) {
-    tvms_print_scalar_name(p, buffer);
-    return;
-  }
-  tvms_print_buffer(p, buffer);
-  print_indices(p, indices, slices);
-}
-
 void tvms_print_load(tvms_printer *p, const tvms_buffer_load *load) {
   if (load->predicate) {
     masked access = {load->buffer, NULL, load->indices, load->predicate};
     print_masked(p, access, load->head.dtype);
     return;
   }
+  // The name of a buffer may stand for its only element.
+  if (tvms_print_is_scalar(p, load->buffer, false)) {
+    tvms_print_scalar_name(p, load->buffer);
+    return;
+  }
+  tvms_print_buffer(p, load->buffer);
   // From 0.27 on a vector index of a load is not written as a slice.
-  print_element(p, load->buffer, load->indices, p->dialect <= TVMS_DIALECT_26);
+  print_indices(p, load->indices, p->dialect <= TVMS_DIALECT_26);
 }
 
 void tvms_print_store(tvms_printer *p, const tvms_store *store) {
@@ -137,7 +132,18 @@ void tvms_print_store(tvms_printer *p, const tvms_store *store) {
     print_masked(p, access, store->value->dtype);
     return;
   }
-  print_element(p, store->buffer, store->indices, true);
-  PUT(p, " = ");
+  if (tvms_print_is_scalar(p, store->buffer, false)) {
+    tvms_print_scalar_name(p, store->buffer);
+    PUT(p, " = ");
+    tvms_print_any(p, store->value);
+    return;
+  }
+  // What the value names is defined before what the indices name.
+  tvms_print_buffer(p, store->buffer);
+  size_t from = p->out->len;
   tvms_print_any(p, store->value);
+  size_t end = p->out->len;
+  print_indices(p, store->indices, true);
+  PUT(p, " = ");
+  tvms_print_move(p, from, end);
 }

@@ -94,7 +94,13 @@ static int bit_operation(const tvms_printer *p, const tvms_node *node) {
 // Index in bit_operators of a call that is written as an operator, or -1.
 static int bit_operator(tvms_printer *p, const tvms_node *node) {
   int at = bit_operation(p, node);
-  return at >= 0 && is_misread(p, node, bit_operators[at].opcode) ? -1 : at;
+  if (at < 0) return at;
+  // Python itself computes `~4`.
+  tvms_node *first = tvms_as_call(node)->args.items[0];
+  bool literal = bit_operators[at].opcode == TVMS_TIR_bitwise_not
+                 && first->kind == TVMS_NODE_INT_IMM
+                 && tvms_dtype_same(first->dtype, TVMS_DTYPE(INT, 32));
+  return literal || is_misread(p, node, bit_operators[at].opcode) ? -1 : at;
 }
 
 bool tvms_print_is_bit_operator(tvms_printer *p, const tvms_node *node) {

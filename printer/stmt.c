@@ -477,18 +477,6 @@ static void print_simple(tvms_printer *p, const tvms_node *stmt) {
     PUT(p, "return ");
     tvms_print_any(p, tvms_as_return(stmt)->value);
     return;
-  case TVMS_NODE_BREAK:
-    if (tvms_print_is_classic(p))
-      tvms_print_t(p, "break_loop()");
-    else
-      PUT(p, "break");
-    return;
-  case TVMS_NODE_CONTINUE:
-    if (tvms_print_is_classic(p))
-      tvms_print_t(p, "continue_loop()");
-    else
-      PUT(p, "continue");
-    return;
   case TVMS_NODE_SCOPE_ID: tvms_print_scope_id(p, stmt); return;
   default: tvms_print_object(p, stmt); return;
   }

@@ -329,8 +329,6 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
     return;
   }
   case TVMS_NODE_RETURN: emit_return(e, tvms_as_return(node)->value); return;
-  case TVMS_NODE_BREAK: emit_jump(e, node, true); return;
-  case TVMS_NODE_CONTINUE: emit_jump(e, node, false); return;
   case TVMS_NODE_ATTR_STMT:
     if (binds_threads(node)) tvms_emit_refuse(e, node->span, "a thread axis");
     return;  // others are hints
