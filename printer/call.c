@@ -392,7 +392,7 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
     print_args(p, node, TVMS_TIR_NONE);
     return;
   }
-  if (opcode && is_misread(p, node, opcode)) {
+  if (bit_operation(p, node) >= 0 || (opcode && is_misread(p, node, opcode))) {
     print_plainly(p, node, opcode);
     return;
   }
