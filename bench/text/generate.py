@@ -4,7 +4,8 @@
     generate.py BYTES [--release 0.22|0.27] [--only tir|relax] [--seed N] > FILE
 
 Whole definitions are repeated in the mix that TVMScript in the wild has: two thirds PrimFuncs (elementwise, broadcast, reduction,
-matrix product, padded window, several blocks; one in four scheduled for threads, lowered, or with strides and branches), one
+matrix product, padded window, several blocks; one in three scheduled for threads, lowered, with strides and branches, device
+code, mutable scalars and jumps, tiles with layouts and PTX, or computed while reading), one
 third Relax functions (operators, networks with attributes, tuples, branches, match_cast, call_tir), some of them in modules with
 both. Names and sizes change from definition to definition, so nothing is cached by accident. 36 to 39 bytes a line.
 With --only, all definitions are of one kind.
@@ -218,6 +219,80 @@ def {name}(a: T.handle, b: T.handle, flag: T.int32):
                     B[vi, vj] = T.truncmod(A[vi, vj] - vi, {m}) + T.min(vj, flag)
 """
 
+    def kernel(self, name):
+        n, t = self.pick(256, 1024, 4096), self.pick(64, 128, 256)
+        return f"""@T.prim_func(private=True)
+def {name}(A: T.Buffer(({n},), "float32"), B: T.Buffer(({n // t},), "float32")):
+    T.func_attr({{"calling_conv": 2, "tir.noalias": True}})
+    bx = T.launch_thread("blockIdx.x", {n // t})
+    tx = T.launch_thread("threadIdx.x", {t})
+    red = T.alloc_buffer(({t},), scope="shared")
+    tile = T.decl_buffer(({t // 4}, 4), data=red.data, scope="shared")
+    red[tx] = T.if_then_else(bx * {t} + tx < {n}, A[bx * {t} + tx], T.float32(0.0))
+    T.tvm_storage_sync("shared")
+    step: T.int32 = {t // 2}
+    while step > 0:
+        if tx < step:
+            red[tx] = red[tx] + red[tx + step]
+        T.tvm_storage_sync("shared")
+        step = T.shift_right(step, 1)
+    with T.attr(0, "pragma_{self.pick("import_c", "debug")}", "{self.word()}"):
+        if tx == 0:
+            B[bx] = tile[0, 0] * T.rsqrt(T.Cast("float32", {t}) + T.float32({self.pick("1e-05", "1e-06")}))
+"""
+
+    def control(self, name):
+        m = self.pick(8, 16, 64)
+        return f"""@T.prim_func(private=True)
+def {name}(A: T.Buffer(({m},), "int32"), n: T.int32) -> T.int32:
+    best: T.int32 = T.min_value("int32")
+    for i in T.serial({m}, annotations={{"{self.word()}": {self.pick(1, 2)}}}):
+        x: T.let[T.int32] = T.bitwise_xor(A[i], {self.pick(3, 7)})
+        if x < 0:
+            continue
+        if x == n:
+            break
+        best = T.max(best, T.Select(x % 2 == 0, x, T.truncdiv(x, 3)))
+    lo: T.let[T.int32x4] = T.Shuffle([A[T.Ramp(0, 1, 4)]], [3, 2, 1, 0])
+    A[T.Ramp(0, 1, 4)] = lo + T.Broadcast(best, 4)
+    assert best != n, ("ValueError", ["{self.word()} ", "not found"])
+    return best
+"""
+
+    def tile(self, name):
+        n, k = self.pick(64, 128), self.pick(16, 32)
+        return f"""@T.prim_func(private=True)
+def {name}(A: T.Buffer(({n}, {k}), "float16"), B: T.Buffer(({n}, {k}), "float16")):
+    T.device_entry()
+    bx = T.cta_id([{self.pick(8, 16)}])
+    tx = T.thread_id([{n}])
+    smem = T.alloc_shared(({n}, {k}), "float16", layout=T.TileLayout(T.S[({n}, {k}) : ({k}, 1)]))
+    frag = T.alloc_local(({k},), "float16")
+    row = frag.view({k // 2}, 2)
+    for i in T.unroll({k}):
+        smem[tx, i] = A[tx, i] + T.float16(bx)
+        frag[i] = smem[tx, i]
+    T.cuda.cta_sync()
+    T.ptx["cp.async.wait_all"]()
+    for i, j in T.grid({k // 2}, 2):
+        B[tx, i * 2 + j] = row[i, j] * T.float16({self.pick("0.5", "2.0")})
+"""
+
+    def meta(self, name):
+        n, word = self.pick(8, 16), self.word()
+        return f"""@T.prim_func(private=True)
+def {name}(A: T.Buffer(({n}, 4), "float32"), B: T.Buffer(({n}, 4), "float32")):
+    @T.inline
+    def {word}(i, j, scale):
+        B[i, j] = A[i, j] * T.float32(scale) if j > 0 else A[i, j]
+
+    sizes = T.meta_var([{n} // k for k in range(1, 3)])
+    for i in range(sizes[0]):
+        for j in T.vectorized(4):
+            {word}(i, j, {self.pick("0.5", "1.5")})
+    T.evaluate(T.call_extern("int32", "{word}", A.data, T.address_of(B[0, 0]), *sizes))
+"""
+
     def network(self, name):
         c, o, h = self.pick(3, 16, 32), self.pick(16, 64), self.pick(28, 56)
         half = o // 2
@@ -275,7 +350,7 @@ def {name}(
         tir = [self.elementwise] * 4 + [self.broadcast] * 2 + [self.reduction] * 2 + [self.matmul] * 2 + [self.window] * 2
         relax = [self.operators] * 4
         if not self.classic:
-            tir += [self.threads, self.lowered, self.strided]
+            tir += [self.threads, self.lowered, self.strided, self.kernel, self.control, self.tile, self.meta]
             relax += [self.network, self.dynamic]
         if only:
             return self.random.choice(tir if only == "tir" else relax)(self.name(number))
