@@ -12,7 +12,7 @@
 
 // What the arguments of a primitive are, a letter each:
 //   r  a buffer or region            s  the same; by default the first argument
-//   v  a region or a value           o  the same, or None
+//   v  a region or a value           o  the same, or None     O  the same; a buffer stays one
 //   S  a region or None, dropped if None       a  axes       n  the name of a primitive
 //   x  a value                       f  a lambda             b  anything plain
 static const char *kinds_of(tvms_sym name) {
@@ -22,7 +22,7 @@ static const char *kinds_of(tvms_sym name) {
   case TVMS_SYM_sqrt:
   case TVMS_SYM_exp:
   case TVMS_SYM_exp2:
-  case TVMS_SYM_log2: return "rsoo";
+  case TVMS_SYM_log2: return "rsoO";
   case TVMS_SYM_add:
   case TVMS_SYM_sub:
   case TVMS_SYM_mul:
@@ -38,11 +38,13 @@ static const char *kinds_of(tvms_sym name) {
   case TVMS_SYM_max:
   case TVMS_SYM_min: return "rrab";
   case TVMS_SYM_binary_reduce: return "rrvvnna";
-  case TVMS_SYM_unary_reduce: return "rrrnnooa";
+  case TVMS_SYM_unary_reduce: return "rrrnnoOa";
   case TVMS_SYM_binary_chain: return "rrvvnnb";
   case TVMS_SYM_reduce_negate: return "rrnab";
   case TVMS_SYM_select: return "rvvf";
-  default: return "rr";  // silu, cast, copy, copy_async, permute_layout
+  // silu, cast, copy, copy_async, permute_layout: TVM wants the second region, and leaves it
+  // out of its text if it is the first one.
+  default: return "rs";
   }
 }
 
@@ -117,6 +119,10 @@ static bool read_operand(tvms_reader *reader, const tvms_call_args *call, uint32
   case 'r':
   case 's':
   case 'S': *node = region_operand(reader, call, i); break;
+  case 'O':
+    *node = tvms_value_node_of(value, TVMS_NODE_BUFFER);
+    if (*node) return true;
+    // fallthrough
   case 'o':
     if (none) return true;
     *node = is_tile_operand(value) ? region_operand(reader, call, i)
@@ -152,24 +158,58 @@ static bool same_extents(tvms_reader *reader, tvms_list a, tvms_list b) {
   }
 }
 
-// Copies transfer between regions of the same shape; what TMA moves may differ.
+// The bits that a region holds; with gather4 one row stands for four.
+static tvms_node *payload(tvms_reader *reader, const tvms_node *region, bool gathers,
+                          tvms_ref ref) {
+  const tvms_buffer_region *fields = tvms_as_buffer_region(region);
+  int64_t bits = tvms_as_buffer(fields->buffer)->element.bits;
+  tvms_value size = tvms_value_int(gathers ? bits * 4 : bits);
+  for (uint32_t i = 0; i < fields->region.len; i++) {
+    tvms_node *extent = tvms_as_range(fields->region.items[i])->extent;
+    size = tvms_apply_binary(reader, TVMS_OP_MUL, size, tvms_value_node(extent), ref);
+  }
+  return tvms_to_expr(reader, size, ref);
+}
+
+// Copies transfer between regions of the same shape, TMA between such of the same size.
 static bool check_copy(tvms_reader *reader, const tvms_call_args *call,
                        const tvms_tile_call *stmt) {
   bool copies =
       call->row->name == TVMS_SYM_copy || call->row->name == TVMS_SYM_copy_async;
-  bool tma = stmt->dispatch.len > 4 && memcmp(stmt->dispatch.text, "tma_", 4) == 0;
-  if (!copies || tma || reader->dialect < TVMS_DIALECT_26) return true;
-  if (same_extents(reader, tvms_as_buffer_region(stmt->args.items[0])->region,
-                   tvms_as_buffer_region(stmt->args.items[1])->region)) {
-    return true;
+  if (!copies || reader->dialect < TVMS_DIALECT_26) return true;
+  const tvms_node *to = stmt->args.items[0], *from = stmt->args.items[1];
+  bool explicit = tvms_bytes_is(stmt->dispatch, "tma_explicit");
+  if (!explicit && !tvms_bytes_is(stmt->dispatch, "tma_auto")) {
+    if (same_extents(reader, tvms_as_buffer_region(to)->region,
+                     tvms_as_buffer_region(from)->region)) {
+      return true;
+    }
+    tvms_complain(reader, copy_shapes, call->ref);
+    return false;
   }
-  tvms_complain(reader, copy_shapes, call->ref);
+  bool gathers = explicit && stmt->config && tvms_map_get(stmt->config, "gather4");
+  tvms_node *a = payload(reader, to, false, call->ref);
+  tvms_node *b = payload(reader, from, gathers, call->ref);
+  if (!a || !b || tvms_prove_equal_alone(reader->unit, a, b)) return a && b;
+  tvms_complain(reader, copy_sizes, call->ref);
+  return false;
+}
+
+// Both scale factors or none.
+static bool check_scales(tvms_reader *reader, const tvms_call_args *call) {
+  if (call->row->name != TVMS_SYM_gemm_async) return true;
+  bool first = call->args[3].kind == TVMS_VALUE_NONE;
+  bool second = call->args[4].kind == TVMS_VALUE_NONE;
+  if (first == second || call->args[3].kind == TVMS_VALUE_BOOL) return true;
+  tvms_wrong_type(reader, call->refs[first ? 3 : 4], first ? "SFA" : "SFB",
+                  "given with the other scale factor", call->args[first ? 3 : 4]);
   return false;
 }
 
 static bool read_operands(tvms_reader *reader, const tvms_call_args *call,
                           tvms_list *list) {
   const char *kinds = kinds_of(call->row->name);
+  if (!check_scales(reader, call)) return false;
   // TVM leaves scale factors that are not there out of the text altogether.
   if (call->row->name == TVMS_SYM_gemm_async && call->args[3].kind == TVMS_VALUE_BOOL) {
     kinds = "rrrbbb";
