@@ -3,6 +3,7 @@
 #include "ir/tir_op.h"
 #include "parser/migrate_internal.h"
 #include "parser/target.h"
+#include "parser/target_option.h"
 
 #include <string.h>
 
@@ -65,18 +66,35 @@ static tvms_ref entry(const tvms_migration *migration, tvms_ref dict, const char
   return 0;
 }
 
-// `, "key": value` for an option `key=value`.
+// ["a", "b"] for `a,b`.
+static const char *list_of(tvms_migration *migration, const char *text) {
+  const char *list = "[";
+  while (*text) {
+    size_t len = strcspn(text, ",");
+    const char *item = tvms_arena_text(&migration->context->arena, text, len);
+    text += len + (text[len] == ',');
+    item = tvms_edit_words(migration, "\"", item, *text ? "\", " : "\"");
+    list = tvms_edit_words(migration, list, item, "");
+  }
+  return tvms_edit_words(migration, list, "]", "");
+}
+
+// `, "key": value` for an option `key=value` or `key`.
 static const char *option(tvms_migration *migration, const char *text, size_t len) {
-  const char *equals = memchr(text, '=', len);
-  if (!equals) return "";
   tvms_arena *arena = &migration->context->arena;
-  const char *key = tvms_arena_text(arena, text, (size_t)(equals - text));
-  size_t size = len - (size_t)(equals - text) - 1;
-  const char *value = tvms_arena_text(arena, equals + 1, size);
-  bool number = size && strspn(value, "0123456789") == size;
-  const char *quote = number ? "" : "\"";
-  return tvms_edit_words(migration, tvms_edit_words(migration, ", \"", key, "\": "),
-                         tvms_edit_words(migration, quote, value, quote), "");
+  const char *equals = memchr(text, '=', len);
+  size_t key_len = equals ? (size_t)(equals - text) : len;
+  const char *key = tvms_arena_text(arena, text, key_len);
+  size_t size = equals ? len - key_len - 1 : 0;
+  const char *value = tvms_arena_text(arena, text + len - size, size);
+  if (!equals)
+    value = "True";
+  else if (tvms_target_option_is_list(key))
+    value = list_of(migration, value);
+  else if (!size || strspn(value, "0123456789") != size)
+    value = tvms_edit_words(migration, "\"", value, "\"");
+  key = tvms_edit_words(migration, ", \"", key, "\": ");
+  return tvms_edit_words(migration, key, value, "");
 }
 
 // "llvm -num-cores=4"  →  {"kind": "llvm", "num-cores": 4}

@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "parser/eval_internal.h"
+#include "parser/target_option.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,15 +142,28 @@ static uint32_t add_keys(tvms_node **keys, uint32_t count,
   return count;
 }
 
-// The keys of a target: those given, its device, and those of its kind, each once.
+// The keys of a target: those given, or those of its kind behind its device.
 static tvms_node *with_keys(tvms_unit *unit, tvms_node *map,
                             tvms_node *TVMS_NULLABLE own) {
   tvms_node *keys[17], *given = tvms_map_get(map, "keys");
-  uint32_t count = given == own ? 0 : add_keys(keys, 0, given);
+  bool said = given != own;
+  uint32_t count = said ? add_keys(keys, 0, given) : 0;
   count = add_key(keys, count, tvms_map_get(map, "device"));
-  count = add_keys(keys, count, own);
+  if (!said) count = add_keys(keys, count, own);
   return tvms_map_with(unit, map, "keys",
                        tvms_object_array_new(unit, keys, count, TVMS_NO_SPAN));
+}
+
+// One option of a text, `-key=value` or `-key`. NULL after a report.
+static tvms_node *with_option(tvms_reader *reader, tvms_node *map, const char *kind,
+                              const char *text, size_t len, tvms_ref ref) {
+  const char *equals = memchr(text, '=', len);
+  size_t key_len = equals ? (size_t)(equals - text) : len;
+  const char *key = tvms_arena_text(&reader->values, text, key_len);
+  size_t from = key_len + (equals != NULL);
+  const char *value = tvms_arena_text(&reader->values, text + from, len - from);
+  tvms_node *object = tvms_target_option_text(reader, kind, key, value, ref);
+  return object ? tvms_map_with(reader->unit, map, key, object) : NULL;
 }
 
 // `cuda -arch=sm_80`: a kind and options.
@@ -166,27 +180,33 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
   }
   if (!map) return tvms_object_str_new(unit, at, text.len, tvms_span_of(reader, ref));
   tvms_node *own = tvms_map_get(map, "keys");
+  const char *kind = tvms_object_as_text(tvms_map_get(map, "kind"));
   at += name_len;
   tvms_node *given = NULL;
   while (at < end) {
     at += strspn(at, " -");
     size_t part = strcspn(at, " ");
     if (at + part > end) part = (size_t)(end - at);
-    map = put(unit, map, at, part);
-    given = put(unit, given, at, part);
+    if (part) given = with_option(reader, given, kind, at, part, ref);
+    if (part && !given) return NULL;
     at += part;
+  }
+  const tvms_object_map *fields = given ? tvms_as_object_map(given) : NULL;
+  for (uint32_t i = 0; fields && i < fields->keys.len; i++) {
+    map = tvms_map_with(unit, map, tvms_object_as_text(fields->keys.items[i]),
+                        fields->values.items[i]);
   }
   if (given) map = drop_triple(unit, map, given);
   return own ? with_keys(unit, map, own) : map;
 }
 
-// The host of a config that has one.
-static tvms_node *host_config(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
+// What a dict says for a key that it has.
+static tvms_value value_of(tvms_value dict, const char *key) {
   uint32_t i = 0;
-  while (i + 2 < dict.len && !tvms_value_says(dict.as.items[i], "host")) {
+  while (i + 2 < dict.len && !tvms_value_says(dict.as.items[i], key)) {
     i += 2;
   }
-  return tvms_target_config(reader, dict.as.items[i + 1], ref);
+  return dict.as.items[i + 1];
 }
 
 static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
@@ -194,7 +214,8 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
   if (!given) return NULL;
   tvms_node *kind = tvms_map_get(given, "kind");
   const char *name = tvms_object_as_text(kind);
-  if (!name && !tvms_map_get(given, "tag")) {
+  const char *tag = tvms_object_as_text(tvms_map_get(given, "tag"));
+  if (!name && (!tag || !*tag)) {
     return unknown_target(reader, "{}", 2, ref);
   }
   tvms_node *map = name ? map_of(reader, name, strlen(name)) : NULL;
@@ -206,10 +227,12 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     const char *key = tvms_object_as_text(fields->keys.items[i]);
     tvms_node *value = fields->values.items[i];
     if (!key) continue;
-    if (strcmp(key, "host") == 0) {
-      value = host_config(reader, dict, ref);
-      if (!value) return NULL;
-    }
+    tvms_value said = value_of(dict, key);
+    bool host = strcmp(key, "host") == 0;
+    if (host && said.kind == TVMS_VALUE_NONE) continue;
+    if (host) value = tvms_target_config(reader, said, ref);
+    if (value) value = tvms_target_option(reader, name, key, said, value, ref);
+    if (!value) return NULL;
     map = tvms_map_with(reader->unit, map, key, value);
   }
   map = drop_triple(reader->unit, map, given);

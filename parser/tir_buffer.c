@@ -85,13 +85,16 @@ static tvms_ref item_ref(const tvms_reader *reader, tvms_ref sequence, uint32_t 
   return item;
 }
 
+// In a signature a string is a dimension, from 0.26 on.
+static bool is_quoted_dim(const tvms_reader *reader, tvms_value dim, tvms_ref ref) {
+  return dim.kind == TVMS_VALUE_STR && reader->tir && reader->tir->in_signature && ref
+         && tvms_surf_is_string(reader->surface, ref)
+         && reader->dialect >= TVMS_DIALECT_26;
+}
+
 static tvms_node *dim_of(tvms_reader *reader, tvms_value dim, tvms_ref ref) {
-  if (dim.kind == TVMS_VALUE_STR) {
-    bool quoted = reader->tir && reader->tir->in_signature && ref
-                  && tvms_surf_is_string(reader->surface, ref)
-                  && reader->dialect >= TVMS_DIALECT_26;
-    if (quoted) return tvms_to_expr(reader, tvms_quoted_dim(reader, ref), ref);
-  }
+  if (is_quoted_dim(reader, dim, ref))
+    return tvms_to_expr(reader, tvms_quoted_dim(reader, ref), ref);
   bool is_index = dim.kind == TVMS_VALUE_INT || dim.kind == TVMS_VALUE_NODE
                   || dim.kind == TVMS_VALUE_BOOL;
   tvms_node *node = is_index ? tvms_to_expr(reader, dim, ref) : NULL;
@@ -107,10 +110,11 @@ static tvms_node *dim_of(tvms_reader *reader, tvms_value dim, tvms_ref ref) {
 static bool read_shape(tvms_reader *reader, tvms_value shape, tvms_ref ref,
                        tvms_list *list) {
   tvms_items items = {&shape, 1};
-  bool single = shape.kind == TVMS_VALUE_INT
+  bool quoted = is_quoted_dim(reader, shape, ref);
+  bool single = quoted || shape.kind == TVMS_VALUE_INT || shape.kind == TVMS_VALUE_BOOL
                 || (shape.kind == TVMS_VALUE_NODE
                     && tvms_class_of(shape.as.node) == TVMS_CLASS_EXPR);
-  if (shape.kind == TVMS_VALUE_STR) {
+  if (shape.kind == TVMS_VALUE_STR && !quoted) {
     tvms_wrong_type(reader, ref, "a shape", "a tuple or list", shape);
     return false;
   }
