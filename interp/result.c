@@ -16,10 +16,10 @@ static tvms_walk_step look_for_return(void *self, tvms_node *node,
   return tvms_dtype_is_void(*dtype) ? TVMS_WALK_ON : TVMS_WALK_STOP;
 }
 
-// The dtype of a pointer type is that of its elements.
+// The dtype of a pointer or tensor type is that of its elements.
 static tvms_dtype dtype_of_type(const tvms_node *TVMS_NULLABLE type) {
-  if (!type) return (tvms_dtype){0};
-  return type->kind == TVMS_NODE_SINFO_POINTER ? TVMS_DTYPE(HANDLE, 64) : type->dtype;
+  if (type && type->kind == TVMS_NODE_SINFO_POINTER) return TVMS_DTYPE(HANDLE, 64);
+  return type && type->kind == TVMS_NODE_SINFO_PRIM ? type->dtype : (tvms_dtype){0};
 }
 
 tvms_dtype tvms_result_dtype(tvms_memory *memory, const tvms_node *prim_func) {
