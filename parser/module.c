@@ -49,6 +49,16 @@ tvms_value tvms_call_module_get_attr(tvms_reader *reader, const tvms_call_args *
   return value ? tvms_value_node(value) : TVMS_NOTHING;
 }
 
+// TVM hands over objects here: no plain numbers, and no texts that fit a register.
+static bool is_plain(const tvms_reader *reader, tvms_value value) {
+  enum { SHORT = 7 };
+  bool text = value.kind == TVMS_VALUE_STR;
+  return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
+         || value.kind == TVMS_VALUE_BOOL
+         || (text && (reader->dialect < TVMS_DIALECT_25 || value.len <= SHORT));
+}
+
+// I.module_set_attr(key, value, allow_overwrite=False); None takes the attribute away.
 tvms_value tvms_call_module_set_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_bytes key;
   if (!inside_module(reader, call)
@@ -56,6 +66,15 @@ tvms_value tvms_call_module_set_attr(tvms_reader *reader, const tvms_call_args *
     return TVMS_UNKNOWN;
   }
   tvms_module *module = reader->module;
+  if (call->args[1].kind == TVMS_VALUE_NONE) {
+    module->attrs = tvms_map_with(&module->unit, module->attrs, key.text, NULL);
+    return TVMS_NOTHING;
+  }
+  if (is_plain(reader, call->args[1])) {
+    tvms_wrong_type(reader, call->refs[1], "what I.module_set_attr takes", "an object",
+                    call->args[1]);
+    return TVMS_UNKNOWN;
+  }
   if (tvms_map_get(module->attrs, key.text) && !truth_of(call->args[2])) {
     tvms_complain(reader, repeated_attribute, call->ref, key.text);
     return TVMS_UNKNOWN;
