@@ -214,7 +214,7 @@ static bool read_domain(tvms_reader *reader, tvms_value dom, tvms_ref ref,
   *min = max ? tvms_to_expr(reader, dom.as.items[0], ref) : NULL;
   if (!*min) return false;
   tvms_node *difference =
-      tvms_build_binary(unit, TVMS_NODE_SUB, max, *min, tvms_span_of(reader, ref));
+      tvms_extent_between(reader, *min, max, tvms_span_of(reader, ref));
   if (!difference) return false;
   *extent = tvms_simplified(reader, difference);
   if ((*extent)->kind == TVMS_NODE_INT_IMM) return true;

@@ -1,5 +1,6 @@
 // Nodes by their own names (T.Add, T.Select, T.Ramp …), the operators that fold, and the
 // objects of TIR: ranges, iterators, reducers, index maps, targets.
+#include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval_closure.h"
@@ -330,10 +331,18 @@ tvms_value tvms_call_if_then_else(tvms_reader *reader, const tvms_call_args *cal
 
 // ---- Ranges and iterators -------------------------------------------------------------------
 
-// From `begin` to `end`: the extent is the folded difference. NULL after a report.
+tvms_node *tvms_extent_between(tvms_reader *reader, tvms_node *begin, tvms_node *end,
+                               tvms_span span) {
+  bool sum = end->kind == TVMS_NODE_ADD
+             && tvms_equal(reader->context, tvms_as_binary(end)->a, begin);
+  if (sum && tvms_has_printed_header(reader)) return tvms_as_binary(end)->b;
+  return tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
+}
+
+// From `begin` to `end`; NULL after a report.
 static tvms_node *range_between(tvms_reader *reader, tvms_node *begin, tvms_node *end,
                                 tvms_span span) {
-  tvms_node *extent = tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
+  tvms_node *extent = tvms_extent_between(reader, begin, end, span);
   return extent ? tvms_range_new(reader->unit, begin, extent, span) : NULL;
 }
 

@@ -75,6 +75,13 @@ void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *i
                      uint32_t count, tvms_node *value,
                      tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
 
+// ---- tir_expr.c ----
+// The extent of what goes from `begin` to `end`: the folded difference. TVM prints the end
+// as begin + extent, so that its text grows when it is read and printed: of printed text
+// the extent is taken as it was. NULL after a report.
+tvms_node *TVMS_NULLABLE tvms_extent_between(tvms_reader *reader, tvms_node *begin,
+                                             tvms_node *end, tvms_span span);
+
 // ---- tir_function.c ----
 // An annotation as a variable: `T.int32` uncalled is called.
 tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
