@@ -333,9 +333,11 @@ tvms_value tvms_call_if_then_else(tvms_reader *reader, const tvms_call_args *cal
 
 tvms_node *tvms_extent_between(tvms_reader *reader, tvms_node *begin, tvms_node *end,
                                tvms_span span) {
-  bool sum = end->kind == TVMS_NODE_ADD
-             && tvms_equal(reader->context, tvms_as_binary(end)->a, begin);
-  if (sum && tvms_has_printed_header(reader)) return tvms_as_binary(end)->b;
+  if (end->kind == TVMS_NODE_ADD && tvms_has_printed_header(reader)) {
+    const tvms_binary *sum = tvms_as_binary(end);
+    if (tvms_equal(reader->context, sum->a, begin)) return sum->b;
+    if (tvms_equal(reader->context, sum->b, begin)) return sum->a;
+  }
   return tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
 }
 

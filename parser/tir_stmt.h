@@ -77,7 +77,7 @@ void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *i
 
 // ---- tir_expr.c ----
 // The extent of what goes from `begin` to `end`: the folded difference. TVM prints the end
-// as begin + extent, so that its text grows when it is read and printed: of printed text
+// as a sum of both, so that its text grows when it is read and printed: of printed text
 // the extent is taken as it was. NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_extent_between(tvms_reader *reader, tvms_node *begin,
                                              tvms_node *end, tvms_span span);
