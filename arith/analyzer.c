@@ -236,27 +236,23 @@ static bool is_huge(tvms_memory *memory, tvms_node *expr) {
   return !tvms_walk(memory, expr, &visitor);
 }
 
-static void begin_question(tvms_analyzer *analyzer) {
-  if (analyzer->nesting++ == 0) analyzer->visits = 0;
-}
-
 tvms_node *tvms_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
   enum { ROUNDS = 2 };
   if (tvms_is_binary(expr) && is_huge(analyzer->memory, expr)) return expr;
-  begin_question(analyzer);
+  tvms_begin_question(analyzer);
   for (int i = 0; i < ROUNDS; i++) {
     tvms_node *next = tvms_visit(&analyzer->rewriter, expr);
     if (next == expr) break;
     expr = next;
   }
-  analyzer->nesting--;
+  tvms_end_question(analyzer);
   return expr;
 }
 
 tvms_node *tvms_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
-  begin_question(analyzer);
+  tvms_begin_question(analyzer);
   expr = tvms_visit(&analyzer->normalizer, expr);
-  analyzer->nesting--;
+  tvms_end_question(analyzer);
   return expr;
 }
 
@@ -348,13 +344,14 @@ tvms_effect tvms_effect_of(tvms_memory *memory, tvms_node *expr) {
 }
 
 static tvms_walk_step is_vscale(void *self, tvms_node *node, tvms_field_role role) {
-  (void)self;
+  tvms_analyzer *analyzer = self;
   (void)role;
+  analyzer->effort++;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
   return tvms_called_op(node) == TVMS_TIR_vscale ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-bool tvms_mentions_vscale(tvms_memory *memory, tvms_node *node) {
-  tvms_visitor visitor = {.enter = is_vscale};
-  return !tvms_walk(memory, node, &visitor);
+bool tvms_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node) {
+  tvms_visitor visitor = {.self = analyzer, .enter = is_vscale};
+  return !tvms_walk(analyzer->memory, node, &visitor);
 }

@@ -279,6 +279,8 @@ static tvms_bound bound_plain(tvms_analyzer *analyzer, const tvms_node *node) {
 }
 
 static tvms_bound bound_of(tvms_analyzer *analyzer, const tvms_node *node) {
+  analyzer->effort++;
+  if (tvms_is_tired(analyzer)) return everything(node->dtype);
   if (!tvms_deeper(analyzer->memory)) tvms_unwind(analyzer->memory, TVMS_OVER_LIMIT);
   tvms_bound bound = bound_plain(analyzer, node);
   for (uint32_t i = 0; i < analyzer->bounds.len; i++) {
@@ -290,7 +292,10 @@ static tvms_bound bound_of(tvms_analyzer *analyzer, const tvms_node *node) {
 }
 
 tvms_bound tvms_const_int_bound(tvms_analyzer *analyzer, const tvms_node *expr) {
-  return bound_of(analyzer, expr);
+  tvms_begin_question(analyzer);
+  tvms_bound bound = bound_of(analyzer, expr);
+  tvms_end_question(analyzer);
+  return bound;
 }
 
 // ---- Constraints ----

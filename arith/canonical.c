@@ -121,6 +121,16 @@ static void multiply_factors(tvms_simplifier *s, tvms_node *product, tvms_node *
     *result = tvms_fold_binary(unit_of(s), TVMS_NODE_MUL, *result, product);
 }
 
+// True for a product in normal form without a constant.
+static bool is_normal_product(const tvms_node *node) {
+  if (node->kind != TVMS_NODE_MUL) return false;
+  for (; node->kind == TVMS_NODE_MUL; node = tvms_as_binary(node)->a) {
+    const tvms_node *right = tvms_as_binary(node)->b;
+    if (right->kind == TVMS_NODE_INT_IMM || right->kind == TVMS_NODE_MUL) return false;
+  }
+  return node->kind != TVMS_NODE_INT_IMM;
+}
+
 static value mutate_mul(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   value a = mutate(s, op->a), b = mutate(s, op->b);
@@ -141,9 +151,13 @@ static value mutate_mul(tvms_simplifier *s, tvms_node *node) {
     split.scale = tvms_wrap_mul(split.scale, n);
     return as_split(split);
   }
-  tvms_node *result = number(s, node->dtype, 1);
+  tvms_node *result = normalize(s, a);
   int64_t scale = 1;
-  multiply_factors(s, normalize(s, a), &result, &scale);
+  if (result != s->product && !is_normal_product(result)) {
+    tvms_node *left = result;
+    result = number(s, node->dtype, 1);
+    multiply_factors(s, left, &result, &scale);
+  }
   multiply_factors(s, normalize(s, b), &result, &scale);
   if (scale != 1) {
     tvms_node *factor = number(s, node->dtype, scale);
@@ -151,7 +165,9 @@ static value mutate_mul(tvms_simplifier *s, tvms_node *node) {
   }
   bool same = result->kind == TVMS_NODE_MUL && tvms_as_binary(result)->a == op->a
               && tvms_as_binary(result)->b == op->b;
-  return plain(same ? node : result);
+  if (same) result = node;
+  s->product = scale == 1 && result->kind == TVMS_NODE_MUL ? result : NULL;
+  return plain(result);
 }
 
 // ---- Division by a constant ----

@@ -20,6 +20,10 @@ typedef struct {
   tvms_split *args;
   uint32_t len, cap;
   int64_t base;
+  // Of a long sum: where the splits of an index begin, by its hash; position + 1, 0: free.
+  uint32_t *TVMS_NULLABLE slots;
+  uint32_t slot_mask;
+  uint32_t placed;  // how many splits `slots` knows
 } tvms_sum;
 
 tvms_split tvms_split_of(tvms_node *index);

@@ -1,6 +1,7 @@
 // Sums of splits: adding, merging, ordering, and back to expressions.
 #include "arith/canonical.h"
 #include "ir/equal.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -44,6 +45,73 @@ static bool same_index(const tvms_split *a, const tvms_split *b) {
 
 // ---- Sums ----
 
+enum { LONG_SUM = 16, DEEPEST_HASHED = 4 };
+
+static uint64_t mix(uint64_t hash, uint64_t more) {
+  hash = (hash ^ more) * 0x9E3779B97F4A7C15u;
+  return hash ^ hash >> 29;
+}
+
+// Equal for what tvms_expr_equal holds for equal; looks at a few nodes only.
+static uint64_t hash_of(const tvms_node *node, int depth) {
+  uint64_t hash = mix(node->kind, node->dtype.bits);
+  if (node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_BUFFER) {
+    return mix(hash, (uintptr_t)node);
+  }
+  if (node->kind == TVMS_NODE_INT_IMM) {
+    return mix(hash, (uint64_t)tvms_as_int_imm(node)->value);
+  }
+  const tvms_node *child;
+  int count = 0;
+  for (tvms_child_at at = {0}; depth < DEEPEST_HASHED && count < DEEPEST_HASHED
+                               && (child = tvms_next_child(node, &at));
+       count++) {
+    hash = mix(hash, hash_of(child, depth + 1));
+  }
+  return hash;
+}
+
+// Where the splits of the index at `position` begin, or a free slot for it.
+static uint32_t *slot_of(const tvms_sum *sum, const tvms_split *split) {
+  uint32_t at = (uint32_t)hash_of(split->index, 0);
+  for (;; at++) {
+    uint32_t *slot = &sum->slots[at & sum->slot_mask];
+    if (!*slot || same_index(&sum->args[*slot - 1], split)) return slot;
+  }
+}
+
+// Makes `slots` know all splits; takes time for the new ones only, unless it is too small.
+static void place_splits(tvms_unit *unit, tvms_sum *sum) {
+  if (!sum->slots || sum->len * 2 > sum->slot_mask) {
+    uint32_t size = 4 * LONG_SUM;
+    while (size < sum->len * 4) {
+      size *= 2;
+    }
+    sum->slots = tvms_arena_array(&unit->arena, uint32_t, size);
+    sum->slot_mask = size - 1;
+    sum->placed = 0;
+  }
+  if (sum->placed == 0) memset(sum->slots, 0, sizeof(uint32_t) * (sum->slot_mask + 1));
+  for (; sum->placed < sum->len; sum->placed++) {
+    uint32_t *slot = slot_of(sum, &sum->args[sum->placed]);
+    if (!*slot) *slot = sum->placed + 1;
+  }
+}
+
+// The first split with the index of `split`, or the end.
+static uint32_t find_index(tvms_unit *unit, tvms_sum *sum, const tvms_split *split) {
+  uint32_t at = 0;
+  if (sum->len >= LONG_SUM) {
+    place_splits(unit, sum);
+    uint32_t slot = *slot_of(sum, split);
+    return slot ? slot - 1 : sum->len;
+  }
+  while (at < sum->len && !same_index(&sum->args[at], split)) {
+    at++;
+  }
+  return at;
+}
+
 tvms_sum *tvms_sum_new(tvms_unit *unit, tvms_dtype dtype) {
   tvms_sum *sum = tvms_arena_new(&unit->arena, tvms_sum);
   sum->dtype = dtype;
@@ -68,15 +136,13 @@ static void insert(tvms_unit *unit, tvms_sum *sum, uint32_t at, tvms_split split
   memmove(sum->args + at + 1, sum->args + at, (sum->len - at) * sizeof *sum->args);
   sum->args[at] = split;
   sum->len++;
+  sum->placed = 0;  // what stands behind has moved
 }
 
 void tvms_sum_add(tvms_unit *unit, tvms_sum *sum, tvms_split split, int64_t scale) {
   if (split.scale == 0) return;
   split.scale = tvms_wrap_mul(split.scale, scale);
-  uint32_t at = 0;
-  while (at < sum->len && !same_index(&sum->args[at], &split))
-    at++;
-  for (; at < sum->len; at++) {
+  for (uint32_t at = find_index(unit, sum, &split); at < sum->len; at++) {
     tvms_split *other = &sum->args[at];
     if (!same_index(other, &split) || split.lower > other->lower) {
       insert(unit, sum, at, split);
@@ -268,6 +334,7 @@ void tvms_split_cast(tvms_unit *unit, tvms_split *split, tvms_dtype dtype) {
 }
 
 void tvms_sum_cast(tvms_unit *unit, tvms_sum *sum, tvms_dtype dtype) {
+  sum->placed = 0;  // the splits have other indices
   for (uint32_t i = 0; i < sum->len; i++)
     tvms_split_cast(unit, &sum->args[i], dtype);
   sum->dtype = dtype;

@@ -55,6 +55,7 @@ typedef struct {
   tvms_analyzer *analyzer;
   bool canonical;  // sums and splits in normal form
   int again;       // nesting of rules whose result is simplified again
+  const tvms_node *TVMS_NULLABLE product;  // the last one, in normal form, no constant in it
 } tvms_simplifier;
 
 struct tvms_analyzer {
@@ -69,15 +70,26 @@ struct tvms_analyzer {
   tvms_simplifier rewriter;
   tvms_simplifier normalizer;
   uint32_t nesting;  // of questions that ask further questions
-  uint32_t visits;   // since the outermost one; see tvms_is_tired
+  uint64_t effort;   // since the outermost one; see tvms_is_tired
 };
 
-// Proofs inside rules may ask for more proofs: after this many visits an expression is
-// taken as it is, so that hostile input ends.
-enum { TVMS_MOST_VISITS = 500 * 1000 };
+// Proofs inside rules may ask for more proofs, and each looks at whole expressions: after
+// this much effort an expression is taken as it is, so that hostile input ends. A node that
+// a walk looks at counts 1, one that rules are tried on more.
+enum { TVMS_RULES_EFFORT = 8, TVMS_MOST_EFFORT = 4 * 1000 * 1000 };
+enum { TVMS_MOST_SPENT = 100 * 1000 * 1000 };  // on one function
 
 static inline bool tvms_is_tired(const tvms_analyzer *analyzer) {
-  return analyzer->visits > TVMS_MOST_VISITS;
+  return analyzer->effort > TVMS_MOST_EFFORT
+         || analyzer->unit->effort > TVMS_MOST_SPENT;
+}
+
+// A question from outside, or a further one of the same; ended by tvms_end_question.
+static inline void tvms_begin_question(tvms_analyzer *analyzer) {
+  if (analyzer->nesting++ == 0) analyzer->effort = 0;
+}
+static inline void tvms_end_question(tvms_analyzer *analyzer) {
+  if (--analyzer->nesting == 0) analyzer->unit->effort += analyzer->effort;
 }
 
 // Facts of a variable, or NULL; made when missing.
@@ -143,6 +155,6 @@ tvms_compare tvms_compare_exprs(tvms_simplifier *s, tvms_node *a, tvms_node *b);
 tvms_compare tvms_compare_by_facts(const tvms_analyzer *analyzer, const tvms_node *a,
                                    const tvms_node *b);
 
-bool tvms_mentions_vscale(tvms_memory *memory, tvms_node *node);
+bool tvms_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node);
 
 #endif

@@ -213,7 +213,7 @@ static int64_t judge(match *m, const uint8_t **at) {
   case C_PROVE_EQ: return judge_proof(m, at, code);
   case C_PURE:
     return tvms_effect_of(analyzer->memory, build(m, at, NULL)) <= TVMS_EFFECT_READ;
-  case C_VSCALE: return tvms_mentions_vscale(analyzer->memory, build(m, at, NULL));
+  case C_VSCALE: return tvms_mentions_vscale(analyzer, build(m, at, NULL));
   case C_PROVES: return tvms_can_prove(analyzer, build(m, at, NULL));
   default: break;
   }

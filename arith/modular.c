@@ -144,6 +144,8 @@ static tvms_modular set_of_inner(tvms_analyzer *analyzer, const tvms_node *node)
 }
 
 static tvms_modular set_of(tvms_analyzer *analyzer, const tvms_node *node) {
+  analyzer->effort++;
+  if (tvms_is_tired(analyzer)) return anything;
   if (!tvms_deeper(analyzer->memory)) tvms_unwind(analyzer->memory, TVMS_OVER_LIMIT);
   tvms_modular set = set_of_inner(analyzer, node);
   tvms_shallower(analyzer->memory);
@@ -151,7 +153,10 @@ static tvms_modular set_of(tvms_analyzer *analyzer, const tvms_node *node) {
 }
 
 tvms_modular tvms_modular_set(tvms_analyzer *analyzer, const tvms_node *expr) {
-  return set_of(analyzer, expr);
+  tvms_begin_question(analyzer);
+  tvms_modular set = set_of(analyzer, expr);
+  tvms_end_question(analyzer);
+  return set;
 }
 
 // ---- Constraints ----

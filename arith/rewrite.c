@@ -13,7 +13,11 @@ static tvms_unit *unit_of(const tvms_simplifier *s) {
 tvms_node *tvms_visit(tvms_simplifier *s, tvms_node *node) {
   tvms_memory *memory = s->analyzer->memory;
   if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
-  s->analyzer->visits++;
+  if (tvms_is_tired(s->analyzer)) {
+    tvms_shallower(memory);
+    return node;
+  }
+  s->analyzer->effort += TVMS_RULES_EFFORT;
   tvms_node *result =
       s->canonical ? tvms_canonical_visit(s, node) : tvms_rewrite_visit(s, node);
   tvms_shallower(memory);

@@ -154,6 +154,7 @@ typedef struct {
   tvms_arena arena;
   uint32_t next_id;
   tvms_dialect dialect;
+  uint64_t effort;  // that arith/ has spent on questions about the function
 } tvms_unit;
 
 void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect);

@@ -56,7 +56,9 @@ static tvms_value module_attribute(tvms_reader *reader, tvms_value object,
   const char *text = tvms_text(reader->context, name);
   tvms_diag *diag = tvms_report(diags, TVMS_D_no_member, span, text);
   TVMS_VEC(const char *) names = {0};
-  for (uint32_t i = 0; i < reader->module->member_count; i++) {
+  uint32_t count = reader->module->member_count;
+  if (!tvms_diags_may_compare(diags, count)) count = 0;
+  for (uint32_t i = 0; i < count; i++) {
     tvms_push(&reader->context->memory, &names,
               tvms_text(reader->context, reader->module->members[i].name));
   }

@@ -278,13 +278,16 @@ static tvms_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
 static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
   TVMS_VEC(const char *) names = {0};
   tvms_memory *memory = &reader->context->memory;
+  if (!tvms_diags_may_compare(&reader->context->diags, 0)) return NULL;
   for (uint32_t i = 1; i < reader->scopes.len; i++) {
     for (tvms_binding *b = reader->scopes.items[i]; b; b = b->next) {
       tvms_push(memory, &names, tvms_text(reader->context, b->name));
     }
   }
-  const char *near =
-      tvms_nearest(tvms_text(reader->context, name), names.items, names.len);
+  const char *near = NULL;
+  if (tvms_diags_may_compare(&reader->context->diags, names.len)) {
+    near = tvms_nearest(tvms_text(reader->context, name), names.items, names.len);
+  }
   tvms_vec_free(memory, &names);
   return near;
 }

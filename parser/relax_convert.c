@@ -203,15 +203,11 @@ tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
   return NULL;
 }
 
-// Places of the items of a tuple or list that is written out; the whole otherwise.
-static tvms_ref item_ref(tvms_reader *reader, tvms_ref list, uint32_t i) {
+// The first item of a tuple or list that is written out, or 0.
+static tvms_ref first_item(tvms_reader *reader, tvms_ref list) {
   uint8_t kind = tvms_at(reader, list)->kind;
-  if (kind != TVMS_SURF_TUPLE && kind != TVMS_SURF_LIST) return list;
-  tvms_ref item = tvms_at(reader, list)->a;
-  for (; item && i > 0; i--) {
-    item = tvms_at(reader, item)->next;
-  }
-  return item && tvms_at(reader, item)->kind != TVMS_SURF_STAR ? item : list;
+  bool written = kind == TVMS_SURF_TUPLE || kind == TVMS_SURF_LIST;
+  return written ? tvms_at(reader, list)->a : 0;
 }
 
 bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {
@@ -243,9 +239,12 @@ tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
   }
   tvms_node **dims = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
   bool known = true;
+  tvms_ref item = first_item(reader, ref);
   for (uint32_t i = 0; i < value.len; i++) {
-    dims[i] = tvms_to_dim(reader, value.as.items[i], item_ref(reader, ref, i));
+    bool own = item && tvms_at(reader, item)->kind != TVMS_SURF_STAR;
+    dims[i] = tvms_to_dim(reader, value.as.items[i], own ? item : ref);
     known = known && dims[i];
+    if (item) item = tvms_at(reader, item)->next;
   }
   if (!known) {
     reader->failed = true;

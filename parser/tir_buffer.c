@@ -73,16 +73,11 @@ tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
 
 // ---- Reading the form -----------------------------------------------------------------------
 
-// The element `i` of a tuple or list as written, or 0.
-static tvms_ref item_ref(const tvms_reader *reader, tvms_ref sequence, uint32_t i) {
+// The first element of a tuple or list as written, or 0.
+static tvms_ref first_item(const tvms_reader *reader, tvms_ref sequence) {
   const tvms_surf *node = tvms_at(reader, sequence);
-  if (tvms_surf_is_string(reader->surface, sequence)) return sequence;
-  if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST) return 0;
-  tvms_ref item = node->a;
-  while (item && i--) {
-    item = tvms_at(reader, item)->next;
-  }
-  return item;
+  bool written = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
+  return written ? node->a : 0;
 }
 
 // In a signature a string is a dimension, from 0.26 on.
@@ -122,10 +117,11 @@ static bool read_shape(tvms_reader *reader, tvms_value shape, tvms_ref ref,
   list->items = tvms_arena_array(&reader->unit->arena, tvms_node *, items.len);
   list->len = items.len;
   bool sound = true;
+  tvms_ref item = single ? 0 : first_item(reader, ref);
   for (uint32_t i = 0; i < items.len; i++) {
-    tvms_ref item = single ? ref : item_ref(reader, ref, i);
     list->items[i] = dim_of(reader, items.items[i], item ? item : ref);
     sound = sound && list->items[i];
+    if (item) item = tvms_at(reader, item)->next;
   }
   return sound;
 }

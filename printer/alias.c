@@ -206,7 +206,7 @@ static bool fits_cast(const alias *a) {
     if (!tvms_print_same(a->child->shape.items[i], a->parent->shape.items[i]))
       return false;
   }
-  if (ndim == 0) return true;
+  if (ndim == 0) return bits_of(a->child) && bits_of(a->parent);
   int64_t child;
   int64_t parent;
   if (!int_of(a->child->shape.items[ndim - 1], &child)
@@ -215,6 +215,7 @@ static bool fits_cast(const alias *a) {
   }
   int child_bits = bits_of(a->child);
   int parent_bits = bits_of(a->parent);
+  if (!child_bits || !parent_bits) return false;
   if (child_bits > parent_bits) return parent == child * (child_bits / parent_bits);
   return child == parent * (parent_bits / child_bits);
 }

@@ -153,7 +153,13 @@ void tvms_diags_sort(tvms_diags *diags) {
   }
 }
 
-enum { LONGEST_NAME = 64 };
+enum { LONGEST_NAME = 64, MOST_COMPARED = 1 << 20 };
+
+bool tvms_diags_may_compare(tvms_diags *diags, uint32_t count) {
+  if (diags->compared >= MOST_COMPARED) return false;
+  diags->compared += count < MOST_COMPARED ? count : MOST_COMPARED;
+  return true;
+}
 
 // Levenshtein distance by one row, or `limit` if it is at least that; names past
 // LONGEST_NAME are never near.

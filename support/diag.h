@@ -63,6 +63,7 @@ typedef struct {
   tvms_diag *last;
   uint32_t errors;
   uint32_t warnings;
+  uint32_t compared;  // names, to find near ones; see tvms_diags_may_compare
   uint32_t muted;  // > 0: reports are dropped (a trial that may fail); see tvms_report
 } tvms_diags;
 
@@ -89,6 +90,10 @@ uint32_t tvms_diag_row_count(void);
 
 // Sorts by source and place, keeping the order of reports at one place.
 void tvms_diags_sort(tvms_diags *diags);
+
+// Whether a name may still be compared with `count` others of the user's: so many unknown
+// names among so many known ones that it would take long need no suggestions.
+bool tvms_diags_may_compare(tvms_diags *diags, uint32_t count);
 
 // The candidate nearest to `name` by edit distance, or NULL if none is near enough to
 // help (more than a third of its letters differ). For "did you mean".
