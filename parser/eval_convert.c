@@ -211,10 +211,6 @@ tvms_node *tvms_to_object(tvms_reader *reader, tvms_value value, tvms_ref ref) {
 bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node **map) {
   *map = NULL;
   if (value.kind == TVMS_VALUE_NONE) return true;
-  if (value.kind == TVMS_VALUE_NODE && value.as.node->kind == TVMS_NODE_OBJECT_MAP) {
-    *map = value.as.node;
-    return true;
-  }
   if (value.kind != TVMS_VALUE_DICT) {
     tvms_wrong_type(reader, ref, "this", "a dict", value);
     return false;
@@ -301,11 +297,6 @@ bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref, int64_t *r
     *result = value.as.i;
     return true;
   }
-  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_INT_IMM);
-  if (node) {
-    *result = tvms_as_int_imm(node)->value;
-    return true;
-  }
   tvms_wrong_type(reader, ref, "this", "an int", value);
   return false;
 }
@@ -314,11 +305,6 @@ bool tvms_to_text(tvms_reader *reader, tvms_value value, tvms_ref ref,
                   tvms_bytes *text) {
   if (value.kind == TVMS_VALUE_STR) {
     *text = tvms_bytes_copy(reader->unit, value.as.text, value.len);
-    return true;
-  }
-  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_STRING_IMM);
-  if (node) {
-    *text = tvms_as_string_imm(node)->value;
     return true;
   }
   tvms_wrong_type(reader, ref, "this", "a str", value);

@@ -228,6 +228,9 @@ tvms_value tvms_relax_subscript(tvms_reader *reader, tvms_value value, tvms_ref 
     if (at >= 0 && at < dims.len) return tvms_value_node(dims.items[at]);
   }
   int64_t place;
+  const tvms_node *number = tvms_value_node_of(index, TVMS_NODE_INT_IMM);
+  if (number && reader->dialect >= TVMS_DIALECT_27)
+    index = tvms_value_int(tvms_as_int_imm(number)->value);
   if (!tvms_to_int(reader, index, index_ref, &place)) return tvms_failed(reader);
   return tuple_item(reader, value.as.node, place, true, ref);
 }
