@@ -396,6 +396,7 @@ void tvms_print_call(tvms_printer *p, const tvms_node *node, print_level level) 
     print_plainly(p, node, opcode);
     return;
   }
+  if (opcode && tvms_print_changed(p, node, opcode_of(p, call->callee))) return;
   print_callee(p, call->callee, opcode);
   if (is_func_call(call, opcode))
     print_func_call(p, node);

@@ -291,6 +291,12 @@ static inline bool tvms_print_is_classic(const tvms_printer *p) {
   return p->dialect <= TVMS_DIALECT_22;
 }
 
+// ---- changed.c ----
+
+// Writes a call of an instruction that the release that is written has with other
+// arguments. False: it is none of them, nothing was written.
+bool tvms_print_changed(tvms_printer *p, const tvms_node *node, tvms_tir_opcode opcode);
+
 // ---- plan.c ----
 
 // The frame in which TVM would define `object`, or UINT32_MAX.
