@@ -68,7 +68,8 @@ static void collect_folder(tvms_run *run, const char *folder, tvms_texts *files)
     if (lstat(path, &info) != 0) continue;
     if (S_ISDIR(info.st_mode))
       collect_folder(run, path, files);
-    else if (has_suffix(path, ".tvms"))
+    else if (has_suffix(path, ".tvms")
+             || (run->reads_python && has_suffix(path, ".py")))
       tvms_push(run->memory, files, path);
   }
 }

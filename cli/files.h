@@ -5,7 +5,7 @@
 #include "cli/run.h"
 
 // Runs `visit` on each file that the paths of the command line name; a folder means every
-// .tvms file under it, in order of name. Shows findings and results file by file.
+// .tvms file under it, and every .py file if the verb takes them, in order of name. Shows findings and results file by file.
 // Returns the worst status.
 tvms_status tvms_each_file(tvms_run *run, tvms_visit visit);
 

@@ -284,9 +284,10 @@ void tvms_options_help(tvms_strbuf *out, tvms_verb verb) {
     if (shown) add_option(out, out->memory, &rows[i]);
   }
   tvms_strbuf_puts(out,
-                   "\n'-' is standard input, a folder every .tvms file under it. Exit "
-                   "status: 0 fine,\n1 errors found, 2 usage or files, 3 a limit or "
-                   "no memory, 4 a defect of tvms.\n");
+                   "\n'-' is standard input, a folder every .tvms file under it (check "
+                   "and fmt: the\nTVMScript in .py files, too). Exit status: 0 fine, 1 "
+                   "errors found, 2 usage or\nfiles, 3 a limit or no memory, 4 a "
+                   "defect of tvms.\n");
 }
 
 void tvms_split_words(tvms_texts *words, tvms_memory *memory, char *text) {

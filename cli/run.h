@@ -24,6 +24,7 @@ typedef struct {
   uint32_t errors;  // of all files
   uint32_t warnings;
   tvms_status status;  // the worst so far
+  bool reads_python;   // the verb takes the .py files of folders, too
   bool mended;         // check --fix: this round changed the file
   bool last_round;     // check --fix: show what is left
 } tvms_run;

@@ -64,6 +64,7 @@ static tvms_status fix_files(tvms_run *run) {
 }
 
 tvms_status tvms_verb_check(tvms_run *run) {
+  run->reads_python = true;
   if (!tvms_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.diff) return tvms_each_file(run, diff_source);
   if (run->options.fix) return fix_files(run);

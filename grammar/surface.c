@@ -59,9 +59,10 @@ static bool same_line(const tvms_surface *surface, uint32_t begin, uint32_t end)
   return true;
 }
 
-static void bodies_of(const tvms_surface *surface, const tvms_surf *node,
-                      tvms_ref bodies[2]) {
-  const tvms_surf *suites = node;
+void tvms_surf_bodies(const tvms_surface *surface, tvms_ref stmt, tvms_ref bodies[2]) {
+  const tvms_surf *node = tvms_surf_at(surface, stmt), *suites = node;
+  bodies[0] = bodies[1] = 0;
+  if (!is_compound((tvms_surf_kind)node->kind)) return;
   switch ((int)node->kind) {
   case TVMS_SURF_FOR:
     suites = tvms_surf_at(surface, node->c);
@@ -103,8 +104,8 @@ static void own_statement(owning *own, tvms_ref ref, uint32_t limit) {
   const tvms_surface *surface = own->surface;
   const tvms_surf *node = tvms_surf_at(surface, ref);
   own_before(own, ref);
-  tvms_ref bodies[2] = {0, 0};
-  if (is_compound((tvms_surf_kind)node->kind)) bodies_of(surface, node, bodies);
+  tvms_ref bodies[2];
+  tvms_surf_bodies(surface, ref, bodies);
   for (int i = 0; i < 2 && bodies[i]; i++) {
     // A comment at the end of the header's line belongs to the header.
     uint32_t first = tvms_surf_at(surface, bodies[i])->begin;

@@ -158,6 +158,10 @@ typedef struct {
 
 tvms_surf_definition tvms_surf_define(const tvms_surface *surface, tvms_ref ref);
 
+// The lists of statements below a statement: none, one, or two with an `else`; 0 for those
+// that it has not.
+void tvms_surf_bodies(const tvms_surface *surface, tvms_ref stmt, tvms_ref bodies[2]);
+
 // Value of an INT node. Returns false if it does not fit 64 unsigned bits.
 bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value);
 double tvms_surf_float(const tvms_surface *surface, tvms_ref ref);

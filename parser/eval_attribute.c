@@ -299,10 +299,8 @@ static tvms_value dict_method(tvms_reader *reader, tvms_value dict, tvms_sym nam
     if (!tvms_bind_method(reader, "key, default=None", what, call, args)) {
       return TVMS_UNKNOWN;
     }
-    for (uint32_t i = 0; i < dict.len; i += 2) {
-      if (tvms_values_equal(dict.as.items[i], args[0])) return dict.as.items[i + 1];
-    }
-    return args[1];
+    tvms_value found;
+    return tvms_dict_find(dict, args[0], &found) ? found : args[1];
   }
   if (name != TVMS_SYM_items && name != TVMS_SYM_keys && name != TVMS_SYM_values) {
     return no_attribute(reader, dict, name, call);

@@ -85,6 +85,10 @@ bool tvms_bind_target(tvms_reader *reader, tvms_ref target, tvms_value value);
 const char *TVMS_NULLABLE tvms_str(tvms_reader *reader, tvms_value value, tvms_ref ref,
                                    uint32_t *len);
 
+// The value under a key of a dict. False if there is none; unknown if the key, or one that
+// stands before it, is known to Python only.
+bool tvms_dict_find(tvms_value dict, tvms_value key, tvms_value *found);
+
 // `left op right` of bits, where one may be a Python int.
 tvms_node *TVMS_NULLABLE tvms_bits(tvms_reader *reader, tvms_tir_opcode op,
                                    tvms_value left, tvms_value right, tvms_ref ref);

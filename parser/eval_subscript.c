@@ -75,11 +75,28 @@ static tvms_value item_of(tvms_reader *reader, tvms_value object, tvms_value ind
   return item.kind == TVMS_VALUE_STORED ? tvms_stored_value(reader, item, ref) : item;
 }
 
+// Only Python knows what it equals.
+static bool is_opaque(tvms_value value) {
+  return value.kind == TVMS_VALUE_UNKNOWN || value.kind == TVMS_VALUE_PYTHON;
+}
+
+bool tvms_dict_find(tvms_value dict, tvms_value key, tvms_value *found) {
+  *found = TVMS_UNKNOWN;
+  bool sure = !is_opaque(key);
+  for (uint32_t i = 0; i < dict.len && sure; i += 2) {
+    if (tvms_values_equal(dict.as.items[i], key)) {
+      *found = dict.as.items[i + 1];
+      return true;
+    }
+    sure = !is_opaque(dict.as.items[i]);
+  }
+  return !sure;
+}
+
 static tvms_value entry_of(tvms_reader *reader, tvms_value dict, tvms_value key,
                            tvms_ref ref) {
-  for (uint32_t i = 0; i < dict.len; i += 2) {
-    if (tvms_values_equal(dict.as.items[i], key)) return dict.as.items[i + 1];
-  }
+  tvms_value found;
+  if (tvms_dict_find(dict, key, &found)) return found;
   uint32_t len;
   const char *text = tvms_str(reader, key, ref, &len);
   if (text) tvms_complain(reader, no_such_key, ref, text);

@@ -5,6 +5,7 @@
 #include "parser/eval_internal.h"
 #include "parser/module.h"
 #include "parser/python.h"
+#include "parser/python_file.h"
 
 #include <string.h>
 
@@ -33,14 +34,11 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_CLASS:
   case TVMS_SURF_DEF: tvms_read_definition(reader, ref); break;
   case TVMS_SURF_ASSIGN: read_assign(reader, ref); break;
-  case TVMS_SURF_EXPRESSION:
-    if (!reader->lenient) tvms_eval(reader, tvms_at(reader, ref)->a);
-    break;
+  case TVMS_SURF_EXPRESSION: tvms_eval(reader, tvms_at(reader, ref)->a); break;
   case TVMS_SURF_PASS:
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: break;
-  default:
-    if (!reader->lenient) tvms_complain(reader, not_in_file, ref);
+  default: tvms_complain(reader, not_in_file, ref);
   }
 }
 
@@ -88,6 +86,11 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   context->diags.source = source;
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
+  tvms_spans script = {0};
+  if (options->python) {
+    tvms_script_definitions(&surface, &script);
+    tvms_diags_keep(&context->diags, script.items, script.len);
+  }
   tvms_program *program = tvms_take(memory, sizeof *program);
   *program = (tvms_program){.context = context};
   uint32_t errors = context->diags.errors;
@@ -99,6 +102,8 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
                         .dialect = program->dialect,
                         .mixed = context->diags.errors > errors,
                         .lenient = options->python,
+                        .script = script.items,
+                        .script_count = script.len,
                         .visible = &all};
   tvms_arena_init(&reader.values, memory);
   tvms_arena_init(&reader.bindings, memory);
@@ -113,13 +118,17 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   for (tvms_ref ref = surface.body; ref;) {
     uint32_t count = program->count;
     reader.statement = ref;
-    read_stmt(&reader, ref);
+    if (options->python)
+      tvms_read_python_stmt(&reader, ref);
+    else
+      read_stmt(&reader, ref);
     show_modules(program, count, options);
     ref = tvms_at(&reader, ref)->next;
     reader.unit = &unit;
   }
   tvms_scope_pop(&reader);
   free_reader(&reader);
+  tvms_vec_free(memory, &script);
   tvms_unit_fini(&unit);
   tvms_surface_fini(&surface);
   return program;

@@ -153,13 +153,39 @@ void tvms_diags_sort(tvms_diags *diags) {
   }
 }
 
-enum { LONGEST_NAME = 64, MOST_COMPARED = 1 << 20 };
+enum { MOST_COMPARED = 1 << 20 };
 
 bool tvms_diags_may_compare(tvms_diags *diags, uint32_t count) {
   if (diags->compared >= MOST_COMPARED) return false;
   diags->compared += count < MOST_COMPARED ? count : MOST_COMPARED;
   return true;
 }
+
+static bool begins_in(const tvms_diag *diag, const tvms_span *spans, uint32_t count) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (spans[middle].end <= diag->span.begin)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < count && spans[low].begin <= diag->span.begin;
+}
+
+void tvms_diags_keep(tvms_diags *diags, const tvms_span *spans, uint32_t count) {
+  tvms_diag *diag = diags->first;
+  diags->first = diags->last = NULL;
+  diags->errors = diags->warnings = 0;
+  while (diag) {
+    tvms_diag *next = diag->next;
+    diag->next = NULL;
+    if (begins_in(diag, spans, count)) append(diags, diag);
+    diag = next;
+  }
+}
+
+enum { LONGEST_NAME = 64 };
 
 // Levenshtein distance by one row, or `limit` if it is at least that; names past
 // LONGEST_NAME are never near.

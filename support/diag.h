@@ -95,6 +95,9 @@ void tvms_diags_sort(tvms_diags *diags);
 // names among so many known ones that it would take long need no suggestions.
 bool tvms_diags_may_compare(tvms_diags *diags, uint32_t count);
 
+// Drops findings that begin in none of `spans`, which are in order of place and disjoint.
+void tvms_diags_keep(tvms_diags *diags, const tvms_span *spans, uint32_t count);
+
 // The candidate nearest to `name` by edit distance, or NULL if none is near enough to
 // help (more than a third of its letters differ). For "did you mean".
 const char *TVMS_NULLABLE tvms_nearest(const char *name, const char *const *candidates,

@@ -1,0 +1,246 @@
+// Python files: which definitions are TVMScript, and what Python around them binds.
+#include "parser/python_file.h"
+
+#include "parser/dialect_marks.h"
+#include "parser/eval_internal.h"
+#include "parser/module.h"
+#include "parser/python.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- Which definitions are TVMScript --------------------------------------------------
+
+enum { LONGEST_PATH = 256 };
+
+// A name that an import binds, wherever it stands: `T` of `from tvm.script import tirx as T`.
+typedef struct {
+  tvms_sym name;
+  tvms_sym module;  // 0: none
+  tvms_sym item;    // of the module; 0: the module itself
+} alias;
+
+typedef struct {
+  const tvms_surface *surface;
+  tvms_memory *memory;
+  TVMS_VEC(alias) aliases;
+  tvms_spans *spans;
+} finder;
+
+static void add_aliases(finder *f, const tvms_surf *import) {
+  bool from = import->kind == TVMS_SURF_IMPORT_FROM;
+  tvms_each_surf(f->surface, ref, from ? import->b : import->a) {
+    const tvms_surf *node = tvms_surf_at(f->surface, ref);
+    alias made = {node->b ? node->b : node->a, from ? import->a : node->a,
+                  from ? node->a : 0};
+    tvms_push(f->memory, &f->aliases, made);
+  }
+}
+
+static const alias *TVMS_NULLABLE alias_of(const finder *f, tvms_sym name) {
+  for (uint32_t i = f->aliases.len; i > 0; i--) {
+    if (f->aliases.items[i - 1].name == name) return &f->aliases.items[i - 1];
+  }
+  return NULL;
+}
+
+// True if `script` is one of the parts of a dotted name.
+static bool leads_to_script(const char *path) {
+  for (const char *at = path; at; at = strchr(at, '.')) {
+    at += *at == '.';
+    if (tvms_is_script_module(at, strlen(at))) return true;
+  }
+  return false;
+}
+
+// True if the name at the root of a decorator comes from the script package.
+static bool is_of_script(const finder *f, tvms_sym root, tvms_ref decorator) {
+  const tvms_context *context = f->surface->context;
+  const alias *known = alias_of(f, root);
+  if (!known) return root == TVMS_SYM_T || root == TVMS_SYM_R || root == TVMS_SYM_I;
+  char path[LONGEST_PATH];
+  snprintf(path, sizeof path, "%s.%s",
+           known->module ? tvms_text(context, known->module) : "",
+           known->item ? tvms_text(context, known->item) : "");
+  if (leads_to_script(path)) return true;
+  // `@tvm.script.ir_module`: the script is in the decorator itself.
+  const tvms_surf *node = tvms_surf_at(f->surface, decorator);
+  tvms_span span = {node->begin, node->end};
+  snprintf(path, sizeof path, "%.*s", (int)(span.end - span.begin),
+           f->surface->source->text + span.begin);
+  return strncmp(path, "tvm.", 4) == 0 && leads_to_script(path);
+}
+
+static bool makes_script(tvms_sym name) {
+  switch (name) {
+  case TVMS_SYM_prim_func:
+  case TVMS_SYM_ir_module:
+  case TVMS_SYM_function:
+  case TVMS_SYM_macro:
+  case TVMS_SYM_inline:
+  case TVMS_SYM_jit:
+  case TVMS_SYM_rewriter: return true;
+  default: return false;
+  }
+}
+
+static bool is_script(const finder *f, tvms_ref definition) {
+  tvms_ref last = 0;
+  tvms_each_surf(f->surface, ref, tvms_surf_define(f->surface, definition).decorators) {
+    last = ref;
+  }
+  if (!last) return false;
+  const tvms_surf *node = tvms_surf_at(f->surface, last);
+  if (node->kind == TVMS_SURF_CALL) node = tvms_surf_at(f->surface, last = node->a);
+  bool dotted = node->kind == TVMS_SURF_ATTRIBUTE;
+  if (!dotted && node->kind != TVMS_SURF_NAME) return false;
+  if (!makes_script(dotted ? node->b : node->a)) return false;
+  tvms_ref root = last;
+  while (tvms_surf_at(f->surface, root)->kind == TVMS_SURF_ATTRIBUTE)
+    root = tvms_surf_at(f->surface, root)->a;
+  const tvms_surf *base = tvms_surf_at(f->surface, root);
+  return base->kind == TVMS_SURF_NAME && is_of_script(f, base->a, last);
+}
+
+static void find_in(finder *f, tvms_ref body) {
+  if (!tvms_deeper(f->memory)) tvms_unwind(f->memory, TVMS_OVER_LIMIT);
+  tvms_each_surf(f->surface, ref, body) {
+    const tvms_surf *node = tvms_surf_at(f->surface, ref);
+    bool definition = node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS;
+    if (definition && is_script(f, ref)) {
+      tvms_push(f->memory, f->spans, tvms_surf_span(f->surface, ref));
+      continue;
+    }
+    tvms_ref bodies[2];
+    tvms_surf_bodies(f->surface, ref, bodies);
+    find_in(f, bodies[0]);
+    find_in(f, bodies[1]);
+  }
+  tvms_shallower(f->memory);
+}
+
+void tvms_script_definitions(const tvms_surface *surface, tvms_spans *spans) {
+  finder f = {.surface = surface, .memory = &surface->context->memory, .spans = spans};
+  for (tvms_ref ref = 1; ref < surface->count; ref++) {
+    const tvms_surf *node = tvms_surf_at(surface, ref);
+    if (node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM)
+      add_aliases(&f, node);
+  }
+  find_in(&f, surface->body);
+  tvms_vec_free(f.memory, &f.aliases);
+}
+
+// ---- Reading --------------------------------------------------------------------------
+
+// Whatever the names of a target were, they are unknown from here on. Attributes and items
+// are nobody's.
+static void forget(tvms_reader *reader, tvms_ref target) {
+  tvms_surf_kind kind = (tvms_surf_kind)tvms_at(reader, target)->kind;
+  if (kind != TVMS_SURF_ATTRIBUTE && kind != TVMS_SURF_SUBSCRIPT)
+    tvms_bind_target(reader, target, TVMS_UNKNOWN);
+}
+
+static void forget_all(tvms_reader *reader, tvms_ref targets) {
+  tvms_each_surf(reader->surface, target, targets) forget(reader, target);
+}
+
+// A plain name gets the value, if it is one that tvms can compute.
+static void assign(tvms_reader *reader, const tvms_surf *stmt, bool certain) {
+  tvms_value value = certain ? tvms_eval(reader, stmt->b) : TVMS_UNKNOWN;
+  tvms_each_surf(reader->surface, target, stmt->a) {
+    const tvms_surf node = *tvms_at(reader, target);
+    if (node.kind == TVMS_SURF_NAME)
+      tvms_bind_name(reader, node.a, value, tvms_span_of(reader, target));
+    else
+      forget(reader, target);
+  }
+}
+
+static void read_stmt(tvms_reader *reader, tvms_ref stmt, bool certain);
+
+static void read_body(tvms_reader *reader, tvms_ref body, bool certain) {
+  while (body) {
+    read_stmt(reader, body, certain);
+    body = tvms_at(reader, body)->next;
+  }
+}
+
+// A function or a class of Python: a scope in which TVMScript may stand.
+static void read_scope(tvms_reader *reader, tvms_ref ref) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  bool function = tvms_at(reader, ref)->kind == TVMS_SURF_DEF;
+  tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
+  tvms_scope_push(reader);
+  for (tvms_ref param = function ? def.params : 0; param;) {
+    const tvms_surf node = *tvms_at(reader, param);
+    if (node.a)
+      tvms_bind_name(reader, node.a, TVMS_UNKNOWN, tvms_span_of(reader, param));
+    param = node.next;
+  }
+  read_body(reader, def.body, true);
+  tvms_scope_pop(reader);
+}
+
+// Definitions are met in the order in which tvms_script_definitions found them.
+static bool is_next_script(tvms_reader *reader, uint32_t begin) {
+  if (!reader->script_count || reader->script->begin != begin) return false;
+  reader->script++;
+  reader->script_count--;
+  return true;
+}
+
+static void read_script(tvms_reader *reader, tvms_ref definition) {
+  tvms_unit *unit = reader->unit;
+  uint32_t muted = reader->context->diags.muted;
+  reader->context->diags.muted = 0;
+  tvms_read_definition(reader, definition);
+  reader->context->diags.muted = muted;
+  reader->unit = unit;
+}
+
+static void forget_items(tvms_reader *reader, tvms_ref items) {
+  tvms_each_surf(reader->surface, item, items) {
+    tvms_ref target = tvms_at(reader, item)->b;
+    if (target) forget(reader, target);
+  }
+}
+
+// `certain`: the statement is reached once, so that what it binds is known after it.
+static void read_kind(tvms_reader *reader, tvms_ref ref, bool certain) {
+  const tvms_surf stmt = *tvms_at(reader, ref);
+  switch ((int)stmt.kind) {
+  case TVMS_SURF_DEF:
+  case TVMS_SURF_CLASS:
+    if (is_next_script(reader, stmt.begin))
+      read_script(reader, ref);
+    else
+      read_scope(reader, ref);
+    return;
+  case TVMS_SURF_IMPORT:
+  case TVMS_SURF_IMPORT_FROM: tvms_read_import(reader, ref); return;
+  case TVMS_SURF_ASSIGN: assign(reader, &stmt, certain); return;
+  case TVMS_SURF_ANN_ASSIGN:
+  case TVMS_SURF_AUG_ASSIGN: forget(reader, stmt.a); return;
+  case TVMS_SURF_DELETE: forget_all(reader, stmt.a); return;
+  case TVMS_SURF_FOR: forget(reader, stmt.a); break;
+  case TVMS_SURF_WITH: forget_items(reader, stmt.a); break;
+  default: break;
+  }
+  tvms_ref bodies[2];
+  tvms_surf_bodies(reader->surface, ref, bodies);
+  read_body(reader, bodies[0], false);
+  read_body(reader, bodies[1], false);
+}
+
+static void read_stmt(tvms_reader *reader, tvms_ref stmt, bool certain) {
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  read_kind(reader, stmt, certain);
+  tvms_shallower(memory);
+}
+
+void tvms_read_python_stmt(tvms_reader *reader, tvms_ref stmt) {
+  reader->context->diags.muted++;
+  read_stmt(reader, stmt, true);
+  reader->context->diags.muted--;
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Python files: TVMScript stands in them anywhere, and the rest is none of tvms's business."""
+import os, sys, tempfile, unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from cases import main, tvms
+
+HEAD = """import os , sys
+from tvm.script import ir as I, relax as R, tirx as T
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+N   =  16
+"""
+
+# What stands around is laid out badly on purpose, and is Python that TVMScript has not.
+BAD = HEAD + """
+class  Cases :
+    async def nothing( self ) : raise ValueError( 'x' )
+
+    def test( self , M ) :
+        K = M   # unknown here
+        @T.prim_func
+        def before(A: T.Buffer((N,),"float32"), B: T.Buffer((K,),"float32")) :
+            for i in range(N) :
+                A[i]=B[i]+ elsewhere   # ours
+        match N :
+            case 16 :
+                @I.ir_module
+                class Module :
+                    @R.function
+                    def main(x: R.Tensor((4,),"float32")) :
+                        y = R.add(x,  x)
+                        return y
+        return before ,  Module
+"""
+
+GOOD = HEAD + """
+class  Cases :
+    async def nothing( self ) : raise ValueError( 'x' )
+
+    def test( self , M ) :
+        K = M   # unknown here
+        @T.prim_func
+        def before(A: T.Buffer((N,), "float32"), B: T.Buffer((K,), "float32")):
+            for i in range(N):
+                A[i] = B[i] + elsewhere  # ours
+        match N :
+            case 16 :
+                @I.ir_module
+                class Module:
+                    @R.function
+                    def main(x: R.Tensor((4,), "float32")):
+                        y = R.add(x, x)
+                        return y
+        return before ,  Module
+"""
+
+
+class PythonFiles(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, text, name="a.py"):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as f:
+            f.write(text.encode())
+        return path
+
+    def test_definitions_are_formatted_and_nothing_else(self):
+        p = tvms("fmt", self.file(BAD))
+        self.assertEqual((p.stdout.decode(), p.stderr, p.returncode), (GOOD, b"", 0))
+        self.assertEqual(tvms("fmt", "--check", self.file(GOOD)).returncode, 0)
+
+    def test_line_ends_stay(self):
+        p = tvms("fmt", self.file(BAD.replace("\n", "\r\n")))
+        self.assertEqual(p.stdout.decode(), GOOD.replace("\n", "\r\n"))
+
+    def test_a_file_that_ends_in_a_definition_without_a_line_end(self):
+        p = tvms("fmt", self.file(HEAD + "\n@T.prim_func\ndef f(a : T.int32) :\n    T.evaluate( a )"))
+        self.assertEqual(p.stdout.decode(), HEAD + "\n@T.prim_func\ndef f(a: T.int32):\n    T.evaluate(a)")
+
+    def test_what_is_kept_as_it_is(self):
+        for what, text in (("fmt: off", "# fmt: off\n@T.prim_func\ndef f(a : T.int32) :\n    T.evaluate( a )\n# fmt: on\n"),
+                           ("tabs", "if N:\n\t@T.prim_func\n\tdef f(a : T.int32) :\n\t\tT.evaluate( a )\n"),
+                           ("other functions", "@tf.function\ndef f(a : int) :\n    g( a )\n")):
+            with self.subTest(what=what):
+                p = tvms("fmt", self.file(HEAD + text))
+                self.assertEqual((p.stdout.decode(), p.returncode), (HEAD + text, 0))
+
+    def test_mistakes_in_definitions_are_found_and_no_others(self):
+        p = tvms("check", self.file(BAD))
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        text = BAD.replace("A[i]=B[i]+ elsewhere", "A[i, i]=T.float32(0)").replace("R.add(x,  x)", "R.ad(x,  x)")
+        p = tvms("check", self.file(text))
+        self.assertEqual(p.returncode, 1)
+        said = p.stderr.decode()
+        self.assertIn(":19:17: error[E0341]", said)
+        self.assertIn(":26:31: error[E0202]: unknown 'R.ad'", said)
+        self.assertEqual(said.count("error"), 2, said)
+
+    def test_a_syntax_error_in_a_definition(self):
+        path = self.file(BAD.replace("R.add(x,  x)", "R.add(x,  )x"))
+        for verb in ("check", "fmt"):
+            with self.subTest(verb=verb):
+                p = tvms(verb, path)
+                self.assertEqual((p.returncode, p.stdout), (1, b""))
+                self.assertEqual(p.stderr.decode().count("error"), 1, p.stderr)
+
+    def test_constants_of_python_are_known(self):
+        text = HEAD + """
+def test():
+    M = N * 2
+    if numpy:
+        M = 3
+    K = 2 * N
+    @T.prim_func
+    def f(A: T.Buffer((K,), "float32"), B: T.Buffer((M,), "float32")):
+        A[0] = B[0]
+"""
+        p = tvms("print", "--dialect", "0.27", self.file(text))
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertNotIn(b"def f", p.stdout)  # M is what only Python knows
+        p = tvms("print", "--dialect", "0.27", self.file(text.replace("    if numpy:\n        M = 3\n", "")))
+        self.assertIn(b'def f(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):', p.stdout)
+
+    def test_folders_hold_python_files_for_check_and_fmt(self):
+        self.file(BAD), self.file("x=1\n", "b.tvms"), self.file("not TVMScript ( \n", "c.txt")
+        p = tvms("fmt", "--check", self.folder)
+        self.assertEqual(p.returncode, 1)
+        self.assertEqual([line.rsplit("/", 1)[1] for line in p.stderr.decode().splitlines()], ["a.py: not formatted", "b.tvms: not formatted"])
+        self.assertEqual(tvms("check", self.folder).returncode, 0)
+        self.assertEqual(tvms("print", self.folder).stdout, b"")
+
+
+if __name__ == "__main__":
+    main()
