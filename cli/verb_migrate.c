@@ -8,6 +8,7 @@
 #include "cli/files.h"
 #include "cli/program.h"
 #include "ir/equal.h"
+#include "ir/object.h"
 #include "parser/migrate.h"
 #include "parser/read.h"
 #include "printer/print.h"
@@ -180,15 +181,36 @@ static void collect_comments(tvms_surface *surface, comments *list) {
   }
 }
 
+// Canonical text holds no Python: reports members that would be lost.
+static bool holds_python(tvms_context *context, const tvms_program *program,
+                         tvms_dialect to) {
+  bool found = false;
+  for (uint32_t i = 0; i < program->count; i++) {
+    const tvms_module *module = program->modules[i];
+    for (uint32_t j = 0; j < module->member_count; j++) {
+      const tvms_node *function = module->members[j].function;
+      if (!function || function->kind != TVMS_NODE_EXTERN_FUNC) continue;
+      if (!tvms_map_get(tvms_as_extern_func(function)->attrs, "is_pyfunc")) continue;
+      tvms_report(&context->diags, TVMS_D_not_in_dialect, function->span,
+                  tvms_dialect_text(to), "a member in Python");
+      found = true;
+    }
+  }
+  return found;
+}
+
 // Writes the program in canonical form. What the release cannot say is reported by the
 // printer, at its place.
 static bool write_anew(tvms_run *run, tvms_surface *surface,
                        const tvms_program *program, tvms_dialect to) {
   tvms_context *context = run->context;
+  if (holds_python(context, program, to)) return false;
   comments list = {0};
   collect_comments(surface, &list);
-  tvms_print_options options = {
-      .dialect = to, .comments = list.items, .comment_count = list.len};
+  tvms_print_options options = {.dialect = to,
+                                .unchecked = true,
+                                .comments = list.items,
+                                .comment_count = list.len};
   tvms_strbuf_init(&run->result, &context->memory);
   tvms_print_program(program, &options, &run->result);
   tvms_vec_free(&context->memory, &list);
@@ -218,7 +240,10 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   if (context->diags.errors) return TVMS_OK;
   tvms_dialect to = tvms_written_dialect(run, program->dialect);
   tvms_surface surface;
+  // Once more; what a member in Python holds was read over already.
+  tvms_diags found = begin_trial(context);
   tvms_surface_parse(&surface, context, source);
+  context->diags = found;
   bool sound = migrate(run, &surface, program, to);
   tvms_strbuf text = run->result;
   tvms_strbuf_init(&run->result, &context->memory);

@@ -80,8 +80,10 @@ static bool refuse_scalar(tvms_migration *migration, tvms_ref stmt) {
     return false;
   if (!tvms_begins_in(&migration->allocs, span)) return false;
   tvms_ref value = node->kind == TVMS_SURF_ASSIGN ? node->b : node->c;
-  bool call = value && at(migration, value)->kind == TVMS_SURF_CALL
-              && strstr(tvms_tir_path(migration, at(migration, value)->a), "alloc_");
+  const char *callee = value && at(migration, value)->kind == TVMS_SURF_CALL
+                           ? tvms_tir_path(migration, at(migration, value)->a)
+                           : "";
+  bool call = strstr(callee, "alloc_") || strcmp(callee, "decl_buffer") == 0;
   if (!call) tvms_edit_refuse(migration, stmt, "a scalar that is assigned again");
   return !call;
 }

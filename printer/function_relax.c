@@ -224,15 +224,25 @@ static void print_seq_expr(tvms_printer *p, const tvms_node *node,
 // ---- Functions ----
 
 static void print_decorator(tvms_printer *p, const tvms_node *function, bool top) {
-  bool impure = !(function->flags & TVMS_FLAG_PURE);
-  bool private = top && (function->flags & TVMS_FLAG_PRIVATE);
+  const struct {
+    bool said;
+    const char *text;
+  } words[] = {
+      {!(function->flags & TVMS_FLAG_PURE), "pure=False"},
+      {top && (function->flags & TVMS_FLAG_PRIVATE), "private=True"},
+      {p->unchecked && (function->flags & TVMS_FLAG_UNCHECKED),
+       "check_well_formed=False"},
+  };
+  bool first = true;
   PUT(p, "@");
   tvms_print_r(p, "function");
-  if (impure || private) PUT(p, "(");
-  if (impure) PUT(p, "pure=False");
-  if (impure && private) PUT(p, ", ");
-  if (private) PUT(p, "private=True");
-  if (impure || private) PUT(p, ")");
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (!words[i].said) continue;
+    tvms_print_put(p, first ? "(" : ", ");
+    tvms_print_put(p, words[i].text);
+    first = false;
+  }
+  if (!first) PUT(p, ")");
   tvms_print_end(p);
 }
 

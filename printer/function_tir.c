@@ -233,12 +233,14 @@ static void print_decorator(tvms_printer *p, const tvms_node *function) {
     const char *text;
   } flags[] = {
       {TVMS_FLAG_PRIVATE, "private=True"},
+      {TVMS_FLAG_UNCHECKED, "check_well_formed=False"},
       {TVMS_FLAG_S_TIR, "s_tir=True"},
       {TVMS_FLAG_PERSISTENT, "persistent=True"},
   };
   uint32_t set = function->flags;
   if (p->s_tir) set |= TVMS_FLAG_S_TIR;
-  if (tvms_print_is_classic(p)) set &= TVMS_FLAG_PRIVATE;
+  if (tvms_print_is_classic(p)) set &= TVMS_FLAG_PRIVATE | TVMS_FLAG_UNCHECKED;
+  if (!p->unchecked) set &= ~(uint32_t)TVMS_FLAG_UNCHECKED;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
     if (!(set & flags[i].flag)) continue;
     tvms_print_put(p, first ? "(" : ", ");

@@ -123,6 +123,7 @@ static void print_class(tvms_printer *p, const tvms_module *module) {
     tvms_print_r(p, "rewriter");
   } else {
     tvms_print_i(p, "ir_module");
+    if (p->unchecked && module->unchecked) PUT(p, "(check_well_formed=False)");
     p->used = used;
   }
   PUT(p, "\nclass Module:\n");

@@ -79,6 +79,7 @@ tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *o
   tvms_printer *p = tvms_take(&context->memory, sizeof *p);
   start(p, context, options->dialect);
   p->metadata = !options->no_metadata;
+  p->unchecked = options->unchecked;
   p->comments = options->comments;
   p->comment_count = options->comment_count;
   p->written = tvms_take(p->memory, options->comment_count * sizeof *p->written + 1);

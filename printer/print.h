@@ -15,7 +15,8 @@ typedef struct {
 
 typedef struct {
   tvms_dialect dialect;  // 0.22, 0.25, 0.26 or 0.27: the release whose text is written
-  bool no_metadata;      // leave tensor constants out, as TVM's script() does
+  bool unchecked;    // write check_well_formed=False, which TVM's script() leaves out
+  bool no_metadata;  // leave tensor constants out, as TVM's script() does
   const tvms_print_comment *TVMS_NULLABLE comments;  // by anchor; borrowed
   uint32_t comment_count;
 } tvms_print_options;

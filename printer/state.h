@@ -123,6 +123,7 @@ struct tvms_printer {
   bool failed;     // something could not be said
   bool quiet;      // report nothing
   bool metadata;   // keep constants
+  bool unchecked;  // the options ask for check_well_formed=False
   bool s_tir;      // of the function being written
   bool again;      // a parameter written as its buffer turned out to be used
   bool quotes;     // a signature of Relax is being written: new variables are quoted
