@@ -411,7 +411,9 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
   }
   relax->has_return = true;
   relax->returned_span = tvms_span_of(reader, stmt);
-  relax->bools = tvms_has_printed_header(reader);
+  // TVM binds calls before it returns them.
+  bool call = ref && tvms_at(reader, ref)->kind == TVMS_SURF_CALL;
+  relax->bools = !call && tvms_has_printed_header(reader);
   tvms_value value = ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
   if (value.kind == TVMS_VALUE_NONE)
     value = tvms_value_items(TVMS_VALUE_TUPLE, NULL, 0);
