@@ -110,7 +110,10 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   switch (object.kind) {
   case TVMS_VALUE_UNKNOWN: return object;
   case TVMS_VALUE_NAMESPACE:
-    if (object.as.i == TVMS_NS_Axis && tvms_axis_known(name)) {
+    // TVM prints axes that only Axis.get knows in the same way.
+    if (object.as.i == TVMS_NS_Axis
+        && (tvms_axis_known(name)
+            || (name != TVMS_SYM_get && tvms_has_printed_header(reader)))) {
       return (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
     }
     return tvms_namespace_attribute(reader, (tvms_namespace)object.as.i, name, ref);
