@@ -34,13 +34,13 @@ static uint32_t line_length(const tvms_strbuf *text, size_t begin) {
 // Tells the first line in which the two texts differ, or why the result is refused.
 static void report_difference(tvms_context *context, tvms_dialect to,
                               const tvms_strbuf *wanted, const tvms_strbuf *got,
-                              const char *TVMS_NULLABLE refused) {
+                              const char *TVMS_NULLABLE refused, tvms_span place) {
   size_t begin = 0, at = 0, shorter = wanted->len < got->len ? wanted->len : got->len;
   for (; at < shorter && wanted->text[at] == got->text[at]; at++) {
     if (wanted->text[at] == '\n') begin = at + 1;
   }
-  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_not_migrated, (tvms_span){0, 0},
-                                tvms_dialect_text(to));
+  tvms_diag *diag =
+      tvms_report(&context->diags, TVMS_D_not_migrated, place, tvms_dialect_text(to));
   if (refused) {
     tvms_diag_remark(&context->diags, diag, "TVM %s would say: %s",
                      tvms_dialect_text(to), refused);
@@ -73,6 +73,24 @@ static bool same_program(tvms_context *context, const tvms_program *a,
     same = same_module(context, a->modules[i], b->modules[i]);
   }
   return same;
+}
+
+// Where the first definition stands in the text that the two other programs differ in.
+static tvms_span place_of_difference(tvms_context *context, const tvms_program *program,
+                                     const tvms_program *a, const tvms_program *b) {
+  tvms_equal_options options = {.map_free = true};
+  for (uint32_t i = 0; i < program->count && i < a->count && i < b->count; i++) {
+    const tvms_module *module = program->modules[i];
+    for (uint32_t k = 0; k < module->member_count; k++) {
+      const tvms_node *own = module->members[k].function;
+      const tvms_member *x = tvms_module_find(a->modules[i], module->members[k].name);
+      const tvms_member *y = tvms_module_find(b->modules[i], module->members[k].name);
+      bool same = x && y && x->function && y->function
+                  && tvms_equal_with(context, x->function, y->function, &options);
+      if (own && !same) return own->span;
+    }
+  }
+  return (tvms_span){0, 0};
 }
 
 static tvms_program *read_as(tvms_context *context, tvms_dialect dialect, bool python,
@@ -120,7 +138,10 @@ static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect t
     same = same || same_program(context, meant, again);
   }
   context->diags = kept;
-  if (!same) report_difference(context, to, &wanted, &got, refused);
+  if (!same) {
+    report_difference(context, to, &wanted, &got, refused,
+                      place_of_difference(context, program, meant, again));
+  }
   return same;
 }
 

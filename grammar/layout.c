@@ -269,6 +269,20 @@ static char bracket_text(const tvms_layout *layout, const tvms_bracket *bracket)
   return ((const char *)layout->lexer.base)[bracket->begin];
 }
 
+// True if the bracket that closes `top` comes soon on this line: what stands before it is
+// one too many.
+static bool shuts_soon(const tvms_layout *layout, const tvms_bracket *top,
+                       uint32_t from) {
+  enum { SOON = 200 };
+  const char *text = (const char *)layout->lexer.base;
+  char shut = *tvms_token_text((tvms_token_kind)top->shut);
+  for (uint32_t at = from; at < from + SOON; at++) {
+    if (text[at] == shut) return true;
+    if (!text[at] || strchr("\r\n#\"'", text[at])) return false;
+  }
+  return false;
+}
+
 // Returns false if the token is to be dropped.
 static bool shut_bracket(tvms_layout *layout, tvms_token *token) {
   tvms_bracket *top = &layout->brackets.items[layout->brackets.len - 1];
@@ -293,6 +307,7 @@ static bool shut_bracket(tvms_layout *layout, tvms_token *token) {
     tvms_diag *diag =
         tvms_report(diags_of(layout), TVMS_D_mismatched_bracket, span, text, open);
     tvms_diag_note(diags_of(layout), diag, open_span, "'%s' is opened here", open);
+    if (shuts_soon(layout, top, token->end)) return false;
   }
   token->kind = (tvms_token_kind)top->shut;
   pop_bracket(layout);

@@ -50,17 +50,40 @@ static bool read_number(const char *text, size_t len, size_t *at, int *value) {
   return *at > begin;
 }
 
-// The "x4" or "xvscalex4" at the end.
+// The "x4" or "xvscalex4" at the end. One time vscale prints as a scalar, so it is one.
 static bool read_lanes(const char *text, size_t len, size_t at, tvms_dtype *dtype) {
   dtype->lanes = 1;
   if (at == len) return true;
-  bool scalable = starts_with(text + at, len - at, "xvscalex");
+  bool scalable = starts_with(text + at, len - at, "xvscale");
   if (!scalable && text[at] != 'x') return false;
-  at += scalable ? strlen("xvscalex") : 1;
+  if (scalable) at += strlen("xvscale");
+  if (scalable && at == len) return true;
+  if (text[at++] != 'x') return false;
   int lanes;
   if (!read_number(text, len, &at, &lanes)) return false;
-  dtype->lanes = (int16_t)(scalable ? -lanes : lanes);
+  dtype->lanes = (int16_t)(scalable && lanes > 1 ? -lanes : lanes);
   return at == len && lanes > 0;
+}
+
+// The width behind a name; without one, and for 0, the usual one. A truth value is stored
+// in 8 bits, and a pointer has its own.
+static bool read_bits(const char *text, size_t len, size_t *at, const dtype_row *row,
+                      int *bits) {
+  bool digits = read_number(text, len, at, bits);
+  switch (row->code) {
+  case TVMS_BOOL:
+    if (digits && *bits != 8) return false;
+    *bits = row->bits;
+    return true;
+  case TVMS_HANDLE: *bits = row->bits; return true;
+  default: break;
+  }
+  if (row->bits) {
+    *bits = row->bits;
+    return !digits;
+  }
+  if (!digits || *bits == 0) *bits = row->code == TVMS_BFLOAT ? 16 : 32;
+  return *bits <= 255;
 }
 
 bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype) {
@@ -71,11 +94,8 @@ bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype) {
     size_t at = row->len;
     if (text[0] != row->name[0] || len < at || memcmp(text, row->name, at) != 0)
       continue;
-    int bits = row->bits;
-    if (!bits && !read_number(text, len, &at, &bits)) {
-      bits = row->code == TVMS_BFLOAT ? 16 : 32;
-    }
-    if (bits <= 0 || bits > 255) return false;
+    int bits;
+    if (!read_bits(text, len, &at, row, &bits)) return false;
     dtype->code = row->code;
     dtype->bits = (uint8_t)bits;
     return read_lanes(text, len, at, dtype);

@@ -249,8 +249,12 @@ static bool parse_dtype(const tvms_reader *reader, tvms_value text, tvms_dtype *
   if (!tvms_dtype_parse(text.as.text, text.len, dtype)) {
     return reader->dialect >= TVMS_DIALECT_26 && parse_short_dtype(text, dtype);
   }
+  // From 0.26 on a pointer has no width.
+  if (tvms_dtype_is_handle(*dtype)) {
+    return reader->dialect < TVMS_DIALECT_26 || text.len == strlen("handle");
+  }
   if (reader->dialect > TVMS_DIALECT_24) return true;
-  if (tvms_dtype_is_bool(*dtype)) return dtype->lanes == 1;
+  if (tvms_dtype_is_bool(*dtype)) return text.len == strlen("bool");
   if (dtype->code == TVMS_UINT && dtype->bits == 1) {
     *dtype = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), dtype->lanes);
   }

@@ -196,6 +196,7 @@ static void put_formatted(fstring *f, tvms_value value, const char *spec,
 static bool put_field(fstring *f) {
   uint32_t begin = f->at;
   uint32_t end = field_end(f);
+  if (end == f->end) return false;  // a string without end, which is reported
   tvms_ref expr =
       tvms_surface_parse_expression(f->reader->surface, (tvms_span){begin, end});
   if (!expr) return false;
@@ -262,6 +263,7 @@ static bool put_piece(fstring *f, tvms_ref piece) {
   }
   bool triple = end - begin >= 6 && f->text[begin + 1] == f->text[begin]
                 && f->text[begin + 2] == f->text[begin];
+  if (f->text[end - 1] != f->text[begin]) return false;  // no end, which is reported
   f->at = begin + (triple ? 3 : 1);
   f->end = end - (triple ? 3 : 1);
   return put_fstring(f);

@@ -241,6 +241,12 @@ static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_value value,
   uint32_t count = tvms_surf_count(reader->surface, tvms_at(reader, target)->a);
   const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
   uint32_t have = value.len;
+  if (node && node->kind == TVMS_NODE_CALL) {
+    tvms_complain(reader, relax_unpack_call, ref);
+    reader->failed = true;
+    assign_unknown(reader, target);
+    return;
+  }
   if (node) {
     bool tuple = node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_TUPLE;
     have = tuple ? tvms_as_sinfo_tuple(node->sinfo)->fields.len : 0;

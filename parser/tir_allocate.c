@@ -44,7 +44,10 @@ tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
     tvms_wrong_type(reader, call->refs[3], "the condition", "a boolean", condition);
     return TVMS_UNKNOWN;
   }
-  tvms_sym scope = scope_symbol(reader, call->args[2]);
+  // TVM keeps an empty scope, which is the global one.
+  bool empty = !no_scope && call->args[2].len == 0;
+  tvms_sym scope =
+      empty ? tvms_symbol(reader->context, "", 0) : scope_symbol(reader, call->args[2]);
   stmt->var = buffer_pointer(reader, stmt->element, scope, call->ref);
   return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
 }

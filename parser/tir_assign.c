@@ -470,7 +470,8 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
   }
   tvms_node *var =
       tvms_var_new(reader->unit, 0, node->dtype, tvms_span_of(reader, stmt->a));
-  var->sinfo = node->sinfo;
+  // 0.25 takes the data type alone.
+  if (reader->dialect >= TVMS_DIALECT_26) var->sinfo = node->sinfo;
   annotated_let(reader, stmt, tvms_value_node(var), tvms_value_node(node), ref);
 }
 

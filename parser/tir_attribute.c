@@ -70,6 +70,9 @@ static const struct {
     {TVMS_NODE_BUFFER, TVMS_SYM_local, TVMS_DIALECT_25, TVMS_DIALECT_27},
     {TVMS_NODE_BUFFER, TVMS_SYM_permute, TVMS_DIALECT_25, TVMS_DIALECT_27},
     {TVMS_NODE_BUFFER, TVMS_SYM_axis_separators, TVMS_DIALECT_22, TVMS_DIALECT_25},
+    {TVMS_NODE_BUFFER, TVMS_SYM_with_dtype, TVMS_DIALECT_25, TVMS_DIALECT_27},
+    {TVMS_NODE_BUFFER, TVMS_SYM_with_data, TVMS_DIALECT_25, TVMS_DIALECT_25},
+    {TVMS_NODE_BUFFER, TVMS_SYM_with_allocated_addr, TVMS_DIALECT_25, TVMS_DIALECT_27},
     {TVMS_NODE_BUFFER, TVMS_SYM_rearrange, TVMS_DIALECT_26, TVMS_DIALECT_27},
     {TVMS_NODE_BUFFER, TVMS_SYM_sub, TVMS_DIALECT_26, TVMS_DIALECT_27},
     {TVMS_NODE_BUFFER, TVMS_SYM_tile, TVMS_DIALECT_26, TVMS_DIALECT_27},
@@ -140,6 +143,8 @@ static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sy
   case TVMS_SYM_tile:
   case TVMS_SYM_chunk:
   case TVMS_SYM_with_dtype:
+  case TVMS_SYM_with_data:
+  case TVMS_SYM_with_allocated_addr:
   case TVMS_SYM_is_scalar:
   case TVMS_SYM_get_flattened_buffer: return method_of(reader, node, name);
   case TVMS_SYM_buffer:
@@ -170,6 +175,34 @@ static tvms_value load_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
   if (name == TVMS_SYM_buffer || name == TVMS_SYM_source) return whole(load->buffer);
   if (name == TVMS_SYM_indices) return list_value(reader, load->indices);
   return TVMS_UNKNOWN;
+}
+
+// A field of the node by its name in TVM, which is ours but for the callee. False: it has
+// none of that name.
+static bool field_of(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                     tvms_value *value) {
+  const char *text = name == TVMS_SYM_op ? "callee" : tvms_text(reader->context, name);
+  if (name == TVMS_SYM_attrs) return false;  // those of Relax
+  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  for (uint32_t i = 0; i < schema->field_count; i++) {
+    const tvms_field *field = &schema->fields[i];
+    const void *at = (const char *)node + field->offset;
+    if (strcmp(field->name, text) != 0) continue;
+    if (field->type == TVMS_TYPE_NODE) {
+      tvms_node *child = *(tvms_node *const *)at;
+      *value = child ? tvms_value_node(child) : TVMS_NOTHING;
+      return true;
+    }
+    if (field->type == TVMS_TYPE_LIST) {
+      *value = list_value(reader, *(const tvms_list *)at);
+      return true;
+    }
+    if (field->type != TVMS_TYPE_TEXT) return false;
+    const tvms_bytes *bytes = at;
+    *value = tvms_value_text(bytes->text, (uint32_t)bytes->len);
+    return true;
+  }
+  return false;
 }
 
 static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
@@ -208,12 +241,19 @@ static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
       return buffer_attribute(reader, buffer, name, ref);
     }
   }
+  tvms_value field;
+  bool own = node->kind != TVMS_NODE_BUFFER_LOAD && node->kind != TVMS_NODE_VAR;
+  if (own && field_of(reader, node, name, &field)) return field;
   return no_attribute(reader, node, name, ref);
 }
 
 tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
                                tvms_ref ref) {
   tvms_value part;
+  bool layout =
+      node->kind == TVMS_NODE_TILE_LAYOUT || node->kind == TVMS_NODE_COMPOSE_LAYOUT;
+  // TVM keeps no places of text.
+  if (name == TVMS_SYM_span && !layout) return TVMS_NOTHING;
   switch (node->kind) {
   case TVMS_NODE_BUFFER: return buffer_attribute(reader, node, name, ref);
   case TVMS_NODE_BUFFER_REGION:
@@ -524,6 +564,10 @@ static tvms_value buffer_method(tvms_reader *reader, tvms_node *node, tvms_sym n
     tvms_list shape = tvms_as_buffer(node)->shape;
     return tvms_value_bool(shape.len == 1 && tvms_is_int_value(shape.items[0], 1));
   }
+  case TVMS_SYM_get_flattened_buffer:
+  case TVMS_SYM_with_dtype:
+  case TVMS_SYM_with_data:
+  case TVMS_SYM_with_allocated_addr: return tvms_copy_method(reader, node, name, call);
   default: return tvms_view_method(reader, node, name, call);
   }
 }

@@ -87,6 +87,11 @@ tvms_node *TVMS_NULLABLE tvms_extent_between(tvms_reader *reader, tvms_node *beg
 tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
                                 tvms_ref ref);
 
+// ---- tir_copy.c ----
+// A.get_flattened_buffer(), A.with_dtype(…), A.with_data(…), A.with_allocated_addr(…).
+tvms_value tvms_copy_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                            tvms_ref call);
+
 // ---- tir_type.c ----
 // The type that an annotation which has been called stands for: of a variable or an
 // expression its own, of a buffer that of buffers. NULL for what is no type; not reported.

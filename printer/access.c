@@ -116,6 +116,10 @@ void tvms_print_load(tvms_printer *p, const tvms_buffer_load *load) {
     print_masked(p, access, load->head.dtype);
     return;
   }
+  for (uint32_t i = 0; i + 1 < load->indices.len; i++) {
+    if (tvms_print_is_classic(p) || load->indices.items[i]->dtype.lanes == 1) continue;
+    tvms_print_cannot(p, &load->head, "a vector index that is not the last");
+  }
   // The name of a buffer may stand for its only element.
   if (tvms_print_is_scalar(p, load->buffer, false)) {
     tvms_print_scalar_name(p, load->buffer);

@@ -404,7 +404,8 @@ static void print_attributes(decl *d, bool hide_scope) {
   bool factor = print_offset(d);
   tvms_sym scope = tvms_print_scope_of(d->node);
   const tvms_name *scope_name = tvms_name_of(&p->context->names, scope);
-  if (scope && !hide_scope && strcmp(scope_name->text, "global") != 0) {
+  bool named = scope_name->len && strcmp(scope_name->text, "global") != 0;
+  if (scope && !hide_scope && named) {
     PUT(p, ", scope=");
     tvms_print_quoted(p, scope_name->text, scope_name->len);
   }

@@ -410,6 +410,9 @@ static void print_value(tvms_printer *p, const tvms_node *node) {
   case TVMS_NODE_STRING_IMM: print_string_imm(p, node); return;
   case TVMS_NODE_NOT: print_not(p, node); return;
   case TVMS_NODE_SELECT:
+    if (p->dialect >= TVMS_DIALECT_26 && tvms_dtype_is_handle(node->dtype)) {
+      tvms_print_cannot(p, node, "a choice of pointers");
+    }
     print_call_of(p, "Select", tvms_as_select(node)->condition,
                   tvms_as_select(node)->true_value, tvms_as_select(node)->false_value);
     return;

@@ -85,6 +85,12 @@ static tvms_node *TVMS_NULLABLE clamp_index(tvms_inference *in, tvms_node *index
   if (constant && tvms_dim_int(extent, &e)) {
     return tvms_dim_const(unit, clamp_int(i, e, s));
   }
+  // Up to 0.26 an index that is the extent itself is taken as it is.
+  if (unit->dialect <= TVMS_DIALECT_26 && index->kind == TVMS_NODE_VAR
+      && extent->kind == TVMS_NODE_VAR
+      && tvms_as_var(index)->name == tvms_as_var(extent)->name) {
+    return index;
+  }
   tvms_node *zero = tvms_dim_const(unit, 0);
   tvms_node *most = extent;
   if (s < 0) most = tvms_dim_op_int(in->prover, TVMS_NODE_SUB, extent, 1);
