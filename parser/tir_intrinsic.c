@@ -676,7 +676,9 @@ tvms_value tvms_call_Call(tvms_reader *reader, const tvms_call_args *call) {
 
 static bool is_spelled(const tvms_reader *reader, const char *text, size_t len) {
   if (tvms_wrapper_find(reader, text, len)) return true;
-  return tvms_tir_spelled(text, len, reader->dialect, TVMS_TIR_NONE) != TVMS_TIR_NONE;
+  // Tile primitives are spelled under T.tile, T.cta and their like only.
+  tvms_tir_opcode op = tvms_tir_spelled(text, len, reader->dialect, TVMS_TIR_NONE);
+  return op != TVMS_TIR_NONE && strncmp(tvms_tir_row_of(op)->name, "tile.", 5) != 0;
 }
 
 // Does any operator have a spelling that begins with `text.`?

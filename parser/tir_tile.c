@@ -287,7 +287,19 @@ static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *
   return stmt;
 }
 
+// T.tile looks for `dst` first: the first argument stands in its place or has that name.
+static bool has_target(tvms_reader *reader, const tvms_call_args *call) {
+  if (call->scope != TVMS_NS_NONE && call->scope != TVMS_NS_T_tile) return true;
+  const tvms_signature *signature = tvms_row_signature(reader, call->row);
+  tvms_ref first = tvms_at(reader, call->ref)->b;
+  bool named = first && tvms_at(reader, first)->kind == TVMS_SURF_KEYWORD;
+  if (!named || signature->params[0].name == TVMS_SYM_dst) return true;
+  tvms_missing_argument(reader, call->ref, tvms_row_text(reader, call->row), "dst");
+  return false;
+}
+
 tvms_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
+  if (!has_target(reader, call)) return tvms_failed(reader);
   tvms_tile_call *stmt = tile_call_new(reader, call);
   if (!stmt) return tvms_failed(reader);
   if (!read_operands(reader, call, &stmt->args) || !read_options(reader, call, stmt)

@@ -104,7 +104,7 @@ static int bit_operator(tvms_printer *p, const tvms_node *node) {
 }
 
 bool tvms_print_is_bit_operator(tvms_printer *p, const tvms_node *node) {
-  return !tvms_print_is_relax_call(node) && bit_operator(p, node) >= 0;
+  return !tvms_print_is_relax_call(node) && bit_operation(p, node) >= 0;
 }
 
 print_level tvms_print_call_level(tvms_printer *p, const tvms_node *node) {
