@@ -246,6 +246,25 @@ static bool has_threads(tvms_layouts *layouts, tvms_list shard, bool *threads) {
   return true;
 }
 
+bool tvms_layout_storage(const tvms_node *tile, int64_t *size, int64_t *span) {
+  const tvms_tile_layout *layout = tvms_as_tile_layout((tvms_node *)tile);
+  const tvms_list lists[] = {layout->shard, layout->replica};
+  *size = *span = 1;
+  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+    for (uint32_t i = 0; i < lists[k].len; i++) {
+      const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
+      if (tvms_axis_is_thread(iter->axis)) continue;
+      if (!tvms_is_int_imm(iter->extent) || !tvms_is_int_imm(iter->stride))
+        return false;
+      int64_t extent = tvms_as_int_imm(iter->extent)->value;
+      int64_t stride = tvms_as_int_imm(iter->stride)->value;
+      if (k == 0) *size *= extent;
+      *span += (extent - 1) * (stride < 0 ? -stride : stride);
+    }
+  }
+  return true;
+}
+
 bool tvms_layout_scopes(tvms_layouts *layouts, const tvms_node *tile, int *inner,
                         int *outer) {
   const tvms_tile_layout *layout = tvms_as_tile_layout((tvms_node *)tile);

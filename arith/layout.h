@@ -47,6 +47,10 @@ tvms_node *TVMS_NULLABLE tvms_layout_size(tvms_layouts *layouts, const tvms_node
                                           tvms_sym axis);
 tvms_node *TVMS_NULLABLE tvms_layout_span(tvms_layouts *layouts, const tvms_node *tile,
                                           tvms_sym axis);
+// What one thread holds of a tile layout: elements, and the span from the first to the last
+// of them. False if a part is symbolic.
+TVMS_NODISCARD bool tvms_layout_storage(const tvms_node *tile, int64_t *size,
+                                        int64_t *span);
 // False if the scopes of the thread axes do not form one chain; `why` is set. The ranks
 // count from the widest scope; both are -1 without thread axes.
 TVMS_NODISCARD bool tvms_layout_scopes(tvms_layouts *layouts, const tvms_node *tile,

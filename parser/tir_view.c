@@ -202,27 +202,6 @@ static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
 
 // ---- local ----------------------------------------------------------------------------------
 
-// Elements that one thread holds, and the span from the first to the last of them.
-static bool storage_of(tvms_node *layout, int64_t *size, int64_t *span) {
-  const tvms_tile_layout *tile = tvms_as_tile_layout(tvms_view_inner(layout));
-  *size = *span = 1;
-  const tvms_list lists[] = {tile->shard, tile->replica};
-  for (size_t k = 0; k < 2; k++) {
-    for (uint32_t i = 0; i < lists[k].len; i++) {
-      const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
-      int64_t extent, stride;
-      if (tvms_axis_is_thread(iter->axis)) continue;
-      if (!tvms_view_constant(iter->extent, &extent)
-          || !tvms_view_constant(iter->stride, &stride)) {
-        return false;
-      }
-      if (k == 0) *size *= extent;
-      *span += (extent - 1) * (stride < 0 ? -stride : stride);
-    }
-  }
-  return true;
-}
-
 static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
@@ -238,7 +217,7 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   int64_t size, span;
   if (args[0].len) {
     if (!tvms_to_exprs(reader, args[0], call, &form.shape)) return tvms_failed(reader);
-  } else if (!layout || !storage_of(layout, &size, &span)) {
+  } else if (!layout || !tvms_layout_storage(tvms_view_inner(layout), &size, &span)) {
     return tvms_bad_view(reader, call, "the layout does not tell how much there is");
   } else {
     form.shape = int_list(reader, form.layout ? &size : &span, 1);

@@ -1,5 +1,6 @@
 // Buffers that are views of another one: A.view(…), A.permute(…), A.local(…) … instead of
 // T.decl_buffer with all attributes (since 0.25).
+#include "arith/layout.h"
 #include "printer/state.h"
 
 // A declaration and the buffer whose data it uses.
@@ -104,51 +105,20 @@ static bool same_layout(const alias *a) {
   return same_layout_node(a->child->layout, a->parent->layout);
 }
 
-static bool is_thread_axis(const alias *a, tvms_sym axis) {
-  static const char *const memory_axes[] = {"m",     "P",    "F",    "Bank",
-                                            "TLane", "TCol", "bank", "byte"};
-  const char *name = tvms_text(a->p->context, axis);
-  for (size_t i = 0; i < sizeof memory_axes / sizeof memory_axes[0]; i++) {
-    if (strcmp(name, memory_axes[i]) == 0) return false;
-  }
-  return true;
-}
-
-static bool has_thread_axis(const alias *a, const tvms_node *layout) {
+static bool has_thread_axis(const tvms_node *layout) {
   if (!layout || layout->kind != TVMS_NODE_TILE_LAYOUT) return false;
   const tvms_tile_layout *tile = tvms_as_tile_layout(layout);
   const tvms_list lists[] = {tile->shard, tile->replica, tile->offset};
   for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
     for (uint32_t i = 0; i < lists[k].len; i++) {
-      if (is_thread_axis(a, tvms_as_layout_iter(lists[k].items[i])->axis)) return true;
+      if (tvms_axis_is_thread(tvms_as_layout_iter(lists[k].items[i])->axis))
+        return true;
     }
   }
   return false;
 }
 
 // ---- The forms, in the order in which TVM tries them ----
-
-// What lies in memory of a layout without its thread axes: elements, and the span from
-// first to last. Returns false if a part is symbolic.
-static bool storage_of(const alias *a, const tvms_tile_layout *tile, int64_t *size,
-                       int64_t *span) {
-  *size = 1;
-  *span = 1;
-  const tvms_list lists[] = {tile->shard, tile->replica};
-  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
-    for (uint32_t i = 0; i < lists[k].len; i++) {
-      const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
-      int64_t extent;
-      int64_t stride;
-      if (is_thread_axis(a, iter->axis)) continue;
-      if (!int_of(iter->extent, &extent) || !int_of(iter->stride, &stride))
-        return false;
-      if (k == 0) *size *= extent;
-      *span += (extent - 1) * (stride < 0 ? -stride : stride);
-    }
-  }
-  return true;
-}
 
 static bool total_of(const tvms_buffer *buffer, int64_t *total) {
   *total = 1;
@@ -169,16 +139,15 @@ static bool print_local(const alias *a) {
   print_layout kind = tvms_print_layout_of(a->p, a->child_node);
   if (!a->same_offset || !a->same_dtype || !a->same_strides || kind == LAYOUT_NONE
       || tvms_print_layout_of(a->p, a->parent_node) != LAYOUT_OTHER
-      || !has_thread_axis(a, layout)) {
+      || !has_thread_axis(layout)) {
     return false;
   }
   int64_t size;
   int64_t span;
   int64_t total;
-  bool known = storage_of(a, tvms_as_tile_layout(layout), &size, &span)
-               && total_of(a->child, &total);
+  bool known = tvms_layout_storage(layout, &size, &span) && total_of(a->child, &total);
   bool physical = known && kind == LAYOUT_DEFAULT && total == span;
-  bool explicit_layout = !physical && !has_thread_axis(a, a->child->layout);
+  bool explicit_layout = !physical && !has_thread_axis(a->child->layout);
   if (!physical && !explicit_layout) return false;
   // 0.25 compares with the number of elements, later releases with what the view takes.
   bool spans = physical && a->p->dialect > TVMS_DIALECT_25;
