@@ -476,8 +476,8 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
 }
 
 static void vector_annotation(tvms_reader *reader, const tvms_surf *stmt,
-                              tvms_value annotation, tvms_ref ref) {
-  if (stmt->c) {
+                              tvms_value annotation, tvms_value value, tvms_ref ref) {
+  if (value.kind != TVMS_VALUE_NONE) {
     tvms_complain(reader, vector_with_value, ref);
     reader->failed = true;
   }
@@ -523,7 +523,7 @@ static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
   }
   tvms_value scalar = tvms_scalar_new(reader, var->dtype, TVMS_SYM_local, ref);
   tvms_bind_targets(reader, stmt->a, scalar, tvms_assigned, 0);
-  if (!stmt->c) return;
+  if (value.kind == TVMS_VALUE_NONE) return;
   if (!tvms_value_is_known(value)) {
     reader->failed = true;
     return;
@@ -542,7 +542,7 @@ void tvms_read_ann_assign(tvms_reader *reader, tvms_ref ref) {
     annotated_let(reader, &stmt, annotated_variable(reader, annotation, stmt.b), value,
                   ref);
   } else if (annotation.kind == TVMS_VALUE_VECTOR) {
-    vector_annotation(reader, &stmt, annotation, ref);
+    vector_annotation(reader, &stmt, annotation, value, ref);
   } else if (annotation.kind == TVMS_VALUE_LET) {
     let_annotation(reader, &stmt, annotation, value, ref);
   } else {

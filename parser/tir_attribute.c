@@ -272,12 +272,10 @@ tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym na
   case TVMS_NODE_ITER_VAR:
     if (name == TVMS_SYM_var) return tvms_value_node(tvms_as_iter_var(node)->var);
     if (name == TVMS_SYM_dom) return tvms_value_node(tvms_as_iter_var(node)->dom);
-    if (name == TVMS_SYM_dtype) return tvms_value_dtype(node->dtype);
     break;
   case TVMS_NODE_SINFO_PRIM:
   case TVMS_NODE_SINFO_POINTER:
     if (name == TVMS_SYM_dtype) return tvms_value_dtype(node->dtype);
-    if (name == TVMS_SYM_ty) return tvms_value_node(node);
     break;
   case TVMS_NODE_TILE_LAYOUT:
   case TVMS_NODE_COMPOSE_LAYOUT:

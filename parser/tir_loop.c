@@ -92,6 +92,10 @@ static bool read_step(tvms_reader *reader, tvms_value value, tvms_ref ref,
   if (value.kind == TVMS_VALUE_NONE) return true;
   *step = tvms_to_expr(reader, value, ref);
   if (!*step) return false;
+  if ((*step)->kind == TVMS_NODE_STRING_IMM) {
+    tvms_wrong_type(reader, ref, "a step", "a number", value);
+    return false;
+  }
   return reader->dialect >= TVMS_DIALECT_27 || is_index(reader, *step)
          || wrong_bound(reader, *step, ref);
 }
