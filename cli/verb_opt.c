@@ -66,17 +66,26 @@ static void verify_after_pass(void *data, tvms_module *module) {
   tvms_verify_module(module);
 }
 
-// The steps from the one that failed on, as they were written.
-static const char *rest_of(const tvms_pipeline *pipeline, uint32_t done) {
-  return pipeline->source->text + pipeline->steps[done].span.begin;
+// The steps from the one that failed on: as they were written, but that of a named
+// pipeline the passes are written that were still to come.
+static void write_rest(const tvms_pipeline *pipeline, uint32_t done, tvms_strbuf *out) {
+  tvms_span span = pipeline->steps[done].span;
+  for (uint32_t i = done; i < pipeline->count; i++) {
+    const tvms_pass_step *step = &pipeline->steps[i];
+    if (step->span.begin != span.begin) break;
+    tvms_strbuf_printf(out, "%s%s", i > done ? "," : "", step->pass->name);
+  }
+  tvms_strbuf_puts(out, pipeline->source->text + span.end);
 }
 
 static void write_reproducer(optimizing *o, const tvms_pipeline *pipeline,
                              uint32_t done) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &o->run->context->memory);
-  tvms_strbuf_printf(&text, "# RUN: opt --passes '%s'\n# WHY: %s fails here\n",
-                     rest_of(pipeline, done), pipeline->steps[done].pass->name);
+  tvms_strbuf_puts(&text, "# RUN: opt --passes '");
+  write_rest(pipeline, done, &text);
+  tvms_strbuf_printf(&text, "'\n# WHY: %s fails here\n",
+                     pipeline->steps[done].pass->name);
   tvms_strbuf_add(&text, o->before.text, o->before.len);
   if (tvms_create_file(o->run, o->run->options.reproducer, text.text, text.len)
       == TVMS_OK) {
@@ -117,8 +126,6 @@ static bool run_pipeline(optimizing *o, const tvms_pipeline *pipeline) {
     tvms_module *module = o->program->modules[i];
     bool good =
         tvms_pipeline_run(o->run->context, module, pipeline, stop, &hooks, &done);
-    // A function that stood alone may have got company.
-    if (module->member_count > 1) module->bare = false;
     if (good) continue;
     if (options->reproducer && done < pipeline->count)
       write_reproducer(o, pipeline, done);

@@ -46,13 +46,15 @@ static bool check_requirements(tvms_context *context, const tvms_module *module,
 static bool run_step(tvms_context *context, tvms_module *module,
                      const tvms_pipeline *pipeline, const tvms_pass_step *step,
                      const tvms_pass_hooks *hooks, uint32_t *known) {
+  if (hooks->before) hooks->before(hooks->data, step, module);
   if (!check_requirements(context, module, pipeline, step, known)) return false;
   uint32_t errors = context->diags.errors;
-  if (hooks->before) hooks->before(hooks->data, step, module);
   tvms_pass_run run = {context, module, step->values, false};
   double start = now();
   step->pass->run(&run);
   double seconds = now() - start;
+  // A function that stood alone may have got company.
+  if (module->member_count > 1) module->bare = false;
   *known &= ~step->pass->breaks;
   if (context->diags.errors == errors && hooks->verify && run.changed) {
     hooks->verify(hooks->data, module);

@@ -7,6 +7,13 @@ from cases import main, source, tvms
 
 GOOD = source("corpus", "mlp_module.tvms")
 PUBLISHED = source("corpus", "mlp_module_as_published.tvms")
+UNROLLED = """from tvm.script import tirx as T
+
+@T.prim_func
+def main(a: T.Buffer((4,), "float32"), n: T.int32):
+    for i in T.unroll(n):
+        a[i] = T.float32(1)
+"""
 
 
 class Scratch(unittest.TestCase):
@@ -177,7 +184,26 @@ class Opt(Scratch):
         p = tvms("opt", "--passes", "LowerInitBlock,LowerOpaqueBlock", "--reproducer", self.path, GOOD)
         self.assertEqual((p.returncode, p.stdout), (1, b""))
         self.assertTrue(self.text().startswith("# RUN: opt --passes 'LowerOpaqueBlock'\n"), self.text()[:200])
+        self.assertNotIn("T.init()", self.text())
         self.assertEqual(tvms("check", self.path).returncode, 0)
+
+    def test_reproducer_of_the_first_pass_holds_what_was_read(self):
+        p = tvms("opt", "--passes", "LowerOpaqueBlock", "--reproducer", self.path, GOOD)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("T.init()", self.text())
+
+    def test_reproducer_names_the_passes_of_a_pipeline_that_were_still_to_come(self):
+        unrolled = os.path.join(self.folder.name, "unrolled.tvms")
+        with open(unrolled, "w", encoding="utf-8") as f:
+            f.write(UNROLLED)
+        p = tvms("opt", "--passes", "lower,LegalizeOps", "--reproducer", self.path, unrolled)
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertTrue(self.text().startswith("# RUN: opt --passes 'UnrollLoop,StmtSimplify,RemoveNoOp,LegalizeOps'\n"),
+                        self.text()[:200])
+
+    def test_print_changed_shows_the_module_that_a_function_has_become(self):
+        p = tvms("opt", "--passes", "LegalizeOps", "--print-changed", source("corpus", "mlp_ops.tvms"))
+        self.assertEqual(p.stderr.decode(), "# after LegalizeOps\n" + p.stdout.decode())
 
 
 if __name__ == "__main__":
