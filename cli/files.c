@@ -131,7 +131,7 @@ static void show_file(file_work *work) {
 tvms_status tvms_one_file(tvms_run *run, const char *path, tvms_visit visit) {
   tvms_context context;
   tvms_context_init(&context, &tvms_names);
-  if (run->options.memory != UINT64_MAX)
+  if (run->options.memory <= UINT64_MAX >> 20)
     context.memory.limit = run->options.memory << 20;
   if (run->options.fail_allocation != UINT64_MAX) {
     context.memory.fail_at = run->options.fail_allocation;
@@ -190,6 +190,13 @@ tvms_status tvms_replace_file(tvms_run *run, const char *path, const char *text,
   struct stat info;
   if (!realpath(path, real) || stat(real, &info) != 0)
     return tvms_complain_io(run, path);
+  // A new file would take the place of a pipe or device, or of a file that its owner has
+  // protected: the folder alone decides whether that is possible.
+  if (!S_ISREG(info.st_mode)) {
+    tvms_complain(run, "%s: not a regular file", path);
+    return TVMS_FAILED_IO;
+  }
+  if (access(real, W_OK) != 0) return tvms_complain_io(run, path);
   char name[PATH_MAX + 16];
   snprintf(name, sizeof name, "%s.tvms-XXXXXX", real);
   temporary made = {name, mkstemp(name)};

@@ -8,8 +8,17 @@
 
 static const char lowering[] = "LegalizeOps";
 
-// One module with the members of all; the functions stay where they are.
-static tvms_module *join_modules(const tvms_program *program) {
+static void report_twice(const tvms_program *program, const tvms_member *first,
+                         const tvms_member *second) {
+  tvms_context *context = program->modules[0]->context;
+  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_compiled_twice,
+                                second->name_span, tvms_text(context, second->name));
+  tvms_diag_note(&context->diags, diag, first->name_span, "the first one is here");
+}
+
+// One module with the members of all; the functions stay where they are. `distinct`:
+// members of one name are an error; otherwise the first one is found by it.
+static tvms_module *join_modules(const tvms_program *program, bool distinct) {
   if (program->count == 1) return program->modules[0];
   const tvms_module *first = program->modules[0];
   tvms_module *all = tvms_module_create(first->context, first->dialect, first->name);
@@ -17,6 +26,8 @@ static tvms_module *join_modules(const tvms_program *program) {
     const tvms_module *module = program->modules[i];
     for (uint32_t j = 0; j < module->member_count; j++) {
       const tvms_member *member = &module->members[j];
+      const tvms_member *other = tvms_module_find(all, member->name);
+      if (other && distinct) report_twice(program, other, member);
       tvms_member *copy = tvms_module_add(all, member->name, member->name_span);
       copy->unit = member->unit;
       copy->function = member->function;
@@ -51,11 +62,17 @@ tvms_module *tvms_load_runnable(tvms_run *run, tvms_source *source, bool for_ent
   tvms_program *program = tvms_load_program(run, source);
   if (run->context->diags.errors) return NULL;
   if (!program->count) {
-    tvms_report(&run->context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0}, "main");
+    if (for_entry) {
+      tvms_report(&run->context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0},
+                  tvms_text(run->context, entry_name(run)));
+    } else {
+      tvms_report(&run->context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
+    }
     return NULL;
   }
   tvms_module *module = for_entry ? class_of_entry(run, program) : NULL;
-  if (!module) module = join_modules(program);
+  if (!module) module = join_modules(program, !for_entry);
+  if (run->context->diags.errors) return NULL;
   return lower(run, module) && !run->context->diags.errors ? module : NULL;
 }
 

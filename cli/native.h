@@ -6,8 +6,8 @@
 #include "cli/run.h"
 
 // Reads, verifies and lowers: operators of Relax become calls of PrimFuncs. All modules of
-// the file become one; `for_entry`: or the class that defines the entry. NULL: something
-// is wrong and was reported.
+// the file become one, whose functions have different names; `for_entry`: or the class
+// that defines the entry. NULL: something is wrong and was reported.
 tvms_module *TVMS_NULLABLE tvms_load_runnable(tvms_run *run, tvms_source *source,
                                               bool for_entry);
 
@@ -28,8 +28,8 @@ typedef struct {
   tvms_resource resource;
 } tvms_compiled;
 
-// Compiles what `entry` calls if --backend asks for it, or for `backend` if it is not given. False after a
-// report; else tvms_close_compiled must follow. `checked`: every
+// Compiles what `entry` calls if --backend asks for it, or for `backend` if it is not
+// given. False after a report; else tvms_close_compiled must follow. `checked`: every
 // index is checked.
 TVMS_NODISCARD bool tvms_open_compiled(tvms_run *run, const tvms_module *module,
                                        const tvms_member *entry, const char *backend,

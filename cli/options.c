@@ -12,7 +12,7 @@ enum {
 #include "cli/options.def"
 };
 
-typedef enum { FLAG, TEXT, CHOICE, NUMBER, LIST } option_kind;
+typedef enum { FLAG, TEXT, CHOICE, NUMBER, COUNT, LIST } option_kind;
 
 typedef struct {
   const char *name;
@@ -117,9 +117,14 @@ static bool bind_number(binding *b, const option_row *row, const char *value,
                         uint64_t *field) {
   char *end;
   *field = strtoull(value, &end, 10);
-  if (*value >= '0' && *value <= '9' && !*end) return true;
-  tvms_strbuf_printf(b->complaint, "option '--%s' takes a number, not '%s'", row->name,
-                     value);
+  const char *wanted = "a number";
+  if (*value >= '0' && *value <= '9' && !*end) {
+    uint64_t least = row->kind == COUNT;
+    if (*field >= least && *field <= INT64_MAX) return true;
+    wanted = *field < least ? "a number of at least 1" : "a number up to 2**63 - 1";
+  }
+  tvms_strbuf_printf(b->complaint, "option '--%s' takes %s, not '%s'", row->name,
+                     wanted, value);
   return false;
 }
 
@@ -127,7 +132,8 @@ static bool bind_value(binding *b, const option_row *row, const char *value) {
   void *field = (char *)b->options + row->offset;
   switch (row->kind) {
   case FLAG: *(bool *)field = true; return true;
-  case NUMBER: return bind_number(b, row, value, field);
+  case NUMBER:
+  case COUNT: return bind_number(b, row, value, field);
   case LIST: tvms_push(b->memory, (tvms_texts *)field, value); return true;
   case CHOICE:
     if (!is_choice(row->value, value)) {
@@ -199,7 +205,7 @@ static bool bind_verb(binding *b, const char *word) {
 static void set_defaults(tvms_options *options) {
   memset(options, 0, sizeof *options);
   for (size_t i = 0; i < ROW_COUNT; i++) {
-    if (rows[i].kind == NUMBER) {
+    if (rows[i].kind == NUMBER || rows[i].kind == COUNT) {
       *(uint64_t *)(void *)((char *)options + rows[i].offset) = UINT64_MAX;
     }
   }

@@ -73,10 +73,22 @@ static tvms_status link_object(tvms_run *run, const tvms_strbuf *object) {
   return linked ? TVMS_OK : TVMS_FAILED_IO;
 }
 
+static bool has_prim_func(const tvms_module *module) {
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_node *function = module->members[i].function;
+    if (function && function->kind == TVMS_NODE_PRIM_FUNC) return true;
+  }
+  return false;
+}
+
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const output_form *form = form_of(run->options.output);
   tvms_module *module = tvms_load_runnable(run, source, false);
   if (!module) return TVMS_OK;
+  if (!has_prim_func(module)) {
+    tvms_report(&run->context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
+    return TVMS_OK;
+  }
   const tvms_backend *backend = tvms_load_backend(run);
   if (!backend) return TVMS_FAILED_IO;
   tvms_native_options options = options_of(run);

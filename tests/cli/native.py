@@ -104,6 +104,25 @@ class Native(unittest.TestCase):
         p = tvms("build", self.program, "-o", self.file("x.s"), "--target", "aarch64-linux-gnu,cortex-a72")
         self.ended(p, 0)
 
+    def test_nothing_to_compile(self):
+        for text in ("", "# nothing\n", "from tvm.script import relax as R\n@R.function\ndef main(x: R.Shape([2])):\n    return x\n"):
+            with self.subTest(text=text):
+                p = tvms("build", "-", "-o", self.file("none.so"), stdin=text)
+                self.ended(p, 1, "error[E0937]: there is no PrimFunc to compile")
+                self.assertFalse(os.path.exists(self.file("none.so")))
+        self.ended(tvms("run", "-", "--entry", "f", stdin=""), 1, "error[E0933]: there is no function 'f' to run")
+
+    def test_functions_of_one_library_have_different_names(self):
+        p = tvms("build", "-", "-o", self.file("two.so"), stdin=PROGRAM + PROGRAM)
+        self.ended(p, 1, "<stdin>:15:5: error[E0938]: a library cannot have two functions 'scale'",
+                   "<stdin>:5:5: note: the first one is here")
+
+    def test_numbers_of_at_least_one(self):
+        self.ended(tvms("bench", MLP, "--repeat", "0"), 2, "'--repeat' takes a number of at least 1, not '0'")
+        self.ended(tvms("check", MLP, "--memory", "0"), 2, "'--memory' takes a number of at least 1, not '0'")
+        self.ended(tvms("check", MLP, "--memory", "9" * 20), 2, "takes a number up to 2**63 - 1")
+        self.ended(tvms("check", MLP, "--memory", str(2**44)), 0)
+
     def test_without_a_compiler_there_is_no_library(self):
         p = tvms("build", self.program, "-o", self.file("x.so"), env={"PATH": self.place.name})
         self.ended(p, 2, "there is no 'cc' here")

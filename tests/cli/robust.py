@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What must never end in a crash: memory that runs out, deep and long programs, bad files."""
-import concurrent.futures, os, resource, subprocess, sys, tempfile, unittest
+import concurrent.futures, os, pathlib, resource, stat, subprocess, sys, tempfile, threading, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import main, source, tvms, TVMS
@@ -187,6 +187,32 @@ class Files(unittest.TestCase):
             self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
             with open(path) as f:
                 self.assertEqual(f.read(), "x = 1\n")
+
+    def test_in_place_leaves_pipes_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.tvms")
+            os.mkfifo(path)
+            writer = threading.Thread(target=pathlib.Path(path).write_bytes, args=(b"x  =  1\n",))
+            writer.start()
+            p = tvms("fmt", "-i", path)
+            writer.join()
+            self.assertIn(b"not a regular file", p.stderr)
+            self.assertEqual(p.returncode, 2)
+            self.assertTrue(stat.S_ISFIFO(os.lstat(path).st_mode))
+
+    def test_in_place_leaves_protected_files_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.tvms")
+            with open(path, "w") as f:
+                f.write("x  =  1\n")
+            os.chmod(path, 0o444)
+            # Root may write it all the same, unless it gives that right away.
+            lowly = ["setpriv", "--inh-caps=-dac_override", "--bounding-set=-dac_override"] if os.getuid() == 0 else []
+            p = subprocess.run([*lowly, TVMS, "fmt", "-i", path], stderr=subprocess.PIPE, check=False)
+            self.assertEqual(p.returncode, 2, p.stderr)
+            self.assertIn(b"Permission denied", p.stderr)
+            with open(path) as f:
+                self.assertEqual(f.read(), "x  =  1\n")
 
     def test_bytes_that_are_no_text(self):
         for data in (b"\xff\xfe\x00\x01", b"\x00" * 100, b"\xc3\x28" * 50, bytes(range(256)) * 20):
