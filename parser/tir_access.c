@@ -83,16 +83,26 @@ static tvms_node *range_of_index(tvms_reader *reader, tvms_node *index) {
   return tvms_range_new(reader->unit, index, tvms_one_like(reader, index), index->span);
 }
 
+// Where a dimension begins that subscripts leave open: at a plain 0, from 0.27 on at a 0
+// of the type of its extent.
+static tvms_node *open_start(tvms_reader *reader, const tvms_node *extent) {
+  bool typed = reader->dialect >= TVMS_DIALECT_27;
+  tvms_dtype dtype = typed ? extent->dtype : TVMS_DTYPE(INT, 32);
+  return tvms_int_imm_new(reader->unit, dtype, 0, TVMS_NO_SPAN);
+}
+
 // Lower and upper bound of a slice in dimension `dim`.
 static bool slice_bounds(tvms_reader *reader, const tvms_buffer *buffer, uint32_t dim,
                          tvms_value slice, tvms_ref ref, tvms_value *start,
                          tvms_value *stop) {
   *start = slice.as.items[0];
   *stop = slice.as.items[1];
-  if (start->kind == TVMS_VALUE_NONE) *start = tvms_value_int(0);
+  bool open = start->kind == TVMS_VALUE_NONE || stop->kind == TVMS_VALUE_NONE;
+  if (open && dim >= buffer->shape.len)
+    return check_rank(reader, &buffer->head, dim + 1, ref);
+  if (start->kind == TVMS_VALUE_NONE)
+    *start = tvms_value_node(open_start(reader, buffer->shape.items[dim]));
   if (stop->kind == TVMS_VALUE_NONE) {
-    if (dim >= buffer->shape.len)
-      return check_rank(reader, &buffer->head, dim + 1, ref);
     *stop = tvms_value_node(buffer->shape.items[dim]);
   }
   return true;
@@ -167,8 +177,9 @@ static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items
   bool sound = true;
   for (uint32_t i = 0; i < rank; i++) {
     if (i >= items.len) {
-      tvms_node *zero =
-          tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+      tvms_node *zero = items.len ? open_start(reader, fields->shape.items[i])
+                                  : tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32),
+                                                     0, TVMS_NO_SPAN);
       ranges[i] =
           tvms_range_new(reader->unit, zero, fields->shape.items[i], TVMS_NO_SPAN);
     } else if (is_slice(items.items[i])) {

@@ -137,7 +137,17 @@ static tvms_value pointer(tvms_reader *reader, const tvms_call_args *call, bool 
       || (named ? tvms_to_named_dtype(reader, call->args[0], call->refs[0], &element)
                 : tvms_to_dtype(reader, call->args[0], call->refs[0], &element));
   if (!sound) return TVMS_UNKNOWN;
-  if (scope_value.kind == TVMS_VALUE_STR && !tvms_value_says(scope_value, "global")) {
+  if (tvms_dtype_is_handle(element) && reader->dialect >= TVMS_DIALECT_26) {
+    tvms_wrong_type(reader, call->refs[0], "what a pointer points to",
+                    "a scalar or \"void\"", call->args[0]);
+    return TVMS_UNKNOWN;
+  }
+  if (scope_value.kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, tvms_arg_ref(reader, call, TVMS_SYM_storage_scope),
+                    "the scope of a pointer", "a str", scope_value);
+    return TVMS_UNKNOWN;
+  }
+  if (!tvms_value_says(scope_value, "global")) {
     scope = tvms_symbol(reader->context, scope_value.as.text, scope_value.len);
   }
   tvms_span span = tvms_span_of(reader, call->ref);

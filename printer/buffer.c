@@ -236,6 +236,7 @@ static void print_element(const decl *d) {
 static void print_source(decl *d) {
   tvms_printer *p = d->p;
   const tvms_node *data = d->buffer->data;
+  if (is_new(d, d->source)) define_apart(d, d->source);
   PUT(p, ", data=");
   tvms_print_any(p, d->source);
   if (is_new(d, data)) define_inline(d, data, NAMED_DATA, 0);
