@@ -55,7 +55,8 @@ typedef struct {
   tvms_analyzer *analyzer;
   bool canonical;  // sums and splits in normal form
   int again;       // nesting of rules whose result is simplified again
-  const tvms_node *TVMS_NULLABLE product;  // the last one, in normal form, no constant in it
+  const tvms_node *TVMS_NULLABLE
+      product;  // the last one, in normal form, no constant in it
 } tvms_simplifier;
 
 struct tvms_analyzer {

@@ -394,6 +394,9 @@ TVMS_NODISCARD bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_re
 TVMS_NODISCARD bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value,
                                         tvms_ref ref, tvms_dtype *dtype);
 
+// "inf", "-inf" and "nan" as the floats that NumPy makes of them; other text as it is.
+tvms_value tvms_special_float(tvms_value text);
+
 // A Python int (IntImm counts where TVM converts it), text, or truth.
 TVMS_NODISCARD bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref,
                                 int64_t *result);

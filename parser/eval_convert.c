@@ -296,6 +296,15 @@ bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
   return tvms_to_dtype(reader, value, ref, dtype);
 }
 
+tvms_value tvms_special_float(tvms_value text) {
+  bool minus = text.len > 0 && text.as.text[0] == '-';
+  const char *word = text.as.text + minus;
+  if (text.len - minus != 3) return text;
+  double sign = minus ? -1 : 1;
+  if (memcmp(word, "inf", 3) == 0) return tvms_value_float(sign * __builtin_inf());
+  return memcmp(word, "nan", 3) == 0 ? tvms_value_float(__builtin_nan("")) : text;
+}
+
 bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref, int64_t *result) {
   if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
     *result = value.as.i;

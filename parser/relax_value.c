@@ -267,14 +267,8 @@ tvms_value tvms_call_relax_const(tvms_reader *reader, const tvms_call_args *call
   }
   tvms_value value = call->args[0];
   if (!tvms_value_is_known(value)) return tvms_failed(reader);
-  bool special = value.kind == TVMS_VALUE_STR && tvms_dtype_is_real(dtype);
-  if (special) {
-    char text[8] = {0};
-    memcpy(text, value.as.text, value.len < 7 ? value.len : 7);
-    double sign = text[0] == '-' ? -1 : 1;
-    const char *word = text[0] == '-' ? text + 1 : text;
-    if (strcmp(word, "inf") == 0) value = tvms_value_float(sign * __builtin_inf());
-    if (strcmp(word, "nan") == 0) value = tvms_value_float(__builtin_nan(""));
+  if (value.kind == TVMS_VALUE_STR && tvms_dtype_is_real(dtype)) {
+    value = tvms_special_float(value);
   }
   return node_or_failed(reader, tvms_relax_const(reader, value, dtype, call->ref));
 }

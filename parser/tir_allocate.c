@@ -76,6 +76,9 @@ static bool put_data(tvms_reader *reader, tvms_value value, tvms_dtype dtype,
     }
     return true;
   }
+  if (value.kind == TVMS_VALUE_STR && tvms_dtype_is_real(dtype)) {
+    value = tvms_special_float(value);
+  }
   double real = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
   bool number = value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_INT
                 || value.kind == TVMS_VALUE_BOOL;

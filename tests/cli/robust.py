@@ -99,6 +99,40 @@ class Shapes(unittest.TestCase):
         names = ", ".join(f"v{i}" for i in range(100000))
         self.prints(PREFIX + f"    {names} = T.meta_var(tuple(range(100000)))\n    A[0] = v99999\n")
 
+    RELAX = "from tvm.script import relax as R, tirx as T\n\n@R.function\ndef main({}):\n{}"
+
+    def test_sums_and_products_of_10000_symbols(self):
+        symbols = [f"s{i}" for i in range(10000)]
+        dims = ", ".join(f'"{s}"' for s in symbols)
+        own = "".join(f"    {s} = T.int64()\n" for s in symbols)
+        total, back = " + ".join(symbols), " + ".join(reversed(symbols))
+        head = self.RELAX.format(f'x: R.Tensor(({dims}), "float32"), y: R.Tensor(("{total}",), "float32")', own)
+        sums = f"    z = R.add(y, R.zeros(({back},), \"float32\"))\n"
+        products = f"    w = R.add(R.flatten(x), R.reshape(x, ({' * '.join(symbols)},)))\n"
+        out = self.prints(head + sums + products + "    return z\n")
+        self.assertEqual(out.count(b"s9999 = T.int64()") + out.count(b"s9999 = TypeVar"), 1)
+
+    def test_10000_unknown_names_among_10000(self):
+        known = "".join(f"    name{i}: T.let = A[{i % 16}]\n" for i in range(10000))
+        unknown = "".join(f"    A[0] = nome{i}\n" for i in range(10000))
+        p = tvms("check", "-", stdin=PREFIX.replace("tir as T", "tirx as T") + known + unknown)
+        self.assertEqual(p.returncode, 1)
+        self.assertEqual(p.stderr.count(b"error[E0201]"), 10000)
+        self.assertIn(b"did you mean 'name0'?", p.stderr)
+
+    def test_10000_unknown_functions_among_10000(self):
+        one = "    @T.prim_func\n    def name{0}(x: T.int32):\n        cls.nome{0}(x)\n"
+        head = "from tvm.script import ir as I, tirx as T\n\n@I.ir_module\nclass Module:\n"
+        p = tvms("check", "-", stdin=head + "".join(one.format(i) for i in range(10000)))
+        self.assertEqual(p.returncode, 1)
+
+    def test_regions_of_10000_remainders(self):
+        terms = " + ".join(f"A[v % {k + 2}]" for k in range(10000))
+        lines = ["    for i in range(65536):", "        with T.sblock():", "            v = T.axis.spatial(65536, i)", "            A[v] = " + terms]
+        head = PREFIX.replace("tir as T", "tirx as T").replace("(private=True)", "(private=True, s_tir=True)").replace("(16,)", "(65536,)")
+        out = self.prints(head + "\n".join(lines) + "\n")
+        self.assertEqual(out.count(b"A[v % "), 10000)
+
     def test_evaluation_that_does_not_end(self):
         for value in ("sum([i for i in range(10**12)])", "(lambda f: f(f))(lambda f: f(f))", "'a' * 10**12", "9**9**9"):
             self.prints(PREFIX + f"    A[0] = {value}\n", (1,))
