@@ -604,6 +604,12 @@ tvms_value tvms_call_relax_device_mesh(tvms_reader *reader,
   tvms_list shape;
   if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &shape))
     return tvms_failed(reader);
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (shape.items[i]->kind == TVMS_NODE_INT_IMM) continue;
+    tvms_wrong_type(reader, call->refs[0], "the shape of a device mesh",
+                    "a tuple of ints", tvms_value_node(shape.items[i]));
+    return tvms_failed(reader);
+  }
   tvms_object_mesh *mesh =
       tvms_make(reader->unit, OBJECT_MESH, tvms_span_of(reader, call->ref));
   mesh->shape = shape;

@@ -68,9 +68,23 @@ static const struct {
     {TVMS_SYM_Or, TVMS_NODE_OR},
 };
 
+// In a type of Relax a number is printed without its dtype, which is the other operand's.
+static tvms_node *as_other(tvms_reader *reader, const tvms_call_args *call, uint32_t i,
+                           tvms_node *number, const tvms_node *other) {
+  tvms_value value = call->args[i];
+  bool bare = reader->relax && value.kind == TVMS_VALUE_INT && number->dtype.lanes == 1
+              && tvms_dtype_is_int(other->dtype) && other->dtype.lanes == 1;
+  if (!bare) return number;
+  tvms_node *same =
+      tvms_build_int(reader->unit, other->dtype, value.as.i, number->span);
+  return same ? same : number;
+}
+
 tvms_value tvms_call_raw_binary(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *a, *b;
   if (!two_exprs(reader, call, &a, &b)) return TVMS_UNKNOWN;
+  a = as_other(reader, call, 0, a, b);
+  b = as_other(reader, call, 1, b, a);
   size_t i = 0;
   while (binary_names[i].name != call->row->name) {
     i++;

@@ -192,6 +192,26 @@ static tvms_node *handle_of(tvms_reader *reader, tvms_sym name, tvms_span span) 
   return tvms_pointer_var_new(reader->unit, handle, (tvms_dtype){0}, 0, span);
 }
 
+static tvms_walk_step see_unbound(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  bool unbound = node->kind == TVMS_NODE_VAR && !(node->spare & TVMS_SPARE_BOUND)
+                 && !tvms_dtype_is_handle(node->dtype);
+  if (unbound) *(tvms_node **)self = node;
+  return unbound ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// The result of a function and the layouts of its parameters know the variables of the
+// parameters, and no others.
+static void check_known_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref) {
+  tvms_node *found = NULL;
+  tvms_visitor visitor = {.self = &found, .enter = see_unbound};
+  (void)tvms_walk(&reader->context->memory, type, &visitor);
+  if (!found) return;
+  tvms_complain(reader, undefined_in_tir, ref,
+                tvms_text(reader->context, tvms_as_var(found)->name));
+  reader->failed = true;
+}
+
 // `name: annotation` once the annotation is evaluated. The value is what the name means.
 static tvms_value read_param(tvms_reader *reader, tvms_sym name, tvms_value annotation,
                              tvms_ref ref) {
@@ -202,6 +222,8 @@ static tvms_value read_param(tvms_reader *reader, tvms_sym name, tvms_value anno
   tvms_span span = tvms_span_of(reader, ref);
   tvms_node *node = annotation.kind == TVMS_VALUE_NODE ? annotation.as.node : NULL;
   if (node && node->kind == TVMS_NODE_BUFFER) {
+    tvms_node *layout = tvms_as_buffer(node)->layout;
+    if (layout) check_known_vars(reader, layout, ref);
     tvms_name_node(reader, node, name);
     add_param(reader, handle_of(reader, name, span), node);
     return annotation;
@@ -333,25 +355,6 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = false;
 }
 
-static tvms_walk_step see_unbound(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  bool unbound = node->kind == TVMS_NODE_VAR && !(node->spare & TVMS_SPARE_BOUND)
-                 && !tvms_dtype_is_handle(node->dtype);
-  if (unbound) *(tvms_node **)self = node;
-  return unbound ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
-// The result of a function knows the variables of its parameters, and no others.
-static void check_result_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref) {
-  tvms_node *found = NULL;
-  tvms_visitor visitor = {.self = &found, .enter = see_unbound};
-  (void)tvms_walk(&reader->context->memory, type, &visitor);
-  if (!found) return;
-  tvms_complain(reader, undefined_in_tir, ref,
-                tvms_text(reader->context, tvms_as_var(found)->name));
-  reader->failed = true;
-}
-
 // The type after `->`; None is no type.
 static void read_return(tvms_reader *reader, tvms_ref ref) {
   if (!ref) return;
@@ -364,7 +367,7 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
                && tvms_at(reader, ref)->kind != TVMS_SURF_CALL;
   if (type && (plain || reader->dialect >= TVMS_DIALECT_26)) {
     reader->tir->ret = type;
-    check_result_vars(reader, type, ref);
+    check_known_vars(reader, type, ref);
     return;
   }
   tvms_wrong_type(reader, ref, "the return type", "a data type or None", value);
