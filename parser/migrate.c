@@ -152,12 +152,25 @@ static void respell_python(tvms_migration *migration, const char *path,
     tvms_edit_replace(migration, (tvms_span){begin, begin + (uint32_t)len}, word);
 }
 
+// The type of a value of Relax: x.struct_info up to 0.25, then x.ty.
+static void respell_type(tvms_migration *migration, tvms_ref ref) {
+  bool had = migration->from >= TVMS_DIALECT_26, has = migration->to >= TVMS_DIALECT_26;
+  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  if (had == has || migration->in_prim_func
+      || node->b != (had ? TVMS_SYM_ty : TVMS_SYM_struct_info))
+    return;
+  uint32_t len = had ? 2 : 11;
+  tvms_edit_replace(migration, (tvms_span){node->end - len, node->end},
+                    has ? "ty" : "struct_info");
+}
+
 // The end of an attribute chain is its last name; the whole path after the prefix is
 // replaced when the new spelling has other dots.
 static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
   const tvms_surf *node = tvms_surf_at(migration->surface, ref);
   char path[LONGEST_PATH];
   tvms_sym first = chain_of(migration, ref, path);
+  respell_type(migration, ref);
   if (!first) return;
   size_t len = strlen(path), matched;
   const char *word = NULL;

@@ -119,7 +119,8 @@ tvms_value tvms_relax_attribute(tvms_reader *reader, tvms_value object, tvms_sym
     return proxy(reader, TVMS_RELAX_ASTYPE, object);
   }
   tvms_node *node = object.kind == TVMS_VALUE_NODE ? object.as.node : NULL;
-  bool type = name == TVMS_SYM_ty || name == TVMS_SYM_struct_info;
+  bool type =
+      name == (reader->dialect >= TVMS_DIALECT_26 ? TVMS_SYM_ty : TVMS_SYM_struct_info);
   if (type && node && node->sinfo) return tvms_value_node(node->sinfo);
   tvms_value value;
   if (node && inspected(reader, object, name, ref, &value)) return value;

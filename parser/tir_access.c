@@ -162,6 +162,23 @@ static bool has_step(const tvms_reader *reader, tvms_items items) {
   return false;
 }
 
+// An element of a region begins a range of one: never at a pointer, and since 0.26 at an
+// integer only, a number aside.
+static bool check_element(tvms_reader *reader, const tvms_node *index, tvms_ref ref) {
+  tvms_dtype dtype = index->dtype;
+  bool number = index->kind == TVMS_NODE_FLOAT_IMM && reader->dialect < TVMS_DIALECT_27;
+  bool integer = (tvms_dtype_is_int(dtype) || tvms_dtype_is_uint(dtype)
+                  || tvms_dtype_is_bool(dtype))
+                 && dtype.lanes == 1;
+  bool sound = reader->dialect < TVMS_DIALECT_26 ? !tvms_dtype_is_handle(dtype)
+                                                 : integer || number;
+  if (sound) return true;
+  char buffer[TVMS_DTYPE_TEXT];
+  tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
+  reader->failed = true;
+  return false;
+}
+
 static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items items,
                               tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
@@ -186,7 +203,8 @@ static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items
       ranges[i] = range_of_slice(reader, fields, i, items.items[i], ref);
     } else {
       tvms_node *index = tvms_to_expr(reader, items.items[i], ref);
-      ranges[i] = index ? range_of_index(reader, index) : NULL;
+      bool one = index && check_element(reader, index, ref);
+      ranges[i] = one ? range_of_index(reader, index) : NULL;
     }
     sound = sound && ranges[i];
   }

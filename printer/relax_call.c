@@ -242,13 +242,29 @@ static void print_prefix(arguments *a, tvms_opcode opcode) {
   PUT(p, "(");
 }
 
+static bool is_alloc_tensor(tvms_opcode opcode) {
+  return opcode == TVMS_R_memory_alloc_tensor || opcode == TVMS_R_vm_alloc_tensor;
+}
+
+// The device index of alloc_tensor that a program of 0.24 or older leaves open.
+static void print_device(tvms_printer *p, const tvms_call *call, tvms_opcode opcode) {
+  bool open = p->module && p->module->dialect < TVMS_DIALECT_25
+              && p->dialect >= TVMS_DIALECT_25;
+  if (!open || !is_alloc_tensor(opcode) || call->args.len != 4) return;
+  if (p->dialect == TVMS_DIALECT_25) {
+    PUT(p, ", ");
+    tvms_print_r(p, "prim_value(0)");
+  } else {
+    PUT(p, ", 0");
+  }
+}
+
 // How many arguments are written: up to 0.24 alloc_tensor has no device index, which is 0.
 static uint32_t written_args(tvms_printer *p, const tvms_call *call,
                              tvms_opcode opcode) {
   uint32_t count = call->args.len;
-  bool indexed =
-      opcode == TVMS_R_memory_alloc_tensor || opcode == TVMS_R_vm_alloc_tensor;
-  if (!indexed || count != 5 || p->dialect >= TVMS_DIALECT_25) return count;
+  if (!is_alloc_tensor(opcode) || count != 5 || p->dialect >= TVMS_DIALECT_25)
+    return count;
   const tvms_node *index = call->args.items[4];
   bool zero = index->kind == TVMS_NODE_PRIM_VALUE
               && tvms_is_int_value(tvms_as_prim_value(index)->value, 0);
@@ -276,6 +292,7 @@ void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
     else
       tvms_print_object(p, call->args.items[i]);
   }
+  print_device(p, call, opcode);
   print_attrs(&a);
   print_type_args(&a);
   PUT(p, ")");
