@@ -137,8 +137,10 @@ static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
   return node->kind == TVMS_SURF_FALSE ? false : missing;
 }
 
-static void read_keyword(tvms_reader *reader, const char *what, tvms_sym name,
-                         tvms_ref value, tvms_decoration *decoration) {
+static void read_keyword(tvms_reader *reader, const char *what, tvms_ref ref,
+                         tvms_decoration *decoration) {
+  tvms_sym name = tvms_at(reader, ref)->a;
+  tvms_ref value = tvms_at(reader, ref)->b;
   switch (name) {
   case TVMS_SYM_private: decoration->is_private = flag_of(reader, value, false); break;
   case TVMS_SYM_s_tir:
@@ -153,7 +155,8 @@ static void read_keyword(tvms_reader *reader, const char *what, tvms_sym name,
   case TVMS_SYM_hygienic: decoration->unhygienic = !flag_of(reader, value, true); break;
   default: {
     const char *text = tvms_text(reader->context, name);
-    tvms_complain(reader, unknown_parameter, value, what, text);
+    tvms_report(&reader->context->diags, TVMS_D_unknown_parameter,
+                tvms_keyword_span(reader, ref, text), what, text);
   }
   }
 }
@@ -163,9 +166,9 @@ static void read_keywords(tvms_reader *reader, const char *what, tvms_ref call,
   tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     const tvms_surf *node = tvms_at(reader, ref);
     if (node->kind == TVMS_SURF_KEYWORD)
-      read_keyword(reader, what, node->a, node->b, decoration);
+      read_keyword(reader, what, ref, decoration);
     else
-      tvms_complain(reader, too_many_arguments, ref, what, 0u);
+      tvms_complain(reader, too_many_arguments, ref, what, 0u, "s");
   }
 }
 

@@ -80,7 +80,7 @@ static tvms_value builtin_range(tvms_reader *reader, const tvms_value *args,
     return TVMS_UNKNOWN;
   }
   if (rest.len > 3) {
-    tvms_complain(reader, too_many_arguments, call, "range", 3u);
+    tvms_complain(reader, too_many_arguments, call, "range", 3u, "s");
     return TVMS_UNKNOWN;
   }
   int64_t parts[3] = {0, 0, 1};

@@ -6,6 +6,7 @@
 #include "parser/python.h"
 #include "parser/tir.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,10 +27,24 @@ typedef struct {
   bool drops_dtype;      // dtype= is allowed and means nothing
 } binder;
 
+// What is called, in words of the text if it is a dotted name.
+static const char *callee_text(const binder *bind) {
+  tvms_context *context = bind->reader->context;
+  tvms_span span = tvms_span_of(bind->reader, tvms_at(bind->reader, bind->call)->a);
+  const char *text = bind->reader->surface->source->text + span.begin;
+  size_t len = span.end - span.begin;
+  bool dotted = isalpha((unsigned char)text[0]) || text[0] == '_';
+  for (size_t i = 0; i < len && dotted; i++) {
+    dotted = isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '.';
+  }
+  return dotted ? tvms_arena_text(&context->arena, text, len) : bind->what;
+}
+
 static void too_many(binder *bind, tvms_ref ref) {
+  uint32_t most = bind->signature->plain;
   if (bind->sound) {
-    tvms_complain(bind->reader, too_many_arguments, ref, bind->what,
-                  bind->signature->plain);
+    tvms_complain(bind->reader, too_many_arguments, ref, callee_text(bind), most,
+                  most == 1 ? "" : "s");
   }
   bind->sound = false;
 }
@@ -47,15 +62,46 @@ static void put_positional(binder *bind, tvms_value value, tvms_ref ref) {
   }
 }
 
-static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref ref) {
+tvms_span tvms_keyword_span(const tvms_reader *reader, tvms_ref ref, const char *name) {
+  tvms_span span = tvms_span_of(reader, ref);
+  size_t len = strlen(name);
+  const char *text = reader->surface->source->text + span.begin;
+  bool cut = tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD
+             && len <= span.end - span.begin && memcmp(text, name, len) == 0;
+  return cut ? (tvms_span){span.begin, span.begin + (uint32_t)len} : span;
+}
+
+static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  const char *names[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    names[i] = tvms_text(reader->context, signature->params[i].name);
+  }
+  const char *text = tvms_text(reader->context, name);
+  tvms_span span = tvms_keyword_span(reader, keyword, text);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag =
+      tvms_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
+  const char *near = tvms_nearest(text, names, signature->count);
+  if (!near) return;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  bool written = tvms_at(reader, keyword)->kind == TVMS_SURF_KEYWORD;
+  if (written) tvms_diag_fix(diags, diag, span, false, "%s", near);
+}
+
+// `keyword`: the KEYWORD, or the dict that `**` spreads; `ref`: the value.
+static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref ref,
+                        tvms_ref keyword) {
   tvms_reader *reader = bind->reader;
   const tvms_signature *signature = bind->signature;
   for (uint32_t i = 0; i < signature->count; i++) {
     const tvms_param *param = &signature->params[i];
     if (param->name != name || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
     if (bind->given >> i & 1) {
-      tvms_complain(reader, repeated_argument, ref, bind->what,
-                    tvms_text(reader->context, name));
+      const char *text = tvms_text(reader->context, name);
+      tvms_report(&reader->context->diags, TVMS_D_repeated_argument,
+                  tvms_keyword_span(reader, keyword, text), callee_text(bind), text);
       bind->sound = false;
     }
     bind->args[i] = value;
@@ -69,17 +115,7 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
     return;
   }
   if (bind->drops_dtype && name == TVMS_SYM_dtype) return;
-  const char *names[TVMS_MAX_PARAMS];
-  for (uint32_t i = 0; i < signature->count; i++) {
-    names[i] = tvms_text(reader->context, signature->params[i].name);
-  }
-  const char *text = tvms_text(reader->context, name);
-  tvms_span span = tvms_span_of(reader, ref);
-  tvms_diags *diags = &reader->context->diags;
-  tvms_diag *diag =
-      tvms_report(diags, TVMS_D_unknown_parameter, span, bind->what, text);
-  const char *near = tvms_nearest(text, names, signature->count);
-  if (near) tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  unknown_keyword(bind, name, keyword);
   bind->sound = false;
 }
 
@@ -107,7 +143,7 @@ static void spread_keywords(binder *bind, tvms_ref ref) {
     tvms_value key = dict.as.items[i];
     if (key.kind != TVMS_VALUE_STR) continue;
     tvms_sym name = tvms_symbol(bind->reader->context, key.as.text, key.len);
-    put_keyword(bind, name, dict.as.items[i + 1], inner);
+    put_keyword(bind, name, dict.as.items[i + 1], inner, inner);
   }
 }
 
@@ -119,7 +155,7 @@ static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   case TVMS_SURF_KEYWORD: {
     tvms_sym name = node->a;
     tvms_ref inner = node->b;
-    put_keyword(bind, name, tvms_eval(reader, inner), inner);
+    put_keyword(bind, name, tvms_eval(reader, inner), inner, ref);
     break;
   }
   case TVMS_SURF_STAR: spread_positional(bind, ref); break;
@@ -172,7 +208,7 @@ static void put_defaults(binder *bind) {
     count++;
   }
   if (!count || !bind->sound || !bind->known) return;
-  tvms_complain(bind->reader, missing_argument, bind->call, bind->what,
+  tvms_complain(bind->reader, missing_argument, bind->call, callee_text(bind),
                 count > 1 ? "s" : "", missing);
   bind->sound = false;
 }

@@ -62,6 +62,8 @@ tvms_value tvms_call_method(tvms_reader *reader, tvms_value method, tvms_ref cal
 bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
                          const char *what, tvms_ref call, tvms_value *args,
                          tvms_ref *refs, uint64_t *given);
+// The place of the name of a KEYWORD; of anything else, all of it.
+tvms_span tvms_keyword_span(const tvms_reader *reader, tvms_ref ref, const char *name);
 // Reports that a call of `what` lacks one argument.
 void tvms_missing_argument(tvms_reader *reader, tvms_ref ref, const char *what,
                            const char *name);

@@ -280,7 +280,7 @@ static void bind_call_py_func(op_call *call) {
   bool printed = call->values[2].kind == TVMS_VALUE_NONE;
   if (printed) types = call->signature->signature->count - 1;
   if (call->values[types].kind == TVMS_VALUE_NONE) {
-    tvms_missing_argument(reader, call->ref, "call_py_func",
+    tvms_missing_argument(reader, call->ref, "R.call_py_func",
                           reader->dialect < TVMS_DIALECT_26 ? "out_sinfo" : "out_ty");
     call->sound = false;
     return;
