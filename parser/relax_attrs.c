@@ -2,6 +2,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "parser/relax_internal.h"
+#include "structinfo/placement.h"
 
 static bool fail_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_ref ref,
                       const char *expected, tvms_value value) {
@@ -191,6 +192,20 @@ static bool to_object_attr(tvms_reader *reader, tvms_value value, tvms_ref ref,
   return *result;
 }
 
+// Kept as text in the form that TVM writes.
+static bool to_placement(tvms_reader *reader, const tvms_attr_row *row,
+                         tvms_value value, tvms_ref ref, tvms_node **result) {
+  tvms_bytes text = {value.as.text, value.len};
+  tvms_placement placement;
+  if (value.kind != TVMS_VALUE_STR || !tvms_placement_parse(text, &placement)) {
+    return fail_attr(reader, row, ref, "a placement as in \"S[0], R\"", value);
+  }
+  text = tvms_placement_text(reader->unit, &placement);
+  *result =
+      tvms_object_str_new(reader->unit, text.text, text.len, tvms_span_of(reader, ref));
+  return true;
+}
+
 bool tvms_to_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_value value,
                   tvms_ref ref, tvms_node **result) {
   int type = row->type & ~TVMS_ATTR_OPT;
@@ -234,12 +249,14 @@ bool tvms_to_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_value valu
     reader->failed = true;
     return false;
   case TVMS_ATTR_MESH:
-    if (value.kind == TVMS_VALUE_STR && !tvms_relax_mesh(reader, value)) {
-      tvms_complain(reader, unknown_mesh, ref);
-      reader->failed = true;
-      return false;
-    }
-    return to_object_attr(reader, value, ref, result);
+    *result = value.kind == TVMS_VALUE_STR
+                  ? tvms_relax_mesh(reader, value)
+                  : tvms_value_node_of(value, TVMS_NODE_OBJECT_MESH);
+    if (*result) return true;
+    tvms_complain(reader, unknown_mesh, ref);
+    reader->failed = true;
+    return false;
+  case TVMS_ATTR_PLACEMENT: return to_placement(reader, row, value, ref, result);
   case TVMS_ATTR_INT_OR_INTS:
     if (tvms_value_is_sequence(value)) {
       return to_ints(reader, row, value, ref, 0, false, result);

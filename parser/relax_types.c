@@ -4,6 +4,7 @@
 #include "ir/object.h"
 #include "parser/prototype.h"
 #include "parser/relax_internal.h"
+#include "structinfo/placement.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -457,10 +458,20 @@ tvms_value tvms_call_relax_dtensor(tvms_reader *reader, const tvms_call_args *ca
     tvms_complain(reader, unknown_mesh, call->refs[DTENSOR_MESH]);
   }
   if (!tensor || !mesh) return failed_type(reader);
+  tvms_placement placed;
+  const char *why = "it is not of the form S[0], R";
+  if (tvms_placement_parse(placement, &placed)) {
+    why = tvms_placement_misfit(&placed, mesh, tvms_as_sinfo_tensor(tensor)->ndim);
+  }
+  if (why) {
+    tvms_complain(reader, bad_placement, call->refs[DTENSOR_PLACEMENT],
+                  (int)placement.len, placement.text, why);
+    return failed_type(reader);
+  }
   tvms_sinfo_dtensor *type =
       tvms_make(reader->unit, SINFO_DTENSOR, tvms_span_of(reader, call->ref));
   type->tensor = tensor;
   type->mesh = mesh;
-  type->placement = tvms_bytes_copy(reader->unit, placement.text, placement.len);
+  type->placement = tvms_placement_text(reader->unit, &placed);
   return tvms_value_node(&type->head);
 }

@@ -3,6 +3,7 @@
 
 #include "structinfo/call.h"
 #include "structinfo/infer_common.h"
+#include "structinfo/infer_dist.h"
 
 static tvms_infer_fn *const rules[] = {
 #define OP(ident, name, schema, bind, signature, infer, ...)                           \
@@ -13,7 +14,9 @@ static tvms_infer_fn *const rules[] = {
 static tvms_node *TVMS_NULLABLE infer_operator(tvms_inference *in) {
   tvms_arena *scratch = &in->unit->context->scratch;
   tvms_mark mark = tvms_arena_mark(scratch);
-  tvms_node *result = rules[in->op](in);
+  tvms_infer_fn *rule = rules[in->op];
+  tvms_node *result =
+      tvms_is_distributed(in) ? tvms_infer_distributed(in, rule) : rule(in);
   tvms_arena_reset(scratch, mark);
   return result;
 }

@@ -226,14 +226,6 @@ bool tvms_in_common_dtype(const tvms_inference *in, tvms_node *a, tvms_node *b,
   return false;
 }
 
-bool tvms_vdevice_same(const tvms_node *a, const tvms_node *b) {
-  if (a == b) return true;
-  const tvms_object_vdevice *x = tvms_as_object_vdevice(a);
-  const tvms_object_vdevice *y = tvms_as_object_vdevice(b);
-  return x->target == y->target && x->index == y->index
-         && tvms_bytes_same(x->scope, y->scope);
-}
-
 static tvms_node *TVMS_NULLABLE vdevice_of(const tvms_node *sinfo) {
   return tvms_is_tensor(sinfo) ? tvms_as_sinfo_tensor(sinfo)->vdevice : NULL;
 }
@@ -243,7 +235,7 @@ bool tvms_in_common_vdevice(const tvms_inference *in, const tvms_node *a,
   tvms_node *x = vdevice_of(a), *y = vdevice_of(b);
   *vdevice = x ? x : y;
   if (in->call->type_args.len > 0) *vdevice = vdevice_of(in->call->type_args.items[0]);
-  if (!x || !y || tvms_vdevice_same(x, y)) return true;
+  if (!x || !y || x == y) return true;
   return tvms_in_expects(in, TVMS_THE_CALL, "operands on one device");
 }
 
@@ -252,7 +244,7 @@ tvms_node *TVMS_NULLABLE tvms_shared_vdevice(const tvms_tensor *tensors,
   tvms_node *shared = NULL;
   for (uint32_t i = 0; i < count; i++) {
     tvms_node *vdevice = tensors[i].vdevice;
-    if (vdevice && shared && !tvms_vdevice_same(shared, vdevice)) return NULL;
+    if (vdevice && shared && shared != vdevice) return NULL;
     if (vdevice) shared = vdevice;
   }
   return shared;

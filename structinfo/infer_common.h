@@ -100,7 +100,6 @@ bool tvms_in_common_vdevice(const tvms_inference *in, const tvms_node *a,
 // The device that all tensors agree on; NULL if they do not.
 tvms_node *TVMS_NULLABLE tvms_shared_vdevice(const tvms_tensor *tensors,
                                              uint32_t count);
-bool tvms_vdevice_same(const tvms_node *a, const tvms_node *b);
 
 typedef enum {
   TVMS_BROADCAST_KNOWN,

@@ -140,34 +140,10 @@ tvms_node *tvms_infer_shape_to_tensor(tvms_inference *in) {
 
 // ---- Memory ----
 
-// The virtual device with an index in the module's list, or NULL.
-static tvms_node *TVMS_NULLABLE global_vdevice(tvms_inference *in, uint32_t argument) {
-  tvms_node *index = NULL;
-  if (argument >= in->call->args.len || !in->module || !in->module->global_infos) {
-    return NULL;
-  }
-  const tvms_node *arg = tvms_in_arg(in, argument);
-  if (arg->kind == TVMS_NODE_PRIM_VALUE) index = tvms_as_prim_value(arg)->value;
-  int64_t place;
-  if (!index || !tvms_dim_int(index, &place)) return NULL;
-  const tvms_object_map *infos = tvms_as_object_map(in->module->global_infos);
-  for (uint32_t i = 0; i < infos->keys.len; i++) {
-    const tvms_node *key = infos->keys.items[i];
-    if (key->kind != TVMS_NODE_OBJECT_STR
-        || !tvms_bytes_is(tvms_as_object_str(key)->value, "vdevice")) {
-      continue;
-    }
-    const tvms_node *list = infos->values.items[i];
-    if (list->kind != TVMS_NODE_OBJECT_ARRAY) return NULL;
-    tvms_list devices = tvms_as_object_array(list)->items;
-    return place >= 0 && place < devices.len ? devices.items[place] : NULL;
-  }
-  return NULL;
-}
-
-// A tensor with the shape of argument `shape` and the data type of argument `dtype`.
+// A tensor with the shape of argument `shape` and the data type of argument `dtype`. The
+// number of a device says nothing: TVM reads calls without the module's list of devices.
 static tvms_node *TVMS_NULLABLE allocated(tvms_inference *in, uint32_t shape,
-                                          uint32_t dtype, uint32_t device) {
+                                          uint32_t dtype) {
   if (!tvms_in_count(in, dtype + 1, UINT32_MAX)) return NULL;
   const tvms_node *type = tvms_in_sinfo(in, shape);
   if (type->kind != TVMS_NODE_SINFO_SHAPE) return tvms_in_expects(in, shape, "a shape");
@@ -175,17 +151,16 @@ static tvms_node *TVMS_NULLABLE allocated(tvms_inference *in, uint32_t shape,
   if (element->kind != TVMS_NODE_DTYPE_IMM) {
     return tvms_in_expects(in, dtype, "a data type");
   }
-  tvms_node *vdevice = global_vdevice(in, device);
   return tvms_tensor_type(in->unit, tvms_in_arg(in, shape),
-                          tvms_as_dtype_imm(element)->value, vdevice);
+                          tvms_as_dtype_imm(element)->value, NULL);
 }
 
 tvms_node *tvms_infer_builtin_alloc_tensor(tvms_inference *in) {
-  return allocated(in, 0, 1, 2);
+  return allocated(in, 0, 1);
 }
 
 tvms_node *tvms_infer_memory_alloc_tensor(tvms_inference *in) {
-  return allocated(in, 2, 3, 4);
+  return allocated(in, 2, 3);
 }
 
 tvms_node *tvms_infer_to_vdevice(tvms_inference *in) {

@@ -111,34 +111,8 @@ static tvms_node *TVMS_NULLABLE infer_local(tvms_inference *in, bool compares) {
   return broadcast_result(in, a, b, dtype);
 }
 
-// The operand that tells how the result is distributed: one of the same rank, rather one
-// that is split than one that every device holds.
-static const tvms_sinfo_dtensor *TVMS_NULLABLE leader(tvms_inference *in,
-                                                      const tvms_node *result) {
-  const tvms_sinfo_dtensor *best = NULL;
-  for (uint32_t i = 0; i < 2 && tvms_is_tensor(result); i++) {
-    const tvms_node *sinfo = tvms_in_sinfo(in, i);
-    if (sinfo->kind != TVMS_NODE_SINFO_DTENSOR) continue;
-    const tvms_sinfo_dtensor *type = tvms_as_sinfo_dtensor(sinfo);
-    if (tvms_as_sinfo_tensor(type->tensor)->ndim
-        != tvms_as_sinfo_tensor(result)->ndim) {
-      continue;
-    }
-    if (!best || !memchr(best->placement.text, 'S', best->placement.len)) best = type;
-  }
-  return best;
-}
-
 static tvms_node *TVMS_NULLABLE infer_binary(tvms_inference *in, bool compares) {
-  if (!tvms_in_count(in, 2, 2)) return NULL;
-  tvms_node *result = infer_local(in, compares);
-  const tvms_sinfo_dtensor *like = result ? leader(in, result) : NULL;
-  if (!like) return result;
-  tvms_sinfo_dtensor *type = tvms_make(in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
-  type->tensor = result;
-  type->mesh = like->mesh;
-  type->placement = like->placement;
-  return &type->head;
+  return tvms_in_count(in, 2, 2) ? infer_local(in, compares) : NULL;
 }
 
 tvms_node *tvms_infer_arith(tvms_inference *in) {

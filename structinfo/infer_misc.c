@@ -1,5 +1,6 @@
 // Rules of collectives and distribution.
 #include "structinfo/infer_common.h"
+#include "structinfo/placement.h"
 
 // Dimension `axis` times or divided by the number of workers.
 static tvms_node *TVMS_NULLABLE per_worker(tvms_inference *in, int64_t axis,
@@ -48,10 +49,14 @@ tvms_node *tvms_infer_redistribute(tvms_inference *in) {
   tvms_sinfo_dtensor *result = tvms_make(in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
   result->tensor = tvms_as_sinfo_dtensor(type)->tensor;
   result->mesh = tvms_attr(in->call, TVMS_ATTR_sharding_device_mesh);
-  if (placement && placement->kind == TVMS_NODE_OBJECT_STR) {
-    result->placement = tvms_as_object_str(placement)->value;
-  }
-  return &result->head;
+  if (!placement || placement->kind != TVMS_NODE_OBJECT_STR) return &result->head;
+  tvms_placement placed;
+  result->placement = tvms_as_object_str(placement)->value;
+  int64_t ndim = tvms_as_sinfo_tensor(result->tensor)->ndim;
+  bool fits = tvms_placement_parse(result->placement, &placed)
+              && !tvms_placement_misfit(&placed, result->mesh, ndim);
+  return fits ? &result->head
+              : tvms_in_expects(in, TVMS_THE_CALL, "a placement for mesh and tensor");
 }
 
 // ---- Index maps ----

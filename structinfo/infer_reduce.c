@@ -13,8 +13,7 @@ tvms_node *tvms_infer_matmul(tvms_inference *in) {
     return NULL;
   }
   tvms_node *vdevice = a.vdevice ? a.vdevice : b.vdevice;
-  if (a.vdevice && b.vdevice && !tvms_vdevice_same(a.vdevice, b.vdevice))
-    vdevice = NULL;
+  if (a.vdevice && b.vdevice && a.vdevice != b.vdevice) vdevice = NULL;
   if (a.ndim == TVMS_UNKNOWN_NDIM || b.ndim == TVMS_UNKNOWN_NDIM) {
     return tvms_result_ndim(in, TVMS_UNKNOWN_NDIM, dtype, vdevice);
   }
