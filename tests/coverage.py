@@ -38,6 +38,9 @@ def run_programs(goldens):
         for release in ("0.22", "0.25", "0.26", "0.27"):
             tvms("print", "--dialect", release, path)
             tvms("migrate", "--dialect", release, path)
+    for path in files_under("corpus", suffix=".py"):
+        for verb in ("check", "fmt", "print"):
+            tvms(verb, path)
     if goldens:
         tvms("test", os.path.join(ROOT, "tests", "golden"))
 

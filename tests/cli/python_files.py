@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Python files: TVMScript stands in them anywhere, and the rest is none of tvms's business."""
-import os, sys, tempfile, unittest
+import ast, os, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from cases import main, tvms
+from cases import files_under, main, tvms
 
 HEAD = """import os , sys
 from tvm.script import ir as I, relax as R, tirx as T
@@ -58,6 +58,11 @@ class  Cases :
                         return y
         return before ,  Module
 """
+
+
+def trees(text):
+    """Python's own tree of a file."""
+    return ast.dump(ast.parse(text))
 
 
 class PythonFiles(unittest.TestCase):
@@ -136,6 +141,22 @@ def test():
         self.assertEqual([line.rsplit("/", 1)[1] for line in p.stderr.decode().splitlines()], ["a.py: not formatted", "b.tvms: not formatted"])
         self.assertEqual(tvms("check", self.folder).returncode, 0)
         self.assertEqual(tvms("print", self.folder).stdout, b"")
+
+
+class Corpus(unittest.TestCase):
+    def test_python_stays_what_it_was(self):
+        for path in files_under("corpus", suffix=".py"):
+            with self.subTest(path=path), tempfile.TemporaryDirectory() as folder:
+                again = os.path.join(folder, "again.py")
+                p = tvms("fmt", path)
+                self.assertEqual((p.returncode, p.stderr), (0, b""))
+                with open(again, "wb") as f:
+                    f.write(p.stdout)
+                with open(path, "rb") as f:
+                    self.assertEqual(trees(f.read()), trees(p.stdout))
+                self.assertEqual(tvms("fmt", "--check", again).returncode, 0)
+                before, after = tvms("print", path), tvms("print", again)
+                self.assertEqual((before.returncode, before.stdout), (0, after.stdout))
 
 
 if __name__ == "__main__":
