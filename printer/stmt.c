@@ -280,6 +280,10 @@ static const tvms_node *returned(const tvms_printer *p, const tvms_node *value) 
 
 // Whether `value` is a call of TVM that stands as a statement.
 static bool is_called(tvms_printer *p, const tvms_node *value) {
+  // A parameter that is a buffer by now is written as a call (expr.c).
+  if (value->kind == TVMS_NODE_VAR && p->dialect >= TVMS_DIALECT_26
+      && tvms_print_name_of(p, value)->how == NAMED_DEAD)
+    return true;
   if (value->kind == TVMS_NODE_BUFFER_LOAD) {
     return tvms_as_buffer_load(value)->predicate && p->dialect >= TVMS_DIALECT_27;
   }
