@@ -177,8 +177,10 @@ static tvms_value call_op_get(tvms_reader *reader, tvms_ref call) {
 // tvm.tir.all(a, b, …), tvm.tir.any(…).
 static tvms_value call_logical(tvms_reader *reader, bool is_and, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "*args", is_and ? "all" : "any", call, args)
-      || !args[0].len) {
+  const char *name = is_and ? "all" : "any";
+  if (!tvms_bind_method(reader, "*args", name, call, args)) return TVMS_UNKNOWN;
+  if (!args[0].len) {
+    tvms_missing_argument(reader, call, name, "args");
     return tvms_failed(reader);
   }
   tvms_value value = args[0].as.items[0];
@@ -188,13 +190,18 @@ static tvms_value call_logical(tvms_reader *reader, bool is_and, tvms_ref call) 
   return value;
 }
 
+// tvm.tir.const(value, dtype): without a dtype that of Python's value.
 static tvms_value call_const(tvms_reader *reader, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_dtype dtype;
-  if (!tvms_bind_method(reader, "value, dtype='int32'", "const", call, args)
-      || !tvms_to_dtype(reader, args[1], call, &dtype)) {
+  if (!tvms_bind_method(reader, "value, dtype=None", "const", call, args)) {
     return TVMS_UNKNOWN;
   }
+  if (args[1].kind == TVMS_VALUE_NONE && args[0].kind != TVMS_VALUE_STR) {
+    tvms_node *node = tvms_to_expr(reader, args[0], call);
+    return node ? tvms_value_node(node) : tvms_failed(reader);
+  }
+  if (!tvms_to_dtype(reader, args[1], call, &dtype)) return TVMS_UNKNOWN;
   return tvms_dtype_call(reader, dtype, args[0], false, call);
 }
 
@@ -202,13 +209,8 @@ static tvms_value call_const(tvms_reader *reader, tvms_ref call) {
 static tvms_value call_row_of(tvms_reader *reader, tvms_namespace namespace_,
                               tvms_sym name, tvms_ref call) {
   const tvms_row *row = tvms_row_find(reader, namespace_, name);
-  if (!row) return TVMS_UNKNOWN;
   return tvms_eval_call(reader,
                         (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row}, call);
-}
-
-static tvms_value call_as(tvms_reader *reader, tvms_sym name, tvms_ref call) {
-  return call_row_of(reader, TVMS_NS_T, name, call);
 }
 
 tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref call) {
@@ -219,14 +221,17 @@ tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref cal
     return call_const(reader, call);
   }
   if (strcmp(path, "tvm.target.Target") == 0) {
-    return call_as(reader, TVMS_SYM_target, call);
+    return call_row_of(reader, TVMS_NS_T, TVMS_SYM_target, call);
   }
-  if (strcmp(path, "tvm.ir.VDevice") == 0) {
+  bool has_device = reader->dialect < TVMS_DIALECT_27;
+  if (has_device && strcmp(path, "tvm.ir.VDevice") == 0) {
     return call_row_of(reader, TVMS_NS_I, TVMS_SYM_vdevice, call);
   }
   if (strcmp(path, "tvm.relax.Call") == 0) return tvms_relax_call_node(reader, call);
   if (strcmp(path, "tvm.relax.Tuple") == 0) return tvms_relax_tuple_node(reader, call);
-  if (strcmp(path, "tvm.ir.Range") == 0) return call_as(reader, TVMS_SYM_Range, call);
+  if (strcmp(path, "tvm.ir.Range") == 0) {
+    return call_row_of(reader, TVMS_NS_I, TVMS_SYM_Range, call);
+  }
   const char *rest;
   if (strcmp(path, "tvm.ir.Op.get") == 0) return call_op_get(reader, call);
   if (begins(path, "tvm.tir", &rest) || begins(path, "tvm.tirx", &rest)) {

@@ -108,8 +108,6 @@ typedef struct tvms_tir_state {
 // ---- tir_function.c ----
 // Reads the function at `def` into member->function; NULL when something is unknown.
 void tvms_tir_function(tvms_reader *reader, tvms_ref def, tvms_member *member);
-// Evaluates its signature, for calls of it.
-void tvms_tir_declare(tvms_reader *reader, tvms_ref def, tvms_member *member);
 // The dim in a string of a shape: parsed and evaluated; in a signature of 0.26 on, names
 // that nothing binds become variables.
 tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string);

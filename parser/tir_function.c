@@ -480,12 +480,6 @@ void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
   free_state(reader, &state);
 }
 
-void tvms_tir_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
-  (void)reader;
-  (void)ref;
-  (void)member;
-}
-
 // A call of another PrimFunc: its type is the declared return type, void without one.
 static tvms_value call_global(tvms_reader *reader, tvms_node *global_var,
                               tvms_value args, tvms_ref call) {
