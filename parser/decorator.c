@@ -8,6 +8,7 @@
 #include "parser/prototype.h"
 #include "parser/python.h"
 
+#include <stdio.h>
 #include <string.h>
 
 tvms_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
@@ -15,22 +16,29 @@ tvms_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) 
   return TVMS_UNKNOWN;
 }
 
-// The first row of a namespace and kind of definition is what most people mean.
+// The first row of a namespace and kind of definition is what most people mean. `keywords`:
+// what may be given, as TVM's signature has it, with spaces between.
 static const struct {
   tvms_namespace namespace_;
   tvms_sym name;
   tvms_decorated kind;
   bool of_class;
+  const char *keywords;
 } decorators[] = {
-    {TVMS_NS_I, TVMS_SYM_ir_module, TVMS_DECORATED_MODULE, true},
-    {TVMS_NS_T, TVMS_SYM_prim_func, TVMS_DECORATED_TIR, false},
-    {TVMS_NS_R, TVMS_SYM_function, TVMS_DECORATED_RELAX, false},
-    {TVMS_NS_T, TVMS_SYM_jit, TVMS_DECORATED_TIR, false},
-    {TVMS_NS_T, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false},
-    {TVMS_NS_R, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false},
-    {TVMS_NS_T, TVMS_SYM_inline, TVMS_DECORATED_INLINE, false},
-    {TVMS_NS_I, TVMS_SYM_pyfunc, TVMS_DECORATED_PYFUNC, false},
-    {TVMS_NS_R, TVMS_SYM_rewriter, TVMS_DECORATED_REWRITER, true},
+    {TVMS_NS_I, TVMS_SYM_ir_module, TVMS_DECORATED_MODULE, true,
+     "check_well_formed s_tir"},
+    {TVMS_NS_T, TVMS_SYM_prim_func, TVMS_DECORATED_TIR, false,
+     "private check_well_formed s_tir persistent"},
+    {TVMS_NS_R, TVMS_SYM_function, TVMS_DECORATED_RELAX, false,
+     "pure private check_well_formed"},
+    {TVMS_NS_T, TVMS_SYM_jit, TVMS_DECORATED_TIR, false,
+     "private check_well_formed is_stir persistent"},
+    {TVMS_NS_T, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false, "hygienic"},
+    {TVMS_NS_R, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false, "hygienic"},
+    {TVMS_NS_T, TVMS_SYM_inline, TVMS_DECORATED_INLINE, false,
+     "definition_depth defining_var_table"},
+    {TVMS_NS_I, TVMS_SYM_pyfunc, TVMS_DECORATED_PYFUNC, false, ""},
+    {TVMS_NS_R, TVMS_SYM_rewriter, TVMS_DECORATED_REWRITER, true, ""},
 };
 enum { DECORATORS = sizeof decorators / sizeof decorators[0] };
 
@@ -131,16 +139,67 @@ static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whol
 
 // ---- Keywords ----
 
+// "T.prim_func".
+static const char *text_of(tvms_reader *reader, size_t row) {
+  const char *path = tvms_namespace_text(decorators[row].namespace_);
+  const char *name = tvms_text(reader->context, decorators[row].name);
+  size_t size = strlen(path) + strlen(name) + 2;
+  char *text = tvms_arena_take(&reader->context->arena, size);
+  snprintf(text, size, "%s.%s", path, name);
+  return text;
+}
+
 static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
   const tvms_surf *node = tvms_at(reader, value);
   if (node->kind == TVMS_SURF_TRUE) return true;
   return node->kind == TVMS_SURF_FALSE ? false : missing;
 }
 
-static void read_keyword(tvms_reader *reader, const char *what, tvms_ref ref,
+enum { MOST_KEYWORDS = 4, KEYWORD_SIZE = 24 };
+
+static bool has_keyword(const char *keywords, const char *name) {
+  size_t len = strlen(name);
+  for (const char *at = keywords; (at = strstr(at, name)); at += len) {
+    bool whole = (at == keywords || at[-1] == ' ') && (at[len] == ' ' || !at[len]);
+    if (whole) return true;
+  }
+  return false;
+}
+
+static const char *TVMS_NULLABLE near_keyword(const char *keywords, const char *name,
+                                              char buffer[][KEYWORD_SIZE]) {
+  const char *names[MOST_KEYWORDS];
+  uint32_t count = 0;
+  for (const char *at = keywords; *at && count < MOST_KEYWORDS; count++) {
+    size_t len = strcspn(at, " ");
+    snprintf(buffer[count], KEYWORD_SIZE, "%.*s", (int)len, at);
+    names[count] = buffer[count];
+    at += len + (at[len] == ' ');
+  }
+  return tvms_nearest(name, names, count);
+}
+
+static void report_keyword(tvms_reader *reader, size_t row, tvms_ref ref) {
+  tvms_diags *diags = &reader->context->diags;
+  const char *name = tvms_text(reader->context, tvms_at(reader, ref)->a);
+  tvms_span span = tvms_keyword_span(reader, ref, name);
+  tvms_diag *diag =
+      tvms_report(diags, TVMS_D_unknown_parameter, span, text_of(reader, row), name);
+  char buffer[MOST_KEYWORDS][KEYWORD_SIZE];
+  const char *near = near_keyword(decorators[row].keywords, name, buffer);
+  if (!near) return;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  tvms_diag_fix(diags, diag, span, false, "%s", near);
+}
+
+static void read_keyword(tvms_reader *reader, size_t row, tvms_ref ref,
                          tvms_decoration *decoration) {
   tvms_sym name = tvms_at(reader, ref)->a;
   tvms_ref value = tvms_at(reader, ref)->b;
+  if (!has_keyword(decorators[row].keywords, tvms_text(reader->context, name))) {
+    report_keyword(reader, row, ref);
+    return;
+  }
   switch (name) {
   case TVMS_SYM_private: decoration->is_private = flag_of(reader, value, false); break;
   case TVMS_SYM_s_tir:
@@ -153,22 +212,18 @@ static void read_keyword(tvms_reader *reader, const char *what, tvms_ref ref,
     break;
   case TVMS_SYM_pure: decoration->impure = !flag_of(reader, value, true); break;
   case TVMS_SYM_hygienic: decoration->unhygienic = !flag_of(reader, value, true); break;
-  default: {
-    const char *text = tvms_text(reader->context, name);
-    tvms_report(&reader->context->diags, TVMS_D_unknown_parameter,
-                tvms_keyword_span(reader, ref, text), what, text);
-  }
+  default: break;  // what Python alone understands
   }
 }
 
-static void read_keywords(tvms_reader *reader, const char *what, tvms_ref call,
+static void read_keywords(tvms_reader *reader, size_t row, tvms_ref call,
                           tvms_decoration *decoration) {
   tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
     const tvms_surf *node = tvms_at(reader, ref);
     if (node->kind == TVMS_SURF_KEYWORD)
-      read_keyword(reader, what, ref, decoration);
+      read_keyword(reader, row, ref, decoration);
     else
-      tvms_complain(reader, too_many_arguments, ref, what, 0u, "s");
+      tvms_complain(reader, too_many_arguments, ref, text_of(reader, row), 0u, "s");
   }
 }
 
@@ -195,8 +250,7 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
   if (row == DECORATORS) return;
   tvms_prototype_decorator(reader, name, callee);
   decoration->kind = decorators[row].kind;
-  const char *what = tvms_text(reader->context, decorators[row].name);
-  if (called) read_keywords(reader, what, last, decoration);
+  if (called) read_keywords(reader, row, last, decoration);
 }
 
 tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition) {

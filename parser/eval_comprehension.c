@@ -92,7 +92,8 @@ static bool bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value) {
     stars += tvms_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len < count - 1 : items.len != count) {
-    tvms_complain(reader, cannot_unpack, target, count, items.len);
+    tvms_complain(reader, cannot_unpack, target, count, items.len,
+                  items.len == 1 ? "" : "s");
     return false;
   }
   uint32_t i = 0;

@@ -278,7 +278,8 @@ static void bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value,
     stars += tvms_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len + 1 < count : items.len != count) {
-    tvms_complain(reader, cannot_unpack, target, count, items.len);
+    tvms_complain(reader, cannot_unpack, target, count, items.len,
+                  items.len == 1 ? "" : "s");
     bind_unknown(reader, target);
     return;
   }

@@ -82,6 +82,10 @@ static bool check_bound(tvms_reader *reader, const tvms_node *node, bool alone,
 // A bound as a node; True counts as 1.
 static tvms_node *bound_of(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   if (value.kind == TVMS_VALUE_BOOL) value = tvms_value_int(value.as.i);
+  if (value.kind == TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, ref, "a loop bound", "an integer", value);
+    return NULL;
+  }
   return tvms_to_expr(reader, value, ref);
 }
 
@@ -147,15 +151,15 @@ static tvms_node *zero_like(tvms_reader *reader, const tvms_node *node) {
                           TVMS_NO_SPAN);
 }
 
-// Reads start and stop; one bound alone is the stop.
-static bool read_bounds(tvms_reader *reader, tvms_value first, tvms_value second,
-                        tvms_ref ref, tvms_node **start, tvms_node **stop) {
-  bool one = second.kind == TVMS_VALUE_NONE;
-  bool alone = one && first.kind == TVMS_VALUE_NODE;
-  *start = bound_of(reader, first, ref);
-  *stop = one ? *start : bound_of(reader, second, ref);
-  if (!check_bound(reader, *start, alone, ref)
-      || !check_bound(reader, *stop, alone, ref)) {
+// Reads start and stop, with their places; one bound alone is the stop.
+static bool read_bounds(tvms_reader *reader, const tvms_value bounds[2],
+                        const tvms_ref refs[2], tvms_node **start, tvms_node **stop) {
+  bool one = bounds[1].kind == TVMS_VALUE_NONE;
+  bool alone = one && bounds[0].kind == TVMS_VALUE_NODE;
+  *start = bound_of(reader, bounds[0], refs[0]);
+  *stop = one ? *start : bound_of(reader, bounds[1], refs[1]);
+  if (!check_bound(reader, *start, alone, refs[0])
+      || !check_bound(reader, *stop, alone, one ? refs[0] : refs[1])) {
     reader->failed = true;
     return false;
   }
@@ -204,7 +208,7 @@ tvms_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *start, *stop, *annotations, *step;
   tvms_dtype dtype = {0};
   tvms_value step_value = tvms_arg(reader, call, TVMS_SYM_step);
-  if (!read_bounds(reader, call->args[0], call->args[1], call->refs[0], &start, &stop)
+  if (!read_bounds(reader, call->args, call->refs, &start, &stop)
       || !tvms_to_map(reader, tvms_arg(reader, call, TVMS_SYM_annotations), call->ref,
                       &annotations)
       || !explicit_dtype(reader, tvms_arg(reader, call, TVMS_SYM_dtype), call->ref,
@@ -231,7 +235,7 @@ tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call) {
   if (!tvms_bind_method(reader, signature, "range()", call, args)) return TVMS_UNKNOWN;
   bool old = reader->dialect < TVMS_DIALECT_25;
   tvms_node *start, *stop, *annotations, *step;
-  if (!read_bounds(reader, args[0], args[1], call, &start, &stop)
+  if (!read_bounds(reader, args, (tvms_ref[]){call, call}, &start, &stop)
       || !tvms_to_map(reader, args[old ? 2 : 3], call, &annotations)) {
     return TVMS_UNKNOWN;
   }
@@ -246,10 +250,10 @@ tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call) {
 }
 
 tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value first = call->args[0], second = call->args[1], thread = call->args[2];
+  tvms_value bounds[] = {call->args[0], call->args[1]}, thread = call->args[2];
   if (thread.kind == TVMS_VALUE_NONE) {
-    thread = second;
-    second = TVMS_NOTHING;
+    thread = bounds[1];
+    bounds[1] = TVMS_NOTHING;
   }
   if (thread.kind != TVMS_VALUE_STR) {
     tvms_wrong_type(reader, call->ref, "the thread of T.thread_binding", "a str",
@@ -257,7 +261,7 @@ tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *c
     return TVMS_UNKNOWN;
   }
   tvms_node *start, *stop, *annotations;
-  if (!read_bounds(reader, first, second, call->refs[0], &start, &stop)
+  if (!read_bounds(reader, bounds, call->refs, &start, &stop)
       || !tvms_to_map(reader, tvms_arg(reader, call, TVMS_SYM_annotations), call->ref,
                       &annotations)) {
     return TVMS_UNKNOWN;

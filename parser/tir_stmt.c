@@ -250,6 +250,21 @@ static tvms_value loop_vars(tvms_reader *reader, const tvms_frame *frame) {
   return tvms_value_items(TVMS_VALUE_LIST, vars, count);
 }
 
+static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
+                           const tvms_frame *frame) {
+  const tvms_surf *node = tvms_at(reader, target);
+  bool several = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
+  tvms_value vars = loop_vars(reader, frame);
+  if (several && vars.kind == TVMS_VALUE_NODE) {
+    tvms_complain(reader, cannot_unpack, target,
+                  tvms_surf_count(reader->surface, node->a), 1u, "");
+    reader->failed = true;
+    bind_target_unknown(reader, target);
+    return;
+  }
+  tvms_bind_targets(reader, target, vars, bind_loop_var, 0);
+}
+
 static void read_for(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
   const tvms_surf suites = *tvms_at(reader, stmt.c);
@@ -262,8 +277,7 @@ static void read_for(tvms_reader *reader, tvms_ref ref) {
   tvms_scope_push(reader);
   if (sound && tvms_frame_enter(reader, value.as.frame, false)) {
     value.as.frame->ref = ref;
-    tvms_bind_targets(reader, stmt.a, loop_vars(reader, value.as.frame), bind_loop_var,
-                      0);
+    bind_loop_vars(reader, stmt.a, value.as.frame);
     tvms_tir_body(reader, suites.a);
     tvms_frame_exit(reader, value.as.frame);
   } else {
