@@ -127,6 +127,10 @@ static bool below_layout(tvms_reader *reader, const char *path, tvms_value *valu
     *value = tvms_namespace_attribute(reader, TVMS_NS_T, name, 0);
     return true;
   }
+  if (tvms_row_find(reader, TVMS_NS_layout, name)) {
+    *value = tvms_namespace_attribute(reader, TVMS_NS_layout, name, 0);
+    return true;
+  }
   if (!tvms_axis_known(name)) return false;
   *value = (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
   return true;
