@@ -103,18 +103,9 @@ void tvms_edit_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
   while (text[header_end] != ':') {
     header_end++;
   }
-  tvms_span header = {node->begin, header_end + 1};
-  if (inner) {
-    uint32_t begin = at(migration, inner)->begin, end = at(migration, inner)->end;
-    tvms_edit_replace(migration, (tvms_span){header.begin, begin}, before);
-    tvms_edit_replace(migration, (tvms_span){end, header.end}, after);
-  } else {
-    if (text[header.end] == '\n') {
-      header.begin -= column_of(migration, header.begin);
-      header.end++;
-    }
-    tvms_edit_replace(migration, header, "");
-  }
+  uint32_t begin = at(migration, inner)->begin, end = at(migration, inner)->end;
+  tvms_edit_replace(migration, (tvms_span){node->begin, begin}, before);
+  tvms_edit_replace(migration, (tvms_span){end, header_end + 1}, after);
   uint32_t columns = column_of(migration, at(migration, node->b)->begin)
                      - column_of(migration, node->begin);
   tvms_edit_dedent(migration, (tvms_span){header_end + 1, node->end}, columns);

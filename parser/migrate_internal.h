@@ -53,7 +53,7 @@ void tvms_edit_remove_line(tvms_migration *migration, tvms_ref stmt);
 void tvms_edit_remove_keyword(tvms_migration *migration, tvms_ref call,
                               tvms_ref keyword);
 // Moves the body of a `with` to the level of its header. What is left of the header is
-// the node `inner` of it between two texts; 0: nothing.
+// the node `inner` of it between two texts.
 void tvms_edit_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
                       const char *before, const char *after);
 // A copy of source text, to be put elsewhere; the text of a node; three texts as one.

@@ -104,14 +104,12 @@ static void migrate_let_scope(tvms_migration *migration, tvms_ref with, tvms_ref
   tvms_ref type = tvms_call_argument(migration, node->a, "type_annotation", 1);
   tvms_ref var = tvms_call_keyword(migration, node->a, "var");
   if (!value || (!var && !node->b)) return;
-  bool let = migration->to >= TVMS_DIALECT_25;
-  const char *bind = tvms_edit_words(migration, prefix, let ? ".Bind" : ".bind", "(");
   const char *before, *after;
   if (var) {
-    before = bind;
-    after = tvms_edit_words(
-        migration, ", var=", tvms_edit_source(migration, at(migration, var)->b), ")");
-  } else if (let) {
+    const char *name = tvms_edit_source(migration, at(migration, var)->b);
+    before = tvms_edit_words(migration, prefix, ".Bind(", "");
+    after = tvms_edit_words(migration, ", var=", name, ")");
+  } else {
     bool brackets = needs_brackets(migration, value);
     const char *kind = tvms_edit_words(migration, ": ", prefix, ".let");
     if (type) {
@@ -122,10 +120,6 @@ static void migrate_let_scope(tvms_migration *migration, tvms_ref with, tvms_ref
     before = tvms_edit_words(migration, tvms_edit_source(migration, node->b), kind,
                              brackets ? " = (" : " = ");
     after = brackets ? ")" : "";
-  } else {
-    before =
-        tvms_edit_words(migration, tvms_edit_source(migration, node->b), " = ", bind);
-    after = ")";
   }
   tvms_edit_unwrap(migration, with, value, before, after);
 }

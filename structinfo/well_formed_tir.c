@@ -142,11 +142,21 @@ static void define_buffer(checker *c, tvms_node *node) {
   if (c->buffers) define(c, node, false);
 }
 
-// Where a buffer is matched, what stands bare in it is defined by it.
+static tvms_walk_step define_in_dim(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  define_if_new(self, node);
+  return TVMS_WALK_ON;
+}
+
+// Where a buffer is matched, what stands bare in it is defined by it; from 0.26 on all
+// that its shape mentions, `n` in `n + 1` (tir_visitor_with_path.h).
 static void define_implicit(checker *c, const tvms_buffer *buffer) {
+  bool inside = c->unit->dialect >= TVMS_DIALECT_26;
+  tvms_visitor dims = {.self = c, .enter = define_in_dim};
   define_if_new(c, buffer->data);
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     define_if_new(c, buffer->shape.items[i]);
+    if (inside) (void)tvms_walk(c->memory, buffer->shape.items[i], &dims);
   }
   for (uint32_t i = 0; i < buffer->strides.len; i++) {
     define_if_new(c, buffer->strides.items[i]);
