@@ -40,8 +40,16 @@ static void give(op_call *call, tvms_node *TVMS_NULLABLE node, tvms_ref ref) {
 
 // ---- Arguments by kind ----
 
+// The condition of R.assert_op may be a tensor of one element.
+static bool is_no_scalar(const op_call *call, tvms_value value) {
+  if (value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST) return true;
+  const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  return node && node->sinfo && tvms_is_tensor(node->sinfo)
+         && call->op != TVMS_R_assert_op;
+}
+
 static tvms_node *TVMS_NULLABLE prim_of(op_call *call, tvms_value value, tvms_ref ref) {
-  if (value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST) {
+  if (is_no_scalar(call, value)) {
     tvms_wrong_type(call->reader, ref, "this argument", "a scalar", value);
     call->reader->failed = true;
     return NULL;

@@ -177,11 +177,20 @@ tvms_node *tvms_infer_ewise_fma(tvms_inference *in) {
   return tvms_result(in, tvms_dims_copy(in, t[0].dims), dtype, vdevice);
 }
 
+// Between two scalars.
+tvms_node *tvms_infer_clip(tvms_inference *in) {
+  tvms_node *least, *most;
+  bool sound = tvms_in_count(in, 3, 3) && tvms_in_prim(in, 1, &least)
+               && tvms_in_prim(in, 2, &most);
+  return sound ? tvms_in_sinfo(in, 0) : NULL;
+}
+
 tvms_node *tvms_infer_where(tvms_inference *in) {
   tvms_tensor t[3];
   tvms_dtype dtype;
   if (!take_tensors(in, t, 3)) return NULL;
-  if (!tvms_dtype_is_void(t[0].dtype) && !tvms_dtype_is_bool(t[0].dtype)) {
+  bool open = tvms_dtype_is_void(t[0].dtype) && in->unit->dialect >= TVMS_DIALECT_26;
+  if (!open && !tvms_dtype_is_bool(t[0].dtype)) {
     return tvms_in_wrong_dtype(in, 0, "a condition of bool", t[0].dtype);
   }
   if (!tvms_in_common_dtype(in, t[1].sinfo, t[2].sinfo, &dtype)) return NULL;

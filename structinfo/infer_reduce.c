@@ -1,6 +1,9 @@
 // Rules of products of matrices, reductions, scans, searches and sorts.
 #include "structinfo/infer_common.h"
 
+#include <stdio.h>
+#include <string.h>
+
 tvms_node *tvms_infer_matmul(tvms_inference *in) {
   tvms_tensor a, b;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &a)
@@ -322,29 +325,39 @@ static bool fits_axis(tvms_inference *in, const tvms_tensor *x, uint32_t i,
          || tvms_in_unequal(in, i, "dimensions", size, x->dims.items[axis]);
 }
 
+// The data types that TVM takes (src/relax/op/tensor/qdq.cc).
+static const char floats[] = " float16 float32 ";
+static const char zero_points[] = " int8 uint8 int16 uint16 int32 uint32 float16 ";
+static const char quantized[] = " int8 uint8 int16 uint16 float8_e4m3fn float8_e5m2 ";
+static const char dequantizable[] =
+    " int8 uint8 int16 uint16 int32 float8_e4m3fn float8_e5m2 float16 float32 ";
+
+static bool is_listed(const char *list, tvms_dtype dtype) {
+  char text[TVMS_DTYPE_TEXT], word[TVMS_DTYPE_TEXT + 2];
+  (void)snprintf(word, sizeof word, " %s ", tvms_dtype_text(dtype, text));
+  return strstr(list, word) != NULL;
+}
+
 static tvms_node *TVMS_NULLABLE infer_quantized(tvms_inference *in, bool quantizes) {
   tvms_tensor t[3];
+  const char *const wanted[] = {quantizes ? floats : dequantizable, floats,
+                                zero_points};
+  static const char *const what[] = {"other elements", "a scale of float16 or float32",
+                                     "another type of zero point"};
   if (!tvms_in_count(in, 3, 3)) return NULL;
+  bool known = true;
   for (uint32_t i = 0; i < 3; i++) {
     if (!tvms_in_tensor(in, i, &t[i])) return NULL;
-  }
-  for (uint32_t i = 0; i < 3; i++) {
-    if (tvms_dtype_is_void(t[i].dtype))
-      return tvms_result_like(in, &t[0], (tvms_dtype){0});
+    known = known && !tvms_dtype_is_void(t[i].dtype);
   }
   tvms_dtype dtype = tvms_attr_dtype(in->call, TVMS_ATTR_quantize_out_dtype);
-  if (quantizes && !tvms_is_floating(t[0].dtype)) {
-    return tvms_in_wrong_dtype(in, 0, "floating-point elements", t[0].dtype);
-  }
-  if (quantizes == tvms_is_floating(dtype)) {
+  if (!is_listed(quantizes ? quantized : floats, dtype)) {
     return tvms_in_wrong_dtype(in, TVMS_THE_CALL, "another out_dtype", dtype);
   }
-  if (!tvms_is_floating(t[1].dtype)) {
-    return tvms_in_wrong_dtype(in, 1, "a floating-point scale", t[1].dtype);
-  }
-  for (uint32_t i = quantizes ? 2 : 0; i < 3; i += 2) {
-    if (tvms_dtype_is_bool(t[i].dtype)) {
-      return tvms_in_wrong_dtype(in, i, "numbers", t[i].dtype);
+  if (!known) return tvms_result_like(in, &t[0], (tvms_dtype){0});
+  for (uint32_t i = 0; i < 3; i++) {
+    if (!is_listed(wanted[i], t[i].dtype)) {
+      return tvms_in_wrong_dtype(in, i, what[i], t[i].dtype);
     }
   }
   if (!fits_axis(in, &t[0], 1, &t[1]) || !fits_axis(in, &t[0], 2, &t[2])) return NULL;
