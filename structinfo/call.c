@@ -26,6 +26,19 @@ static tvms_node *TVMS_NULLABLE map_lookup(void *map, tvms_node *var) {
   return tvms_dim_map_find(map, var);
 }
 
+static void report_argument(tvms_inference *in, tvms_span span, uint32_t i,
+                            const char *name, tvms_node *param, tvms_fit fit,
+                            const tvms_node *sinfo) {
+  tvms_context *context = in->unit->context;
+  tvms_diag *diag =
+      tvms_report(&context->diags, TVMS_D_call_argument, span, i + 1, name,
+                  tvms_describe(context, param), tvms_describe(context, sinfo));
+  if (fit == TVMS_FIT_WEAK) {
+    tvms_diag_remark(&context->diags, diag,
+                     "R.match_cast gives a value a type that says more");
+  }
+}
+
 // Fits the arguments to the parameters; fills `map`. Returns false after a report.
 static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *map) {
   tvms_context *context = in->unit->context;
@@ -37,13 +50,8 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
     tvms_fit fit =
         tvms_relate_argument(in->prover, map, params.items[i], sinfo, &conflict);
     if (fit == TVMS_FIT_NEVER || fit == TVMS_FIT_WEAK) {
-      tvms_diag *diag = tvms_report(
-          &context->diags, TVMS_D_call_argument, span_of(in, i), i + 1, callee_text(in),
-          tvms_describe(context, params.items[i]), tvms_describe(context, sinfo));
-      if (fit == TVMS_FIT_WEAK) {
-        tvms_diag_remark(&context->diags, diag,
-                         "R.match_cast gives a value a type that says more");
-      }
+      report_argument(in, span_of(in, i), i, callee_text(in), params.items[i], fit,
+                      sinfo);
       fine = false;
     } else if (conflict) {
       tvms_report(&context->diags, TVMS_D_call_conflict, span_of(in, i), i + 1,
@@ -186,6 +194,25 @@ static uint32_t count_in_place(const tvms_call *call) {
   return count;
 }
 
+// TVM: DeriveCallRetType of the parameters that the arguments stand for.
+static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee,
+                                tvms_list args, const char *name) {
+  tvms_context *context = in->unit->context;
+  tvms_dim_map map = {{0}};
+  bool fine = true;
+  for (uint32_t i = 0; i < args.len; i++) {
+    bool conflict;
+    tvms_node *param = param_type(in->unit, callee, i);
+    tvms_node *sinfo = tvms_sinfo_of(in->unit, args.items[i]);
+    tvms_fit fit = tvms_relate_argument(in->prover, &map, param, sinfo, &conflict);
+    if (fit != TVMS_FIT_NEVER && fit != TVMS_FIT_WEAK) continue;
+    report_argument(in, in->call->head.span, i, name, param, fit, sinfo);
+    fine = false;
+  }
+  tvms_vec_free(&context->memory, &map.bindings);
+  return fine;
+}
+
 void tvms_check_call_tir(tvms_inference *in) {
   const tvms_prim_func *callee = called_prim_func(in);
   if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return;
@@ -218,6 +245,7 @@ void tvms_check_call_tir(tvms_inference *in) {
                 callee->params.len, args.len, outputs - shared);
     return;
   }
+  if (!check_tir_arguments(in, callee, args, name)) return;
   // The types of shared buffers are those of the arguments.
   if (shared) return;
   tvms_node *written =
