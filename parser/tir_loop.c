@@ -12,11 +12,14 @@ tvms_node *tvms_simplified(tvms_reader *reader, tvms_node *node) {
 
 // ---- Bounds ---------------------------------------------------------------------------------
 
+static uint8_t bits_of(const tvms_node *bound) {
+  return bound->dtype.code == TVMS_BOOL ? 8 : bound->dtype.bits;
+}
+
 // Dtype of a loop variable of 0.27: the wider of the bounds, unsigned if one of them is.
 static tvms_dtype common_dtype(const tvms_node *start, const tvms_node *stop) {
   bool is_unsigned = start->dtype.code == TVMS_UINT || stop->dtype.code == TVMS_UINT;
-  uint8_t bits =
-      start->dtype.bits > stop->dtype.bits ? start->dtype.bits : stop->dtype.bits;
+  uint8_t bits = bits_of(start) > bits_of(stop) ? bits_of(start) : bits_of(stop);
   return (tvms_dtype){is_unsigned ? TVMS_UINT : TVMS_INT, bits, 1};
 }
 

@@ -338,7 +338,8 @@ static tvms_value attr_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) 
 
 tvms_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value key = call->args[1];
-  if (call->args[0].kind == TVMS_VALUE_DICT && key.kind == TVMS_VALUE_NONE) {
+  bool dict = call->args[0].kind == TVMS_VALUE_DICT;
+  if (dict && (key.kind == TVMS_VALUE_NONE || reader->dialect >= TVMS_DIALECT_25)) {
     return attr_dict(reader, call->args[0], call->refs[0]);
   }
   if (key.kind != TVMS_VALUE_STR) {

@@ -376,11 +376,7 @@ static void print_assert(tvms_printer *p, const tvms_node *stmt) {
   PUT(p, "assert ");
   tvms_print_any(p, node->condition);
   PUT(p, ", (");
-  tvms_bytes kind = node->error_kind;
-  if (kind.len)
-    tvms_print_quoted(p, kind.text, kind.len);
-  else
-    PUT(p, "\"RuntimeError\"");
+  tvms_print_quoted(p, node->error_kind.text, node->error_kind.len);
   PUT(p, ", [");
   tvms_print_list(p, node->message);
   PUT(p, "])");
