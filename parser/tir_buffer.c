@@ -87,6 +87,16 @@ static bool is_quoted_dim(const tvms_reader *reader, tvms_value dim, tvms_ref re
          && reader->dialect >= TVMS_DIALECT_26;
 }
 
+// Since 0.26 no part of a buffer but its data is a pointer. Reports one.
+static bool is_number(tvms_reader *reader, const tvms_node *part, const char *what,
+                      tvms_ref ref) {
+  if (!tvms_dtype_is_handle(part->dtype) || reader->dialect < TVMS_DIALECT_26)
+    return true;
+  tvms_wrong_type(reader, ref, what, "a number",
+                  tvms_value_node((tvms_node *)(uintptr_t)part));
+  return false;
+}
+
 static tvms_node *dim_of(tvms_reader *reader, tvms_value dim, tvms_ref ref) {
   if (is_quoted_dim(reader, dim, ref))
     return tvms_to_expr(reader, tvms_quoted_dim(reader, ref), ref);
@@ -94,6 +104,7 @@ static tvms_node *dim_of(tvms_reader *reader, tvms_value dim, tvms_ref ref) {
                   || dim.kind == TVMS_VALUE_BOOL;
   tvms_node *node = is_index ? tvms_to_expr(reader, dim, ref) : NULL;
   if (is_index && !node) return NULL;
+  if (node && !is_number(reader, node, "a dimension", ref)) return NULL;
   bool real = node && tvms_dtype_is_real(node->dtype);
   if (!node || (real && reader->dialect >= TVMS_DIALECT_25)) {
     tvms_wrong_type(reader, ref, "a dimension", "an int or an expression", dim);
@@ -123,7 +134,12 @@ static bool read_shape(tvms_reader *reader, tvms_value shape, tvms_ref ref,
     sound = sound && list->items[i];
     if (item) item = tvms_at(reader, item)->next;
   }
-  return sound;
+  // Up to 0.25 the first dimension gives the type of indices.
+  bool pointer = sound && list->len && tvms_dtype_is_handle(list->items[0]->dtype);
+  if (pointer)
+    tvms_wrong_type(reader, ref, "a dimension", "a number",
+                    tvms_value_node(list->items[0]));
+  return sound && !pointer;
 }
 
 // A string names a fresh variable.
@@ -144,7 +160,8 @@ static bool read_strides(tvms_reader *reader, tvms_value strides, tvms_ref ref,
     } else {
       list->items[i] = tvms_to_expr(reader, item, ref);
     }
-    sound = sound && list->items[i];
+    sound =
+        sound && list->items[i] && is_number(reader, list->items[i], "a stride", ref);
   }
   return sound;
 }
@@ -168,7 +185,7 @@ static bool read_offset(tvms_reader *reader, const tvms_call_args *call,
   }
   if (elements.kind == TVMS_VALUE_NONE) return true;
   *offset = tvms_to_expr(reader, elements, ref);
-  return *offset != NULL;
+  return *offset && is_number(reader, *offset, "an offset", ref);
 }
 
 static bool is_pointer(const tvms_node *node) {

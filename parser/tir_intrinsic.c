@@ -513,6 +513,12 @@ tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) 
   }
   if (var) {
     bool map = var->sinfo && var->sinfo->kind == TVMS_NODE_SINFO_TENSOR_MAP;
+    if (!map && tvms_dtype_is_handle(var->dtype)
+        && reader->dialect >= TVMS_DIALECT_26) {
+      tvms_wrong_type(reader, ref, "what T.address_of takes the address of",
+                      "an element, a scalar or a tensor map", value);
+      return TVMS_UNKNOWN;
+    }
     call_type type = map && reader->dialect >= TVMS_DIALECT_25
                          ? scalar_type(TVMS_UINT, 64)
                          : pointer_to(reader, var->dtype, 0);
