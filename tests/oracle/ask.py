@@ -5,7 +5,7 @@ One JSON object a line on standard input, {"text": ...}, with "passes": [names] 
 """
 import json, os, re, sys
 
-IMPORT = re.compile(r"(?:#\s*)?(from typing import TypeVar|(?:from\s+tvm[\w.]*\s+)?import\s+.*\btvm\b.*|from\s+tvm[\w.]*\s+import\s+.+)$")
+IMPORT = re.compile(r"(?:#\s*)?(from typing import TypeVar|(?:from\s+tvm[\w.]*\s+)?import\s+.*\btvm\b.*|from\s+(?:tvm|\.)[\w.]*\s+import\s+.+)$")
 
 
 def names_of_tvm():
