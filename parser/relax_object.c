@@ -191,6 +191,10 @@ tvms_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
     tvms_wrong_type(reader, refs[2], "attrs of a call", "None", args[2]);
     return tvms_failed(reader);
   }
+  if (args[0].kind == TVMS_VALUE_STR && reader->dialect < TVMS_DIALECT_26) {
+    tvms_wrong_type(reader, refs[0], "what is called", "an operator", args[0]);
+    return tvms_failed(reader);
+  }
   return raw_call(reader, args, refs, 3, call);
 }
 

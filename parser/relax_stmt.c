@@ -421,8 +421,6 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
   bool call = ref && tvms_at(reader, ref)->kind == TVMS_SURF_CALL;
   relax->bools = !call && tvms_has_printed_header(reader);
   tvms_value value = ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
-  if (value.kind == TVMS_VALUE_NONE)
-    value = tvms_value_items(TVMS_VALUE_TUPLE, NULL, 0);
   tvms_node *node = tvms_to_relax(reader, value, ref ? ref : stmt);
   relax->bools = false;
   if (!node) {

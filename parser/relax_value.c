@@ -256,13 +256,8 @@ tvms_value tvms_relax_item(tvms_reader *reader, tvms_node *tuple, uint32_t index
 tvms_value tvms_call_relax_const(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype = {0};
   tvms_value type = call->args[1];
-  tvms_node *tensor = tvms_value_node_of(type, TVMS_NODE_SINFO_TENSOR);
-  if (tensor) {
-    dtype = tensor->dtype;
-  } else if (type.kind == TVMS_VALUE_CALLABLE) {
-    dtype = (tvms_dtype){0};
-  } else if (type.kind != TVMS_VALUE_NONE
-             && !tvms_to_dtype(reader, type, call->refs[1], &dtype)) {
+  if (type.kind != TVMS_VALUE_NONE
+      && !tvms_to_dtype(reader, type, call->refs[1], &dtype)) {
     return tvms_failed(reader);
   }
   tvms_value value = call->args[0];
