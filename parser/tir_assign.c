@@ -56,6 +56,13 @@ static tvms_node *let(tvms_reader *reader, tvms_sym name, tvms_node *value,
   return var;
 }
 
+// What a function of the module returns that returns nothing: an empty tuple from 0.27 on.
+static bool is_empty_result(const tvms_reader *reader, const tvms_node *node) {
+  return reader->dialect >= TVMS_DIALECT_27 && node->kind == TVMS_NODE_CALL
+         && tvms_dtype_is_void(node->dtype)
+         && tvms_as_call(node)->callee->kind == TVMS_NODE_GLOBAL_VAR;
+}
+
 // A value without a type that TIR could give a variable.
 static tvms_value no_type(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   tvms_complain(reader, no_type_for_name, ref, tvms_describe_value(reader, value));
@@ -85,7 +92,7 @@ static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value
   // 0.25 makes a scalar of whatever is no text, even of a pointer.
   bool typed = reader->dialect == TVMS_DIALECT_25
                || !(pointer || tvms_dtype_is_handle(node->dtype)
-                    || tvms_dtype_is_void(node->dtype));
+                    || is_empty_result(reader, node));
   if (!typed || node->kind == TVMS_NODE_STRING_IMM) {
     return tvms_value_node(let(reader, name, node, ref));
   }

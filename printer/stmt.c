@@ -341,6 +341,24 @@ static bool is_untyped(const tvms_printer *p, const tvms_bind *bind) {
          && !implies_element(value, type->dtype);
 }
 
+// From 0.27 on a function of the module that returns nothing gives an empty tuple, which
+// has no name as a type.
+static bool gives_nothing(const tvms_printer *p, const tvms_node *value) {
+  return p->dialect >= TVMS_DIALECT_27 && value->kind == TVMS_NODE_CALL
+         && tvms_dtype_is_void(value->dtype)
+         && tvms_as_call(value)->callee->kind == TVMS_NODE_GLOBAL_VAR;
+}
+
+static void print_let_type(tvms_printer *p, const tvms_bind *bind) {
+  tvms_print_t(p, "let[");
+  // 0.26 gives texts the type void, and wants to read that again.
+  if (bind->value->kind == TVMS_NODE_STRING_IMM && p->dialect == TVMS_DIALECT_26)
+    tvms_print_t(p, "void");
+  else
+    tvms_print_type_of_var(p, bind->var);
+  PUT(p, "]");
+}
+
 static void print_bind(tvms_printer *p, const tvms_node *stmt) {
   const tvms_bind *bind = tvms_as_bind(stmt);
   if (is_untyped(p, bind)) {
@@ -359,13 +377,11 @@ static void print_bind(tvms_printer *p, const tvms_node *stmt) {
   } else {
     tvms_print_sym(p, tvms_print_define(p, bind->var, tvms_print_top_index(p)));
     PUT(p, ": ");
-    tvms_print_t(p, "let[");
-    // 0.26 gives texts the type void, and wants to read that again.
-    if (bind->value->kind == TVMS_NODE_STRING_IMM && p->dialect == TVMS_DIALECT_26)
-      tvms_print_t(p, "void");
-    else
-      tvms_print_type_of_var(p, bind->var);
-    PUT(p, "]");
+    if (gives_nothing(p, bind->value)) {
+      tvms_print_t(p, "let");
+    } else {
+      print_let_type(p, bind);
+    }
   }
   PUT(p, " = ");
   tvms_print_move(p, from, end);
