@@ -108,9 +108,14 @@ static void mark_call(marks *found, const tvms_surf *call) {
                || is_name(found, callee->a, TVMS_SYM_R)
                || is_name(found, callee->a, TVMS_SYM_I);
   if (!known) return;
+  bool prim = callee->b == TVMS_SYM_Prim && is_name(found, callee->a, TVMS_SYM_R);
   tvms_each_surf(found->surface, ref, call->b) {
     const tvms_surf *node = at(found, ref);
-    if (node->kind == TVMS_SURF_KEYWORD) mark_keyword(found, node);
+    if (node->kind != TVMS_SURF_KEYWORD) continue;
+    mark_keyword(found, node);
+    if (prim && node->a == TVMS_SYM_value) {  // the type of a value, R.Prim(value=n)
+      until(found, TVMS_DIALECT_25, (tvms_span){node->begin, node->end});
+    }
   }
 }
 

@@ -341,8 +341,14 @@ tvms_value tvms_call_relax_prim_type(tvms_reader *reader, const tvms_call_args *
   tvms_node *value = NULL;
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   if (signature->count > 1 && call->args[1].kind != TVMS_VALUE_NONE) {
-    value = tvms_to_scalar(reader, call->args[1], call->refs[1], "the value of R.Prim",
-                           "a scalar");
+    tvms_value given = call->args[1];
+    if (given.kind == TVMS_VALUE_BOOL) {  // 1 for TVM, which prints bools so
+      given = tvms_has_printed_header(reader) ? tvms_value_node(tvms_bool_imm_new(
+                  reader->unit, given.as.i, tvms_span_of(reader, call->refs[1])))
+                                              : tvms_value_int(given.as.i);
+    }
+    value =
+        tvms_to_scalar(reader, given, call->refs[1], "the value of R.Prim", "a scalar");
     if (!value) return failed_type(reader);
     dtype = value->dtype;
   }

@@ -77,7 +77,8 @@ tvms_node *tvms_infer_eye_like(tvms_inference *in) {
   return like_first(in);
 }
 
-// ceil((end - start) / step) for real numbers, when all of them are constants.
+// ceil((end - start) / step) for real numbers, when all of them are constants and it is
+// one that an integer holds.
 static bool real_length(tvms_node *const *args, int64_t *length) {
   double value[3];
   for (int i = 0; i < 3; i++) {
@@ -90,6 +91,8 @@ static bool real_length(tvms_node *const *args, int64_t *length) {
     }
   }
   float steps = (float)(value[1] - value[0]) / (float)value[2];
+  if (!(steps > -0x1p62f && steps < 0x1p62f))
+    return false;  // a step of 0, or no number
   *length = (int64_t)steps;
   if ((float)*length < steps) ++*length;
   return true;
