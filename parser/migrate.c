@@ -401,7 +401,7 @@ static int by_place(const void *a, const void *b) {
 static uint32_t skip_blanks(const tvms_source *source, uint32_t at, tvms_span span) {
   uint32_t blanks = span.end - span.begin;
   if (memchr(source->text + span.begin, '\n', blanks)) return span.end;
-  while (blanks && at < source->size && source->text[at] == ' ') {
+  while (blanks && at < source->size && tvms_is_blank(source->text[at])) {
     blanks--;
     at++;
   }

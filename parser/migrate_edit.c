@@ -22,7 +22,7 @@ void tvms_edit_dedent(tvms_migration *migration, tvms_span span, uint32_t column
   for (uint32_t at = span.begin; at < span.end; at++) {
     if (at > 0 && source->text[at - 1] != '\n') continue;
     uint32_t blanks = 0;
-    while (blanks < columns && source->text[at + blanks] == ' ') {
+    while (blanks < columns && tvms_is_blank(source->text[at + blanks])) {
       blanks++;
     }
     if (blanks) tvms_edit_replace(migration, (tvms_span){at, at + blanks}, "");

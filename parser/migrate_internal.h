@@ -21,15 +21,15 @@ typedef struct {
   tvms_dialect from;
   tvms_dialect to;
   TVMS_VEC(tvms_text_edit) edits;
-  tvms_offsets binds;   // where statements begin that bind an immutable value
-  tvms_offsets allocs;  // and those that make a buffer
+  tvms_offsets binds;      // where statements begin that bind an immutable value
+  tvms_offsets allocs;     // and those that make a buffer
   tvms_offsets functions;  // where functions begin that were read
   TVMS_VEC(tvms_sym) tir_prefixes;
   TVMS_VEC(tvms_sym) relax_prefixes;
   tvms_sym tvm;
   bool in_prim_func;
   const char *prefix;  // of the function at hand: T
-  tvms_ref body;  // statements around the one at hand
+  tvms_ref body;       // statements around the one at hand
 } tvms_migration;
 
 // Definitions hold a body up to 0.23.
@@ -38,6 +38,10 @@ static inline bool tvms_migrates_from_classic(const tvms_migration *migration) {
 }
 static inline bool tvms_migrates_to_classic(const tvms_migration *migration) {
   return migration->to < TVMS_DIALECT_24;
+}
+
+static inline bool tvms_is_blank(char c) {
+  return c == ' ' || c == '\t';
 }
 
 // ---- migrate_edit.c ----
