@@ -121,12 +121,14 @@ static tvms_node_kind compare_kind(tvms_surf_op op) {
   }
 }
 
-// Python's `==` of two values of TIR is a node that also has a truth.
+// Python's `==` of two values of TIR is a node that also has a truth. A constant `owner`,
+// whose operator it is, compares numbers.
 static tvms_value native_compare(tvms_reader *reader, tvms_node_kind kind, tvms_node *a,
-                                 tvms_node *b, tvms_ref ref) {
+                                 tvms_node *b, const tvms_node *owner, tvms_ref ref) {
   tvms_value value = tvms_value_node(
       tvms_build_binary(reader->unit, kind, a, b, tvms_span_of(reader, ref)));
-  if (tvms_value_is_known(value) && (kind == TVMS_NODE_EQ || kind == TVMS_NODE_NE)) {
+  bool equality = kind == TVMS_NODE_EQ || kind == TVMS_NODE_NE;
+  if (tvms_value_is_known(value) && equality && owner->kind != TVMS_NODE_INT_IMM) {
     value.flags |= TVMS_VALUE_EQUALITY;
     if ((a == b) == (kind == TVMS_NODE_EQ)) value.flags |= TVMS_VALUE_SAME;
   }
@@ -194,7 +196,10 @@ static tvms_value comparison(tvms_reader *reader, tvms_surf_op op, tvms_value le
   tvms_node *a = NULL, *b = NULL;
   if (native || !is_python_number(left)) a = tvms_to_expr(reader, left, ref);
   if (native || !is_python_number(right)) b = tvms_to_expr(reader, right, ref);
-  if (native) return a && b ? native_compare(reader, kind, a, b, ref) : TVMS_UNKNOWN;
+  if (native && a && b) {
+    const tvms_node *owner = left.kind == TVMS_VALUE_NODE ? a : b;
+    return native_compare(reader, kind, a, b, owner, ref);
+  }
   if (!a && b) a = number_beside(reader, left, b->dtype, ref);
   if (!b && a) b = number_beside(reader, right, a->dtype, ref);
   if (!a || !b || !widen(reader, &a, &b, ref)) return TVMS_UNKNOWN;

@@ -259,7 +259,15 @@ static bool dtype_equals_text(tvms_value dtype, tvms_value text) {
   return strlen(name) == text.len && memcmp(name, text.as.text, text.len) == 0;
 }
 
+// T.int32(3) equals 3 in Python.
+static tvms_value plain_number(tvms_value value) {
+  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_INT_IMM);
+  return node ? tvms_value_int(tvms_as_int_imm(node)->value) : value;
+}
+
 bool tvms_values_equal(tvms_value a, tvms_value b) {
+  a = plain_number(a);
+  b = plain_number(b);
   if (is_number(a) && is_number(b)) {
     if (is_integral(a) && is_integral(b)) {
       return a.as.i == b.as.i
@@ -443,8 +451,9 @@ bool tvms_value_truth(tvms_value value, bool *known) {
   case TVMS_VALUE_SET:
   case TVMS_VALUE_DICT: return value.len != 0;
   case TVMS_VALUE_NODE:
-    *known = (value.flags & TVMS_VALUE_EQUALITY) != 0;
-    return (value.flags & TVMS_VALUE_SAME) != 0;
+    if (value.flags & TVMS_VALUE_EQUALITY) return (value.flags & TVMS_VALUE_SAME) != 0;
+    *known = value.as.node->kind == TVMS_NODE_INT_IMM;
+    return *known && tvms_as_int_imm(value.as.node)->value != 0;
   case TVMS_VALUE_UNKNOWN: *known = false; return false;
   default: return true;
   }

@@ -28,6 +28,9 @@ static uint64_t hash_of(tvms_value value) {
   case TVMS_VALUE_FLOAT:
     if (fabs(value.as.f) < 9e18) return mix(1, (uint64_t)(int64_t)value.as.f);
     return 2;
+  case TVMS_VALUE_NODE:
+    if (value.as.node->kind != TVMS_NODE_INT_IMM) return value.kind;
+    return mix(1, (uint64_t)tvms_as_int_imm(value.as.node)->value);
   case TVMS_VALUE_STR:
   case TVMS_VALUE_BYTES: return hash_text(value.as.text, value.len);
   case TVMS_VALUE_DTYPE: {

@@ -18,16 +18,15 @@ static bool index_in(tvms_reader *reader, tvms_value index, uint32_t len, tvms_r
   return true;
 }
 
+// A bound of a slice, or what stands for a missing one; within `limits`.
 static bool bound_of(tvms_reader *reader, tvms_value bound, int64_t missing,
-                     uint32_t len, tvms_ref ref, int64_t *at) {
-  if (bound.kind == TVMS_VALUE_NONE) {
-    *at = missing;
-    return true;
-  }
+                     const int64_t limits[2], uint32_t len, tvms_ref ref, int64_t *at) {
+  *at = missing;
+  if (bound.kind == TVMS_VALUE_NONE) return true;
   if (!tvms_to_int(reader, bound, ref, at)) return false;
   if (*at < 0) *at += len;
-  if (*at < 0) *at = missing < 0 ? -1 : 0;
-  if (*at > (int64_t)len) *at = len;
+  if (*at < limits[0]) *at = limits[0];
+  if (*at > limits[1]) *at = limits[1];
   return true;
 }
 
@@ -43,26 +42,27 @@ static tvms_value slice_of(tvms_reader *reader, tvms_value object, tvms_value sl
     tvms_complain(reader, division_by_zero, ref);
     return TVMS_UNKNOWN;
   }
-  int64_t first = step > 0 ? 0 : (int64_t)object.len - 1;
-  int64_t last = step > 0 ? (int64_t)object.len : -1;
-  if (!bound_of(reader, parts[0], first, object.len, ref, &start)
-      || !bound_of(reader, parts[1], last, object.len, ref, &stop)) {
+  bool back = step < 0;
+  int64_t limits[2] = {back ? -1 : 0, (int64_t)object.len - back};
+  if (!bound_of(reader, parts[0], limits[back], limits, object.len, ref, &start)
+      || !bound_of(reader, parts[1], limits[!back], limits, object.len, ref, &stop)) {
     return TVMS_UNKNOWN;
   }
-  if (object.kind == TVMS_VALUE_STR && step == 1) {
-    uint32_t len = stop > start ? (uint32_t)(stop - start) : 0;
-    return tvms_value_text(object.as.text + (len ? start : 0), len);
-  }
-  if (object.kind == TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, ref, "the step of a slice of text", "1", parts[2]);
-    return TVMS_UNKNOWN;
-  }
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, object.len);
+  int64_t most = (int64_t)object.len + 1;  // a longer step is as good
+  if (step > most || step < -most) step = step > 0 ? most : -most;
+  bool text = object.kind == TVMS_VALUE_STR;
+  char *letters = text ? tvms_arena_take(&reader->values, object.len + 1u) : NULL;
+  tvms_value *items =
+      text ? NULL : tvms_arena_array(&reader->values, tvms_value, object.len);
   uint32_t len = 0;
   for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
-    if (i >= 0 && i < (int64_t)object.len) items[len++] = object.as.items[i];
+    if (text)
+      letters[len++] = object.as.text[i];
+    else
+      items[len++] = object.as.items[i];
   }
-  return tvms_value_items((tvms_value_kind)object.kind, items, len);
+  return text ? tvms_value_text(letters, len)
+              : tvms_value_items((tvms_value_kind)object.kind, items, len);
 }
 
 static tvms_value item_of(tvms_reader *reader, tvms_value object, tvms_value index,
