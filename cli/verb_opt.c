@@ -170,8 +170,12 @@ static tvms_status list_passes(tvms_run *run) {
   for (uint32_t i = 0; i < count; i++) {
     char kebab[TVMS_KEBAB_SIZE];
     tvms_pass_kebab(passes[i].name, kebab);
-    tvms_strbuf_printf(&text, "%s (%s)\n    %s\n", passes[i].name, kebab,
-                       passes[i].summary);
+    tvms_strbuf_printf(&text, "%s (%s)", passes[i].name, kebab);
+    if (passes[i].since > TVMS_DIALECT_22)
+      tvms_strbuf_printf(&text, "  [since %s]", tvms_dialect_text(passes[i].since));
+    if (passes[i].until < TVMS_DIALECT_27)
+      tvms_strbuf_printf(&text, "  [up to %s]", tvms_dialect_text(passes[i].until));
+    tvms_strbuf_printf(&text, "\n    %s\n", passes[i].summary);
     list_options(&text, passes[i].name);
   }
   tvms_strbuf_puts(&text, "\nPipelines:\n");

@@ -307,6 +307,8 @@ struct tvms_reader {
   bool drops_dtype;   // the next call bound may name a dtype for nothing
   bool too_deep;      // said so
   bool too_long;      // said that the limit of steps was reached
+  bool endless_call;  // said that calls of lambdas or macros never end
+  uint32_t calls;     // of lambdas and macros, inside each other
   bool origin_known;  // by_hand and headed are known
   bool by_hand;       // the text was not printed; see tir_names.c
   bool headed;        // it begins as printed text does

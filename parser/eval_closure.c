@@ -87,6 +87,30 @@ static uint32_t count_required(const tvms_reader *reader, tvms_ref params) {
   return count;
 }
 
+// Python allows no more calls inside each other; a call is worth many steps, because it
+// takes memory.
+enum { MOST_CALLS = 1000, STEPS_PER_CALL = 200 };
+
+// Begins a call of a lambda or macro; end_call must follow. False, after a report for the
+// first one of the file: calls stand too deep inside each other, or there are too many.
+static bool begin_call(tvms_reader *reader, tvms_ref call) {
+  tvms_context *context = reader->context;
+  context->steps += STEPS_PER_CALL;
+  if (!tvms_step(reader, call)) return false;
+  if (reader->endless_call) return false;
+  if (reader->calls < MOST_CALLS) {
+    reader->calls++;
+    return true;
+  }
+  tvms_complain(reader, too_deep, call, (uint32_t)MOST_CALLS);
+  reader->endless_call = true;
+  return false;
+}
+
+static void end_call(tvms_reader *reader) {
+  reader->calls--;
+}
+
 // What is evaluated with its own scope: the body of a lambda.
 static tvms_value eval_body(tvms_reader *reader, tvms_ref body) {
   bool native = reader->native;
@@ -107,6 +131,7 @@ tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
     tvms_complain(reader, wrong_count, ref, "this lambda", most, count);
     return TVMS_UNKNOWN;
   }
+  if (!begin_call(reader, ref)) return tvms_failed(reader);
   tvms_visible inner;
   const tvms_visible *saved = enter(reader, closure->visible, &inner);
   bool native = reader->native;
@@ -115,6 +140,7 @@ tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
   reader->native = native;
   tvms_value result = eval_body(reader, node.b);
   leave(reader, saved);
+  end_call(reader);
   return result;
 }
 
@@ -176,7 +202,8 @@ tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref ca
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
   if (!signature
-      || !tvms_bind_arguments(reader, signature, "lambda", call, args, refs, &given)) {
+      || !tvms_bind_arguments(reader, signature, "lambda", call, args, refs, &given)
+      || !begin_call(reader, call)) {
     return tvms_failed(reader);
   }
   tvms_visible inner;
@@ -184,6 +211,7 @@ tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref ca
   bind_params(reader, signature, args, refs);
   tvms_value result = eval_body(reader, node.b);
   leave(reader, saved);
+  end_call(reader);
   return result;
 }
 
@@ -204,7 +232,8 @@ tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call)
   const char *what = tvms_text(reader->context, closure->name);
   tvms_value result = TVMS_UNKNOWN;
   if (signature
-      && tvms_bind_arguments(reader, signature, what, call, args, refs, &given)) {
+      && tvms_bind_arguments(reader, signature, what, call, args, refs, &given)
+      && begin_call(reader, call)) {
     const tvms_visible *sees =
         macro.flags & TVMS_VALUE_HYGIENIC ? closure->visible : tvms_capture(reader);
     tvms_visible inner;
@@ -215,6 +244,7 @@ tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call)
     result = tvms_expand_body(reader, def.body, (*closure->calls)++, call);
     reader->native = native;
     leave(reader, saved);
+    end_call(reader);
   } else {
     reader->failed = true;
   }

@@ -158,6 +158,7 @@ class Opt(Scratch):
         p = tvms("opt", "--list")
         self.assertEqual(p.returncode, 0)
         self.assertIn(b"LegalizeOps (legalize-ops)\n", p.stdout)
+        self.assertIn(b"StmtSimplify (stmt-simplify)  [since 0.25]\n", p.stdout)
 
     def test_both_spellings(self):
         texts = {tvms("opt", "--passes", name, GOOD).stdout for name in ("LowerInitBlock", "lower-init-block")}
