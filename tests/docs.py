@@ -80,6 +80,13 @@ class Docs(unittest.TestCase):
                     with self.subTest(page=page, target=target):
                         self.assertTrue(os.path.exists(os.path.join(os.path.dirname(page), target)), target)
 
+    def test_every_table_is_named(self):
+        with open(source("docs", "architecture.md"), encoding="utf-8") as f:
+            architecture = f.read()
+        for path in files_under(*(d for d in os.listdir(source()) if not d.startswith((".", "build"))), suffix=".def"):
+            with self.subTest(path=path):
+                self.assertIn(f"`{os.path.relpath(path, source())}`", architecture)
+
 
 if __name__ == "__main__":
     main()
