@@ -253,7 +253,9 @@ tvms_value tvms_apply_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
   }
   if (!tvms_is_tir_operand(a) && !tvms_is_tir_operand(b)
       && !are_loads(reader, op, a, b)) {
-    if (op == TVMS_OP_EQ || op == TVMS_OP_NE) {
+    bool buffers =
+        tvms_value_node_of(a, TVMS_NODE_BUFFER) && reader->dialect >= TVMS_DIALECT_26;
+    if ((op == TVMS_OP_EQ || op == TVMS_OP_NE) && !buffers) {
       return same_object(op == TVMS_OP_EQ ? TVMS_OP_IS : TVMS_OP_IS_NOT, a, b);
     }
     return bad_operands(reader, op, a, b, ref);
