@@ -147,6 +147,9 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
 
 tvms_status tvms_verb_diff(tvms_run *run) {
   if (run->options.paths.len != 2) return tvms_misused(run, "two files are compared");
+  const tvms_texts *paths = &run->options.paths;
+  if (strcmp(paths->items[0], "-") == 0 && strcmp(paths->items[1], "-") == 0)
+    return tvms_misused(run, "standard input can be one of the two files only");
   if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_one_file(run, run->options.paths.items[0], diff_source);
 }

@@ -82,13 +82,33 @@ static bool explain_name(tvms_run *run, const char *word, tvms_strbuf *out) {
 
 // ---- The verb -----------------------------------------------------------------------------
 
+// The text of a diagnostic with "…" for what a finding puts there.
+static void add_pattern(tvms_strbuf *out, const char *format) {
+  while (*format) {
+    size_t plain = strcspn(format, "%");
+    tvms_strbuf_add(out, format, plain);
+    format += plain;
+    if (!*format) return;
+    if (format[1] == '%') {
+      tvms_strbuf_putc(out, '%');
+      format += 2;
+      continue;
+    }
+    tvms_strbuf_puts(out, "…");
+    format += 1 + strspn(format + 1, "0123456789.*$lhz");
+    format += *format != '\0';  // the letter of the conversion
+  }
+}
+
 static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
   for (uint32_t i = 0; i < tvms_diag_row_count(); i++) {
     tvms_diag_id id = (tvms_diag_id)i;
     if (!is_meant(id, word)) continue;
     const tvms_diag_row *row = tvms_diag_row_of(id);
-    tvms_strbuf_printf(out, "%s %s: %s\n\n", tvms_severity_name(row->severity),
-                       tvms_code_of(id).text, row->format);
+    tvms_strbuf_printf(out, "%s %s: ", tvms_severity_name(row->severity),
+                       tvms_code_of(id).text);
+    add_pattern(out, row->format);
+    tvms_strbuf_puts(out, "\n\n");
     add_wrapped(out, row->explanation);
     return true;
   }

@@ -63,6 +63,16 @@ class Explain(unittest.TestCase):
         self.assertIn("T.exp(x)  [every release]\n", said)
         self.assertIn("T.S  [since 0.25]\n", said)
 
+    def test_what_a_finding_fills_in_is_left_open(self):
+        with open(source("support", "diag.def"), encoding="utf-8") as f:
+            codes = re.findall(r"^DIAG\(\w+, (\d+),", f.read(), re.M)
+        said = tvms("explain", *codes).stdout.decode()
+        headings = re.findall(r"^(?:error|warning|note) \w+: .*", said, re.M)
+        self.assertEqual(len(headings), len(codes))
+        self.assertEqual([h for h in headings if re.search(r"%|…[a-zA-Z]?\$", h)], [])
+        self.assertIn("error E0510: 'R.…' cannot broadcast lengths … and … of axis -…", headings)
+        self.assertIn("error E0103: unexpected character ………U+…", headings)
+
     def test_unknown_code(self):
         p = tvms("explain", "E9999")
         self.assertEqual(p.returncode, 2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check, check --fix, diff and opt on the founding programs: what people do with them."""
-import json, os, shutil, sys, tempfile, unittest
+import json, os, pathlib, shutil, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import main, source, tvms
@@ -148,6 +148,10 @@ class Diff(Scratch):
         p = tvms("diff", GOOD, self.path)
         self.assertEqual(p.returncode, 1)
         self.assertIn(f"relu is only in {GOOD}\n", p.stdout.decode())
+
+    def test_standard_input_is_one_file(self):
+        self.assertEqual(tvms("diff", "-", "-").returncode, 2)
+        self.assertEqual(tvms("diff", "-", GOOD, stdin=pathlib.Path(GOOD).read_bytes()).returncode, 0)
 
     def test_one_file_is_not_enough(self):
         self.assertEqual(tvms("diff", GOOD).returncode, 2)
