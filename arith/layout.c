@@ -246,25 +246,6 @@ static bool has_threads(tvms_layouts *layouts, tvms_list shard, bool *threads) {
   return true;
 }
 
-bool tvms_layout_storage(const tvms_node *tile, int64_t *size, int64_t *span) {
-  const tvms_tile_layout *layout = tvms_as_tile_layout((tvms_node *)tile);
-  const tvms_list lists[] = {layout->shard, layout->replica};
-  *size = *span = 1;
-  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
-    for (uint32_t i = 0; i < lists[k].len; i++) {
-      const tvms_layout_iter *iter = tvms_as_layout_iter(lists[k].items[i]);
-      if (tvms_axis_is_thread(iter->axis)) continue;
-      if (!tvms_is_int_imm(iter->extent) || !tvms_is_int_imm(iter->stride))
-        return false;
-      int64_t extent = tvms_as_int_imm(iter->extent)->value;
-      int64_t stride = tvms_as_int_imm(iter->stride)->value;
-      if (k == 0) *size *= extent;
-      *span += (extent - 1) * (stride < 0 ? -stride : stride);
-    }
-  }
-  return true;
-}
-
 bool tvms_layout_scopes(tvms_layouts *layouts, const tvms_node *tile, int *inner,
                         int *outer) {
   const tvms_tile_layout *layout = tvms_as_tile_layout((tvms_node *)tile);
@@ -298,6 +279,47 @@ bool tvms_layout_scopes(tvms_layouts *layouts, const tvms_node *tile, int *inner
   if (links == count) return true;
   layouts->why = "the scopes of its thread axes do not form a chain";
   return false;
+}
+
+// ---- Parts in memory ------------------------------------------------------------------------
+
+static tvms_list in_memory(tvms_layouts *layouts, tvms_list list) {
+  tvms_list kept = {tvms_arena_array(&layouts->unit->arena, tvms_node *, list.len + 1),
+                    0};
+  for (uint32_t i = 0; i < list.len; i++) {
+    if (!tvms_axis_is_thread(tvms_as_layout_iter(list.items[i])->axis)) {
+      kept.items[kept.len++] = list.items[i];
+    }
+  }
+  return kept;
+}
+
+tvms_node *tvms_layout_in_memory(tvms_layouts *layouts, const tvms_node *tile) {
+  const tvms_tile_layout *layout = tvms_as_tile_layout((tvms_node *)tile);
+  return tvms_tile_layout_new(layouts->unit, in_memory(layouts, layout->shard),
+                              in_memory(layouts, layout->replica),
+                              in_memory(layouts, layout->offset));
+}
+
+bool tvms_layout_storage(tvms_layouts *layouts, const tvms_node *tile, tvms_node **size,
+                         tvms_node **span) {
+  tvms_node *held = tvms_layout_in_memory(layouts, tile);
+  *size = tvms_layout_size(layouts, held, 0);
+  *span = *size ? tvms_layout_span(layouts, held, 0) : NULL;
+  return *span != NULL;
+}
+
+tvms_node *tvms_layout_row_major(tvms_unit *unit, tvms_list shape) {
+  tvms_list none = {0}, shard = tvms_list_copy(unit, shape.items, shape.len);
+  tvms_node *stride = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
+  for (uint32_t i = shape.len; i > 0 && stride; i--) {
+    shard.items[i - 1] =
+        tvms_layout_iter_new(unit, shape.items[i - 1], stride, TVMS_SYM_m);
+    if (i == 1) break;
+    stride = tvms_build_binary(unit, TVMS_NODE_MUL, stride, shape.items[i - 1],
+                               TVMS_NO_SPAN);
+  }
+  return tvms_tile_layout_new(unit, shard, none, none);
 }
 
 // ---- Canonical form -------------------------------------------------------------------------

@@ -47,16 +47,21 @@ tvms_node *TVMS_NULLABLE tvms_layout_size(tvms_layouts *layouts, const tvms_node
                                           tvms_sym axis);
 tvms_node *TVMS_NULLABLE tvms_layout_span(tvms_layouts *layouts, const tvms_node *tile,
                                           tvms_sym axis);
-// What one thread holds of a tile layout: elements, and the span from the first to the last
-// of them. False if a part is symbolic.
-TVMS_NODISCARD bool tvms_layout_storage(const tvms_node *tile, int64_t *size,
-                                        int64_t *span);
 // False if the scopes of the thread axes do not form one chain; `why` is set. The ranks
 // count from the widest scope; both are -1 without thread axes.
 TVMS_NODISCARD bool tvms_layout_scopes(tvms_layouts *layouts, const tvms_node *tile,
                                        int *inner, int *outer);
 
 // ---- Operations ----
+
+// What one thread holds: the parts of a tile layout on axes of memory. How many elements
+// these are, and how far they reach; false with `why`.
+tvms_node *tvms_layout_in_memory(tvms_layouts *layouts, const tvms_node *tile);
+TVMS_NODISCARD bool tvms_layout_storage(tvms_layouts *layouts, const tvms_node *tile,
+                                        tvms_node **size, tvms_node **span);
+
+// Dense elements in the order of `shape`.
+tvms_node *tvms_layout_row_major(tvms_unit *unit, tvms_list shape);
 
 // Without iterators of extent 1 and offsets of 0; neighbours that go on are one.
 tvms_node *TVMS_NULLABLE tvms_layout_canonical(tvms_layouts *layouts,

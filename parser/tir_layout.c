@@ -56,14 +56,7 @@ static void dense_strides(tvms_reader *reader, tvms_list extents, tvms_node **st
 }
 
 tvms_node *tvms_row_major(tvms_reader *reader, tvms_list shape) {
-  tvms_node **strides = tvms_arena_array(&reader->values, tvms_node *, shape.len);
-  tvms_node **iters = tvms_arena_array(&reader->unit->arena, tvms_node *, shape.len);
-  dense_strides(reader, shape, strides);
-  for (uint32_t i = 0; i < shape.len; i++) {
-    iters[i] = layout_iter(reader, shape.items[i], strides[i], 0);
-  }
-  tvms_list none = {0};
-  return tvms_tile_layout_new(reader->unit, (tvms_list){iters, shape.len}, none, none);
+  return tvms_layout_row_major(reader->unit, shape);
 }
 
 // ---- T.S[…], T.R[…] -------------------------------------------------------------------------

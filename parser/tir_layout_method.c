@@ -312,23 +312,12 @@ static tvms_value broadcast(method_call *m) {
   return rewrapped(m, shard, tile->replica, tile->offset);
 }
 
-static tvms_list in_memory(method_call *m, tvms_list list) {
-  tvms_list kept = {
-      tvms_arena_array(&m->reader->unit->arena, tvms_node *, list.len + 1), 0};
-  for (uint32_t i = 0; i < list.len; i++) {
-    if (!tvms_axis_is_thread(tvms_as_layout_iter(list.items[i])->axis)) {
-      kept.items[kept.len++] = list.items[i];
-    }
-  }
-  return kept;
-}
-
 static tvms_value storage(method_call *m) {
   tvms_node *inner = tile_of(m->layout);
   if (!inner) return tvms_value_node(m->layout);
-  const tvms_tile_layout *tile = tvms_as_tile_layout(inner);
-  return rewrapped(m, in_memory(m, tile->shard), in_memory(m, tile->replica),
-                   in_memory(m, tile->offset));
+  const tvms_tile_layout *held =
+      tvms_as_tile_layout(tvms_layout_in_memory(&m->layouts, inner));
+  return rewrapped(m, held->shard, held->replica, held->offset);
 }
 
 static tvms_value permuted(method_call *m, const int64_t *order, uint32_t count) {

@@ -46,18 +46,6 @@ tvms_value tvms_view_declare(tvms_reader *reader, const tvms_buffer_form *form,
   return tvms_value_node(buffer);
 }
 
-static tvms_node *int32(tvms_reader *reader, int64_t value) {
-  return tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), value, TVMS_NO_SPAN);
-}
-
-static tvms_list int_list(tvms_reader *reader, const int64_t *values, uint32_t count) {
-  tvms_list list = {tvms_arena_array(&reader->unit->arena, tvms_node *, count), count};
-  for (uint32_t i = 0; i < count; i++) {
-    list.items[i] = int32(reader, values[i]);
-  }
-  return list;
-}
-
 bool tvms_view_constant(const tvms_node *node, int64_t *value) {
   if (!node || node->kind != TVMS_NODE_INT_IMM) return false;
   *value = tvms_as_int_imm(node)->value;
@@ -202,6 +190,42 @@ static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
 
 // ---- local ----------------------------------------------------------------------------------
 
+// How many elements a thread holds of a layout (`sized`), or how far they reach.
+static tvms_node *local_extent(tvms_reader *reader, tvms_node *layout, bool sized) {
+  tvms_node *inner = tvms_view_inner(layout);
+  if (!inner) return NULL;  // a swizzle alone
+  tvms_layouts layouts = tvms_layouts_open(reader->unit);
+  tvms_node *held = tvms_layout_in_memory(&layouts, inner);
+  tvms_node *extent =
+      sized ? tvms_layout_size(&layouts, held, 0) : tvms_layout_span(&layouts, held, 0);
+  tvms_layouts_close(&layouts);
+  return extent;
+}
+
+static bool holds(tvms_reader *reader, tvms_list shape, tvms_node *extent,
+                  tvms_ref ref) {
+  tvms_node *total =
+      tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
+  for (uint32_t i = 0; total && i < shape.len; i++) {
+    total = tvms_build_binary(reader->unit, TVMS_NODE_MUL, total, shape.items[i],
+                              tvms_span_of(reader, ref));
+  }
+  return total && tvms_prove_equal_alone(reader->unit, total, extent);
+}
+
+// The layout of what a thread holds; NULL if that is dense and `whole`, as a view without
+// layout is.
+static tvms_node *held_layout(tvms_reader *reader, tvms_node *layout, bool whole) {
+  tvms_node *inner = tvms_view_inner(layout);
+  if (!inner) return layout;
+  tvms_layouts layouts = tvms_layouts_open(reader->unit);
+  tvms_node *held = tvms_layout_in_memory(&layouts, inner);
+  tvms_node *plain = tvms_layout_canonical(&layouts, held);
+  bool dense = whole && layout == inner && plain && tvms_layout_is_trivial(plain);
+  tvms_layouts_close(&layouts);
+  return dense ? NULL : tvms_view_rewrap(reader, layout, held);
+}
+
 static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
@@ -214,13 +238,22 @@ static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   if (layout && layout->kind == TVMS_NODE_OBJECT_NONE) layout = NULL;
   form.layout = NULL;
   if (!read_layout(reader, args[1], call, &form.layout)) return tvms_failed(reader);
-  int64_t size, span;
-  if (args[0].len) {
-    if (!tvms_to_exprs(reader, args[0], call, &form.shape)) return tvms_failed(reader);
-  } else if (!layout || !tvms_layout_storage(tvms_view_inner(layout), &size, &span)) {
+  // Up to 0.25 the view keeps the layout, and only a shape that is not given follows it.
+  bool old = reader->dialect <= TVMS_DIALECT_25;
+  bool sized = form.layout || old;
+  tvms_node *extent = layout ? local_extent(reader, layout, sized) : NULL;
+  if (!extent && !(args[0].len && form.layout)) {
     return tvms_bad_view(reader, call, "the layout does not tell how much there is");
-  } else {
-    form.shape = int_list(reader, form.layout ? &size : &span, 1);
+  }
+  form.shape = tvms_list_copy(reader->unit, &extent, 1);
+  if (args[0].len && !tvms_to_exprs(reader, args[0], call, &form.shape)) {
+    return tvms_failed(reader);
+  }
+  if (old && !form.layout) {
+    form.layout = held_layout(reader, layout, holds(reader, form.shape, extent, call));
+  }
+  if (args[0].len && !sized && !holds(reader, form.shape, extent, call)) {
+    return tvms_bad_view(reader, call, "a thread holds another number of elements");
   }
   return tvms_view_declare(reader, &form, call);
 }

@@ -120,18 +120,51 @@ static bool has_thread_axis(const tvms_node *layout) {
 
 // ---- The forms, in the order in which TVM tries them ----
 
-static bool total_of(const tvms_buffer *buffer, int64_t *total) {
-  *total = 1;
-  for (uint32_t i = 0; i < buffer->shape.len; i++) {
-    int64_t dim;
-    if (!int_of(buffer->shape.items[i], &dim)) return false;
-    *total *= dim;
-  }
-  return true;
-}
-
 static void print_shape_args(const alias *a) {
   tvms_print_list(a->p, a->child->shape);
+}
+
+// How the view of what a thread holds is written.
+typedef struct {
+  bool physical;   // it shows the memory as it lies
+  bool automatic;  // its shape is that of a view without one
+  bool kept;       // up to 0.25: its layout is what the thread holds
+} local_form;
+
+static local_form local_form_of(const alias *a, const tvms_node *layout, bool plain) {
+  tvms_unit *unit = &a->p->scratch;
+  local_form form = {false, false, false};
+  tvms_layouts layouts = tvms_layouts_open(unit);
+  tvms_node *size, *span;
+  tvms_node *total = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
+  for (uint32_t i = 0; total && i < a->child->shape.len; i++) {
+    total = tvms_build_binary(unit, TVMS_NODE_MUL, total, a->child->shape.items[i],
+                              TVMS_NO_SPAN);
+  }
+  if (total && tvms_layout_storage(&layouts, layout, &size, &span)) {
+    form.physical = plain && tvms_can_prove_equal(layouts.analyzer, total, span);
+    // 0.25 compares with the number of elements if that is known, later releases with what
+    // the view takes.
+    bool later = a->p->dialect > TVMS_DIALECT_25;
+    bool spans = form.physical && later;
+    form.automatic =
+        a->child->shape.len == 1 && (later || tvms_is_int_imm(size))
+        && tvms_can_prove_equal(layouts.analyzer, total, spans ? span : size);
+  }
+  if (layout->kind == TVMS_NODE_TILE_LAYOUT && a->child->layout) {
+    form.kept =
+        a->p->dialect <= TVMS_DIALECT_25
+        && same_layout_node(a->child->layout, tvms_layout_in_memory(&layouts, layout));
+  }
+  tvms_layouts_close(&layouts);
+  return form;
+}
+
+static void print_local_layout(const alias *a, bool plain) {
+  tvms_node *layout = a->child->layout;
+  if (plain) layout = tvms_layout_row_major(&a->p->scratch, a->child->shape);
+  tvms_print_put(a->p, "layout=");
+  tvms_print_layout_value(a->p, layout);
 }
 
 static bool print_local(const alias *a) {
@@ -142,24 +175,22 @@ static bool print_local(const alias *a) {
       || !has_thread_axis(layout)) {
     return false;
   }
-  int64_t size;
-  int64_t span;
-  int64_t total;
-  bool known = tvms_layout_storage(layout, &size, &span) && total_of(a->child, &total);
-  bool physical = known && kind == LAYOUT_DEFAULT && total == span;
-  bool explicit_layout = !physical && !has_thread_axis(a->child->layout);
-  if (!physical && !explicit_layout) return false;
-  // 0.25 compares with the number of elements, later releases with what the view takes.
-  bool spans = physical && a->p->dialect > TVMS_DIALECT_25;
-  bool automatic = known && a->child->shape.len == 1 && total == (spans ? span : size);
-  print_parent(a, ".local(");
-  if (!automatic) print_shape_args(a);
-  if (explicit_layout && kind == LAYOUT_OTHER) {
-    tvms_print_put(a->p, automatic ? "layout=" : ", layout=");
-    tvms_print_layout_value(a->p, a->child->layout);
+  tvms_mark mark = tvms_arena_mark(&a->p->scratch.arena);
+  local_form form = local_form_of(a, layout, kind == LAYOUT_DEFAULT);
+  bool explicit_layout = !form.physical && !has_thread_axis(a->child->layout);
+  // Up to 0.25 a view without a layout has that of its parent.
+  bool other = kind == LAYOUT_DEFAULT && !form.physical;
+  if (other && a->p->dialect <= TVMS_DIALECT_25) explicit_layout = false;
+  if (form.physical || explicit_layout) {
+    print_parent(a, ".local(");
+    if (!form.automatic) print_shape_args(a);
+    bool said = explicit_layout && !form.kept;
+    if (said && !form.automatic) PUT(a->p, ", ");
+    if (said) print_local_layout(a, kind == LAYOUT_DEFAULT);
+    PUT(a->p, ")");
   }
-  PUT(a->p, ")");
-  return true;
+  tvms_arena_reset(&a->p->scratch.arena, mark);
+  return form.physical || explicit_layout;
 }
 
 // Bits that an element takes in memory, where a truth value is a byte.
