@@ -204,6 +204,11 @@ tvms_value tvms_call_Broadcast(tvms_reader *reader, const tvms_call_args *call) 
 
 tvms_value tvms_call_Shuffle(tvms_reader *reader, const tvms_call_args *call) {
   tvms_list vectors, indices;
+  for (uint32_t i = 0; i < 2; i++) {
+    if (tvms_value_is_sequence(call->args[i])) continue;
+    tvms_wrong_type(reader, call->refs[i], "this", "a list", call->args[i]);
+    return tvms_failed(reader);
+  }
   if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &vectors)
       || !tvms_to_exprs(reader, call->args[1], call->refs[1], &indices)) {
     return tvms_failed(reader);

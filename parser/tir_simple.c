@@ -356,12 +356,16 @@ tvms_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
 tvms_value tvms_call_hint(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value message = call->args[0], attrs = call->args[1];
   uint32_t count = attrs.len / 2, len = 0;
+  if (message.kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, call->refs[0], "the message", "a str", message);
+    return tvms_failed(reader);
+  }
   // In the order of the program, in which they are printed.
   tvms_object_map *keys =
       tvms_make(reader->unit, OBJECT_MAP, tvms_span_of(reader, call->ref));
   keys->keys.items = tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1);
   keys->values.items = tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1);
-  if (message.kind == TVMS_VALUE_STR && message.len) {
+  if (message.len) {
     keys->keys.items[len] =
         tvms_object_str_new(reader->unit, "message", 7, TVMS_NO_SPAN);
     keys->values.items[len++] =
