@@ -62,6 +62,9 @@ static bool comment_word(const line *l, char *word, uint32_t *rest) {
     word[used++] = l->text[at++];
   }
   word[used] = '\0';
+  while (at < len && l->text[at] == ' ') {
+    at++;
+  }
   *rest = l->begin + at + 1;
   return used && at < len && l->text[at] == ':';
 }
@@ -113,7 +116,9 @@ static void add_run(reading *r, const line *l, uint32_t rest) {
   tvms_push(memory, &r->golden->runs, run);
 }
 
-static void add_section(reading *r, const line *l, directive d) {
+static void add_section(reading *r, const line *l, directive d, uint32_t rest) {
+  const char *more = text_after(r, l, rest);
+  if (*more) tvms_report(r->diags, TVMS_D_golden_directive, span_of(l), more);
   tvms_golden_section section = {
       .stream = d == EXPECT ? TVMS_GOLDEN_STDOUT : TVMS_GOLDEN_FINDINGS,
       .line = l->number,
@@ -146,9 +151,25 @@ static void take_directive(reading *r, const line *l, directive d, uint32_t rest
   case WHY: r->golden->has_why |= *text_after(r, l, rest) != '\0'; break;
   case STATUS: add_status(r, l, rest); break;
   case EXPECT:
-  case FINDINGS: add_section(r, l, d); break;
+  case FINDINGS: add_section(r, l, d, rest); break;
   case DIRECTIVE_COUNT: break;
   }
+}
+
+// Whether a word before a ':' is meant for a severity: one of them, in any case, cut short
+// or misspelt; behind code also what other tools call an expectation.
+static bool resembles_severity(const char *word, bool behind_code) {
+  char lower[LONGEST_WORD];
+  size_t len = 0;
+  for (; word[len]; len++) {
+    lower[len] = (char)tolower((unsigned char)word[len]);
+  }
+  lower[len] = '\0';
+  for (size_t i = 0; i < SEVERITY_COUNT; i++) {
+    if (len >= 3 && strncmp(lower, severities[i], len) == 0) return true;
+  }
+  return (behind_code && strncmp(lower, "expect", strlen("expect")) == 0)
+         || tvms_nearest(lower, severities, SEVERITY_COUNT);
 }
 
 // The first "# word" at or after `from` whose word is or resembles a severity; returns
@@ -168,8 +189,11 @@ static uint32_t find_annotation(const line *l, uint32_t from, char *word,
       buffer[used++] = tail.text[i++];
     }
     buffer[used] = '\0';
+    while (at + i < l->end && tail.text[i] == ' ') {
+      i++;
+    }
     bool ends = at + i < l->end && (tail.text[i] == ':' || tail.text[i] == '[');
-    if (!ends || !tvms_nearest(buffer, severities, SEVERITY_COUNT)) continue;
+    if (!ends || !resembles_severity(buffer, at > l->begin)) continue;
     strcpy(word, buffer);
     *rest = at + i;
     return at;

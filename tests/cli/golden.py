@@ -35,6 +35,15 @@ class Directives(Judge, unittest.TestCase):
     def test_misspelt_annotation(self):
         self.rejected("# RUN: fmt\n# WHY: x\nx  # eror: y\n# EXPECT:\n", "unknown directive 'eror'")
 
+    def test_annotations_in_other_words(self):
+        for wrong in ("Error", "ERROR", "errors", "err", "warn", "Warning", "expect", "expected"):
+            self.rejected(f"# RUN: fmt\n# WHY: x\nx  # {wrong}: y\n# EXPECT:\nx\n", f"error[E1001]: unknown directive '{wrong}'")
+        for right in ("# error : y", "#error: y", "#  error [E0201]: y"):
+            self.rejected(f"# RUN: fmt\n# WHY: x\nx  {right}\n# EXPECT:\nx\n", ":3: not reported: y")
+
+    def test_text_behind_a_section(self):
+        self.rejected("# RUN: fmt\n# WHY: x\nx\n# EXPECT: x\n", "error[E1001]: unknown directive 'x'")
+
     def test_unknown_shouting_word(self):
         self.rejected("# RUN: fmt\n# WHY: x\n# NONSENSE: x\nx\n# EXPECT:\nx\n", "unknown directive 'NONSENSE'")
 
