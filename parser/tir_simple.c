@@ -76,7 +76,7 @@ tvms_value tvms_call_ret(tvms_reader *reader, const tvms_call_args *call) {
 }
 
 tvms_value tvms_call_Return(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
+  tvms_node *value = tvms_to_returned(reader, call->args[0], call->refs[0]);
   if (!value || !tvms_inside_function(reader, call)) return tvms_failed(reader);
   tvms_emit_return(reader, value, call->ref);
   return TVMS_NOTHING;

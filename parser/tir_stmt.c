@@ -151,6 +151,12 @@ static void read_assert(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
+tvms_node *tvms_to_returned(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_node *buffer = tvms_value_node_of(value, TVMS_NODE_BUFFER);
+  if (buffer && reader->dialect >= TVMS_DIALECT_26) return buffer;
+  return tvms_to_expr(reader, value, ref);
+}
+
 static void read_return(tvms_reader *reader, tvms_ref ref) {
   tvms_ref expr = tvms_at(reader, ref)->a;
   tvms_value value = expr ? tvms_eval(reader, expr) : TVMS_NOTHING;
@@ -159,7 +165,7 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
     reader->failed = true;
     return;
   }
-  tvms_node *node = tvms_to_expr(reader, value, expr);
+  tvms_node *node = tvms_to_returned(reader, value, expr);
   if (!node) {
     reader->failed = true;
     return;

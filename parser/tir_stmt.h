@@ -40,6 +40,9 @@ TVMS_NODISCARD bool tvms_check_let(tvms_reader *reader, const tvms_node *var,
 void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
                     tvms_ref ref);
 void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref);
+// What a function returns: a value, since 0.26 also a buffer. NULL after a report.
+tvms_node *TVMS_NULLABLE tvms_to_returned(tvms_reader *reader, tvms_value value,
+                                          tvms_ref ref);
 
 // ---- tir_part.c ----
 // The buffer that `name = A[4:8]` of 0.25 declares, or NULL where the name stands for a

@@ -475,6 +475,17 @@ static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
   print_allocation(p, &buffer->head, node->annotations);
 }
 
+static void print_returned(tvms_printer *p, const tvms_node *value) {
+  if (value->kind != TVMS_NODE_BUFFER) {
+    tvms_print_any(p, value);
+    return;
+  }
+  if (p->dialect < TVMS_DIALECT_26) {
+    tvms_print_cannot(p, value, "a buffer that a function returns");
+  }
+  tvms_print_buffer(p, value);
+}
+
 static void print_simple(tvms_printer *p, const tvms_node *stmt) {
   switch (stmt->kind) {
   case TVMS_NODE_STORE: tvms_print_store(p, tvms_as_store(stmt)); return;
@@ -491,7 +502,7 @@ static void print_simple(tvms_printer *p, const tvms_node *stmt) {
   case TVMS_NODE_BUFFER_REALIZE: tvms_print_cannot(p, stmt, "T.realize"); return;
   case TVMS_NODE_RETURN:
     PUT(p, "return ");
-    tvms_print_any(p, tvms_as_return(stmt)->value);
+    print_returned(p, tvms_as_return(stmt)->value);
     return;
   case TVMS_NODE_SCOPE_ID: tvms_print_scope_id(p, stmt); return;
   default: tvms_print_object(p, stmt); return;
