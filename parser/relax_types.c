@@ -325,7 +325,12 @@ tvms_value tvms_call_relax_shape_type(tvms_reader *reader, const tvms_call_args 
     return tvms_value_node(tvms_shape_type_ndim(reader->unit, ndim));
   }
   tvms_node *shape = tvms_to_shape(reader, call->args[0], call->refs[0]);
-  if (!shape || shape->kind != TVMS_NODE_SHAPE_EXPR) return failed_type(reader);
+  if (shape && shape->kind != TVMS_NODE_SHAPE_EXPR) {
+    tvms_wrong_type(reader, call->refs[0], "the dimensions of R.Shape",
+                    "a tuple or list", call->args[0]);
+    return failed_type(reader);
+  }
+  if (!shape) return failed_type(reader);
   // An empty list says nothing, as in TVM.
   if (tvms_as_shape_expr(shape)->values.len == 0) {
     return tvms_value_node(tvms_shape_type_ndim(reader->unit, ndim));
@@ -438,7 +443,9 @@ tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_value value) 
   const tvms_node *list = tvms_map_get(infos, key);
   if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return NULL;
   tvms_list items = tvms_as_object_array(list)->items;
-  return at >= 0 && at < items.len ? items.items[at] : NULL;
+  bool mesh =
+      at >= 0 && at < items.len && items.items[at]->kind == TVMS_NODE_OBJECT_MESH;
+  return mesh ? items.items[at] : NULL;
 }
 
 enum { DTENSOR_SHAPE, DTENSOR_DTYPE, DTENSOR_MESH, DTENSOR_PLACEMENT, DTENSOR_NDIM };
