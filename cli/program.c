@@ -10,11 +10,26 @@ static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
   return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
 }
 
+// Messages speak the words of the text. Those of 0.26 say all that 0.27 does, without its
+// TypeVars, which belong to a whole program.
+static tvms_dialect dialect_of_messages(const tvms_context *context) {
+  switch ((tvms_dialect)context->spelling) {
+  case TVMS_DIALECT_RFC:
+  case TVMS_DIALECT_22: return TVMS_DIALECT_22;
+  case TVMS_DIALECT_24:
+  case TVMS_DIALECT_25: return TVMS_DIALECT_25;
+  case TVMS_DIALECT_NONE:
+  case TVMS_DIALECT_26:
+  case TVMS_DIALECT_27: break;
+  }
+  return TVMS_DIALECT_26;
+}
+
 // Text of a node in messages: as it is printed, on one line.
 static const char *describe_node(tvms_context *context, const void *node) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context->memory);
-  tvms_print_node(context, NULL, node, TVMS_DIALECT_26, &text);
+  tvms_print_node(context, NULL, node, dialect_of_messages(context), &text);
   char *kept = tvms_arena_take(&context->arena, text.len + 1);
   for (size_t i = 0; i < text.len; i++) {
     kept[i] = text.text[i] == '\n' ? ' ' : text.text[i];

@@ -95,6 +95,7 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   *program = (tvms_program){.context = context};
   uint32_t errors = context->diags.errors;
   program->dialect = tvms_read_dialect(context, &surface, options);
+  context->spelling = (uint32_t)program->dialect;
   tvms_visible all = {NULL, 0, UINT32_MAX};
   tvms_reader reader = {.context = context,
                         .surface = &surface,

@@ -18,6 +18,7 @@ typedef struct tvms_context {
   // Text of an IR node for messages, in the arena; installed by cli/, because the printer
   // is above the rooms that report. NULL: nodes are described by their kind only.
   const char *(*describe)(struct tvms_context *context, const void *node);
+  uint32_t spelling;  // for `describe`: the tvms_dialect that was read, 0 before
   struct tvms_types *TVMS_NULLABLE types;  // closed StructInfo; structinfo/intern.c
 } tvms_context;
 

@@ -121,7 +121,8 @@ static void put_man(FILE *out) {
       ".SH NAME\ntvms \\- read, check, format, transform and compile TVMScript\n"
       ".SH SYNOPSIS\n.B tvms\n\\fIVERB\\fR [\\fIOPTION\\fR]... [\\fIFILE\\fR]...\n"
       ".SH DESCRIPTION\nA \\fIFILE\\fR of \\- is standard input; a folder means every "
-      ".tvms file under it.\nFindings go to standard error as text, or with "
+      ".tvms file under it, for\n.B check\nand\n.B fmt\nthe TVMScript in .py files, "
+      "too.\nFindings go to standard error as text, or with "
       "\\fB\\-\\-format\\fR to standard output.\n.SH VERBS\n",
       out);
   for (int verb = 1; verb < VERB_COUNT; verb++) {
