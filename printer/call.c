@@ -36,20 +36,33 @@ static const tvms_node *TVMS_NULLABLE rebuilt(tvms_printer *p, tvms_list args,
   case TVMS_TIR_bitwise_and:
   case TVMS_TIR_bitwise_or:
   case TVMS_TIR_bitwise_xor:
-    return args.len == 2 ? tvms_build_bitwise(unit, opcode, a[0], a[1], TVMS_NO_SPAN)
-                         : NULL;
+    return tvms_build_bitwise(unit, opcode, a[0], a[1], TVMS_NO_SPAN);
   case TVMS_TIR_if_then_else:
-    if (args.len != 3) return NULL;
     return tvms_build_if_then_else(unit, a[0], a[1], a[2], TVMS_NO_SPAN);
-  case TVMS_TIR_likely:
-    return args.len == 1 ? tvms_build_likely(unit, a[0], TVMS_NO_SPAN) : NULL;
+  case TVMS_TIR_likely: return tvms_build_likely(unit, a[0], TVMS_NO_SPAN);
   default: return NULL;
+  }
+}
+
+// How many arguments the name of such a call takes; 0 for other names.
+static uint32_t folded_arity(tvms_tir_opcode opcode) {
+  switch ((int)opcode) {
+  case TVMS_TIR_shift_left:
+  case TVMS_TIR_shift_right:
+  case TVMS_TIR_bitwise_and:
+  case TVMS_TIR_bitwise_or:
+  case TVMS_TIR_bitwise_xor: return 2;
+  case TVMS_TIR_if_then_else: return 3;
+  case TVMS_TIR_likely: return 1;
+  default: return 0;
   }
 }
 
 // True if the name of a call would be read as something else: `T.shift_left(x, 0)` is x.
 static bool is_misread(tvms_printer *p, const tvms_node *node, tvms_tir_opcode opcode) {
   const tvms_call *call = tvms_as_call(node);
+  uint32_t arity = folded_arity(opcode);
+  if (arity != call->args.len) return arity > 0;
   tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
   p->context->diags.muted++;
   const tvms_node *again = rebuilt(p, call->args, opcode);
