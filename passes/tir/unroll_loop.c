@@ -12,11 +12,15 @@ typedef struct {
   int64_t max_depth;
   int64_t max_extent;
   bool explicit_unroll;
+  bool over;  // the bound was reported
   // Of the part of the function gone through so far:
   int64_t steps;
   int64_t unrolled;  // depth of loops written out
   int64_t kept;      // depth of loops that stay
 } unroller;
+
+// No program has more statements in one loop; without a bound nested loops fill all memory.
+enum { MOST_STEPS = 1 << 20 };
 
 // Sizes beyond this count as not known, as in TVM.
 static int64_t extent_of(const tvms_for *loop) {
@@ -54,6 +58,13 @@ static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   }
   if (!automatic && !marked) {
     u->kept++;
+    return node;
+  }
+  if (u->over) return node;
+  if (u->explicit_unroll && (u->steps + 1) * extent > MOST_STEPS) {
+    u->over = true;
+    tvms_report(&rewriter->unit->context->diags, TVMS_D_unroll_limit, node->span,
+                (uint32_t)MOST_STEPS);
     return node;
   }
   u->steps *= extent;
