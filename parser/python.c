@@ -2,6 +2,7 @@
 #include "parser/python.h"
 
 #include "ir/fold.h"
+#include "ir/op.h"
 #include "parser/dialect_marks.h"
 #include "parser/eval_internal.h"
 #include "parser/metadata.h"
@@ -171,11 +172,14 @@ static tvms_value call_type_var(tvms_reader *reader, tvms_ref call) {
   return (tvms_value){.kind = TVMS_VALUE_TYPE_VAR, .as.sym = name};
 }
 
-// tvm.ir.Op.get("tirx.exp"): the operator by its name.
+// tvm.ir.Op.get("tirx.exp"): the operator by its name; of Relax the operator itself.
 static tvms_value call_op_get(tvms_reader *reader, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  return tvms_bind_method(reader, "name", "Op.get", call, args) ? args[0]
-                                                                : TVMS_UNKNOWN;
+  if (!tvms_bind_method(reader, "name", "Op.get", call, args)) return TVMS_UNKNOWN;
+  if (args[0].kind != TVMS_VALUE_STR) return args[0];
+  tvms_sym name = tvms_symbol(reader->context, args[0].as.text, args[0].len);
+  tvms_opcode op = tvms_op_find(name);
+  return op ? tvms_value_node(tvms_relax_operator(reader->unit, op)) : args[0];
 }
 
 // tvm.tir.all(a, b, …), tvm.tir.any(…).

@@ -135,6 +135,8 @@ tvms_value tvms_relax_attribute(tvms_reader *reader, tvms_value object, tvms_sym
 // The callee: an operator by its registered name, or a value that is a function.
 static tvms_node *TVMS_NULLABLE raw_callee(tvms_reader *reader, tvms_value value,
                                            tvms_ref ref) {
+  tvms_node *known = tvms_value_node_of(value, TVMS_NODE_OPERATOR);
+  if (known) return known;
   if (value.kind != TVMS_VALUE_STR) return tvms_to_relax(reader, value, ref);
   tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
   tvms_opcode op = tvms_op_find(name);
