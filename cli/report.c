@@ -226,6 +226,24 @@ void tvms_report_add(tvms_run *run, const tvms_diag *diag) {
     add_github(run, diag);
 }
 
+// Every diagnostic that a result may name, with what `tvms explain` says of it.
+static void put_sarif_rules(tvms_json *json) {
+  tvms_json_key(json, "rules");
+  tvms_json_open(json, '[');
+  for (uint32_t i = 0; i < tvms_diag_row_count(); i++) {
+    const tvms_diag_row *row = tvms_diag_row_of((tvms_diag_id)i);
+    tvms_json_open(json, '{');
+    tvms_json_put_text(json, "id", tvms_code_of((tvms_diag_id)i).text);
+    tvms_json_put_text(json, "name", row->name);
+    tvms_json_key(json, "fullDescription");
+    tvms_json_open(json, '{');
+    tvms_json_put_text(json, "text", row->explanation);
+    tvms_json_close(json, '}');
+    tvms_json_close(json, '}');
+  }
+  tvms_json_close(json, ']');
+}
+
 static void begin_sarif(tvms_json *json) {
   tvms_json_put_text(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
   tvms_json_put_text(json, "version", "2.1.0");
@@ -238,6 +256,7 @@ static void begin_sarif(tvms_json *json) {
   tvms_json_open(json, '{');
   tvms_json_put_text(json, "name", "tvms");
   tvms_json_put_text(json, "version", TVMS_VERSION);
+  put_sarif_rules(json);
   tvms_json_close(json, '}');
   tvms_json_close(json, '}');
   tvms_json_put_text(json, "columnKind", "unicodeCodePoints");

@@ -1,5 +1,6 @@
 // Calls: arguments bound to a signature, and who answers the call.
 #include "ir/fold.h"
+#include "ir/respell.h"
 #include "parser/eval_closure.h"
 #include "parser/eval_internal.h"
 #include "parser/prototype.h"
@@ -71,6 +72,25 @@ tvms_span tvms_keyword_span(const tvms_reader *reader, tvms_ref ref, const char 
   return cut ? (tvms_span){span.begin, span.begin + (uint32_t)len} : span;
 }
 
+static bool is_one_of(const char *name, const char *const *names, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(names[i], name) == 0) return true;
+  }
+  return false;
+}
+
+// The parameter that other releases call `name`; NULL if there is none.
+static const char *TVMS_NULLABLE renamed(const tvms_reader *reader, const char *name,
+                                         const char *const *names, uint32_t count) {
+  for (int from = TVMS_DIALECT_22; from <= TVMS_DIALECT_CURRENT; from++) {
+    size_t matched;
+    const char *now = tvms_respell(TVMS_SPELLING_KEYWORD, name, strlen(name),
+                                   (tvms_dialect)from, reader->dialect, &matched);
+    if (now && is_one_of(now, names, count)) return now;
+  }
+  return NULL;
+}
+
 static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
   tvms_reader *reader = bind->reader;
   const tvms_signature *signature = bind->signature;
@@ -83,9 +103,14 @@ static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
   tvms_diags *diags = &reader->context->diags;
   tvms_diag *diag =
       tvms_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
-  const char *near = tvms_nearest(text, names, signature->count);
+  const char *other = renamed(reader, text, names, signature->count);
+  const char *near = other ? other : tvms_nearest(text, names, signature->count);
   if (!near) return;
-  tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  if (other)
+    tvms_diag_remark(diags, diag, "TVM %s calls it '%s'",
+                     tvms_dialect_text(reader->dialect), other);
+  else
+    tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
   bool written = tvms_at(reader, keyword)->kind == TVMS_SURF_KEYWORD;
   if (written) tvms_diag_fix(diags, diag, span, false, "%s", near);
 }

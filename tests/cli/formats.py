@@ -62,8 +62,10 @@ class Formats(unittest.TestCase):
         self.assertEqual(document["version"], "2.1.0")
         (run,) = document["runs"]
         self.assertEqual(run["tool"]["driver"]["name"], "tvms")
+        rules = {rule["id"]: rule["fullDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
         rows = []
         for result in run["results"]:
+            self.assertTrue(rules[result["ruleId"]])
             location = result["locations"][0]["physicalLocation"]
             self.assertEqual(location["artifactLocation"]["uri"], self.path)
             region = location["region"]

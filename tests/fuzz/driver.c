@@ -1,10 +1,11 @@
 // Entry point of libFuzzer for every target: one context per input, bounded in memory,
 // depth and steps. Running into a bound is a fine end.
 #include "fuzz.h"
-
 #include "support/names.h"
 
-static void work(void *argument) { fuzz_one(argument); }
+static void work(void *argument) {
+  fuzz_one(argument);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

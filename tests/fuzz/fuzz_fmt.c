@@ -1,6 +1,5 @@
 // Formatting: tvms_format_checked proves its result itself; a failed proof is a defect.
 #include "fuzz.h"
-
 #include "printer/format.h"
 
 void fuzz_one(fuzz_input *input) {
@@ -11,8 +10,7 @@ void fuzz_one(fuzz_input *input) {
   tvms_surface_parse(&surface, &input->context, source);
   tvms_strbuf text;
   tvms_strbuf_init(&text, &input->context.memory);
-  tvms_status status =
-      tvms_format_checked(&surface, (tvms_format_options){0}, &text);
+  tvms_status status = tvms_format_checked(&surface, (tvms_format_options){0}, &text);
   FUZZ_CHECK(status == TVMS_OK || status == TVMS_FOUND_ERRORS);
   FUZZ_CHECK(status == TVMS_OK || (text.len == 0 && input->context.diags.errors));
   tvms_surface_fini(&surface);
