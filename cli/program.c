@@ -58,10 +58,23 @@ static tvms_program *read_source(tvms_run *run, tvms_source *source,
   return program;
 }
 
+// Of Python files: what could not be read, because it uses names that only Python knows.
+static void warn_unread(const tvms_module *module) {
+  tvms_diags *diags = &module->context->diags;
+  if (diags->errors || !tvms_source_is_python(diags->source)) return;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_member *member = &module->members[i];
+    if (member->function) continue;
+    tvms_report(diags, TVMS_D_known_to_python, member->name_span,
+                tvms_text(module->context, member->name));
+  }
+}
+
 tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
   tvms_program *program = read_source(run, source, (tvms_read_options){0});
   for (uint32_t i = 0; i < program->count; i++) {
     tvms_verify_module(program->modules[i]);
+    warn_unread(program->modules[i]);
   }
   return program;
 }
@@ -81,6 +94,7 @@ static bool is_wrong(const stream *s) {
 static bool show_module(stream *s, tvms_module *module) {
   const tvms_diags *diags = &s->run->context->diags;
   uint32_t errors = diags->errors;
+  warn_unread(module);
   bool needed = s->visit(s->self, module);
   s->accepted += diags->errors - errors;
   return needed;

@@ -357,6 +357,19 @@ static tvms_module *new_module(tvms_reader *reader, tvms_sym name) {
   return module;
 }
 
+// In a Python file a function may be unreadable with nothing reported: the declaration that
+// those have that call it goes.
+static void end_module(tvms_reader *reader) {
+  tvms_module *module = reader->module;
+  for (uint32_t i = 0; i < module->member_count && reader->lenient; i++) {
+    const tvms_node *function = module->members[i].function;
+    bool declared = function && function->kind == TVMS_NODE_FUNCTION
+                    && !tvms_as_function(function)->body;
+    if (declared) module->members[i].function = NULL;
+  }
+  reader->module = NULL;
+}
+
 static void read_class(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
@@ -381,7 +394,7 @@ static void read_class(tvms_reader *reader, tvms_ref ref) {
   collect_defs(reader, def.body);
   read_defs(reader);
   tvms_scope_pop(reader);
-  reader->module = NULL;
+  end_module(reader);
 }
 
 static void read_lone_function(tvms_reader *reader, tvms_ref ref,
@@ -398,7 +411,7 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
   tvms_scope_push(reader);
   read_defs(reader);
   tvms_scope_pop(reader);
-  reader->module = NULL;
+  end_module(reader);
 }
 
 static void read_def(tvms_reader *reader, tvms_ref ref) {

@@ -130,7 +130,11 @@ def test():
 """
         p = tvms("print", "--dialect", "0.27", self.file(text))
         self.assertEqual(p.returncode, 0, p.stderr)
-        self.assertNotIn(b"def f", p.stdout)  # M is what only Python knows
+        self.assertEqual(p.stdout, b"")  # M is what only Python knows
+        self.assertIn(b"warning[W0428]: 'f' is left out", p.stderr)
+        relax = HEAD + "\n@R.function\ndef f(x: R.Tensor((4,), \"float32\")):\n    return R.add(x, other)\n"
+        p = tvms("print", self.file(relax))
+        self.assertEqual((p.returncode, p.stdout, p.stderr.count(b"W0428")), (0, b"", 1), p.stderr)
         p = tvms("print", "--dialect", "0.27", self.file(text.replace("    if numpy:\n        M = 3\n", "")))
         self.assertIn(b'def f(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):', p.stdout)
 
