@@ -291,7 +291,7 @@ static bool read_tensor(tvms_reader *reader, tvms_value text, tvms_stored *store
 
 static tvms_value object_of(tvms_reader *reader, tvms_value nodes, tvms_value node) {
   tvms_value fields = content(node);
-  if (is_type(node, "ffi.String")) return fields;
+  if (is_type(node, "ffi.String") && fields.kind == TVMS_VALUE_STR) return fields;
   tvms_stored *stored = tvms_arena_new(&reader->kept, tvms_stored);
   *stored = (tvms_stored){0};
   bool sound = false;
@@ -341,6 +341,8 @@ static tvms_value table_of(tvms_reader *reader, tvms_value root) {
     tvms_value list = data.as.items[split ? i : 2 * i + 1];
     pairs[2 * i] = key;
     pairs[2 * i + 1] = objects_of(reader, nodes, node_at(nodes, list));
+    bool sound = key.kind == TVMS_VALUE_STR && tvms_value_is_known(pairs[2 * i + 1]);
+    if (!sound) return TVMS_UNKNOWN;
   }
   return tvms_value_items(TVMS_VALUE_DICT, pairs, 2 * count);
 }
