@@ -94,21 +94,31 @@ static tvms_node *around(tvms_layouts *layouts, const tvms_node *swizzle,
   return tvms_compose_layout_with(layouts->unit, swizzle, tile);
 }
 
+// Groups two layouts by shapes of one rank; the inner one may be swizzled.
+static bool group_both(tvms_layouts *layouts, tvms_node **outer, tvms_list outer_shape,
+                       uint32_t **outer_ends, tvms_node **inner, tvms_list inner_shape,
+                       uint32_t **inner_ends, const tvms_node **swizzle) {
+  if (!same_rank(layouts, outer_shape, inner_shape)) return false;
+  *inner = base_of(layouts, *inner, inner_shape, swizzle);
+  *inner = *inner ? canonical_tile(layouts, *inner) : NULL;
+  *outer = canonical_tile(layouts, *outer);
+  if (!*inner || !*outer) return false;
+  tvms_arena *arena = &layouts->unit->arena;
+  *outer_ends = tvms_arena_array(arena, uint32_t, outer_shape.len + 1);
+  *inner_ends = tvms_arena_array(arena, uint32_t, outer_shape.len + 1);
+  *outer = tvms_layout_group(layouts, *outer, outer_shape, *outer_ends);
+  *inner = tvms_layout_group(layouts, *inner, inner_shape, *inner_ends);
+  return *inner && *outer;
+}
+
 tvms_node *tvms_layout_tile(tvms_layouts *layouts, tvms_node *inner, tvms_node *outer,
                             tvms_list outer_shape, tvms_list inner_shape) {
   const tvms_node *swizzle;
-  if (!same_rank(layouts, outer_shape, inner_shape)) return NULL;
-  inner = base_of(layouts, inner, inner_shape, &swizzle);
-  inner = inner ? canonical_tile(layouts, inner) : NULL;
-  outer = canonical_tile(layouts, outer);
-  if (!inner || !outer) return NULL;
-  tvms_arena *arena = &layouts->unit->arena;
-  uint32_t rank = outer_shape.len;
-  uint32_t *outer_ends = tvms_arena_array(arena, uint32_t, rank + 1);
-  uint32_t *inner_ends = tvms_arena_array(arena, uint32_t, rank + 1);
-  outer = tvms_layout_group(layouts, outer, outer_shape, outer_ends);
-  inner = tvms_layout_group(layouts, inner, inner_shape, inner_ends);
-  if (!inner || !outer) return NULL;
+  uint32_t *outer_ends, *inner_ends, rank = outer_shape.len;
+  if (!group_both(layouts, &outer, outer_shape, &outer_ends, &inner, inner_shape,
+                  &inner_ends, &swizzle)) {
+    return NULL;
+  }
   const tvms_tile_layout *in = tvms_as_tile_layout(inner);
   const tvms_tile_layout *out = tvms_as_tile_layout(outer);
   tvms_list shard = interleaved(layouts, scaled(layouts, out->shard, inner), outer_ends,
@@ -128,18 +138,11 @@ tvms_node *tvms_layout_direct_sum(tvms_layouts *layouts, tvms_node *right,
                                   tvms_node *left, tvms_list left_shape,
                                   tvms_list right_shape) {
   const tvms_node *swizzle;
-  if (!same_rank(layouts, left_shape, right_shape)) return NULL;
-  right = base_of(layouts, right, right_shape, &swizzle);
-  right = right ? canonical_tile(layouts, right) : NULL;
-  left = canonical_tile(layouts, left);
-  if (!right || !left) return NULL;
-  tvms_arena *arena = &layouts->unit->arena;
-  uint32_t rank = left_shape.len;
-  uint32_t *left_ends = tvms_arena_array(arena, uint32_t, rank + 1);
-  uint32_t *right_ends = tvms_arena_array(arena, uint32_t, rank + 1);
-  left = tvms_layout_group(layouts, left, left_shape, left_ends);
-  right = tvms_layout_group(layouts, right, right_shape, right_ends);
-  if (!right || !left) return NULL;
+  uint32_t *left_ends, *right_ends, rank = left_shape.len;
+  if (!group_both(layouts, &left, left_shape, &left_ends, &right, right_shape,
+                  &right_ends, &swizzle)) {
+    return NULL;
+  }
   const tvms_tile_layout *a = tvms_as_tile_layout(left);
   const tvms_tile_layout *b = tvms_as_tile_layout(right);
   tvms_list offset;
