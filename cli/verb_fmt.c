@@ -2,8 +2,8 @@
 // Python file only the definitions that are TVMScript are laid out.
 #include "cli/deliver.h"
 #include "cli/files.h"
+#include "format/format.h"
 #include "parser/python_file.h"
-#include "printer/format.h"
 
 #include <string.h>
 

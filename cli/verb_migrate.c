@@ -9,7 +9,7 @@
 #include "cli/program.h"
 #include "ir/equal.h"
 #include "ir/object.h"
-#include "parser/migrate.h"
+#include "migrate/migrate.h"
 #include "parser/read.h"
 #include "printer/print.h"
 #include "support/vec.h"

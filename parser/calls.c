@@ -9,8 +9,8 @@
 #include "ir/respell.h"
 #include "ir/tir_op.h"
 #include "parser/prototype.h"
-#include "parser/relax.h"
-#include "parser/tir.h"
+#include "parser/relax/relax.h"
+#include "parser/tir/tir.h"
 
 #include <ctype.h>
 #include <stdlib.h>

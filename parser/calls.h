@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_CALLS_H
 #define TVMS_PARSER_CALLS_H
 
-#include "parser/eval.h"
+#include "parser/eval/eval.h"
 
 // Handlers, one for each name in the handler column.
 #define CALL(ns, name, signature, since, until, handler)                               \

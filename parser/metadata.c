@@ -8,7 +8,7 @@
 
 #include "ir/build.h"
 #include "ir/fold.h"
-#include "parser/eval_internal.h"
+#include "parser/eval/internal.h"
 #include "structinfo/sinfo.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_METADATA_H
 #define TVMS_PARSER_METADATA_H
 
-#include "parser/eval.h"
+#include "parser/eval/eval.h"
 
 // The value of `tvm.ir.load_json(text)`: a dict from type keys to lists of texts and STORED
 // values; unknown after a report. It lives as long as the reader.

@@ -4,10 +4,10 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
-#include "parser/eval_closure.h"
-#include "parser/eval_internal.h"
+#include "parser/eval/closure.h"
+#include "parser/eval/internal.h"
 #include "parser/target.h"
-#include "parser/tir.h"
+#include "parser/tir/tir.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_MODULE_H
 #define TVMS_PARSER_MODULE_H
 
-#include "parser/eval.h"
+#include "parser/eval/eval.h"
 
 // What the decorators of a definition say.
 typedef enum {

@@ -8,7 +8,7 @@
 
 #include "ir/fold.h"
 #include "ir/respell.h"
-#include "parser/relax_internal.h"
+#include "parser/relax/internal.h"
 
 #include <stdio.h>
 #include <string.h>

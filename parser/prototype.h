@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_PROTOTYPE_H
 #define TVMS_PARSER_PROTOTYPE_H
 
-#include "parser/eval.h"
+#include "parser/eval/eval.h"
 
 // What the prototype called `name`, if the text is read as the prototype and the name was
 // renamed since; else the unknown value, without a report. `ref` is the ATTRIBUTE.

@@ -4,10 +4,10 @@
 #include "ir/fold.h"
 #include "ir/op.h"
 #include "parser/dialect_marks.h"
-#include "parser/eval_internal.h"
+#include "parser/eval/internal.h"
 #include "parser/metadata.h"
-#include "parser/relax.h"
-#include "parser/tir_layout.h"
+#include "parser/relax/relax.h"
+#include "parser/tile/layout.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_PYTHON_H
 #define TVMS_PARSER_PYTHON_H
 
-#include "parser/eval.h"
+#include "parser/eval/eval.h"
 
 // What a dotted name of Python stands for: "tvm.script.tir" is T, "tvm.tir.const" a
 // callable of T; anything else is a VALUE_PYTHON that remembers its name.

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_PYTHON_FILE_H
 #define TVMS_PARSER_PYTHON_FILE_H
 
-#include "parser/eval.h"
+#include "parser/eval/eval.h"
 #include "support/vec.h"
 
 typedef TVMS_VEC(tvms_span) tvms_spans;

@@ -2,7 +2,7 @@
 #include "parser/read.h"
 
 #include "parser/dialect_marks.h"
-#include "parser/eval_internal.h"
+#include "parser/eval/internal.h"
 #include "parser/module.h"
 #include "parser/python.h"
 #include "parser/python_file.h"

@@ -4,7 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
-#include "parser/eval_internal.h"
+#include "parser/eval/internal.h"
 #include "parser/target_option.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
-#include "parser/eval_internal.h"
+#include "parser/eval/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

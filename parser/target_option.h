@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_TARGET_OPTION_H
 #define TVMS_PARSER_TARGET_OPTION_H
 
-#include "parser/eval.h"
+#include "parser/eval/eval.h"
 
 // The value of `key` in the dict of a target of this kind, as the release keeps it.
 // `object` is what `value` is as an object. NULL after a report: the kind has no such

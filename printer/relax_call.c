@@ -279,8 +279,8 @@ void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
   arguments a = {p, call, NULL, true};
   if (opcode != TVMS_R_NONE) {
     a.schema = tvms_op_schema(opcode);
-    bool inspects = strncmp(tvms_op_of(opcode)->name, "inspect.", 8) == 0
-                    && p->module && p->module->dialect <= TVMS_DIALECT_25
+    bool inspects = strncmp(tvms_op_of(opcode)->name, "inspect.", 8) == 0 && p->module
+                    && p->module->dialect <= TVMS_DIALECT_25
                     && p->dialect >= TVMS_DIALECT_26;
     if (inspects || tvms_op_of(opcode)->since > (uint8_t)p->dialect) {
       tvms_print_cannot(p, node, tvms_op_of(opcode)->name);

@@ -9,6 +9,7 @@ bool tvms_is_distributed(const tvms_inference *in);
 
 // The distributed type that the operator of such a call gives; `rule` is the operator's
 // own, for what one device holds. Returns NULL after a report.
-tvms_node *TVMS_NULLABLE tvms_infer_distributed(tvms_inference *in, tvms_infer_fn *rule);
+tvms_node *TVMS_NULLABLE tvms_infer_distributed(tvms_inference *in,
+                                                tvms_infer_fn *rule);
 
 #endif

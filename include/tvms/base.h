@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TVMS_NODISCARD __attribute__((warn_unused_result))
+#define TVMS_NODISCARD           __attribute__((warn_unused_result))
 #define TVMS_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#define TVMS_NORETURN __attribute__((noreturn))
+#define TVMS_NORETURN            __attribute__((noreturn))
 
 // May be NULL; every pointer that is not marked so is never NULL.
 #define TVMS_NULLABLE

@@ -1,6 +1,6 @@
 // Formatting: tvms_format_checked proves its result itself; a failed proof is a defect.
+#include "format/format.h"
 #include "fuzz.h"
-#include "printer/format.h"
 
 void fuzz_one(fuzz_input *input) {
   tvms_source *source =

@@ -1,5 +1,5 @@
 // The formatter: one rule of layout a test, and the proof.
-#include "printer/format.h"
+#include "format/format.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

@@ -1,0 +1,255 @@
+// Brackets over several lines, and chains of names, calls and subscripts, which are split at
+// their last bracket.
+#include "format/split.h"
+
+static bool flat_items(tvms_writer *w, const tvms_bracketed *b) {
+  return b->index ? tvms_write_flat_index(w, b->index)
+                  : tvms_write_flat_list(w, b->items);
+}
+
+static bool has_comment(const tvms_writer *w, const tvms_bracketed *b) {
+  return w->comment_at < b->end;
+}
+
+static bool try_one_line(tvms_writer *w, const tvms_bracketed *b, uint32_t tail) {
+  tvms_point here = tvms_written(w);
+  tvms_put_text(w, b->open);
+  w->limit = w->width > tail + 1 ? w->width - tail - 1 : 0;
+  if (flat_items(w, b)) {
+    tvms_put_text(w, b->shut);
+    return true;
+  }
+  tvms_take_back(w, here);
+  return false;
+}
+
+// The only comment in the bracket may stand behind its opening.
+static bool try_own_line(tvms_writer *w, const tvms_bracketed *b) {
+  tvms_point here = tvms_written(w);
+  uint32_t comment = w->next;
+  tvms_put_text(w, b->open);
+  if (b->items) tvms_write_comments_behind(w, w->nodes[b->items].begin);
+  tvms_indent(w, 4);
+  tvms_new_line(w);
+  tvms_indent(w, -4);
+  w->limit = w->width;
+  if (w->comment_at >= b->end && flat_items(w, b)) {
+    tvms_new_line(w);
+    tvms_put_text(w, b->shut);
+    return true;
+  }
+  tvms_take_back(w, here);
+  tvms_to_comment(w, comment);
+  return false;
+}
+
+// Comments before the end of a bracket, each on its own line, after the last item.
+void tvms_write_comments_to(tvms_writer *w, uint32_t end) {
+  while (w->comment_at < end) {
+    tvms_new_line(w);
+    tvms_write_comment(w, &w->surface->comments[w->next]);
+    tvms_next_comment(w);
+  }
+}
+
+static void one_a_line(tvms_writer *w, const tvms_bracketed *b) {
+  tvms_put_text(w, b->open);
+  if (b->items)
+    tvms_write_comments_behind(w, w->nodes[b->items].begin);
+  else
+    tvms_write_comments_behind(w, b->end);
+  // A lone item gets no comma that it had not: a tuple would come of it, or, in black's
+  // view, nothing.
+  bool lone = b->items && !w->nodes[b->items].next && !b->kept_open && !b->lone_comma;
+  bool trailing = b->trailing && !lone;
+  tvms_indent(w, 4);
+  for (tvms_ref item = b->items; item;) {
+    tvms_ref next = w->nodes[item].next;
+    tvms_new_line(w);
+    tvms_write_comments_before(w, w->nodes[item].begin);
+    bool comma = next || trailing;
+    tvms_write_item(w, item, comma);
+    if (comma) tvms_put_char(w, ',');
+    tvms_write_comments_behind(w, next ? w->nodes[next].begin : b->end);
+    item = next;
+  }
+  tvms_write_comments_to(w, b->end);
+  tvms_indent(w, -4);
+  tvms_new_line(w);
+  tvms_put_text(w, b->shut);
+}
+
+void tvms_write_brackets(tvms_writer *w, const tvms_bracketed *b, uint32_t tail) {
+  bool open = b->kept_open || has_comment(w, b);
+  if (!open && try_one_line(w, b, tail)) return;
+  if (!b->items && !has_comment(w, b)) {
+    tvms_put_text(w, b->open);
+    tvms_put_text(w, b->shut);
+    return;
+  }
+  if (!b->kept_open && !b->no_middle && try_own_line(w, b)) return;
+  one_a_line(w, b);
+}
+
+// Where the bracket ends that closes behind `end`: over white space and comments.
+uint32_t tvms_shut_behind(const tvms_writer *w, uint32_t end) {
+  const char *text = w->source;
+  while (end < w->surface->source->size && text[end] != ')') {
+    if (text[end] == '#') {
+      while (end < w->surface->source->size && text[end] != '\n' && text[end] != '\r') {
+        end++;
+      }
+    } else {
+      end++;
+    }
+  }
+  return end;
+}
+
+// "(", the node without its own parentheses on lines of its own, ")".
+void tvms_write_in_parens(tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  tvms_put_char(w, '(');
+  tvms_write_comments_behind(w, node->begin);
+  tvms_indent(w, 4);
+  tvms_new_line(w);
+  tvms_write_comments_before(w, node->begin);
+  tvms_write_bare(w, ref, 0);
+  uint32_t end = node->parens ? tvms_shut_behind(w, node->end) : node->end;
+  tvms_write_comments_behind(w, end);
+  tvms_write_comments_to(w, end);
+  tvms_indent(w, -4);
+  tvms_new_line(w);
+  tvms_put_char(w, ')');
+}
+
+/* Names, calls, subscripts: split at the last bracket that holds something */
+
+// True if the trailer has a bracket with something in it.
+bool tvms_is_full(const tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (node->kind == TVMS_SURF_CALL) return node->b || w->comment_at < node->end;
+  return node->kind == TVMS_SURF_SUBSCRIPT;
+}
+
+static bool is_lone_generator(const tvms_writer *w, tvms_ref items) {
+  const tvms_surf *node = &w->nodes[items];
+  return node->kind == TVMS_SURF_GENERATOR && !(node->flags & TVMS_SURF_PAREN)
+         && !node->parens;
+}
+
+tvms_bracketed tvms_brackets_of(const tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  tvms_bracketed b = {
+      .end = node->end, .kept_open = tvms_is_kept_open(w, node), .trailing = true};
+  switch ((int)node->kind) {
+  case TVMS_SURF_CALL:
+    b.open = "(";
+    b.shut = ")";
+    b.items = node->b;
+    b.trailing = !is_lone_generator(w, node->b);
+    break;
+  case TVMS_SURF_SUBSCRIPT: {
+    const tvms_surf *index = &w->nodes[node->b];
+    bool tuple = index->kind == TVMS_SURF_TUPLE && !(index->flags & TVMS_SURF_PAREN)
+                 && !index->parens;
+    b.open = "[";
+    b.shut = "]";
+    b.index = node->b;
+    b.items = tuple ? index->a : node->b;
+    b.trailing = tuple;
+    b.no_middle = b.lone_comma = tuple && !w->nodes[index->a].next;
+    break;
+  }
+  case TVMS_SURF_TUPLE:
+    b.open = "(";
+    b.shut = ")";
+    b.items = node->a;
+    b.lone_comma = true;
+    b.no_middle = true;
+    break;
+  case TVMS_SURF_LIST:
+    b.open = "[";
+    b.shut = "]";
+    b.items = node->a;
+    b.no_middle = node->a && w->nodes[node->a].next;
+    break;
+  default:
+    b.open = "{";
+    b.shut = "}";
+    b.items = node->a;
+    b.no_middle = node->a && w->nodes[node->a].next;
+    break;
+  }
+  return b;
+}
+
+static void write_trailer(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (node->kind == TVMS_SURF_ATTRIBUTE) {
+    tvms_put_char(w, '.');
+    tvms_put_span(w, tvms_name_to(w, node->end));
+    return;
+  }
+  tvms_bracketed b = tvms_brackets_of(w, ref);
+  tvms_write_brackets(w, &b, tail);
+}
+
+// Collects the trailers of a chain, last one first. Returns what they hang on.
+tvms_ref tvms_chain_of(tvms_writer *w, tvms_ref ref) {
+  uint32_t base = w->spine.len;
+  while (tvms_is_postfix(&w->nodes[ref])
+         && (w->spine.len == base || !w->nodes[ref].parens)) {
+    tvms_push(w->memory, &w->spine, ref);
+    ref = w->nodes[ref].a;
+  }
+  return ref;
+}
+
+// The last trailer with a full bracket, as an index of the spine; `none` if there is none.
+uint32_t tvms_last_full(const tvms_writer *w, uint32_t base, uint32_t none) {
+  for (uint32_t i = base; i < w->spine.len; i++) {
+    if (tvms_is_full(w, w->spine.items[i])) return i;
+  }
+  return none;
+}
+
+static uint32_t tail_columns(const tvms_writer *w, uint32_t base, uint32_t full) {
+  uint32_t columns = 0;
+  for (uint32_t i = base; i < full; i++) {
+    const tvms_surf *node = &w->nodes[w->spine.items[i]];
+    tvms_span name = tvms_name_to(w, node->end);
+    columns += node->kind == TVMS_SURF_ATTRIBUTE ? name.end - name.begin + 1 : 2;
+  }
+  return columns;
+}
+
+// Writes what stands before the bracket on one line, if it and the bracket fit there.
+bool tvms_try_head(tvms_writer *w, tvms_ref head) {
+  tvms_point here = tvms_written(w);
+  if (tvms_try_flat(w, head, false, 1)) return true;
+  tvms_take_back(w, here);
+  return false;
+}
+
+void tvms_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  uint32_t base = w->spine.len;
+  tvms_ref object = tvms_chain_of(w, ref);
+  uint32_t full = tvms_last_full(w, base, w->spine.len);
+  uint32_t more = tail + tail_columns(w, base, full);
+  uint32_t at = w->spine.len;
+  if (full < w->spine.len && tvms_try_head(w, w->nodes[w->spine.items[full]].a)) {
+    write_trailer(w, w->spine.items[full], more);
+    at = full;
+  } else {
+    // Without a full bracket nothing can be split but the object itself.
+    tvms_write_item(w, object, full < w->spine.len ? 1 : more);
+    bool number = w->nodes[object].kind == TVMS_SURF_INT && !w->nodes[object].parens;
+    if (number) tvms_put_char(w, ' ');
+  }
+  while (at > base) {
+    at--;
+    write_trailer(w, w->spine.items[at], at == base ? tail : 1);
+  }
+  w->spine.len = base;
+}

@@ -1,0 +1,250 @@
+// The proof of the formatter: what was written says the same and is final.
+#include "format/walk.h"
+
+// Two surfaces side by side, and what is left to compare.
+typedef struct {
+  tvms_ref a;
+  tvms_ref b;
+} pair;
+
+typedef struct {
+  const tvms_surface *a;
+  const tvms_surface *b;
+  tvms_memory *memory;
+  TVMS_VEC(pair) todo;
+  tvms_span where;
+} comparing;
+
+// What the fields a, b, c of a kind hold. Fields of the builder count as nothing.
+typedef enum { HOLDS_NOTHING, HOLDS_NAME, HOLDS_NODES } holds;
+
+static void fields_of(tvms_surf_kind kind, holds fields[3]) {
+  for (int i = 0; i < 3; i++) {
+    fields[i] = HOLDS_NODES;
+  }
+  switch ((int)kind) {
+  case TVMS_SURF_NAME: fields[0] = HOLDS_NAME; break;
+  case TVMS_SURF_KEYWORD:
+  case TVMS_SURF_DEF:
+  case TVMS_SURF_CLASS:
+  case TVMS_SURF_PARAM:
+  case TVMS_SURF_TYPE_PARAM:
+  case TVMS_SURF_IMPORT_FROM: fields[0] = HOLDS_NAME; break;
+  case TVMS_SURF_ATTRIBUTE: fields[1] = HOLDS_NAME; break;
+  case TVMS_SURF_ALIAS: fields[0] = fields[1] = HOLDS_NAME; break;
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_COMPARE:
+  case TVMS_SURF_STRINGS: fields[2] = HOLDS_NOTHING; break;
+  default: break;
+  }
+}
+
+static bool same_number(const comparing *c, const tvms_surf *a, const tvms_surf *b) {
+  if (a->end - a->begin != b->end - b->begin) return false;
+  for (uint32_t i = 0; i < a->end - a->begin; i++) {
+    char x = c->a->source->text[a->begin + i], y = c->b->source->text[b->begin + i];
+    if (x != y && ((x | 0x20) != (y | 0x20) || (x | 0x20) < 'a')) return false;
+  }
+  return true;
+}
+
+static bool same_bytes(const comparing *c, const tvms_surf *a, const tvms_surf *b) {
+  return a->end - a->begin == b->end - b->begin
+         && memcmp(c->a->source->text + a->begin, c->b->source->text + b->begin,
+                   a->end - a->begin)
+                == 0;
+}
+
+static bool same_string(comparing *c, tvms_ref a, tvms_ref b) {
+  if (same_bytes(c, tvms_surf_at(c->a, a), tvms_surf_at(c->b, b))) return true;
+  tvms_arena *scratch = &c->a->context->scratch;
+  tvms_mark mark = tvms_arena_mark(scratch);
+  tvms_surf_text x = tvms_surf_string(c->a, a, scratch);
+  tvms_surf_text y = tvms_surf_string(c->b, b, scratch);
+  bool same = x.is_bytes == y.is_bytes && x.len == y.len
+              && memcmp(x.text, y.text, x.len) == 0
+              && tvms_surf_is_fstring(c->a, a) == tvms_surf_is_fstring(c->b, b);
+  tvms_arena_reset(scratch, mark);
+  return same;
+}
+
+// Compares two nodes without what hangs on them.
+static bool same_node(comparing *c, tvms_ref x, tvms_ref y) {
+  const tvms_surf *a = tvms_surf_at(c->a, x), *b = tvms_surf_at(c->b, y);
+  int meant = TVMS_SURF_ELIF;
+  if (a->kind != b->kind || a->op != b->op
+      || (a->flags & meant) != (b->flags & meant)) {
+    return false;
+  }
+  switch ((int)a->kind) {
+  case TVMS_SURF_INT:
+  case TVMS_SURF_FLOAT:
+  case TVMS_SURF_IMAGINARY: return same_number(c, a, b);
+  case TVMS_SURF_STRING: return same_string(c, x, y);
+  case TVMS_SURF_ANN_ASSIGN:
+    // `(x): int` declares no local variable
+    return !tvms_surf_at(c->a, a->a)->parens == !tvms_surf_at(c->b, b->a)->parens;
+  default: return true;
+  }
+}
+
+static bool push_fields(comparing *c, tvms_ref x, tvms_ref y) {
+  const tvms_surf *a = tvms_surf_at(c->a, x), *b = tvms_surf_at(c->b, y);
+  holds fields[3];
+  fields_of((tvms_surf_kind)a->kind, fields);
+  const uint32_t in_a[3] = {a->a, a->b, a->c}, in_b[3] = {b->a, b->b, b->c};
+  for (int i = 0; i < 3; i++) {
+    if (fields[i] == HOLDS_NAME && in_a[i] != in_b[i]) return false;
+    if (fields[i] != HOLDS_NODES) continue;
+    if (!in_a[i] != !in_b[i]) return false;
+    if (in_a[i]) tvms_push(c->memory, &c->todo, ((pair){in_a[i], in_b[i]}));
+  }
+  return true;
+}
+
+// Compares two lists, the first one up to `stop`; what hangs on their nodes is put off.
+static bool same_list(comparing *c, tvms_ref x, tvms_ref stop, tvms_ref y) {
+  for (; x != stop && y;
+       x = tvms_surf_at(c->a, x)->next, y = tvms_surf_at(c->b, y)->next) {
+    c->where = tvms_surf_span(c->a, x);
+    if (!same_node(c, x, y) || !push_fields(c, x, y)) return false;
+  }
+  return x == stop && !y;
+}
+
+static void trim(const char **text, uint32_t *len) {
+  while (*len && **text == '#') {
+    ++*text;
+    --*len;
+  }
+  while (*len && strchr(" \t\f", **text)) {
+    ++*text;
+    --*len;
+  }
+  while (*len && strchr(" \t\f", (*text)[*len - 1])) {
+    --*len;
+  }
+}
+
+static bool same_comments(comparing *c, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; i++) {
+    const tvms_comment *a = &c->a->comments[i];
+    c->where = (tvms_span){a->begin, a->end};
+    if (i - from >= c->b->comment_count) return false;
+    const tvms_comment *b = &c->b->comments[i - from];
+    const char *x = c->a->source->text + a->begin, *y = c->b->source->text + b->begin;
+    uint32_t x_len = a->end - a->begin, y_len = b->end - b->begin;
+    trim(&x, &x_len);
+    trim(&y, &y_len);
+    if (x_len != y_len || memcmp(x, y, x_len) != 0) return false;
+  }
+  return to - from == c->b->comment_count;
+}
+
+// Compares a piece of one surface with the whole of another.
+static bool same_piece(const tvms_surface *a, const tvms_piece *piece,
+                       const tvms_surface *b, tvms_span *where) {
+  comparing c = {.a = a, .b = b, .memory = &a->context->memory};
+  bool same = same_list(&c, piece->first, piece->stop, b->body);
+  while (same && c.todo.len) {
+    pair next = c.todo.items[--c.todo.len];
+    same = same_list(&c, next.a, 0, next.b);
+  }
+  same = same && same_comments(&c, piece->comments, piece->comments_end);
+  tvms_vec_free(c.memory, &c.todo);
+  *where = c.where;
+  return same;
+}
+
+bool tvms_surface_same(const tvms_surface *a, const tvms_surface *b, tvms_span *where) {
+  tvms_piece all = {.first = a->body, .comments_end = a->comment_count};
+  return same_piece(a, &all, b, where);
+}
+
+/* The proof */
+
+static tvms_span first_difference(const tvms_surface *surface, tvms_span span) {
+  return span.end <= surface->source->size ? span : (tvms_span){0, 0};
+}
+
+static tvms_status refuse(const tvms_surface *surface, tvms_span where,
+                          const char *what) {
+  tvms_report(&surface->context->diags, TVMS_D_format_changes,
+              first_difference(surface, where), what);
+  return TVMS_INTERNAL;
+}
+
+// Parses the text; what it reports is dropped. Returns false if it has errors.
+static bool reparse(tvms_surface *surface, tvms_context *context, tvms_source *source) {
+  tvms_diags kept = context->diags;
+  tvms_diags_init(&context->diags, kept.arena);
+  tvms_surface_parse(surface, context, source);
+  bool fine = context->diags.errors == 0;
+  context->diags = kept;
+  return fine;
+}
+
+// `text` is the piece's, padded as sources are.
+static tvms_status prove_piece(const tvms_surface *surface, tvms_format_options options,
+                               const tvms_piece *piece, tvms_source *text) {
+  tvms_surface again;
+  tvms_span where = {0, 0};
+  tvms_status status = TVMS_OK;
+  if (!reparse(&again, surface->context, text)) {
+    status = refuse(surface, where, "its syntax");
+  } else if (!same_piece(surface, piece, &again, &where)) {
+    status = refuse(surface, where, "what it says");
+  } else {
+    // The blank lines before its first statement have been compared with the piece before.
+    const char *begin = text->text;
+    const char *end = begin + text->size;
+    while (begin < end && (*begin == '\n' || *begin == '\r')) {
+      begin++;
+    }
+    if (!tvms_format_is(&again, options, begin, (size_t)(end - begin))) {
+      status = refuse(surface, where, "its layout when it is formatted again");
+    }
+  }
+  tvms_surface_fini(&again);
+  return status;
+}
+
+static tvms_status prove(const tvms_surface *surface, tvms_format_options options,
+                         const tvms_strbuf *out, const tvms_pieces *pieces) {
+  enum { PADDING = 16 };
+  tvms_status status = TVMS_OK;
+  tvms_strbuf copy;
+  tvms_strbuf_init(&copy, out->memory);
+  for (uint32_t i = 0; i < pieces->len && status == TVMS_OK; i++) {
+    const tvms_piece *piece = &pieces->items[i];
+    copy.len = 0;
+    tvms_strbuf_add(&copy, out->text + piece->begin, piece->end - piece->begin);
+    tvms_strbuf_fill(&copy, '\0', PADDING);
+    tvms_source text = {.name = "formatted text",
+                        .text = copy.text,
+                        .size = (uint32_t)(copy.len - PADDING)};
+    status = prove_piece(surface, options, piece, &text);
+  }
+  tvms_strbuf_fini(&copy);
+  return status;
+}
+
+tvms_status tvms_format_checked(const tvms_surface *surface,
+                                tvms_format_options options, tvms_strbuf *out) {
+  size_t from = out->len;
+  tvms_memory *memory = &surface->context->memory;
+  if (surface->context->diags.errors) return TVMS_FOUND_ERRORS;
+  tvms_strbuf_grow(out, surface->source->size + surface->source->size / 4 + 64);
+  tvms_status status = TVMS_FOUND_ERRORS;
+  tvms_pieces pieces = {0};
+  if (tvms_format_try(surface, options, out, &pieces)) {
+    if (out->len - from > INT32_MAX) tvms_unwind(memory, TVMS_OVER_LIMIT);
+    status = prove(surface, options, out, &pieces);
+  } else {
+    tvms_report(&surface->context->diags, TVMS_D_too_deep, (tvms_span){0, 0},
+                memory->depth_limit);
+  }
+  tvms_vec_free(memory, &pieces);
+  if (status != TVMS_OK) out->len = from;
+  return status;
+}

@@ -1,0 +1,587 @@
+// Statements: one a line, four spaces a level. Blank lines and comments between them are
+// those of format/lines.c, expressions those of format/flat.c and format/split.c.
+#include "format/lines.h"
+
+enum { DEFAULT_WIDTH = 88, STEP = 4 };
+
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
+                        uint32_t header);
+
+/* Simple statements */
+
+static void word(tvms_writer *w, const char *text) {
+  tvms_put_text(w, text);
+}
+
+static void write_list(tvms_writer *w, const char *keyword, tvms_ref list) {
+  word(w, keyword);
+  for (tvms_ref item = list; item; item = w->nodes[item].next) {
+    if (item != list) tvms_put(w, ", ", 2);
+    tvms_write_value(w, item, 0);
+  }
+}
+
+// A list of names that may not stand in parentheses, however long.
+static void write_names(tvms_writer *w, const char *keyword, tvms_ref list) {
+  word(w, keyword);
+  w->forced = true;
+  (void)!tvms_write_flat_list(w, list);
+  w->forced = false;
+}
+
+static void write_from(tvms_writer *w, const tvms_surf *node) {
+  word(w, "from ");
+  tvms_strbuf_fill(w->out, '.', node->op);
+  if (node->a) word(w, tvms_text(w->surface->context, node->a));
+  word(w, " import ");
+  if (!node->b) {
+    word(w, "*");
+    return;
+  }
+  size_t here = w->out->len;
+  bool open = (node->flags & TVMS_SURF_COMMA) || w->comment_at < node->end;
+  w->limit = w->width;
+  if (!open && tvms_write_flat_list(w, node->b)) return;
+  w->out->len = here;
+  tvms_bracketed b = {.open = "(",
+                      .shut = ")",
+                      .items = node->b,
+                      .end = node->end,
+                      .kept_open = true,
+                      .trailing = true};
+  tvms_write_brackets(w, &b, 0);
+}
+
+// A target needs no parentheses around its tuple if that fits the line.
+static void write_target(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  const tvms_surf *node = &w->nodes[ref];
+  bool tuple = node->kind == TVMS_SURF_TUPLE && (node->flags & TVMS_SURF_PAREN)
+               && !node->parens && node->a && w->nodes[node->a].next;
+  if (tuple && !(node->flags & TVMS_SURF_COMMA) && w->comment_at >= node->end) {
+    size_t len = w->out->len;
+    w->limit = w->width > tail ? w->width - tail : 0;
+    if (tvms_write_flat_list(w, node->a)) return;
+    w->out->len = len;
+  }
+  tvms_write_value(w, ref, tail);
+}
+
+static void write_assign(tvms_writer *w, const tvms_surf *node) {
+  for (tvms_ref target = node->a; target; target = w->nodes[target].next) {
+    write_target(w, target, 4);
+    word(w, " = ");
+  }
+  tvms_write_value(w, node->b, 0);
+}
+
+static void write_annotated(tvms_writer *w, const tvms_surf *node) {
+  // The parentheses of `(x): int` are no decoration: they make x no local variable.
+  tvms_write_item(w, node->a, 1);
+  word(w, ": ");
+  tvms_write_value(w, node->b, node->c ? 4 : 0);
+  if (!node->c) return;
+  word(w, " = ");
+  tvms_write_value(w, node->c, 0);
+}
+
+static void write_assert(tvms_writer *w, const tvms_surf *node) {
+  word(w, "assert ");
+  tvms_write_value(w, node->a, node->b ? 1 : 0);
+  if (!node->b) return;
+  word(w, ", ");
+  tvms_write_value(w, node->b, 0);
+}
+
+static void write_simple(tvms_writer *w, const tvms_surf *node) {
+  switch ((int)node->kind) {
+  case TVMS_SURF_EXPRESSION:
+    if (w->nodes[node->a].parens)
+      tvms_write_item(w, node->a, 0);
+    else
+      tvms_write_value(w, node->a, 0);
+    return;
+  case TVMS_SURF_ASSIGN: write_assign(w, node); return;
+  case TVMS_SURF_ANN_ASSIGN: write_annotated(w, node); return;
+  case TVMS_SURF_AUG_ASSIGN:
+    tvms_write_value(w, node->a, 4);
+    tvms_put_char(w, ' ');
+    word(w, tvms_operator_text((tvms_surf_op)node->op));
+    word(w, "= ");
+    tvms_write_value(w, node->b, 0);
+    return;
+  case TVMS_SURF_RETURN:
+    word(w, node->a ? "return " : "return");
+    if (node->a) tvms_write_value(w, node->a, 0);
+    return;
+  case TVMS_SURF_ASSERT: write_assert(w, node); return;
+  case TVMS_SURF_PASS: word(w, "pass"); return;
+  case TVMS_SURF_BREAK: word(w, "break"); return;
+  case TVMS_SURF_CONTINUE: word(w, "continue"); return;
+  case TVMS_SURF_DELETE: write_list(w, "del ", node->a); return;
+  case TVMS_SURF_GLOBAL: write_names(w, "global ", node->a); return;
+  case TVMS_SURF_NONLOCAL: write_names(w, "nonlocal ", node->a); return;
+  case TVMS_SURF_IMPORT: write_names(w, "import ", node->a); return;
+  default: write_from(w, node); return;
+  }
+}
+
+/* Compound statements */
+
+// Offset of the word `else` that stands behind `from`, over comments.
+static uint32_t find_else(const tvms_writer *w, uint32_t from) {
+  while (w->source[from] != 'e') {
+    if (w->source[from] == '#') {
+      while (w->source[from] != '\n' && w->source[from] != '\r') {
+        from++;
+      }
+    } else {
+      from++;
+    }
+  }
+  return from;
+}
+
+static uint32_t last_end(const tvms_writer *w, tvms_ref list) {
+  while (w->nodes[list].next) {
+    list = w->nodes[list].next;
+  }
+  return w->nodes[list].end;
+}
+
+// Puts the source's text of a header of one line in the place of the formatted one.
+static void keep_header(tvms_writer *w, uint32_t at) {
+  uint32_t begin = at - tvms_source_indent(w->surface->source, at);
+  while (w->source[begin] == ' ' || w->source[begin] == '\t'
+         || w->source[begin] == '\f') {
+    begin++;
+  }
+  while (at > begin && (w->source[at - 1] == ' ' || w->source[at - 1] == '\t')) {
+    at--;
+  }
+  w->out->len = w->begun;
+  tvms_put_span(w, (tvms_span){begin, at});
+}
+
+// True if the header that ends at `from` and its comment stand on one line of the source.
+static bool is_one_line(const tvms_writer *w, tvms_ref opener, uint32_t from) {
+  const tvms_surf *node = &w->nodes[opener];
+  uint32_t begin =
+      tvms_is_definition_form(node) ? w->nodes[node->b].begin : node->begin;
+  if (strncmp(w->source + from, "else", 4) == 0) begin = from;
+  return tvms_lines_between(w, begin, w->comment_at) == 0;
+}
+
+// ':' and the body. `from` is where the header's text ends, `end` where what follows the
+// statement begins.
+static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref body,
+                        uint32_t end) {
+  tvms_put_char(w, ':');
+  tvms_write_leftovers(w, from);
+  uint32_t first = w->nodes[body].begin;
+  bool behind = w->comment_at < first && !w->surface->comments[w->next].own_line;
+  if (behind) {
+    if (tvms_comment_is(w, w->next, "fmt: skip") && is_one_line(w, opener, from)) {
+      keep_header(w, w->comment_at);
+    }
+    tvms_put(w, "  ", 2);
+    tvms_write_comment(w, &w->surface->comments[w->next]);
+    tvms_next_comment(w);
+  }
+  tvms_end_line(w);
+  w->indent += STEP;
+  write_block(w, body, end, opener, from);
+  w->indent -= STEP;
+}
+
+// The part of `opener` that `else` at `other` begins.
+static void write_else(tvms_writer *w, tvms_ref opener, uint32_t other, tvms_ref body,
+                       uint32_t end) {
+  while (w->comment_at < other) {
+    tvms_write_own_line(w, 0);
+  }
+  tvms_start_line(w);
+  word(w, "else");
+  write_suite(w, opener, other, body, end);
+}
+
+static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  word(w, "if ");
+  for (;;) {
+    tvms_write_value(w, node->a, 1);
+    const tvms_surf *other = &w->nodes[node->c];
+    bool elif = node->c && (other->flags & TVMS_SURF_ELIF);
+    uint32_t body_end = last_end(w, node->b);
+    uint32_t next = !node->c ? end : elif ? other->begin : find_else(w, body_end);
+    write_suite(w, (tvms_ref)(node - w->nodes), w->nodes[node->a].end, node->b, next);
+    if (!node->c) return;
+    if (!elif) {
+      write_else(w, ref, next, node->c, end);
+      return;
+    }
+    while (w->comment_at < other->begin) {
+      tvms_write_own_line(w, 0);
+    }
+    tvms_start_line(w);
+    word(w, "elif ");
+    node = other;
+  }
+}
+
+static void write_loop_end(tvms_writer *w, tvms_ref ref, uint32_t header, tvms_ref body,
+                           tvms_ref other, uint32_t end) {
+  uint32_t next = other ? find_else(w, last_end(w, body)) : end;
+  write_suite(w, ref, header, body, next);
+  if (other) write_else(w, ref, next, other, end);
+}
+
+static void write_for(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  const tvms_surf *suites = &w->nodes[node->c];
+  word(w, "for ");
+  write_target(w, node->a, 4);
+  word(w, " in ");
+  tvms_write_value(w, node->b, 1);
+  write_loop_end(w, ref, w->nodes[node->b].end, suites->a, suites->b, end);
+}
+
+static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  tvms_ref last = node->a;
+  while (w->nodes[last].next) {
+    last = w->nodes[last].next;
+  }
+  uint32_t header = w->nodes[last].end;
+  word(w, "with ");
+  size_t here = w->out->len;
+  bool several = node->a != last;
+  bool open = node->flags & TVMS_SURF_COMMA || (several && w->comment_at < header);
+  w->limit = w->width - 1;
+  bool single = !several && !open && !w->nodes[last].b;
+  if (single) {
+    tvms_write_value(w, w->nodes[last].a, 1);
+  } else if (open || !tvms_write_flat_list(w, node->a)) {
+    w->out->len = here;
+    tvms_bracketed b = {.open = "(",
+                        .shut = ")",
+                        .items = node->a,
+                        .end = header,
+                        .kept_open = node->flags & TVMS_SURF_COMMA,
+                        .trailing = true,
+                        .no_middle = several};
+    if (several || open)
+      tvms_write_brackets(w, &b, 1);
+    else
+      tvms_write_item(w, last, 1);
+  }
+  write_suite(w, ref, header, node->b, end);
+}
+
+static void write_decorators(tvms_writer *w, tvms_ref list) {
+  for (tvms_ref item = list; item; item = w->nodes[item].next) {
+    uint32_t limit = w->nodes[item].begin;
+    while (item != list && w->comment_at < limit) {
+      tvms_write_own_line(w, 0);
+    }
+    tvms_start_line(w);
+    tvms_put_char(w, '@');
+    tvms_write_value(w, item, 0);
+    tvms_write_leftovers(w, w->nodes[item].end);
+    tvms_finish_line(w, w->nodes[item].end, UINT32_MAX);
+  }
+}
+
+static void write_type_params(tvms_writer *w, tvms_ref list) {
+  if (!list) return;
+  tvms_bracketed b = {.open = "[", .shut = "]", .items = list, .trailing = true};
+  while (w->nodes[list].next) {
+    list = w->nodes[list].next;
+  }
+  b.end = w->nodes[list].end;
+  tvms_write_brackets(w, &b, 1);
+}
+
+// Where the bracket of parameters closes: the header up to its return annotation.
+static uint32_t params_end(const tvms_writer *w, const tvms_surf *head) {
+  if (!head->b) return head->end;
+  uint32_t end = w->nodes[head->b].begin;
+  while (end > head->begin && w->source[end] != ')') {
+    end--;
+  }
+  return end;
+}
+
+static uint32_t columns_of(tvms_writer *w, tvms_ref ref) {
+  size_t len = w->out->len, line = w->line;
+  w->forced = true;
+  (void)!tvms_write_flat(w, ref, true);
+  w->forced = false;
+  uint32_t columns = (uint32_t)(w->out->len - len);
+  w->out->len = len;
+  w->line = line;
+  return columns;
+}
+
+static bool is_open_inside(tvms_writer *w, tvms_ref ref) {
+  size_t len = w->out->len, line = w->line;
+  w->limit = UINT32_MAX;
+  bool flat = tvms_write_flat(w, ref, true);
+  w->out->len = len;
+  w->line = line;
+  return !flat;
+}
+
+// Columns of " -> …:" that must stand on the line of the parameters: all of it if it fits
+// the line of their closing bracket, else up to the bracket where it is split itself.
+static uint32_t return_columns(tvms_writer *w, const tvms_surf *head, bool lone) {
+  if (!head->b) return 1;
+  const tvms_surf *node = &w->nodes[head->b];
+  uint32_t all = columns_of(w, head->b) + 5;
+  bool splits =
+      (node->kind == TVMS_SURF_CALL && node->b) || node->kind == TVMS_SURF_SUBSCRIPT;
+  bool fits = w->indent + 1 + all <= w->width && !is_open_inside(w, head->b);
+  return fits || !splits || (lone && !is_open_inside(w, head->b))
+             ? all
+             : columns_of(w, node->a) + 5;
+}
+
+static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  tvms_surf_definition def = tvms_surf_define(w->surface, ref);
+  const tvms_surf *head = &w->nodes[node->b];
+  bool is_def = node->kind == TVMS_SURF_DEF;
+  if (def.decorators) {
+    write_decorators(w, def.decorators);
+    while (w->comment_at < head->begin) {
+      tvms_write_own_line(w, 0);
+    }
+    tvms_start_line(w);
+  }
+  word(w, is_def ? "def " : "class ");
+  word(w, tvms_text(w->surface->context, def.name));
+  write_type_params(w, def.type_params);
+  tvms_bracketed b = {.open = "(",
+                      .shut = ")",
+                      .items = def.params,
+                      .end = params_end(w, head),
+                      .kept_open = head->flags & TVMS_SURF_COMMA,
+                      .trailing = is_def};
+  bool lone = is_def && def.params && !w->nodes[def.params].next;
+  b.no_middle = b.lone_comma = lone;
+  bool brackets = is_def || def.params || w->comment_at < b.end;
+  if (brackets) tvms_write_brackets(w, &b, return_columns(w, head, lone));
+  if (head->b) {
+    word(w, " -> ");
+    tvms_write_value(w, head->b, 1);
+  }
+  write_suite(w, ref, head->end, def.body, end);
+}
+
+/* Any statement */
+
+static bool is_compound(const tvms_surf *node) {
+  switch ((int)node->kind) {
+  case TVMS_SURF_IF:
+  case TVMS_SURF_FOR:
+  case TVMS_SURF_WHILE:
+  case TVMS_SURF_WITH:
+  case TVMS_SURF_DEF:
+  case TVMS_SURF_CLASS: return true;
+  default: return false;
+  }
+}
+
+static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  bool decorated =
+      tvms_is_definition_form(node) && tvms_surf_define(w->surface, ref).decorators;
+  if (!decorated) tvms_start_line(w);
+  switch ((int)node->kind) {
+  case TVMS_SURF_IF: write_if(w, ref, end); break;
+  case TVMS_SURF_FOR: write_for(w, ref, end); break;
+  case TVMS_SURF_WHILE:
+    word(w, "while ");
+    tvms_write_value(w, node->a, 1);
+    write_loop_end(w, ref, w->nodes[node->a].end, node->b, node->c, end);
+    break;
+  case TVMS_SURF_WITH: write_with(w, ref, end); break;
+  default: write_definition(w, ref, end); break;
+  }
+}
+
+// Compares the lines written so far, which are whole, and forgets them.
+static void compare(tvms_writer *w) {
+  size_t len = w->out->len;
+  bool same = len <= w->expected_len && memcmp(w->out->text, w->expected, len) == 0;
+  w->differs |= !same;
+  size_t used = same ? len : w->expected_len;
+  w->expected += used;
+  w->expected_len -= used;
+  w->out->len = 0;
+  w->line = 0;
+}
+
+static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (is_compound(node)) {
+    write_compound(w, ref, end);
+  } else if (tvms_is_kept_statement(w, node->begin, node->end)) {
+    tvms_copy_lines(w, node->begin, node->end,
+                    tvms_source_indent(w->surface->source, node->begin));
+    w->out->len -= strlen(w->line_end);
+    tvms_finish_line(w, node->end, end);
+  } else {
+    tvms_start_line(w);
+    write_simple(w, node);
+    tvms_write_leftovers(w, node->end);
+    tvms_finish_line(w, node->end, end);
+  }
+  if (w->expected) compare(w);
+}
+
+// Comments that lead a statement, with the blank lines before and between. Returns false
+// if `# fmt: off` was among them; the statements before `*off` are then written.
+static bool write_leading(tvms_writer *w, tvms_setting at, tvms_ref ref, uint32_t end,
+                          uint32_t *off) {
+  const tvms_surf *node = &w->nodes[ref];
+  uint32_t most = at.opener ? 1 : 2;
+  bool first = true;
+  for (; w->comment_at < node->begin; first = false) {
+    uint32_t blank = first ? tvms_blank_lines_before(w, at, ref, w->comment_at)
+                           : tvms_blank_before(w, w->comment_at);
+    if (blank > most) blank = most;
+    if (tvms_comment_is(w, w->next, "fmt: off")) {
+      *off = tvms_kept_until(w, end);
+      if (tvms_may_copy_lines(w, w->comment_at, *off)) {
+        tvms_put_blank(w, blank);
+        tvms_copy_lines(w, w->comment_at, *off,
+                        tvms_source_indent(w->surface->source, w->comment_at));
+        return false;
+      }
+    }
+    tvms_write_own_line(w, blank);
+  }
+  uint32_t blank = first ? tvms_blank_lines_before(w, at, ref, node->begin)
+                         : tvms_blank_before(w, node->begin);
+  if (blank > most || (!first && blank && tvms_is_definition_form(node))) blank = most;
+  tvms_put_blank(w, blank);
+  return true;
+}
+
+// Begins a piece at `ref`, or ends the one that overlaps it, if it is time.
+static void cut(tvms_writer *w, tvms_ref ref) {
+  enum { PIECE = 128 * 1024 };
+  tvms_pieces *pieces = w->pieces;
+  tvms_piece *last = pieces->len ? &pieces->items[pieces->len - 1] : NULL;
+  if (pieces->len > 1 && !last[-1].stop) {
+    last[-1].stop = ref;
+    last[-1].end = w->out->len;
+    last[-1].comments_end = w->next;
+  }
+  if (last && w->out->len - last->begin < PIECE) return;
+  tvms_piece piece = {
+      .first = ref, .begin = last ? w->out->len : w->from, .comments = w->next};
+  tvms_push(w->memory, pieces, piece);
+}
+
+static void end_pieces(tvms_writer *w) {
+  if (!w->pieces->len)
+    tvms_push(w->memory, w->pieces, ((tvms_piece){.begin = w->from}));
+  for (uint32_t i = w->pieces->len; i > 0 && !w->pieces->items[i - 1].stop; i--) {
+    w->pieces->items[i - 1].end = w->out->len;
+    w->pieces->items[i - 1].comments_end = w->surface->comment_count;
+  }
+}
+
+static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
+                             tvms_ref opener) {
+  tvms_setting at = {0, opener};
+  uint32_t off = 0;
+  for (tvms_ref ref = list; ref; at.before = ref, ref = w->nodes[ref].next) {
+    const tvms_surf *node = &w->nodes[ref];
+    if (node->begin < off) continue;
+    if (!opener && w->pieces) cut(w, ref);
+    uint32_t after = node->next ? w->nodes[node->next].begin : end;
+    if (!write_leading(w, at, ref, end, &off)) {
+      if (node->begin < off) continue;
+      // The region ended at `# fmt: on`, which leads this statement.
+      at.before = ref;
+      (void)write_leading(w, at, ref, end, &off);
+    }
+    write_statement(w, ref, after);
+  }
+}
+
+// The header of the block ends at `header`.
+static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
+                        uint32_t header) {
+  if (tvms_deeper(w->memory)) {
+    write_statements(w, list, end, opener);
+    // In a body on its header's line no comment can follow.
+    uint32_t begin = w->nodes[list].begin;
+    bool own_lines = !opener || tvms_lines_between(w, header, begin) > 0;
+    if (own_lines)
+      tvms_write_comments_at_end(w, end, tvms_source_indent(w->surface->source, begin));
+  } else {
+    w->too_deep = true;
+  }
+  tvms_shallower(w->memory);
+}
+
+static const char *line_end_of(const tvms_source *source) {
+  const char *end = memchr(source->text, '\n', source->size);
+  return end && end > source->text && end[-1] == '\r' ? "\r\n" : "\n";
+}
+
+static void write_file(tvms_writer *w) {
+  const tvms_surface *surface = w->surface;
+  if (surface->source->size >= 3 && memcmp(w->source, "\xEF\xBB\xBF", 3) == 0) {
+    tvms_put(w, w->source, 3);
+  }
+  if (surface->body) write_block(w, surface->body, surface->source->size, 0, 0);
+  tvms_write_comments_at_end(w, UINT32_MAX, 0);
+  tvms_vec_free(w->memory, &w->spine);
+}
+
+static tvms_writer start(const tvms_surface *surface, tvms_format_options options,
+                         tvms_strbuf *out) {
+  return (tvms_writer){
+      .surface = surface,
+      .nodes = surface->nodes,
+      .source = surface->source->text,
+      .memory = &surface->context->memory,
+      .out = out,
+      .line = out->len,
+      .width = options.width ? options.width : DEFAULT_WIDTH,
+      .line_end = line_end_of(surface->source),
+      .comment_at = surface->comment_count ? surface->comments[0].begin : UINT32_MAX,
+  };
+}
+
+bool tvms_format_try(const tvms_surface *surface, tvms_format_options options,
+                     tvms_strbuf *out, tvms_pieces *pieces) {
+  tvms_writer w = start(surface, options, out);
+  w.pieces = pieces;
+  w.from = out->len;
+  write_file(&w);
+  if (pieces) end_pieces(&w);
+  return !w.too_deep;
+}
+
+bool tvms_format_is(const tvms_surface *surface, tvms_format_options options,
+                    const char *expected, size_t len) {
+  tvms_strbuf one;
+  tvms_strbuf_init(&one, &surface->context->memory);
+  tvms_writer w = start(surface, options, &one);
+  w.expected = expected;
+  w.expected_len = len;
+  write_file(&w);
+  if (one.len) compare(&w);
+  tvms_strbuf_fini(&one);
+  return !w.differs && !w.too_deep && w.expected_len == 0;
+}
+
+void tvms_format(const tvms_surface *surface, tvms_format_options options,
+                 tvms_strbuf *out) {
+  (void)!tvms_format_try(surface, options, out, NULL);
+}

@@ -1,0 +1,173 @@
+// The value of a statement over several lines: at a bracket of its own if it has one that
+// can be split there, in parentheses that are added if not, as black does it.
+#include "format/split.h"
+
+#include <string.h>
+
+// True if a bracket of the value's own, with its opening on this line, can be split.
+static bool splits_itself(tvms_writer *w, tvms_ref ref) {
+  const tvms_surf *node = &w->nodes[ref];
+  switch ((int)node->kind) {
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST:
+  case TVMS_SURF_SET:
+  case TVMS_SURF_DICT: return node->a || w->comment_at < node->end;
+  case TVMS_SURF_LIST_COMP:
+  case TVMS_SURF_SET_COMP:
+  case TVMS_SURF_DICT_COMP:
+  case TVMS_SURF_GENERATOR:
+  case TVMS_SURF_STAR: return true;
+  case TVMS_SURF_LAMBDA: return splits_itself(w, node->b);
+  case TVMS_SURF_CALL:
+  case TVMS_SURF_SUBSCRIPT:
+  case TVMS_SURF_ATTRIBUTE: break;
+  default: return false;
+  }
+  uint32_t base = w->spine.len;
+  (void)tvms_chain_of(w, ref);
+  uint32_t full = tvms_last_full(w, base, UINT32_MAX);
+  bool itself = false;
+  if (full != UINT32_MAX) {
+    // Behind the last full bracket only attributes may stand, as black has it.
+    tvms_point here = tvms_written(w);
+    itself = full == base && tvms_try_head(w, w->nodes[w->spine.items[full]].a);
+    tvms_take_back(w, here);
+  }
+  w->spine.len = base;
+  return itself;
+}
+
+static bool has_full(tvms_writer *w, tvms_ref ref) {
+  uint32_t base = w->spine.len;
+  (void)tvms_chain_of(w, ref);
+  bool found = tvms_last_full(w, base, UINT32_MAX) != UINT32_MAX;
+  w->spine.len = base;
+  return found;
+}
+
+// True if what stands before the first full bracket fits the line with it.
+static bool fits_first(tvms_writer *w, tvms_ref ref) {
+  uint32_t base = w->spine.len;
+  (void)tvms_chain_of(w, ref);
+  uint32_t first = w->spine.len;
+  while (first > base && !tvms_is_full(w, w->spine.items[first - 1])) {
+    first--;
+  }
+  tvms_point here = tvms_written(w);
+  bool fits = first == base || tvms_try_head(w, w->nodes[w->spine.items[first - 1]].a);
+  tvms_take_back(w, here);
+  w->spine.len = base;
+  return fits;
+}
+
+// True if the whole fits in parentheses, on a line of its own.
+static bool fits_own_line(tvms_writer *w, tvms_ref ref) {
+  tvms_point here = tvms_written(w);
+  tvms_indent(w, 4);
+  tvms_new_line(w);
+  bool fits = tvms_try_flat(w, ref, true, 0);
+  tvms_indent(w, -4);
+  tvms_take_back(w, here);
+  return fits;
+}
+
+static bool is_operator(const tvms_surf *node) {
+  switch ((int)node->kind) {
+  case TVMS_SURF_BINARY:
+  case TVMS_SURF_BOOL:
+  case TVMS_SURF_COMPARE:
+  case TVMS_SURF_IF_EXP:
+  case TVMS_SURF_STRINGS: return true;
+  default: return false;
+  }
+}
+
+// A single operator with an operand behind it that can be split at its last bracket: how
+// black then splits the whole. Returns that operand, or 0; `*left` and `*op` come before.
+static tvms_ref last_operand(const tvms_writer *w, tvms_ref ref, tvms_ref *left,
+                             tvms_surf_op *op) {
+  const tvms_surf *node = &w->nodes[ref];
+  const tvms_surf *first = &w->nodes[node->a];
+  *left = node->a;
+  *op = (tvms_surf_op)node->op;
+  if (tvms_is_operation(node)) {
+    bool chain = tvms_is_operation(first) && !first->parens
+                 && tvms_rank_of((tvms_surf_op)first->op) == tvms_rank_of(*op);
+    return chain ? 0 : node->b;
+  }
+  if (node->kind != TVMS_SURF_COMPARE || w->nodes[node->b].next) return 0;
+  *op = (tvms_surf_op)w->nodes[node->b].op;
+  return w->nodes[node->b].a;
+}
+
+static bool try_last_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  tvms_ref left;
+  tvms_surf_op op;
+  tvms_ref last = last_operand(w, ref, &left, &op);
+  if (!last || w->nodes[last].parens || w->nodes[last].kind != TVMS_SURF_CALL)
+    return false;
+  tvms_point here = tvms_written(w);
+  bool fine = tvms_try_flat(w, left, false, 4);
+  if (fine) {
+    tvms_put_char(w, ' ');
+    tvms_put_text(w, tvms_operator_text(op));
+    tvms_put_char(w, ' ');
+    fine = w->comment_at >= w->nodes[last].begin && splits_itself(w, last);
+  }
+  if (fine)
+    tvms_split(w, last, false, tail);
+  else
+    tvms_take_back(w, here);
+  return fine;
+}
+
+// The same with the only brackets around the first operand.
+static bool try_first_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  tvms_ref left;
+  tvms_surf_op op;
+  tvms_ref last = last_operand(w, ref, &left, &op);
+  if (!last || !w->nodes[left].parens) return false;
+  tvms_point here = tvms_written(w);
+  uint32_t comment = w->next;
+  tvms_write_in_parens(w, left);
+  tvms_put_char(w, ' ');
+  tvms_put_text(w, tvms_operator_text(op));
+  tvms_put_char(w, ' ');
+  if (comment == w->next && tvms_try_flat(w, last, false, tail)) return true;
+  tvms_take_back(w, here);
+  tvms_to_comment(w, comment);
+  return false;
+}
+
+static bool is_long_string(const tvms_writer *w, const tvms_surf *node) {
+  return node->kind == TVMS_SURF_STRING
+         && memchr(w->source + node->begin, '\n', node->end - node->begin);
+}
+
+void tvms_write_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  if (tvms_try_flat(w, ref, true, tail)) return;
+  const tvms_surf *node = &w->nodes[ref];
+  bool inside = node->parens && w->comment_at < tvms_shut_behind(w, node->end);
+  if (inside && (w->comment_at < node->begin || w->comment_at >= node->end)) {
+    tvms_write_in_parens(w, ref);
+  } else if (is_long_string(w, node)) {
+    tvms_write_forced(w, ref, true);
+  } else if (splits_itself(w, ref)) {
+    tvms_split(w, ref, true, tail);
+  } else if (node->kind == TVMS_SURF_WALRUS || node->kind == TVMS_SURF_LAMBDA) {
+    tvms_write_in_parens(w, ref);
+  } else if (is_operator(node)) {
+    if (!try_last_operand(w, ref, tail) && !try_first_operand(w, ref, tail)) {
+      tvms_write_in_parens(w, ref);
+    }
+  } else if (tvms_is_postfix(node) && has_full(w, ref)) {
+    if (fits_own_line(w, ref) || !fits_first(w, ref))
+      tvms_write_in_parens(w, ref);
+    else
+      tvms_split(w, ref, true, tail);
+  } else if (fits_own_line(w, ref)) {
+    tvms_write_in_parens(w, ref);
+  } else {
+    tvms_split(w, ref, true, tail);
+  }
+}

@@ -1,0 +1,684 @@
+// Calls of PTX instructions from 0.27 on: T.ptx.ld.acquire.gpu.global_.b32(d, addr).
+//
+// The chain names the family and modifiers; several forms of ir/ptx.def may answer to it, and
+// the operands tell which one is meant, as they do in PTX. The call carries its operands, the
+// predicate, a text for every modifier of the form and a last text of flags; printed, it is
+// read by the same rules.
+#include "ir/fold.h"
+#include "parser/device/ptx_form.h"
+#include "parser/eval/internal.h"
+#include "parser/tir/stmt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What T.ptx.SINK, T.ptx.pred(x) and T.ptx.addr(x, n) are is told by the number of items.
+enum { SINK, PREDICATE, ADDRESS_PAIR };
+
+// Why a form is not meant. The later a reason stands, the nearer the form was.
+typedef enum {
+  MISFIT_MODIFIER,  // one is missing
+  MISFIT_TOGETHER,
+  MISFIT_COUNT,
+  MISFIT_OPERAND,
+} misfit_kind;
+
+typedef struct {
+  misfit_kind kind;
+  tvms_ptx_text name;  // of the modifier or operand
+  const char *wanted;  // OPERAND: what it must be
+  uint32_t count;      // COUNT: operands that the form has
+} misfit;
+
+// A call on its way to an instruction.
+typedef struct {
+  tvms_reader *reader;
+  tvms_ref call;
+  const char *path;      // "ptx.family.modifier…", as written
+  tvms_value *operands;  // as given; what is sunk is a SINK
+  tvms_node **nodes;     // of those that are expressions, else NULL
+  uint32_t count;
+  tvms_node *TVMS_NULLABLE pred;
+  bool keep;
+  TVMS_VEC(tvms_ptx_form) forms;  // that the modifiers leave
+  tvms_nodes args;                // of the call that is made
+  char flags[256];
+  misfit misfit;  // of the form being tried
+} work;
+
+// ---- Flags ----------------------------------------------------------------------------------
+
+static void add_flag(work *w, const char *letter, uint32_t number, bool numbered) {
+  size_t len = strlen(w->flags);
+  const char *comma = len ? "," : "";
+  size_t room = sizeof w->flags - len;
+  if (numbered)
+    (void)snprintf(w->flags + len, room, "%s%s%u", comma, letter, number);
+  else
+    (void)snprintf(w->flags + len, room, "%s%s", comma, letter);
+}
+
+// ---- Misfits --------------------------------------------------------------------------------
+
+static bool unfit(work *w, tvms_ptx_text name, const char *wanted) {
+  w->misfit = (misfit){.kind = MISFIT_OPERAND, .name = name, .wanted = wanted};
+  return false;
+}
+
+static bool is_pair(tvms_value value) {
+  return value.kind == TVMS_VALUE_PTX && value.len == ADDRESS_PAIR;
+}
+
+static bool is_literal(tvms_value value) {
+  return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL
+         || value.kind == TVMS_VALUE_FLOAT;
+}
+
+static bool has_dtype(const tvms_node *node, const char *text) {
+  char buffer[TVMS_DTYPE_TEXT];
+  return node && tvms_class_of(node) == TVMS_CLASS_EXPR
+         && strcmp(tvms_dtype_text(node->dtype, buffer), text) == 0;
+}
+
+static bool is_pointer(const tvms_node *node) {
+  return node && tvms_class_of(node) == TVMS_CLASS_EXPR
+         && tvms_dtype_is_handle(node->dtype);
+}
+
+static bool is_integer(const tvms_node *node) {
+  return node && tvms_class_of(node) == TVMS_CLASS_EXPR && node->dtype.lanes == 1
+         && (node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT);
+}
+
+static void push(work *w, tvms_node *node) {
+  tvms_push(&w->reader->context->memory, &w->args, node);
+}
+
+static tvms_node *constant(work *w, tvms_value value, tvms_dtype dtype) {
+  tvms_span span = tvms_span_of(w->reader, w->call);
+  if (!tvms_dtype_is_real(dtype)) {
+    return tvms_build_int(w->reader->unit, dtype, value.as.i, span);
+  }
+  double number = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
+  return tvms_build_float(w->reader->unit, dtype, number, span);
+}
+
+// ---- Registers ------------------------------------------------------------------------------
+
+static tvms_dtype uint32_dtype(void) {
+  return TVMS_DTYPE(UINT, 32);
+}
+
+static bool is_truth(const tvms_node *node) {
+  return has_dtype(node, "bool") || has_dtype(node, "uint32")
+         || has_dtype(node, "int32");
+}
+
+// A predicate: what is one by its type, or T.ptx.pred(x).
+static bool put_predicate(work *w, const tvms_ptx_operand *operand, uint32_t at) {
+  tvms_value value = w->operands[at];
+  tvms_node *node = w->nodes[at];
+  if (operand->written) {
+    bool good =
+        node && node->kind == TVMS_NODE_BUFFER_LOAD && has_dtype(node, "uint32");
+    if (!good) return unfit(w, operand->name, "an element or a scalar of uint32");
+    push(w, node);
+    return true;
+  }
+  bool tagged = value.kind == TVMS_VALUE_PTX && value.len == PREDICATE;
+  tvms_value inner = tagged ? value.as.items[0] : value;
+  bool number =
+      inner.kind == TVMS_VALUE_BOOL || (tagged && inner.kind == TVMS_VALUE_INT);
+  if (number) {
+    push(w, constant(w, inner, uint32_dtype()));
+    return true;
+  }
+  if (!(tagged ? is_truth(node) : has_dtype(node, "bool"))) {
+    return unfit(w, operand->name, "a bool, or an integer in T.ptx.pred(…)");
+  }
+  push(w, node);
+  return true;
+}
+
+// The data type that the registers of an operand share, as one of `dtypes`; NULL: none.
+static const char *shared_dtype(work *w, const tvms_ptx_operand *operand, uint32_t at,
+                                char buffer[TVMS_DTYPE_TEXT]) {
+  const char *dtypes = tvms_ptx_dtypes(operand->what);
+  const char *result = NULL;
+  for (uint32_t i = at; i < at + operand->count; i++) {
+    if (w->operands[i].kind == TVMS_VALUE_PTX && w->operands[i].len == SINK) continue;
+    if (is_literal(w->operands[i])) continue;
+    tvms_node *node = w->nodes[i];
+    if (!node || tvms_class_of(node) != TVMS_CLASS_EXPR) return NULL;
+    char text[TVMS_DTYPE_TEXT];
+    const char *dtype = tvms_dtype_text(node->dtype, text);
+    if (result && strcmp(result, dtype) != 0) return NULL;
+    (void)snprintf(buffer, TVMS_DTYPE_TEXT, "%s", dtype);
+    result = buffer;
+  }
+  if (!result) {
+    (void)snprintf(buffer, TVMS_DTYPE_TEXT, "%.*s", (int)strcspn(dtypes, " "), dtypes);
+    result = buffer;
+  }
+  tvms_ptx_text list = {dtypes, strlen(dtypes)};
+  return tvms_ptx_lists(list, ' ', result, strlen(result)) ? result : NULL;
+}
+
+static bool put_register(work *w, const tvms_ptx_operand *operand, uint32_t at,
+                         const char *dtype_name) {
+  tvms_value value = w->operands[at];
+  tvms_node *node = w->nodes[at];
+  if (value.kind == TVMS_VALUE_PTX && value.len == SINK) return true;
+  if (value.kind == TVMS_VALUE_PTX) {
+    return unfit(w, operand->name, tvms_ptx_dtypes(operand->what));
+  }
+  if (operand->written && !(node && node->kind == TVMS_NODE_BUFFER_LOAD)) {
+    return unfit(w, operand->name, "an element of a buffer or a mutable scalar");
+  }
+  if (is_literal(value)) {
+    tvms_dtype dtype;
+    bool real = strncmp(dtype_name, "float", 5) == 0;
+    if (value.kind == TVMS_VALUE_FLOAT && !real) {
+      return unfit(w, operand->name, dtype_name);
+    }
+    if (!tvms_dtype_parse(dtype_name, strlen(dtype_name), &dtype)) return false;
+    node = constant(w, value, dtype);
+  }
+  push(w, node);
+  return true;
+}
+
+static bool put_registers(work *w, const tvms_ptx_operand *operand, uint32_t at) {
+  char buffer[TVMS_DTYPE_TEXT];
+  const char *dtype = shared_dtype(w, operand, at, buffer);
+  if (!dtype) return unfit(w, operand->name, tvms_ptx_dtypes(operand->what));
+  for (uint32_t i = 0; i < operand->count; i++) {
+    if (!put_register(w, operand, at + i, dtype)) return false;
+  }
+  return true;
+}
+
+// ---- Addresses and numbers ------------------------------------------------------------------
+
+static tvms_node *call_of(work *w, tvms_node *like, tvms_dtype dtype,
+                          tvms_tir_opcode opcode, tvms_node **args, uint32_t count) {
+  tvms_node *call = tvms_call_op(w->reader->unit, dtype, opcode, args, count,
+                                 tvms_span_of(w->reader, w->call));
+  if (like) call->sinfo = like->sinfo;
+  return call;
+}
+
+static bool starts(tvms_ptx_text text, const char *start) {
+  return text.len >= strlen(start) && memcmp(text.text, start, strlen(start)) == 0;
+}
+
+static bool is_shared_pointer(const work *w, const tvms_node *node) {
+  if (!node->sinfo || node->sinfo->kind != TVMS_NODE_SINFO_POINTER) return false;
+  tvms_sym scope = tvms_as_sinfo_pointer(node->sinfo)->scope;
+  return scope && strncmp(tvms_text(w->reader->context, scope), "shared", 6) == 0;
+}
+
+// What an address becomes in the call; NULL after a misfit.
+static tvms_node *address(work *w, const tvms_ptx_operand *operand, tvms_node *node) {
+  bool shared = starts(operand->what, "shared");
+  const char *wanted = shared ? "a pointer, or an address of uint32"
+                              : "a pointer that is not shared, or an address of uint64";
+  if (operand->what.len == 4 && starts(operand->what, "tmem")) {
+    if (has_dtype(node, "uint32")) return node;
+    wanted = "an address of uint32";
+  } else if (shared && is_pointer(node)) {
+    return call_of(w, NULL, uint32_dtype(), TVMS_TIR_cuda__cvta_generic_to_shared,
+                   &node, 1);
+  } else if (shared) {
+    if (has_dtype(node, "uint32")) return node;
+  } else if (is_pointer(node)) {
+    if (!is_shared_pointer(w, node)) return node;
+  } else if (has_dtype(node, "uint64")) {
+    return call_of(w, NULL, TVMS_DTYPE(HANDLE, 64), TVMS_TIR_reinterpret, &node, 1);
+  }
+  (void)unfit(w, operand->name, wanted);
+  return NULL;
+}
+
+static bool put_address(work *w, const tvms_ptx_operand *operand, uint32_t at) {
+  tvms_value value = w->operands[at];
+  if (value.kind == TVMS_VALUE_PTX && !(is_pair(value) && operand->offset)) {
+    return unfit(w, operand->name, "an address without T.ptx.addr");
+  }
+  tvms_node *node = address(w, operand, w->nodes[at]);
+  if (!node) return false;
+  if (is_pair(value)) {
+    tvms_node *pair[] = {node, value.as.items[1].as.node};
+    node = call_of(w, node, node->dtype, TVMS_TIR_ptx__addr, pair, 2);
+  }
+  push(w, node);
+  return true;
+}
+
+static bool put_pointer(work *w, const tvms_ptx_operand *operand, uint32_t at) {
+  if (!is_pointer(w->nodes[at])) return unfit(w, operand->name, "a pointer");
+  push(w, w->nodes[at]);
+  return true;
+}
+
+static bool put_number(work *w, const tvms_ptx_operand *operand, uint32_t at) {
+  tvms_value value = w->operands[at];
+  tvms_node *node = w->nodes[at];
+  bool known = value.kind == TVMS_VALUE_INT;
+  if (node && node->kind == TVMS_NODE_INT_IMM) {
+    value = tvms_value_int(tvms_as_int_imm(node)->value);
+    known = true;
+  }
+  if (!known) {
+    if (operand->what.len || !is_integer(node)) {
+      return unfit(w, operand->name, "a number that is known here");
+    }
+    push(w, node);
+    return true;
+  }
+  char text[24];
+  int len = snprintf(text, sizeof text, "%lld", (long long)value.as.i);
+  if (operand->what.len && !tvms_ptx_lists(operand->what, '|', text, (size_t)len)) {
+    return unfit(w, operand->name, "one of the numbers that the instruction takes");
+  }
+  push(w, constant(w, value, TVMS_DTYPE(INT, 32)));
+  return true;
+}
+
+// ---- One form -------------------------------------------------------------------------------
+
+// Notes what is sunk; what is written there must not be all of an operand.
+static bool check_sinks(work *w, const tvms_ptx_operand *operand, uint32_t at) {
+  uint32_t sunk = 0;
+  for (uint32_t i = at; i < at + operand->count; i++) {
+    sunk += w->operands[i].kind == TVMS_VALUE_PTX && w->operands[i].len == SINK;
+  }
+  if (!sunk) return true;
+  if (!operand->sinks || operand->kind != TVMS_PTX_REGISTER) {
+    return unfit(w, operand->name, "a value; T.ptx.SINK cannot stand for it");
+  }
+  if (sunk == operand->count) {
+    return unfit(w, operand->name, "a value in at least one register");
+  }
+  return true;
+}
+
+static bool is_predicate(const tvms_ptx_operand *operand) {
+  return operand->kind == TVMS_PTX_REGISTER && operand->what.len == 4
+         && memcmp(operand->what.text, "pred", 4) == 0;
+}
+
+static bool put_operand(work *w, const tvms_ptx_operand *operand, uint32_t at) {
+  if (!check_sinks(w, operand, at)) return false;
+  if (operand->kind == TVMS_PTX_REGISTER && !is_predicate(operand)) {
+    return operand->count == 0 || put_registers(w, operand, at);
+  }
+  for (uint32_t i = at; i < at + operand->count; i++) {
+    bool good = false;
+    switch (operand->kind) {
+    case TVMS_PTX_REGISTER: good = put_predicate(w, operand, i); break;
+    case TVMS_PTX_ADDRESS: good = put_address(w, operand, i); break;
+    case TVMS_PTX_POINTER: good = put_pointer(w, operand, i); break;
+    case TVMS_PTX_NUMBER: good = put_number(w, operand, i); break;
+    }
+    if (!good) return false;
+  }
+  return true;
+}
+
+// The number of operands, and whether the instruction writes one.
+static uint32_t operand_count(const tvms_ptx_form *form, bool *writes) {
+  tvms_ptx_operand operand;
+  const char *at = NULL;
+  uint32_t count = 0;
+  *writes = false;
+  while (tvms_ptx_next_operand(form, &at, &operand)) {
+    count += operand.count;
+    bool only_written = operand.written && !operand.read;
+    *writes = *writes || (operand.kind == TVMS_PTX_REGISTER && only_written);
+  }
+  return count;
+}
+
+static void put_flags(work *w, const tvms_ptx_form *form) {
+  w->flags[0] = '\0';
+  if (w->pred) add_flag(w, "pred", 0, false);
+  if (w->keep) add_flag(w, "keep", 0, false);
+  tvms_ptx_operand operand;
+  const char *text = NULL;
+  uint32_t at = 0;
+  while (tvms_ptx_next_operand(form, &text, &operand)) {
+    if (operand.count && is_predicate(&operand) && !operand.written) {
+      add_flag(w, "p", at, true);
+    }
+    at += operand.count;
+  }
+  for (uint32_t i = 0; i < w->count; i++) {
+    if (w->operands[i].kind == TVMS_VALUE_PTX && w->operands[i].len == SINK) {
+      add_flag(w, "s", i, true);
+    }
+  }
+}
+
+// Makes the arguments of the call by a form, or says why it is not meant.
+static bool try_form(work *w, const tvms_ptx_form *form) {
+  w->args.len = 0;
+  w->misfit = (misfit){0};
+  if (!tvms_ptx_is_complete(form, &w->misfit.name)) {
+    w->misfit.kind = MISFIT_MODIFIER;
+    return false;
+  }
+  if (!tvms_ptx_is_allowed(form)) {
+    w->misfit.kind = MISFIT_TOGETHER;
+    return false;
+  }
+  bool writes;
+  uint32_t count = operand_count(form, &writes);
+  if (count != w->count) {
+    w->misfit = (misfit){.kind = MISFIT_COUNT, .count = count};
+    return false;
+  }
+  if (w->keep && !(writes && w->pred)) {
+    return unfit(w, (tvms_ptx_text){"preserve_dst", 12},
+                 "given with pred= to an instruction that writes a register");
+  }
+  tvms_ptx_operand operand;
+  const char *text = NULL;
+  uint32_t at = 0;
+  while (tvms_ptx_next_operand(form, &text, &operand)) {
+    if (!put_operand(w, &operand, at)) return false;
+    at += operand.count;
+  }
+  if (w->pred) push(w, w->pred);
+  return true;
+}
+
+static tvms_value finish(work *w, const tvms_ptx_form *form) {
+  tvms_reader *reader = w->reader;
+  tvms_ptx_text name, chosen;
+  for (uint32_t i = 0; tvms_ptx_modifier(form, i, &name, &chosen); i++) {
+    push(w, tvms_string_imm_new(reader->unit, chosen.text, chosen.len, TVMS_NO_SPAN));
+  }
+  put_flags(w, form);
+  push(w, tvms_string_imm_new(reader->unit, w->flags, strlen(w->flags), TVMS_NO_SPAN));
+  for (uint32_t i = 0; i < w->args.len; i++) {
+    if (!w->args.items[i]) return TVMS_UNKNOWN;  // a constant that does not fit
+  }
+  return tvms_value_node(tvms_call_op(reader->unit, (tvms_dtype){0},
+                                      tvms_ptx_opcode(form), w->args.items, w->args.len,
+                                      tvms_span_of(reader, w->call)));
+}
+
+// ---- The chain ------------------------------------------------------------------------------
+
+// "global_" for a keyword, "__" for "::", "__colon__" for ":".
+static size_t plain_token(const char *text, size_t len, char *token) {
+  size_t out = 0;
+  for (size_t i = 0; i < len; i++) {
+    bool colon = len - i >= 9 && memcmp(text + i, "__colon__", 9) == 0;
+    bool scope = len - i >= 2 && memcmp(text + i, "__", 2) == 0;
+    token[out++] = colon || scope ? ':' : text[i];
+    if (colon) i += 8;
+    if (scope && !colon) {
+      token[out++] = ':';
+      i++;
+    }
+  }
+  if (out && token[out - 1] == '_') out--;
+  return out;
+}
+
+bool tvms_is_ptx_family(const tvms_reader *reader, const char *path, size_t len) {
+  if (reader->dialect < TVMS_DIALECT_27 || len < 4 || memcmp(path, "ptx.", 4) != 0) {
+    return false;
+  }
+  const char *dot = memchr(path + 4, '.', len - 4);
+  size_t family = dot ? (size_t)(dot - path - 4) : len - 4;
+  char token[128];
+  if (family >= sizeof token) return false;
+  return tvms_ptx_is_family(token, plain_token(path + 4, family, token));
+}
+
+static bool narrow(work *w, const char *token, size_t len) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < w->forms.len; i++) {
+    tvms_ptx_form form = w->forms.items[i];
+    if (tvms_ptx_choose(&form, token, len)) w->forms.items[kept++] = form;
+  }
+  if (kept) w->forms.len = kept;
+  return kept != 0;
+}
+
+// All forms that "ptx.family.x.y" leaves.
+static bool open_chain(work *w, size_t len) {
+  tvms_memory *memory = &w->reader->context->memory;
+  const char *path = w->path, *end = path + len;
+  char token[128];
+  for (const char *at = path + 4; at < end;) {
+    const char *dot = memchr(at, '.', (size_t)(end - at));
+    size_t size = (size_t)((dot ? dot : end) - at);
+    size_t token_len = size < sizeof token ? plain_token(at, size, token) : 0;
+    if (at == path + 4) {
+      tvms_ptx_form form = {0};
+      int after = -1;
+      while (tvms_ptx_next_form(token, token_len, after, &form)) {
+        tvms_push(memory, &w->forms, form);
+        after = form.row;
+      }
+    } else if (!narrow(w, token, token_len)) {
+      tvms_complain(w->reader, ptx_modifier, w->call, (int)token_len, token, path);
+      return false;
+    }
+    at = dot ? dot + 1 : end;
+  }
+  return true;
+}
+
+// ---- What was given -------------------------------------------------------------------------
+
+// An expression of an operand, NULL for what is none; false: it is unknown.
+static bool to_node(work *w, tvms_value value, tvms_node **node) {
+  *node = NULL;
+  if (value.kind == TVMS_VALUE_UNKNOWN) return false;
+  if (value.kind == TVMS_VALUE_META) return to_node(w, value.as.items[0], node);
+  if (value.kind == TVMS_VALUE_PTX) {
+    return value.len == SINK || to_node(w, value.as.items[0], node);
+  }
+  if (value.kind != TVMS_VALUE_NODE) return true;
+  tvms_list list;
+  tvms_value one = tvms_value_items(TVMS_VALUE_TUPLE, &value, 1);
+  if (!tvms_to_arguments(w->reader, one, w->call, &list)) return false;
+  *node = list.items[0];
+  return true;
+}
+
+static bool set_operands(work *w, const tvms_value *items, uint32_t count) {
+  tvms_reader *reader = w->reader;
+  w->operands = tvms_keep_items(reader, items, count);
+  w->nodes = tvms_arena_array(&reader->values, tvms_node *, count + 1);
+  w->count = count;
+  bool sound = true;
+  for (uint32_t i = 0; i < count; i++) {
+    sound = to_node(w, w->operands[i], &w->nodes[i]) && sound;
+  }
+  return sound;
+}
+
+static bool set_pred(work *w, tvms_value value) {
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  if (value.kind == TVMS_VALUE_BOOL) {
+    w->pred = tvms_bool_imm_new(w->reader->unit, value.as.i != 0, TVMS_NO_SPAN);
+    return true;
+  }
+  if (!to_node(w, value, &w->pred)) return false;
+  if (is_truth(w->pred)) return true;
+  tvms_wrong_type(w->reader, w->call, "pred", "a bool, uint32 or int32", value);
+  return false;
+}
+
+// Puts back what the flags of a printed call say: sunk registers and predicates.
+static bool read_flags(work *w, tvms_value flags, tvms_value_vec *operands) {
+  tvms_memory *memory = &w->reader->context->memory;
+  uint32_t predicates[32], known = 0;
+  for (uint32_t i = 0; i < flags.len;) {
+    const char *text = flags.as.text + i;
+    const char *comma = memchr(text, ',', flags.len - i);
+    uint32_t len = comma ? (uint32_t)(comma - text) : flags.len - i;
+    uint32_t number = 0;
+    bool numbered = len > 1 && (text[0] == 's' || text[0] == 'p');
+    for (uint32_t k = 1; numbered && k < len; k++) {
+      numbered = text[k] >= '0' && text[k] <= '9' && number < 100000;
+      number = number * 10 + (uint32_t)(text[k] - '0');
+    }
+    if (len == 4 && memcmp(text, "keep", 4) == 0) w->keep = true;
+    if (numbered && text[0] == 'p' && known < 32) predicates[known++] = number;
+    if (numbered && text[0] == 's') {
+      if (number > operands->len) return false;
+      tvms_push(memory, operands, TVMS_NOTHING);
+      memmove(operands->items + number + 1, operands->items + number,
+              (operands->len - 1 - number) * sizeof *operands->items);
+      operands->items[number] = (tvms_value){.kind = TVMS_VALUE_PTX};
+    }
+    i += len + 1;
+  }
+  for (uint32_t i = 0; i < known; i++) {
+    if (predicates[i] >= operands->len) return false;
+    tvms_value *inner = tvms_keep_items(w->reader, &operands->items[predicates[i]], 1);
+    operands->items[predicates[i]] = tvms_value_items(TVMS_VALUE_PTX, inner, PREDICATE);
+  }
+  return true;
+}
+
+static bool has_flag(tvms_value flags, const char *flag) {
+  tvms_ptx_text list = {flags.as.text, flags.len};
+  return flags.len && tvms_ptx_lists(list, ',', flag, strlen(flag));
+}
+
+// The texts behind the operands of a printed call: modifiers, and flags at the end.
+static bool read_texts(work *w, tvms_value rest, uint32_t operands,
+                       tvms_value_vec *list) {
+  for (uint32_t i = operands; i + 1 < rest.len; i++) {
+    tvms_value text = rest.as.items[i];
+    if (!text.len || narrow(w, text.as.text, text.len)) continue;
+    tvms_complain(w->reader, ptx_modifier, w->call, (int)text.len, text.as.text,
+                  w->path);
+    return false;
+  }
+  tvms_value flags = rest.as.items[rest.len - 1];
+  if (has_flag(flags, "pred") && !w->pred && list->len) {
+    if (!set_pred(w, list->items[--list->len])) return false;
+  }
+  return read_flags(w, flags, list);
+}
+
+static bool read_arguments(work *w, tvms_value rest) {
+  tvms_memory *memory = &w->reader->context->memory;
+  tvms_value_vec list = {0};
+  uint32_t operands = rest.len;
+  while (operands && rest.as.items[operands - 1].kind == TVMS_VALUE_STR) {
+    operands--;
+  }
+  for (uint32_t i = 0; i < operands; i++) {
+    tvms_push(memory, &list, rest.as.items[i]);
+  }
+  bool sound = operands == rest.len || read_texts(w, rest, operands, &list);
+  sound = sound && set_operands(w, list.items, list.len);
+  tvms_vec_free(memory, &list);
+  return sound;
+}
+
+// ---- Calls ----------------------------------------------------------------------------------
+
+static void complain(work *w, misfit why, bool alone) {
+  tvms_diags *diags = &w->reader->context->diags;
+  tvms_diag *diag = tvms_report(diags, TVMS_D_ptx_form,
+                                tvms_span_of(w->reader, w->call), w->path, w->count);
+  if (!alone && why.kind < MISFIT_OPERAND) return;
+  switch (why.kind) {
+  case MISFIT_MODIFIER:
+    tvms_diag_remark(diags, diag, "modifier '%.*s' is missing", (int)why.name.len,
+                     why.name.text);
+    break;
+  case MISFIT_TOGETHER:
+    tvms_diag_remark(diags, diag, "these modifiers do not go together");
+    break;
+  case MISFIT_COUNT:
+    tvms_diag_remark(diags, diag, "it takes %u operands", why.count);
+    break;
+  case MISFIT_OPERAND:
+    tvms_diag_remark(diags, diag, "'%.*s' must be %s", (int)why.name.len, why.name.text,
+                     why.wanted);
+  }
+}
+
+static tvms_value choose_form(work *w) {
+  misfit nearest = {0};
+  const tvms_ptx_form *meant = NULL;
+  uint32_t count = 0;
+  for (uint32_t i = w->forms.len; i-- > 0;) {
+    if (try_form(w, &w->forms.items[i])) {
+      meant = &w->forms.items[i];
+      count++;
+    } else if (w->misfit.kind >= nearest.kind) {
+      nearest = w->misfit;
+    }
+  }
+  if (count == 1 && try_form(w, meant)) return finish(w, meant);
+  if (count > 1)
+    tvms_complain(w->reader, ptx_ambiguous, w->call, count, w->path);
+  else
+    complain(w, nearest, w->forms.len == 1);
+  return TVMS_UNKNOWN;
+}
+
+tvms_value tvms_call_ptx(tvms_reader *reader, const char *path, size_t len,
+                         tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  bool keep;
+  work w = {.reader = reader, .call = call, .path = path};
+  tvms_value value = TVMS_UNKNOWN;
+  if (tvms_bind_method(reader, "*args, pred=None, preserve_dst=False", path, call, args)
+      && tvms_to_flag(reader, args[2], call, &keep) && open_chain(&w, len)) {
+    w.keep = keep;
+    if (set_pred(&w, args[1]) && read_arguments(&w, args[0])) {
+      value = choose_form(&w);
+    }
+  }
+  tvms_vec_free(&reader->context->memory, &w.forms);
+  tvms_vec_free(&reader->context->memory, &w.args);
+  if (!tvms_value_is_known(value)) reader->failed = true;
+  return value;
+}
+
+tvms_value tvms_call_ptx_pred(tvms_reader *reader, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  if (!tvms_bind_method(reader, "value", "ptx.pred", call, args)) return TVMS_UNKNOWN;
+  return tvms_value_items(TVMS_VALUE_PTX, tvms_keep_items(reader, args, 1), PREDICATE);
+}
+
+tvms_value tvms_call_ptx_addr(tvms_reader *reader, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  work w = {.reader = reader, .call = call};
+  if (!tvms_bind_method(reader, "base, byte_offset", "ptx.addr", call, args)) {
+    return TVMS_UNKNOWN;
+  }
+  tvms_node *offset = NULL;
+  if (args[1].kind == TVMS_VALUE_INT) {
+    offset = constant(&w, args[1], TVMS_DTYPE(INT, 32));
+  } else if (!to_node(&w, args[1], &offset)) {
+    return TVMS_UNKNOWN;
+  }
+  if (offset && offset->kind == TVMS_NODE_INT_IMM) {
+    offset = constant(&w, tvms_value_int(tvms_as_int_imm(offset)->value),
+                      TVMS_DTYPE(INT, 32));
+  }
+  if (is_pair(args[0]) || !is_integer(offset)) {
+    tvms_wrong_type(reader, call, "what T.ptx.addr takes",
+                    "an address and an offset of bytes",
+                    args[is_pair(args[0]) ? 0 : 1]);
+    return TVMS_UNKNOWN;
+  }
+  tvms_value items[] = {args[0], tvms_value_node(offset)};
+  return tvms_value_items(TVMS_VALUE_PTX, tvms_keep_items(reader, items, 2),
+                          ADDRESS_PAIR);
+}

@@ -1,0 +1,411 @@
+// Calls: arguments bound to a signature, and who answers the call.
+#include "ir/fold.h"
+#include "ir/respell.h"
+#include "parser/eval/closure.h"
+#include "parser/eval/internal.h"
+#include "parser/prototype.h"
+#include "parser/python.h"
+#include "parser/tir/tir.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+  tvms_reader *reader;
+  const tvms_signature *signature;
+  const char *what;
+  tvms_ref call;
+  tvms_value *args;
+  tvms_ref *refs;
+  uint64_t given;
+  uint32_t next;         // plain parameter that the next positional argument binds
+  tvms_value_vec rest;   // of *args
+  tvms_value_vec pairs;  // of **kwargs
+  bool known;            // nothing was spread from an unknown value
+  bool sound;            // nothing was reported
+  tvms_ref dtype_ref;    // the keyword that put_dtype_first has bound
+  bool drops_dtype;      // dtype= is allowed and means nothing
+} binder;
+
+// What is called, in words of the text if it is a dotted name.
+static const char *callee_text(const binder *bind) {
+  tvms_context *context = bind->reader->context;
+  tvms_span span = tvms_span_of(bind->reader, tvms_at(bind->reader, bind->call)->a);
+  const char *text = bind->reader->surface->source->text + span.begin;
+  size_t len = span.end - span.begin;
+  bool dotted = isalpha((unsigned char)text[0]) || text[0] == '_';
+  for (size_t i = 0; i < len && dotted; i++) {
+    dotted = isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '.';
+  }
+  return dotted ? tvms_arena_text(&context->arena, text, len) : bind->what;
+}
+
+static void too_many(binder *bind, tvms_ref ref) {
+  uint32_t most = bind->signature->plain;
+  if (bind->sound) {
+    tvms_complain(bind->reader, too_many_arguments, ref, callee_text(bind), most,
+                  most == 1 ? "" : "s");
+  }
+  bind->sound = false;
+}
+
+static void put_positional(binder *bind, tvms_value value, tvms_ref ref) {
+  if (bind->next < bind->signature->plain) {
+    uint32_t i = bind->next++;
+    bind->args[i] = value;
+    bind->refs[i] = ref;
+    bind->given |= (uint64_t)1 << i;
+  } else if (bind->signature->rest >= 0) {
+    tvms_push(&bind->reader->context->memory, &bind->rest, value);
+  } else {
+    too_many(bind, ref);
+  }
+}
+
+tvms_span tvms_keyword_span(const tvms_reader *reader, tvms_ref ref, const char *name) {
+  tvms_span span = tvms_span_of(reader, ref);
+  size_t len = strlen(name);
+  const char *text = reader->surface->source->text + span.begin;
+  bool cut = tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD
+             && len <= span.end - span.begin && memcmp(text, name, len) == 0;
+  return cut ? (tvms_span){span.begin, span.begin + (uint32_t)len} : span;
+}
+
+static bool is_one_of(const char *name, const char *const *names, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(names[i], name) == 0) return true;
+  }
+  return false;
+}
+
+// The parameter that other releases call `name`; NULL if there is none.
+static const char *TVMS_NULLABLE renamed(const tvms_reader *reader, const char *name,
+                                         const char *const *names, uint32_t count) {
+  for (int from = TVMS_DIALECT_22; from <= TVMS_DIALECT_CURRENT; from++) {
+    size_t matched;
+    const char *now = tvms_respell(TVMS_SPELLING_KEYWORD, name, strlen(name),
+                                   (tvms_dialect)from, reader->dialect, &matched);
+    if (now && is_one_of(now, names, count)) return now;
+  }
+  return NULL;
+}
+
+static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  const char *names[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    names[i] = tvms_text(reader->context, signature->params[i].name);
+  }
+  const char *text = tvms_text(reader->context, name);
+  tvms_span span = tvms_keyword_span(reader, keyword, text);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag =
+      tvms_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
+  const char *other = renamed(reader, text, names, signature->count);
+  const char *near = other ? other : tvms_nearest(text, names, signature->count);
+  if (!near) return;
+  if (other)
+    tvms_diag_remark(diags, diag, "TVM %s calls it '%s'",
+                     tvms_dialect_text(reader->dialect), other);
+  else
+    tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  bool written = tvms_at(reader, keyword)->kind == TVMS_SURF_KEYWORD;
+  if (written) tvms_diag_fix(diags, diag, span, false, "%s", near);
+}
+
+// `keyword`: the KEYWORD, or the dict that `**` spreads; `ref`: the value.
+static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref ref,
+                        tvms_ref keyword) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    if (param->name != name || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
+    if (bind->given >> i & 1) {
+      const char *text = tvms_text(reader->context, name);
+      tvms_report(&reader->context->diags, TVMS_D_repeated_argument,
+                  tvms_keyword_span(reader, keyword, text), callee_text(bind), text);
+      bind->sound = false;
+    }
+    bind->args[i] = value;
+    bind->refs[i] = ref;
+    bind->given |= (uint64_t)1 << i;
+    return;
+  }
+  if (signature->keywords >= 0) {
+    const tvms_name *text = tvms_name_of(&reader->context->names, name);
+    tvms_push_pair(reader, &bind->pairs, tvms_value_text(text->text, text->len), value);
+    return;
+  }
+  if (bind->drops_dtype && name == TVMS_SYM_dtype) return;
+  unknown_keyword(bind, name, keyword);
+  bind->sound = false;
+}
+
+static void spread_positional(binder *bind, tvms_ref ref) {
+  tvms_ref inner = tvms_at(bind->reader, ref)->a;
+  tvms_items items;
+  if (!tvms_iterate(bind->reader, tvms_eval(bind->reader, inner), inner, &items)) {
+    bind->known = false;
+    return;
+  }
+  for (uint32_t i = 0; i < items.len; i++) {
+    put_positional(bind, items.items[i], inner);
+  }
+}
+
+static void spread_keywords(binder *bind, tvms_ref ref) {
+  tvms_ref inner = tvms_at(bind->reader, ref)->a;
+  tvms_value dict = tvms_eval(bind->reader, inner);
+  if (dict.kind != TVMS_VALUE_DICT) {
+    tvms_wrong_type(bind->reader, inner, "what follows '**'", "a dict", dict);
+    bind->known = false;
+    return;
+  }
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    tvms_value key = dict.as.items[i];
+    if (key.kind != TVMS_VALUE_STR) continue;
+    tvms_sym name = tvms_symbol(bind->reader->context, key.as.text, key.len);
+    put_keyword(bind, name, dict.as.items[i + 1], inner, inner);
+  }
+}
+
+static void put_argument(binder *bind, tvms_ref ref, bool operands) {
+  tvms_reader *reader = bind->reader;
+  const tvms_surf *node = tvms_at(reader, ref);
+  if (ref == bind->dtype_ref) return;
+  switch (node->kind) {
+  case TVMS_SURF_KEYWORD: {
+    tvms_sym name = node->a;
+    tvms_ref inner = node->b;
+    put_keyword(bind, name, tvms_eval(reader, inner), inner, ref);
+    break;
+  }
+  case TVMS_SURF_STAR: spread_positional(bind, ref); break;
+  case TVMS_SURF_DOUBLE_STAR: spread_keywords(bind, ref); break;
+  default: {
+    tvms_value value =
+        operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);
+    put_positional(bind, value, ref);
+  }
+  }
+}
+
+static void put_rest(binder *bind) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  if (signature->rest >= 0) {
+    tvms_value *items = tvms_keep_items(reader, bind->rest.items, bind->rest.len);
+    bind->args[signature->rest] =
+        tvms_value_items(TVMS_VALUE_TUPLE, items, bind->rest.len);
+    tvms_vec_free(&reader->context->memory, &bind->rest);
+  }
+  if (signature->keywords >= 0) {
+    bind->args[signature->keywords] = tvms_make_dict(reader, &bind->pairs, bind->call);
+    tvms_vec_free(&reader->context->memory, &bind->pairs);
+  }
+}
+
+void tvms_missing_argument(tvms_reader *reader, tvms_ref ref, const char *what,
+                           const char *name) {
+  char quoted[80];
+  snprintf(quoted, sizeof quoted, "'%s'", name);
+  tvms_complain(reader, missing_argument, ref, what, "", quoted);
+}
+
+// Required arguments that are not given become unknown, and are reported all at once.
+static void put_defaults(binder *bind) {
+  char missing[160] = "";
+  size_t len = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < bind->signature->count; i++) {
+    const tvms_param *param = &bind->signature->params[i];
+    if (bind->given >> i & 1 || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
+    bind->args[i] = param->value;
+    if (!param->required) continue;
+    const char *name = tvms_text(bind->reader->context, param->name);
+    int more = snprintf(missing + len, sizeof missing - len, "%s'%s'",
+                        count ? ", " : "", name);
+    len += (size_t)more;
+    if (len >= sizeof missing) len = sizeof missing - 1;
+    count++;
+  }
+  if (!count || !bind->sound || !bind->known) return;
+  tvms_complain(bind->reader, missing_argument, bind->call, callee_text(bind),
+                count > 1 ? "s" : "", missing);
+  bind->sound = false;
+}
+
+// reads, writes, match_buffer and realize take regions, so their slices stay slices.
+static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
+  if (reader->dialect > TVMS_DIALECT_24) return false;
+  const tvms_surf *callee = tvms_at(reader, tvms_at(reader, call)->a);
+  if (callee->kind != TVMS_SURF_ATTRIBUTE) return false;
+  return callee->b != TVMS_SYM_reads && callee->b != TVMS_SYM_writes
+         && callee->b != TVMS_SYM_match_buffer && callee->b != TVMS_SYM_realize;
+}
+
+// `dtype=` of a call whose first parameter it is stands before the positional arguments.
+static void put_dtype_first(binder *bind) {
+  if (!bind->signature->count || bind->signature->params[0].name != TVMS_SYM_dtype)
+    return;
+  tvms_each_surf(bind->reader->surface, ref, tvms_at(bind->reader, bind->call)->b) {
+    const tvms_surf node = *tvms_at(bind->reader, ref);
+    if (node.kind != TVMS_SURF_KEYWORD || node.a != TVMS_SYM_dtype) continue;
+    put_positional(bind, tvms_eval(bind->reader, node.b), node.b);
+    bind->dtype_ref = ref;
+    return;
+  }
+}
+
+bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
+                         const char *what, tvms_ref call, tvms_value *args,
+                         tvms_ref *refs, uint64_t *given) {
+  binder bind = {.reader = reader,
+                 .signature = signature,
+                 .what = what,
+                 .call = call,
+                 .args = args,
+                 .refs = refs,
+                 .known = true,
+                 .sound = true};
+  bool operands = takes_operands(reader, call);
+  for (uint32_t i = 0; i < signature->count; i++) {
+    refs[i] = call;
+  }
+  bind.drops_dtype = reader->drops_dtype;
+  reader->drops_dtype = false;
+  put_dtype_first(&bind);
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+    put_argument(&bind, ref, operands);
+  }
+  put_rest(&bind);
+  put_defaults(&bind);
+  *given = bind.given;
+  return bind.known && bind.sound;
+}
+
+const tvms_signature *tvms_method_signature(tvms_reader *reader, const char *text) {
+  for (uint32_t i = 0; i < reader->methods.len; i++) {
+    if (reader->methods.items[i].text == text)
+      return reader->methods.items[i].signature;
+  }
+  tvms_known_signature known = {text, tvms_signature_parse(reader, text)};
+  tvms_push(&reader->context->memory, &reader->methods, known);
+  return known.signature;
+}
+
+bool tvms_bind_method(tvms_reader *reader, const char *signature, const char *what,
+                      tvms_ref call, tvms_value *args) {
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  uint64_t given;
+  return tvms_bind_arguments(reader, tvms_method_signature(reader, signature), what,
+                             call, args, refs, &given);
+}
+
+// ---- Who answers --------------------------------------------------------------------------
+
+// Operators that infer their dtype let one be named.
+static bool ignores_dtype(const tvms_row *row) {
+  return row->op || row->handler == tvms_call_fold_unary
+         || row->handler == tvms_call_fold_binary
+         || row->handler == tvms_call_if_then_else
+         || row->handler == tvms_call_address_of || row->handler == tvms_call_ret
+         || row->handler == tvms_call_tvm_access_ptr
+         || row->handler == tvms_call_handle_add_byte_offset
+         || row->handler == tvms_call_tvm_stack_make_array
+         || row->handler == tvms_call_ret;
+}
+
+static tvms_value call_row(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  const tvms_row *row = callee.as.row;
+  const tvms_signature *signature = tvms_row_signature(reader, row);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  tvms_call_args bound = {.row = row,
+                          .ref = call,
+                          .args = args,
+                          .refs = refs,
+                          .scope = (tvms_namespace)callee.spare};
+  const char *what = tvms_text(reader->context, row->name);
+  if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
+  reader->drops_dtype = ignores_dtype(row);
+  if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
+    return tvms_failed(reader);
+  }
+  return row->handler(reader, &bound);
+}
+
+// T.int32(), T.int32(x), T.float32("inf").
+static tvms_value call_dtype(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  tvms_ref first = tvms_at(reader, call)->b;
+  if (!first) {
+    return tvms_dtype_call(reader, callee.as.dtype, TVMS_NOTHING, false, call);
+  }
+  uint8_t kind = tvms_at(reader, first)->kind;
+  if (kind == TVMS_SURF_INT || kind == TVMS_SURF_FLOAT) {  // by far the most calls
+    if (!tvms_at(reader, first)->next) {
+      tvms_value value = tvms_eval(reader, first);
+      return tvms_dtype_call(reader, callee.as.dtype, value, false, call);
+    }
+  }
+  tvms_value args[TVMS_MAX_PARAMS];
+  const char *signature = reader->dialect < TVMS_DIALECT_26
+                              ? "expr=None, *, is_size_var=False"
+                              : "expr=None";
+  if (!tvms_bind_method(reader, signature, "a data type", call, args))
+    return TVMS_UNKNOWN;
+  bool size_var = reader->dialect < TVMS_DIALECT_26 && args[1].kind == TVMS_VALUE_BOOL
+                  && args[1].as.i;
+  return tvms_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
+}
+
+static tvms_value call_node(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  tvms_node *node = callee.as.node;
+  if (node->kind == TVMS_NODE_GLOBAL_VAR) {
+    return reader->reading == TVMS_READING_RELAX
+               ? tvms_relax_call_global(reader, node, call)
+               : tvms_tir_call_global(reader, node, call);
+  }
+  if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
+    return tvms_relax_call(reader, callee, call);
+  }
+  tvms_complain(reader, cannot_call, call, tvms_describe_value(reader, callee));
+  return TVMS_UNKNOWN;
+}
+
+// The arguments of a call whose callee is unknown are evaluated for what they report.
+static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
+  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+    const tvms_surf *node = tvms_at(reader, ref);
+    switch (node->kind) {
+    case TVMS_SURF_KEYWORD: tvms_eval(reader, node->b); break;
+    case TVMS_SURF_STAR:
+    case TVMS_SURF_DOUBLE_STAR: tvms_eval(reader, node->a); break;
+    default: tvms_eval(reader, ref);
+    }
+  }
+  return tvms_failed(reader);
+}
+
+tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+  if (!tvms_step(reader, call)) return TVMS_UNKNOWN;
+  switch (callee.kind) {
+  case TVMS_VALUE_UNKNOWN: return call_unknown(reader, call);
+  case TVMS_VALUE_CALLABLE: return call_row(reader, callee, call);
+  case TVMS_VALUE_DTYPE_NAME: return call_dtype(reader, callee, call);
+  case TVMS_VALUE_BUILTIN: return tvms_call_builtin(reader, callee, call);
+  case TVMS_VALUE_METHOD: return tvms_call_method(reader, callee, call);
+  case TVMS_VALUE_LAMBDA: return tvms_call_closure(reader, callee, call);
+  case TVMS_VALUE_MACRO: return tvms_call_macro(reader, callee, call);
+  case TVMS_VALUE_OPERATOR: return tvms_call_spelled(reader, callee, call);
+  case TVMS_VALUE_PYTHON: return tvms_call_python(reader, callee, call);
+  case TVMS_VALUE_RELAX: return tvms_relax_call(reader, callee, call);
+  case TVMS_VALUE_NODE: return call_node(reader, callee, call);
+  default:
+    tvms_complain(reader, cannot_call, call, tvms_describe_value(reader, callee));
+    return TVMS_UNKNOWN;
+  }
+}

@@ -1,0 +1,253 @@
+// Lambdas and macros: a body with the scopes that it may see.
+#include "parser/eval/closure.h"
+
+#include "parser/eval/internal.h"
+#include "parser/tir/tir.h"
+
+#include <string.h>
+
+const tvms_visible *tvms_capture(tvms_reader *reader) {
+  tvms_visible *visible = tvms_arena_new(&reader->kept, tvms_visible);
+  *visible = *reader->visible;
+  if (visible->end > reader->depth + 1) visible->end = reader->depth + 1;
+  return visible;
+}
+
+tvms_value tvms_make_lambda(tvms_reader *reader, tvms_ref ref) {
+  tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
+  closure->ref = ref;
+  closure->visible = tvms_capture(reader);
+  return (tvms_value){.kind = TVMS_VALUE_LAMBDA, .as.closure = closure};
+}
+
+tvms_value tvms_make_macro(tvms_reader *reader, tvms_ref ref, uint8_t flags) {
+  tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
+  closure->ref = ref;
+  closure->name = tvms_surf_define(reader->surface, ref).name;
+  closure->visible = tvms_capture(reader);
+  closure->calls = tvms_arena_new(&reader->kept, uint32_t);
+  return (tvms_value){.kind = TVMS_VALUE_MACRO, .flags = flags, .as.closure = closure};
+}
+
+// Opens a scope that sees `captured` and itself; `inner` holds the list meanwhile.
+static const tvms_visible *enter(tvms_reader *reader, const tvms_visible *captured,
+                                 tvms_visible *inner) {
+  const tvms_visible *saved = reader->visible;
+  tvms_scope_push(reader);
+  *inner = (tvms_visible){captured, reader->depth, UINT32_MAX};
+  reader->visible = inner;
+  return saved;
+}
+
+static void leave(tvms_reader *reader, const tvms_visible *saved) {
+  tvms_scope_pop(reader);
+  reader->visible = saved;
+}
+
+// Number of plain parameters of a lambda, and whether it ends with *args.
+static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *rest) {
+  uint32_t count = 0;
+  *rest = false;
+  tvms_each_surf(reader->surface, ref, params) {
+    if (tvms_at(reader, ref)->op == TVMS_OP_STAR)
+      *rest = true;
+    else
+      count++;
+  }
+  return count;
+}
+
+static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
+                               const tvms_value *args, uint32_t count) {
+  uint32_t i = 0;
+  tvms_each_surf(reader->surface, ref, params) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    tvms_span span = tvms_span_of(reader, ref);
+    if (param->op == TVMS_OP_STAR) {
+      tvms_value *items = tvms_keep_items(reader, args + i, count - i);
+      tvms_bind_name(reader, param->a,
+                     tvms_value_items(TVMS_VALUE_TUPLE, items, count - i), span);
+      i = count;
+    } else {
+      tvms_sym name = param->a;
+      tvms_ref fallback = param->c;
+      tvms_bind_name(reader, name, i < count ? args[i] : tvms_eval(reader, fallback),
+                     span);
+      i++;
+    }
+  }
+}
+
+static uint32_t count_required(const tvms_reader *reader, tvms_ref params) {
+  uint32_t count = 0;
+  tvms_each_surf(reader->surface, ref, params) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    if (param->op != TVMS_OP_STAR && !param->c) count++;
+  }
+  return count;
+}
+
+// Python allows no more calls inside each other; a call is worth many steps, because it
+// takes memory.
+enum { MOST_CALLS = 1000, STEPS_PER_CALL = 200 };
+
+// Begins a call of a lambda or macro; end_call must follow. False, after a report for the
+// first one of the file: calls stand too deep inside each other, or there are too many.
+static bool begin_call(tvms_reader *reader, tvms_ref call) {
+  tvms_context *context = reader->context;
+  context->steps += STEPS_PER_CALL;
+  if (!tvms_step(reader, call)) return false;
+  if (reader->endless_call) return false;
+  if (reader->calls < MOST_CALLS) {
+    reader->calls++;
+    return true;
+  }
+  tvms_complain(reader, too_deep, call, (uint32_t)MOST_CALLS);
+  reader->endless_call = true;
+  return false;
+}
+
+static void end_call(tvms_reader *reader) {
+  reader->calls--;
+}
+
+// What is evaluated with its own scope: the body of a lambda.
+static tvms_value eval_body(tvms_reader *reader, tvms_ref body) {
+  bool native = reader->native;
+  reader->native = true;
+  tvms_value result = tvms_eval(reader, body);
+  reader->native = native;
+  return result;
+}
+
+tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
+                            const tvms_value *args, uint32_t count, tvms_ref ref) {
+  const tvms_closure *closure = lambda.as.closure;
+  const tvms_surf node = *tvms_at(reader, closure->ref);
+  bool rest;
+  uint32_t most = count_params(reader, node.a, &rest);
+  uint32_t least = count_required(reader, node.a);
+  if (count < least || (count > most && !rest)) {
+    tvms_complain(reader, wrong_count, ref, "this lambda", most, count);
+    return TVMS_UNKNOWN;
+  }
+  if (!begin_call(reader, ref)) return tvms_failed(reader);
+  tvms_visible inner;
+  const tvms_visible *saved = enter(reader, closure->visible, &inner);
+  bool native = reader->native;
+  reader->native = true;
+  bind_lambda_params(reader, node.a, args, count);
+  reader->native = native;
+  tvms_value result = eval_body(reader, node.b);
+  leave(reader, saved);
+  end_call(reader);
+  return result;
+}
+
+// ---- Calls --------------------------------------------------------------------------------
+
+// The signature of a DEF or LAMBDA, with its defaults.
+static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref params,
+                                               tvms_ref call) {
+  uint32_t count = 0;
+  tvms_each_surf(reader->surface, ref, params) {
+    if (tvms_at(reader, ref)->a) count++;
+  }
+  if (count > TVMS_MAX_PARAMS) {
+    _Static_assert(TVMS_MAX_PARAMS == 32, "the number in the text");
+    tvms_complain(reader, unsupported, call, "a call with more than 32 parameters");
+    return NULL;
+  }
+  tvms_signature *signature = tvms_arena_take(
+      &reader->values, sizeof *signature + count * sizeof signature->params[0]);
+  signature->rest = signature->keywords = -1;
+  tvms_each_surf(reader->surface, ref, params) {
+    const tvms_surf node = *tvms_at(reader, ref);
+    if (!node.a) continue;
+    tvms_param *param = &signature->params[signature->count];
+    param->name = node.a;
+    param->required = !node.c;
+    if (node.c) param->value = tvms_eval(reader, node.c);
+    if (node.op == TVMS_OP_STAR) {
+      param->kind = TVMS_PARAM_REST;
+      param->required = false;
+      signature->rest = (int32_t)signature->count;
+    } else if (node.op == TVMS_OP_DOUBLE_STAR) {
+      param->kind = TVMS_PARAM_KEYWORDS;
+      param->required = false;
+      signature->keywords = (int32_t)signature->count;
+    } else if (node.op == TVMS_OP_KEYWORD_ONLY) {
+      param->kind = TVMS_PARAM_KEYWORD_ONLY;
+    } else {
+      signature->plain++;
+    }
+    signature->count++;
+  }
+  return signature;
+}
+
+static void bind_params(tvms_reader *reader, const tvms_signature *signature,
+                        const tvms_value *args, const tvms_ref *refs) {
+  for (uint32_t i = 0; i < signature->count; i++) {
+    tvms_bind_name(reader, signature->params[i].name, args[i],
+                   tvms_span_of(reader, refs[i]));
+  }
+}
+
+tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref call) {
+  const tvms_closure *closure = lambda.as.closure;
+  const tvms_surf node = *tvms_at(reader, closure->ref);
+  const tvms_signature *signature = closure_signature(reader, node.a, call);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  uint64_t given;
+  if (!signature
+      || !tvms_bind_arguments(reader, signature, "lambda", call, args, refs, &given)
+      || !begin_call(reader, call)) {
+    return tvms_failed(reader);
+  }
+  tvms_visible inner;
+  const tvms_visible *saved = enter(reader, closure->visible, &inner);
+  bind_params(reader, signature, args, refs);
+  tvms_value result = eval_body(reader, node.b);
+  leave(reader, saved);
+  end_call(reader);
+  return result;
+}
+
+// ---- Macros -------------------------------------------------------------------------------
+
+tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call) {
+  const tvms_closure *closure = macro.as.closure;
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_deeper(memory)) {
+    tvms_shallower(memory);
+    return tvms_too_deep(reader, call);
+  }
+  tvms_surf_definition def = tvms_surf_define(reader->surface, closure->ref);
+  const tvms_signature *signature = closure_signature(reader, def.params, call);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  uint64_t given;
+  const char *what = tvms_text(reader->context, closure->name);
+  tvms_value result = TVMS_UNKNOWN;
+  if (signature
+      && tvms_bind_arguments(reader, signature, what, call, args, refs, &given)
+      && begin_call(reader, call)) {
+    const tvms_visible *sees =
+        macro.flags & TVMS_VALUE_HYGIENIC ? closure->visible : tvms_capture(reader);
+    tvms_visible inner;
+    const tvms_visible *saved = enter(reader, sees, &inner);
+    bool native = reader->native;
+    reader->native = false;
+    bind_params(reader, signature, args, refs);
+    result = tvms_expand_body(reader, def.body, (*closure->calls)++, call);
+    reader->native = native;
+    leave(reader, saved);
+    end_call(reader);
+  } else {
+    reader->failed = true;
+  }
+  tvms_shallower(memory);
+  return result;
+}

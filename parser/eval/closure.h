@@ -1,0 +1,26 @@
+// Functions that the text itself defines: lambdas and macros.
+#ifndef TVMS_PARSER_EVAL_CLOSURE_H
+#define TVMS_PARSER_EVAL_CLOSURE_H
+
+#include "parser/eval/eval.h"
+
+struct tvms_closure {
+  tvms_ref ref;  // the LAMBDA or DEF node
+  tvms_sym name;
+  const tvms_visible *visible;  // what it sees of the scopes that were open around it
+  uint32_t *calls;              // how often a macro was expanded
+};
+
+// What is visible now, fixed: scopes opened later do not belong to it.
+const tvms_visible *tvms_capture(tvms_reader *reader);
+
+// A macro for the DEF at `ref`. `flags`: INLINE, HYGIENIC.
+tvms_value tvms_make_macro(tvms_reader *reader, tvms_ref ref, uint8_t flags);
+
+// Calls a lambda with the arguments of the CALL node.
+tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref call);
+
+// Expands a macro: its statements are read in place. The value is what it returns.
+tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call);
+
+#endif

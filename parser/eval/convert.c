@@ -1,0 +1,339 @@
+// From values to nodes, texts and numbers; and what a value is called in messages.
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "parser/eval/internal.h"
+#include "parser/tir/tir.h"
+#include "structinfo/sinfo.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kind_texts[] = {
+    [TVMS_VALUE_UNKNOWN] = "unknown",
+    [TVMS_VALUE_NONE] = "None",
+    [TVMS_VALUE_ELLIPSIS] = "...",
+    [TVMS_VALUE_BOOL] = "a bool",
+    [TVMS_VALUE_INT] = "an int",
+    [TVMS_VALUE_FLOAT] = "a float",
+    [TVMS_VALUE_STR] = "a str",
+    [TVMS_VALUE_BYTES] = "bytes",
+    [TVMS_VALUE_DTYPE] = "a data type",
+    [TVMS_VALUE_TUPLE] = "a tuple",
+    [TVMS_VALUE_LIST] = "a list",
+    [TVMS_VALUE_SET] = "a set",
+    [TVMS_VALUE_DICT] = "a dict",
+    [TVMS_VALUE_RANGE] = "a range",
+    [TVMS_VALUE_SLICE] = "a slice",
+    [TVMS_VALUE_LAMBDA] = "a lambda",
+    [TVMS_VALUE_MACRO] = "a macro",
+    [TVMS_VALUE_NODE] = "an expression",
+    [TVMS_VALUE_DTYPE_NAME] = "a name like T.float32",
+    [TVMS_VALUE_NAMESPACE] = "a namespace",
+    [TVMS_VALUE_CALLABLE] = "a function",
+    [TVMS_VALUE_BUILTIN] = "a function",
+    [TVMS_VALUE_OPERATOR] = "an operator",
+    [TVMS_VALUE_METHOD] = "a method",
+    [TVMS_VALUE_FRAME] = "a scope",
+    [TVMS_VALUE_META] = "a meta_var",
+    [TVMS_VALUE_LET] = "T.let",
+    [TVMS_VALUE_VECTOR] = "a vector annotation",
+    [TVMS_VALUE_OPTIONAL] = "T.Optional",
+    [TVMS_VALUE_MODULE] = "the module",
+    [TVMS_VALUE_TYPE_VAR] = "a TypeVar",
+    [TVMS_VALUE_LAYOUT] = "a part of a layout",
+    [TVMS_VALUE_AXIS] = "an axis",
+    [TVMS_VALUE_PYTHON] = "a name of Python",
+    [TVMS_VALUE_RELAX] = "a name of R",
+    [TVMS_VALUE_PTX] = "an operand of PTX",
+    [TVMS_VALUE_STORED] = "an object of the metadata",
+};
+
+static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
+  tvms_context *context = reader->context;
+  const char *kind = tvms_schema_of((tvms_node_kind)node->kind)->name;
+  const char *name = NULL;
+  if (node->kind == TVMS_NODE_BUFFER) {
+    kind = "buffer";
+    name = tvms_text(context, tvms_as_buffer(node)->name);
+  } else if (node->kind == TVMS_NODE_BUFFER_REGION) {
+    kind = "a region of buffer";
+    name =
+        tvms_text(context, tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->name);
+  } else if (node->kind == TVMS_NODE_VAR) {
+    kind = "variable";
+    name = tvms_text(context, tvms_as_var(node)->name);
+  } else if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+    char buffer[TVMS_DTYPE_TEXT];
+    kind = "an expression of type";
+    name = tvms_dtype_text(node->dtype, buffer);
+    char *text = tvms_arena_take(&context->arena, 64 + TVMS_DTYPE_TEXT);
+    sprintf(text, "%s %s", kind, name);
+    return text;
+  }
+  if (tvms_class_of(node) == TVMS_CLASS_SINFO) return tvms_describe(context, node);
+  if (name && !*name) return node->kind == TVMS_NODE_VAR ? "a variable" : "a buffer";
+  if (!name) return strncmp(kind, "object_", 7) == 0 ? "an object" : kind;
+  char *text = tvms_arena_take(&context->arena, strlen(name) + strlen(kind) + 4);
+  sprintf(text, "%s '%s'", kind, name);
+  return text;
+}
+
+const char *tvms_describe_value(tvms_reader *reader, tvms_value value) {
+  if (value.kind == TVMS_VALUE_NODE) return describe_node(reader, value.as.node);
+  if (value.kind == TVMS_VALUE_CALLABLE) return tvms_row_text(reader, value.as.row);
+  return kind_texts[value.kind];
+}
+
+void tvms_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
+                     const char *expected, tvms_value value) {
+  reader->failed = true;
+  if (!tvms_value_is_known(value)) return;
+  tvms_complain(reader, wrong_type, ref, what, expected,
+                tvms_describe_value(reader, value));
+}
+
+bool tvms_step(tvms_reader *reader, tvms_ref ref) {
+  tvms_context *context = reader->context;
+  if (++context->steps < context->step_limit) return true;
+  if (!reader->too_long) tvms_complain(reader, endless, ref);
+  reader->too_long = true;
+  reader->failed = true;
+  return false;
+}
+
+tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items,
+                            uint32_t len) {
+  tvms_value *copy = tvms_arena_array(&reader->values, tvms_value, len);
+  if (len) memcpy(copy, items, len * sizeof *items);
+  return copy;
+}
+
+// ---- Values of TIR ------------------------------------------------------------------------
+
+tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  switch (value.kind) {
+  case TVMS_VALUE_NODE: break;
+  case TVMS_VALUE_INT:
+    if (value.flags & TVMS_VALUE_LARGE) {
+      tvms_complain(reader, number_too_big, ref);
+      return NULL;
+    }
+    return tvms_build_literal_int(unit, value.as.i, span);
+  case TVMS_VALUE_BOOL: return tvms_bool_imm_new(unit, value.as.i != 0, span);
+  case TVMS_VALUE_FLOAT:
+    return tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
+  case TVMS_VALUE_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
+  case TVMS_VALUE_META: return tvms_to_expr(reader, value.as.items[0], ref);
+  default: tvms_wrong_type(reader, ref, "this", "an expression", value); return NULL;
+  }
+  tvms_node *node = value.as.node;
+  if (node->kind == TVMS_NODE_ITER_VAR) return tvms_as_iter_var(node)->var;
+  if (tvms_class_of(node) == TVMS_CLASS_EXPR) return node;
+  if (node->kind == TVMS_NODE_BUFFER_REGION) return tvms_region_load(reader, node, ref);
+  if (tvms_is_scalar_buffer(reader, node)) {
+    tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+    return tvms_load(reader, node, &zero, 1, NULL, ref);
+  }
+  tvms_wrong_type(reader, ref, "this", "an expression", value);
+  return NULL;
+}
+
+bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                   tvms_list *list) {
+  tvms_value one[1] = {value};
+  tvms_items items = {one, 1};
+  if (!tvms_value_is_known(value)) {
+    reader->failed = true;
+    return false;
+  }
+  if (value.kind != TVMS_VALUE_NODE && value.kind != TVMS_VALUE_INT
+      && !tvms_iterate(reader, value, ref, &items)) {
+    return false;
+  }
+  *list = (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, items.len),
+                      items.len};
+  bool known = true;
+  for (uint32_t i = 0; i < items.len; i++) {
+    list->items[i] = tvms_to_expr(reader, items.items[i], ref);
+    known = known && list->items[i];
+  }
+  if (!known) reader->failed = true;
+  return known;
+}
+
+// ---- Attribute values -----------------------------------------------------------------------
+
+static tvms_node *object_of_items(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_node **items = tvms_arena_array(&reader->unit->arena, tvms_node *, value.len);
+  for (uint32_t i = 0; i < value.len; i++) {
+    items[i] = tvms_to_object(reader, value.as.items[i], ref);
+    if (!items[i]) return NULL;
+  }
+  return tvms_object_array_new(reader->unit, items, value.len,
+                               tvms_span_of(reader, ref));
+}
+
+static tvms_node *object_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
+  uint32_t count = dict.len / 2;
+  tvms_node **keys = tvms_arena_array(&reader->unit->arena, tvms_node *, count);
+  tvms_node **values = tvms_arena_array(&reader->unit->arena, tvms_node *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    keys[i] = tvms_to_object(reader, dict.as.items[2 * i], ref);
+    values[i] = tvms_to_object(reader, dict.as.items[2 * i + 1], ref);
+    if (!keys[i] || !values[i]) return NULL;
+  }
+  return tvms_object_map_new(reader->unit, keys, values, count,
+                             tvms_span_of(reader, ref));
+}
+
+tvms_node *tvms_to_object(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  switch (value.kind) {
+  case TVMS_VALUE_NONE: return tvms_object_none_new(unit, span);
+  case TVMS_VALUE_BOOL: return tvms_object_bool_new(unit, value.as.i != 0, span);
+  case TVMS_VALUE_INT: return tvms_object_int_new(unit, value.as.i, span);
+  case TVMS_VALUE_FLOAT: return tvms_object_float_new(unit, value.as.f, span);
+  case TVMS_VALUE_STR: return tvms_object_str_new(unit, value.as.text, value.len, span);
+  case TVMS_VALUE_DTYPE: return tvms_object_dtype_new(unit, value.as.dtype, span);
+  case TVMS_VALUE_TUPLE:
+  case TVMS_VALUE_LIST: return object_of_items(reader, value, ref);
+  case TVMS_VALUE_DICT: return object_of_dict(reader, value, ref);
+  case TVMS_VALUE_NODE: return value.as.node;
+  case TVMS_VALUE_META: return tvms_to_object(reader, value.as.items[0], ref);
+  default: tvms_wrong_type(reader, ref, "an attribute", "a value", value); return NULL;
+  }
+}
+
+bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node **map) {
+  *map = NULL;
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  if (value.kind != TVMS_VALUE_DICT) {
+    tvms_wrong_type(reader, ref, "this", "a dict", value);
+    return false;
+  }
+  for (uint32_t i = 0; i < value.len; i += 2) {
+    tvms_value key = value.as.items[i];
+    if (key.kind == TVMS_VALUE_STR || !tvms_value_is_known(key)) continue;
+    tvms_wrong_type(reader, ref, "a key", "a str", key);
+    return false;
+  }
+  *map = object_of_dict(reader, value, ref);
+  return *map != NULL;
+}
+
+// ---- Plain data -----------------------------------------------------------------------------
+
+static bool parse_short_dtype(tvms_value text, tvms_dtype *dtype) {
+  static const struct {
+    const char *brief, *full;
+  } words[] = {{"bf", "bfloat"}, {"f", "float"}, {"i", "int"}, {"u", "uint"}};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    size_t len = strlen(words[i].brief);
+    if (text.len <= len || memcmp(text.as.text, words[i].brief, len) != 0) continue;
+    if (!isdigit((unsigned char)text.as.text[len])) continue;
+    char full[32];
+    int count = snprintf(full, sizeof full, "%s%.*s", words[i].full,
+                         (int)(text.len - len), text.as.text + len);
+    return (size_t)count < sizeof full && tvms_dtype_parse(full, (size_t)count, dtype);
+  }
+  return false;
+}
+
+// Text as the release has it: truth is an unsigned integer of one bit up to 0.24, with vectors
+// of the name "uint1x4"; "f16x2" is short for "float16x2" from 0.26 on.
+static bool parse_dtype(const tvms_reader *reader, tvms_value text, tvms_dtype *dtype) {
+  if (!tvms_dtype_parse(text.as.text, text.len, dtype)) {
+    return reader->dialect >= TVMS_DIALECT_26 && parse_short_dtype(text, dtype);
+  }
+  // From 0.26 on a pointer has no width.
+  if (tvms_dtype_is_handle(*dtype)) {
+    return reader->dialect < TVMS_DIALECT_26 || text.len == strlen("handle");
+  }
+  if (reader->dialect > TVMS_DIALECT_24) return true;
+  if (tvms_dtype_is_bool(*dtype)) return text.len == strlen("bool");
+  if (dtype->code == TVMS_UINT && dtype->bits == 1) {
+    *dtype = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), dtype->lanes);
+  }
+  return true;
+}
+
+bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                   tvms_dtype *dtype) {
+  const tvms_node *type = tvms_value_node_of(value, TVMS_NODE_SINFO_PRIM);
+  if (type || value.kind == TVMS_VALUE_DTYPE) {
+    *dtype = type ? type->dtype : value.as.dtype;
+    return true;
+  }
+  if (value.kind != TVMS_VALUE_STR) {
+    tvms_wrong_type(reader, ref, "this", "a data type", value);
+    return false;
+  }
+  if (parse_dtype(reader, value, dtype)) return true;
+  tvms_complain(reader, bad_dtype, ref, (int)value.len, value.as.text);
+  reader->failed = true;
+  return false;
+}
+
+bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                         tvms_dtype *dtype) {
+  if (value.kind == TVMS_VALUE_DTYPE_NAME) {
+    *dtype = value.as.dtype;
+    return true;
+  }
+  tvms_sym name = value.kind == TVMS_VALUE_CALLABLE ? value.as.row->name : 0;
+  if (name == TVMS_SYM_bool || name == TVMS_SYM_boolean) {
+    *dtype = TVMS_DTYPE(BOOL, 1);
+    return true;
+  }
+  if (name == TVMS_SYM_handle) {
+    *dtype = TVMS_DTYPE(HANDLE, 64);
+    return true;
+  }
+  return tvms_to_dtype(reader, value, ref, dtype);
+}
+
+tvms_value tvms_special_float(tvms_value text) {
+  bool minus = text.len > 0 && text.as.text[0] == '-';
+  const char *word = text.as.text + minus;
+  if (text.len - minus != 3) return text;
+  double sign = minus ? -1 : 1;
+  if (memcmp(word, "inf", 3) == 0) return tvms_value_float(sign * __builtin_inf());
+  return memcmp(word, "nan", 3) == 0 ? tvms_value_float(__builtin_nan("")) : text;
+}
+
+bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref, int64_t *result) {
+  if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
+    *result = value.as.i;
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "this", "an int", value);
+  return false;
+}
+
+bool tvms_to_text(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                  tvms_bytes *text) {
+  if (value.kind == TVMS_VALUE_STR) {
+    *text = tvms_bytes_copy(reader->unit, value.as.text, value.len);
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "this", "a str", value);
+  return false;
+}
+
+bool tvms_to_flag(tvms_reader *reader, tvms_value value, tvms_ref ref, bool *flag) {
+  if (value.kind == TVMS_VALUE_BOOL || value.kind == TVMS_VALUE_INT) {
+    *flag = value.as.i != 0;
+    return true;
+  }
+  tvms_wrong_type(reader, ref, "this", "a bool", value);
+  return false;
+}
+
+bool tvms_value_says(tvms_value value, const char *text) {
+  return value.kind == TVMS_VALUE_STR && value.len == strlen(text)
+         && memcmp(value.as.text, text, value.len) == 0;
+}

@@ -1,0 +1,443 @@
+// Evaluation of the closed language (docs/architecture.md, "Evaluation"): values, scopes
+// and calls. Everything in parser/ works on a tvms_reader.
+//
+// A value that is unknown is silent: either its cause has been reported, or it is a name
+// that Python binds around the definition and we cannot see. Whatever is built on it is
+// unknown too, and nothing is reported about it.
+#ifndef TVMS_PARSER_EVAL_EVAL_H
+#define TVMS_PARSER_EVAL_EVAL_H
+
+#include "grammar/surface.h"
+#include "ir/module.h"
+#include "support/names.h"
+#include "support/vec.h"
+
+typedef struct tvms_reader tvms_reader;
+typedef struct tvms_value tvms_value;
+typedef struct tvms_row tvms_row;
+
+typedef enum {
+  TVMS_VALUE_UNKNOWN,
+  TVMS_VALUE_NONE,
+  TVMS_VALUE_ELLIPSIS,
+  TVMS_VALUE_BOOL,   // i: 0 or 1
+  TVMS_VALUE_INT,    // i; flag LARGE: an uint64 past INT64_MAX, its bits in i
+  TVMS_VALUE_FLOAT,  // f
+  TVMS_VALUE_STR,    // text
+  TVMS_VALUE_BYTES,  // text
+  TVMS_VALUE_DTYPE,  // dtype: a data type as an object, `A.dtype`; compares equal to its text
+  TVMS_VALUE_TUPLE,   // items
+  TVMS_VALUE_LIST,    // items
+  TVMS_VALUE_SET,     // items, without repetition
+  TVMS_VALUE_DICT,    // items: key, value, key, value …
+  TVMS_VALUE_RANGE,   // items: start, stop, step, all INT
+  TVMS_VALUE_SLICE,   // items: lower, upper, step; NONE where not given
+  TVMS_VALUE_LAMBDA,  // closure
+  TVMS_VALUE_MACRO,   // closure; flag INLINE: T.inline, else T.macro or R.macro
+  TVMS_VALUE_NODE,    // node: a value, buffer, region, StructInfo or object of the IR
+  TVMS_VALUE_DTYPE_NAME,  // dtype: T.int32 as a callable
+  TVMS_VALUE_NAMESPACE,   // i: tvms_namespace
+  TVMS_VALUE_CALLABLE,    // row
+  TVMS_VALUE_BUILTIN,     // i: tvms_builtin, a function of Python
+  TVMS_VALUE_OPERATOR,  // text: an operator of TIR by its spelling below T, "ptx.cp_async"
+  TVMS_VALUE_METHOD,    // method: a receiver and a name
+  TVMS_VALUE_FRAME,     // frame: not yet opened; see parser/tir/tir.h
+  TVMS_VALUE_META,      // items[0]: T.meta_var(x), I.meta_var(x)
+  TVMS_VALUE_LET,       // items[0]: T.let[x]; len 0: T.let
+  TVMS_VALUE_VECTOR,    // dtype, and items: T.float32[4]
+  TVMS_VALUE_OPTIONAL,  // items[0]: T.Optional(x)
+  TVMS_VALUE_MODULE,    // `cls`, the name of the class: its attributes are functions
+  TVMS_VALUE_TYPE_VAR,  // sym: TypeVar("n"), module or PEP 695
+  TVMS_VALUE_LAYOUT,    // layout: a spec that is not finished yet, T.S[…] + T.R[…]
+  TVMS_VALUE_AXIS,      // sym: Axis.laneid
+  TVMS_VALUE_PYTHON,    // text: a dotted name of Python, "tvm.tir"
+  TVMS_VALUE_RELAX,   // items: what only parser/relax*.c understands; i tells it apart
+  TVMS_VALUE_PTX,     // items: T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
+  TVMS_VALUE_STORED,  // stored: an object of the metadata section; parser/metadata.h
+  TVMS_VALUE_COUNT,
+} tvms_value_kind;
+
+enum {
+  TVMS_VALUE_LARGE = 1,     // INT
+  TVMS_VALUE_INLINE = 2,    // MACRO
+  TVMS_VALUE_HYGIENIC = 4,  // MACRO
+  TVMS_VALUE_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
+  TVMS_VALUE_EQUALITY =
+      16,  // NODE: `a == b` or `a != b` of Python, which has a truth …
+  TVMS_VALUE_ARRAY =
+      128,  // LIST, TUPLE: an array of TVM, which one name cannot stand for
+  TVMS_VALUE_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
+  TVMS_VALUE_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
+};
+
+typedef struct {
+  tvms_value *items;
+  uint32_t len;
+} tvms_items;
+
+typedef struct tvms_closure tvms_closure;  // parser/eval/closure.h
+typedef struct tvms_frame tvms_frame;      // parser/tir/tir.h
+typedef struct tvms_layout_spec tvms_layout_spec;
+typedef struct tvms_stored tvms_stored;  // parser/metadata.c
+typedef struct {
+  tvms_value *receiver;
+  tvms_sym name;
+} tvms_method;
+
+struct tvms_value {
+  uint8_t kind;  // tvms_value_kind
+  uint8_t flags;
+  uint16_t spare;
+  uint32_t len;  // of items and text
+  union {
+    int64_t i;
+    double f;
+    const char *text;
+    tvms_dtype dtype;
+    tvms_value *items;
+    tvms_node *node;
+    tvms_sym sym;
+    const tvms_row *row;
+    const tvms_closure *closure;
+    tvms_method *method;
+    tvms_frame *frame;
+    tvms_layout_spec *layout;
+    tvms_stored *stored;
+  } as;
+};
+
+_Static_assert(sizeof(tvms_value) == 16, "values are passed in two registers");
+
+#define TVMS_UNKNOWN ((tvms_value){.kind = TVMS_VALUE_UNKNOWN})
+#define TVMS_NOTHING ((tvms_value){.kind = TVMS_VALUE_NONE})
+
+static inline tvms_value tvms_value_int(int64_t i) {
+  return (tvms_value){.kind = TVMS_VALUE_INT, .as.i = i};
+}
+static inline tvms_value tvms_value_bool(bool b) {
+  return (tvms_value){.kind = TVMS_VALUE_BOOL, .as.i = b};
+}
+static inline tvms_value tvms_value_float(double f) {
+  return (tvms_value){.kind = TVMS_VALUE_FLOAT, .as.f = f};
+}
+static inline tvms_value tvms_value_text(const char *text, uint32_t len) {
+  return (tvms_value){.kind = TVMS_VALUE_STR, .len = len, .as.text = text};
+}
+static inline tvms_value tvms_value_dtype(tvms_dtype dtype) {
+  return (tvms_value){.kind = TVMS_VALUE_DTYPE, .as.dtype = dtype};
+}
+// NULL gives the unknown value: whoever returned NULL has reported.
+static inline tvms_value tvms_value_node(tvms_node *TVMS_NULLABLE node) {
+  if (!node) return TVMS_UNKNOWN;
+  return (tvms_value){.kind = TVMS_VALUE_NODE, .as.node = node};
+}
+static inline tvms_value tvms_value_items(tvms_value_kind kind, tvms_value *items,
+                                          uint32_t len) {
+  return (tvms_value){.kind = (uint8_t)kind, .len = len, .as.items = items};
+}
+static inline bool tvms_value_is(tvms_value value, tvms_value_kind kind) {
+  return value.kind == kind;
+}
+static inline bool tvms_value_is_known(tvms_value value) {
+  return value.kind != TVMS_VALUE_UNKNOWN;
+}
+static inline bool tvms_value_is_sequence(tvms_value value) {
+  return value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST;
+}
+// The items of a tuple or list, or the value itself as the only one.
+static inline tvms_items tvms_items_of(tvms_value *value) {
+  if (tvms_value_is_sequence(*value)) return (tvms_items){value->as.items, value->len};
+  return (tvms_items){value, 1};
+}
+// The node in a value, if it is one of `kind`; else NULL.
+static inline tvms_node *TVMS_NULLABLE tvms_value_node_of(tvms_value value,
+                                                          tvms_node_kind kind) {
+  return value.kind == TVMS_VALUE_NODE && value.as.node->kind == kind ? value.as.node
+                                                                      : NULL;
+}
+
+// ---- Calls ----------------------------------------------------------------------------
+
+// Namespaces of ir/calls.def.
+typedef enum {
+  TVMS_NS_NONE,
+#define CALL(ns, name, signature, since, until, handler)
+#define NAMESPACE(ident, path) TVMS_NS_##ident,
+#include "ir/calls.def"
+} tvms_namespace;
+
+// The arguments of a call, bound to the parameters of a row: `args[i]` is parameter i, its
+// default if the call does not give it; the rest parameters hold a TUPLE (*args) and a
+// DICT (**kwargs). `refs[i]` is the place of the argument, or of the call.
+typedef struct {
+  const tvms_row *row;
+  tvms_ref ref;  // the CALL node
+  const tvms_value *args;
+  const tvms_ref *refs;
+  uint64_t given;        // bit i: parameter i was given by the call
+  tvms_namespace scope;  // of a tile primitive: T.warp.copy
+} tvms_call_args;
+
+typedef tvms_value tvms_handler(tvms_reader *reader, const tvms_call_args *call);
+
+typedef enum {
+  TVMS_PARAM_PLAIN,
+  TVMS_PARAM_KEYWORD_ONLY,
+  TVMS_PARAM_REST,      // *args
+  TVMS_PARAM_KEYWORDS,  // **kwargs
+} tvms_param_kind;
+
+typedef struct {
+  tvms_sym name;
+  tvms_param_kind kind;
+  bool required;
+  tvms_value value;  // the default
+} tvms_param;
+
+enum { TVMS_MAX_PARAMS = 32 };
+
+typedef struct {
+  uint32_t count;
+  uint32_t plain;    // number of plain parameters: the first ones
+  int32_t rest;      // index of *args, -1: none
+  int32_t keywords;  // index of **kwargs, -1: none
+  tvms_param params[];
+} tvms_signature;
+
+typedef enum {
+  TVMS_ROW_CALL,
+  TVMS_ROW_VALUE,      // its handler makes the value
+  TVMS_ROW_NAMESPACE,  // rule: tvms_namespace
+  TVMS_ROW_DTYPE,      // op: code, rule: bits
+} tvms_row_kind;
+
+// A signature of a method, known by the address of its text.
+typedef struct {
+  const char *text;
+  const tvms_signature *signature;
+} tvms_known_signature;
+
+// One row of ir/calls.def.
+struct tvms_row {
+  uint8_t namespace_;
+  uint8_t kind;   // tvms_row_kind
+  uint8_t since;  // tvms_dialect, first that has it
+  uint8_t until;  // last that has it
+  tvms_sym name;
+  const char *signature;  // "start, stop=None, *, annotations=None"; CALL only
+  tvms_handler *handler;
+  uint32_t op;   // tvms_tir_opcode of the operator that it builds, or 0
+  uint8_t rule;  // rule for the dtype of that call, see parser/tir/intrinsic.c
+};
+
+// The row that `namespace_` has under `name` in the dialect being read, or NULL.
+const tvms_row *TVMS_NULLABLE tvms_row_find(const tvms_reader *reader,
+                                            tvms_namespace namespace_, tvms_sym name);
+
+// The parsed signature of a row; parsed at first use.
+const tvms_signature *tvms_row_signature(tvms_reader *reader, const tvms_row *row);
+
+// Parses a signature text into reader->kept.
+const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text);
+
+// ---- Scopes ---------------------------------------------------------------------------
+
+typedef struct tvms_binding {
+  tvms_value value;
+  struct tvms_binding *outer;  // what it hides
+  struct tvms_binding *next;   // of the scope it lives in
+  tvms_sym name;
+  uint32_t depth;  // of that scope, from 1
+  tvms_span span;  // where it was bound, for notes
+} tvms_binding;
+
+// Part of the scopes that a name may be looked up in; a macro body sees those of its
+// definition and its own.
+typedef struct tvms_visible {
+  const struct tvms_visible *outer;
+  uint32_t begin;  // depth of the first scope
+  uint32_t end;    // one past the last; UINT32_MAX: open
+} tvms_visible;
+
+// ---- The reader -----------------------------------------------------------------------
+
+typedef enum {
+  TVMS_READING_NOTHING,  // module and file level
+  TVMS_READING_TIR,
+  TVMS_READING_RELAX,
+} tvms_reading;
+
+// A function of the module being read.
+typedef struct {
+  tvms_ref ref;  // its DEF
+  tvms_sym name;
+  uint8_t kind;  // tvms_decorated
+  uint32_t member;
+} tvms_def;
+
+struct tvms_reader {
+  tvms_context *context;
+  tvms_surface *surface;
+  tvms_program *program;
+  tvms_dialect dialect;
+  bool mixed;    // the text has marks of releases that exclude each other; reported
+  bool lenient;  // a .py file: names that nothing binds are unknown, silently
+  const tvms_span *TVMS_NULLABLE script;  // of a .py file: TVMScript not yet read …
+  uint32_t script_count;                  // … in order (python_file.h)
+  tvms_ref statement;                     // of the file: what is being read
+  tvms_reading reading;
+  tvms_module *TVMS_NULLABLE module;  // being read
+  tvms_unit
+      *unit;  // where nodes go: the function's, or the module's for its attributes
+  tvms_arena values;     // what values point to; reset after each function
+  tvms_binding **names;  // by symbol: the innermost binding
+  uint32_t name_cap;
+  tvms_arena bindings;
+  tvms_binding *free_bindings;
+  uint32_t depth;                     // open scopes
+  TVMS_VEC(tvms_binding *) scopes;    // by depth: newest binding of the scope
+  const tvms_visible *visible;        // never NULL; the innermost part, open at its end
+  const tvms_signature **signatures;  // by row
+  TVMS_VEC(tvms_def) defs;            // of the module
+  TVMS_VEC(tvms_known_signature) methods;
+  tvms_arena kept;    // what lives as long as the reader: signatures, macros
+  bool written;       // inside a lambda that TVM may have written with 'and' and 'or'
+  bool native;        // inside a lambda or comprehension: operators are Python's own
+  bool step_given;    // the next subscript is an operand: its slices have step 1
+  bool drops_dtype;   // the next call bound may name a dtype for nothing
+  bool too_deep;      // said so
+  bool too_long;      // said that the limit of steps was reached
+  bool endless_call;  // said that calls of lambdas or macros never end
+  uint32_t calls;     // of lambdas and macros, inside each other
+  bool origin_known;  // by_hand and headed are known
+  bool by_hand;       // the text was not printed; see parser/tir/names.c
+  bool headed;        // it begins as printed text does
+  bool failed;  // something of the current function is unknown: it cannot be built
+  struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
+  struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
+  const void *
+      *op_signatures;  // of Relax operators, by opcode; see parser/relax/signature.c
+};
+
+void tvms_scope_push(tvms_reader *reader);
+void tvms_scope_pop(tvms_reader *reader);
+
+// Binds `name` in the innermost scope; a binding that this scope has already is replaced.
+void tvms_bind_name(tvms_reader *reader, tvms_sym name, tvms_value value,
+                    tvms_span span);
+
+// The innermost visible binding of `name`, or NULL.
+tvms_binding *TVMS_NULLABLE tvms_lookup(const tvms_reader *reader, tvms_sym name);
+
+// True if the innermost scope itself binds `name`.
+bool tvms_bound_here(const tvms_reader *reader, tvms_sym name);
+
+// ---- Evaluation -----------------------------------------------------------------------
+
+// Evaluates an expression. Everything wrong in it is reported, once; then the value is
+// unknown.
+tvms_value tvms_eval(tvms_reader *reader, tvms_ref expr);
+
+// Truth of a value in the sense of Python. Returns false in `*known` for values that have
+// none (IR expressions, unknown).
+bool tvms_value_truth(tvms_value value, bool *known);
+
+// Python's equality of two values that are not IR expressions.
+bool tvms_values_equal(tvms_value a, tvms_value b);
+
+// Calls `callee` with the arguments of the CALL node `call`.
+tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call);
+
+// Calls a lambda with values; `ref` is the place to blame.
+tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
+                            const tvms_value *args, uint32_t count, tvms_ref ref);
+
+// An attribute of a value, as `object.name` in the text; unknown names are reported.
+tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
+                               tvms_ref ref);
+
+// Applies a binary operator or a comparison to two values.
+tvms_value tvms_apply_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
+                             tvms_value b, tvms_ref ref);
+
+// What an iterable yields, as a list of items in reader->values. Returns false after a
+// report if it is not one.
+TVMS_NODISCARD bool tvms_iterate(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                 tvms_items *items);
+
+// ---- From values to nodes -------------------------------------------------------------
+
+// A value of TIR: int32 (int64 if it does not fit), float32, bool, string, region → load.
+// Returns NULL after a report, or silently if the value is unknown.
+tvms_node *TVMS_NULLABLE tvms_to_expr(tvms_reader *reader, tvms_value value,
+                                      tvms_ref ref);
+
+// The same for each item of a sequence (or for one value that is no sequence).
+TVMS_NODISCARD bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                  tvms_list *list);
+
+// An attribute value: raw scalars stay raw, dicts and lists become objects.
+tvms_node *TVMS_NULLABLE tvms_to_object(tvms_reader *reader, tvms_value value,
+                                        tvms_ref ref);
+
+// A dict with string keys as OBJECT_MAP; NONE gives NULL in *map and true.
+TVMS_NODISCARD bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                tvms_node **map);
+
+// Marks the definition being read as one with findings; what failed is unknown.
+static inline tvms_value tvms_failed(tvms_reader *reader) {
+  reader->failed = true;
+  return TVMS_UNKNOWN;
+}
+
+// A data type: from text or a dtype object. The second one also takes what makes values of
+// the type, T.float32, as few parameters of TVM do.
+TVMS_NODISCARD bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                  tvms_dtype *dtype);
+TVMS_NODISCARD bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value,
+                                        tvms_ref ref, tvms_dtype *dtype);
+
+// "inf", "-inf" and "nan" as the floats that NumPy makes of them; other text as it is.
+tvms_value tvms_special_float(tvms_value text);
+
+// A Python int (IntImm counts where TVM converts it), text, or truth.
+TVMS_NODISCARD bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                int64_t *result);
+TVMS_NODISCARD bool tvms_to_text(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                 tvms_bytes *text);
+TVMS_NODISCARD bool tvms_to_flag(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                                 bool *flag);
+
+// ---- Small helpers --------------------------------------------------------------------
+
+static inline const tvms_surf *tvms_at(const tvms_reader *reader, tvms_ref ref) {
+  return tvms_surf_at(reader->surface, ref);
+}
+static inline tvms_span tvms_span_of(const tvms_reader *reader, tvms_ref ref) {
+  return tvms_surf_span(reader->surface, ref);
+}
+
+// Reports at the place of `ref`: tvms_complain(reader, row of diag.def, ref, arguments…).
+#define tvms_complain(...) TVMS_COMPLAIN(__VA_ARGS__, 0)
+#define TVMS_COMPLAIN(reader, name, ref, ...)                                          \
+  tvms_report(&(reader)->context->diags, TVMS_D_##name, tvms_span_of((reader), (ref)), \
+              __VA_ARGS__)
+
+// What a value is, for messages: "int", "buffer 'A'", "T.grid(…)".
+const char *tvms_describe_value(tvms_reader *reader, tvms_value value);
+
+// False if a line shows that the text was written by hand, and not printed.
+bool tvms_is_printed(tvms_reader *reader);
+
+// True if it begins as printed text does, too.
+bool tvms_has_printed_header(tvms_reader *reader);
+
+// The dtype that the assignments at the top of a function's body declare a name with:
+// `n = T.int64()`. False if they do not.
+bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
+                         tvms_dtype *dtype);
+
+// A copy of `items` in reader->values.
+tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items, uint32_t len);
+
+#endif

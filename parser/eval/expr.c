@@ -1,0 +1,428 @@
+// Expressions: one function for each kind of surface node.
+//
+// TVM evaluates most of an expression itself and leaves the bodies of lambdas and
+// comprehensions to Python; reader->native tells the two apart. The difference shows in
+// comparisons (which do not fold in the first case) and in `and`, `or`, `not`.
+#include "parser/eval/internal.h"
+#include "parser/prototype.h"
+#include "parser/tir/tir.h"
+
+#include <string.h>
+
+static tvms_value eval_node(tvms_reader *reader, tvms_ref expr);
+
+tvms_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_deeper(memory)) {
+    tvms_shallower(memory);
+    return tvms_too_deep(reader, expr);
+  }
+  tvms_value value = eval_node(reader, expr);
+  tvms_shallower(memory);
+  return value;
+}
+
+tvms_value tvms_too_deep(tvms_reader *reader, tvms_ref ref) {
+  if (!reader->too_deep) {
+    reader->too_deep = true;
+    tvms_complain(reader, too_deep, ref, reader->context->memory.depth_limit);
+  }
+  return TVMS_UNKNOWN;
+}
+
+static tvms_value eval_int(tvms_reader *reader, tvms_ref ref) {
+  uint64_t value;
+  if (!tvms_surf_int(reader->surface, ref, &value)) {
+    tvms_complain(reader, number_too_big, ref);
+    return TVMS_UNKNOWN;
+  }
+  tvms_value result = tvms_value_int((int64_t)value);
+  if (value > INT64_MAX) result.flags = TVMS_VALUE_LARGE;
+  return result;
+}
+
+static tvms_value eval_string(tvms_reader *reader, tvms_ref ref) {
+  if (tvms_surf_is_fstring(reader->surface, ref)) return tvms_eval_fstring(reader, ref);
+  tvms_surf_text text = tvms_surf_string(reader->surface, ref, &reader->values);
+  tvms_value value = tvms_value_text(text.text, (uint32_t)text.len);
+  if (text.is_bytes) value.kind = TVMS_VALUE_BYTES;
+  return value;
+}
+
+// ---- Tuples, lists, sets, dicts ---------------------------------------------------------
+
+static bool has_star(const tvms_reader *reader, tvms_ref list) {
+  tvms_each_surf(reader->surface, item, list) {
+    if (tvms_at(reader, item)->kind == TVMS_SURF_STAR) return true;
+  }
+  return false;
+}
+
+bool tvms_push_starred(tvms_reader *reader, tvms_ref item, tvms_value_vec *items) {
+  const tvms_surf *node = tvms_at(reader, item);
+  tvms_memory *memory = &reader->context->memory;
+  if (node->kind != TVMS_SURF_STAR) {
+    tvms_value value = tvms_eval(reader, item);
+    tvms_push(memory, items, value);
+    return true;
+  }
+  tvms_ref inner = node->a;
+  tvms_items more;
+  if (!tvms_iterate(reader, tvms_eval(reader, inner), inner, &more)) return false;
+  for (uint32_t i = 0; i < more.len; i++) {
+    tvms_push(memory, items, more.items[i]);
+  }
+  return true;
+}
+
+static tvms_value eval_starred_items(tvms_reader *reader, tvms_ref list,
+                                     tvms_value_kind kind) {
+  tvms_value_vec items = {0};
+  bool known = true;
+  tvms_each_surf(reader->surface, item, list) {
+    known = tvms_push_starred(reader, item, &items) && known;
+  }
+  tvms_value value = TVMS_UNKNOWN;
+  if (known) {
+    value = tvms_value_items(kind, tvms_keep_items(reader, items.items, items.len),
+                             items.len);
+  }
+  tvms_vec_free(&reader->context->memory, &items);
+  return value;
+}
+
+static tvms_value eval_items(tvms_reader *reader, tvms_ref list, tvms_value_kind kind) {
+  if (has_star(reader, list)) return eval_starred_items(reader, list, kind);
+  uint32_t count = tvms_surf_count(reader->surface, list);
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
+  uint32_t i = 0;
+  tvms_each_surf(reader->surface, item, list) {
+    items[i++] = tvms_eval(reader, item);
+  }
+  return tvms_value_items(kind, items, count);
+}
+
+static tvms_value eval_set(tvms_reader *reader, tvms_ref list) {
+  tvms_value items = eval_items(reader, list, TVMS_VALUE_SET);
+  return tvms_value_is_known(items) ? tvms_make_set(reader, items, list) : items;
+}
+
+static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  if (node->kind == TVMS_SURF_PAIR) {
+    tvms_ref b = node->b;
+    tvms_value key = tvms_eval(reader, node->a);
+    tvms_value value = tvms_eval(reader, b);
+    if (!tvms_value_is_known(key)) return false;
+    tvms_push_pair(reader, pairs, key, value);
+    return true;
+  }
+  tvms_ref inner = node->a;
+  tvms_value more = tvms_eval(reader, inner);
+  if (!tvms_value_is_known(more)) return false;
+  if (more.kind != TVMS_VALUE_DICT) {
+    tvms_wrong_type(reader, inner, "what follows '**'", "a dict", more);
+    return false;
+  }
+  for (uint32_t i = 0; i < more.len; i += 2) {
+    tvms_push_pair(reader, pairs, more.as.items[i], more.as.items[i + 1]);
+  }
+  return true;
+}
+
+static tvms_value eval_dict(tvms_reader *reader, tvms_ref list) {
+  tvms_value_vec pairs = {0};
+  bool known = true;
+  tvms_each_surf(reader->surface, ref, list) {
+    known = put_entry(reader, ref, &pairs) && known;
+  }
+  tvms_value value = known ? tvms_make_dict(reader, &pairs, list) : TVMS_UNKNOWN;
+  tvms_vec_free(&reader->context->memory, &pairs);
+  return value;
+}
+
+// ---- Operators --------------------------------------------------------------------------
+
+// An operand: TVM up to 0.24 gives a slice without step in it the step 1, so that it is a
+// load of a vector and not a region.
+tvms_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
+  if (tvms_at(reader, ref)->kind != TVMS_SURF_SUBSCRIPT || reader->native) {
+    return tvms_eval(reader, ref);
+  }
+  bool saved = reader->step_given;
+  reader->step_given = true;
+  tvms_value value = tvms_eval(reader, ref);
+  reader->step_given = saved;
+  return value;
+}
+
+static tvms_value eval_unary(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  tvms_surf_op op = (tvms_surf_op)node->op;
+  return tvms_apply_unary(reader, op, tvms_eval_operand(reader, node->a), ref);
+}
+
+static tvms_value eval_binary(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  tvms_surf_op op = (tvms_surf_op)node->op;
+  tvms_ref right = node->b;
+  tvms_value a = tvms_eval_operand(reader, node->a);
+  tvms_value b = tvms_eval_operand(reader, right);
+  return tvms_apply_binary(reader, op, a, b, ref);
+}
+
+static tvms_value eval_bool(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  bool is_and = node->op == TVMS_OP_AND;
+  tvms_ref right = node->b;
+  tvms_value a = tvms_eval(reader, node->a);
+  bool decides = a.kind == TVMS_VALUE_BOOL;
+  if (reader->native) {
+    bool known;
+    bool truth = tvms_value_truth(a, &known);
+    if (known) return truth == is_and ? tvms_eval(reader, right) : a;
+  }
+  if (decides && (a.as.i != 0) != is_and) return a;
+  tvms_value b = tvms_eval(reader, right);
+  return tvms_apply_logical(reader, is_and, a, b, ref);
+}
+
+static tvms_value eval_compare(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  tvms_ref rest = node->b;
+  tvms_value left = tvms_eval_operand(reader, node->a);
+  tvms_value result = TVMS_UNKNOWN;
+  bool first = true;
+  tvms_each_surf(reader->surface, part, rest) {
+    tvms_surf_op op = (tvms_surf_op)tvms_at(reader, part)->op;
+    tvms_value right = tvms_eval_operand(reader, tvms_at(reader, part)->a);
+    tvms_value now = tvms_apply_binary(reader, op, left, right, ref);
+    result = first ? now : tvms_apply_logical(reader, true, result, now, ref);
+    first = false;
+    left = right;
+  }
+  return result;
+}
+
+static tvms_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  tvms_value test = tvms_eval(reader, node.b);
+  if (!tvms_value_is_known(test)) return test;
+  if (test.kind == TVMS_VALUE_NODE && !reader->native) {
+    tvms_value yes = tvms_eval(reader, node.a);
+    tvms_value no = tvms_eval(reader, node.c);
+    return tvms_apply_if(reader, test, yes, no, ref);
+  }
+  bool known = test.kind == TVMS_VALUE_BOOL;
+  bool truth = reader->native ? tvms_value_truth(test, &known) : test.as.i != 0;
+  if (!known) {
+    tvms_wrong_type(reader, node.b, "a condition", "a boolean", test);
+    return TVMS_UNKNOWN;
+  }
+  return tvms_eval(reader, truth ? node.a : node.c);
+}
+
+// ---- Subscripts -------------------------------------------------------------------------
+
+static tvms_value eval_bound(tvms_reader *reader, tvms_ref ref) {
+  return ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
+}
+
+static tvms_value eval_slice(tvms_reader *reader, tvms_ref ref, bool step_given) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 3);
+  items[0] = eval_bound(reader, node.a);
+  items[1] = eval_bound(reader, node.b);
+  items[2] = eval_bound(reader, node.c);
+  if (step_given && node.a && node.b && !node.c) items[2] = tvms_value_int(1);
+  return tvms_value_items(TVMS_VALUE_SLICE, items, 3);
+}
+
+tvms_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given) {
+  const tvms_surf *node = tvms_at(reader, index);
+  if (node->kind == TVMS_SURF_SLICE) return eval_slice(reader, index, step_given);
+  if (node->kind != TVMS_SURF_TUPLE) return tvms_eval(reader, index);
+  tvms_ref list = node->a;
+  if (has_star(reader, list)) return tvms_eval(reader, index);
+  uint32_t count = tvms_surf_count(reader->surface, list);
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
+  uint32_t i = 0;
+  tvms_each_surf(reader->surface, item, list) {
+    bool is_slice = tvms_at(reader, item)->kind == TVMS_SURF_SLICE;
+    items[i++] =
+        is_slice ? eval_slice(reader, item, step_given) : tvms_eval(reader, item);
+  }
+  return tvms_value_items(TVMS_VALUE_TUPLE, items, count);
+}
+
+static tvms_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  bool step_given = reader->step_given && reader->dialect <= TVMS_DIALECT_24;
+  reader->step_given = false;
+  tvms_value object = tvms_eval(reader, node.a);
+  if (!tvms_value_is_known(object)) return object;
+  if (object.kind == TVMS_VALUE_RELAX
+      || (object.kind == TVMS_VALUE_NODE && tvms_is_relax_expr(object.as.node))) {
+    return tvms_relax_subscript(reader, object, ref);
+  }
+  if (object.kind == TVMS_VALUE_CALLABLE
+      && object.as.row->handler == tvms_call_relax_tensor) {
+    return tvms_prototype_tensor(reader, ref);
+  }
+  tvms_value index = tvms_eval_index(reader, node.b, step_given);
+  return tvms_apply_subscript(reader, object, index, ref);
+}
+
+// ---- Names ------------------------------------------------------------------------------
+
+static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
+  TVMS_VEC(const char *) names = {0};
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_diags_may_compare(&reader->context->diags, 0)) return NULL;
+  for (uint32_t i = 1; i < reader->scopes.len; i++) {
+    for (tvms_binding *b = reader->scopes.items[i]; b; b = b->next) {
+      tvms_push(memory, &names, tvms_text(reader->context, b->name));
+    }
+  }
+  const char *near = NULL;
+  if (tvms_diags_may_compare(&reader->context->diags, names.len)) {
+    near = tvms_nearest(tvms_text(reader->context, name), names.items, names.len);
+  }
+  tvms_vec_free(memory, &names);
+  return near;
+}
+
+// Python's functions that the evaluation does not have.
+static bool is_of_python(const char *name) {
+  static const char *const names[] = {
+      "bin",   "bytes", "callable", "chr",        "complex", "dir",     "divmod",
+      "eval",  "exec",  "filter",   "format",     "getattr", "hasattr", "hash",
+      "hex",   "id",    "input",    "isinstance", "iter",    "next",    "object",
+      "oct",   "open",  "ord",      "pow",        "print",   "repr",    "setattr",
+      "super", "type",  "vars",     "__import__",
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(names[i], name) == 0) return true;
+  }
+  return false;
+}
+
+// Functions of a module are reached through its name.
+static bool is_member(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
+                      tvms_span span) {
+  tvms_module *module = reader->module;
+  if (!module || module->bare || !tvms_module_find(module, name)) return false;
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = tvms_text(reader->context, name);
+  const char *owner = tvms_text(reader->context, module->name);
+  tvms_diag_remark(diags, diag, "it is a function of the module: %s.%s", owner, text);
+  tvms_diag_fix(diags, diag, span, true, "%s.%s", owner, text);
+  return true;
+}
+
+void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  reader->failed = true;
+  if (reader->lenient) return;
+  tvms_diags *diags = &reader->context->diags;
+  if (is_of_python(tvms_text(reader->context, name))) {
+    tvms_report(diags, TVMS_D_python_call, span, tvms_text(reader->context, name));
+    return;
+  }
+  tvms_diag *diag =
+      tvms_report(diags, TVMS_D_undefined_name, span, tvms_text(reader->context, name));
+  if (is_member(reader, diag, name, span)) return;
+  const char *near = nearest_binding(reader, name);
+  if (reader->relax) {
+    tvms_relax_suspect_name(reader, diag, name, span, near);
+    return;
+  }
+  if (!near) return;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  tvms_diag_fix(diags, diag, span, false, "%s", near);
+}
+
+static tvms_value eval_name(tvms_reader *reader, tvms_ref ref) {
+  tvms_sym name = tvms_at(reader, ref)->a;
+  tvms_binding *binding = tvms_lookup(reader, name);
+  if (binding && binding->value.kind == TVMS_VALUE_TYPE_VAR) {
+    return tvms_type_var_dim(reader, name, binding->value, tvms_span_of(reader, ref));
+  }
+  if (binding) return binding->value;
+  tvms_value builtin = tvms_builtin_named(name);
+  if (tvms_value_is_known(builtin)) return builtin;
+  tvms_undefined_name(reader, name, tvms_span_of(reader, ref));
+  return TVMS_UNKNOWN;
+}
+
+static tvms_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  tvms_sym name = node->b;
+  tvms_value object = tvms_eval(reader, node->a);
+  if (!tvms_value_is_known(object)) return object;
+  return tvms_eval_attribute(reader, object, name, ref);
+}
+
+static tvms_value eval_call(tvms_reader *reader, tvms_ref ref) {
+  tvms_value callee = tvms_eval(reader, tvms_at(reader, ref)->a);
+  return tvms_eval_call(reader, callee, ref);
+}
+
+static tvms_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  tvms_value value = tvms_eval(reader, node.b);
+  tvms_sym name = tvms_at(reader, node.a)->a;
+  // TVM evaluates an expression only if all its names are bound before.
+  if (reader->tir && !node.c && !tvms_lookup(reader, name)) {
+    tvms_undefined_name(reader, name, tvms_span_of(reader, node.a));
+    return tvms_failed(reader);
+  }
+  tvms_bind_name(reader, name, value, tvms_span_of(reader, node.a));
+  return value;
+}
+
+static tvms_value eval_lambda(tvms_reader *reader, tvms_ref ref) {
+  return tvms_make_lambda(reader, ref);
+}
+
+static tvms_value not_an_expression(tvms_reader *reader, tvms_ref ref,
+                                    const char *what) {
+  tvms_complain(reader, not_supported, ref, what);
+  return TVMS_UNKNOWN;
+}
+
+static tvms_value eval_node(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  switch (node->kind) {
+  case TVMS_SURF_NAME: return eval_name(reader, ref);
+  case TVMS_SURF_INT: return eval_int(reader, ref);
+  case TVMS_SURF_FLOAT: return tvms_value_float(tvms_surf_float(reader->surface, ref));
+  case TVMS_SURF_STRING:
+  case TVMS_SURF_STRINGS: return eval_string(reader, ref);
+  case TVMS_SURF_TRUE: return tvms_value_bool(true);
+  case TVMS_SURF_FALSE: return tvms_value_bool(false);
+  case TVMS_SURF_NONE: return TVMS_NOTHING;
+  case TVMS_SURF_ELLIPSIS: return (tvms_value){.kind = TVMS_VALUE_ELLIPSIS};
+  case TVMS_SURF_TUPLE: return eval_items(reader, node->a, TVMS_VALUE_TUPLE);
+  case TVMS_SURF_LIST: return eval_items(reader, node->a, TVMS_VALUE_LIST);
+  case TVMS_SURF_SET: return eval_set(reader, node->a);
+  case TVMS_SURF_DICT: return eval_dict(reader, node->a);
+  case TVMS_SURF_LIST_COMP:
+  case TVMS_SURF_SET_COMP:
+  case TVMS_SURF_DICT_COMP:
+  case TVMS_SURF_GENERATOR: return tvms_eval_comprehension(reader, ref);
+  case TVMS_SURF_ATTRIBUTE: return eval_attribute(reader, ref);
+  case TVMS_SURF_CALL: return eval_call(reader, ref);
+  case TVMS_SURF_SUBSCRIPT: return eval_subscript(reader, ref);
+  case TVMS_SURF_UNARY: return eval_unary(reader, ref);
+  case TVMS_SURF_BINARY: return eval_binary(reader, ref);
+  case TVMS_SURF_BOOL: return eval_bool(reader, ref);
+  case TVMS_SURF_COMPARE: return eval_compare(reader, ref);
+  case TVMS_SURF_IF_EXP: return eval_if_exp(reader, ref);
+  case TVMS_SURF_LAMBDA: return eval_lambda(reader, ref);
+  case TVMS_SURF_WALRUS: return eval_walrus(reader, ref);
+  case TVMS_SURF_SLICE: return eval_slice(reader, ref, false);
+  case TVMS_SURF_IMAGINARY: return not_an_expression(reader, ref, "a complex number");
+  case TVMS_SURF_STAR: return not_an_expression(reader, ref, "a starred expression");
+  default: return TVMS_UNKNOWN;  // BAD: reported by the parser
+  }
+}

@@ -1,0 +1,87 @@
+// Scopes: which value a name has.
+//
+// Every symbol has a chain of its bindings, innermost first, so a lookup is an array
+// access. A scope keeps the list of its bindings to undo them. Macro bodies see only part
+// of the open scopes; for them a lookup walks the chain past what is hidden.
+#include "parser/eval/eval.h"
+
+#include <string.h>
+
+static tvms_binding **slot_of(tvms_reader *reader, tvms_sym name) {
+  if (name >= reader->name_cap) {
+    uint32_t cap = reader->name_cap ? reader->name_cap * 2 : 4096;
+    while (cap <= name) {
+      cap *= 2;
+    }
+    tvms_memory *memory = &reader->context->memory;
+    tvms_binding **names = tvms_take(memory, cap * sizeof *names);
+    if (reader->name_cap)
+      memcpy(names, reader->names, reader->name_cap * sizeof *names);
+    tvms_give(memory, reader->names);
+    reader->names = names;
+    reader->name_cap = cap;
+  }
+  return &reader->names[name];
+}
+
+void tvms_scope_push(tvms_reader *reader) {
+  reader->depth++;
+  tvms_push(&reader->context->memory, &reader->scopes, NULL);
+}
+
+void tvms_scope_pop(tvms_reader *reader) {
+  tvms_binding *binding = reader->scopes.items[--reader->scopes.len];
+  reader->depth--;
+  while (binding) {
+    tvms_binding *next = binding->next;
+    reader->names[binding->name] = binding->outer;
+    binding->next = reader->free_bindings;
+    reader->free_bindings = binding;
+    binding = next;
+  }
+}
+
+static tvms_binding *new_binding(tvms_reader *reader) {
+  tvms_binding *binding = reader->free_bindings;
+  if (!binding) return tvms_arena_new(&reader->bindings, tvms_binding);
+  reader->free_bindings = binding->next;
+  return binding;
+}
+
+void tvms_bind_name(tvms_reader *reader, tvms_sym name, tvms_value value,
+                    tvms_span span) {
+  tvms_binding **slot = slot_of(reader, name);
+  if (*slot && (*slot)->depth == reader->depth) {
+    (*slot)->value = value;
+    (*slot)->span = span;
+    return;
+  }
+  tvms_binding **scope = &reader->scopes.items[reader->scopes.len - 1];
+  tvms_binding *binding = new_binding(reader);
+  *binding = (tvms_binding){value, *slot, *scope, name, reader->depth, span};
+  *slot = binding;
+  *scope = binding;
+}
+
+static bool is_visible(const tvms_reader *reader, uint32_t depth) {
+  for (const tvms_visible *part = reader->visible; part; part = part->outer) {
+    if (depth >= part->begin && depth < part->end) return true;
+  }
+  return false;
+}
+
+tvms_binding *tvms_lookup(const tvms_reader *reader, tvms_sym name) {
+  if (name >= reader->name_cap) return NULL;
+  tvms_binding *binding = reader->names[name];
+  while (binding && binding->depth < reader->visible->begin
+         && !is_visible(reader, binding->depth)) {
+    binding = binding->outer;
+  }
+  return binding;
+}
+
+bool tvms_bound_here(const tvms_reader *reader, tvms_sym name) {
+  if (name >= reader->name_cap) return false;
+  const tvms_binding *binding = reader->names[name];
+  return binding && binding->depth == reader->depth;
+}

@@ -1,0 +1,290 @@
+// f-strings and str().
+#include "parser/eval/internal.h"
+#include "support/strbuf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The shortest digits that read back as the same double, as Python's repr.
+static void put_real(tvms_strbuf *out, double value) {
+  if (isnan(value) || isinf(value)) {
+    tvms_strbuf_puts(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    return;
+  }
+  char text[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  tvms_strbuf_puts(out, text);
+  if (!strpbrk(text, ".en")) tvms_strbuf_puts(out, ".0");
+}
+
+static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
+                      bool quoted);
+
+static bool put_items(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
+                      const char *open, const char *close) {
+  tvms_strbuf_puts(out, open);
+  for (uint32_t i = 0; i < value.len; i++) {
+    if (i) tvms_strbuf_puts(out, ", ");
+    if (!put_value(reader, out, value.as.items[i], true)) return false;
+  }
+  if (value.kind == TVMS_VALUE_TUPLE && value.len == 1) tvms_strbuf_putc(out, ',');
+  tvms_strbuf_puts(out, close);
+  return true;
+}
+
+static bool put_dict(tvms_reader *reader, tvms_strbuf *out, tvms_value dict) {
+  tvms_strbuf_putc(out, '{');
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    if (i) tvms_strbuf_puts(out, ", ");
+    if (!put_value(reader, out, dict.as.items[i], true)) return false;
+    tvms_strbuf_puts(out, ": ");
+    if (!put_value(reader, out, dict.as.items[i + 1], true)) return false;
+  }
+  tvms_strbuf_putc(out, '}');
+  return true;
+}
+
+static bool put_dtype(tvms_strbuf *out, tvms_dtype dtype) {
+  char buffer[TVMS_DTYPE_TEXT];
+  tvms_strbuf_puts(out, tvms_dtype_text(dtype, buffer));
+  return true;
+}
+
+static bool put_node(tvms_reader *reader, tvms_strbuf *out, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_VAR) {
+    tvms_strbuf_puts(out, tvms_text(reader->context, tvms_as_var(node)->name));
+    return true;
+  }
+  if (node->kind == TVMS_NODE_INT_IMM && node->dtype.bits == 32) {
+    tvms_strbuf_int(out, tvms_as_int_imm(node)->value);
+    return true;
+  }
+  const char *text = NULL;
+  if (reader->context->describe)
+    text = reader->context->describe(reader->context, node);
+  if (text) tvms_strbuf_puts(out, text);
+  return text != NULL;
+}
+
+static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
+                      bool quoted) {
+  switch (value.kind) {
+  case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "None"); return true;
+  case TVMS_VALUE_BOOL:
+    tvms_strbuf_puts(out, value.as.i ? "True" : "False");
+    return true;
+  case TVMS_VALUE_INT:
+    if (value.flags & TVMS_VALUE_LARGE)
+      tvms_strbuf_printf(out, "%llu", (unsigned long long)value.as.i);
+    else
+      tvms_strbuf_int(out, value.as.i);
+    return true;
+  case TVMS_VALUE_FLOAT: put_real(out, value.as.f); return true;
+  case TVMS_VALUE_STR:
+    if (quoted) tvms_strbuf_putc(out, '\'');
+    tvms_strbuf_add(out, value.as.text, value.len);
+    if (quoted) tvms_strbuf_putc(out, '\'');
+    return true;
+  case TVMS_VALUE_DTYPE: return put_dtype(out, value.as.dtype);
+  case TVMS_VALUE_TUPLE: return put_items(reader, out, value, "(", ")");
+  case TVMS_VALUE_LIST: return put_items(reader, out, value, "[", "]");
+  case TVMS_VALUE_DICT: return put_dict(reader, out, value);
+  case TVMS_VALUE_NODE: return put_node(reader, out, value.as.node);
+  case TVMS_VALUE_META: return put_value(reader, out, value.as.items[0], quoted);
+  default: return false;
+  }
+}
+
+const char *tvms_str(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                     uint32_t *len) {
+  if (value.kind == TVMS_VALUE_STR) {
+    *len = value.len;
+    return value.as.text;
+  }
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &reader->context->memory);
+  const char *text = NULL;
+  if (put_value(reader, &out, value, false)) {
+    *len = (uint32_t)out.len;
+    text = tvms_arena_text(&reader->values, out.text, out.len);
+  } else {
+    tvms_wrong_type(reader, ref, "what str() takes", "a constant", value);
+  }
+  tvms_strbuf_fini(&out);
+  return text;
+}
+
+// ---- f-strings ------------------------------------------------------------------------------
+
+typedef struct {
+  tvms_reader *reader;
+  tvms_ref ref;
+  tvms_strbuf out;
+  const char *text;  // of the source
+  uint32_t at;       // offset in it
+  uint32_t end;
+} fstring;
+
+// The end of the expression in a replacement field: a ':' , '!', '=' or '}' outside of
+// brackets and strings.
+static uint32_t field_end(const fstring *f) {
+  int depth = 0;
+  char quote = 0;
+  for (uint32_t at = f->at; at < f->end; at++) {
+    char c = f->text[at];
+    if (quote) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (strchr("([{", c)) {
+      depth++;
+    } else if (depth && strchr(")]}", c)) {
+      depth--;
+    } else if (!depth && (c == '}' || c == ':' || c == '!')) {
+      if (c == '!' && at + 1 < f->end && f->text[at + 1] == '=') continue;
+      return at;
+    }
+  }
+  return f->end;
+}
+
+// Width and zero padding of integers, digits of floats: `{i:02d}`, `{x:.3f}`.
+static void put_formatted(fstring *f, tvms_value value, const char *spec,
+                          uint32_t len) {
+  char format[32];
+  if (len > 12) {
+    tvms_complain(f->reader, bad_format, f->ref, (int)len, spec);
+    return;
+  }
+  if (len == 0) {
+    uint32_t size;
+    const char *text = tvms_str(f->reader, value, f->ref, &size);
+    if (text) tvms_strbuf_add(&f->out, text, size);
+    return;
+  }
+  char kind = spec[len - 1];
+  bool letter = strchr("dxXofge", kind) != NULL;
+  uint32_t digits = letter ? len - 1 : len;
+  bool sound = true;
+  for (uint32_t i = 0; i < digits; i++) {
+    sound = sound && strchr("0123456789.", spec[i]);
+  }
+  bool is_int = value.kind == TVMS_VALUE_INT && (!letter || strchr("dxXo", kind));
+  bool is_real = value.kind == TVMS_VALUE_FLOAT && letter && strchr("fge", kind);
+  if (!sound || !(is_int || is_real)) {
+    tvms_complain(f->reader, bad_format, f->ref, (int)len, spec);
+    return;
+  }
+  snprintf(format, sizeof format, "%%%.*s%s%c", (int)digits, spec, is_int ? "ll" : "",
+           letter ? kind : 'd');
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  char text[128];
+  int size = is_int ? snprintf(text, sizeof text, format, (long long)value.as.i)
+                    : snprintf(text, sizeof text, format, value.as.f);
+#pragma GCC diagnostic pop
+  if (size > 0 && (size_t)size < sizeof text) {
+    tvms_strbuf_add(&f->out, text, (size_t)size);
+  }
+}
+
+static bool put_field(fstring *f) {
+  uint32_t begin = f->at;
+  uint32_t end = field_end(f);
+  if (end == f->end) return false;  // a string without end, which is reported
+  tvms_ref expr =
+      tvms_surface_parse_expression(f->reader->surface, (tvms_span){begin, end});
+  if (!expr) return false;
+  tvms_value value = tvms_eval(f->reader, expr);
+  if (!tvms_value_is_known(value)) return false;
+  bool quoted = false;
+  if (end + 1 < f->end && f->text[end] == '!') {
+    if (!strchr("sra", f->text[end + 1])) {
+      tvms_complain(f->reader, bad_format, f->ref, 2, f->text + end);
+      return false;
+    }
+    quoted = f->text[end + 1] != 's';
+    end += 2;
+  }
+  const char *spec = f->text + end;
+  uint32_t spec_len = 0;
+  if (end < f->end && f->text[end] == ':') {
+    spec++;
+    for (int depth = 0; end + 1 + spec_len < f->end; spec_len++) {
+      char c = spec[spec_len];
+      if (c == '}' && depth == 0) break;
+      depth += (c == '{') - (c == '}');
+    }
+    end += 1 + spec_len;
+  }
+  f->at = end + 1;
+  if (spec_len || !quoted)
+    put_formatted(f, value, spec, spec_len);
+  else if (!put_value(f->reader, &f->out, value, true))
+    return false;
+  return true;
+}
+
+static bool put_fstring(fstring *f) {
+  while (f->at < f->end) {
+    char c = f->text[f->at];
+    bool doubled = f->at + 1 < f->end && f->text[f->at + 1] == c;
+    if ((c == '{' || c == '}') && doubled) {
+      tvms_strbuf_putc(&f->out, c);
+      f->at += 2;
+    } else if (c == '{') {
+      f->at++;
+      if (!put_field(f)) return false;
+    } else {
+      tvms_strbuf_putc(&f->out, c);
+      f->at++;
+    }
+  }
+  return true;
+}
+
+// One literal of the chain: prefix, quotes, text.
+static bool put_piece(fstring *f, tvms_ref piece) {
+  const tvms_surf *node = tvms_at(f->reader, piece);
+  if (!tvms_surf_is_fstring(f->reader->surface, piece)) {
+    tvms_surf_text text =
+        tvms_surf_string(f->reader->surface, piece, &f->reader->values);
+    tvms_strbuf_add(&f->out, text.text, text.len);
+    return true;
+  }
+  uint32_t begin = node->begin, end = node->end;
+  while (f->text[begin] != '"' && f->text[begin] != '\'') {
+    begin++;
+  }
+  bool triple = end - begin >= 6 && f->text[begin + 1] == f->text[begin]
+                && f->text[begin + 2] == f->text[begin];
+  if (f->text[end - 1] != f->text[begin]) return false;  // no end, which is reported
+  f->at = begin + (triple ? 3 : 1);
+  f->end = end - (triple ? 3 : 1);
+  return put_fstring(f);
+}
+
+tvms_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref) {
+  fstring f = {.reader = reader, .ref = ref, .text = reader->surface->source->text};
+  tvms_strbuf_init(&f.out, &reader->context->memory);
+  bool known = true;
+  if (tvms_at(reader, ref)->kind == TVMS_SURF_STRINGS) {
+    tvms_each_surf(reader->surface, piece, tvms_at(reader, ref)->a) {
+      known = known && put_piece(&f, piece);
+    }
+  } else {
+    known = put_piece(&f, ref);
+  }
+  tvms_value value = TVMS_UNKNOWN;
+  if (known) {
+    value = tvms_value_text(tvms_arena_text(&reader->values, f.out.text, f.out.len),
+                            (uint32_t)f.out.len);
+  }
+  tvms_strbuf_fini(&f.out);
+  return value;
+}

@@ -1,0 +1,401 @@
+// From evaluated values to values of Relax.
+#include "ir/fold.h"
+#include "parser/relax/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+bool tvms_is_relax_expr(const tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_VAR:
+  case TVMS_NODE_CALL: return node->sinfo && tvms_dtype_is_void(node->dtype);
+  case TVMS_NODE_CONSTANT:
+  case TVMS_NODE_SHAPE_EXPR:
+  case TVMS_NODE_PRIM_VALUE:
+  case TVMS_NODE_DTYPE_IMM:
+  case TVMS_NODE_TUPLE:
+  case TVMS_NODE_TUPLE_GET_ITEM:
+  case TVMS_NODE_IF:
+  case TVMS_NODE_SEQ_EXPR:
+  case TVMS_NODE_FUNCTION:
+  case TVMS_NODE_EXTERN_FUNC: return true;
+  default: return false;
+  }
+}
+
+// True for values of TIR: what may stand in a shape or as a scalar.
+static bool is_tir_expr(const tvms_node *node) {
+  return tvms_class_of(node) == TVMS_CLASS_EXPR && !tvms_dtype_is_void(node->dtype);
+}
+
+tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value) {
+  tvms_prim_value *prim = tvms_make(reader->unit, PRIM_VALUE, value->span);
+  prim->value = value;
+  prim->head.sinfo = tvms_prim_type(reader->unit, value->dtype, value);
+  return &prim->head;
+}
+
+tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
+                            uint32_t count, tvms_span span) {
+  tvms_unit *unit = reader->unit;
+  tvms_tuple *tuple = tvms_make(unit, TUPLE, span);
+  tuple->fields = tvms_list_copy(unit, fields, count);
+  tvms_list types = tvms_list_copy(unit, fields, count);
+  for (uint32_t i = 0; i < count; i++) {
+    types.items[i] = tvms_sinfo_of(unit, fields[i]);
+  }
+  tuple->head.sinfo = tvms_tuple_type(unit, types.items, count);
+  return &tuple->head;
+}
+
+static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_value value,
+                                         tvms_ref ref) {
+  tvms_node **fields = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
+  bool known = true, bools = reader->relax && reader->relax->bools;
+  // TVM prints tuples; a list was written by hand.
+  if (bools && value.kind == TVMS_VALUE_LIST) reader->relax->bools = false;
+  for (uint32_t i = 0; i < value.len; i++) {
+    fields[i] = tvms_to_relax(reader, value.as.items[i], ref);
+    known = known && fields[i];
+  }
+  if (bools) reader->relax->bools = true;
+  if (!known) return NULL;
+  return tvms_relax_tuple(reader, fields, value.len, tvms_span_of(reader, ref));
+}
+
+static tvms_node *string_value(tvms_reader *reader, tvms_value value, tvms_span span) {
+  tvms_node *node = tvms_string_imm_new(reader->unit, value.as.text, value.len, span);
+  node->dtype = (tvms_dtype){0};
+  node->sinfo = tvms_string_type(reader->unit);
+  return node;
+}
+
+// A function of the module as a value.
+static tvms_node *with_type(tvms_reader *reader, tvms_node *global_var) {
+  if (global_var->sinfo || !reader->module) return global_var;
+  const tvms_member *member =
+      tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
+  if (member) global_var->sinfo = tvms_relax_member_type(reader, member);
+  return global_var;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
+                                       tvms_ref ref) {
+  tvms_unit *unit = reader->unit;
+  tvms_span span = tvms_span_of(reader, ref);
+  switch ((int)value.kind) {
+  case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
+  case TVMS_VALUE_BOOL:
+    // Python's True is the integer 1, but TVM prints a bool so too.
+    if (reader->relax && reader->relax->bools) {
+      return tvms_relax_prim(reader, tvms_bool_imm_new(unit, value.as.i, span));
+    }
+    // fallthrough
+  case TVMS_VALUE_INT: {
+    tvms_node *number = tvms_build_int(unit, TVMS_DTYPE(INT, 64), value.as.i, span);
+    return number ? tvms_relax_prim(reader, number) : NULL;
+  }
+  case TVMS_VALUE_FLOAT: {
+    tvms_node *number = tvms_build_float(unit, TVMS_DTYPE(FLOAT, 64), value.as.f, span);
+    return number ? tvms_relax_prim(reader, number) : NULL;
+  }
+  case TVMS_VALUE_STR: return string_value(reader, value, span);
+  case TVMS_VALUE_TUPLE:
+  case TVMS_VALUE_LIST: return tuple_of(reader, value, ref);
+  case TVMS_VALUE_NODE: {
+    tvms_node *node = value.as.node;
+    if (node->kind == TVMS_NODE_GLOBAL_VAR) return with_type(reader, node);
+    if (tvms_is_relax_expr(node)) return node;
+    if (node->kind == TVMS_NODE_STRING_IMM) return node;
+    if (node->kind == TVMS_NODE_VAR && node->sinfo) return node;
+    if (is_tir_expr(node)) return tvms_relax_prim(reader, node);
+    break;
+  }
+  default: break;
+  }
+  tvms_wrong_type(reader, ref, "this", "a value of Relax", value);
+  reader->failed = true;
+  return NULL;
+}
+
+bool tvms_relax_take_bools(tvms_reader *reader) {
+  bool before = reader->relax->bools;
+  if (reader->dialect >= TVMS_DIALECT_26) reader->relax->bools = true;
+  return before;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
+                                      tvms_ref ref) {
+  bool old = reader->dialect < TVMS_DIALECT_26;
+  tvms_span span = tvms_span_of(reader, ref);
+  if (value.kind == TVMS_VALUE_FLOAT && old) {
+    tvms_node *number =
+        tvms_build_float(reader->unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
+    return number ? tvms_relax_prim(reader, number) : NULL;
+  }
+  if (value.kind != TVMS_VALUE_BOOL || old) return tvms_to_relax(reader, value, ref);
+  return tvms_relax_prim(reader, tvms_bool_imm_new(reader->unit, value.as.i, span));
+}
+
+// ---- Shapes ----
+
+// Text in a signature, "n" or "n + 1", as a value of TIR.
+static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref *ref) {
+  if (!reader->relax->in_signature) {
+    tvms_complain(reader, text_in_shape, *ref);
+    return TVMS_UNKNOWN;
+  }
+  tvms_ref expr = 0;
+  if (tvms_surf_is_string(reader->surface, *ref)) {
+    uint32_t errors = reader->context->diags.errors;
+    expr = tvms_surface_parse_string(reader->surface, *ref);
+    if (reader->context->diags.errors > errors) return TVMS_UNKNOWN;
+  }
+  if (expr) {
+    *ref = expr;
+    return tvms_eval(reader, expr);
+  }
+  // Text whose place in the source is not known: a name is all that it may be.
+  tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
+  const tvms_binding *binding = tvms_lookup(reader, name);
+  if (binding) return binding->value;
+  tvms_undefined_name(reader, name, tvms_span_of(reader, *ref));
+  return TVMS_UNKNOWN;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_scalar(tvms_reader *reader, tvms_value value,
+                                        tvms_ref ref, const char *what,
+                                        const char *expected) {
+  if (value.kind == TVMS_VALUE_STR && reader->relax) {
+    value = value_of_text(reader, value, &ref);
+  }
+  if (value.kind == TVMS_VALUE_UNKNOWN) {
+    reader->failed = true;
+    return NULL;
+  }
+  if (value.kind == TVMS_VALUE_INT) {
+    return tvms_build_int(reader->unit, TVMS_DTYPE(INT, 64), value.as.i,
+                          tvms_span_of(reader, ref));
+  }
+  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  if (node && node->kind == TVMS_NODE_PRIM_VALUE) {
+    node = tvms_as_prim_value(node)->value;
+  }
+  if (node && is_tir_expr(node) && node->dtype.lanes == 1) return node;
+  tvms_wrong_type(reader, ref, what, expected, value);
+  reader->failed = true;
+  return NULL;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
+                                     tvms_ref ref) {
+  tvms_node *node = tvms_to_scalar(reader, value, ref, "a dimension", "an integer");
+  if (!node) return NULL;
+  char text[TVMS_DTYPE_TEXT];
+  if (!tvms_dtype_is_int(node->dtype) && !tvms_dtype_is_uint(node->dtype)) {
+    tvms_wrong_type(reader, ref, "a dimension", "an integer", tvms_value_node(node));
+  } else if (node->dtype.bits != 64 && node->kind != TVMS_NODE_INT_IMM) {
+    tvms_complain(reader, dim_not_int64, ref, tvms_dtype_text(node->dtype, text));
+  } else {
+    return node;
+  }
+  reader->failed = true;
+  return NULL;
+}
+
+// The first item of a tuple or list that is written out, or 0.
+static tvms_ref first_item(tvms_reader *reader, tvms_ref list) {
+  uint8_t kind = tvms_at(reader, list)->kind;
+  bool written = kind == TVMS_SURF_TUPLE || kind == TVMS_SURF_LIST;
+  return written ? tvms_at(reader, list)->a : 0;
+}
+
+bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  if (!node->parens) return false;
+  tvms_diags *diags = &reader->context->diags;
+  uint32_t end = tvms_span_of(reader, ref).end;
+  tvms_diag_remark(diags, diag, "parentheses alone make no tuple");
+  tvms_diag_fix(diags, diag, (tvms_span){end, end}, true, ",");
+  return true;
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
+                                       tvms_ref ref) {
+  if (value.kind == TVMS_VALUE_NODE) {
+    tvms_node *node = value.as.node;
+    bool shape =
+        node->kind == TVMS_NODE_SHAPE_EXPR || (node->sinfo && tvms_is_relax_expr(node));
+    if (shape) return node;
+  }
+  if (!tvms_value_is_sequence(value)) {
+    reader->failed = true;
+    if (!tvms_value_is_known(value)) return NULL;
+    tvms_diag *diag = tvms_complain(reader, wrong_type, ref, "a shape",
+                                    "a tuple or list of dimensions",
+                                    tvms_describe_value(reader, value));
+    tvms_relax_explain_parens(reader, diag, ref);
+    return NULL;
+  }
+  tvms_node **dims = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
+  bool known = true;
+  tvms_ref item = first_item(reader, ref);
+  for (uint32_t i = 0; i < value.len; i++) {
+    bool own = item && tvms_at(reader, item)->kind != TVMS_SURF_STAR;
+    dims[i] = tvms_to_dim(reader, value.as.items[i], own ? item : ref);
+    known = known && dims[i];
+    if (item) item = tvms_at(reader, item)->next;
+  }
+  if (!known) {
+    reader->failed = true;
+    return NULL;
+  }
+  return tvms_shape_value(reader->unit, dims, value.len, tvms_span_of(reader, ref));
+}
+
+// ---- Constants ----
+
+// The bits of the nearest binary16, ties to even.
+static uint16_t half_of(double value) {
+  uint32_t sign = signbit(value) ? 0x8000 : 0;
+  double size = fabs(value);
+  uint32_t bits;
+  if (isnan(value)) {
+    bits = 0x7E00;
+  } else if (size >= 65520) {  // nearer to 2^16 than to the largest number
+    bits = 0x7C00;
+  } else if (size < 0x1p-14) {
+    bits = (uint32_t)nearbyint(size * 0x1p24);
+  } else {
+    int exponent;
+    double fraction = nearbyint(frexp(size, &exponent) * 2048);
+    bits = ((uint32_t)(exponent + 14) << 10) + (uint32_t)fraction - 1024;
+  }
+  return (uint16_t)(sign | bits);
+}
+
+// A number as the bytes of an element. Returns false if there is no such conversion.
+static bool encode(tvms_value value, tvms_dtype dtype, uint8_t *bytes) {
+  double real = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
+    memcpy(bytes, &real, 8);
+    return true;
+  }
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 32) {
+    float single = (float)real;
+    memcpy(bytes, &single, 4);
+    return true;
+  }
+  if (dtype.code == TVMS_FLOAT && dtype.bits == 16) {
+    uint16_t half = half_of(real);
+    bytes[0] = (uint8_t)half;
+    bytes[1] = (uint8_t)(half >> 8);
+    return true;
+  }
+  if (dtype.code == TVMS_BFLOAT && dtype.bits == 16) {
+    float single = (float)real;
+    uint32_t bits;
+    memcpy(&bits, &single, 4);
+    // Round to nearest, ties to even; a NaN stays one.
+    uint32_t rounded =
+        isnan(single) ? bits | 0x400000u : bits + 0x7FFF + (bits >> 16 & 1);
+    bytes[0] = (uint8_t)(rounded >> 16);
+    bytes[1] = (uint8_t)(rounded >> 24);
+    return true;
+  }
+  bool integer = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
+  if (!integer && dtype.code != TVMS_BOOL) return false;
+  int64_t whole = value.kind == TVMS_VALUE_FLOAT ? (int64_t)value.as.f : value.as.i;
+  if (dtype.code == TVMS_BOOL) whole = real != 0;
+  for (int i = 0; i < (dtype.bits + 7) / 8; i++) {
+    bytes[i] = (uint8_t)((uint64_t)whole >> (8 * i));
+  }
+  return true;
+}
+
+enum { MOST_AXES = 16 };
+
+// The elements of nested lists, and the lengths of the lists.
+typedef struct {
+  tvms_reader *reader;
+  int64_t dims[MOST_AXES];
+  uint32_t ndim;
+  bool deepest;  // an element was seen: ndim is final
+  bool floats;   // one of them is a float
+  bool others;   // one of them is no bool
+  TVMS_VEC(tvms_value) elements;
+} tensor_text;
+
+// False if the lists are ragged, too deep, or hold something that is no number.
+static bool collect(tensor_text *t, tvms_value value, uint32_t depth) {
+  if (tvms_value_is_sequence(value)) {
+    if (depth == MOST_AXES || (t->deepest && depth >= t->ndim)) return false;
+    bool first = depth == t->ndim;
+    if (first) t->dims[t->ndim++] = value.len;
+    if (!first && t->dims[depth] != value.len) return false;
+    for (uint32_t i = 0; i < value.len; i++) {
+      if (!collect(t, value.as.items[i], depth + 1)) return false;
+    }
+    return true;
+  }
+  bool number = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
+                || value.kind == TVMS_VALUE_BOOL;
+  if (!number || depth != t->ndim) return false;
+  t->deepest = true;
+  t->floats = t->floats || value.kind == TVMS_VALUE_FLOAT;
+  t->others = t->others || value.kind != TVMS_VALUE_BOOL;
+  tvms_push(&t->reader->context->memory, &t->elements, value);
+  return true;
+}
+
+static tvms_node *make_constant(tensor_text *t, tvms_dtype dtype, const uint8_t *bytes,
+                                size_t size, tvms_span span) {
+  tvms_unit *unit = t->reader->unit;
+  tvms_constant *constant = tvms_make(unit, CONSTANT, span);
+  tvms_node *dims[MOST_AXES];
+  for (uint32_t i = 0; i < t->ndim; i++) {
+    dims[i] = tvms_dim_const(unit, t->dims[i]);
+  }
+  constant->element = dtype;
+  constant->shape = tvms_list_copy(unit, dims, t->ndim);
+  constant->data = tvms_bytes_copy(unit, (const char *)bytes, size);
+  tvms_node *shape = tvms_shape_value(unit, dims, t->ndim, TVMS_NO_SPAN);
+  constant->head.sinfo = tvms_tensor_type(unit, shape, dtype, NULL);
+  return &constant->head;
+}
+
+tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
+                                          tvms_dtype dtype, tvms_ref ref) {
+  tvms_memory *memory = &reader->context->memory;
+  tensor_text t = {.reader = reader};
+  bool sound = collect(&t, value, 0);
+  if (tvms_dtype_is_void(dtype)) {
+    dtype = t.floats   ? TVMS_DTYPE(FLOAT, 32)
+            : t.others ? TVMS_DTYPE(INT, 32)
+                       : TVMS_DTYPE(BOOL, 1);
+  }
+  if (sound && dtype.lanes != 1) {
+    tvms_wrong_type(reader, ref, "the dtype of a constant", "a scalar type",
+                    tvms_value_dtype(dtype));
+    reader->failed = true;
+    tvms_vec_free(memory, &t.elements);
+    return NULL;
+  }
+  size_t each = (dtype.bits + 7u) / 8, size = each * t.elements.len;
+  tvms_mark mark = tvms_arena_mark(&reader->context->scratch);
+  uint8_t *bytes = tvms_arena_take(&reader->context->scratch, size + 8);
+  for (uint32_t i = 0; i < t.elements.len && sound; i++) {
+    sound = encode(t.elements.items[i], dtype, bytes + i * each);
+  }
+  tvms_node *constant = NULL;
+  if (sound) {
+    constant = make_constant(&t, dtype, bytes, size, tvms_span_of(reader, ref));
+  } else {
+    tvms_wrong_type(reader, ref, "a constant",
+                    "a number or lists of equal length of them", value);
+    reader->failed = true;
+  }
+  tvms_arena_reset(&reader->context->scratch, mark);
+  tvms_vec_free(memory, &t.elements);
+  return constant;
+}

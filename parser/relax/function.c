@@ -1,0 +1,375 @@
+// A Relax function: its signature, declared before bodies are read, and its body.
+#include "ir/clone.h"
+#include "ir/object.h"
+#include "parser/module.h"
+#include "parser/relax/internal.h"
+
+// ---- States ----
+
+static void open_state(tvms_reader *reader, tvms_relax_state *relax,
+                       tvms_prover *prover) {
+  *relax = (tvms_relax_state){.outer = reader->relax, .prover = prover};
+  tvms_builder_init(&relax->builder, prover);
+  reader->relax = relax;
+}
+
+static void close_state(tvms_reader *reader) {
+  tvms_relax_state *relax = reader->relax;
+  tvms_memory *memory = &reader->context->memory;
+  tvms_relax_close_suspects(reader);
+  tvms_builder_fini(&relax->builder);
+  tvms_vec_free(memory, &relax->params);
+  tvms_vec_free(memory, &relax->outputs);
+  tvms_vec_free(memory, &relax->unknown_outputs);
+  reader->relax = relax->outer;
+}
+
+// ---- Signature ----
+
+// From 0.26 on a parameter of a primitive type is a variable of shapes as well.
+static tvms_node *new_param(tvms_reader *reader, tvms_sym name, tvms_node *type,
+                            tvms_span span) {
+  tvms_dtype dtype = {0};
+  if (tvms_is_prim(type) && reader->dialect >= TVMS_DIALECT_26) dtype = type->dtype;
+  tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
+  var->sinfo = type;
+  return var;
+}
+
+static bool has_plain_params(tvms_reader *reader, tvms_ref params) {
+  bool plain = true;
+  tvms_each_surf(reader->surface, ref, params) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    if (param->kind != TVMS_SURF_PARAM) {
+      plain = false;
+    } else if (param->op != TVMS_OP_PARAM || param->c) {
+      tvms_complain(reader, relax_parameter, ref);
+      plain = false;
+    }
+  }
+  return plain;
+}
+
+static void define_symbols(tvms_reader *reader, tvms_ref params) {
+  tvms_each_surf(reader->surface, ref, params) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    if (param->kind == TVMS_SURF_PARAM && param->b) {
+      tvms_relax_define_symbols(reader, param->b);
+    }
+  }
+}
+
+// A parameter cannot be called like a symbolic variable of the signature. From 0.26 on a
+// scalar may: text behind it means the parameter.
+static bool clashes(tvms_reader *reader, tvms_sym name, const tvms_node *type,
+                    tvms_span span) {
+  if (!tvms_bound_here(reader, name)) return false;
+  const tvms_binding *symbol = tvms_lookup(reader, name);
+  if (symbol->value.kind != TVMS_VALUE_NODE || symbol->value.as.node->sinfo) {
+    return false;
+  }
+  bool behind = symbol->span.begin > span.begin;
+  if (behind && tvms_is_prim(type) && reader->dialect >= TVMS_DIALECT_26) return false;
+  tvms_context *context = reader->context;
+  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_parameter_clash, span,
+                                tvms_text(context, name));
+  tvms_diag_note(&context->diags, diag, symbol->span,
+                 "the symbolic variable is defined here");
+  return true;
+}
+
+// A variable `name: T.int64` may be used in shapes before its own place.
+static void read_param(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf param = *tvms_at(reader, ref);
+  tvms_span span = tvms_span_of(reader, ref);
+  uint32_t len = tvms_name_of(&reader->context->names, param.a)->len;
+  tvms_span name_span = {span.begin, span.begin + len};
+  tvms_node *type = NULL;
+  if (param.b) {
+    type = tvms_relax_annotation(reader, param.b);
+  } else {
+    tvms_complain(reader, untyped_parameter, ref, tvms_text(reader->context, param.a));
+  }
+  if (!type || clashes(reader, param.a, type, name_span)) {
+    reader->failed = true;
+    tvms_bind_name(reader, param.a, TVMS_UNKNOWN, name_span);
+    return;
+  }
+  tvms_node *var = new_param(reader, param.a, type, name_span);
+  tvms_push(&reader->context->memory, &reader->relax->params, var);
+  tvms_builder_define(&reader->relax->builder, type);
+  tvms_bind_name(reader, param.a, tvms_value_node(var), name_span);
+}
+
+// Reads parameters and the return annotation in a scope that is open already.
+static void read_signature(tvms_reader *reader, const tvms_surf_definition *def) {
+  tvms_relax_state *relax = reader->relax;
+  relax->in_signature = true;
+  relax->param_list = def->params;
+  relax->type_params = def->type_params;
+  relax->body = def->body;
+  if (!has_plain_params(reader, def->params)) reader->failed = true;
+  tvms_each_surf(reader->surface, ref, def->type_params) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    tvms_node *var = tvms_var_new(reader->unit, param->a, TVMS_DTYPE(INT, 64),
+                                  tvms_span_of(reader, ref));
+    tvms_bind_name(reader, param->a, tvms_value_node(var), tvms_span_of(reader, ref));
+  }
+  define_symbols(reader, def->params);
+  tvms_each_surf(reader->surface, ref, def->params) {
+    if (tvms_at(reader, ref)->kind == TVMS_SURF_PARAM) read_param(reader, ref);
+  }
+  if (def->returns) tvms_relax_define_result_symbols(reader, def->returns);
+  if (def->returns) relax->ret_type = tvms_relax_annotation(reader, def->returns);
+  relax->in_signature = false;
+}
+
+static tvms_node *signature_type(tvms_reader *reader, tvms_node *ret, bool pure) {
+  const tvms_relax_state *relax = reader->relax;
+  tvms_list types =
+      tvms_list_copy(reader->unit, relax->params.items, relax->params.len);
+  for (uint32_t i = 0; i < types.len; i++) {
+    types.items[i] = types.items[i]->sinfo;
+  }
+  return tvms_func_type(reader->unit, types.items, types.len, ret, pure);
+}
+
+// ---- Declaration ----
+
+void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_unit *unit = reader->unit;
+  tvms_prover prover;
+  tvms_relax_state relax;
+  tvms_prover_init(&prover, unit);
+  open_state(reader, &relax, &prover);
+  // What is wrong with the signature is reported when the function is read.
+  reader->context->diags.muted++;
+  bool failed = reader->failed;
+  reader->failed = false;
+  bool pure = !tvms_decoration_of(reader, ref).impure;
+  tvms_scope_push(reader);
+  read_signature(reader, &def);
+  tvms_scope_pop(reader);
+  if (!reader->failed) {
+    tvms_function *function = tvms_make(unit, FUNCTION, tvms_span_of(reader, ref));
+    function->name = def.name;
+    function->params = tvms_list_copy(unit, relax.params.items, relax.params.len);
+    function->ret = relax.ret_type ? relax.ret_type : tvms_object_type(unit);
+    function->head.sinfo = signature_type(reader, function->ret, pure);
+    member->function = &function->head;
+  }
+  reader->failed = failed;
+  close_state(reader);
+  reader->context->diags.muted--;
+  tvms_prover_fini(&prover);
+}
+
+static bool is_prim_func(const tvms_reader *reader, const tvms_member *member) {
+  if (member->function) return member->function->kind == TVMS_NODE_PRIM_FUNC;
+  const tvms_def *def = tvms_def_of(reader, member);
+  return def && def->kind == TVMS_DECORATED_TIR;
+}
+
+tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
+                                                const tvms_member *member) {
+  tvms_unit *unit = reader->unit;
+  const tvms_node *function = member->function;
+  if (is_prim_func(reader, member)) {
+    tvms_dtype dtype = tvms_declared_return(reader, member);
+    tvms_node *ret = tvms_dtype_is_void(dtype) ? tvms_tuple_type(unit, NULL, 0)
+                                               : tvms_prim_type(unit, dtype, NULL);
+    return tvms_opaque_type(unit, ret, true);
+  }
+  if (!function || !function->sinfo) return NULL;
+  if (member->unit == unit) return function->sinfo;
+  tvms_node_map known;
+  tvms_node_map_init(&known, &reader->context->memory);
+  tvms_node *type = tvms_clone(unit, function->sinfo, &known);
+  tvms_node_map_fini(&known);
+  return type;
+}
+
+// ---- Definition ----
+
+static bool says_function(const tvms_node *type) {
+  if (type->kind != TVMS_NODE_SINFO_TUPLE) return type->kind == TVMS_NODE_SINFO_FUNC;
+  tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+  for (uint32_t i = 0; i < fields.len; i++) {
+    if (says_function(fields.items[i])) return true;
+  }
+  return false;
+}
+
+// Whether a function of the module is returned. If it is the function itself, or one that
+// returns this one, its type would get deeper whenever the program is read; so what is
+// annotated stays.
+static bool returns_members(const tvms_node *value) {
+  if (value->kind == TVMS_NODE_SEQ_EXPR) {
+    return returns_members(tvms_as_seq_expr(value)->body);
+  }
+  if (value->kind != TVMS_NODE_TUPLE) return value->kind == TVMS_NODE_GLOBAL_VAR;
+  tvms_list fields = tvms_as_tuple(value)->fields;
+  for (uint32_t i = 0; i < fields.len; i++) {
+    if (returns_members(fields.items[i])) return true;
+  }
+  return false;
+}
+
+// The type of the result: that of the body where it says no less than the annotation.
+static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
+  tvms_relax_state *relax = reader->relax;
+  tvms_node *found = body->sinfo;
+  if (relax->ret_type) {
+    tvms_fit fit = tvms_relate(relax->prover, relax->ret_type, found);
+    if (fit == TVMS_FIT_NEVER) {
+      tvms_context *context = reader->context;
+      tvms_report(&context->diags, TVMS_D_return_contradicts, relax->returned_span,
+                  tvms_describe(context, found),
+                  tvms_describe(context, relax->ret_type));
+    }
+    if (fit != TVMS_FIT_PROVED) return relax->ret_type;
+    if (says_function(relax->ret_type) && returns_members(body)) return relax->ret_type;
+  }
+  return tvms_builder_erase(&relax->builder, found);
+}
+
+static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
+                                                const tvms_surf_definition *def,
+                                                tvms_decoration decoration,
+                                                tvms_ref ref) {
+  tvms_relax_state *relax = reader->relax;
+  tvms_unit *unit = reader->unit;
+  if (!relax->has_return) {
+    tvms_report(&reader->context->diags, TVMS_D_no_return, def->name_span,
+                tvms_text(reader->context, def->name));
+    reader->failed = true;
+  }
+  if (reader->failed || !relax->returned) return NULL;
+  tvms_node *body =
+      tvms_builder_end_seq(&relax->builder, relax->returned, tvms_span_of(reader, ref));
+  tvms_function *function = tvms_make(unit, FUNCTION, tvms_span_of(reader, ref));
+  function->name = def->name;
+  function->params = tvms_list_copy(unit, relax->params.items, relax->params.len);
+  function->ret = result_type(reader, body);
+  function->body = body;
+  function->attrs = relax->attrs;
+  bool pure = !decoration.impure;
+  if (pure) function->head.flags |= TVMS_FLAG_PURE;
+  if (decoration.is_private) function->head.flags |= TVMS_FLAG_PRIVATE;
+  if (decoration.unchecked) function->head.flags |= TVMS_FLAG_UNCHECKED;
+  function->head.sinfo = signature_type(reader, function->ret, pure);
+  return reader->failed ? NULL : &function->head;
+}
+
+// Reads signature and body in a scope of their own.
+static tvms_node *TVMS_NULLABLE read_function(tvms_reader *reader, tvms_ref ref,
+                                              tvms_decoration decoration) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  reader->relax->is_private = decoration.is_private;
+  reader->relax->pure = !decoration.impure;
+  tvms_scope_push(reader);
+  read_signature(reader, &def);
+  tvms_builder_begin_seq(&reader->relax->builder);
+  tvms_relax_body(reader, def.body);
+  tvms_node *function = finish_function(reader, &def, decoration, ref);
+  tvms_scope_pop(reader);
+  return function;
+}
+
+void tvms_relax_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
+  tvms_prover prover;
+  tvms_relax_state relax;
+  tvms_prover_init(&prover, reader->unit);
+  open_state(reader, &relax, &prover);
+  reader->failed = false;
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
+  tvms_node *function = read_function(reader, ref, decoration);
+  // A function that could not be read keeps its declaration for those that call it.
+  if (function) member->function = function;
+  if (!function) reader->failed = true;
+  close_state(reader);
+  tvms_prover_fini(&prover);
+}
+
+// ---- Local functions ----
+
+// True if the body calls `name` as a statement or value, as TVM looks for recursion.
+static bool calls_itself(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  switch ((int)node->kind) {
+  case TVMS_SURF_CALL:
+    return tvms_at(reader, node->a)->kind == TVMS_SURF_NAME
+           && tvms_at(reader, node->a)->a == name;
+  case TVMS_SURF_EXPRESSION:
+  case TVMS_SURF_RETURN: return node->a && calls_itself(reader, node->a, name);
+  case TVMS_SURF_ASSIGN: return calls_itself(reader, node->b, name);
+  case TVMS_SURF_ANN_ASSIGN: return node->c && calls_itself(reader, node->c, name);
+  case TVMS_SURF_IF:
+    tvms_each_surf(reader->surface, stmt, node->b) {
+      if (calls_itself(reader, stmt, name)) return true;
+    }
+    tvms_each_surf(reader->surface, stmt, node->c) {
+      if (calls_itself(reader, stmt, name)) return true;
+    }
+    return false;
+  case TVMS_SURF_WITH:
+    tvms_each_surf(reader->surface, stmt, node->b) {
+      if (calls_itself(reader, stmt, name)) return true;
+    }
+    return false;
+  default: return false;
+  }
+}
+
+static bool is_recursive(tvms_reader *reader, const tvms_surf_definition *def) {
+  tvms_each_surf(reader->surface, stmt, def->body) {
+    if (calls_itself(reader, stmt, def->name)) return true;
+  }
+  return false;
+}
+
+// A variable for a local function that calls itself, with its declared type.
+static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
+                                        const tvms_surf_definition *def, bool pure) {
+  tvms_relax_state relax;
+  open_state(reader, &relax, reader->relax->prover);
+  reader->context->diags.muted++;
+  bool failed = reader->failed;
+  reader->failed = false;
+  tvms_scope_push(reader);
+  read_signature(reader, def);
+  tvms_scope_pop(reader);
+  tvms_node *var = NULL;
+  if (!reader->failed) {
+    tvms_node *ret =
+        relax.ret_type ? relax.ret_type : tvms_tuple_type(reader->unit, NULL, 0);
+    var = tvms_var_new(reader->unit, def->name, (tvms_dtype){0}, def->name_span);
+    var->sinfo = signature_type(reader, ret, pure);
+  }
+  reader->failed = failed;
+  reader->context->diags.muted--;
+  close_state(reader);
+  if (var) tvms_bind_name(reader, def->name, tvms_value_node(var), def->name_span);
+  return var;
+}
+
+tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref ref,
+                                                   tvms_node **reserved) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
+  decoration.is_private = true;
+  bool known = tvms_bound_here(reader, def.name);
+  *reserved = NULL;
+  if (!known && is_recursive(reader, &def)) {
+    *reserved = reserve(reader, &def, !decoration.impure);
+  }
+  tvms_relax_state relax;
+  open_state(reader, &relax, reader->relax->prover);
+  bool failed = reader->failed;
+  reader->failed = false;
+  tvms_node *function = read_function(reader, ref, decoration);
+  reader->failed = reader->failed || failed;
+  close_state(reader);
+  return function;
+}

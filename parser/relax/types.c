@@ -1,0 +1,490 @@
+// Types as they are written: R.Tensor, R.Shape, R.Tuple, R.Callable …, and the symbolic
+// variables that they define in a signature.
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "parser/prototype.h"
+#include "parser/relax/internal.h"
+#include "structinfo/placement.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Symbolic variables of a signature ----
+
+static bool is_identifier(tvms_bytes text) {
+  for (uint32_t i = 0; i < text.len; i++) {
+    unsigned char c = (unsigned char)text.text[i];
+    bool letter = isalpha(c) || c == '_' || c >= 0x80;
+    if (!letter && !(i > 0 && isdigit(c))) return false;
+  }
+  return text.len > 0;
+}
+
+static void define_symbol(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  const tvms_binding *binding = tvms_lookup(reader, name);
+  bool own = tvms_bound_here(reader, name) && binding->value.kind == TVMS_VALUE_NODE;
+  if (own) return;
+  // Up to 0.25 a declaration in the body may say otherwise.
+  tvms_dtype dtype = TVMS_DTYPE(INT, 64);
+  if (reader->dialect < TVMS_DIALECT_26) {
+    tvms_declared_dtype(reader, reader->relax->body, name, &dtype);
+  }
+  tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
+  tvms_bind_name(reader, name, tvms_value_node(var), span);
+}
+
+static void define_text(tvms_reader *reader, tvms_ref ref) {
+  tvms_surf_text text = tvms_surf_string(reader->surface, ref, &reader->values);
+  tvms_bytes bytes = {text.text, (uint32_t)text.len};
+  if (!is_identifier(bytes)) return;
+  define_symbol(reader, tvms_symbol(reader->context, text.text, text.len),
+                tvms_span_of(reader, ref));
+}
+
+static bool is_parameter(const tvms_reader *reader, tvms_sym name) {
+  tvms_each_surf(reader->surface, ref, reader->relax->param_list) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    if (param->kind == TVMS_SURF_PARAM && param->a == name) return true;
+  }
+  return false;
+}
+
+// Whether the signature itself defines the name, as text: names of type parameters and
+// TypeVars may stand bare.
+static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *binding) {
+  if (binding->depth != reader->depth || binding->value.kind != TVMS_VALUE_NODE) {
+    return false;
+  }
+  if (binding->outer && binding->outer->value.kind == TVMS_VALUE_TYPE_VAR) return false;
+  tvms_each_surf(reader->surface, ref, reader->relax->type_params) {
+    if (tvms_at(reader, ref)->a == binding->name) return false;
+  }
+  return true;
+}
+
+// A dimension that nothing binds was meant to be text. Reported once, and defined as if it
+// were written so.
+static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
+  if (reader->lenient || is_parameter(reader, name)
+      || tvms_value_is_known(tvms_builtin_named(name))) {
+    return;
+  }
+  const char *text = tvms_text(reader->context, name);
+  if (strcmp(text, "_") == 0) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_diag *diag = tvms_report(diags, TVMS_D_undefined_name, span, text);
+  tvms_diag_remark(diags, diag,
+                   "in a signature, a new symbolic dimension is written as text");
+  tvms_diag_fix(diags, diag, span, true, "\"%s\"", text);
+  reader->failed = true;
+  define_symbol(reader, name, span);
+}
+
+// Walks an annotation; `in_list` tells that `ref` is an item of a tuple or list, where
+// text names a dimension.
+static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
+  const tvms_surf *node = tvms_at(reader, ref);
+  switch ((int)node->kind) {
+  case TVMS_SURF_STRING:
+  case TVMS_SURF_STRINGS:
+    if (in_list) define_text(reader, ref);
+    break;
+  case TVMS_SURF_NAME: {
+    const tvms_binding *binding = tvms_lookup(reader, node->a);
+    if (binding && binding->value.kind == TVMS_VALUE_TYPE_VAR) {
+      define_symbol(reader, binding->value.as.sym, tvms_span_of(reader, ref));
+    }
+    if (in_list && (!binding || is_written_as_text(reader, binding))) {
+      define_bare(reader, ref, node->a);
+    }
+    break;
+  }
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST:
+    tvms_each_surf(reader->surface, item, node->a) {
+      define_below(reader, item, true);
+    }
+    break;
+  case TVMS_SURF_CALL:
+    tvms_each_surf(reader->surface, item, node->b) {
+      const tvms_surf *argument = tvms_at(reader, item);
+      if (argument->kind != TVMS_SURF_KEYWORD) {
+        define_below(reader, item, false);
+      } else {
+        define_below(reader, argument->b, argument->a == TVMS_SYM_value);
+      }
+    }
+    break;
+  case TVMS_SURF_BINARY:
+    define_below(reader, tvms_at(reader, ref)->a, false);
+    define_below(reader, tvms_at(reader, ref)->b, false);
+    break;
+  case TVMS_SURF_SUBSCRIPT: {
+    tvms_ref shape, dtype;
+    if (tvms_prototype_parts(reader, node->b, &shape, &dtype)) {
+      define_below(reader, shape, true);
+    }
+    break;
+  }
+  default: break;
+  }
+}
+
+void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation) {
+  define_below(reader, annotation, false);
+}
+
+void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation) {
+  const tvms_surf node = *tvms_at(reader, annotation);
+  if (node.kind != TVMS_SURF_CALL) return;
+  const tvms_surf *callee = tvms_at(reader, node.a);
+  bool function = callee->kind == TVMS_SURF_ATTRIBUTE && callee->b == TVMS_SYM_Callable;
+  if (function) {
+    if (node.b) define_below(reader, node.b, false);
+    return;
+  }
+  tvms_each_surf(reader->surface, item, node.b) {
+    tvms_relax_define_result_symbols(reader, item);
+  }
+}
+
+// ---- From values to types ----
+
+// Calls a row with its defaults: `R.Tensor` as an annotation means `R.Tensor()`.
+static tvms_value call_with_defaults(tvms_reader *reader, const tvms_row *row,
+                                     tvms_ref ref) {
+  const tvms_signature *signature = tvms_row_signature(reader, row);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    args[i] = param->value;
+    refs[i] = ref;
+    if (param->kind == TVMS_PARAM_REST) {
+      args[i] = tvms_value_items(TVMS_VALUE_TUPLE, NULL, 0);
+    } else if (param->required) {
+      tvms_missing_argument(reader, ref, tvms_text(reader->context, row->name),
+                            tvms_text(reader->context, param->name));
+      return tvms_failed(reader);
+    }
+  }
+  tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
+  return row->handler(reader, &call);
+}
+
+tvms_node *TVMS_NULLABLE tvms_to_type(tvms_reader *reader, tvms_value value,
+                                      tvms_ref ref) {
+  if (value.kind == TVMS_VALUE_CALLABLE) {
+    value = call_with_defaults(reader, value.as.row, ref);
+  }
+  switch ((int)value.kind) {
+  case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
+  case TVMS_VALUE_NONE: return tvms_tuple_type(reader->unit, NULL, 0);
+  case TVMS_VALUE_DTYPE_NAME:
+  case TVMS_VALUE_DTYPE: return tvms_prim_type(reader->unit, value.as.dtype, NULL);
+  case TVMS_VALUE_NODE:
+    if (tvms_class_of(value.as.node) == TVMS_CLASS_SINFO) return value.as.node;
+    if (value.as.node->kind == TVMS_NODE_VAR && !value.as.node->sinfo) {
+      return tvms_prim_type(reader->unit, value.as.node->dtype, NULL);
+    }
+    break;
+  default: break;
+  }
+  tvms_wrong_type(reader, ref, "this", "a type", value);
+  reader->failed = true;
+  return NULL;
+}
+
+tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref) {
+  return tvms_to_type(reader, tvms_eval(reader, ref), ref);
+}
+
+// ---- Virtual devices ----
+
+static bool target_kind_is(const tvms_node *target, const char *kind, size_t len) {
+  const tvms_node *config = tvms_as_object_target(target)->config;
+  if (config->kind == TVMS_NODE_OBJECT_MAP) config = tvms_map_get(config, "kind");
+  const char *text = config ? tvms_object_as_text(config) : NULL;
+  size_t end = text ? strcspn(text, " ") : 0;
+  return text && end == len && memcmp(text, kind, len) == 0;
+}
+
+static tvms_list vdevices_of(const tvms_module *TVMS_NULLABLE module) {
+  const tvms_node *infos = module ? module->global_infos : NULL;
+  const tvms_node *list = infos ? tvms_map_get(infos, "vdevice") : NULL;
+  if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return (tvms_list){NULL, 0};
+  return tvms_as_object_array(list)->items;
+}
+
+// "cuda", "cuda:1", "vdevice:3": the n-th device of a kind, or of the whole list.
+static tvms_node *TVMS_NULLABLE vdevice_named(tvms_reader *reader, tvms_value value,
+                                              tvms_ref ref) {
+  tvms_list devices = vdevices_of(reader->module);
+  char text[128];
+  if (value.len >= sizeof text) return NULL;
+  memcpy(text, value.as.text, value.len);
+  text[value.len] = '\0';
+  size_t kind = strcspn(text, ":");
+  long wanted = text[kind] == ':' ? strtol(text + kind + 1, NULL, 10) : 0;
+  bool absolute = kind == 7 && memcmp(text, "vdevice", 7) == 0;
+  for (uint32_t i = 0; i < devices.len; i++) {
+    const tvms_object_vdevice *device = tvms_as_object_vdevice(devices.items[i]);
+    if (!absolute && !target_kind_is(device->target, text, kind)) continue;
+    if (wanted-- == 0) return devices.items[i];
+  }
+  tvms_complain(reader, unknown_vdevice, ref, text);
+  reader->failed = true;
+  return NULL;
+}
+
+// A virtual device from text or an object. False after a report.
+bool tvms_to_vdevice(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                     tvms_node **vdevice) {
+  *vdevice = NULL;
+  if (value.kind == TVMS_VALUE_NONE) return true;
+  if (value.kind == TVMS_VALUE_STR) {
+    *vdevice = vdevice_named(reader, value, ref);
+    return *vdevice;
+  }
+  *vdevice = tvms_value_node_of(value, TVMS_NODE_OBJECT_VDEVICE);
+  if (*vdevice) return true;
+  tvms_wrong_type(reader, ref, "vdevice", "a virtual device or its name", value);
+  return false;
+}
+
+// ---- Handlers of calls.def ----
+
+// `void` and None are unknown element types.
+static bool optional_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                           tvms_dtype *dtype) {
+  *dtype = (tvms_dtype){0};
+  return value.kind == TVMS_VALUE_NONE || tvms_to_dtype(reader, value, ref, dtype);
+}
+
+static tvms_value failed_type(tvms_reader *reader) {
+  return tvms_failed(reader);
+}
+
+enum { TENSOR_SHAPE, TENSOR_DTYPE, TENSOR_VDEVICE, TENSOR_NDIM };
+
+static tvms_node *TVMS_NULLABLE tensor_type(tvms_reader *reader, tvms_value shape,
+                                            tvms_ref ref, int64_t ndim,
+                                            tvms_dtype dtype,
+                                            tvms_node *TVMS_NULLABLE vdevice) {
+  if (ndim < TVMS_UNKNOWN_NDIM
+      || (ndim != TVMS_UNKNOWN_NDIM && shape.kind != TVMS_VALUE_NONE)) {
+    tvms_complain(reader, tensor_ndim, ref);
+    return NULL;
+  }
+  if (shape.kind == TVMS_VALUE_NONE) {
+    return tvms_tensor_type_ndim(reader->unit, ndim, dtype, vdevice);
+  }
+  tvms_node *value = tvms_to_shape(reader, shape, ref);
+  if (!value) return NULL;
+  const tvms_node *type = value->sinfo;
+  if (!type || type->kind != TVMS_NODE_SINFO_SHAPE) {
+    tvms_wrong_type(reader, ref, "the shape of a tensor", "a shape", shape);
+    return NULL;
+  }
+  return tvms_tensor_type(reader->unit, value, dtype, vdevice);
+}
+
+tvms_value tvms_call_relax_tensor(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value shape = call->args[TENSOR_SHAPE], element = call->args[TENSOR_DTYPE];
+  tvms_ref element_ref = call->refs[TENSOR_DTYPE];
+  if (shape.kind == TVMS_VALUE_STR && element.kind == TVMS_VALUE_NONE) {
+    element = shape;
+    element_ref = call->refs[TENSOR_SHAPE];
+    shape = TVMS_NOTHING;
+  }
+  tvms_dtype dtype;
+  int64_t ndim;
+  tvms_node *vdevice;
+  bool known = shape.kind != TVMS_VALUE_UNKNOWN;
+  if (!optional_dtype(reader, element, element_ref, &dtype)
+      || !tvms_to_int(reader, call->args[TENSOR_NDIM], call->refs[TENSOR_NDIM], &ndim)
+      || !tvms_to_vdevice(reader, call->args[TENSOR_VDEVICE],
+                          call->refs[TENSOR_VDEVICE], &vdevice)
+      || !known) {
+    return failed_type(reader);
+  }
+  tvms_ref shape_ref =
+      ndim == TVMS_UNKNOWN_NDIM ? call->refs[TENSOR_SHAPE] : call->refs[TENSOR_NDIM];
+  tvms_node *type = tensor_type(reader, shape, shape_ref, ndim, dtype, vdevice);
+  return type ? tvms_value_node(type) : failed_type(reader);
+}
+
+tvms_value tvms_call_relax_shape_type(tvms_reader *reader, const tvms_call_args *call) {
+  int64_t ndim;
+  if (!tvms_to_int(reader, call->args[1], call->refs[1], &ndim)) {
+    return failed_type(reader);
+  }
+  if (call->args[0].kind == TVMS_VALUE_NONE) {
+    return tvms_value_node(tvms_shape_type_ndim(reader->unit, ndim));
+  }
+  tvms_node *shape = tvms_to_shape(reader, call->args[0], call->refs[0]);
+  if (shape && shape->kind != TVMS_NODE_SHAPE_EXPR) {
+    tvms_wrong_type(reader, call->refs[0], "the dimensions of R.Shape",
+                    "a tuple or list", call->args[0]);
+    return failed_type(reader);
+  }
+  if (!shape) return failed_type(reader);
+  // An empty list says nothing, as in TVM.
+  if (tvms_as_shape_expr(shape)->values.len == 0) {
+    return tvms_value_node(tvms_shape_type_ndim(reader->unit, ndim));
+  }
+  return tvms_value_node(shape->sinfo);
+}
+
+tvms_value tvms_call_relax_prim_type(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_dtype dtype = {0};
+  if (!optional_dtype(reader, call->args[0], call->refs[0], &dtype)) {
+    return failed_type(reader);
+  }
+  tvms_node *value = NULL;
+  const tvms_signature *signature = tvms_row_signature(reader, call->row);
+  if (signature->count > 1 && call->args[1].kind != TVMS_VALUE_NONE) {
+    tvms_value given = call->args[1];
+    if (given.kind == TVMS_VALUE_BOOL) {  // 1 for TVM, which prints bools so
+      given = tvms_has_printed_header(reader) ? tvms_value_node(tvms_bool_imm_new(
+                  reader->unit, given.as.i, tvms_span_of(reader, call->refs[1])))
+                                              : tvms_value_int(given.as.i);
+    }
+    value =
+        tvms_to_scalar(reader, given, call->refs[1], "the value of R.Prim", "a scalar");
+    if (!value) return failed_type(reader);
+    dtype = value->dtype;
+  }
+  if (tvms_dtype_is_void(dtype)) {
+    tvms_missing_argument(reader, call->ref, "R.Prim", "dtype");
+    return failed_type(reader);
+  }
+  return tvms_value_node(tvms_prim_type(reader->unit, dtype, value));
+}
+
+tvms_value tvms_call_relax_object(tvms_reader *reader, const tvms_call_args *call) {
+  (void)call;
+  return tvms_value_node(tvms_object_type(reader->unit));
+}
+
+tvms_value tvms_call_string_type(tvms_reader *reader, const tvms_call_args *call) {
+  (void)call;
+  return tvms_value_node(tvms_string_type(reader->unit));
+}
+
+bool tvms_to_types(tvms_reader *reader, tvms_value value, tvms_ref ref,
+                   tvms_list *types) {
+  tvms_items items = tvms_items_of(&value);
+  tvms_node **nodes = tvms_arena_array(&reader->values, tvms_node *, items.len + 1);
+  bool known = true;
+  for (uint32_t i = 0; i < items.len; i++) {
+    nodes[i] = tvms_to_type(reader, items.items[i], ref);
+    known = known && nodes[i];
+  }
+  *types = tvms_list_copy(reader->unit, nodes, items.len);
+  return known;
+}
+
+tvms_value tvms_call_relax_tuple_type(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value fields = call->args[0];
+  if (fields.len == 1 && tvms_value_is_sequence(fields.as.items[0])) {
+    fields = fields.as.items[0];
+  }
+  tvms_list types;
+  if (!tvms_to_types(reader, fields, call->ref, &types)) return failed_type(reader);
+  return tvms_value_node(tvms_tuple_type(reader->unit, types.items, types.len));
+}
+
+enum { CALLABLE_PARAMS, CALLABLE_RET, CALLABLE_PURITY, CALLABLE_DERIVE };
+
+tvms_value tvms_call_relax_callable(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_unit *unit = reader->unit;
+  bool given = call->args[CALLABLE_PARAMS].kind != TVMS_VALUE_NONE, pure = given;
+  tvms_node *ret = tvms_object_type(unit);
+  tvms_value result = call->args[CALLABLE_RET];
+  if (result.kind != TVMS_VALUE_NONE) {
+    ret = tvms_to_type(reader, result, call->refs[CALLABLE_RET]);
+  }
+  bool known = ret;
+  if (call->args[CALLABLE_PURITY].kind != TVMS_VALUE_NONE) {
+    known = tvms_to_flag(reader, call->args[CALLABLE_PURITY],
+                         call->refs[CALLABLE_PURITY], &pure)
+            && known;
+  }
+  if (!known) return failed_type(reader);
+  if (!given) {
+    tvms_value derive = call->args[CALLABLE_DERIVE];
+    tvms_bytes name = {NULL, 0};
+    if (derive.kind == TVMS_VALUE_STR) name = (tvms_bytes){derive.as.text, derive.len};
+    return tvms_value_node(tvms_derived_type(unit, ret, pure, name));
+  }
+  tvms_list types;
+  if (!tvms_to_types(reader, call->args[CALLABLE_PARAMS], call->refs[CALLABLE_PARAMS],
+                     &types)) {
+    return failed_type(reader);
+  }
+  return tvms_value_node(tvms_func_type(unit, types.items, types.len, ret, pure));
+}
+
+// ---- Distributed tensors ----
+
+tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_value value) {
+  const char *open = memchr(value.as.text, '[', value.len);
+  const tvms_node *infos = reader->module ? reader->module->global_infos : NULL;
+  if (!open || !infos) return NULL;
+  char key[64];
+  size_t len = (size_t)(open - value.as.text);
+  if (len >= sizeof key) return NULL;
+  memcpy(key, value.as.text, len);
+  key[len] = '\0';
+  long at = strtol(open + 1, NULL, 10);
+  const tvms_node *list = tvms_map_get(infos, key);
+  if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return NULL;
+  tvms_list items = tvms_as_object_array(list)->items;
+  bool mesh =
+      at >= 0 && at < items.len && items.items[at]->kind == TVMS_NODE_OBJECT_MESH;
+  return mesh ? items.items[at] : NULL;
+}
+
+enum { DTENSOR_SHAPE, DTENSOR_DTYPE, DTENSOR_MESH, DTENSOR_PLACEMENT, DTENSOR_NDIM };
+
+tvms_value tvms_call_relax_dtensor(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_dtype dtype;
+  int64_t ndim;
+  tvms_bytes placement;
+  if (!optional_dtype(reader, call->args[DTENSOR_DTYPE], call->refs[DTENSOR_DTYPE],
+                      &dtype)
+      || !tvms_to_int(reader, call->args[DTENSOR_NDIM], call->refs[DTENSOR_NDIM], &ndim)
+      || !tvms_to_text(reader, call->args[DTENSOR_PLACEMENT],
+                       call->refs[DTENSOR_PLACEMENT], &placement)
+      || call->args[DTENSOR_SHAPE].kind == TVMS_VALUE_UNKNOWN) {
+    return failed_type(reader);
+  }
+  tvms_node *tensor = tensor_type(reader, call->args[DTENSOR_SHAPE],
+                                  call->refs[DTENSOR_SHAPE], ndim, dtype, NULL);
+  tvms_value where = call->args[DTENSOR_MESH];
+  tvms_node *mesh = tvms_value_node_of(where, TVMS_NODE_OBJECT_MESH);
+  if (where.kind == TVMS_VALUE_STR) mesh = tvms_relax_mesh(reader, where);
+  if (tensor && !mesh) {
+    tvms_complain(reader, unknown_mesh, call->refs[DTENSOR_MESH]);
+  }
+  if (!tensor || !mesh) return failed_type(reader);
+  tvms_placement placed;
+  const char *why = "it is not of the form S[0], R";
+  if (tvms_placement_parse(placement, &placed)) {
+    why = tvms_placement_misfit(&placed, mesh, tvms_as_sinfo_tensor(tensor)->ndim);
+  }
+  if (why) {
+    tvms_complain(reader, bad_placement, call->refs[DTENSOR_PLACEMENT],
+                  (int)placement.len, placement.text, why);
+    return failed_type(reader);
+  }
+  tvms_sinfo_dtensor *type =
+      tvms_make(reader->unit, SINFO_DTENSOR, tvms_span_of(reader, call->ref));
+  type->tensor = tensor;
+  type->mesh = mesh;
+  type->placement = tvms_placement_text(reader->unit, &placed);
+  return tvms_value_node(&type->head);
+}

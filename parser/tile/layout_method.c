@@ -1,0 +1,735 @@
+// Methods and attributes of layouts and their parts: layout.tile(…), layout.shard,
+// Axis.laneid.is_thread(). What they compute stands in arith/layout.h.
+#include "arith/layout.h"
+#include "ir/fold.h"
+#include "parser/eval/internal.h"
+#include "parser/tile/layout.h"
+
+#include <string.h>
+
+// One call of a method: its receiver and arguments.
+typedef struct {
+  tvms_reader *reader;
+  tvms_layouts layouts;
+  tvms_node *layout;
+  const tvms_value *args;
+  tvms_ref ref;
+} method_call;
+
+static tvms_value refused(const method_call *m) {
+  const char *why = m->layouts.why ? m->layouts.why : "it does not fit";
+  tvms_complain(m->reader, bad_layout, m->ref, why);
+  return tvms_failed(m->reader);
+}
+
+// What an operation gave: a layout, none, or a refusal.
+static tvms_value result_of(const method_call *m, tvms_node *TVMS_NULLABLE layout) {
+  if (layout) return tvms_value_node(layout);
+  return m->layouts.why ? refused(m) : TVMS_NOTHING;
+}
+
+static tvms_node *tile_of(tvms_node *layout) {
+  return layout->kind == TVMS_NODE_COMPOSE_LAYOUT
+             ? tvms_as_compose_layout(layout)->tile_layout
+             : layout;
+}
+
+// ---- Arguments ------------------------------------------------------------------------------
+
+static bool shape_at(method_call *m, uint32_t i, tvms_list *shape) {
+  return tvms_to_exprs(m->reader, m->args[i], m->ref, shape);
+}
+
+static bool is_layout(const tvms_node *node) {
+  return node->kind == TVMS_NODE_TILE_LAYOUT || node->kind == TVMS_NODE_COMPOSE_LAYOUT;
+}
+
+// A layout, or (`tile`) a tile layout.
+static tvms_node *layout_at(method_call *m, uint32_t i, bool tile) {
+  tvms_value value = m->args[i];
+  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  if (node && is_layout(node) && (!tile || node->kind == TVMS_NODE_TILE_LAYOUT)) {
+    return node;
+  }
+  tvms_wrong_type(m->reader, m->ref, "a layout", "T.TileLayout(…)", value);
+  return NULL;
+}
+
+static bool axis_at(method_call *m, uint32_t i, tvms_sym *axis) {
+  *axis = 0;
+  if (m->args[i].kind == TVMS_VALUE_NONE) return true;
+  return tvms_layout_axis(m->reader, m->args[i], m->ref, axis);
+}
+
+// ---- Layouts of layouts ---------------------------------------------------------------------
+
+static tvms_value canonicalize(method_call *m) {
+  return result_of(m, tvms_layout_canonical(&m->layouts, m->layout));
+}
+
+typedef tvms_node *combine(tvms_layouts *, tvms_node *, tvms_node *, tvms_list,
+                           tvms_list);
+
+static tvms_value combined(method_call *m, combine *operation, bool tile) {
+  tvms_list first, second;
+  tvms_node *other = layout_at(m, 0, tile);
+  if (!other || !shape_at(m, 1, &first) || !shape_at(m, 2, &second)) {
+    return tvms_failed(m->reader);
+  }
+  return result_of(m, operation(&m->layouts, m->layout, other, first, second));
+}
+
+static tvms_value tile(method_call *m) {
+  return combined(m, tvms_layout_tile, true);
+}
+
+static tvms_value direct_sum(method_call *m) {
+  return combined(m, tvms_layout_direct_sum, true);
+}
+
+static tvms_value is_tile_inner(method_call *m) {
+  return combined(m, tvms_layout_outer_of, false);
+}
+
+static tvms_value is_tile_outer(method_call *m) {
+  return combined(m, tvms_layout_inner_of, false);
+}
+
+static tvms_node *left_of(tvms_layouts *layouts, tvms_node *layout, tvms_node *whole,
+                          tvms_list whole_shape, tvms_list shape) {
+  return tvms_layout_summand_of(layouts, layout, whole, whole_shape, shape, true);
+}
+
+static tvms_value is_direct_sum_right(method_call *m) {
+  return combined(m, left_of, false);
+}
+
+static tvms_node *right_of(tvms_layouts *layouts, tvms_node *layout, tvms_node *whole,
+                           tvms_list whole_shape, tvms_list shape) {
+  return tvms_layout_summand_of(layouts, layout, whole, whole_shape, shape, false);
+}
+
+static tvms_value is_direct_sum_left(method_call *m) {
+  return combined(m, right_of, false);
+}
+
+// Tiles row-major up to a larger shape.
+static tvms_value tile_to(method_call *m) {
+  tvms_items to = tvms_items_of((tvms_value *)&m->args[0]);
+  tvms_items from = tvms_items_of((tvms_value *)&m->args[1]);
+  tvms_list outer, inner;
+  tvms_value *counts = tvms_arena_array(&m->reader->values, tvms_value, to.len + 1);
+  if (to.len > from.len) {
+    m->layouts.why = "both shapes have as many dimensions";
+    return refused(m);
+  }
+  for (uint32_t i = 0; i < to.len; i++) {
+    counts[i] = tvms_apply_binary(m->reader, TVMS_OP_FLOOR_DIV, to.items[i],
+                                  from.items[i], m->ref);
+  }
+  if (!tvms_to_exprs(m->reader, tvms_value_items(TVMS_VALUE_TUPLE, counts, to.len),
+                     m->ref, &outer)
+      || !shape_at(m, 1, &inner)) {
+    return tvms_failed(m->reader);
+  }
+  return result_of(m, tvms_layout_tile(&m->layouts, m->layout,
+                                       tvms_row_major(m->reader, outer), outer, inner));
+}
+
+// A range, or a pair of its ends.
+static tvms_node *range_of(method_call *m, tvms_value value) {
+  tvms_node *range = tvms_value_node_of(value, TVMS_NODE_RANGE);
+  if (range) return range;
+  if (!tvms_value_is_sequence(value) || value.len != 2) {
+    tvms_wrong_type(m->reader, m->ref, "a range", "a pair of its ends", value);
+    return NULL;
+  }
+  tvms_node *begin = tvms_to_expr(m->reader, value.as.items[0], m->ref);
+  tvms_node *end = begin ? tvms_to_expr(m->reader, value.as.items[1], m->ref) : NULL;
+  tvms_node *extent = end ? tvms_build_binary(m->reader->unit, TVMS_NODE_SUB, end,
+                                              begin, tvms_span_of(m->reader, m->ref))
+                          : NULL;
+  return extent ? tvms_range_new(m->reader->unit, begin, extent, TVMS_NO_SPAN) : NULL;
+}
+
+static tvms_value slice(method_call *m) {
+  tvms_list shape, region;
+  tvms_items ranges;
+  if (!shape_at(m, 0, &shape) || !tvms_iterate(m->reader, m->args[1], m->ref, &ranges))
+    return tvms_failed(m->reader);
+  if (ranges.len != shape.len) {
+    m->layouts.why = "a region has a range for each dimension";
+    return refused(m);
+  }
+  region.items = tvms_arena_array(&m->reader->unit->arena, tvms_node *, ranges.len + 1);
+  region.len = ranges.len;
+  for (uint32_t i = 0; i < ranges.len; i++) {
+    region.items[i] = range_of(m, ranges.items[i]);
+    if (!region.items[i]) return tvms_failed(m->reader);
+  }
+  return result_of(m, tvms_layout_slice(&m->layouts, m->layout, shape, region));
+}
+
+// ---- Elements made wider and narrower -------------------------------------------------------
+
+static tvms_node *int32(tvms_reader *reader, int64_t value) {
+  return tvms_build_literal_int(reader->unit, value, TVMS_NO_SPAN);
+}
+
+static bool power_of_two(int64_t value) {
+  return value > 0 && (value & (value - 1)) == 0;
+}
+
+// The swizzle of `layout` around `tile`, of elements 2^shift times as wide.
+static tvms_node *reswizzled(tvms_reader *reader, tvms_node *layout, tvms_node *tile,
+                             int64_t num, bool wider) {
+  if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tile;
+  tvms_node *made = tvms_compose_layout_with(reader->unit, layout, tile);
+  int64_t shift = __builtin_ctzll((unsigned long long)num);
+  tvms_as_compose_layout(made)->per_element += wider ? shift : -shift;
+  return made;
+}
+
+static tvms_list with_strides(tvms_layouts *layouts, tvms_list shard, uint32_t count,
+                              tvms_node_kind op, int64_t num) {
+  tvms_unit *unit = layouts->unit;
+  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, shard.len + 1), count};
+  tvms_node *factor = tvms_build_literal_int(unit, num, TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_layout_iter *iter = tvms_as_layout_iter(shard.items[i]);
+    tvms_node *stride = tvms_build_binary(unit, op, iter->stride, factor, TVMS_NO_SPAN);
+    made.items[i] =
+        tvms_layout_iter_new(unit, iter->extent, stride ? stride : factor, iter->axis);
+  }
+  return made;
+}
+
+tvms_node *tvms_layout_unpack(tvms_reader *reader, tvms_layouts *layouts,
+                              tvms_node *layout, int64_t num) {
+  tvms_node *inner = tile_of(layout);
+  if (num < 1 || (inner != layout && !power_of_two(num))) {
+    layouts->why = "elements of a swizzle are split in a power of 2";
+    return NULL;
+  }
+  if (!inner) return reswizzled(reader, layout, NULL, num, true);
+  const tvms_tile_layout *tile = tvms_as_tile_layout(inner);
+  tvms_list shard =
+      with_strides(layouts, tile->shard, tile->shard.len, TVMS_NODE_MUL, num);
+  shard.items[shard.len++] = tvms_layout_iter_new(reader->unit, int32(reader, num),
+                                                  int32(reader, 1), TVMS_SYM_m);
+  return reswizzled(
+      reader, layout,
+      tvms_tile_layout_new(reader->unit, shard, tile->replica, tile->offset), num,
+      true);
+}
+
+tvms_node *tvms_layout_pack(tvms_reader *reader, tvms_layouts *layouts,
+                            tvms_node *layout, int64_t num) {
+  tvms_node *inner = tile_of(layout);
+  bool swizzled = layout->kind == TVMS_NODE_COMPOSE_LAYOUT;
+  layouts->why = "its innermost elements do not lie together so";
+  if (num < 1 || (swizzled && !power_of_two(num))) return NULL;
+  if (swizzled
+      && tvms_as_compose_layout(layout)->per_element
+             < __builtin_ctzll((unsigned long long)num)) {
+    return NULL;
+  }
+  if (!inner) {
+    layouts->why = NULL;
+    return reswizzled(reader, layout, NULL, num, false);
+  }
+  const tvms_tile_layout *tile = tvms_as_tile_layout(inner);
+  uint32_t count = tile->shard.len;
+  const tvms_layout_iter *last =
+      count ? tvms_as_layout_iter(tile->shard.items[count - 1]) : NULL;
+  bool together = last && tvms_is_int_value(last->stride, 1)
+                  && tvms_is_int_imm(last->extent) && tvms_axis_known(last->axis)
+                  && !tvms_axis_is_thread(last->axis);
+  int64_t extent = together ? tvms_as_int_imm(last->extent)->value : 1;
+  if (!together || extent % num) return NULL;
+  layouts->why = NULL;
+  tvms_list shard =
+      with_strides(layouts, tile->shard, count - 1, TVMS_NODE_FLOOR_DIV, num);
+  shard.items[shard.len++] = tvms_layout_iter_new(
+      reader->unit, int32(reader, extent / num), int32(reader, 1), last->axis);
+  return reswizzled(
+      reader, layout,
+      tvms_tile_layout_new(reader->unit, shard, tile->replica, tile->offset), num,
+      false);
+}
+
+static tvms_value unpack(method_call *m) {
+  int64_t num;
+  if (!tvms_to_int(m->reader, m->args[0], m->ref, &num)) return tvms_failed(m->reader);
+  return result_of(m, tvms_layout_unpack(m->reader, &m->layouts, m->layout, num));
+}
+
+static tvms_value pack(method_call *m) {
+  int64_t num;
+  if (!tvms_to_int(m->reader, m->args[0], m->ref, &num)) return tvms_failed(m->reader);
+  return result_of(m, tvms_layout_pack(m->reader, &m->layouts, m->layout, num));
+}
+
+// ---- Iterators rearranged -------------------------------------------------------------------
+
+// A layout like that of `m` with another tile layout inside.
+static tvms_value rewrapped(method_call *m, tvms_list shard, tvms_list replica,
+                            tvms_list offset) {
+  tvms_node *tile = tvms_tile_layout_new(m->reader->unit, shard, replica, offset);
+  if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_node(tile);
+  return tvms_value_node(tvms_compose_layout_with(m->reader->unit, m->layout, tile));
+}
+
+static const tvms_tile_layout *tile_in(method_call *m) {
+  tvms_node *tile = tile_of(m->layout);
+  if (!tile) m->layouts.why = "a swizzle alone has no iterators";
+  return tile ? tvms_as_tile_layout(tile) : NULL;
+}
+
+static tvms_value broadcast(method_call *m) {
+  const tvms_tile_layout *tile = tile_in(m);
+  int64_t position;
+  tvms_sym axis;
+  if (!tile) return refused(m);
+  tvms_node *extent = tvms_to_expr(m->reader, m->args[0], m->ref);
+  if (!extent || !tvms_to_int(m->reader, m->args[1], m->ref, &position)
+      || !tvms_layout_axis(m->reader, m->args[2], m->ref, &axis)) {
+    return tvms_failed(m->reader);
+  }
+  int64_t count = tile->shard.len;
+  // As list.insert(): what is out of range goes to the nearest end.
+  if (position < 0) position += count + 1;
+  if (position < 0) position += count;
+  position = position < 0 ? 0 : position > count ? count : position;
+  tvms_list shard = {
+      tvms_arena_array(&m->reader->unit->arena, tvms_node *, (size_t)count + 1), 0};
+  for (int64_t i = 0; i <= count; i++) {
+    shard.items[shard.len++] =
+        i == position
+            ? tvms_layout_iter_new(m->reader->unit, extent, int32(m->reader, 0), axis)
+            : tile->shard.items[i - (i > position)];
+  }
+  return rewrapped(m, shard, tile->replica, tile->offset);
+}
+
+static tvms_value storage(method_call *m) {
+  tvms_node *inner = tile_of(m->layout);
+  if (!inner) return tvms_value_node(m->layout);
+  const tvms_tile_layout *held =
+      tvms_as_tile_layout(tvms_layout_in_memory(&m->layouts, inner));
+  return rewrapped(m, held->shard, held->replica, held->offset);
+}
+
+static tvms_value permuted(method_call *m, const int64_t *order, uint32_t count) {
+  const tvms_tile_layout *tile = tvms_as_tile_layout(m->layout);
+  tvms_list shard = {tvms_arena_array(&m->reader->unit->arena, tvms_node *, count + 1),
+                     count};
+  bool sound = count == tile->shard.len;
+  for (uint32_t i = 0; sound && i < count; i++) {
+    int64_t at = order[i] < 0 ? order[i] + count : order[i];
+    sound = at >= 0 && at < count;
+    if (sound) shard.items[i] = tile->shard.items[at];
+  }
+  if (sound) return rewrapped(m, shard, tile->replica, tile->offset);
+  m->layouts.why = "an order has a number for each iterator";
+  return refused(m);
+}
+
+static bool ints_at(method_call *m, uint32_t i, int64_t **ints, uint32_t *count) {
+  tvms_items items;
+  if (!tvms_iterate(m->reader, m->args[i], m->ref, &items)) return false;
+  *ints = tvms_arena_array(&m->reader->values, int64_t, items.len + 1);
+  *count = items.len;
+  for (uint32_t k = 0; k < items.len; k++) {
+    if (!tvms_to_int(m->reader, items.items[k], m->ref, &(*ints)[k])) return false;
+  }
+  return true;
+}
+
+static tvms_value permute_dims(method_call *m) {
+  int64_t *order;
+  uint32_t count;
+  if (!ints_at(m, 0, &order, &count)) return tvms_failed(m->reader);
+  return permuted(m, order, count);
+}
+
+// Groups are the iterators between two separators.
+static tvms_value permute_by_groups(method_call *m) {
+  int64_t *ends, *order;
+  uint32_t end_count, count, total = 0;
+  if (!ints_at(m, 0, &ends, &end_count) || !ints_at(m, 1, &order, &count)) {
+    return tvms_failed(m->reader);
+  }
+  uint32_t limit = tvms_as_tile_layout(m->layout)->shard.len;
+  int64_t *flat = tvms_arena_array(&m->reader->values, int64_t, limit + 1);
+  bool sound = end_count == count + 1;
+  for (uint32_t i = 0; sound && i < count; i++) {
+    sound = order[i] >= 0 && order[i] < count;
+    for (uint32_t k = 0; sound && k < i; k++) {
+      sound = order[k] != order[i];
+    }
+    for (int64_t k = sound ? ends[order[i]] : 0; sound && k < ends[order[i] + 1]; k++) {
+      sound = total < limit;
+      if (sound) flat[total++] = k;
+    }
+  }
+  if (sound) return permuted(m, flat, total);
+  m->layouts.why = "an order has a number for each group";
+  return refused(m);
+}
+
+static tvms_value to_psum(method_call *m) {
+  tvms_node *layout = tvms_layout_to_psum(m->reader, m->layout);
+  if (!layout) m->layouts.why = "it does not fit the banks of psum";
+  return result_of(m, layout);
+}
+
+// ---- Groups ---------------------------------------------------------------------------------
+
+static tvms_value ends_value(tvms_reader *reader, const uint32_t *ends, uint32_t rank) {
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, rank + 1);
+  items[0] = tvms_value_int(0);
+  for (uint32_t i = 0; i < rank; i++) {
+    items[i + 1] = tvms_value_int(ends[i]);
+  }
+  return tvms_value_items(TVMS_VALUE_LIST, items, rank + 1);
+}
+
+static tvms_value group(method_call *m) {
+  tvms_list shape;
+  if (!shape_at(m, 0, &shape)) return tvms_failed(m->reader);
+  uint32_t *ends = tvms_arena_array(&m->reader->values, uint32_t, shape.len + 1);
+  tvms_node *grouped = tvms_layout_group(&m->layouts, m->layout, shape, ends);
+  if (!grouped) return refused(m);
+  tvms_value pair[] = {tvms_value_node(grouped),
+                       ends_value(m->reader, ends, shape.len)};
+  return tvms_value_items(TVMS_VALUE_TUPLE, tvms_keep_items(m->reader, pair, 2), 2);
+}
+
+// ---- Questions ------------------------------------------------------------------------------
+
+static tvms_value extent_of(method_call *m, bool span) {
+  tvms_sym axis;
+  if (!axis_at(m, 0, &axis)) return tvms_failed(m->reader);
+  tvms_node *tile = tile_of(m->layout);
+  if (axis && m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) {
+    m->layouts.why = "a swizzle has no axes";
+    return refused(m);
+  }
+  if (!tile) {
+    const tvms_compose_layout *swizzle = tvms_as_compose_layout(m->layout);
+    int64_t bits = swizzle->per_element + swizzle->swizzle_len + swizzle->atom_len;
+    return tvms_value_node(int32(m->reader, bits < 31 ? INT64_C(1) << bits : 0));
+  }
+  tvms_node *extent = span ? tvms_layout_span(&m->layouts, tile, axis)
+                           : tvms_layout_size(&m->layouts, tile, axis);
+  return extent ? tvms_value_node(extent) : refused(m);
+}
+
+static tvms_value size(method_call *m) {
+  return extent_of(m, false);
+}
+
+static tvms_value span(method_call *m) {
+  return extent_of(m, true);
+}
+
+static tvms_value is_trivial(method_call *m) {
+  if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_bool(false);
+  tvms_node *plain = tvms_layout_canonical(&m->layouts, m->layout);
+  return plain ? tvms_value_bool(tvms_layout_is_trivial(plain)) : refused(m);
+}
+
+static tvms_value is_swizzle(method_call *m) {
+  if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_bool(false);
+  tvms_node *tile = tile_of(m->layout);
+  if (!tile || m->reader->dialect <= TVMS_DIALECT_25) return tvms_value_bool(!tile);
+  tvms_node *plain = tvms_layout_canonical(&m->layouts, tile);
+  return plain ? tvms_value_bool(tvms_layout_is_trivial(plain)) : refused(m);
+}
+
+static tvms_value is_trainium(method_call *m) {
+  if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_bool(false);
+  tvms_list shard = tvms_as_tile_layout(m->layout)->shard;
+  bool other = false;
+  for (uint32_t i = 0; i < shard.len; i++) {
+    tvms_sym axis = tvms_as_layout_iter(shard.items[i])->axis;
+    bool own = axis == TVMS_SYM_F || axis == TVMS_SYM_P || axis == TVMS_SYM_Bank;
+    other = other || (!own && !tvms_axis_is_thread(axis));
+  }
+  return tvms_value_bool(!other);
+}
+
+static tvms_value verify_well_formed(method_call *m) {
+  tvms_node *tile = tile_of(m->layout);
+  int inner, outer;
+  bool sound = !tile || tvms_layout_scopes(&m->layouts, tile, &inner, &outer);
+  return sound ? tvms_value_bool(true) : refused(m);
+}
+
+static tvms_value get_scope(method_call *m) {
+  int inner, outer;
+  if (!tvms_layout_scopes(&m->layouts, m->layout, &inner, &outer)) return refused(m);
+  if (inner < 0) return TVMS_NOTHING;
+  tvms_complain(m->reader, unsupported, m->ref, "a scope of threads as a value");
+  return tvms_failed(m->reader);
+}
+
+// ---- Where coordinates go -------------------------------------------------------------------
+
+static tvms_value axes_value(tvms_reader *reader, tvms_list terms) {
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 2 * terms.len + 1);
+  for (uint32_t i = 0; i < terms.len; i++) {
+    const tvms_layout_iter *term = tvms_as_layout_iter(terms.items[i]);
+    const tvms_name *name = tvms_name_of(&reader->context->names, term->axis);
+    items[2 * i] = tvms_value_text(name->text, name->len);
+    items[2 * i + 1] = tvms_value_node(term->stride);
+  }
+  return tvms_value_items(TVMS_VALUE_DICT, items, 2 * terms.len);
+}
+
+static tvms_list extents_of(method_call *m, const tvms_node *tile) {
+  tvms_list shard = tvms_as_tile_layout((tvms_node *)tile)->shard;
+  tvms_list extents = tvms_list_copy(m->reader->unit, shard.items, shard.len);
+  for (uint32_t i = 0; i < shard.len; i++) {
+    extents.items[i] = tvms_as_layout_iter(shard.items[i])->extent;
+  }
+  return extents;
+}
+
+// Coordinates of the iterators of a grouped layout, from those of the shape it follows.
+static bool split_by_dim(method_call *m, const tvms_node *grouped, const uint32_t *ends,
+                         tvms_list coord, tvms_list *parts) {
+  tvms_list extents = extents_of(m, grouped);
+  *parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
+  for (uint32_t i = 0; i < extents.len; i++) {
+    parts->items[i] = int32(m->reader, 0);
+  }
+  for (uint32_t d = 0; d < coord.len; d++) {
+    uint32_t begin = d ? ends[d - 1] : 0;
+    tvms_list own = {extents.items + begin, ends[d] - begin};
+    if (!tvms_split_coord(&m->layouts, coord.items[d], own, parts->items + begin)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// `coord` of `shape` as coordinates of the iterators; `*tile` becomes the layout that has
+// these.
+static bool spread(method_call *m, tvms_node **tile, tvms_list coord, tvms_list shape,
+                   tvms_list *parts) {
+  uint32_t *ends = tvms_arena_array(&m->reader->values, uint32_t, shape.len + 1);
+  tvms_node *grouped = tvms_layout_group(&m->layouts, *tile, shape, ends);
+  if (grouped) {
+    *tile = grouped;
+    return split_by_dim(m, grouped, ends, coord, parts);
+  }
+  m->layouts.why = NULL;
+  tvms_node *flat = tvms_flatten_coord(&m->layouts, coord, shape);
+  tvms_list extents = extents_of(m, *tile);
+  *parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
+  return flat && tvms_split_coord(&m->layouts, flat, extents, parts->items);
+}
+
+static tvms_value apply(method_call *m) {
+  tvms_list coord, shape = {0}, result;
+  tvms_node *tile = tile_of(m->layout);
+  if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) {
+    tvms_complain(m->reader, unsupported, m->ref, "where a swizzle maps a coordinate");
+    return tvms_failed(m->reader);
+  }
+  if (!shape_at(m, 0, &coord)) return tvms_failed(m->reader);
+  bool shaped = m->args[1].kind != TVMS_VALUE_NONE;
+  if (shaped && !shape_at(m, 1, &shape)) return tvms_failed(m->reader);
+  // Before 0.27 one coordinate has no shape.
+  bool linear = coord.len == 1 && (!shaped || m->reader->dialect < TVMS_DIALECT_27);
+  if (!linear && shaped && coord.len != shape.len) {
+    m->layouts.why = "a coordinate has a number for each dimension";
+    return refused(m);
+  }
+  if (linear) {
+    tvms_list extents = extents_of(m, tile);
+    tvms_list parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
+    if (!tvms_split_coord(&m->layouts, coord.items[0], extents, parts.items))
+      return refused(m);
+    coord = parts;
+  } else if (shaped && !spread(m, &tile, coord, shape, &coord)) {
+    return refused(m);
+  }
+  if (!tvms_layout_apply(&m->layouts, tile, coord, &result)) return refused(m);
+  return axes_value(m->reader, result);
+}
+
+static tvms_value apply_to_shape(method_call *m) {
+  tvms_list coord, shape, parts;
+  tvms_node *tile = tile_of(m->layout);
+  if (!shape_at(m, 0, &coord) || !shape_at(m, 1, &shape)) return tvms_failed(m->reader);
+  if (m->layout != tile || coord.len != shape.len) {
+    m->layouts.why = "a coordinate has a number for each dimension";
+    return refused(m);
+  }
+  if (!spread(m, &tile, coord, shape, &parts)) return refused(m);
+  tvms_value *items = tvms_arena_array(&m->reader->values, tvms_value, parts.len + 1);
+  for (uint32_t i = 0; i < parts.len; i++) {
+    items[i] = tvms_value_node(parts.items[i]);
+  }
+  return tvms_value_items(TVMS_VALUE_LIST, items, parts.len);
+}
+
+// ---- The table ------------------------------------------------------------------------------
+
+typedef struct {
+  tvms_sym name;
+  bool tile;  // only tile layouts have it
+  const char *signature;
+  tvms_value (*call)(method_call *);
+} method_row;
+
+static const method_row methods[] = {
+    {TVMS_SYM_canonicalize, false, "", canonicalize},
+    {TVMS_SYM_tile, false, "outer, outer_shape, inner_shape", tile},
+    {TVMS_SYM_tile_to, false, "to_shape, current_shape", tile_to},
+    {TVMS_SYM_direct_sum, false, "left, left_shape, right_shape", direct_sum},
+    {TVMS_SYM_is_tile_inner, false, "tile_layout, tiled_shape, inner_shape",
+     is_tile_inner},
+    {TVMS_SYM_is_tile_outer, false, "tile_layout, tiled_shape, outer_shape",
+     is_tile_outer},
+    {TVMS_SYM_is_direct_sum_right, false, "sum_layout, interleaved_shape, right_shape",
+     is_direct_sum_right},
+    {TVMS_SYM_is_direct_sum_left, false, "sum_layout, interleaved_shape, left_shape",
+     is_direct_sum_left},
+    {TVMS_SYM_slice, false, "shape, region", slice},
+    {TVMS_SYM_unpack, false, "num", unpack},
+    {TVMS_SYM_pack, false, "num", pack},
+    {TVMS_SYM_broadcast, false, "num, position=-1, axis='m'", broadcast},
+    {TVMS_SYM_storage, false, "", storage},
+    {TVMS_SYM_size, false, "axis_name=None", size},
+    {TVMS_SYM_span, false, "axis_name=None", span},
+    {TVMS_SYM_is_trivial, false, "", is_trivial},
+    {TVMS_SYM_is_swizzle, false, "", is_swizzle},
+    {TVMS_SYM_is_trainium, false, "", is_trainium},
+    {TVMS_SYM_verify_well_formed, false, "", verify_well_formed},
+    {TVMS_SYM_apply, false, "*coord, shape=None", apply},
+    {TVMS_SYM_apply_to_shape, false, "coord, input_shape", apply_to_shape},
+    {TVMS_SYM_permute_dims, true, "perm", permute_dims},
+    {TVMS_SYM_permute_by_groups, true, "seps, perm", permute_by_groups},
+    {TVMS_SYM_group, true, "shape", group},
+    {TVMS_SYM_to_psum, true, "", to_psum},
+    {TVMS_SYM_get_scope, true, "", get_scope},
+};
+
+static const method_row *method_named(const tvms_node *layout, tvms_sym name) {
+  for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+    if (methods[i].name != name) continue;
+    bool has = !methods[i].tile || layout->kind == TVMS_NODE_TILE_LAYOUT;
+    return has ? &methods[i] : NULL;
+  }
+  return NULL;
+}
+
+bool tvms_layout_has_method(const tvms_node *layout, tvms_sym name) {
+  return method_named(layout, name) != NULL;
+}
+
+tvms_value tvms_layout_method(tvms_reader *reader, tvms_node *layout, tvms_sym name,
+                              tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  const method_row *row = method_named(layout, name);
+  if (!tvms_bind_method(reader, row->signature, tvms_text(reader->context, name), call,
+                        args)) {
+    return tvms_failed(reader);
+  }
+  method_call m = {.reader = reader, .layout = layout, .args = args, .ref = call};
+  m.layouts = tvms_layouts_open(reader->unit);
+  tvms_value result = row->call(&m);
+  tvms_layouts_close(&m.layouts);
+  return result;
+}
+
+// ---- Attributes -----------------------------------------------------------------------------
+
+static tvms_value parts_value(tvms_reader *reader, tvms_list list) {
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, list.len + 1);
+  for (uint32_t i = 0; i < list.len; i++) {
+    items[i] = tvms_value_node(list.items[i]);
+  }
+  return tvms_value_items(TVMS_VALUE_LIST, items, list.len);
+}
+
+static tvms_value axis_value(tvms_sym axis) {
+  return (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = axis};
+}
+
+// Offsets as a dict from axes to values.
+static tvms_value offset_value(tvms_reader *reader, tvms_list offset) {
+  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 2 * offset.len + 1);
+  for (uint32_t i = 0; i < offset.len; i++) {
+    const tvms_layout_iter *term = tvms_as_layout_iter(offset.items[i]);
+    items[2 * i] = axis_value(term->axis);
+    items[2 * i + 1] = tvms_value_node(term->stride);
+  }
+  return tvms_value_items(TVMS_VALUE_DICT, items, 2 * offset.len);
+}
+
+static bool compose_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                              tvms_value *value) {
+  const tvms_compose_layout *layout = tvms_as_compose_layout(node);
+  bool old = reader->dialect <= TVMS_DIALECT_25;
+  if (layout->tile_layout && name == TVMS_SYM_tile_layout) {
+    *value = tvms_value_node(layout->tile_layout);
+    return true;
+  }
+  if (old && layout->tile_layout) {
+    if (name != TVMS_SYM_swizzle) return false;
+    *value = tvms_value_node(tvms_compose_layout_with(reader->unit, node, NULL));
+    return true;
+  }
+  switch (name) {
+  case TVMS_SYM_per_element: *value = tvms_value_int(layout->per_element); return true;
+  case TVMS_SYM_swizzle_len: *value = tvms_value_int(layout->swizzle_len); return true;
+  case TVMS_SYM_atom_len: *value = tvms_value_int(layout->atom_len); return true;
+  case TVMS_SYM_swizzle_inner:
+    *value = tvms_value_bool(layout->swizzle_inner);
+    return true;
+  default: return false;
+  }
+}
+
+bool tvms_layout_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                           tvms_value *value) {
+  if (node->kind == TVMS_NODE_COMPOSE_LAYOUT) {
+    return compose_attribute(reader, node, name, value);
+  }
+  if (node->kind == TVMS_NODE_TILE_LAYOUT) {
+    const tvms_tile_layout *layout = tvms_as_tile_layout(node);
+    if (name == TVMS_SYM_shard) *value = parts_value(reader, layout->shard);
+    if (name == TVMS_SYM_replica) *value = parts_value(reader, layout->replica);
+    if (name == TVMS_SYM_offset) *value = offset_value(reader, layout->offset);
+    return name == TVMS_SYM_shard || name == TVMS_SYM_replica
+           || name == TVMS_SYM_offset;
+  }
+  const tvms_layout_iter *iter = tvms_as_layout_iter(node);
+  if (name == TVMS_SYM_extent) *value = tvms_value_node(iter->extent);
+  if (name == TVMS_SYM_stride) *value = tvms_value_node(iter->stride);
+  if (name == TVMS_SYM_axis) *value = axis_value(iter->axis);
+  return name == TVMS_SYM_extent || name == TVMS_SYM_stride || name == TVMS_SYM_axis;
+}
+
+tvms_value tvms_axis_method(tvms_reader *reader, tvms_sym axis, tvms_sym name,
+                            tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  bool asks = name == TVMS_SYM_is_thread || name == TVMS_SYM_is_memory;
+  if (!tvms_bind_method(reader, "", tvms_text(reader->context, name), call, args)) {
+    return tvms_failed(reader);
+  }
+  if (!asks) {
+    tvms_complain(reader, unsupported, call, "a scope of threads as a value");
+    return tvms_failed(reader);
+  }
+  if (!tvms_axis_known(axis)) {
+    tvms_complain(reader, bad_layout, call, "nothing is known about one of its axes");
+    return tvms_failed(reader);
+  }
+  return tvms_value_bool(tvms_axis_is_thread(axis) == (name == TVMS_SYM_is_thread));
+}

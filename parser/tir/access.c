@@ -1,0 +1,475 @@
+// Using buffers: indices, regions, loads, stores.
+#include "ir/fold.h"
+#include "parser/eval/internal.h"
+#include "parser/tile/layout.h"
+#include "parser/tir/stmt.h"
+
+// ---- Loads and regions ----------------------------------------------------------------------
+
+static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t count,
+                       tvms_ref ref) {
+  const tvms_buffer *fields = tvms_as_buffer(buffer);
+  if (fields->shape.len == count) return true;
+  tvms_diag *diag =
+      tvms_complain(reader, wrong_rank, ref, tvms_text(reader->context, fields->name),
+                    fields->shape.len, count);
+  if (buffer->span.end) {
+    tvms_diag_note(&reader->context->diags, diag, buffer->span, "declared here");
+  }
+  reader->failed = true;
+  return false;
+}
+
+// Only the last index may be a vector; classic releases look at stores alone.
+static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
+                          uint32_t count, bool store, tvms_ref ref) {
+  bool strict = store || reader->dialect >= TVMS_DIALECT_25;
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_dtype dtype = indices[i]->dtype;
+    bool pointer = tvms_dtype_is_handle(dtype) && reader->dialect >= TVMS_DIALECT_26;
+    bool value = !tvms_dtype_is_void(dtype) && !pointer;
+    bool vector = dtype.lanes != 1 && i + 1 < count && strict;
+    if (value && !vector) continue;
+    char buffer[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
+    reader->failed = true;
+    return false;
+  }
+  return true;
+}
+
+static bool is_scalable(tvms_dtype dtype) {
+  return dtype.lanes < 0;
+}
+
+// A mask has a truth value for each lane of the access, whose dtype is `access`.
+static bool check_mask(tvms_reader *reader, const tvms_node *mask, tvms_dtype access,
+                       tvms_ref ref) {
+  if (!mask) return true;
+  tvms_dtype dtype = mask->dtype;
+  char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+  if (dtype.lanes != access.lanes) {
+    tvms_complain(reader, mask_lanes, ref, tvms_dtype_text(dtype, a),
+                  tvms_dtype_text(access, b));
+    reader->failed = true;
+    return false;
+  }
+  if (dtype.code == TVMS_BOOL || (dtype.code == TVMS_UINT && dtype.bits == 1)) {
+    return true;
+  }
+  tvms_complain(reader, wants_bool, ref, "predicate", tvms_dtype_text(dtype, a));
+  reader->failed = true;
+  return false;
+}
+
+tvms_node *tvms_load(tvms_reader *reader, tvms_node *buffer, tvms_node *const *indices,
+                     uint32_t count, tvms_node *predicate, tvms_ref ref) {
+  if (!check_rank(reader, buffer, count, ref)
+      || !check_indices(reader, indices, count, false, ref)
+      || !check_mask(reader, predicate, tvms_access_dtype(buffer, indices, count),
+                     ref)) {
+    return NULL;
+  }
+  return tvms_buffer_load_raw(reader->unit, buffer, indices, count, predicate,
+                              tvms_span_of(reader, ref));
+}
+
+tvms_node *tvms_one_like(tvms_reader *reader, const tvms_node *node) {
+  return tvms_int_imm_new(reader->unit, tvms_dtype_with_lanes(node->dtype, 1), 1,
+                          TVMS_NO_SPAN);
+}
+
+static tvms_node *range_of_index(tvms_reader *reader, tvms_node *index) {
+  return tvms_range_new(reader->unit, index, tvms_one_like(reader, index), index->span);
+}
+
+// Where a dimension begins that subscripts leave open: at a plain 0, from 0.27 on at a 0
+// of the type of its extent.
+static tvms_node *open_start(tvms_reader *reader, const tvms_node *extent) {
+  bool typed = reader->dialect >= TVMS_DIALECT_27;
+  tvms_dtype dtype = typed ? extent->dtype : TVMS_DTYPE(INT, 32);
+  return tvms_int_imm_new(reader->unit, dtype, 0, TVMS_NO_SPAN);
+}
+
+// Lower and upper bound of a slice in dimension `dim`.
+static bool slice_bounds(tvms_reader *reader, const tvms_buffer *buffer, uint32_t dim,
+                         tvms_value slice, tvms_ref ref, tvms_value *start,
+                         tvms_value *stop) {
+  *start = slice.as.items[0];
+  *stop = slice.as.items[1];
+  bool open = start->kind == TVMS_VALUE_NONE || stop->kind == TVMS_VALUE_NONE;
+  if (open && dim >= buffer->shape.len)
+    return check_rank(reader, &buffer->head, dim + 1, ref);
+  if (start->kind == TVMS_VALUE_NONE)
+    *start = tvms_value_node(open_start(reader, buffer->shape.items[dim]));
+  if (stop->kind == TVMS_VALUE_NONE) {
+    *stop = tvms_value_node(buffer->shape.items[dim]);
+  }
+  return true;
+}
+
+static tvms_node *range_of_slice(tvms_reader *reader, const tvms_buffer *buffer,
+                                 uint32_t dim, tvms_value slice, tvms_ref ref) {
+  tvms_value start, stop;
+  if (!slice_bounds(reader, buffer, dim, slice, ref, &start, &stop)) return NULL;
+  tvms_value extent = tvms_apply_binary(reader, TVMS_OP_SUB, stop, start, ref);
+  tvms_node *min = tvms_to_expr(reader, start, ref);
+  tvms_node *size = min ? tvms_to_expr(reader, extent, ref) : NULL;
+  if (!size) return NULL;
+  return tvms_range_new(reader->unit, min, tvms_simplified(reader, size),
+                        tvms_span_of(reader, ref));
+}
+
+// A slice as an index: a ramp, or a scalar for one lane. TVM takes a multiple of
+// T.vscale() lanes in stores only, although it prints loads so, too.
+static tvms_node *ramp_of_slice(tvms_reader *reader, const tvms_buffer *buffer,
+                                uint32_t dim, tvms_value slice, tvms_ref ref) {
+  tvms_value start, stop, step = slice.as.items[2];
+  if (!slice_bounds(reader, buffer, dim, slice, ref, &start, &stop)) return NULL;
+  if (step.kind == TVMS_VALUE_NONE) step = tvms_value_int(1);
+  tvms_value base = start;
+  if (start.kind == TVMS_VALUE_NODE && step.kind == TVMS_VALUE_INT) {
+    step = tvms_value_node(tvms_build_int(reader->unit, start.as.node->dtype, step.as.i,
+                                          tvms_span_of(reader, ref)));
+  }
+  tvms_value size = tvms_apply_binary(reader, TVMS_OP_SUB, stop, start, ref);
+  size = tvms_apply_binary(reader, TVMS_OP_ADD, size, step, ref);
+  size = tvms_apply_binary(reader, TVMS_OP_SUB, size, tvms_value_int(1), ref);
+  size = tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV, size, step, ref);
+  tvms_node *lanes = tvms_to_expr(reader, size, ref);
+  tvms_node *min = lanes ? tvms_to_expr(reader, base, ref) : NULL;
+  if (!min) return NULL;
+  lanes = tvms_simplified(reader, lanes);
+  if (tvms_is_int_value(lanes, 1)) return min;
+  tvms_node *stride = tvms_to_expr(reader, step, ref);
+  if (!stride) return NULL;
+  return tvms_build_ramp(reader->unit, min, stride, lanes, tvms_span_of(reader, ref));
+}
+
+static bool is_slice(tvms_value value) {
+  return value.kind == TVMS_VALUE_SLICE;
+}
+
+// Whether any index is a slice with a step that counts.
+static bool has_step(const tvms_reader *reader, tvms_items items) {
+  for (uint32_t i = 0; i < items.len; i++) {
+    if (!is_slice(items.items[i])) continue;
+    tvms_value step = items.items[i].as.items[2];
+    bool one = step.kind == TVMS_VALUE_INT && step.as.i == 1;
+    if (step.kind == TVMS_VALUE_NONE) continue;
+    if (reader->dialect < TVMS_DIALECT_25 || !one) return true;
+  }
+  return false;
+}
+
+// An element of a region begins a range of one: never at a pointer, and since 0.26 at an
+// integer only, a number aside.
+static bool check_element(tvms_reader *reader, const tvms_node *index, tvms_ref ref) {
+  tvms_dtype dtype = index->dtype;
+  bool number = index->kind == TVMS_NODE_FLOAT_IMM && reader->dialect < TVMS_DIALECT_27;
+  bool integer = (tvms_dtype_is_int(dtype) || tvms_dtype_is_uint(dtype)
+                  || tvms_dtype_is_bool(dtype))
+                 && dtype.lanes == 1;
+  bool sound = reader->dialect < TVMS_DIALECT_26 ? !tvms_dtype_is_handle(dtype)
+                                                 : integer || number;
+  if (sound) return true;
+  char buffer[TVMS_DTYPE_TEXT];
+  tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
+  reader->failed = true;
+  return false;
+}
+
+static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items items,
+                              tvms_ref ref) {
+  const tvms_buffer *fields = tvms_as_buffer(buffer);
+  bool complete = reader->dialect >= TVMS_DIALECT_25;
+  if (!complete && items.len && !check_rank(reader, buffer, items.len, ref)) {
+    return TVMS_UNKNOWN;
+  }
+  uint32_t rank = items.len > fields->shape.len ? items.len : fields->shape.len;
+  if (items.len > fields->shape.len && !check_rank(reader, buffer, items.len, ref)) {
+    return TVMS_UNKNOWN;
+  }
+  tvms_node **ranges = tvms_arena_array(&reader->unit->arena, tvms_node *, rank);
+  bool sound = true;
+  for (uint32_t i = 0; i < rank; i++) {
+    if (i >= items.len) {
+      tvms_node *zero = items.len ? open_start(reader, fields->shape.items[i])
+                                  : tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32),
+                                                     0, TVMS_NO_SPAN);
+      ranges[i] =
+          tvms_range_new(reader->unit, zero, fields->shape.items[i], TVMS_NO_SPAN);
+    } else if (is_slice(items.items[i])) {
+      ranges[i] = range_of_slice(reader, fields, i, items.items[i], ref);
+    } else {
+      tvms_node *index = tvms_to_expr(reader, items.items[i], ref);
+      bool one = index && check_element(reader, index, ref);
+      ranges[i] = one ? range_of_index(reader, index) : NULL;
+    }
+    sound = sound && ranges[i];
+  }
+  if (!sound) {
+    return tvms_failed(reader);
+  }
+  return tvms_value_node(tvms_buffer_region_new(reader->unit, buffer, ranges, rank,
+                                                tvms_span_of(reader, ref)));
+}
+
+enum { USUAL_RANK = 8 };
+
+// Indices as nodes, slices as ramps. False after a report.
+static bool to_indices(tvms_reader *reader, const tvms_buffer *buffer, tvms_items items,
+                       tvms_ref ref, tvms_node **indices) {
+  for (uint32_t i = 0; i < items.len; i++) {
+    tvms_value item = items.items[i];
+    indices[i] = is_slice(item) ? ramp_of_slice(reader, buffer, i, item, ref)
+                                : tvms_to_expr(reader, item, ref);
+    if (!indices[i]) {
+      reader->failed = true;
+      return false;
+    }
+  }
+  return true;
+}
+
+tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
+                                 tvms_value index, tvms_ref ref) {
+  tvms_items items = tvms_items_of(&index);
+  const tvms_buffer *fields = tvms_as_buffer(buffer);
+  bool sliced = false;
+  for (uint32_t i = 0; i < items.len; i++) {
+    sliced = sliced || is_slice(items.items[i]);
+    if (tvms_value_is_known(items.items[i])) continue;
+    return tvms_failed(reader);
+  }
+  bool partial = items.len < fields->shape.len && reader->dialect >= TVMS_DIALECT_25;
+  if ((sliced && !has_step(reader, items)) || partial) {
+    return make_region(reader, buffer, items, ref);
+  }
+  tvms_node *few[USUAL_RANK];
+  tvms_node **indices = items.len <= USUAL_RANK
+                            ? few
+                            : tvms_arena_array(&reader->values, tvms_node *, items.len);
+  if (!to_indices(reader, fields, items, ref, indices)) return TVMS_UNKNOWN;
+  return tvms_value_node(tvms_load(reader, buffer, indices, items.len, NULL, ref));
+}
+
+bool tvms_is_one_element(const tvms_node *node) {
+  if (node->kind != TVMS_NODE_BUFFER) return false;
+  tvms_list shape = tvms_as_buffer(node)->shape;
+  return shape.len == 1 && tvms_is_int_value(shape.items[0], 1);
+}
+
+bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
+  return reader->dialect >= TVMS_DIALECT_25 && tvms_is_one_element(node);
+}
+
+tvms_node *tvms_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
+  return make_region(reader, buffer, (tvms_items){NULL, 0}, ref).as.node;
+}
+
+tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
+  if (reader->dialect >= TVMS_DIALECT_27) {
+    tvms_complain(reader, region_as_value, ref);
+    reader->failed = true;
+    return NULL;
+  }
+  const tvms_buffer_region *fields = tvms_as_buffer_region(region);
+  uint32_t count = fields->region.len;
+  tvms_node **indices = tvms_arena_array(&reader->values, tvms_node *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_range *range = tvms_as_range(fields->region.items[i]);
+    if (tvms_is_int_value(range->extent, 1)) {
+      indices[i] = range->min;
+      continue;
+    }
+    indices[i] =
+        tvms_build_ramp(reader->unit, range->min, tvms_one_like(reader, range->min),
+                        range->extent, tvms_span_of(reader, ref));
+    if (!indices[i]) return NULL;
+  }
+  return tvms_load(reader, fields->buffer, indices, count, NULL, ref);
+}
+
+tvms_node *tvms_to_region(tvms_reader *reader, tvms_value value, const char *what,
+                          tvms_ref ref) {
+  tvms_node *region = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+  if (region) return region;
+  const tvms_node *load = tvms_value_node_of(value, TVMS_NODE_BUFFER_LOAD);
+  if (!load) {
+    tvms_wrong_type(reader, ref, what, "a region of a buffer", value);
+    return NULL;
+  }
+  const tvms_buffer_load *fields = tvms_as_buffer_load(load);
+  tvms_node *few[USUAL_RANK];
+  uint32_t count = fields->indices.len;
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_dtype dtype = fields->indices.items[i]->dtype;
+    if (dtype.lanes == 1 && !tvms_dtype_is_real(dtype)) continue;
+    char text[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, text));
+    reader->failed = true;
+    return NULL;
+  }
+  tvms_node **ranges =
+      count <= USUAL_RANK ? few : tvms_arena_array(&reader->values, tvms_node *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    ranges[i] = range_of_index(reader, fields->indices.items[i]);
+  }
+  return tvms_buffer_region_new(reader->unit, fields->buffer, ranges, count,
+                                tvms_span_of(reader, ref));
+}
+
+// ---- Stores ---------------------------------------------------------------------------------
+
+// The value as the dtype of the place it is stored into.
+static tvms_node *stored_value(tvms_reader *reader, tvms_node *value, tvms_dtype place,
+                               tvms_ref ref) {
+  if (tvms_dtype_same(value->dtype, place)) return value;
+  if (value->dtype.lanes != place.lanes || tvms_dtype_is_void(value->dtype)) {
+    char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, store_lanes, ref, tvms_dtype_text(value->dtype, a),
+                  tvms_dtype_text(place, b));
+    return NULL;
+  }
+  bool loses = (place.code == TVMS_INT || place.code == TVMS_UINT)
+               && (value->dtype.code == TVMS_FLOAT || value->dtype.code == TVMS_BFLOAT);
+  if (loses) {
+    char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+    tvms_complain(reader, store_loses, ref, tvms_dtype_text(value->dtype, a),
+                  tvms_dtype_text(place, b));
+  }
+  return tvms_build_cast(reader->unit, place, value, tvms_span_of(reader, ref));
+}
+
+static void emit_store(tvms_reader *reader, tvms_node *buffer,
+                       tvms_node *const *indices, uint32_t count, tvms_node *value,
+                       tvms_node *predicate, tvms_ref ref) {
+  tvms_dtype place = tvms_access_dtype(buffer, indices, count);
+  if (is_scalable(tvms_as_buffer(buffer)->element) && count
+      && is_scalable(indices[count - 1]->dtype)) {
+    tvms_complain(reader, scalable_twice, ref);
+    reader->failed = true;
+    return;
+  }
+  tvms_node *stored = stored_value(reader, value, place, ref);
+  if (!stored) {
+    reader->failed = true;
+    return;
+  }
+  if (!check_mask(reader, predicate, stored->dtype, ref)) return;
+  tvms_store_stmt(reader, buffer, indices, count, stored, predicate, ref);
+}
+
+void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *indices,
+                     uint32_t count, tvms_node *value, tvms_node *predicate,
+                     tvms_ref ref) {
+  tvms_struct_STORE *stmt = tvms_make(reader->unit, STORE, tvms_span_of(reader, ref));
+  stmt->buffer = buffer;
+  stmt->value = value;
+  stmt->indices = tvms_list_copy(reader->unit, indices, count);
+  stmt->predicate = predicate;
+  tvms_emit(reader, &stmt->head);
+}
+
+void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
+                     tvms_value value, tvms_node *predicate, tvms_ref ref) {
+  tvms_items items = tvms_items_of(&index);
+  const tvms_buffer *fields = tvms_as_buffer(buffer);
+  tvms_node *few[USUAL_RANK];
+  tvms_node **indices = items.len <= USUAL_RANK
+                            ? few
+                            : tvms_arena_array(&reader->values, tvms_node *, items.len);
+  bool known = tvms_value_is_known(value);
+  for (uint32_t i = 0; i < items.len; i++) {
+    known = known && tvms_value_is_known(items.items[i]);
+  }
+  if (!known) {
+    reader->failed = true;
+    return;
+  }
+  for (uint32_t i = 0; i < items.len; i++) {
+    bool open = is_slice(items.items[i])
+                && (items.items[i].as.items[0].kind == TVMS_VALUE_NONE
+                    || items.items[i].as.items[1].kind == TVMS_VALUE_NONE);
+    if (!open) continue;
+    tvms_complain(reader, open_slice_store, ref);
+    reader->failed = true;
+    return;
+  }
+  if (!to_indices(reader, fields, items, ref, indices)
+      || !check_rank(reader, buffer, items.len, ref)
+      || !check_indices(reader, indices, items.len, true, ref)) {
+    return;
+  }
+  tvms_node *node = tvms_to_expr(reader, value, ref);
+  if (!node) {
+    reader->failed = true;
+    return;
+  }
+  emit_store(reader, buffer, indices, items.len, node, predicate, ref);
+}
+
+// ---- Subscripts of other things -------------------------------------------------------------
+
+static tvms_value no_subscript(tvms_reader *reader, tvms_value object, tvms_ref ref) {
+  tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
+  return tvms_failed(reader);
+}
+
+// T.Buffer[(16,), "float32"] and T.Ptr["float32"]: what the prototype wrote.
+static tvms_value call_by_subscript(tvms_reader *reader, tvms_value object,
+                                    tvms_value index, tvms_ref ref) {
+  const tvms_row *row = object.as.row;
+  if (row->name != TVMS_SYM_Buffer && row->name != TVMS_SYM_Ptr) {
+    return no_subscript(reader, object, ref);
+  }
+  const tvms_signature *signature = tvms_row_signature(reader, row);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    args[i] = signature->params[i].value;
+    refs[i] = ref;
+  }
+  bool two = index.kind == TVMS_VALUE_TUPLE && index.len >= 2
+             && (index.as.items[1].kind == TVMS_VALUE_STR || row->name == TVMS_SYM_Ptr);
+  args[0] = two ? index.as.items[0] : index;
+  if (two) args[1] = index.as.items[1];
+  tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
+  return row->handler(reader, &call);
+}
+
+tvms_value tvms_tir_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
+                              tvms_ref ref) {
+  switch (object.kind) {
+  case TVMS_VALUE_CALLABLE: return call_by_subscript(reader, object, index, ref);
+  case TVMS_VALUE_LAYOUT: return tvms_layout_subscript(reader, object, index, ref);
+  case TVMS_VALUE_METHOD: return tvms_view_subscript(reader, object, index, ref);
+  case TVMS_VALUE_NAMESPACE:
+  case TVMS_VALUE_OPERATOR: return tvms_spelled_subscript(reader, object, index, ref);
+  case TVMS_VALUE_NODE: break;
+  default: return no_subscript(reader, object, ref);
+  }
+  if (object.as.node->kind == TVMS_NODE_BUFFER) {
+    return tvms_buffer_subscript(reader, object.as.node, index, ref);
+  }
+  // TVM prints the value of a scalar with an index in places, and cannot read it.
+  bool scalar =
+      object.as.node->kind == TVMS_NODE_BUFFER_LOAD
+      && tvms_is_scalar_buffer(reader, tvms_as_buffer_load(object.as.node)->buffer);
+  if (scalar && index.kind == TVMS_VALUE_INT && index.as.i == 0
+      && tvms_is_printed(reader)) {
+    return object;
+  }
+  bool region = object.as.node->kind == TVMS_NODE_BUFFER_REGION;
+  if (region && reader->dialect >= TVMS_DIALECT_25) {
+    return tvms_region_subscript(reader, object.as.node, index, ref);
+  }
+  if (object.as.node->kind == TVMS_NODE_OBJECT_ARRAY) {
+    tvms_items items;
+    if (!tvms_iterate(reader, object, ref, &items)) return TVMS_UNKNOWN;
+    return tvms_apply_subscript(
+        reader, tvms_value_items(TVMS_VALUE_LIST, items.items, items.len), index, ref);
+  }
+  return no_subscript(reader, object, ref);
+}

@@ -1,0 +1,514 @@
+// A PrimFunc: decorator, signature, body.
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "ir/walk.h"
+#include "parser/eval/internal.h"
+#include "parser/module.h"
+#include "parser/tir/stmt.h"
+#include "structinfo/complete.h"
+
+#include <string.h>
+
+// ---- Signature ------------------------------------------------------------------------------
+
+// `T.int32`, uncalled, as an annotation: T.int32().
+tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
+                                tvms_ref ref) {
+  if (annotation.kind == TVMS_VALUE_DTYPE_NAME) {
+    return tvms_dtype_call(reader, annotation.as.dtype, TVMS_NOTHING, false, ref);
+  }
+  if (annotation.kind != TVMS_VALUE_CALLABLE) return annotation;
+  const tvms_row *row = annotation.as.row;
+  const tvms_signature *signature = tvms_row_signature(reader, row);
+  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    if (param->required) {
+      tvms_missing_argument(reader, ref, tvms_text(reader->context, row->name),
+                            tvms_text(reader->context, param->name));
+      return TVMS_UNKNOWN;
+    }
+    args[i] = param->value;
+    refs[i] = ref;
+  }
+  tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
+  return row->handler(reader, &call);
+}
+
+// The dtype of a later parameter `name: T.int64`, which a quoted dim before it takes.
+static bool param_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
+  tvms_each_surf(reader->surface, ref, reader->tir->param_list) {
+    const tvms_surf *param = tvms_at(reader, ref);
+    if (param->a != name || !param->b) continue;
+    if (tvms_at(reader, param->b)->kind != TVMS_SURF_ATTRIBUTE) return false;
+    tvms_value value = tvms_eval(reader, param->b);
+    if (value.kind != TVMS_VALUE_DTYPE_NAME && value.kind != TVMS_VALUE_CALLABLE) {
+      return false;
+    }
+    return tvms_to_named_dtype(reader, value, param->b, dtype);
+  }
+  return false;
+}
+
+// The dtype in `n = T.int64()`, or in its place of `n, m = T.int64(), T.int64()`.
+static bool declared_dtype(tvms_reader *reader, tvms_ref target, tvms_ref value,
+                           tvms_sym name, tvms_dtype *dtype) {
+  const tvms_surf *left = tvms_at(reader, target), *right = tvms_at(reader, value);
+  if (left->kind == TVMS_SURF_TUPLE && right->kind == TVMS_SURF_TUPLE) {
+    tvms_ref item = right->a;
+    tvms_each_surf(reader->surface, part, left->a) {
+      if (!item) return false;
+      if (declared_dtype(reader, part, item, name, dtype)) return true;
+      item = tvms_at(reader, item)->next;
+    }
+    return false;
+  }
+  if (left->kind != TVMS_SURF_NAME || left->a != name) return false;
+  if (right->kind != TVMS_SURF_CALL || right->b) return false;
+  if (tvms_at(reader, right->a)->kind != TVMS_SURF_ATTRIBUTE) return false;
+  tvms_value constructor = tvms_eval(reader, right->a);
+  if (constructor.kind != TVMS_VALUE_DTYPE_NAME) return false;
+  *dtype = constructor.as.dtype;
+  return true;
+}
+
+// A quoted dim has the dtype that the declarations at the top of the body give it: TVM 0.26
+// prints them so, although it cannot read them back.
+bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
+                         tvms_dtype *dtype) {
+  tvms_each_surf(reader->surface, ref, body) {
+    const tvms_surf *stmt = tvms_at(reader, ref);
+    if (stmt->kind == TVMS_SURF_EXPRESSION) continue;
+    if (stmt->kind != TVMS_SURF_ASSIGN) return false;
+    if (declared_dtype(reader, stmt->a, stmt->b, name, dtype)) return true;
+  }
+  return false;
+}
+
+static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
+  tvms_dtype declared;
+  if (!tvms_declared_dtype(reader, reader->tir->body, name, &declared)) return false;
+  if (!tvms_dtype_is_int(declared) && !tvms_dtype_is_uint(declared)) return false;
+  *dtype = declared;
+  return true;
+}
+
+static bool is_param(const tvms_reader *reader, tvms_sym name) {
+  tvms_each_surf(reader->surface, ref, reader->tir->param_list) {
+    if (tvms_at(reader, ref)->a == name) return true;
+  }
+  return false;
+}
+
+// Whether the body declares the name of a TypeVar, which is int64, with another dtype.
+static bool is_declared_otherwise(tvms_reader *reader, tvms_sym name) {
+  tvms_dtype dtype;
+  return body_dtype(reader, name, &dtype)
+         && !tvms_dtype_same(dtype, TVMS_DTYPE(INT, 64));
+}
+
+// A name in a quoted dim that nothing binds defines a variable.
+static void define_dim(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  tvms_binding *binding = tvms_lookup(reader, name);
+  bool shadowed = binding && binding->value.kind == TVMS_VALUE_TYPE_VAR
+                  && (is_param(reader, name) || is_declared_otherwise(reader, name));
+  if (binding && !shadowed) return;
+  if (tvms_value_is_known(tvms_builtin_named(name))) return;
+  tvms_dtype dtype = TVMS_DTYPE(INT, 32);
+  if (!param_dtype(reader, name, &dtype)) body_dtype(reader, name, &dtype);
+  tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
+  var->spare |= TVMS_SPARE_BOUND;
+  tvms_push(&reader->context->memory, &reader->tir->signature_vars, var);
+  tvms_bind_name(reader, name, tvms_value_node(var), span);
+}
+
+static void define_names(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  switch (node.kind) {
+  case TVMS_SURF_NAME: define_dim(reader, node.a, tvms_span_of(reader, ref)); break;
+  case TVMS_SURF_ATTRIBUTE:
+  case TVMS_SURF_UNARY: define_names(reader, node.a); break;
+  case TVMS_SURF_BINARY:
+  case TVMS_SURF_BOOL:
+    define_names(reader, node.a);
+    define_names(reader, node.b);
+    break;
+  case TVMS_SURF_CALL:
+    define_names(reader, node.a);
+    tvms_each_surf(reader->surface, argument, node.b) {
+      define_names(reader, argument);
+    }
+    break;
+  case TVMS_SURF_KEYWORD: define_names(reader, node.b); break;
+  case TVMS_SURF_TUPLE:
+    tvms_each_surf(reader->surface, item, node.a) {
+      define_names(reader, item);
+    }
+    break;
+  default: break;
+  }
+}
+
+tvms_value tvms_type_var_dim(tvms_reader *reader, tvms_sym name, tvms_value type_var,
+                             tvms_span span) {
+  bool names_dim = reader->tir && reader->tir->in_signature && !is_param(reader, name);
+  if (!names_dim) return type_var;
+  tvms_node *var =
+      tvms_var_new(reader->unit, type_var.as.sym, TVMS_DTYPE(INT, 64), span);
+  var->spare |= TVMS_SPARE_BOUND;
+  tvms_push(&reader->context->memory, &reader->tir->signature_vars, var);
+  tvms_bind_name(reader, name, tvms_value_node(var), span);
+  return tvms_value_node(var);
+}
+
+tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string) {
+  uint32_t errors = reader->context->diags.errors;
+  tvms_ref expr = tvms_surface_parse_string(reader->surface, string);
+  if (!expr && reader->context->diags.errors == errors) {
+    tvms_complain(reader, bad_quoted_dim, string);
+  }
+  if (!expr) return TVMS_UNKNOWN;
+  if (reader->tir->defines_dims) define_names(reader, expr);
+  return tvms_eval(reader, expr);
+}
+
+tvms_node *tvms_signature_var(const tvms_reader *reader, tvms_sym name) {
+  for (uint32_t i = 0; i < reader->tir->signature_vars.len; i++) {
+    tvms_node *var = reader->tir->signature_vars.items[i];
+    if (tvms_as_var(var)->name == name) return var;
+  }
+  return NULL;
+}
+
+static void add_param(tvms_reader *reader, tvms_node *var,
+                      tvms_node *TVMS_NULLABLE buffer) {
+  tvms_push(&reader->context->memory, &reader->tir->params, var);
+  tvms_push(&reader->context->memory, &reader->tir->buffers, buffer);
+}
+
+static tvms_node *handle_of(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  tvms_sym handle = tvms_joined_name(reader, name, "_handle");
+  return tvms_pointer_var_new(reader->unit, handle, (tvms_dtype){0}, 0, span);
+}
+
+static tvms_walk_step see_unbound(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  bool unbound = node->kind == TVMS_NODE_VAR && !(node->spare & TVMS_SPARE_BOUND)
+                 && !tvms_dtype_is_handle(node->dtype);
+  if (unbound) *(tvms_node **)self = node;
+  return unbound ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// The result of a function and the layouts of its parameters know the variables of the
+// parameters, and no others.
+static void check_known_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref) {
+  tvms_node *found = NULL;
+  tvms_visitor visitor = {.self = &found, .enter = see_unbound};
+  (void)tvms_walk(&reader->context->memory, type, &visitor);
+  if (!found) return;
+  tvms_complain(reader, undefined_in_tir, ref,
+                tvms_text(reader->context, tvms_as_var(found)->name));
+  reader->failed = true;
+}
+
+// `name: annotation` once the annotation is evaluated. The value is what the name means.
+static tvms_value read_param(tvms_reader *reader, tvms_sym name, tvms_value annotation,
+                             tvms_ref ref) {
+  if (!tvms_value_is_known(annotation)) {
+    reader->failed = true;
+    return annotation;
+  }
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_node *node = annotation.kind == TVMS_VALUE_NODE ? annotation.as.node : NULL;
+  if (node && node->kind == TVMS_NODE_BUFFER) {
+    tvms_node *layout = tvms_as_buffer(node)->layout;
+    if (layout) check_known_vars(reader, layout, ref);
+    tvms_name_node(reader, node, name);
+    add_param(reader, handle_of(reader, name, span), node);
+    return annotation;
+  }
+  if (node && node->kind == TVMS_NODE_VAR) {
+    tvms_node *known = tvms_signature_var(reader, name);
+    if (known && !tvms_dtype_same(known->dtype, node->dtype)) {
+      char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+      tvms_complain(reader, dtype_changed, ref, tvms_text(reader->context, name),
+                    tvms_dtype_text(known->dtype, a), tvms_dtype_text(node->dtype, b));
+    }
+    if (known) node = known;
+    tvms_name_node(reader, node, name);
+    add_param(reader, node, NULL);
+    return tvms_value_node(node);
+  }
+  tvms_wrong_type(reader, ref, "the annotation of a parameter",
+                  "a data type, T.handle or T.Buffer", annotation);
+  return TVMS_UNKNOWN;
+}
+
+static void bind_param(tvms_reader *reader, tvms_sym name, tvms_value value,
+                       tvms_span span) {
+  const tvms_binding *binding = tvms_lookup(reader, name);
+  if (tvms_bound_here(reader, name) && value.kind == TVMS_VALUE_NODE
+      && binding->value.kind == TVMS_VALUE_NODE
+      && binding->value.as.node != value.as.node) {
+    tvms_report(&reader->context->diags, TVMS_D_already_defined, span,
+                tvms_text(reader->context, name));
+  }
+  if (value.kind == TVMS_VALUE_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
+  tvms_bind_name(reader, name, value, span);
+}
+
+static tvms_value read_annotation(tvms_reader *reader, tvms_ref annotation) {
+  reader->tir->in_signature = true;
+  tvms_value value = tvms_eval(reader, annotation);
+  reader->tir->in_signature = false;
+  if (value.kind == TVMS_VALUE_OPTIONAL) {
+    if (!reader->tir->jit) tvms_complain(reader, optional_outside_jit, annotation);
+    value = value.as.items[0];
+  }
+  return tvms_call_annotation(reader, value, annotation);
+}
+
+static void define_scalars(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_at(reader, ref);
+  tvms_dtype dtype;
+  switch (node.kind) {
+  case TVMS_SURF_NAME:
+    if (!tvms_lookup(reader, node.a) && param_dtype(reader, node.a, &dtype)
+        && !tvms_dtype_is_handle(dtype)) {
+      define_dim(reader, node.a, tvms_span_of(reader, ref));
+    }
+    break;
+  case TVMS_SURF_STRING:
+  case TVMS_SURF_STRINGS: {
+    tvms_ref expr = tvms_surface_parse_string(reader->surface, ref);
+    if (expr) define_names(reader, expr);
+    break;
+  }
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST:
+    tvms_each_surf(reader->surface, item, node.a) {
+      define_scalars(reader, item);
+    }
+    break;
+  case TVMS_SURF_BINARY:
+    define_scalars(reader, node.a);
+    define_scalars(reader, node.b);
+    break;
+  default: break;
+  }
+}
+
+// TVM 0.26 prints scalar parameters before their own place, in what buffers say besides
+// their shapes, and quotes only the first use of a dim. It cannot read that back:
+// `A: T.Buffer((8, "m", m), strides=(n, m, 1)), m: T.int32, n: T.int32`.
+static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
+  const tvms_surf call = *tvms_at(reader, annotation);
+  if (call.kind != TVMS_SURF_CALL || !call.b) return;
+  const tvms_surf shape = *tvms_at(reader, call.b);
+  if (shape.kind == TVMS_SURF_TUPLE || shape.kind == TVMS_SURF_LIST) {
+    tvms_each_surf(reader->surface, item, shape.a) {
+      if (tvms_surf_is_string(reader->surface, item)) define_scalars(reader, item);
+    }
+  }
+  tvms_each_surf(reader->surface, argument, call.b) {
+    const tvms_surf node = *tvms_at(reader, argument);
+    if (node.kind != TVMS_SURF_KEYWORD) continue;
+    if (node.a == TVMS_SYM_strides || node.a == TVMS_SYM_elem_offset) {
+      define_scalars(reader, node.b);
+    }
+  }
+}
+
+// Parameters of a PrimFunc are plain: TVM drops the others silently.
+static void not_positional(tvms_reader *reader, tvms_ref param) {
+  tvms_complain(reader, not_in_tir, param,
+                "a parameter that is not given by its position");
+  reader->failed = true;
+  tvms_sym name = tvms_at(reader, param)->a;
+  if (name) tvms_bind_name(reader, name, TVMS_UNKNOWN, tvms_span_of(reader, param));
+}
+
+static void read_params(tvms_reader *reader, tvms_ref params) {
+  reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
+  tvms_each_surf(reader->surface, ref, params) {
+    const tvms_surf param = *tvms_at(reader, ref);
+    bool bare_star = !param.a && param.op == TVMS_OP_STAR;
+    if (param.op != TVMS_OP_PARAM && !bare_star && !reader->tir->jit) {
+      not_positional(reader, ref);
+      continue;
+    }
+    if (!param.a) continue;  // bare * or /
+    tvms_span span = {
+        param.begin, param.begin + tvms_name_of(&reader->context->names, param.a)->len};
+    if (!param.b) {
+      tvms_report(&reader->context->diags, TVMS_D_missing_annotation, span,
+                  tvms_text(reader->context, param.a));
+      reader->failed = true;
+      tvms_bind_name(reader, param.a, TVMS_UNKNOWN, span);
+      continue;
+    }
+    if (reader->dialect >= TVMS_DIALECT_26) define_ahead(reader, param.b);
+    tvms_value annotation = read_annotation(reader, param.b);
+    bind_param(reader, param.a, read_param(reader, param.a, annotation, param.b), span);
+  }
+  reader->tir->defines_dims = false;
+}
+
+// The type after `->`; None is no type.
+static void read_return(tvms_reader *reader, tvms_ref ref) {
+  if (!ref) return;
+  tvms_value value = read_annotation(reader, ref);
+  if (value.kind == TVMS_VALUE_NONE || !tvms_value_is_known(value)) return;
+  tvms_node *type = tvms_type_of_annotation(reader, value, ref);
+  // Up to 0.25 a name of a data type is a type, and a call of it a variable.
+  bool plain = type && type->kind == TVMS_NODE_SINFO_PRIM
+               && value.as.node->kind == TVMS_NODE_VAR
+               && tvms_at(reader, ref)->kind != TVMS_SURF_CALL;
+  if (type && (plain || reader->dialect >= TVMS_DIALECT_26)) {
+    reader->tir->ret = type;
+    check_known_vars(reader, type, ref);
+    return;
+  }
+  tvms_wrong_type(reader, ref, "the return type", "a data type or None", value);
+}
+
+// PEP 695: `def f[n](…)`.
+static void bind_type_params(tvms_reader *reader, tvms_ref type_params) {
+  tvms_each_surf(reader->surface, ref, type_params) {
+    const tvms_surf param = *tvms_at(reader, ref);
+    bool is_int = !param.b
+                  || (tvms_at(reader, param.b)->kind == TVMS_SURF_NAME
+                      && tvms_at(reader, param.b)->a == TVMS_SYM_int);
+    if (param.op || !is_int || param.c) {
+      tvms_complain(reader, bad_type_param, ref, tvms_text(reader->context, param.a));
+      reader->failed = true;
+    }
+    tvms_span span = tvms_span_of(reader, ref);
+    tvms_node *var = tvms_var_new(reader->unit, param.a, TVMS_DTYPE(INT, 64), span);
+    tvms_bind_name(reader, param.a, tvms_value_node(var), span);
+  }
+}
+
+// ---- The function ---------------------------------------------------------------------------
+
+static void free_state(tvms_reader *reader, tvms_tir_state *state) {
+  tvms_memory *memory = &reader->context->memory;
+  tvms_vec_free(memory, &state->frames);
+  tvms_vec_free(memory, &state->stmts);
+  tvms_vec_free(memory, &state->params);
+  tvms_vec_free(memory, &state->buffers);
+  tvms_vec_free(memory, &state->root_allocs);
+  tvms_vec_free(memory, &state->env_threads);
+  tvms_vec_free(memory, &state->signature_vars);
+  tvms_vec_free(memory, &state->own_names);
+}
+
+static tvms_prim_func *make_function(tvms_reader *reader, tvms_tir_state *state,
+                                     tvms_span span) {
+  tvms_unit *unit = reader->unit;
+  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, span);
+  function->name = state->name;
+  function->params = tvms_list_copy(unit, state->params.items, state->params.len);
+  function->buffers = tvms_list_copy(unit, state->buffers.items, state->buffers.len);
+  function->ret = state->ret;
+  function->attrs = state->attrs;
+  if (state->is_private) function->head.flags |= TVMS_FLAG_PRIVATE;
+  if (state->s_tir) function->head.flags |= TVMS_FLAG_S_TIR;
+  if (state->persistent) function->head.flags |= TVMS_FLAG_PERSISTENT;
+  if (state->unchecked) function->head.flags |= TVMS_FLAG_UNCHECKED;
+  return function;
+}
+
+// An s_tir function has no layouts: those that its buffers got from elsewhere are dropped.
+static void drop_layouts(tvms_tir_state *state) {
+  if (!state->s_tir) return;
+  for (uint32_t i = 0; i < state->buffers.len; i++) {
+    if (state->buffers.items[i]) tvms_as_buffer(state->buffers.items[i])->layout = NULL;
+  }
+}
+
+static void drop_own_symbol(tvms_reader *reader, tvms_tir_state *state) {
+  const char *symbol = tvms_object_as_text(tvms_map_get(state->attrs, "global_symbol"));
+  if (symbol && strcmp(symbol, tvms_text(reader->context, state->name)) == 0) {
+    state->attrs = tvms_map_with(reader->unit, state->attrs, "global_symbol", NULL);
+  }
+  if (tvms_map_count(state->attrs) == 0) state->attrs = NULL;
+}
+
+static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
+                       tvms_tir_state *state) {
+  state->is_private = decoration->is_private;
+  state->persistent = decoration->persistent;
+  state->unchecked = decoration->unchecked;
+  state->jit = decoration->jit;
+  // Up to 0.24 every PrimFunc is what 0.25 calls s_tir.
+  state->s_tir = decoration->s_tir || reader->dialect <= TVMS_DIALECT_24;
+}
+
+void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
+  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_tir_state state = {.name = def.name, .param_list = def.params, .body = def.body};
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
+  read_flags(reader, &decoration, &state);
+  reader->tir = &state;
+  tvms_scope_push(reader);
+  state.function_depth = reader->depth;
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_FUNC, ref);
+  tvms_frame_enter(reader, frame, false);
+  bind_type_params(reader, def.type_params);
+  read_params(reader, def.params);
+  read_return(reader, def.returns);
+  tvms_tir_body(reader, def.body);
+  while (tvms_frame_last(reader) != frame) {
+    tvms_frame_exit(reader, tvms_frame_last(reader));
+  }
+  tvms_span span = tvms_span_of(reader, ref);
+  tvms_node *body = tvms_take_body(reader, 0, span);
+  if (!reader->failed) {
+    drop_layouts(&state);
+    drop_own_symbol(reader, &state);
+    tvms_prim_func *function = make_function(reader, &state, span);
+    function->body = body;
+    if (tvms_complete_prim_func(reader->unit, &function->head, state.root_allocs.items,
+                                state.root_allocs.len)) {
+      member->function = &function->head;
+    }
+  }
+  tvms_scope_pop(reader);
+  reader->tir = NULL;
+  free_state(reader, &state);
+}
+
+// A call of another PrimFunc: its type is the declared return type, void without one.
+static tvms_value call_global(tvms_reader *reader, tvms_node *global_var,
+                              tvms_value args, tvms_ref call) {
+  tvms_list list;
+  if (!tvms_to_arguments(reader, args, call, &list)) return TVMS_UNKNOWN;
+  tvms_dtype dtype = {0};
+  const tvms_member *member =
+      tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
+  if (member) dtype = tvms_declared_return(reader, member);
+  return tvms_value_node(tvms_call_raw(reader->unit, dtype, global_var, list.items,
+                                       list.len, tvms_span_of(reader, call)));
+}
+
+tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
+                                tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  if (!tvms_bind_method(reader, "*args", "a function of the module", call, args)) {
+    return tvms_failed(reader);
+  }
+  return call_global(reader, global_var, args[0], call);
+}
+
+tvms_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call) {
+  tvms_value args[TVMS_MAX_PARAMS];
+  if (!tvms_bind_method(reader, "global_var, *args", "call_tir", call, args)) {
+    return tvms_failed(reader);
+  }
+  tvms_node *global_var = tvms_value_node_of(args[0], TVMS_NODE_GLOBAL_VAR);
+  if (global_var) return call_global(reader, global_var, args[1], call);
+  tvms_wrong_type(reader, call, "what is called", "a function of the module", args[0]);
+  return TVMS_UNKNOWN;
+}

@@ -1,0 +1,42 @@
+// Types of TIR as text writes them: T.int32, T.handle("float32"), T.Buffer(…), T.Tuple(…).
+#include "parser/eval/internal.h"
+#include "parser/tir/stmt.h"
+#include "structinfo/sinfo.h"
+
+static tvms_node *prim_type(tvms_reader *reader, tvms_dtype dtype, tvms_ref ref) {
+  tvms_sinfo_prim *type =
+      tvms_make(reader->unit, SINFO_PRIM, tvms_span_of(reader, ref));
+  type->head.dtype = dtype;
+  return &type->head;
+}
+
+tvms_node *tvms_type_of_annotation(tvms_reader *reader, tvms_value value,
+                                   tvms_ref ref) {
+  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  if (!node) return NULL;
+  if (tvms_class_of(node) == TVMS_CLASS_SINFO) return node;
+  if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+    return node->sinfo ? node->sinfo : prim_type(reader, node->dtype, ref);
+  }
+  if (node->kind != TVMS_NODE_BUFFER) return NULL;
+  tvms_sinfo_buffer *type =
+      tvms_make(reader->unit, SINFO_BUFFER, tvms_span_of(reader, ref));
+  type->buffer = node;
+  return &type->head;
+}
+
+// T.Tuple(…) of 0.27: the types of what stands in it.
+tvms_value tvms_call_Tuple_type(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_value fields = call->args[0];
+  tvms_node **types =
+      tvms_arena_array(&reader->values, tvms_node *, fields.len ? fields.len : 1);
+  for (uint32_t i = 0; i < fields.len; i++) {
+    tvms_value field = tvms_call_annotation(reader, fields.as.items[i], call->ref);
+    if (!tvms_value_is_known(field)) return TVMS_UNKNOWN;
+    types[i] = tvms_type_of_annotation(reader, field, call->ref);
+    if (types[i]) continue;
+    tvms_wrong_type(reader, call->ref, "a part of this", "a type", field);
+    return tvms_failed(reader);
+  }
+  return tvms_value_node(tvms_tuple_type(reader->unit, types, fields.len));
+}
