@@ -1,8 +1,8 @@
 // `tvms check FILE...`: read, infer, verify; --fix and --diff.
-#include "cli/edit.h"
 #include "cli/files.h"
 #include "cli/program.h"
 #include "cli/textdiff.h"
+#include "support/edits.h"
 
 #include <unistd.h>
 
@@ -14,12 +14,23 @@ static tvms_status check_source(tvms_run *run, tvms_source *source) {
   return TVMS_OK;
 }
 
+// Appends the text with every safe fix. Returns how many findings are mended by that.
+static uint32_t apply_fixes(tvms_run *run, const tvms_source *source,
+                            tvms_strbuf *out) {
+  tvms_edits edits;
+  tvms_edits_init(&edits, &run->context->memory, source);
+  uint32_t mended = tvms_edits_add_fixes(&edits, &run->context->diags);
+  tvms_edits_apply(&edits, out);
+  tvms_edits_fini(&edits);
+  return mended;
+}
+
 static tvms_status diff_source(tvms_run *run, tvms_source *source) {
   (void)check_source(run, source);
   tvms_diags_sort(&run->context->diags);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);
-  if (tvms_apply_fixes(run, source, &mended)) {
+  if (apply_fixes(run, source, &mended)) {
     tvms_version before = {source->name, source->text, source->size};
     tvms_version after = {source->name, mended.text, mended.len};
     tvms_textdiff(&run->result, before, after, run->color_result);
@@ -33,7 +44,7 @@ static tvms_status fix_source(tvms_run *run, tvms_source *source) {
   tvms_diags_sort(&run->context->diags);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);
-  uint32_t count = run->last_round ? 0 : tvms_apply_fixes(run, source, &mended);
+  uint32_t count = run->last_round ? 0 : apply_fixes(run, source, &mended);
   run->mended = count > 0;
   if (!count) return TVMS_OK;
   tvms_diags_init(&run->context->diags, &run->context->arena);

@@ -26,8 +26,8 @@ static void add_arguments(tvms_migration *migration, tvms_ref call) {
   if (!opcode || tvms_tir_more(opcode, count, migration->from)) return;
   const char *more = tvms_tir_more(opcode, count, migration->to);
   if (!more) return;
-  tvms_edit_insert(migration, node->end - 1,
-                   tvms_edit_words(migration, count ? ", " : "", more, ""));
+  tvms_migrate_insert(migration, node->end - 1,
+                      tvms_migrate_words(migration, count ? ", " : "", more, ""));
 }
 
 // TVM 0.26 has no pointer as the value of an attribute: the null pointer is 0 there.
@@ -35,7 +35,8 @@ static void migrate_attr(tvms_migration *migration, tvms_ref call) {
   if (migration->to != TVMS_DIALECT_26) return;
   tvms_ref value = tvms_call_argument(migration, call, "value", 2);
   if (value && tvms_is_tir_call(migration, value, "reinterpret"))
-    tvms_edit_replace(migration, tvms_surf_span(migration->surface, value), "0");
+    tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, value),
+                       "0");
 }
 
 // ---- Targets: what a release fills in is said, options in a text become a dict ----
@@ -45,7 +46,7 @@ static const char *triple(tvms_migration *migration) {
   const char *was = tvms_target_triple(migration->from);
   const char *is = tvms_target_triple(migration->to);
   if (strcmp(was, is) == 0) return "";
-  return tvms_edit_words(migration, ", \"mtriple\": \"", was, "\"");
+  return tvms_migrate_words(migration, ", \"mtriple\": \"", was, "\"");
 }
 
 static bool is_text(const tvms_migration *migration, tvms_ref ref, const char *text) {
@@ -73,10 +74,10 @@ static const char *list_of(tvms_migration *migration, const char *text) {
     size_t len = strcspn(text, ",");
     const char *item = tvms_arena_text(&migration->context->arena, text, len);
     text += len + (text[len] == ',');
-    item = tvms_edit_words(migration, "\"", item, *text ? "\", " : "\"");
-    list = tvms_edit_words(migration, list, item, "");
+    item = tvms_migrate_words(migration, "\"", item, *text ? "\", " : "\"");
+    list = tvms_migrate_words(migration, list, item, "");
   }
-  return tvms_edit_words(migration, list, "]", "");
+  return tvms_migrate_words(migration, list, "]", "");
 }
 
 // `, "key": value` for an option `key=value` or `key`.
@@ -92,16 +93,16 @@ static const char *option(tvms_migration *migration, const char *text, size_t le
   else if (tvms_target_option_is_list(key))
     value = list_of(migration, value);
   else if (!size || strspn(value, "0123456789") != size)
-    value = tvms_edit_words(migration, "\"", value, "\"");
-  key = tvms_edit_words(migration, ", \"", key, "\": ");
-  return tvms_edit_words(migration, key, value, "");
+    value = tvms_migrate_words(migration, "\"", value, "\"");
+  key = tvms_migrate_words(migration, ", \"", key, "\": ");
+  return tvms_migrate_words(migration, key, value, "");
 }
 
 // "llvm -num-cores=4"  →  {"kind": "llvm", "num-cores": 4}
 static void migrate_target_text(tvms_migration *migration, tvms_ref ref) {
   tvms_span inside;
   if (!tvms_surf_string_inside(migration->surface, ref, &inside)) return;
-  const char *text = tvms_edit_copy(migration, inside);
+  const char *text = tvms_migrate_copy(migration, inside);
   size_t kind = strcspn(text, " ");
   bool llvm = kind == 4 && memcmp(text, "llvm", 4) == 0;
   bool given = strstr(text, "-mcpu=") || strstr(text, "-mtriple=");
@@ -110,16 +111,16 @@ static void migrate_target_text(tvms_migration *migration, tvms_ref ref) {
                  && migration->to >= TVMS_DIALECT_25;
   if (*text == '{' || (!*more && !options)) return;
   const char *dict =
-      tvms_edit_words(migration, "{\"kind\": \"",
-                      tvms_arena_text(&migration->context->arena, text, kind), "\"");
+      tvms_migrate_words(migration, "{\"kind\": \"",
+                         tvms_arena_text(&migration->context->arena, text, kind), "\"");
   for (const char *next = text + kind; *next;) {
     next += strspn(next, " -");
     size_t len = strcspn(next, " ");
-    dict = tvms_edit_words(migration, dict, option(migration, next, len), "");
+    dict = tvms_migrate_words(migration, dict, option(migration, next, len), "");
     next += len;
   }
-  tvms_edit_replace(migration, tvms_surf_span(migration->surface, ref),
-                    tvms_edit_words(migration, dict, more, "}"));
+  tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, ref),
+                     tvms_migrate_words(migration, dict, more, "}"));
 }
 
 static void migrate_target(tvms_migration *migration, tvms_ref value) {
@@ -132,7 +133,7 @@ static void migrate_target(tvms_migration *migration, tvms_ref value) {
   if (host) migrate_target(migration, at(migration, host)->b);
   if (kind && is_text(migration, at(migration, kind)->b, "llvm")
       && !entry(migration, value, "mtriple") && !entry(migration, value, "mcpu"))
-    tvms_edit_insert(migration, at(migration, kind)->end, triple(migration));
+    tvms_migrate_insert(migration, at(migration, kind)->end, triple(migration));
 }
 
 void tvms_migrate_call(tvms_migration *migration, tvms_ref call) {

@@ -8,73 +8,36 @@ static const tvms_surf *at(const tvms_migration *migration, tvms_ref ref) {
   return tvms_surf_at(migration->surface, ref);
 }
 
-void tvms_edit_replace(tvms_migration *migration, tvms_span span, const char *text) {
-  tvms_text_edit edit = {span, text};
-  tvms_push(&migration->context->memory, &migration->edits, edit);
+void tvms_migrate_insert(tvms_migration *migration, uint32_t at, const char *text) {
+  tvms_edits_replace(&migration->edits, (tvms_span){at, at}, text);
 }
 
-void tvms_edit_insert(tvms_migration *migration, uint32_t at, const char *text) {
-  tvms_edit_replace(migration, (tvms_span){at, at}, text);
-}
-
-void tvms_edit_dedent(tvms_migration *migration, tvms_span span, uint32_t columns) {
-  const tvms_source *source = migration->surface->source;
-  for (uint32_t at = span.begin; at < span.end; at++) {
-    if (at > 0 && source->text[at - 1] != '\n') continue;
-    uint32_t blanks = 0;
-    while (blanks < columns && tvms_is_blank(source->text[at + blanks])) {
-      blanks++;
-    }
-    if (blanks) tvms_edit_replace(migration, (tvms_span){at, at + blanks}, "");
-  }
-}
-
-const char *tvms_edit_copy(tvms_migration *migration, tvms_span span) {
+const char *tvms_migrate_copy(tvms_migration *migration, tvms_span span) {
   return tvms_arena_text(&migration->context->arena,
                          migration->surface->source->text + span.begin,
                          span.end - span.begin);
 }
 
-void tvms_edit_refuse(tvms_migration *migration, tvms_ref ref, const char *what) {
+void tvms_migrate_refuse(tvms_migration *migration, tvms_ref ref, const char *what) {
   tvms_report(&migration->context->diags, TVMS_D_not_in_dialect,
               tvms_surf_span(migration->surface, ref), tvms_dialect_text(migration->to),
               what);
 }
 
-const char *tvms_edit_source(tvms_migration *migration, tvms_ref ref) {
-  return tvms_edit_copy(migration, tvms_surf_span(migration->surface, ref));
+const char *tvms_migrate_text_of(tvms_migration *migration, tvms_ref ref) {
+  return tvms_migrate_copy(migration, tvms_surf_span(migration->surface, ref));
 }
 
-const char *tvms_edit_words(tvms_migration *migration, const char *a, const char *b,
-                            const char *c) {
+const char *tvms_migrate_words(tvms_migration *migration, const char *a, const char *b,
+                               const char *c) {
   size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
   char *text = tvms_arena_take(&migration->context->arena, size);
   snprintf(text, size, "%s%s%s", a, b, c);
   return text;
 }
 
-static uint32_t column_of(const tvms_migration *migration, uint32_t offset) {
-  const char *text = migration->surface->source->text;
-  uint32_t column = 0;
-  while (column < offset && text[offset - column - 1] != '\n') {
-    column++;
-  }
-  return column;
-}
-
-void tvms_edit_remove_line(tvms_migration *migration, tvms_ref stmt) {
-  tvms_span span = tvms_surf_span(migration->surface, stmt);
-  const char *text = migration->surface->source->text;
-  span.end += (uint32_t)strspn(text + span.end, " ");
-  if (text[span.end] == '\n') {
-    span.begin -= column_of(migration, span.begin);
-    span.end++;
-  }
-  tvms_edit_replace(migration, span, "");
-}
-
-void tvms_edit_remove_keyword(tvms_migration *migration, tvms_ref call,
-                              tvms_ref keyword) {
+void tvms_migrate_remove_keyword(tvms_migration *migration, tvms_ref call,
+                                 tvms_ref keyword) {
   const tvms_surf *node = at(migration, call);
   tvms_ref before = 0;
   tvms_each_surf(migration->surface, arg, node->b) {
@@ -89,11 +52,11 @@ void tvms_edit_remove_keyword(tvms_migration *migration, tvms_ref call,
     span.begin = at(migration, before)->end;
   else
     span.end = at(migration, after)->begin;
-  tvms_edit_replace(migration, span, "");
+  tvms_edits_replace(&migration->edits, span, "");
 }
 
-void tvms_edit_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
-                      const char *before, const char *after) {
+void tvms_migrate_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
+                         const char *before, const char *after) {
   const tvms_surf *node = at(migration, with);
   const char *text = migration->surface->source->text;
   uint32_t header_end = node->begin;
@@ -104,9 +67,11 @@ void tvms_edit_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
     header_end++;
   }
   uint32_t begin = at(migration, inner)->begin, end = at(migration, inner)->end;
-  tvms_edit_replace(migration, (tvms_span){node->begin, begin}, before);
-  tvms_edit_replace(migration, (tvms_span){end, header_end + 1}, after);
-  uint32_t columns = column_of(migration, at(migration, node->b)->begin)
-                     - column_of(migration, node->begin);
-  tvms_edit_dedent(migration, (tvms_span){header_end + 1, node->end}, columns);
+  tvms_edits_replace(&migration->edits, (tvms_span){node->begin, begin}, before);
+  tvms_edits_replace(&migration->edits, (tvms_span){end, header_end + 1}, after);
+  uint32_t columns =
+      tvms_source_indent(migration->surface->source, at(migration, node->b)->begin)
+      - tvms_source_indent(migration->surface->source, node->begin);
+  tvms_edits_unindent(&migration->edits, (tvms_span){header_end + 1, node->end},
+                      columns);
 }

@@ -4,13 +4,7 @@
 
 #include "ir/tir_op.h"
 #include "migrate/migrate.h"
-#include "support/vec.h"
-
-// Replaces the bytes of `span` by `text`.
-typedef struct {
-  tvms_span span;
-  const char *text;
-} tvms_text_edit;
+#include "support/edits.h"
 
 // Places in the source, sorted.
 typedef TVMS_VEC(uint32_t) tvms_offsets;
@@ -20,7 +14,7 @@ typedef struct {
   const tvms_surface *surface;
   tvms_dialect from;
   tvms_dialect to;
-  TVMS_VEC(tvms_text_edit) edits;
+  tvms_edits edits;        // their texts live as long as the context
   tvms_offsets binds;      // where statements begin that bind an immutable value
   tvms_offsets allocs;     // and those that make a buffer
   tvms_offsets functions;  // where functions begin that were read
@@ -40,33 +34,24 @@ static inline bool tvms_migrates_to_classic(const tvms_migration *migration) {
   return migration->to < TVMS_DIALECT_24;
 }
 
-static inline bool tvms_is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
-
 // ---- migrate/edit.c ----
-// Replaces a span; `text` lives as long as the context.
-void tvms_edit_replace(tvms_migration *migration, tvms_span span, const char *text);
-void tvms_edit_insert(tvms_migration *migration, uint32_t at, const char *text);
-// Removes `columns` blanks from the beginning of every line in a span.
-void tvms_edit_dedent(tvms_migration *migration, tvms_span span, uint32_t columns);
-// Removes a statement with its line.
-void tvms_edit_remove_line(tvms_migration *migration, tvms_ref stmt);
+// Puts `text` before the byte at an offset.
+void tvms_migrate_insert(tvms_migration *migration, uint32_t at, const char *text);
 // Removes a keyword argument together with the comma that belongs to it, and the brackets
 // when nothing is left between them.
-void tvms_edit_remove_keyword(tvms_migration *migration, tvms_ref call,
-                              tvms_ref keyword);
+void tvms_migrate_remove_keyword(tvms_migration *migration, tvms_ref call,
+                                 tvms_ref keyword);
 // Moves the body of a `with` to the level of its header. What is left of the header is
 // the node `inner` of it between two texts.
-void tvms_edit_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
-                      const char *before, const char *after);
+void tvms_migrate_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
+                         const char *before, const char *after);
 // A copy of source text, to be put elsewhere; the text of a node; three texts as one.
-const char *tvms_edit_copy(tvms_migration *migration, tvms_span span);
-const char *tvms_edit_source(tvms_migration *migration, tvms_ref ref);
-const char *tvms_edit_words(tvms_migration *migration, const char *a, const char *b,
-                            const char *c);
+const char *tvms_migrate_copy(tvms_migration *migration, tvms_span span);
+const char *tvms_migrate_text_of(tvms_migration *migration, tvms_ref ref);
+const char *tvms_migrate_words(tvms_migration *migration, const char *a, const char *b,
+                               const char *c);
 // Reports that the release cannot say what stands at `ref`.
-void tvms_edit_refuse(tvms_migration *migration, tvms_ref ref, const char *what);
+void tvms_migrate_refuse(tvms_migration *migration, tvms_ref ref, const char *what);
 
 // The name below T that an expression is ("axis.spatial"), or "" if it is none.
 const char *tvms_tir_path(tvms_migration *migration, tvms_ref ref);

@@ -149,7 +149,8 @@ static void respell_python(tvms_migration *migration, const char *path,
   const char *word = tvms_respell(TVMS_SPELLING_MODULE, path, len, migration->from,
                                   migration->to, &matched);
   if (word)
-    tvms_edit_replace(migration, (tvms_span){begin, begin + (uint32_t)len}, word);
+    tvms_edits_replace(&migration->edits, (tvms_span){begin, begin + (uint32_t)len},
+                       word);
 }
 
 // The type of a value of Relax: x.struct_info up to 0.25, then x.ty.
@@ -160,8 +161,8 @@ static void respell_type(tvms_migration *migration, tvms_ref ref) {
       || node->b != (had ? TVMS_SYM_ty : TVMS_SYM_struct_info))
     return;
   uint32_t len = had ? 2 : 11;
-  tvms_edit_replace(migration, (tvms_span){node->end - len, node->end},
-                    has ? "ty" : "struct_info");
+  tvms_edits_replace(&migration->edits, (tvms_span){node->end - len, node->end},
+                     has ? "ty" : "struct_info");
 }
 
 // The end of an attribute chain is its last name; the whole path after the prefix is
@@ -190,7 +191,8 @@ static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
     return;
   }
   if (!word || !*word || strcmp(word, path) == 0) return;
-  tvms_edit_replace(migration, (tvms_span){node->end - (uint32_t)len, node->end}, word);
+  tvms_edits_replace(&migration->edits,
+                     (tvms_span){node->end - (uint32_t)len, node->end}, word);
 }
 
 static void respell_keyword(tvms_migration *migration, tvms_ref ref) {
@@ -201,7 +203,8 @@ static void respell_keyword(tvms_migration *migration, tvms_ref ref) {
                                   migration->to, &matched);
   if (!word) return;
   uint32_t begin = node->begin;
-  tvms_edit_replace(migration, (tvms_span){begin, begin + (uint32_t)len}, word);
+  tvms_edits_replace(&migration->edits, (tvms_span){begin, begin + (uint32_t)len},
+                     word);
 }
 
 static void respell_string(tvms_migration *migration, tvms_ref ref) {
@@ -213,7 +216,7 @@ static void respell_string(tvms_migration *migration, tvms_ref ref) {
                    inside.end - inside.begin, migration->from, migration->to, &matched);
   if (!word) return;
   inside.end = inside.begin + (uint32_t)matched;
-  tvms_edit_replace(migration, inside, word);
+  tvms_edits_replace(&migration->edits, inside, word);
 }
 
 // ---- The walk ----
@@ -312,8 +315,8 @@ static void respell_module(tvms_migration *migration, tvms_span word, bool named
                                 migration->from, migration->to, &matched);
   if (!to) return;
   if (!named)
-    to = tvms_edit_words(migration, to, " as ", tvms_edit_copy(migration, word));
-  tvms_edit_replace(migration, word, to);
+    to = tvms_migrate_words(migration, to, " as ", tvms_migrate_copy(migration, word));
+  tvms_edits_replace(&migration->edits, word, to);
 }
 
 static uint32_t skip(const char *text, uint32_t at, uint32_t end, bool blanks) {
@@ -360,7 +363,7 @@ static void respell_root(tvms_migration *migration, uint32_t begin, uint32_t end
   tvms_span word = {(uint32_t)(dot + 1 - text), (uint32_t)(call - text)};
   const char *to = tvms_respell(TVMS_SPELLING_T, dot + 1, word.end - word.begin,
                                 migration->from, migration->to, &matched);
-  if (to) tvms_edit_replace(migration, word, to);
+  if (to) tvms_edits_replace(&migration->edits, word, to);
 }
 
 static void read_imports(tvms_migration *migration) {
@@ -386,53 +389,6 @@ static void read_imports(tvms_migration *migration) {
   tvms_push(memory, &migration->relax_prefixes, TVMS_SYM_R);
 }
 
-// ---- The result ----
-
-static int by_place(const void *a, const void *b) {
-  const tvms_text_edit *left = a, *right = b;
-  if (left->span.begin != right->span.begin) {
-    return left->span.begin < right->span.begin ? -1 : 1;
-  }
-  return (left->span.end > right->span.end) - (left->span.end < right->span.end);
-}
-
-// Blanks that several edits take from the beginning of one line: each takes its own. A
-// whole line goes with its blanks.
-static uint32_t skip_blanks(const tvms_source *source, uint32_t at, tvms_span span) {
-  uint32_t blanks = span.end - span.begin;
-  if (memchr(source->text + span.begin, '\n', blanks)) return span.end;
-  while (blanks && at < source->size && tvms_is_blank(source->text[at])) {
-    blanks--;
-    at++;
-  }
-  return at;
-}
-
-// Writes the source with the edits; one that begins inside an earlier one is part of what
-// that one replaced.
-static void write_result(tvms_migration *migration, tvms_strbuf *out) {
-  const tvms_source *source = migration->surface->source;
-  uint32_t at = 0;
-  if (migration->edits.len) {
-    qsort(migration->edits.items, migration->edits.len, sizeof(tvms_text_edit),
-          by_place);
-  }
-  for (uint32_t i = 0; i < migration->edits.len; i++) {
-    const tvms_text_edit *edit = &migration->edits.items[i];
-    const tvms_text_edit *before = i ? edit - 1 : edit;
-    bool again = i && before->span.begin == edit->span.begin;
-    if (again && !*edit->text && !*before->text) {
-      at = skip_blanks(source, at, edit->span);
-      continue;
-    }
-    if (edit->span.begin < at) continue;
-    tvms_strbuf_add(out, source->text + at, edit->span.begin - at);
-    tvms_strbuf_puts(out, edit->text);
-    at = edit->span.end;
-  }
-  tvms_strbuf_add(out, source->text + at, source->size - at);
-}
-
 bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
                   tvms_dialect to, tvms_strbuf *out) {
   tvms_context *context = surface->context;
@@ -443,11 +399,12 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
                               .body = surface->body,
                               .tvm = tvms_intern(&context->names, "tvm", 3)};
   uint32_t errors = context->diags.errors;
+  tvms_edits_init(&migration.edits, &context->memory, surface->source);
   note_program(&migration, program);
   read_imports(&migration);
   visit(&migration, surface->body);
-  write_result(&migration, out);
-  tvms_vec_free(&context->memory, &migration.edits);
+  tvms_edits_apply(&migration.edits, out);
+  tvms_edits_fini(&migration.edits);
   tvms_vec_free(&context->memory, &migration.binds);
   tvms_vec_free(&context->memory, &migration.allocs);
   tvms_vec_free(&context->memory, &migration.functions);

@@ -18,12 +18,13 @@ static void add_keyword(tvms_migration *migration, tvms_ref decorator,
                         const char *text) {
   const tvms_surf *node = at(migration, decorator);
   if (node->kind != TVMS_SURF_CALL) {
-    tvms_edit_insert(migration, node->end, tvms_edit_words(migration, "(", text, ")"));
+    tvms_migrate_insert(migration, node->end,
+                        tvms_migrate_words(migration, "(", text, ")"));
     return;
   }
   const char *comma = !node->b ? "" : node->flags & TVMS_SURF_COMMA ? " " : ", ";
-  tvms_edit_insert(migration, node->end - 1,
-                   tvms_edit_words(migration, comma, text, ""));
+  tvms_migrate_insert(migration, node->end - 1,
+                      tvms_migrate_words(migration, comma, text, ""));
 }
 
 void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def) {
@@ -37,7 +38,8 @@ void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def) {
                            ? tvms_call_keyword(migration, decorator, "s_tir")
                            : 0;
     if (!had && has && !keyword) add_keyword(migration, decorator, "s_tir=True");
-    if (had && !has && keyword) tvms_edit_remove_keyword(migration, decorator, keyword);
+    if (had && !has && keyword)
+      tvms_migrate_remove_keyword(migration, decorator, keyword);
   }
 }
 
@@ -53,21 +55,24 @@ static void migrate_binding(tvms_migration *migration, tvms_ref stmt) {
   if (target->kind != TVMS_SURF_NAME) return;
   const char *prefix = migration->prefix;
   if (has_let && node->kind == TVMS_SURF_ASSIGN) {
-    tvms_edit_insert(migration, target->end,
-                     tvms_edit_words(migration, ": ", prefix, ".let"));
+    tvms_migrate_insert(migration, target->end,
+                        tvms_migrate_words(migration, ": ", prefix, ".let"));
   } else if (has_let && node->kind == TVMS_SURF_ANN_ASSIGN) {
     const tvms_surf *annotation = at(migration, node->b);
-    tvms_edit_insert(migration, annotation->begin,
-                     tvms_edit_words(migration, prefix, ".let[", ""));
-    tvms_edit_insert(migration, annotation->end, "]");
+    tvms_migrate_insert(migration, annotation->begin,
+                        tvms_migrate_words(migration, prefix, ".let[", ""));
+    tvms_migrate_insert(migration, annotation->end, "]");
   } else if (node->kind == TVMS_SURF_ANN_ASSIGN) {
     const tvms_surf *annotation = at(migration, node->b);
     if (annotation->kind == TVMS_SURF_SUBSCRIPT) {
       const tvms_surf *inside = at(migration, annotation->b);
-      tvms_edit_replace(migration, (tvms_span){annotation->begin, inside->begin}, "");
-      tvms_edit_replace(migration, (tvms_span){inside->end, annotation->end}, "");
+      tvms_edits_replace(&migration->edits,
+                         (tvms_span){annotation->begin, inside->begin}, "");
+      tvms_edits_replace(&migration->edits, (tvms_span){inside->end, annotation->end},
+                         "");
     } else {
-      tvms_edit_replace(migration, (tvms_span){target->end, annotation->end}, "");
+      tvms_edits_replace(&migration->edits, (tvms_span){target->end, annotation->end},
+                         "");
     }
   }
 }
@@ -84,7 +89,7 @@ static bool refuse_scalar(tvms_migration *migration, tvms_ref stmt) {
                            ? tvms_tir_path(migration, at(migration, value)->a)
                            : "";
   bool call = strstr(callee, "alloc_") || strcmp(callee, "decl_buffer") == 0;
-  if (!call) tvms_edit_refuse(migration, stmt, "a scalar that is assigned again");
+  if (!call) tvms_migrate_refuse(migration, stmt, "a scalar that is assigned again");
   return !call;
 }
 
@@ -106,22 +111,22 @@ static void migrate_let_scope(tvms_migration *migration, tvms_ref with, tvms_ref
   if (!value || (!var && !node->b)) return;
   const char *before, *after;
   if (var) {
-    const char *name = tvms_edit_source(migration, at(migration, var)->b);
-    before = tvms_edit_words(migration, prefix, ".Bind(", "");
-    after = tvms_edit_words(migration, ", var=", name, ")");
+    const char *name = tvms_migrate_text_of(migration, at(migration, var)->b);
+    before = tvms_migrate_words(migration, prefix, ".Bind(", "");
+    after = tvms_migrate_words(migration, ", var=", name, ")");
   } else {
     bool brackets = needs_brackets(migration, value);
-    const char *kind = tvms_edit_words(migration, ": ", prefix, ".let");
+    const char *kind = tvms_migrate_words(migration, ": ", prefix, ".let");
     if (type) {
-      const char *name = tvms_edit_source(migration, type);
-      kind = tvms_edit_words(migration, kind,
-                             tvms_edit_words(migration, "[", name, "]"), "");
+      const char *name = tvms_migrate_text_of(migration, type);
+      kind = tvms_migrate_words(migration, kind,
+                                tvms_migrate_words(migration, "[", name, "]"), "");
     }
-    before = tvms_edit_words(migration, tvms_edit_source(migration, node->b), kind,
-                             brackets ? " = (" : " = ");
+    before = tvms_migrate_words(migration, tvms_migrate_text_of(migration, node->b),
+                                kind, brackets ? " = (" : " = ");
     after = brackets ? ")" : "";
   }
-  tvms_edit_unwrap(migration, with, value, before, after);
+  tvms_migrate_unwrap(migration, with, value, before, after);
 }
 
 static bool migrate_with(tvms_migration *migration, tvms_ref with) {
@@ -137,14 +142,14 @@ static bool migrate_with(tvms_migration *migration, tvms_ref with) {
     migrate_let_scope(migration, with, item);
   }
   if (tvms_is_tir_call(migration, call, "decl_buffer") && name) {
-    const char *target = tvms_edit_source(migration, name);
-    tvms_edit_unwrap(migration, with, call,
-                     tvms_edit_words(migration, target, " = ", ""), "");
+    const char *target = tvms_migrate_text_of(migration, name);
+    tvms_migrate_unwrap(migration, with, call,
+                        tvms_migrate_words(migration, target, " = ", ""), "");
     tvms_migrate_buffer(migration, call);
   } else if (tvms_is_tir_call(migration, call, "allocate")) {
     tvms_migrate_allocate_scope(migration, with, item);
   } else if (tvms_is_tir_call(migration, call, "realize")) {
-    tvms_edit_refuse(migration, call, "a realised region");
+    tvms_migrate_refuse(migration, call, "a realised region");
   }
   return true;
 }
@@ -164,10 +169,11 @@ static bool migrate_assert(tvms_migration *migration, tvms_ref stmt) {
   tvms_each_surf(migration->surface, part, at(migration, parts)->a) {
     tvms_span inside;
     if (!tvms_surf_string_inside(migration->surface, part, &inside)) return true;
-    text = tvms_edit_words(migration, text, tvms_edit_copy(migration, inside), "");
+    text =
+        tvms_migrate_words(migration, text, tvms_migrate_copy(migration, inside), "");
   }
-  tvms_edit_replace(migration, tvms_surf_span(migration->surface, message),
-                    tvms_edit_words(migration, "\"", text, "\""));
+  tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, message),
+                     tvms_migrate_words(migration, "\"", text, "\""));
   return false;
 }
 
@@ -184,8 +190,8 @@ static bool migrate_return(tvms_migration *migration, tvms_ref stmt) {
   tvms_ref value = tvms_call_argument(migration, call, "val", 0);
   if (!value) return true;
   uint32_t begin = at(migration, value)->begin, end = at(migration, value)->end;
-  tvms_edit_replace(migration, (tvms_span){span.begin, begin}, "return ");
-  tvms_edit_replace(migration, (tvms_span){end, span.end}, "");
+  tvms_edits_replace(&migration->edits, (tvms_span){span.begin, begin}, "return ");
+  tvms_edits_replace(&migration->edits, (tvms_span){end, span.end}, "");
   return true;
 }
 

@@ -13,7 +13,8 @@ static const tvms_surf *at(const tvms_migration *migration, tvms_ref ref) {
 static void rename_callee(tvms_migration *migration, tvms_ref call, const char *name) {
   const tvms_surf *callee = at(migration, at(migration, call)->a);
   uint32_t len = (uint32_t)strlen(tvms_text(migration->context, callee->b));
-  tvms_edit_replace(migration, (tvms_span){callee->end - len, callee->end}, name);
+  tvms_edits_replace(&migration->edits, (tvms_span){callee->end - len, callee->end},
+                     name);
 }
 
 // ---- An allocation and a buffer over all of it become one statement ----
@@ -28,7 +29,8 @@ static void replace_uses(tvms_migration *migration, tvms_ref list, tvms_sym name
       const tvms_surf *node = at(migration, ref);
       uint8_t which = tvms_surf_refs((tvms_surf_kind)node->kind);
       if (node->kind == TVMS_SURF_NAME && node->a == name)
-        tvms_edit_replace(migration, tvms_surf_span(migration->surface, ref), text);
+        tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, ref),
+                           text);
       if (which & TVMS_SURF_IN_A) replace_uses(migration, node->a, name, text);
       if (which & TVMS_SURF_IN_B) replace_uses(migration, node->b, name, text);
       if (which & TVMS_SURF_IN_C) replace_uses(migration, node->c, name, text);
@@ -41,7 +43,7 @@ static void replace_uses(tvms_migration *migration, tvms_ref list, tvms_sym name
 static void use_data(tvms_migration *migration, tvms_ref list, tvms_sym name,
                      tvms_sym buffer) {
   const char *text = tvms_text(migration->context, buffer);
-  replace_uses(migration, list, name, tvms_edit_words(migration, text, ".data", ""));
+  replace_uses(migration, list, name, tvms_migrate_words(migration, text, ".data", ""));
 }
 
 static bool same_text(const tvms_migration *migration, tvms_ref a, tvms_ref b) {
@@ -112,7 +114,7 @@ static tvms_ref find_buffer(tvms_migration *migration, tvms_ref stmts,
 static bool rewrite_allocation(tvms_migration *migration, tvms_ref call) {
   tvms_ref condition = tvms_call_argument(migration, call, "condition", 3);
   if (condition) {
-    tvms_edit_refuse(migration, condition, "a condition of T.allocate");
+    tvms_migrate_refuse(migration, condition, "a condition of T.allocate");
     return false;
   }
   tvms_ref extents = tvms_call_keyword(migration, call, "extents");
@@ -120,10 +122,10 @@ static bool rewrite_allocation(tvms_migration *migration, tvms_ref call) {
   rename_callee(migration, call, "alloc_buffer");
   if (extents) {
     uint32_t begin = at(migration, extents)->begin;
-    tvms_edit_replace(migration, (tvms_span){begin, begin + 7}, "shape");
+    tvms_edits_replace(&migration->edits, (tvms_span){begin, begin + 7}, "shape");
   }
   if (scope && !tvms_call_keyword(migration, call, "scope"))
-    tvms_edit_insert(migration, at(migration, scope)->begin, "scope=");
+    tvms_migrate_insert(migration, at(migration, scope)->begin, "scope=");
   return true;
 }
 
@@ -135,7 +137,9 @@ static tvms_sym migrate_allocation(tvms_migration *migration, tvms_ref call,
   tvms_ref declaration = find_buffer(migration, stmts, call, pointer);
   tvms_sym buffer =
       declaration ? at(migration, at(migration, declaration)->a)->a : pointer;
-  if (declaration) tvms_edit_remove_line(migration, declaration);
+  if (declaration)
+    tvms_edits_remove_line(&migration->edits,
+                           tvms_surf_span(migration->surface, declaration));
   use_data(migration, stmts, pointer, buffer);
   return buffer;
 }
@@ -146,8 +150,8 @@ void tvms_migrate_allocate(tvms_migration *migration, tvms_ref stmt) {
   if (target->kind != TVMS_SURF_NAME) return;
   tvms_sym buffer = migrate_allocation(migration, node->b, target->a, node->next);
   if (buffer != target->a)
-    tvms_edit_replace(migration, tvms_surf_span(migration->surface, node->a),
-                      tvms_text(migration->context, buffer));
+    tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, node->a),
+                       tvms_text(migration->context, buffer));
 }
 
 void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
@@ -158,8 +162,8 @@ void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
   tvms_sym buffer =
       migrate_allocation(migration, call, at(migration, name)->a, node->b);
   const char *text = tvms_text(migration->context, buffer);
-  tvms_edit_unwrap(migration, with, call, tvms_edit_words(migration, text, " = ", ""),
-                   "");
+  tvms_migrate_unwrap(migration, with, call,
+                      tvms_migrate_words(migration, text, " = ", ""), "");
 }
 
 // ---- Statements that bind the name of a buffer ----
@@ -186,7 +190,7 @@ void tvms_migrate_buffer(tvms_migration *migration, tvms_ref call) {
   const char *scope = strcmp(path, "alloc_local") == 0    ? ", scope=\"local\""
                       : strcmp(path, "alloc_shared") == 0 ? ", scope=\"shared\""
                                                           : NULL;
-  if (scope) tvms_edit_insert(migration, at(migration, call)->end - 1, scope);
+  if (scope) tvms_migrate_insert(migration, at(migration, call)->end - 1, scope);
   if (scope || strcmp(path, "alloc_buffer") == 0) {
     rename_callee(migration, call, "decl_buffer");
   } else if (strcmp(path, "sblock_alloc_buffer") == 0) {

@@ -1,5 +1,4 @@
 // Parts of the program that work on texts: differences, JSON, words.
-#include "cli/edit.h"
 #include "cli/options.h"
 #include "cli/textdiff.h"
 #include "support/context.h"
@@ -101,24 +100,4 @@ Test(cli, words_are_split_at_spaces_and_quotes_keep_them) {
   cr_assert_eq(words.len, 4);
   cr_assert_str_eq(words.items[2], "a, b{k=v}");
   cr_assert_str_eq(words.items[3], "-q");
-}
-
-static tvms_diag *report_at(uint32_t begin, uint32_t end, bool safe, const char *text) {
-  tvms_span span = {begin, end};
-  tvms_diag *diag = tvms_report(&context.diags, TVMS_D_too_deep, span, 1u);
-  tvms_diag_fix(&context.diags, diag, span, safe, "%s", text);
-  return diag;
-}
-
-Test(cli, safe_fixes_are_applied_and_overlapping_ones_wait) {
-  tvms_source *source = tvms_source_create(&context.memory, "t", "abcdef", 6);
-  context.diags.source = source;
-  report_at(0, 1, true, "X");
-  report_at(2, 4, true, "YY");
-  report_at(3, 5, true, "overlaps");
-  report_at(4, 5, false, "unsafe");
-  report_at(6, 6, true, "!");
-  tvms_run run = {.context = &context};
-  cr_assert_eq(tvms_apply_fixes(&run, source, &out), 3);
-  cr_assert_str_eq(tvms_strbuf_text(&out), "XbYYef!");
 }
