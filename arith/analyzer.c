@@ -7,7 +7,7 @@
 
 tvms_analyzer *tvms_analyzer_new(tvms_unit *unit) {
   tvms_memory *memory = &unit->context->memory;
-  tvms_analyzer *analyzer = tvms_take(memory, sizeof *analyzer);
+  tvms_analyzer *analyzer = tvms_memory_alloc(memory, sizeof *analyzer);
   analyzer->unit = unit;
   analyzer->memory = memory;
   tvms_node_map_init(&analyzer->vars, memory);
@@ -20,17 +20,17 @@ void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer) {
   if (!analyzer) return;
   tvms_memory *memory = analyzer->memory;
   tvms_node_map_fini(&analyzer->vars);
-  tvms_vec_free(memory, &analyzer->bounds);
-  tvms_vec_free(memory, &analyzer->moduli);
-  tvms_vec_free(memory, &analyzer->literals);
-  tvms_vec_free(memory, &analyzer->sets);
-  tvms_vec_free(memory, &analyzer->facts);
-  tvms_give(memory, analyzer);
+  tvms_vec_fini(memory, &analyzer->bounds);
+  tvms_vec_fini(memory, &analyzer->moduli);
+  tvms_vec_fini(memory, &analyzer->literals);
+  tvms_vec_fini(memory, &analyzer->sets);
+  tvms_vec_fini(memory, &analyzer->facts);
+  tvms_memory_free(memory, analyzer);
 }
 
 // ---- Small arithmetic and building ----
 
-int64_t tvms_gcd(int64_t a, int64_t b) {
+int64_t tvms_arith_gcd(int64_t a, int64_t b) {
   uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
   uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
   while (y != 0) {
@@ -41,48 +41,49 @@ int64_t tvms_gcd(int64_t a, int64_t b) {
   return x > INT64_MAX ? 1 : (int64_t)x;
 }
 
-int64_t tvms_floor_div_int(int64_t a, int64_t b) {
+int64_t tvms_arith_floor_div(int64_t a, int64_t b) {
   if (b == -1) return (int64_t)(0 - (uint64_t)a);
   int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-int64_t tvms_floor_mod_int(int64_t a, int64_t b) {
+int64_t tvms_arith_floor_mod(int64_t a, int64_t b) {
   if (b == -1) return 0;
   int64_t rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-tvms_node *tvms_number(tvms_unit *unit, tvms_dtype dtype, int64_t value) {
+tvms_node *tvms_arith_number(tvms_unit *unit, tvms_dtype dtype, int64_t value) {
   tvms_dtype scalar = tvms_dtype_with_lanes(dtype, 1);
   tvms_node *number =
       tvms_dtype_is_real(dtype)
           ? tvms_float_imm_new(unit, scalar, (double)value, TVMS_NO_SPAN)
           : tvms_int_imm_new(unit, scalar, value, TVMS_NO_SPAN);
   if (dtype.lanes == 1) return number;
-  return tvms_broadcast_raw(unit, number, dtype.lanes, TVMS_NO_SPAN);
+  return tvms_broadcast_new(unit, number, dtype.lanes, TVMS_NO_SPAN);
 }
 
-tvms_node *tvms_truth(tvms_unit *unit, tvms_dtype dtype, bool value) {
+tvms_node *tvms_arith_truth(tvms_unit *unit, tvms_dtype dtype, bool value) {
   tvms_dtype boolean = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), dtype.lanes);
-  return tvms_number(unit, boolean, value);
+  return tvms_arith_number(unit, boolean, value);
 }
 
-tvms_node *tvms_fold_binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
-                            tvms_node *b) {
-  tvms_node *folded = tvms_try_fold(unit, kind, a, b);
-  return folded ? folded : tvms_binary_raw(unit, kind, a, b, TVMS_NO_SPAN);
+tvms_node *tvms_arith_fold_binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
+                                  tvms_node *b) {
+  tvms_node *folded = tvms_build_try_fold(unit, kind, a, b);
+  return folded ? folded : tvms_binary_new(unit, kind, a, b, TVMS_NO_SPAN);
 }
 
 // ---- Facts ----
 
-tvms_var_facts *TVMS_NULLABLE tvms_facts_of(const tvms_analyzer *analyzer,
-                                            const tvms_node *var) {
+tvms_var_facts *TVMS_NULLABLE tvms_analyzer_find_facts(const tvms_analyzer *analyzer,
+                                                       const tvms_node *var) {
   return (tvms_var_facts *)(void *)tvms_node_map_get(&analyzer->vars, var);
 }
 
-tvms_var_facts *tvms_facts_made(tvms_analyzer *analyzer, const tvms_node *var) {
-  tvms_var_facts *facts = tvms_facts_of(analyzer, var);
+tvms_var_facts *tvms_analyzer_get_or_create_facts(tvms_analyzer *analyzer,
+                                                  const tvms_node *var) {
+  tvms_var_facts *facts = tvms_analyzer_find_facts(analyzer, var);
   if (facts) return facts;
   facts = tvms_arena_new(&analyzer->unit->arena, tvms_var_facts);
   facts->var = var;
@@ -92,24 +93,24 @@ tvms_var_facts *tvms_facts_made(tvms_analyzer *analyzer, const tvms_node *var) {
 
 void tvms_analyzer_bind(tvms_analyzer *analyzer, const tvms_node *var,
                         tvms_node *value) {
-  value = tvms_canonical_simplify(analyzer, value);
-  value = tvms_rewrite_simplify(analyzer, value);
-  tvms_var_facts *facts = tvms_facts_made(analyzer, var);
+  value = tvms_analyzer_canonical_simplify(analyzer, value);
+  value = tvms_analyzer_rewrite_simplify(analyzer, value);
+  tvms_var_facts *facts = tvms_analyzer_get_or_create_facts(analyzer, var);
   facts->has_bound = facts->has_modular = true;
-  facts->bound = tvms_const_int_bound(analyzer, value);
-  facts->modular = tvms_modular_set(analyzer, value);
+  facts->bound = tvms_analyzer_const_int_bound(analyzer, value);
+  facts->modular = tvms_analyzer_modular_set(analyzer, value);
   facts->value = value;
 }
 
 void tvms_analyzer_bind_range(tvms_analyzer *analyzer, const tvms_node *var,
                               tvms_node *min, tvms_node *extent) {
-  if (tvms_is_int_value(extent, 1)) {
+  if (tvms_node_is_int(extent, 1)) {
     tvms_analyzer_bind(analyzer, var, min);
     return;
   }
-  tvms_bound low = tvms_const_int_bound(analyzer, min);
-  tvms_bound size = tvms_const_int_bound(analyzer, extent);
-  tvms_var_facts *facts = tvms_facts_made(analyzer, var);
+  tvms_bound low = tvms_analyzer_const_int_bound(analyzer, min);
+  tvms_bound size = tvms_analyzer_const_int_bound(analyzer, extent);
+  tvms_var_facts *facts = tvms_analyzer_get_or_create_facts(analyzer, var);
   facts->has_bound = true;
   facts->bound.min = low.min;
   bool open = low.max == TVMS_POS_INF || size.max == TVMS_POS_INF;
@@ -117,16 +118,16 @@ void tvms_analyzer_bind_range(tvms_analyzer *analyzer, const tvms_node *var,
   open = open || __builtin_add_overflow(low.max, size.max - 1, &top);
   facts->bound.max = open ? TVMS_POS_INF : top;
   tvms_unit *unit = analyzer->unit;
-  tvms_node *end = tvms_fold_binary(unit, TVMS_NODE_ADD, min, extent);
-  tvms_node *one = tvms_number(unit, extent->dtype, 1);
+  tvms_node *end = tvms_arith_fold_binary(unit, TVMS_NODE_ADD, min, extent);
+  tvms_node *one = tvms_arith_number(unit, extent->dtype, 1);
   facts->set_min = min;
-  facts->set_max =
-      tvms_simplify(analyzer, tvms_fold_binary(unit, TVMS_NODE_SUB, end, one));
+  facts->set_max = tvms_analyzer_simplify(
+      analyzer, tvms_arith_fold_binary(unit, TVMS_NODE_SUB, end, one));
   tvms_node *itself = (tvms_node *)(uintptr_t)var;
-  tvms_enter_inequalities(
-      analyzer, tvms_binary_raw(unit, TVMS_NODE_GE, itself, min, TVMS_NO_SPAN));
-  tvms_enter_inequalities(
-      analyzer, tvms_binary_raw(unit, TVMS_NODE_LT, itself, end, TVMS_NO_SPAN));
+  tvms_analyzer_enter_inequalities(
+      analyzer, tvms_binary_new(unit, TVMS_NODE_GE, itself, min, TVMS_NO_SPAN));
+  tvms_analyzer_enter_inequalities(
+      analyzer, tvms_binary_new(unit, TVMS_NODE_LT, itself, end, TVMS_NO_SPAN));
 }
 
 // value = symbol * scale + offset with a positive scale, or NULL.
@@ -151,7 +152,7 @@ static const tvms_node *TVMS_NULLABLE linear_symbol(const tvms_node *value,
     bool right = op->b->kind == TVMS_NODE_INT_IMM;
     const tvms_node *factor = right ? op->b : op->a;
     if (factor->kind != TVMS_NODE_INT_IMM) return NULL;
-    scale = tvms_wrap_mul(scale, tvms_as_int_imm(factor)->value);
+    scale = tvms_arith_wrap_mul(scale, tvms_as_int_imm(factor)->value);
     value = right ? op->a : op->b;
   }
   return value->kind == TVMS_NODE_VAR && scale > 0 ? value : NULL;
@@ -160,18 +161,18 @@ static const tvms_node *TVMS_NULLABLE linear_symbol(const tvms_node *value,
 void tvms_analyzer_mark_nonnegative(tvms_analyzer *analyzer, tvms_node *value) {
   int64_t offset = 0;
   const tvms_node *var = linear_symbol(value, &offset);
-  if (!var || !tvms_is_index_dtype(var->dtype)) return;
-  tvms_var_facts *facts = tvms_facts_made(analyzer, var);
+  if (!var || !tvms_dtype_is_index(var->dtype)) return;
+  tvms_var_facts *facts = tvms_analyzer_get_or_create_facts(analyzer, var);
   facts->has_bound = true;
   facts->bound = (tvms_bound){-offset, TVMS_POS_INF};
 }
 
 // ---- Scopes ----
 
-void tvms_each_conjunct(tvms_node *condition, void (*use)(void *self, tvms_node *part),
-                        void *self) {
+void tvms_arith_each_conjunct(tvms_node *condition,
+                              void (*use)(void *self, tvms_node *part), void *self) {
   while (condition->kind == TVMS_NODE_AND) {
-    tvms_each_conjunct(tvms_as_binary(condition)->a, use, self);
+    tvms_arith_each_conjunct(tvms_as_binary(condition)->a, use, self);
     condition = tvms_as_binary(condition)->b;
   }
   use(self, condition);
@@ -180,28 +181,28 @@ void tvms_each_conjunct(tvms_node *condition, void (*use)(void *self, tvms_node 
 static void add_literal(void *self, tvms_node *part) {
   tvms_analyzer *analyzer = self;
   tvms_unit *unit = analyzer->unit;
-  if (tvms_effect_of(analyzer->memory, part) > TVMS_EFFECT_PURE) return;
-  tvms_push(analyzer->memory, &analyzer->literals, part);
+  if (tvms_arith_effect_of(analyzer->memory, part) > TVMS_EFFECT_PURE) return;
+  tvms_vec_push(analyzer->memory, &analyzer->literals, part);
   tvms_node *negation =
-      tvms_normalize_bool(unit, tvms_not_raw(unit, part, TVMS_NO_SPAN));
-  tvms_node *twice = tvms_not_raw(unit, negation, TVMS_NO_SPAN);
-  tvms_push(analyzer->memory, &analyzer->literals, twice);
+      tvms_arith_normalize_bool(unit, tvms_not_new(unit, part, TVMS_NO_SPAN));
+  tvms_node *twice = tvms_not_new(unit, negation, TVMS_NO_SPAN);
+  tvms_vec_push(analyzer->memory, &analyzer->literals, twice);
 }
 
-void tvms_enter_literals(tvms_analyzer *analyzer, tvms_node *condition) {
+void tvms_analyzer_enter_literals(tvms_analyzer *analyzer, tvms_node *condition) {
   if (!tvms_dtype_is_bool(condition->dtype)) return;
-  condition = tvms_visit(&analyzer->rewriter, condition);
-  tvms_each_conjunct(condition, add_literal, analyzer);
+  condition = tvms_simplifier_visit(&analyzer->rewriter, condition);
+  tvms_arith_each_conjunct(condition, add_literal, analyzer);
 }
 
 tvms_scope_mark tvms_analyzer_enter(tvms_analyzer *analyzer, tvms_node *condition) {
   tvms_scope_mark mark = {analyzer->bounds.len, analyzer->moduli.len,
                           analyzer->literals.len, analyzer->sets.len,
                           analyzer->facts.len};
-  tvms_enter_bounds(analyzer, condition);
-  tvms_enter_modular(analyzer, condition);
-  tvms_enter_literals(analyzer, condition);
-  tvms_enter_inequalities(analyzer, condition);
+  tvms_analyzer_enter_bounds(analyzer, condition);
+  tvms_analyzer_enter_modular(analyzer, condition);
+  tvms_analyzer_enter_literals(analyzer, condition);
+  tvms_analyzer_enter_inequalities(analyzer, condition);
   return mark;
 }
 
@@ -236,54 +237,56 @@ static bool is_huge(tvms_memory *memory, tvms_node *expr) {
   return !tvms_walk(memory, expr, &visitor);
 }
 
-tvms_node *tvms_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
+tvms_node *tvms_analyzer_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
   enum { ROUNDS = 2 };
-  if (tvms_is_binary(expr) && is_huge(analyzer->memory, expr)) return expr;
-  tvms_begin_question(analyzer);
+  if (tvms_node_is_binary(expr) && is_huge(analyzer->memory, expr)) return expr;
+  tvms_analyzer_begin_query(analyzer);
   for (int i = 0; i < ROUNDS; i++) {
-    tvms_node *next = tvms_visit(&analyzer->rewriter, expr);
+    tvms_node *next = tvms_simplifier_visit(&analyzer->rewriter, expr);
     if (next == expr) break;
     expr = next;
   }
-  tvms_end_question(analyzer);
+  tvms_analyzer_end_query(analyzer);
   return expr;
 }
 
-tvms_node *tvms_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
-  tvms_begin_question(analyzer);
-  expr = tvms_visit(&analyzer->normalizer, expr);
-  tvms_end_question(analyzer);
+tvms_node *tvms_analyzer_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
+  tvms_analyzer_begin_query(analyzer);
+  expr = tvms_simplifier_visit(&analyzer->normalizer, expr);
+  tvms_analyzer_end_query(analyzer);
   return expr;
 }
 
-tvms_node *tvms_simplify_steps(tvms_analyzer *analyzer, tvms_node *expr, int steps) {
-  expr = tvms_canonical_simplify(analyzer, expr);
+tvms_node *tvms_analyzer_simplify_steps(tvms_analyzer *analyzer, tvms_node *expr,
+                                        int steps) {
+  expr = tvms_analyzer_canonical_simplify(analyzer, expr);
   for (int i = 0; i < steps && expr->kind != TVMS_NODE_INT_IMM; i++) {
-    expr = i % 2 == 0 ? tvms_rewrite_simplify(analyzer, expr)
-                      : tvms_canonical_simplify(analyzer, expr);
+    expr = i % 2 == 0 ? tvms_analyzer_rewrite_simplify(analyzer, expr)
+                      : tvms_analyzer_canonical_simplify(analyzer, expr);
   }
   return expr;
 }
 
-tvms_node *tvms_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
-  return tvms_simplify_steps(analyzer, expr, 2);
+tvms_node *tvms_analyzer_simplify(tvms_analyzer *analyzer, tvms_node *expr) {
+  return tvms_analyzer_simplify_steps(analyzer, expr, 2);
 }
 
-tvms_node *tvms_simplify_alone(tvms_unit *unit, tvms_node *expr) {
+tvms_node *tvms_arith_simplify(tvms_unit *unit, tvms_node *expr) {
   if (expr->kind == TVMS_NODE_INT_IMM || expr->kind == TVMS_NODE_VAR) return expr;
   tvms_analyzer *analyzer = tvms_analyzer_new(unit);
-  tvms_node *result = tvms_simplify(analyzer, expr);
+  tvms_node *result = tvms_analyzer_simplify(analyzer, expr);
   tvms_analyzer_free(analyzer);
   return result;
 }
 
 // ---- Proofs ----
 
-bool tvms_can_prove(tvms_analyzer *analyzer, tvms_node *condition) {
-  return tvms_is_true(tvms_simplify(analyzer, condition));
+bool tvms_analyzer_can_prove(tvms_analyzer *analyzer, tvms_node *condition) {
+  return tvms_node_is_true(tvms_analyzer_simplify(analyzer, condition));
 }
 
-bool tvms_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a, tvms_node *b) {
+bool tvms_analyzer_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a,
+                                   tvms_node *b) {
   if (a == b) return true;
   if (a->kind == TVMS_NODE_INT_IMM && b->kind == TVMS_NODE_INT_IMM) {
     return tvms_as_int_imm(a)->value == tvms_as_int_imm(b)->value;
@@ -292,32 +295,35 @@ bool tvms_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a, tvms_node *b) {
   tvms_unit *unit = analyzer->unit;
   tvms_diags *diags = &unit->context->diags;
   diags->muted++;
-  bool match = tvms_match_dtypes(unit, &a, &b, TVMS_NO_SPAN);
+  bool match = tvms_build_match_dtypes(unit, &a, &b, TVMS_NO_SPAN);
   diags->muted--;
   if (!match) return false;
-  tvms_node *diff = tvms_fold_binary(unit, TVMS_NODE_SUB, a, b);
-  tvms_node *zero = tvms_number(unit, diff->dtype, 0);
-  return tvms_can_prove(analyzer, tvms_fold_binary(unit, TVMS_NODE_EQ, diff, zero));
+  tvms_node *diff = tvms_arith_fold_binary(unit, TVMS_NODE_SUB, a, b);
+  tvms_node *zero = tvms_arith_number(unit, diff->dtype, 0);
+  return tvms_analyzer_can_prove(
+      analyzer, tvms_arith_fold_binary(unit, TVMS_NODE_EQ, diff, zero));
 }
 
-bool tvms_prove_equal_alone(tvms_unit *unit, tvms_node *a, tvms_node *b) {
-  if (tvms_expr_equal(a, b)) return true;
+bool tvms_arith_prove_equal(tvms_unit *unit, tvms_node *a, tvms_node *b) {
+  if (tvms_node_same_expr(a, b)) return true;
   tvms_analyzer *analyzer = tvms_analyzer_new(unit);
-  bool equal = tvms_can_prove_equal(analyzer, a, b);
+  bool equal = tvms_analyzer_can_prove_equal(analyzer, a, b);
   tvms_analyzer_free(analyzer);
   return equal;
 }
 
-bool tvms_can_prove_ge(tvms_analyzer *analyzer, tvms_node *expr, int64_t bound) {
+bool tvms_analyzer_can_prove_ge(tvms_analyzer *analyzer, tvms_node *expr,
+                                int64_t bound) {
   if (expr->kind == TVMS_NODE_INT_IMM) return tvms_as_int_imm(expr)->value >= bound;
-  tvms_node *simple = tvms_rewrite_simplify(analyzer, expr);
-  return tvms_const_int_bound(analyzer, simple).min >= bound;
+  tvms_node *simple = tvms_analyzer_rewrite_simplify(analyzer, expr);
+  return tvms_analyzer_const_int_bound(analyzer, simple).min >= bound;
 }
 
-bool tvms_can_prove_lt(tvms_analyzer *analyzer, tvms_node *expr, int64_t bound) {
+bool tvms_analyzer_can_prove_lt(tvms_analyzer *analyzer, tvms_node *expr,
+                                int64_t bound) {
   if (expr->kind == TVMS_NODE_INT_IMM) return tvms_as_int_imm(expr)->value < bound;
-  tvms_node *simple = tvms_rewrite_simplify(analyzer, expr);
-  return tvms_const_int_bound(analyzer, simple).max < bound;
+  tvms_node *simple = tvms_analyzer_rewrite_simplify(analyzer, expr);
+  return tvms_analyzer_const_int_bound(analyzer, simple).max < bound;
 }
 
 // ---- Effects ----
@@ -329,14 +335,14 @@ static tvms_walk_step note_effect(void *self, tvms_node *node, tvms_field_role r
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
   if (node->kind == TVMS_NODE_BUFFER_LOAD) effect = TVMS_EFFECT_READ;
   if (node->kind == TVMS_NODE_CALL) {
-    tvms_tir_opcode op = tvms_called_op(node);
-    effect = op ? (tvms_effect)tvms_tir_row_of(op)->effect : TVMS_EFFECT_UPDATE;
+    tvms_tir_opcode op = tvms_call_opcode(node);
+    effect = op ? (tvms_effect)tvms_tir_op_row_of(op)->effect : TVMS_EFFECT_UPDATE;
   }
   if (effect > *strongest) *strongest = effect;
   return TVMS_WALK_ON;
 }
 
-tvms_effect tvms_effect_of(tvms_memory *memory, tvms_node *expr) {
+tvms_effect tvms_arith_effect_of(tvms_memory *memory, tvms_node *expr) {
   tvms_effect strongest = TVMS_EFFECT_PURE;
   tvms_visitor visitor = {.self = &strongest, .enter = note_effect};
   tvms_walk(memory, expr, &visitor);
@@ -348,10 +354,10 @@ static tvms_walk_step is_vscale(void *self, tvms_node *node, tvms_field_role rol
   (void)role;
   analyzer->effort++;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
-  return tvms_called_op(node) == TVMS_TIR_vscale ? TVMS_WALK_STOP : TVMS_WALK_ON;
+  return tvms_call_opcode(node) == TVMS_TIR_vscale ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-bool tvms_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node) {
+bool tvms_analyzer_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node) {
   tvms_visitor visitor = {.self = analyzer, .enter = is_vscale};
   return !tvms_walk(analyzer->memory, node, &visitor);
 }

@@ -42,15 +42,18 @@ void tvms_analyzer_leave(tvms_analyzer *analyzer, tvms_scope_mark mark);
 
 // TVM's Analyzer.simplify: canonical form once, then rewriting and canonical form in turn,
 // `steps` times (TVM's default is 2).
-tvms_node *tvms_simplify(tvms_analyzer *analyzer, tvms_node *expr);
-tvms_node *tvms_simplify_steps(tvms_analyzer *analyzer, tvms_node *expr, int steps);
-tvms_node *tvms_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr);
-tvms_node *tvms_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+tvms_node *tvms_analyzer_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+tvms_node *tvms_analyzer_simplify_steps(tvms_analyzer *analyzer, tvms_node *expr,
+                                        int steps);
+tvms_node *tvms_analyzer_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+tvms_node *tvms_analyzer_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr);
 
-bool tvms_can_prove(tvms_analyzer *analyzer, tvms_node *condition);
-bool tvms_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a, tvms_node *b);
-bool tvms_can_prove_ge(tvms_analyzer *analyzer, tvms_node *expr, int64_t bound);
-bool tvms_can_prove_lt(tvms_analyzer *analyzer, tvms_node *expr, int64_t bound);
+bool tvms_analyzer_can_prove(tvms_analyzer *analyzer, tvms_node *condition);
+bool tvms_analyzer_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a, tvms_node *b);
+bool tvms_analyzer_can_prove_ge(tvms_analyzer *analyzer, tvms_node *expr,
+                                int64_t bound);
+bool tvms_analyzer_can_prove_lt(tvms_analyzer *analyzer, tvms_node *expr,
+                                int64_t bound);
 
 // All values lie in [min, max]; INT64_MAX and -INT64_MAX stand for infinities.
 typedef struct {
@@ -61,7 +64,8 @@ typedef struct {
 #define TVMS_POS_INF INT64_MAX
 #define TVMS_NEG_INF (-INT64_MAX)
 
-tvms_bound tvms_const_int_bound(tvms_analyzer *analyzer, const tvms_node *expr);
+tvms_bound tvms_analyzer_const_int_bound(tvms_analyzer *analyzer,
+                                         const tvms_node *expr);
 
 // All values are coeff * k + base; coeff 0: the constant base.
 typedef struct {
@@ -69,13 +73,13 @@ typedef struct {
   int64_t base;
 } tvms_modular;
 
-tvms_modular tvms_modular_set(tvms_analyzer *analyzer, const tvms_node *expr);
+tvms_modular tvms_analyzer_modular_set(tvms_analyzer *analyzer, const tvms_node *expr);
 
 // One-off forms for callers without facts of their own.
-tvms_node *tvms_simplify_alone(tvms_unit *unit, tvms_node *expr);
-bool tvms_prove_equal_alone(tvms_unit *unit, tvms_node *a, tvms_node *b);
+tvms_node *tvms_arith_simplify(tvms_unit *unit, tvms_node *expr);
+bool tvms_arith_prove_equal(tvms_unit *unit, tvms_node *a, tvms_node *b);
 
 // The strongest effect of an expression (tvms_effect): what may be dropped or repeated.
-tvms_effect tvms_effect_of(tvms_memory *memory, tvms_node *expr);
+tvms_effect tvms_arith_effect_of(tvms_memory *memory, tvms_node *expr);
 
 #endif

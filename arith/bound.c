@@ -44,7 +44,7 @@ static int64_t inf_trunc_div(int64_t a, int64_t b) {
 
 static int64_t inf_floor_div(int64_t a, int64_t b) {
   if (is_inf(a)) return b > 0 ? a : -a;
-  return tvms_floor_div_int(a, b);
+  return tvms_arith_floor_div(a, b);
 }
 
 static int64_t inf_shift_left(int64_t a, int64_t b) {
@@ -117,11 +117,11 @@ static tvms_bound divide(tvms_bound a, tvms_bound b, tvms_dtype dtype,
 // non-negative results are base + k * gcd. Returns false if it says nothing.
 static bool floor_mod_by_modular(tvms_analyzer *analyzer, const tvms_node *dividend,
                                  int64_t modulus, tvms_bound *result) {
-  tvms_modular set = tvms_modular_set(analyzer, dividend);
-  int64_t step = tvms_gcd(set.coeff, modulus);
+  tvms_modular set = tvms_analyzer_modular_set(analyzer, dividend);
+  int64_t step = tvms_arith_gcd(set.coeff, modulus);
   if (step <= 1) return false;
   bool classic = analyzer->unit->dialect < TVMS_DIALECT_26;
-  int64_t base = tvms_floor_mod_int(set.base, classic ? modulus : step);
+  int64_t base = tvms_arith_floor_mod(set.base, classic ? modulus : step);
   int64_t top = modulus - step + base;
   if (classic && top >= modulus) top -= modulus;
   *result = make_bound(base, top);
@@ -173,7 +173,7 @@ static tvms_bound bound_bits_and(tvms_bound a, tvms_bound b, tvms_dtype dtype) {
 
 static tvms_bound bound_call(tvms_analyzer *analyzer, const tvms_node *node) {
   tvms_list args = tvms_as_call(node)->args;
-  tvms_tir_opcode op = tvms_called_op(node);
+  tvms_tir_opcode op = tvms_call_opcode(node);
   bool known = op == TVMS_TIR_shift_left || op == TVMS_TIR_shift_right
                || op == TVMS_TIR_bitwise_and;
   if (!known || args.len != 2) return everything(node->dtype);
@@ -186,7 +186,7 @@ static tvms_bound bound_call(tvms_analyzer *analyzer, const tvms_node *node) {
 }
 
 static tvms_bound bound_var(const tvms_analyzer *analyzer, const tvms_node *node) {
-  const tvms_var_facts *facts = tvms_facts_of(analyzer, node);
+  const tvms_var_facts *facts = tvms_analyzer_find_facts(analyzer, node);
   if (facts && facts->has_bound) return facts->bound;
   if (node->flags & TVMS_FLAG_SIZE_VAR) return (tvms_bound){0, TVMS_POS_INF};
   return everything(node->dtype);
@@ -194,9 +194,9 @@ static tvms_bound bound_var(const tvms_analyzer *analyzer, const tvms_node *node
 
 // int(ceil(log2(n))), which computed extents contain.
 static const tvms_node *TVMS_NULLABLE ceil_log2_arg(const tvms_node *value) {
-  if (tvms_called_op(value) != TVMS_TIR_ceil) return NULL;
+  if (tvms_call_opcode(value) != TVMS_TIR_ceil) return NULL;
   const tvms_node *inner = tvms_as_call(value)->args.items[0];
-  if (tvms_called_op(inner) != TVMS_TIR_log2) return NULL;
+  if (tvms_call_opcode(inner) != TVMS_TIR_log2) return NULL;
   return tvms_as_call(inner)->args.items[0];
 }
 
@@ -247,7 +247,7 @@ static tvms_bound bound_binary(tvms_analyzer *analyzer, const tvms_node *node) {
 
 static tvms_bound bound_let(tvms_analyzer *analyzer, const tvms_node *node) {
   const tvms_let *let = tvms_as_let(node);
-  tvms_var_facts *facts = tvms_facts_made(analyzer, let->var);
+  tvms_var_facts *facts = tvms_analyzer_get_or_create_facts(analyzer, let->var);
   if (facts->has_bound) return bound_of(analyzer, let->body);
   facts->bound = bound_of(analyzer, let->value);
   facts->has_bound = true;
@@ -257,7 +257,7 @@ static tvms_bound bound_let(tvms_analyzer *analyzer, const tvms_node *node) {
 }
 
 static tvms_bound bound_plain(tvms_analyzer *analyzer, const tvms_node *node) {
-  if (tvms_is_binary(node)) return bound_binary(analyzer, node);
+  if (tvms_node_is_binary(node)) return bound_binary(analyzer, node);
   switch ((int)node->kind) {
   case TVMS_NODE_INT_IMM: {
     int64_t value = tvms_as_int_imm(node)->value;
@@ -280,21 +280,23 @@ static tvms_bound bound_plain(tvms_analyzer *analyzer, const tvms_node *node) {
 
 static tvms_bound bound_of(tvms_analyzer *analyzer, const tvms_node *node) {
   analyzer->effort++;
-  if (tvms_is_tired(analyzer)) return everything(node->dtype);
-  if (!tvms_deeper(analyzer->memory)) tvms_unwind(analyzer->memory, TVMS_OVER_LIMIT);
+  if (tvms_analyzer_out_of_budget(analyzer)) return everything(node->dtype);
+  if (!tvms_memory_enter(analyzer->memory))
+    tvms_memory_unwind(analyzer->memory, TVMS_OVER_LIMIT);
   tvms_bound bound = bound_plain(analyzer, node);
   for (uint32_t i = 0; i < analyzer->bounds.len; i++) {
     const tvms_bound_fact *fact = &analyzer->bounds.items[i];
-    if (tvms_expr_equal(fact->expr, node)) bound = meet(bound, fact->bound);
+    if (tvms_node_same_expr(fact->expr, node)) bound = meet(bound, fact->bound);
   }
-  tvms_shallower(analyzer->memory);
+  tvms_memory_leave(analyzer->memory);
   return bound;
 }
 
-tvms_bound tvms_const_int_bound(tvms_analyzer *analyzer, const tvms_node *expr) {
-  tvms_begin_question(analyzer);
+tvms_bound tvms_analyzer_const_int_bound(tvms_analyzer *analyzer,
+                                         const tvms_node *expr) {
+  tvms_analyzer_begin_query(analyzer);
   tvms_bound bound = bound_of(analyzer, expr);
-  tvms_end_question(analyzer);
+  tvms_analyzer_end_query(analyzer);
   return bound;
 }
 
@@ -304,7 +306,7 @@ static void add_bound(tvms_analyzer *analyzer, const tvms_node *expr, int64_t mi
                       int64_t max) {
   if (expr->kind == TVMS_NODE_INT_IMM) return;
   tvms_bound_fact fact = {expr, make_bound(min, max)};
-  tvms_push(analyzer->memory, &analyzer->bounds, fact);
+  tvms_vec_push(analyzer->memory, &analyzer->bounds, fact);
 }
 
 static bool int_value(const tvms_node *node, int64_t *value) {
@@ -335,6 +337,6 @@ static void add_comparison(void *self, tvms_node *part) {
   if (kind == TVMS_NODE_LT) add_bound(analyzer, expr, TVMS_NEG_INF, inf_add(c, -1));
 }
 
-void tvms_enter_bounds(tvms_analyzer *analyzer, tvms_node *condition) {
-  tvms_each_conjunct(condition, add_comparison, analyzer);
+void tvms_analyzer_enter_bounds(tvms_analyzer *analyzer, tvms_node *condition) {
+  tvms_arith_each_conjunct(condition, add_comparison, analyzer);
 }

@@ -9,7 +9,7 @@ typedef enum { PLAIN, SPLIT, SUM } form;
 typedef struct {
   form form;
   tvms_node *node;
-  tvms_split split;
+  tvms_canonical_split split;
   tvms_sum *sum;
 } value;
 
@@ -22,7 +22,7 @@ static tvms_unit *unit_of(const tvms_simplifier *s) {
 static value plain(tvms_node *node) {
   return (value){.form = PLAIN, .node = node};
 }
-static value as_split(tvms_split split) {
+static value as_split(tvms_canonical_split split) {
   return (value){.form = SPLIT, .split = split};
 }
 static value as_sum(tvms_sum *sum) {
@@ -31,12 +31,12 @@ static value as_sum(tvms_sum *sum) {
 
 static tvms_node *normalize(tvms_simplifier *s, value v) {
   if (v.form == PLAIN) return v.node;
-  if (v.form == SPLIT) return tvms_split_node(unit_of(s), &v.split, 1);
-  return tvms_sum_node(unit_of(s), v.sum);
+  if (v.form == SPLIT) return tvms_canonical_split_node(unit_of(s), &v.split, 1);
+  return tvms_canonical_sum_node(unit_of(s), v.sum);
 }
 
 static tvms_node *number(tvms_simplifier *s, tvms_dtype dtype, int64_t n) {
-  return tvms_number(unit_of(s), dtype, n);
+  return tvms_arith_number(unit_of(s), dtype, n);
 }
 
 static tvms_dtype dtype_of(value v) {
@@ -50,16 +50,17 @@ static bool is_number(value v, int64_t *n) {
   return true;
 }
 
-static tvms_split to_split(tvms_simplifier *s, value v) {
+static tvms_canonical_split to_split(tvms_simplifier *s, value v) {
   if (v.form == SPLIT) return v.split;
   if (v.form == SUM && v.sum->base == 0 && v.sum->len == 1) return v.sum->args[0];
-  return tvms_split_of(normalize(s, v));
+  return tvms_canonical_split_of(normalize(s, v));
 }
 
 static tvms_sum *to_sum(tvms_simplifier *s, value v) {
   if (v.form == SUM) return v.sum;
-  tvms_sum *sum = tvms_sum_new(unit_of(s), dtype_of(v));
-  if (!is_number(v, &sum->base)) tvms_sum_append(unit_of(s), sum, to_split(s, v));
+  tvms_sum *sum = tvms_canonical_sum_new(unit_of(s), dtype_of(v));
+  if (!is_number(v, &sum->base))
+    tvms_canonical_sum_append(unit_of(s), sum, to_split(s, v));
   return sum;
 }
 
@@ -67,7 +68,7 @@ static tvms_sum *to_sum(tvms_simplifier *s, value v) {
 static bool fold(tvms_simplifier *s, tvms_node_kind kind, value a, value b,
                  value *result) {
   if (a.form == PLAIN && b.form == PLAIN) {
-    tvms_node *folded = tvms_try_fold(unit_of(s), kind, a.node, b.node);
+    tvms_node *folded = tvms_build_try_fold(unit_of(s), kind, a.node, b.node);
     if (folded) *result = plain(folded);
     return folded != NULL;
   }
@@ -100,11 +101,11 @@ static value mutate_sum(tvms_simplifier *s, tvms_node *node) {
   int64_t sign = node->kind == TVMS_NODE_ADD ? 1 : -1, n;
   tvms_sum *sum = to_sum(s, a);
   if (is_number(b, &n))
-    sum->base = tvms_wrap_add(sum->base, tvms_wrap_mul(n, sign));
+    sum->base = tvms_arith_wrap_add(sum->base, tvms_arith_wrap_mul(n, sign));
   else if (b.form == SUM)
-    tvms_sum_add_sum(unit_of(s), sum, b.sum, sign);
+    tvms_canonical_sum_add_sum(unit_of(s), sum, b.sum, sign);
   else
-    tvms_sum_add(unit_of(s), sum, to_split(s, b), sign);
+    tvms_canonical_sum_add(unit_of(s), sum, to_split(s, b), sign);
   return as_sum(sum);
 }
 
@@ -116,9 +117,9 @@ static void multiply_factors(tvms_simplifier *s, tvms_node *product, tvms_node *
     product = tvms_as_binary(product)->b;
   }
   if (product->kind == TVMS_NODE_INT_IMM)
-    *scale = tvms_wrap_mul(*scale, tvms_as_int_imm(product)->value);
+    *scale = tvms_arith_wrap_mul(*scale, tvms_as_int_imm(product)->value);
   else
-    *result = tvms_fold_binary(unit_of(s), TVMS_NODE_MUL, *result, product);
+    *result = tvms_arith_fold_binary(unit_of(s), TVMS_NODE_MUL, *result, product);
 }
 
 // True for a product in normal form without a constant.
@@ -143,12 +144,12 @@ static value mutate_mul(tvms_simplifier *s, tvms_node *node) {
     b = swap;
   }
   if (is_number(b, &n) && a.form == SUM) {
-    tvms_sum_scale(a.sum, n);
+    tvms_canonical_sum_scale(a.sum, n);
     return a;
   }
   if (is_number(b, &n)) {
-    tvms_split split = to_split(s, a);
-    split.scale = tvms_wrap_mul(split.scale, n);
+    tvms_canonical_split split = to_split(s, a);
+    split.scale = tvms_arith_wrap_mul(split.scale, n);
     return as_split(split);
   }
   tvms_node *result = normalize(s, a);
@@ -161,7 +162,7 @@ static value mutate_mul(tvms_simplifier *s, tvms_node *node) {
   multiply_factors(s, normalize(s, b), &result, &scale);
   if (scale != 1) {
     tvms_node *factor = number(s, node->dtype, scale);
-    result = tvms_fold_binary(unit_of(s), TVMS_NODE_MUL, result, factor);
+    result = tvms_arith_fold_binary(unit_of(s), TVMS_NODE_MUL, result, factor);
   }
   bool same = result->kind == TVMS_NODE_MUL && tvms_as_binary(result)->a == op->a
               && tvms_as_binary(result)->b == op->b;
@@ -172,9 +173,10 @@ static value mutate_mul(tvms_simplifier *s, tvms_node *node) {
 
 // ---- Division by a constant ----
 
-static tvms_split with_rounding(tvms_simplifier *s, tvms_split split, bool floor) {
-  if (!tvms_split_fits(&split, floor)) {
-    split = tvms_split_of(tvms_split_node(unit_of(s), &split, 1));
+static tvms_canonical_split with_rounding(tvms_simplifier *s,
+                                          tvms_canonical_split split, bool floor) {
+  if (!tvms_canonical_split_fits(&split, floor)) {
+    split = tvms_canonical_split_of(tvms_canonical_split_node(unit_of(s), &split, 1));
   }
   split.floor = floor;
   return split;
@@ -182,26 +184,26 @@ static tvms_split with_rounding(tvms_simplifier *s, tvms_split split, bool floor
 
 static tvms_node *mod_node(tvms_simplifier *s, tvms_node *a, int64_t by, bool floor) {
   tvms_node_kind kind = floor ? TVMS_NODE_FLOOR_MOD : TVMS_NODE_MOD;
-  return tvms_fold_binary(unit_of(s), kind, a, number(s, a->dtype, by));
+  return tvms_arith_fold_binary(unit_of(s), kind, a, number(s, a->dtype, by));
 }
 
-static tvms_split split_div(tvms_simplifier *s, tvms_split lhs, int64_t by,
-                            bool floor) {
+static tvms_canonical_split split_div(tvms_simplifier *s, tvms_canonical_split lhs,
+                                      int64_t by, bool floor) {
   lhs = with_rounding(s, lhs, floor);
   if (lhs.scale % by == 0) {
     lhs.scale /= by;
     return lhs;
   }
   if (by % lhs.scale != 0) {
-    lhs = tvms_split_of(tvms_split_node(unit_of(s), &lhs, 1));
+    lhs = tvms_canonical_split_of(tvms_canonical_split_node(unit_of(s), &lhs, 1));
     lhs.lower = by;
     lhs.floor = floor;
     return lhs;
   }
-  int64_t lower = tvms_wrap_mul(lhs.lower, by / lhs.scale);
+  int64_t lower = tvms_arith_wrap_mul(lhs.lower, by / lhs.scale);
   bool folds = lhs.upper == TVMS_POS_INF || (lower != 0 && lhs.upper % lower == 0);
   if (!folds && lhs.upper <= lower) {
-    return tvms_split_of(number(s, lhs.index->dtype, 0));
+    return tvms_canonical_split_of(number(s, lhs.index->dtype, 0));
   }
   if (!folds) {
     lhs.index = mod_node(s, lhs.index, lhs.upper, floor);
@@ -214,44 +216,47 @@ static tvms_split split_div(tvms_simplifier *s, tvms_split lhs, int64_t by,
 
 // 0 <= e < by, so that e leaves a division or a modulo.
 static bool is_below(tvms_simplifier *s, tvms_node *e, int64_t by) {
-  return tvms_compare_to(s, e, by) == TVMS_IS_LT
-         && tvms_can_prove_ge(s->analyzer, e, 0);
+  return tvms_simplifier_compare_to(s, e, by) == TVMS_IS_LT
+         && tvms_analyzer_can_prove_ge(s->analyzer, e, 0);
 }
 
 // lhs / by + rest / by, where `by` divides lhs.
 static tvms_sum *add_quotient(tvms_simplifier *s, tvms_sum *lhs, tvms_sum *rest,
                               int64_t by, bool floor) {
-  tvms_sum_divide(lhs, by);
-  tvms_node *extra = tvms_sum_node(unit_of(s), rest);
+  tvms_canonical_sum_divide(lhs, by);
+  tvms_node *extra = tvms_canonical_sum_node(unit_of(s), rest);
   if (extra->kind == TVMS_NODE_INT_IMM) {
     int64_t n = tvms_as_int_imm(extra)->value;
-    lhs->base = tvms_wrap_add(lhs->base, floor ? tvms_floor_div_int(n, by) : n / by);
+    lhs->base =
+        tvms_arith_wrap_add(lhs->base, floor ? tvms_arith_floor_div(n, by) : n / by);
     return lhs;
   }
-  bool gone =
-      floor ? is_below(s, extra, by) : tvms_compare_to(s, extra, by) == TVMS_IS_LT;
+  bool gone = floor ? is_below(s, extra, by)
+                    : tvms_simplifier_compare_to(s, extra, by) == TVMS_IS_LT;
   if (!gone) {
-    tvms_split split = split_div(s, tvms_split_of(extra), by, floor);
-    tvms_sum_add(unit_of(s), lhs, split, 1);
+    tvms_canonical_split split =
+        split_div(s, tvms_canonical_split_of(extra), by, floor);
+    tvms_canonical_sum_add(unit_of(s), lhs, split, 1);
   }
   return lhs;
 }
 
 // floordiv(floormod(sum, by * m), by) is floormod(floordiv(sum, by), m): since 0.25,
 // where the sum has parts that `by` divides. Returns false if it does not apply.
-static bool div_of_mod(tvms_simplifier *s, const tvms_split *a, int64_t by,
+static bool div_of_mod(tvms_simplifier *s, const tvms_canonical_split *a, int64_t by,
                        value *result) {
   bool fits = unit_of(s)->dialect >= TVMS_DIALECT_25 && a->lower == 1 && a->scale == 1
               && a->upper != TVMS_POS_INF && a->upper % by == 0
-              && tvms_split_fits(a, true);
+              && tvms_canonical_split_fits(a, true);
   if (!fits) return false;
   value raw = mutate(s, a->index);
   if (raw.form != SUM) return false;
   tvms_sum *lhs, *rest;
-  tvms_sum_separate(unit_of(s), raw.sum, by, &lhs, &rest);
-  if (tvms_sum_is_zero(lhs)) return false;
-  tvms_node *quotient = tvms_sum_node(unit_of(s), add_quotient(s, lhs, rest, by, true));
-  *result = plain(tvms_visit(s, mod_node(s, quotient, a->upper / by, true)));
+  tvms_canonical_sum_separate(unit_of(s), raw.sum, by, &lhs, &rest);
+  if (tvms_canonical_sum_is_zero(lhs)) return false;
+  tvms_node *quotient =
+      tvms_canonical_sum_node(unit_of(s), add_quotient(s, lhs, rest, by, true));
+  *result = plain(tvms_simplifier_visit(s, mod_node(s, quotient, a->upper / by, true)));
   return true;
 }
 
@@ -259,18 +264,19 @@ static value div_const(tvms_simplifier *s, value a, int64_t by, bool floor) {
   if (by == 1) return a;
   if (a.form == SUM) {
     tvms_sum *lhs, *rest;
-    tvms_sum_separate(unit_of(s), a.sum, by, &lhs, &rest);
-    if (tvms_sum_is_zero(rest)) {
-      tvms_sum_divide(lhs, by);
+    tvms_canonical_sum_separate(unit_of(s), a.sum, by, &lhs, &rest);
+    if (tvms_canonical_sum_is_zero(rest)) {
+      tvms_canonical_sum_divide(lhs, by);
       return as_sum(lhs);
     }
-    bool splits =
-        floor
-        || (tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), lhs), 0)
-            && tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), rest), 0));
+    bool splits = floor
+                  || (tvms_analyzer_can_prove_ge(
+                          s->analyzer, tvms_canonical_sum_node(unit_of(s), lhs), 0)
+                      && tvms_analyzer_can_prove_ge(
+                          s->analyzer, tvms_canonical_sum_node(unit_of(s), rest), 0));
     if (splits) return as_sum(add_quotient(s, lhs, rest, by, floor));
   } else {
-    tvms_bound bound = tvms_const_int_bound(s->analyzer, normalize(s, a));
+    tvms_bound bound = tvms_analyzer_const_int_bound(s->analyzer, normalize(s, a));
     if (bound.min >= 0 && bound.max < by) return plain(number(s, dtype_of(a), 0));
     value result;
     if (floor && a.form == SPLIT && div_of_mod(s, &a.split, by, &result)) return result;
@@ -280,21 +286,21 @@ static value div_const(tvms_simplifier *s, value a, int64_t by, bool floor) {
 
 // ---- Modulo by a constant ----
 
-static tvms_split split_mod(tvms_simplifier *s, tvms_split lhs, int64_t by,
-                            bool floor) {
+static tvms_canonical_split split_mod(tvms_simplifier *s, tvms_canonical_split lhs,
+                                      int64_t by, bool floor) {
   lhs = with_rounding(s, lhs, floor);
   if (lhs.scale % by == 0) {
     lhs.scale = 0;
     return lhs;
   }
   if (by % lhs.scale == 0) {
-    int64_t upper = tvms_wrap_mul(lhs.lower, by / lhs.scale);
+    int64_t upper = tvms_arith_wrap_mul(lhs.lower, by / lhs.scale);
     bool shrinks = lhs.upper == TVMS_POS_INF || (upper != 0 && lhs.upper % upper == 0);
     if (shrinks && upper < lhs.upper && lhs.upper != TVMS_POS_INF) {
-      tvms_node *inner = tvms_visit(s, mod_node(s, lhs.index, upper, floor));
-      tvms_split updated = to_split(s, plain(inner));
+      tvms_node *inner = tvms_simplifier_visit(s, mod_node(s, lhs.index, upper, floor));
+      tvms_canonical_split updated = to_split(s, plain(inner));
       if (lhs.lower != 1) updated = split_div(s, updated, lhs.lower, floor);
-      updated.scale = tvms_wrap_mul(updated.scale, lhs.scale);
+      updated.scale = tvms_arith_wrap_mul(updated.scale, lhs.scale);
       return updated;
     }
     if (shrinks) {
@@ -303,7 +309,7 @@ static tvms_split split_mod(tvms_simplifier *s, tvms_split lhs, int64_t by,
     }
     if (upper % lhs.upper == 0) return lhs;
   }
-  lhs = tvms_split_of(tvms_split_node(unit_of(s), &lhs, 1));
+  lhs = tvms_canonical_split_of(tvms_canonical_split_node(unit_of(s), &lhs, 1));
   lhs.floor = floor;
   lhs.upper = by;
   return lhs;
@@ -311,29 +317,33 @@ static tvms_split split_mod(tvms_simplifier *s, tvms_split lhs, int64_t by,
 
 static value floor_mod_sum(tvms_simplifier *s, tvms_sum *sum, int64_t by) {
   tvms_sum *lhs, *rest;
-  tvms_sum_separate(unit_of(s), sum, by, &lhs, &rest);
-  tvms_node *extra = tvms_sum_node(unit_of(s), rest);
+  tvms_canonical_sum_separate(unit_of(s), sum, by, &lhs, &rest);
+  tvms_node *extra = tvms_canonical_sum_node(unit_of(s), rest);
   if (extra->kind == TVMS_NODE_INT_IMM) return plain(mod_node(s, extra, by, true));
   if (is_below(s, extra, by)) return plain(extra);
-  rest->base = tvms_floor_mod_int(rest->base, by);
+  rest->base = tvms_arith_floor_mod(rest->base, by);
   return as_split(split_mod(s, to_split(s, as_sum(rest)), by, true));
 }
 
 static value trunc_mod_sum(tvms_simplifier *s, tvms_sum *sum, int64_t by) {
   tvms_sum *lhs, *rest;
-  tvms_sum_separate(unit_of(s), sum, by, &lhs, &rest);
-  if (tvms_sum_is_zero(rest)) return plain(number(s, sum->dtype, 0));
-  bool positive = tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), lhs), 0)
-                  && tvms_can_prove_ge(s->analyzer, tvms_sum_node(unit_of(s), rest), 0);
+  tvms_canonical_sum_separate(unit_of(s), sum, by, &lhs, &rest);
+  if (tvms_canonical_sum_is_zero(rest)) return plain(number(s, sum->dtype, 0));
+  bool positive = tvms_analyzer_can_prove_ge(
+                      s->analyzer, tvms_canonical_sum_node(unit_of(s), lhs), 0)
+                  && tvms_analyzer_can_prove_ge(
+                      s->analyzer, tvms_canonical_sum_node(unit_of(s), rest), 0);
   if (positive) {
-    tvms_node *extra = tvms_sum_node(unit_of(s), rest);
+    tvms_node *extra = tvms_canonical_sum_node(unit_of(s), rest);
     if (extra->kind == TVMS_NODE_INT_IMM) return plain(mod_node(s, extra, by, false));
-    if (tvms_compare_to(s, extra, by) == TVMS_IS_LT) return plain(extra);
+    if (tvms_simplifier_compare_to(s, extra, by) == TVMS_IS_LT) return plain(extra);
     sum = rest;
   }
-  tvms_bound bound = tvms_const_int_bound(s->analyzer, tvms_sum_node(unit_of(s), sum));
+  tvms_bound bound = tvms_analyzer_const_int_bound(
+      s->analyzer, tvms_canonical_sum_node(unit_of(s), sum));
   int64_t base = sum->base % by;
-  if (bound.min >= 0 && tvms_wrap_add(tvms_wrap_sub(bound.min, sum->base), base) >= 0) {
+  if (bound.min >= 0
+      && tvms_arith_wrap_add(tvms_arith_wrap_sub(bound.min, sum->base), base) >= 0) {
     sum->base = base;
   }
   return as_split(split_mod(s, to_split(s, as_sum(sum)), by, false));
@@ -343,7 +353,7 @@ static value mod_const(tvms_simplifier *s, value a, int64_t by, bool floor) {
   if (a.form == SUM) {
     return floor ? floor_mod_sum(s, a.sum, by) : trunc_mod_sum(s, a.sum, by);
   }
-  tvms_bound bound = tvms_const_int_bound(s->analyzer, normalize(s, a));
+  tvms_bound bound = tvms_analyzer_const_int_bound(s->analyzer, normalize(s, a));
   if (bound.min >= 0 && bound.max < by) return a;
   return as_split(split_mod(s, to_split(s, a), by, floor));
 }
@@ -365,7 +375,7 @@ static void collect_factors(factors *f, tvms_node *product) {
     product = tvms_as_binary(product)->b;
   }
   if (product->kind == TVMS_NODE_INT_IMM)
-    f->scale = tvms_wrap_mul(f->scale, tvms_as_int_imm(product)->value);
+    f->scale = tvms_arith_wrap_mul(f->scale, tvms_as_int_imm(product)->value);
   else if (f->len < MOST_FACTORS)
     f->items[f->len++] = product;
   else
@@ -388,27 +398,27 @@ static bool cancel_factors(tvms_simplifier *s, tvms_node **a, tvms_node **b,
   for (uint32_t i = 0; i < right.len; i++) {
     uint32_t j = 0;
     while (j < left.len
-           && !(left.items[j] && tvms_expr_equal(right.items[i], left.items[j]))) {
+           && !(left.items[j] && tvms_node_same_expr(right.items[i], left.items[j]))) {
       j++;
     }
     tvms_node **target = j < left.len ? &shared : &rest;
-    *target = tvms_fold_binary(unit, TVMS_NODE_MUL, *target, right.items[i]);
+    *target = tvms_arith_fold_binary(unit, TVMS_NODE_MUL, *target, right.items[i]);
     if (j == left.len) continue;
     left.items[j] = NULL;
     cancelled++;
   }
-  int64_t gcd = tvms_gcd(left.scale, right.scale);
+  int64_t gcd = tvms_arith_gcd(left.scale, right.scale);
   if (gcd == 0) gcd = 1;
   if (cancelled == 0 && gcd == 1) return false;
   tvms_node *product = number(s, dtype, 1);
   for (uint32_t j = 0; j < left.len; j++) {
     if (!left.items[j]) continue;
-    product = tvms_fold_binary(unit, TVMS_NODE_MUL, product, left.items[j]);
+    product = tvms_arith_fold_binary(unit, TVMS_NODE_MUL, product, left.items[j]);
   }
   tvms_node_kind mul = TVMS_NODE_MUL;
-  *a = tvms_fold_binary(unit, mul, product, number(s, dtype, left.scale / gcd));
-  *b = tvms_fold_binary(unit, mul, rest, number(s, dtype, right.scale / gcd));
-  *common = tvms_fold_binary(unit, mul, shared, number(s, dtype, gcd));
+  *a = tvms_arith_fold_binary(unit, mul, product, number(s, dtype, left.scale / gcd));
+  *b = tvms_arith_fold_binary(unit, mul, rest, number(s, dtype, right.scale / gcd));
+  *common = tvms_arith_fold_binary(unit, mul, shared, number(s, dtype, gcd));
   return true;
 }
 
@@ -426,27 +436,29 @@ static value mutate_division(tvms_simplifier *s, tvms_node *node) {
   }
   tvms_node *x = normalize(s, a), *y = normalize(s, b), *common;
   if (cancel_factors(s, &x, &y, &common)) {
-    tvms_node *result = tvms_fold_binary(unit_of(s), kind, x, y);
-    if (modulo) result = tvms_fold_binary(unit_of(s), TVMS_NODE_MUL, result, common);
+    tvms_node *result = tvms_arith_fold_binary(unit_of(s), kind, x, y);
+    if (modulo)
+      result = tvms_arith_fold_binary(unit_of(s), TVMS_NODE_MUL, result, common);
     return plain(result);
   }
   if (x == op->a && y == op->b) return plain(node);
-  return plain(tvms_binary_raw(unit_of(s), kind, x, y, TVMS_NO_SPAN));
+  return plain(tvms_binary_new(unit_of(s), kind, x, y, TVMS_NO_SPAN));
 }
 
 // ---- Casts and comparison ----
 
 static value mutate_cast(tvms_simplifier *s, tvms_node *node) {
   value v = mutate(s, tvms_as_cast(node)->value);
-  if (v.form == SUM && tvms_sum_takes_cast(s->analyzer, v.sum, node->dtype)) {
-    tvms_sum_cast(unit_of(s), v.sum, node->dtype);
+  if (v.form == SUM && tvms_canonical_sum_takes_cast(s->analyzer, v.sum, node->dtype)) {
+    tvms_canonical_sum_cast(unit_of(s), v.sum, node->dtype);
     return v;
   }
-  if (v.form == SPLIT && tvms_split_takes_cast(s->analyzer, &v.split, node->dtype)) {
-    tvms_split_cast(unit_of(s), &v.split, node->dtype);
+  if (v.form == SPLIT
+      && tvms_canonical_split_takes_cast(s->analyzer, &v.split, node->dtype)) {
+    tvms_canonical_split_cast(unit_of(s), &v.split, node->dtype);
     return v;
   }
-  return plain(tvms_rewrite_visit(s, node));
+  return plain(tvms_simplifier_visit_rewrite(s, node));
 }
 
 static int64_t common_scale(const tvms_sum *sum, bool *scaled) {
@@ -456,7 +468,7 @@ static int64_t common_scale(const tvms_sum *sum, bool *scaled) {
     int64_t scale = sum->args[i].scale;
     if (scale >= -1 && scale <= 1) continue;
     *scaled = true;
-    gcd = tvms_gcd(gcd, scale);
+    gcd = tvms_arith_gcd(gcd, scale);
   }
   return gcd;
 }
@@ -464,23 +476,26 @@ static int64_t common_scale(const tvms_sum *sum, bool *scaled) {
 static bool proves_below(tvms_simplifier *s, tvms_node *e, int64_t bound) {
   tvms_unit *unit = unit_of(s);
   tvms_node *upper = number(s, e->dtype, bound), *zero = number(s, e->dtype, 0);
-  return tvms_can_prove(s->analyzer, tvms_fold_binary(unit, TVMS_NODE_LT, e, upper))
-         && tvms_can_prove(s->analyzer, tvms_fold_binary(unit, TVMS_NODE_GE, e, zero));
+  return tvms_analyzer_can_prove(s->analyzer,
+                                 tvms_arith_fold_binary(unit, TVMS_NODE_LT, e, upper))
+         && tvms_analyzer_can_prove(
+             s->analyzer, tvms_arith_fold_binary(unit, TVMS_NODE_GE, e, zero));
 }
 
 static tvms_node *below_zero(tvms_simplifier *s, tvms_node *e) {
   tvms_node *zero = number(s, e->dtype, 0);
-  return tvms_fold_binary(unit_of(s), TVMS_NODE_LT, e, zero);
+  return tvms_arith_fold_binary(unit_of(s), TVMS_NODE_LT, e, zero);
 }
 
 // yn div (d * lower) mod (upper / (d * lower)), for a split whose modulo d divides.
-static tvms_node *reduce_split(tvms_simplifier *s, const tvms_split *split, int64_t d) {
+static tvms_node *reduce_split(tvms_simplifier *s, const tvms_canonical_split *split,
+                               int64_t d) {
   int64_t lower = d * split->lower;
   tvms_dtype dtype = split->index->dtype;
-  tvms_node *quotient = tvms_fold_binary(unit_of(s), TVMS_NODE_FLOOR_DIV, split->index,
-                                         number(s, dtype, lower));
-  return tvms_fold_binary(unit_of(s), TVMS_NODE_FLOOR_MOD, quotient,
-                          number(s, dtype, split->upper / lower));
+  tvms_node *quotient = tvms_arith_fold_binary(unit_of(s), TVMS_NODE_FLOOR_DIV,
+                                               split->index, number(s, dtype, lower));
+  return tvms_arith_fold_binary(unit_of(s), TVMS_NODE_FLOOR_MOD, quotient,
+                                number(s, dtype, split->upper / lower));
 }
 
 // a < b as a sum below zero, divided by the common factor d of most of its terms: the
@@ -488,27 +503,27 @@ static tvms_node *reduce_split(tvms_simplifier *s, const tvms_split *split, int6
 static value mutate_less(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   tvms_unit *unit = unit_of(s);
-  value diff = mutate(s, tvms_fold_binary(unit, TVMS_NODE_SUB, op->a, op->b));
+  value diff = mutate(s, tvms_arith_fold_binary(unit, TVMS_NODE_SUB, op->a, op->b));
   bool scaled = false;
   int64_t gcd = diff.form == SUM ? common_scale(diff.sum, &scaled) : 1;
-  if (!scaled || gcd <= 1) return plain(tvms_rewrite_visit(s, node));
+  if (!scaled || gcd <= 1) return plain(tvms_simplifier_visit_rewrite(s, node));
   tvms_sum *divisible, *rest;
-  tvms_sum_separate(unit, diff.sum, gcd, &divisible, &rest);
-  if (proves_below(s, tvms_sum_node(unit, rest), gcd)) {
-    tvms_sum_divide(divisible, gcd);
-    return mutate(s, below_zero(s, tvms_sum_node(unit, divisible)));
+  tvms_canonical_sum_separate(unit, diff.sum, gcd, &divisible, &rest);
+  if (proves_below(s, tvms_canonical_sum_node(unit, rest), gcd)) {
+    tvms_canonical_sum_divide(divisible, gcd);
+    return mutate(s, below_zero(s, tvms_canonical_sum_node(unit, divisible)));
   }
-  const tvms_split *only = rest->len == 1 ? &rest->args[0] : NULL;
+  const tvms_canonical_split *only = rest->len == 1 ? &rest->args[0] : NULL;
   bool signed_well = only && (only->scale == 1 || unit->dialect < TVMS_DIALECT_25);
   if (signed_well && only->upper != TVMS_POS_INF
       && only->upper % (gcd * only->lower) == 0) {
-    tvms_sum_divide(divisible, gcd);
-    tvms_node *sum =
-        tvms_fold_binary(unit, TVMS_NODE_ADD, tvms_sum_node(unit, divisible),
-                         reduce_split(s, only, gcd));
+    tvms_canonical_sum_divide(divisible, gcd);
+    tvms_node *sum = tvms_arith_fold_binary(unit, TVMS_NODE_ADD,
+                                            tvms_canonical_sum_node(unit, divisible),
+                                            reduce_split(s, only, gcd));
     return mutate(s, below_zero(s, sum));
   }
-  return plain(tvms_rewrite_visit(s, node));
+  return plain(tvms_simplifier_visit_rewrite(s, node));
 }
 
 // ---- Dispatch ----
@@ -517,37 +532,37 @@ static value mutate_inner(tvms_simplifier *s, tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_ADD:
   case TVMS_NODE_SUB:
-    if (tvms_is_index_dtype(node->dtype)) return mutate_sum(s, node);
+    if (tvms_dtype_is_index(node->dtype)) return mutate_sum(s, node);
     break;
   case TVMS_NODE_MUL:
-    if (tvms_is_index_dtype(node->dtype)) return mutate_mul(s, node);
+    if (tvms_dtype_is_index(node->dtype)) return mutate_mul(s, node);
     break;
   case TVMS_NODE_DIV:
   case TVMS_NODE_MOD:
   case TVMS_NODE_FLOOR_DIV:
   case TVMS_NODE_FLOOR_MOD:
-    if (tvms_is_index_dtype(node->dtype)) return mutate_division(s, node);
+    if (tvms_dtype_is_index(node->dtype)) return mutate_division(s, node);
     break;
   case TVMS_NODE_CAST:
-    if (tvms_is_index_dtype(node->dtype)) return mutate_cast(s, node);
+    if (tvms_dtype_is_index(node->dtype)) return mutate_cast(s, node);
     break;
   case TVMS_NODE_LT:
-    if (tvms_is_index_dtype(tvms_as_binary(node)->a->dtype))
+    if (tvms_dtype_is_index(tvms_as_binary(node)->a->dtype))
       return mutate_less(s, node);
     break;
   default: break;
   }
-  return plain(tvms_rewrite_visit(s, node));
+  return plain(tvms_simplifier_visit_rewrite(s, node));
 }
 
 static value mutate(tvms_simplifier *s, tvms_node *node) {
   tvms_memory *memory = s->analyzer->memory;
-  if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   value result = mutate_inner(s, node);
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
   return result;
 }
 
-tvms_node *tvms_canonical_visit(tvms_simplifier *s, tvms_node *node) {
+tvms_node *tvms_simplifier_visit_canonical(tvms_simplifier *s, tvms_node *node) {
   return normalize(s, mutate(s, node));
 }

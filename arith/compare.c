@@ -4,19 +4,20 @@
 
 // ---- Bounds and remainders ----
 
-tvms_compare tvms_compare_to(tvms_simplifier *s, tvms_node *expr, int64_t value) {
-  tvms_node *diff = tvms_visit(s, expr);
+tvms_compare tvms_simplifier_compare_to(tvms_simplifier *s, tvms_node *expr,
+                                        int64_t value) {
+  tvms_node *diff = tvms_simplifier_visit(s, expr);
   if (diff->kind == TVMS_NODE_INT_IMM) {
     int64_t number = tvms_as_int_imm(diff)->value;
     return number == value ? TVMS_IS_EQ : number > value ? TVMS_IS_GT : TVMS_IS_LT;
   }
-  tvms_bound bound = tvms_const_int_bound(s->analyzer, diff);
+  tvms_bound bound = tvms_analyzer_const_int_bound(s->analyzer, diff);
   if (bound.min == value && bound.max == value) return TVMS_IS_EQ;
   if (bound.min > value) return TVMS_IS_GT;
   if (bound.max < value) return TVMS_IS_LT;
   if (bound.min >= value) return TVMS_IS_GE;
   if (bound.max <= value) return TVMS_IS_LE;
-  bool off = value == 0 && tvms_modular_set(s->analyzer, diff).base != 0;
+  bool off = value == 0 && tvms_analyzer_modular_set(s->analyzer, diff).base != 0;
   return off ? TVMS_IS_NE : TVMS_UNKNOWN;
 }
 
@@ -24,11 +25,12 @@ static bool is_settled(tvms_compare result) {
   return result == TVMS_IS_EQ || result == TVMS_IS_LT || result == TVMS_IS_GT;
 }
 
-tvms_compare tvms_compare_exprs(tvms_simplifier *s, tvms_node *a, tvms_node *b) {
-  tvms_node *diff = tvms_fold_binary(s->analyzer->unit, TVMS_NODE_SUB, a, b);
-  tvms_compare result = tvms_compare_to(s, diff, 0);
+tvms_compare tvms_simplifier_compare_exprs(tvms_simplifier *s, tvms_node *a,
+                                           tvms_node *b) {
+  tvms_node *diff = tvms_arith_fold_binary(s->analyzer->unit, TVMS_NODE_SUB, a, b);
+  tvms_compare result = tvms_simplifier_compare_to(s, diff, 0);
   if (is_settled(result)) return result;
-  return (tvms_compare)(result & tvms_compare_by_facts(s->analyzer, a, b));
+  return (tvms_compare)(result & tvms_analyzer_compare_by_facts(s->analyzer, a, b));
 }
 
 // ---- Known inequalities ----
@@ -49,7 +51,7 @@ static const tvms_node *TVMS_NULLABLE split_offset(const tvms_node *node, int64_
 }
 
 static bool same(const tvms_node *TVMS_NULLABLE a, const tvms_node *TVMS_NULLABLE b) {
-  return a == b || (a && b && tvms_expr_equal(a, b));
+  return a == b || (a && b && tvms_node_same_expr(a, b));
 }
 
 static tvms_compare reverse(tvms_compare result) {
@@ -70,11 +72,11 @@ static void add_inequality(void *self, tvms_node *part) {
   tvms_inequality fact = {.result = results[part->kind - TVMS_NODE_EQ]};
   fact.right = split_offset(op->b, 1, &fact.offset);
   fact.left = split_offset(op->a, -1, &fact.offset);
-  if (fact.left || fact.right) tvms_push(analyzer->memory, &analyzer->facts, fact);
+  if (fact.left || fact.right) tvms_vec_push(analyzer->memory, &analyzer->facts, fact);
 }
 
-void tvms_enter_inequalities(tvms_analyzer *analyzer, tvms_node *condition) {
-  tvms_each_conjunct(condition, add_inequality, analyzer);
+void tvms_analyzer_enter_inequalities(tvms_analyzer *analyzer, tvms_node *condition) {
+  tvms_arith_each_conjunct(condition, add_inequality, analyzer);
 }
 
 // What `left OP right + known` says about left and right + asked.
@@ -92,8 +94,8 @@ static tvms_compare conclude(tvms_compare known_result, int64_t known, int64_t a
   return TVMS_UNKNOWN;
 }
 
-tvms_compare tvms_compare_by_facts(const tvms_analyzer *analyzer, const tvms_node *a,
-                                   const tvms_node *b) {
+tvms_compare tvms_analyzer_compare_by_facts(const tvms_analyzer *analyzer,
+                                            const tvms_node *a, const tvms_node *b) {
   if (analyzer->facts.len == 0) return TVMS_UNKNOWN;
   int64_t offset = 0;
   const tvms_node *right = split_offset(b, 1, &offset);

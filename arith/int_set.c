@@ -61,16 +61,16 @@ static tvms_node *binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
                          tvms_node *b) {
   tvms_diags *diags = &unit->context->diags;
   diags->muted++;
-  bool match = tvms_match_dtypes(unit, &a, &b, TVMS_NO_SPAN);
+  bool match = tvms_build_match_dtypes(unit, &a, &b, TVMS_NO_SPAN);
   diags->muted--;
   TVMS_CHECK(match);
-  return tvms_fold_binary(unit, kind, a, b);
+  return tvms_arith_fold_binary(unit, kind, a, b);
 }
 
 static tvms_node *plus(tvms_unit *unit, tvms_node *a, int64_t value) {
   tvms_node_kind kind = value >= 0 ? TVMS_NODE_ADD : TVMS_NODE_SUB;
-  tvms_node *number = tvms_number(unit, a->dtype, value >= 0 ? value : -value);
-  return tvms_fold_binary(unit, kind, a, number);
+  tvms_node *number = tvms_arith_number(unit, a->dtype, value >= 0 ? value : -value);
+  return tvms_arith_fold_binary(unit, kind, a, number);
 }
 
 // NULL if one operand is infinite.
@@ -85,7 +85,7 @@ set tvms_int_set_point(tvms_node *value) {
 }
 
 set tvms_int_set_of_range(tvms_unit *unit, tvms_node *min, tvms_node *extent) {
-  if (tvms_is_int_value(extent, 1)) return point(min);
+  if (tvms_node_is_int(extent, 1)) return point(min);
   tvms_node *end = binary(unit, TVMS_NODE_ADD, extent, min);
   return (set){min, plus(unit, end, -1), false};
 }
@@ -93,23 +93,23 @@ set tvms_int_set_of_range(tvms_unit *unit, tvms_node *min, tvms_node *extent) {
 // ---- Operators ----
 
 static set choose(evaluation *e, tvms_node *sign, tvms_node *low, tvms_node *high) {
-  tvms_node *min = tvms_select_raw(e->unit, sign, low, high, TVMS_NO_SPAN);
-  tvms_node *max = tvms_select_raw(e->unit, sign, high, low, TVMS_NO_SPAN);
+  tvms_node *min = tvms_select_new(e->unit, sign, low, high, TVMS_NO_SPAN);
+  tvms_node *max = tvms_select_new(e->unit, sign, high, low, TVMS_NO_SPAN);
   return (set){min, max, false};
 }
 
 // a OP b where b is one value and OP is monotonic in a, in the direction of b's sign.
 static set scale(evaluation *e, tvms_node_kind kind, set a, tvms_node *b) {
-  if (tvms_can_prove_ge(e->analyzer, b, 0)) {
+  if (tvms_analyzer_can_prove_ge(e->analyzer, b, 0)) {
     return (set){bounded(e, kind, a.min, b), bounded(e, kind, a.max, b), false};
   }
   tvms_node *minus = tvms_build_neg(e->unit, b, TVMS_NO_SPAN);
-  if (minus && tvms_can_prove_ge(e->analyzer, minus, 1)) {
+  if (minus && tvms_analyzer_can_prove_ge(e->analyzer, minus, 1)) {
     return (set){bounded(e, kind, a.max, b), bounded(e, kind, a.min, b), false};
   }
   if (!a.min || !a.max) return everything;
-  tvms_node *zero = tvms_number(e->unit, b->dtype, 0);
-  tvms_node *sign = tvms_fold_binary(e->unit, TVMS_NODE_GE, b, zero);
+  tvms_node *zero = tvms_arith_number(e->unit, b->dtype, 0);
+  tvms_node *sign = tvms_arith_fold_binary(e->unit, TVMS_NODE_GE, b, zero);
   return choose(e, sign, bounded(e, kind, a.min, b), bounded(e, kind, a.max, b));
 }
 
@@ -120,14 +120,14 @@ static set multiply(evaluation *e, set a, set b) {
     b = swap;
   }
   if (!is_point(b)) return everything;
-  if (tvms_is_int_value(b.min, 0)) return b;
-  if (tvms_is_int_value(b.min, 1)) return a;
+  if (tvms_node_is_int(b.min, 0)) return b;
+  if (tvms_node_is_int(b.min, 1)) return a;
   return scale(e, TVMS_NODE_MUL, a, b.min);
 }
 
 static set divide(evaluation *e, tvms_node_kind kind, set a, set b) {
-  if (!is_point(b) || tvms_is_int_value(b.min, 0)) return everything;
-  if (tvms_is_int_value(b.min, 1)) return a;
+  if (!is_point(b) || tvms_node_is_int(b.min, 0)) return everything;
+  if (tvms_node_is_int(b.min, 1)) return a;
   return scale(e, kind, a, b.min);
 }
 
@@ -140,8 +140,8 @@ static set around_zero(evaluation *e, tvms_node *divisor) {
 }
 
 static set below(evaluation *e, tvms_node *divisor) {
-  return (set){tvms_number(e->unit, divisor->dtype, 0), plus(e->unit, divisor, -1),
-               false};
+  return (set){tvms_arith_number(e->unit, divisor->dtype, 0),
+               plus(e->unit, divisor, -1), false};
 }
 
 // All of `a` in one block of the divisor: the remainder moves with it.
@@ -150,7 +150,7 @@ static bool mod_in_block(evaluation *e, set a, tvms_node *divisor, set *result) 
   tvms_node *low = binary(e->unit, TVMS_NODE_FLOOR_DIV, a.min, divisor);
   tvms_node *high = binary(e->unit, TVMS_NODE_FLOOR_DIV, a.max, divisor);
   tvms_node *same = binary(e->unit, TVMS_NODE_EQ, high, low);
-  if (!tvms_can_prove(e->analyzer, same)) return false;
+  if (!tvms_analyzer_can_prove(e->analyzer, same)) return false;
   tvms_node *block = binary(e->unit, TVMS_NODE_MUL, divisor, low);
   *result = (set){binary(e->unit, TVMS_NODE_SUB, a.min, block),
                   binary(e->unit, TVMS_NODE_SUB, a.max, block), false};
@@ -160,21 +160,22 @@ static bool mod_in_block(evaluation *e, set a, tvms_node *divisor, set *result) 
 // The largest remainder that the dividend's step allows.
 static bool mod_by_step(evaluation *e, const tvms_binary *op, int64_t divisor,
                         set *result) {
-  tvms_modular dividend = tvms_modular_set(e->analyzer, op->a);
-  int64_t step = dividend.coeff > 0 ? tvms_gcd(dividend.coeff, divisor) : 0;
+  tvms_modular dividend = tvms_analyzer_modular_set(e->analyzer, op->a);
+  int64_t step = dividend.coeff > 0 ? tvms_arith_gcd(dividend.coeff, divisor) : 0;
   if (step <= 1) return false;
   int64_t largest = divisor - step + dividend.base % step;
   if (largest < 0 || largest >= divisor) return false;
   tvms_dtype dtype = op->head.dtype;
-  *result = (set){tvms_number(e->unit, dtype, 0), tvms_number(e->unit, dtype, largest),
-                  false};
+  *result = (set){tvms_arith_number(e->unit, dtype, 0),
+                  tvms_arith_number(e->unit, dtype, largest), false};
   return true;
 }
 
 static set remain(evaluation *e, const tvms_binary *op, set a, set b) {
-  if (!is_point(b) || tvms_is_int_value(b.min, 0)) return everything;
+  if (!is_point(b) || tvms_node_is_int(b.min, 0)) return everything;
   tvms_node *divisor = b.min;
-  if (!tvms_can_prove_ge(e->analyzer, divisor, 0)) return around_zero(e, divisor);
+  if (!tvms_analyzer_can_prove_ge(e->analyzer, divisor, 0))
+    return around_zero(e, divisor);
   set result;
   bool constant = divisor->kind == TVMS_NODE_INT_IMM;
   if (op->head.kind == TVMS_NODE_FLOOR_MOD && constant
@@ -189,8 +190,8 @@ static set combine(evaluation *e, tvms_node *node, set a, set b) {
   tvms_node_kind kind = (tvms_node_kind)node->kind;
   if (is_point(a) && is_point(b)) return point(binary(e->unit, kind, a.min, b.min));
   if (kind >= TVMS_NODE_EQ) {
-    return (set){tvms_truth(e->unit, node->dtype, false),
-                 tvms_truth(e->unit, node->dtype, true), false};
+    return (set){tvms_arith_truth(e->unit, node->dtype, false),
+                 tvms_arith_truth(e->unit, node->dtype, true), false};
   }
   if (a.empty || b.empty) return a.empty ? a : b;
   switch ((int)kind) {
@@ -246,10 +247,10 @@ static set eval_ramp(evaluation *e, const tvms_node *node) {
   if (!e->vectors || ramp->stride->kind != TVMS_NODE_INT_IMM) return everything;
   set base = eval(e, ramp->base);
   int64_t stride = tvms_as_int_imm(ramp->stride)->value;
-  tvms_node *zero = tvms_number(e->unit, ramp->base->dtype, 0), *reach = NULL;
+  tvms_node *zero = tvms_arith_number(e->unit, ramp->base->dtype, 0), *reach = NULL;
   if (node->dtype.lanes > 0) {
-    int64_t last = tvms_wrap_mul(stride, node->dtype.lanes - 1);
-    reach = tvms_number(e->unit, ramp->base->dtype, last);
+    int64_t last = tvms_arith_wrap_mul(stride, node->dtype.lanes - 1);
+    reach = tvms_arith_number(e->unit, ramp->base->dtype, last);
   }
   set steps = stride > 0 ? (set){zero, reach, false} : (set){reach, zero, false};
   return (set){bounded(e, TVMS_NODE_ADD, base.min, steps.min),
@@ -293,7 +294,7 @@ static set join(evaluation *e, set a, set b) {
 }
 
 static set eval_inner(evaluation *e, tvms_node *node) {
-  if (tvms_is_binary(node)) return eval_binary(e, node);
+  if (tvms_node_is_binary(node)) return eval_binary(e, node);
   switch ((int)node->kind) {
   case TVMS_NODE_INT_IMM: return point(node);
   case TVMS_NODE_VAR: return eval_var(e, node);
@@ -306,18 +307,18 @@ static set eval_inner(evaluation *e, tvms_node *node) {
   case TVMS_NODE_CAST: return eval_cast(e, node);
   case TVMS_NODE_BUFFER_LOAD: return eval_load(e, node);
   case TVMS_NODE_CALL:
-    return tvms_called_op(node) == TVMS_TIR_vscale ? point(node) : everything;
+    return tvms_call_opcode(node) == TVMS_TIR_vscale ? point(node) : everything;
   default: return everything;
   }
 }
 
 static set eval(evaluation *e, tvms_node *node) {
   tvms_memory *memory = &e->unit->context->memory;
-  if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   e->unit->context->diags.muted++;
   set result = eval_inner(e, node);
   e->unit->context->diags.muted--;
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
   return result;
 }
 
@@ -329,14 +330,14 @@ static evaluation begin(const tvms_domains *domains) {
                       .analyzer = tvms_analyzer_new(domains->unit)};
 }
 
-set tvms_eval_expr_set(const tvms_domains *domains, tvms_node *expr) {
+set tvms_int_set_of_expr(const tvms_domains *domains, tvms_node *expr) {
   evaluation e = begin(domains);
   set result = eval(&e, expr);
   tvms_analyzer_free(e.analyzer);
   return result;
 }
 
-set tvms_eval_set(const tvms_domains *domains, set s) {
+set tvms_int_set_of_values(const tvms_domains *domains, set s) {
   evaluation e = begin(domains);
   set result = {s.min ? eval(&e, s.min).min : NULL, s.max ? eval(&e, s.max).max : NULL,
                 s.empty};
@@ -344,15 +345,16 @@ set tvms_eval_set(const tvms_domains *domains, set s) {
   return result;
 }
 
-set tvms_eval_range(const tvms_domains *domains, tvms_node *min, tvms_node *extent) {
+set tvms_int_set_of_ranges(const tvms_domains *domains, tvms_node *min,
+                           tvms_node *extent) {
   evaluation e = begin(domains);
   set result;
-  tvms_node *one = tvms_number(e.unit, extent->dtype, 1);
-  if (tvms_can_prove_equal(e.analyzer, extent, one)) {
+  tvms_node *one = tvms_arith_number(e.unit, extent->dtype, 1);
+  if (tvms_analyzer_can_prove_equal(e.analyzer, extent, one)) {
     result = eval(&e, min);
   } else {
     tvms_node *last = plus(e.unit, binary(e.unit, TVMS_NODE_ADD, min, extent), -1);
-    result = eval_ends(&e, (set){min, tvms_simplify(e.analyzer, last), false});
+    result = eval_ends(&e, (set){min, tvms_analyzer_simplify(e.analyzer, last), false});
   }
   tvms_analyzer_free(e.analyzer);
   return result;
@@ -372,7 +374,7 @@ set tvms_int_set_of_index(tvms_unit *unit, tvms_node *index) {
 
 static tvms_node *TVMS_NULLABLE simplify(tvms_unit *unit,
                                          tvms_node *TVMS_NULLABLE node) {
-  return node ? tvms_simplify_alone(unit, node) : NULL;
+  return node ? tvms_arith_simplify(unit, node) : NULL;
 }
 
 set tvms_int_set_union(tvms_unit *unit, set a, set b) {
@@ -392,14 +394,14 @@ set tvms_int_set_intersect(tvms_unit *unit, set a, set b) {
   if (!min || !max || result.empty) return result;
   tvms_analyzer *analyzer = tvms_analyzer_new(unit);
   tvms_node *none = binary(unit, TVMS_NODE_LT, max, min);
-  result.empty = tvms_can_prove(analyzer, none);
+  result.empty = tvms_analyzer_can_prove(analyzer, none);
   tvms_analyzer_free(analyzer);
   return result;
 }
 
 bool tvms_int_set_is_point(tvms_unit *unit, set s) {
   if (is_point(s)) return true;
-  return s.min && s.max && tvms_prove_equal_alone(unit, s.min, s.max);
+  return s.min && s.max && tvms_arith_prove_equal(unit, s.min, s.max);
 }
 
 bool tvms_int_set_cover(tvms_unit *unit, set s, tvms_node **min, tvms_node **extent) {

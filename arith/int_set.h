@@ -36,10 +36,10 @@ tvms_int_set tvms_int_set_of_range(tvms_unit *unit, tvms_node *min, tvms_node *e
 tvms_int_set tvms_int_set_of_index(tvms_unit *unit, tvms_node *index);
 
 // Everything that `expr` or the members of `set` can be over the domains.
-tvms_int_set tvms_eval_expr_set(const tvms_domains *domains, tvms_node *expr);
-tvms_int_set tvms_eval_set(const tvms_domains *domains, tvms_int_set set);
-tvms_int_set tvms_eval_range(const tvms_domains *domains, tvms_node *min,
-                             tvms_node *extent);
+tvms_int_set tvms_int_set_of_expr(const tvms_domains *domains, tvms_node *expr);
+tvms_int_set tvms_int_set_of_values(const tvms_domains *domains, tvms_int_set set);
+tvms_int_set tvms_int_set_of_ranges(const tvms_domains *domains, tvms_node *min,
+                                    tvms_node *extent);
 
 // Hull and intersection, simplified.
 tvms_int_set tvms_int_set_union(tvms_unit *unit, tvms_int_set a, tvms_int_set b);

@@ -71,7 +71,7 @@ struct tvms_analyzer {
   tvms_simplifier rewriter;
   tvms_simplifier normalizer;
   uint32_t nesting;  // of questions that ask further questions
-  uint64_t effort;   // since the outermost one; see tvms_is_tired
+  uint64_t effort;   // since the outermost one; see tvms_analyzer_out_of_budget
 };
 
 // Proofs inside rules may ask for more proofs, and each looks at whole expressions: after
@@ -80,82 +80,85 @@ struct tvms_analyzer {
 enum { TVMS_RULES_EFFORT = 8, TVMS_MOST_EFFORT = 4 * 1000 * 1000 };
 enum { TVMS_MOST_SPENT = 100 * 1000 * 1000 };  // on one function
 
-static inline bool tvms_is_tired(const tvms_analyzer *analyzer) {
+static inline bool tvms_analyzer_out_of_budget(const tvms_analyzer *analyzer) {
   return analyzer->effort > TVMS_MOST_EFFORT
          || analyzer->unit->effort > TVMS_MOST_SPENT;
 }
 
-// A question from outside, or a further one of the same; ended by tvms_end_question.
-static inline void tvms_begin_question(tvms_analyzer *analyzer) {
+// A question from outside, or a further one of the same; ended by tvms_analyzer_end_query.
+static inline void tvms_analyzer_begin_query(tvms_analyzer *analyzer) {
   if (analyzer->nesting++ == 0) analyzer->effort = 0;
 }
-static inline void tvms_end_question(tvms_analyzer *analyzer) {
+static inline void tvms_analyzer_end_query(tvms_analyzer *analyzer) {
   if (--analyzer->nesting == 0) analyzer->unit->effort += analyzer->effort;
 }
 
 // Facts of a variable, or NULL; made when missing.
-tvms_var_facts *TVMS_NULLABLE tvms_facts_of(const tvms_analyzer *analyzer,
-                                            const tvms_node *var);
-tvms_var_facts *tvms_facts_made(tvms_analyzer *analyzer, const tvms_node *var);
+tvms_var_facts *TVMS_NULLABLE tvms_analyzer_find_facts(const tvms_analyzer *analyzer,
+                                                       const tvms_node *var);
+tvms_var_facts *tvms_analyzer_get_or_create_facts(tvms_analyzer *analyzer,
+                                                  const tvms_node *var);
 
 // ---- Small arithmetic ----
 
 // Greatest common divisor of the absolute values; 0 counts as the other one.
-int64_t tvms_gcd(int64_t a, int64_t b);
-int64_t tvms_floor_div_int(int64_t a, int64_t b);
-int64_t tvms_floor_mod_int(int64_t a, int64_t b);
+int64_t tvms_arith_gcd(int64_t a, int64_t b);
+int64_t tvms_arith_floor_div(int64_t a, int64_t b);
+int64_t tvms_arith_floor_mod(int64_t a, int64_t b);
 
 // `a + b`, `a * b` … of C, wrapping.
-static inline int64_t tvms_wrap_add(int64_t a, int64_t b) {
+static inline int64_t tvms_arith_wrap_add(int64_t a, int64_t b) {
   return (int64_t)((uint64_t)a + (uint64_t)b);
 }
-static inline int64_t tvms_wrap_sub(int64_t a, int64_t b) {
+static inline int64_t tvms_arith_wrap_sub(int64_t a, int64_t b) {
   return (int64_t)((uint64_t)a - (uint64_t)b);
 }
-static inline int64_t tvms_wrap_mul(int64_t a, int64_t b) {
+static inline int64_t tvms_arith_wrap_mul(int64_t a, int64_t b) {
   return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 // ---- Building inside the simplifiers: constants fold, nothing is reported ----
 
-tvms_node *tvms_fold_binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
-                            tvms_node *b);
+tvms_node *tvms_arith_fold_binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
+                                  tvms_node *b);
 // A constant of an integer dtype; a broadcast for vectors.
-tvms_node *tvms_number(tvms_unit *unit, tvms_dtype dtype, int64_t value);
-tvms_node *tvms_truth(tvms_unit *unit, tvms_dtype dtype, bool value);
+tvms_node *tvms_arith_number(tvms_unit *unit, tvms_dtype dtype, int64_t value);
+tvms_node *tvms_arith_truth(tvms_unit *unit, tvms_dtype dtype, bool value);
 
 // ---- Constraints ----
 
 // The parts of a conjunction that hold each on their own.
-void tvms_each_conjunct(tvms_node *condition, void (*use)(void *self, tvms_node *part),
-                        void *self);
-void tvms_enter_bounds(tvms_analyzer *analyzer, tvms_node *condition);
-void tvms_enter_modular(tvms_analyzer *analyzer, const tvms_node *condition);
-void tvms_enter_literals(tvms_analyzer *analyzer, tvms_node *condition);
-void tvms_enter_inequalities(tvms_analyzer *analyzer, tvms_node *condition);
+void tvms_arith_each_conjunct(tvms_node *condition,
+                              void (*use)(void *self, tvms_node *part), void *self);
+void tvms_analyzer_enter_bounds(tvms_analyzer *analyzer, tvms_node *condition);
+void tvms_analyzer_enter_modular(tvms_analyzer *analyzer, const tvms_node *condition);
+void tvms_analyzer_enter_literals(tvms_analyzer *analyzer, tvms_node *condition);
+void tvms_analyzer_enter_inequalities(tvms_analyzer *analyzer, tvms_node *condition);
 
 // ---- The simplifiers ----
 
 // One visit of an expression by rewriting, or to normal form, as the simplifier says.
-tvms_node *tvms_visit(tvms_simplifier *s, tvms_node *node);
-// The rewriting part of a visit: children through tvms_visit, then the rules.
-tvms_node *tvms_rewrite_visit(tvms_simplifier *s, tvms_node *node);
+tvms_node *tvms_simplifier_visit(tvms_simplifier *s, tvms_node *node);
+// The rewriting part of a visit: children through tvms_simplifier_visit, then the rules.
+tvms_node *tvms_simplifier_visit_rewrite(tvms_simplifier *s, tvms_node *node);
 // The canonical part of a visit: arith/canonical.c.
-tvms_node *tvms_canonical_visit(tvms_simplifier *s, tvms_node *node);
+tvms_node *tvms_simplifier_visit_canonical(tvms_simplifier *s, tvms_node *node);
 // A visit for a rule that wants its result simplified; gives up at some depth.
-tvms_node *tvms_visit_again(tvms_simplifier *s, tvms_node *node);
+tvms_node *tvms_simplifier_revisit(tvms_simplifier *s, tvms_node *node);
 // The first rule that applies, else the node itself.
-tvms_node *tvms_apply_rules(tvms_simplifier *s, tvms_node *node);
+tvms_node *tvms_simplifier_apply_rules(tvms_simplifier *s, tvms_node *node);
 // Pushes `not` inwards, one level at a time, as constraints are compared.
-tvms_node *tvms_normalize_bool(tvms_unit *unit, tvms_node *node);
+tvms_node *tvms_arith_normalize_bool(tvms_unit *unit, tvms_node *node);
 
 // ---- Comparison ----
 
-tvms_compare tvms_compare_to(tvms_simplifier *s, tvms_node *expr, int64_t value);
-tvms_compare tvms_compare_exprs(tvms_simplifier *s, tvms_node *a, tvms_node *b);
-tvms_compare tvms_compare_by_facts(const tvms_analyzer *analyzer, const tvms_node *a,
-                                   const tvms_node *b);
+tvms_compare tvms_simplifier_compare_to(tvms_simplifier *s, tvms_node *expr,
+                                        int64_t value);
+tvms_compare tvms_simplifier_compare_exprs(tvms_simplifier *s, tvms_node *a,
+                                           tvms_node *b);
+tvms_compare tvms_analyzer_compare_by_facts(const tvms_analyzer *analyzer,
+                                            const tvms_node *a, const tvms_node *b);
 
-bool tvms_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node);
+bool tvms_analyzer_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node);
 
 #endif

@@ -35,11 +35,11 @@ static const axis_row *TVMS_NULLABLE axis_of(tvms_sym axis) {
   return NULL;
 }
 
-bool tvms_axis_known(tvms_sym axis) {
+bool tvms_layout_axis_known(tvms_sym axis) {
   return axis_of(axis) != NULL;
 }
 
-bool tvms_axis_is_thread(tvms_sym axis) {
+bool tvms_layout_axis_is_thread(tvms_sym axis) {
   const axis_row *row = axis_of(axis);
   return row && *row->scope;
 }
@@ -48,7 +48,7 @@ bool tvms_axis_is_thread(tvms_sym axis) {
 
 tvms_node *tvms_layout_iter_new(tvms_unit *unit, tvms_node *extent, tvms_node *stride,
                                 tvms_sym axis) {
-  tvms_layout_iter *iter = tvms_make(unit, LAYOUT_ITER, TVMS_NO_SPAN);
+  tvms_layout_iter *iter = tvms_node_make(unit, LAYOUT_ITER, TVMS_NO_SPAN);
   iter->extent = extent;
   iter->stride = stride;
   iter->axis = axis;
@@ -57,17 +57,17 @@ tvms_node *tvms_layout_iter_new(tvms_unit *unit, tvms_node *extent, tvms_node *s
 
 tvms_node *tvms_tile_layout_new(tvms_unit *unit, tvms_list shard, tvms_list replica,
                                 tvms_list offset) {
-  tvms_tile_layout *layout = tvms_make(unit, TILE_LAYOUT, TVMS_NO_SPAN);
+  tvms_tile_layout *layout = tvms_node_make(unit, TILE_LAYOUT, TVMS_NO_SPAN);
   layout->shard = shard;
   layout->replica = replica;
   layout->offset = offset;
   return &layout->head;
 }
 
-tvms_node *tvms_compose_layout_with(tvms_unit *unit, const tvms_node *swizzle,
+tvms_node *tvms_layout_compose_with(tvms_unit *unit, const tvms_node *swizzle,
                                     tvms_node *tile) {
   const tvms_compose_layout *old = tvms_as_compose_layout((tvms_node *)swizzle);
-  tvms_compose_layout *layout = tvms_make(unit, COMPOSE_LAYOUT, TVMS_NO_SPAN);
+  tvms_compose_layout *layout = tvms_node_make(unit, COMPOSE_LAYOUT, TVMS_NO_SPAN);
   layout->per_element = old->per_element;
   layout->swizzle_len = old->swizzle_len;
   layout->atom_len = old->atom_len;
@@ -95,7 +95,7 @@ tvms_node *tvms_layouts_op(tvms_layouts *layouts, tvms_node_kind kind, tvms_node
     layouts->why = "extents and strides are integers";
     return NULL;
   }
-  if (divides && tvms_is_int_value(b, 0)) {
+  if (divides && tvms_node_is_int(b, 0)) {
     layouts->why = "an extent is 0";
     return NULL;
   }
@@ -105,11 +105,11 @@ tvms_node *tvms_layouts_op(tvms_layouts *layouts, tvms_node_kind kind, tvms_node
 tvms_node *tvms_layouts_simple(tvms_layouts *layouts, tvms_node_kind kind, tvms_node *a,
                                tvms_node *b) {
   tvms_node *node = tvms_layouts_op(layouts, kind, a, b);
-  return node ? tvms_simplify(layouts->analyzer, node) : NULL;
+  return node ? tvms_analyzer_simplify(layouts->analyzer, node) : NULL;
 }
 
 bool tvms_layouts_equal(tvms_layouts *layouts, tvms_node *a, tvms_node *b) {
-  return tvms_can_prove_equal(layouts->analyzer, a, b);
+  return tvms_analyzer_can_prove_equal(layouts->analyzer, a, b);
 }
 
 bool tvms_layouts_divides(tvms_layouts *layouts, tvms_node *divisor, tvms_node *value) {
@@ -117,7 +117,7 @@ bool tvms_layouts_divides(tvms_layouts *layouts, tvms_node *divisor, tvms_node *
   return rest && tvms_layouts_equal(layouts, rest, tvms_layouts_int(layouts, 0));
 }
 
-tvms_node *tvms_identity_layout(tvms_layouts *layouts, tvms_list shape) {
+tvms_node *tvms_layout_identity(tvms_layouts *layouts, tvms_list shape) {
   tvms_list none = {0};
   if (!shape.len) return tvms_tile_layout_new(layouts->unit, none, none, none);
   tvms_node *extent = shape.items[0];
@@ -137,7 +137,7 @@ static tvms_node *offset_sum(tvms_layouts *layouts, tvms_node_kind op,
                              tvms_node *TVMS_NULLABLE a, tvms_node *b,
                              bool simplified) {
   if (!a && op == TVMS_NODE_ADD) {
-    return simplified ? tvms_simplify(layouts->analyzer, b) : b;
+    return simplified ? tvms_analyzer_simplify(layouts->analyzer, b) : b;
   }
   if (!a) a = tvms_layouts_int(layouts, 0);
   return simplified ? tvms_layouts_simple(layouts, op, a, b)
@@ -171,7 +171,7 @@ bool tvms_layouts_offsets(tvms_layouts *layouts, tvms_node_kind op, tvms_list a,
 // ---- Questions ------------------------------------------------------------------------------
 
 static bool known_axis(tvms_layouts *layouts, tvms_sym axis) {
-  if (tvms_axis_known(axis)) return true;
+  if (tvms_layout_axis_known(axis)) return true;
   layouts->why = "nothing is known about one of its axes";
   return false;
 }
@@ -181,7 +181,7 @@ bool tvms_layout_is_trivial(const tvms_node *tile) {
   if (layout->shard.len > 1 || layout->replica.len || layout->offset.len) return false;
   if (!layout->shard.len) return true;
   const tvms_layout_iter *iter = tvms_as_layout_iter(layout->shard.items[0]);
-  return !tvms_axis_is_thread(iter->axis) && tvms_is_int_value(iter->stride, 1);
+  return !tvms_layout_axis_is_thread(iter->axis) && tvms_node_is_int(iter->stride, 1);
 }
 
 tvms_node *tvms_layout_size(tvms_layouts *layouts, const tvms_node *tile,
@@ -197,7 +197,7 @@ tvms_node *tvms_layout_size(tvms_layouts *layouts, const tvms_node *tile,
 }
 
 static bool counts(tvms_sym axis, tvms_sym wanted) {
-  return wanted ? axis == wanted : !tvms_axis_is_thread(axis);
+  return wanted ? axis == wanted : !tvms_layout_axis_is_thread(axis);
 }
 
 tvms_node *tvms_layout_span(tvms_layouts *layouts, const tvms_node *tile,
@@ -219,7 +219,7 @@ tvms_node *tvms_layout_span(tvms_layouts *layouts, const tvms_node *tile,
       span = tvms_layouts_op(layouts, TVMS_NODE_ADD, span, reach);
     }
   }
-  return span ? tvms_simplify(layouts->analyzer, span) : NULL;
+  return span ? tvms_analyzer_simplify(layouts->analyzer, span) : NULL;
 }
 
 // ---- Scopes ---------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ static bool has_threads(tvms_layouts *layouts, tvms_list shard, bool *threads) {
   for (uint32_t i = 0; i < shard.len; i++) {
     tvms_sym axis = tvms_as_layout_iter(shard.items[i])->axis;
     if (!known_axis(layouts, axis)) return false;
-    *threads = *threads || tvms_axis_is_thread(axis);
+    *threads = *threads || tvms_layout_axis_is_thread(axis);
   }
   return true;
 }
@@ -287,7 +287,7 @@ static tvms_list in_memory(tvms_layouts *layouts, tvms_list list) {
   tvms_list kept = {tvms_arena_array(&layouts->unit->arena, tvms_node *, list.len + 1),
                     0};
   for (uint32_t i = 0; i < list.len; i++) {
-    if (!tvms_axis_is_thread(tvms_as_layout_iter(list.items[i])->axis)) {
+    if (!tvms_layout_axis_is_thread(tvms_as_layout_iter(list.items[i])->axis)) {
       kept.items[kept.len++] = list.items[i];
     }
   }
@@ -329,7 +329,7 @@ static tvms_list without_units(tvms_layouts *layouts, tvms_list shard) {
   tvms_unit *unit = layouts->unit;
   tvms_list kept = {tvms_arena_array(&unit->arena, tvms_node *, shard.len + 1), 0};
   for (uint32_t i = 0; i < shard.len; i++) {
-    if (!tvms_is_int_value(tvms_as_layout_iter(shard.items[i])->extent, 1)) {
+    if (!tvms_node_is_int(tvms_as_layout_iter(shard.items[i])->extent, 1)) {
       kept.items[kept.len++] = shard.items[i];
     }
   }
@@ -345,7 +345,7 @@ static tvms_list without_zeros(tvms_layouts *layouts, tvms_list offset) {
   tvms_list kept = {
       tvms_arena_array(&layouts->unit->arena, tvms_node *, offset.len + 1), 0};
   for (uint32_t i = 0; i < offset.len; i++) {
-    if (tvms_is_int_value(tvms_as_layout_iter(offset.items[i])->stride, 0)) continue;
+    if (tvms_node_is_int(tvms_as_layout_iter(offset.items[i])->stride, 0)) continue;
     kept.items[kept.len++] = offset.items[i];
   }
   return kept;
@@ -392,7 +392,7 @@ tvms_node *tvms_layout_canonical(tvms_layouts *layouts, tvms_node *node) {
     // Up to 0.25 a swizzle alone is a layout of its own.
     bool alone =
         layouts->unit->dialect <= TVMS_DIALECT_25 && tvms_layout_is_trivial(tile);
-    return tvms_compose_layout_with(layouts->unit, node, alone ? NULL : tile);
+    return tvms_layout_compose_with(layouts->unit, node, alone ? NULL : tile);
   }
   const tvms_tile_layout *layout = tvms_as_tile_layout(node);
   tvms_list shard = without_units(layouts, layout->shard);
@@ -442,10 +442,11 @@ static bool group_iter(grouping *g, const tvms_layout_iter *iter) {
     g->ends[g->dim++] = g->shard.len;
   }
   if (!g->product) return false;
-  extent = tvms_simplify(layouts->analyzer, extent);
-  if (tvms_is_int_value(extent, 1)) return true;
+  extent = tvms_analyzer_simplify(layouts->analyzer, extent);
+  if (tvms_node_is_int(extent, 1)) return true;
   if (g->dim == g->shape.len) return false;
-  push_iter(g, extent, tvms_simplify(layouts->analyzer, iter->stride), iter->axis);
+  push_iter(g, extent, tvms_analyzer_simplify(layouts->analyzer, iter->stride),
+            iter->axis);
   return true;
 }
 
@@ -469,8 +470,8 @@ tvms_node *tvms_layout_group(tvms_layouts *layouts, const tvms_node *tile,
 
 // ---- Where coordinates go -------------------------------------------------------------------
 
-bool tvms_split_coord(tvms_layouts *layouts, tvms_node *coord, tvms_list extents,
-                      tvms_node **parts) {
+bool tvms_layout_split_coord(tvms_layouts *layouts, tvms_node *coord, tvms_list extents,
+                             tvms_node **parts) {
   for (uint32_t i = extents.len; i > 0; i--) {
     tvms_node *extent = extents.items[i - 1];
     parts[i - 1] =
@@ -481,7 +482,8 @@ bool tvms_split_coord(tvms_layouts *layouts, tvms_node *coord, tvms_list extents
   return true;
 }
 
-tvms_node *tvms_flatten_coord(tvms_layouts *layouts, tvms_list coord, tvms_list shape) {
+tvms_node *tvms_layout_flatten_coord(tvms_layouts *layouts, tvms_list coord,
+                                     tvms_list shape) {
   tvms_node *flat = tvms_layouts_int(layouts, 0);
   for (uint32_t i = 0; i < coord.len; i++) {
     flat = tvms_layouts_op(layouts, TVMS_NODE_MUL, flat, shape.items[i]);
@@ -507,7 +509,7 @@ bool tvms_layout_apply(tvms_layouts *layouts, const tvms_node *tile, tvms_list c
     for (uint32_t k = 0; k < result->len; k++) {
       if (tvms_as_layout_iter(result->items[k])->axis == iter->axis) first = false;
     }
-    if (first) term = tvms_simplify(layouts->analyzer, term);
+    if (first) term = tvms_analyzer_simplify(layouts->analyzer, term);
     tvms_node *on_axis = tvms_layout_iter_new(layouts->unit, NULL, term, iter->axis);
     tvms_list one = {&on_axis, 1};
     if (!tvms_layouts_offsets(layouts, TVMS_NODE_ADD, *result, one, true, result)) {

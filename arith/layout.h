@@ -22,8 +22,8 @@ void tvms_layouts_close(tvms_layouts *layouts);
 // ---- Axes (ir/axes.def) ----
 
 // False for an axis that only Axis.get has made.
-bool tvms_axis_known(tvms_sym axis);
-bool tvms_axis_is_thread(tvms_sym axis);
+bool tvms_layout_axis_known(tvms_sym axis);
+bool tvms_layout_axis_is_thread(tvms_sym axis);
 
 // ---- Parts ----
 
@@ -32,10 +32,10 @@ tvms_node *tvms_layout_iter_new(tvms_unit *unit, tvms_node *TVMS_NULLABLE extent
 tvms_node *tvms_tile_layout_new(tvms_unit *unit, tvms_list shard, tvms_list replica,
                                 tvms_list offset);
 // A COMPOSE_LAYOUT like `swizzle` around another tile layout.
-tvms_node *tvms_compose_layout_with(tvms_unit *unit, const tvms_node *swizzle,
+tvms_node *tvms_layout_compose_with(tvms_unit *unit, const tvms_node *swizzle,
                                     tvms_node *TVMS_NULLABLE tile);
 // One iterator over all of a shape, which the swizzle alone moves.
-tvms_node *TVMS_NULLABLE tvms_identity_layout(tvms_layouts *layouts, tvms_list shape);
+tvms_node *TVMS_NULLABLE tvms_layout_identity(tvms_layouts *layouts, tvms_list shape);
 
 // ---- Questions ----
 
@@ -104,10 +104,10 @@ tvms_node *TVMS_NULLABLE tvms_layout_slice(tvms_layouts *layouts, tvms_node *lay
 TVMS_NODISCARD bool tvms_layout_apply(tvms_layouts *layouts, const tvms_node *tile,
                                       tvms_list coord, tvms_list *result);
 // `coord`, split by `extents` from the last to the first.
-TVMS_NODISCARD bool tvms_split_coord(tvms_layouts *layouts, tvms_node *coord,
-                                     tvms_list extents, tvms_node **parts);
+TVMS_NODISCARD bool tvms_layout_split_coord(tvms_layouts *layouts, tvms_node *coord,
+                                            tvms_list extents, tvms_node **parts);
 // Row-major coordinates of `shape` as one.
-tvms_node *TVMS_NULLABLE tvms_flatten_coord(tvms_layouts *layouts, tvms_list coord,
-                                            tvms_list shape);
+tvms_node *TVMS_NULLABLE tvms_layout_flatten_coord(tvms_layouts *layouts,
+                                                   tvms_list coord, tvms_list shape);
 
 #endif

@@ -29,7 +29,7 @@ static bool find_begin(tvms_layouts *layouts, cut *c, tvms_node *begin,
       at = tvms_layouts_op(layouts, TVMS_NODE_FLOOR_MOD, at, iter->extent);
     }
     if (!at) return false;
-    c->first[i - 1] = tvms_simplify(layouts->analyzer, at);
+    c->first[i - 1] = tvms_analyzer_simplify(layouts->analyzer, at);
     tvms_node *moved =
         tvms_layouts_simple(layouts, TVMS_NODE_MUL, c->first[i - 1], iter->stride);
     step = tvms_layouts_simple(layouts, TVMS_NODE_MUL, step, iter->extent);
@@ -59,7 +59,7 @@ static bool prove_le(tvms_layouts *layouts, tvms_node *a, tvms_node *b) {
   tvms_node *le =
       a && b ? tvms_build_binary(layouts->unit, TVMS_NODE_LE, a, b, TVMS_NO_SPAN)
              : NULL;
-  return le && tvms_can_prove(layouts->analyzer, le);
+  return le && tvms_analyzer_can_prove(layouts->analyzer, le);
 }
 
 // A region that wraps once, in its middle: two halves, a step apart.
@@ -147,7 +147,8 @@ static tvms_node *slice_tile(tvms_layouts *layouts, tvms_node *tile, tvms_list s
     const tvms_range *range = tvms_as_range(region.items[i]);
     tvms_node *group = tvms_tile_layout_new(layouts->unit, own, none, none);
     if (!slice_dim(layouts, group, range->min,
-                   tvms_simplify(layouts->analyzer, range->extent), &part, &moved)
+                   tvms_analyzer_simplify(layouts->analyzer, range->extent), &part,
+                   &moved)
         || !tvms_layouts_offsets(layouts, TVMS_NODE_ADD, offset, moved, true,
                                  &offset)) {
       return NULL;
@@ -168,7 +169,7 @@ tvms_node *tvms_layout_slice(tvms_layouts *layouts, tvms_node *layout, tvms_list
   bool bare =
       !tile
       || (layouts->unit->dialect >= TVMS_DIALECT_26 && tvms_layout_is_trivial(tile));
-  if (bare) tile = tvms_identity_layout(layouts, shape);
+  if (bare) tile = tvms_layout_identity(layouts, shape);
   tile = tile ? slice_tile(layouts, tile, shape, region) : NULL;
-  return tile ? tvms_compose_layout_with(layouts->unit, layout, tile) : NULL;
+  return tile ? tvms_layout_compose_with(layouts->unit, layout, tile) : NULL;
 }

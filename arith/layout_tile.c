@@ -85,13 +85,13 @@ static tvms_node *base_of(tvms_layouts *layouts, tvms_node *layout, tvms_list sh
   bool bare =
       !tile
       || (layouts->unit->dialect >= TVMS_DIALECT_26 && tvms_layout_is_trivial(tile));
-  return bare ? tvms_identity_layout(layouts, shape) : tile;
+  return bare ? tvms_layout_identity(layouts, shape) : tile;
 }
 
 static tvms_node *around(tvms_layouts *layouts, const tvms_node *swizzle,
                          tvms_node *tile) {
   if (!swizzle || !tile) return tile;
-  return tvms_compose_layout_with(layouts->unit, swizzle, tile);
+  return tvms_layout_compose_with(layouts->unit, swizzle, tile);
 }
 
 // Groups two layouts by shapes of one rank; the inner one may be swizzled.
@@ -219,7 +219,7 @@ static bool same_iter(tvms_layouts *layouts, const tvms_node *a, const tvms_node
   const tvms_layout_iter *x = tvms_as_layout_iter((tvms_node *)a);
   const tvms_layout_iter *y = tvms_as_layout_iter((tvms_node *)b);
   if (!tvms_layouts_equal(layouts, x->extent, y->extent)) return false;
-  if (tvms_is_int_value(x->extent, 1)) return true;
+  if (tvms_node_is_int(x->extent, 1)) return true;
   return x->axis == y->axis
          && (!strides || tvms_layouts_equal(layouts, x->stride, y->stride));
 }
@@ -233,8 +233,8 @@ static tvms_list other_replica(tvms_layouts *layouts, const split *s) {
     bool own = false;
     for (uint32_t k = 0; k < s->part->replica.len; k++) {
       own = own
-            || tvms_equal(layouts->unit->context, s->whole->replica.items[i],
-                          s->part->replica.items[k]);
+            || tvms_node_equal(layouts->unit->context, s->whole->replica.items[i],
+                               s->part->replica.items[k]);
     }
     if (!own) rest.items[rest.len++] = s->whole->replica.items[i];
   }
@@ -277,7 +277,7 @@ static tvms_node *rescaled(tvms_layouts *layouts, tvms_node *node,
                            const tvms_node *inner) {
   const tvms_layout_iter *iter = tvms_as_layout_iter(node);
   tvms_node *span = span_on(layouts, inner, iter->axis);
-  if (!span || tvms_is_int_value(iter->extent, 1)) return node;
+  if (!span || tvms_node_is_int(iter->extent, 1)) return node;
   if (!tvms_layouts_divides(layouts, span, iter->stride)) return NULL;
   tvms_node *stride = tvms_layouts_op(layouts, TVMS_NODE_FLOOR_DIV, iter->stride, span);
   return stride ? tvms_layout_iter_new(layouts->unit, iter->extent, stride, iter->axis)
@@ -390,7 +390,7 @@ tvms_node *tvms_layout_inner_of(tvms_layouts *layouts, tvms_node *layout,
       tvms_tile_layout_new(layouts->unit, shard, other_replica(layouts, &s), offset);
   tvms_node *again = tvms_layout_tile(layouts, inner, layout, outer_shape,
                                       quotients(layouts, whole_shape, outer_shape));
-  bool same = again && tvms_equal(layouts->unit->context, again, whole);
+  bool same = again && tvms_node_equal(layouts->unit->context, again, whole);
   return same ? inner : NULL;
 }
 

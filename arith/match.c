@@ -15,7 +15,7 @@ typedef struct {
 
 // Operands that patterns speak of, in their order; returns how many.
 static int operands_of(const tvms_node *node, tvms_node *out[3]) {
-  if (tvms_is_binary(node)) {
+  if (tvms_node_is_binary(node)) {
     out[0] = tvms_as_binary(node)->a;
     out[1] = tvms_as_binary(node)->b;
     return 2;
@@ -53,7 +53,7 @@ static bool match_code(match *m, const uint8_t **at, tvms_node *node) {
   if (code >= R_VAR && code < R_VAR + VARIABLES) {
     tvms_node **place = &m->vars[code - R_VAR];
     if (!*place) *place = node;
-    return tvms_expr_equal(*place, node);
+    return tvms_node_same_expr(*place, node);
   }
   if (code >= R_INT && code < R_INT + INTEGERS) {
     return match_int(&m->ints[code - R_INT], node);
@@ -62,7 +62,7 @@ static bool match_code(match *m, const uint8_t **at, tvms_node *node) {
     m->real = node;
     return node->kind == TVMS_NODE_FLOAT_IMM;
   }
-  if (code == R_LITERAL) return tvms_is_int_value(node, (int8_t) * (*at)++);
+  if (code == R_LITERAL) return tvms_node_is_int(node, (int8_t) * (*at)++);
   if (node->kind != code) return false;
   tvms_node *operands[3];
   int count = operands_of(node, operands);
@@ -102,7 +102,7 @@ static tvms_node *build_binary(match *m, const uint8_t **at, tvms_node_kind kind
     a = build(m, at, NULL);
     b = build(m, at, a);
   }
-  return tvms_fold_binary(m->unit, kind, a, b);
+  return tvms_arith_fold_binary(m->unit, kind, a, b);
 }
 
 static tvms_node *build_vector(match *m, const uint8_t **at, tvms_node_kind kind) {
@@ -110,20 +110,20 @@ static tvms_node *build_vector(match *m, const uint8_t **at, tvms_node_kind kind
   tvms_node *stride = kind == TVMS_NODE_RAMP ? build(m, at, first) : NULL;
   build(m, at, NULL);  // the lanes are those of the subject
   int lanes = m->subject->dtype.lanes;
-  if (!stride) return tvms_broadcast_raw(m->unit, first, lanes, TVMS_NO_SPAN);
-  return tvms_ramp_raw(m->unit, first, stride, lanes, TVMS_NO_SPAN);
+  if (!stride) return tvms_broadcast_new(m->unit, first, lanes, TVMS_NO_SPAN);
+  return tvms_ramp_new(m->unit, first, stride, lanes, TVMS_NO_SPAN);
 }
 
 static tvms_node *build_not(match *m, tvms_node *a) {
-  if (a->kind != TVMS_NODE_INT_IMM) return tvms_not_raw(m->unit, a, TVMS_NO_SPAN);
-  return tvms_truth(m->unit, a->dtype, !tvms_is_true(a));
+  if (a->kind != TVMS_NODE_INT_IMM) return tvms_not_new(m->unit, a, TVMS_NO_SPAN);
+  return tvms_arith_truth(m->unit, a->dtype, !tvms_node_is_true(a));
 }
 
 static tvms_node *build_select(match *m, const uint8_t **at) {
   tvms_node *condition = build(m, at, NULL);
   tvms_node *true_value = build(m, at, NULL);
   tvms_node *false_value = build(m, at, true_value);
-  return tvms_select_raw(m->unit, condition, true_value, false_value, TVMS_NO_SPAN);
+  return tvms_select_new(m->unit, condition, true_value, false_value, TVMS_NO_SPAN);
 }
 
 static tvms_node *build(match *m, const uint8_t **at,
@@ -135,14 +135,14 @@ static tvms_node *build(match *m, const uint8_t **at,
   case R_FLOAT: return m->real;
   case R_LITERAL: {
     tvms_dtype dtype = like ? like->dtype : TVMS_DTYPE(INT, 32);
-    return tvms_number(m->unit, dtype, (int8_t) * (*at)++);
+    return tvms_arith_number(m->unit, dtype, (int8_t) * (*at)++);
   }
   case R_LIKE: {
     tvms_dtype dtype = m->vars[*(*at)++]->dtype;
-    return tvms_number(m->unit, dtype, *(*at)++);
+    return tvms_arith_number(m->unit, dtype, *(*at)++);
   }
-  case R_TRUE: return tvms_truth(m->unit, m->subject->dtype, true);
-  case R_FALSE: return tvms_truth(m->unit, m->subject->dtype, false);
+  case R_TRUE: return tvms_arith_truth(m->unit, m->subject->dtype, true);
+  case R_FALSE: return tvms_arith_truth(m->unit, m->subject->dtype, false);
   case TVMS_NODE_NOT: return build_not(m, build(m, at, NULL));
   case TVMS_NODE_SELECT: return build_select(m, at);
   case TVMS_NODE_RAMP:
@@ -157,12 +157,12 @@ static int64_t judge(match *m, const uint8_t **at);
 
 static int64_t compute(uint8_t code, int64_t a, int64_t b) {
   switch (code) {
-  case C_ADD: return tvms_wrap_add(a, b);
-  case C_SUB: return tvms_wrap_sub(a, b);
-  case C_MUL: return tvms_wrap_mul(a, b);
+  case C_ADD: return tvms_arith_wrap_add(a, b);
+  case C_SUB: return tvms_arith_wrap_sub(a, b);
+  case C_MUL: return tvms_arith_wrap_mul(a, b);
   // A rule that would divide by zero does not apply: no remainder is equal to this.
-  case C_DIV: return b ? tvms_floor_div_int(a, b) : INT64_MIN;
-  case C_MOD: return b ? tvms_floor_mod_int(a, b) : INT64_MIN;
+  case C_DIV: return b ? tvms_arith_floor_div(a, b) : INT64_MIN;
+  case C_MOD: return b ? tvms_arith_floor_mod(a, b) : INT64_MIN;
   case C_BITS: return a & b;
   case C_EQ: return a == b;
   case C_NE: return a != b;
@@ -194,9 +194,9 @@ static int64_t judge_proof(match *m, const uint8_t **at, uint8_t code) {
   tvms_node *expr = build(m, at, NULL);
   int64_t bound = judge(m, at);
   tvms_analyzer *analyzer = m->s->analyzer;
-  if (code == C_PROVE_GE) return tvms_can_prove_ge(analyzer, expr, bound);
-  if (code == C_PROVE_LT) return tvms_can_prove_lt(analyzer, expr, bound);
-  return tvms_compare_to(m->s, expr, bound) == TVMS_IS_EQ;
+  if (code == C_PROVE_GE) return tvms_analyzer_can_prove_ge(analyzer, expr, bound);
+  if (code == C_PROVE_LT) return tvms_analyzer_can_prove_lt(analyzer, expr, bound);
+  return tvms_simplifier_compare_to(m->s, expr, bound) == TVMS_IS_EQ;
 }
 
 static int64_t judge(match *m, const uint8_t **at) {
@@ -212,9 +212,10 @@ static int64_t judge(match *m, const uint8_t **at) {
   case C_PROVE_LT:
   case C_PROVE_EQ: return judge_proof(m, at, code);
   case C_PURE:
-    return tvms_effect_of(analyzer->memory, build(m, at, NULL)) <= TVMS_EFFECT_READ;
-  case C_VSCALE: return tvms_mentions_vscale(analyzer, build(m, at, NULL));
-  case C_PROVES: return tvms_can_prove(analyzer, build(m, at, NULL));
+    return tvms_arith_effect_of(analyzer->memory, build(m, at, NULL))
+           <= TVMS_EFFECT_READ;
+  case C_VSCALE: return tvms_analyzer_mentions_vscale(analyzer, build(m, at, NULL));
+  case C_PROVES: return tvms_analyzer_can_prove(analyzer, build(m, at, NULL));
   default: break;
   }
   int64_t a = judge(m, at);
@@ -230,22 +231,22 @@ static bool guard_holds(uint8_t guard, const tvms_node *node) {
   tvms_dtype dtype = comparison ? tvms_as_binary(node)->a->dtype : node->dtype;
   switch (guard) {
   case GUARD_VECTOR: return dtype.lanes != 1;
-  case GUARD_INDEX: return tvms_is_index_dtype(dtype);
-  case GUARD_OTHER: return !tvms_is_index_dtype(dtype);
+  case GUARD_INDEX: return tvms_dtype_is_index(dtype);
+  case GUARD_OTHER: return !tvms_dtype_is_index(dtype);
   case GUARD_UNSIGNED:
     return dtype.code == TVMS_UINT && dtype.lanes == 1 && dtype.bits >= 32;
   default: return true;
   }
 }
 
-static bool exists_in(const tvms_rule *rule, uint8_t dialect) {
+static bool exists_in(const tvms_rewrite_rule *rule, uint8_t dialect) {
   if (rule->where == SINCE) return dialect >= rule->release;
   if (rule->where == BEFORE) return dialect < rule->release;
   if (rule->where == ONLY_IN) return dialect == rule->release;
   return rule->where != NOT_IN || dialect != rule->release;
 }
 
-static tvms_node *TVMS_NULLABLE apply(tvms_simplifier *s, const tvms_rule *rule,
+static tvms_node *TVMS_NULLABLE apply(tvms_simplifier *s, const tvms_rewrite_rule *rule,
                                       tvms_node *node) {
   match m = {.s = s, .unit = s->analyzer->unit, .subject = node};
   const uint8_t *at = tvms_rule_code + rule->pattern;
@@ -254,7 +255,7 @@ static tvms_node *TVMS_NULLABLE apply(tvms_simplifier *s, const tvms_rule *rule,
   if (rule->condition && !judge(&m, &at)) return NULL;
   at = tvms_rule_code + rule->result;
   tvms_node *result = build(&m, &at, NULL);
-  return rule->again ? tvms_visit_again(s, result) : result;
+  return rule->again ? tvms_simplifier_revisit(s, result) : result;
 }
 
 // Whether the operands are of the kinds that a pattern begins with. Most rules end here.
@@ -268,13 +269,13 @@ static bool may_match(const uint8_t *pattern, tvms_node *const *operands, int co
   return true;
 }
 
-tvms_node *tvms_apply_rules(tvms_simplifier *s, tvms_node *node) {
+tvms_node *tvms_simplifier_apply_rules(tvms_simplifier *s, tvms_node *node) {
   const tvms_rules *rules = &tvms_rules_of[node->kind];
   uint8_t dialect = (uint8_t)s->analyzer->unit->dialect;
-  if (tvms_is_tired(s->analyzer)) return node;
+  if (tvms_analyzer_out_of_budget(s->analyzer)) return node;
   tvms_node *operands[3];
   int count = operands_of(node, operands);
-  for (const tvms_rule *rule = rules->begin; rule != rules->end; rule++) {
+  for (const tvms_rewrite_rule *rule = rules->begin; rule != rules->end; rule++) {
     if (!rule->function
         && !may_match(tvms_rule_code + rule->pattern, operands, count)) {
       continue;

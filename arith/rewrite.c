@@ -10,32 +10,32 @@ static tvms_unit *unit_of(const tvms_simplifier *s) {
   return s->analyzer->unit;
 }
 
-tvms_node *tvms_visit(tvms_simplifier *s, tvms_node *node) {
+tvms_node *tvms_simplifier_visit(tvms_simplifier *s, tvms_node *node) {
   tvms_memory *memory = s->analyzer->memory;
-  if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
-  if (tvms_is_tired(s->analyzer)) {
-    tvms_shallower(memory);
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  if (tvms_analyzer_out_of_budget(s->analyzer)) {
+    tvms_memory_leave(memory);
     return node;
   }
   s->analyzer->effort += TVMS_RULES_EFFORT;
-  tvms_node *result =
-      s->canonical ? tvms_canonical_visit(s, node) : tvms_rewrite_visit(s, node);
-  tvms_shallower(memory);
+  tvms_node *result = s->canonical ? tvms_simplifier_visit_canonical(s, node)
+                                   : tvms_simplifier_visit_rewrite(s, node);
+  tvms_memory_leave(memory);
   return result;
 }
 
-tvms_node *tvms_visit_again(tvms_simplifier *s, tvms_node *node) {
+tvms_node *tvms_simplifier_revisit(tvms_simplifier *s, tvms_node *node) {
   enum { MOST = 5 };
   if (s->again >= MOST) return node;
   s->again++;
-  tvms_node *result = tvms_visit(s, node);
+  tvms_node *result = tvms_simplifier_visit(s, node);
   s->again--;
   return result;
 }
 
 // ---- Known conditions ----
 
-tvms_node *tvms_normalize_bool(tvms_unit *unit, tvms_node *node) {
+tvms_node *tvms_arith_normalize_bool(tvms_unit *unit, tvms_node *node) {
   static const uint8_t opposite[] = {
       [TVMS_NODE_EQ - TVMS_NODE_EQ] = TVMS_NODE_NE,
       [TVMS_NODE_NE - TVMS_NODE_EQ] = TVMS_NODE_EQ,
@@ -53,22 +53,24 @@ tvms_node *tvms_normalize_bool(tvms_unit *unit, tvms_node *node) {
   if (negated && junction) {
     const tvms_binary *op = tvms_as_binary(node);
     tvms_node_kind kind = node->kind == TVMS_NODE_OR ? TVMS_NODE_AND : TVMS_NODE_OR;
-    tvms_node *a = tvms_not_raw(unit, op->a, TVMS_NO_SPAN);
-    tvms_node *b = tvms_not_raw(unit, op->b, TVMS_NO_SPAN);
-    return tvms_fold_binary(unit, kind, tvms_normalize_bool(unit, a),
-                            tvms_normalize_bool(unit, b));
+    tvms_node *a = tvms_not_new(unit, op->a, TVMS_NO_SPAN);
+    tvms_node *b = tvms_not_new(unit, op->b, TVMS_NO_SPAN);
+    return tvms_arith_fold_binary(unit, kind, tvms_arith_normalize_bool(unit, a),
+                                  tvms_arith_normalize_bool(unit, b));
   }
   if (node->kind < TVMS_NODE_EQ || node->kind > TVMS_NODE_GE) {
-    return negated ? tvms_not_raw(unit, node, TVMS_NO_SPAN) : node;
+    return negated ? tvms_not_new(unit, node, TVMS_NO_SPAN) : node;
   }
   const tvms_binary *op = tvms_as_binary(node);
   tvms_node_kind kind = (tvms_node_kind)node->kind;
   if (negated) kind = (tvms_node_kind)opposite[kind - TVMS_NODE_EQ];
-  if (kind == TVMS_NODE_GT) return tvms_fold_binary(unit, TVMS_NODE_LT, op->b, op->a);
-  if (kind == TVMS_NODE_GE) return tvms_fold_binary(unit, TVMS_NODE_LE, op->b, op->a);
+  if (kind == TVMS_NODE_GT)
+    return tvms_arith_fold_binary(unit, TVMS_NODE_LT, op->b, op->a);
+  if (kind == TVMS_NODE_GE)
+    return tvms_arith_fold_binary(unit, TVMS_NODE_LE, op->b, op->a);
   return kind == (tvms_node_kind)node->kind
              ? node
-             : tvms_fold_binary(unit, kind, op->a, op->b);
+             : tvms_arith_fold_binary(unit, kind, op->a, op->b);
 }
 
 // The constant that an expression is by the conditions of the open scopes, or NULL.
@@ -77,11 +79,11 @@ static tvms_node *TVMS_NULLABLE known_truth(tvms_simplifier *s, tvms_node *node)
   if (s->canonical) return NULL;
   for (uint32_t i = 0; i < s->analyzer->literals.len; i++) {
     const tvms_node *literal = s->analyzer->literals.items[i];
-    if (tvms_expr_equal(literal, node))
-      return tvms_truth(unit_of(s), node->dtype, true);
+    if (tvms_node_same_expr(literal, node))
+      return tvms_arith_truth(unit_of(s), node->dtype, true);
     bool negated = literal->kind == TVMS_NODE_NOT
-                   && tvms_expr_equal(tvms_as_not(literal)->a, node);
-    if (negated) return tvms_truth(unit_of(s), node->dtype, false);
+                   && tvms_node_same_expr(tvms_as_not(literal)->a, node);
+    if (negated) return tvms_arith_truth(unit_of(s), node->dtype, false);
   }
   return NULL;
 }
@@ -90,38 +92,38 @@ static tvms_node *TVMS_NULLABLE known_truth(tvms_simplifier *s, tvms_node *node)
 
 static tvms_node *visit_operands(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  tvms_node *a = tvms_visit(s, op->a), *b = tvms_visit(s, op->b);
+  tvms_node *a = tvms_simplifier_visit(s, op->a), *b = tvms_simplifier_visit(s, op->b);
   if (a == op->a && b == op->b) return node;
-  return tvms_binary_raw(unit_of(s), (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN);
+  return tvms_binary_new(unit_of(s), (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN);
 }
 
 static tvms_node *TVMS_NULLABLE fold_node(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  return tvms_try_fold(unit_of(s), (tvms_node_kind)node->kind, op->a, op->b);
+  return tvms_build_try_fold(unit_of(s), (tvms_node_kind)node->kind, op->a, op->b);
 }
 
 static tvms_node *visit_arithmetic(tvms_simplifier *s, tvms_node *node) {
   node = visit_operands(s, node);
   tvms_node *folded = fold_node(s, node);
-  return folded ? folded : tvms_apply_rules(s, node);
+  return folded ? folded : tvms_simplifier_apply_rules(s, node);
 }
 
 static tvms_node *visit_truth(tvms_simplifier *s, tvms_node *node) {
   node = visit_operands(s, node);
   tvms_node *known = fold_node(s, node);
   if (!known) known = known_truth(s, node);
-  return known ? known : tvms_apply_rules(s, node);
+  return known ? known : tvms_simplifier_apply_rules(s, node);
 }
 
 static tvms_node *compared(tvms_simplifier *s, tvms_node_kind kind, tvms_node *a,
                            tvms_node *b) {
-  tvms_node *node = tvms_binary_raw(unit_of(s), kind, a, b, TVMS_NO_SPAN);
-  return tvms_apply_rules(s, node);
+  tvms_node *node = tvms_binary_new(unit_of(s), kind, a, b, TVMS_NO_SPAN);
+  return tvms_simplifier_apply_rules(s, node);
 }
 
 // `not node` by the rules of negation; constants fold.
 static tvms_node *negated(tvms_simplifier *s, tvms_node *node) {
-  return tvms_apply_rules(s, tvms_not_raw(unit_of(s), node, TVMS_NO_SPAN));
+  return tvms_simplifier_apply_rules(s, tvms_not_new(unit_of(s), node, TVMS_NO_SPAN));
 }
 
 static tvms_node *visit_ne(tvms_simplifier *s, tvms_node *node) {
@@ -130,12 +132,12 @@ static tvms_node *visit_ne(tvms_simplifier *s, tvms_node *node) {
   if (!known) known = known_truth(s, node);
   if (known) return known;
   const tvms_binary *op = tvms_as_binary(node);
-  if (tvms_is_index_dtype(op->a->dtype)) {
-    tvms_compare result = tvms_compare_exprs(s, op->a, op->b);
+  if (tvms_dtype_is_index(op->a->dtype)) {
+    tvms_compare result = tvms_simplifier_compare_exprs(s, op->a, op->b);
     if (result == TVMS_IS_NE || result == TVMS_IS_GT || result == TVMS_IS_LT) {
-      return tvms_truth(unit_of(s), node->dtype, true);
+      return tvms_arith_truth(unit_of(s), node->dtype, true);
     }
-    if (result == TVMS_IS_EQ) return tvms_truth(unit_of(s), node->dtype, false);
+    if (result == TVMS_IS_EQ) return tvms_arith_truth(unit_of(s), node->dtype, false);
     if (result == TVMS_IS_GE) return compared(s, TVMS_NODE_LT, op->b, op->a);
     if (result == TVMS_IS_LE) return compared(s, TVMS_NODE_LT, op->a, op->b);
   }
@@ -145,11 +147,11 @@ static tvms_node *visit_ne(tvms_simplifier *s, tvms_node *node) {
 // What a comparison says about `a <= b`.
 static tvms_node *settle_le(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  switch (tvms_compare_exprs(s, op->a, op->b)) {
+  switch (tvms_simplifier_compare_exprs(s, op->a, op->b)) {
   case TVMS_IS_LE:
   case TVMS_IS_LT:
-  case TVMS_IS_EQ: return tvms_truth(unit_of(s), node->dtype, true);
-  case TVMS_IS_GT: return tvms_truth(unit_of(s), node->dtype, false);
+  case TVMS_IS_EQ: return tvms_arith_truth(unit_of(s), node->dtype, true);
+  case TVMS_IS_GT: return tvms_arith_truth(unit_of(s), node->dtype, false);
   case TVMS_IS_NE: return compared(s, TVMS_NODE_LT, op->a, op->b);
   case TVMS_IS_GE: return compared(s, TVMS_NODE_EQ, op->a, op->b);
   case TVMS_INCONSISTENT:
@@ -166,7 +168,7 @@ static tvms_node *visit_le(tvms_simplifier *s, tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
   node = negated(s, compared(s, TVMS_NODE_LT, op->b, op->a));
   if (node->kind != TVMS_NODE_LE) return node;
-  return tvms_is_index_dtype(tvms_as_binary(node)->a->dtype) ? settle_le(s, node)
+  return tvms_dtype_is_index(tvms_as_binary(node)->a->dtype) ? settle_le(s, node)
                                                              : node;
 }
 
@@ -174,58 +176,61 @@ static tvms_node *visit_le(tvms_simplifier *s, tvms_node *node) {
 static tvms_node *visit_flipped(tvms_simplifier *s, tvms_node *node,
                                 tvms_node_kind kind) {
   const tvms_binary *op = tvms_as_binary(node);
-  return tvms_visit(s, tvms_fold_binary(unit_of(s), kind, op->b, op->a));
+  return tvms_simplifier_visit(s,
+                               tvms_arith_fold_binary(unit_of(s), kind, op->b, op->a));
 }
 
 // ---- Others ----
 
 static tvms_node *visit_not(tvms_simplifier *s, tvms_node *node) {
-  tvms_node *a = tvms_visit(s, tvms_as_not(node)->a);
+  tvms_node *a = tvms_simplifier_visit(s, tvms_as_not(node)->a);
   if (a->kind == TVMS_NODE_INT_IMM) {
-    return tvms_truth(unit_of(s), a->dtype, !tvms_is_true(a));
+    return tvms_arith_truth(unit_of(s), a->dtype, !tvms_node_is_true(a));
   }
-  if (a != tvms_as_not(node)->a) node = tvms_not_raw(unit_of(s), a, TVMS_NO_SPAN);
+  if (a != tvms_as_not(node)->a) node = tvms_not_new(unit_of(s), a, TVMS_NO_SPAN);
   tvms_node *known = known_truth(s, node);
-  return known ? known : tvms_apply_rules(s, node);
+  return known ? known : tvms_simplifier_apply_rules(s, node);
 }
 
 static tvms_node *visit_under(tvms_simplifier *s, tvms_node *condition,
                               tvms_node *node) {
   tvms_scope_mark mark = tvms_analyzer_enter(s->analyzer, condition);
-  tvms_node *result = tvms_visit(s, node);
+  tvms_node *result = tvms_simplifier_visit(s, node);
   tvms_analyzer_leave(s->analyzer, mark);
   return result;
 }
 
 static tvms_node *visit_select(tvms_simplifier *s, tvms_node *node) {
   const tvms_select *select = tvms_as_select(node);
-  tvms_node *condition = tvms_visit(s, select->condition);
-  tvms_node *otherwise = tvms_rewrite_simplify(
-      s->analyzer, tvms_not_raw(unit_of(s), condition, TVMS_NO_SPAN));
+  tvms_node *condition = tvms_simplifier_visit(s, select->condition);
+  tvms_node *otherwise = tvms_analyzer_rewrite_simplify(
+      s->analyzer, tvms_not_new(unit_of(s), condition, TVMS_NO_SPAN));
   tvms_node *yes = visit_under(s, condition, select->true_value);
   tvms_node *no = visit_under(s, otherwise, select->false_value);
-  if (condition->kind == TVMS_NODE_INT_IMM) return tvms_is_true(condition) ? yes : no;
+  if (condition->kind == TVMS_NODE_INT_IMM)
+    return tvms_node_is_true(condition) ? yes : no;
   if (condition != select->condition || yes != select->true_value
       || no != select->false_value) {
-    node = tvms_select_raw(unit_of(s), condition, yes, no, TVMS_NO_SPAN);
+    node = tvms_select_new(unit_of(s), condition, yes, no, TVMS_NO_SPAN);
   }
-  return tvms_apply_rules(s, node);
+  return tvms_simplifier_apply_rules(s, node);
 }
 
 static tvms_node *visit_children(tvms_simplifier *s, tvms_node *node);
 
 static tvms_node *visit_if_then_else(tvms_simplifier *s, tvms_node *node) {
   tvms_list args = tvms_as_call(node)->args;
-  tvms_node *condition = tvms_visit(s, args.items[0]);
-  tvms_node *otherwise = tvms_not_raw(unit_of(s), condition, TVMS_NO_SPAN);
+  tvms_node *condition = tvms_simplifier_visit(s, args.items[0]);
+  tvms_node *otherwise = tvms_not_new(unit_of(s), condition, TVMS_NO_SPAN);
   tvms_node *yes = visit_under(s, condition, args.items[1]);
   tvms_node *no = visit_under(s, otherwise, args.items[2]);
-  if (condition->kind == TVMS_NODE_INT_IMM) return tvms_is_true(condition) ? yes : no;
+  if (condition->kind == TVMS_NODE_INT_IMM)
+    return tvms_node_is_true(condition) ? yes : no;
   if (condition == args.items[0] && yes == args.items[1] && no == args.items[2]) {
     return node;
   }
   tvms_node *parts[] = {condition, yes, no};
-  return tvms_call_raw(unit_of(s), node->dtype, tvms_as_call(node)->callee, parts, 3,
+  return tvms_call_new(unit_of(s), node->dtype, tvms_as_call(node)->callee, parts, 3,
                        TVMS_NO_SPAN);
 }
 
@@ -236,15 +241,15 @@ static bool is_number(const tvms_node *node) {
 // if c: (if d: x else: k) else: k  is  if c and d: x else: k.
 static tvms_node *merge_nested_choice(tvms_simplifier *s, tvms_node *node) {
   tvms_list outer = tvms_as_call(node)->args;
-  if (tvms_called_op(outer.items[1]) != TVMS_TIR_if_then_else) return node;
+  if (tvms_call_opcode(outer.items[1]) != TVMS_TIR_if_then_else) return node;
   tvms_list inner = tvms_as_call(outer.items[1])->args;
   bool same = is_number(inner.items[2]) && is_number(outer.items[2])
-              && tvms_expr_equal(inner.items[2], outer.items[2]);
+              && tvms_node_same_expr(inner.items[2], outer.items[2]);
   if (!same) return node;
   tvms_node *both =
-      tvms_fold_binary(unit_of(s), TVMS_NODE_AND, outer.items[0], inner.items[0]);
+      tvms_arith_fold_binary(unit_of(s), TVMS_NODE_AND, outer.items[0], inner.items[0]);
   tvms_node *parts[] = {both, inner.items[1], outer.items[2]};
-  return tvms_call_raw(unit_of(s), node->dtype, tvms_as_call(node)->callee, parts, 3,
+  return tvms_call_new(unit_of(s), node->dtype, tvms_as_call(node)->callee, parts, 3,
                        TVMS_NO_SPAN);
 }
 
@@ -253,7 +258,7 @@ static tvms_node *fold_clz(tvms_simplifier *s, tvms_node *node, const tvms_node 
   int bits = arg->dtype.bits;
   if (bits < 64) value &= ((uint64_t)1 << bits) - 1;
   int used = value ? 64 - __builtin_clzll(value) : 0;
-  return tvms_number(unit_of(s), node->dtype, bits - used);
+  return tvms_arith_number(unit_of(s), node->dtype, bits - used);
 }
 
 static tvms_node *fold_ceil(tvms_simplifier *s, tvms_node *node, tvms_node *arg) {
@@ -265,7 +270,7 @@ static tvms_node *fold_ceil(tvms_simplifier *s, tvms_node *node, tvms_node *arg)
     double value = (double)tvms_as_int_imm(arg)->value;
     return tvms_float_imm_new(unit_of(s), node->dtype, value, TVMS_NO_SPAN);
   }
-  if (tvms_called_op(arg) != TVMS_TIR_log2) return node;
+  if (tvms_call_opcode(arg) != TVMS_TIR_log2) return node;
   const tvms_node *inner = tvms_as_call(arg)->args.items[0];
   if (inner->kind != TVMS_NODE_FLOAT_IMM) return node;
   double value = ceil(log2(tvms_as_float_imm(inner)->value));
@@ -287,10 +292,10 @@ static tvms_node *fold_shift(tvms_simplifier *s, tvms_node *node, tvms_tir_opcod
 }
 
 static tvms_node *visit_call(tvms_simplifier *s, tvms_node *node) {
-  tvms_tir_opcode op = tvms_called_op(node);
+  tvms_tir_opcode op = tvms_call_opcode(node);
   node = op == TVMS_TIR_if_then_else ? visit_if_then_else(s, node)
                                      : visit_children(s, node);
-  if (node->kind != TVMS_NODE_CALL || tvms_called_op(node) != op) return node;
+  if (node->kind != TVMS_NODE_CALL || tvms_call_opcode(node) != op) return node;
   if (op == TVMS_TIR_shift_left || op == TVMS_TIR_shift_right) {
     return fold_shift(s, node, op);
   }
@@ -311,12 +316,12 @@ static tvms_node *visit_var(tvms_simplifier *s, tvms_node *node) {
     tvms_node *known = known_truth(s, node);
     if (known) return known;
   }
-  const tvms_var_facts *facts = tvms_facts_of(s->analyzer, node);
+  const tvms_var_facts *facts = tvms_analyzer_find_facts(s->analyzer, node);
   return facts && facts->value ? facts->value : node;
 }
 
 static tvms_node *visit_cast(tvms_simplifier *s, tvms_node *node) {
-  tvms_node *old = tvms_as_cast(node)->value, *value = tvms_visit(s, old);
+  tvms_node *old = tvms_as_cast(node)->value, *value = tvms_simplifier_visit(s, old);
   tvms_diags *diags = &unit_of(s)->context->diags;
   diags->muted++;
   tvms_node *result = tvms_build_cast(unit_of(s), node->dtype, value, node->span);
@@ -327,14 +332,14 @@ static tvms_node *visit_cast(tvms_simplifier *s, tvms_node *node) {
 
 static tvms_node *visit_let(tvms_simplifier *s, tvms_node *node) {
   const tvms_let *let = tvms_as_let(node);
-  tvms_node *value = tvms_visit(s, let->value);
+  tvms_node *value = tvms_simplifier_visit(s, let->value);
   if (is_number(let->value) || let->value->kind == TVMS_NODE_VAR) {
     tvms_analyzer_bind(s->analyzer, let->var, value);
-    return tvms_visit(s, let->body);
+    return tvms_simplifier_visit(s, let->body);
   }
-  tvms_node *body = tvms_visit(s, let->body);
+  tvms_node *body = tvms_simplifier_visit(s, let->body);
   if (value == let->value && body == let->body) return node;
-  return tvms_let_raw(unit_of(s), let->var, value, body, TVMS_NO_SPAN);
+  return tvms_let_new(unit_of(s), let->var, value, body, TVMS_NO_SPAN);
 }
 
 // ---- Everything else: children of the kinds that simplification looks into ----
@@ -343,7 +348,7 @@ static tvms_list visit_list(tvms_simplifier *s, tvms_list list) {
   tvms_list result = list;
   for (uint32_t i = 0; i < list.len; i++) {
     if (!list.items[i]) continue;
-    tvms_node *item = tvms_visit(s, list.items[i]);
+    tvms_node *item = tvms_simplifier_visit(s, list.items[i]);
     if (item == list.items[i]) continue;
     if (result.items == list.items) {
       result = tvms_list_copy(unit_of(s), list.items, list.len);
@@ -371,20 +376,21 @@ static tvms_node *visit_children(tvms_simplifier *s, tvms_node *node) {
   }
   case TVMS_NODE_RAMP: {
     const tvms_ramp *ramp = tvms_as_ramp(node);
-    tvms_node *base = tvms_visit(s, ramp->base), *stride = tvms_visit(s, ramp->stride);
+    tvms_node *base = tvms_simplifier_visit(s, ramp->base),
+              *stride = tvms_simplifier_visit(s, ramp->stride);
     if (base == ramp->base && stride == ramp->stride) return node;
-    return tvms_ramp_raw(unit_of(s), base, stride, node->dtype.lanes, TVMS_NO_SPAN);
+    return tvms_ramp_new(unit_of(s), base, stride, node->dtype.lanes, TVMS_NO_SPAN);
   }
   case TVMS_NODE_BROADCAST: {
-    tvms_node *value = tvms_visit(s, tvms_as_broadcast(node)->value);
+    tvms_node *value = tvms_simplifier_visit(s, tvms_as_broadcast(node)->value);
     if (value == tvms_as_broadcast(node)->value) return node;
-    return tvms_broadcast_raw(unit_of(s), value, node->dtype.lanes, TVMS_NO_SPAN);
+    return tvms_broadcast_new(unit_of(s), value, node->dtype.lanes, TVMS_NO_SPAN);
   }
   default: return node;
   }
 }
 
-tvms_node *tvms_rewrite_visit(tvms_simplifier *s, tvms_node *node) {
+tvms_node *tvms_simplifier_visit_rewrite(tvms_simplifier *s, tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_ADD:
   case TVMS_NODE_SUB:

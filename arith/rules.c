@@ -3,12 +3,12 @@
 
 static tvms_node *binary(tvms_simplifier *s, tvms_node_kind kind, tvms_node *a,
                          tvms_node *b) {
-  return tvms_fold_binary(s->analyzer->unit, kind, a, b);
+  return tvms_arith_fold_binary(s->analyzer->unit, kind, a, b);
 }
 
 static tvms_node *number_like(tvms_simplifier *s, const tvms_node *like,
                               int64_t value) {
-  return tvms_number(s->analyzer->unit, like->dtype, value);
+  return tvms_arith_number(s->analyzer->unit, like->dtype, value);
 }
 
 static bool int_value(const tvms_node *node, int64_t *value) {
@@ -35,30 +35,32 @@ static bool read_ramp(tvms_simplifier *s, const tvms_node *node, ramp_division *
   r->divisor = tvms_as_broadcast(op->b)->value;
   r->lanes = node->dtype.lanes;
   if (!int_value(r->stride, &r->c1) || !int_value(r->divisor, &r->c2)) return false;
-  r->set = tvms_modular_set(s->analyzer, r->base);
+  r->set = tvms_analyzer_modular_set(s->analyzer, r->base);
   return r->c2 != 0;
 }
 
 static tvms_node *make_ramp(tvms_simplifier *s, const ramp_division *r, tvms_node *base,
                             tvms_node *stride) {
-  return tvms_ramp_raw(s->analyzer->unit, base, stride, r->lanes, TVMS_NO_SPAN);
+  return tvms_ramp_new(s->analyzer->unit, base, stride, r->lanes, TVMS_NO_SPAN);
 }
 
 static tvms_node *make_broadcast(tvms_simplifier *s, const ramp_division *r,
                                  tvms_node *value) {
-  return tvms_broadcast_raw(s->analyzer->unit, value, r->lanes, TVMS_NO_SPAN);
+  return tvms_broadcast_new(s->analyzer->unit, value, r->lanes, TVMS_NO_SPAN);
 }
 
 // Are all lanes in one block of c2? `in_step`: the base's step must cover them, too.
 static bool one_block(const ramp_division *r, bool round_down) {
-  int64_t last = tvms_wrap_add(r->set.base, tvms_wrap_mul(r->lanes - 1, r->c1));
-  return round_down
-             ? tvms_floor_div_int(r->set.base, r->c2) == tvms_floor_div_int(last, r->c2)
-             : r->set.base / r->c2 == last / r->c2;
+  int64_t last =
+      tvms_arith_wrap_add(r->set.base, tvms_arith_wrap_mul(r->lanes - 1, r->c1));
+  return round_down ? tvms_arith_floor_div(r->set.base, r->c2)
+                          == tvms_arith_floor_div(last, r->c2)
+                    : r->set.base / r->c2 == last / r->c2;
 }
 
 static bool step_covers(const ramp_division *r) {
-  int64_t last = tvms_wrap_add(r->set.base, tvms_wrap_mul(r->lanes - 1, r->c1));
+  int64_t last =
+      tvms_arith_wrap_add(r->set.base, tvms_arith_wrap_mul(r->lanes - 1, r->c1));
   return r->set.coeff != 0 && r->c2 % r->set.coeff == 0 && last < r->set.coeff;
 }
 
@@ -69,7 +71,7 @@ tvms_node *TVMS_NULLABLE tvms_rule_ramp_tdiv(tvms_simplifier *s, tvms_node *node
   if (r.c1 % r.c2 == 0) {
     return make_ramp(s, &r, quotient, binary(s, TVMS_NODE_DIV, r.stride, r.divisor));
   }
-  if (r.lanes < 0 || !tvms_can_prove_ge(s->analyzer, r.base, 0)) return NULL;
+  if (r.lanes < 0 || !tvms_analyzer_can_prove_ge(s->analyzer, r.base, 0)) return NULL;
   bool same = r.set.coeff % r.c2 == 0 && one_block(&r, false);
   return same ? make_broadcast(s, &r, quotient) : NULL;
 }
@@ -85,7 +87,8 @@ tvms_node *TVMS_NULLABLE tvms_rule_ramp_tmod(tvms_simplifier *s, tvms_node *node
   if (r.c1 % r.c2 == 0) {
     return make_broadcast(s, &r, binary(s, TVMS_NODE_MOD, r.base, r.divisor));
   }
-  bool whole = r.set.coeff % r.c2 == 0 && tvms_can_prove_ge(s->analyzer, r.base, 0);
+  bool whole =
+      r.set.coeff % r.c2 == 0 && tvms_analyzer_can_prove_ge(s->analyzer, r.base, 0);
   if (!whole) return NULL;
   tvms_node *ramp = make_ramp(s, &r, mod_of_base(s, &r, TVMS_NODE_MOD), r.stride);
   if (r.lanes > 0 && one_block(&r, false)) return ramp;
@@ -126,8 +129,9 @@ tvms_node *TVMS_NULLABLE tvms_rule_tmod_modular(tvms_simplifier *s, tvms_node *n
   const tvms_binary *op = tvms_as_binary(node);
   int64_t c;
   if (!int_value(op->b, &c) || c <= 0) return NULL;
-  tvms_modular set = tvms_modular_set(s->analyzer, op->a);
-  if (set.coeff % c != 0 || !tvms_can_prove_ge(s->analyzer, op->a, 0)) return NULL;
+  tvms_modular set = tvms_analyzer_modular_set(s->analyzer, op->a);
+  if (set.coeff % c != 0 || !tvms_analyzer_can_prove_ge(s->analyzer, op->a, 0))
+    return NULL;
   return binary(s, TVMS_NODE_MOD, number_like(s, op->a, set.base), op->b);
 }
 
@@ -136,11 +140,11 @@ tvms_node *TVMS_NULLABLE tvms_rule_floor_mod_range(tvms_simplifier *s,
   const tvms_binary *op = tvms_as_binary(node);
   int64_t c;
   if (!int_value(op->b, &c) || c <= 0) return NULL;
-  tvms_modular set = tvms_modular_set(s->analyzer, op->a);
+  tvms_modular set = tvms_analyzer_modular_set(s->analyzer, op->a);
   if (set.coeff % c == 0) {
     return binary(s, TVMS_NODE_FLOOR_MOD, number_like(s, op->a, set.base), op->b);
   }
-  tvms_bound bound = tvms_const_int_bound(s->analyzer, op->a);
+  tvms_bound bound = tvms_analyzer_const_int_bound(s->analyzer, op->a);
   return bound.min >= 0 && bound.max < c ? op->a : NULL;
 }
 
@@ -149,7 +153,7 @@ tvms_node *TVMS_NULLABLE tvms_rule_floor_mod_unsigned(tvms_simplifier *s,
   const tvms_binary *op = tvms_as_binary(node);
   int64_t c;
   if (!int_value(op->b, &c) || c <= 0 || (c & (c - 1)) != 0) return NULL;
-  tvms_modular set = tvms_modular_set(s->analyzer, op->a);
+  tvms_modular set = tvms_analyzer_modular_set(s->analyzer, op->a);
   if (set.coeff % c != 0) return NULL;
   return binary(s, TVMS_NODE_FLOOR_MOD, number_like(s, op->a, set.base), op->b);
 }
@@ -159,7 +163,7 @@ tvms_node *TVMS_NULLABLE tvms_rule_floor_div_unsigned(tvms_simplifier *s,
   const tvms_binary *op = tvms_as_binary(node);
   int64_t c;
   if (!int_value(op->b, &c) || c <= 0) return NULL;
-  tvms_bound bound = tvms_const_int_bound(s->analyzer, op->a);
+  tvms_bound bound = tvms_analyzer_const_int_bound(s->analyzer, op->a);
   return bound.min >= 0 && bound.max < c ? number_like(s, op->a, 0) : NULL;
 }
 
@@ -202,15 +206,17 @@ tvms_node *TVMS_NULLABLE tvms_rule_floor_div_product(tvms_simplifier *s,
       s, TVMS_NODE_FLOOR_DIV,
       binary(s, TVMS_NODE_ADD, binary(s, TVMS_NODE_MUL, x, rest_c1), rest_y), divisor);
   tvms_node *y_div = binary(s, TVMS_NODE_FLOOR_DIV, y, divisor);
-  if (tvms_compare_to(s, y_div, 0) == TVMS_IS_EQ) y_div = number_like(s, x, 0);
-  tvms_bound bound = tvms_const_int_bound(s->analyzer, residue);
+  if (tvms_simplifier_compare_to(s, y_div, 0) == TVMS_IS_EQ)
+    y_div = number_like(s, x, 0);
+  tvms_bound bound = tvms_analyzer_const_int_bound(s->analyzer, residue);
   if (bound.max == bound.min) {
     tvms_node *product =
         binary(s, TVMS_NODE_MUL, x, binary(s, TVMS_NODE_FLOOR_DIV, factor, divisor));
     tvms_node *rest = binary(s, TVMS_NODE_ADD, y_div, number_like(s, x, bound.max));
     return binary(s, TVMS_NODE_ADD, product, rest);
   }
-  if (c1 > 0 && c2 > 0 && c2 % c1 == 0 && tvms_can_prove_lt(s->analyzer, rest_y, c1)) {
+  if (c1 > 0 && c2 > 0 && c2 % c1 == 0
+      && tvms_analyzer_can_prove_lt(s->analyzer, rest_y, c1)) {
     tvms_node *smaller = number_like(s, x, c2 / c1);
     return binary(s, TVMS_NODE_ADD, binary(s, TVMS_NODE_FLOOR_DIV, x, smaller), y_div);
   }
@@ -222,8 +228,8 @@ tvms_node *TVMS_NULLABLE tvms_rule_floor_div_product(tvms_simplifier *s,
 tvms_node *TVMS_NULLABLE tvms_rule_extreme_by_bounds(tvms_simplifier *s,
                                                      tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  tvms_bound a = tvms_const_int_bound(s->analyzer, op->a);
-  tvms_bound b = tvms_const_int_bound(s->analyzer, op->b);
+  tvms_bound a = tvms_analyzer_const_int_bound(s->analyzer, op->a);
+  tvms_bound b = tvms_analyzer_const_int_bound(s->analyzer, op->b);
   bool minimum = node->kind == TVMS_NODE_MIN;
   if (minimum ? a.max <= b.min : a.min >= b.max) return op->a;
   if (minimum ? b.max <= a.min : b.min >= a.max) return op->b;
@@ -233,19 +239,21 @@ tvms_node *TVMS_NULLABLE tvms_rule_extreme_by_bounds(tvms_simplifier *s,
 tvms_node *TVMS_NULLABLE tvms_rule_equal_by_comparison(tvms_simplifier *s,
                                                        tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  tvms_compare result = tvms_compare_exprs(s, op->a, op->b);
-  if (result == TVMS_IS_EQ) return tvms_truth(s->analyzer->unit, node->dtype, true);
+  tvms_compare result = tvms_simplifier_compare_exprs(s, op->a, op->b);
+  if (result == TVMS_IS_EQ)
+    return tvms_arith_truth(s->analyzer->unit, node->dtype, true);
   bool apart = result == TVMS_IS_NE || result == TVMS_IS_GT || result == TVMS_IS_LT;
-  return apart ? tvms_truth(s->analyzer->unit, node->dtype, false) : NULL;
+  return apart ? tvms_arith_truth(s->analyzer->unit, node->dtype, false) : NULL;
 }
 
 tvms_node *TVMS_NULLABLE tvms_rule_less_by_comparison(tvms_simplifier *s,
                                                       tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  tvms_compare result = tvms_compare_exprs(s, op->a, op->b);
-  if (result == TVMS_IS_LT) return tvms_truth(s->analyzer->unit, node->dtype, true);
+  tvms_compare result = tvms_simplifier_compare_exprs(s, op->a, op->b);
+  if (result == TVMS_IS_LT)
+    return tvms_arith_truth(s->analyzer->unit, node->dtype, true);
   bool never = result == TVMS_IS_EQ || result == TVMS_IS_GT || result == TVMS_IS_GE;
-  return never ? tvms_truth(s->analyzer->unit, node->dtype, false) : NULL;
+  return never ? tvms_arith_truth(s->analyzer->unit, node->dtype, false) : NULL;
 }
 
 // x + c, x - c and c - x give c (with its sign); the offset that comparisons may move.
@@ -272,7 +280,7 @@ tvms_node *TVMS_NULLABLE tvms_rule_less_merge_constants(tvms_simplifier *s,
   tvms_node *left = take_offset(op->a, &left_offset);
   tvms_node *right = take_offset(op->b, &right_offset);
   if (left_offset == 0 && right_offset == 0) return NULL;
-  int64_t diff = tvms_wrap_sub(right_offset, left_offset);
+  int64_t diff = tvms_arith_wrap_sub(right_offset, left_offset);
   tvms_node *merged = NULL;
   if (diff == 0) {
     merged = binary(s, TVMS_NODE_LT, left, right);
@@ -285,21 +293,21 @@ tvms_node *TVMS_NULLABLE tvms_rule_less_merge_constants(tvms_simplifier *s,
     tvms_node *moved = binary(s, TVMS_NODE_ADD, right, number_like(s, right, diff));
     merged = binary(s, TVMS_NODE_LT, left, moved);
   }
-  return merged ? tvms_visit_again(s, merged) : NULL;
+  return merged ? tvms_simplifier_revisit(s, merged) : NULL;
 }
 
 static int64_t factor_of(tvms_simplifier *s, const tvms_node *node) {
-  tvms_modular set = tvms_modular_set(s->analyzer, node);
-  return tvms_gcd(set.base, set.coeff);
+  tvms_modular set = tvms_analyzer_modular_set(s->analyzer, node);
+  return tvms_arith_gcd(set.base, set.coeff);
 }
 
 tvms_node *TVMS_NULLABLE tvms_rule_less_common_factor(tvms_simplifier *s,
                                                       tvms_node *node) {
   const tvms_binary *op = tvms_as_binary(node);
-  int64_t factor = tvms_gcd(factor_of(s, op->a), factor_of(s, op->b));
+  int64_t factor = tvms_arith_gcd(factor_of(s, op->a), factor_of(s, op->b));
   if (factor <= 1) return NULL;
   tvms_node *divisor = number_like(s, op->a, factor);
   tvms_node *left = binary(s, TVMS_NODE_FLOOR_DIV, op->a, divisor);
   tvms_node *right = binary(s, TVMS_NODE_FLOOR_DIV, op->b, divisor);
-  return tvms_visit_again(s, binary(s, TVMS_NODE_LT, left, right));
+  return tvms_simplifier_revisit(s, binary(s, TVMS_NODE_LT, left, right));
 }

@@ -58,11 +58,11 @@ typedef struct {
   uint8_t release;  // tvms_dialect
   // A rule written in C; NULL: pattern and result. Returns NULL if it does not apply.
   tvms_node *TVMS_NULLABLE (*TVMS_NULLABLE function)(tvms_simplifier *, tvms_node *);
-} tvms_rule;
+} tvms_rewrite_rule;
 
 typedef struct {
-  const tvms_rule *begin;
-  const tvms_rule *end;
+  const tvms_rewrite_rule *begin;
+  const tvms_rewrite_rule *end;
 } tvms_rules;
 
 extern const uint8_t tvms_rule_code[];

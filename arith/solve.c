@@ -39,15 +39,15 @@ typedef struct {
 // ---- Expressions ----
 
 static tvms_node *binary(solver *s, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
-  return tvms_fold_binary(s->unit, kind, a, b);
+  return tvms_arith_fold_binary(s->unit, kind, a, b);
 }
 
 static tvms_node *number(solver *s, const tvms_node *like, int64_t value) {
-  return tvms_number(s->unit, like->dtype, value);
+  return tvms_arith_number(s->unit, like->dtype, value);
 }
 
 static tvms_node *simplify(solver *s, tvms_node *node) {
-  return tvms_simplify_steps(s->analyzer, node, STEPS);
+  return tvms_analyzer_simplify_steps(s->analyzer, node, STEPS);
 }
 
 static tvms_node *plus(solver *s, tvms_node *a, int64_t value) {
@@ -61,7 +61,8 @@ static tvms_node *times(solver *s, int64_t factor, tvms_node *a) {
 // Is a - b OP 0 provable?
 static bool proves(solver *s, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
   tvms_node *diff = binary(s, TVMS_NODE_SUB, a, b);
-  return tvms_can_prove(s->analyzer, binary(s, kind, diff, number(s, diff, 0)));
+  return tvms_analyzer_can_prove(s->analyzer,
+                                 binary(s, kind, diff, number(s, diff, 0)));
 }
 
 static void push(solver *s, nodes *list, tvms_node *node) {
@@ -90,7 +91,7 @@ static bool read_linear(solver *s, tvms_node *e, const tvms_node *var, int64_t *
                         tvms_node **rest) {
   *coef = 0;
   *rest = e;
-  if (!tvms_contains(&s->unit->context->memory, e, var)) return true;
+  if (!tvms_walk_contains(&s->unit->context->memory, e, var)) return true;
   if (e == var) {
     *coef = 1;
     *rest = number(s, e, 0);
@@ -109,7 +110,7 @@ static bool read_linear(solver *s, tvms_node *e, const tvms_node *var, int64_t *
     return true;
   }
   if (coef_b != 0 || op->b->kind != TVMS_NODE_INT_IMM) return false;
-  *coef = tvms_wrap_mul(coef_a, tvms_as_int_imm(op->b)->value);
+  *coef = tvms_arith_wrap_mul(coef_a, tvms_as_int_imm(op->b)->value);
   return true;
 }
 
@@ -130,15 +131,15 @@ static tvms_node *normalized(solver *s, tvms_node *relation) {
     diff = plus(s, diff, 1);
     kind = TVMS_NODE_LE;
   }
-  diff = tvms_simplify(s->analyzer, diff);
-  return tvms_binary_raw(s->unit, (tvms_node_kind)kind, diff, number(s, diff, 0),
+  diff = tvms_analyzer_simplify(s->analyzer, diff);
+  return tvms_binary_new(s->unit, (tvms_node_kind)kind, diff, number(s, diff, 0),
                          TVMS_NO_SPAN);
 }
 
 static void add_inequality(solver *s, nodes *list, tvms_node *made) {
-  if (tvms_can_prove(s->analyzer, made)) return;
+  if (tvms_analyzer_can_prove(s->analyzer, made)) return;
   for (uint32_t i = 0; i < list->len; i++) {
-    if (tvms_expr_equal(list->items[i], made)) return;
+    if (tvms_node_same_expr(list->items[i], made)) return;
   }
   for (uint32_t i = 0; made->kind == TVMS_NODE_LE && i < list->len;) {
     tvms_node *old = list->items[i];
@@ -185,7 +186,7 @@ static void eliminate(solver *s, const bounds *positive, const bounds *negative,
   for (uint32_t i = 0; i < positive->len; i++) {
     for (uint32_t j = 0; j < negative->len; j++) {
       bound p = positive->items[i], n = negative->items[j];
-      int64_t gcd = tvms_gcd(p.coef, n.coef);
+      int64_t gcd = tvms_arith_gcd(p.coef, n.coef);
       tvms_node *left = times(s, p.coef / gcd, n.rest);
       tvms_node *right = times(s, n.coef / gcd, p.rest);
       tvms_node *sum = binary(s, TVMS_NODE_SUB, left, right);
@@ -216,7 +217,7 @@ static void find_equations(solver *s, solved *found) {
   for (uint32_t i = 0; i < found->upper.len;) {
     uint32_t j = 0;
     while (j < found->lower.len
-           && !tvms_expr_equal(found->lower.items[j], found->upper.items[i])) {
+           && !tvms_node_same_expr(found->lower.items[j], found->upper.items[i])) {
       j++;
     }
     if (j == found->lower.len) {
@@ -235,7 +236,7 @@ static void collect_bounds(solver *s, const bounds *positive, const bounds *nega
   for (uint32_t i = 0; i < positive->len + negative->len; i++) {
     int64_t coef = i < positive->len ? positive->items[i].coef
                                      : -negative->items[i - positive->len].coef;
-    found->coef = found->coef / tvms_gcd(found->coef, coef) * coef;
+    found->coef = found->coef / tvms_arith_gcd(found->coef, coef) * coef;
   }
   for (uint32_t i = 0; i < positive->len; i++) {
     bound p = positive->items[i];
@@ -284,12 +285,12 @@ static tvms_node *TVMS_NULLABLE span_of(solver *s, const tvms_domains *domains,
   tvms_node *divisor = number(s, lower, coef);
   tvms_node *diff = binary(s, TVMS_NODE_SUB, upper, lower);
   diff = simplify(s, binary(s, TVMS_NODE_FLOOR_DIV, diff, divisor));
-  tvms_node *first = tvms_eval_expr_set(domains, diff).max;
+  tvms_node *first = tvms_int_set_of_expr(domains, diff).max;
   tvms_node *raised = plus(s, lower, coef - 1);
   *low = simplify(s, binary(s, TVMS_NODE_FLOOR_DIV, raised, divisor));
   tvms_node *high = binary(s, TVMS_NODE_FLOOR_DIV, upper, divisor);
   diff = simplify(s, binary(s, TVMS_NODE_SUB, high, *low));
-  tvms_node *second = tvms_eval_expr_set(domains, diff).max;
+  tvms_node *second = tvms_int_set_of_expr(domains, diff).max;
   if (first) first = simplify(s, first);
   if (second) second = simplify(s, second);
   if (!first || !second) return first ? first : second;
@@ -307,10 +308,10 @@ static bool best_range(solver *s, const solved *found, const tvms_var_range *var
     }
   }
   if (low.len == 1 && high.len == 1 && found->coef == 1) {
-    result->min = tvms_simplify(s->analyzer, low.items[0]);
-    tvms_node *end = tvms_simplify(s->analyzer, plus(s, high.items[0], 1));
+    result->min = tvms_analyzer_simplify(s->analyzer, low.items[0]);
+    tvms_node *end = tvms_analyzer_simplify(s->analyzer, plus(s, high.items[0], 1));
     result->extent =
-        tvms_simplify(s->analyzer, binary(s, TVMS_NODE_SUB, end, result->min));
+        tvms_analyzer_simplify(s->analyzer, binary(s, TVMS_NODE_SUB, end, result->min));
     return true;
   }
   tvms_domains domains;
@@ -332,7 +333,7 @@ static bool best_range(solver *s, const solved *found, const tvms_var_range *var
     }
   }
   tvms_domains_fini(&domains);
-  if (best) result->extent = tvms_simplify(s->analyzer, plus(s, best, 1));
+  if (best) result->extent = tvms_analyzer_simplify(s->analyzer, plus(s, best, 1));
   return best != NULL;
 }
 
@@ -341,7 +342,7 @@ static void add_range(solver *s, solved *found, const tvms_var_range *range) {
   tvms_node *end = binary(s, TVMS_NODE_ADD, range->min, range->extent);
   tvms_node *last = simplify(s, times(s, found->coef, plus(s, end, -1)));
   tvms_node *first = simplify(s, times(s, found->coef, range->min));
-  bool single = tvms_is_int_value(range->extent, 1);
+  bool single = tvms_node_is_int(range->extent, 1);
   nodes lower = {.len = 0}, upper = {.len = 0}, equal = {.len = 0};
   if (single) push(s, &equal, first);
   if (!single) push(s, &lower, first);
@@ -372,7 +373,7 @@ static bool find_ranges(solver *s, const solved *found, tvms_var_range *vars,
     tvms_var_range made = vars[i];
     if (!best_range(s, &own, vars, count, &made)) continue;
     tvms_node *minus = binary(s, TVMS_NODE_SUB, number(s, made.extent, 0), made.extent);
-    if (tvms_can_prove_ge(s->analyzer, minus, 0)) return false;
+    if (tvms_analyzer_can_prove_ge(s->analyzer, minus, 0)) return false;
     vars[i] = made;
   }
   return true;
@@ -385,7 +386,7 @@ static bool all_hold(solver *s, tvms_node *var, int64_t coef, const nodes *list,
   for (uint32_t i = 0; i < list->len; i++) {
     tvms_node *left = binary(s, TVMS_NODE_MUL, number(s, var, coef), var);
     tvms_node *condition = binary(s, kind, left, list->items[i]);
-    if (!tvms_can_prove(s->analyzer, condition)) return false;
+    if (!tvms_analyzer_can_prove(s->analyzer, condition)) return false;
   }
   return true;
 }
@@ -402,13 +403,14 @@ static bool is_exact(solver *s, const solved *found, const tvms_var_range *vars,
     }
   }
   for (uint32_t i = 0; i < left_over->len; i++) {
-    if (!tvms_can_prove(s->analyzer, left_over->items[i])) return false;
+    if (!tvms_analyzer_can_prove(s->analyzer, left_over->items[i])) return false;
   }
   return rest->len == 0;
 }
 
-bool tvms_solve_inequalities(tvms_unit *unit, tvms_var_range *vars, uint32_t var_count,
-                             tvms_node *const *relations, uint32_t relation_count) {
+bool tvms_arith_solve_inequalities(tvms_unit *unit, tvms_var_range *vars,
+                                   uint32_t var_count, tvms_node *const *relations,
+                                   uint32_t relation_count) {
   if (var_count == 0 || relation_count > TVMS_MOST_RELATIONS) return false;
   solver s = {.unit = unit};
   bind_ranges(&s, vars, var_count);

@@ -17,7 +17,8 @@ typedef struct {
 // linear are not understood; there may be at most TVMS_MOST_RELATIONS of them.
 enum { TVMS_MOST_RELATIONS = 16 };
 
-bool tvms_solve_inequalities(tvms_unit *unit, tvms_var_range *vars, uint32_t var_count,
-                             tvms_node *const *relations, uint32_t relation_count);
+bool tvms_arith_solve_inequalities(tvms_unit *unit, tvms_var_range *vars,
+                                   uint32_t var_count, tvms_node *const *relations,
+                                   uint32_t relation_count);
 
 #endif

@@ -58,7 +58,7 @@ const tvms_backend *TVMS_NULLABLE tvms_backend_open(const char *path, tvms_strbu
 
 // Links an object file into a shared library with the system's C compiler driver. Returns
 // false and a reason in `why`.
-TVMS_NODISCARD bool tvms_link_library(const char *object, const char *library,
-                                      tvms_strbuf *why);
+TVMS_NODISCARD bool tvms_backend_link_library(const char *object, const char *library,
+                                              tvms_strbuf *why);
 
 #endif

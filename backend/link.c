@@ -8,7 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool tvms_link_library(const char *object, const char *library, tvms_strbuf *why) {
+bool tvms_backend_link_library(const char *object, const char *library,
+                               tvms_strbuf *why) {
   // libm is needed even though its functions are weak; nothing else may be missing.
   const char *arguments[] = {
       "cc",  "-shared", "-o", library, object, "-Wl,-z,defs", "-Wl,--no-as-needed",

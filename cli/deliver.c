@@ -22,13 +22,14 @@ tvms_status tvms_deliver(tvms_run *run, const tvms_source *source,
     tvms_textdiff(&run->result, before, after, run->color_result);
   }
   if (options->check) {
-    if (!same && !options->quiet) tvms_complain(run, "%s: not %s", source->name, done);
+    if (!same && !options->quiet)
+      tvms_run_complain(run, "%s: not %s", source->name, done);
     return same ? TVMS_OK : TVMS_FOUND_ERRORS;
   }
   if (options->in_place) {
     if (same) return TVMS_OK;
-    if (options->verbose) tvms_complain(run, "%s: %s", source->name, done);
-    return tvms_replace_file(run, source->name, text->text, text->len);
+    if (options->verbose) tvms_run_complain(run, "%s: %s", source->name, done);
+    return tvms_files_replace(run, source->name, text->text, text->len);
   }
   if (!options->diff) tvms_strbuf_add(&run->result, text->text, text->len);
   return TVMS_OK;
@@ -39,15 +40,15 @@ static bool is_folder(const char *path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-tvms_status tvms_check_delivery(tvms_run *run, const char *done) {
+tvms_status tvms_deliver_check(tvms_run *run, const char *done) {
   const tvms_texts *paths = &run->options.paths;
   bool several = paths->len > 1 || (paths->len && is_folder(paths->items[0]));
   if (several && !run->options.in_place && !run->options.check && !run->options.diff) {
-    return tvms_misused(run, "several files need --in-place, --check or --diff");
+    return tvms_run_misused(run, "several files need --in-place, --check or --diff");
   }
   for (uint32_t i = 0; run->options.in_place && i < paths->len; i++) {
     if (strcmp(paths->items[i], "-") == 0)
-      return tvms_misused(run, "standard input cannot be %s in place", done);
+      return tvms_run_misused(run, "standard input cannot be %s in place", done);
   }
   return TVMS_OK;
 }

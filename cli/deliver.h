@@ -7,7 +7,7 @@
 // Refuses several files or folders without --in-place, --check or --diff, and standard
 // input in place. `done` says what happens to a file: "formatted". Returns TVMS_OK, or
 // TVMS_FAILED_IO after a message.
-tvms_status tvms_check_delivery(tvms_run *run, const char *done);
+tvms_status tvms_deliver_check(tvms_run *run, const char *done);
 
 // Does with `text`, the new text of `source`, what --in-place, --check and --diff ask for;
 // without them it becomes the result. Returns TVMS_FOUND_ERRORS if --check is given and

@@ -28,7 +28,7 @@ static int by_text(const void *a, const void *b) {
 static const char *join(tvms_run *run, const char *folder, const char *name) {
   size_t len = strlen(folder);
   const char *slash = len && folder[len - 1] == '/' ? "" : "/";
-  char *path = tvms_take(run->memory, len + strlen(name) + 2);
+  char *path = tvms_memory_alloc(run->memory, len + strlen(name) + 2);
   sprintf(path, "%s%s%s", folder, slash, name);
   return path;
 }
@@ -42,13 +42,13 @@ static bool list_folder(tvms_run *run, const char *folder, tvms_texts *entries) 
   DIR *open = opendir(folder);
   if (!open) return false;
   tvms_resource resource;
-  tvms_hold(run->memory, &resource, close_folder, open);
+  tvms_memory_hold(run->memory, &resource, close_folder, open);
   for (struct dirent *entry; (entry = readdir(open));) {
     if (entry->d_name[0] != '.') {
-      tvms_push(run->memory, entries, join(run, folder, entry->d_name));
+      tvms_vec_push(run->memory, entries, join(run, folder, entry->d_name));
     }
   }
-  tvms_release(run->memory, &resource);
+  tvms_memory_release(run->memory, &resource);
   closedir(open);
   if (entries->len)
     qsort(entries->items, entries->len, sizeof *entries->items, by_text);
@@ -59,7 +59,7 @@ static bool list_folder(tvms_run *run, const char *folder, tvms_texts *entries) 
 static void collect_folder(tvms_run *run, const char *folder, tvms_texts *files) {
   tvms_texts entries = {0};
   if (!list_folder(run, folder, &entries)) {
-    tvms_run_worsen(run, tvms_complain_io(run, folder));
+    tvms_run_worsen(run, tvms_run_complain_io(run, folder));
     return;
   }
   for (uint32_t i = 0; i < entries.len; i++) {
@@ -70,11 +70,11 @@ static void collect_folder(tvms_run *run, const char *folder, tvms_texts *files)
       collect_folder(run, path, files);
     else if (has_suffix(path, ".tvms")
              || (run->reads_python && has_suffix(path, ".py")))
-      tvms_push(run->memory, files, path);
+      tvms_vec_push(run->memory, files, path);
   }
 }
 
-tvms_texts tvms_collect_files(tvms_run *run) {
+tvms_texts tvms_files_collect(tvms_run *run) {
   tvms_texts files = {0};
   for (uint32_t i = 0; i < run->options.paths.len; i++) {
     const char *path = run->options.paths.items[i];
@@ -84,7 +84,7 @@ tvms_texts tvms_collect_files(tvms_run *run) {
     if (folder)
       collect_folder(run, path, &files);
     else
-      tvms_push(run->memory, &files, path);
+      tvms_vec_push(run->memory, &files, path);
   }
   return files;
 }
@@ -92,7 +92,7 @@ tvms_texts tvms_collect_files(tvms_run *run) {
 typedef struct {
   tvms_run *run;
   const char *path;
-  tvms_visit visit;
+  tvms_simplifier_visit visit;
   tvms_strbuf findings;
   tvms_status status;
 } file_work;
@@ -103,13 +103,13 @@ static void work_on_file(void *argument) {
   tvms_context *context = run->context;
   tvms_source *source = tvms_source_read(&context->memory, work->path);
   if (!source) {
-    work->status = tvms_complain_io(run, work->path);
+    work->status = tvms_run_complain_io(run, work->path);
     return;
   }
   context->diags.source = source;
   work->status = work->visit(run, source);
   tvms_diags_sort(&context->diags);
-  tvms_render_findings(run, &work->findings);
+  tvms_report_render(run, &work->findings);
 }
 
 // Shows what the work on a file has left behind.
@@ -120,15 +120,16 @@ static void show_file(file_work *work) {
   run->warnings += diags->warnings;
   bool wrong = diags->errors || (run->options.werror && diags->warnings);
   if (wrong && work->status == TVMS_OK) work->status = TVMS_FOUND_ERRORS;
-  tvms_write(run, STDERR_FILENO, "standard error", work->findings.text,
-             work->findings.len);
-  if (!tvms_write(run, STDOUT_FILENO, "standard output", run->result.text,
-                  run->result.len)) {
+  tvms_run_write(run, STDERR_FILENO, "standard error", work->findings.text,
+                 work->findings.len);
+  if (!tvms_run_write(run, STDOUT_FILENO, "standard output", run->result.text,
+                      run->result.len)) {
     work->status = TVMS_FAILED_IO;
   }
 }
 
-tvms_status tvms_one_file(tvms_run *run, const char *path, tvms_visit visit) {
+tvms_status tvms_files_read_one(tvms_run *run, const char *path,
+                                tvms_simplifier_visit visit) {
   tvms_context context;
   tvms_context_init(&context, &tvms_names);
   if (run->options.memory <= UINT64_MAX >> 20)
@@ -140,12 +141,13 @@ tvms_status tvms_one_file(tvms_run *run, const char *path, tvms_visit visit) {
   run->context = &context;
   tvms_strbuf_init(&run->result, &context.memory);
   tvms_strbuf_init(&work.findings, &context.memory);
-  tvms_status failure = tvms_protect(&context.memory, work_on_file, &work);
+  tvms_status failure = tvms_memory_protect(&context.memory, work_on_file, &work);
   if (failure == TVMS_OK) {
     show_file(&work);
   } else {
     work.status = failure;
-    tvms_complain(run, "%s: out of memory or over a limit; nothing was written", path);
+    tvms_run_complain(run, "%s: out of memory or over a limit; nothing was written",
+                      path);
   }
   run->context = NULL;
   tvms_context_fini(&context);
@@ -159,15 +161,15 @@ static void show_progress(tvms_run *run, time_t since, uint32_t done, uint32_t a
   char line[64];
   int len = snprintf(line, sizeof line, done < all ? "\r%u of %u files" : "\r\x1b[K",
                      done, all);
-  tvms_write(run, STDERR_FILENO, "standard error", line, (size_t)len);
+  tvms_run_write(run, STDERR_FILENO, "standard error", line, (size_t)len);
 }
 
-tvms_status tvms_each_file(tvms_run *run, tvms_visit visit) {
-  if (!run->options.paths.len) return tvms_misused(run, "no file given");
-  tvms_texts files = tvms_collect_files(run);
+tvms_status tvms_files_each(tvms_run *run, tvms_simplifier_visit visit) {
+  if (!run->options.paths.len) return tvms_run_misused(run, "no file given");
+  tvms_texts files = tvms_files_collect(run);
   time_t since = time(NULL);
   for (uint32_t i = 0; i < files.len; i++) {
-    tvms_one_file(run, files.items[i], visit);
+    tvms_files_read_one(run, files.items[i], visit);
     show_progress(run, since, i + 1, files.len);
   }
   return run->status;
@@ -184,39 +186,39 @@ static void drop_temporary(void *what) {
   unlink(t->path);
 }
 
-tvms_status tvms_replace_file(tvms_run *run, const char *path, const char *text,
-                              size_t len) {
+tvms_status tvms_files_replace(tvms_run *run, const char *path, const char *text,
+                               size_t len) {
   char real[PATH_MAX];
   struct stat info;
   if (!realpath(path, real) || stat(real, &info) != 0)
-    return tvms_complain_io(run, path);
+    return tvms_run_complain_io(run, path);
   // A new file would take the place of a pipe or device, or of a file that its owner has
   // protected: the folder alone decides whether that is possible.
   if (!S_ISREG(info.st_mode)) {
-    tvms_complain(run, "%s: not a regular file", path);
+    tvms_run_complain(run, "%s: not a regular file", path);
     return TVMS_FAILED_IO;
   }
-  if (access(real, W_OK) != 0) return tvms_complain_io(run, path);
+  if (access(real, W_OK) != 0) return tvms_run_complain_io(run, path);
   char name[PATH_MAX + 16];
   snprintf(name, sizeof name, "%s.tvms-XXXXXX", real);
   temporary made = {name, mkstemp(name)};
-  if (made.file < 0) return tvms_complain_io(run, path);
+  if (made.file < 0) return tvms_run_complain_io(run, path);
   bool written = fchmod(made.file, info.st_mode & 07777) == 0
-                 && tvms_write(run, made.file, path, text, len)
+                 && tvms_run_write(run, made.file, path, text, len)
                  && fsync(made.file) == 0;
   written = close(made.file) == 0 && written;
   made.file = -1;
   if (written && rename(name, real) == 0) return TVMS_OK;
-  tvms_status status = tvms_complain_io(run, path);
+  tvms_status status = tvms_run_complain_io(run, path);
   drop_temporary(&made);
   return status;
 }
 
-tvms_status tvms_create_file(tvms_run *run, const char *path, const char *text,
-                             size_t len) {
+tvms_status tvms_files_create(tvms_run *run, const char *path, const char *text,
+                              size_t len) {
   int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return tvms_complain_io(run, path);
-  bool written = tvms_write(run, file, path, text, len);
-  if (close(file) != 0 && written) return tvms_complain_io(run, path);
+  if (file < 0) return tvms_run_complain_io(run, path);
+  bool written = tvms_run_write(run, file, path, text, len);
+  if (close(file) != 0 && written) return tvms_run_complain_io(run, path);
   return written ? TVMS_OK : TVMS_FAILED_IO;
 }

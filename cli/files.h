@@ -7,21 +7,22 @@
 // Runs `visit` on each file that the paths of the command line name; a folder means every
 // .tvms file under it, and every .py file if the verb takes them, in order of name. Shows findings and results file by file.
 // Returns the worst status.
-tvms_status tvms_each_file(tvms_run *run, tvms_visit visit);
+tvms_status tvms_files_each(tvms_run *run, tvms_simplifier_visit visit);
 
 // The files that the paths name. Paths that cannot be read are reported and left out.
-tvms_texts tvms_collect_files(tvms_run *run);
+tvms_texts tvms_files_collect(tvms_run *run);
 
-// As tvms_each_file, for one file.
-tvms_status tvms_one_file(tvms_run *run, const char *path, tvms_visit visit);
+// As tvms_files_each, for one file.
+tvms_status tvms_files_read_one(tvms_run *run, const char *path,
+                                tvms_simplifier_visit visit);
 
 // Replaces the content of a file in one step: a reader sees the old text or the new one.
 // Keeps the mode; follows a symbolic link. Returns TVMS_OK or TVMS_FAILED_IO, reported.
-tvms_status tvms_replace_file(tvms_run *run, const char *path, const char *text,
-                              size_t len);
+tvms_status tvms_files_replace(tvms_run *run, const char *path, const char *text,
+                               size_t len);
 
 // Writes a new file, or an old one anew. Returns TVMS_OK or TVMS_FAILED_IO, reported.
-tvms_status tvms_create_file(tvms_run *run, const char *path, const char *text,
-                             size_t len);
+tvms_status tvms_files_create(tvms_run *run, const char *path, const char *text,
+                              size_t len);
 
 #endif

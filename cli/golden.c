@@ -82,10 +82,11 @@ static directive classify(reading *r, const line *l, uint32_t *rest) {
     if (strcmp(word, directives[d]) == 0) return d;
   }
   upper(shouted, word);
-  const char *near = tvms_nearest(shouted, directives, DIRECTIVE_COUNT);
+  const char *near = tvms_diag_nearest_name(shouted, directives, DIRECTIVE_COUNT);
   bool shouts = strlen(word) > 1 && strcmp(word, shouted) == 0;
   if (near || shouts) {
-    tvms_diag *diag = tvms_report(r->diags, TVMS_D_golden_directive, span_of(l), word);
+    tvms_diag *diag =
+        tvms_diag_report(r->diags, TVMS_D_golden_directive, span_of(l), word);
     if (near) tvms_diag_remark(r->diags, diag, "did you mean '# %s:'?", near);
   }
   return DIRECTIVE_COUNT;
@@ -106,19 +107,19 @@ static char *text_after(reading *r, const line *l, uint32_t begin) {
 static void add_run(reading *r, const line *l, uint32_t rest) {
   tvms_memory *memory = &r->golden->context->memory;
   tvms_golden_run run = {.line = l->number};
-  tvms_split_words(&run.words, memory, text_after(r, l, rest));
+  tvms_options_split_words(&run.words, memory, text_after(r, l, rest));
   if (run.words.len) run.kind = tvms_golden_kind_of(run.words.items[0]);
   if (!run.kind) {
     const char *word = run.words.len ? run.words.items[0] : "";
-    tvms_report(r->diags, TVMS_D_golden_run, span_of(l), word);
+    tvms_diag_report(r->diags, TVMS_D_golden_run, span_of(l), word);
     return;
   }
-  tvms_push(memory, &r->golden->runs, run);
+  tvms_vec_push(memory, &r->golden->runs, run);
 }
 
 static void add_section(reading *r, const line *l, directive d, uint32_t rest) {
   const char *more = text_after(r, l, rest);
-  if (*more) tvms_report(r->diags, TVMS_D_golden_directive, span_of(l), more);
+  if (*more) tvms_diag_report(r->diags, TVMS_D_golden_directive, span_of(l), more);
   tvms_golden_section section = {
       .stream = d == EXPECT ? TVMS_GOLDEN_STDOUT : TVMS_GOLDEN_FINDINGS,
       .line = l->number,
@@ -126,7 +127,7 @@ static void add_section(reading *r, const line *l, directive d, uint32_t rest) {
   };
   if (!r->in_section) r->golden->body.end = l->begin;
   r->in_section = true;
-  tvms_push(&r->golden->context->memory, &r->golden->sections, section);
+  tvms_vec_push(&r->golden->context->memory, &r->golden->sections, section);
 }
 
 static void add_status(reading *r, const line *l, uint32_t rest) {
@@ -135,14 +136,14 @@ static void add_status(reading *r, const line *l, uint32_t rest) {
   if (known)
     r->golden->status = *text - '0';
   else
-    tvms_report(r->diags, TVMS_D_golden_status, span_of(l), text);
+    tvms_diag_report(r->diags, TVMS_D_golden_status, span_of(l), text);
 }
 
 // Directives of the header may not stand below it.
 static void take_directive(reading *r, const line *l, directive d, uint32_t rest) {
   bool header = d == RUN || d == WHY || d == STATUS;
   if (header && !r->in_header) {
-    tvms_report(r->diags, TVMS_D_golden_misplaced, span_of(l), directives[d]);
+    tvms_diag_report(r->diags, TVMS_D_golden_misplaced, span_of(l), directives[d]);
     return;
   }
   if (header) r->golden->body.begin = r->next;
@@ -169,7 +170,7 @@ static bool resembles_severity(const char *word, bool behind_code) {
     if (len >= 3 && strncmp(lower, severities[i], len) == 0) return true;
   }
   return (behind_code && strncmp(lower, "expect", strlen("expect")) == 0)
-         || tvms_nearest(lower, severities, SEVERITY_COUNT);
+         || tvms_diag_nearest_name(lower, severities, SEVERITY_COUNT);
 }
 
 // The first "# word" at or after `from` whose word is or resembles a severity; returns
@@ -221,7 +222,7 @@ static void add_finding(reading *r, const line *l, tvms_severity severity,
   finding.prefix = len >= 3 && strcmp(said + len - 3, "...") == 0;
   if (finding.prefix) said[len - 3] = '\0';
   finding.text = said;
-  tvms_push(&r->golden->context->memory, &r->golden->findings, finding);
+  tvms_vec_push(&r->golden->context->memory, &r->golden->findings, finding);
 }
 
 static void take_annotations(reading *r, const line *l) {
@@ -240,7 +241,7 @@ static void take_annotations(reading *r, const line *l) {
       add_finding(r, l, (tvms_severity)severity, rest, next);
     } else {
       tvms_span span = {at, rest};
-      tvms_report(r->diags, TVMS_D_golden_directive, span, word);
+      tvms_diag_report(r->diags, TVMS_D_golden_directive, span, word);
     }
     at = next;
     rest = next_rest;
@@ -281,18 +282,19 @@ static void check_whole(reading *r) {
   tvms_golden *golden = r->golden;
   tvms_span start = {0, 0};
   if (!golden->runs.len && !r->diags->errors) {
-    tvms_report(r->diags, TVMS_D_golden_missing, start, "# RUN:");
+    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# RUN:");
   }
-  if (!golden->has_why) tvms_report(r->diags, TVMS_D_golden_missing, start, "# WHY:");
+  if (!golden->has_why)
+    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# WHY:");
   if (!golden->sections.len && !golden->findings.len) {
-    tvms_report(r->diags, TVMS_D_golden_missing, start, "# EXPECT:");
+    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# EXPECT:");
   }
   uint32_t expects = 0;
   for (uint32_t i = 0; i < golden->sections.len; i++) {
     expects += golden->sections.items[i].stream == TVMS_GOLDEN_STDOUT;
   }
   if (expects > 1 && expects != golden->runs.len) {
-    tvms_report(r->diags, TVMS_D_golden_count, start, expects, golden->runs.len);
+    tvms_diag_report(r->diags, TVMS_D_golden_count, start, expects, golden->runs.len);
   }
 }
 

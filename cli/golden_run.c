@@ -70,7 +70,7 @@ static void blame(judging *j, uint32_t line, const char *format, const char *tex
 static const char *read_back(judging *j, int file, size_t *len) {
   off_t size = lseek(file, 0, SEEK_END);
   *len = size > 0 ? (size_t)size : 0;
-  char *text = tvms_take(memory_of(j), *len + 1);
+  char *text = tvms_memory_alloc(memory_of(j), *len + 1);
   if (*len && pread(file, text, *len, 0) != (ssize_t)*len) *len = 0;
   close(file);
   return text;
@@ -97,15 +97,15 @@ static outcome spawn(judging *j, const tvms_texts *words, const char *input,
                      size_t len) {
   outcome o = {.status = -1};
   tvms_texts arguments = {0};
-  tvms_push(memory_of(j), &arguments, "tvms");
+  tvms_vec_push(memory_of(j), &arguments, "tvms");
   for (uint32_t i = 0; i < words->len; i++) {
-    tvms_push(memory_of(j), &arguments, words->items[i]);
+    tvms_vec_push(memory_of(j), &arguments, words->items[i]);
   }
-  tvms_push(memory_of(j), &arguments, "-");
-  tvms_push(memory_of(j), &arguments, NULL);
+  tvms_vec_push(memory_of(j), &arguments, "-");
+  tvms_vec_push(memory_of(j), &arguments, NULL);
   int files[3] = {memfd_create("in", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC),
                   memfd_create("findings", MFD_CLOEXEC)};
-  tvms_write(j->run, files[0], "input of a golden file", input, len);
+  tvms_run_write(j->run, files[0], "input of a golden file", input, len);
   lseek(files[0], 0, SEEK_SET);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -164,7 +164,7 @@ static bool read_finding(const char *line, size_t len, seen_finding *seen) {
 }
 
 static bool meets(const tvms_golden_finding *wanted, const seen_finding *seen) {
-  const char *severity = tvms_severity_name(wanted->severity);
+  const char *severity = tvms_report_severity_name(wanted->severity);
   size_t len = strlen(wanted->text);
   return !wanted->met && wanted->line == seen->line
          && strlen(severity) == seen->severity_len
@@ -305,14 +305,14 @@ static bool ended_well(judging *j, const tvms_golden_run *run, const outcome *o,
 // Options of RUN that say how the output is spelled hold for reading it again too.
 static tvms_texts words_again(judging *j, const tvms_golden_run *run) {
   tvms_texts words = {0};
-  tvms_push(memory_of(j), &words, run->kind->again);
+  tvms_vec_push(memory_of(j), &words, run->kind->again);
   for (uint32_t i = 1; i < run->words.len; i++) {
     const char *word = run->words.items[i];
     bool spelled =
         strncmp(word, "--dialect=", 10) == 0 || strcmp(word, "--no-metadata") == 0;
     bool two = strcmp(word, "--dialect") == 0 && i + 1 < run->words.len;
-    if (spelled || two) tvms_push(memory_of(j), &words, word);
-    if (two) tvms_push(memory_of(j), &words, run->words.items[++i]);
+    if (spelled || two) tvms_vec_push(memory_of(j), &words, word);
+    if (two) tvms_vec_push(memory_of(j), &words, run->words.items[++i]);
   }
   return words;
 }
@@ -354,7 +354,8 @@ static void rewrite(judging *j, const outcome *outcomes) {
   }
   if (anew.len == golden->source->size && memcmp(anew.text, text, anew.len) == 0)
     return;
-  if (tvms_replace_file(j->run, golden->source->name, anew.text, anew.len) == TVMS_OK) {
+  if (tvms_files_replace(j->run, golden->source->name, anew.text, anew.len)
+      == TVMS_OK) {
     tvms_strbuf_printf(j->said, "%s: expectation rewritten\n", golden->source->name);
   }
 }
@@ -377,7 +378,8 @@ static void judge_run(judging *j, uint32_t index, outcome *o, bool compares) {
 bool tvms_golden_judge(tvms_run *run, tvms_golden *golden, tvms_strbuf *said) {
   judging j = {run, golden, said, true};
   bool bless = run->options.bless;
-  outcome *outcomes = tvms_take(memory_of(&j), golden->runs.len * sizeof *outcomes);
+  outcome *outcomes =
+      tvms_memory_alloc(memory_of(&j), golden->runs.len * sizeof *outcomes);
   for (uint32_t i = 0; i < golden->runs.len; i++) {
     judge_run(&j, i, &outcomes[i], !bless);
   }

@@ -30,16 +30,16 @@ static const tvms_buffer *TVMS_NULLABLE buffer_of(const tvms_member *entry,
   return buffer ? tvms_as_buffer(buffer) : NULL;
 }
 
-uint32_t tvms_param_count(const tvms_member *entry) {
+uint32_t tvms_inputs_param_count(const tvms_member *entry) {
   return params_of(entry).len;
 }
 
-const char *tvms_param_name(const tvms_context *context, const tvms_member *entry,
-                            uint32_t index) {
+const char *tvms_inputs_param_name(const tvms_context *context,
+                                   const tvms_member *entry, uint32_t index) {
   const tvms_buffer *buffer = buffer_of(entry, index);
   tvms_sym name =
       buffer ? buffer->name : tvms_as_var(params_of(entry).items[index])->name;
-  return tvms_text(context, name);
+  return tvms_symbol_text(context, name);
 }
 
 typedef struct {
@@ -79,15 +79,16 @@ static bool is_written(tvms_memory *memory, const tvms_prim_func *function,
   return search.written;
 }
 
-bool tvms_param_is_written(tvms_context *context, const tvms_member *entry,
-                           uint32_t index) {
+bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entry,
+                                  uint32_t index) {
   const tvms_buffer *buffer = buffer_of(entry, index);
   if (!buffer) return false;
   return is_written(&context->memory, tvms_as_prim_func(entry->function), buffer->data);
 }
 
 static void complain(maker *m, const char *name, const char *why) {
-  tvms_report(&m->context->diags, TVMS_D_bad_input, m->entry->name_span, name, why);
+  tvms_diag_report(&m->context->diags, TVMS_D_bad_input, m->entry->name_span, name,
+                   why);
 }
 
 // ---- Files ----
@@ -103,18 +104,19 @@ static void give_tensor(maker *m, tvms_value *value, tvms_tensor *tensor,
 // What the parameter wants: the element type, lanes 0 if it does not say.
 static tvms_dl_type wanted_type(maker *m, uint32_t index) {
   const tvms_buffer *buffer = buffer_of(m->entry, index);
-  if (buffer) return tvms_dl_type_of(buffer->element);
+  if (buffer) return tvms_interp_dl_type_of(buffer->element);
   const tvms_node *param = params_of(m->entry).items[index];
   const tvms_node *type = param->sinfo;
-  if (type && type->kind == TVMS_NODE_SINFO_TENSOR) return tvms_dl_type_of(type->dtype);
-  return tvms_dl_type_of(param->dtype);
+  if (type && type->kind == TVMS_NODE_SINFO_TENSOR)
+    return tvms_interp_dl_type_of(type->dtype);
+  return tvms_interp_dl_type_of(param->dtype);
 }
 
 static void read_input(maker *m, uint32_t index, const char *path, tvms_value *value) {
-  const char *name = tvms_param_name(m->context, m->entry, index);
+  const char *name = tvms_inputs_param_name(m->context, m->entry, index);
   tvms_source *file = tvms_source_read(&m->context->memory, path);
   if (!file) {
-    tvms_run_worsen(m->run, tvms_complain_io(m->run, path));
+    tvms_run_worsen(m->run, tvms_run_complain_io(m->run, path));
     complain(m, name, "its file cannot be read");
     return;
   }
@@ -141,7 +143,7 @@ static void unbox(maker *m, uint32_t index, tvms_value *value) {
   number |= param->sinfo && param->sinfo->kind == TVMS_NODE_SINFO_PRIM;
   if (!number || tvms_tensor_len(value->tensor) != 1) return;
   tvms_scalar item = tvms_tensor_get(value->tensor, 0);
-  bool real = tvms_kind_is_real(value->tensor->view.dtype.code);
+  bool real = tvms_scalar_kind_is_real(value->tensor->view.dtype.code);
   *value = real ? (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = item.f}
                 : (tvms_value){.kind = TVMS_VALUE_INT, .i = item.i};
 }
@@ -150,8 +152,8 @@ static void unbox(maker *m, uint32_t index, tvms_value *value) {
 static void give_input(maker *m, const char *text, tvms_value *values) {
   const char *equals = strchr(text, '=');
   size_t len = equals ? (size_t)(equals - text) : strlen(text);
-  for (uint32_t i = 0; equals && i < tvms_param_count(m->entry); i++) {
-    const char *name = tvms_param_name(m->context, m->entry, i);
+  for (uint32_t i = 0; equals && i < tvms_inputs_param_count(m->entry); i++) {
+    const char *name = tvms_inputs_param_name(m->context, m->entry, i);
     if (strlen(name) != len || memcmp(name, text, len) != 0) continue;
     read_input(m, i, equals + 1, &values[i]);
     unbox(m, i, &values[i]);
@@ -159,8 +161,8 @@ static void give_input(maker *m, const char *text, tvms_value *values) {
   }
   char name[256];
   snprintf(name, sizeof name, "%.*s", (int)(len < 255 ? len : 255), text);
-  tvms_report(&m->context->diags, TVMS_D_no_such_input, m->entry->name_span,
-              tvms_text(m->context, m->entry->name), name);
+  tvms_diag_report(&m->context->diags, TVMS_D_no_such_input, m->entry->name_span,
+                   tvms_symbol_text(m->context, m->entry->name), name);
 }
 
 // ---- Sizes ----
@@ -210,16 +212,17 @@ static void learn_alone(maker *m, tvms_list sizes) {
 static bool find_shape(maker *m, tvms_list sizes, int64_t *shape) {
   learn_alone(m, sizes);
   for (uint32_t i = 0; i < sizes.len; i++) {
-    if (!tvms_size_of(sizes.items[i], m->sizes, m->known, &shape[i])) return false;
+    if (!tvms_interp_size_of(sizes.items[i], m->sizes, m->known, &shape[i]))
+      return false;
   }
   return true;
 }
 
 static bool random_tensor(maker *m, tvms_list sizes, tvms_dtype dtype, const char *name,
                           tvms_value *value) {
-  tvms_dl_type type = tvms_dl_type_of(dtype);
+  tvms_dl_type type = tvms_interp_dl_type_of(dtype);
   int64_t *shape = tvms_arena_array(&m->context->arena, int64_t, sizes.len);
-  if (!tvms_element_size(type) || !find_shape(m, sizes, shape)) return false;
+  if (!tvms_dl_element_size(type) || !find_shape(m, sizes, shape)) return false;
   tvms_tensor *tensor = tvms_tensor_new(m->heap, type, (int32_t)sizes.len, shape);
   if (!tensor) return false;
   tvms_random_fill(tensor, m->seed, name);
@@ -235,7 +238,7 @@ static bool random_number(maker *m, const tvms_node *param, tvms_dtype dtype,
     *value = (tvms_value){.kind = TVMS_VALUE_INT, .i = m->sizes[param->id]};
     return true;
   }
-  tvms_scalar number = tvms_random_scalar(tvms_dl_type_of(dtype), m->seed, name);
+  tvms_scalar number = tvms_random_scalar(tvms_interp_dl_type_of(dtype), m->seed, name);
   bool real = tvms_dtype_is_real(dtype);
   *value = real ? (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = number.f}
                 : (tvms_value){.kind = TVMS_VALUE_INT, .i = number.i};
@@ -248,7 +251,7 @@ static bool random_of_type(maker *m, const tvms_node *type, const char *name,
 
 static bool random_tuple(maker *m, tvms_list fields, const char *name,
                          tvms_value *value) {
-  tvms_items *tuple = tvms_items_new(m->heap, fields.len);
+  tvms_items *tuple = tvms_tuple_new(m->heap, fields.len);
   for (uint32_t i = 0; i < fields.len; i++) {
     char part[256];
     snprintf(part, sizeof part, "%s.%u", name, i);
@@ -285,7 +288,7 @@ static bool random_of_type(maker *m, const tvms_node *type, const char *name,
 }
 
 static bool random_param(maker *m, uint32_t index, tvms_value *value) {
-  const char *name = tvms_param_name(m->context, m->entry, index);
+  const char *name = tvms_inputs_param_name(m->context, m->entry, index);
   const tvms_buffer *buffer = buffer_of(m->entry, index);
   if (buffer) return random_tensor(m, buffer->shape, buffer->element, name, value);
   const tvms_node *param = params_of(m->entry).items[index];
@@ -293,13 +296,13 @@ static bool random_param(maker *m, uint32_t index, tvms_value *value) {
   return random_number(m, param, param->dtype, name, value);
 }
 
-bool tvms_make_inputs(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
+bool tvms_inputs_make(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
                       tvms_value *values) {
   maker m = {.run = run, .context = run->context, .entry = entry, .heap = heap};
   m.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
   m.sizes = tvms_arena_array(&run->context->arena, int64_t, entry->unit->next_id);
   m.known = tvms_arena_array(&run->context->arena, bool, entry->unit->next_id);
-  uint32_t count = tvms_param_count(entry);
+  uint32_t count = tvms_inputs_param_count(entry);
   for (uint32_t i = 0; i < run->options.inputs.len; i++) {
     give_input(&m, run->options.inputs.items[i], values);
   }
@@ -317,8 +320,8 @@ bool tvms_make_inputs(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
   }
   for (uint32_t i = 0; i < count; i++) {
     if (values[i].kind != TVMS_VALUE_NONE || random_param(&m, i, &values[i])) continue;
-    tvms_report(&run->context->diags, TVMS_D_no_random_input, entry->name_span,
-                tvms_param_name(run->context, entry, i));
+    tvms_diag_report(&run->context->diags, TVMS_D_no_random_input, entry->name_span,
+                     tvms_inputs_param_name(run->context, entry, i));
   }
   return !run->context->diags.errors;
 }

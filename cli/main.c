@@ -25,13 +25,14 @@ static tvms_status run_verb(tvms_run *run) {
 #define VERB(name, arguments, summary) [TVMS_VERB_##name] = tvms_verb_##name,
 #include "cli/options.def"
   };
-  if (run->options.verb == TVMS_VERB_NONE) return tvms_misused(run, "no verb given");
+  if (run->options.verb == TVMS_VERB_NONE)
+    return tvms_run_misused(run, "no verb given");
   return verbs[run->options.verb](run);
 }
 
 static tvms_status show_text(tvms_run *run, tvms_strbuf *text) {
   bool written =
-      tvms_write(run, STDOUT_FILENO, "standard output", text->text, text->len);
+      tvms_run_write(run, STDOUT_FILENO, "standard output", text->text, text->len);
   return written ? TVMS_OK : TVMS_FAILED_IO;
 }
 
@@ -97,8 +98,9 @@ static void run_program(void *argument) {
   tvms_strbuf_init(&complaint, run->memory);
   bool parsed =
       tvms_options_parse(&run->options, run->memory, p->argc, p->argv, &complaint);
-  tvms_status status =
-      parsed ? run_options(run) : tvms_misused(run, "%s", tvms_strbuf_text(&complaint));
+  tvms_status status = parsed
+                           ? run_options(run)
+                           : tvms_run_misused(run, "%s", tvms_strbuf_text(&complaint));
   tvms_run_worsen(run, status);
 }
 
@@ -109,8 +111,8 @@ int main(int argc, char **argv) {
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigaction(SIGPIPE, &ignore, NULL);
   sigaction(SIGXFSZ, &ignore, NULL);
-  tvms_status failure = tvms_protect_deep(&memory, run_program, &p);
-  if (failure != TVMS_OK) tvms_complain(&p.run, "out of memory");
+  tvms_status failure = tvms_memory_protect_deep(&memory, run_program, &p);
+  if (failure != TVMS_OK) tvms_run_complain(&p.run, "out of memory");
   tvms_run_worsen(&p.run, failure);
   tvms_memory_fini(&memory);
   return (int)p.run.status;

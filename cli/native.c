@@ -11,8 +11,9 @@ static const char lowering[] = "LegalizeOps";
 static void report_twice(const tvms_program *program, const tvms_member *first,
                          const tvms_member *second) {
   tvms_context *context = program->modules[0]->context;
-  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_compiled_twice,
-                                second->name_span, tvms_text(context, second->name));
+  tvms_diag *diag =
+      tvms_diag_report(&context->diags, TVMS_D_compiled_twice, second->name_span,
+                       tvms_symbol_text(context, second->name));
   tvms_diag_note(&context->diags, diag, first->name_span, "the first one is here");
 }
 
@@ -44,7 +45,7 @@ static bool lower(tvms_run *run, tvms_module *module) {
 
 static tvms_sym entry_name(tvms_run *run) {
   const char *name = run->options.entry;
-  return name ? tvms_symbol(run->context, name, strlen(name)) : TVMS_SYM_main;
+  return name ? tvms_symbol_intern(run->context, name, strlen(name)) : TVMS_SYM_main;
 }
 
 // The class that defines the entry: its functions call each other by names that other
@@ -58,15 +59,17 @@ static tvms_module *class_of_entry(tvms_run *run, const tvms_program *program) {
   return NULL;
 }
 
-tvms_module *tvms_load_runnable(tvms_run *run, tvms_source *source, bool for_entry) {
-  tvms_program *program = tvms_load_program(run, source);
+tvms_module *tvms_native_load_runnable(tvms_run *run, tvms_source *source,
+                                       bool for_entry) {
+  tvms_program *program = tvms_program_load(run, source);
   if (run->context->diags.errors) return NULL;
   if (!program->count) {
     if (for_entry) {
-      tvms_report(&run->context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0},
-                  tvms_text(run->context, entry_name(run)));
+      tvms_diag_report(&run->context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0},
+                       tvms_symbol_text(run->context, entry_name(run)));
     } else {
-      tvms_report(&run->context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
+      tvms_diag_report(&run->context->diags, TVMS_D_nothing_to_compile,
+                       (tvms_span){0, 0});
     }
     return NULL;
   }
@@ -87,18 +90,20 @@ static const tvms_member *only_member(const tvms_module *module) {
   return found;
 }
 
-const tvms_member *tvms_find_entry(tvms_run *run, const tvms_module *module) {
+const tvms_member *tvms_native_find_entry(tvms_run *run, const tvms_module *module) {
   tvms_sym wanted = entry_name(run);
   const tvms_member *found = tvms_module_find(module, wanted);
   if (!found && !run->options.entry) found = only_member(module);
   bool runs =
       found && found->function && found->function->kind != TVMS_NODE_EXTERN_FUNC;
   if (runs) return found;
-  tvms_diag *diag = tvms_report(&run->context->diags, TVMS_D_no_such_entry,
-                                (tvms_span){0, 0}, tvms_text(run->context, wanted));
+  tvms_diag *diag =
+      tvms_diag_report(&run->context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0},
+                       tvms_symbol_text(run->context, wanted));
   for (uint32_t i = 0; i < module->member_count; i++) {
     tvms_diag_note(&run->context->diags, diag, module->members[i].name_span,
-                   "there is '%s'", tvms_text(run->context, module->members[i].name));
+                   "there is '%s'",
+                   tvms_symbol_text(run->context, module->members[i].name));
   }
   return NULL;
 }
@@ -107,7 +112,7 @@ const tvms_backend *tvms_load_backend(tvms_run *run) {
   tvms_strbuf why;
   tvms_strbuf_init(&why, &run->context->memory);
   const tvms_backend *backend = tvms_backend_load(&why);
-  if (!backend) tvms_complain(run, "no native code: %s", tvms_strbuf_text(&why));
+  if (!backend) tvms_run_complain(run, "no native code: %s", tvms_strbuf_text(&why));
   tvms_strbuf_fini(&why);
   return backend;
 }
@@ -152,9 +157,9 @@ static tvms_module *reachable(tvms_context *context, const tvms_module *module,
   return reached;
 }
 
-bool tvms_open_compiled(tvms_run *run, const tvms_module *module,
-                        const tvms_member *entry, const char *backend_name,
-                        bool checked, tvms_compiled *compiled) {
+bool tvms_native_open(tvms_run *run, const tvms_module *module,
+                      const tvms_member *entry, const char *backend_name, bool checked,
+                      tvms_compiled *compiled) {
   tvms_native_options options = {.traced = true, .checked = checked};
   *compiled = (tvms_compiled){.context = run->context, .module = module};
   const char *asked = run->options.backend ? run->options.backend : backend_name;
@@ -166,18 +171,18 @@ bool tvms_open_compiled(tvms_run *run, const tvms_module *module,
   }
   const tvms_module *needed = reachable(run->context, module, entry);
   tvms_status status = backend->compile(run->context, needed, &options, &compiled->jit);
-  if (status == TVMS_OVER_LIMIT) tvms_unwind(&run->context->memory, status);
+  if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status != TVMS_OK) return false;
   compiled->backend = backend;
   compiled->kernels =
       tvms_arena_array(&run->context->arena, tvms_safe_call, module->member_count);
-  tvms_hold(&run->context->memory, &compiled->resource, close_jit, compiled);
+  tvms_memory_hold(&run->context->memory, &compiled->resource, close_jit, compiled);
   return true;
 }
 
-void tvms_close_compiled(tvms_compiled *compiled) {
+void tvms_native_close(tvms_compiled *compiled) {
   if (!compiled->backend) return;
-  tvms_release(&compiled->context->memory, &compiled->resource);
+  tvms_memory_release(&compiled->context->memory, &compiled->resource);
   close_jit(compiled);
 }
 
@@ -185,14 +190,14 @@ static tvms_safe_call find_kernel(void *state, const tvms_member *member) {
   tvms_compiled *compiled = state;
   tvms_safe_call *kernel = &compiled->kernels[member - compiled->module->members];
   if (!*kernel) {
-    const char *name = tvms_text(compiled->context, member->name);
+    const char *name = tvms_symbol_text(compiled->context, member->name);
     *kernel = compiled->backend->find(compiled->jit, name);
   }
   return *kernel;
 }
 
-tvms_interp tvms_interp_for(tvms_run *run, const tvms_module *module, tvms_heap *heap,
-                            tvms_compiled *compiled) {
+tvms_interp tvms_native_interpreter_for(tvms_run *run, const tvms_module *module,
+                                        tvms_heap *heap, tvms_compiled *compiled) {
   tvms_interp interp = {.context = run->context, .module = module, .heap = heap};
   if (compiled->backend) {
     interp.kernel = find_kernel;

@@ -54,7 +54,7 @@ typedef struct {
   char **end;
 } binding;
 
-const char *tvms_verb_name(tvms_verb verb) {
+const char *tvms_options_verb_name(tvms_verb verb) {
   return verbs[verb].name;
 }
 
@@ -79,7 +79,7 @@ static const option_row *find_letter(char letter) {
 
 static bool suggest(binding *b, const char *word, const char *const *names,
                     uint32_t count, const char *prefix) {
-  const char *near = tvms_nearest(word, names, count);
+  const char *near = tvms_diag_nearest_name(word, names, count);
   if (near) tvms_strbuf_printf(b->complaint, "; did you mean '%s%s'?", prefix, near);
   return false;
 }
@@ -134,7 +134,7 @@ static bool bind_value(binding *b, const option_row *row, const char *value) {
   case FLAG: *(bool *)field = true; return true;
   case NUMBER:
   case COUNT: return bind_number(b, row, value, field);
-  case LIST: tvms_push(b->memory, (tvms_texts *)field, value); return true;
+  case LIST: tvms_vec_push(b->memory, (tvms_texts *)field, value); return true;
   case CHOICE:
     if (!is_choice(row->value, value)) {
       tvms_strbuf_printf(b->complaint, "option '--%s' is one of %s, not '%s'",
@@ -153,7 +153,7 @@ static bool bind_option(binding *b, const option_row *row, const char *argument,
                         const char *value) {
   if (!has_option(row, b->options->verb)) {
     tvms_strbuf_printf(b->complaint, "'%s' has no option '--%s'",
-                       tvms_verb_name(b->options->verb), row->name);
+                       tvms_options_verb_name(b->options->verb), row->name);
     return false;
   }
   if (row->kind == FLAG && value) {
@@ -229,7 +229,7 @@ bool tvms_options_parse(tvms_options *options, tvms_memory *memory, int argc,
     else if (options->verb == TVMS_VERB_NONE)
       bound = bind_verb(&b, argument);
     else
-      tvms_push(memory, &options->paths, argument);
+      tvms_vec_push(memory, &options->paths, argument);
     if (!bound) return false;
   }
   return true;
@@ -296,13 +296,13 @@ void tvms_options_help(tvms_strbuf *out, tvms_verb verb) {
                    "defect of tvms.\n");
 }
 
-void tvms_split_words(tvms_texts *words, tvms_memory *memory, char *text) {
+void tvms_options_split_words(tvms_texts *words, tvms_memory *memory, char *text) {
   while (*text) {
     text += strspn(text, " \t");
     if (!*text) return;
     bool quoted = *text == '\'';
     text += quoted;
-    tvms_push(memory, words, text);
+    tvms_vec_push(memory, words, text);
     text += strcspn(text, quoted ? "'" : " \t");
     if (*text) *text++ = '\0';
   }

@@ -40,10 +40,10 @@ TVMS_NODISCARD bool tvms_options_parse(tvms_options *options, tvms_memory *memor
 void tvms_options_help(tvms_strbuf *out, tvms_verb verb);
 
 // The word of the command line; "" for TVMS_VERB_NONE.
-const char *tvms_verb_name(tvms_verb verb);
+const char *tvms_options_verb_name(tvms_verb verb);
 
 // Appends each word of `text`, split at white space; 'single quotes' keep it together.
 // The words are NUL-ended in place.
-void tvms_split_words(tvms_texts *words, tvms_memory *memory, char *text);
+void tvms_options_split_words(tvms_texts *words, tvms_memory *memory, char *text);
 
 #endif

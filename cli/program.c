@@ -30,7 +30,7 @@ static const char *describe_node(tvms_context *context, const void *node) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context->memory);
   tvms_print_node(context, NULL, node, dialect_of_messages(context), &text);
-  char *kept = tvms_arena_take(&context->arena, text.len + 1);
+  char *kept = tvms_arena_alloc(&context->arena, text.len + 1);
   for (size_t i = 0; i < text.len; i++) {
     kept[i] = text.text[i] == '\n' ? ' ' : text.text[i];
   }
@@ -39,9 +39,9 @@ static const char *describe_node(tvms_context *context, const void *node) {
   return kept;
 }
 
-void tvms_verify_module(tvms_module *module) {
-  (void)tvms_check_tir(module);
-  (void)tvms_check_relax(module);
+void tvms_program_verify_module(tvms_module *module) {
+  (void)tvms_well_formed_check_tir(module);
+  (void)tvms_well_formed_check_relax(module);
 }
 
 static tvms_program *read_source(tvms_run *run, tvms_source *source,
@@ -52,8 +52,8 @@ static tvms_program *read_source(tvms_run *run, tvms_source *source,
   run->context->describe = describe_node;
   tvms_program *program = tvms_read(run->context, source, &options);
   if (run->options.verbose) {
-    tvms_complain(run, "%s: read as %s", source->name,
-                  tvms_dialect_text(program->dialect));
+    tvms_run_complain(run, "%s: read as %s", source->name,
+                      tvms_dialect_text(program->dialect));
   }
   return program;
 }
@@ -65,15 +65,15 @@ static void warn_unread(const tvms_module *module) {
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
     if (member->function) continue;
-    tvms_report(diags, TVMS_D_known_to_python, member->name_span,
-                tvms_text(module->context, member->name));
+    tvms_diag_report(diags, TVMS_D_known_to_python, member->name_span,
+                     tvms_symbol_text(module->context, member->name));
   }
 }
 
-tvms_program *tvms_load_program(tvms_run *run, tvms_source *source) {
+tvms_program *tvms_program_load(tvms_run *run, tvms_source *source) {
   tvms_program *program = read_source(run, source, (tvms_read_options){0});
   for (uint32_t i = 0; i < program->count; i++) {
-    tvms_verify_module(program->modules[i]);
+    tvms_program_verify_module(program->modules[i]);
     warn_unread(program->modules[i]);
   }
   return program;
@@ -102,15 +102,15 @@ static bool show_module(stream *s, tvms_module *module) {
 
 static bool verify_and_show(void *self, tvms_module *module) {
   stream *s = self;
-  tvms_verify_module(module);
+  tvms_program_verify_module(module);
   if (!s->visit) return false;
   bool waits = s->waiting || is_wrong(s);
   s->waiting += waits;
   return waits || show_module(s, module);
 }
 
-void tvms_each_module(tvms_run *run, tvms_source *source, tvms_module_visit *visit,
-                      void *self) {
+void tvms_program_each_module(tvms_run *run, tvms_source *source,
+                              tvms_module_visit *visit, void *self) {
   stream s = {.run = run, .visit = visit, .self = self};
   tvms_read_options options = {.visit = verify_and_show, .self = &s};
   const tvms_program *program = read_source(run, source, options);
@@ -120,7 +120,7 @@ void tvms_each_module(tvms_run *run, tvms_source *source, tvms_module_visit *vis
   }
 }
 
-tvms_dialect tvms_written_dialect(const tvms_run *run, tvms_dialect read) {
+tvms_dialect tvms_program_written_dialect(const tvms_run *run, tvms_dialect read) {
   tvms_dialect asked = dialect_of(run->options.dialect);
   if (asked != TVMS_DIALECT_NONE) return asked;
   // Generations that are never written come out as the next one that is.
@@ -132,17 +132,17 @@ tvms_dialect tvms_written_dialect(const tvms_run *run, tvms_dialect read) {
 static bool is_release(tvms_run *run, const char *option,
                        const char *TVMS_NULLABLE text) {
   if (!text || tvms_dialect_parse(text) != TVMS_DIALECT_NONE) return true;
-  (void)tvms_misused(run, "option '--%s': there is no release '%s'", option, text);
+  (void)tvms_run_misused(run, "option '--%s': there is no release '%s'", option, text);
   return false;
 }
 
-bool tvms_check_dialects(tvms_run *run, bool writes) {
+bool tvms_program_check_dialects(tvms_run *run, bool writes) {
   if (!is_release(run, "from", run->options.from)) return false;
   if (!is_release(run, "dialect", run->options.dialect)) return false;
   tvms_dialect asked = dialect_of(run->options.dialect);
   bool unwritten = asked == TVMS_DIALECT_RFC || asked == TVMS_DIALECT_24;
   if (!writes || !unwritten) return true;
-  (void)tvms_misused(run, "option '--dialect': %s is read and never written",
-                     tvms_dialect_text(asked));
+  (void)tvms_run_misused(run, "option '--dialect': %s is read and never written",
+                         tvms_dialect_text(asked));
   return false;
 }

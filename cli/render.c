@@ -12,7 +12,7 @@
 // Long lines are cut to a window around the span, in bytes.
 enum { LONGEST_LINE = 240, BEFORE_SPAN = 80 };
 
-const char *tvms_severity_name(tvms_severity severity) {
+const char *tvms_report_severity_name(tvms_severity severity) {
   static const char *const names[] = {
       [TVMS_SEVERITY_ERROR] = "error",
       [TVMS_SEVERITY_WARNING] = "warning",
@@ -21,7 +21,7 @@ const char *tvms_severity_name(tvms_severity severity) {
   return names[severity];
 }
 
-tvms_code tvms_code_of(tvms_diag_id id) {
+tvms_code tvms_report_code_of(tvms_diag_id id) {
   const tvms_diag_row *row = tvms_diag_row_of(id);
   static const char letters[] = {'E', 'W', 'N'};
   tvms_code code;
@@ -139,7 +139,7 @@ static tvms_place add_head(rendering *r, tvms_span span, tvms_severity severity,
   tvms_strbuf_printf(r->out, "%s:%u:%u: ", r->source->name, place.line, place.column);
   paint(r, "0");
   paint(r, severity_sgr(severity));
-  tvms_strbuf_puts(r->out, tvms_severity_name(severity));
+  tvms_strbuf_puts(r->out, tvms_report_severity_name(severity));
   if (code) tvms_strbuf_printf(r->out, "[%s]", code);
   paint(r, "0");
   tvms_strbuf_puts(r->out, ": ");
@@ -169,7 +169,7 @@ static void add_fixes(rendering *r, const tvms_fix *fixes) {
 
 static void add_finding(rendering *r, const tvms_diag *diag) {
   tvms_severity severity = tvms_diag_row_of(diag->id)->severity;
-  tvms_code code = tvms_code_of(diag->id);
+  tvms_code code = tvms_report_code_of(diag->id);
   tvms_place place = add_head(r, diag->span, severity, code.text, diag->text);
   add_excerpt(r, place, diag->span, severity_sgr(severity));
   for (const tvms_note *note = diag->notes; note; note = note->next) {
@@ -191,7 +191,7 @@ static bool is_shown(const tvms_run *run, const tvms_diag *diag) {
          || tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR;
 }
 
-void tvms_render_findings(tvms_run *run, tvms_strbuf *out) {
+void tvms_report_render(tvms_run *run, tvms_strbuf *out) {
   const char *format = run->options.format;
   rendering r = {run, out, NULL};
   for (tvms_diag *diag = run->context->diags.first; diag; diag = diag->next) {

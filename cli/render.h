@@ -6,7 +6,7 @@
 
 // Appends the findings of the file at hand as text to `out`, or, in another format, adds
 // them to the report of the run.
-void tvms_render_findings(tvms_run *run, tvms_strbuf *out);
+void tvms_report_render(tvms_run *run, tvms_strbuf *out);
 
 // Adds one finding to the report of the run (cli/report.c).
 void tvms_report_add(tvms_run *run, const tvms_diag *diag);
@@ -19,7 +19,7 @@ tvms_status tvms_report_end(tvms_run *run);
 typedef struct {
   char text[8];
 } tvms_code;
-tvms_code tvms_code_of(tvms_diag_id id);
-const char *tvms_severity_name(tvms_severity severity);
+tvms_code tvms_report_code_of(tvms_diag_id id);
+const char *tvms_report_severity_name(tvms_severity severity);
 
 #endif

@@ -17,7 +17,7 @@ static tvms_status restart(tvms_run *run) {
   if (slash) *slash = '\0';
   snprintf(path, sizeof path, "%s/%s", base, twin);
   execv(path, run->argv);
-  return tvms_complain_io(run, path);
+  return tvms_run_complain_io(run, path);
 }
 
 tvms_status tvms_verb_run(tvms_run *run) {

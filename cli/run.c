@@ -11,14 +11,14 @@ void tvms_run_worsen(tvms_run *run, tvms_status status) {
   if (status > run->status) run->status = status;
 }
 
-bool tvms_write(tvms_run *run, int file, const char *name, const char *text,
-                size_t len) {
+bool tvms_run_write(tvms_run *run, int file, const char *name, const char *text,
+                    size_t len) {
   while (len) {
     ssize_t wrote = write(file, text, len);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) {
       // Standard error may be what is closed; then there is nobody to tell.
-      if (file != STDERR_FILENO) (void)tvms_complain_io(run, name);
+      if (file != STDERR_FILENO) (void)tvms_run_complain_io(run, name);
       tvms_run_worsen(run, TVMS_FAILED_IO);
       return false;
     }
@@ -41,10 +41,10 @@ static void say(tvms_run *run, const char *format, va_list arguments,
     end = strlen(line);
   }
   line[end++] = '\n';
-  tvms_write(run, STDERR_FILENO, "standard error", line, end);
+  tvms_run_write(run, STDERR_FILENO, "standard error", line, end);
 }
 
-void tvms_complain(tvms_run *run, const char *format, ...) {
+void tvms_run_complain(tvms_run *run, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   say(run, format, arguments, "");
@@ -60,17 +60,17 @@ static void complain_with(tvms_run *run, const char *more, const char *format, .
   va_end(arguments);
 }
 
-tvms_status tvms_complain_io(tvms_run *run, const char *subject) {
+tvms_status tvms_run_complain_io(tvms_run *run, const char *subject) {
   complain_with(run, strerror(errno), "%s", subject);
   return TVMS_FAILED_IO;
 }
 
-tvms_status tvms_misused(tvms_run *run, const char *format, ...) {
+tvms_status tvms_run_misused(tvms_run *run, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   say(run, format, arguments, "");
   va_end(arguments);
-  const char *verb = tvms_verb_name(run->options.verb);
-  tvms_complain(run, "see 'tvms %s%s--help'", verb, *verb ? " " : "");
+  const char *verb = tvms_options_verb_name(run->options.verb);
+  tvms_run_complain(run, "see 'tvms %s%s--help'", verb, *verb ? " " : "");
   return TVMS_FAILED_IO;
 }

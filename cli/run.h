@@ -1,7 +1,7 @@
 // One run of the program: what every verb works with.
 //
 // Each input file gets a context of its own, so that a file that fails costs only itself.
-// A verb hands tvms_each_file a function that looks at one source; it reports findings in
+// A verb hands tvms_files_each a function that looks at one source; it reports findings in
 // `run->context`, and writes its result to `run->result`. Both are shown after it returns:
 // findings in the chosen format, the result on standard output.
 #ifndef TVMS_CLI_RUN_H
@@ -30,7 +30,7 @@ typedef struct {
 } tvms_run;
 
 // Looks at one source. Returns TVMS_OK, or the status beyond what the findings say.
-typedef tvms_status (*tvms_visit)(tvms_run *run, tvms_source *source);
+typedef tvms_status (*tvms_simplifier_visit)(tvms_run *run, tvms_source *source);
 
 #define VERB(name, arguments, summary) tvms_status tvms_verb_##name(tvms_run *run);
 #include "cli/options.def"
@@ -39,16 +39,16 @@ typedef tvms_status (*tvms_visit)(tvms_run *run, tvms_source *source);
 void tvms_run_worsen(tvms_run *run, tvms_status status);
 
 // Says something that has no place in a file on standard error: "tvms: text".
-void tvms_complain(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
+void tvms_run_complain(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
 
 // Says "tvms: SUBJECT: text", with the reason of errno; returns TVMS_FAILED_IO.
-tvms_status tvms_complain_io(tvms_run *run, const char *subject);
+tvms_status tvms_run_complain_io(tvms_run *run, const char *subject);
 
 // Says how the verb is used, after what is wrong; returns TVMS_FAILED_IO.
-tvms_status tvms_misused(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
+tvms_status tvms_run_misused(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
 
 // Writes all bytes to a file descriptor, or says why not and returns false.
-bool tvms_write(tvms_run *run, int file, const char *name, const char *text,
-                size_t len);
+bool tvms_run_write(tvms_run *run, int file, const char *name, const char *text,
+                    size_t len);
 
 #endif

@@ -28,13 +28,13 @@ typedef struct {
 } diff;
 
 static void split(tvms_memory *memory, lines *found, tvms_version version) {
-  tvms_reserve(memory, found, 1);
+  tvms_vec_reserve(memory, found, 1);
   if (!version.len) return;
   const char *at = version.text, *end = at + version.len;
   while (at < end) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     line one = {at, (uint32_t)((stop ? stop : end) - at), stop != NULL};
-    tvms_push(memory, found, one);
+    tvms_vec_push(memory, found, one);
     at = stop ? stop + 1 : end;
   }
 }
@@ -95,21 +95,21 @@ static bool advance(const middle *m, const int *before, int *v, int d) {
 
 static void replace_all(diff *d, const middle *m) {
   for (int i = 0; i < m->a_len; i++) {
-    tvms_push(d->memory, &d->script, (uint8_t)REMOVED);
+    tvms_vec_push(d->memory, &d->script, (uint8_t)REMOVED);
   }
   for (int i = 0; i < m->b_len; i++) {
-    tvms_push(d->memory, &d->script, (uint8_t)ADDED);
+    tvms_vec_push(d->memory, &d->script, (uint8_t)ADDED);
   }
 }
 
 static void find_script(diff *d, const middle *m) {
-  int **frontiers = tvms_take(d->memory, (MOST_EDITS + 1) * sizeof *frontiers);
+  int **frontiers = tvms_memory_alloc(d->memory, (MOST_EDITS + 1) * sizeof *frontiers);
   int edit_count = 0;
   bool found = false;
   for (; edit_count <= MOST_EDITS; edit_count++) {
     // Two spare diagonals hold "not reached".
     size_t size = (size_t)(2 * edit_count + 3) * sizeof(int);
-    int *row = tvms_take(d->memory, size);
+    int *row = tvms_memory_alloc(d->memory, size);
     int *before = edit_count ? frontiers[edit_count - 1] + edit_count - 1 : row;
     frontiers[edit_count] = row;
     found = advance(m, before, row + edit_count, edit_count);
@@ -118,23 +118,23 @@ static void find_script(diff *d, const middle *m) {
   if (!found) {
     replace_all(d, m);
   } else {
-    uint8_t *kinds = tvms_take(d->memory, (size_t)(m->a_len + m->b_len + 1));
+    uint8_t *kinds = tvms_memory_alloc(d->memory, (size_t)(m->a_len + m->b_len + 1));
     for (uint32_t i = backtrack(m, frontiers, edit_count, kinds); i > 0; i--) {
-      tvms_push(d->memory, &d->script, kinds[i - 1]);
+      tvms_vec_push(d->memory, &d->script, kinds[i - 1]);
     }
-    tvms_give(d->memory, kinds);
+    tvms_memory_free(d->memory, kinds);
   }
   for (int i = 0; i <= edit_count && i <= MOST_EDITS; i++) {
-    tvms_give(d->memory, frontiers[i]);
+    tvms_memory_free(d->memory, frontiers[i]);
   }
-  tvms_give(d->memory, frontiers);
+  tvms_memory_free(d->memory, frontiers);
 }
 
 static void compare(diff *d) {
   uint32_t head = 0, tail = 0;
   uint32_t most = d->before.len < d->after.len ? d->before.len : d->after.len;
   while (head < most && equal(&d->before.items[head], &d->after.items[head])) {
-    tvms_push(d->memory, &d->script, (uint8_t)SAME);
+    tvms_vec_push(d->memory, &d->script, (uint8_t)SAME);
     head++;
   }
   while (tail < most - head
@@ -146,7 +146,7 @@ static void compare(diff *d) {
               (int)(d->before.len - head - tail), (int)(d->after.len - head - tail)};
   if (m.a_len || m.b_len) find_script(d, &m);
   for (uint32_t i = 0; i < tail; i++) {
-    tvms_push(d->memory, &d->script, (uint8_t)SAME);
+    tvms_vec_push(d->memory, &d->script, (uint8_t)SAME);
   }
 }
 
@@ -222,7 +222,7 @@ void tvms_textdiff(tvms_strbuf *out, tvms_version before, tvms_version after,
   compare(&d);
   tvms_strbuf_printf(out, "--- %s\n+++ %s\n", before.name, after.name);
   add_hunks(&d);
-  tvms_vec_free(d.memory, &d.before);
-  tvms_vec_free(d.memory, &d.after);
-  tvms_vec_free(d.memory, &d.script);
+  tvms_vec_fini(d.memory, &d.before);
+  tvms_vec_fini(d.memory, &d.after);
+  tvms_vec_fini(d.memory, &d.script);
 }

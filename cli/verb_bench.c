@@ -59,9 +59,9 @@ static bool call_once(bench *b) {
   b->depth = 0;
   tvms_status status =
       tvms_interp_call(&b->interp, b->entry, b->values, b->count, &result);
-  if (status == TVMS_OVER_LIMIT) tvms_unwind(&b->run->context->memory, status);
+  if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&b->run->context->memory, status);
   if (status != TVMS_OK) return false;
-  tvms_drop(result);
+  tvms_value_drop(result);
   b->made = b->heap->made - before;
   return true;
 }
@@ -78,7 +78,7 @@ static bool measure(bench *b) {
     double before = now();
     if (!call_once(b)) return false;
     double after = now();
-    tvms_push(&b->run->context->memory, &b->times, after - before);
+    tvms_vec_push(&b->run->context->memory, &b->times, after - before);
     if (!given && i + 1 >= LEAST_RUNS && after - begin > 1) break;
   }
   return true;
@@ -105,7 +105,7 @@ static void add_functions(bench *b, tvms_strbuf *out, uint64_t runs) {
     const function_time *time = &b->functions[i];
     if (!time->calls) continue;
     tvms_strbuf_printf(out, "  %-24s %llu calls  ",
-                       tvms_text(b->run->context, b->module->members[i].name),
+                       tvms_symbol_text(b->run->context, b->module->members[i].name),
                        (unsigned long long)(time->calls / runs));
     add_time(out, time->total / (double)runs);
     tvms_strbuf_putc(out, '\n');
@@ -121,7 +121,8 @@ static void report(bench *b) {
     calls += b->functions[i].calls;
   }
   qsort(b->times.items, runs, sizeof *b->times.items, by_size);
-  tvms_strbuf_printf(out, "%s: median ", tvms_text(b->run->context, b->entry->name));
+  tvms_strbuf_printf(out, "%s: median ",
+                     tvms_symbol_text(b->run->context, b->entry->name));
   add_time(out, b->times.items[runs / 2]);
   tvms_strbuf_puts(out, "  least ");
   add_time(out, b->times.items[0]);
@@ -135,34 +136,34 @@ static void report(bench *b) {
 
 static void run_bench(bench *b, tvms_compiled *compiled) {
   tvms_arena *arena = &b->run->context->arena;
-  b->count = tvms_param_count(b->entry);
+  b->count = tvms_inputs_param_count(b->entry);
   b->values = tvms_arena_array(arena, tvms_value, b->count);
   b->functions = tvms_arena_array(arena, function_time, b->module->member_count);
-  if (!tvms_make_inputs(b->run, b->entry, b->heap, b->values)) return;
-  b->interp = tvms_interp_for(b->run, b->module, b->heap, compiled);
+  if (!tvms_inputs_make(b->run, b->entry, b->heap, b->values)) return;
+  b->interp = tvms_native_interpreter_for(b->run, b->module, b->heap, compiled);
   b->interp.observe = observe;
   b->interp.observe_state = b;
   if (measure(b)) report(b);
 }
 
 static tvms_status bench_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_load_runnable(run, source, true);
-  const tvms_member *entry = module ? tvms_find_entry(run, module) : NULL;
+  tvms_module *module = tvms_native_load_runnable(run, source, true);
+  const tvms_member *entry = module ? tvms_native_find_entry(run, module) : NULL;
   if (!entry) return TVMS_OK;
   tvms_compiled compiled;
-  if (!tvms_open_compiled(run, module, entry, "llvm", false, &compiled))
+  if (!tvms_native_open(run, module, entry, "llvm", false, &compiled))
     return run->status;
   tvms_heap heap;
   tvms_heap_init(&heap, &run->context->memory);
   bench b = {.run = run, .module = module, .entry = entry, .heap = &heap};
   run_bench(&b, &compiled);
   tvms_heap_fini(&heap);
-  tvms_close_compiled(&compiled);
+  tvms_native_close(&compiled);
   return TVMS_OK;
 }
 
 tvms_status tvms_verb_bench(tvms_run *run) {
-  if (!tvms_check_dialects(run, false)) return TVMS_FAILED_IO;
-  if (run->options.paths.len != 1) return tvms_misused(run, "one file is wanted");
-  return tvms_one_file(run, run->options.paths.items[0], bench_source);
+  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
+  return tvms_files_read_one(run, run->options.paths.items[0], bench_source);
 }

@@ -61,14 +61,15 @@ static tvms_status link_object(tvms_run *run, const tvms_strbuf *object) {
   tvms_strbuf_printf(&path, "%s.XXXXXX", run->options.output);
   (void)tvms_strbuf_text(&path);
   int file = mkstemp(path.text);
-  if (file < 0) return tvms_complain_io(run, run->options.output);
+  if (file < 0) return tvms_run_complain_io(run, run->options.output);
   tvms_resource resource;
-  tvms_hold(memory, &resource, remove_file, path.text);
-  bool written = tvms_write(run, file, path.text, object->text, object->len);
+  tvms_memory_hold(memory, &resource, remove_file, path.text);
+  bool written = tvms_run_write(run, file, path.text, object->text, object->len);
   close(file);
-  bool linked = written && tvms_link_library(path.text, run->options.output, &why);
-  if (written && !linked) tvms_complain(run, "%s", tvms_strbuf_text(&why));
-  tvms_release(memory, &resource);
+  bool linked =
+      written && tvms_backend_link_library(path.text, run->options.output, &why);
+  if (written && !linked) tvms_run_complain(run, "%s", tvms_strbuf_text(&why));
+  tvms_memory_release(memory, &resource);
   unlink(path.text);
   return linked ? TVMS_OK : TVMS_FAILED_IO;
 }
@@ -83,10 +84,11 @@ static bool has_prim_func(const tvms_module *module) {
 
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const output_form *form = form_of(run->options.output);
-  tvms_module *module = tvms_load_runnable(run, source, false);
+  tvms_module *module = tvms_native_load_runnable(run, source, false);
   if (!module) return TVMS_OK;
   if (!has_prim_func(module)) {
-    tvms_report(&run->context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
+    tvms_diag_report(&run->context->diags, TVMS_D_nothing_to_compile,
+                     (tvms_span){0, 0});
     return TVMS_OK;
   }
   const tvms_backend *backend = tvms_load_backend(run);
@@ -95,25 +97,25 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
   tvms_strbuf code;
   tvms_strbuf_init(&code, &run->context->memory);
   tvms_status status = backend->emit(run->context, module, &options, form->form, &code);
-  if (status == TVMS_OVER_LIMIT) tvms_unwind(&run->context->memory, status);
+  if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status != TVMS_OK) return TVMS_OK;  // reported
   if (form->linked) return link_object(run, &code);
-  return tvms_create_file(run, run->options.output, code.text, code.len);
+  return tvms_files_create(run, run->options.output, code.text, code.len);
 }
 
 tvms_status tvms_verb_build(tvms_run *run) {
-  if (!tvms_check_dialects(run, false)) return TVMS_FAILED_IO;
-  if (run->options.paths.len != 1) return tvms_misused(run, "one file is wanted");
+  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
   const char *output = run->options.output;
-  if (!output) return tvms_misused(run, "no output given; use -o");
+  if (!output) return tvms_run_misused(run, "no output given; use -o");
   if (!form_of(output)) {
-    return tvms_misused(run, "'%s': the suffix must be .so, .o, .s or .ll", output);
+    return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .s or .ll", output);
   }
   if (run->options.target && form_of(output)->linked) {
-    return tvms_misused(run, "a library is linked for this machine only; use .o");
+    return tvms_run_misused(run, "a library is linked for this machine only; use .o");
   }
   if (run->options.backend && strcmp(run->options.backend, "llvm") != 0) {
-    return tvms_misused(run, "'%s' makes no files", run->options.backend);
+    return tvms_run_misused(run, "'%s' makes no files", run->options.backend);
   }
-  return tvms_one_file(run, run->options.paths.items[0], build_source);
+  return tvms_files_read_one(run, run->options.paths.items[0], build_source);
 }

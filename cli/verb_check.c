@@ -10,7 +10,7 @@
 enum { MOST_ROUNDS = 10 };
 
 static tvms_status check_source(tvms_run *run, tvms_source *source) {
-  tvms_each_module(run, source, NULL, NULL);
+  tvms_program_each_module(run, source, NULL, NULL);
   return TVMS_OK;
 }
 
@@ -49,25 +49,26 @@ static tvms_status fix_source(tvms_run *run, tvms_source *source) {
   if (!count) return TVMS_OK;
   tvms_diags_init(&run->context->diags, &run->context->arena);
   if (run->options.verbose) {
-    tvms_complain(run, "%s: %u findings mended", source->name, count);
+    tvms_run_complain(run, "%s: %u findings mended", source->name, count);
   }
-  return tvms_replace_file(run, source->name, mended.text, mended.len);
+  return tvms_files_replace(run, source->name, mended.text, mended.len);
 }
 
 static void fix_file(tvms_run *run, const char *path) {
   for (uint32_t round = 1; round <= MOST_ROUNDS; round++) {
     run->last_round = round == MOST_ROUNDS;
-    if (tvms_one_file(run, path, fix_source) > TVMS_FOUND_ERRORS || !run->mended)
+    if (tvms_files_read_one(run, path, fix_source) > TVMS_FOUND_ERRORS || !run->mended)
       return;
   }
 }
 
 static tvms_status fix_files(tvms_run *run) {
-  if (!run->options.paths.len) return tvms_misused(run, "no file given");
-  tvms_texts files = tvms_collect_files(run);
+  if (!run->options.paths.len) return tvms_run_misused(run, "no file given");
+  tvms_texts files = tvms_files_collect(run);
   for (uint32_t i = 0; i < files.len; i++) {
     if (strcmp(files.items[i], "-") == 0) {
-      return tvms_misused(run, "standard input cannot be mended in place; use --diff");
+      return tvms_run_misused(run,
+                              "standard input cannot be mended in place; use --diff");
     }
     fix_file(run, files.items[i]);
   }
@@ -76,8 +77,8 @@ static tvms_status fix_files(tvms_run *run) {
 
 tvms_status tvms_verb_check(tvms_run *run) {
   run->reads_python = true;
-  if (!tvms_check_dialects(run, false)) return TVMS_FAILED_IO;
-  if (run->options.diff) return tvms_each_file(run, diff_source);
+  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (run->options.diff) return tvms_files_each(run, diff_source);
   if (run->options.fix) return fix_files(run);
-  return tvms_each_file(run, check_source);
+  return tvms_files_each(run, check_source);
 }

@@ -90,11 +90,12 @@ static void say_missing(diffing *d, const char *name, tvms_source *where) {
 static void diff_member(diffing *d, const tvms_member *left, const tvms_member *right) {
   d->left_unit = left->unit;
   d->right_unit = right->unit;
-  d->label = tvms_text(d->run->context, left->name);
+  d->label = tvms_symbol_text(d->run->context, left->name);
   if (left->function && right->function) {
     tvms_equal_options options = {
         .map_free = true, .report = show_difference, .self = d};
-    (void)tvms_equal_with(d->run->context, left->function, right->function, &options);
+    (void)tvms_node_equal_with(d->run->context, left->function, right->function,
+                               &options);
   } else if (left->function || right->function) {
     say_missing(d, d->label, left->function ? d->left : d->right);
   }
@@ -110,12 +111,12 @@ static void diff_modules(diffing *d, const tvms_module *left,
     if (other)
       diff_member(d, member, other);
     else
-      say_missing(d, tvms_text(d->run->context, member->name), d->left);
+      say_missing(d, tvms_symbol_text(d->run->context, member->name), d->left);
   }
   for (uint32_t i = 0; i < right->member_count && !(left->bare && right->bare); i++) {
     tvms_sym name = right->members[i].name;
     if (!tvms_module_find(left, name)) {
-      say_missing(d, tvms_text(d->run->context, name), d->right);
+      say_missing(d, tvms_symbol_text(d->run->context, name), d->right);
     }
   }
 }
@@ -135,21 +136,22 @@ static void diff_programs(diffing *d, const tvms_program *left,
 static tvms_status diff_source(tvms_run *run, tvms_source *source) {
   const char *other = run->options.paths.items[1];
   tvms_source *right = tvms_source_read(&run->context->memory, other);
-  if (!right) return tvms_complain_io(run, other);
+  if (!right) return tvms_run_complain_io(run, other);
   diffing d = {.run = run, .left = source, .right = right};
-  const tvms_program *left_program = tvms_load_program(run, source);
-  const tvms_program *right_program = tvms_load_program(run, right);
+  const tvms_program *left_program = tvms_program_load(run, source);
+  const tvms_program *right_program = tvms_program_load(run, right);
   if (run->context->diags.errors) return TVMS_FOUND_ERRORS;
-  d.dialect = tvms_written_dialect(run, right_program->dialect);
+  d.dialect = tvms_program_written_dialect(run, right_program->dialect);
   diff_programs(&d, left_program, right_program);
   return d.found ? TVMS_FOUND_ERRORS : TVMS_OK;
 }
 
 tvms_status tvms_verb_diff(tvms_run *run) {
-  if (run->options.paths.len != 2) return tvms_misused(run, "two files are compared");
+  if (run->options.paths.len != 2)
+    return tvms_run_misused(run, "two files are compared");
   const tvms_texts *paths = &run->options.paths;
   if (strcmp(paths->items[0], "-") == 0 && strcmp(paths->items[1], "-") == 0)
-    return tvms_misused(run, "standard input can be one of the two files only");
-  if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
-  return tvms_one_file(run, run->options.paths.items[0], diff_source);
+    return tvms_run_misused(run, "standard input can be one of the two files only");
+  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  return tvms_files_read_one(run, run->options.paths.items[0], diff_source);
 }

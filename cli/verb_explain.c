@@ -12,7 +12,7 @@
 
 // A code (E0201, 0201 or 201), with or without its letter, or the name of the row.
 static bool is_meant(tvms_diag_id id, const char *word) {
-  const char *code = tvms_code_of(id).text;
+  const char *code = tvms_report_code_of(id).text;
   return strcasecmp(code, word) == 0 || strcmp(code + 1, word) == 0
          || strcmp(tvms_diag_row_of(id)->name, word) == 0;
 }
@@ -56,9 +56,9 @@ static void show_entry(void *self, const tvms_reference *entry) {
 static void collect_name(void *self, const tvms_reference *entry) {
   lookup *look = self;
   size_t size = strlen(entry->space) + strlen(entry->name) + 2;
-  char *name = tvms_arena_take(look->arena, size);
+  char *name = tvms_arena_alloc(look->arena, size);
   snprintf(name, size, "%s.%s", entry->space, entry->name);
-  tvms_push(look->arena->memory, &look->names, name);
+  tvms_vec_push(look->arena->memory, &look->names, name);
 }
 
 // What a name of TVMScript takes, and which releases have it.
@@ -69,13 +69,14 @@ static bool explain_name(tvms_run *run, const char *word, tvms_strbuf *out) {
   tvms_reference_each(show_entry, &look);
   if (!look.found) {
     tvms_reference_each(collect_name, &look);
-    const char *near = tvms_nearest(word, look.names.items, look.names.len);
-    tvms_complain(run,
-                  near ? "there is no diagnostic and no name '%s'; did you mean '%s'?"
-                       : "there is no diagnostic and no name '%s'",
-                  word, near);
+    const char *near = tvms_diag_nearest_name(word, look.names.items, look.names.len);
+    tvms_run_complain(
+        run,
+        near ? "there is no diagnostic and no name '%s'; did you mean '%s'?"
+             : "there is no diagnostic and no name '%s'",
+        word, near);
   }
-  tvms_vec_free(run->memory, &look.names);
+  tvms_vec_fini(run->memory, &look.names);
   tvms_arena_fini(&arena);
   return look.found;
 }
@@ -105,8 +106,8 @@ static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
     tvms_diag_id id = (tvms_diag_id)i;
     if (!is_meant(id, word)) continue;
     const tvms_diag_row *row = tvms_diag_row_of(id);
-    tvms_strbuf_printf(out, "%s %s: ", tvms_severity_name(row->severity),
-                       tvms_code_of(id).text);
+    tvms_strbuf_printf(out, "%s %s: ", tvms_report_severity_name(row->severity),
+                       tvms_report_code_of(id).text);
     add_pattern(out, row->format);
     tvms_strbuf_puts(out, "\n\n");
     add_wrapped(out, row->explanation);
@@ -116,7 +117,7 @@ static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
 }
 
 tvms_status tvms_verb_explain(tvms_run *run) {
-  if (!run->options.paths.len) return tvms_misused(run, "no code given");
+  if (!run->options.paths.len) return tvms_run_misused(run, "no code given");
   tvms_strbuf text;
   tvms_strbuf_init(&text, run->memory);
   bool known = true;
@@ -126,6 +127,6 @@ tvms_status tvms_verb_explain(tvms_run *run) {
   }
   bool written =
       !text.len
-      || tvms_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
+      || tvms_run_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
   return written && known ? TVMS_OK : TVMS_FAILED_IO;
 }

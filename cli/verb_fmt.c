@@ -116,8 +116,8 @@ static tvms_status format_definitions(tvms_run *run, const python_file *file,
     if (put_formatted(run, file, lines, indent)) {
       done = lines.end;
     } else {
-      tvms_report(&run->context->diags, TVMS_D_format_changes, definition,
-                  "the program");
+      tvms_diag_report(&run->context->diags, TVMS_D_format_changes, definition,
+                       "the program");
       status = TVMS_INTERNAL;
     }
   }
@@ -130,14 +130,14 @@ static tvms_status format_python(tvms_run *run, tvms_source *source,
   tvms_context *context = run->context;
   tvms_spans definitions = {0};
   tvms_script_definitions(surface, &definitions);
-  tvms_diags_keep(&context->diags, definitions.items, definitions.len);
+  tvms_diags_keep_in(&context->diags, definitions.items, definitions.len);
   const char *first = memchr(source->text, '\n', source->size);
   bool crlf = first && first > source->text && first[-1] == '\r';
   python_file file = {source, surface, crlf ? "\r\n" : "\n", text};
   tvms_status status = context->diags.errors
                            ? TVMS_FOUND_ERRORS
                            : format_definitions(run, &file, &definitions);
-  tvms_vec_free(&context->memory, &definitions);
+  tvms_vec_fini(&context->memory, &definitions);
   return status;
 }
 
@@ -157,6 +157,6 @@ static tvms_status format_source(tvms_run *run, tvms_source *source) {
 
 tvms_status tvms_verb_fmt(tvms_run *run) {
   run->reads_python = true;
-  tvms_status status = tvms_check_delivery(run, "formatted");
-  return status == TVMS_OK ? tvms_each_file(run, format_source) : status;
+  tvms_status status = tvms_deliver_check(run, "formatted");
+  return status == TVMS_OK ? tvms_files_each(run, format_source) : status;
 }

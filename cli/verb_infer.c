@@ -91,7 +91,7 @@ static void end_typed(inferring *in) {
 
 static void put_symbol(inferring *in, const tvms_node *var, const char *where,
                        const char *owner, bool dimension) {
-  const char *name = tvms_text(in->run->context, tvms_as_var(var)->name);
+  const char *name = tvms_symbol_text(in->run->context, tvms_as_var(var)->name);
   char buffer[TVMS_DTYPE_TEXT];
   const char *dtype = tvms_dtype_text(var->dtype, buffer);
   if (in->json) {
@@ -166,7 +166,7 @@ static void read_binding(inferring *in, tvms_node *binding) {
     var = tvms_as_var_binding(binding)->var;
     value = tvms_as_var_binding(binding)->value;
   }
-  const char *name = tvms_text(in->run->context, tvms_as_var(var)->name);
+  const char *name = tvms_symbol_text(in->run->context, tvms_as_var(var)->name);
   put_typed(in, name, var->sinfo, binding->span);
   if (value->kind == TVMS_NODE_IF) {
     read_branches(in, tvms_as_if(value));
@@ -200,7 +200,8 @@ static void note_casts(inferring *in, tvms_node *body) {
     for (uint32_t k = 0; k < bindings.len; k++) {
       if (bindings.items[k]->kind != TVMS_NODE_MATCH_CAST) continue;
       const tvms_match_cast *cast = tvms_as_match_cast(bindings.items[k]);
-      const char *name = tvms_text(in->run->context, tvms_as_var(cast->var)->name);
+      const char *name =
+          tvms_symbol_text(in->run->context, tvms_as_var(cast->var)->name);
       note_symbols(in, cast->type, name);
     }
   }
@@ -220,15 +221,15 @@ static void read_function(inferring *in, const char *name, tvms_node *node) {
   for (uint32_t i = 0; i < function->params.len; i++) {
     tvms_node *param = function->params.items[i];
     note_symbols(in, param->sinfo,
-                 tvms_text(in->run->context, tvms_as_var(param)->name));
+                 tvms_symbol_text(in->run->context, tvms_as_var(param)->name));
   }
   if (function->body) note_casts(in, function->body);
   close_list(in);
   open_list(in, "params");
   for (uint32_t i = 0; i < function->params.len; i++) {
     tvms_node *param = function->params.items[i];
-    put_typed(in, tvms_text(in->run->context, tvms_as_var(param)->name), param->sinfo,
-              param->span);
+    put_typed(in, tvms_symbol_text(in->run->context, tvms_as_var(param)->name),
+              param->sinfo, param->span);
     end_typed(in);
   }
   close_list(in);
@@ -246,7 +247,7 @@ static bool read_module(void *self, tvms_module *module) {
   inferring *in = self;
   tvms_run *run = in->run;
   if (!in->printer) {
-    tvms_dialect dialect = tvms_written_dialect(run, module->dialect);
+    tvms_dialect dialect = tvms_program_written_dialect(run, module->dialect);
     in->printer = tvms_print_nodes(run->context, dialect);
   }
   for (uint32_t i = 0; i < module->member_count; i++) {
@@ -254,7 +255,7 @@ static bool read_module(void *self, tvms_module *module) {
     if (!member->function || member->function->kind != TVMS_NODE_FUNCTION) continue;
     in->unit = member->unit;
     tvms_node_map_clear(&in->symbols);
-    read_function(in, tvms_text(run->context, member->name), member->function);
+    read_function(in, tvms_symbol_text(run->context, member->name), member->function);
   }
   return false;
 }
@@ -271,7 +272,7 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
     tvms_json_put_text(&json, "file", source->name);
     open_list(&in, "functions");
   }
-  tvms_each_module(run, source, read_module, &in);
+  tvms_program_each_module(run, source, read_module, &in);
   if (is_json) {
     close_list(&in);
     tvms_json_close(&json, '}');
@@ -284,6 +285,6 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_infer(tvms_run *run) {
-  if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
-  return tvms_each_file(run, infer_source);
+  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  return tvms_files_each(run, infer_source);
 }

@@ -39,8 +39,8 @@ static void report_difference(tvms_context *context, tvms_dialect to,
   for (; at < shorter && wanted->text[at] == got->text[at]; at++) {
     if (wanted->text[at] == '\n') begin = at + 1;
   }
-  tvms_diag *diag =
-      tvms_report(&context->diags, TVMS_D_not_migrated, place, tvms_dialect_text(to));
+  tvms_diag *diag = tvms_diag_report(&context->diags, TVMS_D_not_migrated, place,
+                                     tvms_dialect_text(to));
   if (refused) {
     tvms_diag_remark(&context->diags, diag, "TVM %s would say: %s",
                      tvms_dialect_text(to), refused);
@@ -59,7 +59,8 @@ static bool same_module(tvms_context *context, const tvms_module *a,
   for (uint32_t i = 0; i < a->member_count; i++) {
     const tvms_member *other = tvms_module_find(b, a->members[i].name);
     if (!other || !other->function || !a->members[i].function) return false;
-    if (!tvms_equal_with(context, a->members[i].function, other->function, &options)) {
+    if (!tvms_node_equal_with(context, a->members[i].function, other->function,
+                              &options)) {
       return false;
     }
   }
@@ -86,7 +87,7 @@ static tvms_span place_of_difference(tvms_context *context, const tvms_program *
       const tvms_member *x = tvms_module_find(a->modules[i], module->members[k].name);
       const tvms_member *y = tvms_module_find(b->modules[i], module->members[k].name);
       bool same = x && y && x->function && y->function
-                  && tvms_equal_with(context, x->function, y->function, &options);
+                  && tvms_node_equal_with(context, x->function, y->function, &options);
       if (own && !same) return own->span;
     }
   }
@@ -167,10 +168,10 @@ static bool is_written(const char *text, uint32_t len) {
 static tvms_ref statement_before(const tvms_surface *surface, tvms_ref body,
                                  uint32_t offset) {
   tvms_ref found = 0;
-  tvms_each_surf(surface, ref, body) {
-    if (tvms_surf_at(surface, ref)->begin < offset) found = ref;
+  tvms_surface_each(surface, ref, body) {
+    if (tvms_surface_at(surface, ref)->begin < offset) found = ref;
   }
-  const tvms_surf *node = tvms_surf_at(surface, found);
+  const tvms_surf *node = tvms_surface_at(surface, found);
   if (!found || node->kind != TVMS_SURF_CLASS) return found;
   tvms_ref inner = statement_before(surface, node->c, offset);
   return inner ? inner : found;
@@ -180,7 +181,7 @@ static tvms_ref statement_before(const tvms_surface *surface, tvms_ref body,
 static uint32_t last_anchor(const tvms_surface *surface, uint32_t offset) {
   tvms_ref ref = statement_before(surface, surface->body, offset);
   if (!ref) return offset;
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   bool inside = tvms_source_indent(surface->source, offset)
                 > tvms_source_indent(surface->source, node->begin);
   return inside && node->end <= offset ? node->end - 1 : offset;
@@ -194,11 +195,11 @@ static void collect_comments(tvms_surface *surface, comments *list) {
     const char *text = surface->source->text + comment->begin;
     uint32_t len = comment->end - comment->begin;
     if (is_written(text, len)) continue;
-    uint32_t anchor = comment->owner ? tvms_surf_at(surface, comment->owner)->begin
+    uint32_t anchor = comment->owner ? tvms_surface_at(surface, comment->owner)->begin
                                      : last_anchor(surface, comment->begin);
     if (anchor > last) last = anchor;
     tvms_print_comment item = {text, len, last, comment->own_line};
-    tvms_push(&surface->context->memory, list, item);
+    tvms_vec_push(&surface->context->memory, list, item);
   }
 }
 
@@ -211,9 +212,10 @@ static bool holds_python(tvms_context *context, const tvms_program *program,
     for (uint32_t j = 0; j < module->member_count; j++) {
       const tvms_node *function = module->members[j].function;
       if (!function || function->kind != TVMS_NODE_EXTERN_FUNC) continue;
-      if (!tvms_map_get(tvms_as_extern_func(function)->attrs, "is_pyfunc")) continue;
-      tvms_report(&context->diags, TVMS_D_not_in_dialect, function->span,
-                  tvms_dialect_text(to), "a member in Python");
+      if (!tvms_object_map_get(tvms_as_extern_func(function)->attrs, "is_pyfunc"))
+        continue;
+      tvms_diag_report(&context->diags, TVMS_D_not_in_dialect, function->span,
+                       tvms_dialect_text(to), "a member in Python");
       found = true;
     }
   }
@@ -234,7 +236,7 @@ static bool write_anew(tvms_run *run, tvms_surface *surface,
                                 .comment_count = list.len};
   tvms_strbuf_init(&run->result, &context->memory);
   tvms_print_program(program, &options, &run->result);
-  tvms_vec_free(&context->memory, &list);
+  tvms_vec_fini(&context->memory, &list);
   return !context->diags.errors && is_proved(run, program, to, false);
 }
 
@@ -257,9 +259,9 @@ static bool migrate(tvms_run *run, tvms_surface *surface, const tvms_program *pr
 
 static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   tvms_context *context = run->context;
-  tvms_program *program = tvms_load_program(run, source);
+  tvms_program *program = tvms_program_load(run, source);
   if (context->diags.errors) return TVMS_OK;
-  tvms_dialect to = tvms_written_dialect(run, program->dialect);
+  tvms_dialect to = tvms_program_written_dialect(run, program->dialect);
   tvms_surface surface;
   // Once more; what a member in Python holds was read over already.
   tvms_diags found = begin_trial(context);
@@ -275,9 +277,9 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
 
 tvms_status tvms_verb_migrate(tvms_run *run) {
   if (!run->options.dialect)
-    return tvms_misused(run, "--dialect says which release to write");
-  if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
-  tvms_status status = tvms_check_delivery(run, "migrated");
+    return tvms_run_misused(run, "--dialect says which release to write");
+  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  tvms_status status = tvms_deliver_check(run, "migrated");
   if (status != TVMS_OK) return status;
-  return tvms_each_file(run, migrate_source);
+  return tvms_files_each(run, migrate_source);
 }

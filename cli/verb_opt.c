@@ -25,7 +25,7 @@ typedef struct {
 } optimizing;
 
 static void write_note(tvms_run *run, const tvms_strbuf *text) {
-  tvms_write(run, STDERR_FILENO, "standard error", text->text, text->len);
+  tvms_run_write(run, STDERR_FILENO, "standard error", text->text, text->len);
 }
 
 static void print_module(optimizing *o, tvms_module *module, tvms_strbuf *out) {
@@ -49,7 +49,7 @@ static void after_pass(void *data, const tvms_pass_step *step, tvms_module *modu
   optimizing *o = data;
   if (o->run->options.timing) {
     timing row = {step->pass->name, seconds};
-    tvms_push(&o->run->context->memory, &o->timings, row);
+    tvms_vec_push(&o->run->context->memory, &o->timings, row);
   }
   if (!o->run->options.print_changed) return;
   tvms_strbuf text;
@@ -63,7 +63,7 @@ static void after_pass(void *data, const tvms_pass_step *step, tvms_module *modu
 
 static void verify_after_pass(void *data, tvms_module *module) {
   (void)data;
-  tvms_verify_module(module);
+  tvms_program_verify_module(module);
 }
 
 // The steps from the one that failed on: as they were written, but that of a named
@@ -87,9 +87,9 @@ static void write_reproducer(optimizing *o, const tvms_pipeline *pipeline,
   tvms_strbuf_printf(&text, "'\n# WHY: %s fails here\n",
                      pipeline->steps[done].pass->name);
   tvms_strbuf_add(&text, o->before.text, o->before.len);
-  if (tvms_create_file(o->run, o->run->options.reproducer, text.text, text.len)
+  if (tvms_files_create(o->run, o->run->options.reproducer, text.text, text.len)
       == TVMS_OK) {
-    tvms_complain(o->run, "%s: written", o->run->options.reproducer);
+    tvms_run_complain(o->run, "%s: written", o->run->options.reproducer);
   }
   tvms_strbuf_fini(&text);
 }
@@ -139,9 +139,9 @@ static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   tvms_strbuf_init(&o.before, &run->context->memory);
   tvms_pipeline pipeline;
   bool parsed = tvms_pipeline_parse(run->context, run->options.passes, &pipeline);
-  o.program = tvms_load_program(run, source);
+  o.program = tvms_program_load(run, source);
   if (!parsed || run->context->diags.errors) return TVMS_OK;
-  o.dialect = tvms_written_dialect(run, o.program->dialect);
+  o.dialect = tvms_program_written_dialect(run, o.program->dialect);
   bool good = run_pipeline(&o, &pipeline);
   if (run->options.timing) show_timings(&o);
   if (!good) return TVMS_OK;
@@ -154,7 +154,7 @@ static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
 static void list_options(tvms_strbuf *out, const char *pass) {
   static const char *const types[] = {"flag", "number", "text"};
   uint32_t count;
-  const tvms_pass_option *options = tvms_pass_options(&count);
+  const tvms_pass_option *options = tvms_pass_option_rows(&count);
   for (uint32_t i = 0; i < count; i++) {
     if (strcmp(options[i].pass, pass) != 0) continue;
     tvms_strbuf_printf(out, "      %s=%s  %s: %s\n", options[i].name,
@@ -166,7 +166,7 @@ static tvms_status list_passes(tvms_run *run) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, run->memory);
   uint32_t count;
-  const tvms_pass *passes = tvms_passes(&count);
+  const tvms_pass *passes = tvms_pass_rows(&count);
   for (uint32_t i = 0; i < count; i++) {
     char kebab[TVMS_KEBAB_SIZE];
     tvms_pass_kebab(passes[i].name, kebab);
@@ -179,18 +179,19 @@ static tvms_status list_passes(tvms_run *run) {
     list_options(&text, passes[i].name);
   }
   tvms_strbuf_puts(&text, "\nPipelines:\n");
-  const tvms_pipeline_row *rows = tvms_pipelines(&count);
+  const tvms_pipeline_row *rows = tvms_pipeline_rows(&count);
   for (uint32_t i = 0; i < count; i++) {
     tvms_strbuf_printf(&text, "%s = %s\n    %s\n", rows[i].name, rows[i].passes,
                        rows[i].summary);
   }
-  bool written = tvms_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
+  bool written =
+      tvms_run_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
   return written ? TVMS_OK : TVMS_FAILED_IO;
 }
 
 tvms_status tvms_verb_opt(tvms_run *run) {
   if (run->options.list) return list_passes(run);
-  if (!run->options.passes) return tvms_misused(run, "no --passes given");
-  if (!tvms_check_dialects(run, true)) return TVMS_FAILED_IO;
-  return tvms_each_file(run, optimize_source);
+  if (!run->options.passes) return tvms_run_misused(run, "no --passes given");
+  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  return tvms_files_each(run, optimize_source);
 }

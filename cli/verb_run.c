@@ -14,7 +14,7 @@ enum { SHOWN_ELEMENTS = 6 };
 static double number_at(const tvms_tensor *tensor, int64_t at) {
   tvms_scalar item = tvms_tensor_get(tensor, at);
   uint8_t code = tensor->view.dtype.code;
-  if (tvms_kind_is_real(code)) return item.f;
+  if (tvms_scalar_kind_is_real(code)) return item.f;
   return code == TVMS_DL_UINT ? (double)(uint64_t)item.i : (double)item.i;
 }
 
@@ -96,7 +96,7 @@ static void save(tvms_run *run, const char *name, const tvms_tensor *tensor) {
   tvms_strbuf_printf(&path, "%s/%s.npy", run->options.out, name);
   tvms_npy_write(&file, tensor);
   tvms_run_worsen(run,
-                  tvms_create_file(run, tvms_strbuf_text(&path), file.text, file.len));
+                  tvms_files_create(run, tvms_strbuf_text(&path), file.text, file.len));
   tvms_strbuf_fini(&file);
   tvms_strbuf_fini(&path);
 }
@@ -157,12 +157,12 @@ static void print_line(void *state, const char *format, const tvms_value *values
 // A PrimFunc gives what it writes to.
 static void show_written(tvms_run *run, tvms_heap *heap, const tvms_member *entry,
                          const tvms_value *values) {
-  uint32_t count = tvms_param_count(entry), written = 0, shown = 0;
+  uint32_t count = tvms_inputs_param_count(entry), written = 0, shown = 0;
   for (uint32_t i = 0; i < count; i++) {
-    written += tvms_param_is_written(run->context, entry, i);
+    written += tvms_inputs_param_is_written(run->context, entry, i);
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (!tvms_param_is_written(run->context, entry, i)) continue;
+    if (!tvms_inputs_param_is_written(run->context, entry, i)) continue;
     char name[64] = "result";
     if (written > 1) snprintf(name, sizeof name, "result.%u", shown++);
     show(run, heap, name, values[i]);
@@ -172,15 +172,15 @@ static void show_written(tvms_run *run, tvms_heap *heap, const tvms_member *entr
 static void call_and_show(tvms_run *run, const tvms_module *module,
                           const tvms_member *entry, tvms_heap *heap,
                           tvms_compiled *compiled) {
-  uint32_t count = tvms_param_count(entry);
+  uint32_t count = tvms_inputs_param_count(entry);
   tvms_value *values = tvms_arena_array(&run->context->arena, tvms_value, count);
-  if (!tvms_make_inputs(run, entry, heap, values)) return;
-  tvms_interp interp = tvms_interp_for(run, module, heap, compiled);
+  if (!tvms_inputs_make(run, entry, heap, values)) return;
+  tvms_interp interp = tvms_native_interpreter_for(run, module, heap, compiled);
   interp.print = print_line;
   interp.print_state = run;
   tvms_value result;
   tvms_status status = tvms_interp_call(&interp, entry, values, count, &result);
-  if (status == TVMS_OVER_LIMIT) tvms_unwind(&run->context->memory, status);
+  if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status != TVMS_OK) return;
   bool is_prim = entry->function->kind == TVMS_NODE_PRIM_FUNC;
   if (is_prim && result.kind == TVMS_VALUE_NONE)
@@ -190,25 +190,25 @@ static void call_and_show(tvms_run *run, const tvms_module *module,
 }
 
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_load_runnable(run, source, true);
-  const tvms_member *entry = module ? tvms_find_entry(run, module) : NULL;
+  tvms_module *module = tvms_native_load_runnable(run, source, true);
+  const tvms_member *entry = module ? tvms_native_find_entry(run, module) : NULL;
   if (!entry) return TVMS_OK;
   if (run->options.out && mkdir(run->options.out, 0777) != 0 && errno != EEXIST) {
-    return tvms_complain_io(run, run->options.out);
+    return tvms_run_complain_io(run, run->options.out);
   }
   tvms_compiled compiled;
-  if (!tvms_open_compiled(run, module, entry, "interp", true, &compiled))
+  if (!tvms_native_open(run, module, entry, "interp", true, &compiled))
     return run->status;
   tvms_heap heap;
   tvms_heap_init(&heap, &run->context->memory);
   call_and_show(run, module, entry, &heap, &compiled);
   tvms_heap_fini(&heap);
-  tvms_close_compiled(&compiled);
+  tvms_native_close(&compiled);
   return TVMS_OK;
 }
 
 tvms_status tvms_verb_run(tvms_run *run) {
-  if (!tvms_check_dialects(run, false)) return TVMS_FAILED_IO;
-  if (run->options.paths.len != 1) return tvms_misused(run, "one file is wanted");
-  return tvms_one_file(run, run->options.paths.items[0], run_source);
+  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
+  return tvms_files_read_one(run, run->options.paths.items[0], run_source);
 }

@@ -43,7 +43,7 @@ static void start(pool *p) {
   if (next->worker == 0) {
     dup2(next->said, STDOUT_FILENO);
     dup2(next->said, STDERR_FILENO);
-    _exit((int)tvms_one_file(p->run, next->path, judge_file));
+    _exit((int)tvms_files_read_one(p->run, next->path, judge_file));
   }
   if (next->worker < 0)
     next->ended = true;
@@ -54,7 +54,7 @@ static void start(pool *p) {
 static void show(pool *p, job *done) {
   off_t size = lseek(done->said, 0, SEEK_END);
   size_t len = size > 0 ? (size_t)size : 0;
-  char *text = tvms_take(p->run->memory, len + 1);
+  char *text = tvms_memory_alloc(p->run->memory, len + 1);
   if (len && pread(done->said, text, len, 0) != (ssize_t)len) len = 0;
   close(done->said);
   tvms_strbuf line;
@@ -62,10 +62,10 @@ static void show(pool *p, job *done) {
   if (!done->good || p->run->options.verbose) {
     tvms_strbuf_printf(&line, "%s %s\n", done->good ? "ok  " : "FAIL", done->path);
   }
-  tvms_write(p->run, STDOUT_FILENO, "standard output", line.text, line.len);
-  tvms_write(p->run, STDOUT_FILENO, "standard output", text, len);
+  tvms_run_write(p->run, STDOUT_FILENO, "standard output", line.text, line.len);
+  tvms_run_write(p->run, STDOUT_FILENO, "standard output", text, len);
   tvms_strbuf_fini(&line);
-  tvms_give(p->run->memory, text);
+  tvms_memory_free(p->run->memory, text);
 }
 
 // Waits for one worker, and shows what is ready in the order of the files.
@@ -97,10 +97,10 @@ static uint32_t worker_count(const tvms_run *run) {
 }
 
 tvms_status tvms_verb_test(tvms_run *run) {
-  if (!run->options.paths.len) return tvms_misused(run, "no golden file given");
-  tvms_texts files = tvms_collect_files(run);
+  if (!run->options.paths.len) return tvms_run_misused(run, "no golden file given");
+  tvms_texts files = tvms_files_collect(run);
   pool p = {.run = run, .count = files.len};
-  p.jobs = tvms_take(run->memory, files.len * sizeof *p.jobs);
+  p.jobs = tvms_memory_alloc(run->memory, files.len * sizeof *p.jobs);
   for (uint32_t i = 0; i < files.len; i++) {
     p.jobs[i].path = files.items[i];
   }
@@ -115,6 +115,6 @@ tvms_status tvms_verb_test(tvms_run *run) {
   tvms_strbuf line;
   tvms_strbuf_init(&line, run->memory);
   tvms_strbuf_printf(&line, "%u passed, %u failed\n", p.passed, p.count - p.passed);
-  tvms_write(run, STDOUT_FILENO, "standard output", line.text, line.len);
+  tvms_run_write(run, STDOUT_FILENO, "standard output", line.text, line.len);
   return p.passed == p.count && p.count ? TVMS_OK : TVMS_FOUND_ERRORS;
 }

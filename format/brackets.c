@@ -3,8 +3,8 @@
 #include "format/split.h"
 
 static bool flat_items(tvms_writer *w, const tvms_bracketed *b) {
-  return b->index ? tvms_write_flat_index(w, b->index)
-                  : tvms_write_flat_list(w, b->items);
+  return b->index ? tvms_format_flat_index(w, b->index)
+                  : tvms_format_flat_list(w, b->items);
 }
 
 static bool has_comment(const tvms_writer *w, const tvms_bracketed *b) {
@@ -12,79 +12,79 @@ static bool has_comment(const tvms_writer *w, const tvms_bracketed *b) {
 }
 
 static bool try_one_line(tvms_writer *w, const tvms_bracketed *b, uint32_t tail) {
-  tvms_point here = tvms_written(w);
-  tvms_put_text(w, b->open);
+  tvms_point here = tvms_writer_mark(w);
+  tvms_writer_put_text(w, b->open);
   w->limit = w->width > tail + 1 ? w->width - tail - 1 : 0;
   if (flat_items(w, b)) {
-    tvms_put_text(w, b->shut);
+    tvms_writer_put_text(w, b->shut);
     return true;
   }
-  tvms_take_back(w, here);
+  tvms_writer_rewind(w, here);
   return false;
 }
 
 // The only comment in the bracket may stand behind its opening.
 static bool try_own_line(tvms_writer *w, const tvms_bracketed *b) {
-  tvms_point here = tvms_written(w);
+  tvms_point here = tvms_writer_mark(w);
   uint32_t comment = w->next;
-  tvms_put_text(w, b->open);
-  if (b->items) tvms_write_comments_behind(w, w->nodes[b->items].begin);
-  tvms_indent(w, 4);
-  tvms_new_line(w);
-  tvms_indent(w, -4);
+  tvms_writer_put_text(w, b->open);
+  if (b->items) tvms_format_comments_behind(w, w->nodes[b->items].begin);
+  tvms_writer_indent(w, 4);
+  tvms_writer_new_line(w);
+  tvms_writer_indent(w, -4);
   w->limit = w->width;
   if (w->comment_at >= b->end && flat_items(w, b)) {
-    tvms_new_line(w);
-    tvms_put_text(w, b->shut);
+    tvms_writer_new_line(w);
+    tvms_writer_put_text(w, b->shut);
     return true;
   }
-  tvms_take_back(w, here);
-  tvms_to_comment(w, comment);
+  tvms_writer_rewind(w, here);
+  tvms_format_to_comment(w, comment);
   return false;
 }
 
 // Comments before the end of a bracket, each on its own line, after the last item.
-void tvms_write_comments_to(tvms_writer *w, uint32_t end) {
+void tvms_format_comments_to(tvms_writer *w, uint32_t end) {
   while (w->comment_at < end) {
-    tvms_new_line(w);
-    tvms_write_comment(w, &w->surface->comments[w->next]);
-    tvms_next_comment(w);
+    tvms_writer_new_line(w);
+    tvms_format_comment(w, &w->surface->comments[w->next]);
+    tvms_format_next_comment(w);
   }
 }
 
 static void one_a_line(tvms_writer *w, const tvms_bracketed *b) {
-  tvms_put_text(w, b->open);
+  tvms_writer_put_text(w, b->open);
   if (b->items)
-    tvms_write_comments_behind(w, w->nodes[b->items].begin);
+    tvms_format_comments_behind(w, w->nodes[b->items].begin);
   else
-    tvms_write_comments_behind(w, b->end);
+    tvms_format_comments_behind(w, b->end);
   // A lone item gets no comma that it had not: a tuple would come of it, or, in black's
   // view, nothing.
   bool lone = b->items && !w->nodes[b->items].next && !b->kept_open && !b->lone_comma;
   bool trailing = b->trailing && !lone;
-  tvms_indent(w, 4);
+  tvms_writer_indent(w, 4);
   for (tvms_ref item = b->items; item;) {
     tvms_ref next = w->nodes[item].next;
-    tvms_new_line(w);
-    tvms_write_comments_before(w, w->nodes[item].begin);
+    tvms_writer_new_line(w);
+    tvms_format_comments_before(w, w->nodes[item].begin);
     bool comma = next || trailing;
-    tvms_write_item(w, item, comma);
-    if (comma) tvms_put_char(w, ',');
-    tvms_write_comments_behind(w, next ? w->nodes[next].begin : b->end);
+    tvms_format_item(w, item, comma);
+    if (comma) tvms_writer_put_char(w, ',');
+    tvms_format_comments_behind(w, next ? w->nodes[next].begin : b->end);
     item = next;
   }
-  tvms_write_comments_to(w, b->end);
-  tvms_indent(w, -4);
-  tvms_new_line(w);
-  tvms_put_text(w, b->shut);
+  tvms_format_comments_to(w, b->end);
+  tvms_writer_indent(w, -4);
+  tvms_writer_new_line(w);
+  tvms_writer_put_text(w, b->shut);
 }
 
-void tvms_write_brackets(tvms_writer *w, const tvms_bracketed *b, uint32_t tail) {
+void tvms_format_brackets(tvms_writer *w, const tvms_bracketed *b, uint32_t tail) {
   bool open = b->kept_open || has_comment(w, b);
   if (!open && try_one_line(w, b, tail)) return;
   if (!b->items && !has_comment(w, b)) {
-    tvms_put_text(w, b->open);
-    tvms_put_text(w, b->shut);
+    tvms_writer_put_text(w, b->open);
+    tvms_writer_put_text(w, b->shut);
     return;
   }
   if (!b->kept_open && !b->no_middle && try_own_line(w, b)) return;
@@ -92,7 +92,7 @@ void tvms_write_brackets(tvms_writer *w, const tvms_bracketed *b, uint32_t tail)
 }
 
 // Where the bracket ends that closes behind `end`: over white space and comments.
-uint32_t tvms_shut_behind(const tvms_writer *w, uint32_t end) {
+uint32_t tvms_format_closing_columns(const tvms_writer *w, uint32_t end) {
   const char *text = w->source;
   while (end < w->surface->source->size && text[end] != ')') {
     if (text[end] == '#') {
@@ -107,26 +107,26 @@ uint32_t tvms_shut_behind(const tvms_writer *w, uint32_t end) {
 }
 
 // "(", the node without its own parentheses on lines of its own, ")".
-void tvms_write_in_parens(tvms_writer *w, tvms_ref ref) {
+void tvms_format_in_parens(tvms_writer *w, tvms_ref ref) {
   const tvms_surf *node = &w->nodes[ref];
-  tvms_put_char(w, '(');
-  tvms_write_comments_behind(w, node->begin);
-  tvms_indent(w, 4);
-  tvms_new_line(w);
-  tvms_write_comments_before(w, node->begin);
-  tvms_write_bare(w, ref, 0);
-  uint32_t end = node->parens ? tvms_shut_behind(w, node->end) : node->end;
-  tvms_write_comments_behind(w, end);
-  tvms_write_comments_to(w, end);
-  tvms_indent(w, -4);
-  tvms_new_line(w);
-  tvms_put_char(w, ')');
+  tvms_writer_put_char(w, '(');
+  tvms_format_comments_behind(w, node->begin);
+  tvms_writer_indent(w, 4);
+  tvms_writer_new_line(w);
+  tvms_format_comments_before(w, node->begin);
+  tvms_format_bare(w, ref, 0);
+  uint32_t end = node->parens ? tvms_format_closing_columns(w, node->end) : node->end;
+  tvms_format_comments_behind(w, end);
+  tvms_format_comments_to(w, end);
+  tvms_writer_indent(w, -4);
+  tvms_writer_new_line(w);
+  tvms_writer_put_char(w, ')');
 }
 
 /* Names, calls, subscripts: split at the last bracket that holds something */
 
 // True if the trailer has a bracket with something in it.
-bool tvms_is_full(const tvms_writer *w, tvms_ref ref) {
+bool tvms_format_is_full(const tvms_writer *w, tvms_ref ref) {
   const tvms_surf *node = &w->nodes[ref];
   if (node->kind == TVMS_SURF_CALL) return node->b || w->comment_at < node->end;
   return node->kind == TVMS_SURF_SUBSCRIPT;
@@ -138,10 +138,11 @@ static bool is_lone_generator(const tvms_writer *w, tvms_ref items) {
          && !node->parens;
 }
 
-tvms_bracketed tvms_brackets_of(const tvms_writer *w, tvms_ref ref) {
+tvms_bracketed tvms_format_brackets_of(const tvms_writer *w, tvms_ref ref) {
   const tvms_surf *node = &w->nodes[ref];
-  tvms_bracketed b = {
-      .end = node->end, .kept_open = tvms_is_kept_open(w, node), .trailing = true};
+  tvms_bracketed b = {.end = node->end,
+                      .kept_open = tvms_format_is_kept_open(w, node),
+                      .trailing = true};
   switch ((int)node->kind) {
   case TVMS_SURF_CALL:
     b.open = "(";
@@ -187,29 +188,29 @@ tvms_bracketed tvms_brackets_of(const tvms_writer *w, tvms_ref ref) {
 static void write_trailer(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   const tvms_surf *node = &w->nodes[ref];
   if (node->kind == TVMS_SURF_ATTRIBUTE) {
-    tvms_put_char(w, '.');
-    tvms_put_span(w, tvms_name_to(w, node->end));
+    tvms_writer_put_char(w, '.');
+    tvms_writer_put_span(w, tvms_format_name_to(w, node->end));
     return;
   }
-  tvms_bracketed b = tvms_brackets_of(w, ref);
-  tvms_write_brackets(w, &b, tail);
+  tvms_bracketed b = tvms_format_brackets_of(w, ref);
+  tvms_format_brackets(w, &b, tail);
 }
 
 // Collects the trailers of a chain, last one first. Returns what they hang on.
-tvms_ref tvms_chain_of(tvms_writer *w, tvms_ref ref) {
+tvms_ref tvms_format_chain_of(tvms_writer *w, tvms_ref ref) {
   uint32_t base = w->spine.len;
-  while (tvms_is_postfix(&w->nodes[ref])
+  while (tvms_format_is_postfix(&w->nodes[ref])
          && (w->spine.len == base || !w->nodes[ref].parens)) {
-    tvms_push(w->memory, &w->spine, ref);
+    tvms_vec_push(w->memory, &w->spine, ref);
     ref = w->nodes[ref].a;
   }
   return ref;
 }
 
 // The last trailer with a full bracket, as an index of the spine; `none` if there is none.
-uint32_t tvms_last_full(const tvms_writer *w, uint32_t base, uint32_t none) {
+uint32_t tvms_format_last_full(const tvms_writer *w, uint32_t base, uint32_t none) {
   for (uint32_t i = base; i < w->spine.len; i++) {
-    if (tvms_is_full(w, w->spine.items[i])) return i;
+    if (tvms_format_is_full(w, w->spine.items[i])) return i;
   }
   return none;
 }
@@ -218,34 +219,35 @@ static uint32_t tail_columns(const tvms_writer *w, uint32_t base, uint32_t full)
   uint32_t columns = 0;
   for (uint32_t i = base; i < full; i++) {
     const tvms_surf *node = &w->nodes[w->spine.items[i]];
-    tvms_span name = tvms_name_to(w, node->end);
+    tvms_span name = tvms_format_name_to(w, node->end);
     columns += node->kind == TVMS_SURF_ATTRIBUTE ? name.end - name.begin + 1 : 2;
   }
   return columns;
 }
 
 // Writes what stands before the bracket on one line, if it and the bracket fit there.
-bool tvms_try_head(tvms_writer *w, tvms_ref head) {
-  tvms_point here = tvms_written(w);
-  if (tvms_try_flat(w, head, false, 1)) return true;
-  tvms_take_back(w, here);
+bool tvms_format_try_head(tvms_writer *w, tvms_ref head) {
+  tvms_point here = tvms_writer_mark(w);
+  if (tvms_format_try_flat(w, head, false, 1)) return true;
+  tvms_writer_rewind(w, here);
   return false;
 }
 
-void tvms_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   uint32_t base = w->spine.len;
-  tvms_ref object = tvms_chain_of(w, ref);
-  uint32_t full = tvms_last_full(w, base, w->spine.len);
+  tvms_ref object = tvms_format_chain_of(w, ref);
+  uint32_t full = tvms_format_last_full(w, base, w->spine.len);
   uint32_t more = tail + tail_columns(w, base, full);
   uint32_t at = w->spine.len;
-  if (full < w->spine.len && tvms_try_head(w, w->nodes[w->spine.items[full]].a)) {
+  if (full < w->spine.len
+      && tvms_format_try_head(w, w->nodes[w->spine.items[full]].a)) {
     write_trailer(w, w->spine.items[full], more);
     at = full;
   } else {
     // Without a full bracket nothing can be split but the object itself.
-    tvms_write_item(w, object, full < w->spine.len ? 1 : more);
+    tvms_format_item(w, object, full < w->spine.len ? 1 : more);
     bool number = w->nodes[object].kind == TVMS_SURF_INT && !w->nodes[object].parens;
-    if (number) tvms_put_char(w, ' ');
+    if (number) tvms_writer_put_char(w, ' ');
   }
   while (at > base) {
     at--;

@@ -56,21 +56,21 @@ static bool same_bytes(const comparing *c, const tvms_surf *a, const tvms_surf *
 }
 
 static bool same_string(comparing *c, tvms_ref a, tvms_ref b) {
-  if (same_bytes(c, tvms_surf_at(c->a, a), tvms_surf_at(c->b, b))) return true;
+  if (same_bytes(c, tvms_surface_at(c->a, a), tvms_surface_at(c->b, b))) return true;
   tvms_arena *scratch = &c->a->context->scratch;
   tvms_mark mark = tvms_arena_mark(scratch);
-  tvms_surf_text x = tvms_surf_string(c->a, a, scratch);
-  tvms_surf_text y = tvms_surf_string(c->b, b, scratch);
+  tvms_surf_text x = tvms_surface_string(c->a, a, scratch);
+  tvms_surf_text y = tvms_surface_string(c->b, b, scratch);
   bool same = x.is_bytes == y.is_bytes && x.len == y.len
               && memcmp(x.text, y.text, x.len) == 0
-              && tvms_surf_is_fstring(c->a, a) == tvms_surf_is_fstring(c->b, b);
+              && tvms_surface_is_fstring(c->a, a) == tvms_surface_is_fstring(c->b, b);
   tvms_arena_reset(scratch, mark);
   return same;
 }
 
 // Compares two nodes without what hangs on them.
 static bool same_node(comparing *c, tvms_ref x, tvms_ref y) {
-  const tvms_surf *a = tvms_surf_at(c->a, x), *b = tvms_surf_at(c->b, y);
+  const tvms_surf *a = tvms_surface_at(c->a, x), *b = tvms_surface_at(c->b, y);
   int meant = TVMS_SURF_ELIF;
   if (a->kind != b->kind || a->op != b->op
       || (a->flags & meant) != (b->flags & meant)) {
@@ -83,13 +83,13 @@ static bool same_node(comparing *c, tvms_ref x, tvms_ref y) {
   case TVMS_SURF_STRING: return same_string(c, x, y);
   case TVMS_SURF_ANN_ASSIGN:
     // `(x): int` declares no local variable
-    return !tvms_surf_at(c->a, a->a)->parens == !tvms_surf_at(c->b, b->a)->parens;
+    return !tvms_surface_at(c->a, a->a)->parens == !tvms_surface_at(c->b, b->a)->parens;
   default: return true;
   }
 }
 
 static bool push_fields(comparing *c, tvms_ref x, tvms_ref y) {
-  const tvms_surf *a = tvms_surf_at(c->a, x), *b = tvms_surf_at(c->b, y);
+  const tvms_surf *a = tvms_surface_at(c->a, x), *b = tvms_surface_at(c->b, y);
   holds fields[3];
   fields_of((tvms_surf_kind)a->kind, fields);
   const uint32_t in_a[3] = {a->a, a->b, a->c}, in_b[3] = {b->a, b->b, b->c};
@@ -97,7 +97,7 @@ static bool push_fields(comparing *c, tvms_ref x, tvms_ref y) {
     if (fields[i] == HOLDS_NAME && in_a[i] != in_b[i]) return false;
     if (fields[i] != HOLDS_NODES) continue;
     if (!in_a[i] != !in_b[i]) return false;
-    if (in_a[i]) tvms_push(c->memory, &c->todo, ((pair){in_a[i], in_b[i]}));
+    if (in_a[i]) tvms_vec_push(c->memory, &c->todo, ((pair){in_a[i], in_b[i]}));
   }
   return true;
 }
@@ -105,8 +105,8 @@ static bool push_fields(comparing *c, tvms_ref x, tvms_ref y) {
 // Compares two lists, the first one up to `stop`; what hangs on their nodes is put off.
 static bool same_list(comparing *c, tvms_ref x, tvms_ref stop, tvms_ref y) {
   for (; x != stop && y;
-       x = tvms_surf_at(c->a, x)->next, y = tvms_surf_at(c->b, y)->next) {
-    c->where = tvms_surf_span(c->a, x);
+       x = tvms_surface_at(c->a, x)->next, y = tvms_surface_at(c->b, y)->next) {
+    c->where = tvms_surface_span(c->a, x);
     if (!same_node(c, x, y) || !push_fields(c, x, y)) return false;
   }
   return x == stop && !y;
@@ -151,7 +151,7 @@ static bool same_piece(const tvms_surface *a, const tvms_piece *piece,
     same = same_list(&c, next.a, 0, next.b);
   }
   same = same && same_comments(&c, piece->comments, piece->comments_end);
-  tvms_vec_free(c.memory, &c.todo);
+  tvms_vec_fini(c.memory, &c.todo);
   *where = c.where;
   return same;
 }
@@ -169,8 +169,8 @@ static tvms_span first_difference(const tvms_surface *surface, tvms_span span) {
 
 static tvms_status refuse(const tvms_surface *surface, tvms_span where,
                           const char *what) {
-  tvms_report(&surface->context->diags, TVMS_D_format_changes,
-              first_difference(surface, where), what);
+  tvms_diag_report(&surface->context->diags, TVMS_D_format_changes,
+                   first_difference(surface, where), what);
   return TVMS_INTERNAL;
 }
 
@@ -237,14 +237,14 @@ tvms_status tvms_format_checked(const tvms_surface *surface,
   tvms_strbuf_grow(out, surface->source->size + surface->source->size / 4 + 64);
   tvms_status status = TVMS_FOUND_ERRORS;
   tvms_pieces pieces = {0};
-  if (tvms_format_try(surface, options, out, &pieces)) {
-    if (out->len - from > INT32_MAX) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (tvms_format_with(surface, options, out, &pieces)) {
+    if (out->len - from > INT32_MAX) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
     status = prove(surface, options, out, &pieces);
   } else {
-    tvms_report(&surface->context->diags, TVMS_D_too_deep, (tvms_span){0, 0},
-                memory->depth_limit);
+    tvms_diag_report(&surface->context->diags, TVMS_D_too_deep, (tvms_span){0, 0},
+                     memory->depth_limit);
   }
-  tvms_vec_free(memory, &pieces);
+  tvms_vec_fini(memory, &pieces);
   if (status != TVMS_OK) out->len = from;
   return status;
 }

@@ -10,14 +10,14 @@ static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref op
 /* Simple statements */
 
 static void word(tvms_writer *w, const char *text) {
-  tvms_put_text(w, text);
+  tvms_writer_put_text(w, text);
 }
 
 static void write_list(tvms_writer *w, const char *keyword, tvms_ref list) {
   word(w, keyword);
   for (tvms_ref item = list; item; item = w->nodes[item].next) {
-    if (item != list) tvms_put(w, ", ", 2);
-    tvms_write_value(w, item, 0);
+    if (item != list) tvms_writer_put(w, ", ", 2);
+    tvms_format_value(w, item, 0);
   }
 }
 
@@ -25,14 +25,14 @@ static void write_list(tvms_writer *w, const char *keyword, tvms_ref list) {
 static void write_names(tvms_writer *w, const char *keyword, tvms_ref list) {
   word(w, keyword);
   w->forced = true;
-  (void)!tvms_write_flat_list(w, list);
+  (void)!tvms_format_flat_list(w, list);
   w->forced = false;
 }
 
 static void write_from(tvms_writer *w, const tvms_surf *node) {
   word(w, "from ");
   tvms_strbuf_fill(w->out, '.', node->op);
-  if (node->a) word(w, tvms_text(w->surface->context, node->a));
+  if (node->a) word(w, tvms_symbol_text(w->surface->context, node->a));
   word(w, " import ");
   if (!node->b) {
     word(w, "*");
@@ -41,7 +41,7 @@ static void write_from(tvms_writer *w, const tvms_surf *node) {
   size_t here = w->out->len;
   bool open = (node->flags & TVMS_SURF_COMMA) || w->comment_at < node->end;
   w->limit = w->width;
-  if (!open && tvms_write_flat_list(w, node->b)) return;
+  if (!open && tvms_format_flat_list(w, node->b)) return;
   w->out->len = here;
   tvms_bracketed b = {.open = "(",
                       .shut = ")",
@@ -49,7 +49,7 @@ static void write_from(tvms_writer *w, const tvms_surf *node) {
                       .end = node->end,
                       .kept_open = true,
                       .trailing = true};
-  tvms_write_brackets(w, &b, 0);
+  tvms_format_brackets(w, &b, 0);
 }
 
 // A target needs no parentheses around its tuple if that fits the line.
@@ -60,10 +60,10 @@ static void write_target(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   if (tuple && !(node->flags & TVMS_SURF_COMMA) && w->comment_at >= node->end) {
     size_t len = w->out->len;
     w->limit = w->width > tail ? w->width - tail : 0;
-    if (tvms_write_flat_list(w, node->a)) return;
+    if (tvms_format_flat_list(w, node->a)) return;
     w->out->len = len;
   }
-  tvms_write_value(w, ref, tail);
+  tvms_format_value(w, ref, tail);
 }
 
 static void write_assign(tvms_writer *w, const tvms_surf *node) {
@@ -71,47 +71,47 @@ static void write_assign(tvms_writer *w, const tvms_surf *node) {
     write_target(w, target, 4);
     word(w, " = ");
   }
-  tvms_write_value(w, node->b, 0);
+  tvms_format_value(w, node->b, 0);
 }
 
 static void write_annotated(tvms_writer *w, const tvms_surf *node) {
   // The parentheses of `(x): int` are no decoration: they make x no local variable.
-  tvms_write_item(w, node->a, 1);
+  tvms_format_item(w, node->a, 1);
   word(w, ": ");
-  tvms_write_value(w, node->b, node->c ? 4 : 0);
+  tvms_format_value(w, node->b, node->c ? 4 : 0);
   if (!node->c) return;
   word(w, " = ");
-  tvms_write_value(w, node->c, 0);
+  tvms_format_value(w, node->c, 0);
 }
 
 static void write_assert(tvms_writer *w, const tvms_surf *node) {
   word(w, "assert ");
-  tvms_write_value(w, node->a, node->b ? 1 : 0);
+  tvms_format_value(w, node->a, node->b ? 1 : 0);
   if (!node->b) return;
   word(w, ", ");
-  tvms_write_value(w, node->b, 0);
+  tvms_format_value(w, node->b, 0);
 }
 
 static void write_simple(tvms_writer *w, const tvms_surf *node) {
   switch ((int)node->kind) {
   case TVMS_SURF_EXPRESSION:
     if (w->nodes[node->a].parens)
-      tvms_write_item(w, node->a, 0);
+      tvms_format_item(w, node->a, 0);
     else
-      tvms_write_value(w, node->a, 0);
+      tvms_format_value(w, node->a, 0);
     return;
   case TVMS_SURF_ASSIGN: write_assign(w, node); return;
   case TVMS_SURF_ANN_ASSIGN: write_annotated(w, node); return;
   case TVMS_SURF_AUG_ASSIGN:
-    tvms_write_value(w, node->a, 4);
-    tvms_put_char(w, ' ');
+    tvms_format_value(w, node->a, 4);
+    tvms_writer_put_char(w, ' ');
     word(w, tvms_operator_text((tvms_surf_op)node->op));
     word(w, "= ");
-    tvms_write_value(w, node->b, 0);
+    tvms_format_value(w, node->b, 0);
     return;
   case TVMS_SURF_RETURN:
     word(w, node->a ? "return " : "return");
-    if (node->a) tvms_write_value(w, node->a, 0);
+    if (node->a) tvms_format_value(w, node->a, 0);
     return;
   case TVMS_SURF_ASSERT: write_assert(w, node); return;
   case TVMS_SURF_PASS: word(w, "pass"); return;
@@ -159,35 +159,36 @@ static void keep_header(tvms_writer *w, uint32_t at) {
     at--;
   }
   w->out->len = w->begun;
-  tvms_put_span(w, (tvms_span){begin, at});
+  tvms_writer_put_span(w, (tvms_span){begin, at});
 }
 
 // True if the header that ends at `from` and its comment stand on one line of the source.
 static bool is_one_line(const tvms_writer *w, tvms_ref opener, uint32_t from) {
   const tvms_surf *node = &w->nodes[opener];
   uint32_t begin =
-      tvms_is_definition_form(node) ? w->nodes[node->b].begin : node->begin;
+      tvms_format_is_definition(node) ? w->nodes[node->b].begin : node->begin;
   if (strncmp(w->source + from, "else", 4) == 0) begin = from;
-  return tvms_lines_between(w, begin, w->comment_at) == 0;
+  return tvms_format_lines_between(w, begin, w->comment_at) == 0;
 }
 
 // ':' and the body. `from` is where the header's text ends, `end` where what follows the
 // statement begins.
 static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref body,
                         uint32_t end) {
-  tvms_put_char(w, ':');
-  tvms_write_leftovers(w, from);
+  tvms_writer_put_char(w, ':');
+  tvms_format_leftovers(w, from);
   uint32_t first = w->nodes[body].begin;
   bool behind = w->comment_at < first && !w->surface->comments[w->next].own_line;
   if (behind) {
-    if (tvms_comment_is(w, w->next, "fmt: skip") && is_one_line(w, opener, from)) {
+    if (tvms_format_comment_is(w, w->next, "fmt: skip")
+        && is_one_line(w, opener, from)) {
       keep_header(w, w->comment_at);
     }
-    tvms_put(w, "  ", 2);
-    tvms_write_comment(w, &w->surface->comments[w->next]);
-    tvms_next_comment(w);
+    tvms_writer_put(w, "  ", 2);
+    tvms_format_comment(w, &w->surface->comments[w->next]);
+    tvms_format_next_comment(w);
   }
-  tvms_end_line(w);
+  tvms_format_end_line(w);
   w->indent += STEP;
   write_block(w, body, end, opener, from);
   w->indent -= STEP;
@@ -197,9 +198,9 @@ static void write_suite(tvms_writer *w, tvms_ref opener, uint32_t from, tvms_ref
 static void write_else(tvms_writer *w, tvms_ref opener, uint32_t other, tvms_ref body,
                        uint32_t end) {
   while (w->comment_at < other) {
-    tvms_write_own_line(w, 0);
+    tvms_format_own_line(w, 0);
   }
-  tvms_start_line(w);
+  tvms_format_start_line(w);
   word(w, "else");
   write_suite(w, opener, other, body, end);
 }
@@ -208,7 +209,7 @@ static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   word(w, "if ");
   for (;;) {
-    tvms_write_value(w, node->a, 1);
+    tvms_format_value(w, node->a, 1);
     const tvms_surf *other = &w->nodes[node->c];
     bool elif = node->c && (other->flags & TVMS_SURF_ELIF);
     uint32_t body_end = last_end(w, node->b);
@@ -220,9 +221,9 @@ static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
       return;
     }
     while (w->comment_at < other->begin) {
-      tvms_write_own_line(w, 0);
+      tvms_format_own_line(w, 0);
     }
-    tvms_start_line(w);
+    tvms_format_start_line(w);
     word(w, "elif ");
     node = other;
   }
@@ -241,7 +242,7 @@ static void write_for(tvms_writer *w, tvms_ref ref, uint32_t end) {
   word(w, "for ");
   write_target(w, node->a, 4);
   word(w, " in ");
-  tvms_write_value(w, node->b, 1);
+  tvms_format_value(w, node->b, 1);
   write_loop_end(w, ref, w->nodes[node->b].end, suites->a, suites->b, end);
 }
 
@@ -259,8 +260,8 @@ static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
   w->limit = w->width - 1;
   bool single = !several && !open && !w->nodes[last].b;
   if (single) {
-    tvms_write_value(w, w->nodes[last].a, 1);
-  } else if (open || !tvms_write_flat_list(w, node->a)) {
+    tvms_format_value(w, w->nodes[last].a, 1);
+  } else if (open || !tvms_format_flat_list(w, node->a)) {
     w->out->len = here;
     tvms_bracketed b = {.open = "(",
                         .shut = ")",
@@ -270,9 +271,9 @@ static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
                         .trailing = true,
                         .no_middle = several};
     if (several || open)
-      tvms_write_brackets(w, &b, 1);
+      tvms_format_brackets(w, &b, 1);
     else
-      tvms_write_item(w, last, 1);
+      tvms_format_item(w, last, 1);
   }
   write_suite(w, ref, header, node->b, end);
 }
@@ -281,13 +282,13 @@ static void write_decorators(tvms_writer *w, tvms_ref list) {
   for (tvms_ref item = list; item; item = w->nodes[item].next) {
     uint32_t limit = w->nodes[item].begin;
     while (item != list && w->comment_at < limit) {
-      tvms_write_own_line(w, 0);
+      tvms_format_own_line(w, 0);
     }
-    tvms_start_line(w);
-    tvms_put_char(w, '@');
-    tvms_write_value(w, item, 0);
-    tvms_write_leftovers(w, w->nodes[item].end);
-    tvms_finish_line(w, w->nodes[item].end, UINT32_MAX);
+    tvms_format_start_line(w);
+    tvms_writer_put_char(w, '@');
+    tvms_format_value(w, item, 0);
+    tvms_format_leftovers(w, w->nodes[item].end);
+    tvms_format_finish_line(w, w->nodes[item].end, UINT32_MAX);
   }
 }
 
@@ -298,7 +299,7 @@ static void write_type_params(tvms_writer *w, tvms_ref list) {
     list = w->nodes[list].next;
   }
   b.end = w->nodes[list].end;
-  tvms_write_brackets(w, &b, 1);
+  tvms_format_brackets(w, &b, 1);
 }
 
 // Where the bracket of parameters closes: the header up to its return annotation.
@@ -314,7 +315,7 @@ static uint32_t params_end(const tvms_writer *w, const tvms_surf *head) {
 static uint32_t columns_of(tvms_writer *w, tvms_ref ref) {
   size_t len = w->out->len, line = w->line;
   w->forced = true;
-  (void)!tvms_write_flat(w, ref, true);
+  (void)!tvms_format_flat(w, ref, true);
   w->forced = false;
   uint32_t columns = (uint32_t)(w->out->len - len);
   w->out->len = len;
@@ -325,7 +326,7 @@ static uint32_t columns_of(tvms_writer *w, tvms_ref ref) {
 static bool is_open_inside(tvms_writer *w, tvms_ref ref) {
   size_t len = w->out->len, line = w->line;
   w->limit = UINT32_MAX;
-  bool flat = tvms_write_flat(w, ref, true);
+  bool flat = tvms_format_flat(w, ref, true);
   w->out->len = len;
   w->line = line;
   return !flat;
@@ -347,18 +348,18 @@ static uint32_t return_columns(tvms_writer *w, const tvms_surf *head, bool lone)
 
 static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  tvms_surf_definition def = tvms_surf_define(w->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(w->surface, ref);
   const tvms_surf *head = &w->nodes[node->b];
   bool is_def = node->kind == TVMS_SURF_DEF;
   if (def.decorators) {
     write_decorators(w, def.decorators);
     while (w->comment_at < head->begin) {
-      tvms_write_own_line(w, 0);
+      tvms_format_own_line(w, 0);
     }
-    tvms_start_line(w);
+    tvms_format_start_line(w);
   }
   word(w, is_def ? "def " : "class ");
-  word(w, tvms_text(w->surface->context, def.name));
+  word(w, tvms_symbol_text(w->surface->context, def.name));
   write_type_params(w, def.type_params);
   tvms_bracketed b = {.open = "(",
                       .shut = ")",
@@ -369,10 +370,10 @@ static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
   bool lone = is_def && def.params && !w->nodes[def.params].next;
   b.no_middle = b.lone_comma = lone;
   bool brackets = is_def || def.params || w->comment_at < b.end;
-  if (brackets) tvms_write_brackets(w, &b, return_columns(w, head, lone));
+  if (brackets) tvms_format_brackets(w, &b, return_columns(w, head, lone));
   if (head->b) {
     word(w, " -> ");
-    tvms_write_value(w, head->b, 1);
+    tvms_format_value(w, head->b, 1);
   }
   write_suite(w, ref, head->end, def.body, end);
 }
@@ -393,15 +394,15 @@ static bool is_compound(const tvms_surf *node) {
 
 static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  bool decorated =
-      tvms_is_definition_form(node) && tvms_surf_define(w->surface, ref).decorators;
-  if (!decorated) tvms_start_line(w);
+  bool decorated = tvms_format_is_definition(node)
+                   && tvms_surface_define(w->surface, ref).decorators;
+  if (!decorated) tvms_format_start_line(w);
   switch ((int)node->kind) {
   case TVMS_SURF_IF: write_if(w, ref, end); break;
   case TVMS_SURF_FOR: write_for(w, ref, end); break;
   case TVMS_SURF_WHILE:
     word(w, "while ");
-    tvms_write_value(w, node->a, 1);
+    tvms_format_value(w, node->a, 1);
     write_loop_end(w, ref, w->nodes[node->a].end, node->b, node->c, end);
     break;
   case TVMS_SURF_WITH: write_with(w, ref, end); break;
@@ -425,16 +426,16 @@ static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   if (is_compound(node)) {
     write_compound(w, ref, end);
-  } else if (tvms_is_kept_statement(w, node->begin, node->end)) {
-    tvms_copy_lines(w, node->begin, node->end,
-                    tvms_source_indent(w->surface->source, node->begin));
+  } else if (tvms_format_is_kept_statement(w, node->begin, node->end)) {
+    tvms_format_copy_lines(w, node->begin, node->end,
+                           tvms_source_indent(w->surface->source, node->begin));
     w->out->len -= strlen(w->line_end);
-    tvms_finish_line(w, node->end, end);
+    tvms_format_finish_line(w, node->end, end);
   } else {
-    tvms_start_line(w);
+    tvms_format_start_line(w);
     write_simple(w, node);
-    tvms_write_leftovers(w, node->end);
-    tvms_finish_line(w, node->end, end);
+    tvms_format_leftovers(w, node->end);
+    tvms_format_finish_line(w, node->end, end);
   }
   if (w->expected) compare(w);
 }
@@ -447,24 +448,25 @@ static bool write_leading(tvms_writer *w, tvms_setting at, tvms_ref ref, uint32_
   uint32_t most = at.opener ? 1 : 2;
   bool first = true;
   for (; w->comment_at < node->begin; first = false) {
-    uint32_t blank = first ? tvms_blank_lines_before(w, at, ref, w->comment_at)
-                           : tvms_blank_before(w, w->comment_at);
+    uint32_t blank = first ? tvms_format_blank_lines_before(w, at, ref, w->comment_at)
+                           : tvms_format_blank_before(w, w->comment_at);
     if (blank > most) blank = most;
-    if (tvms_comment_is(w, w->next, "fmt: off")) {
-      *off = tvms_kept_until(w, end);
-      if (tvms_may_copy_lines(w, w->comment_at, *off)) {
-        tvms_put_blank(w, blank);
-        tvms_copy_lines(w, w->comment_at, *off,
-                        tvms_source_indent(w->surface->source, w->comment_at));
+    if (tvms_format_comment_is(w, w->next, "fmt: off")) {
+      *off = tvms_format_kept_until(w, end);
+      if (tvms_format_may_copy_lines(w, w->comment_at, *off)) {
+        tvms_format_put_blank(w, blank);
+        tvms_format_copy_lines(w, w->comment_at, *off,
+                               tvms_source_indent(w->surface->source, w->comment_at));
         return false;
       }
     }
-    tvms_write_own_line(w, blank);
+    tvms_format_own_line(w, blank);
   }
-  uint32_t blank = first ? tvms_blank_lines_before(w, at, ref, node->begin)
-                         : tvms_blank_before(w, node->begin);
-  if (blank > most || (!first && blank && tvms_is_definition_form(node))) blank = most;
-  tvms_put_blank(w, blank);
+  uint32_t blank = first ? tvms_format_blank_lines_before(w, at, ref, node->begin)
+                         : tvms_format_blank_before(w, node->begin);
+  if (blank > most || (!first && blank && tvms_format_is_definition(node)))
+    blank = most;
+  tvms_format_put_blank(w, blank);
   return true;
 }
 
@@ -481,12 +483,12 @@ static void cut(tvms_writer *w, tvms_ref ref) {
   if (last && w->out->len - last->begin < PIECE) return;
   tvms_piece piece = {
       .first = ref, .begin = last ? w->out->len : w->from, .comments = w->next};
-  tvms_push(w->memory, pieces, piece);
+  tvms_vec_push(w->memory, pieces, piece);
 }
 
 static void end_pieces(tvms_writer *w) {
   if (!w->pieces->len)
-    tvms_push(w->memory, w->pieces, ((tvms_piece){.begin = w->from}));
+    tvms_vec_push(w->memory, w->pieces, ((tvms_piece){.begin = w->from}));
   for (uint32_t i = w->pieces->len; i > 0 && !w->pieces->items[i - 1].stop; i--) {
     w->pieces->items[i - 1].end = w->out->len;
     w->pieces->items[i - 1].comments_end = w->surface->comment_count;
@@ -515,17 +517,18 @@ static void write_statements(tvms_writer *w, tvms_ref list, uint32_t end,
 // The header of the block ends at `header`.
 static void write_block(tvms_writer *w, tvms_ref list, uint32_t end, tvms_ref opener,
                         uint32_t header) {
-  if (tvms_deeper(w->memory)) {
+  if (tvms_memory_enter(w->memory)) {
     write_statements(w, list, end, opener);
     // In a body on its header's line no comment can follow.
     uint32_t begin = w->nodes[list].begin;
-    bool own_lines = !opener || tvms_lines_between(w, header, begin) > 0;
+    bool own_lines = !opener || tvms_format_lines_between(w, header, begin) > 0;
     if (own_lines)
-      tvms_write_comments_at_end(w, end, tvms_source_indent(w->surface->source, begin));
+      tvms_format_comments_at_end(w, end,
+                                  tvms_source_indent(w->surface->source, begin));
   } else {
     w->too_deep = true;
   }
-  tvms_shallower(w->memory);
+  tvms_memory_leave(w->memory);
 }
 
 static const char *line_end_of(const tvms_source *source) {
@@ -536,11 +539,11 @@ static const char *line_end_of(const tvms_source *source) {
 static void write_file(tvms_writer *w) {
   const tvms_surface *surface = w->surface;
   if (surface->source->size >= 3 && memcmp(w->source, "\xEF\xBB\xBF", 3) == 0) {
-    tvms_put(w, w->source, 3);
+    tvms_writer_put(w, w->source, 3);
   }
   if (surface->body) write_block(w, surface->body, surface->source->size, 0, 0);
-  tvms_write_comments_at_end(w, UINT32_MAX, 0);
-  tvms_vec_free(w->memory, &w->spine);
+  tvms_format_comments_at_end(w, UINT32_MAX, 0);
+  tvms_vec_fini(w->memory, &w->spine);
 }
 
 static tvms_writer start(const tvms_surface *surface, tvms_format_options options,
@@ -558,8 +561,8 @@ static tvms_writer start(const tvms_surface *surface, tvms_format_options option
   };
 }
 
-bool tvms_format_try(const tvms_surface *surface, tvms_format_options options,
-                     tvms_strbuf *out, tvms_pieces *pieces) {
+bool tvms_format_with(const tvms_surface *surface, tvms_format_options options,
+                      tvms_strbuf *out, tvms_pieces *pieces) {
   tvms_writer w = start(surface, options, out);
   w.pieces = pieces;
   w.from = out->len;
@@ -583,5 +586,5 @@ bool tvms_format_is(const tvms_surface *surface, tvms_format_options options,
 
 void tvms_format(const tvms_surface *surface, tvms_format_options options,
                  tvms_strbuf *out) {
-  (void)!tvms_format_try(surface, options, out, NULL);
+  (void)!tvms_format_with(surface, options, out, NULL);
 }

@@ -15,7 +15,7 @@ typedef struct {
 } tvms_format_options;
 
 // Appends the formatted text of a surface that was parsed without errors. Call it inside
-// tvms_protect_deep.
+// tvms_memory_protect_deep.
 void tvms_format(const tvms_surface *surface, tvms_format_options options,
                  tvms_strbuf *out);
 

@@ -4,7 +4,7 @@
 
 /* Blank lines */
 
-uint32_t tvms_lines_between(const tvms_writer *w, uint32_t from, uint32_t to) {
+uint32_t tvms_format_lines_between(const tvms_writer *w, uint32_t from, uint32_t to) {
   uint32_t lines = 0;
   for (uint32_t i = from; i < to; i++) {
     char c = w->source[i];
@@ -13,16 +13,16 @@ uint32_t tvms_lines_between(const tvms_writer *w, uint32_t from, uint32_t to) {
   return lines;
 }
 
-uint32_t tvms_blank_before(const tvms_writer *w, uint32_t begin) {
+uint32_t tvms_format_blank_before(const tvms_writer *w, uint32_t begin) {
   uint32_t from = begin;
   while (from > 0 && strchr(" \t\f\n\r", w->source[from - 1])) {
     from--;
   }
-  uint32_t lines = tvms_lines_between(w, from, begin);
+  uint32_t lines = tvms_format_lines_between(w, from, begin);
   return lines > 1 ? lines - 1 : 0;
 }
 
-bool tvms_is_definition_form(const tvms_surf *node) {
+bool tvms_format_is_definition(const tvms_surf *node) {
   return node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS;
 }
 
@@ -40,20 +40,20 @@ static bool is_docstring(const tvms_writer *w, tvms_ref ref) {
 static uint32_t blank_at_start(const tvms_writer *w, tvms_ref opener, tvms_ref ref,
                                uint32_t blank) {
   if (!opener) return 0;
-  bool definition = tvms_is_definition_form(&w->nodes[opener]);
+  bool definition = tvms_format_is_definition(&w->nodes[opener]);
   if (definition && is_docstring(w, ref)) return 0;
-  if (!definition && tvms_is_definition_form(&w->nodes[ref])) return 1;
+  if (!definition && tvms_format_is_definition(&w->nodes[ref])) return 1;
   return blank ? 1 : 0;
 }
 
-uint32_t tvms_blank_lines_before(const tvms_writer *w, tvms_setting at, tvms_ref ref,
-                                 uint32_t begin) {
+uint32_t tvms_format_blank_lines_before(const tvms_writer *w, tvms_setting at,
+                                        tvms_ref ref, uint32_t begin) {
   uint32_t most = at.opener ? 1 : 2;
-  uint32_t blank = tvms_blank_before(w, begin);
+  uint32_t blank = tvms_format_blank_before(w, begin);
   if (blank > most) blank = most;
   if (!at.before) return blank_at_start(w, at.opener, ref, blank);
   const tvms_surf *node = &w->nodes[ref], *before = &w->nodes[at.before];
-  if (tvms_is_definition_form(node) || tvms_is_definition_form(before)) return most;
+  if (tvms_format_is_definition(node) || tvms_format_is_definition(before)) return most;
   if (blank) return blank;
   bool after_docstring = w->nodes[at.opener].kind == TVMS_SURF_CLASS
                          && is_docstring(w, at.before)
@@ -61,62 +61,62 @@ uint32_t tvms_blank_lines_before(const tvms_writer *w, tvms_setting at, tvms_ref
   return after_docstring || (is_import(before) && !is_import(node));
 }
 
-void tvms_start_line(tvms_writer *w) {
+void tvms_format_start_line(tvms_writer *w) {
   w->line = w->out->len;
   tvms_strbuf_fill(w->out, ' ', w->indent);
   w->begun = w->out->len;
 }
 
-void tvms_end_line(tvms_writer *w) {
-  tvms_put_text(w, w->line_end);
+void tvms_format_end_line(tvms_writer *w) {
+  tvms_writer_put_text(w, w->line_end);
 }
 
-void tvms_put_blank(tvms_writer *w, uint32_t count) {
+void tvms_format_put_blank(tvms_writer *w, uint32_t count) {
   for (; count > 0; count--) {
-    tvms_end_line(w);
+    tvms_format_end_line(w);
   }
 }
 
 /* Comments around statements */
 
-void tvms_write_own_line(tvms_writer *w, uint32_t blank) {
-  tvms_put_blank(w, blank);
-  tvms_start_line(w);
-  tvms_write_comment(w, &w->surface->comments[w->next]);
-  tvms_end_line(w);
-  tvms_next_comment(w);
+void tvms_format_own_line(tvms_writer *w, uint32_t blank) {
+  tvms_format_put_blank(w, blank);
+  tvms_format_start_line(w);
+  tvms_format_comment(w, &w->surface->comments[w->next]);
+  tvms_format_end_line(w);
+  tvms_format_next_comment(w);
 }
 
-void tvms_finish_line(tvms_writer *w, uint32_t from, uint32_t end) {
+void tvms_format_finish_line(tvms_writer *w, uint32_t from, uint32_t end) {
   bool behind = w->comment_at < end && !w->surface->comments[w->next].own_line
-                && tvms_lines_between(w, from, w->comment_at) == 0;
-  if (behind) tvms_write_comments_behind(w, end);
-  tvms_end_line(w);
+                && tvms_format_lines_between(w, from, w->comment_at) == 0;
+  if (behind) tvms_format_comments_behind(w, end);
+  tvms_format_end_line(w);
 }
 
-void tvms_write_leftovers(tvms_writer *w, uint32_t end) {
+void tvms_format_leftovers(tvms_writer *w, uint32_t end) {
   for (bool first = true; w->comment_at < end; first = false) {
     if (!first) {
-      tvms_end_line(w);
-      tvms_start_line(w);
+      tvms_format_end_line(w);
+      tvms_format_start_line(w);
     } else {
-      tvms_put(w, "  ", 2);
+      tvms_writer_put(w, "  ", 2);
     }
-    tvms_write_comment(w, &w->surface->comments[w->next]);
-    tvms_next_comment(w);
+    tvms_format_comment(w, &w->surface->comments[w->next]);
+    tvms_format_next_comment(w);
   }
 }
 
-void tvms_write_comments_at_end(tvms_writer *w, uint32_t end, uint32_t column) {
+void tvms_format_comments_at_end(tvms_writer *w, uint32_t end, uint32_t column) {
   uint32_t most = w->indent ? 1 : 2;
   while (w->comment_at < end
          && tvms_source_indent(w->surface->source, w->comment_at) >= column) {
-    uint32_t blank = tvms_blank_before(w, w->comment_at);
-    tvms_write_own_line(w, blank < most ? blank : most);
+    uint32_t blank = tvms_format_blank_before(w, w->comment_at);
+    tvms_format_own_line(w, blank < most ? blank : most);
   }
 }
 
-bool tvms_comment_is(const tvms_writer *w, uint32_t index, const char *what) {
+bool tvms_format_comment_is(const tvms_writer *w, uint32_t index, const char *what) {
   const tvms_comment *comment = &w->surface->comments[index];
   const char *at = w->source + comment->begin + 1;
   const char *end = w->source + comment->end;
@@ -145,19 +145,20 @@ static bool has_long_string(const tvms_writer *w, uint32_t begin, uint32_t end) 
   return false;
 }
 
-void tvms_copy_lines(tvms_writer *w, uint32_t begin, uint32_t end, uint32_t column) {
+void tvms_format_copy_lines(tvms_writer *w, uint32_t begin, uint32_t end,
+                            uint32_t column) {
   while (end > begin && strchr(" \t\f\n\r", w->source[end - 1])) {
     end--;
   }
-  tvms_start_line(w);
+  tvms_format_start_line(w);
   for (uint32_t at = begin; at < end;) {
     uint32_t stop = at;
     while (stop < end && w->source[stop] != '\n' && w->source[stop] != '\r') {
       stop++;
     }
-    tvms_put_span(w, (tvms_span){at, stop});
+    tvms_writer_put_span(w, (tvms_span){at, stop});
     if (stop == end) break;
-    tvms_end_line(w);
+    tvms_format_end_line(w);
     at = stop + (w->source[stop] == '\r' && w->source[stop + 1] == '\n' ? 2 : 1);
     uint32_t skipped = 0;
     while (skipped < column && at < end && w->source[at] == ' ') {
@@ -171,23 +172,23 @@ void tvms_copy_lines(tvms_writer *w, uint32_t begin, uint32_t end, uint32_t colu
     else if (!blank)
       tvms_strbuf_fill(w->out, ' ', skipped);
   }
-  tvms_end_line(w);
+  tvms_format_end_line(w);
   while (w->comment_at < end) {
-    tvms_next_comment(w);
+    tvms_format_next_comment(w);
   }
 }
 
-bool tvms_may_copy_lines(const tvms_writer *w, uint32_t begin, uint32_t end) {
+bool tvms_format_may_copy_lines(const tvms_writer *w, uint32_t begin, uint32_t end) {
   return tvms_source_indent(w->surface->source, begin) == w->indent
          || !has_long_string(w, begin, end);
 }
 
-uint32_t tvms_kept_until(const tvms_writer *w, uint32_t end) {
+uint32_t tvms_format_kept_until(const tvms_writer *w, uint32_t end) {
   uint32_t column = tvms_source_indent(w->surface->source, w->comment_at);
   for (uint32_t i = w->next + 1; i < w->surface->comment_count; i++) {
     const tvms_comment *comment = &w->surface->comments[i];
     if (comment->begin >= end) break;
-    if (comment->own_line && tvms_comment_is(w, i, "fmt: on")
+    if (comment->own_line && tvms_format_comment_is(w, i, "fmt: on")
         && tvms_source_indent(w->surface->source, comment->begin) == column) {
       return comment->begin;
     }
@@ -195,13 +196,14 @@ uint32_t tvms_kept_until(const tvms_writer *w, uint32_t end) {
   return end;
 }
 
-bool tvms_is_kept_statement(const tvms_writer *w, uint32_t begin, uint32_t end) {
+bool tvms_format_is_kept_statement(const tvms_writer *w, uint32_t begin, uint32_t end) {
   for (uint32_t i = w->next; i < w->surface->comment_count; i++) {
     const tvms_comment *comment = &w->surface->comments[i];
     if (comment->begin >= end) {
-      return !comment->own_line && tvms_lines_between(w, end, comment->begin) == 0
-             && tvms_comment_is(w, i, "fmt: skip")
-             && tvms_may_copy_lines(w, begin, end);
+      return !comment->own_line
+             && tvms_format_lines_between(w, end, comment->begin) == 0
+             && tvms_format_comment_is(w, i, "fmt: skip")
+             && tvms_format_may_copy_lines(w, begin, end);
     }
   }
   return false;

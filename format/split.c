@@ -4,32 +4,33 @@
 #include "format/split.h"
 
 // Tries the rest of the line, `tail` columns of which must stay free.
-bool tvms_try_flat(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail) {
-  tvms_point here = tvms_written(w);
+bool tvms_format_try_flat(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail) {
+  tvms_point here = tvms_writer_mark(w);
   w->limit = w->width > tail ? w->width - tail : 0;
-  if (tvms_write_flat(w, ref, bare)) return true;
-  tvms_take_back(w, here);
+  if (tvms_format_flat(w, ref, bare)) return true;
+  tvms_writer_rewind(w, here);
   return false;
 }
 
-void tvms_write_forced(tvms_writer *w, tvms_ref ref, bool bare) {
+void tvms_format_forced(tvms_writer *w, tvms_ref ref, bool bare) {
   bool outer = w->forced;
   w->forced = true;
-  (void)!tvms_write_flat(w, ref, bare);
+  (void)!tvms_format_flat(w, ref, bare);
   w->forced = outer;
 }
 
-void tvms_write_item(tvms_writer *w, tvms_ref ref, uint32_t tail) {
-  if (!tvms_try_flat(w, ref, false, tail)) tvms_split(w, ref, false, tail);
+void tvms_format_item(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  if (!tvms_format_try_flat(w, ref, false, tail))
+    tvms_format_split(w, ref, false, tail);
 }
 
-void tvms_write_bare(tvms_writer *w, tvms_ref ref, uint32_t tail) {
-  if (!tvms_try_flat(w, ref, true, tail)) tvms_split(w, ref, true, tail);
+void tvms_format_bare(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  if (!tvms_format_try_flat(w, ref, true, tail)) tvms_format_split(w, ref, true, tail);
 }
 
 /* Operators: each operand on its line, the operator before it */
 
-int tvms_rank_of(tvms_surf_op op) {
+int tvms_format_precedence(tvms_surf_op op) {
   switch ((int)op) {
   case TVMS_OP_OR:
   case TVMS_OP_AND: return 1;
@@ -47,100 +48,100 @@ int tvms_rank_of(tvms_surf_op op) {
 }
 
 static void next_line(tvms_writer *w, uint32_t begin) {
-  tvms_write_comments_behind(w, begin);
-  tvms_new_line(w);
-  tvms_write_comments_before(w, begin);
+  tvms_format_comments_behind(w, begin);
+  tvms_writer_new_line(w);
+  tvms_format_comments_before(w, begin);
 }
 
 static void split_operation(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   uint32_t base = w->spine.len;
-  int rank = tvms_rank_of((tvms_surf_op)w->nodes[ref].op);
+  int rank = tvms_format_precedence((tvms_surf_op)w->nodes[ref].op);
   do {
-    tvms_push(w->memory, &w->spine, ref);
+    tvms_vec_push(w->memory, &w->spine, ref);
     ref = w->nodes[ref].a;
-  } while (tvms_is_operation(&w->nodes[ref]) && !w->nodes[ref].parens
-           && tvms_rank_of((tvms_surf_op)w->nodes[ref].op) == rank
+  } while (tvms_format_is_operation(&w->nodes[ref]) && !w->nodes[ref].parens
+           && tvms_format_precedence((tvms_surf_op)w->nodes[ref].op) == rank
            && rank != 5 + TVMS_OP_POWER);
-  tvms_write_item(w, ref, 0);
+  tvms_format_item(w, ref, 0);
   while (w->spine.len > base) {
     const tvms_surf *node = &w->nodes[w->spine.items[--w->spine.len]];
     next_line(w, w->nodes[node->b].begin);
-    tvms_put_text(w, tvms_operator_text((tvms_surf_op)node->op));
-    tvms_put_char(w, ' ');
-    tvms_write_item(w, node->b, w->spine.len == base ? tail : 0);
+    tvms_writer_put_text(w, tvms_operator_text((tvms_surf_op)node->op));
+    tvms_writer_put_char(w, ' ');
+    tvms_format_item(w, node->b, w->spine.len == base ? tail : 0);
   }
 }
 
 static void split_compare(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
-  tvms_write_item(w, node->a, 0);
+  tvms_format_item(w, node->a, 0);
   for (tvms_ref part = node->b; part; part = w->nodes[part].next) {
     const tvms_surf *compared = &w->nodes[part];
     next_line(w, w->nodes[compared->a].begin);
-    tvms_put_text(w, tvms_operator_text((tvms_surf_op)compared->op));
-    tvms_put_char(w, ' ');
-    tvms_write_item(w, compared->a, compared->next ? 0 : tail);
+    tvms_writer_put_text(w, tvms_operator_text((tvms_surf_op)compared->op));
+    tvms_writer_put_char(w, ' ');
+    tvms_format_item(w, compared->a, compared->next ? 0 : tail);
   }
 }
 
 static void split_if_exp(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   const tvms_surf *node = &w->nodes[ref];
   for (;;) {
-    tvms_write_item(w, node->a, 0);
+    tvms_format_item(w, node->a, 0);
     next_line(w, w->nodes[node->b].begin);
-    tvms_put_text(w, "if ");
-    tvms_write_item(w, node->b, 0);
+    tvms_writer_put_text(w, "if ");
+    tvms_format_item(w, node->b, 0);
     next_line(w, w->nodes[node->c].begin);
-    tvms_put_text(w, "else ");
+    tvms_writer_put_text(w, "else ");
     const tvms_surf *other = &w->nodes[node->c];
     if (other->kind != TVMS_SURF_IF_EXP || other->parens
-        || tvms_try_flat(w, node->c, false, tail)) {
+        || tvms_format_try_flat(w, node->c, false, tail)) {
       break;
     }
     node = other;
   }
   if (w->nodes[node->c].kind != TVMS_SURF_IF_EXP || w->nodes[node->c].parens) {
-    tvms_write_item(w, node->c, tail);
+    tvms_format_item(w, node->c, tail);
   }
 }
 
 static void split_strings(tvms_writer *w, const tvms_surf *node) {
   for (tvms_ref piece = node->a; piece; piece = w->nodes[piece].next) {
     if (piece != node->a) next_line(w, w->nodes[piece].begin);
-    tvms_write_forced(w, piece, false);
+    tvms_format_forced(w, piece, false);
   }
 }
 
 static void comp_lines(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
-  tvms_write_item(w, node->a, 0);
+  tvms_format_item(w, node->a, 0);
   for (tvms_ref part = node->b; part; part = w->nodes[part].next) {
     next_line(w, w->nodes[part].begin);
-    tvms_write_item(w, part, w->nodes[part].next ? 0 : tail);
+    tvms_format_item(w, part, w->nodes[part].next ? 0 : tail);
   }
 }
 
 static void split_comp(tvms_writer *w, const tvms_surf *node, const char *open,
                        const char *shut) {
-  tvms_put_text(w, open);
-  tvms_write_comments_behind(w, w->nodes[node->a].begin);
-  tvms_indent(w, 4);
-  tvms_new_line(w);
-  tvms_write_comments_before(w, w->nodes[node->a].begin);
-  tvms_point here = tvms_written(w);
+  tvms_writer_put_text(w, open);
+  tvms_format_comments_behind(w, w->nodes[node->a].begin);
+  tvms_writer_indent(w, 4);
+  tvms_writer_new_line(w);
+  tvms_format_comments_before(w, w->nodes[node->a].begin);
+  tvms_point here = tvms_writer_mark(w);
   w->limit = w->width;
-  bool fine = w->comment_at >= node->end && tvms_write_flat(w, node->a, false);
+  bool fine = w->comment_at >= node->end && tvms_format_flat(w, node->a, false);
   for (tvms_ref part = node->b; fine && part; part = w->nodes[part].next) {
-    tvms_put_char(w, ' ');
-    fine = tvms_write_flat(w, part, false);
+    tvms_writer_put_char(w, ' ');
+    fine = tvms_format_flat(w, part, false);
   }
   if (!fine) {
-    tvms_take_back(w, here);
+    tvms_writer_rewind(w, here);
     comp_lines(w, node, 0);
   }
-  tvms_write_comments_behind(w, node->end);
-  tvms_write_comments_to(w, node->end);
-  tvms_indent(w, -4);
-  tvms_new_line(w);
-  tvms_put_text(w, shut);
+  tvms_format_comments_behind(w, node->end);
+  tvms_format_comments_to(w, node->end);
+  tvms_writer_indent(w, -4);
+  tvms_writer_new_line(w);
+  tvms_writer_put_text(w, shut);
 }
 
 /* Everything */
@@ -149,36 +150,36 @@ static void split_param(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
   uint32_t stars = node->op == TVMS_OP_STAR          ? 1
                    : node->op == TVMS_OP_DOUBLE_STAR ? 2
                                                      : 0;
-  tvms_put(w, "**", stars);
-  if (node->op == TVMS_OP_SLASH) tvms_put_char(w, '/');
-  if (node->a) tvms_put_text(w, tvms_text(w->surface->context, node->a));
+  tvms_writer_put(w, "**", stars);
+  if (node->op == TVMS_OP_SLASH) tvms_writer_put_char(w, '/');
+  if (node->a) tvms_writer_put_text(w, tvms_symbol_text(w->surface->context, node->a));
   if (node->b) {
-    tvms_put(w, ": ", 2);
-    tvms_write_item(w, node->b, node->c ? 2 : tail);
+    tvms_writer_put(w, ": ", 2);
+    tvms_format_item(w, node->b, node->c ? 2 : tail);
   }
   if (node->c) {
-    tvms_put_text(w, node->b ? " = " : "=");
-    tvms_write_item(w, node->c, tail);
+    tvms_writer_put_text(w, node->b ? " = " : "=");
+    tvms_format_item(w, node->c, tail);
   }
 }
 
 static void split_with_item(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
-  tvms_write_item(w, node->a, node->b ? 4 : tail);
+  tvms_format_item(w, node->a, node->b ? 4 : tail);
   if (!node->b) return;
-  tvms_put_text(w, " as ");
-  tvms_write_item(w, node->b, tail);
+  tvms_writer_put_text(w, " as ");
+  tvms_format_item(w, node->b, tail);
 }
 
 static void prefixed(tvms_writer *w, const char *prefix, tvms_ref ref, uint32_t tail) {
-  tvms_put_text(w, prefix);
-  tvms_write_item(w, ref, tail);
+  tvms_writer_put_text(w, prefix);
+  tvms_format_item(w, ref, tail);
 }
 
 static void split_lambda(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
-  tvms_put_text(w, node->a ? "lambda " : "lambda");
+  tvms_writer_put_text(w, node->a ? "lambda " : "lambda");
   for (tvms_ref param = node->a; param; param = w->nodes[param].next) {
-    if (param != node->a) tvms_put(w, ", ", 2);
-    tvms_write_forced(w, param, false);
+    if (param != node->a) tvms_writer_put(w, ", ", 2);
+    tvms_format_forced(w, param, false);
   }
   prefixed(w, ": ", node->b, tail);
 }
@@ -189,13 +190,13 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   switch ((int)node->kind) {
   case TVMS_SURF_CALL:
   case TVMS_SURF_ATTRIBUTE:
-  case TVMS_SURF_SUBSCRIPT: tvms_split_postfix(w, ref, tail); return;
+  case TVMS_SURF_SUBSCRIPT: tvms_format_split_postfix(w, ref, tail); return;
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST:
   case TVMS_SURF_SET:
   case TVMS_SURF_DICT:
-    b = tvms_brackets_of(w, ref);
-    tvms_write_brackets(w, &b, tail);
+    b = tvms_format_brackets_of(w, ref);
+    tvms_format_brackets(w, &b, tail);
     return;
   case TVMS_SURF_LIST_COMP: split_comp(w, node, "[", "]"); return;
   case TVMS_SURF_SET_COMP:
@@ -218,26 +219,26 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   case TVMS_SURF_DOUBLE_STAR: prefixed(w, "**", node->a, tail); return;
   case TVMS_SURF_LAMBDA: split_lambda(w, node, tail); return;
   case TVMS_SURF_WALRUS:
-    tvms_write_forced(w, node->a, false);
+    tvms_format_forced(w, node->a, false);
     prefixed(w, " := ", node->b, tail);
     return;
   case TVMS_SURF_KEYWORD:
-    tvms_put_span(w, tvms_name_from(w, node->begin));
+    tvms_writer_put_span(w, tvms_format_name_from(w, node->begin));
     prefixed(w, "=", node->b, tail);
     return;
   case TVMS_SURF_PAIR:
-    tvms_write_item(w, node->a, 1);
+    tvms_format_item(w, node->a, 1);
     prefixed(w, ": ", node->b, tail);
     return;
   case TVMS_SURF_COMP_FOR:
-    tvms_put_text(w, "for ");
-    tvms_write_item(w, node->a, 3);
+    tvms_writer_put_text(w, "for ");
+    tvms_format_item(w, node->a, 3);
     prefixed(w, " in ", node->b, tail);
     return;
   case TVMS_SURF_COMP_IF: prefixed(w, "if ", node->a, tail); return;
   case TVMS_SURF_PARAM: split_param(w, node, tail); return;
   case TVMS_SURF_WITH_ITEM: split_with_item(w, node, tail); return;
-  default: tvms_write_forced(w, ref, true); return;
+  default: tvms_format_forced(w, ref, true); return;
   }
 }
 
@@ -246,20 +247,21 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
 static bool is_hopeless(const tvms_writer *w, tvms_ref ref) {
   if (w->indent < w->width) return false;
   const tvms_surf *node = &w->nodes[ref];
-  return w->comment_at >= (node->parens ? tvms_shut_behind(w, node->end) : node->end);
+  return w->comment_at
+         >= (node->parens ? tvms_format_closing_columns(w, node->end) : node->end);
 }
 
-void tvms_split(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail) {
+void tvms_format_split(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail) {
   if (is_hopeless(w, ref)) {
-    tvms_write_forced(w, ref, bare);
+    tvms_format_forced(w, ref, bare);
     return;
   }
-  if (!tvms_deeper(w->memory)) {
+  if (!tvms_memory_enter(w->memory)) {
     w->too_deep = true;
   } else if (w->nodes[ref].parens && !bare) {
-    tvms_write_in_parens(w, ref);
+    tvms_format_in_parens(w, ref);
   } else {
     split_node(w, ref, tail);
   }
-  tvms_shallower(w->memory);
+  tvms_memory_leave(w->memory);
 }

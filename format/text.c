@@ -10,7 +10,7 @@ static bool is_name_byte(char c) {
          || c == '_' || (unsigned char)c >= 0x80;
 }
 
-tvms_span tvms_name_from(const tvms_writer *w, uint32_t begin) {
+tvms_span tvms_format_name_from(const tvms_writer *w, uint32_t begin) {
   uint32_t end = begin;
   while (is_name_byte(w->source[end])) {
     end++;
@@ -18,7 +18,7 @@ tvms_span tvms_name_from(const tvms_writer *w, uint32_t begin) {
   return (tvms_span){begin, end};
 }
 
-tvms_span tvms_name_to(const tvms_writer *w, uint32_t end) {
+tvms_span tvms_format_name_to(const tvms_writer *w, uint32_t end) {
   uint32_t begin = end;
   while (begin > 0 && is_name_byte(w->source[begin - 1])) {
     begin--;
@@ -26,7 +26,7 @@ tvms_span tvms_name_to(const tvms_writer *w, uint32_t end) {
   return (tvms_span){begin, end};
 }
 
-uint32_t tvms_columns(const tvms_writer *w) {
+uint32_t tvms_writer_columns(const tvms_writer *w) {
   uint32_t columns = 0;
   for (size_t i = w->line; i < w->out->len; i++) {
     columns += ((unsigned char)w->out->text[i] & 0xC0) != 0x80;
@@ -55,7 +55,7 @@ const char *tvms_operator_text(tvms_surf_op op) {
   return texts[op];
 }
 
-void tvms_write_number(tvms_writer *w, const tvms_surf *node) {
+void tvms_format_number(tvms_writer *w, const tvms_surf *node) {
   const char *text = w->source + node->begin;
   uint32_t len = node->end - node->begin;
   bool based = len > 2 && text[0] == '0' && (text[1] | 0x20) >= 'a';
@@ -66,13 +66,13 @@ void tvms_write_number(tvms_writer *w, const tvms_surf *node) {
       c = (char)(c - 'a' + 'A');
     else if (c >= 'A' && c <= 'Z' && !(hex && i > 1))
       c = (char)(c - 'A' + 'a');
-    tvms_put_char(w, c);
+    tvms_writer_put_char(w, c);
   }
 }
 
 // Writes the bytes of a string and keeps track of the lines in it.
 static void put_raw(tvms_writer *w, const char *text, uint32_t len) {
-  tvms_put(w, text, len);
+  tvms_writer_put(w, text, len);
   for (const char *at = text + len; at > text; at--) {
     if (at[-1] == '\n' || at[-1] == '\r') {
       w->line = w->out->len - (size_t)(text + len - at);
@@ -100,7 +100,7 @@ static bool may_change_quotes(const char *body, uint32_t len, uint32_t width, bo
 }
 
 static void put_double(tvms_writer *w, const char *body, uint32_t len, uint32_t width) {
-  tvms_put(w, "\"\"\"", width);
+  tvms_writer_put(w, "\"\"\"", width);
   uint32_t from = 0;
   for (uint32_t i = 0; i + 1 < len; i++) {
     if (body[i] != '\\') continue;
@@ -111,10 +111,10 @@ static void put_double(tvms_writer *w, const char *body, uint32_t len, uint32_t 
     i++;
   }
   put_raw(w, body + from, len - from);
-  tvms_put(w, "\"\"\"", width);
+  tvms_writer_put(w, "\"\"\"", width);
 }
 
-void tvms_write_string(tvms_writer *w, const tvms_surf *node) {
+void tvms_format_string(tvms_writer *w, const tvms_surf *node) {
   const char *text = w->source + node->begin;
   uint32_t len = node->end - node->begin;
   if (text[0] == '"') {
@@ -128,7 +128,7 @@ void tvms_write_string(tvms_writer *w, const tvms_surf *node) {
     raw |= c == 'r';
     formatted |= c == 'f';
     // black keeps a capital R, which editors colour in another way
-    if (c != 'u') tvms_put_char(w, text[prefix] == 'R' ? 'R' : c);
+    if (c != 'u') tvms_writer_put_char(w, text[prefix] == 'R' ? 'R' : c);
   }
   const char *quote = text + prefix;
   uint32_t width =
@@ -141,40 +141,40 @@ void tvms_write_string(tvms_writer *w, const tvms_surf *node) {
   }
 }
 
-void tvms_write_comment(tvms_writer *w, const tvms_comment *comment) {
+void tvms_format_comment(tvms_writer *w, const tvms_comment *comment) {
   const char *text = w->source + comment->begin;
   uint32_t len = comment->end - comment->begin;
   while (len > 1
          && (text[len - 1] == ' ' || text[len - 1] == '\t' || text[len - 1] == '\f')) {
     len--;
   }
-  tvms_put_char(w, '#');
+  tvms_writer_put_char(w, '#');
   bool space = len > 1 && !strchr(" !:#'\t", text[1]);
-  if (space) tvms_put_char(w, ' ');
-  tvms_put(w, text + 1, len - 1);
+  if (space) tvms_writer_put_char(w, ' ');
+  tvms_writer_put(w, text + 1, len - 1);
 }
 
-void tvms_to_comment(tvms_writer *w, uint32_t index) {
+void tvms_format_to_comment(tvms_writer *w, uint32_t index) {
   w->next = index;
   bool more = index < w->surface->comment_count;
   w->comment_at = more ? w->surface->comments[index].begin : UINT32_MAX;
 }
 
-void tvms_next_comment(tvms_writer *w) {
-  tvms_to_comment(w, w->next + 1);
+void tvms_format_next_comment(tvms_writer *w) {
+  tvms_format_to_comment(w, w->next + 1);
 }
 
-void tvms_write_comments_behind(tvms_writer *w, uint32_t end) {
+void tvms_format_comments_behind(tvms_writer *w, uint32_t end) {
   if (w->comment_at >= end || w->surface->comments[w->next].own_line) return;
-  tvms_put(w, "  ", 2);
-  tvms_write_comment(w, &w->surface->comments[w->next]);
-  tvms_next_comment(w);
+  tvms_writer_put(w, "  ", 2);
+  tvms_format_comment(w, &w->surface->comments[w->next]);
+  tvms_format_next_comment(w);
 }
 
-void tvms_write_comments_before(tvms_writer *w, uint32_t end) {
+void tvms_format_comments_before(tvms_writer *w, uint32_t end) {
   while (w->comment_at < end) {
-    tvms_write_comment(w, &w->surface->comments[w->next]);
-    tvms_next_comment(w);
-    tvms_new_line(w);
+    tvms_format_comment(w, &w->surface->comments[w->next]);
+    tvms_format_next_comment(w);
+    tvms_writer_new_line(w);
   }
 }

@@ -24,14 +24,14 @@ static bool splits_itself(tvms_writer *w, tvms_ref ref) {
   default: return false;
   }
   uint32_t base = w->spine.len;
-  (void)tvms_chain_of(w, ref);
-  uint32_t full = tvms_last_full(w, base, UINT32_MAX);
+  (void)tvms_format_chain_of(w, ref);
+  uint32_t full = tvms_format_last_full(w, base, UINT32_MAX);
   bool itself = false;
   if (full != UINT32_MAX) {
     // Behind the last full bracket only attributes may stand, as black has it.
-    tvms_point here = tvms_written(w);
-    itself = full == base && tvms_try_head(w, w->nodes[w->spine.items[full]].a);
-    tvms_take_back(w, here);
+    tvms_point here = tvms_writer_mark(w);
+    itself = full == base && tvms_format_try_head(w, w->nodes[w->spine.items[full]].a);
+    tvms_writer_rewind(w, here);
   }
   w->spine.len = base;
   return itself;
@@ -39,8 +39,8 @@ static bool splits_itself(tvms_writer *w, tvms_ref ref) {
 
 static bool has_full(tvms_writer *w, tvms_ref ref) {
   uint32_t base = w->spine.len;
-  (void)tvms_chain_of(w, ref);
-  bool found = tvms_last_full(w, base, UINT32_MAX) != UINT32_MAX;
+  (void)tvms_format_chain_of(w, ref);
+  bool found = tvms_format_last_full(w, base, UINT32_MAX) != UINT32_MAX;
   w->spine.len = base;
   return found;
 }
@@ -48,26 +48,27 @@ static bool has_full(tvms_writer *w, tvms_ref ref) {
 // True if what stands before the first full bracket fits the line with it.
 static bool fits_first(tvms_writer *w, tvms_ref ref) {
   uint32_t base = w->spine.len;
-  (void)tvms_chain_of(w, ref);
+  (void)tvms_format_chain_of(w, ref);
   uint32_t first = w->spine.len;
-  while (first > base && !tvms_is_full(w, w->spine.items[first - 1])) {
+  while (first > base && !tvms_format_is_full(w, w->spine.items[first - 1])) {
     first--;
   }
-  tvms_point here = tvms_written(w);
-  bool fits = first == base || tvms_try_head(w, w->nodes[w->spine.items[first - 1]].a);
-  tvms_take_back(w, here);
+  tvms_point here = tvms_writer_mark(w);
+  bool fits =
+      first == base || tvms_format_try_head(w, w->nodes[w->spine.items[first - 1]].a);
+  tvms_writer_rewind(w, here);
   w->spine.len = base;
   return fits;
 }
 
 // True if the whole fits in parentheses, on a line of its own.
 static bool fits_own_line(tvms_writer *w, tvms_ref ref) {
-  tvms_point here = tvms_written(w);
-  tvms_indent(w, 4);
-  tvms_new_line(w);
-  bool fits = tvms_try_flat(w, ref, true, 0);
-  tvms_indent(w, -4);
-  tvms_take_back(w, here);
+  tvms_point here = tvms_writer_mark(w);
+  tvms_writer_indent(w, 4);
+  tvms_writer_new_line(w);
+  bool fits = tvms_format_try_flat(w, ref, true, 0);
+  tvms_writer_indent(w, -4);
+  tvms_writer_rewind(w, here);
   return fits;
 }
 
@@ -90,9 +91,10 @@ static tvms_ref last_operand(const tvms_writer *w, tvms_ref ref, tvms_ref *left,
   const tvms_surf *first = &w->nodes[node->a];
   *left = node->a;
   *op = (tvms_surf_op)node->op;
-  if (tvms_is_operation(node)) {
-    bool chain = tvms_is_operation(first) && !first->parens
-                 && tvms_rank_of((tvms_surf_op)first->op) == tvms_rank_of(*op);
+  if (tvms_format_is_operation(node)) {
+    bool chain = tvms_format_is_operation(first) && !first->parens
+                 && tvms_format_precedence((tvms_surf_op)first->op)
+                        == tvms_format_precedence(*op);
     return chain ? 0 : node->b;
   }
   if (node->kind != TVMS_SURF_COMPARE || w->nodes[node->b].next) return 0;
@@ -106,18 +108,18 @@ static bool try_last_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   tvms_ref last = last_operand(w, ref, &left, &op);
   if (!last || w->nodes[last].parens || w->nodes[last].kind != TVMS_SURF_CALL)
     return false;
-  tvms_point here = tvms_written(w);
-  bool fine = tvms_try_flat(w, left, false, 4);
+  tvms_point here = tvms_writer_mark(w);
+  bool fine = tvms_format_try_flat(w, left, false, 4);
   if (fine) {
-    tvms_put_char(w, ' ');
-    tvms_put_text(w, tvms_operator_text(op));
-    tvms_put_char(w, ' ');
+    tvms_writer_put_char(w, ' ');
+    tvms_writer_put_text(w, tvms_operator_text(op));
+    tvms_writer_put_char(w, ' ');
     fine = w->comment_at >= w->nodes[last].begin && splits_itself(w, last);
   }
   if (fine)
-    tvms_split(w, last, false, tail);
+    tvms_format_split(w, last, false, tail);
   else
-    tvms_take_back(w, here);
+    tvms_writer_rewind(w, here);
   return fine;
 }
 
@@ -127,15 +129,15 @@ static bool try_first_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   tvms_surf_op op;
   tvms_ref last = last_operand(w, ref, &left, &op);
   if (!last || !w->nodes[left].parens) return false;
-  tvms_point here = tvms_written(w);
+  tvms_point here = tvms_writer_mark(w);
   uint32_t comment = w->next;
-  tvms_write_in_parens(w, left);
-  tvms_put_char(w, ' ');
-  tvms_put_text(w, tvms_operator_text(op));
-  tvms_put_char(w, ' ');
-  if (comment == w->next && tvms_try_flat(w, last, false, tail)) return true;
-  tvms_take_back(w, here);
-  tvms_to_comment(w, comment);
+  tvms_format_in_parens(w, left);
+  tvms_writer_put_char(w, ' ');
+  tvms_writer_put_text(w, tvms_operator_text(op));
+  tvms_writer_put_char(w, ' ');
+  if (comment == w->next && tvms_format_try_flat(w, last, false, tail)) return true;
+  tvms_writer_rewind(w, here);
+  tvms_format_to_comment(w, comment);
   return false;
 }
 
@@ -144,30 +146,31 @@ static bool is_long_string(const tvms_writer *w, const tvms_surf *node) {
          && memchr(w->source + node->begin, '\n', node->end - node->begin);
 }
 
-void tvms_write_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
-  if (tvms_try_flat(w, ref, true, tail)) return;
+void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  if (tvms_format_try_flat(w, ref, true, tail)) return;
   const tvms_surf *node = &w->nodes[ref];
-  bool inside = node->parens && w->comment_at < tvms_shut_behind(w, node->end);
+  bool inside =
+      node->parens && w->comment_at < tvms_format_closing_columns(w, node->end);
   if (inside && (w->comment_at < node->begin || w->comment_at >= node->end)) {
-    tvms_write_in_parens(w, ref);
+    tvms_format_in_parens(w, ref);
   } else if (is_long_string(w, node)) {
-    tvms_write_forced(w, ref, true);
+    tvms_format_forced(w, ref, true);
   } else if (splits_itself(w, ref)) {
-    tvms_split(w, ref, true, tail);
+    tvms_format_split(w, ref, true, tail);
   } else if (node->kind == TVMS_SURF_WALRUS || node->kind == TVMS_SURF_LAMBDA) {
-    tvms_write_in_parens(w, ref);
+    tvms_format_in_parens(w, ref);
   } else if (is_operator(node)) {
     if (!try_last_operand(w, ref, tail) && !try_first_operand(w, ref, tail)) {
-      tvms_write_in_parens(w, ref);
+      tvms_format_in_parens(w, ref);
     }
-  } else if (tvms_is_postfix(node) && has_full(w, ref)) {
+  } else if (tvms_format_is_postfix(node) && has_full(w, ref)) {
     if (fits_own_line(w, ref) || !fits_first(w, ref))
-      tvms_write_in_parens(w, ref);
+      tvms_format_in_parens(w, ref);
     else
-      tvms_split(w, ref, true, tail);
+      tvms_format_split(w, ref, true, tail);
   } else if (fits_own_line(w, ref)) {
-    tvms_write_in_parens(w, ref);
+    tvms_format_in_parens(w, ref);
   } else {
-    tvms_split(w, ref, true, tail);
+    tvms_format_split(w, ref, true, tail);
   }
 }

@@ -34,7 +34,7 @@ typedef struct {
   size_t line;               // offset in `out` of the line being written
   size_t begun;              // where the text of the statement begins in `out`
   uint32_t width;            // columns of a line
-  uint32_t limit;            // columns that tvms_write_flat may use
+  uint32_t limit;            // columns that tvms_format_flat may use
   bool forced;               // write flat whatever it holds and however long
   bool too_deep;             // something was left out: nested beyond the limit of depth
   uint32_t indent;           // columns before a new line's text
@@ -54,18 +54,18 @@ typedef struct {
 // Writes the node on the rest of the line. Returns false, with rubbish behind the old end
 // of `out`, if it does not fit `limit`, holds a comment or a list that a trailing comma
 // keeps open. `bare`: without the parentheses around the whole.
-TVMS_NODISCARD bool tvms_write_flat(tvms_writer *w, tvms_ref ref, bool bare);
+TVMS_NODISCARD bool tvms_format_flat(tvms_writer *w, tvms_ref ref, bool bare);
 
-// Writes the nodes of a list with ", " between them, as tvms_write_flat.
-TVMS_NODISCARD bool tvms_write_flat_list(tvms_writer *w, tvms_ref list);
-TVMS_NODISCARD bool tvms_write_flat_index(tvms_writer *w, tvms_ref index);
+// Writes the nodes of a list with ", " between them, as tvms_format_flat.
+TVMS_NODISCARD bool tvms_format_flat_list(tvms_writer *w, tvms_ref list);
+TVMS_NODISCARD bool tvms_format_flat_index(tvms_writer *w, tvms_ref index);
 
 // Writes a node where line breaks are allowed (inside brackets), so that `tail` more
 // columns fit behind it.
-void tvms_write_item(tvms_writer *w, tvms_ref ref, uint32_t tail);
+void tvms_format_item(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
 // Writes an expression where they are not; it gets parentheses if that helps.
-void tvms_write_value(tvms_writer *w, tvms_ref ref, uint32_t tail);
+void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
 // A bracket with its items: on one line, indented on a line of their own, or one a line
 // with a comma behind each, whichever fits first.
@@ -80,49 +80,50 @@ typedef struct {
   bool no_middle;   // never the second way
   bool lone_comma;  // a comma behind a lone item too
 } tvms_bracketed;
-void tvms_write_brackets(tvms_writer *w, const tvms_bracketed *brackets, uint32_t tail);
+void tvms_format_brackets(tvms_writer *w, const tvms_bracketed *brackets,
+                          uint32_t tail);
 
 // Literals, names, operators and comments in normal spelling.
-void tvms_write_number(tvms_writer *w, const tvms_surf *node);
-void tvms_write_string(tvms_writer *w, const tvms_surf *node);
-void tvms_write_comment(tvms_writer *w, const tvms_comment *comment);
+void tvms_format_number(tvms_writer *w, const tvms_surf *node);
+void tvms_format_string(tvms_writer *w, const tvms_surf *node);
+void tvms_format_comment(tvms_writer *w, const tvms_comment *comment);
 const char *tvms_operator_text(tvms_surf_op op);
 // Bytes of a name that begins at, or ends at, an offset of the source.
-tvms_span tvms_name_from(const tvms_writer *w, uint32_t begin);
-tvms_span tvms_name_to(const tvms_writer *w, uint32_t end);
+tvms_span tvms_format_name_from(const tvms_writer *w, uint32_t begin);
+tvms_span tvms_format_name_to(const tvms_writer *w, uint32_t end);
 
 // Comments.
-bool tvms_is_kept_open(const tvms_writer *w, const tvms_surf *node);
-void tvms_next_comment(tvms_writer *w);
-void tvms_to_comment(tvms_writer *w, uint32_t index);
+bool tvms_format_is_kept_open(const tvms_writer *w, const tvms_surf *node);
+void tvms_format_next_comment(tvms_writer *w);
+void tvms_format_to_comment(tvms_writer *w, uint32_t index);
 // Writes comments that begin before `end`: those that end a source line behind the text
 // written so far, the others on lines of their own. Leaves the last line unfinished.
-void tvms_write_comments_behind(tvms_writer *w, uint32_t end);
-void tvms_write_comments_before(tvms_writer *w, uint32_t end);
+void tvms_format_comments_behind(tvms_writer *w, uint32_t end);
+void tvms_format_comments_before(tvms_writer *w, uint32_t end);
 
-static inline void tvms_put(tvms_writer *w, const char *text, size_t len) {
+static inline void tvms_writer_put(tvms_writer *w, const char *text, size_t len) {
   tvms_strbuf_add(w->out, text, len);
 }
-static inline void tvms_put_text(tvms_writer *w, const char *text) {
+static inline void tvms_writer_put_text(tvms_writer *w, const char *text) {
   tvms_strbuf_puts(w->out, text);
 }
-static inline void tvms_put_char(tvms_writer *w, char c) {
+static inline void tvms_writer_put_char(tvms_writer *w, char c) {
   tvms_strbuf_putc(w->out, c);
 }
-static inline void tvms_put_span(tvms_writer *w, tvms_span span) {
+static inline void tvms_writer_put_span(tvms_writer *w, tvms_span span) {
   tvms_strbuf_add(w->out, w->source + span.begin, span.end - span.begin);
 }
-static inline void tvms_new_line(tvms_writer *w) {
-  tvms_put_text(w, w->line_end);
+static inline void tvms_writer_new_line(tvms_writer *w) {
+  tvms_writer_put_text(w, w->line_end);
   w->line = w->out->len;
   tvms_strbuf_fill(w->out, ' ', w->indent);
 }
 
 // As tvms_format, and tells of which pieces the text is made. Returns false if something
 // was nested too deeply and left out.
-TVMS_NODISCARD bool tvms_format_try(const tvms_surface *surface,
-                                    tvms_format_options options, tvms_strbuf *out,
-                                    tvms_pieces *pieces);
+TVMS_NODISCARD bool tvms_format_with(const tvms_surface *surface,
+                                     tvms_format_options options, tvms_strbuf *out,
+                                     tvms_pieces *pieces);
 
 // Formats only to compare: true if the text is `expected`.
 TVMS_NODISCARD bool tvms_format_is(const tvms_surface *surface,
@@ -130,12 +131,12 @@ TVMS_NODISCARD bool tvms_format_is(const tvms_surface *surface,
                                    size_t len);
 
 // Columns of the current line; continuation bytes of UTF-8 do not count.
-uint32_t tvms_columns(const tvms_writer *w);
-static inline bool tvms_fits(const tvms_writer *w, uint32_t limit) {
+uint32_t tvms_writer_columns(const tvms_writer *w);
+static inline bool tvms_writer_fits(const tvms_writer *w, uint32_t limit) {
   size_t bytes = w->out->len - w->line;
   if (bytes <= limit) return true;
   // No character has more than 4 bytes: a line far too long is not counted again and again.
-  return bytes / 4 <= limit && tvms_columns(w) <= limit;
+  return bytes / 4 <= limit && tvms_writer_columns(w) <= limit;
 }
 
 #endif

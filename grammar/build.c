@@ -5,13 +5,13 @@
 
 enum { DEEPEST_TARGET = 200 };
 
-void tvms_surf_grow(tvms_surface *surface) {
+void tvms_surface_grow(tvms_surface *surface) {
   if (surface->cap > UINT32_MAX / 2) {
-    tvms_unwind(&surface->context->memory, TVMS_OVER_LIMIT);
+    tvms_memory_unwind(&surface->context->memory, TVMS_OVER_LIMIT);
   }
   surface->cap *= 2;
-  surface->nodes = tvms_retake(&surface->context->memory, surface->nodes,
-                               (size_t)surface->cap * sizeof *surface->nodes);
+  surface->nodes = tvms_memory_realloc(&surface->context->memory, surface->nodes,
+                                       (size_t)surface->cap * sizeof *surface->nodes);
 }
 
 static const char *kind_text(const tvms_surf *node) {
@@ -51,8 +51,8 @@ static void make_bad(tvms_surf *node) {
 static void refuse_target(surf_build *build, tvms_ref ref, surf_target_use use) {
   static const char *const verbs[] = {"assign to", "annotate or augment", "delete"};
   tvms_surf *node = surf_at(build, ref);
-  tvms_report(&build->context->diags, TVMS_D_bad_target,
-              (tvms_span){node->begin, node->end}, verbs[use], kind_text(node));
+  tvms_diag_report(&build->context->diags, TVMS_D_bad_target,
+                   (tvms_span){node->begin, node->end}, verbs[use], kind_text(node));
   make_bad(node);
 }
 
@@ -72,11 +72,11 @@ static void check_target(surf_build *build, tvms_ref ref, surf_target_use use,
   case TVMS_SURF_LIST:
     if (use == SURF_TARGET_SINGLE) break;
     if (depth > DEEPEST_TARGET) {
-      tvms_report(&build->context->diags, TVMS_D_too_deep,
-                  (tvms_span){node->begin, node->end}, (unsigned)DEEPEST_TARGET);
+      tvms_diag_report(&build->context->diags, TVMS_D_too_deep,
+                       (tvms_span){node->begin, node->end}, (unsigned)DEEPEST_TARGET);
       return;
     }
-    tvms_each_surf(build->surface, item, node->a) {
+    tvms_surface_each(build->surface, item, node->a) {
       check_target(build, item, use, depth + 1);
     }
     return;
@@ -85,30 +85,30 @@ static void check_target(surf_build *build, tvms_ref ref, surf_target_use use,
   refuse_target(build, ref, use);
 }
 
-void tvms_surf_check_target(surf_build *build, tvms_ref ref, surf_target_use use) {
+void tvms_surface_check_target(surf_build *build, tvms_ref ref, surf_target_use use) {
   check_target(build, ref, use, 0);
 }
 
-void tvms_surf_report_loose(surf_build *build, tvms_ref ref) {
+void tvms_surface_report_loose(surf_build *build, tvms_ref ref) {
   tvms_surf *node = surf_at(build, ref);
   if (node->kind == TVMS_SURF_WALRUS) node->c = 1;  // reported
   tvms_span span = {node->begin, node->end};
-  tvms_diag *diag =
-      tvms_report(&build->context->diags, TVMS_D_needs_parens, span, kind_text(node));
+  tvms_diag *diag = tvms_diag_report(&build->context->diags, TVMS_D_needs_parens, span,
+                                     kind_text(node));
   tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->begin, node->begin},
                 true, "(");
   tvms_diag_fix(&build->context->diags, diag, (tvms_span){node->end, node->end}, true,
                 ")");
 }
 
-void tvms_surf_check_argument(surf_build *build, surf_expr argument) {
-  tvms_report(&build->context->diags, TVMS_D_late_argument,
-              (tvms_span){argument.begin, argument.end});
+void tvms_surface_check_argument(surf_build *build, surf_expr argument) {
+  tvms_diag_report(&build->context->diags, TVMS_D_late_argument,
+                   (tvms_span){argument.begin, argument.end});
 }
 
 static void report_param(surf_build *build, const tvms_surf *param, const char *what) {
-  tvms_report(&build->context->diags, TVMS_D_bad_parameter,
-              (tvms_span){param->begin, param->end}, what);
+  tvms_diag_report(&build->context->diags, TVMS_D_bad_parameter,
+                   (tvms_span){param->begin, param->end}, what);
 }
 
 // What the parameters before one were.
@@ -133,10 +133,10 @@ static const char *misplaced(const seen_params *seen, const tvms_surf *param) {
 
 // Parameters behind '*' become keyword-only ones. One finding a list: the rules of the
 // parameters behind a misplaced one are not known.
-void tvms_surf_check_params(surf_build *build, tvms_ref first) {
+void tvms_surface_check_params(surf_build *build, tvms_ref first) {
   seen_params seen = {0};
   tvms_ref bare_star = 0;
-  tvms_each_surf(build->surface, ref, first) {
+  tvms_surface_each(build->surface, ref, first) {
     tvms_surf *param = surf_at(build, ref);
     if (param->kind == TVMS_SURF_BAD) return;
     const char *what = misplaced(&seen, param);
@@ -168,18 +168,18 @@ static bool is_bytes(const surf_build *build, tvms_ref ref) {
 }
 
 // Strings that stand side by side are all bytes or all text.
-void tvms_surf_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece) {
+void tvms_surface_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece) {
   if (is_bytes(build, strings) == is_bytes(build, piece)) return;
-  tvms_report(&build->context->diags, TVMS_D_mixed_strings,
-              tvms_surf_span(build->surface, piece));
+  tvms_diag_report(&build->context->diags, TVMS_D_mixed_strings,
+                   tvms_surface_span(build->surface, piece));
 }
 
 // A dotted name of an import, interned without the white space that may stand in it.
-tvms_sym tvms_surf_dotted(surf_build *build, surf_expr name) {
+tvms_sym tvms_surface_make_dotted(surf_build *build, surf_expr name) {
   const char *text = build->surface->source->text + name.begin;
   tvms_arena *scratch = &build->context->scratch;
   tvms_mark mark = tvms_arena_mark(scratch);
-  char *copy = tvms_arena_take(scratch, name.end - name.begin + 1);
+  char *copy = tvms_arena_alloc(scratch, name.end - name.begin + 1);
   size_t len = 0;
   for (uint32_t i = 0; i < name.end - name.begin; i++) {
     if (text[i] != ' ' && text[i] != '\t' && text[i] != '\f' && text[i] != '\\'
@@ -187,7 +187,7 @@ tvms_sym tvms_surf_dotted(surf_build *build, surf_expr name) {
       copy[len++] = text[i];
     }
   }
-  tvms_sym sym = tvms_symbol(build->context, copy, len);
+  tvms_sym sym = tvms_symbol_intern(build->context, copy, len);
   tvms_arena_reset(scratch, mark);
   return sym;
 }
@@ -198,7 +198,7 @@ static bool is_item_tuple(surf_build *build, surf_list items) {
   if (items.first != items.last || item->b || value->kind != TVMS_SURF_TUPLE)
     return false;
   if (value->parens || !(value->flags & TVMS_SURF_PAREN) || !value->a) return false;
-  tvms_each_surf(build->surface, part, value->a) {
+  tvms_surface_each(build->surface, part, value->a) {
     if (surf_at(build, part)->kind == TVMS_SURF_STAR) return false;
   }
   return true;
@@ -220,8 +220,8 @@ static surf_list open_items(surf_build *build, tvms_ref tuple) {
   return items;
 }
 
-tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
-                        surf_list body) {
+tvms_ref tvms_surface_make_with(surf_build *build, surf_token keyword, surf_list items,
+                                surf_list body) {
   uint8_t flags = 0;
   tvms_ref value = surf_at(build, items.first)->a;
   if (is_item_tuple(build, items)) {
@@ -231,8 +231,8 @@ tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
   }
   if (build->grouped) {
     tvms_surf *tuple = surf_at(build, build->grouped);
-    tvms_report(&build->context->diags, TVMS_D_bad_with,
-                (tvms_span){tuple->begin, tuple->end});
+    tvms_diag_report(&build->context->diags, TVMS_D_bad_with,
+                     (tvms_span){tuple->begin, tuple->end});
     make_bad(tuple);
     build->grouped = 0;
   }

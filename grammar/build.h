@@ -52,24 +52,24 @@ static const surf_token surf_no_token = {.both = 0, .value = 0};
 static const surf_expr surf_none = {0, 0, 0};
 static const surf_list surf_no_list = {0, 0, 0, 0, 0};
 
-void tvms_surf_grow(tvms_surface *surface);
+void tvms_surface_grow(tvms_surface *surface);
 
-// What an expression is used as, when tvms_surf_check_target must refuse it.
+// What an expression is used as, when tvms_surface_check_target must refuse it.
 typedef enum {
   SURF_TARGET_ASSIGN,
   SURF_TARGET_SINGLE,
   SURF_TARGET_DELETE
 } surf_target_use;
-void tvms_surf_check_target(surf_build *build, tvms_ref ref, surf_target_use use);
+void tvms_surface_check_target(surf_build *build, tvms_ref ref, surf_target_use use);
 
 // Reports an expression that needs parentheses where it stands.
-void tvms_surf_report_loose(surf_build *build, tvms_ref ref);
-void tvms_surf_check_argument(surf_build *build, surf_expr argument);
-void tvms_surf_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece);
-void tvms_surf_check_params(surf_build *build, tvms_ref first);
-tvms_ref tvms_surf_with(surf_build *build, surf_token keyword, surf_list items,
-                        surf_list body);
-tvms_sym tvms_surf_dotted(surf_build *build, surf_expr name);
+void tvms_surface_report_loose(surf_build *build, tvms_ref ref);
+void tvms_surface_check_argument(surf_build *build, surf_expr argument);
+void tvms_surface_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece);
+void tvms_surface_check_params(surf_build *build, tvms_ref first);
+tvms_ref tvms_surface_make_with(surf_build *build, surf_token keyword, surf_list items,
+                                surf_list body);
+tvms_sym tvms_surface_make_dotted(surf_build *build, surf_expr name);
 
 /* Nodes and lists */
 
@@ -77,7 +77,7 @@ static inline tvms_ref surf_node(surf_build *build, tvms_surf_kind kind, uint32_
                                  uint32_t begin, uint32_t end, uint32_t a, uint32_t b,
                                  uint32_t c) {
   tvms_surface *surface = build->surface;
-  if (__builtin_expect(surface->count == surface->cap, 0)) tvms_surf_grow(surface);
+  if (__builtin_expect(surface->count == surface->cap, 0)) tvms_surface_grow(surface);
   tvms_ref ref = surface->count++;
   surface->nodes[ref] = (tvms_surf){
       .kind = (uint8_t)kind,
@@ -176,7 +176,7 @@ static inline void surf_tight(surf_build *build, surf_expr expr, int refused) {
     loose = SURF_LOOSE_TEST;
   else if (node->kind == TVMS_SURF_UNARY && node->op == TVMS_OP_NOT)
     loose = SURF_LOOSE_NOT;
-  if (__builtin_expect(loose & refused, 0)) tvms_surf_report_loose(build, expr.ref);
+  if (__builtin_expect(loose & refused, 0)) tvms_surface_report_loose(build, expr.ref);
 }
 
 // Where no assignment expression may stand without parentheses. The expression may be none.
@@ -207,7 +207,7 @@ static inline surf_expr surf_string(surf_build *build, surf_token token) {
 static inline surf_expr surf_strings(surf_build *build, surf_expr list,
                                      surf_token token) {
   surf_expr piece = surf_string(build, token);
-  tvms_surf_check_pieces(build, list.ref, piece.ref);
+  tvms_surface_check_pieces(build, list.ref, piece.ref);
   if (surf_at(build, list.ref)->kind == TVMS_SURF_STRING) {
     surf_at(build, list.ref)->next = piece.ref;
     return surf_make(build, TVMS_SURF_STRINGS, 0, list.begin, token.end, list.ref, 0,
@@ -278,7 +278,7 @@ static inline surf_expr surf_pair(surf_build *build, surf_expr key, surf_expr va
 static inline surf_expr surf_comp_for(surf_build *build, surf_token keyword,
                                       surf_expr target, surf_expr iterable) {
   surf_tight(build, iterable, SURF_LOOSE_OPERAND);
-  tvms_surf_check_target(build, target.ref, SURF_TARGET_ASSIGN);
+  tvms_surface_check_target(build, target.ref, SURF_TARGET_ASSIGN);
   return surf_make(build, TVMS_SURF_COMP_FOR, 0, keyword.begin, iterable.end,
                    target.ref, iterable.ref, 0);
 }
@@ -320,7 +320,7 @@ static inline surf_list surf_argument(surf_build *build, surf_list args,
                                       surf_expr argument) {
   tvms_surf_kind last = (tvms_surf_kind)surf_at(build, args.last)->kind;
   if (last == TVMS_SURF_KEYWORD || last == TVMS_SURF_DOUBLE_STAR) {
-    tvms_surf_check_argument(build, argument);
+    tvms_surface_check_argument(build, argument);
   }
   return surf_add(build, args, argument);
 }
@@ -400,7 +400,7 @@ static inline surf_expr surf_if_exp(surf_build *build, surf_expr yes,
 static inline surf_expr surf_lambda(surf_build *build, surf_token keyword,
                                     surf_list params, surf_expr body) {
   surf_tight(build, body, SURF_LOOSE_WALRUS);
-  tvms_surf_check_params(build, params.first);
+  tvms_surface_check_params(build, params.first);
   surf_expr made = surf_make(build, TVMS_SURF_LAMBDA, 0, keyword.begin, body.end,
                              params.first, body.ref, 0);
   surf_at(build, made.ref)->flags = surf_comma_flag(params);
@@ -419,7 +419,7 @@ static inline surf_expr surf_walrus(surf_build *build, surf_token name,
 static inline void surf_target(surf_build *build, surf_expr target,
                                surf_target_use use) {
   if (surf_at(build, target.ref)->kind != TVMS_SURF_NAME) {
-    tvms_surf_check_target(build, target.ref, use);
+    tvms_surface_check_target(build, target.ref, use);
   }
 }
 
@@ -498,7 +498,8 @@ static inline surf_expr surf_dotted_more(surf_build *build, surf_expr dotted,
   return (surf_expr){dotted.begin, name.end, 0};  // named once it is whole
 }
 static inline tvms_sym surf_dotted_name(surf_build *build, surf_expr dotted) {
-  return dotted.ref || !dotted.end ? dotted.ref : tvms_surf_dotted(build, dotted);
+  return dotted.ref || !dotted.end ? dotted.ref
+                                   : tvms_surface_make_dotted(build, dotted);
 }
 static inline surf_expr surf_alias(surf_build *build, surf_expr dotted,
                                    surf_token name) {
@@ -607,7 +608,7 @@ static inline surf_expr surf_grouped(surf_build *build, surf_token left, surf_li
 }
 static inline tvms_ref surf_with(surf_build *build, surf_token keyword, surf_list items,
                                  surf_list body) {
-  return tvms_surf_with(build, keyword, items, body);
+  return tvms_surface_make_with(build, keyword, items, body);
 }
 
 /* Definitions */
@@ -657,7 +658,7 @@ static inline tvms_ref surf_define(surf_build *build, tvms_surf_kind kind,
 static inline tvms_ref surf_def(surf_build *build, surf_token keyword, surf_token name,
                                 surf_list tparams, surf_list params, surf_expr returns,
                                 surf_list body) {
-  tvms_surf_check_params(build, params.first);
+  tvms_surface_check_params(build, params.first);
   return surf_define(build, TVMS_SURF_DEF, keyword, name, tparams, params, returns,
                      body);
 }

@@ -45,7 +45,7 @@ static bool is_ascii_name(char c) {
          || c == '_';
 }
 
-tvms_token_kind tvms_lex_stray(tvms_lexer *lexer) {
+tvms_token_kind tvms_lexer_take_stray(tvms_lexer *lexer) {
   utf8proc_int32_t c;
   utf8proc_ssize_t len = decode(lexer->token, lexer->end, &c);
   lexer->cursor = lexer->token + (len > 0 ? len : 1);
@@ -58,8 +58,9 @@ tvms_token_kind tvms_lex_stray(tvms_lexer *lexer) {
   char text[8] = {0};
   bool shown = c > ' ' && c != 0x7F;
   if (shown) memcpy(text, lexer->token, (size_t)len);
-  tvms_report(&lexer->context->diags, TVMS_D_stray_character, tvms_lexer_span(lexer),
-              shown ? "'" : "", text, shown ? "' " : "", (unsigned)c);
+  tvms_diag_report(&lexer->context->diags, TVMS_D_stray_character,
+                   tvms_lexer_span(lexer), shown ? "'" : "", text, shown ? "' " : "",
+                   (unsigned)c);
   return TVMS_TOK_STRAY;
 }
 
@@ -98,16 +99,18 @@ static bool normalise(tvms_lexer *lexer) {
     }
     utf8proc_ssize_t size = fine ? utf8proc_reencode(wide, count, options) : 0;
     if (fine) {
-      lexer->symbol = tvms_symbol(lexer->context, (const char *)wide, (size_t)size);
+      lexer->symbol =
+          tvms_symbol_intern(lexer->context, (const char *)wide, (size_t)size);
     }
   }
   tvms_arena_reset(scratch, mark);
   return fine;
 }
 
-tvms_token_kind tvms_lex_wide_name(tvms_lexer *lexer) {
+tvms_token_kind tvms_lexer_take_wide_name(tvms_lexer *lexer) {
   lexer->cursor = tvms_lexer_name_end(lexer, lexer->token);
-  if (lexer->cursor == lexer->token || !normalise(lexer)) return tvms_lex_stray(lexer);
+  if (lexer->cursor == lexer->token || !normalise(lexer))
+    return tvms_lexer_take_stray(lexer);
   return TVMS_TOK_WIDE_NAME;
 }
 
@@ -126,7 +129,8 @@ static const char *report_bad_bytes(tvms_lexer *lexer, const char *at) {
     at++;
   } while (at < lexer->end && *at && decode(at, lexer->end, &c) < 0);
   tvms_span span = {tvms_lexer_offset(lexer, begin), tvms_lexer_offset(lexer, at)};
-  tvms_report(&lexer->context->diags, TVMS_D_bad_utf8, span, (unsigned char)*begin);
+  tvms_diag_report(&lexer->context->diags, TVMS_D_bad_utf8, span,
+                   (unsigned char)*begin);
   return at;
 }
 
@@ -150,7 +154,7 @@ void tvms_lexer_check_text(tvms_lexer *lexer) {
         at++;
       }
       tvms_span span = {begin, tvms_lexer_offset(lexer, at)};
-      tvms_report(&lexer->context->diags, TVMS_D_nul_byte, span);
+      tvms_diag_report(&lexer->context->diags, TVMS_D_nul_byte, span);
     } else {
       at = report_bad_bytes(lexer, at);
     }

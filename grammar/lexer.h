@@ -50,15 +50,19 @@ void tvms_lexer_check_text(tvms_lexer *lexer);
 
 // The parts of rules. Each is called with the token begun and `cursor` after what the rule
 // matched; it moves `cursor` to the end of the token.
-const unsigned char *tvms_lex_comment(tvms_lexer *lexer, const unsigned char *begin,
-                                      const unsigned char *end);
-tvms_token_kind tvms_lex_stray(tvms_lexer *lexer);
-tvms_token_kind tvms_lex_backslash(tvms_lexer *lexer);
-tvms_token_kind tvms_lex_wide_name(tvms_lexer *lexer);
-tvms_token_kind tvms_lex_number(tvms_lexer *lexer, tvms_token_kind kind);  // and more
-tvms_token_kind tvms_lex_leading_zero(tvms_lexer *lexer);
-tvms_token_kind tvms_lex_escapes(tvms_lexer *lexer);  // a whole string with a '\'
-tvms_token_kind tvms_lex_string(tvms_lexer *lexer);   // begun by prefix and quote
-tvms_token_kind tvms_lex_fstring(tvms_lexer *lexer);  // the same, prefix with 'f'
+const unsigned char *tvms_lexer_take_comment(tvms_lexer *lexer,
+                                             const unsigned char *begin,
+                                             const unsigned char *end);
+tvms_token_kind tvms_lexer_take_stray(tvms_lexer *lexer);
+tvms_token_kind tvms_lexer_take_backslash(tvms_lexer *lexer);
+tvms_token_kind tvms_lexer_take_wide_name(tvms_lexer *lexer);
+tvms_token_kind tvms_lexer_take_number(tvms_lexer *lexer,
+                                       tvms_token_kind kind);  // and more
+tvms_token_kind tvms_lexer_take_leading_zero(tvms_lexer *lexer);
+tvms_token_kind
+tvms_lexer_take_escapes(tvms_lexer *lexer);                 // a whole string with a '\'
+tvms_token_kind tvms_lexer_take_string(tvms_lexer *lexer);  // begun by prefix and quote
+tvms_token_kind
+tvms_lexer_take_fstring(tvms_lexer *lexer);  // the same, prefix with 'f'
 
 #endif

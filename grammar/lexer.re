@@ -2,7 +2,7 @@
 //
 // A rule returns a kind of token or calls the function that finds the token's end; what
 // is longer than a line stands in literal.c and identifier.c. Strings have a fast rule for
-// the common case and fall back to tvms_lex_string for line joins, triple quotes and
+// the common case and fall back to tvms_lexer_take_string for line joins, triple quotes and
 // everything that is wrong. The text ends with NULs, so no rule can run over its end.
 // layout.c includes the generated file: a call for each token would be felt.
 
@@ -47,9 +47,9 @@ again:
 
   [ \t\f]+         { goto again; }
   "\r\n" | [\r\n]  { if (lexer->depth) goto again; TAKE(NEWLINE); }
-  "#" [^\n\r\x00]* { cursor = tvms_lex_comment(lexer, token, cursor); goto again; }
+  "#" [^\n\r\x00]* { cursor = tvms_lexer_take_comment(lexer, token, cursor); goto again; }
   "\\" ("\r\n" | [\r\n]) { goto again; }
-  "\\"             { CALL(tvms_lex_backslash(lexer)); }
+  "\\"             { CALL(tvms_lexer_take_backslash(lexer)); }
   "\x00"           { if ((const char *)token < lexer->end) goto again;
                      cursor = token; TAKE(END); }
 
@@ -73,19 +73,19 @@ again:
   "None"     { TAKE(NONE); }
 
   name                          { TAKE(NAME); }
-  ((narrow \ [0-9]) narrow*)? wide { CALL(tvms_lex_wide_name(lexer)); }
+  ((narrow \ [0-9]) narrow*)? wide { CALL(tvms_lexer_take_wide_name(lexer)); }
 
   int                           { TAKE(INT); }
-  digits                        { CALL(tvms_lex_leading_zero(lexer)); }
-  (float | digits) [jJ]         { CALL(tvms_lex_number(lexer, TVMS_TOK_IMAGINARY)); }
+  digits                        { CALL(tvms_lexer_take_leading_zero(lexer)); }
+  (float | digits) [jJ]         { CALL(tvms_lexer_take_number(lexer, TVMS_TOK_IMAGINARY)); }
   float                         { TAKE(FLOAT); }
-  (int | float) (narrow | wide) { CALL(tvms_lex_number(lexer, TVMS_TOK_INT)); }
+  (int | float) (narrow | wide) { CALL(tvms_lexer_take_number(lexer, TVMS_TOK_INT)); }
 
   [uU]? (single | double)                       { TAKE(STRING); }
-  prefix? (single_escaped | double_escaped)     { CALL(tvms_lex_escapes(lexer)); }
-  prefix? ['"]                                  { CALL(tvms_lex_string(lexer)); }
-  prefix? (['] ['] ['] | ["] ["] ["])           { CALL(tvms_lex_string(lexer)); }
-  fprefix ['"]                                  { CALL(tvms_lex_fstring(lexer)); }
+  prefix? (single_escaped | double_escaped)     { CALL(tvms_lexer_take_escapes(lexer)); }
+  prefix? ['"]                                  { CALL(tvms_lexer_take_string(lexer)); }
+  prefix? (['] ['] ['] | ["] ["] ["])           { CALL(tvms_lexer_take_string(lexer)); }
+  fprefix ['"]                                  { CALL(tvms_lexer_take_fstring(lexer)); }
 
   "("   { TAKE(OPEN_ROUND); }   ")"   { TAKE(SHUT_ROUND); }
   "["   { TAKE(OPEN_SQUARE); }  "]"   { TAKE(SHUT_SQUARE); }
@@ -111,6 +111,6 @@ again:
   "%"   { TAKE(MOD); }          "%="  { TAKE(IS_MOD); }
   "**"  { TAKE(POWER); }        "**=" { TAKE(IS_POWER); }
   "~"   { TAKE(INVERT); }
-  *     { CALL(tvms_lex_stray(lexer)); }
+  *     { CALL(tvms_lexer_take_stray(lexer)); }
   */
 }

@@ -27,8 +27,9 @@ static tvms_span span_of(const tvms_lexer *lexer, const char *begin, const char 
   return (tvms_span){tvms_lexer_offset(lexer, begin), tvms_lexer_offset(lexer, end)};
 }
 
-const unsigned char *tvms_lex_comment(tvms_lexer *lexer, const unsigned char *begin,
-                                      const unsigned char *end) {
+const unsigned char *tvms_lexer_take_comment(tvms_lexer *lexer,
+                                             const unsigned char *begin,
+                                             const unsigned char *end) {
   const char *from = (const char *)begin;
   const char *at = (const char *)end;
   while (at < lexer->end && *at != '\n' && *at != '\r') {
@@ -37,8 +38,8 @@ const unsigned char *tvms_lex_comment(tvms_lexer *lexer, const unsigned char *be
   tvms_surface *surface = lexer->surface;
   if (surface->comment_count == surface->comment_cap) {
     uint32_t cap = surface->comment_cap ? surface->comment_cap * 2 : 32;
-    surface->comments = tvms_retake(&lexer->context->memory, surface->comments,
-                                    cap * sizeof *surface->comments);
+    surface->comments = tvms_memory_realloc(&lexer->context->memory, surface->comments,
+                                            cap * sizeof *surface->comments);
     surface->comment_cap = cap;
   }
   uint32_t offset = tvms_lexer_offset(lexer, from);
@@ -57,8 +58,9 @@ const unsigned char *tvms_lex_comment(tvms_lexer *lexer, const unsigned char *be
   return (const unsigned char *)at;
 }
 
-tvms_token_kind tvms_lex_backslash(tvms_lexer *lexer) {
-  tvms_report(&lexer->context->diags, TVMS_D_bad_line_join, tvms_lexer_span(lexer));
+tvms_token_kind tvms_lexer_take_backslash(tvms_lexer *lexer) {
+  tvms_diag_report(&lexer->context->diags, TVMS_D_bad_line_join,
+                   tvms_lexer_span(lexer));
   return TVMS_TOK_STRAY;
 }
 
@@ -113,7 +115,7 @@ static const char *what_number(const char *token) {
 }
 
 // A number with letters behind it: sound if they are a word that may follow one.
-tvms_token_kind tvms_lex_number(tvms_lexer *lexer, tvms_token_kind kind) {
+tvms_token_kind tvms_lexer_take_number(tvms_lexer *lexer, tvms_token_kind kind) {
   const char *end = end_of_number(lexer->token, &kind);
   const char *word = tvms_lexer_name_end(lexer, end);
   bool based = end == lexer->token + 2 && !is_digit(lexer->token[1])
@@ -121,14 +123,14 @@ tvms_token_kind tvms_lex_number(tvms_lexer *lexer, tvms_token_kind kind) {
   lexer->cursor = end;
   if (!based && (word == end || follows_number(end, (size_t)(word - end)))) return kind;
   lexer->cursor = word;
-  tvms_report(&lexer->context->diags, TVMS_D_bad_number, tvms_lexer_span(lexer),
-              what_number(lexer->token), (int)(word - lexer->token), lexer->token);
+  tvms_diag_report(&lexer->context->diags, TVMS_D_bad_number, tvms_lexer_span(lexer),
+                   what_number(lexer->token), (int)(word - lexer->token), lexer->token);
   return kind;
 }
 
-tvms_token_kind tvms_lex_leading_zero(tvms_lexer *lexer) {
+tvms_token_kind tvms_lexer_take_leading_zero(tvms_lexer *lexer) {
   lexer->cursor = tvms_lexer_name_end(lexer, lexer->cursor);
-  tvms_report(&lexer->context->diags, TVMS_D_leading_zero, tvms_lexer_span(lexer));
+  tvms_diag_report(&lexer->context->diags, TVMS_D_leading_zero, tvms_lexer_span(lexer));
   return TVMS_TOK_INT;
 }
 
@@ -159,8 +161,8 @@ static string_form form_of(const char *token) {
 
 static void report_escape(const tvms_lexer *lexer, const char *begin, const char *end,
                           const char *what) {
-  tvms_report(&lexer->context->diags, TVMS_D_bad_escape, span_of(lexer, begin, end),
-              what);
+  tvms_diag_report(&lexer->context->diags, TVMS_D_bad_escape,
+                   span_of(lexer, begin, end), what);
 }
 
 // Checks `digits` hexadecimal digits after the letter at `at`. Returns their end.
@@ -192,16 +194,16 @@ static const char *check_escape(const tvms_lexer *lexer, const char *at,
     report_escape(lexer, at, at + 2, "'\\N' needs the name of a character in braces");
     return at + 2;
   }
-  tvms_report(&lexer->context->diags, TVMS_D_named_escape,
-              span_of(lexer, at, shut + 1));
+  tvms_diag_report(&lexer->context->diags, TVMS_D_named_escape,
+                   span_of(lexer, at, shut + 1));
   return shut + 1;
 }
 
 static void check_body(const tvms_lexer *lexer, string_form form, const char *end) {
   for (const char *at = form.body; at < end;) {
     if (form.bytes && (unsigned char)*at >= 0x80) {
-      tvms_report(&lexer->context->diags, TVMS_D_wide_bytes,
-                  span_of(lexer, at, at + 1));
+      tvms_diag_report(&lexer->context->diags, TVMS_D_wide_bytes,
+                       span_of(lexer, at, at + 1));
       return;
     }
     if (*at == '\\' && !form.raw)
@@ -211,7 +213,7 @@ static void check_body(const tvms_lexer *lexer, string_form form, const char *en
   }
 }
 
-tvms_token_kind tvms_lex_escapes(tvms_lexer *lexer) {
+tvms_token_kind tvms_lexer_take_escapes(tvms_lexer *lexer) {
   check_body(lexer, form_of(lexer->token), lexer->cursor - 1);
   return TVMS_TOK_STRING;
 }
@@ -235,13 +237,14 @@ static tvms_token_kind report_unfinished(tvms_lexer *lexer, string_form form,
                                          const char *at) {
   lexer->cursor = at;
   lexer->unfinished = true;
-  tvms_report(&lexer->context->diags,
-              form.width == 3 ? TVMS_D_unfinished_triple : TVMS_D_unfinished_string,
-              span_of(lexer, lexer->token, form.body));
+  tvms_diag_report(&lexer->context->diags,
+                   form.width == 3 ? TVMS_D_unfinished_triple
+                                   : TVMS_D_unfinished_string,
+                   span_of(lexer, lexer->token, form.body));
   return TVMS_TOK_STRING;
 }
 
-tvms_token_kind tvms_lex_string(tvms_lexer *lexer) {
+tvms_token_kind tvms_lexer_take_string(tvms_lexer *lexer) {
   string_form form = form_of(lexer->token);
   const char *at = form.body;
   while (at < lexer->end && !closes(form, at)) {
@@ -342,7 +345,7 @@ static const char *skip_formatted(formatted *f, string_form form, int depth) {
   return closed ? at + form.width : broken(f, at);
 }
 
-tvms_token_kind tvms_lex_fstring(tvms_lexer *lexer) {
+tvms_token_kind tvms_lexer_take_fstring(tvms_lexer *lexer) {
   string_form form = form_of(lexer->token);
   formatted f = {lexer, true};
   const char *end = skip_formatted(&f, form, 0);
@@ -366,16 +369,16 @@ typedef struct {
 } literal;
 
 static literal literal_of(const tvms_surface *surface, tvms_ref ref) {
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   if (node->flags & TVMS_SURF_DECODED) {
-    const tvms_name *name = tvms_name_of(&surface->context->names, node->c);
+    const tvms_name *name = tvms_interner_name(&surface->context->names, node->c);
     return (literal){name->text, name->text + name->len};
   }
   const char *text = surface->source->text;
   return (literal){text + node->begin, text + node->end};
 }
 
-bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value) {
+bool tvms_surface_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value) {
   literal digits = literal_of(surface, ref);
   const char *at = digits.begin, *end = digits.end;
   char mark = (char)(*at == '0' ? at[1] | 0x20 : 0);
@@ -395,14 +398,14 @@ bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value) {
   return true;
 }
 
-double tvms_surf_float(const tvms_surface *surface, tvms_ref ref) {
+double tvms_surface_float(const tvms_surface *surface, tvms_ref ref) {
   enum { SHORT = 64 };
   literal written = literal_of(surface, ref);
   char small[SHORT];
   tvms_arena *scratch = &surface->context->scratch;
   tvms_mark mark = tvms_arena_mark(scratch);
   size_t size = (size_t)(written.end - written.begin);
-  char *digits = size < SHORT ? small : tvms_arena_take(scratch, size + 1);
+  char *digits = size < SHORT ? small : tvms_arena_alloc(scratch, size + 1);
   size_t len = 0;
   for (const char *at = written.begin; at < written.end; at++) {
     if (*at != '_') digits[len++] = *at;
@@ -413,21 +416,21 @@ double tvms_surf_float(const tvms_surface *surface, tvms_ref ref) {
   return value;
 }
 
-bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref) {
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+bool tvms_surface_is_fstring(const tvms_surface *surface, tvms_ref ref) {
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   if (node->kind == TVMS_SURF_STRING) {
     return form_of(literal_of(surface, ref).begin).formatted;
   }
   if (node->kind != TVMS_SURF_STRINGS) return false;
-  tvms_each_surf(surface, piece, node->a) {
-    if (tvms_surf_is_fstring(surface, piece)) return true;
+  tvms_surface_each(surface, piece, node->a) {
+    if (tvms_surface_is_fstring(surface, piece)) return true;
   }
   return false;
 }
 
-bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref,
-                             tvms_span *inside) {
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+bool tvms_surface_string_inside(const tvms_surface *surface, tvms_ref ref,
+                                tvms_span *inside) {
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   if (node->kind != TVMS_SURF_STRING || node->flags & TVMS_SURF_DECODED) return false;
   const char *text = surface->source->text;
   string_form form = form_of(text + node->begin);
@@ -505,7 +508,7 @@ typedef struct {
 } decoding;
 
 static void decode_piece(const tvms_surface *surface, tvms_ref ref, decoding *d) {
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   literal token = literal_of(surface, ref);
   string_form form = form_of(token.begin);
   const char *end = token.end;
@@ -534,12 +537,12 @@ static void decode_piece(const tvms_surface *surface, tvms_ref ref, decoding *d)
 }
 
 static tvms_surf_text decode(const tvms_surface *surface, tvms_ref ref, decoding *d) {
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   d->at = d->text;
   if (node->kind == TVMS_SURF_STRING) {
     decode_piece(surface, ref, d);
   } else {
-    tvms_each_surf(surface, piece, node->a) {
+    tvms_surface_each(surface, piece, node->a) {
       decode_piece(surface, piece, d);
     }
   }
@@ -548,20 +551,20 @@ static tvms_surf_text decode(const tvms_surface *surface, tvms_ref ref, decoding
       .text = d->text, .len = (size_t)(d->at - d->text), .is_bytes = d->bytes};
 }
 
-tvms_surf_text tvms_surf_string(const tvms_surface *surface, tvms_ref ref,
-                                tvms_arena *arena) {
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+tvms_surf_text tvms_surface_string(const tvms_surface *surface, tvms_ref ref,
+                                   tvms_arena *arena) {
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   // No escape is shorter than the bytes that it stands for.
-  decoding d = {.text = tvms_arena_take(arena, node->end - node->begin + 4)};
+  decoding d = {.text = tvms_arena_alloc(arena, node->end - node->begin + 4)};
   return decode(surface, ref, &d);
 }
 
-tvms_surf_text tvms_surf_placed_string(const tvms_surface *surface, tvms_ref ref,
-                                       tvms_arena *arena, const uint32_t **places) {
+tvms_surf_text tvms_surface_placed_string(const tvms_surface *surface, tvms_ref ref,
+                                          tvms_arena *arena, const uint32_t **places) {
   enum { PADDING = 16 };
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   size_t most = node->end - node->begin + PADDING;
-  decoding d = {.text = tvms_arena_take(arena, most),
+  decoding d = {.text = tvms_arena_alloc(arena, most),
                 .places = tvms_arena_array(arena, uint32_t, most)};
   *places = d.places;
   return decode(surface, ref, &d);

@@ -8,7 +8,7 @@
 #include "grammar/parse.h"
 
 #include "grammar/build.h"
-#include "grammar/layout.h"
+#include "grammar/indentation.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -16,9 +16,10 @@
 
 // The parser's stack is a block of the context's memory, like everything else: failing to
 // grow it unwinds, and the block goes when the context does.
-#define malloc(size)                     tvms_take(&p->build->context->memory, (size))
-#define realloc(block, size)             tvms_retake(&p->build->context->memory, (block), (size))
-#define free(block)                      tvms_give(&pParser->build->context->memory, (block))
+#define malloc(size) tvms_memory_alloc(&p->build->context->memory, (size))
+#define realloc(block, size)                                                           \
+  tvms_memory_realloc(&p->build->context->memory, (block), (size))
+#define free(block)                      tvms_memory_free(&pParser->build->context->memory, (block))
 #define YYNOERRORRECOVERY                1
 #define tvms_grammar_ENGINEALWAYSONSTACK 1
 #pragma GCC diagnostic push
@@ -68,7 +69,7 @@ enum {
 
 typedef struct {
   surf_build build;
-  tvms_layout layout;
+  tvms_indentation layout;
   const char *text;               // that has the bytes of the tokens
   seen_name *TVMS_NULLABLE seen;  // NULL: not worth it
   uint32_t seen_log;              // log2 of how many there are
@@ -101,13 +102,13 @@ static inline uint64_t word_at(const char *text, uint32_t len) {
 
 static inline tvms_sym intern(parse *p, const char *text, uint32_t len) {
   tvms_interner *names = &p->build.context->names;
-  if (len > LONGEST_SEEN || !p->seen) return tvms_intern(names, text, len);
+  if (len > LONGEST_SEEN || !p->seen) return tvms_interner_add(names, text, len);
   uint64_t head = word_at(text, len);
   uint64_t tail = len > 8 ? word_at(text + len - 8, 8) : 0;
   uint64_t mixed = (head ^ tail * 3 ^ len) * UINT64_C(0xD6E8FEB86659FD93);
   seen_name *seen = &p->seen[mixed >> (64 - p->seen_log)];
   if (seen->head != head || seen->tail != tail || seen->len != len) {
-    *seen = (seen_name){head, tail, len, tvms_intern(names, text, len)};
+    *seen = (seen_name){head, tail, len, tvms_interner_add(names, text, len)};
   }
   return seen->sym;
 }
@@ -245,10 +246,10 @@ static bool report_refused(parse *p, tvms_token token) {
   const char *unsupported = unsupported_text(p, token);
   if (unsupported) {
     if (tvms_token_is_keyword(token.kind)) {
-      tvms_report(diags_of(p), TVMS_D_unsupported, span, unsupported);
+      tvms_diag_report(diags_of(p), TVMS_D_unsupported, span, unsupported);
     } else {
       span = (tvms_span){p->layout.first.begin, p->layout.first.end};
-      tvms_report(diags_of(p), TVMS_D_unsupported, span, unsupported);
+      tvms_diag_report(diags_of(p), TVMS_D_unsupported, span, unsupported);
     }
     return true;
   }
@@ -257,7 +258,7 @@ static bool report_refused(parse *p, tvms_token token) {
   char what[64], expected[96];
   say_token(p, token, what, sizeof what);
   say_expected(p, expected, sizeof expected);
-  tvms_report(diags_of(p), TVMS_D_syntax, span, what, expected);
+  tvms_diag_report(diags_of(p), TVMS_D_syntax, span, what, expected);
   return false;
 }
 
@@ -325,30 +326,31 @@ static bool may_begin_statement(char c) {
 // Inside brackets: does the line of the token look like a new statement, so that a bracket
 // before it was forgotten? It does if it stands in the column of an open block.
 static bool begins_statement(parse *p, tvms_token token, uint32_t *line) {
-  uint32_t depth = tvms_layout_depth(&p->layout);
+  uint32_t depth = tvms_indentation_depth(&p->layout);
   if (depth == 0 || token.kind == TVMS_TOK_END) return false;
   const tvms_bracket *open = &p->layout.brackets.items[depth];
   if (open->shut == TVMS_TOK_END) return false;
   uint32_t first;
-  *line = tvms_layout_line(&p->layout, token.begin);
+  *line = tvms_indentation_line(&p->layout, token.begin);
   if (*line <= open->begin) return false;
-  uint32_t column = tvms_layout_column(&p->layout, *line, &first);
+  uint32_t column = tvms_indentation_column(&p->layout, *line, &first);
   if (token.begin == first
       && (only_begins_statement(token.kind) || is_header(p->layout.first.kind))) {
     return true;
   }
   return may_begin_statement(text_of(p)[first])
-         && tvms_layout_is_level(&p->layout, column);
+         && tvms_indentation_is_level(&p->layout, column);
 }
 
 // Reports the innermost open bracket and closes all of them.
 static void close_brackets(parse *p, bool report) {
   const tvms_bracket *brackets = p->layout.brackets.items;
-  uint32_t depth = tvms_layout_depth(&p->layout);
+  uint32_t depth = tvms_indentation_depth(&p->layout);
   if (report && !p->layout.lexer.unfinished) {
     const char text[2] = {text_of(p)[brackets[depth].begin], '\0'};
-    tvms_report(diags_of(p), TVMS_D_unclosed_bracket,
-                (tvms_span){brackets[depth].begin, brackets[depth].begin + 1}, text);
+    tvms_diag_report(diags_of(p), TVMS_D_unclosed_bracket,
+                     (tvms_span){brackets[depth].begin, brackets[depth].begin + 1},
+                     text);
   }
   for (; depth > 0 && !p->build.failed; depth--) {
     uint32_t at = tvms_lexer_offset(&p->layout.lexer, p->layout.lexer.token);
@@ -385,7 +387,7 @@ static void restart_at(parse *p, uint32_t line, bool report) {
   uint32_t end = trim_end(p, first.begin, line);
   close_brackets(p, report);
   finish_statement(p, first, end);
-  tvms_layout_restart(&p->layout, line);
+  tvms_indentation_restart(&p->layout, line);
 }
 
 // Skips to the end of the logical line, or to a line that begins a new one. Returns the
@@ -394,11 +396,11 @@ static tvms_token skip_statement(parse *p, tvms_token token) {
   while (!ends_line(token)) {
     uint32_t line;
     if (begins_statement(p, token, &line)) {
-      tvms_layout_restart(&p->layout, line);
+      tvms_indentation_restart(&p->layout, line);
       uint32_t end = trim_end(p, 0, line);
-      return tvms_make_token(end, end, TVMS_TOK_NEWLINE);
+      return tvms_token_make(end, end, TVMS_TOK_NEWLINE);
     }
-    token = tvms_layout_next(&p->layout);
+    token = tvms_indentation_next(&p->layout);
   }
   return token;
 }
@@ -407,7 +409,7 @@ static tvms_token skip_statement(parse *p, tvms_token token) {
 
 // Number of brackets around the token; a bracket stands in the one around it.
 static uint32_t bracket_of(const parse *p, tvms_token token) {
-  uint32_t depth = tvms_layout_depth(&p->layout);
+  uint32_t depth = tvms_indentation_depth(&p->layout);
   switch ((int)token.kind) {
   case TVMS_TOK_SHUT_ROUND:
   case TVMS_TOK_SHUT_SQUARE:
@@ -425,10 +427,10 @@ static uint32_t bracket_of(const parse *p, tvms_token token) {
 static bool skip_bracket(parse *p, tvms_token *token) {
   uint32_t level = bracket_of(p, *token);
   const tvms_bracket bracket = p->layout.brackets.items[level];
-  while (tvms_layout_depth(&p->layout) >= level) {
+  while (tvms_indentation_depth(&p->layout) >= level) {
     uint32_t line;
     if (token->kind == TVMS_TOK_END || begins_statement(p, *token, &line)) return false;
-    *token = tvms_layout_next(&p->layout);
+    *token = tvms_indentation_next(&p->layout);
   }
   p->lemon.yytos = p->lemon.yystack + bracket.height;
   feed(p, TERMINAL_BAD, bracket.begin + 1, token->begin, 0);
@@ -450,9 +452,9 @@ static void report_missing_block(parse *p, tvms_token token) {
       end++;
     }
   }
-  tvms_diag *diag = tvms_report(diags_of(p), TVMS_D_missing_block,
-                                (tvms_span){token.begin, token.end},
-                                (int)(end - header.begin), text + header.begin);
+  tvms_diag *diag = tvms_diag_report(diags_of(p), TVMS_D_missing_block,
+                                     (tvms_span){token.begin, token.end},
+                                     (int)(end - header.begin), text + header.begin);
   tvms_diag_note(diags_of(p), diag, (tvms_span){header.begin, end},
                  "the statement that needs a body");
 }
@@ -461,7 +463,7 @@ static void report_missing_block(parse *p, tvms_token token) {
 // `except`, the cases of a `match`.
 static bool follows_skipped(const parse *p, tvms_token token) {
   tvms_token first = p->layout.first;
-  const tvms_indent *level = &p->layout.indents.items[p->layout.indents.len - 1];
+  const tvms_indent_level *level = &p->layout.indents.items[p->layout.indents.len - 1];
   if (first.kind == TVMS_TOK_NAME && first.end - first.begin == 4
       && token.begin > first.begin
       && memcmp(text_of(p) + first.begin, "case", 4) == 0) {
@@ -474,9 +476,9 @@ static bool follows_skipped(const parse *p, tvms_token token) {
 static bool recover(parse *p, tvms_token *token) {
   p->build.failed = false;
   if (token->kind == TVMS_TOK_INDENT) {
-    tvms_report(diags_of(p), TVMS_D_unexpected_indent,
-                (tvms_span){token->begin, token->end + 1});
-    tvms_layout_silence(&p->layout);
+    tvms_diag_report(diags_of(p), TVMS_D_unexpected_indent,
+                     (tvms_span){token->begin, token->end + 1});
+    tvms_indentation_silence(&p->layout);
     return false;
   }
   if (takes(p, TERMINAL_MISSING)) {
@@ -491,7 +493,7 @@ static bool recover(parse *p, tvms_token *token) {
     restart_at(p, line, true);
     return false;
   }
-  if (token->kind == TVMS_TOK_END && tvms_layout_depth(&p->layout) > 0) {
+  if (token->kind == TVMS_TOK_END && tvms_indentation_depth(&p->layout) > 0) {
     uint32_t end = token->begin;
     restart_at(p, end, true);
     return false;
@@ -500,8 +502,8 @@ static bool recover(parse *p, tvms_token *token) {
   if (token->kind == TVMS_TOK_NEWLINE && is_header(first.kind)
       && takes(p, TERMINAL_COLON)) {
     p->no_colon = first.begin;
-    tvms_report(diags_of(p), TVMS_D_missing_colon,
-                (tvms_span){token->begin, token->end});
+    tvms_diag_report(diags_of(p), TVMS_D_missing_colon,
+                     (tvms_span){token->begin, token->end});
     feed(p, TERMINAL_COLON, token->begin, token->begin, 0);
     return true;
   }
@@ -542,13 +544,13 @@ static void start(parse *p, tvms_surface *surface) {
 static void finish(parse *p) {
   tvms_memory *memory = &p->build.context->memory;
   tvms_grammarFinalize(&p->lemon);
-  tvms_vec_free(memory, &p->layout.indents);
-  tvms_vec_free(memory, &p->layout.brackets);
+  tvms_vec_fini(memory, &p->layout.indents);
+  tvms_vec_fini(memory, &p->layout.brackets);
 }
 
 static void run(parse *p) {
   for (;;) {
-    tvms_token token = tvms_layout_next(&p->layout);
+    tvms_token token = tvms_indentation_next(&p->layout);
     do {
       feed_token(p, token);
     } while (__builtin_expect(p->build.failed, 0) && recover(p, &token));
@@ -561,7 +563,7 @@ static void run(parse *p) {
   }
 }
 
-void tvms_parse_file(tvms_surface *surface) {
+void tvms_surface_parse_file(tvms_surface *surface) {
   parse p;
   start(&p, surface);
   const tvms_source *source = surface->source;
@@ -572,10 +574,11 @@ void tvms_parse_file(tvms_surface *surface) {
   surface->cap = source->size / 4 + 64;
   // Growing a small block gives bytes that nobody has spent time to zero.
   tvms_memory *memory = &surface->context->memory;
-  surface->nodes = tvms_retake(memory, tvms_take(memory, sizeof *surface->nodes),
-                               (size_t)surface->cap * sizeof *surface->nodes);
+  surface->nodes =
+      tvms_memory_realloc(memory, tvms_memory_alloc(memory, sizeof *surface->nodes),
+                          (size_t)surface->cap * sizeof *surface->nodes);
   surface->count = 1;
-  tvms_layout_init(&p.layout, surface, source->text, source->size, 0, false);
+  tvms_indentation_init(&p.layout, surface, source->text, source->size, 0, false);
   tvms_lexer_check_text(&p.layout.lexer);
   run(&p);
   finish(&p);
@@ -597,13 +600,13 @@ static tvms_ref parse_nested(tvms_surface *surface, const char *bytes, size_t si
   parse p;
   start(&p, surface);
   p.text = text;
-  tvms_layout_init(&p.layout, surface, bytes, size, offset, true);
+  tvms_indentation_init(&p.layout, surface, bytes, size, offset, true);
   if (bytes == text) tvms_lexer_check_text(&p.layout.lexer);
   p.nested = true;
   feed(&p, TERMINAL_NESTED, offset, offset, 0);
   tvms_token token;
   do {
-    token = tvms_layout_next(&p.layout);
+    token = tvms_indentation_next(&p.layout);
     feed_token(&p, token);
     if (p.build.failed) {
       refuse_nested(&p, token);
@@ -621,7 +624,7 @@ tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span) {
   // A copy, so that the text ends where the string does.
   enum { PADDING = 16 };
   tvms_mark mark = tvms_arena_mark(&context->scratch);
-  char *copy = tvms_arena_take(&context->scratch, size + PADDING);
+  char *copy = tvms_arena_alloc(&context->scratch, size + PADDING);
   const char *text = surface->source->text;
   memcpy(copy, text + span.begin, size);
   tvms_ref result = parse_nested(surface, copy, size, text, span.begin);
@@ -651,8 +654,8 @@ static void move_node(tvms_surface *surface, tvms_surf *node, const char *text,
                  || node->kind == TVMS_SURF_STRING;
   if (literal) {
     node->flags |= TVMS_SURF_DECODED;
-    node->c =
-        tvms_symbol(surface->context, text + node->begin, node->end - node->begin);
+    node->c = tvms_symbol_intern(surface->context, text + node->begin,
+                                 node->end - node->begin);
   }
   node->begin = places[node->begin];
   node->end = places[node->end];
@@ -664,7 +667,7 @@ static tvms_ref parse_decoded(tvms_surface *surface, tvms_ref string) {
   tvms_mark mark = tvms_arena_mark(&context->scratch);
   const uint32_t *places;
   tvms_surf_text all =
-      tvms_surf_placed_string(surface, string, &context->scratch, &places);
+      tvms_surface_placed_string(surface, string, &context->scratch, &places);
   tvms_ref first = surface->count;
   tvms_diag *last = diags->last;
   tvms_ref result = 0;
@@ -674,9 +677,9 @@ static tvms_ref parse_decoded(tvms_surface *surface, tvms_ref string) {
     move_node(surface, &surface->nodes[ref], all.text, places);
   }
   for (tvms_ref ref = first; result && ref < surface->count; ref++) {
-    if (tvms_surf_is_fstring(surface, ref)) {
-      tvms_report(diags, TVMS_D_unsupported, tvms_surf_span(surface, ref),
-                  "an f-string inside a string");
+    if (tvms_surface_is_fstring(surface, ref)) {
+      tvms_diag_report(diags, TVMS_D_unsupported, tvms_surface_span(surface, ref),
+                       "an f-string inside a string");
       result = 0;
     }
   }
@@ -686,8 +689,8 @@ static tvms_ref parse_decoded(tvms_surface *surface, tvms_ref string) {
 
 tvms_ref tvms_surface_parse_string(tvms_surface *surface, tvms_ref string) {
   tvms_span inside;
-  if (tvms_surf_is_fstring(surface, string)) return 0;
-  if (tvms_surf_string_inside(surface, string, &inside)) {
+  if (tvms_surface_is_fstring(surface, string)) return 0;
+  if (tvms_surface_string_inside(surface, string, &inside)) {
     return tvms_surface_parse_expression(surface, inside);
   }
   return parse_decoded(surface, string);

@@ -5,6 +5,6 @@
 #include "grammar/surface.h"
 
 // Fills the nodes and comments of an empty surface from its source.
-void tvms_parse_file(tvms_surface *surface);
+void tvms_surface_parse_file(tvms_surface *surface);
 
 #endif

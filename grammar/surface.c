@@ -4,16 +4,16 @@
 #include "grammar/parse.h"
 
 void tvms_surface_fini(tvms_surface *surface) {
-  tvms_give(&surface->context->memory, surface->nodes);
-  tvms_give(&surface->context->memory, surface->comments);
+  tvms_memory_free(&surface->context->memory, surface->nodes);
+  tvms_memory_free(&surface->context->memory, surface->comments);
   *surface = (tvms_surface){.context = surface->context};
 }
 
-tvms_surf_definition tvms_surf_define(const tvms_surface *surface, tvms_ref ref) {
-  const tvms_surf *node = tvms_surf_at(surface, ref);
-  const tvms_surf *head = tvms_surf_at(surface, node->b);
-  const tvms_surf *more = tvms_surf_at(surface, head->c);  // [0] has no lists
-  const tvms_name *name = tvms_name_of(&surface->context->names, node->a);
+tvms_surf_definition tvms_surface_define(const tvms_surface *surface, tvms_ref ref) {
+  const tvms_surf *node = tvms_surface_at(surface, ref);
+  const tvms_surf *head = tvms_surface_at(surface, node->b);
+  const tvms_surf *more = tvms_surface_at(surface, head->c);  // [0] has no lists
+  const tvms_name *name = tvms_interner_name(&surface->context->names, node->a);
   uint32_t begin = head->begin;
   return (tvms_surf_definition){
       .name = node->a,
@@ -59,13 +59,14 @@ static bool same_line(const tvms_surface *surface, uint32_t begin, uint32_t end)
   return true;
 }
 
-void tvms_surf_bodies(const tvms_surface *surface, tvms_ref stmt, tvms_ref bodies[2]) {
-  const tvms_surf *node = tvms_surf_at(surface, stmt), *suites = node;
+void tvms_surface_bodies(const tvms_surface *surface, tvms_ref stmt,
+                         tvms_ref bodies[2]) {
+  const tvms_surf *node = tvms_surface_at(surface, stmt), *suites = node;
   bodies[0] = bodies[1] = 0;
   if (!is_compound((tvms_surf_kind)node->kind)) return;
   switch ((int)node->kind) {
   case TVMS_SURF_FOR:
-    suites = tvms_surf_at(surface, node->c);
+    suites = tvms_surface_at(surface, node->c);
     bodies[0] = suites->a;
     bodies[1] = suites->b;
     return;
@@ -85,7 +86,7 @@ void tvms_surf_bodies(const tvms_surface *surface, tvms_ref stmt, tvms_ref bodie
 // they end the body before it.
 static void own_before(owning *own, tvms_ref ref) {
   tvms_surface *surface = own->surface;
-  uint32_t begin = tvms_surf_at(surface, ref)->begin;
+  uint32_t begin = tvms_surface_at(surface, ref)->begin;
   if (own->next == surface->comment_count
       || surface->comments[own->next].begin >= begin) {
     return;
@@ -102,13 +103,13 @@ static void own_before(owning *own, tvms_ref ref) {
 
 static void own_statement(owning *own, tvms_ref ref, uint32_t limit) {
   const tvms_surface *surface = own->surface;
-  const tvms_surf *node = tvms_surf_at(surface, ref);
+  const tvms_surf *node = tvms_surface_at(surface, ref);
   own_before(own, ref);
   tvms_ref bodies[2];
-  tvms_surf_bodies(surface, ref, bodies);
+  tvms_surface_bodies(surface, ref, bodies);
   for (int i = 0; i < 2 && bodies[i]; i++) {
     // A comment at the end of the header's line belongs to the header.
-    uint32_t first = tvms_surf_at(surface, bodies[i])->begin;
+    uint32_t first = tvms_surface_at(surface, bodies[i])->begin;
     while (own->next < surface->comment_count
            && surface->comments[own->next].begin < first
            && !surface->comments[own->next].own_line) {
@@ -116,7 +117,7 @@ static void own_statement(owning *own, tvms_ref ref, uint32_t limit) {
     }
     bool last = i == 1 || !bodies[1];
     own_block(own, bodies[i],
-              last ? node->end : tvms_surf_at(surface, bodies[1])->begin);
+              last ? node->end : tvms_surface_at(surface, bodies[1])->begin);
   }
   own_until(own, node->end, ref);
   if (own->next < surface->comment_count) {
@@ -129,19 +130,19 @@ static void own_statement(owning *own, tvms_ref ref, uint32_t limit) {
 
 static void own_block(owning *own, tvms_ref list, uint32_t end) {
   tvms_memory *memory = &own->surface->context->memory;
-  if (tvms_deeper(memory)) {
-    tvms_each_surf(own->surface, ref, list) {
+  if (tvms_memory_enter(memory)) {
+    tvms_surface_each(own->surface, ref, list) {
       own_statement(own, ref, end + 1);
     }
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
 }
 
 void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
                         tvms_source *source) {
   *surface = (tvms_surface){.context = context, .source = source};
   context->diags.source = source;
-  tvms_parse_file(surface);
+  tvms_surface_parse_file(surface);
 }
 
 void tvms_surface_own_comments(tvms_surface *surface) {
@@ -150,7 +151,7 @@ void tvms_surface_own_comments(tvms_surface *surface) {
   own_until(&own, UINT32_MAX, 0);
 }
 
-uint8_t tvms_surf_refs(tvms_surf_kind kind) {
+uint8_t tvms_surface_refs(tvms_surf_kind kind) {
   enum { IN_NONE, IN_A = TVMS_SURF_IN_A, IN_B = TVMS_SURF_IN_B, IN_AB = IN_A | IN_B };
   enum { IN_BC = IN_B | TVMS_SURF_IN_C, IN_ABC = IN_A | IN_BC };
   static const uint8_t refs[] = {

@@ -126,15 +126,16 @@ void tvms_surface_fini(tvms_surface *surface);
 enum { TVMS_SURF_IN_A = 1, TVMS_SURF_IN_B = 2, TVMS_SURF_IN_C = 4 };
 
 // Which of a, b and c of a node of this kind refer to other nodes: a set of TVMS_SURF_IN_*.
-uint8_t tvms_surf_refs(tvms_surf_kind kind);
+uint8_t tvms_surface_refs(tvms_surf_kind kind);
 
-static inline const tvms_surf *tvms_surf_at(const tvms_surface *surface, tvms_ref ref) {
+static inline const tvms_surf *tvms_surface_at(const tvms_surface *surface,
+                                               tvms_ref ref) {
   return &surface->nodes[ref];
 }
-static inline tvms_span tvms_surf_span(const tvms_surface *surface, tvms_ref ref) {
+static inline tvms_span tvms_surface_span(const tvms_surface *surface, tvms_ref ref) {
   return (tvms_span){surface->nodes[ref].begin, surface->nodes[ref].end};
 }
-static inline uint32_t tvms_surf_count(const tvms_surface *surface, tvms_ref list) {
+static inline uint32_t tvms_surface_count(const tvms_surface *surface, tvms_ref list) {
   uint32_t count = 0;
   for (; list; list = surface->nodes[list].next) {
     count++;
@@ -142,8 +143,8 @@ static inline uint32_t tvms_surf_count(const tvms_surface *surface, tvms_ref lis
   return count;
 }
 
-#define tvms_each_surf(surface, ref, list)                                             \
-  for (tvms_ref ref = (list); ref; ref = tvms_surf_at((surface), ref)->next)
+#define tvms_surface_each(surface, ref, list)                                          \
+  for (tvms_ref ref = (list); ref; ref = tvms_surface_at((surface), ref)->next)
 
 // Parts of a DEF or CLASS in one place. Lists as in surface.def.
 typedef struct {
@@ -156,43 +157,44 @@ typedef struct {
   tvms_ref body;
 } tvms_surf_definition;
 
-tvms_surf_definition tvms_surf_define(const tvms_surface *surface, tvms_ref ref);
+tvms_surf_definition tvms_surface_define(const tvms_surface *surface, tvms_ref ref);
 
 // The lists of statements below a statement: none, one, or two with an `else`; 0 for those
 // that it has not.
-void tvms_surf_bodies(const tvms_surface *surface, tvms_ref stmt, tvms_ref bodies[2]);
+void tvms_surface_bodies(const tvms_surface *surface, tvms_ref stmt,
+                         tvms_ref bodies[2]);
 
 // Value of an INT node. Returns false if it does not fit 64 unsigned bits.
-bool tvms_surf_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value);
-double tvms_surf_float(const tvms_surface *surface, tvms_ref ref);
+bool tvms_surface_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value);
+double tvms_surface_float(const tvms_surface *surface, tvms_ref ref);
 
 // Decoded text of a STRING or STRINGS node, taken from `arena`. `is_bytes` tells b"".
 // Escapes are Python's; a bad or unsupported one has been reported by the lexer.
-// f-strings are not decoded: see tvms_surf_is_fstring.
+// f-strings are not decoded: see tvms_surface_is_fstring.
 typedef struct {
   const char *text;
   size_t len;
   bool is_bytes;
 } tvms_surf_text;
 
-tvms_surf_text tvms_surf_string(const tvms_surface *surface, tvms_ref ref,
-                                tvms_arena *arena);
-bool tvms_surf_is_fstring(const tvms_surface *surface, tvms_ref ref);
+tvms_surf_text tvms_surface_string(const tvms_surface *surface, tvms_ref ref,
+                                   tvms_arena *arena);
+bool tvms_surface_is_fstring(const tvms_surface *surface, tvms_ref ref);
 
 // A string, in one piece or several.
-static inline bool tvms_surf_is_string(const tvms_surface *surface, tvms_ref ref) {
+static inline bool tvms_surface_is_string(const tvms_surface *surface, tvms_ref ref) {
   tvms_surf_kind kind = (tvms_surf_kind)surface->nodes[ref].kind;
   return kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS;
 }
 
 // The same, with the offset in the source of each byte and of the text's end. 16 bytes
 // after the text may be read.
-tvms_surf_text tvms_surf_placed_string(const tvms_surface *surface, tvms_ref ref,
-                                       tvms_arena *arena, const uint32_t **places);
+tvms_surf_text tvms_surface_placed_string(const tvms_surface *surface, tvms_ref ref,
+                                          tvms_arena *arena, const uint32_t **places);
 
 // The bytes between the quotes of a plain one-piece string without escapes. Returns false
 // for any other string.
-bool tvms_surf_string_inside(const tvms_surface *surface, tvms_ref ref,
-                             tvms_span *inside);
+bool tvms_surface_string_inside(const tvms_surface *surface, tvms_ref ref,
+                                tvms_span *inside);
 
 #endif

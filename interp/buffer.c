@@ -6,12 +6,12 @@
 #include "interp/frame.h"
 
 static const char *name_of(const frame *f, const tvms_node *buffer) {
-  return tvms_text(f->context, tvms_as_buffer(buffer)->name);
+  return tvms_symbol_text(f->context, tvms_as_buffer(buffer)->name);
 }
 
 void tvms_interp_add_region(frame *f, void *base, uint64_t bytes) {
   region memory = {base, bytes, NULL};
-  tvms_push(&f->context->memory, &f->regions, memory);
+  tvms_vec_push(&f->context->memory, &f->regions, memory);
 }
 
 // The memory that a pointer stands in; a pointer just past the end belongs to it too.
@@ -37,15 +37,15 @@ uint32_t tvms_interp_begin_memory(const frame *f) {
 void tvms_interp_end_memory(frame *f, uint32_t mark) {
   while (f->regions.len > mark) {
     tvms_tensor *owner = f->regions.items[--f->regions.len].owner;
-    if (owner) tvms_drop(tvms_value_of_tensor(owner));
+    if (owner) tvms_value_drop(tvms_value_of_tensor(owner));
   }
 }
 
 // Bytes of an allocation; faults if they are too many.
 static uint64_t bytes_of(frame *f, tvms_dtype element, tvms_list extents,
                          tvms_span span) {
-  tvms_dl_type type = tvms_dl_type_of(element);
-  uint64_t bytes = tvms_element_size(type) * type.lanes;
+  tvms_dl_type type = tvms_interp_dl_type_of(element);
+  uint64_t bytes = tvms_dl_element_size(type) * type.lanes;
   if (!bytes) {
     char text[TVMS_DTYPE_TEXT];
     fault(f, TVMS_D_no_memory_of_kind, span, tvms_dtype_text(element, text));
@@ -70,7 +70,7 @@ void *tvms_interp_allocate(frame *f, tvms_dtype element, tvms_list extents,
   tvms_tensor *owner = tvms_tensor_new(f->interp->heap, byte, 1, &taken);
   if (!owner) fault(f, TVMS_D_too_much_memory, span, (unsigned long long)bytes);
   region memory = {owner->view.data, (uint64_t)bytes, owner};
-  tvms_push(&f->context->memory, &f->regions, memory);
+  tvms_vec_push(&f->context->memory, &f->regions, memory);
   return memory.base;
 }
 
@@ -83,8 +83,8 @@ static view *view_of(frame *f, const tvms_buffer *buffer) {
   v->ndim = ndim;
   v->shape = tvms_arena_array(&f->context->scratch, int64_t, ndim);
   v->strides = tvms_arena_array(&f->context->scratch, int64_t, ndim);
-  v->type = tvms_dl_type_of(buffer->element);
-  v->size = tvms_element_size(v->type) * v->type.lanes;
+  v->type = tvms_interp_dl_type_of(buffer->element);
+  v->size = tvms_dl_element_size(v->type) * v->type.lanes;
   v->constant = !buffer->elem_offset || buffer->elem_offset->kind == TVMS_NODE_INT_IMM;
   for (uint32_t i = 0; i < ndim; i++) {
     v->constant &= buffer->shape.items[i]->kind == TVMS_NODE_INT_IMM;

@@ -43,7 +43,7 @@ static tvms_scalar argument(frame *f, const tvms_call *call, uint32_t at,
 }
 
 static tvms_dl_type type_of_argument(const tvms_call *call, uint32_t at) {
-  return at < call->args.len ? tvms_dl_type_of(call->args.items[at]->dtype)
+  return at < call->args.len ? tvms_interp_dl_type_of(call->args.items[at]->dtype)
                              : (tvms_dl_type){0};
 }
 
@@ -52,7 +52,7 @@ static double real_argument(frame *f, const tvms_call *call, uint32_t at,
                             uint32_t lane) {
   tvms_dl_type from = type_of_argument(call, at);
   tvms_dl_type wide = {TVMS_DL_FLOAT, 64, 1};
-  return tvms_convert(argument(f, call, at, lane), from, wide).f;
+  return tvms_scalar_convert(argument(f, call, at, lane), from, wide).f;
 }
 
 static tvms_scalar call_math(frame *f, const tvms_call *call, const math_row *row,
@@ -67,8 +67,8 @@ static tvms_scalar call_math(frame *f, const tvms_call *call, const math_row *ro
                  : row->three(x, y, real_argument(f, call, first + 2, lane));
   }
   tvms_dl_type wide = {TVMS_DL_FLOAT, 64, 1};
-  return tvms_convert((tvms_scalar){.f = result}, wide,
-                      tvms_dl_type_of(call->head.dtype));
+  return tvms_scalar_convert((tvms_scalar){.f = result}, wide,
+                             tvms_interp_dl_type_of(call->head.dtype));
 }
 
 // call_extern("float32", "expf", x): functions of libm by their names in C.
@@ -89,11 +89,11 @@ static tvms_scalar call_extern(frame *f, const tvms_call *call, uint32_t lane) {
 static tvms_scalar shift(frame *f, const tvms_call *call, uint32_t lane, bool left) {
   int64_t a = argument(f, call, 0, lane).i;
   int64_t amount = argument(f, call, 1, lane).i;
-  tvms_dl_type type = tvms_dl_type_of(call->head.dtype);
+  tvms_dl_type type = tvms_interp_dl_type_of(call->head.dtype);
   if (amount < 0 || amount >= type.bits) {
     fault(f, TVMS_D_shift_too_far, call->head.span, (long long)amount, type.bits);
   }
-  if (left) return tvms_fit(of_int((int64_t)((uint64_t)a << amount)), type);
+  if (left) return tvms_scalar_fit(of_int((int64_t)((uint64_t)a << amount)), type);
   // Values are sign- or zero-extended, so this is right for both.
   if (type.code == TVMS_DL_UINT) return of_int((int64_t)((uint64_t)a >> amount));
   return of_int(a >= 0 ? a >> amount : ~(~a >> amount));
@@ -103,7 +103,7 @@ static tvms_scalar bitwise(frame *f, const tvms_call *call, tvms_tir_opcode op,
                            uint32_t lane) {
   int64_t a = argument(f, call, 0, lane).i;
   if (op == TVMS_TIR_bitwise_not) {
-    return tvms_fit(of_int(~a), tvms_dl_type_of(call->head.dtype));
+    return tvms_scalar_fit(of_int(~a), tvms_interp_dl_type_of(call->head.dtype));
   }
   int64_t b = argument(f, call, 1, lane).i;
   if (op == TVMS_TIR_bitwise_and) return of_int(a & b);
@@ -129,14 +129,15 @@ static tvms_scalar classify(frame *f, const tvms_call *call, tvms_tir_opcode op,
 
 static tvms_scalar reinterpret(frame *f, const tvms_call *call, uint32_t lane) {
   tvms_dl_type from = type_of_argument(call, 0);
-  tvms_dl_type to = tvms_dl_type_of(call->head.dtype);
+  tvms_dl_type to = tvms_interp_dl_type_of(call->head.dtype);
   tvms_scalar value = argument(f, call, 0, lane);
   uint64_t bits = 0;
-  if (!tvms_element_size(to) || tvms_element_size(from) != tvms_element_size(to)) {
+  if (!tvms_dl_element_size(to)
+      || tvms_dl_element_size(from) != tvms_dl_element_size(to)) {
     unsupported_call(f, call, "reinterpret");
   }
-  tvms_element_set(&bits, from, value);
-  return tvms_element_get(&bits, to);
+  tvms_dl_element_set(&bits, from, value);
+  return tvms_dl_element_get(&bits, to);
 }
 
 // (x * y) >> (q - s) with rounding to nearest, ties up; a negative shift is one to the
@@ -151,7 +152,8 @@ static tvms_scalar multiply_shift(frame *f, const tvms_call *call, uint32_t lane
   }
   int64_t product = (int64_t)((uint64_t)x << left) * y;
   int64_t half = right > 0 ? (int64_t)1 << (right - 1) : 0;
-  return tvms_fit(of_int((product + half) >> right), tvms_dl_type_of(call->head.dtype));
+  return tvms_scalar_fit(of_int((product + half) >> right),
+                         tvms_interp_dl_type_of(call->head.dtype));
 }
 
 static tvms_scalar address_of(frame *f, const tvms_call *call) {
@@ -169,7 +171,7 @@ static tvms_scalar access_pointer(frame *f, const tvms_call *call) {
   char *data = argument(f, call, 1, 0).p;
   int64_t offset = argument(f, call, 2, 0).i;
   tvms_dl_type type = type_of_argument(call, 0);
-  size_t size = tvms_element_size(type) * type.lanes;
+  size_t size = tvms_dl_element_size(type) * type.lanes;
   return (tvms_scalar){.p = data + offset * (int64_t)size};
 }
 
@@ -186,31 +188,33 @@ static tvms_scalar choose_lane(frame *f, const tvms_call *call, tvms_tir_opcode 
 
 static tvms_scalar call_operator(frame *f, const tvms_call *call, uint32_t lane) {
   const tvms_operator *callee = tvms_as_operator(call->callee);
-  tvms_tir_opcode op = tvms_called_op(&call->head);
+  tvms_tir_opcode op = tvms_call_opcode(&call->head);
   if (op < TVMS_TIR_COUNT && math_rows[op].name) {
     return call_math(f, call, &math_rows[op], 0, lane);
   }
-  tvms_dl_type type = tvms_dl_type_of(call->head.dtype);
+  tvms_dl_type type = tvms_interp_dl_type_of(call->head.dtype);
   switch ((int)op) {
   case TVMS_TIR_if_then_else:
     return argument(f, call, argument(f, call, 0, lane).i ? 1 : 2, lane);
   case TVMS_TIR_likely:
   case TVMS_TIR_tvm_thread_invariant: return argument(f, call, 0, lane);
   case TVMS_TIR_exp10:
-    return tvms_fit((tvms_scalar){.f = pow(10, real_argument(f, call, 0, lane))}, type);
+    return tvms_scalar_fit((tvms_scalar){.f = pow(10, real_argument(f, call, 0, lane))},
+                           type);
   case TVMS_TIR_rsqrt: {
     double root =
-        tvms_fit((tvms_scalar){.f = sqrt(real_argument(f, call, 0, lane))}, type).f;
-    return tvms_fit((tvms_scalar){.f = 1 / root}, type);
+        tvms_scalar_fit((tvms_scalar){.f = sqrt(real_argument(f, call, 0, lane))}, type)
+            .f;
+    return tvms_scalar_fit((tvms_scalar){.f = 1 / root}, type);
   }
   case TVMS_TIR_sigmoid: {
     double power = exp(-real_argument(f, call, 0, lane));
-    return tvms_fit((tvms_scalar){.f = 1 / (1 + power)}, type);
+    return tvms_scalar_fit((tvms_scalar){.f = 1 / (1 + power)}, type);
   }
   case TVMS_TIR_ldexp: {
     double scale = (double)argument(f, call, 1, lane).i;
-    return tvms_fit((tvms_scalar){.f = real_argument(f, call, 0, lane) * exp2(scale)},
-                    type);
+    return tvms_scalar_fit(
+        (tvms_scalar){.f = real_argument(f, call, 0, lane) * exp2(scale)}, type);
   }
   case TVMS_TIR_isnan:
   case TVMS_TIR_isinf:
@@ -248,7 +252,7 @@ static tvms_scalar call_operator(frame *f, const tvms_call *call, uint32_t lane)
     return of_int(0);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(f, call, lane);
-  default: unsupported_call(f, call, tvms_text(f->context, callee->name));
+  default: unsupported_call(f, call, tvms_symbol_text(f->context, callee->name));
   }
 }
 
@@ -272,7 +276,8 @@ static tvms_scalar call_global(frame *f, const tvms_call *call) {
   bool callable =
       member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
   if (!callable) {
-    fault(f, TVMS_D_unknown_function, call->head.span, tvms_text(f->context, name));
+    fault(f, TVMS_D_unknown_function, call->head.span,
+          tvms_symbol_text(f->context, name));
   }
   tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, call->args.len);
   for (uint32_t i = 0; i < call->args.len; i++) {

@@ -11,12 +11,12 @@ static tvms_scalar of_int(int64_t value) {
 }
 
 static const char *name_of(const frame *f, const tvms_node *var) {
-  return tvms_text(f->context, tvms_as_var(var)->name);
+  return tvms_symbol_text(f->context, tvms_as_var(var)->name);
 }
 
 TVMS_NORETURN static void unsupported(frame *f, const tvms_node *node) {
   fault(f, TVMS_D_not_interpreted, node->span,
-        tvms_schema_of((tvms_node_kind)node->kind)->name);
+        tvms_node_schema_of((tvms_node_kind)node->kind)->name);
 }
 
 void tvms_interp_bind_var(frame *f, const tvms_node *var, tvms_scalar value) {
@@ -86,7 +86,7 @@ static tvms_scalar int_binary(frame *f, const tvms_node *node, int64_t a, int64_
   case TVMS_NODE_GE: return of_int(!less);
   default: unsupported(f, node);
   }
-  return tvms_fit(result, tvms_dl_type_of(node->dtype));
+  return tvms_scalar_fit(result, tvms_interp_dl_type_of(node->dtype));
 }
 
 static tvms_scalar real_binary(frame *f, const tvms_node *node, double a, double b) {
@@ -110,7 +110,7 @@ static tvms_scalar real_binary(frame *f, const tvms_node *node, double a, double
   case TVMS_NODE_GE: return of_int(a >= b);
   default: unsupported(f, node);
   }
-  return tvms_fit(result, tvms_dl_type_of(node->dtype));
+  return tvms_scalar_fit(result, tvms_interp_dl_type_of(node->dtype));
 }
 
 static tvms_scalar eval_binary(frame *f, const tvms_node *node, uint32_t lane) {
@@ -128,8 +128,8 @@ static tvms_scalar eval_binary(frame *f, const tvms_node *node, uint32_t lane) {
 static tvms_scalar eval_cast(frame *f, const tvms_node *node, uint32_t lane) {
   const tvms_node *value = tvms_as_cast(node)->value;
   tvms_scalar from = tvms_interp_eval(f, value, lane);
-  return tvms_convert(from, tvms_dl_type_of(value->dtype),
-                      tvms_dl_type_of(node->dtype));
+  return tvms_scalar_convert(from, tvms_interp_dl_type_of(value->dtype),
+                             tvms_interp_dl_type_of(node->dtype));
 }
 
 static tvms_scalar eval_load(frame *f, const tvms_node *node, uint32_t lane) {
@@ -139,7 +139,7 @@ static tvms_scalar eval_load(frame *f, const tvms_node *node, uint32_t lane) {
   view *v = tvms_interp_use_buffer(f, load->buffer, node->span);
   char *at =
       tvms_interp_element_at(f, v, load->buffer, load->indices, lane, node->span);
-  return tvms_element_get(at, v->type);
+  return tvms_dl_element_get(at, v->type);
 }
 
 static tvms_scalar eval_shuffle(frame *f, const tvms_node *node, uint32_t lane) {
@@ -161,12 +161,12 @@ static tvms_scalar eval_ramp(frame *f, const tvms_node *node, uint32_t lane) {
   uint64_t base = (uint64_t)tvms_interp_eval(f, ramp->base, lane % inner).i;
   uint64_t stride = (uint64_t)tvms_interp_eval(f, ramp->stride, lane % inner).i;
   tvms_scalar value = of_int((int64_t)(base + stride * (lane / inner)));
-  return tvms_fit(value, tvms_dl_type_of(node->dtype));
+  return tvms_scalar_fit(value, tvms_interp_dl_type_of(node->dtype));
 }
 
 static tvms_scalar eval_float(const tvms_node *node) {
   tvms_scalar value = {.f = tvms_as_float_imm(node)->value};
-  return tvms_fit(value, tvms_dl_type_of(node->dtype));
+  return tvms_scalar_fit(value, tvms_interp_dl_type_of(node->dtype));
 }
 
 static tvms_scalar eval_kind(frame *f, const tvms_node *node, uint32_t lane) {
@@ -202,16 +202,16 @@ tvms_scalar tvms_interp_eval(frame *f, const tvms_node *node, uint32_t lane) {
   if (node->dtype.lanes <= 1) lane = 0;
   if (node->kind == TVMS_NODE_VAR) return eval_var(f, node, lane);
   if (node->kind == TVMS_NODE_INT_IMM) return of_int(tvms_as_int_imm(node)->value);
-  if (!tvms_deeper(&f->context->memory)) {
+  if (!tvms_memory_enter(&f->context->memory)) {
     fault(f, TVMS_D_too_deep, node->span, f->context->memory.depth_limit);
   }
   tvms_scalar value;
-  if (tvms_is_binary(node))
+  if (tvms_node_is_binary(node))
     value = eval_binary(f, node, lane);
   else if (node->kind == TVMS_NODE_BUFFER_LOAD)
     value = eval_load(f, node, lane);
   else
     value = eval_kind(f, node, lane);
-  tvms_shallower(&f->context->memory);
+  tvms_memory_leave(&f->context->memory);
   return value;
 }

@@ -50,7 +50,7 @@ TVMS_NORETURN void tvms_interp_give_up(const frame *f);
 
 // fault(f, id, span, …) reports and leaves.
 #define fault(f, id, ...)                                                              \
-  (tvms_report(&(f)->context->diags, (id), __VA_ARGS__), tvms_interp_give_up(f))
+  (tvms_diag_report(&(f)->context->diags, (id), __VA_ARGS__), tvms_interp_give_up(f))
 
 // Counts one step of the program.
 void tvms_interp_count_step(frame *f, tvms_span span);

@@ -44,7 +44,7 @@ static void match_dims(frame *f, tvms_list sizes, const tvms_tensor *tensor, boo
 
 static void check_element(frame *f, tvms_dtype wanted, const tvms_tensor *tensor,
                           const char *name, tvms_span span) {
-  tvms_dl_type type = tvms_dl_type_of(wanted), got = tensor->view.dtype;
+  tvms_dl_type type = tvms_interp_dl_type_of(wanted), got = tensor->view.dtype;
   if (tvms_dtype_is_void(wanted)) return;
   if (type.code == got.code && type.bits == got.bits && type.lanes == got.lanes) return;
   char text[2][TVMS_DTYPE_TEXT];
@@ -135,10 +135,11 @@ tvms_tensor *tvms_interp_make_tensor(frame *f, const tvms_node *sinfo, tvms_span
   } else {
     fault(f, TVMS_D_shape_not_known, span);
   }
-  tvms_dl_type type = tvms_dl_type_of(sinfo->dtype);
-  tvms_tensor *tensor = tvms_element_size(type) ? tvms_tensor_new(f->interp->heap, type,
-                                                                  (int32_t)ndim, shape)
-                                                : NULL;
+  tvms_dl_type type = tvms_interp_dl_type_of(sinfo->dtype);
+  tvms_tensor *tensor =
+      tvms_dl_element_size(type)
+          ? tvms_tensor_new(f->interp->heap, type, (int32_t)ndim, shape)
+          : NULL;
   if (!tensor) fault(f, TVMS_D_tensor_not_made, span);
   return tensor;
 }

@@ -2,7 +2,7 @@
 #include "interp/frame.h"
 
 void tvms_interp_give_up(const frame *f) {
-  tvms_unwind(&f->context->memory, TVMS_FOUND_ERRORS);
+  tvms_memory_unwind(&f->context->memory, TVMS_FOUND_ERRORS);
 }
 
 void tvms_interp_count_step(frame *f, tvms_span span) {
@@ -24,7 +24,7 @@ void tvms_interp_open_frame(frame *f, tvms_interp *interp, const tvms_member *me
 
 void tvms_interp_close_frame(frame *f) {
   tvms_interp_end_memory(f, 0);
-  tvms_vec_free(&f->context->memory, &f->regions);
+  tvms_vec_fini(&f->context->memory, &f->regions);
 }
 
 void tvms_interp_match_size(frame *f, const tvms_node *size, int64_t got,
@@ -46,14 +46,14 @@ static bool is_new(const frame *f, const tvms_node *size) {
 
 TVMS_NORETURN static void wrong_argument(frame *f, tvms_sym name, const char *why,
                                          tvms_span span) {
-  fault(f, TVMS_D_wrong_argument, span, tvms_text(f->context, name), why);
+  fault(f, TVMS_D_wrong_argument, span, tvms_symbol_text(f->context, name), why);
 }
 
 // Strides and offset of a compact tensor. Sizes that are variables are bound first, by
 // bind_sizes; here the compound ones are compared as well.
 static void match_buffer(frame *f, const tvms_buffer *buffer, const tvms_tensor *tensor,
                          tvms_span span) {
-  const char *name = tvms_text(f->context, buffer->name);
+  const char *name = tvms_symbol_text(f->context, buffer->name);
   int64_t compact = 1;
   for (uint32_t i = buffer->shape.len; i > 0; i--) {
     tvms_interp_match_size(f, buffer->shape.items[i - 1], tensor->shape[i - 1], name,
@@ -81,15 +81,15 @@ static void check_tensor(frame *f, const tvms_buffer *buffer, tvms_value value,
   }
   const tvms_dl_tensor *tensor = &value.tensor->view;
   if ((uint32_t)tensor->ndim != buffer->shape.len) {
-    fault(f, TVMS_D_rank_mismatch, span, tvms_text(f->context, buffer->name),
+    fault(f, TVMS_D_rank_mismatch, span, tvms_symbol_text(f->context, buffer->name),
           tensor->ndim, buffer->shape.len);
   }
-  tvms_dl_type wanted = tvms_dl_type_of(buffer->element), got = tensor->dtype;
+  tvms_dl_type wanted = tvms_interp_dl_type_of(buffer->element), got = tensor->dtype;
   if (wanted.code != got.code || wanted.bits != got.bits || wanted.lanes != got.lanes) {
     char text[2][TVMS_DTYPE_TEXT];
     tvms_dtype dtype = {got.code, got.code == TVMS_BOOL ? 1 : got.bits,
                         (int16_t)got.lanes};
-    fault(f, TVMS_D_dtype_mismatch, span, tvms_text(f->context, buffer->name),
+    fault(f, TVMS_D_dtype_mismatch, span, tvms_symbol_text(f->context, buffer->name),
           tvms_dtype_text(dtype, text[0]), tvms_dtype_text(buffer->element, text[1]));
   }
 }
@@ -105,7 +105,7 @@ static void bind_sizes(frame *f, const tvms_buffer *buffer, const tvms_tensor *t
 static void bind_scalar(frame *f, const tvms_node *param, tvms_value value,
                         tvms_span span) {
   tvms_dl_type int64 = {TVMS_DL_INT, 64, 1}, real64 = {TVMS_DL_FLOAT, 64, 1};
-  tvms_dl_type type = tvms_dl_type_of(param->dtype);
+  tvms_dl_type type = tvms_interp_dl_type_of(param->dtype);
   tvms_scalar scalar;
   if (type.code == TVMS_DL_HANDLE) {
     if (value.kind == TVMS_VALUE_TENSOR) {
@@ -114,10 +114,10 @@ static void bind_scalar(frame *f, const tvms_node *param, tvms_value value,
     } else {
       scalar.p = (void *)(uintptr_t)value.function;
     }
-  } else if (value.kind == TVMS_VALUE_FLOAT && tvms_kind_is_real(type.code)) {
-    scalar = tvms_convert((tvms_scalar){.f = value.f}, real64, type);
+  } else if (value.kind == TVMS_VALUE_FLOAT && tvms_scalar_kind_is_real(type.code)) {
+    scalar = tvms_scalar_convert((tvms_scalar){.f = value.f}, real64, type);
   } else if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
-    scalar = tvms_convert((tvms_scalar){.i = value.i}, int64, type);
+    scalar = tvms_scalar_convert((tvms_scalar){.i = value.i}, int64, type);
   } else {
     wrong_argument(f, tvms_as_var(param)->name, "a number of its kind is expected",
                    span);
@@ -146,7 +146,7 @@ static void bind_arguments(frame *f, const tvms_prim_func *function,
 
 static tvms_value scalar_result(const frame *f, tvms_scalar value) {
   if (!f->returns) return (tvms_value){0};
-  tvms_dtype dtype = tvms_result_dtype(&f->context->memory, f->member->function);
+  tvms_dtype dtype = tvms_interp_result_dtype(&f->context->memory, f->member->function);
   if (tvms_dtype_is_void(dtype)) return (tvms_value){0};
   if (tvms_dtype_is_real(dtype)) {
     return (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = value.f};
@@ -184,8 +184,8 @@ TVMS_NORETURN static void report_raised(frame *f, const tvms_raised *raised,
                                         tvms_span call) {
   bool placed = raised->span.end > raised->span.begin;
   tvms_diag *diag =
-      tvms_report(&f->context->diags, TVMS_D_compiled_code_raised,
-                  placed ? raised->span : call, raised->kind, raised->text);
+      tvms_diag_report(&f->context->diags, TVMS_D_compiled_code_raised,
+                       placed ? raised->span : call, raised->kind, raised->text);
   if (raised->compared) {
     tvms_diag_remark(&f->context->diags, diag, "the value is %lld, the limit %lld",
                      (long long)raised->got, (long long)raised->expected);
@@ -214,8 +214,8 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
   tvms_interp_open_frame(&f, interp, member, outer);
   if (span.end == 0) span = member->name_span;
   if (count != function->params.len) {
-    fault(&f, TVMS_D_wrong_argument_count, span, tvms_text(f.context, member->name),
-          function->params.len, count);
+    fault(&f, TVMS_D_wrong_argument_count, span,
+          tvms_symbol_text(f.context, member->name), function->params.len, count);
   }
   tvms_safe_call kernel =
       interp->kernel ? interp->kernel(interp->kernel_state, member) : NULL;
@@ -266,7 +266,7 @@ tvms_status tvms_interp_call(tvms_interp *interp, const tvms_member *member,
   tvms_mark mark = tvms_arena_mark(&context->scratch);
   call_request request = {interp, member, args, count, {0}};
   context->diags.source = interp->module->source;
-  tvms_status status = tvms_protect(&context->memory, run_request, &request);
+  tvms_status status = tvms_memory_protect(&context->memory, run_request, &request);
   context->diags.source = source;
   if (status == TVMS_OK)
     *result = request.result;
@@ -275,8 +275,8 @@ tvms_status tvms_interp_call(tvms_interp *interp, const tvms_member *member,
   return status;
 }
 
-bool tvms_size_of(const tvms_node *size, const int64_t *sizes, const bool *known,
-                  int64_t *value) {
+bool tvms_interp_size_of(const tvms_node *size, const int64_t *sizes, const bool *known,
+                         int64_t *value) {
   if (size->kind == TVMS_NODE_INT_IMM) {
     *value = tvms_as_int_imm(size)->value;
     return true;
@@ -292,8 +292,8 @@ bool tvms_size_of(const tvms_node *size, const int64_t *sizes, const bool *known
       size->kind == TVMS_NODE_FLOOR_DIV || size->kind == TVMS_NODE_FLOOR_MOD;
   if (!sum && !division) return false;
   const tvms_binary *binary = tvms_as_binary(size);
-  if (!tvms_size_of(binary->a, sizes, known, &a)) return false;
-  if (!tvms_size_of(binary->b, sizes, known, &b)) return false;
+  if (!tvms_interp_size_of(binary->a, sizes, known, &a)) return false;
+  if (!tvms_interp_size_of(binary->b, sizes, known, &b)) return false;
   if (division && (a < 0 || b <= 0)) return false;
   switch ((int)size->kind) {
   case TVMS_NODE_ADD: return !__builtin_add_overflow(a, b, value);

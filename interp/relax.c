@@ -17,12 +17,12 @@ static tvms_value of_number(tvms_dtype dtype, tvms_scalar value) {
 }
 
 static const char *name_of(const frame *f, const tvms_node *var) {
-  return tvms_text(f->context, tvms_as_var(var)->name);
+  return tvms_symbol_text(f->context, tvms_as_var(var)->name);
 }
 
 // Takes over `value`.
 static void bind_value(frame *f, const tvms_node *var, tvms_value value) {
-  tvms_drop(f->values[var->id]);
+  tvms_value_drop(f->values[var->id]);
   f->values[var->id] = value;
   f->bound[var->id] = 1;
   bool number = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL;
@@ -35,7 +35,7 @@ static tvms_value eval_variable(frame *f, const tvms_node *node) {
   // A symbolic size may be used as a value too.
   if (!tvms_dtype_is_void(node->dtype))
     return of_number(node->dtype, tvms_interp_eval(f, node, 0));
-  return tvms_keep(f->values[node->id]);
+  return tvms_value_keep(f->values[node->id]);
 }
 
 static tvms_value eval_constant(frame *f, const tvms_node *node) {
@@ -46,10 +46,11 @@ static tvms_value eval_constant(frame *f, const tvms_node *node) {
   for (uint32_t i = 0; i < ndim; i++) {
     shape[i] = tvms_as_int_imm(constant->shape.items[i])->value;
   }
-  tvms_dl_type type = tvms_dl_type_of(constant->element);
-  tvms_tensor *tensor = tvms_element_size(type) ? tvms_tensor_new(f->interp->heap, type,
-                                                                  (int32_t)ndim, shape)
-                                                : NULL;
+  tvms_dl_type type = tvms_interp_dl_type_of(constant->element);
+  tvms_tensor *tensor =
+      tvms_dl_element_size(type)
+          ? tvms_tensor_new(f->interp->heap, type, (int32_t)ndim, shape)
+          : NULL;
   if (!tensor || tensor->bytes != constant->data.len) {
     fault(f, TVMS_D_tensor_not_made, node->span);
   }
@@ -69,7 +70,7 @@ static tvms_value eval_shape(frame *f, const tvms_node *node) {
 
 static tvms_value eval_tuple(frame *f, const tvms_node *node) {
   tvms_list fields = tvms_as_tuple(node)->fields;
-  tvms_items *tuple = tvms_items_new(f->interp->heap, fields.len);
+  tvms_items *tuple = tvms_tuple_new(f->interp->heap, fields.len);
   for (uint32_t i = 0; i < fields.len; i++) {
     tuple->items[i] = tvms_interp_eval_relax(f, fields.items[i]);
   }
@@ -82,8 +83,8 @@ static tvms_value eval_item(frame *f, const tvms_node *node) {
   bool inside = value.kind == TVMS_VALUE_TUPLE && get->index >= 0
                 && get->index < value.tuple->len;
   if (!inside) fault(f, TVMS_D_no_such_field, node->span, (long long)get->index);
-  tvms_value item = tvms_keep(value.tuple->items[get->index]);
-  tvms_drop(value);
+  tvms_value item = tvms_value_keep(value.tuple->items[get->index]);
+  tvms_value_drop(value);
   return item;
 }
 
@@ -98,10 +99,10 @@ static bool is_true(frame *f, const tvms_node *node) {
       fault(f, TVMS_D_condition_not_scalar, node->span);
     }
     tvms_scalar item = tvms_tensor_get(value.tensor, 0);
-    truth =
-        tvms_kind_is_real(value.tensor->view.dtype.code) ? item.f != 0 : item.i != 0;
+    truth = tvms_scalar_kind_is_real(value.tensor->view.dtype.code) ? item.f != 0
+                                                                    : item.i != 0;
   }
-  tvms_drop(value);
+  tvms_value_drop(value);
   return truth;
 }
 
@@ -134,7 +135,8 @@ static void bind_params(frame *f, const tvms_function *function, const tvms_valu
     const tvms_node *param = function->params.items[i];
     const char *name = name_of(f, param);
     if (param->sinfo) tvms_interp_match_type(f, param->sinfo, args[i], name, span);
-    if (tvms_dtype_is_void(param->dtype)) bind_value(f, param, tvms_keep(args[i]));
+    if (tvms_dtype_is_void(param->dtype))
+      bind_value(f, param, tvms_value_keep(args[i]));
   }
 }
 
@@ -142,8 +144,8 @@ static tvms_value call_local(frame *f, const tvms_node *node, const tvms_value *
                              uint32_t count, tvms_span span) {
   const tvms_function *function = tvms_as_function(node);
   if (count != function->params.len) {
-    fault(f, TVMS_D_wrong_argument_count, span, tvms_text(f->context, function->name),
-          function->params.len, count);
+    fault(f, TVMS_D_wrong_argument_count, span,
+          tvms_symbol_text(f->context, function->name), function->params.len, count);
   }
   if (f->bound[node->id]) fault(f, TVMS_D_local_recursion, span);
   f->bound[node->id] = 1;
@@ -159,7 +161,8 @@ static tvms_value call_global(frame *f, const tvms_call *call, tvms_value *args)
   bool callable =
       member && member->function && member->function->kind != TVMS_NODE_EXTERN_FUNC;
   if (!callable) {
-    fault(f, TVMS_D_unknown_function, call->head.span, tvms_text(f->context, name));
+    fault(f, TVMS_D_unknown_function, call->head.span,
+          tvms_symbol_text(f->context, name));
   }
   return tvms_interp_call_member(f->interp, member, args, call->args.len,
                                  call->head.span, f);
@@ -168,7 +171,7 @@ static tvms_value call_global(frame *f, const tvms_call *call, tvms_value *args)
 static tvms_value eval_call_relax(frame *f, const tvms_call *call) {
   if (call->callee->kind == TVMS_NODE_OPERATOR) {
     // A scalar that is computed in place: T.if_then_else and such.
-    bool scalar = tvms_called_op(&call->head) != TVMS_TIR_NONE;
+    bool scalar = tvms_call_opcode(&call->head) != TVMS_TIR_NONE;
     if (scalar) return of_number(call->head.dtype, tvms_interp_eval(f, &call->head, 0));
     return tvms_interp_call_relax_operator(f, call);
   }
@@ -192,7 +195,7 @@ static tvms_value eval_call_relax(frame *f, const tvms_call *call) {
     result = call_local(f, callee.function, args, call->args.len, call->head.span);
   }
   for (uint32_t i = 0; i < call->args.len; i++) {
-    tvms_drop(args[i]);
+    tvms_value_drop(args[i]);
   }
   return result;
 }
@@ -221,7 +224,7 @@ static tvms_value eval_relax_kind(frame *f, const tvms_node *node) {
                         .text = tvms_as_string_imm(node)->value.text};
   case TVMS_NODE_DTYPE_IMM:
     return (tvms_value){.kind = TVMS_VALUE_TYPE,
-                        .type = tvms_dl_type_of(tvms_as_dtype_imm(node)->value)};
+                        .type = tvms_interp_dl_type_of(tvms_as_dtype_imm(node)->value)};
   case TVMS_NODE_FUNCTION:
     return (tvms_value){.kind = TVMS_VALUE_FUNCTION, .function = node};
   default: break;
@@ -229,15 +232,15 @@ static tvms_value eval_relax_kind(frame *f, const tvms_node *node) {
   if (!tvms_dtype_is_void(node->dtype))
     return of_number(node->dtype, tvms_interp_eval(f, node, 0));
   fault(f, TVMS_D_not_interpreted, node->span,
-        tvms_schema_of((tvms_node_kind)node->kind)->name);
+        tvms_node_schema_of((tvms_node_kind)node->kind)->name);
 }
 
 tvms_value tvms_interp_eval_relax(frame *f, const tvms_node *node) {
-  if (!tvms_deeper(&f->context->memory)) {
+  if (!tvms_memory_enter(&f->context->memory)) {
     fault(f, TVMS_D_too_deep, node->span, f->context->memory.depth_limit);
   }
   tvms_value value = eval_relax_kind(f, node);
-  tvms_shallower(&f->context->memory);
+  tvms_memory_leave(&f->context->memory);
   return value;
 }
 
@@ -250,8 +253,8 @@ tvms_value tvms_interp_call_function(tvms_interp *interp, const tvms_member *mem
   f.values = tvms_arena_array(&f.context->scratch, tvms_value, member->unit->next_id);
   if (span.end == 0) span = member->name_span;
   if (count != function->params.len) {
-    fault(&f, TVMS_D_wrong_argument_count, span, tvms_text(f.context, member->name),
-          function->params.len, count);
+    fault(&f, TVMS_D_wrong_argument_count, span,
+          tvms_symbol_text(f.context, member->name), function->params.len, count);
   }
   tvms_interp_count_step(&f, span);
   bind_params(&f, function, args, span);
@@ -259,7 +262,7 @@ tvms_value tvms_interp_call_function(tvms_interp *interp, const tvms_member *mem
   if (function->ret)
     tvms_interp_match_type(&f, function->ret, result, "the result", span);
   for (uint32_t i = 0; i < member->unit->next_id; i++) {
-    tvms_drop(f.values[i]);
+    tvms_value_drop(f.values[i]);
   }
   tvms_interp_close_frame(&f);
   return result;

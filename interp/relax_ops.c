@@ -8,7 +8,7 @@ typedef tvms_value handler(frame *f, const tvms_call *call);
 
 TVMS_NORETURN static void unsupported(frame *f, const tvms_call *call) {
   fault(f, TVMS_D_call_not_interpreted, call->head.span,
-        tvms_text(f->context, tvms_as_operator(call->callee)->name));
+        tvms_symbol_text(f->context, tvms_as_operator(call->callee)->name));
 }
 
 static const tvms_node *argument(frame *f, const tvms_call *call, uint32_t at) {
@@ -43,13 +43,13 @@ static void push_arguments(frame *f, const tvms_node *node, values *args) {
   tvms_memory *memory = &f->context->memory;
   tvms_value tuple = tvms_interp_eval_relax(f, node);
   if (tuple.kind != TVMS_VALUE_TUPLE) {
-    tvms_push(memory, args, tuple);
+    tvms_vec_push(memory, args, tuple);
     return;
   }
   for (uint32_t i = 0; i < tuple.tuple->len; i++) {
-    tvms_push(memory, args, tvms_keep(tuple.tuple->items[i]));
+    tvms_vec_push(memory, args, tvms_value_keep(tuple.tuple->items[i]));
   }
-  tvms_drop(tuple);
+  tvms_value_drop(tuple);
 }
 
 // Variables that are passed as numbers after the outputs.
@@ -58,14 +58,14 @@ static void push_sizes(frame *f, const tvms_call *call, values *args) {
   tvms_value shape = shape_argument(f, call, 2);
   for (int32_t i = 0; i < shape.tensor->view.ndim; i++) {
     tvms_value size = {.kind = TVMS_VALUE_INT, .i = shape.tensor->shape[i]};
-    tvms_push(&f->context->memory, args, size);
+    tvms_vec_push(&f->context->memory, args, size);
   }
-  tvms_drop(shape);
+  tvms_value_drop(shape);
 }
 
 // Which argument is the i-th output of a call_tir_inplace; -1: a new tensor.
 static int64_t place_of_output(const tvms_call *call, uint32_t output) {
-  if (tvms_called_relax_op(&call->head) != TVMS_R_call_tir_inplace) return -1;
+  if (tvms_op_called(&call->head) != TVMS_R_call_tir_inplace) return -1;
   const tvms_node *places = call->attrs.len ? call->attrs.items[0] : NULL;
   if (!places || places->kind != TVMS_NODE_OBJECT_ARRAY) return -1;
   tvms_list items = tvms_as_object_array(places)->items;
@@ -77,7 +77,7 @@ static int64_t place_of_output(const tvms_call *call, uint32_t output) {
 static tvms_value make_output(frame *f, const tvms_call *call, const tvms_node *type,
                               const values *args, uint32_t inputs, uint32_t output) {
   int64_t place = place_of_output(call, output);
-  if (place >= 0 && place < inputs) return tvms_keep(args->items[place]);
+  if (place >= 0 && place < inputs) return tvms_value_keep(args->items[place]);
   return tvms_value_of_tensor(tvms_interp_make_tensor(f, type, call->head.span));
 }
 
@@ -88,15 +88,16 @@ static tvms_value make_outputs(frame *f, const tvms_call *call, values *args) {
   const tvms_node *type = call->type_args.items[0];
   if (type->kind != TVMS_NODE_SINFO_TUPLE) {
     tvms_value result = make_output(f, call, type, args, inputs, 0);
-    if (place_of_output(call, 0) < 0) tvms_push(memory, args, tvms_keep(result));
+    if (place_of_output(call, 0) < 0)
+      tvms_vec_push(memory, args, tvms_value_keep(result));
     return result;
   }
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
-  tvms_items *tuple = tvms_items_new(f->interp->heap, fields.len);
+  tvms_items *tuple = tvms_tuple_new(f->interp->heap, fields.len);
   for (uint32_t i = 0; i < fields.len; i++) {
     tuple->items[i] = make_output(f, call, fields.items[i], args, inputs, i);
     if (place_of_output(call, i) < 0)
-      tvms_push(memory, args, tvms_keep(tuple->items[i]));
+      tvms_vec_push(memory, args, tvms_value_keep(tuple->items[i]));
   }
   return (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple};
 }
@@ -113,18 +114,18 @@ static tvms_value op_call_tir(frame *f, const tvms_call *call) {
   bool callable =
       member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
   if (!callable) {
-    fault(f, TVMS_D_unknown_function, callee->span, tvms_text(f->context, name));
+    fault(f, TVMS_D_unknown_function, callee->span, tvms_symbol_text(f->context, name));
   }
   values args = {0};
   push_arguments(f, argument(f, call, 1), &args);
   tvms_value result = make_outputs(f, call, &args);
   push_sizes(f, call, &args);
-  tvms_drop(tvms_interp_call_member(f->interp, member, args.items, args.len,
-                                    call->head.span, f));
+  tvms_value_drop(tvms_interp_call_member(f->interp, member, args.items, args.len,
+                                          call->head.span, f));
   for (uint32_t i = 0; i < args.len; i++) {
-    tvms_drop(args.items[i]);
+    tvms_value_drop(args.items[i]);
   }
-  tvms_vec_free(&f->context->memory, &args);
+  tvms_vec_fini(&f->context->memory, &args);
   return result;
 }
 
@@ -132,7 +133,7 @@ static tvms_value op_shape_of(frame *f, const tvms_call *call) {
   tvms_value tensor = tensor_argument(f, call, 0);
   tvms_tensor *shape =
       tvms_shape_new(f->interp->heap, tensor.tensor->view.ndim, tensor.tensor->shape);
-  tvms_drop(tensor);
+  tvms_value_drop(tensor);
   return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
 }
 
@@ -147,14 +148,14 @@ static tvms_value op_tensor_to_shape(frame *f, const tvms_call *call) {
   for (int64_t i = 0; i < len; i++) {
     sizes[i] = tvms_tensor_get(tensor.tensor, i).i;
   }
-  tvms_drop(tensor);
+  tvms_value_drop(tensor);
   tvms_tensor *shape = tvms_shape_new(f->interp->heap, (int32_t)len, sizes);
   return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
 }
 
 static tvms_tensor *tensor_of(frame *f, const tvms_call *call, tvms_dl_type type,
                               int32_t ndim, const int64_t *shape) {
-  tvms_tensor *tensor = tvms_element_size(type)
+  tvms_tensor *tensor = tvms_dl_element_size(type)
                             ? tvms_tensor_new(f->interp->heap, type, ndim, shape)
                             : NULL;
   if (!tensor) fault(f, TVMS_D_tensor_not_made, call->head.span);
@@ -168,7 +169,7 @@ static tvms_value op_shape_to_tensor(frame *f, const tvms_call *call) {
   for (int64_t i = 0; i < len; i++) {
     tvms_tensor_set(tensor, i, (tvms_scalar){.i = shape.tensor->shape[i]});
   }
-  tvms_drop(shape);
+  tvms_value_drop(shape);
   return tvms_value_of_tensor(tensor);
 }
 
@@ -180,9 +181,9 @@ static tvms_value alloc_tensor(frame *f, const tvms_call *call, uint32_t shape_a
   const tvms_node *dtype = argument(f, call, dtype_at);
   if (dtype->kind != TVMS_NODE_DTYPE_IMM) unsupported(f, call);
   tvms_tensor *tensor =
-      tensor_of(f, call, tvms_dl_type_of(tvms_as_dtype_imm(dtype)->value),
+      tensor_of(f, call, tvms_interp_dl_type_of(tvms_as_dtype_imm(dtype)->value),
                 shape.tensor->view.ndim, shape.tensor->shape);
-  tvms_drop(shape);
+  tvms_value_drop(shape);
   return tvms_value_of_tensor(tensor);
 }
 
@@ -214,7 +215,7 @@ static tvms_value op_print(frame *f, const tvms_call *call) {
   const char *text = format.text ? format.text : "";
   if (f->interp->print) f->interp->print(f->interp->print_state, text, items, count);
   for (uint32_t i = 0; i < count; i++) {
-    tvms_drop(items[i]);
+    tvms_value_drop(items[i]);
   }
   return (tvms_value){0};
 }
@@ -233,7 +234,7 @@ static tvms_value op_assert(frame *f, const tvms_call *call) {
   tvms_value value = tvms_interp_eval_relax(f, argument(f, call, 0));
   bool holds = value.kind == TVMS_VALUE_TENSOR ? tvms_tensor_get(value.tensor, 0).i != 0
                                                : value.i != 0;
-  tvms_drop(value);
+  tvms_value_drop(value);
   if (!holds) fault(f, TVMS_D_assertion_failed, call->head.span, "assert_op");
   return (tvms_value){0};
 }
@@ -267,7 +268,7 @@ static const struct {
 };
 
 tvms_value tvms_interp_call_relax_operator(frame *f, const tvms_call *call) {
-  tvms_opcode opcode = tvms_called_relax_op(&call->head);
+  tvms_opcode opcode = tvms_op_called(&call->head);
   tvms_interp_count_step(f, call->head.span);
   for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
     if (handlers[i].opcode == opcode) return handlers[i].run(f, call);

@@ -7,7 +7,7 @@ static tvms_walk_step look_for_return(void *self, tvms_node *node,
                                       tvms_field_role role) {
   tvms_dtype *dtype = self;
   (void)role;
-  if (tvms_called_op(node) == TVMS_TIR_ret && tvms_as_call(node)->args.len) {
+  if (tvms_call_opcode(node) == TVMS_TIR_ret && tvms_as_call(node)->args.len) {
     *dtype = tvms_as_call(node)->args.items[0]->dtype;
   }
   if (node->kind == TVMS_NODE_RETURN && tvms_as_return(node)->value) {
@@ -22,7 +22,7 @@ static tvms_dtype dtype_of_type(const tvms_node *TVMS_NULLABLE type) {
   return type && type->kind == TVMS_NODE_SINFO_PRIM ? type->dtype : (tvms_dtype){0};
 }
 
-tvms_dtype tvms_result_dtype(tvms_memory *memory, const tvms_node *prim_func) {
+tvms_dtype tvms_interp_result_dtype(tvms_memory *memory, const tvms_node *prim_func) {
   const tvms_prim_func *function = tvms_as_prim_func(prim_func);
   tvms_dtype dtype = dtype_of_type(function->ret);
   tvms_visitor visitor = {.self = &dtype, .enter = look_for_return};

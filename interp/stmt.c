@@ -26,7 +26,7 @@ static void exec_store(frame *f, const tvms_node *node) {
     tvms_scalar value = tvms_interp_eval(f, store->value, 0);
     char *at =
         tvms_interp_element_at(f, v, store->buffer, store->indices, 0, node->span);
-    tvms_element_set(at, v->type, value);
+    tvms_dl_element_set(at, v->type, value);
     return;
   }
   // All lanes are read before the first is written.
@@ -39,7 +39,7 @@ static void exec_store(frame *f, const tvms_node *node) {
         tvms_interp_element_at(f, v, store->buffer, store->indices, i, node->span);
   }
   for (uint32_t i = 0; i < lanes; i++) {
-    if (f->places[i]) tvms_element_set(f->places[i], v->type, f->lanes[i]);
+    if (f->places[i]) tvms_dl_element_set(f->places[i], v->type, f->lanes[i]);
   }
 }
 
@@ -49,11 +49,11 @@ static flow exec_for(frame *f, const tvms_node *node) {
   int64_t extent = tvms_interp_eval_int(f, loop->extent);
   int64_t step = loop->step ? tvms_interp_eval_int(f, loop->step) : 1;
   if (step <= 0) fault(f, TVMS_D_step_not_positive, node->span, (long long)step);
-  tvms_dl_type type = tvms_dl_type_of(loop->var->dtype);
+  tvms_dl_type type = tvms_interp_dl_type_of(loop->var->dtype);
   for (int64_t i = 0; i < extent; i += step) {
     tvms_interp_count_step(f, node->span);
     tvms_scalar value = {.i = (int64_t)((uint64_t)min + (uint64_t)i)};
-    tvms_interp_bind_var(f, loop->var, tvms_fit(value, type));
+    tvms_interp_bind_var(f, loop->var, tvms_scalar_fit(value, type));
     flow went = tvms_interp_exec(f, loop->body);
     if (went == FLOW_BREAK) break;
     if (went == FLOW_RETURN) return went;
@@ -101,11 +101,11 @@ static void match_region(frame *f, const tvms_node *node) {
     const tvms_range *range = tvms_as_range(part->region.items[i + skipped]);
     tvms_interp_match_size(f, buffer->shape.items[i],
                            tvms_interp_eval_int(f, range->extent),
-                           tvms_text(f->context, buffer->name), i, node->span);
+                           tvms_symbol_text(f->context, buffer->name), i, node->span);
   }
   for (uint32_t i = 0; i < buffer->strides.len && i + skipped < source->ndim; i++) {
     tvms_interp_match_size(f, buffer->strides.items[i], source->strides[i + skipped],
-                           tvms_text(f->context, buffer->name), i, node->span);
+                           tvms_symbol_text(f->context, buffer->name), i, node->span);
   }
   if (buffer->elem_offset && buffer->elem_offset->kind == TVMS_NODE_VAR) {
     tvms_interp_bind_var(f, buffer->elem_offset, (tvms_scalar){.i = offset});
@@ -166,7 +166,7 @@ static void give_back(frame *f, const tvms_node *value) {
 // Operators that stand as statements: T.ret and the jumps of the releases before 0.26.
 static flow exec_evaluate(frame *f, const tvms_node *node) {
   const tvms_node *value = tvms_as_evaluate(node)->value;
-  switch ((int)tvms_called_op(value)) {
+  switch ((int)tvms_call_opcode(value)) {
   case TVMS_TIR_ret: {
     tvms_list args = tvms_as_call(value)->args;
     if (args.len) give_back(f, args.items[0]);
@@ -288,16 +288,16 @@ static flow exec_kind(frame *f, const tvms_node *node) {
   case TVMS_NODE_ATTR_STMT: break;  // hints of the compiler
   default:
     fault(f, TVMS_D_not_interpreted, node->span,
-          tvms_schema_of((tvms_node_kind)node->kind)->name);
+          tvms_node_schema_of((tvms_node_kind)node->kind)->name);
   }
   return FLOW_NEXT;
 }
 
 flow tvms_interp_exec(frame *f, const tvms_node *node) {
-  if (!tvms_deeper(&f->context->memory)) {
+  if (!tvms_memory_enter(&f->context->memory)) {
     fault(f, TVMS_D_too_deep, node->span, f->context->memory.depth_limit);
   }
   flow went = exec_kind(f, node);
-  tvms_shallower(&f->context->memory);
+  tvms_memory_leave(&f->context->memory);
   return went;
 }

@@ -46,7 +46,7 @@ int tvms_attr_find(const tvms_attr_schema *schema, const char *name, size_t len)
   return -1;
 }
 
-int64_t tvms_item_int(const tvms_node *item) {
+int64_t tvms_attr_item_int(const tvms_node *item) {
   switch (item->kind) {
   case TVMS_NODE_OBJECT_INT: return tvms_as_object_int(item)->value;
   case TVMS_NODE_OBJECT_BOOL: return tvms_as_object_bool(item)->value;
@@ -57,7 +57,7 @@ int64_t tvms_item_int(const tvms_node *item) {
 
 int64_t tvms_attr_int(const tvms_call *call, uint32_t place, int64_t otherwise) {
   const tvms_node *value = tvms_attr(call, place);
-  return value ? tvms_item_int(value) : otherwise;
+  return value ? tvms_attr_item_int(value) : otherwise;
 }
 
 bool tvms_attr_bool(const tvms_call *call, uint32_t place) {
@@ -69,7 +69,7 @@ double tvms_attr_float(const tvms_call *call, uint32_t place, double otherwise) 
   if (!value) return otherwise;
   if (value->kind == TVMS_NODE_OBJECT_FLOAT) return tvms_as_object_float(value)->value;
   if (value->kind == TVMS_NODE_FLOAT_IMM) return tvms_as_float_imm(value)->value;
-  return (double)tvms_item_int(value);
+  return (double)tvms_attr_item_int(value);
 }
 
 tvms_bytes tvms_attr_text(const tvms_call *call, uint32_t place) {

@@ -97,8 +97,8 @@ tvms_bytes tvms_attr_text(const tvms_call *call, uint32_t place);
 // Void if unset.
 tvms_dtype tvms_attr_dtype(const tvms_call *call, uint32_t place);
 
-// Items of a list; empty if unset. tvms_item_int reads one of them.
+// Items of a list; empty if unset. tvms_attr_item_int reads one of them.
 tvms_list tvms_attr_list(const tvms_call *call, uint32_t place);
-int64_t tvms_item_int(const tvms_node *item);
+int64_t tvms_attr_item_int(const tvms_node *item);
 
 #endif

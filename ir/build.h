@@ -32,35 +32,35 @@ tvms_node *tvms_pointer_var_new(tvms_unit *unit, tvms_sym name, tvms_dtype eleme
 tvms_node *tvms_var_like(tvms_unit *unit, const tvms_node *var);
 
 // Operators. The dtype follows from the operands, which must have equal dtypes.
-tvms_node *tvms_binary_raw(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
+tvms_node *tvms_binary_new(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
                            tvms_node *b, tvms_span span);
-tvms_node *tvms_not_raw(tvms_unit *unit, tvms_node *a, tvms_span span);
-tvms_node *tvms_cast_raw(tvms_unit *unit, tvms_dtype dtype, tvms_node *value,
+tvms_node *tvms_not_new(tvms_unit *unit, tvms_node *a, tvms_span span);
+tvms_node *tvms_cast_new(tvms_unit *unit, tvms_dtype dtype, tvms_node *value,
                          tvms_span span);
-tvms_node *tvms_select_raw(tvms_unit *unit, tvms_node *condition, tvms_node *true_value,
+tvms_node *tvms_select_new(tvms_unit *unit, tvms_node *condition, tvms_node *true_value,
                            tvms_node *false_value, tvms_span span);
-tvms_node *tvms_let_raw(tvms_unit *unit, tvms_node *var, tvms_node *value,
+tvms_node *tvms_let_new(tvms_unit *unit, tvms_node *var, tvms_node *value,
                         tvms_node *body, tvms_span span);
 
 // Vectors. `lanes` as in tvms_dtype: negative for multiples of vscale, where the node's
 // lanes become `T.vscale() * n`.
-tvms_node *tvms_ramp_raw(tvms_unit *unit, tvms_node *base, tvms_node *stride, int lanes,
+tvms_node *tvms_ramp_new(tvms_unit *unit, tvms_node *base, tvms_node *stride, int lanes,
                          tvms_span span);
-tvms_node *tvms_broadcast_raw(tvms_unit *unit, tvms_node *value, int lanes,
+tvms_node *tvms_broadcast_new(tvms_unit *unit, tvms_node *value, int lanes,
                               tvms_span span);
 
 // Calls of operators of TIR: TVMS_TIR_if_then_else and so on.
-tvms_node *tvms_tir_operator(tvms_unit *unit, tvms_tir_opcode opcode);
-tvms_node *tvms_call_raw(tvms_unit *unit, tvms_dtype dtype, tvms_node *callee,
+tvms_node *tvms_tir_operator_new(tvms_unit *unit, tvms_tir_opcode opcode);
+tvms_node *tvms_call_new(tvms_unit *unit, tvms_dtype dtype, tvms_node *callee,
                          tvms_node *const *args, uint32_t count, tvms_span span);
-tvms_node *tvms_call_op(tvms_unit *unit, tvms_dtype dtype, tvms_tir_opcode opcode,
-                        tvms_node *const *args, uint32_t count, tvms_span span);
+tvms_node *tvms_call_new_of(tvms_unit *unit, tvms_dtype dtype, tvms_tir_opcode opcode,
+                            tvms_node *const *args, uint32_t count, tvms_span span);
 
 // The operator of TIR that `node` calls, or TVMS_TIR_NONE if it is no such call.
-tvms_tir_opcode tvms_called_op(const tvms_node *node);
+tvms_tir_opcode tvms_call_opcode(const tvms_node *node);
 
 // Buffers, regions and domains.
-tvms_node *tvms_buffer_load_raw(tvms_unit *unit, tvms_node *buffer,
+tvms_node *tvms_buffer_load_new(tvms_unit *unit, tvms_node *buffer,
                                 tvms_node *const *indices, uint32_t count,
                                 tvms_node *TVMS_NULLABLE predicate, tvms_span span);
 tvms_node *tvms_range_new(tvms_unit *unit, tvms_node *min, tvms_node *extent,
@@ -71,8 +71,8 @@ tvms_node *tvms_buffer_region_new(tvms_unit *unit, tvms_node *buffer,
 
 // Dtype of an element access with these indices: lanes of buffer times lanes of the
 // last index.
-tvms_dtype tvms_access_dtype(const tvms_node *buffer, tvms_node *const *indices,
-                             uint32_t count);
+tvms_dtype tvms_buffer_access_dtype(const tvms_node *buffer, tvms_node *const *indices,
+                                    uint32_t count);
 
 // Statements.
 tvms_node *tvms_seq_new(tvms_unit *unit, tvms_node *const *stmts, uint32_t count,
@@ -80,19 +80,19 @@ tvms_node *tvms_seq_new(tvms_unit *unit, tvms_node *const *stmts, uint32_t count
 tvms_node *tvms_evaluate_new(tvms_unit *unit, tvms_node *value, tvms_span span);
 
 // Questions about constants.
-static inline bool tvms_is_int_imm(const tvms_node *node) {
+static inline bool tvms_node_is_int_imm(const tvms_node *node) {
   return node->kind == TVMS_NODE_INT_IMM;
 }
-static inline bool tvms_is_int_value(const tvms_node *node, int64_t value) {
+static inline bool tvms_node_is_int(const tvms_node *node, int64_t value) {
   return node->kind == TVMS_NODE_INT_IMM && !(node->flags & TVMS_FLAG_LARGE)
          && tvms_as_int_imm(node)->value == value;
 }
 // The constant true or false of any boolean-like dtype.
-static inline bool tvms_is_true(const tvms_node *node) {
+static inline bool tvms_node_is_true(const tvms_node *node) {
   return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value != 0;
 }
 // int32 and int64 scalars: the dtypes of indices, which TVM folds more eagerly.
-static inline bool tvms_is_index_dtype(tvms_dtype d) {
+static inline bool tvms_dtype_is_index(tvms_dtype d) {
   return d.code == TVMS_INT && d.lanes == 1 && (d.bits == 32 || d.bits == 64);
 }
 

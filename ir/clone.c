@@ -32,17 +32,17 @@ static tvms_node *clone(cloner *c, const tvms_node *node) {
   tvms_node *copy = tvms_node_map_get(c->known, node);
   if (copy) return copy;
   tvms_memory *memory = &c->unit->context->memory;
-  if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   copy = tvms_node_copy(c->unit, node);
   // Before what is below: a type may mention the variable that has it.
   tvms_node_map_put(c->known, node, copy);
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
     clone_field(c, (char *)copy + field->offset, field->type);
   }
   if (copy->sinfo) copy->sinfo = clone(c, copy->sinfo);
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
   return copy;
 }
 

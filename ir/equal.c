@@ -142,7 +142,7 @@ static tvms_field_role role_below(tvms_field_role outer, const tvms_field *field
 
 static bool compare_fields(comparison *c, const tvms_node *a, const tvms_node *b,
                            tvms_field_role role) {
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)a->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)a->kind);
   bool same = true;
   for (uint32_t i = 0; i < schema->field_count && goes_on(c); i++) {
     const tvms_field *field = &schema->fields[i];
@@ -169,7 +169,7 @@ static bool compare(comparison *c, const tvms_node *TVMS_NULLABLE a,
   if (a == b && a->id == 0)
     return true;  // closed StructInfo, which the context has once
   if (!same_head(c, a, b)) return false;
-  if (!tvms_deeper(c->memory)) tvms_unwind(c->memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(c->memory)) tvms_memory_unwind(c->memory, TVMS_OVER_LIMIT);
   bool same;
   if (a->kind == TVMS_NODE_VAR)
     same = compare_var(c, a, b, role);
@@ -177,12 +177,12 @@ static bool compare(comparison *c, const tvms_node *TVMS_NULLABLE a,
     same = compare_buffer(c, a, b, role);
   else
     same = compare_fields(c, a, b, role);
-  tvms_shallower(c->memory);
+  tvms_memory_leave(c->memory);
   return same;
 }
 
-bool tvms_equal_with(tvms_context *context, const tvms_node *a, const tvms_node *b,
-                     const tvms_equal_options *options) {
+bool tvms_node_equal_with(tvms_context *context, const tvms_node *a, const tvms_node *b,
+                          const tvms_equal_options *options) {
   comparison c = {.memory = &context->memory, .options = options, .same = true};
   tvms_node_map_init(&c.left, &context->memory);
   tvms_node_map_init(&c.right, &context->memory);
@@ -192,9 +192,9 @@ bool tvms_equal_with(tvms_context *context, const tvms_node *a, const tvms_node 
   return c.same;
 }
 
-bool tvms_equal(tvms_context *context, const tvms_node *a, const tvms_node *b) {
+bool tvms_node_equal(tvms_context *context, const tvms_node *a, const tvms_node *b) {
   static const tvms_equal_options strict = {0};
-  return a == b || tvms_equal_with(context, a, b, &strict);
+  return a == b || tvms_node_equal_with(context, a, b, &strict);
 }
 
 // ---- Expressions ----
@@ -203,23 +203,23 @@ static bool expr_lists_equal(const tvms_list *x, const tvms_list *y) {
   if (x->len != y->len) return false;
   for (uint32_t i = 0; i < x->len; i++) {
     const tvms_node *a = x->items[i], *b = y->items[i];
-    if (a != b && (!a || !b || !tvms_expr_equal(a, b))) return false;
+    if (a != b && (!a || !b || !tvms_node_same_expr(a, b))) return false;
   }
   return true;
 }
 
-bool tvms_expr_equal(const tvms_node *a, const tvms_node *b) {
+bool tvms_node_same_expr(const tvms_node *a, const tvms_node *b) {
   if (a == b) return true;
   if (a->kind != b->kind || !tvms_dtype_same(a->dtype, b->dtype)) return false;
   if (a->kind == TVMS_NODE_VAR || a->kind == TVMS_NODE_BUFFER) return false;
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)a->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)a->kind);
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
     const void *x = (const char *)a + field->offset,
                *y = (const char *)b + field->offset;
     if (field->type == TVMS_TYPE_NODE) {
       const tvms_node *p = *(tvms_node *const *)x, *q = *(tvms_node *const *)y;
-      if (p != q && (!p || !q || !tvms_expr_equal(p, q))) return false;
+      if (p != q && (!p || !q || !tvms_node_same_expr(p, q))) return false;
     } else if (field->type == TVMS_TYPE_LIST) {
       if (!expr_lists_equal(x, y)) return false;
     } else if (field->role == TVMS_ROLE_VALUE && !same_value(a, b, field)) {
@@ -264,7 +264,7 @@ static uint64_t hash_value(uint64_t hash, const tvms_node *node,
   }
   case TVMS_TYPE_TEXT: {
     const tvms_bytes *text = at;
-    return mix(hash, tvms_name_hash(text->text ? text->text : "", text->len));
+    return mix(hash, tvms_interner_hash(text->text ? text->text : "", text->len));
   }
   case TVMS_TYPE_NODE:
   case TVMS_TYPE_LIST: break;
@@ -274,7 +274,7 @@ static uint64_t hash_value(uint64_t hash, const tvms_node *node,
 
 static uint64_t hash_fields(hasher *h, uint64_t hash, const tvms_node *node,
                             tvms_field_role role) {
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
     const void *at = (const char *)node + field->offset;
@@ -311,7 +311,7 @@ static uint64_t hash_identity(hasher *h, const tvms_node *node, tvms_field_role 
 static uint64_t hash_node(hasher *h, const tvms_node *TVMS_NULLABLE node,
                           tvms_field_role role) {
   if (!node) return 0;
-  if (!tvms_deeper(h->memory)) tvms_unwind(h->memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(h->memory)) tvms_memory_unwind(h->memory, TVMS_OVER_LIMIT);
   uint32_t dtype;
   memcpy(&dtype, &node->dtype, sizeof dtype);
   uint64_t hash = mix(node->kind, dtype);
@@ -319,11 +319,11 @@ static uint64_t hash_node(hasher *h, const tvms_node *TVMS_NULLABLE node,
     hash = mix(hash, hash_identity(h, node, role));
   else
     hash = hash_fields(h, hash, node, role);
-  tvms_shallower(h->memory);
+  tvms_memory_leave(h->memory);
   return hash;
 }
 
-uint64_t tvms_hash(tvms_context *context, const tvms_node *node) {
+uint64_t tvms_node_hash(tvms_context *context, const tvms_node *node) {
   hasher h = {.memory = &context->memory};
   tvms_node_map_init(&h.numbers, &context->memory);
   uint64_t hash = hash_node(&h, node, TVMS_ROLE_USE);

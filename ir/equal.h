@@ -22,16 +22,16 @@ typedef struct {
 } tvms_equal_options;
 
 // Are two nodes the same program? They may be in different units of one context.
-bool tvms_equal(tvms_context *context, const tvms_node *a, const tvms_node *b);
-bool tvms_equal_with(tvms_context *context, const tvms_node *a, const tvms_node *b,
-                     const tvms_equal_options *options);
+bool tvms_node_equal(tvms_context *context, const tvms_node *a, const tvms_node *b);
+bool tvms_node_equal_with(tvms_context *context, const tvms_node *a, const tvms_node *b,
+                          const tvms_equal_options *options);
 
 // Equality of expressions that define nothing inside: variables by identity. Needs no
 // memory; the fast path of simplification.
-bool tvms_expr_equal(const tvms_node *a, const tvms_node *b);
+bool tvms_node_same_expr(const tvms_node *a, const tvms_node *b);
 
-// A hash that agrees with tvms_equal: equal nodes have equal hashes. Free variables are
+// A hash that agrees with tvms_node_equal: equal nodes have equal hashes. Free variables are
 // hashed by identity.
-uint64_t tvms_hash(tvms_context *context, const tvms_node *node);
+uint64_t tvms_node_hash(tvms_context *context, const tvms_node *node);
 
 #endif

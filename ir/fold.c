@@ -9,7 +9,7 @@
 static const tvms_dtype int32 = {TVMS_INT, 32, 1};
 static const tvms_dtype int64 = {TVMS_INT, 64, 1};
 
-// The text of a dtype inside a call of tvms_report.
+// The text of a dtype inside a call of tvms_diag_report.
 #define TEXT(dtype) tvms_dtype_text((dtype), (char[TVMS_DTYPE_TEXT]){0})
 
 static tvms_diags *diags_of(tvms_unit *unit) {
@@ -58,7 +58,7 @@ static bool float_fits(tvms_dtype dtype, double value) {
 static tvms_node *spread(tvms_unit *unit, tvms_node *scalar, tvms_dtype dtype,
                          tvms_span span) {
   if (!scalar || dtype.lanes == 1) return scalar;
-  return tvms_broadcast_raw(unit, scalar, dtype.lanes, span);
+  return tvms_broadcast_new(unit, scalar, dtype.lanes, span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_int(tvms_unit *unit, tvms_dtype dtype,
@@ -68,12 +68,12 @@ tvms_node *TVMS_NULLABLE tvms_build_int(tvms_unit *unit, tvms_dtype dtype,
     return tvms_build_float(unit, dtype, (double)value, span);
   }
   if (dtype.code == TVMS_HANDLE || tvms_dtype_is_void(dtype)) {
-    tvms_report(diags_of(unit), TVMS_D_no_constant_of_dtype, span, TEXT(dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_no_constant_of_dtype, span, TEXT(dtype));
     return NULL;
   }
-  if (!tvms_int_fits(scalar, value)) {
-    tvms_report(diags_of(unit), TVMS_D_constant_out_of_range, span, (long long)value,
-                TEXT(scalar));
+  if (!tvms_fold_int_fits(scalar, value)) {
+    tvms_diag_report(diags_of(unit), TVMS_D_constant_out_of_range, span,
+                     (long long)value, TEXT(scalar));
     return NULL;
   }
   return spread(unit, tvms_int_imm_new(unit, scalar, value, span), dtype, span);
@@ -86,8 +86,8 @@ tvms_node *TVMS_NULLABLE tvms_build_uint(tvms_unit *unit, tvms_dtype dtype,
     return tvms_build_float(unit, dtype, (double)value, span);
   }
   if (dtype.code != TVMS_UINT || dtype.bits < 64) {
-    tvms_report(diags_of(unit), TVMS_D_constant_too_large, span,
-                (unsigned long long)value, TEXT(dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_constant_too_large, span,
+                     (unsigned long long)value, TEXT(dtype));
     return NULL;
   }
   tvms_dtype half = TVMS_DTYPE(UINT, 32);
@@ -97,7 +97,7 @@ tvms_node *TVMS_NULLABLE tvms_build_uint(tvms_unit *unit, tvms_dtype dtype,
   };
   tvms_dtype scalar = tvms_dtype_with_lanes(dtype, 1);
   return spread(unit,
-                tvms_call_op(unit, scalar, TVMS_TIR_large_uint_imm, args, 2, span),
+                tvms_call_new_of(unit, scalar, TVMS_TIR_large_uint_imm, args, 2, span),
                 dtype, span);
 }
 
@@ -110,7 +110,8 @@ tvms_node *TVMS_NULLABLE tvms_build_float(tvms_unit *unit, tvms_dtype dtype,
     if (small) return tvms_build_int(unit, dtype, (int64_t)value, span);
   }
   if (!tvms_dtype_is_real(dtype) || !float_fits(scalar, value)) {
-    tvms_report(diags_of(unit), TVMS_D_float_out_of_range, span, value, TEXT(scalar));
+    tvms_diag_report(diags_of(unit), TVMS_D_float_out_of_range, span, value,
+                     TEXT(scalar));
     return NULL;
   }
   return spread(unit, tvms_float_imm_new(unit, scalar, value, span), dtype, span);
@@ -135,11 +136,11 @@ static tvms_node *cast_scalar(tvms_unit *unit, tvms_dtype dtype, tvms_node *valu
     return tvms_build_float(unit, dtype, number, value->span);
   }
   if (tvms_dtype_is_handle(value->dtype) || tvms_dtype_is_void(value->dtype)) {
-    tvms_report(diags_of(unit), TVMS_D_cannot_cast, span, TEXT(value->dtype),
-                TEXT(dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_cannot_cast, span, TEXT(value->dtype),
+                     TEXT(dtype));
     return NULL;
   }
-  return tvms_cast_raw(unit, dtype, value, span);
+  return tvms_cast_new(unit, dtype, value, span);
 }
 
 static tvms_node *cast_vector(tvms_unit *unit, tvms_dtype dtype, tvms_node *value,
@@ -155,16 +156,17 @@ static tvms_node *cast_vector(tvms_unit *unit, tvms_dtype dtype, tvms_node *valu
     tvms_node *base = tvms_build_cast(unit, scalar, old->base, span);
     tvms_node *stride = tvms_build_cast(unit, scalar, old->stride, span);
     if (!base || !stride) return NULL;
-    return tvms_ramp_raw(unit, base, stride, dtype.lanes, span);
+    return tvms_ramp_new(unit, base, stride, dtype.lanes, span);
   }
-  return tvms_cast_raw(unit, dtype, value, span);
+  return tvms_cast_new(unit, dtype, value, span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_cast(tvms_unit *unit, tvms_dtype dtype,
                                          tvms_node *value, tvms_span span) {
   if (tvms_dtype_same(value->dtype, dtype)) return value;
   if (tvms_dtype_is_void(dtype)) {
-    tvms_report(diags_of(unit), TVMS_D_cannot_cast, span, TEXT(value->dtype), "void");
+    tvms_diag_report(diags_of(unit), TVMS_D_cannot_cast, span, TEXT(value->dtype),
+                     "void");
     return NULL;
   }
   if (value->dtype.lanes == 1 || tvms_dtype_is_void(value->dtype)) {
@@ -172,8 +174,8 @@ tvms_node *TVMS_NULLABLE tvms_build_cast(tvms_unit *unit, tvms_dtype dtype,
     return spread(unit, cast_scalar(unit, scalar, value, span), dtype, span);
   }
   if (value->dtype.lanes != dtype.lanes) {
-    tvms_report(diags_of(unit), TVMS_D_lanes_differ, span, TEXT(value->dtype),
-                TEXT(dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_lanes_differ, span, TEXT(value->dtype),
+                     TEXT(dtype));
     return NULL;
   }
   return cast_vector(unit, dtype, value, span);
@@ -203,7 +205,8 @@ static tvms_dtype common_dtype(tvms_dtype a, tvms_dtype b) {
   return a.code == TVMS_UINT ? a : b;
 }
 
-bool tvms_match_dtypes(tvms_unit *unit, tvms_node **a, tvms_node **b, tvms_span span) {
+bool tvms_build_match_dtypes(tvms_unit *unit, tvms_node **a, tvms_node **b,
+                             tvms_span span) {
   tvms_dtype left = (*a)->dtype, right = (*b)->dtype;
   if (tvms_dtype_same(left, right)) return true;
   tvms_dtype common = {0};
@@ -214,12 +217,13 @@ bool tvms_match_dtypes(tvms_unit *unit, tvms_node **a, tvms_node **b, tvms_span 
   }
   if (tvms_dtype_is_void(common)
       && (left.code != right.code || left.bits != right.bits || !lanes_fit)) {
-    tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(left), TEXT(right));
+    tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(left),
+                     TEXT(right));
     return false;
   }
   if (left.lanes != right.lanes) {
-    if (left.lanes == 1) *a = tvms_broadcast_raw(unit, *a, right.lanes, span);
-    if (right.lanes == 1) *b = tvms_broadcast_raw(unit, *b, left.lanes, span);
+    if (left.lanes == 1) *a = tvms_broadcast_new(unit, *a, right.lanes, span);
+    if (right.lanes == 1) *b = tvms_broadcast_new(unit, *b, left.lanes, span);
   }
   if (tvms_dtype_is_void(common)) return true;
   common.lanes = (*a)->dtype.lanes;
@@ -238,14 +242,14 @@ static bool is_whole(tvms_unit *unit, tvms_dtype dtype) {
 static bool want_whole(tvms_unit *unit, const tvms_node *a, const char *what,
                        tvms_span span) {
   if (is_whole(unit, a->dtype)) return true;
-  tvms_report(diags_of(unit), TVMS_D_wants_integer, span, what, TEXT(a->dtype));
+  tvms_diag_report(diags_of(unit), TVMS_D_wants_integer, span, what, TEXT(a->dtype));
   return false;
 }
 
 static bool want_bool(tvms_unit *unit, const tvms_node *a, const char *what,
                       tvms_span span) {
   if (tvms_dtype_is_bool(a->dtype)) return true;
-  tvms_report(diags_of(unit), TVMS_D_wants_bool, span, what, TEXT(a->dtype));
+  tvms_diag_report(diags_of(unit), TVMS_D_wants_bool, span, what, TEXT(a->dtype));
   return false;
 }
 
@@ -270,34 +274,35 @@ static bool check_pointers(tvms_unit *unit, const tvms_node *a, const tvms_node 
   bool pointers = tvms_dtype_is_handle(a->dtype) && tvms_dtype_is_handle(b->dtype);
   bool values = !tvms_dtype_is_void(a->dtype) && !tvms_dtype_is_void(b->dtype);
   if (values && (!pointers || unit->dialect < TVMS_DIALECT_26)) return true;
-  tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
-              TEXT(b->dtype));
+  tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
+                   TEXT(b->dtype));
   return false;
 }
 
 static bool both_vscale(const tvms_node *a, const tvms_node *b) {
-  return tvms_called_op(a) == TVMS_TIR_vscale && tvms_called_op(b) == TVMS_TIR_vscale;
+  return tvms_call_opcode(a) == TVMS_TIR_vscale
+         && tvms_call_opcode(b) == TVMS_TIR_vscale;
 }
 
 // Folds, or makes the raw node; operands have equal dtypes.
 static tvms_node *TVMS_NULLABLE finish_binary(tvms_unit *unit, tvms_node_kind kind,
                                               tvms_node *a, tvms_node *b,
                                               tvms_span span) {
-  tvms_folded folded = tvms_fold_constants(unit, kind, a, b, span);
+  tvms_folded folded = tvms_fold_binary_constants(unit, kind, a, b, span);
   switch (folded.status) {
   case TVMS_FOLD_DONE: return folded.result;
   case TVMS_FOLD_ZERO:
-    tvms_report(diags_of(unit), TVMS_D_divide_by_zero, span);
+    tvms_diag_report(diags_of(unit), TVMS_D_divide_by_zero, span);
     return NULL;
   case TVMS_FOLD_OUT_OF_RANGE:
-    tvms_report(diags_of(unit), TVMS_D_constant_out_of_range, span,
-                (long long)folded.value, TEXT(a->dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_constant_out_of_range, span,
+                     (long long)folded.value, TEXT(a->dtype));
     return NULL;
   case TVMS_FOLD_NONE: break;
   }
   if (kind == TVMS_NODE_EQ && both_vscale(a, b))
     return tvms_bool_imm_new(unit, true, span);
-  return tvms_binary_raw(unit, kind, a, b, span);
+  return tvms_binary_new(unit, kind, a, b, span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_binary(tvms_unit *unit, tvms_node_kind kind,
@@ -306,19 +311,19 @@ tvms_node *TVMS_NULLABLE tvms_build_binary(tvms_unit *unit, tvms_node_kind kind,
   if (!check_pointers(unit, a, b, span)) return NULL;
   bool logical = kind == TVMS_NODE_AND || kind == TVMS_NODE_OR;
   if (logical && a->dtype.lanes != b->dtype.lanes
-      && !tvms_fold_constants(unit, kind, a, b, span).result) {
-    tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
-                TEXT(b->dtype));
+      && !tvms_fold_binary_constants(unit, kind, a, b, span).result) {
+    tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
+                     TEXT(b->dtype));
     return NULL;
   }
-  if (!logical && !tvms_match_dtypes(unit, &a, &b, span)) return NULL;
+  if (!logical && !tvms_build_match_dtypes(unit, &a, &b, span)) return NULL;
   return finish_binary(unit, kind, a, b, span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_true_div(tvms_unit *unit, tvms_node *a,
                                              tvms_node *b, tvms_span span) {
   if (a->dtype.code == TVMS_INT && b->dtype.code == TVMS_INT) {
-    tvms_report(diags_of(unit), TVMS_D_ambiguous_division, span);
+    tvms_diag_report(diags_of(unit), TVMS_D_ambiguous_division, span);
     return NULL;
   }
   return tvms_build_binary(unit, TVMS_NODE_DIV, a, b, span);
@@ -338,7 +343,7 @@ tvms_node *TVMS_NULLABLE tvms_build_ceil_div(tvms_unit *unit, tvms_node *a,
   if (!want_whole(unit, a, "ceildiv", span) || !want_whole(unit, b, "ceildiv", span)) {
     return NULL;
   }
-  if (!tvms_match_dtypes(unit, &a, &b, span)) return NULL;
+  if (!tvms_build_match_dtypes(unit, &a, &b, span)) return NULL;
   tvms_node *sum = tvms_build_binary(unit, TVMS_NODE_ADD, a, b, span);
   tvms_dtype scalar = sum ? tvms_dtype_with_lanes(sum->dtype, 1) : int32;
   tvms_node *one = tvms_build_int(unit, scalar, 1, span);
@@ -350,20 +355,20 @@ tvms_node *TVMS_NULLABLE tvms_build_node(tvms_unit *unit, tvms_node_kind kind,
                                          tvms_node *a, tvms_node *TVMS_NULLABLE b,
                                          tvms_span span) {
   if (kind == TVMS_NODE_NOT) {
-    return want_bool(unit, a, "not", span) ? tvms_not_raw(unit, a, span) : NULL;
+    return want_bool(unit, a, "not", span) ? tvms_not_new(unit, a, span) : NULL;
   }
   bool logical = kind == TVMS_NODE_AND || kind == TVMS_NODE_OR;
   if (logical && !check_operands(unit, kind, a, b, span)) return NULL;
   if (!check_pointers(unit, a, b, span)) return NULL;
   if (!tvms_dtype_same(a->dtype, b->dtype)) {
-    tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
-                TEXT(b->dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
+                     TEXT(b->dtype));
     return NULL;
   }
-  return tvms_binary_raw(unit, kind, a, b, span);
+  return tvms_binary_new(unit, kind, a, b, span);
 }
 
-bool tvms_is_rebuildable(tvms_unit *unit, const tvms_node *node) {
+bool tvms_build_is_possible(tvms_unit *unit, const tvms_node *node) {
   const tvms_binary *old = tvms_as_binary(node);
   tvms_node_kind kind = (tvms_node_kind)node->kind;
   if (!tvms_dtype_same(old->a->dtype, old->b->dtype)) return false;
@@ -372,7 +377,8 @@ bool tvms_is_rebuildable(tvms_unit *unit, const tvms_node *node) {
   if (!whole || (kind == TVMS_NODE_EQ && both_vscale(old->a, old->b))) return false;
   tvms_mark mark = tvms_arena_mark(&unit->arena);
   uint32_t next_id = unit->next_id;
-  tvms_folded folded = tvms_fold_constants(unit, kind, old->a, old->b, TVMS_NO_SPAN);
+  tvms_folded folded =
+      tvms_fold_binary_constants(unit, kind, old->a, old->b, TVMS_NO_SPAN);
   tvms_arena_reset(&unit->arena, mark);
   unit->next_id = next_id;
   return folded.status == TVMS_FOLD_NONE;

@@ -35,8 +35,8 @@ tvms_node *TVMS_NULLABLE tvms_build_infinity(tvms_unit *unit, tvms_dtype dtype,
 
 // Brings two operands to one dtype: broadcasts scalars to vectors, then casts. Returns
 // false after a report.
-TVMS_NODISCARD bool tvms_match_dtypes(tvms_unit *unit, tvms_node **a, tvms_node **b,
-                                      tvms_span span);
+TVMS_NODISCARD bool tvms_build_match_dtypes(tvms_unit *unit, tvms_node **a,
+                                            tvms_node **b, tvms_span span);
 
 // T.cast, x.astype: no node for an equal dtype, constants convert in place, casts of
 // broadcasts and ramps go inside.
@@ -76,7 +76,7 @@ tvms_node *TVMS_NULLABLE tvms_build_abs(tvms_unit *unit, tvms_node *a, tvms_span
 tvms_node *TVMS_NULLABLE tvms_build_bitwise(tvms_unit *unit, tvms_tir_opcode op,
                                             tvms_node *a, tvms_node *b, tvms_span span);
 // The same, unfolded: T.BitwiseAnd and so on. Both sides must have one dtype.
-tvms_node *TVMS_NULLABLE tvms_bitwise_raw(tvms_unit *unit, tvms_tir_opcode op,
+tvms_node *TVMS_NULLABLE tvms_bitwise_new(tvms_unit *unit, tvms_tir_opcode op,
                                           tvms_node *a, tvms_node *b, tvms_span span);
 tvms_node *TVMS_NULLABLE tvms_build_bitwise_not(tvms_unit *unit, tvms_node *a,
                                                 tvms_span span);
@@ -121,11 +121,11 @@ tvms_node *TVMS_NULLABLE tvms_build_shuffle(tvms_unit *unit, tvms_node *const *v
 // True if building `node` (a binary operator) again from its own operands gives a node
 // of the same kind with the same two operands: then it may be written with an operator.
 // Reports nothing and keeps no nodes.
-bool tvms_is_rebuildable(tvms_unit *unit, const tvms_node *node);
+bool tvms_build_is_possible(tvms_unit *unit, const tvms_node *node);
 
 // Constant folding alone, of operands of equal dtype: the folded node, or NULL if
 // nothing folds. Never reports: what TVM would reject does not fold.
-tvms_node *TVMS_NULLABLE tvms_try_fold(tvms_unit *unit, tvms_node_kind kind,
-                                       tvms_node *a, tvms_node *b);
+tvms_node *TVMS_NULLABLE tvms_build_try_fold(tvms_unit *unit, tvms_node_kind kind,
+                                             tvms_node *a, tvms_node *b);
 
 #endif

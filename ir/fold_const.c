@@ -22,7 +22,7 @@ typedef struct {
 static const tvms_folded nothing = {TVMS_FOLD_NONE, NULL, 0};
 static const tvms_folded by_zero = {TVMS_FOLD_ZERO, NULL, 0};
 
-bool tvms_int_fits(tvms_dtype dtype, int64_t value) {
+bool tvms_fold_int_fits(tvms_dtype dtype, int64_t value) {
   if (dtype.code == TVMS_BOOL || (dtype.bits == 1 && dtype.code != TVMS_UINT)) {
     return value == 0 || value == 1;
   }
@@ -34,13 +34,13 @@ bool tvms_int_fits(tvms_dtype dtype, int64_t value) {
   return value >= -half && value < half;
 }
 
-int64_t tvms_int_floor_div(int64_t a, int64_t b) {
+int64_t tvms_fold_int_floor_div(int64_t a, int64_t b) {
   if (b == -1) return (int64_t)(0 - (uint64_t)a);
   int64_t quotient = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
-int64_t tvms_int_floor_mod(int64_t a, int64_t b) {
+int64_t tvms_fold_int_floor_mod(int64_t a, int64_t b) {
   if (b == -1) return 0;
   int64_t rest = a % b;
   return (rest != 0 && (rest < 0) != (b < 0)) ? rest + b : rest;
@@ -67,7 +67,7 @@ static tvms_folded keep(tvms_node *node) {
 
 static tvms_folded integer(const operands *o, int64_t value) {
   value = wrap(value, o);
-  if (!tvms_int_fits(o->dtype, value)) {
+  if (!tvms_fold_int_fits(o->dtype, value)) {
     return (tvms_folded){TVMS_FOLD_OUT_OF_RANGE, NULL, value};
   }
   return keep(tvms_int_imm_new(o->unit, o->dtype, value, o->span));
@@ -142,7 +142,7 @@ static tvms_folded fold_div(const operands *o) {
 
 static tvms_folded fold_floor_div(const operands *o) {
   if (o->ints && o->ib == 0) return by_zero;
-  if (o->ints) return integer(o, tvms_int_floor_div(o->ia, o->ib));
+  if (o->ints) return integer(o, tvms_fold_int_floor_div(o->ia, o->ib));
   if (zero_a(o)) return keep(o->a);
   if (one_b(o)) return keep(o->a);
   return zero_b(o) ? by_zero : nothing;
@@ -153,9 +153,9 @@ static tvms_folded fold_floor_div(const operands *o) {
 static tvms_folded fold_mod(const operands *o, bool floor) {
   bool small_unsigned = floor && o->ints && o->dtype.code == TVMS_UINT
                         && o->unit->dialect >= TVMS_DIALECT_26;
-  if (!tvms_is_index_dtype(o->dtype) && !small_unsigned) return nothing;
+  if (!tvms_dtype_is_index(o->dtype) && !small_unsigned) return nothing;
   if (o->ints && o->ib == 0) return by_zero;
-  if (o->ints && floor) return integer(o, tvms_int_floor_mod(o->ia, o->ib));
+  if (o->ints && floor) return integer(o, tvms_fold_int_floor_mod(o->ia, o->ib));
   if (o->ints) return integer(o, o->ib == -1 ? 0 : o->ia % o->ib);
   if (zero_a(o)) return keep(o->a);
   if (one_b(o)) return integer(o, 0);
@@ -198,8 +198,8 @@ static tvms_folded fold_logical(const operands *o, bool conjunction) {
   return nothing;
 }
 
-tvms_folded tvms_fold_constants(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
-                                tvms_node *b, tvms_span span) {
+tvms_folded tvms_fold_binary_constants(tvms_unit *unit, tvms_node_kind kind,
+                                       tvms_node *a, tvms_node *b, tvms_span span) {
   operands o = {.unit = unit, .a = a, .b = b, .dtype = a->dtype, .span = span};
   o.int_a = a->kind == TVMS_NODE_INT_IMM;
   o.int_b = b->kind == TVMS_NODE_INT_IMM;
@@ -227,7 +227,7 @@ tvms_folded tvms_fold_constants(tvms_unit *unit, tvms_node_kind kind, tvms_node 
   }
 }
 
-tvms_node *TVMS_NULLABLE tvms_try_fold(tvms_unit *unit, tvms_node_kind kind,
-                                       tvms_node *a, tvms_node *b) {
-  return tvms_fold_constants(unit, kind, a, b, TVMS_NO_SPAN).result;
+tvms_node *TVMS_NULLABLE tvms_build_try_fold(tvms_unit *unit, tvms_node_kind kind,
+                                             tvms_node *a, tvms_node *b) {
+  return tvms_fold_binary_constants(unit, kind, a, b, TVMS_NO_SPAN).result;
 }

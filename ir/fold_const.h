@@ -17,14 +17,14 @@ typedef struct {
   int64_t value;
 } tvms_folded;
 
-tvms_folded tvms_fold_constants(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
-                                tvms_node *b, tvms_span span);
+tvms_folded tvms_fold_binary_constants(tvms_unit *unit, tvms_node_kind kind,
+                                       tvms_node *a, tvms_node *b, tvms_span span);
 
 // Does `value` fit an integer constant of this dtype?
-bool tvms_int_fits(tvms_dtype dtype, int64_t value);
+bool tvms_fold_int_fits(tvms_dtype dtype, int64_t value);
 
 // Floor division and modulo of Python; the divisor is not 0.
-int64_t tvms_int_floor_div(int64_t a, int64_t b);
-int64_t tvms_int_floor_mod(int64_t a, int64_t b);
+int64_t tvms_fold_int_floor_div(int64_t a, int64_t b);
+int64_t tvms_fold_int_floor_mod(int64_t a, int64_t b);
 
 #endif

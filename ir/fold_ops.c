@@ -13,7 +13,7 @@ static tvms_diags *diags_of(tvms_unit *unit) {
 
 static tvms_node *TVMS_NULLABLE fail_dtype(tvms_unit *unit, const char *what,
                                            tvms_dtype dtype, tvms_span span) {
-  tvms_report(diags_of(unit), TVMS_D_wrong_dtype_for, span, what, TEXT(dtype));
+  tvms_diag_report(diags_of(unit), TVMS_D_wrong_dtype_for, span, what, TEXT(dtype));
   return NULL;
 }
 
@@ -21,10 +21,10 @@ static tvms_node *TVMS_NULLABLE fail_dtype(tvms_unit *unit, const char *what,
 
 tvms_node *TVMS_NULLABLE tvms_build_not(tvms_unit *unit, tvms_node *a, tvms_span span) {
   if (!tvms_dtype_is_bool(a->dtype)) {
-    tvms_report(diags_of(unit), TVMS_D_wants_bool, span, "not", TEXT(a->dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_wants_bool, span, "not", TEXT(a->dtype));
     return NULL;
   }
-  if (a->kind != TVMS_NODE_INT_IMM) return tvms_not_raw(unit, a, span);
+  if (a->kind != TVMS_NODE_INT_IMM) return tvms_not_new(unit, a, span);
   return tvms_bool_imm_new(unit, tvms_as_int_imm(a)->value == 0, span);
 }
 
@@ -60,7 +60,7 @@ tvms_node *TVMS_NULLABLE tvms_build_abs(tvms_unit *unit, tvms_node *a, tvms_span
       return tvms_float_imm_new(unit, a->dtype, fabs(tvms_as_float_imm(a)->value),
                                 a->span);
     }
-    return tvms_call_op(unit, a->dtype, TVMS_TIR_fabs, &a, 1, span);
+    return tvms_call_new_of(unit, a->dtype, TVMS_TIR_fabs, &a, 1, span);
   }
   if (!tvms_dtype_is_int(a->dtype)) return fail_dtype(unit, "abs", a->dtype, span);
   if (a->kind == TVMS_NODE_INT_IMM) {
@@ -71,7 +71,7 @@ tvms_node *TVMS_NULLABLE tvms_build_abs(tvms_unit *unit, tvms_node *a, tvms_span
   tvms_node *positive = tvms_build_binary(unit, TVMS_NODE_GE, a, zero, span);
   tvms_node *negated = tvms_build_neg(unit, a, span);
   if (!positive || !negated) return NULL;
-  return tvms_select_raw(unit, positive, a, negated, span);
+  return tvms_select_new(unit, positive, a, negated, span);
 }
 
 // ---- Bits ----
@@ -93,7 +93,8 @@ static bool check_bits(tvms_unit *unit, const tvms_node *a, const char *what,
   bool boolean = dtype.code == TVMS_BOOL;
   bool fine = tvms_dtype_is_int(dtype) || dtype.code == TVMS_UINT
               || (boolean && (bools_too || unit->dialect < TVMS_DIALECT_25));
-  if (!fine) tvms_report(diags_of(unit), TVMS_D_wants_integer, span, what, TEXT(dtype));
+  if (!fine)
+    tvms_diag_report(diags_of(unit), TVMS_D_wants_integer, span, what, TEXT(dtype));
   return fine;
 }
 
@@ -113,13 +114,13 @@ static bool check_both_bits(tvms_unit *unit, tvms_tir_opcode op, const tvms_node
 // A constant amount must be less than the type has bits.
 static bool check_amount(tvms_unit *unit, tvms_tir_opcode op, const tvms_node *a,
                          const tvms_node *b, tvms_span span) {
-  if (!is_shift(op) || !tvms_is_index_dtype(a->dtype) || b->kind != TVMS_NODE_INT_IMM) {
+  if (!is_shift(op) || !tvms_dtype_is_index(a->dtype) || b->kind != TVMS_NODE_INT_IMM) {
     return true;
   }
   int64_t amount = tvms_as_int_imm(b)->value;
   if (amount >= 0 && amount < a->dtype.bits) return true;
-  tvms_report(diags_of(unit), TVMS_D_shift_amount, span, (long long)amount,
-              TEXT(a->dtype));
+  tvms_diag_report(diags_of(unit), TVMS_D_shift_amount, span, (long long)amount,
+                   TEXT(a->dtype));
   return false;
 }
 
@@ -127,9 +128,9 @@ tvms_node *TVMS_NULLABLE tvms_build_bitwise(tvms_unit *unit, tvms_tir_opcode op,
                                             tvms_node *a, tvms_node *b,
                                             tvms_span span) {
   if (!check_both_bits(unit, op, a, b, span)) return NULL;
-  if (!tvms_match_dtypes(unit, &a, &b, span)) return NULL;
+  if (!tvms_build_match_dtypes(unit, &a, &b, span)) return NULL;
   if (!check_amount(unit, op, a, b, span)) return NULL;
-  if (tvms_is_index_dtype(a->dtype) && b->kind == TVMS_NODE_INT_IMM) {
+  if (tvms_dtype_is_index(a->dtype) && b->kind == TVMS_NODE_INT_IMM) {
     int64_t right = tvms_as_int_imm(b)->value;
     if (is_shift(op) && right == 0) return a;
     if (a->kind == TVMS_NODE_INT_IMM) {
@@ -138,27 +139,27 @@ tvms_node *TVMS_NULLABLE tvms_build_bitwise(tvms_unit *unit, tvms_tir_opcode op,
     }
   }
   tvms_node *args[] = {a, b};
-  return tvms_call_op(unit, a->dtype, op, args, 2, span);
+  return tvms_call_new_of(unit, a->dtype, op, args, 2, span);
 }
 
-tvms_node *TVMS_NULLABLE tvms_bitwise_raw(tvms_unit *unit, tvms_tir_opcode op,
+tvms_node *TVMS_NULLABLE tvms_bitwise_new(tvms_unit *unit, tvms_tir_opcode op,
                                           tvms_node *a, tvms_node *b, tvms_span span) {
   if (!tvms_dtype_same(a->dtype, b->dtype)) {
-    tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
-                TEXT(b->dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
+                     TEXT(b->dtype));
     return NULL;
   }
   if (!check_both_bits(unit, op, a, b, span) || !check_amount(unit, op, a, b, span)) {
     return NULL;
   }
   tvms_node *args[] = {a, b};
-  return tvms_call_op(unit, a->dtype, op, args, 2, span);
+  return tvms_call_new_of(unit, a->dtype, op, args, 2, span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_bitwise_not(tvms_unit *unit, tvms_node *a,
                                                 tvms_span span) {
   if (!check_bits(unit, a, "~", true, span)) return NULL;
-  return tvms_call_op(unit, a->dtype, TVMS_TIR_bitwise_not, &a, 1, span);
+  return tvms_call_new_of(unit, a->dtype, TVMS_TIR_bitwise_not, &a, 1, span);
 }
 
 // ---- Choice ----
@@ -169,16 +170,17 @@ tvms_node *TVMS_NULLABLE tvms_build_if_then_else(tvms_unit *unit, tvms_node *con
                                                  tvms_span span) {
   bool scalar = condition->dtype.lanes == 1 || unit->dialect >= TVMS_DIALECT_26;
   if (!tvms_dtype_is_bool(condition->dtype) || !scalar) {
-    tvms_report(diags_of(unit), TVMS_D_wants_bool, span, "if_then_else",
-                TEXT(condition->dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_wants_bool, span, "if_then_else",
+                     TEXT(condition->dtype));
     return NULL;
   }
-  if (!tvms_match_dtypes(unit, &true_value, &false_value, span)) return NULL;
+  if (!tvms_build_match_dtypes(unit, &true_value, &false_value, span)) return NULL;
   if (condition->kind == TVMS_NODE_INT_IMM) {
-    return tvms_is_true(condition) ? true_value : false_value;
+    return tvms_node_is_true(condition) ? true_value : false_value;
   }
   tvms_node *args[] = {condition, true_value, false_value};
-  return tvms_call_op(unit, true_value->dtype, TVMS_TIR_if_then_else, args, 3, span);
+  return tvms_call_new_of(unit, true_value->dtype, TVMS_TIR_if_then_else, args, 3,
+                          span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_select(tvms_unit *unit, tvms_node *condition,
@@ -187,21 +189,21 @@ tvms_node *TVMS_NULLABLE tvms_build_select(tvms_unit *unit, tvms_node *condition
   int lanes = condition->dtype.lanes;
   if (!tvms_dtype_is_bool(condition->dtype)
       || (lanes != 1 && lanes != true_value->dtype.lanes)) {
-    tvms_report(diags_of(unit), TVMS_D_wants_bool, span, "Select",
-                TEXT(condition->dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_wants_bool, span, "Select",
+                     TEXT(condition->dtype));
     return NULL;
   }
   if (!tvms_dtype_same(true_value->dtype, false_value->dtype)) {
-    tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(true_value->dtype),
-                TEXT(false_value->dtype));
+    tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span,
+                     TEXT(true_value->dtype), TEXT(false_value->dtype));
     return NULL;
   }
-  return tvms_select_raw(unit, condition, true_value, false_value, span);
+  return tvms_select_new(unit, condition, true_value, false_value, span);
 }
 
 tvms_node *tvms_build_likely(tvms_unit *unit, tvms_node *condition, tvms_span span) {
   if (condition->kind == TVMS_NODE_INT_IMM) return condition;
-  return tvms_call_op(unit, condition->dtype, TVMS_TIR_likely, &condition, 1, span);
+  return tvms_call_new_of(unit, condition->dtype, TVMS_TIR_likely, &condition, 1, span);
 }
 
 // ---- Kinds of numbers ----
@@ -231,7 +233,7 @@ tvms_node *TVMS_NULLABLE tvms_build_isnan(tvms_unit *unit, tvms_node *a,
     a = tvms_build_cast(unit, wide, a, span);
     if (!a) return NULL;
   }
-  return tvms_call_op(unit, boolean, TVMS_TIR_isnan, &a, 1, span);
+  return tvms_call_new_of(unit, boolean, TVMS_TIR_isnan, &a, 1, span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_isinf(tvms_unit *unit, tvms_node *a,
@@ -340,10 +342,10 @@ static int lanes_meant(const tvms_node *lanes) {
   }
   if (lanes->kind != TVMS_NODE_MUL) return 0;
   const tvms_binary *product = tvms_as_binary(lanes);
-  bool vscale_first = tvms_called_op(product->a) == TVMS_TIR_vscale;
+  bool vscale_first = tvms_call_opcode(product->a) == TVMS_TIR_vscale;
   const tvms_node *vscale = vscale_first ? product->a : product->b;
   const tvms_node *factor = vscale_first ? product->b : product->a;
-  if (tvms_called_op(vscale) != TVMS_TIR_vscale) return 0;
+  if (tvms_call_opcode(vscale) != TVMS_TIR_vscale) return 0;
   if (factor->kind != TVMS_NODE_INT_IMM) return 0;
   int64_t count = tvms_as_int_imm(factor)->value;
   return count > 0 && count <= INT16_MAX ? (int)-count : 0;
@@ -351,7 +353,7 @@ static int lanes_meant(const tvms_node *lanes) {
 
 static int want_lanes(tvms_unit *unit, const tvms_node *lanes, tvms_span span) {
   int meant = lanes_meant(lanes);
-  if (!meant) tvms_report(diags_of(unit), TVMS_D_bad_lanes, span);
+  if (!meant) tvms_diag_report(diags_of(unit), TVMS_D_bad_lanes, span);
   return meant;
 }
 
@@ -369,14 +371,14 @@ tvms_node *TVMS_NULLABLE tvms_build_ramp(tvms_unit *unit, tvms_node *base,
   if (!count || !want_scalar(unit, base, "Ramp", span)) return NULL;
   if (!want_scalar(unit, stride, "Ramp", span)) return NULL;
   stride = tvms_build_cast(unit, base->dtype, stride, span);
-  return stride ? tvms_ramp_raw(unit, base, stride, count, span) : NULL;
+  return stride ? tvms_ramp_new(unit, base, stride, count, span) : NULL;
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_broadcast(tvms_unit *unit, tvms_node *value,
                                               tvms_node *lanes, tvms_span span) {
   int count = want_lanes(unit, lanes, span);
   if (!count || !want_scalar(unit, value, "Broadcast", span)) return NULL;
-  return tvms_broadcast_raw(unit, value, count, span);
+  return tvms_broadcast_new(unit, value, count, span);
 }
 
 tvms_node *TVMS_NULLABLE tvms_build_shuffle(tvms_unit *unit, tvms_node *const *vectors,
@@ -387,17 +389,17 @@ tvms_node *TVMS_NULLABLE tvms_build_shuffle(tvms_unit *unit, tvms_node *const *v
   for (uint32_t i = 0; i < vector_count; i++) {
     tvms_dtype first = tvms_dtype_with_lanes(vectors[0]->dtype, 1);
     if (!tvms_dtype_same(first, tvms_dtype_with_lanes(vectors[i]->dtype, 1))) {
-      tvms_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(vectors[0]->dtype),
-                  TEXT(vectors[i]->dtype));
+      tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span,
+                       TEXT(vectors[0]->dtype), TEXT(vectors[i]->dtype));
       return NULL;
     }
     total += vectors[i]->dtype.lanes;
   }
   if (vector_count == 0 || index_count == 0 || (int64_t)index_count > total) {
-    tvms_report(diags_of(unit), TVMS_D_bad_lanes, span);
+    tvms_diag_report(diags_of(unit), TVMS_D_bad_lanes, span);
     return NULL;
   }
-  tvms_struct_SHUFFLE *node = tvms_make(unit, SHUFFLE, span);
+  tvms_struct_SHUFFLE *node = tvms_node_make(unit, SHUFFLE, span);
   node->head.dtype = tvms_dtype_with_lanes(vectors[0]->dtype, (int)index_count);
   node->vectors = tvms_list_copy(unit, vectors, vector_count);
   node->indices = tvms_list_copy(unit, indices, index_count);

@@ -3,7 +3,7 @@
 
 tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,
                                 tvms_sym name) {
-  tvms_module *module = tvms_take(&context->memory, sizeof *module);
+  tvms_module *module = tvms_memory_alloc(&context->memory, sizeof *module);
   module->context = context;
   module->dialect = dialect;
   module->name = name;
@@ -16,12 +16,12 @@ void tvms_module_destroy(tvms_module *module) {
   tvms_memory *memory = &module->context->memory;
   for (uint32_t i = 0; i < module->member_count; i++) {
     tvms_unit_fini(module->members[i].unit);
-    tvms_give(memory, module->members[i].unit);
+    tvms_memory_free(memory, module->members[i].unit);
   }
   tvms_unit_fini(&module->unit);
-  tvms_give(memory, module->members);
-  tvms_give(memory, module->index);
-  tvms_give(memory, module);
+  tvms_memory_free(memory, module->members);
+  tvms_memory_free(memory, module->index);
+  tvms_memory_free(memory, module);
 }
 
 /* The index: slots hold the number of a member plus one */
@@ -45,7 +45,7 @@ static void index_members(tvms_module *module) {
 }
 
 void tvms_module_forget_index(tvms_module *module) {
-  tvms_give(&module->context->memory, module->index);
+  tvms_memory_free(&module->context->memory, module->index);
   module->index = NULL;
   module->indexed = module->index_mask = 0;
 }
@@ -61,7 +61,8 @@ static void update_index(tvms_module *module) {
       slots *= 2;
     }
     tvms_module_forget_index(module);
-    module->index = tvms_take(&module->context->memory, slots * sizeof *module->index);
+    module->index =
+        tvms_memory_alloc(&module->context->memory, slots * sizeof *module->index);
     module->index_mask = slots - 1;
   }
   index_members(module);
@@ -72,10 +73,10 @@ tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_
   if (module->member_count == module->member_cap) {
     uint32_t cap = module->member_cap ? module->member_cap * 2 : 8;
     module->members =
-        tvms_retake(memory, module->members, cap * sizeof *module->members);
+        tvms_memory_realloc(memory, module->members, cap * sizeof *module->members);
     module->member_cap = cap;
   }
-  tvms_unit *unit = tvms_take(memory, sizeof *unit);
+  tvms_unit *unit = tvms_memory_alloc(memory, sizeof *unit);
   tvms_unit_init(unit, module->context, module->dialect);
   tvms_member *member = &module->members[module->member_count++];
   *member = (tvms_member){.name = name, .name_span = name_span, .unit = unit};
@@ -99,7 +100,7 @@ void tvms_program_add(tvms_program *program, tvms_module *module) {
   if (program->count == program->cap) {
     uint32_t cap = program->cap ? program->cap * 2 : 4;
     program->modules =
-        tvms_retake(memory, program->modules, cap * sizeof *program->modules);
+        tvms_memory_realloc(memory, program->modules, cap * sizeof *program->modules);
     program->cap = cap;
   }
   program->modules[program->count++] = module;

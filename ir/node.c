@@ -21,7 +21,7 @@ static const tvms_node_schema schemas[] = {
 #include "ir/nodes.def"
 };
 
-const tvms_node_schema *tvms_schema_of(tvms_node_kind kind) {
+const tvms_node_schema *tvms_node_schema_of(tvms_node_kind kind) {
   return &schemas[kind];
 }
 
@@ -35,7 +35,7 @@ void tvms_unit_fini(tvms_unit *unit) {
 }
 
 tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span) {
-  tvms_node *node = tvms_arena_take(&unit->arena, schemas[kind].size);
+  tvms_node *node = tvms_arena_alloc(&unit->arena, schemas[kind].size);
   node->kind = (uint8_t)kind;
   node->id = unit->next_id++;
   node->span = span;

@@ -140,11 +140,11 @@ typedef struct {
 #define END(KIND)
 #include "ir/nodes.def"
 
-static inline bool tvms_is_binary(const tvms_node *node) {
+static inline bool tvms_node_is_binary(const tvms_node *node) {
   return node->kind >= TVMS_NODE_ADD && node->kind <= TVMS_NODE_OR;
 }
 static inline tvms_binary *tvms_as_binary(const tvms_node *node) {
-  TVMS_CHECK(tvms_is_binary(node));
+  TVMS_CHECK(tvms_node_is_binary(node));
   return (tvms_binary *)(uintptr_t)node;
 }
 
@@ -163,8 +163,8 @@ void tvms_unit_fini(tvms_unit *unit);
 // Returns a zeroed node of `kind` with the next id.
 tvms_node *tvms_node_new(tvms_unit *unit, tvms_node_kind kind, tvms_span span);
 
-// tvms_make(unit, FOR, span) gives a tvms_for *.
-#define tvms_make(unit, KIND, span)                                                    \
+// tvms_node_make(unit, FOR, span) gives a tvms_for *.
+#define tvms_node_make(unit, KIND, span)                                               \
   ((tvms_struct_##KIND *)tvms_node_new((unit), TVMS_NODE_##KIND, (span)))
 
 // A list of `len` items copied into the unit.
@@ -210,10 +210,10 @@ typedef struct {
   const tvms_field *fields;
 } tvms_node_schema;
 
-const tvms_node_schema *tvms_schema_of(tvms_node_kind kind);
+const tvms_node_schema *tvms_node_schema_of(tvms_node_kind kind);
 
-static inline tvms_node_class tvms_class_of(const tvms_node *node) {
-  return tvms_schema_of((tvms_node_kind)node->kind)->class;
+static inline tvms_node_class tvms_node_class_of(const tvms_node *node) {
+  return tvms_node_schema_of((tvms_node_kind)node->kind)->class;
 }
 
 #endif

@@ -10,7 +10,7 @@ void tvms_node_map_init(tvms_node_map *map, tvms_memory *memory) {
 }
 
 void tvms_node_map_fini(tvms_node_map *map) {
-  tvms_give(map->memory, map->pairs);
+  tvms_memory_free(map->memory, map->pairs);
   tvms_node_map_init(map, map->memory);
 }
 
@@ -31,11 +31,11 @@ static tvms_node_pair *find(const tvms_node_map *map, const tvms_node *key) {
 static void grow(tvms_node_map *map) {
   tvms_node_map old = *map;
   map->cap = old.cap ? old.cap * 2 : FIRST_CAP;
-  map->pairs = tvms_take(map->memory, map->cap * sizeof *map->pairs);
+  map->pairs = tvms_memory_alloc(map->memory, map->cap * sizeof *map->pairs);
   for (uint32_t i = 0; i < old.cap; i++) {
     if (old.pairs[i].key) *find(map, old.pairs[i].key) = old.pairs[i];
   }
-  tvms_give(map->memory, old.pairs);
+  tvms_memory_free(map->memory, old.pairs);
 }
 
 void tvms_node_map_put(tvms_node_map *map, const tvms_node *key,

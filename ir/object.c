@@ -9,39 +9,39 @@ tvms_node *tvms_object_none_new(tvms_unit *unit, tvms_span span) {
 }
 
 tvms_node *tvms_object_bool_new(tvms_unit *unit, bool value, tvms_span span) {
-  tvms_struct_OBJECT_BOOL *node = tvms_make(unit, OBJECT_BOOL, span);
+  tvms_struct_OBJECT_BOOL *node = tvms_node_make(unit, OBJECT_BOOL, span);
   node->value = value;
   return &node->head;
 }
 
 tvms_node *tvms_object_int_new(tvms_unit *unit, int64_t value, tvms_span span) {
-  tvms_struct_OBJECT_INT *node = tvms_make(unit, OBJECT_INT, span);
+  tvms_struct_OBJECT_INT *node = tvms_node_make(unit, OBJECT_INT, span);
   node->value = value;
   return &node->head;
 }
 
 tvms_node *tvms_object_float_new(tvms_unit *unit, double value, tvms_span span) {
-  tvms_struct_OBJECT_FLOAT *node = tvms_make(unit, OBJECT_FLOAT, span);
+  tvms_struct_OBJECT_FLOAT *node = tvms_node_make(unit, OBJECT_FLOAT, span);
   node->value = value;
   return &node->head;
 }
 
 tvms_node *tvms_object_str_new(tvms_unit *unit, const char *text, size_t len,
                                tvms_span span) {
-  tvms_struct_OBJECT_STR *node = tvms_make(unit, OBJECT_STR, span);
+  tvms_struct_OBJECT_STR *node = tvms_node_make(unit, OBJECT_STR, span);
   node->value = tvms_bytes_copy(unit, text, len);
   return &node->head;
 }
 
 tvms_node *tvms_object_dtype_new(tvms_unit *unit, tvms_dtype value, tvms_span span) {
-  tvms_struct_OBJECT_DTYPE *node = tvms_make(unit, OBJECT_DTYPE, span);
+  tvms_struct_OBJECT_DTYPE *node = tvms_node_make(unit, OBJECT_DTYPE, span);
   node->value = value;
   return &node->head;
 }
 
 tvms_node *tvms_object_array_new(tvms_unit *unit, tvms_node *const *items,
                                  uint32_t count, tvms_span span) {
-  tvms_struct_OBJECT_ARRAY *node = tvms_make(unit, OBJECT_ARRAY, span);
+  tvms_struct_OBJECT_ARRAY *node = tvms_node_make(unit, OBJECT_ARRAY, span);
   node->items = tvms_list_copy(unit, items, count);
   return &node->head;
 }
@@ -82,7 +82,7 @@ static bool all_texts(tvms_node *const *keys, uint32_t count) {
 tvms_node *tvms_object_map_new(tvms_unit *unit, tvms_node *const *keys,
                                tvms_node *const *values, uint32_t count,
                                tvms_span span) {
-  tvms_struct_OBJECT_MAP *map = tvms_make(unit, OBJECT_MAP, span);
+  tvms_struct_OBJECT_MAP *map = tvms_node_make(unit, OBJECT_MAP, span);
   if (!all_texts(keys, count)) {
     map->keys = tvms_list_copy(unit, keys, count);
     map->values = tvms_list_copy(unit, values, count);
@@ -105,7 +105,7 @@ tvms_node *tvms_object_map_new(tvms_unit *unit, tvms_node *const *keys,
   return &map->head;
 }
 
-uint32_t tvms_map_count(const tvms_node *TVMS_NULLABLE map) {
+uint32_t tvms_object_map_count(const tvms_node *TVMS_NULLABLE map) {
   return map ? tvms_as_object_map(map)->keys.len : 0;
 }
 
@@ -114,18 +114,18 @@ static bool is_key(const tvms_node *node, const char *key) {
          && tvms_bytes_is(tvms_as_object_str(node)->value, key);
 }
 
-tvms_node *TVMS_NULLABLE tvms_map_get(const tvms_node *TVMS_NULLABLE map,
-                                      const char *key) {
-  for (uint32_t i = 0; i < tvms_map_count(map); i++) {
+tvms_node *TVMS_NULLABLE tvms_object_map_get(const tvms_node *TVMS_NULLABLE map,
+                                             const char *key) {
+  for (uint32_t i = 0; i < tvms_object_map_count(map); i++) {
     const tvms_struct_OBJECT_MAP *found = tvms_as_object_map(map);
     if (is_key(found->keys.items[i], key)) return found->values.items[i];
   }
   return NULL;
 }
 
-tvms_node *tvms_map_with(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
-                         const char *key, tvms_node *TVMS_NULLABLE value) {
-  uint32_t count = tvms_map_count(map);
+tvms_node *tvms_object_map_with(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
+                                const char *key, tvms_node *TVMS_NULLABLE value) {
+  uint32_t count = tvms_object_map_count(map);
   tvms_node **keys = tvms_arena_array(&unit->arena, tvms_node *, count + 1);
   tvms_node **values = tvms_arena_array(&unit->arena, tvms_node *, count + 1);
   uint32_t len = 0;
@@ -143,11 +143,11 @@ tvms_node *tvms_map_with(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
                              map ? map->span : (tvms_span){0, 0});
 }
 
-tvms_node *tvms_map_join(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
-                         const tvms_node *added) {
+tvms_node *tvms_object_map_join(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
+                                const tvms_node *added) {
   const tvms_struct_OBJECT_MAP *maps[] = {map ? tvms_as_object_map(map) : NULL,
                                           tvms_as_object_map(added)};
-  uint32_t most = tvms_map_count(map) + tvms_map_count(added), len = 0;
+  uint32_t most = tvms_object_map_count(map) + tvms_object_map_count(added), len = 0;
   tvms_node **keys = tvms_arena_array(&unit->arena, tvms_node *, most);
   tvms_node **values = tvms_arena_array(&unit->arena, tvms_node *, most);
   for (uint32_t m = 0; m < 2; m++) {

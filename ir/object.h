@@ -23,19 +23,19 @@ tvms_node *tvms_object_map_new(tvms_unit *unit, tvms_node *const *keys,
                                tvms_span span);
 
 // The value under a string key, or NULL. `map` may be NULL: an empty map.
-tvms_node *TVMS_NULLABLE tvms_map_get(const tvms_node *TVMS_NULLABLE map,
-                                      const char *key);
+tvms_node *TVMS_NULLABLE tvms_object_map_get(const tvms_node *TVMS_NULLABLE map,
+                                             const char *key);
 
 // A new map with `key` set to `value` (NULL: without it). `map` may be NULL.
-tvms_node *tvms_map_with(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
-                         const char *key, tvms_node *TVMS_NULLABLE value);
+tvms_node *tvms_object_map_with(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
+                                const char *key, tvms_node *TVMS_NULLABLE value);
 
 // A new map of the pairs of both that have a text for a key; those of `added` win.
-tvms_node *tvms_map_join(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
-                         const tvms_node *added);
+tvms_node *tvms_object_map_join(tvms_unit *unit, const tvms_node *TVMS_NULLABLE map,
+                                const tvms_node *added);
 
 // Number of pairs; 0 for NULL.
-uint32_t tvms_map_count(const tvms_node *TVMS_NULLABLE map);
+uint32_t tvms_object_map_count(const tvms_node *TVMS_NULLABLE map);
 
 // The integer in an OBJECT_INT, OBJECT_BOOL or INT_IMM. Returns false for anything else.
 TVMS_NODISCARD bool tvms_object_as_int(const tvms_node *TVMS_NULLABLE node,

@@ -54,18 +54,19 @@ tvms_opcode tvms_op_spelled(const tvms_context *context, const char *name, size_
   if (len + sizeof prefix > sizeof text) return TVMS_R_NONE;
   memcpy(text, prefix, sizeof prefix - 1);
   memcpy(text + sizeof prefix - 1, name, len);
-  return tvms_op_find(tvms_intern_find(&context->names, text, len + sizeof prefix - 1));
+  return tvms_op_find(
+      tvms_interner_find(&context->names, text, len + sizeof prefix - 1));
 }
 
-tvms_opcode tvms_called_relax_op(const tvms_node *call) {
+tvms_opcode tvms_op_called(const tvms_node *call) {
   if (call->kind != TVMS_NODE_CALL) return TVMS_R_NONE;
   const tvms_node *callee = tvms_as_call(call)->callee;
   if (callee->kind != TVMS_NODE_OPERATOR) return TVMS_R_NONE;
   return tvms_op_find(tvms_as_operator(callee)->name);
 }
 
-tvms_node *tvms_relax_operator(tvms_unit *unit, tvms_opcode opcode) {
-  tvms_operator *operator= tvms_make(unit, OPERATOR, ((tvms_span){0, 0}));
+tvms_node *tvms_op_operator_new(tvms_unit *unit, tvms_opcode opcode) {
+  tvms_operator *operator= tvms_node_make(unit, OPERATOR, ((tvms_span){0, 0}));
   operator->opcode = opcode;
   operator->name = tvms_op_symbol(opcode);
   return &operator->head;

@@ -40,10 +40,10 @@ tvms_opcode tvms_op_find(tvms_sym registry_name);
 tvms_opcode tvms_op_spelled(const tvms_context *context, const char *name, size_t len);
 
 // The opcode of the operator of Relax that a call calls, or TVMS_R_NONE.
-tvms_opcode tvms_called_relax_op(const tvms_node *call);
+tvms_opcode tvms_op_called(const tvms_node *call);
 
 // A new OPERATOR node.
-tvms_node *tvms_relax_operator(tvms_unit *unit, tvms_opcode opcode);
+tvms_node *tvms_op_operator_new(tvms_unit *unit, tvms_opcode opcode);
 
 static inline const tvms_attr_schema *tvms_op_schema(tvms_opcode opcode) {
   return tvms_attr_schema_of((tvms_schema_id)tvms_op_of(opcode)->schema);

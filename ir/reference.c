@@ -83,20 +83,20 @@ static void show_operator(tvms_tir_opcode opcode,
                           void (*see)(void *self, const tvms_reference *entry),
                           void *self) {
   for (size_t i = 0; i < WRITTEN; i++) {
-    const char *name = tvms_tir_spelling(opcode, written[i]);
-    const char *before = i ? tvms_tir_spelling(opcode, written[i - 1]) : NULL;
+    const char *name = tvms_tir_op_spelling(opcode, written[i]);
+    const char *before = i ? tvms_tir_op_spelling(opcode, written[i - 1]) : NULL;
     bool begins = name && *name && !(before && strcmp(before, name) == 0);
     if (!begins || is_listed(name)) continue;
     size_t last = i;
     for (; last + 1 < WRITTEN; last++) {
-      const char *next = tvms_tir_spelling(opcode, written[last + 1]);
+      const char *next = tvms_tir_op_spelling(opcode, written[last + 1]);
       if (!next || strcmp(next, name) != 0) break;
     }
     tvms_reference shown = {TVMS_REFERENCE_OPERATOR,
                             "T",
                             name,
                             NULL,
-                            tvms_tir_row_of(opcode)->inputs,
+                            tvms_tir_op_row_of(opcode)->inputs,
                             NULL,
                             written[i],
                             last + 1 < WRITTEN ? written[last] : TVMS_DIALECT_NONE};

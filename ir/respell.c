@@ -14,8 +14,8 @@ static const struct {
 #include "ir/dialect.def"
 };
 
-const char *tvms_respell(tvms_spelling where, const char *text, size_t len,
-                         tvms_dialect from, tvms_dialect to, size_t *matched) {
+const char *tvms_spelling_convert(tvms_spelling where, const char *text, size_t len,
+                                  tvms_dialect from, tvms_dialect to, size_t *matched) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     bool was_newer = from >= rows[i].since;
     if (rows[i].where != where || was_newer == (to >= rows[i].since)) continue;
@@ -39,7 +39,7 @@ static const struct {
 #include "ir/dialect.def"
 };
 
-const char *tvms_never_spelled(tvms_spelling where, const char *text) {
+const char *tvms_spelling_never(tvms_spelling where, const char *text) {
   for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
     if (never[i].where == where && strcmp(never[i].name, text) == 0) {
       return never[i].text;

@@ -14,11 +14,11 @@ typedef enum {
 
 // How `to` spells what `from` spells as the `len` bytes at `text`; NULL if it is the same.
 // For KEY the result replaces only the beginning, `*matched` bytes of it.
-const char *TVMS_NULLABLE tvms_respell(tvms_spelling where, const char *text,
-                                       size_t len, tvms_dialect from, tvms_dialect to,
-                                       size_t *matched);
+const char *TVMS_NULLABLE tvms_spelling_convert(tvms_spelling where, const char *text,
+                                                size_t len, tvms_dialect from,
+                                                tvms_dialect to, size_t *matched);
 
 // What to write instead of a name that no release has, or NULL.
-const char *TVMS_NULLABLE tvms_never_spelled(tvms_spelling where, const char *text);
+const char *TVMS_NULLABLE tvms_spelling_never(tvms_spelling where, const char *text);
 
 #endif

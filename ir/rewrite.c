@@ -13,7 +13,7 @@ void tvms_rewriter_fini(tvms_rewriter *rewriter) {
 }
 
 tvms_node *tvms_node_copy(tvms_unit *unit, const tvms_node *node) {
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   tvms_node *copy = tvms_node_new(unit, (tvms_node_kind)node->kind, node->span);
   uint32_t id = copy->id;
   memcpy(copy, node, schema->size);
@@ -44,7 +44,7 @@ static tvms_list rewrite_list(tvms_rewriter *r, tvms_list old) {
 }
 
 tvms_node *tvms_rewrite_below(tvms_rewriter *r, tvms_node *node) {
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   tvms_node *result = node;
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
@@ -71,14 +71,14 @@ tvms_node *TVMS_NULLABLE tvms_rewrite(tvms_rewriter *r, tvms_node *node) {
   tvms_node *known = lasting ? tvms_node_map_get(&r->known, node) : NULL;
   if (known) return known;
   tvms_memory *memory = &r->unit->context->memory;
-  if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   tvms_node *result = TVMS_REWRITE_BELOW;
   if (r->enter[node->kind]) result = r->enter[node->kind](r, node);
   if (result == TVMS_REWRITE_BELOW) {
     result = tvms_rewrite_below(r, node);
     if (r->leave[node->kind]) result = r->leave[node->kind](r, result);
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
   if (has_identity(node)) tvms_node_map_put(&r->known, node, result);
   return result;
 }

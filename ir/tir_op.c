@@ -21,7 +21,7 @@ static unsigned column_of(tvms_dialect dialect) {
   return dialect == TVMS_DIALECT_26 ? 2 : 3;
 }
 
-const tvms_tir_row *tvms_tir_row_of(tvms_tir_opcode opcode) {
+const tvms_tir_row *tvms_tir_op_row_of(tvms_tir_opcode opcode) {
   return &rows[opcode];
 }
 
@@ -46,7 +46,7 @@ static tvms_tir_opcode find_plain(const char *name, size_t len) {
   return TVMS_TIR_NONE;
 }
 
-tvms_tir_opcode tvms_tir_find(const char *name, size_t len) {
+tvms_tir_opcode tvms_tir_op_find(const char *name, size_t len) {
   static const char *const prefixes[] = {"tir.", "tirx.", "prim."};
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
     size_t prefix_len = strlen(prefixes[i]);
@@ -61,8 +61,8 @@ static bool is_spelled(unsigned opcode, unsigned column, const char *text, size_
   return spelling && compare(text, len, spelling) == 0;
 }
 
-tvms_tir_opcode tvms_tir_spelled(const char *text, size_t len, tvms_dialect dialect,
-                                 tvms_tir_opcode after) {
+tvms_tir_opcode tvms_tir_op_spelled(const char *text, size_t len, tvms_dialect dialect,
+                                    tvms_tir_opcode after) {
   if (len == 0) return TVMS_TIR_NONE;
   unsigned column = column_of(dialect);
   // Nearly every operator is spelled as it is named and shares that with no other.
@@ -76,12 +76,12 @@ tvms_tir_opcode tvms_tir_spelled(const char *text, size_t len, tvms_dialect dial
   return TVMS_TIR_NONE;
 }
 
-const char *tvms_tir_spelling(tvms_tir_opcode opcode, tvms_dialect dialect) {
+const char *tvms_tir_op_spelling(tvms_tir_opcode opcode, tvms_dialect dialect) {
   return rows[opcode].spellings[column_of(dialect)];
 }
 
-tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect from,
-                              tvms_dialect dialect) {
+tvms_tir_opcode tvms_tir_op_same(tvms_tir_opcode opcode, tvms_dialect from,
+                                 tvms_dialect dialect) {
   static const tvms_tir_opcode groups[][4] = {
 #define TIR_SAME(a, b, c, d) {TVMS_TIR_##a, TVMS_TIR_##b, TVMS_TIR_##c, TVMS_TIR_##d},
 #define TIR_MORE(...)
@@ -115,7 +115,7 @@ static const struct {
 #include "ir/tir_renamed.def"
 };
 
-bool tvms_tir_is_instruction(tvms_tir_opcode opcode) {
+bool tvms_tir_op_is_instruction(tvms_tir_opcode opcode) {
   static const bool instructions[TVMS_TIR_COUNT] = {
 #define PTX(op, ...) [TVMS_TIR_##op] = true,
 #include "ir/ptx.def"
@@ -123,8 +123,8 @@ bool tvms_tir_is_instruction(tvms_tir_opcode opcode) {
   return instructions[opcode];
 }
 
-const char *tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
-                          tvms_dialect dialect) {
+const char *tvms_tir_op_more(tvms_tir_opcode opcode, uint32_t inputs,
+                             tvms_dialect dialect) {
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
     bool found = more[i].opcode == opcode && more[i].inputs == inputs;
     if (found && dialect >= more[i].since) return more[i].text;
@@ -132,8 +132,8 @@ const char *tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
   return NULL;
 }
 
-const char *tvms_tir_surplus(tvms_tir_opcode opcode, uint32_t inputs,
-                             tvms_dialect dialect, uint32_t *kept) {
+const char *tvms_tir_op_surplus(tvms_tir_opcode opcode, uint32_t inputs,
+                                tvms_dialect dialect, uint32_t *kept) {
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
     bool found = more[i].opcode == opcode && more[i].inputs < inputs;
     *kept = more[i].inputs;
@@ -142,7 +142,7 @@ const char *tvms_tir_surplus(tvms_tir_opcode opcode, uint32_t inputs,
   return NULL;
 }
 
-const char *tvms_tir_prefix(tvms_tir_opcode opcode, tvms_dialect dialect) {
+const char *tvms_tir_op_prefix(tvms_tir_opcode opcode, tvms_dialect dialect) {
   if (dialect <= TVMS_DIALECT_22) return "tir.";
   return rows[opcode].prim && dialect >= TVMS_DIALECT_27 ? "prim." : "tirx.";
 }

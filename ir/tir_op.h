@@ -39,49 +39,49 @@ typedef struct {
   uint8_t effect;    // tvms_effect
   int8_t inputs;     // -1: any number
   // Spelling under T, by dialect from TVMS_DIALECT_22 to _27 without _24: "" has none,
-  // NULL: that generation has no such operator. See tvms_tir_spelling.
+  // NULL: that generation has no such operator. See tvms_tir_op_spelling.
   const char *TVMS_NULLABLE spellings[4];
 } tvms_tir_row;
 
 // The row of an opcode other than TVMS_TIR_NONE.
-const tvms_tir_row *tvms_tir_row_of(tvms_tir_opcode opcode);
+const tvms_tir_row *tvms_tir_op_row_of(tvms_tir_opcode opcode);
 
 // The operator with this registry name, with or without a prefix ("exp", "tir.exp",
 // "tirx.exp", "prim.log2"), or TVMS_TIR_NONE.
-tvms_tir_opcode tvms_tir_find(const char *name, size_t len);
+tvms_tir_opcode tvms_tir_op_find(const char *name, size_t len);
 
 // The first operator that `dialect` spells so under T ("exp", "ptx.cp_async"), or
 // TVMS_TIR_NONE. From `after` on, for spellings that several operators share: pass
 // TVMS_TIR_NONE first, then the last result. The prototype spells as 0.22, 0.24 as 0.25.
-tvms_tir_opcode tvms_tir_spelled(const char *text, size_t len, tvms_dialect dialect,
-                                 tvms_tir_opcode after);
+tvms_tir_opcode tvms_tir_op_spelled(const char *text, size_t len, tvms_dialect dialect,
+                                    tvms_tir_opcode after);
 
 // How `dialect` spells an operator under T; "" if it has no name there, NULL if that
 // generation does not have the operator.
-const char *TVMS_NULLABLE tvms_tir_spelling(tvms_tir_opcode opcode,
-                                            tvms_dialect dialect);
+const char *TVMS_NULLABLE tvms_tir_op_spelling(tvms_tir_opcode opcode,
+                                               tvms_dialect dialect);
 
 // The operator of `dialect` that does what `opcode` does in release `from`, with the same
 // arguments: where releases renamed one, or gave a classic name to another one
 // (ir/tir_renamed.def). Otherwise `opcode` itself.
-tvms_tir_opcode tvms_tir_same(tvms_tir_opcode opcode, tvms_dialect from,
-                              tvms_dialect dialect);
+tvms_tir_opcode tvms_tir_op_same(tvms_tir_opcode opcode, tvms_dialect from,
+                                 tvms_dialect dialect);
 
 // Is it an instruction of PTX as 0.27 has them (ir/ptx.def)? Older releases may have an
 // operator of the same name, whose arguments are others.
-bool tvms_tir_is_instruction(tvms_tir_opcode opcode);
+bool tvms_tir_op_is_instruction(tvms_tir_opcode opcode);
 
 // Text of the arguments that `dialect` has after the `inputs` ones of an older call, or
 // NULL if it has no more.
-const char *TVMS_NULLABLE tvms_tir_more(tvms_tir_opcode opcode, uint32_t inputs,
-                                        tvms_dialect dialect);
+const char *TVMS_NULLABLE tvms_tir_op_more(tvms_tir_opcode opcode, uint32_t inputs,
+                                           tvms_dialect dialect);
 
 // The other way round: a call with `inputs` arguments has surplus ones in release
 // `dialect`, which reads `*kept` of them. Returns what the others must be, or NULL.
-const char *TVMS_NULLABLE tvms_tir_surplus(tvms_tir_opcode opcode, uint32_t inputs,
-                                           tvms_dialect dialect, uint32_t *kept);
+const char *TVMS_NULLABLE tvms_tir_op_surplus(tvms_tir_opcode opcode, uint32_t inputs,
+                                              tvms_dialect dialect, uint32_t *kept);
 
 // "tir.", "tirx." or "prim.": what stands before the registry name in `dialect`.
-const char *tvms_tir_prefix(tvms_tir_opcode opcode, tvms_dialect dialect);
+const char *tvms_tir_op_prefix(tvms_tir_opcode opcode, tvms_dialect dialect);
 
 #endif

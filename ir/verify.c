@@ -65,14 +65,15 @@ static const char *TVMS_NULLABLE check_node(const tvms_unit *unit,
   }
   bool shared =
       node->flags & TVMS_FLAG_INTERNED && node->id == 0
-      && (tvms_class_of(node) == TVMS_CLASS_SINFO || node->kind == TVMS_NODE_SHAPE_EXPR
-          || node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_FLOAT_IMM);
+      && (tvms_node_class_of(node) == TVMS_CLASS_SINFO
+          || node->kind == TVMS_NODE_SHAPE_EXPR || node->kind == TVMS_NODE_INT_IMM
+          || node->kind == TVMS_NODE_FLOAT_IMM);
   if (!shared && (node->id == 0 || node->id >= unit->next_id))
     return "the id is not of this unit";
-  if (tvms_is_binary(node)) return check_binary(node);
+  if (tvms_node_is_binary(node)) return check_binary(node);
   if (node->kind == TVMS_NODE_INT_IMM) {
     bool large = node->flags & TVMS_FLAG_LARGE;
-    bool fits = large || tvms_int_fits(node->dtype, tvms_as_int_imm(node)->value);
+    bool fits = large || tvms_fold_int_fits(node->dtype, tvms_as_int_imm(node)->value);
     return fits && is_scalar_or_void(node) ? NULL : "the value does not fit the dtype";
   }
   if (node->kind == TVMS_NODE_FOR) {
@@ -98,7 +99,7 @@ const char *TVMS_NULLABLE tvms_verify(tvms_unit *unit, tvms_node *root) {
   char text[160];
   bool known = found.node->kind < TVMS_NODE_COUNT;
   const char *kind =
-      known ? tvms_schema_of((tvms_node_kind)found.node->kind)->name : "?";
+      known ? tvms_node_schema_of((tvms_node_kind)found.node->kind)->name : "?";
   snprintf(text, sizeof text, "node '%s' (id %u): %s", kind, found.node->id,
            found.what);
   return tvms_arena_text(&unit->context->arena, text, strlen(text));

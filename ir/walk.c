@@ -7,8 +7,9 @@ static const void *field_of(const tvms_node *node, const tvms_field *field) {
   return (const char *)node + field->offset;
 }
 
-tvms_node *TVMS_NULLABLE tvms_next_child(const tvms_node *node, tvms_child_at *at) {
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node,
+                                              tvms_child_at *at) {
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   for (; at->field < schema->field_count; at->field++, at->item = 0) {
     const tvms_field *field = &schema->fields[at->field];
     at->role = field->role;
@@ -50,7 +51,7 @@ static bool enter(walk *w, tvms_node *node, tvms_field_role role) {
     return true;
   }
   frame next = {node, role, {0}};
-  tvms_push(w->memory, &w->stack, next);
+  tvms_vec_push(w->memory, &w->stack, next);
   return true;
 }
 
@@ -59,7 +60,7 @@ bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor
   bool going = enter(&w, root, TVMS_ROLE_USE);
   while (going && w.stack.len > 0) {
     frame *top = &w.stack.items[w.stack.len - 1];
-    tvms_node *child = tvms_next_child(top->node, &top->at);
+    tvms_node *child = tvms_walk_next_child(top->node, &top->at);
     if (child) {
       going = enter(&w, child, top->at.role);
       continue;
@@ -67,7 +68,7 @@ bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor
     if (visitor->leave) visitor->leave(visitor->self, top->node, top->role);
     w.stack.len--;
   }
-  tvms_vec_free(memory, &w.stack);
+  tvms_vec_fini(memory, &w.stack);
   return going;
 }
 
@@ -76,7 +77,7 @@ static tvms_walk_step is_wanted(void *self, tvms_node *node, tvms_field_role rol
   return node == self ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-bool tvms_contains(tvms_memory *memory, tvms_node *node, const tvms_node *wanted) {
+bool tvms_walk_contains(tvms_memory *memory, tvms_node *node, const tvms_node *wanted) {
   tvms_visitor visitor = {.self = (void *)(uintptr_t)wanted, .enter = is_wanted};
   return !tvms_walk(memory, node, &visitor);
 }

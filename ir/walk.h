@@ -28,7 +28,7 @@ typedef struct {
 bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor);
 
 // The NODE fields and items of LIST fields of one node, one after the other:
-//   for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));) …
+//   for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));) …
 // `at.role` is the role of the field of the child that was returned last.
 typedef struct {
   uint32_t field;
@@ -36,9 +36,9 @@ typedef struct {
   tvms_field_role role;
 } tvms_child_at;
 
-tvms_node *TVMS_NULLABLE tvms_next_child(const tvms_node *node, tvms_child_at *at);
+tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node, tvms_child_at *at);
 
 // Does `wanted` stand in `node` or below it (by identity)?
-bool tvms_contains(tvms_memory *memory, tvms_node *node, const tvms_node *wanted);
+bool tvms_walk_contains(tvms_memory *memory, tvms_node *node, const tvms_node *wanted);
 
 #endif

@@ -8,23 +8,24 @@
 #include <string.h>
 
 static const tvms_surf *at(const tvms_migration *migration, tvms_ref ref) {
-  return tvms_surf_at(migration->surface, ref);
+  return tvms_surface_at(migration->surface, ref);
 }
 
-tvms_tir_opcode tvms_same_operator(const tvms_migration *migration, const char *path,
-                                   size_t len) {
-  tvms_tir_opcode opcode = tvms_tir_spelled(path, len, migration->from, TVMS_TIR_NONE);
-  return opcode ? tvms_tir_same(opcode, migration->from, migration->to) : opcode;
+tvms_tir_opcode tvms_migrate_same_operator(const tvms_migration *migration,
+                                           const char *path, size_t len) {
+  tvms_tir_opcode opcode =
+      tvms_tir_op_spelled(path, len, migration->from, TVMS_TIR_NONE);
+  return opcode ? tvms_tir_op_same(opcode, migration->from, migration->to) : opcode;
 }
 
 // Arguments that the release that is written has behind those of the older one.
 static void add_arguments(tvms_migration *migration, tvms_ref call) {
   const tvms_surf *node = at(migration, call);
-  const char *path = tvms_tir_path(migration, node->a);
-  tvms_tir_opcode opcode = tvms_same_operator(migration, path, strlen(path));
-  uint32_t count = tvms_surf_count(migration->surface, node->b);
-  if (!opcode || tvms_tir_more(opcode, count, migration->from)) return;
-  const char *more = tvms_tir_more(opcode, count, migration->to);
+  const char *path = tvms_migrate_tir_path(migration, node->a);
+  tvms_tir_opcode opcode = tvms_migrate_same_operator(migration, path, strlen(path));
+  uint32_t count = tvms_surface_count(migration->surface, node->b);
+  if (!opcode || tvms_tir_op_more(opcode, count, migration->from)) return;
+  const char *more = tvms_tir_op_more(opcode, count, migration->to);
   if (!more) return;
   tvms_migrate_insert(migration, node->end - 1,
                       tvms_migrate_words(migration, count ? ", " : "", more, ""));
@@ -33,9 +34,9 @@ static void add_arguments(tvms_migration *migration, tvms_ref call) {
 // TVM 0.26 has no pointer as the value of an attribute: the null pointer is 0 there.
 static void migrate_attr(tvms_migration *migration, tvms_ref call) {
   if (migration->to != TVMS_DIALECT_26) return;
-  tvms_ref value = tvms_call_argument(migration, call, "value", 2);
-  if (value && tvms_is_tir_call(migration, value, "reinterpret"))
-    tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, value),
+  tvms_ref value = tvms_migrate_call_argument(migration, call, "value", 2);
+  if (value && tvms_migrate_is_tir_call(migration, value, "reinterpret"))
+    tvms_edits_replace(&migration->edits, tvms_surface_span(migration->surface, value),
                        "0");
 }
 
@@ -51,7 +52,7 @@ static const char *triple(tvms_migration *migration) {
 
 static bool is_text(const tvms_migration *migration, tvms_ref ref, const char *text) {
   tvms_span inside;
-  if (!tvms_surf_string_inside(migration->surface, ref, &inside)) return false;
+  if (!tvms_surface_string_inside(migration->surface, ref, &inside)) return false;
   size_t len = strlen(text);
   return inside.end - inside.begin == len
          && memcmp(migration->surface->source->text + inside.begin, text, len) == 0;
@@ -59,7 +60,7 @@ static bool is_text(const tvms_migration *migration, tvms_ref ref, const char *t
 
 // The entry of a dict with this text as its key, or 0.
 static tvms_ref entry(const tvms_migration *migration, tvms_ref dict, const char *key) {
-  tvms_each_surf(migration->surface, pair, at(migration, dict)->a) {
+  tvms_surface_each(migration->surface, pair, at(migration, dict)->a) {
     if (at(migration, pair)->kind == TVMS_SURF_PAIR
         && is_text(migration, at(migration, pair)->a, key))
       return pair;
@@ -101,7 +102,7 @@ static const char *option(tvms_migration *migration, const char *text, size_t le
 // "llvm -num-cores=4"  →  {"kind": "llvm", "num-cores": 4}
 static void migrate_target_text(tvms_migration *migration, tvms_ref ref) {
   tvms_span inside;
-  if (!tvms_surf_string_inside(migration->surface, ref, &inside)) return;
+  if (!tvms_surface_string_inside(migration->surface, ref, &inside)) return;
   const char *text = tvms_migrate_copy(migration, inside);
   size_t kind = strcspn(text, " ");
   bool llvm = kind == 4 && memcmp(text, "llvm", 4) == 0;
@@ -119,7 +120,7 @@ static void migrate_target_text(tvms_migration *migration, tvms_ref ref) {
     dict = tvms_migrate_words(migration, dict, option(migration, next, len), "");
     next += len;
   }
-  tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, ref),
+  tvms_edits_replace(&migration->edits, tvms_surface_span(migration->surface, ref),
                      tvms_migrate_words(migration, dict, more, "}"));
 }
 
@@ -138,9 +139,10 @@ static void migrate_target(tvms_migration *migration, tvms_ref value) {
 
 void tvms_migrate_call(tvms_migration *migration, tvms_ref call) {
   if (migration->in_prim_func) add_arguments(migration, call);
-  if (tvms_is_tir_call(migration, call, "attr")) migrate_attr(migration, call);
-  if (tvms_is_tir_call(migration, call, "target")) {
-    migrate_target(migration, tvms_call_argument(migration, call, "target_config", 0));
-    migrate_target(migration, tvms_call_argument(migration, call, "host", 1));
+  if (tvms_migrate_is_tir_call(migration, call, "attr")) migrate_attr(migration, call);
+  if (tvms_migrate_is_tir_call(migration, call, "target")) {
+    migrate_target(migration,
+                   tvms_migrate_call_argument(migration, call, "target_config", 0));
+    migrate_target(migration, tvms_migrate_call_argument(migration, call, "host", 1));
   }
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const tvms_surf *at(const tvms_migration *migration, tvms_ref ref) {
-  return tvms_surf_at(migration->surface, ref);
+  return tvms_surface_at(migration->surface, ref);
 }
 
 void tvms_migrate_insert(tvms_migration *migration, uint32_t at, const char *text) {
@@ -19,19 +19,19 @@ const char *tvms_migrate_copy(tvms_migration *migration, tvms_span span) {
 }
 
 void tvms_migrate_refuse(tvms_migration *migration, tvms_ref ref, const char *what) {
-  tvms_report(&migration->context->diags, TVMS_D_not_in_dialect,
-              tvms_surf_span(migration->surface, ref), tvms_dialect_text(migration->to),
-              what);
+  tvms_diag_report(&migration->context->diags, TVMS_D_not_in_dialect,
+                   tvms_surface_span(migration->surface, ref),
+                   tvms_dialect_text(migration->to), what);
 }
 
 const char *tvms_migrate_text_of(tvms_migration *migration, tvms_ref ref) {
-  return tvms_migrate_copy(migration, tvms_surf_span(migration->surface, ref));
+  return tvms_migrate_copy(migration, tvms_surface_span(migration->surface, ref));
 }
 
 const char *tvms_migrate_words(tvms_migration *migration, const char *a, const char *b,
                                const char *c) {
   size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
-  char *text = tvms_arena_take(&migration->context->arena, size);
+  char *text = tvms_arena_alloc(&migration->context->arena, size);
   snprintf(text, size, "%s%s%s", a, b, c);
   return text;
 }
@@ -40,12 +40,12 @@ void tvms_migrate_remove_keyword(tvms_migration *migration, tvms_ref call,
                                  tvms_ref keyword) {
   const tvms_surf *node = at(migration, call);
   tvms_ref before = 0;
-  tvms_each_surf(migration->surface, arg, node->b) {
+  tvms_surface_each(migration->surface, arg, node->b) {
     if (arg == keyword) break;
     before = arg;
   }
   tvms_ref after = at(migration, keyword)->next;
-  tvms_span span = tvms_surf_span(migration->surface, keyword);
+  tvms_span span = tvms_surface_span(migration->surface, keyword);
   if (!before && !after)
     span = (tvms_span){at(migration, node->a)->end, node->end};
   else if (before)
@@ -60,7 +60,7 @@ void tvms_migrate_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inne
   const tvms_surf *node = at(migration, with);
   const char *text = migration->surface->source->text;
   uint32_t header_end = node->begin;
-  tvms_each_surf(migration->surface, item, node->a) {
+  tvms_surface_each(migration->surface, item, node->a) {
     header_end = at(migration, item)->end;
   }
   while (text[header_end] != ':') {

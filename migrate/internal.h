@@ -54,17 +54,18 @@ const char *tvms_migrate_words(tvms_migration *migration, const char *a, const c
 void tvms_migrate_refuse(tvms_migration *migration, tvms_ref ref, const char *what);
 
 // The name below T that an expression is ("axis.spatial"), or "" if it is none.
-const char *tvms_tir_path(tvms_migration *migration, tvms_ref ref);
+const char *tvms_migrate_tir_path(tvms_migration *migration, tvms_ref ref);
 // True if `ref` is a call of T.<name>.
-bool tvms_is_tir_call(tvms_migration *migration, tvms_ref ref, const char *name);
+bool tvms_migrate_is_tir_call(tvms_migration *migration, tvms_ref ref,
+                              const char *name);
 // The value of a keyword argument, or of the positional one at `index`; 0: not given.
-tvms_ref tvms_call_argument(const tvms_migration *migration, tvms_ref call,
-                            const char *keyword, uint32_t index);
+tvms_ref tvms_migrate_call_argument(const tvms_migration *migration, tvms_ref call,
+                                    const char *keyword, uint32_t index);
 // The node of that keyword argument, or 0.
-tvms_ref tvms_call_keyword(const tvms_migration *migration, tvms_ref call,
-                           const char *keyword);
+tvms_ref tvms_migrate_call_keyword(const tvms_migration *migration, tvms_ref call,
+                                   const char *keyword);
 // True if one of the statements begins in `span`.
-bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span);
+bool tvms_migrate_begins_in(const tvms_offsets *offsets, tvms_span span);
 
 // ---- migrate/stmt.c ----
 // Edits what a statement itself needs; its parts are visited by the caller. Returns false
@@ -74,8 +75,8 @@ void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def);
 
 // ---- migrate/call.c ----
 // The operator of the release that is written which does what T.<path> does.
-tvms_tir_opcode tvms_same_operator(const tvms_migration *migration, const char *path,
-                                   size_t len);
+tvms_tir_opcode tvms_migrate_same_operator(const tvms_migration *migration,
+                                           const char *path, size_t len);
 // Edits what a call needs whose arguments differ between releases.
 void tvms_migrate_call(tvms_migration *migration, tvms_ref call);
 

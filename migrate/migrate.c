@@ -31,21 +31,21 @@ enum { LONGEST_PATH = 160 };
 // or 0 if the chain begins with something else or is too long.
 static tvms_sym chain_of(const tvms_migration *migration, tvms_ref ref,
                          char path[LONGEST_PATH]) {
-  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
   path[0] = '\0';
   while (node->kind == TVMS_SURF_ATTRIBUTE) {
-    const char *name = tvms_text(migration->context, node->b);
+    const char *name = tvms_symbol_text(migration->context, node->b);
     size_t len = strlen(name), old = strlen(path);
     if (len + old + 2 > LONGEST_PATH) return 0;
     memmove(path + len + (old > 0), path, old + 1);
     memcpy(path, name, len);
     if (old > 0) path[len] = '.';
-    node = tvms_surf_at(migration->surface, node->a);
+    node = tvms_surface_at(migration->surface, node->a);
   }
   return node->kind == TVMS_SURF_NAME ? node->a : 0;
 }
 
-const char *tvms_tir_path(tvms_migration *migration, tvms_ref ref) {
+const char *tvms_migrate_tir_path(tvms_migration *migration, tvms_ref ref) {
   char path[LONGEST_PATH];
   tvms_sym first = chain_of(migration, ref, path);
   bool known =
@@ -55,35 +55,36 @@ const char *tvms_tir_path(tvms_migration *migration, tvms_ref ref) {
   return tvms_arena_text(&migration->context->arena, path, strlen(path));
 }
 
-bool tvms_is_tir_call(tvms_migration *migration, tvms_ref ref, const char *name) {
-  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+bool tvms_migrate_is_tir_call(tvms_migration *migration, tvms_ref ref,
+                              const char *name) {
+  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
   return node->kind == TVMS_SURF_CALL
-         && strcmp(tvms_tir_path(migration, node->a), name) == 0;
+         && strcmp(tvms_migrate_tir_path(migration, node->a), name) == 0;
 }
 
-tvms_ref tvms_call_keyword(const tvms_migration *migration, tvms_ref call,
-                           const char *keyword) {
+tvms_ref tvms_migrate_call_keyword(const tvms_migration *migration, tvms_ref call,
+                                   const char *keyword) {
   const tvms_surface *surface = migration->surface;
-  tvms_each_surf(surface, arg, tvms_surf_at(surface, call)->b) {
-    const tvms_surf *node = tvms_surf_at(surface, arg);
+  tvms_surface_each(surface, arg, tvms_surface_at(surface, call)->b) {
+    const tvms_surf *node = tvms_surface_at(surface, arg);
     if (node->kind == TVMS_SURF_KEYWORD
-        && strcmp(tvms_text(migration->context, node->a), keyword) == 0) {
+        && strcmp(tvms_symbol_text(migration->context, node->a), keyword) == 0) {
       return arg;
     }
   }
   return 0;
 }
 
-tvms_ref tvms_call_argument(const tvms_migration *migration, tvms_ref call,
-                            const char *keyword, uint32_t index) {
+tvms_ref tvms_migrate_call_argument(const tvms_migration *migration, tvms_ref call,
+                                    const char *keyword, uint32_t index) {
   const tvms_surface *surface = migration->surface;
   uint32_t at = 0;
-  tvms_each_surf(surface, arg, tvms_surf_at(surface, call)->b) {
-    if (tvms_surf_at(surface, arg)->kind != TVMS_SURF_KEYWORD && at++ == index)
+  tvms_surface_each(surface, arg, tvms_surface_at(surface, call)->b) {
+    if (tvms_surface_at(surface, arg)->kind != TVMS_SURF_KEYWORD && at++ == index)
       return arg;
   }
-  tvms_ref found = tvms_call_keyword(migration, call, keyword);
-  return found ? tvms_surf_at(surface, found)->b : 0;
+  tvms_ref found = tvms_migrate_call_keyword(migration, call, keyword);
+  return found ? tvms_surface_at(surface, found)->b : 0;
 }
 
 // ---- What the program says about statements ----
@@ -102,10 +103,10 @@ static tvms_walk_step note_statement(void *self, tvms_node *node,
   (void)role;
   tvms_migration *migration = self;
   if (node->kind == TVMS_NODE_BIND && node->span.end) {
-    tvms_push(&migration->context->memory, &migration->binds, node->span.begin);
+    tvms_vec_push(&migration->context->memory, &migration->binds, node->span.begin);
   }
   if (node->kind == TVMS_NODE_ALLOC_BUFFER && node->span.end) {
-    tvms_push(&migration->context->memory, &migration->allocs, node->span.begin);
+    tvms_vec_push(&migration->context->memory, &migration->allocs, node->span.begin);
   }
   return TVMS_WALK_ON;
 }
@@ -117,8 +118,8 @@ static void note_program(tvms_migration *migration, const tvms_program *program)
     for (uint32_t j = 0; j < module->member_count; j++) {
       tvms_node *function = module->members[j].function;
       if (function)
-        tvms_push(&migration->context->memory, &migration->functions,
-                  function->span.begin);
+        tvms_vec_push(&migration->context->memory, &migration->functions,
+                      function->span.begin);
       if (function) (void)tvms_walk(&migration->context->memory, function, &visitor);
     }
   }
@@ -127,7 +128,7 @@ static void note_program(tvms_migration *migration, const tvms_program *program)
   sort_offsets(&migration->functions);
 }
 
-bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span) {
+bool tvms_migrate_begins_in(const tvms_offsets *offsets, tvms_span span) {
   uint32_t low = 0, high = offsets->len;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -146,8 +147,8 @@ bool tvms_begins_in(const tvms_offsets *offsets, tvms_span span) {
 static void respell_python(tvms_migration *migration, const char *path,
                            uint32_t begin) {
   size_t len = strcspn(path, "."), matched;
-  const char *word = tvms_respell(TVMS_SPELLING_MODULE, path, len, migration->from,
-                                  migration->to, &matched);
+  const char *word = tvms_spelling_convert(TVMS_SPELLING_MODULE, path, len,
+                                           migration->from, migration->to, &matched);
   if (word)
     tvms_edits_replace(&migration->edits, (tvms_span){begin, begin + (uint32_t)len},
                        word);
@@ -156,7 +157,7 @@ static void respell_python(tvms_migration *migration, const char *path,
 // The type of a value of Relax: x.struct_info up to 0.25, then x.ty.
 static void respell_type(tvms_migration *migration, tvms_ref ref) {
   bool had = migration->from >= TVMS_DIALECT_26, has = migration->to >= TVMS_DIALECT_26;
-  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
   if (had == has || migration->in_prim_func
       || node->b != (had ? TVMS_SYM_ty : TVMS_SYM_struct_info))
     return;
@@ -168,7 +169,7 @@ static void respell_type(tvms_migration *migration, tvms_ref ref) {
 // The end of an attribute chain is its last name; the whole path after the prefix is
 // replaced when the new spelling has other dots.
 static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
-  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
   char path[LONGEST_PATH];
   tvms_sym first = chain_of(migration, ref, path);
   respell_type(migration, ref);
@@ -176,15 +177,15 @@ static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
   size_t len = strlen(path), matched;
   const char *word = NULL;
   if (has_sym(migration->tir_prefixes.items, migration->tir_prefixes.len, first)) {
-    word = tvms_respell(TVMS_SPELLING_T, path, len, migration->from, migration->to,
-                        &matched);
-    tvms_tir_opcode opcode = tvms_same_operator(migration, path, len);
+    word = tvms_spelling_convert(TVMS_SPELLING_T, path, len, migration->from,
+                                 migration->to, &matched);
+    tvms_tir_opcode opcode = tvms_migrate_same_operator(migration, path, len);
     if (!word && opcode != TVMS_TIR_NONE)
-      word = tvms_tir_spelling(opcode, migration->to);
+      word = tvms_tir_op_spelling(opcode, migration->to);
   } else if (has_sym(migration->relax_prefixes.items, migration->relax_prefixes.len,
                      first)) {
-    word = tvms_respell(TVMS_SPELLING_R, path, len, migration->from, migration->to,
-                        &matched);
+    word = tvms_spelling_convert(TVMS_SPELLING_R, path, len, migration->from,
+                                 migration->to, &matched);
   }
   if (first == migration->tvm) {
     respell_python(migration, path, node->end - (uint32_t)len);
@@ -196,11 +197,11 @@ static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
 }
 
 static void respell_keyword(tvms_migration *migration, tvms_ref ref) {
-  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
-  const char *name = tvms_text(migration->context, node->a);
+  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
+  const char *name = tvms_symbol_text(migration->context, node->a);
   size_t len = strlen(name), matched;
-  const char *word = tvms_respell(TVMS_SPELLING_KEYWORD, name, len, migration->from,
-                                  migration->to, &matched);
+  const char *word = tvms_spelling_convert(TVMS_SPELLING_KEYWORD, name, len,
+                                           migration->from, migration->to, &matched);
   if (!word) return;
   uint32_t begin = node->begin;
   tvms_edits_replace(&migration->edits, (tvms_span){begin, begin + (uint32_t)len},
@@ -209,11 +210,11 @@ static void respell_keyword(tvms_migration *migration, tvms_ref ref) {
 
 static void respell_string(tvms_migration *migration, tvms_ref ref) {
   tvms_span inside;
-  if (!tvms_surf_string_inside(migration->surface, ref, &inside)) return;
+  if (!tvms_surface_string_inside(migration->surface, ref, &inside)) return;
   size_t matched;
-  const char *word =
-      tvms_respell(TVMS_SPELLING_KEY, migration->surface->source->text + inside.begin,
-                   inside.end - inside.begin, migration->from, migration->to, &matched);
+  const char *word = tvms_spelling_convert(
+      TVMS_SPELLING_KEY, migration->surface->source->text + inside.begin,
+      inside.end - inside.begin, migration->from, migration->to, &matched);
   if (!word) return;
   inside.end = inside.begin + (uint32_t)matched;
   tvms_edits_replace(&migration->edits, inside, word);
@@ -224,7 +225,7 @@ static void respell_string(tvms_migration *migration, tvms_ref ref) {
 static void visit(tvms_migration *migration, tvms_ref list);
 
 static void visit_parts(tvms_migration *migration, const tvms_surf *node) {
-  uint8_t which = tvms_surf_refs((tvms_surf_kind)node->kind);
+  uint8_t which = tvms_surface_refs((tvms_surf_kind)node->kind);
   if (which & TVMS_SURF_IN_A) visit(migration, node->a);
   if (which & TVMS_SURF_IN_B) visit(migration, node->b);
   if (which & TVMS_SURF_IN_C) visit(migration, node->c);
@@ -232,14 +233,14 @@ static void visit_parts(tvms_migration *migration, const tvms_surf *node) {
 
 // Notes the prefix of the decorator: it is what new names in the body stand below.
 static bool is_prim_func(tvms_migration *migration, tvms_ref def) {
-  tvms_surf_definition parts = tvms_surf_define(migration->surface, def);
-  tvms_each_surf(migration->surface, decorator, parts.decorators) {
-    const tvms_surf *node = tvms_surf_at(migration->surface, decorator);
+  tvms_surf_definition parts = tvms_surface_define(migration->surface, def);
+  tvms_surface_each(migration->surface, decorator, parts.decorators) {
+    const tvms_surf *node = tvms_surface_at(migration->surface, decorator);
     tvms_ref callee = node->kind == TVMS_SURF_CALL ? node->a : decorator;
-    if (strcmp(tvms_tir_path(migration, callee), "prim_func") != 0) continue;
+    if (strcmp(tvms_migrate_tir_path(migration, callee), "prim_func") != 0) continue;
     char path[LONGEST_PATH];
     migration->prefix =
-        tvms_text(migration->context, chain_of(migration, callee, path));
+        tvms_symbol_text(migration->context, chain_of(migration, callee, path));
     return true;
   }
   return false;
@@ -250,22 +251,23 @@ static void visit_definition(tvms_migration *migration, tvms_ref def) {
   migration->in_prim_func = is_prim_func(migration, def);
   if (migration->in_prim_func) {
     tvms_migrate_prim_func(migration, def);
-    tvms_span span = tvms_surf_span(migration->surface, def);
-    if (!tvms_begins_in(&migration->functions, span))
-      tvms_report(&migration->context->diags, TVMS_D_not_compared,
-                  tvms_surf_define(migration->surface, def).name_span,
-                  tvms_text(migration->context,
-                            tvms_surf_define(migration->surface, def).name));
+    tvms_span span = tvms_surface_span(migration->surface, def);
+    if (!tvms_migrate_begins_in(&migration->functions, span))
+      tvms_diag_report(
+          &migration->context->diags, TVMS_D_not_compared,
+          tvms_surface_define(migration->surface, def).name_span,
+          tvms_symbol_text(migration->context,
+                           tvms_surface_define(migration->surface, def).name));
   }
   tvms_ref body = migration->body;
-  migration->body = tvms_surf_at(migration->surface, def)->c;
-  visit_parts(migration, tvms_surf_at(migration->surface, def));
+  migration->body = tvms_surface_at(migration->surface, def)->c;
+  visit_parts(migration, tvms_surface_at(migration->surface, def));
   migration->body = body;
   migration->in_prim_func = outer;
 }
 
 static void visit_one(tvms_migration *migration, tvms_ref ref) {
-  const tvms_surf *node = tvms_surf_at(migration->surface, ref);
+  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
   switch (node->kind) {
   case TVMS_SURF_DEF: visit_definition(migration, ref); return;
   case TVMS_SURF_ATTRIBUTE: respell_attribute(migration, ref); break;
@@ -282,15 +284,15 @@ static void visit_one(tvms_migration *migration, tvms_ref ref) {
 static void visit(tvms_migration *migration, tvms_ref list) {
   tvms_memory *memory = &migration->context->memory;
   if (!list) return;
-  if (tvms_deeper(memory)) {
-    tvms_each_surf(migration->surface, ref, list) {
+  if (tvms_memory_enter(memory)) {
+    tvms_surface_each(migration->surface, ref, list) {
       visit_one(migration, ref);
     }
   } else {
-    tvms_report(&migration->context->diags, TVMS_D_too_deep,
-                tvms_surf_span(migration->surface, list), memory->depth_limit);
+    tvms_diag_report(&migration->context->diags, TVMS_D_too_deep,
+                     tvms_surface_span(migration->surface, list), memory->depth_limit);
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
 }
 
 // ---- Imports ----
@@ -300,9 +302,9 @@ static void note_prefix(tvms_migration *migration, const char *module, size_t le
   tvms_memory *memory = &migration->context->memory;
   bool tir = (len == 3 && memcmp(module, "tir", 3) == 0)
              || (len == 4 && memcmp(module, "tirx", 4) == 0);
-  if (tir) tvms_push(memory, &migration->tir_prefixes, name);
+  if (tir) tvms_vec_push(memory, &migration->tir_prefixes, name);
   if (len == 5 && memcmp(module, "relax", 5) == 0) {
-    tvms_push(memory, &migration->relax_prefixes, name);
+    tvms_vec_push(memory, &migration->relax_prefixes, name);
   }
 }
 
@@ -311,8 +313,9 @@ static void note_prefix(tvms_migration *migration, const char *module, size_t le
 static void respell_module(tvms_migration *migration, tvms_span word, bool named) {
   size_t matched;
   const char *text = migration->surface->source->text + word.begin;
-  const char *to = tvms_respell(TVMS_SPELLING_MODULE, text, word.end - word.begin,
-                                migration->from, migration->to, &matched);
+  const char *to =
+      tvms_spelling_convert(TVMS_SPELLING_MODULE, text, word.end - word.begin,
+                            migration->from, migration->to, &matched);
   if (!to) return;
   if (!named)
     to = tvms_migrate_words(migration, to, " as ", tvms_migrate_copy(migration, word));
@@ -344,7 +347,7 @@ static void read_import(tvms_migration *migration, uint32_t begin, uint32_t end)
       name.begin = skip(text, at + 3, end, true);
       name.end = at = skip(text, name.begin, end, false);
     }
-    tvms_sym sym = tvms_intern(names, text + name.begin, name.end - name.begin);
+    tvms_sym sym = tvms_interner_add(names, text + name.begin, name.end - name.begin);
     note_prefix(migration, text + module.begin, module.end - module.begin, sym);
     respell_module(migration, module, named);
     at = skip(text, at, end, true);
@@ -361,8 +364,9 @@ static void respell_root(tvms_migration *migration, uint32_t begin, uint32_t end
   if (!call || !dot || dot > call || memcmp(text + begin, "with ", 5) != 0) return;
   size_t matched;
   tvms_span word = {(uint32_t)(dot + 1 - text), (uint32_t)(call - text)};
-  const char *to = tvms_respell(TVMS_SPELLING_T, dot + 1, word.end - word.begin,
-                                migration->from, migration->to, &matched);
+  const char *to =
+      tvms_spelling_convert(TVMS_SPELLING_T, dot + 1, word.end - word.begin,
+                            migration->from, migration->to, &matched);
   if (to) tvms_edits_replace(&migration->edits, word, to);
 }
 
@@ -370,7 +374,7 @@ static void read_imports(tvms_migration *migration) {
   const tvms_surface *surface = migration->surface;
   const char *text = surface->source->text;
   for (uint32_t ref = 1; ref < surface->count; ref++) {
-    const tvms_surf *node = tvms_surf_at(surface, ref);
+    const tvms_surf *node = tvms_surface_at(surface, ref);
     if (node->kind == TVMS_SURF_IMPORT_FROM) {
       read_import(migration, node->begin, node->end);
     }
@@ -385,8 +389,8 @@ static void read_imports(tvms_migration *migration) {
     }
   }
   tvms_memory *memory = &migration->context->memory;
-  tvms_push(memory, &migration->tir_prefixes, TVMS_SYM_T);
-  tvms_push(memory, &migration->relax_prefixes, TVMS_SYM_R);
+  tvms_vec_push(memory, &migration->tir_prefixes, TVMS_SYM_T);
+  tvms_vec_push(memory, &migration->relax_prefixes, TVMS_SYM_R);
 }
 
 bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
@@ -397,7 +401,7 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
                               .from = program->dialect,
                               .to = to,
                               .body = surface->body,
-                              .tvm = tvms_intern(&context->names, "tvm", 3)};
+                              .tvm = tvms_interner_add(&context->names, "tvm", 3)};
   uint32_t errors = context->diags.errors;
   tvms_edits_init(&migration.edits, &context->memory, surface->source);
   note_program(&migration, program);
@@ -405,10 +409,10 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
   visit(&migration, surface->body);
   tvms_edits_apply(&migration.edits, out);
   tvms_edits_fini(&migration.edits);
-  tvms_vec_free(&context->memory, &migration.binds);
-  tvms_vec_free(&context->memory, &migration.allocs);
-  tvms_vec_free(&context->memory, &migration.functions);
-  tvms_vec_free(&context->memory, &migration.tir_prefixes);
-  tvms_vec_free(&context->memory, &migration.relax_prefixes);
+  tvms_vec_fini(&context->memory, &migration.binds);
+  tvms_vec_fini(&context->memory, &migration.allocs);
+  tvms_vec_fini(&context->memory, &migration.functions);
+  tvms_vec_fini(&context->memory, &migration.tir_prefixes);
+  tvms_vec_fini(&context->memory, &migration.relax_prefixes);
   return context->diags.errors == errors;
 }

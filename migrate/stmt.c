@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const tvms_surf *at(const tvms_migration *migration, tvms_ref ref) {
-  return tvms_surf_at(migration->surface, ref);
+  return tvms_surface_at(migration->surface, ref);
 }
 
 // ---- The decorator: s_tir=True stands for classic semantics from 0.25 on ----
@@ -28,14 +28,14 @@ static void add_keyword(tvms_migration *migration, tvms_ref decorator,
 }
 
 void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def) {
-  tvms_surf_definition parts = tvms_surf_define(migration->surface, def);
+  tvms_surf_definition parts = tvms_surface_define(migration->surface, def);
   bool had = migration->from >= TVMS_DIALECT_25, has = migration->to >= TVMS_DIALECT_25;
-  tvms_each_surf(migration->surface, decorator, parts.decorators) {
+  tvms_surface_each(migration->surface, decorator, parts.decorators) {
     const tvms_surf *node = at(migration, decorator);
     tvms_ref callee = node->kind == TVMS_SURF_CALL ? node->a : decorator;
-    if (strcmp(tvms_tir_path(migration, callee), "prim_func") != 0) continue;
+    if (strcmp(tvms_migrate_tir_path(migration, callee), "prim_func") != 0) continue;
     tvms_ref keyword = node->kind == TVMS_SURF_CALL
-                           ? tvms_call_keyword(migration, decorator, "s_tir")
+                           ? tvms_migrate_call_keyword(migration, decorator, "s_tir")
                            : 0;
     if (!had && has && !keyword) add_keyword(migration, decorator, "s_tir=True");
     if (had && !has && keyword)
@@ -49,8 +49,8 @@ static void migrate_binding(tvms_migration *migration, tvms_ref stmt) {
   const tvms_surf *node = at(migration, stmt);
   bool had_let = migration->from >= TVMS_DIALECT_25;
   bool has_let = migration->to >= TVMS_DIALECT_25;
-  tvms_span span = tvms_surf_span(migration->surface, stmt);
-  if (had_let == has_let || !tvms_begins_in(&migration->binds, span)) return;
+  tvms_span span = tvms_surface_span(migration->surface, stmt);
+  if (had_let == has_let || !tvms_migrate_begins_in(&migration->binds, span)) return;
   const tvms_surf *target = at(migration, node->a);
   if (target->kind != TVMS_SURF_NAME) return;
   const char *prefix = migration->prefix;
@@ -80,13 +80,13 @@ static void migrate_binding(tvms_migration *migration, tvms_ref stmt) {
 // A mutable scalar has no classic form that keeps its name.
 static bool refuse_scalar(tvms_migration *migration, tvms_ref stmt) {
   const tvms_surf *node = at(migration, stmt);
-  tvms_span span = tvms_surf_span(migration->surface, stmt);
+  tvms_span span = tvms_surface_span(migration->surface, stmt);
   if (tvms_migrates_from_classic(migration) || !tvms_migrates_to_classic(migration))
     return false;
-  if (!tvms_begins_in(&migration->allocs, span)) return false;
+  if (!tvms_migrate_begins_in(&migration->allocs, span)) return false;
   tvms_ref value = node->kind == TVMS_SURF_ASSIGN ? node->b : node->c;
   const char *callee = value && at(migration, value)->kind == TVMS_SURF_CALL
-                           ? tvms_tir_path(migration, at(migration, value)->a)
+                           ? tvms_migrate_tir_path(migration, at(migration, value)->a)
                            : "";
   bool call = strstr(callee, "alloc_") || strcmp(callee, "decl_buffer") == 0;
   if (!call) tvms_migrate_refuse(migration, stmt, "a scalar that is assigned again");
@@ -105,9 +105,9 @@ static bool needs_brackets(const tvms_migration *migration, tvms_ref value) {
 static void migrate_let_scope(tvms_migration *migration, tvms_ref with, tvms_ref item) {
   const tvms_surf *node = at(migration, item);
   const char *prefix = migration->prefix;
-  tvms_ref value = tvms_call_argument(migration, node->a, "value", 0);
-  tvms_ref type = tvms_call_argument(migration, node->a, "type_annotation", 1);
-  tvms_ref var = tvms_call_keyword(migration, node->a, "var");
+  tvms_ref value = tvms_migrate_call_argument(migration, node->a, "value", 0);
+  tvms_ref type = tvms_migrate_call_argument(migration, node->a, "type_annotation", 1);
+  tvms_ref var = tvms_migrate_call_keyword(migration, node->a, "var");
   if (!value || (!var && !node->b)) return;
   const char *before, *after;
   if (var) {
@@ -138,17 +138,17 @@ static bool migrate_with(tvms_migration *migration, tvms_ref with) {
     return true;
   tvms_ref call = at(migration, item)->a;
   tvms_ref name = at(migration, item)->b;
-  if (tvms_is_tir_call(migration, call, "LetStmt")) {
+  if (tvms_migrate_is_tir_call(migration, call, "LetStmt")) {
     migrate_let_scope(migration, with, item);
   }
-  if (tvms_is_tir_call(migration, call, "decl_buffer") && name) {
+  if (tvms_migrate_is_tir_call(migration, call, "decl_buffer") && name) {
     const char *target = tvms_migrate_text_of(migration, name);
     tvms_migrate_unwrap(migration, with, call,
                         tvms_migrate_words(migration, target, " = ", ""), "");
     tvms_migrate_buffer(migration, call);
-  } else if (tvms_is_tir_call(migration, call, "allocate")) {
+  } else if (tvms_migrate_is_tir_call(migration, call, "allocate")) {
     tvms_migrate_allocate_scope(migration, with, item);
-  } else if (tvms_is_tir_call(migration, call, "realize")) {
+  } else if (tvms_migrate_is_tir_call(migration, call, "realize")) {
     tvms_migrate_refuse(migration, call, "a realised region");
   }
   return true;
@@ -166,13 +166,13 @@ static bool migrate_assert(tvms_migration *migration, tvms_ref stmt) {
   tvms_ref parts = kind ? at(migration, kind)->next : 0;
   if (!parts || at(migration, parts)->kind != TVMS_SURF_LIST) return true;
   const char *text = "";
-  tvms_each_surf(migration->surface, part, at(migration, parts)->a) {
+  tvms_surface_each(migration->surface, part, at(migration, parts)->a) {
     tvms_span inside;
-    if (!tvms_surf_string_inside(migration->surface, part, &inside)) return true;
+    if (!tvms_surface_string_inside(migration->surface, part, &inside)) return true;
     text =
         tvms_migrate_words(migration, text, tvms_migrate_copy(migration, inside), "");
   }
-  tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, message),
+  tvms_edits_replace(&migration->edits, tvms_surface_span(migration->surface, message),
                      tvms_migrate_words(migration, "\"", text, "\""));
   return false;
 }
@@ -181,13 +181,13 @@ static bool migrate_assert(tvms_migration *migration, tvms_ref stmt) {
 
 static bool migrate_return(tvms_migration *migration, tvms_ref stmt) {
   tvms_ref call = at(migration, stmt)->a;
-  tvms_span span = tvms_surf_span(migration->surface, call);
-  if (tvms_is_tir_call(migration, call, "evaluate"))
-    call = tvms_call_argument(migration, call, "value", 0);
+  tvms_span span = tvms_surface_span(migration->surface, call);
+  if (tvms_migrate_is_tir_call(migration, call, "evaluate"))
+    call = tvms_migrate_call_argument(migration, call, "value", 0);
   if (migration->to < TVMS_DIALECT_26 || !call
-      || !tvms_is_tir_call(migration, call, "ret"))
+      || !tvms_migrate_is_tir_call(migration, call, "ret"))
     return true;
-  tvms_ref value = tvms_call_argument(migration, call, "val", 0);
+  tvms_ref value = tvms_migrate_call_argument(migration, call, "val", 0);
   if (!value) return true;
   uint32_t begin = at(migration, value)->begin, end = at(migration, value)->end;
   tvms_edits_replace(&migration->edits, (tvms_span){span.begin, begin}, "return ");
@@ -203,7 +203,7 @@ bool tvms_migrate_statement(tvms_migration *migration, tvms_ref stmt) {
     migrate_binding(migration, stmt);
     if (at(migration, node->b)->kind != TVMS_SURF_CALL) return true;
     if (tvms_migrates_from_classic(migration) && !tvms_migrates_to_classic(migration)
-        && tvms_is_tir_call(migration, node->b, "allocate")) {
+        && tvms_migrate_is_tir_call(migration, node->b, "allocate")) {
       tvms_migrate_allocate(migration, stmt);
     }
     tvms_migrate_buffer(migration, node->b);

@@ -7,12 +7,12 @@
 #include <string.h>
 
 static const tvms_surf *at(const tvms_migration *migration, tvms_ref ref) {
-  return tvms_surf_at(migration->surface, ref);
+  return tvms_surface_at(migration->surface, ref);
 }
 
 static void rename_callee(tvms_migration *migration, tvms_ref call, const char *name) {
   const tvms_surf *callee = at(migration, at(migration, call)->a);
-  uint32_t len = (uint32_t)strlen(tvms_text(migration->context, callee->b));
+  uint32_t len = (uint32_t)strlen(tvms_symbol_text(migration->context, callee->b));
   tvms_edits_replace(&migration->edits, (tvms_span){callee->end - len, callee->end},
                      name);
 }
@@ -24,25 +24,25 @@ static void replace_uses(tvms_migration *migration, tvms_ref list, tvms_sym name
                          const char *text) {
   tvms_memory *memory = &migration->context->memory;
   if (!list) return;
-  if (tvms_deeper(memory)) {
-    tvms_each_surf(migration->surface, ref, list) {
+  if (tvms_memory_enter(memory)) {
+    tvms_surface_each(migration->surface, ref, list) {
       const tvms_surf *node = at(migration, ref);
-      uint8_t which = tvms_surf_refs((tvms_surf_kind)node->kind);
+      uint8_t which = tvms_surface_refs((tvms_surf_kind)node->kind);
       if (node->kind == TVMS_SURF_NAME && node->a == name)
-        tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, ref),
-                           text);
+        tvms_edits_replace(&migration->edits,
+                           tvms_surface_span(migration->surface, ref), text);
       if (which & TVMS_SURF_IN_A) replace_uses(migration, node->a, name, text);
       if (which & TVMS_SURF_IN_B) replace_uses(migration, node->b, name, text);
       if (which & TVMS_SURF_IN_C) replace_uses(migration, node->c, name, text);
     }
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
 }
 
 // What stood for the pointer `name` is now the data of a buffer.
 static void use_data(tvms_migration *migration, tvms_ref list, tvms_sym name,
                      tvms_sym buffer) {
-  const char *text = tvms_text(migration->context, buffer);
+  const char *text = tvms_symbol_text(migration->context, buffer);
   replace_uses(migration, list, name, tvms_migrate_words(migration, text, ".data", ""));
 }
 
@@ -73,15 +73,15 @@ static bool same_shape(const tvms_migration *migration, tvms_ref a, tvms_ref b) 
 // Is the buffer that `declare` makes just what `allocate` allocates?
 static bool is_whole(const tvms_migration *migration, tvms_ref allocate,
                      tvms_ref declare) {
-  tvms_ref extents = tvms_call_argument(migration, allocate, "extents", 0);
-  tvms_ref shape = tvms_call_argument(migration, declare, "shape", 0);
-  tvms_ref dtype = tvms_call_argument(migration, allocate, "dtype", 1);
-  tvms_ref element = tvms_call_argument(migration, declare, "dtype", 1);
-  bool more = tvms_call_argument(migration, allocate, "condition", 3)
-              || tvms_call_argument(migration, allocate, "annotations", 4);
+  tvms_ref extents = tvms_migrate_call_argument(migration, allocate, "extents", 0);
+  tvms_ref shape = tvms_migrate_call_argument(migration, declare, "shape", 0);
+  tvms_ref dtype = tvms_migrate_call_argument(migration, allocate, "dtype", 1);
+  tvms_ref element = tvms_migrate_call_argument(migration, declare, "dtype", 1);
+  bool more = tvms_migrate_call_argument(migration, allocate, "condition", 3)
+              || tvms_migrate_call_argument(migration, allocate, "annotations", 4);
   return extents && shape && !more && same_shape(migration, extents, shape)
          && (!element || (dtype && same_text(migration, dtype, element)))
-         && !tvms_call_keyword(migration, declare, "elem_offset");
+         && !tvms_migrate_call_keyword(migration, declare, "elem_offset");
 }
 
 // Does a statement lay a buffer over all of what `allocate` gives the name `pointer`, by
@@ -90,9 +90,9 @@ static bool lays_over(tvms_migration *migration, tvms_ref stmt, const char *call
                       tvms_ref allocate, tvms_sym pointer) {
   const tvms_surf *node = at(migration, stmt);
   if (node->kind != TVMS_SURF_ASSIGN || at(migration, node->a)->kind != TVMS_SURF_NAME
-      || !tvms_is_tir_call(migration, node->b, callee))
+      || !tvms_migrate_is_tir_call(migration, node->b, callee))
     return false;
-  tvms_ref data = tvms_call_keyword(migration, node->b, "data");
+  tvms_ref data = tvms_migrate_call_keyword(migration, node->b, "data");
   const tvms_surf *value = data ? at(migration, at(migration, data)->b) : NULL;
   return value && value->kind == TVMS_SURF_NAME && value->a == pointer
          && is_whole(migration, allocate, node->b);
@@ -104,7 +104,7 @@ static tvms_ref find_buffer(tvms_migration *migration, tvms_ref stmts,
                             tvms_ref allocate, tvms_sym pointer) {
   if (stmts && lays_over(migration, stmts, "decl_buffer", allocate, pointer))
     return stmts;
-  tvms_each_surf(migration->surface, ref, stmts) {
+  tvms_surface_each(migration->surface, ref, stmts) {
     if (lays_over(migration, ref, "Buffer", allocate, pointer)) return ref;
   }
   return 0;
@@ -112,19 +112,19 @@ static tvms_ref find_buffer(tvms_migration *migration, tvms_ref stmts,
 
 // T.allocate([n], "float32", "shared")  →  T.alloc_buffer([n], "float32", scope="shared")
 static bool rewrite_allocation(tvms_migration *migration, tvms_ref call) {
-  tvms_ref condition = tvms_call_argument(migration, call, "condition", 3);
+  tvms_ref condition = tvms_migrate_call_argument(migration, call, "condition", 3);
   if (condition) {
     tvms_migrate_refuse(migration, condition, "a condition of T.allocate");
     return false;
   }
-  tvms_ref extents = tvms_call_keyword(migration, call, "extents");
-  tvms_ref scope = tvms_call_argument(migration, call, "scope", 2);
+  tvms_ref extents = tvms_migrate_call_keyword(migration, call, "extents");
+  tvms_ref scope = tvms_migrate_call_argument(migration, call, "scope", 2);
   rename_callee(migration, call, "alloc_buffer");
   if (extents) {
     uint32_t begin = at(migration, extents)->begin;
     tvms_edits_replace(&migration->edits, (tvms_span){begin, begin + 7}, "shape");
   }
-  if (scope && !tvms_call_keyword(migration, call, "scope"))
+  if (scope && !tvms_migrate_call_keyword(migration, call, "scope"))
     tvms_migrate_insert(migration, at(migration, scope)->begin, "scope=");
   return true;
 }
@@ -139,7 +139,7 @@ static tvms_sym migrate_allocation(tvms_migration *migration, tvms_ref call,
       declaration ? at(migration, at(migration, declaration)->a)->a : pointer;
   if (declaration)
     tvms_edits_remove_line(&migration->edits,
-                           tvms_surf_span(migration->surface, declaration));
+                           tvms_surface_span(migration->surface, declaration));
   use_data(migration, stmts, pointer, buffer);
   return buffer;
 }
@@ -150,8 +150,9 @@ void tvms_migrate_allocate(tvms_migration *migration, tvms_ref stmt) {
   if (target->kind != TVMS_SURF_NAME) return;
   tvms_sym buffer = migrate_allocation(migration, node->b, target->a, node->next);
   if (buffer != target->a)
-    tvms_edits_replace(&migration->edits, tvms_surf_span(migration->surface, node->a),
-                       tvms_text(migration->context, buffer));
+    tvms_edits_replace(&migration->edits,
+                       tvms_surface_span(migration->surface, node->a),
+                       tvms_symbol_text(migration->context, buffer));
 }
 
 void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
@@ -161,7 +162,7 @@ void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
   if (!name || at(migration, name)->kind != TVMS_SURF_NAME) return;
   tvms_sym buffer =
       migrate_allocation(migration, call, at(migration, name)->a, node->b);
-  const char *text = tvms_text(migration->context, buffer);
+  const char *text = tvms_symbol_text(migration->context, buffer);
   tvms_migrate_unwrap(migration, with, call,
                       tvms_migrate_words(migration, text, " = ", ""), "");
 }
@@ -170,13 +171,13 @@ void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
 
 // A buffer over memory that is there is declared from 0.24 on.
 static bool lies_over(const tvms_migration *migration, tvms_ref call) {
-  return tvms_call_argument(migration, call, "data", 2) != 0;
+  return tvms_migrate_call_argument(migration, call, "data", 2) != 0;
 }
 
 void tvms_migrate_buffer(tvms_migration *migration, tvms_ref call) {
   bool from = tvms_migrates_from_classic(migration);
   if (from == tvms_migrates_to_classic(migration)) return;
-  const char *path = tvms_tir_path(migration, at(migration, call)->a);
+  const char *path = tvms_migrate_tir_path(migration, at(migration, call)->a);
   if (from) {
     if (strcmp(path, "decl_buffer") == 0 && !lies_over(migration, call)) {
       rename_callee(migration, call, "alloc_buffer");

@@ -111,9 +111,9 @@ const tvms_row *tvms_row_find(const tvms_reader *reader, tvms_namespace namespac
 
 const char *tvms_row_text(tvms_reader *reader, const tvms_row *row) {
   const char *path = tvms_namespace_text((tvms_namespace)row->namespace_);
-  const char *name = tvms_text(reader->context, row->name);
+  const char *name = tvms_symbol_text(reader->context, row->name);
   size_t len = strlen(path) + strlen(name) + 2;
-  char *text = tvms_arena_take(&reader->context->arena, len);
+  char *text = tvms_arena_alloc(&reader->context->arena, len);
   return strcat(strcat(strcpy(text, path), "."), name);
 }
 
@@ -135,7 +135,7 @@ static tvms_sym scan_name(scanner *scan) {
   while (isalnum((unsigned char)*scan->at) || *scan->at == '_') {
     scan->at++;
   }
-  return tvms_symbol(scan->reader->context, begin, (size_t)(scan->at - begin));
+  return tvms_symbol_intern(scan->reader->context, begin, (size_t)(scan->at - begin));
 }
 
 static tvms_value scan_word(scanner *scan, const char *word, tvms_value value) {
@@ -208,7 +208,7 @@ const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text
     if (param.kind == TVMS_PARAM_PLAIN) head.plain++;
     params[head.count++] = param;
   }
-  tvms_signature *signature = tvms_arena_take(
+  tvms_signature *signature = tvms_arena_alloc(
       &reader->kept, sizeof *signature + head.count * sizeof signature->params[0]);
   *signature = head;
   memcpy(signature->params, params, head.count * sizeof params[0]);
@@ -269,7 +269,7 @@ static const char *releases_with(tvms_reader *reader, tvms_namespace namespace_,
                                  tvms_sym name) {
   tvms_dialect since, until;
   if (!tvms_row_span(namespace_, name, &since, &until)) return NULL;
-  char *text = tvms_arena_take(&reader->context->arena, 48);
+  char *text = tvms_arena_alloc(&reader->context->arena, 48);
   strcpy(text, tvms_dialect_text(since));
   if (until == TVMS_DIALECT_NONE) return strcat(text, " and later");
   if (until != since) strcat(strcat(text, " to "), tvms_dialect_text(until));
@@ -292,7 +292,7 @@ static void add_operators(tvms_reader *reader, tvms_namespace namespace_,
     if (strncmp(name, below, len) != 0) continue;
     name += len;
     if (len && *name++ != '.') continue;
-    if (!strchr(name, '.')) tvms_push(&reader->context->memory, names, name);
+    if (!strchr(name, '.')) tvms_vec_push(&reader->context->memory, names, name);
   }
 }
 
@@ -305,12 +305,12 @@ static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
     const tvms_row *row = &rows[at];
     if (row->namespace_ != namespace_) continue;
     if (dialect < row->since || dialect > row->until) continue;
-    tvms_push(memory, &names, tvms_text(reader->context, row->name));
+    tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, row->name));
   }
   add_operators(reader, namespace_, &names);
-  const char *near =
-      tvms_nearest(tvms_text(reader->context, name), names.items, names.len);
-  tvms_vec_free(memory, &names);
+  const char *near = tvms_diag_nearest_name(tvms_symbol_text(reader->context, name),
+                                            names.items, names.len);
+  tvms_vec_fini(memory, &names);
   return near;
 }
 
@@ -320,15 +320,14 @@ tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
   if (releases && reader->mixed) return TVMS_UNKNOWN;
   tvms_diags *diags = &reader->context->diags;
   const tvms_surf *node = tvms_at(reader, ref);
-  uint32_t len = tvms_name_of(&reader->context->names, name)->len;
+  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
   tvms_span span = {node->end - len, node->end};
-  tvms_diag *diag =
-      tvms_report(diags, TVMS_D_unknown_callable, span, tvms_namespace_text(namespace_),
-                  tvms_text(reader->context, name), tvms_dialect_text(reader->dialect));
-  const char *never =
-      namespace_ == TVMS_NS_R
-          ? tvms_never_spelled(TVMS_SPELLING_R, tvms_text(reader->context, name))
-          : NULL;
+  tvms_diag *diag = tvms_diag_report(
+      diags, TVMS_D_unknown_callable, span, tvms_namespace_text(namespace_),
+      tvms_symbol_text(reader->context, name), tvms_dialect_text(reader->dialect));
+  const char *never = namespace_ == TVMS_NS_R ? tvms_spelling_never(
+                          TVMS_SPELLING_R, tvms_symbol_text(reader->context, name))
+                                              : NULL;
   if (never) {
     tvms_diag_remark(diags, diag, "%s", never);
     return TVMS_UNKNOWN;
@@ -346,7 +345,7 @@ tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
 // Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn. From 0.25 on
 // TVM also prints types so that T has no name for, T.let[T.boolx4].
 static bool dtype_name(const tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
-  const tvms_name *text = tvms_name_of(&reader->context->names, name);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   return text->len > 3 && tvms_dtype_parse(text->text, text->len, dtype)
          && tvms_dtype_has_name(*dtype);
 }
@@ -394,7 +393,7 @@ tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespac
     return dtype_constructor(dtype);
   }
   if (namespace_ == TVMS_NS_T) {
-    const tvms_name *text = tvms_name_of(&reader->context->names, name);
+    const tvms_name *text = tvms_interner_name(&reader->context->names, name);
     tvms_value value = tvms_spelled_operator(reader, text->text, text->len);
     if (tvms_value_is_known(value)) return value;
   }

@@ -12,7 +12,8 @@
 #include <string.h>
 
 tvms_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_complain(reader, decorator_called, call->ref, tvms_row_text(reader, call->row));
+  tvms_reader_report(reader, decorator_called, call->ref,
+                     tvms_row_text(reader, call->row));
   return TVMS_UNKNOWN;
 }
 
@@ -60,7 +61,8 @@ static tvms_ref base_of(const tvms_reader *reader, tvms_ref callee) {
 // prints, use it without an import too.)
 static void note_import(tvms_reader *reader, tvms_binding *binding, tvms_ref ref) {
   if (binding->span.end > 0 || reader->lenient || binding->name != TVMS_SYM_tvm) return;
-  tvms_complain(reader, not_imported, ref, tvms_text(reader->context, binding->name));
+  tvms_reader_report(reader, not_imported, ref,
+                     tvms_symbol_text(reader->context, binding->name));
   if (!reader->context->diags.muted) binding->span = tvms_span_of(reader, ref);
 }
 
@@ -114,9 +116,10 @@ static size_t nearest_row(tvms_reader *reader, tvms_namespace namespace_, tvms_s
     bool here = namespace_ == TVMS_NS_NONE || decorators[i].namespace_ == namespace_;
     if (!here || decorators[i].of_class != of_class) continue;
     rows[count] = i;
-    names[count++] = tvms_text(reader->context, decorators[i].name);
+    names[count++] = tvms_symbol_text(reader->context, decorators[i].name);
   }
-  const char *near = tvms_nearest(tvms_text(reader->context, name), names, count);
+  const char *near =
+      tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), names, count);
   for (uint32_t i = 0; i < count && near; i++) {
     if (names[i] == near) return rows[i];
   }
@@ -127,10 +130,11 @@ static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whol
                             tvms_sym name, size_t row) {
   tvms_diags *diags = &reader->context->diags;
   tvms_span span = tvms_span_of(reader, callee);
-  uint32_t len = name ? tvms_name_of(&reader->context->names, name)->len : 0;
-  tvms_diag *diag = tvms_report(diags, TVMS_D_unknown_decorator, len ? span : whole);
+  uint32_t len = name ? tvms_interner_name(&reader->context->names, name)->len : 0;
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_unknown_decorator, len ? span : whole);
   if (row == DECORATORS || !len) return;
-  const char *meant = tvms_text(reader->context, decorators[row].name);
+  const char *meant = tvms_symbol_text(reader->context, decorators[row].name);
   uint32_t before = span.end - len - span.begin;
   const char *text = reader->surface->source->text + span.begin;
   tvms_diag_remark(diags, diag, "did you mean '%.*s%s'?", (int)before, text, meant);
@@ -142,9 +146,9 @@ static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whol
 // "T.prim_func".
 static const char *text_of(tvms_reader *reader, size_t row) {
   const char *path = tvms_namespace_text(decorators[row].namespace_);
-  const char *name = tvms_text(reader->context, decorators[row].name);
+  const char *name = tvms_symbol_text(reader->context, decorators[row].name);
   size_t size = strlen(path) + strlen(name) + 2;
-  char *text = tvms_arena_take(&reader->context->arena, size);
+  char *text = tvms_arena_alloc(&reader->context->arena, size);
   snprintf(text, size, "%s.%s", path, name);
   return text;
 }
@@ -176,15 +180,15 @@ static const char *TVMS_NULLABLE near_keyword(const char *keywords, const char *
     names[count] = buffer[count];
     at += len + (at[len] == ' ');
   }
-  return tvms_nearest(name, names, count);
+  return tvms_diag_nearest_name(name, names, count);
 }
 
 static void report_keyword(tvms_reader *reader, size_t row, tvms_ref ref) {
   tvms_diags *diags = &reader->context->diags;
-  const char *name = tvms_text(reader->context, tvms_at(reader, ref)->a);
+  const char *name = tvms_symbol_text(reader->context, tvms_at(reader, ref)->a);
   tvms_span span = tvms_keyword_span(reader, ref, name);
-  tvms_diag *diag =
-      tvms_report(diags, TVMS_D_unknown_parameter, span, text_of(reader, row), name);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_parameter, span,
+                                     text_of(reader, row), name);
   char buffer[MOST_KEYWORDS][KEYWORD_SIZE];
   const char *near = near_keyword(decorators[row].keywords, name, buffer);
   if (!near) return;
@@ -196,7 +200,7 @@ static void read_keyword(tvms_reader *reader, size_t row, tvms_ref ref,
                          tvms_decoration *decoration) {
   tvms_sym name = tvms_at(reader, ref)->a;
   tvms_ref value = tvms_at(reader, ref)->b;
-  if (!has_keyword(decorators[row].keywords, tvms_text(reader->context, name))) {
+  if (!has_keyword(decorators[row].keywords, tvms_symbol_text(reader->context, name))) {
     report_keyword(reader, row, ref);
     return;
   }
@@ -218,12 +222,13 @@ static void read_keyword(tvms_reader *reader, size_t row, tvms_ref ref,
 
 static void read_keywords(tvms_reader *reader, size_t row, tvms_ref call,
                           tvms_decoration *decoration) {
-  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
     const tvms_surf *node = tvms_at(reader, ref);
     if (node->kind == TVMS_SURF_KEYWORD)
       read_keyword(reader, row, ref, decoration);
     else
-      tvms_complain(reader, too_many_arguments, ref, text_of(reader, row), 0u, "s");
+      tvms_reader_report(reader, too_many_arguments, ref, text_of(reader, row), 0u,
+                         "s");
   }
 }
 
@@ -255,7 +260,7 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
 
 tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition) {
   tvms_decoration decoration = {.kind = TVMS_DECORATED_NOT};
-  tvms_ref last = tvms_surf_define(reader->surface, definition).decorators;
+  tvms_ref last = tvms_surface_define(reader->surface, definition).decorators;
   while (last && tvms_at(reader, last)->next) {
     last = tvms_at(reader, last)->next;
   }

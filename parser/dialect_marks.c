@@ -34,7 +34,7 @@ static void until(marks *found, tvms_dialect dialect, tvms_span span) {
 }
 
 static const tvms_surf *at(const marks *found, tvms_ref ref) {
-  return tvms_surf_at(found->surface, ref);
+  return tvms_surface_at(found->surface, ref);
 }
 
 static bool is_name(const marks *found, tvms_ref ref, tvms_sym name) {
@@ -66,7 +66,8 @@ static void mark_keyword(marks *found, const tvms_surf *node) {
   for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
     if (keywords[i].name != node->a) continue;
     tvms_span span = {node->begin,
-                      node->begin + tvms_name_of(&found->context->names, node->a)->len};
+                      node->begin
+                          + tvms_interner_name(&found->context->names, node->a)->len};
     if (keywords[i].since) since(found, (tvms_dialect)keywords[i].since, span);
     if (keywords[i].until != TVMS_DIALECT_NONE) {
       until(found, (tvms_dialect)keywords[i].until, span);
@@ -109,7 +110,7 @@ static void mark_call(marks *found, const tvms_surf *call) {
                || is_name(found, callee->a, TVMS_SYM_I);
   if (!known) return;
   bool prim = callee->b == TVMS_SYM_Prim && is_name(found, callee->a, TVMS_SYM_R);
-  tvms_each_surf(found->surface, ref, call->b) {
+  tvms_surface_each(found->surface, ref, call->b) {
     const tvms_surf *node = at(found, ref);
     if (node->kind != TVMS_SURF_KEYWORD) continue;
     mark_keyword(found, node);
@@ -130,7 +131,7 @@ static void mark_relax_name(marks *found, const tvms_surf *node, tvms_span span)
 }
 
 static void mark_attribute(marks *found, const tvms_surf *node) {
-  uint32_t len = tvms_name_of(&found->context->names, node->b)->len;
+  uint32_t len = tvms_interner_name(&found->context->names, node->b)->len;
   tvms_span span = {node->end - len, node->end};
   if (is_name(found, node->a, TVMS_SYM_R)) {
     mark_relax_name(found, node, span);
@@ -148,7 +149,7 @@ static void mark_attribute(marks *found, const tvms_surf *node) {
 // `metadata["ir.GenericConst"][0]`: constants have another name since 0.27.
 static void mark_metadata(marks *found, tvms_ref key) {
   tvms_span span;
-  if (!tvms_surf_string_inside(found->surface, key, &span)) return;
+  if (!tvms_surface_string_inside(found->surface, key, &span)) return;
   const char *text = found->surface->source->text + span.begin;
   uint32_t len = span.end - span.begin;
   if (len == 15 && memcmp(text, "ir.GenericConst", 15) == 0) {
@@ -184,12 +185,12 @@ static void mark_module(marks *found, const char *path, tvms_span span) {
 
 static void mark_import(marks *found, const tvms_surf *node) {
   if (!node->a) return;
-  const char *module = tvms_text(found->context, node->a);
+  const char *module = tvms_symbol_text(found->context, node->a);
   tvms_span span = {node->begin, node->end};
   if (strncmp(module, "tvm", 3) != 0) return;
-  tvms_each_surf(found->surface, ref, node->b) {
+  tvms_surface_each(found->surface, ref, node->b) {
     char path[160];
-    const char *name = tvms_text(found->context, at(found, ref)->a);
+    const char *name = tvms_symbol_text(found->context, at(found, ref)->a);
     if (strlen(module) + strlen(name) + 2 > sizeof path) continue;
     strcat(strcat(strcpy(path, module), "."), name);
     mark_module(found, path, span);
@@ -244,7 +245,7 @@ static bool plain_import(tvms_context *context, const tvms_comment *comment,
   const char *dot = memchr(module, '.', len);
   if (dot) len = (size_t)(dot - module);
   import->path = tvms_arena_text(&context->arena, module, len);
-  import->name = tvms_symbol(context, module, len);
+  import->name = tvms_symbol_intern(context, module, len);
   import->span = (tvms_span){comment->begin, comment->end};
   return len > 0;
 }
@@ -279,12 +280,12 @@ bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface
   const char *alias = skip(name + name_len, end, "as ");
   size_t alias_len = alias ? word_len(alias, end) : 0;
   size_t len = module_len + name_len + sizeof "tvm..";
-  char *path = tvms_arena_take(&context->arena, len);
+  char *path = tvms_arena_alloc(&context->arena, len);
   snprintf(path, len, "%s%.*s.%.*s", relative ? "tvm." : "", (int)module_len, module,
            (int)name_len, name);
   import->path = path;
-  import->name = alias_len ? tvms_symbol(context, alias, alias_len)
-                           : tvms_symbol(context, name, name_len);
+  import->name = alias_len ? tvms_symbol_intern(context, alias, alias_len)
+                           : tvms_symbol_intern(context, name, name_len);
   import->span = (tvms_span){comment->begin, comment->end};
   return true;
 }
@@ -307,8 +308,8 @@ static void mark_comments(marks *found) {
 static void report_conflict(marks *found) {
   tvms_diags *diags = &found->context->diags;
   tvms_diag *diag =
-      tvms_report(diags, TVMS_D_marks_disagree, found->low_span,
-                  tvms_dialect_text(found->low), tvms_dialect_text(found->high));
+      tvms_diag_report(diags, TVMS_D_marks_disagree, found->low_span,
+                       tvms_dialect_text(found->low), tvms_dialect_text(found->high));
   tvms_diag_note(diags, diag, found->high_span, "this exists up to TVM %s only",
                  tvms_dialect_text(found->high));
 }
@@ -327,8 +328,8 @@ tvms_dialect tvms_read_dialect(tvms_context *context, const tvms_surface *surfac
                  .low = TVMS_DIALECT_RFC,
                  .high = TVMS_DIALECT_NONE,
                  .said = TVMS_DIALECT_NONE,
-                 .load_json = tvms_intern_find(&context->names, "load_json", 9),
-                 .metadata = tvms_intern_find(&context->names, "metadata", 8)};
+                 .load_json = tvms_interner_find(&context->names, "load_json", 9),
+                 .metadata = tvms_interner_find(&context->names, "metadata", 8)};
   mark_nodes(&found);
   mark_comments(&found);
   if (found.low > found.high) {

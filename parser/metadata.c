@@ -82,7 +82,7 @@ static tvms_value string_in(json *j) {
     close += *close == '\\' ? 2 : 1;
   }
   if (close >= j->end) return malformed(j);
-  char *text = tvms_arena_take(&j->reader->kept, (size_t)(close - j->at) + 1);
+  char *text = tvms_arena_alloc(&j->reader->kept, (size_t)(close - j->at) + 1);
   size_t len = 0;
   while (j->at < close) {
     char c = *j->at++;
@@ -116,10 +116,10 @@ static tvms_value items_in(json *j, bool pairs, int depth) {
   char close = pairs ? '}' : ']';
   bool more = !take(j, close);
   while (more && !j->bad) {
-    tvms_push(memory, &items, value_in(j, depth + 1));
+    tvms_vec_push(memory, &items, value_in(j, depth + 1));
     if (pairs) {
       if (!take(j, ':')) j->bad = true;
-      tvms_push(memory, &items, value_in(j, depth + 1));
+      tvms_vec_push(memory, &items, value_in(j, depth + 1));
     }
     more = take(j, ',');
     if (!more && !take(j, close)) j->bad = true;
@@ -128,7 +128,7 @@ static tvms_value items_in(json *j, bool pairs, int depth) {
   if (items.len) memcpy(kept, items.items, items.len * sizeof *kept);
   tvms_value list =
       tvms_value_items(pairs ? TVMS_VALUE_DICT : TVMS_VALUE_LIST, kept, items.len);
-  tvms_vec_free(memory, &items);
+  tvms_vec_fini(memory, &items);
   return list;
 }
 
@@ -253,7 +253,7 @@ static tvms_value text_of(tvms_reader *reader, tvms_value nodes, tvms_value node
   tvms_value target = node_at(nodes, reference);
   tvms_value coded = field(target, "repr_b64");
   if (coded.kind != TVMS_VALUE_STR) return content(target);
-  uint8_t *bytes = tvms_arena_take(&reader->kept, (size_t)coded.len + 1);
+  uint8_t *bytes = tvms_arena_alloc(&reader->kept, (size_t)coded.len + 1);
   size_t size = decode(coded, bytes);
   if (size < 8 || le(bytes, 8) != size - 8) return TVMS_NOTHING;
   return tvms_value_text((const char *)bytes + 8, (uint32_t)(size - 8));
@@ -262,7 +262,7 @@ static tvms_value text_of(tvms_reader *reader, tvms_value nodes, tvms_value node
 // A tensor in TVM's binary form: magic, device, axes, dtype, extents, elements.
 static bool read_tensor(tvms_reader *reader, tvms_value text, tvms_stored *stored) {
   if (text.kind != TVMS_VALUE_STR) return false;
-  uint8_t *bytes = tvms_arena_take(&reader->kept, (size_t)text.len + 1);
+  uint8_t *bytes = tvms_arena_alloc(&reader->kept, (size_t)text.len + 1);
   size_t size = decode(text, bytes);
   if (size < TENSOR_HEAD || le(bytes, 8) != TENSOR_MAGIC) return false;
   uint32_t ndim = (uint32_t)le(bytes + 24, 4);
@@ -361,7 +361,7 @@ tvms_value tvms_load_metadata(tvms_reader *reader, tvms_ref call) {
   tvms_value root = value_in(&j, 0);
   tvms_value table = j.bad ? TVMS_UNKNOWN : table_of(reader, root);
   if (!tvms_value_is_known(table)) {
-    tvms_complain(reader, bad_metadata, call);
+    tvms_reader_report(reader, bad_metadata, call);
     reader->failed = true;
   }
   return table;
@@ -371,16 +371,16 @@ tvms_value tvms_load_metadata(tvms_reader *reader, tvms_ref call) {
 
 static tvms_node *constant_of(tvms_unit *unit, const tvms_stored *stored,
                               tvms_span span) {
-  tvms_constant *constant = tvms_make(unit, CONSTANT, span);
+  tvms_constant *constant = tvms_node_make(unit, CONSTANT, span);
   tvms_node *dims[MOST_AXES];
   for (uint32_t i = 0; i < stored->ndim; i++) {
-    dims[i] = tvms_dim_const(unit, stored->dims[i]);
+    dims[i] = tvms_sinfo_dim_new(unit, stored->dims[i]);
   }
   constant->element = stored->dtype;
   constant->shape = tvms_list_copy(unit, dims, stored->ndim);
   constant->data = tvms_bytes_copy(unit, stored->bytes, stored->size);
-  tvms_node *shape = tvms_shape_value(unit, dims, stored->ndim, TVMS_NO_SPAN);
-  constant->head.sinfo = tvms_tensor_type(unit, shape, stored->dtype, NULL);
+  tvms_node *shape = tvms_sinfo_shape_value_new(unit, dims, stored->ndim, TVMS_NO_SPAN);
+  constant->head.sinfo = tvms_sinfo_tensor_new(unit, shape, stored->dtype, NULL);
   return &constant->head;
 }
 
@@ -391,7 +391,7 @@ tvms_value tvms_stored_value(tvms_reader *reader, tvms_value value, tvms_ref ref
     return tvms_value_node(stored->node);
   }
   if (!stored->bytes) {
-    tvms_complain(reader, unknown_object, ref);
+    tvms_reader_report(reader, unknown_object, ref);
     return tvms_failed(reader);
   }
   tvms_span span = tvms_span_of(reader, ref);

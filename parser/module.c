@@ -15,7 +15,8 @@
 
 static bool inside_module(tvms_reader *reader, const tvms_call_args *call) {
   if (reader->module && reader->reading == TVMS_READING_NOTHING) return true;
-  tvms_complain(reader, outside_module, call->ref, tvms_row_text(reader, call->row));
+  tvms_reader_report(reader, outside_module, call->ref,
+                     tvms_row_text(reader, call->row));
   return false;
 }
 
@@ -31,11 +32,12 @@ tvms_value tvms_call_module_attrs(tvms_reader *reader, const tvms_call_args *cal
     return TVMS_UNKNOWN;
   }
   tvms_module *module = reader->module;
-  if (module->attrs && tvms_map_count(module->attrs) && !truth_of(call->args[1])) {
-    tvms_complain(reader, repeated_part, call->ref, "I.module_attrs");
+  if (module->attrs && tvms_object_map_count(module->attrs)
+      && !truth_of(call->args[1])) {
+    tvms_reader_report(reader, repeated_part, call->ref, "I.module_attrs");
     return TVMS_UNKNOWN;
   }
-  if (map) module->attrs = tvms_map_join(&module->unit, module->attrs, map);
+  if (map) module->attrs = tvms_object_map_join(&module->unit, module->attrs, map);
   return TVMS_NOTHING;
 }
 
@@ -45,7 +47,7 @@ tvms_value tvms_call_module_get_attr(tvms_reader *reader, const tvms_call_args *
       || !tvms_to_text(reader, call->args[0], call->refs[0], &key)) {
     return TVMS_UNKNOWN;
   }
-  tvms_node *value = tvms_map_get(reader->module->attrs, key.text);
+  tvms_node *value = tvms_object_map_get(reader->module->attrs, key.text);
   return value ? tvms_value_node(value) : TVMS_NOTHING;
 }
 
@@ -67,7 +69,7 @@ tvms_value tvms_call_module_set_attr(tvms_reader *reader, const tvms_call_args *
   }
   tvms_module *module = reader->module;
   if (call->args[1].kind == TVMS_VALUE_NONE) {
-    module->attrs = tvms_map_with(&module->unit, module->attrs, key.text, NULL);
+    module->attrs = tvms_object_map_with(&module->unit, module->attrs, key.text, NULL);
     return TVMS_NOTHING;
   }
   if (is_plain(reader, call->args[1])) {
@@ -75,13 +77,13 @@ tvms_value tvms_call_module_set_attr(tvms_reader *reader, const tvms_call_args *
                     call->args[1]);
     return TVMS_UNKNOWN;
   }
-  if (tvms_map_get(module->attrs, key.text) && !truth_of(call->args[2])) {
-    tvms_complain(reader, repeated_attribute, call->ref, key.text);
+  if (tvms_object_map_get(module->attrs, key.text) && !truth_of(call->args[2])) {
+    tvms_reader_report(reader, repeated_attribute, call->ref, key.text);
     return TVMS_UNKNOWN;
   }
   tvms_node *value = tvms_to_object(reader, call->args[1], call->refs[1]);
   if (!value) return TVMS_UNKNOWN;
-  module->attrs = tvms_map_with(&module->unit, module->attrs, key.text, value);
+  module->attrs = tvms_object_map_with(&module->unit, module->attrs, key.text, value);
   return TVMS_NOTHING;
 }
 
@@ -93,7 +95,7 @@ tvms_value tvms_call_module_global_infos(tvms_reader *reader,
     return TVMS_UNKNOWN;
   }
   if (reader->module->global_infos) {
-    tvms_complain(reader, repeated_part, call->ref, "I.module_global_infos");
+    tvms_reader_report(reader, repeated_part, call->ref, "I.module_global_infos");
     return TVMS_UNKNOWN;
   }
   reader->module->global_infos = map;
@@ -103,7 +105,8 @@ tvms_value tvms_call_module_global_infos(tvms_reader *reader,
 tvms_value tvms_call_dummy_global_info(tvms_reader *reader,
                                        const tvms_call_args *call) {
   return tvms_value_node(
-      &tvms_make(reader->unit, OBJECT_DUMMY, tvms_span_of(reader, call->ref))->head);
+      &tvms_node_make(reader->unit, OBJECT_DUMMY, tvms_span_of(reader, call->ref))
+           ->head);
 }
 
 // The target of a virtual device: a config, or the name of a kind.
@@ -111,14 +114,14 @@ static tvms_node *device_target(tvms_reader *reader, tvms_value value, tvms_ref 
   tvms_node *target = tvms_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
   if (target) return target;
   tvms_object_target *made =
-      tvms_make(reader->unit, OBJECT_TARGET, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, OBJECT_TARGET, tvms_span_of(reader, ref));
   made->config = tvms_target_config(reader, value, ref);
   return made->config ? &made->head : NULL;
 }
 
 tvms_value tvms_call_vdevice(tvms_reader *reader, const tvms_call_args *call) {
   tvms_object_vdevice *device =
-      tvms_make(reader->unit, OBJECT_VDEVICE, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, OBJECT_VDEVICE, tvms_span_of(reader, call->ref));
   device->target = device_target(reader, call->args[0], call->refs[0]);
   if (!device->target
       || !tvms_to_int(reader, call->args[1], call->refs[1], &device->index)
@@ -129,8 +132,9 @@ tvms_value tvms_call_vdevice(tvms_reader *reader, const tvms_call_args *call) {
 }
 
 tvms_value tvms_call_lookup_vdevice(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *list =
-      reader->module ? tvms_map_get(reader->module->global_infos, "vdevice") : NULL;
+  tvms_node *list = reader->module
+                        ? tvms_object_map_get(reader->module->global_infos, "vdevice")
+                        : NULL;
   int64_t index;
   if (!tvms_to_int(reader, call->args[1], call->refs[1], &index)) return TVMS_UNKNOWN;
   if (index < 0) index = 0;
@@ -138,7 +142,7 @@ tvms_value tvms_call_lookup_vdevice(tvms_reader *reader, const tvms_call_args *c
     tvms_list items = tvms_as_object_array(list)->items;
     if (index < items.len) return tvms_value_node(items.items[index]);
   }
-  tvms_complain(reader, no_such_vdevice, call->ref);
+  tvms_reader_report(reader, no_such_vdevice, call->ref);
   return TVMS_UNKNOWN;
 }
 
@@ -160,7 +164,7 @@ const tvms_def *tvms_def_of(const tvms_reader *reader, const tvms_member *member
 
 tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member) {
   const tvms_def *def = tvms_def_of(reader, member);
-  tvms_ref returns = def ? tvms_surf_define(reader->surface, def->ref).returns : 0;
+  tvms_ref returns = def ? tvms_surface_define(reader->surface, def->ref).returns : 0;
   if (!returns) return (tvms_dtype){0};
   tvms_value value = tvms_eval(reader, returns);
   tvms_dtype dtype;
@@ -222,23 +226,24 @@ static void keep_pyfunc(tvms_reader *reader, const tvms_def *def, tvms_member *m
   tvms_unit *unit = member->unit;
   tvms_span span = tvms_span_of(reader, def->ref);
   forget_python(reader, span);
-  const tvms_name *name = tvms_name_of(&reader->context->names, def->name);
-  tvms_extern_func *function = tvms_make(unit, EXTERN_FUNC, span);
+  const tvms_name *name = tvms_interner_name(&reader->context->names, def->name);
+  tvms_extern_func *function = tvms_node_make(unit, EXTERN_FUNC, span);
   function->symbol = tvms_bytes_copy(unit, name->text, name->len);
-  tvms_node *attrs = tvms_map_with(unit, NULL, "is_pyfunc",
-                                   tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
-  attrs = tvms_map_with(unit, attrs, "function_type",
-                        tvms_object_str_new(unit, "python", 6, TVMS_NO_SPAN));
-  attrs = tvms_map_with(unit, attrs, "python_function_name",
-                        tvms_object_str_new(unit, name->text, name->len, TVMS_NO_SPAN));
+  tvms_node *attrs = tvms_object_map_with(
+      unit, NULL, "is_pyfunc", tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
+  attrs = tvms_object_map_with(unit, attrs, "function_type",
+                               tvms_object_str_new(unit, "python", 6, TVMS_NO_SPAN));
+  attrs = tvms_object_map_with(
+      unit, attrs, "python_function_name",
+      tvms_object_str_new(unit, name->text, name->len, TVMS_NO_SPAN));
   function->attrs = attrs;
   member->function = &function->head;
 }
 
 static tvms_member *add_member(tvms_reader *reader, tvms_sym name, tvms_span span) {
   if (tvms_module_find(reader->module, name)) {
-    tvms_report(&reader->context->diags, TVMS_D_already_defined, span,
-                tvms_text(reader->context, name));
+    tvms_diag_report(&reader->context->diags, TVMS_D_already_defined, span,
+                     tvms_symbol_text(reader->context, name));
   }
   return tvms_module_add(reader->module, name, span);
 }
@@ -249,13 +254,13 @@ static tvms_member *add_member(tvms_reader *reader, tvms_sym name, tvms_span spa
 static void read_member_value(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
   if (tvms_at(reader, stmt.a)->next) {
-    tvms_complain(reader, chained_assignment, ref);
+    tvms_reader_report(reader, chained_assignment, ref);
     return;
   }
   const tvms_surf target = *tvms_at(reader, stmt.a);
   if (target.kind == TVMS_SURF_BAD) return;
   if (target.kind != TVMS_SURF_NAME) {
-    tvms_complain(reader, bad_assignment_target, stmt.a);
+    tvms_reader_report(reader, bad_assignment_target, stmt.a);
     return;
   }
   tvms_member *member = add_member(reader, target.a, tvms_span_of(reader, stmt.a));
@@ -280,7 +285,7 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_UNSUPPORTED: break;
   case TVMS_SURF_EXPRESSION: tvms_eval(reader, stmt.a); break;
   case TVMS_SURF_ASSIGN: read_member_value(reader, ref); break;
-  default: tvms_complain(reader, not_in_module, ref); break;
+  default: tvms_reader_report(reader, not_in_module, ref); break;
   }
 }
 
@@ -295,20 +300,21 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
   tvms_diags *diags = &reader->context->diags;
   switch ((int)decoration->kind) {
   case TVMS_DECORATED_NOT:
-    tvms_report(diags, is_class ? TVMS_D_bare_class : TVMS_D_not_decorated, name, what);
+    tvms_diag_report(diags, is_class ? TVMS_D_bare_class : TVMS_D_not_decorated, name,
+                     what);
     break;
   case TVMS_DECORATED_UNKNOWN: break;
   default:
     if (is_class == is_of_class(decoration->kind)) break;
-    tvms_report(diags, TVMS_D_wrong_decorator, decoration->span, what);
+    tvms_diag_report(diags, TVMS_D_wrong_decorator, decoration->span, what);
   }
 }
 
 static void collect_defs(tvms_reader *reader, tvms_ref body) {
   reader->defs.len = 0;
-  tvms_each_surf(reader->surface, ref, body) {
+  tvms_surface_each(reader->surface, ref, body) {
     if (tvms_at(reader, ref)->kind != TVMS_SURF_DEF) continue;
-    tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+    tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
     tvms_decoration decoration = tvms_decoration_checked(reader, ref);
     check_decorated(reader, &decoration, def.name_span, false);
     tvms_def entry = {ref, def.name, (uint8_t)decoration.kind, 0};
@@ -318,7 +324,7 @@ static void collect_defs(tvms_reader *reader, tvms_ref body) {
     if (!member) continue;
     add_member(reader, def.name, def.name_span);
     entry.member = reader->module->member_count - 1;
-    tvms_push(&reader->context->memory, &reader->defs, entry);
+    tvms_vec_push(&reader->context->memory, &reader->defs, entry);
   }
 }
 
@@ -340,12 +346,12 @@ static void read_defs(tvms_reader *reader) {
 // `class M(BasePyModule)`: says so in its attributes.
 static void read_bases(tvms_reader *reader, tvms_ref bases) {
   if (reader->dialect < TVMS_DIALECT_25) return;
-  tvms_each_surf(reader->surface, ref, bases) {
+  tvms_surface_each(reader->surface, ref, bases) {
     if (tvms_last_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
     tvms_unit *unit = &reader->module->unit;
     reader->module->attrs =
-        tvms_map_with(unit, reader->module->attrs, "base_py_module",
-                      tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
+        tvms_object_map_with(unit, reader->module->attrs, "base_py_module",
+                             tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
   }
 }
 
@@ -371,7 +377,7 @@ static void end_module(tvms_reader *reader) {
 }
 
 static void read_class(tvms_reader *reader, tvms_ref ref) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   check_decorated(reader, &decoration, def.name_span, true);
   // Text without the decorator is a module all the same; in Python it is just a class.
@@ -407,7 +413,7 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
   tvms_module_add(module, def->name, def->name_span);
   reader->defs.len = 0;
   tvms_def entry = {ref, def->name, (uint8_t)decoration->kind, 0};
-  tvms_push(&reader->context->memory, &reader->defs, entry);
+  tvms_vec_push(&reader->context->memory, &reader->defs, entry);
   tvms_scope_push(reader);
   read_defs(reader);
   tvms_scope_pop(reader);
@@ -415,7 +421,7 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
 }
 
 static void read_def(tvms_reader *reader, tvms_ref ref) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   check_decorated(reader, &decoration, def.name_span, false);
   switch ((int)decoration.kind) {

@@ -16,7 +16,7 @@
 static tvms_diag *report(tvms_reader *reader, tvms_span span, const char *old,
                          const char *new) {
   reader->failed = true;
-  return tvms_report(&reader->context->diags, TVMS_D_prototype, span, old, new);
+  return tvms_diag_report(&reader->context->diags, TVMS_D_prototype, span, old, new);
 }
 
 static void fix(tvms_reader *reader, tvms_diag *diag, uint32_t begin, uint32_t end,
@@ -32,10 +32,10 @@ tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
   if (reader->dialect != TVMS_DIALECT_RFC || namespace_ != TVMS_NS_R) {
     return TVMS_UNKNOWN;
   }
-  const tvms_name *text = tvms_name_of(&reader->context->names, name);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   size_t matched;
-  const char *word = tvms_respell(TVMS_SPELLING_R, text->text, text->len,
-                                  TVMS_DIALECT_RFC, TVMS_DIALECT_22, &matched);
+  const char *word = tvms_spelling_convert(TVMS_SPELLING_R, text->text, text->len,
+                                           TVMS_DIALECT_RFC, TVMS_DIALECT_22, &matched);
   if (!word) return TVMS_UNKNOWN;
   uint32_t end = tvms_span_of(reader, ref).end, begin = end - text->len;
   char old[40], new[40];
@@ -50,7 +50,7 @@ tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
     fix(reader, diag, begin, end, word);
   }
   return tvms_namespace_attribute(
-      reader, TVMS_NS_R, tvms_symbol(reader->context, word, strlen(word)), ref);
+      reader, TVMS_NS_R, tvms_symbol_intern(reader->context, word, strlen(word)), ref);
 }
 
 // ---- Shapes that define variables ----
@@ -58,7 +58,7 @@ tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
 static void define_dims(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_at(reader, ref);
   if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
-    tvms_each_surf(reader->surface, item, node.a) {
+    tvms_surface_each(reader->surface, item, node.a) {
       define_dims(reader, item);
     }
   } else if (node.kind == TVMS_SURF_NAME && !tvms_lookup(reader, node.a)) {
@@ -71,7 +71,7 @@ static void define_dims(tvms_reader *reader, tvms_ref ref) {
 static void note(tvms_reader *reader, tvms_span span, const char *old,
                  const char *new) {
   tvms_diags *diags = &reader->context->diags;
-  tvms_diag *diag = tvms_report(diags, TVMS_D_respelled, span, old, new);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_respelled, span, old, new);
   tvms_diag_fix(diags, diag, span, true, "%s", new);
 }
 
@@ -79,7 +79,7 @@ static void note(tvms_reader *reader, tvms_span span, const char *old,
 static void note_var(tvms_reader *reader, tvms_ref call, tvms_ref argument) {
   const tvms_surf *node = tvms_at(reader, argument);
   if (node->kind != TVMS_SURF_STRING || node->next) return;
-  tvms_surf_text text = tvms_surf_string(reader->surface, argument, &reader->values);
+  tvms_surf_text text = tvms_surface_string(reader->surface, argument, &reader->values);
   char old[48], new[48];
   snprintf(old, sizeof old, "T.var(\"%.*s\")", (int)text.len, text.text);
   snprintf(new, sizeof new, "T.%.*s()", (int)text.len, text.text);
@@ -111,8 +111,8 @@ tvms_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value, tvms_valu
   if (!dims) return TVMS_UNKNOWN;
   const tvms_node *type = value->sinfo;
   if (type && type->kind == TVMS_NODE_SINFO_SHAPE) return tvms_value_node(dims->sinfo);
-  tvms_dtype dtype = type && tvms_is_tensor(type) ? type->dtype : (tvms_dtype){0};
-  return tvms_value_node(tvms_tensor_type(reader->unit, dims, dtype, NULL));
+  tvms_dtype dtype = type && tvms_sinfo_is_tensor(type) ? type->dtype : (tvms_dtype){0};
+  return tvms_value_node(tvms_sinfo_tensor_new(reader->unit, dims, dtype, NULL));
 }
 
 // ---- R.Tensor[shape, dtype] ----
@@ -121,7 +121,7 @@ static bool is_open(const tvms_reader *reader, tvms_ref ref) {
   const tvms_surf *node = tvms_at(reader, ref);
   return node->kind == TVMS_SURF_ELLIPSIS
          || (node->kind == TVMS_SURF_NAME
-             && strcmp(tvms_text(reader->context, node->a), "_") == 0);
+             && strcmp(tvms_symbol_text(reader->context, node->a), "_") == 0);
 }
 
 bool tvms_prototype_parts(const tvms_reader *reader, tvms_ref index, tvms_ref *shape,
@@ -163,11 +163,11 @@ tvms_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript) {
   }
   if (shape.kind == TVMS_VALUE_NONE) {
     return tvms_value_node(
-        tvms_tensor_type_ndim(reader->unit, TVMS_UNKNOWN_NDIM, dtype, NULL));
+        tvms_sinfo_tensor_new_ndim(reader->unit, TVMS_UNKNOWN_NDIM, dtype, NULL));
   }
   tvms_node *dims = tvms_to_shape(reader, shape, shape_ref);
   if (!dims) return TVMS_UNKNOWN;
-  return tvms_value_node(tvms_tensor_type(reader->unit, dims, dtype, NULL));
+  return tvms_value_node(tvms_sinfo_tensor_new(reader->unit, dims, dtype, NULL));
 }
 
 // ---- call_tir(f, args, shape, dtype="float32") ----
@@ -191,5 +191,5 @@ tvms_value tvms_prototype_result(tvms_reader *reader, tvms_value shape,
   if (!tvms_to_dtype(reader, dtype, dtype_ref, &element)) return TVMS_UNKNOWN;
   tvms_node *dims = tvms_to_shape(reader, shape, shape_ref);
   if (!dims) return TVMS_UNKNOWN;
-  return tvms_value_node(tvms_tensor_type(reader->unit, dims, element, NULL));
+  return tvms_value_node(tvms_sinfo_tensor_new(reader->unit, dims, element, NULL));
 }

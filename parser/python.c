@@ -64,7 +64,7 @@ static bool below_module(tvms_reader *reader, const char *path, tvms_value *valu
     *value = namespace_value(modules[i].namespace_);
     if (!*rest) return true;
     if (strchr(rest, '.')) continue;
-    tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+    tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
     const tvms_row *row = tvms_row_find(reader, modules[i].namespace_, name);
     if (!row) continue;
     *value = tvms_namespace_attribute(reader, modules[i].namespace_, name, 0);
@@ -79,7 +79,7 @@ static bool below_tir(tvms_reader *reader, const char *path, tvms_value *value) 
   if (!begins(path, "tvm.tir", &rest) && !begins(path, "tvm.tirx", &rest)) return false;
   begins(rest, "op", &rest);
   if (!*rest || strchr(rest, '.')) return false;
-  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_T, name);
   if (!row || row->kind != TVMS_ROW_CALL) return false;
   *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
@@ -90,7 +90,7 @@ static bool below_tir(tvms_reader *reader, const char *path, tvms_value *value) 
 static bool below_relax(tvms_reader *reader, const char *path, tvms_value *value) {
   const char *rest;
   if (!begins(path, "tvm.relax", &rest) || !*rest || strchr(rest, '.')) return false;
-  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
   if (name == TVMS_SYM_Tuple) return false;  // the value, not the type
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
   if (!row || row->kind != TVMS_ROW_CALL) {
@@ -108,7 +108,7 @@ static bool below_runtime(tvms_reader *reader, const char *path, tvms_value *val
     return false;
   begins(rest, "runtime", &rest);
   if (!*rest || strchr(rest, '.')) return false;
-  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
   bool device = row
                 && (row->handler == tvms_call_relax_device
@@ -123,7 +123,7 @@ static bool below_layout(tvms_reader *reader, const char *path, tvms_value *valu
   if (!begins(path, "tvm.tirx.layout", &rest) || !*rest || strchr(rest, '.')) {
     return false;
   }
-  tvms_sym name = tvms_symbol(reader->context, rest, strlen(rest));
+  tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
   if (tvms_row_find(reader, TVMS_NS_T, name)) {
     *value = tvms_namespace_attribute(reader, TVMS_NS_T, name, 0);
     return true;
@@ -132,7 +132,7 @@ static bool below_layout(tvms_reader *reader, const char *path, tvms_value *valu
     *value = tvms_namespace_attribute(reader, TVMS_NS_layout, name, 0);
     return true;
   }
-  if (!tvms_axis_known(name)) return false;
+  if (!tvms_layout_axis_known(name)) return false;
   *value = (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
   return true;
 }
@@ -150,8 +150,8 @@ tvms_value tvms_python_name(tvms_reader *reader, const char *path) {
 tvms_value tvms_python_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                  tvms_ref ref) {
   (void)ref;
-  const tvms_name *text = tvms_name_of(&reader->context->names, name);
-  char *path = tvms_arena_take(&reader->values, (size_t)object.len + text->len + 2);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
+  char *path = tvms_arena_alloc(&reader->values, (size_t)object.len + text->len + 2);
   sprintf(path, "%s.%s", object.as.text, text->text);
   return tvms_python_name(reader, path);
 }
@@ -168,7 +168,7 @@ static tvms_value call_type_var(tvms_reader *reader, tvms_ref call) {
     tvms_wrong_type(reader, call, "the name of a TypeVar", "a str", args[0]);
     return TVMS_UNKNOWN;
   }
-  tvms_sym name = tvms_symbol(reader->context, args[0].as.text, args[0].len);
+  tvms_sym name = tvms_symbol_intern(reader->context, args[0].as.text, args[0].len);
   return (tvms_value){.kind = TVMS_VALUE_TYPE_VAR, .as.sym = name};
 }
 
@@ -177,9 +177,9 @@ static tvms_value call_op_get(tvms_reader *reader, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "name", "Op.get", call, args)) return TVMS_UNKNOWN;
   if (args[0].kind != TVMS_VALUE_STR) return args[0];
-  tvms_sym name = tvms_symbol(reader->context, args[0].as.text, args[0].len);
+  tvms_sym name = tvms_symbol_intern(reader->context, args[0].as.text, args[0].len);
   tvms_opcode op = tvms_op_find(name);
-  return op ? tvms_value_node(tvms_relax_operator(reader->unit, op)) : args[0];
+  return op ? tvms_value_node(tvms_op_operator_new(reader->unit, op)) : args[0];
 }
 
 // tvm.tir.all(a, b, …), tvm.tir.any(…).
@@ -250,7 +250,7 @@ tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref cal
       return tvms_tir_call_tir(reader, call);
     }
   }
-  if (!reader->lenient) tvms_complain(reader, python_call, call, path);
+  if (!reader->lenient) tvms_reader_report(reader, python_call, call, path);
   return tvms_failed(reader);
 }
 
@@ -263,7 +263,7 @@ void tvms_bind_import(tvms_reader *reader, const char *path, tvms_sym name,
 
 static void import_module(tvms_reader *reader, tvms_ref alias) {
   const tvms_surf node = *tvms_at(reader, alias);
-  const char *path = tvms_text(reader->context, node.a);
+  const char *path = tvms_symbol_text(reader->context, node.a);
   if (node.b) {
     tvms_bind_import(reader, path, node.b, tvms_span_of(reader, alias));
     return;
@@ -271,7 +271,7 @@ static void import_module(tvms_reader *reader, tvms_ref alias) {
   // `import tvm.script` binds `tvm`.
   size_t len = strcspn(path, ".");
   char *first = tvms_arena_text(&reader->kept, path, len);
-  tvms_bind_import(reader, first, tvms_symbol(reader->context, first, len),
+  tvms_bind_import(reader, first, tvms_symbol_intern(reader->context, first, len),
                    tvms_span_of(reader, alias));
 }
 
@@ -290,17 +290,17 @@ static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *p
                 || (modules[i].namespace_ == TVMS_NS_R && name == TVMS_SYM_R);
     if (fits) paths[count++] = modules[i].path;
   }
-  return tvms_nearest(path, paths, count);
+  return tvms_diag_nearest_name(path, paths, count);
 }
 
 static void import_from(tvms_reader *reader, const char *module, tvms_ref alias) {
   const tvms_surf node = *tvms_at(reader, alias);
-  const char *name = tvms_text(reader->context, node.a);
-  char *path = tvms_arena_take(&reader->kept, strlen(module) + strlen(name) + 2);
+  const char *name = tvms_symbol_text(reader->context, node.a);
+  char *path = tvms_arena_alloc(&reader->kept, strlen(module) + strlen(name) + 2);
   sprintf(path, "%s.%s", module, name);
   const char *meant = meant_module(reader, path, node.b ? node.b : node.a);
   if (meant) {
-    tvms_diag *diag = tvms_complain(reader, misspelt_import, alias, path);
+    tvms_diag *diag = tvms_reader_report(reader, misspelt_import, alias, path);
     tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", meant);
     size_t same = strlen(module);
     uint32_t begin = tvms_span_of(reader, alias).begin;
@@ -317,20 +317,20 @@ static void import_from(tvms_reader *reader, const char *module, tvms_ref alias)
 void tvms_read_import(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_at(reader, stmt);
   if (node.kind == TVMS_SURF_IMPORT) {
-    tvms_each_surf(reader->surface, alias, node.a) {
+    tvms_surface_each(reader->surface, alias, node.a) {
       import_module(reader, alias);
     }
     return;
   }
   if (!node.a) return;
-  const char *module = tvms_text(reader->context, node.a);
+  const char *module = tvms_symbol_text(reader->context, node.a);
   if (node.op) {
     if (!tvms_is_script_module(module, strlen(module))) return;
-    char *whole = tvms_arena_take(&reader->kept, strlen(module) + sizeof "tvm.");
+    char *whole = tvms_arena_alloc(&reader->kept, strlen(module) + sizeof "tvm.");
     sprintf(whole, "tvm.%s", module);
     module = whole;
   }
-  tvms_each_surf(reader->surface, alias, node.b) {
+  tvms_surface_each(reader->surface, alias, node.b) {
     import_from(reader, module, alias);
   }
 }
@@ -348,7 +348,7 @@ void tvms_bind_prefixes(tvms_reader *reader) {
   };
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
     tvms_sym name =
-        tvms_symbol(reader->context, prefixes[i].name, strlen(prefixes[i].name));
+        tvms_symbol_intern(reader->context, prefixes[i].name, strlen(prefixes[i].name));
     tvms_bind_import(reader, prefixes[i].path, name, (tvms_span){0, 0});
   }
 }

@@ -29,11 +29,11 @@ typedef struct {
 
 static void add_aliases(finder *f, const tvms_surf *import) {
   bool from = import->kind == TVMS_SURF_IMPORT_FROM;
-  tvms_each_surf(f->surface, ref, from ? import->b : import->a) {
-    const tvms_surf *node = tvms_surf_at(f->surface, ref);
+  tvms_surface_each(f->surface, ref, from ? import->b : import->a) {
+    const tvms_surf *node = tvms_surface_at(f->surface, ref);
     alias made = {node->b ? node->b : node->a, from ? import->a : node->a,
                   from ? node->a : 0};
-    tvms_push(f->memory, &f->aliases, made);
+    tvms_vec_push(f->memory, &f->aliases, made);
   }
 }
 
@@ -60,11 +60,11 @@ static bool is_of_script(const finder *f, tvms_sym root, tvms_ref decorator) {
   if (!known) return root == TVMS_SYM_T || root == TVMS_SYM_R || root == TVMS_SYM_I;
   char path[LONGEST_PATH];
   snprintf(path, sizeof path, "%s.%s",
-           known->module ? tvms_text(context, known->module) : "",
-           known->item ? tvms_text(context, known->item) : "");
+           known->module ? tvms_symbol_text(context, known->module) : "",
+           known->item ? tvms_symbol_text(context, known->item) : "");
   if (leads_to_script(path)) return true;
   // `@tvm.script.ir_module`: the script is in the decorator itself.
-  const tvms_surf *node = tvms_surf_at(f->surface, decorator);
+  const tvms_surf *node = tvms_surface_at(f->surface, decorator);
   tvms_span span = {node->begin, node->end};
   snprintf(path, sizeof path, "%.*s", (int)(span.end - span.begin),
            f->surface->source->text + span.begin);
@@ -86,48 +86,49 @@ static bool makes_script(tvms_sym name) {
 
 static bool is_script(const finder *f, tvms_ref definition) {
   tvms_ref last = 0;
-  tvms_each_surf(f->surface, ref, tvms_surf_define(f->surface, definition).decorators) {
+  tvms_surface_each(f->surface, ref,
+                    tvms_surface_define(f->surface, definition).decorators) {
     last = ref;
   }
   if (!last) return false;
-  const tvms_surf *node = tvms_surf_at(f->surface, last);
-  if (node->kind == TVMS_SURF_CALL) node = tvms_surf_at(f->surface, last = node->a);
+  const tvms_surf *node = tvms_surface_at(f->surface, last);
+  if (node->kind == TVMS_SURF_CALL) node = tvms_surface_at(f->surface, last = node->a);
   bool dotted = node->kind == TVMS_SURF_ATTRIBUTE;
   if (!dotted && node->kind != TVMS_SURF_NAME) return false;
   if (!makes_script(dotted ? node->b : node->a)) return false;
   tvms_ref root = last;
-  while (tvms_surf_at(f->surface, root)->kind == TVMS_SURF_ATTRIBUTE)
-    root = tvms_surf_at(f->surface, root)->a;
-  const tvms_surf *base = tvms_surf_at(f->surface, root);
+  while (tvms_surface_at(f->surface, root)->kind == TVMS_SURF_ATTRIBUTE)
+    root = tvms_surface_at(f->surface, root)->a;
+  const tvms_surf *base = tvms_surface_at(f->surface, root);
   return base->kind == TVMS_SURF_NAME && is_of_script(f, base->a, last);
 }
 
 static void find_in(finder *f, tvms_ref body) {
-  if (!tvms_deeper(f->memory)) tvms_unwind(f->memory, TVMS_OVER_LIMIT);
-  tvms_each_surf(f->surface, ref, body) {
-    const tvms_surf *node = tvms_surf_at(f->surface, ref);
+  if (!tvms_memory_enter(f->memory)) tvms_memory_unwind(f->memory, TVMS_OVER_LIMIT);
+  tvms_surface_each(f->surface, ref, body) {
+    const tvms_surf *node = tvms_surface_at(f->surface, ref);
     bool definition = node->kind == TVMS_SURF_DEF || node->kind == TVMS_SURF_CLASS;
     if (definition && is_script(f, ref)) {
-      tvms_push(f->memory, f->spans, tvms_surf_span(f->surface, ref));
+      tvms_vec_push(f->memory, f->spans, tvms_surface_span(f->surface, ref));
       continue;
     }
     tvms_ref bodies[2];
-    tvms_surf_bodies(f->surface, ref, bodies);
+    tvms_surface_bodies(f->surface, ref, bodies);
     find_in(f, bodies[0]);
     find_in(f, bodies[1]);
   }
-  tvms_shallower(f->memory);
+  tvms_memory_leave(f->memory);
 }
 
 void tvms_script_definitions(const tvms_surface *surface, tvms_spans *spans) {
   finder f = {.surface = surface, .memory = &surface->context->memory, .spans = spans};
   for (tvms_ref ref = 1; ref < surface->count; ref++) {
-    const tvms_surf *node = tvms_surf_at(surface, ref);
+    const tvms_surf *node = tvms_surface_at(surface, ref);
     if (node->kind == TVMS_SURF_IMPORT || node->kind == TVMS_SURF_IMPORT_FROM)
       add_aliases(&f, node);
   }
   find_in(&f, surface->body);
-  tvms_vec_free(f.memory, &f.aliases);
+  tvms_vec_fini(f.memory, &f.aliases);
 }
 
 // ---- Reading --------------------------------------------------------------------------
@@ -141,13 +142,13 @@ static void forget(tvms_reader *reader, tvms_ref target) {
 }
 
 static void forget_all(tvms_reader *reader, tvms_ref targets) {
-  tvms_each_surf(reader->surface, target, targets) forget(reader, target);
+  tvms_surface_each(reader->surface, target, targets) forget(reader, target);
 }
 
 // A plain name gets the value, if it is one that tvms can compute.
 static void assign(tvms_reader *reader, const tvms_surf *stmt, bool certain) {
   tvms_value value = certain ? tvms_eval(reader, stmt->b) : TVMS_UNKNOWN;
-  tvms_each_surf(reader->surface, target, stmt->a) {
+  tvms_surface_each(reader->surface, target, stmt->a) {
     const tvms_surf node = *tvms_at(reader, target);
     if (node.kind == TVMS_SURF_NAME)
       tvms_bind_name(reader, node.a, value, tvms_span_of(reader, target));
@@ -167,7 +168,7 @@ static void read_body(tvms_reader *reader, tvms_ref body, bool certain) {
 
 // A function or a class of Python: a scope in which TVMScript may stand.
 static void read_scope(tvms_reader *reader, tvms_ref ref) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   bool function = tvms_at(reader, ref)->kind == TVMS_SURF_DEF;
   tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
   tvms_scope_push(reader);
@@ -199,7 +200,7 @@ static void read_script(tvms_reader *reader, tvms_ref definition) {
 }
 
 static void forget_items(tvms_reader *reader, tvms_ref items) {
-  tvms_each_surf(reader->surface, item, items) {
+  tvms_surface_each(reader->surface, item, items) {
     tvms_ref target = tvms_at(reader, item)->b;
     if (target) forget(reader, target);
   }
@@ -227,16 +228,16 @@ static void read_kind(tvms_reader *reader, tvms_ref ref, bool certain) {
   default: break;
   }
   tvms_ref bodies[2];
-  tvms_surf_bodies(reader->surface, ref, bodies);
+  tvms_surface_bodies(reader->surface, ref, bodies);
   read_body(reader, bodies[0], false);
   read_body(reader, bodies[1], false);
 }
 
 static void read_stmt(tvms_reader *reader, tvms_ref stmt, bool certain) {
   tvms_memory *memory = &reader->context->memory;
-  if (!tvms_deeper(memory)) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   read_kind(reader, stmt, certain);
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
 }
 
 void tvms_read_python_stmt(tvms_reader *reader, tvms_ref stmt) {

@@ -13,15 +13,16 @@
 static void read_assign(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
   tvms_value value = tvms_eval(reader, stmt.b);
-  tvms_each_surf(reader->surface, target, stmt.a) {
+  tvms_surface_each(reader->surface, target, stmt.a) {
     const tvms_surf node = *tvms_at(reader, target);
     if (node.kind != TVMS_SURF_NAME) {
       if (tvms_value_is_known(value)) tvms_bind_target(reader, target, value);
       continue;
     }
     if (value.kind == TVMS_VALUE_TYPE_VAR && value.as.sym != node.a) {
-      tvms_complain(reader, type_var_name, target, tvms_text(reader->context, node.a),
-                    tvms_text(reader->context, value.as.sym));
+      tvms_reader_report(reader, type_var_name, target,
+                         tvms_symbol_text(reader->context, node.a),
+                         tvms_symbol_text(reader->context, value.as.sym));
     }
     tvms_bind_name(reader, node.a, value, tvms_span_of(reader, target));
   }
@@ -38,7 +39,7 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_PASS:
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: break;
-  default: tvms_complain(reader, not_in_file, ref);
+  default: tvms_reader_report(reader, not_in_file, ref);
   }
 }
 
@@ -59,10 +60,10 @@ static void free_reader(tvms_reader *reader) {
   tvms_arena_fini(&reader->values);
   tvms_arena_fini(&reader->bindings);
   tvms_arena_fini(&reader->kept);
-  tvms_give(memory, reader->names);
-  tvms_vec_free(memory, &reader->scopes);
-  tvms_vec_free(memory, &reader->methods);
-  tvms_vec_free(memory, &reader->defs);
+  tvms_memory_free(memory, reader->names);
+  tvms_vec_fini(memory, &reader->scopes);
+  tvms_vec_fini(memory, &reader->methods);
+  tvms_vec_fini(memory, &reader->defs);
 }
 
 // Shows the modules from number `first` on; those that nobody keeps are dropped.
@@ -89,9 +90,9 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   tvms_spans script = {0};
   if (options->python) {
     tvms_script_definitions(&surface, &script);
-    tvms_diags_keep(&context->diags, script.items, script.len);
+    tvms_diags_keep_in(&context->diags, script.items, script.len);
   }
-  tvms_program *program = tvms_take(memory, sizeof *program);
+  tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
   *program = (tvms_program){.context = context};
   uint32_t errors = context->diags.errors;
   program->dialect = tvms_read_dialect(context, &surface, options);
@@ -112,7 +113,7 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   tvms_unit unit;
   tvms_unit_init(&unit, context, program->dialect);
   reader.unit = &unit;  // for expressions of the file level
-  tvms_push(memory, &reader.scopes, NULL);
+  tvms_vec_push(memory, &reader.scopes, NULL);
   tvms_scope_push(&reader);
   if (!options->python) tvms_bind_prefixes(&reader);
   read_comments(&reader);
@@ -129,7 +130,7 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   }
   tvms_scope_pop(&reader);
   free_reader(&reader);
-  tvms_vec_free(memory, &script);
+  tvms_vec_fini(memory, &script);
   tvms_unit_fini(&unit);
   tvms_surface_fini(&surface);
   return program;
@@ -140,6 +141,6 @@ void tvms_program_destroy(tvms_program *program) {
   for (uint32_t i = 0; i < program->count; i++) {
     tvms_module_destroy(program->modules[i]);
   }
-  tvms_give(memory, program->modules);
-  tvms_give(memory, program);
+  tvms_memory_free(memory, program->modules);
+  tvms_memory_free(memory, program);
 }

@@ -81,7 +81,8 @@ static tvms_node *put(tvms_unit *unit, tvms_node *map, const char *text, size_t 
   if (key_len >= sizeof key) return map;
   memcpy(key, text, key_len);
   key[key_len] = '\0';
-  return tvms_map_with(unit, map, key, value_in(unit, equals + 1, len - key_len - 1));
+  return tvms_object_map_with(unit, map, key,
+                              value_in(unit, equals + 1, len - key_len - 1));
 }
 
 // The values of a kind or tag as a map, or NULL if it is not known.
@@ -90,7 +91,7 @@ static tvms_node *map_of(tvms_reader *reader, const char *name, size_t len) {
   if (!values) return NULL;
   tvms_unit *unit = reader->unit;
   tvms_node *tag = tvms_object_str_new(unit, "", 0, TVMS_NO_SPAN);
-  tvms_node *map = tvms_map_with(unit, NULL, "tag", tag);
+  tvms_node *map = tvms_object_map_with(unit, NULL, "tag", tag);
   while (*values) {
     size_t part = strcspn(values, ";");
     map = put(unit, map, values, part);
@@ -101,10 +102,10 @@ static tvms_node *map_of(tvms_reader *reader, const char *name, size_t len) {
 
 // The triple of the machine is filled in only where no CPU is given.
 static tvms_node *drop_triple(tvms_unit *unit, tvms_node *map, const tvms_node *given) {
-  const char *kind = tvms_object_as_text(tvms_map_get(map, "kind"));
-  bool asked = kind && strcmp(kind, "llvm") == 0 && tvms_map_get(given, "mcpu")
-               && !tvms_map_get(given, "mtriple");
-  return asked ? tvms_map_with(unit, map, "mtriple", NULL) : map;
+  const char *kind = tvms_object_as_text(tvms_object_map_get(map, "kind"));
+  bool asked = kind && strcmp(kind, "llvm") == 0 && tvms_object_map_get(given, "mcpu")
+               && !tvms_object_map_get(given, "mtriple");
+  return asked ? tvms_object_map_with(unit, map, "mtriple", NULL) : map;
 }
 
 // Kinds are all known, tags are not; a text may also hold JSON.
@@ -114,7 +115,7 @@ static bool is_unknown_kind(const char *text, size_t len) {
 
 static tvms_node *unknown_target(tvms_reader *reader, const char *text, size_t len,
                                  tvms_ref ref) {
-  tvms_complain(reader, unknown_target, ref, (int)len, text);
+  tvms_reader_report(reader, unknown_target, ref, (int)len, text);
   reader->failed = true;
   return NULL;
 }
@@ -145,13 +146,13 @@ static uint32_t add_keys(tvms_node **keys, uint32_t count,
 // The keys of a target: those given, or those of its kind behind its device.
 static tvms_node *with_keys(tvms_unit *unit, tvms_node *map,
                             tvms_node *TVMS_NULLABLE own) {
-  tvms_node *keys[17], *given = tvms_map_get(map, "keys");
+  tvms_node *keys[17], *given = tvms_object_map_get(map, "keys");
   bool said = given != own;
   uint32_t count = said ? add_keys(keys, 0, given) : 0;
-  count = add_key(keys, count, tvms_map_get(map, "device"));
+  count = add_key(keys, count, tvms_object_map_get(map, "device"));
   if (!said) count = add_keys(keys, count, own);
-  return tvms_map_with(unit, map, "keys",
-                       tvms_object_array_new(unit, keys, count, TVMS_NO_SPAN));
+  return tvms_object_map_with(unit, map, "keys",
+                              tvms_object_array_new(unit, keys, count, TVMS_NO_SPAN));
 }
 
 // One option of a text, `-key=value` or `-key`. NULL after a report.
@@ -163,7 +164,7 @@ static tvms_node *with_option(tvms_reader *reader, tvms_node *map, const char *k
   size_t from = key_len + (equals != NULL);
   const char *value = tvms_arena_text(&reader->values, text + from, len - from);
   tvms_node *object = tvms_target_option_text(reader, kind, key, value, ref);
-  return object ? tvms_map_with(reader->unit, map, key, object) : NULL;
+  return object ? tvms_object_map_with(reader->unit, map, key, object) : NULL;
 }
 
 // `cuda -arch=sm_80`: a kind and options.
@@ -179,8 +180,8 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
     return unknown_target(reader, at, options ? text.len : name_len, ref);
   }
   if (!map) return tvms_object_str_new(unit, at, text.len, tvms_span_of(reader, ref));
-  tvms_node *own = tvms_map_get(map, "keys");
-  const char *kind = tvms_object_as_text(tvms_map_get(map, "kind"));
+  tvms_node *own = tvms_object_map_get(map, "keys");
+  const char *kind = tvms_object_as_text(tvms_object_map_get(map, "kind"));
   at += name_len;
   tvms_node *given = NULL;
   while (at < end) {
@@ -193,8 +194,8 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
   }
   const tvms_object_map *fields = given ? tvms_as_object_map(given) : NULL;
   for (uint32_t i = 0; fields && i < fields->keys.len; i++) {
-    map = tvms_map_with(unit, map, tvms_object_as_text(fields->keys.items[i]),
-                        fields->values.items[i]);
+    map = tvms_object_map_with(unit, map, tvms_object_as_text(fields->keys.items[i]),
+                               fields->values.items[i]);
   }
   if (given) map = drop_triple(unit, map, given);
   return own ? with_keys(unit, map, own) : map;
@@ -212,16 +213,16 @@ static tvms_value value_of(tvms_value dict, const char *key) {
 static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
   tvms_node *given = tvms_to_object(reader, dict, ref);
   if (!given) return NULL;
-  tvms_node *kind = tvms_map_get(given, "kind");
+  tvms_node *kind = tvms_object_map_get(given, "kind");
   const char *name = tvms_object_as_text(kind);
-  const char *tag = tvms_object_as_text(tvms_map_get(given, "tag"));
+  const char *tag = tvms_object_as_text(tvms_object_map_get(given, "tag"));
   if (!name && (!tag || !*tag)) {
     return unknown_target(reader, "{}", 2, ref);
   }
   tvms_node *map = name ? map_of(reader, name, strlen(name)) : NULL;
   if (name && !map) return unknown_target(reader, name, strlen(name), ref);
   if (!map) return given;
-  tvms_node *own = tvms_map_get(map, "keys");
+  tvms_node *own = tvms_object_map_get(map, "keys");
   const tvms_object_map *fields = tvms_as_object_map(given);
   for (uint32_t i = 0; i < fields->keys.len; i++) {
     const char *key = tvms_object_as_text(fields->keys.items[i]);
@@ -233,7 +234,7 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     if (host) value = tvms_target_config(reader, said, ref);
     if (value) value = tvms_target_option(reader, name, key, said, value, ref);
     if (!value) return NULL;
-    map = tvms_map_with(reader->unit, map, key, value);
+    map = tvms_object_map_with(reader->unit, map, key, value);
   }
   map = drop_triple(reader->unit, map, given);
   return own ? with_keys(reader->unit, map, own) : map;

@@ -58,8 +58,8 @@ static int type_of(tvms_reader *reader, const char *kind, const char *key,
   }
   if (reader->dialect >= TVMS_DIALECT_25 && strncmp(key, "feature.", 8) == 0)
     return ANY;
-  tvms_diag *diag = tvms_complain(reader, target_option, ref, kind, key);
-  const char *near = tvms_nearest(key, names, count);
+  tvms_diag *diag = tvms_reader_report(reader, target_option, ref, kind, key);
+  const char *near = tvms_diag_nearest_name(key, names, count);
   if (near) tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", near);
   reader->failed = true;
   return UNKNOWN;
@@ -84,11 +84,11 @@ static bool is_list_of_texts(tvms_value value) {
 static tvms_ref value_ref(const tvms_reader *reader, tvms_ref dict, const char *key) {
   const tvms_surf *node = tvms_at(reader, dict);
   if (node->kind != TVMS_SURF_DICT) return dict;
-  tvms_each_surf(reader->surface, pair, node->a) {
+  tvms_surface_each(reader->surface, pair, node->a) {
     const tvms_surf *entry = tvms_at(reader, pair);
     tvms_span inside;
     if (entry->kind != TVMS_SURF_PAIR
-        || !tvms_surf_string_inside(reader->surface, entry->a, &inside))
+        || !tvms_surface_string_inside(reader->surface, entry->a, &inside))
       continue;
     size_t len = inside.end - inside.begin;
     const char *text = reader->surface->source->text + inside.begin;

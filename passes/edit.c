@@ -10,14 +10,14 @@
 #include <string.h>
 
 tvms_unit *tvms_open_unit(tvms_pass_run *run) {
-  tvms_unit *unit = tvms_take(&run->context->memory, sizeof *unit);
+  tvms_unit *unit = tvms_memory_alloc(&run->context->memory, sizeof *unit);
   tvms_unit_init(unit, run->context, run->module->dialect);
   return unit;
 }
 
 void tvms_drop_unit(tvms_pass_run *run, tvms_unit *unit) {
   tvms_unit_fini(unit);
-  tvms_give(&run->context->memory, unit);
+  tvms_memory_free(&run->context->memory, unit);
 }
 
 void tvms_replace_function(tvms_pass_run *run, uint32_t index, tvms_unit *unit,
@@ -53,13 +53,13 @@ void tvms_remove_functions(tvms_pass_run *run, const bool *dead) {
 }
 
 tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name) {
-  tvms_sym sym = tvms_symbol(run->context, name, strlen(name));
+  tvms_sym sym = tvms_symbol_intern(run->context, name, strlen(name));
   tvms_mark mark = tvms_arena_mark(&run->context->scratch);
   size_t room = strlen(name) + 12;
-  char *text = tvms_arena_take(&run->context->scratch, room);
+  char *text = tvms_arena_alloc(&run->context->scratch, room);
   for (uint32_t i = 1; tvms_module_find(run->module, sym); i++) {
     int len = snprintf(text, room, "%s%u", name, i);
-    sym = tvms_symbol(run->context, text, (size_t)len);
+    sym = tvms_symbol_intern(run->context, text, (size_t)len);
   }
   tvms_arena_reset(&run->context->scratch, mark);
   return sym;
@@ -67,13 +67,13 @@ tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name) {
 
 // A member of the module that is the same function, or UINT32_MAX.
 static uint32_t find_same(const tvms_pass_run *run, const tvms_node *function) {
-  uint64_t hash = tvms_hash(run->context, function);
+  uint64_t hash = tvms_node_hash(run->context, function);
   for (uint32_t i = 0; i < run->module->member_count; i++) {
     const tvms_node *other = run->module->members[i].function;
     if (!other || other->kind != function->kind) continue;
     if (other->flags != function->flags) continue;
-    if (tvms_hash(run->context, other) != hash) continue;
-    if (tvms_equal(run->context, other, function)) return i;
+    if (tvms_node_hash(run->context, other) != hash) continue;
+    if (tvms_node_equal(run->context, other, function)) return i;
   }
   return UINT32_MAX;
 }

@@ -18,8 +18,8 @@ static void report_missing(tvms_context *context, const tvms_pipeline *pipeline,
                            const tvms_pass_step *step, const tvms_property *property) {
   tvms_source *source = context->diags.source;
   context->diags.source = pipeline->source;
-  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_pass_requires, step->span,
-                                step->pass->name, property->text);
+  tvms_diag *diag = tvms_diag_report(&context->diags, TVMS_D_pass_requires, step->span,
+                                     step->pass->name, property->text);
   tvms_diag_remark(&context->diags, diag, "run %s before it", property->passes);
   context->diags.source = source;
 }
@@ -32,8 +32,8 @@ static bool check_requirements(tvms_context *context, const tvms_module *module,
   for (uint32_t i = 0; i < TVMS_PROPERTY_COUNT; i++) {
     uint32_t bit = 1u << i;
     if (!(step->pass->requires & bit & ~*known)) continue;
-    const tvms_property *property = tvms_property_of(bit);
-    if (tvms_find_without(module, property)) {
+    const tvms_property *property = tvms_pass_property_of(bit);
+    if (tvms_pass_find_without(module, property)) {
       report_missing(context, pipeline, step, property);
       fine = false;
     } else {

@@ -74,9 +74,9 @@ typedef struct {
 } tvms_pass_hooks;
 
 // All rows in the order of the tables; *count gets their number.
-const tvms_pass *tvms_passes(uint32_t *count);
-const tvms_pass_option *tvms_pass_options(uint32_t *count);
-const tvms_pipeline_row *tvms_pipelines(uint32_t *count);
+const tvms_pass *tvms_pass_rows(uint32_t *count);
+const tvms_pass_option *tvms_pass_option_rows(uint32_t *count);
+const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count);
 
 // Writes the kebab spelling of a pass name, cut to fit.
 enum { TVMS_KEBAB_SIZE = 64 };

@@ -34,8 +34,8 @@ static bool stands_in(const tvms_node *index, tvms_list indices) {
 static bool is_broadcast(tvms_list store, const tvms_buffer_load *load) {
   tvms_list shape = tvms_as_buffer(load->buffer)->shape;
   for (uint32_t i = 0, j = 0; i < load->indices.len; i++) {
-    if (tvms_is_int_value(shape.items[i], 1)
-        && tvms_is_int_value(load->indices.items[i], 0)) {
+    if (tvms_node_is_int(shape.items[i], 1)
+        && tvms_node_is_int(load->indices.items[i], 0)) {
       continue;
     }
     while (j < store.len && store.items[j] != load->indices.items[i])
@@ -112,7 +112,7 @@ static bool is_reused(judge *j, const tvms_node *node) {
     if (index->kind != TVMS_NODE_VAR) return false;
     bool used = false;
     for (uint32_t k = 0; k < load->indices.len && !used; k++) {
-      used = tvms_contains(&j->context->memory, load->indices.items[k], index);
+      used = tvms_walk_contains(&j->context->memory, load->indices.items[k], index);
     }
     if (!used) return true;
   }
@@ -143,7 +143,7 @@ static bool is_pure_reduction(judge *j, const tvms_block *block,
     for (uint32_t k = 0; k < block->iter_vars.len; k++) {
       const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[k]);
       bool mixed = iter->iter_type == TVMS_ITER_COMM_REDUCE && index != iter->var
-                   && tvms_contains(&j->context->memory, index, iter->var);
+                   && tvms_walk_contains(&j->context->memory, index, iter->var);
       if (mixed) return false;
     }
   }
@@ -203,7 +203,7 @@ static tvms_walk_step look_at(void *self, tvms_node *node, tvms_field_role role)
   judge *j = self;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
   if (node->kind == TVMS_NODE_BUFFER_LOAD) {
-    tvms_push(&j->context->memory, &j->loads, tvms_as_buffer_load(node));
+    tvms_vec_push(&j->context->memory, &j->loads, tvms_as_buffer_load(node));
   } else if (node->kind == TVMS_NODE_STORE) {
     const tvms_store *store = tvms_as_store(node);
     if (j->store && !same_indices(store->indices, j->store->indices)) {
@@ -229,13 +229,13 @@ static tvms_walk_step find_blocks(void *self, tvms_node *node, tvms_field_role r
   return TVMS_WALK_SKIP;
 }
 
-tvms_op_pattern tvms_pattern_of(tvms_context *context, tvms_dialect dialect,
-                                const tvms_node *function) {
+tvms_op_pattern tvms_op_pattern_of(tvms_context *context, tvms_dialect dialect,
+                                   const tvms_node *function) {
   judge j = {.context = context, .function = tvms_as_prim_func(function)};
   // Buffers are variables of TIR from 0.26 on, and foreign ones in an index.
   j.opaque_loads = dialect >= TVMS_DIALECT_26;
   tvms_visitor visitor = {.self = &j, .enter = find_blocks};
   tvms_walk(&context->memory, j.function->body, &visitor);
-  tvms_vec_free(&context->memory, &j.loads);
+  tvms_vec_fini(&context->memory, &j.loads);
   return j.pattern;
 }

@@ -15,7 +15,7 @@ typedef enum {
 } tvms_op_pattern;
 
 // Judges a PRIM_FUNC by its blocks, as TVM of that release does.
-tvms_op_pattern tvms_pattern_of(tvms_context *context, tvms_dialect dialect,
-                                const tvms_node *function);
+tvms_op_pattern tvms_op_pattern_of(tvms_context *context, tvms_dialect dialect,
+                                   const tvms_node *function);
 
 #endif

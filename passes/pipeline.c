@@ -51,7 +51,7 @@ static bool accept(reader *r, char c) {
 
 static bool expected(reader *r, const char *what) {
   uint32_t end = r->text[r->at] ? r->at + 1 : r->at;
-  tvms_report(&r->context->diags, TVMS_D_pass_syntax, place(r, r->at, end), what);
+  tvms_diag_report(&r->context->diags, TVMS_D_pass_syntax, place(r, r->at, end), what);
   return false;
 }
 
@@ -60,29 +60,29 @@ static void unknown_pass(reader *r, tvms_span name) {
   const char *text =
       tvms_arena_text(arena, r->text + name.begin, name.end - name.begin);
   uint32_t pass_count, pipeline_count;
-  const tvms_pass *passes = tvms_passes(&pass_count);
-  const tvms_pipeline_row *pipelines = tvms_pipelines(&pipeline_count);
+  const tvms_pass *passes = tvms_pass_rows(&pass_count);
+  const tvms_pipeline_row *pipelines = tvms_pipeline_rows(&pipeline_count);
   const char **known =
       tvms_arena_array(arena, const char *, 2 * pass_count + pipeline_count);
   uint32_t count = 0;
   for (uint32_t i = 0; i < pass_count; i++) {
-    char *kebab = tvms_arena_take(arena, TVMS_KEBAB_SIZE);
+    char *kebab = tvms_arena_alloc(arena, TVMS_KEBAB_SIZE);
     tvms_pass_kebab(passes[i].name, kebab);
     known[count++] = passes[i].name;
     known[count++] = kebab;
   }
   for (uint32_t i = 0; i < pipeline_count; i++)
     known[count++] = pipelines[i].name;
-  tvms_diag *diag = tvms_report(&r->context->diags, TVMS_D_unknown_pass,
-                                place(r, name.begin, name.end), text);
-  const char *near = tvms_nearest(text, known, count);
+  tvms_diag *diag = tvms_diag_report(&r->context->diags, TVMS_D_unknown_pass,
+                                     place(r, name.begin, name.end), text);
+  const char *near = tvms_diag_nearest_name(text, known, count);
   if (near) tvms_diag_remark(&r->context->diags, diag, "did you mean '%s'?", near);
 }
 
 // The first option of a pass, and how many it has.
 static const tvms_pass_option *options_of(const tvms_pass *pass, uint32_t *count) {
   uint32_t all;
-  const tvms_pass_option *options = tvms_pass_options(&all);
+  const tvms_pass_option *options = tvms_pass_option_rows(&all);
   uint32_t first = 0;
   while (first < all && strcmp(options[first].pass, pass->name) != 0)
     first++;
@@ -131,12 +131,12 @@ static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
   while (i < count && strcmp(options[i].name, text) != 0)
     i++;
   if (i == count) {
-    tvms_report(&r->context->diags, TVMS_D_pass_option, place(r, name.begin, name.end),
-                step->pass->name, text);
+    tvms_diag_report(&r->context->diags, TVMS_D_pass_option,
+                     place(r, name.begin, name.end), step->pass->name, text);
   } else if (!parse_value(r->context, &options[i], r->text + value.begin,
                           value.end - value.begin, &step->values[i])) {
-    tvms_report(&r->context->diags, TVMS_D_pass_value, place(r, value.begin, value.end),
-                text, kinds[options[i].type]);
+    tvms_diag_report(&r->context->diags, TVMS_D_pass_value,
+                     place(r, value.begin, value.end), text, kinds[options[i].type]);
   }
 }
 
@@ -167,7 +167,7 @@ static bool read_nested(reader *r, const char *passes, tvms_span name) {
 
 static const char *find_pipeline(const char *name, size_t len) {
   uint32_t count;
-  const tvms_pipeline_row *rows = tvms_pipelines(&count);
+  const tvms_pipeline_row *rows = tvms_pipeline_rows(&count);
   for (uint32_t i = 0; i < count; i++) {
     if (strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0) {
       return rows[i].passes;
@@ -198,7 +198,7 @@ static bool read_item(reader *r) {
     unknown_pass(r, name);
   }
   if (!read_options(r, &step)) return false;
-  if (step.pass) tvms_push(&r->context->memory, r->steps, step);
+  if (step.pass) tvms_vec_push(&r->context->memory, r->steps, step);
   return true;
 }
 

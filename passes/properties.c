@@ -34,15 +34,15 @@ static const tvms_property properties[] = {
 #include "passes/properties.def"
 };
 
-const tvms_property *tvms_property_of(uint32_t bit) {
+const tvms_property *tvms_pass_property_of(uint32_t bit) {
   uint32_t i = 0;
   while (bit != 1u << i)
     i++;
   return &properties[i];
 }
 
-const tvms_node *tvms_find_without(const tvms_module *module,
-                                   const tvms_property *property) {
+const tvms_node *tvms_pass_find_without(const tvms_module *module,
+                                        const tvms_property *property) {
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_node *function = module->members[i].function;
     if (function && !property->holds(module->context, function)) return function;

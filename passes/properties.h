@@ -21,10 +21,10 @@ typedef struct {
 } tvms_property;
 
 // The row of a bit.
-const tvms_property *tvms_property_of(uint32_t bit);
+const tvms_property *tvms_pass_property_of(uint32_t bit);
 
 // The first function of the module that lacks the property, or NULL.
-const tvms_node *TVMS_NULLABLE tvms_find_without(const tvms_module *module,
-                                                 const tvms_property *property);
+const tvms_node *TVMS_NULLABLE tvms_pass_find_without(const tvms_module *module,
+                                                      const tvms_property *property);
 
 #endif

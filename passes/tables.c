@@ -34,17 +34,17 @@ static const tvms_pipeline_row pipelines[] = {
 #include "passes/pipelines.def"
 };
 
-const tvms_pass *tvms_passes(uint32_t *count) {
+const tvms_pass *tvms_pass_rows(uint32_t *count) {
   *count = sizeof passes / sizeof passes[0];
   return passes;
 }
 
-const tvms_pass_option *tvms_pass_options(uint32_t *count) {
+const tvms_pass_option *tvms_pass_option_rows(uint32_t *count) {
   *count = sizeof options / sizeof options[0] - 1;
   return options;
 }
 
-const tvms_pipeline_row *tvms_pipelines(uint32_t *count) {
+const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count) {
   *count = sizeof pipelines / sizeof pipelines[0];
   return pipelines;
 }

@@ -10,7 +10,7 @@ static void print_slice(tvms_printer *p, const tvms_ramp *ramp) {
   tvms_print_any(p, ramp->base);
   PUT(p, ":");
   tvms_print_any(p, stop);
-  if (!tvms_is_int_value(ramp->stride, 1)) {
+  if (!tvms_node_is_int(ramp->stride, 1)) {
     PUT(p, ":");
     tvms_print_any(p, ramp->stride);
   }
@@ -50,7 +50,7 @@ void tvms_print_region(tvms_printer *p, tvms_list ranges) {
     const tvms_range *range = tvms_as_range(ranges.items[i]);
     if (i) PUT(p, ", ");
     tvms_print_any(p, range->min);
-    if (tvms_is_int_value(range->extent, 1)) continue;
+    if (tvms_node_is_int(range->extent, 1)) continue;
     PUT(p, ":");
     tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
     tvms_print_any(p, tvms_print_fold(p, TVMS_NODE_ADD, range->min, range->extent));

@@ -31,10 +31,10 @@ void tvms_print_note_view(tvms_printer *p, const tvms_node *buffer) {
   if (p->dialect != TVMS_DIALECT_25 || !data) return;
   data = tvms_print_root(p, data);
   while (p->newest_view.len <= data->id) {
-    tvms_push(p->memory, &p->newest_view, 0);
+    tvms_vec_push(p->memory, &p->newest_view, 0);
   }
   print_shown view = {buffer, p->newest_view.items[data->id]};
-  tvms_push(p->memory, &p->views, view);
+  tvms_vec_push(p->memory, &p->views, view);
   p->newest_view.items[data->id] = p->views.len;
 }
 
@@ -111,7 +111,7 @@ static bool has_thread_axis(const tvms_node *layout) {
   const tvms_list lists[] = {tile->shard, tile->replica, tile->offset};
   for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
     for (uint32_t i = 0; i < lists[k].len; i++) {
-      if (tvms_axis_is_thread(tvms_as_layout_iter(lists[k].items[i])->axis))
+      if (tvms_layout_axis_is_thread(tvms_as_layout_iter(lists[k].items[i])->axis))
         return true;
     }
   }
@@ -142,14 +142,15 @@ static local_form local_form_of(const alias *a, const tvms_node *layout, bool pl
                               TVMS_NO_SPAN);
   }
   if (total && tvms_layout_storage(&layouts, layout, &size, &span)) {
-    form.physical = plain && tvms_can_prove_equal(layouts.analyzer, total, span);
+    form.physical =
+        plain && tvms_analyzer_can_prove_equal(layouts.analyzer, total, span);
     // 0.25 compares with the number of elements if that is known, later releases with what
     // the view takes.
     bool later = a->p->dialect > TVMS_DIALECT_25;
     bool spans = form.physical && later;
     form.automatic =
-        a->child->shape.len == 1 && (later || tvms_is_int_imm(size))
-        && tvms_can_prove_equal(layouts.analyzer, total, spans ? span : size);
+        a->child->shape.len == 1 && (later || tvms_node_is_int_imm(size))
+        && tvms_analyzer_can_prove_equal(layouts.analyzer, total, spans ? span : size);
   }
   if (layout->kind == TVMS_NODE_TILE_LAYOUT && a->child->layout) {
     form.kept =
@@ -281,7 +282,7 @@ static bool dim_of(const alias *a, const tvms_buffer *buffer, uint32_t i,
     const tvms_tile_layout *tile = tvms_as_tile_layout(buffer->layout);
     if (tile->shard.len != buffer->shape.len) return false;
     const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i]);
-    const char *name = tvms_text(a->p->context, iter->axis);
+    const char *name = tvms_symbol_text(a->p->context, iter->axis);
     *dim = (dim_layout){iter->extent, iter->stride, 0,
                         strcmp(name, "m") == 0 ? 0 : iter->axis};
     return true;

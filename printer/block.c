@@ -45,7 +45,7 @@ static const char *axis_name(const block_text *b, const tvms_iter_var *axis) {
 }
 
 static void print_domain(tvms_printer *p, const tvms_range *dom) {
-  if (tvms_is_int_value(dom->min, 0)) {
+  if (tvms_node_is_int(dom->min, 0)) {
     tvms_print_any(p, dom->extent);
     return;
   }
@@ -175,13 +175,13 @@ static void print_contents(const block_text *b) {
   tvms_printer *p = b->p;
   const tvms_block *block = b->block;
   print_axes(b);
-  if (b->realize && !tvms_is_true(b->realize->predicate)) {
+  if (b->realize && !tvms_node_is_true(b->realize->predicate)) {
     tvms_list predicate = {(tvms_node **)(uintptr_t)&b->realize->predicate, 1};
     print_line(p, "where", predicate);
   }
   print_line(p, "reads", block->reads);
   print_line(p, "writes", block->writes);
-  if (tvms_map_count(block->annotations)) {
+  if (tvms_object_map_count(block->annotations)) {
     tvms_list map = {(tvms_node **)(uintptr_t)&block->annotations, 1};
     print_line(p, tvms_print_is_classic(p) ? "block_attr" : "sblock_attr", map);
   }

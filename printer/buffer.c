@@ -5,7 +5,7 @@
 enum { DEFAULT_ALIGN = 64 };
 
 bool tvms_print_same(const tvms_node *a, const tvms_node *b) {
-  return a == b || (a && b && tvms_expr_equal(a, b));
+  return a == b || (a && b && tvms_node_same_expr(a, b));
 }
 
 tvms_sym tvms_print_scope_of(const tvms_node *buffer) {
@@ -18,18 +18,19 @@ tvms_sym tvms_print_scope_of(const tvms_node *buffer) {
 
 // The same number of whatever width, or the same expression.
 static bool same_factor(const tvms_node *a, const tvms_node *b) {
-  if (!tvms_is_int_imm(a) || !tvms_is_int_imm(b)) return tvms_print_same(a, b);
+  if (!tvms_node_is_int_imm(a) || !tvms_node_is_int_imm(b))
+    return tvms_print_same(a, b);
   return tvms_as_int_imm(a)->value == tvms_as_int_imm(b)->value;
 }
 
 // Whether `stride` is what `inner` times `extent` folds to.
 static bool is_product(const tvms_node *stride, const tvms_node *inner,
                        const tvms_node *extent) {
-  if (tvms_is_int_value(inner, 1)) return tvms_print_same(stride, extent);
-  if (tvms_is_int_value(extent, 1)) return tvms_print_same(stride, inner);
-  if (tvms_is_int_imm(inner) && tvms_is_int_imm(extent)) {
-    return tvms_is_int_value(stride, tvms_as_int_imm(inner)->value
-                                         * tvms_as_int_imm(extent)->value);
+  if (tvms_node_is_int(inner, 1)) return tvms_print_same(stride, extent);
+  if (tvms_node_is_int(extent, 1)) return tvms_print_same(stride, inner);
+  if (tvms_node_is_int_imm(inner) && tvms_node_is_int_imm(extent)) {
+    return tvms_node_is_int(stride, tvms_as_int_imm(inner)->value
+                                        * tvms_as_int_imm(extent)->value);
   }
   return stride && stride->kind == TVMS_NODE_MUL
          && same_factor(tvms_as_binary(stride)->a, inner)
@@ -45,12 +46,12 @@ bool tvms_print_is_row_major(const tvms_printer *p, const tvms_node *layout,
   const tvms_layout_iter *inner = NULL;
   for (uint32_t i = tile->shard.len; i > 0; i--) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(tile->shard.items[i - 1]);
-    const tvms_name *axis = tvms_name_of(&p->context->names, iter->axis);
+    const tvms_name *axis = tvms_interner_name(&p->context->names, iter->axis);
     if (strcmp(axis->text, "m") != 0
         || !tvms_print_same(iter->extent, shape.items[i - 1]))
       return false;
     bool dense = inner ? is_product(iter->stride, inner->stride, inner->extent)
-                       : tvms_is_int_value(iter->stride, 1);
+                       : tvms_node_is_int(iter->stride, 1);
     if (!dense) return false;
     inner = iter;
   }
@@ -74,11 +75,11 @@ bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node,
   if (tvms_dtype_is_handle(buffer->element) && p->dialect >= TVMS_DIALECT_26) {
     return false;
   }
-  return buffer->shape.len == 1 && tvms_is_int_value(buffer->shape.items[0], 1)
+  return buffer->shape.len == 1 && tvms_node_is_int(buffer->shape.items[0], 1)
          && buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN
          && buffer->offset_factor == 1 && buffer->allocated_addr.len == 0
          && (!allocated || !buffer->elem_offset
-             || tvms_is_int_value(buffer->elem_offset, 0))
+             || tvms_node_is_int(buffer->elem_offset, 0))
          && tvms_print_layout_of(p, node) == LAYOUT_DEFAULT;
 }
 
@@ -173,7 +174,7 @@ static bool is_new(const decl *d, const tvms_node *node) {
 
 static void define_apart(decl *d, const tvms_node *var) {
   tvms_print_define(d->p, var, d->frame);
-  tvms_push(d->p->memory, &d->fresh, var);
+  tvms_vec_push(d->p->memory, &d->fresh, var);
 }
 
 // A new variable that nothing else in the buffer mentions becomes a part of it.
@@ -245,7 +246,7 @@ static void print_source(decl *d) {
 static void print_data(decl *d) {
   tvms_printer *p = d->p;
   const tvms_node *data = d->buffer->data;
-  const char *scope = tvms_text(p->context, tvms_print_scope_of(d->node));
+  const char *scope = tvms_symbol_text(p->context, tvms_print_scope_of(d->node));
   if (!data) return;
   bool tmem = !tvms_print_is_classic(p) && strcmp(scope, "tmem") == 0;
   if (d->source && !tmem) {
@@ -276,7 +277,7 @@ static void print_strides(decl *d) {
     if (i) PUT(p, ", ");
     if (is_new(d, stride) && define_inline(d, stride, NAMED_STRIDE, i)) {
       const tvms_name *name =
-          tvms_name_of(&p->context->names, tvms_print_hint(p, stride));
+          tvms_interner_name(&p->context->names, tvms_print_hint(p, stride));
       tvms_print_quoted(p, name->text, name->len);
     } else {
       tvms_print_any(p, stride);
@@ -298,7 +299,7 @@ static bool print_offset(decl *d) {
     define_inline(d, offset, NAMED_OFFSET, 0);
     return true;
   }
-  bool zero = tvms_is_int_value(offset, 0);
+  bool zero = tvms_node_is_int(offset, 0);
   bool usual = tvms_print_is_classic(p) || d->buffer->shape.len == 0
                || tvms_dtype_same(offset->dtype, index_dtype(d->buffer));
   if (zero && usual) return false;
@@ -383,7 +384,7 @@ static void print_fresh(decl *d) {
     tvms_print_var_creation(p, d->fresh.items[i]);
   }
   tvms_print_end_line(p, &line);
-  tvms_vec_free(p->memory, &d->fresh);
+  tvms_vec_fini(p->memory, &d->fresh);
 }
 
 // TVM's default; a dtype that is not said is this one.
@@ -404,7 +405,7 @@ static void print_attributes(decl *d, bool hide_scope) {
   print_strides(d);
   bool factor = print_offset(d);
   tvms_sym scope = tvms_print_scope_of(d->node);
-  const tvms_name *scope_name = tvms_name_of(&p->context->names, scope);
+  const tvms_name *scope_name = tvms_interner_name(&p->context->names, scope);
   bool named = scope_name->len && strcmp(scope_name->text, "global") != 0;
   if (scope && !hide_scope && named) {
     PUT(p, ", scope=");
@@ -452,7 +453,7 @@ static bool print_scalar_decl(decl *d, const char *method) {
   tvms_print_any(p, d->buffer->elem_offset);
   tvms_sym scope = tvms_print_scope_of(d->node);
   PUT(p, ", scope=\"");
-  tvms_print_put(p, scope ? tvms_text(p->context, scope) : "global");
+  tvms_print_put(p, scope ? tvms_symbol_text(p->context, scope) : "global");
   PUT(p, "\")");
   return true;
 }
@@ -466,7 +467,7 @@ void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
   if (print_scalar_decl(&d, method)) return;
   bool hide_scope = false;
   if (strcmp(method, "alloc_buffer") == 0 && !tvms_print_is_classic(p)) {
-    const char *scope = tvms_text(p->context, tvms_print_scope_of(buffer));
+    const char *scope = tvms_symbol_text(p->context, tvms_print_scope_of(buffer));
     if (strcmp(scope, "shared") == 0) method = "alloc_shared";
     if (strcmp(scope, "local") == 0) method = "alloc_local";
     hide_scope = strcmp(method, "alloc_buffer") != 0;

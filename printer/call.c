@@ -9,12 +9,13 @@
 static tvms_tir_opcode opcode_of(const tvms_printer *p, const tvms_node *callee) {
   if (callee->kind != TVMS_NODE_OPERATOR) return TVMS_TIR_NONE;
   const tvms_operator *op = tvms_as_operator(callee);
-  const tvms_name *name = tvms_name_of(&p->context->names, op->name);
+  const tvms_name *name = tvms_interner_name(&p->context->names, op->name);
   if (op->opcode > 0 && op->opcode < TVMS_TIR_COUNT
-      && strcmp(tvms_tir_row_of((tvms_tir_opcode)op->opcode)->name, name->text) == 0) {
+      && strcmp(tvms_tir_op_row_of((tvms_tir_opcode)op->opcode)->name, name->text)
+             == 0) {
     return (tvms_tir_opcode)op->opcode;
   }
-  return tvms_tir_find(name->text, name->len);
+  return tvms_tir_op_find(name->text, name->len);
 }
 
 // As opcode_of, in the words of the release that is written.
@@ -22,7 +23,7 @@ static tvms_tir_opcode written_opcode(const tvms_printer *p, const tvms_node *ca
   tvms_tir_opcode opcode = opcode_of(p, callee);
   if (!opcode) return opcode;
   tvms_dialect from = p->module ? p->module->dialect : p->dialect;
-  return tvms_tir_same(opcode, from, p->dialect);
+  return tvms_tir_op_same(opcode, from, p->dialect);
 }
 
 // What the reader makes of a call whose name folds its arguments; NULL for other names.
@@ -160,8 +161,8 @@ static void print_result_type(tvms_printer *p, const tvms_node *node) {
 
 static void print_callee(tvms_printer *p, const tvms_node *callee,
                          tvms_tir_opcode opcode) {
-  const char *name = tvms_text(p->context, tvms_as_operator(callee)->name);
-  const char *spelling = opcode ? tvms_tir_spelling(opcode, p->dialect) : "";
+  const char *name = tvms_symbol_text(p->context, tvms_as_operator(callee)->name);
+  const char *spelling = opcode ? tvms_tir_op_spelling(opcode, p->dialect) : "";
   if (!spelling) {
     tvms_print_cannot(p, callee, name);
     spelling = name;
@@ -171,7 +172,7 @@ static void print_callee(tvms_printer *p, const tvms_node *callee,
     return;
   }
   // An operator without a name of its own: its registry name.
-  tvms_print_t(p, opcode ? tvms_tir_prefix(opcode, p->dialect) : "");
+  tvms_print_t(p, opcode ? tvms_tir_op_prefix(opcode, p->dialect) : "");
   tvms_print_put(p, name);
 }
 
@@ -189,7 +190,7 @@ static void print_with_attrs(tvms_printer *p, const tvms_node *node,
   }
   if (call->callee->kind == TVMS_NODE_OPERATOR) {
     PUT(p, "\"");
-    tvms_print_put(p, opcode ? tvms_tir_prefix(opcode, p->dialect) : "");
+    tvms_print_put(p, opcode ? tvms_tir_op_prefix(opcode, p->dialect) : "");
     tvms_print_sym(p, tvms_as_operator(call->callee)->name);
     PUT(p, "\"");
   } else {
@@ -224,7 +225,7 @@ static void print_keyword_attrs(tvms_printer *p, const tvms_node *node,
   tvms_print_list(p, call->args);
   bool first = call->args.len == 0;
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    const tvms_node *value = tvms_map_get(call->attrs.items[0], keys[i]);
+    const tvms_node *value = tvms_object_map_get(call->attrs.items[0], keys[i]);
     if (!value) continue;
     tvms_print_comma(p, &first);
     tvms_print_put(p, keys[i]);
@@ -244,7 +245,7 @@ static uint32_t count_read(tvms_printer *p, const tvms_node *node,
   tvms_list args = tvms_as_call(node)->args;
   uint32_t kept;
   const char *implied =
-      opcode ? tvms_tir_surplus(opcode, args.len, p->dialect, &kept) : NULL;
+      opcode ? tvms_tir_op_surplus(opcode, args.len, p->dialect, &kept) : NULL;
   if (!implied) return args.len;
   tvms_strbuf text;
   tvms_strbuf_init(&text, p->memory);
@@ -260,13 +261,15 @@ static uint32_t count_read(tvms_printer *p, const tvms_node *node,
 
 static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode opcode) {
   const tvms_call *call = tvms_as_call(node);
-  unsigned location = opcode ? tvms_tir_row_of(opcode)->location : TVMS_LOCATION_NONE;
-  const char *more = opcode ? tvms_tir_more(opcode, call->args.len, p->dialect) : NULL;
+  unsigned location =
+      opcode ? tvms_tir_op_row_of(opcode)->location : TVMS_LOCATION_NONE;
+  const char *more =
+      opcode ? tvms_tir_op_more(opcode, call->args.len, p->dialect) : NULL;
   bool older = p->module && p->module->dialect < p->dialect;
   bool first = true;
-  if (!more && opcode && p->module && tvms_tir_is_instruction(opcode)
+  if (!more && opcode && p->module && tvms_tir_op_is_instruction(opcode)
       && (p->module->dialect < TVMS_DIALECT_27) != (p->dialect < TVMS_DIALECT_27)) {
-    tvms_print_cannot(p, node, tvms_tir_row_of(opcode)->name);
+    tvms_print_cannot(p, node, tvms_tir_op_row_of(opcode)->name);
   }
   PUT(p, "(");
   if (location == TVMS_LOCATION_FIRST) {
@@ -340,7 +343,7 @@ static void print_plainly(tvms_printer *p, const tvms_node *node,
   PUT(p, "(");
   tvms_print_quoted_dtype(p, node->dtype);
   PUT(p, ", \"");
-  tvms_print_put(p, tvms_tir_prefix(opcode, p->dialect));
+  tvms_print_put(p, tvms_tir_op_prefix(opcode, p->dialect));
   tvms_print_sym(p, tvms_as_operator(call->callee)->name);
   PUT(p, "\", ");
   tvms_print_list(p, call->args);

@@ -53,7 +53,7 @@ static bool is_text(const tvms_node *arg, item quoted) {
 // The argument of a call of this operator, or NULL.
 static const tvms_node *TVMS_NULLABLE operand(const tvms_node *arg,
                                               tvms_tir_opcode opcode) {
-  bool called = tvms_called_op(arg) == opcode;
+  bool called = tvms_call_opcode(arg) == opcode;
   return called ? tvms_as_call(arg)->args.items[0] : NULL;
 }
 
@@ -76,9 +76,9 @@ static const tvms_node *plain_number(const tvms_node *arg) {
 
 static bool matches(const tvms_node *arg, item i, captures *found) {
   if (*i.text == '"') return is_text(arg, i);
-  if (says(i, "True") || says(i, "1")) return tvms_is_int_value(arg, 1);
-  if (says(i, "False") || says(i, "0")) return tvms_is_int_value(arg, 0);
-  if (says(i, "2")) return tvms_is_int_value(arg, 2);
+  if (says(i, "True") || says(i, "1")) return tvms_node_is_int(arg, 1);
+  if (says(i, "False") || says(i, "0")) return tvms_node_is_int(arg, 0);
+  if (says(i, "2")) return tvms_node_is_int(arg, 2);
   char mark = take_mark(&i);
   if (mark == '&') arg = operand(arg, TVMS_TIR_address_of);
   if (mark == '@') arg = operand(arg, TVMS_TIR_cuda__cvta_generic_to_shared);
@@ -153,7 +153,7 @@ bool tvms_print_changed(tvms_printer *p, const tvms_node *node,
   captures found;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     tvms_tir_opcode to = was_new ? rows[i].older : rows[i].newer;
-    const char *spelling = tvms_tir_spelling(to, p->dialect);
+    const char *spelling = tvms_tir_op_spelling(to, p->dialect);
     if (opcode != (was_new ? rows[i].newer : rows[i].older) || !spelling) continue;
     const char *from = was_new ? rows[i].newer_args : rows[i].older_args;
     if (!matches_all(tvms_as_call(node)->args, from, &found)) continue;

@@ -63,14 +63,14 @@ static bool has_sugar(tvms_printer *p, const tvms_binary *node) {
   if (same && cannot_fold(node->head.kind, a, b)) return true;
   p->context->diags.muted++;
   tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
-  bool rebuildable = tvms_is_rebuildable(&p->scratch, &node->head);
+  bool rebuildable = tvms_build_is_possible(&p->scratch, &node->head);
   tvms_arena_reset(&p->scratch.arena, mark);
   p->context->diags.muted--;
   return rebuildable;
 }
 
 static bool is_sugared(tvms_printer *p, const tvms_node *node) {
-  return tvms_is_binary(node) && operators[node->kind].sugar
+  return tvms_node_is_binary(node) && operators[node->kind].sugar
          && has_sugar(p, tvms_as_binary(node));
 }
 
@@ -79,7 +79,7 @@ tvms_node *tvms_print_fold(tvms_printer *p, tvms_node_kind kind, tvms_node *a,
   p->context->diags.muted++;
   tvms_node *folded = tvms_build_binary(&p->scratch, kind, a, b, TVMS_NO_SPAN);
   p->context->diags.muted--;
-  return folded ? folded : tvms_binary_raw(&p->scratch, kind, a, b, TVMS_NO_SPAN);
+  return folded ? folded : tvms_binary_new(&p->scratch, kind, a, b, TVMS_NO_SPAN);
 }
 
 // ---- Constants ----
@@ -181,7 +181,7 @@ static void print_named(tvms_printer *p, const tvms_node *object) {
       return;
     }
     p->again = true;
-    tvms_push(p->memory, &p->used_params, object->id);
+    tvms_vec_push(p->memory, &p->used_params, object->id);
     break;
   case NAMED_NOT: break;
   }
@@ -252,7 +252,7 @@ void tvms_print_list(tvms_printer *p, tvms_list list) {
 }
 
 print_level tvms_print_level_of(tvms_printer *p, const tvms_node *node) {
-  if (tvms_is_binary(node)) {
+  if (tvms_node_is_binary(node)) {
     return is_sugared(p, node) ? operators[node->kind].level : LEVEL_ATOM;
   }
   if (node->kind == TVMS_NODE_NOT) {
@@ -274,7 +274,7 @@ static void print_sugared(tvms_printer *p, const tvms_node *node) {
   while (is_sugared(p, node)) {
     print_level level = operators[node->kind].level;
     if (level < outer) PUT(p, "(");
-    tvms_push(p->memory, &spine, tvms_as_binary(node));
+    tvms_vec_push(p->memory, &spine, tvms_as_binary(node));
     outer = level;
     node = tvms_as_binary(node)->a;
   }
@@ -286,7 +286,7 @@ static void print_sugared(tvms_printer *p, const tvms_node *node) {
     tvms_print_expr(p, now->b, level + 1);
     if (i > 1 && level < operators[spine.items[i - 2]->head.kind].level) PUT(p, ")");
   }
-  tvms_vec_free(p->memory, &spine);
+  tvms_vec_fini(p->memory, &spine);
 }
 
 // TVM writes T.min for a Min of constants, too, which its own reader folds.
@@ -295,7 +295,7 @@ static const char *name_of_operator(tvms_printer *p, const tvms_node *node) {
   bool functions = node->kind == TVMS_NODE_MIN || node->kind == TVMS_NODE_MAX
                    || node->kind == TVMS_NODE_MOD;
   if (!functions || cannot_fold(node->kind, op->a, op->b)
-      || tvms_is_rebuildable(&p->scratch, node)) {
+      || tvms_build_is_possible(&p->scratch, node)) {
     return operators[node->kind].name;
   }
   if (node->kind == TVMS_NODE_MOD) return "Mod";
@@ -399,7 +399,7 @@ static void print_float_imm(tvms_printer *p, const tvms_node *node) {
 }
 
 static void print_value(tvms_printer *p, const tvms_node *node) {
-  if (tvms_is_binary(node)) {
+  if (tvms_node_is_binary(node)) {
     print_binary(p, node);
     return;
   }
@@ -435,8 +435,8 @@ static void print_value(tvms_printer *p, const tvms_node *node) {
 }
 
 void tvms_print_expr(tvms_printer *p, const tvms_node *node, print_level level) {
-  if (!tvms_deeper(p->memory)) {
-    tvms_shallower(p->memory);
+  if (!tvms_memory_enter(p->memory)) {
+    tvms_memory_leave(p->memory);
     tvms_print_too_deep(p, node);
     return;
   }
@@ -444,5 +444,5 @@ void tvms_print_expr(tvms_printer *p, const tvms_node *node, print_level level) 
   if (inside) PUT(p, "(");
   print_value(p, node);
   if (inside) PUT(p, ")");
-  tvms_shallower(p->memory);
+  tvms_memory_leave(p->memory);
 }

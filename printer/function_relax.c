@@ -14,11 +14,11 @@ static bool is_void_type(const tvms_node *sinfo) {
 // The type of a call_tir is in its own text.
 static bool says_type(tvms_printer *p, const tvms_node *value, const tvms_node *type) {
   if (value->kind != TVMS_NODE_CALL || !type) return false;
-  tvms_opcode opcode = tvms_called_relax_op(value);
+  tvms_opcode opcode = tvms_op_called(value);
   if (opcode != TVMS_R_call_tir && opcode != TVMS_R_call_dps_packed) return false;
   const tvms_call *call = tvms_as_call(value);
   return call->type_args.len == 1
-         && tvms_equal(p->context, call->type_args.items[0], type);
+         && tvms_node_equal(p->context, call->type_args.items[0], type);
 }
 
 static void print_type(tvms_printer *p, const tvms_node *var) {
@@ -145,8 +145,8 @@ static void print_match_cast(tvms_printer *p, const tvms_node *node) {
 }
 
 void tvms_print_binding(tvms_printer *p, const tvms_node *binding) {
-  if (!tvms_deeper(p->memory)) {
-    tvms_shallower(p->memory);
+  if (!tvms_memory_enter(p->memory)) {
+    tvms_memory_leave(p->memory);
     tvms_print_too_deep(p, binding);
     return;
   }
@@ -156,7 +156,7 @@ void tvms_print_binding(tvms_printer *p, const tvms_node *binding) {
     print_match_cast(p, binding);
   else
     print_var_binding(p, binding);
-  tvms_shallower(p->memory);
+  tvms_memory_leave(p->memory);
 }
 
 static const tvms_node *bound_var(const tvms_node *binding) {
@@ -330,7 +330,7 @@ void tvms_print_relax_function(tvms_printer *p, const tvms_node *function,
   print_signature(p, f, name, frame);
   p->indent++;
   tvms_print_settle(p, first_late);
-  tvms_print_func_attrs(p, f->attrs, tvms_text(p->context, name), true, !top);
+  tvms_print_func_attrs(p, f->attrs, tvms_symbol_text(p->context, name), true, !top);
   // Definitions that the body needs stand before all of it.
   tvms_print_top(p)->at = p->main.len;
   print_seq_expr(p, f->body, NULL, NULL, 0);

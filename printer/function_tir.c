@@ -10,7 +10,7 @@ enum { DEFAULT_ALIGN = 64 };
 // True if the classic releases and 0.25 may write the buffer in the signature.
 static bool is_simple(tvms_printer *p, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  const char *scope = tvms_text(p->context, tvms_print_scope_of(node));
+  const char *scope = tvms_symbol_text(p->context, tvms_print_scope_of(node));
   bool plain = buffer->strides.len == 0 && buffer->align == DEFAULT_ALIGN
                && buffer->offset_factor == 1 && buffer->buffer_type == 0
                && buffer->axis_separators.len == 0 && buffer->allocated_addr.len == 0
@@ -22,7 +22,7 @@ static bool is_simple(tvms_printer *p, const tvms_node *node) {
   const tvms_node *offset = buffer->elem_offset;
   if (offset
       && (tvms_print_has_var(p, offset)
-          || (tvms_is_int_imm(offset) && !tvms_is_int_value(offset, 0)))) {
+          || (tvms_node_is_int_imm(offset) && !tvms_node_is_int(offset, 0)))) {
     return false;
   }
   if (tvms_print_is_classic(p)) return tvms_print_layout_of(p, node) != LAYOUT_OTHER;
@@ -87,7 +87,7 @@ static bool collect_type_var(void *self, const tvms_node *var) {
   if (!int64 || tvms_print_defined(c->p, var)) return true;
   tvms_print_define(c->p, var, c->frame);
   tvms_print_name_of(c->p, var)->type_var = true;
-  tvms_push(c->p->memory, &c->p->type_vars, var);
+  tvms_vec_push(c->p->memory, &c->p->type_vars, var);
   return true;
 }
 
@@ -254,7 +254,7 @@ static void print_decorator(tvms_printer *p, const tvms_node *function) {
 void tvms_print_func_attrs(tvms_printer *p, const tvms_node *attrs, const char *name,
                            bool relax, bool show_symbol) {
   const char *symbol =
-      tvms_object_as_text(attrs ? tvms_map_get(attrs, "global_symbol") : NULL);
+      tvms_object_as_text(attrs ? tvms_object_map_get(attrs, "global_symbol") : NULL);
   bool hide = !show_symbol && symbol && strcmp(symbol, name) == 0;
   static const char *const hidden[] = {"global_symbol", NULL};
   size_t from = p->out->len;
@@ -273,16 +273,16 @@ void tvms_print_func_attrs(tvms_printer *p, const tvms_node *attrs, const char *
 
 static bool has_realize(tvms_printer *p, const tvms_node *stmt) {
   if (stmt->kind == TVMS_NODE_BLOCK_REALIZE) return true;
-  if (tvms_class_of(stmt) != TVMS_CLASS_STMT) return false;
+  if (tvms_node_class_of(stmt) != TVMS_CLASS_STMT) return false;
   bool found = false;
-  if (tvms_deeper(p->memory)) {
+  if (tvms_memory_enter(p->memory)) {
     tvms_child_at at = {0};
     const tvms_node *child;
-    while (!found && (child = tvms_next_child(stmt, &at))) {
+    while (!found && (child = tvms_walk_next_child(stmt, &at))) {
       found = has_realize(p, child);
     }
   }
-  tvms_shallower(p->memory);
+  tvms_memory_leave(p->memory);
   return found;
 }
 
@@ -293,8 +293,8 @@ static const tvms_block *root_block(tvms_printer *p, const tvms_node *body) {
   if (only->kind != TVMS_NODE_BLOCK_REALIZE) return NULL;
   const tvms_block_realize *realize = tvms_as_block_realize(only);
   const tvms_block *block = tvms_as_block(realize->block);
-  if (realize->iter_values.len || !tvms_is_true(realize->predicate)
-      || tvms_map_count(block->annotations) || block->match_buffers.len
+  if (realize->iter_values.len || !tvms_node_is_true(realize->predicate)
+      || tvms_object_map_count(block->annotations) || block->match_buffers.len
       || block->reads.len || block->writes.len || block->init) {
     return NULL;
   }
@@ -356,7 +356,7 @@ static void print_once(tvms_printer *p, const tvms_node *function, tvms_sym name
   tvms_print_end(p);
   p->indent++;
   tvms_print_settle(p, first_late);
-  tvms_print_func_attrs(p, f->attrs, tvms_text(p->context, name), false, false);
+  tvms_print_func_attrs(p, f->attrs, tvms_symbol_text(p->context, name), false, false);
   if (p->dialect <= TVMS_DIALECT_25) print_matches(p, f, frame);
   print_root_or_body(p, f->body);
   if (p->comments) tvms_print_rest_comments(p, function);

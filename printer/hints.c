@@ -23,7 +23,7 @@ static void note_root(tvms_printer *p, const tvms_decl_buffer *stmt) {
   const tvms_node *own = tvms_as_buffer(stmt->buffer)->data;
   if (source->kind != TVMS_NODE_VAR || source == own) return;
   while (p->roots.len <= own->id) {
-    tvms_push(p->memory, &p->roots, NULL);
+    tvms_vec_push(p->memory, &p->roots, NULL);
   }
   p->roots.items[own->id] = tvms_print_root(p, source);
 }
@@ -36,7 +36,7 @@ const tvms_node *tvms_print_root(const tvms_printer *p, const tvms_node *data) {
 // ---- Names ----
 
 static tvms_sym *hint_at(tvms_printer *p, const tvms_node *object) {
-  tvms_reach(p->memory, &p->hints, object->id);
+  tvms_vec_reach(p->memory, &p->hints, object->id);
   return &p->hints.items[object->id];
 }
 
@@ -45,10 +45,10 @@ static void put_hint(tvms_printer *p, const tvms_node *var, tvms_sym buffer,
   if (!var || var->kind != TVMS_NODE_VAR) return;
   tvms_strbuf text;
   tvms_strbuf_init(&text, p->memory);
-  const tvms_name *name = tvms_name_of(&p->context->names, buffer);
+  const tvms_name *name = tvms_interner_name(&p->context->names, buffer);
   tvms_strbuf_add(&text, name->text, name->len);
   tvms_strbuf_puts(&text, suffix);
-  *hint_at(p, var) = tvms_symbol(p->context, text.text, text.len);
+  *hint_at(p, var) = tvms_symbol_intern(p->context, text.text, text.len);
   tvms_strbuf_fini(&text);
 }
 

@@ -3,11 +3,11 @@
 #include "printer/state.h"
 
 static bool is_plain_step(const tvms_for *loop) {
-  return !loop->step || tvms_is_int_value(loop->step, 1);
+  return !loop->step || tvms_node_is_int(loop->step, 1);
 }
 
 static bool has_annotations(const tvms_for *loop) {
-  return tvms_map_count(loop->annotations) > 0;
+  return tvms_object_map_count(loop->annotations) > 0;
 }
 
 // Loop variables of a nest, marked by their owner while the nest is collected.
@@ -30,12 +30,12 @@ static void collect_grid(tvms_printer *p, const tvms_node *stmt, tvms_vec_nodes 
   while (stmt->kind == TVMS_NODE_FOR) {
     const tvms_for *loop = tvms_as_for(stmt);
     nest n = {p, grid->items, grid->len};
-    if (loop->for_kind != TVMS_FOR_SERIAL || !tvms_is_int_value(loop->min, 0)
+    if (loop->for_kind != TVMS_FOR_SERIAL || !tvms_node_is_int(loop->min, 0)
         || has_annotations(loop) || !is_plain_step(loop)
         || !tvms_print_each_var(p, loop->extent, is_outside, &n)) {
       return;
     }
-    tvms_push(p->memory, grid, (tvms_node *)(uintptr_t)stmt);
+    tvms_vec_push(p->memory, grid, (tvms_node *)(uintptr_t)stmt);
     stmt = tvms_print_only(p, loop->body);
   }
 }
@@ -94,7 +94,7 @@ static void print_iteration(tvms_printer *p, const tvms_for *loop) {
   if (stepped && tvms_print_is_classic(p)) {
     tvms_print_cannot(p, loop->step, "the step of a loop");
   }
-  if (stepped || !tvms_is_int_value(loop->min, 0)) {
+  if (stepped || !tvms_node_is_int(loop->min, 0)) {
     tvms_print_any(p, loop->min);
     PUT(p, ", ");
     tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
@@ -148,7 +148,7 @@ void tvms_print_for(tvms_printer *p, const tvms_node *stmt) {
   }
   PUT(p, ":");
   tvms_print_end(p);
-  tvms_vec_free(p->memory, &grid);
+  tvms_vec_fini(p->memory, &grid);
   tvms_print_settle(p, first_late);
   tvms_print_top(p)->at = p->main.len;
   p->indent++;

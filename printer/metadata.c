@@ -17,8 +17,8 @@ static const char *type_key(const tvms_printer *p, const tvms_node *object) {
   case TVMS_NODE_OBJECT_STR: return "ffi.String";
   case TVMS_NODE_SINFO_BUFFER: return "tirx.BufferType";
   case TVMS_NODE_OBJECT_OPAQUE:
-    return tvms_text(p->context, tvms_as_object_opaque(object)->type_key);
-  default: return tvms_schema_of((tvms_node_kind)object->kind)->name;
+    return tvms_symbol_text(p->context, tvms_as_object_opaque(object)->type_key);
+  default: return tvms_node_schema_of((tvms_node_kind)object->kind)->name;
   }
 }
 
@@ -40,7 +40,7 @@ void tvms_print_metadata_ref(tvms_printer *p, const tvms_node *object) {
   print_name *name = tvms_print_name_of(p, object);
   if (name->index == 0) {
     uint32_t index = next_index(p, object);
-    tvms_push(p->memory, &p->kept, object);
+    tvms_vec_push(p->memory, &p->kept, object);
     name->index = index + 1;
   }
   tvms_strbuf_printf(p->out, "metadata[\"%s\"][%u]", type_key(p, object),
@@ -104,9 +104,9 @@ static void put_string(tvms_strbuf *out, const char *text, size_t len) {
 }
 
 static uint32_t add_string(graph *g, const char *text, size_t len) {
-  tvms_sym symbol = tvms_symbol(g->p->context, text, len);
+  tvms_sym symbol = tvms_symbol_intern(g->p->context, text, len);
   while (g->strings.len <= symbol) {
-    tvms_push(g->p->memory, &g->strings, 0);
+    tvms_vec_push(g->p->memory, &g->strings, 0);
   }
   uint32_t *known = &g->strings.items[symbol];
   if (*known) return *known - 1;
@@ -246,11 +246,11 @@ static uint32_t add_shape(graph *g, tvms_list dims) {
   uint32_t span = none(g);
   TVMS_VEC(uint32_t) numbers = {0};
   for (uint32_t i = 0; i < dims.len; i++) {
-    tvms_push(g->p->memory, &numbers,
-              add_int(g, tvms_as_int_imm(dims.items[i])->value));
+    tvms_vec_push(g->p->memory, &numbers,
+                  add_int(g, tvms_as_int_imm(dims.items[i])->value));
   }
   uint32_t values = add_array(g, "ffi.Array", numbers.items, numbers.len);
-  tvms_vec_free(g->p->memory, &numbers);
+  tvms_vec_fini(g->p->memory, &numbers);
   uint32_t type =
       begin_record(g, has_types(g) ? "relax.ShapeType" : "relax.ShapeStructInfo");
   put_number(g, "span", span);
@@ -333,10 +333,10 @@ static uint32_t add_key(graph *g, const char *key) {
   TVMS_VEC(uint32_t) numbers = {0};
   for (uint32_t i = 0; i < p->kept.len; i++) {
     if (strcmp(type_key(p, p->kept.items[i]), key) != 0) continue;
-    tvms_push(p->memory, &numbers, add_object(g, p->kept.items[i]));
+    tvms_vec_push(p->memory, &numbers, add_object(g, p->kept.items[i]));
   }
   uint32_t array = add_array(g, "ffi.Array", numbers.items, numbers.len);
-  tvms_vec_free(p->memory, &numbers);
+  tvms_vec_fini(p->memory, &numbers);
   return array;
 }
 
@@ -372,11 +372,11 @@ void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   for (uint32_t i = 0; i < p->kept.len; i++) {
     if (!is_first_of_key(p, i)) continue;
     const char *key = type_key(p, p->kept.items[i]);
-    tvms_push(p->memory, &pairs, add_string(&g, key, strlen(key)));
-    tvms_push(p->memory, &pairs, add_key(&g, key));
+    tvms_vec_push(p->memory, &pairs, add_string(&g, key, strlen(key)));
+    tvms_vec_push(p->memory, &pairs, add_key(&g, key));
   }
   uint32_t root = add_array(&g, "ffi.Map", pairs.items, pairs.len);
-  tvms_vec_free(p->memory, &pairs);
+  tvms_vec_fini(p->memory, &pairs);
   tvms_strbuf json;
   tvms_strbuf_init(&json, p->memory);
   tvms_strbuf_printf(&json, "{\n  \"root_index\": %u,\n  \"nodes\": [\n", root);
@@ -389,5 +389,5 @@ void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   tvms_strbuf_puts(out, "\"\"\")\n");
   tvms_strbuf_fini(&json);
   tvms_strbuf_fini(&g.text);
-  tvms_vec_free(p->memory, &g.strings);
+  tvms_vec_fini(p->memory, &g.strings);
 }

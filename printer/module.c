@@ -12,7 +12,7 @@ typedef struct {
 } sortable;
 
 static int priority_of(const tvms_printer *p, const tvms_member *member) {
-  if (strcmp(tvms_text(p->context, member->name), "main") == 0) return 1000;
+  if (strcmp(tvms_symbol_text(p->context, member->name), "main") == 0) return 1000;
   if (!member->function) return 999;
   switch (member->function->kind) {
   case TVMS_NODE_PRIM_FUNC: return 1;
@@ -29,11 +29,12 @@ static int compare(const void *a, const void *b) {
 }
 
 static sortable *sort_members(tvms_printer *p, const tvms_module *module) {
-  sortable *sorted = tvms_take(p->memory, (module->member_count + 1) * sizeof *sorted);
+  sortable *sorted =
+      tvms_memory_alloc(p->memory, (module->member_count + 1) * sizeof *sorted);
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
-    sorted[i] =
-        (sortable){priority_of(p, member), tvms_text(p->context, member->name), member};
+    sorted[i] = (sortable){priority_of(p, member),
+                           tvms_symbol_text(p->context, member->name), member};
   }
   qsort(sorted, module->member_count, sizeof *sorted, compare);
   return sorted;
@@ -67,14 +68,14 @@ static void print_member(tvms_printer *p, const tvms_member *member, tvms_sym na
 }
 
 static void print_infos(tvms_printer *p, const tvms_module *module) {
-  if (tvms_map_count(module->attrs)) {
+  if (tvms_object_map_count(module->attrs)) {
     tvms_print_begin(p);
     tvms_print_i(p, "module_attrs(");
     tvms_print_object(p, module->attrs);
     PUT(p, ")");
     tvms_print_end(p);
   }
-  if (tvms_map_count(module->global_infos)) {
+  if (tvms_object_map_count(module->global_infos)) {
     tvms_print_begin(p);
     tvms_print_i(p, "module_global_infos(");
     tvms_print_object(p, module->global_infos);
@@ -90,9 +91,10 @@ static tvms_sym name_alone(tvms_printer *p, const tvms_member *member) {
   if (function->kind == TVMS_NODE_PRIM_FUNC) attrs = tvms_as_prim_func(function)->attrs;
   if (function->kind == TVMS_NODE_FUNCTION) attrs = tvms_as_function(function)->attrs;
   const char *symbol =
-      tvms_object_as_text(attrs ? tvms_map_get(attrs, "global_symbol") : NULL);
-  if (symbol) return tvms_symbol(p->context, symbol, strlen(symbol));
-  if (function->flags & TVMS_FLAG_PRIVATE) return tvms_symbol(p->context, "main", 4);
+      tvms_object_as_text(attrs ? tvms_object_map_get(attrs, "global_symbol") : NULL);
+  if (symbol) return tvms_symbol_intern(p->context, symbol, strlen(symbol));
+  if (function->flags & TVMS_FLAG_PRIVATE)
+    return tvms_symbol_intern(p->context, "main", 4);
   return member->name;
 }
 
@@ -137,7 +139,7 @@ static void print_class(tvms_printer *p, const tvms_module *module) {
   for (uint32_t i = 0; i < module->member_count; i++) {
     print_member(p, sorted[i].member, sorted[i].member->name, head);
   }
-  tvms_give(p->memory, sorted);
+  tvms_memory_free(p->memory, sorted);
   mark_members(p, module, false);
   if (p->main.len == body) {
     tvms_print_begin(p);
@@ -146,7 +148,7 @@ static void print_class(tvms_printer *p, const tvms_module *module) {
   if (!module->rewriter) p->used |= USED_I;
   p->indent--;
   tvms_print_pop(p);
-  tvms_print_symbol(p, tvms_symbol(p->context, "Module", 6))->taken = false;
+  tvms_print_symbol(p, tvms_symbol_intern(p->context, "Module", 6))->taken = false;
 }
 
 void tvms_print_module(tvms_printer *p, const tvms_module *module) {
@@ -192,8 +194,8 @@ void tvms_print_header(tvms_strbuf *out, tvms_dialect dialect, uint32_t used,
 // ---- Type variables ----
 
 static int compare_syms(tvms_printer *p, const tvms_node *a, const tvms_node *b) {
-  return strcmp(tvms_text(p->context, tvms_print_name_of(p, a)->name),
-                tvms_text(p->context, tvms_print_name_of(p, b)->name));
+  return strcmp(tvms_symbol_text(p->context, tvms_print_name_of(p, a)->name),
+                tvms_symbol_text(p->context, tvms_print_name_of(p, b)->name));
 }
 
 static void sort_type_vars(tvms_printer *p, uint32_t first) {
@@ -217,9 +219,9 @@ void tvms_print_type_vars(tvms_printer *p, size_t head, uint32_t first, bool aga
     if (symbol->type_var && !again) continue;
     if (!again) {
       symbol->type_var = true;
-      tvms_push(p->memory, &p->declared, name);
+      tvms_vec_push(p->memory, &p->declared, name);
     }
-    const char *text = tvms_text(p->context, name);
+    const char *text = tvms_symbol_text(p->context, name);
     if (again) tvms_strbuf_fill(&lines, ' ', (size_t)p->indent * 4);
     tvms_strbuf_printf(&lines, "%s = TypeVar(\"%s\")\n", text, text);
   }

@@ -5,17 +5,18 @@
 #include <stdio.h>
 
 print_symbol *tvms_print_symbol(tvms_printer *p, tvms_sym sym) {
-  tvms_reach(p->memory, &p->symbols, sym);
+  tvms_vec_reach(p->memory, &p->symbols, sym);
   return &p->symbols.items[sym];
 }
 
 print_name *tvms_print_name_of(tvms_printer *p, const tvms_node *object) {
-  tvms_reach(p->memory, &p->names, object->id);
+  tvms_vec_reach(p->memory, &p->names, object->id);
   return &p->names.items[object->id];
 }
 
 void tvms_print_reserve(tvms_printer *p, const char *name) {
-  tvms_print_symbol(p, tvms_symbol(p->context, name, strlen(name)))->taken = true;
+  tvms_print_symbol(p, tvms_symbol_intern(p->context, name, strlen(name)))->taken =
+      true;
 }
 
 static bool is_name_char(char c) {
@@ -24,7 +25,7 @@ static bool is_name_char(char c) {
 
 // The hint with everything but letters, digits and '_' replaced by '_'.
 static tvms_sym clean_hint(tvms_printer *p, tvms_sym hint) {
-  const tvms_name *name = tvms_name_of(&p->context->names, hint);
+  const tvms_name *name = tvms_interner_name(&p->context->names, hint);
   uint32_t clean = 0;
   while (clean < name->len && is_name_char(name->text[clean])) {
     clean++;
@@ -35,7 +36,7 @@ static tvms_sym clean_hint(tvms_printer *p, tvms_sym hint) {
   for (uint32_t i = 0; i < name->len; i++) {
     tvms_strbuf_putc(&text, is_name_char(name->text[i]) ? name->text[i] : '_');
   }
-  tvms_sym sym = tvms_symbol(p->context, text.text, text.len);
+  tvms_sym sym = tvms_symbol_intern(p->context, text.text, text.len);
   tvms_strbuf_fini(&text);
   return sym;
 }
@@ -43,10 +44,10 @@ static tvms_sym clean_hint(tvms_printer *p, tvms_sym hint) {
 static tvms_sym numbered(tvms_printer *p, tvms_sym hint, uint32_t number) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, p->memory);
-  const tvms_name *name = tvms_name_of(&p->context->names, hint);
+  const tvms_name *name = tvms_interner_name(&p->context->names, hint);
   tvms_strbuf_add(&text, name->text, name->len);
   tvms_strbuf_printf(&text, "_%u", number);
-  tvms_sym sym = tvms_symbol(p->context, text.text, text.len);
+  tvms_sym sym = tvms_symbol_intern(p->context, text.text, text.len);
   tvms_strbuf_fini(&text);
   return sym;
 }
@@ -66,7 +67,7 @@ static tvms_sym unique(tvms_printer *p, tvms_sym hint) {
 // Frees a name; if it is <hint>_<number>, that number may be given out again.
 static void release(tvms_printer *p, tvms_sym sym) {
   tvms_print_symbol(p, sym)->taken = false;
-  const tvms_name *name = tvms_name_of(&p->context->names, sym);
+  const tvms_name *name = tvms_interner_name(&p->context->names, sym);
   uint32_t at = name->len;
   while (at > 0 && isdigit((unsigned char)name->text[at - 1])) {
     at--;
@@ -78,7 +79,7 @@ static void release(tvms_printer *p, tvms_sym sym) {
   for (uint32_t i = at; i < name->len; i++) {
     number = number * 10 + (uint32_t)(name->text[i] - '0');
   }
-  tvms_sym hint = tvms_intern_find(&p->context->names, name->text, at - 1);
+  tvms_sym hint = tvms_interner_find(&p->context->names, name->text, at - 1);
   if (!hint) return;
   print_symbol *symbol = tvms_print_symbol(p, hint);
   if (number <= symbol->numbers) symbol->numbers = number - 1;
@@ -94,8 +95,8 @@ tvms_sym tvms_print_hint(tvms_printer *p, const tvms_node *object) {
   tvms_sym given = is_buffer ? 0 : tvms_as_var(object)->given;
   if (given && p->dialect >= TVMS_DIALECT_26) return given;
   if (hint) return hint;
-  return is_buffer ? tvms_symbol(p->context, "buffer", 6)
-                   : tvms_symbol(p->context, "v", 1);
+  return is_buffer ? tvms_symbol_intern(p->context, "buffer", 6)
+                   : tvms_symbol_intern(p->context, "v", 1);
 }
 
 static print_name *add_to_frame(tvms_printer *p, const tvms_node *object,
@@ -133,7 +134,7 @@ uint32_t tvms_print_push(tvms_printer *p, print_frame_kind kind,
                          const tvms_node *node) {
   print_frame frame = {
       .node = node, .at = p->main.len, .kind = (uint16_t)kind, .indent = p->indent};
-  tvms_push(p->memory, &p->frames, frame);
+  tvms_vec_push(p->memory, &p->frames, frame);
   return p->frames.len - 1;
 }
 

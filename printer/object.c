@@ -77,13 +77,13 @@ static const char *kind_of(const tvms_node *device) {
   const tvms_node *config =
       tvms_as_object_target(tvms_as_object_vdevice(device)->target)->config;
   const char *kind = config->kind == TVMS_NODE_OBJECT_MAP
-                         ? tvms_object_as_text(tvms_map_get(config, "kind"))
+                         ? tvms_object_as_text(tvms_object_map_get(config, "kind"))
                          : tvms_object_as_text(config);
   return kind ? kind : "";
 }
 
 static const tvms_node *infos_of(const tvms_printer *p, const char *key) {
-  return p->module ? tvms_map_get(p->module->global_infos, key) : NULL;
+  return p->module ? tvms_object_map_get(p->module->global_infos, key) : NULL;
 }
 
 // "cuda:1:global": the index counts the earlier devices of the same kind.
@@ -239,7 +239,7 @@ static void print_buffer_region(tvms_printer *p, const tvms_node *object) {
 
 // The rows of statements that may stand where an object is expected (a fragment).
 static void print_fragment(tvms_printer *p, const tvms_node *object) {
-  switch (tvms_class_of(object)) {
+  switch (tvms_node_class_of(object)) {
   case TVMS_CLASS_EXPR: tvms_print_any(p, object); return;
   case TVMS_CLASS_SINFO: tvms_print_sinfo(p, object); return;
   case TVMS_CLASS_STMT:

@@ -25,13 +25,13 @@ struct tvms_scopes {
 
 static uint32_t *lowest_of(tvms_printer *p, uint32_t id) {
   tvms_scopes *s = p->scopes;
-  tvms_reach(p->memory, &s->lowest, id);
+  tvms_vec_reach(p->memory, &s->lowest, id);
   return &s->lowest.items[id];
 }
 
 static bool visit_first(tvms_printer *p, uint32_t id) {
   tvms_scopes *s = p->scopes;
-  tvms_reach(p->memory, &s->visited, id);
+  tvms_vec_reach(p->memory, &s->visited, id);
   bool first = !s->visited.items[id];
   s->visited.items[id] = 1;
   return first;
@@ -44,7 +44,7 @@ static uint32_t enter(tvms_printer *p, const tvms_node *node) {
   uint32_t depth = s->scopes.len ? s->scopes.items[before].depth + 1 : 0;
   scope added = {node, before, depth};
   s->now = s->scopes.len;
-  tvms_push(p->memory, &s->scopes, added);
+  tvms_vec_push(p->memory, &s->scopes, added);
   return before;
 }
 
@@ -66,7 +66,7 @@ static void note_use(tvms_printer *p, const tvms_node *object) {
 
 static const tvms_node **made_of(tvms_printer *p, const tvms_node *object) {
   tvms_scopes *s = p->scopes;
-  tvms_reach(p->memory, &s->made, object->id);
+  tvms_vec_reach(p->memory, &s->made, object->id);
   return &s->made.items[object->id];
 }
 
@@ -74,7 +74,7 @@ static const tvms_node **made_of(tvms_printer *p, const tvms_node *object) {
 static bool is_compact(const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   const tvms_node *offset = buffer->elem_offset;
-  return (!offset || tvms_is_int_value(offset, 0)) && buffer->strides.len == 0
+  return (!offset || tvms_node_is_int(offset, 0)) && buffer->strides.len == 0
          && buffer->axis_separators.len == 0 && buffer->offset_factor == 1;
 }
 
@@ -122,7 +122,7 @@ static void visit_branches(tvms_printer *p, const tvms_if_then_else *stmt) {
 }
 
 static void visit_fields(tvms_printer *p, const tvms_node *node) {
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const char *at = (const char *)node + schema->fields[i].offset;
     if (schema->fields[i].type == TVMS_TYPE_NODE) {
@@ -189,8 +189,8 @@ static void visit(tvms_printer *p, const tvms_node *node) {
   if (visit_first(p, node->id)) {
     note_made(p, node);
     uint32_t before = is_scope(node) ? enter(p, node) : p->scopes->now;
-    if (tvms_deeper(p->memory)) visit_parts(p, node);
-    tvms_shallower(p->memory);
+    if (tvms_memory_enter(p->memory)) visit_parts(p, node);
+    tvms_memory_leave(p->memory);
     if (is_var) note_use(p, node);
     p->scopes->now = before;
   } else if (is_var) {
@@ -202,7 +202,7 @@ static void visit(tvms_printer *p, const tvms_node *node) {
 
 static tvms_scopes *scopes_of(tvms_printer *p) {
   if (!p->scopes && p->function) {
-    p->scopes = tvms_take(p->memory, sizeof *p->scopes);
+    p->scopes = tvms_memory_alloc(p->memory, sizeof *p->scopes);
     visit(p, p->function);
   }
   return p->scopes;
@@ -211,11 +211,11 @@ static tvms_scopes *scopes_of(tvms_printer *p) {
 void tvms_print_forget_scopes(tvms_printer *p) {
   tvms_scopes *s = p->scopes;
   if (!s) return;
-  tvms_vec_free(p->memory, &s->scopes);
-  tvms_vec_free(p->memory, &s->lowest);
-  tvms_vec_free(p->memory, &s->visited);
-  tvms_vec_free(p->memory, &s->made);
-  tvms_give(p->memory, s);
+  tvms_vec_fini(p->memory, &s->scopes);
+  tvms_vec_fini(p->memory, &s->lowest);
+  tvms_vec_fini(p->memory, &s->visited);
+  tvms_vec_fini(p->memory, &s->made);
+  tvms_memory_free(p->memory, s);
   p->scopes = NULL;
 }
 
@@ -260,8 +260,8 @@ bool tvms_print_each_var(tvms_printer *p, const tvms_node *node,
   if (!node) return true;
   if (node->kind == TVMS_NODE_VAR) return see(self, node);
   if (node->kind == TVMS_NODE_INT_IMM) return true;
-  bool go_on = tvms_deeper(p->memory);
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  bool go_on = tvms_memory_enter(p->memory);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   for (uint32_t i = 0; go_on && i < schema->field_count; i++) {
     const char *at = (const char *)node + schema->fields[i].offset;
     if (schema->fields[i].type == TVMS_TYPE_NODE) {
@@ -273,7 +273,7 @@ bool tvms_print_each_var(tvms_printer *p, const tvms_node *node,
       }
     }
   }
-  tvms_shallower(p->memory);
+  tvms_memory_leave(p->memory);
   return go_on;
 }
 

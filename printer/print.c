@@ -25,20 +25,20 @@ static void finish(tvms_printer *p) {
   tvms_strbuf_fini(&p->late);
   tvms_strbuf_fini(&p->spare);
   tvms_unit_fini(&p->scratch);
-  tvms_vec_free(p->memory, &p->names);
-  tvms_vec_free(p->memory, &p->symbols);
-  tvms_vec_free(p->memory, &p->frames);
-  tvms_vec_free(p->memory, &p->lates);
-  tvms_vec_free(p->memory, &p->kept);
-  tvms_vec_free(p->memory, &p->signed_vars);
-  tvms_vec_free(p->memory, &p->type_vars);
-  tvms_vec_free(p->memory, &p->hints);
-  tvms_vec_free(p->memory, &p->roots);
-  tvms_vec_free(p->memory, &p->views);
-  tvms_vec_free(p->memory, &p->newest_view);
-  tvms_vec_free(p->memory, &p->declared);
-  tvms_vec_free(p->memory, &p->used_params);
-  tvms_give(p->memory, p->written);
+  tvms_vec_fini(p->memory, &p->names);
+  tvms_vec_fini(p->memory, &p->symbols);
+  tvms_vec_fini(p->memory, &p->frames);
+  tvms_vec_fini(p->memory, &p->lates);
+  tvms_vec_fini(p->memory, &p->kept);
+  tvms_vec_fini(p->memory, &p->signed_vars);
+  tvms_vec_fini(p->memory, &p->type_vars);
+  tvms_vec_fini(p->memory, &p->hints);
+  tvms_vec_fini(p->memory, &p->roots);
+  tvms_vec_fini(p->memory, &p->views);
+  tvms_vec_fini(p->memory, &p->newest_view);
+  tvms_vec_fini(p->memory, &p->declared);
+  tvms_vec_fini(p->memory, &p->used_params);
+  tvms_memory_free(p->memory, p->written);
 }
 
 // By place; at one place in the order in which they were made.
@@ -76,13 +76,14 @@ static bool omits_metadata(const tvms_printer *p) {
 
 tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *options,
                               tvms_strbuf *out) {
-  tvms_printer *p = tvms_take(&context->memory, sizeof *p);
+  tvms_printer *p = tvms_memory_alloc(&context->memory, sizeof *p);
   start(p, context, options->dialect);
   p->metadata = !options->no_metadata;
   p->unchecked = options->unchecked;
   p->comments = options->comments;
   p->comment_count = options->comment_count;
-  p->written = tvms_take(p->memory, options->comment_count * sizeof *p->written + 1);
+  p->written =
+      tvms_memory_alloc(p->memory, options->comment_count * sizeof *p->written + 1);
   p->whole = out;
   p->begin = out->len;
   return p;
@@ -123,7 +124,7 @@ static void end_program(tvms_printer *p) {
 void tvms_print_close(tvms_printer *p) {
   if (p->whole) end_program(p);
   finish(p);
-  tvms_give(p->memory, p);
+  tvms_memory_free(p->memory, p);
 }
 
 void tvms_print_program(const tvms_program *program, const tvms_print_options *options,
@@ -136,12 +137,12 @@ void tvms_print_program(const tvms_program *program, const tvms_print_options *o
 }
 
 static void print_node(tvms_printer *p, const tvms_node *node) {
-  bool relax = tvms_class_of(node) == TVMS_CLASS_SINFO
-               || (tvms_class_of(node) == TVMS_CLASS_EXPR
+  bool relax = tvms_node_class_of(node) == TVMS_CLASS_SINFO
+               || (tvms_node_class_of(node) == TVMS_CLASS_EXPR
                    && tvms_dtype_is_void(node->dtype) && node->sinfo);
   p->token = relax ? PRINT_RELAX : PRINT_TIR;
   tvms_print_push(p, relax ? FRAME_RELAX : FRAME_TIR, NULL);
-  if (tvms_class_of(node) == TVMS_CLASS_STMT)
+  if (tvms_node_class_of(node) == TVMS_CLASS_STMT)
     tvms_print_body(p, node);
   else if (node->kind == TVMS_NODE_PRIM_FUNC)
     tvms_print_prim_func(p, node, tvms_as_prim_func(node)->name, 0);
@@ -153,7 +154,7 @@ static void print_node(tvms_printer *p, const tvms_node *node) {
 }
 
 tvms_printer *tvms_print_nodes(tvms_context *context, tvms_dialect dialect) {
-  tvms_printer *p = tvms_take(&context->memory, sizeof *p);
+  tvms_printer *p = tvms_memory_alloc(&context->memory, sizeof *p);
   start(p, context, dialect);
   p->quiet = true;
   return p;

@@ -113,10 +113,10 @@ void tvms_print_tir_var_in_relax(tvms_printer *p, const tvms_node *var) {
   if (p->quotes && frame == innermost) {
     print_name *info = tvms_print_name_of(p, var);
     info->signature = true;
-    tvms_push(p->memory, &p->signed_vars, var);
+    tvms_vec_push(p->memory, &p->signed_vars, var);
     if (p->dialect >= TVMS_DIALECT_27 && !is_param) {
       info->type_var = true;
-      tvms_push(p->memory, &p->type_vars, var);
+      tvms_vec_push(p->memory, &p->type_vars, var);
       return;
     }
   }

@@ -4,7 +4,7 @@
 #include "printer/state.h"
 
 static bool is_relax_name(const tvms_printer *p, const tvms_node *callee) {
-  const char *name = tvms_text(p->context, tvms_as_operator(callee)->name);
+  const char *name = tvms_symbol_text(p->context, tvms_as_operator(callee)->name);
   return strncmp(name, "relax.", 6) == 0;
 }
 
@@ -12,7 +12,7 @@ static bool is_relax_name(const tvms_printer *p, const tvms_node *callee) {
 bool tvms_print_is_relax_call(const tvms_node *node) {
   const tvms_node *callee = tvms_as_call(node)->callee;
   switch (callee->kind) {
-  case TVMS_NODE_OPERATOR: return tvms_called_relax_op(node) != TVMS_R_NONE;
+  case TVMS_NODE_OPERATOR: return tvms_op_called(node) != TVMS_R_NONE;
   case TVMS_NODE_GLOBAL_VAR: return tvms_dtype_is_void(node->dtype) && node->sinfo;
   default: return true;
   }
@@ -116,7 +116,8 @@ static void print_grad(tvms_printer *p, const tvms_call *call) {
   const tvms_node *kwargs = tvms_attr(call, TVMS_ATTR_with_grad_te_grad_kwargs);
   PUT(p, ", te_grad_name=");
   tvms_print_object(p, tvms_attr(call, TVMS_ATTR_with_grad_te_grad_name));
-  bool given = kwargs && kwargs->kind == TVMS_NODE_OBJECT_MAP && tvms_map_count(kwargs);
+  bool given =
+      kwargs && kwargs->kind == TVMS_NODE_OBJECT_MAP && tvms_object_map_count(kwargs);
   if (!given) return;
   PUT(p, ", te_grad_kwargs=");
   tvms_print_object(p, kwargs);
@@ -235,7 +236,7 @@ static void print_prefix(arguments *a, tvms_opcode opcode) {
   if (opcode != TVMS_R_NONE)
     tvms_print_r(p, tvms_op_of(opcode)->name);
   else if (callee->kind == TVMS_NODE_OPERATOR)
-    tvms_print_r(p, tvms_text(p->context, tvms_as_operator(callee)->name)
+    tvms_print_r(p, tvms_symbol_text(p->context, tvms_as_operator(callee)->name)
                         + (is_relax_name(p, callee) ? 6 : 0));
   else
     tvms_print_expr(p, callee, LEVEL_ATOM);
@@ -267,14 +268,14 @@ static uint32_t written_args(tvms_printer *p, const tvms_call *call,
     return count;
   const tvms_node *index = call->args.items[4];
   bool zero = index->kind == TVMS_NODE_PRIM_VALUE
-              && tvms_is_int_value(tvms_as_prim_value(index)->value, 0);
+              && tvms_node_is_int(tvms_as_prim_value(index)->value, 0);
   if (!zero) tvms_print_cannot(p, &call->head, "the device of alloc_tensor");
   return count - 1;
 }
 
 void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
-  tvms_opcode opcode = tvms_called_relax_op(node);
+  tvms_opcode opcode = tvms_op_called(node);
   if (opcode != TVMS_R_NONE && print_special(p, call, opcode)) return;
   arguments a = {p, call, NULL, true};
   if (opcode != TVMS_R_NONE) {

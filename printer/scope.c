@@ -22,7 +22,7 @@ static bool is_dict_attr(const tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *node = tvms_as_attr_stmt(stmt)->node;
   if (node->kind == TVMS_NODE_OBJECT_INT) return tvms_as_object_int(node)->value == 0;
   // TVM writes T.attr(0, …) here, and reads that as the number.
-  return tvms_is_int_value(node, 0) && node->dtype.bits == 32;
+  return tvms_node_is_int(node, 0) && node->dtype.bits == 32;
 }
 
 static void add_env_thread(tvms_printer *p, const tvms_iter_var *iter) {
@@ -90,7 +90,7 @@ static void print_realize(tvms_printer *p, const tvms_buffer_realize *node,
     PUT(p, ", ");
     tvms_print_object(p, value);
   }
-  if (!tvms_is_true(node->condition)) {
+  if (!tvms_node_is_true(node->condition)) {
     PUT(p, ", condition=");
     tvms_print_any(p, node->condition);
   }
@@ -140,10 +140,10 @@ static bool is_null_pointer(const tvms_printer *p, const tvms_node *value) {
     return false;
   const tvms_call *call = tvms_as_call(value);
   return call->callee->kind == TVMS_NODE_OPERATOR && call->args.len == 1
-         && strcmp(tvms_text(p->context, tvms_as_operator(call->callee)->name),
+         && strcmp(tvms_symbol_text(p->context, tvms_as_operator(call->callee)->name),
                    "reinterpret")
                 == 0
-         && tvms_is_int_value(call->args.items[0], 0);
+         && tvms_node_is_int(call->args.items[0], 0);
 }
 
 static void print_attr_value(tvms_printer *p, const tvms_node *value) {
@@ -249,7 +249,7 @@ bool tvms_print_is_all_of(const tvms_node *allocate, const tvms_node *declared) 
   const tvms_allocate *node = tvms_as_allocate(allocate);
   const tvms_buffer *buffer = tvms_as_buffer(declared);
   bool annotated = node->annotations && tvms_as_object_map(node->annotations)->keys.len;
-  if (buffer->data != node->var || annotated || !tvms_is_true(node->condition)
+  if (buffer->data != node->var || annotated || !tvms_node_is_true(node->condition)
       || !tvms_dtype_same(buffer->element, node->element)
       || buffer->shape.len != node->extents.len) {
     return false;
@@ -285,7 +285,7 @@ static void print_allocate_args(tvms_printer *p, const tvms_node *var,
   if (var->sinfo && var->sinfo->kind == TVMS_NODE_SINFO_POINTER) {
     scope = tvms_as_sinfo_pointer(var->sinfo)->scope;
   }
-  tvms_print_put(p, scope ? tvms_text(p->context, scope) : "global");
+  tvms_print_put(p, scope ? tvms_symbol_text(p->context, scope) : "global");
   PUT(p, "\"");
 }
 
@@ -305,7 +305,7 @@ static print_opening open_allocate(tvms_printer *p, tvms_node *const *stmts,
                             DEFINES_DATA, 2);
   }
   print_allocate_args(p, node->var, node->extents, node->element);
-  if (!tvms_is_true(node->condition)) {
+  if (!tvms_node_is_true(node->condition)) {
     PUT(p, ", ");
     tvms_print_any(p, node->condition);
   }

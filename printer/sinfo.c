@@ -13,7 +13,7 @@ void tvms_print_pointer_type(tvms_printer *p, const tvms_node *type, bool as_val
     if (as_value) PUT(p, "()");
     return;
   }
-  const char *scope = tvms_text(p->context, tvms_as_sinfo_pointer(type)->scope);
+  const char *scope = tvms_symbol_text(p->context, tvms_as_sinfo_pointer(type)->scope);
   if (!*scope) scope = "global";
   bool opaque = tvms_dtype_is_void(type->dtype) && p->dialect >= TVMS_DIALECT_26;
   if (opaque && strcmp(scope, "global") == 0) {

@@ -218,7 +218,7 @@ static inline void tvms_print_put(tvms_printer *p, const char *text) {
   tvms_strbuf_puts(p->out, text);
 }
 static inline void tvms_print_sym(tvms_printer *p, tvms_sym sym) {
-  const tvms_name *name = tvms_name_of(&p->context->names, sym);
+  const tvms_name *name = tvms_interner_name(&p->context->names, sym);
   tvms_strbuf_add(p->out, name->text, name->len);
 }
 // "T." + name and so on; marks the prefix as used.

@@ -90,8 +90,8 @@ static bool is_initialised(tvms_printer *p, const tvms_node *alloc,
   const tvms_store *store = tvms_as_store(next);
   const tvms_node *buffer = tvms_as_alloc_buffer(alloc)->buffer;
   return store->buffer == buffer && !store->predicate && store->indices.len == 1
-         && tvms_is_int_value(store->indices.items[0], 0)
-         && !tvms_contains(p->memory, store->value, buffer);
+         && tvms_node_is_int(store->indices.items[0], 0)
+         && !tvms_walk_contains(p->memory, store->value, buffer);
 }
 
 // A scalar buffer declared by its type. Returns the number of statements written.
@@ -150,7 +150,7 @@ static bool is_allocated_buffer(const tvms_printer *p, const part *rest) {
 // A statement that TVM leaves out of a sequence: the evaluation of 0.
 static bool is_nothing(const tvms_node *stmt) {
   return stmt->kind == TVMS_NODE_EVALUATE
-         && tvms_is_int_value(tvms_as_evaluate(stmt)->value, 0);
+         && tvms_node_is_int(tvms_as_evaluate(stmt)->value, 0);
 }
 
 // A sequence inside a sequence: the scope that its first statement opens, or just more
@@ -216,8 +216,8 @@ static void print_part(tvms_printer *p, part rest) {
 }
 
 void tvms_print_body(tvms_printer *p, const tvms_node *stmt) {
-  if (!tvms_deeper(p->memory)) {
-    tvms_shallower(p->memory);
+  if (!tvms_memory_enter(p->memory)) {
+    tvms_memory_leave(p->memory);
     tvms_print_too_deep(p, stmt);
     return;
   }
@@ -228,7 +228,7 @@ void tvms_print_body(tvms_printer *p, const tvms_node *stmt) {
     all.count = tvms_as_seq(stmt)->stmts.len;
   }
   print_part(p, all);
-  tvms_shallower(p->memory);
+  tvms_memory_leave(p->memory);
 }
 
 // ---- Statements without a scope ----
@@ -274,7 +274,7 @@ static const tvms_node *returned(const tvms_printer *p, const tvms_node *value) 
   if (value->kind != TVMS_NODE_CALL) return NULL;
   const tvms_call *call = tvms_as_call(value);
   if (call->callee->kind != TVMS_NODE_OPERATOR || call->args.len != 1) return NULL;
-  const char *name = tvms_text(p->context, tvms_as_operator(call->callee)->name);
+  const char *name = tvms_symbol_text(p->context, tvms_as_operator(call->callee)->name);
   return strcmp(name, "ret") == 0 ? call->args.items[0] : NULL;
 }
 
@@ -315,7 +315,7 @@ static bool is_text(const tvms_node *node, const char *text) {
 
 // The calls whose pointer points to `element` from 0.26 on, without saying so.
 static bool implies_element(const tvms_node *value, tvms_dtype element) {
-  tvms_tir_opcode opcode = tvms_called_op(value);
+  tvms_tir_opcode opcode = tvms_call_opcode(value);
   const tvms_call *call = tvms_as_call(value);
   if (!call->args.len) return false;
   const tvms_node *first = call->args.items[0];
@@ -336,8 +336,8 @@ static bool is_untyped(const tvms_printer *p, const tvms_bind *bind) {
   bool typed =
       type && type->kind == TVMS_NODE_SINFO_POINTER && !tvms_dtype_is_void(type->dtype);
   if (!typed || p->dialect < TVMS_DIALECT_26 || value->sinfo) return false;
-  tvms_tir_opcode opcode = tvms_called_op(value);
-  return opcode && tvms_tir_row_of(opcode)->location == TVMS_LOCATION_NONE
+  tvms_tir_opcode opcode = tvms_call_opcode(value);
+  return opcode && tvms_tir_op_row_of(opcode)->location == TVMS_LOCATION_NONE
          && !implies_element(value, type->dtype);
 }
 
@@ -454,7 +454,7 @@ static void print_declare(tvms_printer *p, const tvms_node *stmt) {
 // A classic allocation from 0.24 on: a buffer whose data is the pointer.
 static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
   const tvms_allocate *node = tvms_as_allocate(stmt);
-  if (!tvms_is_true(node->condition)) {
+  if (!tvms_node_is_true(node->condition)) {
     tvms_print_cannot(p, stmt, "a condition of T.allocate");
   }
   const tvms_node *whole = tvms_print_buffer_over_all(p, stmt);
@@ -462,7 +462,7 @@ static void print_allocate(tvms_printer *p, const tvms_node *stmt) {
     print_allocation(p, whole, NULL);
     return;
   }
-  tvms_buffer *buffer = tvms_make(&p->scratch, BUFFER, stmt->span);
+  tvms_buffer *buffer = tvms_node_make(&p->scratch, BUFFER, stmt->span);
   buffer->name = tvms_print_hint(p, node->var);
   buffer->data = node->var;
   buffer->element = node->element;

@@ -144,7 +144,7 @@ void tvms_print_begin(tvms_printer *p) {
 void tvms_print_add_at(tvms_printer *p, size_t at, const char *text, size_t len) {
   print_late late = {at, p->late.len, p->late.len + len};
   tvms_strbuf_add(&p->late, text, len);
-  tvms_push(p->memory, &p->lates, late);
+  tvms_vec_push(p->memory, &p->lates, late);
 }
 
 static void add_line(tvms_printer *p, uint32_t frame, const tvms_strbuf *text) {
@@ -155,7 +155,7 @@ static void add_line(tvms_printer *p, uint32_t frame, const tvms_strbuf *text) {
   tvms_strbuf_add(&p->late, text->text, text->len);
   tvms_strbuf_putc(&p->late, '\n');
   print_late late = {f->at, begin, p->late.len};
-  tvms_push(p->memory, &p->lates, late);
+  tvms_vec_push(p->memory, &p->lates, late);
 }
 
 void tvms_print_begin_line(tvms_printer *p, print_added *line, uint32_t frame) {
@@ -179,15 +179,15 @@ void tvms_print_settle(tvms_printer *p, uint32_t first) {
 void tvms_print_cannot(tvms_printer *p, const tvms_node *node, const char *what) {
   if (p->quiet) return;
   tvms_span span = node && node->span.end ? node->span : p->here;
-  tvms_report(&p->context->diags, TVMS_D_not_in_dialect, span,
-              tvms_dialect_text(p->dialect), what);
+  tvms_diag_report(&p->context->diags, TVMS_D_not_in_dialect, span,
+                   tvms_dialect_text(p->dialect), what);
   p->failed = true;
 }
 
 void tvms_print_too_deep(tvms_printer *p, const tvms_node *node) {
   if (!p->quiet && !p->failed) {
-    tvms_report(&p->context->diags, TVMS_D_too_deep, node->span,
-                p->memory->depth_limit);
+    tvms_diag_report(&p->context->diags, TVMS_D_too_deep, node->span,
+                     p->memory->depth_limit);
   }
   p->failed = true;
 }

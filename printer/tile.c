@@ -7,7 +7,7 @@
 // `value @ Axis.name`; the memory axis m is not said. `summand`: behind a plus sign.
 static void print_on_axis(tvms_printer *p, const tvms_node *value, tvms_sym axis,
                           bool summand) {
-  const char *name = tvms_text(p->context, axis);
+  const char *name = tvms_symbol_text(p->context, axis);
   if (strcmp(name, "m") == 0) {
     tvms_print_expr(p, value, summand ? LEVEL_MUL : LEVEL_ANY);
     return;
@@ -40,9 +40,10 @@ static const tvms_layout_iter *next_offset(const tvms_printer *p, tvms_list offs
   const tvms_layout_iter *best = NULL;
   for (uint32_t i = 0; i < offset.len; i++) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(offset.items[i]);
-    const char *name = tvms_text(p->context, iter->axis);
+    const char *name = tvms_symbol_text(p->context, iter->axis);
     if (last && strcmp(name, last) <= 0) continue;
-    if (!best || strcmp(name, tvms_text(p->context, best->axis)) < 0) best = iter;
+    if (!best || strcmp(name, tvms_symbol_text(p->context, best->axis)) < 0)
+      best = iter;
   }
   return best;
 }
@@ -54,7 +55,7 @@ static void print_offset(tvms_printer *p, tvms_list offset) {
     if (!first) PUT(p, " + ");
     print_on_axis(p, iter->stride, iter->axis, offset.len == 1 || !first);
     first = false;
-    iter = next_offset(p, offset, tvms_text(p->context, iter->axis));
+    iter = next_offset(p, offset, tvms_symbol_text(p->context, iter->axis));
   }
 }
 
@@ -135,10 +136,10 @@ void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt) {
                    tvms_print_define(p, node->vars.items[i], tvms_print_top_index(p)));
   }
   PUT(p, " = ");
-  tvms_print_t(p, tvms_text(p->context, node->scope));
+  tvms_print_t(p, tvms_symbol_text(p->context, node->scope));
   PUT(p, "(");
   bool first = true;
-  bool pair = strcmp(tvms_text(p->context, node->scope), "cta_id_in_pair") == 0;
+  bool pair = strcmp(tvms_symbol_text(p->context, node->scope), "cta_id_in_pair") == 0;
   if (node->extents.len && !pair) {
     tvms_print_comma(p, &first);
     PUT(p, "[");
@@ -163,7 +164,7 @@ void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt) {
 // ---- Tile primitives ----
 
 static void print_tile_callee(tvms_printer *p, const tvms_tile_call *call) {
-  const char *scope = tvms_text(p->context, call->scope);
+  const char *scope = tvms_symbol_text(p->context, call->scope);
   tvms_print_t(p, *scope ? scope : "tile");
   PUT(p, ".");
   tvms_print_sym(p, call->op);
@@ -210,7 +211,7 @@ static void print_tile_args(tvms_printer *p, const tvms_tile_call *call, bool *f
 }
 
 static void print_config(tvms_printer *p, const tvms_node *config, bool *first) {
-  if (!tvms_map_count(config)) return;
+  if (!tvms_object_map_count(config)) return;
   const tvms_object_map *map = tvms_as_object_map(config);
   for (uint32_t i = 0; i < map->keys.len; i++) {
     const char *key = tvms_object_as_text(map->keys.items[i]);
@@ -223,7 +224,7 @@ static void print_config(tvms_printer *p, const tvms_node *config, bool *first) 
 
 // The keywords of a call: workspace, dispatch and its configuration.
 static void print_options(tvms_printer *p, const tvms_tile_call *call, bool *first) {
-  if (tvms_map_count(call->workspace)) {
+  if (tvms_object_map_count(call->workspace)) {
     tvms_print_comma(p, first);
     PUT(p, "workspace=");
     tvms_print_object(p, call->workspace);
@@ -257,7 +258,7 @@ static void print_compose_op(tvms_printer *p, const tvms_node *stmt) {
 void tvms_print_tile_call(tvms_printer *p, const tvms_node *stmt) {
   const tvms_tile_call *call = tvms_as_tile_call(stmt);
   if (tvms_print_is_classic(p)) tvms_print_cannot(p, stmt, "tile primitives");
-  if (strcmp(tvms_text(p->context, call->op), "compose_op") == 0) {
+  if (strcmp(tvms_symbol_text(p->context, call->op), "compose_op") == 0) {
     print_compose_op(p, stmt);
     return;
   }

@@ -127,7 +127,7 @@ static char kind_of(tvms_dl_type type) {
 }
 
 bool tvms_npy_fits(const tvms_npy *npy, tvms_dl_type type) {
-  return type.lanes == 1 && npy->size == tvms_element_size(type)
+  return type.lanes == 1 && npy->size == tvms_dl_element_size(type)
          && npy->kind == kind_of(type);
 }
 
@@ -172,7 +172,7 @@ tvms_tensor *tvms_npy_tensor(tvms_heap *heap, const tvms_npy *npy, const char *f
 void tvms_npy_write(tvms_strbuf *out, const tvms_tensor *tensor) {
   enum { BLOCK = 64 };
   tvms_dl_type type = tensor->view.dtype;
-  size_t size = tvms_element_size(type);
+  size_t size = tvms_dl_element_size(type);
   size_t begin = out->len;
   tvms_strbuf_add(out, magic, sizeof magic);
   tvms_strbuf_add(out, "\x01\x00\x00\x00", 4);  // version, and the length for later

@@ -41,10 +41,10 @@ static const small_float *small_of(tvms_dl_type type) {
   return NULL;
 }
 
-size_t tvms_element_size(tvms_dl_type type) {
+size_t tvms_dl_element_size(tvms_dl_type type) {
   if (type.code == TVMS_DL_BOOL) return 1;
   if (type.code == TVMS_DL_HANDLE) return sizeof(void *);
-  if (tvms_kind_is_real(type.code)) {
+  if (tvms_scalar_kind_is_real(type.code)) {
     bool wide = type.code == TVMS_DL_FLOAT && (type.bits == 32 || type.bits == 64);
     return wide || small_of(type) ? type.bits / 8u : 0;
   }
@@ -136,9 +136,10 @@ static int64_t wrap(int64_t value, tvms_dl_type type) {
   return (int64_t)(negative ? low | ~mask : low);
 }
 
-tvms_scalar tvms_fit(tvms_scalar value, tvms_dl_type type) {
+tvms_scalar tvms_scalar_fit(tvms_scalar value, tvms_dl_type type) {
   if (type.code == TVMS_DL_HANDLE) return value;
-  if (!tvms_kind_is_real(type.code)) return (tvms_scalar){.i = wrap(value.i, type)};
+  if (!tvms_scalar_kind_is_real(type.code))
+    return (tvms_scalar){.i = wrap(value.i, type)};
   if (type.code == TVMS_DL_FLOAT && type.bits == 64) return value;
   double narrow = (double)(float)value.f;
   if (type.code == TVMS_DL_FLOAT && type.bits == 32) return (tvms_scalar){.f = narrow};
@@ -164,25 +165,25 @@ static int64_t to_integer(double value, tvms_dl_type type) {
   return (int64_t)(value >= end ? UINT64_MAX >> (64 - bits) : (uint64_t)value);
 }
 
-tvms_scalar tvms_convert(tvms_scalar value, tvms_dl_type from, tvms_dl_type to) {
-  bool from_real = tvms_kind_is_real(from.code);
-  bool to_real = tvms_kind_is_real(to.code);
-  if (from_real && to_real) return tvms_fit(value, to);
+tvms_scalar tvms_scalar_convert(tvms_scalar value, tvms_dl_type from, tvms_dl_type to) {
+  bool from_real = tvms_scalar_kind_is_real(from.code);
+  bool to_real = tvms_scalar_kind_is_real(to.code);
+  if (from_real && to_real) return tvms_scalar_fit(value, to);
   if (from_real) {
     if (to.code == TVMS_DL_BOOL) return (tvms_scalar){.i = value.f != 0};
     return (tvms_scalar){.i = to_integer(value.f, to)};
   }
-  if (!to_real) return tvms_fit(value, to);
+  if (!to_real) return tvms_scalar_fit(value, to);
   bool large = from.code == TVMS_DL_UINT && value.i < 0;
   if (to.code == TVMS_DL_FLOAT && to.bits == 64) {
     return (tvms_scalar){.f = large ? (double)(uint64_t)value.i : (double)value.i};
   }
   // One rounding, not two: 64-bit integers do not all fit a double.
   float narrow = large ? (float)(uint64_t)value.i : (float)value.i;
-  return tvms_fit((tvms_scalar){.f = (double)narrow}, to);
+  return tvms_scalar_fit((tvms_scalar){.f = (double)narrow}, to);
 }
 
-tvms_scalar tvms_element_get(const void *at, tvms_dl_type type) {
+tvms_scalar tvms_dl_element_get(const void *at, tvms_dl_type type) {
   tvms_scalar value = {.i = 0};
   if (type.code == TVMS_DL_FLOAT && type.bits == 32) {
     float narrow;
@@ -190,10 +191,10 @@ tvms_scalar tvms_element_get(const void *at, tvms_dl_type type) {
     value.f = (double)narrow;
     return value;
   }
-  size_t size = tvms_element_size(type);
+  size_t size = tvms_dl_element_size(type);
   uint64_t bits = 0;
   memcpy(&bits, at, size);
-  if (tvms_kind_is_real(type.code) && size < 8) {
+  if (tvms_scalar_kind_is_real(type.code) && size < 8) {
     value.f = decode(small_of(type), (uint32_t)bits);
     return value;
   }
@@ -203,15 +204,15 @@ tvms_scalar tvms_element_get(const void *at, tvms_dl_type type) {
   return value;
 }
 
-void tvms_element_set(void *at, tvms_dl_type type, tvms_scalar value) {
+void tvms_dl_element_set(void *at, tvms_dl_type type, tvms_scalar value) {
   if (type.code == TVMS_DL_FLOAT && type.bits == 32) {
     float narrow = (float)value.f;
     memcpy(at, &narrow, sizeof narrow);
     return;
   }
-  size_t size = tvms_element_size(type);
+  size_t size = tvms_dl_element_size(type);
   uint64_t bits;
-  if (tvms_kind_is_real(type.code) && size < 8)
+  if (tvms_scalar_kind_is_real(type.code) && size < 8)
     bits = encode(small_of(type), value.f);
   else
     memcpy(&bits, &value, sizeof bits);

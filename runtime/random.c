@@ -18,20 +18,21 @@ static uint64_t next(uint64_t *state) {
 
 static tvms_scalar draw(uint64_t *state, tvms_dl_type type) {
   uint64_t u = next(state);
-  if (tvms_kind_is_real(type.code)) {
-    return tvms_fit((tvms_scalar){.f = (double)(u >> 40) / 8388608.0 - 1.0}, type);
+  if (tvms_scalar_kind_is_real(type.code)) {
+    return tvms_scalar_fit((tvms_scalar){.f = (double)(u >> 40) / 8388608.0 - 1.0},
+                           type);
   }
   if (type.code == TVMS_DL_BOOL) return (tvms_scalar){.i = (int64_t)(u >> 32 & 1)};
-  return tvms_fit((tvms_scalar){.i = (int64_t)((u >> 32) % 8)}, type);
+  return tvms_scalar_fit((tvms_scalar){.i = (int64_t)((u >> 32) % 8)}, type);
 }
 
 void tvms_random_fill(tvms_tensor *tensor, uint64_t seed, const char *name) {
   uint64_t state = start(seed, name);
   tvms_dl_type type = tensor->view.dtype;
-  size_t size = tvms_element_size(type);
+  size_t size = tvms_dl_element_size(type);
   char *at = tensor->view.data;
   for (uint64_t done = 0; done < tensor->bytes; done += size) {
-    tvms_element_set(at + done, type, draw(&state, type));
+    tvms_dl_element_set(at + done, type, draw(&state, type));
   }
 }
 

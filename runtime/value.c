@@ -10,7 +10,7 @@ void tvms_heap_init(tvms_heap *heap, tvms_memory *memory) {
 void tvms_heap_fini(tvms_heap *heap) {
   while (heap->newest) {
     tvms_object *older = heap->newest->older;
-    tvms_give(heap->memory, heap->newest);
+    tvms_memory_free(heap->memory, heap->newest);
     heap->newest = older;
   }
 }
@@ -31,13 +31,13 @@ static void discard(tvms_object *object) {
   else
     heap->newest = object->older;
   if (object->older) object->older->newer = object->newer;
-  tvms_give(heap->memory, object);
+  tvms_memory_free(heap->memory, object);
 }
 
 // Bytes of a compact tensor. False if they do not fit.
 static bool measure(tvms_dl_type type, int32_t ndim, const int64_t *shape,
                     uint64_t *bytes) {
-  *bytes = tvms_element_size(type) * type.lanes;
+  *bytes = tvms_dl_element_size(type) * type.lanes;
   bool empty = false;
   for (int32_t i = 0; i < ndim; i++) {
     if (shape[i] < 0) return false;
@@ -57,7 +57,7 @@ static tvms_tensor *make(tvms_heap *heap, tvms_value_kind kind, int32_t ndim,
                          const int64_t *shape, uint64_t bytes) {
   size_t head = sizeof(tvms_tensor) + (size_t)ndim * sizeof(int64_t);
   size_t room = bytes ? (size_t)bytes + TVMS_TENSOR_ALIGNMENT : 0;
-  tvms_tensor *tensor = tvms_take(heap->memory, head + room);
+  tvms_tensor *tensor = tvms_memory_alloc(heap->memory, head + room);
   adopt(heap, &tensor->head, kind);
   heap->made += bytes;
   if (ndim) memcpy(tensor->shape, shape, (size_t)ndim * sizeof *shape);
@@ -86,8 +86,9 @@ tvms_tensor *tvms_shape_new(tvms_heap *heap, int32_t ndim, const int64_t *shape)
   return make(heap, TVMS_VALUE_SHAPE, ndim, shape, 0);
 }
 
-tvms_items *tvms_items_new(tvms_heap *heap, uint32_t len) {
-  tvms_items *tuple = tvms_take(heap->memory, sizeof *tuple + len * sizeof(tvms_value));
+tvms_items *tvms_tuple_new(tvms_heap *heap, uint32_t len) {
+  tvms_items *tuple =
+      tvms_memory_alloc(heap->memory, sizeof *tuple + len * sizeof(tvms_value));
   adopt(heap, &tuple->head, TVMS_VALUE_TUPLE);
   tuple->len = len;
   return tuple;
@@ -105,29 +106,29 @@ int64_t tvms_tensor_len(const tvms_tensor *tensor) {
 }
 
 static char *place_of(const tvms_tensor *tensor, int64_t at) {
-  size_t size = tvms_element_size(tensor->view.dtype) * tensor->view.dtype.lanes;
+  size_t size = tvms_dl_element_size(tensor->view.dtype) * tensor->view.dtype.lanes;
   return (char *)tensor->view.data + (size_t)at * size;
 }
 
 tvms_scalar tvms_tensor_get(const tvms_tensor *tensor, int64_t at) {
-  return tvms_element_get(place_of(tensor, at), tensor->view.dtype);
+  return tvms_dl_element_get(place_of(tensor, at), tensor->view.dtype);
 }
 
 void tvms_tensor_set(tvms_tensor *tensor, int64_t at, tvms_scalar value) {
-  tvms_element_set(place_of(tensor, at), tensor->view.dtype, value);
+  tvms_dl_element_set(place_of(tensor, at), tensor->view.dtype, value);
 }
 
-tvms_value tvms_keep(tvms_value value) {
+tvms_value tvms_value_keep(tvms_value value) {
   if (value.kind >= TVMS_VALUE_SHAPE) value.object->count++;
   return value;
 }
 
 // Tuples of programs nest a few levels; the depth is that of the program's own types.
-void tvms_drop(tvms_value value) {
+void tvms_value_drop(tvms_value value) {
   if (value.kind < TVMS_VALUE_SHAPE || --value.object->count) return;
   if (value.kind == TVMS_VALUE_TUPLE) {
     for (uint32_t i = 0; i < value.tuple->len; i++) {
-      tvms_drop(value.tuple->items[i]);
+      tvms_value_drop(value.tuple->items[i]);
     }
   }
   discard(value.object);

@@ -84,7 +84,7 @@ tvms_tensor *TVMS_NULLABLE tvms_tensor_new(tvms_heap *heap, tvms_dl_type type,
 tvms_tensor *tvms_shape_new(tvms_heap *heap, int32_t ndim, const int64_t *shape);
 
 // A tuple of NONE with a count of one.
-tvms_items *tvms_items_new(tvms_heap *heap, uint32_t len);
+tvms_items *tvms_tuple_new(tvms_heap *heap, uint32_t len);
 
 // Number of elements (lanes counted once).
 int64_t tvms_tensor_len(const tvms_tensor *tensor);
@@ -94,8 +94,8 @@ tvms_scalar tvms_tensor_get(const tvms_tensor *tensor, int64_t at);
 void tvms_tensor_set(tvms_tensor *tensor, int64_t at, tvms_scalar value);
 
 // One user more, or one less. Values that are not counted pass through.
-tvms_value tvms_keep(tvms_value value);
-void tvms_drop(tvms_value value);
+tvms_value tvms_value_keep(tvms_value value);
+void tvms_value_drop(tvms_value value);
 
 static inline tvms_value tvms_value_of_tensor(tvms_tensor *tensor) {
   return (tvms_value){.kind = TVMS_VALUE_TENSOR, .tensor = tensor};

@@ -10,12 +10,12 @@ static const char *callee_text(const tvms_inference *in) {
   tvms_context *context = in->unit->context;
   const tvms_node *callee = in->call->callee;
   if (callee->kind == TVMS_NODE_GLOBAL_VAR) {
-    return tvms_text(context, tvms_as_global_var(callee)->name);
+    return tvms_symbol_text(context, tvms_as_global_var(callee)->name);
   }
   if (callee->kind == TVMS_NODE_VAR) {
-    return tvms_text(context, tvms_as_var(callee)->name);
+    return tvms_symbol_text(context, tvms_as_var(callee)->name);
   }
-  return tvms_describe(context, callee);
+  return tvms_sinfo_describe(context, callee);
 }
 
 static tvms_span span_of(const tvms_inference *in, uint32_t i) {
@@ -23,16 +23,16 @@ static tvms_span span_of(const tvms_inference *in, uint32_t i) {
 }
 
 static tvms_node *TVMS_NULLABLE map_lookup(void *map, tvms_node *var) {
-  return tvms_dim_map_find(map, var);
+  return tvms_sinfo_dim_map_find(map, var);
 }
 
 static void report_argument(tvms_inference *in, tvms_span span, uint32_t i,
-                            const char *name, tvms_node *param, tvms_fit fit,
+                            const char *name, tvms_node *param, tvms_sinfo_fit fit,
                             const tvms_node *sinfo) {
   tvms_context *context = in->unit->context;
-  tvms_diag *diag =
-      tvms_report(&context->diags, TVMS_D_call_argument, span, i + 1, name,
-                  tvms_describe(context, param), tvms_describe(context, sinfo));
+  tvms_diag *diag = tvms_diag_report(&context->diags, TVMS_D_call_argument, span, i + 1,
+                                     name, tvms_sinfo_describe(context, param),
+                                     tvms_sinfo_describe(context, sinfo));
   if (fit == TVMS_FIT_WEAK) {
     tvms_diag_remark(&context->diags, diag,
                      "R.match_cast gives a value a type that says more");
@@ -47,16 +47,16 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
   for (uint32_t i = 0; i < args.len; i++) {
     bool conflict;
     tvms_node *sinfo = tvms_sinfo_of(in->unit, args.items[i]);
-    tvms_fit fit =
-        tvms_relate_argument(in->prover, map, params.items[i], sinfo, &conflict);
+    tvms_sinfo_fit fit =
+        tvms_sinfo_relate_argument(in->prover, map, params.items[i], sinfo, &conflict);
     if (fit == TVMS_FIT_NEVER || fit == TVMS_FIT_WEAK) {
       report_argument(in, span_of(in, i), i, callee_text(in), params.items[i], fit,
                       sinfo);
       fine = false;
     } else if (conflict) {
-      tvms_report(&context->diags, TVMS_D_call_conflict, span_of(in, i), i + 1,
-                  callee_text(in), tvms_describe(context, params.items[i]),
-                  tvms_describe(context, sinfo));
+      tvms_diag_report(&context->diags, TVMS_D_call_conflict, span_of(in, i), i + 1,
+                       callee_text(in), tvms_sinfo_describe(context, params.items[i]),
+                       tvms_sinfo_describe(context, sinfo));
     }
   }
   return fine;
@@ -76,14 +76,15 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   if (in->call->callee->kind == TVMS_NODE_EXTERN_FUNC
       && !has_own_type(in->call->callee)) {
     tvms_list types = in->call->type_args;
-    if (types.len == 0) return tvms_object_type(in->unit);
+    if (types.len == 0) return tvms_sinfo_object_new(in->unit);
     if (types.len == 1) return types.items[0];
-    return tvms_tuple_type(in->unit, types.items, types.len);
+    return tvms_sinfo_tuple_new(in->unit, types.items, types.len);
   }
   const tvms_node *type = in->call->callee->sinfo;
   if (!type || type->kind != TVMS_NODE_SINFO_FUNC) {
-    tvms_report(&context->diags, TVMS_D_not_callable, in->call->head.span,
-                callee_text(in), type ? tvms_describe(context, type) : "unknown type");
+    tvms_diag_report(&context->diags, TVMS_D_not_callable, in->call->head.span,
+                     callee_text(in),
+                     type ? tvms_sinfo_describe(context, type) : "unknown type");
     return NULL;
   }
   const tvms_sinfo_func *func = tvms_as_sinfo_func(type);
@@ -95,14 +96,15 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   }
   if (!(type->flags & TVMS_FLAG_KNOWN)) return func->ret;
   if (func->params.len != in->call->args.len) {
-    tvms_report(&context->diags, TVMS_D_call_arity, in->call->head.span,
-                callee_text(in), func->params.len, in->call->args.len);
+    tvms_diag_report(&context->diags, TVMS_D_call_arity, in->call->head.span,
+                     callee_text(in), func->params.len, in->call->args.len);
     return NULL;
   }
   tvms_dim_map map = {{0}};
   bool fine = fit_arguments(in, func->params, &map);
-  tvms_node *ret = fine ? tvms_erase(in->prover, func->ret, map_lookup, &map) : NULL;
-  tvms_vec_free(&context->memory, &map.bindings);
+  tvms_node *ret =
+      fine ? tvms_sinfo_erase(in->prover, func->ret, map_lookup, &map) : NULL;
+  tvms_vec_fini(&context->memory, &map.bindings);
   return ret;
 }
 
@@ -110,9 +112,9 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
 
 // The type of a buffer as StructInfo.
 static tvms_node *buffer_type(tvms_unit *unit, const tvms_buffer *buffer) {
-  tvms_node *shape =
-      tvms_shape_value(unit, buffer->shape.items, buffer->shape.len, TVMS_NO_SPAN);
-  return tvms_tensor_type(unit, shape, buffer->element, NULL);
+  tvms_node *shape = tvms_sinfo_shape_value_new(unit, buffer->shape.items,
+                                                buffer->shape.len, TVMS_NO_SPAN);
+  return tvms_sinfo_tensor_new(unit, shape, buffer->element, NULL);
 }
 
 static tvms_node *param_type(tvms_unit *unit, const tvms_prim_func *callee,
@@ -120,8 +122,9 @@ static tvms_node *param_type(tvms_unit *unit, const tvms_prim_func *callee,
   const tvms_node *buffer = callee->buffers.items[i];
   if (buffer) return buffer_type(unit, tvms_as_buffer(buffer));
   tvms_node *param = callee->params.items[i];
-  if (param->sinfo || tvms_dtype_is_handle(param->dtype)) return tvms_object_type(unit);
-  return tvms_prim_type(unit, param->dtype, param);
+  if (param->sinfo || tvms_dtype_is_handle(param->dtype))
+    return tvms_sinfo_object_new(unit);
+  return tvms_sinfo_prim_new(unit, param->dtype, param);
 }
 
 // Gives the scalars at the end of the parameters their values from tir_vars.
@@ -131,16 +134,15 @@ static void bind_scalars(tvms_prover *prover, tvms_dim_map *map,
   if (scalars->kind != TVMS_NODE_SHAPE_EXPR) return;
   tvms_list values = tvms_as_shape_expr(scalars)->values;
   for (uint32_t i = 0; i < values.len && first + i < callee->params.len; i++) {
-    tvms_push(&prover->unit->context->memory, &map->bindings,
-              ((tvms_dim_binding){callee->params.items[first + i], values.items[i]}));
+    tvms_vec_push(
+        &prover->unit->context->memory, &map->bindings,
+        ((tvms_dim_binding){callee->params.items[first + i], values.items[i]}));
   }
 }
 
-tvms_node *TVMS_NULLABLE tvms_prim_func_outputs(tvms_prover *prover,
-                                                const tvms_prim_func *callee,
-                                                tvms_list args,
-                                                const tvms_node *TVMS_NULLABLE scalars,
-                                                uint32_t outputs) {
+tvms_node *TVMS_NULLABLE tvms_infer_prim_func_outputs(
+    tvms_prover *prover, const tvms_prim_func *callee, tvms_list args,
+    const tvms_node *TVMS_NULLABLE scalars, uint32_t outputs) {
   tvms_unit *unit = prover->unit;
   if (args.len + outputs > callee->params.len) return NULL;
   tvms_dim_map map = {{0}};
@@ -148,8 +150,9 @@ tvms_node *TVMS_NULLABLE tvms_prim_func_outputs(tvms_prover *prover,
   bool fits = true;
   for (uint32_t i = 0; i < args.len && fits; i++) {
     bool conflict;
-    tvms_fit fit = tvms_relate_argument(prover, &map, param_type(unit, callee, i),
-                                        tvms_sinfo_of(unit, args.items[i]), &conflict);
+    tvms_sinfo_fit fit =
+        tvms_sinfo_relate_argument(prover, &map, param_type(unit, callee, i),
+                                   tvms_sinfo_of(unit, args.items[i]), &conflict);
     fits = fit != TVMS_FIT_NEVER;
   }
   tvms_node *fields[64], *result = NULL;
@@ -159,12 +162,12 @@ tvms_node *TVMS_NULLABLE tvms_prim_func_outputs(tvms_prover *prover,
     fits = buffer;
     if (!buffer) break;
     tvms_node *type = buffer_type(unit, tvms_as_buffer(buffer));
-    fields[i] = tvms_erase(prover, type, map_lookup, &map);
+    fields[i] = tvms_sinfo_erase(prover, type, map_lookup, &map);
   }
   if (fits && room) {
-    result = outputs == 1 ? fields[0] : tvms_tuple_type(unit, fields, outputs);
+    result = outputs == 1 ? fields[0] : tvms_sinfo_tuple_new(unit, fields, outputs);
   }
-  tvms_vec_free(&unit->context->memory, &map.bindings);
+  tvms_vec_fini(&unit->context->memory, &map.bindings);
   return result;
 }
 
@@ -182,7 +185,7 @@ static const tvms_prim_func *TVMS_NULLABLE called_prim_func(const tvms_inference
 
 // The number of outputs that share the buffer of an argument.
 static uint32_t count_in_place(const tvms_call *call) {
-  if (tvms_called_relax_op(&call->head) != TVMS_R_call_tir_inplace) return 0;
+  if (tvms_op_called(&call->head) != TVMS_R_call_tir_inplace) return 0;
   const tvms_node *indices = call->attrs.len ? call->attrs.items[0] : NULL;
   if (!indices || indices->kind != TVMS_NODE_OBJECT_ARRAY) return 0;
   tvms_list items = tvms_as_object_array(indices)->items;
@@ -204,16 +207,17 @@ static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee
     bool conflict;
     tvms_node *param = param_type(in->unit, callee, i);
     tvms_node *sinfo = tvms_sinfo_of(in->unit, args.items[i]);
-    tvms_fit fit = tvms_relate_argument(in->prover, &map, param, sinfo, &conflict);
+    tvms_sinfo_fit fit =
+        tvms_sinfo_relate_argument(in->prover, &map, param, sinfo, &conflict);
     if (fit != TVMS_FIT_NEVER && fit != TVMS_FIT_WEAK) continue;
     report_argument(in, in->call->head.span, i, name, param, fit, sinfo);
     fine = false;
   }
-  tvms_vec_free(&context->memory, &map.bindings);
+  tvms_vec_fini(&context->memory, &map.bindings);
   return fine;
 }
 
-void tvms_check_call_tir(tvms_inference *in) {
+void tvms_infer_check_call_tir(tvms_inference *in) {
   const tvms_prim_func *callee = called_prim_func(in);
   if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return;
   const tvms_node *tuple = in->call->args.items[1];
@@ -230,7 +234,7 @@ void tvms_check_call_tir(tvms_inference *in) {
   }
   tvms_context *context = in->unit->context;
   const char *name =
-      tvms_text(context, tvms_as_global_var(in->call->args.items[0])->name);
+      tvms_symbol_text(context, tvms_as_global_var(in->call->args.items[0])->name);
   const tvms_node *scalars = in->call->args.len > 2 ? in->call->args.items[2] : NULL;
   uint32_t extra = 0;
   if (scalars && scalars->kind == TVMS_NODE_SHAPE_EXPR) {
@@ -241,16 +245,18 @@ void tvms_check_call_tir(tvms_inference *in) {
   }
   uint32_t shared = count_in_place(in->call);
   if (args.len + outputs + extra - shared != callee->params.len) {
-    tvms_report(&context->diags, TVMS_D_call_tir_arity, in->call->head.span, name,
-                callee->params.len, args.len, outputs - shared);
+    tvms_diag_report(&context->diags, TVMS_D_call_tir_arity, in->call->head.span, name,
+                     callee->params.len, args.len, outputs - shared);
     return;
   }
   if (!check_tir_arguments(in, callee, args, name)) return;
   // The types of shared buffers are those of the arguments.
   if (shared) return;
   tvms_node *written =
-      tvms_prim_func_outputs(in->prover, callee, args, scalars, outputs);
-  if (!written || tvms_relate(in->prover, written, stated) >= TVMS_FIT_RUNTIME) return;
-  tvms_report(&context->diags, TVMS_D_call_tir_output, in->call->head.span, name,
-              tvms_describe(context, written), tvms_describe(context, stated));
+      tvms_infer_prim_func_outputs(in->prover, callee, args, scalars, outputs);
+  if (!written || tvms_sinfo_relate(in->prover, written, stated) >= TVMS_FIT_RUNTIME)
+    return;
+  tvms_diag_report(&context->diags, TVMS_D_call_tir_output, in->call->head.span, name,
+                   tvms_sinfo_describe(context, written),
+                   tvms_sinfo_describe(context, stated));
 }

@@ -11,13 +11,11 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in);
 // What call_tir of `callee` with the arguments `args` writes, as it follows from the
 // buffers of the PrimFunc: the last `outputs` of them, which get their sizes through the
 // others. NULL if it cannot be told. `scalars` are the tir_vars (may be NULL).
-tvms_node *TVMS_NULLABLE tvms_prim_func_outputs(tvms_prover *prover,
-                                                const tvms_prim_func *callee,
-                                                tvms_list args,
-                                                const tvms_node *TVMS_NULLABLE scalars,
-                                                uint32_t outputs);
+tvms_node *TVMS_NULLABLE tvms_infer_prim_func_outputs(
+    tvms_prover *prover, const tvms_prim_func *callee, tvms_list args,
+    const tvms_node *TVMS_NULLABLE scalars, uint32_t outputs);
 
 // Checks a call_tir against its PrimFunc; reports where the stated type cannot hold.
-void tvms_check_call_tir(tvms_inference *in);
+void tvms_infer_check_call_tir(tvms_inference *in);
 
 #endif

@@ -21,20 +21,20 @@ static void complete(completion *c, tvms_node *node);
 
 static void complete_below(completion *c, tvms_node *node) {
   tvms_node *child;
-  for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));) {
-    if (tvms_class_of(child) == TVMS_CLASS_STMT) complete(c, child);
+  for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));) {
+    if (tvms_node_class_of(child) == TVMS_CLASS_STMT) complete(c, child);
   }
 }
 
 static void know_block_buffers(completion *c, const tvms_block *block, bool known) {
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
     tvms_node *buffer = block->alloc_buffers.items[i];
-    tvms_know_buffer(&c->buffers, c->unit, buffer, known ? buffer : NULL);
+    tvms_regions_put_buffer(&c->buffers, c->unit, buffer, known ? buffer : NULL);
   }
   for (uint32_t i = 0; i < block->match_buffers.len; i++) {
     tvms_node *buffer =
         tvms_as_match_buffer_region(block->match_buffers.items[i])->buffer;
-    tvms_know_buffer(&c->buffers, c->unit, buffer, known ? buffer : NULL);
+    tvms_regions_put_buffer(&c->buffers, c->unit, buffer, known ? buffer : NULL);
   }
 }
 
@@ -47,7 +47,7 @@ static void complete_block(completion *c, tvms_block *block) {
   c->below_root = !is_root;
   know_block_buffers(c, block, false);
   if (block->head.flags & MISSING) {
-    c->fine = tvms_infer_regions(c->unit, &c->buffers, block, is_root) && c->fine;
+    c->fine = tvms_regions_infer(c->unit, &c->buffers, block, is_root) && c->fine;
   }
   block->head.flags &= (uint8_t)~MISSING;
 }
@@ -62,17 +62,17 @@ static void complete_seq(completion *c, const tvms_seq *seq) {
     if (flat && stmt->kind == TVMS_NODE_ALLOC_BUFFER) {
       buffer = tvms_as_alloc_buffer(stmt)->buffer;
     }
-    const tvms_node *key = buffer ? tvms_buffer_key(c->unit, buffer) : NULL;
+    const tvms_node *key = buffer ? tvms_regions_buffer_key(c->unit, buffer) : NULL;
     if (key && !tvms_node_map_get(&c->buffers, key)) {
-      tvms_know_buffer(&c->buffers, c->unit, buffer, buffer);
-      if (!flat) tvms_push(c->memory, &declared, key);
+      tvms_regions_put_buffer(&c->buffers, c->unit, buffer, buffer);
+      if (!flat) tvms_vec_push(c->memory, &declared, key);
     }
     complete(c, stmt);
   }
   for (uint32_t i = 0; i < declared.len; i++) {
     tvms_node_map_put(&c->buffers, declared.items[i], NULL);
   }
-  tvms_vec_free(c->memory, &declared);
+  tvms_vec_fini(c->memory, &declared);
 }
 
 static bool check_realize(completion *c, const tvms_block_realize *realize) {
@@ -81,15 +81,15 @@ static bool check_realize(completion *c, const tvms_block_realize *realize) {
     if (value->dtype.code == TVMS_INT) continue;
     char text[TVMS_DTYPE_TEXT];
     const tvms_node *axis = tvms_as_block(realize->block)->iter_vars.items[i];
-    tvms_report(&c->unit->context->diags, TVMS_D_binding_not_integer, axis->span,
-                tvms_dtype_text(value->dtype, text));
+    tvms_diag_report(&c->unit->context->diags, TVMS_D_binding_not_integer, axis->span,
+                     tvms_dtype_text(value->dtype, text));
     return false;
   }
   return true;
 }
 
 static void complete(completion *c, tvms_node *node) {
-  if (!tvms_deeper(c->memory)) tvms_unwind(c->memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(c->memory)) tvms_memory_unwind(c->memory, TVMS_OVER_LIMIT);
   if (node->kind == TVMS_NODE_SEQ) {
     complete_seq(c, tvms_as_seq(node));
   } else if (node->kind == TVMS_NODE_BLOCK) {
@@ -100,7 +100,7 @@ static void complete(completion *c, tvms_node *node) {
     }
     complete_below(c, node);
   }
-  tvms_shallower(c->memory);
+  tvms_memory_leave(c->memory);
 }
 
 // ---- The root block ----
@@ -116,7 +116,7 @@ static tvms_walk_step is_realize(void *self, tvms_node *node, tvms_field_role ro
   (void)self;
   (void)role;
   if (node->kind == TVMS_NODE_BLOCK_REALIZE) return TVMS_WALK_STOP;
-  return tvms_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+  return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
 }
 
 static bool needs_root(tvms_memory *memory, tvms_node *body, uint32_t allocs) {
@@ -132,11 +132,11 @@ static bool needs_root(tvms_memory *memory, tvms_node *body, uint32_t allocs) {
 static tvms_node *make_root(tvms_unit *unit, tvms_node *body, tvms_node *const *allocs,
                             uint32_t count) {
   static const char name[] = "root";
-  tvms_block *block = tvms_make(unit, BLOCK, body->span);
+  tvms_block *block = tvms_node_make(unit, BLOCK, body->span);
   block->name = tvms_bytes_copy(unit, name, sizeof name - 1);
   block->alloc_buffers = tvms_list_copy(unit, allocs, count);
   block->body = body;
-  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, body->span);
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, body->span);
   realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   realize->block = &block->head;
   return &realize->head;
@@ -145,7 +145,7 @@ static tvms_node *make_root(tvms_unit *unit, tvms_node *body, tvms_node *const *
 static void know_params(completion *c, const tvms_prim_func *func) {
   for (uint32_t i = 0; i < func->buffers.len; i++) {
     tvms_node *buffer = func->buffers.items[i];
-    if (buffer) tvms_know_buffer(&c->buffers, c->unit, buffer, buffer);
+    if (buffer) tvms_regions_put_buffer(&c->buffers, c->unit, buffer, buffer);
   }
 }
 

@@ -57,31 +57,31 @@ bool tvms_dim_equal(tvms_prover *prover, tvms_node *a, tvms_node *b) {
   int64_t x, y;
   if (a == b) return true;
   if (constants(a, b, &x, &y)) return x == y;
-  return tvms_can_prove_equal(analyzer_of(prover), a, b);
+  return tvms_analyzer_can_prove_equal(analyzer_of(prover), a, b);
 }
 
 bool tvms_dim_proved(tvms_prover *prover, tvms_node *condition) {
-  return tvms_can_prove(analyzer_of(prover), condition);
+  return tvms_analyzer_can_prove(analyzer_of(prover), condition);
 }
 
 bool tvms_dim_differ(tvms_prover *prover, tvms_node *a, tvms_node *b) {
   int64_t x, y;
   if (a == b) return false;
   if (constants(a, b, &x, &y)) return x != y;
-  tvms_node *differ = tvms_dim_op(prover, TVMS_NODE_NE, a, b);
+  tvms_node *differ = tvms_dim_binary(prover, TVMS_NODE_NE, a, b);
   return differ && tvms_dim_proved(prover, differ);
 }
 
 bool tvms_dim_less(tvms_prover *prover, tvms_node *a, tvms_node *b) {
   int64_t x, y;
   if (constants(a, b, &x, &y)) return x < y;
-  tvms_node *less = tvms_dim_op(prover, TVMS_NODE_LT, a, b);
+  tvms_node *less = tvms_dim_binary(prover, TVMS_NODE_LT, a, b);
   return less && tvms_dim_proved(prover, less);
 }
 
 tvms_node *tvms_dim_simplify(tvms_prover *prover, tvms_node *dim) {
   if (dim->kind == TVMS_NODE_INT_IMM || dim->kind == TVMS_NODE_VAR) return dim;
-  return tvms_simplify(analyzer_of(prover), dim);
+  return tvms_analyzer_simplify(analyzer_of(prover), dim);
 }
 
 // ---- Substitution ----
@@ -111,23 +111,23 @@ tvms_node *tvms_dim_substitute(tvms_unit *unit, tvms_node *dim, tvms_dim_lookup 
 
 // ---- Arithmetic ----
 
-tvms_node *tvms_dim_op(tvms_prover *prover, tvms_node_kind kind, tvms_node *a,
-                       tvms_node *b) {
+tvms_node *tvms_dim_binary(tvms_prover *prover, tvms_node_kind kind, tvms_node *a,
+                           tvms_node *b) {
   return tvms_build_binary(prover->unit, kind, a, b, TVMS_NO_SPAN);
 }
 
-tvms_node *tvms_dim_op_int(tvms_prover *prover, tvms_node_kind kind, tvms_node *a,
-                           int64_t b) {
+tvms_node *tvms_dim_binary_int(tvms_prover *prover, tvms_node_kind kind, tvms_node *a,
+                               int64_t b) {
   tvms_node *constant =
       tvms_int_imm_new(prover->unit, TVMS_DTYPE(INT, 64), b, TVMS_NO_SPAN);
-  return tvms_dim_op(prover, kind, a, constant);
+  return tvms_dim_binary(prover, kind, a, constant);
 }
 
 tvms_node *tvms_dim_product(tvms_prover *prover, tvms_list dims) {
   tvms_node *product =
       tvms_int_imm_new(prover->unit, TVMS_DTYPE(INT, 64), 1, TVMS_NO_SPAN);
   for (uint32_t i = 0; i < dims.len && product; i++) {
-    product = tvms_dim_op(prover, TVMS_NODE_MUL, product, dims.items[i]);
+    product = tvms_dim_binary(prover, TVMS_NODE_MUL, product, dims.items[i]);
   }
   return product;
 }

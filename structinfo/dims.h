@@ -34,10 +34,10 @@ tvms_node *tvms_dim_substitute(tvms_unit *unit, tvms_node *dim, tvms_dim_lookup 
 
 // Arithmetic with TVM's folding. Constants are int64. NULL after a report (division by a
 // constant zero).
-tvms_node *TVMS_NULLABLE tvms_dim_op(tvms_prover *prover, tvms_node_kind kind,
-                                     tvms_node *a, tvms_node *b);
-tvms_node *TVMS_NULLABLE tvms_dim_op_int(tvms_prover *prover, tvms_node_kind kind,
-                                         tvms_node *a, int64_t b);
+tvms_node *TVMS_NULLABLE tvms_dim_binary(tvms_prover *prover, tvms_node_kind kind,
+                                         tvms_node *a, tvms_node *b);
+tvms_node *TVMS_NULLABLE tvms_dim_binary_int(tvms_prover *prover, tvms_node_kind kind,
+                                             tvms_node *a, int64_t b);
 
 // The product of all dimensions, 1 for none.
 tvms_node *TVMS_NULLABLE tvms_dim_product(tvms_prover *prover, tvms_list dims);

@@ -16,19 +16,19 @@ static tvms_node *TVMS_NULLABLE infer_operator(tvms_inference *in) {
   tvms_mark mark = tvms_arena_mark(scratch);
   tvms_infer_fn *rule = rules[in->op];
   tvms_node *result =
-      tvms_is_distributed(in) ? tvms_infer_distributed(in, rule) : rule(in);
+      tvms_infer_is_distributed(in) ? tvms_infer_distributed(in, rule) : rule(in);
   tvms_arena_reset(scratch, mark);
   return result;
 }
 
 tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in) {
-  in->op = tvms_called_relax_op(&in->call->head);
+  in->op = tvms_op_called(&in->call->head);
   if (in->op != TVMS_R_NONE) return infer_operator(in);
   return tvms_infer_function_call(in);
 }
 
-bool tvms_call_is_pure(const tvms_call *call) {
-  tvms_opcode op = tvms_called_relax_op(&call->head);
+bool tvms_infer_call_is_pure(const tvms_call *call) {
+  tvms_opcode op = tvms_op_called(&call->head);
   if (op != TVMS_R_NONE) return tvms_op_of(op)->pure;
   const tvms_node *type = call->callee->sinfo;
   return type && type->kind == TVMS_NODE_SINFO_FUNC && (type->flags & TVMS_FLAG_PURE);

@@ -28,6 +28,6 @@ typedef tvms_node *TVMS_NULLABLE tvms_infer_fn(tvms_inference *in);
 tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in);
 
 // True if calling this has no effect beyond its result: by operator or function type.
-bool tvms_call_is_pure(const tvms_call *call);
+bool tvms_infer_call_is_pure(const tvms_call *call);
 
 #endif

@@ -24,15 +24,16 @@ tvms_span tvms_in_span(const tvms_inference *in, uint32_t i) {
 
 tvms_node *TVMS_NULLABLE tvms_in_expects(const tvms_inference *in, uint32_t i,
                                          const char *what) {
-  tvms_report(diags_of(in), TVMS_D_op_expects, tvms_in_span(in, i), name_of(in), what);
+  tvms_diag_report(diags_of(in), TVMS_D_op_expects, tvms_in_span(in, i), name_of(in),
+                   what);
   return NULL;
 }
 
 tvms_node *TVMS_NULLABLE tvms_in_wrong_dtype(const tvms_inference *in, uint32_t i,
                                              const char *what, tvms_dtype got) {
   char text[TVMS_DTYPE_TEXT];
-  tvms_report(diags_of(in), TVMS_D_op_dtype, tvms_in_span(in, i), name_of(in), what,
-              tvms_dtype_text(got, text));
+  tvms_diag_report(diags_of(in), TVMS_D_op_dtype, tvms_in_span(in, i), name_of(in),
+                   what, tvms_dtype_text(got, text));
   return NULL;
 }
 
@@ -40,16 +41,17 @@ tvms_node *TVMS_NULLABLE tvms_in_wrong_ndim(const tvms_inference *in, uint32_t i
                                             int64_t wanted, int64_t got) {
   char rank[24] = "one of unknown rank";
   if (got != TVMS_UNKNOWN_NDIM) snprintf(rank, sizeof rank, "%lld", (long long)got);
-  tvms_report(diags_of(in), TVMS_D_op_ndim, tvms_in_span(in, i), name_of(in),
-              (long long)wanted, rank);
+  tvms_diag_report(diags_of(in), TVMS_D_op_ndim, tvms_in_span(in, i), name_of(in),
+                   (long long)wanted, rank);
   return NULL;
 }
 
 tvms_node *TVMS_NULLABLE tvms_in_unequal(const tvms_inference *in, uint32_t i,
                                          const char *what, const tvms_node *a,
                                          const tvms_node *b) {
-  tvms_report(diags_of(in), TVMS_D_op_unequal, tvms_in_span(in, i), name_of(in), what,
-              tvms_describe(context_of(in), a), tvms_describe(context_of(in), b));
+  tvms_diag_report(diags_of(in), TVMS_D_op_unequal, tvms_in_span(in, i), name_of(in),
+                   what, tvms_sinfo_describe(context_of(in), a),
+                   tvms_sinfo_describe(context_of(in), b));
   return NULL;
 }
 
@@ -58,8 +60,8 @@ tvms_node *TVMS_NULLABLE tvms_in_unequal(const tvms_inference *in, uint32_t i,
 bool tvms_in_count(const tvms_inference *in, uint32_t least, uint32_t most) {
   uint32_t count = in->call->args.len;
   if (count >= least && count <= most) return true;
-  tvms_report(diags_of(in), TVMS_D_op_arguments, in->call->head.span, name_of(in),
-              count < least ? least : most, count);
+  tvms_diag_report(diags_of(in), TVMS_D_op_arguments, in->call->head.span, name_of(in),
+                   count < least ? least : most, count);
   return false;
 }
 
@@ -67,34 +69,35 @@ tvms_node *tvms_in_sinfo(const tvms_inference *in, uint32_t i) {
   return tvms_sinfo_of(in->unit, tvms_in_arg(in, i));
 }
 
-tvms_tensor tvms_tensor_of(tvms_node *sinfo) {
+tvms_tensor_argument tvms_in_tensor_of(tvms_node *sinfo) {
   const tvms_sinfo_tensor *type = tvms_as_sinfo_tensor(sinfo);
-  tvms_tensor tensor = {.sinfo = sinfo,
-                        .ndim = type->ndim,
-                        .dtype = sinfo->dtype,
-                        .vdevice = type->vdevice,
-                        .shape = type->shape};
-  tensor.known = tvms_tensor_dims(sinfo, &tensor.dims);
+  tvms_tensor_argument tensor = {.sinfo = sinfo,
+                                 .ndim = type->ndim,
+                                 .dtype = sinfo->dtype,
+                                 .vdevice = type->vdevice,
+                                 .shape = type->shape};
+  tensor.known = tvms_sinfo_tensor_dims(sinfo, &tensor.dims);
   return tensor;
 }
 
-bool tvms_in_tensor(const tvms_inference *in, uint32_t i, tvms_tensor *tensor) {
+bool tvms_in_tensor(const tvms_inference *in, uint32_t i,
+                    tvms_tensor_argument *tensor) {
   if (i >= in->call->args.len) return tvms_in_count(in, i + 1, i + 1);
   tvms_node *sinfo = tvms_in_sinfo(in, i);
   if (sinfo->kind == TVMS_NODE_SINFO_DTENSOR) {
     sinfo = tvms_as_sinfo_dtensor(sinfo)->tensor;
   }
   if (sinfo->kind != TVMS_NODE_SINFO_TENSOR) {
-    tvms_report(diags_of(in), TVMS_D_op_not_tensor, tvms_in_span(in, i), name_of(in),
-                i + 1, tvms_describe(context_of(in), sinfo));
+    tvms_diag_report(diags_of(in), TVMS_D_op_not_tensor, tvms_in_span(in, i),
+                     name_of(in), i + 1, tvms_sinfo_describe(context_of(in), sinfo));
     return false;
   }
-  *tensor = tvms_tensor_of(sinfo);
+  *tensor = tvms_in_tensor_of(sinfo);
   return true;
 }
 
-bool tvms_in_tensors(const tvms_inference *in, uint32_t i, tvms_tensor **tensors,
-                     uint32_t *count) {
+bool tvms_in_tensors(const tvms_inference *in, uint32_t i,
+                     tvms_tensor_argument **tensors, uint32_t *count) {
   if (!tvms_in_count(in, i + 1, UINT32_MAX)) return false;
   const tvms_node *sinfo = tvms_in_sinfo(in, i);
   if (sinfo->kind != TVMS_NODE_SINFO_TUPLE) {
@@ -102,12 +105,13 @@ bool tvms_in_tensors(const tvms_inference *in, uint32_t i, tvms_tensor **tensors
   }
   tvms_list fields = tvms_as_sinfo_tuple(sinfo)->fields;
   *count = fields.len;
-  *tensors = tvms_arena_array(&context_of(in)->scratch, tvms_tensor, fields.len + 1);
+  *tensors =
+      tvms_arena_array(&context_of(in)->scratch, tvms_tensor_argument, fields.len + 1);
   for (uint32_t f = 0; f < fields.len; f++) {
     if (fields.items[f]->kind != TVMS_NODE_SINFO_TENSOR) {
       return tvms_in_expects(in, i, "a tuple of tensors");
     }
-    (*tensors)[f] = tvms_tensor_of(fields.items[f]);
+    (*tensors)[f] = tvms_in_tensor_of(fields.items[f]);
   }
   return true;
 }
@@ -126,7 +130,7 @@ bool tvms_in_prim(const tvms_inference *in, uint32_t i, tvms_node **value) {
   return true;
 }
 
-bool tvms_tensor_values(const tvms_tensor *tensor, tvms_list *dims) {
+bool tvms_in_tensor_values(const tvms_tensor_argument *tensor, tvms_list *dims) {
   return tvms_sinfo_dims(tensor->sinfo, dims);
 }
 
@@ -145,24 +149,25 @@ tvms_dims tvms_dims_copy(const tvms_inference *in, tvms_list list) {
   return dims;
 }
 
-tvms_node *tvms_result(const tvms_inference *in, tvms_dims dims, tvms_dtype dtype,
-                       tvms_node *TVMS_NULLABLE vdevice) {
-  tvms_node *shape = tvms_shape_value(in->unit, dims.items, dims.len, TVMS_NO_SPAN);
-  return tvms_tensor_type(in->unit, shape, dtype, vdevice);
+tvms_node *tvms_in_result(const tvms_inference *in, tvms_dims dims, tvms_dtype dtype,
+                          tvms_node *TVMS_NULLABLE vdevice) {
+  tvms_node *shape =
+      tvms_sinfo_shape_value_new(in->unit, dims.items, dims.len, TVMS_NO_SPAN);
+  return tvms_sinfo_tensor_new(in->unit, shape, dtype, vdevice);
 }
 
-tvms_node *tvms_result_ndim(const tvms_inference *in, int64_t ndim, tvms_dtype dtype,
-                            tvms_node *TVMS_NULLABLE vdevice) {
-  return tvms_tensor_type_ndim(in->unit, ndim, dtype, vdevice);
+tvms_node *tvms_in_result_ndim(const tvms_inference *in, int64_t ndim, tvms_dtype dtype,
+                               tvms_node *TVMS_NULLABLE vdevice) {
+  return tvms_sinfo_tensor_new_ndim(in->unit, ndim, dtype, vdevice);
 }
 
-tvms_node *tvms_result_like(const tvms_inference *in, const tvms_tensor *tensor,
-                            tvms_dtype dtype) {
+tvms_node *tvms_in_result_like(const tvms_inference *in,
+                               const tvms_tensor_argument *tensor, tvms_dtype dtype) {
   if (tvms_dtype_same(dtype, tensor->dtype)) return tensor->sinfo;
   if (!tensor->shape) {
-    return tvms_result_ndim(in, tensor->ndim, dtype, tensor->vdevice);
+    return tvms_in_result_ndim(in, tensor->ndim, dtype, tensor->vdevice);
   }
-  return tvms_tensor_type(in->unit, tensor->shape, dtype, tensor->vdevice);
+  return tvms_sinfo_tensor_new(in->unit, tensor->shape, dtype, tensor->vdevice);
 }
 
 // ---- Attributes ----
@@ -179,19 +184,20 @@ bool tvms_in_axis(const tvms_inference *in, int64_t ndim, int64_t axis,
     return false;
   }
   if (*result >= 0 && *result < ndim) return true;
-  tvms_report(diags_of(in), TVMS_D_op_axis, in->call->head.span, (long long)axis,
-              name_of(in), (long long)ndim);
+  tvms_diag_report(diags_of(in), TVMS_D_op_axis, in->call->head.span, (long long)axis,
+                   name_of(in), (long long)ndim);
   return false;
 }
 
 bool tvms_in_axes(const tvms_inference *in, int64_t ndim, tvms_list list,
                   int64_t *result) {
   for (uint32_t i = 0; i < list.len; i++) {
-    if (!tvms_in_axis(in, ndim, tvms_item_int(list.items[i]), &result[i])) return false;
+    if (!tvms_in_axis(in, ndim, tvms_attr_item_int(list.items[i]), &result[i]))
+      return false;
     for (uint32_t j = 0; j < i; j++) {
       if (result[i] != result[j]) continue;
-      tvms_report(diags_of(in), TVMS_D_op_axis_twice, in->call->head.span,
-                  (long long)result[i], name_of(in));
+      tvms_diag_report(diags_of(in), TVMS_D_op_axis_twice, in->call->head.span,
+                       (long long)result[i], name_of(in));
       return false;
     }
   }
@@ -202,7 +208,7 @@ bool tvms_in_axes(const tvms_inference *in, int64_t ndim, tvms_list list,
 
 // Element type of a tensor or scalar. Returns false if the type has none.
 static bool element_of(const tvms_node *sinfo, tvms_dtype *dtype) {
-  if (!tvms_is_tensor(sinfo) && !tvms_is_prim(sinfo)) return false;
+  if (!tvms_sinfo_is_tensor(sinfo) && !tvms_sinfo_is_prim(sinfo)) return false;
   *dtype = sinfo->dtype;
   return true;
 }
@@ -221,13 +227,13 @@ bool tvms_in_common_dtype(const tvms_inference *in, tvms_node *a, tvms_node *b,
   bool bools = tvms_dtype_is_bool(*dtype) || tvms_dtype_is_bool(other);
   if (bools || tvms_dtype_same(*dtype, other)) return true;
   char x[TVMS_DTYPE_TEXT], y[TVMS_DTYPE_TEXT];
-  tvms_report(diags_of(in), TVMS_D_op_dtypes_differ, in->call->head.span, name_of(in),
-              tvms_dtype_text(*dtype, x), tvms_dtype_text(other, y));
+  tvms_diag_report(diags_of(in), TVMS_D_op_dtypes_differ, in->call->head.span,
+                   name_of(in), tvms_dtype_text(*dtype, x), tvms_dtype_text(other, y));
   return false;
 }
 
 static tvms_node *TVMS_NULLABLE vdevice_of(const tvms_node *sinfo) {
-  return tvms_is_tensor(sinfo) ? tvms_as_sinfo_tensor(sinfo)->vdevice : NULL;
+  return tvms_sinfo_is_tensor(sinfo) ? tvms_as_sinfo_tensor(sinfo)->vdevice : NULL;
 }
 
 bool tvms_in_common_vdevice(const tvms_inference *in, const tvms_node *a,
@@ -239,8 +245,8 @@ bool tvms_in_common_vdevice(const tvms_inference *in, const tvms_node *a,
   return tvms_in_expects(in, TVMS_THE_CALL, "operands on one device");
 }
 
-tvms_node *TVMS_NULLABLE tvms_shared_vdevice(const tvms_tensor *tensors,
-                                             uint32_t count) {
+tvms_node *TVMS_NULLABLE tvms_in_shared_vdevice(const tvms_tensor_argument *tensors,
+                                                uint32_t count) {
   tvms_node *shared = NULL;
   for (uint32_t i = 0; i < count; i++) {
     tvms_node *vdevice = tensors[i].vdevice;
@@ -252,7 +258,7 @@ tvms_node *TVMS_NULLABLE tvms_shared_vdevice(const tvms_tensor *tensors,
 
 static bool is_one(const tvms_node *dim) {
   int64_t value;
-  return tvms_dim_int(dim, &value) && value == 1;
+  return tvms_sinfo_dim_int(dim, &value) && value == 1;
 }
 
 tvms_broadcasting tvms_in_broadcast(const tvms_inference *in, tvms_list a, tvms_list b,
@@ -268,9 +274,9 @@ tvms_broadcasting tvms_in_broadcast(const tvms_inference *in, tvms_list a, tvms_
       *place = y;
     } else if (is_one(y) || tvms_dim_equal(in->prover, x, y)) {
       *place = x;
-    } else if (tvms_dim_int(x, &p) && tvms_dim_int(y, &q)) {
-      tvms_report(diags_of(in), TVMS_D_op_broadcast, in->call->head.span, name_of(in),
-                  (long long)p, (long long)q, i);
+    } else if (tvms_sinfo_dim_int(x, &p) && tvms_sinfo_dim_int(y, &q)) {
+      tvms_diag_report(diags_of(in), TVMS_D_op_broadcast, in->call->head.span,
+                       name_of(in), (long long)p, (long long)q, i);
       return TVMS_BROADCAST_FAILED;
     } else {
       return TVMS_BROADCAST_UNKNOWN;

@@ -21,7 +21,7 @@ typedef struct {
   tvms_node *TVMS_NULLABLE shape;
   bool known;      // the shape is written out
   tvms_list dims;  // if known
-} tvms_tensor;
+} tvms_tensor_argument;
 
 // A list of dimensions being made, in the scratch arena.
 typedef struct {
@@ -40,26 +40,26 @@ tvms_node *tvms_in_sinfo(const tvms_inference *in, uint32_t i);
 tvms_span tvms_in_span(const tvms_inference *in, uint32_t i);
 
 // Argument `i` as a tensor; reports if it is none (or is missing).
-bool tvms_in_tensor(const tvms_inference *in, uint32_t i, tvms_tensor *tensor);
+bool tvms_in_tensor(const tvms_inference *in, uint32_t i, tvms_tensor_argument *tensor);
 
 // Takes a tensor type apart.
-tvms_tensor tvms_tensor_of(tvms_node *sinfo);
+tvms_tensor_argument tvms_in_tensor_of(tvms_node *sinfo);
 
 // Argument `i` as a tuple of tensors, in the scratch arena.
-bool tvms_in_tensors(const tvms_inference *in, uint32_t i, tvms_tensor **tensors,
-                     uint32_t *count);
+bool tvms_in_tensors(const tvms_inference *in, uint32_t i,
+                     tvms_tensor_argument **tensors, uint32_t *count);
 
 // The scalar in argument `i`, NULL if it is a variable whose value is not known; reports
 // if it is no scalar.
 bool tvms_in_prim(const tvms_inference *in, uint32_t i, tvms_node **value);
 
 // Dimensions of a tensor's shape, also if its shape is a variable with known dimensions.
-bool tvms_tensor_values(const tvms_tensor *tensor, tvms_list *dims);
+bool tvms_in_tensor_values(const tvms_tensor_argument *tensor, tvms_list *dims);
 
-static inline bool tvms_is_floating(tvms_dtype dtype) {
+static inline bool tvms_dtype_is_floating(tvms_dtype dtype) {
   return dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT;
 }
-static inline bool tvms_is_integer(tvms_dtype dtype) {
+static inline bool tvms_dtype_is_integer(tvms_dtype dtype) {
   return dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
 }
 
@@ -67,14 +67,14 @@ static inline bool tvms_is_integer(tvms_dtype dtype) {
 
 tvms_dims tvms_dims_new(const tvms_inference *in, uint32_t count);
 tvms_dims tvms_dims_copy(const tvms_inference *in, tvms_list list);
-tvms_node *tvms_result(const tvms_inference *in, tvms_dims dims, tvms_dtype dtype,
-                       tvms_node *TVMS_NULLABLE vdevice);
-tvms_node *tvms_result_ndim(const tvms_inference *in, int64_t ndim, tvms_dtype dtype,
-                            tvms_node *TVMS_NULLABLE vdevice);
+tvms_node *tvms_in_result(const tvms_inference *in, tvms_dims dims, tvms_dtype dtype,
+                          tvms_node *TVMS_NULLABLE vdevice);
+tvms_node *tvms_in_result_ndim(const tvms_inference *in, int64_t ndim, tvms_dtype dtype,
+                               tvms_node *TVMS_NULLABLE vdevice);
 
 // The type of `tensor` with other elements.
-tvms_node *tvms_result_like(const tvms_inference *in, const tvms_tensor *tensor,
-                            tvms_dtype dtype);
+tvms_node *tvms_in_result_like(const tvms_inference *in,
+                               const tvms_tensor_argument *tensor, tvms_dtype dtype);
 
 // ---- Attributes ----
 
@@ -98,8 +98,8 @@ bool tvms_in_common_vdevice(const tvms_inference *in, const tvms_node *a,
                             const tvms_node *b, tvms_node **vdevice);
 
 // The device that all tensors agree on; NULL if they do not.
-tvms_node *TVMS_NULLABLE tvms_shared_vdevice(const tvms_tensor *tensors,
-                                             uint32_t count);
+tvms_node *TVMS_NULLABLE tvms_in_shared_vdevice(const tvms_tensor_argument *tensors,
+                                                uint32_t count);
 
 typedef enum {
   TVMS_BROADCAST_KNOWN,

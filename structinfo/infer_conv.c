@@ -1,7 +1,7 @@
 // Rules of convolutions, pooling and resizing: everything that has a layout.
 #include "ir/build.h"
 #include "ir/fold.h"
-#include "structinfo/layout.h"
+#include "structinfo/data_layout.h"
 
 #include <string.h>
 
@@ -63,7 +63,7 @@ static bool take_attrs(const tvms_inference *in, window_attrs *a) {
                            "one stride and dilation per spatial axis");
   }
   for (uint32_t i = 0; i < a->spatial; i++) {
-    if (tvms_item_int(a->strides.items[i]) < 1) {
+    if (tvms_attr_item_int(a->strides.items[i]) < 1) {
       return tvms_in_expects(in, TVMS_THE_CALL, "positive strides");
     }
   }
@@ -71,19 +71,19 @@ static bool take_attrs(const tvms_inference *in, window_attrs *a) {
 }
 
 static int64_t total_padding(const window_attrs *a, uint32_t axis) {
-  return tvms_item_int(a->padding.items[axis])
-         + tvms_item_int(a->padding.items[axis + a->spatial]);
+  return tvms_attr_item_int(a->padding.items[axis])
+         + tvms_attr_item_int(a->padding.items[axis + a->spatial]);
 }
 
 static tvms_node *TVMS_NULLABLE op_int(const tvms_inference *in, tvms_node_kind kind,
                                        tvms_node *TVMS_NULLABLE a, int64_t b) {
-  return a ? tvms_dim_op_int(in->prover, kind, a, b) : NULL;
+  return a ? tvms_dim_binary_int(in->prover, kind, a, b) : NULL;
 }
 
 static tvms_node *TVMS_NULLABLE op(const tvms_inference *in, tvms_node_kind kind,
                                    tvms_node *TVMS_NULLABLE a,
                                    tvms_node *TVMS_NULLABLE b) {
-  return a && b ? tvms_dim_op(in->prover, kind, a, b) : NULL;
+  return a && b ? tvms_dim_binary(in->prover, kind, a, b) : NULL;
 }
 
 // dilation * (kernel - 1)
@@ -91,7 +91,7 @@ static tvms_node *TVMS_NULLABLE reach(const tvms_inference *in, const window_att
                                       uint32_t axis, tvms_node *kernel) {
   tvms_node *less = op_int(in, TVMS_NODE_SUB, kernel, 1);
   tvms_node *dilation =
-      tvms_dim_const(in->unit, tvms_item_int(a->dilation.items[axis]));
+      tvms_sinfo_dim_new(in->unit, tvms_attr_item_int(a->dilation.items[axis]));
   return op(in, TVMS_NODE_MUL, dilation, less);
 }
 
@@ -108,14 +108,14 @@ static tvms_node *TVMS_NULLABLE travel(const tvms_inference *in, const window_at
 static tvms_node *TVMS_NULLABLE positions(const tvms_inference *in,
                                           const window_attrs *a, uint32_t axis,
                                           tvms_node *TVMS_NULLABLE distance) {
-  int64_t stride = tvms_item_int(a->strides.items[axis]);
+  int64_t stride = tvms_attr_item_int(a->strides.items[axis]);
   tvms_node *steps = op_int(in, TVMS_NODE_FLOOR_DIV, distance, stride);
   return op_int(in, TVMS_NODE_ADD, steps, 1);
 }
 
 typedef struct {
-  tvms_tensor data, weight;
-  tvms_layout data_layout, kernel_layout, out_layout;
+  tvms_tensor_argument data, weight;
+  tvms_data_layout data_layout, kernel_layout, out_layout;
   tvms_dims plain, kernel;  // in the order of data_axes and kernel_axes, if known
   bool known;
   tvms_dtype dtype;
@@ -128,11 +128,11 @@ static bool take_conv(tvms_inference *in, const window_attrs *a, conv *c) {
     return false;
   }
   const char *data = data_axes[a->spatial], *kernel = kernel_axes[a->spatial];
-  if (!tvms_in_layout(in, a->data_layout, data, "data", &c->data_layout)
-      || !tvms_in_layout(in, a->kernel_layout, kernel, "kernel", &c->kernel_layout)
-      || !tvms_in_layout(in, a->out_layout, data, "output", &c->out_layout)
-      || !tvms_in_layout_rank(in, 0, &c->data, &c->data_layout)
-      || !tvms_in_layout_rank(in, 1, &c->weight, &c->kernel_layout)) {
+  if (!tvms_in_data_layout(in, a->data_layout, data, "data", &c->data_layout)
+      || !tvms_in_data_layout(in, a->kernel_layout, kernel, "kernel", &c->kernel_layout)
+      || !tvms_in_data_layout(in, a->out_layout, data, "output", &c->out_layout)
+      || !tvms_in_data_layout_rank(in, 0, &c->data, &c->data_layout)
+      || !tvms_in_data_layout_rank(in, 1, &c->weight, &c->kernel_layout)) {
     return false;
   }
   c->dtype = a->out_dtype;
@@ -145,23 +145,25 @@ static bool take_conv(tvms_inference *in, const window_attrs *a, conv *c) {
   }
   c->known = c->data.known && c->weight.known;
   return !c->known
-         || (tvms_to_plain(in, &c->data_layout, data, c->data.dims, &c->plain)
-             && tvms_to_plain(in, &c->kernel_layout, kernel, c->weight.dims,
-                              &c->kernel));
+         || (tvms_data_layout_to_plain(in, &c->data_layout, data, c->data.dims,
+                                       &c->plain)
+             && tvms_data_layout_to_plain(in, &c->kernel_layout, kernel, c->weight.dims,
+                                          &c->kernel));
 }
 
-static tvms_node *TVMS_NULLABLE finish(tvms_inference *in, const tvms_layout *layout,
+static tvms_node *TVMS_NULLABLE finish(tvms_inference *in,
+                                       const tvms_data_layout *layout,
                                        const char *plain, tvms_dims out,
                                        tvms_dtype dtype,
                                        tvms_node *TVMS_NULLABLE vdevice) {
   tvms_dims dims;
-  if (!tvms_from_plain(in, layout, plain, out, &dims)) return NULL;
-  return tvms_result(in, dims, dtype, vdevice);
+  if (!tvms_data_layout_from_plain(in, layout, plain, out, &dims)) return NULL;
+  return tvms_in_result(in, dims, dtype, vdevice);
 }
 
 static bool divisible(tvms_inference *in, tvms_node *dim, int64_t groups) {
   int64_t length;
-  if (!tvms_dim_int(dim, &length) || length % groups == 0) return true;
+  if (!tvms_sinfo_dim_int(dim, &length) || length % groups == 0) return true;
   return tvms_in_expects(in, 1, "channels that groups divides");
 }
 
@@ -169,7 +171,7 @@ tvms_node *tvms_infer_conv(tvms_inference *in) {
   window_attrs a;
   conv c;
   if (!take_attrs(in, &a) || !take_conv(in, &a, &c)) return NULL;
-  if (!c.known) return tvms_result_ndim(in, c.out_layout.count, c.dtype, c.vdevice);
+  if (!c.known) return tvms_in_result_ndim(in, c.out_layout.count, c.dtype, c.vdevice);
   tvms_node *wanted = op_int(in, TVMS_NODE_MUL, c.kernel.items[1], a.groups);
   if (!wanted) return NULL;
   if (tvms_dim_differ(in->prover, c.plain.items[1], wanted)) {
@@ -195,9 +197,10 @@ static tvms_node *TVMS_NULLABLE transposed_length(tvms_inference *in,
                                                   tvms_node *input, tvms_node *kernel) {
   int64_t extra = 0;
   if (axis < a->output_padding.len)
-    extra = tvms_item_int(a->output_padding.items[axis]);
+    extra = tvms_attr_item_int(a->output_padding.items[axis]);
   tvms_node *length = op_int(in, TVMS_NODE_SUB, input, 1);
-  length = op_int(in, TVMS_NODE_MUL, length, tvms_item_int(a->strides.items[axis]));
+  length =
+      op_int(in, TVMS_NODE_MUL, length, tvms_attr_item_int(a->strides.items[axis]));
   length = op_int(in, TVMS_NODE_SUB, length, total_padding(a, axis));
   length = op(in, TVMS_NODE_ADD, length, reach(in, a, axis, kernel));
   length = op_int(in, TVMS_NODE_ADD, length, extra);
@@ -210,11 +213,12 @@ tvms_node *tvms_infer_conv_transpose(tvms_inference *in) {
   conv c;
   if (!take_attrs(in, &a) || !take_conv(in, &a, &c)) return NULL;
   for (uint32_t i = 0; i < a.spatial && i < a.output_padding.len; i++) {
-    if (tvms_item_int(a.output_padding.items[i]) >= tvms_item_int(a.strides.items[i])) {
+    if (tvms_attr_item_int(a.output_padding.items[i])
+        >= tvms_attr_item_int(a.strides.items[i])) {
       return tvms_in_expects(in, TVMS_THE_CALL, "output_padding less than strides");
     }
   }
-  if (!c.known) return tvms_result_ndim(in, c.out_layout.count, c.dtype, c.vdevice);
+  if (!c.known) return tvms_in_result_ndim(in, c.out_layout.count, c.dtype, c.vdevice);
   // In a kernel of a transposed convolution I is the input, O the output.
   tvms_node *inputs = c.kernel.items[1], *outputs = c.kernel.items[0];
   if (tvms_dim_differ(in->prover, c.plain.items[1], inputs)) {
@@ -240,8 +244,9 @@ tvms_node *tvms_infer_conv_transpose(tvms_inference *in) {
 static tvms_node *TVMS_NULLABLE pooled_length(tvms_inference *in, const window_attrs *a,
                                               uint32_t axis, tvms_node *input,
                                               bool ceil) {
-  int64_t stride = tvms_item_int(a->strides.items[axis]);
-  tvms_node *kernel = tvms_dim_const(in->unit, tvms_item_int(a->window.items[axis]));
+  int64_t stride = tvms_attr_item_int(a->strides.items[axis]);
+  tvms_node *kernel =
+      tvms_sinfo_dim_new(in->unit, tvms_attr_item_int(a->window.items[axis]));
   tvms_node *distance = travel(in, a, axis, input, kernel);
   if (ceil) distance = op_int(in, TVMS_NODE_ADD, distance, stride - 1);
   tvms_node *length = positions(in, a, axis, distance);
@@ -249,7 +254,7 @@ static tvms_node *TVMS_NULLABLE pooled_length(tvms_inference *in, const window_a
     tvms_node *less = op_int(in, TVMS_NODE_SUB, length, 1);
     tvms_node *start = op_int(in, TVMS_NODE_MUL, less, stride);
     tvms_node *edge =
-        op_int(in, TVMS_NODE_ADD, input, tvms_item_int(a->padding.items[axis]));
+        op_int(in, TVMS_NODE_ADD, input, tvms_attr_item_int(a->padding.items[axis]));
     tvms_node *invalid = op(in, TVMS_NODE_GE, start, edge);
     if (!invalid) return NULL;
     length = tvms_build_if_then_else(in->unit, invalid, less, length, TVMS_NO_SPAN);
@@ -259,23 +264,23 @@ static tvms_node *TVMS_NULLABLE pooled_length(tvms_inference *in, const window_a
 
 tvms_node *tvms_infer_pool(tvms_inference *in) {
   window_attrs a;
-  tvms_tensor x;
-  tvms_layout layout, out_layout;
+  tvms_tensor_argument x;
+  tvms_data_layout layout, out_layout;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x) || !take_attrs(in, &a)) {
     return NULL;
   }
   const char *plain_axes = data_axes[a.spatial];
-  if (!tvms_in_layout(in, a.data_layout, plain_axes, "data", &layout)
-      || !tvms_in_layout(in, a.out_layout, plain_axes, "output", &out_layout)
-      || !tvms_in_layout_rank(in, 0, &x, &layout)) {
+  if (!tvms_in_data_layout(in, a.data_layout, plain_axes, "data", &layout)
+      || !tvms_in_data_layout(in, a.out_layout, plain_axes, "output", &out_layout)
+      || !tvms_in_data_layout_rank(in, 0, &x, &layout)) {
     return NULL;
   }
   if (a.window.len != a.spatial) {
     return tvms_in_expects(in, TVMS_THE_CALL, "a pool_size per spatial axis");
   }
-  if (!x.known) return tvms_result_ndim(in, out_layout.count, x.dtype, x.vdevice);
+  if (!x.known) return tvms_in_result_ndim(in, out_layout.count, x.dtype, x.vdevice);
   tvms_dims plain;
-  if (!tvms_to_plain(in, &layout, plain_axes, x.dims, &plain)) return NULL;
+  if (!tvms_data_layout_to_plain(in, &layout, plain_axes, x.dims, &plain)) return NULL;
   bool ceil = tvms_attr_bool(in->call, (uint32_t)place_of(in, "ceil_mode"));
   for (uint32_t i = 0; i < a.spatial; i++) {
     plain.items[i + 2] = pooled_length(in, &a, i, plain.items[i + 2], ceil);
@@ -291,30 +296,31 @@ static uint32_t spatial_of_name(const tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_adaptive_pool(tvms_inference *in) {
-  tvms_tensor x;
-  tvms_layout layout, out_layout;
+  tvms_tensor_argument x;
+  tvms_data_layout layout, out_layout;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
   const char *plain_axes = data_axes[spatial_of_name(in)];
   tvms_bytes data = text_named(in, "layout"), out = text_named(in, "out_layout");
   if (out.len == 0) out = data;
-  if (!tvms_in_layout(in, data, plain_axes, "data", &layout)
-      || !tvms_in_layout(in, out, plain_axes, "output", &out_layout)
-      || !tvms_in_layout_rank(in, 0, &x, &layout)) {
+  if (!tvms_in_data_layout(in, data, plain_axes, "data", &layout)
+      || !tvms_in_data_layout(in, out, plain_axes, "output", &out_layout)
+      || !tvms_in_data_layout_rank(in, 0, &x, &layout)) {
     return NULL;
   }
   bool given = tvms_attr(in->call, TVMS_ATTR_adaptive_pool1d_output_size);
   tvms_list size = list_named(in, "output_size");
   if (!x.known) {
     if (x.shape && !given && tvms_bytes_same(data, out)) return x.sinfo;
-    return tvms_result_ndim(in, out_layout.count, x.dtype, x.vdevice);
+    return tvms_in_result_ndim(in, out_layout.count, x.dtype, x.vdevice);
   }
   tvms_dims plain;
-  if (!tvms_to_plain(in, &layout, plain_axes, x.dims, &plain)) return NULL;
+  if (!tvms_data_layout_to_plain(in, &layout, plain_axes, x.dims, &plain)) return NULL;
   if (given && size.len != plain.len - 2) {
     return tvms_in_expects(in, TVMS_THE_CALL, "an output_size per spatial axis");
   }
   for (uint32_t i = 0; i < size.len; i++) {
-    plain.items[i + 2] = tvms_dim_const(in->unit, tvms_item_int(size.items[i]));
+    plain.items[i + 2] =
+        tvms_sinfo_dim_new(in->unit, tvms_attr_item_int(size.items[i]));
   }
   return finish(in, &out_layout, plain_axes, plain, x.dtype, x.vdevice);
 }
@@ -322,7 +328,7 @@ tvms_node *tvms_infer_adaptive_pool(tvms_inference *in) {
 // ---- Resizing ----
 
 tvms_node *tvms_infer_resize(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)) return NULL;
   uint32_t spatial = spatial_of_name(in);
   const tvms_node *size = tvms_in_sinfo(in, 1);
@@ -330,20 +336,20 @@ tvms_node *tvms_infer_resize(tvms_inference *in) {
   if (tvms_as_sinfo_shape(size)->ndim != spatial) {
     return tvms_in_wrong_ndim(in, 1, spatial, tvms_as_sinfo_shape(size)->ndim);
   }
-  tvms_layout layout;
+  tvms_data_layout layout;
   const char *plain_axes = data_axes[spatial];
-  if (!tvms_in_layout(in, text_named(in, "layout"), plain_axes, "data", &layout)
-      || !tvms_in_layout_rank(in, 0, &x, &layout)) {
+  if (!tvms_in_data_layout(in, text_named(in, "layout"), plain_axes, "data", &layout)
+      || !tvms_in_data_layout_rank(in, 0, &x, &layout)) {
     return NULL;
   }
   tvms_dtype dtype = tvms_attr_dtype(in->call, (uint32_t)place_of(in, "out_dtype"));
   if (tvms_dtype_is_void(dtype)) dtype = x.dtype;
   const tvms_node *value = tvms_in_arg(in, 1);
   if (!x.known || value->kind != TVMS_NODE_SHAPE_EXPR) {
-    return tvms_result_ndim(in, layout.count, dtype, x.vdevice);
+    return tvms_in_result_ndim(in, layout.count, dtype, x.vdevice);
   }
   tvms_dims plain;
-  if (!tvms_to_plain(in, &layout, plain_axes, x.dims, &plain)) return NULL;
+  if (!tvms_data_layout_to_plain(in, &layout, plain_axes, x.dims, &plain)) return NULL;
   for (uint32_t i = 0; i < spatial; i++) {
     plain.items[i + 2] = tvms_as_shape_expr(value)->values.items[i];
   }
@@ -351,25 +357,26 @@ tvms_node *tvms_infer_resize(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_grid_sample(tvms_inference *in) {
-  tvms_tensor x, grid;
+  tvms_tensor_argument x, grid;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensor(in, 1, &grid)) {
     return NULL;
   }
   tvms_bytes text = text_named(in, "layout");
   uint32_t spatial = tvms_bytes_is(text, "NCDHW") ? 3 : 2;
-  tvms_layout layout;
-  if (!tvms_in_layout(in, text, data_axes[spatial], "data", &layout)
-      || !tvms_in_layout_rank(in, 0, &x, &layout)) {
+  tvms_data_layout layout;
+  if (!tvms_in_data_layout(in, text, data_axes[spatial], "data", &layout)
+      || !tvms_in_data_layout_rank(in, 0, &x, &layout)) {
     return NULL;
   }
   if (!x.known || !grid.known) {
-    return tvms_result_ndim(in, layout.count, x.dtype, x.vdevice);
+    return tvms_in_result_ndim(in, layout.count, x.dtype, x.vdevice);
   }
   // Only the axes that are read have to be there.
   if (grid.ndim < spatial + 2) return tvms_in_wrong_ndim(in, 1, spatial + 2, grid.ndim);
   tvms_dims plain;
-  if (!tvms_to_plain(in, &layout, data_axes[spatial], x.dims, &plain)) return NULL;
+  if (!tvms_data_layout_to_plain(in, &layout, data_axes[spatial], x.dims, &plain))
+    return NULL;
   for (uint32_t i = 0; i < spatial; i++) {
     plain.items[i + 2] = grid.dims.items[i + 2];
   }
@@ -377,7 +384,7 @@ tvms_node *tvms_infer_grid_sample(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_affine_grid(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)) return NULL;
   const tvms_node *size = tvms_in_sinfo(in, 1), *value = tvms_in_arg(in, 1);
   if (size->kind != TVMS_NODE_SINFO_SHAPE) return tvms_in_expects(in, 1, "a shape");
@@ -387,19 +394,19 @@ tvms_node *tvms_infer_affine_grid(tvms_inference *in) {
     return tvms_in_wrong_ndim(in, 0, 3, x.ndim);
   }
   if (!x.known || value->kind != TVMS_NODE_SHAPE_EXPR) {
-    return tvms_result_ndim(in, spatial + 2, x.dtype, x.vdevice);
+    return tvms_in_result_ndim(in, spatial + 2, x.dtype, x.vdevice);
   }
   for (uint32_t i = 1; i < 3; i++) {
     int64_t length;
-    if (tvms_dim_int(x.dims.items[i], &length) && length != spatial + i - 1) {
+    if (tvms_sinfo_dim_int(x.dims.items[i], &length) && length != spatial + i - 1) {
       return tvms_in_expects(in, 0, "one affine map per image");
     }
   }
   tvms_dims dims = tvms_dims_new(in, (uint32_t)spatial + 2);
   dims.items[0] = x.dims.items[0];
-  dims.items[1] = tvms_dim_const(in->unit, spatial);
+  dims.items[1] = tvms_sinfo_dim_new(in->unit, spatial);
   for (uint32_t i = 0; i < spatial; i++) {
     dims.items[i + 2] = tvms_as_shape_expr(value)->values.items[i];
   }
-  return tvms_result(in, dims, x.dtype, x.vdevice);
+  return tvms_in_result(in, dims, x.dtype, x.vdevice);
 }

@@ -16,7 +16,7 @@ enum { MOST_AXES = 32, NOWHERE = -1 };
 // An operand: its local type and, for each axis, the dimension of the mesh that shards it.
 typedef struct {
   const tvms_sinfo_dtensor *type;
-  tvms_tensor local;
+  tvms_tensor_argument local;
   int64_t mesh_dim[MOST_AXES];
   int64_t becomes[MOST_AXES];  // axis of the result, or NOWHERE
 } operand;
@@ -41,7 +41,7 @@ static void map_broadcast(work *w, int64_t a_count, int64_t b_count) {
     operand *own = &w->operands[k], *other = &w->operands[1 - k];
     for (int64_t i = 0; i < counts[k]; i++) {
       int64_t to = i + most - counts[k], beside = to - (most - counts[1 - k]);
-      bool stretched = beside >= 0 && tvms_is_int_value(own->local.dims.items[i], 1)
+      bool stretched = beside >= 0 && tvms_node_is_int(own->local.dims.items[i], 1)
                        && !tvms_dim_equal(w->in->prover, own->local.dims.items[i],
                                           other->local.dims.items[beside]);
       own->becomes[i] = stretched ? NOWHERE : to;
@@ -114,17 +114,17 @@ static bool map_permuted(work *w) {
 // From the end on, axes at which the products of both shapes agree are the same.
 static bool map_reshaped(work *w) {
   operand *x = &w->operands[0];
-  tvms_tensor result = tvms_tensor_of(w->result);
+  tvms_tensor_argument result = tvms_in_tensor_of(w->result);
   tvms_list from = x->local.dims, to;
-  if (!tvms_tensor_values(&result, &to)) return true;
+  if (!tvms_in_tensor_values(&result, &to)) return true;
   tvms_prover *prover = w->in->prover;
   uint32_t i = from.len, k = to.len;
-  tvms_node *a = tvms_dim_const(w->in->unit, 1), *b = a;
+  tvms_node *a = tvms_sinfo_dim_new(w->in->unit, 1), *b = a;
   while (i > 0 && k > 0) {
     bool old = tvms_dim_less(prover, a, b), new = tvms_dim_less(prover, b, a);
     if (!old && !new &&i < from.len) x->becomes[i] = k;
-    if (!new) a = tvms_dim_op(prover, TVMS_NODE_MUL, a, from.items[--i]);
-    if (!old) b = tvms_dim_op(prover, TVMS_NODE_MUL, b, to.items[--k]);
+    if (!new) a = tvms_dim_binary(prover, TVMS_NODE_MUL, a, from.items[--i]);
+    if (!old) b = tvms_dim_binary(prover, TVMS_NODE_MUL, b, to.items[--k]);
     if (!a || !b) return false;
   }
   return true;
@@ -133,7 +133,7 @@ static bool map_reshaped(work *w) {
 // ---- Placements ----
 
 static tvms_node *placed(work *w, tvms_node *local, const tvms_placement *placement) {
-  tvms_sinfo_dtensor *type = tvms_make(w->in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
+  tvms_sinfo_dtensor *type = tvms_node_make(w->in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
   type->tensor = local;
   type->mesh = w->operands[0].type->mesh;
   type->placement = tvms_placement_text(w->in->unit, placement);
@@ -282,7 +282,7 @@ static bool take_operands(work *w, uint32_t count, bool shapes) {
       return tvms_in_expects(w->in, k, "a distributed tensor, as the others are");
     }
     x->type = tvms_as_sinfo_dtensor(sinfo);
-    x->local = tvms_tensor_of(x->type->tensor);
+    x->local = tvms_in_tensor_of(x->type->tensor);
     if (shapes && (!x->local.known || x->local.ndim > MOST_AXES)) {
       return tvms_in_expects(w->in, k,
                              "a distributed tensor whose shape is written out");
@@ -299,7 +299,7 @@ static bool take_operands(work *w, uint32_t count, bool shapes) {
   return true;
 }
 
-bool tvms_is_distributed(const tvms_inference *in) {
+bool tvms_infer_is_distributed(const tvms_inference *in) {
   for (uint32_t i = 0; i < in->call->args.len; i++) {
     if (tvms_in_sinfo(in, i)->kind == TVMS_NODE_SINFO_DTENSOR) return true;
   }
@@ -320,7 +320,7 @@ static tvms_node *TVMS_NULLABLE split(work *w) {
 
 static tvms_node *alike(work *w) {
   const tvms_sinfo_dtensor *like = w->operands[0].type;
-  tvms_sinfo_dtensor *type = tvms_make(w->in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
+  tvms_sinfo_dtensor *type = tvms_node_make(w->in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
   type->tensor = w->result;
   type->mesh = like->mesh;
   type->placement = like->placement;
@@ -328,7 +328,7 @@ static tvms_node *alike(work *w) {
 }
 
 static tvms_node *TVMS_NULLABLE mapped(work *w, axes_fn *axes) {
-  w->ndim = tvms_tensor_of(w->result).ndim;
+  w->ndim = tvms_in_tensor_of(w->result).ndim;
   if (w->count > 1 && w->operands[0].type->mesh != w->operands[1].type->mesh) {
     return tvms_in_expects(w->in, 1, "operands on one mesh");
   }

@@ -5,7 +5,7 @@
 #include "structinfo/infer.h"
 
 // Is an argument of the call a distributed tensor?
-bool tvms_is_distributed(const tvms_inference *in);
+bool tvms_infer_is_distributed(const tvms_inference *in);
 
 // The distributed type that the operator of such a call gives; `rule` is the operator's
 // own, for what one device holds. Returns NULL after a report.

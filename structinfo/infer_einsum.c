@@ -53,7 +53,7 @@ static bool next_subscript(equation *e, subscript *s) {
 
 static bool is_one(const tvms_node *TVMS_NULLABLE dim) {
   int64_t value;
-  return dim && tvms_dim_int(dim, &value) && value == 1;
+  return dim && tvms_sinfo_dim_int(dim, &value) && value == 1;
 }
 
 static bool has_ellipsis(const subscript *s) {
@@ -107,7 +107,7 @@ static void implied_output(const lengths *l, subscript *output) {
 }
 
 static tvms_node *TVMS_NULLABLE result_of(lengths *l, const subscript *output,
-                                          const tvms_tensor *first,
+                                          const tvms_tensor_argument *first,
                                           tvms_node *TVMS_NULLABLE vdevice) {
   tvms_dims dims = tvms_dims_new(l->in, output->count + l->rest.len);
   uint32_t count = 0;
@@ -124,22 +124,22 @@ static tvms_node *TVMS_NULLABLE result_of(lengths *l, const subscript *output,
     }
   }
   dims.len = count;
-  return tvms_result(l->in, dims, first->dtype, vdevice);
+  return tvms_in_result(l->in, dims, first->dtype, vdevice);
 }
 
 tvms_node *tvms_infer_einsum(tvms_inference *in) {
-  tvms_tensor *tensors;
+  tvms_tensor_argument *tensors;
   uint32_t count;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensors(in, 0, &tensors, &count))
     return NULL;
   if (!count) return tvms_in_expects(in, 0, "at least one tensor");
-  tvms_node *vdevice = tvms_shared_vdevice(tensors, count);
+  tvms_node *vdevice = tvms_in_shared_vdevice(tensors, count);
   for (uint32_t i = 0; i < count; i++) {
     if (!tvms_dtype_same(tensors[i].dtype, tensors[0].dtype)) {
       return tvms_in_wrong_dtype(in, 0, "one data type", tensors[i].dtype);
     }
     if (!tensors[i].known) {
-      return tvms_result_ndim(in, tensors[i].ndim, tensors[0].dtype, vdevice);
+      return tvms_in_result_ndim(in, tensors[i].ndim, tensors[0].dtype, vdevice);
     }
   }
   const tvms_node *attr = tvms_attr(in->call, TVMS_ATTR_einsum_subscripts);

@@ -4,17 +4,17 @@
 #include <string.h>
 
 tvms_node *tvms_infer_none(tvms_inference *in) {
-  tvms_report(&in->unit->context->diags, TVMS_D_op_not_inferred, in->call->head.span,
-              tvms_op_of(in->op)->name);
+  tvms_diag_report(&in->unit->context->diags, TVMS_D_op_not_inferred,
+                   in->call->head.span, tvms_op_of(in->op)->name);
   return NULL;
 }
 
 tvms_node *tvms_infer_object(tvms_inference *in) {
-  return tvms_object_type(in->unit);
+  return tvms_sinfo_object_new(in->unit);
 }
 
 tvms_node *tvms_infer_void(tvms_inference *in) {
-  return tvms_tuple_type(in->unit, NULL, 0);
+  return tvms_sinfo_tuple_new(in->unit, NULL, 0);
 }
 
 tvms_node *tvms_infer_same(tvms_inference *in) {
@@ -26,27 +26,27 @@ tvms_node *tvms_infer_like_second(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_same_tensor(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   return tvms_in_count(in, 1, 1) && tvms_in_tensor(in, 0, &x) ? x.sinfo : NULL;
 }
 
 tvms_node *tvms_infer_unary_float(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
-  if (!tvms_dtype_is_void(x.dtype) && !tvms_is_floating(x.dtype)) {
+  if (!tvms_dtype_is_void(x.dtype) && !tvms_dtype_is_floating(x.dtype)) {
     return tvms_in_wrong_dtype(in, 0, "floating-point elements", x.dtype);
   }
   return x.sinfo;
 }
 
 tvms_node *tvms_infer_unary_check(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
-  return tvms_result_like(in, &x, TVMS_DTYPE(BOOL, 1));
+  return tvms_in_result_like(in, &x, TVMS_DTYPE(BOOL, 1));
 }
 
 tvms_node *tvms_infer_triangle(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)) return NULL;
   if (x.ndim != TVMS_UNKNOWN_NDIM && x.ndim < 2) {
     return tvms_in_expects(in, 0, "a tensor with at least two axes");
@@ -56,19 +56,19 @@ tvms_node *tvms_infer_triangle(tvms_inference *in) {
 
 // Shape of an operand of a binary operator: a scalar counts as a vector of one element.
 static bool operand_dims(const tvms_inference *in, tvms_node *sinfo, tvms_list *dims) {
-  if (tvms_is_tensor(sinfo)) return tvms_sinfo_dims(sinfo, dims);
+  if (tvms_sinfo_is_tensor(sinfo)) return tvms_sinfo_dims(sinfo, dims);
   tvms_dims one = tvms_dims_new(in, 1);
-  one.items[0] = tvms_dim_const(in->unit, 1);
+  one.items[0] = tvms_sinfo_dim_new(in->unit, 1);
   *dims = (tvms_list){one.items, 1};
   return true;
 }
 
 static int64_t operand_ndim(const tvms_node *sinfo) {
-  return tvms_is_tensor(sinfo) ? tvms_as_sinfo_tensor(sinfo)->ndim : 1;
+  return tvms_sinfo_is_tensor(sinfo) ? tvms_as_sinfo_tensor(sinfo)->ndim : 1;
 }
 
 static tvms_node *TVMS_NULLABLE operand_shape(const tvms_node *sinfo) {
-  return tvms_is_tensor(sinfo) ? tvms_as_sinfo_tensor(sinfo)->shape : NULL;
+  return tvms_sinfo_is_tensor(sinfo) ? tvms_as_sinfo_tensor(sinfo)->shape : NULL;
 }
 
 static tvms_node *TVMS_NULLABLE broadcast_result(tvms_inference *in, tvms_node *a,
@@ -80,16 +80,17 @@ static tvms_node *TVMS_NULLABLE broadcast_result(tvms_inference *in, tvms_node *
     tvms_dims dims;
     tvms_broadcasting outcome = tvms_in_broadcast(in, x, y, &dims);
     if (outcome == TVMS_BROADCAST_FAILED) return NULL;
-    if (outcome == TVMS_BROADCAST_KNOWN) return tvms_result(in, dims, dtype, vdevice);
+    if (outcome == TVMS_BROADCAST_KNOWN)
+      return tvms_in_result(in, dims, dtype, vdevice);
   }
   tvms_node *shape = operand_shape(a);
   if (shape && shape == operand_shape(b)) {
-    return tvms_tensor_type(in->unit, shape, dtype, vdevice);
+    return tvms_sinfo_tensor_new(in->unit, shape, dtype, vdevice);
   }
   int64_t p = operand_ndim(a), q = operand_ndim(b);
   int64_t ndim = p > q ? p : q;
   if (p == TVMS_UNKNOWN_NDIM || q == TVMS_UNKNOWN_NDIM) ndim = TVMS_UNKNOWN_NDIM;
-  return tvms_result_ndim(in, ndim, dtype, vdevice);
+  return tvms_in_result_ndim(in, ndim, dtype, vdevice);
 }
 
 static tvms_node *local_type(tvms_node *sinfo) {
@@ -102,12 +103,13 @@ static tvms_node *TVMS_NULLABLE infer_local(tvms_inference *in, bool compares) {
             *b = local_type(tvms_in_sinfo(in, 1));
   for (uint32_t i = 0; i < 2; i++) {
     const tvms_node *operand = i ? b : a;
-    if (tvms_is_tensor(operand) || tvms_is_prim(operand)) continue;
+    if (tvms_sinfo_is_tensor(operand) || tvms_sinfo_is_prim(operand)) continue;
     return tvms_in_expects(in, i, "tensors or scalars as operands");
   }
   tvms_dtype dtype = TVMS_DTYPE(BOOL, 1);
   if (!compares && !tvms_in_common_dtype(in, a, b, &dtype)) return NULL;
-  if (tvms_is_prim(a) && tvms_is_prim(b)) return tvms_prim_type(in->unit, dtype, NULL);
+  if (tvms_sinfo_is_prim(a) && tvms_sinfo_is_prim(b))
+    return tvms_sinfo_prim_new(in->unit, dtype, NULL);
   return broadcast_result(in, a, b, dtype);
 }
 
@@ -124,7 +126,8 @@ tvms_node *tvms_infer_compare(tvms_inference *in) {
 }
 
 // Takes all tensor arguments of a call with `count` of them.
-static bool take_tensors(tvms_inference *in, tvms_tensor *tensors, uint32_t count) {
+static bool take_tensors(tvms_inference *in, tvms_tensor_argument *tensors,
+                         uint32_t count) {
   if (!tvms_in_count(in, count, count)) return false;
   for (uint32_t i = 0; i < count; i++) {
     if (!tvms_in_tensor(in, i, &tensors[i])) return false;
@@ -133,7 +136,8 @@ static bool take_tensors(tvms_inference *in, tvms_tensor *tensors, uint32_t coun
 }
 
 // The rank that three operands agree on; reports if they do not.
-static bool common_ndim(tvms_inference *in, const tvms_tensor *t, int64_t *ndim) {
+static bool common_ndim(tvms_inference *in, const tvms_tensor_argument *t,
+                        int64_t *ndim) {
   *ndim = TVMS_UNKNOWN_NDIM;
   for (uint32_t i = 0; i < 3; i++) {
     if (t[i].ndim == TVMS_UNKNOWN_NDIM) continue;
@@ -146,7 +150,7 @@ static bool common_ndim(tvms_inference *in, const tvms_tensor *t, int64_t *ndim)
 }
 
 tvms_node *tvms_infer_ewise_fma(tvms_inference *in) {
-  tvms_tensor t[3];
+  tvms_tensor_argument t[3];
   int64_t ndim;
   tvms_dtype dtype;
   if (!take_tensors(in, t, 3) || !common_ndim(in, t, &ndim)) return NULL;
@@ -160,12 +164,12 @@ tvms_node *tvms_infer_ewise_fma(tvms_inference *in) {
       return tvms_in_wrong_dtype(in, k, "operands of one data type", t[k].dtype);
     }
   }
-  tvms_node *vdevice = tvms_shared_vdevice(t, 3);
+  tvms_node *vdevice = tvms_in_shared_vdevice(t, 3);
   if (!t[0].known || !t[1].known || !t[2].known) {
     if (t[0].shape && t[0].shape == t[1].shape && t[0].shape == t[2].shape) {
-      return tvms_tensor_type(in->unit, t[0].shape, dtype, vdevice);
+      return tvms_sinfo_tensor_new(in->unit, t[0].shape, dtype, vdevice);
     }
-    return tvms_result_ndim(in, ndim, dtype, vdevice);
+    return tvms_in_result_ndim(in, ndim, dtype, vdevice);
   }
   for (uint32_t i = 0; i < t[0].dims.len; i++) {
     for (uint32_t k = 1; k < 3; k++) {
@@ -174,7 +178,7 @@ tvms_node *tvms_infer_ewise_fma(tvms_inference *in) {
                              t[k].dims.items[i]);
     }
   }
-  return tvms_result(in, tvms_dims_copy(in, t[0].dims), dtype, vdevice);
+  return tvms_in_result(in, tvms_dims_copy(in, t[0].dims), dtype, vdevice);
 }
 
 // Between two scalars.
@@ -186,7 +190,7 @@ tvms_node *tvms_infer_clip(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_where(tvms_inference *in) {
-  tvms_tensor t[3];
+  tvms_tensor_argument t[3];
   tvms_dtype dtype;
   if (!take_tensors(in, t, 3)) return NULL;
   bool open = tvms_dtype_is_void(t[0].dtype) && in->unit->dialect >= TVMS_DIALECT_26;
@@ -194,7 +198,7 @@ tvms_node *tvms_infer_where(tvms_inference *in) {
     return tvms_in_wrong_dtype(in, 0, "a condition of bool", t[0].dtype);
   }
   if (!tvms_in_common_dtype(in, t[1].sinfo, t[2].sinfo, &dtype)) return NULL;
-  tvms_node *vdevice = tvms_shared_vdevice(t, 3);
+  tvms_node *vdevice = tvms_in_shared_vdevice(t, 3);
   int64_t ndim = 0;
   for (uint32_t i = 0; i < 3 && ndim != TVMS_UNKNOWN_NDIM; i++) {
     if (t[i].ndim > ndim || t[i].ndim == TVMS_UNKNOWN_NDIM) ndim = t[i].ndim;
@@ -207,9 +211,10 @@ tvms_node *tvms_infer_where(tvms_inference *in) {
       outcome = tvms_in_broadcast(in, t[0].dims, both, &dims);
     }
     if (outcome == TVMS_BROADCAST_FAILED) return NULL;
-    if (outcome == TVMS_BROADCAST_KNOWN) return tvms_result(in, dims, dtype, vdevice);
+    if (outcome == TVMS_BROADCAST_KNOWN)
+      return tvms_in_result(in, dims, dtype, vdevice);
   } else if (t[0].shape && t[0].shape == t[1].shape && t[0].shape == t[2].shape) {
-    return tvms_tensor_type(in->unit, t[0].shape, dtype, vdevice);
+    return tvms_sinfo_tensor_new(in->unit, t[0].shape, dtype, vdevice);
   }
-  return tvms_result_ndim(in, ndim, dtype, vdevice);
+  return tvms_in_result_ndim(in, ndim, dtype, vdevice);
 }

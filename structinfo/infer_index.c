@@ -3,21 +3,21 @@
 #include "structinfo/infer_common.h"
 
 tvms_node *tvms_infer_take(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)) return NULL;
   tvms_node *type = tvms_in_sinfo(in, 1);
-  if (!tvms_is_tensor(type) && !tvms_is_prim(type)) {
+  if (!tvms_sinfo_is_tensor(type) && !tvms_sinfo_is_prim(type)) {
     return tvms_in_expects(in, 1, "a tensor or a scalar of indices");
   }
-  tvms_tensor at = {.known = true, .dtype = type->dtype};
-  if (tvms_is_tensor(type)) at = tvms_tensor_of(type);
-  if (!tvms_dtype_is_void(at.dtype) && !tvms_is_integer(at.dtype)) {
+  tvms_tensor_argument at = {.known = true, .dtype = type->dtype};
+  if (tvms_sinfo_is_tensor(type)) at = tvms_in_tensor_of(type);
+  if (!tvms_dtype_is_void(at.dtype) && !tvms_dtype_is_integer(at.dtype)) {
     return tvms_in_wrong_dtype(in, 1, "integer indices", at.dtype);
   }
   bool given = tvms_attr(in->call, TVMS_ATTR_take_axis);
   if (!given && x.ndim != 1) return tvms_in_wrong_ndim(in, 0, 1, x.ndim);
   if (x.ndim == TVMS_UNKNOWN_NDIM || at.ndim == TVMS_UNKNOWN_NDIM) {
-    return tvms_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
+    return tvms_in_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
   }
   int64_t axis = 0;
   if (given
@@ -26,7 +26,7 @@ tvms_node *tvms_infer_take(tvms_inference *in) {
     return NULL;
   }
   if (!x.known || !at.known) {
-    return tvms_result_ndim(in, x.ndim + at.ndim - 1, x.dtype, x.vdevice);
+    return tvms_in_result_ndim(in, x.ndim + at.ndim - 1, x.dtype, x.vdevice);
   }
   tvms_dims dims = tvms_dims_new(in, x.dims.len + at.dims.len - 1);
   uint32_t k = 0;
@@ -39,7 +39,7 @@ tvms_node *tvms_infer_take(tvms_inference *in) {
       dims.items[k++] = at.dims.items[j];
     }
   }
-  return tvms_result(in, dims, x.dtype, x.vdevice);
+  return tvms_in_result(in, dims, x.dtype, x.vdevice);
 }
 
 // ---- strided_slice ----
@@ -61,7 +61,8 @@ static bool is_int_tuple(const tvms_node *sinfo) {
   if (sinfo->kind != TVMS_NODE_SINFO_TUPLE) return false;
   tvms_list fields = tvms_as_sinfo_tuple(sinfo)->fields;
   for (uint32_t i = 0; i < fields.len; i++) {
-    if (!tvms_is_prim(fields.items[i]) || !tvms_dtype_is_int(fields.items[i]->dtype)) {
+    if (!tvms_sinfo_is_prim(fields.items[i])
+        || !tvms_dtype_is_int(fields.items[i]->dtype)) {
       return false;
     }
   }
@@ -80,10 +81,10 @@ static tvms_node *TVMS_NULLABLE clamp_index(tvms_inference *in, tvms_node *index
                                             tvms_node *extent, tvms_node *stride) {
   tvms_unit *unit = in->unit;
   int64_t i, e, s;
-  bool constant = tvms_dim_int(index, &i);
-  if (!tvms_dim_int(stride, &s)) return NULL;
-  if (constant && tvms_dim_int(extent, &e)) {
-    return tvms_dim_const(unit, clamp_int(i, e, s));
+  bool constant = tvms_sinfo_dim_int(index, &i);
+  if (!tvms_sinfo_dim_int(stride, &s)) return NULL;
+  if (constant && tvms_sinfo_dim_int(extent, &e)) {
+    return tvms_sinfo_dim_new(unit, clamp_int(i, e, s));
   }
   // Up to 0.26 an index that is the extent itself is taken as it is.
   if (unit->dialect <= TVMS_DIALECT_26 && index->kind == TVMS_NODE_VAR
@@ -91,19 +92,19 @@ static tvms_node *TVMS_NULLABLE clamp_index(tvms_inference *in, tvms_node *index
       && tvms_as_var(index)->name == tvms_as_var(extent)->name) {
     return index;
   }
-  tvms_node *zero = tvms_dim_const(unit, 0);
+  tvms_node *zero = tvms_sinfo_dim_new(unit, 0);
   tvms_node *most = extent;
-  if (s < 0) most = tvms_dim_op_int(in->prover, TVMS_NODE_SUB, extent, 1);
+  if (s < 0) most = tvms_dim_binary_int(in->prover, TVMS_NODE_SUB, extent, 1);
   if (!constant || i < 0) {
-    tvms_node *negative = tvms_dim_op(in->prover, TVMS_NODE_LT, index, zero);
-    tvms_node *wrapped = tvms_dim_op(in->prover, TVMS_NODE_ADD, index, extent);
+    tvms_node *negative = tvms_dim_binary(in->prover, TVMS_NODE_LT, index, zero);
+    tvms_node *wrapped = tvms_dim_binary(in->prover, TVMS_NODE_ADD, index, extent);
     if (!negative || !wrapped) return NULL;
     index = tvms_build_if_then_else(unit, negative, wrapped, index, TVMS_NO_SPAN);
   }
   if (!index || !most) return NULL;
-  tvms_node *least = tvms_dim_const(unit, s < 0 ? -1 : 0);
-  index = tvms_dim_op(in->prover, TVMS_NODE_MAX, index, least);
-  return index ? tvms_dim_op(in->prover, TVMS_NODE_MIN, index, most) : NULL;
+  tvms_node *least = tvms_sinfo_dim_new(unit, s < 0 ? -1 : 0);
+  index = tvms_dim_binary(in->prover, TVMS_NODE_MAX, index, least);
+  return index ? tvms_dim_binary(in->prover, TVMS_NODE_MIN, index, most) : NULL;
 }
 
 // Number of elements from `begin` to `end` by `stride`.
@@ -112,7 +113,7 @@ static tvms_node *TVMS_NULLABLE slice_length(tvms_inference *in, tvms_node *begi
                                              tvms_node *extent) {
   bool inbound = tvms_attr_bool(in->call, TVMS_ATTR_strided_slice_assume_inbound);
   int64_t step;
-  if (!tvms_dim_int(stride, &step) || step == 0) return NULL;
+  if (!tvms_sinfo_dim_int(stride, &step) || step == 0) return NULL;
   if (!inbound) {
     begin = clamp_index(in, begin, extent, stride);
     end = clamp_index(in, end, extent, stride);
@@ -122,9 +123,9 @@ static tvms_node *TVMS_NULLABLE slice_length(tvms_inference *in, tvms_node *begi
   if (!inbound && step < 0) {
     from = end;
     to = begin;
-    by = tvms_dim_const(in->unit, -step);
+    by = tvms_sinfo_dim_new(in->unit, -step);
   }
-  tvms_node *length = tvms_dim_op(in->prover, TVMS_NODE_SUB, to, from);
+  tvms_node *length = tvms_dim_binary(in->prover, TVMS_NODE_SUB, to, from);
   if (length) length = tvms_build_ceil_div(in->unit, length, by, TVMS_NO_SPAN);
   return length ? tvms_dim_simplify(in->prover, length) : NULL;
 }
@@ -145,7 +146,7 @@ static bool take_slices(tvms_inference *in, slices *s, bool *failed) {
     *parts[i] = tvms_dims_new(in, s->count).items;
     if (i == 3 && in->call->args.len < 5) {
       for (uint32_t k = 0; k < s->count; k++) {
-        s->strides[k] = tvms_dim_const(in->unit, 1);
+        s->strides[k] = tvms_sinfo_dim_new(in->unit, 1);
       }
       continue;
     }
@@ -162,7 +163,7 @@ static bool take_slices(tvms_inference *in, slices *s, bool *failed) {
 }
 
 tvms_node *tvms_infer_strided_slice(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 4, 5) || !tvms_in_tensor(in, 0, &x)) return NULL;
   for (uint32_t i = 1; i < in->call->args.len; i++) {
     if (!is_int_tuple(tvms_in_sinfo(in, i))) {
@@ -174,14 +175,14 @@ tvms_node *tvms_infer_strided_slice(tvms_inference *in) {
   tvms_list values;
   bool known = take_slices(in, &s, &failed);
   if (failed) return NULL;
-  tvms_node *unknown = tvms_result_ndim(in, x.ndim, x.dtype, x.vdevice);
+  tvms_node *unknown = tvms_in_result_ndim(in, x.ndim, x.dtype, x.vdevice);
   if (!known || !x.shape) return unknown;
-  if (!tvms_tensor_values(&x, &values)) return s.count == 0 ? x.sinfo : unknown;
+  if (!tvms_in_tensor_values(&x, &values)) return s.count == 0 ? x.sinfo : unknown;
   tvms_dims dims = tvms_dims_copy(in, values);
   bool *seen = tvms_arena_array(&in->unit->context->scratch, bool, values.len + 1);
   for (uint32_t i = 0; i < s.count; i++) {
     int64_t axis;
-    if (!tvms_dim_int(s.axes[i], &axis)) return unknown;
+    if (!tvms_sinfo_dim_int(s.axes[i], &axis)) return unknown;
     if (!tvms_in_axis(in, x.ndim, axis, &axis)) return NULL;
     if (seen[axis]) return tvms_in_expects(in, 1, "each axis once");
     seen[axis] = true;
@@ -190,17 +191,18 @@ tvms_node *tvms_infer_strided_slice(tvms_inference *in) {
     if (!length) return unknown;
     dims.items[axis] = length;
   }
-  return tvms_result(in, dims, x.dtype, x.vdevice);
+  return tvms_in_result(in, dims, x.dtype, x.vdevice);
 }
 
 tvms_node *tvms_infer_dynamic_strided_slice(tvms_inference *in) {
-  tvms_tensor x, at;
+  tvms_tensor_argument x, at;
   if (!tvms_in_count(in, 4, 4) || !tvms_in_tensor(in, 0, &x)) return NULL;
   for (uint32_t i = 1; i < 4 && x.ndim != TVMS_UNKNOWN_NDIM; i++) {
     if (!tvms_in_tensor(in, i, &at)) return NULL;
     if (at.ndim != 1) return tvms_in_wrong_ndim(in, i, 1, at.ndim);
     int64_t length;
-    if (!at.known || !tvms_dim_int(at.dims.items[0], &length) || length != x.ndim) {
+    if (!at.known || !tvms_sinfo_dim_int(at.dims.items[0], &length)
+        || length != x.ndim) {
       return tvms_in_expects(in, i, "one index per axis");
     }
     if (!tvms_dtype_is_void(at.dtype)
@@ -208,37 +210,38 @@ tvms_node *tvms_infer_dynamic_strided_slice(tvms_inference *in) {
       return tvms_in_wrong_dtype(in, i, "indices of int64", at.dtype);
     }
   }
-  return tvms_result_ndim(in, x.ndim, x.dtype, x.vdevice);
+  return tvms_in_result_ndim(in, x.ndim, x.dtype, x.vdevice);
 }
 
 // ---- Gathering and scattering ----
 
-static bool integer_indices(tvms_inference *in, uint32_t i, const tvms_tensor *at) {
-  if (tvms_dtype_is_void(at->dtype) || tvms_is_integer(at->dtype)) return true;
+static bool integer_indices(tvms_inference *in, uint32_t i,
+                            const tvms_tensor_argument *at) {
+  if (tvms_dtype_is_void(at->dtype) || tvms_dtype_is_integer(at->dtype)) return true;
   return tvms_in_wrong_dtype(in, i, "integer indices", at->dtype);
 }
 
 tvms_node *tvms_infer_gather_elements(tvms_inference *in) {
-  tvms_tensor x, at;
+  tvms_tensor_argument x, at;
   int64_t axis;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensor(in, 1, &at) || !integer_indices(in, 1, &at)) {
     return NULL;
   }
   if (x.ndim == TVMS_UNKNOWN_NDIM || at.ndim == TVMS_UNKNOWN_NDIM) {
-    return tvms_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
+    return tvms_in_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
   }
   if (!tvms_in_axis(in, x.ndim, tvms_attr_int(in->call, TVMS_ATTR_axis_axis, 0),
                     &axis)) {
     return NULL;
   }
   if (x.ndim != at.ndim) return tvms_in_wrong_ndim(in, 1, x.ndim, at.ndim);
-  if (at.shape) return tvms_tensor_type(in->unit, at.shape, x.dtype, x.vdevice);
-  return tvms_result_ndim(in, at.ndim, x.dtype, x.vdevice);
+  if (at.shape) return tvms_sinfo_tensor_new(in->unit, at.shape, x.dtype, x.vdevice);
+  return tvms_in_result_ndim(in, at.ndim, x.dtype, x.vdevice);
 }
 
 tvms_node *tvms_infer_gather_nd(tvms_inference *in) {
-  tvms_tensor x, at;
+  tvms_tensor_argument x, at;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensor(in, 1, &at) || !integer_indices(in, 1, &at)) {
     return NULL;
@@ -246,21 +249,21 @@ tvms_node *tvms_infer_gather_nd(tvms_inference *in) {
   if (!tvms_dtype_is_void(at.dtype) && at.dtype.bits != 64) {
     return tvms_in_wrong_dtype(in, 1, "int64 indices", at.dtype);
   }
-  tvms_node *unknown = tvms_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
+  tvms_node *unknown = tvms_in_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
   if (x.ndim == TVMS_UNKNOWN_NDIM || at.ndim == TVMS_UNKNOWN_NDIM) return unknown;
   int64_t batch = tvms_attr_int(in->call, TVMS_ATTR_gather_nd_batch_dims, 0), depth;
   if (batch < 0 || batch > x.ndim || batch > at.ndim - 1) {
     return tvms_in_expects(in, TVMS_THE_CALL, "batch_dims within the ranks");
   }
   if (!at.known || at.ndim == 0
-      || !tvms_dim_int(at.dims.items[at.dims.len - 1], &depth)) {
+      || !tvms_sinfo_dim_int(at.dims.items[at.dims.len - 1], &depth)) {
     return unknown;
   }
   int64_t ndim = at.ndim + x.ndim - depth - 1 - batch;
   if (depth > x.ndim - batch) {
     return tvms_in_expects(in, 1, "indices no longer than the rank of the data");
   }
-  if (!x.known) return tvms_result_ndim(in, ndim, x.dtype, x.vdevice);
+  if (!x.known) return tvms_in_result_ndim(in, ndim, x.dtype, x.vdevice);
   tvms_dims dims = tvms_dims_new(in, (uint32_t)ndim);
   uint32_t k = 0;
   for (uint32_t i = 0; i + 1 < at.dims.len; i++) {
@@ -269,11 +272,11 @@ tvms_node *tvms_infer_gather_nd(tvms_inference *in) {
   for (uint32_t i = (uint32_t)(batch + depth); i < x.dims.len; i++) {
     dims.items[k++] = x.dims.items[i];
   }
-  return tvms_result(in, dims, x.dtype, x.vdevice);
+  return tvms_in_result(in, dims, x.dtype, x.vdevice);
 }
 
 // Data, indices and updates of a scattering operator.
-static bool take_scatter(tvms_inference *in, tvms_tensor *t) {
+static bool take_scatter(tvms_inference *in, tvms_tensor_argument *t) {
   if (!tvms_in_count(in, 3, 3)) return false;
   for (uint32_t i = 0; i < 3; i++) {
     if (!tvms_in_tensor(in, i, &t[i])) return false;
@@ -284,13 +287,13 @@ static bool take_scatter(tvms_inference *in, tvms_tensor *t) {
   return tvms_in_wrong_dtype(in, 2, "updates of the data's type", t[2].dtype);
 }
 
-static tvms_node *scattered(tvms_inference *in, const tvms_tensor *x) {
+static tvms_node *scattered(tvms_inference *in, const tvms_tensor_argument *x) {
   if (x->known) return x->sinfo;
-  return tvms_result_ndim(in, x->ndim, x->dtype, x->vdevice);
+  return tvms_in_result_ndim(in, x->ndim, x->dtype, x->vdevice);
 }
 
 tvms_node *tvms_infer_scatter_elements(tvms_inference *in) {
-  tvms_tensor t[3];
+  tvms_tensor_argument t[3];
   if (!take_scatter(in, t)) return NULL;
   if (t[0].ndim == TVMS_UNKNOWN_NDIM) return scattered(in, &t[0]);
   if (t[1].ndim != TVMS_UNKNOWN_NDIM && t[2].ndim != TVMS_UNKNOWN_NDIM) {
@@ -305,7 +308,7 @@ tvms_node *tvms_infer_scatter_elements(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_scatter_nd(tvms_inference *in) {
-  tvms_tensor t[3];
+  tvms_tensor_argument t[3];
   if (!take_scatter(in, t)) return NULL;
   for (uint32_t i = 0; i < 3; i += 2) {
     if (tvms_dtype_is_void(t[i].dtype))
@@ -316,7 +319,7 @@ tvms_node *tvms_infer_scatter_nd(tvms_inference *in) {
   }
   int64_t depth;
   uint32_t outer = t[1].dims.len - 1;
-  if (!tvms_dim_int(t[1].dims.items[outer], &depth)) {
+  if (!tvms_sinfo_dim_int(t[1].dims.items[outer], &depth)) {
     return tvms_in_expects(in, 1, "indices whose last axis has a constant length");
   }
   if (depth > t[0].ndim || t[0].ndim + outer - depth != t[2].ndim) {
@@ -332,7 +335,7 @@ tvms_node *tvms_infer_scatter_nd(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_slice_scatter(tvms_inference *in) {
-  tvms_tensor x, src;
+  tvms_tensor_argument x, src;
   tvms_node *bounds[3];
   if (!tvms_in_count(in, 5, 5) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensor(in, 1, &src)) {
@@ -360,9 +363,10 @@ tvms_node *tvms_infer_slice_scatter(tvms_inference *in) {
     return tvms_in_unequal(in, 1, "dimensions", x.dims.items[i], src.dims.items[i]);
   }
   int64_t begin, end, step, length;
-  bool constant = src.known && tvms_dim_int(bounds[0], &begin)
-                  && tvms_dim_int(bounds[1], &end) && tvms_dim_int(bounds[2], &step)
-                  && step > 0 && tvms_dim_int(src.dims.items[axis], &length);
+  bool constant = src.known && tvms_sinfo_dim_int(bounds[0], &begin)
+                  && tvms_sinfo_dim_int(bounds[1], &end)
+                  && tvms_sinfo_dim_int(bounds[2], &step) && step > 0
+                  && tvms_sinfo_dim_int(src.dims.items[axis], &length);
   if (constant && length != (end - begin + step - 1) / step) {
     return tvms_in_expects(in, 1, "a source as long as the slice");
   }
@@ -370,7 +374,7 @@ tvms_node *tvms_infer_slice_scatter(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_index_tensor(tvms_inference *in) {
-  tvms_tensor x, *at;
+  tvms_tensor_argument x, *at;
   uint32_t count;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensors(in, 1, &at, &count)) {
@@ -391,24 +395,24 @@ tvms_node *tvms_infer_index_tensor(tvms_inference *in) {
     if (outcome == TVMS_BROADCAST_FAILED) return NULL;
     known = outcome == TVMS_BROADCAST_KNOWN;
   }
-  if (!known) return tvms_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
+  if (!known) return tvms_in_result_ndim(in, TVMS_UNKNOWN_NDIM, x.dtype, x.vdevice);
   tvms_dims dims = tvms_dims_new(in, common.len + x.dims.len - count);
   for (uint32_t i = 0; i < dims.len; i++) {
     dims.items[i] =
         i < common.len ? common.items[i] : x.dims.items[count + i - common.len];
   }
-  return tvms_result(in, dims, x.dtype, x.vdevice);
+  return tvms_in_result(in, dims, x.dtype, x.vdevice);
 }
 
 tvms_node *tvms_infer_index_put(tvms_inference *in) {
-  tvms_tensor x, values;
+  tvms_tensor_argument x, values;
   if (!tvms_in_count(in, 3, 3) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensor(in, 2, &values)) {
     return NULL;
   }
-  tvms_tensor *at;
+  tvms_tensor_argument *at;
   uint32_t count = 1;
-  bool one = tvms_is_tensor(tvms_in_sinfo(in, 1));
+  bool one = tvms_sinfo_is_tensor(tvms_in_sinfo(in, 1));
   if (!one && !tvms_in_tensors(in, 1, &at, &count)) return NULL;
   if (x.ndim == TVMS_UNKNOWN_NDIM) return x.sinfo;
   if (count != x.ndim) return tvms_in_expects(in, 1, "one tensor of indices per axis");
@@ -424,7 +428,7 @@ tvms_node *tvms_infer_index_put(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_reverse_sequence(tvms_inference *in) {
-  tvms_tensor x, lengths;
+  tvms_tensor_argument x, lengths;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensor(in, 1, &lengths) || !integer_indices(in, 1, &lengths)) {
     return NULL;

@@ -5,22 +5,23 @@
 // Dimension `axis` times or divided by the number of workers.
 static tvms_node *TVMS_NULLABLE per_worker(tvms_inference *in, int64_t axis,
                                            int64_t workers, bool gathers) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   tvms_list values;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
-  if (!tvms_tensor_values(&x, &values)) {
+  if (!tvms_in_tensor_values(&x, &values)) {
     return gathers ? x.sinfo : tvms_in_expects(in, 0, "a tensor of known shape");
   }
   if (workers < 1) return tvms_in_expects(in, TVMS_THE_CALL, "a positive num_workers");
   if (!tvms_in_axis(in, x.ndim, axis, &axis)) return NULL;
   tvms_dims dims = tvms_dims_copy(in, values);
   int64_t length;
-  if (!gathers && tvms_dim_int(dims.items[axis], &length) && length % workers != 0) {
+  if (!gathers && tvms_sinfo_dim_int(dims.items[axis], &length)
+      && length % workers != 0) {
     return tvms_in_expects(in, 0, "a dimension that num_workers divides");
   }
   tvms_node_kind kind = gathers ? TVMS_NODE_MUL : TVMS_NODE_DIV;
-  dims.items[axis] = tvms_dim_op_int(in->prover, kind, dims.items[axis], workers);
-  return dims.items[axis] ? tvms_result(in, dims, x.dtype, x.vdevice) : NULL;
+  dims.items[axis] = tvms_dim_binary_int(in->prover, kind, dims.items[axis], workers);
+  return dims.items[axis] ? tvms_in_result(in, dims, x.dtype, x.vdevice) : NULL;
 }
 
 tvms_node *tvms_infer_allgather(tvms_inference *in) {
@@ -46,7 +47,7 @@ tvms_node *tvms_infer_redistribute(tvms_inference *in) {
     return tvms_in_expects(in, 0, "a distributed tensor");
   }
   const tvms_node *placement = tvms_attr(in->call, TVMS_ATTR_sharding_placement);
-  tvms_sinfo_dtensor *result = tvms_make(in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
+  tvms_sinfo_dtensor *result = tvms_node_make(in->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
   result->tensor = tvms_as_sinfo_dtensor(type)->tensor;
   result->mesh = tvms_attr(in->call, TVMS_ATTR_sharding_device_mesh);
   if (!placement || placement->kind != TVMS_NODE_OBJECT_STR) return &result->head;
@@ -67,32 +68,32 @@ static tvms_node *TVMS_NULLABLE largest(tvms_inference *in, const tvms_index_map
                                         tvms_list dims, tvms_node *index) {
   tvms_prover *prover = in->prover;
   int64_t value;
-  if (tvms_dim_int(index, &value)) {
-    return value >= 0 ? tvms_dim_const(in->unit, value) : NULL;
+  if (tvms_sinfo_dim_int(index, &value)) {
+    return value >= 0 ? tvms_sinfo_dim_new(in->unit, value) : NULL;
   }
   for (uint32_t i = 0; i < map->initial_indices.len; i++) {
     if (map->initial_indices.items[i] == index) {
-      return tvms_dim_op_int(prover, TVMS_NODE_SUB, dims.items[i], 1);
+      return tvms_dim_binary_int(prover, TVMS_NODE_SUB, dims.items[i], 1);
     }
   }
   bool arithmetic = index->kind == TVMS_NODE_ADD || index->kind == TVMS_NODE_MUL
                     || index->kind == TVMS_NODE_FLOOR_DIV
                     || index->kind == TVMS_NODE_FLOOR_MOD;
-  if (!arithmetic || !tvms_deeper(&in->unit->context->memory)) return NULL;
+  if (!arithmetic || !tvms_memory_enter(&in->unit->context->memory)) return NULL;
   const tvms_binary *binary = (const tvms_binary *)index;
   tvms_node *a = largest(in, map, dims, binary->a);
   tvms_node *b = largest(in, map, dims, binary->b);
-  tvms_shallower(&in->unit->context->memory);
+  tvms_memory_leave(&in->unit->context->memory);
   if (!a || !b) return NULL;
   // A remainder counts as full: TVM pads what the divisor does not divide.
   if (index->kind == TVMS_NODE_FLOOR_MOD) {
-    return tvms_dim_op_int(prover, TVMS_NODE_SUB, b, 1);
+    return tvms_dim_binary_int(prover, TVMS_NODE_SUB, b, 1);
   }
-  return tvms_dim_op(prover, (tvms_node_kind)index->kind, a, b);
+  return tvms_dim_binary(prover, (tvms_node_kind)index->kind, a, b);
 }
 
 tvms_node *tvms_infer_layout_transform(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
   const tvms_node *attr = tvms_attr(in->call, TVMS_ATTR_layout_transform_index_map);
   if (!attr || attr->kind != TVMS_NODE_INDEX_MAP) {
@@ -104,14 +105,15 @@ tvms_node *tvms_infer_layout_transform(tvms_inference *in) {
   }
   uint32_t count = map->final_indices.len;
   tvms_list from;
-  if (!tvms_tensor_values(&x, &from)) {
-    return tvms_result_ndim(in, count, x.dtype, x.vdevice);
+  if (!tvms_in_tensor_values(&x, &from)) {
+    return tvms_in_result_ndim(in, count, x.dtype, x.vdevice);
   }
   tvms_dims dims = tvms_dims_new(in, count);
   for (uint32_t i = 0; i < count; i++) {
     tvms_node *most = largest(in, map, from, map->final_indices.items[i]);
-    dims.items[i] = most ? tvms_dim_op_int(in->prover, TVMS_NODE_ADD, most, 1) : NULL;
-    if (!dims.items[i]) return tvms_result_ndim(in, count, x.dtype, x.vdevice);
+    dims.items[i] =
+        most ? tvms_dim_binary_int(in->prover, TVMS_NODE_ADD, most, 1) : NULL;
+    if (!dims.items[i]) return tvms_in_result_ndim(in, count, x.dtype, x.vdevice);
   }
-  return tvms_result(in, dims, x.dtype, x.vdevice);
+  return tvms_in_result(in, dims, x.dtype, x.vdevice);
 }

@@ -2,11 +2,11 @@
 #include "structinfo/infer_common.h"
 
 tvms_node *tvms_infer_softmax(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   int64_t axis;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
   if (x.ndim == TVMS_UNKNOWN_NDIM) return x.sinfo;
-  if (!tvms_dtype_is_void(x.dtype) && !tvms_is_floating(x.dtype)) {
+  if (!tvms_dtype_is_void(x.dtype) && !tvms_dtype_is_floating(x.dtype)) {
     return tvms_in_wrong_dtype(in, 0, "floating-point elements", x.dtype);
   }
   int64_t given = tvms_attr_int(in->call, TVMS_ATTR_axis_axis, -1);
@@ -14,14 +14,14 @@ tvms_node *tvms_infer_softmax(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_prelu(tvms_inference *in) {
-  tvms_tensor x, alpha;
+  tvms_tensor_argument x, alpha;
   int64_t axis;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &x)
       || !tvms_in_tensor(in, 1, &alpha)) {
     return NULL;
   }
   if (x.ndim == TVMS_UNKNOWN_NDIM) return x.sinfo;
-  if (!tvms_dtype_is_void(x.dtype) && !tvms_is_floating(x.dtype)) {
+  if (!tvms_dtype_is_void(x.dtype) && !tvms_dtype_is_floating(x.dtype)) {
     return tvms_in_wrong_dtype(in, 0, "floating-point elements", x.dtype);
   }
   int64_t given = tvms_attr_int(in->call, TVMS_ATTR_axis_axis, 1);
@@ -29,42 +29,44 @@ tvms_node *tvms_infer_prelu(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_pad(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
   tvms_list widths = tvms_attr_list(in->call, TVMS_ATTR_pad_pad_width);
   if (widths.len != 2 * x.ndim) {
     return tvms_in_expects(in, TVMS_THE_CALL, "two widths per axis in pad_width");
   }
-  if (!x.known) return tvms_result_ndim(in, x.ndim, x.dtype, NULL);
+  if (!x.known) return tvms_in_result_ndim(in, x.ndim, x.dtype, NULL);
   tvms_dims dims = tvms_dims_new(in, x.dims.len);
   for (uint32_t i = 0; i < dims.len; i++) {
-    int64_t added = tvms_item_int(widths.items[2 * i]);
-    added += tvms_item_int(widths.items[2 * i + 1]);
-    dims.items[i] = tvms_dim_op_int(in->prover, TVMS_NODE_ADD, x.dims.items[i], added);
+    int64_t added = tvms_attr_item_int(widths.items[2 * i]);
+    added += tvms_attr_item_int(widths.items[2 * i + 1]);
+    dims.items[i] =
+        tvms_dim_binary_int(in->prover, TVMS_NODE_ADD, x.dims.items[i], added);
     if (!dims.items[i]) return NULL;
   }
-  return tvms_result(in, dims, x.dtype, NULL);
+  return tvms_in_result(in, dims, x.dtype, NULL);
 }
 
 tvms_node *tvms_infer_pixel_shuffle(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
   int64_t factor = tvms_attr_int(in->call, TVMS_ATTR_pixel_shuffle_upscale_factor, 1);
   if (factor < 1)
     return tvms_in_expects(in, TVMS_THE_CALL, "a positive upscale_factor");
   if (x.ndim < 3) return tvms_in_expects(in, 0, "a tensor with at least three axes");
-  if (!x.known) return tvms_result_ndim(in, x.ndim, x.dtype, NULL);
+  if (!x.known) return tvms_in_result_ndim(in, x.ndim, x.dtype, NULL);
   tvms_dims dims = tvms_dims_copy(in, x.dims);
   tvms_node **channel = &dims.items[dims.len - 3];
   int64_t channels;
-  if (tvms_dim_int(*channel, &channels) && channels % (factor * factor) != 0) {
+  if (tvms_sinfo_dim_int(*channel, &channels) && channels % (factor * factor) != 0) {
     return tvms_in_expects(in, 0, "channels that upscale_factor squared divides");
   }
-  *channel = tvms_dim_op_int(in->prover, TVMS_NODE_DIV, *channel, factor * factor);
+  *channel = tvms_dim_binary_int(in->prover, TVMS_NODE_DIV, *channel, factor * factor);
   for (uint32_t i = dims.len - 2; i < dims.len; i++) {
-    dims.items[i] = tvms_dim_op_int(in->prover, TVMS_NODE_MUL, dims.items[i], factor);
+    dims.items[i] =
+        tvms_dim_binary_int(in->prover, TVMS_NODE_MUL, dims.items[i], factor);
   }
-  return *channel ? tvms_result(in, dims, x.dtype, NULL) : NULL;
+  return *channel ? tvms_in_result(in, dims, x.dtype, NULL) : NULL;
 }
 
 // ---- Normalization ----
@@ -74,7 +76,7 @@ enum { MOST_NORM_INPUTS = 5 };
 // Outcomes of the checks that norms share.
 typedef enum { NORM_FAILED, NORM_UNKNOWN, NORM_FINE } norm;
 
-static bool take_norm(tvms_inference *in, tvms_tensor *t, uint32_t count) {
+static bool take_norm(tvms_inference *in, tvms_tensor_argument *t, uint32_t count) {
   if (!tvms_in_count(in, count, count)) return false;
   for (uint32_t i = 0; i < count; i++) {
     if (!tvms_in_tensor(in, i, &t[i])) return false;
@@ -82,9 +84,9 @@ static bool take_norm(tvms_inference *in, tvms_tensor *t, uint32_t count) {
   return true;
 }
 
-static bool norm_types(tvms_inference *in, const tvms_tensor *t, uint32_t count,
-                       int64_t ndim) {
-  if (!tvms_dtype_is_void(t[0].dtype) && !tvms_is_floating(t[0].dtype)) {
+static bool norm_types(tvms_inference *in, const tvms_tensor_argument *t,
+                       uint32_t count, int64_t ndim) {
+  if (!tvms_dtype_is_void(t[0].dtype) && !tvms_dtype_is_floating(t[0].dtype)) {
     return tvms_in_wrong_dtype(in, 0, "floating-point elements", t[0].dtype);
   }
   for (uint32_t i = 1; i < count; i++) {
@@ -97,8 +99,8 @@ static bool norm_types(tvms_inference *in, const tvms_tensor *t, uint32_t count,
 }
 
 // Parameters must be as long as the axes `list` of the data.
-static norm check_norm(tvms_inference *in, const tvms_tensor *t, uint32_t count,
-                       tvms_list list) {
+static norm check_norm(tvms_inference *in, const tvms_tensor_argument *t,
+                       uint32_t count, tvms_list list) {
   int64_t *axes = tvms_in_ints(in, list.len);
   if (t[0].ndim != TVMS_UNKNOWN_NDIM && !tvms_in_axes(in, t[0].ndim, list, axes)) {
     return NORM_FAILED;
@@ -129,12 +131,12 @@ static norm check_norm(tvms_inference *in, const tvms_tensor *t, uint32_t count,
 
 static tvms_node *TVMS_NULLABLE norm_over(tvms_inference *in, uint32_t count,
                                           uint32_t axes) {
-  tvms_tensor t[MOST_NORM_INPUTS];
+  tvms_tensor_argument t[MOST_NORM_INPUTS];
   if (!take_norm(in, t, count)) return NULL;
   norm outcome = check_norm(in, t, count, tvms_attr_list(in->call, axes));
   if (outcome == NORM_FAILED) return NULL;
   if (outcome == NORM_FINE) return t[0].sinfo;
-  return tvms_result_ndim(in, t[0].ndim, t[0].dtype, t[0].vdevice);
+  return tvms_in_result_ndim(in, t[0].ndim, t[0].dtype, t[0].vdevice);
 }
 
 tvms_node *tvms_infer_layer_norm(tvms_inference *in) {
@@ -146,7 +148,7 @@ tvms_node *tvms_infer_rms_norm(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_batch_norm(tvms_inference *in) {
-  tvms_tensor t[5];
+  tvms_tensor_argument t[5];
   if (!take_norm(in, t, 5)) return NULL;
   tvms_node *axis = tvms_attr(in->call, TVMS_ATTR_batch_norm_axis);
   if (!axis) return tvms_in_expects(in, TVMS_THE_CALL, "an axis");
@@ -154,16 +156,16 @@ tvms_node *tvms_infer_batch_norm(tvms_inference *in) {
   if (outcome == NORM_FAILED) return NULL;
   tvms_node *fields[] = {t[0].sinfo, t[3].sinfo, t[4].sinfo};
   for (uint32_t i = 0; i < 3 && outcome == NORM_UNKNOWN; i++) {
-    fields[i] = tvms_result_ndim(in, i ? 1 : t[0].ndim, t[0].dtype, t[0].vdevice);
+    fields[i] = tvms_in_result_ndim(in, i ? 1 : t[0].ndim, t[0].dtype, t[0].vdevice);
   }
-  return tvms_tuple_type(in->unit, fields, 3);
+  return tvms_sinfo_tuple_new(in->unit, fields, 3);
 }
 
 // Norms with a channel axis that is not among the normalized ones.
 static tvms_node *TVMS_NULLABLE norm_channels(tvms_inference *in,
                                               uint32_t channel_place,
                                               uint32_t axes_place, int64_t groups) {
-  tvms_tensor t[3];
+  tvms_tensor_argument t[3];
   if (!take_norm(in, t, 3)) return NULL;
   int64_t channel = -1;
   tvms_list list = tvms_attr_list(in->call, axes_place);
@@ -185,7 +187,7 @@ static tvms_node *TVMS_NULLABLE norm_channels(tvms_inference *in,
   if (!t[0].known || channel < 0) return t[0].sinfo;
   tvms_node *channels = t[0].dims.items[channel];
   int64_t size;
-  if (tvms_dim_int(channels, &size) && size % groups != 0) {
+  if (tvms_sinfo_dim_int(channels, &size) && size % groups != 0) {
     return tvms_in_expects(in, 0, "channels that num_groups divides");
   }
   for (uint32_t i = 1; i < 3; i++) {
@@ -209,16 +211,16 @@ tvms_node *tvms_infer_instance_norm(tvms_inference *in) {
 }
 
 tvms_node *tvms_infer_dropout(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
   tvms_node *fields[] = {x.sinfo, x.sinfo};
-  return tvms_tuple_type(in->unit, fields, 2);
+  return tvms_sinfo_tuple_new(in->unit, fields, 2);
 }
 
 // ---- Losses ----
 
 tvms_node *tvms_infer_cross_entropy(tvms_inference *in) {
-  tvms_tensor a, b;
+  tvms_tensor_argument a, b;
   tvms_dtype dtype;
   tvms_node *vdevice;
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &a)
@@ -231,20 +233,20 @@ tvms_node *tvms_infer_cross_entropy(tvms_inference *in) {
     return tvms_in_wrong_ndim(in, 1, a.ndim, b.ndim);
   }
   tvms_list x, y;
-  if (tvms_tensor_values(&a, &x) && tvms_tensor_values(&b, &y)) {
+  if (tvms_in_tensor_values(&a, &x) && tvms_in_tensor_values(&b, &y)) {
     for (uint32_t i = 0; i < x.len; i++) {
       if (tvms_dim_differ(in->prover, x.items[i], y.items[i])) {
         return tvms_in_unequal(in, 1, "dimensions", x.items[i], y.items[i]);
       }
     }
   }
-  return tvms_result(in, tvms_dims_new(in, 0), dtype, vdevice);
+  return tvms_in_result(in, tvms_dims_new(in, 0), dtype, vdevice);
 }
 
 // Predictions (C), (N, C) or (N, C, d…) against targets without C.
-static bool check_targets(tvms_inference *in, const tvms_tensor *p,
-                          const tvms_tensor *t) {
-  if (!tvms_dtype_is_void(t->dtype) && !tvms_is_integer(t->dtype)) {
+static bool check_targets(tvms_inference *in, const tvms_tensor_argument *p,
+                          const tvms_tensor_argument *t) {
+  if (!tvms_dtype_is_void(t->dtype) && !tvms_dtype_is_integer(t->dtype)) {
     return tvms_in_wrong_dtype(in, 1, "integer targets", t->dtype);
   }
   if (p->ndim == 0) return tvms_in_wrong_ndim(in, 0, 1, 0);
@@ -261,7 +263,7 @@ static bool check_targets(tvms_inference *in, const tvms_tensor *p,
 }
 
 tvms_node *tvms_infer_nll_loss(tvms_inference *in) {
-  tvms_tensor p, t, w;
+  tvms_tensor_argument p, t, w;
   if (!tvms_in_count(in, 2, 3) || !tvms_in_tensor(in, 0, &p)
       || !tvms_in_tensor(in, 1, &t) || !check_targets(in, &p, &t)) {
     return NULL;
@@ -288,63 +290,64 @@ tvms_node *tvms_infer_nll_loss(tvms_inference *in) {
     return tvms_in_expects(in, TVMS_THE_CALL,
                            "reduction to be \"none\", \"mean\" or \"sum\"");
   }
-  if (!none) return tvms_result(in, tvms_dims_new(in, 0), dtype, vdevice);
+  if (!none) return tvms_in_result(in, tvms_dims_new(in, 0), dtype, vdevice);
   if (!p.known) {
-    return tvms_result_ndim(in, p.ndim < 0 ? p.ndim : p.ndim - 1, dtype, vdevice);
+    return tvms_in_result_ndim(in, p.ndim < 0 ? p.ndim : p.ndim - 1, dtype, vdevice);
   }
   tvms_dims dims = tvms_dims_new(in, p.dims.len - 1);
   for (uint32_t i = 0; i < dims.len; i++) {
     dims.items[i] = p.dims.items[i == 0 ? 0 : i + 1];
   }
-  return tvms_result(in, dims, dtype, vdevice);
+  return tvms_in_result(in, dims, dtype, vdevice);
 }
 
 // ---- Attention ----
 
 enum { BATCH, LENGTH, HEADS, DEPTH };
 
-static bool same_dim(tvms_inference *in, uint32_t i, const tvms_tensor *a, int p,
-                     const tvms_tensor *b, int q) {
+static bool same_dim(tvms_inference *in, uint32_t i, const tvms_tensor_argument *a,
+                     int p, const tvms_tensor_argument *b, int q) {
   tvms_node *x = a->dims.items[p], *y = b->dims.items[q];
   return !tvms_dim_differ(in->prover, x, y)
          || tvms_in_unequal(in, i, "dimensions", x, y);
 }
 
-static bool divides(tvms_inference *in, uint32_t i, const tvms_tensor *q,
-                    const tvms_tensor *kv) {
+static bool divides(tvms_inference *in, uint32_t i, const tvms_tensor_argument *q,
+                    const tvms_tensor_argument *kv) {
   int64_t a, b;
-  if (!tvms_dim_int(q->dims.items[HEADS], &a)
-      || !tvms_dim_int(kv->dims.items[HEADS], &b) || b == 0 || a % b == 0) {
+  if (!tvms_sinfo_dim_int(q->dims.items[HEADS], &a)
+      || !tvms_sinfo_dim_int(kv->dims.items[HEADS], &b) || b == 0 || a % b == 0) {
     return true;
   }
   return tvms_in_expects(in, i, "heads that divide those of the query");
 }
 
 // The bias broadcasts to (batch, heads, queries, keys).
-static bool check_bias(tvms_inference *in, const tvms_tensor *q, const tvms_tensor *k) {
-  tvms_tensor bias;
+static bool check_bias(tvms_inference *in, const tvms_tensor_argument *q,
+                       const tvms_tensor_argument *k) {
+  tvms_tensor_argument bias;
   if (!tvms_in_tensor(in, 3, &bias)) return false;
   if (bias.ndim != 4) return tvms_in_wrong_ndim(in, 3, 4, bias.ndim);
   if (!bias.known) return true;
   static const int axis[] = {BATCH, HEADS, LENGTH};
   for (int i = 0; i < 3; i++) {
     int64_t length;
-    bool one = tvms_dim_int(bias.dims.items[i], &length) && length == 1;
+    bool one = tvms_sinfo_dim_int(bias.dims.items[i], &length) && length == 1;
     if (!one && !same_dim(in, 3, q, axis[i], &bias, i)) return false;
   }
   return same_dim(in, 3, k, LENGTH, &bias, 3);
 }
 
 static tvms_node *TVMS_NULLABLE infer_attention(tvms_inference *in, bool biased) {
-  tvms_tensor t[3];
+  tvms_tensor_argument t[3];
   for (uint32_t i = 0; i < 3; i++) {
     if (!tvms_in_tensor(in, i, &t[i])) return NULL;
     if (t[i].ndim != 4) return tvms_in_wrong_ndim(in, i, 4, t[i].ndim);
   }
   if (!t[0].known || !t[1].known || !t[2].known) {
-    return tvms_result_ndim(in, 4, t[0].dtype, t[0].vdevice);
+    return tvms_in_result_ndim(in, 4, t[0].dtype, t[0].vdevice);
   }
-  const tvms_tensor *q = &t[0], *k = &t[1], *v = &t[2];
+  const tvms_tensor_argument *q = &t[0], *k = &t[1], *v = &t[2];
   if (!same_dim(in, 1, q, BATCH, k, BATCH) || !same_dim(in, 2, q, BATCH, v, BATCH)
       || !divides(in, 1, q, k) || !divides(in, 2, q, v)
       || !same_dim(in, 2, k, LENGTH, v, LENGTH) || !same_dim(in, 1, q, DEPTH, k, DEPTH)
@@ -353,7 +356,7 @@ static tvms_node *TVMS_NULLABLE infer_attention(tvms_inference *in, bool biased)
   }
   tvms_dims dims = tvms_dims_copy(in, q->dims);
   dims.items[DEPTH] = v->dims.items[DEPTH];
-  return tvms_result(in, dims, q->dtype, q->vdevice);
+  return tvms_in_result(in, dims, q->dtype, q->vdevice);
 }
 
 tvms_node *tvms_infer_attention(tvms_inference *in) {

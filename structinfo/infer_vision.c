@@ -13,15 +13,16 @@ static tvms_node *of_dims(tvms_inference *in, tvms_node *const *dims, uint32_t c
   for (uint32_t i = 0; i < count; i++) {
     result.items[i] = dims[i];
   }
-  return tvms_result(in, result, dtype, vdevice);
+  return tvms_in_result(in, result, dtype, vdevice);
 }
 
 static tvms_node *constant(tvms_inference *in, int64_t value) {
-  return tvms_dim_const(in->unit, value);
+  return tvms_sinfo_dim_new(in->unit, value);
 }
 
 // Argument `i` as a tensor of rank `ndim`, or of unknown rank.
-static bool ranked(tvms_inference *in, uint32_t i, int64_t ndim, tvms_tensor *tensor) {
+static bool ranked(tvms_inference *in, uint32_t i, int64_t ndim,
+                   tvms_tensor_argument *tensor) {
   if (!tvms_in_tensor(in, i, tensor)) return false;
   if (tensor->ndim == TVMS_UNKNOWN_NDIM || tensor->ndim == ndim) return true;
   tvms_in_wrong_ndim(in, i, ndim, tensor->ndim);
@@ -29,10 +30,11 @@ static bool ranked(tvms_inference *in, uint32_t i, int64_t ndim, tvms_tensor *te
 }
 
 // Reports if a dimension is a constant other than `value`.
-static bool is_length(tvms_inference *in, uint32_t i, const tvms_tensor *tensor,
-                      uint32_t axis, int64_t value, const char *what) {
+static bool is_length(tvms_inference *in, uint32_t i,
+                      const tvms_tensor_argument *tensor, uint32_t axis, int64_t value,
+                      const char *what) {
   int64_t length;
-  bool other = tensor->known && tvms_dim_int(tensor->dims.items[axis], &length)
+  bool other = tensor->known && tvms_sinfo_dim_int(tensor->dims.items[axis], &length)
                && length != value;
   if (other) tvms_in_expects(in, i, what);
   return !other;
@@ -49,8 +51,8 @@ static bool same_elements(tvms_inference *in, uint32_t i, tvms_dtype a, tvms_dty
 }
 
 // Reports if two dimensions are known to differ.
-static bool agree(tvms_inference *in, const tvms_tensor *a, uint32_t axis_a, uint32_t i,
-                  const tvms_tensor *b, uint32_t axis_b) {
+static bool agree(tvms_inference *in, const tvms_tensor_argument *a, uint32_t axis_a,
+                  uint32_t i, const tvms_tensor_argument *b, uint32_t axis_b) {
   if (!a->known || !b->known) return true;
   tvms_node *x = a->dims.items[axis_a], *y = b->dims.items[axis_b];
   if (!tvms_dim_differ(in->prover, x, y)) return true;
@@ -59,11 +61,13 @@ static bool agree(tvms_inference *in, const tvms_tensor *a, uint32_t axis_a, uin
 }
 
 // The number of boxes, where two arguments know it.
-static bool boxes_agree(tvms_inference *in, const tvms_tensor *classes,
-                        const tvms_tensor *offsets, const tvms_tensor *anchors) {
+static bool boxes_agree(tvms_inference *in, const tvms_tensor_argument *classes,
+                        const tvms_tensor_argument *offsets,
+                        const tvms_tensor_argument *anchors) {
   int64_t boxes, length;
-  if (!classes->known || !tvms_dim_int(classes->dims.items[2], &boxes)) return true;
-  bool fits = !offsets->known || !tvms_dim_int(offsets->dims.items[1], &length)
+  if (!classes->known || !tvms_sinfo_dim_int(classes->dims.items[2], &boxes))
+    return true;
+  bool fits = !offsets->known || !tvms_sinfo_dim_int(offsets->dims.items[1], &length)
               || length == 4 * boxes;
   if (!fits) tvms_in_expects(in, 1, "four numbers per box of cls_pred");
   return fits
@@ -72,7 +76,7 @@ static bool boxes_agree(tvms_inference *in, const tvms_tensor *classes,
 }
 
 tvms_node *tvms_infer_multibox(tvms_inference *in) {
-  tvms_tensor classes, offsets, anchors;
+  tvms_tensor_argument classes, offsets, anchors;
   if (!tvms_in_count(in, 3, 3) || !ranked(in, 0, 3, &classes)
       || !ranked(in, 1, 2, &offsets) || !ranked(in, 2, 3, &anchors)
       || !same_elements(in, 1, classes.dtype, offsets.dtype)
@@ -85,14 +89,14 @@ tvms_node *tvms_infer_multibox(tvms_inference *in) {
   }
   tvms_node *fields[2];
   if (!classes.known) {
-    fields[0] = fields[1] = tvms_result_ndim(in, 3, classes.dtype, classes.vdevice);
-    return tvms_tuple_type(in->unit, fields, 2);
+    fields[0] = fields[1] = tvms_in_result_ndim(in, 3, classes.dtype, classes.vdevice);
+    return tvms_sinfo_tuple_new(in->unit, fields, 2);
   }
   tvms_node **dims = classes.dims.items;
   tvms_node *boxes[] = {dims[0], dims[2], constant(in, 4)};
   fields[0] = of_dims(in, boxes, 3, classes.dtype, classes.vdevice);
   fields[1] = of_dims(in, dims, 3, classes.dtype, classes.vdevice);
-  return tvms_tuple_type(in->unit, fields, 2);
+  return tvms_sinfo_tuple_new(in->unit, fields, 2);
 }
 
 // ---- Suppression ----
@@ -105,7 +109,7 @@ static bool is_onnx(const tvms_call *call) {
 }
 
 tvms_node *tvms_infer_all_class_nms(tvms_inference *in) {
-  tvms_tensor boxes, scores;
+  tvms_tensor_argument boxes, scores;
   if (!tvms_in_count(in, 5, 5) || !ranked(in, 0, 3, &boxes)
       || !ranked(in, 1, 3, &scores)) {
     return NULL;
@@ -115,25 +119,25 @@ tvms_node *tvms_infer_all_class_nms(tvms_inference *in) {
   tvms_node *batch = boxes.dims.items[0], *classes = scores.dims.items[1];
   tvms_node *count = boxes.dims.items[1], *vdevice = boxes.vdevice, *fields[3];
   if (is_onnx(in->call)) {
-    tvms_node *all = tvms_dim_op(in->prover, TVMS_NODE_MUL, batch, classes);
-    if (all) all = tvms_dim_op(in->prover, TVMS_NODE_MUL, all, count);
+    tvms_node *all = tvms_dim_binary(in->prover, TVMS_NODE_MUL, batch, classes);
+    if (all) all = tvms_dim_binary(in->prover, TVMS_NODE_MUL, all, count);
     if (!all) return NULL;
     tvms_node *selected[] = {all, constant(in, 3)}, *one = constant(in, 1);
     fields[0] = of_dims(in, selected, 2, INT64, vdevice);
     fields[1] = of_dims(in, &one, 1, INT64, vdevice);
-    return tvms_tuple_type(in->unit, fields, 2);
+    return tvms_sinfo_tuple_new(in->unit, fields, 2);
   }
-  tvms_node *each = tvms_dim_op(in->prover, TVMS_NODE_MUL, classes, count);
+  tvms_node *each = tvms_dim_binary(in->prover, TVMS_NODE_MUL, classes, count);
   if (!each) return NULL;
   tvms_node *selected[] = {batch, each, constant(in, 2)};
   fields[0] = of_dims(in, selected, 3, INT64, vdevice);
   fields[1] = of_dims(in, selected, 2, TVMS_DTYPE(FLOAT, 32), vdevice);
   fields[2] = of_dims(in, selected, 1, INT64, vdevice);
-  return tvms_tuple_type(in->unit, fields, 3);
+  return tvms_sinfo_tuple_new(in->unit, fields, 3);
 }
 
 tvms_node *tvms_infer_get_valid_counts(tvms_inference *in) {
-  tvms_tensor x;
+  tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !ranked(in, 0, 3, &x)) return NULL;
   tvms_node *fields[3];
   if (x.known) {
@@ -141,11 +145,11 @@ tvms_node *tvms_infer_get_valid_counts(tvms_inference *in) {
     fields[1] = of_dims(in, x.dims.items, 3, x.dtype, x.vdevice);
     fields[2] = of_dims(in, x.dims.items, 2, INT32, x.vdevice);
   } else {
-    fields[0] = tvms_result_ndim(in, 1, INT32, x.vdevice);
-    fields[1] = tvms_result_ndim(in, 3, x.dtype, x.vdevice);
-    fields[2] = tvms_result_ndim(in, 2, INT32, x.vdevice);
+    fields[0] = tvms_in_result_ndim(in, 1, INT32, x.vdevice);
+    fields[1] = tvms_in_result_ndim(in, 3, x.dtype, x.vdevice);
+    fields[2] = tvms_in_result_ndim(in, 2, INT32, x.vdevice);
   }
-  return tvms_tuple_type(in->unit, fields, 3);
+  return tvms_sinfo_tuple_new(in->unit, fields, 3);
 }
 
 static bool is_int32(tvms_inference *in, uint32_t i, tvms_dtype dtype) {
@@ -161,7 +165,7 @@ static bool is_soft(const tvms_call *call) {
 }
 
 tvms_node *tvms_infer_nms(tvms_inference *in) {
-  tvms_tensor x, counts, indices;
+  tvms_tensor_argument x, counts, indices;
   if (!tvms_in_count(in, 3, 3) || !ranked(in, 0, 3, &x) || !ranked(in, 1, 1, &counts)
       || !ranked(in, 2, 2, &indices) || !is_int32(in, 1, counts.dtype)
       || !is_int32(in, 2, indices.dtype) || !agree(in, &x, 0, 1, &counts, 0)
@@ -170,7 +174,7 @@ tvms_node *tvms_infer_nms(tvms_inference *in) {
   }
   if (!tvms_attr_int(in->call, TVMS_ATTR_nms_return_indices, 1)) {
     return x.known ? of_dims(in, x.dims.items, 3, x.dtype, x.vdevice)
-                   : tvms_result_ndim(in, 3, x.dtype, x.vdevice);
+                   : tvms_in_result_ndim(in, 3, x.dtype, x.vdevice);
   }
   // Soft suppression changes the scores, so it returns the data, too.
   tvms_node *fields[3];
@@ -181,10 +185,10 @@ tvms_node *tvms_infer_nms(tvms_inference *in) {
     fields[1] = of_dims(in, x.dims.items, 2, INT32, x.vdevice);
     fields[2] = of_dims(in, each, 2, INT32, x.vdevice);
   } else {
-    fields[0] = tvms_result_ndim(in, 3, x.dtype, x.vdevice);
-    fields[1] = fields[2] = tvms_result_ndim(in, 2, INT32, x.vdevice);
+    fields[0] = tvms_in_result_ndim(in, 3, x.dtype, x.vdevice);
+    fields[1] = fields[2] = tvms_in_result_ndim(in, 2, INT32, x.vdevice);
   }
-  return tvms_tuple_type(in->unit, fields + !soft, 2 + soft);
+  return tvms_sinfo_tuple_new(in->unit, fields + !soft, 2 + soft);
 }
 
 // ---- Regions of interest ----
@@ -198,14 +202,14 @@ static tvms_node *TVMS_NULLABLE pooled(tvms_inference *in, uint32_t axis) {
 }
 
 static tvms_node *TVMS_NULLABLE infer_roi(tvms_inference *in, bool channels_last) {
-  tvms_tensor x, regions;
+  tvms_tensor_argument x, regions;
   if (!tvms_in_count(in, 2, 2) || !ranked(in, 0, 4, &x) || !ranked(in, 1, 2, &regions)
       || !is_length(in, 1, &regions, 1, 5, "five numbers per region")) {
     return NULL;
   }
   tvms_node *height = pooled(in, 0), *width = pooled(in, 1);
   if (!height || !width) return tvms_in_expects(in, TVMS_THE_CALL, "two pooled sizes");
-  if (!x.known || !regions.known) return tvms_result_ndim(in, 4, x.dtype, x.vdevice);
+  if (!x.known || !regions.known) return tvms_in_result_ndim(in, 4, x.dtype, x.vdevice);
   tvms_node *first[] = {regions.dims.items[0], x.dims.items[1], height, width};
   tvms_node *last[] = {regions.dims.items[0], height, width, x.dims.items[3]};
   return of_dims(in, channels_last ? last : first, 4, x.dtype, x.vdevice);

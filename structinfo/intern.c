@@ -147,7 +147,7 @@ static void grow(tvms_context *context, struct tvms_types *types) {
   slot *old = types->slots;
   uint32_t old_cap = types->cap;
   types->cap = old_cap ? old_cap * 2 : FIRST_CAP;
-  types->slots = tvms_take(&context->memory, types->cap * sizeof *types->slots);
+  types->slots = tvms_memory_alloc(&context->memory, types->cap * sizeof *types->slots);
   memset(types->slots, 0, types->cap * sizeof *types->slots);
   for (uint32_t i = 0; i < old_cap; i++) {
     uint32_t at = (uint32_t)old[i].hash & (types->cap - 1);
@@ -157,7 +157,7 @@ static void grow(tvms_context *context, struct tvms_types *types) {
     }
     types->slots[at] = old[i];
   }
-  tvms_give(&context->memory, old);
+  tvms_memory_free(&context->memory, old);
 }
 
 static struct tvms_types *types_of(tvms_context *context) {
@@ -202,8 +202,8 @@ static tvms_node *keep_shape(tvms_context *context, const any_type *type) {
 // A copy of a candidate, whose parts are interned, that lives as long as the context.
 static tvms_node *keep(tvms_context *context, const any_type *type) {
   if (type->head.kind == TVMS_NODE_SINFO_SHAPE) return keep_shape(context, type);
-  size_t size = tvms_schema_of((tvms_node_kind)type->head.kind)->size;
-  any_type *kept = tvms_arena_take(&context->arena, size);
+  size_t size = tvms_node_schema_of((tvms_node_kind)type->head.kind)->size;
+  any_type *kept = tvms_arena_alloc(&context->arena, size);
   memcpy(kept, type, size);
   keep_head(&kept->head);
   if (type->head.kind == TVMS_NODE_SINFO_TUPLE) {
@@ -253,7 +253,7 @@ static bool are_numbers(tvms_list dims) {
 static bool intern_types(tvms_context *context, tvms_list *list, tvms_node **room) {
   if (list->len > MOST_PARTS) return false;
   for (uint32_t i = 0; i < list->len; i++) {
-    room[i] = tvms_type_interned(context, list->items[i]);
+    room[i] = tvms_types_intern(context, list->items[i]);
     if (!room[i]) return false;
   }
   list->items = room;
@@ -265,7 +265,7 @@ static bool intern_shape(tvms_context *context, any_type *type) {
   if (type->tensor.vdevice) return false;
   if (!shape || shape->flags & TVMS_FLAG_INTERNED) return true;
   if (shape->kind != TVMS_NODE_SHAPE_EXPR || !shape->sinfo) return false;
-  tvms_node *known = tvms_type_interned(context, shape->sinfo);
+  tvms_node *known = tvms_types_intern(context, shape->sinfo);
   if (!known) return false;
   type->tensor.shape = &((kept_shape *)(void *)known)->value.head;
   return true;
@@ -282,22 +282,22 @@ static bool intern_parts(tvms_context *context, any_type *type, tvms_node **room
     type->prim.value = interned_number(context, type->prim.value);
     return type->prim.value;
   case TVMS_NODE_SINFO_FUNC:
-    type->func.ret =
-        type->func.ret ? tvms_type_interned(context, type->func.ret) : NULL;
+    type->func.ret = type->func.ret ? tvms_types_intern(context, type->func.ret) : NULL;
     return type->func.ret && intern_types(context, &type->func.params, room);
   default: return false;
   }
 }
 
-tvms_node *tvms_type_interned(tvms_context *context, const tvms_node *type) {
+tvms_node *tvms_types_intern(tvms_context *context, const tvms_node *type) {
   if (type->flags & TVMS_FLAG_INTERNED) return (tvms_node *)(uintptr_t)type;
-  size_t size = tvms_schema_of((tvms_node_kind)type->kind)->size;
+  size_t size = tvms_node_schema_of((tvms_node_kind)type->kind)->size;
   any_type candidate;
   if (size > sizeof candidate) return NULL;
   memcpy(&candidate, type, size);
   tvms_node *room[MOST_PARTS], *result = NULL;
-  if (!tvms_deeper(&context->memory)) tvms_unwind(&context->memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(&context->memory))
+    tvms_memory_unwind(&context->memory, TVMS_OVER_LIMIT);
   if (intern_parts(context, &candidate, room)) result = entered(context, &candidate);
-  tvms_shallower(&context->memory);
+  tvms_memory_leave(&context->memory);
   return result;
 }

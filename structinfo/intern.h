@@ -9,11 +9,12 @@
 // parts are interned with it. It lives as long as the context, has the id 0, no place and
 // the flag INTERNED. NULL if the type is not closed: it holds a variable, a virtual device
 // or another object of a module.
-tvms_node *TVMS_NULLABLE tvms_type_interned(tvms_context *context,
-                                            const tvms_node *type);
+tvms_node *TVMS_NULLABLE tvms_types_intern(tvms_context *context,
+                                           const tvms_node *type);
 
-static inline bool tvms_type_is_interned(const tvms_node *type) {
-  return type->flags & TVMS_FLAG_INTERNED && tvms_class_of(type) == TVMS_CLASS_SINFO;
+static inline bool tvms_types_is_interned(const tvms_node *type) {
+  return type->flags & TVMS_FLAG_INTERNED
+         && tvms_node_class_of(type) == TVMS_CLASS_SINFO;
 }
 
 #endif

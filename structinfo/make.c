@@ -9,35 +9,35 @@
 
 // A type without lists: the interned one, or a copy in the unit.
 static tvms_node *made(tvms_unit *unit, const tvms_node *type) {
-  tvms_node *known = tvms_type_interned(unit->context, type);
+  tvms_node *known = tvms_types_intern(unit->context, type);
   if (known) return known;
   tvms_node *node = tvms_node_new(unit, (tvms_node_kind)type->kind, TVMS_NO_SPAN);
   uint32_t id = node->id;
-  memcpy(node, type, tvms_schema_of((tvms_node_kind)type->kind)->size);
+  memcpy(node, type, tvms_node_schema_of((tvms_node_kind)type->kind)->size);
   node->id = id;
   node->span = TVMS_NO_SPAN;
   return node;
 }
 
-tvms_node *tvms_object_type(tvms_unit *unit) {
+tvms_node *tvms_sinfo_object_new(tvms_unit *unit) {
   tvms_sinfo_object object = {.head = {.kind = TVMS_NODE_SINFO_OBJECT}};
   return made(unit, &object.head);
 }
 
-tvms_node *tvms_string_type(tvms_unit *unit) {
+tvms_node *tvms_sinfo_string_new(tvms_unit *unit) {
   tvms_sinfo_object object = {.head = {.kind = TVMS_NODE_SINFO_OBJECT}};
   if (unit->dialect >= TVMS_DIALECT_27) object.head.flags = TVMS_FLAG_STRING;
   return made(unit, &object.head);
 }
 
-tvms_node *tvms_prim_type(tvms_unit *unit, tvms_dtype dtype,
-                          tvms_node *TVMS_NULLABLE value) {
+tvms_node *tvms_sinfo_prim_new(tvms_unit *unit, tvms_dtype dtype,
+                               tvms_node *TVMS_NULLABLE value) {
   tvms_sinfo_prim prim = {.head = {.kind = TVMS_NODE_SINFO_PRIM, .dtype = dtype},
                           .value = value};
   return made(unit, &prim.head);
 }
 
-tvms_node *tvms_dim_const(tvms_unit *unit, int64_t value) {
+tvms_node *tvms_sinfo_dim_new(tvms_unit *unit, int64_t value) {
   return tvms_int_imm_new(unit, TVMS_DTYPE(INT, 64), value, TVMS_NO_SPAN);
 }
 
@@ -62,25 +62,26 @@ static tvms_node *shape_of_list(tvms_unit *unit, tvms_list values) {
   return made(unit, &shape.head);
 }
 
-tvms_node *tvms_shape_type(tvms_unit *unit, tvms_node *const *values, uint32_t count) {
+tvms_node *tvms_sinfo_shape_new(tvms_unit *unit, tvms_node *const *values,
+                                uint32_t count) {
   return shape_of_list(unit, copy_dims(unit, values, count));
 }
 
-tvms_node *tvms_shape_type_ndim(tvms_unit *unit, int64_t ndim) {
+tvms_node *tvms_sinfo_shape_new_ndim(tvms_unit *unit, int64_t ndim) {
   tvms_sinfo_shape shape = {.head = {.kind = TVMS_NODE_SINFO_SHAPE}, .ndim = ndim};
   return made(unit, &shape.head);
 }
 
-tvms_node *tvms_shape_value(tvms_unit *unit, tvms_node *const *values, uint32_t count,
-                            tvms_span span) {
-  tvms_struct_SHAPE_EXPR *shape = tvms_make(unit, SHAPE_EXPR, span);
+tvms_node *tvms_sinfo_shape_value_new(tvms_unit *unit, tvms_node *const *values,
+                                      uint32_t count, tvms_span span) {
+  tvms_struct_SHAPE_EXPR *shape = tvms_node_make(unit, SHAPE_EXPR, span);
   shape->values = copy_dims(unit, values, count);
   shape->head.sinfo = shape_of_list(unit, shape->values);
   return &shape->head;
 }
 
-tvms_node *tvms_tensor_type(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
-                            tvms_node *TVMS_NULLABLE vdevice) {
+tvms_node *tvms_sinfo_tensor_new(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
+                                 tvms_node *TVMS_NULLABLE vdevice) {
   tvms_sinfo_tensor tensor = {.head = {.kind = TVMS_NODE_SINFO_TENSOR, .dtype = dtype},
                               .shape = shape,
                               .vdevice = vdevice,
@@ -92,56 +93,57 @@ tvms_node *tvms_tensor_type(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
   return made(unit, &tensor.head);
 }
 
-tvms_node *tvms_tensor_type_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
-                                 tvms_node *TVMS_NULLABLE vdevice) {
+tvms_node *tvms_sinfo_tensor_new_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
+                                      tvms_node *TVMS_NULLABLE vdevice) {
   tvms_sinfo_tensor tensor = {.head = {.kind = TVMS_NODE_SINFO_TENSOR, .dtype = dtype},
                               .vdevice = vdevice,
                               .ndim = ndim};
   return made(unit, &tensor.head);
 }
 
-tvms_node *tvms_tuple_type(tvms_unit *unit, tvms_node *const *fields, uint32_t count) {
+tvms_node *tvms_sinfo_tuple_new(tvms_unit *unit, tvms_node *const *fields,
+                                uint32_t count) {
   tvms_sinfo_tuple tuple = {.head = {.kind = TVMS_NODE_SINFO_TUPLE},
                             .fields = {(tvms_node **)(uintptr_t)fields, count}};
   tvms_node *node = made(unit, &tuple.head);
-  if (!tvms_type_is_interned(node)) {
+  if (!tvms_types_is_interned(node)) {
     tvms_as_sinfo_tuple(node)->fields = tvms_list_copy(unit, fields, count);
   }
   return node;
 }
 
-tvms_node *tvms_func_type(tvms_unit *unit, tvms_node *const *params, uint32_t count,
-                          tvms_node *ret, bool pure) {
+tvms_node *tvms_sinfo_func_new(tvms_unit *unit, tvms_node *const *params,
+                               uint32_t count, tvms_node *ret, bool pure) {
   tvms_sinfo_func func = {
       .head = {.kind = TVMS_NODE_SINFO_FUNC,
                .flags = (uint8_t)(TVMS_FLAG_KNOWN | (pure ? TVMS_FLAG_PURE : 0))},
       .params = {(tvms_node **)(uintptr_t)params, count},
       .ret = ret};
   tvms_node *node = made(unit, &func.head);
-  if (!tvms_type_is_interned(node)) {
+  if (!tvms_types_is_interned(node)) {
     tvms_as_sinfo_func(node)->params = tvms_list_copy(unit, params, count);
   }
   return node;
 }
 
-tvms_node *tvms_opaque_type(tvms_unit *unit, tvms_node *ret, bool pure) {
-  return tvms_derived_type(unit, ret, pure, (tvms_bytes){NULL, 0});
+tvms_node *tvms_sinfo_func_new_opaque(tvms_unit *unit, tvms_node *ret, bool pure) {
+  return tvms_sinfo_func_new_derived(unit, ret, pure, (tvms_bytes){NULL, 0});
 }
 
-tvms_node *tvms_derived_type(tvms_unit *unit, tvms_node *ret, bool pure,
-                             tvms_bytes derive) {
+tvms_node *tvms_sinfo_func_new_derived(tvms_unit *unit, tvms_node *ret, bool pure,
+                                       tvms_bytes derive) {
   tvms_sinfo_func func = {
       .head = {.kind = TVMS_NODE_SINFO_FUNC, .flags = pure ? TVMS_FLAG_PURE : 0},
       .ret = ret,
       .derive = derive};
   tvms_node *node = made(unit, &func.head);
-  if (!tvms_type_is_interned(node) && derive.len) {
+  if (!tvms_types_is_interned(node) && derive.len) {
     tvms_as_sinfo_func(node)->derive = tvms_bytes_copy(unit, derive.text, derive.len);
   }
   return node;
 }
 
-bool tvms_tensor_dims(const tvms_node *tensor, tvms_list *values) {
+bool tvms_sinfo_tensor_dims(const tvms_node *tensor, tvms_list *values) {
   const tvms_node *shape = tvms_as_sinfo_tensor(tensor)->shape;
   if (!shape || shape->kind != TVMS_NODE_SHAPE_EXPR) return false;
   *values = tvms_as_shape_expr(shape)->values;
@@ -150,7 +152,7 @@ bool tvms_tensor_dims(const tvms_node *tensor, tvms_list *values) {
 
 bool tvms_sinfo_dims(const tvms_node *sinfo, tvms_list *values) {
   if (sinfo->kind == TVMS_NODE_SINFO_TENSOR) {
-    if (tvms_tensor_dims(sinfo, values)) return true;
+    if (tvms_sinfo_tensor_dims(sinfo, values)) return true;
     const tvms_node *shape = tvms_as_sinfo_tensor(sinfo)->shape;
     return shape && shape->sinfo && tvms_sinfo_dims(shape->sinfo, values);
   }
@@ -164,18 +166,19 @@ bool tvms_sinfo_dims(const tvms_node *sinfo, tvms_list *values) {
 tvms_node *tvms_sinfo_of(tvms_unit *unit, tvms_node *value) {
   if (value->sinfo) return value->sinfo;
   if (!tvms_dtype_is_void(value->dtype)) {
-    return tvms_prim_type(unit, value->dtype, value);
+    return tvms_sinfo_prim_new(unit, value->dtype, value);
   }
-  return tvms_object_type(unit);
+  return tvms_sinfo_object_new(unit);
 }
 
-bool tvms_dim_int(const tvms_node *dim, int64_t *value) {
+bool tvms_sinfo_dim_int(const tvms_node *dim, int64_t *value) {
   if (dim->kind != TVMS_NODE_INT_IMM) return false;
   *value = tvms_as_int_imm(dim)->value;
   return true;
 }
 
-const char *tvms_describe(tvms_context *context, const tvms_node *TVMS_NULLABLE node) {
+const char *tvms_sinfo_describe(tvms_context *context,
+                                const tvms_node *TVMS_NULLABLE node) {
   if (!node) return "nothing";
   if (node->kind == TVMS_NODE_INT_IMM) {
     char text[24];
@@ -183,5 +186,5 @@ const char *tvms_describe(tvms_context *context, const tvms_node *TVMS_NULLABLE 
     return tvms_arena_text(&context->arena, text, (size_t)len);
   }
   if (context->describe) return context->describe(context, node);
-  return tvms_schema_of((tvms_node_kind)node->kind)->name;
+  return tvms_node_schema_of((tvms_node_kind)node->kind)->name;
 }

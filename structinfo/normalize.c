@@ -18,7 +18,7 @@ void tvms_builder_init(tvms_builder *builder, tvms_prover *prover) {
 }
 
 static void free_block(tvms_builder *builder, tvms_open_block *block) {
-  tvms_vec_free(memory_of(builder), &block->bindings);
+  tvms_vec_fini(memory_of(builder), &block->bindings);
   tvms_node_map_fini(&block->bound);
 }
 
@@ -26,10 +26,10 @@ void tvms_builder_fini(tvms_builder *builder) {
   for (uint32_t i = 0; i < builder->open.len; i++) {
     free_block(builder, &builder->open.items[i]);
   }
-  tvms_vec_free(memory_of(builder), &builder->open);
-  tvms_vec_free(memory_of(builder), &builder->seqs);
-  tvms_vec_free(memory_of(builder), &builder->blocks);
-  tvms_vec_free(memory_of(builder), &builder->symbols);
+  tvms_vec_fini(memory_of(builder), &builder->open);
+  tvms_vec_fini(memory_of(builder), &builder->seqs);
+  tvms_vec_fini(memory_of(builder), &builder->blocks);
+  tvms_vec_fini(memory_of(builder), &builder->symbols);
   tvms_node_map_fini(&builder->in_scope);
 }
 
@@ -42,12 +42,12 @@ static void define_dims(tvms_builder *builder, tvms_list dims) {
       continue;
     }
     tvms_node_map_put(&builder->in_scope, var, var);
-    tvms_push(memory_of(builder), &builder->symbols, var);
+    tvms_vec_push(memory_of(builder), &builder->symbols, var);
   }
 }
 
 void tvms_builder_define(tvms_builder *builder, const tvms_node *sinfo) {
-  if (tvms_type_is_interned(sinfo)) return;
+  if (tvms_types_is_interned(sinfo)) return;
   tvms_list dims;
   if (sinfo->kind == TVMS_NODE_SINFO_TENSOR && tvms_sinfo_dims(sinfo, &dims)) {
     define_dims(builder, dims);
@@ -81,7 +81,7 @@ static void forget_symbols(tvms_builder *builder, uint32_t first) {
 }
 
 tvms_node *tvms_builder_erase(tvms_builder *builder, tvms_node *sinfo) {
-  return tvms_erase(builder->prover, sinfo, symbol_in_scope, builder);
+  return tvms_sinfo_erase(builder->prover, sinfo, symbol_in_scope, builder);
 }
 
 // ---- Blocks ----
@@ -89,17 +89,18 @@ tvms_node *tvms_builder_erase(tvms_builder *builder, tvms_node *sinfo) {
 static void open_block(tvms_builder *builder, bool dataflow) {
   tvms_open_block block = {.dataflow = dataflow};
   tvms_node_map_init(&block.bound, memory_of(builder));
-  tvms_push(memory_of(builder), &builder->open, block);
+  tvms_vec_push(memory_of(builder), &builder->open, block);
 }
 
 static void close_block(tvms_builder *builder) {
   tvms_open_block *block = tvms_builder_block(builder);
   if (block->bindings.len > 0) {
-    tvms_binding_block *node = tvms_make(builder->unit, BINDING_BLOCK, TVMS_NO_SPAN);
+    tvms_binding_block *node =
+        tvms_node_make(builder->unit, BINDING_BLOCK, TVMS_NO_SPAN);
     node->head.flags = block->dataflow ? TVMS_FLAG_DATAFLOW : 0;
     node->bindings =
         tvms_list_copy(builder->unit, block->bindings.items, block->bindings.len);
-    tvms_push(memory_of(builder), &builder->blocks, &node->head);
+    tvms_vec_push(memory_of(builder), &builder->blocks, &node->head);
   }
   free_block(builder, block);
   builder->open.len--;
@@ -112,7 +113,7 @@ void tvms_builder_switch(tvms_builder *builder, bool dataflow) {
 
 void tvms_builder_begin_seq(tvms_builder *builder) {
   tvms_open_seq seq = {builder->blocks.len, builder->symbols.len};
-  tvms_push(memory_of(builder), &builder->seqs, seq);
+  tvms_vec_push(memory_of(builder), &builder->seqs, seq);
   open_block(builder, false);
 }
 
@@ -124,7 +125,7 @@ static tvms_node *merge(tvms_builder *builder, tvms_node *const *blocks,
   for (uint32_t i = 0; i < count; i++) {
     len += tvms_as_binding_block(blocks[i])->bindings.len;
   }
-  tvms_binding_block *node = tvms_make(builder->unit, BINDING_BLOCK, TVMS_NO_SPAN);
+  tvms_binding_block *node = tvms_node_make(builder->unit, BINDING_BLOCK, TVMS_NO_SPAN);
   node->head.flags = blocks[0]->flags;
   tvms_node **items = tvms_arena_array(&builder->unit->arena, tvms_node *, len);
   node->bindings = (tvms_list){items, len};
@@ -162,7 +163,7 @@ tvms_node *tvms_builder_end_seq(tvms_builder *builder, tvms_node *body,
   tvms_node *leaf = bind_part(builder, body);
   close_block(builder);
   tvms_open_seq seq = builder->seqs.items[--builder->seqs.len];
-  tvms_seq_expr *node = tvms_make(builder->unit, SEQ_EXPR, span);
+  tvms_seq_expr *node = tvms_node_make(builder->unit, SEQ_EXPR, span);
   node->blocks = take_blocks(builder, seq.first_block);
   node->body = leaf;
   tvms_node *type = tvms_sinfo_of(builder->unit, leaf);
@@ -194,9 +195,9 @@ static tvms_node *bound_var(const tvms_node *binding) {
 static tvms_sym with_suffix(tvms_context *context, tvms_sym name, const char *suffix) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context->memory);
-  tvms_strbuf_puts(&text, tvms_text(context, name));
+  tvms_strbuf_puts(&text, tvms_symbol_text(context, name));
   tvms_strbuf_puts(&text, suffix);
-  tvms_sym result = tvms_symbol(context, text.text, text.len);
+  tvms_sym result = tvms_symbol_intern(context, text.text, text.len);
   tvms_strbuf_fini(&text);
   return result;
 }
@@ -209,7 +210,8 @@ tvms_node *TVMS_NULLABLE tvms_builder_end_branch(tvms_builder *builder,
   tvms_node *binding = list ? (*list)[*len - 1] : NULL;
   tvms_node *var = binding ? bound_var(binding) : NULL;
   if (!var || var->flags & TVMS_FLAG_DATAFLOW) {
-    tvms_builder_end_seq(builder, tvms_shape_value(builder->unit, NULL, 0, span), span);
+    tvms_builder_end_seq(
+        builder, tvms_sinfo_shape_value_new(builder->unit, NULL, 0, span), span);
     return NULL;
   }
   *name = tvms_as_var(var)->name;
@@ -217,7 +219,7 @@ tvms_node *TVMS_NULLABLE tvms_builder_end_branch(tvms_builder *builder,
   tvms_node *value = NULL;
   if (binding->kind == TVMS_NODE_VAR_BINDING)
     value = tvms_as_var_binding(binding)->value;
-  if (value && tvms_is_leaf_or_tuple(value)) {
+  if (value && tvms_relax_is_leaf_or_tuple(value)) {
     --*len;
     body = value;
   } else {
@@ -234,12 +236,12 @@ tvms_sym tvms_builder_draw(tvms_builder *builder) {
   char text[16];
   int len = snprintf(text, sizeof text, number ? "%s%u" : "%s", dataflow ? "lv" : "gv",
                      number);
-  return tvms_symbol(builder->unit->context, text, (size_t)len);
+  return tvms_symbol_intern(builder->unit->context, text, (size_t)len);
 }
 
 // ---- Leaves ----
 
-bool tvms_is_leaf(const tvms_node *node) {
+bool tvms_relax_is_leaf(const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_VAR:
   case TVMS_NODE_GLOBAL_VAR:
@@ -254,8 +256,8 @@ bool tvms_is_leaf(const tvms_node *node) {
   }
 }
 
-bool tvms_is_leaf_or_tuple(const tvms_node *node) {
-  return tvms_is_leaf(node) || node->kind == TVMS_NODE_TUPLE;
+bool tvms_relax_is_leaf_or_tuple(const tvms_node *node) {
+  return tvms_relax_is_leaf(node) || node->kind == TVMS_NODE_TUPLE;
 }
 
 static bool normalize_list(tvms_builder *builder, tvms_list list, tvms_list *result) {
@@ -274,7 +276,7 @@ static tvms_node *normalize_call(tvms_builder *builder, tvms_node *value) {
   tvms_list args;
   bool changed = normalize_list(builder, old->args, &args);
   if (!changed && callee == old->callee) return value;
-  tvms_call *call = tvms_make(builder->unit, CALL, value->span);
+  tvms_call *call = tvms_node_make(builder->unit, CALL, value->span);
   tvms_node head = call->head;
   *call = *old;
   call->head.id = head.id;
@@ -286,7 +288,7 @@ static tvms_node *normalize_call(tvms_builder *builder, tvms_node *value) {
 static tvms_node *normalize_tuple(tvms_builder *builder, tvms_node *value) {
   tvms_list fields;
   if (!normalize_list(builder, tvms_as_tuple(value)->fields, &fields)) return value;
-  tvms_tuple *tuple = tvms_make(builder->unit, TUPLE, value->span);
+  tvms_tuple *tuple = tvms_node_make(builder->unit, TUPLE, value->span);
   tuple->fields = fields;
   tuple->head.sinfo = value->sinfo;
   return &tuple->head;
@@ -296,7 +298,8 @@ static tvms_node *normalize_item(tvms_builder *builder, tvms_node *value) {
   const tvms_tuple_get_item *old = tvms_as_tuple_get_item(value);
   tvms_node *tuple = bind_part(builder, old->tuple);
   if (tuple == old->tuple) return value;
-  tvms_tuple_get_item *item = tvms_make(builder->unit, TUPLE_GET_ITEM, value->span);
+  tvms_tuple_get_item *item =
+      tvms_node_make(builder->unit, TUPLE_GET_ITEM, value->span);
   item->tuple = tuple;
   item->index = old->index;
   item->head.sinfo = value->sinfo;
@@ -305,8 +308,8 @@ static tvms_node *normalize_item(tvms_builder *builder, tvms_node *value) {
 
 // A variable of void type stands for the empty tuple wherever it is used.
 static tvms_node *normalize_var(tvms_builder *builder, tvms_node *value) {
-  if (!tvms_is_void(value->sinfo) || value == builder->void_var) return value;
-  tvms_tuple *tuple = tvms_make(builder->unit, TUPLE, value->span);
+  if (!tvms_sinfo_is_void(value->sinfo) || value == builder->void_var) return value;
+  tvms_tuple *tuple = tvms_node_make(builder->unit, TUPLE, value->span);
   tuple->head.sinfo = value->sinfo;
   return &tuple->head;
 }
@@ -324,8 +327,8 @@ static tvms_node *normalize_seq(tvms_builder *builder, const tvms_node *value) {
   for (uint32_t i = 0; i < seq->blocks.len; i++) {
     tvms_list bindings = tvms_as_binding_block(seq->blocks.items[i])->bindings;
     for (uint32_t k = 0; k < bindings.len; k++) {
-      tvms_push(memory_of(builder), &tvms_builder_block(builder)->bindings,
-                bindings.items[k]);
+      tvms_vec_push(memory_of(builder), &tvms_builder_block(builder)->bindings,
+                    bindings.items[k]);
     }
   }
   return seq->body;
@@ -334,7 +337,7 @@ static tvms_node *normalize_seq(tvms_builder *builder, const tvms_node *value) {
 tvms_node *tvms_builder_normalize(tvms_builder *builder, tvms_node *value) {
   tvms_memory *memory = memory_of(builder);
   tvms_node *result = value;
-  if (tvms_deeper(memory)) {
+  if (tvms_memory_enter(memory)) {
     switch ((int)value->kind) {
     case TVMS_NODE_CALL: result = normalize_call(builder, value); break;
     case TVMS_NODE_TUPLE: result = normalize_tuple(builder, value); break;
@@ -345,13 +348,14 @@ tvms_node *tvms_builder_normalize(tvms_builder *builder, tvms_node *value) {
     default: break;
     }
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
   return result;
 }
 
 // A part of a value as a leaf: what is none is bound to a temporary, once per block.
 static tvms_node *bind_part(tvms_builder *builder, tvms_node *part) {
-  bool temporary = !tvms_is_leaf_or_tuple(part) && part->kind != TVMS_NODE_SEQ_EXPR
+  bool temporary = !tvms_relax_is_leaf_or_tuple(part)
+                   && part->kind != TVMS_NODE_SEQ_EXPR
                    && (part->sinfo || tvms_dtype_is_void(part->dtype));
   if (temporary) {
     tvms_node *known = tvms_node_map_get(&tvms_builder_block(builder)->bound, part);
@@ -370,7 +374,7 @@ static tvms_node *new_var(tvms_builder *builder, tvms_node *type, tvms_sym name,
   tvms_sym drawn = tvms_builder_draw(builder);
   tvms_dtype dtype = {0};
   // From 0.26 on a variable of a primitive type is an expression of TIR too.
-  if (tvms_is_prim(type) && builder->unit->dialect >= TVMS_DIALECT_26)
+  if (tvms_sinfo_is_prim(type) && builder->unit->dialect >= TVMS_DIALECT_26)
     dtype = type->dtype;
   tvms_node *var = tvms_var_new(builder->unit, name ? name : drawn, dtype, span);
   if (tvms_builder_block(builder)->dataflow) var->flags |= TVMS_FLAG_DATAFLOW;
@@ -379,12 +383,12 @@ static tvms_node *new_var(tvms_builder *builder, tvms_node *type, tvms_sym name,
 }
 
 static void add_binding(tvms_builder *builder, tvms_node *binding) {
-  tvms_push(memory_of(builder), &tvms_builder_block(builder)->bindings, binding);
+  tvms_vec_push(memory_of(builder), &tvms_builder_block(builder)->bindings, binding);
 }
 
 void tvms_builder_bind(tvms_builder *builder, tvms_node *var, tvms_node *value,
                        tvms_span span) {
-  tvms_var_binding *binding = tvms_make(builder->unit, VAR_BINDING, span);
+  tvms_var_binding *binding = tvms_node_make(builder->unit, VAR_BINDING, span);
   binding->var = var;
   binding->value = value;
   add_binding(builder, &binding->head);
@@ -431,7 +435,7 @@ tvms_node *tvms_builder_match_cast(tvms_builder *builder, tvms_node *value,
                                    tvms_node *type, tvms_sym name, tvms_span span) {
   value = tvms_builder_normalize(builder, value);
   tvms_node *var = new_var(builder, type, name, span);
-  tvms_struct_MATCH_CAST *binding = tvms_make(builder->unit, MATCH_CAST, span);
+  tvms_struct_MATCH_CAST *binding = tvms_node_make(builder->unit, MATCH_CAST, span);
   binding->value = value;
   binding->type = type;
   binding->var = var;

@@ -89,8 +89,8 @@ void tvms_builder_bind(tvms_builder *builder, tvms_node *var, tvms_node *value,
 tvms_sym tvms_builder_draw(tvms_builder *builder);
 
 // True for nodes that may stand as an argument: variables, constants, immediates, names.
-bool tvms_is_leaf(const tvms_node *node);
-bool tvms_is_leaf_or_tuple(const tvms_node *node);
+bool tvms_relax_is_leaf(const tvms_node *node);
+bool tvms_relax_is_leaf_or_tuple(const tvms_node *node);
 
 // `sinfo` without the symbolic variables that are not in scope.
 tvms_node *tvms_builder_erase(tvms_builder *builder, tvms_node *sinfo);

@@ -20,11 +20,12 @@ typedef TVMS_VEC(access) accesses;
 typedef struct {
   tvms_unit *unit;
   tvms_memory *memory;
-  const tvms_node_map *buffers;  // tvms_buffer_key(buffer) -> BUFFER: those of outside
-  tvms_node_map matched;         // tvms_buffer_key(buffer) -> MATCH_BUFFER_REGION
-  tvms_domains domains;          // loops inside the block
-  tvms_domains hints;            // other variables, by conditions
-  tvms_node_map lets;            // variable -> value
+  const tvms_node_map
+      *buffers;           // tvms_regions_buffer_key(buffer) -> BUFFER: those of outside
+  tvms_node_map matched;  // tvms_regions_buffer_key(buffer) -> MATCH_BUFFER_REGION
+  tvms_domains domains;   // loops inside the block
+  tvms_domains hints;     // other variables, by conditions
+  tvms_node_map lets;     // variable -> value
   accesses reads, writes;
   bool opaque;
   bool no_regions;  // of a root block nobody wants to know them
@@ -32,13 +33,14 @@ typedef struct {
 
 static void visit(detection *d, tvms_node *node);
 
-const tvms_node *tvms_buffer_key(const tvms_unit *unit, const tvms_node *buffer) {
+const tvms_node *tvms_regions_buffer_key(const tvms_unit *unit,
+                                         const tvms_node *buffer) {
   return unit->dialect >= TVMS_DIALECT_26 ? buffer : tvms_as_buffer(buffer)->data;
 }
 
-void tvms_know_buffer(tvms_node_map *map, const tvms_unit *unit,
-                      const tvms_node *buffer, tvms_node *TVMS_NULLABLE value) {
-  tvms_node_map_put(map, tvms_buffer_key(unit, buffer), value);
+void tvms_regions_put_buffer(tvms_node_map *map, const tvms_unit *unit,
+                             const tvms_node *buffer, tvms_node *TVMS_NULLABLE value) {
+  tvms_node_map_put(map, tvms_regions_buffer_key(unit, buffer), value);
   if (unit->dialect < TVMS_DIALECT_26) return;
   tvms_node_map_put(map, tvms_as_buffer(buffer)->data, value);
 }
@@ -77,13 +79,13 @@ static tvms_int_set *sets_of_source(detection *d, const tvms_match_buffer_region
       cover(d->unit, sets[i - first], shape.items[i - first], &inner, &extent);
       min = sum(d->unit, min, inner);
     }
-    result[i] = tvms_eval_range(&d->domains, min, extent);
+    result[i] = tvms_int_set_of_ranges(&d->domains, min, extent);
   }
   return result;
 }
 
 static void note(detection *d, accesses *list, tvms_node *buffer, tvms_int_set *sets) {
-  const tvms_node *key = tvms_buffer_key(d->unit, buffer);
+  const tvms_node *key = tvms_regions_buffer_key(d->unit, buffer);
   tvms_node *match = tvms_node_map_get(&d->matched, key);
   if (!match && !tvms_node_map_get(d->buffers, key)) return;
   if (match) {
@@ -101,7 +103,7 @@ static void note(detection *d, accesses *list, tvms_node *buffer, tvms_int_set *
     return;
   }
   access made = {buffer, sets};
-  tvms_push(d->memory, list, made);
+  tvms_vec_push(d->memory, list, made);
 }
 
 static tvms_node *substitute_lets(detection *d, tvms_node *index) {
@@ -119,7 +121,8 @@ static void note_element(detection *d, accesses *list, tvms_node *buffer,
   tvms_int_set *sets = tvms_arena_array(&d->unit->arena, tvms_int_set, indices.len);
   for (uint32_t i = 0; i < indices.len; i++) {
     tvms_node *index = substitute_lets(d, indices.items[i]);
-    sets[i] = tvms_eval_set(&d->domains, tvms_int_set_of_index(d->unit, index));
+    sets[i] =
+        tvms_int_set_of_values(&d->domains, tvms_int_set_of_index(d->unit, index));
   }
   note(d, list, buffer, sets);
 }
@@ -129,7 +132,7 @@ static void note_whole(detection *d, accesses *list, tvms_node *buffer) {
   tvms_list shape = tvms_as_buffer(buffer)->shape;
   tvms_int_set *sets = tvms_arena_array(&d->unit->arena, tvms_int_set, shape.len);
   for (uint32_t i = 0; i < shape.len; i++) {
-    sets[i] = tvms_eval_range(&d->domains, zero_based(d->unit), shape.items[i]);
+    sets[i] = tvms_int_set_of_ranges(&d->domains, zero_based(d->unit), shape.items[i]);
   }
   note(d, list, buffer, sets);
 }
@@ -137,7 +140,7 @@ static void note_whole(detection *d, accesses *list, tvms_node *buffer) {
 // The known buffer that an expression stands for: its data pointer, or itself.
 static tvms_node *TVMS_NULLABLE buffer_behind(const detection *d,
                                               const tvms_node *node) {
-  if (tvms_called_op(node) == TVMS_TIR_buffer_data) {
+  if (tvms_call_opcode(node) == TVMS_TIR_buffer_data) {
     node = tvms_as_call(node)->args.items[0];
   }
   tvms_node *known = tvms_node_map_get(d->buffers, node);
@@ -188,7 +191,7 @@ static void read_condition(system_of *system, tvms_node *condition) {
     read_condition(system, tvms_as_binary(condition)->a);
     condition = tvms_as_binary(condition)->b;
   }
-  if (tvms_called_op(condition) == TVMS_TIR_likely) {
+  if (tvms_call_opcode(condition) == TVMS_TIR_likely) {
     read_condition(system, tvms_as_call(condition)->args.items[0]);
     return;
   }
@@ -251,13 +254,13 @@ static void narrow_var(detection *d, const tvms_var_range *range, narrowing *n) 
 }
 
 static void narrow(detection *d, tvms_node *condition, narrowing *n) {
-  condition = tvms_simplify_alone(d->unit, condition);
+  condition = tvms_arith_simplify(d->unit, condition);
   system_of system = {.d = d};
   read_condition(&system, condition);
   if (system.relation_count == 0 || system.overflow) return;
   read_ranges(&system);
-  if (!tvms_solve_inequalities(d->unit, system.vars, system.var_count, system.relations,
-                               system.relation_count)) {
+  if (!tvms_arith_solve_inequalities(d->unit, system.vars, system.var_count,
+                                     system.relations, system.relation_count)) {
     return;
   }
   for (uint32_t i = 0; i < system.var_count; i++) {
@@ -295,7 +298,7 @@ static void visit_choice(detection *d, tvms_node *condition, tvms_node *yes,
 
 static void visit_below(detection *d, tvms_node *node) {
   tvms_node *child;
-  for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));)
+  for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));)
     visit(d, child);
 }
 
@@ -324,7 +327,8 @@ static void note_regions(detection *d, accesses *list, tvms_list regions,
       const tvms_range *range = tvms_as_range(region->region.items[j]);
       tvms_node *min = tvms_substitute(d->unit, range->min, bindings);
       tvms_node *extent = tvms_substitute(d->unit, range->extent, bindings);
-      sets[j] = tvms_eval_set(&d->domains, tvms_int_set_of_range(d->unit, min, extent));
+      sets[j] = tvms_int_set_of_values(&d->domains,
+                                       tvms_int_set_of_range(d->unit, min, extent));
     }
     note(d, list, region->buffer, sets);
   }
@@ -350,7 +354,7 @@ static bool visit_access_ptr(detection *d, const tvms_call *call) {
   if (call->args.len < 5) return false;
   const tvms_node *pointer = call->args.items[1], *mask = call->args.items[4];
   bool direct = pointer->kind == TVMS_NODE_VAR || pointer->kind == TVMS_NODE_BUFFER
-                || tvms_called_op(pointer) == TVMS_TIR_buffer_data;
+                || tvms_call_opcode(pointer) == TVMS_TIR_buffer_data;
   if (!direct || mask->kind != TVMS_NODE_INT_IMM) return false;
   tvms_node *buffer = buffer_behind(d, pointer);
   int64_t bits = tvms_as_int_imm(mask)->value & 3;
@@ -363,7 +367,7 @@ static bool visit_access_ptr(detection *d, const tvms_call *call) {
 
 static void visit_call(detection *d, tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
-  tvms_tir_opcode op = tvms_called_op(node);
+  tvms_tir_opcode op = tvms_call_opcode(node);
   if (op == TVMS_TIR_tvm_access_ptr && visit_access_ptr(d, call)) return;
   if (op == TVMS_TIR_if_then_else && call->args.len == 3) {
     visit_choice(d, call->args.items[0], call->args.items[1], call->args.items[2]);
@@ -418,9 +422,9 @@ static void visit_inner(detection *d, tvms_node *node) {
 }
 
 static void visit(detection *d, tvms_node *node) {
-  if (!tvms_deeper(d->memory)) tvms_unwind(d->memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(d->memory)) tvms_memory_unwind(d->memory, TVMS_OVER_LIMIT);
   visit_inner(d, node);
-  tvms_shallower(d->memory);
+  tvms_memory_leave(d->memory);
 }
 
 // ---- One block ----
@@ -430,8 +434,9 @@ static void enter_matches(detection *d, const tvms_block *block) {
     tvms_node *match = block->match_buffers.items[i];
     const tvms_match_buffer_region *region = tvms_as_match_buffer_region(match);
     const tvms_node *source = tvms_as_buffer_region(region->source)->buffer;
-    if (!tvms_node_map_get(d->buffers, tvms_buffer_key(d->unit, source))) continue;
-    tvms_know_buffer(&d->matched, d->unit, region->buffer, match);
+    if (!tvms_node_map_get(d->buffers, tvms_regions_buffer_key(d->unit, source)))
+      continue;
+    tvms_regions_put_buffer(&d->matched, d->unit, region->buffer, match);
   }
 }
 
@@ -469,7 +474,7 @@ static tvms_list regions_of(detection *d, const accesses *list,
   return regions;
 }
 
-bool tvms_infer_regions(tvms_unit *unit, const tvms_node_map *buffers,
+bool tvms_regions_infer(tvms_unit *unit, const tvms_node_map *buffers,
                         tvms_block *block, bool is_root) {
   detection d = {.unit = unit,
                  .memory = &unit->context->memory,
@@ -482,7 +487,7 @@ bool tvms_infer_regions(tvms_unit *unit, const tvms_node_map *buffers,
   enter_matches(&d, block);
   visit_below(&d, &block->head);
   if (d.opaque) {
-    tvms_report(&unit->context->diags, TVMS_D_opaque_access, block->head.span);
+    tvms_diag_report(&unit->context->diags, TVMS_D_opaque_access, block->head.span);
   } else if (!is_root) {
     // A reduction that has an init block does not read what it writes.
     const accesses *except = block->init ? &d.writes : NULL;
@@ -492,8 +497,8 @@ bool tvms_infer_regions(tvms_unit *unit, const tvms_node_map *buffers,
     if (writes) block->writes = regions_of(&d, &d.writes, NULL);
     block->reads = read_list;
   }
-  tvms_vec_free(d.memory, &d.reads);
-  tvms_vec_free(d.memory, &d.writes);
+  tvms_vec_fini(d.memory, &d.reads);
+  tvms_vec_fini(d.memory, &d.writes);
   tvms_domains_fini(&d.hints);
   tvms_domains_fini(&d.domains);
   tvms_node_map_fini(&d.lets);

@@ -9,12 +9,12 @@ typedef struct {
   bool conflict;
 } checker;
 
-static tvms_fit worse(tvms_fit a, tvms_fit b) {
+static tvms_sinfo_fit worse(tvms_sinfo_fit a, tvms_sinfo_fit b) {
   return a < b ? a : b;
 }
 
-tvms_node *TVMS_NULLABLE tvms_dim_map_find(const tvms_dim_map *map,
-                                           const tvms_node *var) {
+tvms_node *TVMS_NULLABLE tvms_sinfo_dim_map_find(const tvms_dim_map *map,
+                                                 const tvms_node *var) {
   for (uint32_t i = 0; i < map->bindings.len; i++) {
     if (map->bindings.items[i].var == var) return map->bindings.items[i].value;
   }
@@ -23,13 +23,13 @@ tvms_node *TVMS_NULLABLE tvms_dim_map_find(const tvms_dim_map *map,
 
 static void bind_dim(checker *check, tvms_node *var, tvms_node *value) {
   tvms_memory *memory = &check->prover->unit->context->memory;
-  tvms_push(memory, &check->map->bindings, ((tvms_dim_binding){var, value}));
+  tvms_vec_push(memory, &check->map->bindings, ((tvms_dim_binding){var, value}));
 }
 
 // A dimension of the base against one of the derived type.
-static tvms_fit fit_dim(checker *check, tvms_node *base, tvms_node *derived) {
+static tvms_sinfo_fit fit_dim(checker *check, tvms_node *base, tvms_node *derived) {
   if (check->map && base->kind == TVMS_NODE_VAR) {
-    tvms_node *known = tvms_dim_map_find(check->map, base);
+    tvms_node *known = tvms_sinfo_dim_map_find(check->map, base);
     if (!known) {
       bind_dim(check, base, derived);
       return TVMS_FIT_PROVED;
@@ -39,16 +39,16 @@ static tvms_fit fit_dim(checker *check, tvms_node *base, tvms_node *derived) {
     return TVMS_FIT_RUNTIME;
   }
   int64_t a, b;
-  if (tvms_dim_int(base, &a) && tvms_dim_int(derived, &b)) {
+  if (tvms_sinfo_dim_int(base, &a) && tvms_sinfo_dim_int(derived, &b)) {
     return a == b ? TVMS_FIT_PROVED : TVMS_FIT_NEVER;
   }
   return tvms_dim_equal(check->prover, base, derived) ? TVMS_FIT_PROVED
                                                       : TVMS_FIT_RUNTIME;
 }
 
-static tvms_fit fit_dims(checker *check, tvms_list base, tvms_list derived) {
+static tvms_sinfo_fit fit_dims(checker *check, tvms_list base, tvms_list derived) {
   if (base.len != derived.len) return TVMS_FIT_NEVER;
-  tvms_fit fit = TVMS_FIT_PROVED;
+  tvms_sinfo_fit fit = TVMS_FIT_PROVED;
   for (uint32_t i = 0; i < base.len && fit != TVMS_FIT_NEVER; i++) {
     fit = worse(fit, fit_dim(check, base.items[i], derived.items[i]));
   }
@@ -67,13 +67,14 @@ static bool same_shape(tvms_prover *prover, const tvms_node *a, const tvms_node 
   return true;
 }
 
-static tvms_fit fit_shape_values(checker *check, tvms_node *base, tvms_node *derived) {
+static tvms_sinfo_fit fit_shape_values(checker *check, tvms_node *base,
+                                       tvms_node *derived) {
   // Closed types are equal if they are the same; others may be read differently by a map.
-  if (base == derived && (!check->map || tvms_type_is_interned(base))) {
+  if (base == derived && (!check->map || tvms_types_is_interned(base))) {
     return TVMS_FIT_PROVED;
   }
   if (check->map && base->kind == TVMS_NODE_VAR) {
-    tvms_node *known = tvms_dim_map_find(check->map, base);
+    tvms_node *known = tvms_sinfo_dim_map_find(check->map, base);
     if (!known) {
       bind_dim(check, base, derived);
       return TVMS_FIT_PROVED;
@@ -88,19 +89,19 @@ static tvms_fit fit_shape_values(checker *check, tvms_node *base, tvms_node *der
                   tvms_as_shape_expr(derived)->values);
 }
 
-static tvms_fit fit(checker *check, tvms_node *base, tvms_node *derived);
+static tvms_sinfo_fit fit(checker *check, tvms_node *base, tvms_node *derived);
 
-static tvms_fit fit_list(checker *check, tvms_list base, tvms_list derived) {
+static tvms_sinfo_fit fit_list(checker *check, tvms_list base, tvms_list derived) {
   if (base.len != derived.len) return TVMS_FIT_NEVER;
-  tvms_fit result = TVMS_FIT_PROVED;
+  tvms_sinfo_fit result = TVMS_FIT_PROVED;
   for (uint32_t i = 0; i < base.len && result != TVMS_FIT_NEVER; i++) {
     result = worse(result, fit(check, base.items[i], derived.items[i]));
   }
   return result;
 }
 
-static tvms_fit fit_prim(checker *check, const tvms_node *base,
-                         const tvms_node *derived) {
+static tvms_sinfo_fit fit_prim(checker *check, const tvms_node *base,
+                               const tvms_node *derived) {
   if (!tvms_dtype_same(base->dtype, derived->dtype)) return TVMS_FIT_NEVER;
   tvms_node *want = tvms_as_sinfo_prim(base)->value;
   tvms_node *have = tvms_as_sinfo_prim(derived)->value;
@@ -109,8 +110,8 @@ static tvms_fit fit_prim(checker *check, const tvms_node *base,
   return have ? fit_dim(check, want, have) : TVMS_FIT_RUNTIME;
 }
 
-static tvms_fit fit_shape(checker *check, const tvms_node *base,
-                          const tvms_node *derived) {
+static tvms_sinfo_fit fit_shape(checker *check, const tvms_node *base,
+                                const tvms_node *derived) {
   const tvms_sinfo_shape *a = tvms_as_sinfo_shape(base);
   const tvms_sinfo_shape *b = tvms_as_sinfo_shape(derived);
   if (a->ndim == TVMS_UNKNOWN_NDIM) return TVMS_FIT_PROVED;
@@ -130,8 +131,8 @@ static bool same_vdevice(const tvms_node *a, const tvms_node *b) {
          && tvms_bytes_same(x->scope, y->scope);
 }
 
-static tvms_fit fit_tensor(checker *check, const tvms_node *base,
-                           const tvms_node *derived) {
+static tvms_sinfo_fit fit_tensor(checker *check, const tvms_node *base,
+                                 const tvms_node *derived) {
   const tvms_sinfo_tensor *a = tvms_as_sinfo_tensor(base);
   const tvms_sinfo_tensor *b = tvms_as_sinfo_tensor(derived);
   bool any_dtype = tvms_dtype_is_void(base->dtype);
@@ -148,7 +149,7 @@ static tvms_fit fit_tensor(checker *check, const tvms_node *base,
   return fit_shape_values(check, a->shape, b->shape);
 }
 
-static tvms_fit fit_func(checker *check, tvms_node *base, tvms_node *derived) {
+static tvms_sinfo_fit fit_func(checker *check, tvms_node *base, tvms_node *derived) {
   const tvms_sinfo_func *a = tvms_as_sinfo_func(base);
   const tvms_sinfo_func *b = tvms_as_sinfo_func(derived);
   if ((base->flags & TVMS_FLAG_PURE) && !(derived->flags & TVMS_FLAG_PURE)) {
@@ -163,29 +164,29 @@ static tvms_fit fit_func(checker *check, tvms_node *base, tvms_node *derived) {
   // can be given to those of the other.
   tvms_dim_map map = {{0}};
   checker inner = {check->prover, &map, false};
-  tvms_fit params = fit_list(&inner, a->params, b->params);
+  tvms_sinfo_fit params = fit_list(&inner, a->params, b->params);
   if (params == TVMS_FIT_WEAK) params = TVMS_FIT_RUNTIME;
-  tvms_fit result = worse(params, fit(&inner, a->ret, b->ret));
-  tvms_vec_free(&check->prover->unit->context->memory, &inner.map->bindings);
+  tvms_sinfo_fit result = worse(params, fit(&inner, a->ret, b->ret));
+  tvms_vec_fini(&check->prover->unit->context->memory, &inner.map->bindings);
   return result;
 }
 
-static tvms_fit fit_dtensor(checker *check, tvms_node *base, tvms_node *derived) {
+static tvms_sinfo_fit fit_dtensor(checker *check, tvms_node *base, tvms_node *derived) {
   const tvms_sinfo_dtensor *a = tvms_as_sinfo_dtensor(base);
   const tvms_sinfo_dtensor *b = tvms_as_sinfo_dtensor(derived);
-  tvms_fit tensor = fit(check, a->tensor, b->tensor);
+  tvms_sinfo_fit tensor = fit(check, a->tensor, b->tensor);
   bool same = a->mesh == b->mesh && tvms_bytes_same(a->placement, b->placement);
   return worse(tensor, same ? TVMS_FIT_PROVED : TVMS_FIT_WEAK);
 }
 
 // Everything is an object; only texts, and objects that may be one, are texts.
-static tvms_fit fit_object(const tvms_node *base, const tvms_node *derived) {
+static tvms_sinfo_fit fit_object(const tvms_node *base, const tvms_node *derived) {
   if (!(base->flags & TVMS_FLAG_STRING)) return TVMS_FIT_PROVED;
   if (derived->kind != TVMS_NODE_SINFO_OBJECT) return TVMS_FIT_NEVER;
   return derived->flags & TVMS_FLAG_STRING ? TVMS_FIT_PROVED : TVMS_FIT_WEAK;
 }
 
-static tvms_fit fit(checker *check, tvms_node *base, tvms_node *derived) {
+static tvms_sinfo_fit fit(checker *check, tvms_node *base, tvms_node *derived) {
   if (!check->map && base == derived) return TVMS_FIT_PROVED;
   if (base->kind == TVMS_NODE_SINFO_OBJECT) return fit_object(base, derived);
   if (base->kind != derived->kind) {
@@ -204,15 +205,17 @@ static tvms_fit fit(checker *check, tvms_node *base, tvms_node *derived) {
   }
 }
 
-tvms_fit tvms_relate(tvms_prover *prover, tvms_node *base, tvms_node *derived) {
+tvms_sinfo_fit tvms_sinfo_relate(tvms_prover *prover, tvms_node *base,
+                                 tvms_node *derived) {
   checker check = {prover, NULL, false};
   return fit(&check, base, derived);
 }
 
-tvms_fit tvms_relate_argument(tvms_prover *prover, tvms_dim_map *map, tvms_node *param,
-                              tvms_node *argument, bool *conflict) {
+tvms_sinfo_fit tvms_sinfo_relate_argument(tvms_prover *prover, tvms_dim_map *map,
+                                          tvms_node *param, tvms_node *argument,
+                                          bool *conflict) {
   checker check = {prover, map, false};
-  tvms_fit result = fit(&check, param, argument);
+  tvms_sinfo_fit result = fit(&check, param, argument);
   *conflict = check.conflict;
   return result;
 }
@@ -221,12 +224,12 @@ tvms_fit tvms_relate_argument(tvms_prover *prover, tvms_dim_map *map, tvms_node 
 
 static tvms_node *join_shape(tvms_prover *prover, tvms_node *a, tvms_node *b) {
   int64_t ndim = tvms_as_sinfo_shape(a)->ndim;
-  if (tvms_relate(prover, a, b) == TVMS_FIT_PROVED
-      && tvms_relate(prover, b, a) == TVMS_FIT_PROVED) {
+  if (tvms_sinfo_relate(prover, a, b) == TVMS_FIT_PROVED
+      && tvms_sinfo_relate(prover, b, a) == TVMS_FIT_PROVED) {
     return a;
   }
   if (ndim != tvms_as_sinfo_shape(b)->ndim) ndim = TVMS_UNKNOWN_NDIM;
-  return tvms_shape_type_ndim(prover->unit, ndim);
+  return tvms_sinfo_shape_new_ndim(prover->unit, ndim);
 }
 
 static tvms_node *join_tensor(tvms_prover *prover, tvms_node *a, tvms_node *b) {
@@ -236,16 +239,16 @@ static tvms_node *join_tensor(tvms_prover *prover, tvms_node *a, tvms_node *b) {
                            ? x->vdevice
                            : NULL;
   if (x->shape && y->shape && same_shape(prover, x->shape, y->shape)) {
-    return tvms_tensor_type(prover->unit, x->shape, dtype, vdevice);
+    return tvms_sinfo_tensor_new(prover->unit, x->shape, dtype, vdevice);
   }
   int64_t ndim = x->ndim == y->ndim ? x->ndim : TVMS_UNKNOWN_NDIM;
-  return tvms_tensor_type_ndim(prover->unit, ndim, dtype, vdevice);
+  return tvms_sinfo_tensor_new_ndim(prover->unit, ndim, dtype, vdevice);
 }
 
 static tvms_list join_list(tvms_prover *prover, tvms_list a, tvms_list b) {
   tvms_list joined = tvms_list_copy(prover->unit, a.items, a.len);
   for (uint32_t i = 0; i < a.len; i++) {
-    joined.items[i] = tvms_join(prover, a.items[i], b.items[i]);
+    joined.items[i] = tvms_sinfo_join(prover, a.items[i], b.items[i]);
   }
   return joined;
 }
@@ -257,35 +260,36 @@ static tvms_node *join_func(tvms_prover *prover, tvms_node *a, tvms_node *b) {
   bool known = a->flags & b->flags & TVMS_FLAG_KNOWN;
   if (!known && x->derive.len) {
     if (tvms_bytes_same(x->derive, y->derive)) return a;
-    return tvms_opaque_type(unit, tvms_object_type(unit), pure);
+    return tvms_sinfo_func_new_opaque(unit, tvms_sinfo_object_new(unit), pure);
   }
-  if (known && tvms_relate(prover, a, b) == TVMS_FIT_PROVED
-      && tvms_relate(prover, b, a) == TVMS_FIT_PROVED) {
+  if (known && tvms_sinfo_relate(prover, a, b) == TVMS_FIT_PROVED
+      && tvms_sinfo_relate(prover, b, a) == TVMS_FIT_PROVED) {
     return a;
   }
-  tvms_node *ret = tvms_join(prover, x->ret, y->ret);
+  tvms_node *ret = tvms_sinfo_join(prover, x->ret, y->ret);
   if (!known || x->params.len != y->params.len)
-    return tvms_opaque_type(unit, ret, pure);
+    return tvms_sinfo_func_new_opaque(unit, ret, pure);
   tvms_list params = join_list(prover, x->params, y->params);
-  return tvms_func_type(unit, params.items, params.len, ret, pure);
+  return tvms_sinfo_func_new(unit, params.items, params.len, ret, pure);
 }
 
-tvms_node *tvms_join(tvms_prover *prover, tvms_node *a, tvms_node *b) {
+tvms_node *tvms_sinfo_join(tvms_prover *prover, tvms_node *a, tvms_node *b) {
   if (a == b) return a;
   if (a->kind != b->kind || a->kind == TVMS_NODE_SINFO_OBJECT)
-    return tvms_object_type(prover->unit);
+    return tvms_sinfo_object_new(prover->unit);
   switch ((int)a->kind) {
   case TVMS_NODE_SINFO_PRIM:
-    if (tvms_relate(prover, a, b) == TVMS_FIT_PROVED) return a;
-    if (!tvms_dtype_same(a->dtype, b->dtype)) return tvms_object_type(prover->unit);
-    return tvms_prim_type(prover->unit, a->dtype, NULL);
+    if (tvms_sinfo_relate(prover, a, b) == TVMS_FIT_PROVED) return a;
+    if (!tvms_dtype_same(a->dtype, b->dtype))
+      return tvms_sinfo_object_new(prover->unit);
+    return tvms_sinfo_prim_new(prover->unit, a->dtype, NULL);
   case TVMS_NODE_SINFO_SHAPE: return join_shape(prover, a, b);
   case TVMS_NODE_SINFO_TENSOR: return join_tensor(prover, a, b);
   case TVMS_NODE_SINFO_TUPLE: {
     tvms_list x = tvms_as_sinfo_tuple(a)->fields, y = tvms_as_sinfo_tuple(b)->fields;
-    if (x.len != y.len) return tvms_object_type(prover->unit);
+    if (x.len != y.len) return tvms_sinfo_object_new(prover->unit);
     tvms_list joined = join_list(prover, x, y);
-    return tvms_tuple_type(prover->unit, joined.items, joined.len);
+    return tvms_sinfo_tuple_new(prover->unit, joined.items, joined.len);
   }
   case TVMS_NODE_SINFO_FUNC: return join_func(prover, a, b);
   default: return a;
@@ -338,25 +342,27 @@ static tvms_node *erase_tensor(eraser *erase, tvms_node *sinfo) {
     tvms_list values = tvms_as_shape_expr(shape)->values;
     if (!erase_dims(erase, values, &dims)) shape = NULL;
     if (shape && same_items(values, dims)) return sinfo;
-    if (shape) shape = tvms_shape_value(unit, dims.items, dims.len, shape->span);
+    if (shape)
+      shape = tvms_sinfo_shape_value_new(unit, dims.items, dims.len, shape->span);
   } else {
     shape = erase->lookup(erase->data, shape);
     if (shape == tensor->shape) return sinfo;
   }
   if (!shape) {
-    return tvms_tensor_type_ndim(unit, tensor->ndim, sinfo->dtype, tensor->vdevice);
+    return tvms_sinfo_tensor_new_ndim(unit, tensor->ndim, sinfo->dtype,
+                                      tensor->vdevice);
   }
-  return tvms_tensor_type(unit, shape, sinfo->dtype, tensor->vdevice);
+  return tvms_sinfo_tensor_new(unit, shape, sinfo->dtype, tensor->vdevice);
 }
 
 static tvms_node *erase_shape(eraser *erase, tvms_node *sinfo) {
   if (!(sinfo->flags & TVMS_FLAG_KNOWN)) return sinfo;
   tvms_list values = tvms_as_sinfo_shape(sinfo)->values, dims;
   if (!erase_dims(erase, values, &dims)) {
-    return tvms_shape_type_ndim(erase->prover->unit, values.len);
+    return tvms_sinfo_shape_new_ndim(erase->prover->unit, values.len);
   }
   if (same_items(values, dims)) return sinfo;
-  return tvms_shape_type(erase->prover->unit, dims.items, dims.len);
+  return tvms_sinfo_shape_new(erase->prover->unit, dims.items, dims.len);
 }
 
 static tvms_node *erase_prim(eraser *erase, tvms_node *sinfo) {
@@ -364,14 +370,14 @@ static tvms_node *erase_prim(eraser *erase, tvms_node *sinfo) {
   if (!value) return sinfo;
   tvms_list dims;
   if (!erase_dims(erase, (tvms_list){&value, 1}, &dims)) {
-    return tvms_prim_type(erase->prover->unit, sinfo->dtype, NULL);
+    return tvms_sinfo_prim_new(erase->prover->unit, sinfo->dtype, NULL);
   }
   if (dims.items[0] == value) return sinfo;
-  return tvms_prim_type(erase->prover->unit, sinfo->dtype, dims.items[0]);
+  return tvms_sinfo_prim_new(erase->prover->unit, sinfo->dtype, dims.items[0]);
 }
 
 static tvms_node *erase_any(eraser *erase, tvms_node *sinfo) {
-  if (tvms_type_is_interned(sinfo)) return sinfo;
+  if (tvms_types_is_interned(sinfo)) return sinfo;
   switch ((int)sinfo->kind) {
   case TVMS_NODE_SINFO_PRIM: return erase_prim(erase, sinfo);
   case TVMS_NODE_SINFO_SHAPE: return erase_shape(erase, sinfo);
@@ -383,14 +389,14 @@ static tvms_node *erase_any(eraser *erase, tvms_node *sinfo) {
       erased.items[i] = erase_any(erase, fields.items[i]);
     }
     if (same_items(fields, erased)) return sinfo;
-    return tvms_tuple_type(erase->prover->unit, erased.items, erased.len);
+    return tvms_sinfo_tuple_new(erase->prover->unit, erased.items, erased.len);
   }
   case TVMS_NODE_SINFO_DTENSOR: {
     tvms_sinfo_dtensor *old = tvms_as_sinfo_dtensor(sinfo);
     tvms_node *tensor = erase_tensor(erase, old->tensor);
     if (tensor == old->tensor) return sinfo;
     tvms_sinfo_dtensor *made =
-        tvms_make(erase->prover->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
+        tvms_node_make(erase->prover->unit, SINFO_DTENSOR, TVMS_NO_SPAN);
     made->tensor = tensor;
     made->mesh = old->mesh;
     made->placement = old->placement;
@@ -400,8 +406,8 @@ static tvms_node *erase_any(eraser *erase, tvms_node *sinfo) {
   }
 }
 
-tvms_node *tvms_erase(tvms_prover *prover, tvms_node *sinfo, tvms_dim_lookup *lookup,
-                      void *data) {
+tvms_node *tvms_sinfo_erase(tvms_prover *prover, tvms_node *sinfo,
+                            tvms_dim_lookup *lookup, void *data) {
   eraser erase = {prover, lookup, data, false};
   return erase_any(&erase, sinfo);
 }

@@ -14,10 +14,11 @@ typedef enum {
   TVMS_FIT_WEAK,     // the value's type says too little; needs match_cast
   TVMS_FIT_RUNTIME,  // a dimension is not proved; checked when the program runs
   TVMS_FIT_PROVED,
-} tvms_fit;
+} tvms_sinfo_fit;
 
 // How well a value of `derived` fits where `base` is asked for.
-tvms_fit tvms_relate(tvms_prover *prover, tvms_node *base, tvms_node *derived);
+tvms_sinfo_fit tvms_sinfo_relate(tvms_prover *prover, tvms_node *base,
+                                 tvms_node *derived);
 
 // Values of variables that a call gave to the parameters of its callee.
 typedef struct {
@@ -29,21 +30,22 @@ typedef struct {
   TVMS_VEC(tvms_dim_binding) bindings;
 } tvms_dim_map;
 
-tvms_node *TVMS_NULLABLE tvms_dim_map_find(const tvms_dim_map *map,
-                                           const tvms_node *var);
+tvms_node *TVMS_NULLABLE tvms_sinfo_dim_map_find(const tvms_dim_map *map,
+                                                 const tvms_node *var);
 
-// As tvms_relate for a parameter and an argument: a variable that is a dimension of the
+// As tvms_sinfo_relate for a parameter and an argument: a variable that is a dimension of the
 // parameter takes its value from the argument when it is first seen; `conflict` tells
 // that a later argument gives it a value that is proved to be another.
-tvms_fit tvms_relate_argument(tvms_prover *prover, tvms_dim_map *map, tvms_node *param,
-                              tvms_node *argument, bool *conflict);
+tvms_sinfo_fit tvms_sinfo_relate_argument(tvms_prover *prover, tvms_dim_map *map,
+                                          tvms_node *param, tvms_node *argument,
+                                          bool *conflict);
 
 // The least type that both fit into.
-tvms_node *tvms_join(tvms_prover *prover, tvms_node *a, tvms_node *b);
+tvms_node *tvms_sinfo_join(tvms_prover *prover, tvms_node *a, tvms_node *b);
 
 // `sinfo` with its variables replaced by what `lookup` gives for them; a shape with a
 // variable that has no value keeps only its rank.
-tvms_node *tvms_erase(tvms_prover *prover, tvms_node *sinfo, tvms_dim_lookup *lookup,
-                      void *data);
+tvms_node *tvms_sinfo_erase(tvms_prover *prover, tvms_node *sinfo,
+                            tvms_dim_lookup *lookup, void *data);
 
 #endif

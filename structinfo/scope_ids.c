@@ -53,7 +53,7 @@ static int binding_named(const char *name) {
 
 static void report(region *r, tvms_span span, const char *text) {
   if (r->found++ == 0) {
-    tvms_report(&r->unit->context->diags, TVMS_D_scope_ids, span, text);
+    tvms_diag_report(&r->unit->context->diags, TVMS_D_scope_ids, span, text);
   }
 }
 
@@ -142,7 +142,7 @@ static int64_t extent_of(tvms_list extents) {
 }
 
 static void read_id(region *r, const tvms_scope_id *id) {
-  int binding = binding_named(tvms_text(r->unit->context, id->scope));
+  int binding = binding_named(tvms_symbol_text(r->unit->context, id->scope));
   if (binding < 0) return;
   tvms_span span = id->head.span;
   if (!r->present[binding]) r->spans[binding] = span;
@@ -153,7 +153,7 @@ static void read_id(region *r, const tvms_scope_id *id) {
 static tvms_walk_step visit_stmt(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
   if (node->kind == TVMS_NODE_SCOPE_ID) read_id(self, tvms_as_scope_id(node));
-  return tvms_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+  return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
 }
 
 // Does a device region begin here? It goes on to the end of its SEQ, and a function has
@@ -165,10 +165,10 @@ static tvms_walk_step find_region(void *self, tvms_node *node, tvms_field_role r
     *(bool *)self = true;
     return TVMS_WALK_STOP;
   }
-  return tvms_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+  return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
 }
 
-uint32_t tvms_check_scope_ids(tvms_unit *unit, tvms_node *body) {
+uint32_t tvms_scope_ids_check(tvms_unit *unit, tvms_node *body) {
   tvms_memory *memory = &unit->context->memory;
   bool device = false;
   tvms_visitor finder = {.self = &device, .enter = find_region};

@@ -7,6 +7,6 @@
 
 // Checks the scope ids in the device regions of a function and reports what contradicts.
 // Returns the number of reports.
-uint32_t tvms_check_scope_ids(tvms_unit *unit, tvms_node *body);
+uint32_t tvms_scope_ids_check(tvms_unit *unit, tvms_node *body);
 
 #endif

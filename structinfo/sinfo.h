@@ -11,51 +11,53 @@ enum { TVMS_UNKNOWN_NDIM = -1 };
 
 // ---- Building ----
 
-tvms_node *tvms_object_type(tvms_unit *unit);
+tvms_node *tvms_sinfo_object_new(tvms_unit *unit);
 // The type of texts: I.StringType() since 0.27, an object before.
-tvms_node *tvms_string_type(tvms_unit *unit);
+tvms_node *tvms_sinfo_string_new(tvms_unit *unit);
 
 // `value` NULL: only the data type is known.
-tvms_node *tvms_prim_type(tvms_unit *unit, tvms_dtype dtype,
-                          tvms_node *TVMS_NULLABLE value);
+tvms_node *tvms_sinfo_prim_new(tvms_unit *unit, tvms_dtype dtype,
+                               tvms_node *TVMS_NULLABLE value);
 
-// A shape with known dimensions (see tvms_shape_value for what becomes of constants).
-tvms_node *tvms_shape_type(tvms_unit *unit, tvms_node *const *values, uint32_t count);
-tvms_node *tvms_shape_type_ndim(tvms_unit *unit, int64_t ndim);
+// A shape with known dimensions (see tvms_sinfo_shape_value_new for what becomes of constants).
+tvms_node *tvms_sinfo_shape_new(tvms_unit *unit, tvms_node *const *values,
+                                uint32_t count);
+tvms_node *tvms_sinfo_shape_new_ndim(tvms_unit *unit, int64_t ndim);
 
 // A tensor whose shape is a SHAPE_EXPR or a VAR of a shape.
-tvms_node *tvms_tensor_type(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
-                            tvms_node *TVMS_NULLABLE vdevice);
-tvms_node *tvms_tensor_type_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
+tvms_node *tvms_sinfo_tensor_new(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
                                  tvms_node *TVMS_NULLABLE vdevice);
+tvms_node *tvms_sinfo_tensor_new_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
+                                      tvms_node *TVMS_NULLABLE vdevice);
 
-tvms_node *tvms_tuple_type(tvms_unit *unit, tvms_node *const *fields, uint32_t count);
-tvms_node *tvms_func_type(tvms_unit *unit, tvms_node *const *params, uint32_t count,
-                          tvms_node *ret, bool pure);
+tvms_node *tvms_sinfo_tuple_new(tvms_unit *unit, tvms_node *const *fields,
+                                uint32_t count);
+tvms_node *tvms_sinfo_func_new(tvms_unit *unit, tvms_node *const *params,
+                               uint32_t count, tvms_node *ret, bool pure);
 
 // A function of which only the result is known.
-tvms_node *tvms_opaque_type(tvms_unit *unit, tvms_node *ret, bool pure);
+tvms_node *tvms_sinfo_func_new_opaque(tvms_unit *unit, tvms_node *ret, bool pure);
 // The same with the name of the function that derives the result; copied.
-tvms_node *tvms_derived_type(tvms_unit *unit, tvms_node *ret, bool pure,
-                             tvms_bytes derive);
+tvms_node *tvms_sinfo_func_new_derived(tvms_unit *unit, tvms_node *ret, bool pure,
+                                       tvms_bytes derive);
 
 // A shape as a value. Constants become int64, as everywhere in shapes.
-tvms_node *tvms_shape_value(tvms_unit *unit, tvms_node *const *values, uint32_t count,
-                            tvms_span span);
+tvms_node *tvms_sinfo_shape_value_new(tvms_unit *unit, tvms_node *const *values,
+                                      uint32_t count, tvms_span span);
 
 // An int64 constant for a shape.
-tvms_node *tvms_dim_const(tvms_unit *unit, int64_t value);
+tvms_node *tvms_sinfo_dim_new(tvms_unit *unit, int64_t value);
 
 // ---- Parts ----
 
-static inline bool tvms_is_tensor(const tvms_node *TVMS_NULLABLE sinfo) {
+static inline bool tvms_sinfo_is_tensor(const tvms_node *TVMS_NULLABLE sinfo) {
   return sinfo && sinfo->kind == TVMS_NODE_SINFO_TENSOR;
 }
-static inline bool tvms_is_prim(const tvms_node *TVMS_NULLABLE sinfo) {
+static inline bool tvms_sinfo_is_prim(const tvms_node *TVMS_NULLABLE sinfo) {
   return sinfo && sinfo->kind == TVMS_NODE_SINFO_PRIM;
 }
 // The empty tuple: the type of statements.
-static inline bool tvms_is_void(const tvms_node *TVMS_NULLABLE sinfo) {
+static inline bool tvms_sinfo_is_void(const tvms_node *TVMS_NULLABLE sinfo) {
   return sinfo && sinfo->kind == TVMS_NODE_SINFO_TUPLE
          && tvms_as_sinfo_tuple(sinfo)->fields.len == 0;
 }
@@ -65,15 +67,16 @@ static inline bool tvms_is_void(const tvms_node *TVMS_NULLABLE sinfo) {
 bool tvms_sinfo_dims(const tvms_node *sinfo, tvms_list *values);
 
 // As tvms_sinfo_dims, but the shape of a tensor must be a SHAPE_EXPR itself.
-bool tvms_tensor_dims(const tvms_node *tensor, tvms_list *values);
+bool tvms_sinfo_tensor_dims(const tvms_node *tensor, tvms_list *values);
 
 // StructInfo of a value: that of the node; of a scalar of TIR its primitive type.
 tvms_node *tvms_sinfo_of(tvms_unit *unit, tvms_node *value);
 
 // The constant in a dimension. Returns false if it is none.
-bool tvms_dim_int(const tvms_node *dim, int64_t *value);
+bool tvms_sinfo_dim_int(const tvms_node *dim, int64_t *value);
 
 // Text of a node for messages.
-const char *tvms_describe(tvms_context *context, const tvms_node *TVMS_NULLABLE node);
+const char *tvms_sinfo_describe(tvms_context *context,
+                                const tvms_node *TVMS_NULLABLE node);
 
 #endif

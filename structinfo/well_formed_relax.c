@@ -37,17 +37,18 @@ typedef struct {
 } checker;
 
 static const char *name_of(const checker *check, const tvms_node *var) {
-  return tvms_text(check->context, tvms_as_var(var)->name);
+  return tvms_symbol_text(check->context, tvms_as_var(var)->name);
 }
 
 static void define(checker *check, const tvms_node *var, tvms_span span) {
   if (var->id >= check->limit) return;
   if (check->vars[var->id] != VAR_UNSEEN) {
-    tvms_report(&check->context->diags, TVMS_D_var_twice, span, name_of(check, var));
+    tvms_diag_report(&check->context->diags, TVMS_D_var_twice, span,
+                     name_of(check, var));
     return;
   }
   check->vars[var->id] = VAR_IN_SCOPE;
-  tvms_push(&check->context->memory, &check->scope, (tvms_node *)(uintptr_t)var);
+  tvms_vec_push(&check->context->memory, &check->scope, (tvms_node *)(uintptr_t)var);
 }
 
 static void close_scope(checker *check, uint32_t begin) {
@@ -61,9 +62,9 @@ static void use(checker *check, const tvms_node *var, tvms_span span) {
   if (var->id >= check->limit || check->vars[var->id] == VAR_IN_SCOPE) return;
   tvms_diags *diags = &check->context->diags;
   if (check->vars[var->id] == VAR_ENDED) {
-    tvms_report(diags, TVMS_D_var_ended, span, name_of(check, var));
+    tvms_diag_report(diags, TVMS_D_var_ended, span, name_of(check, var));
   } else {
-    tvms_report(diags, TVMS_D_var_undefined, span, name_of(check, var));
+    tvms_diag_report(diags, TVMS_D_var_undefined, span, name_of(check, var));
   }
   // One report per variable.
   check->vars[var->id] = VAR_IN_SCOPE;
@@ -76,7 +77,7 @@ static void check_dim(checker *check, const tvms_node *dim, tvms_span span) {
     use(check, dim, span);
     return;
   }
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)dim->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)dim->kind);
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
     const char *place = (const char *)dim + field->offset;
@@ -96,7 +97,7 @@ static void check_dim(checker *check, const tvms_node *dim, tvms_span span) {
 static void define_dims(checker *check, const tvms_node *sinfo, tvms_span span) {
   tvms_list dims = {NULL, 0};
   if (sinfo->kind == TVMS_NODE_SINFO_TENSOR) {
-    if (!tvms_tensor_dims(sinfo, &dims)) return;
+    if (!tvms_sinfo_tensor_dims(sinfo, &dims)) return;
   } else if (sinfo->kind == TVMS_NODE_SINFO_SHAPE) {
     dims = tvms_as_sinfo_shape(sinfo)->values;
   } else if (sinfo->kind == TVMS_NODE_SINFO_TUPLE) {
@@ -122,13 +123,13 @@ static void define_dims(checker *check, const tvms_node *sinfo, tvms_span span) 
 }
 
 static void check_type(checker *check, const tvms_node *sinfo, tvms_span span) {
-  if (tvms_type_is_interned(sinfo)) return;
+  if (tvms_types_is_interned(sinfo)) return;
   tvms_list dims = {NULL, 0};
   switch ((int)sinfo->kind) {
   case TVMS_NODE_SINFO_TENSOR: {
     const tvms_node *shape = tvms_as_sinfo_tensor(sinfo)->shape;
     if (shape && shape->kind == TVMS_NODE_VAR) use(check, shape, span);
-    if (!tvms_tensor_dims(sinfo, &dims)) return;
+    if (!tvms_sinfo_tensor_dims(sinfo, &dims)) return;
     break;
   }
   case TVMS_NODE_SINFO_SHAPE: dims = tvms_as_sinfo_shape(sinfo)->values; break;
@@ -159,9 +160,9 @@ static void check_function(checker *check, const tvms_node *node);
 
 // An argument, field or condition.
 static void check_leaf(checker *check, const tvms_node *part, tvms_span span) {
-  if (!tvms_is_leaf_or_tuple(part) && tvms_dtype_is_void(part->dtype)) {
-    tvms_report(&check->context->diags, TVMS_D_not_a_leaf, span,
-                tvms_schema_of((tvms_node_kind)part->kind)->name);
+  if (!tvms_relax_is_leaf_or_tuple(part) && tvms_dtype_is_void(part->dtype)) {
+    tvms_diag_report(&check->context->diags, TVMS_D_not_a_leaf, span,
+                     tvms_node_schema_of((tvms_node_kind)part->kind)->name);
     return;
   }
   check_value(check, part, span);
@@ -174,13 +175,13 @@ static void check_list(checker *check, tvms_list list, tvms_span span) {
 }
 
 static void check_purity(checker *check, const tvms_call *call, tvms_span span) {
-  if (tvms_call_is_pure(call)) return;
+  if (tvms_infer_call_is_pure(call)) return;
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR && !call->callee->sinfo) return;
   tvms_diags *diags = &check->context->diags;
   if (check->dataflow) {
-    tvms_report(diags, TVMS_D_impure_in_dataflow, span);
+    tvms_diag_report(diags, TVMS_D_impure_in_dataflow, span);
   } else if (check->pure) {
-    tvms_report(diags, TVMS_D_impure_call, span, check->function);
+    tvms_diag_report(diags, TVMS_D_impure_call, span, check->function);
   }
 }
 
@@ -190,7 +191,7 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
                        .unit = check->unit,
                        .module = check->module,
                        .call = call};
-  uint32_t op = tvms_called_relax_op(value);
+  uint32_t op = tvms_op_called(value);
   if (op == TVMS_R_call_tir || op == TVMS_R_call_tir_inplace
       || op == TVMS_R_call_tir_with_grad) {
     if (op == TVMS_R_call_tir && call->args.len
@@ -198,7 +199,7 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
       in.op = op;
       tvms_in_expects(&in, 0, "a PrimFunc of the module");
     }
-    tvms_check_call_tir(&in);
+    tvms_infer_check_call_tir(&in);
     return;
   }
   uint32_t errors = check->context->diags.errors;
@@ -206,12 +207,13 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
   check->context->diags.muted++;
   tvms_node *found = tvms_infer_call(&in);
   check->context->diags.muted--;
-  bool fits = !found || !value->sinfo || value->sinfo->kind == TVMS_NODE_SINFO_DTENSOR
-              || tvms_relate(&check->prover, value->sinfo, found) != TVMS_FIT_NEVER;
+  bool fits =
+      !found || !value->sinfo || value->sinfo->kind == TVMS_NODE_SINFO_DTENSOR
+      || tvms_sinfo_relate(&check->prover, value->sinfo, found) != TVMS_FIT_NEVER;
   if (fits || errors != check->context->diags.errors) return;
-  tvms_report(&check->context->diags, TVMS_D_annotation_contradicts, span,
-              tvms_describe(check->context, found),
-              tvms_describe(check->context, value->sinfo));
+  tvms_diag_report(&check->context->diags, TVMS_D_annotation_contradicts, span,
+                   tvms_sinfo_describe(check->context, found),
+                   tvms_sinfo_describe(check->context, value->sinfo));
 }
 
 static void check_call(checker *check, const tvms_node *value, tvms_span span) {
@@ -229,14 +231,14 @@ static void check_call(checker *check, const tvms_node *value, tvms_span span) {
 static void check_global(checker *check, const tvms_node *var, tvms_span span) {
   tvms_sym name = tvms_as_global_var(var)->name;
   if (check->module->bare || tvms_module_find(check->module, name)) return;
-  tvms_report(&check->context->diags, TVMS_D_global_undefined, span,
-              tvms_text(check->context, name));
+  tvms_diag_report(&check->context->diags, TVMS_D_global_undefined, span,
+                   tvms_symbol_text(check->context, name));
 }
 
 static void check_if(checker *check, const tvms_node *value, tvms_span span) {
   const tvms_if *branch = tvms_as_if(value);
   if (check->dataflow) {
-    tvms_report(&check->context->diags, TVMS_D_if_in_dataflow, span);
+    tvms_diag_report(&check->context->diags, TVMS_D_if_in_dataflow, span);
   }
   check_leaf(check, branch->condition, span);
   check_seq(check, branch->true_branch);
@@ -307,7 +309,7 @@ static void end_dataflow(checker *check, uint32_t begin) {
 
 static void check_seq(checker *check, const tvms_node *node) {
   tvms_memory *memory = &check->context->memory;
-  if (tvms_deeper(memory)) {
+  if (tvms_memory_enter(memory)) {
     const tvms_seq_expr *seq = tvms_as_seq_expr(node);
     uint32_t scope = check->scope.len;
     bool dataflow = check->dataflow;
@@ -326,13 +328,13 @@ static void check_seq(checker *check, const tvms_node *node) {
     check->dataflow = dataflow;
     close_scope(check, scope);
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
 }
 
 // ---- Functions ----
 
 static bool forces_pure(const tvms_function *function) {
-  const tvms_node *value = tvms_map_get(function->attrs, "relax.force_pure");
+  const tvms_node *value = tvms_object_map_get(function->attrs, "relax.force_pure");
   int64_t flag;
   return value && tvms_object_as_int(value, &flag) && flag;
 }
@@ -344,10 +346,10 @@ static void check_function(checker *check, const tvms_node *node) {
   const char *outer = check->function;
   uint32_t scope = check->scope.len;
   bool forced = forces_pure(function);
-  check->function = tvms_text(check->context, function->name);
+  check->function = tvms_symbol_text(check->context, function->name);
   if (forced && !(node->flags & TVMS_FLAG_PURE)) {
-    tvms_report(&check->context->diags, TVMS_D_forced_impure, node->span,
-                check->function);
+    tvms_diag_report(&check->context->diags, TVMS_D_forced_impure, node->span,
+                     check->function);
   }
   check->pure = node->flags & TVMS_FLAG_PURE && !forced;
   check->dataflow = false;
@@ -377,22 +379,22 @@ static void check_member(tvms_module *module, const tvms_member *member) {
   tvms_prover_init(&check.prover, member->unit);
   // Inference makes new nodes; only those of the function are checked.
   check.limit = member->unit->next_id + 1;
-  check.vars = tvms_take(&context->memory, check.limit);
+  check.vars = tvms_memory_alloc(&context->memory, check.limit);
   check_function(&check, function);
-  tvms_give(&context->memory, check.vars);
-  tvms_vec_free(&context->memory, &check.scope);
+  tvms_memory_free(&context->memory, check.vars);
+  tvms_vec_fini(&context->memory, &check.scope);
   tvms_prover_fini(&check.prover);
 }
 
 // A part of a rewriter, or NULL after a report.
 static const tvms_member *TVMS_NULLABLE part_of_rewriter(const tvms_module *module,
                                                          const char *name) {
-  tvms_sym sym = tvms_symbol(module->context, name, strlen(name));
+  tvms_sym sym = tvms_symbol_intern(module->context, name, strlen(name));
   const tvms_member *member = tvms_module_find(module, sym);
   const tvms_node *function = member ? member->function : NULL;
   if (!member || (function && function->kind != TVMS_NODE_FUNCTION)) {
-    tvms_report(&module->context->diags, TVMS_D_rewriter_part,
-                member ? member->name_span : module->name_span, name);
+    tvms_diag_report(&module->context->diags, TVMS_D_rewriter_part,
+                     member ? member->name_span : module->name_span, name);
   }
   return member;
 }
@@ -402,12 +404,13 @@ static void check_same_type(tvms_context *context,
                             const tvms_node *TVMS_NULLABLE replacement) {
   if (!pattern || !replacement || !pattern->sinfo || !replacement->sinfo) return;
   tvms_equal_options options = {.map_free = true};
-  if (tvms_equal_with(context, pattern->sinfo, replacement->sinfo, &options)) return;
+  if (tvms_node_equal_with(context, pattern->sinfo, replacement->sinfo, &options))
+    return;
   tvms_diag *diag =
-      tvms_report(&context->diags, TVMS_D_rewriter_signature, replacement->span,
-                  tvms_describe(context, replacement->sinfo));
+      tvms_diag_report(&context->diags, TVMS_D_rewriter_signature, replacement->span,
+                       tvms_sinfo_describe(context, replacement->sinfo));
   tvms_diag_note(&context->diags, diag, pattern->span, "the pattern has %s",
-                 tvms_describe(context, pattern->sinfo));
+                 tvms_sinfo_describe(context, pattern->sinfo));
 }
 
 // PatternMatchingRewriter::FromModule of TVM. Types are compared if all else is sound.
@@ -419,15 +422,15 @@ static void check_rewriter(const tvms_module *module) {
     const tvms_member *member = &module->members[i];
     if (member == pattern || member == replacement || !member->function) continue;
     if (member->function->flags & TVMS_FLAG_PRIVATE) continue;
-    tvms_report(&context->diags, TVMS_D_rewriter_public, member->name_span,
-                tvms_text(context, member->name));
+    tvms_diag_report(&context->diags, TVMS_D_rewriter_public, member->name_span,
+                     tvms_symbol_text(context, member->name));
   }
   if (context->diags.errors == 0) {
     check_same_type(context, pattern->function, replacement->function);
   }
 }
 
-bool tvms_check_relax(tvms_module *module) {
+bool tvms_well_formed_check_relax(tvms_module *module) {
   uint32_t errors = module->context->diags.errors;
   if (module->unchecked) return true;
   for (uint32_t i = 0; i < module->member_count; i++) {

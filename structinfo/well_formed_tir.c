@@ -37,7 +37,7 @@ static void visit(checker *c, tvms_node *node);
 static const char *name_of(const checker *c, const tvms_node *node) {
   tvms_sym name = node->kind == TVMS_NODE_BUFFER ? tvms_as_buffer(node)->name
                                                  : tvms_as_var(node)->name;
-  return tvms_text(c->context, name);
+  return tvms_symbol_text(c->context, name);
 }
 
 static bool has_place(tvms_span span) {
@@ -65,7 +65,7 @@ static void report_use(checker *c, const tvms_node *node, fact *f, tvms_diag_id 
   if (f->reported) return;
   f->reported = true;
   c->found++;
-  tvms_diag *diag = tvms_report(&c->context->diags, id, c->at, name_of(c, node));
+  tvms_diag *diag = tvms_diag_report(&c->context->diags, id, c->at, name_of(c, node));
   if (f->seen)
     note_definition(c, diag, f, "it is defined here, in a scope that has ended");
 }
@@ -78,15 +78,15 @@ static void define(checker *c, const tvms_node *node, bool thread) {
     f->reported = true;
     c->found++;
     tvms_span place = has_place(c->at) ? c->at : node->span;
-    tvms_diag *diag =
-        tvms_report(&c->context->diags, TVMS_D_defined_twice, place, name_of(c, node));
+    tvms_diag *diag = tvms_diag_report(&c->context->diags, TVMS_D_defined_twice, place,
+                                       name_of(c, node));
     note_definition(c, diag, f, "the first definition is here");
   }
   if (!f->seen) f->span = has_place(node->span) ? node->span : c->at;
   f->seen = true;
   f->thread = f->thread || thread;
   f->open++;
-  tvms_push(c->memory, &c->open, f);
+  tvms_vec_push(c->memory, &c->open, f);
 }
 
 static void define_if_new(checker *c, const tvms_node *TVMS_NULLABLE node) {
@@ -111,8 +111,8 @@ static void use_var(checker *c, const tvms_node *var) {
   c->found++;
   const tvms_block *block = c->blocks.items[c->blocks.len - 1];
   const char *name = block->name.text ? block->name.text : "";
-  tvms_diag *diag = tvms_report(&c->context->diags, TVMS_D_loop_var_in_block, c->at,
-                                name_of(c, var), name);
+  tvms_diag *diag = tvms_diag_report(&c->context->diags, TVMS_D_loop_var_in_block,
+                                     c->at, name_of(c, var), name);
   note_definition(c, diag, f, "the loop is outside the block");
   tvms_diag_remark(&c->context->diags, diag,
                    "give the block an axis: v%s = T.axis.spatial(<extent>, %s)",
@@ -198,7 +198,7 @@ static void visit_attr(checker *c, const tvms_attr_stmt *attr) {
     const tvms_iter_var *iter = tvms_as_iter_var(node);
     if (iter->dom) visit(c, iter->dom);
     define(c, iter->var, iter->iter_type == TVMS_ITER_THREAD_INDEX);
-  } else if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+  } else if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
     visit(c, attr->node);
   }
 }
@@ -231,7 +231,7 @@ static void visit_block(checker *c, const tvms_block *block) {
     define(c, iter->var, false);
   }
   bool has_axes = block->iter_vars.len > 0;
-  if (has_axes) tvms_push(c->memory, &c->blocks, block);
+  if (has_axes) tvms_vec_push(c->memory, &c->blocks, block);
   bool allocs_first = c->unit->dialect >= TVMS_DIALECT_25;
   if (allocs_first) define_block_buffers(c, block);
   visit_list(c, block->reads);
@@ -324,7 +324,7 @@ static void visit_stmt(checker *c, tvms_node *node) {
   }
   default: {
     tvms_node *child;
-    for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));)
+    for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));)
       visit(c, child);
   }
   }
@@ -372,24 +372,24 @@ static void visit_expr(checker *c, tvms_node *node) {
     return;
   default: break;
   }
-  if (tvms_class_of(node) != TVMS_CLASS_EXPR) return;
+  if (tvms_node_class_of(node) != TVMS_CLASS_EXPR) return;
   tvms_node *child;
-  for (tvms_child_at at = {0}; (child = tvms_next_child(node, &at));)
+  for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));)
     visit(c, child);
 }
 
 static void visit(checker *c, tvms_node *node) {
-  if (!tvms_deeper(c->memory)) tvms_unwind(c->memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(c->memory)) tvms_memory_unwind(c->memory, TVMS_OVER_LIMIT);
   tvms_span outer = c->at;
   // A variable's span is that of its definition.
   bool own = node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER;
   if (own && has_place(node->span)) c->at = node->span;
-  if (tvms_class_of(node) == TVMS_CLASS_STMT)
+  if (tvms_node_class_of(node) == TVMS_CLASS_STMT)
     visit_stmt(c, node);
   else
     visit_expr(c, node);
   c->at = outer;
-  tvms_shallower(c->memory);
+  tvms_memory_leave(c->memory);
 }
 
 // ---- Functions ----
@@ -412,13 +412,14 @@ static tvms_walk_step report_block(void *self, tvms_node *node, tvms_field_role 
   checker *c = self;
   if (node->kind == TVMS_NODE_BLOCK) {
     c->found++;
-    tvms_report(&c->context->diags, TVMS_D_block_without_s_tir, node->span);
+    tvms_diag_report(&c->context->diags, TVMS_D_block_without_s_tir, node->span);
     return TVMS_WALK_SKIP;
   }
-  return tvms_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+  return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
 }
 
-bool tvms_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir) {
+bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function,
+                                      bool s_tir) {
   tvms_context *context = unit->context;
   checker c = {.unit = unit,
                .context = context,
@@ -429,7 +430,7 @@ bool tvms_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir) {
   if (!s_tir) {
     tvms_visitor visitor = {.self = &c, .enter = report_block};
     tvms_walk(c.memory, func->body, &visitor);
-    c.found += tvms_check_scope_ids(unit, func->body);
+    c.found += tvms_scope_ids_check(unit, func->body);
     // Before 0.27 nothing looks at the scopes of tile programs.
     if (unit->dialect < TVMS_DIALECT_27 || c.found) return c.found == 0;
   }
@@ -437,13 +438,13 @@ bool tvms_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir) {
   tvms_node_map_init(&c.facts, c.memory);
   check_scopes(&c, func);
   tvms_node_map_fini(&c.facts);
-  tvms_vec_free(c.memory, &c.open);
-  tvms_vec_free(c.memory, &c.blocks);
+  tvms_vec_fini(c.memory, &c.open);
+  tvms_vec_fini(c.memory, &c.blocks);
   tvms_arena_reset(&context->scratch, mark);
   return c.found == 0;
 }
 
-bool tvms_check_tir(tvms_module *module) {
+bool tvms_well_formed_check_tir(tvms_module *module) {
   bool fine = true;
   if (!module->bare && module->unchecked) return true;
   for (uint32_t i = 0; i < module->member_count; i++) {
@@ -452,7 +453,8 @@ bool tvms_check_tir(tvms_module *module) {
     if (module->bare && (function->flags & TVMS_FLAG_UNCHECKED)) continue;
     bool s_tir = module->dialect < TVMS_DIALECT_25 || module->s_tir
                  || (function->flags & TVMS_FLAG_S_TIR);
-    fine = tvms_check_prim_func(module->members[i].unit, function, s_tir) && fine;
+    fine = tvms_well_formed_check_prim_func(module->members[i].unit, function, s_tir)
+           && fine;
   }
   return fine;
 }

@@ -9,10 +9,10 @@
 // their uses, and loop variables enter blocks through their axes only. Without it: the
 // function has no blocks. Returns true if nothing was found.
 // (Rules: docs/language.md, "Well-formedness".)
-bool tvms_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir);
+bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir);
 
 // Checks the functions of TIR in a module, as TVM does after reading it; nothing if the
 // program asked for that (check_well_formed=False).
-bool tvms_check_tir(tvms_module *module);
+bool tvms_well_formed_check_tir(tvms_module *module);
 
 #endif

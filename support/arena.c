@@ -35,8 +35,9 @@ static uint32_t next_class(const tvms_arena *arena, size_t size) {
 
 void *tvms_arena_grow(tvms_arena *arena, size_t size) {
   uint32_t class = next_class(arena, size);
-  tvms_chunk *chunk = class == NO_CLASS ? tvms_take(arena->memory, sizeof *chunk + size)
-                                        : tvms_chunk_take(arena->memory, class);
+  tvms_chunk *chunk = class == NO_CLASS
+                          ? tvms_memory_alloc(arena->memory, sizeof *chunk + size)
+                          : tvms_memory_alloc_chunk(arena->memory, class);
   chunk->older = arena->chunk;
   chunk->size = class == NO_CLASS ? size : class_size(class);
   chunk->class = class;
@@ -51,7 +52,7 @@ void tvms_arena_fini(tvms_arena *arena) {
 }
 
 char *tvms_arena_text(tvms_arena *arena, const char *text, size_t size) {
-  char *copy = tvms_arena_take(arena, size + 1);
+  char *copy = tvms_arena_alloc(arena, size + 1);
   if (size) memcpy(copy, text, size);
   return copy;
 }
@@ -65,10 +66,10 @@ static void drop_chunk(tvms_arena *arena, const char *used_to) {
   tvms_chunk *chunk = arena->chunk;
   arena->chunk = chunk->older;
   if (chunk->class == NO_CLASS) {
-    tvms_give(arena->memory, chunk);
+    tvms_memory_free(arena->memory, chunk);
   } else {
-    tvms_chunk_give(arena->memory, chunk, chunk->class,
-                    (size_t)(used_to - (char *)chunk));
+    tvms_memory_free_chunk(arena->memory, chunk, chunk->class,
+                           (size_t)(used_to - (char *)chunk));
   }
 }
 

@@ -25,11 +25,11 @@ typedef struct {
 void tvms_arena_init(tvms_arena *arena, tvms_memory *memory);
 void tvms_arena_fini(tvms_arena *arena);
 
-// Slow path of tvms_arena_take; takes a new chunk.
+// Slow path of tvms_arena_alloc; takes a new chunk.
 void *tvms_arena_grow(tvms_arena *arena, size_t size);
 
 // Returns `size` zeroed bytes aligned to 8. Never NULL; failure unwinds.
-static inline void *tvms_arena_take(tvms_arena *arena, size_t size) {
+static inline void *tvms_arena_alloc(tvms_arena *arena, size_t size) {
   size = (size + 7) & ~(size_t)7;
   if (size >= (size_t)(arena->end - arena->next)) return tvms_arena_grow(arena, size);
   void *bytes = arena->next;
@@ -37,9 +37,9 @@ static inline void *tvms_arena_take(tvms_arena *arena, size_t size) {
   return bytes;
 }
 
-#define tvms_arena_new(arena, type) ((type *)tvms_arena_take((arena), sizeof(type)))
+#define tvms_arena_new(arena, type) ((type *)tvms_arena_alloc((arena), sizeof(type)))
 #define tvms_arena_array(arena, type, count)                                           \
-  ((type *)tvms_arena_take((arena), sizeof(type) * (size_t)(count)))
+  ((type *)tvms_arena_alloc((arena), sizeof(type) * (size_t)(count)))
 
 // Copies `size` bytes into the arena and ends them with a NUL.
 char *tvms_arena_text(tvms_arena *arena, const char *text, size_t size);

@@ -27,12 +27,12 @@ void tvms_context_init(tvms_context *context, const tvms_static_names *fixed);
 void tvms_context_fini(tvms_context *context);
 
 // Text of a name; "" for 0.
-static inline const char *tvms_text(const tvms_context *context, tvms_sym sym) {
-  return sym ? tvms_name_of(&context->names, sym)->text : "";
+static inline const char *tvms_symbol_text(const tvms_context *context, tvms_sym sym) {
+  return sym ? tvms_interner_name(&context->names, sym)->text : "";
 }
-static inline tvms_sym tvms_symbol(tvms_context *context, const char *text,
-                                   size_t len) {
-  return tvms_intern(&context->names, text, len);
+static inline tvms_sym tvms_symbol_intern(tvms_context *context, const char *text,
+                                          size_t len) {
+  return tvms_interner_add(&context->names, text, len);
 }
 
 #endif

@@ -29,7 +29,7 @@ static const char *format_text(tvms_arena *arena, const char *format,
   va_list again;
   va_copy(again, arguments);
   int len = vsnprintf(NULL, 0, format, arguments);
-  char *text = tvms_arena_take(arena, (size_t)(len < 0 ? 0 : len) + 1);
+  char *text = tvms_arena_alloc(arena, (size_t)(len < 0 ? 0 : len) + 1);
   if (len > 0) vsnprintf(text, (size_t)len + 1, format, again);
   va_end(again);
   return text;
@@ -46,7 +46,7 @@ static void append(tvms_diags *diags, tvms_diag *diag) {
   diags->warnings += severity == TVMS_SEVERITY_WARNING;
 }
 
-tvms_diag *tvms_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...) {
+tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...) {
   tvms_diag *diag = tvms_arena_new(diags->arena, tvms_diag);
   diag->id = id;
   diag->source = diags->source;
@@ -155,7 +155,7 @@ void tvms_diags_sort(tvms_diags *diags) {
 
 enum { MOST_COMPARED = 1 << 20 };
 
-bool tvms_diags_may_compare(tvms_diags *diags, uint32_t count) {
+bool tvms_diags_may_compare_names(tvms_diags *diags, uint32_t count) {
   if (diags->compared >= MOST_COMPARED) return false;
   diags->compared += count < MOST_COMPARED ? count : MOST_COMPARED;
   return true;
@@ -173,7 +173,7 @@ static bool begins_in(const tvms_diag *diag, const tvms_span *spans, uint32_t co
   return low < count && spans[low].begin <= diag->span.begin;
 }
 
-void tvms_diags_keep(tvms_diags *diags, const tvms_span *spans, uint32_t count) {
+void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t count) {
   tvms_diag *diag = diags->first;
   diags->first = diags->last = NULL;
   diags->errors = diags->warnings = 0;
@@ -212,8 +212,8 @@ static uint32_t distance(const char *a, size_t a_len, const char *b, uint32_t li
   return row[b_len] < limit ? row[b_len] : limit;
 }
 
-const char *tvms_nearest(const char *name, const char *const *candidates,
-                         uint32_t count) {
+const char *tvms_diag_nearest_name(const char *name, const char *const *candidates,
+                                   uint32_t count) {
   const char *best = NULL;
   size_t len = strlen(name);
   uint32_t best_distance = (uint32_t)len / 3 + 1;

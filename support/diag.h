@@ -2,7 +2,7 @@
 //
 // Work goes on after a diagnostic; the list is rendered at the end, in order of place.
 // After an error node or an unknown value no second error is reported: the reporter checks
-// that before it calls tvms_report.
+// that before it calls tvms_diag_report.
 #ifndef TVMS_SUPPORT_DIAG_H
 #define TVMS_SUPPORT_DIAG_H
 
@@ -63,8 +63,9 @@ typedef struct {
   tvms_diag *last;
   uint32_t errors;
   uint32_t warnings;
-  uint32_t compared;  // names, to find near ones; see tvms_diags_may_compare
-  uint32_t muted;  // > 0: reports are dropped (a trial that may fail); see tvms_report
+  uint32_t compared;  // names, to find near ones; see tvms_diags_may_compare_names
+  uint32_t
+      muted;  // > 0: reports are dropped (a trial that may fail); see tvms_diag_report
 } tvms_diags;
 
 void tvms_diags_init(tvms_diags *diags, tvms_arena *arena);
@@ -72,7 +73,7 @@ void tvms_diags_init(tvms_diags *diags, tvms_arena *arena);
 // Reports row `id` at `span` of the current source, with the arguments that the row's
 // format asks for. Returns the diagnostic so that notes and fixes can be added; while
 // muted, a throw-away one. Never NULL.
-tvms_diag *tvms_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...);
+tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...);
 
 // Adds evidence at a place, or without one.
 void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
@@ -93,14 +94,15 @@ void tvms_diags_sort(tvms_diags *diags);
 
 // Whether a name may still be compared with `count` others of the user's: so many unknown
 // names among so many known ones that it would take long need no suggestions.
-bool tvms_diags_may_compare(tvms_diags *diags, uint32_t count);
+bool tvms_diags_may_compare_names(tvms_diags *diags, uint32_t count);
 
 // Drops findings that begin in none of `spans`, which are in order of place and disjoint.
-void tvms_diags_keep(tvms_diags *diags, const tvms_span *spans, uint32_t count);
+void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t count);
 
 // The candidate nearest to `name` by edit distance, or NULL if none is near enough to
 // help (more than a third of its letters differ). For "did you mean".
-const char *TVMS_NULLABLE tvms_nearest(const char *name, const char *const *candidates,
-                                       uint32_t count);
+const char *TVMS_NULLABLE tvms_diag_nearest_name(const char *name,
+                                                 const char *const *candidates,
+                                                 uint32_t count);
 
 #endif

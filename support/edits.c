@@ -10,7 +10,7 @@ void tvms_edits_init(tvms_edits *edits, tvms_memory *memory,
 }
 
 void tvms_edits_fini(tvms_edits *edits) {
-  tvms_vec_free(edits->memory, &edits->list);
+  tvms_vec_fini(edits->memory, &edits->list);
 }
 
 // ---- What is added ----
@@ -18,7 +18,7 @@ void tvms_edits_fini(tvms_edits *edits) {
 static void add(tvms_edits *edits, tvms_edit edit) {
   edit.order = edits->list.len;
   if (edit.span.end > edits->furthest) edits->furthest = edit.span.end;
-  tvms_push(edits->memory, &edits->list, edit);
+  tvms_vec_push(edits->memory, &edits->list, edit);
 }
 
 void tvms_edits_replace(tvms_edits *edits, tvms_span span, const char *text) {

@@ -38,7 +38,7 @@ static uint32_t find_slot(const tvms_interner *interner, const char *text, size_
 
 static void grow_slots(tvms_interner *interner) {
   uint32_t wanted = interner->slots ? (interner->slot_mask + 1) * 2 : FIRST_SLOTS;
-  uint32_t *slots = tvms_take(interner->memory, wanted * sizeof *slots);
+  uint32_t *slots = tvms_memory_alloc(interner->memory, wanted * sizeof *slots);
   uint32_t *old = interner->slots;
   interner->slots = slots;
   interner->slot_mask = wanted - 1;
@@ -46,18 +46,18 @@ static void grow_slots(tvms_interner *interner) {
     const tvms_name *name = &interner->names[i];
     slots[find_slot(interner, name->text, name->len, name->hash)] = i + 1;
   }
-  tvms_give(interner->memory, old);
+  tvms_memory_free(interner->memory, old);
 }
 
 static void grow_names(tvms_interner *interner) {
   uint32_t cap = interner->cap ? interner->cap * 2 : FIRST_SLOTS / 2;
-  interner->names =
-      tvms_retake(interner->memory, interner->names, cap * sizeof *interner->names);
+  interner->names = tvms_memory_realloc(interner->memory, interner->names,
+                                        cap * sizeof *interner->names);
   interner->cap = cap;
 }
 
-tvms_sym tvms_intern_hashed(tvms_interner *interner, const char *text, size_t len,
-                            uint32_t hash) {
+tvms_sym tvms_interner_add_hashed(tvms_interner *interner, const char *text, size_t len,
+                                  uint32_t hash) {
   tvms_sym sym = find_fixed(interner->fixed, text, len, hash);
   if (sym) return sym;
   if (!interner->slots || interner->count * 2 > interner->slot_mask)
@@ -72,12 +72,13 @@ tvms_sym tvms_intern_hashed(tvms_interner *interner, const char *text, size_t le
   return interner->fixed->count + interner->slots[slot];
 }
 
-tvms_sym tvms_intern(tvms_interner *interner, const char *text, size_t len) {
-  return tvms_intern_hashed(interner, text, len, tvms_name_hash(text, len));
+tvms_sym tvms_interner_add(tvms_interner *interner, const char *text, size_t len) {
+  return tvms_interner_add_hashed(interner, text, len, tvms_interner_hash(text, len));
 }
 
-tvms_sym tvms_intern_find(const tvms_interner *interner, const char *text, size_t len) {
-  uint32_t hash = tvms_name_hash(text, len);
+tvms_sym tvms_interner_find(const tvms_interner *interner, const char *text,
+                            size_t len) {
+  uint32_t hash = tvms_interner_hash(text, len);
   tvms_sym sym = find_fixed(interner->fixed, text, len, hash);
   if (sym || !interner->slots) return sym;
   uint32_t slot = find_slot(interner, text, len, hash);

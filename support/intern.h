@@ -39,25 +39,26 @@ void tvms_interner_init(tvms_interner *interner, tvms_arena *arena,
                         const tvms_static_names *fixed);
 
 // Returns the id of the `len` bytes at `text`, which are copied if new.
-tvms_sym tvms_intern(tvms_interner *interner, const char *text, size_t len);
+tvms_sym tvms_interner_add(tvms_interner *interner, const char *text, size_t len);
 
-// As tvms_intern, with the hash (tvms_name_hash) already at hand.
-tvms_sym tvms_intern_hashed(tvms_interner *interner, const char *text, size_t len,
-                            uint32_t hash);
+// As tvms_interner_add, with the hash (tvms_interner_hash) already at hand.
+tvms_sym tvms_interner_add_hashed(tvms_interner *interner, const char *text, size_t len,
+                                  uint32_t hash);
 
 // Returns the id of a text that was interned before, or 0.
-tvms_sym tvms_intern_find(const tvms_interner *interner, const char *text, size_t len);
+tvms_sym tvms_interner_find(const tvms_interner *interner, const char *text,
+                            size_t len);
 
 // Text and length of an id that this interner gave out.
-static inline const tvms_name *tvms_name_of(const tvms_interner *interner,
-                                            tvms_sym sym) {
+static inline const tvms_name *tvms_interner_name(const tvms_interner *interner,
+                                                  tvms_sym sym) {
   return sym <= interner->fixed->count
              ? &interner->fixed->names[sym]
              : &interner->names[sym - interner->fixed->count - 1];
 }
 
 // Hash of a name. tools/gen_names.c uses the same function.
-static inline uint32_t tvms_name_hash(const char *text, size_t len) {
+static inline uint32_t tvms_interner_hash(const char *text, size_t len) {
   uint64_t hash = 0x9E3779B97F4A7C15u ^ len;
   while (len >= 8) {
     uint64_t word;

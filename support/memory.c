@@ -68,7 +68,7 @@ static void admit(tvms_memory *memory, size_t more) {
   memory->count++;
   bool refused = memory->count == memory->fail_at
                  || (memory->limit && memory->used + more > memory->limit);
-  if (refused) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (refused) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
 }
 
 static void *link_block(tvms_memory *memory, tvms_memory_block *block, size_t size) {
@@ -95,7 +95,7 @@ static void unlink_block(tvms_memory *memory, tvms_memory_block *block) {
 static void *take_bytes(tvms_memory *memory, size_t size, bool zeroed) {
   (void)zeroed;
   tvms_memory_block *block = calloc(1, sizeof *block + size);
-  if (!block) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (!block) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   return link_block(memory, block, size);
 }
 
@@ -117,14 +117,15 @@ static void give_bytes(tvms_memory *memory, void *bytes) {
   free(block_of(bytes));
 }
 
-void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
-  return tvms_take(memory, (size_t)TVMS_CHUNK_SMALLEST << class);
+void *tvms_memory_alloc_chunk(tvms_memory *memory, uint32_t class) {
+  return tvms_memory_alloc(memory, (size_t)TVMS_CHUNK_SMALLEST << class);
 }
 
-void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t dirty) {
+void tvms_memory_free_chunk(tvms_memory *memory, void *chunk, uint32_t class,
+                            size_t dirty) {
   (void)class;
   (void)dirty;
-  tvms_give(memory, chunk);
+  tvms_memory_free(memory, chunk);
 }
 
 void tvms_memory_fini(tvms_memory *memory) {
@@ -152,8 +153,8 @@ static void grow_fresh(tvms_memory *memory, size_t size) {
   size_t bytes = memory->regions ? memory->regions->size * 2 : FIRST_REGION;
   if (bytes > LARGEST_REGION) bytes = LARGEST_REGION;
   if (bytes < size + sizeof(tvms_region)) bytes = size + sizeof(tvms_region);
-  tvms_region *region = tvms_pages_take(&bytes);
-  if (!region) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  tvms_region *region = tvms_pages_alloc(&bytes);
+  if (!region) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   region->older = memory->regions;
   region->size = bytes;
   memory->regions = region;
@@ -184,14 +185,14 @@ static size_t class_bytes(uint32_t class) {
 
 static void *take_pages(tvms_memory *memory, size_t size) {
   size_t bytes = sizeof(tvms_memory_block) + size;
-  tvms_memory_block *block = tvms_pages_take(&bytes);
-  if (!block) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  tvms_memory_block *block = tvms_pages_alloc(&bytes);
+  if (!block) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   block->bytes = bytes;
   return link_block(memory, block, size);
 }
 
 static void *take_bytes(tvms_memory *memory, size_t size, bool zeroed) {
-  if (size > SIZE_MAX / 2) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (size > SIZE_MAX / 2) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   uint32_t class = class_of(sizeof(block_head) + size);
   if (class >= TVMS_BLOCK_CLASSES) return take_pages(memory, size);
   void *bytes = memory->spare_blocks[class];
@@ -229,14 +230,14 @@ static void give_bytes(tvms_memory *memory, void *bytes) {
   if (class == NO_CLASS) {
     tvms_memory_block *block = block_of(bytes);
     unlink_block(memory, block);
-    tvms_pages_give(block, block->bytes);
+    tvms_pages_free(block, block->bytes);
   } else {
     *(void **)bytes = memory->spare_blocks[class];
     memory->spare_blocks[class] = bytes;
   }
 }
 
-void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
+void *tvms_memory_alloc_chunk(tvms_memory *memory, uint32_t class) {
   size_t size = (size_t)TVMS_CHUNK_SMALLEST << class;
   admit(memory, size);
   void **spare = memory->spare[class];
@@ -250,7 +251,8 @@ void *tvms_chunk_take(tvms_memory *memory, uint32_t class) {
   return spare;
 }
 
-void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t dirty) {
+void tvms_memory_free_chunk(tvms_memory *memory, void *chunk, uint32_t class,
+                            size_t dirty) {
   memset(chunk, 0, dirty);
   *(void **)chunk = memory->spare[class];
   memory->spare[class] = chunk;
@@ -260,12 +262,12 @@ void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t di
 void tvms_memory_fini(tvms_memory *memory) {
   while (memory->blocks) {
     tvms_memory_block *older = memory->blocks->older;
-    tvms_pages_give(memory->blocks, memory->blocks->bytes);
+    tvms_pages_free(memory->blocks, memory->blocks->bytes);
     memory->blocks = older;
   }
   while (memory->regions) {
     tvms_region *older = memory->regions->older;
-    tvms_pages_give(memory->regions, memory->regions->size);
+    tvms_pages_free(memory->regions, memory->regions->size);
     memory->regions = older;
   }
   memory->fresh = memory->fresh_end = NULL;
@@ -276,14 +278,14 @@ void tvms_memory_fini(tvms_memory *memory) {
 
 #endif
 
-void *tvms_take(tvms_memory *memory, size_t size) {
+void *tvms_memory_alloc(tvms_memory *memory, size_t size) {
   admit(memory, size);
   void *bytes = take_bytes(memory, size, true);
   memory->used += size;
   return bytes;
 }
 
-void *tvms_retake(tvms_memory *memory, void *old, size_t size) {
+void *tvms_memory_realloc(tvms_memory *memory, void *old, size_t size) {
   size_t before = old ? head_of(old)->size : 0;
   admit(memory, size > before ? size - before : 0);
   void *bytes = old;
@@ -303,13 +305,13 @@ void *tvms_retake(tvms_memory *memory, void *old, size_t size) {
   return bytes;
 }
 
-void tvms_give(tvms_memory *memory, void *block) {
+void tvms_memory_free(tvms_memory *memory, void *block) {
   if (!block) return;
   memory->used -= head_of(block)->size;
   give_bytes(memory, block);
 }
 
-void tvms_unwind(tvms_memory *memory, tvms_status status) {
+void tvms_memory_unwind(tvms_memory *memory, tvms_status status) {
   if (!memory->unwind) TVMS_UNREACHABLE("allocation failed outside a protected call");
   memory->failure = status;
   // Before the jump: resources and what they stand for live in frames that it discards.
@@ -321,7 +323,8 @@ void tvms_unwind(tvms_memory *memory, tvms_status status) {
   longjmp(*memory->unwind, 1);
 }
 
-tvms_status tvms_protect(tvms_memory *memory, void (*work)(void *), void *argument) {
+tvms_status tvms_memory_protect(tvms_memory *memory, void (*work)(void *),
+                                void *argument) {
   jmp_buf here;
   jmp_buf *outer = memory->unwind;
   tvms_resource *kept = memory->kept;
@@ -353,7 +356,7 @@ typedef struct {
 // AddressSanitizer follows threads, and complains about switched stacks.
 static void *run_deep(void *argument) {
   deep_call *call = argument;
-  call->status = tvms_protect(call->memory, call->work, call->argument);
+  call->status = tvms_memory_protect(call->memory, call->work, call->argument);
   return NULL;
 }
 
@@ -370,7 +373,7 @@ static bool enter_deep(deep_call *call, size_t size) {
 // makecontext passes ints only: the pointer comes in two halves.
 static void run_deep(unsigned high, unsigned low) {
   deep_call *call = (deep_call *)(((uintptr_t)high << 32) | low);
-  call->status = tvms_protect(call->memory, call->work, call->argument);
+  call->status = tvms_memory_protect(call->memory, call->work, call->argument);
 }
 
 // A stack of our own instead of a thread: a thread costs a third of the start-up of the
@@ -395,22 +398,22 @@ static bool enter_deep(deep_call *call, size_t size) {
 }
 #endif
 
-tvms_status tvms_protect_deep(tvms_memory *memory, void (*work)(void *),
-                              void *argument) {
+tvms_status tvms_memory_protect_deep(tvms_memory *memory, void (*work)(void *),
+                                     void *argument) {
   deep_call call = {.memory = memory, .work = work, .argument = argument};
   size_t size = (size_t)memory->depth_limit * BYTES_PER_LEVEL + (1u << 20);
   return enter_deep(&call, size) ? call.status : TVMS_OVER_LIMIT;
 }
 
-void tvms_hold(tvms_memory *memory, tvms_resource *resource, void (*close)(void *),
-               void *what) {
+void tvms_memory_hold(tvms_memory *memory, tvms_resource *resource,
+                      void (*close)(void *), void *what) {
   resource->outer = memory->resources;
   resource->close = close;
   resource->what = what;
   memory->resources = resource;
 }
 
-void tvms_release(tvms_memory *memory, tvms_resource *resource) {
+void tvms_memory_release(tvms_memory *memory, tvms_resource *resource) {
   TVMS_CHECK(memory->resources == resource);
   memory->resources = resource->outer;
 }

@@ -2,7 +2,7 @@
 //
 // A tvms_memory owns every block that was taken from it: closing it frees them all, so
 // a jump out of the middle of work leaks nothing. Allocation never returns NULL to the
-// caller: on failure it jumps to the innermost tvms_protect, which closes the resources
+// caller: on failure it jumps to the innermost tvms_memory_protect, which closes the resources
 // that were opened inside and reports the failure as a status (see docs/architecture.md,
 // "Memory"). Nothing that holds foreign state (LLVM, a callback) may be jumped across.
 #ifndef TVMS_SUPPORT_MEMORY_H
@@ -46,7 +46,7 @@ typedef struct {
   uint64_t count;                          // allocations asked for so far
   uint64_t fail_at;     // testing: the allocation with this number fails; 0: none
   tvms_status failure;  // why the last protected call was left
-  uint32_t depth;       // nesting of the work in progress, see tvms_deeper
+  uint32_t depth;       // nesting of the work in progress, see tvms_memory_enter
   uint32_t depth_limit;
 } tvms_memory;
 
@@ -57,45 +57,47 @@ void tvms_memory_init(tvms_memory *memory);
 void tvms_memory_fini(tvms_memory *memory);
 
 // Returns `size` zeroed bytes aligned to 16. Never NULL; failure unwinds.
-void *tvms_take(tvms_memory *memory, size_t size);
+void *tvms_memory_alloc(tvms_memory *memory, size_t size);
 
-// Grows or shrinks a block that tvms_take returned; `old` may be NULL. New bytes of a
+// Grows or shrinks a block that tvms_memory_alloc returned; `old` may be NULL. New bytes of a
 // grown block are not zeroed. Never NULL; failure unwinds and leaves `old` valid.
-void *tvms_retake(tvms_memory *memory, void *TVMS_NULLABLE old, size_t size);
+void *tvms_memory_realloc(tvms_memory *memory, void *TVMS_NULLABLE old, size_t size);
 
 // Frees one block early; NULL is allowed.
-void tvms_give(tvms_memory *memory, void *TVMS_NULLABLE block);
+void tvms_memory_free(tvms_memory *memory, void *TVMS_NULLABLE block);
 
 // Returns a zeroed chunk of the class, for arenas. Chunks are cut from large regions of
 // fresh pages, and one that was given back serves again: so memory that is never written
 // costs nothing, and neither does memory that is used in turns. Never NULL; failure unwinds.
-void *tvms_chunk_take(tvms_memory *memory, uint32_t class);
+void *tvms_memory_alloc_chunk(tvms_memory *memory, uint32_t class);
 
 // Gives a chunk back, of which the first `dirty` bytes may have been written.
-void tvms_chunk_give(tvms_memory *memory, void *chunk, uint32_t class, size_t dirty);
+void tvms_memory_free_chunk(tvms_memory *memory, void *chunk, uint32_t class,
+                            size_t dirty);
 
-// Runs `work(argument)`. Returns TVMS_OK, or why it was left by tvms_unwind.
-TVMS_NODISCARD tvms_status tvms_protect(tvms_memory *memory, void (*work)(void *),
-                                        void *argument);
+// Runs `work(argument)`. Returns TVMS_OK, or why it was left by tvms_memory_unwind.
+TVMS_NODISCARD tvms_status tvms_memory_protect(tvms_memory *memory,
+                                               void (*work)(void *), void *argument);
 
-// As tvms_protect, on a stack large enough for `depth_limit` nested calls of work.
-TVMS_NODISCARD tvms_status tvms_protect_deep(tvms_memory *memory, void (*work)(void *),
-                                             void *argument);
+// As tvms_memory_protect, on a stack large enough for `depth_limit` nested calls of work.
+TVMS_NODISCARD tvms_status tvms_memory_protect_deep(tvms_memory *memory,
+                                                    void (*work)(void *),
+                                                    void *argument);
 
 // Leaves the innermost protected call with `status`; aborts if there is none.
-TVMS_NORETURN void tvms_unwind(tvms_memory *memory, tvms_status status);
+TVMS_NORETURN void tvms_memory_unwind(tvms_memory *memory, tvms_status status);
 
-// Registers a resource until tvms_release; the struct lives in the caller's frame.
-void tvms_hold(tvms_memory *memory, tvms_resource *resource, void (*close)(void *),
-               void *what);
-void tvms_release(tvms_memory *memory, tvms_resource *resource);
+// Registers a resource until tvms_memory_release; the struct lives in the caller's frame.
+void tvms_memory_hold(tvms_memory *memory, tvms_resource *resource,
+                      void (*close)(void *), void *what);
+void tvms_memory_release(tvms_memory *memory, tvms_resource *resource);
 
 // Enters one level of recursion. Returns false at the limit: the caller reports that the
 // text is nested too deeply and does not recurse. A level may use up to 2 KiB of stack.
-static inline bool tvms_deeper(tvms_memory *memory) {
+static inline bool tvms_memory_enter(tvms_memory *memory) {
   return ++memory->depth < memory->depth_limit;
 }
-static inline void tvms_shallower(tvms_memory *memory) {
+static inline void tvms_memory_leave(tvms_memory *memory) {
   memory->depth--;
 }
 

@@ -30,7 +30,7 @@ static void *map_aligned(size_t size) {
   return pages + before;
 }
 
-void *tvms_pages_take(size_t *size) {
+void *tvms_pages_alloc(size_t *size) {
   *size = rounded(*size);
   if (*size < HUGE_FROM) return map(*size);
   void *pages = map_aligned(*size);
@@ -56,6 +56,6 @@ void *tvms_pages_grow(void *pages, size_t size, size_t *grown) {
   return moved;
 }
 
-void tvms_pages_give(void *pages, size_t size) {
+void tvms_pages_free(void *pages, size_t size) {
   munmap(pages, size);
 }

@@ -10,12 +10,12 @@
 
 // Returns at least `*size` zeroed bytes, aligned to pages, and how many there are in
 // `*size`; NULL if the kernel refuses.
-void *TVMS_NULLABLE tvms_pages_take(size_t *size);
+void *TVMS_NULLABLE tvms_pages_alloc(size_t *size);
 
 // Grows pages of `size` bytes to at least `*grown`; they may move. NULL if the kernel
 // refuses: they are still there then.
 void *TVMS_NULLABLE tvms_pages_grow(void *pages, size_t size, size_t *grown);
 
-void tvms_pages_give(void *pages, size_t size);
+void tvms_pages_free(void *pages, size_t size);
 
 #endif

@@ -14,10 +14,10 @@ enum { PADDING = 16, LARGEST_SOURCE = 0x7fffff00 };
 
 static tvms_source *wrap(tvms_memory *memory, const char *name, char *text,
                          size_t size) {
-  if (size > LARGEST_SOURCE) tvms_unwind(memory, TVMS_OVER_LIMIT);
+  if (size > LARGEST_SOURCE) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   memset(text + size, 0, PADDING);
-  tvms_source *source = tvms_take(memory, sizeof *source);
-  char *copy = tvms_take(memory, strlen(name) + 1);
+  tvms_source *source = tvms_memory_alloc(memory, sizeof *source);
+  char *copy = tvms_memory_alloc(memory, strlen(name) + 1);
   strcpy(copy, name);
   source->name = copy;
   source->text = text;
@@ -27,7 +27,7 @@ static tvms_source *wrap(tvms_memory *memory, const char *name, char *text,
 
 tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const char *text,
                                 size_t size) {
-  char *copy = tvms_take(memory, size + PADDING);
+  char *copy = tvms_memory_alloc(memory, size + PADDING);
   if (size) memcpy(copy, text, size);
   return wrap(memory, name, copy, size);
 }
@@ -45,13 +45,13 @@ static size_t first_capacity(int file) {
 
 static char *read_all(tvms_memory *memory, int file, size_t *size) {
   size_t cap = first_capacity(file);
-  char *text = tvms_retake(memory, NULL, cap + PADDING);
+  char *text = tvms_memory_realloc(memory, NULL, cap + PADDING);
   *size = 0;
   for (;;) {
     if (*size == cap) {
       cap *= 2;
-      if (cap > LARGEST_SOURCE) tvms_unwind(memory, TVMS_OVER_LIMIT);
-      text = tvms_retake(memory, text, cap + PADDING);
+      if (cap > LARGEST_SOURCE) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+      text = tvms_memory_realloc(memory, text, cap + PADDING);
     }
     ssize_t got = read(file, text + *size, cap - *size);
     if (got == 0) return text;
@@ -71,11 +71,11 @@ tvms_source *tvms_source_read(tvms_memory *memory, const char *path) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return NULL;
   tvms_resource resource;
-  tvms_hold(memory, &resource, close_file, &file);
+  tvms_memory_hold(memory, &resource, close_file, &file);
   size_t size;
   char *text = read_all(memory, file, &size);
   int reason = errno;
-  tvms_release(memory, &resource);
+  tvms_memory_release(memory, &resource);
   close(file);
   errno = reason;
   return text ? wrap(memory, path, text, size) : NULL;
@@ -83,11 +83,11 @@ tvms_source *tvms_source_read(tvms_memory *memory, const char *path) {
 
 static void map_lines(tvms_memory *memory, tvms_source *source) {
   TVMS_VEC(uint32_t) lines = {0};
-  tvms_push(memory, &lines, 0);
+  tvms_vec_push(memory, &lines, 0);
   const char *text = source->text;
   for (uint32_t i = 0; i < source->size; i++) {
     bool ends = text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
-    if (ends) tvms_push(memory, &lines, i + 1);
+    if (ends) tvms_vec_push(memory, &lines, i + 1);
   }
   source->lines = lines.items;
   source->line_count = lines.len;

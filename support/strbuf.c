@@ -9,7 +9,7 @@ void tvms_strbuf_init(tvms_strbuf *buffer, tvms_memory *memory) {
 }
 
 void tvms_strbuf_fini(tvms_strbuf *buffer) {
-  tvms_give(buffer->memory, buffer->text);
+  tvms_memory_free(buffer->memory, buffer->text);
   tvms_strbuf_init(buffer, buffer->memory);
 }
 
@@ -18,7 +18,7 @@ void tvms_strbuf_grow(tvms_strbuf *buffer, size_t more) {
   while (cap - buffer->len < more) {
     cap *= 2;
   }
-  buffer->text = tvms_retake(buffer->memory, buffer->text, cap);
+  buffer->text = tvms_memory_realloc(buffer->memory, buffer->text, cap);
   buffer->cap = cap;
 }
 

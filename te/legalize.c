@@ -30,8 +30,8 @@ static tvms_walk_step note_variable(void *self, tvms_node *node, tvms_field_role
   if (node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
   if (tvms_node_map_get(&legal->known, node)) return TVMS_WALK_SKIP;
   tvms_node *fresh = tvms_clone(legal->te.unit, node, &legal->known);
-  tvms_push(memory_of(legal), &legal->outer, node);
-  tvms_push(memory_of(legal), &legal->inner, fresh);
+  tvms_vec_push(memory_of(legal), &legal->outer, node);
+  tvms_vec_push(memory_of(legal), &legal->inner, fresh);
   return TVMS_WALK_SKIP;
 }
 
@@ -127,7 +127,7 @@ tvms_dtype tvms_legal_result_dtype(const tvms_legal *legal) {
 static const char *parameter_name(tvms_legal *legal, const tvms_node *arg, char *buffer,
                                   size_t size) {
   if (arg->kind == TVMS_NODE_VAR) {
-    return tvms_text(legal->caller->context, tvms_as_var(arg)->name);
+    return tvms_symbol_text(legal->caller->context, tvms_as_var(arg)->name);
   }
   uint32_t place = legal->args.len;
   if (place < 26) {
@@ -151,7 +151,7 @@ tvms_node *tvms_legal_tensor(tvms_legal *legal, const tvms_node *arg) {
   tvms_dtype dtype = arg->kind == TVMS_NODE_CONSTANT ? tvms_as_constant(arg)->element
                                                      : arg->sinfo->dtype;
   tvms_list shape = expr_list(legal, values);
-  tvms_push(memory_of(legal), &legal->args, (tvms_node *)(uintptr_t)arg);
+  tvms_vec_push(memory_of(legal), &legal->args, (tvms_node *)(uintptr_t)arg);
   return tvms_te_input(&legal->te, name, shape, dtype);
 }
 
@@ -217,12 +217,12 @@ bool *tvms_legal_axes(tvms_legal *legal, uint32_t rank, tvms_list axes, bool all
   for (uint32_t i = 0; i < rank; i++)
     flags[i] = all;
   for (uint32_t i = 0; i < axes.len && !all; i++) {
-    flags[tvms_legal_axis(tvms_item_int(axes.items[i]), rank)] = true;
+    flags[tvms_legal_axis(tvms_attr_item_int(axes.items[i]), rank)] = true;
   }
   return flags;
 }
 
-bool tvms_legal_give(tvms_legal *legal, tvms_node *tensor) {
+bool tvms_legal_return(tvms_legal *legal, tvms_node *tensor) {
   if (tensor) tvms_te_output(&legal->te, tensor);
   return tensor != NULL;
 }
@@ -244,7 +244,7 @@ static void add_unbound_variables(tvms_legal *legal) {
     tvms_node *var = legal->inner.items[i];
     if (is_dim(legal->te.buffers, var) || is_dim(legal->te.outputs, var)) continue;
     tvms_te_scalar(&legal->te, var);
-    tvms_push(memory_of(legal), &legal->args, legal->outer.items[i]);
+    tvms_vec_push(memory_of(legal), &legal->args, legal->outer.items[i]);
   }
 }
 
@@ -257,8 +257,8 @@ static tvms_node *type_of(tvms_legal *legal, const tvms_node *tensor,
     dims.items[i] = tvms_clone(unit, shape.items[i], back);
   }
   tvms_node *value =
-      tvms_shape_value(unit, dims.items, dims.len, legal->call->head.span);
-  return tvms_tensor_type(unit, value, tvms_te_dtype(tensor), NULL);
+      tvms_sinfo_shape_value_new(unit, dims.items, dims.len, legal->call->head.span);
+  return tvms_sinfo_tensor_new(unit, value, tvms_te_dtype(tensor), NULL);
 }
 
 static void describe(tvms_legal *legal, tvms_legalized *result) {
@@ -281,7 +281,7 @@ static void describe(tvms_legal *legal, tvms_legalized *result) {
 
 bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
                         tvms_legalized *result) {
-  legalizer legalize = legalizers[tvms_called_relax_op(&call->head)];
+  legalizer legalize = legalizers[tvms_op_called(&call->head)];
   if (!legalize || !can_legalize(call)) return false;
   tvms_legal legal = {.caller = caller, .call = call};
   tvms_te_init(&legal.te, unit);
@@ -289,9 +289,9 @@ bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller, const tvms_call *cal
   bool fine = legalize(&legal);
   if (fine) describe(&legal, result);
   tvms_node_map_fini(&legal.known);
-  tvms_vec_free(memory_of(&legal), &legal.args);
-  tvms_vec_free(memory_of(&legal), &legal.outer);
-  tvms_vec_free(memory_of(&legal), &legal.inner);
+  tvms_vec_fini(memory_of(&legal), &legal.args);
+  tvms_vec_fini(memory_of(&legal), &legal.outer);
+  tvms_vec_fini(memory_of(&legal), &legal.inner);
   tvms_te_fini(&legal.te);
   return fine;
 }

@@ -44,7 +44,7 @@ static bool read_layout(tvms_bytes text, char first, char second, uint32_t rank,
 }
 
 static int64_t item(tvms_list list, uint32_t i) {
-  return tvms_item_int(list.items[i]);
+  return tvms_attr_item_int(list.items[i]);
 }
 
 typedef struct {
@@ -178,8 +178,8 @@ bool tvms_legalize_conv(tvms_legal *legal) {
   char name[64];
   conv_name(&w, groups, text, name, sizeof name);
   tvms_node *product = build(te, TVMS_NODE_MUL, x, y);
-  return tvms_legal_give(legal,
-                         tvms_te_close_fold(&stage, name, TVMS_FOLD_SUM, product));
+  return tvms_legal_return(legal,
+                           tvms_te_close_fold(&stage, name, TVMS_FOLD_SUM, product));
 }
 
 static bool is_padded(const windows *w) {
@@ -222,8 +222,8 @@ bool tvms_legalize_max_pool(tvms_legal *legal) {
   }
   tvms_node *rule =
       tvms_object_str_new(te->unit, "meta_schedule.pool_max", 22, TVMS_NO_SPAN);
-  stage.annotations = tvms_map_with(te->unit, NULL, "schedule_rule", rule);
+  stage.annotations = tvms_object_map_with(te->unit, NULL, "schedule_rule", rule);
   tvms_node *value = data ? tvms_te_load(te, data, indices.items, indices.len) : NULL;
-  return tvms_legal_give(legal,
-                         tvms_te_close_fold(&stage, "pool_max", TVMS_FOLD_MAX, value));
+  return tvms_legal_return(
+      legal, tvms_te_close_fold(&stage, "pool_max", TVMS_FOLD_MAX, value));
 }

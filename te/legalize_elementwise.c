@@ -8,9 +8,9 @@
 #define CONST(value) tvms_te_const(te, x->dtype, (value))
 
 static tvms_node *call2(tvms_te *te, tvms_tir_opcode op, tvms_node *a, tvms_node *b) {
-  if (!tvms_match_dtypes(te->unit, &a, &b, TVMS_NO_SPAN)) return NULL;
+  if (!tvms_build_match_dtypes(te->unit, &a, &b, TVMS_NO_SPAN)) return NULL;
   tvms_node *args[] = {a, b};
-  return tvms_call_op(te->unit, a->dtype, op, args, 2, TVMS_NO_SPAN);
+  return tvms_call_new_of(te->unit, a->dtype, op, args, 2, TVMS_NO_SPAN);
 }
 
 // Integers are whole already.
@@ -47,13 +47,13 @@ static tvms_node *sign_of(tvms_te *te, tvms_node *x) {
 }
 
 static tvms_node *floor_divide(tvms_te *te, tvms_node *a, tvms_node *b) {
-  if (!tvms_match_dtypes(te->unit, &a, &b, TVMS_NO_SPAN)) return NULL;
+  if (!tvms_build_match_dtypes(te->unit, &a, &b, TVMS_NO_SPAN)) return NULL;
   if (!tvms_dtype_is_real(a->dtype)) return BUILD2(FLOOR_DIV, a, b);
   return tvms_te_call(te, TVMS_TIR_floor, BUILD2(DIV, a, b));
 }
 
 static tvms_node *floor_mod(tvms_te *te, tvms_node *a, tvms_node *b) {
-  if (!tvms_match_dtypes(te->unit, &a, &b, TVMS_NO_SPAN)) return NULL;
+  if (!tvms_build_match_dtypes(te->unit, &a, &b, TVMS_NO_SPAN)) return NULL;
   if (!tvms_dtype_is_real(a->dtype)) return BUILD2(FLOOR_MOD, a, b);
   return BUILD2(SUB, a, BUILD2(MUL, floor_divide(te, a, b), b));
 }
@@ -73,7 +73,7 @@ static tvms_node *log_add_exp(tvms_te *te, tvms_node *a, tvms_node *b) {
     if (legal->te.unit->dialect < TVMS_DIALECT_##since) return false;                  \
     tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));                 \
     tvms_node *y = tvms_te_map(&legal->te, x, stage, axis, unary_##ident);             \
-    return tvms_legal_give(legal, y);                                                  \
+    return tvms_legal_return(legal, y);                                                \
   }
 #include "te/unary.def"
 
@@ -85,7 +85,7 @@ static bool binary(tvms_legal *legal, const char *name, const char *stage,
   tvms_node *b = tvms_legal_constant(legal, right);
   tvms_node *a = b ? tvms_legal_tensor(legal, left) : tvms_legal_operand(legal, left);
   if (!b) b = tvms_legal_tensor(legal, right);
-  return tvms_legal_give(legal, tvms_te_broadcast(&legal->te, a, b, stage, element));
+  return tvms_legal_return(legal, tvms_te_broadcast(&legal->te, a, b, stage, element));
 }
 
 #define BINARY(ident, primfunc, stage, element)                                        \
@@ -109,7 +109,7 @@ bool tvms_legalize_clip(tvms_legal *legal) {
   low = tvms_build_cast(te->unit, value->dtype, low, TVMS_NO_SPAN);
   high = tvms_build_cast(te->unit, value->dtype, high, TVMS_NO_SPAN);
   if (low && high) value = BUILD2(MAX, BUILD2(MIN, value, high), low);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "compute", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "compute", value));
 }
 
 bool tvms_legalize_astype(tvms_legal *legal) {
@@ -117,7 +117,7 @@ bool tvms_legalize_astype(tvms_legal *legal) {
   tvms_dtype dtype = tvms_attr_dtype(legal->call, TVMS_ATTR_cast_dtype);
   const tvms_node *arg = tvms_legal_arg(legal, 0);
   tvms_node *x = tvms_legal_tensor(legal, arg);
-  return tvms_legal_give(legal, tvms_te_cast(&legal->te, x, dtype, "compute", "i"));
+  return tvms_legal_return(legal, tvms_te_cast(&legal->te, x, dtype, "compute", "i"));
 }
 
 static tvms_node *erf_of(tvms_te *te, tvms_node *x) {
@@ -135,7 +135,7 @@ static tvms_node *erf_stage(tvms_te *te, tvms_node *x) {
 bool tvms_legalize_erf(tvms_legal *legal) {
   legal->name = "erf";
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  return tvms_legal_give(legal, erf_stage(&legal->te, x));
+  return tvms_legal_return(legal, erf_stage(&legal->te, x));
 }
 
 // x * (0.5 + erf(x * sqrt(0.5)) * 0.5)
@@ -148,7 +148,8 @@ bool tvms_legalize_gelu(tvms_legal *legal) {
   tvms_node *scaled =
       tvms_te_multiply(te, x, tvms_te_const(te, dtype, 0.70710678118654757));
   tvms_node *share = tvms_te_multiply(te, erf_stage(te, scaled), half);
-  return tvms_legal_give(legal, tvms_te_multiply(te, x, tvms_te_add(te, half, share)));
+  return tvms_legal_return(legal,
+                           tvms_te_multiply(te, x, tvms_te_add(te, half, share)));
 }
 
 static tvms_node *tanh_of(tvms_te *te, tvms_node *x) {
@@ -170,7 +171,7 @@ bool tvms_legalize_gelu_tanh(tvms_legal *legal) {
   outer = tvms_te_multiply(te, outer, inner);
   tvms_node *share =
       tvms_te_add(te, one, tvms_te_map(te, outer, "compute", "i", tanh_of));
-  return tvms_legal_give(legal, tvms_te_multiply(te, half, share));
+  return tvms_legal_return(legal, tvms_te_multiply(te, half, share));
 }
 
 static tvms_node *exp_of(tvms_te *te, tvms_node *x) {
@@ -190,7 +191,7 @@ bool tvms_legalize_selu(tvms_legal *legal) {
   negative = tvms_te_minimum(te, zero, tvms_te_multiply(te, alpha, negative));
   tvms_node *scale = tvms_te_const(te, dtype, 1.0507009873554804934193349852946);
   tvms_node *y = tvms_te_multiply(te, scale, tvms_te_add(te, positive, negative));
-  return tvms_legal_give(legal, y);
+  return tvms_legal_return(legal, y);
 }
 
 static tvms_node *sigmoid_of(tvms_te *te, tvms_node *x) {
@@ -202,7 +203,7 @@ bool tvms_legalize_silu(tvms_legal *legal) {
   tvms_te *te = &legal->te;
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   tvms_node *gate = tvms_te_map(te, x, "compute", "i", sigmoid_of);
-  return tvms_legal_give(legal, tvms_te_multiply(te, x, gate));
+  return tvms_legal_return(legal, tvms_te_multiply(te, x, gate));
 }
 
 bool tvms_legalize_leakyrelu(tvms_legal *legal) {
@@ -214,7 +215,7 @@ bool tvms_legalize_leakyrelu(tvms_legal *legal) {
   tvms_te_open(te, &stage, tvms_te_shape(tensor), "i");
   tvms_node *x = tvms_te_load(te, tensor, stage.axes.items, stage.shape.len);
   tvms_node *y = select(te, BUILD2(GT, x, CONST(0)), x, BUILD2(MUL, x, CONST(alpha)));
-  return tvms_legal_give(legal, tvms_te_close(&stage, "compute", y));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
 }
 
 // x where beta * x is above the threshold, else log(1 + exp(beta * x)) / beta
@@ -231,7 +232,7 @@ bool tvms_legalize_softplus(tvms_legal *legal) {
   tvms_node *sum = BUILD2(ADD, CONST(1), tvms_te_call(te, TVMS_TIR_exp, scaled));
   tvms_node *soft = BUILD2(MUL, CONST(1.0 / beta), tvms_te_call(te, TVMS_TIR_log, sum));
   tvms_node *y = select(te, BUILD2(GT, scaled, CONST(threshold)), x, soft);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "compute", y));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
 }
 
 bool tvms_legalize_where(tvms_legal *legal) {
@@ -255,5 +256,5 @@ bool tvms_legalize_where(tvms_legal *legal) {
   }
   tvms_node *zero = tvms_te_const(te, chosen->dtype, 0);
   tvms_node *y = select(te, BUILD2(NE, chosen, zero), args[1], args[2]);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_where", y));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_where", y));
 }

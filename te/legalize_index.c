@@ -15,7 +15,7 @@ static tvms_node *build(tvms_te *te, tvms_node_kind kind, tvms_node *a, tvms_nod
 static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,
                          tvms_node *no) {
   return condition && yes && no
-             ? tvms_select_raw(te->unit, condition, yes, no, TVMS_NO_SPAN)
+             ? tvms_select_new(te->unit, condition, yes, no, TVMS_NO_SPAN)
              : NULL;
 }
 
@@ -92,14 +92,14 @@ static bool arg_search(tvms_legal *legal, const char *name, tvms_te_combine comb
   };
   if (!init[1]) return false;
   char text[160];
-  const char *data = tvms_text(te->unit->context, tvms_as_buffer(x)->name);
+  const char *data = tvms_symbol_text(te->unit->context, tvms_as_buffer(x)->name);
   snprintf(text, sizeof text, "%s_red_temp", data);
   tvms_node *found[2];
   tvms_te_close_pair(&stage, text, combine, init, values, found);
   tvms_te_open(te, &stage, tvms_te_shape(found[0]), "ax");
   tvms_node *index = tvms_te_load(te, found[0], stage.axes.items, stage.shape.len);
   snprintf(text, sizeof text, "%s_red", data);
-  return tvms_legal_give(legal, tvms_te_close(&stage, text, index));
+  return tvms_legal_return(legal, tvms_te_close(&stage, text, index));
 }
 
 bool tvms_legalize_argmax(tvms_legal *legal) {
@@ -124,13 +124,13 @@ bool tvms_legalize_pad(tvms_legal *legal) {
   int64_t *before = tvms_arena_array(&te->unit->arena, int64_t, rank);
   int64_t *after = tvms_arena_array(&te->unit->arena, int64_t, rank);
   for (uint32_t i = 0; i < rank; i++) {
-    before[i] = tvms_item_int(widths.items[2 * i]);
-    after[i] = tvms_item_int(widths.items[2 * i + 1]);
+    before[i] = tvms_attr_item_int(widths.items[2 * i]);
+    after[i] = tvms_attr_item_int(widths.items[2 * i + 1]);
   }
   double fill = tvms_attr_float(call, TVMS_ATTR_pad_pad_value, 0);
   tvms_node *value = tvms_te_const(te, tvms_te_dtype(x), fill);
   x = tvms_te_pad(te, x, before, after, value, "PadInput", "i");
-  return tvms_legal_give(legal, x);
+  return tvms_legal_return(legal, x);
 }
 
 // A copy with the axes of the result, and the dimension that differs replaced.
@@ -148,7 +148,7 @@ static bool along_axis(tvms_legal *legal, tvms_node *x, uint32_t axis,
   tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
   indices.items[axis] = index(te, indices.items[axis], from.items[axis], parameter);
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
-  return tvms_legal_give(legal, tvms_te_close(&stage, name, value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, name, value));
 }
 
 static tvms_node *reversed(tvms_te *te, tvms_node *at, tvms_node *dim,
@@ -208,12 +208,12 @@ bool tvms_legalize_tile(tvms_legal *legal) {
   tvms_node_vec indices = {0};
   for (uint32_t i = 0; i < from.len; i++) {
     tvms_node *axis = stage.axes.items[shape.len - from.len + i];
-    tvms_push(memory_of(te), &indices,
-              build(te, TVMS_NODE_FLOOR_MOD, axis, from.items[i]));
+    tvms_vec_push(memory_of(te), &indices,
+                  build(te, TVMS_NODE_FLOOR_MOD, axis, from.items[i]));
   }
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
-  tvms_vec_free(memory_of(te), &indices);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_tile", value));
+  tvms_vec_fini(memory_of(te), &indices);
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_tile", value));
 }
 
 static bool triangle(tvms_legal *legal, const char *name, tvms_node_kind inside) {
@@ -230,7 +230,7 @@ static bool triangle(tvms_legal *legal, const char *name, tvms_node_kind inside)
   if (condition) {
     value = select(te, condition, value, tvms_te_const(te, value->dtype, 0));
   }
-  return tvms_legal_give(legal, tvms_te_close(&stage, "trilu", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "trilu", value));
 }
 
 bool tvms_legalize_tril(tvms_legal *legal) {
@@ -269,7 +269,7 @@ bool tvms_legalize_stack(tvms_legal *legal) {
     tvms_node *part = tvms_te_load(te, parts.items[i], indices.items, shape.len - 1);
     value = tvms_build_if_then_else(te->unit, here, part, value, TVMS_NO_SPAN);
   }
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_stack", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_stack", value));
 }
 
 bool tvms_legalize_outer(tvms_legal *legal) {
@@ -282,6 +282,6 @@ bool tvms_legalize_outer(tvms_legal *legal) {
   tvms_te_open(te, &stage, tvms_list_copy(te->unit, dims, 2), "i");
   tvms_node *left = tvms_te_load(te, a, stage.axes.items, 1);
   tvms_node *right = tvms_te_load(te, b, stage.axes.items + 1, 1);
-  return tvms_legal_give(
+  return tvms_legal_return(
       legal, tvms_te_close(&stage, "outer", build(te, TVMS_NODE_MUL, left, right)));
 }

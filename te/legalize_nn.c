@@ -41,10 +41,10 @@ static tvms_node *load_at(const norm *n, tvms_node *tensor, const tvms_stage *st
   tvms_node_vec indices = {0};
   for (uint32_t i = 0; i < n->shape.len; i++) {
     if (n->reduced[i] != reduced) continue;
-    tvms_push(memory_of(n->te), &indices, stage->axes.items[i]);
+    tvms_vec_push(memory_of(n->te), &indices, stage->axes.items[i]);
   }
   tvms_node *load = tvms_te_load(n->te, tensor, indices.items, indices.len);
-  tvms_vec_free(memory_of(n->te), &indices);
+  tvms_vec_fini(memory_of(n->te), &indices);
   return load;
 }
 
@@ -56,12 +56,12 @@ static tvms_node *open_reduction(const norm *n, tvms_stage *stage) {
   for (uint32_t i = 0, at = 0; i < n->shape.len; i++) {
     char name[32];
     snprintf(name, sizeof name, "k%u", i);
-    tvms_push(memory_of(n->te), &indices,
-              n->reduced[i] ? tvms_te_reduce(stage, name, n->shape.items[i])
-                            : stage->axes.items[at++]);
+    tvms_vec_push(memory_of(n->te), &indices,
+                  n->reduced[i] ? tvms_te_reduce(stage, name, n->shape.items[i])
+                                : stage->axes.items[at++]);
   }
   tvms_node *x = tvms_te_load(n->te, n->x, indices.items, indices.len);
-  tvms_vec_free(memory_of(n->te), &indices);
+  tvms_vec_fini(memory_of(n->te), &indices);
   return n->half ? tvms_build_cast(n->te->unit, TVMS_DTYPE(FLOAT, 32), x, TVMS_NO_SPAN)
                  : x;
 }
@@ -69,7 +69,7 @@ static tvms_node *open_reduction(const norm *n, tvms_stage *stage) {
 // NAME of the data with a suffix.
 static const char *name_with(const norm *n, const char *suffix, char *buffer,
                              size_t size) {
-  const char *name = tvms_text(n->te->unit->context, tvms_as_buffer(n->x)->name);
+  const char *name = tvms_symbol_text(n->te->unit->context, tvms_as_buffer(n->x)->name);
   snprintf(buffer, size, "%s%s", name, suffix);
   return buffer;
 }
@@ -115,7 +115,7 @@ static bool layer_norm_two_passes(tvms_legal *legal, const norm *n, double epsil
       build(te, TVMS_NODE_DIV, load_at(n, squares, &stage, false), count);
   tvms_node *y = scale_and_shift(n, &stage, load_at(n, mean, &stage, false), variance,
                                  epsilon, gamma, beta);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_layer_norm", y));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_layer_norm", y));
 }
 
 static void add_pairs(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
@@ -144,7 +144,7 @@ static bool layer_norm_one_pass(tvms_legal *legal, const norm *n, double epsilon
   tvms_node *variance =
       build(te, TVMS_NODE_SUB, square, build(te, TVMS_NODE_MUL, mean, mean));
   tvms_node *y = scale_and_shift(n, &stage, mean, variance, epsilon, gamma, beta);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_layer_norm", y));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_layer_norm", y));
 }
 
 bool tvms_legalize_layer_norm(tvms_legal *legal) {
@@ -185,5 +185,5 @@ bool tvms_legalize_rms_norm(tvms_legal *legal) {
                        tvms_te_load(te, x, stage.axes.items, n.shape.len));
   y = build(te, TVMS_NODE_MUL, y, load_at(&n, weight, &stage, true));
   y = tvms_te_close(&stage, "T_rms_norm", y);
-  return tvms_legal_give(legal, tvms_te_cast(te, y, dtype, "T_cast", "ax"));
+  return tvms_legal_return(legal, tvms_te_cast(te, y, dtype, "T_cast", "ax"));
 }

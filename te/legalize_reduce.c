@@ -28,7 +28,7 @@ static bool fold(tvms_legal *legal, const char *name, tvms_te_fold kind) {
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   bool *axes = reduced_axes(legal, tvms_te_shape(x).len);
   tvms_node *y = tvms_te_reduce_axes(&legal->te, x, axes, keeps_dims(legal), kind);
-  return tvms_legal_give(legal, y);
+  return tvms_legal_return(legal, y);
 }
 
 bool tvms_legalize_sum(tvms_legal *legal) {
@@ -68,14 +68,14 @@ bool tvms_legalize_mean(tvms_legal *legal) {
   legal->name = "mean";
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   bool *axes = reduced_axes(legal, tvms_te_shape(x).len);
-  return tvms_legal_give(legal, mean(&legal->te, x, axes, keeps_dims(legal)));
+  return tvms_legal_return(legal, mean(&legal->te, x, axes, keeps_dims(legal)));
 }
 
 bool tvms_legalize_variance(tvms_legal *legal) {
   legal->name = "variance";
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   bool *axes = reduced_axes(legal, tvms_te_shape(x).len);
-  return tvms_legal_give(legal, variance(&legal->te, x, axes, keeps_dims(legal)));
+  return tvms_legal_return(legal, variance(&legal->te, x, axes, keeps_dims(legal)));
 }
 
 static tvms_node *sqrt_of(tvms_te *te, tvms_node *x) {
@@ -87,7 +87,7 @@ bool tvms_legalize_std(tvms_legal *legal) {
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   bool *axes = reduced_axes(legal, tvms_te_shape(x).len);
   tvms_node *y = variance(&legal->te, x, axes, keeps_dims(legal));
-  return tvms_legal_give(legal, tvms_te_map(&legal->te, y, "compute", "i", sqrt_of));
+  return tvms_legal_return(legal, tvms_te_map(&legal->te, y, "compute", "i", sqrt_of));
 }
 
 // The element of `x` at the axes of a stage, with `inserted` at one place; without it
@@ -96,12 +96,12 @@ static tvms_node *load_around(tvms_te *te, tvms_node *x, tvms_node *const *axes,
                               uint32_t count, uint32_t place, tvms_node *inserted) {
   tvms_node_vec indices = {0};
   for (uint32_t i = 0; i < count; i++) {
-    if (i == place && inserted) tvms_push(memory_of(te), &indices, inserted);
-    if (i != place || inserted) tvms_push(memory_of(te), &indices, axes[i]);
+    if (i == place && inserted) tvms_vec_push(memory_of(te), &indices, inserted);
+    if (i != place || inserted) tvms_vec_push(memory_of(te), &indices, axes[i]);
   }
-  if (place == count && inserted) tvms_push(memory_of(te), &indices, inserted);
+  if (place == count && inserted) tvms_vec_push(memory_of(te), &indices, inserted);
   tvms_node *load = tvms_te_load(te, x, indices.items, indices.len);
-  tvms_vec_free(memory_of(te), &indices);
+  tvms_vec_fini(memory_of(te), &indices);
   return load;
 }
 
@@ -109,10 +109,10 @@ static tvms_node *load_around(tvms_te *te, tvms_node *x, tvms_node *const *axes,
 static tvms_list shape_without(tvms_te *te, tvms_list shape, uint32_t place) {
   tvms_node_vec dims = {0};
   for (uint32_t i = 0; i < shape.len; i++) {
-    if (i != place) tvms_push(memory_of(te), &dims, shape.items[i]);
+    if (i != place) tvms_vec_push(memory_of(te), &dims, shape.items[i]);
   }
   tvms_list result = tvms_list_copy(te->unit, dims.items, dims.len);
-  tvms_vec_free(memory_of(te), &dims);
+  tvms_vec_fini(memory_of(te), &dims);
   return result;
 }
 
@@ -155,7 +155,7 @@ static tvms_node *reduced_at(softmax *s, tvms_stage *stage, tvms_node *tensor) {
 
 static void annotate_axis(softmax *s, tvms_stage *stage) {
   tvms_node *axis = tvms_object_int_new(s->te->unit, s->axis, TVMS_NO_SPAN);
-  stage->annotations = tvms_map_with(s->te->unit, NULL, "axis", axis);
+  stage->annotations = tvms_object_map_with(s->te->unit, NULL, "axis", axis);
 }
 
 bool tvms_legalize_softmax(tvms_legal *legal) {
@@ -175,7 +175,7 @@ bool tvms_legalize_softmax(tvms_legal *legal) {
   softmax_open(&s, &stage, power, &x);
   annotate_axis(&s, &stage);
   tvms_node *share = build(s.te, TVMS_NODE_DIV, x, reduced_at(&s, &stage, sum));
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_softmax_norm", share));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_softmax_norm", share));
 }
 
 bool tvms_legalize_log_softmax(tvms_legal *legal) {
@@ -195,7 +195,7 @@ bool tvms_legalize_log_softmax(tvms_legal *legal) {
   tvms_node *y = build(s.te, TVMS_NODE_SUB, x, reduced_at(&s, &stage, s.greatest));
   tvms_node *log = tvms_te_call(s.te, TVMS_TIR_log, reduced_at(&s, &stage, sum));
   y = build(s.te, TVMS_NODE_SUB, y, log);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "compute", y));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
 }
 
 // Indices of one operand of a matrix product: its batch dimensions aligned to the right
@@ -211,16 +211,16 @@ static tvms_node *matmul_operand(tvms_te *te, tvms_node *x, tvms_node *other,
     uint32_t behind = own - i;
     tvms_node *index = stage->axes.items[batch - behind];
     bool paired = behind <= theirs;
-    bool one = tvms_is_int_value(shape.items[i], 1);
-    if (paired && one && !tvms_is_int_value(dims.items[theirs - behind], 1)) {
+    bool one = tvms_node_is_int(shape.items[i], 1);
+    if (paired && one && !tvms_node_is_int(dims.items[theirs - behind], 1)) {
       index = tvms_te_index(te, 0);
     }
-    tvms_push(memory_of(te), &indices, index);
+    tvms_vec_push(memory_of(te), &indices, index);
   }
-  if (row) tvms_push(memory_of(te), &indices, row);
-  if (column) tvms_push(memory_of(te), &indices, column);
+  if (row) tvms_vec_push(memory_of(te), &indices, row);
+  if (column) tvms_vec_push(memory_of(te), &indices, column);
   tvms_node *load = tvms_te_load(te, x, indices.items, indices.len);
-  tvms_vec_free(memory_of(te), &indices);
+  tvms_vec_fini(memory_of(te), &indices);
   return load;
 }
 
@@ -248,6 +248,6 @@ bool tvms_legalize_matmul(tvms_legal *legal) {
     y = tvms_build_cast(te->unit, dtype, y, TVMS_NO_SPAN);
   }
   tvms_node *product = build(te, TVMS_NODE_MUL, x, y);
-  return tvms_legal_give(legal,
-                         tvms_te_close_fold(&stage, "matmul", TVMS_FOLD_SUM, product));
+  return tvms_legal_return(
+      legal, tvms_te_close_fold(&stage, "matmul", TVMS_FOLD_SUM, product));
 }

@@ -22,7 +22,7 @@ bool tvms_legalize_permute_dims(tvms_legal *legal) {
   uint32_t *places = tvms_arena_array(&te->unit->arena, uint32_t, from.len);
   for (uint32_t i = 0; i < from.len; i++) {
     places[i] = reverse ? from.len - 1 - i
-                        : tvms_legal_axis(tvms_item_int(axes.items[i]), from.len);
+                        : tvms_legal_axis(tvms_attr_item_int(axes.items[i]), from.len);
     shape[i] = from.items[places[i]];
   }
   tvms_stage stage;
@@ -31,7 +31,7 @@ bool tvms_legalize_permute_dims(tvms_legal *legal) {
   for (uint32_t i = 0; i < from.len; i++)
     indices[places[i]] = stage.axes.items[i];
   tvms_node *value = tvms_te_load(te, x, indices, from.len);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_transpose", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_transpose", value));
 }
 
 bool tvms_legalize_reshape(tvms_legal *legal) {
@@ -39,7 +39,7 @@ bool tvms_legalize_reshape(tvms_legal *legal) {
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   tvms_list shape;
   if (!tvms_legal_shape(legal, tvms_legal_arg(legal, 1), &shape)) return false;
-  return tvms_legal_give(legal, tvms_te_reshape(&legal->te, x, shape));
+  return tvms_legal_return(legal, tvms_te_reshape(&legal->te, x, shape));
 }
 
 bool tvms_legalize_flatten(tvms_legal *legal) {
@@ -47,7 +47,7 @@ bool tvms_legalize_flatten(tvms_legal *legal) {
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   tvms_list shape;
   if (!tvms_legal_result_shape(legal, &shape)) return false;
-  return tvms_legal_give(legal, tvms_te_reshape(&legal->te, x, shape));
+  return tvms_legal_return(legal, tvms_te_reshape(&legal->te, x, shape));
 }
 
 bool tvms_legalize_broadcast_to(tvms_legal *legal) {
@@ -59,7 +59,7 @@ bool tvms_legalize_broadcast_to(tvms_legal *legal) {
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
   tvms_node *value = tvms_te_broadcast_load(te, x, shape, stage.axes.items);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_broadcast_to", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_broadcast_to", value));
 }
 
 bool tvms_legalize_expand_dims(tvms_legal *legal) {
@@ -77,11 +77,11 @@ bool tvms_legalize_expand_dims(tvms_legal *legal) {
   tvms_te_open(te, &stage, (tvms_list){shape, rank}, "i");
   tvms_node_vec indices = {0};
   for (uint32_t i = 0; i < rank; i++) {
-    if (!added[i]) tvms_push(memory_of(te), &indices, stage.axes.items[i]);
+    if (!added[i]) tvms_vec_push(memory_of(te), &indices, stage.axes.items[i]);
   }
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
-  tvms_vec_free(memory_of(te), &indices);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "expand_dims", value));
+  tvms_vec_fini(memory_of(te), &indices);
+  return tvms_legal_return(legal, tvms_te_close(&stage, "expand_dims", value));
 }
 
 bool tvms_legalize_squeeze(tvms_legal *legal) {
@@ -93,7 +93,7 @@ bool tvms_legalize_squeeze(tvms_legal *legal) {
   bool *gone = tvms_legal_axes(legal, from.len, axes, false);
   bool given = tvms_attr(legal->call, TVMS_ATTR_opt_axis_list_axis) != NULL;
   for (uint32_t i = 0; i < from.len; i++) {
-    if (!given) gone[i] = tvms_is_int_value(from.items[i], 1);
+    if (!given) gone[i] = tvms_node_is_int(from.items[i], 1);
   }
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_reduced_shape(te, from, gone, false), "ax");
@@ -102,7 +102,7 @@ bool tvms_legalize_squeeze(tvms_legal *legal) {
     indices[i] = gone[i] ? tvms_te_index(te, 0) : stage.axes.items[at++];
   }
   tvms_node *value = tvms_te_load(te, x, indices, from.len);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_squeeze", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_squeeze", value));
 }
 
 static bool full(tvms_legal *legal, const char *name, tvms_list shape, double value) {
@@ -111,7 +111,7 @@ static bool full(tvms_legal *legal, const char *name, tvms_list shape, double va
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
   tvms_node *element = tvms_te_const(te, tvms_legal_result_dtype(legal), value);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_full", element));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_full", element));
 }
 
 static bool full_of(tvms_legal *legal, const char *name, double value) {
@@ -128,7 +128,7 @@ bool tvms_legalize_zeros(tvms_legal *legal) {
 
 bool tvms_legalize_full(tvms_legal *legal) {
   tvms_node *value = tvms_legal_constant(legal, tvms_legal_arg(legal, 1));
-  if (value && tvms_is_int_imm(value)) {
+  if (value && tvms_node_is_int_imm(value)) {
     return full_of(legal, "full", (double)tvms_as_int_imm(value)->value);
   }
   if (value) return full_of(legal, "full", tvms_as_float_imm(value)->value);
@@ -142,7 +142,7 @@ bool tvms_legalize_full(tvms_legal *legal) {
   tvms_node *element = tvms_te_load(te, fill, NULL, 0);
   element =
       tvms_build_cast(te->unit, tvms_legal_result_dtype(legal), element, TVMS_NO_SPAN);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_full", element));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_full", element));
 }
 
 // The fields of a tuple that is written where it is used; false for other values.
@@ -170,7 +170,7 @@ bool tvms_legalize_concat(tvms_legal *legal) {
     shape.items[axis] = build(te, TVMS_NODE_ADD, shape.items[axis],
                               tvms_te_shape(parts[i]).items[axis]);
   }
-  shape.items[axis] = tvms_simplify(te->analyzer, shape.items[axis]);
+  shape.items[axis] = tvms_analyzer_simplify(te->analyzer, shape.items[axis]);
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
   tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, shape.len);
@@ -185,7 +185,7 @@ bool tvms_legalize_concat(tvms_legal *legal) {
                                     tvms_te_load(te, parts[i + 1], indices, shape.len),
                                     value, TVMS_NO_SPAN);
   }
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_concat", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_concat", value));
 }
 
 // Copies `x` from `begin` on along an axis.
@@ -206,8 +206,8 @@ static bool give_window(tvms_legal *legal, tvms_node *x, uint32_t axis,
                         tvms_node *begin, tvms_node *end, const char *name) {
   tvms_te *te = &legal->te;
   tvms_node *extent = build(te, TVMS_NODE_SUB, end, begin);
-  extent = tvms_simplify(te->analyzer, extent);
-  return tvms_legal_give(legal, window(te, x, axis, begin, extent, name));
+  extent = tvms_analyzer_simplify(te->analyzer, extent);
+  return tvms_legal_return(legal, window(te, x, axis, begin, extent, name));
 }
 
 bool tvms_legalize_split(tvms_legal *legal) {
@@ -223,17 +223,18 @@ bool tvms_legalize_split(tvms_legal *legal) {
     tvms_list places = tvms_as_object_array(attr)->items;
     tvms_node *begin = tvms_te_index(te, 0);
     for (uint32_t i = 0; i <= places.len; i++) {
-      tvms_node *end =
-          i < places.len ? tvms_te_index(te, tvms_item_int(places.items[i])) : total;
+      tvms_node *end = i < places.len
+                           ? tvms_te_index(te, tvms_attr_item_int(places.items[i]))
+                           : total;
       if (!give_window(legal, x, axis, begin, end, "T_split")) return false;
       begin = end;
     }
     return true;
   }
-  int64_t sections = tvms_item_int(attr);
+  int64_t sections = tvms_attr_item_int(attr);
   tvms_node *size =
       tvms_build_ceil_div(te->unit, total, tvms_te_index(te, sections), TVMS_NO_SPAN);
-  size = tvms_simplify(te->analyzer, size);
+  size = tvms_analyzer_simplify(te->analyzer, size);
   for (int64_t i = 0; i < sections; i++) {
     tvms_node *begin = build(te, TVMS_NODE_MUL, size, tvms_te_index(te, i));
     tvms_node *end = i + 1 < sections ? build(te, TVMS_NODE_ADD, begin, size) : total;
@@ -261,12 +262,12 @@ bool tvms_legalize_take(tvms_legal *legal) {
   tvms_node_vec dims = {0};
   for (uint32_t i = 0; i < from.len; i++) {
     for (uint32_t j = 0; i == axis && j < moved.len; j++) {
-      tvms_push(memory_of(te), &dims, moved.items[j]);
+      tvms_vec_push(memory_of(te), &dims, moved.items[j]);
     }
-    if (i != axis) tvms_push(memory_of(te), &dims, from.items[i]);
+    if (i != axis) tvms_vec_push(memory_of(te), &dims, from.items[i]);
   }
   tvms_list shape = tvms_list_copy(te->unit, dims.items, dims.len);
-  tvms_vec_free(memory_of(te), &dims);
+  tvms_vec_fini(memory_of(te), &dims);
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
   tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len);
@@ -278,5 +279,5 @@ bool tvms_legalize_take(tvms_legal *legal) {
   indices[axis] = places ? tvms_te_load(te, places, place, moved.len)
                          : tvms_legal_expr(legal, index);
   tvms_node *value = tvms_te_load(te, x, indices, from.len);
-  return tvms_legal_give(legal, tvms_te_close(&stage, "T_take", value));
+  return tvms_legal_return(legal, tvms_te_close(&stage, "T_take", value));
 }

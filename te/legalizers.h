@@ -5,7 +5,8 @@
 #include "te/legalize.h"
 
 // Makes one tensor the result. Returns false for NULL.
-TVMS_NODISCARD bool tvms_legal_give(tvms_legal *legal, tvms_node *TVMS_NULLABLE tensor);
+TVMS_NODISCARD bool tvms_legal_return(tvms_legal *legal,
+                                      tvms_node *TVMS_NULLABLE tensor);
 
 // Each fills in legal->name and the results, or legal->replacement. Returns false if the
 // call must stay as it is.

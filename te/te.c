@@ -21,24 +21,24 @@ void tvms_te_init(tvms_te *te, tvms_unit *unit) {
 
 void tvms_te_fini(tvms_te *te) {
   tvms_memory *memory = memory_of(te);
-  tvms_vec_free(memory, &te->params);
-  tvms_vec_free(memory, &te->buffers);
-  tvms_vec_free(memory, &te->outputs);
-  tvms_vec_free(memory, &te->allocs);
-  tvms_vec_free(memory, &te->stages);
-  tvms_vec_free(memory, &te->block_names);
+  tvms_vec_fini(memory, &te->params);
+  tvms_vec_fini(memory, &te->buffers);
+  tvms_vec_fini(memory, &te->outputs);
+  tvms_vec_fini(memory, &te->allocs);
+  tvms_vec_fini(memory, &te->stages);
+  tvms_vec_fini(memory, &te->block_names);
   tvms_analyzer_free(te->analyzer);
 }
 
 static tvms_sym symbol(tvms_te *te, const char *text) {
-  return tvms_symbol(te->unit->context, text, strlen(text));
+  return tvms_symbol_intern(te->unit->context, text, strlen(text));
 }
 
 static tvms_node *new_buffer(tvms_te *te, const char *name, tvms_list shape,
                              tvms_dtype dtype) {
   tvms_unit *unit = te->unit;
   tvms_sym sym = symbol(te, name);
-  tvms_buffer *buffer = tvms_make(unit, BUFFER, TVMS_NO_SPAN);
+  tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   buffer->name = sym;
   buffer->data = tvms_pointer_var_new(unit, sym, dtype, 0, TVMS_NO_SPAN);
   buffer->element = dtype;
@@ -53,16 +53,16 @@ static tvms_node *new_buffer(tvms_te *te, const char *name, tvms_list shape,
 // Adds the parameter that hands over a buffer.
 static void add_parameter(tvms_te *te, tvms_node *buffer) {
   tvms_mark mark = tvms_arena_mark(&te->unit->context->scratch);
-  const char *name = tvms_text(te->unit->context, tvms_as_buffer(buffer)->name);
+  const char *name = tvms_symbol_text(te->unit->context, tvms_as_buffer(buffer)->name);
   size_t room = strlen(name) + 5;
-  char *text = tvms_arena_take(&te->unit->context->scratch, room);
+  char *text = tvms_arena_alloc(&te->unit->context->scratch, room);
   int len = snprintf(text, room, "var_%s", name);
-  tvms_sym sym = tvms_symbol(te->unit->context, text, (size_t)len);
+  tvms_sym sym = tvms_symbol_intern(te->unit->context, text, (size_t)len);
   tvms_arena_reset(&te->unit->context->scratch, mark);
   tvms_node *param =
       tvms_pointer_var_new(te->unit, sym, (tvms_dtype){0}, 0, TVMS_NO_SPAN);
-  tvms_push(memory_of(te), &te->params, param);
-  tvms_push(memory_of(te), &te->buffers, buffer);
+  tvms_vec_push(memory_of(te), &te->params, param);
+  tvms_vec_push(memory_of(te), &te->buffers, buffer);
 }
 
 tvms_node *tvms_te_input(tvms_te *te, const char *name, tvms_list shape,
@@ -73,8 +73,8 @@ tvms_node *tvms_te_input(tvms_te *te, const char *name, tvms_list shape,
 }
 
 void tvms_te_scalar(tvms_te *te, tvms_node *var) {
-  tvms_push(memory_of(te), &te->params, var);
-  tvms_push(memory_of(te), &te->buffers, (tvms_node *)NULL);
+  tvms_vec_push(memory_of(te), &te->params, var);
+  tvms_vec_push(memory_of(te), &te->buffers, (tvms_node *)NULL);
 }
 
 static tvms_node *add_axis(tvms_stage *stage, const char *name, tvms_node *extent) {
@@ -83,11 +83,11 @@ static tvms_node *add_axis(tvms_stage *stage, const char *name, tvms_node *exten
   int len = snprintf(text, sizeof text, "v_%s", name);
   tvms_dtype dtype = extent->dtype;
   tvms_node *loop = tvms_var_new(te->unit, symbol(te, name), dtype, TVMS_NO_SPAN);
-  tvms_sym sym = tvms_symbol(te->unit->context, text, (size_t)len);
+  tvms_sym sym = tvms_symbol_intern(te->unit->context, text, (size_t)len);
   tvms_node *axis = tvms_var_new(te->unit, sym, dtype, TVMS_NO_SPAN);
-  tvms_push(memory_of(te), &stage->loops, loop);
-  tvms_push(memory_of(te), &stage->axes, axis);
-  tvms_push(memory_of(te), &stage->extents, extent);
+  tvms_vec_push(memory_of(te), &stage->loops, loop);
+  tvms_vec_push(memory_of(te), &stage->axes, axis);
+  tvms_vec_push(memory_of(te), &stage->extents, extent);
   return axis;
 }
 
@@ -113,7 +113,7 @@ tvms_node *tvms_te_reduce(tvms_stage *stage, const char *name, tvms_node *extent
 
 tvms_node *tvms_te_load(tvms_te *te, tvms_node *tensor, tvms_node *const *indices,
                         uint32_t count) {
-  return tvms_buffer_load_raw(te->unit, tensor, indices, count, NULL, TVMS_NO_SPAN);
+  return tvms_buffer_load_new(te->unit, tensor, indices, count, NULL, TVMS_NO_SPAN);
 }
 
 // The name of a block: `name`, or the first of name_1, name_2 … that is free.
@@ -126,7 +126,7 @@ static tvms_sym fresh_block_name(tvms_te *te, const char *name) {
     while (i < te->block_names.len && te->block_names.items[i] != sym)
       i++;
     if (i == te->block_names.len) {
-      tvms_push(memory_of(te), &te->block_names, sym);
+      tvms_vec_push(memory_of(te), &te->block_names, sym);
       return sym;
     }
     snprintf(text, sizeof text, "%s_%u", name, n);
@@ -136,7 +136,7 @@ static tvms_sym fresh_block_name(tvms_te *te, const char *name) {
 static tvms_node *iter_var(tvms_te *te, tvms_node *var, tvms_node *extent,
                            tvms_iter_type type) {
   tvms_node *zero = tvms_int_imm_new(te->unit, extent->dtype, 0, TVMS_NO_SPAN);
-  tvms_iter_var *iter = tvms_make(te->unit, ITER_VAR, TVMS_NO_SPAN);
+  tvms_iter_var *iter = tvms_node_make(te->unit, ITER_VAR, TVMS_NO_SPAN);
   iter->dom = tvms_range_new(te->unit, zero, extent, TVMS_NO_SPAN);
   iter->var = var;
   iter->iter_type = type;
@@ -157,7 +157,7 @@ static void add_dummy_axis(tvms_te *te, tvms_block *block,
 
 static tvms_node *loop_over(tvms_stage *stage, uint32_t i, tvms_node *body) {
   tvms_unit *unit = stage->te->unit;
-  tvms_for *loop = tvms_make(unit, FOR, TVMS_NO_SPAN);
+  tvms_for *loop = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
   loop->min = tvms_int_imm_new(unit, stage->extents.items[i]->dtype, 0, TVMS_NO_SPAN);
   loop->extent = stage->extents.items[i];
   loop->var = stage->loops.items[i];
@@ -169,9 +169,9 @@ static tvms_node *loop_over(tvms_stage *stage, uint32_t i, tvms_node *body) {
 static void add_stage(tvms_stage *stage, const char *name,
                       tvms_node *TVMS_NULLABLE init, tvms_node *body) {
   tvms_te *te = stage->te;
-  tvms_block *block = tvms_make(te->unit, BLOCK, TVMS_NO_SPAN);
-  tvms_block_realize *realize = tvms_make(te->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
-  const char *text = tvms_text(te->unit->context, fresh_block_name(te, name));
+  tvms_block *block = tvms_node_make(te->unit, BLOCK, TVMS_NO_SPAN);
+  tvms_block_realize *realize = tvms_node_make(te->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  const char *text = tvms_symbol_text(te->unit->context, fresh_block_name(te, name));
   block->name = tvms_bytes_copy(te->unit, text, strlen(text));
   block->annotations = stage->annotations;
   block->init = init;
@@ -184,29 +184,29 @@ static void add_stage(tvms_stage *stage, const char *name,
   for (uint32_t i = 0; i < count; i++) {
     tvms_iter_type type =
         i < stage->shape.len ? TVMS_ITER_DATA_PAR : TVMS_ITER_COMM_REDUCE;
-    tvms_push(memory_of(te), &iters,
-              iter_var(te, stage->axes.items[i], stage->extents.items[i], type));
+    tvms_vec_push(memory_of(te), &iters,
+                  iter_var(te, stage->axes.items[i], stage->extents.items[i], type));
   }
   block->iter_vars = tvms_list_copy(te->unit, iters.items, count);
   realize->iter_values = tvms_list_copy(te->unit, stage->loops.items, count);
-  tvms_vec_free(memory_of(te), &iters);
+  tvms_vec_fini(memory_of(te), &iters);
   if (count == 0) add_dummy_axis(te, block, realize);
   tvms_node *stmt = &realize->head;
   for (uint32_t i = count; i > 0; i--)
     stmt = loop_over(stage, i - 1, stmt);
-  tvms_push(memory_of(te), &te->stages, stmt);
+  tvms_vec_push(memory_of(te), &te->stages, stmt);
 }
 
 static void end_stage(tvms_stage *stage) {
   tvms_memory *memory = memory_of(stage->te);
-  tvms_vec_free(memory, &stage->axes);
-  tvms_vec_free(memory, &stage->loops);
-  tvms_vec_free(memory, &stage->extents);
+  tvms_vec_fini(memory, &stage->axes);
+  tvms_vec_fini(memory, &stage->loops);
+  tvms_vec_fini(memory, &stage->extents);
 }
 
 static tvms_node *store(tvms_stage *stage, tvms_node *buffer, tvms_node *value) {
   tvms_unit *unit = stage->te->unit;
-  tvms_store *node = tvms_make(unit, STORE, TVMS_NO_SPAN);
+  tvms_store *node = tvms_node_make(unit, STORE, TVMS_NO_SPAN);
   node->buffer = buffer;
   node->value = value;
   node->indices = tvms_list_copy(unit, stage->axes.items, stage->shape.len);
@@ -214,7 +214,7 @@ static tvms_node *store(tvms_stage *stage, tvms_node *buffer, tvms_node *value) 
 }
 
 static tvms_node *simplify(tvms_te *te, tvms_node *value) {
-  return tvms_simplify(te->analyzer, value);
+  return tvms_analyzer_simplify(te->analyzer, value);
 }
 
 tvms_node *tvms_te_close(tvms_stage *stage, const char *name, tvms_node *value) {
@@ -222,7 +222,7 @@ tvms_node *tvms_te_close(tvms_stage *stage, const char *name, tvms_node *value) 
   tvms_node *buffer = NULL;
   if (value) {
     buffer = new_buffer(te, name, stage->shape, value->dtype);
-    tvms_push(memory_of(te), &te->allocs, buffer);
+    tvms_vec_push(memory_of(te), &te->allocs, buffer);
     add_stage(stage, name, NULL, store(stage, buffer, simplify(te, value)));
   }
   end_stage(stage);
@@ -257,7 +257,7 @@ tvms_node *tvms_te_close_fold(tvms_stage *stage, const char *name, tvms_te_fold 
   tvms_node *buffer = NULL;
   if (identity) {
     buffer = new_buffer(te, name, stage->shape, value->dtype);
-    tvms_push(memory_of(te), &te->allocs, buffer);
+    tvms_vec_push(memory_of(te), &te->allocs, buffer);
     tvms_node *old = tvms_te_load(te, buffer, stage->axes.items, stage->shape.len);
     tvms_node *both = tvms_build_binary(te->unit, kinds[fold], old, simplify(te, value),
                                         TVMS_NO_SPAN);
@@ -272,8 +272,8 @@ static tvms_node *bind_result(tvms_stage *stage, tvms_node *buffer, tvms_node *v
   tvms_unit *unit = stage->te->unit;
   char text[128];
   snprintf(text, sizeof text, "v_%s",
-           tvms_text(unit->context, tvms_as_buffer(buffer)->name));
-  tvms_bind *bind = tvms_make(unit, BIND, TVMS_NO_SPAN);
+           tvms_symbol_text(unit->context, tvms_as_buffer(buffer)->name));
+  tvms_bind *bind = tvms_node_make(unit, BIND, TVMS_NO_SPAN);
   bind->value = value;
   bind->var = tvms_var_new(unit, symbol(stage->te, text), value->dtype, TVMS_NO_SPAN);
   return &bind->head;
@@ -288,7 +288,7 @@ void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine com
     char text[128];
     snprintf(text, sizeof text, "%s_v%d", name, i);
     result[i] = new_buffer(te, text, stage->shape, value[i]->dtype);
-    tvms_push(memory_of(te), &te->allocs, result[i]);
+    tvms_vec_push(memory_of(te), &te->allocs, result[i]);
     lhs[i] = tvms_te_load(te, result[i], stage->axes.items, stage->shape.len);
     rhs[i] = simplify(te, value[i]);
     inits[i] = store(stage, result[i], init[i]);
@@ -304,7 +304,7 @@ void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine com
 }
 
 void tvms_te_output(tvms_te *te, tvms_node *tensor) {
-  tvms_push(memory_of(te), &te->outputs, tensor);
+  tvms_vec_push(memory_of(te), &te->outputs, tensor);
 }
 
 static bool is_output(const tvms_te *te, const tvms_node *buffer) {
@@ -320,21 +320,21 @@ tvms_node *tvms_te_finish(tvms_te *te) {
   tvms_node_vec allocs = {0};
   for (uint32_t i = 0; i < te->allocs.len; i++) {
     if (is_output(te, te->allocs.items[i])) continue;
-    tvms_push(memory_of(te), &allocs, te->allocs.items[i]);
+    tvms_vec_push(memory_of(te), &allocs, te->allocs.items[i]);
   }
   tvms_unit *unit = te->unit;
-  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *function = tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
   function->head.flags = TVMS_FLAG_PRIVATE | TVMS_FLAG_S_TIR;
   function->params = tvms_list_copy(unit, te->params.items, te->params.len);
   function->buffers = tvms_list_copy(unit, te->buffers.items, te->buffers.len);
   tvms_node *yes = tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
   const char *key = unit->dialect >= TVMS_DIALECT_24 ? "tirx.noalias" : "tir.noalias";
-  function->attrs = tvms_map_with(unit, NULL, key, yes);
+  function->attrs = tvms_object_map_with(unit, NULL, key, yes);
   tvms_node *body = te->stages.len == 1 ? te->stages.items[0]
                                         : tvms_seq_new(unit, te->stages.items,
                                                        te->stages.len, TVMS_NO_SPAN);
   function->body = body;
   tvms_complete_prim_func(unit, &function->head, allocs.items, allocs.len);
-  tvms_vec_free(memory_of(te), &allocs);
+  tvms_vec_fini(memory_of(te), &allocs);
   return &function->head;
 }

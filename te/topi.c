@@ -22,11 +22,11 @@ tvms_node *tvms_te_index(tvms_te *te, int64_t value) {
 }
 
 tvms_node *tvms_te_call(tvms_te *te, tvms_tir_opcode op, tvms_node *x) {
-  return tvms_call_op(te->unit, x->dtype, op, &x, 1, TVMS_NO_SPAN);
+  return tvms_call_new_of(te->unit, x->dtype, op, &x, 1, TVMS_NO_SPAN);
 }
 
 static tvms_node *widen(tvms_te *te, tvms_node *node) {
-  if (!tvms_is_binary(node)) return node;
+  if (!tvms_node_is_binary(node)) return node;
   const tvms_binary *old = tvms_as_binary(node);
   tvms_node *a, *b;
   if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) {
@@ -39,7 +39,7 @@ static tvms_node *widen(tvms_te *te, tvms_node *node) {
     return node;
   }
   return a && b
-             ? tvms_binary_raw(te->unit, (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN)
+             ? tvms_binary_new(te->unit, (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN)
              : NULL;
 }
 
@@ -47,7 +47,7 @@ tvms_node *tvms_te_select(tvms_te *te, tvms_node *condition, tvms_node *yes,
                           tvms_node *no) {
   condition = condition ? widen(te, condition) : NULL;
   return condition && yes && no
-             ? tvms_select_raw(te->unit, condition, yes, no, TVMS_NO_SPAN)
+             ? tvms_select_new(te->unit, condition, yes, no, TVMS_NO_SPAN)
              : NULL;
 }
 
@@ -65,16 +65,16 @@ tvms_node *tvms_te_map(tvms_te *te, tvms_node *x, const char *name, const char *
 }
 
 static bool is_one(const tvms_node *dim) {
-  return tvms_is_int_value(dim, 1);
+  return tvms_node_is_int(dim, 1);
 }
 
 // The dimension that two of them broadcast to.
 static tvms_node *common_dim(tvms_te *te, tvms_node *a, tvms_node *b) {
-  if (tvms_can_prove_equal(te->analyzer, a, b)) return a;
+  if (tvms_analyzer_can_prove_equal(te->analyzer, a, b)) return a;
   if (is_one(a)) return b;
   if (is_one(b)) return a;
-  if (tvms_is_int_imm(a)) return a;
-  if (tvms_is_int_imm(b)) return b;
+  if (tvms_node_is_int_imm(a)) return a;
+  if (tvms_node_is_int_imm(b)) return b;
   return tvms_build_binary(te->unit, TVMS_NODE_MAX, a, b, TVMS_NO_SPAN);
 }
 
@@ -91,10 +91,10 @@ static tvms_list broadcast_shape(tvms_te *te, tvms_list a, tvms_list b) {
     } else {
       dim = common_dim(te, a.items[a.len - behind], b.items[b.len - behind]);
     }
-    tvms_push(memory_of(te), &dims, dim);
+    tvms_vec_push(memory_of(te), &dims, dim);
   }
   tvms_list shape = tvms_list_copy(te->unit, dims.items, rank);
-  tvms_vec_free(memory_of(te), &dims);
+  tvms_vec_fini(memory_of(te), &dims);
   return shape;
 }
 
@@ -106,12 +106,12 @@ tvms_node *tvms_te_broadcast_load(tvms_te *te, tvms_node *tensor, tvms_list shap
   for (uint32_t i = 0; i < own.len; i++) {
     tvms_node *dim = shape.items[skipped + i];
     bool stretched = is_one(own.items[i]) && !is_one(dim);
-    tvms_push(memory_of(te), &indices,
-              stretched ? tvms_te_const(te, axes[skipped + i]->dtype, 0)
-                        : axes[skipped + i]);
+    tvms_vec_push(memory_of(te), &indices,
+                  stretched ? tvms_te_const(te, axes[skipped + i]->dtype, 0)
+                            : axes[skipped + i]);
   }
   tvms_node *load = tvms_te_load(te, tensor, indices.items, indices.len);
-  tvms_vec_free(memory_of(te), &indices);
+  tvms_vec_fini(memory_of(te), &indices);
   return load;
 }
 
@@ -153,13 +153,13 @@ tvms_list tvms_te_reduced_shape(tvms_te *te, tvms_list shape, const bool *reduce
   tvms_node_vec dims = {0};
   for (uint32_t i = 0; i < shape.len; i++) {
     if (!reduced[i]) {
-      tvms_push(memory_of(te), &dims, shape.items[i]);
+      tvms_vec_push(memory_of(te), &dims, shape.items[i]);
     } else if (keep) {
-      tvms_push(memory_of(te), &dims, tvms_te_index(te, 1));
+      tvms_vec_push(memory_of(te), &dims, tvms_te_index(te, 1));
     }
   }
   tvms_list result = tvms_list_copy(te->unit, dims.items, dims.len);
-  tvms_vec_free(memory_of(te), &dims);
+  tvms_vec_fini(memory_of(te), &dims);
   return result;
 }
 
@@ -175,17 +175,18 @@ tvms_node *tvms_te_reduce_axes(tvms_te *te, tvms_node *x, const bool *reduced,
     if (reduced[i]) {
       char name[32];
       snprintf(name, sizeof name, "k%u", i);
-      tvms_push(memory_of(te), &indices, tvms_te_reduce(&stage, name, shape.items[i]));
+      tvms_vec_push(memory_of(te), &indices,
+                    tvms_te_reduce(&stage, name, shape.items[i]));
     } else {
-      tvms_push(memory_of(te), &indices, stage.axes.items[keep ? i : kept]);
+      tvms_vec_push(memory_of(te), &indices, stage.axes.items[keep ? i : kept]);
     }
     kept += !reduced[i];
   }
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
-  tvms_vec_free(memory_of(te), &indices);
+  tvms_vec_fini(memory_of(te), &indices);
   char name[160];
   snprintf(name, sizeof name, "%s_red",
-           tvms_text(te->unit->context, tvms_as_buffer(x)->name));
+           tvms_symbol_text(te->unit->context, tvms_as_buffer(x)->name));
   return tvms_te_close_fold(&stage, name, fold, value);
 }
 
@@ -210,10 +211,10 @@ static void unravel(tvms_te *te, tvms_node *position, tvms_list shape,
                     tvms_node **indices) {
   for (uint32_t i = shape.len; i > 0; i--) {
     tvms_node *dim = shape.items[i - 1];
-    indices[i - 1] =
-        tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_MOD, position, dim));
-    position =
-        tvms_simplify(te->analyzer, build(te, TVMS_NODE_FLOOR_DIV, position, dim));
+    indices[i - 1] = tvms_analyzer_simplify(
+        te->analyzer, build(te, TVMS_NODE_FLOOR_MOD, position, dim));
+    position = tvms_analyzer_simplify(te->analyzer,
+                                      build(te, TVMS_NODE_FLOOR_DIV, position, dim));
   }
 }
 
@@ -239,7 +240,7 @@ tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
     tvms_node *sum =
         build(te, TVMS_NODE_ADD, from.items[i], tvms_te_index(te, before[i]));
     sum = build(te, TVMS_NODE_ADD, sum, tvms_te_index(te, after[i]));
-    shape.items[i] = tvms_simplify(te->analyzer, sum);
+    shape.items[i] = tvms_analyzer_simplify(te->analyzer, sum);
   }
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, axis);

@@ -76,7 +76,7 @@ static uint32_t slot_of(const table *names, const char *text, uint32_t hash) {
 
 static void add(table *names, const entry *from) {
   size_t len = strlen(from->text);
-  uint32_t hash = tvms_name_hash(from->text, len);
+  uint32_t hash = tvms_interner_hash(from->text, len);
   uint32_t slot = slot_of(names, from->text, hash);
   if (names->slots[slot]) return;
   row *added = &names->rows[++names->count];

@@ -175,7 +175,7 @@ def main():
     with open(target, "w", encoding="utf-8") as out:
         out.write('// Made by tools/gen_rules.py from arith/rewrite.rules.\n#include "arith/rules.h"\n\n')
         out.write("const uint8_t tvms_rule_code[] = {\n" + "".join(f"    {c},\n" for c in table.codes) + "};\n\n")
-        out.write("static const tvms_rule rules[] = {\n")
+        out.write("static const tvms_rewrite_rule rules[] = {\n")
         first, places = 0, []
         for kind, group in table.groups.items():
             places.append((kind, first, first + len(group)))

@@ -21,7 +21,7 @@ static void collect(emitter *e, const tvms_prim_func *function, const tvms_node 
   for (uint32_t i = 0; i < function->params.len; i++) {
     if (function->params.items[i] == node) return;
   }
-  tvms_push(&e->context->memory, sizes, node);
+  tvms_vec_push(&e->context->memory, sizes, node);
 }
 
 void tvms_emit_collect_sizes(emitter *e, const tvms_prim_func *function,
@@ -91,7 +91,7 @@ static void mark_parameters(emitter *e, const tvms_prim_func *function) {
 void tvms_emit_body(emitter *e, const tvms_member *member) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   char name[256];
-  snprintf(name, sizeof name, "%s.body", tvms_text(e->context, member->name));
+  snprintf(name, sizeof name, "%s.body", tvms_symbol_text(e->context, member->name));
   size_vars sizes = {0};
   tvms_emit_collect_sizes(e, function, &sizes);
   e->function = LLVMGetNamedFunction(e->module, name);
@@ -118,5 +118,5 @@ void tvms_emit_body(emitter *e, const tvms_member *member) {
   }
   tvms_emit_stmt(e, function->body);
   if (tvms_emit_is_open(e)) LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
-  tvms_vec_free(&e->context->memory, &sizes);
+  tvms_vec_fini(&e->context->memory, &sizes);
 }

@@ -59,8 +59,8 @@ view *tvms_emit_use_buffer(emitter *e, const tvms_node *node, tvms_span span) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   const tvms_node *data = buffer->data;
   if (data->kind == TVMS_NODE_VAR && !e->vars[data->id]) {
-    tvms_report(&e->context->diags, TVMS_D_buffer_without_memory, span,
-                tvms_text(e->context, buffer->name));
+    tvms_diag_report(&e->context->diags, TVMS_D_buffer_without_memory, span,
+                     tvms_symbol_text(e->context, buffer->name));
     tvms_emit_give_up(e);
   }
   v = view_of(e, buffer);
@@ -72,15 +72,15 @@ view *tvms_emit_use_buffer(emitter *e, const tvms_node *node, tvms_span span) {
 // Number of bytes of an allocation; *constant is 0 if it is not known here.
 static LLVMValueRef bytes_of(emitter *e, tvms_dtype element, tvms_list extents,
                              tvms_span span, uint64_t *constant) {
-  tvms_dl_type type = tvms_dl_type_of(element);
+  tvms_dl_type type = tvms_interp_dl_type_of(element);
   (void)tvms_emit_memory_type(e, element, span);
-  uint64_t size = tvms_element_size(type) * type.lanes;
+  uint64_t size = tvms_dl_element_size(type) * type.lanes;
   LLVMValueRef bytes = tvms_emit_int(e, (int64_t)size);
   *constant = size;
   for (uint32_t i = 0; i < extents.len; i++) {
     const tvms_node *extent = extents.items[i];
     bytes = multiply(e, bytes, tvms_emit_index(e, extent));
-    bool known = tvms_is_int_imm(extent) && tvms_as_int_imm(extent)->value >= 0;
+    bool known = tvms_node_is_int_imm(extent) && tvms_as_int_imm(extent)->value >= 0;
     uint64_t count = known ? (uint64_t)tvms_as_int_imm(extent)->value : 0;
     if (!known || __builtin_mul_overflow(*constant, count, constant)) *constant = 0;
   }
@@ -135,7 +135,7 @@ LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extent
   failure none = {.kind = "MemoryError", .text = "out of memory", .span = span};
   LLVMValueRef null = LLVMConstNull(e->pointer);
   tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntNE, place, null, ""), &none);
-  tvms_push(&e->context->memory, &e->memory, place);
+  tvms_vec_push(&e->context->memory, &e->memory, place);
   return fill(e, place, bytes);
 }
 
@@ -164,7 +164,7 @@ static void check_index(emitter *e, view *v, const tvms_node *buffer, uint32_t a
   tvms_strbuf text;
   tvms_strbuf_init(&text, &e->context->memory);
   tvms_strbuf_printf(&text, "index of dimension %u is outside '%s'", at,
-                     tvms_text(e->context, tvms_as_buffer(buffer)->name));
+                     tvms_symbol_text(e->context, tvms_as_buffer(buffer)->name));
   failure outside = {"IndexError", tvms_strbuf_text(&text), span, index, v->shape[at]};
   LLVMValueRef inside = LLVMBuildICmp(e->builder, LLVMIntULT, index, v->shape[at], "");
   tvms_emit_check(e, inside, &outside);
@@ -176,8 +176,8 @@ LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *node,
                                tvms_span span) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (count != v->ndim) {
-    tvms_report(&e->context->diags, TVMS_D_wrong_index_count, span,
-                tvms_text(e->context, buffer->name), v->ndim, count);
+    tvms_diag_report(&e->context->diags, TVMS_D_wrong_index_count, span,
+                     tvms_symbol_text(e->context, buffer->name), v->ndim, count);
     tvms_emit_give_up(e);
   }
   LLVMValueRef flat = v->offset;
@@ -244,7 +244,7 @@ static uint32_t index_lanes(tvms_list indices, bool *side_by_side) {
     if (index->dtype.lanes <= 1) continue;
     lanes = (uint32_t)index->dtype.lanes;
     bool ramp = index->kind == TVMS_NODE_RAMP && i + 1 == indices.len
-                && tvms_is_int_value(tvms_as_ramp(index)->stride, 1);
+                && tvms_node_is_int(tvms_as_ramp(index)->stride, 1);
     *side_by_side &= ramp;
   }
   return lanes;
@@ -252,7 +252,7 @@ static uint32_t index_lanes(tvms_list indices, bool *side_by_side) {
 
 static bool is_compact(const tvms_node *buffer) {
   tvms_list strides = tvms_as_buffer(buffer)->strides;
-  return !strides.len || tvms_is_int_value(strides.items[strides.len - 1], 1);
+  return !strides.len || tvms_node_is_int(strides.items[strides.len - 1], 1);
 }
 
 // A load that a predicate guards: lanes where it is false are zero and not touched.

@@ -31,7 +31,7 @@ TVMS_NORETURN static void refuse_call(emitter *e, const tvms_call *call,
 
 static LLVMValueRef argument(emitter *e, const tvms_call *call, uint32_t at) {
   if (at >= call->args.len) {
-    tvms_report(&e->context->diags, TVMS_D_too_few_arguments, call->head.span);
+    tvms_diag_report(&e->context->diags, TVMS_D_too_few_arguments, call->head.span);
     tvms_emit_give_up(e);
   }
   return tvms_emit_expr(e, call->args.items[at]);
@@ -263,8 +263,8 @@ static LLVMValueRef address_of(emitter *e, const tvms_call *call) {
 static LLVMValueRef access_pointer(emitter *e, const tvms_call *call) {
   LLVMValueRef data = argument(e, call, 1);
   (void)argument(e, call, 2);
-  tvms_dl_type type = tvms_dl_type_of(dtype_of(call, 0));
-  int64_t size = (int64_t)(tvms_element_size(type) * type.lanes);
+  tvms_dl_type type = tvms_interp_dl_type_of(dtype_of(call, 0));
+  int64_t size = (int64_t)(tvms_dl_element_size(type) * type.lanes);
   LLVMValueRef offset = tvms_emit_index(e, call->args.items[2]);
   return byte_offset(e, data,
                      LLVMBuildMul(e->builder, offset, tvms_emit_int(e, size), ""));
@@ -301,8 +301,8 @@ static LLVMValueRef call_extern(emitter *e, const tvms_call *call) {
     bool single = text.len == len + 1 && text.text[len] == 'f';
     if (same && (text.len == len || single)) return call_math(e, call, row, 1);
   }
-  tvms_report(&e->context->diags, TVMS_D_unknown_function, call->head.span,
-              text.len ? text.text : "?");
+  tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span,
+                   text.len ? text.text : "?");
   tvms_emit_give_up(e);
 }
 
@@ -324,7 +324,7 @@ static LLVMValueRef scale_by_power(emitter *e, const tvms_call *call) {
 }
 
 static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
-  tvms_tir_opcode op = tvms_called_op(&call->head);
+  tvms_tir_opcode op = tvms_call_opcode(&call->head);
   if (math_rows[op].function) return call_math(e, call, &math_rows[op], 0);
   switch ((int)op) {
   case TVMS_TIR_likely:
@@ -367,7 +367,8 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(e, call);
   default:
-    refuse_call(e, call, tvms_text(e->context, tvms_as_operator(call->callee)->name));
+    refuse_call(e, call,
+                tvms_symbol_text(e->context, tvms_as_operator(call->callee)->name));
   }
 }
 
@@ -391,7 +392,7 @@ static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
   size_vars sizes = {0};
   if (function) tvms_emit_collect_sizes(e, function, &sizes);
   bool same = function && function->params.len == call->args.len && !sizes.len;
-  if (!same) refuse_call(e, call, tvms_text(e->context, name));
+  if (!same) refuse_call(e, call, tvms_symbol_text(e->context, name));
   LLVMValueRef *args =
       tvms_arena_array(&e->context->scratch, LLVMValueRef, call->args.len + 2);
   args[0] = e->raised;
@@ -405,7 +406,7 @@ static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
   }
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
   char text[256];
-  snprintf(text, sizeof text, "%s.body", tvms_text(e->context, name));
+  snprintf(text, sizeof text, "%s.body", tvms_symbol_text(e->context, name));
   LLVMValueRef callee = LLVMGetNamedFunction(e->module, text);
   LLVMValueRef status =
       LLVMBuildCall2(e->builder, type, callee, args, call->args.len + 2, "");
@@ -413,7 +414,7 @@ static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
   LLVMValueRef zero = LLVMConstNull(e->i32);
   tvms_emit_check(e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, zero, ""),
                   &passed_up);
-  tvms_dtype result = tvms_result_dtype(&e->context->memory, member->function);
+  tvms_dtype result = tvms_interp_result_dtype(&e->context->memory, member->function);
   if (tvms_dtype_is_void(result) || tvms_dtype_is_void(call->head.dtype)) return zero;
   LLVMValueRef value = tvms_emit_load(e, result, args[1], call->head.span);
   return tvms_emit_convert(e, result, call->head.dtype, value, call->head.span);

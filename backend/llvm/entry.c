@@ -44,12 +44,12 @@ typedef struct {
 // ---- Texts ----
 
 static const char *name_of(const entry *n, const tvms_node *var) {
-  const char *name = tvms_text(n->e->context, tvms_as_var(var)->name);
+  const char *name = tvms_symbol_text(n->e->context, tvms_as_var(var)->name);
   return *name ? name : "v";
 }
 
 static const char *buffer_name(const entry *n, const tvms_buffer *buffer) {
-  return tvms_text(n->e->context, buffer->name);
+  return tvms_symbol_text(n->e->context, buffer->name);
 }
 
 static const known_size *find_known(const entry *n, const tvms_node *var);
@@ -110,7 +110,7 @@ static const char *signature_of(entry *n, const tvms_member *member) {
   char dtype[TVMS_DTYPE_TEXT];
   tvms_strbuf out;
   tvms_strbuf_init(&out, &n->e->context->memory);
-  tvms_strbuf_printf(&out, "%s(", tvms_text(n->e->context, member->name));
+  tvms_strbuf_printf(&out, "%s(", tvms_symbol_text(n->e->context, member->name));
   for (uint32_t i = 0; i < n->function->params.len; i++) {
     if (i) tvms_strbuf_puts(&out, ", ");
     const tvms_node *param = n->function->params.items[i];
@@ -248,7 +248,7 @@ static LLVMValueRef decode_number(entry *n, uint32_t index, LLVMValueRef kind,
 static void know(entry *n, const tvms_node *var, const char *where,
                  LLVMValueRef value) {
   known_size size = {var, where};
-  tvms_push(&n->e->context->memory, &n->known, size);
+  tvms_vec_push(&n->e->context->memory, &n->known, size);
   n->e->vars[var->id] = value;
 }
 
@@ -295,7 +295,7 @@ static void check_rank_and_type(entry *n, tensor_param *t) {
   require(n, equals(n, ndim, t->buffer->shape.len), "ValueError",
           message(n, expected(n, number), "Mismatched %s.ndim on argument #%u", name,
                   t->index));
-  tvms_dl_type type = tvms_dl_type_of(t->buffer->element);
+  tvms_dl_type type = tvms_interp_dl_type_of(t->buffer->element);
   uint64_t wanted = type.code | (uint64_t)type.bits << 8 | (uint64_t)type.lanes << 16;
   LLVMValueRef got = load_at(n, e->i32, t->tensor, AT(dtype));
   const char *text = tvms_dtype_text(t->buffer->element, dtype_text);
@@ -340,8 +340,8 @@ static void bind_size(entry *n, const tvms_node *size, LLVMValueRef value,
 }
 
 static int64_t element_bytes(const tvms_buffer *buffer) {
-  tvms_dl_type type = tvms_dl_type_of(buffer->element);
-  return (int64_t)(tvms_element_size(type) * type.lanes);
+  tvms_dl_type type = tvms_interp_dl_type_of(buffer->element);
+  return (int64_t)(tvms_dl_element_size(type) * type.lanes);
 }
 
 static void bind_sizes(entry *n, tensor_param *t) {
@@ -490,7 +490,7 @@ static void check_constants(entry *n, tensor_param *t) {
   }
   const tvms_node *offset = buffer->elem_offset;
   if (offset && offset->kind == TVMS_NODE_VAR) return;
-  int64_t bytes = offset && tvms_is_int_imm(offset)
+  int64_t bytes = offset && tvms_node_is_int_imm(offset)
                       ? tvms_as_int_imm(offset)->value * element_bytes(buffer)
                       : 0;
   char number[32];
@@ -546,14 +546,14 @@ static void call_body(entry *n, const tvms_member *member, LLVMValueRef result) 
   }
   LLVMTypeRef type = tvms_emit_body_type(e, n->function, &sizes);
   char name[256];
-  snprintf(name, sizeof name, "%s.body", tvms_text(e->context, member->name));
+  snprintf(name, sizeof name, "%s.body", tvms_symbol_text(e->context, member->name));
   LLVMValueRef body = LLVMGetNamedFunction(e->module, name);
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, body, args, count, "");
   failure passed_up = {0};
   tvms_emit_check(e, equals(n, status, 0), &passed_up);
   store_result(n, slot, result);
   LLVMBuildRet(e->builder, LLVMConstNull(e->i32));
-  tvms_vec_free(&e->context->memory, &sizes);
+  tvms_vec_fini(&e->context->memory, &sizes);
 }
 
 void tvms_emit_entry(emitter *e, const tvms_member *member) {
@@ -567,7 +567,7 @@ void tvms_emit_entry(emitter *e, const tvms_member *member) {
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
   char name[256];
   snprintf(name, sizeof name, TVMS_SAFE_CALL_PREFIX "%s",
-           tvms_text(e->context, member->name));
+           tvms_symbol_text(e->context, member->name));
   e->function =
       LLVMAddFunction(e->module, name, LLVMFunctionType(e->i32, types, 4, false));
   e->raised = LLVMGetParam(e->function, 0);
@@ -593,5 +593,5 @@ void tvms_emit_entry(emitter *e, const tvms_member *member) {
     check_constants(&n, &n.tensors[i]);
   }
   call_body(&n, member, LLVMGetParam(e->function, 3));
-  tvms_vec_free(&e->context->memory, &n.known);
+  tvms_vec_fini(&e->context->memory, &n.known);
 }

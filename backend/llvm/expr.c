@@ -6,11 +6,11 @@
 #include "backend/llvm/emit.h"
 
 void tvms_emit_give_up(emitter *e) {
-  tvms_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
+  tvms_memory_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
 }
 
 void tvms_emit_refuse(emitter *e, tvms_span span, const char *what) {
-  tvms_report(&e->context->diags, TVMS_D_not_compiled, span, what);
+  tvms_diag_report(&e->context->diags, TVMS_D_not_compiled, span, what);
   tvms_emit_give_up(e);
 }
 
@@ -41,7 +41,7 @@ bool tvms_emit_is_safe(const tvms_node *node) {
   }
   if (node->kind == TVMS_NODE_CAST) return tvms_emit_is_safe(tvms_as_cast(node)->value);
   if (node->kind == TVMS_NODE_NOT) return tvms_emit_is_safe(tvms_as_not(node)->a);
-  if (!tvms_is_binary(node)) return false;
+  if (!tvms_node_is_binary(node)) return false;
   const tvms_binary *binary = tvms_as_binary(node);
   bool divides = node->kind >= TVMS_NODE_DIV && node->kind <= TVMS_NODE_FLOOR_MOD;
   // Long chains are not worth computing early.
@@ -346,7 +346,8 @@ static LLVMValueRef shuffle(emitter *e, const tvms_node *node) {
   LLVMValueRef result = LLVMGetUndef(type);
   for (uint32_t i = 0; i < source->indices.len; i++) {
     const tvms_node *index = source->indices.items[i];
-    if (!tvms_is_int_imm(index)) tvms_emit_refuse(e, node->span, "a computed shuffle");
+    if (!tvms_node_is_int_imm(index))
+      tvms_emit_refuse(e, node->span, "a computed shuffle");
     LLVMValueRef item = shuffled(e, node, vectors, tvms_as_int_imm(index)->value);
     if (node->dtype.lanes <= 1) return item;
     LLVMValueRef at = LLVMConstInt(e->i32, i, false);
@@ -359,8 +360,8 @@ static LLVMValueRef shuffle(emitter *e, const tvms_node *node) {
 
 static LLVMValueRef variable(emitter *e, const tvms_node *node) {
   if (e->vars[node->id]) return e->vars[node->id];
-  tvms_report(&e->context->diags, TVMS_D_no_value_yet, node->span,
-              tvms_text(e->context, tvms_as_var(node)->name));
+  tvms_diag_report(&e->context->diags, TVMS_D_no_value_yet, node->span,
+                   tvms_symbol_text(e->context, tvms_as_var(node)->name));
   tvms_emit_give_up(e);
 }
 
@@ -378,7 +379,7 @@ static LLVMValueRef cast(emitter *e, const tvms_node *node) {
 
 static LLVMValueRef float_constant(emitter *e, const tvms_node *node) {
   tvms_scalar value = {.f = tvms_as_float_imm(node)->value};
-  value = tvms_fit(value, tvms_dl_type_of(node->dtype));
+  value = tvms_scalar_fit(value, tvms_interp_dl_type_of(node->dtype));
   return LLVMConstReal(tvms_emit_type(e, node->dtype, node->span), value.f);
 }
 
@@ -403,23 +404,25 @@ static LLVMValueRef expr_kind(emitter *e, const tvms_node *node) {
   case TVMS_NODE_BUFFER_LOAD: return tvms_emit_buffer_load(e, node);
   case TVMS_NODE_CALL: {
     const tvms_call *call = tvms_as_call(node);
-    if (tvms_called_op(node) == TVMS_TIR_if_then_else && call->args.len == 3) {
+    if (tvms_call_opcode(node) == TVMS_TIR_if_then_else && call->args.len == 3) {
       return select(e, call->args.items[0], call->args.items[1], call->args.items[2]);
     }
     return tvms_emit_call(e, call);
   }
   default:
-    tvms_emit_refuse(e, node->span, tvms_schema_of((tvms_node_kind)node->kind)->name);
+    tvms_emit_refuse(e, node->span,
+                     tvms_node_schema_of((tvms_node_kind)node->kind)->name);
   }
 }
 
 LLVMValueRef tvms_emit_expr(emitter *e, const tvms_node *node) {
-  if (!tvms_deeper(&e->context->memory)) {
-    tvms_report(&e->context->diags, TVMS_D_too_deep, node->span,
-                e->context->memory.depth_limit);
+  if (!tvms_memory_enter(&e->context->memory)) {
+    tvms_diag_report(&e->context->diags, TVMS_D_too_deep, node->span,
+                     e->context->memory.depth_limit);
     tvms_emit_give_up(e);
   }
-  LLVMValueRef value = tvms_is_binary(node) ? binary_expr(e, node) : expr_kind(e, node);
-  tvms_shallower(&e->context->memory);
+  LLVMValueRef value =
+      tvms_node_is_binary(node) ? binary_expr(e, node) : expr_kind(e, node);
+  tvms_memory_leave(&e->context->memory);
   return value;
 }

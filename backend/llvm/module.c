@@ -25,7 +25,7 @@ static void open_function(emitter *e, const tvms_member *member) {
   e->source = tvms_as_prim_func(member->function);
   e->vars = tvms_arena_array(&e->context->scratch, LLVMValueRef, ids);
   e->views = tvms_arena_array(&e->context->scratch, view *, ids);
-  e->result_dtype = tvms_result_dtype(&e->context->memory, member->function);
+  e->result_dtype = tvms_interp_result_dtype(&e->context->memory, member->function);
   e->memory.len = 0;
   e->loop = NULL;
   e->in_index = false;
@@ -37,9 +37,9 @@ static void declare_body(emitter *e, const tvms_member *member) {
   char name[256];
   tvms_emit_collect_sizes(e, function, &sizes);
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
-  snprintf(name, sizeof name, "%s.body", tvms_text(e->context, member->name));
+  snprintf(name, sizeof name, "%s.body", tvms_symbol_text(e->context, member->name));
   LLVMSetLinkage(LLVMAddFunction(e->module, name, type), LLVMInternalLinkage);
-  tvms_vec_free(&e->context->memory, &sizes);
+  tvms_vec_fini(&e->context->memory, &sizes);
 }
 
 // Relax functions call PrimFuncs by name, so beside one of them all are visible, as TVM
@@ -72,6 +72,6 @@ LLVMModuleRef tvms_emit_module(emitter *e) {
     }
     tvms_arena_reset(&e->context->scratch, mark);
   }
-  tvms_vec_free(&e->context->memory, &e->memory);
+  tvms_vec_fini(&e->context->memory, &e->memory);
   return e->module;
 }

@@ -48,8 +48,8 @@ TVMS_NORETURN static void fail(job *j, char *text, void (*dispose)(char *)) {
   char line[512];
   snprintf(line, sizeof line, "%s", text ? text : "no reason given");
   if (text) dispose(text);
-  tvms_report(&context->diags, TVMS_D_code_generation, (tvms_span){0, 0}, line);
-  tvms_unwind(&context->memory, TVMS_FOUND_ERRORS);
+  tvms_diag_report(&context->diags, TVMS_D_code_generation, (tvms_span){0, 0}, line);
+  tvms_memory_unwind(&context->memory, TVMS_FOUND_ERRORS);
 }
 
 static void register_targets(void) {
@@ -174,7 +174,7 @@ static void build(job *j) {
 static void run_emit(void *argument) {
   job *j = argument;
   tvms_resource resource;
-  tvms_hold(&j->e.context->memory, &resource, close_job, j);
+  tvms_memory_hold(&j->e.context->memory, &resource, close_job, j);
   build(j);
   if (j->form == TVMS_NATIVE_IR) {
     char *text = LLVMPrintModuleToString(j->e.module);
@@ -184,7 +184,7 @@ static void run_emit(void *argument) {
     emit_file(j, j->form == TVMS_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile);
   }
   tvms_strbuf_add(j->out, LLVMGetBufferStart(j->object), LLVMGetBufferSize(j->object));
-  tvms_release(&j->e.context->memory, &resource);
+  tvms_memory_release(&j->e.context->memory, &resource);
   close_job(j);
 }
 
@@ -195,7 +195,7 @@ static tvms_status emit(tvms_context *context, const tvms_module *module,
   j.e.context = context;
   j.e.program = module;
   j.e.options = options;
-  return tvms_protect(&context->memory, run_emit, &j);
+  return tvms_memory_protect(&context->memory, run_emit, &j);
 }
 
 // ---- Code in memory ----
@@ -213,8 +213,8 @@ static void run_compile(void *argument) {
   job *j = argument;
   tvms_memory *memory = &j->e.context->memory;
   tvms_resource resource;
-  j->jit = tvms_take(memory, sizeof *j->jit);
-  tvms_hold(memory, &resource, close_job, j);
+  j->jit = tvms_memory_alloc(memory, sizeof *j->jit);
+  tvms_memory_hold(memory, &resource, close_job, j);
   build(j);
   emit_file(j, LLVMObjectFile);
   LLVMOrcLLJITRef lljit = NULL;
@@ -228,7 +228,7 @@ static void run_compile(void *argument) {
   LLVMMemoryBufferRef object = j->object;
   j->object = NULL;  // the JIT takes it
   check(j, LLVMOrcLLJITAddObjectFile(lljit, library, object));
-  tvms_release(memory, &resource);
+  tvms_memory_release(memory, &resource);
   close_job(j);
 }
 
@@ -238,7 +238,7 @@ static tvms_status compile(tvms_context *context, const tvms_module *module,
   j.e.context = context;
   j.e.program = module;
   j.e.options = options;
-  tvms_status status = tvms_protect(&context->memory, run_compile, &j);
+  tvms_status status = tvms_memory_protect(&context->memory, run_compile, &j);
   if (status != TVMS_OK && j.jit) close_jit(j.jit);
   *jit = j.jit;
   return status;

@@ -39,7 +39,7 @@ static void emit_for(emitter *e, const tvms_node *node) {
   extent = LLVMBuildIntCast2(b, extent, type, true, "");
   step = LLVMBuildIntCast2(b, step, type, true, "");
   LLVMValueRef zero = LLVMConstNull(type);
-  if (source->step && !tvms_is_int_imm(source->step)) {
+  if (source->step && !tvms_node_is_int_imm(source->step)) {
     failure wrong = {.kind = "ValueError",
                      .text = "the step of a loop is not positive",
                      .span = node->span};
@@ -54,7 +54,7 @@ static void emit_for(emitter *e, const tvms_node *node) {
   tvms_emit_enter(e, body);
   LLVMValueRef i = LLVMBuildPhi(b, type, "");
   LLVMAddIncoming(i, &zero, &from, 1);
-  bool from_zero = tvms_is_int_value(source->min, 0);
+  bool from_zero = tvms_node_is_int(source->min, 0);
   e->vars[source->var->id] = from_zero ? i : LLVMBuildNSWAdd(b, min, i, "");
   loop_target target = {e->loop, next, end, e->memory.len};
   e->loop = &target;
@@ -193,7 +193,7 @@ static void emit_realized(emitter *e, const tvms_block_realize *realize) {
 static void emit_realize(emitter *e, const tvms_node *node) {
   const tvms_block_realize *realize = tvms_as_block_realize(node);
   const tvms_node *predicate = realize->predicate;
-  if (!predicate || tvms_is_true(predicate)) {
+  if (!predicate || tvms_node_is_true(predicate)) {
     emit_realized(e, realize);
     return;
   }
@@ -229,7 +229,7 @@ static void emit_jump(emitter *e, const tvms_node *node, bool leaves) {
 
 static void emit_evaluate(emitter *e, const tvms_node *node) {
   const tvms_node *value = tvms_as_evaluate(node)->value;
-  switch ((int)tvms_called_op(value)) {
+  switch ((int)tvms_call_opcode(value)) {
   case TVMS_TIR_ret: {
     tvms_list args = tvms_as_call(value)->args;
     emit_return(e, args.len ? args.items[0] : NULL);
@@ -333,17 +333,18 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
     if (binds_threads(node)) tvms_emit_refuse(e, node->span, "a thread axis");
     return;  // others are hints
   default:
-    tvms_emit_refuse(e, node->span, tvms_schema_of((tvms_node_kind)node->kind)->name);
+    tvms_emit_refuse(e, node->span,
+                     tvms_node_schema_of((tvms_node_kind)node->kind)->name);
   }
 }
 
 void tvms_emit_stmt(emitter *e, const tvms_node *node) {
   if (!tvms_emit_is_open(e)) return;  // what follows a jump
-  if (!tvms_deeper(&e->context->memory)) {
-    tvms_report(&e->context->diags, TVMS_D_too_deep, node->span,
-                e->context->memory.depth_limit);
+  if (!tvms_memory_enter(&e->context->memory)) {
+    tvms_diag_report(&e->context->diags, TVMS_D_too_deep, node->span,
+                     e->context->memory.depth_limit);
     tvms_emit_give_up(e);
   }
   stmt_kind(e, node);
-  tvms_shallower(&e->context->memory);
+  tvms_memory_leave(&e->context->memory);
 }

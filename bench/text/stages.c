@@ -6,7 +6,7 @@
 // Prints "stage<TAB>median seconds" of CPU time per pass, with memory as warm as the same
 // work in `limit bench` has it.
 #define _POSIX_C_SOURCE 200809L
-#include "grammar/layout.h"
+#include "grammar/indentation.h"
 #include "support/names.h"
 
 #include <stdio.h>
@@ -34,9 +34,9 @@ static int by_value(const void *a, const void *b) {
 
 static void lex(bench *b) {
   tvms_surface surface = {.context = &b->context, .source = b->source};
-  tvms_layout layout;
-  tvms_layout_init(&layout, &surface, b->source->text, b->source->size, 0, false);
-  while (tvms_layout_next(&layout).kind != TVMS_TOK_END) {
+  tvms_indentation layout;
+  tvms_indentation_init(&layout, &surface, b->source->text, b->source->size, 0, false);
+  while (tvms_indentation_next(&layout).kind != TVMS_TOK_END) {
   }
   tvms_surface_fini(&surface);
 }
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
   bench b = {.path = argv[1], .runs = DEFAULT_RUNS};
   if (argc > 2) b.runs = strcmp(argv[2], "once") == 0 ? 0 : atoi(argv[2]);
   tvms_context_init(&b.context, &tvms_names);
-  tvms_status status = tvms_protect_deep(&b.context.memory, run, &b);
+  tvms_status status = tvms_memory_protect_deep(&b.context.memory, run, &b);
   tvms_context_fini(&b.context);
   return (int)status;
 }

@@ -46,8 +46,8 @@ static tvms_node *attributes(tvms_reader *reader, const tvms_call_args *call) {
     }
     tvms_node *value = attribute(reader, param->name, call->args[i], call->refs[i]);
     if (!value) return NULL;
-    map = tvms_map_with(reader->unit, map, tvms_text(reader->context, param->name),
-                        value);
+    map = tvms_object_map_with(reader->unit, map,
+                               tvms_symbol_text(reader->context, param->name), value);
   }
   return map;
 }
@@ -61,7 +61,8 @@ static bool check_rank(tvms_reader *reader, const tvms_call_args *call,
   if (rank.as.i >= 1 && rank.as.i <= 5 && (int64_t)count == 4 * rank.as.i + 1) {
     return true;
   }
-  tvms_complain(reader, tensor_map_operands, call->ref, (long long)rank.as.i, count);
+  tvms_reader_report(reader, tensor_map_operands, call->ref, (long long)rank.as.i,
+                     count);
   return false;
 }
 
@@ -81,8 +82,9 @@ tvms_value tvms_call_attributed(tvms_reader *reader, const tvms_call_args *call)
   if (!sound) {
     return tvms_failed(reader);
   }
-  tvms_node *callee = tvms_tir_operator(reader->unit, (tvms_tir_opcode)call->row->op);
-  tvms_node *node = tvms_call_raw(reader->unit, dtype, callee, args.items, args.len,
+  tvms_node *callee =
+      tvms_tir_operator_new(reader->unit, (tvms_tir_opcode)call->row->op);
+  tvms_node *node = tvms_call_new(reader->unit, dtype, callee, args.items, args.len,
                                   tvms_span_of(reader, call->ref));
   node->sinfo = sinfo;
   tvms_as_call(node)->attrs = tvms_list_copy(reader->unit, &map, 1);

@@ -31,7 +31,7 @@ static bool take(work *w, const tvms_value args[3], uint32_t wanted, bool more) 
   w->dtype = first ? all.as.items[0] : args[2];
   w->count = all.len - first;
   if (w->count < wanted || w->count > wanted + more) {
-    tvms_complain(w->reader, ptx_form, w->call, "ptx", all.len);
+    tvms_reader_report(w->reader, ptx_form, w->call, "ptx", all.len);
     return false;
   }
   memcpy(w->args, all.as.items + first, w->count * sizeof *w->args);
@@ -45,8 +45,8 @@ static tvms_value build(work *w, tvms_tir_opcode op, tvms_dtype dtype) {
                          w->call, &list)) {
     return tvms_failed(w->reader);
   }
-  return tvms_value_node(tvms_call_op(w->reader->unit, dtype, op, list.items, list.len,
-                                      tvms_span_of(w->reader, w->call)));
+  return tvms_value_node(tvms_call_new_of(w->reader->unit, dtype, op, list.items,
+                                          list.len, tvms_span_of(w->reader, w->call)));
 }
 
 static tvms_value element(const work *w) {
@@ -61,7 +61,7 @@ static tvms_value access(work *w, tvms_value pointer, tvms_value offset) {
   tvms_value values[] = {element(w), pointer, offset, tvms_value_int(1),
                          tvms_value_int(1)};
   tvms_ref refs[] = {w->call, w->call, w->call, w->call, w->call};
-  if (node && tvms_called_op(node) == TVMS_TIR_tvm_access_ptr
+  if (node && tvms_call_opcode(node) == TVMS_TIR_tvm_access_ptr
       && reader->dialect >= TVMS_DIALECT_26) {
     tvms_list inner = tvms_as_call(node)->args;
     tvms_node *more = tvms_to_expr(reader, offset, w->call);

@@ -76,22 +76,22 @@ static bool is_literal(tvms_value value) {
 
 static bool has_dtype(const tvms_node *node, const char *text) {
   char buffer[TVMS_DTYPE_TEXT];
-  return node && tvms_class_of(node) == TVMS_CLASS_EXPR
+  return node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
          && strcmp(tvms_dtype_text(node->dtype, buffer), text) == 0;
 }
 
 static bool is_pointer(const tvms_node *node) {
-  return node && tvms_class_of(node) == TVMS_CLASS_EXPR
+  return node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
          && tvms_dtype_is_handle(node->dtype);
 }
 
 static bool is_integer(const tvms_node *node) {
-  return node && tvms_class_of(node) == TVMS_CLASS_EXPR && node->dtype.lanes == 1
+  return node && tvms_node_class_of(node) == TVMS_CLASS_EXPR && node->dtype.lanes == 1
          && (node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT);
 }
 
 static void push(work *w, tvms_node *node) {
-  tvms_push(&w->reader->context->memory, &w->args, node);
+  tvms_vec_push(&w->reader->context->memory, &w->args, node);
 }
 
 static tvms_node *constant(work *w, tvms_value value, tvms_dtype dtype) {
@@ -149,7 +149,7 @@ static const char *shared_dtype(work *w, const tvms_ptx_operand *operand, uint32
     if (w->operands[i].kind == TVMS_VALUE_PTX && w->operands[i].len == SINK) continue;
     if (is_literal(w->operands[i])) continue;
     tvms_node *node = w->nodes[i];
-    if (!node || tvms_class_of(node) != TVMS_CLASS_EXPR) return NULL;
+    if (!node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return NULL;
     char text[TVMS_DTYPE_TEXT];
     const char *dtype = tvms_dtype_text(node->dtype, text);
     if (result && strcmp(result, dtype) != 0) return NULL;
@@ -202,8 +202,8 @@ static bool put_registers(work *w, const tvms_ptx_operand *operand, uint32_t at)
 
 static tvms_node *call_of(work *w, tvms_node *like, tvms_dtype dtype,
                           tvms_tir_opcode opcode, tvms_node **args, uint32_t count) {
-  tvms_node *call = tvms_call_op(w->reader->unit, dtype, opcode, args, count,
-                                 tvms_span_of(w->reader, w->call));
+  tvms_node *call = tvms_call_new_of(w->reader->unit, dtype, opcode, args, count,
+                                     tvms_span_of(w->reader, w->call));
   if (like) call->sinfo = like->sinfo;
   return call;
 }
@@ -215,7 +215,8 @@ static bool starts(tvms_ptx_text text, const char *start) {
 static bool is_shared_pointer(const work *w, const tvms_node *node) {
   if (!node->sinfo || node->sinfo->kind != TVMS_NODE_SINFO_POINTER) return false;
   tvms_sym scope = tvms_as_sinfo_pointer(node->sinfo)->scope;
-  return scope && strncmp(tvms_text(w->reader->context, scope), "shared", 6) == 0;
+  return scope
+         && strncmp(tvms_symbol_text(w->reader->context, scope), "shared", 6) == 0;
 }
 
 // What an address becomes in the call; NULL after a misfit.
@@ -404,9 +405,9 @@ static tvms_value finish(work *w, const tvms_ptx_form *form) {
   for (uint32_t i = 0; i < w->args.len; i++) {
     if (!w->args.items[i]) return TVMS_UNKNOWN;  // a constant that does not fit
   }
-  return tvms_value_node(tvms_call_op(reader->unit, (tvms_dtype){0},
-                                      tvms_ptx_opcode(form), w->args.items, w->args.len,
-                                      tvms_span_of(reader, w->call)));
+  return tvms_value_node(tvms_call_new_of(reader->unit, (tvms_dtype){0},
+                                          tvms_ptx_opcode(form), w->args.items,
+                                          w->args.len, tvms_span_of(reader, w->call)));
 }
 
 // ---- The chain ------------------------------------------------------------------------------
@@ -462,11 +463,11 @@ static bool open_chain(work *w, size_t len) {
       tvms_ptx_form form = {0};
       int after = -1;
       while (tvms_ptx_next_form(token, token_len, after, &form)) {
-        tvms_push(memory, &w->forms, form);
+        tvms_vec_push(memory, &w->forms, form);
         after = form.row;
       }
     } else if (!narrow(w, token, token_len)) {
-      tvms_complain(w->reader, ptx_modifier, w->call, (int)token_len, token, path);
+      tvms_reader_report(w->reader, ptx_modifier, w->call, (int)token_len, token, path);
       return false;
     }
     at = dot ? dot + 1 : end;
@@ -534,7 +535,7 @@ static bool read_flags(work *w, tvms_value flags, tvms_value_vec *operands) {
     if (numbered && text[0] == 'p' && known < 32) predicates[known++] = number;
     if (numbered && text[0] == 's') {
       if (number > operands->len) return false;
-      tvms_push(memory, operands, TVMS_NOTHING);
+      tvms_vec_push(memory, operands, TVMS_NOTHING);
       memmove(operands->items + number + 1, operands->items + number,
               (operands->len - 1 - number) * sizeof *operands->items);
       operands->items[number] = (tvms_value){.kind = TVMS_VALUE_PTX};
@@ -560,8 +561,8 @@ static bool read_texts(work *w, tvms_value rest, uint32_t operands,
   for (uint32_t i = operands; i + 1 < rest.len; i++) {
     tvms_value text = rest.as.items[i];
     if (!text.len || narrow(w, text.as.text, text.len)) continue;
-    tvms_complain(w->reader, ptx_modifier, w->call, (int)text.len, text.as.text,
-                  w->path);
+    tvms_reader_report(w->reader, ptx_modifier, w->call, (int)text.len, text.as.text,
+                       w->path);
     return false;
   }
   tvms_value flags = rest.as.items[rest.len - 1];
@@ -579,11 +580,11 @@ static bool read_arguments(work *w, tvms_value rest) {
     operands--;
   }
   for (uint32_t i = 0; i < operands; i++) {
-    tvms_push(memory, &list, rest.as.items[i]);
+    tvms_vec_push(memory, &list, rest.as.items[i]);
   }
   bool sound = operands == rest.len || read_texts(w, rest, operands, &list);
   sound = sound && set_operands(w, list.items, list.len);
-  tvms_vec_free(memory, &list);
+  tvms_vec_fini(memory, &list);
   return sound;
 }
 
@@ -591,8 +592,8 @@ static bool read_arguments(work *w, tvms_value rest) {
 
 static void complain(work *w, misfit why, bool alone) {
   tvms_diags *diags = &w->reader->context->diags;
-  tvms_diag *diag = tvms_report(diags, TVMS_D_ptx_form,
-                                tvms_span_of(w->reader, w->call), w->path, w->count);
+  tvms_diag *diag = tvms_diag_report(
+      diags, TVMS_D_ptx_form, tvms_span_of(w->reader, w->call), w->path, w->count);
   if (!alone && why.kind < MISFIT_OPERAND) return;
   switch (why.kind) {
   case MISFIT_MODIFIER:
@@ -625,7 +626,7 @@ static tvms_value choose_form(work *w) {
   }
   if (count == 1 && try_form(w, meant)) return finish(w, meant);
   if (count > 1)
-    tvms_complain(w->reader, ptx_ambiguous, w->call, count, w->path);
+    tvms_reader_report(w->reader, ptx_ambiguous, w->call, count, w->path);
   else
     complain(w, nearest, w->forms.len == 1);
   return TVMS_UNKNOWN;
@@ -644,8 +645,8 @@ tvms_value tvms_call_ptx(tvms_reader *reader, const char *path, size_t len,
       value = choose_form(&w);
     }
   }
-  tvms_vec_free(&reader->context->memory, &w.forms);
-  tvms_vec_free(&reader->context->memory, &w.args);
+  tvms_vec_fini(&reader->context->memory, &w.forms);
+  tvms_vec_fini(&reader->context->memory, &w.args);
   if (!tvms_value_is_known(value)) reader->failed = true;
   return value;
 }

@@ -96,7 +96,7 @@ bool tvms_wrapper_is_prefix(const tvms_reader *reader, const char *path, size_t 
 static int param_index(const work *w, const char *name, size_t len) {
   for (uint32_t i = 0; i < w->signature->count; i++) {
     const tvms_name *text =
-        tvms_name_of(&w->reader->context->names, w->signature->params[i].name);
+        tvms_interner_name(&w->reader->context->names, w->signature->params[i].name);
     if (text->len == len && memcmp(text->text, name, len) == 0) return (int)i;
   }
   return -1;
@@ -137,7 +137,7 @@ static bool is_text(const char *text, tvms_value value) {
 // ---- Items ----------------------------------------------------------------------------------
 
 static void put(work *w, tvms_value value) {
-  tvms_push(&w->reader->context->memory, &w->values, value);
+  tvms_vec_push(&w->reader->context->memory, &w->values, value);
 }
 
 static void put_text(work *w, const char *text) {
@@ -150,9 +150,9 @@ static tvms_value as_bits(work *w, tvms_value value) {
   bool pair = node && node->dtype.code == TVMS_FLOAT && node->dtype.bits == 32
               && node->dtype.lanes == 2;
   if (!pair) return value;
-  return tvms_value_node(tvms_call_op(w->reader->unit, TVMS_DTYPE(UINT, 64),
-                                      TVMS_TIR_reinterpret, &node, 1,
-                                      tvms_span_of(w->reader, w->call)));
+  return tvms_value_node(tvms_call_new_of(w->reader->unit, TVMS_DTYPE(UINT, 64),
+                                          TVMS_TIR_reinterpret, &node, 1,
+                                          tvms_span_of(w->reader, w->call)));
 }
 
 static void put_all(work *w, tvms_value value, bool bits) {
@@ -437,7 +437,7 @@ static void check_choice(work *w, int i, const char *values) {
     return;
   }
   if (is_choice(values, text, len)) return;
-  const char *name = tvms_text(w->reader->context, w->signature->params[i].name);
+  const char *name = tvms_symbol_text(w->reader->context, w->signature->params[i].name);
   char allowed[256];
   (void)snprintf(allowed, sizeof allowed, "one of %s", values);
   tvms_wrong_type(w->reader, w->refs[i] ? w->refs[i] : w->call, name, allowed, value);
@@ -449,7 +449,7 @@ static void check_address(work *w, const char *parameter) {
   int i = param_index(w, parameter, strlen(parameter));
   tvms_value value = arg_named(w, parameter), space = arg_named(w, "space");
   tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
-  if (i < 0 || !node || tvms_class_of(node) != TVMS_CLASS_EXPR) return;
+  if (i < 0 || !node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return;
   bool integer = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
   bool shared = space.kind != TVMS_VALUE_STR
                 || (space.len >= 6 && memcmp(space.as.text, "shared", 6) == 0);
@@ -497,8 +497,8 @@ static void check(work *w) {
        k++) {
     if (together[k].op != w->wrapper->op || !hold(w, together[k].when)) continue;
     if (hold(w, together[k].needs)) continue;
-    tvms_complain(w->reader, wrapper_rule, w->call, w->wrapper->path, together[k].when,
-                  together[k].needs);
+    tvms_reader_report(w->reader, wrapper_rule, w->call, w->wrapper->path,
+                       together[k].when, together[k].needs);
     w->failed = true;
     return;
   }
@@ -517,7 +517,7 @@ static void check(work *w) {
 // All arguments of the operator in order, without names?
 static bool is_raw_form(const work *w) {
   uint32_t positional = 0, items = 0, required = 0;
-  tvms_each_surf(w->reader->surface, ref, tvms_at(w->reader, w->call)->b) {
+  tvms_surface_each(w->reader->surface, ref, tvms_at(w->reader, w->call)->b) {
     uint8_t kind = tvms_at(w->reader, ref)->kind;
     if (kind == TVMS_SURF_KEYWORD || kind == TVMS_SURF_DOUBLE_STAR) return false;
     positional++;
@@ -570,8 +570,8 @@ static tvms_value leader_address(work *w, tvms_node *pointer) {
   tvms_unit *unit = w->reader->unit;
   tvms_span span = tvms_span_of(w->reader, w->call);
   tvms_dtype dtype = TVMS_DTYPE(UINT, 32);
-  tvms_node *address = tvms_call_op(unit, dtype, TVMS_TIR_cuda__cvta_generic_to_shared,
-                                    &pointer, 1, span);
+  tvms_node *address = tvms_call_new_of(
+      unit, dtype, TVMS_TIR_cuda__cvta_generic_to_shared, &pointer, 1, span);
   tvms_node *mask = tvms_int_imm_new(unit, dtype, 0xFEFFFFFF, TVMS_NO_SPAN);
   return tvms_value_node(
       tvms_build_bitwise(unit, TVMS_TIR_bitwise_and, address, mask, span));
@@ -586,15 +586,15 @@ static tvms_value finish(work *w, bool raw) {
   tvms_dtype dtype = dtype_of(w, raw, &sinfo);
   tvms_list list;
   bool sound = tvms_to_arguments(reader, all, w->call, &list) && !w->failed;
-  tvms_vec_free(&reader->context->memory, &w->values);
+  tvms_vec_fini(&reader->context->memory, &w->values);
   if (!sound) {
     return tvms_failed(reader);
   }
   bool leader = w->wrapper->op == TVMS_TIR_cuda__sm100_2sm_leader_smem_addr
                 || w->wrapper->op == TVMS_TIR_cuda__sm100_tma_2sm_mbarrier_addr;
   if (leader && list.len) return leader_address(w, list.items[0]);
-  tvms_node *node = tvms_call_op(reader->unit, dtype, w->wrapper->op, list.items,
-                                 list.len, tvms_span_of(reader, w->call));
+  tvms_node *node = tvms_call_new_of(reader->unit, dtype, w->wrapper->op, list.items,
+                                     list.len, tvms_span_of(reader, w->call));
   if (reader->dialect >= TVMS_DIALECT_26) node->sinfo = sinfo;
   return tvms_value_node(node);
 }

@@ -8,8 +8,9 @@
 
 static tvms_value no_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                tvms_ref ref) {
-  tvms_complain(reader, unknown_attribute, ref, tvms_describe_value(reader, object),
-                tvms_text(reader->context, name));
+  tvms_reader_report(reader, unknown_attribute, ref,
+                     tvms_describe_value(reader, object),
+                     tvms_symbol_text(reader->context, name));
   return tvms_failed(reader);
 }
 
@@ -47,24 +48,24 @@ static tvms_value module_attribute(tvms_reader *reader, tvms_value object,
   tvms_span span = tvms_span_of(reader, ref);
   const tvms_member *member = tvms_module_find(reader->module, name);
   if (member) {
-    tvms_global_var *node = tvms_make(reader->unit, GLOBAL_VAR, span);
+    tvms_global_var *node = tvms_node_make(reader->unit, GLOBAL_VAR, span);
     node->name = name;
     return tvms_value_node(&node->head);
   }
   (void)object;
   tvms_diags *diags = &reader->context->diags;
-  const char *text = tvms_text(reader->context, name);
-  tvms_diag *diag = tvms_report(diags, TVMS_D_no_member, span, text);
+  const char *text = tvms_symbol_text(reader->context, name);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_no_member, span, text);
   TVMS_VEC(const char *) names = {0};
   uint32_t count = reader->module->member_count;
-  if (!tvms_diags_may_compare(diags, count)) count = 0;
+  if (!tvms_diags_may_compare_names(diags, count)) count = 0;
   for (uint32_t i = 0; i < count; i++) {
-    tvms_push(&reader->context->memory, &names,
-              tvms_text(reader->context, reader->module->members[i].name));
+    tvms_vec_push(&reader->context->memory, &names,
+                  tvms_symbol_text(reader->context, reader->module->members[i].name));
   }
-  const char *near = tvms_nearest(text, names.items, names.len);
-  tvms_vec_free(&reader->context->memory, &names);
-  uint32_t len = tvms_name_of(&reader->context->names, name)->len;
+  const char *near = tvms_diag_nearest_name(text, names.items, names.len);
+  tvms_vec_fini(&reader->context->memory, &names);
+  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
   if (near) {
     tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
     tvms_diag_fix(diags, diag, (tvms_span){span.end - len, span.end}, false, "%s",
@@ -93,7 +94,7 @@ static tvms_value dtype_attribute(tvms_reader *reader, tvms_value object, tvms_s
 
 static tvms_value axis_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                  tvms_ref ref) {
-  const tvms_name *text = tvms_name_of(&reader->context->names, object.as.sym);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, object.as.sym);
   switch (name) {
   case TVMS_SYM_name: return tvms_value_text(text->text, text->len);
   case TVMS_SYM_is_thread:
@@ -112,7 +113,7 @@ tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym 
   case TVMS_VALUE_NAMESPACE:
     // TVM prints axes that only Axis.get knows in the same way.
     if (object.as.i == TVMS_NS_Axis
-        && (tvms_axis_known(name)
+        && (tvms_layout_axis_known(name)
             || (name != TVMS_SYM_get && tvms_has_printed_header(reader)))) {
       return (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
     }
@@ -189,14 +190,14 @@ static tvms_value text_split(tvms_reader *reader, tvms_value text,
     }
     if (!cut) continue;
     if (!words || at > begin) {
-      tvms_push(memory, &parts, tvms_value_text(text.as.text + begin, at - begin));
+      tvms_vec_push(memory, &parts, tvms_value_text(text.as.text + begin, at - begin));
     }
     begin = at + width;
     at = begin - 1;
   }
   tvms_value *items = tvms_keep_items(reader, parts.items, parts.len);
   tvms_value result = tvms_value_items(TVMS_VALUE_LIST, items, parts.len);
-  tvms_vec_free(memory, &parts);
+  tvms_vec_fini(memory, &parts);
   return result;
 }
 
@@ -254,14 +255,14 @@ static const char *text_signature(tvms_sym name) {
 static tvms_value text_method(tvms_reader *reader, tvms_value text, tvms_sym name,
                               tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  const char *what = tvms_text(reader->context, name);
+  const char *what = tvms_symbol_text(reader->context, name);
   if (!tvms_bind_method(reader, text_signature(name), what, call, args)) {
     return TVMS_UNKNOWN;
   }
   bool limited = (name == TVMS_SYM_split && args[1].kind != TVMS_VALUE_NONE)
                  || (name == TVMS_SYM_replace && args[2].kind != TVMS_VALUE_NONE);
   if (limited) {
-    tvms_complain(reader, unsupported, call, "a limit of split() or replace()");
+    tvms_reader_report(reader, unsupported, call, "a limit of split() or replace()");
     return TVMS_UNKNOWN;
   }
   switch (name) {
@@ -297,7 +298,7 @@ static tvms_value dict_parts(tvms_reader *reader, tvms_value dict, tvms_sym name
 static tvms_value dict_method(tvms_reader *reader, tvms_value dict, tvms_sym name,
                               tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  const char *what = tvms_text(reader->context, name);
+  const char *what = tvms_symbol_text(reader->context, name);
   if (name == TVMS_SYM_get) {
     if (!tvms_bind_method(reader, "key, default=None", what, call, args)) {
       return TVMS_UNKNOWN;
@@ -317,7 +318,7 @@ static tvms_value list_method(tvms_reader *reader, tvms_value list, tvms_sym nam
   if (name != TVMS_SYM_index && name != TVMS_SYM_count) {
     return no_attribute(reader, list, name, call);
   }
-  if (!tvms_bind_method(reader, "value", tvms_text(reader->context, name), call,
+  if (!tvms_bind_method(reader, "value", tvms_symbol_text(reader->context, name), call,
                         args)) {
     return TVMS_UNKNOWN;
   }

@@ -68,7 +68,7 @@ static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
     tvms_push_pair(reader, &pairs, args[1].as.items[i], args[1].as.items[i + 1]);
   }
   tvms_value result = tvms_make_dict(reader, &pairs, call);
-  tvms_vec_free(&reader->context->memory, &pairs);
+  tvms_vec_fini(&reader->context->memory, &pairs);
   return result;
 }
 
@@ -80,7 +80,7 @@ static tvms_value builtin_range(tvms_reader *reader, const tvms_value *args,
     return TVMS_UNKNOWN;
   }
   if (rest.len > 3) {
-    tvms_complain(reader, too_many_arguments, call, "range", 3u, "s");
+    tvms_reader_report(reader, too_many_arguments, call, "range", 3u, "s");
     return TVMS_UNKNOWN;
   }
   int64_t parts[3] = {0, 0, 1};
@@ -90,7 +90,7 @@ static tvms_value builtin_range(tvms_reader *reader, const tvms_value *args,
     }
   }
   if (parts[2] == 0) {
-    tvms_complain(reader, division_by_zero, call);
+    tvms_reader_report(reader, division_by_zero, call);
     return TVMS_UNKNOWN;
   }
   tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 3);
@@ -160,7 +160,7 @@ static tvms_value extreme(tvms_reader *reader, tvms_value rest, tvms_surf_op op,
     return TVMS_UNKNOWN;
   }
   if (items.len == 0) {
-    tvms_complain(reader, empty_sequence, call);
+    tvms_reader_report(reader, empty_sequence, call);
     return TVMS_UNKNOWN;
   }
   tvms_value best = items.items[0];
@@ -294,7 +294,7 @@ static tvms_value int_of_text(tvms_reader *reader, tvms_value text, tvms_ref cal
   errno = 0;
   long long value = strtoll(text.as.text, &end, 10);
   if (errno == ERANGE) {
-    tvms_complain(reader, number_too_big, call);
+    tvms_reader_report(reader, number_too_big, call);
     return TVMS_UNKNOWN;
   }
   if (text.len == 0 || *end) {
@@ -308,7 +308,7 @@ static tvms_value builtin_int(tvms_reader *reader, const tvms_value *args,
                               tvms_ref call) {
   if (args[0].kind == TVMS_VALUE_FLOAT) {
     if (fabs(args[0].as.f) < 9.2e18) return tvms_value_int((int64_t)args[0].as.f);
-    tvms_complain(reader, number_too_big, call);
+    tvms_reader_report(reader, number_too_big, call);
     return TVMS_UNKNOWN;
   }
   if (args[0].kind == TVMS_VALUE_STR) return int_of_text(reader, args[0], call);
@@ -417,7 +417,7 @@ tvms_value tvms_builtin_named(tvms_sym name) {
 
 tvms_value tvms_call_builtin(tvms_reader *reader, tvms_value builtin, tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  const char *name = tvms_text(reader->context, builtins[builtin.as.i].name);
+  const char *name = tvms_symbol_text(reader->context, builtins[builtin.as.i].name);
   if (!tvms_bind_method(reader, builtins[builtin.as.i].signature, name, call, args)) {
     return TVMS_UNKNOWN;
   }

@@ -44,8 +44,8 @@ static const char *callee_text(const binder *bind) {
 static void too_many(binder *bind, tvms_ref ref) {
   uint32_t most = bind->signature->plain;
   if (bind->sound) {
-    tvms_complain(bind->reader, too_many_arguments, ref, callee_text(bind), most,
-                  most == 1 ? "" : "s");
+    tvms_reader_report(bind->reader, too_many_arguments, ref, callee_text(bind), most,
+                       most == 1 ? "" : "s");
   }
   bind->sound = false;
 }
@@ -57,7 +57,7 @@ static void put_positional(binder *bind, tvms_value value, tvms_ref ref) {
     bind->refs[i] = ref;
     bind->given |= (uint64_t)1 << i;
   } else if (bind->signature->rest >= 0) {
-    tvms_push(&bind->reader->context->memory, &bind->rest, value);
+    tvms_vec_push(&bind->reader->context->memory, &bind->rest, value);
   } else {
     too_many(bind, ref);
   }
@@ -84,8 +84,9 @@ static const char *TVMS_NULLABLE renamed(const tvms_reader *reader, const char *
                                          const char *const *names, uint32_t count) {
   for (int from = TVMS_DIALECT_22; from <= TVMS_DIALECT_CURRENT; from++) {
     size_t matched;
-    const char *now = tvms_respell(TVMS_SPELLING_KEYWORD, name, strlen(name),
-                                   (tvms_dialect)from, reader->dialect, &matched);
+    const char *now =
+        tvms_spelling_convert(TVMS_SPELLING_KEYWORD, name, strlen(name),
+                              (tvms_dialect)from, reader->dialect, &matched);
     if (now && is_one_of(now, names, count)) return now;
   }
   return NULL;
@@ -96,15 +97,16 @@ static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
   const tvms_signature *signature = bind->signature;
   const char *names[TVMS_MAX_PARAMS];
   for (uint32_t i = 0; i < signature->count; i++) {
-    names[i] = tvms_text(reader->context, signature->params[i].name);
+    names[i] = tvms_symbol_text(reader->context, signature->params[i].name);
   }
-  const char *text = tvms_text(reader->context, name);
+  const char *text = tvms_symbol_text(reader->context, name);
   tvms_span span = tvms_keyword_span(reader, keyword, text);
   tvms_diags *diags = &reader->context->diags;
   tvms_diag *diag =
-      tvms_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
+      tvms_diag_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
   const char *other = renamed(reader, text, names, signature->count);
-  const char *near = other ? other : tvms_nearest(text, names, signature->count);
+  const char *near =
+      other ? other : tvms_diag_nearest_name(text, names, signature->count);
   if (!near) return;
   if (other)
     tvms_diag_remark(diags, diag, "TVM %s calls it '%s'",
@@ -124,9 +126,10 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
     const tvms_param *param = &signature->params[i];
     if (param->name != name || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
     if (bind->given >> i & 1) {
-      const char *text = tvms_text(reader->context, name);
-      tvms_report(&reader->context->diags, TVMS_D_repeated_argument,
-                  tvms_keyword_span(reader, keyword, text), callee_text(bind), text);
+      const char *text = tvms_symbol_text(reader->context, name);
+      tvms_diag_report(&reader->context->diags, TVMS_D_repeated_argument,
+                       tvms_keyword_span(reader, keyword, text), callee_text(bind),
+                       text);
       bind->sound = false;
     }
     bind->args[i] = value;
@@ -135,7 +138,7 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
     return;
   }
   if (signature->keywords >= 0) {
-    const tvms_name *text = tvms_name_of(&reader->context->names, name);
+    const tvms_name *text = tvms_interner_name(&reader->context->names, name);
     tvms_push_pair(reader, &bind->pairs, tvms_value_text(text->text, text->len), value);
     return;
   }
@@ -167,7 +170,7 @@ static void spread_keywords(binder *bind, tvms_ref ref) {
   for (uint32_t i = 0; i < dict.len; i += 2) {
     tvms_value key = dict.as.items[i];
     if (key.kind != TVMS_VALUE_STR) continue;
-    tvms_sym name = tvms_symbol(bind->reader->context, key.as.text, key.len);
+    tvms_sym name = tvms_symbol_intern(bind->reader->context, key.as.text, key.len);
     put_keyword(bind, name, dict.as.items[i + 1], inner, inner);
   }
 }
@@ -200,11 +203,11 @@ static void put_rest(binder *bind) {
     tvms_value *items = tvms_keep_items(reader, bind->rest.items, bind->rest.len);
     bind->args[signature->rest] =
         tvms_value_items(TVMS_VALUE_TUPLE, items, bind->rest.len);
-    tvms_vec_free(&reader->context->memory, &bind->rest);
+    tvms_vec_fini(&reader->context->memory, &bind->rest);
   }
   if (signature->keywords >= 0) {
     bind->args[signature->keywords] = tvms_make_dict(reader, &bind->pairs, bind->call);
-    tvms_vec_free(&reader->context->memory, &bind->pairs);
+    tvms_vec_fini(&reader->context->memory, &bind->pairs);
   }
 }
 
@@ -212,7 +215,7 @@ void tvms_missing_argument(tvms_reader *reader, tvms_ref ref, const char *what,
                            const char *name) {
   char quoted[80];
   snprintf(quoted, sizeof quoted, "'%s'", name);
-  tvms_complain(reader, missing_argument, ref, what, "", quoted);
+  tvms_reader_report(reader, missing_argument, ref, what, "", quoted);
 }
 
 // Required arguments that are not given become unknown, and are reported all at once.
@@ -225,7 +228,7 @@ static void put_defaults(binder *bind) {
     if (bind->given >> i & 1 || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
     bind->args[i] = param->value;
     if (!param->required) continue;
-    const char *name = tvms_text(bind->reader->context, param->name);
+    const char *name = tvms_symbol_text(bind->reader->context, param->name);
     int more = snprintf(missing + len, sizeof missing - len, "%s'%s'",
                         count ? ", " : "", name);
     len += (size_t)more;
@@ -233,8 +236,8 @@ static void put_defaults(binder *bind) {
     count++;
   }
   if (!count || !bind->sound || !bind->known) return;
-  tvms_complain(bind->reader, missing_argument, bind->call, callee_text(bind),
-                count > 1 ? "s" : "", missing);
+  tvms_reader_report(bind->reader, missing_argument, bind->call, callee_text(bind),
+                     count > 1 ? "s" : "", missing);
   bind->sound = false;
 }
 
@@ -251,7 +254,7 @@ static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
 static void put_dtype_first(binder *bind) {
   if (!bind->signature->count || bind->signature->params[0].name != TVMS_SYM_dtype)
     return;
-  tvms_each_surf(bind->reader->surface, ref, tvms_at(bind->reader, bind->call)->b) {
+  tvms_surface_each(bind->reader->surface, ref, tvms_at(bind->reader, bind->call)->b) {
     const tvms_surf node = *tvms_at(bind->reader, ref);
     if (node.kind != TVMS_SURF_KEYWORD || node.a != TVMS_SYM_dtype) continue;
     put_positional(bind, tvms_eval(bind->reader, node.b), node.b);
@@ -278,7 +281,7 @@ bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
   bind.drops_dtype = reader->drops_dtype;
   reader->drops_dtype = false;
   put_dtype_first(&bind);
-  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
     put_argument(&bind, ref, operands);
   }
   put_rest(&bind);
@@ -293,7 +296,7 @@ const tvms_signature *tvms_method_signature(tvms_reader *reader, const char *tex
       return reader->methods.items[i].signature;
   }
   tvms_known_signature known = {text, tvms_signature_parse(reader, text)};
-  tvms_push(&reader->context->memory, &reader->methods, known);
+  tvms_vec_push(&reader->context->memory, &reader->methods, known);
   return known.signature;
 }
 
@@ -329,7 +332,7 @@ static tvms_value call_row(tvms_reader *reader, tvms_value callee, tvms_ref call
                           .args = args,
                           .refs = refs,
                           .scope = (tvms_namespace)callee.spare};
-  const char *what = tvms_text(reader->context, row->name);
+  const char *what = tvms_symbol_text(reader->context, row->name);
   if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
   reader->drops_dtype = ignores_dtype(row);
   if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
@@ -372,13 +375,13 @@ static tvms_value call_node(tvms_reader *reader, tvms_value callee, tvms_ref cal
   if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
     return tvms_relax_call(reader, callee, call);
   }
-  tvms_complain(reader, cannot_call, call, tvms_describe_value(reader, callee));
+  tvms_reader_report(reader, cannot_call, call, tvms_describe_value(reader, callee));
   return TVMS_UNKNOWN;
 }
 
 // The arguments of a call whose callee is unknown are evaluated for what they report.
 static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
-  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
     const tvms_surf *node = tvms_at(reader, ref);
     switch (node->kind) {
     case TVMS_SURF_KEYWORD: tvms_eval(reader, node->b); break;
@@ -405,7 +408,7 @@ tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call)
   case TVMS_VALUE_RELAX: return tvms_relax_call(reader, callee, call);
   case TVMS_VALUE_NODE: return call_node(reader, callee, call);
   default:
-    tvms_complain(reader, cannot_call, call, tvms_describe_value(reader, callee));
+    tvms_reader_report(reader, cannot_call, call, tvms_describe_value(reader, callee));
     return TVMS_UNKNOWN;
   }
 }

@@ -23,7 +23,7 @@ tvms_value tvms_make_lambda(tvms_reader *reader, tvms_ref ref) {
 tvms_value tvms_make_macro(tvms_reader *reader, tvms_ref ref, uint8_t flags) {
   tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
   closure->ref = ref;
-  closure->name = tvms_surf_define(reader->surface, ref).name;
+  closure->name = tvms_surface_define(reader->surface, ref).name;
   closure->visible = tvms_capture(reader);
   closure->calls = tvms_arena_new(&reader->kept, uint32_t);
   return (tvms_value){.kind = TVMS_VALUE_MACRO, .flags = flags, .as.closure = closure};
@@ -48,7 +48,7 @@ static void leave(tvms_reader *reader, const tvms_visible *saved) {
 static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *rest) {
   uint32_t count = 0;
   *rest = false;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     if (tvms_at(reader, ref)->op == TVMS_OP_STAR)
       *rest = true;
     else
@@ -60,7 +60,7 @@ static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *r
 static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
                                const tvms_value *args, uint32_t count) {
   uint32_t i = 0;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf *param = tvms_at(reader, ref);
     tvms_span span = tvms_span_of(reader, ref);
     if (param->op == TVMS_OP_STAR) {
@@ -80,7 +80,7 @@ static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
 
 static uint32_t count_required(const tvms_reader *reader, tvms_ref params) {
   uint32_t count = 0;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf *param = tvms_at(reader, ref);
     if (param->op != TVMS_OP_STAR && !param->c) count++;
   }
@@ -102,7 +102,7 @@ static bool begin_call(tvms_reader *reader, tvms_ref call) {
     reader->calls++;
     return true;
   }
-  tvms_complain(reader, too_deep, call, (uint32_t)MOST_CALLS);
+  tvms_reader_report(reader, too_deep, call, (uint32_t)MOST_CALLS);
   reader->endless_call = true;
   return false;
 }
@@ -128,7 +128,7 @@ tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
   uint32_t most = count_params(reader, node.a, &rest);
   uint32_t least = count_required(reader, node.a);
   if (count < least || (count > most && !rest)) {
-    tvms_complain(reader, wrong_count, ref, "this lambda", most, count);
+    tvms_reader_report(reader, wrong_count, ref, "this lambda", most, count);
     return TVMS_UNKNOWN;
   }
   if (!begin_call(reader, ref)) return tvms_failed(reader);
@@ -150,18 +150,19 @@ tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
 static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref params,
                                                tvms_ref call) {
   uint32_t count = 0;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     if (tvms_at(reader, ref)->a) count++;
   }
   if (count > TVMS_MAX_PARAMS) {
     _Static_assert(TVMS_MAX_PARAMS == 32, "the number in the text");
-    tvms_complain(reader, unsupported, call, "a call with more than 32 parameters");
+    tvms_reader_report(reader, unsupported, call,
+                       "a call with more than 32 parameters");
     return NULL;
   }
-  tvms_signature *signature = tvms_arena_take(
+  tvms_signature *signature = tvms_arena_alloc(
       &reader->values, sizeof *signature + count * sizeof signature->params[0]);
   signature->rest = signature->keywords = -1;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf node = *tvms_at(reader, ref);
     if (!node.a) continue;
     tvms_param *param = &signature->params[signature->count];
@@ -220,16 +221,16 @@ tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref ca
 tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call) {
   const tvms_closure *closure = macro.as.closure;
   tvms_memory *memory = &reader->context->memory;
-  if (!tvms_deeper(memory)) {
-    tvms_shallower(memory);
+  if (!tvms_memory_enter(memory)) {
+    tvms_memory_leave(memory);
     return tvms_too_deep(reader, call);
   }
-  tvms_surf_definition def = tvms_surf_define(reader->surface, closure->ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, closure->ref);
   const tvms_signature *signature = closure_signature(reader, def.params, call);
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
-  const char *what = tvms_text(reader->context, closure->name);
+  const char *what = tvms_symbol_text(reader->context, closure->name);
   tvms_value result = TVMS_UNKNOWN;
   if (signature
       && tvms_bind_arguments(reader, signature, what, call, args, refs, &given)
@@ -248,6 +249,6 @@ tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call)
   } else {
     reader->failed = true;
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
   return result;
 }

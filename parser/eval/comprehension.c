@@ -16,7 +16,7 @@ static bool iterate_range(tvms_reader *reader, tvms_value range, tvms_ref ref,
   uint64_t width = step > 0 ? (uint64_t)step : (uint64_t)-step;
   uint64_t count = (span + width - 1) / width;
   if (count > LONGEST_RANGE) {
-    tvms_complain(reader, endless, ref);
+    tvms_reader_report(reader, endless, ref);
     return false;
   }
   items->items = tvms_arena_array(&reader->values, tvms_value, count);
@@ -75,7 +75,7 @@ bool tvms_iterate(tvms_reader *reader, tvms_value value, tvms_ref ref,
   }
   reader->failed = true;
   if (tvms_value_is_known(value)) {
-    tvms_complain(reader, not_iterable, ref, tvms_describe_value(reader, value));
+    tvms_reader_report(reader, not_iterable, ref, tvms_describe_value(reader, value));
   }
   return false;
 }
@@ -86,19 +86,19 @@ static bool bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value) {
   tvms_items items;
   if (!tvms_iterate(reader, value, target, &items)) return false;
   tvms_ref list = tvms_at(reader, target)->a;
-  uint32_t count = tvms_surf_count(reader->surface, list);
+  uint32_t count = tvms_surface_count(reader->surface, list);
   uint32_t stars = 0;
-  tvms_each_surf(reader->surface, part, list) {
+  tvms_surface_each(reader->surface, part, list) {
     stars += tvms_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len < count - 1 : items.len != count) {
-    tvms_complain(reader, cannot_unpack, target, count, items.len,
-                  items.len == 1 ? "" : "s");
+    tvms_reader_report(reader, cannot_unpack, target, count, items.len,
+                       items.len == 1 ? "" : "s");
     return false;
   }
   uint32_t i = 0;
   bool sound = true;
-  tvms_each_surf(reader->surface, part, list) {
+  tvms_surface_each(reader->surface, part, list) {
     if (tvms_at(reader, part)->kind == TVMS_SURF_STAR) {
       uint32_t many = items.len - (count - 1);
       tvms_value rest = tvms_value_items(TVMS_VALUE_LIST, items.items + i, many);
@@ -120,7 +120,7 @@ bool tvms_bind_target(tvms_reader *reader, tvms_ref target, tvms_value value) {
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: return bind_parts(reader, target, value);
   case TVMS_SURF_BAD: return false;
-  default: tvms_complain(reader, bad_assignment_target, target); return false;
+  default: tvms_reader_report(reader, bad_assignment_target, target); return false;
   }
 }
 
@@ -149,7 +149,7 @@ static void gather_item(gatherer *g) {
     return;
   }
   tvms_value value = tvms_eval(reader, g->item);
-  tvms_push(&reader->context->memory, &g->items, value);
+  tvms_vec_push(&reader->context->memory, &g->items, value);
 }
 
 static void gather_for(gatherer *g, const tvms_surf *clause) {
@@ -205,6 +205,6 @@ tvms_value tvms_eval_comprehension(tvms_reader *reader, tvms_ref ref) {
     if (kind == TVMS_VALUE_SET) result = tvms_make_set(reader, result, ref);
     if (kind == TVMS_VALUE_DICT) result = tvms_make_dict(reader, &g.items, ref);
   }
-  tvms_vec_free(&reader->context->memory, &g.items);
+  tvms_vec_fini(&reader->context->memory, &g.items);
   return result;
 }

@@ -51,30 +51,31 @@ static const char *const kind_texts[] = {
 
 static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
   tvms_context *context = reader->context;
-  const char *kind = tvms_schema_of((tvms_node_kind)node->kind)->name;
+  const char *kind = tvms_node_schema_of((tvms_node_kind)node->kind)->name;
   const char *name = NULL;
   if (node->kind == TVMS_NODE_BUFFER) {
     kind = "buffer";
-    name = tvms_text(context, tvms_as_buffer(node)->name);
+    name = tvms_symbol_text(context, tvms_as_buffer(node)->name);
   } else if (node->kind == TVMS_NODE_BUFFER_REGION) {
     kind = "a region of buffer";
-    name =
-        tvms_text(context, tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->name);
+    name = tvms_symbol_text(context,
+                            tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->name);
   } else if (node->kind == TVMS_NODE_VAR) {
     kind = "variable";
-    name = tvms_text(context, tvms_as_var(node)->name);
-  } else if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+    name = tvms_symbol_text(context, tvms_as_var(node)->name);
+  } else if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
     char buffer[TVMS_DTYPE_TEXT];
     kind = "an expression of type";
     name = tvms_dtype_text(node->dtype, buffer);
-    char *text = tvms_arena_take(&context->arena, 64 + TVMS_DTYPE_TEXT);
+    char *text = tvms_arena_alloc(&context->arena, 64 + TVMS_DTYPE_TEXT);
     sprintf(text, "%s %s", kind, name);
     return text;
   }
-  if (tvms_class_of(node) == TVMS_CLASS_SINFO) return tvms_describe(context, node);
+  if (tvms_node_class_of(node) == TVMS_CLASS_SINFO)
+    return tvms_sinfo_describe(context, node);
   if (name && !*name) return node->kind == TVMS_NODE_VAR ? "a variable" : "a buffer";
   if (!name) return strncmp(kind, "object_", 7) == 0 ? "an object" : kind;
-  char *text = tvms_arena_take(&context->arena, strlen(name) + strlen(kind) + 4);
+  char *text = tvms_arena_alloc(&context->arena, strlen(name) + strlen(kind) + 4);
   sprintf(text, "%s '%s'", kind, name);
   return text;
 }
@@ -89,14 +90,14 @@ void tvms_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
                      const char *expected, tvms_value value) {
   reader->failed = true;
   if (!tvms_value_is_known(value)) return;
-  tvms_complain(reader, wrong_type, ref, what, expected,
-                tvms_describe_value(reader, value));
+  tvms_reader_report(reader, wrong_type, ref, what, expected,
+                     tvms_describe_value(reader, value));
 }
 
 bool tvms_step(tvms_reader *reader, tvms_ref ref) {
   tvms_context *context = reader->context;
   if (++context->steps < context->step_limit) return true;
-  if (!reader->too_long) tvms_complain(reader, endless, ref);
+  if (!reader->too_long) tvms_reader_report(reader, endless, ref);
   reader->too_long = true;
   reader->failed = true;
   return false;
@@ -118,7 +119,7 @@ tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   case TVMS_VALUE_NODE: break;
   case TVMS_VALUE_INT:
     if (value.flags & TVMS_VALUE_LARGE) {
-      tvms_complain(reader, number_too_big, ref);
+      tvms_reader_report(reader, number_too_big, ref);
       return NULL;
     }
     return tvms_build_literal_int(unit, value.as.i, span);
@@ -131,7 +132,7 @@ tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
   }
   tvms_node *node = value.as.node;
   if (node->kind == TVMS_NODE_ITER_VAR) return tvms_as_iter_var(node)->var;
-  if (tvms_class_of(node) == TVMS_CLASS_EXPR) return node;
+  if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) return node;
   if (node->kind == TVMS_NODE_BUFFER_REGION) return tvms_region_load(reader, node, ref);
   if (tvms_is_scalar_buffer(reader, node)) {
     tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
@@ -273,7 +274,7 @@ bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
     return false;
   }
   if (parse_dtype(reader, value, dtype)) return true;
-  tvms_complain(reader, bad_dtype, ref, (int)value.len, value.as.text);
+  tvms_reader_report(reader, bad_dtype, ref, (int)value.len, value.as.text);
   reader->failed = true;
   return false;
 }

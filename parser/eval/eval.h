@@ -411,17 +411,17 @@ TVMS_NODISCARD bool tvms_to_flag(tvms_reader *reader, tvms_value value, tvms_ref
 // ---- Small helpers --------------------------------------------------------------------
 
 static inline const tvms_surf *tvms_at(const tvms_reader *reader, tvms_ref ref) {
-  return tvms_surf_at(reader->surface, ref);
+  return tvms_surface_at(reader->surface, ref);
 }
 static inline tvms_span tvms_span_of(const tvms_reader *reader, tvms_ref ref) {
-  return tvms_surf_span(reader->surface, ref);
+  return tvms_surface_span(reader->surface, ref);
 }
 
-// Reports at the place of `ref`: tvms_complain(reader, row of diag.def, ref, arguments…).
-#define tvms_complain(...) TVMS_COMPLAIN(__VA_ARGS__, 0)
-#define TVMS_COMPLAIN(reader, name, ref, ...)                                          \
-  tvms_report(&(reader)->context->diags, TVMS_D_##name, tvms_span_of((reader), (ref)), \
-              __VA_ARGS__)
+// Reports at the place of `ref`: tvms_reader_report(reader, row of diag.def, ref, arguments…).
+#define tvms_reader_report(...) TVMS_READER_REPORT(__VA_ARGS__, 0)
+#define TVMS_READER_REPORT(reader, name, ref, ...)                                     \
+  tvms_diag_report(&(reader)->context->diags, TVMS_D_##name,                           \
+                   tvms_span_of((reader), (ref)), __VA_ARGS__)
 
 // What a value is, for messages: "int", "buffer 'A'", "T.grid(…)".
 const char *tvms_describe_value(tvms_reader *reader, tvms_value value);

@@ -13,27 +13,27 @@ static tvms_value eval_node(tvms_reader *reader, tvms_ref expr);
 
 tvms_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
   tvms_memory *memory = &reader->context->memory;
-  if (!tvms_deeper(memory)) {
-    tvms_shallower(memory);
+  if (!tvms_memory_enter(memory)) {
+    tvms_memory_leave(memory);
     return tvms_too_deep(reader, expr);
   }
   tvms_value value = eval_node(reader, expr);
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
   return value;
 }
 
 tvms_value tvms_too_deep(tvms_reader *reader, tvms_ref ref) {
   if (!reader->too_deep) {
     reader->too_deep = true;
-    tvms_complain(reader, too_deep, ref, reader->context->memory.depth_limit);
+    tvms_reader_report(reader, too_deep, ref, reader->context->memory.depth_limit);
   }
   return TVMS_UNKNOWN;
 }
 
 static tvms_value eval_int(tvms_reader *reader, tvms_ref ref) {
   uint64_t value;
-  if (!tvms_surf_int(reader->surface, ref, &value)) {
-    tvms_complain(reader, number_too_big, ref);
+  if (!tvms_surface_int(reader->surface, ref, &value)) {
+    tvms_reader_report(reader, number_too_big, ref);
     return TVMS_UNKNOWN;
   }
   tvms_value result = tvms_value_int((int64_t)value);
@@ -42,8 +42,9 @@ static tvms_value eval_int(tvms_reader *reader, tvms_ref ref) {
 }
 
 static tvms_value eval_string(tvms_reader *reader, tvms_ref ref) {
-  if (tvms_surf_is_fstring(reader->surface, ref)) return tvms_eval_fstring(reader, ref);
-  tvms_surf_text text = tvms_surf_string(reader->surface, ref, &reader->values);
+  if (tvms_surface_is_fstring(reader->surface, ref))
+    return tvms_eval_fstring(reader, ref);
+  tvms_surf_text text = tvms_surface_string(reader->surface, ref, &reader->values);
   tvms_value value = tvms_value_text(text.text, (uint32_t)text.len);
   if (text.is_bytes) value.kind = TVMS_VALUE_BYTES;
   return value;
@@ -52,7 +53,7 @@ static tvms_value eval_string(tvms_reader *reader, tvms_ref ref) {
 // ---- Tuples, lists, sets, dicts ---------------------------------------------------------
 
 static bool has_star(const tvms_reader *reader, tvms_ref list) {
-  tvms_each_surf(reader->surface, item, list) {
+  tvms_surface_each(reader->surface, item, list) {
     if (tvms_at(reader, item)->kind == TVMS_SURF_STAR) return true;
   }
   return false;
@@ -63,14 +64,14 @@ bool tvms_push_starred(tvms_reader *reader, tvms_ref item, tvms_value_vec *items
   tvms_memory *memory = &reader->context->memory;
   if (node->kind != TVMS_SURF_STAR) {
     tvms_value value = tvms_eval(reader, item);
-    tvms_push(memory, items, value);
+    tvms_vec_push(memory, items, value);
     return true;
   }
   tvms_ref inner = node->a;
   tvms_items more;
   if (!tvms_iterate(reader, tvms_eval(reader, inner), inner, &more)) return false;
   for (uint32_t i = 0; i < more.len; i++) {
-    tvms_push(memory, items, more.items[i]);
+    tvms_vec_push(memory, items, more.items[i]);
   }
   return true;
 }
@@ -79,7 +80,7 @@ static tvms_value eval_starred_items(tvms_reader *reader, tvms_ref list,
                                      tvms_value_kind kind) {
   tvms_value_vec items = {0};
   bool known = true;
-  tvms_each_surf(reader->surface, item, list) {
+  tvms_surface_each(reader->surface, item, list) {
     known = tvms_push_starred(reader, item, &items) && known;
   }
   tvms_value value = TVMS_UNKNOWN;
@@ -87,16 +88,16 @@ static tvms_value eval_starred_items(tvms_reader *reader, tvms_ref list,
     value = tvms_value_items(kind, tvms_keep_items(reader, items.items, items.len),
                              items.len);
   }
-  tvms_vec_free(&reader->context->memory, &items);
+  tvms_vec_fini(&reader->context->memory, &items);
   return value;
 }
 
 static tvms_value eval_items(tvms_reader *reader, tvms_ref list, tvms_value_kind kind) {
   if (has_star(reader, list)) return eval_starred_items(reader, list, kind);
-  uint32_t count = tvms_surf_count(reader->surface, list);
+  uint32_t count = tvms_surface_count(reader->surface, list);
   tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
   uint32_t i = 0;
-  tvms_each_surf(reader->surface, item, list) {
+  tvms_surface_each(reader->surface, item, list) {
     items[i++] = tvms_eval(reader, item);
   }
   return tvms_value_items(kind, items, count);
@@ -133,11 +134,11 @@ static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) 
 static tvms_value eval_dict(tvms_reader *reader, tvms_ref list) {
   tvms_value_vec pairs = {0};
   bool known = true;
-  tvms_each_surf(reader->surface, ref, list) {
+  tvms_surface_each(reader->surface, ref, list) {
     known = put_entry(reader, ref, &pairs) && known;
   }
   tvms_value value = known ? tvms_make_dict(reader, &pairs, list) : TVMS_UNKNOWN;
-  tvms_vec_free(&reader->context->memory, &pairs);
+  tvms_vec_fini(&reader->context->memory, &pairs);
   return value;
 }
 
@@ -193,7 +194,7 @@ static tvms_value eval_compare(tvms_reader *reader, tvms_ref ref) {
   tvms_value left = tvms_eval_operand(reader, node->a);
   tvms_value result = TVMS_UNKNOWN;
   bool first = true;
-  tvms_each_surf(reader->surface, part, rest) {
+  tvms_surface_each(reader->surface, part, rest) {
     tvms_surf_op op = (tvms_surf_op)tvms_at(reader, part)->op;
     tvms_value right = tvms_eval_operand(reader, tvms_at(reader, part)->a);
     tvms_value now = tvms_apply_binary(reader, op, left, right, ref);
@@ -244,10 +245,10 @@ tvms_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given)
   if (node->kind != TVMS_SURF_TUPLE) return tvms_eval(reader, index);
   tvms_ref list = node->a;
   if (has_star(reader, list)) return tvms_eval(reader, index);
-  uint32_t count = tvms_surf_count(reader->surface, list);
+  uint32_t count = tvms_surface_count(reader->surface, list);
   tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
   uint32_t i = 0;
-  tvms_each_surf(reader->surface, item, list) {
+  tvms_surface_each(reader->surface, item, list) {
     bool is_slice = tvms_at(reader, item)->kind == TVMS_SURF_SLICE;
     items[i++] =
         is_slice ? eval_slice(reader, item, step_given) : tvms_eval(reader, item);
@@ -278,17 +279,18 @@ static tvms_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
 static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
   TVMS_VEC(const char *) names = {0};
   tvms_memory *memory = &reader->context->memory;
-  if (!tvms_diags_may_compare(&reader->context->diags, 0)) return NULL;
+  if (!tvms_diags_may_compare_names(&reader->context->diags, 0)) return NULL;
   for (uint32_t i = 1; i < reader->scopes.len; i++) {
     for (tvms_binding *b = reader->scopes.items[i]; b; b = b->next) {
-      tvms_push(memory, &names, tvms_text(reader->context, b->name));
+      tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, b->name));
     }
   }
   const char *near = NULL;
-  if (tvms_diags_may_compare(&reader->context->diags, names.len)) {
-    near = tvms_nearest(tvms_text(reader->context, name), names.items, names.len);
+  if (tvms_diags_may_compare_names(&reader->context->diags, names.len)) {
+    near = tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), names.items,
+                                  names.len);
   }
-  tvms_vec_free(memory, &names);
+  tvms_vec_fini(memory, &names);
   return near;
 }
 
@@ -313,8 +315,8 @@ static bool is_member(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
   tvms_module *module = reader->module;
   if (!module || module->bare || !tvms_module_find(module, name)) return false;
   tvms_diags *diags = &reader->context->diags;
-  const char *text = tvms_text(reader->context, name);
-  const char *owner = tvms_text(reader->context, module->name);
+  const char *text = tvms_symbol_text(reader->context, name);
+  const char *owner = tvms_symbol_text(reader->context, module->name);
   tvms_diag_remark(diags, diag, "it is a function of the module: %s.%s", owner, text);
   tvms_diag_fix(diags, diag, span, true, "%s.%s", owner, text);
   return true;
@@ -324,12 +326,13 @@ void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
   reader->failed = true;
   if (reader->lenient) return;
   tvms_diags *diags = &reader->context->diags;
-  if (is_of_python(tvms_text(reader->context, name))) {
-    tvms_report(diags, TVMS_D_python_call, span, tvms_text(reader->context, name));
+  if (is_of_python(tvms_symbol_text(reader->context, name))) {
+    tvms_diag_report(diags, TVMS_D_python_call, span,
+                     tvms_symbol_text(reader->context, name));
     return;
   }
-  tvms_diag *diag =
-      tvms_report(diags, TVMS_D_undefined_name, span, tvms_text(reader->context, name));
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span,
+                                     tvms_symbol_text(reader->context, name));
   if (is_member(reader, diag, name, span)) return;
   const char *near = nearest_binding(reader, name);
   if (reader->relax) {
@@ -386,7 +389,7 @@ static tvms_value eval_lambda(tvms_reader *reader, tvms_ref ref) {
 
 static tvms_value not_an_expression(tvms_reader *reader, tvms_ref ref,
                                     const char *what) {
-  tvms_complain(reader, not_supported, ref, what);
+  tvms_reader_report(reader, not_supported, ref, what);
   return TVMS_UNKNOWN;
 }
 
@@ -395,7 +398,8 @@ static tvms_value eval_node(tvms_reader *reader, tvms_ref ref) {
   switch (node->kind) {
   case TVMS_SURF_NAME: return eval_name(reader, ref);
   case TVMS_SURF_INT: return eval_int(reader, ref);
-  case TVMS_SURF_FLOAT: return tvms_value_float(tvms_surf_float(reader->surface, ref));
+  case TVMS_SURF_FLOAT:
+    return tvms_value_float(tvms_surface_float(reader->surface, ref));
   case TVMS_SURF_STRING:
   case TVMS_SURF_STRINGS: return eval_string(reader, ref);
   case TVMS_SURF_TRUE: return tvms_value_bool(true);

@@ -14,10 +14,10 @@ static tvms_binding **slot_of(tvms_reader *reader, tvms_sym name) {
       cap *= 2;
     }
     tvms_memory *memory = &reader->context->memory;
-    tvms_binding **names = tvms_take(memory, cap * sizeof *names);
+    tvms_binding **names = tvms_memory_alloc(memory, cap * sizeof *names);
     if (reader->name_cap)
       memcpy(names, reader->names, reader->name_cap * sizeof *names);
-    tvms_give(memory, reader->names);
+    tvms_memory_free(memory, reader->names);
     reader->names = names;
     reader->name_cap = cap;
   }
@@ -26,7 +26,7 @@ static tvms_binding **slot_of(tvms_reader *reader, tvms_sym name) {
 
 void tvms_scope_push(tvms_reader *reader) {
   reader->depth++;
-  tvms_push(&reader->context->memory, &reader->scopes, NULL);
+  tvms_vec_push(&reader->context->memory, &reader->scopes, NULL);
 }
 
 void tvms_scope_pop(tvms_reader *reader) {

@@ -10,7 +10,7 @@
 bool tvms_is_tir_operand(tvms_value value) {
   if (value.kind != TVMS_VALUE_NODE) return false;
   // A buffer of one element stands for it.
-  return tvms_class_of(value.as.node) == TVMS_CLASS_EXPR
+  return tvms_node_class_of(value.as.node) == TVMS_CLASS_EXPR
          || value.as.node->kind == TVMS_NODE_ITER_VAR
          || tvms_is_one_element(value.as.node);
 }
@@ -22,8 +22,8 @@ static bool is_relax_operand(const tvms_reader *reader, tvms_value value) {
 
 static tvms_value bad_operands(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                                tvms_value b, tvms_ref ref) {
-  tvms_complain(reader, bad_operands, ref, tvms_operator_spelling(op),
-                tvms_describe_value(reader, a), tvms_describe_value(reader, b));
+  tvms_reader_report(reader, bad_operands, ref, tvms_operator_spelling(op),
+                     tvms_describe_value(reader, a), tvms_describe_value(reader, b));
   return TVMS_UNKNOWN;
 }
 
@@ -168,9 +168,9 @@ static bool widen(tvms_reader *reader, tvms_node **a, tvms_node **b, tvms_ref re
   if (lanes_a == lanes_b) return true;
   tvms_span span = tvms_span_of(reader, ref);
   if (lanes_a == 1)
-    *a = tvms_broadcast_raw(reader->unit, *a, lanes_b, span);
+    *a = tvms_broadcast_new(reader->unit, *a, lanes_b, span);
   else if (lanes_b == 1)
-    *b = tvms_broadcast_raw(reader->unit, *b, lanes_a, span);
+    *b = tvms_broadcast_new(reader->unit, *b, lanes_a, span);
   return true;
 }
 
@@ -219,7 +219,7 @@ static bool is_vector_region(tvms_value value) {
   if (!node) return false;
   tvms_list region = tvms_as_buffer_region(node)->region;
   if (region.len == 0) return false;
-  return !tvms_is_int_value(tvms_as_range(region.items[region.len - 1])->extent, 1);
+  return !tvms_node_is_int(tvms_as_range(region.items[region.len - 1])->extent, 1);
 }
 
 // Two slices are loads of vectors here: TVM 0.25 and 0.26 write `A[0:4] + B[0:4]`, which
@@ -292,8 +292,8 @@ tvms_value tvms_apply_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
     return tvms_value_node(
         tvms_build_node(reader->unit, TVMS_NODE_NOT, node, NULL, span));
   default:
-    tvms_complain(reader, bad_operand, ref, tvms_operator_spelling(op),
-                  tvms_describe_value(reader, a));
+    tvms_reader_report(reader, bad_operand, ref, tvms_operator_spelling(op),
+                       tvms_describe_value(reader, a));
     return TVMS_UNKNOWN;
   }
 }

@@ -30,13 +30,13 @@ const char *tvms_operator_spelling(tvms_surf_op op) {
 
 static tvms_value no_such_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a,
                                    tvms_value b, tvms_ref ref) {
-  tvms_complain(reader, bad_operands, ref, tvms_operator_spelling(op),
-                tvms_describe_value(reader, a), tvms_describe_value(reader, b));
+  tvms_reader_report(reader, bad_operands, ref, tvms_operator_spelling(op),
+                     tvms_describe_value(reader, a), tvms_describe_value(reader, b));
   return TVMS_UNKNOWN;
 }
 
 static tvms_value too_big(tvms_reader *reader, tvms_ref ref) {
-  tvms_complain(reader, number_too_big, ref);
+  tvms_reader_report(reader, number_too_big, ref);
   return TVMS_UNKNOWN;
 }
 
@@ -74,7 +74,7 @@ static int64_t floor_div(int64_t a, int64_t b) {
 static tvms_value divide(tvms_reader *reader, tvms_surf_op op, int64_t a, int64_t b,
                          tvms_ref ref) {
   if (b == 0) {
-    tvms_complain(reader, division_by_zero, ref);
+    tvms_reader_report(reader, division_by_zero, ref);
     return TVMS_UNKNOWN;
   }
   if (op == TVMS_OP_DIV) return tvms_value_float((double)a / (double)b);
@@ -88,7 +88,7 @@ static tvms_value divide(tvms_reader *reader, tvms_surf_op op, int64_t a, int64_
 static tvms_value shift(tvms_reader *reader, tvms_surf_op op, int64_t a, int64_t b,
                         tvms_ref ref) {
   if (b < 0) {
-    tvms_complain(reader, negative_shift, ref);
+    tvms_reader_report(reader, negative_shift, ref);
     return TVMS_UNKNOWN;
   }
   if (op == TVMS_OP_SHIFT_RIGHT)
@@ -178,7 +178,7 @@ static tvms_value real_binary(tvms_reader *reader, tvms_surf_op op, tvms_value l
   default: return no_such_operator(reader, op, left, right, ref);
   }
   if (b == 0) {
-    tvms_complain(reader, division_by_zero, ref);
+    tvms_reader_report(reader, division_by_zero, ref);
     return TVMS_UNKNOWN;
   }
   if (op == TVMS_OP_DIV) return tvms_value_float(a / b);
@@ -189,7 +189,7 @@ static tvms_value real_binary(tvms_reader *reader, tvms_surf_op op, tvms_value l
 // ---- Text and sequences -----------------------------------------------------------------
 
 static tvms_value join_text(tvms_reader *reader, tvms_value a, tvms_value b) {
-  char *text = tvms_arena_take(&reader->values, (size_t)a.len + b.len + 1);
+  char *text = tvms_arena_alloc(&reader->values, (size_t)a.len + b.len + 1);
   if (a.len) memcpy(text, a.as.text, a.len);
   if (b.len) memcpy(text + a.len, b.as.text, b.len);
   return tvms_value_text(text, a.len + b.len);
@@ -211,7 +211,7 @@ static tvms_value repeat(tvms_reader *reader, tvms_value what, int64_t times,
     return too_big(reader, ref);
   uint32_t len = what.len * (uint32_t)times;
   if (what.kind == TVMS_VALUE_STR) {
-    char *text = tvms_arena_take(&reader->values, len + 1);
+    char *text = tvms_arena_alloc(&reader->values, len + 1);
     for (uint32_t i = 0; i < len; i++) {
       text[i] = what.as.text[i % what.len];
     }
@@ -432,8 +432,8 @@ tvms_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
   if (a.kind == TVMS_VALUE_FLOAT && op != TVMS_OP_INVERT) {
     return tvms_value_float(op == TVMS_OP_NEGATE ? -a.as.f : a.as.f);
   }
-  tvms_complain(reader, bad_operand, ref, tvms_operator_spelling(op),
-                tvms_describe_value(reader, a));
+  tvms_reader_report(reader, bad_operand, ref, tvms_operator_spelling(op),
+                     tvms_describe_value(reader, a));
   return TVMS_UNKNOWN;
 }
 

@@ -56,7 +56,8 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_value *items, uint32_t l
   while (cap < (size_t)len / stride * 2) {
     cap *= 2;
   }
-  uint32_t *slots = tvms_take(memory, cap * sizeof *slots);  // place + 1; 0: free
+  uint32_t *slots =
+      tvms_memory_alloc(memory, cap * sizeof *slots);  // place + 1; 0: free
   uint32_t kept = 0;
   for (uint32_t i = 0; i < len; i += stride) {
     size_t at = hash_of(items[i]) & (cap - 1);
@@ -69,7 +70,7 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_value *items, uint32_t l
     if (fresh) items[place] = items[i];
     if (stride == 2) items[place + 1] = items[i + 1];
   }
-  tvms_give(memory, slots);
+  tvms_memory_free(memory, slots);
   return kept;
 }
 
@@ -105,8 +106,8 @@ tvms_value tvms_make_dict(tvms_reader *reader, const tvms_value_vec *pairs,
 
 void tvms_push_pair(tvms_reader *reader, tvms_value_vec *pairs, tvms_value key,
                     tvms_value value) {
-  tvms_push(&reader->context->memory, pairs, key);
-  tvms_push(&reader->context->memory, pairs, value);
+  tvms_vec_push(&reader->context->memory, pairs, key);
+  tvms_vec_push(&reader->context->memory, pairs, value);
 }
 
 // ---- Operators ----
@@ -123,7 +124,7 @@ static void push_those(tvms_reader *reader, tvms_value_vec *out, tvms_value a,
                        tvms_value b, bool in) {
   for (uint32_t i = 0; i < a.len; i++) {
     if (has_item(b, a.as.items[i]) != in) continue;
-    tvms_push(&reader->context->memory, out, a.as.items[i]);
+    tvms_vec_push(&reader->context->memory, out, a.as.items[i]);
   }
 }
 
@@ -136,8 +137,8 @@ bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_
   switch ((int)op) {
   case TVMS_OP_BIT_OR:
     for (uint32_t i = 0; i < a.len + b.len; i++) {
-      tvms_push(&reader->context->memory, &items,
-                i < a.len ? a.as.items[i] : b.as.items[i - a.len]);
+      tvms_vec_push(&reader->context->memory, &items,
+                    i < a.len ? a.as.items[i] : b.as.items[i - a.len]);
     }
     break;
   case TVMS_OP_BIT_AND: push_those(reader, &items, a, b, true); break;
@@ -155,6 +156,6 @@ bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_
     *result =
         tvms_make_set(reader, tvms_value_items(TVMS_VALUE_SET, kept, items.len), ref);
   }
-  tvms_vec_free(&reader->context->memory, &items);
+  tvms_vec_fini(&reader->context->memory, &items);
   return true;
 }

@@ -57,7 +57,7 @@ static bool put_dtype(tvms_strbuf *out, tvms_dtype dtype) {
 
 static bool put_node(tvms_reader *reader, tvms_strbuf *out, const tvms_node *node) {
   if (node->kind == TVMS_NODE_VAR) {
-    tvms_strbuf_puts(out, tvms_text(reader->context, tvms_as_var(node)->name));
+    tvms_strbuf_puts(out, tvms_symbol_text(reader->context, tvms_as_var(node)->name));
     return true;
   }
   if (node->kind == TVMS_NODE_INT_IMM && node->dtype.bits == 32) {
@@ -158,7 +158,7 @@ static void put_formatted(fstring *f, tvms_value value, const char *spec,
                           uint32_t len) {
   char format[32];
   if (len > 12) {
-    tvms_complain(f->reader, bad_format, f->ref, (int)len, spec);
+    tvms_reader_report(f->reader, bad_format, f->ref, (int)len, spec);
     return;
   }
   if (len == 0) {
@@ -177,7 +177,7 @@ static void put_formatted(fstring *f, tvms_value value, const char *spec,
   bool is_int = value.kind == TVMS_VALUE_INT && (!letter || strchr("dxXo", kind));
   bool is_real = value.kind == TVMS_VALUE_FLOAT && letter && strchr("fge", kind);
   if (!sound || !(is_int || is_real)) {
-    tvms_complain(f->reader, bad_format, f->ref, (int)len, spec);
+    tvms_reader_report(f->reader, bad_format, f->ref, (int)len, spec);
     return;
   }
   snprintf(format, sizeof format, "%%%.*s%s%c", (int)digits, spec, is_int ? "ll" : "",
@@ -205,7 +205,7 @@ static bool put_field(fstring *f) {
   bool quoted = false;
   if (end + 1 < f->end && f->text[end] == '!') {
     if (!strchr("sra", f->text[end + 1])) {
-      tvms_complain(f->reader, bad_format, f->ref, 2, f->text + end);
+      tvms_reader_report(f->reader, bad_format, f->ref, 2, f->text + end);
       return false;
     }
     quoted = f->text[end + 1] != 's';
@@ -251,9 +251,9 @@ static bool put_fstring(fstring *f) {
 // One literal of the chain: prefix, quotes, text.
 static bool put_piece(fstring *f, tvms_ref piece) {
   const tvms_surf *node = tvms_at(f->reader, piece);
-  if (!tvms_surf_is_fstring(f->reader->surface, piece)) {
+  if (!tvms_surface_is_fstring(f->reader->surface, piece)) {
     tvms_surf_text text =
-        tvms_surf_string(f->reader->surface, piece, &f->reader->values);
+        tvms_surface_string(f->reader->surface, piece, &f->reader->values);
     tvms_strbuf_add(&f->out, text.text, text.len);
     return true;
   }
@@ -274,7 +274,7 @@ tvms_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref) {
   tvms_strbuf_init(&f.out, &reader->context->memory);
   bool known = true;
   if (tvms_at(reader, ref)->kind == TVMS_SURF_STRINGS) {
-    tvms_each_surf(reader->surface, piece, tvms_at(reader, ref)->a) {
+    tvms_surface_each(reader->surface, piece, tvms_at(reader, ref)->a) {
       known = known && put_piece(&f, piece);
     }
   } else {

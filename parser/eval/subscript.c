@@ -11,7 +11,7 @@ static bool index_in(tvms_reader *reader, tvms_value index, uint32_t len, tvms_r
   if (!tvms_to_int(reader, index, ref, &i)) return false;
   if (i < 0) i += len;
   if (i < 0 || i >= (int64_t)len) {
-    tvms_complain(reader, index_out_of_range, ref, len);
+    tvms_reader_report(reader, index_out_of_range, ref, len);
     return false;
   }
   *at = (uint32_t)i;
@@ -39,7 +39,7 @@ static tvms_value slice_of(tvms_reader *reader, tvms_value object, tvms_value sl
     return TVMS_UNKNOWN;
   }
   if (step == 0) {
-    tvms_complain(reader, division_by_zero, ref);
+    tvms_reader_report(reader, division_by_zero, ref);
     return TVMS_UNKNOWN;
   }
   bool back = step < 0;
@@ -51,7 +51,7 @@ static tvms_value slice_of(tvms_reader *reader, tvms_value object, tvms_value sl
   int64_t most = (int64_t)object.len + 1;  // a longer step is as good
   if (step > most || step < -most) step = step > 0 ? most : -most;
   bool text = object.kind == TVMS_VALUE_STR;
-  char *letters = text ? tvms_arena_take(&reader->values, object.len + 1u) : NULL;
+  char *letters = text ? tvms_arena_alloc(&reader->values, object.len + 1u) : NULL;
   tvms_value *items =
       text ? NULL : tvms_arena_array(&reader->values, tvms_value, object.len);
   uint32_t len = 0;
@@ -99,7 +99,7 @@ static tvms_value entry_of(tvms_reader *reader, tvms_value dict, tvms_value key,
   if (tvms_dict_find(dict, key, &found)) return found;
   uint32_t len;
   const char *text = tvms_str(reader, key, ref, &len);
-  if (text) tvms_complain(reader, no_such_key, ref, text);
+  if (text) tvms_reader_report(reader, no_such_key, ref, text);
   return TVMS_UNKNOWN;
 }
 
@@ -147,6 +147,6 @@ tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object,
   case TVMS_VALUE_NODE: return tvms_tir_subscript(reader, object, index, ref);
   default: break;
   }
-  tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
+  tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
   return tvms_failed(reader);
 }

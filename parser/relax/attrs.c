@@ -253,7 +253,7 @@ bool tvms_to_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_value valu
                   ? tvms_relax_mesh(reader, value)
                   : tvms_value_node_of(value, TVMS_NODE_OBJECT_MESH);
     if (*result) return true;
-    tvms_complain(reader, unknown_mesh, ref);
+    tvms_reader_report(reader, unknown_mesh, ref);
     reader->failed = true;
     return false;
   case TVMS_ATTR_PLACEMENT: return to_placement(reader, row, value, ref, result);

@@ -34,8 +34,8 @@ static void give(op_call *call, tvms_node *TVMS_NULLABLE node, tvms_ref ref) {
     call->sound = false;
     return;
   }
-  tvms_push(memory_of(call), &call->args, node);
-  tvms_push(memory_of(call), &call->spans, tvms_span_of(call->reader, ref));
+  tvms_vec_push(memory_of(call), &call->args, node);
+  tvms_vec_push(memory_of(call), &call->spans, tvms_span_of(call->reader, ref));
 }
 
 // ---- Arguments by kind ----
@@ -44,7 +44,7 @@ static void give(op_call *call, tvms_node *TVMS_NULLABLE node, tvms_ref ref) {
 static bool is_no_scalar(const op_call *call, tvms_value value) {
   if (value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST) return true;
   const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
-  return node && node->sinfo && tvms_is_tensor(node->sinfo)
+  return node && node->sinfo && tvms_sinfo_is_tensor(node->sinfo)
          && call->op != TVMS_R_assert_op;
 }
 
@@ -75,8 +75,8 @@ static tvms_node *TVMS_NULLABLE shape_of(op_call *call, tvms_value value, tvms_r
 static tvms_node *TVMS_NULLABLE size_of(op_call *call, tvms_value value, tvms_ref ref) {
   bool shape = value.kind != TVMS_VALUE_INT && !tvms_value_is_sequence(value);
   if (!shape && !call->reader->lenient) {
-    tvms_complain(call->reader, storage_size, ref,
-                  tvms_describe_value(call->reader, value));
+    tvms_reader_report(call->reader, storage_size, ref,
+                       tvms_describe_value(call->reader, value));
   }
   return tvms_to_relax(call->reader, value, ref);
 }
@@ -94,7 +94,7 @@ static tvms_node *TVMS_NULLABLE args_of(op_call *call, tvms_value value, tvms_re
   if (unwrapped && has_tuple_type(node)) return node;
   if (has_tuple_type(node)) return node;
   if (!reader->lenient && tvms_at(reader, ref)->parens) {
-    tvms_diag *diag = tvms_complain(reader, lone_parens, ref);
+    tvms_diag *diag = tvms_reader_report(reader, lone_parens, ref);
     tvms_relax_explain_parens(reader, diag, ref);
   }
   return tvms_relax_tuple(reader, &node, 1, tvms_span_of(reader, ref));
@@ -102,10 +102,10 @@ static tvms_node *TVMS_NULLABLE args_of(op_call *call, tvms_value value, tvms_re
 
 static tvms_node *extern_func(tvms_reader *reader, tvms_value name, tvms_ref ref) {
   tvms_extern_func *func =
-      tvms_make(reader->unit, EXTERN_FUNC, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, EXTERN_FUNC, tvms_span_of(reader, ref));
   func->symbol = tvms_bytes_copy(reader->unit, name.as.text, name.len);
-  tvms_node *object = tvms_object_type(reader->unit);
-  func->head.sinfo = tvms_opaque_type(reader->unit, object, false);
+  tvms_node *object = tvms_sinfo_object_new(reader->unit);
+  func->head.sinfo = tvms_sinfo_func_new_opaque(reader->unit, object, false);
   return &func->head;
 }
 
@@ -123,9 +123,10 @@ static tvms_node *TVMS_NULLABLE dtype_of(op_call *call, tvms_value value,
   }
   tvms_dtype dtype;
   if (!tvms_to_dtype(reader, value, ref, &dtype)) return NULL;
-  tvms_dtype_imm *imm = tvms_make(reader->unit, DTYPE_IMM, tvms_span_of(reader, ref));
+  tvms_dtype_imm *imm =
+      tvms_node_make(reader->unit, DTYPE_IMM, tvms_span_of(reader, ref));
   imm->value = dtype;
-  imm->head.sinfo = tvms_object_type(reader->unit);
+  imm->head.sinfo = tvms_sinfo_object_new(reader->unit);
   return &imm->head;
 }
 
@@ -172,7 +173,7 @@ static bool take_types(op_call *call, uint32_t i, bool several) {
   tvms_list types;
   if (!tvms_to_types(reader, value, call->refs[i], &types)) return false;
   if (!several && types.len != 1) {
-    tvms_node *tuple = tvms_tuple_type(reader->unit, types.items, types.len);
+    tvms_node *tuple = tvms_sinfo_tuple_new(reader->unit, types.items, types.len);
     types = tvms_list_copy(reader->unit, &tuple, 1);
   }
   call->type_args = types;
@@ -196,7 +197,8 @@ static void bind_params(op_call *call, uint32_t first) {
     } else if (signature->params[i].kind == TVMS_PARAM_REST) {
       give_rest(call, i);
     } else if (call->signature->kinds[i] == TVMS_ARG_TYPE) {
-      const char *name = tvms_text(call->reader->context, signature->params[i].name);
+      const char *name =
+          tvms_symbol_text(call->reader->context, signature->params[i].name);
       bool several = strncmp(name, "out_", 4) != 0;
       call->sound = take_types(call, i, several) && call->sound;
     } else if (call->values[i].kind != TVMS_VALUE_NONE
@@ -225,7 +227,7 @@ static void patch_arguments(op_call *call) {
   call->args.len = 0;
   tvms_node *var =
       tvms_var_new(reader->unit, TVMS_SYM_x, (tvms_dtype){0}, TVMS_NO_SPAN);
-  var->sinfo = tvms_object_type(reader->unit);
+  var->sinfo = tvms_sinfo_object_new(reader->unit);
   for (uint32_t i = 0; i < 2; i++) {
     give(call, var, call->ref);
   }
@@ -344,8 +346,8 @@ static void bind_attention(op_call *call) {
 
 static int64_t ndim_of(tvms_value value) {
   const tvms_node *type = value.kind == TVMS_VALUE_NODE ? value.as.node->sinfo : NULL;
-  return type && tvms_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim
-                                      : TVMS_UNKNOWN_NDIM;
+  return type && tvms_sinfo_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim
+                                            : TVMS_UNKNOWN_NDIM;
 }
 
 // Written: queries, keys, values, seqstart_q, max_seqlen_q, seqstart_k, max_seqlen_k.
@@ -382,8 +384,8 @@ static void bind_hint_on_device(op_call *call) {
 }
 
 static tvms_dtype element_of(const tvms_node *node) {
-  return node->sinfo && tvms_is_tensor(node->sinfo) ? node->sinfo->dtype
-                                                    : (tvms_dtype){0};
+  return node->sinfo && tvms_sinfo_is_tensor(node->sinfo) ? node->sinfo->dtype
+                                                          : (tvms_dtype){0};
 }
 
 // The padding takes the type of the elements.
@@ -423,15 +425,15 @@ static void bind_layout_transform(op_call *call) {
 static tvms_node *TVMS_NULLABLE left_over(tvms_prover *prover, tvms_list old,
                                           tvms_list new) {
   tvms_node *whole = tvms_dim_product(prover, old);
-  tvms_node *rest = tvms_dim_const(prover->unit, 1);
+  tvms_node *rest = tvms_sinfo_dim_new(prover->unit, 1);
   for (uint32_t i = 0; i < new.len &&rest; i++) {
     int64_t length;
-    if (tvms_dim_int(new.items[i], &length) && length <= 0) continue;
-    rest = tvms_dim_op(prover, TVMS_NODE_MUL, rest, new.items[i]);
+    if (tvms_sinfo_dim_int(new.items[i], &length) && length <= 0) continue;
+    rest = tvms_dim_binary(prover, TVMS_NODE_MUL, rest, new.items[i]);
   }
   if (!whole || !rest) return NULL;
-  tvms_node *left = tvms_dim_op(prover, TVMS_NODE_FLOOR_DIV, whole, rest);
-  return left ? tvms_simplify_alone(prover->unit, left) : NULL;
+  tvms_node *left = tvms_dim_binary(prover, TVMS_NODE_FLOOR_DIV, whole, rest);
+  return left ? tvms_arith_simplify(prover->unit, left) : NULL;
 }
 
 static bool resolve_reshape(op_call *call, const tvms_node *x, tvms_node **shape) {
@@ -443,9 +445,9 @@ static bool resolve_reshape(op_call *call, const tvms_node *x, tvms_node **shape
   bool open = false;
   for (uint32_t i = 0; i < dims.len; i++) {
     int64_t length;
-    if (!tvms_dim_int(dims.items[i], &length) || length > 0) continue;
+    if (!tvms_sinfo_dim_int(dims.items[i], &length) || length > 0) continue;
     if (length < -1 || (length == -1 && wanted >= 0)) {
-      tvms_complain(reader, reshape_lengths, call->refs[1]);
+      tvms_reader_report(reader, reshape_lengths, call->refs[1]);
       return false;
     }
     open = true;
@@ -453,19 +455,20 @@ static bool resolve_reshape(op_call *call, const tvms_node *x, tvms_node **shape
   }
   if (!open) return true;
   if (!x->sinfo || !tvms_sinfo_dims(x->sinfo, &old)) {
-    tvms_complain(reader, reshape_unknown, call->refs[1]);
+    tvms_reader_report(reader, reshape_unknown, call->refs[1]);
     return false;
   }
   for (uint32_t i = 0; i < dims.len; i++) {
     int64_t length;
-    bool zero = tvms_dim_int(dims.items[i], &length) && length == 0;
+    bool zero = tvms_sinfo_dim_int(dims.items[i], &length) && length == 0;
     if (zero && i < old.len) dims.items[i] = old.items[i];
   }
   if (wanted >= 0) {
     dims.items[wanted] = left_over(prover, old, dims);
     if (!dims.items[wanted]) return false;
   }
-  *shape = tvms_shape_value(reader->unit, dims.items, dims.len, (*shape)->span);
+  *shape =
+      tvms_sinfo_shape_value_new(reader->unit, dims.items, dims.len, (*shape)->span);
   return true;
 }
 
@@ -527,8 +530,8 @@ tvms_value tvms_relax_make_call(tvms_reader *reader, tvms_opcode op,
                                 tvms_node *const *args, uint32_t count, tvms_list attrs,
                                 tvms_list type_args, const tvms_span *spans,
                                 tvms_ref ref) {
-  tvms_call *call = tvms_make(reader->unit, CALL, tvms_span_of(reader, ref));
-  call->callee = tvms_relax_operator(reader->unit, op);
+  tvms_call *call = tvms_node_make(reader->unit, CALL, tvms_span_of(reader, ref));
+  call->callee = tvms_op_operator_new(reader->unit, op);
   call->args = tvms_list_copy(reader->unit, args, count);
   call->attrs = attrs;
   call->type_args = type_args;
@@ -608,7 +611,7 @@ static void check_given(op_call *call, uint64_t given) {
       size_of(call, value, call->refs[i]);
     }
     bool type = value.kind == TVMS_VALUE_NODE
-                && tvms_class_of(value.as.node) == TVMS_CLASS_SINFO;
+                && tvms_node_class_of(value.as.node) == TVMS_CLASS_SINFO;
     if (type)
       tvms_wrong_type(call->reader, call->refs[i], "this argument", "a value", value);
   }
@@ -629,7 +632,7 @@ tvms_value tvms_relax_call_op(tvms_reader *reader, tvms_opcode op, tvms_ref ref)
     check_given(&call, given);
     reader->failed = true;
   }
-  tvms_vec_free(memory_of(&call), &call.args);
-  tvms_vec_free(memory_of(&call), &call.spans);
+  tvms_vec_fini(memory_of(&call), &call.args);
+  tvms_vec_fini(memory_of(&call), &call.spans);
   return result;
 }

@@ -25,26 +25,27 @@ bool tvms_is_relax_expr(const tvms_node *node) {
 
 // True for values of TIR: what may stand in a shape or as a scalar.
 static bool is_tir_expr(const tvms_node *node) {
-  return tvms_class_of(node) == TVMS_CLASS_EXPR && !tvms_dtype_is_void(node->dtype);
+  return tvms_node_class_of(node) == TVMS_CLASS_EXPR
+         && !tvms_dtype_is_void(node->dtype);
 }
 
 tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value) {
-  tvms_prim_value *prim = tvms_make(reader->unit, PRIM_VALUE, value->span);
+  tvms_prim_value *prim = tvms_node_make(reader->unit, PRIM_VALUE, value->span);
   prim->value = value;
-  prim->head.sinfo = tvms_prim_type(reader->unit, value->dtype, value);
+  prim->head.sinfo = tvms_sinfo_prim_new(reader->unit, value->dtype, value);
   return &prim->head;
 }
 
 tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
                             uint32_t count, tvms_span span) {
   tvms_unit *unit = reader->unit;
-  tvms_tuple *tuple = tvms_make(unit, TUPLE, span);
+  tvms_tuple *tuple = tvms_node_make(unit, TUPLE, span);
   tuple->fields = tvms_list_copy(unit, fields, count);
   tvms_list types = tvms_list_copy(unit, fields, count);
   for (uint32_t i = 0; i < count; i++) {
     types.items[i] = tvms_sinfo_of(unit, fields[i]);
   }
-  tuple->head.sinfo = tvms_tuple_type(unit, types.items, count);
+  tuple->head.sinfo = tvms_sinfo_tuple_new(unit, types.items, count);
   return &tuple->head;
 }
 
@@ -66,7 +67,7 @@ static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_value value,
 static tvms_node *string_value(tvms_reader *reader, tvms_value value, tvms_span span) {
   tvms_node *node = tvms_string_imm_new(reader->unit, value.as.text, value.len, span);
   node->dtype = (tvms_dtype){0};
-  node->sinfo = tvms_string_type(reader->unit);
+  node->sinfo = tvms_sinfo_string_new(reader->unit);
   return node;
 }
 
@@ -142,11 +143,11 @@ tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
 // Text in a signature, "n" or "n + 1", as a value of TIR.
 static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref *ref) {
   if (!reader->relax->in_signature) {
-    tvms_complain(reader, text_in_shape, *ref);
+    tvms_reader_report(reader, text_in_shape, *ref);
     return TVMS_UNKNOWN;
   }
   tvms_ref expr = 0;
-  if (tvms_surf_is_string(reader->surface, *ref)) {
+  if (tvms_surface_is_string(reader->surface, *ref)) {
     uint32_t errors = reader->context->diags.errors;
     expr = tvms_surface_parse_string(reader->surface, *ref);
     if (reader->context->diags.errors > errors) return TVMS_UNKNOWN;
@@ -156,7 +157,7 @@ static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref 
     return tvms_eval(reader, expr);
   }
   // Text whose place in the source is not known: a name is all that it may be.
-  tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
+  tvms_sym name = tvms_symbol_intern(reader->context, value.as.text, value.len);
   const tvms_binding *binding = tvms_lookup(reader, name);
   if (binding) return binding->value;
   tvms_undefined_name(reader, name, tvms_span_of(reader, *ref));
@@ -195,7 +196,7 @@ tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
   if (!tvms_dtype_is_int(node->dtype) && !tvms_dtype_is_uint(node->dtype)) {
     tvms_wrong_type(reader, ref, "a dimension", "an integer", tvms_value_node(node));
   } else if (node->dtype.bits != 64 && node->kind != TVMS_NODE_INT_IMM) {
-    tvms_complain(reader, dim_not_int64, ref, tvms_dtype_text(node->dtype, text));
+    tvms_reader_report(reader, dim_not_int64, ref, tvms_dtype_text(node->dtype, text));
   } else {
     return node;
   }
@@ -231,9 +232,9 @@ tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
   if (!tvms_value_is_sequence(value)) {
     reader->failed = true;
     if (!tvms_value_is_known(value)) return NULL;
-    tvms_diag *diag = tvms_complain(reader, wrong_type, ref, "a shape",
-                                    "a tuple or list of dimensions",
-                                    tvms_describe_value(reader, value));
+    tvms_diag *diag = tvms_reader_report(reader, wrong_type, ref, "a shape",
+                                         "a tuple or list of dimensions",
+                                         tvms_describe_value(reader, value));
     tvms_relax_explain_parens(reader, diag, ref);
     return NULL;
   }
@@ -250,7 +251,8 @@ tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
     reader->failed = true;
     return NULL;
   }
-  return tvms_shape_value(reader->unit, dims, value.len, tvms_span_of(reader, ref));
+  return tvms_sinfo_shape_value_new(reader->unit, dims, value.len,
+                                    tvms_span_of(reader, ref));
 }
 
 // ---- Constants ----
@@ -344,23 +346,23 @@ static bool collect(tensor_text *t, tvms_value value, uint32_t depth) {
   t->deepest = true;
   t->floats = t->floats || value.kind == TVMS_VALUE_FLOAT;
   t->others = t->others || value.kind != TVMS_VALUE_BOOL;
-  tvms_push(&t->reader->context->memory, &t->elements, value);
+  tvms_vec_push(&t->reader->context->memory, &t->elements, value);
   return true;
 }
 
 static tvms_node *make_constant(tensor_text *t, tvms_dtype dtype, const uint8_t *bytes,
                                 size_t size, tvms_span span) {
   tvms_unit *unit = t->reader->unit;
-  tvms_constant *constant = tvms_make(unit, CONSTANT, span);
+  tvms_constant *constant = tvms_node_make(unit, CONSTANT, span);
   tvms_node *dims[MOST_AXES];
   for (uint32_t i = 0; i < t->ndim; i++) {
-    dims[i] = tvms_dim_const(unit, t->dims[i]);
+    dims[i] = tvms_sinfo_dim_new(unit, t->dims[i]);
   }
   constant->element = dtype;
   constant->shape = tvms_list_copy(unit, dims, t->ndim);
   constant->data = tvms_bytes_copy(unit, (const char *)bytes, size);
-  tvms_node *shape = tvms_shape_value(unit, dims, t->ndim, TVMS_NO_SPAN);
-  constant->head.sinfo = tvms_tensor_type(unit, shape, dtype, NULL);
+  tvms_node *shape = tvms_sinfo_shape_value_new(unit, dims, t->ndim, TVMS_NO_SPAN);
+  constant->head.sinfo = tvms_sinfo_tensor_new(unit, shape, dtype, NULL);
   return &constant->head;
 }
 
@@ -378,12 +380,12 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
     tvms_wrong_type(reader, ref, "the dtype of a constant", "a scalar type",
                     tvms_value_dtype(dtype));
     reader->failed = true;
-    tvms_vec_free(memory, &t.elements);
+    tvms_vec_fini(memory, &t.elements);
     return NULL;
   }
   size_t each = (dtype.bits + 7u) / 8, size = each * t.elements.len;
   tvms_mark mark = tvms_arena_mark(&reader->context->scratch);
-  uint8_t *bytes = tvms_arena_take(&reader->context->scratch, size + 8);
+  uint8_t *bytes = tvms_arena_alloc(&reader->context->scratch, size + 8);
   for (uint32_t i = 0; i < t.elements.len && sound; i++) {
     sound = encode(t.elements.items[i], dtype, bytes + i * each);
   }
@@ -396,6 +398,6 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
     reader->failed = true;
   }
   tvms_arena_reset(&reader->context->scratch, mark);
-  tvms_vec_free(memory, &t.elements);
+  tvms_vec_fini(memory, &t.elements);
   return constant;
 }

@@ -11,7 +11,7 @@
 void tvms_relax_suspect_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
                              tvms_span span, const char *near) {
   tvms_relax_suspect suspect = {diag, near, name, span, false};
-  tvms_push(&reader->context->memory, &reader->relax->suspects, suspect);
+  tvms_vec_push(&reader->context->memory, &reader->relax->suspects, suspect);
 }
 
 void tvms_relax_close_suspects(tvms_reader *reader) {
@@ -23,7 +23,7 @@ void tvms_relax_close_suspects(tvms_reader *reader) {
     tvms_diag_remark(diags, suspect->diag, "did you mean '%s'?", suspect->near);
     tvms_diag_fix(diags, suspect->diag, suspect->span, false, "%s", suspect->near);
   }
-  tvms_vec_free(&reader->context->memory, &relax->suspects);
+  tvms_vec_fini(&reader->context->memory, &relax->suspects);
 }
 
 static tvms_relax_suspect *TVMS_NULLABLE suspect_at(tvms_reader *reader, tvms_ref ref) {
@@ -59,7 +59,7 @@ static void collect(tvms_reader *reader, candidates *found, fits_fn *fits, void 
       if (binding->value.kind != TVMS_VALUE_NODE) continue;
       if (!fits(data, binding->value.as.node)) continue;
       found->bindings[found->count] = binding;
-      found->names[found->count++] = tvms_text(reader->context, binding->name);
+      found->names[found->count++] = tvms_symbol_text(reader->context, binding->name);
     }
   }
 }
@@ -68,7 +68,7 @@ static void collect(tvms_reader *reader, candidates *found, fits_fn *fits, void 
 static const tvms_binding *TVMS_NULLABLE choose(const candidates *found,
                                                 const char *name) {
   if (found->count == 1) return found->bindings[0];
-  const char *near = tvms_nearest(name, found->names, found->count);
+  const char *near = tvms_diag_nearest_name(name, found->names, found->count);
   for (uint32_t i = 0; near && i < found->count; i++) {
     if (strcmp(found->names[i], near) == 0) return found->bindings[i];
   }
@@ -84,19 +84,19 @@ typedef struct {
 
 static bool fits_parameter(void *data, tvms_node *node) {
   const parameter *param = data;
-  if (node->kind != TVMS_NODE_VAR || !tvms_is_tensor(node->sinfo)) return false;
+  if (node->kind != TVMS_NODE_VAR || !tvms_sinfo_is_tensor(node->sinfo)) return false;
   tvms_dim_map map = {{0}};
   bool conflict;
-  tvms_fit fit =
-      tvms_relate_argument(param->prover, &map, param->type, node->sinfo, &conflict);
-  tvms_vec_free(&param->prover->unit->context->memory, &map.bindings);
+  tvms_sinfo_fit fit = tvms_sinfo_relate_argument(param->prover, &map, param->type,
+                                                  node->sinfo, &conflict);
+  tvms_vec_fini(&param->prover->unit->context->memory, &map.bindings);
   return fit >= TVMS_FIT_RUNTIME && !conflict;
 }
 
 static tvms_node *type_of_buffer(tvms_unit *unit, const tvms_buffer *buffer) {
-  tvms_node *shape =
-      tvms_shape_value(unit, buffer->shape.items, buffer->shape.len, TVMS_NO_SPAN);
-  return tvms_tensor_type(unit, shape, buffer->element, NULL);
+  tvms_node *shape = tvms_sinfo_shape_value_new(unit, buffer->shape.items,
+                                                buffer->shape.len, TVMS_NO_SPAN);
+  return tvms_sinfo_tensor_new(unit, shape, buffer->element, NULL);
 }
 
 static void explain_argument(tvms_reader *reader, tvms_relax_suspect *suspect,
@@ -107,15 +107,15 @@ static void explain_argument(tvms_reader *reader, tvms_relax_suspect *suspect,
   candidates found;
   collect(reader, &found, fits_parameter, &param);
   tvms_context *context = reader->context;
-  const tvms_binding *best = choose(&found, tvms_text(context, suspect->name));
+  const tvms_binding *best = choose(&found, tvms_symbol_text(context, suspect->name));
   if (!best) return;
-  const char *name = tvms_text(context, best->name);
+  const char *name = tvms_symbol_text(context, best->name);
   const tvms_node *var = func->params.items[i];
   tvms_diag_note(&context->diags, suspect->diag, best->span,
                  "'%s': %s is bound here and fits parameter '%s' of '%s'", name,
-                 tvms_describe(context, best->value.as.node->sinfo),
-                 tvms_text(context, tvms_as_var(var)->name),
-                 tvms_text(context, func->name));
+                 tvms_sinfo_describe(context, best->value.as.node->sinfo),
+                 tvms_symbol_text(context, tvms_as_var(var)->name),
+                 tvms_symbol_text(context, func->name));
   tvms_diag_fix(&context->diags, suspect->diag, suspect->span, true, "%s", name);
   suspect->explained = true;
 }
@@ -149,21 +149,22 @@ static void explain_dim(tvms_reader *reader, tvms_relax_suspect *suspect, uint32
   const char *name = NULL;
   if (known_arguments(reader, args_ref, &args)) {
     const tvms_node *written =
-        tvms_prim_func_outputs(reader->relax->prover, func, args, NULL, 1);
+        tvms_infer_prim_func_outputs(reader->relax->prover, func, args, NULL, 1);
     if (written && tvms_sinfo_dims(written, &dims) && axis < dims.len) {
       tvms_diag_note(&context->diags, suspect->diag, tvms_span_of(reader, args_ref),
                      "'%s' with these arguments writes %s",
-                     tvms_text(context, func->name), tvms_describe(context, written));
+                     tvms_symbol_text(context, func->name),
+                     tvms_sinfo_describe(context, written));
       const tvms_node *dim = dims.items[axis];
-      name = tvms_describe(context, dim);
+      name = tvms_sinfo_describe(context, dim);
     }
   }
   if (!name) {
     candidates found;
     collect(reader, &found, is_symbol, NULL);
-    const tvms_binding *best = choose(&found, tvms_text(context, suspect->name));
+    const tvms_binding *best = choose(&found, tvms_symbol_text(context, suspect->name));
     if (!best) return;
-    name = tvms_text(context, best->name);
+    name = tvms_symbol_text(context, best->name);
     tvms_diag_note(&context->diags, suspect->diag, best->span,
                    "the symbolic dimension in scope is '%s'", name);
   }
@@ -191,7 +192,7 @@ void tvms_relax_explain_call_tir(tvms_reader *reader, const tvms_node *callee,
   uint8_t kind = tvms_at(reader, args_ref)->kind;
   uint32_t i = 0;
   if (kind == TVMS_SURF_TUPLE || kind == TVMS_SURF_LIST) {
-    tvms_each_surf(reader->surface, item, tvms_at(reader, args_ref)->a) {
+    tvms_surface_each(reader->surface, item, tvms_at(reader, args_ref)->a) {
       tvms_relax_suspect *suspect = suspect_at(reader, item);
       if (suspect) explain_argument(reader, suspect, func, i);
       i++;
@@ -202,7 +203,7 @@ void tvms_relax_explain_call_tir(tvms_reader *reader, const tvms_node *callee,
   }
   tvms_ref dims = dims_of_type(reader, type_ref);
   i = 0;
-  tvms_each_surf(reader->surface, item, dims ? tvms_at(reader, dims)->a : 0) {
+  tvms_surface_each(reader->surface, item, dims ? tvms_at(reader, dims)->a : 0) {
     tvms_relax_suspect *suspect = suspect_at(reader, item);
     if (suspect) explain_dim(reader, suspect, i, func, args_ref);
     i++;

@@ -18,9 +18,9 @@ static void close_state(tvms_reader *reader) {
   tvms_memory *memory = &reader->context->memory;
   tvms_relax_close_suspects(reader);
   tvms_builder_fini(&relax->builder);
-  tvms_vec_free(memory, &relax->params);
-  tvms_vec_free(memory, &relax->outputs);
-  tvms_vec_free(memory, &relax->unknown_outputs);
+  tvms_vec_fini(memory, &relax->params);
+  tvms_vec_fini(memory, &relax->outputs);
+  tvms_vec_fini(memory, &relax->unknown_outputs);
   reader->relax = relax->outer;
 }
 
@@ -30,7 +30,8 @@ static void close_state(tvms_reader *reader) {
 static tvms_node *new_param(tvms_reader *reader, tvms_sym name, tvms_node *type,
                             tvms_span span) {
   tvms_dtype dtype = {0};
-  if (tvms_is_prim(type) && reader->dialect >= TVMS_DIALECT_26) dtype = type->dtype;
+  if (tvms_sinfo_is_prim(type) && reader->dialect >= TVMS_DIALECT_26)
+    dtype = type->dtype;
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
   var->sinfo = type;
   return var;
@@ -38,12 +39,12 @@ static tvms_node *new_param(tvms_reader *reader, tvms_sym name, tvms_node *type,
 
 static bool has_plain_params(tvms_reader *reader, tvms_ref params) {
   bool plain = true;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf *param = tvms_at(reader, ref);
     if (param->kind != TVMS_SURF_PARAM) {
       plain = false;
     } else if (param->op != TVMS_OP_PARAM || param->c) {
-      tvms_complain(reader, relax_parameter, ref);
+      tvms_reader_report(reader, relax_parameter, ref);
       plain = false;
     }
   }
@@ -51,7 +52,7 @@ static bool has_plain_params(tvms_reader *reader, tvms_ref params) {
 }
 
 static void define_symbols(tvms_reader *reader, tvms_ref params) {
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf *param = tvms_at(reader, ref);
     if (param->kind == TVMS_SURF_PARAM && param->b) {
       tvms_relax_define_symbols(reader, param->b);
@@ -69,10 +70,11 @@ static bool clashes(tvms_reader *reader, tvms_sym name, const tvms_node *type,
     return false;
   }
   bool behind = symbol->span.begin > span.begin;
-  if (behind && tvms_is_prim(type) && reader->dialect >= TVMS_DIALECT_26) return false;
+  if (behind && tvms_sinfo_is_prim(type) && reader->dialect >= TVMS_DIALECT_26)
+    return false;
   tvms_context *context = reader->context;
-  tvms_diag *diag = tvms_report(&context->diags, TVMS_D_parameter_clash, span,
-                                tvms_text(context, name));
+  tvms_diag *diag = tvms_diag_report(&context->diags, TVMS_D_parameter_clash, span,
+                                     tvms_symbol_text(context, name));
   tvms_diag_note(&context->diags, diag, symbol->span,
                  "the symbolic variable is defined here");
   return true;
@@ -82,13 +84,14 @@ static bool clashes(tvms_reader *reader, tvms_sym name, const tvms_node *type,
 static void read_param(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf param = *tvms_at(reader, ref);
   tvms_span span = tvms_span_of(reader, ref);
-  uint32_t len = tvms_name_of(&reader->context->names, param.a)->len;
+  uint32_t len = tvms_interner_name(&reader->context->names, param.a)->len;
   tvms_span name_span = {span.begin, span.begin + len};
   tvms_node *type = NULL;
   if (param.b) {
     type = tvms_relax_annotation(reader, param.b);
   } else {
-    tvms_complain(reader, untyped_parameter, ref, tvms_text(reader->context, param.a));
+    tvms_reader_report(reader, untyped_parameter, ref,
+                       tvms_symbol_text(reader->context, param.a));
   }
   if (!type || clashes(reader, param.a, type, name_span)) {
     reader->failed = true;
@@ -96,7 +99,7 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
     return;
   }
   tvms_node *var = new_param(reader, param.a, type, name_span);
-  tvms_push(&reader->context->memory, &reader->relax->params, var);
+  tvms_vec_push(&reader->context->memory, &reader->relax->params, var);
   tvms_builder_define(&reader->relax->builder, type);
   tvms_bind_name(reader, param.a, tvms_value_node(var), name_span);
 }
@@ -109,14 +112,14 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
   relax->type_params = def->type_params;
   relax->body = def->body;
   if (!has_plain_params(reader, def->params)) reader->failed = true;
-  tvms_each_surf(reader->surface, ref, def->type_params) {
+  tvms_surface_each(reader->surface, ref, def->type_params) {
     const tvms_surf *param = tvms_at(reader, ref);
     tvms_node *var = tvms_var_new(reader->unit, param->a, TVMS_DTYPE(INT, 64),
                                   tvms_span_of(reader, ref));
     tvms_bind_name(reader, param->a, tvms_value_node(var), tvms_span_of(reader, ref));
   }
   define_symbols(reader, def->params);
-  tvms_each_surf(reader->surface, ref, def->params) {
+  tvms_surface_each(reader->surface, ref, def->params) {
     if (tvms_at(reader, ref)->kind == TVMS_SURF_PARAM) read_param(reader, ref);
   }
   if (def->returns) tvms_relax_define_result_symbols(reader, def->returns);
@@ -131,13 +134,13 @@ static tvms_node *signature_type(tvms_reader *reader, tvms_node *ret, bool pure)
   for (uint32_t i = 0; i < types.len; i++) {
     types.items[i] = types.items[i]->sinfo;
   }
-  return tvms_func_type(reader->unit, types.items, types.len, ret, pure);
+  return tvms_sinfo_func_new(reader->unit, types.items, types.len, ret, pure);
 }
 
 // ---- Declaration ----
 
 void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_unit *unit = reader->unit;
   tvms_prover prover;
   tvms_relax_state relax;
@@ -152,10 +155,10 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
   read_signature(reader, &def);
   tvms_scope_pop(reader);
   if (!reader->failed) {
-    tvms_function *function = tvms_make(unit, FUNCTION, tvms_span_of(reader, ref));
+    tvms_function *function = tvms_node_make(unit, FUNCTION, tvms_span_of(reader, ref));
     function->name = def.name;
     function->params = tvms_list_copy(unit, relax.params.items, relax.params.len);
-    function->ret = relax.ret_type ? relax.ret_type : tvms_object_type(unit);
+    function->ret = relax.ret_type ? relax.ret_type : tvms_sinfo_object_new(unit);
     function->head.sinfo = signature_type(reader, function->ret, pure);
     member->function = &function->head;
   }
@@ -177,9 +180,9 @@ tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
   const tvms_node *function = member->function;
   if (is_prim_func(reader, member)) {
     tvms_dtype dtype = tvms_declared_return(reader, member);
-    tvms_node *ret = tvms_dtype_is_void(dtype) ? tvms_tuple_type(unit, NULL, 0)
-                                               : tvms_prim_type(unit, dtype, NULL);
-    return tvms_opaque_type(unit, ret, true);
+    tvms_node *ret = tvms_dtype_is_void(dtype) ? tvms_sinfo_tuple_new(unit, NULL, 0)
+                                               : tvms_sinfo_prim_new(unit, dtype, NULL);
+    return tvms_sinfo_func_new_opaque(unit, ret, true);
   }
   if (!function || !function->sinfo) return NULL;
   if (member->unit == unit) return function->sinfo;
@@ -221,12 +224,12 @@ static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
   tvms_relax_state *relax = reader->relax;
   tvms_node *found = body->sinfo;
   if (relax->ret_type) {
-    tvms_fit fit = tvms_relate(relax->prover, relax->ret_type, found);
+    tvms_sinfo_fit fit = tvms_sinfo_relate(relax->prover, relax->ret_type, found);
     if (fit == TVMS_FIT_NEVER) {
       tvms_context *context = reader->context;
-      tvms_report(&context->diags, TVMS_D_return_contradicts, relax->returned_span,
-                  tvms_describe(context, found),
-                  tvms_describe(context, relax->ret_type));
+      tvms_diag_report(&context->diags, TVMS_D_return_contradicts, relax->returned_span,
+                       tvms_sinfo_describe(context, found),
+                       tvms_sinfo_describe(context, relax->ret_type));
     }
     if (fit != TVMS_FIT_PROVED) return relax->ret_type;
     if (says_function(relax->ret_type) && returns_members(body)) return relax->ret_type;
@@ -241,14 +244,14 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
   tvms_relax_state *relax = reader->relax;
   tvms_unit *unit = reader->unit;
   if (!relax->has_return) {
-    tvms_report(&reader->context->diags, TVMS_D_no_return, def->name_span,
-                tvms_text(reader->context, def->name));
+    tvms_diag_report(&reader->context->diags, TVMS_D_no_return, def->name_span,
+                     tvms_symbol_text(reader->context, def->name));
     reader->failed = true;
   }
   if (reader->failed || !relax->returned) return NULL;
   tvms_node *body =
       tvms_builder_end_seq(&relax->builder, relax->returned, tvms_span_of(reader, ref));
-  tvms_function *function = tvms_make(unit, FUNCTION, tvms_span_of(reader, ref));
+  tvms_function *function = tvms_node_make(unit, FUNCTION, tvms_span_of(reader, ref));
   function->name = def->name;
   function->params = tvms_list_copy(unit, relax->params.items, relax->params.len);
   function->ret = result_type(reader, body);
@@ -265,7 +268,7 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
 // Reads signature and body in a scope of their own.
 static tvms_node *TVMS_NULLABLE read_function(tvms_reader *reader, tvms_ref ref,
                                               tvms_decoration decoration) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   reader->relax->is_private = decoration.is_private;
   reader->relax->pure = !decoration.impure;
   tvms_scope_push(reader);
@@ -306,15 +309,15 @@ static bool calls_itself(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
   case TVMS_SURF_ASSIGN: return calls_itself(reader, node->b, name);
   case TVMS_SURF_ANN_ASSIGN: return node->c && calls_itself(reader, node->c, name);
   case TVMS_SURF_IF:
-    tvms_each_surf(reader->surface, stmt, node->b) {
+    tvms_surface_each(reader->surface, stmt, node->b) {
       if (calls_itself(reader, stmt, name)) return true;
     }
-    tvms_each_surf(reader->surface, stmt, node->c) {
+    tvms_surface_each(reader->surface, stmt, node->c) {
       if (calls_itself(reader, stmt, name)) return true;
     }
     return false;
   case TVMS_SURF_WITH:
-    tvms_each_surf(reader->surface, stmt, node->b) {
+    tvms_surface_each(reader->surface, stmt, node->b) {
       if (calls_itself(reader, stmt, name)) return true;
     }
     return false;
@@ -323,7 +326,7 @@ static bool calls_itself(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
 }
 
 static bool is_recursive(tvms_reader *reader, const tvms_surf_definition *def) {
-  tvms_each_surf(reader->surface, stmt, def->body) {
+  tvms_surface_each(reader->surface, stmt, def->body) {
     if (calls_itself(reader, stmt, def->name)) return true;
   }
   return false;
@@ -343,7 +346,7 @@ static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
   tvms_node *var = NULL;
   if (!reader->failed) {
     tvms_node *ret =
-        relax.ret_type ? relax.ret_type : tvms_tuple_type(reader->unit, NULL, 0);
+        relax.ret_type ? relax.ret_type : tvms_sinfo_tuple_new(reader->unit, NULL, 0);
     var = tvms_var_new(reader->unit, def->name, (tvms_dtype){0}, def->name_span);
     var->sinfo = signature_type(reader, ret, pure);
   }
@@ -356,7 +359,7 @@ static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
 
 tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref ref,
                                                    tvms_node **reserved) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_of(reader, ref);
   decoration.is_private = true;
   bool known = tvms_bound_here(reader, def.name);

@@ -15,8 +15,9 @@ static tvms_value proxy(tvms_reader *reader, int what, tvms_value value) {
 
 static tvms_value no_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                tvms_ref ref) {
-  tvms_complain(reader, unknown_attribute, ref, tvms_describe_value(reader, object),
-                tvms_text(reader->context, name));
+  tvms_reader_report(reader, unknown_attribute, ref,
+                     tvms_describe_value(reader, object),
+                     tvms_symbol_text(reader->context, name));
   return tvms_failed(reader);
 }
 
@@ -31,7 +32,7 @@ static tvms_value inspect(tvms_reader *reader, tvms_opcode op, tvms_value tensor
 static bool inspected(tvms_reader *reader, tvms_value tensor, tvms_sym name,
                       tvms_ref ref, tvms_value *value) {
   const tvms_node *type = tensor.as.node->sinfo;
-  if (reader->dialect >= TVMS_DIALECT_26 || !type || !tvms_is_tensor(type))
+  if (reader->dialect >= TVMS_DIALECT_26 || !type || !tvms_sinfo_is_tensor(type))
     return false;
   switch (name) {
   case TVMS_SYM_dtype: *value = proxy(reader, TVMS_RELAX_DTYPE, tensor); return true;
@@ -85,7 +86,7 @@ bool tvms_relax_inspect_item(tvms_reader *reader, tvms_value object, tvms_value 
 // `x.ty.shape`, `x.struct_info.dtype`: what is known of a tensor, as constants.
 static bool attribute_of_type(tvms_reader *reader, const tvms_node *type, tvms_sym name,
                               tvms_value *value) {
-  if (!tvms_is_tensor(type)) return false;
+  if (!tvms_sinfo_is_tensor(type)) return false;
   const tvms_sinfo_tensor *tensor = tvms_as_sinfo_tensor(type);
   tvms_list dims;
   switch (name) {
@@ -109,7 +110,7 @@ static bool attribute_of_type(tvms_reader *reader, const tvms_node *type, tvms_s
 
 bool tvms_relax_type_attribute(tvms_reader *reader, const tvms_node *node,
                                tvms_sym name, tvms_value *value) {
-  return tvms_class_of(node) == TVMS_CLASS_SINFO
+  return tvms_node_class_of(node) == TVMS_CLASS_SINFO
          && attribute_of_type(reader, node, name, value);
 }
 
@@ -138,10 +139,10 @@ static tvms_node *TVMS_NULLABLE raw_callee(tvms_reader *reader, tvms_value value
   tvms_node *known = tvms_value_node_of(value, TVMS_NODE_OPERATOR);
   if (known) return known;
   if (value.kind != TVMS_VALUE_STR) return tvms_to_relax(reader, value, ref);
-  tvms_sym name = tvms_symbol(reader->context, value.as.text, value.len);
+  tvms_sym name = tvms_symbol_intern(reader->context, value.as.text, value.len);
   tvms_opcode op = tvms_op_find(name);
-  if (op != TVMS_R_NONE) return tvms_relax_operator(reader->unit, op);
-  tvms_complain(reader, unknown_operator, ref, (int)value.len, value.as.text);
+  if (op != TVMS_R_NONE) return tvms_op_operator_new(reader->unit, op);
+  tvms_reader_report(reader, unknown_operator, ref, (int)value.len, value.as.text);
   return NULL;
 }
 
@@ -159,11 +160,11 @@ static tvms_value raw_call(tvms_reader *reader, const tvms_value *args,
     tvms_wrong_type(reader, refs[1], "the arguments", "a tuple or list", args[1]);
     return tvms_failed(reader);
   }
-  tvms_call *call = tvms_make(unit, CALL, tvms_span_of(reader, ref));
+  tvms_call *call = tvms_node_make(unit, CALL, tvms_span_of(reader, ref));
   call->callee = callee;
   call->args = tvms_as_tuple(tuple)->fields;
   call->type_args = type_args;
-  tvms_opcode op = tvms_called_relax_op(&call->head);
+  tvms_opcode op = tvms_op_called(&call->head);
   if (op != TVMS_R_NONE && tvms_op_schema(op)->count > 0) {
     call->attrs.len = tvms_op_schema(op)->count;
     call->attrs.items = tvms_arena_array(&unit->arena, tvms_node *, call->attrs.len);
@@ -173,7 +174,8 @@ static tvms_value raw_call(tvms_reader *reader, const tvms_value *args,
 
 tvms_value tvms_call_relax_emit_with(tvms_reader *reader, const tvms_call_args *call) {
   if (!reader->relax) {
-    tvms_complain(reader, outside_relax, call->ref, tvms_row_text(reader, call->row));
+    tvms_reader_report(reader, outside_relax, call->ref,
+                       tvms_row_text(reader, call->row));
     return tvms_failed(reader);
   }
   return raw_call(reader, call->args, call->refs, 2, call->ref);

@@ -107,9 +107,9 @@ static tvms_sym scan_name(scanner *scan, bool *type, bool *drop) {
   *type = out || args;
   *drop = !old && text_is(text, len, "tir_vars");
   tvms_context *context = scan->reader->context;
-  if (out && old) return tvms_symbol(context, "out_sinfo", 9);
-  if (args && old) return tvms_symbol(context, "sinfo_args", 10);
-  return tvms_symbol(context, text, len);
+  if (out && old) return tvms_symbol_intern(context, "out_sinfo", 9);
+  if (args && old) return tvms_symbol_intern(context, "sinfo_args", 10);
+  return tvms_symbol_intern(context, text, len);
 }
 
 // Parses one parameter. Returns false if the dialect does not have it.
@@ -201,7 +201,7 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
     result->places[head.count++] = -1;
   }
   tvms_signature *signature =
-      tvms_arena_take(arena, sizeof head + head.count * sizeof *params);
+      tvms_arena_alloc(arena, sizeof head + head.count * sizeof *params);
   *signature = head;
   memcpy(signature->params, params, head.count * sizeof *params);
   result->signature = signature;

@@ -16,7 +16,7 @@ static tvms_relax_state *relax_of(tvms_reader *reader) {
 // Reports a binding after R.output.
 static bool block_is_open(tvms_reader *reader, tvms_ref ref) {
   if (!tvms_builder_block(&relax_of(reader)->builder)->ended) return true;
-  tvms_complain(reader, binding_after_output, ref);
+  tvms_reader_report(reader, binding_after_output, ref);
   reader->failed = true;
   return false;
 }
@@ -54,16 +54,16 @@ static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
                      tvms_ref ref) {
   if (is_rebuilt(value)) return true;
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
-  tvms_fit fit = tvms_relate(relax_of(reader)->prover, type, known);
+  tvms_sinfo_fit fit = tvms_sinfo_relate(relax_of(reader)->prover, type, known);
   // TVM looks at the annotations of calls only when it verifies the module.
   bool trusted =
       value->kind == TVMS_NODE_CALL
       && (reader->module->unchecked || type->kind == TVMS_NODE_SINFO_DTENSOR);
   if (fit == TVMS_FIT_NEVER && !trusted) {
     tvms_context *context = reader->context;
-    tvms_diag *diag =
-        tvms_complain(reader, annotation_contradicts, ref,
-                      tvms_describe(context, known), tvms_describe(context, type));
+    tvms_diag *diag = tvms_reader_report(reader, annotation_contradicts, ref,
+                                         tvms_sinfo_describe(context, known),
+                                         tvms_sinfo_describe(context, type));
     explain_shape(reader, diag, type, ref);
     reader->failed = true;
     return false;
@@ -87,14 +87,15 @@ static tvms_value emit_cast(tvms_reader *reader, tvms_value pair, tvms_sym name,
   if (!block_is_open(reader, ref)) return TVMS_UNKNOWN;
   tvms_context *context = reader->context;
   tvms_node *value = pair.as.items[0].as.node, *to = pair.as.items[1].as.node;
-  if (type && !tvms_equal(context, type, to)) {
-    tvms_complain(reader, match_cast_annotation, ref);
+  if (type && !tvms_node_equal(context, type, to)) {
+    tvms_reader_report(reader, match_cast_annotation, ref);
     return tvms_failed(reader);
   }
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
-  if (tvms_relate(relax_of(reader)->prover, known, to) == TVMS_FIT_NEVER) {
-    tvms_complain(reader, match_cast_impossible, ref, tvms_describe(context, known),
-                  tvms_describe(context, to));
+  if (tvms_sinfo_relate(relax_of(reader)->prover, known, to) == TVMS_FIT_NEVER) {
+    tvms_reader_report(reader, match_cast_impossible, ref,
+                       tvms_sinfo_describe(context, known),
+                       tvms_sinfo_describe(context, to));
     return tvms_failed(reader);
   }
   return tvms_value_node(tvms_builder_match_cast(&relax_of(reader)->builder, value, to,
@@ -120,8 +121,9 @@ static void declare_symbol(tvms_reader *reader, tvms_sym name, tvms_node *var,
   tvms_span span = tvms_span_of(reader, target);
   tvms_sym own = tvms_as_var(var)->name;
   if (own && own != name) {
-    tvms_complain(reader, symbol_renamed, target, tvms_text(reader->context, own),
-                  tvms_text(reader->context, name));
+    tvms_reader_report(reader, symbol_renamed, target,
+                       tvms_symbol_text(reader->context, own),
+                       tvms_symbol_text(reader->context, name));
     reader->failed = true;
   }
   const tvms_binding *binding = tvms_lookup(reader, name);
@@ -131,8 +133,9 @@ static void declare_symbol(tvms_reader *reader, tvms_sym name, tvms_node *var,
     known->flags |= var->flags & TVMS_FLAG_SIZE_VAR;
     if (tvms_dtype_same(known->dtype, var->dtype)) return;
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, symbol_dtype, target, tvms_text(reader->context, name),
-                  tvms_dtype_text(known->dtype, a), tvms_dtype_text(var->dtype, b));
+    tvms_reader_report(
+        reader, symbol_dtype, target, tvms_symbol_text(reader->context, name),
+        tvms_dtype_text(known->dtype, a), tvms_dtype_text(var->dtype, b));
     reader->failed = true;
     return;
   }
@@ -152,7 +155,7 @@ static bool is_number(tvms_value value) {
 static tvms_node *TVMS_NULLABLE number_value(tvms_reader *reader, tvms_value value,
                                              tvms_node *TVMS_NULLABLE type,
                                              tvms_ref ref) {
-  if (reader->dialect < TVMS_DIALECT_26 || !type || !tvms_is_prim(type)) {
+  if (reader->dialect < TVMS_DIALECT_26 || !type || !tvms_sinfo_is_prim(type)) {
     return tvms_relax_const(reader, value, (tvms_dtype){0}, ref);
   }
   tvms_span span = tvms_span_of(reader, ref);
@@ -181,7 +184,7 @@ static tvms_value bound_value(tvms_reader *reader, tvms_sym name, tvms_value val
   } else if (is_number(value)) {
     node = number_value(reader, value, type, ref);
   } else if (node && !tvms_is_relax_expr(node)) {
-    bool scalar = tvms_class_of(node) == TVMS_CLASS_EXPR
+    bool scalar = tvms_node_class_of(node) == TVMS_CLASS_EXPR
                   && !tvms_dtype_is_void(node->dtype)
                   && reader->dialect >= TVMS_DIALECT_26;
     if (!scalar) return value;
@@ -219,7 +222,7 @@ static void assign_unknown(tvms_reader *reader, tvms_ref target) {
   if (node->kind == TVMS_SURF_NAME) {
     assign_name(reader, target, TVMS_UNKNOWN, NULL, target);
   } else if (node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST) {
-    tvms_each_surf(reader->surface, item, node->a) {
+    tvms_surface_each(reader->surface, item, node->a) {
       assign_unknown(reader, item);
     }
   }
@@ -238,11 +241,11 @@ static tvms_ref part_ref(tvms_reader *reader, tvms_ref ref, uint32_t i) {
 
 static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_value value,
                          tvms_ref ref) {
-  uint32_t count = tvms_surf_count(reader->surface, tvms_at(reader, target)->a);
+  uint32_t count = tvms_surface_count(reader->surface, tvms_at(reader, target)->a);
   const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
   uint32_t have = value.len;
   if (node && node->kind == TVMS_NODE_CALL) {
-    tvms_complain(reader, relax_unpack_call, ref);
+    tvms_reader_report(reader, relax_unpack_call, ref);
     reader->failed = true;
     assign_unknown(reader, target);
     return;
@@ -254,14 +257,14 @@ static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_value value,
   if (!tvms_value_is_known(value) || (!node && !tvms_value_is_sequence(value))
       || have != count) {
     if (tvms_value_is_known(value)) {
-      tvms_complain(reader, relax_unpack, target, count, have);
+      tvms_reader_report(reader, relax_unpack, target, count, have);
     }
     reader->failed = true;
     assign_unknown(reader, target);
     return;
   }
   uint32_t i = 0;
-  tvms_each_surf(reader->surface, item, tvms_at(reader, target)->a) {
+  tvms_surface_each(reader->surface, item, tvms_at(reader, target)->a) {
     tvms_value part =
         node ? tvms_relax_item(reader, value.as.node, i, ref) : value.as.items[i];
     assign(reader, item, part, NULL, part_ref(reader, ref, i));
@@ -276,7 +279,7 @@ static void assign(tvms_reader *reader, tvms_ref target, tvms_value value,
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: assign_tuple(reader, target, value, ref); break;
   case TVMS_SURF_BAD: reader->failed = true; break;
-  default: tvms_complain(reader, relax_target, target); reader->failed = true;
+  default: tvms_reader_report(reader, relax_target, target); reader->failed = true;
   }
 }
 
@@ -284,7 +287,7 @@ static void read_assign(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref targets = tvms_at(reader, stmt)->a, ref = tvms_at(reader, stmt)->b;
   tvms_value value = tvms_eval(reader, ref);
   if (tvms_at(reader, targets)->next) {
-    tvms_complain(reader, chained_assignment, targets);
+    tvms_reader_report(reader, chained_assignment, targets);
     reader->failed = true;
     return;
   }
@@ -308,7 +311,7 @@ static bool declares_void(tvms_reader *reader, const tvms_surf *stmt) {
   tvms_node *var = last && last->kind == TVMS_NODE_VAR_BINDING
                        ? tvms_as_var_binding(last)->var
                        : NULL;
-  if (!var || tvms_as_var(var)->name != TVMS_SYM__ || !tvms_is_void(var->sinfo)) {
+  if (!var || tvms_as_var(var)->name != TVMS_SYM__ || !tvms_sinfo_is_void(var->sinfo)) {
     relax->void_name = target->a;
     return true;
   }
@@ -323,7 +326,7 @@ static void read_annotated(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_at(reader, stmt);
   if (!node.c && declares_void(reader, &node)) return;
   if (!node.c) {
-    tvms_complain(reader, relax_no_value, stmt);
+    tvms_reader_report(reader, relax_no_value, stmt);
     reader->failed = true;
     return;
   }
@@ -358,7 +361,7 @@ static void explain_unused(tvms_reader *reader, tvms_diag *diag, const tvms_node
 
 static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref ref = tvms_at(reader, stmt)->a;
-  bool is_docstring = tvms_surf_is_string(reader->surface, ref);
+  bool is_docstring = tvms_surface_is_string(reader->surface, ref);
   if (is_docstring || tvms_at(reader, ref)->kind == TVMS_SURF_ELLIPSIS) return;
   relax_of(reader)->bools = tvms_has_printed_header(reader);
   tvms_value value = tvms_eval(reader, ref);
@@ -370,7 +373,8 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   }
   tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
   if (!node || !tvms_is_relax_expr(node)) {
-    tvms_complain(reader, relax_statement, ref, tvms_describe_value(reader, value));
+    tvms_reader_report(reader, relax_statement, ref,
+                       tvms_describe_value(reader, value));
     reader->failed = true;
     return;
   }
@@ -381,9 +385,10 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
     tvms_bind_name(reader, name, var, tvms_span_of(reader, ref));
     relax->void_name = 0;
   }
-  if (var.kind == TVMS_VALUE_NODE && !tvms_is_void(var.as.node->sinfo)) {
-    tvms_diag *diag = tvms_complain(reader, unused_value, ref,
-                                    tvms_describe(reader->context, var.as.node->sinfo));
+  if (var.kind == TVMS_VALUE_NODE && !tvms_sinfo_is_void(var.as.node->sinfo)) {
+    tvms_diag *diag =
+        tvms_reader_report(reader, unused_value, ref,
+                           tvms_sinfo_describe(reader->context, var.as.node->sinfo));
     explain_unused(reader, diag, node, ref);
     reader->failed = true;
   }
@@ -392,7 +397,7 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
 // Variables of the dataflow block that a returned value uses are outputs of it.
 static void return_outputs(tvms_reader *reader, tvms_node *value) {
   if (value->kind == TVMS_NODE_VAR && value->flags & TVMS_FLAG_DATAFLOW) {
-    tvms_push(&reader->context->memory, &relax_of(reader)->outputs, value);
+    tvms_vec_push(&reader->context->memory, &relax_of(reader)->outputs, value);
   }
   tvms_list parts = {NULL, 0};
   if (value->kind == TVMS_NODE_TUPLE) parts = tvms_as_tuple(value)->fields;
@@ -409,7 +414,7 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
   tvms_relax_state *relax = relax_of(reader);
   tvms_ref ref = tvms_at(reader, stmt)->a;
   if (relax->has_return) {
-    tvms_diag *diag = tvms_complain(reader, second_return, stmt);
+    tvms_diag *diag = tvms_reader_report(reader, second_return, stmt);
     tvms_diag_note(&reader->context->diags, diag, relax->returned_span,
                    "the function returns here already");
     reader->failed = true;
@@ -433,8 +438,8 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
 
 // Names that a body binds become unknown where it cannot be read.
 static void bind_unknown(tvms_reader *reader, tvms_ref body) {
-  if (!tvms_deeper(&reader->context->memory)) return;
-  tvms_each_surf(reader->surface, stmt, body) {
+  if (!tvms_memory_enter(&reader->context->memory)) return;
+  tvms_surface_each(reader->surface, stmt, body) {
     const tvms_surf *node = tvms_at(reader, stmt);
     bool inner = node->kind == TVMS_SURF_WITH || node->kind == TVMS_SURF_IF;
     if (inner) bind_unknown(reader, node->b);
@@ -442,7 +447,7 @@ static void bind_unknown(tvms_reader *reader, tvms_ref body) {
     if (node->kind == TVMS_SURF_ASSIGN) assign_unknown(reader, node->a);
     if (node->kind == TVMS_SURF_ANN_ASSIGN) assign_unknown(reader, node->a);
   }
-  tvms_shallower(&reader->context->memory);
+  tvms_memory_leave(&reader->context->memory);
 }
 
 // Outputs of a dataflow block are ordinary variables, and are seen after it. What is
@@ -469,13 +474,13 @@ static void read_with(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_at(reader, stmt);
   const tvms_surf item = *tvms_at(reader, node.a);
   if (item.next || item.b) {
-    tvms_complain(reader, relax_with, stmt);
+    tvms_reader_report(reader, relax_with, stmt);
     reader->failed = true;
   }
   tvms_value value = tvms_eval(reader, item.a);
   bool dataflow = value.kind == TVMS_VALUE_RELAX && value.spare == TVMS_RELAX_DATAFLOW;
   if (tvms_value_is_known(value) && !dataflow) {
-    tvms_complain(reader, relax_with, item.a);
+    tvms_reader_report(reader, relax_with, item.a);
     reader->failed = true;
   }
   tvms_builder *builder = &relax_of(reader)->builder;
@@ -487,7 +492,7 @@ static void read_with(tvms_reader *reader, tvms_ref stmt) {
     return;
   }
   if (tvms_in_dataflow(reader)) {
-    tvms_complain(reader, nested_dataflow, item.a);
+    tvms_reader_report(reader, nested_dataflow, item.a);
     reader->failed = true;
     bind_unknown(reader, node.b);
     return;
@@ -514,7 +519,7 @@ static tvms_node *TVMS_NULLABLE read_branch(tvms_reader *reader, tvms_ref body,
   tvms_node *seq = tvms_builder_end_branch(&relax->builder, suffix, name,
                                            tvms_span_of(reader, stmt));
   if (!seq && !reader->failed) {
-    tvms_complain(reader, branch_without_value, body ? body : stmt);
+    tvms_reader_report(reader, branch_without_value, body ? body : stmt);
     reader->failed = true;
   }
   bool known = seq && !reader->failed;
@@ -528,22 +533,23 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
   tvms_value test = tvms_eval(reader, node.a);
   tvms_node *condition = tvms_to_relax(reader, test, node.a);
   if (tvms_in_dataflow(reader)) {
-    tvms_complain(reader, if_in_dataflow, stmt);
+    tvms_reader_report(reader, if_in_dataflow, stmt);
     reader->failed = true;
     bind_unknown(reader, node.b);
     bind_unknown(reader, node.c);
     return;
   }
   if (!node.c) {
-    tvms_complain(reader, if_without_else, stmt);
+    tvms_reader_report(reader, if_without_else, stmt);
     reader->failed = true;
   }
   tvms_sym name = 0, other = 0;
   tvms_node *yes = read_branch(reader, node.b, "_then", &name, stmt);
   tvms_node *no = node.c ? read_branch(reader, node.c, "_else", &other, stmt) : NULL;
   if (yes && no && name != other) {
-    tvms_complain(reader, branches_differ, stmt, tvms_text(reader->context, name),
-                  tvms_text(reader->context, other));
+    tvms_reader_report(reader, branches_differ, stmt,
+                       tvms_symbol_text(reader->context, name),
+                       tvms_symbol_text(reader->context, other));
     reader->failed = true;
     yes = NULL;
   }
@@ -552,19 +558,19 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
     bind_unknown(reader, node.b);
     return;
   }
-  tvms_if *branch = tvms_make(reader->unit, IF, tvms_span_of(reader, stmt));
+  tvms_if *branch = tvms_node_make(reader->unit, IF, tvms_span_of(reader, stmt));
   branch->condition = condition;
   branch->true_branch = yes;
   branch->false_branch = no;
   tvms_node *a = tvms_builder_erase(&relax->builder, yes->sinfo);
   tvms_node *b = tvms_builder_erase(&relax->builder, no->sinfo);
-  branch->head.sinfo = tvms_join(relax->prover, a, b);
+  branch->head.sinfo = tvms_sinfo_join(relax->prover, a, b);
   tvms_value var = emit(reader, &branch->head, name, NULL, stmt, stmt);
   tvms_bind_name(reader, name, var, tvms_span_of(reader, stmt));
 }
 
 static void read_local(tvms_reader *reader, tvms_ref stmt) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, stmt);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, stmt);
   tvms_decoration decoration = tvms_decoration_checked(reader, stmt);
   switch ((int)decoration.kind) {
   case TVMS_DECORATED_RELAX: break;
@@ -576,10 +582,10 @@ static void read_local(tvms_reader *reader, tvms_ref stmt) {
   }
   default:
     if (decoration.kind == TVMS_DECORATED_TIR) {
-      tvms_complain(reader, inline_prim_func, stmt);
+      tvms_reader_report(reader, inline_prim_func, stmt);
     } else if (decoration.kind == TVMS_DECORATED_NOT) {
-      tvms_complain(reader, undecorated_function, stmt,
-                    tvms_text(reader->context, def.name));
+      tvms_reader_report(reader, undecorated_function, stmt,
+                         tvms_symbol_text(reader->context, def.name));
     }
     reader->failed = true;
     tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
@@ -615,21 +621,21 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
   case TVMS_SURF_PASS: break;
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: reader->failed = true; break;
-  default: tvms_complain(reader, relax_unsupported, stmt); reader->failed = true;
+  default: tvms_reader_report(reader, relax_unsupported, stmt); reader->failed = true;
   }
 }
 
 void tvms_relax_body(tvms_reader *reader, tvms_ref body) {
   tvms_memory *memory = &reader->context->memory;
-  if (!tvms_deeper(memory)) {
+  if (!tvms_memory_enter(memory)) {
     tvms_too_deep(reader, body);
-    tvms_shallower(memory);
+    tvms_memory_leave(memory);
     return;
   }
-  tvms_each_surf(reader->surface, stmt, body) {
+  tvms_surface_each(reader->surface, stmt, body) {
     read_stmt(reader, stmt);
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
 }
 
 // ---- Macros ----
@@ -637,10 +643,10 @@ void tvms_relax_body(tvms_reader *reader, tvms_ref body) {
 tvms_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call) {
   tvms_value result = TVMS_UNKNOWN;
   bool returned = false;
-  tvms_each_surf(reader->surface, stmt, body) {
+  tvms_surface_each(reader->surface, stmt, body) {
     const tvms_surf *node = tvms_at(reader, stmt);
     if (returned) {
-      tvms_complain(reader, macro_after_return, stmt);
+      tvms_reader_report(reader, macro_after_return, stmt);
       reader->failed = true;
       break;
     }
@@ -653,7 +659,7 @@ tvms_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call) 
     }
   }
   if (!returned) {
-    tvms_complain(reader, macro_without_return, call);
+    tvms_reader_report(reader, macro_without_return, call);
     reader->failed = true;
   }
   return result;

@@ -35,15 +35,15 @@ static void define_symbol(tvms_reader *reader, tvms_sym name, tvms_span span) {
 }
 
 static void define_text(tvms_reader *reader, tvms_ref ref) {
-  tvms_surf_text text = tvms_surf_string(reader->surface, ref, &reader->values);
+  tvms_surf_text text = tvms_surface_string(reader->surface, ref, &reader->values);
   tvms_bytes bytes = {text.text, (uint32_t)text.len};
   if (!is_identifier(bytes)) return;
-  define_symbol(reader, tvms_symbol(reader->context, text.text, text.len),
+  define_symbol(reader, tvms_symbol_intern(reader->context, text.text, text.len),
                 tvms_span_of(reader, ref));
 }
 
 static bool is_parameter(const tvms_reader *reader, tvms_sym name) {
-  tvms_each_surf(reader->surface, ref, reader->relax->param_list) {
+  tvms_surface_each(reader->surface, ref, reader->relax->param_list) {
     const tvms_surf *param = tvms_at(reader, ref);
     if (param->kind == TVMS_SURF_PARAM && param->a == name) return true;
   }
@@ -57,7 +57,7 @@ static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *bi
     return false;
   }
   if (binding->outer && binding->outer->value.kind == TVMS_VALUE_TYPE_VAR) return false;
-  tvms_each_surf(reader->surface, ref, reader->relax->type_params) {
+  tvms_surface_each(reader->surface, ref, reader->relax->type_params) {
     if (tvms_at(reader, ref)->a == binding->name) return false;
   }
   return true;
@@ -70,11 +70,11 @@ static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
       || tvms_value_is_known(tvms_builtin_named(name))) {
     return;
   }
-  const char *text = tvms_text(reader->context, name);
+  const char *text = tvms_symbol_text(reader->context, name);
   if (strcmp(text, "_") == 0) return;
   tvms_diags *diags = &reader->context->diags;
   tvms_span span = tvms_span_of(reader, ref);
-  tvms_diag *diag = tvms_report(diags, TVMS_D_undefined_name, span, text);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   tvms_diag_remark(diags, diag,
                    "in a signature, a new symbolic dimension is written as text");
   tvms_diag_fix(diags, diag, span, true, "\"%s\"", text);
@@ -103,12 +103,12 @@ static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
   }
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST:
-    tvms_each_surf(reader->surface, item, node->a) {
+    tvms_surface_each(reader->surface, item, node->a) {
       define_below(reader, item, true);
     }
     break;
   case TVMS_SURF_CALL:
-    tvms_each_surf(reader->surface, item, node->b) {
+    tvms_surface_each(reader->surface, item, node->b) {
       const tvms_surf *argument = tvms_at(reader, item);
       if (argument->kind != TVMS_SURF_KEYWORD) {
         define_below(reader, item, false);
@@ -145,7 +145,7 @@ void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation) 
     if (node.b) define_below(reader, node.b, false);
     return;
   }
-  tvms_each_surf(reader->surface, item, node.b) {
+  tvms_surface_each(reader->surface, item, node.b) {
     tvms_relax_define_result_symbols(reader, item);
   }
 }
@@ -165,8 +165,8 @@ static tvms_value call_with_defaults(tvms_reader *reader, const tvms_row *row,
     if (param->kind == TVMS_PARAM_REST) {
       args[i] = tvms_value_items(TVMS_VALUE_TUPLE, NULL, 0);
     } else if (param->required) {
-      tvms_missing_argument(reader, ref, tvms_text(reader->context, row->name),
-                            tvms_text(reader->context, param->name));
+      tvms_missing_argument(reader, ref, tvms_symbol_text(reader->context, row->name),
+                            tvms_symbol_text(reader->context, param->name));
       return tvms_failed(reader);
     }
   }
@@ -181,13 +181,13 @@ tvms_node *TVMS_NULLABLE tvms_to_type(tvms_reader *reader, tvms_value value,
   }
   switch ((int)value.kind) {
   case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
-  case TVMS_VALUE_NONE: return tvms_tuple_type(reader->unit, NULL, 0);
+  case TVMS_VALUE_NONE: return tvms_sinfo_tuple_new(reader->unit, NULL, 0);
   case TVMS_VALUE_DTYPE_NAME:
-  case TVMS_VALUE_DTYPE: return tvms_prim_type(reader->unit, value.as.dtype, NULL);
+  case TVMS_VALUE_DTYPE: return tvms_sinfo_prim_new(reader->unit, value.as.dtype, NULL);
   case TVMS_VALUE_NODE:
-    if (tvms_class_of(value.as.node) == TVMS_CLASS_SINFO) return value.as.node;
+    if (tvms_node_class_of(value.as.node) == TVMS_CLASS_SINFO) return value.as.node;
     if (value.as.node->kind == TVMS_NODE_VAR && !value.as.node->sinfo) {
-      return tvms_prim_type(reader->unit, value.as.node->dtype, NULL);
+      return tvms_sinfo_prim_new(reader->unit, value.as.node->dtype, NULL);
     }
     break;
   default: break;
@@ -205,7 +205,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref
 
 static bool target_kind_is(const tvms_node *target, const char *kind, size_t len) {
   const tvms_node *config = tvms_as_object_target(target)->config;
-  if (config->kind == TVMS_NODE_OBJECT_MAP) config = tvms_map_get(config, "kind");
+  if (config->kind == TVMS_NODE_OBJECT_MAP)
+    config = tvms_object_map_get(config, "kind");
   const char *text = config ? tvms_object_as_text(config) : NULL;
   size_t end = text ? strcspn(text, " ") : 0;
   return text && end == len && memcmp(text, kind, len) == 0;
@@ -213,7 +214,7 @@ static bool target_kind_is(const tvms_node *target, const char *kind, size_t len
 
 static tvms_list vdevices_of(const tvms_module *TVMS_NULLABLE module) {
   const tvms_node *infos = module ? module->global_infos : NULL;
-  const tvms_node *list = infos ? tvms_map_get(infos, "vdevice") : NULL;
+  const tvms_node *list = infos ? tvms_object_map_get(infos, "vdevice") : NULL;
   if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return (tvms_list){NULL, 0};
   return tvms_as_object_array(list)->items;
 }
@@ -234,7 +235,7 @@ static tvms_node *TVMS_NULLABLE vdevice_named(tvms_reader *reader, tvms_value va
     if (!absolute && !target_kind_is(device->target, text, kind)) continue;
     if (wanted-- == 0) return devices.items[i];
   }
-  tvms_complain(reader, unknown_vdevice, ref, text);
+  tvms_reader_report(reader, unknown_vdevice, ref, text);
   reader->failed = true;
   return NULL;
 }
@@ -275,11 +276,11 @@ static tvms_node *TVMS_NULLABLE tensor_type(tvms_reader *reader, tvms_value shap
                                             tvms_node *TVMS_NULLABLE vdevice) {
   if (ndim < TVMS_UNKNOWN_NDIM
       || (ndim != TVMS_UNKNOWN_NDIM && shape.kind != TVMS_VALUE_NONE)) {
-    tvms_complain(reader, tensor_ndim, ref);
+    tvms_reader_report(reader, tensor_ndim, ref);
     return NULL;
   }
   if (shape.kind == TVMS_VALUE_NONE) {
-    return tvms_tensor_type_ndim(reader->unit, ndim, dtype, vdevice);
+    return tvms_sinfo_tensor_new_ndim(reader->unit, ndim, dtype, vdevice);
   }
   tvms_node *value = tvms_to_shape(reader, shape, ref);
   if (!value) return NULL;
@@ -288,7 +289,7 @@ static tvms_node *TVMS_NULLABLE tensor_type(tvms_reader *reader, tvms_value shap
     tvms_wrong_type(reader, ref, "the shape of a tensor", "a shape", shape);
     return NULL;
   }
-  return tvms_tensor_type(reader->unit, value, dtype, vdevice);
+  return tvms_sinfo_tensor_new(reader->unit, value, dtype, vdevice);
 }
 
 tvms_value tvms_call_relax_tensor(tvms_reader *reader, const tvms_call_args *call) {
@@ -322,7 +323,7 @@ tvms_value tvms_call_relax_shape_type(tvms_reader *reader, const tvms_call_args 
     return failed_type(reader);
   }
   if (call->args[0].kind == TVMS_VALUE_NONE) {
-    return tvms_value_node(tvms_shape_type_ndim(reader->unit, ndim));
+    return tvms_value_node(tvms_sinfo_shape_new_ndim(reader->unit, ndim));
   }
   tvms_node *shape = tvms_to_shape(reader, call->args[0], call->refs[0]);
   if (shape && shape->kind != TVMS_NODE_SHAPE_EXPR) {
@@ -333,7 +334,7 @@ tvms_value tvms_call_relax_shape_type(tvms_reader *reader, const tvms_call_args 
   if (!shape) return failed_type(reader);
   // An empty list says nothing, as in TVM.
   if (tvms_as_shape_expr(shape)->values.len == 0) {
-    return tvms_value_node(tvms_shape_type_ndim(reader->unit, ndim));
+    return tvms_value_node(tvms_sinfo_shape_new_ndim(reader->unit, ndim));
   }
   return tvms_value_node(shape->sinfo);
 }
@@ -361,17 +362,17 @@ tvms_value tvms_call_relax_prim_type(tvms_reader *reader, const tvms_call_args *
     tvms_missing_argument(reader, call->ref, "R.Prim", "dtype");
     return failed_type(reader);
   }
-  return tvms_value_node(tvms_prim_type(reader->unit, dtype, value));
+  return tvms_value_node(tvms_sinfo_prim_new(reader->unit, dtype, value));
 }
 
 tvms_value tvms_call_relax_object(tvms_reader *reader, const tvms_call_args *call) {
   (void)call;
-  return tvms_value_node(tvms_object_type(reader->unit));
+  return tvms_value_node(tvms_sinfo_object_new(reader->unit));
 }
 
 tvms_value tvms_call_string_type(tvms_reader *reader, const tvms_call_args *call) {
   (void)call;
-  return tvms_value_node(tvms_string_type(reader->unit));
+  return tvms_value_node(tvms_sinfo_string_new(reader->unit));
 }
 
 bool tvms_to_types(tvms_reader *reader, tvms_value value, tvms_ref ref,
@@ -394,7 +395,7 @@ tvms_value tvms_call_relax_tuple_type(tvms_reader *reader, const tvms_call_args 
   }
   tvms_list types;
   if (!tvms_to_types(reader, fields, call->ref, &types)) return failed_type(reader);
-  return tvms_value_node(tvms_tuple_type(reader->unit, types.items, types.len));
+  return tvms_value_node(tvms_sinfo_tuple_new(reader->unit, types.items, types.len));
 }
 
 enum { CALLABLE_PARAMS, CALLABLE_RET, CALLABLE_PURITY, CALLABLE_DERIVE };
@@ -402,7 +403,7 @@ enum { CALLABLE_PARAMS, CALLABLE_RET, CALLABLE_PURITY, CALLABLE_DERIVE };
 tvms_value tvms_call_relax_callable(tvms_reader *reader, const tvms_call_args *call) {
   tvms_unit *unit = reader->unit;
   bool given = call->args[CALLABLE_PARAMS].kind != TVMS_VALUE_NONE, pure = given;
-  tvms_node *ret = tvms_object_type(unit);
+  tvms_node *ret = tvms_sinfo_object_new(unit);
   tvms_value result = call->args[CALLABLE_RET];
   if (result.kind != TVMS_VALUE_NONE) {
     ret = tvms_to_type(reader, result, call->refs[CALLABLE_RET]);
@@ -418,14 +419,14 @@ tvms_value tvms_call_relax_callable(tvms_reader *reader, const tvms_call_args *c
     tvms_value derive = call->args[CALLABLE_DERIVE];
     tvms_bytes name = {NULL, 0};
     if (derive.kind == TVMS_VALUE_STR) name = (tvms_bytes){derive.as.text, derive.len};
-    return tvms_value_node(tvms_derived_type(unit, ret, pure, name));
+    return tvms_value_node(tvms_sinfo_func_new_derived(unit, ret, pure, name));
   }
   tvms_list types;
   if (!tvms_to_types(reader, call->args[CALLABLE_PARAMS], call->refs[CALLABLE_PARAMS],
                      &types)) {
     return failed_type(reader);
   }
-  return tvms_value_node(tvms_func_type(unit, types.items, types.len, ret, pure));
+  return tvms_value_node(tvms_sinfo_func_new(unit, types.items, types.len, ret, pure));
 }
 
 // ---- Distributed tensors ----
@@ -440,7 +441,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_value value) 
   memcpy(key, value.as.text, len);
   key[len] = '\0';
   long at = strtol(open + 1, NULL, 10);
-  const tvms_node *list = tvms_map_get(infos, key);
+  const tvms_node *list = tvms_object_map_get(infos, key);
   if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return NULL;
   tvms_list items = tvms_as_object_array(list)->items;
   bool mesh =
@@ -468,7 +469,7 @@ tvms_value tvms_call_relax_dtensor(tvms_reader *reader, const tvms_call_args *ca
   tvms_node *mesh = tvms_value_node_of(where, TVMS_NODE_OBJECT_MESH);
   if (where.kind == TVMS_VALUE_STR) mesh = tvms_relax_mesh(reader, where);
   if (tensor && !mesh) {
-    tvms_complain(reader, unknown_mesh, call->refs[DTENSOR_MESH]);
+    tvms_reader_report(reader, unknown_mesh, call->refs[DTENSOR_MESH]);
   }
   if (!tensor || !mesh) return failed_type(reader);
   tvms_placement placed;
@@ -477,12 +478,12 @@ tvms_value tvms_call_relax_dtensor(tvms_reader *reader, const tvms_call_args *ca
     why = tvms_placement_misfit(&placed, mesh, tvms_as_sinfo_tensor(tensor)->ndim);
   }
   if (why) {
-    tvms_complain(reader, bad_placement, call->refs[DTENSOR_PLACEMENT],
-                  (int)placement.len, placement.text, why);
+    tvms_reader_report(reader, bad_placement, call->refs[DTENSOR_PLACEMENT],
+                       (int)placement.len, placement.text, why);
     return failed_type(reader);
   }
   tvms_sinfo_dtensor *type =
-      tvms_make(reader->unit, SINFO_DTENSOR, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, SINFO_DTENSOR, tvms_span_of(reader, call->ref));
   type->tensor = tensor;
   type->mesh = mesh;
   type->placement = tvms_placement_text(reader->unit, &placed);

@@ -19,7 +19,8 @@ static tvms_value node_or_failed(tvms_reader *reader, tvms_node *TVMS_NULLABLE n
 // True outside of a function of Relax, where nothing can be built; reports.
 static bool is_outside(tvms_reader *reader, const tvms_call_args *call) {
   if (reader->relax) return false;
-  tvms_complain(reader, outside_relax, call->ref, tvms_row_text(reader, call->row));
+  tvms_reader_report(reader, outside_relax, call->ref,
+                     tvms_row_text(reader, call->row));
   reader->failed = true;
   return true;
 }
@@ -29,7 +30,7 @@ static bool is_outside(tvms_reader *reader, const tvms_call_args *call) {
 tvms_value tvms_relax_operator_named(tvms_reader *reader, const char *path,
                                      tvms_sym name) {
   char text[64];
-  const tvms_name *last = tvms_name_of(&reader->context->names, name);
+  const tvms_name *last = tvms_interner_name(&reader->context->names, name);
   const char *below = path[1] == '.' ? path + 2 : "";
   size_t len = strlen(below);
   if (len + last->len + 2 > sizeof text) return TVMS_UNKNOWN;
@@ -67,10 +68,10 @@ typedef struct {
 static bool take_arguments(tvms_reader *reader, tvms_ref call, arguments *args) {
   tvms_memory *memory = &reader->context->memory;
   bool known = true;
-  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
     if (tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD) {
-      tvms_complain(reader, unknown_parameter, ref, "function",
-                    tvms_text(reader->context, tvms_at(reader, ref)->a));
+      tvms_reader_report(reader, unknown_parameter, ref, "function",
+                         tvms_symbol_text(reader->context, tvms_at(reader, ref)->a));
       known = false;
       continue;
     }
@@ -80,10 +81,10 @@ static bool take_arguments(tvms_reader *reader, tvms_ref call, arguments *args) 
       tvms_node *node = tvms_to_relax(reader, items.items[i], ref);
       known = known && node;
       if (!node) continue;
-      tvms_push(memory, &args->nodes, node);
-      tvms_push(memory, &args->spans, tvms_span_of(reader, ref));
+      tvms_vec_push(memory, &args->nodes, node);
+      tvms_vec_push(memory, &args->spans, tvms_span_of(reader, ref));
     }
-    tvms_vec_free(memory, &items);
+    tvms_vec_fini(memory, &items);
   }
   return known;
 }
@@ -93,15 +94,15 @@ static tvms_value call_value(tvms_reader *reader, tvms_node *callee, tvms_ref re
   arguments args = {0};
   tvms_value result = TVMS_UNKNOWN;
   if (take_arguments(reader, ref, &args)) {
-    tvms_call *call = tvms_make(reader->unit, CALL, tvms_span_of(reader, ref));
+    tvms_call *call = tvms_node_make(reader->unit, CALL, tvms_span_of(reader, ref));
     call->callee = callee;
     call->args = tvms_list_copy(reader->unit, args.nodes.items, args.nodes.len);
     result = tvms_relax_finish_call(reader, call, args.spans.items);
   } else {
     reader->failed = true;
   }
-  tvms_vec_free(memory, &args.nodes);
-  tvms_vec_free(memory, &args.spans);
+  tvms_vec_fini(memory, &args.nodes);
+  tvms_vec_fini(memory, &args.spans);
   return result;
 }
 
@@ -111,7 +112,7 @@ tvms_value tvms_relax_call(tvms_reader *reader, tvms_value callee, tvms_ref call
     if (callee.kind == TVMS_VALUE_RELAX && callee.spare == TVMS_RELAX_OP) {
       snprintf(name, sizeof name, "R.%s", tvms_op_of((tvms_opcode)callee.as.i)->name);
     }
-    tvms_complain(reader, outside_relax, call, name);
+    tvms_reader_report(reader, outside_relax, call, name);
     return tvms_failed(reader);
   }
   if (callee.kind == TVMS_VALUE_NODE) return call_value(reader, callee.as.node, call);
@@ -119,20 +120,20 @@ tvms_value tvms_relax_call(tvms_reader *reader, tvms_value callee, tvms_ref call
     return tvms_relax_call_op(reader, (tvms_opcode)callee.as.i, call);
   }
   if (callee.spare == TVMS_RELAX_ASTYPE) return call_astype(reader, callee, call);
-  tvms_complain(reader, not_callable, call, tvms_describe_value(reader, callee));
+  tvms_reader_report(reader, not_callable, call, tvms_describe_value(reader, callee));
   return tvms_failed(reader);
 }
 
 tvms_value tvms_relax_call_global(tvms_reader *reader, tvms_node *global_var,
                                   tvms_ref call) {
   if (!reader->relax) return tvms_failed(reader);
-  tvms_global_var *callee = tvms_make(reader->unit, GLOBAL_VAR, global_var->span);
+  tvms_global_var *callee = tvms_node_make(reader->unit, GLOBAL_VAR, global_var->span);
   callee->name = tvms_as_global_var(global_var)->name;
   const tvms_member *member = tvms_module_find(reader->module, callee->name);
   callee->head.sinfo = member ? tvms_relax_member_type(reader, member) : NULL;
   if (!callee->head.sinfo) {
-    tvms_node *object = tvms_object_type(reader->unit);
-    callee->head.sinfo = tvms_opaque_type(reader->unit, object, true);
+    tvms_node *object = tvms_sinfo_object_new(reader->unit);
+    callee->head.sinfo = tvms_sinfo_func_new_opaque(reader->unit, object, true);
   }
   return call_value(reader, &callee->head, call);
 }
@@ -168,14 +169,14 @@ tvms_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op, tvms_val
                || op == TVMS_OP_PLUS;
   tvms_opcode opcode = opcode_of(op, unary);
   if (opcode == TVMS_R_NONE) {
-    tvms_complain(reader, relax_operator, ref, tvms_operator_spelling(op));
+    tvms_reader_report(reader, relax_operator, ref, tvms_operator_spelling(op));
     return tvms_failed(reader);
   }
   if (!tvms_value_is_known(a) || (!unary && !tvms_value_is_known(b))) {
     return tvms_failed(reader);
   }
   if (is_number(a) || (!unary && is_number(b))) {
-    tvms_complain(reader, relax_number, ref, tvms_operator_spelling(op));
+    tvms_reader_report(reader, relax_number, ref, tvms_operator_spelling(op));
     return tvms_failed(reader);
   }
   tvms_node *args[2];
@@ -193,22 +194,23 @@ static tvms_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t inde
                              bool folds, tvms_ref ref) {
   const tvms_node *type = tuple->sinfo;
   if (!type || type->kind != TVMS_NODE_SINFO_TUPLE) {
-    tvms_complain(reader, not_a_tuple, ref,
-                  type ? tvms_describe(reader->context, type) : "a function");
+    tvms_reader_report(reader, not_a_tuple, ref,
+                       type ? tvms_sinfo_describe(reader->context, type)
+                            : "a function");
     return tvms_failed(reader);
   }
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
   int64_t place =
       index < 0 && tuple->kind == TVMS_NODE_TUPLE ? index + fields.len : index;
   if (place < 0 || place >= fields.len) {
-    tvms_complain(reader, tuple_index, ref, (long long)index, fields.len);
+    tvms_reader_report(reader, tuple_index, ref, (long long)index, fields.len);
     return tvms_failed(reader);
   }
   if (tuple->kind == TVMS_NODE_TUPLE && folds) {
     return tvms_value_node(tvms_as_tuple(tuple)->fields.items[place]);
   }
   tvms_tuple_get_item *item =
-      tvms_make(reader->unit, TUPLE_GET_ITEM, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, TUPLE_GET_ITEM, tvms_span_of(reader, ref));
   item->tuple = tuple;
   item->index = place;
   item->head.sinfo = fields.items[place];
@@ -290,7 +292,7 @@ tvms_value tvms_call_relax_prim_value(tvms_reader *reader, const tvms_call_args 
   tvms_value value = call->args[0];
   bool text = value.kind == TVMS_VALUE_STR && reader->dialect >= TVMS_DIALECT_26;
   bool tensor = value.kind == TVMS_VALUE_NODE && tvms_is_relax_expr(value.as.node)
-                && value.as.node->sinfo && tvms_is_tensor(value.as.node->sinfo);
+                && value.as.node->sinfo && tvms_sinfo_is_tensor(value.as.node->sinfo);
   if (text || tensor) {
     tvms_wrong_type(reader, call->refs[0], "this", "a scalar", value);
     return tvms_failed(reader);
@@ -311,9 +313,9 @@ tvms_value tvms_call_relax_dtype(tvms_reader *reader, const tvms_call_args *call
   if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype))
     return tvms_failed(reader);
   tvms_dtype_imm *imm =
-      tvms_make(reader->unit, DTYPE_IMM, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, DTYPE_IMM, tvms_span_of(reader, call->ref));
   imm->value = dtype;
-  imm->head.sinfo = tvms_object_type(reader->unit);
+  imm->head.sinfo = tvms_sinfo_object_new(reader->unit);
   return tvms_value_node(&imm->head);
 }
 
@@ -332,7 +334,7 @@ static tvms_extern_func *TVMS_NULLABLE named_function(tvms_reader *reader,
   tvms_bytes symbol;
   if (!tvms_to_text(reader, call->args[0], call->refs[0], &symbol)) return NULL;
   tvms_extern_func *func =
-      tvms_make(reader->unit, EXTERN_FUNC, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, EXTERN_FUNC, tvms_span_of(reader, call->ref));
   func->symbol = tvms_bytes_copy(reader->unit, symbol.text, symbol.len);
   return func;
 }
@@ -343,7 +345,8 @@ tvms_value tvms_call_relax_extern_func(tvms_reader *reader,
   tvms_extern_func *func = named_function(reader, call);
   if (!func) return tvms_failed(reader);
   if (call->args[1].kind == TVMS_VALUE_NONE) {
-    func->head.sinfo = tvms_opaque_type(unit, tvms_object_type(unit), false);
+    func->head.sinfo =
+        tvms_sinfo_func_new_opaque(unit, tvms_sinfo_object_new(unit), false);
   } else {
     func->head.sinfo = tvms_to_type(reader, call->args[1], call->refs[1]);
     if (!func->head.sinfo) return tvms_failed(reader);
@@ -394,24 +397,24 @@ static bool is_emitted_here(tvms_reader *reader, const tvms_node *var) {
 }
 
 static void keep_unknown_outputs(tvms_reader *reader, tvms_ref call) {
-  tvms_each_surf(reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
     const tvms_surf *node = tvms_at(reader, ref);
     if (node->kind != TVMS_SURF_NAME) continue;
     tvms_binding *binding = tvms_lookup(reader, node->a);
     if (!binding || tvms_value_is_known(binding->value)) continue;
-    tvms_push(&reader->context->memory, &reader->relax->unknown_outputs, node->a);
+    tvms_vec_push(&reader->context->memory, &reader->relax->unknown_outputs, node->a);
   }
 }
 
 tvms_value tvms_call_relax_output(tvms_reader *reader, const tvms_call_args *call) {
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   if (!tvms_in_dataflow(reader)) {
-    tvms_complain(reader, output_outside, call->ref);
+    tvms_reader_report(reader, output_outside, call->ref);
     return tvms_failed(reader);
   }
   tvms_open_block *block = tvms_builder_block(&reader->relax->builder);
   if (block->ended) {
-    tvms_complain(reader, output_twice, call->ref);
+    tvms_reader_report(reader, output_twice, call->ref);
     return tvms_failed(reader);
   }
   block->ended = true;
@@ -422,12 +425,12 @@ tvms_value tvms_call_relax_output(tvms_reader *reader, const tvms_call_args *cal
     if (!tvms_value_is_known(value)) continue;
     tvms_node *var = tvms_value_node_of(value, TVMS_NODE_VAR);
     if (!var || !is_emitted_here(reader, var)) {
-      tvms_complain(reader, output_not_emitted, call->ref,
-                    tvms_describe_value(reader, value));
+      tvms_reader_report(reader, output_not_emitted, call->ref,
+                         tvms_describe_value(reader, value));
       reader->failed = true;
       continue;
     }
-    tvms_push(&reader->context->memory, &reader->relax->outputs, var);
+    tvms_vec_push(&reader->context->memory, &reader->relax->outputs, var);
   }
   return TVMS_NOTHING;
 }
@@ -443,15 +446,15 @@ tvms_value tvms_call_relax_func_attr(tvms_reader *reader, const tvms_call_args *
     const char *key = tvms_object_as_text(added->keys.items[i]);
     if (!key) continue;
     if (reader->relax->is_private && strcmp(key, "global_symbol") == 0) {
-      tvms_complain(reader, private_symbol, call->ref);
+      tvms_reader_report(reader, private_symbol, call->ref);
       return tvms_failed(reader);
     }
-    if (tvms_map_get(reader->relax->attrs, key)) {
-      tvms_complain(reader, repeated_func_attr, call->ref, key);
+    if (tvms_object_map_get(reader->relax->attrs, key)) {
+      tvms_reader_report(reader, repeated_func_attr, call->ref, key);
       reader->failed = true;
     }
   }
-  reader->relax->attrs = tvms_map_join(reader->unit, reader->relax->attrs, map);
+  reader->relax->attrs = tvms_object_map_join(reader->unit, reader->relax->attrs, map);
   return TVMS_NOTHING;
 }
 
@@ -481,8 +484,9 @@ tvms_value tvms_call_relax_packed(tvms_reader *reader, const tvms_call_args *cal
   // such calls only if that type is pure.
   bool pure = reader->relax->printed && reader->relax->pure
               && call->args[2].kind == TVMS_VALUE_NONE;
-  func->head.sinfo = tvms_opaque_type(unit, tvms_object_type(unit), pure);
-  tvms_call *node = tvms_make(unit, CALL, tvms_span_of(reader, call->ref));
+  func->head.sinfo =
+      tvms_sinfo_func_new_opaque(unit, tvms_sinfo_object_new(unit), pure);
+  tvms_call *node = tvms_node_make(unit, CALL, tvms_span_of(reader, call->ref));
   node->callee = &func->head;
   tvms_node *args = tvms_to_relax(reader, call->args[1], call->refs[1]);
   bool known = call->args[2].kind == TVMS_VALUE_NONE
@@ -530,7 +534,7 @@ tvms_value tvms_call_relax_device(tvms_reader *reader, const tvms_call_args *cal
 
 tvms_value tvms_call_relax_device_named(tvms_reader *reader,
                                         const tvms_call_args *call) {
-  const char *wanted = tvms_text(reader->context, call->row->name);
+  const char *wanted = tvms_symbol_text(reader->context, call->row->name);
   for (size_t i = 0; i < sizeof device_types / sizeof device_types[0]; i++) {
     if (strcmp(device_types[i].name, wanted) == 0) {
       return device_pair(reader, device_types[i].type, call->args[0]);
@@ -606,7 +610,7 @@ tvms_value tvms_call_relax_device_mesh(tvms_reader *reader,
     return tvms_failed(reader);
   }
   tvms_object_mesh *mesh =
-      tvms_make(reader->unit, OBJECT_MESH, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, OBJECT_MESH, tvms_span_of(reader, call->ref));
   mesh->shape = shape;
   mesh->devices = tvms_to_object(reader, call->args[1], call->refs[1]);
   return mesh->devices ? tvms_value_node(&mesh->head) : tvms_failed(reader);

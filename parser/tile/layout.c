@@ -82,7 +82,7 @@ bool tvms_layout_axis(tvms_reader *reader, tvms_value value, tvms_ref ref,
     return true;
   }
   if (value.kind == TVMS_VALUE_STR) {
-    *axis = tvms_symbol(reader->context, value.as.text, value.len);
+    *axis = tvms_symbol_intern(reader->context, value.as.text, value.len);
     return true;
   }
   tvms_wrong_type(reader, ref, "an axis", "Axis.name or a str", value);
@@ -144,7 +144,7 @@ tvms_value tvms_layout_subscript(tvms_reader *reader, tvms_value part, tvms_valu
                && (part.as.layout->state == PART_EMPTY_SHARD
                    || part.as.layout->state == PART_EMPTY_REPLICA);
   if (!empty) {
-    tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, part));
+    tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, part));
     return tvms_failed(reader);
   }
   tvms_value extents = index, strides = TVMS_NOTHING;
@@ -256,8 +256,8 @@ tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value
   bool offset_first =
       spec_of(b, PART_SPEC) && a.kind == TVMS_VALUE_LAYOUT && !spec_of(a, PART_SPEC);
   if (op != TVMS_OP_ADD || !is_summand(a) || !is_summand(b) || offset_first) {
-    tvms_complain(reader, bad_operands, ref, tvms_operator_spelling(op),
-                  tvms_describe_value(reader, a), tvms_describe_value(reader, b));
+    tvms_reader_report(reader, bad_operands, ref, tvms_operator_spelling(op),
+                       tvms_describe_value(reader, a), tvms_describe_value(reader, b));
     return tvms_failed(reader);
   }
   return add_specs(reader, a, b, ref);
@@ -273,7 +273,7 @@ tvms_value tvms_call_TileLayout(tvms_reader *reader, const tvms_call_args *call)
   }
   tvms_layout_spec spec = *value.as.layout;
   tvms_tile_layout *layout =
-      tvms_make(reader->unit, TILE_LAYOUT, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, TILE_LAYOUT, tvms_span_of(reader, call->ref));
   layout->shard = spec.shard;
   layout->replica = spec.replica;
   layout->offset = spec.offset;
@@ -295,7 +295,7 @@ static tvms_value checked_swizzle(tvms_reader *reader, tvms_compose_layout *layo
     tvms_layouts_close(&layouts);
   }
   if (!why) return tvms_value_node(&layout->head);
-  tvms_complain(reader, bad_layout, ref, why);
+  tvms_reader_report(reader, bad_layout, ref, why);
   return tvms_failed(reader);
 }
 
@@ -309,7 +309,7 @@ static tvms_value composed(tvms_reader *reader, const tvms_call_args *call) {
                     bare ? "T.TileLayout(…)" : "T.SwizzleLayout(…)", call->args[bare]);
     return tvms_failed(reader);
   }
-  tvms_node *layout = tvms_compose_layout_with(reader->unit, swizzle, tile);
+  tvms_node *layout = tvms_layout_compose_with(reader->unit, swizzle, tile);
   return checked_swizzle(reader, tvms_as_compose_layout(layout), call->ref);
 }
 
@@ -328,7 +328,7 @@ static bool read_swizzle(tvms_reader *reader, const tvms_call_args *call,
 tvms_value tvms_call_ComposeLayout(tvms_reader *reader, const tvms_call_args *call) {
   if (reader->dialect < TVMS_DIALECT_26) return composed(reader, call);
   tvms_compose_layout *layout =
-      tvms_make(reader->unit, COMPOSE_LAYOUT, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, COMPOSE_LAYOUT, tvms_span_of(reader, call->ref));
   layout->tile_layout = tvms_value_node_of(call->args[3], TVMS_NODE_TILE_LAYOUT);
   if (!layout->tile_layout) {
     tvms_wrong_type(reader, call->refs[3], "tile_layout", "T.TileLayout(…)",
@@ -341,7 +341,7 @@ tvms_value tvms_call_ComposeLayout(tvms_reader *reader, const tvms_call_args *ca
 
 tvms_value tvms_call_SwizzleLayout(tvms_reader *reader, const tvms_call_args *call) {
   tvms_compose_layout *layout =
-      tvms_make(reader->unit, COMPOSE_LAYOUT, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, COMPOSE_LAYOUT, tvms_span_of(reader, call->ref));
   if (!read_swizzle(reader, call, 3, layout)) return tvms_failed(reader);
   return checked_swizzle(reader, layout, call->ref);
 }
@@ -425,7 +425,7 @@ bool tvms_layout_argument(tvms_reader *reader, const tvms_call_args *call,
     return true;
   }
   if (layout.kind == TVMS_VALUE_STR) {
-    const char *scope = tvms_text(reader->context, form->scope);
+    const char *scope = tvms_symbol_text(reader->context, form->scope);
     bool trainium = strcmp(scope, "trn.sbuf") == 0 || strcmp(scope, "trn.psum") == 0;
     bool is_default = layout.len == 7 && memcmp(layout.as.text, "default", 7) == 0;
     if (trainium && !is_default) {

@@ -18,7 +18,7 @@ typedef struct {
 
 static tvms_value refused(const method_call *m) {
   const char *why = m->layouts.why ? m->layouts.why : "it does not fit";
-  tvms_complain(m->reader, bad_layout, m->ref, why);
+  tvms_reader_report(m->reader, bad_layout, m->ref, why);
   return tvms_failed(m->reader);
 }
 
@@ -184,7 +184,7 @@ static bool power_of_two(int64_t value) {
 static tvms_node *reswizzled(tvms_reader *reader, tvms_node *layout, tvms_node *tile,
                              int64_t num, bool wider) {
   if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tile;
-  tvms_node *made = tvms_compose_layout_with(reader->unit, layout, tile);
+  tvms_node *made = tvms_layout_compose_with(reader->unit, layout, tile);
   int64_t shift = __builtin_ctzll((unsigned long long)num);
   tvms_as_compose_layout(made)->per_element += wider ? shift : -shift;
   return made;
@@ -242,9 +242,9 @@ tvms_node *tvms_layout_pack(tvms_reader *reader, tvms_layouts *layouts,
   uint32_t count = tile->shard.len;
   const tvms_layout_iter *last =
       count ? tvms_as_layout_iter(tile->shard.items[count - 1]) : NULL;
-  bool together = last && tvms_is_int_value(last->stride, 1)
-                  && tvms_is_int_imm(last->extent) && tvms_axis_known(last->axis)
-                  && !tvms_axis_is_thread(last->axis);
+  bool together =
+      last && tvms_node_is_int(last->stride, 1) && tvms_node_is_int_imm(last->extent)
+      && tvms_layout_axis_known(last->axis) && !tvms_layout_axis_is_thread(last->axis);
   int64_t extent = together ? tvms_as_int_imm(last->extent)->value : 1;
   if (!together || extent % num) return NULL;
   layouts->why = NULL;
@@ -277,7 +277,7 @@ static tvms_value rewrapped(method_call *m, tvms_list shard, tvms_list replica,
                             tvms_list offset) {
   tvms_node *tile = tvms_tile_layout_new(m->reader->unit, shard, replica, offset);
   if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_node(tile);
-  return tvms_value_node(tvms_compose_layout_with(m->reader->unit, m->layout, tile));
+  return tvms_value_node(tvms_layout_compose_with(m->reader->unit, m->layout, tile));
 }
 
 static const tvms_tile_layout *tile_in(method_call *m) {
@@ -455,7 +455,7 @@ static tvms_value is_trainium(method_call *m) {
   for (uint32_t i = 0; i < shard.len; i++) {
     tvms_sym axis = tvms_as_layout_iter(shard.items[i])->axis;
     bool own = axis == TVMS_SYM_F || axis == TVMS_SYM_P || axis == TVMS_SYM_Bank;
-    other = other || (!own && !tvms_axis_is_thread(axis));
+    other = other || (!own && !tvms_layout_axis_is_thread(axis));
   }
   return tvms_value_bool(!other);
 }
@@ -471,7 +471,7 @@ static tvms_value get_scope(method_call *m) {
   int inner, outer;
   if (!tvms_layout_scopes(&m->layouts, m->layout, &inner, &outer)) return refused(m);
   if (inner < 0) return TVMS_NOTHING;
-  tvms_complain(m->reader, unsupported, m->ref, "a scope of threads as a value");
+  tvms_reader_report(m->reader, unsupported, m->ref, "a scope of threads as a value");
   return tvms_failed(m->reader);
 }
 
@@ -481,7 +481,7 @@ static tvms_value axes_value(tvms_reader *reader, tvms_list terms) {
   tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 2 * terms.len + 1);
   for (uint32_t i = 0; i < terms.len; i++) {
     const tvms_layout_iter *term = tvms_as_layout_iter(terms.items[i]);
-    const tvms_name *name = tvms_name_of(&reader->context->names, term->axis);
+    const tvms_name *name = tvms_interner_name(&reader->context->names, term->axis);
     items[2 * i] = tvms_value_text(name->text, name->len);
     items[2 * i + 1] = tvms_value_node(term->stride);
   }
@@ -508,7 +508,8 @@ static bool split_by_dim(method_call *m, const tvms_node *grouped, const uint32_
   for (uint32_t d = 0; d < coord.len; d++) {
     uint32_t begin = d ? ends[d - 1] : 0;
     tvms_list own = {extents.items + begin, ends[d] - begin};
-    if (!tvms_split_coord(&m->layouts, coord.items[d], own, parts->items + begin)) {
+    if (!tvms_layout_split_coord(&m->layouts, coord.items[d], own,
+                                 parts->items + begin)) {
       return false;
     }
   }
@@ -526,17 +527,18 @@ static bool spread(method_call *m, tvms_node **tile, tvms_list coord, tvms_list 
     return split_by_dim(m, grouped, ends, coord, parts);
   }
   m->layouts.why = NULL;
-  tvms_node *flat = tvms_flatten_coord(&m->layouts, coord, shape);
+  tvms_node *flat = tvms_layout_flatten_coord(&m->layouts, coord, shape);
   tvms_list extents = extents_of(m, *tile);
   *parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
-  return flat && tvms_split_coord(&m->layouts, flat, extents, parts->items);
+  return flat && tvms_layout_split_coord(&m->layouts, flat, extents, parts->items);
 }
 
 static tvms_value apply(method_call *m) {
   tvms_list coord, shape = {0}, result;
   tvms_node *tile = tile_of(m->layout);
   if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) {
-    tvms_complain(m->reader, unsupported, m->ref, "where a swizzle maps a coordinate");
+    tvms_reader_report(m->reader, unsupported, m->ref,
+                       "where a swizzle maps a coordinate");
     return tvms_failed(m->reader);
   }
   if (!shape_at(m, 0, &coord)) return tvms_failed(m->reader);
@@ -551,7 +553,7 @@ static tvms_value apply(method_call *m) {
   if (linear) {
     tvms_list extents = extents_of(m, tile);
     tvms_list parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
-    if (!tvms_split_coord(&m->layouts, coord.items[0], extents, parts.items))
+    if (!tvms_layout_split_coord(&m->layouts, coord.items[0], extents, parts.items))
       return refused(m);
     coord = parts;
   } else if (shaped && !spread(m, &tile, coord, shape, &coord)) {
@@ -636,8 +638,8 @@ tvms_value tvms_layout_method(tvms_reader *reader, tvms_node *layout, tvms_sym n
                               tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   const method_row *row = method_named(layout, name);
-  if (!tvms_bind_method(reader, row->signature, tvms_text(reader->context, name), call,
-                        args)) {
+  if (!tvms_bind_method(reader, row->signature, tvms_symbol_text(reader->context, name),
+                        call, args)) {
     return tvms_failed(reader);
   }
   method_call m = {.reader = reader, .layout = layout, .args = args, .ref = call};
@@ -682,7 +684,7 @@ static bool compose_attribute(tvms_reader *reader, tvms_node *node, tvms_sym nam
   }
   if (old && layout->tile_layout) {
     if (name != TVMS_SYM_swizzle) return false;
-    *value = tvms_value_node(tvms_compose_layout_with(reader->unit, node, NULL));
+    *value = tvms_value_node(tvms_layout_compose_with(reader->unit, node, NULL));
     return true;
   }
   switch (name) {
@@ -720,16 +722,19 @@ tvms_value tvms_axis_method(tvms_reader *reader, tvms_sym axis, tvms_sym name,
                             tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   bool asks = name == TVMS_SYM_is_thread || name == TVMS_SYM_is_memory;
-  if (!tvms_bind_method(reader, "", tvms_text(reader->context, name), call, args)) {
+  if (!tvms_bind_method(reader, "", tvms_symbol_text(reader->context, name), call,
+                        args)) {
     return tvms_failed(reader);
   }
   if (!asks) {
-    tvms_complain(reader, unsupported, call, "a scope of threads as a value");
+    tvms_reader_report(reader, unsupported, call, "a scope of threads as a value");
     return tvms_failed(reader);
   }
-  if (!tvms_axis_known(axis)) {
-    tvms_complain(reader, bad_layout, call, "nothing is known about one of its axes");
+  if (!tvms_layout_axis_known(axis)) {
+    tvms_reader_report(reader, bad_layout, call,
+                       "nothing is known about one of its axes");
     return tvms_failed(reader);
   }
-  return tvms_value_bool(tvms_axis_is_thread(axis) == (name == TVMS_SYM_is_thread));
+  return tvms_value_bool(tvms_layout_axis_is_thread(axis)
+                         == (name == TVMS_SYM_is_thread));
 }

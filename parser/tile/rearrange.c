@@ -37,8 +37,9 @@ static bool parse_side(tvms_reader *reader, const char *text, size_t len,
         i++;
       }
       if (side->count == TVMS_VIEW_DIMS || i == begin) return false;
-      side->axes[side->count++] = (pattern_axis){
-          tvms_symbol(reader->context, text + begin, i - begin), side->groups, 0};
+      side->axes[side->count++] =
+          (pattern_axis){tvms_symbol_intern(reader->context, text + begin, i - begin),
+                         side->groups, 0};
       if (!open) side->groups++;
     }
   }
@@ -47,7 +48,7 @@ static bool parse_side(tvms_reader *reader, const char *text, size_t len,
 
 static bool size_of(tvms_reader *reader, tvms_value sizes, tvms_sym name, tvms_ref ref,
                     int64_t *size) {
-  const char *text = tvms_text(reader->context, name);
+  const char *text = tvms_symbol_text(reader->context, name);
   for (uint32_t i = 0; i + 1 < sizes.len; i += 2) {
     if (strcmp(sizes.as.items[i].as.text, text) != 0) continue;
     return tvms_to_int(reader, sizes.as.items[i + 1], ref, size) && *size > 0;
@@ -99,7 +100,7 @@ static bool find_axes(const pattern_side *left, pattern_side *right, uint32_t *o
 // The value given as `name=`, unknown if it is not.
 static tvms_value size_named(const tvms_reader *reader, tvms_value sizes,
                              tvms_sym name) {
-  const char *text = tvms_text(reader->context, name);
+  const char *text = tvms_symbol_text(reader->context, name);
   for (uint32_t i = 0; i + 1 < sizes.len; i += 2) {
     if (strcmp(sizes.as.items[i].as.text, text) == 0) return sizes.as.items[i + 1];
   }

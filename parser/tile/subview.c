@@ -62,7 +62,7 @@ static tvms_value rebuild(tvms_reader *reader, const grouped *group, tvms_list s
                           tvms_ref ref) {
   const tvms_tile_layout *old = tvms_as_tile_layout(tvms_view_inner(group->layout));
   tvms_buffer_form form = tvms_view_form(group->buffer);
-  tvms_tile_layout *tile = tvms_make(reader->unit, TILE_LAYOUT, TVMS_NO_SPAN);
+  tvms_tile_layout *tile = tvms_node_make(reader->unit, TILE_LAYOUT, TVMS_NO_SPAN);
   tile->shard = tvms_list_copy(reader->unit, parts, count);
   tile->replica = old->replica;
   tile->offset = old->offset;
@@ -137,8 +137,8 @@ static tvms_value drop_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
   int64_t extent;
   if (index.kind == TVMS_VALUE_INT && constant(group.buffer->shape.items[dim], &extent)
       && (index.as.i < 0 || index.as.i >= extent)) {
-    tvms_complain(reader, index_out_of_range, ref,
-                  group.buffer->shape.items[dim] ? (uint32_t)extent : 0);
+    tvms_reader_report(reader, index_out_of_range, ref,
+                       group.buffer->shape.items[dim] ? (uint32_t)extent : 0);
     return tvms_failed(reader);
   }
   tvms_value offset = offset_in(reader, &group, index, ref);
@@ -385,7 +385,7 @@ static tvms_value chunk_view(tvms_reader *reader, tvms_node *node, tvms_value co
 tvms_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                              tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "*specs", tvms_text(reader->context, name), call,
+  if (!tvms_bind_method(reader, "*specs", tvms_symbol_text(reader->context, name), call,
                         args)) {
     return tvms_failed(reader);
   }
@@ -431,6 +431,6 @@ tvms_value tvms_view_subscript(tvms_reader *reader, tvms_value object, tvms_valu
   if (reader->tir && buffer && method->name == TVMS_SYM_sub) {
     return sub_view(reader, buffer, picks, ref);
   }
-  tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
+  tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
   return tvms_failed(reader);
 }

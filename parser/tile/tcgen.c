@@ -30,7 +30,7 @@ static tvms_node *plain_layout(tvms_reader *reader, const plain_iter *iters,
 }
 
 static tvms_value refused(tvms_reader *reader, tvms_ref ref, const char *why) {
-  tvms_complain(reader, bad_layout, ref, why);
+  tvms_reader_report(reader, bad_layout, ref, why);
   return tvms_failed(reader);
 }
 
@@ -260,7 +260,7 @@ static tvms_node *read_fragment(tvms_reader *reader, const tvms_call_args *call,
   }
   tvms_node *layout =
       fragment_layout(reader, call->args[0], *rows, *cols, *dtype, &why);
-  if (!layout) tvms_complain(reader, bad_layout, call->ref, why);
+  if (!layout) tvms_reader_report(reader, bad_layout, call->ref, why);
   return layout;
 }
 

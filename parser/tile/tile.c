@@ -66,7 +66,7 @@ static tvms_node *region_operand(tvms_reader *reader, const tvms_call_args *call
   if (element) return tvms_to_region(reader, value, "this", call->refs[i]);
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_wrong_type(reader, call->refs[i],
-                  tvms_text(reader->context, signature->params[i].name),
+                  tvms_symbol_text(reader->context, signature->params[i].name),
                   "a buffer or a region of one", value);
   return NULL;
 }
@@ -86,8 +86,8 @@ tvms_value tvms_call_Op(tvms_reader *reader, const tvms_call_args *call) {
     return tvms_failed(reader);
   }
   tvms_operator *op =
-      tvms_make(reader->unit, OPERATOR, tvms_span_of(reader, call->ref));
-  op->name = tvms_symbol(reader->context, name.as.text, name.len);
+      tvms_node_make(reader->unit, OPERATOR, tvms_span_of(reader, call->ref));
+  op->name = tvms_symbol_intern(reader->context, name.as.text, name.len);
   return tvms_value_node(&op->head);
 }
 
@@ -100,11 +100,11 @@ static tvms_node *name_operand(tvms_reader *reader, tvms_value value, tvms_ref r
     return NULL;
   }
   static const char prefix[] = "tirx.tile.";
-  char *full = tvms_arena_take(&reader->values, value.len + sizeof prefix);
+  char *full = tvms_arena_alloc(&reader->values, value.len + sizeof prefix);
   memcpy(full, prefix, sizeof prefix - 1);
   memcpy(full + sizeof prefix - 1, value.as.text, value.len);
-  tvms_operator *op = tvms_make(reader->unit, OPERATOR, tvms_span_of(reader, ref));
-  op->name = tvms_symbol(reader->context, full, value.len + sizeof prefix - 1);
+  tvms_operator *op = tvms_node_make(reader->unit, OPERATOR, tvms_span_of(reader, ref));
+  op->name = tvms_symbol_intern(reader->context, full, value.len + sizeof prefix - 1);
   return &op->head;
 }
 
@@ -144,14 +144,14 @@ static bool read_operand(tvms_reader *reader, const tvms_call_args *call, uint32
 static bool same_extents(tvms_reader *reader, tvms_list a, tvms_list b) {
   uint32_t i = 0, k = 0;
   for (;;) {
-    while (i < a.len && tvms_is_int_value(tvms_as_range(a.items[i])->extent, 1)) {
+    while (i < a.len && tvms_node_is_int(tvms_as_range(a.items[i])->extent, 1)) {
       i++;
     }
-    while (k < b.len && tvms_is_int_value(tvms_as_range(b.items[k])->extent, 1)) {
+    while (k < b.len && tvms_node_is_int(tvms_as_range(b.items[k])->extent, 1)) {
       k++;
     }
     if (i == a.len || k == b.len) return i == a.len && k == b.len;
-    if (!tvms_prove_equal_alone(reader->unit, tvms_as_range(a.items[i++])->extent,
+    if (!tvms_arith_prove_equal(reader->unit, tvms_as_range(a.items[i++])->extent,
                                 tvms_as_range(b.items[k++])->extent)) {
       return false;
     }
@@ -184,14 +184,15 @@ static bool check_copy(tvms_reader *reader, const tvms_call_args *call,
                      tvms_as_buffer_region(from)->region)) {
       return true;
     }
-    tvms_complain(reader, copy_shapes, call->ref);
+    tvms_reader_report(reader, copy_shapes, call->ref);
     return false;
   }
-  bool gathers = explicit && stmt->config && tvms_map_get(stmt->config, "gather4");
+  bool gathers =
+      explicit && stmt->config && tvms_object_map_get(stmt->config, "gather4");
   tvms_node *a = payload(reader, to, false, call->ref);
   tvms_node *b = payload(reader, from, gathers, call->ref);
-  if (!a || !b || tvms_prove_equal_alone(reader->unit, a, b)) return a && b;
-  tvms_complain(reader, copy_sizes, call->ref);
+  if (!a || !b || tvms_arith_prove_equal(reader->unit, a, b)) return a && b;
+  tvms_reader_report(reader, copy_sizes, call->ref);
   return false;
 }
 
@@ -269,19 +270,19 @@ static tvms_sym scope_name(tvms_reader *reader, tvms_namespace scope) {
   if (scope == TVMS_NS_NONE || scope == TVMS_NS_T_thread) scope = TVMS_NS_T_tile;
   if (scope == TVMS_NS_T_warpgroup) scope = TVMS_NS_T_wg;
   const char *text = tvms_namespace_text(scope) + strlen("T.");
-  return tvms_symbol(reader->context, text, strlen(text));
+  return tvms_symbol_intern(reader->context, text, strlen(text));
 }
 
 // An empty call of a tile primitive; NULL if it stands outside a function, which is
 // reported.
 static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *call) {
   if (!reader->tir) {
-    tvms_complain(reader, outside_function, call->ref,
-                  tvms_row_text(reader, call->row));
+    tvms_reader_report(reader, outside_function, call->ref,
+                       tvms_row_text(reader, call->row));
     return NULL;
   }
   tvms_tile_call *stmt =
-      tvms_make(reader->unit, TILE_CALL, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, TILE_CALL, tvms_span_of(reader, call->ref));
   stmt->op = call->row->name;
   stmt->scope = scope_name(reader, call->scope);
   return stmt;
@@ -325,7 +326,8 @@ void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame) {
   tvms_nodes *stmts = &reader->tir->stmts;
   for (uint32_t i = frame->begin; i < stmts->len; i++) {
     if (stmts->items[i]->kind == TVMS_NODE_TILE_CALL) continue;
-    tvms_report(&reader->context->diags, TVMS_D_not_tile_op, stmts->items[i]->span);
+    tvms_diag_report(&reader->context->diags, TVMS_D_not_tile_op,
+                     stmts->items[i]->span);
     reader->failed = true;
   }
   if (stmts->len > frame->begin) {

@@ -21,7 +21,8 @@ static void push_iter(iter_list *list, int64_t extent, int64_t stride, tvms_sym 
 // A free dimension in banks of 512 elements. False if it does not fit them.
 static bool push_banks(iter_list *list, tvms_node *node) {
   const tvms_layout_iter *iter = tvms_as_layout_iter(node);
-  if (!tvms_is_int_imm(iter->extent) || !tvms_is_int_imm(iter->stride)) return false;
+  if (!tvms_node_is_int_imm(iter->extent) || !tvms_node_is_int_imm(iter->stride))
+    return false;
   int64_t extent = tvms_as_int_imm(iter->extent)->value;
   int64_t stride = tvms_as_int_imm(iter->stride)->value;
   if (stride % BANK_ELEMENTS == 0) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 tvms_value tvms_bad_view(tvms_reader *reader, tvms_ref ref, const char *why) {
-  tvms_complain(reader, bad_view, ref, why);
+  tvms_reader_report(reader, bad_view, ref, why);
   return tvms_failed(reader);
 }
 
@@ -64,7 +64,7 @@ tvms_node *tvms_view_inner(tvms_node *layout) {
 tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
                             tvms_node *inner) {
   if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return inner;
-  return tvms_compose_layout_with(reader->unit, layout, inner);
+  return tvms_layout_compose_with(reader->unit, layout, inner);
 }
 
 // ---- view -----------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ static bool holds(tvms_reader *reader, tvms_list shape, tvms_node *extent,
     total = tvms_build_binary(reader->unit, TVMS_NODE_MUL, total, shape.items[i],
                               tvms_span_of(reader, ref));
   }
-  return total && tvms_prove_equal_alone(reader->unit, total, extent);
+  return total && tvms_arith_prove_equal(reader->unit, total, extent);
 }
 
 // The layout of what a thread holds; NULL if that is dense and `whole`, as a view without
@@ -346,10 +346,10 @@ tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym nam
   case TVMS_SYM_tile:
   case TVMS_SYM_chunk: return tvms_view_indexer(reader, buffer, name, call);
   default:
-    tvms_complain(
-        reader, unknown_attribute, call,
-        tvms_describe_value(reader, tvms_value_node(buffer)),
-        tvms_text(reader->context, tvms_at(reader, tvms_at(reader, call)->a)->b));
+    tvms_reader_report(reader, unknown_attribute, call,
+                       tvms_describe_value(reader, tvms_value_node(buffer)),
+                       tvms_symbol_text(reader->context,
+                                        tvms_at(reader, tvms_at(reader, call)->a)->b));
     return tvms_failed(reader);
   }
 }

@@ -10,9 +10,9 @@ static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t co
                        tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   if (fields->shape.len == count) return true;
-  tvms_diag *diag =
-      tvms_complain(reader, wrong_rank, ref, tvms_text(reader->context, fields->name),
-                    fields->shape.len, count);
+  tvms_diag *diag = tvms_reader_report(reader, wrong_rank, ref,
+                                       tvms_symbol_text(reader->context, fields->name),
+                                       fields->shape.len, count);
   if (buffer->span.end) {
     tvms_diag_note(&reader->context->diags, diag, buffer->span, "declared here");
   }
@@ -31,7 +31,7 @@ static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
     bool vector = dtype.lanes != 1 && i + 1 < count && strict;
     if (value && !vector) continue;
     char buffer[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
+    tvms_reader_report(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
     reader->failed = true;
     return false;
   }
@@ -49,15 +49,15 @@ static bool check_mask(tvms_reader *reader, const tvms_node *mask, tvms_dtype ac
   tvms_dtype dtype = mask->dtype;
   char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
   if (dtype.lanes != access.lanes) {
-    tvms_complain(reader, mask_lanes, ref, tvms_dtype_text(dtype, a),
-                  tvms_dtype_text(access, b));
+    tvms_reader_report(reader, mask_lanes, ref, tvms_dtype_text(dtype, a),
+                       tvms_dtype_text(access, b));
     reader->failed = true;
     return false;
   }
   if (dtype.code == TVMS_BOOL || (dtype.code == TVMS_UINT && dtype.bits == 1)) {
     return true;
   }
-  tvms_complain(reader, wants_bool, ref, "predicate", tvms_dtype_text(dtype, a));
+  tvms_reader_report(reader, wants_bool, ref, "predicate", tvms_dtype_text(dtype, a));
   reader->failed = true;
   return false;
 }
@@ -66,11 +66,11 @@ tvms_node *tvms_load(tvms_reader *reader, tvms_node *buffer, tvms_node *const *i
                      uint32_t count, tvms_node *predicate, tvms_ref ref) {
   if (!check_rank(reader, buffer, count, ref)
       || !check_indices(reader, indices, count, false, ref)
-      || !check_mask(reader, predicate, tvms_access_dtype(buffer, indices, count),
-                     ref)) {
+      || !check_mask(reader, predicate,
+                     tvms_buffer_access_dtype(buffer, indices, count), ref)) {
     return NULL;
   }
-  return tvms_buffer_load_raw(reader->unit, buffer, indices, count, predicate,
+  return tvms_buffer_load_new(reader->unit, buffer, indices, count, predicate,
                               tvms_span_of(reader, ref));
 }
 
@@ -140,7 +140,7 @@ static tvms_node *ramp_of_slice(tvms_reader *reader, const tvms_buffer *buffer,
   tvms_node *min = lanes ? tvms_to_expr(reader, base, ref) : NULL;
   if (!min) return NULL;
   lanes = tvms_simplified(reader, lanes);
-  if (tvms_is_int_value(lanes, 1)) return min;
+  if (tvms_node_is_int(lanes, 1)) return min;
   tvms_node *stride = tvms_to_expr(reader, step, ref);
   if (!stride) return NULL;
   return tvms_build_ramp(reader->unit, min, stride, lanes, tvms_span_of(reader, ref));
@@ -174,7 +174,7 @@ static bool check_element(tvms_reader *reader, const tvms_node *index, tvms_ref 
                                                  : integer || number;
   if (sound) return true;
   char buffer[TVMS_DTYPE_TEXT];
-  tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
+  tvms_reader_report(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
   reader->failed = true;
   return false;
 }
@@ -257,7 +257,7 @@ tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
 bool tvms_is_one_element(const tvms_node *node) {
   if (node->kind != TVMS_NODE_BUFFER) return false;
   tvms_list shape = tvms_as_buffer(node)->shape;
-  return shape.len == 1 && tvms_is_int_value(shape.items[0], 1);
+  return shape.len == 1 && tvms_node_is_int(shape.items[0], 1);
 }
 
 bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
@@ -270,7 +270,7 @@ tvms_node *tvms_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref re
 
 tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
   if (reader->dialect >= TVMS_DIALECT_27) {
-    tvms_complain(reader, region_as_value, ref);
+    tvms_reader_report(reader, region_as_value, ref);
     reader->failed = true;
     return NULL;
   }
@@ -279,7 +279,7 @@ tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref
   tvms_node **indices = tvms_arena_array(&reader->values, tvms_node *, count);
   for (uint32_t i = 0; i < count; i++) {
     const tvms_range *range = tvms_as_range(fields->region.items[i]);
-    if (tvms_is_int_value(range->extent, 1)) {
+    if (tvms_node_is_int(range->extent, 1)) {
       indices[i] = range->min;
       continue;
     }
@@ -307,7 +307,7 @@ tvms_node *tvms_to_region(tvms_reader *reader, tvms_value value, const char *wha
     tvms_dtype dtype = fields->indices.items[i]->dtype;
     if (dtype.lanes == 1 && !tvms_dtype_is_real(dtype)) continue;
     char text[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, bad_index, ref, tvms_dtype_text(dtype, text));
+    tvms_reader_report(reader, bad_index, ref, tvms_dtype_text(dtype, text));
     reader->failed = true;
     return NULL;
   }
@@ -328,16 +328,16 @@ static tvms_node *stored_value(tvms_reader *reader, tvms_node *value, tvms_dtype
   if (tvms_dtype_same(value->dtype, place)) return value;
   if (value->dtype.lanes != place.lanes || tvms_dtype_is_void(value->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, store_lanes, ref, tvms_dtype_text(value->dtype, a),
-                  tvms_dtype_text(place, b));
+    tvms_reader_report(reader, store_lanes, ref, tvms_dtype_text(value->dtype, a),
+                       tvms_dtype_text(place, b));
     return NULL;
   }
   bool loses = (place.code == TVMS_INT || place.code == TVMS_UINT)
                && (value->dtype.code == TVMS_FLOAT || value->dtype.code == TVMS_BFLOAT);
   if (loses) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, store_loses, ref, tvms_dtype_text(value->dtype, a),
-                  tvms_dtype_text(place, b));
+    tvms_reader_report(reader, store_loses, ref, tvms_dtype_text(value->dtype, a),
+                       tvms_dtype_text(place, b));
   }
   return tvms_build_cast(reader->unit, place, value, tvms_span_of(reader, ref));
 }
@@ -345,10 +345,10 @@ static tvms_node *stored_value(tvms_reader *reader, tvms_node *value, tvms_dtype
 static void emit_store(tvms_reader *reader, tvms_node *buffer,
                        tvms_node *const *indices, uint32_t count, tvms_node *value,
                        tvms_node *predicate, tvms_ref ref) {
-  tvms_dtype place = tvms_access_dtype(buffer, indices, count);
+  tvms_dtype place = tvms_buffer_access_dtype(buffer, indices, count);
   if (is_scalable(tvms_as_buffer(buffer)->element) && count
       && is_scalable(indices[count - 1]->dtype)) {
-    tvms_complain(reader, scalable_twice, ref);
+    tvms_reader_report(reader, scalable_twice, ref);
     reader->failed = true;
     return;
   }
@@ -364,7 +364,8 @@ static void emit_store(tvms_reader *reader, tvms_node *buffer,
 void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *indices,
                      uint32_t count, tvms_node *value, tvms_node *predicate,
                      tvms_ref ref) {
-  tvms_struct_STORE *stmt = tvms_make(reader->unit, STORE, tvms_span_of(reader, ref));
+  tvms_struct_STORE *stmt =
+      tvms_node_make(reader->unit, STORE, tvms_span_of(reader, ref));
   stmt->buffer = buffer;
   stmt->value = value;
   stmt->indices = tvms_list_copy(reader->unit, indices, count);
@@ -393,7 +394,7 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
                 && (items.items[i].as.items[0].kind == TVMS_VALUE_NONE
                     || items.items[i].as.items[1].kind == TVMS_VALUE_NONE);
     if (!open) continue;
-    tvms_complain(reader, open_slice_store, ref);
+    tvms_reader_report(reader, open_slice_store, ref);
     reader->failed = true;
     return;
   }
@@ -413,7 +414,7 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
 // ---- Subscripts of other things -------------------------------------------------------------
 
 static tvms_value no_subscript(tvms_reader *reader, tvms_value object, tvms_ref ref) {
-  tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
+  tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
   return tvms_failed(reader);
 }
 

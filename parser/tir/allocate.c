@@ -10,7 +10,7 @@
 static tvms_sym scope_symbol(tvms_reader *reader, tvms_value scope) {
   bool global = scope.kind != TVMS_VALUE_STR || scope.len == 0
                 || (scope.len == 6 && memcmp(scope.as.text, "global", 6) == 0);
-  return global ? 0 : tvms_symbol(reader->context, scope.as.text, scope.len);
+  return global ? 0 : tvms_symbol_intern(reader->context, scope.as.text, scope.len);
 }
 
 static tvms_node *buffer_pointer(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
@@ -20,7 +20,7 @@ static tvms_node *buffer_pointer(tvms_reader *reader, tvms_dtype dtype, tvms_sym
 
 tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
   tvms_unit *unit = reader->unit;
-  tvms_allocate *stmt = tvms_make(unit, ALLOCATE, tvms_span_of(reader, call->ref));
+  tvms_allocate *stmt = tvms_node_make(unit, ALLOCATE, tvms_span_of(reader, call->ref));
   tvms_value condition = call->args[3];
   if (!tvms_value_is_sequence(call->args[0])) {
     tvms_wrong_type(reader, call->refs[0], "the extents", "a list", call->args[0]);
@@ -46,8 +46,8 @@ tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
   }
   // TVM keeps an empty scope, which is the global one.
   bool empty = !no_scope && call->args[2].len == 0;
-  tvms_sym scope =
-      empty ? tvms_symbol(reader->context, "", 0) : scope_symbol(reader, call->args[2]);
+  tvms_sym scope = empty ? tvms_symbol_intern(reader->context, "", 0)
+                         : scope_symbol(reader, call->args[2]);
   stmt->var = buffer_pointer(reader, stmt->element, scope, call->ref);
   return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
 }
@@ -111,7 +111,7 @@ static bool put_data(tvms_reader *reader, tvms_value value, tvms_dtype dtype,
 tvms_value tvms_call_allocate_const(tvms_reader *reader, const tvms_call_args *call) {
   tvms_unit *unit = reader->unit;
   tvms_allocate_const *stmt =
-      tvms_make(unit, ALLOCATE_CONST, tvms_span_of(reader, call->ref));
+      tvms_node_make(unit, ALLOCATE_CONST, tvms_span_of(reader, call->ref));
   if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
       || !tvms_to_exprs(reader, call->args[2], call->refs[2], &stmt->extents)
       || !tvms_to_map(reader, call->args[3], call->refs[3], &stmt->annotations)) {
@@ -135,7 +135,7 @@ tvms_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
   if (!condition || call->args[1].kind != TVMS_VALUE_STR) return tvms_failed(reader);
   const tvms_buffer_region *fields = tvms_as_buffer_region(region);
   tvms_span span = tvms_span_of(reader, call->ref);
-  tvms_buffer_realize *stmt = tvms_make(reader->unit, BUFFER_REALIZE, span);
+  tvms_buffer_realize *stmt = tvms_node_make(reader->unit, BUFFER_REALIZE, span);
   stmt->buffer = fields->buffer;
   stmt->bounds = fields->region;
   stmt->condition = condition;

@@ -22,8 +22,8 @@ void tvms_define(tvms_reader *reader, tvms_sym name, tvms_value value, tvms_span
                && !same_value(here->value, value);
   if (clash) {
     tvms_diags *diags = &reader->context->diags;
-    tvms_diag *diag = tvms_report(diags, TVMS_D_already_defined, span,
-                                  tvms_text(reader->context, name));
+    tvms_diag *diag = tvms_diag_report(diags, TVMS_D_already_defined, span,
+                                       tvms_symbol_text(reader->context, name));
     tvms_diag_note(diags, diag, here->span, "defined here before");
     reader->failed = true;
   }
@@ -33,10 +33,10 @@ void tvms_define(tvms_reader *reader, tvms_sym name, tvms_value value, tvms_span
 
 // `name_0`, `name_1`, …: hints for the parts of a tuple bound to one name.
 static tvms_sym part_name(tvms_reader *reader, tvms_sym name, uint32_t i) {
-  const tvms_name *text = tvms_name_of(&reader->context->names, name);
-  char *full = tvms_arena_take(&reader->values, text->len + 12);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
+  char *full = tvms_arena_alloc(&reader->values, text->len + 12);
   int len = sprintf(full, "%s_%u", text->text, i);
-  return tvms_symbol(reader->context, full, (size_t)len);
+  return tvms_symbol_intern(reader->context, full, (size_t)len);
 }
 
 void tvms_name_part(tvms_reader *reader, tvms_value part, tvms_sym name, uint32_t i) {
@@ -65,7 +65,7 @@ static bool is_empty_result(const tvms_reader *reader, const tvms_node *node) {
 
 // A value without a type that TIR could give a variable.
 static tvms_value no_type(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  tvms_complain(reader, no_type_for_name, ref, tvms_describe_value(reader, value));
+  tvms_reader_report(reader, no_type_for_name, ref, tvms_describe_value(reader, value));
   return tvms_failed(reader);
 }
 
@@ -76,7 +76,7 @@ static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value
   bool is_constant = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
                      || value.kind == TVMS_VALUE_BOOL || classic_text;
   bool is_expr = value.kind == TVMS_VALUE_NODE
-                 && (tvms_class_of(value.as.node) == TVMS_CLASS_EXPR
+                 && (tvms_node_class_of(value.as.node) == TVMS_CLASS_EXPR
                      || value.as.node->kind == TVMS_NODE_BUFFER_REGION);
   if (!is_constant && !is_expr) return no_type(reader, value, ref);
   tvms_node *node = tvms_to_expr(reader, value, ref);
@@ -86,7 +86,8 @@ static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value
     return tvms_value_node(let(reader, name, node, ref));
   }
   if (pointer && reader->dialect > TVMS_DIALECT_25 && tvms_bound_here(reader, name)) {
-    tvms_complain(reader, pointer_reassigned, ref, tvms_text(reader->context, name));
+    tvms_reader_report(reader, pointer_reassigned, ref,
+                       tvms_symbol_text(reader->context, name));
     return tvms_failed(reader);
   }
   // 0.25 makes a scalar of whatever is no text, even of a pointer.
@@ -108,8 +109,8 @@ static bool check_second_name(tvms_reader *reader, const tvms_node *buffer,
                               tvms_sym name, tvms_ref ref) {
   tvms_sym first = tvms_as_buffer((tvms_node *)(uintptr_t)buffer)->name;
   if (reader->dialect != TVMS_DIALECT_25 || !first || first == name) return true;
-  tvms_complain(reader, second_name, ref, tvms_text(reader->context, first),
-                tvms_text(reader->context, name));
+  tvms_reader_report(reader, second_name, ref, tvms_symbol_text(reader->context, first),
+                     tvms_symbol_text(reader->context, name));
   reader->failed = true;
   return false;
 }
@@ -117,7 +118,7 @@ static bool check_second_name(tvms_reader *reader, const tvms_node *buffer,
 static bool same_exprs(tvms_list a, tvms_list b) {
   if (a.len != b.len) return false;
   for (uint32_t i = 0; i < a.len; i++) {
-    if (!tvms_expr_equal(a.items[i], b.items[i])) return false;
+    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
   }
   return true;
 }
@@ -125,7 +126,7 @@ static bool same_exprs(tvms_list a, tvms_list b) {
 static bool are_one(const tvms_buffer *a, const tvms_buffer *b) {
   return a->data == b->data && tvms_dtype_same(a->element, b->element)
          && same_exprs(a->shape, b->shape) && same_exprs(a->strides, b->strides)
-         && tvms_expr_equal(a->elem_offset, b->elem_offset);
+         && tvms_node_same_expr(a->elem_offset, b->elem_offset);
 }
 
 // The regions of a block may name a buffer that its body declares. The printer then writes
@@ -235,10 +236,10 @@ static tvms_ref first_part(const tvms_reader *reader, tvms_ref source) {
 static void bind_items(tvms_reader *reader, tvms_ref target, tvms_items items,
                        tvms_binder *bind, tvms_ref source) {
   tvms_ref list = tvms_at(reader, target)->a;
-  uint32_t count = tvms_surf_count(reader->surface, list);
+  uint32_t count = tvms_surface_count(reader->surface, list);
   uint32_t at = 0;
   tvms_ref from = first_part(reader, source);
-  tvms_each_surf(reader->surface, part, list) {
+  tvms_surface_each(reader->surface, part, list) {
     const tvms_surf node = *tvms_at(reader, part);
     bool starred = node.kind == TVMS_SURF_STAR;
     tvms_ref inner = starred ? node.a : part;
@@ -247,8 +248,8 @@ static void bind_items(tvms_reader *reader, tvms_ref target, tvms_items items,
                            ? tvms_value_items(TVMS_VALUE_LIST, items.items + at, many)
                            : items.items[at];
     if (is_repeated(reader, list, inner)) {
-      tvms_complain(reader, repeated_target, inner,
-                    tvms_text(reader->context, tvms_at(reader, inner)->a));
+      tvms_reader_report(reader, repeated_target, inner,
+                         tvms_symbol_text(reader->context, tvms_at(reader, inner)->a));
       reader->failed = true;
     } else {
       bind_all(reader, inner, value, bind, starred ? 0 : from);
@@ -264,7 +265,7 @@ static void bind_unknown(tvms_reader *reader, tvms_ref target) {
   if (node.kind == TVMS_SURF_NAME) {
     tvms_bind_name(reader, node.a, TVMS_UNKNOWN, tvms_span_of(reader, target));
   } else if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
-    tvms_each_surf(reader->surface, part, node.a) {
+    tvms_surface_each(reader->surface, part, node.a) {
       bind_unknown(reader, part);
     }
   } else if (node.kind == TVMS_SURF_STAR) {
@@ -280,13 +281,13 @@ static void bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value,
     return;
   }
   tvms_ref list = tvms_at(reader, target)->a;
-  uint32_t count = tvms_surf_count(reader->surface, list), stars = 0;
-  tvms_each_surf(reader->surface, part, list) {
+  uint32_t count = tvms_surface_count(reader->surface, list), stars = 0;
+  tvms_surface_each(reader->surface, part, list) {
     stars += tvms_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len + 1 < count : items.len != count) {
-    tvms_complain(reader, cannot_unpack, target, count, items.len,
-                  items.len == 1 ? "" : "s");
+    tvms_reader_report(reader, cannot_unpack, target, count, items.len,
+                       items.len == 1 ? "" : "s");
     bind_unknown(reader, target);
     return;
   }
@@ -305,7 +306,9 @@ static void bind_all(tvms_reader *reader, tvms_ref target, tvms_value value,
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: bind_parts(reader, target, value, bind, source); break;
   case TVMS_SURF_BAD: reader->failed = true; break;
-  default: tvms_complain(reader, bad_assignment_target, target); reader->failed = true;
+  default:
+    tvms_reader_report(reader, bad_assignment_target, target);
+    reader->failed = true;
   }
 }
 
@@ -333,9 +336,9 @@ static tvms_value reuse_dim(tvms_reader *reader, tvms_sym name, tvms_value value
   const tvms_node *declared = tvms_value_node_of(value, TVMS_NODE_VAR);
   if (declared && !tvms_dtype_same(declared->dtype, known->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, dtype_changed, ref, tvms_text(reader->context, name),
-                  tvms_dtype_text(known->dtype, a),
-                  tvms_dtype_text(declared->dtype, b));
+    tvms_reader_report(
+        reader, dtype_changed, ref, tvms_symbol_text(reader->context, name),
+        tvms_dtype_text(known->dtype, a), tvms_dtype_text(declared->dtype, b));
     reader->failed = true;
   }
   return binding->value;
@@ -358,12 +361,12 @@ static tvms_node *scalar_named(const tvms_reader *reader, tvms_ref target) {
   if (value->kind == TVMS_NODE_BUFFER_LOAD) value = tvms_as_buffer_load(value)->buffer;
   if (value->kind != TVMS_NODE_BUFFER) return NULL;
   tvms_list shape = tvms_as_buffer(value)->shape;
-  return shape.len == 1 && tvms_is_int_value(shape.items[0], 1) ? value : NULL;
+  return shape.len == 1 && tvms_node_is_int(shape.items[0], 1) ? value : NULL;
 }
 
 static bool is_storable(tvms_value value) {
   if (value.kind == TVMS_VALUE_NODE) {
-    return tvms_class_of(value.as.node) == TVMS_CLASS_EXPR;
+    return tvms_node_class_of(value.as.node) == TVMS_CLASS_EXPR;
   }
   return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
          || value.kind == TVMS_VALUE_BOOL;
@@ -412,9 +415,9 @@ static void assign_to(tvms_reader *reader, tvms_ref target, tvms_value value,
 void tvms_read_assign(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
   if (tvms_at(reader, stmt.a)->next) {
-    tvms_complain(reader, chained_assignment, ref);
+    tvms_reader_report(reader, chained_assignment, ref);
     reader->failed = true;
-    tvms_each_surf(reader->surface, target, stmt.a) {
+    tvms_surface_each(reader->surface, target, stmt.a) {
       bind_unknown(reader, target);
     }
     return;
@@ -459,7 +462,7 @@ static void annotated_let(tvms_reader *reader, const tvms_surf *stmt,
 static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
                            tvms_value annotation, tvms_value value, tvms_ref ref) {
   if (!stmt->c) {
-    tvms_complain(reader, let_without_value, ref);
+    tvms_reader_report(reader, let_without_value, ref);
     bind_unknown(reader, stmt->a);
     return;
   }
@@ -486,7 +489,7 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
 static void vector_annotation(tvms_reader *reader, const tvms_surf *stmt,
                               tvms_value annotation, tvms_value value, tvms_ref ref) {
   if (value.kind != TVMS_VALUE_NONE) {
-    tvms_complain(reader, vector_with_value, ref);
+    tvms_reader_report(reader, vector_with_value, ref);
     reader->failed = true;
   }
   tvms_dtype dtype;
@@ -525,7 +528,7 @@ static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
   // 0.25 prints scalars of handles and of nothing, and cannot read them.
   bool printed = reader->dialect == TVMS_DIALECT_25 && tvms_is_printed(reader);
   if (!is_scalar_type(var) && !(printed && is_untyped(var))) {
-    tvms_complain(reader, handle_annotation, stmt->b);
+    tvms_reader_report(reader, handle_annotation, stmt->b);
     bind_unknown(reader, stmt->a);
     return;
   }

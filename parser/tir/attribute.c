@@ -10,9 +10,9 @@
 
 static tvms_value no_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
                                tvms_ref ref) {
-  tvms_complain(reader, unknown_attribute, ref,
-                tvms_describe_value(reader, tvms_value_node(node)),
-                tvms_text(reader->context, name));
+  tvms_reader_report(reader, unknown_attribute, ref,
+                     tvms_describe_value(reader, tvms_value_node(node)),
+                     tvms_symbol_text(reader->context, name));
   return tvms_failed(reader);
 }
 
@@ -33,7 +33,7 @@ static tvms_value method_of(tvms_reader *reader, tvms_node *node, tvms_sym name)
 }
 
 static tvms_value text_value(tvms_reader *reader, tvms_sym name) {
-  const tvms_name *text = tvms_name_of(&reader->context->names, name);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   return tvms_value_text(text->text, text->len);
 }
 
@@ -165,7 +165,7 @@ static tvms_value type_value(tvms_reader *reader, tvms_node *node) {
   if (tvms_dtype_is_handle(node->dtype)) {
     return tvms_value_node(tvms_pointer_type(reader, (tvms_dtype){0}, 0));
   }
-  tvms_sinfo_prim *type = tvms_make(reader->unit, SINFO_PRIM, TVMS_NO_SPAN);
+  tvms_sinfo_prim *type = tvms_node_make(reader->unit, SINFO_PRIM, TVMS_NO_SPAN);
   type->head.dtype = node->dtype;
   return tvms_value_node(&type->head);
 }
@@ -181,9 +181,10 @@ static tvms_value load_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
 // none of that name.
 static bool field_of(tvms_reader *reader, tvms_node *node, tvms_sym name,
                      tvms_value *value) {
-  const char *text = name == TVMS_SYM_op ? "callee" : tvms_text(reader->context, name);
+  const char *text =
+      name == TVMS_SYM_op ? "callee" : tvms_symbol_text(reader->context, name);
   if (name == TVMS_SYM_attrs) return false;  // those of Relax
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
     const void *at = (const char *)node + field->offset;
@@ -230,7 +231,7 @@ static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
     break;
   case TVMS_SYM_a:
   case TVMS_SYM_b:
-    if (!tvms_is_binary(node)) break;
+    if (!tvms_node_is_binary(node)) break;
     return tvms_value_node(name == TVMS_SYM_a ? tvms_as_binary(node)->a
                                               : tvms_as_binary(node)->b);
   default: break;
@@ -289,7 +290,7 @@ tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym na
     if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
       return tvms_relax_attribute(reader, tvms_value_node(node), name, ref);
     }
-    if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+    if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
       return expr_attribute(reader, node, name, ref);
     }
   }
@@ -304,7 +305,7 @@ static bool access_mask(tvms_reader *reader, tvms_value value, tvms_ref ref,
   *mask = 0;
   for (uint32_t i = 0; i < value.len; i++) {
     if (value.as.text[i] != 'r' && value.as.text[i] != 'w') {
-      tvms_complain(reader, bad_access_mask, ref);
+      tvms_reader_report(reader, bad_access_mask, ref);
       return false;
     }
     *mask |= value.as.text[i] == 'r' ? 1 : 2;
@@ -362,12 +363,12 @@ static tvms_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call
   if (args[4].kind != TVMS_VALUE_NONE) extent = tvms_to_expr(reader, args[4], call);
   if (!extent || !start) return tvms_failed(reader);
   tvms_node *type =
-      tvms_call_op(unit, element, TVMS_TIR_type_annotation, NULL, 0, span);
+      tvms_call_new_of(unit, element, TVMS_TIR_type_annotation, NULL, 0, span);
   tvms_node *parts[] = {
       type, buffer->data, start, extent,
       tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), mask, TVMS_NO_SPAN)};
-  tvms_node *result = tvms_call_op(unit, TVMS_DTYPE(HANDLE, 64),
-                                   TVMS_TIR_tvm_access_ptr, parts, 5, span);
+  tvms_node *result = tvms_call_new_of(unit, TVMS_DTYPE(HANDLE, 64),
+                                       TVMS_TIR_tvm_access_ptr, parts, 5, span);
   return tvms_value_node(result);
 }
 
@@ -384,7 +385,7 @@ static bool widen_last(tvms_reader *reader, const tvms_buffer *buffer, tvms_dtyp
   tvms_node **last = &indices.items[indices.len - 1];
   if (factor <= 1 || (*last)->dtype.lanes != 1) return true;
   tvms_node *one = tvms_int_imm_new(reader->unit, (*last)->dtype, 1, TVMS_NO_SPAN);
-  *last = tvms_ramp_raw(reader->unit, *last, one, factor, tvms_span_of(reader, call));
+  *last = tvms_ramp_new(reader->unit, *last, one, factor, tvms_span_of(reader, call));
   return true;
 }
 
@@ -420,8 +421,8 @@ static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
               && buffer->element.lanes && dtype.lanes % buffer->element.lanes == 0;
   if (!fits) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, load_dtype, call, tvms_dtype_text(dtype, a),
-                  tvms_dtype_text(buffer->element, b));
+    tvms_reader_report(reader, load_dtype, call, tvms_dtype_text(dtype, a),
+                       tvms_dtype_text(buffer->element, b));
     return tvms_failed(reader);
   }
   if (!widen_last(reader, buffer, dtype, indices, call)) return tvms_failed(reader);
@@ -494,10 +495,10 @@ static tvms_node *offset_of(tvms_reader *reader, const tvms_buffer *buffer,
     if (!index || !total) return NULL;
     total = tvms_build_binary(unit, TVMS_NODE_ADD, total, index, span);
   }
-  if (total && !tvms_is_int_value(buffer->elem_offset, 0)) {
+  if (total && !tvms_node_is_int(buffer->elem_offset, 0)) {
     total = tvms_build_binary(unit, TVMS_NODE_ADD, total, buffer->elem_offset, span);
   }
-  return total ? tvms_simplify_alone(unit, total) : NULL;
+  return total ? tvms_arith_simplify(unit, total) : NULL;
 }
 
 // The same, as the layout of the buffer has it: known once that is lowered.
@@ -507,8 +508,8 @@ static tvms_node *layout_offset(tvms_reader *reader, tvms_node *buffer,
   tvms_node *element =
       tvms_load(reader, buffer, indices.items, indices.len, NULL, call);
   if (!element) return NULL;
-  tvms_node *offset = tvms_call_op(reader->unit, TVMS_DTYPE(INT, 32),
-                                   TVMS_TIR_buffer_offset, &element, 1, span);
+  tvms_node *offset = tvms_call_new_of(reader->unit, TVMS_DTYPE(INT, 32),
+                                       TVMS_TIR_buffer_offset, &element, 1, span);
   if (inner) return offset;
   return tvms_build_binary(reader->unit, TVMS_NODE_ADD,
                            tvms_as_buffer(buffer)->elem_offset, offset, span);
@@ -524,8 +525,9 @@ static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym n
     return tvms_failed(reader);
   }
   if (indices.len != buffer->shape.len) {
-    tvms_complain(reader, wrong_rank, call, tvms_text(reader->context, buffer->name),
-                  buffer->shape.len, indices.len);
+    tvms_reader_report(reader, wrong_rank, call,
+                       tvms_symbol_text(reader->context, buffer->name),
+                       buffer->shape.len, indices.len);
     return tvms_failed(reader);
   }
   bool inner = !(args[1].kind == TVMS_VALUE_BOOL && !args[1].as.i);
@@ -560,7 +562,7 @@ static tvms_value buffer_method(tvms_reader *reader, tvms_node *node, tvms_sym n
   case TVMS_SYM_byte_offset_of: return offset_method(reader, node, name, call);
   case TVMS_SYM_is_scalar: {
     tvms_list shape = tvms_as_buffer(node)->shape;
-    return tvms_value_bool(shape.len == 1 && tvms_is_int_value(shape.items[0], 1));
+    return tvms_value_bool(shape.len == 1 && tvms_node_is_int(shape.items[0], 1));
   }
   case TVMS_SYM_get_flattened_buffer:
   case TVMS_SYM_with_dtype:
@@ -575,7 +577,7 @@ static tvms_value expr_method(tvms_reader *reader, tvms_node *node, tvms_sym nam
                               tvms_ref call) {
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_span span = tvms_span_of(reader, call);
-  if (!tvms_bind_method(reader, "value", tvms_text(reader->context, name), call,
+  if (!tvms_bind_method(reader, "value", tvms_symbol_text(reader->context, name), call,
                         args)) {
     return tvms_failed(reader);
   }

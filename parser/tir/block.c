@@ -24,7 +24,7 @@ tvms_value tvms_call_block(tvms_reader *reader, const tvms_call_args *call) {
   // A macro expanded again gives its blocks other names (0.25 on).
   uint32_t calls = reader->tir ? reader->tir->macro_calls : 0;
   if (calls && name.len && reader->dialect >= TVMS_DIALECT_25) {
-    char *text = tvms_arena_take(&reader->values, name.len + 12);
+    char *text = tvms_arena_alloc(&reader->values, name.len + 12);
     memcpy(text, name.as.text, name.len);
     int len = sprintf(text + name.len, "_%u", calls);
     frame->as.block.name = text;
@@ -39,8 +39,8 @@ tvms_value tvms_call_init(tvms_reader *reader, const tvms_call_args *call) {
 
 static tvms_frame *block_at_top(tvms_reader *reader, const tvms_call_args *call) {
   if (!reader->tir) {
-    tvms_complain(reader, outside_function, call->ref,
-                  tvms_row_text(reader, call->row));
+    tvms_reader_report(reader, outside_function, call->ref,
+                       tvms_row_text(reader, call->row));
     return NULL;
   }
   return tvms_frame_top(reader, TVMS_FRAME_BLOCK, tvms_row_text(reader, call->row),
@@ -48,7 +48,8 @@ static tvms_frame *block_at_top(tvms_reader *reader, const tvms_call_args *call)
 }
 
 static tvms_value repeated(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_complain(reader, repeated_part, call->ref, tvms_row_text(reader, call->row));
+  tvms_reader_report(reader, repeated_part, call->ref,
+                     tvms_row_text(reader, call->row));
   return tvms_failed(reader);
 }
 
@@ -127,20 +128,20 @@ static tvms_node *merge_maps(tvms_reader *reader, tvms_node *old, tvms_node *new
   for (uint32_t i = 0; i < count; i++) {
     const char *key = tvms_object_as_text(added->keys.items[i]);
     tvms_node *value = added->values.items[i];
-    tvms_node *before = key ? tvms_map_get(old, key) : NULL;
+    tvms_node *before = key ? tvms_object_map_get(old, key) : NULL;
     if (before && before->kind == TVMS_NODE_OBJECT_MAP
         && value->kind == TVMS_NODE_OBJECT_MAP) {
       value = merge_maps(reader, before, value, ref);
       if (!value) return NULL;
-    } else if (before && !tvms_equal(reader->context, before, value)) {
-      tvms_complain(reader, annotation_differs, ref, key);
+    } else if (before && !tvms_node_equal(reader->context, before, value)) {
+      tvms_reader_report(reader, annotation_differs, ref, key);
       return NULL;
     }
     values[i] = value;
   }
   tvms_node *merged =
       tvms_object_map_new(reader->unit, added->keys.items, values, count, new->span);
-  return tvms_map_join(reader->unit, old, merged);
+  return tvms_object_map_join(reader->unit, old, merged);
 }
 
 tvms_value tvms_call_block_attr(tvms_reader *reader, const tvms_call_args *call) {
@@ -178,14 +179,14 @@ static tvms_node *push_axis(tvms_reader *reader, tvms_frame *frame, tvms_node *m
                             tvms_node *binding, tvms_ref ref) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, ref);
-  tvms_iter_var *iter_var = tvms_make(unit, ITER_VAR, span);
+  tvms_iter_var *iter_var = tvms_node_make(unit, ITER_VAR, span);
   iter_var->dom = tvms_range_new(unit, min, extent, span);
   iter_var->var = tvms_var_new(unit, 0, dtype, span);
   iter_var->iter_type = type;
   iter_var->head.dtype = dtype;
   tvms_memory *memory = &reader->context->memory;
-  tvms_push(memory, &frame->as.block.iter_vars, &iter_var->head);
-  if (binding) tvms_push(memory, &frame->as.block.iter_values, binding);
+  tvms_vec_push(memory, &frame->as.block.iter_vars, &iter_var->head);
+  if (binding) tvms_vec_push(memory, &frame->as.block.iter_values, binding);
   return iter_var->var;
 }
 
@@ -238,15 +239,16 @@ tvms_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) {
     }
   } else if (!frame->as.block.no_realize) {
     tvms_missing_argument(reader, call->ref,
-                          tvms_text(reader->context, call->row->name), "binding");
+                          tvms_symbol_text(reader->context, call->row->name),
+                          "binding");
     return tvms_failed(reader);
   }
   if (min->dtype.bits > dtype.bits) dtype.bits = min->dtype.bits;
   if (extent->dtype.bits > dtype.bits) dtype.bits = extent->dtype.bits;
   if (!tvms_dtype_same(dtype, extent->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, axis_dtype, call->refs[0], tvms_dtype_text(dtype, a),
-                  tvms_dtype_text(extent->dtype, b));
+    tvms_reader_report(reader, axis_dtype, call->refs[0], tvms_dtype_text(dtype, a),
+                       tvms_dtype_text(extent->dtype, b));
     return tvms_failed(reader);
   }
   return tvms_value_node(push_axis(reader, frame, min, extent, dtype,
@@ -278,12 +280,12 @@ static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
     return NULL;
   }
   if (!loop_domain(reader, var, &min, &extent)) {
-    tvms_complain(reader, not_a_loop_var, ref,
-                  tvms_text(reader->context, tvms_as_var(var)->name));
+    tvms_reader_report(reader, not_a_loop_var, ref,
+                       tvms_symbol_text(reader->context, tvms_as_var(var)->name));
     return NULL;
   }
   if (kind != 'S' && kind != 'R') {
-    tvms_complain(reader, unknown_axis_kind, ref, kind);
+    tvms_reader_report(reader, unknown_axis_kind, ref, kind);
     return NULL;
   }
   tvms_iter_type type = kind == 'S' ? TVMS_ITER_DATA_PAR : TVMS_ITER_COMM_REDUCE;
@@ -298,7 +300,7 @@ tvms_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call) {
     return tvms_failed(reader);
   }
   if (kinds.kind != TVMS_VALUE_STR || kinds.len != bindings.len) {
-    tvms_complain(reader, remap_count, call->ref, kinds.len, bindings.len);
+    tvms_reader_report(reader, remap_count, call->ref, kinds.len, bindings.len);
     return tvms_failed(reader);
   }
   tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, bindings.len);

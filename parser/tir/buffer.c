@@ -32,7 +32,7 @@ tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
                             tvms_ref ref) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, ref);
-  tvms_buffer *buffer = tvms_make(unit, BUFFER, span);
+  tvms_buffer *buffer = tvms_node_make(unit, BUFFER, span);
   tvms_dtype index = index_dtype(form);
   buffer->element = form->dtype;
   buffer->shape = form->shape;
@@ -47,7 +47,7 @@ tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
   }
   buffer->elem_offset = form->elem_offset;
   if (!buffer->elem_offset && form->offset_factor) {
-    tvms_sym name = tvms_symbol(reader->context, "elem_offset", 11);
+    tvms_sym name = tvms_symbol_intern(reader->context, "elem_offset", 11);
     tvms_dtype dtype = form->shape.len ? index : TVMS_DTYPE(INT, 32);
     buffer->elem_offset = tvms_var_new(unit, name, dtype, span);
   }
@@ -63,7 +63,7 @@ tvms_node *tvms_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
   if (form->auto_broadcast && !buffer->strides.len) {
     tvms_node **strides = tvms_arena_array(&unit->arena, tvms_node *, form->shape.len);
     for (uint32_t i = 0; i < form->shape.len; i++) {
-      tvms_sym name = tvms_symbol(reader->context, "stride", 6);
+      tvms_sym name = tvms_symbol_intern(reader->context, "stride", 6);
       strides[i] = tvms_var_new(unit, name, form->shape.items[i]->dtype, span);
     }
     buffer->strides = (tvms_list){strides, form->shape.len};
@@ -83,7 +83,7 @@ static tvms_ref first_item(const tvms_reader *reader, tvms_ref sequence) {
 // In a signature a string is a dimension, from 0.26 on.
 static bool is_quoted_dim(const tvms_reader *reader, tvms_value dim, tvms_ref ref) {
   return dim.kind == TVMS_VALUE_STR && reader->tir && reader->tir->in_signature && ref
-         && tvms_surf_is_string(reader->surface, ref)
+         && tvms_surface_is_string(reader->surface, ref)
          && reader->dialect >= TVMS_DIALECT_26;
 }
 
@@ -119,7 +119,7 @@ static bool read_shape(tvms_reader *reader, tvms_value shape, tvms_ref ref,
   bool quoted = is_quoted_dim(reader, shape, ref);
   bool single = quoted || shape.kind == TVMS_VALUE_INT || shape.kind == TVMS_VALUE_BOOL
                 || (shape.kind == TVMS_VALUE_NODE
-                    && tvms_class_of(shape.as.node) == TVMS_CLASS_EXPR);
+                    && tvms_node_class_of(shape.as.node) == TVMS_CLASS_EXPR);
   if (shape.kind == TVMS_VALUE_STR && !quoted) {
     tvms_wrong_type(reader, ref, "a shape", "a tuple or list", shape);
     return false;
@@ -154,7 +154,7 @@ static bool read_strides(tvms_reader *reader, tvms_value strides, tvms_ref ref,
   for (uint32_t i = 0; i < items.len; i++) {
     tvms_value item = items.items[i];
     if (item.kind == TVMS_VALUE_STR) {
-      tvms_sym name = tvms_symbol(reader->context, item.as.text, item.len);
+      tvms_sym name = tvms_symbol_intern(reader->context, item.as.text, item.len);
       list->items[i] =
           tvms_var_new(reader->unit, name, named, tvms_span_of(reader, ref));
     } else {
@@ -173,7 +173,7 @@ static bool read_offset(tvms_reader *reader, const tvms_call_args *call,
   tvms_value bytes = tvms_arg(reader, call, TVMS_SYM_byte_offset);
   tvms_ref ref = tvms_arg_ref(reader, call, TVMS_SYM_elem_offset);
   if (bytes.kind != TVMS_VALUE_NONE && elements.kind != TVMS_VALUE_NONE) {
-    tvms_complain(reader, two_offsets, call->ref);
+    tvms_reader_report(reader, two_offsets, call->ref);
     return false;
   }
   if (bytes.kind != TVMS_VALUE_NONE) {
@@ -203,7 +203,7 @@ static bool read_data(tvms_reader *reader, const tvms_call_args *call,
   bool typed = form->data->kind == TVMS_NODE_VAR && form->data->sinfo
                && form->data->sinfo->kind == TVMS_NODE_SINFO_POINTER;
   if (is_pointer(form->data) && !typed && reader->dialect <= TVMS_DIALECT_25) {
-    tvms_complain(reader, untyped_pointer, ref, tvms_describe_value(reader, data));
+    tvms_reader_report(reader, untyped_pointer, ref, tvms_describe_value(reader, data));
     return false;
   }
   bool text = form->data->kind == TVMS_NODE_STRING_IMM;
@@ -223,7 +223,7 @@ static bool read_scope(tvms_reader *reader, const tvms_call_args *call,
   }
   bool global =
       value.len == 0 || (value.len == 6 && !memcmp(value.as.text, "global", 6));
-  *scope = global ? 0 : tvms_symbol(reader->context, value.as.text, value.len);
+  *scope = global ? 0 : tvms_symbol_intern(reader->context, value.as.text, value.len);
   return true;
 }
 
@@ -245,8 +245,8 @@ static bool read_buffer_type(tvms_reader *reader, const tvms_call_args *call,
   bool is_default = type.kind == TVMS_VALUE_STR && type.len == 7
                     && memcmp(type.as.text, "default", 7) == 0;
   if (form->auto_broadcast || is_default) return true;
-  tvms_complain(reader, bad_buffer_type,
-                tvms_arg_ref(reader, call, TVMS_SYM_buffer_type));
+  tvms_reader_report(reader, bad_buffer_type,
+                     tvms_arg_ref(reader, call, TVMS_SYM_buffer_type));
   return false;
 }
 
@@ -264,9 +264,9 @@ static bool read_separators(tvms_reader *reader, const tvms_call_args *call,
       last = dim;
       continue;
     }
-    tvms_complain(reader, bad_separators,
-                  tvms_arg_ref(reader, call, TVMS_SYM_axis_separators),
-                  form->shape.len);
+    tvms_reader_report(reader, bad_separators,
+                       tvms_arg_ref(reader, call, TVMS_SYM_axis_separators),
+                       form->shape.len);
     return false;
   }
   return true;
@@ -340,7 +340,7 @@ static bool is_declaration(tvms_reader *reader, const tvms_call_args *call) {
     return false;
   }
   tvms_ref ref = call->ref;
-  tvms_diag *diag = tvms_complain(reader, buffer_of_pointer, ref);
+  tvms_diag *diag = tvms_reader_report(reader, buffer_of_pointer, ref);
   const char *text = reader->surface->source->text;
   tvms_span shape = tvms_span_of(reader, call->refs[1]);
   tvms_span data = tvms_span_of(reader, call->refs[0]);
@@ -376,8 +376,8 @@ static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,
     reader->tir->buffers.items[i] = buffer;
     return true;
   }
-  tvms_complain(reader, not_a_parameter, call->refs[0],
-                tvms_text(reader->context, tvms_as_var(var)->name));
+  tvms_reader_report(reader, not_a_parameter, call->refs[0],
+                     tvms_symbol_text(reader->context, tvms_as_var(var)->name));
   return false;
 }
 
@@ -404,7 +404,7 @@ static const char *mismatch_of(tvms_reader *reader, const tvms_node *region,
     tvms_node *dim =
         i < first ? one_like(reader, extent) : buffer->shape.items[i - first];
     if (i >= first && dim->kind == TVMS_NODE_VAR) continue;
-    if (!tvms_prove_equal_alone(reader->unit, extent, dim)) return "the shapes differ";
+    if (!tvms_arith_prove_equal(reader->unit, extent, dim)) return "the shapes differ";
   }
   return NULL;
 }
@@ -417,17 +417,18 @@ static bool match_region(tvms_reader *reader, const tvms_call_args *call,
   const char *mismatch = mismatch_of(reader, region, tvms_as_buffer(buffer));
   if (mismatch) {
     const tvms_node *source = tvms_as_buffer_region(region)->buffer;
-    tvms_complain(reader, bad_match, call->ref,
-                  tvms_text(reader->context,
-                            tvms_as_buffer((tvms_node *)(uintptr_t)source)->name),
-                  mismatch);
+    tvms_reader_report(
+        reader, bad_match, call->ref,
+        tvms_symbol_text(reader->context,
+                         tvms_as_buffer((tvms_node *)(uintptr_t)source)->name),
+        mismatch);
     return false;
   }
-  tvms_match_buffer_region *match =
-      tvms_make(reader->unit, MATCH_BUFFER_REGION, tvms_span_of(reader, call->ref));
+  tvms_match_buffer_region *match = tvms_node_make(reader->unit, MATCH_BUFFER_REGION,
+                                                   tvms_span_of(reader, call->ref));
   match->source = region;
   match->buffer = buffer;
-  tvms_push(&reader->context->memory, &frame->as.block.match_buffers, &match->head);
+  tvms_vec_push(&reader->context->memory, &frame->as.block.match_buffers, &match->head);
   return true;
 }
 
@@ -448,7 +449,7 @@ tvms_value tvms_call_match_buffer(tvms_reader *reader, const tvms_call_args *cal
   tvms_value args[TVMS_MAX_PARAMS];
   tvms_call_args bound = *call;
   if (!reader->tir) {
-    tvms_complain(reader, outside_function, call->ref, "T.match_buffer");
+    tvms_reader_report(reader, outside_function, call->ref, "T.match_buffer");
     return TVMS_UNKNOWN;
   }
   if (!tvms_value_is_known(param)) {
@@ -461,7 +462,7 @@ tvms_value tvms_call_match_buffer(tvms_reader *reader, const tvms_call_args *cal
   if (args[1].kind == TVMS_VALUE_NONE) {
     const tvms_node *region = tvms_value_node_of(param, TVMS_NODE_BUFFER_REGION);
     if (!region) {
-      tvms_complain(reader, match_without_shape, call->ref);
+      tvms_reader_report(reader, match_without_shape, call->ref);
       return tvms_failed(reader);
     }
     uint32_t len;
@@ -510,7 +511,7 @@ static tvms_node *typed_annotations(tvms_reader *reader, tvms_value value, tvms_
 void tvms_emit_alloc(tvms_reader *reader, tvms_node *buffer, tvms_node *annotations,
                      tvms_ref ref) {
   tvms_alloc_buffer *stmt =
-      tvms_make(reader->unit, ALLOC_BUFFER, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, ALLOC_BUFFER, tvms_span_of(reader, ref));
   stmt->buffer = buffer;
   stmt->annotations = annotations;
   tvms_emit(reader, &stmt->head);
@@ -518,7 +519,8 @@ void tvms_emit_alloc(tvms_reader *reader, tvms_node *buffer, tvms_node *annotati
 
 static bool inside_function(tvms_reader *reader, const tvms_call_args *call) {
   if (reader->tir) return true;
-  tvms_complain(reader, outside_function, call->ref, tvms_row_text(reader, call->row));
+  tvms_reader_report(reader, outside_function, call->ref,
+                     tvms_row_text(reader, call->row));
   reader->failed = true;
   return false;
 }
@@ -529,7 +531,7 @@ static bool alloc_in_block(tvms_reader *reader, const tvms_call_args *call,
   tvms_memory *memory = &reader->context->memory;
   tvms_frame *block = tvms_frame_find(reader, TVMS_FRAME_BLOCK);
   if (block) {
-    tvms_push(memory, &block->as.block.alloc_buffers, buffer);
+    tvms_vec_push(memory, &block->as.block.alloc_buffers, buffer);
     return true;
   }
   bool anywhere = reader->dialect >= TVMS_DIALECT_24;
@@ -537,7 +539,7 @@ static bool alloc_in_block(tvms_reader *reader, const tvms_call_args *call,
       && !tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.alloc_buffer", call->ref)) {
     return false;
   }
-  tvms_push(memory, &reader->tir->root_allocs, buffer);
+  tvms_vec_push(memory, &reader->tir->root_allocs, buffer);
   return true;
 }
 
@@ -546,7 +548,8 @@ tvms_value tvms_call_sblock_alloc_buffer(tvms_reader *reader,
   tvms_node *buffer;
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!reader->tir->s_tir) {
-    tvms_complain(reader, needs_s_tir, call->ref, tvms_row_text(reader, call->row));
+    tvms_reader_report(reader, needs_s_tir, call->ref,
+                       tvms_row_text(reader, call->row));
     return tvms_failed(reader);
   }
   tvms_value result = made(reader, call, &buffer);
@@ -587,7 +590,7 @@ tvms_value tvms_call_alloc_scoped(tvms_reader *reader, const tvms_call_args *cal
 static tvms_node *decl_stmt(tvms_reader *reader, tvms_node *buffer,
                             tvms_node *TVMS_NULLABLE data, tvms_ref ref) {
   tvms_decl_buffer *stmt =
-      tvms_make(reader->unit, DECL_BUFFER, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, DECL_BUFFER, tvms_span_of(reader, ref));
   stmt->buffer = buffer;
   if (reader->dialect >= TVMS_DIALECT_26) stmt->source = data;
   return &stmt->head;
@@ -603,7 +606,7 @@ static tvms_value allocate_and_declare(tvms_reader *reader, tvms_node *buffer,
                                        tvms_ref ref) {
   tvms_span span = tvms_span_of(reader, ref);
   const tvms_buffer *fields = tvms_as_buffer(buffer);
-  tvms_allocate *stmt = tvms_make(reader->unit, ALLOCATE, span);
+  tvms_allocate *stmt = tvms_node_make(reader->unit, ALLOCATE, span);
   stmt->extents = fields->shape;
   stmt->condition = tvms_bool_imm_new(reader->unit, true, span);
   stmt->var = fields->data;
@@ -623,14 +626,15 @@ static bool check_tmem(tvms_reader *reader, const tvms_buffer_form *form,
                        tvms_ref ref) {
   if (form->scope == TVMS_SYM_tmem) {
     if (!form->data && form->allocated_addr.len) return true;
-    tvms_complain(reader, tmem_address, ref);
+    tvms_reader_report(reader, tmem_address, ref);
     return false;
   }
-  bool plain = form->scope == 0 || form->scope == TVMS_SYM_shared
-               || form->scope == TVMS_SYM_local
-               || strcmp(tvms_text(reader->context, form->scope), "shared.dyn") == 0;
+  bool plain =
+      form->scope == 0 || form->scope == TVMS_SYM_shared
+      || form->scope == TVMS_SYM_local
+      || strcmp(tvms_symbol_text(reader->context, form->scope), "shared.dyn") == 0;
   if (!plain || !form->allocated_addr.len) return true;
-  tvms_complain(reader, no_address_in_scope, ref);
+  tvms_reader_report(reader, no_address_in_scope, ref);
   return false;
 }
 
@@ -661,7 +665,7 @@ tvms_value tvms_call_decl_buffer(tvms_reader *reader, const tvms_call_args *call
 static tvms_value scalar_of(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
   tvms_node *zero =
       tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
-  tvms_value value = tvms_value_node(tvms_buffer_load_raw(
+  tvms_value value = tvms_value_node(tvms_buffer_load_new(
       reader->unit, buffer, &zero, 1, NULL, tvms_span_of(reader, ref)));
   value.flags = TVMS_VALUE_SCALAR;
   return value;

@@ -10,7 +10,7 @@
 // variable of its own.
 static tvms_buffer *copied(tvms_reader *reader, const tvms_buffer *buffer,
                            tvms_ref ref) {
-  tvms_buffer *copy = tvms_make(reader->unit, BUFFER, tvms_span_of(reader, ref));
+  tvms_buffer *copy = tvms_node_make(reader->unit, BUFFER, tvms_span_of(reader, ref));
   tvms_node head = copy->head;
   *copy = *buffer;
   copy->head = head;
@@ -112,8 +112,8 @@ tvms_value tvms_copy_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
                           : name == TVMS_SYM_with_dtype         ? "dtype"
                           : name == TVMS_SYM_with_data          ? "data"
                                                                 : "allocated_addr";
-  if (!tvms_bind_method(reader, signature, tvms_text(reader->context, name), call,
-                        args)) {
+  if (!tvms_bind_method(reader, signature, tvms_symbol_text(reader->context, name),
+                        call, args)) {
     return tvms_failed(reader);
   }
   const tvms_buffer *buffer = tvms_as_buffer(node);

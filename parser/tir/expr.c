@@ -22,8 +22,8 @@ static tvms_node *number_at(tvms_reader *reader, const tvms_call_args *call,
   tvms_node *node = expr_at(reader, call, i);
   if (!node || reader->dialect < TVMS_DIALECT_26 || !tvms_dtype_is_handle(node->dtype))
     return node;
-  tvms_complain(reader, wrong_dtype_for, call->ref,
-                tvms_text(reader->context, call->row->name), "handle");
+  tvms_reader_report(reader, wrong_dtype_for, call->ref,
+                     tvms_symbol_text(reader->context, call->row->name), "handle");
   reader->failed = true;
   return NULL;
 }
@@ -101,7 +101,7 @@ tvms_value tvms_call_raw_not(tvms_reader *reader, const tvms_call_args *call) {
                     call->args[0]);
     return TVMS_UNKNOWN;
   }
-  return done(reader, tvms_not_raw(reader->unit, a, span_at(reader, call)));
+  return done(reader, tvms_not_new(reader->unit, a, span_at(reader, call)));
 }
 
 // T.BitwiseAnd and so on of 0.27: the operators, unfolded.
@@ -123,7 +123,7 @@ tvms_value tvms_call_raw_bits(tvms_reader *reader, const tvms_call_args *call) {
     i++;
   }
   return done(reader,
-              tvms_bitwise_raw(reader->unit, names[i].op, a, b, span_at(reader, call)));
+              tvms_bitwise_new(reader->unit, names[i].op, a, b, span_at(reader, call)));
 }
 
 tvms_value tvms_call_raw_bits_not(tvms_reader *reader, const tvms_call_args *call) {
@@ -147,8 +147,8 @@ static bool check_cast(tvms_reader *reader, const tvms_call_args *call,
   char from[TVMS_DTYPE_TEXT], to[TVMS_DTYPE_TEXT];
   bool pointer = tvms_dtype_is_handle(dtype) || tvms_dtype_is_handle(value->dtype);
   if (!pointer || reader->dialect < TVMS_DIALECT_26) return true;
-  tvms_complain(reader, cannot_cast, call->ref, tvms_dtype_text(value->dtype, from),
-                tvms_dtype_text(dtype, to));
+  tvms_reader_report(reader, cannot_cast, call->ref,
+                     tvms_dtype_text(value->dtype, from), tvms_dtype_text(dtype, to));
   return false;
 }
 
@@ -161,11 +161,11 @@ tvms_value tvms_call_Cast(tvms_reader *reader, const tvms_call_args *call) {
   char from[TVMS_DTYPE_TEXT], to[TVMS_DTYPE_TEXT];
   if (!check_cast(reader, call, dtype, value)) return tvms_failed(reader);
   if (dtype.lanes != value->dtype.lanes) {
-    tvms_complain(reader, lanes_differ, call->ref, tvms_dtype_text(value->dtype, from),
-                  tvms_dtype_text(dtype, to));
+    tvms_reader_report(reader, lanes_differ, call->ref,
+                       tvms_dtype_text(value->dtype, from), tvms_dtype_text(dtype, to));
     return tvms_failed(reader);
   }
-  return done(reader, tvms_cast_raw(reader->unit, dtype, value, span_at(reader, call)));
+  return done(reader, tvms_cast_new(reader->unit, dtype, value, span_at(reader, call)));
 }
 
 tvms_value tvms_call_cast(tvms_reader *reader, const tvms_call_args *call) {
@@ -258,15 +258,15 @@ static tvms_node *build_named(tvms_reader *reader, tvms_sym name, tvms_node *a,
 
 static tvms_node *power(tvms_reader *reader, tvms_node *a, tvms_node *b,
                         tvms_span span) {
-  if (!tvms_match_dtypes(reader->unit, &a, &b, span)) return NULL;
+  if (!tvms_build_match_dtypes(reader->unit, &a, &b, span)) return NULL;
   if (!tvms_dtype_is_real(a->dtype)) {
     char buffer[TVMS_DTYPE_TEXT];
-    tvms_report(&reader->context->diags, TVMS_D_wrong_dtype_for, span, "T.pow",
-                tvms_dtype_text(a->dtype, buffer));
+    tvms_diag_report(&reader->context->diags, TVMS_D_wrong_dtype_for, span, "T.pow",
+                     tvms_dtype_text(a->dtype, buffer));
     return NULL;
   }
   tvms_node *args[] = {a, b};
-  return tvms_call_op(reader->unit, a->dtype, TVMS_TIR_pow, args, 2, span);
+  return tvms_call_new_of(reader->unit, a->dtype, TVMS_TIR_pow, args, 2, span);
 }
 
 static tvms_tir_opcode bits_of(tvms_sym name) {
@@ -319,7 +319,7 @@ static tvms_node *rounded(tvms_reader *reader, tvms_sym name, tvms_node *a,
     }
     return tvms_float_imm_new(reader->unit, a->dtype, value, span);
   }
-  return tvms_call_op(reader->unit, a->dtype, rounding_op(name), &a, 1, span);
+  return tvms_call_new_of(reader->unit, a->dtype, rounding_op(name), &a, 1, span);
 }
 
 tvms_value tvms_call_fold_unary(tvms_reader *reader, const tvms_call_args *call) {
@@ -354,8 +354,8 @@ tvms_node *tvms_extent_between(tvms_reader *reader, tvms_node *begin, tvms_node 
                                tvms_span span) {
   if (end->kind == TVMS_NODE_ADD && tvms_has_printed_header(reader)) {
     const tvms_binary *sum = tvms_as_binary(end);
-    if (tvms_equal(reader->context, sum->a, begin)) return sum->b;
-    if (tvms_equal(reader->context, sum->b, begin)) return sum->a;
+    if (tvms_node_equal(reader->context, sum->a, begin)) return sum->b;
+    if (tvms_node_equal(reader->context, sum->b, begin)) return sum->a;
   }
   return tvms_build_binary(reader->unit, TVMS_NODE_SUB, end, begin, span);
 }
@@ -426,8 +426,8 @@ static tvms_node *iter_var_of(tvms_reader *reader, tvms_value var, const tvms_no
   if (var.kind == TVMS_VALUE_NONE) var = tvms_value_text("iter", 4);
   if (var.kind == TVMS_VALUE_STR) {
     return tvms_var_new(reader->unit,
-                        tvms_symbol(reader->context, var.as.text, var.len), dtype,
-                        tvms_span_of(reader, ref));
+                        tvms_symbol_intern(reader->context, var.as.text, var.len),
+                        dtype, tvms_span_of(reader, ref));
   }
   tvms_wrong_type(reader, ref, "what runs over a domain",
                   "a name, or a variable of the dtype of the domain", var);
@@ -439,7 +439,8 @@ enum { ITER_DOM, ITER_VAR, ITER_TYPE, ITER_TAG, ITER_PARTS };
 static tvms_value make_iter_var(tvms_reader *reader, const tvms_value *parts,
                                 uint32_t type, tvms_ref ref) {
   tvms_bytes tag;
-  tvms_iter_var *node = tvms_make(reader->unit, ITER_VAR, tvms_span_of(reader, ref));
+  tvms_iter_var *node =
+      tvms_node_make(reader->unit, ITER_VAR, tvms_span_of(reader, ref));
   if (!dom_of(reader, parts[ITER_DOM], ref, &node->dom)
       || !tvms_to_text(reader, parts[ITER_TAG], ref, &tag)) {
     return tvms_failed(reader);
@@ -448,7 +449,8 @@ static tvms_value make_iter_var(tvms_reader *reader, const tvms_value *parts,
   if (!node->var) return tvms_failed(reader);
   node->iter_type = type;
   node->head.dtype = node->var->dtype;
-  if (tag.len) node->thread_tag = tvms_symbol(reader->context, tag.text, tag.len);
+  if (tag.len)
+    node->thread_tag = tvms_symbol_intern(reader->context, tag.text, tag.len);
   return tvms_value_node(&node->head);
 }
 
@@ -527,10 +529,10 @@ static tvms_value *lambda_vars(tvms_reader *reader, tvms_value lambda,
                                uint32_t *count) {
   const tvms_closure *closure = lambda.as.closure;
   tvms_ref params = tvms_at(reader, closure->ref)->a;
-  *count = tvms_surf_count(reader->surface, params);
+  *count = tvms_surface_count(reader->surface, params);
   tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, *count);
   uint32_t i = 0;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     tvms_dtype dtype = dtype_count ? dtypes[i % dtype_count] : TVMS_DTYPE(INT, 32);
     vars[i++] = tvms_value_node(tvms_var_new(reader->unit, tvms_at(reader, ref)->a,
                                              dtype, tvms_span_of(reader, ref)));
@@ -550,7 +552,7 @@ static tvms_list list_of_vars(tvms_reader *reader, const tvms_value *vars,
 static tvms_value make_reducer(tvms_reader *reader, tvms_list lhs, tvms_list rhs,
                                tvms_list result, tvms_list identity, tvms_ref ref) {
   tvms_comm_reducer *node =
-      tvms_make(reader->unit, COMM_REDUCER, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, COMM_REDUCER, tvms_span_of(reader, ref));
   node->lhs = lhs;
   node->rhs = rhs;
   node->result = result;
@@ -576,8 +578,8 @@ tvms_value tvms_call_comm_reducer(tvms_reader *reader, const tvms_call_args *cal
   if (!to_nodes(reader, value, call->refs[0], &result)) return tvms_failed(reader);
   uint32_t size = identity.len;
   if (!size || count != 2 * size || result.len != size) {
-    tvms_complain(reader, reducer_size, call->ref, size, 2 * size, size, count,
-                  result.len);
+    tvms_reader_report(reader, reducer_size, call->ref, size, 2 * size, size, count,
+                       result.len);
     return tvms_failed(reader);
   }
   tvms_list lhs = list_of_vars(reader, vars, count / 2);
@@ -602,7 +604,7 @@ static tvms_value make_reduce(tvms_reader *reader, const tvms_call_args *call) {
                     call->args[0]);
     return TVMS_UNKNOWN;
   }
-  tvms_reduce *node = tvms_make(reader->unit, REDUCE, span_at(reader, call));
+  tvms_reduce *node = tvms_node_make(reader->unit, REDUCE, span_at(reader, call));
   node->combiner = combiner;
   node->condition = expr_at(reader, call, 3);
   bool starts = call->args[5].kind != TVMS_VALUE_NONE;
@@ -613,7 +615,7 @@ static tvms_value make_reduce(tvms_reader *reader, const tvms_call_args *call) {
     return tvms_failed(reader);
   }
   if (node->value_index < 0 || node->value_index >= node->source.len) {
-    tvms_complain(reader, index_out_of_range, call->refs[4], node->source.len);
+    tvms_reader_report(reader, index_out_of_range, call->refs[4], node->source.len);
     return tvms_failed(reader);
   }
   node->head.dtype = node->source.items[node->value_index]->dtype;
@@ -649,7 +651,8 @@ static tvms_value make_index_map(tvms_reader *reader, tvms_value lambda,
   reader->written = true;
   tvms_value value = tvms_call_lambda(reader, lambda, vars, count, ref);
   reader->written = written;
-  tvms_index_map *node = tvms_make(reader->unit, INDEX_MAP, tvms_span_of(reader, ref));
+  tvms_index_map *node =
+      tvms_node_make(reader->unit, INDEX_MAP, tvms_span_of(reader, ref));
   node->initial_indices = list_of_vars(reader, vars, count);
   if (!to_nodes(reader, value, ref, &node->final_indices)) return tvms_failed(reader);
   return tvms_value_node(&node->head);
@@ -685,7 +688,7 @@ tvms_value tvms_call_index_map(tvms_reader *reader, const tvms_call_args *call) 
 
 tvms_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
   tvms_object_target *node =
-      tvms_make(reader->unit, OBJECT_TARGET, span_at(reader, call));
+      tvms_node_make(reader->unit, OBJECT_TARGET, span_at(reader, call));
   // Only the host may be given as a target.
   if (tvms_value_node_of(call->args[0], TVMS_NODE_OBJECT_TARGET)) {
     tvms_wrong_type(reader, call->refs[0], "a target", "a dict or a str",
@@ -697,12 +700,12 @@ tvms_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
   tvms_value host = call->args[1];
   if (host.kind == TVMS_VALUE_NONE) return tvms_value_node(&node->head);
   if (node->config->kind != TVMS_NODE_OBJECT_MAP
-      || tvms_map_get(node->config, "host")) {
-    tvms_complain(reader, two_hosts, call->refs[1]);
+      || tvms_object_map_get(node->config, "host")) {
+    tvms_reader_report(reader, two_hosts, call->refs[1]);
     return tvms_failed(reader);
   }
   tvms_node *other = tvms_target_config(reader, host, call->refs[1]);
   if (!other) return tvms_failed(reader);
-  node->config = tvms_map_with(reader->unit, node->config, "host", other);
+  node->config = tvms_object_map_with(reader->unit, node->config, "host", other);
   return tvms_value_node(&node->head);
 }

@@ -43,7 +43,7 @@ tvms_value tvms_binder_frame(tvms_reader *reader, tvms_node *stmt, tvms_value re
 }
 
 void tvms_emit(tvms_reader *reader, tvms_node *stmt) {
-  tvms_push(&reader->context->memory, &reader->tir->stmts, stmt);
+  tvms_vec_push(&reader->context->memory, &reader->tir->stmts, stmt);
 }
 
 tvms_frame *tvms_frame_find(tvms_reader *reader, tvms_frame_kind kind) {
@@ -64,7 +64,7 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
   if (last->kind == kind) return last;
   reader->failed = true;
   if (reader->tir->unopened) return NULL;  // it may stand in just that scope
-  tvms_diag *diag = tvms_complain(reader, not_at_top, ref, what, names[kind]);
+  tvms_diag *diag = tvms_reader_report(reader, not_at_top, ref, what, names[kind]);
   tvms_frame *outer = tvms_frame_find(reader, kind);
   if (outer) {
     tvms_diag_note(&reader->context->diags, diag, tvms_span_of(reader, last->ref),
@@ -77,7 +77,7 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
 
 static bool is_no_op(const tvms_node *stmt) {
   if (stmt->kind != TVMS_NODE_EVALUATE) return false;
-  return tvms_is_int_value(tvms_as_evaluate(stmt)->value, 0);
+  return tvms_node_is_int(tvms_as_evaluate(stmt)->value, 0);
 }
 
 // A nested scope in the middle of a sequence stays apart only if what it begins with ends
@@ -89,12 +89,12 @@ static bool is_scope(const tvms_reader *reader, const tvms_node *stmt) {
 static void put_flat(tvms_reader *reader, tvms_nodes *out, tvms_node *stmt, bool last) {
   tvms_memory *memory = &reader->context->memory;
   if (stmt->kind != TVMS_NODE_SEQ || (!last && is_scope(reader, stmt))) {
-    tvms_push(memory, out, stmt);
+    tvms_vec_push(memory, out, stmt);
     return;
   }
   tvms_list inner = tvms_as_seq(stmt)->stmts;
   for (uint32_t i = 0; i < inner.len; i++) {
-    tvms_push(memory, out, inner.items[i]);
+    tvms_vec_push(memory, out, inner.items[i]);
   }
 }
 
@@ -124,11 +124,11 @@ tvms_node *tvms_take_body(tvms_reader *reader, uint32_t begin, tvms_span span) {
   if (wants_no_op(reader, &out)) {
     tvms_node *zero =
         tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
-    tvms_push(memory, &out, tvms_evaluate_new(reader->unit, zero, TVMS_NO_SPAN));
+    tvms_vec_push(memory, &out, tvms_evaluate_new(reader->unit, zero, TVMS_NO_SPAN));
   }
   tvms_node *body = out.len == 1 ? out.items[0]
                                  : tvms_seq_new(reader->unit, out.items, out.len, span);
-  tvms_vec_free(memory, &out);
+  tvms_vec_fini(memory, &out);
   return body;
 }
 
@@ -149,14 +149,15 @@ static bool enter_branch(tvms_reader *reader, tvms_frame *frame) {
   bool again = is_then ? branch->as.branch.has_then : branch->as.branch.has_else;
   bool early = !is_then && !branch->as.branch.has_then;
   if (!again && !early) return true;
-  tvms_complain(reader, misplaced_branch, frame->ref,
-                early ? "T.Else must follow T.Then" : "this branch exists already");
+  tvms_reader_report(reader, misplaced_branch, frame->ref,
+                     early ? "T.Else must follow T.Then"
+                           : "this branch exists already");
   return false;
 }
 
 static bool may_enter(tvms_reader *reader, tvms_frame *frame) {
   if (frame->entered) {
-    tvms_complain(reader, frame_reused, frame->ref);
+    tvms_reader_report(reader, frame_reused, frame->ref);
     return false;
   }
   if (frame->kind == TVMS_FRAME_THEN || frame->kind == TVMS_FRAME_ELSE) {
@@ -166,7 +167,7 @@ static bool may_enter(tvms_reader *reader, tvms_frame *frame) {
   tvms_frame *block = tvms_frame_top(reader, TVMS_FRAME_BLOCK, "T.init", frame->ref);
   if (!block) return false;
   if (!block->as.block.init) return true;
-  tvms_complain(reader, repeated_part, frame->ref, "T.init");
+  tvms_reader_report(reader, repeated_part, frame->ref, "T.init");
   return false;
 }
 
@@ -184,7 +185,7 @@ bool tvms_frame_enter(tvms_reader *reader, tvms_frame *frame, bool flat) {
     // What has no body adds its statement and is done.
     if (frame->flat && !frame->as.binder.scoped) return true;
   }
-  tvms_push(&reader->context->memory, &reader->tir->frames, frame);
+  tvms_vec_push(&reader->context->memory, &reader->tir->frames, frame);
   return true;
 }
 
@@ -193,8 +194,8 @@ bool tvms_frame_enter(tvms_reader *reader, tvms_frame *frame, bool flat) {
 static tvms_node *make_iter_var(tvms_reader *reader, const tvms_frame *frame,
                                 tvms_span span) {
   tvms_unit *unit = reader->unit;
-  tvms_iter_var *iter_var = tvms_make(unit, ITER_VAR, span);
-  tvms_sym name = tvms_symbol(reader->context, "iter", 4);
+  tvms_iter_var *iter_var = tvms_node_make(unit, ITER_VAR, span);
+  tvms_sym name = tvms_symbol_intern(reader->context, "iter", 4);
   iter_var->var = tvms_var_new(unit, name, frame->as.loop.vars[0]->dtype, span);
   iter_var->iter_type = TVMS_ITER_THREAD_INDEX;
   iter_var->thread_tag = frame->as.loop.thread;
@@ -206,7 +207,7 @@ static void exit_loop(tvms_reader *reader, tvms_frame *frame) {
   tvms_span span = tvms_span_of(reader, frame->ref);
   tvms_node *body = tvms_take_body(reader, frame->begin, span);
   for (uint32_t i = frame->as.loop.count; i > 0; i--) {
-    tvms_for *loop = tvms_make(reader->unit, FOR, span);
+    tvms_for *loop = tvms_node_make(reader->unit, FOR, span);
     loop->min = frame->as.loop.mins[i - 1];
     loop->extent = frame->as.loop.extents[i - 1];
     loop->step = frame->as.loop.steps[i - 1];
@@ -224,7 +225,7 @@ static void exit_loop(tvms_reader *reader, tvms_frame *frame) {
 
 static tvms_list take_list(tvms_reader *reader, tvms_nodes *nodes) {
   tvms_list list = tvms_list_copy(reader->unit, nodes->items, nodes->len);
-  tvms_vec_free(&reader->context->memory, nodes);
+  tvms_vec_fini(&reader->context->memory, nodes);
   return list;
 }
 
@@ -233,7 +234,7 @@ static bool check_bare_block(tvms_reader *reader, const tvms_frame *frame) {
                      : frame->as.block.predicate     ? "predicate"
                                                      : NULL;
   if (!what) return true;
-  tvms_complain(reader, not_in_bare_block, frame->ref, what);
+  tvms_reader_report(reader, not_in_bare_block, frame->ref, what);
   reader->failed = true;
   return false;
 }
@@ -241,7 +242,7 @@ static bool check_bare_block(tvms_reader *reader, const tvms_frame *frame) {
 static void exit_block(tvms_reader *reader, tvms_frame *frame) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, frame->ref);
-  tvms_block *block = tvms_make(unit, BLOCK, span);
+  tvms_block *block = tvms_node_make(unit, BLOCK, span);
   block->body = tvms_take_body(reader, frame->begin, span);
   block->iter_vars = take_list(reader, &frame->as.block.iter_vars);
   block->reads = frame->as.block.reads;
@@ -255,11 +256,11 @@ static void exit_block(tvms_reader *reader, tvms_frame *frame) {
   if (!frame->as.block.has_writes) block->head.flags |= TVMS_FLAG_WRITES_MISSING;
   if (frame->as.block.no_realize) {
     check_bare_block(reader, frame);
-    tvms_vec_free(&reader->context->memory, &frame->as.block.iter_values);
+    tvms_vec_fini(&reader->context->memory, &frame->as.block.iter_values);
     tvms_emit(reader, &block->head);
     return;
   }
-  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, span);
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, span);
   realize->iter_values = take_list(reader, &frame->as.block.iter_values);
   realize->predicate = frame->as.block.predicate ? frame->as.block.predicate
                                                  : tvms_bool_imm_new(unit, true, span);
@@ -270,11 +271,11 @@ static void exit_block(tvms_reader *reader, tvms_frame *frame) {
 static void exit_if(tvms_reader *reader, tvms_frame *frame) {
   tvms_span span = tvms_span_of(reader, frame->ref);
   if (!frame->as.branch.has_then) {
-    tvms_complain(reader, misplaced_branch, frame->ref, "T.If has no T.Then");
+    tvms_reader_report(reader, misplaced_branch, frame->ref, "T.If has no T.Then");
     reader->failed = true;
     return;
   }
-  tvms_if_then_else *stmt = tvms_make(reader->unit, IF_THEN_ELSE, span);
+  tvms_if_then_else *stmt = tvms_node_make(reader->unit, IF_THEN_ELSE, span);
   stmt->condition = frame->as.branch.condition;
   stmt->then_case = frame->as.branch.then_case;
   stmt->else_case = frame->as.branch.else_case;
@@ -296,7 +297,7 @@ static void exit_case(tvms_reader *reader, tvms_frame *frame) {
 
 static void exit_while(tvms_reader *reader, tvms_frame *frame) {
   tvms_span span = tvms_span_of(reader, frame->ref);
-  tvms_while *loop = tvms_make(reader->unit, WHILE, span);
+  tvms_while *loop = tvms_node_make(reader->unit, WHILE, span);
   loop->condition = frame->as.branch.condition;
   loop->body = tvms_take_body(reader, frame->begin, span);
   tvms_emit(reader, &loop->head);

@@ -25,8 +25,8 @@ tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
   for (uint32_t i = 0; i < signature->count; i++) {
     const tvms_param *param = &signature->params[i];
     if (param->required) {
-      tvms_missing_argument(reader, ref, tvms_text(reader->context, row->name),
-                            tvms_text(reader->context, param->name));
+      tvms_missing_argument(reader, ref, tvms_symbol_text(reader->context, row->name),
+                            tvms_symbol_text(reader->context, param->name));
       return TVMS_UNKNOWN;
     }
     args[i] = param->value;
@@ -38,7 +38,7 @@ tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
 
 // The dtype of a later parameter `name: T.int64`, which a quoted dim before it takes.
 static bool param_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
-  tvms_each_surf(reader->surface, ref, reader->tir->param_list) {
+  tvms_surface_each(reader->surface, ref, reader->tir->param_list) {
     const tvms_surf *param = tvms_at(reader, ref);
     if (param->a != name || !param->b) continue;
     if (tvms_at(reader, param->b)->kind != TVMS_SURF_ATTRIBUTE) return false;
@@ -57,7 +57,7 @@ static bool declared_dtype(tvms_reader *reader, tvms_ref target, tvms_ref value,
   const tvms_surf *left = tvms_at(reader, target), *right = tvms_at(reader, value);
   if (left->kind == TVMS_SURF_TUPLE && right->kind == TVMS_SURF_TUPLE) {
     tvms_ref item = right->a;
-    tvms_each_surf(reader->surface, part, left->a) {
+    tvms_surface_each(reader->surface, part, left->a) {
       if (!item) return false;
       if (declared_dtype(reader, part, item, name, dtype)) return true;
       item = tvms_at(reader, item)->next;
@@ -77,7 +77,7 @@ static bool declared_dtype(tvms_reader *reader, tvms_ref target, tvms_ref value,
 // prints them so, although it cannot read them back.
 bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
                          tvms_dtype *dtype) {
-  tvms_each_surf(reader->surface, ref, body) {
+  tvms_surface_each(reader->surface, ref, body) {
     const tvms_surf *stmt = tvms_at(reader, ref);
     if (stmt->kind == TVMS_SURF_EXPRESSION) continue;
     if (stmt->kind != TVMS_SURF_ASSIGN) return false;
@@ -95,7 +95,7 @@ static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
 }
 
 static bool is_param(const tvms_reader *reader, tvms_sym name) {
-  tvms_each_surf(reader->surface, ref, reader->tir->param_list) {
+  tvms_surface_each(reader->surface, ref, reader->tir->param_list) {
     if (tvms_at(reader, ref)->a == name) return true;
   }
   return false;
@@ -119,7 +119,7 @@ static void define_dim(tvms_reader *reader, tvms_sym name, tvms_span span) {
   if (!param_dtype(reader, name, &dtype)) body_dtype(reader, name, &dtype);
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
   var->spare |= TVMS_SPARE_BOUND;
-  tvms_push(&reader->context->memory, &reader->tir->signature_vars, var);
+  tvms_vec_push(&reader->context->memory, &reader->tir->signature_vars, var);
   tvms_bind_name(reader, name, tvms_value_node(var), span);
 }
 
@@ -136,13 +136,13 @@ static void define_names(tvms_reader *reader, tvms_ref ref) {
     break;
   case TVMS_SURF_CALL:
     define_names(reader, node.a);
-    tvms_each_surf(reader->surface, argument, node.b) {
+    tvms_surface_each(reader->surface, argument, node.b) {
       define_names(reader, argument);
     }
     break;
   case TVMS_SURF_KEYWORD: define_names(reader, node.b); break;
   case TVMS_SURF_TUPLE:
-    tvms_each_surf(reader->surface, item, node.a) {
+    tvms_surface_each(reader->surface, item, node.a) {
       define_names(reader, item);
     }
     break;
@@ -157,7 +157,7 @@ tvms_value tvms_type_var_dim(tvms_reader *reader, tvms_sym name, tvms_value type
   tvms_node *var =
       tvms_var_new(reader->unit, type_var.as.sym, TVMS_DTYPE(INT, 64), span);
   var->spare |= TVMS_SPARE_BOUND;
-  tvms_push(&reader->context->memory, &reader->tir->signature_vars, var);
+  tvms_vec_push(&reader->context->memory, &reader->tir->signature_vars, var);
   tvms_bind_name(reader, name, tvms_value_node(var), span);
   return tvms_value_node(var);
 }
@@ -166,7 +166,7 @@ tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string) {
   uint32_t errors = reader->context->diags.errors;
   tvms_ref expr = tvms_surface_parse_string(reader->surface, string);
   if (!expr && reader->context->diags.errors == errors) {
-    tvms_complain(reader, bad_quoted_dim, string);
+    tvms_reader_report(reader, bad_quoted_dim, string);
   }
   if (!expr) return TVMS_UNKNOWN;
   if (reader->tir->defines_dims) define_names(reader, expr);
@@ -183,8 +183,8 @@ tvms_node *tvms_signature_var(const tvms_reader *reader, tvms_sym name) {
 
 static void add_param(tvms_reader *reader, tvms_node *var,
                       tvms_node *TVMS_NULLABLE buffer) {
-  tvms_push(&reader->context->memory, &reader->tir->params, var);
-  tvms_push(&reader->context->memory, &reader->tir->buffers, buffer);
+  tvms_vec_push(&reader->context->memory, &reader->tir->params, var);
+  tvms_vec_push(&reader->context->memory, &reader->tir->buffers, buffer);
 }
 
 static tvms_node *handle_of(tvms_reader *reader, tvms_sym name, tvms_span span) {
@@ -207,8 +207,8 @@ static void check_known_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref)
   tvms_visitor visitor = {.self = &found, .enter = see_unbound};
   (void)tvms_walk(&reader->context->memory, type, &visitor);
   if (!found) return;
-  tvms_complain(reader, undefined_in_tir, ref,
-                tvms_text(reader->context, tvms_as_var(found)->name));
+  tvms_reader_report(reader, undefined_in_tir, ref,
+                     tvms_symbol_text(reader->context, tvms_as_var(found)->name));
   reader->failed = true;
 }
 
@@ -232,8 +232,9 @@ static tvms_value read_param(tvms_reader *reader, tvms_sym name, tvms_value anno
     tvms_node *known = tvms_signature_var(reader, name);
     if (known && !tvms_dtype_same(known->dtype, node->dtype)) {
       char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-      tvms_complain(reader, dtype_changed, ref, tvms_text(reader->context, name),
-                    tvms_dtype_text(known->dtype, a), tvms_dtype_text(node->dtype, b));
+      tvms_reader_report(
+          reader, dtype_changed, ref, tvms_symbol_text(reader->context, name),
+          tvms_dtype_text(known->dtype, a), tvms_dtype_text(node->dtype, b));
     }
     if (known) node = known;
     tvms_name_node(reader, node, name);
@@ -251,8 +252,8 @@ static void bind_param(tvms_reader *reader, tvms_sym name, tvms_value value,
   if (tvms_bound_here(reader, name) && value.kind == TVMS_VALUE_NODE
       && binding->value.kind == TVMS_VALUE_NODE
       && binding->value.as.node != value.as.node) {
-    tvms_report(&reader->context->diags, TVMS_D_already_defined, span,
-                tvms_text(reader->context, name));
+    tvms_diag_report(&reader->context->diags, TVMS_D_already_defined, span,
+                     tvms_symbol_text(reader->context, name));
   }
   if (value.kind == TVMS_VALUE_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
   tvms_bind_name(reader, name, value, span);
@@ -263,7 +264,7 @@ static tvms_value read_annotation(tvms_reader *reader, tvms_ref annotation) {
   tvms_value value = tvms_eval(reader, annotation);
   reader->tir->in_signature = false;
   if (value.kind == TVMS_VALUE_OPTIONAL) {
-    if (!reader->tir->jit) tvms_complain(reader, optional_outside_jit, annotation);
+    if (!reader->tir->jit) tvms_reader_report(reader, optional_outside_jit, annotation);
     value = value.as.items[0];
   }
   return tvms_call_annotation(reader, value, annotation);
@@ -287,7 +288,7 @@ static void define_scalars(tvms_reader *reader, tvms_ref ref) {
   }
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST:
-    tvms_each_surf(reader->surface, item, node.a) {
+    tvms_surface_each(reader->surface, item, node.a) {
       define_scalars(reader, item);
     }
     break;
@@ -307,11 +308,11 @@ static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
   if (call.kind != TVMS_SURF_CALL || !call.b) return;
   const tvms_surf shape = *tvms_at(reader, call.b);
   if (shape.kind == TVMS_SURF_TUPLE || shape.kind == TVMS_SURF_LIST) {
-    tvms_each_surf(reader->surface, item, shape.a) {
-      if (tvms_surf_is_string(reader->surface, item)) define_scalars(reader, item);
+    tvms_surface_each(reader->surface, item, shape.a) {
+      if (tvms_surface_is_string(reader->surface, item)) define_scalars(reader, item);
     }
   }
-  tvms_each_surf(reader->surface, argument, call.b) {
+  tvms_surface_each(reader->surface, argument, call.b) {
     const tvms_surf node = *tvms_at(reader, argument);
     if (node.kind != TVMS_SURF_KEYWORD) continue;
     if (node.a == TVMS_SYM_strides || node.a == TVMS_SYM_elem_offset) {
@@ -322,8 +323,8 @@ static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
 
 // Parameters of a PrimFunc are plain: TVM drops the others silently.
 static void not_positional(tvms_reader *reader, tvms_ref param) {
-  tvms_complain(reader, not_in_tir, param,
-                "a parameter that is not given by its position");
+  tvms_reader_report(reader, not_in_tir, param,
+                     "a parameter that is not given by its position");
   reader->failed = true;
   tvms_sym name = tvms_at(reader, param)->a;
   if (name) tvms_bind_name(reader, name, TVMS_UNKNOWN, tvms_span_of(reader, param));
@@ -331,7 +332,7 @@ static void not_positional(tvms_reader *reader, tvms_ref param) {
 
 static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
-  tvms_each_surf(reader->surface, ref, params) {
+  tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf param = *tvms_at(reader, ref);
     bool bare_star = !param.a && param.op == TVMS_OP_STAR;
     if (param.op != TVMS_OP_PARAM && !bare_star && !reader->tir->jit) {
@@ -339,11 +340,12 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
       continue;
     }
     if (!param.a) continue;  // bare * or /
-    tvms_span span = {
-        param.begin, param.begin + tvms_name_of(&reader->context->names, param.a)->len};
+    tvms_span span = {param.begin,
+                      param.begin
+                          + tvms_interner_name(&reader->context->names, param.a)->len};
     if (!param.b) {
-      tvms_report(&reader->context->diags, TVMS_D_missing_annotation, span,
-                  tvms_text(reader->context, param.a));
+      tvms_diag_report(&reader->context->diags, TVMS_D_missing_annotation, span,
+                       tvms_symbol_text(reader->context, param.a));
       reader->failed = true;
       tvms_bind_name(reader, param.a, TVMS_UNKNOWN, span);
       continue;
@@ -375,13 +377,14 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
 
 // PEP 695: `def f[n](…)`.
 static void bind_type_params(tvms_reader *reader, tvms_ref type_params) {
-  tvms_each_surf(reader->surface, ref, type_params) {
+  tvms_surface_each(reader->surface, ref, type_params) {
     const tvms_surf param = *tvms_at(reader, ref);
     bool is_int = !param.b
                   || (tvms_at(reader, param.b)->kind == TVMS_SURF_NAME
                       && tvms_at(reader, param.b)->a == TVMS_SYM_int);
     if (param.op || !is_int || param.c) {
-      tvms_complain(reader, bad_type_param, ref, tvms_text(reader->context, param.a));
+      tvms_reader_report(reader, bad_type_param, ref,
+                         tvms_symbol_text(reader->context, param.a));
       reader->failed = true;
     }
     tvms_span span = tvms_span_of(reader, ref);
@@ -394,20 +397,20 @@ static void bind_type_params(tvms_reader *reader, tvms_ref type_params) {
 
 static void free_state(tvms_reader *reader, tvms_tir_state *state) {
   tvms_memory *memory = &reader->context->memory;
-  tvms_vec_free(memory, &state->frames);
-  tvms_vec_free(memory, &state->stmts);
-  tvms_vec_free(memory, &state->params);
-  tvms_vec_free(memory, &state->buffers);
-  tvms_vec_free(memory, &state->root_allocs);
-  tvms_vec_free(memory, &state->env_threads);
-  tvms_vec_free(memory, &state->signature_vars);
-  tvms_vec_free(memory, &state->own_names);
+  tvms_vec_fini(memory, &state->frames);
+  tvms_vec_fini(memory, &state->stmts);
+  tvms_vec_fini(memory, &state->params);
+  tvms_vec_fini(memory, &state->buffers);
+  tvms_vec_fini(memory, &state->root_allocs);
+  tvms_vec_fini(memory, &state->env_threads);
+  tvms_vec_fini(memory, &state->signature_vars);
+  tvms_vec_fini(memory, &state->own_names);
 }
 
 static tvms_prim_func *make_function(tvms_reader *reader, tvms_tir_state *state,
                                      tvms_span span) {
   tvms_unit *unit = reader->unit;
-  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, span);
+  tvms_prim_func *function = tvms_node_make(unit, PRIM_FUNC, span);
   function->name = state->name;
   function->params = tvms_list_copy(unit, state->params.items, state->params.len);
   function->buffers = tvms_list_copy(unit, state->buffers.items, state->buffers.len);
@@ -429,11 +432,13 @@ static void drop_layouts(tvms_tir_state *state) {
 }
 
 static void drop_own_symbol(tvms_reader *reader, tvms_tir_state *state) {
-  const char *symbol = tvms_object_as_text(tvms_map_get(state->attrs, "global_symbol"));
-  if (symbol && strcmp(symbol, tvms_text(reader->context, state->name)) == 0) {
-    state->attrs = tvms_map_with(reader->unit, state->attrs, "global_symbol", NULL);
+  const char *symbol =
+      tvms_object_as_text(tvms_object_map_get(state->attrs, "global_symbol"));
+  if (symbol && strcmp(symbol, tvms_symbol_text(reader->context, state->name)) == 0) {
+    state->attrs =
+        tvms_object_map_with(reader->unit, state->attrs, "global_symbol", NULL);
   }
-  if (tvms_map_count(state->attrs) == 0) state->attrs = NULL;
+  if (tvms_object_map_count(state->attrs) == 0) state->attrs = NULL;
 }
 
 static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
@@ -447,7 +452,7 @@ static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
 }
 
 void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_tir_state state = {.name = def.name, .param_list = def.params, .body = def.body};
   tvms_decoration decoration = tvms_decoration_of(reader, ref);
   read_flags(reader, &decoration, &state);
@@ -489,7 +494,7 @@ static tvms_value call_global(tvms_reader *reader, tvms_node *global_var,
   const tvms_member *member =
       tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
   if (member) dtype = tvms_declared_return(reader, member);
-  return tvms_value_node(tvms_call_raw(reader->unit, dtype, global_var, list.items,
+  return tvms_value_node(tvms_call_new(reader->unit, dtype, global_var, list.items,
                                        list.len, tvms_span_of(reader, call)));
 }
 

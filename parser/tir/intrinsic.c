@@ -8,7 +8,7 @@
 #include <string.h>
 
 tvms_node *tvms_pointer_type(tvms_reader *reader, tvms_dtype element, tvms_sym scope) {
-  tvms_sinfo_pointer *type = tvms_make(reader->unit, SINFO_POINTER, TVMS_NO_SPAN);
+  tvms_sinfo_pointer *type = tvms_node_make(reader->unit, SINFO_POINTER, TVMS_NO_SPAN);
   type->head.dtype = element;
   type->scope = scope;
   return &type->head;
@@ -75,8 +75,8 @@ bool tvms_to_result_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
 
 static tvms_value call_op(tvms_reader *reader, call_type type, tvms_tir_opcode op,
                           tvms_node *const *args, uint32_t count, tvms_ref ref) {
-  tvms_node *call = tvms_call_op(reader->unit, type.dtype, op, args, count,
-                                 tvms_span_of(reader, ref));
+  tvms_node *call = tvms_call_new_of(reader->unit, type.dtype, op, args, count,
+                                     tvms_span_of(reader, ref));
   call->sinfo = type.sinfo;
   return tvms_value_node(call);
 }
@@ -127,7 +127,7 @@ static bool flat_arguments(tvms_reader *reader, const tvms_call_args *call,
       tvms_list rest;
       sound = tvms_to_arguments(reader, call->args[i], call->ref, &rest) && sound;
       for (uint32_t k = 0; sound && k < rest.len; k++) {
-        tvms_push(memory, &nodes, rest.items[k]);
+        tvms_vec_push(memory, &nodes, rest.items[k]);
       }
       continue;
     }
@@ -135,10 +135,10 @@ static bool flat_arguments(tvms_reader *reader, const tvms_call_args *call,
       continue;
     tvms_node *node = to_argument(reader, call->args[i], call->refs[i]);
     sound = sound && node;
-    tvms_push(memory, &nodes, node);
+    tvms_vec_push(memory, &nodes, node);
   }
   if (sound) *list = tvms_list_copy(reader->unit, nodes.items, nodes.len);
-  tvms_vec_free(memory, &nodes);
+  tvms_vec_fini(memory, &nodes);
   if (!sound) reader->failed = true;
   return sound;
 }
@@ -242,7 +242,7 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
     tvms_value value = call->args[from];
     const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
     bool typed =
-        node && tvms_class_of(node) == TVMS_CLASS_EXPR
+        node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
         && (reader->dialect < TVMS_DIALECT_26 || !tvms_dtype_is_handle(node->dtype));
     if (typed) return true;
     tvms_wrong_type(reader, call->refs[from], "this", "an expression with a type",
@@ -499,7 +499,7 @@ tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) 
     for (uint32_t i = 0; i < rank; i++) {
       zeros[i] = int32(reader, 0);
     }
-    tvms_node *load = tvms_buffer_load_raw(reader->unit, buffer, zeros, rank, NULL,
+    tvms_node *load = tvms_buffer_load_new(reader->unit, buffer, zeros, rank, NULL,
                                            tvms_span_of(reader, ref));
     return address_of_load(reader, load, ref);
   }
@@ -569,8 +569,8 @@ tvms_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args *call
   }
   if (!same_size(reader, type.dtype, value->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, size_changes, call->ref, tvms_dtype_text(type.dtype, a),
-                  tvms_dtype_text(value->dtype, b));
+    tvms_reader_report(reader, size_changes, call->ref, tvms_dtype_text(type.dtype, a),
+                       tvms_dtype_text(value->dtype, b));
     return tvms_failed(reader);
   }
   bool same = tvms_dtype_same(type.dtype, value->dtype) && !type.sinfo;
@@ -629,12 +629,12 @@ static tvms_node *callee_of(tvms_reader *reader, tvms_value value, tvms_ref ref)
     tvms_wrong_type(reader, ref, "what is called", "the name of an operator", value);
     return NULL;
   }
-  tvms_tir_opcode opcode = tvms_tir_find(value.as.text, value.len);
+  tvms_tir_opcode opcode = tvms_tir_op_find(value.as.text, value.len);
   if (!opcode) {
-    tvms_complain(reader, unknown_operator, ref, (int)value.len, value.as.text);
+    tvms_reader_report(reader, unknown_operator, ref, (int)value.len, value.as.text);
     return NULL;
   }
-  return tvms_tir_operator(reader->unit, opcode);
+  return tvms_tir_operator_new(reader->unit, opcode);
 }
 
 static tvms_value call_by_name(tvms_reader *reader, tvms_value name, tvms_value args,
@@ -646,7 +646,7 @@ static tvms_value call_by_name(tvms_reader *reader, tvms_value name, tvms_value 
       || !tvms_to_map(reader, attrs, ref, &map)) {
     return tvms_failed(reader);
   }
-  tvms_node *node = tvms_call_raw(reader->unit, type.dtype, callee, list.items,
+  tvms_node *node = tvms_call_new(reader->unit, type.dtype, callee, list.items,
                                   list.len, tvms_span_of(reader, ref));
   node->sinfo = type.sinfo;
   if (map) tvms_as_call(node)->attrs = tvms_list_copy(reader->unit, &map, 1);
@@ -683,15 +683,15 @@ tvms_value tvms_call_Call(tvms_reader *reader, const tvms_call_args *call) {
 static bool is_spelled(const tvms_reader *reader, const char *text, size_t len) {
   if (tvms_wrapper_find(reader, text, len)) return true;
   // Tile primitives are spelled under T.tile, T.cta and their like only.
-  tvms_tir_opcode op = tvms_tir_spelled(text, len, reader->dialect, TVMS_TIR_NONE);
-  return op != TVMS_TIR_NONE && strncmp(tvms_tir_row_of(op)->name, "tile.", 5) != 0;
+  tvms_tir_opcode op = tvms_tir_op_spelled(text, len, reader->dialect, TVMS_TIR_NONE);
+  return op != TVMS_TIR_NONE && strncmp(tvms_tir_op_row_of(op)->name, "tile.", 5) != 0;
 }
 
 // Does any operator have a spelling that begins with `text.`?
 static bool is_prefix(const tvms_reader *reader, const char *text, size_t len) {
   if (tvms_wrapper_is_prefix(reader, text, len)) return true;
   for (uint32_t op = TVMS_TIR_NONE + 1; op < TVMS_TIR_COUNT; op++) {
-    const char *spelling = tvms_tir_spelling((tvms_tir_opcode)op, reader->dialect);
+    const char *spelling = tvms_tir_op_spelling((tvms_tir_opcode)op, reader->dialect);
     if (spelling && strncmp(spelling, text, len) == 0 && spelling[len] == '.')
       return true;
   }
@@ -731,26 +731,26 @@ tvms_value tvms_spelled_operator(tvms_reader *reader, const char *text, size_t l
 
 tvms_value tvms_spelled_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
                                   tvms_ref ref) {
-  const tvms_name *text = tvms_name_of(&reader->context->names, name);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   size_t len = object.len + 1 + text->len;
-  char *path = tvms_arena_take(&reader->values, len + 1);
+  char *path = tvms_arena_alloc(&reader->values, len + 1);
   memcpy(path, object.as.text, object.len);
   path[object.len] = '.';
   memcpy(path + object.len + 1, text->text, text->len + 1);
   tvms_value value = tvms_spelled_operator(reader, path, len);
   if (tvms_value_is_known(value)) return value;
-  tvms_complain(reader, unknown_callable, ref, "T", path,
-                tvms_dialect_text(reader->dialect));
+  tvms_reader_report(reader, unknown_callable, ref, "T", path,
+                     tvms_dialect_text(reader->dialect));
   return tvms_failed(reader);
 }
 
 tvms_value tvms_spelled_subscript(tvms_reader *reader, tvms_value object,
                                   tvms_value index, tvms_ref ref) {
   if (object.kind != TVMS_VALUE_OPERATOR || index.kind != TVMS_VALUE_STR) {
-    tvms_complain(reader, no_subscript, ref, tvms_describe_value(reader, object));
+    tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
     return tvms_failed(reader);
   }
-  tvms_sym name = tvms_symbol(reader->context, index.as.text, index.len);
+  tvms_sym name = tvms_symbol_intern(reader->context, index.as.text, index.len);
   return tvms_spelled_attribute(reader, object, name, ref);
 }
 
@@ -763,16 +763,16 @@ tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref ca
   const tvms_wrapper *wrapper = tvms_wrapper_find(reader, callee.as.text, callee.len);
   if (wrapper) return tvms_call_wrapper(reader, wrapper, call);
   tvms_tir_opcode opcode =
-      tvms_tir_spelled(callee.as.text, callee.len, reader->dialect, TVMS_TIR_NONE);
+      tvms_tir_op_spelled(callee.as.text, callee.len, reader->dialect, TVMS_TIR_NONE);
   if (!opcode) {
-    tvms_complain(reader, cannot_call, call, callee.as.text);
+    tvms_reader_report(reader, cannot_call, call, callee.as.text);
     return tvms_failed(reader);
   }
   tvms_value args[TVMS_MAX_PARAMS];
   if (!tvms_bind_method(reader, "*args, **kwargs", callee.as.text, call, args)) {
     return tvms_failed(reader);
   }
-  const tvms_tir_row *row = tvms_tir_row_of(opcode);
+  const tvms_tir_row *row = tvms_tir_op_row_of(opcode);
   tvms_value rest = args[0];
   // How TVM up to 0.26 prints the largest numbers, and does not read them.
   bool large = opcode == TVMS_TIR_large_uint_imm;

@@ -7,7 +7,7 @@
 
 tvms_node *tvms_simplified(tvms_reader *reader, tvms_node *node) {
   if (node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_VAR) return node;
-  return tvms_simplify_alone(reader->unit, node);
+  return tvms_arith_simplify(reader->unit, node);
 }
 
 // ---- Bounds ---------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ static tvms_node *bound_as(tvms_reader *reader, tvms_node *bound, tvms_dtype dty
     return tvms_build_int(reader->unit, dtype, tvms_as_int_imm(bound)->value,
                           bound->span);
   }
-  return tvms_cast_raw(reader->unit, dtype, bound, bound->span);
+  return tvms_cast_new(reader->unit, dtype, bound, bound->span);
 }
 
 // dtype="uint32" of 0.27; false after a report.
@@ -39,7 +39,7 @@ static bool explicit_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
   if (!tvms_to_dtype(reader, value, ref, dtype)) return false;
   bool sound = dtype->bits == 32 && dtype->lanes == 1
                && (dtype->code == TVMS_INT || dtype->code == TVMS_UINT);
-  if (!sound) tvms_complain(reader, bad_index_dtype, ref);
+  if (!sound) tvms_reader_report(reader, bad_index_dtype, ref);
   return sound;
 }
 
@@ -65,7 +65,7 @@ static bool is_index(const tvms_reader *reader, const tvms_node *node) {
 
 static bool wrong_bound(tvms_reader *reader, const tvms_node *node, tvms_ref ref) {
   char buffer[TVMS_DTYPE_TEXT];
-  tvms_complain(reader, bad_loop_bound, ref, tvms_dtype_text(node->dtype, buffer));
+  tvms_reader_report(reader, bad_loop_bound, ref, tvms_dtype_text(node->dtype, buffer));
   return false;
 }
 
@@ -134,8 +134,9 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
                   || extent->dtype.code == dtype.code;
     if (!starts || !counts) {
       char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-      tvms_complain(reader, loop_bounds_differ, ref, tvms_dtype_text(start->dtype, a),
-                    tvms_dtype_text(starts ? extent->dtype : dtype, b));
+      tvms_reader_report(reader, loop_bounds_differ, ref,
+                         tvms_dtype_text(start->dtype, a),
+                         tvms_dtype_text(starts ? extent->dtype : dtype, b));
       return NULL;
     }
   }
@@ -188,8 +189,8 @@ static bool add_unroll(tvms_reader *reader, const tvms_call_args *call,
   bool number = !is_bool && reader->dialect >= TVMS_DIALECT_27;
   tvms_node *value = number ? tvms_object_int_new(reader->unit, unroll.as.i, span)
                             : tvms_object_bool_new(reader->unit, true, span);
-  *annotations = tvms_map_with(reader->unit, *annotations,
-                               off ? "disable_unroll" : "pragma_unroll", value);
+  *annotations = tvms_object_map_with(reader->unit, *annotations,
+                                      off ? "disable_unroll" : "pragma_unroll", value);
   return true;
 }
 
@@ -277,7 +278,8 @@ tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *c
                                 TVMS_FOR_THREAD_BINDING, call->ref);
   if (frame) {
     frame->as.loop.annotations = annotations;
-    frame->as.loop.thread = tvms_symbol(reader->context, thread.as.text, thread.len);
+    frame->as.loop.thread =
+        tvms_symbol_intern(reader->context, thread.as.text, thread.len);
   }
   return frame_or_unknown(reader, frame);
 }
@@ -331,13 +333,13 @@ tvms_value tvms_call_grid(tvms_reader *reader, const tvms_call_args *call) {
 bool tvms_check_while(tvms_reader *reader, const tvms_node *condition, tvms_ref ref) {
   if (condition->dtype.lanes != 1) {
     char text[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, vector_condition, ref,
-                  tvms_dtype_text(condition->dtype, text));
+    tvms_reader_report(reader, vector_condition, ref,
+                       tvms_dtype_text(condition->dtype, text));
     return false;
   }
   bool trivial = condition->kind == TVMS_NODE_INT_IMM;
   if (!trivial || reader->dialect >= TVMS_DIALECT_25) return true;
-  tvms_complain(reader, trivial_while, ref);
+  tvms_reader_report(reader, trivial_while, ref);
   return false;
 }
 

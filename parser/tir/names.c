@@ -10,11 +10,11 @@
 tvms_sym tvms_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix) {
   size_t more = strlen(suffix);
   if (!more) return name;
-  const tvms_name *text = tvms_name_of(&reader->context->names, name);
-  char *full = tvms_arena_take(&reader->values, text->len + more + 1);
+  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
+  char *full = tvms_arena_alloc(&reader->values, text->len + more + 1);
   memcpy(full, text->text, text->len);
   memcpy(full + text->len, suffix, more + 1);
-  return tvms_symbol(reader->context, full, text->len + more);
+  return tvms_symbol_intern(reader->context, full, text->len + more);
 }
 
 // A name, and the number behind its last `_`; 0 without one.
@@ -82,8 +82,8 @@ static void find_origin(tvms_reader *reader) {
 // buffer is the larger one. `suffix` is what the pointer's name has besides, `_ptr`.
 static bool are_alike(const tvms_reader *reader, tvms_sym follower, tvms_sym buffer,
                       const char *suffix) {
-  const tvms_name *a = tvms_name_of(&reader->context->names, follower);
-  const tvms_name *b = tvms_name_of(&reader->context->names, buffer);
+  const tvms_name *a = tvms_interner_name(&reader->context->names, follower);
+  const tvms_name *b = tvms_interner_name(&reader->context->names, buffer);
   numbered_name first = split_name(a->text, a->len);
   numbered_name second = split_name(b->text, b->len);
   if (!drop_suffix(&first, suffix)) return false;
@@ -107,7 +107,7 @@ bool tvms_has_printed_header(tvms_reader *reader) {
 // The name that the text itself gave a variable that follows a buffer.
 static tvms_sym *own_name(tvms_reader *reader, const tvms_node *var) {
   while (reader->tir->own_names.len <= var->id) {
-    tvms_push(&reader->context->memory, &reader->tir->own_names, 0);
+    tvms_vec_push(&reader->context->memory, &reader->tir->own_names, 0);
   }
   tvms_sym *name = &reader->tir->own_names.items[var->id];
   if (!*name) *name = tvms_as_var(var)->name;

@@ -45,13 +45,13 @@ static bool check_indices(tvms_reader *reader, const tvms_buffer_region *region,
     tvms_value step = items.items[i].as.items[2];
     if (step.kind == TVMS_VALUE_NONE) continue;
     if (step.kind == TVMS_VALUE_INT && step.as.i == 1) continue;
-    tvms_complain(reader, region_step, ref);
+    tvms_reader_report(reader, region_step, ref);
     return false;
   }
   if (items.len <= rank) return true;
   tvms_sym name = tvms_as_buffer(region->buffer)->name;
-  tvms_complain(reader, wrong_rank, ref, tvms_text(reader->context, name), rank,
-                items.len);
+  tvms_reader_report(reader, wrong_rank, ref, tvms_symbol_text(reader->context, name),
+                     rank, items.len);
   return false;
 }
 

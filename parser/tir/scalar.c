@@ -26,8 +26,8 @@ static tvms_node *TVMS_NULLABLE large_constant(tvms_reader *reader, tvms_dtype d
   bool printed = reader->dialect >= TVMS_DIALECT_27 && dtype.code == TVMS_UINT;
   if (!printed) {
     char text[TVMS_DTYPE_TEXT];
-    tvms_complain(reader, constant_too_large, ref, (unsigned long long)value.as.i,
-                  tvms_dtype_text(dtype, text));
+    tvms_reader_report(reader, constant_too_large, ref, (unsigned long long)value.as.i,
+                       tvms_dtype_text(dtype, text));
     return NULL;
   }
   return tvms_build_uint(reader->unit, dtype, (uint64_t)value.as.i,
@@ -112,7 +112,7 @@ tvms_value tvms_call_void(tvms_reader *reader, const tvms_call_args *call) {
 static tvms_node *tensor_map(tvms_reader *reader, tvms_ref ref) {
   tvms_span span = tvms_span_of(reader, ref);
   tvms_node *var = tvms_pointer_var_new(reader->unit, 0, (tvms_dtype){0}, 0, span);
-  tvms_sinfo_tensor_map *type = tvms_make(reader->unit, SINFO_TENSOR_MAP, span);
+  tvms_sinfo_tensor_map *type = tvms_node_make(reader->unit, SINFO_TENSOR_MAP, span);
   var->sinfo = &type->head;
   return var;
 }
@@ -148,7 +148,7 @@ static tvms_value pointer(tvms_reader *reader, const tvms_call_args *call, bool 
     return TVMS_UNKNOWN;
   }
   if (!tvms_value_says(scope_value, "global")) {
-    scope = tvms_symbol(reader->context, scope_value.as.text, scope_value.len);
+    scope = tvms_symbol_intern(reader->context, scope_value.as.text, scope_value.len);
   }
   tvms_span span = tvms_span_of(reader, call->ref);
   tvms_node *var = tvms_pointer_var_new(reader->unit, 0, element, scope, span);
@@ -193,7 +193,7 @@ tvms_value tvms_call_Var(tvms_reader *reader, const tvms_call_args *call) {
     tvms_wrong_type(reader, call->refs[0], "the name of a variable", "a str", name);
     return TVMS_UNKNOWN;
   }
-  tvms_sym sym = tvms_symbol(reader->context, name.as.text, name.len);
+  tvms_sym sym = tvms_symbol_intern(reader->context, name.as.text, name.len);
   tvms_node *sinfo = tvms_value_node_of(type, TVMS_NODE_SINFO_POINTER);
   if (sinfo) {
     tvms_node *var = tvms_var_new(reader->unit, sym, TVMS_DTYPE(HANDLE, 64), span);
@@ -215,7 +215,7 @@ tvms_value tvms_call_var(tvms_reader *reader, const tvms_call_args *call) {
   if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
   tvms_value name = call->args[1];
   tvms_sym sym = name.kind == TVMS_VALUE_STR && name.len
-                     ? tvms_symbol(reader->context, name.as.text, name.len)
+                     ? tvms_symbol_intern(reader->context, name.as.text, name.len)
                      : 0;
   tvms_span span = tvms_span_of(reader, call->ref);
   if (tvms_dtype_is_handle(dtype)) {
@@ -312,7 +312,7 @@ tvms_value tvms_call_Optional(tvms_reader *reader, const tvms_call_args *call) {
 
 // The value of a constexpr parameter comes from .specialize(), which only Python calls.
 tvms_value tvms_call_constexpr(tvms_reader *reader, const tvms_call_args *call) {
-  if (!reader->lenient) tvms_complain(reader, needs_specialize, call->ref);
+  if (!reader->lenient) tvms_reader_report(reader, needs_specialize, call->ref);
   return tvms_failed(reader);
 }
 
@@ -327,7 +327,7 @@ tvms_value tvms_call_static_assert(tvms_reader *reader, const tvms_call_args *ca
   if (truth) return TVMS_NOTHING;
   tvms_value message = call->args[1];
   bool text = message.kind == TVMS_VALUE_STR && message.len;
-  tvms_complain(reader, static_assert_failed, call->ref, text ? ": " : "",
-                text ? (int)message.len : 0, text ? message.as.text : "");
+  tvms_reader_report(reader, static_assert_failed, call->ref, text ? ": " : "",
+                     text ? (int)message.len : 0, text ? message.as.text : "");
   return tvms_failed(reader);
 }

@@ -9,7 +9,8 @@
 
 bool tvms_inside_function(tvms_reader *reader, const tvms_call_args *call) {
   if (reader->tir) return true;
-  tvms_complain(reader, outside_function, call->ref, tvms_row_text(reader, call->row));
+  tvms_reader_report(reader, outside_function, call->ref,
+                     tvms_row_text(reader, call->row));
   reader->failed = true;
   return false;
 }
@@ -23,15 +24,15 @@ static bool merge_attrs(tvms_reader *reader, const tvms_node *map, tvms_ref ref)
     const char *key = tvms_object_as_text(fields->keys.items[i]);
     if (!key) continue;
     if (strcmp(key, "global_symbol") == 0 && tir->is_private) {
-      tvms_complain(reader, private_symbol, ref);
+      tvms_reader_report(reader, private_symbol, ref);
       return false;
     }
-    if (tvms_map_get(tir->attrs, key)) {
-      tvms_complain(reader, repeated_attribute, ref, key);
+    if (tvms_object_map_get(tir->attrs, key)) {
+      tvms_reader_report(reader, repeated_attribute, ref, key);
       return false;
     }
   }
-  tir->attrs = tvms_map_join(reader->unit, tir->attrs, map);
+  tir->attrs = tvms_object_map_join(reader->unit, tir->attrs, map);
   return true;
 }
 
@@ -47,7 +48,7 @@ tvms_value tvms_call_func_attr(tvms_reader *reader, const tvms_call_args *call) 
 }
 
 tvms_value tvms_call_builder_only(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_complain(reader, builder_only, call->ref, tvms_row_text(reader, call->row));
+  tvms_reader_report(reader, builder_only, call->ref, tvms_row_text(reader, call->row));
   return tvms_failed(reader);
 }
 
@@ -71,8 +72,8 @@ tvms_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *call) {
 tvms_value tvms_call_ret(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *value = tvms_to_expr(reader, call->args[0], call->refs[0]);
   if (!value) return tvms_failed(reader);
-  return tvms_value_node(tvms_call_op(reader->unit, value->dtype, TVMS_TIR_ret, &value,
-                                      1, tvms_span_of(reader, call->ref)));
+  return tvms_value_node(tvms_call_new_of(reader->unit, value->dtype, TVMS_TIR_ret,
+                                          &value, 1, tvms_span_of(reader, call->ref)));
 }
 
 tvms_value tvms_call_Return(tvms_reader *reader, const tvms_call_args *call) {
@@ -138,7 +139,7 @@ static bool split_message(tvms_reader *reader, tvms_value *message, tvms_value *
   if (message->kind != TVMS_VALUE_TUPLE) return true;
   bool sound = message->len == 2 && message->as.items[0].kind == TVMS_VALUE_STR;
   if (!sound) {
-    tvms_complain(reader, bad_assert_message, ref);
+    tvms_reader_report(reader, bad_assert_message, ref);
     return false;
   }
   *kind = message->as.items[0];
@@ -166,7 +167,7 @@ tvms_value tvms_assert_frame(tvms_reader *reader, tvms_value condition,
     tvms_wrong_type(reader, ref, "the message", "a str", message);
     return TVMS_UNKNOWN;
   }
-  tvms_assert *stmt = tvms_make(unit, ASSERT, span);
+  tvms_assert *stmt = tvms_node_make(unit, ASSERT, span);
   stmt->condition = test;
   stmt->error_kind = kind.kind == TVMS_VALUE_STR
                          ? tvms_bytes_copy(unit, kind.as.text, kind.len)
@@ -204,7 +205,7 @@ static tvms_value let_frame(tvms_reader *reader, const tvms_call_args *call,
                             tvms_node *var, tvms_node *value) {
   if (!tvms_check_let(reader, var, value, call->ref)) return TVMS_UNKNOWN;
   tvms_struct_BIND *bind =
-      tvms_make(reader->unit, BIND, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, BIND, tvms_span_of(reader, call->ref));
   bind->var = var;
   bind->value = value;
   return tvms_binder_frame(reader, &bind->head, tvms_value_node(var), call->ref);
@@ -237,7 +238,7 @@ static tvms_value let_expression(tvms_reader *reader, tvms_node *var, tvms_value
   if (!inside || !tvms_check_let(reader, var, bound, call->ref))
     return tvms_failed(reader);
   return tvms_value_node(
-      tvms_let_raw(reader->unit, var, bound, inside, tvms_span_of(reader, call->ref)));
+      tvms_let_new(reader->unit, var, bound, inside, tvms_span_of(reader, call->ref)));
 }
 
 // T.let(v, value, body) up to 0.24; without a body it is a statement.
@@ -271,7 +272,8 @@ tvms_value tvms_call_Let(tvms_reader *reader, const tvms_call_args *call) {
 
 tvms_node *tvms_attr_new(tvms_reader *reader, tvms_node *node, const char *key,
                          uint32_t key_len, tvms_node *value, tvms_ref ref) {
-  tvms_attr_stmt *stmt = tvms_make(reader->unit, ATTR_STMT, tvms_span_of(reader, ref));
+  tvms_attr_stmt *stmt =
+      tvms_node_make(reader->unit, ATTR_STMT, tvms_span_of(reader, ref));
   stmt->node = node;
   stmt->key = tvms_bytes_copy(reader->unit, key, key_len);
   stmt->value = value;
@@ -362,7 +364,7 @@ tvms_value tvms_call_hint(tvms_reader *reader, const tvms_call_args *call) {
   }
   // In the order of the program, in which they are printed.
   tvms_object_map *keys =
-      tvms_make(reader->unit, OBJECT_MAP, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, OBJECT_MAP, tvms_span_of(reader, call->ref));
   keys->keys.items = tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1);
   keys->values.items = tvms_arena_array(&reader->unit->arena, tvms_node *, count + 1);
   if (message.len) {

@@ -14,8 +14,8 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref);
 
 void tvms_tir_body(tvms_reader *reader, tvms_ref body) {
   tvms_memory *memory = &reader->context->memory;
-  if (!tvms_deeper(memory)) {
-    tvms_shallower(memory);
+  if (!tvms_memory_enter(memory)) {
+    tvms_memory_leave(memory);
     tvms_too_deep(reader, body);
     reader->failed = true;
     return;
@@ -24,7 +24,7 @@ void tvms_tir_body(tvms_reader *reader, tvms_ref body) {
     read_stmt(reader, ref);
     ref = tvms_at(reader, ref)->next;
   }
-  tvms_shallower(memory);
+  tvms_memory_leave(memory);
 }
 
 // "int32", or a pointer as its annotation is written.
@@ -39,7 +39,8 @@ static const char *let_type_text(tvms_reader *reader, const tvms_node *node) {
   char text[TVMS_DTYPE_TEXT + 128];
   int len = snprintf(text, sizeof text, "T.handle(\"%s\"%s%.64s%s)",
                      tvms_dtype_text(type->dtype, dtype), scope ? ", \"" : "",
-                     scope ? tvms_text(reader->context, scope) : "", scope ? "\"" : "");
+                     scope ? tvms_symbol_text(reader->context, scope) : "",
+                     scope ? "\"" : "");
   return tvms_arena_text(&reader->values, text, (size_t)len);
 }
 
@@ -65,7 +66,7 @@ static bool same_let_type(tvms_reader *reader, const tvms_node *var,
       reader->dialect > TVMS_DIALECT_25 && is_pointer(var) && is_pointer(value);
   if (!typed) return true;
   const tvms_node *a = pointer_type(var), *b = pointer_type(value);
-  return a && b ? tvms_equal(reader->context, a, b) : a == b;
+  return a && b ? tvms_node_equal(reader->context, a, b) : a == b;
 }
 
 bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *value,
@@ -76,8 +77,8 @@ bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *
   if (text && reader->dialect == TVMS_DIALECT_26) return true;
   if (tvms_dtype_is_void(value->dtype) && reader->dialect >= TVMS_DIALECT_25)
     return true;
-  tvms_complain(reader, let_dtype, ref, let_type_text(reader, var),
-                let_type_text(reader, value));
+  tvms_reader_report(reader, let_dtype, ref, let_type_text(reader, var),
+                     let_type_text(reader, value));
   reader->failed = true;
   return false;
 }
@@ -85,7 +86,8 @@ bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *
 void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
                     tvms_ref ref) {
   if (!tvms_check_let(reader, var, value, ref)) return;
-  tvms_struct_BIND *bind = tvms_make(reader->unit, BIND, tvms_span_of(reader, ref));
+  tvms_struct_BIND *bind =
+      tvms_node_make(reader->unit, BIND, tvms_span_of(reader, ref));
   bind->var = var;
   bind->value = value;
   tvms_value frame = tvms_binder_frame(reader, &bind->head, tvms_value_node(var), ref);
@@ -100,7 +102,7 @@ static void emit_evaluate(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
 
 static void read_expression(tvms_reader *reader, tvms_ref ref) {
   tvms_ref expr = tvms_at(reader, ref)->a;
-  if (tvms_surf_is_string(reader->surface, expr)) return;  // a docstring
+  if (tvms_surface_is_string(reader->surface, expr)) return;  // a docstring
   tvms_value value = tvms_eval(reader, expr);
   switch (value.kind) {
   case TVMS_VALUE_UNKNOWN: reader->failed = true; return;
@@ -118,7 +120,7 @@ static void read_expression(tvms_reader *reader, tvms_ref ref) {
     return;
   }
   tvms_node *node = value.as.node;
-  switch (tvms_class_of(node)) {
+  switch (tvms_node_class_of(node)) {
   case TVMS_CLASS_EXPR:
     if (node->kind == TVMS_NODE_STRING_IMM) return;
     if (node->kind == TVMS_NODE_VAR && reader->dialect >= TVMS_DIALECT_24) return;
@@ -137,7 +139,7 @@ static void read_expression(tvms_reader *reader, tvms_ref ref) {
 static void read_assert(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
   if (!stmt.b) {
-    tvms_complain(reader, assert_without_message, ref);
+    tvms_reader_report(reader, assert_without_message, ref);
     reader->failed = true;
     return;
   }
@@ -161,7 +163,7 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
   tvms_ref expr = tvms_at(reader, ref)->a;
   tvms_value value = expr ? tvms_eval(reader, expr) : TVMS_NOTHING;
   if (value.kind == TVMS_VALUE_NONE) {
-    tvms_complain(reader, return_without_value, ref);
+    tvms_reader_report(reader, return_without_value, ref);
     reader->failed = true;
     return;
   }
@@ -177,18 +179,18 @@ void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
   tvms_span span = tvms_span_of(reader, ref);
   if (reader->dialect < TVMS_DIALECT_26) {
     tvms_node *call =
-        tvms_call_op(reader->unit, value->dtype, TVMS_TIR_ret, &value, 1, span);
+        tvms_call_new_of(reader->unit, value->dtype, TVMS_TIR_ret, &value, 1, span);
     emit_evaluate(reader, call, ref);
     return;
   }
-  tvms_return *stmt = tvms_make(reader->unit, RETURN, span);
+  tvms_return *stmt = tvms_node_make(reader->unit, RETURN, span);
   stmt->value = value;
   tvms_emit(reader, &stmt->head);
 }
 
 static void read_jump(tvms_reader *reader, tvms_ref ref, tvms_tir_opcode name) {
-  tvms_node *call = tvms_call_op(reader->unit, (tvms_dtype){0}, name, NULL, 0,
-                                 tvms_span_of(reader, ref));
+  tvms_node *call = tvms_call_new_of(reader->unit, (tvms_dtype){0}, name, NULL, 0,
+                                     tvms_span_of(reader, ref));
   emit_evaluate(reader, call, ref);
 }
 
@@ -238,7 +240,7 @@ static void bind_target_unknown(tvms_reader *reader, tvms_ref target) {
   if (node.kind == TVMS_SURF_NAME) {
     tvms_bind_name(reader, node.a, TVMS_UNKNOWN, tvms_span_of(reader, target));
   } else if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
-    tvms_each_surf(reader->surface, part, node.a) {
+    tvms_surface_each(reader->surface, part, node.a) {
       bind_target_unknown(reader, part);
     }
   } else if (node.kind == TVMS_SURF_STAR) {
@@ -262,8 +264,8 @@ static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
   bool several = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
   tvms_value vars = loop_vars(reader, frame);
   if (several && vars.kind == TVMS_VALUE_NODE) {
-    tvms_complain(reader, cannot_unpack, target,
-                  tvms_surf_count(reader->surface, node->a), 1u, "");
+    tvms_reader_report(reader, cannot_unpack, target,
+                       tvms_surface_count(reader->surface, node->a), 1u, "");
     reader->failed = true;
     bind_target_unknown(reader, target);
     return;
@@ -275,10 +277,10 @@ static void read_for(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
   const tvms_surf suites = *tvms_at(reader, stmt.c);
   tvms_value value = loop_iterable(reader, stmt.b);
-  if (suites.b) tvms_complain(reader, loop_else, suites.b);
+  if (suites.b) tvms_reader_report(reader, loop_else, suites.b);
   bool sound = value.kind == TVMS_VALUE_FRAME && value.as.frame->kind == TVMS_FRAME_FOR;
   if (!sound && tvms_value_is_known(value)) {
-    tvms_complain(reader, not_a_loop, stmt.b, tvms_describe_value(reader, value));
+    tvms_reader_report(reader, not_a_loop, stmt.b, tvms_describe_value(reader, value));
   }
   tvms_scope_push(reader);
   if (sound && tvms_frame_enter(reader, value.as.frame, false)) {
@@ -296,7 +298,7 @@ static void read_for(tvms_reader *reader, tvms_ref ref) {
 
 static void read_while(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_at(reader, ref);
-  if (stmt.c) tvms_complain(reader, loop_else, stmt.c);
+  if (stmt.c) tvms_reader_report(reader, loop_else, stmt.c);
   tvms_scope_push(reader);
   tvms_value test = tvms_eval(reader, stmt.a);
   bool text = test.kind == TVMS_VALUE_STR;
@@ -379,7 +381,7 @@ static void report_with_loop(tvms_reader *reader, tvms_ref item, tvms_ref with) 
   tvms_diags *diags = &reader->context->diags;
   const char *text = reader->surface->source->text;
   tvms_span loop = tvms_span_of(reader, node.a);
-  tvms_diag *diag = tvms_report(diags, TVMS_D_with_loop, loop);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_with_loop, loop);
   bool alone = tvms_at(reader, with)->a == item && !node.next;
   if (!alone || !node.b || tvms_at(reader, with)->flags & TVMS_SURF_PAREN) return;
   tvms_span target = tvms_span_of(reader, node.b);
@@ -406,7 +408,8 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
   if (!open) {
     reader->failed = true;
     if (tvms_value_is_known(value) && value.kind != TVMS_VALUE_FRAME) {
-      tvms_complain(reader, not_a_frame, node.a, tvms_describe_value(reader, value));
+      tvms_reader_report(reader, not_a_frame, node.a,
+                         tvms_describe_value(reader, value));
     }
     if (node.b) bind_target_unknown(reader, node.b);
     reader->tir->unopened++;
@@ -434,7 +437,7 @@ static void read_with(tvms_reader *reader, tvms_ref ref) {
 
 // A local function: a macro.
 static void read_def(tvms_reader *reader, tvms_ref ref) {
-  tvms_surf_definition def = tvms_surf_define(reader->surface, ref);
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   uint8_t flags = 0;
   if (decoration.kind == TVMS_DECORATED_INLINE) {
@@ -443,8 +446,8 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
     reader->failed = true;
     if (decoration.kind != TVMS_DECORATED_UNKNOWN) {
       bool macro = decoration.kind == TVMS_DECORATED_MACRO;
-      tvms_report(&reader->context->diags, TVMS_D_not_in_tir, def.name_span,
-                  macro ? "a macro" : "a nested function");
+      tvms_diag_report(&reader->context->diags, TVMS_D_not_in_tir, def.name_span,
+                       macro ? "a macro" : "a nested function");
     }
     tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
     return;
@@ -453,7 +456,7 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
 }
 
 static void not_in_tir(tvms_reader *reader, tvms_ref ref, const char *what) {
-  tvms_complain(reader, not_in_tir, ref, what);
+  tvms_reader_report(reader, not_in_tir, ref, what);
   reader->failed = true;
 }
 
@@ -489,7 +492,7 @@ tvms_value tvms_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
     return tvms_relax_expand(reader, body, call);
   }
   if (!reader->tir) {
-    tvms_complain(reader, macro_outside, call);
+    tvms_reader_report(reader, macro_outside, call);
     return TVMS_UNKNOWN;
   }
   uint32_t saved = reader->tir->macro_calls;

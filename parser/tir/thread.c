@@ -10,13 +10,13 @@
 static tvms_node *new_thread(tvms_reader *reader, tvms_value tag, tvms_dtype dtype,
                              tvms_ref ref) {
   tvms_span span = tvms_span_of(reader, ref);
-  tvms_iter_var *iter_var = tvms_make(reader->unit, ITER_VAR, span);
+  tvms_iter_var *iter_var = tvms_node_make(reader->unit, ITER_VAR, span);
   iter_var->var = tvms_var_new(reader->unit, 0, dtype, span);
   iter_var->iter_type = TVMS_ITER_THREAD_INDEX;
-  iter_var->thread_tag = tvms_symbol(reader->context, tag.as.text, tag.len);
+  iter_var->thread_tag = tvms_symbol_intern(reader->context, tag.as.text, tag.len);
   iter_var->head.dtype = dtype;
   tvms_env_thread thread = {iter_var->var, &iter_var->head};
-  tvms_push(&reader->context->memory, &reader->tir->env_threads, thread);
+  tvms_vec_push(&reader->context->memory, &reader->tir->env_threads, thread);
   return &iter_var->head;
 }
 
@@ -52,8 +52,8 @@ static tvms_node *launched_thread(tvms_reader *reader, const tvms_call_args *cal
   tvms_node *iter_var = var ? find_thread(reader, var) : NULL;
   if (iter_var) return iter_var;
   if (var)
-    tvms_complain(reader, not_a_thread, call->refs[0],
-                  tvms_text(reader->context, tvms_as_var(var)->name));
+    tvms_reader_report(reader, not_a_thread, call->refs[0],
+                       tvms_symbol_text(reader->context, tvms_as_var(var)->name));
   else
     tvms_wrong_type(reader, call->refs[0], "a thread", "a str or a thread variable",
                     thread);
@@ -76,12 +76,12 @@ tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *ca
   if (!iter_var->dom) {
     tvms_node *zero = tvms_int_imm_new(reader->unit, extent->dtype, 0, TVMS_NO_SPAN);
     iter_var->dom = tvms_range_new(reader->unit, zero, extent, extent->span);
-  } else if (!tvms_prove_equal_alone(reader->unit, tvms_as_range(iter_var->dom)->extent,
+  } else if (!tvms_arith_prove_equal(reader->unit, tvms_as_range(iter_var->dom)->extent,
                                      extent)) {
-    tvms_complain(reader, thread_extent_differs, call->refs[1]);
+    tvms_reader_report(reader, thread_extent_differs, call->refs[1]);
     return tvms_failed(reader);
   }
-  const char *tag = tvms_text(reader->context, iter_var->thread_tag);
+  const char *tag = tvms_symbol_text(reader->context, iter_var->thread_tag);
   bool is_virtual = strcmp(tag, "vthread") == 0;
   const char *key = is_virtual ? "virtual_thread" : "thread_extent";
   tvms_node *stmt =
@@ -100,7 +100,7 @@ static bool scope_dtype(tvms_reader *reader, const tvms_call_args *call,
   if (!tvms_to_dtype(reader, value, ref, dtype)) return false;
   bool sound = dtype->bits == 32 && dtype->lanes == 1
                && (dtype->code == TVMS_INT || dtype->code == TVMS_UINT);
-  if (!sound) tvms_complain(reader, bad_index_dtype, ref);
+  if (!sound) tvms_reader_report(reader, bad_index_dtype, ref);
   return sound;
 }
 
@@ -119,7 +119,7 @@ static tvms_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
                              tvms_sym scope, tvms_value extents) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_span_of(reader, call->ref);
-  tvms_scope_id *stmt = tvms_make(unit, SCOPE_ID, span);
+  tvms_scope_id *stmt = tvms_node_make(unit, SCOPE_ID, span);
   tvms_value preferred = tvms_arg(reader, call, TVMS_SYM_preferred);
   tvms_dtype dtype;
   stmt->scope = scope;
@@ -136,12 +136,13 @@ static tvms_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
   }
   if (preferred.kind != TVMS_VALUE_NONE
       && (scope != TVMS_SYM_cta_id_in_cluster || extents.kind == TVMS_VALUE_NONE)) {
-    tvms_complain(reader, preferred_misplaced, call->ref);
+    tvms_reader_report(reader, preferred_misplaced, call->ref);
     return tvms_failed(reader);
   }
   uint32_t count = stmt->extents.len ? stmt->extents.len : 1;
   if (count != 1 && is_line(scope)) {
-    tvms_complain(reader, scope_rank, call->ref, tvms_text(reader->context, scope));
+    tvms_reader_report(reader, scope_rank, call->ref,
+                       tvms_symbol_text(reader->context, scope));
     return tvms_failed(reader);
   }
   if (scope == TVMS_SYM_cta_id_in_pair) {
@@ -192,6 +193,6 @@ tvms_value tvms_call_scope_id(tvms_reader *reader, const tvms_call_args *call) {
       return emit_scope(reader, call, scopes[i].name, call->args[0]);
     }
   }
-  tvms_complain(reader, unknown_scope, call->ref);
+  tvms_reader_report(reader, unknown_scope, call->ref);
   return tvms_failed(reader);
 }

@@ -5,7 +5,7 @@
 
 static tvms_node *prim_type(tvms_reader *reader, tvms_dtype dtype, tvms_ref ref) {
   tvms_sinfo_prim *type =
-      tvms_make(reader->unit, SINFO_PRIM, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, SINFO_PRIM, tvms_span_of(reader, ref));
   type->head.dtype = dtype;
   return &type->head;
 }
@@ -14,13 +14,13 @@ tvms_node *tvms_type_of_annotation(tvms_reader *reader, tvms_value value,
                                    tvms_ref ref) {
   tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
   if (!node) return NULL;
-  if (tvms_class_of(node) == TVMS_CLASS_SINFO) return node;
-  if (tvms_class_of(node) == TVMS_CLASS_EXPR) {
+  if (tvms_node_class_of(node) == TVMS_CLASS_SINFO) return node;
+  if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
     return node->sinfo ? node->sinfo : prim_type(reader, node->dtype, ref);
   }
   if (node->kind != TVMS_NODE_BUFFER) return NULL;
   tvms_sinfo_buffer *type =
-      tvms_make(reader->unit, SINFO_BUFFER, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, SINFO_BUFFER, tvms_span_of(reader, ref));
   type->buffer = node;
   return &type->head;
 }
@@ -38,5 +38,5 @@ tvms_value tvms_call_Tuple_type(tvms_reader *reader, const tvms_call_args *call)
     tvms_wrong_type(reader, call->ref, "a part of this", "a type", field);
     return tvms_failed(reader);
   }
-  return tvms_value_node(tvms_tuple_type(reader->unit, types, fields.len));
+  return tvms_value_node(tvms_sinfo_tuple_new(reader->unit, types, fields.len));
 }

@@ -11,12 +11,13 @@
 static tvms_node *annotate(tvms_pass_run *run, tvms_unit *unit, tvms_node *node) {
   tvms_node *attrs = tvms_as_prim_func(node)->attrs;
   int64_t given;
-  if (tvms_object_as_int(tvms_map_get(attrs, "op_pattern"), &given) && given)
+  if (tvms_object_as_int(tvms_object_map_get(attrs, "op_pattern"), &given) && given)
     return node;
-  tvms_op_pattern pattern = tvms_pattern_of(run->context, unit->dialect, node);
+  tvms_op_pattern pattern = tvms_op_pattern_of(run->context, unit->dialect, node);
   tvms_node *value = tvms_object_int_new(unit, pattern, (tvms_span){0, 0});
   tvms_node *copy = tvms_node_copy(unit, node);
-  tvms_as_prim_func(copy)->attrs = tvms_map_with(unit, attrs, "op_pattern", value);
+  tvms_as_prim_func(copy)->attrs =
+      tvms_object_map_with(unit, attrs, "op_pattern", value);
   return copy;
 }
 

@@ -27,19 +27,20 @@ typedef struct {
     uint32_t len;
     uint32_t cap;
   } names;
-} tvms_binder;
+} tvms_relax_binder;
 
-void tvms_binder_init(tvms_binder *binder, tvms_unit *unit, void *self);
-void tvms_binder_fini(tvms_binder *binder);
+void tvms_binder_init(tvms_relax_binder *binder, tvms_unit *unit, void *self);
+void tvms_binder_fini(tvms_relax_binder *binder);
 
 // Binds `value`, which has its StructInfo, to a new variable before the binding being
 // rewritten, and returns the variable. Its name is `name`, name1, name2 …
-tvms_node *tvms_binder_emit(tvms_binder *binder, tvms_node *value, const char *name);
+tvms_node *tvms_binder_emit(tvms_relax_binder *binder, tvms_node *value,
+                            const char *name);
 
 // Adds a finished binding to the block being made.
-void tvms_binder_add(tvms_binder *binder, tvms_node *binding);
+void tvms_binder_add(tvms_relax_binder *binder, tvms_node *binding);
 
 // The value behind a variable that is bound in the block, through copies; else the node.
-const tvms_node *tvms_value_of(const tvms_binder *binder, const tvms_node *node);
+const tvms_node *tvms_value_of(const tvms_relax_binder *binder, const tvms_node *node);
 
 #endif

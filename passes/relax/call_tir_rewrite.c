@@ -12,14 +12,14 @@
 #include <string.h>
 
 typedef struct {
-  tvms_binder *binder;
+  tvms_relax_binder *binder;
   const tvms_call *call;
   tvms_list inplace;  // per output: index of an argument, or -1; empty: all fresh
   tvms_binding_vec outputs;  // one value per tensor of the result
   tvms_binding_vec fresh;    // those of them that were allocated
 } destination;
 
-static tvms_memory *memory_of(const tvms_binder *binder) {
+static tvms_memory *memory_of(const tvms_relax_binder *binder) {
   return &binder->unit->context->memory;
 }
 
@@ -31,9 +31,9 @@ static tvms_node *with_sinfo(tvms_node *node, tvms_node *sinfo) {
 static tvms_node *allocate(destination *d, tvms_node *type) {
   tvms_unit *unit = d->binder->unit;
   const tvms_sinfo_tensor *tensor = tvms_as_sinfo_tensor(type);
-  tvms_dtype_imm *dtype = tvms_make(unit, DTYPE_IMM, TVMS_NO_SPAN);
+  tvms_dtype_imm *dtype = tvms_node_make(unit, DTYPE_IMM, TVMS_NO_SPAN);
   dtype->value = type->dtype;
-  dtype->head.sinfo = tvms_object_type(unit);
+  dtype->head.sinfo = tvms_sinfo_object_new(unit);
   const char *scope = "global";
   int64_t device = 0;
   if (tensor->vdevice) {
@@ -45,13 +45,13 @@ static tvms_node *allocate(destination *d, tvms_node *type) {
   tvms_node *args[] = {
       tensor->shape,
       &dtype->head,
-      tvms_make_prim_value(unit, index),
+      tvms_relax_make_prim_value(unit, index),
       tvms_string_imm_new(unit, scope, strlen(scope), TVMS_NO_SPAN),
   };
   args[3]->sinfo = dtype->head.sinfo;
-  tvms_node *callee = tvms_relax_operator(unit, TVMS_R_builtin_alloc_tensor);
+  tvms_node *callee = tvms_op_operator_new(unit, TVMS_R_builtin_alloc_tensor);
   tvms_node *call =
-      tvms_call_raw(unit, (tvms_dtype){0}, callee, args, 4, d->call->head.span);
+      tvms_call_new(unit, (tvms_dtype){0}, callee, args, 4, d->call->head.span);
   if (unit->dialect >= TVMS_DIALECT_25) {
     tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
   }
@@ -64,7 +64,7 @@ static tvms_node *make_output(destination *d, tvms_node *type) {
   if (type->kind == TVMS_NODE_SINFO_TUPLE) {
     tvms_unit *unit = d->binder->unit;
     tvms_list types = tvms_as_sinfo_tuple(type)->fields;
-    tvms_tuple *tuple = tvms_make(unit, TUPLE, d->call->head.span);
+    tvms_tuple *tuple = tvms_node_make(unit, TUPLE, d->call->head.span);
     tuple->fields = tvms_list_copy(unit, types.items, types.len);
     for (uint32_t i = 0; i < types.len; i++) {
       tuple->fields.items[i] = make_output(d, types.items[i]);
@@ -73,16 +73,16 @@ static tvms_node *make_output(destination *d, tvms_node *type) {
   }
   int64_t place = -1;
   if (d->outputs.len < d->inplace.len) {
-    place = tvms_item_int(d->inplace.items[d->outputs.len]);
+    place = tvms_attr_item_int(d->inplace.items[d->outputs.len]);
   }
   tvms_node *output;
   if (place >= 0) {
     output = tvms_as_tuple(d->call->args.items[1])->fields.items[place];
   } else {
     output = allocate(d, type);
-    tvms_push(memory, &d->fresh, output);
+    tvms_vec_push(memory, &d->fresh, output);
   }
-  tvms_push(memory, &d->outputs, output);
+  tvms_vec_push(memory, &d->outputs, output);
   return output;
 }
 
@@ -108,21 +108,22 @@ static void emit_call(destination *d) {
   if (passed->kind == TVMS_NODE_TUPLE) fields = tvms_as_tuple(passed)->fields;
   tvms_binding_vec args = {0};
   for (uint32_t i = 0; i < fields.len; i++)
-    tvms_push(memory, &args, fields.items[i]);
+    tvms_vec_push(memory, &args, fields.items[i]);
   for (uint32_t i = 0; i < d->fresh.len; i++)
-    tvms_push(memory, &args, d->fresh.items[i]);
-  tvms_node *call = tvms_call_raw(unit, (tvms_dtype){0}, d->call->args.items[0],
+    tvms_vec_push(memory, &args, d->fresh.items[i]);
+  tvms_node *call = tvms_call_new(unit, (tvms_dtype){0}, d->call->args.items[0],
                                   args.items, args.len, d->call->head.span);
-  tvms_vec_free(memory, &args);
+  tvms_vec_fini(memory, &args);
   // A packed function may return anything.
   bool packed = d->call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR;
-  call->sinfo = packed ? tvms_object_type(unit) : tvms_tuple_type(unit, NULL, 0);
+  call->sinfo =
+      packed ? tvms_sinfo_object_new(unit) : tvms_sinfo_tuple_new(unit, NULL, 0);
   tvms_binder_emit(d->binder, call, "_");
 }
 
 static tvms_node *rewrite_call(tvms_rewriter *rewriter, tvms_node *node) {
-  tvms_binder *binder = rewriter->self;
-  tvms_opcode opcode = tvms_called_relax_op(node);
+  tvms_relax_binder *binder = rewriter->self;
+  tvms_opcode opcode = tvms_op_called(node);
   bool inplace = opcode == TVMS_R_call_tir_inplace;
   if (!inplace && opcode != TVMS_R_call_tir && opcode != TVMS_R_call_dps_packed) {
     return node;
@@ -130,20 +131,20 @@ static tvms_node *rewrite_call(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
   tvms_node *type = call->type_args.len ? call->type_args.items[0] : node->sinfo;
   if (!can_allocate(type)) {
-    tvms_report(&rewriter->unit->context->diags, TVMS_D_output_shape, node->span);
+    tvms_diag_report(&rewriter->unit->context->diags, TVMS_D_output_shape, node->span);
     return node;
   }
   destination d = {.binder = binder, .call = call};
   if (inplace) d.inplace = tvms_attr_list(call, TVMS_ATTR_inplace_inplace_indices);
   tvms_node *result = make_output(&d, type);
   emit_call(&d);
-  tvms_vec_free(memory_of(binder), &d.outputs);
-  tvms_vec_free(memory_of(binder), &d.fresh);
+  tvms_vec_fini(memory_of(binder), &d.outputs);
+  tvms_vec_fini(memory_of(binder), &d.fresh);
   return result;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  tvms_binder binder;
+  tvms_relax_binder binder;
   tvms_binder_init(&binder, unit, run);
   binder.rewriter.leave[TVMS_NODE_CALL] = rewrite_call;
   tvms_node *changed = tvms_rewrite(&binder.rewriter, function);

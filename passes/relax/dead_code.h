@@ -5,6 +5,6 @@
 #include "passes/edit.h"
 
 // What DeadCodeElimination does; `entry` names functions to keep, ';' between them.
-void tvms_eliminate_dead_code(tvms_pass_run *run, const char *entry);
+void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry);
 
 #endif

@@ -29,7 +29,8 @@ static tvms_walk_step find_effect(void *self, tvms_node *node, tvms_field_role r
   (void)self;
   (void)role;
   if (node->kind == TVMS_NODE_FUNCTION) return TVMS_WALK_SKIP;
-  bool impure = node->kind == TVMS_NODE_CALL && !tvms_call_is_pure(tvms_as_call(node));
+  bool impure =
+      node->kind == TVMS_NODE_CALL && !tvms_infer_call_is_pure(tvms_as_call(node));
   return impure ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
@@ -43,7 +44,8 @@ static void mark_sequence(usage *used, const tvms_node *node);
 // Marks what a value uses. Sequences inside are gone through backwards, so a variable is
 // marked before its binding is looked at.
 static void mark_value(usage *used, tvms_node *value) {
-  if (!tvms_deeper(used->memory)) tvms_unwind(used->memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(used->memory))
+    tvms_memory_unwind(used->memory, TVMS_OVER_LIMIT);
   if (value->kind == TVMS_NODE_IF) {
     const tvms_if *branch = tvms_as_if(value);
     mark_sequence(used, branch->true_branch);
@@ -57,7 +59,7 @@ static void mark_value(usage *used, tvms_node *value) {
     tvms_visitor visitor = {.self = used, .enter = mark_variable};
     tvms_walk(used->memory, value, &visitor);
   }
-  tvms_shallower(used->memory);
+  tvms_memory_leave(used->memory);
 }
 
 static void mark_binding(usage *used, tvms_node *binding, bool dataflow) {
@@ -122,7 +124,7 @@ typedef struct {
 static void reach_member(reach *r, uint32_t index) {
   if (!r->dead[index]) return;
   r->dead[index] = false;
-  tvms_push(&r->run->context->memory, &r->queue, index);
+  tvms_vec_push(&r->run->context->memory, &r->queue, index);
 }
 
 static tvms_walk_step reach_callee(void *self, tvms_node *node, tvms_field_role role) {
@@ -150,14 +152,15 @@ static bool is_entry(const reach *r, const tvms_member *member) {
   const tvms_node *function = member->function;
   if (!function || function->kind == TVMS_NODE_EXTERN_FUNC) return true;
   return !(function->flags & TVMS_FLAG_PRIVATE)
-         || is_listed(r->entry, tvms_text(r->run->context, member->name));
+         || is_listed(r->entry, tvms_symbol_text(r->run->context, member->name));
 }
 
 static void remove_unreached(tvms_pass_run *run, const char *entry) {
   tvms_module *module = run->module;
   tvms_memory *memory = &run->context->memory;
-  reach r = {
-      .run = run, .entry = entry, .dead = tvms_take(memory, module->member_count + 1)};
+  reach r = {.run = run,
+             .entry = entry,
+             .dead = tvms_memory_alloc(memory, module->member_count + 1)};
   memset(r.dead, true, module->member_count);
   for (uint32_t i = 0; i < module->member_count; i++) {
     if (is_entry(&r, &module->members[i])) reach_member(&r, i);
@@ -168,16 +171,16 @@ static void remove_unreached(tvms_pass_run *run, const char *entry) {
     if (function) tvms_walk(memory, function, &visitor);
   }
   if (!r.unknown_callee) tvms_remove_functions(run, r.dead);
-  tvms_vec_free(memory, &r.queue);
-  tvms_give(memory, r.dead);
+  tvms_vec_fini(memory, &r.queue);
+  tvms_memory_free(memory, r.dead);
 }
 
-void tvms_eliminate_dead_code(tvms_pass_run *run, const char *entry) {
+void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry) {
   remove_unreached(run, entry);
   tvms_change_functions(run, TVMS_NODE_FUNCTION, clean);
   remove_unreached(run, entry);
 }
 
 void tvms_pass_dead_code_elimination(tvms_pass_run *run) {
-  tvms_eliminate_dead_code(run, TVMS_OPTION(run, DeadCodeElimination, entry).text);
+  tvms_dead_code_eliminate(run, TVMS_OPTION(run, DeadCodeElimination, entry).text);
 }

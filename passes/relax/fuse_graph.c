@@ -30,22 +30,22 @@ void tvms_fuse_graph_init(tvms_fuse_graph *graph, tvms_memory *memory) {
 }
 
 void tvms_fuse_graph_fini(tvms_fuse_graph *graph) {
-  tvms_vec_free(graph->memory, &graph->nodes);
-  tvms_vec_free(graph->memory, &graph->edges);
+  tvms_vec_fini(graph->memory, &graph->nodes);
+  tvms_vec_fini(graph->memory, &graph->edges);
 }
 
-uint32_t tvms_fuse_add_node(tvms_fuse_graph *graph, tvms_op_pattern pattern,
-                            bool outer) {
+uint32_t tvms_fuse_graph_add_node(tvms_fuse_graph *graph, tvms_op_pattern pattern,
+                                  bool outer) {
   tvms_fuse_node node = {pattern, outer, UINT32_MAX, UINT32_MAX};
-  tvms_push(graph->memory, &graph->nodes, node);
+  tvms_vec_push(graph->memory, &graph->nodes, node);
   return graph->nodes.len - 1;
 }
 
-void tvms_fuse_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t user,
-                        tvms_op_pattern pattern) {
+void tvms_fuse_graph_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t user,
+                              tvms_op_pattern pattern) {
   uint32_t index = graph->edges.len;
-  tvms_push(graph->memory, &graph->edges,
-            ((tvms_fuse_edge){user, UINT32_MAX, pattern}));
+  tvms_vec_push(graph->memory, &graph->edges,
+                ((tvms_fuse_edge){user, UINT32_MAX, pattern}));
   tvms_fuse_node *from = &graph->nodes.items[node];
   if (from->first_edge == UINT32_MAX) {
     from->first_edge = index;
@@ -150,7 +150,7 @@ static bool walk_ways(search *s, uint32_t source) {
   TVMS_VEC(uint32_t) stack = {0};
   tvms_memory *memory = p->graph->memory;
   p->stamp++;
-  tvms_push(memory, &stack, source);
+  tvms_vec_push(memory, &stack, source);
   bool fine = true;
   while (stack.len && fine) {
     uint32_t i = stack.items[--stack.len];
@@ -163,10 +163,10 @@ static bool walk_ways(search *s, uint32_t source) {
     if (s->merge) merge_into(p, i, s->sink);
     for (uint32_t e = p->graph->nodes.items[i].first_edge; e != UINT32_MAX;
          e = p->graph->edges.items[e].next) {
-      tvms_push(memory, &stack, p->graph->edges.items[e].to);
+      tvms_vec_push(memory, &stack, p->graph->edges.items[e].to);
     }
   }
-  tvms_vec_free(memory, &stack);
+  tvms_vec_fini(memory, &stack);
   return fine;
 }
 
@@ -198,7 +198,8 @@ static void try_node(partition *p, uint32_t i, uint32_t max_depth, int round) {
   }
 }
 
-void tvms_fuse_partition(tvms_fuse_graph *graph, uint32_t max_depth, uint32_t *groups) {
+void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
+                               uint32_t *groups) {
   uint32_t n = graph->nodes.len;
   tvms_arena arena;
   tvms_arena_init(&arena, graph->memory);

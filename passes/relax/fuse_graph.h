@@ -29,15 +29,16 @@ void tvms_fuse_graph_init(tvms_fuse_graph *graph, tvms_memory *memory);
 void tvms_fuse_graph_fini(tvms_fuse_graph *graph);
 
 // Adds a node and returns its index.
-uint32_t tvms_fuse_add_node(tvms_fuse_graph *graph, tvms_op_pattern pattern,
-                            bool outer);
+uint32_t tvms_fuse_graph_add_node(tvms_fuse_graph *graph, tvms_op_pattern pattern,
+                                  bool outer);
 
 // `user`, whose operator has `pattern`, uses the value of `node`.
-void tvms_fuse_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t user,
-                        tvms_op_pattern pattern);
+void tvms_fuse_graph_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t user,
+                              tvms_op_pattern pattern);
 
 // Fills in the group of each node: the index of the node that stands for it. Groups have
 // at most `max_depth` nodes.
-void tvms_fuse_partition(tvms_fuse_graph *graph, uint32_t max_depth, uint32_t *groups);
+void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
+                               uint32_t *groups);
 
 #endif

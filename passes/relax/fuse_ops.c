@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
   tvms_pass_run *run;
-  tvms_binder binder;
+  tvms_relax_binder binder;
   tvms_fuse_graph graph;
   uint32_t *node_of;   // by id of a variable or constant: its node + 1
   uint32_t *groups;    // by node: the node that stands for its group
@@ -48,7 +48,7 @@ static tvms_memory *memory_of(const fusion *f) {
 // ---- The graph of one function ----
 
 static tvms_op_pattern pattern_of_call(const fusion *f, const tvms_call *call) {
-  tvms_opcode opcode = tvms_called_relax_op(&call->head);
+  tvms_opcode opcode = tvms_op_called(&call->head);
   if (opcode != TVMS_R_call_tir && opcode != TVMS_R_call_tir_inplace) {
     return TVMS_PATTERN_OPAQUE;
   }
@@ -59,7 +59,7 @@ static tvms_op_pattern pattern_of_call(const fusion *f, const tvms_call *call) {
   }
   int64_t pattern;
   const tvms_node *attrs = tvms_as_prim_func(member->function)->attrs;
-  if (!tvms_object_as_int(tvms_map_get(attrs, "op_pattern"), &pattern)) {
+  if (!tvms_object_as_int(tvms_object_map_get(attrs, "op_pattern"), &pattern)) {
     return TVMS_PATTERN_OPAQUE;
   }
   return (tvms_op_pattern)pattern;
@@ -73,7 +73,7 @@ static tvms_op_pattern pattern_of_value(const fusion *f, const tvms_node *value)
 
 static void add_node(fusion *f, const tvms_node *node, tvms_op_pattern pattern,
                      bool outer) {
-  f->node_of[node->id] = tvms_fuse_add_node(&f->graph, pattern, outer) + 1;
+  f->node_of[node->id] = tvms_fuse_graph_add_node(&f->graph, pattern, outer) + 1;
 }
 
 typedef struct {
@@ -90,7 +90,8 @@ static tvms_walk_step add_leaf(void *self, tvms_node *node, tvms_field_role role
   if (!leaf) return TVMS_WALK_ON;
   if (role != TVMS_ROLE_USE) return TVMS_WALK_SKIP;
   if (!f->node_of[node->id]) return TVMS_WALK_SKIP;
-  tvms_fuse_add_edge(&f->graph, f->node_of[node->id] - 1, visit->user, visit->pattern);
+  tvms_fuse_graph_add_edge(&f->graph, f->node_of[node->id] - 1, visit->user,
+                           visit->pattern);
   return TVMS_WALK_SKIP;
 }
 
@@ -161,7 +162,7 @@ static bool defines(const group *g, const tvms_node *var) {
 static void add_argument(fusion *f, group *g, tvms_node *arg) {
   bool is_value = arg->kind == TVMS_NODE_VAR || arg->kind == TVMS_NODE_CONSTANT;
   if (is_value && !defines(g, arg) && !holds(&g->args, arg)) {
-    tvms_push(memory_of(f), &g->args, arg);
+    tvms_vec_push(memory_of(f), &g->args, arg);
   }
 }
 
@@ -169,7 +170,7 @@ static void name_after(fusion *f, group *g, const tvms_call *call) {
   const char *name = "";
   const tvms_node *callee = call->args.items[0];
   if (callee->kind == TVMS_NODE_GLOBAL_VAR) {
-    name = tvms_text(f->run->context, tvms_as_global_var(callee)->name);
+    name = tvms_symbol_text(f->run->context, tvms_as_global_var(callee)->name);
   }
   if (strncmp(name, "fused_", 6) == 0) name += 6;
   tvms_strbuf_printf(&g->name, "_%s", name);
@@ -189,9 +190,9 @@ static void add_binding(fusion *f, group *g, tvms_node *binding) {
   } else {
     add_argument(f, g, tvms_as_tuple_get_item(value)->tuple);
   }
-  tvms_push(memory_of(f), &g->bindings, binding);
+  tvms_vec_push(memory_of(f), &g->bindings, binding);
   tvms_node *var = var_of(binding);
-  if (!(var->flags & TVMS_FLAG_DATAFLOW)) tvms_push(memory_of(f), &g->outputs, var);
+  if (!(var->flags & TVMS_FLAG_DATAFLOW)) tvms_vec_push(memory_of(f), &g->outputs, var);
   g->last = binding;
 }
 
@@ -206,7 +207,7 @@ static void collect_groups(fusion *f, tvms_list bindings) {
       continue;
     }
     if (!f->group_of[root]) {
-      f->group_of[root] = tvms_take(memory_of(f), sizeof(group));
+      f->group_of[root] = tvms_memory_alloc(memory_of(f), sizeof(group));
       tvms_strbuf_init(&f->group_of[root]->name, memory_of(f));
       tvms_strbuf_puts(&f->group_of[root]->name, "fused");
     }
@@ -228,7 +229,7 @@ static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role
   uint32_t root = root_of(f, node);
   group *maker = f->group_of[root];
   if (root == visit->root || !maker) return TVMS_WALK_SKIP;
-  if (!holds(&maker->outputs, node)) tvms_push(memory_of(f), &maker->outputs, node);
+  if (!holds(&maker->outputs, node)) tvms_vec_push(memory_of(f), &maker->outputs, node);
   return TVMS_WALK_SKIP;
 }
 
@@ -299,12 +300,12 @@ static tvms_walk_step find_free(void *self, tvms_node *node, tvms_field_role rol
   bool symbol = node->kind == TVMS_NODE_VAR && !tvms_dtype_is_void(node->dtype);
   if (!symbol || tvms_node_map_get(&pair->m->bound, node)) return TVMS_WALK_ON;
   tvms_node_map_put(&pair->m->bound, node, node);
-  tvms_push(memory_of(pair->f), &pair->m->free, node);
+  tvms_vec_push(memory_of(pair->f), &pair->m->free, node);
   return TVMS_WALK_ON;
 }
 
 static tvms_node *shape_of(tvms_unit *unit, tvms_list values) {
-  return tvms_shape_value(unit, values.items, values.len, TVMS_NO_SPAN);
+  return tvms_sinfo_shape_value_new(unit, values.items, values.len, TVMS_NO_SPAN);
 }
 
 static void add_parameters(fusion *f, maker *m, group *g) {
@@ -314,13 +315,13 @@ static void add_parameters(fusion *f, maker *m, group *g) {
     snprintf(text, sizeof text, "param_%u", m->constants);
     bool constant = arg->kind == TVMS_NODE_CONSTANT;
     m->constants += constant;
-    tvms_sym name = constant ? tvms_symbol(f->run->context, text, strlen(text))
+    tvms_sym name = constant ? tvms_symbol_intern(f->run->context, text, strlen(text))
                              : tvms_as_var(arg)->name;
     tvms_node *param = tvms_var_new(m->unit, name, (tvms_dtype){0}, TVMS_NO_SPAN);
     tvms_node_map_put(&m->known, arg, param);
     param->sinfo = tvms_clone(m->unit, arg->sinfo, &m->known);
     bind_symbols(f, m, param->sinfo);
-    tvms_push(memory_of(f), &m->params, param);
+    tvms_vec_push(memory_of(f), &m->params, param);
   }
 }
 
@@ -332,26 +333,26 @@ static void copy_binding(fusion *f, maker *m, const group *g, const tvms_node *n
   if (holds(&g->outputs, var_of(node))) {
     char text[32];
     int len = snprintf(text, sizeof text, *outputs ? "gv%u" : "gv", *outputs);
-    tvms_as_var(var)->name = tvms_symbol(f->run->context, text, (size_t)len);
+    tvms_as_var(var)->name = tvms_symbol_intern(f->run->context, text, (size_t)len);
     var->flags &= (uint8_t)~TVMS_FLAG_DATAFLOW;
     ++*outputs;
   } else {
     var->flags |= TVMS_FLAG_DATAFLOW;
   }
   copy->flags = 0;
-  tvms_push(memory_of(f), &m->bindings, copy);
+  tvms_vec_push(memory_of(f), &m->bindings, copy);
 }
 
 static tvms_node *result_of(maker *m, const group *g) {
   if (g->outputs.len == 1) return tvms_node_map_get(&m->known, g->outputs.items[0]);
-  tvms_tuple *tuple = tvms_make(m->unit, TUPLE, TVMS_NO_SPAN);
+  tvms_tuple *tuple = tvms_node_make(m->unit, TUPLE, TVMS_NO_SPAN);
   tuple->fields = tvms_list_copy(m->unit, g->outputs.items, g->outputs.len);
   tvms_list types = tvms_list_copy(m->unit, g->outputs.items, g->outputs.len);
   for (uint32_t i = 0; i < g->outputs.len; i++) {
     tuple->fields.items[i] = tvms_node_map_get(&m->known, g->outputs.items[i]);
     types.items[i] = tuple->fields.items[i]->sinfo;
   }
-  tuple->head.sinfo = tvms_tuple_type(m->unit, types.items, types.len);
+  tuple->head.sinfo = tvms_sinfo_tuple_new(m->unit, types.items, types.len);
   return &tuple->head;
 }
 
@@ -380,30 +381,30 @@ static void add_sizes(fusion *f, maker *m, group *g) {
     outer.items[i] = tvms_node_map_get(&back, outer.items[i]);
   }
   tvms_node_map_fini(&back);
-  tvms_sym name = tvms_symbol(f->run->context, "tir_vars", 8);
+  tvms_sym name = tvms_symbol_intern(f->run->context, "tir_vars", 8);
   tvms_node *param = tvms_var_new(m->unit, name, (tvms_dtype){0}, TVMS_NO_SPAN);
   param->sinfo = shape_of(m->unit, inner)->sinfo;
-  tvms_push(memory_of(f), &m->params, param);
-  tvms_push(memory_of(f), &g->args, shape_of(f->binder.unit, outer));
+  tvms_vec_push(memory_of(f), &m->params, param);
+  tvms_vec_push(memory_of(f), &g->args, shape_of(f->binder.unit, outer));
 }
 
 static tvms_node *finish_function(maker *m, tvms_node *result) {
   tvms_unit *unit = m->unit;
-  tvms_binding_block *block = tvms_make(unit, BINDING_BLOCK, TVMS_NO_SPAN);
+  tvms_binding_block *block = tvms_node_make(unit, BINDING_BLOCK, TVMS_NO_SPAN);
   block->head.flags = TVMS_FLAG_DATAFLOW;
   block->bindings = tvms_list_copy(unit, m->bindings.items, m->bindings.len);
-  tvms_seq_expr *body = tvms_make(unit, SEQ_EXPR, TVMS_NO_SPAN);
+  tvms_seq_expr *body = tvms_node_make(unit, SEQ_EXPR, TVMS_NO_SPAN);
   tvms_node *only = &block->head;
   body->blocks = tvms_list_copy(unit, &only, 1);
   body->body = result;
   body->head.sinfo = result->sinfo;
-  tvms_function *function = tvms_make(unit, FUNCTION, TVMS_NO_SPAN);
+  tvms_function *function = tvms_node_make(unit, FUNCTION, TVMS_NO_SPAN);
   function->head.flags = TVMS_FLAG_PRIVATE | TVMS_FLAG_PURE;
   function->params = tvms_list_copy(unit, m->params.items, m->params.len);
   function->ret = result->sinfo;
   function->body = &body->head;
   tvms_node *yes = tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
-  function->attrs = tvms_map_with(unit, NULL, "Primitive", yes);
+  function->attrs = tvms_object_map_with(unit, NULL, "Primitive", yes);
   return &function->head;
 }
 
@@ -422,9 +423,9 @@ static tvms_sym make_function(fusion *f, group *g) {
   tvms_sym name = tvms_add_unique(f->run, tvms_strbuf_text(&g->name), m.unit, function);
   tvms_node_map_fini(&m.known);
   tvms_node_map_fini(&m.bound);
-  tvms_vec_free(memory_of(f), &m.params);
-  tvms_vec_free(memory_of(f), &m.bindings);
-  tvms_vec_free(memory_of(f), &m.free);
+  tvms_vec_fini(memory_of(f), &m.params);
+  tvms_vec_fini(memory_of(f), &m.bindings);
+  tvms_vec_fini(memory_of(f), &m.free);
   return name;
 }
 
@@ -444,18 +445,18 @@ static tvms_node *type_of_outputs(fusion *f, const group *g) {
   for (uint32_t i = 0; i < types.len; i++) {
     types.items[i] = types.items[i]->sinfo;
   }
-  return tvms_tuple_type(f->binder.unit, types.items, types.len);
+  return tvms_sinfo_tuple_new(f->binder.unit, types.items, types.len);
 }
 
 static void emit_call(fusion *f, group *g) {
   tvms_unit *unit = f->binder.unit;
   tvms_rewriter *rewriter = &f->binder.rewriter;
-  tvms_global_var *callee = tvms_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
+  tvms_global_var *callee = tvms_node_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
   callee->name = make_function(f, g);
   for (uint32_t i = 0; i < g->args.len; i++) {
     g->args.items[i] = tvms_rewrite(rewriter, g->args.items[i]);
   }
-  tvms_node *call = tvms_call_raw(unit, (tvms_dtype){0}, &callee->head, g->args.items,
+  tvms_node *call = tvms_call_new(unit, (tvms_dtype){0}, &callee->head, g->args.items,
                                   g->args.len, g->last->span);
   call->sinfo = type_of_outputs(f, g);
   if (g->outputs.len == 1) {
@@ -467,7 +468,7 @@ static void emit_call(fusion *f, group *g) {
   tvms_node *tuple = emit_as(f, call, true);
   for (uint32_t i = 0; i < g->outputs.len; i++) {
     tvms_node *old = g->outputs.items[i];
-    tvms_tuple_get_item *item = tvms_make(unit, TUPLE_GET_ITEM, TVMS_NO_SPAN);
+    tvms_tuple_get_item *item = tvms_node_make(unit, TUPLE_GET_ITEM, TVMS_NO_SPAN);
     item->tuple = tuple;
     item->index = i;
     item->head.sinfo = old->sinfo;
@@ -497,7 +498,8 @@ static void emit_group(fusion *f, uint32_t root) {
   tvms_node *single = f->single[root];
   if (f->emitted[root] || (!g && !single)) return;
   f->emitted[root] = true;
-  if (!tvms_deeper(memory_of(f))) tvms_unwind(memory_of(f), TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory_of(f)))
+    tvms_memory_unwind(memory_of(f), TVMS_OVER_LIMIT);
   for (uint32_t i = 0; g && i < g->bindings.len; i++) {
     emit_needs(f, g->bindings.items[i]);
   }
@@ -507,7 +509,7 @@ static void emit_group(fusion *f, uint32_t root) {
   } else if (g && g->outputs.len) {
     emit_call(f, g);
   }
-  tvms_shallower(memory_of(f));
+  tvms_memory_leave(memory_of(f));
 }
 
 static void emit_bindings(fusion *f, tvms_list bindings) {
@@ -525,17 +527,17 @@ static void drop_groups(fusion *f, tvms_list bindings) {
     f->sizes[root] = 0;
     f->single[root] = NULL;
     if (!g) continue;
-    tvms_vec_free(memory_of(f), &g->bindings);
-    tvms_vec_free(memory_of(f), &g->args);
-    tvms_vec_free(memory_of(f), &g->outputs);
+    tvms_vec_fini(memory_of(f), &g->bindings);
+    tvms_vec_fini(memory_of(f), &g->args);
+    tvms_vec_fini(memory_of(f), &g->outputs);
     tvms_strbuf_fini(&g->name);
-    tvms_give(memory_of(f), g);
+    tvms_memory_free(memory_of(f), g);
     f->group_of[root] = NULL;
   }
 }
 
 static tvms_node *fuse_block(tvms_rewriter *rewriter, tvms_node *node) {
-  tvms_binder *binder = rewriter->self;
+  tvms_relax_binder *binder = rewriter->self;
   fusion *f = binder->self;
   if (!(node->flags & TVMS_FLAG_DATAFLOW)) return TVMS_REWRITE_BELOW;
   tvms_list bindings = tvms_as_binding_block(node)->bindings;
@@ -545,7 +547,7 @@ static tvms_node *fuse_block(tvms_rewriter *rewriter, tvms_node *node) {
   binder->dataflow = true;
   emit_bindings(f, bindings);
   drop_groups(f, bindings);
-  tvms_binding_block *block = tvms_make(binder->unit, BINDING_BLOCK, node->span);
+  tvms_binding_block *block = tvms_node_make(binder->unit, BINDING_BLOCK, node->span);
   block->head.flags = node->flags;
   block->bindings =
       tvms_list_copy(binder->unit, binder->bindings.items, binder->bindings.len);
@@ -555,8 +557,8 @@ static tvms_node *fuse_block(tvms_rewriter *rewriter, tvms_node *node) {
 static bool is_fused_already(const tvms_node *function) {
   const tvms_node *attrs = tvms_as_function(function)->attrs;
   int64_t primitive = 0;
-  (void)!tvms_object_as_int(tvms_map_get(attrs, "Primitive"), &primitive);
-  return primitive != 0 || tvms_map_get(attrs, "Codegen");
+  (void)!tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive);
+  return primitive != 0 || tvms_object_map_get(attrs, "Codegen");
 }
 
 static bool has_group(const fusion *f) {
@@ -583,7 +585,8 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   f.single = tvms_arena_array(&arena, tvms_node *, count);
   f.emitted = tvms_arena_array(&arena, bool, count);
   int64_t depth = TVMS_OPTION(run, FuseOps, max_depth).number;
-  tvms_fuse_partition(&f.graph, depth > 0 ? (uint32_t)depth : UINT32_MAX, f.groups);
+  tvms_fuse_graph_partition(&f.graph, depth > 0 ? (uint32_t)depth : UINT32_MAX,
+                            f.groups);
   tvms_node *result = function;
   if (has_group(&f)) {
     f.binder.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = fuse_block;

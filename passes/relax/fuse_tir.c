@@ -42,12 +42,12 @@ static tvms_memory *memory_of(const fuser *f) {
 }
 
 static tvms_sym symbol(const fuser *f, const char *text) {
-  return tvms_symbol(f->run->context, text, strlen(text));
+  return tvms_symbol_intern(f->run->context, text, strlen(text));
 }
 
 static tvms_node *new_buffer(fuser *f, const char *name, const tvms_node *type) {
   tvms_unit *unit = f->unit;
-  tvms_buffer *buffer = tvms_make(unit, BUFFER, TVMS_NO_SPAN);
+  tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   buffer->name = symbol(f, name);
   buffer->element = type->dtype;
   tvms_list dims = tvms_as_shape_expr(tvms_as_sinfo_tensor(type)->shape)->values;
@@ -66,17 +66,17 @@ static tvms_node *new_buffer(fuser *f, const char *name, const tvms_node *type) 
 static void add_parameter(fuser *f, const char *name, tvms_node *buffer) {
   tvms_node *param =
       tvms_pointer_var_new(f->unit, symbol(f, name), (tvms_dtype){0}, 0, TVMS_NO_SPAN);
-  tvms_push(memory_of(f), &f->params, param);
-  tvms_push(memory_of(f), &f->buffers, buffer);
+  tvms_vec_push(memory_of(f), &f->params, param);
+  tvms_vec_push(memory_of(f), &f->buffers, buffer);
 }
 
 static void add_scalar(fuser *f, tvms_node *var) {
-  tvms_push(memory_of(f), &f->params, var);
-  tvms_push(memory_of(f), &f->buffers, (tvms_node *)NULL);
+  tvms_vec_push(memory_of(f), &f->params, var);
+  tvms_vec_push(memory_of(f), &f->buffers, (tvms_node *)NULL);
 }
 
 static void set_value(fuser *f, const tvms_node *var, tvms_list buffers) {
-  tvms_push(memory_of(f), &f->values, ((value){var, buffers}));
+  tvms_vec_push(memory_of(f), &f->values, ((value){var, buffers}));
 }
 
 static tvms_list value_of(const fuser *f, const tvms_node *var) {
@@ -95,7 +95,7 @@ static bool is_known_tensor(const tvms_node *type) {
 }
 
 static bool add_relax_parameter(fuser *f, const tvms_node *param) {
-  const char *name = tvms_text(f->run->context, tvms_as_var(param)->name);
+  const char *name = tvms_symbol_text(f->run->context, tvms_as_var(param)->name);
   const tvms_node *type = param->sinfo;
   if (is_known_tensor(type)) {
     char text[160];
@@ -134,7 +134,7 @@ static void map_buffer(tvms_node_map *map, const tvms_node *inner, tvms_node *ou
 static bool has_alloc_named(const fuser *f, const char *name) {
   for (uint32_t i = 0; i < f->allocs.len; i++) {
     tvms_sym own = tvms_as_buffer(f->allocs.items[i])->name;
-    if (strcmp(tvms_text(f->run->context, own), name) == 0) return true;
+    if (strcmp(tvms_symbol_text(f->run->context, own), name) == 0) return true;
   }
   return false;
 }
@@ -143,7 +143,7 @@ static bool has_alloc_named(const fuser *f, const char *name) {
 static tvms_node *add_intermediate(fuser *f, const tvms_node *inner,
                                    const tvms_node *type) {
   char text[256];
-  const char *base = tvms_text(f->run->context, tvms_as_buffer(inner)->name);
+  const char *base = tvms_symbol_text(f->run->context, tvms_as_buffer(inner)->name);
   snprintf(text, sizeof text, "%s_intermediate", base);
   for (uint32_t n = 1; has_alloc_named(f, text) && strlen(text) + 12 < sizeof text;
        n++) {
@@ -151,7 +151,7 @@ static tvms_node *add_intermediate(fuser *f, const tvms_node *inner,
     snprintf(text + len, sizeof text - len, "_%u", n);
   }
   tvms_node *buffer = new_buffer(f, text, type);
-  tvms_push(memory_of(f), &f->allocs, buffer);
+  tvms_vec_push(memory_of(f), &f->allocs, buffer);
   return buffer;
 }
 
@@ -206,7 +206,7 @@ static bool map_outputs(fuser *f, const tvms_prim_func *callee, tvms_list types,
 }
 
 static bool add_call(fuser *f, const tvms_call *call, const tvms_node *var) {
-  if (tvms_called_relax_op(&call->head) != TVMS_R_call_tir) return false;
+  if (tvms_op_called(&call->head) != TVMS_R_call_tir) return false;
   const tvms_prim_func *callee = callee_of(f, call);
   if (!callee || call->args.items[1]->kind != TVMS_NODE_TUPLE) return false;
   tvms_list args = tvms_as_tuple(call->args.items[1])->fields;
@@ -221,7 +221,7 @@ static bool add_call(fuser *f, const tvms_call *call, const tvms_node *var) {
   // TVM lists the buffers of the callee before those of its results.
   for (uint32_t i = 0; fine && i < root->alloc_buffers.len; i++) {
     tvms_node *copy = tvms_clone(f->unit, root->alloc_buffers.items[i], &map);
-    tvms_push(memory_of(f), &f->allocs, copy);
+    tvms_vec_push(memory_of(f), &f->allocs, copy);
   }
   fine = fine && map_outputs(f, callee, types, args.len, &map, var);
   if (fine) {
@@ -292,12 +292,12 @@ static tvms_node *rename_block(tvms_rewriter *rewriter, tvms_node *node) {
   long number = strtol(name + base, NULL, 10);
   size_t room = base + 24;
   char *text =
-      tvms_arena_take(&f->unit->arena, room > strlen(name) ? room : strlen(name) + 1);
+      tvms_arena_alloc(&f->unit->arena, room > strlen(name) ? room : strlen(name) + 1);
   strcpy(text, name);
   while (is_taken(f, text))
     snprintf(text + base, room - base, "%ld", ++number);
   tvms_bytes unique = {text, (uint32_t)strlen(text)};
-  tvms_push(memory_of(f), &f->names, unique);
+  tvms_vec_push(memory_of(f), &f->names, unique);
   if (tvms_bytes_same(unique, block->name)) return node;
   tvms_node *copy = tvms_node_copy(f->unit, node);
   tvms_as_block(copy)->name = unique;
@@ -312,21 +312,21 @@ static tvms_node *finish(fuser *f) {
   tvms_node *body = tvms_stmt_seq(unit, &f->bodies, TVMS_NO_SPAN);
   body = tvms_rewrite(&rewriter, body);
   tvms_rewriter_fini(&rewriter);
-  tvms_block *root = tvms_make(unit, BLOCK, TVMS_NO_SPAN);
+  tvms_block *root = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
   root->name = tvms_bytes_copy(unit, "root", 4);
   root->alloc_buffers = tvms_list_copy(unit, f->allocs.items, f->allocs.len);
   root->body = body;
-  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
   realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   realize->block = &root->head;
-  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *function = tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
   function->head.flags = TVMS_FLAG_PRIVATE | TVMS_FLAG_S_TIR;
   function->params = tvms_list_copy(unit, f->params.items, f->params.len);
   function->buffers = tvms_list_copy(unit, f->buffers.items, f->buffers.len);
   function->body = &realize->head;
   tvms_node *yes = tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
   const char *key = unit->dialect >= TVMS_DIALECT_24 ? "tirx.noalias" : "tir.noalias";
-  function->attrs = tvms_map_with(unit, NULL, key, yes);
+  function->attrs = tvms_object_map_with(unit, NULL, key, yes);
   return &function->head;
 }
 
@@ -346,19 +346,20 @@ static bool add_body(fuser *f, const tvms_function *function) {
 
 static void drop(fuser *f) {
   tvms_node_map_fini(&f->known);
-  tvms_vec_free(memory_of(f), &f->params);
-  tvms_vec_free(memory_of(f), &f->buffers);
-  tvms_vec_free(memory_of(f), &f->allocs);
-  tvms_vec_free(memory_of(f), &f->bodies);
-  tvms_vec_free(memory_of(f), &f->values);
-  tvms_vec_free(memory_of(f), &f->names);
+  tvms_vec_fini(memory_of(f), &f->params);
+  tvms_vec_fini(memory_of(f), &f->buffers);
+  tvms_vec_fini(memory_of(f), &f->allocs);
+  tvms_vec_fini(memory_of(f), &f->bodies);
+  tvms_vec_fini(memory_of(f), &f->values);
+  tvms_vec_fini(memory_of(f), &f->names);
 }
 
 static bool is_primitive(const tvms_node *function) {
   if (!function || function->kind != TVMS_NODE_FUNCTION) return false;
   int64_t primitive;
   const tvms_node *attrs = tvms_as_function(function)->attrs;
-  return tvms_object_as_int(tvms_map_get(attrs, "Primitive"), &primitive) && primitive;
+  return tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive)
+         && primitive;
 }
 
 // Puts a PrimFunc in the place of a fused function. False: it stays.
@@ -385,12 +386,12 @@ typedef struct {
 // Sizes in a shape are passed one by one.
 static void push_argument(tvms_memory *memory, tvms_stmt_vec *args, tvms_node *arg) {
   if (arg->kind != TVMS_NODE_SHAPE_EXPR) {
-    tvms_push(memory, args, arg);
+    tvms_vec_push(memory, args, arg);
     return;
   }
   tvms_list sizes = tvms_as_shape_expr(arg)->values;
   for (uint32_t i = 0; i < sizes.len; i++)
-    tvms_push(memory, args, sizes.items[i]);
+    tvms_vec_push(memory, args, sizes.items[i]);
 }
 
 static tvms_node *call_fused(tvms_rewriter *rewriter, tvms_node *node) {
@@ -409,8 +410,8 @@ static tvms_node *call_fused(tvms_rewriter *rewriter, tvms_node *node) {
   }
   tvms_list list = {args.items, args.len};
   tvms_node *made =
-      tvms_make_call_tir(rewriter->unit, name, list, node->sinfo, node->span);
-  tvms_vec_free(memory, &args);
+      tvms_relax_make_call_tir(rewriter->unit, name, list, node->sinfo, node->span);
+  tvms_vec_fini(memory, &args);
   return made;
 }
 
@@ -439,9 +440,9 @@ void tvms_pass_fuse_tir(tvms_pass_run *run) {
   for (uint32_t i = 0; i < run->module->member_count; i++) {
     const tvms_member *member = &run->module->members[i];
     if (!is_primitive(member->function) || !fuse_member(run, i)) continue;
-    tvms_push(&run->context->memory, &state.fused, run->module->members[i].name);
+    tvms_vec_push(&run->context->memory, &state.fused, run->module->members[i].name);
   }
   if (state.fused.len) change_callers(run, &state);
-  tvms_vec_free(&run->context->memory, &state.fused);
-  tvms_eliminate_dead_code(run, "");
+  tvms_vec_fini(&run->context->memory, &state.fused);
+  tvms_dead_code_eliminate(run, "");
 }

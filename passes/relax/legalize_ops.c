@@ -25,9 +25,9 @@ static tvms_node *call_tir(tvms_unit *unit, const tvms_call *call, tvms_sym name
                            const tvms_legalized *legalized) {
   tvms_node *type = legalized->types.items[0];
   if (call->head.sinfo->kind == TVMS_NODE_SINFO_TUPLE) {
-    type = tvms_tuple_type(unit, legalized->types.items, legalized->types.len);
+    type = tvms_sinfo_tuple_new(unit, legalized->types.items, legalized->types.len);
   }
-  return tvms_make_call_tir(unit, name, legalized->args, type, call->head.span);
+  return tvms_relax_make_call_tir(unit, name, legalized->args, type, call->head.span);
 }
 
 static bool is_skipped(const legalizer *state, const char *name) {
@@ -45,9 +45,9 @@ static bool stays_silently(tvms_opcode opcode) {
 }
 
 static tvms_node *legalize(tvms_rewriter *rewriter, tvms_node *node) {
-  tvms_binder *binder = rewriter->self;
+  tvms_relax_binder *binder = rewriter->self;
   legalizer *state = binder->self;
-  tvms_opcode opcode = tvms_called_relax_op(node);
+  tvms_opcode opcode = tvms_op_called(node);
   if (opcode == TVMS_R_NONE || stays_silently(opcode)) return node;
   if (is_skipped(state, tvms_op_of(opcode)->name)) return node;
   tvms_unit *unit = tvms_open_unit(state->run);
@@ -66,7 +66,7 @@ static tvms_node *retype_binding(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_var_binding *binding = tvms_as_var_binding(node);
   tvms_node *type = binding->value->sinfo, *old = binding->var->sinfo;
   if (!type || !old || type == old) return node;
-  if (tvms_equal(rewriter->unit->context, type, old)) return node;
+  if (tvms_node_equal(rewriter->unit->context, type, old)) return node;
   tvms_node *var = tvms_node_copy(rewriter->unit, binding->var);
   var->sinfo = type;
   tvms_node_map_put(&rewriter->known, binding->var, var);
@@ -82,8 +82,8 @@ static tvms_node *retype_tuple(tvms_rewriter *rewriter, tvms_node *node) {
     types.items[i] = fields.items[i]->sinfo;
     if (!types.items[i]) return node;
   }
-  tvms_node *type = tvms_tuple_type(rewriter->unit, types.items, types.len);
-  if (node->sinfo && tvms_equal(rewriter->unit->context, type, node->sinfo)) {
+  tvms_node *type = tvms_sinfo_tuple_new(rewriter->unit, types.items, types.len);
+  if (node->sinfo && tvms_node_equal(rewriter->unit->context, type, node->sinfo)) {
     return node;
   }
   tvms_node *copy = tvms_node_copy(rewriter->unit, node);
@@ -96,8 +96,8 @@ static tvms_node *retype_function(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_function *function = tvms_as_function(node);
   const tvms_node *body = tvms_as_seq_expr(function->body)->body;
   tvms_context *context = rewriter->unit->context;
-  if (!body->sinfo || tvms_equal(context, body->sinfo, function->ret)) return node;
-  if (tvms_equal(context, function->body->sinfo, body->sinfo)) return node;
+  if (!body->sinfo || tvms_node_equal(context, body->sinfo, function->ret)) return node;
+  if (tvms_node_equal(context, function->body->sinfo, body->sinfo)) return node;
   tvms_node *copy = tvms_node_copy(rewriter->unit, node);
   tvms_as_function(copy)->ret = body->sinfo;
   return copy;
@@ -106,7 +106,7 @@ static tvms_node *retype_function(tvms_rewriter *rewriter, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   legalizer state = {.run = run};
   state.skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text;
-  tvms_binder binder;
+  tvms_relax_binder binder;
   tvms_binder_init(&binder, unit, &state);
   binder.rewriter.leave[TVMS_NODE_CALL] = legalize;
   binder.rewriter.leave[TVMS_NODE_VAR_BINDING] = retype_binding;

@@ -9,7 +9,7 @@
 #include "passes/edit.h"
 
 static tvms_node *unwrap_call(tvms_rewriter *rewriter, tvms_node *node) {
-  tvms_opcode opcode = tvms_called_relax_op(node);
+  tvms_opcode opcode = tvms_op_called(node);
   bool packed =
       opcode == TVMS_R_call_pure_packed || opcode == TVMS_R_call_inplace_packed;
   if (!packed && opcode != TVMS_R_invoke_pure_closure) return node;
@@ -20,7 +20,7 @@ static tvms_node *unwrap_call(tvms_rewriter *rewriter, tvms_node *node) {
     call->callee = call->args.items[0];
     call->args = (tvms_list){call->args.items + 1, call->args.len - 1};
   } else {
-    call->callee = tvms_relax_operator(rewriter->unit, TVMS_R_invoke_closure);
+    call->callee = tvms_op_operator_new(rewriter->unit, TVMS_R_invoke_closure);
   }
   return copy;
 }
@@ -31,7 +31,7 @@ static tvms_node *force_pure(tvms_rewriter *rewriter, tvms_node *function) {
   tvms_node *yes = tvms_object_bool_new(rewriter->unit, true, (tvms_span){0, 0});
   tvms_node *attrs = tvms_as_function(copy)->attrs;
   tvms_as_function(copy)->attrs =
-      tvms_map_with(rewriter->unit, attrs, "relax.force_pure", yes);
+      tvms_object_map_with(rewriter->unit, attrs, "relax.force_pure", yes);
   return copy;
 }
 

@@ -30,12 +30,12 @@ static tvms_node *join_blocks(tvms_rewriter *rewriter, tvms_node *node) {
   for (uint32_t i = 0; i < blocks.len; i++) {
     tvms_list part = tvms_as_binding_block(blocks.items[i])->bindings;
     for (uint32_t j = 0; j < part.len; j++)
-      tvms_push(memory, &bindings, part.items[j]);
+      tvms_vec_push(memory, &bindings, part.items[j]);
   }
   tvms_binding_block *block =
-      tvms_make(rewriter->unit, BINDING_BLOCK, blocks.items[0]->span);
+      tvms_node_make(rewriter->unit, BINDING_BLOCK, blocks.items[0]->span);
   block->bindings = tvms_list_copy(rewriter->unit, bindings.items, bindings.len);
-  tvms_vec_free(memory, &bindings);
+  tvms_vec_fini(memory, &bindings);
   tvms_node *joined = tvms_node_copy(rewriter->unit, node);
   tvms_node *only = &block->head;
   tvms_as_seq_expr(joined)->blocks = tvms_list_copy(rewriter->unit, &only, 1);

@@ -12,7 +12,7 @@
 static bool begins_group(const tvms_buffer *buffer, uint32_t dim) {
   for (uint32_t i = 0; i < buffer->axis_separators.len; i++) {
     const tvms_node *place = buffer->axis_separators.items[i];
-    if (tvms_is_int_value(place, dim)) return true;
+    if (tvms_node_is_int(place, dim)) return true;
   }
   return false;
 }
@@ -29,7 +29,8 @@ static tvms_list flat_shape(tvms_scoped *scoped, const tvms_buffer *buffer) {
   tvms_node *product = NULL;
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     if (product && begins_group(buffer, i)) {
-      tvms_push(memory, &dims, tvms_canonical_simplify(scoped->analyzer, product));
+      tvms_vec_push(memory, &dims,
+                    tvms_analyzer_canonical_simplify(scoped->analyzer, product));
       product = NULL;
     }
     tvms_node *dim = buffer->shape.items[i];
@@ -45,14 +46,15 @@ static tvms_list flat_shape(tvms_scoped *scoped, const tvms_buffer *buffer) {
   if (!product) {
     product = tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
   }
-  tvms_push(memory, &dims, tvms_canonical_simplify(scoped->analyzer, product));
+  tvms_vec_push(memory, &dims,
+                tvms_analyzer_canonical_simplify(scoped->analyzer, product));
   tvms_list shape = tvms_list_copy(scoped->unit, dims.items, dims.len);
-  tvms_vec_free(memory, &dims);
+  tvms_vec_fini(memory, &dims);
   return shape;
 }
 
 static bool is_zero(const tvms_node *node) {
-  return !node || tvms_is_int_value(node, 0);
+  return !node || tvms_node_is_int(node, 0);
 }
 
 static bool is_flat(const tvms_buffer *buffer) {
@@ -100,13 +102,14 @@ static tvms_walk_step find_other(void *self, tvms_node *node, tvms_field_role ro
   case TVMS_NODE_CAST: return TVMS_WALK_ON;
   case TVMS_NODE_MUL: {
     const tvms_binary *product = tvms_as_binary(node);
-    bool constant = tvms_is_int_imm(product->a) || tvms_is_int_imm(product->b)
+    bool constant = tvms_node_is_int_imm(product->a) || tvms_node_is_int_imm(product->b)
                     || product->b->kind == TVMS_NODE_VAR;
     return constant ? TVMS_WALK_ON : TVMS_WALK_STOP;
   }
   case TVMS_NODE_FLOOR_DIV:
   case TVMS_NODE_FLOOR_MOD:
-    return tvms_is_int_imm(tvms_as_binary(node)->b) ? TVMS_WALK_ON : TVMS_WALK_STOP;
+    return tvms_node_is_int_imm(tvms_as_binary(node)->b) ? TVMS_WALK_ON
+                                                         : TVMS_WALK_STOP;
   default: return TVMS_WALK_STOP;
   }
 }
@@ -114,7 +117,8 @@ static tvms_walk_step find_other(void *self, tvms_node *node, tvms_field_role ro
 static tvms_node *simplify_place(tvms_scoped *scoped, tvms_node *place) {
   tvms_visitor visitor = {.enter = find_other};
   bool affine = tvms_walk(&scoped->unit->context->memory, place, &visitor);
-  return affine && !scoped->conditions ? tvms_simplify(scoped->analyzer, place) : place;
+  return affine && !scoped->conditions ? tvms_analyzer_simplify(scoped->analyzer, place)
+                                       : place;
 }
 
 // Elements from one step along dimension `dim` to the next, inside its group.
@@ -138,7 +142,7 @@ static tvms_list flat_indices(tvms_scoped *scoped, const tvms_buffer *buffer,
   tvms_node *place = NULL;
   for (uint32_t i = 0; i < indices.len; i++) {
     if (place && begins_group(buffer, i)) {
-      tvms_push(memory, &places, simplify_place(scoped, place));
+      tvms_vec_push(memory, &places, simplify_place(scoped, place));
       place = NULL;
     }
     tvms_node *stride = stride_of(scoped, buffer, i);
@@ -152,9 +156,9 @@ static tvms_list flat_indices(tvms_scoped *scoped, const tvms_buffer *buffer,
   if (!is_zero(buffer->elem_offset) && scoped->unit->dialect >= TVMS_DIALECT_25) {
     place = build(scoped, TVMS_NODE_ADD, place, buffer->elem_offset);
   }
-  tvms_push(memory, &places, simplify_place(scoped, place));
+  tvms_vec_push(memory, &places, simplify_place(scoped, place));
   tvms_list result = tvms_list_copy(scoped->unit, places.items, places.len);
-  tvms_vec_free(memory, &places);
+  tvms_vec_fini(memory, &places);
   return result;
 }
 
@@ -172,7 +176,7 @@ static tvms_node *flatten_load(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scoped *scoped = rewriter->self;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   tvms_list indices = rewrite_indices(scoped, load->buffer, load->indices);
-  return tvms_buffer_load_raw(scoped->unit, flat_buffer(scoped, load->buffer),
+  return tvms_buffer_load_new(scoped->unit, flat_buffer(scoped, load->buffer),
                               indices.items, indices.len, load->predicate, node->span);
 }
 
@@ -218,7 +222,7 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
   }
   if (!size)
     size = tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
-  size = tvms_simplify(scoped->analyzer, size);
+  size = tvms_analyzer_simplify(scoped->analyzer, size);
   tvms_node *copy = tvms_node_copy(scoped->unit, node);
   tvms_as_allocate(copy)->extents = tvms_list_copy(scoped->unit, &size, 1);
   return copy;
@@ -227,7 +231,7 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
 // Where T.if_then_else decides whether an element is read at all.
 static tvms_node *flatten_call(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scoped *scoped = rewriter->self;
-  if (tvms_called_op(node) != TVMS_TIR_if_then_else) return TVMS_REWRITE_BELOW;
+  if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return TVMS_REWRITE_BELOW;
   tvms_list old = tvms_as_call(node)->args;
   tvms_list args = tvms_list_copy(scoped->unit, old.items, old.len);
   bool same = true;
@@ -280,9 +284,9 @@ static tvms_node *end(tvms_scoped *scoped, tvms_prim_func *function, tvms_node *
     tvms_node *flat = buffer ? tvms_node_map_get(&scoped->buffers, buffer) : NULL;
     tvms_visitor visitor = {.self = flat, .enter = find_use};
     if (!flat || tvms_walk(memory, body, &visitor)) continue;
-    tvms_decl_buffer *declare = tvms_make(scoped->unit, DECL_BUFFER, TVMS_NO_SPAN);
+    tvms_decl_buffer *declare = tvms_node_make(scoped->unit, DECL_BUFFER, TVMS_NO_SPAN);
     declare->buffer = flat;
-    tvms_push(memory, &stmts, &declare->head);
+    tvms_vec_push(memory, &stmts, &declare->head);
   }
   tvms_stmt_push_last(memory, &stmts, body);
   return tvms_stmt_seq(scoped->unit, &stmts, body->span);

@@ -28,7 +28,7 @@ static tvms_node *lower_init(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_node *condition = first_step(unit, block);
   tvms_node *init = block->init;
   if (condition) {
-    tvms_if_then_else *branch = tvms_make(unit, IF_THEN_ELSE, block->init->span);
+    tvms_if_then_else *branch = tvms_node_make(unit, IF_THEN_ELSE, block->init->span);
     branch->condition = condition;
     branch->then_case = block->init;
     init = &branch->head;

@@ -86,7 +86,7 @@ static tvms_node *offset_of(tvms_rewriter *r, const tvms_buffer_region *source) 
     }
     offset = offset ? build(r, TVMS_NODE_ADD, offset, min) : min;
   }
-  if (offset && buffer->elem_offset && !tvms_is_int_value(buffer->elem_offset, 0)) {
+  if (offset && buffer->elem_offset && !tvms_node_is_int(buffer->elem_offset, 0)) {
     offset = build(r, TVMS_NODE_ADD, offset, buffer->elem_offset);
   }
   return offset;
@@ -115,7 +115,7 @@ static void add_match(tvms_rewriter *r, const tvms_node *node) {
   const tvms_buffer_region *region = tvms_as_buffer_region(source);
   const tvms_buffer *inner = tvms_as_buffer(old->buffer);
   const tvms_buffer *outer = tvms_as_buffer(region->buffer);
-  tvms_push(&r->unit->context->memory, &l->matches, ((match){old->buffer, region}));
+  tvms_vec_push(&r->unit->context->memory, &l->matches, ((match){old->buffer, region}));
   tvms_node_map_put(&r->known, inner->data, outer->data);
   tvms_node *offset = offset_of(r, region);
   if (offset) bind(r, inner->elem_offset, offset);
@@ -150,7 +150,7 @@ static tvms_node *enter_load(tvms_rewriter *r, tvms_node *node) {
   const match *m = find(r->self, load->buffer);
   if (!m) return TVMS_REWRITE_BELOW;
   tvms_list indices = outer_indices(r, m, rewrite_list(r, load->indices));
-  return tvms_buffer_load_raw(r->unit, m->source->buffer, indices.items, indices.len,
+  return tvms_buffer_load_new(r->unit, m->source->buffer, indices.items, indices.len,
                               load->predicate, node->span);
 }
 
@@ -176,7 +176,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   rewriter.enter[TVMS_NODE_BUFFER_REGION] = enter_region;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  tvms_vec_free(&run->context->memory, &l.matches);
+  tvms_vec_fini(&run->context->memory, &l.matches);
   return changed;
 }
 

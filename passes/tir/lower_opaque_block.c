@@ -23,7 +23,7 @@ static tvms_node *attribute_value(tvms_unit *unit, tvms_node *value) {
   int64_t number;
   const char *text = tvms_object_as_text(value);
   if (text) return tvms_string_imm_new(unit, text, strlen(text), TVMS_NO_SPAN);
-  if (tvms_class_of(value) == TVMS_CLASS_EXPR) return value;
+  if (tvms_node_class_of(value) == TVMS_CLASS_EXPR) return value;
   if (value->kind == TVMS_NODE_OBJECT_BOOL) {
     return tvms_bool_imm_new(unit, tvms_as_object_bool(value)->value, TVMS_NO_SPAN);
   }
@@ -43,7 +43,7 @@ static tvms_node *add_pragmas(tvms_unit *unit, const tvms_node *annotations,
   for (uint32_t i = map->keys.len; i > 0; i--) {
     if (!is_pragma(map->keys.items[i - 1], map->values.items[i - 1])) continue;
     const char *key = tvms_object_as_text(map->keys.items[i - 1]);
-    tvms_attr_stmt *attr = tvms_make(unit, ATTR_STMT, body->span);
+    tvms_attr_stmt *attr = tvms_node_make(unit, ATTR_STMT, body->span);
     attr->node = node;
     attr->key = tvms_bytes_copy(unit, key, strlen(key));
     attr->value = attribute_value(unit, map->values.items[i - 1]);
@@ -58,9 +58,10 @@ static tvms_node *without_pragmas(tvms_unit *unit, tvms_node *annotations) {
   const tvms_object_map *map = tvms_as_object_map(annotations);
   for (uint32_t i = 0; i < map->keys.len; i++) {
     if (!is_pragma(map->keys.items[i], map->values.items[i])) continue;
-    kept = tvms_map_with(unit, kept, tvms_object_as_text(map->keys.items[i]), NULL);
+    kept =
+        tvms_object_map_with(unit, kept, tvms_object_as_text(map->keys.items[i]), NULL);
   }
-  return tvms_map_count(kept) ? kept : NULL;
+  return tvms_object_map_count(kept) ? kept : NULL;
 }
 
 // [buffer, axis, factor, offset] of an annotation; the buffer is one of those written.
@@ -81,7 +82,7 @@ static tvms_walk_step collect_alignment(void *self, tvms_node *node,
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
   if (node->kind != TVMS_NODE_BLOCK) return TVMS_WALK_ON;
   const tvms_block *block = tvms_as_block(node);
-  const tvms_node *notes = tvms_map_get(block->annotations, "buffer_dim_align");
+  const tvms_node *notes = tvms_object_map_get(block->annotations, "buffer_dim_align");
   tvms_list entries = {NULL, 0};
   if (notes && notes->kind == TVMS_NODE_OBJECT_ARRAY) {
     entries = tvms_as_object_array(notes)->items;
@@ -93,7 +94,7 @@ static tvms_walk_step collect_alignment(void *self, tvms_node *node,
     if (parts.len != 4 || !tvms_object_as_int(parts.items[0], &at)) continue;
     if (at < 0 || at >= block->writes.len) continue;
     const tvms_node *buffer = tvms_as_buffer_region(block->writes.items[at])->buffer;
-    tvms_push(c->memory, &c->aligned, ((alignment){buffer, entries.items[i]}));
+    tvms_vec_push(c->memory, &c->aligned, ((alignment){buffer, entries.items[i]}));
   }
   return TVMS_WALK_ON;
 }
@@ -108,14 +109,14 @@ static tvms_node *alignments_of(tvms_unit *unit, const collector *c,
     tvms_node *own[4];
     memcpy(own, parts.items, sizeof own);
     own[0] = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), -1, TVMS_NO_SPAN);
-    tvms_push(&unit->context->memory, &entries,
-              tvms_object_array_new(unit, own, 4, TVMS_NO_SPAN));
+    tvms_vec_push(&unit->context->memory, &entries,
+                  tvms_object_array_new(unit, own, 4, TVMS_NO_SPAN));
   }
   tvms_node *result = NULL;
   if (entries.len) {
     result = tvms_object_array_new(unit, entries.items, entries.len, TVMS_NO_SPAN);
   }
-  tvms_vec_free(&unit->context->memory, &entries);
+  tvms_vec_fini(&unit->context->memory, &entries);
   return result;
 }
 
@@ -126,30 +127,32 @@ static void allocate(tvms_unit *unit, const collector *c, tvms_stmt_vec *stmts,
   tvms_node *aligned = alignments_of(unit, c, node);
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (unit->dialect >= TVMS_DIALECT_24) {
-    tvms_alloc_buffer *alloc = tvms_make(unit, ALLOC_BUFFER, node->span);
+    tvms_alloc_buffer *alloc = tvms_node_make(unit, ALLOC_BUFFER, node->span);
     tvms_node *align =
         tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), buffer->align, TVMS_NO_SPAN);
     tvms_node *address = tvms_object_array_new(
         unit, buffer->allocated_addr.items, buffer->allocated_addr.len, TVMS_NO_SPAN);
-    tvms_node *notes = tvms_map_with(unit, NULL, "buffer_allocated_addr", address);
-    if (aligned) notes = tvms_map_with(unit, notes, "buffer_dim_align", aligned);
-    alloc->annotations = tvms_map_with(unit, notes, "buffer_data_alignment", align);
+    tvms_node *notes =
+        tvms_object_map_with(unit, NULL, "buffer_allocated_addr", address);
+    if (aligned) notes = tvms_object_map_with(unit, notes, "buffer_dim_align", aligned);
+    alloc->annotations =
+        tvms_object_map_with(unit, notes, "buffer_data_alignment", align);
     alloc->buffer = node;
-    tvms_push(memory, stmts, &alloc->head);
+    tvms_vec_push(memory, stmts, &alloc->head);
     return;
   }
-  tvms_allocate *alloc = tvms_make(unit, ALLOCATE, node->span);
+  tvms_allocate *alloc = tvms_node_make(unit, ALLOCATE, node->span);
   alloc->extents = buffer->shape;
   alloc->condition = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   alloc->var = buffer->data;
   alloc->element = buffer->element;
   if (aligned) {
-    alloc->annotations = tvms_map_with(unit, NULL, "buffer_dim_align", aligned);
+    alloc->annotations = tvms_object_map_with(unit, NULL, "buffer_dim_align", aligned);
   }
-  tvms_decl_buffer *declare = tvms_make(unit, DECL_BUFFER, node->span);
+  tvms_decl_buffer *declare = tvms_node_make(unit, DECL_BUFFER, node->span);
   declare->buffer = node;
-  tvms_push(memory, stmts, &alloc->head);
-  tvms_push(memory, stmts, &declare->head);
+  tvms_vec_push(memory, stmts, &alloc->head);
+  tvms_vec_push(memory, stmts, &declare->head);
 }
 
 static tvms_node *lower_block(tvms_rewriter *rewriter, tvms_node *node) {
@@ -157,8 +160,8 @@ static tvms_node *lower_block(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_block_realize *realize = tvms_as_block_realize(node);
   const tvms_block *block = tvms_as_block(realize->block);
   tvms_node *body = block->body;
-  if (!tvms_is_int_value(realize->predicate, 1)) {
-    tvms_if_then_else *branch = tvms_make(unit, IF_THEN_ELSE, node->span);
+  if (!tvms_node_is_int(realize->predicate, 1)) {
+    tvms_if_then_else *branch = tvms_node_make(unit, IF_THEN_ELSE, node->span);
     branch->condition = realize->predicate;
     branch->then_case = body;
     body = &branch->head;
@@ -178,17 +181,17 @@ static tvms_node *launch(tvms_unit *unit, const tvms_for *loop) {
   static const char *const virtual[] = {"vthread", "vthread.x", "vthread.y",
                                         "vthread.z"};
   const tvms_iter_var *thread = tvms_as_iter_var(loop->thread);
-  const char *tag = tvms_text(unit->context, thread->thread_tag),
+  const char *tag = tvms_symbol_text(unit->context, thread->thread_tag),
              *key = "thread_extent";
   for (size_t i = 0; i < sizeof virtual / sizeof *virtual; i++) {
     if (strcmp(tag, virtual[i]) == 0) key = "virtual_thread";
   }
-  tvms_iter_var *iter = tvms_make(unit, ITER_VAR, loop->head.span);
+  tvms_iter_var *iter = tvms_node_make(unit, ITER_VAR, loop->head.span);
   iter->dom = tvms_range_new(unit, loop->min, loop->extent, TVMS_NO_SPAN);
   iter->var = loop->var;
   iter->iter_type = TVMS_ITER_THREAD_INDEX;
   iter->thread_tag = thread->thread_tag;
-  tvms_attr_stmt *attr = tvms_make(unit, ATTR_STMT, loop->head.span);
+  tvms_attr_stmt *attr = tvms_node_make(unit, ATTR_STMT, loop->head.span);
   attr->node = &iter->head;
   attr->key = tvms_bytes_copy(unit, key, strlen(key));
   attr->value = loop->extent;
@@ -196,13 +199,15 @@ static tvms_node *launch(tvms_unit *unit, const tvms_for *loop) {
 }
 
 static bool is_unit_loop(const tvms_for *loop) {
-  return tvms_is_int_value(loop->extent, 1) && tvms_map_count(loop->annotations) == 0;
+  return tvms_node_is_int(loop->extent, 1)
+         && tvms_object_map_count(loop->annotations) == 0;
 }
 
 static tvms_node *enter_loop(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_for *loop = tvms_as_for(node);
   tvms_node *extent = tvms_rewrite(rewriter, loop->extent);
-  bool one = tvms_is_int_value(extent, 1) && tvms_map_count(loop->annotations) == 0;
+  bool one =
+      tvms_node_is_int(extent, 1) && tvms_object_map_count(loop->annotations) == 0;
   if (!one) return TVMS_REWRITE_BELOW;
   tvms_node *min = tvms_rewrite(rewriter, loop->min);
   min = tvms_build_cast(rewriter->unit, loop->var->dtype, min, TVMS_NO_SPAN);
@@ -244,7 +249,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   rewriter.leave[TVMS_NODE_FOR] = leave_loop;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  tvms_vec_free(c.memory, &c.aligned);
+  tvms_vec_fini(c.memory, &c.aligned);
   return changed;
 }
 

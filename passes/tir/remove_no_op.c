@@ -8,7 +8,7 @@
 #include "passes/tir/scoped.h"
 
 static bool has_effect(tvms_scoped *scoped, tvms_node *value) {
-  return tvms_effect_of(&scoped->unit->context->memory, value) > TVMS_EFFECT_READ;
+  return tvms_arith_effect_of(&scoped->unit->context->memory, value) > TVMS_EFFECT_READ;
 }
 
 // What remains of values whose use is gone: those with effects.
@@ -17,8 +17,8 @@ static tvms_node *only_effects(tvms_scoped *scoped, tvms_node *const *values,
   tvms_stmt_vec stmts = {0};
   for (uint32_t i = 0; i < count; i++) {
     if (!has_effect(scoped, values[i])) continue;
-    tvms_push(&scoped->unit->context->memory, &stmts,
-              tvms_evaluate_new(scoped->unit, values[i], values[i]->span));
+    tvms_vec_push(&scoped->unit->context->memory, &stmts,
+                  tvms_evaluate_new(scoped->unit, values[i], values[i]->span));
   }
   return tvms_stmt_seq(scoped->unit, &stmts, TVMS_NO_SPAN);
 }
@@ -26,7 +26,7 @@ static tvms_node *only_effects(tvms_scoped *scoped, tvms_node *const *values,
 static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scoped *scoped = rewriter->self;
   const tvms_for *loop = tvms_as_for(node);
-  if (tvms_const_int_bound(scoped->analyzer, loop->extent).max <= 0) {
+  if (tvms_analyzer_const_int_bound(scoped->analyzer, loop->extent).max <= 0) {
     return tvms_stmt_none(scoped->unit, node->span);
   }
   if (!tvms_stmt_is_none(loop->body)) return node;
@@ -68,7 +68,7 @@ static bool same_element(tvms_scoped *scoped, const tvms_store *store) {
   }
   for (uint32_t i = 0; i < load->indices.len; i++) {
     tvms_node *a = load->indices.items[i], *b = store->indices.items[i];
-    if (!tvms_can_prove_equal(scoped->analyzer, a, b)) return false;
+    if (!tvms_analyzer_can_prove_equal(scoped->analyzer, a, b)) return false;
   }
   return true;
 }
@@ -105,10 +105,10 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
     tvms_node *value = tvms_as_attr_stmt(stmts.items[stmts.len - 1])->value;
     stmts.len--;
     if (!has_effect(scoped, value)) continue;
-    tvms_push(memory, &stmts, tvms_evaluate_new(scoped->unit, value, value->span));
+    tvms_vec_push(memory, &stmts, tvms_evaluate_new(scoped->unit, value, value->span));
   }
   if (stmts.len != old.len) return tvms_stmt_seq(scoped->unit, &stmts, node->span);
-  tvms_vec_free(memory, &stmts);
+  tvms_vec_fini(memory, &stmts);
   return node;
 }
 

@@ -39,7 +39,7 @@ static tvms_list visit_list(simplifier *s, tvms_list old, tvms_field_role role) 
 
 // The node with every part visited; a copy if one of them changed.
 static tvms_node *visit_parts(simplifier *s, tvms_node *node) {
-  const tvms_node_schema *schema = tvms_schema_of((tvms_node_kind)node->kind);
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
   tvms_node *result = node;
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
@@ -89,17 +89,19 @@ static tvms_node *visit_for(simplifier *s, tvms_node *node) {
 
 // The condition with bound variables replaced, as a constant if it is one.
 static tvms_node *decide(simplifier *s, tvms_node *condition) {
-  return tvms_simplify(s->analyzer, tvms_substitute(s->unit, condition, &s->bound));
+  return tvms_analyzer_simplify(s->analyzer,
+                                tvms_substitute(s->unit, condition, &s->bound));
 }
 
 static tvms_node *visit_if(simplifier *s, tvms_node *node) {
   const tvms_if_then_else *branch = tvms_as_if_then_else(node);
   tvms_node *decided = decide(s, branch->condition);
-  if (tvms_is_int_imm(decided)) {
-    tvms_node *taken = tvms_is_true(decided) ? branch->then_case : branch->else_case;
+  if (tvms_node_is_int_imm(decided)) {
+    tvms_node *taken =
+        tvms_node_is_true(decided) ? branch->then_case : branch->else_case;
     return taken ? visit(s, taken, TVMS_ROLE_USE) : tvms_stmt_none(s->unit, node->span);
   }
-  tvms_node *condition = tvms_simplify(s->analyzer, branch->condition);
+  tvms_node *condition = tvms_analyzer_simplify(s->analyzer, branch->condition);
   tvms_node *yes = visit_under(s, condition, branch->then_case);
   tvms_node *no = branch->else_case;
   if (no) no = visit_under(s, tvms_otherwise(s->unit, condition), no);
@@ -132,7 +134,7 @@ static tvms_node *visit_realize(simplifier *s, tvms_node *node) {
 static bool same_places(tvms_list a, tvms_list b) {
   if (a.len != b.len) return false;
   for (uint32_t i = 0; i < a.len; i++) {
-    if (!tvms_expr_equal(a.items[i], b.items[i])) return false;
+    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
   }
   return true;
 }
@@ -150,7 +152,7 @@ static tvms_node *visit_store(simplifier *s, tvms_node *node) {
 static tvms_node *visit_bind(simplifier *s, tvms_node *node) {
   tvms_node *result = visit_parts(s, node);
   const tvms_bind *bind = tvms_as_bind(result);
-  if (tvms_effect_of(memory_of(s), bind->value) <= TVMS_EFFECT_PURE) {
+  if (tvms_arith_effect_of(memory_of(s), bind->value) <= TVMS_EFFECT_PURE) {
     tvms_analyzer_bind(s->analyzer, bind->var, bind->value);
     tvms_node_map_put(&s->bound, bind->var, bind->value);
   }
@@ -186,7 +188,7 @@ static tvms_node *visit_seq(simplifier *s, tvms_node *node) {
     }
   }
   if (!same) return tvms_stmt_seq(s->unit, &stmts, node->span);
-  tvms_vec_free(memory_of(s), &stmts);
+  tvms_vec_fini(memory_of(s), &stmts);
   return node;
 }
 
@@ -209,12 +211,13 @@ static bool can_simplify(const tvms_node *node) {
 
 static tvms_node *visit(simplifier *s, tvms_node *node, tvms_field_role role) {
   if (role != TVMS_ROLE_USE || node->kind == TVMS_NODE_BUFFER) return node;
-  if (!tvms_deeper(memory_of(s))) tvms_unwind(memory_of(s), TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory_of(s)))
+    tvms_memory_unwind(memory_of(s), TVMS_OVER_LIMIT);
   tvms_node *result;
-  switch (tvms_class_of(node)) {
+  switch (tvms_node_class_of(node)) {
   case TVMS_CLASS_EXPR:
-    result =
-        can_simplify(node) ? tvms_simplify(s->analyzer, node) : visit_parts(s, node);
+    result = can_simplify(node) ? tvms_analyzer_simplify(s->analyzer, node)
+                                : visit_parts(s, node);
     break;
   case TVMS_CLASS_STMT: result = visit_stmt(s, node); break;
   case TVMS_CLASS_OBJECT: result = visit_parts(s, node); break;
@@ -222,7 +225,7 @@ static tvms_node *visit(simplifier *s, tvms_node *node, tvms_field_role role) {
   case TVMS_CLASS_TOP:
   default: result = node; break;
   }
-  tvms_shallower(memory_of(s));
+  tvms_memory_leave(memory_of(s));
   return result;
 }
 

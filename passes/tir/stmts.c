@@ -14,12 +14,12 @@ static bool opens_scope(const tvms_node *stmt) {
 
 void tvms_stmt_push_last(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
   if (stmt->kind != TVMS_NODE_SEQ) {
-    tvms_push(memory, stmts, stmt);
+    tvms_vec_push(memory, stmts, stmt);
     return;
   }
   tvms_list inner = tvms_as_seq(stmt)->stmts;
   for (uint32_t i = 0; i < inner.len; i++)
-    tvms_push(memory, stmts, inner.items[i]);
+    tvms_vec_push(memory, stmts, inner.items[i]);
 }
 
 void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
@@ -27,7 +27,7 @@ void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) 
     tvms_list inner = tvms_as_seq(stmt)->stmts;
     for (uint32_t i = 0; i < inner.len; i++) {
       if (!opens_scope(inner.items[i])) continue;
-      tvms_push(memory, stmts, stmt);
+      tvms_vec_push(memory, stmts, stmt);
       return;
     }
   }
@@ -43,7 +43,7 @@ tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_span span) 
   } else {
     result = tvms_seq_new(unit, stmts->items, stmts->len, span);
   }
-  tvms_vec_free(&unit->context->memory, stmts);
+  tvms_vec_fini(&unit->context->memory, stmts);
   return result;
 }
 
@@ -51,7 +51,7 @@ tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) 
   tvms_stmt_vec stmts = {0};
   // An attribute that comes first takes in what follows.
   if (opens_scope(first)) {
-    tvms_push(&unit->context->memory, &stmts, first);
+    tvms_vec_push(&unit->context->memory, &stmts, first);
   } else {
     tvms_stmt_push(&unit->context->memory, &stmts, first);
   }
@@ -63,8 +63,8 @@ tvms_node *tvms_otherwise(tvms_unit *unit, tvms_node *condition) {
   tvms_dtype dtype = condition->dtype;
   if (tvms_dtype_is_bool(dtype)) return tvms_build_not(unit, condition, TVMS_NO_SPAN);
   if (tvms_dtype_is_handle(dtype)) {
-    tvms_node *is_null = tvms_tir_operator(unit, TVMS_TIR_isnullptr);
-    return tvms_call_raw(unit, TVMS_DTYPE(BOOL, 1), is_null, &condition, 1,
+    tvms_node *is_null = tvms_tir_operator_new(unit, TVMS_TIR_isnullptr);
+    return tvms_call_new(unit, TVMS_DTYPE(BOOL, 1), is_null, &condition, 1,
                          TVMS_NO_SPAN);
   }
   bool whole = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
@@ -80,7 +80,7 @@ tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span) {
 
 bool tvms_stmt_is_none(const tvms_node *stmt) {
   return stmt->kind == TVMS_NODE_EVALUATE
-         && tvms_is_int_imm(tvms_as_evaluate(stmt)->value);
+         && tvms_node_is_int_imm(tvms_as_evaluate(stmt)->value);
 }
 
 typedef struct {

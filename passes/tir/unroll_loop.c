@@ -24,7 +24,7 @@ enum { MOST_STEPS = 1 << 20 };
 
 // Sizes beyond this count as not known, as in TVM.
 static int64_t extent_of(const tvms_for *loop) {
-  if (!tvms_is_int_imm(loop->extent)) return -1;
+  if (!tvms_node_is_int_imm(loop->extent)) return -1;
   int64_t extent = tvms_as_int_imm(loop->extent)->value;
   return extent <= INT32_MAX ? extent : -1;
 }
@@ -53,7 +53,7 @@ static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   automatic &= extent * u->steps <= u->max_step || extent <= u->max_extent;
   bool marked = loop->for_kind == TVMS_FOR_UNROLLED;
   if (marked && extent < 0) {
-    tvms_report(&rewriter->unit->context->diags, TVMS_D_unroll_extent, node->span);
+    tvms_diag_report(&rewriter->unit->context->diags, TVMS_D_unroll_extent, node->span);
     return node;
   }
   if (!automatic && !marked) {
@@ -63,8 +63,8 @@ static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   if (u->over) return node;
   if (u->explicit_unroll && (u->steps + 1) * extent > MOST_STEPS) {
     u->over = true;
-    tvms_report(&rewriter->unit->context->diags, TVMS_D_unroll_limit, node->span,
-                (uint32_t)MOST_STEPS);
+    tvms_diag_report(&rewriter->unit->context->diags, TVMS_D_unroll_limit, node->span,
+                     (uint32_t)MOST_STEPS);
     return node;
   }
   u->steps *= extent;
@@ -102,7 +102,7 @@ static tvms_node *enter_seq(tvms_rewriter *rewriter, tvms_node *node) {
     tvms_stmt_push(&unit->context->memory, &stmts, stmt);
   }
   if (!same) return tvms_stmt_seq(unit, &stmts, node->span);
-  tvms_vec_free(&unit->context->memory, &stmts);
+  tvms_vec_fini(&unit->context->memory, &stmts);
   return node;
 }
 

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   input.context.memory.limit = (size_t)512 << 20;
   input.context.memory.depth_limit = 2000;
   input.context.step_limit = 200 * 1000;
-  tvms_status status = tvms_protect_deep(&input.context.memory, work, &input);
+  tvms_status status = tvms_memory_protect_deep(&input.context.memory, work, &input);
   FUZZ_CHECK(status == TVMS_OK || status == TVMS_OVER_LIMIT);
   tvms_context_fini(&input.context);
   return 0;

@@ -7,13 +7,13 @@
 static void read_literal(tvms_surface *surface, tvms_ref ref) {
   tvms_context *context = surface->context;
   uint64_t number;
-  switch ((int)tvms_surf_at(surface, ref)->kind) {
-  case TVMS_SURF_INT: (void)tvms_surf_int(surface, ref, &number); return;
-  case TVMS_SURF_FLOAT: (void)tvms_surf_float(surface, ref); return;
+  switch ((int)tvms_surface_at(surface, ref)->kind) {
+  case TVMS_SURF_INT: (void)tvms_surface_int(surface, ref, &number); return;
+  case TVMS_SURF_FLOAT: (void)tvms_surface_float(surface, ref); return;
   case TVMS_SURF_STRING:
   case TVMS_SURF_STRINGS:
     (void)tvms_surface_parse_string(surface, ref);
-    (void)tvms_surf_string(surface, ref, &context->scratch);
+    (void)tvms_surface_string(surface, ref, &context->scratch);
     return;
   default: return;
   }
@@ -27,7 +27,7 @@ void fuzz_one(fuzz_input *input) {
   tvms_surface_parse(&surface, &input->context, source);
   bool sound = input->context.diags.errors == 0;
   for (uint32_t i = 1; i < surface.count; i++) {
-    const tvms_surf *node = tvms_surf_at(&surface, i);
+    const tvms_surf *node = tvms_surface_at(&surface, i);
     FUZZ_CHECK(node->begin <= node->end && node->end <= source->size);
     FUZZ_CHECK(!sound || node->kind != TVMS_SURF_ERROR);
   }

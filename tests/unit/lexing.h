@@ -2,7 +2,7 @@
 #ifndef TVMS_TESTS_LEXING_H
 #define TVMS_TESTS_LEXING_H
 
-#include "grammar/layout.h"
+#include "grammar/indentation.h"
 #include "support/names.h"
 #include "support/strbuf.h"
 
@@ -28,13 +28,13 @@ static const char *tokens_of_bytes(const char *text, size_t size, bool texts) {
   tvms_source *source = tvms_source_create(&context.memory, "test", text, size);
   context.diags.source = source;
   tvms_surface surface = {.context = &context, .source = source};
-  tvms_layout layout;
-  tvms_layout_init(&layout, &surface, source->text, source->size, 0, false);
+  tvms_indentation layout;
+  tvms_indentation_init(&layout, &surface, source->text, source->size, 0, false);
   tvms_lexer_check_text(&layout.lexer);
   tvms_strbuf out;
   tvms_strbuf_init(&out, &context.memory);
   for (;;) {
-    tvms_token token = tvms_layout_next(&layout);
+    tvms_token token = tvms_indentation_next(&layout);
     if (token.kind == TVMS_TOK_END) return tvms_strbuf_text(&out);
     if (out.len) tvms_strbuf_putc(&out, ' ');
     tvms_strbuf_puts(&out, token_names[token.kind]);

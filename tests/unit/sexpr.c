@@ -31,7 +31,7 @@ static tvms_dtype dtype_of_name(char first) {
 }
 
 tvms_node *sexpr_var(sexpr *reader, const char *name) {
-  tvms_sym sym = tvms_symbol(reader->unit->context, name, strlen(name));
+  tvms_sym sym = tvms_symbol_intern(reader->unit->context, name, strlen(name));
   for (uint32_t i = 0; i < reader->count; i++) {
     if (reader->vars[i].name == sym) return reader->vars[i].var;
   }
@@ -80,28 +80,28 @@ static tvms_node *build(sexpr *reader, const char *head, tvms_node **args,
   for (int i = 0; i < BINARIES; i++) {
     if (strcmp(head, binaries[i].head) != 0) continue;
     cr_assert_eq(count, 2);
-    return tvms_binary_raw(unit, binaries[i].kind, args[0], args[1], TVMS_NO_SPAN);
+    return tvms_binary_new(unit, binaries[i].kind, args[0], args[1], TVMS_NO_SPAN);
   }
-  if (strcmp(head, "not") == 0) return tvms_not_raw(unit, args[0], TVMS_NO_SPAN);
+  if (strcmp(head, "not") == 0) return tvms_not_new(unit, args[0], TVMS_NO_SPAN);
   if (strcmp(head, "select") == 0) {
-    return tvms_select_raw(unit, args[0], args[1], args[2], TVMS_NO_SPAN);
+    return tvms_select_new(unit, args[0], args[1], args[2], TVMS_NO_SPAN);
   }
   if (strncmp(head, "cast:", 5) == 0) {
     tvms_dtype dtype;
     cr_assert(tvms_dtype_parse(head + 5, strlen(head + 5), &dtype));
-    return tvms_cast_raw(unit, dtype, args[0], TVMS_NO_SPAN);
+    return tvms_cast_new(unit, dtype, args[0], TVMS_NO_SPAN);
   }
   if (strncmp(head, "broadcast:", 10) == 0) {
-    return tvms_broadcast_raw(unit, args[0], atoi(head + 10), TVMS_NO_SPAN);
+    return tvms_broadcast_new(unit, args[0], atoi(head + 10), TVMS_NO_SPAN);
   }
   if (strcmp(head, "ramp") == 0) {
     int lanes = (int)tvms_as_int_imm(args[2])->value;
-    return tvms_ramp_raw(unit, args[0], args[1], lanes, TVMS_NO_SPAN);
+    return tvms_ramp_new(unit, args[0], args[1], lanes, TVMS_NO_SPAN);
   }
-  tvms_tir_opcode opcode = tvms_tir_find(head, strlen(head));
+  tvms_tir_opcode opcode = tvms_tir_op_find(head, strlen(head));
   cr_assert_neq(opcode, TVMS_TIR_NONE, "unknown head '%s'", head);
   tvms_dtype dtype = args[opcode == TVMS_TIR_if_then_else ? 1 : 0]->dtype;
-  return tvms_call_op(unit, dtype, opcode, args, count, TVMS_NO_SPAN);
+  return tvms_call_new_of(unit, dtype, opcode, args, count, TVMS_NO_SPAN);
 }
 
 static tvms_node *read_from(sexpr *reader, const char **at) {
@@ -182,10 +182,10 @@ static void write_other(tvms_strbuf *out, const tvms_unit *unit,
     write_list(out, unit, "not", &value, 1);
   } else if (node->kind == TVMS_NODE_CALL) {
     tvms_list args = tvms_as_call(node)->args;
-    const char *name = tvms_tir_row_of(tvms_called_op(node))->name;
+    const char *name = tvms_tir_op_row_of(tvms_call_opcode(node))->name;
     write_list(out, unit, name, args.items, args.len);
   } else {
-    cr_assert_fail("no notation for %s", tvms_schema_of(node->kind)->name);
+    cr_assert_fail("no notation for %s", tvms_node_schema_of(node->kind)->name);
   }
 }
 
@@ -198,7 +198,7 @@ static void write_node(tvms_strbuf *out, const tvms_unit *unit, const tvms_node 
     return;
   }
   if (node->kind == TVMS_NODE_VAR)
-    tvms_strbuf_puts(out, tvms_text(unit->context, tvms_as_var(node)->name));
+    tvms_strbuf_puts(out, tvms_symbol_text(unit->context, tvms_as_var(node)->name));
   else if (node->kind == TVMS_NODE_INT_IMM)
     write_int(out, node);
   else if (node->kind == TVMS_NODE_FLOAT_IMM)

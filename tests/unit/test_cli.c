@@ -96,7 +96,7 @@ Test(cli, json_is_escaped_and_indented) {
 Test(cli, words_are_split_at_spaces_and_quotes_keep_them) {
   char text[] = "  opt --passes 'a, b{k=v}'  -q ";
   tvms_texts words = {0};
-  tvms_split_words(&words, &context.memory, text);
+  tvms_options_split_words(&words, &context.memory, text);
   cr_assert_eq(words.len, 4);
   cr_assert_str_eq(words.items[2], "a, b{k=v}");
   cr_assert_str_eq(words.items[3], "-q");

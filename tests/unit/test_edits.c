@@ -91,7 +91,7 @@ Test(edits, a_statement_that_shares_its_line_goes_without_it) {
 
 static tvms_diag *report_at(uint32_t from, uint32_t to, bool safe, const char *text) {
   tvms_span span = {from, to};
-  tvms_diag *diag = tvms_report(&context.diags, TVMS_D_too_deep, span, 1u);
+  tvms_diag *diag = tvms_diag_report(&context.diags, TVMS_D_too_deep, span, 1u);
   tvms_diag_fix(&context.diags, diag, span, safe, "%s", text);
   return diag;
 }

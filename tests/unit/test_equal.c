@@ -10,33 +10,34 @@ EXPRESSION_SUITE(equal, TVMS_DIALECT_CURRENT);
 
 // for NAME in range(EXTENT): evaluate(NAME + other), with a fresh loop variable
 static tvms_node *loop(const char *name, tvms_node *extent, tvms_node *other) {
-  tvms_sym sym = tvms_symbol(&context, name, strlen(name));
+  tvms_sym sym = tvms_symbol_intern(&context, name, strlen(name));
   tvms_node *var = tvms_var_new(&unit, sym, TVMS_DTYPE(INT, 32), TVMS_NO_SPAN);
-  tvms_for *node = tvms_make(&unit, FOR, TVMS_NO_SPAN);
+  tvms_for *node = tvms_node_make(&unit, FOR, TVMS_NO_SPAN);
   node->min = read("0");
   node->extent = extent;
   node->var = var;
-  tvms_node *sum = tvms_binary_raw(&unit, TVMS_NODE_ADD, var, other, TVMS_NO_SPAN);
+  tvms_node *sum = tvms_binary_new(&unit, TVMS_NODE_ADD, var, other, TVMS_NO_SPAN);
   node->body = tvms_evaluate_new(&unit, sum, TVMS_NO_SPAN);
   return &node->head;
 }
 
 Test(equal, names_of_definitions_do_not_count) {
   tvms_node *a = loop("i", read("8"), read("x")), *b = loop("j", read("8"), read("x"));
-  cr_assert(tvms_equal(&context, a, b));
-  cr_assert_eq(tvms_hash(&context, a), tvms_hash(&context, b));
-  cr_assert_not(tvms_equal(&context, a, loop("i", read("9"), read("x"))));
-  cr_assert_not(tvms_equal(&context, a, loop("i", read("8"), read("y"))));
+  cr_assert(tvms_node_equal(&context, a, b));
+  cr_assert_eq(tvms_node_hash(&context, a), tvms_node_hash(&context, b));
+  cr_assert_not(tvms_node_equal(&context, a, loop("i", read("9"), read("x"))));
+  cr_assert_not(tvms_node_equal(&context, a, loop("i", read("8"), read("y"))));
   tvms_equal_options free_vars = {.map_free = true};
   tvms_node *c = loop("i", read("8"), read("y"));
-  cr_assert(tvms_equal_with(&context, a, c, &free_vars));
+  cr_assert(tvms_node_equal_with(&context, a, c, &free_vars));
 }
 
 Test(equal, mapping_is_one_to_one) {
   tvms_equal_options free_vars = {.map_free = true};
-  cr_assert(tvms_equal_with(&context, read("(+ x y)"), read("(+ y x)"), &free_vars));
+  cr_assert(
+      tvms_node_equal_with(&context, read("(+ x y)"), read("(+ y x)"), &free_vars));
   cr_assert_not(
-      tvms_equal_with(&context, read("(+ x y)"), read("(+ x x)"), &free_vars));
+      tvms_node_equal_with(&context, read("(+ x y)"), read("(+ x x)"), &free_vars));
 }
 
 typedef struct {
@@ -56,7 +57,7 @@ Test(equal, all_differences_are_reported) {
   differences found = {0};
   tvms_equal_options options = {.report = note, .self = &found};
   tvms_node *a = read("(+ (* x 2) (min y 3))"), *b = read("(+ (* x 4) (max y 3))");
-  cr_assert_not(tvms_equal_with(&context, a, b, &options));
+  cr_assert_not(tvms_node_equal_with(&context, a, b, &options));
   cr_assert_eq(found.count, 2);
   cr_assert_str_eq(found.last, "kind");
 }
@@ -83,7 +84,7 @@ Test(equal, substitution) {
   tvms_node *node = read("(+ (* x y) x)"), *x = sexpr_var(&reader, "x");
   tvms_node *made = tvms_substitute_one(&unit, node, x, read("(- y 1)"));
   cr_assert_str_eq(sexpr_text(&unit, made), "(+ (* (- y 1) y) (- y 1))");
-  cr_assert_not(tvms_contains(&context.memory, made, x));
+  cr_assert_not(tvms_walk_contains(&context.memory, made, x));
 }
 
 Test(equal, clones_keep_sharing_and_leave_their_unit) {
@@ -91,7 +92,7 @@ Test(equal, clones_keep_sharing_and_leave_their_unit) {
   tvms_unit other;
   tvms_unit_init(&other, &context, TVMS_DIALECT_CURRENT);
   tvms_node *copy = tvms_clone_fresh(&other, node);
-  cr_assert(tvms_equal(&context, node, copy));
+  cr_assert(tvms_node_equal(&context, node, copy));
   tvms_for *made = tvms_as_for(copy);
   cr_assert_neq(made->var, tvms_as_for(node)->var);
   cr_assert_eq(tvms_as_binary(tvms_as_evaluate(made->body)->value)->a, made->var);
@@ -126,7 +127,7 @@ enum { LONG = 100 * 1000 };
 static tvms_node *chain(void) {
   tvms_node *node = read("x"), *one = read("1");
   for (int i = 0; i < LONG; i++) {
-    node = tvms_binary_raw(&unit, TVMS_NODE_ADD, node, one, TVMS_NO_SPAN);
+    node = tvms_binary_new(&unit, TVMS_NODE_ADD, node, one, TVMS_NO_SPAN);
   }
   return node;
 }
@@ -134,15 +135,16 @@ static tvms_node *chain(void) {
 static void work_on_long_chains(void *unused) {
   (void)unused;
   tvms_node *a = chain(), *b = chain();
-  cr_assert(tvms_equal(&context, a, b));
-  cr_assert_eq(tvms_hash(&context, a), tvms_hash(&context, b));
+  cr_assert(tvms_node_equal(&context, a, b));
+  cr_assert_eq(tvms_node_hash(&context, a), tvms_node_hash(&context, b));
   tvms_node *x = sexpr_var(&reader, "x"), *y = sexpr_var(&reader, "y");
   tvms_node *made = tvms_substitute_one(&unit, a, x, y);
-  cr_assert(tvms_contains(&context.memory, made, y));
-  cr_assert_not(tvms_contains(&context.memory, made, x));
+  cr_assert(tvms_walk_contains(&context.memory, made, y));
+  cr_assert_not(tvms_walk_contains(&context.memory, made, x));
   cr_assert_not_null(tvms_clone_fresh(&unit, a));
 }
 
 Test(equal, long_chains_work) {
-  cr_assert_eq(tvms_protect_deep(&context.memory, work_on_long_chains, NULL), TVMS_OK);
+  cr_assert_eq(tvms_memory_protect_deep(&context.memory, work_on_long_chains, NULL),
+               TVMS_OK);
 }

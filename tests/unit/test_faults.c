@@ -14,7 +14,7 @@ static tvms_member *member;
 static tvms_unit *unit;
 
 static tvms_sym sym(const char *text) {
-  return tvms_symbol(&context, text, strlen(text));
+  return tvms_symbol_intern(&context, text, strlen(text));
 }
 
 static void open_all(void) {
@@ -55,7 +55,7 @@ static void expect(tvms_diag_id id, const tvms_value *args, uint32_t count) {
                                .step_limit = step_limit},
                     .args = args,
                     .count = count};
-  cr_assert_eq(tvms_protect_deep(&context.memory, run_deep, &call), TVMS_OK);
+  cr_assert_eq(tvms_memory_protect_deep(&context.memory, run_deep, &call), TVMS_OK);
   cr_assert_eq(call.status, TVMS_FOUND_ERRORS);
   cr_assert_eq(context.diags.errors, 1);
   cr_assert_eq(context.diags.last->id, id, "%s", context.diags.last->text);
@@ -70,7 +70,7 @@ static tvms_node *int_new(int64_t value) {
 
 static tvms_node *buffer_new(tvms_dtype element, int64_t size) {
   tvms_node *shape = int_new(size);
-  tvms_buffer *buffer = tvms_make(unit, BUFFER, TVMS_NO_SPAN);
+  tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   buffer->name = sym("A");
   buffer->data = tvms_pointer_var_new(unit, sym("A"), element, 0, TVMS_NO_SPAN);
   buffer->element = element;
@@ -80,7 +80,7 @@ static tvms_node *buffer_new(tvms_dtype element, int64_t size) {
 
 static tvms_node *store_new(tvms_node *buffer, tvms_node *value, uint32_t indices) {
   tvms_node *zeros[] = {int_new(0), int_new(0)};
-  tvms_store *store = tvms_make(unit, STORE, TVMS_NO_SPAN);
+  tvms_store *store = tvms_node_make(unit, STORE, TVMS_NO_SPAN);
   store->buffer = buffer;
   store->value = value;
   store->indices = tvms_list_copy(unit, zeros, indices);
@@ -91,7 +91,7 @@ static tvms_node *store_new(tvms_node *buffer, tvms_node *value, uint32_t indice
 static tvms_node *prim_new(tvms_node *TVMS_NULLABLE body) {
   tvms_node *buffer = buffer_new(TVMS_DTYPE(FLOAT, 32), 4);
   tvms_node *param = tvms_var_new(unit, sym("a"), TVMS_DTYPE(HANDLE, 64), TVMS_NO_SPAN);
-  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *function = tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
   function->params = tvms_list_copy(unit, &param, 1);
   function->buffers = tvms_list_copy(unit, &buffer, 1);
   function->body = body ? body : tvms_evaluate_new(unit, int_new(0), TVMS_NO_SPAN);
@@ -161,7 +161,7 @@ Test(faults, a_variable_needs_a_value) {
 }
 
 static tvms_for *loop_new(tvms_node *step) {
-  tvms_for *loop = tvms_make(unit, FOR, TVMS_NO_SPAN);
+  tvms_for *loop = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
   loop->var = tvms_var_new(unit, sym("i"), TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
   loop->min = int_new(0);
   loop->extent = int_new(1 << 20);
@@ -184,20 +184,20 @@ Test(faults, steps_are_limited) {
 
 Test(faults, what_has_no_meaning_on_a_processor_is_refused) {
   prim_new(NULL);
-  tvms_scope_id *threads = tvms_make(unit, SCOPE_ID, TVMS_NO_SPAN);
+  tvms_scope_id *threads = tvms_node_make(unit, SCOPE_ID, TVMS_NO_SPAN);
   expect_of_statement(TVMS_D_not_interpreted, &threads->head);
 }
 
 Test(faults, operators_need_their_arguments) {
   prim_new(NULL);
-  tvms_node *call =
-      tvms_call_op(unit, TVMS_DTYPE(FLOAT, 32), TVMS_TIR_exp, NULL, 0, TVMS_NO_SPAN);
+  tvms_node *call = tvms_call_new_of(unit, TVMS_DTYPE(FLOAT, 32), TVMS_TIR_exp, NULL, 0,
+                                     TVMS_NO_SPAN);
   expect_of_statement(TVMS_D_too_few_arguments,
                       tvms_evaluate_new(unit, call, TVMS_NO_SPAN));
 }
 
 static tvms_node *allocation_new(tvms_dtype element, int64_t size) {
-  tvms_alloc_buffer *statement = tvms_make(unit, ALLOC_BUFFER, TVMS_NO_SPAN);
+  tvms_alloc_buffer *statement = tvms_node_make(unit, ALLOC_BUFFER, TVMS_NO_SPAN);
   statement->buffer = buffer_new(element, size);
   return &statement->head;
 }
@@ -223,14 +223,14 @@ static tvms_node *relax_var(const char *name, tvms_node *TVMS_NULLABLE type) {
 }
 
 static tvms_node *tensor_type(void) {
-  tvms_sinfo_tensor *type = tvms_make(unit, SINFO_TENSOR, TVMS_NO_SPAN);
+  tvms_sinfo_tensor *type = tvms_node_make(unit, SINFO_TENSOR, TVMS_NO_SPAN);
   type->ndim = -1;
   return &type->head;
 }
 
 // main(x: R.Tensor) that gives `body`.
 static void function_new(tvms_node *param, tvms_node *body) {
-  tvms_function *function = tvms_make(unit, FUNCTION, TVMS_NO_SPAN);
+  tvms_function *function = tvms_node_make(unit, FUNCTION, TVMS_NO_SPAN);
   function->params = tvms_list_copy(unit, &param, 1);
   function->body = body;
   member->function = &function->head;
@@ -244,9 +244,9 @@ Test(faults, kinds_of_relax_arguments_are_checked) {
 
 Test(faults, fields_of_tuples_are_checked) {
   tvms_node *param = relax_var("x", tensor_type());
-  tvms_tuple *tuple = tvms_make(unit, TUPLE, TVMS_NO_SPAN);
+  tvms_tuple *tuple = tvms_node_make(unit, TUPLE, TVMS_NO_SPAN);
   tuple->fields = tvms_list_copy(unit, &param, 1);
-  tvms_tuple_get_item *get = tvms_make(unit, TUPLE_GET_ITEM, TVMS_NO_SPAN);
+  tvms_tuple_get_item *get = tvms_node_make(unit, TUPLE_GET_ITEM, TVMS_NO_SPAN);
   get->tuple = &tuple->head;
   get->index = 1;
   function_new(param, &get->head);
@@ -256,7 +256,7 @@ Test(faults, fields_of_tuples_are_checked) {
 
 Test(faults, a_condition_is_one_value) {
   tvms_node *param = relax_var("x", tensor_type());
-  tvms_if *choice = tvms_make(unit, IF, TVMS_NO_SPAN);
+  tvms_if *choice = tvms_node_make(unit, IF, TVMS_NO_SPAN);
   choice->condition = choice->true_branch = choice->false_branch = param;
   function_new(param, &choice->head);
   tvms_value good = good_tensor();
@@ -264,7 +264,7 @@ Test(faults, a_condition_is_one_value) {
 }
 
 static tvms_node *call_new(tvms_node *callee, tvms_node *const *args, uint32_t count) {
-  return tvms_call_raw(unit, (tvms_dtype){0}, callee, args, count, TVMS_NO_SPAN);
+  return tvms_call_new(unit, (tvms_dtype){0}, callee, args, count, TVMS_NO_SPAN);
 }
 
 Test(faults, only_functions_are_called) {
@@ -277,17 +277,17 @@ Test(faults, only_functions_are_called) {
 Test(faults, a_local_function_does_not_call_itself) {
   tvms_node *param = relax_var("x", tensor_type()), *self = relax_var("f", NULL);
   tvms_node *inner = relax_var("y", tensor_type());
-  tvms_function *local = tvms_make(unit, FUNCTION, TVMS_NO_SPAN);
+  tvms_function *local = tvms_node_make(unit, FUNCTION, TVMS_NO_SPAN);
   local->params = tvms_list_copy(unit, &inner, 1);
   local->body = call_new(self, &inner, 1);
-  tvms_var_binding *binding = tvms_make(unit, VAR_BINDING, TVMS_NO_SPAN);
+  tvms_var_binding *binding = tvms_node_make(unit, VAR_BINDING, TVMS_NO_SPAN);
   binding->var = self;
   binding->value = &local->head;
   tvms_node *items[] = {&binding->head};
-  tvms_binding_block *block = tvms_make(unit, BINDING_BLOCK, TVMS_NO_SPAN);
+  tvms_binding_block *block = tvms_node_make(unit, BINDING_BLOCK, TVMS_NO_SPAN);
   block->bindings = tvms_list_copy(unit, items, 1);
   tvms_node *blocks[] = {&block->head};
-  tvms_seq_expr *seq = tvms_make(unit, SEQ_EXPR, TVMS_NO_SPAN);
+  tvms_seq_expr *seq = tvms_node_make(unit, SEQ_EXPR, TVMS_NO_SPAN);
   seq->blocks = tvms_list_copy(unit, blocks, 1);
   seq->body = call_new(self, &param, 1);
   function_new(param, &seq->head);
@@ -300,13 +300,13 @@ static void call_tir_new(tvms_node *type) {
   tvms_node *param = relax_var("x", tensor_type());
   tvms_member *callee = tvms_module_add(module, sym("f"), TVMS_NO_SPAN);
   member = &module->members[0];
-  tvms_prim_func *function = tvms_make(callee->unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *function = tvms_node_make(callee->unit, PRIM_FUNC, TVMS_NO_SPAN);
   callee->function = &function->head;
-  tvms_global_var *name = tvms_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
+  tvms_global_var *name = tvms_node_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
   name->name = sym("f");
-  tvms_tuple *tuple = tvms_make(unit, TUPLE, TVMS_NO_SPAN);
+  tvms_tuple *tuple = tvms_node_make(unit, TUPLE, TVMS_NO_SPAN);
   tvms_node *args[] = {&name->head, &tuple->head};
-  tvms_node *call = call_new(tvms_relax_operator(unit, TVMS_R_call_tir), args, 2);
+  tvms_node *call = call_new(tvms_op_operator_new(unit, TVMS_R_call_tir), args, 2);
   tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
   function_new(param, call);
 }
@@ -319,7 +319,7 @@ Test(faults, outputs_need_a_shape) {
 
 Test(faults, outputs_must_be_possible) {
   tvms_node *type = tensor_type(), *size = int_new(-1);
-  tvms_shape_expr *shape = tvms_make(unit, SHAPE_EXPR, TVMS_NO_SPAN);
+  tvms_shape_expr *shape = tvms_node_make(unit, SHAPE_EXPR, TVMS_NO_SPAN);
   shape->values = tvms_list_copy(unit, &size, 1);
   tvms_as_sinfo_tensor(type)->shape = &shape->head;
   type->dtype = TVMS_DTYPE(FLOAT, 32);

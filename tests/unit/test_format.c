@@ -214,7 +214,7 @@ Test(format, every_allocation_may_fail) {
     tvms_context inner;
     tvms_context_init(&inner, &tvms_names);
     inner.memory.fail_at = n;
-    tvms_status status = tvms_protect(&inner.memory, parse_and_format, &inner);
+    tvms_status status = tvms_memory_protect(&inner.memory, parse_and_format, &inner);
     tvms_context_fini(&inner);
     if (status == TVMS_OK) break;
     cr_assert_eq(status, TVMS_OVER_LIMIT);

@@ -54,12 +54,12 @@ static const char *findings(void) {
 Test(grammar, a_sound_file_has_no_findings_and_its_statements) {
   expect_findings(
       "import a.b as c\n@d\nclass E:\n  def f(x: int = 1) -> g:\n    pass\n", "");
-  const tvms_surf *import = tvms_surf_at(&surface, surface.body);
+  const tvms_surf *import = tvms_surface_at(&surface, surface.body);
   cr_assert_str_eq(kinds[import->kind], "import");
-  const tvms_surf *class = tvms_surf_at(&surface, import->next);
+  const tvms_surf *class = tvms_surface_at(&surface, import->next);
   cr_assert_str_eq(kinds[class->kind], "class");
-  tvms_surf_definition def = tvms_surf_define(&surface, class->c);
-  cr_assert_str_eq(tvms_text(&context, def.name), "f");
+  tvms_surf_definition def = tvms_surface_define(&surface, class->c);
+  cr_assert_str_eq(tvms_symbol_text(&context, def.name), "f");
   cr_assert_eq(def.name_span.begin, 34);
   cr_assert_neq(def.returns, 0);
 }
@@ -70,7 +70,7 @@ Test(grammar, every_wrong_statement_is_reported_once) {
 
 Test(grammar, a_bracket_left_open_ends_where_a_statement_begins) {
   expect_findings("x = f(1, g(2)\ny = 3\nz = (4\nreturn z\n", "1:6 E0116 3:5 E0116");
-  cr_assert_eq(tvms_surf_count(&surface, surface.body), 4);
+  cr_assert_eq(tvms_surface_count(&surface, surface.body), 4);
 }
 
 Test(grammar, errors_in_separate_brackets_are_separate) {

@@ -128,9 +128,9 @@ Test(lexer, bytes_hold_ascii_only) {
 Test(lexer, names_are_compared_by_their_nfkc_form) {
   const char *text = "\xEF\xAC\x81 fi \xC3\xA9 e\xCC\x81 \xE5\x8F\x98\xE9\x87\x8F";
   expect_text(tokens(text), "WIDE_NAME NAME WIDE_NAME WIDE_NAME WIDE_NAME NEWLINE");
-  cr_assert_neq(tvms_intern_find(&context.names, "fi", 2), 0);
-  cr_assert_neq(tvms_intern_find(&context.names, "\xC3\xA9", 2), 0);
-  cr_assert_eq(tvms_intern_find(&context.names, "e\xCC\x81", 3), 0);
+  cr_assert_neq(tvms_interner_find(&context.names, "fi", 2), 0);
+  cr_assert_neq(tvms_interner_find(&context.names, "\xC3\xA9", 2), 0);
+  cr_assert_eq(tvms_interner_find(&context.names, "e\xCC\x81", 3), 0);
   expect_text(findings(), "");
 }
 
@@ -160,7 +160,7 @@ Test(lexer, line_ends_of_every_system_count_once) {
 static uint32_t parse_one(tvms_surface *surface, const char *text) {
   tvms_source *source = tvms_source_create(&context.memory, "test", text, strlen(text));
   tvms_surface_parse(surface, &context, source);
-  return tvms_surf_at(surface, surface->body)->a;
+  return tvms_surface_at(surface, surface->body)->a;
 }
 
 Test(lexer, values_of_integers_fit_64_bits_or_are_refused) {
@@ -173,24 +173,24 @@ Test(lexer, values_of_integers_fit_64_bits_or_are_refused) {
   uint64_t value;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     uint32_t ref = parse_one(&surface, rows[i].text);
-    cr_assert(tvms_surf_int(&surface, ref, &value));
+    cr_assert(tvms_surface_int(&surface, ref, &value));
     cr_assert_eq(value, rows[i].value);
   }
   cr_assert_not(
-      tvms_surf_int(&surface, parse_one(&surface, "18446744073709551616"), &value));
-  cr_assert_eq(tvms_surf_float(&surface, parse_one(&surface, "1_0.5e-1")), 1.05);
+      tvms_surface_int(&surface, parse_one(&surface, "18446744073709551616"), &value));
+  cr_assert_eq(tvms_surface_float(&surface, parse_one(&surface, "1_0.5e-1")), 1.05);
 }
 
 Test(lexer, values_of_strings_are_decoded) {
   tvms_surface surface;
   uint32_t ref = parse_one(
       &surface, "'a\\n\\x41\\u00e9\\U0001F600\\101\\q\\\nz' r'\\n' \"\"\"b\r\nc\"\"\"");
-  tvms_surf_text text = tvms_surf_string(&surface, ref, &context.arena);
+  tvms_surf_text text = tvms_surface_string(&surface, ref, &context.arena);
   expect_text(text.text, "a\nA\xC3\xA9\xF0\x9F\x98\x80"
                          "A\\qz\\nb\nc");
   cr_assert_not(text.is_bytes);
   ref = parse_one(&surface, "b'\\xff\\0'");
-  text = tvms_surf_string(&surface, ref, &context.arena);
+  text = tvms_surface_string(&surface, ref, &context.arena);
   cr_assert(text.is_bytes);
   cr_assert_eq(text.len, 2);
   cr_assert_eq((unsigned char)text.text[0], 0xFF);
@@ -200,32 +200,32 @@ Test(lexer, expressions_inside_strings_have_true_places) {
   tvms_surface surface;
   uint32_t ref = parse_one(&surface, "\"n + 1\"");
   tvms_span inside;
-  cr_assert(tvms_surf_string_inside(&surface, ref, &inside));
+  cr_assert(tvms_surface_string_inside(&surface, ref, &inside));
   tvms_ref sum = tvms_surface_parse_expression(&surface, inside);
   cr_assert_neq(sum, 0);
-  cr_assert_eq(tvms_surf_at(&surface, sum)->kind, TVMS_SURF_BINARY);
-  cr_assert_eq(tvms_surf_at(&surface, sum)->begin, 1);
-  cr_assert_eq(tvms_surf_at(&surface, sum)->end, 6);
+  cr_assert_eq(tvms_surface_at(&surface, sum)->kind, TVMS_SURF_BINARY);
+  cr_assert_eq(tvms_surface_at(&surface, sum)->begin, 1);
+  cr_assert_eq(tvms_surface_at(&surface, sum)->end, 6);
   expect_text(findings(), "");
   ref = parse_one(&surface, "\"n + \"");
-  cr_assert(tvms_surf_string_inside(&surface, ref, &inside));
+  cr_assert(tvms_surface_string_inside(&surface, ref, &inside));
   cr_assert_eq(tvms_surface_parse_expression(&surface, inside), 0);
   expect_text(findings(), "1:6 E0119");
   // Through escapes and joints, and what is wrong behind them.
   ref = parse_one(&surface, "\"\\x6e +\" \"\\t1\\x30\"");
   sum = tvms_surface_parse_string(&surface, ref);
   uint64_t ten;
-  tvms_ref right = tvms_surf_at(&surface, sum)->b;
-  cr_assert_eq(tvms_surf_at(&surface, sum)->begin, 1);
-  cr_assert(tvms_surf_int(&surface, right, &ten));
+  tvms_ref right = tvms_surface_at(&surface, sum)->b;
+  cr_assert_eq(tvms_surface_at(&surface, sum)->begin, 1);
+  cr_assert(tvms_surface_int(&surface, right, &ten));
   cr_assert_eq(ten, 10);
-  cr_assert_eq(tvms_surf_at(&surface, right)->begin, 12);
-  cr_assert_eq(tvms_surf_at(&surface, right)->end, 17);
+  cr_assert_eq(tvms_surface_at(&surface, right)->begin, 12);
+  cr_assert_eq(tvms_surface_at(&surface, right)->end, 17);
   ref = parse_one(&surface, "\"n + \\x22a\\x22 b\"");
   cr_assert_eq(tvms_surface_parse_string(&surface, ref), 0);
   expect_text(findings(), "1:6 E0119 1:16 E0119");
   ref = parse_one(&surface, "\"b\"");
-  cr_assert(tvms_surf_string_inside(&surface, ref, &inside));
+  cr_assert(tvms_surface_string_inside(&surface, ref, &inside));
   sum = tvms_surface_parse_expression(&surface, inside);
-  cr_assert_eq(tvms_surf_at(&surface, sum)->kind, TVMS_SURF_NAME);
+  cr_assert_eq(tvms_surface_at(&surface, sum)->kind, TVMS_SURF_NAME);
 }

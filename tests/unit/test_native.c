@@ -28,12 +28,12 @@ static void close_all(void) {
 TestSuite(native, .init = open_all, .fini = close_all);
 
 static tvms_sym sym(const char *text) {
-  return tvms_symbol(&context, text, strlen(text));
+  return tvms_symbol_intern(&context, text, strlen(text));
 }
 
 static tvms_node *buffer_new(tvms_unit *unit, const char *name, tvms_dtype element,
                              tvms_node *const *shape, uint32_t ndim) {
-  tvms_buffer *buffer = tvms_make(unit, BUFFER, TVMS_NO_SPAN);
+  tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   buffer->name = sym(name);
   buffer->data = tvms_pointer_var_new(unit, sym(name), element, 0, TVMS_NO_SPAN);
   buffer->element = element;
@@ -49,7 +49,7 @@ static tvms_node *int64_new(tvms_unit *unit, int64_t value) {
 
 static tvms_node *store_new(tvms_unit *unit, tvms_node *buffer, tvms_node *value,
                             tvms_node *const *indices, uint32_t count) {
-  tvms_store *store = tvms_make(unit, STORE, ((tvms_span){7, 9}));
+  tvms_store *store = tvms_node_make(unit, STORE, ((tvms_span){7, 9}));
   store->buffer = buffer;
   store->value = value;
   store->indices = tvms_list_copy(unit, indices, count);
@@ -60,7 +60,7 @@ static tvms_member *function_new(const char *name, tvms_node *const *params,
                                  tvms_node *const *buffers, uint32_t count,
                                  tvms_node *body) {
   tvms_member *member = &module->members[module->member_count - 1];
-  tvms_prim_func *function = tvms_make(member->unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *function = tvms_node_make(member->unit, PRIM_FUNC, TVMS_NO_SPAN);
   function->name = member->name = sym(name);
   function->params = tvms_list_copy(member->unit, params, count);
   function->buffers = tvms_list_copy(member->unit, buffers, count);
@@ -72,7 +72,7 @@ static tvms_member *function_new(const char *name, tvms_node *const *params,
 static const tvms_native_options traced = {.traced = true, .checked = true};
 
 static tvms_safe_call find_kernel(void *state, const tvms_member *member) {
-  return native->find(state, tvms_text(&context, member->name));
+  return native->find(state, tvms_symbol_text(&context, member->name));
 }
 
 // A call on the deep stack that tvms_interp_call wants.
@@ -103,7 +103,7 @@ static tvms_status call(const tvms_member *member, const tvms_value *args,
     request.interp.kernel = find_kernel;
     request.interp.kernel_state = jit;
   }
-  tvms_status failed = tvms_protect_deep(&context.memory, run_deep, &request);
+  tvms_status failed = tvms_memory_protect_deep(&context.memory, run_deep, &request);
   return failed ? failed : request.status;
 }
 
@@ -151,7 +151,7 @@ static void compare(const char *text) {
   function_new("f", params, buffers, VARIABLES + 1, body);
   tvms_jit *jit = compile();
   int64_t shape = 1;
-  tvms_dl_type type = tvms_dl_type_of(expr->dtype);
+  tvms_dl_type type = tvms_interp_dl_type_of(expr->dtype);
   for (size_t row = 0; row < sizeof values / sizeof values[0]; row++) {
     tvms_tensor *out[2];
     tvms_status status[2];
@@ -251,7 +251,7 @@ Test(native, expressions_agree) {
 
 static tvms_node *loop_new(tvms_unit *unit, tvms_node *var, tvms_node *extent,
                            tvms_node *body) {
-  tvms_for *loop = tvms_make(unit, FOR, TVMS_NO_SPAN);
+  tvms_for *loop = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
   loop->var = var;
   loop->min = int64_new(unit, 0);
   loop->extent = extent;
@@ -261,7 +261,7 @@ static tvms_node *loop_new(tvms_unit *unit, tvms_node *var, tvms_node *extent,
 
 static tvms_node *axis_new(tvms_unit *unit, tvms_node *var, tvms_node *extent,
                            tvms_iter_type type) {
-  tvms_iter_var *axis = tvms_make(unit, ITER_VAR, TVMS_NO_SPAN);
+  tvms_iter_var *axis = tvms_node_make(unit, ITER_VAR, TVMS_NO_SPAN);
   axis->dom = tvms_range_new(unit, int64_new(unit, 0), extent, TVMS_NO_SPAN);
   axis->var = var;
   axis->iter_type = type;
@@ -275,7 +275,7 @@ static tvms_node *int64_var(tvms_unit *unit, const char *name) {
 static tvms_node *load_new(tvms_unit *unit, tvms_node *buffer, tvms_node *a,
                            tvms_node *b) {
   tvms_node *indices[] = {a, b};
-  return tvms_buffer_load_raw(unit, buffer, indices, 2, NULL, ((tvms_span){3, 5}));
+  return tvms_buffer_load_new(unit, buffer, indices, 2, NULL, ((tvms_span){3, 5}));
 }
 
 // C[n, m] = A[n, k] @ B[k, m], n symbolic; `shift` makes the load of B run out of bounds.
@@ -300,19 +300,19 @@ static tvms_member *matmul_new(int64_t shift) {
                        axis_new(unit, v[1], m, TVMS_ITER_DATA_PAR),
                        axis_new(unit, v[2], k, TVMS_ITER_COMM_REDUCE)};
   tvms_node *row =
-      tvms_binary_raw(unit, TVMS_NODE_ADD, v[2], int64_new(unit, shift), TVMS_NO_SPAN);
+      tvms_binary_new(unit, TVMS_NODE_ADD, v[2], int64_new(unit, shift), TVMS_NO_SPAN);
   tvms_node *product =
-      tvms_binary_raw(unit, TVMS_NODE_MUL, load_new(unit, buffers[0], v[0], v[2]),
+      tvms_binary_new(unit, TVMS_NODE_MUL, load_new(unit, buffers[0], v[0], v[2]),
                       load_new(unit, buffers[1], row, v[1]), TVMS_NO_SPAN);
   tvms_node *sum =
-      tvms_binary_raw(unit, TVMS_NODE_ADD, load_new(unit, buffers[2], v[0], v[1]),
+      tvms_binary_new(unit, TVMS_NODE_ADD, load_new(unit, buffers[2], v[0], v[1]),
                       product, TVMS_NO_SPAN);
-  tvms_block *block = tvms_make(unit, BLOCK, TVMS_NO_SPAN);
+  tvms_block *block = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
   block->iter_vars = tvms_list_copy(unit, axes, 3);
   block->init =
       store_new(unit, buffers[2], tvms_float_imm_new(unit, f32, 0, TVMS_NO_SPAN), v, 2);
   block->body = store_new(unit, buffers[2], sum, v, 2);
-  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
   realize->iter_values = tvms_list_copy(unit, loops, 3);
   realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   realize->block = &block->head;

@@ -13,7 +13,8 @@ Test(op, every_operator_is_found_by_name_and_symbol) {
     cr_assert_eq(tvms_op_spelled(&context, op->name, strlen(op->name)), i, "%s",
                  op->name);
     cr_assert_eq(tvms_op_find(tvms_op_symbol((tvms_opcode)i)), i);
-    cr_assert_str_eq(tvms_text(&context, tvms_op_symbol((tvms_opcode)i)) + 6, op->name);
+    cr_assert_str_eq(tvms_symbol_text(&context, tvms_op_symbol((tvms_opcode)i)) + 6,
+                     op->name);
   }
   cr_assert_eq(tvms_op_spelled(&context, "nn.rleu", 7), TVMS_R_NONE);
   cr_assert_eq(tvms_op_find(TVMS_SYM_main), TVMS_R_NONE);

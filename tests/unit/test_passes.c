@@ -22,7 +22,7 @@ static void close_context(void) {
 TestSuite(passes, .init = open_context, .fini = close_context);
 
 static tvms_sym name(const char *text) {
-  return tvms_symbol(&context, text, strlen(text));
+  return tvms_symbol_intern(&context, text, strlen(text));
 }
 
 static tvms_pipeline parse(const char *text) {
@@ -47,39 +47,39 @@ static void add_reduction(void) {
   tvms_dtype i64 = TVMS_DTYPE(INT, 64), f32 = TVMS_DTYPE(FLOAT, 32);
   tvms_node *zero = tvms_int_imm_new(unit, i64, 0, TVMS_NO_SPAN);
   tvms_node *eight = tvms_int_imm_new(unit, i64, 8, TVMS_NO_SPAN);
-  tvms_buffer *buffer = tvms_make(unit, BUFFER, TVMS_NO_SPAN);
+  tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   buffer->name = name("A");
   buffer->element = f32;
   buffer->data = tvms_pointer_var_new(unit, name("A"), f32, 0, TVMS_NO_SPAN);
   buffer->shape = tvms_list_copy(unit, &eight, 1);
   buffer->elem_offset = zero;
   tvms_node *loop_var = tvms_var_new(unit, name("i"), i64, TVMS_NO_SPAN);
-  tvms_iter_var *iter = tvms_make(unit, ITER_VAR, TVMS_NO_SPAN);
+  tvms_iter_var *iter = tvms_node_make(unit, ITER_VAR, TVMS_NO_SPAN);
   iter->dom = tvms_range_new(unit, zero, eight, TVMS_NO_SPAN);
   iter->var = tvms_var_new(unit, name("v"), i64, TVMS_NO_SPAN);
   iter->iter_type = TVMS_ITER_COMM_REDUCE;
   tvms_store *stores[2];
   for (int i = 0; i < 2; i++) {
-    stores[i] = tvms_make(unit, STORE, TVMS_NO_SPAN);
+    stores[i] = tvms_node_make(unit, STORE, TVMS_NO_SPAN);
     stores[i]->buffer = &buffer->head;
     stores[i]->value = tvms_float_imm_new(unit, f32, i, TVMS_NO_SPAN);
     stores[i]->indices = tvms_list_copy(unit, &iter->var, 1);
   }
-  tvms_block *block = tvms_make(unit, BLOCK, TVMS_NO_SPAN);
+  tvms_block *block = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
   tvms_node *iter_node = &iter->head;
   block->iter_vars = tvms_list_copy(unit, &iter_node, 1);
   block->init = &stores[0]->head;
   block->body = &stores[1]->head;
-  tvms_block_realize *realize = tvms_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
   realize->iter_values = tvms_list_copy(unit, &loop_var, 1);
   realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   realize->block = &block->head;
-  tvms_for *loop = tvms_make(unit, FOR, TVMS_NO_SPAN);
+  tvms_for *loop = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
   loop->min = zero;
   loop->extent = eight;
   loop->var = loop_var;
   loop->body = &realize->head;
-  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *function = tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
   function->head.flags = TVMS_FLAG_PRIVATE;
   function->body = &loop->head;
   member->function = &function->head;
@@ -87,7 +87,7 @@ static void add_reduction(void) {
 
 Test(passes, both_spellings_of_every_pass_are_found) {
   uint32_t count;
-  const tvms_pass *rows = tvms_passes(&count);
+  const tvms_pass *rows = tvms_pass_rows(&count);
   for (uint32_t i = 0; i < count; i++) {
     char kebab[TVMS_KEBAB_SIZE];
     tvms_pass_kebab(rows[i].name, kebab);
@@ -116,7 +116,7 @@ Test(passes, words_of_a_name_are_told_apart_as_people_read_them) {
 
 Test(passes, every_named_pipeline_can_be_read) {
   uint32_t count;
-  const tvms_pipeline_row *rows = tvms_pipelines(&count);
+  const tvms_pipeline_row *rows = tvms_pipeline_rows(&count);
   cr_assert(count > 0);
   for (uint32_t i = 0; i < count; i++) {
     tvms_pipeline pipeline = parse(rows[i].name);
@@ -164,8 +164,10 @@ Test(passes, a_pipeline_stops_where_it_is_told) {
   uint32_t done;
   cr_assert(tvms_pipeline_run(&context, module, &pipeline, 1, NULL, &done));
   cr_assert_eq(done, 1);
-  cr_assert_not(tvms_find_without(module, tvms_property_of(TVMS_PROPERTY_NO_INIT)));
-  cr_assert(tvms_find_without(module, tvms_property_of(TVMS_PROPERTY_NO_BLOCKS)));
+  cr_assert_not(
+      tvms_pass_find_without(module, tvms_pass_property_of(TVMS_PROPERTY_NO_INIT)));
+  cr_assert(
+      tvms_pass_find_without(module, tvms_pass_property_of(TVMS_PROPERTY_NO_BLOCKS)));
 }
 
 Test(passes, blocks_become_loops_with_the_first_step_guarded) {
@@ -206,7 +208,7 @@ Test(passes, functions_can_be_added_and_removed) {
   cr_assert_eq(tvms_fresh_member_name(&run, "g"), name("g"));
   cr_assert_eq(tvms_fresh_member_name(&run, "f"), name("f1"));
   tvms_unit *unit = tvms_open_unit(&run);
-  tvms_node *function = &tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN)->head;
+  tvms_node *function = &tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN)->head;
   cr_assert_eq(tvms_add_function(&run, name("f1"), unit, function), 1);
   cr_assert_eq(tvms_fresh_member_name(&run, "f"), name("f2"));
   bool dead[] = {true, false};

@@ -28,7 +28,7 @@ static void finish(fixture *f) {
 }
 
 static tvms_sym sym(fixture *f, const char *text) {
-  return tvms_symbol(&f->context, text, strlen(text));
+  return tvms_symbol_intern(&f->context, text, strlen(text));
 }
 
 static tvms_member *add_function(fixture *f, tvms_dialect dialect, const char *name) {
@@ -112,7 +112,7 @@ Test(print, long_chain) {
   tvms_node *sum = x;
   enum { TERMS = 100000 };
   for (int i = 1; i < TERMS; i++) {
-    sum = tvms_binary_raw(&unit, TVMS_NODE_ADD, sum, x, TVMS_NO_SPAN);
+    sum = tvms_binary_new(&unit, TVMS_NODE_ADD, sum, x, TVMS_NO_SPAN);
   }
   tvms_strbuf text;
   tvms_strbuf_init(&text, &f.context.memory);
@@ -135,7 +135,7 @@ static void build_add_one(fixture *f, tvms_dialect dialect) {
   for (int i = 0; i < 2; i++) {
     params[i] =
         tvms_var_new(unit, sym(f, i ? "b" : "a"), TVMS_DTYPE(HANDLE, 64), TVMS_NO_SPAN);
-    tvms_buffer *buffer = tvms_make(unit, BUFFER, TVMS_NO_SPAN);
+    tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
     buffer->name = sym(f, names[i]);
     buffer->data = tvms_pointer_var_new(unit, sym(f, names[i]), TVMS_DTYPE(FLOAT, 32),
                                         0, TVMS_NO_SPAN);
@@ -149,21 +149,21 @@ static void build_add_one(fixture *f, tvms_dialect dialect) {
   tvms_node *var = tvms_var_new(unit, sym(f, "i"), TVMS_DTYPE(INT, 32), TVMS_NO_SPAN);
   tvms_node *free_var =
       tvms_var_new(unit, sym(f, "k"), TVMS_DTYPE(INT, 32), TVMS_NO_SPAN);
-  tvms_node *index = tvms_binary_raw(unit, TVMS_NODE_ADD, var, free_var, TVMS_NO_SPAN);
+  tvms_node *index = tvms_binary_new(unit, TVMS_NODE_ADD, var, free_var, TVMS_NO_SPAN);
   tvms_node *load =
-      tvms_buffer_load_raw(unit, buffers[0], &index, 1, NULL, TVMS_NO_SPAN);
+      tvms_buffer_load_new(unit, buffers[0], &index, 1, NULL, TVMS_NO_SPAN);
   tvms_node *one = tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), 1.0, TVMS_NO_SPAN);
-  tvms_store *store = tvms_make(unit, STORE, TVMS_NO_SPAN);
+  tvms_store *store = tvms_node_make(unit, STORE, TVMS_NO_SPAN);
   store->buffer = buffers[1];
-  store->value = tvms_binary_raw(unit, TVMS_NODE_ADD, load, one, TVMS_NO_SPAN);
+  store->value = tvms_binary_new(unit, TVMS_NODE_ADD, load, one, TVMS_NO_SPAN);
   store->indices = tvms_list_copy(unit, &var, 1);
-  tvms_for *loop = tvms_make(unit, FOR, TVMS_NO_SPAN);
+  tvms_for *loop = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
   loop->var = var;
   loop->min = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
   loop->extent = eight;
   tvms_node *body = &store->head;
   loop->body = tvms_seq_new(unit, &body, 1, TVMS_NO_SPAN);
-  tvms_prim_func *function = tvms_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *function = tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
   function->name = member->name;
   function->params = tvms_list_copy(unit, params, 2);
   function->buffers = tvms_list_copy(unit, buffers, 2);

@@ -37,7 +37,7 @@ __attribute__((target("f16c"))) static uint16_t to_half(float value) {
 }
 
 static double rounded(double value, tvms_dl_type type) {
-  return tvms_fit((tvms_scalar){.f = value}, type).f;
+  return tvms_scalar_fit((tvms_scalar){.f = value}, type).f;
 }
 
 Test(runtime, float16_rounds_like_the_processor) {
@@ -45,7 +45,7 @@ Test(runtime, float16_rounds_like_the_processor) {
   for (uint32_t code = 0; code < 0x10000; code++) {
     uint16_t bits = (uint16_t)code;
     float half = from_half(bits);
-    double value = tvms_element_get(&bits, float16).f;
+    double value = tvms_dl_element_get(&bits, float16).f;
     if (isnan(half)) {
       cr_assert(isnan(value));
       continue;
@@ -66,7 +66,7 @@ Test(runtime, bfloat16_is_the_upper_half_of_float32_rounded_to_even) {
     memcpy(&value, &code, sizeof value);
     uint32_t up = code + 0x7FFF + (code >> 16 & 1);
     uint16_t stored;
-    tvms_element_set(&stored, bfloat16, (tvms_scalar){.f = (double)value});
+    tvms_dl_element_set(&stored, bfloat16, (tvms_scalar){.f = (double)value});
     cr_assert_eq(stored, up >> 16, "%a", value);
   }
 }
@@ -80,23 +80,24 @@ Test(runtime, small_floats_keep_their_ends) {
   cr_assert(isinf(rounded(70000, e5m2)));
   cr_assert_eq(rounded(240, fnuz), 240);
   uint8_t byte = 0x80;
-  cr_assert(isnan(tvms_element_get(&byte, fnuz).f));
+  cr_assert(isnan(tvms_dl_element_get(&byte, fnuz).f));
   cr_assert_eq(rounded(0.001953125, e4m3fn), 0.001953125);  // the smallest one
 }
 
 Test(runtime, integers_wrap_and_casts_saturate) {
-  cr_assert_eq(tvms_fit((tvms_scalar){.i = 200}, int8).i, -56);
-  cr_assert_eq(tvms_fit((tvms_scalar){.i = -1}, uint8).i, 255);
-  cr_assert_eq(tvms_convert((tvms_scalar){.f = 3.99}, float32, int8).i, 3);
-  cr_assert_eq(tvms_convert((tvms_scalar){.f = -3.99}, float32, int8).i, -3);
-  cr_assert_eq(tvms_convert((tvms_scalar){.f = 1e9}, float32, int8).i, 127);
-  cr_assert_eq(tvms_convert((tvms_scalar){.f = -1e9}, float32, int8).i, -128);
-  cr_assert_eq(tvms_convert((tvms_scalar){.f = -5}, float32, uint8).i, 0);
-  cr_assert_eq(tvms_convert((tvms_scalar){.f = NAN}, float32, int64).i, 0);
-  cr_assert_eq(tvms_convert((tvms_scalar){.f = 1e30}, float32, int64).i, INT64_MAX);
+  cr_assert_eq(tvms_scalar_fit((tvms_scalar){.i = 200}, int8).i, -56);
+  cr_assert_eq(tvms_scalar_fit((tvms_scalar){.i = -1}, uint8).i, 255);
+  cr_assert_eq(tvms_scalar_convert((tvms_scalar){.f = 3.99}, float32, int8).i, 3);
+  cr_assert_eq(tvms_scalar_convert((tvms_scalar){.f = -3.99}, float32, int8).i, -3);
+  cr_assert_eq(tvms_scalar_convert((tvms_scalar){.f = 1e9}, float32, int8).i, 127);
+  cr_assert_eq(tvms_scalar_convert((tvms_scalar){.f = -1e9}, float32, int8).i, -128);
+  cr_assert_eq(tvms_scalar_convert((tvms_scalar){.f = -5}, float32, uint8).i, 0);
+  cr_assert_eq(tvms_scalar_convert((tvms_scalar){.f = NAN}, float32, int64).i, 0);
+  cr_assert_eq(tvms_scalar_convert((tvms_scalar){.f = 1e30}, float32, int64).i,
+               INT64_MAX);
   // 2^62 + 1 rounds once.
   tvms_scalar odd = {.i = ((int64_t)1 << 62) + 1};
-  cr_assert_eq(tvms_convert(odd, int64, float32).f, ldexp(1, 62));
+  cr_assert_eq(tvms_scalar_convert(odd, int64, float32).f, ldexp(1, 62));
 }
 
 Test(runtime, npy_files_come_back_as_they_were) {
@@ -125,10 +126,10 @@ Test(runtime, npy_files_come_back_as_they_were) {
       }
       // Cut anywhere, it is refused and nothing is read beyond its end.
       for (size_t len = 0; len < file.len; len += 7) {
-        char *part = tvms_take(&memory, len ? len : 1);
+        char *part = tvms_memory_alloc(&memory, len ? len : 1);
         memcpy(part, file.text, len);
         cr_assert_neq(tvms_npy_parse(&npy, part, len), NULL);
-        tvms_give(&memory, part);
+        tvms_memory_free(&memory, part);
       }
     }
   }
@@ -189,9 +190,9 @@ Test(runtime, tuples_drop_what_they_hold) {
   int64_t shape[] = {4};
   tvms_tensor *tensor = tvms_tensor_new(&heap, float32, 1, shape);
   cr_assert_eq((uintptr_t)tensor->view.data % TVMS_TENSOR_ALIGNMENT, 0);
-  tvms_items *tuple = tvms_items_new(&heap, 2);
+  tvms_items *tuple = tvms_tuple_new(&heap, 2);
   tuple->items[0] = tvms_value_of_tensor(tensor);
-  tuple->items[1] = tvms_keep(tuple->items[0]);
-  tvms_drop((tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple});
+  tuple->items[1] = tvms_value_keep(tuple->items[0]);
+  tvms_value_drop((tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple});
   cr_assert_eq(heap.newest, NULL);
 }

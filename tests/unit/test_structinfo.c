@@ -35,10 +35,11 @@ static void close_fixture(fixture *f) {
 static tvms_node *tensor(fixture *f, int count, const int64_t *dims, tvms_dtype dtype) {
   tvms_node *items[8];
   for (int i = 0; i < count; i++) {
-    items[i] = dims[i] < 0 ? f->n : tvms_dim_const(&f->unit, dims[i]);
+    items[i] = dims[i] < 0 ? f->n : tvms_sinfo_dim_new(&f->unit, dims[i]);
   }
-  tvms_node *shape = tvms_shape_value(&f->unit, items, (uint32_t)count, TVMS_NO_SPAN);
-  return tvms_tensor_type(&f->unit, shape, dtype, NULL);
+  tvms_node *shape =
+      tvms_sinfo_shape_value_new(&f->unit, items, (uint32_t)count, TVMS_NO_SPAN);
+  return tvms_sinfo_tensor_new(&f->unit, shape, dtype, NULL);
 }
 #define TENSOR(f, dtype, ...)                                                          \
   tensor((f), sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__}, (dtype))
@@ -51,12 +52,12 @@ static tvms_node *value(fixture *f, tvms_node *type) {
 
 static tvms_node *infer(fixture *f, tvms_opcode op, int count, tvms_node *const *types,
                         int attr_count, tvms_node *const *attrs) {
-  tvms_call *call = tvms_make(&f->unit, CALL, TVMS_NO_SPAN);
+  tvms_call *call = tvms_node_make(&f->unit, CALL, TVMS_NO_SPAN);
   tvms_node *args[8];
   for (int i = 0; i < count; i++) {
     args[i] = value(f, types[i]);
   }
-  call->callee = tvms_relax_operator(&f->unit, op);
+  call->callee = tvms_op_operator_new(&f->unit, op);
   call->args = tvms_list_copy(&f->unit, args, (uint32_t)count);
   call->attrs = tvms_list_copy(&f->unit, attrs, (uint32_t)attr_count);
   tvms_inference in = {.prover = &f->prover, .unit = &f->unit, .call = call};
@@ -69,14 +70,14 @@ static void is_tensor(fixture *f, const tvms_node *type, tvms_dtype dtype, int c
   cr_assert_not_null(type);
   cr_assert_eq(type->kind, TVMS_NODE_SINFO_TENSOR);
   cr_assert(tvms_dtype_same(type->dtype, dtype));
-  cr_assert(tvms_tensor_dims(type, &list));
+  cr_assert(tvms_sinfo_tensor_dims(type, &list));
   cr_assert_eq(list.len, count);
   for (int i = 0; i < count; i++) {
     int64_t length;
     if (dims[i] < 0) {
       cr_assert_eq(list.items[i], f->n);
     } else {
-      cr_assert(tvms_dim_int(list.items[i], &length));
+      cr_assert(tvms_sinfo_dim_int(list.items[i], &length));
       cr_assert_eq(length, dims[i], "axis %d", i);
     }
   }
@@ -139,21 +140,24 @@ Test(structinfo, relations_have_four_outcomes) {
   fixture f;
   open_fixture(&f);
   tvms_node *known = TENSOR(&f, F32, -1, 4), *ranked, *unranked, *object;
-  ranked = tvms_tensor_type_ndim(&f.unit, 2, F32, NULL);
-  unranked = tvms_tensor_type_ndim(&f.unit, TVMS_UNKNOWN_NDIM, F32, NULL);
-  object = tvms_object_type(&f.unit);
-  cr_assert_eq(tvms_relate(&f.prover, object, known), TVMS_FIT_PROVED);
-  cr_assert_eq(tvms_relate(&f.prover, ranked, known), TVMS_FIT_PROVED);
-  cr_assert_eq(tvms_relate(&f.prover, known, ranked), TVMS_FIT_RUNTIME);
-  cr_assert_eq(tvms_relate(&f.prover, known, unranked), TVMS_FIT_WEAK);
-  cr_assert_eq(tvms_relate(&f.prover, known, object), TVMS_FIT_WEAK);
-  cr_assert_eq(tvms_relate(&f.prover, known, TENSOR(&f, F32, -1, 5)), TVMS_FIT_NEVER);
-  cr_assert_eq(tvms_relate(&f.prover, known, TENSOR(&f, I64, -1, 4)), TVMS_FIT_NEVER);
-  cr_assert_eq(tvms_relate(&f.prover, known, TENSOR(&f, F32, 7, 4)), TVMS_FIT_RUNTIME);
-  tvms_node *joined = tvms_join(&f.prover, known, TENSOR(&f, F32, 7, 4));
+  ranked = tvms_sinfo_tensor_new_ndim(&f.unit, 2, F32, NULL);
+  unranked = tvms_sinfo_tensor_new_ndim(&f.unit, TVMS_UNKNOWN_NDIM, F32, NULL);
+  object = tvms_sinfo_object_new(&f.unit);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, object, known), TVMS_FIT_PROVED);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, ranked, known), TVMS_FIT_PROVED);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, known, ranked), TVMS_FIT_RUNTIME);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, known, unranked), TVMS_FIT_WEAK);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, known, object), TVMS_FIT_WEAK);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, known, TENSOR(&f, F32, -1, 5)),
+               TVMS_FIT_NEVER);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, known, TENSOR(&f, I64, -1, 4)),
+               TVMS_FIT_NEVER);
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, known, TENSOR(&f, F32, 7, 4)),
+               TVMS_FIT_RUNTIME);
+  tvms_node *joined = tvms_sinfo_join(&f.prover, known, TENSOR(&f, F32, 7, 4));
   cr_assert_eq(tvms_as_sinfo_tensor(joined)->ndim, 2);
   cr_assert_null(tvms_as_sinfo_tensor(joined)->shape);
-  cr_assert_eq(tvms_join(&f.prover, known, object)->kind, TVMS_NODE_SINFO_OBJECT);
+  cr_assert_eq(tvms_sinfo_join(&f.prover, known, object)->kind, TVMS_NODE_SINFO_OBJECT);
   close_fixture(&f);
 }
 
@@ -166,9 +170,10 @@ Test(structinfo, erasure_substitutes_or_forgets_the_shape) {
   fixture f;
   open_fixture(&f);
   tvms_node *known = TENSOR(&f, F32, -1, 4);
-  tvms_node *erased = tvms_erase(&f.prover, known, seven, tvms_dim_const(&f.unit, 7));
+  tvms_node *erased =
+      tvms_sinfo_erase(&f.prover, known, seven, tvms_sinfo_dim_new(&f.unit, 7));
   IS_TENSOR(&f, erased, F32, 7, 4);
-  erased = tvms_erase(&f.prover, known, seven, NULL);
+  erased = tvms_sinfo_erase(&f.prover, known, seven, NULL);
   cr_assert_null(tvms_as_sinfo_tensor(erased)->shape);
   cr_assert_eq(tvms_as_sinfo_tensor(erased)->ndim, 2);
   close_fixture(&f);
@@ -193,13 +198,13 @@ Test(structinfo, no_rule_crashes_on_wrong_arguments) {
   tvms_node *types[] = {
       TENSOR(&f, F32, 2, 3),
       TENSOR(&f, F32, 1, 2, 8, 8),
-      tvms_tensor_type_ndim(&f.unit, TVMS_UNKNOWN_NDIM, (tvms_dtype){0}, NULL),
-      tvms_tensor_type_ndim(&f.unit, 3, I64, NULL),
-      tvms_shape_type(&f.unit, shape, 1),
-      tvms_shape_type_ndim(&f.unit, 2),
-      tvms_prim_type(&f.unit, I64, NULL),
-      tvms_tuple_type(&f.unit, tuple, 2),
-      tvms_object_type(&f.unit),
+      tvms_sinfo_tensor_new_ndim(&f.unit, TVMS_UNKNOWN_NDIM, (tvms_dtype){0}, NULL),
+      tvms_sinfo_tensor_new_ndim(&f.unit, 3, I64, NULL),
+      tvms_sinfo_shape_new(&f.unit, shape, 1),
+      tvms_sinfo_shape_new_ndim(&f.unit, 2),
+      tvms_sinfo_prim_new(&f.unit, I64, NULL),
+      tvms_sinfo_tuple_new(&f.unit, tuple, 2),
+      tvms_sinfo_object_new(&f.unit),
   };
   enum { TYPES = sizeof types / sizeof types[0] };
   for (uint32_t op = 1; op <= TVMS_OP_COUNT; op++) {
@@ -230,22 +235,22 @@ Test(structinfo, closed_types_are_the_same_pointer) {
   tvms_unit_init(&other, &f.context, TVMS_DIALECT_22);
   tvms_node *a = TENSOR(&f, F32, 2, 3);
   uint32_t nodes = other.next_id;
-  tvms_node *dims[] = {tvms_dim_const(&other, 2), tvms_dim_const(&other, 3)};
-  tvms_node *shape = tvms_shape_value(&other, dims, 2, (tvms_span){4, 9});
-  cr_assert_eq(tvms_tensor_type(&other, shape, F32, NULL), a);
+  tvms_node *dims[] = {tvms_sinfo_dim_new(&other, 2), tvms_sinfo_dim_new(&other, 3)};
+  tvms_node *shape = tvms_sinfo_shape_value_new(&other, dims, 2, (tvms_span){4, 9});
+  cr_assert_eq(tvms_sinfo_tensor_new(&other, shape, F32, NULL), a);
   cr_assert_eq(other.next_id, nodes + 3, "only the dimensions and the value are new");
-  cr_assert(tvms_type_is_interned(a));
+  cr_assert(tvms_types_is_interned(a));
   cr_assert_eq(a->id, 0);
   cr_assert_neq(TENSOR(&f, I64, 2, 3), a);
   cr_assert_neq(TENSOR(&f, F32, 3, 2), a);
-  cr_assert_neq(tvms_tensor_type_ndim(&f.unit, 2, F32, NULL), a);
-  tvms_node *pair[] = {a, tvms_object_type(&f.unit)};
-  tvms_node *tuple = tvms_tuple_type(&f.unit, pair, 2);
-  cr_assert_eq(tvms_tuple_type(&other, pair, 2), tuple);
-  cr_assert_eq(tvms_func_type(&f.unit, pair, 2, tuple, true),
-               tvms_func_type(&other, pair, 2, tuple, true));
-  cr_assert_neq(tvms_func_type(&f.unit, pair, 2, tuple, true),
-                tvms_func_type(&other, pair, 2, tuple, false));
+  cr_assert_neq(tvms_sinfo_tensor_new_ndim(&f.unit, 2, F32, NULL), a);
+  tvms_node *pair[] = {a, tvms_sinfo_object_new(&f.unit)};
+  tvms_node *tuple = tvms_sinfo_tuple_new(&f.unit, pair, 2);
+  cr_assert_eq(tvms_sinfo_tuple_new(&other, pair, 2), tuple);
+  cr_assert_eq(tvms_sinfo_func_new(&f.unit, pair, 2, tuple, true),
+               tvms_sinfo_func_new(&other, pair, 2, tuple, true));
+  cr_assert_neq(tvms_sinfo_func_new(&f.unit, pair, 2, tuple, true),
+                tvms_sinfo_func_new(&other, pair, 2, tuple, false));
   cr_assert_eq(tvms_clone(&other, tuple, NULL), tuple);
   tvms_unit_fini(&other);
   close_fixture(&f);
@@ -256,11 +261,11 @@ Test(structinfo, open_types_live_with_their_function) {
   open_fixture(&f);
   tvms_node *a = TENSOR(&f, F32, -1, 3), *b = TENSOR(&f, F32, -1, 3);
   cr_assert_neq(a, b);
-  cr_assert_not(tvms_type_is_interned(a));
-  cr_assert_eq(tvms_relate(&f.prover, a, b), TVMS_FIT_PROVED);
+  cr_assert_not(tvms_types_is_interned(a));
+  cr_assert_eq(tvms_sinfo_relate(&f.prover, a, b), TVMS_FIT_PROVED);
   tvms_node *fields[] = {a, TENSOR(&f, F32, 3)};
-  tvms_node *tuple = tvms_tuple_type(&f.unit, fields, 2);
-  cr_assert_not(tvms_type_is_interned(tuple));
+  tvms_node *tuple = tvms_sinfo_tuple_new(&f.unit, fields, 2);
+  cr_assert_not(tvms_types_is_interned(tuple));
   cr_assert_eq(tvms_as_sinfo_tuple(tuple)->fields.items[0], a);
   close_fixture(&f);
 }
@@ -277,7 +282,8 @@ Test(structinfo, many_closed_types_stay_apart) {
     cr_assert_eq(TENSOR(&f, F32, i, 7), types[i]);
     tvms_list dims;
     int64_t first;
-    cr_assert(tvms_sinfo_dims(types[i], &dims) && tvms_dim_int(dims.items[0], &first));
+    cr_assert(tvms_sinfo_dims(types[i], &dims)
+              && tvms_sinfo_dim_int(dims.items[0], &first));
     cr_assert_eq(first, i);
   }
   close_fixture(&f);

@@ -20,11 +20,11 @@ static void close_context(void) {
 TestSuite(support, .init = open_context, .fini = close_context);
 
 Test(support, names_of_the_tables_have_their_constants) {
-  cr_assert_eq(tvms_symbol(&context, "prim_func", 9), TVMS_SYM_prim_func);
-  cr_assert_str_eq(tvms_text(&context, TVMS_SYM_prim_func), "prim_func");
+  cr_assert_eq(tvms_symbol_intern(&context, "prim_func", 9), TVMS_SYM_prim_func);
+  cr_assert_str_eq(tvms_symbol_text(&context, TVMS_SYM_prim_func), "prim_func");
   for (uint32_t i = 1; i <= tvms_names.count; i++) {
     const tvms_name *name = &tvms_names.names[i];
-    cr_assert_eq(tvms_intern_find(&context.names, name->text, name->len), i, "%s",
+    cr_assert_eq(tvms_interner_find(&context.names, name->text, name->len), i, "%s",
                  name->text);
   }
 }
@@ -34,23 +34,23 @@ Test(support, equal_texts_get_equal_ids_and_others_do_not) {
   tvms_sym ids[5000];
   for (int i = 0; i < 5000; i++) {
     int len = snprintf(text, sizeof text, "made_up_%d", i);
-    ids[i] = tvms_symbol(&context, text, (size_t)len);
+    ids[i] = tvms_symbol_intern(&context, text, (size_t)len);
     cr_assert_gt(ids[i], tvms_names.count);
   }
   for (int i = 0; i < 5000; i++) {
     int len = snprintf(text, sizeof text, "made_up_%d", i);
-    cr_assert_eq(tvms_symbol(&context, text, (size_t)len), ids[i]);
-    cr_assert_str_eq(tvms_text(&context, ids[i]), text);
+    cr_assert_eq(tvms_symbol_intern(&context, text, (size_t)len), ids[i]);
+    cr_assert_str_eq(tvms_symbol_text(&context, ids[i]), text);
     cr_assert(i == 0 || ids[i] != ids[i - 1]);
   }
-  cr_assert_eq(tvms_intern_find(&context.names, "never seen", 10), 0);
+  cr_assert_eq(tvms_interner_find(&context.names, "never seen", 10), 0);
 }
 
 Test(support, arena_memory_is_zeroed_again_after_a_reset) {
   tvms_mark mark = tvms_arena_mark(&context.scratch);
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < 100; i++) {
-      char *bytes = tvms_arena_take(&context.scratch, 1000);
+      char *bytes = tvms_arena_alloc(&context.scratch, 1000);
       for (int j = 0; j < 1000; j++) {
         cr_assert_eq(bytes[j], 0);
         bytes[j] = 'x';
@@ -65,7 +65,7 @@ Test(support, vectors_and_texts_grow) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context.memory);
   for (uint32_t i = 0; i < 1000; i++) {
-    tvms_push(&context.memory, &numbers, i);
+    tvms_vec_push(&context.memory, &numbers, i);
     tvms_strbuf_int(&text, -(int64_t)i);
   }
   for (uint32_t i = 0; i < 1000; i++) {
@@ -83,7 +83,7 @@ Test(support, blocks_serve_again_and_are_zeroed) {
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < COUNT; i++) {
       size_t size = sizes[i % 4] + (size_t)i;
-      blocks[i] = tvms_take(&context.memory, size);
+      blocks[i] = tvms_memory_alloc(&context.memory, size);
       cr_assert_eq((uintptr_t)blocks[i] % 16, 0);
       for (size_t j = 0; j < size; j++) {
         cr_assert_eq(blocks[i][j], 0);
@@ -93,7 +93,7 @@ Test(support, blocks_serve_again_and_are_zeroed) {
     for (int i = 0; i < COUNT; i++) {
       cr_assert_eq(blocks[i][0], 'a' + i % 26);
       cr_assert_eq(blocks[i][sizes[i % 4] + (size_t)i - 1], 'a' + i % 26);
-      tvms_give(&context.memory, blocks[i]);
+      tvms_memory_free(&context.memory, blocks[i]);
     }
   }
 }
@@ -103,7 +103,7 @@ Test(support, a_block_keeps_its_bytes_as_it_grows) {
   uint32_t *numbers = NULL;
   uint32_t count = 0;
   for (size_t size = 4; size <= (16u << 20); size = size * 5 / 2 / 4 * 4 + 4) {
-    numbers = tvms_retake(&context.memory, numbers, size);
+    numbers = tvms_memory_realloc(&context.memory, numbers, size);
     for (; count < size / 4; count++) {
       numbers[count] = count;
     }
@@ -112,20 +112,20 @@ Test(support, a_block_keeps_its_bytes_as_it_grows) {
   for (uint32_t i = 0; i < count; i++) {
     cr_assert_eq(numbers[i], i);
   }
-  tvms_give(&context.memory, numbers);
+  tvms_memory_free(&context.memory, numbers);
   cr_assert_eq(context.memory.used, used);
 }
 
 Test(support, tables_by_id_begin_with_zeros) {
   TVMS_VEC(uint32_t) table = {0};
   for (uint32_t id = 1; id < 100000; id = id * 3 + 1) {
-    tvms_reach(&context.memory, &table, id);
+    tvms_vec_reach(&context.memory, &table, id);
     cr_assert_eq(table.items[id], 0);
     table.items[id] = id;
   }
   cr_assert_eq(table.items[4], 4);
   table.len = 0;
-  tvms_reach(&context.memory, &table, 4);
+  tvms_vec_reach(&context.memory, &table, 4);
   cr_assert_eq(table.items[4], 0);
 }
 
@@ -164,29 +164,31 @@ static void note_closed(void *what) {
 static void take_too_much(void *argument) {
   unwinding *state = argument;
   tvms_resource resource;
-  tvms_hold(&context.memory, &resource, note_closed, state);
+  tvms_memory_hold(&context.memory, &resource, note_closed, state);
   state->reached = 1;
-  tvms_take(&context.memory, 1 << 20);
+  tvms_memory_alloc(&context.memory, 1 << 20);
   state->reached = 2;
-  tvms_release(&context.memory, &resource);
+  tvms_memory_release(&context.memory, &resource);
 }
 
 Test(support, a_failed_allocation_closes_what_is_open_and_returns) {
   unwinding state = {0};
   context.memory.limit = 64 * 1024;
-  cr_assert_eq(tvms_protect(&context.memory, take_too_much, &state), TVMS_OVER_LIMIT);
+  cr_assert_eq(tvms_memory_protect(&context.memory, take_too_much, &state),
+               TVMS_OVER_LIMIT);
   cr_assert_eq(state.reached, 1);
   cr_assert_eq(state.closed, 1);
   context.memory.limit = 0;
-  cr_assert_eq(tvms_protect(&context.memory, take_too_much, &state), TVMS_OK);
+  cr_assert_eq(tvms_memory_protect(&context.memory, take_too_much, &state), TVMS_OK);
   cr_assert_eq(state.reached, 2);
   cr_assert_eq(state.closed, 1);
 }
 
 static uint32_t descend(uint32_t levels) {
   uint32_t reached = 0;
-  if (tvms_deeper(&context.memory)) reached = levels ? 1 + descend(levels - 1) : 0;
-  tvms_shallower(&context.memory);
+  if (tvms_memory_enter(&context.memory))
+    reached = levels ? 1 + descend(levels - 1) : 0;
+  tvms_memory_leave(&context.memory);
   return reached;
 }
 
@@ -197,7 +199,8 @@ static void descend_far(void *argument) {
 Test(support, recursion_ends_at_the_limit_and_not_at_the_stack) {
   uint32_t reached = 0;
   context.memory.depth_limit = 200 * 1000;
-  cr_assert_eq(tvms_protect_deep(&context.memory, descend_far, &reached), TVMS_OK);
+  cr_assert_eq(tvms_memory_protect_deep(&context.memory, descend_far, &reached),
+               TVMS_OK);
   cr_assert_eq(reached, 200 * 1000 - 1);
   cr_assert_eq(context.memory.depth, 0);
 }
@@ -205,7 +208,7 @@ Test(support, recursion_ends_at_the_limit_and_not_at_the_stack) {
 Test(support, diagnostics_are_sorted_by_place) {
   for (uint32_t i = 0; i < 100; i++) {
     uint32_t at = (i * 37) % 100;
-    tvms_report(&context.diags, TVMS_D_too_deep, (tvms_span){at, at + 1}, i);
+    tvms_diag_report(&context.diags, TVMS_D_too_deep, (tvms_span){at, at + 1}, i);
   }
   tvms_diags_sort(&context.diags);
   uint32_t expected = 0;
@@ -218,8 +221,8 @@ Test(support, diagnostics_are_sorted_by_place) {
 
 Test(support, nearest_name_helps_only_when_near) {
   static const char *const names[] = {"serial", "parallel", "vectorized"};
-  cr_assert_str_eq(tvms_nearest("paralel", names, 3), "parallel");
-  cr_assert_null(tvms_nearest("banana", names, 3));
+  cr_assert_str_eq(tvms_diag_nearest_name("paralel", names, 3), "parallel");
+  cr_assert_null(tvms_diag_nearest_name("banana", names, 3));
 }
 
 // Codes are what people search for: two diagnostics never share one.
@@ -247,13 +250,13 @@ static void close_local(void *what) {
 static void fail_with_local(void *argument) {
   int *counter = argument;
   tvms_resource resource;
-  tvms_hold(&context.memory, &resource, close_local, &counter);
-  tvms_unwind(&context.memory, TVMS_OVER_LIMIT);
+  tvms_memory_hold(&context.memory, &resource, close_local, &counter);
+  tvms_memory_unwind(&context.memory, TVMS_OVER_LIMIT);
 }
 
 Test(support, resources_are_closed_while_their_frames_live) {
   int closed = 0;
-  cr_assert_eq(tvms_protect(&context.memory, fail_with_local, &closed),
+  cr_assert_eq(tvms_memory_protect(&context.memory, fail_with_local, &closed),
                TVMS_OVER_LIMIT);
   cr_assert_eq(closed, 1);
   cr_assert_eq(context.memory.resources, NULL);

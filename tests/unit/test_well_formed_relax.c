@@ -17,10 +17,10 @@ typedef struct {
 } fixture;
 
 static tvms_node *value(fixture *f) {
-  tvms_node *two = tvms_dim_const(f->unit, 2);
-  tvms_node *shape = tvms_shape_value(f->unit, &two, 1, TVMS_NO_SPAN);
+  tvms_node *two = tvms_sinfo_dim_new(f->unit, 2);
+  tvms_node *shape = tvms_sinfo_shape_value_new(f->unit, &two, 1, TVMS_NO_SPAN);
   tvms_node *var = tvms_var_new(f->unit, TVMS_SYM_x, (tvms_dtype){0}, TVMS_NO_SPAN);
-  var->sinfo = tvms_tensor_type(f->unit, shape, F32, NULL);
+  var->sinfo = tvms_sinfo_tensor_new(f->unit, shape, F32, NULL);
   return var;
 }
 
@@ -38,7 +38,7 @@ static void close_fixture(fixture *f) {
 }
 
 static tvms_node *bind(fixture *f, tvms_node *var, tvms_node *bound) {
-  tvms_var_binding *binding = tvms_make(f->unit, VAR_BINDING, TVMS_NO_SPAN);
+  tvms_var_binding *binding = tvms_node_make(f->unit, VAR_BINDING, TVMS_NO_SPAN);
   binding->var = var;
   binding->value = bound;
   return &binding->head;
@@ -46,15 +46,15 @@ static tvms_node *bind(fixture *f, tvms_node *var, tvms_node *bound) {
 
 static tvms_node *block(fixture *f, bool dataflow, tvms_node *const *bindings,
                         uint32_t count) {
-  tvms_binding_block *made = tvms_make(f->unit, BINDING_BLOCK, TVMS_NO_SPAN);
+  tvms_binding_block *made = tvms_node_make(f->unit, BINDING_BLOCK, TVMS_NO_SPAN);
   made->bindings = tvms_list_copy(f->unit, bindings, count);
   if (dataflow) made->head.flags |= TVMS_FLAG_DATAFLOW;
   return &made->head;
 }
 
 static tvms_node *sine(fixture *f, tvms_node *of) {
-  tvms_call *call = tvms_make(f->unit, CALL, TVMS_NO_SPAN);
-  call->callee = tvms_relax_operator(f->unit, TVMS_R_sin);
+  tvms_call *call = tvms_node_make(f->unit, CALL, TVMS_NO_SPAN);
+  call->callee = tvms_op_operator_new(f->unit, TVMS_R_sin);
   call->args = tvms_list_copy(f->unit, &of, 1);
   call->head.sinfo = f->x->sinfo;
   return &call->head;
@@ -62,17 +62,17 @@ static tvms_node *sine(fixture *f, tvms_node *of) {
 
 // Checks the function of one block with this result.
 static bool check(fixture *f, tvms_node *binding_block, tvms_node *result) {
-  tvms_seq_expr *seq = tvms_make(f->unit, SEQ_EXPR, TVMS_NO_SPAN);
+  tvms_seq_expr *seq = tvms_node_make(f->unit, SEQ_EXPR, TVMS_NO_SPAN);
   seq->blocks = tvms_list_copy(f->unit, &binding_block, binding_block ? 1 : 0);
   seq->body = result;
   seq->head.sinfo = result->sinfo;
-  tvms_function *function = tvms_make(f->unit, FUNCTION, TVMS_NO_SPAN);
+  tvms_function *function = tvms_node_make(f->unit, FUNCTION, TVMS_NO_SPAN);
   function->name = TVMS_SYM_main;
   function->params = tvms_list_copy(f->unit, &f->x, 1);
   function->ret = f->x->sinfo;
   function->body = &seq->head;
   f->member->function = &function->head;
-  return tvms_check_relax(f->module);
+  return tvms_well_formed_check_relax(f->module);
 }
 
 static void expect(const fixture *f, tvms_diag_id id) {
@@ -129,9 +129,9 @@ Test(well_formed_relax, arguments_are_leaves) {
 Test(well_formed_relax, global_variables_are_members) {
   fixture f;
   open_fixture(&f);
-  tvms_global_var *other = tvms_make(f.unit, GLOBAL_VAR, TVMS_NO_SPAN);
+  tvms_global_var *other = tvms_node_make(f.unit, GLOBAL_VAR, TVMS_NO_SPAN);
   other->name = TVMS_SYM_x;
-  other->head.sinfo = tvms_opaque_type(f.unit, f.x->sinfo, true);
+  other->head.sinfo = tvms_sinfo_func_new_opaque(f.unit, f.x->sinfo, true);
   cr_assert_not(check(&f, NULL, &other->head));
   expect(&f, TVMS_D_global_undefined);
   close_fixture(&f);

@@ -10,7 +10,7 @@ static tvms_node *evaluate(const char *text) {
 }
 
 static tvms_node *loop(const char *var, tvms_node *body) {
-  tvms_for *made = tvms_make(&unit, FOR, TVMS_NO_SPAN);
+  tvms_for *made = tvms_node_make(&unit, FOR, TVMS_NO_SPAN);
   made->min = read("0");
   made->extent = read("16");
   made->var = sexpr_var(&reader, var);
@@ -19,7 +19,7 @@ static tvms_node *loop(const char *var, tvms_node *body) {
 }
 
 static tvms_node *bind(const char *var, const char *value) {
-  tvms_bind *made = tvms_make(&unit, BIND, TVMS_NO_SPAN);
+  tvms_bind *made = tvms_node_make(&unit, BIND, TVMS_NO_SPAN);
   made->var = sexpr_var(&reader, var);
   made->value = read(value);
   return &made->head;
@@ -31,14 +31,14 @@ static tvms_node *seq(tvms_node *a, tvms_node *b) {
 }
 
 static tvms_node *block(const char *axis, const char *value, tvms_node *body) {
-  tvms_iter_var *iter = tvms_make(&unit, ITER_VAR, TVMS_NO_SPAN);
+  tvms_iter_var *iter = tvms_node_make(&unit, ITER_VAR, TVMS_NO_SPAN);
   iter->var = sexpr_var(&reader, axis);
   iter->dom = tvms_range_new(&unit, read("0"), read("16"), TVMS_NO_SPAN);
   tvms_node *axes[] = {&iter->head}, *values[] = {read(value)};
-  tvms_block *made = tvms_make(&unit, BLOCK, TVMS_NO_SPAN);
+  tvms_block *made = tvms_node_make(&unit, BLOCK, TVMS_NO_SPAN);
   made->iter_vars = tvms_list_copy(&unit, axes, 1);
   made->body = body;
-  tvms_block_realize *realize = tvms_make(&unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  tvms_block_realize *realize = tvms_node_make(&unit, BLOCK_REALIZE, TVMS_NO_SPAN);
   realize->iter_values = tvms_list_copy(&unit, values, 1);
   realize->predicate = read("true");
   realize->block = &made->head;
@@ -46,11 +46,11 @@ static tvms_node *block(const char *axis, const char *value, tvms_node *body) {
 }
 
 static bool check(tvms_node *body, bool s_tir) {
-  tvms_prim_func *func = tvms_make(&unit, PRIM_FUNC, TVMS_NO_SPAN);
+  tvms_prim_func *func = tvms_node_make(&unit, PRIM_FUNC, TVMS_NO_SPAN);
   tvms_node *params[] = {sexpr_var(&reader, "n")};
   func->params = tvms_list_copy(&unit, params, 1);
   func->body = body;
-  return tvms_check_prim_func(&unit, &func->head, s_tir);
+  return tvms_well_formed_check_prim_func(&unit, &func->head, s_tir);
 }
 
 #define REPORTED(name) (context.diags.last->id == TVMS_D_##name)
@@ -96,31 +96,31 @@ Test(well_formed_tir, tile_programs_have_no_blocks) {
 
 Test(well_formed_tir, buffers_are_declared) {
   unit.dialect = TVMS_DIALECT_26;
-  tvms_buffer *buffer = tvms_make(&unit, BUFFER, TVMS_NO_SPAN);
+  tvms_buffer *buffer = tvms_node_make(&unit, BUFFER, TVMS_NO_SPAN);
   buffer->element = TVMS_DTYPE(FLOAT, 32);
   buffer->data = tvms_pointer_var_new(&unit, 0, buffer->element, 0, TVMS_NO_SPAN);
   tvms_node *shape[] = {read("16")}, *index[] = {read("0")};
   buffer->shape = tvms_list_copy(&unit, shape, 1);
   tvms_node *load =
-      tvms_buffer_load_raw(&unit, &buffer->head, index, 1, NULL, TVMS_NO_SPAN);
+      tvms_buffer_load_new(&unit, &buffer->head, index, 1, NULL, TVMS_NO_SPAN);
   tvms_node *use = tvms_evaluate_new(&unit, load, TVMS_NO_SPAN);
   cr_assert_not(check(use, true));
   cr_assert(REPORTED(undeclared_buffer));
-  tvms_alloc_buffer *alloc = tvms_make(&unit, ALLOC_BUFFER, TVMS_NO_SPAN);
+  tvms_alloc_buffer *alloc = tvms_node_make(&unit, ALLOC_BUFFER, TVMS_NO_SPAN);
   alloc->buffer = &buffer->head;
   cr_assert(check(seq(&alloc->head, use), true));
 }
 
 static tvms_node *scope_id(const char *name, const char *extent) {
-  tvms_scope_id *made = tvms_make(&unit, SCOPE_ID, TVMS_NO_SPAN);
-  made->scope = tvms_symbol(&context, name, strlen(name));
+  tvms_scope_id *made = tvms_node_make(&unit, SCOPE_ID, TVMS_NO_SPAN);
+  made->scope = tvms_symbol_intern(&context, name, strlen(name));
   tvms_node *extents[] = {read(extent)};
   made->extents = tvms_list_copy(&unit, extents, 1);
   return &made->head;
 }
 
 static bool check_ids(const char *warps, const char *threads) {
-  tvms_attr_stmt *entry = tvms_make(&unit, ATTR_STMT, TVMS_NO_SPAN);
+  tvms_attr_stmt *entry = tvms_node_make(&unit, ATTR_STMT, TVMS_NO_SPAN);
   entry->node = read("0");
   entry->key = tvms_bytes_copy(&unit, "tirx.device_entry", 17);
   entry->value = read("true");

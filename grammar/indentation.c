@@ -1,7 +1,7 @@
 // See layout.h. Rules of indentation: Python reference, 2.1.8, with the tab rules of its
 // tokenizer: a tab goes to the next multiple of 8, and two lines whose order would change
 // if a tab were one column wide are an error.
-#include "grammar/layout.h"
+#include "grammar/indentation.h"
 
 #include "support/check.h"
 
@@ -35,18 +35,19 @@ void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
   };
 }
 
-void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *text,
-                      size_t size, uint32_t offset, bool nested) {
+void tvms_indentation_init(tvms_indentation *layout, tvms_surface *surface,
+                           const char *text, size_t size, uint32_t offset,
+                           bool nested) {
   memset(layout, 0, sizeof *layout);
   tvms_lexer_init(&layout->lexer, surface, text, size, offset);
   layout->seen = layout->seen_line = offset;
   tvms_memory *memory = &surface->context->memory;
-  tvms_push(memory, &layout->indents, ((tvms_indent){0}));
-  tvms_push(memory, &layout->brackets, ((tvms_bracket){0}));
+  tvms_vec_push(memory, &layout->indents, ((tvms_indent_level){0}));
+  tvms_vec_push(memory, &layout->brackets, ((tvms_bracket){0}));
   if (nested) {
     layout->brackets.items[0].shut = TVMS_TOK_END;
     layout->lexer.depth = 1;
-    tvms_push(memory, &layout->brackets, ((tvms_bracket){.shut = TVMS_TOK_END}));
+    tvms_vec_push(memory, &layout->brackets, ((tvms_bracket){.shut = TVMS_TOK_END}));
     return;
   }
   layout->at_line_start = true;
@@ -58,17 +59,17 @@ void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *te
 #include "grammar/lexer_rules.h"
 #pragma GCC diagnostic pop
 
-static tvms_memory *memory_of(tvms_layout *layout) {
+static tvms_memory *memory_of(tvms_indentation *layout) {
   return &layout->lexer.context->memory;
 }
-static tvms_diags *diags_of(tvms_layout *layout) {
+static tvms_diags *diags_of(tvms_indentation *layout) {
   return &layout->lexer.context->diags;
 }
 
 /* Indentation */
 
 // Moves over white space with tabs or form feeds in it.
-static tvms_indent measure_slowly(const char **at, tvms_indent indent) {
+static tvms_indent_level measure_slowly(const char **at, tvms_indent_level indent) {
   for (;; ++*at) {
     switch (**at) {
     case ' ':
@@ -79,7 +80,7 @@ static tvms_indent measure_slowly(const char **at, tvms_indent indent) {
       indent.column = (indent.column / 8 + 1) * 8;
       indent.narrow++;
       break;
-    case '\f': indent = (tvms_indent){0}; break;
+    case '\f': indent = (tvms_indent_level){0}; break;
     default: return indent;
     }
   }
@@ -87,7 +88,7 @@ static tvms_indent measure_slowly(const char **at, tvms_indent indent) {
 
 // Moves over white space to the first byte of a line and measures it. The text is padded,
 // so words of 8 bytes can be read up to its end.
-static tvms_indent measure(const char **at) {
+static tvms_indent_level measure(const char **at) {
   const char *begin = *at;
   const char *end = begin;
   uint64_t word;
@@ -100,47 +101,47 @@ static tvms_indent measure(const char **at) {
     end++;
   }
   *at = end;
-  tvms_indent indent = {.column = (uint32_t)(end - begin),
-                        .narrow = (uint32_t)(end - begin)};
+  tvms_indent_level indent = {.column = (uint32_t)(end - begin),
+                              .narrow = (uint32_t)(end - begin)};
   return *end == '\t' || *end == '\f' ? measure_slowly(at, indent) : indent;
 }
 
 // Skips lines without code. Returns the indentation of the line where it stops.
-static tvms_indent find_line(tvms_layout *layout) {
+static tvms_indent_level find_line(tvms_indentation *layout) {
   tvms_lexer *lexer = &layout->lexer;
   for (;;) {
     const char *at = lexer->cursor;
-    tvms_indent indent = measure(&at);
+    tvms_indent_level indent = measure(&at);
     while (*at == '\0' && at < lexer->end) {
       at++;  // has been reported
     }
     if (*at == '#') {
       const unsigned char *begin = (const unsigned char *)at;
-      at = (const char *)tvms_lex_comment(lexer, begin, begin);
+      at = (const char *)tvms_lexer_take_comment(lexer, begin, begin);
     }
     bool blank = *at == '\n' || *at == '\r';
     if (blank) at += *at == '\r' && at[1] == '\n' ? 2 : 1;
     lexer->cursor = at;
     if (blank) continue;
-    return at < lexer->end ? indent : (tvms_indent){0};
+    return at < lexer->end ? indent : (tvms_indent_level){0};
   }
 }
 
-static void report_here(tvms_layout *layout, tvms_diag_id id) {
+static void report_here(tvms_indentation *layout, tvms_diag_id id) {
   uint32_t at = tvms_lexer_offset(&layout->lexer, layout->lexer.cursor);
-  tvms_report(diags_of(layout), id, (tvms_span){at, at + 1});
+  tvms_diag_report(diags_of(layout), id, (tvms_span){at, at + 1});
 }
 
-static tvms_token make(const tvms_layout *layout, tvms_token_kind kind) {
+static tvms_token make(const tvms_indentation *layout, tvms_token_kind kind) {
   uint32_t at = tvms_lexer_offset(&layout->lexer, layout->lexer.cursor);
-  return tvms_make_token(at, at, kind);
+  return tvms_token_make(at, at, kind);
 }
 
 // Closes one block that the line in `column` has left, or none. A line between two levels
 // stays in the inner block, whose level it becomes.
-static bool dedent(tvms_layout *layout, tvms_token *token) {
+static bool dedent(tvms_indentation *layout, tvms_token *token) {
   for (;;) {
-    tvms_indent *top = &layout->indents.items[layout->indents.len - 1];
+    tvms_indent_level *top = &layout->indents.items[layout->indents.len - 1];
     if (layout->line.column >= top->column) {
       if (layout->line.narrow != top->narrow) report_here(layout, TVMS_D_mixed_tabs);
       break;
@@ -162,12 +163,12 @@ static bool dedent(tvms_layout *layout, tvms_token *token) {
 }
 
 // Begins a logical line. Returns true if it gives an INDENT or a DEDENT first.
-static bool begin_line(tvms_layout *layout, tvms_token *token) {
+static bool begin_line(tvms_indentation *layout, tvms_token *token) {
   layout->at_line_start = false;
   layout->lexer.unfinished = false;
   layout->brackets.items[0].wants_in = false;
-  tvms_indent line = find_line(layout);
-  tvms_indent *top = &layout->indents.items[layout->indents.len - 1];
+  tvms_indent_level line = find_line(layout);
+  tvms_indent_level *top = &layout->indents.items[layout->indents.len - 1];
   layout->line = line;
   if (line.column == top->column) {
     if (line.narrow != top->narrow) report_here(layout, TVMS_D_mixed_tabs);
@@ -175,7 +176,7 @@ static bool begin_line(tvms_layout *layout, tvms_token *token) {
   }
   if (line.column > top->column) {
     if (line.narrow <= top->narrow) report_here(layout, TVMS_D_mixed_tabs);
-    tvms_push(memory_of(layout), &layout->indents, line);
+    tvms_vec_push(memory_of(layout), &layout->indents, line);
     *token = make(layout, TVMS_TOK_INDENT);
     return true;
   }
@@ -183,11 +184,11 @@ static bool begin_line(tvms_layout *layout, tvms_token *token) {
   return dedent(layout, token);
 }
 
-void tvms_layout_silence(tvms_layout *layout) {
+void tvms_indentation_silence(tvms_indentation *layout) {
   layout->indents.items[layout->indents.len - 1].silent = true;
 }
 
-bool tvms_layout_is_level(const tvms_layout *layout, uint32_t column) {
+bool tvms_indentation_is_level(const tvms_indentation *layout, uint32_t column) {
   for (uint32_t i = layout->indents.len; i > 0; i--) {
     if (layout->indents.items[i - 1].column <= column) {
       return layout->indents.items[i - 1].column == column;
@@ -196,7 +197,7 @@ bool tvms_layout_is_level(const tvms_layout *layout, uint32_t column) {
   return false;
 }
 
-uint32_t tvms_layout_line(tvms_layout *layout, uint32_t offset) {
+uint32_t tvms_indentation_line(tvms_indentation *layout, uint32_t offset) {
   const char *text = (const char *)layout->lexer.base;
   uint32_t line = offset;
   if (offset >= layout->seen) {
@@ -216,15 +217,16 @@ uint32_t tvms_layout_line(tvms_layout *layout, uint32_t offset) {
   return line;
 }
 
-uint32_t tvms_layout_column(const tvms_layout *layout, uint32_t line, uint32_t *first) {
+uint32_t tvms_indentation_column(const tvms_indentation *layout, uint32_t line,
+                                 uint32_t *first) {
   const char *text = (const char *)layout->lexer.base;
   const char *at = text + line;
-  tvms_indent indent = measure(&at);
+  tvms_indent_level indent = measure(&at);
   *first = (uint32_t)(at - text);
   return indent.column;
 }
 
-void tvms_layout_restart(tvms_layout *layout, uint32_t line) {
+void tvms_indentation_restart(tvms_indentation *layout, uint32_t line) {
   tvms_surface *surface = layout->lexer.surface;
   layout->lexer.depth = 0;
   layout->brackets.len = 1;
@@ -241,7 +243,7 @@ void tvms_layout_restart(tvms_layout *layout, uint32_t line) {
 /* Brackets */
 
 // True if nothing but white space and joined lines stands between two places.
-static bool is_next_to(const tvms_layout *layout, uint32_t end, uint32_t begin) {
+static bool is_next_to(const tvms_indentation *layout, uint32_t end, uint32_t begin) {
   const char *text = (const char *)layout->lexer.base;
   while (end < begin && strchr(" \t\f\\\r\n", text[end])) {
     end++;
@@ -249,10 +251,10 @@ static bool is_next_to(const tvms_layout *layout, uint32_t end, uint32_t begin) 
   return end == begin;
 }
 
-static void open_bracket(tvms_layout *layout, tvms_token *token) {
+static void open_bracket(tvms_indentation *layout, tvms_token *token) {
   uint8_t shut = (uint8_t)(token->kind + (TVMS_TOK_SHUT_ROUND - TVMS_TOK_OPEN_ROUND));
-  tvms_push(memory_of(layout), &layout->brackets,
-            ((tvms_bracket){.begin = token->begin, .shut = shut}));
+  tvms_vec_push(memory_of(layout), &layout->brackets,
+                ((tvms_bracket){.begin = token->begin, .shut = shut}));
   layout->lexer.depth++;
   if (layout->first.kind == TVMS_TOK_WITH && token->kind == TVMS_TOK_OPEN_ROUND
       && is_next_to(layout, layout->first.end, token->begin)) {
@@ -260,18 +262,18 @@ static void open_bracket(tvms_layout *layout, tvms_token *token) {
   }
 }
 
-static void pop_bracket(tvms_layout *layout) {
+static void pop_bracket(tvms_indentation *layout) {
   layout->brackets.len--;
   layout->lexer.depth--;
 }
 
-static char bracket_text(const tvms_layout *layout, const tvms_bracket *bracket) {
+static char bracket_text(const tvms_indentation *layout, const tvms_bracket *bracket) {
   return ((const char *)layout->lexer.base)[bracket->begin];
 }
 
 // True if the bracket that closes `top` comes soon on this line: what stands before it is
 // one too many.
-static bool shuts_soon(const tvms_layout *layout, const tvms_bracket *top,
+static bool shuts_soon(const tvms_indentation *layout, const tvms_bracket *top,
                        uint32_t from) {
   enum { SOON = 200 };
   const char *text = (const char *)layout->lexer.base;
@@ -284,7 +286,7 @@ static bool shuts_soon(const tvms_layout *layout, const tvms_bracket *top,
 }
 
 // Returns false if the token is to be dropped.
-static bool shut_bracket(tvms_layout *layout, tvms_token *token) {
+static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
   tvms_bracket *top = &layout->brackets.items[layout->brackets.len - 1];
   tvms_span span = {token->begin, token->end};
   if (top->shut == token->kind) {
@@ -293,19 +295,19 @@ static bool shut_bracket(tvms_layout *layout, tvms_token *token) {
   }
   const char *text = tvms_token_text(token->kind);
   if (layout->brackets.len == 1 || top->shut == TVMS_TOK_END) {
-    tvms_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text);
+    tvms_diag_report(diags_of(layout), TVMS_D_unmatched_bracket, span, text);
     return false;
   }
   char open[2] = {bracket_text(layout, top), '\0'};
   tvms_span open_span = {top->begin, top->begin + 1};
   if (top[-1].shut == token->kind) {
     // The bracket inside was forgotten: close it here and give this token again.
-    tvms_report(diags_of(layout), TVMS_D_unclosed_bracket, open_span, open);
+    tvms_diag_report(diags_of(layout), TVMS_D_unclosed_bracket, open_span, open);
     layout->lexer.cursor = (const char *)layout->lexer.base + token->begin;
     token->end = token->begin;
   } else {
     tvms_diag *diag =
-        tvms_report(diags_of(layout), TVMS_D_mismatched_bracket, span, text, open);
+        tvms_diag_report(diags_of(layout), TVMS_D_mismatched_bracket, span, text, open);
     tvms_diag_note(diags_of(layout), diag, open_span, "'%s' is opened here", open);
     if (shuts_soon(layout, top, token->end)) return false;
   }
@@ -316,12 +318,12 @@ static bool shut_bracket(tvms_layout *layout, tvms_token *token) {
 
 /* Tokens */
 
-static tvms_token lexed(tvms_layout *layout, tvms_token_kind kind) {
+static tvms_token lexed(tvms_indentation *layout, tvms_token_kind kind) {
   tvms_span span = tvms_lexer_span(&layout->lexer);
-  return tvms_make_token(span.begin, span.end, kind);
+  return tvms_token_make(span.begin, span.end, kind);
 }
 
-static tvms_token read(tvms_layout *layout) {
+static tvms_token read(tvms_indentation *layout) {
   if (layout->has_pending) {
     layout->has_pending = false;
     return layout->pending;
@@ -330,7 +332,7 @@ static tvms_token read(tvms_layout *layout) {
 }
 
 // Joins two words to one token if `second` follows.
-static void join(tvms_layout *layout, tvms_token *token, tvms_token_kind second,
+static void join(tvms_indentation *layout, tvms_token *token, tvms_token_kind second,
                  tvms_token_kind both) {
   tvms_token next = read(layout);
   if (next.kind == second) {
@@ -342,7 +344,7 @@ static void join(tvms_layout *layout, tvms_token *token, tvms_token_kind second,
   }
 }
 
-static tvms_token finish_file(tvms_layout *layout, tvms_token end) {
+static tvms_token finish_file(tvms_indentation *layout, tvms_token end) {
   if (layout->lexer.depth > 0 || !layout->begun) return end;
   // The last line has no line end.
   layout->begun = false;
@@ -352,7 +354,7 @@ static tvms_token finish_file(tvms_layout *layout, tvms_token end) {
 }
 
 // Acts on a token that means something to the layout. Returns false if it is dropped.
-static bool shape(tvms_layout *layout, tvms_token *token) {
+static bool shape(tvms_indentation *layout, tvms_token *token) {
   tvms_bracket *bracket = &layout->brackets.items[layout->brackets.len - 1];
   switch ((int)token->kind) {
   case TVMS_TOK_END: *token = finish_file(layout, *token); return true;
@@ -389,7 +391,7 @@ static bool goes_on(tvms_token_kind kind) {
 }
 
 // Reads the first token of a logical line, or what indentation gives before it.
-static bool first_of_line(tvms_layout *layout, tvms_token *token) {
+static bool first_of_line(tvms_indentation *layout, tvms_token *token) {
   do {
     if (layout->at_line_start && begin_line(layout, token)) return true;
     if (layout->dedenting && dedent(layout, token)) return true;
@@ -398,21 +400,21 @@ static bool first_of_line(tvms_layout *layout, tvms_token *token) {
     layout->at_line_start = token->kind == TVMS_TOK_NEWLINE;
     if (token->kind == TVMS_TOK_END) {
       layout->dedenting = layout->indents.len > 1;
-      layout->line = (tvms_indent){0};
+      layout->line = (tvms_indent_level){0};
     }
   } while (layout->at_line_start || layout->dedenting);
   if (token->kind == TVMS_TOK_END) return true;
   layout->begun = true;
   layout->before = layout->first;
   layout->first = *token;
-  tvms_indent *top = &layout->indents.items[layout->indents.len - 1];
+  tvms_indent_level *top = &layout->indents.items[layout->indents.len - 1];
   if (!goes_on(token->kind)) top->skipped = false;
   return false;
 }
 
 // The next token that is not plain: the first of a line, one that shapes the layout (given
 // in `token`, if `given`), or one that was read ahead.
-static __attribute__((noinline)) tvms_token next_slowly(tvms_layout *layout,
+static __attribute__((noinline)) tvms_token next_slowly(tvms_indentation *layout,
                                                         tvms_token token, bool given) {
   if (!layout->begun) {
     if (first_of_line(layout, &token)) return token;
@@ -426,7 +428,7 @@ static __attribute__((noinline)) tvms_token next_slowly(tvms_layout *layout,
 }
 
 // Most tokens take the short way, in registers.
-tvms_token tvms_layout_next(tvms_layout *layout) {
+tvms_token tvms_indentation_next(tvms_indentation *layout) {
   if (__builtin_expect(!layout->begun || layout->has_pending, 0)) {
     return next_slowly(layout, (tvms_token){0}, false);
   }

@@ -5,8 +5,8 @@
 // of a for-loop, `if` of a comprehension, `is not`, `not in`, the bracket after `with`.
 // Wrong indentation and brackets that do not match are reported here, and what follows is
 // mended so that the rest can be parsed.
-#ifndef TVMS_GRAMMAR_LAYOUT_H
-#define TVMS_GRAMMAR_LAYOUT_H
+#ifndef TVMS_GRAMMAR_INDENTATION_H
+#define TVMS_GRAMMAR_INDENTATION_H
 
 #include "grammar/lexer.h"
 #include "support/vec.h"
@@ -24,7 +24,7 @@ typedef struct {
   tvms_token_kind kind;
 } tvms_token;
 
-static inline tvms_token tvms_make_token(uint32_t begin, uint32_t end,
+static inline tvms_token tvms_token_make(uint32_t begin, uint32_t end,
                                          tvms_token_kind kind) {
   return (tvms_token){.both = begin | (uint64_t)end << 32, .kind = kind};
 }
@@ -42,49 +42,50 @@ typedef struct {
   uint32_t narrow;  // a tab counts one: differs in order from `column` if tabs mislead
   bool silent;      // an unexpected indent: the grammar does not know of it
   bool skipped;     // parse.c gave the statement up that stands before the current line
-} tvms_indent;
+} tvms_indent_level;
 
 typedef struct {
   tvms_lexer lexer;
-  TVMS_VEC(tvms_indent) indents;    // [0]: column 0
+  TVMS_VEC(tvms_indent_level) indents;  // [0]: column 0
   TVMS_VEC(tvms_bracket) brackets;  // [0]: no bracket; popped ones stay behind `len`
   tvms_token pending;               // valid if has_pending
   bool has_pending;
   bool at_line_start;
-  bool dedenting;     // `column` below the innermost level: more DEDENTs come
-  bool after_with;    // the last token was `with`
-  tvms_indent line;   // of the logical line that begins
-  bool begun;         // the logical line has given a token
-  tvms_token first;   // first token of the logical line that has begun last
-  tvms_token before;  // the same of the line before it
-  uint32_t seen;      // where tvms_layout_line was asked last, and what it said
+  bool dedenting;          // `column` below the innermost level: more DEDENTs come
+  bool after_with;         // the last token was `with`
+  tvms_indent_level line;  // of the logical line that begins
+  bool begun;              // the logical line has given a token
+  tvms_token first;        // first token of the logical line that has begun last
+  tvms_token before;       // the same of the line before it
+  uint32_t seen;  // where tvms_indentation_line was asked last, and what it said
   uint32_t seen_line;
-} tvms_layout;
+} tvms_indentation;
 
 // Reads `size` bytes at `text`. `nested`: an expression inside a string, line ends do not count.
-void tvms_layout_init(tvms_layout *layout, tvms_surface *surface, const char *text,
-                      size_t size, uint32_t offset, bool nested);
+void tvms_indentation_init(tvms_indentation *layout, tvms_surface *surface,
+                           const char *text, size_t size, uint32_t offset, bool nested);
 
 // The next token. After END every call gives END.
-tvms_token tvms_layout_next(tvms_layout *layout);
+tvms_token tvms_indentation_next(tvms_indentation *layout);
 
 // Number of open brackets.
-static inline uint32_t tvms_layout_depth(const tvms_layout *layout) {
+static inline uint32_t tvms_indentation_depth(const tvms_indentation *layout) {
   return layout->lexer.depth;
 }
 
 // Forgets open brackets and goes back to `line`, the start of a physical line, which then
 // begins a logical line.
-void tvms_layout_restart(tvms_layout *layout, uint32_t line);
+void tvms_indentation_restart(tvms_indentation *layout, uint32_t line);
 
 // Tells that the INDENT just given fits nowhere: its DEDENT will not be given.
-void tvms_layout_silence(tvms_layout *layout);
+void tvms_indentation_silence(tvms_indentation *layout);
 
 // Start of the physical line that holds `offset`; column of its first token.
-uint32_t tvms_layout_line(tvms_layout *layout, uint32_t offset);
-uint32_t tvms_layout_column(const tvms_layout *layout, uint32_t line, uint32_t *first);
+uint32_t tvms_indentation_line(tvms_indentation *layout, uint32_t offset);
+uint32_t tvms_indentation_column(const tvms_indentation *layout, uint32_t line,
+                                 uint32_t *first);
 
 // True if a line that begins in `column` belongs to an open block.
-bool tvms_layout_is_level(const tvms_layout *layout, uint32_t column);
+bool tvms_indentation_is_level(const tvms_indentation *layout, uint32_t column);
 
 #endif
