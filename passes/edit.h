@@ -5,14 +5,14 @@
 #include "passes/manager.h"
 
 // The functions of the passes.
-#define PASS(Name, function, requires, breaks, since, until, summary)                  \
+#define PASS(Name, function, requires, since, until, summary)                          \
   void tvms_pass_##function(tvms_pass_run *run);
 #define OPTION(Name, option, type, initial, summary)
 #include "passes/passes.def"
 
 // Indices of options behind their pass: TVMS_OPTION(run, DeadCodeElimination, entry).
 enum {
-#define PASS(Name, function, requires, breaks, since, until, summary)                  \
+#define PASS(Name, function, requires, since, until, summary)                          \
   TVMS_OPTION_BASE_##Name, TVMS_OPTION_REST_##Name = TVMS_OPTION_BASE_##Name - 1,
 #define OPTION(Name, option, type, initial, summary) TVMS_OPTION_AT_##Name##_##option,
 #include "passes/passes.def"

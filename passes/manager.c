@@ -1,7 +1,8 @@
 // Running pipelines: what a pass relies on is checked before it, its result after it.
 //
-// A property is looked for in the module when a pass first requires it and is then known
-// until a pass breaks it, so a pipeline asks each question once.
+// A property is looked for in the module when a pass requires it, and then known until a
+// pass changes the module. No row says which properties a pass keeps: nothing could check
+// it, and one walk over the module is cheaper than the pass that changed it.
 #include "passes/manager.h"
 
 #include "passes/properties.h"
@@ -55,7 +56,7 @@ static bool run_step(tvms_context *context, tvms_module *module,
   double seconds = now() - start;
   // A function that stood alone may have got company.
   if (module->member_count > 1) module->bare = false;
-  *known &= ~step->pass->breaks;
+  if (run.changed) *known = 0;
   if (context->diags.errors == errors && hooks->verify && run.changed) {
     hooks->verify(hooks->data, module);
   }

@@ -38,7 +38,6 @@ typedef struct {
   const char *name;  // "CallTIRRewrite"
   void (*run)(tvms_pass_run *run);
   uint32_t requires;
-  uint32_t breaks;
   tvms_dialect since;
   tvms_dialect until;
   const char *summary;

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-// Columns `requires` and `breaks` name properties without their prefix.
+// The column `requires` names properties without their prefix.
 enum {
   NONE = TVMS_NO_PROPERTY,
 #define PROPERTY(NAME, holds, text, passes) NAME = TVMS_PROPERTY_##NAME,
@@ -13,16 +13,20 @@ enum {
 };
 
 static const tvms_pass passes[] = {
-#define PASS(Name, function, requires, breaks, since, until, summary)                  \
-  {#Name,    tvms_pass_##function, (requires),                                         \
-   (breaks), TVMS_DIALECT_##since, TVMS_DIALECT_##until,                               \
-   summary},
+#define PASS(Name, function, requires, since, until, summary)                          \
+  {                                                                                    \
+      #Name,                                                                           \
+      tvms_pass_##function,                                                            \
+      (requires),                                                                      \
+      TVMS_DIALECT_##since,                                                            \
+      TVMS_DIALECT_##until,                                                            \
+      summary},
 #define OPTION(Name, option, type, initial, summary)
 #include "passes/passes.def"
 };
 
 static const tvms_pass_option options[] = {
-#define PASS(Name, function, requires, breaks, since, until, summary)
+#define PASS(Name, function, requires, since, until, summary)
 #define OPTION(Name, option, type, initial, summary)                                   \
   {#Name, #option, TVMS_OPTION_##type, initial, summary},
 #include "passes/passes.def"
