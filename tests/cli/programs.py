@@ -128,6 +128,15 @@ class Diff(Scratch):
         p = tvms("diff", GOOD, self.path)
         self.assertEqual((p.returncode, p.stdout), (0, b""))
 
+    def test_names_of_blocks_make_no_difference(self):
+        with open(GOOD) as f:
+            text = f.read()
+        with open(self.path, "w") as f:
+            f.write(text.replace('T.block("Y")', 'T.block("other")'))
+        self.assertNotEqual(text, open(self.path).read())
+        p = tvms("diff", GOOD, self.path)
+        self.assertEqual((p.returncode, p.stdout), (0, b""))
+
     def test_differences_are_located_in_both(self):
         with open(GOOD) as f:
             text = f.read()
