@@ -50,7 +50,7 @@ static tvms_program *read_source(tvms_run *run, tvms_source *source,
   options.dialect = dialect_of(run->options.dialect);
   options.python = tvms_source_is_python(source);
   run->context->describe = describe_node;
-  tvms_program *program = tvms_read(run->context, source, &options);
+  tvms_program *program = tvms_reader_read(run->context, source, &options);
   if (run->options.verbose) {
     tvms_run_complain(run, "%s: read as %s", source->name,
                       tvms_dialect_text(program->dialect));

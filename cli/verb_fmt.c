@@ -129,7 +129,7 @@ static tvms_status format_python(tvms_run *run, tvms_source *source,
                                  tvms_surface *surface, tvms_strbuf *text) {
   tvms_context *context = run->context;
   tvms_spans definitions = {0};
-  tvms_script_definitions(surface, &definitions);
+  tvms_python_file_definitions(surface, &definitions);
   tvms_diags_keep_in(&context->diags, definitions.items, definitions.len);
   const char *first = memchr(source->text, '\n', source->size);
   bool crlf = first && first > source->text && first[-1] == '\r';

@@ -99,7 +99,7 @@ static tvms_program *read_as(tvms_context *context, tvms_dialect dialect, bool p
   tvms_source *source =
       tvms_source_create(&context->memory, "<migrated>", text->text, text->len);
   tvms_read_options options = {.from = dialect, .dialect = dialect, .python = python};
-  return tvms_read(context, source, &options);
+  return tvms_reader_read(context, source, &options);
 }
 
 // Findings of a trial: none yet, at the places of the user's text. Returns those so far.

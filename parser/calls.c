@@ -138,36 +138,37 @@ static tvms_sym scan_name(scanner *scan) {
   return tvms_symbol_intern(scan->reader->context, begin, (size_t)(scan->at - begin));
 }
 
-static tvms_value scan_word(scanner *scan, const char *word, tvms_value value) {
+static tvms_eval_value scan_word(scanner *scan, const char *word,
+                                 tvms_eval_value value) {
   scan->at += strlen(word);
   return value;
 }
 
 // A default: None, True, False, a number or a string in single quotes.
-static tvms_value scan_default(scanner *scan) {
+static tvms_eval_value scan_default(scanner *scan) {
   const char *at = scan->at;
   if (strncmp(at, "None", 4) == 0) return scan_word(scan, "None", TVMS_NOTHING);
   if (strncmp(at, "True", 4) == 0)
-    return scan_word(scan, "True", tvms_value_bool(true));
+    return scan_word(scan, "True", tvms_eval_value_bool(true));
   if (strncmp(at, "False", 5) == 0) {
-    return scan_word(scan, "False", tvms_value_bool(false));
+    return scan_word(scan, "False", tvms_eval_value_bool(false));
   }
   if (*at == '\'') {
     const char *end = strchr(at + 1, '\'');
     TVMS_CHECK(end);
     scan->at = end + 1;
-    return tvms_value_text(at + 1, (uint32_t)(end - at - 1));
+    return tvms_eval_value_text(at + 1, (uint32_t)(end - at - 1));
   }
   char *end;
   long number = strtol(at, &end, 10);
   if (*end == '.') {
     double real = strtod(at, &end);
     scan->at = end;
-    return tvms_value_float(real);
+    return tvms_eval_value_float(real);
   }
   TVMS_CHECK(end > at);
   scan->at = end;
-  return tvms_value_int(number);
+  return tvms_eval_value_int(number);
 }
 
 static tvms_param scan_param(scanner *scan, bool after_star) {
@@ -234,17 +235,18 @@ static int32_t param_index(tvms_reader *reader, const tvms_call_args *call,
   return -1;
 }
 
-tvms_value tvms_arg(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+tvms_eval_value tvms_args_get(tvms_reader *reader, const tvms_call_args *call,
+                              tvms_sym name) {
   int32_t i = param_index(reader, call, name);
   return i < 0 ? TVMS_NOTHING : call->args[i];
 }
 
-tvms_ref tvms_arg_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+tvms_ref tvms_args_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
   int32_t i = param_index(reader, call, name);
   return i < 0 ? call->ref : call->refs[i];
 }
 
-bool tvms_arg_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+bool tvms_args_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
   int32_t i = param_index(reader, call, name);
   return i >= 0 && (call->given >> i & 1);
 }
@@ -314,12 +316,13 @@ static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
   return near;
 }
 
-tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
-                             tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
+                                                   tvms_namespace namespace_,
+                                                   tvms_sym name, tvms_ref ref) {
   const char *releases = releases_with(reader, namespace_, name);
   if (releases && reader->mixed) return TVMS_UNKNOWN;
   tvms_diags *diags = &reader->context->diags;
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
   tvms_span span = {node->end - len, node->end};
   tvms_diag *diag = tvms_diag_report(
@@ -350,15 +353,17 @@ static bool dtype_name(const tvms_reader *reader, tvms_sym name, tvms_dtype *dty
          && tvms_dtype_has_name(*dtype);
 }
 
-static tvms_value dtype_constructor(tvms_dtype dtype) {
-  return (tvms_value){.kind = TVMS_VALUE_DTYPE_NAME, .as.dtype = dtype};
+static tvms_eval_value dtype_constructor(tvms_dtype dtype) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_DTYPE_NAME, .as.dtype = dtype};
 }
 
-static tvms_value value_of_row(tvms_reader *reader, const tvms_row *row, tvms_ref ref) {
+static tvms_eval_value value_of_row(tvms_reader *reader, const tvms_row *row,
+                                    tvms_ref ref) {
   switch (row->kind) {
-  case TVMS_ROW_CALL: return (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  case TVMS_ROW_CALL:
+    return (tvms_eval_value){.kind = TVMS_EVAL_CALLABLE, .as.row = row};
   case TVMS_ROW_NAMESPACE:
-    return (tvms_value){.kind = TVMS_VALUE_NAMESPACE, .as.i = row->rule};
+    return (tvms_eval_value){.kind = TVMS_EVAL_NAMESPACE, .as.i = row->rule};
   case TVMS_ROW_DTYPE:
     return dtype_constructor((tvms_dtype){(uint8_t)row->op, row->rule, 1});
   case TVMS_ROW_VALUE: {
@@ -370,19 +375,19 @@ static tvms_value value_of_row(tvms_reader *reader, const tvms_row *row, tvms_re
 }
 
 // T.warp.copy: a tile primitive at another scope, which goes along with the callee.
-static tvms_value tile_at_scope(tvms_reader *reader, tvms_namespace scope,
-                                tvms_sym name, tvms_ref ref) {
+static tvms_eval_value tile_at_scope(tvms_reader *reader, tvms_namespace scope,
+                                     tvms_sym name, tvms_ref ref) {
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_T_tile, name);
   if (!row || row->handler != tvms_call_tile_op) {
-    return tvms_unknown_name(reader, scope, name, ref);
+    return tvms_namespace_report_unknown_name(reader, scope, name, ref);
   }
-  tvms_value value = value_of_row(reader, row, ref);
+  tvms_eval_value value = value_of_row(reader, row, ref);
   value.spare = (uint16_t)scope;
   return value;
 }
 
-tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
-                                    tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
+                                         tvms_sym name, tvms_ref ref) {
   if (namespace_ >= TVMS_NS_T_cluster && namespace_ <= TVMS_NS_T_thread) {
     return tile_at_scope(reader, namespace_, name, ref);
   }
@@ -394,15 +399,15 @@ tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespac
   }
   if (namespace_ == TVMS_NS_T) {
     const tvms_name *text = tvms_interner_name(&reader->context->names, name);
-    tvms_value value = tvms_spelled_operator(reader, text->text, text->len);
-    if (tvms_value_is_known(value)) return value;
+    tvms_eval_value value = tvms_spelled_operator(reader, text->text, text->len);
+    if (tvms_eval_value_is_known(value)) return value;
   }
   const char *path = tvms_namespace_text(namespace_);
   if (path[0] == 'R') {
-    tvms_value value = tvms_relax_operator_named(reader, path, name);
-    if (tvms_value_is_known(value)) return value;
+    tvms_eval_value value = tvms_relax_operator_named(reader, path, name);
+    if (tvms_eval_value_is_known(value)) return value;
   }
-  tvms_value renamed = tvms_prototype_name(reader, namespace_, name, ref);
-  if (tvms_value_is_known(renamed)) return renamed;
-  return tvms_unknown_name(reader, namespace_, name, ref);
+  tvms_eval_value renamed = tvms_prototype_name(reader, namespace_, name, ref);
+  if (tvms_eval_value_is_known(renamed)) return renamed;
+  return tvms_namespace_report_unknown_name(reader, namespace_, name, ref);
 }

@@ -32,13 +32,14 @@ typedef enum {
 } tvms_rule;
 
 // The argument bound to the parameter `name`; unknown if the row has no such parameter.
-tvms_value tvms_arg(tvms_reader *reader, const tvms_call_args *call, tvms_sym name);
+tvms_eval_value tvms_args_get(tvms_reader *reader, const tvms_call_args *call,
+                              tvms_sym name);
 
 // Its place: of the argument, or of the call if a default stands in.
-tvms_ref tvms_arg_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym name);
+tvms_ref tvms_args_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym name);
 
 // True if the call gave the parameter `name`.
-bool tvms_arg_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name);
+bool tvms_args_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name);
 
 // The releases that have `name` in a namespace: its first row and its last. False if the
 // table does not know the name.
@@ -51,11 +52,12 @@ const char *tvms_namespace_text(tvms_namespace namespace_);
 
 // Reports that a namespace has no such name, with near names and the releases that have
 // it. Always returns the unknown value.
-tvms_value tvms_unknown_name(tvms_reader *reader, tvms_namespace namespace_,
-                             tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
+                                                   tvms_namespace namespace_,
+                                                   tvms_sym name, tvms_ref ref);
 
 // The value of an attribute of a namespace; reports unknown names.
-tvms_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
-                                    tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
+                                         tvms_sym name, tvms_ref ref);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-tvms_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *call) {
   tvms_reader_report(reader, decorator_called, call->ref,
                      tvms_row_text(reader, call->row));
   return TVMS_UNKNOWN;
@@ -43,16 +43,16 @@ static const struct {
 };
 enum { DECORATORS = sizeof decorators / sizeof decorators[0] };
 
-tvms_sym tvms_last_name(const tvms_reader *reader, tvms_ref expr) {
-  const tvms_surf *node = tvms_at(reader, expr);
+tvms_sym tvms_decoration_last_name(const tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf *node = tvms_reader_at(reader, expr);
   if (node->kind == TVMS_SURF_ATTRIBUTE) return node->b;
   return node->kind == TVMS_SURF_NAME ? node->a : 0;
 }
 
 // The outermost object of a dotted name.
 static tvms_ref base_of(const tvms_reader *reader, tvms_ref callee) {
-  while (tvms_at(reader, callee)->kind == TVMS_SURF_ATTRIBUTE) {
-    callee = tvms_at(reader, callee)->a;
+  while (tvms_reader_at(reader, callee)->kind == TVMS_SURF_ATTRIBUTE) {
+    callee = tvms_reader_at(reader, callee)->a;
   }
   return callee;
 }
@@ -63,36 +63,37 @@ static void note_import(tvms_reader *reader, tvms_binding *binding, tvms_ref ref
   if (binding->span.end > 0 || reader->lenient || binding->name != TVMS_SYM_tvm) return;
   tvms_reader_report(reader, not_imported, ref,
                      tvms_symbol_text(reader->context, binding->name));
-  if (!reader->context->diags.muted) binding->span = tvms_span_of(reader, ref);
+  if (!reader->context->diags.muted) binding->span = tvms_reader_span_of(reader, ref);
 }
 
 // Whether the object of a decorator is a namespace: other decorators are Python's.
 static bool is_namespace(tvms_reader *reader, tvms_ref callee) {
-  const tvms_surf *node = tvms_at(reader, callee);
-  if (node->kind == TVMS_SURF_NAME) return tvms_lookup(reader, node->a) != NULL;
-  const tvms_surf *base = tvms_at(reader, base_of(reader, callee));
+  const tvms_surf *node = tvms_reader_at(reader, callee);
+  if (node->kind == TVMS_SURF_NAME) return tvms_scope_lookup(reader, node->a) != NULL;
+  const tvms_surf *base = tvms_reader_at(reader, base_of(reader, callee));
   if (base->kind != TVMS_SURF_NAME) return false;
-  tvms_binding *binding = tvms_lookup(reader, base->a);
+  tvms_binding *binding = tvms_scope_lookup(reader, base->a);
   if (binding) note_import(reader, binding, base_of(reader, callee));
   if (!binding) {
-    tvms_undefined_name(reader, base->a, tvms_span_of(reader, base_of(reader, callee)));
+    tvms_eval_report_undefined_name(
+        reader, base->a, tvms_reader_span_of(reader, base_of(reader, callee)));
     return !reader->lenient;
   }
-  return binding->value.kind == TVMS_VALUE_NAMESPACE
-         || binding->value.kind == TVMS_VALUE_PYTHON
-         || binding->value.kind == TVMS_VALUE_RELAX;
+  return binding->value.kind == TVMS_EVAL_NAMESPACE
+         || binding->value.kind == TVMS_EVAL_PYTHON
+         || binding->value.kind == TVMS_EVAL_RELAX;
 }
 
 // ---- Misspelt ones ----
 
 // The namespace that stands before the last name, or NONE.
 static tvms_namespace namespace_of(const tvms_reader *reader, tvms_ref callee) {
-  const tvms_surf *node = tvms_at(reader, callee);
+  const tvms_surf *node = tvms_reader_at(reader, callee);
   if (node->kind != TVMS_SURF_ATTRIBUTE) return TVMS_NS_NONE;
-  const tvms_surf *object = tvms_at(reader, node->a);
+  const tvms_surf *object = tvms_reader_at(reader, node->a);
   if (object->kind != TVMS_SURF_NAME) return TVMS_NS_NONE;
-  const tvms_binding *binding = tvms_lookup(reader, object->a);
-  if (!binding || binding->value.kind != TVMS_VALUE_NAMESPACE) return TVMS_NS_NONE;
+  const tvms_binding *binding = tvms_scope_lookup(reader, object->a);
+  if (!binding || binding->value.kind != TVMS_EVAL_NAMESPACE) return TVMS_NS_NONE;
   return (tvms_namespace)binding->value.as.i;
 }
 
@@ -129,7 +130,7 @@ static size_t nearest_row(tvms_reader *reader, tvms_namespace namespace_, tvms_s
 static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whole,
                             tvms_sym name, size_t row) {
   tvms_diags *diags = &reader->context->diags;
-  tvms_span span = tvms_span_of(reader, callee);
+  tvms_span span = tvms_reader_span_of(reader, callee);
   uint32_t len = name ? tvms_interner_name(&reader->context->names, name)->len : 0;
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_unknown_decorator, len ? span : whole);
@@ -154,7 +155,7 @@ static const char *text_of(tvms_reader *reader, size_t row) {
 }
 
 static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
-  const tvms_surf *node = tvms_at(reader, value);
+  const tvms_surf *node = tvms_reader_at(reader, value);
   if (node->kind == TVMS_SURF_TRUE) return true;
   return node->kind == TVMS_SURF_FALSE ? false : missing;
 }
@@ -185,8 +186,8 @@ static const char *TVMS_NULLABLE near_keyword(const char *keywords, const char *
 
 static void report_keyword(tvms_reader *reader, size_t row, tvms_ref ref) {
   tvms_diags *diags = &reader->context->diags;
-  const char *name = tvms_symbol_text(reader->context, tvms_at(reader, ref)->a);
-  tvms_span span = tvms_keyword_span(reader, ref, name);
+  const char *name = tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a);
+  tvms_span span = tvms_eval_keyword_span(reader, ref, name);
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_parameter, span,
                                      text_of(reader, row), name);
   char buffer[MOST_KEYWORDS][KEYWORD_SIZE];
@@ -198,8 +199,8 @@ static void report_keyword(tvms_reader *reader, size_t row, tvms_ref ref) {
 
 static void read_keyword(tvms_reader *reader, size_t row, tvms_ref ref,
                          tvms_decoration *decoration) {
-  tvms_sym name = tvms_at(reader, ref)->a;
-  tvms_ref value = tvms_at(reader, ref)->b;
+  tvms_sym name = tvms_reader_at(reader, ref)->a;
+  tvms_ref value = tvms_reader_at(reader, ref)->b;
   if (!has_keyword(decorators[row].keywords, tvms_symbol_text(reader->context, name))) {
     report_keyword(reader, row, ref);
     return;
@@ -222,8 +223,8 @@ static void read_keyword(tvms_reader *reader, size_t row, tvms_ref ref,
 
 static void read_keywords(tvms_reader *reader, size_t row, tvms_ref call,
                           tvms_decoration *decoration) {
-  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
-    const tvms_surf *node = tvms_at(reader, ref);
+  tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
     if (node->kind == TVMS_SURF_KEYWORD)
       read_keyword(reader, row, ref, decoration);
     else
@@ -236,11 +237,11 @@ static void read_keywords(tvms_reader *reader, size_t row, tvms_ref call,
 
 static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
                       tvms_decoration *decoration) {
-  const tvms_surf *node = tvms_at(reader, last);
+  const tvms_surf *node = tvms_reader_at(reader, last);
   bool called = node->kind == TVMS_SURF_CALL;
   tvms_ref callee = called ? node->a : last;
-  tvms_sym name = tvms_last_name(reader, callee);
-  decoration->span = tvms_span_of(reader, last);
+  tvms_sym name = tvms_decoration_last_name(reader, callee);
+  decoration->span = tvms_reader_span_of(reader, last);
   decoration->kind = TVMS_DECORATED_UNKNOWN;
   decoration->jit = name == TVMS_SYM_jit;
   tvms_namespace namespace_ = namespace_of(reader, callee);
@@ -261,11 +262,11 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
 tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition) {
   tvms_decoration decoration = {.kind = TVMS_DECORATED_NOT};
   tvms_ref last = tvms_surface_define(reader->surface, definition).decorators;
-  while (last && tvms_at(reader, last)->next) {
-    last = tvms_at(reader, last)->next;
+  while (last && tvms_reader_at(reader, last)->next) {
+    last = tvms_reader_at(reader, last)->next;
   }
   if (!last) return decoration;
-  bool of_class = tvms_at(reader, definition)->kind == TVMS_SURF_CLASS;
+  bool of_class = tvms_reader_at(reader, definition)->kind == TVMS_SURF_CLASS;
   read_last(reader, last, of_class, &decoration);
   return decoration;
 }

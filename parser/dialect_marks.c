@@ -250,13 +250,13 @@ static bool plain_import(tvms_context *context, const tvms_comment *comment,
   return len > 0;
 }
 
-bool tvms_is_script_module(const char *name, size_t len) {
+bool tvms_dialect_marks_is_script_module(const char *name, size_t len) {
   return len >= 6 && memcmp(name, "script", 6) == 0 && (len == 6 || name[6] == '.');
 }
 
-bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface,
-                              uint32_t index, uint32_t item,
-                              tvms_commented_import *import) {
+bool tvms_dialect_marks_commented_import(tvms_context *context,
+                                         const tvms_surface *surface, uint32_t index,
+                                         uint32_t item, tvms_commented_import *import) {
   const tvms_comment *comment = &surface->comments[index];
   const char *text = surface->source->text;
   const char *end = text + comment->end;
@@ -269,7 +269,8 @@ bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface
   while (*module == '.')
     module++;
   size_t module_len = word_len(module, end);
-  if (relative && !tvms_is_script_module(module, module_len)) return false;
+  if (relative && !tvms_dialect_marks_is_script_module(module, module_len))
+    return false;
   const char *name = skip(module + module_len, end, "import ");
   while (name && item--) {
     name = memchr(name, ',', (size_t)(end - name));
@@ -293,8 +294,8 @@ bool tvms_commented_import_of(tvms_context *context, const tvms_surface *surface
 static void mark_comments(marks *found) {
   for (uint32_t i = 0; i < found->surface->comment_count; i++) {
     tvms_commented_import import;
-    for (uint32_t item = 0;
-         tvms_commented_import_of(found->context, found->surface, i, item, &import);
+    for (uint32_t item = 0; tvms_dialect_marks_commented_import(
+             found->context, found->surface, i, item, &import);
          item++) {
       if (strncmp(import.path, "tvm.", 4) == 0) {
         mark_module(found, import.path, import.span);
@@ -320,8 +321,8 @@ static tvms_dialect newest(const marks *found) {
   return found->high == TVMS_DIALECT_NONE ? TVMS_DIALECT_CURRENT : found->high;
 }
 
-tvms_dialect tvms_read_dialect(tvms_context *context, const tvms_surface *surface,
-                               const tvms_read_options *options) {
+tvms_dialect tvms_dialect_marks_read(tvms_context *context, const tvms_surface *surface,
+                                     const tvms_read_options *options) {
   if (options->from != TVMS_DIALECT_NONE) return options->from;
   marks found = {.surface = surface,
                  .context = context,

@@ -38,7 +38,7 @@ typedef struct {
   bool bad;
 } json;
 
-static tvms_value value_in(json *j, int depth);
+static tvms_eval_value value_in(json *j, int depth);
 
 static void skip_space(json *j) {
   while (j->at < j->end && strchr(" \t\r\n", *j->at)) {
@@ -64,7 +64,7 @@ static char unescaped(char c) {
   }
 }
 
-static tvms_value malformed(json *j) {
+static tvms_eval_value malformed(json *j) {
   j->bad = true;
   return TVMS_NOTHING;
 }
@@ -76,7 +76,7 @@ static int hex_digit(char c) {
 }
 
 // The text after the opening quote; \u escapes beyond ASCII do not occur.
-static tvms_value string_in(json *j) {
+static tvms_eval_value string_in(json *j) {
   const char *close = j->at;
   while (close < j->end && *close != '"') {
     close += *close == '\\' ? 2 : 1;
@@ -106,12 +106,12 @@ static tvms_value string_in(json *j) {
   }
   text[len] = '\0';
   j->at = close + 1;
-  return tvms_value_text(text, (uint32_t)len);
+  return tvms_eval_value_text(text, (uint32_t)len);
 }
 
 // Items of a list or, as pairs, of an object; the opening bracket is taken.
-static tvms_value items_in(json *j, bool pairs, int depth) {
-  tvms_value_vec items = {0};
+static tvms_eval_value items_in(json *j, bool pairs, int depth) {
+  tvms_eval_value_vec items = {0};
   tvms_memory *memory = &j->reader->context->memory;
   char close = pairs ? '}' : ']';
   bool more = !take(j, close);
@@ -124,16 +124,17 @@ static tvms_value items_in(json *j, bool pairs, int depth) {
     more = take(j, ',');
     if (!more && !take(j, close)) j->bad = true;
   }
-  tvms_value *kept = tvms_arena_array(&j->reader->kept, tvms_value, items.len);
+  tvms_eval_value *kept =
+      tvms_arena_array(&j->reader->kept, tvms_eval_value, items.len);
   if (items.len) memcpy(kept, items.items, items.len * sizeof *kept);
-  tvms_value list =
-      tvms_value_items(pairs ? TVMS_VALUE_DICT : TVMS_VALUE_LIST, kept, items.len);
+  tvms_eval_value list =
+      tvms_eval_value_items(pairs ? TVMS_EVAL_DICT : TVMS_EVAL_LIST, kept, items.len);
   tvms_vec_fini(memory, &items);
   return list;
 }
 
 // Numbers that are no integers mean nothing here.
-static tvms_value number_in(json *j) {
+static tvms_eval_value number_in(json *j) {
   bool negative = take(j, '-');
   const char *from = j->at;
   uint64_t value = 0;
@@ -144,10 +145,10 @@ static tvms_value number_in(json *j) {
   while (j->at < j->end && strchr("0123456789.eE+-", *j->at)) {
     j->at++;
   }
-  return tvms_value_int(negative ? -(int64_t)value : (int64_t)value);
+  return tvms_eval_value_int(negative ? -(int64_t)value : (int64_t)value);
 }
 
-static tvms_value value_in(json *j, int depth) {
+static tvms_eval_value value_in(json *j, int depth) {
   if (depth > DEEPEST) return malformed(j);
   if (take(j, '{')) return items_in(j, true, depth);
   if (take(j, '[')) return items_in(j, false, depth);
@@ -158,15 +159,15 @@ static tvms_value value_in(json *j, int depth) {
     size_t len = strlen(words[i]);
     if (left < len || memcmp(j->at, words[i], len) != 0) continue;
     j->at += len;
-    return i ? tvms_value_bool(i == 1) : TVMS_NOTHING;
+    return i ? tvms_eval_value_bool(i == 1) : TVMS_NOTHING;
   }
   return number_in(j);
 }
 
-static tvms_value field(tvms_value dict, const char *name) {
-  for (uint32_t i = 0; dict.kind == TVMS_VALUE_DICT && i + 1 < dict.len; i += 2) {
-    tvms_value key = dict.as.items[i];
-    if (key.kind == TVMS_VALUE_STR && key.len == strlen(name)
+static tvms_eval_value field(tvms_eval_value dict, const char *name) {
+  for (uint32_t i = 0; dict.kind == TVMS_EVAL_DICT && i + 1 < dict.len; i += 2) {
+    tvms_eval_value key = dict.as.items[i];
+    if (key.kind == TVMS_EVAL_STR && key.len == strlen(name)
         && memcmp(key.as.text, name, key.len) == 0) {
       return dict.as.items[i + 1];
     }
@@ -177,13 +178,13 @@ static tvms_value field(tvms_value dict, const char *name) {
 // ---- Nodes ----------------------------------------------------------------------------------
 
 // Number of a node: older releases write it as text.
-static bool number_of(tvms_value value, uint32_t *number) {
+static bool number_of(tvms_eval_value value, uint32_t *number) {
   *number = 0;
-  if (value.kind == TVMS_VALUE_INT) {
+  if (value.kind == TVMS_EVAL_INT) {
     *number = (uint32_t)value.as.i;
     return value.as.i >= 0 && value.as.i <= UINT32_MAX;
   }
-  if (value.kind != TVMS_VALUE_STR || !value.len || value.len > 9) return false;
+  if (value.kind != TVMS_EVAL_STR || !value.len || value.len > 9) return false;
   for (uint32_t i = 0; i < value.len; i++) {
     char c = value.as.text[i];
     if (c < '0' || c > '9') return false;
@@ -192,24 +193,24 @@ static bool number_of(tvms_value value, uint32_t *number) {
   return true;
 }
 
-static tvms_value node_at(tvms_value nodes, tvms_value reference) {
+static tvms_eval_value node_at(tvms_eval_value nodes, tvms_eval_value reference) {
   uint32_t number;
   if (!number_of(reference, &number) || number >= nodes.len) return TVMS_NOTHING;
   return nodes.as.items[number];
 }
 
-static bool is_type(tvms_value node, const char *name) {
-  tvms_value type = field(node, "type");
-  if (type.kind == TVMS_VALUE_NONE) type = field(node, "type_key");
-  return type.kind == TVMS_VALUE_STR && type.len == strlen(name)
+static bool is_type(tvms_eval_value node, const char *name) {
+  tvms_eval_value type = field(node, "type");
+  if (type.kind == TVMS_EVAL_NONE) type = field(node, "type_key");
+  return type.kind == TVMS_EVAL_STR && type.len == strlen(name)
          && memcmp(type.as.text, name, type.len) == 0;
 }
 
 // What a node holds: fields, a list or text.
-static tvms_value content(tvms_value node) {
-  tvms_value value = field(node, "data");
-  if (value.kind == TVMS_VALUE_NONE) value = field(node, "attrs");
-  if (value.kind == TVMS_VALUE_NONE) value = field(node, "repr_str");
+static tvms_eval_value content(tvms_eval_value node) {
+  tvms_eval_value value = field(node, "data");
+  if (value.kind == TVMS_EVAL_NONE) value = field(node, "attrs");
+  if (value.kind == TVMS_EVAL_NONE) value = field(node, "repr_str");
   return value;
 }
 
@@ -220,7 +221,7 @@ static int base64_digit(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-static size_t decode(tvms_value text, uint8_t *out) {
+static size_t decode(tvms_eval_value text, uint8_t *out) {
   uint32_t group = 0;
   int bits = 0;
   size_t len = 0;
@@ -246,22 +247,23 @@ static uint64_t le(const uint8_t *bytes, uint32_t count) {
 
 // The text that a field of a StringImm names: the number of a node, which earlier releases
 // write as text, and its text as base64 behind its length in 8 bytes (0.21) or as it is.
-static tvms_value text_of(tvms_reader *reader, tvms_value nodes, tvms_value node,
-                          tvms_value reference) {
-  bool early = field(node, "type_key").kind != TVMS_VALUE_NONE;
-  if (reference.kind == TVMS_VALUE_STR && !early) return reference;
-  tvms_value target = node_at(nodes, reference);
-  tvms_value coded = field(target, "repr_b64");
-  if (coded.kind != TVMS_VALUE_STR) return content(target);
+static tvms_eval_value text_of(tvms_reader *reader, tvms_eval_value nodes,
+                               tvms_eval_value node, tvms_eval_value reference) {
+  bool early = field(node, "type_key").kind != TVMS_EVAL_NONE;
+  if (reference.kind == TVMS_EVAL_STR && !early) return reference;
+  tvms_eval_value target = node_at(nodes, reference);
+  tvms_eval_value coded = field(target, "repr_b64");
+  if (coded.kind != TVMS_EVAL_STR) return content(target);
   uint8_t *bytes = tvms_arena_alloc(&reader->kept, (size_t)coded.len + 1);
   size_t size = decode(coded, bytes);
   if (size < 8 || le(bytes, 8) != size - 8) return TVMS_NOTHING;
-  return tvms_value_text((const char *)bytes + 8, (uint32_t)(size - 8));
+  return tvms_eval_value_text((const char *)bytes + 8, (uint32_t)(size - 8));
 }
 
 // A tensor in TVM's binary form: magic, device, axes, dtype, extents, elements.
-static bool read_tensor(tvms_reader *reader, tvms_value text, tvms_stored *stored) {
-  if (text.kind != TVMS_VALUE_STR) return false;
+static bool read_tensor(tvms_reader *reader, tvms_eval_value text,
+                        tvms_stored *stored) {
+  if (text.kind != TVMS_EVAL_STR) return false;
   uint8_t *bytes = tvms_arena_alloc(&reader->kept, (size_t)text.len + 1);
   size_t size = decode(text, bytes);
   if (size < TENSOR_HEAD || le(bytes, 8) != TENSOR_MAGIC) return false;
@@ -289,78 +291,81 @@ static bool read_tensor(tvms_reader *reader, tvms_value text, tvms_stored *store
   return stored->dtype.lanes == 1 && total == stored->size;
 }
 
-static tvms_value object_of(tvms_reader *reader, tvms_value nodes, tvms_value node) {
-  tvms_value fields = content(node);
-  if (is_type(node, "ffi.String") && fields.kind == TVMS_VALUE_STR) return fields;
+static tvms_eval_value object_of(tvms_reader *reader, tvms_eval_value nodes,
+                                 tvms_eval_value node) {
+  tvms_eval_value fields = content(node);
+  if (is_type(node, "ffi.String") && fields.kind == TVMS_EVAL_STR) return fields;
   tvms_stored *stored = tvms_arena_new(&reader->kept, tvms_stored);
   *stored = (tvms_stored){0};
   bool sound = false;
   if (is_type(node, "relax.expr.Constant") || is_type(node, "ir.GenericConst")) {
     // The field of the tensor has another name since 0.27.
-    tvms_value at = field(fields, "data");
-    if (at.kind == TVMS_VALUE_NONE) at = field(fields, "value");
-    tvms_value tensor = node_at(nodes, at);
+    tvms_eval_value at = field(fields, "data");
+    if (at.kind == TVMS_EVAL_NONE) at = field(fields, "value");
+    tvms_eval_value tensor = node_at(nodes, at);
     sound = read_tensor(reader, content(tensor), stored);
   } else if (is_type(node, "tir.StringImm") || is_type(node, "tirx.StringImm")
              || is_type(node, "ir.StringImm")) {
-    tvms_value text = text_of(reader, nodes, node, field(fields, "value"));
-    sound = text.kind == TVMS_VALUE_STR;
+    tvms_eval_value text = text_of(reader, nodes, node, field(fields, "value"));
+    sound = text.kind == TVMS_EVAL_STR;
     stored->is_text = true;
     stored->bytes = text.as.text;
     stored->size = text.len;
   }
   if (!sound) stored->bytes = NULL;
-  return (tvms_value){.kind = TVMS_VALUE_STORED, .as.stored = stored};
+  return (tvms_eval_value){.kind = TVMS_EVAL_STORED, .as.stored = stored};
 }
 
 // The objects under one key, in the order of their numbers.
-static tvms_value objects_of(tvms_reader *reader, tvms_value nodes, tvms_value array) {
-  tvms_value list = content(array);
-  if (list.kind != TVMS_VALUE_LIST) return TVMS_UNKNOWN;
-  tvms_value *items = tvms_arena_array(&reader->kept, tvms_value, list.len);
+static tvms_eval_value objects_of(tvms_reader *reader, tvms_eval_value nodes,
+                                  tvms_eval_value array) {
+  tvms_eval_value list = content(array);
+  if (list.kind != TVMS_EVAL_LIST) return TVMS_UNKNOWN;
+  tvms_eval_value *items = tvms_arena_array(&reader->kept, tvms_eval_value, list.len);
   for (uint32_t i = 0; i < list.len; i++) {
     items[i] = object_of(reader, nodes, node_at(nodes, list.as.items[i]));
   }
-  return tvms_value_items(TVMS_VALUE_LIST, items, list.len);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, items, list.len);
 }
 
-static tvms_value table_of(tvms_reader *reader, tvms_value root) {
-  tvms_value nodes = field(root, "nodes");
-  tvms_value start = field(root, "root_index");
-  if (start.kind == TVMS_VALUE_NONE) start = field(root, "root");
-  if (nodes.kind != TVMS_VALUE_LIST) return TVMS_UNKNOWN;
-  tvms_value map = node_at(nodes, start);
-  tvms_value keys = field(map, "keys"), data = content(map);
-  if (data.kind != TVMS_VALUE_LIST) return TVMS_UNKNOWN;
-  bool split = keys.kind == TVMS_VALUE_LIST && keys.len == data.len;
+static tvms_eval_value table_of(tvms_reader *reader, tvms_eval_value root) {
+  tvms_eval_value nodes = field(root, "nodes");
+  tvms_eval_value start = field(root, "root_index");
+  if (start.kind == TVMS_EVAL_NONE) start = field(root, "root");
+  if (nodes.kind != TVMS_EVAL_LIST) return TVMS_UNKNOWN;
+  tvms_eval_value map = node_at(nodes, start);
+  tvms_eval_value keys = field(map, "keys"), data = content(map);
+  if (data.kind != TVMS_EVAL_LIST) return TVMS_UNKNOWN;
+  bool split = keys.kind == TVMS_EVAL_LIST && keys.len == data.len;
   uint32_t count = split ? data.len : data.len / 2;
-  tvms_value *pairs = tvms_arena_array(&reader->kept, tvms_value, 2 * count);
+  tvms_eval_value *pairs = tvms_arena_array(&reader->kept, tvms_eval_value, 2 * count);
   for (uint32_t i = 0; i < count; i++) {
-    tvms_value key =
+    tvms_eval_value key =
         split ? keys.as.items[i] : content(node_at(nodes, data.as.items[2 * i]));
-    tvms_value list = data.as.items[split ? i : 2 * i + 1];
+    tvms_eval_value list = data.as.items[split ? i : 2 * i + 1];
     pairs[2 * i] = key;
     pairs[2 * i + 1] = objects_of(reader, nodes, node_at(nodes, list));
-    bool sound = key.kind == TVMS_VALUE_STR && tvms_value_is_known(pairs[2 * i + 1]);
+    bool sound =
+        key.kind == TVMS_EVAL_STR && tvms_eval_value_is_known(pairs[2 * i + 1]);
     if (!sound) return TVMS_UNKNOWN;
   }
-  return tvms_value_items(TVMS_VALUE_DICT, pairs, 2 * count);
+  return tvms_eval_value_items(TVMS_EVAL_DICT, pairs, 2 * count);
 }
 
-tvms_value tvms_load_metadata(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "text", "tvm.ir.load_json", call, args)) {
+tvms_eval_value tvms_metadata_load(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "text", "tvm.ir.load_json", call, args)) {
     return TVMS_UNKNOWN;
   }
-  if (args[0].kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call, "the metadata", "a str", args[0]);
+  if (args[0].kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call, "the metadata", "a str", args[0]);
     return TVMS_UNKNOWN;
   }
   json j = {
       .reader = reader, .at = args[0].as.text, .end = args[0].as.text + args[0].len};
-  tvms_value root = value_in(&j, 0);
-  tvms_value table = j.bad ? TVMS_UNKNOWN : table_of(reader, root);
-  if (!tvms_value_is_known(table)) {
+  tvms_eval_value root = value_in(&j, 0);
+  tvms_eval_value table = j.bad ? TVMS_UNKNOWN : table_of(reader, root);
+  if (!tvms_eval_value_is_known(table)) {
     tvms_reader_report(reader, bad_metadata, call);
     reader->failed = true;
   }
@@ -384,21 +389,22 @@ static tvms_node *constant_of(tvms_unit *unit, const tvms_stored *stored,
   return &constant->head;
 }
 
-tvms_value tvms_stored_value(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
+                                    tvms_ref ref) {
   tvms_stored *stored = value.as.stored;
   tvms_unit *unit = reader->unit;
   if (stored->unit == unit && stored->statement == reader->statement) {
-    return tvms_value_node(stored->node);
+    return tvms_eval_value_node(stored->node);
   }
   if (!stored->bytes) {
     tvms_reader_report(reader, unknown_object, ref);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   stored->unit = unit;
   stored->statement = reader->statement;
   stored->node = stored->is_text
                      ? tvms_string_imm_new(unit, stored->bytes, stored->size, span)
                      : constant_of(unit, stored, span);
-  return tvms_value_node(stored->node);
+  return tvms_eval_value_node(stored->node);
 }

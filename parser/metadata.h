@@ -6,9 +6,10 @@
 
 // The value of `tvm.ir.load_json(text)`: a dict from type keys to lists of texts and STORED
 // values; unknown after a report. It lives as long as the reader.
-tvms_value tvms_load_metadata(tvms_reader *reader, tvms_ref call);
+tvms_eval_value tvms_metadata_load(tvms_reader *reader, tvms_ref call);
 
 // The node that a STORED value stands for, one for each unit; `ref` is its use.
-tvms_value tvms_stored_value(tvms_reader *reader, tvms_value value, tvms_ref ref);
+tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
+                                    tvms_ref ref);
 
 #endif

@@ -20,15 +20,16 @@ static bool inside_module(tvms_reader *reader, const tvms_call_args *call) {
   return false;
 }
 
-static bool truth_of(tvms_value value) {
+static bool truth_of(tvms_eval_value value) {
   bool known;
-  return tvms_value_truth(value, &known) && known;
+  return tvms_eval_value_truth(value, &known) && known;
 }
 
-tvms_value tvms_call_module_attrs(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_module_attrs(tvms_reader *reader,
+                                       const tvms_call_args *call) {
   tvms_node *map;
   if (!inside_module(reader, call)
-      || !tvms_to_map(reader, call->args[0], call->refs[0], &map)) {
+      || !tvms_eval_to_map(reader, call->args[0], call->refs[0], &map)) {
     return TVMS_UNKNOWN;
   }
   tvms_module *module = reader->module;
@@ -41,57 +42,59 @@ tvms_value tvms_call_module_attrs(tvms_reader *reader, const tvms_call_args *cal
   return TVMS_NOTHING;
 }
 
-tvms_value tvms_call_module_get_attr(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_module_get_attr(tvms_reader *reader,
+                                          const tvms_call_args *call) {
   tvms_bytes key;
   if (!inside_module(reader, call)
-      || !tvms_to_text(reader, call->args[0], call->refs[0], &key)) {
+      || !tvms_eval_to_text(reader, call->args[0], call->refs[0], &key)) {
     return TVMS_UNKNOWN;
   }
   tvms_node *value = tvms_object_map_get(reader->module->attrs, key.text);
-  return value ? tvms_value_node(value) : TVMS_NOTHING;
+  return value ? tvms_eval_value_node(value) : TVMS_NOTHING;
 }
 
 // TVM hands over objects here: no plain numbers, and no texts that fit a register.
-static bool is_plain(const tvms_reader *reader, tvms_value value) {
+static bool is_plain(const tvms_reader *reader, tvms_eval_value value) {
   enum { SHORT = 7 };
-  bool text = value.kind == TVMS_VALUE_STR;
-  return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
-         || value.kind == TVMS_VALUE_BOOL
+  bool text = value.kind == TVMS_EVAL_STR;
+  return value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
+         || value.kind == TVMS_EVAL_BOOL
          || (text && (reader->dialect < TVMS_DIALECT_25 || value.len <= SHORT));
 }
 
 // I.module_set_attr(key, value, allow_overwrite=False); None takes the attribute away.
-tvms_value tvms_call_module_set_attr(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_module_set_attr(tvms_reader *reader,
+                                          const tvms_call_args *call) {
   tvms_bytes key;
   if (!inside_module(reader, call)
-      || !tvms_to_text(reader, call->args[0], call->refs[0], &key)) {
+      || !tvms_eval_to_text(reader, call->args[0], call->refs[0], &key)) {
     return TVMS_UNKNOWN;
   }
   tvms_module *module = reader->module;
-  if (call->args[1].kind == TVMS_VALUE_NONE) {
+  if (call->args[1].kind == TVMS_EVAL_NONE) {
     module->attrs = tvms_object_map_with(&module->unit, module->attrs, key.text, NULL);
     return TVMS_NOTHING;
   }
   if (is_plain(reader, call->args[1])) {
-    tvms_wrong_type(reader, call->refs[1], "what I.module_set_attr takes", "an object",
-                    call->args[1]);
+    tvms_eval_report_wrong_type(reader, call->refs[1], "what I.module_set_attr takes",
+                                "an object", call->args[1]);
     return TVMS_UNKNOWN;
   }
   if (tvms_object_map_get(module->attrs, key.text) && !truth_of(call->args[2])) {
     tvms_reader_report(reader, repeated_attribute, call->ref, key.text);
     return TVMS_UNKNOWN;
   }
-  tvms_node *value = tvms_to_object(reader, call->args[1], call->refs[1]);
+  tvms_node *value = tvms_eval_to_object(reader, call->args[1], call->refs[1]);
   if (!value) return TVMS_UNKNOWN;
   module->attrs = tvms_object_map_with(&module->unit, module->attrs, key.text, value);
   return TVMS_NOTHING;
 }
 
-tvms_value tvms_call_module_global_infos(tvms_reader *reader,
-                                         const tvms_call_args *call) {
+tvms_eval_value tvms_call_module_global_infos(tvms_reader *reader,
+                                              const tvms_call_args *call) {
   tvms_node *map;
   if (!inside_module(reader, call)
-      || !tvms_to_map(reader, call->args[0], call->refs[0], &map)) {
+      || !tvms_eval_to_map(reader, call->args[0], call->refs[0], &map)) {
     return TVMS_UNKNOWN;
   }
   if (reader->module->global_infos) {
@@ -102,45 +105,48 @@ tvms_value tvms_call_module_global_infos(tvms_reader *reader,
   return TVMS_NOTHING;
 }
 
-tvms_value tvms_call_dummy_global_info(tvms_reader *reader,
-                                       const tvms_call_args *call) {
-  return tvms_value_node(
-      &tvms_node_make(reader->unit, OBJECT_DUMMY, tvms_span_of(reader, call->ref))
-           ->head);
+tvms_eval_value tvms_call_dummy_global_info(tvms_reader *reader,
+                                            const tvms_call_args *call) {
+  return tvms_eval_value_node(&tvms_node_make(reader->unit, OBJECT_DUMMY,
+                                              tvms_reader_span_of(reader, call->ref))
+                                   ->head);
 }
 
 // The target of a virtual device: a config, or the name of a kind.
-static tvms_node *device_target(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  tvms_node *target = tvms_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
+static tvms_node *device_target(tvms_reader *reader, tvms_eval_value value,
+                                tvms_ref ref) {
+  tvms_node *target = tvms_eval_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
   if (target) return target;
   tvms_object_target *made =
-      tvms_node_make(reader->unit, OBJECT_TARGET, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, OBJECT_TARGET, tvms_reader_span_of(reader, ref));
   made->config = tvms_target_config(reader, value, ref);
   return made->config ? &made->head : NULL;
 }
 
-tvms_value tvms_call_vdevice(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_object_vdevice *device =
-      tvms_node_make(reader->unit, OBJECT_VDEVICE, tvms_span_of(reader, call->ref));
+tvms_eval_value tvms_call_vdevice(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_object_vdevice *device = tvms_node_make(reader->unit, OBJECT_VDEVICE,
+                                               tvms_reader_span_of(reader, call->ref));
   device->target = device_target(reader, call->args[0], call->refs[0]);
   if (!device->target
-      || !tvms_to_int(reader, call->args[1], call->refs[1], &device->index)
-      || !tvms_to_text(reader, call->args[2], call->refs[2], &device->scope)) {
+      || !tvms_eval_to_int(reader, call->args[1], call->refs[1], &device->index)
+      || !tvms_eval_to_text(reader, call->args[2], call->refs[2], &device->scope)) {
     return TVMS_UNKNOWN;
   }
-  return tvms_value_node(&device->head);
+  return tvms_eval_value_node(&device->head);
 }
 
-tvms_value tvms_call_lookup_vdevice(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_lookup_vdevice(tvms_reader *reader,
+                                         const tvms_call_args *call) {
   tvms_node *list = reader->module
                         ? tvms_object_map_get(reader->module->global_infos, "vdevice")
                         : NULL;
   int64_t index;
-  if (!tvms_to_int(reader, call->args[1], call->refs[1], &index)) return TVMS_UNKNOWN;
+  if (!tvms_eval_to_int(reader, call->args[1], call->refs[1], &index))
+    return TVMS_UNKNOWN;
   if (index < 0) index = 0;
   if (list && list->kind == TVMS_NODE_OBJECT_ARRAY) {
     tvms_list items = tvms_as_object_array(list)->items;
-    if (index < items.len) return tvms_value_node(items.items[index]);
+    if (index < items.len) return tvms_eval_value_node(items.items[index]);
   }
   tvms_reader_report(reader, no_such_vdevice, call->ref);
   return TVMS_UNKNOWN;
@@ -148,7 +154,8 @@ tvms_value tvms_call_lookup_vdevice(tvms_reader *reader, const tvms_call_args *c
 
 // ---- Functions ------------------------------------------------------------------------------
 
-const tvms_def *tvms_def_of(const tvms_reader *reader, const tvms_member *member) {
+const tvms_def *tvms_definition_find(const tvms_reader *reader,
+                                     const tvms_member *member) {
   uint32_t wanted = (uint32_t)(member - reader->module->members);
   uint32_t low = 0, high = reader->defs.len;
   while (low < high) {
@@ -162,14 +169,15 @@ const tvms_def *tvms_def_of(const tvms_reader *reader, const tvms_member *member
   return low < reader->defs.len && def->member == wanted ? def : NULL;
 }
 
-tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member) {
-  const tvms_def *def = tvms_def_of(reader, member);
+tvms_dtype tvms_definition_declared_return(tvms_reader *reader,
+                                           const tvms_member *member) {
+  const tvms_def *def = tvms_definition_find(reader, member);
   tvms_ref returns = def ? tvms_surface_define(reader->surface, def->ref).returns : 0;
   if (!returns) return (tvms_dtype){0};
-  tvms_value value = tvms_eval(reader, returns);
+  tvms_eval_value value = tvms_eval(reader, returns);
   tvms_dtype dtype;
-  if (value.kind == TVMS_VALUE_NONE
-      || !tvms_to_named_dtype(reader, value, returns, &dtype)) {
+  if (value.kind == TVMS_EVAL_NONE
+      || !tvms_eval_to_named_dtype(reader, value, returns, &dtype)) {
     return (tvms_dtype){0};
   }
   return dtype;
@@ -224,7 +232,7 @@ static void forget_python(tvms_reader *reader, tvms_span span) {
 // A Python function in a module: an external function with its name.
 static void keep_pyfunc(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
   tvms_unit *unit = member->unit;
-  tvms_span span = tvms_span_of(reader, def->ref);
+  tvms_span span = tvms_reader_span_of(reader, def->ref);
   forget_python(reader, span);
   const tvms_name *name = tvms_interner_name(&reader->context->names, def->name);
   tvms_extern_func *function = tvms_node_make(unit, EXTERN_FUNC, span);
@@ -252,32 +260,34 @@ static tvms_member *add_member(tvms_reader *reader, tvms_sym name, tvms_span spa
 
 // `name = R.ExternFunc("…")`.
 static void read_member_value(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
-  if (tvms_at(reader, stmt.a)->next) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  if (tvms_reader_at(reader, stmt.a)->next) {
     tvms_reader_report(reader, chained_assignment, ref);
     return;
   }
-  const tvms_surf target = *tvms_at(reader, stmt.a);
+  const tvms_surf target = *tvms_reader_at(reader, stmt.a);
   if (target.kind == TVMS_SURF_BAD) return;
   if (target.kind != TVMS_SURF_NAME) {
     tvms_reader_report(reader, bad_assignment_target, stmt.a);
     return;
   }
-  tvms_member *member = add_member(reader, target.a, tvms_span_of(reader, stmt.a));
+  tvms_member *member =
+      add_member(reader, target.a, tvms_reader_span_of(reader, stmt.a));
   reader->unit = member->unit;
-  tvms_value value = tvms_eval(reader, stmt.b);
+  tvms_eval_value value = tvms_eval(reader, stmt.b);
   reader->unit = &reader->module->unit;
-  if (!tvms_value_is_known(value)) return;
-  tvms_node *node = tvms_value_node_of(value, TVMS_NODE_EXTERN_FUNC);
+  if (!tvms_eval_value_is_known(value)) return;
+  tvms_node *node = tvms_eval_value_node_of(value, TVMS_NODE_EXTERN_FUNC);
   if (!node) {
-    tvms_wrong_type(reader, stmt.b, "a member of a module", "a function", value);
+    tvms_eval_report_wrong_type(reader, stmt.b, "a member of a module", "a function",
+                                value);
     return;
   }
   tvms_module_find(reader->module, target.a)->function = node;
 }
 
 static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
   switch (stmt.kind) {
   case TVMS_SURF_DEF:
   case TVMS_SURF_PASS:
@@ -313,7 +323,7 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
 static void collect_defs(tvms_reader *reader, tvms_ref body) {
   reader->defs.len = 0;
   tvms_surface_each(reader->surface, ref, body) {
-    if (tvms_at(reader, ref)->kind != TVMS_SURF_DEF) continue;
+    if (tvms_reader_at(reader, ref)->kind != TVMS_SURF_DEF) continue;
     tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
     tvms_decoration decoration = tvms_decoration_checked(reader, ref);
     check_decorated(reader, &decoration, def.name_span, false);
@@ -347,7 +357,7 @@ static void read_defs(tvms_reader *reader) {
 static void read_bases(tvms_reader *reader, tvms_ref bases) {
   if (reader->dialect < TVMS_DIALECT_25) return;
   tvms_surface_each(reader->surface, ref, bases) {
-    if (tvms_last_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
+    if (tvms_decoration_last_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
     tvms_unit *unit = &reader->module->unit;
     reader->module->attrs =
         tvms_object_map_with(unit, reader->module->attrs, "base_py_module",
@@ -390,12 +400,12 @@ static void read_class(tvms_reader *reader, tvms_ref ref) {
   module->s_tir = decoration.s_tir;
   module->unchecked = decoration.unchecked;
   tvms_scope_push(reader);
-  tvms_bind_name(reader, def.name, (tvms_value){.kind = TVMS_VALUE_MODULE},
-                 def.name_span);
+  tvms_scope_bind(reader, def.name, (tvms_eval_value){.kind = TVMS_EVAL_MODULE},
+                  def.name_span);
   read_bases(reader, def.params);
   for (tvms_ref stmt = def.body; stmt;) {
     read_module_stmt(reader, stmt);
-    stmt = tvms_at(reader, stmt)->next;
+    stmt = tvms_reader_at(reader, stmt)->next;
   }
   collect_defs(reader, def.body);
   read_defs(reader);
@@ -429,18 +439,18 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
   case TVMS_DECORATED_RELAX: read_lone_function(reader, ref, &def, &decoration); break;
   case TVMS_DECORATED_MACRO:
   case TVMS_DECORATED_INLINE: {
-    uint8_t flags = decoration.unhygienic ? 0 : TVMS_VALUE_HYGIENIC;
-    if (decoration.kind == TVMS_DECORATED_INLINE) flags |= TVMS_VALUE_INLINE;
-    tvms_bind_name(reader, def.name, tvms_make_macro(reader, ref, flags),
-                   def.name_span);
+    uint8_t flags = decoration.unhygienic ? 0 : TVMS_EVAL_HYGIENIC;
+    if (decoration.kind == TVMS_DECORATED_INLINE) flags |= TVMS_EVAL_INLINE;
+    tvms_scope_bind(reader, def.name, tvms_closure_make_macro(reader, ref, flags),
+                    def.name_span);
     break;
   }
   default: break;
   }
 }
 
-void tvms_read_definition(tvms_reader *reader, tvms_ref ref) {
-  if (tvms_at(reader, ref)->kind == TVMS_SURF_CLASS)
+void tvms_definition_read(tvms_reader *reader, tvms_ref ref) {
+  if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_CLASS)
     read_class(reader, ref);
   else
     read_def(reader, ref);

@@ -36,16 +36,17 @@ tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition);
 tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition);
 
 // The last name of a dotted expression: `T.prim_func`, `prim_func`; 0 for anything else.
-tvms_sym tvms_last_name(const tvms_reader *reader, tvms_ref expr);
+tvms_sym tvms_decoration_last_name(const tvms_reader *reader, tvms_ref expr);
 
 // The definition at `ref` of the file: a class or a function. Adds modules to the program.
-void tvms_read_definition(tvms_reader *reader, tvms_ref ref);
+void tvms_definition_read(tvms_reader *reader, tvms_ref ref);
 
 // The definition of a member of the module being read; NULL: it has none.
-const tvms_def *TVMS_NULLABLE tvms_def_of(const tvms_reader *reader,
-                                          const tvms_member *member);
+const tvms_def *TVMS_NULLABLE tvms_definition_find(const tvms_reader *reader,
+                                                   const tvms_member *member);
 
 // Dtype that a call of the PrimFunc has: its return type, void without one.
-tvms_dtype tvms_declared_return(tvms_reader *reader, const tvms_member *member);
+tvms_dtype tvms_definition_declared_return(tvms_reader *reader,
+                                           const tvms_member *member);
 
 #endif

@@ -27,8 +27,8 @@ static void fix(tvms_reader *reader, tvms_diag *diag, uint32_t begin, uint32_t e
 
 // ---- Renamed words ----
 
-tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
-                               tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
+                                    tvms_sym name, tvms_ref ref) {
   if (reader->dialect != TVMS_DIALECT_RFC || namespace_ != TVMS_NS_R) {
     return TVMS_UNKNOWN;
   }
@@ -37,7 +37,7 @@ tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
   const char *word = tvms_spelling_convert(TVMS_SPELLING_R, text->text, text->len,
                                            TVMS_DIALECT_RFC, TVMS_DIALECT_22, &matched);
   if (!word) return TVMS_UNKNOWN;
-  uint32_t end = tvms_span_of(reader, ref).end, begin = end - text->len;
+  uint32_t end = tvms_reader_span_of(reader, ref).end, begin = end - text->len;
   char old[40], new[40];
   snprintf(old, sizeof old, "R.%s", text->text);
   snprintf(new, sizeof new, "R.%s", word);
@@ -56,15 +56,15 @@ tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
 // ---- Shapes that define variables ----
 
 static void define_dims(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
+  const tvms_surf node = *tvms_reader_at(reader, ref);
   if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
     tvms_surface_each(reader->surface, item, node.a) {
       define_dims(reader, item);
     }
-  } else if (node.kind == TVMS_SURF_NAME && !tvms_lookup(reader, node.a)) {
-    tvms_span span = tvms_span_of(reader, ref);
+  } else if (node.kind == TVMS_SURF_NAME && !tvms_scope_lookup(reader, node.a)) {
+    tvms_span span = tvms_reader_span_of(reader, ref);
     tvms_node *var = tvms_var_new(reader->unit, node.a, TVMS_DTYPE(INT, 64), span);
-    tvms_bind_name(reader, node.a, tvms_value_node(var), span);
+    tvms_scope_bind(reader, node.a, tvms_eval_value_node(var), span);
   }
 }
 
@@ -77,20 +77,20 @@ static void note(tvms_reader *reader, tvms_span span, const char *old,
 
 // `T.var("int32")` is read to this day; everyone writes `T.int32()`.
 static void note_var(tvms_reader *reader, tvms_ref call, tvms_ref argument) {
-  const tvms_surf *node = tvms_at(reader, argument);
+  const tvms_surf *node = tvms_reader_at(reader, argument);
   if (node->kind != TVMS_SURF_STRING || node->next) return;
   tvms_surf_text text = tvms_surface_string(reader->surface, argument, &reader->values);
   char old[48], new[48];
   snprintf(old, sizeof old, "T.var(\"%.*s\")", (int)text.len, text.text);
   snprintf(new, sizeof new, "T.%.*s()", (int)text.len, text.text);
-  note(reader, tvms_span_of(reader, call), old, new);
+  note(reader, tvms_reader_span_of(reader, call), old, new);
 }
 
 void tvms_prototype_call(tvms_reader *reader, const tvms_row *row, tvms_ref call) {
-  tvms_ref argument = tvms_at(reader, call)->b;
+  tvms_ref argument = tvms_reader_at(reader, call)->b;
   if (!argument) return;
   if (row->handler == tvms_call_var) note_var(reader, call, argument);
-  argument = tvms_at(reader, argument)->next;
+  argument = tvms_reader_at(reader, argument)->next;
   if (row->handler == tvms_call_relax_match_cast && argument) {
     define_dims(reader, argument);
   }
@@ -98,27 +98,28 @@ void tvms_prototype_call(tvms_reader *reader, const tvms_row *row, tvms_ref call
 
 void tvms_prototype_decorator(tvms_reader *reader, tvms_sym name, tvms_ref callee) {
   if (reader->dialect != TVMS_DIALECT_RFC || name != TVMS_SYM_ir_module) return;
-  tvms_span span = tvms_span_of(reader, callee);
+  tvms_span span = tvms_reader_span_of(reader, callee);
   char old[64];
   snprintf(old, sizeof old, "%.*s", (int)(span.end - span.begin),
            reader->surface->source->text + span.begin);
   if (strncmp(old, "tvm.script.", 11) == 0) note(reader, span, old, "I.ir_module");
 }
 
-tvms_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value, tvms_value shape,
-                                tvms_ref ref) {
-  tvms_node *dims = tvms_to_shape(reader, shape, ref);
+tvms_eval_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value,
+                                     tvms_eval_value shape, tvms_ref ref) {
+  tvms_node *dims = tvms_relax_to_shape(reader, shape, ref);
   if (!dims) return TVMS_UNKNOWN;
   const tvms_node *type = value->sinfo;
-  if (type && type->kind == TVMS_NODE_SINFO_SHAPE) return tvms_value_node(dims->sinfo);
+  if (type && type->kind == TVMS_NODE_SINFO_SHAPE)
+    return tvms_eval_value_node(dims->sinfo);
   tvms_dtype dtype = type && tvms_sinfo_is_tensor(type) ? type->dtype : (tvms_dtype){0};
-  return tvms_value_node(tvms_sinfo_tensor_new(reader->unit, dims, dtype, NULL));
+  return tvms_eval_value_node(tvms_sinfo_tensor_new(reader->unit, dims, dtype, NULL));
 }
 
 // ---- R.Tensor[shape, dtype] ----
 
 static bool is_open(const tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   return node->kind == TVMS_SURF_ELLIPSIS
          || (node->kind == TVMS_SURF_NAME
              && strcmp(tvms_symbol_text(reader->context, node->a), "_") == 0);
@@ -126,20 +127,20 @@ static bool is_open(const tvms_reader *reader, tvms_ref ref) {
 
 bool tvms_prototype_parts(const tvms_reader *reader, tvms_ref index, tvms_ref *shape,
                           tvms_ref *dtype) {
-  const tvms_surf *node = tvms_at(reader, index);
+  const tvms_surf *node = tvms_reader_at(reader, index);
   *shape = index;
   *dtype = 0;
   if (node->kind != TVMS_SURF_TUPLE || node->flags & TVMS_SURF_PAREN) return true;
   *shape = node->a;
-  *dtype = tvms_at(reader, node->a)->next;
-  return *dtype && !tvms_at(reader, *dtype)->next;
+  *dtype = tvms_reader_at(reader, node->a)->next;
+  return *dtype && !tvms_reader_at(reader, *dtype)->next;
 }
 
-tvms_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript) {
-  const tvms_surf node = *tvms_at(reader, subscript);
+tvms_eval_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript) {
+  const tvms_surf node = *tvms_reader_at(reader, subscript);
   tvms_ref shape_ref, dtype_ref;
-  tvms_span span = tvms_span_of(reader, subscript);
-  uint32_t open = tvms_span_of(reader, node.a).end;
+  tvms_span span = tvms_reader_span_of(reader, subscript);
+  uint32_t open = tvms_reader_span_of(reader, node.a).end;
   tvms_diag *diag =
       report(reader, (tvms_span){open, span.end}, "R.Tensor[...]", "R.Tensor(...)");
   if (!tvms_prototype_parts(reader, node.b, &shape_ref, &dtype_ref))
@@ -147,36 +148,36 @@ tvms_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript) {
   bool no_shape = is_open(reader, shape_ref);
   bool no_dtype = !dtype_ref || is_open(reader, dtype_ref);
   if (no_shape && !no_dtype) {
-    fix(reader, diag, open, tvms_span_of(reader, dtype_ref).begin, "(dtype=");
+    fix(reader, diag, open, tvms_reader_span_of(reader, dtype_ref).begin, "(dtype=");
   } else if (no_dtype && dtype_ref) {
     fix(reader, diag, open, open + 1, "(");
-    fix(reader, diag, tvms_span_of(reader, shape_ref).end, span.end - 1, "");
+    fix(reader, diag, tvms_reader_span_of(reader, shape_ref).end, span.end - 1, "");
   } else {
     fix(reader, diag, open, open + 1, "(");
   }
   fix(reader, diag, span.end - 1, span.end, ")");
-  tvms_value shape = no_shape ? TVMS_NOTHING : tvms_eval(reader, shape_ref);
+  tvms_eval_value shape = no_shape ? TVMS_NOTHING : tvms_eval(reader, shape_ref);
   tvms_dtype dtype = {0};
   if (!no_dtype
-      && !tvms_to_dtype(reader, tvms_eval(reader, dtype_ref), dtype_ref, &dtype)) {
+      && !tvms_eval_to_dtype(reader, tvms_eval(reader, dtype_ref), dtype_ref, &dtype)) {
     return TVMS_UNKNOWN;
   }
-  if (shape.kind == TVMS_VALUE_NONE) {
-    return tvms_value_node(
+  if (shape.kind == TVMS_EVAL_NONE) {
+    return tvms_eval_value_node(
         tvms_sinfo_tensor_new_ndim(reader->unit, TVMS_UNKNOWN_NDIM, dtype, NULL));
   }
-  tvms_node *dims = tvms_to_shape(reader, shape, shape_ref);
+  tvms_node *dims = tvms_relax_to_shape(reader, shape, shape_ref);
   if (!dims) return TVMS_UNKNOWN;
-  return tvms_value_node(tvms_sinfo_tensor_new(reader->unit, dims, dtype, NULL));
+  return tvms_eval_value_node(tvms_sinfo_tensor_new(reader->unit, dims, dtype, NULL));
 }
 
 // ---- call_tir(f, args, shape, dtype="float32") ----
 
-tvms_value tvms_prototype_result(tvms_reader *reader, tvms_value shape,
-                                 tvms_ref shape_ref, tvms_value dtype,
-                                 tvms_ref dtype_ref) {
-  tvms_span at_shape = tvms_span_of(reader, shape_ref);
-  tvms_span at_dtype = tvms_span_of(reader, dtype_ref);
+tvms_eval_value tvms_prototype_result(tvms_reader *reader, tvms_eval_value shape,
+                                      tvms_ref shape_ref, tvms_eval_value dtype,
+                                      tvms_ref dtype_ref) {
+  tvms_span at_shape = tvms_reader_span_of(reader, shape_ref);
+  tvms_span at_dtype = tvms_reader_span_of(reader, dtype_ref);
   // The keyword stands before its value.
   const char *text = reader->surface->source->text;
   uint32_t begin = at_dtype.begin;
@@ -188,8 +189,8 @@ tvms_value tvms_prototype_result(tvms_reader *reader, tvms_value shape,
   fix(reader, diag, at_shape.begin, at_shape.begin, "out_sinfo=R.Tensor(");
   fix(reader, diag, at_dtype.end, at_dtype.end, ")");
   tvms_dtype element;
-  if (!tvms_to_dtype(reader, dtype, dtype_ref, &element)) return TVMS_UNKNOWN;
-  tvms_node *dims = tvms_to_shape(reader, shape, shape_ref);
+  if (!tvms_eval_to_dtype(reader, dtype, dtype_ref, &element)) return TVMS_UNKNOWN;
+  tvms_node *dims = tvms_relax_to_shape(reader, shape, shape_ref);
   if (!dims) return TVMS_UNKNOWN;
-  return tvms_value_node(tvms_sinfo_tensor_new(reader->unit, dims, element, NULL));
+  return tvms_eval_value_node(tvms_sinfo_tensor_new(reader->unit, dims, element, NULL));
 }

@@ -6,8 +6,8 @@
 
 // What the prototype called `name`, if the text is read as the prototype and the name was
 // renamed since; else the unknown value, without a report. `ref` is the ATTRIBUTE.
-tvms_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
-                               tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
+                                    tvms_sym name, tvms_ref ref);
 
 // Before the arguments of CALL are evaluated: defines the variables of the shape in
 // `R.match_shape(x, shape)`, and names what is spelled otherwise today.
@@ -17,8 +17,8 @@ void tvms_prototype_call(tvms_reader *reader, const tvms_row *row, tvms_ref call
 void tvms_prototype_decorator(tvms_reader *reader, tvms_sym name, tvms_ref callee);
 
 // The type that `R.match_shape(value, shape)` casts to.
-tvms_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value, tvms_value shape,
-                                tvms_ref ref);
+tvms_eval_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value,
+                                     tvms_eval_value shape, tvms_ref ref);
 
 // The parts of the index in `R.Tensor[shape, dtype]`; *dtype 0: not given. False: it has
 // more.
@@ -26,11 +26,11 @@ bool tvms_prototype_parts(const tvms_reader *reader, tvms_ref index, tvms_ref *s
                           tvms_ref *dtype);
 
 // The type `R.Tensor[shape, dtype]`; `_` leaves a part open.
-tvms_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript);
+tvms_eval_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript);
 
 // The type of the result that `shape, dtype=…` of a call_tir says.
-tvms_value tvms_prototype_result(tvms_reader *reader, tvms_value shape,
-                                 tvms_ref shape_ref, tvms_value dtype,
-                                 tvms_ref dtype_ref);
+tvms_eval_value tvms_prototype_result(tvms_reader *reader, tvms_eval_value shape,
+                                      tvms_ref shape_ref, tvms_eval_value dtype,
+                                      tvms_ref dtype_ref);
 
 #endif

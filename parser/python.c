@@ -12,14 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static tvms_value namespace_value(tvms_namespace namespace_) {
-  return (tvms_value){.kind = TVMS_VALUE_NAMESPACE, .as.i = namespace_};
+static tvms_eval_value namespace_value(tvms_namespace namespace_) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_NAMESPACE, .as.i = namespace_};
 }
 
-static tvms_value python_value(tvms_reader *reader, const char *path) {
+static tvms_eval_value python_value(tvms_reader *reader, const char *path) {
   uint32_t len = (uint32_t)strlen(path);
-  tvms_value value = tvms_value_text(tvms_arena_text(&reader->kept, path, len), len);
-  value.kind = TVMS_VALUE_PYTHON;
+  tvms_eval_value value =
+      tvms_eval_value_text(tvms_arena_text(&reader->kept, path, len), len);
+  value.kind = TVMS_EVAL_PYTHON;
   return value;
 }
 
@@ -57,7 +58,8 @@ static const struct {
 };
 
 // A name below a module that stands for a namespace: `tvm.script.tir.prim_func`.
-static bool below_module(tvms_reader *reader, const char *path, tvms_value *value) {
+static bool below_module(tvms_reader *reader, const char *path,
+                         tvms_eval_value *value) {
   for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
     const char *rest;
     if (!begins(path, modules[i].path, &rest)) continue;
@@ -74,7 +76,7 @@ static bool below_module(tvms_reader *reader, const char *path, tvms_value *valu
 }
 
 // `tvm.tir.floordiv`: what the namespace T has under the same name.
-static bool below_tir(tvms_reader *reader, const char *path, tvms_value *value) {
+static bool below_tir(tvms_reader *reader, const char *path, tvms_eval_value *value) {
   const char *rest;
   if (!begins(path, "tvm.tir", &rest) && !begins(path, "tvm.tirx", &rest)) return false;
   begins(rest, "op", &rest);
@@ -82,12 +84,12 @@ static bool below_tir(tvms_reader *reader, const char *path, tvms_value *value) 
   tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_T, name);
   if (!row || row->kind != TVMS_ROW_CALL) return false;
-  *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  *value = (tvms_eval_value){.kind = TVMS_EVAL_CALLABLE, .as.row = row};
   return true;
 }
 
 // `tvm.relax.const`: what R has under the same name.
-static bool below_relax(tvms_reader *reader, const char *path, tvms_value *value) {
+static bool below_relax(tvms_reader *reader, const char *path, tvms_eval_value *value) {
   const char *rest;
   if (!begins(path, "tvm.relax", &rest) || !*rest || strchr(rest, '.')) return false;
   tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
@@ -95,14 +97,15 @@ static bool below_relax(tvms_reader *reader, const char *path, tvms_value *value
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
   if (!row || row->kind != TVMS_ROW_CALL) {
     *value = tvms_relax_operator_named(reader, "R", name);
-    return tvms_value_is_known(*value);
+    return tvms_eval_value_is_known(*value);
   }
-  *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  *value = (tvms_eval_value){.kind = TVMS_EVAL_CALLABLE, .as.row = row};
   return true;
 }
 
 // `tvm.cuda`, `tvm.runtime.device`: devices, which R has under the same names.
-static bool below_runtime(tvms_reader *reader, const char *path, tvms_value *value) {
+static bool below_runtime(tvms_reader *reader, const char *path,
+                          tvms_eval_value *value) {
   const char *rest;
   if (reader->reading != TVMS_READING_RELAX || !begins(path, "tvm", &rest))
     return false;
@@ -113,12 +116,13 @@ static bool below_runtime(tvms_reader *reader, const char *path, tvms_value *val
   bool device = row
                 && (row->handler == tvms_call_relax_device
                     || row->handler == tvms_call_relax_device_named);
-  if (device) *value = (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row};
+  if (device) *value = (tvms_eval_value){.kind = TVMS_EVAL_CALLABLE, .as.row = row};
   return device;
 }
 
 // `tvm.tirx.layout.S`: what T has under the same name, and axes.
-static bool below_layout(tvms_reader *reader, const char *path, tvms_value *value) {
+static bool below_layout(tvms_reader *reader, const char *path,
+                         tvms_eval_value *value) {
   const char *rest;
   if (!begins(path, "tvm.tirx.layout", &rest) || !*rest || strchr(rest, '.')) {
     return false;
@@ -133,12 +137,12 @@ static bool below_layout(tvms_reader *reader, const char *path, tvms_value *valu
     return true;
   }
   if (!tvms_layout_axis_known(name)) return false;
-  *value = (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = name};
+  *value = (tvms_eval_value){.kind = TVMS_EVAL_AXIS, .as.sym = name};
   return true;
 }
 
-tvms_value tvms_python_name(tvms_reader *reader, const char *path) {
-  tvms_value value;
+tvms_eval_value tvms_python_name(tvms_reader *reader, const char *path) {
+  tvms_eval_value value;
   if (below_layout(reader, path, &value)) return value;
   if (below_runtime(reader, path, &value)) return value;
   if (below_module(reader, path, &value)) return value;
@@ -147,8 +151,8 @@ tvms_value tvms_python_name(tvms_reader *reader, const char *path) {
   return python_value(reader, path);
 }
 
-tvms_value tvms_python_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
-                                 tvms_ref ref) {
+tvms_eval_value tvms_python_attribute(tvms_reader *reader, tvms_eval_value object,
+                                      tvms_sym name, tvms_ref ref) {
   (void)ref;
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   char *path = tvms_arena_alloc(&reader->values, (size_t)object.len + text->len + 2);
@@ -158,72 +162,76 @@ tvms_value tvms_python_attribute(tvms_reader *reader, tvms_value object, tvms_sy
 
 // ---- Calls ----------------------------------------------------------------------------------
 
-static tvms_value call_type_var(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "name, *constraints, **kwargs", "TypeVar", call,
-                        args)) {
+static tvms_eval_value call_type_var(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "name, *constraints, **kwargs", "TypeVar",
+                                  call, args)) {
     return TVMS_UNKNOWN;
   }
-  if (args[0].kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call, "the name of a TypeVar", "a str", args[0]);
+  if (args[0].kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call, "the name of a TypeVar", "a str",
+                                args[0]);
     return TVMS_UNKNOWN;
   }
   tvms_sym name = tvms_symbol_intern(reader->context, args[0].as.text, args[0].len);
-  return (tvms_value){.kind = TVMS_VALUE_TYPE_VAR, .as.sym = name};
+  return (tvms_eval_value){.kind = TVMS_EVAL_TYPE_VAR, .as.sym = name};
 }
 
 // tvm.ir.Op.get("tirx.exp"): the operator by its name; of Relax the operator itself.
-static tvms_value call_op_get(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "name", "Op.get", call, args)) return TVMS_UNKNOWN;
-  if (args[0].kind != TVMS_VALUE_STR) return args[0];
+static tvms_eval_value call_op_get(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "name", "Op.get", call, args))
+    return TVMS_UNKNOWN;
+  if (args[0].kind != TVMS_EVAL_STR) return args[0];
   tvms_sym name = tvms_symbol_intern(reader->context, args[0].as.text, args[0].len);
   tvms_opcode op = tvms_op_find(name);
-  return op ? tvms_value_node(tvms_op_operator_new(reader->unit, op)) : args[0];
+  return op ? tvms_eval_value_node(tvms_op_operator_new(reader->unit, op)) : args[0];
 }
 
 // tvm.tir.all(a, b, …), tvm.tir.any(…).
-static tvms_value call_logical(tvms_reader *reader, bool is_and, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value call_logical(tvms_reader *reader, bool is_and, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *name = is_and ? "all" : "any";
-  if (!tvms_bind_method(reader, "*args", name, call, args)) return TVMS_UNKNOWN;
+  if (!tvms_signature_bind_method(reader, "*args", name, call, args))
+    return TVMS_UNKNOWN;
   if (!args[0].len) {
-    tvms_missing_argument(reader, call, name, "args");
-    return tvms_failed(reader);
+    tvms_eval_report_missing_argument(reader, call, name, "args");
+    return tvms_reader_failed(reader);
   }
-  tvms_value value = args[0].as.items[0];
+  tvms_eval_value value = args[0].as.items[0];
   for (uint32_t i = 1; i < args[0].len; i++) {
-    value = tvms_apply_logical(reader, is_and, value, args[0].as.items[i], call);
+    value = tvms_eval_logical(reader, is_and, value, args[0].as.items[i], call);
   }
   return value;
 }
 
 // tvm.tir.const(value, dtype): without a dtype that of Python's value.
-static tvms_value call_const(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value call_const(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_dtype dtype;
-  if (!tvms_bind_method(reader, "value, dtype=None", "const", call, args)) {
+  if (!tvms_signature_bind_method(reader, "value, dtype=None", "const", call, args)) {
     return TVMS_UNKNOWN;
   }
-  if (args[1].kind == TVMS_VALUE_NONE && args[0].kind != TVMS_VALUE_STR) {
-    tvms_node *node = tvms_to_expr(reader, args[0], call);
-    return node ? tvms_value_node(node) : tvms_failed(reader);
+  if (args[1].kind == TVMS_EVAL_NONE && args[0].kind != TVMS_EVAL_STR) {
+    tvms_node *node = tvms_eval_to_expr(reader, args[0], call);
+    return node ? tvms_eval_value_node(node) : tvms_reader_failed(reader);
   }
-  if (!tvms_to_dtype(reader, args[1], call, &dtype)) return TVMS_UNKNOWN;
-  return tvms_dtype_call(reader, dtype, args[0], false, call);
+  if (!tvms_eval_to_dtype(reader, args[1], call, &dtype)) return TVMS_UNKNOWN;
+  return tvms_tir_dtype_call(reader, dtype, args[0], false, call);
 }
 
 // Calls what a namespace has under `name` with the arguments of `call`.
-static tvms_value call_row_of(tvms_reader *reader, tvms_namespace namespace_,
-                              tvms_sym name, tvms_ref call) {
+static tvms_eval_value call_row_of(tvms_reader *reader, tvms_namespace namespace_,
+                                   tvms_sym name, tvms_ref call) {
   const tvms_row *row = tvms_row_find(reader, namespace_, name);
-  return tvms_eval_call(reader,
-                        (tvms_value){.kind = TVMS_VALUE_CALLABLE, .as.row = row}, call);
+  return tvms_eval_call(
+      reader, (tvms_eval_value){.kind = TVMS_EVAL_CALLABLE, .as.row = row}, call);
 }
 
-tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
+                                 tvms_ref call) {
   const char *path = callee.as.text;
-  if (strcmp(path, "tvm.ir.load_json") == 0) return tvms_load_metadata(reader, call);
+  if (strcmp(path, "tvm.ir.load_json") == 0) return tvms_metadata_load(reader, call);
   if (strcmp(path, "typing.TypeVar") == 0) return call_type_var(reader, call);
   if (strcmp(path, "tvm.tir.const") == 0 || strcmp(path, "tvm.tirx.const") == 0) {
     return call_const(reader, call);
@@ -251,28 +259,29 @@ tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref cal
     }
   }
   if (!reader->lenient) tvms_reader_report(reader, python_call, call, path);
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
 // ---- Imports --------------------------------------------------------------------------------
 
-void tvms_bind_import(tvms_reader *reader, const char *path, tvms_sym name,
-                      tvms_span span) {
-  tvms_bind_name(reader, name, tvms_python_name(reader, path), span);
+void tvms_python_bind_import(tvms_reader *reader, const char *path, tvms_sym name,
+                             tvms_span span) {
+  tvms_scope_bind(reader, name, tvms_python_name(reader, path), span);
 }
 
 static void import_module(tvms_reader *reader, tvms_ref alias) {
-  const tvms_surf node = *tvms_at(reader, alias);
+  const tvms_surf node = *tvms_reader_at(reader, alias);
   const char *path = tvms_symbol_text(reader->context, node.a);
   if (node.b) {
-    tvms_bind_import(reader, path, node.b, tvms_span_of(reader, alias));
+    tvms_python_bind_import(reader, path, node.b, tvms_reader_span_of(reader, alias));
     return;
   }
   // `import tvm.script` binds `tvm`.
   size_t len = strcspn(path, ".");
   char *first = tvms_arena_text(&reader->kept, path, len);
-  tvms_bind_import(reader, first, tvms_symbol_intern(reader->context, first, len),
-                   tvms_span_of(reader, alias));
+  tvms_python_bind_import(reader, first,
+                          tvms_symbol_intern(reader->context, first, len),
+                          tvms_reader_span_of(reader, alias));
 }
 
 // The module that was meant by an import of a prefix that leads nowhere, or NULL. Only the
@@ -294,7 +303,7 @@ static const char *TVMS_NULLABLE meant_module(tvms_reader *reader, const char *p
 }
 
 static void import_from(tvms_reader *reader, const char *module, tvms_ref alias) {
-  const tvms_surf node = *tvms_at(reader, alias);
+  const tvms_surf node = *tvms_reader_at(reader, alias);
   const char *name = tvms_symbol_text(reader->context, node.a);
   char *path = tvms_arena_alloc(&reader->kept, strlen(module) + strlen(name) + 2);
   sprintf(path, "%s.%s", module, name);
@@ -303,7 +312,7 @@ static void import_from(tvms_reader *reader, const char *module, tvms_ref alias)
     tvms_diag *diag = tvms_reader_report(reader, misspelt_import, alias, path);
     tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", meant);
     size_t same = strlen(module);
-    uint32_t begin = tvms_span_of(reader, alias).begin;
+    uint32_t begin = tvms_reader_span_of(reader, alias).begin;
     if (strncmp(meant, module, same) == 0 && meant[same] == '.') {
       tvms_diag_fix(&reader->context->diags, diag,
                     (tvms_span){begin, begin + (uint32_t)strlen(name)}, true, "%s",
@@ -311,11 +320,12 @@ static void import_from(tvms_reader *reader, const char *module, tvms_ref alias)
     }
     path = tvms_arena_text(&reader->kept, meant, strlen(meant));
   }
-  tvms_bind_import(reader, path, node.b ? node.b : node.a, tvms_span_of(reader, alias));
+  tvms_python_bind_import(reader, path, node.b ? node.b : node.a,
+                          tvms_reader_span_of(reader, alias));
 }
 
-void tvms_read_import(tvms_reader *reader, tvms_ref stmt) {
-  const tvms_surf node = *tvms_at(reader, stmt);
+void tvms_python_read_import(tvms_reader *reader, tvms_ref stmt) {
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
   if (node.kind == TVMS_SURF_IMPORT) {
     tvms_surface_each(reader->surface, alias, node.a) {
       import_module(reader, alias);
@@ -325,7 +335,7 @@ void tvms_read_import(tvms_reader *reader, tvms_ref stmt) {
   if (!node.a) return;
   const char *module = tvms_symbol_text(reader->context, node.a);
   if (node.op) {
-    if (!tvms_is_script_module(module, strlen(module))) return;
+    if (!tvms_dialect_marks_is_script_module(module, strlen(module))) return;
     char *whole = tvms_arena_alloc(&reader->kept, strlen(module) + sizeof "tvm.");
     sprintf(whole, "tvm.%s", module);
     module = whole;
@@ -335,7 +345,7 @@ void tvms_read_import(tvms_reader *reader, tvms_ref stmt) {
   }
 }
 
-void tvms_bind_prefixes(tvms_reader *reader) {
+void tvms_python_bind_prefixes(tvms_reader *reader) {
   static const struct {
     const char *name, *path;
   } prefixes[] = {
@@ -349,6 +359,6 @@ void tvms_bind_prefixes(tvms_reader *reader) {
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
     tvms_sym name =
         tvms_symbol_intern(reader->context, prefixes[i].name, strlen(prefixes[i].name));
-    tvms_bind_import(reader, prefixes[i].path, name, (tvms_span){0, 0});
+    tvms_python_bind_import(reader, prefixes[i].path, name, (tvms_span){0, 0});
   }
 }

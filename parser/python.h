@@ -6,23 +6,24 @@
 
 // What a dotted name of Python stands for: "tvm.script.tir" is T, "tvm.tir.const" a
 // callable of T; anything else is a VALUE_PYTHON that remembers its name.
-tvms_value tvms_python_name(tvms_reader *reader, const char *path);
+tvms_eval_value tvms_python_name(tvms_reader *reader, const char *path);
 
 // An attribute below such a name.
-tvms_value tvms_python_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
-                                 tvms_ref ref);
+tvms_eval_value tvms_python_attribute(tvms_reader *reader, tvms_eval_value object,
+                                      tvms_sym name, tvms_ref ref);
 
 // Binds what an import statement brings into scope.
-void tvms_read_import(tvms_reader *reader, tvms_ref stmt);
+void tvms_python_read_import(tvms_reader *reader, tvms_ref stmt);
 
 // Binds `name` to what the dotted name `path` stands for.
-void tvms_bind_import(tvms_reader *reader, const char *path, tvms_sym name,
-                      tvms_span span);
+void tvms_python_bind_import(tvms_reader *reader, const char *path, tvms_sym name,
+                             tvms_span span);
 
 // The names that a file knows without imports: I, T, R, tvm and so on.
-void tvms_bind_prefixes(tvms_reader *reader);
+void tvms_python_bind_prefixes(tvms_reader *reader);
 
 // A call whose callee is a name of Python.
-tvms_value tvms_call_python(tvms_reader *reader, tvms_value callee, tvms_ref call);
+tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
+                                 tvms_ref call);
 
 #endif

@@ -48,7 +48,7 @@ static const alias *TVMS_NULLABLE alias_of(const finder *f, tvms_sym name) {
 static bool leads_to_script(const char *path) {
   for (const char *at = path; at; at = strchr(at, '.')) {
     at += *at == '.';
-    if (tvms_is_script_module(at, strlen(at))) return true;
+    if (tvms_dialect_marks_is_script_module(at, strlen(at))) return true;
   }
   return false;
 }
@@ -120,7 +120,7 @@ static void find_in(finder *f, tvms_ref body) {
   tvms_memory_leave(f->memory);
 }
 
-void tvms_script_definitions(const tvms_surface *surface, tvms_spans *spans) {
+void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans) {
   finder f = {.surface = surface, .memory = &surface->context->memory, .spans = spans};
   for (tvms_ref ref = 1; ref < surface->count; ref++) {
     const tvms_surf *node = tvms_surface_at(surface, ref);
@@ -136,9 +136,9 @@ void tvms_script_definitions(const tvms_surface *surface, tvms_spans *spans) {
 // Whatever the names of a target were, they are unknown from here on. Attributes and items
 // are nobody's.
 static void forget(tvms_reader *reader, tvms_ref target) {
-  tvms_surf_kind kind = (tvms_surf_kind)tvms_at(reader, target)->kind;
+  tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, target)->kind;
   if (kind != TVMS_SURF_ATTRIBUTE && kind != TVMS_SURF_SUBSCRIPT)
-    tvms_bind_target(reader, target, TVMS_UNKNOWN);
+    tvms_eval_bind_target(reader, target, TVMS_UNKNOWN);
 }
 
 static void forget_all(tvms_reader *reader, tvms_ref targets) {
@@ -147,11 +147,11 @@ static void forget_all(tvms_reader *reader, tvms_ref targets) {
 
 // A plain name gets the value, if it is one that tvms can compute.
 static void assign(tvms_reader *reader, const tvms_surf *stmt, bool certain) {
-  tvms_value value = certain ? tvms_eval(reader, stmt->b) : TVMS_UNKNOWN;
+  tvms_eval_value value = certain ? tvms_eval(reader, stmt->b) : TVMS_UNKNOWN;
   tvms_surface_each(reader->surface, target, stmt->a) {
-    const tvms_surf node = *tvms_at(reader, target);
+    const tvms_surf node = *tvms_reader_at(reader, target);
     if (node.kind == TVMS_SURF_NAME)
-      tvms_bind_name(reader, node.a, value, tvms_span_of(reader, target));
+      tvms_scope_bind(reader, node.a, value, tvms_reader_span_of(reader, target));
     else
       forget(reader, target);
   }
@@ -162,27 +162,27 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt, bool certain);
 static void read_body(tvms_reader *reader, tvms_ref body, bool certain) {
   while (body) {
     read_stmt(reader, body, certain);
-    body = tvms_at(reader, body)->next;
+    body = tvms_reader_at(reader, body)->next;
   }
 }
 
 // A function or a class of Python: a scope in which TVMScript may stand.
 static void read_scope(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-  bool function = tvms_at(reader, ref)->kind == TVMS_SURF_DEF;
-  tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
+  bool function = tvms_reader_at(reader, ref)->kind == TVMS_SURF_DEF;
+  tvms_scope_bind(reader, def.name, TVMS_UNKNOWN, def.name_span);
   tvms_scope_push(reader);
   for (tvms_ref param = function ? def.params : 0; param;) {
-    const tvms_surf node = *tvms_at(reader, param);
+    const tvms_surf node = *tvms_reader_at(reader, param);
     if (node.a)
-      tvms_bind_name(reader, node.a, TVMS_UNKNOWN, tvms_span_of(reader, param));
+      tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, param));
     param = node.next;
   }
   read_body(reader, def.body, true);
   tvms_scope_pop(reader);
 }
 
-// Definitions are met in the order in which tvms_script_definitions found them.
+// Definitions are met in the order in which tvms_python_file_definitions found them.
 static bool is_next_script(tvms_reader *reader, uint32_t begin) {
   if (!reader->script_count || reader->script->begin != begin) return false;
   reader->script++;
@@ -194,21 +194,21 @@ static void read_script(tvms_reader *reader, tvms_ref definition) {
   tvms_unit *unit = reader->unit;
   uint32_t muted = reader->context->diags.muted;
   reader->context->diags.muted = 0;
-  tvms_read_definition(reader, definition);
+  tvms_definition_read(reader, definition);
   reader->context->diags.muted = muted;
   reader->unit = unit;
 }
 
 static void forget_items(tvms_reader *reader, tvms_ref items) {
   tvms_surface_each(reader->surface, item, items) {
-    tvms_ref target = tvms_at(reader, item)->b;
+    tvms_ref target = tvms_reader_at(reader, item)->b;
     if (target) forget(reader, target);
   }
 }
 
 // `certain`: the statement is reached once, so that what it binds is known after it.
 static void read_kind(tvms_reader *reader, tvms_ref ref, bool certain) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
   switch ((int)stmt.kind) {
   case TVMS_SURF_DEF:
   case TVMS_SURF_CLASS:
@@ -218,7 +218,7 @@ static void read_kind(tvms_reader *reader, tvms_ref ref, bool certain) {
       read_scope(reader, ref);
     return;
   case TVMS_SURF_IMPORT:
-  case TVMS_SURF_IMPORT_FROM: tvms_read_import(reader, ref); return;
+  case TVMS_SURF_IMPORT_FROM: tvms_python_read_import(reader, ref); return;
   case TVMS_SURF_ASSIGN: assign(reader, &stmt, certain); return;
   case TVMS_SURF_ANN_ASSIGN:
   case TVMS_SURF_AUG_ASSIGN: forget(reader, stmt.a); return;
@@ -240,7 +240,7 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt, bool certain) {
   tvms_memory_leave(memory);
 }
 
-void tvms_read_python_stmt(tvms_reader *reader, tvms_ref stmt) {
+void tvms_python_file_read_stmt(tvms_reader *reader, tvms_ref stmt) {
   reader->context->diags.muted++;
   read_stmt(reader, stmt, true);
   reader->context->diags.muted--;

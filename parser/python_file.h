@@ -11,11 +11,11 @@ typedef TVMS_VEC(tvms_span) tvms_spans;
 // and classes, from their first decorator on, that are decorated by a name which imports
 // lead to the script package of TVM. In order of place; the caller frees `spans` with the
 // memory of the context.
-void tvms_script_definitions(const tvms_surface *surface, tvms_spans *spans);
+void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans);
 
 // Reads a statement of a Python file: definitions of TVMScript wherever they stand in it.
 // What Python binds around them is known if it is a constant that is bound once, and else
 // unknown; nothing is reported of it.
-void tvms_read_python_stmt(tvms_reader *reader, tvms_ref stmt);
+void tvms_python_file_read_stmt(tvms_reader *reader, tvms_ref stmt);
 
 #endif

@@ -11,31 +11,31 @@
 
 // `n = TypeVar("n")`, `N = 128`, `metadata = …`: names for what follows.
 static void read_assign(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
-  tvms_value value = tvms_eval(reader, stmt.b);
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  tvms_eval_value value = tvms_eval(reader, stmt.b);
   tvms_surface_each(reader->surface, target, stmt.a) {
-    const tvms_surf node = *tvms_at(reader, target);
+    const tvms_surf node = *tvms_reader_at(reader, target);
     if (node.kind != TVMS_SURF_NAME) {
-      if (tvms_value_is_known(value)) tvms_bind_target(reader, target, value);
+      if (tvms_eval_value_is_known(value)) tvms_eval_bind_target(reader, target, value);
       continue;
     }
-    if (value.kind == TVMS_VALUE_TYPE_VAR && value.as.sym != node.a) {
+    if (value.kind == TVMS_EVAL_TYPE_VAR && value.as.sym != node.a) {
       tvms_reader_report(reader, type_var_name, target,
                          tvms_symbol_text(reader->context, node.a),
                          tvms_symbol_text(reader->context, value.as.sym));
     }
-    tvms_bind_name(reader, node.a, value, tvms_span_of(reader, target));
+    tvms_scope_bind(reader, node.a, value, tvms_reader_span_of(reader, target));
   }
 }
 
 static void read_stmt(tvms_reader *reader, tvms_ref ref) {
-  switch (tvms_at(reader, ref)->kind) {
+  switch (tvms_reader_at(reader, ref)->kind) {
   case TVMS_SURF_IMPORT:
-  case TVMS_SURF_IMPORT_FROM: tvms_read_import(reader, ref); break;
+  case TVMS_SURF_IMPORT_FROM: tvms_python_read_import(reader, ref); break;
   case TVMS_SURF_CLASS:
-  case TVMS_SURF_DEF: tvms_read_definition(reader, ref); break;
+  case TVMS_SURF_DEF: tvms_definition_read(reader, ref); break;
   case TVMS_SURF_ASSIGN: read_assign(reader, ref); break;
-  case TVMS_SURF_EXPRESSION: tvms_eval(reader, tvms_at(reader, ref)->a); break;
+  case TVMS_SURF_EXPRESSION: tvms_eval(reader, tvms_reader_at(reader, ref)->a); break;
   case TVMS_SURF_PASS:
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: break;
@@ -48,9 +48,10 @@ static void read_comments(tvms_reader *reader) {
   const tvms_surface *surface = reader->surface;
   for (uint32_t i = 0; i < surface->comment_count; i++) {
     tvms_commented_import import;
-    for (uint32_t item = 0;
-         tvms_commented_import_of(reader->context, surface, i, item, &import); item++) {
-      tvms_bind_import(reader, import.path, import.name, import.span);
+    for (uint32_t item = 0; tvms_dialect_marks_commented_import(
+             reader->context, surface, i, item, &import);
+         item++) {
+      tvms_python_bind_import(reader, import.path, import.name, import.span);
     }
   }
 }
@@ -81,21 +82,21 @@ static void show_modules(tvms_program *program, uint32_t first,
   program->count = kept;
 }
 
-tvms_program *tvms_read(tvms_context *context, tvms_source *source,
-                        const tvms_read_options *options) {
+tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
+                               const tvms_read_options *options) {
   tvms_memory *memory = &context->memory;
   context->diags.source = source;
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
   tvms_spans script = {0};
   if (options->python) {
-    tvms_script_definitions(&surface, &script);
+    tvms_python_file_definitions(&surface, &script);
     tvms_diags_keep_in(&context->diags, script.items, script.len);
   }
   tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
   *program = (tvms_program){.context = context};
   uint32_t errors = context->diags.errors;
-  program->dialect = tvms_read_dialect(context, &surface, options);
+  program->dialect = tvms_dialect_marks_read(context, &surface, options);
   context->spelling = (uint32_t)program->dialect;
   tvms_visible all = {NULL, 0, UINT32_MAX};
   tvms_reader reader = {.context = context,
@@ -115,17 +116,17 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   reader.unit = &unit;  // for expressions of the file level
   tvms_vec_push(memory, &reader.scopes, NULL);
   tvms_scope_push(&reader);
-  if (!options->python) tvms_bind_prefixes(&reader);
+  if (!options->python) tvms_python_bind_prefixes(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
     uint32_t count = program->count;
     reader.statement = ref;
     if (options->python)
-      tvms_read_python_stmt(&reader, ref);
+      tvms_python_file_read_stmt(&reader, ref);
     else
       read_stmt(&reader, ref);
     show_modules(program, count, options);
-    ref = tvms_at(&reader, ref)->next;
+    ref = tvms_reader_at(&reader, ref)->next;
     reader.unit = &unit;
   }
   tvms_scope_pop(&reader);
@@ -136,7 +137,7 @@ tvms_program *tvms_read(tvms_context *context, tvms_source *source,
   return program;
 }
 
-void tvms_program_destroy(tvms_program *program) {
+void tvms_reader_program_destroy(tvms_program *program) {
   tvms_memory *memory = &program->context->memory;
   for (uint32_t i = 0; i < program->count; i++) {
     tvms_module_destroy(program->modules[i]);

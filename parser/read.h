@@ -17,12 +17,12 @@ typedef struct {
 
 // Reads a source: syntax, names, evaluation, elaboration. Everything that is wrong is
 // reported in context->diags (whose source is set to `source`). The program lives in
-// context->memory until tvms_program_destroy; a definition that could not be built has a
+// context->memory until tvms_reader_program_destroy; a definition that could not be built has a
 // member without function. `program->dialect` is the release it was read as. Never NULL.
-tvms_program *tvms_read(tvms_context *context, tvms_source *source,
-                        const tvms_read_options *options);
+tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
+                               const tvms_read_options *options);
 
 // Drops a program and its modules.
-void tvms_program_destroy(tvms_program *program);
+void tvms_reader_program_destroy(tvms_program *program);
 
 #endif

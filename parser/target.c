@@ -168,7 +168,8 @@ static tvms_node *with_option(tvms_reader *reader, tvms_node *map, const char *k
 }
 
 // `cuda -arch=sm_80`: a kind and options.
-static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref ref) {
+static tvms_node *config_of_text(tvms_reader *reader, tvms_eval_value text,
+                                 tvms_ref ref) {
   tvms_unit *unit = reader->unit;
   const char *at = text.as.text, *end = at + text.len;
   size_t name_len = strcspn(at, " ");
@@ -179,7 +180,8 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
   if (options || (!map && is_unknown_kind(at, name_len))) {
     return unknown_target(reader, at, options ? text.len : name_len, ref);
   }
-  if (!map) return tvms_object_str_new(unit, at, text.len, tvms_span_of(reader, ref));
+  if (!map)
+    return tvms_object_str_new(unit, at, text.len, tvms_reader_span_of(reader, ref));
   tvms_node *own = tvms_object_map_get(map, "keys");
   const char *kind = tvms_object_as_text(tvms_object_map_get(map, "kind"));
   at += name_len;
@@ -202,16 +204,17 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_value text, tvms_ref 
 }
 
 // What a dict says for a key that it has.
-static tvms_value value_of(tvms_value dict, const char *key) {
+static tvms_eval_value value_of(tvms_eval_value dict, const char *key) {
   uint32_t i = 0;
-  while (i + 2 < dict.len && !tvms_value_says(dict.as.items[i], key)) {
+  while (i + 2 < dict.len && !tvms_eval_value_is_exactly(dict.as.items[i], key)) {
     i += 2;
   }
   return dict.as.items[i + 1];
 }
 
-static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
-  tvms_node *given = tvms_to_object(reader, dict, ref);
+static tvms_node *config_of_dict(tvms_reader *reader, tvms_eval_value dict,
+                                 tvms_ref ref) {
+  tvms_node *given = tvms_eval_to_object(reader, dict, ref);
   if (!given) return NULL;
   tvms_node *kind = tvms_object_map_get(given, "kind");
   const char *name = tvms_object_as_text(kind);
@@ -228,9 +231,9 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
     const char *key = tvms_object_as_text(fields->keys.items[i]);
     tvms_node *value = fields->values.items[i];
     if (!key) continue;
-    tvms_value said = value_of(dict, key);
+    tvms_eval_value said = value_of(dict, key);
     bool host = strcmp(key, "host") == 0;
-    if (host && said.kind == TVMS_VALUE_NONE) continue;
+    if (host && said.kind == TVMS_EVAL_NONE) continue;
     if (host) value = tvms_target_config(reader, said, ref);
     if (value) value = tvms_target_option(reader, name, key, said, value, ref);
     if (!value) return NULL;
@@ -240,11 +243,12 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref 
   return own ? with_keys(reader->unit, map, own) : map;
 }
 
-tvms_node *tvms_target_config(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  if (value.kind == TVMS_VALUE_STR) return config_of_text(reader, value, ref);
-  if (value.kind == TVMS_VALUE_DICT) return config_of_dict(reader, value, ref);
-  tvms_node *target = tvms_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
+tvms_node *tvms_target_config(tvms_reader *reader, tvms_eval_value value,
+                              tvms_ref ref) {
+  if (value.kind == TVMS_EVAL_STR) return config_of_text(reader, value, ref);
+  if (value.kind == TVMS_EVAL_DICT) return config_of_dict(reader, value, ref);
+  tvms_node *target = tvms_eval_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
   if (target) return tvms_as_object_target(target)->config;
-  tvms_wrong_type(reader, ref, "a target", "a dict or a str", value);
+  tvms_eval_report_wrong_type(reader, ref, "a target", "a dict or a str", value);
   return NULL;
 }

@@ -7,7 +7,7 @@
 // The config of a target given as text, as a dict or as a target: an OBJECT_MAP with TVM's
 // values for what is not given, or the OBJECT_STR of a kind that is not known. NULL after
 // a report.
-tvms_node *TVMS_NULLABLE tvms_target_config(tvms_reader *reader, tvms_value value,
+tvms_node *TVMS_NULLABLE tvms_target_config(tvms_reader *reader, tvms_eval_value value,
                                             tvms_ref ref);
 
 // The triple that a release fills in for the kind llvm.

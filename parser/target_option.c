@@ -66,26 +66,26 @@ static int type_of(tvms_reader *reader, const char *kind, const char *key,
 }
 
 static void wrong_value(tvms_reader *reader, tvms_ref ref, const char *key,
-                        const char *wanted, tvms_value value) {
+                        const char *wanted, tvms_eval_value value) {
   char what[80];
   snprintf(what, sizeof what, "option '%s'", key);
-  tvms_wrong_type(reader, ref, what, wanted, value);
+  tvms_eval_report_wrong_type(reader, ref, what, wanted, value);
 }
 
-static bool is_list_of_texts(tvms_value value) {
-  if (!tvms_value_is_sequence(value)) return false;
+static bool is_list_of_texts(tvms_eval_value value) {
+  if (!tvms_eval_value_is_sequence(value)) return false;
   for (uint32_t i = 0; i < value.len; i++) {
-    if (value.as.items[i].kind != TVMS_VALUE_STR) return false;
+    if (value.as.items[i].kind != TVMS_EVAL_STR) return false;
   }
   return true;
 }
 
 // Where a dict that is written out says the value of a key, or the whole of it.
 static tvms_ref value_ref(const tvms_reader *reader, tvms_ref dict, const char *key) {
-  const tvms_surf *node = tvms_at(reader, dict);
+  const tvms_surf *node = tvms_reader_at(reader, dict);
   if (node->kind != TVMS_SURF_DICT) return dict;
   tvms_surface_each(reader->surface, pair, node->a) {
-    const tvms_surf *entry = tvms_at(reader, pair);
+    const tvms_surf *entry = tvms_reader_at(reader, pair);
     tvms_span inside;
     if (entry->kind != TVMS_SURF_PAIR
         || !tvms_surface_string_inside(reader->surface, entry->a, &inside))
@@ -98,23 +98,23 @@ static tvms_ref value_ref(const tvms_reader *reader, tvms_ref dict, const char *
 }
 
 tvms_node *tvms_target_option(tvms_reader *reader, const char *kind, const char *key,
-                              tvms_value value, tvms_node *object, tvms_ref dict) {
+                              tvms_eval_value value, tvms_node *object, tvms_ref dict) {
   static const char *const wanted[] = {"a str", "an int", "a bool", "a list of str"};
   if (strcmp(key, "kind") == 0) return object;
   tvms_ref ref = value_ref(reader, dict, key);
   int type = type_of(reader, kind, key, ref);
   if (type == UNKNOWN) return NULL;
-  bool number = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL;
-  bool sound = type == ANY || (type == STR && value.kind == TVMS_VALUE_STR)
+  bool number = value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_BOOL;
+  bool sound = type == ANY || (type == STR && value.kind == TVMS_EVAL_STR)
                || ((type == INT || type == BOOL) && number)
                || (type == LIST && is_list_of_texts(value));
   if (!sound) {
     wrong_value(reader, ref, key, wanted[type], value);
     return NULL;
   }
-  if (type == INT && value.kind == TVMS_VALUE_BOOL)
+  if (type == INT && value.kind == TVMS_EVAL_BOOL)
     return tvms_object_int_new(reader->unit, value.as.i, object->span);
-  if (type == BOOL && value.kind == TVMS_VALUE_INT)
+  if (type == BOOL && value.kind == TVMS_EVAL_INT)
     return tvms_object_bool_new(reader->unit, value.as.i != 0, object->span);
   return object;
 }
@@ -146,6 +146,6 @@ tvms_node *tvms_target_option_text(tvms_reader *reader, const char *kind,
     return tvms_object_int_new(reader->unit, strtoll(text, NULL, 10), TVMS_NO_SPAN);
   if (type != INT)
     return tvms_object_str_new(reader->unit, text, (uint32_t)len, TVMS_NO_SPAN);
-  wrong_value(reader, ref, key, "an int", tvms_value_text(text, (uint32_t)len));
+  wrong_value(reader, ref, key, "an int", tvms_eval_value_text(text, (uint32_t)len));
   return NULL;
 }

@@ -8,7 +8,7 @@
 // `object` is what `value` is as an object. NULL after a report: the kind has no such
 // option, or its value is something else.
 tvms_node *TVMS_NULLABLE tvms_target_option(tvms_reader *reader, const char *kind,
-                                            const char *key, tvms_value value,
+                                            const char *key, tvms_eval_value value,
                                             tvms_node *object, tvms_ref dict);
 
 // The same for an option `-key=text` of 0.22; "" for `-key` alone.

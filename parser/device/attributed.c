@@ -9,31 +9,33 @@
 #include "parser/tir/tir.h"
 
 // The value of an attribute as TVM's class of attributes takes it. NULL after a report.
-static tvms_node *attribute(tvms_reader *reader, tvms_sym name, tvms_value value,
+static tvms_node *attribute(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
                             tvms_ref ref) {
   if (name == TVMS_SYM_launch_params) {
-    bool list = tvms_value_is_sequence(value);
+    bool list = tvms_eval_value_is_sequence(value);
     for (uint32_t i = 0; list && i < value.len; i++) {
-      list = value.as.items[i].kind == TVMS_VALUE_STR;
+      list = value.as.items[i].kind == TVMS_EVAL_STR;
     }
     if (!list) {
-      tvms_wrong_type(reader, ref, "'launch_params'", "a list of str", value);
+      tvms_eval_report_wrong_type(reader, ref, "'launch_params'", "a list of str",
+                                  value);
       return NULL;
     }
-    value = tvms_value_items(TVMS_VALUE_LIST, value.as.items, value.len);
+    value = tvms_eval_value_items(TVMS_EVAL_LIST, value.as.items, value.len);
   } else if (name == TVMS_SYM_descriptor_dtype) {
     tvms_dtype dtype;
-    if (value.kind != TVMS_VALUE_STR) {
-      tvms_wrong_type(reader, ref, "'descriptor_dtype'", "the name of a data type",
-                      value);
+    if (value.kind != TVMS_EVAL_STR) {
+      tvms_eval_report_wrong_type(reader, ref, "'descriptor_dtype'",
+                                  "the name of a data type", value);
       return NULL;
     }
-    if (!tvms_to_dtype(reader, value, ref, &dtype)) return NULL;
-  } else if (value.kind != TVMS_VALUE_INT) {
-    tvms_wrong_type(reader, ref, "an attribute of the call", "an int", value);
+    if (!tvms_eval_to_dtype(reader, value, ref, &dtype)) return NULL;
+  } else if (value.kind != TVMS_EVAL_INT) {
+    tvms_eval_report_wrong_type(reader, ref, "an attribute of the call", "an int",
+                                value);
     return NULL;
   }
-  return tvms_to_object(reader, value, ref);
+  return tvms_eval_to_object(reader, value, ref);
 }
 
 static tvms_node *attributes(tvms_reader *reader, const tvms_call_args *call) {
@@ -57,7 +59,7 @@ static tvms_node *attributes(tvms_reader *reader, const tvms_call_args *call) {
 static bool check_rank(tvms_reader *reader, const tvms_call_args *call,
                        uint32_t count) {
   if (call->row->op != TVMS_TIR_tensormap_encode_tiled) return true;
-  tvms_value rank = tvms_arg(reader, call, TVMS_SYM_rank);
+  tvms_eval_value rank = tvms_args_get(reader, call, TVMS_SYM_rank);
   if (rank.as.i >= 1 && rank.as.i <= 5 && (int64_t)count == 4 * rank.as.i + 1) {
     return true;
   }
@@ -66,27 +68,28 @@ static bool check_rank(tvms_reader *reader, const tvms_call_args *call,
   return false;
 }
 
-tvms_value tvms_call_attributed(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_attributed_call(tvms_reader *reader, const tvms_call_args *call) {
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_list args;
   tvms_dtype dtype = TVMS_DTYPE(INT, 32);
   tvms_node *sinfo = NULL;
-  tvms_value returns = tvms_arg(reader, call, TVMS_SYM_ret_ty);
-  tvms_ref returns_ref = tvms_arg_ref(reader, call, TVMS_SYM_ret_ty);
+  tvms_eval_value returns = tvms_args_get(reader, call, TVMS_SYM_ret_ty);
+  tvms_ref returns_ref = tvms_args_ref(reader, call, TVMS_SYM_ret_ty);
   tvms_node *map = attributes(reader, call);
   bool sound =
-      map && tvms_to_arguments(reader, call->args[signature->rest], call->ref, &args)
+      map
+      && tvms_tir_to_arguments(reader, call->args[signature->rest], call->ref, &args)
       && check_rank(reader, call, args.len)
-      && (returns.kind == TVMS_VALUE_NONE
-          || tvms_to_result_type(reader, returns, returns_ref, &dtype, &sinfo));
+      && (returns.kind == TVMS_EVAL_NONE
+          || tvms_tir_to_result_type(reader, returns, returns_ref, &dtype, &sinfo));
   if (!sound) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   tvms_node *callee =
       tvms_tir_operator_new(reader->unit, (tvms_tir_opcode)call->row->op);
   tvms_node *node = tvms_call_new(reader->unit, dtype, callee, args.items, args.len,
-                                  tvms_span_of(reader, call->ref));
+                                  tvms_reader_span_of(reader, call->ref));
   node->sinfo = sinfo;
   tvms_as_call(node)->attrs = tvms_list_copy(reader->unit, &map, 1);
-  return tvms_value_node(node);
+  return tvms_eval_value_node(node);
 }

@@ -34,9 +34,9 @@ typedef struct {
 typedef struct {
   tvms_reader *reader;
   tvms_ref call;
-  const char *path;      // "ptx.family.modifier…", as written
-  tvms_value *operands;  // as given; what is sunk is a SINK
-  tvms_node **nodes;     // of those that are expressions, else NULL
+  const char *path;           // "ptx.family.modifier…", as written
+  tvms_eval_value *operands;  // as given; what is sunk is a SINK
+  tvms_node **nodes;          // of those that are expressions, else NULL
   uint32_t count;
   tvms_node *TVMS_NULLABLE pred;
   bool keep;
@@ -65,13 +65,13 @@ static bool unfit(work *w, tvms_ptx_text name, const char *wanted) {
   return false;
 }
 
-static bool is_pair(tvms_value value) {
-  return value.kind == TVMS_VALUE_PTX && value.len == ADDRESS_PAIR;
+static bool is_pair(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_PTX && value.len == ADDRESS_PAIR;
 }
 
-static bool is_literal(tvms_value value) {
-  return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL
-         || value.kind == TVMS_VALUE_FLOAT;
+static bool is_literal(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_BOOL
+         || value.kind == TVMS_EVAL_FLOAT;
 }
 
 static bool has_dtype(const tvms_node *node, const char *text) {
@@ -94,12 +94,12 @@ static void push(work *w, tvms_node *node) {
   tvms_vec_push(&w->reader->context->memory, &w->args, node);
 }
 
-static tvms_node *constant(work *w, tvms_value value, tvms_dtype dtype) {
-  tvms_span span = tvms_span_of(w->reader, w->call);
+static tvms_node *constant(work *w, tvms_eval_value value, tvms_dtype dtype) {
+  tvms_span span = tvms_reader_span_of(w->reader, w->call);
   if (!tvms_dtype_is_real(dtype)) {
     return tvms_build_int(w->reader->unit, dtype, value.as.i, span);
   }
-  double number = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
+  double number = value.kind == TVMS_EVAL_FLOAT ? value.as.f : (double)value.as.i;
   return tvms_build_float(w->reader->unit, dtype, number, span);
 }
 
@@ -116,7 +116,7 @@ static bool is_truth(const tvms_node *node) {
 
 // A predicate: what is one by its type, or T.ptx.pred(x).
 static bool put_predicate(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  tvms_value value = w->operands[at];
+  tvms_eval_value value = w->operands[at];
   tvms_node *node = w->nodes[at];
   if (operand->written) {
     bool good =
@@ -125,10 +125,9 @@ static bool put_predicate(work *w, const tvms_ptx_operand *operand, uint32_t at)
     push(w, node);
     return true;
   }
-  bool tagged = value.kind == TVMS_VALUE_PTX && value.len == PREDICATE;
-  tvms_value inner = tagged ? value.as.items[0] : value;
-  bool number =
-      inner.kind == TVMS_VALUE_BOOL || (tagged && inner.kind == TVMS_VALUE_INT);
+  bool tagged = value.kind == TVMS_EVAL_PTX && value.len == PREDICATE;
+  tvms_eval_value inner = tagged ? value.as.items[0] : value;
+  bool number = inner.kind == TVMS_EVAL_BOOL || (tagged && inner.kind == TVMS_EVAL_INT);
   if (number) {
     push(w, constant(w, inner, uint32_dtype()));
     return true;
@@ -146,7 +145,7 @@ static const char *shared_dtype(work *w, const tvms_ptx_operand *operand, uint32
   const char *dtypes = tvms_ptx_dtypes(operand->what);
   const char *result = NULL;
   for (uint32_t i = at; i < at + operand->count; i++) {
-    if (w->operands[i].kind == TVMS_VALUE_PTX && w->operands[i].len == SINK) continue;
+    if (w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == SINK) continue;
     if (is_literal(w->operands[i])) continue;
     tvms_node *node = w->nodes[i];
     if (!node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return NULL;
@@ -166,10 +165,10 @@ static const char *shared_dtype(work *w, const tvms_ptx_operand *operand, uint32
 
 static bool put_register(work *w, const tvms_ptx_operand *operand, uint32_t at,
                          const char *dtype_name) {
-  tvms_value value = w->operands[at];
+  tvms_eval_value value = w->operands[at];
   tvms_node *node = w->nodes[at];
-  if (value.kind == TVMS_VALUE_PTX && value.len == SINK) return true;
-  if (value.kind == TVMS_VALUE_PTX) {
+  if (value.kind == TVMS_EVAL_PTX && value.len == SINK) return true;
+  if (value.kind == TVMS_EVAL_PTX) {
     return unfit(w, operand->name, tvms_ptx_dtypes(operand->what));
   }
   if (operand->written && !(node && node->kind == TVMS_NODE_BUFFER_LOAD)) {
@@ -178,7 +177,7 @@ static bool put_register(work *w, const tvms_ptx_operand *operand, uint32_t at,
   if (is_literal(value)) {
     tvms_dtype dtype;
     bool real = strncmp(dtype_name, "float", 5) == 0;
-    if (value.kind == TVMS_VALUE_FLOAT && !real) {
+    if (value.kind == TVMS_EVAL_FLOAT && !real) {
       return unfit(w, operand->name, dtype_name);
     }
     if (!tvms_dtype_parse(dtype_name, strlen(dtype_name), &dtype)) return false;
@@ -203,7 +202,7 @@ static bool put_registers(work *w, const tvms_ptx_operand *operand, uint32_t at)
 static tvms_node *call_of(work *w, tvms_node *like, tvms_dtype dtype,
                           tvms_tir_opcode opcode, tvms_node **args, uint32_t count) {
   tvms_node *call = tvms_call_new_of(w->reader->unit, dtype, opcode, args, count,
-                                     tvms_span_of(w->reader, w->call));
+                                     tvms_reader_span_of(w->reader, w->call));
   if (like) call->sinfo = like->sinfo;
   return call;
 }
@@ -242,8 +241,8 @@ static tvms_node *address(work *w, const tvms_ptx_operand *operand, tvms_node *n
 }
 
 static bool put_address(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  tvms_value value = w->operands[at];
-  if (value.kind == TVMS_VALUE_PTX && !(is_pair(value) && operand->offset)) {
+  tvms_eval_value value = w->operands[at];
+  if (value.kind == TVMS_EVAL_PTX && !(is_pair(value) && operand->offset)) {
     return unfit(w, operand->name, "an address without T.ptx.addr");
   }
   tvms_node *node = address(w, operand, w->nodes[at]);
@@ -263,11 +262,11 @@ static bool put_pointer(work *w, const tvms_ptx_operand *operand, uint32_t at) {
 }
 
 static bool put_number(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  tvms_value value = w->operands[at];
+  tvms_eval_value value = w->operands[at];
   tvms_node *node = w->nodes[at];
-  bool known = value.kind == TVMS_VALUE_INT;
+  bool known = value.kind == TVMS_EVAL_INT;
   if (node && node->kind == TVMS_NODE_INT_IMM) {
-    value = tvms_value_int(tvms_as_int_imm(node)->value);
+    value = tvms_eval_value_int(tvms_as_int_imm(node)->value);
     known = true;
   }
   if (!known) {
@@ -292,7 +291,7 @@ static bool put_number(work *w, const tvms_ptx_operand *operand, uint32_t at) {
 static bool check_sinks(work *w, const tvms_ptx_operand *operand, uint32_t at) {
   uint32_t sunk = 0;
   for (uint32_t i = at; i < at + operand->count; i++) {
-    sunk += w->operands[i].kind == TVMS_VALUE_PTX && w->operands[i].len == SINK;
+    sunk += w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == SINK;
   }
   if (!sunk) return true;
   if (!operand->sinks || operand->kind != TVMS_PTX_REGISTER) {
@@ -355,7 +354,7 @@ static void put_flags(work *w, const tvms_ptx_form *form) {
     at += operand.count;
   }
   for (uint32_t i = 0; i < w->count; i++) {
-    if (w->operands[i].kind == TVMS_VALUE_PTX && w->operands[i].len == SINK) {
+    if (w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == SINK) {
       add_flag(w, "s", i, true);
     }
   }
@@ -394,7 +393,7 @@ static bool try_form(work *w, const tvms_ptx_form *form) {
   return true;
 }
 
-static tvms_value finish(work *w, const tvms_ptx_form *form) {
+static tvms_eval_value finish(work *w, const tvms_ptx_form *form) {
   tvms_reader *reader = w->reader;
   tvms_ptx_text name, chosen;
   for (uint32_t i = 0; tvms_ptx_modifier(form, i, &name, &chosen); i++) {
@@ -405,9 +404,9 @@ static tvms_value finish(work *w, const tvms_ptx_form *form) {
   for (uint32_t i = 0; i < w->args.len; i++) {
     if (!w->args.items[i]) return TVMS_UNKNOWN;  // a constant that does not fit
   }
-  return tvms_value_node(tvms_call_new_of(reader->unit, (tvms_dtype){0},
-                                          tvms_ptx_opcode(form), w->args.items,
-                                          w->args.len, tvms_span_of(reader, w->call)));
+  return tvms_eval_value_node(tvms_call_new_of(
+      reader->unit, (tvms_dtype){0}, tvms_ptx_opcode(form), w->args.items, w->args.len,
+      tvms_reader_span_of(reader, w->call)));
 }
 
 // ---- The chain ------------------------------------------------------------------------------
@@ -429,7 +428,8 @@ static size_t plain_token(const char *text, size_t len, char *token) {
   return out;
 }
 
-bool tvms_is_ptx_family(const tvms_reader *reader, const char *path, size_t len) {
+bool tvms_ptx_is_operator_family(const tvms_reader *reader, const char *path,
+                                 size_t len) {
   if (reader->dialect < TVMS_DIALECT_27 || len < 4 || memcmp(path, "ptx.", 4) != 0) {
     return false;
   }
@@ -478,24 +478,24 @@ static bool open_chain(work *w, size_t len) {
 // ---- What was given -------------------------------------------------------------------------
 
 // An expression of an operand, NULL for what is none; false: it is unknown.
-static bool to_node(work *w, tvms_value value, tvms_node **node) {
+static bool to_node(work *w, tvms_eval_value value, tvms_node **node) {
   *node = NULL;
-  if (value.kind == TVMS_VALUE_UNKNOWN) return false;
-  if (value.kind == TVMS_VALUE_META) return to_node(w, value.as.items[0], node);
-  if (value.kind == TVMS_VALUE_PTX) {
+  if (value.kind == TVMS_EVAL_UNKNOWN) return false;
+  if (value.kind == TVMS_EVAL_META) return to_node(w, value.as.items[0], node);
+  if (value.kind == TVMS_EVAL_PTX) {
     return value.len == SINK || to_node(w, value.as.items[0], node);
   }
-  if (value.kind != TVMS_VALUE_NODE) return true;
+  if (value.kind != TVMS_EVAL_NODE) return true;
   tvms_list list;
-  tvms_value one = tvms_value_items(TVMS_VALUE_TUPLE, &value, 1);
-  if (!tvms_to_arguments(w->reader, one, w->call, &list)) return false;
+  tvms_eval_value one = tvms_eval_value_items(TVMS_EVAL_TUPLE, &value, 1);
+  if (!tvms_tir_to_arguments(w->reader, one, w->call, &list)) return false;
   *node = list.items[0];
   return true;
 }
 
-static bool set_operands(work *w, const tvms_value *items, uint32_t count) {
+static bool set_operands(work *w, const tvms_eval_value *items, uint32_t count) {
   tvms_reader *reader = w->reader;
-  w->operands = tvms_keep_items(reader, items, count);
+  w->operands = tvms_eval_keep_items(reader, items, count);
   w->nodes = tvms_arena_array(&reader->values, tvms_node *, count + 1);
   w->count = count;
   bool sound = true;
@@ -505,20 +505,21 @@ static bool set_operands(work *w, const tvms_value *items, uint32_t count) {
   return sound;
 }
 
-static bool set_pred(work *w, tvms_value value) {
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  if (value.kind == TVMS_VALUE_BOOL) {
+static bool set_pred(work *w, tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  if (value.kind == TVMS_EVAL_BOOL) {
     w->pred = tvms_bool_imm_new(w->reader->unit, value.as.i != 0, TVMS_NO_SPAN);
     return true;
   }
   if (!to_node(w, value, &w->pred)) return false;
   if (is_truth(w->pred)) return true;
-  tvms_wrong_type(w->reader, w->call, "pred", "a bool, uint32 or int32", value);
+  tvms_eval_report_wrong_type(w->reader, w->call, "pred", "a bool, uint32 or int32",
+                              value);
   return false;
 }
 
 // Puts back what the flags of a printed call say: sunk registers and predicates.
-static bool read_flags(work *w, tvms_value flags, tvms_value_vec *operands) {
+static bool read_flags(work *w, tvms_eval_value flags, tvms_eval_value_vec *operands) {
   tvms_memory *memory = &w->reader->context->memory;
   uint32_t predicates[32], known = 0;
   for (uint32_t i = 0; i < flags.len;) {
@@ -538,45 +539,47 @@ static bool read_flags(work *w, tvms_value flags, tvms_value_vec *operands) {
       tvms_vec_push(memory, operands, TVMS_NOTHING);
       memmove(operands->items + number + 1, operands->items + number,
               (operands->len - 1 - number) * sizeof *operands->items);
-      operands->items[number] = (tvms_value){.kind = TVMS_VALUE_PTX};
+      operands->items[number] = (tvms_eval_value){.kind = TVMS_EVAL_PTX};
     }
     i += len + 1;
   }
   for (uint32_t i = 0; i < known; i++) {
     if (predicates[i] >= operands->len) return false;
-    tvms_value *inner = tvms_keep_items(w->reader, &operands->items[predicates[i]], 1);
-    operands->items[predicates[i]] = tvms_value_items(TVMS_VALUE_PTX, inner, PREDICATE);
+    tvms_eval_value *inner =
+        tvms_eval_keep_items(w->reader, &operands->items[predicates[i]], 1);
+    operands->items[predicates[i]] =
+        tvms_eval_value_items(TVMS_EVAL_PTX, inner, PREDICATE);
   }
   return true;
 }
 
-static bool has_flag(tvms_value flags, const char *flag) {
+static bool has_flag(tvms_eval_value flags, const char *flag) {
   tvms_ptx_text list = {flags.as.text, flags.len};
   return flags.len && tvms_ptx_lists(list, ',', flag, strlen(flag));
 }
 
 // The texts behind the operands of a printed call: modifiers, and flags at the end.
-static bool read_texts(work *w, tvms_value rest, uint32_t operands,
-                       tvms_value_vec *list) {
+static bool read_texts(work *w, tvms_eval_value rest, uint32_t operands,
+                       tvms_eval_value_vec *list) {
   for (uint32_t i = operands; i + 1 < rest.len; i++) {
-    tvms_value text = rest.as.items[i];
+    tvms_eval_value text = rest.as.items[i];
     if (!text.len || narrow(w, text.as.text, text.len)) continue;
     tvms_reader_report(w->reader, ptx_modifier, w->call, (int)text.len, text.as.text,
                        w->path);
     return false;
   }
-  tvms_value flags = rest.as.items[rest.len - 1];
+  tvms_eval_value flags = rest.as.items[rest.len - 1];
   if (has_flag(flags, "pred") && !w->pred && list->len) {
     if (!set_pred(w, list->items[--list->len])) return false;
   }
   return read_flags(w, flags, list);
 }
 
-static bool read_arguments(work *w, tvms_value rest) {
+static bool read_arguments(work *w, tvms_eval_value rest) {
   tvms_memory *memory = &w->reader->context->memory;
-  tvms_value_vec list = {0};
+  tvms_eval_value_vec list = {0};
   uint32_t operands = rest.len;
-  while (operands && rest.as.items[operands - 1].kind == TVMS_VALUE_STR) {
+  while (operands && rest.as.items[operands - 1].kind == TVMS_EVAL_STR) {
     operands--;
   }
   for (uint32_t i = 0; i < operands; i++) {
@@ -592,8 +595,9 @@ static bool read_arguments(work *w, tvms_value rest) {
 
 static void complain(work *w, misfit why, bool alone) {
   tvms_diags *diags = &w->reader->context->diags;
-  tvms_diag *diag = tvms_diag_report(
-      diags, TVMS_D_ptx_form, tvms_span_of(w->reader, w->call), w->path, w->count);
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_ptx_form, tvms_reader_span_of(w->reader, w->call),
+                       w->path, w->count);
   if (!alone && why.kind < MISFIT_OPERAND) return;
   switch (why.kind) {
   case MISFIT_MODIFIER:
@@ -612,7 +616,7 @@ static void complain(work *w, misfit why, bool alone) {
   }
 }
 
-static tvms_value choose_form(work *w) {
+static tvms_eval_value choose_form(work *w) {
   misfit nearest = {0};
   const tvms_ptx_form *meant = NULL;
   uint32_t count = 0;
@@ -632,14 +636,15 @@ static tvms_value choose_form(work *w) {
   return TVMS_UNKNOWN;
 }
 
-tvms_value tvms_call_ptx(tvms_reader *reader, const char *path, size_t len,
-                         tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+tvms_eval_value tvms_ptx_call(tvms_reader *reader, const char *path, size_t len,
+                              tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   bool keep;
   work w = {.reader = reader, .call = call, .path = path};
-  tvms_value value = TVMS_UNKNOWN;
-  if (tvms_bind_method(reader, "*args, pred=None, preserve_dst=False", path, call, args)
-      && tvms_to_flag(reader, args[2], call, &keep) && open_chain(&w, len)) {
+  tvms_eval_value value = TVMS_UNKNOWN;
+  if (tvms_signature_bind_method(reader, "*args, pred=None, preserve_dst=False", path,
+                                 call, args)
+      && tvms_eval_to_flag(reader, args[2], call, &keep) && open_chain(&w, len)) {
     w.keep = keep;
     if (set_pred(&w, args[1]) && read_arguments(&w, args[0])) {
       value = choose_form(&w);
@@ -647,39 +652,42 @@ tvms_value tvms_call_ptx(tvms_reader *reader, const char *path, size_t len,
   }
   tvms_vec_fini(&reader->context->memory, &w.forms);
   tvms_vec_fini(&reader->context->memory, &w.args);
-  if (!tvms_value_is_known(value)) reader->failed = true;
+  if (!tvms_eval_value_is_known(value)) reader->failed = true;
   return value;
 }
 
-tvms_value tvms_call_ptx_pred(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "value", "ptx.pred", call, args)) return TVMS_UNKNOWN;
-  return tvms_value_items(TVMS_VALUE_PTX, tvms_keep_items(reader, args, 1), PREDICATE);
+tvms_eval_value tvms_ptx_call_pred(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "value", "ptx.pred", call, args))
+    return TVMS_UNKNOWN;
+  return tvms_eval_value_items(TVMS_EVAL_PTX, tvms_eval_keep_items(reader, args, 1),
+                               PREDICATE);
 }
 
-tvms_value tvms_call_ptx_addr(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+tvms_eval_value tvms_ptx_call_addr(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   work w = {.reader = reader, .call = call};
-  if (!tvms_bind_method(reader, "base, byte_offset", "ptx.addr", call, args)) {
+  if (!tvms_signature_bind_method(reader, "base, byte_offset", "ptx.addr", call,
+                                  args)) {
     return TVMS_UNKNOWN;
   }
   tvms_node *offset = NULL;
-  if (args[1].kind == TVMS_VALUE_INT) {
+  if (args[1].kind == TVMS_EVAL_INT) {
     offset = constant(&w, args[1], TVMS_DTYPE(INT, 32));
   } else if (!to_node(&w, args[1], &offset)) {
     return TVMS_UNKNOWN;
   }
   if (offset && offset->kind == TVMS_NODE_INT_IMM) {
-    offset = constant(&w, tvms_value_int(tvms_as_int_imm(offset)->value),
+    offset = constant(&w, tvms_eval_value_int(tvms_as_int_imm(offset)->value),
                       TVMS_DTYPE(INT, 32));
   }
   if (is_pair(args[0]) || !is_integer(offset)) {
-    tvms_wrong_type(reader, call, "what T.ptx.addr takes",
-                    "an address and an offset of bytes",
-                    args[is_pair(args[0]) ? 0 : 1]);
+    tvms_eval_report_wrong_type(reader, call, "what T.ptx.addr takes",
+                                "an address and an offset of bytes",
+                                args[is_pair(args[0]) ? 0 : 1]);
     return TVMS_UNKNOWN;
   }
-  tvms_value items[] = {args[0], tvms_value_node(offset)};
-  return tvms_value_items(TVMS_VALUE_PTX, tvms_keep_items(reader, items, 2),
-                          ADDRESS_PAIR);
+  tvms_eval_value items[] = {args[0], tvms_eval_value_node(offset)};
+  return tvms_eval_value_items(TVMS_EVAL_PTX, tvms_eval_keep_items(reader, items, 2),
+                               ADDRESS_PAIR);
 }

@@ -51,11 +51,11 @@ typedef struct {
   tvms_reader *reader;
   const tvms_wrapper *wrapper;
   const tvms_signature *signature;
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
   tvms_ref call;
-  tvms_value_vec values;  // arguments of the operator
+  tvms_eval_value_vec values;  // arguments of the operator
   bool failed;
 } work;
 
@@ -102,62 +102,62 @@ static int param_index(const work *w, const char *name, size_t len) {
   return -1;
 }
 
-static tvms_value arg(const work *w, const char *name, size_t len) {
+static tvms_eval_value arg(const work *w, const char *name, size_t len) {
   int i = param_index(w, name, len);
   return i < 0 ? TVMS_NOTHING : w->args[i];
 }
 
-static tvms_value arg_named(const work *w, const char *name) {
+static tvms_eval_value arg_named(const work *w, const char *name) {
   return arg(w, name, strlen(name));
 }
 
-static bool is_true(tvms_value value) {
+static bool is_true(tvms_eval_value value) {
   switch (value.kind) {
-  case TVMS_VALUE_NONE: return false;
-  case TVMS_VALUE_BOOL:
-  case TVMS_VALUE_INT: return value.as.i != 0;
-  case TVMS_VALUE_STR: return value.len != 0;
-  case TVMS_VALUE_NODE:
+  case TVMS_EVAL_NONE: return false;
+  case TVMS_EVAL_BOOL:
+  case TVMS_EVAL_INT: return value.as.i != 0;
+  case TVMS_EVAL_STR: return value.len != 0;
+  case TVMS_EVAL_NODE:
     return value.as.node->kind != TVMS_NODE_INT_IMM
            || tvms_as_int_imm(value.as.node)->value != 0;
   default: return true;
   }
 }
 
-static int64_t count_of(tvms_value value) {
-  if (value.kind == TVMS_VALUE_NONE) return 0;
-  return tvms_value_is_sequence(value) ? value.len : 1;
+static int64_t count_of(tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_NONE) return 0;
+  return tvms_eval_value_is_sequence(value) ? value.len : 1;
 }
 
-static bool is_text(const char *text, tvms_value value) {
-  return value.kind == TVMS_VALUE_STR && value.len == strlen(text)
+static bool is_text(const char *text, tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_STR && value.len == strlen(text)
          && memcmp(value.as.text, text, value.len) == 0;
 }
 
 // ---- Items ----------------------------------------------------------------------------------
 
-static void put(work *w, tvms_value value) {
+static void put(work *w, tvms_eval_value value) {
   tvms_vec_push(&w->reader->context->memory, &w->values, value);
 }
 
 static void put_text(work *w, const char *text) {
-  put(w, tvms_value_text(text, (uint32_t)strlen(text)));
+  put(w, tvms_eval_value_text(text, (uint32_t)strlen(text)));
 }
 
 // Two float32 in one register are passed as the 64 bits that they are.
-static tvms_value as_bits(work *w, tvms_value value) {
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+static tvms_eval_value as_bits(work *w, tvms_eval_value value) {
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   bool pair = node && node->dtype.code == TVMS_FLOAT && node->dtype.bits == 32
               && node->dtype.lanes == 2;
   if (!pair) return value;
-  return tvms_value_node(tvms_call_new_of(w->reader->unit, TVMS_DTYPE(UINT, 64),
-                                          TVMS_TIR_reinterpret, &node, 1,
-                                          tvms_span_of(w->reader, w->call)));
+  return tvms_eval_value_node(
+      tvms_call_new_of(w->reader->unit, TVMS_DTYPE(UINT, 64), TVMS_TIR_reinterpret,
+                       &node, 1, tvms_reader_span_of(w->reader, w->call)));
 }
 
-static void put_all(work *w, tvms_value value, bool bits) {
-  if (value.kind == TVMS_VALUE_NONE) return;
-  if (!tvms_value_is_sequence(value)) {
+static void put_all(work *w, tvms_eval_value value, bool bits) {
+  if (value.kind == TVMS_EVAL_NONE) return;
+  if (!tvms_eval_value_is_sequence(value)) {
     put(w, bits ? as_bits(w, value) : value);
     return;
   }
@@ -167,16 +167,16 @@ static void put_all(work *w, tvms_value value, bool bits) {
 }
 
 static bool has_policy(const work *w) {
-  return arg_named(w, "cache_policy").kind != TVMS_VALUE_NONE
+  return arg_named(w, "cache_policy").kind != TVMS_EVAL_NONE
          || is_true(arg_named(w, "cache_hint"));
 }
 
 // The descriptors of the cache hints of PTX.
 static void put_policy(work *w) {
-  tvms_value policy = arg_named(w, "cache_policy");
-  tvms_value hint = arg_named(w, "cache_hint");
+  tvms_eval_value policy = arg_named(w, "cache_policy");
+  tvms_eval_value hint = arg_named(w, "cache_hint");
   int64_t bits = 0;
-  if (policy.kind != TVMS_VALUE_NONE) {
+  if (policy.kind != TVMS_EVAL_NONE) {
     put(w, policy);
     return;
   }
@@ -184,49 +184,50 @@ static void put_policy(work *w) {
   if (is_text("evict_first", hint)) bits = 0x12F0000000000000;
   if (is_text("evict_last", hint)) bits = 0x14F0000000000000;
   if (is_true(hint) && !bits) {
-    tvms_wrong_type(w->reader, w->call, "cache_hint",
-                    "\"evict_normal\", \"evict_first\" or \"evict_last\"", hint);
+    tvms_eval_report_wrong_type(w->reader, w->call, "cache_hint",
+                                "\"evict_normal\", \"evict_first\" or \"evict_last\"",
+                                hint);
     w->failed = true;
   }
-  put(w, tvms_value_node(tvms_int_imm_new(w->reader->unit, TVMS_DTYPE(UINT, 64), bits,
-                                          TVMS_NO_SPAN)));
+  put(w, tvms_eval_value_node(tvms_int_imm_new(w->reader->unit, TVMS_DTYPE(UINT, 64),
+                                               bits, TVMS_NO_SPAN)));
 }
 
 static void put_space(work *w) {
-  tvms_value space = arg_named(w, "space");
-  if (space.kind != TVMS_VALUE_NONE) {
+  tvms_eval_value space = arg_named(w, "space");
+  if (space.kind != TVMS_EVAL_NONE) {
     put(w, space);
   } else {
-    bool remote = arg_named(w, "remote").kind != TVMS_VALUE_NONE;
+    bool remote = arg_named(w, "remote").kind != TVMS_EVAL_NONE;
     put_text(w, remote ? "shared::cluster" : "shared");
   }
 }
 
 static void put_multicast(work *w) {
-  tvms_value multicast = arg_named(w, "multicast");
-  tvms_value mask = arg_named(w, "cta_mask");
-  if (multicast.kind != TVMS_VALUE_NONE) {
-    put(w, tvms_value_int(is_true(multicast)));
+  tvms_eval_value multicast = arg_named(w, "multicast");
+  tvms_eval_value mask = arg_named(w, "cta_mask");
+  if (multicast.kind != TVMS_EVAL_NONE) {
+    put(w, tvms_eval_value_int(is_true(multicast)));
     return;
   }
   int64_t bits = 0;
-  bool known = mask.kind == TVMS_VALUE_INT;
+  bool known = mask.kind == TVMS_EVAL_INT;
   if (known) bits = mask.as.i;
-  if (mask.kind == TVMS_VALUE_NODE && mask.as.node->kind == TVMS_NODE_INT_IMM) {
+  if (mask.kind == TVMS_EVAL_NODE && mask.as.node->kind == TVMS_NODE_INT_IMM) {
     known = true;
     bits = tvms_as_int_imm(mask.as.node)->value;
   }
-  put(w, tvms_value_int(!known || (bits & (bits - 1)) != 0));
+  put(w, tvms_eval_value_int(!known || (bits & (bits - 1)) != 0));
 }
 
 static void put_lanes(work *w) {
-  tvms_value lanes = arg_named(w, "disable_output_lane");
+  tvms_eval_value lanes = arg_named(w, "disable_output_lane");
   put_all(w, lanes, false);
   if (count_of(lanes)) return;
-  tvms_value group = arg_named(w, "cta_group");
-  int zeros = group.kind == TVMS_VALUE_INT && group.as.i == 1 ? 4 : 8;
+  tvms_eval_value group = arg_named(w, "cta_group");
+  int zeros = group.kind == TVMS_EVAL_INT && group.as.i == 1 ? 4 : 8;
   while (zeros--) {
-    put(w, tvms_value_int(0));
+    put(w, tvms_eval_value_int(0));
   }
 }
 
@@ -236,22 +237,22 @@ static bool is_item(item it, const char *text) {
 
 static void put_special(work *w, item it) {
   if (is_item(it, "%policy")) put_policy(w);
-  if (is_item(it, "%has")) put(w, tvms_value_int(has_policy(w)));
+  if (is_item(it, "%has")) put(w, tvms_eval_value_int(has_policy(w)));
   if (is_item(it, "%space")) put_space(w);
   if (is_item(it, "%multicast")) put_multicast(w);
   if (is_item(it, "%lanes")) put_lanes(w);
   if (is_item(it, "%ret")) {
-    tvms_value dtype = arg_named(w, "return_dtype");
-    put(w, is_true(arg_named(w, "dps")) ? tvms_value_text("void", 4) : dtype);
+    tvms_eval_value dtype = arg_named(w, "return_dtype");
+    put(w, is_true(arg_named(w, "dps")) ? tvms_eval_value_text("void", 4) : dtype);
   }
 }
 
 static void put_param(work *w, item it) {
   char last = it.text[it.len - 1];
   bool marked = last == '?' || last == '!';
-  tvms_value value = arg(w, it.text, it.len - marked);
-  bool given = value.kind != TVMS_VALUE_NONE;
-  if (last == '!') put(w, tvms_value_int(given));
+  tvms_eval_value value = arg(w, it.text, it.len - marked);
+  bool given = value.kind != TVMS_EVAL_NONE;
+  if (last == '!') put(w, tvms_eval_value_int(given));
   if (last != '!' && (given || !marked)) put(w, value);
 }
 
@@ -259,25 +260,25 @@ static void put_item(work *w, item it) {
   const char *colon = memchr(it.text, ':', it.len);
   if (colon && it.text[0] != '\'') {
     size_t len = (size_t)(colon - it.text);
-    if (arg(w, it.text, len).kind == TVMS_VALUE_NONE) return;
+    if (arg(w, it.text, len).kind == TVMS_EVAL_NONE) return;
     it = (item){colon + 1, it.len - len - 1};
   }
-  tvms_value value = arg(w, it.text + 1, it.len - 1);
+  tvms_eval_value value = arg(w, it.text + 1, it.len - 1);
   switch (it.text[0]) {
   case '*':
   case '~': put_all(w, value, it.text[0] == '~'); break;
-  case '&': put(w, tvms_value_int(is_true(value))); break;
-  case '#': put(w, tvms_value_int(count_of(value))); break;
-  case '^': put(w, tvms_value_bool(value.kind == TVMS_VALUE_NONE)); break;
+  case '&': put(w, tvms_eval_value_int(is_true(value))); break;
+  case '#': put(w, tvms_eval_value_int(count_of(value))); break;
+  case '^': put(w, tvms_eval_value_bool(value.kind == TVMS_EVAL_NONE)); break;
   case '%': put_special(w, it); break;
-  case '\'': put(w, tvms_value_text(it.text + 1, (uint32_t)it.len - 2)); break;
+  case '\'': put(w, tvms_eval_value_text(it.text + 1, (uint32_t)it.len - 2)); break;
   default:
     if (it.text[0] >= '0' && it.text[0] <= '9') {
-      put(w, tvms_value_int(strtoll(it.text, NULL, 10)));
+      put(w, tvms_eval_value_int(strtoll(it.text, NULL, 10)));
       break;
     }
     if (is_item(it, "true"))
-      put(w, tvms_value_bool(true));
+      put(w, tvms_eval_value_bool(true));
     else
       put_param(w, it);
   }
@@ -294,7 +295,7 @@ static bool next_item(const char **at, item *it) {
 // ---- Types ----------------------------------------------------------------------------------
 
 // What C type a register of PTX has.
-static const char *register_type(tvms_value type) {
+static const char *register_type(tvms_eval_value type) {
   static const struct {
     const char *ptx, *dtype;
   } types[] = {
@@ -317,7 +318,7 @@ static const char *register_type(tvms_value type) {
 
 // The value that item `name` of the row stands for among `values`; all of them are passed
 // in order, and only what lies between two items of varying length cannot be found.
-static tvms_value value_at(const work *w, const char *name, size_t len) {
+static tvms_eval_value value_at(const work *w, const char *name, size_t len) {
   uint32_t before = 0, after = 0;
   bool varies = false, found = false;
   const char *at = w->wrapper->items;
@@ -340,19 +341,19 @@ static tvms_value value_at(const work *w, const char *name, size_t len) {
 
 // The void that `@x/y` becomes where y is given.
 static bool stores(const work *w, const char *name, size_t len, bool raw) {
-  if (!raw) return arg(w, name, len).kind != TVMS_VALUE_NONE;
+  if (!raw) return arg(w, name, len).kind != TVMS_EVAL_NONE;
   char counted[32] = "#";
   if (len + 1 >= sizeof counted) return false;
   memcpy(counted + 1, name, len);
   return is_true(value_at(w, counted, len + 1));
 }
 
-static bool named_dtype(work *w, tvms_value value, tvms_dtype *dtype,
+static bool named_dtype(work *w, tvms_eval_value value, tvms_dtype *dtype,
                         tvms_node **sinfo) {
-  if (value.kind == TVMS_VALUE_NONE || is_text("", value) || is_text("void", value)) {
+  if (value.kind == TVMS_EVAL_NONE || is_text("", value) || is_text("void", value)) {
     return true;
   }
-  return tvms_to_result_type(w->reader, value, w->call, dtype, sinfo);
+  return tvms_tir_to_result_type(w->reader, value, w->call, dtype, sinfo);
 }
 
 // The data type of the result; `*sinfo` that of a pointer.
@@ -366,16 +367,16 @@ static tvms_dtype dtype_of(work *w, bool raw, tvms_node **sinfo) {
   case '\0': break;
   case '~':
   case '=': {
-    tvms_value value = value_at(w, name, len - 1);
-    if (rule[0] == '=' && value.kind != TVMS_VALUE_NODE
+    tvms_eval_value value = value_at(w, name, len - 1);
+    if (rule[0] == '=' && value.kind != TVMS_EVAL_NODE
         && w->reader->dialect >= TVMS_DIALECT_26) {
       char what[64];
       (void)snprintf(what, sizeof what, "%.*s", (int)(len - 1), name);
-      tvms_wrong_type(w->reader, w->call, what, "an expression", value);
+      tvms_eval_report_wrong_type(w->reader, w->call, what, "an expression", value);
       w->failed = true;
       break;
     }
-    tvms_node *node = tvms_to_expr(w->reader, value, w->call);
+    tvms_node *node = tvms_eval_to_expr(w->reader, value, w->call);
     if (node) dtype = node->dtype;
     if (node) *sinfo = node->sinfo;
     break;
@@ -386,15 +387,15 @@ static tvms_dtype dtype_of(work *w, bool raw, tvms_node **sinfo) {
     break;
   }
   case '#': {
-    tvms_value bits = value_at(w, name, len - 1);
-    if (bits.kind == TVMS_VALUE_INT) dtype = TVMS_DTYPE(INT, (uint8_t)bits.as.i);
+    tvms_eval_value bits = value_at(w, name, len - 1);
+    if (bits.kind == TVMS_EVAL_INT) dtype = TVMS_DTYPE(INT, (uint8_t)bits.as.i);
     break;
   }
   case '@': {
     bool stored = rule[len] && stores(w, rule + len + 1, strlen(rule + len + 1), raw);
-    tvms_value value = value_at(w, name, len - 1);
+    tvms_eval_value value = value_at(w, name, len - 1);
     // The operator need not be told what its result is.
-    if (value.kind == TVMS_VALUE_NONE && !raw) value = arg(w, name, len - 1);
+    if (value.kind == TVMS_EVAL_NONE && !raw) value = arg(w, name, len - 1);
     if (!stored && !named_dtype(w, value, &dtype, sinfo)) w->failed = true;
     break;
   }
@@ -418,45 +419,46 @@ static bool is_choice(const char *values, const char *text, size_t len) {
 enum { NUMBER = 24 };
 
 // The text of a value that is a text or a number; NULL for another.
-static const char *text_of(tvms_value value, char number[NUMBER], size_t *len) {
+static const char *text_of(tvms_eval_value value, char number[NUMBER], size_t *len) {
   *len = value.len;
-  if (value.kind == TVMS_VALUE_STR) return value.as.text;
-  if (value.kind != TVMS_VALUE_INT) return NULL;
+  if (value.kind == TVMS_EVAL_STR) return value.as.text;
+  if (value.kind != TVMS_EVAL_INT) return NULL;
   *len = (size_t)snprintf(number, NUMBER, "%lld", (long long)value.as.i);
   return number;
 }
 
 static void check_choice(work *w, int i, const char *values) {
-  tvms_value value = w->args[i];
+  tvms_eval_value value = w->args[i];
   char number[NUMBER];
   size_t len;
   const char *text = text_of(value, number, &len);
-  if (value.kind == TVMS_VALUE_INT) {
+  if (value.kind == TVMS_EVAL_INT) {
     // Numbers were always looked at.
-  } else if (value.kind != TVMS_VALUE_STR || w->reader->dialect < TVMS_DIALECT_26) {
+  } else if (value.kind != TVMS_EVAL_STR || w->reader->dialect < TVMS_DIALECT_26) {
     return;
   }
   if (is_choice(values, text, len)) return;
   const char *name = tvms_symbol_text(w->reader->context, w->signature->params[i].name);
   char allowed[256];
   (void)snprintf(allowed, sizeof allowed, "one of %s", values);
-  tvms_wrong_type(w->reader, w->refs[i] ? w->refs[i] : w->call, name, allowed, value);
+  tvms_eval_report_wrong_type(w->reader, w->refs[i] ? w->refs[i] : w->call, name,
+                              allowed, value);
   w->failed = true;
 }
 
 // Integers as addresses are those of shared memory, in 32 bits.
 static void check_address(work *w, const char *parameter) {
   int i = param_index(w, parameter, strlen(parameter));
-  tvms_value value = arg_named(w, parameter), space = arg_named(w, "space");
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  tvms_eval_value value = arg_named(w, parameter), space = arg_named(w, "space");
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (i < 0 || !node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return;
   bool integer = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
-  bool shared = space.kind != TVMS_VALUE_STR
+  bool shared = space.kind != TVMS_EVAL_STR
                 || (space.len >= 6 && memcmp(space.as.text, "shared", 6) == 0);
   bool narrow = node->dtype.code == TVMS_UINT && node->dtype.bits == 32;
   if (!integer || (narrow && shared)) return;
-  tvms_wrong_type(w->reader, w->refs[i], "an address",
-                  "a pointer, or uint32 in a shared space", value);
+  tvms_eval_report_wrong_type(w->reader, w->refs[i], "an address",
+                              "a pointer, or uint32 in a shared space", value);
   w->failed = true;
 }
 
@@ -468,8 +470,8 @@ static bool holds(const work *w, item it) {
   while (len < it.len - (negated || listed) && !strchr("=#]", name[len])) {
     len++;
   }
-  tvms_value value = arg(w, name, len);
-  if (listed) return tvms_value_is_sequence(value);
+  tvms_eval_value value = arg(w, name, len);
+  if (listed) return tvms_eval_value_is_sequence(value);
   if (name[len] == '#' && len < it.len) return count_of(value) == name[len + 1] - '0';
   if (name[len] == '=' && len < it.len) {
     char number[NUMBER], values[128];
@@ -479,7 +481,7 @@ static bool holds(const work *w, item it) {
                    name + len + 1);
     return text && is_choice(values, text, size);
   }
-  bool given = tvms_value_is_sequence(value) ? value.len != 0 : is_true(value);
+  bool given = tvms_eval_value_is_sequence(value) ? value.len != 0 : is_true(value);
   return given != negated;
 }
 
@@ -517,8 +519,8 @@ static void check(work *w) {
 // All arguments of the operator in order, without names?
 static bool is_raw_form(const work *w) {
   uint32_t positional = 0, items = 0, required = 0;
-  tvms_surface_each(w->reader->surface, ref, tvms_at(w->reader, w->call)->b) {
-    uint8_t kind = tvms_at(w->reader, ref)->kind;
+  tvms_surface_each(w->reader->surface, ref, tvms_reader_at(w->reader, w->call)->b) {
+    uint8_t kind = tvms_reader_at(w->reader, ref)->kind;
     if (kind == TVMS_SURF_KEYWORD || kind == TVMS_SURF_DOUBLE_STAR) return false;
     positional++;
   }
@@ -541,12 +543,12 @@ static bool is_raw_form(const work *w) {
 static bool looks_raw(const work *w) {
   const char *rule = w->wrapper->raw;
   if (!rule[0]) return false;
-  tvms_value value = arg_named(w, rule + 1);
-  if (rule[0] == '*') return !tvms_value_is_sequence(value);
-  if (rule[0] == '-') return value.kind != TVMS_VALUE_STR;
-  if (!tvms_value_is_sequence(value)) return value.kind == TVMS_VALUE_STR;
+  tvms_eval_value value = arg_named(w, rule + 1);
+  if (rule[0] == '*') return !tvms_eval_value_is_sequence(value);
+  if (rule[0] == '-') return value.kind != TVMS_EVAL_STR;
+  if (!tvms_eval_value_is_sequence(value)) return value.kind == TVMS_EVAL_STR;
   for (uint32_t i = 0; i < value.len; i++) {
-    if (value.as.items[i].kind == TVMS_VALUE_STR) return true;
+    if (value.as.items[i].kind == TVMS_EVAL_STR) return true;
   }
   return false;
 }
@@ -566,53 +568,53 @@ static void put_as_passed(work *w) {
 
 // Where a barrier lies in the leading one of two blocks: its shared address without the
 // bit of the block.
-static tvms_value leader_address(work *w, tvms_node *pointer) {
+static tvms_eval_value leader_address(work *w, tvms_node *pointer) {
   tvms_unit *unit = w->reader->unit;
-  tvms_span span = tvms_span_of(w->reader, w->call);
+  tvms_span span = tvms_reader_span_of(w->reader, w->call);
   tvms_dtype dtype = TVMS_DTYPE(UINT, 32);
   tvms_node *address = tvms_call_new_of(
       unit, dtype, TVMS_TIR_cuda__cvta_generic_to_shared, &pointer, 1, span);
   tvms_node *mask = tvms_int_imm_new(unit, dtype, 0xFEFFFFFF, TVMS_NO_SPAN);
-  return tvms_value_node(
+  return tvms_eval_value_node(
       tvms_build_bitwise(unit, TVMS_TIR_bitwise_and, address, mask, span));
 }
 
-static tvms_value finish(work *w, bool raw) {
+static tvms_eval_value finish(work *w, bool raw) {
   tvms_reader *reader = w->reader;
-  tvms_value all = tvms_value_items(
-      TVMS_VALUE_TUPLE, tvms_keep_items(reader, w->values.items, w->values.len),
+  tvms_eval_value all = tvms_eval_value_items(
+      TVMS_EVAL_TUPLE, tvms_eval_keep_items(reader, w->values.items, w->values.len),
       w->values.len);
   tvms_node *sinfo;
   tvms_dtype dtype = dtype_of(w, raw, &sinfo);
   tvms_list list;
-  bool sound = tvms_to_arguments(reader, all, w->call, &list) && !w->failed;
+  bool sound = tvms_tir_to_arguments(reader, all, w->call, &list) && !w->failed;
   tvms_vec_fini(&reader->context->memory, &w->values);
   if (!sound) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   bool leader = w->wrapper->op == TVMS_TIR_cuda__sm100_2sm_leader_smem_addr
                 || w->wrapper->op == TVMS_TIR_cuda__sm100_tma_2sm_mbarrier_addr;
   if (leader && list.len) return leader_address(w, list.items[0]);
   tvms_node *node = tvms_call_new_of(reader->unit, dtype, w->wrapper->op, list.items,
-                                     list.len, tvms_span_of(reader, w->call));
+                                     list.len, tvms_reader_span_of(reader, w->call));
   if (reader->dialect >= TVMS_DIALECT_26) node->sinfo = sinfo;
-  return tvms_value_node(node);
+  return tvms_eval_value_node(node);
 }
 
-tvms_value tvms_call_wrapper(tvms_reader *reader, const tvms_wrapper *wrapper,
-                             tvms_ref call) {
+tvms_eval_value tvms_wrapper_call(tvms_reader *reader, const tvms_wrapper *wrapper,
+                                  tvms_ref call) {
   work w = {.reader = reader, .wrapper = wrapper, .call = call};
-  w.signature = tvms_method_signature(reader, wrapper->signature);
+  w.signature = tvms_signature_of_method(reader, wrapper->signature);
   bool raw = is_raw_form(&w);
-  if (raw) w.signature = tvms_method_signature(reader, "*args");
+  if (raw) w.signature = tvms_signature_of_method(reader, "*args");
   // Any of them may be told a dtype; it means something to those that have a parameter.
   reader->drops_dtype = param_index(&w, "dtype", 5) < 0;
-  if (!tvms_bind_arguments(reader, w.signature, wrapper->path, call, w.args, w.refs,
+  if (!tvms_signature_bind(reader, w.signature, wrapper->path, call, w.args, w.refs,
                            &w.given)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   if (strcmp(wrapper->items, "%legacy") == 0) {
-    return tvms_call_legacy(reader, wrapper->op, w.args, call);
+    return tvms_legacy_call(reader, wrapper->op, w.args, call);
   }
   raw = raw || looks_raw(&w);
   if (raw) {

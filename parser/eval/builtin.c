@@ -7,76 +7,78 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef tvms_value builtin_function(tvms_reader *reader, const tvms_value *args,
-                                    tvms_ref call);
+typedef tvms_eval_value builtin_function(tvms_reader *reader,
+                                         const tvms_eval_value *args, tvms_ref call);
 
-static tvms_value builtin_len(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
-  tvms_items items;
-  if (args[0].kind == TVMS_VALUE_STR) {
-    tvms_items characters;
-    if (!tvms_iterate(reader, args[0], call, &characters)) return TVMS_UNKNOWN;
-    return tvms_value_int(characters.len);
+static tvms_eval_value builtin_len(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
+  tvms_eval_items items;
+  if (args[0].kind == TVMS_EVAL_STR) {
+    tvms_eval_items characters;
+    if (!tvms_eval_iterate(reader, args[0], call, &characters)) return TVMS_UNKNOWN;
+    return tvms_eval_value_int(characters.len);
   }
-  if (!tvms_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
-  return tvms_value_int(items.len);
+  if (!tvms_eval_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
+  return tvms_eval_value_int(items.len);
 }
 
-static tvms_value make_list(tvms_reader *reader, tvms_value value, tvms_value_kind kind,
-                            tvms_ref call) {
-  tvms_items items = {0};
-  if (value.kind != TVMS_VALUE_NONE && !tvms_iterate(reader, value, call, &items)) {
+static tvms_eval_value make_list(tvms_reader *reader, tvms_eval_value value,
+                                 tvms_eval_kind kind, tvms_ref call) {
+  tvms_eval_items items = {0};
+  if (value.kind != TVMS_EVAL_NONE && !tvms_eval_iterate(reader, value, call, &items)) {
     return TVMS_UNKNOWN;
   }
-  tvms_value *copy = tvms_keep_items(reader, items.items, items.len);
-  return tvms_value_items(kind, copy, items.len);
+  tvms_eval_value *copy = tvms_eval_keep_items(reader, items.items, items.len);
+  return tvms_eval_value_items(kind, copy, items.len);
 }
 
-static tvms_value builtin_list(tvms_reader *reader, const tvms_value *args,
-                               tvms_ref call) {
-  return make_list(reader, args[0], TVMS_VALUE_LIST, call);
+static tvms_eval_value builtin_list(tvms_reader *reader, const tvms_eval_value *args,
+                                    tvms_ref call) {
+  return make_list(reader, args[0], TVMS_EVAL_LIST, call);
 }
 
-static tvms_value builtin_tuple(tvms_reader *reader, const tvms_value *args,
-                                tvms_ref call) {
-  return make_list(reader, args[0], TVMS_VALUE_TUPLE, call);
+static tvms_eval_value builtin_tuple(tvms_reader *reader, const tvms_eval_value *args,
+                                     tvms_ref call) {
+  return make_list(reader, args[0], TVMS_EVAL_TUPLE, call);
 }
 
-static tvms_value builtin_set(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
-  tvms_value items = make_list(reader, args[0], TVMS_VALUE_SET, call);
-  return tvms_value_is_known(items) ? tvms_make_set(reader, items, call) : items;
+static tvms_eval_value builtin_set(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
+  tvms_eval_value items = make_list(reader, args[0], TVMS_EVAL_SET, call);
+  return tvms_eval_value_is_known(items) ? tvms_eval_make_set(reader, items, call)
+                                         : items;
 }
 
-static tvms_value builtin_dict(tvms_reader *reader, const tvms_value *args,
-                               tvms_ref call) {
-  tvms_value_vec pairs = {0};
-  tvms_items items = {0};
-  if (args[0].kind == TVMS_VALUE_DICT) {
+static tvms_eval_value builtin_dict(tvms_reader *reader, const tvms_eval_value *args,
+                                    tvms_ref call) {
+  tvms_eval_value_vec pairs = {0};
+  tvms_eval_items items = {0};
+  if (args[0].kind == TVMS_EVAL_DICT) {
     for (uint32_t i = 0; i < args[0].len; i += 2) {
-      tvms_push_pair(reader, &pairs, args[0].as.items[i], args[0].as.items[i + 1]);
+      tvms_eval_push_pair(reader, &pairs, args[0].as.items[i], args[0].as.items[i + 1]);
     }
-  } else if (args[0].kind != TVMS_VALUE_NONE) {
-    if (!tvms_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
+  } else if (args[0].kind != TVMS_EVAL_NONE) {
+    if (!tvms_eval_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
     for (uint32_t i = 0; i < items.len; i++) {
-      if (!tvms_value_is_sequence(items.items[i]) || items.items[i].len != 2) continue;
-      tvms_push_pair(reader, &pairs, items.items[i].as.items[0],
-                     items.items[i].as.items[1]);
+      if (!tvms_eval_value_is_sequence(items.items[i]) || items.items[i].len != 2)
+        continue;
+      tvms_eval_push_pair(reader, &pairs, items.items[i].as.items[0],
+                          items.items[i].as.items[1]);
     }
   }
   for (uint32_t i = 0; i < args[1].len; i += 2) {
-    tvms_push_pair(reader, &pairs, args[1].as.items[i], args[1].as.items[i + 1]);
+    tvms_eval_push_pair(reader, &pairs, args[1].as.items[i], args[1].as.items[i + 1]);
   }
-  tvms_value result = tvms_make_dict(reader, &pairs, call);
+  tvms_eval_value result = tvms_eval_make_dict(reader, &pairs, call);
   tvms_vec_fini(&reader->context->memory, &pairs);
   return result;
 }
 
-static tvms_value builtin_range(tvms_reader *reader, const tvms_value *args,
-                                tvms_ref call) {
-  tvms_value rest = args[0];
+static tvms_eval_value builtin_range(tvms_reader *reader, const tvms_eval_value *args,
+                                     tvms_ref call) {
+  tvms_eval_value rest = args[0];
   if (rest.len == 0) {
-    tvms_missing_argument(reader, call, "range", "stop");
+    tvms_eval_report_missing_argument(reader, call, "range", "stop");
     return TVMS_UNKNOWN;
   }
   if (rest.len > 3) {
@@ -85,7 +87,8 @@ static tvms_value builtin_range(tvms_reader *reader, const tvms_value *args,
   }
   int64_t parts[3] = {0, 0, 1};
   for (uint32_t i = 0; i < rest.len; i++) {
-    if (!tvms_to_int(reader, rest.as.items[i], call, &parts[rest.len == 1 ? 1 : i])) {
+    if (!tvms_eval_to_int(reader, rest.as.items[i], call,
+                          &parts[rest.len == 1 ? 1 : i])) {
       return TVMS_UNKNOWN;
     }
   }
@@ -93,83 +96,86 @@ static tvms_value builtin_range(tvms_reader *reader, const tvms_value *args,
     tvms_reader_report(reader, division_by_zero, call);
     return TVMS_UNKNOWN;
   }
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 3);
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, 3);
   for (int i = 0; i < 3; i++) {
-    items[i] = tvms_value_int(parts[i]);
+    items[i] = tvms_eval_value_int(parts[i]);
   }
-  return tvms_value_items(TVMS_VALUE_RANGE, items, 3);
+  return tvms_eval_value_items(TVMS_EVAL_RANGE, items, 3);
 }
 
-static tvms_value builtin_enumerate(tvms_reader *reader, const tvms_value *args,
-                                    tvms_ref call) {
-  tvms_items items;
+static tvms_eval_value builtin_enumerate(tvms_reader *reader,
+                                         const tvms_eval_value *args, tvms_ref call) {
+  tvms_eval_items items;
   int64_t start;
-  if (!tvms_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
-  if (!tvms_to_int(reader, args[1], call, &start)) return TVMS_UNKNOWN;
-  tvms_value *pairs = tvms_arena_array(&reader->values, tvms_value, items.len);
+  if (!tvms_eval_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
+  if (!tvms_eval_to_int(reader, args[1], call, &start)) return TVMS_UNKNOWN;
+  tvms_eval_value *pairs =
+      tvms_arena_array(&reader->values, tvms_eval_value, items.len);
   for (uint32_t i = 0; i < items.len; i++) {
-    tvms_value *pair = tvms_arena_array(&reader->values, tvms_value, 2);
-    pair[0] = tvms_value_int(start + i);
+    tvms_eval_value *pair = tvms_arena_array(&reader->values, tvms_eval_value, 2);
+    pair[0] = tvms_eval_value_int(start + i);
     pair[1] = items.items[i];
-    pairs[i] = tvms_value_items(TVMS_VALUE_TUPLE, pair, 2);
+    pairs[i] = tvms_eval_value_items(TVMS_EVAL_TUPLE, pair, 2);
   }
-  return tvms_value_items(TVMS_VALUE_LIST, pairs, items.len);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, pairs, items.len);
 }
 
-static tvms_value builtin_zip(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
+static tvms_eval_value builtin_zip(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
   uint32_t width = args[0].len, shortest = 0;
-  tvms_items *columns = tvms_arena_array(&reader->values, tvms_items, width);
+  tvms_eval_items *columns = tvms_arena_array(&reader->values, tvms_eval_items, width);
   for (uint32_t i = 0; i < width; i++) {
-    if (!tvms_iterate(reader, args[0].as.items[i], call, &columns[i])) {
+    if (!tvms_eval_iterate(reader, args[0].as.items[i], call, &columns[i])) {
       return TVMS_UNKNOWN;
     }
     if (i == 0 || columns[i].len < shortest) shortest = columns[i].len;
   }
-  tvms_value *lines = tvms_arena_array(&reader->values, tvms_value, shortest);
+  tvms_eval_value *lines = tvms_arena_array(&reader->values, tvms_eval_value, shortest);
   for (uint32_t i = 0; i < shortest; i++) {
-    tvms_value *line = tvms_arena_array(&reader->values, tvms_value, width);
+    tvms_eval_value *line = tvms_arena_array(&reader->values, tvms_eval_value, width);
     for (uint32_t j = 0; j < width; j++) {
       line[j] = columns[j].items[i];
     }
-    lines[i] = tvms_value_items(TVMS_VALUE_TUPLE, line, width);
+    lines[i] = tvms_eval_value_items(TVMS_EVAL_TUPLE, line, width);
   }
-  return tvms_value_items(TVMS_VALUE_LIST, lines, shortest);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, lines, shortest);
 }
 
-static tvms_value builtin_map(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
-  tvms_items items;
-  if (!tvms_iterate(reader, args[1], call, &items)) return TVMS_UNKNOWN;
-  if (args[0].kind != TVMS_VALUE_LAMBDA) {
-    tvms_wrong_type(reader, call, "the first argument of map()", "a lambda", args[0]);
+static tvms_eval_value builtin_map(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(reader, args[1], call, &items)) return TVMS_UNKNOWN;
+  if (args[0].kind != TVMS_EVAL_LAMBDA) {
+    tvms_eval_report_wrong_type(reader, call, "the first argument of map()", "a lambda",
+                                args[0]);
     return TVMS_UNKNOWN;
   }
-  tvms_value *results = tvms_arena_array(&reader->values, tvms_value, items.len);
+  tvms_eval_value *results =
+      tvms_arena_array(&reader->values, tvms_eval_value, items.len);
   for (uint32_t i = 0; i < items.len; i++) {
-    results[i] = tvms_call_lambda(reader, args[0], &items.items[i], 1, call);
+    results[i] = tvms_closure_call_lambda(reader, args[0], &items.items[i], 1, call);
   }
-  return tvms_value_items(TVMS_VALUE_LIST, results, items.len);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, results, items.len);
 }
 
 // min(a, b, …) or min(iterable); values of TIR compare to nodes and have no order.
-static tvms_value extreme(tvms_reader *reader, tvms_value rest, tvms_surf_op op,
-                          tvms_ref call) {
-  tvms_items items = {rest.as.items, rest.len};
-  if (rest.len == 1 && !tvms_iterate(reader, rest.as.items[0], call, &items)) {
+static tvms_eval_value extreme(tvms_reader *reader, tvms_eval_value rest,
+                               tvms_surf_op op, tvms_ref call) {
+  tvms_eval_items items = {rest.as.items, rest.len};
+  if (rest.len == 1 && !tvms_eval_iterate(reader, rest.as.items[0], call, &items)) {
     return TVMS_UNKNOWN;
   }
   if (items.len == 0) {
     tvms_reader_report(reader, empty_sequence, call);
     return TVMS_UNKNOWN;
   }
-  tvms_value best = items.items[0];
+  tvms_eval_value best = items.items[0];
   for (uint32_t i = 1; i < items.len; i++) {
-    tvms_value less = tvms_apply_binary(reader, op, items.items[i], best, call);
-    if (!tvms_value_is_known(less)) return less;
-    if (less.kind != TVMS_VALUE_BOOL) {
-      tvms_wrong_type(reader, call, "what min() and max() compare", "a constant",
-                      items.items[i]);
+    tvms_eval_value less = tvms_eval_binary(reader, op, items.items[i], best, call);
+    if (!tvms_eval_value_is_known(less)) return less;
+    if (less.kind != TVMS_EVAL_BOOL) {
+      tvms_eval_report_wrong_type(reader, call, "what min() and max() compare",
+                                  "a constant", items.items[i]);
       return TVMS_UNKNOWN;
     }
     if (less.as.i) best = items.items[i];
@@ -177,58 +183,59 @@ static tvms_value extreme(tvms_reader *reader, tvms_value rest, tvms_surf_op op,
   return best;
 }
 
-static tvms_value builtin_min(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
+static tvms_eval_value builtin_min(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
   return extreme(reader, args[0], TVMS_OP_LT, call);
 }
 
-static tvms_value builtin_max(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
+static tvms_eval_value builtin_max(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
   return extreme(reader, args[0], TVMS_OP_GT, call);
 }
 
-static tvms_value builtin_sum(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
-  tvms_items items;
-  if (!tvms_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
-  tvms_value total = args[1];
-  for (uint32_t i = 0; i < items.len && tvms_value_is_known(total); i++) {
-    total = tvms_apply_binary(reader, TVMS_OP_ADD, total, items.items[i], call);
+static tvms_eval_value builtin_sum(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
+  tvms_eval_value total = args[1];
+  for (uint32_t i = 0; i < items.len && tvms_eval_value_is_known(total); i++) {
+    total = tvms_eval_binary(reader, TVMS_OP_ADD, total, items.items[i], call);
   }
   return total;
 }
 
-static tvms_value any_or_all(tvms_reader *reader, tvms_value value, bool all,
-                             tvms_ref call) {
-  tvms_items items;
-  if (!tvms_iterate(reader, value, call, &items)) return TVMS_UNKNOWN;
+static tvms_eval_value any_or_all(tvms_reader *reader, tvms_eval_value value, bool all,
+                                  tvms_ref call) {
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(reader, value, call, &items)) return TVMS_UNKNOWN;
   for (uint32_t i = 0; i < items.len; i++) {
     bool known;
-    bool truth = tvms_value_truth(items.items[i], &known);
+    bool truth = tvms_eval_value_truth(items.items[i], &known);
     if (!known) {
-      tvms_wrong_type(reader, call, "a condition", "a constant", items.items[i]);
+      tvms_eval_report_wrong_type(reader, call, "a condition", "a constant",
+                                  items.items[i]);
       return TVMS_UNKNOWN;
     }
-    if (truth != all) return tvms_value_bool(!all);
+    if (truth != all) return tvms_eval_value_bool(!all);
   }
-  return tvms_value_bool(all);
+  return tvms_eval_value_bool(all);
 }
 
-static tvms_value builtin_any(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
+static tvms_eval_value builtin_any(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
   return any_or_all(reader, args[0], false, call);
 }
 
-static tvms_value builtin_all(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
+static tvms_eval_value builtin_all(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
   return any_or_all(reader, args[0], true, call);
 }
 
-static tvms_value builtin_reversed(tvms_reader *reader, const tvms_value *args,
-                                   tvms_ref call) {
-  tvms_value list = make_list(reader, args[0], TVMS_VALUE_LIST, call);
+static tvms_eval_value builtin_reversed(tvms_reader *reader,
+                                        const tvms_eval_value *args, tvms_ref call) {
+  tvms_eval_value list = make_list(reader, args[0], TVMS_EVAL_LIST, call);
   for (uint32_t i = 0; i < list.len / 2; i++) {
-    tvms_value other = list.as.items[i];
+    tvms_eval_value other = list.as.items[i];
     list.as.items[i] = list.as.items[list.len - 1 - i];
     list.as.items[list.len - 1 - i] = other;
   }
@@ -236,14 +243,15 @@ static tvms_value builtin_reversed(tvms_reader *reader, const tvms_value *args,
 }
 
 // Merges two runs; stable. Returns false if two items have no order.
-static bool merge_runs(tvms_reader *reader, tvms_value *from, tvms_value *to,
+static bool merge_runs(tvms_reader *reader, tvms_eval_value *from, tvms_eval_value *to,
                        uint32_t middle, uint32_t end, tvms_ref call) {
   uint32_t i = 0, j = middle;
   for (uint32_t k = 0; k < end; k++) {
     bool take_right = i >= middle;
     if (i < middle && j < end) {
-      tvms_value less = tvms_apply_binary(reader, TVMS_OP_LT, from[j], from[i], call);
-      if (less.kind != TVMS_VALUE_BOOL) return false;
+      tvms_eval_value less =
+          tvms_eval_binary(reader, TVMS_OP_LT, from[j], from[i], call);
+      if (less.kind != TVMS_EVAL_BOOL) return false;
       take_right = less.as.i != 0;
     }
     to[k] = take_right ? from[j++] : from[i++];
@@ -251,12 +259,12 @@ static bool merge_runs(tvms_reader *reader, tvms_value *from, tvms_value *to,
   return true;
 }
 
-static tvms_value builtin_sorted(tvms_reader *reader, const tvms_value *args,
-                                 tvms_ref call) {
-  tvms_value list = make_list(reader, args[0], TVMS_VALUE_LIST, call);
-  if (!tvms_value_is_known(list)) return list;
-  tvms_value *from = list.as.items;
-  tvms_value *to = tvms_arena_array(&reader->values, tvms_value, list.len);
+static tvms_eval_value builtin_sorted(tvms_reader *reader, const tvms_eval_value *args,
+                                      tvms_ref call) {
+  tvms_eval_value list = make_list(reader, args[0], TVMS_EVAL_LIST, call);
+  if (!tvms_eval_value_is_known(list)) return list;
+  tvms_eval_value *from = list.as.items;
+  tvms_eval_value *to = tvms_arena_array(&reader->values, tvms_eval_value, list.len);
   for (uint32_t width = 1; width < list.len; width *= 2) {
     for (uint32_t at = 0; at < list.len; at += 2 * width) {
       uint32_t end = list.len - at < 2 * width ? list.len - at : 2 * width;
@@ -265,31 +273,32 @@ static tvms_value builtin_sorted(tvms_reader *reader, const tvms_value *args,
         return TVMS_UNKNOWN;
       }
     }
-    tvms_value *other = from;
+    tvms_eval_value *other = from;
     from = to;
     to = other;
   }
   list.as.items = from;
   bool known;
-  if (tvms_value_truth(args[1], &known) && known)
+  if (tvms_eval_value_truth(args[1], &known) && known)
     return builtin_reversed(reader, &list, call);
   return list;
 }
 
-static tvms_value builtin_abs(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
-  if (args[0].kind == TVMS_VALUE_FLOAT) return tvms_value_float(fabs(args[0].as.f));
-  if (args[0].kind == TVMS_VALUE_INT && args[0].as.i < 0) {
+static tvms_eval_value builtin_abs(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
+  if (args[0].kind == TVMS_EVAL_FLOAT) return tvms_eval_value_float(fabs(args[0].as.f));
+  if (args[0].kind == TVMS_EVAL_INT && args[0].as.i < 0) {
     return tvms_python_unary(reader, TVMS_OP_NEGATE, args[0], call);
   }
-  if (args[0].kind == TVMS_VALUE_INT || args[0].kind == TVMS_VALUE_BOOL) {
-    return tvms_value_int(args[0].as.i);
+  if (args[0].kind == TVMS_EVAL_INT || args[0].kind == TVMS_EVAL_BOOL) {
+    return tvms_eval_value_int(args[0].as.i);
   }
-  tvms_wrong_type(reader, call, "what abs() takes", "a number", args[0]);
+  tvms_eval_report_wrong_type(reader, call, "what abs() takes", "a number", args[0]);
   return TVMS_UNKNOWN;
 }
 
-static tvms_value int_of_text(tvms_reader *reader, tvms_value text, tvms_ref call) {
+static tvms_eval_value int_of_text(tvms_reader *reader, tvms_eval_value text,
+                                   tvms_ref call) {
   char *end;
   errno = 0;
   long long value = strtoll(text.as.text, &end, 10);
@@ -298,80 +307,80 @@ static tvms_value int_of_text(tvms_reader *reader, tvms_value text, tvms_ref cal
     return TVMS_UNKNOWN;
   }
   if (text.len == 0 || *end) {
-    tvms_wrong_type(reader, call, "what int() takes", "a number", text);
+    tvms_eval_report_wrong_type(reader, call, "what int() takes", "a number", text);
     return TVMS_UNKNOWN;
   }
-  return tvms_value_int(value);
+  return tvms_eval_value_int(value);
 }
 
-static tvms_value builtin_int(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
-  if (args[0].kind == TVMS_VALUE_FLOAT) {
-    if (fabs(args[0].as.f) < 9.2e18) return tvms_value_int((int64_t)args[0].as.f);
+static tvms_eval_value builtin_int(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
+  if (args[0].kind == TVMS_EVAL_FLOAT) {
+    if (fabs(args[0].as.f) < 9.2e18) return tvms_eval_value_int((int64_t)args[0].as.f);
     tvms_reader_report(reader, number_too_big, call);
     return TVMS_UNKNOWN;
   }
-  if (args[0].kind == TVMS_VALUE_STR) return int_of_text(reader, args[0], call);
-  if (args[0].kind == TVMS_VALUE_INT) return args[0];
+  if (args[0].kind == TVMS_EVAL_STR) return int_of_text(reader, args[0], call);
+  if (args[0].kind == TVMS_EVAL_INT) return args[0];
   int64_t value;
-  if (!tvms_to_int(reader, args[0], call, &value)) return TVMS_UNKNOWN;
-  return tvms_value_int(value);
+  if (!tvms_eval_to_int(reader, args[0], call, &value)) return TVMS_UNKNOWN;
+  return tvms_eval_value_int(value);
 }
 
-static tvms_value builtin_float(tvms_reader *reader, const tvms_value *args,
-                                tvms_ref call) {
-  tvms_value value = args[0];
-  if (value.kind == TVMS_VALUE_FLOAT) return value;
-  if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
-    return tvms_value_float((double)value.as.i);
+static tvms_eval_value builtin_float(tvms_reader *reader, const tvms_eval_value *args,
+                                     tvms_ref call) {
+  tvms_eval_value value = args[0];
+  if (value.kind == TVMS_EVAL_FLOAT) return value;
+  if (value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_BOOL) {
+    return tvms_eval_value_float((double)value.as.i);
   }
-  if (value.kind == TVMS_VALUE_STR) {
+  if (value.kind == TVMS_EVAL_STR) {
     char *end;
     double real = strtod(value.as.text, &end);
-    if (value.len && !*end) return tvms_value_float(real);
+    if (value.len && !*end) return tvms_eval_value_float(real);
   }
-  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_FLOAT_IMM);
-  if (node) return tvms_value_float(tvms_as_float_imm(node)->value);
-  tvms_wrong_type(reader, call, "what float() takes", "a number", value);
+  const tvms_node *node = tvms_eval_value_node_of(value, TVMS_NODE_FLOAT_IMM);
+  if (node) return tvms_eval_value_float(tvms_as_float_imm(node)->value);
+  tvms_eval_report_wrong_type(reader, call, "what float() takes", "a number", value);
   return TVMS_UNKNOWN;
 }
 
-static tvms_value builtin_bool(tvms_reader *reader, const tvms_value *args,
-                               tvms_ref call) {
+static tvms_eval_value builtin_bool(tvms_reader *reader, const tvms_eval_value *args,
+                                    tvms_ref call) {
   bool known;
-  bool truth = tvms_value_truth(args[0], &known);
-  if (known) return tvms_value_bool(truth);
-  tvms_wrong_type(reader, call, "what bool() takes", "a constant", args[0]);
+  bool truth = tvms_eval_value_truth(args[0], &known);
+  if (known) return tvms_eval_value_bool(truth);
+  tvms_eval_report_wrong_type(reader, call, "what bool() takes", "a constant", args[0]);
   return TVMS_UNKNOWN;
 }
 
-static tvms_value builtin_str(tvms_reader *reader, const tvms_value *args,
-                              tvms_ref call) {
+static tvms_eval_value builtin_str(tvms_reader *reader, const tvms_eval_value *args,
+                                   tvms_ref call) {
   uint32_t len;
-  const char *text = tvms_str(reader, args[0], call, &len);
-  return text ? tvms_value_text(text, len) : TVMS_UNKNOWN;
+  const char *text = tvms_eval_str(reader, args[0], call, &len);
+  return text ? tvms_eval_value_text(text, len) : TVMS_UNKNOWN;
 }
 
-static tvms_value builtin_round(tvms_reader *reader, const tvms_value *args,
-                                tvms_ref call) {
-  if (args[0].kind == TVMS_VALUE_INT) return args[0];
-  if (args[0].kind == TVMS_VALUE_FLOAT && fabs(args[0].as.f) < 9.2e18) {
-    return tvms_value_int((int64_t)nearbyint(args[0].as.f));
+static tvms_eval_value builtin_round(tvms_reader *reader, const tvms_eval_value *args,
+                                     tvms_ref call) {
+  if (args[0].kind == TVMS_EVAL_INT) return args[0];
+  if (args[0].kind == TVMS_EVAL_FLOAT && fabs(args[0].as.f) < 9.2e18) {
+    return tvms_eval_value_int((int64_t)nearbyint(args[0].as.f));
   }
-  tvms_wrong_type(reader, call, "what round() takes", "a number", args[0]);
+  tvms_eval_report_wrong_type(reader, call, "what round() takes", "a number", args[0]);
   return TVMS_UNKNOWN;
 }
 
-static tvms_value builtin_slice(tvms_reader *reader, const tvms_value *args,
-                                tvms_ref call) {
+static tvms_eval_value builtin_slice(tvms_reader *reader, const tvms_eval_value *args,
+                                     tvms_ref call) {
   (void)call;
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 3);
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, 3);
   memcpy(items, args, 3 * sizeof *items);
-  if (args[1].kind == TVMS_VALUE_NONE && args[2].kind == TVMS_VALUE_NONE) {
+  if (args[1].kind == TVMS_EVAL_NONE && args[2].kind == TVMS_EVAL_NONE) {
     items[0] = TVMS_NOTHING;
     items[1] = args[0];
   }
-  return tvms_value_items(TVMS_VALUE_SLICE, items, 3);
+  return tvms_eval_value_items(TVMS_EVAL_SLICE, items, 3);
 }
 
 static const struct {
@@ -406,21 +415,23 @@ static const struct {
 
 enum { BUILTIN_COUNT = sizeof builtins / sizeof builtins[0] };
 
-tvms_value tvms_builtin_named(tvms_sym name) {
+tvms_eval_value tvms_builtin_find(tvms_sym name) {
   for (uint32_t i = 0; i < BUILTIN_COUNT; i++) {
     if (builtins[i].name == name) {
-      return (tvms_value){.kind = TVMS_VALUE_BUILTIN, .as.i = i};
+      return (tvms_eval_value){.kind = TVMS_EVAL_BUILTIN, .as.i = i};
     }
   }
   return TVMS_UNKNOWN;
 }
 
-tvms_value tvms_call_builtin(tvms_reader *reader, tvms_value builtin, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+tvms_eval_value tvms_builtin_call(tvms_reader *reader, tvms_eval_value builtin,
+                                  tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *name = tvms_symbol_text(reader->context, builtins[builtin.as.i].name);
-  if (!tvms_bind_method(reader, builtins[builtin.as.i].signature, name, call, args)) {
+  if (!tvms_signature_bind_method(reader, builtins[builtin.as.i].signature, name, call,
+                                  args)) {
     return TVMS_UNKNOWN;
   }
-  if (!tvms_value_is_known(args[0])) return TVMS_UNKNOWN;
+  if (!tvms_eval_value_is_known(args[0])) return TVMS_UNKNOWN;
   return builtins[builtin.as.i].call(reader, args, call);
 }

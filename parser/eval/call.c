@@ -16,22 +16,23 @@ typedef struct {
   const tvms_signature *signature;
   const char *what;
   tvms_ref call;
-  tvms_value *args;
+  tvms_eval_value *args;
   tvms_ref *refs;
   uint64_t given;
-  uint32_t next;         // plain parameter that the next positional argument binds
-  tvms_value_vec rest;   // of *args
-  tvms_value_vec pairs;  // of **kwargs
-  bool known;            // nothing was spread from an unknown value
-  bool sound;            // nothing was reported
-  tvms_ref dtype_ref;    // the keyword that put_dtype_first has bound
-  bool drops_dtype;      // dtype= is allowed and means nothing
+  uint32_t next;              // plain parameter that the next positional argument binds
+  tvms_eval_value_vec rest;   // of *args
+  tvms_eval_value_vec pairs;  // of **kwargs
+  bool known;                 // nothing was spread from an unknown value
+  bool sound;                 // nothing was reported
+  tvms_ref dtype_ref;         // the keyword that put_dtype_first has bound
+  bool drops_dtype;           // dtype= is allowed and means nothing
 } binder;
 
 // What is called, in words of the text if it is a dotted name.
 static const char *callee_text(const binder *bind) {
   tvms_context *context = bind->reader->context;
-  tvms_span span = tvms_span_of(bind->reader, tvms_at(bind->reader, bind->call)->a);
+  tvms_span span =
+      tvms_reader_span_of(bind->reader, tvms_reader_at(bind->reader, bind->call)->a);
   const char *text = bind->reader->surface->source->text + span.begin;
   size_t len = span.end - span.begin;
   bool dotted = isalpha((unsigned char)text[0]) || text[0] == '_';
@@ -50,7 +51,7 @@ static void too_many(binder *bind, tvms_ref ref) {
   bind->sound = false;
 }
 
-static void put_positional(binder *bind, tvms_value value, tvms_ref ref) {
+static void put_positional(binder *bind, tvms_eval_value value, tvms_ref ref) {
   if (bind->next < bind->signature->plain) {
     uint32_t i = bind->next++;
     bind->args[i] = value;
@@ -63,11 +64,12 @@ static void put_positional(binder *bind, tvms_value value, tvms_ref ref) {
   }
 }
 
-tvms_span tvms_keyword_span(const tvms_reader *reader, tvms_ref ref, const char *name) {
-  tvms_span span = tvms_span_of(reader, ref);
+tvms_span tvms_eval_keyword_span(const tvms_reader *reader, tvms_ref ref,
+                                 const char *name) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
   size_t len = strlen(name);
   const char *text = reader->surface->source->text + span.begin;
-  bool cut = tvms_at(reader, ref)->kind == TVMS_SURF_KEYWORD
+  bool cut = tvms_reader_at(reader, ref)->kind == TVMS_SURF_KEYWORD
              && len <= span.end - span.begin && memcmp(text, name, len) == 0;
   return cut ? (tvms_span){span.begin, span.begin + (uint32_t)len} : span;
 }
@@ -100,7 +102,7 @@ static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
     names[i] = tvms_symbol_text(reader->context, signature->params[i].name);
   }
   const char *text = tvms_symbol_text(reader->context, name);
-  tvms_span span = tvms_keyword_span(reader, keyword, text);
+  tvms_span span = tvms_eval_keyword_span(reader, keyword, text);
   tvms_diags *diags = &reader->context->diags;
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
@@ -113,13 +115,13 @@ static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
                      tvms_dialect_text(reader->dialect), other);
   else
     tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
-  bool written = tvms_at(reader, keyword)->kind == TVMS_SURF_KEYWORD;
+  bool written = tvms_reader_at(reader, keyword)->kind == TVMS_SURF_KEYWORD;
   if (written) tvms_diag_fix(diags, diag, span, false, "%s", near);
 }
 
 // `keyword`: the KEYWORD, or the dict that `**` spreads; `ref`: the value.
-static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref ref,
-                        tvms_ref keyword) {
+static void put_keyword(binder *bind, tvms_sym name, tvms_eval_value value,
+                        tvms_ref ref, tvms_ref keyword) {
   tvms_reader *reader = bind->reader;
   const tvms_signature *signature = bind->signature;
   for (uint32_t i = 0; i < signature->count; i++) {
@@ -128,7 +130,7 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
     if (bind->given >> i & 1) {
       const char *text = tvms_symbol_text(reader->context, name);
       tvms_diag_report(&reader->context->diags, TVMS_D_repeated_argument,
-                       tvms_keyword_span(reader, keyword, text), callee_text(bind),
+                       tvms_eval_keyword_span(reader, keyword, text), callee_text(bind),
                        text);
       bind->sound = false;
     }
@@ -139,7 +141,8 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
   }
   if (signature->keywords >= 0) {
     const tvms_name *text = tvms_interner_name(&reader->context->names, name);
-    tvms_push_pair(reader, &bind->pairs, tvms_value_text(text->text, text->len), value);
+    tvms_eval_push_pair(reader, &bind->pairs,
+                        tvms_eval_value_text(text->text, text->len), value);
     return;
   }
   if (bind->drops_dtype && name == TVMS_SYM_dtype) return;
@@ -148,9 +151,9 @@ static void put_keyword(binder *bind, tvms_sym name, tvms_value value, tvms_ref 
 }
 
 static void spread_positional(binder *bind, tvms_ref ref) {
-  tvms_ref inner = tvms_at(bind->reader, ref)->a;
-  tvms_items items;
-  if (!tvms_iterate(bind->reader, tvms_eval(bind->reader, inner), inner, &items)) {
+  tvms_ref inner = tvms_reader_at(bind->reader, ref)->a;
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(bind->reader, tvms_eval(bind->reader, inner), inner, &items)) {
     bind->known = false;
     return;
   }
@@ -160,16 +163,17 @@ static void spread_positional(binder *bind, tvms_ref ref) {
 }
 
 static void spread_keywords(binder *bind, tvms_ref ref) {
-  tvms_ref inner = tvms_at(bind->reader, ref)->a;
-  tvms_value dict = tvms_eval(bind->reader, inner);
-  if (dict.kind != TVMS_VALUE_DICT) {
-    tvms_wrong_type(bind->reader, inner, "what follows '**'", "a dict", dict);
+  tvms_ref inner = tvms_reader_at(bind->reader, ref)->a;
+  tvms_eval_value dict = tvms_eval(bind->reader, inner);
+  if (dict.kind != TVMS_EVAL_DICT) {
+    tvms_eval_report_wrong_type(bind->reader, inner, "what follows '**'", "a dict",
+                                dict);
     bind->known = false;
     return;
   }
   for (uint32_t i = 0; i < dict.len; i += 2) {
-    tvms_value key = dict.as.items[i];
-    if (key.kind != TVMS_VALUE_STR) continue;
+    tvms_eval_value key = dict.as.items[i];
+    if (key.kind != TVMS_EVAL_STR) continue;
     tvms_sym name = tvms_symbol_intern(bind->reader->context, key.as.text, key.len);
     put_keyword(bind, name, dict.as.items[i + 1], inner, inner);
   }
@@ -177,7 +181,7 @@ static void spread_keywords(binder *bind, tvms_ref ref) {
 
 static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   tvms_reader *reader = bind->reader;
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   if (ref == bind->dtype_ref) return;
   switch (node->kind) {
   case TVMS_SURF_KEYWORD: {
@@ -189,7 +193,7 @@ static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   case TVMS_SURF_STAR: spread_positional(bind, ref); break;
   case TVMS_SURF_DOUBLE_STAR: spread_keywords(bind, ref); break;
   default: {
-    tvms_value value =
+    tvms_eval_value value =
         operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);
     put_positional(bind, value, ref);
   }
@@ -200,19 +204,21 @@ static void put_rest(binder *bind) {
   tvms_reader *reader = bind->reader;
   const tvms_signature *signature = bind->signature;
   if (signature->rest >= 0) {
-    tvms_value *items = tvms_keep_items(reader, bind->rest.items, bind->rest.len);
+    tvms_eval_value *items =
+        tvms_eval_keep_items(reader, bind->rest.items, bind->rest.len);
     bind->args[signature->rest] =
-        tvms_value_items(TVMS_VALUE_TUPLE, items, bind->rest.len);
+        tvms_eval_value_items(TVMS_EVAL_TUPLE, items, bind->rest.len);
     tvms_vec_fini(&reader->context->memory, &bind->rest);
   }
   if (signature->keywords >= 0) {
-    bind->args[signature->keywords] = tvms_make_dict(reader, &bind->pairs, bind->call);
+    bind->args[signature->keywords] =
+        tvms_eval_make_dict(reader, &bind->pairs, bind->call);
     tvms_vec_fini(&reader->context->memory, &bind->pairs);
   }
 }
 
-void tvms_missing_argument(tvms_reader *reader, tvms_ref ref, const char *what,
-                           const char *name) {
+void tvms_eval_report_missing_argument(tvms_reader *reader, tvms_ref ref,
+                                       const char *what, const char *name) {
   char quoted[80];
   snprintf(quoted, sizeof quoted, "'%s'", name);
   tvms_reader_report(reader, missing_argument, ref, what, "", quoted);
@@ -244,7 +250,7 @@ static void put_defaults(binder *bind) {
 // reads, writes, match_buffer and realize take regions, so their slices stay slices.
 static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
   if (reader->dialect > TVMS_DIALECT_24) return false;
-  const tvms_surf *callee = tvms_at(reader, tvms_at(reader, call)->a);
+  const tvms_surf *callee = tvms_reader_at(reader, tvms_reader_at(reader, call)->a);
   if (callee->kind != TVMS_SURF_ATTRIBUTE) return false;
   return callee->b != TVMS_SYM_reads && callee->b != TVMS_SYM_writes
          && callee->b != TVMS_SYM_match_buffer && callee->b != TVMS_SYM_realize;
@@ -254,8 +260,9 @@ static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
 static void put_dtype_first(binder *bind) {
   if (!bind->signature->count || bind->signature->params[0].name != TVMS_SYM_dtype)
     return;
-  tvms_surface_each(bind->reader->surface, ref, tvms_at(bind->reader, bind->call)->b) {
-    const tvms_surf node = *tvms_at(bind->reader, ref);
+  tvms_surface_each(bind->reader->surface, ref,
+                    tvms_reader_at(bind->reader, bind->call)->b) {
+    const tvms_surf node = *tvms_reader_at(bind->reader, ref);
     if (node.kind != TVMS_SURF_KEYWORD || node.a != TVMS_SYM_dtype) continue;
     put_positional(bind, tvms_eval(bind->reader, node.b), node.b);
     bind->dtype_ref = ref;
@@ -263,8 +270,8 @@ static void put_dtype_first(binder *bind) {
   }
 }
 
-bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
-                         const char *what, tvms_ref call, tvms_value *args,
+bool tvms_signature_bind(tvms_reader *reader, const tvms_signature *signature,
+                         const char *what, tvms_ref call, tvms_eval_value *args,
                          tvms_ref *refs, uint64_t *given) {
   binder bind = {.reader = reader,
                  .signature = signature,
@@ -281,7 +288,7 @@ bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
   bind.drops_dtype = reader->drops_dtype;
   reader->drops_dtype = false;
   put_dtype_first(&bind);
-  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
+  tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
     put_argument(&bind, ref, operands);
   }
   put_rest(&bind);
@@ -290,7 +297,7 @@ bool tvms_bind_arguments(tvms_reader *reader, const tvms_signature *signature,
   return bind.known && bind.sound;
 }
 
-const tvms_signature *tvms_method_signature(tvms_reader *reader, const char *text) {
+const tvms_signature *tvms_signature_of_method(tvms_reader *reader, const char *text) {
   for (uint32_t i = 0; i < reader->methods.len; i++) {
     if (reader->methods.items[i].text == text)
       return reader->methods.items[i].signature;
@@ -300,11 +307,12 @@ const tvms_signature *tvms_method_signature(tvms_reader *reader, const char *tex
   return known.signature;
 }
 
-bool tvms_bind_method(tvms_reader *reader, const char *signature, const char *what,
-                      tvms_ref call, tvms_value *args) {
+bool tvms_signature_bind_method(tvms_reader *reader, const char *signature,
+                                const char *what, tvms_ref call,
+                                tvms_eval_value *args) {
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
-  return tvms_bind_arguments(reader, tvms_method_signature(reader, signature), what,
+  return tvms_signature_bind(reader, tvms_signature_of_method(reader, signature), what,
                              call, args, refs, &given);
 }
 
@@ -322,10 +330,11 @@ static bool ignores_dtype(const tvms_row *row) {
          || row->handler == tvms_call_ret;
 }
 
-static tvms_value call_row(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+static tvms_eval_value call_row(tvms_reader *reader, tvms_eval_value callee,
+                                tvms_ref call) {
   const tvms_row *row = callee.as.row;
   const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   tvms_call_args bound = {.row = row,
                           .ref = call,
@@ -335,54 +344,56 @@ static tvms_value call_row(tvms_reader *reader, tvms_value callee, tvms_ref call
   const char *what = tvms_symbol_text(reader->context, row->name);
   if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
   reader->drops_dtype = ignores_dtype(row);
-  if (!tvms_bind_arguments(reader, signature, what, call, args, refs, &bound.given)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind(reader, signature, what, call, args, refs, &bound.given)) {
+    return tvms_reader_failed(reader);
   }
   return row->handler(reader, &bound);
 }
 
 // T.int32(), T.int32(x), T.float32("inf").
-static tvms_value call_dtype(tvms_reader *reader, tvms_value callee, tvms_ref call) {
-  tvms_ref first = tvms_at(reader, call)->b;
+static tvms_eval_value call_dtype(tvms_reader *reader, tvms_eval_value callee,
+                                  tvms_ref call) {
+  tvms_ref first = tvms_reader_at(reader, call)->b;
   if (!first) {
-    return tvms_dtype_call(reader, callee.as.dtype, TVMS_NOTHING, false, call);
+    return tvms_tir_dtype_call(reader, callee.as.dtype, TVMS_NOTHING, false, call);
   }
-  uint8_t kind = tvms_at(reader, first)->kind;
+  uint8_t kind = tvms_reader_at(reader, first)->kind;
   if (kind == TVMS_SURF_INT || kind == TVMS_SURF_FLOAT) {  // by far the most calls
-    if (!tvms_at(reader, first)->next) {
-      tvms_value value = tvms_eval(reader, first);
-      return tvms_dtype_call(reader, callee.as.dtype, value, false, call);
+    if (!tvms_reader_at(reader, first)->next) {
+      tvms_eval_value value = tvms_eval(reader, first);
+      return tvms_tir_dtype_call(reader, callee.as.dtype, value, false, call);
     }
   }
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *signature = reader->dialect < TVMS_DIALECT_26
                               ? "expr=None, *, is_size_var=False"
                               : "expr=None";
-  if (!tvms_bind_method(reader, signature, "a data type", call, args))
+  if (!tvms_signature_bind_method(reader, signature, "a data type", call, args))
     return TVMS_UNKNOWN;
-  bool size_var = reader->dialect < TVMS_DIALECT_26 && args[1].kind == TVMS_VALUE_BOOL
+  bool size_var = reader->dialect < TVMS_DIALECT_26 && args[1].kind == TVMS_EVAL_BOOL
                   && args[1].as.i;
-  return tvms_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
+  return tvms_tir_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
 }
 
-static tvms_value call_node(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+static tvms_eval_value call_node(tvms_reader *reader, tvms_eval_value callee,
+                                 tvms_ref call) {
   tvms_node *node = callee.as.node;
   if (node->kind == TVMS_NODE_GLOBAL_VAR) {
     return reader->reading == TVMS_READING_RELAX
                ? tvms_relax_call_global(reader, node, call)
                : tvms_tir_call_global(reader, node, call);
   }
-  if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
+  if (reader->reading == TVMS_READING_RELAX && tvms_relax_is_expr(node)) {
     return tvms_relax_call(reader, callee, call);
   }
-  tvms_reader_report(reader, cannot_call, call, tvms_describe_value(reader, callee));
+  tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
   return TVMS_UNKNOWN;
 }
 
 // The arguments of a call whose callee is unknown are evaluated for what they report.
-static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
-  tvms_surface_each(reader->surface, ref, tvms_at(reader, call)->b) {
-    const tvms_surf *node = tvms_at(reader, ref);
+static tvms_eval_value call_unknown(tvms_reader *reader, tvms_ref call) {
+  tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
     switch (node->kind) {
     case TVMS_SURF_KEYWORD: tvms_eval(reader, node->b); break;
     case TVMS_SURF_STAR:
@@ -390,25 +401,26 @@ static tvms_value call_unknown(tvms_reader *reader, tvms_ref call) {
     default: tvms_eval(reader, ref);
     }
   }
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
-tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call) {
-  if (!tvms_step(reader, call)) return TVMS_UNKNOWN;
+tvms_eval_value tvms_eval_call(tvms_reader *reader, tvms_eval_value callee,
+                               tvms_ref call) {
+  if (!tvms_eval_count_step(reader, call)) return TVMS_UNKNOWN;
   switch (callee.kind) {
-  case TVMS_VALUE_UNKNOWN: return call_unknown(reader, call);
-  case TVMS_VALUE_CALLABLE: return call_row(reader, callee, call);
-  case TVMS_VALUE_DTYPE_NAME: return call_dtype(reader, callee, call);
-  case TVMS_VALUE_BUILTIN: return tvms_call_builtin(reader, callee, call);
-  case TVMS_VALUE_METHOD: return tvms_call_method(reader, callee, call);
-  case TVMS_VALUE_LAMBDA: return tvms_call_closure(reader, callee, call);
-  case TVMS_VALUE_MACRO: return tvms_call_macro(reader, callee, call);
-  case TVMS_VALUE_OPERATOR: return tvms_call_spelled(reader, callee, call);
-  case TVMS_VALUE_PYTHON: return tvms_call_python(reader, callee, call);
-  case TVMS_VALUE_RELAX: return tvms_relax_call(reader, callee, call);
-  case TVMS_VALUE_NODE: return call_node(reader, callee, call);
+  case TVMS_EVAL_UNKNOWN: return call_unknown(reader, call);
+  case TVMS_EVAL_CALLABLE: return call_row(reader, callee, call);
+  case TVMS_EVAL_DTYPE_NAME: return call_dtype(reader, callee, call);
+  case TVMS_EVAL_BUILTIN: return tvms_builtin_call(reader, callee, call);
+  case TVMS_EVAL_METHOD: return tvms_eval_call_method(reader, callee, call);
+  case TVMS_EVAL_LAMBDA: return tvms_closure_call(reader, callee, call);
+  case TVMS_EVAL_MACRO: return tvms_closure_call_macro(reader, callee, call);
+  case TVMS_EVAL_OPERATOR: return tvms_spelled_call(reader, callee, call);
+  case TVMS_EVAL_PYTHON: return tvms_python_call(reader, callee, call);
+  case TVMS_EVAL_RELAX: return tvms_relax_call(reader, callee, call);
+  case TVMS_EVAL_NODE: return call_node(reader, callee, call);
   default:
-    tvms_reader_report(reader, cannot_call, call, tvms_describe_value(reader, callee));
+    tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
     return TVMS_UNKNOWN;
   }
 }

@@ -6,27 +6,29 @@
 
 #include <string.h>
 
-const tvms_visible *tvms_capture(tvms_reader *reader) {
+const tvms_visible *tvms_closure_capture(tvms_reader *reader) {
   tvms_visible *visible = tvms_arena_new(&reader->kept, tvms_visible);
   *visible = *reader->visible;
   if (visible->end > reader->depth + 1) visible->end = reader->depth + 1;
   return visible;
 }
 
-tvms_value tvms_make_lambda(tvms_reader *reader, tvms_ref ref) {
+tvms_eval_value tvms_closure_make_lambda(tvms_reader *reader, tvms_ref ref) {
   tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
   closure->ref = ref;
-  closure->visible = tvms_capture(reader);
-  return (tvms_value){.kind = TVMS_VALUE_LAMBDA, .as.closure = closure};
+  closure->visible = tvms_closure_capture(reader);
+  return (tvms_eval_value){.kind = TVMS_EVAL_LAMBDA, .as.closure = closure};
 }
 
-tvms_value tvms_make_macro(tvms_reader *reader, tvms_ref ref, uint8_t flags) {
+tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
+                                        uint8_t flags) {
   tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
   closure->ref = ref;
   closure->name = tvms_surface_define(reader->surface, ref).name;
-  closure->visible = tvms_capture(reader);
+  closure->visible = tvms_closure_capture(reader);
   closure->calls = tvms_arena_new(&reader->kept, uint32_t);
-  return (tvms_value){.kind = TVMS_VALUE_MACRO, .flags = flags, .as.closure = closure};
+  return (tvms_eval_value){
+      .kind = TVMS_EVAL_MACRO, .flags = flags, .as.closure = closure};
 }
 
 // Opens a scope that sees `captured` and itself; `inner` holds the list meanwhile.
@@ -49,7 +51,7 @@ static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *r
   uint32_t count = 0;
   *rest = false;
   tvms_surface_each(reader->surface, ref, params) {
-    if (tvms_at(reader, ref)->op == TVMS_OP_STAR)
+    if (tvms_reader_at(reader, ref)->op == TVMS_OP_STAR)
       *rest = true;
     else
       count++;
@@ -58,21 +60,21 @@ static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *r
 }
 
 static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
-                               const tvms_value *args, uint32_t count) {
+                               const tvms_eval_value *args, uint32_t count) {
   uint32_t i = 0;
   tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf *param = tvms_at(reader, ref);
-    tvms_span span = tvms_span_of(reader, ref);
+    const tvms_surf *param = tvms_reader_at(reader, ref);
+    tvms_span span = tvms_reader_span_of(reader, ref);
     if (param->op == TVMS_OP_STAR) {
-      tvms_value *items = tvms_keep_items(reader, args + i, count - i);
-      tvms_bind_name(reader, param->a,
-                     tvms_value_items(TVMS_VALUE_TUPLE, items, count - i), span);
+      tvms_eval_value *items = tvms_eval_keep_items(reader, args + i, count - i);
+      tvms_scope_bind(reader, param->a,
+                      tvms_eval_value_items(TVMS_EVAL_TUPLE, items, count - i), span);
       i = count;
     } else {
       tvms_sym name = param->a;
       tvms_ref fallback = param->c;
-      tvms_bind_name(reader, name, i < count ? args[i] : tvms_eval(reader, fallback),
-                     span);
+      tvms_scope_bind(reader, name, i < count ? args[i] : tvms_eval(reader, fallback),
+                      span);
       i++;
     }
   }
@@ -81,7 +83,7 @@ static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
 static uint32_t count_required(const tvms_reader *reader, tvms_ref params) {
   uint32_t count = 0;
   tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf *param = tvms_at(reader, ref);
+    const tvms_surf *param = tvms_reader_at(reader, ref);
     if (param->op != TVMS_OP_STAR && !param->c) count++;
   }
   return count;
@@ -96,7 +98,7 @@ enum { MOST_CALLS = 1000, STEPS_PER_CALL = 200 };
 static bool begin_call(tvms_reader *reader, tvms_ref call) {
   tvms_context *context = reader->context;
   context->steps += STEPS_PER_CALL;
-  if (!tvms_step(reader, call)) return false;
+  if (!tvms_eval_count_step(reader, call)) return false;
   if (reader->endless_call) return false;
   if (reader->calls < MOST_CALLS) {
     reader->calls++;
@@ -112,18 +114,19 @@ static void end_call(tvms_reader *reader) {
 }
 
 // What is evaluated with its own scope: the body of a lambda.
-static tvms_value eval_body(tvms_reader *reader, tvms_ref body) {
+static tvms_eval_value eval_body(tvms_reader *reader, tvms_ref body) {
   bool native = reader->native;
   reader->native = true;
-  tvms_value result = tvms_eval(reader, body);
+  tvms_eval_value result = tvms_eval(reader, body);
   reader->native = native;
   return result;
 }
 
-tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
-                            const tvms_value *args, uint32_t count, tvms_ref ref) {
+tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value lambda,
+                                         const tvms_eval_value *args, uint32_t count,
+                                         tvms_ref ref) {
   const tvms_closure *closure = lambda.as.closure;
-  const tvms_surf node = *tvms_at(reader, closure->ref);
+  const tvms_surf node = *tvms_reader_at(reader, closure->ref);
   bool rest;
   uint32_t most = count_params(reader, node.a, &rest);
   uint32_t least = count_required(reader, node.a);
@@ -131,14 +134,14 @@ tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
     tvms_reader_report(reader, wrong_count, ref, "this lambda", most, count);
     return TVMS_UNKNOWN;
   }
-  if (!begin_call(reader, ref)) return tvms_failed(reader);
+  if (!begin_call(reader, ref)) return tvms_reader_failed(reader);
   tvms_visible inner;
   const tvms_visible *saved = enter(reader, closure->visible, &inner);
   bool native = reader->native;
   reader->native = true;
   bind_lambda_params(reader, node.a, args, count);
   reader->native = native;
-  tvms_value result = eval_body(reader, node.b);
+  tvms_eval_value result = eval_body(reader, node.b);
   leave(reader, saved);
   end_call(reader);
   return result;
@@ -151,7 +154,7 @@ static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref par
                                                tvms_ref call) {
   uint32_t count = 0;
   tvms_surface_each(reader->surface, ref, params) {
-    if (tvms_at(reader, ref)->a) count++;
+    if (tvms_reader_at(reader, ref)->a) count++;
   }
   if (count > TVMS_MAX_PARAMS) {
     _Static_assert(TVMS_MAX_PARAMS == 32, "the number in the text");
@@ -163,7 +166,7 @@ static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref par
       &reader->values, sizeof *signature + count * sizeof signature->params[0]);
   signature->rest = signature->keywords = -1;
   tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf node = *tvms_at(reader, ref);
+    const tvms_surf node = *tvms_reader_at(reader, ref);
     if (!node.a) continue;
     tvms_param *param = &signature->params[signature->count];
     param->name = node.a;
@@ -188,29 +191,30 @@ static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref par
 }
 
 static void bind_params(tvms_reader *reader, const tvms_signature *signature,
-                        const tvms_value *args, const tvms_ref *refs) {
+                        const tvms_eval_value *args, const tvms_ref *refs) {
   for (uint32_t i = 0; i < signature->count; i++) {
-    tvms_bind_name(reader, signature->params[i].name, args[i],
-                   tvms_span_of(reader, refs[i]));
+    tvms_scope_bind(reader, signature->params[i].name, args[i],
+                    tvms_reader_span_of(reader, refs[i]));
   }
 }
 
-tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref call) {
+tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
+                                  tvms_ref call) {
   const tvms_closure *closure = lambda.as.closure;
-  const tvms_surf node = *tvms_at(reader, closure->ref);
+  const tvms_surf node = *tvms_reader_at(reader, closure->ref);
   const tvms_signature *signature = closure_signature(reader, node.a, call);
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
   if (!signature
-      || !tvms_bind_arguments(reader, signature, "lambda", call, args, refs, &given)
+      || !tvms_signature_bind(reader, signature, "lambda", call, args, refs, &given)
       || !begin_call(reader, call)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   tvms_visible inner;
   const tvms_visible *saved = enter(reader, closure->visible, &inner);
   bind_params(reader, signature, args, refs);
-  tvms_value result = eval_body(reader, node.b);
+  tvms_eval_value result = eval_body(reader, node.b);
   leave(reader, saved);
   end_call(reader);
   return result;
@@ -218,31 +222,33 @@ tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref ca
 
 // ---- Macros -------------------------------------------------------------------------------
 
-tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call) {
+tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value macro,
+                                        tvms_ref call) {
   const tvms_closure *closure = macro.as.closure;
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_memory_enter(memory)) {
     tvms_memory_leave(memory);
-    return tvms_too_deep(reader, call);
+    return tvms_eval_report_too_deep(reader, call);
   }
   tvms_surf_definition def = tvms_surface_define(reader->surface, closure->ref);
   const tvms_signature *signature = closure_signature(reader, def.params, call);
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
   const char *what = tvms_symbol_text(reader->context, closure->name);
-  tvms_value result = TVMS_UNKNOWN;
+  tvms_eval_value result = TVMS_UNKNOWN;
   if (signature
-      && tvms_bind_arguments(reader, signature, what, call, args, refs, &given)
+      && tvms_signature_bind(reader, signature, what, call, args, refs, &given)
       && begin_call(reader, call)) {
-    const tvms_visible *sees =
-        macro.flags & TVMS_VALUE_HYGIENIC ? closure->visible : tvms_capture(reader);
+    const tvms_visible *sees = macro.flags & TVMS_EVAL_HYGIENIC
+                                   ? closure->visible
+                                   : tvms_closure_capture(reader);
     tvms_visible inner;
     const tvms_visible *saved = enter(reader, sees, &inner);
     bool native = reader->native;
     reader->native = false;
     bind_params(reader, signature, args, refs);
-    result = tvms_expand_body(reader, def.body, (*closure->calls)++, call);
+    result = tvms_tir_expand_body(reader, def.body, (*closure->calls)++, call);
     reader->native = native;
     leave(reader, saved);
     end_call(reader);

@@ -12,15 +12,18 @@ struct tvms_closure {
 };
 
 // What is visible now, fixed: scopes opened later do not belong to it.
-const tvms_visible *tvms_capture(tvms_reader *reader);
+const tvms_visible *tvms_closure_capture(tvms_reader *reader);
 
 // A macro for the DEF at `ref`. `flags`: INLINE, HYGIENIC.
-tvms_value tvms_make_macro(tvms_reader *reader, tvms_ref ref, uint8_t flags);
+tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
+                                        uint8_t flags);
 
 // Calls a lambda with the arguments of the CALL node.
-tvms_value tvms_call_closure(tvms_reader *reader, tvms_value lambda, tvms_ref call);
+tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
+                                  tvms_ref call);
 
 // Expands a macro: its statements are read in place. The value is what it returns.
-tvms_value tvms_call_macro(tvms_reader *reader, tvms_value macro, tvms_ref call);
+tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value macro,
+                                        tvms_ref call);
 
 #endif

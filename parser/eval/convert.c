@@ -10,43 +10,43 @@
 #include <string.h>
 
 static const char *const kind_texts[] = {
-    [TVMS_VALUE_UNKNOWN] = "unknown",
-    [TVMS_VALUE_NONE] = "None",
-    [TVMS_VALUE_ELLIPSIS] = "...",
-    [TVMS_VALUE_BOOL] = "a bool",
-    [TVMS_VALUE_INT] = "an int",
-    [TVMS_VALUE_FLOAT] = "a float",
-    [TVMS_VALUE_STR] = "a str",
-    [TVMS_VALUE_BYTES] = "bytes",
-    [TVMS_VALUE_DTYPE] = "a data type",
-    [TVMS_VALUE_TUPLE] = "a tuple",
-    [TVMS_VALUE_LIST] = "a list",
-    [TVMS_VALUE_SET] = "a set",
-    [TVMS_VALUE_DICT] = "a dict",
-    [TVMS_VALUE_RANGE] = "a range",
-    [TVMS_VALUE_SLICE] = "a slice",
-    [TVMS_VALUE_LAMBDA] = "a lambda",
-    [TVMS_VALUE_MACRO] = "a macro",
-    [TVMS_VALUE_NODE] = "an expression",
-    [TVMS_VALUE_DTYPE_NAME] = "a name like T.float32",
-    [TVMS_VALUE_NAMESPACE] = "a namespace",
-    [TVMS_VALUE_CALLABLE] = "a function",
-    [TVMS_VALUE_BUILTIN] = "a function",
-    [TVMS_VALUE_OPERATOR] = "an operator",
-    [TVMS_VALUE_METHOD] = "a method",
-    [TVMS_VALUE_FRAME] = "a scope",
-    [TVMS_VALUE_META] = "a meta_var",
-    [TVMS_VALUE_LET] = "T.let",
-    [TVMS_VALUE_VECTOR] = "a vector annotation",
-    [TVMS_VALUE_OPTIONAL] = "T.Optional",
-    [TVMS_VALUE_MODULE] = "the module",
-    [TVMS_VALUE_TYPE_VAR] = "a TypeVar",
-    [TVMS_VALUE_LAYOUT] = "a part of a layout",
-    [TVMS_VALUE_AXIS] = "an axis",
-    [TVMS_VALUE_PYTHON] = "a name of Python",
-    [TVMS_VALUE_RELAX] = "a name of R",
-    [TVMS_VALUE_PTX] = "an operand of PTX",
-    [TVMS_VALUE_STORED] = "an object of the metadata",
+    [TVMS_EVAL_UNKNOWN] = "unknown",
+    [TVMS_EVAL_NONE] = "None",
+    [TVMS_EVAL_ELLIPSIS] = "...",
+    [TVMS_EVAL_BOOL] = "a bool",
+    [TVMS_EVAL_INT] = "an int",
+    [TVMS_EVAL_FLOAT] = "a float",
+    [TVMS_EVAL_STR] = "a str",
+    [TVMS_EVAL_BYTES] = "bytes",
+    [TVMS_EVAL_DTYPE] = "a data type",
+    [TVMS_EVAL_TUPLE] = "a tuple",
+    [TVMS_EVAL_LIST] = "a list",
+    [TVMS_EVAL_SET] = "a set",
+    [TVMS_EVAL_DICT] = "a dict",
+    [TVMS_EVAL_RANGE] = "a range",
+    [TVMS_EVAL_SLICE] = "a slice",
+    [TVMS_EVAL_LAMBDA] = "a lambda",
+    [TVMS_EVAL_MACRO] = "a macro",
+    [TVMS_EVAL_NODE] = "an expression",
+    [TVMS_EVAL_DTYPE_NAME] = "a name like T.float32",
+    [TVMS_EVAL_NAMESPACE] = "a namespace",
+    [TVMS_EVAL_CALLABLE] = "a function",
+    [TVMS_EVAL_BUILTIN] = "a function",
+    [TVMS_EVAL_OPERATOR] = "an operator",
+    [TVMS_EVAL_METHOD] = "a method",
+    [TVMS_EVAL_FRAME] = "a scope",
+    [TVMS_EVAL_META] = "a meta_var",
+    [TVMS_EVAL_LET] = "T.let",
+    [TVMS_EVAL_VECTOR] = "a vector annotation",
+    [TVMS_EVAL_OPTIONAL] = "T.Optional",
+    [TVMS_EVAL_MODULE] = "the module",
+    [TVMS_EVAL_TYPE_VAR] = "a TypeVar",
+    [TVMS_EVAL_LAYOUT] = "a part of a layout",
+    [TVMS_EVAL_AXIS] = "an axis",
+    [TVMS_EVAL_PYTHON] = "a name of Python",
+    [TVMS_EVAL_RELAX] = "a name of R",
+    [TVMS_EVAL_PTX] = "an operand of PTX",
+    [TVMS_EVAL_STORED] = "an object of the metadata",
 };
 
 static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
@@ -80,21 +80,21 @@ static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
   return text;
 }
 
-const char *tvms_describe_value(tvms_reader *reader, tvms_value value) {
-  if (value.kind == TVMS_VALUE_NODE) return describe_node(reader, value.as.node);
-  if (value.kind == TVMS_VALUE_CALLABLE) return tvms_row_text(reader, value.as.row);
+const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_NODE) return describe_node(reader, value.as.node);
+  if (value.kind == TVMS_EVAL_CALLABLE) return tvms_row_text(reader, value.as.row);
   return kind_texts[value.kind];
 }
 
-void tvms_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
-                     const char *expected, tvms_value value) {
+void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
+                                 const char *expected, tvms_eval_value value) {
   reader->failed = true;
-  if (!tvms_value_is_known(value)) return;
+  if (!tvms_eval_value_is_known(value)) return;
   tvms_reader_report(reader, wrong_type, ref, what, expected,
-                     tvms_describe_value(reader, value));
+                     tvms_eval_describe(reader, value));
 }
 
-bool tvms_step(tvms_reader *reader, tvms_ref ref) {
+bool tvms_eval_count_step(tvms_reader *reader, tvms_ref ref) {
   tvms_context *context = reader->context;
   if (++context->steps < context->step_limit) return true;
   if (!reader->too_long) tvms_reader_report(reader, endless, ref);
@@ -103,62 +103,65 @@ bool tvms_step(tvms_reader *reader, tvms_ref ref) {
   return false;
 }
 
-tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items,
-                            uint32_t len) {
-  tvms_value *copy = tvms_arena_array(&reader->values, tvms_value, len);
+tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value *items,
+                                      uint32_t len) {
+  tvms_eval_value *copy = tvms_arena_array(&reader->values, tvms_eval_value, len);
   if (len) memcpy(copy, items, len * sizeof *items);
   return copy;
 }
 
 // ---- Values of TIR ------------------------------------------------------------------------
 
-tvms_node *tvms_to_expr(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+tvms_node *tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   switch (value.kind) {
-  case TVMS_VALUE_NODE: break;
-  case TVMS_VALUE_INT:
-    if (value.flags & TVMS_VALUE_LARGE) {
+  case TVMS_EVAL_NODE: break;
+  case TVMS_EVAL_INT:
+    if (value.flags & TVMS_EVAL_LARGE) {
       tvms_reader_report(reader, number_too_big, ref);
       return NULL;
     }
     return tvms_build_literal_int(unit, value.as.i, span);
-  case TVMS_VALUE_BOOL: return tvms_bool_imm_new(unit, value.as.i != 0, span);
-  case TVMS_VALUE_FLOAT:
+  case TVMS_EVAL_BOOL: return tvms_bool_imm_new(unit, value.as.i != 0, span);
+  case TVMS_EVAL_FLOAT:
     return tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
-  case TVMS_VALUE_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
-  case TVMS_VALUE_META: return tvms_to_expr(reader, value.as.items[0], ref);
-  default: tvms_wrong_type(reader, ref, "this", "an expression", value); return NULL;
+  case TVMS_EVAL_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
+  case TVMS_EVAL_META: return tvms_eval_to_expr(reader, value.as.items[0], ref);
+  default:
+    tvms_eval_report_wrong_type(reader, ref, "this", "an expression", value);
+    return NULL;
   }
   tvms_node *node = value.as.node;
   if (node->kind == TVMS_NODE_ITER_VAR) return tvms_as_iter_var(node)->var;
   if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) return node;
-  if (node->kind == TVMS_NODE_BUFFER_REGION) return tvms_region_load(reader, node, ref);
-  if (tvms_is_scalar_buffer(reader, node)) {
+  if (node->kind == TVMS_NODE_BUFFER_REGION)
+    return tvms_tir_region_load(reader, node, ref);
+  if (tvms_tir_is_scalar_buffer(reader, node)) {
     tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
-    return tvms_load(reader, node, &zero, 1, NULL, ref);
+    return tvms_tir_load(reader, node, &zero, 1, NULL, ref);
   }
-  tvms_wrong_type(reader, ref, "this", "an expression", value);
+  tvms_eval_report_wrong_type(reader, ref, "this", "an expression", value);
   return NULL;
 }
 
-bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                   tvms_list *list) {
-  tvms_value one[1] = {value};
-  tvms_items items = {one, 1};
-  if (!tvms_value_is_known(value)) {
+bool tvms_eval_to_exprs(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                        tvms_list *list) {
+  tvms_eval_value one[1] = {value};
+  tvms_eval_items items = {one, 1};
+  if (!tvms_eval_value_is_known(value)) {
     reader->failed = true;
     return false;
   }
-  if (value.kind != TVMS_VALUE_NODE && value.kind != TVMS_VALUE_INT
-      && !tvms_iterate(reader, value, ref, &items)) {
+  if (value.kind != TVMS_EVAL_NODE && value.kind != TVMS_EVAL_INT
+      && !tvms_eval_iterate(reader, value, ref, &items)) {
     return false;
   }
   *list = (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, items.len),
                       items.len};
   bool known = true;
   for (uint32_t i = 0; i < items.len; i++) {
-    list->items[i] = tvms_to_expr(reader, items.items[i], ref);
+    list->items[i] = tvms_eval_to_expr(reader, items.items[i], ref);
     known = known && list->items[i];
   }
   if (!known) reader->failed = true;
@@ -167,59 +170,65 @@ bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
 
 // ---- Attribute values -----------------------------------------------------------------------
 
-static tvms_node *object_of_items(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+static tvms_node *object_of_items(tvms_reader *reader, tvms_eval_value value,
+                                  tvms_ref ref) {
   tvms_node **items = tvms_arena_array(&reader->unit->arena, tvms_node *, value.len);
   for (uint32_t i = 0; i < value.len; i++) {
-    items[i] = tvms_to_object(reader, value.as.items[i], ref);
+    items[i] = tvms_eval_to_object(reader, value.as.items[i], ref);
     if (!items[i]) return NULL;
   }
   return tvms_object_array_new(reader->unit, items, value.len,
-                               tvms_span_of(reader, ref));
+                               tvms_reader_span_of(reader, ref));
 }
 
-static tvms_node *object_of_dict(tvms_reader *reader, tvms_value dict, tvms_ref ref) {
+static tvms_node *object_of_dict(tvms_reader *reader, tvms_eval_value dict,
+                                 tvms_ref ref) {
   uint32_t count = dict.len / 2;
   tvms_node **keys = tvms_arena_array(&reader->unit->arena, tvms_node *, count);
   tvms_node **values = tvms_arena_array(&reader->unit->arena, tvms_node *, count);
   for (uint32_t i = 0; i < count; i++) {
-    keys[i] = tvms_to_object(reader, dict.as.items[2 * i], ref);
-    values[i] = tvms_to_object(reader, dict.as.items[2 * i + 1], ref);
+    keys[i] = tvms_eval_to_object(reader, dict.as.items[2 * i], ref);
+    values[i] = tvms_eval_to_object(reader, dict.as.items[2 * i + 1], ref);
     if (!keys[i] || !values[i]) return NULL;
   }
   return tvms_object_map_new(reader->unit, keys, values, count,
-                             tvms_span_of(reader, ref));
+                             tvms_reader_span_of(reader, ref));
 }
 
-tvms_node *tvms_to_object(tvms_reader *reader, tvms_value value, tvms_ref ref) {
+tvms_node *tvms_eval_to_object(tvms_reader *reader, tvms_eval_value value,
+                               tvms_ref ref) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   switch (value.kind) {
-  case TVMS_VALUE_NONE: return tvms_object_none_new(unit, span);
-  case TVMS_VALUE_BOOL: return tvms_object_bool_new(unit, value.as.i != 0, span);
-  case TVMS_VALUE_INT: return tvms_object_int_new(unit, value.as.i, span);
-  case TVMS_VALUE_FLOAT: return tvms_object_float_new(unit, value.as.f, span);
-  case TVMS_VALUE_STR: return tvms_object_str_new(unit, value.as.text, value.len, span);
-  case TVMS_VALUE_DTYPE: return tvms_object_dtype_new(unit, value.as.dtype, span);
-  case TVMS_VALUE_TUPLE:
-  case TVMS_VALUE_LIST: return object_of_items(reader, value, ref);
-  case TVMS_VALUE_DICT: return object_of_dict(reader, value, ref);
-  case TVMS_VALUE_NODE: return value.as.node;
-  case TVMS_VALUE_META: return tvms_to_object(reader, value.as.items[0], ref);
-  default: tvms_wrong_type(reader, ref, "an attribute", "a value", value); return NULL;
+  case TVMS_EVAL_NONE: return tvms_object_none_new(unit, span);
+  case TVMS_EVAL_BOOL: return tvms_object_bool_new(unit, value.as.i != 0, span);
+  case TVMS_EVAL_INT: return tvms_object_int_new(unit, value.as.i, span);
+  case TVMS_EVAL_FLOAT: return tvms_object_float_new(unit, value.as.f, span);
+  case TVMS_EVAL_STR: return tvms_object_str_new(unit, value.as.text, value.len, span);
+  case TVMS_EVAL_DTYPE: return tvms_object_dtype_new(unit, value.as.dtype, span);
+  case TVMS_EVAL_TUPLE:
+  case TVMS_EVAL_LIST: return object_of_items(reader, value, ref);
+  case TVMS_EVAL_DICT: return object_of_dict(reader, value, ref);
+  case TVMS_EVAL_NODE: return value.as.node;
+  case TVMS_EVAL_META: return tvms_eval_to_object(reader, value.as.items[0], ref);
+  default:
+    tvms_eval_report_wrong_type(reader, ref, "an attribute", "a value", value);
+    return NULL;
   }
 }
 
-bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node **map) {
+bool tvms_eval_to_map(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                      tvms_node **map) {
   *map = NULL;
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  if (value.kind != TVMS_VALUE_DICT) {
-    tvms_wrong_type(reader, ref, "this", "a dict", value);
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  if (value.kind != TVMS_EVAL_DICT) {
+    tvms_eval_report_wrong_type(reader, ref, "this", "a dict", value);
     return false;
   }
   for (uint32_t i = 0; i < value.len; i += 2) {
-    tvms_value key = value.as.items[i];
-    if (key.kind == TVMS_VALUE_STR || !tvms_value_is_known(key)) continue;
-    tvms_wrong_type(reader, ref, "a key", "a str", key);
+    tvms_eval_value key = value.as.items[i];
+    if (key.kind == TVMS_EVAL_STR || !tvms_eval_value_is_known(key)) continue;
+    tvms_eval_report_wrong_type(reader, ref, "a key", "a str", key);
     return false;
   }
   *map = object_of_dict(reader, value, ref);
@@ -228,7 +237,7 @@ bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref, tvms_node 
 
 // ---- Plain data -----------------------------------------------------------------------------
 
-static bool parse_short_dtype(tvms_value text, tvms_dtype *dtype) {
+static bool parse_short_dtype(tvms_eval_value text, tvms_dtype *dtype) {
   static const struct {
     const char *brief, *full;
   } words[] = {{"bf", "bfloat"}, {"f", "float"}, {"i", "int"}, {"u", "uint"}};
@@ -246,7 +255,8 @@ static bool parse_short_dtype(tvms_value text, tvms_dtype *dtype) {
 
 // Text as the release has it: truth is an unsigned integer of one bit up to 0.24, with vectors
 // of the name "uint1x4"; "f16x2" is short for "float16x2" from 0.26 on.
-static bool parse_dtype(const tvms_reader *reader, tvms_value text, tvms_dtype *dtype) {
+static bool parse_dtype(const tvms_reader *reader, tvms_eval_value text,
+                        tvms_dtype *dtype) {
   if (!tvms_dtype_parse(text.as.text, text.len, dtype)) {
     return reader->dialect >= TVMS_DIALECT_26 && parse_short_dtype(text, dtype);
   }
@@ -262,15 +272,15 @@ static bool parse_dtype(const tvms_reader *reader, tvms_value text, tvms_dtype *
   return true;
 }
 
-bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                   tvms_dtype *dtype) {
-  const tvms_node *type = tvms_value_node_of(value, TVMS_NODE_SINFO_PRIM);
-  if (type || value.kind == TVMS_VALUE_DTYPE) {
+bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                        tvms_dtype *dtype) {
+  const tvms_node *type = tvms_eval_value_node_of(value, TVMS_NODE_SINFO_PRIM);
+  if (type || value.kind == TVMS_EVAL_DTYPE) {
     *dtype = type ? type->dtype : value.as.dtype;
     return true;
   }
-  if (value.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, ref, "this", "a data type", value);
+  if (value.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, ref, "this", "a data type", value);
     return false;
   }
   if (parse_dtype(reader, value, dtype)) return true;
@@ -279,13 +289,13 @@ bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
   return false;
 }
 
-bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                         tvms_dtype *dtype) {
-  if (value.kind == TVMS_VALUE_DTYPE_NAME) {
+bool tvms_eval_to_named_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                              tvms_dtype *dtype) {
+  if (value.kind == TVMS_EVAL_DTYPE_NAME) {
     *dtype = value.as.dtype;
     return true;
   }
-  tvms_sym name = value.kind == TVMS_VALUE_CALLABLE ? value.as.row->name : 0;
+  tvms_sym name = value.kind == TVMS_EVAL_CALLABLE ? value.as.row->name : 0;
   if (name == TVMS_SYM_bool || name == TVMS_SYM_boolean) {
     *dtype = TVMS_DTYPE(BOOL, 1);
     return true;
@@ -294,47 +304,49 @@ bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
     *dtype = TVMS_DTYPE(HANDLE, 64);
     return true;
   }
-  return tvms_to_dtype(reader, value, ref, dtype);
+  return tvms_eval_to_dtype(reader, value, ref, dtype);
 }
 
-tvms_value tvms_special_float(tvms_value text) {
+tvms_eval_value tvms_eval_special_float(tvms_eval_value text) {
   bool minus = text.len > 0 && text.as.text[0] == '-';
   const char *word = text.as.text + minus;
   if (text.len - minus != 3) return text;
   double sign = minus ? -1 : 1;
-  if (memcmp(word, "inf", 3) == 0) return tvms_value_float(sign * __builtin_inf());
-  return memcmp(word, "nan", 3) == 0 ? tvms_value_float(__builtin_nan("")) : text;
+  if (memcmp(word, "inf", 3) == 0) return tvms_eval_value_float(sign * __builtin_inf());
+  return memcmp(word, "nan", 3) == 0 ? tvms_eval_value_float(__builtin_nan("")) : text;
 }
 
-bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref, int64_t *result) {
-  if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
+bool tvms_eval_to_int(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                      int64_t *result) {
+  if (value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_BOOL) {
     *result = value.as.i;
     return true;
   }
-  tvms_wrong_type(reader, ref, "this", "an int", value);
+  tvms_eval_report_wrong_type(reader, ref, "this", "an int", value);
   return false;
 }
 
-bool tvms_to_text(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                  tvms_bytes *text) {
-  if (value.kind == TVMS_VALUE_STR) {
+bool tvms_eval_to_text(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                       tvms_bytes *text) {
+  if (value.kind == TVMS_EVAL_STR) {
     *text = tvms_bytes_copy(reader->unit, value.as.text, value.len);
     return true;
   }
-  tvms_wrong_type(reader, ref, "this", "a str", value);
+  tvms_eval_report_wrong_type(reader, ref, "this", "a str", value);
   return false;
 }
 
-bool tvms_to_flag(tvms_reader *reader, tvms_value value, tvms_ref ref, bool *flag) {
-  if (value.kind == TVMS_VALUE_BOOL || value.kind == TVMS_VALUE_INT) {
+bool tvms_eval_to_flag(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                       bool *flag) {
+  if (value.kind == TVMS_EVAL_BOOL || value.kind == TVMS_EVAL_INT) {
     *flag = value.as.i != 0;
     return true;
   }
-  tvms_wrong_type(reader, ref, "this", "a bool", value);
+  tvms_eval_report_wrong_type(reader, ref, "this", "a bool", value);
   return false;
 }
 
-bool tvms_value_says(tvms_value value, const char *text) {
-  return value.kind == TVMS_VALUE_STR && value.len == strlen(text)
+bool tvms_eval_value_is_exactly(tvms_eval_value value, const char *text) {
+  return value.kind == TVMS_EVAL_STR && value.len == strlen(text)
          && memcmp(value.as.text, text, value.len) == 0;
 }

@@ -13,79 +13,78 @@
 #include "support/vec.h"
 
 typedef struct tvms_reader tvms_reader;
-typedef struct tvms_value tvms_value;
+typedef struct tvms_eval_value tvms_eval_value;
 typedef struct tvms_row tvms_row;
 
 typedef enum {
-  TVMS_VALUE_UNKNOWN,
-  TVMS_VALUE_NONE,
-  TVMS_VALUE_ELLIPSIS,
-  TVMS_VALUE_BOOL,   // i: 0 or 1
-  TVMS_VALUE_INT,    // i; flag LARGE: an uint64 past INT64_MAX, its bits in i
-  TVMS_VALUE_FLOAT,  // f
-  TVMS_VALUE_STR,    // text
-  TVMS_VALUE_BYTES,  // text
-  TVMS_VALUE_DTYPE,  // dtype: a data type as an object, `A.dtype`; compares equal to its text
-  TVMS_VALUE_TUPLE,   // items
-  TVMS_VALUE_LIST,    // items
-  TVMS_VALUE_SET,     // items, without repetition
-  TVMS_VALUE_DICT,    // items: key, value, key, value …
-  TVMS_VALUE_RANGE,   // items: start, stop, step, all INT
-  TVMS_VALUE_SLICE,   // items: lower, upper, step; NONE where not given
-  TVMS_VALUE_LAMBDA,  // closure
-  TVMS_VALUE_MACRO,   // closure; flag INLINE: T.inline, else T.macro or R.macro
-  TVMS_VALUE_NODE,    // node: a value, buffer, region, StructInfo or object of the IR
-  TVMS_VALUE_DTYPE_NAME,  // dtype: T.int32 as a callable
-  TVMS_VALUE_NAMESPACE,   // i: tvms_namespace
-  TVMS_VALUE_CALLABLE,    // row
-  TVMS_VALUE_BUILTIN,     // i: tvms_builtin, a function of Python
-  TVMS_VALUE_OPERATOR,  // text: an operator of TIR by its spelling below T, "ptx.cp_async"
-  TVMS_VALUE_METHOD,    // method: a receiver and a name
-  TVMS_VALUE_FRAME,     // frame: not yet opened; see parser/tir/tir.h
-  TVMS_VALUE_META,      // items[0]: T.meta_var(x), I.meta_var(x)
-  TVMS_VALUE_LET,       // items[0]: T.let[x]; len 0: T.let
-  TVMS_VALUE_VECTOR,    // dtype, and items: T.float32[4]
-  TVMS_VALUE_OPTIONAL,  // items[0]: T.Optional(x)
-  TVMS_VALUE_MODULE,    // `cls`, the name of the class: its attributes are functions
-  TVMS_VALUE_TYPE_VAR,  // sym: TypeVar("n"), module or PEP 695
-  TVMS_VALUE_LAYOUT,    // layout: a spec that is not finished yet, T.S[…] + T.R[…]
-  TVMS_VALUE_AXIS,      // sym: Axis.laneid
-  TVMS_VALUE_PYTHON,    // text: a dotted name of Python, "tvm.tir"
-  TVMS_VALUE_RELAX,   // items: what only parser/relax*.c understands; i tells it apart
-  TVMS_VALUE_PTX,     // items: T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
-  TVMS_VALUE_STORED,  // stored: an object of the metadata section; parser/metadata.h
-  TVMS_VALUE_COUNT,
-} tvms_value_kind;
+  TVMS_EVAL_UNKNOWN,
+  TVMS_EVAL_NONE,
+  TVMS_EVAL_ELLIPSIS,
+  TVMS_EVAL_BOOL,   // i: 0 or 1
+  TVMS_EVAL_INT,    // i; flag LARGE: an uint64 past INT64_MAX, its bits in i
+  TVMS_EVAL_FLOAT,  // f
+  TVMS_EVAL_STR,    // text
+  TVMS_EVAL_BYTES,  // text
+  TVMS_EVAL_DTYPE,  // dtype: a data type as an object, `A.dtype`; compares equal to its text
+  TVMS_EVAL_TUPLE,   // items
+  TVMS_EVAL_LIST,    // items
+  TVMS_EVAL_SET,     // items, without repetition
+  TVMS_EVAL_DICT,    // items: key, value, key, value …
+  TVMS_EVAL_RANGE,   // items: start, stop, step, all INT
+  TVMS_EVAL_SLICE,   // items: lower, upper, step; NONE where not given
+  TVMS_EVAL_LAMBDA,  // closure
+  TVMS_EVAL_MACRO,   // closure; flag INLINE: T.inline, else T.macro or R.macro
+  TVMS_EVAL_NODE,    // node: a value, buffer, region, StructInfo or object of the IR
+  TVMS_EVAL_DTYPE_NAME,  // dtype: T.int32 as a callable
+  TVMS_EVAL_NAMESPACE,   // i: tvms_namespace
+  TVMS_EVAL_CALLABLE,    // row
+  TVMS_EVAL_BUILTIN,     // i: tvms_builtin, a function of Python
+  TVMS_EVAL_OPERATOR,  // text: an operator of TIR by its spelling below T, "ptx.cp_async"
+  TVMS_EVAL_METHOD,    // method: a receiver and a name
+  TVMS_EVAL_FRAME,     // frame: not yet opened; see parser/tir/tir.h
+  TVMS_EVAL_META,      // items[0]: T.meta_var(x), I.meta_var(x)
+  TVMS_EVAL_LET,       // items[0]: T.let[x]; len 0: T.let
+  TVMS_EVAL_VECTOR,    // dtype, and items: T.float32[4]
+  TVMS_EVAL_OPTIONAL,  // items[0]: T.Optional(x)
+  TVMS_EVAL_MODULE,    // `cls`, the name of the class: its attributes are functions
+  TVMS_EVAL_TYPE_VAR,  // sym: TypeVar("n"), module or PEP 695
+  TVMS_EVAL_LAYOUT,    // layout: a spec that is not finished yet, T.S[…] + T.R[…]
+  TVMS_EVAL_AXIS,      // sym: Axis.laneid
+  TVMS_EVAL_PYTHON,    // text: a dotted name of Python, "tvm.tir"
+  TVMS_EVAL_RELAX,     // items: what only parser/relax*.c understands; i tells it apart
+  TVMS_EVAL_PTX,       // items: T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
+  TVMS_EVAL_STORED,    // stored: an object of the metadata section; parser/metadata.h
+  TVMS_EVAL_COUNT,
+} tvms_eval_kind;
 
 enum {
-  TVMS_VALUE_LARGE = 1,     // INT
-  TVMS_VALUE_INLINE = 2,    // MACRO
-  TVMS_VALUE_HYGIENIC = 4,  // MACRO
-  TVMS_VALUE_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
-  TVMS_VALUE_EQUALITY =
-      16,  // NODE: `a == b` or `a != b` of Python, which has a truth …
-  TVMS_VALUE_ARRAY =
+  TVMS_EVAL_LARGE = 1,     // INT
+  TVMS_EVAL_INLINE = 2,    // MACRO
+  TVMS_EVAL_HYGIENIC = 4,  // MACRO
+  TVMS_EVAL_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
+  TVMS_EVAL_EQUALITY = 16,  // NODE: `a == b` or `a != b` of Python, which has a truth …
+  TVMS_EVAL_ARRAY =
       128,  // LIST, TUPLE: an array of TVM, which one name cannot stand for
-  TVMS_VALUE_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
-  TVMS_VALUE_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
+  TVMS_EVAL_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
+  TVMS_EVAL_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
 };
 
 typedef struct {
-  tvms_value *items;
+  tvms_eval_value *items;
   uint32_t len;
-} tvms_items;
+} tvms_eval_items;
 
 typedef struct tvms_closure tvms_closure;  // parser/eval/closure.h
 typedef struct tvms_frame tvms_frame;      // parser/tir/tir.h
 typedef struct tvms_layout_spec tvms_layout_spec;
 typedef struct tvms_stored tvms_stored;  // parser/metadata.c
 typedef struct {
-  tvms_value *receiver;
+  tvms_eval_value *receiver;
   tvms_sym name;
 } tvms_method;
 
-struct tvms_value {
-  uint8_t kind;  // tvms_value_kind
+struct tvms_eval_value {
+  uint8_t kind;  // tvms_eval_kind
   uint8_t flags;
   uint16_t spare;
   uint32_t len;  // of items and text
@@ -94,7 +93,7 @@ struct tvms_value {
     double f;
     const char *text;
     tvms_dtype dtype;
-    tvms_value *items;
+    tvms_eval_value *items;
     tvms_node *node;
     tvms_sym sym;
     const tvms_row *row;
@@ -106,54 +105,55 @@ struct tvms_value {
   } as;
 };
 
-_Static_assert(sizeof(tvms_value) == 16, "values are passed in two registers");
+_Static_assert(sizeof(tvms_eval_value) == 16, "values are passed in two registers");
 
-#define TVMS_UNKNOWN ((tvms_value){.kind = TVMS_VALUE_UNKNOWN})
-#define TVMS_NOTHING ((tvms_value){.kind = TVMS_VALUE_NONE})
+#define TVMS_UNKNOWN ((tvms_eval_value){.kind = TVMS_EVAL_UNKNOWN})
+#define TVMS_NOTHING ((tvms_eval_value){.kind = TVMS_EVAL_NONE})
 
-static inline tvms_value tvms_value_int(int64_t i) {
-  return (tvms_value){.kind = TVMS_VALUE_INT, .as.i = i};
+static inline tvms_eval_value tvms_eval_value_int(int64_t i) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_INT, .as.i = i};
 }
-static inline tvms_value tvms_value_bool(bool b) {
-  return (tvms_value){.kind = TVMS_VALUE_BOOL, .as.i = b};
+static inline tvms_eval_value tvms_eval_value_bool(bool b) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_BOOL, .as.i = b};
 }
-static inline tvms_value tvms_value_float(double f) {
-  return (tvms_value){.kind = TVMS_VALUE_FLOAT, .as.f = f};
+static inline tvms_eval_value tvms_eval_value_float(double f) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_FLOAT, .as.f = f};
 }
-static inline tvms_value tvms_value_text(const char *text, uint32_t len) {
-  return (tvms_value){.kind = TVMS_VALUE_STR, .len = len, .as.text = text};
+static inline tvms_eval_value tvms_eval_value_text(const char *text, uint32_t len) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_STR, .len = len, .as.text = text};
 }
-static inline tvms_value tvms_value_dtype(tvms_dtype dtype) {
-  return (tvms_value){.kind = TVMS_VALUE_DTYPE, .as.dtype = dtype};
+static inline tvms_eval_value tvms_eval_value_dtype(tvms_dtype dtype) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_DTYPE, .as.dtype = dtype};
 }
 // NULL gives the unknown value: whoever returned NULL has reported.
-static inline tvms_value tvms_value_node(tvms_node *TVMS_NULLABLE node) {
+static inline tvms_eval_value tvms_eval_value_node(tvms_node *TVMS_NULLABLE node) {
   if (!node) return TVMS_UNKNOWN;
-  return (tvms_value){.kind = TVMS_VALUE_NODE, .as.node = node};
+  return (tvms_eval_value){.kind = TVMS_EVAL_NODE, .as.node = node};
 }
-static inline tvms_value tvms_value_items(tvms_value_kind kind, tvms_value *items,
-                                          uint32_t len) {
-  return (tvms_value){.kind = (uint8_t)kind, .len = len, .as.items = items};
+static inline tvms_eval_value
+tvms_eval_value_items(tvms_eval_kind kind, tvms_eval_value *items, uint32_t len) {
+  return (tvms_eval_value){.kind = (uint8_t)kind, .len = len, .as.items = items};
 }
-static inline bool tvms_value_is(tvms_value value, tvms_value_kind kind) {
+static inline bool tvms_eval_value_is(tvms_eval_value value, tvms_eval_kind kind) {
   return value.kind == kind;
 }
-static inline bool tvms_value_is_known(tvms_value value) {
-  return value.kind != TVMS_VALUE_UNKNOWN;
+static inline bool tvms_eval_value_is_known(tvms_eval_value value) {
+  return value.kind != TVMS_EVAL_UNKNOWN;
 }
-static inline bool tvms_value_is_sequence(tvms_value value) {
-  return value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST;
+static inline bool tvms_eval_value_is_sequence(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST;
 }
 // The items of a tuple or list, or the value itself as the only one.
-static inline tvms_items tvms_items_of(tvms_value *value) {
-  if (tvms_value_is_sequence(*value)) return (tvms_items){value->as.items, value->len};
-  return (tvms_items){value, 1};
+static inline tvms_eval_items tvms_eval_items_of(tvms_eval_value *value) {
+  if (tvms_eval_value_is_sequence(*value))
+    return (tvms_eval_items){value->as.items, value->len};
+  return (tvms_eval_items){value, 1};
 }
 // The node in a value, if it is one of `kind`; else NULL.
-static inline tvms_node *TVMS_NULLABLE tvms_value_node_of(tvms_value value,
-                                                          tvms_node_kind kind) {
-  return value.kind == TVMS_VALUE_NODE && value.as.node->kind == kind ? value.as.node
-                                                                      : NULL;
+static inline tvms_node *TVMS_NULLABLE tvms_eval_value_node_of(tvms_eval_value value,
+                                                               tvms_node_kind kind) {
+  return value.kind == TVMS_EVAL_NODE && value.as.node->kind == kind ? value.as.node
+                                                                     : NULL;
 }
 
 // ---- Calls ----------------------------------------------------------------------------
@@ -172,13 +172,13 @@ typedef enum {
 typedef struct {
   const tvms_row *row;
   tvms_ref ref;  // the CALL node
-  const tvms_value *args;
+  const tvms_eval_value *args;
   const tvms_ref *refs;
   uint64_t given;        // bit i: parameter i was given by the call
   tvms_namespace scope;  // of a tile primitive: T.warp.copy
 } tvms_call_args;
 
-typedef tvms_value tvms_handler(tvms_reader *reader, const tvms_call_args *call);
+typedef tvms_eval_value tvms_handler(tvms_reader *reader, const tvms_call_args *call);
 
 typedef enum {
   TVMS_PARAM_PLAIN,
@@ -191,7 +191,7 @@ typedef struct {
   tvms_sym name;
   tvms_param_kind kind;
   bool required;
-  tvms_value value;  // the default
+  tvms_eval_value value;  // the default
 } tvms_param;
 
 enum { TVMS_MAX_PARAMS = 32 };
@@ -243,7 +243,7 @@ const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text
 // ---- Scopes ---------------------------------------------------------------------------
 
 typedef struct tvms_binding {
-  tvms_value value;
+  tvms_eval_value value;
   struct tvms_binding *outer;  // what it hides
   struct tvms_binding *next;   // of the scope it lives in
   tvms_sym name;
@@ -323,97 +323,99 @@ void tvms_scope_push(tvms_reader *reader);
 void tvms_scope_pop(tvms_reader *reader);
 
 // Binds `name` in the innermost scope; a binding that this scope has already is replaced.
-void tvms_bind_name(tvms_reader *reader, tvms_sym name, tvms_value value,
-                    tvms_span span);
+void tvms_scope_bind(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
+                     tvms_span span);
 
 // The innermost visible binding of `name`, or NULL.
-tvms_binding *TVMS_NULLABLE tvms_lookup(const tvms_reader *reader, tvms_sym name);
+tvms_binding *TVMS_NULLABLE tvms_scope_lookup(const tvms_reader *reader, tvms_sym name);
 
 // True if the innermost scope itself binds `name`.
-bool tvms_bound_here(const tvms_reader *reader, tvms_sym name);
+bool tvms_scope_binds_here(const tvms_reader *reader, tvms_sym name);
 
 // ---- Evaluation -----------------------------------------------------------------------
 
 // Evaluates an expression. Everything wrong in it is reported, once; then the value is
 // unknown.
-tvms_value tvms_eval(tvms_reader *reader, tvms_ref expr);
+tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr);
 
 // Truth of a value in the sense of Python. Returns false in `*known` for values that have
 // none (IR expressions, unknown).
-bool tvms_value_truth(tvms_value value, bool *known);
+bool tvms_eval_value_truth(tvms_eval_value value, bool *known);
 
 // Python's equality of two values that are not IR expressions.
-bool tvms_values_equal(tvms_value a, tvms_value b);
+bool tvms_eval_values_equal(tvms_eval_value a, tvms_eval_value b);
 
 // Calls `callee` with the arguments of the CALL node `call`.
-tvms_value tvms_eval_call(tvms_reader *reader, tvms_value callee, tvms_ref call);
+tvms_eval_value tvms_eval_call(tvms_reader *reader, tvms_eval_value callee,
+                               tvms_ref call);
 
 // Calls a lambda with values; `ref` is the place to blame.
-tvms_value tvms_call_lambda(tvms_reader *reader, tvms_value lambda,
-                            const tvms_value *args, uint32_t count, tvms_ref ref);
+tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value lambda,
+                                         const tvms_eval_value *args, uint32_t count,
+                                         tvms_ref ref);
 
 // An attribute of a value, as `object.name` in the text; unknown names are reported.
-tvms_value tvms_eval_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
-                               tvms_ref ref);
+tvms_eval_value tvms_eval_attribute(tvms_reader *reader, tvms_eval_value object,
+                                    tvms_sym name, tvms_ref ref);
 
 // Applies a binary operator or a comparison to two values.
-tvms_value tvms_apply_binary(tvms_reader *reader, tvms_surf_op op, tvms_value a,
-                             tvms_value b, tvms_ref ref);
+tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
+                                 tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
 
 // What an iterable yields, as a list of items in reader->values. Returns false after a
 // report if it is not one.
-TVMS_NODISCARD bool tvms_iterate(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                 tvms_items *items);
+TVMS_NODISCARD bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value,
+                                      tvms_ref ref, tvms_eval_items *items);
 
 // ---- From values to nodes -------------------------------------------------------------
 
 // A value of TIR: int32 (int64 if it does not fit), float32, bool, string, region → load.
 // Returns NULL after a report, or silently if the value is unknown.
-tvms_node *TVMS_NULLABLE tvms_to_expr(tvms_reader *reader, tvms_value value,
-                                      tvms_ref ref);
+tvms_node *TVMS_NULLABLE tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value,
+                                           tvms_ref ref);
 
 // The same for each item of a sequence (or for one value that is no sequence).
-TVMS_NODISCARD bool tvms_to_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                  tvms_list *list);
+TVMS_NODISCARD bool tvms_eval_to_exprs(tvms_reader *reader, tvms_eval_value value,
+                                       tvms_ref ref, tvms_list *list);
 
 // An attribute value: raw scalars stay raw, dicts and lists become objects.
-tvms_node *TVMS_NULLABLE tvms_to_object(tvms_reader *reader, tvms_value value,
-                                        tvms_ref ref);
+tvms_node *TVMS_NULLABLE tvms_eval_to_object(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref);
 
 // A dict with string keys as OBJECT_MAP; NONE gives NULL in *map and true.
-TVMS_NODISCARD bool tvms_to_map(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                tvms_node **map);
+TVMS_NODISCARD bool tvms_eval_to_map(tvms_reader *reader, tvms_eval_value value,
+                                     tvms_ref ref, tvms_node **map);
 
 // Marks the definition being read as one with findings; what failed is unknown.
-static inline tvms_value tvms_failed(tvms_reader *reader) {
+static inline tvms_eval_value tvms_reader_failed(tvms_reader *reader) {
   reader->failed = true;
   return TVMS_UNKNOWN;
 }
 
 // A data type: from text or a dtype object. The second one also takes what makes values of
 // the type, T.float32, as few parameters of TVM do.
-TVMS_NODISCARD bool tvms_to_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                  tvms_dtype *dtype);
-TVMS_NODISCARD bool tvms_to_named_dtype(tvms_reader *reader, tvms_value value,
-                                        tvms_ref ref, tvms_dtype *dtype);
+TVMS_NODISCARD bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value,
+                                       tvms_ref ref, tvms_dtype *dtype);
+TVMS_NODISCARD bool tvms_eval_to_named_dtype(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref, tvms_dtype *dtype);
 
 // "inf", "-inf" and "nan" as the floats that NumPy makes of them; other text as it is.
-tvms_value tvms_special_float(tvms_value text);
+tvms_eval_value tvms_eval_special_float(tvms_eval_value text);
 
 // A Python int (IntImm counts where TVM converts it), text, or truth.
-TVMS_NODISCARD bool tvms_to_int(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                int64_t *result);
-TVMS_NODISCARD bool tvms_to_text(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                 tvms_bytes *text);
-TVMS_NODISCARD bool tvms_to_flag(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                                 bool *flag);
+TVMS_NODISCARD bool tvms_eval_to_int(tvms_reader *reader, tvms_eval_value value,
+                                     tvms_ref ref, int64_t *result);
+TVMS_NODISCARD bool tvms_eval_to_text(tvms_reader *reader, tvms_eval_value value,
+                                      tvms_ref ref, tvms_bytes *text);
+TVMS_NODISCARD bool tvms_eval_to_flag(tvms_reader *reader, tvms_eval_value value,
+                                      tvms_ref ref, bool *flag);
 
 // ---- Small helpers --------------------------------------------------------------------
 
-static inline const tvms_surf *tvms_at(const tvms_reader *reader, tvms_ref ref) {
+static inline const tvms_surf *tvms_reader_at(const tvms_reader *reader, tvms_ref ref) {
   return tvms_surface_at(reader->surface, ref);
 }
-static inline tvms_span tvms_span_of(const tvms_reader *reader, tvms_ref ref) {
+static inline tvms_span tvms_reader_span_of(const tvms_reader *reader, tvms_ref ref) {
   return tvms_surface_span(reader->surface, ref);
 }
 
@@ -421,23 +423,24 @@ static inline tvms_span tvms_span_of(const tvms_reader *reader, tvms_ref ref) {
 #define tvms_reader_report(...) TVMS_READER_REPORT(__VA_ARGS__, 0)
 #define TVMS_READER_REPORT(reader, name, ref, ...)                                     \
   tvms_diag_report(&(reader)->context->diags, TVMS_D_##name,                           \
-                   tvms_span_of((reader), (ref)), __VA_ARGS__)
+                   tvms_reader_span_of((reader), (ref)), __VA_ARGS__)
 
 // What a value is, for messages: "int", "buffer 'A'", "T.grid(…)".
-const char *tvms_describe_value(tvms_reader *reader, tvms_value value);
+const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value);
 
 // False if a line shows that the text was written by hand, and not printed.
-bool tvms_is_printed(tvms_reader *reader);
+bool tvms_reader_is_printed(tvms_reader *reader);
 
 // True if it begins as printed text does, too.
-bool tvms_has_printed_header(tvms_reader *reader);
+bool tvms_reader_has_printed_header(tvms_reader *reader);
 
 // The dtype that the assignments at the top of a function's body declare a name with:
 // `n = T.int64()`. False if they do not.
-bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
-                         tvms_dtype *dtype);
+bool tvms_reader_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
+                                tvms_dtype *dtype);
 
 // A copy of `items` in reader->values.
-tvms_value *tvms_keep_items(tvms_reader *reader, const tvms_value *items, uint32_t len);
+tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value *items,
+                                      uint32_t len);
 
 #endif

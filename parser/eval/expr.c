@@ -9,20 +9,20 @@
 
 #include <string.h>
 
-static tvms_value eval_node(tvms_reader *reader, tvms_ref expr);
+static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref expr);
 
-tvms_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
+tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_memory_enter(memory)) {
     tvms_memory_leave(memory);
-    return tvms_too_deep(reader, expr);
+    return tvms_eval_report_too_deep(reader, expr);
   }
-  tvms_value value = eval_node(reader, expr);
+  tvms_eval_value value = eval_node(reader, expr);
   tvms_memory_leave(memory);
   return value;
 }
 
-tvms_value tvms_too_deep(tvms_reader *reader, tvms_ref ref) {
+tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref) {
   if (!reader->too_deep) {
     reader->too_deep = true;
     tvms_reader_report(reader, too_deep, ref, reader->context->memory.depth_limit);
@@ -30,23 +30,23 @@ tvms_value tvms_too_deep(tvms_reader *reader, tvms_ref ref) {
   return TVMS_UNKNOWN;
 }
 
-static tvms_value eval_int(tvms_reader *reader, tvms_ref ref) {
+static tvms_eval_value eval_int(tvms_reader *reader, tvms_ref ref) {
   uint64_t value;
   if (!tvms_surface_int(reader->surface, ref, &value)) {
     tvms_reader_report(reader, number_too_big, ref);
     return TVMS_UNKNOWN;
   }
-  tvms_value result = tvms_value_int((int64_t)value);
-  if (value > INT64_MAX) result.flags = TVMS_VALUE_LARGE;
+  tvms_eval_value result = tvms_eval_value_int((int64_t)value);
+  if (value > INT64_MAX) result.flags = TVMS_EVAL_LARGE;
   return result;
 }
 
-static tvms_value eval_string(tvms_reader *reader, tvms_ref ref) {
+static tvms_eval_value eval_string(tvms_reader *reader, tvms_ref ref) {
   if (tvms_surface_is_fstring(reader->surface, ref))
     return tvms_eval_fstring(reader, ref);
   tvms_surf_text text = tvms_surface_string(reader->surface, ref, &reader->values);
-  tvms_value value = tvms_value_text(text.text, (uint32_t)text.len);
-  if (text.is_bytes) value.kind = TVMS_VALUE_BYTES;
+  tvms_eval_value value = tvms_eval_value_text(text.text, (uint32_t)text.len);
+  if (text.is_bytes) value.kind = TVMS_EVAL_BYTES;
   return value;
 }
 
@@ -54,90 +54,94 @@ static tvms_value eval_string(tvms_reader *reader, tvms_ref ref) {
 
 static bool has_star(const tvms_reader *reader, tvms_ref list) {
   tvms_surface_each(reader->surface, item, list) {
-    if (tvms_at(reader, item)->kind == TVMS_SURF_STAR) return true;
+    if (tvms_reader_at(reader, item)->kind == TVMS_SURF_STAR) return true;
   }
   return false;
 }
 
-bool tvms_push_starred(tvms_reader *reader, tvms_ref item, tvms_value_vec *items) {
-  const tvms_surf *node = tvms_at(reader, item);
+bool tvms_eval_push_starred(tvms_reader *reader, tvms_ref item,
+                            tvms_eval_value_vec *items) {
+  const tvms_surf *node = tvms_reader_at(reader, item);
   tvms_memory *memory = &reader->context->memory;
   if (node->kind != TVMS_SURF_STAR) {
-    tvms_value value = tvms_eval(reader, item);
+    tvms_eval_value value = tvms_eval(reader, item);
     tvms_vec_push(memory, items, value);
     return true;
   }
   tvms_ref inner = node->a;
-  tvms_items more;
-  if (!tvms_iterate(reader, tvms_eval(reader, inner), inner, &more)) return false;
+  tvms_eval_items more;
+  if (!tvms_eval_iterate(reader, tvms_eval(reader, inner), inner, &more)) return false;
   for (uint32_t i = 0; i < more.len; i++) {
     tvms_vec_push(memory, items, more.items[i]);
   }
   return true;
 }
 
-static tvms_value eval_starred_items(tvms_reader *reader, tvms_ref list,
-                                     tvms_value_kind kind) {
-  tvms_value_vec items = {0};
+static tvms_eval_value eval_starred_items(tvms_reader *reader, tvms_ref list,
+                                          tvms_eval_kind kind) {
+  tvms_eval_value_vec items = {0};
   bool known = true;
   tvms_surface_each(reader->surface, item, list) {
-    known = tvms_push_starred(reader, item, &items) && known;
+    known = tvms_eval_push_starred(reader, item, &items) && known;
   }
-  tvms_value value = TVMS_UNKNOWN;
+  tvms_eval_value value = TVMS_UNKNOWN;
   if (known) {
-    value = tvms_value_items(kind, tvms_keep_items(reader, items.items, items.len),
-                             items.len);
+    value = tvms_eval_value_items(
+        kind, tvms_eval_keep_items(reader, items.items, items.len), items.len);
   }
   tvms_vec_fini(&reader->context->memory, &items);
   return value;
 }
 
-static tvms_value eval_items(tvms_reader *reader, tvms_ref list, tvms_value_kind kind) {
+static tvms_eval_value eval_items(tvms_reader *reader, tvms_ref list,
+                                  tvms_eval_kind kind) {
   if (has_star(reader, list)) return eval_starred_items(reader, list, kind);
   uint32_t count = tvms_surface_count(reader->surface, list);
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, count);
   uint32_t i = 0;
   tvms_surface_each(reader->surface, item, list) {
     items[i++] = tvms_eval(reader, item);
   }
-  return tvms_value_items(kind, items, count);
+  return tvms_eval_value_items(kind, items, count);
 }
 
-static tvms_value eval_set(tvms_reader *reader, tvms_ref list) {
-  tvms_value items = eval_items(reader, list, TVMS_VALUE_SET);
-  return tvms_value_is_known(items) ? tvms_make_set(reader, items, list) : items;
+static tvms_eval_value eval_set(tvms_reader *reader, tvms_ref list) {
+  tvms_eval_value items = eval_items(reader, list, TVMS_EVAL_SET);
+  return tvms_eval_value_is_known(items) ? tvms_eval_make_set(reader, items, list)
+                                         : items;
 }
 
-static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_value_vec *pairs) {
-  const tvms_surf *node = tvms_at(reader, ref);
+static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_eval_value_vec *pairs) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   if (node->kind == TVMS_SURF_PAIR) {
     tvms_ref b = node->b;
-    tvms_value key = tvms_eval(reader, node->a);
-    tvms_value value = tvms_eval(reader, b);
-    if (!tvms_value_is_known(key)) return false;
-    tvms_push_pair(reader, pairs, key, value);
+    tvms_eval_value key = tvms_eval(reader, node->a);
+    tvms_eval_value value = tvms_eval(reader, b);
+    if (!tvms_eval_value_is_known(key)) return false;
+    tvms_eval_push_pair(reader, pairs, key, value);
     return true;
   }
   tvms_ref inner = node->a;
-  tvms_value more = tvms_eval(reader, inner);
-  if (!tvms_value_is_known(more)) return false;
-  if (more.kind != TVMS_VALUE_DICT) {
-    tvms_wrong_type(reader, inner, "what follows '**'", "a dict", more);
+  tvms_eval_value more = tvms_eval(reader, inner);
+  if (!tvms_eval_value_is_known(more)) return false;
+  if (more.kind != TVMS_EVAL_DICT) {
+    tvms_eval_report_wrong_type(reader, inner, "what follows '**'", "a dict", more);
     return false;
   }
   for (uint32_t i = 0; i < more.len; i += 2) {
-    tvms_push_pair(reader, pairs, more.as.items[i], more.as.items[i + 1]);
+    tvms_eval_push_pair(reader, pairs, more.as.items[i], more.as.items[i + 1]);
   }
   return true;
 }
 
-static tvms_value eval_dict(tvms_reader *reader, tvms_ref list) {
-  tvms_value_vec pairs = {0};
+static tvms_eval_value eval_dict(tvms_reader *reader, tvms_ref list) {
+  tvms_eval_value_vec pairs = {0};
   bool known = true;
   tvms_surface_each(reader->surface, ref, list) {
     known = put_entry(reader, ref, &pairs) && known;
   }
-  tvms_value value = known ? tvms_make_dict(reader, &pairs, list) : TVMS_UNKNOWN;
+  tvms_eval_value value =
+      known ? tvms_eval_make_dict(reader, &pairs, list) : TVMS_UNKNOWN;
   tvms_vec_fini(&reader->context->memory, &pairs);
   return value;
 }
@@ -146,78 +150,78 @@ static tvms_value eval_dict(tvms_reader *reader, tvms_ref list) {
 
 // An operand: TVM up to 0.24 gives a slice without step in it the step 1, so that it is a
 // load of a vector and not a region.
-tvms_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
-  if (tvms_at(reader, ref)->kind != TVMS_SURF_SUBSCRIPT || reader->native) {
+tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
+  if (tvms_reader_at(reader, ref)->kind != TVMS_SURF_SUBSCRIPT || reader->native) {
     return tvms_eval(reader, ref);
   }
   bool saved = reader->step_given;
   reader->step_given = true;
-  tvms_value value = tvms_eval(reader, ref);
+  tvms_eval_value value = tvms_eval(reader, ref);
   reader->step_given = saved;
   return value;
 }
 
-static tvms_value eval_unary(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+static tvms_eval_value eval_unary(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_surf_op op = (tvms_surf_op)node->op;
-  return tvms_apply_unary(reader, op, tvms_eval_operand(reader, node->a), ref);
+  return tvms_eval_unary(reader, op, tvms_eval_operand(reader, node->a), ref);
 }
 
-static tvms_value eval_binary(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+static tvms_eval_value eval_binary(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_surf_op op = (tvms_surf_op)node->op;
   tvms_ref right = node->b;
-  tvms_value a = tvms_eval_operand(reader, node->a);
-  tvms_value b = tvms_eval_operand(reader, right);
-  return tvms_apply_binary(reader, op, a, b, ref);
+  tvms_eval_value a = tvms_eval_operand(reader, node->a);
+  tvms_eval_value b = tvms_eval_operand(reader, right);
+  return tvms_eval_binary(reader, op, a, b, ref);
 }
 
-static tvms_value eval_bool(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+static tvms_eval_value eval_bool(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   bool is_and = node->op == TVMS_OP_AND;
   tvms_ref right = node->b;
-  tvms_value a = tvms_eval(reader, node->a);
-  bool decides = a.kind == TVMS_VALUE_BOOL;
+  tvms_eval_value a = tvms_eval(reader, node->a);
+  bool decides = a.kind == TVMS_EVAL_BOOL;
   if (reader->native) {
     bool known;
-    bool truth = tvms_value_truth(a, &known);
+    bool truth = tvms_eval_value_truth(a, &known);
     if (known) return truth == is_and ? tvms_eval(reader, right) : a;
   }
   if (decides && (a.as.i != 0) != is_and) return a;
-  tvms_value b = tvms_eval(reader, right);
-  return tvms_apply_logical(reader, is_and, a, b, ref);
+  tvms_eval_value b = tvms_eval(reader, right);
+  return tvms_eval_logical(reader, is_and, a, b, ref);
 }
 
-static tvms_value eval_compare(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+static tvms_eval_value eval_compare(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_ref rest = node->b;
-  tvms_value left = tvms_eval_operand(reader, node->a);
-  tvms_value result = TVMS_UNKNOWN;
+  tvms_eval_value left = tvms_eval_operand(reader, node->a);
+  tvms_eval_value result = TVMS_UNKNOWN;
   bool first = true;
   tvms_surface_each(reader->surface, part, rest) {
-    tvms_surf_op op = (tvms_surf_op)tvms_at(reader, part)->op;
-    tvms_value right = tvms_eval_operand(reader, tvms_at(reader, part)->a);
-    tvms_value now = tvms_apply_binary(reader, op, left, right, ref);
-    result = first ? now : tvms_apply_logical(reader, true, result, now, ref);
+    tvms_surf_op op = (tvms_surf_op)tvms_reader_at(reader, part)->op;
+    tvms_eval_value right = tvms_eval_operand(reader, tvms_reader_at(reader, part)->a);
+    tvms_eval_value now = tvms_eval_binary(reader, op, left, right, ref);
+    result = first ? now : tvms_eval_logical(reader, true, result, now, ref);
     first = false;
     left = right;
   }
   return result;
 }
 
-static tvms_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
-  tvms_value test = tvms_eval(reader, node.b);
-  if (!tvms_value_is_known(test)) return test;
-  if (test.kind == TVMS_VALUE_NODE && !reader->native) {
-    tvms_value yes = tvms_eval(reader, node.a);
-    tvms_value no = tvms_eval(reader, node.c);
-    return tvms_apply_if(reader, test, yes, no, ref);
+static tvms_eval_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_reader_at(reader, ref);
+  tvms_eval_value test = tvms_eval(reader, node.b);
+  if (!tvms_eval_value_is_known(test)) return test;
+  if (test.kind == TVMS_EVAL_NODE && !reader->native) {
+    tvms_eval_value yes = tvms_eval(reader, node.a);
+    tvms_eval_value no = tvms_eval(reader, node.c);
+    return tvms_eval_if(reader, test, yes, no, ref);
   }
-  bool known = test.kind == TVMS_VALUE_BOOL;
-  bool truth = reader->native ? tvms_value_truth(test, &known) : test.as.i != 0;
+  bool known = test.kind == TVMS_EVAL_BOOL;
+  bool truth = reader->native ? tvms_eval_value_truth(test, &known) : test.as.i != 0;
   if (!known) {
-    tvms_wrong_type(reader, node.b, "a condition", "a boolean", test);
+    tvms_eval_report_wrong_type(reader, node.b, "a condition", "a boolean", test);
     return TVMS_UNKNOWN;
   }
   return tvms_eval(reader, truth ? node.a : node.c);
@@ -225,53 +229,53 @@ static tvms_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
 
 // ---- Subscripts -------------------------------------------------------------------------
 
-static tvms_value eval_bound(tvms_reader *reader, tvms_ref ref) {
+static tvms_eval_value eval_bound(tvms_reader *reader, tvms_ref ref) {
   return ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
 }
 
-static tvms_value eval_slice(tvms_reader *reader, tvms_ref ref, bool step_given) {
-  const tvms_surf node = *tvms_at(reader, ref);
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 3);
+static tvms_eval_value eval_slice(tvms_reader *reader, tvms_ref ref, bool step_given) {
+  const tvms_surf node = *tvms_reader_at(reader, ref);
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, 3);
   items[0] = eval_bound(reader, node.a);
   items[1] = eval_bound(reader, node.b);
   items[2] = eval_bound(reader, node.c);
-  if (step_given && node.a && node.b && !node.c) items[2] = tvms_value_int(1);
-  return tvms_value_items(TVMS_VALUE_SLICE, items, 3);
+  if (step_given && node.a && node.b && !node.c) items[2] = tvms_eval_value_int(1);
+  return tvms_eval_value_items(TVMS_EVAL_SLICE, items, 3);
 }
 
-tvms_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given) {
-  const tvms_surf *node = tvms_at(reader, index);
+tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given) {
+  const tvms_surf *node = tvms_reader_at(reader, index);
   if (node->kind == TVMS_SURF_SLICE) return eval_slice(reader, index, step_given);
   if (node->kind != TVMS_SURF_TUPLE) return tvms_eval(reader, index);
   tvms_ref list = node->a;
   if (has_star(reader, list)) return tvms_eval(reader, index);
   uint32_t count = tvms_surface_count(reader->surface, list);
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, count);
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, count);
   uint32_t i = 0;
   tvms_surface_each(reader->surface, item, list) {
-    bool is_slice = tvms_at(reader, item)->kind == TVMS_SURF_SLICE;
+    bool is_slice = tvms_reader_at(reader, item)->kind == TVMS_SURF_SLICE;
     items[i++] =
         is_slice ? eval_slice(reader, item, step_given) : tvms_eval(reader, item);
   }
-  return tvms_value_items(TVMS_VALUE_TUPLE, items, count);
+  return tvms_eval_value_items(TVMS_EVAL_TUPLE, items, count);
 }
 
-static tvms_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
+static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_reader_at(reader, ref);
   bool step_given = reader->step_given && reader->dialect <= TVMS_DIALECT_24;
   reader->step_given = false;
-  tvms_value object = tvms_eval(reader, node.a);
-  if (!tvms_value_is_known(object)) return object;
-  if (object.kind == TVMS_VALUE_RELAX
-      || (object.kind == TVMS_VALUE_NODE && tvms_is_relax_expr(object.as.node))) {
+  tvms_eval_value object = tvms_eval(reader, node.a);
+  if (!tvms_eval_value_is_known(object)) return object;
+  if (object.kind == TVMS_EVAL_RELAX
+      || (object.kind == TVMS_EVAL_NODE && tvms_relax_is_expr(object.as.node))) {
     return tvms_relax_subscript(reader, object, ref);
   }
-  if (object.kind == TVMS_VALUE_CALLABLE
+  if (object.kind == TVMS_EVAL_CALLABLE
       && object.as.row->handler == tvms_call_relax_tensor) {
     return tvms_prototype_tensor(reader, ref);
   }
-  tvms_value index = tvms_eval_index(reader, node.b, step_given);
-  return tvms_apply_subscript(reader, object, index, ref);
+  tvms_eval_value index = tvms_eval_index(reader, node.b, step_given);
+  return tvms_eval_subscript(reader, object, index, ref);
 }
 
 // ---- Names ------------------------------------------------------------------------------
@@ -322,7 +326,8 @@ static bool is_member(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
   return true;
 }
 
-void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
+void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
+                                     tvms_span span) {
   reader->failed = true;
   if (reader->lenient) return;
   tvms_diags *diags = &reader->context->diags;
@@ -344,70 +349,71 @@ void tvms_undefined_name(tvms_reader *reader, tvms_sym name, tvms_span span) {
   tvms_diag_fix(diags, diag, span, false, "%s", near);
 }
 
-static tvms_value eval_name(tvms_reader *reader, tvms_ref ref) {
-  tvms_sym name = tvms_at(reader, ref)->a;
-  tvms_binding *binding = tvms_lookup(reader, name);
-  if (binding && binding->value.kind == TVMS_VALUE_TYPE_VAR) {
-    return tvms_type_var_dim(reader, name, binding->value, tvms_span_of(reader, ref));
+static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
+  tvms_sym name = tvms_reader_at(reader, ref)->a;
+  tvms_binding *binding = tvms_scope_lookup(reader, name);
+  if (binding && binding->value.kind == TVMS_EVAL_TYPE_VAR) {
+    return tvms_tir_type_var_dim(reader, name, binding->value,
+                                 tvms_reader_span_of(reader, ref));
   }
   if (binding) return binding->value;
-  tvms_value builtin = tvms_builtin_named(name);
-  if (tvms_value_is_known(builtin)) return builtin;
-  tvms_undefined_name(reader, name, tvms_span_of(reader, ref));
+  tvms_eval_value builtin = tvms_builtin_find(name);
+  if (tvms_eval_value_is_known(builtin)) return builtin;
+  tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, ref));
   return TVMS_UNKNOWN;
 }
 
-static tvms_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_sym name = node->b;
-  tvms_value object = tvms_eval(reader, node->a);
-  if (!tvms_value_is_known(object)) return object;
+  tvms_eval_value object = tvms_eval(reader, node->a);
+  if (!tvms_eval_value_is_known(object)) return object;
   return tvms_eval_attribute(reader, object, name, ref);
 }
 
-static tvms_value eval_call(tvms_reader *reader, tvms_ref ref) {
-  tvms_value callee = tvms_eval(reader, tvms_at(reader, ref)->a);
+static tvms_eval_value eval_call(tvms_reader *reader, tvms_ref ref) {
+  tvms_eval_value callee = tvms_eval(reader, tvms_reader_at(reader, ref)->a);
   return tvms_eval_call(reader, callee, ref);
 }
 
-static tvms_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
-  tvms_value value = tvms_eval(reader, node.b);
-  tvms_sym name = tvms_at(reader, node.a)->a;
+static tvms_eval_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf node = *tvms_reader_at(reader, ref);
+  tvms_eval_value value = tvms_eval(reader, node.b);
+  tvms_sym name = tvms_reader_at(reader, node.a)->a;
   // TVM evaluates an expression only if all its names are bound before.
-  if (reader->tir && !node.c && !tvms_lookup(reader, name)) {
-    tvms_undefined_name(reader, name, tvms_span_of(reader, node.a));
-    return tvms_failed(reader);
+  if (reader->tir && !node.c && !tvms_scope_lookup(reader, name)) {
+    tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, node.a));
+    return tvms_reader_failed(reader);
   }
-  tvms_bind_name(reader, name, value, tvms_span_of(reader, node.a));
+  tvms_scope_bind(reader, name, value, tvms_reader_span_of(reader, node.a));
   return value;
 }
 
-static tvms_value eval_lambda(tvms_reader *reader, tvms_ref ref) {
-  return tvms_make_lambda(reader, ref);
+static tvms_eval_value eval_lambda(tvms_reader *reader, tvms_ref ref) {
+  return tvms_closure_make_lambda(reader, ref);
 }
 
-static tvms_value not_an_expression(tvms_reader *reader, tvms_ref ref,
-                                    const char *what) {
+static tvms_eval_value not_an_expression(tvms_reader *reader, tvms_ref ref,
+                                         const char *what) {
   tvms_reader_report(reader, not_supported, ref, what);
   return TVMS_UNKNOWN;
 }
 
-static tvms_value eval_node(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   switch (node->kind) {
   case TVMS_SURF_NAME: return eval_name(reader, ref);
   case TVMS_SURF_INT: return eval_int(reader, ref);
   case TVMS_SURF_FLOAT:
-    return tvms_value_float(tvms_surface_float(reader->surface, ref));
+    return tvms_eval_value_float(tvms_surface_float(reader->surface, ref));
   case TVMS_SURF_STRING:
   case TVMS_SURF_STRINGS: return eval_string(reader, ref);
-  case TVMS_SURF_TRUE: return tvms_value_bool(true);
-  case TVMS_SURF_FALSE: return tvms_value_bool(false);
+  case TVMS_SURF_TRUE: return tvms_eval_value_bool(true);
+  case TVMS_SURF_FALSE: return tvms_eval_value_bool(false);
   case TVMS_SURF_NONE: return TVMS_NOTHING;
-  case TVMS_SURF_ELLIPSIS: return (tvms_value){.kind = TVMS_VALUE_ELLIPSIS};
-  case TVMS_SURF_TUPLE: return eval_items(reader, node->a, TVMS_VALUE_TUPLE);
-  case TVMS_SURF_LIST: return eval_items(reader, node->a, TVMS_VALUE_LIST);
+  case TVMS_SURF_ELLIPSIS: return (tvms_eval_value){.kind = TVMS_EVAL_ELLIPSIS};
+  case TVMS_SURF_TUPLE: return eval_items(reader, node->a, TVMS_EVAL_TUPLE);
+  case TVMS_SURF_LIST: return eval_items(reader, node->a, TVMS_EVAL_LIST);
   case TVMS_SURF_SET: return eval_set(reader, node->a);
   case TVMS_SURF_DICT: return eval_dict(reader, node->a);
   case TVMS_SURF_LIST_COMP:

@@ -48,8 +48,8 @@ static tvms_binding *new_binding(tvms_reader *reader) {
   return binding;
 }
 
-void tvms_bind_name(tvms_reader *reader, tvms_sym name, tvms_value value,
-                    tvms_span span) {
+void tvms_scope_bind(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
+                     tvms_span span) {
   tvms_binding **slot = slot_of(reader, name);
   if (*slot && (*slot)->depth == reader->depth) {
     (*slot)->value = value;
@@ -70,7 +70,7 @@ static bool is_visible(const tvms_reader *reader, uint32_t depth) {
   return false;
 }
 
-tvms_binding *tvms_lookup(const tvms_reader *reader, tvms_sym name) {
+tvms_binding *tvms_scope_lookup(const tvms_reader *reader, tvms_sym name) {
   if (name >= reader->name_cap) return NULL;
   tvms_binding *binding = reader->names[name];
   while (binding && binding->depth < reader->visible->begin
@@ -80,7 +80,7 @@ tvms_binding *tvms_lookup(const tvms_reader *reader, tvms_sym name) {
   return binding;
 }
 
-bool tvms_bound_here(const tvms_reader *reader, tvms_sym name) {
+bool tvms_scope_binds_here(const tvms_reader *reader, tvms_sym name) {
   if (name >= reader->name_cap) return false;
   const tvms_binding *binding = reader->names[name];
   return binding && binding->depth == reader->depth;

@@ -18,27 +18,27 @@ static uint64_t hash_text(const char *text, size_t len) {
   return hash;
 }
 
-// Equal values (tvms_values_equal) have one hash: 1, 1.0 and True; "int8" and T.int8.
-static uint64_t hash_of(tvms_value value) {
+// Equal values (tvms_eval_values_equal) have one hash: 1, 1.0 and True; "int8" and T.int8.
+static uint64_t hash_of(tvms_eval_value value) {
   char dtype[TVMS_DTYPE_TEXT];
   uint64_t hash = value.len;
   switch ((int)value.kind) {
-  case TVMS_VALUE_BOOL:
-  case TVMS_VALUE_INT: return mix(1, (uint64_t)value.as.i);
-  case TVMS_VALUE_FLOAT:
+  case TVMS_EVAL_BOOL:
+  case TVMS_EVAL_INT: return mix(1, (uint64_t)value.as.i);
+  case TVMS_EVAL_FLOAT:
     if (fabs(value.as.f) < 9e18) return mix(1, (uint64_t)(int64_t)value.as.f);
     return 2;
-  case TVMS_VALUE_NODE:
+  case TVMS_EVAL_NODE:
     if (value.as.node->kind != TVMS_NODE_INT_IMM) return value.kind;
     return mix(1, (uint64_t)tvms_as_int_imm(value.as.node)->value);
-  case TVMS_VALUE_STR:
-  case TVMS_VALUE_BYTES: return hash_text(value.as.text, value.len);
-  case TVMS_VALUE_DTYPE: {
+  case TVMS_EVAL_STR:
+  case TVMS_EVAL_BYTES: return hash_text(value.as.text, value.len);
+  case TVMS_EVAL_DTYPE: {
     const char *text = tvms_dtype_text(value.as.dtype, dtype);
     return hash_text(text, strlen(text));
   }
-  case TVMS_VALUE_TUPLE:
-  case TVMS_VALUE_LIST:
+  case TVMS_EVAL_TUPLE:
+  case TVMS_EVAL_LIST:
     for (uint32_t i = 0; i < value.len; i++) {
       hash = mix(hash, hash_of(value.as.items[i]));
     }
@@ -49,7 +49,7 @@ static uint64_t hash_of(tvms_value value) {
 
 // Moves what is equal to nothing before it to the front, `stride` values at a time, and
 // returns how many values are left. Of pairs with equal keys the last value wins.
-static uint32_t keep_distinct(tvms_reader *reader, tvms_value *items, uint32_t len,
+static uint32_t keep_distinct(tvms_reader *reader, tvms_eval_value *items, uint32_t len,
                               uint32_t stride) {
   tvms_memory *memory = &reader->context->memory;
   size_t cap = 16;
@@ -61,7 +61,7 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_value *items, uint32_t l
   uint32_t kept = 0;
   for (uint32_t i = 0; i < len; i += stride) {
     size_t at = hash_of(items[i]) & (cap - 1);
-    while (slots[at] && !tvms_values_equal(items[slots[at] - 1], items[i])) {
+    while (slots[at] && !tvms_eval_values_equal(items[slots[at] - 1], items[i])) {
       at = (at + 1) & (cap - 1);
     }
     uint32_t place = slots[at] ? slots[at] - 1 : kept;
@@ -76,64 +76,66 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_value *items, uint32_t l
 
 // Python takes only what cannot change as an item of a set or a key of a dict. False if
 // this is something else, which is reported, or unknown.
-static bool can_hash(tvms_reader *reader, tvms_value item, tvms_ref ref) {
-  if (!tvms_value_is_known(item)) return false;
-  if (item.kind != TVMS_VALUE_LIST && item.kind != TVMS_VALUE_DICT
-      && item.kind != TVMS_VALUE_SET) {
+static bool can_hash(tvms_reader *reader, tvms_eval_value item, tvms_ref ref) {
+  if (!tvms_eval_value_is_known(item)) return false;
+  if (item.kind != TVMS_EVAL_LIST && item.kind != TVMS_EVAL_DICT
+      && item.kind != TVMS_EVAL_SET) {
     return true;
   }
-  tvms_wrong_type(reader, ref, "an item of a set or a key of a dict", "hashable", item);
+  tvms_eval_report_wrong_type(reader, ref, "an item of a set or a key of a dict",
+                              "hashable", item);
   return false;
 }
 
-tvms_value tvms_make_set(tvms_reader *reader, tvms_value items, tvms_ref ref) {
+tvms_eval_value tvms_eval_make_set(tvms_reader *reader, tvms_eval_value items,
+                                   tvms_ref ref) {
   for (uint32_t i = 0; i < items.len; i++) {
     if (!can_hash(reader, items.as.items[i], ref)) return TVMS_UNKNOWN;
   }
   uint32_t kept = keep_distinct(reader, items.as.items, items.len, 1);
-  return tvms_value_items(TVMS_VALUE_SET, items.as.items, kept);
+  return tvms_eval_value_items(TVMS_EVAL_SET, items.as.items, kept);
 }
 
-tvms_value tvms_make_dict(tvms_reader *reader, const tvms_value_vec *pairs,
-                          tvms_ref ref) {
+tvms_eval_value tvms_eval_make_dict(tvms_reader *reader,
+                                    const tvms_eval_value_vec *pairs, tvms_ref ref) {
   for (uint32_t i = 0; i < pairs->len; i += 2) {
     if (!can_hash(reader, pairs->items[i], ref)) return TVMS_UNKNOWN;
   }
-  tvms_value *items = tvms_keep_items(reader, pairs->items, pairs->len);
+  tvms_eval_value *items = tvms_eval_keep_items(reader, pairs->items, pairs->len);
   uint32_t kept = pairs->len ? keep_distinct(reader, items, pairs->len, 2) : 0;
-  return tvms_value_items(TVMS_VALUE_DICT, items, kept);
+  return tvms_eval_value_items(TVMS_EVAL_DICT, items, kept);
 }
 
-void tvms_push_pair(tvms_reader *reader, tvms_value_vec *pairs, tvms_value key,
-                    tvms_value value) {
+void tvms_eval_push_pair(tvms_reader *reader, tvms_eval_value_vec *pairs,
+                         tvms_eval_value key, tvms_eval_value value) {
   tvms_vec_push(&reader->context->memory, pairs, key);
   tvms_vec_push(&reader->context->memory, pairs, value);
 }
 
 // ---- Operators ----
 
-static bool has_item(tvms_value set, tvms_value item) {
+static bool has_item(tvms_eval_value set, tvms_eval_value item) {
   for (uint32_t i = 0; i < set.len; i++) {
-    if (tvms_values_equal(set.as.items[i], item)) return true;
+    if (tvms_eval_values_equal(set.as.items[i], item)) return true;
   }
   return false;
 }
 
 // The items of `a` that stand in `b`, or that do not.
-static void push_those(tvms_reader *reader, tvms_value_vec *out, tvms_value a,
-                       tvms_value b, bool in) {
+static void push_those(tvms_reader *reader, tvms_eval_value_vec *out, tvms_eval_value a,
+                       tvms_eval_value b, bool in) {
   for (uint32_t i = 0; i < a.len; i++) {
     if (has_item(b, a.as.items[i]) != in) continue;
     tvms_vec_push(&reader->context->memory, out, a.as.items[i]);
   }
 }
 
-bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_value b,
-                       tvms_ref ref, tvms_value *result) {
-  bool dicts = a.kind == TVMS_VALUE_DICT && b.kind == TVMS_VALUE_DICT;
-  bool sets = a.kind == TVMS_VALUE_SET && b.kind == TVMS_VALUE_SET;
+bool tvms_eval_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
+                            tvms_eval_value b, tvms_ref ref, tvms_eval_value *result) {
+  bool dicts = a.kind == TVMS_EVAL_DICT && b.kind == TVMS_EVAL_DICT;
+  bool sets = a.kind == TVMS_EVAL_SET && b.kind == TVMS_EVAL_SET;
   if (!(sets || (dicts && op == TVMS_OP_BIT_OR))) return false;
-  tvms_value_vec items = {0};
+  tvms_eval_value_vec items = {0};
   switch ((int)op) {
   case TVMS_OP_BIT_OR:
     for (uint32_t i = 0; i < a.len + b.len; i++) {
@@ -150,11 +152,11 @@ bool tvms_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a, tvms_
   default: return false;
   }
   if (dicts) {
-    *result = tvms_make_dict(reader, &items, ref);
+    *result = tvms_eval_make_dict(reader, &items, ref);
   } else {
-    tvms_value *kept = tvms_keep_items(reader, items.items, items.len);
-    *result =
-        tvms_make_set(reader, tvms_value_items(TVMS_VALUE_SET, kept, items.len), ref);
+    tvms_eval_value *kept = tvms_eval_keep_items(reader, items.items, items.len);
+    *result = tvms_eval_make_set(
+        reader, tvms_eval_value_items(TVMS_EVAL_SET, kept, items.len), ref);
   }
   tvms_vec_fini(&reader->context->memory, &items);
   return true;

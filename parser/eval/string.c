@@ -22,22 +22,22 @@ static void put_real(tvms_strbuf *out, double value) {
   if (!strpbrk(text, ".en")) tvms_strbuf_puts(out, ".0");
 }
 
-static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
+static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
                       bool quoted);
 
-static bool put_items(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
+static bool put_items(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
                       const char *open, const char *close) {
   tvms_strbuf_puts(out, open);
   for (uint32_t i = 0; i < value.len; i++) {
     if (i) tvms_strbuf_puts(out, ", ");
     if (!put_value(reader, out, value.as.items[i], true)) return false;
   }
-  if (value.kind == TVMS_VALUE_TUPLE && value.len == 1) tvms_strbuf_putc(out, ',');
+  if (value.kind == TVMS_EVAL_TUPLE && value.len == 1) tvms_strbuf_putc(out, ',');
   tvms_strbuf_puts(out, close);
   return true;
 }
 
-static bool put_dict(tvms_reader *reader, tvms_strbuf *out, tvms_value dict) {
+static bool put_dict(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value dict) {
   tvms_strbuf_putc(out, '{');
   for (uint32_t i = 0; i < dict.len; i += 2) {
     if (i) tvms_strbuf_puts(out, ", ");
@@ -71,38 +71,38 @@ static bool put_node(tvms_reader *reader, tvms_strbuf *out, const tvms_node *nod
   return text != NULL;
 }
 
-static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_value value,
+static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
                       bool quoted) {
   switch (value.kind) {
-  case TVMS_VALUE_NONE: tvms_strbuf_puts(out, "None"); return true;
-  case TVMS_VALUE_BOOL:
+  case TVMS_EVAL_NONE: tvms_strbuf_puts(out, "None"); return true;
+  case TVMS_EVAL_BOOL:
     tvms_strbuf_puts(out, value.as.i ? "True" : "False");
     return true;
-  case TVMS_VALUE_INT:
-    if (value.flags & TVMS_VALUE_LARGE)
+  case TVMS_EVAL_INT:
+    if (value.flags & TVMS_EVAL_LARGE)
       tvms_strbuf_printf(out, "%llu", (unsigned long long)value.as.i);
     else
       tvms_strbuf_int(out, value.as.i);
     return true;
-  case TVMS_VALUE_FLOAT: put_real(out, value.as.f); return true;
-  case TVMS_VALUE_STR:
+  case TVMS_EVAL_FLOAT: put_real(out, value.as.f); return true;
+  case TVMS_EVAL_STR:
     if (quoted) tvms_strbuf_putc(out, '\'');
     tvms_strbuf_add(out, value.as.text, value.len);
     if (quoted) tvms_strbuf_putc(out, '\'');
     return true;
-  case TVMS_VALUE_DTYPE: return put_dtype(out, value.as.dtype);
-  case TVMS_VALUE_TUPLE: return put_items(reader, out, value, "(", ")");
-  case TVMS_VALUE_LIST: return put_items(reader, out, value, "[", "]");
-  case TVMS_VALUE_DICT: return put_dict(reader, out, value);
-  case TVMS_VALUE_NODE: return put_node(reader, out, value.as.node);
-  case TVMS_VALUE_META: return put_value(reader, out, value.as.items[0], quoted);
+  case TVMS_EVAL_DTYPE: return put_dtype(out, value.as.dtype);
+  case TVMS_EVAL_TUPLE: return put_items(reader, out, value, "(", ")");
+  case TVMS_EVAL_LIST: return put_items(reader, out, value, "[", "]");
+  case TVMS_EVAL_DICT: return put_dict(reader, out, value);
+  case TVMS_EVAL_NODE: return put_node(reader, out, value.as.node);
+  case TVMS_EVAL_META: return put_value(reader, out, value.as.items[0], quoted);
   default: return false;
   }
 }
 
-const char *tvms_str(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                     uint32_t *len) {
-  if (value.kind == TVMS_VALUE_STR) {
+const char *tvms_eval_str(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                          uint32_t *len) {
+  if (value.kind == TVMS_EVAL_STR) {
     *len = value.len;
     return value.as.text;
   }
@@ -113,7 +113,7 @@ const char *tvms_str(tvms_reader *reader, tvms_value value, tvms_ref ref,
     *len = (uint32_t)out.len;
     text = tvms_arena_text(&reader->values, out.text, out.len);
   } else {
-    tvms_wrong_type(reader, ref, "what str() takes", "a constant", value);
+    tvms_eval_report_wrong_type(reader, ref, "what str() takes", "a constant", value);
   }
   tvms_strbuf_fini(&out);
   return text;
@@ -154,7 +154,7 @@ static uint32_t field_end(const fstring *f) {
 }
 
 // Width and zero padding of integers, digits of floats: `{i:02d}`, `{x:.3f}`.
-static void put_formatted(fstring *f, tvms_value value, const char *spec,
+static void put_formatted(fstring *f, tvms_eval_value value, const char *spec,
                           uint32_t len) {
   char format[32];
   if (len > 12) {
@@ -163,7 +163,7 @@ static void put_formatted(fstring *f, tvms_value value, const char *spec,
   }
   if (len == 0) {
     uint32_t size;
-    const char *text = tvms_str(f->reader, value, f->ref, &size);
+    const char *text = tvms_eval_str(f->reader, value, f->ref, &size);
     if (text) tvms_strbuf_add(&f->out, text, size);
     return;
   }
@@ -174,8 +174,8 @@ static void put_formatted(fstring *f, tvms_value value, const char *spec,
   for (uint32_t i = 0; i < digits; i++) {
     sound = sound && strchr("0123456789.", spec[i]);
   }
-  bool is_int = value.kind == TVMS_VALUE_INT && (!letter || strchr("dxXo", kind));
-  bool is_real = value.kind == TVMS_VALUE_FLOAT && letter && strchr("fge", kind);
+  bool is_int = value.kind == TVMS_EVAL_INT && (!letter || strchr("dxXo", kind));
+  bool is_real = value.kind == TVMS_EVAL_FLOAT && letter && strchr("fge", kind);
   if (!sound || !(is_int || is_real)) {
     tvms_reader_report(f->reader, bad_format, f->ref, (int)len, spec);
     return;
@@ -200,8 +200,8 @@ static bool put_field(fstring *f) {
   tvms_ref expr =
       tvms_surface_parse_expression(f->reader->surface, (tvms_span){begin, end});
   if (!expr) return false;
-  tvms_value value = tvms_eval(f->reader, expr);
-  if (!tvms_value_is_known(value)) return false;
+  tvms_eval_value value = tvms_eval(f->reader, expr);
+  if (!tvms_eval_value_is_known(value)) return false;
   bool quoted = false;
   if (end + 1 < f->end && f->text[end] == '!') {
     if (!strchr("sra", f->text[end + 1])) {
@@ -250,7 +250,7 @@ static bool put_fstring(fstring *f) {
 
 // One literal of the chain: prefix, quotes, text.
 static bool put_piece(fstring *f, tvms_ref piece) {
-  const tvms_surf *node = tvms_at(f->reader, piece);
+  const tvms_surf *node = tvms_reader_at(f->reader, piece);
   if (!tvms_surface_is_fstring(f->reader->surface, piece)) {
     tvms_surf_text text =
         tvms_surface_string(f->reader->surface, piece, &f->reader->values);
@@ -269,21 +269,21 @@ static bool put_piece(fstring *f, tvms_ref piece) {
   return put_fstring(f);
 }
 
-tvms_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref) {
+tvms_eval_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref) {
   fstring f = {.reader = reader, .ref = ref, .text = reader->surface->source->text};
   tvms_strbuf_init(&f.out, &reader->context->memory);
   bool known = true;
-  if (tvms_at(reader, ref)->kind == TVMS_SURF_STRINGS) {
-    tvms_surface_each(reader->surface, piece, tvms_at(reader, ref)->a) {
+  if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_STRINGS) {
+    tvms_surface_each(reader->surface, piece, tvms_reader_at(reader, ref)->a) {
       known = known && put_piece(&f, piece);
     }
   } else {
     known = put_piece(&f, ref);
   }
-  tvms_value value = TVMS_UNKNOWN;
+  tvms_eval_value value = TVMS_UNKNOWN;
   if (known) {
-    value = tvms_value_text(tvms_arena_text(&reader->values, f.out.text, f.out.len),
-                            (uint32_t)f.out.len);
+    value = tvms_eval_value_text(
+        tvms_arena_text(&reader->values, f.out.text, f.out.len), (uint32_t)f.out.len);
   }
   tvms_strbuf_fini(&f.out);
   return value;

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-static bool index_in(tvms_reader *reader, tvms_value index, uint32_t len, tvms_ref ref,
-                     uint32_t *at) {
+static bool index_in(tvms_reader *reader, tvms_eval_value index, uint32_t len,
+                     tvms_ref ref, uint32_t *at) {
   int64_t i;
-  if (!tvms_to_int(reader, index, ref, &i)) return false;
+  if (!tvms_eval_to_int(reader, index, ref, &i)) return false;
   if (i < 0) i += len;
   if (i < 0 || i >= (int64_t)len) {
     tvms_reader_report(reader, index_out_of_range, ref, len);
@@ -19,11 +19,11 @@ static bool index_in(tvms_reader *reader, tvms_value index, uint32_t len, tvms_r
 }
 
 // A bound of a slice, or what stands for a missing one; within `limits`.
-static bool bound_of(tvms_reader *reader, tvms_value bound, int64_t missing,
+static bool bound_of(tvms_reader *reader, tvms_eval_value bound, int64_t missing,
                      const int64_t limits[2], uint32_t len, tvms_ref ref, int64_t *at) {
   *at = missing;
-  if (bound.kind == TVMS_VALUE_NONE) return true;
-  if (!tvms_to_int(reader, bound, ref, at)) return false;
+  if (bound.kind == TVMS_EVAL_NONE) return true;
+  if (!tvms_eval_to_int(reader, bound, ref, at)) return false;
   if (*at < 0) *at += len;
   if (*at < limits[0]) *at = limits[0];
   if (*at > limits[1]) *at = limits[1];
@@ -31,11 +31,12 @@ static bool bound_of(tvms_reader *reader, tvms_value bound, int64_t missing,
 }
 
 // A slice of a sequence, with Python's rules for missing and negative bounds.
-static tvms_value slice_of(tvms_reader *reader, tvms_value object, tvms_value slice,
-                           tvms_ref ref) {
+static tvms_eval_value slice_of(tvms_reader *reader, tvms_eval_value object,
+                                tvms_eval_value slice, tvms_ref ref) {
   int64_t step = 1, start, stop;
-  const tvms_value *parts = slice.as.items;
-  if (parts[2].kind != TVMS_VALUE_NONE && !tvms_to_int(reader, parts[2], ref, &step)) {
+  const tvms_eval_value *parts = slice.as.items;
+  if (parts[2].kind != TVMS_EVAL_NONE
+      && !tvms_eval_to_int(reader, parts[2], ref, &step)) {
     return TVMS_UNKNOWN;
   }
   if (step == 0) {
@@ -50,10 +51,10 @@ static tvms_value slice_of(tvms_reader *reader, tvms_value object, tvms_value sl
   }
   int64_t most = (int64_t)object.len + 1;  // a longer step is as good
   if (step > most || step < -most) step = step > 0 ? most : -most;
-  bool text = object.kind == TVMS_VALUE_STR;
+  bool text = object.kind == TVMS_EVAL_STR;
   char *letters = text ? tvms_arena_alloc(&reader->values, object.len + 1u) : NULL;
-  tvms_value *items =
-      text ? NULL : tvms_arena_array(&reader->values, tvms_value, object.len);
+  tvms_eval_value *items =
+      text ? NULL : tvms_arena_array(&reader->values, tvms_eval_value, object.len);
   uint32_t len = 0;
   for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
     if (text)
@@ -61,30 +62,31 @@ static tvms_value slice_of(tvms_reader *reader, tvms_value object, tvms_value sl
     else
       items[len++] = object.as.items[i];
   }
-  return text ? tvms_value_text(letters, len)
-              : tvms_value_items((tvms_value_kind)object.kind, items, len);
+  return text ? tvms_eval_value_text(letters, len)
+              : tvms_eval_value_items((tvms_eval_kind)object.kind, items, len);
 }
 
-static tvms_value item_of(tvms_reader *reader, tvms_value object, tvms_value index,
-                          tvms_ref ref) {
-  if (index.kind == TVMS_VALUE_SLICE) return slice_of(reader, object, index, ref);
+static tvms_eval_value item_of(tvms_reader *reader, tvms_eval_value object,
+                               tvms_eval_value index, tvms_ref ref) {
+  if (index.kind == TVMS_EVAL_SLICE) return slice_of(reader, object, index, ref);
   uint32_t at;
   if (!index_in(reader, index, object.len, ref, &at)) return TVMS_UNKNOWN;
-  if (object.kind == TVMS_VALUE_STR) return tvms_value_text(object.as.text + at, 1);
-  tvms_value item = object.as.items[at];
-  return item.kind == TVMS_VALUE_STORED ? tvms_stored_value(reader, item, ref) : item;
+  if (object.kind == TVMS_EVAL_STR) return tvms_eval_value_text(object.as.text + at, 1);
+  tvms_eval_value item = object.as.items[at];
+  return item.kind == TVMS_EVAL_STORED ? tvms_metadata_value(reader, item, ref) : item;
 }
 
 // Only Python knows what it equals.
-static bool is_opaque(tvms_value value) {
-  return value.kind == TVMS_VALUE_UNKNOWN || value.kind == TVMS_VALUE_PYTHON;
+static bool is_opaque(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_UNKNOWN || value.kind == TVMS_EVAL_PYTHON;
 }
 
-bool tvms_dict_find(tvms_value dict, tvms_value key, tvms_value *found) {
+bool tvms_eval_dict_find(tvms_eval_value dict, tvms_eval_value key,
+                         tvms_eval_value *found) {
   *found = TVMS_UNKNOWN;
   bool sure = !is_opaque(key);
   for (uint32_t i = 0; i < dict.len && sure; i += 2) {
-    if (tvms_values_equal(dict.as.items[i], key)) {
+    if (tvms_eval_values_equal(dict.as.items[i], key)) {
       *found = dict.as.items[i + 1];
       return true;
     }
@@ -93,60 +95,62 @@ bool tvms_dict_find(tvms_value dict, tvms_value key, tvms_value *found) {
   return !sure;
 }
 
-static tvms_value entry_of(tvms_reader *reader, tvms_value dict, tvms_value key,
-                           tvms_ref ref) {
-  tvms_value found;
-  if (tvms_dict_find(dict, key, &found)) return found;
+static tvms_eval_value entry_of(tvms_reader *reader, tvms_eval_value dict,
+                                tvms_eval_value key, tvms_ref ref) {
+  tvms_eval_value found;
+  if (tvms_eval_dict_find(dict, key, &found)) return found;
   uint32_t len;
-  const char *text = tvms_str(reader, key, ref, &len);
+  const char *text = tvms_eval_str(reader, key, ref, &len);
   if (text) tvms_reader_report(reader, no_such_key, ref, text);
   return TVMS_UNKNOWN;
 }
 
 // `T.let[T.int32]`, `T.float32[4]`.
-static tvms_value annotate(tvms_reader *reader, tvms_value_kind kind, tvms_value object,
-                           tvms_value index) {
-  tvms_value result;
-  if (index.kind == TVMS_VALUE_TUPLE && kind == TVMS_VALUE_VECTOR) {
-    result = tvms_value_items(kind, index.as.items, index.len);
+static tvms_eval_value annotate(tvms_reader *reader, tvms_eval_kind kind,
+                                tvms_eval_value object, tvms_eval_value index) {
+  tvms_eval_value result;
+  if (index.kind == TVMS_EVAL_TUPLE && kind == TVMS_EVAL_VECTOR) {
+    result = tvms_eval_value_items(kind, index.as.items, index.len);
   } else {
-    result = tvms_value_items(kind, tvms_keep_items(reader, &index, 1), 1);
+    result = tvms_eval_value_items(kind, tvms_eval_keep_items(reader, &index, 1), 1);
   }
-  if (kind != TVMS_VALUE_VECTOR) return result;
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, result.len + 1);
+  if (kind != TVMS_EVAL_VECTOR) return result;
+  tvms_eval_value *items =
+      tvms_arena_array(&reader->values, tvms_eval_value, result.len + 1);
   items[0] = object;
   memcpy(items + 1, result.as.items, result.len * sizeof *items);
-  return tvms_value_items(kind, items, result.len + 1);
+  return tvms_eval_value_items(kind, items, result.len + 1);
 }
 
-tvms_value tvms_apply_subscript(tvms_reader *reader, tvms_value object,
-                                tvms_value index, tvms_ref ref) {
-  if (!tvms_value_is_known(index)) return index;
+tvms_eval_value tvms_eval_subscript(tvms_reader *reader, tvms_eval_value object,
+                                    tvms_eval_value index, tvms_ref ref) {
+  if (!tvms_eval_value_is_known(index)) return index;
   switch (object.kind) {
-  case TVMS_VALUE_TUPLE:
-  case TVMS_VALUE_LIST:
-  case TVMS_VALUE_STR: return item_of(reader, object, index, ref);
-  case TVMS_VALUE_RANGE: {
-    tvms_items items;
-    if (!tvms_iterate(reader, object, ref, &items)) return TVMS_UNKNOWN;
-    return item_of(reader, tvms_value_items(TVMS_VALUE_LIST, items.items, items.len),
-                   index, ref);
+  case TVMS_EVAL_TUPLE:
+  case TVMS_EVAL_LIST:
+  case TVMS_EVAL_STR: return item_of(reader, object, index, ref);
+  case TVMS_EVAL_RANGE: {
+    tvms_eval_items items;
+    if (!tvms_eval_iterate(reader, object, ref, &items)) return TVMS_UNKNOWN;
+    return item_of(reader,
+                   tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len), index,
+                   ref);
   }
-  case TVMS_VALUE_DICT: return entry_of(reader, object, index, ref);
-  case TVMS_VALUE_LET: return annotate(reader, TVMS_VALUE_LET, object, index);
-  case TVMS_VALUE_DTYPE_NAME:
+  case TVMS_EVAL_DICT: return entry_of(reader, object, index, ref);
+  case TVMS_EVAL_LET: return annotate(reader, TVMS_EVAL_LET, object, index);
+  case TVMS_EVAL_DTYPE_NAME:
     if (reader->dialect < TVMS_DIALECT_25) break;
-    return annotate(reader, TVMS_VALUE_VECTOR, object, index);
-  case TVMS_VALUE_META:
-    return tvms_apply_subscript(reader, object.as.items[0], index, ref);
-  case TVMS_VALUE_NAMESPACE:
-  case TVMS_VALUE_OPERATOR:
-  case TVMS_VALUE_CALLABLE:
-  case TVMS_VALUE_METHOD:
-  case TVMS_VALUE_LAYOUT:
-  case TVMS_VALUE_NODE: return tvms_tir_subscript(reader, object, index, ref);
+    return annotate(reader, TVMS_EVAL_VECTOR, object, index);
+  case TVMS_EVAL_META:
+    return tvms_eval_subscript(reader, object.as.items[0], index, ref);
+  case TVMS_EVAL_NAMESPACE:
+  case TVMS_EVAL_OPERATOR:
+  case TVMS_EVAL_CALLABLE:
+  case TVMS_EVAL_METHOD:
+  case TVMS_EVAL_LAYOUT:
+  case TVMS_EVAL_NODE: return tvms_tir_subscript(reader, object, index, ref);
   default: break;
   }
-  tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
-  return tvms_failed(reader);
+  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+  return tvms_reader_failed(reader);
 }

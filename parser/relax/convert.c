@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-bool tvms_is_relax_expr(const tvms_node *node) {
+bool tvms_relax_is_expr(const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_VAR:
   case TVMS_NODE_CALL: return node->sinfo && tvms_dtype_is_void(node->dtype);
@@ -49,22 +49,23 @@ tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
   return &tuple->head;
 }
 
-static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_value value,
+static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_eval_value value,
                                          tvms_ref ref) {
   tvms_node **fields = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
   bool known = true, bools = reader->relax && reader->relax->bools;
   // TVM prints tuples; a list was written by hand.
-  if (bools && value.kind == TVMS_VALUE_LIST) reader->relax->bools = false;
+  if (bools && value.kind == TVMS_EVAL_LIST) reader->relax->bools = false;
   for (uint32_t i = 0; i < value.len; i++) {
-    fields[i] = tvms_to_relax(reader, value.as.items[i], ref);
+    fields[i] = tvms_relax_to_value(reader, value.as.items[i], ref);
     known = known && fields[i];
   }
   if (bools) reader->relax->bools = true;
   if (!known) return NULL;
-  return tvms_relax_tuple(reader, fields, value.len, tvms_span_of(reader, ref));
+  return tvms_relax_tuple(reader, fields, value.len, tvms_reader_span_of(reader, ref));
 }
 
-static tvms_node *string_value(tvms_reader *reader, tvms_value value, tvms_span span) {
+static tvms_node *string_value(tvms_reader *reader, tvms_eval_value value,
+                               tvms_span span) {
   tvms_node *node = tvms_string_imm_new(reader->unit, value.as.text, value.len, span);
   node->dtype = (tvms_dtype){0};
   node->sinfo = tvms_sinfo_string_new(reader->unit);
@@ -80,33 +81,33 @@ static tvms_node *with_type(tvms_reader *reader, tvms_node *global_var) {
   return global_var;
 }
 
-tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
-                                       tvms_ref ref) {
+tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   switch ((int)value.kind) {
-  case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
-  case TVMS_VALUE_BOOL:
+  case TVMS_EVAL_UNKNOWN: reader->failed = true; return NULL;
+  case TVMS_EVAL_BOOL:
     // Python's True is the integer 1, but TVM prints a bool so too.
     if (reader->relax && reader->relax->bools) {
       return tvms_relax_prim(reader, tvms_bool_imm_new(unit, value.as.i, span));
     }
     // fallthrough
-  case TVMS_VALUE_INT: {
+  case TVMS_EVAL_INT: {
     tvms_node *number = tvms_build_int(unit, TVMS_DTYPE(INT, 64), value.as.i, span);
     return number ? tvms_relax_prim(reader, number) : NULL;
   }
-  case TVMS_VALUE_FLOAT: {
+  case TVMS_EVAL_FLOAT: {
     tvms_node *number = tvms_build_float(unit, TVMS_DTYPE(FLOAT, 64), value.as.f, span);
     return number ? tvms_relax_prim(reader, number) : NULL;
   }
-  case TVMS_VALUE_STR: return string_value(reader, value, span);
-  case TVMS_VALUE_TUPLE:
-  case TVMS_VALUE_LIST: return tuple_of(reader, value, ref);
-  case TVMS_VALUE_NODE: {
+  case TVMS_EVAL_STR: return string_value(reader, value, span);
+  case TVMS_EVAL_TUPLE:
+  case TVMS_EVAL_LIST: return tuple_of(reader, value, ref);
+  case TVMS_EVAL_NODE: {
     tvms_node *node = value.as.node;
     if (node->kind == TVMS_NODE_GLOBAL_VAR) return with_type(reader, node);
-    if (tvms_is_relax_expr(node)) return node;
+    if (tvms_relax_is_expr(node)) return node;
     if (node->kind == TVMS_NODE_STRING_IMM) return node;
     if (node->kind == TVMS_NODE_VAR && node->sinfo) return node;
     if (is_tir_expr(node)) return tvms_relax_prim(reader, node);
@@ -114,7 +115,7 @@ tvms_node *TVMS_NULLABLE tvms_to_relax(tvms_reader *reader, tvms_value value,
   }
   default: break;
   }
-  tvms_wrong_type(reader, ref, "this", "a value of Relax", value);
+  tvms_eval_report_wrong_type(reader, ref, "this", "a value of Relax", value);
   reader->failed = true;
   return NULL;
 }
@@ -125,23 +126,25 @@ bool tvms_relax_take_bools(tvms_reader *reader) {
   return before;
 }
 
-tvms_node *TVMS_NULLABLE tvms_to_prim(tvms_reader *reader, tvms_value value,
-                                      tvms_ref ref) {
+tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value value,
+                                            tvms_ref ref) {
   bool old = reader->dialect < TVMS_DIALECT_26;
-  tvms_span span = tvms_span_of(reader, ref);
-  if (value.kind == TVMS_VALUE_FLOAT && old) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  if (value.kind == TVMS_EVAL_FLOAT && old) {
     tvms_node *number =
         tvms_build_float(reader->unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
     return number ? tvms_relax_prim(reader, number) : NULL;
   }
-  if (value.kind != TVMS_VALUE_BOOL || old) return tvms_to_relax(reader, value, ref);
+  if (value.kind != TVMS_EVAL_BOOL || old)
+    return tvms_relax_to_value(reader, value, ref);
   return tvms_relax_prim(reader, tvms_bool_imm_new(reader->unit, value.as.i, span));
 }
 
 // ---- Shapes ----
 
 // Text in a signature, "n" or "n + 1", as a value of TIR.
-static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref *ref) {
+static tvms_eval_value value_of_text(tvms_reader *reader, tvms_eval_value value,
+                                     tvms_ref *ref) {
   if (!reader->relax->in_signature) {
     tvms_reader_report(reader, text_in_shape, *ref);
     return TVMS_UNKNOWN;
@@ -158,43 +161,45 @@ static tvms_value value_of_text(tvms_reader *reader, tvms_value value, tvms_ref 
   }
   // Text whose place in the source is not known: a name is all that it may be.
   tvms_sym name = tvms_symbol_intern(reader->context, value.as.text, value.len);
-  const tvms_binding *binding = tvms_lookup(reader, name);
+  const tvms_binding *binding = tvms_scope_lookup(reader, name);
   if (binding) return binding->value;
-  tvms_undefined_name(reader, name, tvms_span_of(reader, *ref));
+  tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, *ref));
   return TVMS_UNKNOWN;
 }
 
-tvms_node *TVMS_NULLABLE tvms_to_scalar(tvms_reader *reader, tvms_value value,
-                                        tvms_ref ref, const char *what,
-                                        const char *expected) {
-  if (value.kind == TVMS_VALUE_STR && reader->relax) {
+tvms_node *TVMS_NULLABLE tvms_relax_to_scalar(tvms_reader *reader,
+                                              tvms_eval_value value, tvms_ref ref,
+                                              const char *what, const char *expected) {
+  if (value.kind == TVMS_EVAL_STR && reader->relax) {
     value = value_of_text(reader, value, &ref);
   }
-  if (value.kind == TVMS_VALUE_UNKNOWN) {
+  if (value.kind == TVMS_EVAL_UNKNOWN) {
     reader->failed = true;
     return NULL;
   }
-  if (value.kind == TVMS_VALUE_INT) {
+  if (value.kind == TVMS_EVAL_INT) {
     return tvms_build_int(reader->unit, TVMS_DTYPE(INT, 64), value.as.i,
-                          tvms_span_of(reader, ref));
+                          tvms_reader_span_of(reader, ref));
   }
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (node && node->kind == TVMS_NODE_PRIM_VALUE) {
     node = tvms_as_prim_value(node)->value;
   }
   if (node && is_tir_expr(node) && node->dtype.lanes == 1) return node;
-  tvms_wrong_type(reader, ref, what, expected, value);
+  tvms_eval_report_wrong_type(reader, ref, what, expected, value);
   reader->failed = true;
   return NULL;
 }
 
-tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
-                                     tvms_ref ref) {
-  tvms_node *node = tvms_to_scalar(reader, value, ref, "a dimension", "an integer");
+tvms_node *TVMS_NULLABLE tvms_relax_to_dim(tvms_reader *reader, tvms_eval_value value,
+                                           tvms_ref ref) {
+  tvms_node *node =
+      tvms_relax_to_scalar(reader, value, ref, "a dimension", "an integer");
   if (!node) return NULL;
   char text[TVMS_DTYPE_TEXT];
   if (!tvms_dtype_is_int(node->dtype) && !tvms_dtype_is_uint(node->dtype)) {
-    tvms_wrong_type(reader, ref, "a dimension", "an integer", tvms_value_node(node));
+    tvms_eval_report_wrong_type(reader, ref, "a dimension", "an integer",
+                                tvms_eval_value_node(node));
   } else if (node->dtype.bits != 64 && node->kind != TVMS_NODE_INT_IMM) {
     tvms_reader_report(reader, dim_not_int64, ref, tvms_dtype_text(node->dtype, text));
   } else {
@@ -206,35 +211,35 @@ tvms_node *TVMS_NULLABLE tvms_to_dim(tvms_reader *reader, tvms_value value,
 
 // The first item of a tuple or list that is written out, or 0.
 static tvms_ref first_item(tvms_reader *reader, tvms_ref list) {
-  uint8_t kind = tvms_at(reader, list)->kind;
+  uint8_t kind = tvms_reader_at(reader, list)->kind;
   bool written = kind == TVMS_SURF_TUPLE || kind == TVMS_SURF_LIST;
-  return written ? tvms_at(reader, list)->a : 0;
+  return written ? tvms_reader_at(reader, list)->a : 0;
 }
 
 bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref) {
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   if (!node->parens) return false;
   tvms_diags *diags = &reader->context->diags;
-  uint32_t end = tvms_span_of(reader, ref).end;
+  uint32_t end = tvms_reader_span_of(reader, ref).end;
   tvms_diag_remark(diags, diag, "parentheses alone make no tuple");
   tvms_diag_fix(diags, diag, (tvms_span){end, end}, true, ",");
   return true;
 }
 
-tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
-                                       tvms_ref ref) {
-  if (value.kind == TVMS_VALUE_NODE) {
+tvms_node *TVMS_NULLABLE tvms_relax_to_shape(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref) {
+  if (value.kind == TVMS_EVAL_NODE) {
     tvms_node *node = value.as.node;
     bool shape =
-        node->kind == TVMS_NODE_SHAPE_EXPR || (node->sinfo && tvms_is_relax_expr(node));
+        node->kind == TVMS_NODE_SHAPE_EXPR || (node->sinfo && tvms_relax_is_expr(node));
     if (shape) return node;
   }
-  if (!tvms_value_is_sequence(value)) {
+  if (!tvms_eval_value_is_sequence(value)) {
     reader->failed = true;
-    if (!tvms_value_is_known(value)) return NULL;
+    if (!tvms_eval_value_is_known(value)) return NULL;
     tvms_diag *diag = tvms_reader_report(reader, wrong_type, ref, "a shape",
                                          "a tuple or list of dimensions",
-                                         tvms_describe_value(reader, value));
+                                         tvms_eval_describe(reader, value));
     tvms_relax_explain_parens(reader, diag, ref);
     return NULL;
   }
@@ -242,17 +247,17 @@ tvms_node *TVMS_NULLABLE tvms_to_shape(tvms_reader *reader, tvms_value value,
   bool known = true;
   tvms_ref item = first_item(reader, ref);
   for (uint32_t i = 0; i < value.len; i++) {
-    bool own = item && tvms_at(reader, item)->kind != TVMS_SURF_STAR;
-    dims[i] = tvms_to_dim(reader, value.as.items[i], own ? item : ref);
+    bool own = item && tvms_reader_at(reader, item)->kind != TVMS_SURF_STAR;
+    dims[i] = tvms_relax_to_dim(reader, value.as.items[i], own ? item : ref);
     known = known && dims[i];
-    if (item) item = tvms_at(reader, item)->next;
+    if (item) item = tvms_reader_at(reader, item)->next;
   }
   if (!known) {
     reader->failed = true;
     return NULL;
   }
   return tvms_sinfo_shape_value_new(reader->unit, dims, value.len,
-                                    tvms_span_of(reader, ref));
+                                    tvms_reader_span_of(reader, ref));
 }
 
 // ---- Constants ----
@@ -277,8 +282,8 @@ static uint16_t half_of(double value) {
 }
 
 // A number as the bytes of an element. Returns false if there is no such conversion.
-static bool encode(tvms_value value, tvms_dtype dtype, uint8_t *bytes) {
-  double real = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
+static bool encode(tvms_eval_value value, tvms_dtype dtype, uint8_t *bytes) {
+  double real = value.kind == TVMS_EVAL_FLOAT ? value.as.f : (double)value.as.i;
   if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
     memcpy(bytes, &real, 8);
     return true;
@@ -307,7 +312,7 @@ static bool encode(tvms_value value, tvms_dtype dtype, uint8_t *bytes) {
   }
   bool integer = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
   if (!integer && dtype.code != TVMS_BOOL) return false;
-  int64_t whole = value.kind == TVMS_VALUE_FLOAT ? (int64_t)value.as.f : value.as.i;
+  int64_t whole = value.kind == TVMS_EVAL_FLOAT ? (int64_t)value.as.f : value.as.i;
   if (dtype.code == TVMS_BOOL) whole = real != 0;
   for (int i = 0; i < (dtype.bits + 7) / 8; i++) {
     bytes[i] = (uint8_t)((uint64_t)whole >> (8 * i));
@@ -325,12 +330,12 @@ typedef struct {
   bool deepest;  // an element was seen: ndim is final
   bool floats;   // one of them is a float
   bool others;   // one of them is no bool
-  TVMS_VEC(tvms_value) elements;
+  TVMS_VEC(tvms_eval_value) elements;
 } tensor_text;
 
 // False if the lists are ragged, too deep, or hold something that is no number.
-static bool collect(tensor_text *t, tvms_value value, uint32_t depth) {
-  if (tvms_value_is_sequence(value)) {
+static bool collect(tensor_text *t, tvms_eval_value value, uint32_t depth) {
+  if (tvms_eval_value_is_sequence(value)) {
     if (depth == MOST_AXES || (t->deepest && depth >= t->ndim)) return false;
     bool first = depth == t->ndim;
     if (first) t->dims[t->ndim++] = value.len;
@@ -340,12 +345,12 @@ static bool collect(tensor_text *t, tvms_value value, uint32_t depth) {
     }
     return true;
   }
-  bool number = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
-                || value.kind == TVMS_VALUE_BOOL;
+  bool number = value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
+                || value.kind == TVMS_EVAL_BOOL;
   if (!number || depth != t->ndim) return false;
   t->deepest = true;
-  t->floats = t->floats || value.kind == TVMS_VALUE_FLOAT;
-  t->others = t->others || value.kind != TVMS_VALUE_BOOL;
+  t->floats = t->floats || value.kind == TVMS_EVAL_FLOAT;
+  t->others = t->others || value.kind != TVMS_EVAL_BOOL;
   tvms_vec_push(&t->reader->context->memory, &t->elements, value);
   return true;
 }
@@ -366,7 +371,7 @@ static tvms_node *make_constant(tensor_text *t, tvms_dtype dtype, const uint8_t 
   return &constant->head;
 }
 
-tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
+tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value value,
                                           tvms_dtype dtype, tvms_ref ref) {
   tvms_memory *memory = &reader->context->memory;
   tensor_text t = {.reader = reader};
@@ -377,8 +382,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
                        : TVMS_DTYPE(BOOL, 1);
   }
   if (sound && dtype.lanes != 1) {
-    tvms_wrong_type(reader, ref, "the dtype of a constant", "a scalar type",
-                    tvms_value_dtype(dtype));
+    tvms_eval_report_wrong_type(reader, ref, "the dtype of a constant", "a scalar type",
+                                tvms_eval_value_dtype(dtype));
     reader->failed = true;
     tvms_vec_fini(memory, &t.elements);
     return NULL;
@@ -391,10 +396,10 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_value value,
   }
   tvms_node *constant = NULL;
   if (sound) {
-    constant = make_constant(&t, dtype, bytes, size, tvms_span_of(reader, ref));
+    constant = make_constant(&t, dtype, bytes, size, tvms_reader_span_of(reader, ref));
   } else {
-    tvms_wrong_type(reader, ref, "a constant",
-                    "a number or lists of equal length of them", value);
+    tvms_eval_report_wrong_type(reader, ref, "a constant",
+                                "a number or lists of equal length of them", value);
     reader->failed = true;
   }
   tvms_arena_reset(&reader->context->scratch, mark);

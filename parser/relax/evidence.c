@@ -27,8 +27,8 @@ void tvms_relax_close_suspects(tvms_reader *reader) {
 }
 
 static tvms_relax_suspect *TVMS_NULLABLE suspect_at(tvms_reader *reader, tvms_ref ref) {
-  if (tvms_at(reader, ref)->kind != TVMS_SURF_NAME) return NULL;
-  tvms_span span = tvms_span_of(reader, ref);
+  if (tvms_reader_at(reader, ref)->kind != TVMS_SURF_NAME) return NULL;
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_relax_state *relax = reader->relax;
   for (uint32_t i = relax->suspects.len; i > 0; i--) {
     tvms_relax_suspect *suspect = &relax->suspects.items[i - 1];
@@ -56,7 +56,7 @@ static void collect(tvms_reader *reader, candidates *found, fits_fn *fits, void 
   for (uint32_t depth = reader->scopes.len; depth > 0; depth--) {
     const tvms_binding *binding = reader->scopes.items[depth - 1];
     for (; binding && found->count < MOST_CANDIDATES; binding = binding->next) {
-      if (binding->value.kind != TVMS_VALUE_NODE) continue;
+      if (binding->value.kind != TVMS_EVAL_NODE) continue;
       if (!fits(data, binding->value.as.node)) continue;
       found->bindings[found->count] = binding;
       found->names[found->count++] = tvms_symbol_text(reader->context, binding->name);
@@ -133,7 +133,7 @@ static bool known_arguments(tvms_reader *reader, tvms_ref ref, tvms_list *args) 
   tvms_diags *diags = &reader->context->diags;
   diags->muted++;
   bool failed = reader->failed;
-  tvms_node *tuple = tvms_to_relax(reader, tvms_eval(reader, ref), ref);
+  tvms_node *tuple = tvms_relax_to_value(reader, tvms_eval(reader, ref), ref);
   reader->failed = failed;
   diags->muted--;
   if (!tuple) return false;
@@ -151,10 +151,10 @@ static void explain_dim(tvms_reader *reader, tvms_relax_suspect *suspect, uint32
     const tvms_node *written =
         tvms_infer_prim_func_outputs(reader->relax->prover, func, args, NULL, 1);
     if (written && tvms_sinfo_dims(written, &dims) && axis < dims.len) {
-      tvms_diag_note(&context->diags, suspect->diag, tvms_span_of(reader, args_ref),
-                     "'%s' with these arguments writes %s",
-                     tvms_symbol_text(context, func->name),
-                     tvms_sinfo_describe(context, written));
+      tvms_diag_note(
+          &context->diags, suspect->diag, tvms_reader_span_of(reader, args_ref),
+          "'%s' with these arguments writes %s", tvms_symbol_text(context, func->name),
+          tvms_sinfo_describe(context, written));
       const tvms_node *dim = dims.items[axis];
       name = tvms_sinfo_describe(context, dim);
     }
@@ -174,9 +174,9 @@ static void explain_dim(tvms_reader *reader, tvms_relax_suspect *suspect, uint32
 
 // The tuple of dimensions in R.Tensor((…), …), or 0.
 static tvms_ref dims_of_type(tvms_reader *reader, tvms_ref type) {
-  const tvms_surf *node = tvms_at(reader, type);
+  const tvms_surf *node = tvms_reader_at(reader, type);
   if (node->kind != TVMS_SURF_CALL || !node->b) return 0;
-  uint8_t kind = tvms_at(reader, node->b)->kind;
+  uint8_t kind = tvms_reader_at(reader, node->b)->kind;
   return kind == TVMS_SURF_TUPLE || kind == TVMS_SURF_LIST ? node->b : 0;
 }
 
@@ -189,10 +189,10 @@ void tvms_relax_explain_call_tir(tvms_reader *reader, const tvms_node *callee,
     return;
   }
   const tvms_prim_func *func = tvms_as_prim_func(member->function);
-  uint8_t kind = tvms_at(reader, args_ref)->kind;
+  uint8_t kind = tvms_reader_at(reader, args_ref)->kind;
   uint32_t i = 0;
   if (kind == TVMS_SURF_TUPLE || kind == TVMS_SURF_LIST) {
-    tvms_surface_each(reader->surface, item, tvms_at(reader, args_ref)->a) {
+    tvms_surface_each(reader->surface, item, tvms_reader_at(reader, args_ref)->a) {
       tvms_relax_suspect *suspect = suspect_at(reader, item);
       if (suspect) explain_argument(reader, suspect, func, i);
       i++;
@@ -203,7 +203,7 @@ void tvms_relax_explain_call_tir(tvms_reader *reader, const tvms_node *callee,
   }
   tvms_ref dims = dims_of_type(reader, type_ref);
   i = 0;
-  tvms_surface_each(reader->surface, item, dims ? tvms_at(reader, dims)->a : 0) {
+  tvms_surface_each(reader->surface, item, dims ? tvms_reader_at(reader, dims)->a : 0) {
     tvms_relax_suspect *suspect = suspect_at(reader, item);
     if (suspect) explain_dim(reader, suspect, i, func, args_ref);
     i++;

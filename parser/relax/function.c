@@ -40,7 +40,7 @@ static tvms_node *new_param(tvms_reader *reader, tvms_sym name, tvms_node *type,
 static bool has_plain_params(tvms_reader *reader, tvms_ref params) {
   bool plain = true;
   tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf *param = tvms_at(reader, ref);
+    const tvms_surf *param = tvms_reader_at(reader, ref);
     if (param->kind != TVMS_SURF_PARAM) {
       plain = false;
     } else if (param->op != TVMS_OP_PARAM || param->c) {
@@ -53,7 +53,7 @@ static bool has_plain_params(tvms_reader *reader, tvms_ref params) {
 
 static void define_symbols(tvms_reader *reader, tvms_ref params) {
   tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf *param = tvms_at(reader, ref);
+    const tvms_surf *param = tvms_reader_at(reader, ref);
     if (param->kind == TVMS_SURF_PARAM && param->b) {
       tvms_relax_define_symbols(reader, param->b);
     }
@@ -64,9 +64,9 @@ static void define_symbols(tvms_reader *reader, tvms_ref params) {
 // scalar may: text behind it means the parameter.
 static bool clashes(tvms_reader *reader, tvms_sym name, const tvms_node *type,
                     tvms_span span) {
-  if (!tvms_bound_here(reader, name)) return false;
-  const tvms_binding *symbol = tvms_lookup(reader, name);
-  if (symbol->value.kind != TVMS_VALUE_NODE || symbol->value.as.node->sinfo) {
+  if (!tvms_scope_binds_here(reader, name)) return false;
+  const tvms_binding *symbol = tvms_scope_lookup(reader, name);
+  if (symbol->value.kind != TVMS_EVAL_NODE || symbol->value.as.node->sinfo) {
     return false;
   }
   bool behind = symbol->span.begin > span.begin;
@@ -82,8 +82,8 @@ static bool clashes(tvms_reader *reader, tvms_sym name, const tvms_node *type,
 
 // A variable `name: T.int64` may be used in shapes before its own place.
 static void read_param(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf param = *tvms_at(reader, ref);
-  tvms_span span = tvms_span_of(reader, ref);
+  const tvms_surf param = *tvms_reader_at(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   uint32_t len = tvms_interner_name(&reader->context->names, param.a)->len;
   tvms_span name_span = {span.begin, span.begin + len};
   tvms_node *type = NULL;
@@ -95,13 +95,13 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
   }
   if (!type || clashes(reader, param.a, type, name_span)) {
     reader->failed = true;
-    tvms_bind_name(reader, param.a, TVMS_UNKNOWN, name_span);
+    tvms_scope_bind(reader, param.a, TVMS_UNKNOWN, name_span);
     return;
   }
   tvms_node *var = new_param(reader, param.a, type, name_span);
   tvms_vec_push(&reader->context->memory, &reader->relax->params, var);
   tvms_builder_define(&reader->relax->builder, type);
-  tvms_bind_name(reader, param.a, tvms_value_node(var), name_span);
+  tvms_scope_bind(reader, param.a, tvms_eval_value_node(var), name_span);
 }
 
 // Reads parameters and the return annotation in a scope that is open already.
@@ -113,14 +113,15 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
   relax->body = def->body;
   if (!has_plain_params(reader, def->params)) reader->failed = true;
   tvms_surface_each(reader->surface, ref, def->type_params) {
-    const tvms_surf *param = tvms_at(reader, ref);
+    const tvms_surf *param = tvms_reader_at(reader, ref);
     tvms_node *var = tvms_var_new(reader->unit, param->a, TVMS_DTYPE(INT, 64),
-                                  tvms_span_of(reader, ref));
-    tvms_bind_name(reader, param->a, tvms_value_node(var), tvms_span_of(reader, ref));
+                                  tvms_reader_span_of(reader, ref));
+    tvms_scope_bind(reader, param->a, tvms_eval_value_node(var),
+                    tvms_reader_span_of(reader, ref));
   }
   define_symbols(reader, def->params);
   tvms_surface_each(reader->surface, ref, def->params) {
-    if (tvms_at(reader, ref)->kind == TVMS_SURF_PARAM) read_param(reader, ref);
+    if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_PARAM) read_param(reader, ref);
   }
   if (def->returns) tvms_relax_define_result_symbols(reader, def->returns);
   if (def->returns) relax->ret_type = tvms_relax_annotation(reader, def->returns);
@@ -155,7 +156,8 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
   read_signature(reader, &def);
   tvms_scope_pop(reader);
   if (!reader->failed) {
-    tvms_function *function = tvms_node_make(unit, FUNCTION, tvms_span_of(reader, ref));
+    tvms_function *function =
+        tvms_node_make(unit, FUNCTION, tvms_reader_span_of(reader, ref));
     function->name = def.name;
     function->params = tvms_list_copy(unit, relax.params.items, relax.params.len);
     function->ret = relax.ret_type ? relax.ret_type : tvms_sinfo_object_new(unit);
@@ -170,7 +172,7 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
 
 static bool is_prim_func(const tvms_reader *reader, const tvms_member *member) {
   if (member->function) return member->function->kind == TVMS_NODE_PRIM_FUNC;
-  const tvms_def *def = tvms_def_of(reader, member);
+  const tvms_def *def = tvms_definition_find(reader, member);
   return def && def->kind == TVMS_DECORATED_TIR;
 }
 
@@ -179,7 +181,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
   tvms_unit *unit = reader->unit;
   const tvms_node *function = member->function;
   if (is_prim_func(reader, member)) {
-    tvms_dtype dtype = tvms_declared_return(reader, member);
+    tvms_dtype dtype = tvms_definition_declared_return(reader, member);
     tvms_node *ret = tvms_dtype_is_void(dtype) ? tvms_sinfo_tuple_new(unit, NULL, 0)
                                                : tvms_sinfo_prim_new(unit, dtype, NULL);
     return tvms_sinfo_func_new_opaque(unit, ret, true);
@@ -249,9 +251,10 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
     reader->failed = true;
   }
   if (reader->failed || !relax->returned) return NULL;
-  tvms_node *body =
-      tvms_builder_end_seq(&relax->builder, relax->returned, tvms_span_of(reader, ref));
-  tvms_function *function = tvms_node_make(unit, FUNCTION, tvms_span_of(reader, ref));
+  tvms_node *body = tvms_builder_end_seq(&relax->builder, relax->returned,
+                                         tvms_reader_span_of(reader, ref));
+  tvms_function *function =
+      tvms_node_make(unit, FUNCTION, tvms_reader_span_of(reader, ref));
   function->name = def->name;
   function->params = tvms_list_copy(unit, relax->params.items, relax->params.len);
   function->ret = result_type(reader, body);
@@ -299,11 +302,11 @@ void tvms_relax_function(tvms_reader *reader, tvms_ref ref, tvms_member *member)
 
 // True if the body calls `name` as a statement or value, as TVM looks for recursion.
 static bool calls_itself(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   switch ((int)node->kind) {
   case TVMS_SURF_CALL:
-    return tvms_at(reader, node->a)->kind == TVMS_SURF_NAME
-           && tvms_at(reader, node->a)->a == name;
+    return tvms_reader_at(reader, node->a)->kind == TVMS_SURF_NAME
+           && tvms_reader_at(reader, node->a)->a == name;
   case TVMS_SURF_EXPRESSION:
   case TVMS_SURF_RETURN: return node->a && calls_itself(reader, node->a, name);
   case TVMS_SURF_ASSIGN: return calls_itself(reader, node->b, name);
@@ -353,7 +356,8 @@ static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
   reader->failed = failed;
   reader->context->diags.muted--;
   close_state(reader);
-  if (var) tvms_bind_name(reader, def->name, tvms_value_node(var), def->name_span);
+  if (var)
+    tvms_scope_bind(reader, def->name, tvms_eval_value_node(var), def->name_span);
   return var;
 }
 
@@ -362,7 +366,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_decoration decoration = tvms_decoration_of(reader, ref);
   decoration.is_private = true;
-  bool known = tvms_bound_here(reader, def.name);
+  bool known = tvms_scope_binds_here(reader, def.name);
   *reserved = NULL;
   if (!known && is_recursive(reader, &def)) {
     *reserved = reserve(reader, &def, !decoration.impure);

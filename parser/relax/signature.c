@@ -51,11 +51,11 @@ static tvms_arg_kind scan_kind(scanner *scan) {
   return TVMS_ARG_VALUE;
 }
 
-static tvms_value scan_default(scanner *scan);
+static tvms_eval_value scan_default(scanner *scan);
 
-static tvms_value scan_tuple(scanner *scan) {
+static tvms_eval_value scan_tuple(scanner *scan) {
   enum { MOST = 8 };
-  tvms_value items[MOST];
+  tvms_eval_value items[MOST];
   uint32_t count = 0;
   for (scan->at++; *scan->at != ')'; skip(scan)) {
     TVMS_CHECK(count < MOST);
@@ -63,26 +63,27 @@ static tvms_value scan_tuple(scanner *scan) {
   }
   scan->at++;
   // Signatures outlive the values of one function.
-  tvms_value *kept = tvms_arena_array(&scan->reader->kept, tvms_value, count + 1);
+  tvms_eval_value *kept =
+      tvms_arena_array(&scan->reader->kept, tvms_eval_value, count + 1);
   memcpy(kept, items, count * sizeof *items);
-  return tvms_value_items(TVMS_VALUE_TUPLE, kept, count);
+  return tvms_eval_value_items(TVMS_EVAL_TUPLE, kept, count);
 }
 
-static tvms_value scan_default(scanner *scan) {
+static tvms_eval_value scan_default(scanner *scan) {
   const char *at = scan->at;
   if (*at == '(') return scan_tuple(scan);
   if (*at == '"') {
     const char *end = strchr(at + 1, '"');
     TVMS_CHECK(end);
     scan->at = end + 1;
-    return tvms_value_text(at + 1, (uint32_t)(end - at - 1));
+    return tvms_eval_value_text(at + 1, (uint32_t)(end - at - 1));
   }
   size_t len = word_length(at);
   bool word = isalpha((unsigned char)*at);
   if (word) {
     scan->at += len;
     if (strncmp(at, "None", len) == 0) return TVMS_NOTHING;
-    return tvms_value_bool(strncmp(at, "True", len) == 0);
+    return tvms_eval_value_bool(strncmp(at, "True", len) == 0);
   }
   char *end;
   long number = strtol(at, &end, 10);
@@ -90,7 +91,7 @@ static tvms_value scan_default(scanner *scan) {
   double value = real ? strtod(at, &end) : 0;
   TVMS_CHECK(end > at);
   scan->at = end;
-  return real ? tvms_value_float(value) : tvms_value_int(number);
+  return real ? tvms_eval_value_float(value) : tvms_eval_value_int(number);
 }
 
 static bool text_is(const char *text, size_t len, const char *word) {
@@ -208,7 +209,7 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
   return result;
 }
 
-const tvms_op_signature *tvms_op_signature_of(tvms_reader *reader, tvms_opcode op) {
+const tvms_op_signature *tvms_relax_op_signature(tvms_reader *reader, tvms_opcode op) {
   if (!reader->op_signatures) {
     reader->op_signatures =
         tvms_arena_array(&reader->kept, const void *, TVMS_OP_COUNT + 1);

@@ -24,10 +24,10 @@ static bool block_is_open(tvms_reader *reader, tvms_ref ref) {
 // A tuple that is annotated as a shape was meant to be one.
 static void explain_shape(tvms_reader *reader, tvms_diag *diag, const tvms_node *type,
                           tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
+  const tvms_surf node = *tvms_reader_at(reader, ref);
   if (type->kind != TVMS_NODE_SINFO_SHAPE || node.kind != TVMS_SURF_TUPLE) return;
   tvms_diags *diags = &reader->context->diags;
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_diag_remark(diags, diag, "a shape is a value of its own: R.shape(...)");
   tvms_diag_fix(diags, diag, (tvms_span){span.begin, span.begin}, true, "R.shape(");
   tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, true, ")");
@@ -72,34 +72,36 @@ static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
   return true;
 }
 
-static tvms_value emit(tvms_reader *reader, tvms_node *value, tvms_sym name,
-                       tvms_node *TVMS_NULLABLE type, tvms_ref target, tvms_ref ref) {
+static tvms_eval_value emit(tvms_reader *reader, tvms_node *value, tvms_sym name,
+                            tvms_node *TVMS_NULLABLE type, tvms_ref target,
+                            tvms_ref ref) {
   if (!block_is_open(reader, ref)) return TVMS_UNKNOWN;
   if (type && !annotate(reader, value, type, ref)) return TVMS_UNKNOWN;
   tvms_node *var = tvms_builder_emit(&relax_of(reader)->builder, value, name,
-                                     tvms_span_of(reader, target), type != NULL);
-  return tvms_value_node(var);
+                                     tvms_reader_span_of(reader, target), type != NULL);
+  return tvms_eval_value_node(var);
 }
 
-static tvms_value emit_cast(tvms_reader *reader, tvms_value pair, tvms_sym name,
-                            tvms_node *TVMS_NULLABLE type, tvms_ref target,
-                            tvms_ref ref) {
+static tvms_eval_value emit_cast(tvms_reader *reader, tvms_eval_value pair,
+                                 tvms_sym name, tvms_node *TVMS_NULLABLE type,
+                                 tvms_ref target, tvms_ref ref) {
   if (!block_is_open(reader, ref)) return TVMS_UNKNOWN;
   tvms_context *context = reader->context;
   tvms_node *value = pair.as.items[0].as.node, *to = pair.as.items[1].as.node;
   if (type && !tvms_node_equal(context, type, to)) {
     tvms_reader_report(reader, match_cast_annotation, ref);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
   if (tvms_sinfo_relate(relax_of(reader)->prover, known, to) == TVMS_FIT_NEVER) {
     tvms_reader_report(reader, match_cast_impossible, ref,
                        tvms_sinfo_describe(context, known),
                        tvms_sinfo_describe(context, to));
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(tvms_builder_match_cast(&relax_of(reader)->builder, value, to,
-                                                 name, tvms_span_of(reader, target)));
+  return tvms_eval_value_node(
+      tvms_builder_match_cast(&relax_of(reader)->builder, value, to, name,
+                              tvms_reader_span_of(reader, target)));
 }
 
 // ---- Symbolic variables of the body ----
@@ -112,13 +114,13 @@ static bool is_symbol(const tvms_node *node) {
 // `T.int64()`: the declaration of a symbolic variable.
 static bool is_declaration(tvms_reader *reader, tvms_ref ref, const tvms_node *var) {
   if (reader->dialect < TVMS_DIALECT_26) return true;
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   return node->kind == TVMS_SURF_CALL && !node->b && tvms_as_var(var)->name == 0;
 }
 
 static void declare_symbol(tvms_reader *reader, tvms_sym name, tvms_node *var,
                            tvms_ref target) {
-  tvms_span span = tvms_span_of(reader, target);
+  tvms_span span = tvms_reader_span_of(reader, target);
   tvms_sym own = tvms_as_var(var)->name;
   if (own && own != name) {
     tvms_reader_report(reader, symbol_renamed, target,
@@ -126,9 +128,9 @@ static void declare_symbol(tvms_reader *reader, tvms_sym name, tvms_node *var,
                        tvms_symbol_text(reader->context, name));
     reader->failed = true;
   }
-  const tvms_binding *binding = tvms_lookup(reader, name);
+  const tvms_binding *binding = tvms_scope_lookup(reader, name);
   tvms_node *known = NULL;
-  if (binding && binding->value.kind == TVMS_VALUE_NODE) known = binding->value.as.node;
+  if (binding && binding->value.kind == TVMS_EVAL_NODE) known = binding->value.as.node;
   if (known && known->kind == TVMS_NODE_VAR && !tvms_dtype_is_void(known->dtype)) {
     known->flags |= var->flags & TVMS_FLAG_SIZE_VAR;
     if (tvms_dtype_same(known->dtype, var->dtype)) return;
@@ -141,49 +143,49 @@ static void declare_symbol(tvms_reader *reader, tvms_sym name, tvms_node *var,
   }
   tvms_as_var(var)->name = name;
   var->span = span;
-  tvms_bind_name(reader, name, tvms_value_node(var), span);
+  tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
 }
 
 // ---- Assignment ----
 
-static bool is_number(tvms_value value) {
-  return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
-         || value.kind == TVMS_VALUE_BOOL;
+static bool is_number(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
+         || value.kind == TVMS_EVAL_BOOL;
 }
 
 // A number: a constant tensor, or from 0.26 on a scalar if the annotation says so.
-static tvms_node *TVMS_NULLABLE number_value(tvms_reader *reader, tvms_value value,
+static tvms_node *TVMS_NULLABLE number_value(tvms_reader *reader, tvms_eval_value value,
                                              tvms_node *TVMS_NULLABLE type,
                                              tvms_ref ref) {
   if (reader->dialect < TVMS_DIALECT_26 || !type || !tvms_sinfo_is_prim(type)) {
     return tvms_relax_const(reader, value, (tvms_dtype){0}, ref);
   }
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_node *number =
-      value.kind == TVMS_VALUE_FLOAT
+      value.kind == TVMS_EVAL_FLOAT
           ? tvms_build_float(reader->unit, type->dtype, value.as.f, span)
           : tvms_build_int(reader->unit, type->dtype, value.as.i, span);
   return number ? tvms_relax_prim(reader, number) : NULL;
 }
 
 // The value that a name gets. Everything that is no value of Relax is bound as it is.
-static tvms_value bound_value(tvms_reader *reader, tvms_sym name, tvms_value value,
-                              tvms_node *TVMS_NULLABLE type, tvms_ref target,
-                              tvms_ref ref) {
-  if (value.kind == TVMS_VALUE_META) return value.as.items[0];
-  if (value.kind == TVMS_VALUE_RELAX && value.spare == TVMS_RELAX_CAST) {
+static tvms_eval_value bound_value(tvms_reader *reader, tvms_sym name,
+                                   tvms_eval_value value, tvms_node *TVMS_NULLABLE type,
+                                   tvms_ref target, tvms_ref ref) {
+  if (value.kind == TVMS_EVAL_META) return value.as.items[0];
+  if (value.kind == TVMS_EVAL_RELAX && value.spare == TVMS_RELAX_CAST) {
     return emit_cast(reader, value, name, type, target, ref);
   }
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   bool other = node
                && (node->kind == TVMS_NODE_GLOBAL_VAR
                    || (node->kind == TVMS_NODE_STRING_IMM && node->sinfo));
-  if (value.kind == TVMS_VALUE_TUPLE || other) {
-    node = tvms_to_relax(reader, value, ref);
+  if (value.kind == TVMS_EVAL_TUPLE || other) {
+    node = tvms_relax_to_value(reader, value, ref);
     if (node && !node->sinfo) return value;
   } else if (is_number(value)) {
     node = number_value(reader, value, type, ref);
-  } else if (node && !tvms_is_relax_expr(node)) {
+  } else if (node && !tvms_relax_is_expr(node)) {
     bool scalar = tvms_node_class_of(node) == TVMS_CLASS_EXPR
                   && !tvms_dtype_is_void(node->dtype)
                   && reader->dialect >= TVMS_DIALECT_26;
@@ -191,34 +193,34 @@ static tvms_value bound_value(tvms_reader *reader, tvms_sym name, tvms_value val
     if (!node->sinfo) node = tvms_relax_prim(reader, node);
   }
   if (node) return emit(reader, node, name, type, target, ref);
-  if (value.kind != TVMS_VALUE_UNKNOWN && value.kind != TVMS_VALUE_TUPLE) return value;
-  return tvms_failed(reader);
+  if (value.kind != TVMS_EVAL_UNKNOWN && value.kind != TVMS_EVAL_TUPLE) return value;
+  return tvms_reader_failed(reader);
 }
 
-static void assign_name(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void assign_name(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                         tvms_node *TVMS_NULLABLE type, tvms_ref ref) {
-  tvms_sym name = tvms_at(reader, target)->a;
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  tvms_sym name = tvms_reader_at(reader, target)->a;
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (node && is_symbol(node) && is_declaration(reader, ref, node)) {
     declare_symbol(reader, name, node, target);
     return;
   }
-  tvms_value bound = bound_value(reader, name, value, type, target, ref);
+  tvms_eval_value bound = bound_value(reader, name, value, type, target, ref);
   // What is unknown but annotated goes on with its type.
-  if (!tvms_value_is_known(bound) && type) {
-    tvms_node *var =
-        tvms_var_new(reader->unit, name, (tvms_dtype){0}, tvms_span_of(reader, target));
+  if (!tvms_eval_value_is_known(bound) && type) {
+    tvms_node *var = tvms_var_new(reader->unit, name, (tvms_dtype){0},
+                                  tvms_reader_span_of(reader, target));
     var->sinfo = type;
-    bound = tvms_value_node(var);
+    bound = tvms_eval_value_node(var);
   }
-  tvms_bind_name(reader, name, bound, tvms_span_of(reader, target));
+  tvms_scope_bind(reader, name, bound, tvms_reader_span_of(reader, target));
 }
 
-static void assign(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void assign(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                    tvms_node *TVMS_NULLABLE type, tvms_ref ref);
 
 static void assign_unknown(tvms_reader *reader, tvms_ref target) {
-  const tvms_surf *node = tvms_at(reader, target);
+  const tvms_surf *node = tvms_reader_at(reader, target);
   if (node->kind == TVMS_SURF_NAME) {
     assign_name(reader, target, TVMS_UNKNOWN, NULL, target);
   } else if (node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST) {
@@ -230,19 +232,20 @@ static void assign_unknown(tvms_reader *reader, tvms_ref target) {
 
 // Places of the parts of the right side, if it is a tuple of its own.
 static tvms_ref part_ref(tvms_reader *reader, tvms_ref ref, uint32_t i) {
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST) return ref;
   tvms_ref item = node->a;
   for (; item && i > 0; i--) {
-    item = tvms_at(reader, item)->next;
+    item = tvms_reader_at(reader, item)->next;
   }
   return item ? item : ref;
 }
 
-static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                          tvms_ref ref) {
-  uint32_t count = tvms_surface_count(reader->surface, tvms_at(reader, target)->a);
-  const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  uint32_t count =
+      tvms_surface_count(reader->surface, tvms_reader_at(reader, target)->a);
+  const tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   uint32_t have = value.len;
   if (node && node->kind == TVMS_NODE_CALL) {
     tvms_reader_report(reader, relax_unpack_call, ref);
@@ -254,9 +257,9 @@ static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_value value,
     bool tuple = node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_TUPLE;
     have = tuple ? tvms_as_sinfo_tuple(node->sinfo)->fields.len : 0;
   }
-  if (!tvms_value_is_known(value) || (!node && !tvms_value_is_sequence(value))
+  if (!tvms_eval_value_is_known(value) || (!node && !tvms_eval_value_is_sequence(value))
       || have != count) {
-    if (tvms_value_is_known(value)) {
+    if (tvms_eval_value_is_known(value)) {
       tvms_reader_report(reader, relax_unpack, target, count, have);
     }
     reader->failed = true;
@@ -264,17 +267,17 @@ static void assign_tuple(tvms_reader *reader, tvms_ref target, tvms_value value,
     return;
   }
   uint32_t i = 0;
-  tvms_surface_each(reader->surface, item, tvms_at(reader, target)->a) {
-    tvms_value part =
+  tvms_surface_each(reader->surface, item, tvms_reader_at(reader, target)->a) {
+    tvms_eval_value part =
         node ? tvms_relax_item(reader, value.as.node, i, ref) : value.as.items[i];
     assign(reader, item, part, NULL, part_ref(reader, ref, i));
     i++;
   }
 }
 
-static void assign(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void assign(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                    tvms_node *TVMS_NULLABLE type, tvms_ref ref) {
-  switch ((int)tvms_at(reader, target)->kind) {
+  switch ((int)tvms_reader_at(reader, target)->kind) {
   case TVMS_SURF_NAME: assign_name(reader, target, value, type, ref); break;
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: assign_tuple(reader, target, value, ref); break;
@@ -284,9 +287,10 @@ static void assign(tvms_reader *reader, tvms_ref target, tvms_value value,
 }
 
 static void read_assign(tvms_reader *reader, tvms_ref stmt) {
-  tvms_ref targets = tvms_at(reader, stmt)->a, ref = tvms_at(reader, stmt)->b;
-  tvms_value value = tvms_eval(reader, ref);
-  if (tvms_at(reader, targets)->next) {
+  tvms_ref targets = tvms_reader_at(reader, stmt)->a,
+           ref = tvms_reader_at(reader, stmt)->b;
+  tvms_eval_value value = tvms_eval(reader, ref);
+  if (tvms_reader_at(reader, targets)->next) {
     tvms_reader_report(reader, chained_assignment, targets);
     reader->failed = true;
     return;
@@ -297,10 +301,10 @@ static void read_assign(tvms_reader *reader, tvms_ref stmt) {
 // `gv: R.Tuple` without a value: so TVM prints the variable of a statement without value
 // that is mentioned elsewhere, behind the statement or before its block.
 static bool declares_void(tvms_reader *reader, const tvms_surf *stmt) {
-  const tvms_surf *target = tvms_at(reader, stmt->a);
+  const tvms_surf *target = tvms_reader_at(reader, stmt->a);
   const tvms_row *tuple = tvms_row_find(reader, TVMS_NS_R, TVMS_SYM_Tuple);
-  tvms_value type = tvms_eval(reader, stmt->b);
-  if (target->kind != TVMS_SURF_NAME || type.kind != TVMS_VALUE_CALLABLE
+  tvms_eval_value type = tvms_eval(reader, stmt->b);
+  if (target->kind != TVMS_SURF_NAME || type.kind != TVMS_EVAL_CALLABLE
       || type.as.row != tuple) {
     return false;
   }
@@ -317,25 +321,25 @@ static bool declares_void(tvms_reader *reader, const tvms_surf *stmt) {
   }
   tvms_as_var(var)->name = target->a;
   relax->builder.void_var = var;
-  tvms_bind_name(reader, target->a, tvms_value_node(var),
-                 tvms_span_of(reader, stmt->a));
+  tvms_scope_bind(reader, target->a, tvms_eval_value_node(var),
+                  tvms_reader_span_of(reader, stmt->a));
   return true;
 }
 
 static void read_annotated(tvms_reader *reader, tvms_ref stmt) {
-  const tvms_surf node = *tvms_at(reader, stmt);
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
   if (!node.c && declares_void(reader, &node)) return;
   if (!node.c) {
     tvms_reader_report(reader, relax_no_value, stmt);
     reader->failed = true;
     return;
   }
-  const tvms_surf *right = tvms_at(reader, node.c);
+  const tvms_surf *right = tvms_reader_at(reader, node.c);
   bool item = right->kind == TVMS_SURF_SUBSCRIPT
-              && tvms_at(reader, right->a)->kind == TVMS_SURF_TUPLE;
+              && tvms_reader_at(reader, right->a)->kind == TVMS_SURF_TUPLE;
   // TVM annotates every binding that it prints.
-  relax_of(reader)->printed = relax_of(reader)->bools = tvms_is_printed(reader);
-  tvms_value value =
+  relax_of(reader)->printed = relax_of(reader)->bools = tvms_reader_is_printed(reader);
+  tvms_eval_value value =
       item ? tvms_relax_printed_item(reader, node.c) : tvms_eval(reader, node.c);
   relax_of(reader)->printed = false;
   tvms_node *type = tvms_relax_annotation(reader, node.b);
@@ -353,39 +357,38 @@ static void explain_unused(tvms_reader *reader, tvms_diag *diag, const tvms_node
   if (call->callee->kind != TVMS_NODE_EXTERN_FUNC || call->type_args.len > 0) return;
   tvms_diags *diags = &reader->context->diags;
   const char *keyword = reader->dialect < TVMS_DIALECT_26 ? "sinfo_args" : "ty_args";
-  uint32_t end = tvms_span_of(reader, ref).end - 1;
+  uint32_t end = tvms_reader_span_of(reader, ref).end - 1;
   tvms_diag_remark(diags, diag, "if the function returns nothing, say so: %s=R.Tuple()",
                    keyword);
   tvms_diag_fix(diags, diag, (tvms_span){end, end}, false, ", %s=R.Tuple()", keyword);
 }
 
 static void read_expression(tvms_reader *reader, tvms_ref stmt) {
-  tvms_ref ref = tvms_at(reader, stmt)->a;
+  tvms_ref ref = tvms_reader_at(reader, stmt)->a;
   bool is_docstring = tvms_surface_is_string(reader->surface, ref);
-  if (is_docstring || tvms_at(reader, ref)->kind == TVMS_SURF_ELLIPSIS) return;
-  relax_of(reader)->bools = tvms_has_printed_header(reader);
-  tvms_value value = tvms_eval(reader, ref);
+  if (is_docstring || tvms_reader_at(reader, ref)->kind == TVMS_SURF_ELLIPSIS) return;
+  relax_of(reader)->bools = tvms_reader_has_printed_header(reader);
+  tvms_eval_value value = tvms_eval(reader, ref);
   relax_of(reader)->bools = false;
-  if (value.kind == TVMS_VALUE_NONE) return;
-  if (!tvms_value_is_known(value)) {
+  if (value.kind == TVMS_EVAL_NONE) return;
+  if (!tvms_eval_value_is_known(value)) {
     reader->failed = true;
     return;
   }
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
-  if (!node || !tvms_is_relax_expr(node)) {
-    tvms_reader_report(reader, relax_statement, ref,
-                       tvms_describe_value(reader, value));
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
+  if (!node || !tvms_relax_is_expr(node)) {
+    tvms_reader_report(reader, relax_statement, ref, tvms_eval_describe(reader, value));
     reader->failed = true;
     return;
   }
   tvms_relax_state *relax = relax_of(reader);
   tvms_sym name = relax->void_name ? relax->void_name : TVMS_SYM__;
-  tvms_value var = emit(reader, node, name, NULL, ref, ref);
+  tvms_eval_value var = emit(reader, node, name, NULL, ref, ref);
   if (relax->void_name) {
-    tvms_bind_name(reader, name, var, tvms_span_of(reader, ref));
+    tvms_scope_bind(reader, name, var, tvms_reader_span_of(reader, ref));
     relax->void_name = 0;
   }
-  if (var.kind == TVMS_VALUE_NODE && !tvms_sinfo_is_void(var.as.node->sinfo)) {
+  if (var.kind == TVMS_EVAL_NODE && !tvms_sinfo_is_void(var.as.node->sinfo)) {
     tvms_diag *diag =
         tvms_reader_report(reader, unused_value, ref,
                            tvms_sinfo_describe(reader->context, var.as.node->sinfo));
@@ -412,7 +415,7 @@ static void return_outputs(tvms_reader *reader, tvms_node *value) {
 
 static void read_return(tvms_reader *reader, tvms_ref stmt) {
   tvms_relax_state *relax = relax_of(reader);
-  tvms_ref ref = tvms_at(reader, stmt)->a;
+  tvms_ref ref = tvms_reader_at(reader, stmt)->a;
   if (relax->has_return) {
     tvms_diag *diag = tvms_reader_report(reader, second_return, stmt);
     tvms_diag_note(&reader->context->diags, diag, relax->returned_span,
@@ -421,26 +424,26 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
     return;
   }
   relax->has_return = true;
-  relax->returned_span = tvms_span_of(reader, stmt);
+  relax->returned_span = tvms_reader_span_of(reader, stmt);
   // TVM binds calls before it returns them.
-  bool call = ref && tvms_at(reader, ref)->kind == TVMS_SURF_CALL;
-  relax->bools = !call && tvms_has_printed_header(reader);
-  tvms_value value = ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
-  tvms_node *node = tvms_to_relax(reader, value, ref ? ref : stmt);
+  bool call = ref && tvms_reader_at(reader, ref)->kind == TVMS_SURF_CALL;
+  relax->bools = !call && tvms_reader_has_printed_header(reader);
+  tvms_eval_value value = ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
+  tvms_node *node = tvms_relax_to_value(reader, value, ref ? ref : stmt);
   relax->bools = false;
   if (!node) {
     reader->failed = true;
     return;
   }
   relax->returned = tvms_builder_normalize(&relax->builder, node);
-  if (tvms_in_dataflow(reader)) return_outputs(reader, relax->returned);
+  if (tvms_relax_in_dataflow(reader)) return_outputs(reader, relax->returned);
 }
 
 // Names that a body binds become unknown where it cannot be read.
 static void bind_unknown(tvms_reader *reader, tvms_ref body) {
   if (!tvms_memory_enter(&reader->context->memory)) return;
   tvms_surface_each(reader->surface, stmt, body) {
-    const tvms_surf *node = tvms_at(reader, stmt);
+    const tvms_surf *node = tvms_reader_at(reader, stmt);
     bool inner = node->kind == TVMS_SURF_WITH || node->kind == TVMS_SURF_IF;
     if (inner) bind_unknown(reader, node->b);
     if (node->kind == TVMS_SURF_IF) bind_unknown(reader, node->c);
@@ -458,28 +461,30 @@ static void end_dataflow(tvms_reader *reader, tvms_ref body) {
   tvms_scope_pop(reader);
   if (reader->failed && !relax->outputs.len) bind_unknown(reader, body);
   for (uint32_t i = 0; i < relax->unknown_outputs.len; i++) {
-    tvms_bind_name(reader, relax->unknown_outputs.items[i], TVMS_UNKNOWN, TVMS_NO_SPAN);
+    tvms_scope_bind(reader, relax->unknown_outputs.items[i], TVMS_UNKNOWN,
+                    TVMS_NO_SPAN);
   }
   relax->unknown_outputs.len = 0;
   for (uint32_t i = 0; i < relax->outputs.len; i++) {
     tvms_node *var = relax->outputs.items[i];
     var->flags &= (uint8_t)~TVMS_FLAG_DATAFLOW;
-    tvms_bind_name(reader, tvms_as_var(var)->name, tvms_value_node(var), var->span);
+    tvms_scope_bind(reader, tvms_as_var(var)->name, tvms_eval_value_node(var),
+                    var->span);
   }
   relax->outputs.len = 0;
   tvms_builder_switch(&relax->builder, false);
 }
 
 static void read_with(tvms_reader *reader, tvms_ref stmt) {
-  const tvms_surf node = *tvms_at(reader, stmt);
-  const tvms_surf item = *tvms_at(reader, node.a);
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
+  const tvms_surf item = *tvms_reader_at(reader, node.a);
   if (item.next || item.b) {
     tvms_reader_report(reader, relax_with, stmt);
     reader->failed = true;
   }
-  tvms_value value = tvms_eval(reader, item.a);
-  bool dataflow = value.kind == TVMS_VALUE_RELAX && value.spare == TVMS_RELAX_DATAFLOW;
-  if (tvms_value_is_known(value) && !dataflow) {
+  tvms_eval_value value = tvms_eval(reader, item.a);
+  bool dataflow = value.kind == TVMS_EVAL_RELAX && value.spare == TVMS_RELAX_DATAFLOW;
+  if (tvms_eval_value_is_known(value) && !dataflow) {
     tvms_reader_report(reader, relax_with, item.a);
     reader->failed = true;
   }
@@ -491,7 +496,7 @@ static void read_with(tvms_reader *reader, tvms_ref stmt) {
     bind_unknown(reader, node.b);
     return;
   }
-  if (tvms_in_dataflow(reader)) {
+  if (tvms_relax_in_dataflow(reader)) {
     tvms_reader_report(reader, nested_dataflow, item.a);
     reader->failed = true;
     bind_unknown(reader, node.b);
@@ -517,7 +522,7 @@ static tvms_node *TVMS_NULLABLE read_branch(tvms_reader *reader, tvms_ref body,
   tvms_relax_body(reader, body);
   tvms_scope_pop(reader);
   tvms_node *seq = tvms_builder_end_branch(&relax->builder, suffix, name,
-                                           tvms_span_of(reader, stmt));
+                                           tvms_reader_span_of(reader, stmt));
   if (!seq && !reader->failed) {
     tvms_reader_report(reader, branch_without_value, body ? body : stmt);
     reader->failed = true;
@@ -528,11 +533,11 @@ static tvms_node *TVMS_NULLABLE read_branch(tvms_reader *reader, tvms_ref body,
 }
 
 static void read_if(tvms_reader *reader, tvms_ref stmt) {
-  const tvms_surf node = *tvms_at(reader, stmt);
+  const tvms_surf node = *tvms_reader_at(reader, stmt);
   tvms_relax_state *relax = relax_of(reader);
-  tvms_value test = tvms_eval(reader, node.a);
-  tvms_node *condition = tvms_to_relax(reader, test, node.a);
-  if (tvms_in_dataflow(reader)) {
+  tvms_eval_value test = tvms_eval(reader, node.a);
+  tvms_node *condition = tvms_relax_to_value(reader, test, node.a);
+  if (tvms_relax_in_dataflow(reader)) {
     tvms_reader_report(reader, if_in_dataflow, stmt);
     reader->failed = true;
     bind_unknown(reader, node.b);
@@ -558,15 +563,15 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
     bind_unknown(reader, node.b);
     return;
   }
-  tvms_if *branch = tvms_node_make(reader->unit, IF, tvms_span_of(reader, stmt));
+  tvms_if *branch = tvms_node_make(reader->unit, IF, tvms_reader_span_of(reader, stmt));
   branch->condition = condition;
   branch->true_branch = yes;
   branch->false_branch = no;
   tvms_node *a = tvms_builder_erase(&relax->builder, yes->sinfo);
   tvms_node *b = tvms_builder_erase(&relax->builder, no->sinfo);
   branch->head.sinfo = tvms_sinfo_join(relax->prover, a, b);
-  tvms_value var = emit(reader, &branch->head, name, NULL, stmt, stmt);
-  tvms_bind_name(reader, name, var, tvms_span_of(reader, stmt));
+  tvms_eval_value var = emit(reader, &branch->head, name, NULL, stmt, stmt);
+  tvms_scope_bind(reader, name, var, tvms_reader_span_of(reader, stmt));
 }
 
 static void read_local(tvms_reader *reader, tvms_ref stmt) {
@@ -575,9 +580,9 @@ static void read_local(tvms_reader *reader, tvms_ref stmt) {
   switch ((int)decoration.kind) {
   case TVMS_DECORATED_RELAX: break;
   case TVMS_DECORATED_MACRO: {
-    uint8_t flags = decoration.unhygienic ? 0 : TVMS_VALUE_HYGIENIC;
-    tvms_bind_name(reader, def.name, tvms_make_macro(reader, stmt, flags),
-                   def.name_span);
+    uint8_t flags = decoration.unhygienic ? 0 : TVMS_EVAL_HYGIENIC;
+    tvms_scope_bind(reader, def.name, tvms_closure_make_macro(reader, stmt, flags),
+                    def.name_span);
     return;
   }
   default:
@@ -588,29 +593,29 @@ static void read_local(tvms_reader *reader, tvms_ref stmt) {
                          tvms_symbol_text(reader->context, def.name));
     }
     reader->failed = true;
-    tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
+    tvms_scope_bind(reader, def.name, TVMS_UNKNOWN, def.name_span);
     return;
   }
   tvms_node *reserved = NULL;
   tvms_node *function = tvms_relax_local_function(reader, stmt, &reserved);
-  tvms_value value = TVMS_UNKNOWN;
+  tvms_eval_value value = TVMS_UNKNOWN;
   if (function && block_is_open(reader, stmt)) {
     tvms_builder *builder = &relax_of(reader)->builder;
     if (reserved) {
-      tvms_builder_bind(builder, reserved, function, tvms_span_of(reader, stmt));
-      value = tvms_value_node(reserved);
+      tvms_builder_bind(builder, reserved, function, tvms_reader_span_of(reader, stmt));
+      value = tvms_eval_value_node(reserved);
     } else {
-      value = tvms_value_node(
+      value = tvms_eval_value_node(
           tvms_builder_emit(builder, function, def.name, def.name_span, false));
     }
   } else {
     reader->failed = true;
   }
-  tvms_bind_name(reader, def.name, value, def.name_span);
+  tvms_scope_bind(reader, def.name, value, def.name_span);
 }
 
 static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
-  switch ((int)tvms_at(reader, stmt)->kind) {
+  switch ((int)tvms_reader_at(reader, stmt)->kind) {
   case TVMS_SURF_EXPRESSION: read_expression(reader, stmt); break;
   case TVMS_SURF_ASSIGN: read_assign(reader, stmt); break;
   case TVMS_SURF_ANN_ASSIGN: read_annotated(reader, stmt); break;
@@ -628,7 +633,7 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
 void tvms_relax_body(tvms_reader *reader, tvms_ref body) {
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_memory_enter(memory)) {
-    tvms_too_deep(reader, body);
+    tvms_eval_report_too_deep(reader, body);
     tvms_memory_leave(memory);
     return;
   }
@@ -640,11 +645,11 @@ void tvms_relax_body(tvms_reader *reader, tvms_ref body) {
 
 // ---- Macros ----
 
-tvms_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call) {
-  tvms_value result = TVMS_UNKNOWN;
+tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call) {
+  tvms_eval_value result = TVMS_UNKNOWN;
   bool returned = false;
   tvms_surface_each(reader->surface, stmt, body) {
-    const tvms_surf *node = tvms_at(reader, stmt);
+    const tvms_surf *node = tvms_reader_at(reader, stmt);
     if (returned) {
       tvms_reader_report(reader, macro_after_return, stmt);
       reader->failed = true;

@@ -22,16 +22,17 @@ static bool is_identifier(tvms_bytes text) {
 }
 
 static void define_symbol(tvms_reader *reader, tvms_sym name, tvms_span span) {
-  const tvms_binding *binding = tvms_lookup(reader, name);
-  bool own = tvms_bound_here(reader, name) && binding->value.kind == TVMS_VALUE_NODE;
+  const tvms_binding *binding = tvms_scope_lookup(reader, name);
+  bool own =
+      tvms_scope_binds_here(reader, name) && binding->value.kind == TVMS_EVAL_NODE;
   if (own) return;
   // Up to 0.25 a declaration in the body may say otherwise.
   tvms_dtype dtype = TVMS_DTYPE(INT, 64);
   if (reader->dialect < TVMS_DIALECT_26) {
-    tvms_declared_dtype(reader, reader->relax->body, name, &dtype);
+    tvms_reader_declared_dtype(reader, reader->relax->body, name, &dtype);
   }
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
-  tvms_bind_name(reader, name, tvms_value_node(var), span);
+  tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
 }
 
 static void define_text(tvms_reader *reader, tvms_ref ref) {
@@ -39,12 +40,12 @@ static void define_text(tvms_reader *reader, tvms_ref ref) {
   tvms_bytes bytes = {text.text, (uint32_t)text.len};
   if (!is_identifier(bytes)) return;
   define_symbol(reader, tvms_symbol_intern(reader->context, text.text, text.len),
-                tvms_span_of(reader, ref));
+                tvms_reader_span_of(reader, ref));
 }
 
 static bool is_parameter(const tvms_reader *reader, tvms_sym name) {
   tvms_surface_each(reader->surface, ref, reader->relax->param_list) {
-    const tvms_surf *param = tvms_at(reader, ref);
+    const tvms_surf *param = tvms_reader_at(reader, ref);
     if (param->kind == TVMS_SURF_PARAM && param->a == name) return true;
   }
   return false;
@@ -53,12 +54,12 @@ static bool is_parameter(const tvms_reader *reader, tvms_sym name) {
 // Whether the signature itself defines the name, as text: names of type parameters and
 // TypeVars may stand bare.
 static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *binding) {
-  if (binding->depth != reader->depth || binding->value.kind != TVMS_VALUE_NODE) {
+  if (binding->depth != reader->depth || binding->value.kind != TVMS_EVAL_NODE) {
     return false;
   }
-  if (binding->outer && binding->outer->value.kind == TVMS_VALUE_TYPE_VAR) return false;
+  if (binding->outer && binding->outer->value.kind == TVMS_EVAL_TYPE_VAR) return false;
   tvms_surface_each(reader->surface, ref, reader->relax->type_params) {
-    if (tvms_at(reader, ref)->a == binding->name) return false;
+    if (tvms_reader_at(reader, ref)->a == binding->name) return false;
   }
   return true;
 }
@@ -67,13 +68,13 @@ static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *bi
 // were written so.
 static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
   if (reader->lenient || is_parameter(reader, name)
-      || tvms_value_is_known(tvms_builtin_named(name))) {
+      || tvms_eval_value_is_known(tvms_builtin_find(name))) {
     return;
   }
   const char *text = tvms_symbol_text(reader->context, name);
   if (strcmp(text, "_") == 0) return;
   tvms_diags *diags = &reader->context->diags;
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   tvms_diag_remark(diags, diag,
                    "in a signature, a new symbolic dimension is written as text");
@@ -85,16 +86,16 @@ static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
 // Walks an annotation; `in_list` tells that `ref` is an item of a tuple or list, where
 // text names a dimension.
 static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   switch ((int)node->kind) {
   case TVMS_SURF_STRING:
   case TVMS_SURF_STRINGS:
     if (in_list) define_text(reader, ref);
     break;
   case TVMS_SURF_NAME: {
-    const tvms_binding *binding = tvms_lookup(reader, node->a);
-    if (binding && binding->value.kind == TVMS_VALUE_TYPE_VAR) {
-      define_symbol(reader, binding->value.as.sym, tvms_span_of(reader, ref));
+    const tvms_binding *binding = tvms_scope_lookup(reader, node->a);
+    if (binding && binding->value.kind == TVMS_EVAL_TYPE_VAR) {
+      define_symbol(reader, binding->value.as.sym, tvms_reader_span_of(reader, ref));
     }
     if (in_list && (!binding || is_written_as_text(reader, binding))) {
       define_bare(reader, ref, node->a);
@@ -109,7 +110,7 @@ static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
     break;
   case TVMS_SURF_CALL:
     tvms_surface_each(reader->surface, item, node->b) {
-      const tvms_surf *argument = tvms_at(reader, item);
+      const tvms_surf *argument = tvms_reader_at(reader, item);
       if (argument->kind != TVMS_SURF_KEYWORD) {
         define_below(reader, item, false);
       } else {
@@ -118,8 +119,8 @@ static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
     }
     break;
   case TVMS_SURF_BINARY:
-    define_below(reader, tvms_at(reader, ref)->a, false);
-    define_below(reader, tvms_at(reader, ref)->b, false);
+    define_below(reader, tvms_reader_at(reader, ref)->a, false);
+    define_below(reader, tvms_reader_at(reader, ref)->b, false);
     break;
   case TVMS_SURF_SUBSCRIPT: {
     tvms_ref shape, dtype;
@@ -137,9 +138,9 @@ void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation) {
 }
 
 void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation) {
-  const tvms_surf node = *tvms_at(reader, annotation);
+  const tvms_surf node = *tvms_reader_at(reader, annotation);
   if (node.kind != TVMS_SURF_CALL) return;
-  const tvms_surf *callee = tvms_at(reader, node.a);
+  const tvms_surf *callee = tvms_reader_at(reader, node.a);
   bool function = callee->kind == TVMS_SURF_ATTRIBUTE && callee->b == TVMS_SYM_Callable;
   if (function) {
     if (node.b) define_below(reader, node.b, false);
@@ -153,38 +154,39 @@ void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation) 
 // ---- From values to types ----
 
 // Calls a row with its defaults: `R.Tensor` as an annotation means `R.Tensor()`.
-static tvms_value call_with_defaults(tvms_reader *reader, const tvms_row *row,
-                                     tvms_ref ref) {
+static tvms_eval_value call_with_defaults(tvms_reader *reader, const tvms_row *row,
+                                          tvms_ref ref) {
   const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   for (uint32_t i = 0; i < signature->count; i++) {
     const tvms_param *param = &signature->params[i];
     args[i] = param->value;
     refs[i] = ref;
     if (param->kind == TVMS_PARAM_REST) {
-      args[i] = tvms_value_items(TVMS_VALUE_TUPLE, NULL, 0);
+      args[i] = tvms_eval_value_items(TVMS_EVAL_TUPLE, NULL, 0);
     } else if (param->required) {
-      tvms_missing_argument(reader, ref, tvms_symbol_text(reader->context, row->name),
-                            tvms_symbol_text(reader->context, param->name));
-      return tvms_failed(reader);
+      tvms_eval_report_missing_argument(reader, ref,
+                                        tvms_symbol_text(reader->context, row->name),
+                                        tvms_symbol_text(reader->context, param->name));
+      return tvms_reader_failed(reader);
     }
   }
   tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
   return row->handler(reader, &call);
 }
 
-tvms_node *TVMS_NULLABLE tvms_to_type(tvms_reader *reader, tvms_value value,
-                                      tvms_ref ref) {
-  if (value.kind == TVMS_VALUE_CALLABLE) {
+tvms_node *TVMS_NULLABLE tvms_relax_to_type(tvms_reader *reader, tvms_eval_value value,
+                                            tvms_ref ref) {
+  if (value.kind == TVMS_EVAL_CALLABLE) {
     value = call_with_defaults(reader, value.as.row, ref);
   }
   switch ((int)value.kind) {
-  case TVMS_VALUE_UNKNOWN: reader->failed = true; return NULL;
-  case TVMS_VALUE_NONE: return tvms_sinfo_tuple_new(reader->unit, NULL, 0);
-  case TVMS_VALUE_DTYPE_NAME:
-  case TVMS_VALUE_DTYPE: return tvms_sinfo_prim_new(reader->unit, value.as.dtype, NULL);
-  case TVMS_VALUE_NODE:
+  case TVMS_EVAL_UNKNOWN: reader->failed = true; return NULL;
+  case TVMS_EVAL_NONE: return tvms_sinfo_tuple_new(reader->unit, NULL, 0);
+  case TVMS_EVAL_DTYPE_NAME:
+  case TVMS_EVAL_DTYPE: return tvms_sinfo_prim_new(reader->unit, value.as.dtype, NULL);
+  case TVMS_EVAL_NODE:
     if (tvms_node_class_of(value.as.node) == TVMS_CLASS_SINFO) return value.as.node;
     if (value.as.node->kind == TVMS_NODE_VAR && !value.as.node->sinfo) {
       return tvms_sinfo_prim_new(reader->unit, value.as.node->dtype, NULL);
@@ -192,13 +194,13 @@ tvms_node *TVMS_NULLABLE tvms_to_type(tvms_reader *reader, tvms_value value,
     break;
   default: break;
   }
-  tvms_wrong_type(reader, ref, "this", "a type", value);
+  tvms_eval_report_wrong_type(reader, ref, "this", "a type", value);
   reader->failed = true;
   return NULL;
 }
 
 tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref) {
-  return tvms_to_type(reader, tvms_eval(reader, ref), ref);
+  return tvms_relax_to_type(reader, tvms_eval(reader, ref), ref);
 }
 
 // ---- Virtual devices ----
@@ -220,8 +222,8 @@ static tvms_list vdevices_of(const tvms_module *TVMS_NULLABLE module) {
 }
 
 // "cuda", "cuda:1", "vdevice:3": the n-th device of a kind, or of the whole list.
-static tvms_node *TVMS_NULLABLE vdevice_named(tvms_reader *reader, tvms_value value,
-                                              tvms_ref ref) {
+static tvms_node *TVMS_NULLABLE vdevice_named(tvms_reader *reader,
+                                              tvms_eval_value value, tvms_ref ref) {
   tvms_list devices = vdevices_of(reader->module);
   char text[128];
   if (value.len >= sizeof text) return NULL;
@@ -241,61 +243,63 @@ static tvms_node *TVMS_NULLABLE vdevice_named(tvms_reader *reader, tvms_value va
 }
 
 // A virtual device from text or an object. False after a report.
-bool tvms_to_vdevice(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                     tvms_node **vdevice) {
+bool tvms_relax_to_vdevice(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                           tvms_node **vdevice) {
   *vdevice = NULL;
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  if (value.kind == TVMS_VALUE_STR) {
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  if (value.kind == TVMS_EVAL_STR) {
     *vdevice = vdevice_named(reader, value, ref);
     return *vdevice;
   }
-  *vdevice = tvms_value_node_of(value, TVMS_NODE_OBJECT_VDEVICE);
+  *vdevice = tvms_eval_value_node_of(value, TVMS_NODE_OBJECT_VDEVICE);
   if (*vdevice) return true;
-  tvms_wrong_type(reader, ref, "vdevice", "a virtual device or its name", value);
+  tvms_eval_report_wrong_type(reader, ref, "vdevice", "a virtual device or its name",
+                              value);
   return false;
 }
 
 // ---- Handlers of calls.def ----
 
 // `void` and None are unknown element types.
-static bool optional_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool optional_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                            tvms_dtype *dtype) {
   *dtype = (tvms_dtype){0};
-  return value.kind == TVMS_VALUE_NONE || tvms_to_dtype(reader, value, ref, dtype);
+  return value.kind == TVMS_EVAL_NONE || tvms_eval_to_dtype(reader, value, ref, dtype);
 }
 
-static tvms_value failed_type(tvms_reader *reader) {
-  return tvms_failed(reader);
+static tvms_eval_value failed_type(tvms_reader *reader) {
+  return tvms_reader_failed(reader);
 }
 
 enum { TENSOR_SHAPE, TENSOR_DTYPE, TENSOR_VDEVICE, TENSOR_NDIM };
 
-static tvms_node *TVMS_NULLABLE tensor_type(tvms_reader *reader, tvms_value shape,
+static tvms_node *TVMS_NULLABLE tensor_type(tvms_reader *reader, tvms_eval_value shape,
                                             tvms_ref ref, int64_t ndim,
                                             tvms_dtype dtype,
                                             tvms_node *TVMS_NULLABLE vdevice) {
   if (ndim < TVMS_UNKNOWN_NDIM
-      || (ndim != TVMS_UNKNOWN_NDIM && shape.kind != TVMS_VALUE_NONE)) {
+      || (ndim != TVMS_UNKNOWN_NDIM && shape.kind != TVMS_EVAL_NONE)) {
     tvms_reader_report(reader, tensor_ndim, ref);
     return NULL;
   }
-  if (shape.kind == TVMS_VALUE_NONE) {
+  if (shape.kind == TVMS_EVAL_NONE) {
     return tvms_sinfo_tensor_new_ndim(reader->unit, ndim, dtype, vdevice);
   }
-  tvms_node *value = tvms_to_shape(reader, shape, ref);
+  tvms_node *value = tvms_relax_to_shape(reader, shape, ref);
   if (!value) return NULL;
   const tvms_node *type = value->sinfo;
   if (!type || type->kind != TVMS_NODE_SINFO_SHAPE) {
-    tvms_wrong_type(reader, ref, "the shape of a tensor", "a shape", shape);
+    tvms_eval_report_wrong_type(reader, ref, "the shape of a tensor", "a shape", shape);
     return NULL;
   }
   return tvms_sinfo_tensor_new(reader->unit, value, dtype, vdevice);
 }
 
-tvms_value tvms_call_relax_tensor(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value shape = call->args[TENSOR_SHAPE], element = call->args[TENSOR_DTYPE];
+tvms_eval_value tvms_call_relax_tensor(tvms_reader *reader,
+                                       const tvms_call_args *call) {
+  tvms_eval_value shape = call->args[TENSOR_SHAPE], element = call->args[TENSOR_DTYPE];
   tvms_ref element_ref = call->refs[TENSOR_DTYPE];
-  if (shape.kind == TVMS_VALUE_STR && element.kind == TVMS_VALUE_NONE) {
+  if (shape.kind == TVMS_EVAL_STR && element.kind == TVMS_EVAL_NONE) {
     element = shape;
     element_ref = call->refs[TENSOR_SHAPE];
     shape = TVMS_NOTHING;
@@ -303,135 +307,145 @@ tvms_value tvms_call_relax_tensor(tvms_reader *reader, const tvms_call_args *cal
   tvms_dtype dtype;
   int64_t ndim;
   tvms_node *vdevice;
-  bool known = shape.kind != TVMS_VALUE_UNKNOWN;
+  bool known = shape.kind != TVMS_EVAL_UNKNOWN;
   if (!optional_dtype(reader, element, element_ref, &dtype)
-      || !tvms_to_int(reader, call->args[TENSOR_NDIM], call->refs[TENSOR_NDIM], &ndim)
-      || !tvms_to_vdevice(reader, call->args[TENSOR_VDEVICE],
-                          call->refs[TENSOR_VDEVICE], &vdevice)
+      || !tvms_eval_to_int(reader, call->args[TENSOR_NDIM], call->refs[TENSOR_NDIM],
+                           &ndim)
+      || !tvms_relax_to_vdevice(reader, call->args[TENSOR_VDEVICE],
+                                call->refs[TENSOR_VDEVICE], &vdevice)
       || !known) {
     return failed_type(reader);
   }
   tvms_ref shape_ref =
       ndim == TVMS_UNKNOWN_NDIM ? call->refs[TENSOR_SHAPE] : call->refs[TENSOR_NDIM];
   tvms_node *type = tensor_type(reader, shape, shape_ref, ndim, dtype, vdevice);
-  return type ? tvms_value_node(type) : failed_type(reader);
+  return type ? tvms_eval_value_node(type) : failed_type(reader);
 }
 
-tvms_value tvms_call_relax_shape_type(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_relax_shape_type(tvms_reader *reader,
+                                           const tvms_call_args *call) {
   int64_t ndim;
-  if (!tvms_to_int(reader, call->args[1], call->refs[1], &ndim)) {
+  if (!tvms_eval_to_int(reader, call->args[1], call->refs[1], &ndim)) {
     return failed_type(reader);
   }
-  if (call->args[0].kind == TVMS_VALUE_NONE) {
-    return tvms_value_node(tvms_sinfo_shape_new_ndim(reader->unit, ndim));
+  if (call->args[0].kind == TVMS_EVAL_NONE) {
+    return tvms_eval_value_node(tvms_sinfo_shape_new_ndim(reader->unit, ndim));
   }
-  tvms_node *shape = tvms_to_shape(reader, call->args[0], call->refs[0]);
+  tvms_node *shape = tvms_relax_to_shape(reader, call->args[0], call->refs[0]);
   if (shape && shape->kind != TVMS_NODE_SHAPE_EXPR) {
-    tvms_wrong_type(reader, call->refs[0], "the dimensions of R.Shape",
-                    "a tuple or list", call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the dimensions of R.Shape",
+                                "a tuple or list", call->args[0]);
     return failed_type(reader);
   }
   if (!shape) return failed_type(reader);
   // An empty list says nothing, as in TVM.
   if (tvms_as_shape_expr(shape)->values.len == 0) {
-    return tvms_value_node(tvms_sinfo_shape_new_ndim(reader->unit, ndim));
+    return tvms_eval_value_node(tvms_sinfo_shape_new_ndim(reader->unit, ndim));
   }
-  return tvms_value_node(shape->sinfo);
+  return tvms_eval_value_node(shape->sinfo);
 }
 
-tvms_value tvms_call_relax_prim_type(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_relax_prim_type(tvms_reader *reader,
+                                          const tvms_call_args *call) {
   tvms_dtype dtype = {0};
   if (!optional_dtype(reader, call->args[0], call->refs[0], &dtype)) {
     return failed_type(reader);
   }
   tvms_node *value = NULL;
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
-  if (signature->count > 1 && call->args[1].kind != TVMS_VALUE_NONE) {
-    tvms_value given = call->args[1];
-    if (given.kind == TVMS_VALUE_BOOL) {  // 1 for TVM, which prints bools so
-      given = tvms_has_printed_header(reader) ? tvms_value_node(tvms_bool_imm_new(
-                  reader->unit, given.as.i, tvms_span_of(reader, call->refs[1])))
-                                              : tvms_value_int(given.as.i);
+  if (signature->count > 1 && call->args[1].kind != TVMS_EVAL_NONE) {
+    tvms_eval_value given = call->args[1];
+    if (given.kind == TVMS_EVAL_BOOL) {  // 1 for TVM, which prints bools so
+      given = tvms_reader_has_printed_header(reader) ? tvms_eval_value_node(
+                  tvms_bool_imm_new(reader->unit, given.as.i,
+                                    tvms_reader_span_of(reader, call->refs[1])))
+                                                     : tvms_eval_value_int(given.as.i);
     }
-    value =
-        tvms_to_scalar(reader, given, call->refs[1], "the value of R.Prim", "a scalar");
+    value = tvms_relax_to_scalar(reader, given, call->refs[1], "the value of R.Prim",
+                                 "a scalar");
     if (!value) return failed_type(reader);
     dtype = value->dtype;
   }
   if (tvms_dtype_is_void(dtype)) {
-    tvms_missing_argument(reader, call->ref, "R.Prim", "dtype");
+    tvms_eval_report_missing_argument(reader, call->ref, "R.Prim", "dtype");
     return failed_type(reader);
   }
-  return tvms_value_node(tvms_sinfo_prim_new(reader->unit, dtype, value));
+  return tvms_eval_value_node(tvms_sinfo_prim_new(reader->unit, dtype, value));
 }
 
-tvms_value tvms_call_relax_object(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_relax_object(tvms_reader *reader,
+                                       const tvms_call_args *call) {
   (void)call;
-  return tvms_value_node(tvms_sinfo_object_new(reader->unit));
+  return tvms_eval_value_node(tvms_sinfo_object_new(reader->unit));
 }
 
-tvms_value tvms_call_string_type(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_string_type(tvms_reader *reader, const tvms_call_args *call) {
   (void)call;
-  return tvms_value_node(tvms_sinfo_string_new(reader->unit));
+  return tvms_eval_value_node(tvms_sinfo_string_new(reader->unit));
 }
 
-bool tvms_to_types(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                   tvms_list *types) {
-  tvms_items items = tvms_items_of(&value);
+bool tvms_relax_to_types(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                         tvms_list *types) {
+  tvms_eval_items items = tvms_eval_items_of(&value);
   tvms_node **nodes = tvms_arena_array(&reader->values, tvms_node *, items.len + 1);
   bool known = true;
   for (uint32_t i = 0; i < items.len; i++) {
-    nodes[i] = tvms_to_type(reader, items.items[i], ref);
+    nodes[i] = tvms_relax_to_type(reader, items.items[i], ref);
     known = known && nodes[i];
   }
   *types = tvms_list_copy(reader->unit, nodes, items.len);
   return known;
 }
 
-tvms_value tvms_call_relax_tuple_type(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value fields = call->args[0];
-  if (fields.len == 1 && tvms_value_is_sequence(fields.as.items[0])) {
+tvms_eval_value tvms_call_relax_tuple_type(tvms_reader *reader,
+                                           const tvms_call_args *call) {
+  tvms_eval_value fields = call->args[0];
+  if (fields.len == 1 && tvms_eval_value_is_sequence(fields.as.items[0])) {
     fields = fields.as.items[0];
   }
   tvms_list types;
-  if (!tvms_to_types(reader, fields, call->ref, &types)) return failed_type(reader);
-  return tvms_value_node(tvms_sinfo_tuple_new(reader->unit, types.items, types.len));
+  if (!tvms_relax_to_types(reader, fields, call->ref, &types))
+    return failed_type(reader);
+  return tvms_eval_value_node(
+      tvms_sinfo_tuple_new(reader->unit, types.items, types.len));
 }
 
 enum { CALLABLE_PARAMS, CALLABLE_RET, CALLABLE_PURITY, CALLABLE_DERIVE };
 
-tvms_value tvms_call_relax_callable(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_relax_callable(tvms_reader *reader,
+                                         const tvms_call_args *call) {
   tvms_unit *unit = reader->unit;
-  bool given = call->args[CALLABLE_PARAMS].kind != TVMS_VALUE_NONE, pure = given;
+  bool given = call->args[CALLABLE_PARAMS].kind != TVMS_EVAL_NONE, pure = given;
   tvms_node *ret = tvms_sinfo_object_new(unit);
-  tvms_value result = call->args[CALLABLE_RET];
-  if (result.kind != TVMS_VALUE_NONE) {
-    ret = tvms_to_type(reader, result, call->refs[CALLABLE_RET]);
+  tvms_eval_value result = call->args[CALLABLE_RET];
+  if (result.kind != TVMS_EVAL_NONE) {
+    ret = tvms_relax_to_type(reader, result, call->refs[CALLABLE_RET]);
   }
   bool known = ret;
-  if (call->args[CALLABLE_PURITY].kind != TVMS_VALUE_NONE) {
-    known = tvms_to_flag(reader, call->args[CALLABLE_PURITY],
-                         call->refs[CALLABLE_PURITY], &pure)
+  if (call->args[CALLABLE_PURITY].kind != TVMS_EVAL_NONE) {
+    known = tvms_eval_to_flag(reader, call->args[CALLABLE_PURITY],
+                              call->refs[CALLABLE_PURITY], &pure)
             && known;
   }
   if (!known) return failed_type(reader);
   if (!given) {
-    tvms_value derive = call->args[CALLABLE_DERIVE];
+    tvms_eval_value derive = call->args[CALLABLE_DERIVE];
     tvms_bytes name = {NULL, 0};
-    if (derive.kind == TVMS_VALUE_STR) name = (tvms_bytes){derive.as.text, derive.len};
-    return tvms_value_node(tvms_sinfo_func_new_derived(unit, ret, pure, name));
+    if (derive.kind == TVMS_EVAL_STR) name = (tvms_bytes){derive.as.text, derive.len};
+    return tvms_eval_value_node(tvms_sinfo_func_new_derived(unit, ret, pure, name));
   }
   tvms_list types;
-  if (!tvms_to_types(reader, call->args[CALLABLE_PARAMS], call->refs[CALLABLE_PARAMS],
-                     &types)) {
+  if (!tvms_relax_to_types(reader, call->args[CALLABLE_PARAMS],
+                           call->refs[CALLABLE_PARAMS], &types)) {
     return failed_type(reader);
   }
-  return tvms_value_node(tvms_sinfo_func_new(unit, types.items, types.len, ret, pure));
+  return tvms_eval_value_node(
+      tvms_sinfo_func_new(unit, types.items, types.len, ret, pure));
 }
 
 // ---- Distributed tensors ----
 
-tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_value value) {
+tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_eval_value value) {
   const char *open = memchr(value.as.text, '[', value.len);
   const tvms_node *infos = reader->module ? reader->module->global_infos : NULL;
   if (!open || !infos) return NULL;
@@ -451,23 +465,25 @@ tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_value value) 
 
 enum { DTENSOR_SHAPE, DTENSOR_DTYPE, DTENSOR_MESH, DTENSOR_PLACEMENT, DTENSOR_NDIM };
 
-tvms_value tvms_call_relax_dtensor(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_relax_dtensor(tvms_reader *reader,
+                                        const tvms_call_args *call) {
   tvms_dtype dtype;
   int64_t ndim;
   tvms_bytes placement;
   if (!optional_dtype(reader, call->args[DTENSOR_DTYPE], call->refs[DTENSOR_DTYPE],
                       &dtype)
-      || !tvms_to_int(reader, call->args[DTENSOR_NDIM], call->refs[DTENSOR_NDIM], &ndim)
-      || !tvms_to_text(reader, call->args[DTENSOR_PLACEMENT],
-                       call->refs[DTENSOR_PLACEMENT], &placement)
-      || call->args[DTENSOR_SHAPE].kind == TVMS_VALUE_UNKNOWN) {
+      || !tvms_eval_to_int(reader, call->args[DTENSOR_NDIM], call->refs[DTENSOR_NDIM],
+                           &ndim)
+      || !tvms_eval_to_text(reader, call->args[DTENSOR_PLACEMENT],
+                            call->refs[DTENSOR_PLACEMENT], &placement)
+      || call->args[DTENSOR_SHAPE].kind == TVMS_EVAL_UNKNOWN) {
     return failed_type(reader);
   }
   tvms_node *tensor = tensor_type(reader, call->args[DTENSOR_SHAPE],
                                   call->refs[DTENSOR_SHAPE], ndim, dtype, NULL);
-  tvms_value where = call->args[DTENSOR_MESH];
-  tvms_node *mesh = tvms_value_node_of(where, TVMS_NODE_OBJECT_MESH);
-  if (where.kind == TVMS_VALUE_STR) mesh = tvms_relax_mesh(reader, where);
+  tvms_eval_value where = call->args[DTENSOR_MESH];
+  tvms_node *mesh = tvms_eval_value_node_of(where, TVMS_NODE_OBJECT_MESH);
+  if (where.kind == TVMS_EVAL_STR) mesh = tvms_relax_mesh(reader, where);
   if (tensor && !mesh) {
     tvms_reader_report(reader, unknown_mesh, call->refs[DTENSOR_MESH]);
   }
@@ -482,10 +498,10 @@ tvms_value tvms_call_relax_dtensor(tvms_reader *reader, const tvms_call_args *ca
                        (int)placement.len, placement.text, why);
     return failed_type(reader);
   }
-  tvms_sinfo_dtensor *type =
-      tvms_node_make(reader->unit, SINFO_DTENSOR, tvms_span_of(reader, call->ref));
+  tvms_sinfo_dtensor *type = tvms_node_make(reader->unit, SINFO_DTENSOR,
+                                            tvms_reader_span_of(reader, call->ref));
   type->tensor = tensor;
   type->mesh = mesh;
   type->placement = tvms_placement_text(reader->unit, &placed);
-  return tvms_value_node(&type->head);
+  return tvms_eval_value_node(&type->head);
 }

@@ -29,8 +29,8 @@ static tvms_layout_spec *spec_new(tvms_reader *reader, spec_state state) {
   return spec;
 }
 
-static tvms_value spec_value(tvms_layout_spec *spec) {
-  return (tvms_value){.kind = TVMS_VALUE_LAYOUT, .as.layout = spec};
+static tvms_eval_value spec_value(tvms_layout_spec *spec) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_LAYOUT, .as.layout = spec};
 }
 
 static tvms_node *layout_iter(tvms_reader *reader, tvms_node *extent, tvms_node *stride,
@@ -55,42 +55,42 @@ static void dense_strides(tvms_reader *reader, tvms_list extents, tvms_node **st
   }
 }
 
-tvms_node *tvms_row_major(tvms_reader *reader, tvms_list shape) {
+tvms_node *tvms_tile_row_major(tvms_reader *reader, tvms_list shape) {
   return tvms_layout_row_major(reader->unit, shape);
 }
 
 // ---- T.S[…], T.R[…] -------------------------------------------------------------------------
 
-tvms_value tvms_call_layout_part(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_layout_part(tvms_reader *reader, const tvms_call_args *call) {
   bool shard = call->row->name == TVMS_SYM_S;
   return spec_value(spec_new(reader, shard ? PART_EMPTY_SHARD : PART_EMPTY_REPLICA));
 }
 
-static const tvms_layout_spec *spec_of(tvms_value value, spec_state state) {
-  bool is = value.kind == TVMS_VALUE_LAYOUT && value.as.layout->state == state;
+static const tvms_layout_spec *spec_of(tvms_eval_value value, spec_state state) {
+  bool is = value.kind == TVMS_EVAL_LAYOUT && value.as.layout->state == state;
   return is ? value.as.layout : NULL;
 }
 
-static tvms_value axis_value(tvms_sym axis) {
-  return (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = axis};
+static tvms_eval_value axis_value(tvms_sym axis) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_AXIS, .as.sym = axis};
 }
 
-bool tvms_layout_axis(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                      tvms_sym *axis) {
-  if (value.kind == TVMS_VALUE_AXIS) {
+bool tvms_tile_layout_axis(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                           tvms_sym *axis) {
+  if (value.kind == TVMS_EVAL_AXIS) {
     *axis = value.as.sym;
     return true;
   }
-  if (value.kind == TVMS_VALUE_STR) {
+  if (value.kind == TVMS_EVAL_STR) {
     *axis = tvms_symbol_intern(reader->context, value.as.text, value.len);
     return true;
   }
-  tvms_wrong_type(reader, ref, "an axis", "Axis.name or a str", value);
+  tvms_eval_report_wrong_type(reader, ref, "an axis", "Axis.name or a str", value);
   return false;
 }
 
 // A stride: a number, `number @ axis`, the name of an axis, or a pair of both.
-static bool stride_of(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool stride_of(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                       tvms_node **stride, tvms_sym *axis) {
   const tvms_layout_spec *on_axis = spec_of(value, PART_ON_AXIS);
   *axis = TVMS_SYM_m;
@@ -100,29 +100,30 @@ static bool stride_of(tvms_reader *reader, tvms_value value, tvms_ref ref,
     *axis = iter->axis;
     return true;
   }
-  if (value.kind == TVMS_VALUE_STR) {
+  if (value.kind == TVMS_EVAL_STR) {
     *stride = one(reader);
-    return tvms_layout_axis(reader, value, ref, axis);
+    return tvms_tile_layout_axis(reader, value, ref, axis);
   }
-  if (value.kind == TVMS_VALUE_TUPLE && value.len == 2) {
-    *stride = tvms_to_expr(reader, value.as.items[0], ref);
-    return *stride && tvms_layout_axis(reader, value.as.items[1], ref, axis);
+  if (value.kind == TVMS_EVAL_TUPLE && value.len == 2) {
+    *stride = tvms_eval_to_expr(reader, value.as.items[0], ref);
+    return *stride && tvms_tile_layout_axis(reader, value.as.items[1], ref, axis);
   }
-  *stride = tvms_to_expr(reader, value, ref);
+  *stride = tvms_eval_to_expr(reader, value, ref);
   return *stride != NULL;
 }
 
 // Extents with their strides; without strides they are dense. What has no partner does
 // not count.
-static bool iters_of(tvms_reader *reader, tvms_value extents, tvms_value strides,
-                     tvms_ref ref, tvms_list *iters) {
-  tvms_items sizes = tvms_items_of(&extents);
-  tvms_items steps = tvms_items_of(&strides);
-  bool dense = strides.kind == TVMS_VALUE_NONE;
+static bool iters_of(tvms_reader *reader, tvms_eval_value extents,
+                     tvms_eval_value strides, tvms_ref ref, tvms_list *iters) {
+  tvms_eval_items sizes = tvms_eval_items_of(&extents);
+  tvms_eval_items steps = tvms_eval_items_of(&strides);
+  bool dense = strides.kind == TVMS_EVAL_NONE;
   if (!dense && steps.len < sizes.len) sizes.len = steps.len;
   tvms_list list;
-  if (!tvms_to_exprs(reader, tvms_value_items(TVMS_VALUE_TUPLE, sizes.items, sizes.len),
-                     ref, &list)) {
+  if (!tvms_eval_to_exprs(
+          reader, tvms_eval_value_items(TVMS_EVAL_TUPLE, sizes.items, sizes.len), ref,
+          &list)) {
     return false;
   }
   tvms_node **made = tvms_arena_array(&reader->values, tvms_node *, sizes.len);
@@ -138,56 +139,56 @@ static bool iters_of(tvms_reader *reader, tvms_value extents, tvms_value strides
   return true;
 }
 
-tvms_value tvms_layout_subscript(tvms_reader *reader, tvms_value part, tvms_value index,
-                                 tvms_ref ref) {
-  bool empty = part.kind == TVMS_VALUE_LAYOUT
+tvms_eval_value tvms_tile_layout_subscript(tvms_reader *reader, tvms_eval_value part,
+                                           tvms_eval_value index, tvms_ref ref) {
+  bool empty = part.kind == TVMS_EVAL_LAYOUT
                && (part.as.layout->state == PART_EMPTY_SHARD
                    || part.as.layout->state == PART_EMPTY_REPLICA);
   if (!empty) {
-    tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, part));
-    return tvms_failed(reader);
+    tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, part));
+    return tvms_reader_failed(reader);
   }
-  tvms_value extents = index, strides = TVMS_NOTHING;
-  if (index.kind == TVMS_VALUE_SLICE) {
+  tvms_eval_value extents = index, strides = TVMS_NOTHING;
+  if (index.kind == TVMS_EVAL_SLICE) {
     extents = index.as.items[0];
     strides = index.as.items[1];
   }
   tvms_layout_spec *spec = spec_new(reader, PART_SPEC);
   bool shard = part.as.layout->state == PART_EMPTY_SHARD;
   if (!iters_of(reader, extents, strides, ref, shard ? &spec->shard : &spec->replica)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   return spec_value(spec);
 }
 
 // ---- `stride @ axis`, `spec + spec` ---------------------------------------------------------
 
-static tvms_value at_axis(tvms_reader *reader, tvms_value stride, tvms_sym axis,
-                          tvms_ref ref) {
+static tvms_eval_value at_axis(tvms_reader *reader, tvms_eval_value stride,
+                               tvms_sym axis, tvms_ref ref) {
   tvms_layout_spec *spec = spec_new(reader, PART_ON_AXIS);
-  tvms_node *node = tvms_to_expr(reader, stride, ref);
-  if (!node) return tvms_failed(reader);
+  tvms_node *node = tvms_eval_to_expr(reader, stride, ref);
+  if (!node) return tvms_reader_failed(reader);
   tvms_node *iter = layout_iter(reader, NULL, node, axis);
   spec->offset = tvms_list_copy(reader->unit, &iter, 1);
   return spec_value(spec);
 }
 
 // The offset that a summand is: of an axis, a sum, or a number on the memory axis.
-static bool offset_of(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool offset_of(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                       tvms_list *offset) {
-  if (value.kind == TVMS_VALUE_LAYOUT) {
+  if (value.kind == TVMS_EVAL_LAYOUT) {
     *offset = value.as.layout->offset;
     return true;
   }
-  tvms_node *node = tvms_to_expr(reader, value, ref);
+  tvms_node *node = tvms_eval_to_expr(reader, value, ref);
   if (!node) return false;
   tvms_node *iter = layout_iter(reader, NULL, node, TVMS_SYM_m);
   *offset = tvms_list_copy(reader->unit, &iter, 1);
   return true;
 }
 
-static bool add_offsets(tvms_reader *reader, tvms_value a, tvms_value b, tvms_ref ref,
-                        tvms_list *sum) {
+static bool add_offsets(tvms_reader *reader, tvms_eval_value a, tvms_eval_value b,
+                        tvms_ref ref, tvms_list *sum) {
   tvms_list left, right;
   if (!offset_of(reader, a, ref, &left) || !offset_of(reader, b, ref, &right)) {
     return false;
@@ -208,7 +209,7 @@ static bool add_offsets(tvms_reader *reader, tvms_value a, tvms_value b, tvms_re
     if (at < sum->len) {
       total = tvms_build_binary(reader->unit, TVMS_NODE_ADD,
                                 tvms_as_layout_iter(sum->items[at])->stride, total,
-                                tvms_span_of(reader, ref));
+                                tvms_reader_span_of(reader, ref));
     }
     if (!total) return false;
     sum->items[at] = layout_iter(reader, NULL, total, term->axis);
@@ -218,14 +219,14 @@ static bool add_offsets(tvms_reader *reader, tvms_value a, tvms_value b, tvms_re
 }
 
 // Of two specs the first shard and the last replica count.
-static tvms_value add_specs(tvms_reader *reader, tvms_value a, tvms_value b,
-                            tvms_ref ref) {
+static tvms_eval_value add_specs(tvms_reader *reader, tvms_eval_value a,
+                                 tvms_eval_value b, tvms_ref ref) {
   const tvms_layout_spec *left = spec_of(a, PART_SPEC), *right = spec_of(b, PART_SPEC);
   tvms_layout_spec *spec = spec_new(reader, left || right ? PART_SPEC : PART_OFFSET);
   // `3 + 4 @ Axis.tx` asks the right one to add the left one.
-  bool swapped = !right && a.kind != TVMS_VALUE_LAYOUT;
+  bool swapped = !right && a.kind != TVMS_EVAL_LAYOUT;
   if (!add_offsets(reader, swapped ? b : a, swapped ? a : b, ref, &spec->offset)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   if (left || right) {
     spec->shard = left && left->shard.len ? left->shard
@@ -238,51 +239,53 @@ static tvms_value add_specs(tvms_reader *reader, tvms_value a, tvms_value b,
   return spec_value(spec);
 }
 
-static bool is_summand(tvms_value value) {
-  if (value.kind != TVMS_VALUE_LAYOUT) return value.kind != TVMS_VALUE_AXIS;
+static bool is_summand(tvms_eval_value value) {
+  if (value.kind != TVMS_EVAL_LAYOUT) return value.kind != TVMS_EVAL_AXIS;
   return value.as.layout->state >= PART_SPEC;
 }
 
-tvms_value tvms_layout_operator(tvms_reader *reader, tvms_surf_op op, tvms_value a,
-                                tvms_value b, tvms_ref ref) {
-  if (op == TVMS_OP_MATMUL && b.kind == TVMS_VALUE_AXIS) {
+tvms_eval_value tvms_tile_layout_operator(tvms_reader *reader, tvms_surf_op op,
+                                          tvms_eval_value a, tvms_eval_value b,
+                                          tvms_ref ref) {
+  if (op == TVMS_OP_MATMUL && b.kind == TVMS_EVAL_AXIS) {
     return at_axis(reader, a, b.as.sym, ref);
   }
-  bool same = a.kind == TVMS_VALUE_AXIS && b.kind == TVMS_VALUE_AXIS;
+  bool same = a.kind == TVMS_EVAL_AXIS && b.kind == TVMS_EVAL_AXIS;
   if (same && (op == TVMS_OP_EQ || op == TVMS_OP_NE || op == TVMS_OP_IS)) {
-    return tvms_value_bool((a.as.sym == b.as.sym) == (op != TVMS_OP_NE));
+    return tvms_eval_value_bool((a.as.sym == b.as.sym) == (op != TVMS_OP_NE));
   }
   // An offset before a spec asks nobody who knows specs.
   bool offset_first =
-      spec_of(b, PART_SPEC) && a.kind == TVMS_VALUE_LAYOUT && !spec_of(a, PART_SPEC);
+      spec_of(b, PART_SPEC) && a.kind == TVMS_EVAL_LAYOUT && !spec_of(a, PART_SPEC);
   if (op != TVMS_OP_ADD || !is_summand(a) || !is_summand(b) || offset_first) {
-    tvms_reader_report(reader, bad_operands, ref, tvms_operator_spelling(op),
-                       tvms_describe_value(reader, a), tvms_describe_value(reader, b));
-    return tvms_failed(reader);
+    tvms_reader_report(reader, bad_operands, ref, tvms_eval_operator_spelling(op),
+                       tvms_eval_describe(reader, a), tvms_eval_describe(reader, b));
+    return tvms_reader_failed(reader);
   }
   return add_specs(reader, a, b, ref);
 }
 
 // ---- Layouts --------------------------------------------------------------------------------
 
-tvms_value tvms_call_TileLayout(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value value = call->args[0];
+tvms_eval_value tvms_call_TileLayout(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value value = call->args[0];
   if (!spec_of(value, PART_SPEC)) {
-    tvms_wrong_type(reader, call->refs[0], "what T.TileLayout takes", "T.S[…]", value);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "what T.TileLayout takes",
+                                "T.S[…]", value);
+    return tvms_reader_failed(reader);
   }
   tvms_layout_spec spec = *value.as.layout;
   tvms_tile_layout *layout =
-      tvms_node_make(reader->unit, TILE_LAYOUT, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, TILE_LAYOUT, tvms_reader_span_of(reader, call->ref));
   layout->shard = spec.shard;
   layout->replica = spec.replica;
   layout->offset = spec.offset;
-  return tvms_value_node(&layout->head);
+  return tvms_eval_value_node(&layout->head);
 }
 
 // A swizzle moves whole atoms, and the axes of a layout belong together.
-static tvms_value checked_swizzle(tvms_reader *reader, tvms_compose_layout *layout,
-                                  tvms_ref ref) {
+static tvms_eval_value checked_swizzle(tvms_reader *reader, tvms_compose_layout *layout,
+                                       tvms_ref ref) {
   const char *why = NULL;
   if (layout->per_element < 0 || layout->swizzle_len < 0
       || layout->atom_len < layout->swizzle_len) {
@@ -294,20 +297,21 @@ static tvms_value checked_swizzle(tvms_reader *reader, tvms_compose_layout *layo
     if (!sound) why = layouts.why;
     tvms_layouts_close(&layouts);
   }
-  if (!why) return tvms_value_node(&layout->head);
+  if (!why) return tvms_eval_value_node(&layout->head);
   tvms_reader_report(reader, bad_layout, ref, why);
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
 // Up to 0.25: a swizzle and the tile layout it is composed with.
-static tvms_value composed(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *swizzle = tvms_value_node_of(call->args[0], TVMS_NODE_COMPOSE_LAYOUT);
-  tvms_node *tile = tvms_value_node_of(call->args[1], TVMS_NODE_TILE_LAYOUT);
+static tvms_eval_value composed(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *swizzle = tvms_eval_value_node_of(call->args[0], TVMS_NODE_COMPOSE_LAYOUT);
+  tvms_node *tile = tvms_eval_value_node_of(call->args[1], TVMS_NODE_TILE_LAYOUT);
   bool bare = swizzle && !tvms_as_compose_layout(swizzle)->tile_layout;
   if (!bare || !tile) {
-    tvms_wrong_type(reader, call->refs[bare], "a part of this",
-                    bare ? "T.TileLayout(…)" : "T.SwizzleLayout(…)", call->args[bare]);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call->refs[bare], "a part of this",
+                                bare ? "T.TileLayout(…)" : "T.SwizzleLayout(…)",
+                                call->args[bare]);
+    return tvms_reader_failed(reader);
   }
   tvms_node *layout = tvms_layout_compose_with(reader->unit, swizzle, tile);
   return checked_swizzle(reader, tvms_as_compose_layout(layout), call->ref);
@@ -317,135 +321,144 @@ static bool read_swizzle(tvms_reader *reader, const tvms_call_args *call,
                          uint32_t inner_at, tvms_compose_layout *layout) {
   bool inner = true;
   bool sound =
-      tvms_to_int(reader, call->args[0], call->refs[0], &layout->per_element)
-      && tvms_to_int(reader, call->args[1], call->refs[1], &layout->swizzle_len)
-      && tvms_to_int(reader, call->args[2], call->refs[2], &layout->atom_len)
-      && tvms_to_flag(reader, call->args[inner_at], call->refs[inner_at], &inner);
+      tvms_eval_to_int(reader, call->args[0], call->refs[0], &layout->per_element)
+      && tvms_eval_to_int(reader, call->args[1], call->refs[1], &layout->swizzle_len)
+      && tvms_eval_to_int(reader, call->args[2], call->refs[2], &layout->atom_len)
+      && tvms_eval_to_flag(reader, call->args[inner_at], call->refs[inner_at], &inner);
   layout->swizzle_inner = inner;
   return sound;
 }
 
-tvms_value tvms_call_ComposeLayout(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_ComposeLayout(tvms_reader *reader,
+                                        const tvms_call_args *call) {
   if (reader->dialect < TVMS_DIALECT_26) return composed(reader, call);
-  tvms_compose_layout *layout =
-      tvms_node_make(reader->unit, COMPOSE_LAYOUT, tvms_span_of(reader, call->ref));
-  layout->tile_layout = tvms_value_node_of(call->args[3], TVMS_NODE_TILE_LAYOUT);
+  tvms_compose_layout *layout = tvms_node_make(reader->unit, COMPOSE_LAYOUT,
+                                               tvms_reader_span_of(reader, call->ref));
+  layout->tile_layout = tvms_eval_value_node_of(call->args[3], TVMS_NODE_TILE_LAYOUT);
   if (!layout->tile_layout) {
-    tvms_wrong_type(reader, call->refs[3], "tile_layout", "T.TileLayout(…)",
-                    call->args[3]);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call->refs[3], "tile_layout", "T.TileLayout(…)",
+                                call->args[3]);
+    return tvms_reader_failed(reader);
   }
-  if (!read_swizzle(reader, call, 4, layout)) return tvms_failed(reader);
+  if (!read_swizzle(reader, call, 4, layout)) return tvms_reader_failed(reader);
   return checked_swizzle(reader, layout, call->ref);
 }
 
-tvms_value tvms_call_SwizzleLayout(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_compose_layout *layout =
-      tvms_node_make(reader->unit, COMPOSE_LAYOUT, tvms_span_of(reader, call->ref));
-  if (!read_swizzle(reader, call, 3, layout)) return tvms_failed(reader);
+tvms_eval_value tvms_call_SwizzleLayout(tvms_reader *reader,
+                                        const tvms_call_args *call) {
+  tvms_compose_layout *layout = tvms_node_make(reader->unit, COMPOSE_LAYOUT,
+                                               tvms_reader_span_of(reader, call->ref));
+  if (!read_swizzle(reader, call, 3, layout)) return tvms_reader_failed(reader);
   return checked_swizzle(reader, layout, call->ref);
 }
 
-tvms_value tvms_call_layout_iter(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *extent = tvms_to_expr(reader, call->args[0], call->refs[0]);
+tvms_eval_value tvms_call_layout_iter(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *extent = tvms_eval_to_expr(reader, call->args[0], call->refs[0]);
   tvms_node *stride =
-      extent ? tvms_to_expr(reader, call->args[1], call->refs[1]) : NULL;
+      extent ? tvms_eval_to_expr(reader, call->args[1], call->refs[1]) : NULL;
   tvms_sym axis;
-  if (!stride || !tvms_layout_axis(reader, call->args[2], call->refs[2], &axis)) {
-    return tvms_failed(reader);
+  if (!stride || !tvms_tile_layout_axis(reader, call->args[2], call->refs[2], &axis)) {
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(layout_iter(reader, extent, stride, axis));
+  return tvms_eval_value_node(layout_iter(reader, extent, stride, axis));
 }
 
 // Axis.get("name").
-tvms_value tvms_call_axis_named(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_axis_named(tvms_reader *reader, const tvms_call_args *call) {
   tvms_sym axis;
-  if (!tvms_layout_axis(reader, call->args[0], call->refs[0], &axis)) {
-    return tvms_failed(reader);
+  if (!tvms_tile_layout_axis(reader, call->args[0], call->refs[0], &axis)) {
+    return tvms_reader_failed(reader);
   }
   return axis_value(axis);
 }
 
 // T.TileLayout.from_iters([T.Iter(8, 1, "m")], offset={"m": 3}).
-static bool read_iters(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool read_iters(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                        tvms_list *iters) {
-  tvms_items items = {0};
-  bool given = value.kind != TVMS_VALUE_NONE;
-  if (given && !tvms_iterate(reader, value, ref, &items)) return false;
+  tvms_eval_items items = {0};
+  bool given = value.kind != TVMS_EVAL_NONE;
+  if (given && !tvms_eval_iterate(reader, value, ref, &items)) return false;
   *iters = (tvms_list){
       tvms_arena_array(&reader->unit->arena, tvms_node *, items.len + 1), items.len};
   for (uint32_t i = 0; i < items.len; i++) {
-    iters->items[i] = tvms_value_node_of(items.items[i], TVMS_NODE_LAYOUT_ITER);
+    iters->items[i] = tvms_eval_value_node_of(items.items[i], TVMS_NODE_LAYOUT_ITER);
     if (iters->items[i]) continue;
-    tvms_wrong_type(reader, ref, "a part of a layout", "T.Iter(…)", items.items[i]);
+    tvms_eval_report_wrong_type(reader, ref, "a part of a layout", "T.Iter(…)",
+                                items.items[i]);
     return false;
   }
   return true;
 }
 
-static bool read_offsets(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool read_offsets(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                          tvms_list *offset) {
   *offset = (tvms_list){0};
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  if (value.kind != TVMS_VALUE_DICT) {
-    tvms_wrong_type(reader, ref, "the offset", "a dict of axes", value);
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  if (value.kind != TVMS_EVAL_DICT) {
+    tvms_eval_report_wrong_type(reader, ref, "the offset", "a dict of axes", value);
     return false;
   }
   offset->items =
       tvms_arena_array(&reader->unit->arena, tvms_node *, value.len / 2 + 1);
   for (uint32_t i = 0; i < value.len; i += 2) {
     tvms_sym axis;
-    tvms_node *term = tvms_to_expr(reader, value.as.items[i + 1], ref);
-    if (!term || !tvms_layout_axis(reader, value.as.items[i], ref, &axis)) return false;
+    tvms_node *term = tvms_eval_to_expr(reader, value.as.items[i + 1], ref);
+    if (!term || !tvms_tile_layout_axis(reader, value.as.items[i], ref, &axis))
+      return false;
     offset->items[offset->len++] = layout_iter(reader, NULL, term, axis);
   }
   return true;
 }
 
-tvms_value tvms_call_layout_from_iters(tvms_reader *reader,
-                                       const tvms_call_args *call) {
+tvms_eval_value tvms_call_layout_from_iters(tvms_reader *reader,
+                                            const tvms_call_args *call) {
   tvms_list shard, replica, offset;
   if (!read_iters(reader, call->args[0], call->refs[0], &shard)
       || !read_iters(reader, call->args[1], call->refs[1], &replica)
       || !read_offsets(reader, call->args[2], call->refs[2], &offset)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(tvms_tile_layout_new(reader->unit, shard, replica, offset));
+  return tvms_eval_value_node(
+      tvms_tile_layout_new(reader->unit, shard, replica, offset));
 }
 
-bool tvms_layout_argument(tvms_reader *reader, const tvms_call_args *call,
-                          tvms_buffer_form *form) {
-  tvms_value layout = tvms_arg(reader, call, TVMS_SYM_layout);
-  tvms_ref ref = tvms_arg_ref(reader, call, TVMS_SYM_layout);
+bool tvms_tile_layout_argument(tvms_reader *reader, const tvms_call_args *call,
+                               tvms_buffer_form *form) {
+  tvms_eval_value layout = tvms_args_get(reader, call, TVMS_SYM_layout);
+  tvms_ref ref = tvms_args_ref(reader, call, TVMS_SYM_layout);
   bool s_tir = reader->dialect < TVMS_DIALECT_25 || (reader->tir && reader->tir->s_tir);
-  if (layout.kind == TVMS_VALUE_NONE) {
-    if (!s_tir && tvms_arg_given(reader, call, TVMS_SYM_layout)) {
-      form->layout = tvms_object_none_new(reader->unit, tvms_span_of(reader, ref));
+  if (layout.kind == TVMS_EVAL_NONE) {
+    if (!s_tir && tvms_args_given(reader, call, TVMS_SYM_layout)) {
+      form->layout =
+          tvms_object_none_new(reader->unit, tvms_reader_span_of(reader, ref));
     }
     return true;
   }
-  if (layout.kind == TVMS_VALUE_STR) {
+  if (layout.kind == TVMS_EVAL_STR) {
     const char *scope = tvms_symbol_text(reader->context, form->scope);
     bool trainium = strcmp(scope, "trn.sbuf") == 0 || strcmp(scope, "trn.psum") == 0;
     bool is_default = layout.len == 7 && memcmp(layout.as.text, "default", 7) == 0;
     if (trainium && !is_default) {
-      form->layout = tvms_trainium_layout(reader, layout.as.text, form->shape,
-                                          strcmp(scope, "trn.psum") == 0);
+      form->layout = tvms_tile_trainium_layout(reader, layout.as.text, form->shape,
+                                               strcmp(scope, "trn.psum") == 0);
       if (form->layout) return true;
-      tvms_wrong_type(reader, ref, "the layout of a buffer of Trainium",
-                      "a letter P or F for each dimension that fits", layout);
+      tvms_eval_report_wrong_type(reader, ref, "the layout of a buffer of Trainium",
+                                  "a letter P or F for each dimension that fits",
+                                  layout);
       return false;
     }
     if (trainium && !s_tir) {
-      form->layout = tvms_object_none_new(reader->unit, tvms_span_of(reader, ref));
+      form->layout =
+          tvms_object_none_new(reader->unit, tvms_reader_span_of(reader, ref));
     }
     return true;
   }
-  if (tvms_value_node_of(layout, TVMS_NODE_TILE_LAYOUT)
-      || tvms_value_node_of(layout, TVMS_NODE_COMPOSE_LAYOUT)) {
+  if (tvms_eval_value_node_of(layout, TVMS_NODE_TILE_LAYOUT)
+      || tvms_eval_value_node_of(layout, TVMS_NODE_COMPOSE_LAYOUT)) {
     form->layout = layout.as.node;
     return true;
   }
-  tvms_wrong_type(reader, ref, "a layout", "T.TileLayout(…) or None", layout);
+  tvms_eval_report_wrong_type(reader, ref, "a layout", "T.TileLayout(…) or None",
+                              layout);
   return false;
 }

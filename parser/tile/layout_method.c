@@ -12,19 +12,20 @@ typedef struct {
   tvms_reader *reader;
   tvms_layouts layouts;
   tvms_node *layout;
-  const tvms_value *args;
+  const tvms_eval_value *args;
   tvms_ref ref;
 } method_call;
 
-static tvms_value refused(const method_call *m) {
+static tvms_eval_value refused(const method_call *m) {
   const char *why = m->layouts.why ? m->layouts.why : "it does not fit";
   tvms_reader_report(m->reader, bad_layout, m->ref, why);
-  return tvms_failed(m->reader);
+  return tvms_reader_failed(m->reader);
 }
 
 // What an operation gave: a layout, none, or a refusal.
-static tvms_value result_of(const method_call *m, tvms_node *TVMS_NULLABLE layout) {
-  if (layout) return tvms_value_node(layout);
+static tvms_eval_value result_of(const method_call *m,
+                                 tvms_node *TVMS_NULLABLE layout) {
+  if (layout) return tvms_eval_value_node(layout);
   return m->layouts.why ? refused(m) : TVMS_NOTHING;
 }
 
@@ -37,7 +38,7 @@ static tvms_node *tile_of(tvms_node *layout) {
 // ---- Arguments ------------------------------------------------------------------------------
 
 static bool shape_at(method_call *m, uint32_t i, tvms_list *shape) {
-  return tvms_to_exprs(m->reader, m->args[i], m->ref, shape);
+  return tvms_eval_to_exprs(m->reader, m->args[i], m->ref, shape);
 }
 
 static bool is_layout(const tvms_node *node) {
@@ -46,52 +47,52 @@ static bool is_layout(const tvms_node *node) {
 
 // A layout, or (`tile`) a tile layout.
 static tvms_node *layout_at(method_call *m, uint32_t i, bool tile) {
-  tvms_value value = m->args[i];
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  tvms_eval_value value = m->args[i];
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (node && is_layout(node) && (!tile || node->kind == TVMS_NODE_TILE_LAYOUT)) {
     return node;
   }
-  tvms_wrong_type(m->reader, m->ref, "a layout", "T.TileLayout(…)", value);
+  tvms_eval_report_wrong_type(m->reader, m->ref, "a layout", "T.TileLayout(…)", value);
   return NULL;
 }
 
 static bool axis_at(method_call *m, uint32_t i, tvms_sym *axis) {
   *axis = 0;
-  if (m->args[i].kind == TVMS_VALUE_NONE) return true;
-  return tvms_layout_axis(m->reader, m->args[i], m->ref, axis);
+  if (m->args[i].kind == TVMS_EVAL_NONE) return true;
+  return tvms_tile_layout_axis(m->reader, m->args[i], m->ref, axis);
 }
 
 // ---- Layouts of layouts ---------------------------------------------------------------------
 
-static tvms_value canonicalize(method_call *m) {
+static tvms_eval_value canonicalize(method_call *m) {
   return result_of(m, tvms_layout_canonical(&m->layouts, m->layout));
 }
 
 typedef tvms_node *combine(tvms_layouts *, tvms_node *, tvms_node *, tvms_list,
                            tvms_list);
 
-static tvms_value combined(method_call *m, combine *operation, bool tile) {
+static tvms_eval_value combined(method_call *m, combine *operation, bool tile) {
   tvms_list first, second;
   tvms_node *other = layout_at(m, 0, tile);
   if (!other || !shape_at(m, 1, &first) || !shape_at(m, 2, &second)) {
-    return tvms_failed(m->reader);
+    return tvms_reader_failed(m->reader);
   }
   return result_of(m, operation(&m->layouts, m->layout, other, first, second));
 }
 
-static tvms_value tile(method_call *m) {
+static tvms_eval_value tile(method_call *m) {
   return combined(m, tvms_layout_tile, true);
 }
 
-static tvms_value direct_sum(method_call *m) {
+static tvms_eval_value direct_sum(method_call *m) {
   return combined(m, tvms_layout_direct_sum, true);
 }
 
-static tvms_value is_tile_inner(method_call *m) {
+static tvms_eval_value is_tile_inner(method_call *m) {
   return combined(m, tvms_layout_outer_of, false);
 }
 
-static tvms_value is_tile_outer(method_call *m) {
+static tvms_eval_value is_tile_outer(method_call *m) {
   return combined(m, tvms_layout_inner_of, false);
 }
 
@@ -100,7 +101,7 @@ static tvms_node *left_of(tvms_layouts *layouts, tvms_node *layout, tvms_node *w
   return tvms_layout_summand_of(layouts, layout, whole, whole_shape, shape, true);
 }
 
-static tvms_value is_direct_sum_right(method_call *m) {
+static tvms_eval_value is_direct_sum_right(method_call *m) {
   return combined(m, left_of, false);
 }
 
@@ -109,54 +110,61 @@ static tvms_node *right_of(tvms_layouts *layouts, tvms_node *layout, tvms_node *
   return tvms_layout_summand_of(layouts, layout, whole, whole_shape, shape, false);
 }
 
-static tvms_value is_direct_sum_left(method_call *m) {
+static tvms_eval_value is_direct_sum_left(method_call *m) {
   return combined(m, right_of, false);
 }
 
 // Tiles row-major up to a larger shape.
-static tvms_value tile_to(method_call *m) {
-  tvms_items to = tvms_items_of((tvms_value *)&m->args[0]);
-  tvms_items from = tvms_items_of((tvms_value *)&m->args[1]);
+static tvms_eval_value tile_to(method_call *m) {
+  tvms_eval_items to = tvms_eval_items_of((tvms_eval_value *)&m->args[0]);
+  tvms_eval_items from = tvms_eval_items_of((tvms_eval_value *)&m->args[1]);
   tvms_list outer, inner;
-  tvms_value *counts = tvms_arena_array(&m->reader->values, tvms_value, to.len + 1);
+  tvms_eval_value *counts =
+      tvms_arena_array(&m->reader->values, tvms_eval_value, to.len + 1);
   if (to.len > from.len) {
     m->layouts.why = "both shapes have as many dimensions";
     return refused(m);
   }
   for (uint32_t i = 0; i < to.len; i++) {
-    counts[i] = tvms_apply_binary(m->reader, TVMS_OP_FLOOR_DIV, to.items[i],
-                                  from.items[i], m->ref);
+    counts[i] = tvms_eval_binary(m->reader, TVMS_OP_FLOOR_DIV, to.items[i],
+                                 from.items[i], m->ref);
   }
-  if (!tvms_to_exprs(m->reader, tvms_value_items(TVMS_VALUE_TUPLE, counts, to.len),
-                     m->ref, &outer)
+  if (!tvms_eval_to_exprs(m->reader,
+                          tvms_eval_value_items(TVMS_EVAL_TUPLE, counts, to.len),
+                          m->ref, &outer)
       || !shape_at(m, 1, &inner)) {
-    return tvms_failed(m->reader);
+    return tvms_reader_failed(m->reader);
   }
   return result_of(m, tvms_layout_tile(&m->layouts, m->layout,
-                                       tvms_row_major(m->reader, outer), outer, inner));
+                                       tvms_tile_row_major(m->reader, outer), outer,
+                                       inner));
 }
 
 // A range, or a pair of its ends.
-static tvms_node *range_of(method_call *m, tvms_value value) {
-  tvms_node *range = tvms_value_node_of(value, TVMS_NODE_RANGE);
+static tvms_node *range_of(method_call *m, tvms_eval_value value) {
+  tvms_node *range = tvms_eval_value_node_of(value, TVMS_NODE_RANGE);
   if (range) return range;
-  if (!tvms_value_is_sequence(value) || value.len != 2) {
-    tvms_wrong_type(m->reader, m->ref, "a range", "a pair of its ends", value);
+  if (!tvms_eval_value_is_sequence(value) || value.len != 2) {
+    tvms_eval_report_wrong_type(m->reader, m->ref, "a range", "a pair of its ends",
+                                value);
     return NULL;
   }
-  tvms_node *begin = tvms_to_expr(m->reader, value.as.items[0], m->ref);
-  tvms_node *end = begin ? tvms_to_expr(m->reader, value.as.items[1], m->ref) : NULL;
-  tvms_node *extent = end ? tvms_build_binary(m->reader->unit, TVMS_NODE_SUB, end,
-                                              begin, tvms_span_of(m->reader, m->ref))
-                          : NULL;
+  tvms_node *begin = tvms_eval_to_expr(m->reader, value.as.items[0], m->ref);
+  tvms_node *end =
+      begin ? tvms_eval_to_expr(m->reader, value.as.items[1], m->ref) : NULL;
+  tvms_node *extent =
+      end ? tvms_build_binary(m->reader->unit, TVMS_NODE_SUB, end, begin,
+                              tvms_reader_span_of(m->reader, m->ref))
+          : NULL;
   return extent ? tvms_range_new(m->reader->unit, begin, extent, TVMS_NO_SPAN) : NULL;
 }
 
-static tvms_value slice(method_call *m) {
+static tvms_eval_value slice(method_call *m) {
   tvms_list shape, region;
-  tvms_items ranges;
-  if (!shape_at(m, 0, &shape) || !tvms_iterate(m->reader, m->args[1], m->ref, &ranges))
-    return tvms_failed(m->reader);
+  tvms_eval_items ranges;
+  if (!shape_at(m, 0, &shape)
+      || !tvms_eval_iterate(m->reader, m->args[1], m->ref, &ranges))
+    return tvms_reader_failed(m->reader);
   if (ranges.len != shape.len) {
     m->layouts.why = "a region has a range for each dimension";
     return refused(m);
@@ -165,7 +173,7 @@ static tvms_value slice(method_call *m) {
   region.len = ranges.len;
   for (uint32_t i = 0; i < ranges.len; i++) {
     region.items[i] = range_of(m, ranges.items[i]);
-    if (!region.items[i]) return tvms_failed(m->reader);
+    if (!region.items[i]) return tvms_reader_failed(m->reader);
   }
   return result_of(m, tvms_layout_slice(&m->layouts, m->layout, shape, region));
 }
@@ -204,8 +212,8 @@ static tvms_list with_strides(tvms_layouts *layouts, tvms_list shard, uint32_t c
   return made;
 }
 
-tvms_node *tvms_layout_unpack(tvms_reader *reader, tvms_layouts *layouts,
-                              tvms_node *layout, int64_t num) {
+tvms_node *tvms_tile_layout_unpack(tvms_reader *reader, tvms_layouts *layouts,
+                                   tvms_node *layout, int64_t num) {
   tvms_node *inner = tile_of(layout);
   if (num < 1 || (inner != layout && !power_of_two(num))) {
     layouts->why = "elements of a swizzle are split in a power of 2";
@@ -223,8 +231,8 @@ tvms_node *tvms_layout_unpack(tvms_reader *reader, tvms_layouts *layouts,
       true);
 }
 
-tvms_node *tvms_layout_pack(tvms_reader *reader, tvms_layouts *layouts,
-                            tvms_node *layout, int64_t num) {
+tvms_node *tvms_tile_layout_pack(tvms_reader *reader, tvms_layouts *layouts,
+                                 tvms_node *layout, int64_t num) {
   tvms_node *inner = tile_of(layout);
   bool swizzled = layout->kind == TVMS_NODE_COMPOSE_LAYOUT;
   layouts->why = "its innermost elements do not lie together so";
@@ -258,26 +266,29 @@ tvms_node *tvms_layout_pack(tvms_reader *reader, tvms_layouts *layouts,
       false);
 }
 
-static tvms_value unpack(method_call *m) {
+static tvms_eval_value unpack(method_call *m) {
   int64_t num;
-  if (!tvms_to_int(m->reader, m->args[0], m->ref, &num)) return tvms_failed(m->reader);
-  return result_of(m, tvms_layout_unpack(m->reader, &m->layouts, m->layout, num));
+  if (!tvms_eval_to_int(m->reader, m->args[0], m->ref, &num))
+    return tvms_reader_failed(m->reader);
+  return result_of(m, tvms_tile_layout_unpack(m->reader, &m->layouts, m->layout, num));
 }
 
-static tvms_value pack(method_call *m) {
+static tvms_eval_value pack(method_call *m) {
   int64_t num;
-  if (!tvms_to_int(m->reader, m->args[0], m->ref, &num)) return tvms_failed(m->reader);
-  return result_of(m, tvms_layout_pack(m->reader, &m->layouts, m->layout, num));
+  if (!tvms_eval_to_int(m->reader, m->args[0], m->ref, &num))
+    return tvms_reader_failed(m->reader);
+  return result_of(m, tvms_tile_layout_pack(m->reader, &m->layouts, m->layout, num));
 }
 
 // ---- Iterators rearranged -------------------------------------------------------------------
 
 // A layout like that of `m` with another tile layout inside.
-static tvms_value rewrapped(method_call *m, tvms_list shard, tvms_list replica,
-                            tvms_list offset) {
+static tvms_eval_value rewrapped(method_call *m, tvms_list shard, tvms_list replica,
+                                 tvms_list offset) {
   tvms_node *tile = tvms_tile_layout_new(m->reader->unit, shard, replica, offset);
-  if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_node(tile);
-  return tvms_value_node(tvms_layout_compose_with(m->reader->unit, m->layout, tile));
+  if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_eval_value_node(tile);
+  return tvms_eval_value_node(
+      tvms_layout_compose_with(m->reader->unit, m->layout, tile));
 }
 
 static const tvms_tile_layout *tile_in(method_call *m) {
@@ -286,15 +297,15 @@ static const tvms_tile_layout *tile_in(method_call *m) {
   return tile ? tvms_as_tile_layout(tile) : NULL;
 }
 
-static tvms_value broadcast(method_call *m) {
+static tvms_eval_value broadcast(method_call *m) {
   const tvms_tile_layout *tile = tile_in(m);
   int64_t position;
   tvms_sym axis;
   if (!tile) return refused(m);
-  tvms_node *extent = tvms_to_expr(m->reader, m->args[0], m->ref);
-  if (!extent || !tvms_to_int(m->reader, m->args[1], m->ref, &position)
-      || !tvms_layout_axis(m->reader, m->args[2], m->ref, &axis)) {
-    return tvms_failed(m->reader);
+  tvms_node *extent = tvms_eval_to_expr(m->reader, m->args[0], m->ref);
+  if (!extent || !tvms_eval_to_int(m->reader, m->args[1], m->ref, &position)
+      || !tvms_tile_layout_axis(m->reader, m->args[2], m->ref, &axis)) {
+    return tvms_reader_failed(m->reader);
   }
   int64_t count = tile->shard.len;
   // As list.insert(): what is out of range goes to the nearest end.
@@ -312,15 +323,15 @@ static tvms_value broadcast(method_call *m) {
   return rewrapped(m, shard, tile->replica, tile->offset);
 }
 
-static tvms_value storage(method_call *m) {
+static tvms_eval_value storage(method_call *m) {
   tvms_node *inner = tile_of(m->layout);
-  if (!inner) return tvms_value_node(m->layout);
+  if (!inner) return tvms_eval_value_node(m->layout);
   const tvms_tile_layout *held =
       tvms_as_tile_layout(tvms_layout_in_memory(&m->layouts, inner));
   return rewrapped(m, held->shard, held->replica, held->offset);
 }
 
-static tvms_value permuted(method_call *m, const int64_t *order, uint32_t count) {
+static tvms_eval_value permuted(method_call *m, const int64_t *order, uint32_t count) {
   const tvms_tile_layout *tile = tvms_as_tile_layout(m->layout);
   tvms_list shard = {tvms_arena_array(&m->reader->unit->arena, tvms_node *, count + 1),
                      count};
@@ -336,29 +347,29 @@ static tvms_value permuted(method_call *m, const int64_t *order, uint32_t count)
 }
 
 static bool ints_at(method_call *m, uint32_t i, int64_t **ints, uint32_t *count) {
-  tvms_items items;
-  if (!tvms_iterate(m->reader, m->args[i], m->ref, &items)) return false;
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(m->reader, m->args[i], m->ref, &items)) return false;
   *ints = tvms_arena_array(&m->reader->values, int64_t, items.len + 1);
   *count = items.len;
   for (uint32_t k = 0; k < items.len; k++) {
-    if (!tvms_to_int(m->reader, items.items[k], m->ref, &(*ints)[k])) return false;
+    if (!tvms_eval_to_int(m->reader, items.items[k], m->ref, &(*ints)[k])) return false;
   }
   return true;
 }
 
-static tvms_value permute_dims(method_call *m) {
+static tvms_eval_value permute_dims(method_call *m) {
   int64_t *order;
   uint32_t count;
-  if (!ints_at(m, 0, &order, &count)) return tvms_failed(m->reader);
+  if (!ints_at(m, 0, &order, &count)) return tvms_reader_failed(m->reader);
   return permuted(m, order, count);
 }
 
 // Groups are the iterators between two separators.
-static tvms_value permute_by_groups(method_call *m) {
+static tvms_eval_value permute_by_groups(method_call *m) {
   int64_t *ends, *order;
   uint32_t end_count, count, total = 0;
   if (!ints_at(m, 0, &ends, &end_count) || !ints_at(m, 1, &order, &count)) {
-    return tvms_failed(m->reader);
+    return tvms_reader_failed(m->reader);
   }
   uint32_t limit = tvms_as_tile_layout(m->layout)->shard.len;
   int64_t *flat = tvms_arena_array(&m->reader->values, int64_t, limit + 1);
@@ -378,39 +389,41 @@ static tvms_value permute_by_groups(method_call *m) {
   return refused(m);
 }
 
-static tvms_value to_psum(method_call *m) {
-  tvms_node *layout = tvms_layout_to_psum(m->reader, m->layout);
+static tvms_eval_value to_psum(method_call *m) {
+  tvms_node *layout = tvms_tile_layout_to_psum(m->reader, m->layout);
   if (!layout) m->layouts.why = "it does not fit the banks of psum";
   return result_of(m, layout);
 }
 
 // ---- Groups ---------------------------------------------------------------------------------
 
-static tvms_value ends_value(tvms_reader *reader, const uint32_t *ends, uint32_t rank) {
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, rank + 1);
-  items[0] = tvms_value_int(0);
+static tvms_eval_value ends_value(tvms_reader *reader, const uint32_t *ends,
+                                  uint32_t rank) {
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, rank + 1);
+  items[0] = tvms_eval_value_int(0);
   for (uint32_t i = 0; i < rank; i++) {
-    items[i + 1] = tvms_value_int(ends[i]);
+    items[i + 1] = tvms_eval_value_int(ends[i]);
   }
-  return tvms_value_items(TVMS_VALUE_LIST, items, rank + 1);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, items, rank + 1);
 }
 
-static tvms_value group(method_call *m) {
+static tvms_eval_value group(method_call *m) {
   tvms_list shape;
-  if (!shape_at(m, 0, &shape)) return tvms_failed(m->reader);
+  if (!shape_at(m, 0, &shape)) return tvms_reader_failed(m->reader);
   uint32_t *ends = tvms_arena_array(&m->reader->values, uint32_t, shape.len + 1);
   tvms_node *grouped = tvms_layout_group(&m->layouts, m->layout, shape, ends);
   if (!grouped) return refused(m);
-  tvms_value pair[] = {tvms_value_node(grouped),
-                       ends_value(m->reader, ends, shape.len)};
-  return tvms_value_items(TVMS_VALUE_TUPLE, tvms_keep_items(m->reader, pair, 2), 2);
+  tvms_eval_value pair[] = {tvms_eval_value_node(grouped),
+                            ends_value(m->reader, ends, shape.len)};
+  return tvms_eval_value_items(TVMS_EVAL_TUPLE,
+                               tvms_eval_keep_items(m->reader, pair, 2), 2);
 }
 
 // ---- Questions ------------------------------------------------------------------------------
 
-static tvms_value extent_of(method_call *m, bool span) {
+static tvms_eval_value extent_of(method_call *m, bool span) {
   tvms_sym axis;
-  if (!axis_at(m, 0, &axis)) return tvms_failed(m->reader);
+  if (!axis_at(m, 0, &axis)) return tvms_reader_failed(m->reader);
   tvms_node *tile = tile_of(m->layout);
   if (axis && m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) {
     m->layouts.why = "a swizzle has no axes";
@@ -419,37 +432,38 @@ static tvms_value extent_of(method_call *m, bool span) {
   if (!tile) {
     const tvms_compose_layout *swizzle = tvms_as_compose_layout(m->layout);
     int64_t bits = swizzle->per_element + swizzle->swizzle_len + swizzle->atom_len;
-    return tvms_value_node(int32(m->reader, bits < 31 ? INT64_C(1) << bits : 0));
+    return tvms_eval_value_node(int32(m->reader, bits < 31 ? INT64_C(1) << bits : 0));
   }
   tvms_node *extent = span ? tvms_layout_span(&m->layouts, tile, axis)
                            : tvms_layout_size(&m->layouts, tile, axis);
-  return extent ? tvms_value_node(extent) : refused(m);
+  return extent ? tvms_eval_value_node(extent) : refused(m);
 }
 
-static tvms_value size(method_call *m) {
+static tvms_eval_value size(method_call *m) {
   return extent_of(m, false);
 }
 
-static tvms_value span(method_call *m) {
+static tvms_eval_value span(method_call *m) {
   return extent_of(m, true);
 }
 
-static tvms_value is_trivial(method_call *m) {
-  if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_bool(false);
+static tvms_eval_value is_trivial(method_call *m) {
+  if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) return tvms_eval_value_bool(false);
   tvms_node *plain = tvms_layout_canonical(&m->layouts, m->layout);
-  return plain ? tvms_value_bool(tvms_layout_is_trivial(plain)) : refused(m);
+  return plain ? tvms_eval_value_bool(tvms_layout_is_trivial(plain)) : refused(m);
 }
 
-static tvms_value is_swizzle(method_call *m) {
-  if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_bool(false);
+static tvms_eval_value is_swizzle(method_call *m) {
+  if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_eval_value_bool(false);
   tvms_node *tile = tile_of(m->layout);
-  if (!tile || m->reader->dialect <= TVMS_DIALECT_25) return tvms_value_bool(!tile);
+  if (!tile || m->reader->dialect <= TVMS_DIALECT_25)
+    return tvms_eval_value_bool(!tile);
   tvms_node *plain = tvms_layout_canonical(&m->layouts, tile);
-  return plain ? tvms_value_bool(tvms_layout_is_trivial(plain)) : refused(m);
+  return plain ? tvms_eval_value_bool(tvms_layout_is_trivial(plain)) : refused(m);
 }
 
-static tvms_value is_trainium(method_call *m) {
-  if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) return tvms_value_bool(false);
+static tvms_eval_value is_trainium(method_call *m) {
+  if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) return tvms_eval_value_bool(false);
   tvms_list shard = tvms_as_tile_layout(m->layout)->shard;
   bool other = false;
   for (uint32_t i = 0; i < shard.len; i++) {
@@ -457,35 +471,36 @@ static tvms_value is_trainium(method_call *m) {
     bool own = axis == TVMS_SYM_F || axis == TVMS_SYM_P || axis == TVMS_SYM_Bank;
     other = other || (!own && !tvms_layout_axis_is_thread(axis));
   }
-  return tvms_value_bool(!other);
+  return tvms_eval_value_bool(!other);
 }
 
-static tvms_value verify_well_formed(method_call *m) {
+static tvms_eval_value verify_well_formed(method_call *m) {
   tvms_node *tile = tile_of(m->layout);
   int inner, outer;
   bool sound = !tile || tvms_layout_scopes(&m->layouts, tile, &inner, &outer);
-  return sound ? tvms_value_bool(true) : refused(m);
+  return sound ? tvms_eval_value_bool(true) : refused(m);
 }
 
-static tvms_value get_scope(method_call *m) {
+static tvms_eval_value get_scope(method_call *m) {
   int inner, outer;
   if (!tvms_layout_scopes(&m->layouts, m->layout, &inner, &outer)) return refused(m);
   if (inner < 0) return TVMS_NOTHING;
   tvms_reader_report(m->reader, unsupported, m->ref, "a scope of threads as a value");
-  return tvms_failed(m->reader);
+  return tvms_reader_failed(m->reader);
 }
 
 // ---- Where coordinates go -------------------------------------------------------------------
 
-static tvms_value axes_value(tvms_reader *reader, tvms_list terms) {
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 2 * terms.len + 1);
+static tvms_eval_value axes_value(tvms_reader *reader, tvms_list terms) {
+  tvms_eval_value *items =
+      tvms_arena_array(&reader->values, tvms_eval_value, 2 * terms.len + 1);
   for (uint32_t i = 0; i < terms.len; i++) {
     const tvms_layout_iter *term = tvms_as_layout_iter(terms.items[i]);
     const tvms_name *name = tvms_interner_name(&reader->context->names, term->axis);
-    items[2 * i] = tvms_value_text(name->text, name->len);
-    items[2 * i + 1] = tvms_value_node(term->stride);
+    items[2 * i] = tvms_eval_value_text(name->text, name->len);
+    items[2 * i + 1] = tvms_eval_value_node(term->stride);
   }
-  return tvms_value_items(TVMS_VALUE_DICT, items, 2 * terms.len);
+  return tvms_eval_value_items(TVMS_EVAL_DICT, items, 2 * terms.len);
 }
 
 static tvms_list extents_of(method_call *m, const tvms_node *tile) {
@@ -533,17 +548,17 @@ static bool spread(method_call *m, tvms_node **tile, tvms_list coord, tvms_list 
   return flat && tvms_layout_split_coord(&m->layouts, flat, extents, parts->items);
 }
 
-static tvms_value apply(method_call *m) {
+static tvms_eval_value apply(method_call *m) {
   tvms_list coord, shape = {0}, result;
   tvms_node *tile = tile_of(m->layout);
   if (m->layout->kind == TVMS_NODE_COMPOSE_LAYOUT) {
     tvms_reader_report(m->reader, unsupported, m->ref,
                        "where a swizzle maps a coordinate");
-    return tvms_failed(m->reader);
+    return tvms_reader_failed(m->reader);
   }
-  if (!shape_at(m, 0, &coord)) return tvms_failed(m->reader);
-  bool shaped = m->args[1].kind != TVMS_VALUE_NONE;
-  if (shaped && !shape_at(m, 1, &shape)) return tvms_failed(m->reader);
+  if (!shape_at(m, 0, &coord)) return tvms_reader_failed(m->reader);
+  bool shaped = m->args[1].kind != TVMS_EVAL_NONE;
+  if (shaped && !shape_at(m, 1, &shape)) return tvms_reader_failed(m->reader);
   // Before 0.27 one coordinate has no shape.
   bool linear = coord.len == 1 && (!shaped || m->reader->dialect < TVMS_DIALECT_27);
   if (!linear && shaped && coord.len != shape.len) {
@@ -563,20 +578,22 @@ static tvms_value apply(method_call *m) {
   return axes_value(m->reader, result);
 }
 
-static tvms_value apply_to_shape(method_call *m) {
+static tvms_eval_value apply_to_shape(method_call *m) {
   tvms_list coord, shape, parts;
   tvms_node *tile = tile_of(m->layout);
-  if (!shape_at(m, 0, &coord) || !shape_at(m, 1, &shape)) return tvms_failed(m->reader);
+  if (!shape_at(m, 0, &coord) || !shape_at(m, 1, &shape))
+    return tvms_reader_failed(m->reader);
   if (m->layout != tile || coord.len != shape.len) {
     m->layouts.why = "a coordinate has a number for each dimension";
     return refused(m);
   }
   if (!spread(m, &tile, coord, shape, &parts)) return refused(m);
-  tvms_value *items = tvms_arena_array(&m->reader->values, tvms_value, parts.len + 1);
+  tvms_eval_value *items =
+      tvms_arena_array(&m->reader->values, tvms_eval_value, parts.len + 1);
   for (uint32_t i = 0; i < parts.len; i++) {
-    items[i] = tvms_value_node(parts.items[i]);
+    items[i] = tvms_eval_value_node(parts.items[i]);
   }
-  return tvms_value_items(TVMS_VALUE_LIST, items, parts.len);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, items, parts.len);
 }
 
 // ---- The table ------------------------------------------------------------------------------
@@ -585,7 +602,7 @@ typedef struct {
   tvms_sym name;
   bool tile;  // only tile layouts have it
   const char *signature;
-  tvms_value (*call)(method_call *);
+  tvms_eval_value (*call)(method_call *);
 } method_row;
 
 static const method_row methods[] = {
@@ -630,76 +647,83 @@ static const method_row *method_named(const tvms_node *layout, tvms_sym name) {
   return NULL;
 }
 
-bool tvms_layout_has_method(const tvms_node *layout, tvms_sym name) {
+bool tvms_tile_layout_has_method(const tvms_node *layout, tvms_sym name) {
   return method_named(layout, name) != NULL;
 }
 
-tvms_value tvms_layout_method(tvms_reader *reader, tvms_node *layout, tvms_sym name,
-                              tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+tvms_eval_value tvms_tile_layout_method(tvms_reader *reader, tvms_node *layout,
+                                        tvms_sym name, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const method_row *row = method_named(layout, name);
-  if (!tvms_bind_method(reader, row->signature, tvms_symbol_text(reader->context, name),
-                        call, args)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, row->signature,
+                                  tvms_symbol_text(reader->context, name), call,
+                                  args)) {
+    return tvms_reader_failed(reader);
   }
   method_call m = {.reader = reader, .layout = layout, .args = args, .ref = call};
   m.layouts = tvms_layouts_open(reader->unit);
-  tvms_value result = row->call(&m);
+  tvms_eval_value result = row->call(&m);
   tvms_layouts_close(&m.layouts);
   return result;
 }
 
 // ---- Attributes -----------------------------------------------------------------------------
 
-static tvms_value parts_value(tvms_reader *reader, tvms_list list) {
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, list.len + 1);
+static tvms_eval_value parts_value(tvms_reader *reader, tvms_list list) {
+  tvms_eval_value *items =
+      tvms_arena_array(&reader->values, tvms_eval_value, list.len + 1);
   for (uint32_t i = 0; i < list.len; i++) {
-    items[i] = tvms_value_node(list.items[i]);
+    items[i] = tvms_eval_value_node(list.items[i]);
   }
-  return tvms_value_items(TVMS_VALUE_LIST, items, list.len);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, items, list.len);
 }
 
-static tvms_value axis_value(tvms_sym axis) {
-  return (tvms_value){.kind = TVMS_VALUE_AXIS, .as.sym = axis};
+static tvms_eval_value axis_value(tvms_sym axis) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_AXIS, .as.sym = axis};
 }
 
 // Offsets as a dict from axes to values.
-static tvms_value offset_value(tvms_reader *reader, tvms_list offset) {
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, 2 * offset.len + 1);
+static tvms_eval_value offset_value(tvms_reader *reader, tvms_list offset) {
+  tvms_eval_value *items =
+      tvms_arena_array(&reader->values, tvms_eval_value, 2 * offset.len + 1);
   for (uint32_t i = 0; i < offset.len; i++) {
     const tvms_layout_iter *term = tvms_as_layout_iter(offset.items[i]);
     items[2 * i] = axis_value(term->axis);
-    items[2 * i + 1] = tvms_value_node(term->stride);
+    items[2 * i + 1] = tvms_eval_value_node(term->stride);
   }
-  return tvms_value_items(TVMS_VALUE_DICT, items, 2 * offset.len);
+  return tvms_eval_value_items(TVMS_EVAL_DICT, items, 2 * offset.len);
 }
 
 static bool compose_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                              tvms_value *value) {
+                              tvms_eval_value *value) {
   const tvms_compose_layout *layout = tvms_as_compose_layout(node);
   bool old = reader->dialect <= TVMS_DIALECT_25;
   if (layout->tile_layout && name == TVMS_SYM_tile_layout) {
-    *value = tvms_value_node(layout->tile_layout);
+    *value = tvms_eval_value_node(layout->tile_layout);
     return true;
   }
   if (old && layout->tile_layout) {
     if (name != TVMS_SYM_swizzle) return false;
-    *value = tvms_value_node(tvms_layout_compose_with(reader->unit, node, NULL));
+    *value = tvms_eval_value_node(tvms_layout_compose_with(reader->unit, node, NULL));
     return true;
   }
   switch (name) {
-  case TVMS_SYM_per_element: *value = tvms_value_int(layout->per_element); return true;
-  case TVMS_SYM_swizzle_len: *value = tvms_value_int(layout->swizzle_len); return true;
-  case TVMS_SYM_atom_len: *value = tvms_value_int(layout->atom_len); return true;
+  case TVMS_SYM_per_element:
+    *value = tvms_eval_value_int(layout->per_element);
+    return true;
+  case TVMS_SYM_swizzle_len:
+    *value = tvms_eval_value_int(layout->swizzle_len);
+    return true;
+  case TVMS_SYM_atom_len: *value = tvms_eval_value_int(layout->atom_len); return true;
   case TVMS_SYM_swizzle_inner:
-    *value = tvms_value_bool(layout->swizzle_inner);
+    *value = tvms_eval_value_bool(layout->swizzle_inner);
     return true;
   default: return false;
   }
 }
 
-bool tvms_layout_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                           tvms_value *value) {
+bool tvms_tile_layout_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                                tvms_eval_value *value) {
   if (node->kind == TVMS_NODE_COMPOSE_LAYOUT) {
     return compose_attribute(reader, node, name, value);
   }
@@ -712,29 +736,29 @@ bool tvms_layout_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
            || name == TVMS_SYM_offset;
   }
   const tvms_layout_iter *iter = tvms_as_layout_iter(node);
-  if (name == TVMS_SYM_extent) *value = tvms_value_node(iter->extent);
-  if (name == TVMS_SYM_stride) *value = tvms_value_node(iter->stride);
+  if (name == TVMS_SYM_extent) *value = tvms_eval_value_node(iter->extent);
+  if (name == TVMS_SYM_stride) *value = tvms_eval_value_node(iter->stride);
   if (name == TVMS_SYM_axis) *value = axis_value(iter->axis);
   return name == TVMS_SYM_extent || name == TVMS_SYM_stride || name == TVMS_SYM_axis;
 }
 
-tvms_value tvms_axis_method(tvms_reader *reader, tvms_sym axis, tvms_sym name,
-                            tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+tvms_eval_value tvms_tile_axis_method(tvms_reader *reader, tvms_sym axis, tvms_sym name,
+                                      tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   bool asks = name == TVMS_SYM_is_thread || name == TVMS_SYM_is_memory;
-  if (!tvms_bind_method(reader, "", tvms_symbol_text(reader->context, name), call,
-                        args)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, "", tvms_symbol_text(reader->context, name),
+                                  call, args)) {
+    return tvms_reader_failed(reader);
   }
   if (!asks) {
     tvms_reader_report(reader, unsupported, call, "a scope of threads as a value");
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   if (!tvms_layout_axis_known(axis)) {
     tvms_reader_report(reader, bad_layout, call,
                        "nothing is known about one of its axes");
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_bool(tvms_layout_axis_is_thread(axis)
-                         == (name == TVMS_SYM_is_thread));
+  return tvms_eval_value_bool(tvms_layout_axis_is_thread(axis)
+                              == (name == TVMS_SYM_is_thread));
 }

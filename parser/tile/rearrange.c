@@ -46,12 +46,12 @@ static bool parse_side(tvms_reader *reader, const char *text, size_t len,
   return !open;
 }
 
-static bool size_of(tvms_reader *reader, tvms_value sizes, tvms_sym name, tvms_ref ref,
-                    int64_t *size) {
+static bool size_of(tvms_reader *reader, tvms_eval_value sizes, tvms_sym name,
+                    tvms_ref ref, int64_t *size) {
   const char *text = tvms_symbol_text(reader->context, name);
   for (uint32_t i = 0; i + 1 < sizes.len; i += 2) {
     if (strcmp(sizes.as.items[i].as.text, text) != 0) continue;
-    return tvms_to_int(reader, sizes.as.items[i + 1], ref, size) && *size > 0;
+    return tvms_eval_to_int(reader, sizes.as.items[i + 1], ref, size) && *size > 0;
   }
   *size = 0;
   return true;
@@ -59,7 +59,7 @@ static bool size_of(tvms_reader *reader, tvms_value sizes, tvms_sym name, tvms_r
 
 // Sizes of the axes on the left, from the shape.
 static const char *solve_sizes(tvms_reader *reader, pattern_side *left, tvms_list shape,
-                               tvms_value sizes, tvms_ref ref) {
+                               tvms_eval_value sizes, tvms_ref ref) {
   for (uint32_t g = 0; g < left->groups; g++) {
     int64_t whole, known = 1;
     pattern_axis *open = NULL;
@@ -98,8 +98,8 @@ static bool find_axes(const pattern_side *left, pattern_side *right, uint32_t *o
 }
 
 // The value given as `name=`, unknown if it is not.
-static tvms_value size_named(const tvms_reader *reader, tvms_value sizes,
-                             tvms_sym name) {
+static tvms_eval_value size_named(const tvms_reader *reader, tvms_eval_value sizes,
+                                  tvms_sym name) {
   const char *text = tvms_symbol_text(reader->context, name);
   for (uint32_t i = 0; i + 1 < sizes.len; i += 2) {
     if (strcmp(sizes.as.items[i].as.text, text) == 0) return sizes.as.items[i + 1];
@@ -107,45 +107,48 @@ static tvms_value size_named(const tvms_reader *reader, tvms_value sizes,
   return TVMS_UNKNOWN;
 }
 
-tvms_value tvms_view_rearrange(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS], dims[TVMS_VIEW_DIMS];
+tvms_eval_value tvms_view_rearrange(tvms_reader *reader, tvms_node *node,
+                                    tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS], dims[TVMS_VIEW_DIMS];
   uint32_t order[TVMS_VIEW_DIMS];
   pattern_side left, right;
   const tvms_buffer *parent = tvms_as_buffer(node);
-  if (!tvms_bind_method(reader, "*pattern, **sizes", "rearrange", call, args)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, "*pattern, **sizes", "rearrange", call,
+                                  args)) {
+    return tvms_reader_failed(reader);
   }
   if (args[0].len == 1) {
     args[0] = args[0].as.items[0];
   } else if (!args[0].len) {
     args[0] = size_named(reader, args[1], TVMS_SYM_pattern);
   }
-  const char *text = args[0].kind == TVMS_VALUE_STR ? args[0].as.text : "";
+  const char *text = args[0].kind == TVMS_EVAL_STR ? args[0].as.text : "";
   const char *arrow = strstr(text, "->");
   if (!arrow || !parse_side(reader, text, (size_t)(arrow - text), &left)
       || !parse_side(reader, arrow + 2, strlen(arrow + 2), &right)
       || left.groups != parent->shape.len) {
-    return tvms_bad_view(reader, call, "the pattern does not fit the buffer");
+    return tvms_view_report(reader, call, "the pattern does not fit the buffer");
   }
   const char *wrong = solve_sizes(reader, &left, parent->shape, args[1], call);
-  if (wrong) return tvms_bad_view(reader, call, wrong);
+  if (wrong) return tvms_view_report(reader, call, wrong);
   if (!find_axes(&left, &right, order)) {
-    return tvms_bad_view(reader, call,
-                         "both sides of the pattern must have the same axes");
+    return tvms_view_report(reader, call,
+                            "both sides of the pattern must have the same axes");
   }
   for (uint32_t i = 0; i < left.count; i++) {
-    dims[i] = tvms_value_int(left.axes[i].size);
+    dims[i] = tvms_eval_value_int(left.axes[i].size);
   }
-  tvms_value value = tvms_view_as(reader, parent, dims, left.count, TVMS_NOTHING, call);
-  if (!tvms_value_is_known(value)) return value;
+  tvms_eval_value value =
+      tvms_view_as(reader, parent, dims, left.count, TVMS_NOTHING, call);
+  if (!tvms_eval_value_is_known(value)) return value;
   value = tvms_view_permute(reader, tvms_as_buffer(value.as.node), order, call);
-  if (!tvms_value_is_known(value)) return value;
+  if (!tvms_eval_value_is_known(value)) return value;
   for (uint32_t g = 0; g < right.groups; g++) {
     int64_t size = 1;
     for (uint32_t i = 0; i < right.count; i++) {
       if (right.axes[i].group == g) size *= right.axes[i].size;
     }
-    dims[g] = tvms_value_int(size);
+    dims[g] = tvms_eval_value_int(size);
   }
   return tvms_view_as(reader, tvms_as_buffer(value.as.node), dims, right.groups,
                       TVMS_NOTHING, call);

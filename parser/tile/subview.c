@@ -26,7 +26,7 @@ static bool take_apart(tvms_reader *reader, tvms_node *node, uint32_t dim,
   group->buffer = buffer;
   group->layout = buffer->layout;
   if (!group->layout && !reader->tir->s_tir) {
-    group->layout = tvms_row_major(reader, buffer->shape);
+    group->layout = tvms_tile_row_major(reader, buffer->shape);
   }
   if (!group->layout || group->layout->kind == TVMS_NODE_OBJECT_NONE) return false;
   if (dim >= buffer->shape.len || buffer->shape.len > TVMS_VIEW_DIMS) return false;
@@ -44,22 +44,22 @@ static bool take_apart(tvms_reader *reader, tvms_node *node, uint32_t dim,
 }
 
 // Whether an offset may go outside a swizzle.
-static bool commutes(const tvms_node *layout, tvms_value offset) {
+static bool commutes(const tvms_node *layout, tvms_eval_value offset) {
   if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return true;
   const tvms_compose_layout *swizzle = tvms_as_compose_layout((tvms_node *)layout);
   if (swizzle->swizzle_len == 0) return true;
   int64_t bits = swizzle->per_element + swizzle->atom_len + swizzle->swizzle_len;
   if (bits < 0 || bits > 62) return false;
   int64_t value, period = INT64_C(1) << bits;
-  if (offset.kind == TVMS_VALUE_INT) return offset.as.i % period == 0;
-  return offset.kind == TVMS_VALUE_NODE && constant(offset.as.node, &value)
+  if (offset.kind == TVMS_EVAL_INT) return offset.as.i % period == 0;
+  return offset.kind == TVMS_EVAL_NODE && constant(offset.as.node, &value)
          && value % period == 0;
 }
 
 // Declares the view with `parts` for its layout, `offset` elements further on.
-static tvms_value rebuild(tvms_reader *reader, const grouped *group, tvms_list shape,
-                          tvms_node **parts, uint32_t count, tvms_value offset,
-                          tvms_ref ref) {
+static tvms_eval_value rebuild(tvms_reader *reader, const grouped *group,
+                               tvms_list shape, tvms_node **parts, uint32_t count,
+                               tvms_eval_value offset, tvms_ref ref) {
   const tvms_tile_layout *old = tvms_as_tile_layout(tvms_view_inner(group->layout));
   tvms_buffer_form form = tvms_view_form(group->buffer);
   tvms_tile_layout *tile = tvms_node_make(reader->unit, TILE_LAYOUT, TVMS_NO_SPAN);
@@ -68,81 +68,83 @@ static tvms_value rebuild(tvms_reader *reader, const grouped *group, tvms_list s
   tile->offset = old->offset;
   form.shape = shape;
   if (!form.data) {  // tensor memory: columns of 32 bits
-    tvms_value bits = tvms_apply_binary(
-        reader, TVMS_OP_MUL, offset, tvms_value_int(group->buffer->element.bits), ref);
+    tvms_eval_value bits =
+        tvms_eval_binary(reader, TVMS_OP_MUL, offset,
+                         tvms_eval_value_int(group->buffer->element.bits), ref);
     offset =
-        tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV, bits, tvms_value_int(32), ref);
-    tvms_value address =
-        tvms_apply_binary(reader, TVMS_OP_ADD,
-                          tvms_value_node(form.allocated_addr.items[0]), offset, ref);
-    tvms_node *node = tvms_to_expr(reader, address, ref);
-    if (!node) return tvms_failed(reader);
+        tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV, bits, tvms_eval_value_int(32), ref);
+    tvms_eval_value address = tvms_eval_binary(
+        reader, TVMS_OP_ADD, tvms_eval_value_node(form.allocated_addr.items[0]), offset,
+        ref);
+    tvms_node *node = tvms_eval_to_expr(reader, address, ref);
+    if (!node) return tvms_reader_failed(reader);
     form.allocated_addr = tvms_list_copy(reader->unit, &node, 1);
   } else if (!commutes(group->layout, offset)) {
-    return tvms_bad_view(reader, ref, "the offset does not fit the swizzle");
+    return tvms_view_report(reader, ref, "the offset does not fit the swizzle");
   } else {
-    tvms_value at = tvms_apply_binary(reader, TVMS_OP_ADD,
-                                      tvms_value_node(form.elem_offset), offset, ref);
-    form.elem_offset = tvms_to_expr(reader, at, ref);
-    if (!form.elem_offset) return tvms_failed(reader);
+    tvms_eval_value at = tvms_eval_binary(
+        reader, TVMS_OP_ADD, tvms_eval_value_node(form.elem_offset), offset, ref);
+    form.elem_offset = tvms_eval_to_expr(reader, at, ref);
+    if (!form.elem_offset) return tvms_reader_failed(reader);
   }
   form.layout = tvms_view_rewrap(reader, group->layout, &tile->head);
   return tvms_view_declare(reader, &form, ref);
 }
 
-static tvms_value times_stride(tvms_reader *reader, tvms_value index,
-                               const tvms_node *part, tvms_ref ref) {
+static tvms_eval_value times_stride(tvms_reader *reader, tvms_eval_value index,
+                                    const tvms_node *part, tvms_ref ref) {
   const tvms_layout_iter *iter = tvms_as_layout_iter((tvms_node *)part);
-  return tvms_apply_binary(reader, TVMS_OP_MUL, index, tvms_value_node(iter->stride),
-                           ref);
+  return tvms_eval_binary(reader, TVMS_OP_MUL, index,
+                          tvms_eval_value_node(iter->stride), ref);
 }
 
 // The offset of `index` in a dimension made of several parts.
-static tvms_value offset_in(tvms_reader *reader, const grouped *group, tvms_value index,
-                            tvms_ref ref) {
+static tvms_eval_value offset_in(tvms_reader *reader, const grouped *group,
+                                 tvms_eval_value index, tvms_ref ref) {
   if (group->end == group->begin + 1) {
     return times_stride(reader, index, group->parts[group->begin], ref);
   }
-  tvms_value total = TVMS_NOTHING;
+  tvms_eval_value total = TVMS_NOTHING;
   for (uint32_t i = group->begin; i < group->end; i++) {
     int64_t inner = 1;
     for (uint32_t k = i + 1; k < group->end; k++) {
       int64_t extent;
       if (!constant(tvms_as_layout_iter(group->parts[k])->extent, &extent)) {
-        return tvms_bad_view(reader, ref, "the layout is symbolic");
+        return tvms_view_report(reader, ref, "the layout is symbolic");
       }
       inner *= extent;
     }
-    tvms_value at = index;
+    tvms_eval_value at = index;
     if (inner > 1) {
-      at = tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV, index, tvms_value_int(inner),
-                             ref);
-      index = tvms_apply_binary(reader, TVMS_OP_MOD, index, tvms_value_int(inner), ref);
+      at = tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV, index,
+                            tvms_eval_value_int(inner), ref);
+      index =
+          tvms_eval_binary(reader, TVMS_OP_MOD, index, tvms_eval_value_int(inner), ref);
     }
-    tvms_value term = times_stride(reader, at, group->parts[i], ref);
-    total = total.kind == TVMS_VALUE_NONE
+    tvms_eval_value term = times_stride(reader, at, group->parts[i], ref);
+    total = total.kind == TVMS_EVAL_NONE
                 ? term
-                : tvms_apply_binary(reader, TVMS_OP_ADD, total, term, ref);
+                : tvms_eval_binary(reader, TVMS_OP_ADD, total, term, ref);
   }
   return total;
 }
 
 // The buffer without dimension `dim`, at `index` of it.
-static tvms_value drop_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
-                           tvms_value index, tvms_ref ref) {
+static tvms_eval_value drop_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
+                                tvms_eval_value index, tvms_ref ref) {
   grouped group;
   if (!take_apart(reader, node, dim, &group)) {
-    return tvms_bad_view(reader, ref, "the layout does not follow the shape");
+    return tvms_view_report(reader, ref, "the layout does not follow the shape");
   }
   int64_t extent;
-  if (index.kind == TVMS_VALUE_INT && constant(group.buffer->shape.items[dim], &extent)
+  if (index.kind == TVMS_EVAL_INT && constant(group.buffer->shape.items[dim], &extent)
       && (index.as.i < 0 || index.as.i >= extent)) {
     tvms_reader_report(reader, index_out_of_range, ref,
                        group.buffer->shape.items[dim] ? (uint32_t)extent : 0);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  tvms_value offset = offset_in(reader, &group, index, ref);
-  if (!tvms_value_is_known(offset)) return offset;
+  tvms_eval_value offset = offset_in(reader, &group, index, ref);
+  if (!tvms_eval_value_is_known(offset)) return offset;
   tvms_node *parts[TVMS_VIEW_DIMS], *shape[TVMS_VIEW_DIMS];
   uint32_t count = 0, rank = 0;
   uint32_t all = group.ends[group.buffer->shape.len - 1];
@@ -157,34 +159,35 @@ static tvms_value drop_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
 }
 
 // `length` elements of dimension `dim` from `start` on.
-static tvms_value narrow_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
-                             tvms_value start, tvms_value length, tvms_ref ref) {
+static tvms_eval_value narrow_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
+                                  tvms_eval_value start, tvms_eval_value length,
+                                  tvms_ref ref) {
   grouped group;
   if (!take_apart(reader, node, dim, &group)) {
-    return tvms_bad_view(reader, ref, "the layout does not follow the shape");
+    return tvms_view_report(reader, ref, "the layout does not follow the shape");
   }
   int64_t inner = 1;
   for (uint32_t i = group.begin + 1; i < group.end; i++) {
     int64_t extent;
     if (!constant(tvms_as_layout_iter(group.parts[i])->extent, &extent)) {
-      return tvms_bad_view(reader, ref, "the layout is symbolic");
+      return tvms_view_report(reader, ref, "the layout is symbolic");
     }
     inner *= extent;
   }
-  tvms_node *size = tvms_to_expr(reader, length, ref);
+  tvms_node *size = tvms_eval_to_expr(reader, length, ref);
   int64_t first, many, extent;
-  if (!size) return tvms_failed(reader);
-  bool known = start.kind == TVMS_VALUE_INT && constant(size, &many);
+  if (!size) return tvms_reader_failed(reader);
+  bool known = start.kind == TVMS_EVAL_INT && constant(size, &many);
   first = known ? start.as.i : 0;
   bool outside = known && constant(group.buffer->shape.items[dim], &extent)
                  && (first < 0 || many < 1 || first + many > extent);
-  if (outside) return tvms_bad_view(reader, ref, "the range exceeds the dimension");
+  if (outside) return tvms_view_report(reader, ref, "the range exceeds the dimension");
   if (inner > 1 && (!known || first % inner || many % inner)) {
-    return tvms_bad_view(reader, ref, "the range does not follow the layout");
+    return tvms_view_report(reader, ref, "the range does not follow the layout");
   }
   const tvms_layout_iter *outer = tvms_as_layout_iter(group.parts[group.begin]);
-  if (inner > 1) start = tvms_value_int(first / inner);
-  tvms_value offset = times_stride(reader, start, group.parts[group.begin], ref);
+  if (inner > 1) start = tvms_eval_value_int(first / inner);
+  tvms_eval_value offset = times_stride(reader, start, group.parts[group.begin], ref);
   tvms_node *extent_node = inner > 1
                                ? tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32),
                                                   many / inner, TVMS_NO_SPAN)
@@ -199,126 +202,129 @@ static tvms_value narrow_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
 }
 
 // A view in which `count` dims stand in the place of `gone` ones from `dim` on.
-static tvms_value reshape_at(tvms_reader *reader, tvms_node *node, uint32_t dim,
-                             uint32_t gone, const tvms_value *dims, uint32_t count,
-                             tvms_ref ref) {
+static tvms_eval_value reshape_at(tvms_reader *reader, tvms_node *node, uint32_t dim,
+                                  uint32_t gone, const tvms_eval_value *dims,
+                                  uint32_t count, tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   uint32_t rank = buffer->shape.len - gone + count, at = 0;
-  tvms_value *shape = tvms_arena_array(&reader->values, tvms_value, rank);
+  tvms_eval_value *shape = tvms_arena_array(&reader->values, tvms_eval_value, rank);
   for (uint32_t i = 0; i < dim; i++) {
-    shape[at++] = tvms_value_node(buffer->shape.items[i]);
+    shape[at++] = tvms_eval_value_node(buffer->shape.items[i]);
   }
   for (uint32_t i = 0; i < count; i++) {
     shape[at++] = dims[i];
   }
   for (uint32_t i = dim + gone; i < buffer->shape.len; i++) {
-    shape[at++] = tvms_value_node(buffer->shape.items[i]);
+    shape[at++] = tvms_eval_value_node(buffer->shape.items[i]);
   }
   return tvms_view_as(reader, buffer, shape, rank, TVMS_NOTHING, ref);
 }
 
 // ---- A.sub[…] -------------------------------------------------------------------------------
 
-static bool is_whole(tvms_value pick) {
-  return pick.kind == TVMS_VALUE_SLICE && pick.as.items[0].kind == TVMS_VALUE_NONE
-         && pick.as.items[1].kind == TVMS_VALUE_NONE
-         && pick.as.items[2].kind == TVMS_VALUE_NONE;
+static bool is_whole(tvms_eval_value pick) {
+  return pick.kind == TVMS_EVAL_SLICE && pick.as.items[0].kind == TVMS_EVAL_NONE
+         && pick.as.items[1].kind == TVMS_EVAL_NONE
+         && pick.as.items[2].kind == TVMS_EVAL_NONE;
 }
 
 // Every `step`-th element: a view that splits the dimension, and one index of it.
-static tvms_value stepped(tvms_reader *reader, tvms_node *node, uint32_t dim,
-                          tvms_value slice, int64_t step, tvms_ref ref) {
-  tvms_value start = slice.as.items[0];
+static tvms_eval_value stepped(tvms_reader *reader, tvms_node *node, uint32_t dim,
+                               tvms_eval_value slice, int64_t step, tvms_ref ref) {
+  tvms_eval_value start = slice.as.items[0];
   int64_t extent;
-  if (step < 1 || slice.as.items[1].kind != TVMS_VALUE_NONE
+  if (step < 1 || slice.as.items[1].kind != TVMS_EVAL_NONE
       || !constant(tvms_as_buffer(node)->shape.items[dim], &extent) || extent % step) {
-    return tvms_bad_view(reader, ref, "the step does not divide the dimension");
+    return tvms_view_report(reader, ref, "the step does not divide the dimension");
   }
-  if (start.kind == TVMS_VALUE_NONE) start = tvms_value_int(0);
-  tvms_value dims[] = {tvms_value_int(extent / step), tvms_value_int(step)};
-  tvms_value split = reshape_at(reader, node, dim, 1, dims, 2, ref);
-  if (!tvms_value_is_known(split)) return split;
+  if (start.kind == TVMS_EVAL_NONE) start = tvms_eval_value_int(0);
+  tvms_eval_value dims[] = {tvms_eval_value_int(extent / step),
+                            tvms_eval_value_int(step)};
+  tvms_eval_value split = reshape_at(reader, node, dim, 1, dims, 2, ref);
+  if (!tvms_eval_value_is_known(split)) return split;
   return drop_dim(reader, split.as.node, dim + 1, start, ref);
 }
 
-static tvms_value sub_slice(tvms_reader *reader, tvms_node *node, uint32_t dim,
-                            tvms_value slice, tvms_ref ref) {
-  tvms_value start = slice.as.items[0], stop = slice.as.items[1];
-  tvms_value step = slice.as.items[2];
+static tvms_eval_value sub_slice(tvms_reader *reader, tvms_node *node, uint32_t dim,
+                                 tvms_eval_value slice, tvms_ref ref) {
+  tvms_eval_value start = slice.as.items[0], stop = slice.as.items[1];
+  tvms_eval_value step = slice.as.items[2];
   bool plain =
-      step.kind == TVMS_VALUE_NONE || (step.kind == TVMS_VALUE_INT && step.as.i == 1);
+      step.kind == TVMS_EVAL_NONE || (step.kind == TVMS_EVAL_INT && step.as.i == 1);
   if (!plain) {
     int64_t count;
-    if (!tvms_to_int(reader, step, ref, &count)) return tvms_failed(reader);
+    if (!tvms_eval_to_int(reader, step, ref, &count)) return tvms_reader_failed(reader);
     return stepped(reader, node, dim, slice, count, ref);
   }
-  if (start.kind == TVMS_VALUE_NONE) start = tvms_value_int(0);
-  if (stop.kind == TVMS_VALUE_NONE) {
-    stop = tvms_value_node(tvms_as_buffer(node)->shape.items[dim]);
+  if (start.kind == TVMS_EVAL_NONE) start = tvms_eval_value_int(0);
+  if (stop.kind == TVMS_EVAL_NONE) {
+    stop = tvms_eval_value_node(tvms_as_buffer(node)->shape.items[dim]);
   }
-  tvms_value length = tvms_apply_binary(reader, TVMS_OP_SUB, stop, start, ref);
+  tvms_eval_value length = tvms_eval_binary(reader, TVMS_OP_SUB, stop, start, ref);
   return narrow_dim(reader, node, dim, start, length, ref);
 }
 
-static tvms_value sub_view(tvms_reader *reader, tvms_node *node, tvms_items picks,
-                           tvms_ref ref) {
+static tvms_eval_value sub_view(tvms_reader *reader, tvms_node *node,
+                                tvms_eval_items picks, tvms_ref ref) {
   uint32_t dim = 0;
   for (uint32_t i = 0; i < picks.len; i++) {
-    tvms_value pick = picks.items[i];
+    tvms_eval_value pick = picks.items[i];
     if (dim >= tvms_as_buffer(node)->shape.len) {
-      return tvms_bad_view(reader, ref, "there are more indices than dimensions");
+      return tvms_view_report(reader, ref, "there are more indices than dimensions");
     }
     if (is_whole(pick)) {
       dim++;
       continue;
     }
-    bool slice = pick.kind == TVMS_VALUE_SLICE;
-    tvms_value view = slice ? sub_slice(reader, node, dim, pick, ref)
-                            : drop_dim(reader, node, dim, pick, ref);
-    if (!tvms_value_is_known(view)) return view;
+    bool slice = pick.kind == TVMS_EVAL_SLICE;
+    tvms_eval_value view = slice ? sub_slice(reader, node, dim, pick, ref)
+                                 : drop_dim(reader, node, dim, pick, ref);
+    if (!tvms_eval_value_is_known(view)) return view;
     node = view.as.node;
     if (slice) dim++;
   }
-  return tvms_value_node(node);
+  return tvms_eval_value_node(node);
 }
 
 // ---- A.tile((dim, factors), …)[…] -----------------------------------------------------------
 
-static tvms_value tile_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
-                           tvms_value factors, const tvms_value *picks, tvms_ref ref) {
+static tvms_eval_value tile_dim(tvms_reader *reader, tvms_node *node, uint32_t dim,
+                                tvms_eval_value factors, const tvms_eval_value *picks,
+                                tvms_ref ref) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < factors.len; i++) {
-    bool slice = picks[i].kind == TVMS_VALUE_SLICE;
+    bool slice = picks[i].kind == TVMS_EVAL_SLICE;
     if (slice && !is_whole(picks[i])) {
-      return tvms_bad_view(reader, ref, "a factor is kept whole, or indexed");
+      return tvms_view_report(reader, ref, "a factor is kept whole, or indexed");
     }
     kept += slice;
   }
-  if (kept == factors.len) return tvms_bad_view(reader, ref, "no factor is indexed");
-  tvms_value view =
+  if (kept == factors.len) return tvms_view_report(reader, ref, "no factor is indexed");
+  tvms_eval_value view =
       reshape_at(reader, node, dim, 1, factors.as.items, factors.len, ref);
-  for (uint32_t i = factors.len; i > 0 && tvms_value_is_known(view); i--) {
-    if (picks[i - 1].kind == TVMS_VALUE_SLICE) continue;
+  for (uint32_t i = factors.len; i > 0 && tvms_eval_value_is_known(view); i--) {
+    if (picks[i - 1].kind == TVMS_EVAL_SLICE) continue;
     view = drop_dim(reader, view.as.node, dim + i - 1, picks[i - 1], ref);
   }
-  if (kept < 2 || !tvms_value_is_known(view)) return view;
-  tvms_value rest = tvms_value_int(-1);
+  if (kept < 2 || !tvms_eval_value_is_known(view)) return view;
+  tvms_eval_value rest = tvms_eval_value_int(-1);
   return reshape_at(reader, view.as.node, dim, kept, &rest, 1, ref);
 }
 
-static bool read_spec(tvms_reader *reader, const tvms_buffer *buffer, tvms_value spec,
-                      tvms_ref ref, uint32_t *dim, tvms_value *factors) {
+static bool read_spec(tvms_reader *reader, const tvms_buffer *buffer,
+                      tvms_eval_value spec, tvms_ref ref, uint32_t *dim,
+                      tvms_eval_value *factors) {
   int64_t index;
-  bool pair = tvms_value_is_sequence(spec) && spec.len == 2
-              && tvms_value_is_sequence(spec.as.items[1]) && spec.as.items[1].len;
+  bool pair = tvms_eval_value_is_sequence(spec) && spec.len == 2
+              && tvms_eval_value_is_sequence(spec.as.items[1]) && spec.as.items[1].len;
   if (!pair) {
-    tvms_bad_view(reader, ref, "tile takes a dimension and its factors");
+    tvms_view_report(reader, ref, "tile takes a dimension and its factors");
     return false;
   }
-  if (!tvms_to_int(reader, spec.as.items[0], ref, &index)) return false;
+  if (!tvms_eval_to_int(reader, spec.as.items[0], ref, &index)) return false;
   if (index < 0) index += buffer->shape.len;
   if (index < 0 || index >= buffer->shape.len) {
-    tvms_bad_view(reader, ref, "there is no such dimension");
+    tvms_view_report(reader, ref, "there is no such dimension");
     return false;
   }
   *dim = (uint32_t)index;
@@ -327,25 +333,27 @@ static bool read_spec(tvms_reader *reader, const tvms_buffer *buffer, tvms_value
 }
 
 // The dimensions are tiled from the last to the first, so that the others keep their place.
-static tvms_value tile_view(tvms_reader *reader, tvms_node *node, tvms_value specs,
-                            tvms_items picks, tvms_ref ref) {
+static tvms_eval_value tile_view(tvms_reader *reader, tvms_node *node,
+                                 tvms_eval_value specs, tvms_eval_items picks,
+                                 tvms_ref ref) {
   uint32_t dims[TVMS_VIEW_DIMS], begins[TVMS_VIEW_DIMS], at = 0;
-  tvms_value factors[TVMS_VIEW_DIMS];
-  if (specs.len > TVMS_VIEW_DIMS) return tvms_bad_view(reader, ref, "too many factors");
+  tvms_eval_value factors[TVMS_VIEW_DIMS];
+  if (specs.len > TVMS_VIEW_DIMS)
+    return tvms_view_report(reader, ref, "too many factors");
   for (uint32_t i = 0; i < specs.len; i++) {
     if (!read_spec(reader, tvms_as_buffer(node), specs.as.items[i], ref, &dims[i],
                    &factors[i])) {
-      return tvms_failed(reader);
+      return tvms_reader_failed(reader);
     }
     begins[i] = at;
     at += factors[i].len;
   }
   if (at != picks.len) {
-    return tvms_bad_view(reader, ref, "each factor takes one index");
+    return tvms_view_report(reader, ref, "each factor takes one index");
   }
-  tvms_value view = tvms_value_node(node);
+  tvms_eval_value view = tvms_eval_value_node(node);
   for (uint32_t dim = tvms_as_buffer(node)->shape.len; dim > 0; dim--) {
-    for (uint32_t i = 0; i < specs.len && tvms_value_is_known(view); i++) {
+    for (uint32_t i = 0; i < specs.len && tvms_eval_value_is_known(view); i++) {
       if (dims[i] != dim - 1) continue;
       view = tile_dim(reader, view.as.node, dims[i], factors[i],
                       picks.items + begins[i], ref);
@@ -356,74 +364,77 @@ static tvms_value tile_view(tvms_reader *reader, tvms_node *node, tvms_value spe
 
 // ---- A.chunk(counts)[…] ---------------------------------------------------------------------
 
-static tvms_value chunk_view(tvms_reader *reader, tvms_node *node, tvms_value counts,
-                             tvms_items picks, tvms_ref ref) {
+static tvms_eval_value chunk_view(tvms_reader *reader, tvms_node *node,
+                                  tvms_eval_value counts, tvms_eval_items picks,
+                                  tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (picks.len > counts.len || counts.len != buffer->shape.len) {
-    return tvms_bad_view(reader, ref, "chunk takes a count for each dimension");
+    return tvms_view_report(reader, ref, "chunk takes a count for each dimension");
   }
-  tvms_value *indices = tvms_keep_items(reader, picks.items, picks.len);
+  tvms_eval_value *indices = tvms_eval_keep_items(reader, picks.items, picks.len);
   for (uint32_t i = 0; i < picks.len; i++) {
-    tvms_value count = counts.as.items[i];
-    if (count.kind == TVMS_VALUE_NONE) continue;
-    tvms_value size = tvms_apply_binary(
-        reader, TVMS_OP_FLOOR_DIV, tvms_value_node(buffer->shape.items[i]), count, ref);
-    tvms_value next =
-        tvms_apply_binary(reader, TVMS_OP_ADD, picks.items[i], tvms_value_int(1), ref);
-    tvms_value slice[] = {
-        tvms_apply_binary(reader, TVMS_OP_MUL, picks.items[i], size, ref),
-        tvms_apply_binary(reader, TVMS_OP_MUL, next, size, ref), TVMS_NOTHING};
-    indices[i] =
-        tvms_value_items(TVMS_VALUE_SLICE, tvms_keep_items(reader, slice, 3), 3);
+    tvms_eval_value count = counts.as.items[i];
+    if (count.kind == TVMS_EVAL_NONE) continue;
+    tvms_eval_value size =
+        tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV,
+                         tvms_eval_value_node(buffer->shape.items[i]), count, ref);
+    tvms_eval_value next = tvms_eval_binary(reader, TVMS_OP_ADD, picks.items[i],
+                                            tvms_eval_value_int(1), ref);
+    tvms_eval_value slice[] = {
+        tvms_eval_binary(reader, TVMS_OP_MUL, picks.items[i], size, ref),
+        tvms_eval_binary(reader, TVMS_OP_MUL, next, size, ref), TVMS_NOTHING};
+    indices[i] = tvms_eval_value_items(TVMS_EVAL_SLICE,
+                                       tvms_eval_keep_items(reader, slice, 3), 3);
   }
-  return tvms_buffer_subscript(
-      reader, node, tvms_value_items(TVMS_VALUE_TUPLE, indices, picks.len), ref);
+  return tvms_tir_buffer_subscript(
+      reader, node, tvms_eval_value_items(TVMS_EVAL_TUPLE, indices, picks.len), ref);
 }
 
 // ---- Indexers -------------------------------------------------------------------------------
 
-tvms_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
-                             tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "*specs", tvms_symbol_text(reader->context, name), call,
-                        args)) {
-    return tvms_failed(reader);
+tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                                  tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(
+          reader, "*specs", tvms_symbol_text(reader->context, name), call, args)) {
+    return tvms_reader_failed(reader);
   }
   if (!args[0].len) {
-    return tvms_bad_view(reader, call, "a count for each dimension is wanted");
+    return tvms_view_report(reader, call, "a count for each dimension is wanted");
   }
-  tvms_value specs = args[0];
+  tvms_eval_value specs = args[0];
   if (name == TVMS_SYM_chunk) {
     specs = specs.as.items[0];
-  } else if (specs.as.items[0].kind == TVMS_VALUE_INT) {
-    specs = tvms_value_items(TVMS_VALUE_TUPLE, tvms_keep_items(reader, &specs, 1), 1);
+  } else if (specs.as.items[0].kind == TVMS_EVAL_INT) {
+    specs = tvms_eval_value_items(TVMS_EVAL_TUPLE,
+                                  tvms_eval_keep_items(reader, &specs, 1), 1);
   }
-  if (!tvms_value_is_sequence(specs)) {
-    return tvms_bad_view(reader, call, "a count for each dimension is wanted");
+  if (!tvms_eval_value_is_sequence(specs)) {
+    return tvms_view_report(reader, call, "a count for each dimension is wanted");
   }
-  tvms_value parts[] = {tvms_value_node(buffer), specs};
+  tvms_eval_value parts[] = {tvms_eval_value_node(buffer), specs};
   tvms_method *method = tvms_arena_new(&reader->values, tvms_method);
-  method->receiver = tvms_arena_new(&reader->values, tvms_value);
+  method->receiver = tvms_arena_new(&reader->values, tvms_eval_value);
   *method->receiver =
-      tvms_value_items(TVMS_VALUE_TUPLE, tvms_keep_items(reader, parts, 2), 2);
+      tvms_eval_value_items(TVMS_EVAL_TUPLE, tvms_eval_keep_items(reader, parts, 2), 2);
   method->name = name;
-  return (tvms_value){.kind = TVMS_VALUE_METHOD, .as.method = method};
+  return (tvms_eval_value){.kind = TVMS_EVAL_METHOD, .as.method = method};
 }
 
-tvms_value tvms_view_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
-                               tvms_ref ref) {
+tvms_eval_value tvms_view_subscript(tvms_reader *reader, tvms_eval_value object,
+                                    tvms_eval_value index, tvms_ref ref) {
   const tvms_method *method = object.as.method;
-  tvms_value receiver = *method->receiver;
-  tvms_items picks = tvms_items_of(&index);
+  tvms_eval_value receiver = *method->receiver;
+  tvms_eval_items picks = tvms_eval_items_of(&index);
   for (uint32_t i = 0; i < picks.len; i++) {
-    if (!tvms_value_is_known(picks.items[i])) return tvms_failed(reader);
+    if (!tvms_eval_value_is_known(picks.items[i])) return tvms_reader_failed(reader);
   }
-  bool pair = receiver.kind == TVMS_VALUE_TUPLE && receiver.len == 2
+  bool pair = receiver.kind == TVMS_EVAL_TUPLE && receiver.len == 2
               && (method->name == TVMS_SYM_tile || method->name == TVMS_SYM_chunk);
   tvms_node *buffer =
-      tvms_value_node_of(pair ? receiver.as.items[0] : receiver, TVMS_NODE_BUFFER);
+      tvms_eval_value_node_of(pair ? receiver.as.items[0] : receiver, TVMS_NODE_BUFFER);
   if (reader->tir && buffer && pair) {
-    tvms_value specs = receiver.as.items[1];
+    tvms_eval_value specs = receiver.as.items[1];
     return method->name == TVMS_SYM_tile
                ? tile_view(reader, buffer, specs, picks, ref)
                : chunk_view(reader, buffer, specs, picks, ref);
@@ -431,6 +442,6 @@ tvms_value tvms_view_subscript(tvms_reader *reader, tvms_value object, tvms_valu
   if (reader->tir && buffer && method->name == TVMS_SYM_sub) {
     return sub_view(reader, buffer, picks, ref);
   }
-  tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
-  return tvms_failed(reader);
+  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+  return tvms_reader_failed(reader);
 }

@@ -29,9 +29,9 @@ static tvms_node *plain_layout(tvms_reader *reader, const plain_iter *iters,
   return tvms_tile_layout_new(unit, tvms_list_copy(unit, made, count), none, none);
 }
 
-static tvms_value refused(tvms_reader *reader, tvms_ref ref, const char *why) {
+static tvms_eval_value refused(tvms_reader *reader, tvms_ref ref, const char *why) {
   tvms_reader_report(reader, bad_layout, ref, why);
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
 // ---- Warp groups ----------------------------------------------------------------------------
@@ -42,13 +42,14 @@ static tvms_node *rows_of_threads(tvms_reader *reader, int64_t rows, int64_t col
   return plain_layout(reader, iters, 2);
 }
 
-tvms_value tvms_call_wg_local_layout(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_wg_local_layout(tvms_reader *reader,
+                                          const tvms_call_args *call) {
   int64_t cols, rows;
-  if (!tvms_to_int(reader, call->args[0], call->refs[0], &cols)
-      || !tvms_to_int(reader, call->args[1], call->refs[1], &rows)) {
-    return tvms_failed(reader);
+  if (!tvms_eval_to_int(reader, call->args[0], call->refs[0], &cols)
+      || !tvms_eval_to_int(reader, call->args[1], call->refs[1], &rows)) {
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(rows_of_threads(reader, rows, cols));
+  return tvms_eval_value_node(rows_of_threads(reader, rows, cols));
 }
 
 static tvms_node *registers(tvms_reader *reader, tvms_dtype dtype, const int64_t *shape,
@@ -63,22 +64,22 @@ static tvms_node *registers(tvms_reader *reader, tvms_dtype dtype, const int64_t
                            .align = -1,
                            .layout = layout,
                            .shape = tvms_list_copy(unit, dims, rank)};
-  tvms_node *buffer = tvms_buffer_make(reader, &form, ref);
-  tvms_emit_alloc(reader, buffer, NULL, ref);
+  tvms_node *buffer = tvms_tir_buffer_make(reader, &form, ref);
+  tvms_tir_emit_alloc(reader, buffer, NULL, ref);
   return buffer;
 }
 
-tvms_value tvms_call_wg_reg_tile(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_wg_reg_tile(tvms_reader *reader, const tvms_call_args *call) {
   int64_t shape[] = {WARPGROUP, 0};
   tvms_dtype dtype;
-  if (!tvms_inside_function(reader, call)
-      || !tvms_to_int(reader, call->args[0], call->refs[0], &shape[1])
-      || !tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
-    return tvms_failed(reader);
+  if (!tvms_tir_inside_function(reader, call)
+      || !tvms_eval_to_int(reader, call->args[0], call->refs[0], &shape[1])
+      || !tvms_eval_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(registers(reader, dtype, shape, 2,
-                                   rows_of_threads(reader, WARPGROUP, shape[1]),
-                                   call->ref));
+  return tvms_eval_value_node(registers(reader, dtype, shape, 2,
+                                        rows_of_threads(reader, WARPGROUP, shape[1]),
+                                        call->ref));
 }
 
 // ---- Data paths of tcgen05.mma --------------------------------------------------------------
@@ -118,18 +119,18 @@ static tvms_node *datapath_layout(tvms_reader *reader, size_t at, int64_t cols,
   return fold > 1 ? plain_layout(reader, folded, 3) : plain_layout(reader, plain, 2);
 }
 
-tvms_value tvms_call_tmem_datapath_layout(tvms_reader *reader,
-                                          const tvms_call_args *call) {
+tvms_eval_value tvms_call_tmem_datapath_layout(tvms_reader *reader,
+                                               const tvms_call_args *call) {
   int64_t rows, cols, slab = 0;
-  tvms_value letter = call->args[0];
+  tvms_eval_value letter = call->args[0];
   bool slabs = reader->dialect >= TVMS_DIALECT_26;
-  if (!tvms_to_int(reader, call->args[1], call->refs[1], &rows)
-      || !tvms_to_int(reader, call->args[2], call->refs[2], &cols)
-      || (slabs && !tvms_to_int(reader, call->args[3], call->refs[3], &slab))) {
-    return tvms_failed(reader);
+  if (!tvms_eval_to_int(reader, call->args[1], call->refs[1], &rows)
+      || !tvms_eval_to_int(reader, call->args[2], call->refs[2], &cols)
+      || (slabs && !tvms_eval_to_int(reader, call->args[3], call->refs[3], &slab))) {
+    return tvms_reader_failed(reader);
   }
   for (size_t i = 0; i < sizeof datapaths / sizeof datapaths[0]; i++) {
-    bool named = letter.kind == TVMS_VALUE_STR && letter.len == 1
+    bool named = letter.kind == TVMS_EVAL_STR && letter.len == 1
                  && letter.as.text[0] == datapaths[i].letter
                  && reader->dialect >= (tvms_dialect)datapaths[i].since;
     if (!named) continue;
@@ -142,10 +143,11 @@ tvms_value tvms_call_tmem_datapath_layout(tvms_reader *reader,
     if (slab < 0 || slab > 1 || (slab && !datapaths[i].scattered)) {
       return refused(reader, call->ref, "the data path has no such half");
     }
-    return tvms_value_node(datapath_layout(reader, i, cols, slab));
+    return tvms_eval_value_node(datapath_layout(reader, i, cols, slab));
   }
-  tvms_wrong_type(reader, call->refs[0], "the data path", "the letter of one", letter);
-  return tvms_failed(reader);
+  tvms_eval_report_wrong_type(reader, call->refs[0], "the data path",
+                              "the letter of one", letter);
+  return tvms_reader_failed(reader);
 }
 
 // ---- Fragments of tcgen05.ld and tcgen05.st -------------------------------------------------
@@ -214,13 +216,14 @@ static tvms_node *atom_layout(tvms_reader *reader, size_t at, int64_t rows,
 }
 
 // The layout of a fragment; NULL with a reason.
-static tvms_node *fragment_layout(tvms_reader *reader, tvms_value shape, int64_t rows,
-                                  int64_t cols, tvms_dtype dtype, const char **why) {
+static tvms_node *fragment_layout(tvms_reader *reader, tvms_eval_value shape,
+                                  int64_t rows, int64_t cols, tvms_dtype dtype,
+                                  const char **why) {
   int64_t packed = dtype.bits ? 32 / dtype.bits : 0;
   *why = "the shape fits no instruction";
   if (dtype.bits != 16 && dtype.bits != 32) return NULL;
   if (rows != WARPGROUP && rows != WARPGROUP / 2) return NULL;
-  if (tvms_value_says(shape, "32x32b")) {
+  if (tvms_eval_value_is_exactly(shape, "32x32b")) {
     bool folded = rows != WARPGROUP;
     if (folded && (packed > 1 || reader->dialect < TVMS_DIALECT_26)) return NULL;
     int64_t per = folded ? 2 : packed;
@@ -233,7 +236,7 @@ static tvms_node *fragment_layout(tvms_reader *reader, tvms_value shape, int64_t
   }
   for (size_t i = 0; i < sizeof atoms / sizeof atoms[0]; i++) {
     int64_t per = atoms[i].columns * packed;
-    if (!tvms_value_says(shape, atoms[i].shape)) continue;
+    if (!tvms_eval_value_is_exactly(shape, atoms[i].shape)) continue;
     if (cols % per || !is_repetition(cols / per, atoms[i].most)) return NULL;
     return atom_layout(reader, i, rows, cols / per, packed);
   }
@@ -241,13 +244,13 @@ static tvms_node *fragment_layout(tvms_reader *reader, tvms_value shape, int64_t
 }
 
 // A pair of ints. False after a report.
-static bool read_pair(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool read_pair(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                       int64_t *rows, int64_t *cols) {
-  if (tvms_value_is_sequence(value) && value.len == 2) {
-    return tvms_to_int(reader, value.as.items[0], ref, rows)
-           && tvms_to_int(reader, value.as.items[1], ref, cols);
+  if (tvms_eval_value_is_sequence(value) && value.len == 2) {
+    return tvms_eval_to_int(reader, value.as.items[0], ref, rows)
+           && tvms_eval_to_int(reader, value.as.items[1], ref, cols);
   }
-  tvms_wrong_type(reader, ref, "the shape", "rows and columns", value);
+  tvms_eval_report_wrong_type(reader, ref, "the shape", "rows and columns", value);
   return false;
 }
 
@@ -255,7 +258,7 @@ static tvms_node *read_fragment(tvms_reader *reader, const tvms_call_args *call,
                                 int64_t *rows, int64_t *cols, tvms_dtype *dtype) {
   const char *why;
   if (!read_pair(reader, call->args[1], call->refs[1], rows, cols)
-      || !tvms_to_dtype(reader, call->args[2], call->refs[2], dtype)) {
+      || !tvms_eval_to_dtype(reader, call->args[2], call->refs[2], dtype)) {
     return NULL;
   }
   tvms_node *layout =
@@ -264,51 +267,52 @@ static tvms_node *read_fragment(tvms_reader *reader, const tvms_call_args *call,
   return layout;
 }
 
-tvms_value tvms_call_tcgen05_atom_layout(tvms_reader *reader,
-                                         const tvms_call_args *call) {
+tvms_eval_value tvms_call_tcgen05_atom_layout(tvms_reader *reader,
+                                              const tvms_call_args *call) {
   int64_t rows, cols;
   tvms_dtype dtype;
   tvms_node *layout = read_fragment(reader, call, &rows, &cols, &dtype);
-  return layout ? tvms_value_node(layout) : tvms_failed(reader);
+  return layout ? tvms_eval_value_node(layout) : tvms_reader_failed(reader);
 }
 
 // Registers for a tile of a warp group, seen in its shape.
-static tvms_value fragment(tvms_reader *reader, tvms_dtype dtype, int64_t rows,
-                           int64_t cols, tvms_node *layout, tvms_ref ref) {
+static tvms_eval_value fragment(tvms_reader *reader, tvms_dtype dtype, int64_t rows,
+                                int64_t cols, tvms_node *layout, tvms_ref ref) {
   int64_t each = rows * cols / WARPGROUP;
   tvms_node *flat = registers(reader, dtype, &each, 1, NULL, ref);
-  tvms_value dims[] = {tvms_value_int(rows), tvms_value_int(cols)};
-  return tvms_view_as(reader, tvms_as_buffer(flat), dims, 2, tvms_value_node(layout),
-                      ref);
+  tvms_eval_value dims[] = {tvms_eval_value_int(rows), tvms_eval_value_int(cols)};
+  return tvms_view_as(reader, tvms_as_buffer(flat), dims, 2,
+                      tvms_eval_value_node(layout), ref);
 }
 
-tvms_value tvms_call_alloc_tcgen05_ldst_frag(tvms_reader *reader,
-                                             const tvms_call_args *call) {
+tvms_eval_value tvms_call_alloc_tcgen05_ldst_frag(tvms_reader *reader,
+                                                  const tvms_call_args *call) {
   int64_t rows, cols;
   tvms_dtype dtype;
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_node *layout = read_fragment(reader, call, &rows, &cols, &dtype);
-  if (!layout) return tvms_failed(reader);
+  if (!layout) return tvms_reader_failed(reader);
   return fragment(reader, dtype, rows, cols, layout, call->ref);
 }
 
-tvms_value tvms_call_alloc_cast_frag(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *source = tvms_value_node_of(call->args[0], TVMS_NODE_BUFFER);
+tvms_eval_value tvms_call_alloc_cast_frag(tvms_reader *reader,
+                                          const tvms_call_args *call) {
+  tvms_node *source = tvms_eval_value_node_of(call->args[0], TVMS_NODE_BUFFER);
   tvms_dtype dtype;
   int64_t dims[2];
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_list shape = source ? tvms_as_buffer(source)->shape : (tvms_list){0};
   bool sound = shape.len == 2 && tvms_view_constant(shape.items[0], &dims[0])
                && tvms_view_constant(shape.items[1], &dims[1]);
   if (!sound) {
-    tvms_wrong_type(reader, call->refs[0], "the source", "a buffer of rows and columns",
-                    call->args[0]);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the source",
+                                "a buffer of rows and columns", call->args[0]);
+    return tvms_reader_failed(reader);
   }
-  if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
-    return tvms_failed(reader);
+  if (!tvms_eval_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
+    return tvms_reader_failed(reader);
   }
   tvms_node *layout = tvms_as_buffer(source)->layout;
-  if (!layout) layout = tvms_row_major(reader, shape);
+  if (!layout) layout = tvms_tile_row_major(reader, shape);
   return fragment(reader, dtype, dims[0], dims[1], layout, call->ref);
 }

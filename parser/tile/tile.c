@@ -48,62 +48,69 @@ static const char *kinds_of(tvms_sym name) {
   }
 }
 
-static bool is_tile_operand(tvms_value value) {
-  return tvms_value_node_of(value, TVMS_NODE_BUFFER)
-         || tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+static bool is_tile_operand(tvms_eval_value value) {
+  return tvms_eval_value_node_of(value, TVMS_NODE_BUFFER)
+         || tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_REGION);
 }
 
 static tvms_node *region_operand(tvms_reader *reader, const tvms_call_args *call,
                                  uint32_t i) {
-  tvms_value value = call->args[i];
-  tvms_node *buffer = tvms_value_node_of(value, TVMS_NODE_BUFFER);
-  if (buffer) return tvms_whole_region(reader, buffer, call->refs[i]);
-  tvms_node *region = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+  tvms_eval_value value = call->args[i];
+  tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
+  if (buffer) return tvms_tir_whole_region(reader, buffer, call->refs[i]);
+  tvms_node *region = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_REGION);
   if (region) return region;
   // TVM prints a region of one element as that element.
-  bool element = tvms_value_node_of(value, TVMS_NODE_BUFFER_LOAD)
-                 && !(value.flags & TVMS_VALUE_SCALAR);
-  if (element) return tvms_to_region(reader, value, "this", call->refs[i]);
+  bool element = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_LOAD)
+                 && !(value.flags & TVMS_EVAL_SCALAR);
+  if (element) return tvms_tir_to_region(reader, value, "this", call->refs[i]);
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
-  tvms_wrong_type(reader, call->refs[i],
-                  tvms_symbol_text(reader->context, signature->params[i].name),
-                  "a buffer or a region of one", value);
+  tvms_eval_report_wrong_type(
+      reader, call->refs[i],
+      tvms_symbol_text(reader->context, signature->params[i].name),
+      "a buffer or a region of one", value);
   return NULL;
 }
 
-static tvms_node *axes_operand(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  if (!tvms_value_is_sequence(value)) {
-    value = tvms_value_items(TVMS_VALUE_TUPLE, tvms_keep_items(reader, &value, 1), 1);
+static tvms_node *axes_operand(tvms_reader *reader, tvms_eval_value value,
+                               tvms_ref ref) {
+  if (!tvms_eval_value_is_sequence(value)) {
+    value = tvms_eval_value_items(TVMS_EVAL_TUPLE,
+                                  tvms_eval_keep_items(reader, &value, 1), 1);
   }
-  return tvms_to_object(reader, value, ref);
+  return tvms_eval_to_object(reader, value, ref);
 }
 
 // I.Op("tirx.tile.exp").
-tvms_value tvms_call_Op(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value name = call->args[0];
-  if (name.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[0], "this", "the name of an operator", name);
-    return tvms_failed(reader);
+tvms_eval_value tvms_call_Op(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value name = call->args[0];
+  if (name.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "this",
+                                "the name of an operator", name);
+    return tvms_reader_failed(reader);
   }
   tvms_operator *op =
-      tvms_node_make(reader->unit, OPERATOR, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, OPERATOR, tvms_reader_span_of(reader, call->ref));
   op->name = tvms_symbol_intern(reader->context, name.as.text, name.len);
-  return tvms_value_node(&op->head);
+  return tvms_eval_value_node(&op->head);
 }
 
 // A primitive named in another one: "exp" is tirx.tile.exp.
-static tvms_node *name_operand(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  tvms_node *known = tvms_value_node_of(value, TVMS_NODE_OPERATOR);
+static tvms_node *name_operand(tvms_reader *reader, tvms_eval_value value,
+                               tvms_ref ref) {
+  tvms_node *known = tvms_eval_value_node_of(value, TVMS_NODE_OPERATOR);
   if (known) return known;
-  if (value.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, ref, "this", "the name of a tile primitive", value);
+  if (value.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, ref, "this", "the name of a tile primitive",
+                                value);
     return NULL;
   }
   static const char prefix[] = "tirx.tile.";
   char *full = tvms_arena_alloc(&reader->values, value.len + sizeof prefix);
   memcpy(full, prefix, sizeof prefix - 1);
   memcpy(full + sizeof prefix - 1, value.as.text, value.len);
-  tvms_operator *op = tvms_node_make(reader->unit, OPERATOR, tvms_span_of(reader, ref));
+  tvms_operator *op =
+      tvms_node_make(reader->unit, OPERATOR, tvms_reader_span_of(reader, ref));
   op->name = tvms_symbol_intern(reader->context, full, value.len + sizeof prefix - 1);
   return &op->head;
 }
@@ -111,32 +118,32 @@ static tvms_node *name_operand(tvms_reader *reader, tvms_value value, tvms_ref r
 // False after a report; *node is NULL for None.
 static bool read_operand(tvms_reader *reader, const tvms_call_args *call, uint32_t i,
                          char kind, tvms_node **node) {
-  tvms_value value = call->args[i];
+  tvms_eval_value value = call->args[i];
   tvms_ref ref = call->refs[i];
   *node = NULL;
-  bool none = value.kind == TVMS_VALUE_NONE;
+  bool none = value.kind == TVMS_EVAL_NONE;
   switch (kind) {
   case 'r':
   case 's':
   case 'S': *node = region_operand(reader, call, i); break;
   case 'O':
-    *node = tvms_value_node_of(value, TVMS_NODE_BUFFER);
+    *node = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
     if (*node) return true;
     // fallthrough
   case 'o':
     if (none) return true;
     *node = is_tile_operand(value) ? region_operand(reader, call, i)
-                                   : tvms_to_expr(reader, value, ref);
+                                   : tvms_eval_to_expr(reader, value, ref);
     break;
   case 'v':
     *node = is_tile_operand(value) ? region_operand(reader, call, i)
-                                   : tvms_to_expr(reader, value, ref);
+                                   : tvms_eval_to_expr(reader, value, ref);
     break;
   case 'a': *node = axes_operand(reader, value, ref); break;
   case 'n': *node = name_operand(reader, value, ref); break;
-  case 'x': *node = tvms_to_expr(reader, value, ref); break;
-  case 'f': *node = tvms_lambda_operand(reader, value, ref); break;
-  default: *node = tvms_to_object(reader, value, ref);
+  case 'x': *node = tvms_eval_to_expr(reader, value, ref); break;
+  case 'f': *node = tvms_tir_lambda_operand(reader, value, ref); break;
+  default: *node = tvms_eval_to_object(reader, value, ref);
   }
   return *node != NULL;
 }
@@ -163,12 +170,13 @@ static tvms_node *payload(tvms_reader *reader, const tvms_node *region, bool gat
                           tvms_ref ref) {
   const tvms_buffer_region *fields = tvms_as_buffer_region(region);
   int64_t bits = tvms_as_buffer(fields->buffer)->element.bits;
-  tvms_value size = tvms_value_int(gathers ? bits * 4 : bits);
+  tvms_eval_value size = tvms_eval_value_int(gathers ? bits * 4 : bits);
   for (uint32_t i = 0; i < fields->region.len; i++) {
     tvms_node *extent = tvms_as_range(fields->region.items[i])->extent;
-    size = tvms_apply_binary(reader, TVMS_OP_MUL, size, tvms_value_node(extent), ref);
+    size =
+        tvms_eval_binary(reader, TVMS_OP_MUL, size, tvms_eval_value_node(extent), ref);
   }
-  return tvms_to_expr(reader, size, ref);
+  return tvms_eval_to_expr(reader, size, ref);
 }
 
 // Copies transfer between regions of the same shape, TMA between such of the same size.
@@ -199,11 +207,12 @@ static bool check_copy(tvms_reader *reader, const tvms_call_args *call,
 // Both scale factors or none.
 static bool check_scales(tvms_reader *reader, const tvms_call_args *call) {
   if (call->row->name != TVMS_SYM_gemm_async) return true;
-  bool first = call->args[3].kind == TVMS_VALUE_NONE;
-  bool second = call->args[4].kind == TVMS_VALUE_NONE;
-  if (first == second || call->args[3].kind == TVMS_VALUE_BOOL) return true;
-  tvms_wrong_type(reader, call->refs[first ? 3 : 4], first ? "SFA" : "SFB",
-                  "given with the other scale factor", call->args[first ? 3 : 4]);
+  bool first = call->args[3].kind == TVMS_EVAL_NONE;
+  bool second = call->args[4].kind == TVMS_EVAL_NONE;
+  if (first == second || call->args[3].kind == TVMS_EVAL_BOOL) return true;
+  tvms_eval_report_wrong_type(reader, call->refs[first ? 3 : 4], first ? "SFA" : "SFB",
+                              "given with the other scale factor",
+                              call->args[first ? 3 : 4]);
   return false;
 }
 
@@ -212,22 +221,22 @@ static bool read_operands(tvms_reader *reader, const tvms_call_args *call,
   const char *kinds = kinds_of(call->row->name);
   if (!check_scales(reader, call)) return false;
   // TVM leaves scale factors that are not there out of the text altogether.
-  if (call->row->name == TVMS_SYM_gemm_async && call->args[3].kind == TVMS_VALUE_BOOL) {
+  if (call->row->name == TVMS_SYM_gemm_async && call->args[3].kind == TVMS_EVAL_BOOL) {
     kinds = "rrrbbb";
   }
   // … and writes the operator of this one last.
   bool written = call->row->name == TVMS_SYM_reduce_negate
-                 && tvms_value_is_sequence(call->args[2]);
+                 && tvms_eval_value_is_sequence(call->args[2]);
   if (written) kinds = "rrabn";
   tvms_node *nodes[8];
   uint32_t count = 0;
   bool scaled =
-      strlen(kinds) > 3 && kinds[3] == 'S' && call->args[3].kind != TVMS_VALUE_NONE;
+      strlen(kinds) > 3 && kinds[3] == 'S' && call->args[3].kind != TVMS_EVAL_NONE;
   bool sound = true;
   for (uint32_t i = 0; kinds[i]; i++) {
-    if (kinds[i] == 's' && call->args[i].kind == TVMS_VALUE_NONE) {
+    if (kinds[i] == 's' && call->args[i].kind == TVMS_EVAL_NONE) {
       nodes[count] = nodes[0];
-    } else if (kinds[i] == 'S' && !scaled && call->args[i].kind == TVMS_VALUE_NONE) {
+    } else if (kinds[i] == 'S' && !scaled && call->args[i].kind == TVMS_EVAL_NONE) {
       continue;
     } else {
       sound = read_operand(reader, call, i, kinds[i], &nodes[count]) && sound;
@@ -249,21 +258,21 @@ static bool read_operands(tvms_reader *reader, const tvms_call_args *call,
 static bool read_options(tvms_reader *reader, const tvms_call_args *call,
                          tvms_tile_call *stmt) {
   if (call->row->name == TVMS_SYM_select) return true;
-  tvms_value dispatch = tvms_arg(reader, call, TVMS_SYM_dispatch);
-  tvms_value config = tvms_arg(reader, call, TVMS_SYM_kwargs);
-  if (dispatch.kind == TVMS_VALUE_STR) {
+  tvms_eval_value dispatch = tvms_args_get(reader, call, TVMS_SYM_dispatch);
+  tvms_eval_value config = tvms_args_get(reader, call, TVMS_SYM_kwargs);
+  if (dispatch.kind == TVMS_EVAL_STR) {
     stmt->dispatch = tvms_bytes_copy(reader->unit, dispatch.as.text, dispatch.len);
-  } else if (dispatch.kind != TVMS_VALUE_NONE) {
-    tvms_wrong_type(reader, tvms_arg_ref(reader, call, TVMS_SYM_dispatch), "dispatch",
-                    "a str", dispatch);
+  } else if (dispatch.kind != TVMS_EVAL_NONE) {
+    tvms_eval_report_wrong_type(reader, tvms_args_ref(reader, call, TVMS_SYM_dispatch),
+                                "dispatch", "a str", dispatch);
     return false;
   }
-  if (config.kind == TVMS_VALUE_DICT && config.len
-      && !tvms_to_map(reader, config, call->ref, &stmt->config)) {
+  if (config.kind == TVMS_EVAL_DICT && config.len
+      && !tvms_eval_to_map(reader, config, call->ref, &stmt->config)) {
     return false;
   }
-  return tvms_to_map(reader, tvms_arg(reader, call, TVMS_SYM_workspace), call->ref,
-                     &stmt->workspace);
+  return tvms_eval_to_map(reader, tvms_args_get(reader, call, TVMS_SYM_workspace),
+                          call->ref, &stmt->workspace);
 }
 
 static tvms_sym scope_name(tvms_reader *reader, tvms_namespace scope) {
@@ -282,7 +291,7 @@ static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *
     return NULL;
   }
   tvms_tile_call *stmt =
-      tvms_node_make(reader->unit, TILE_CALL, tvms_span_of(reader, call->ref));
+      tvms_node_make(reader->unit, TILE_CALL, tvms_reader_span_of(reader, call->ref));
   stmt->op = call->row->name;
   stmt->scope = scope_name(reader, call->scope);
   return stmt;
@@ -292,37 +301,38 @@ static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *
 static bool has_target(tvms_reader *reader, const tvms_call_args *call) {
   if (call->scope != TVMS_NS_NONE && call->scope != TVMS_NS_T_tile) return true;
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
-  tvms_ref first = tvms_at(reader, call->ref)->b;
-  bool named = first && tvms_at(reader, first)->kind == TVMS_SURF_KEYWORD;
+  tvms_ref first = tvms_reader_at(reader, call->ref)->b;
+  bool named = first && tvms_reader_at(reader, first)->kind == TVMS_SURF_KEYWORD;
   if (!named || signature->params[0].name == TVMS_SYM_dst) return true;
-  tvms_missing_argument(reader, call->ref, tvms_row_text(reader, call->row), "dst");
+  tvms_eval_report_missing_argument(reader, call->ref, tvms_row_text(reader, call->row),
+                                    "dst");
   return false;
 }
 
-tvms_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
-  if (!has_target(reader, call)) return tvms_failed(reader);
+tvms_eval_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *call) {
+  if (!has_target(reader, call)) return tvms_reader_failed(reader);
   tvms_tile_call *stmt = tile_call_new(reader, call);
-  if (!stmt) return tvms_failed(reader);
+  if (!stmt) return tvms_reader_failed(reader);
   if (!read_operands(reader, call, &stmt->args) || !read_options(reader, call, stmt)
       || !check_copy(reader, call, stmt)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  tvms_emit(reader, &stmt->head);
+  tvms_frame_emit(reader, &stmt->head);
   return TVMS_NOTHING;
 }
 
 // ---- T.tile.compose_op ----------------------------------------------------------------------
 
-tvms_value tvms_call_compose_op(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_compose_op(tvms_reader *reader, const tvms_call_args *call) {
   tvms_tile_call *stmt = tile_call_new(reader, call);
-  if (!stmt) return tvms_failed(reader);
-  if (!read_options(reader, call, stmt)) return tvms_failed(reader);
+  if (!stmt) return tvms_reader_failed(reader);
+  if (!read_options(reader, call, stmt)) return tvms_reader_failed(reader);
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_COMPOSE, call->ref);
   frame->as.compose = stmt;
   return tvms_frame_value(frame);
 }
 
-void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame) {
+void tvms_tile_exit_compose(tvms_reader *reader, tvms_frame *frame) {
   tvms_nodes *stmts = &reader->tir->stmts;
   for (uint32_t i = frame->begin; i < stmts->len; i++) {
     if (stmts->items[i]->kind == TVMS_NODE_TILE_CALL) continue;
@@ -335,5 +345,5 @@ void tvms_exit_compose(tvms_reader *reader, tvms_frame *frame) {
                                              stmts->len - frame->begin);
   }
   stmts->len = frame->begin;
-  tvms_emit(reader, &frame->as.compose->head);
+  tvms_frame_emit(reader, &frame->as.compose->head);
 }

@@ -41,7 +41,7 @@ static bool push_banks(iter_list *list, tvms_node *node) {
   return true;
 }
 
-tvms_node *tvms_layout_to_psum(tvms_reader *reader, tvms_node *layout) {
+tvms_node *tvms_tile_layout_to_psum(tvms_reader *reader, tvms_node *layout) {
   tvms_list shard = tvms_as_tile_layout(layout)->shard, none = {0};
   iter_list list = {.reader = reader};
   list.iters.items =
@@ -56,8 +56,8 @@ tvms_node *tvms_layout_to_psum(tvms_reader *reader, tvms_node *layout) {
   return tvms_tile_layout_new(reader->unit, list.iters, none, none);
 }
 
-tvms_node *tvms_trainium_layout(tvms_reader *reader, const char *axes, tvms_list shape,
-                                bool psum) {
+tvms_node *tvms_tile_trainium_layout(tvms_reader *reader, const char *axes,
+                                     tvms_list shape, bool psum) {
   int64_t dims[MOST_DIMS], free = 1, across = 1;
   uint32_t partitioned = 0;
   if (strlen(axes) != shape.len || shape.len > MOST_DIMS) return NULL;
@@ -89,25 +89,27 @@ tvms_node *tvms_trainium_layout(tvms_reader *reader, const char *axes, tvms_list
   }
   tvms_list none = {0};
   tvms_node *layout = tvms_tile_layout_new(reader->unit, list.iters, none, none);
-  return psum ? tvms_layout_to_psum(reader, layout) : layout;
+  return psum ? tvms_tile_layout_to_psum(reader, layout) : layout;
 }
 
 // T.TileLayout.trainium("PF", shape, is_psum=False).
-tvms_value tvms_call_layout_trainium(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_layout_trainium(tvms_reader *reader,
+                                          const tvms_call_args *call) {
   tvms_list shape;
-  tvms_value axes = call->args[0];
+  tvms_eval_value axes = call->args[0];
   bool psum;
-  if (!tvms_to_exprs(reader, call->args[1], call->refs[1], &shape)
-      || !tvms_to_flag(reader, call->args[2], call->refs[2], &psum)) {
-    return tvms_failed(reader);
+  if (!tvms_eval_to_exprs(reader, call->args[1], call->refs[1], &shape)
+      || !tvms_eval_to_flag(reader, call->args[2], call->refs[2], &psum)) {
+    return tvms_reader_failed(reader);
   }
   tvms_node *layout = NULL;
-  if (axes.kind == TVMS_VALUE_STR) {
+  if (axes.kind == TVMS_EVAL_STR) {
     const char *text = tvms_arena_text(&reader->values, axes.as.text, axes.len);
-    layout = tvms_trainium_layout(reader, text, shape, psum);
+    layout = tvms_tile_trainium_layout(reader, text, shape, psum);
   }
-  if (layout) return tvms_value_node(layout);
-  tvms_wrong_type(reader, call->refs[0], "the layout of a buffer of Trainium",
-                  "a letter P or F for each dimension that fits", axes);
-  return tvms_failed(reader);
+  if (layout) return tvms_eval_value_node(layout);
+  tvms_eval_report_wrong_type(reader, call->refs[0],
+                              "the layout of a buffer of Trainium",
+                              "a letter P or F for each dimension that fits", axes);
+  return tvms_reader_failed(reader);
 }

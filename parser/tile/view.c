@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-tvms_value tvms_bad_view(tvms_reader *reader, tvms_ref ref, const char *why) {
+tvms_eval_value tvms_view_report(tvms_reader *reader, tvms_ref ref, const char *why) {
   tvms_reader_report(reader, bad_view, ref, why);
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
 static tvms_sym scope_of(const tvms_buffer *buffer) {
@@ -39,11 +39,11 @@ tvms_buffer_form tvms_view_form(const tvms_buffer *parent) {
   return form;
 }
 
-tvms_value tvms_view_declare(tvms_reader *reader, const tvms_buffer_form *form,
-                             tvms_ref ref) {
-  tvms_node *buffer = tvms_buffer_make(reader, form, ref);
-  tvms_emit_decl(reader, buffer, form->data, ref);
-  return tvms_value_node(buffer);
+tvms_eval_value tvms_view_declare(tvms_reader *reader, const tvms_buffer_form *form,
+                                  tvms_ref ref) {
+  tvms_node *buffer = tvms_tir_buffer_make(reader, form, ref);
+  tvms_tir_emit_decl(reader, buffer, form->data, ref);
+  return tvms_eval_value_node(buffer);
 }
 
 bool tvms_view_constant(const tvms_node *node, int64_t *value) {
@@ -73,118 +73,121 @@ tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
 static void imply_layout(tvms_reader *reader, const tvms_buffer *parent,
                          tvms_buffer_form *form) {
   if (!form->layout && !reader->tir->s_tir) {
-    form->layout = tvms_row_major(reader, parent->shape);
+    form->layout = tvms_tile_row_major(reader, parent->shape);
   }
 }
 
-static tvms_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
-                            tvms_dtype dtype, tvms_ref ref) {
+static tvms_eval_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
+                                 tvms_dtype dtype, tvms_ref ref) {
   tvms_buffer_form form = tvms_view_form(parent);
-  tvms_value offset = tvms_value_node(parent->elem_offset);
+  tvms_eval_value offset = tvms_eval_value_node(parent->elem_offset);
   // A truth value takes a byte of memory.
   int from = tvms_dtype_is_bool(parent->element) ? 8 : parent->element.bits;
   int to = tvms_dtype_is_bool(dtype) ? 8 : dtype.bits;
   bool wider = to > from;
   if (!from || !to || (wider ? to % from : from % to) || !parent->shape.len) {
-    return tvms_bad_view(reader, ref, "one dtype must be a multiple of the other");
+    return tvms_view_report(reader, ref, "one dtype must be a multiple of the other");
   }
   int64_t ratio = wider ? to / from : from / to;
   tvms_surf_op op = wider ? TVMS_OP_FLOOR_DIV : TVMS_OP_MUL;
   form.dtype = dtype;
   form.shape = tvms_list_copy(reader->unit, parent->shape.items, parent->shape.len);
   tvms_node **last = &form.shape.items[form.shape.len - 1];
-  tvms_value dim =
-      tvms_apply_binary(reader, op, tvms_value_node(*last), tvms_value_int(ratio), ref);
-  *last = tvms_to_expr(reader, dim, ref);
-  if (!*last) return tvms_failed(reader);
+  tvms_eval_value dim = tvms_eval_binary(reader, op, tvms_eval_value_node(*last),
+                                         tvms_eval_value_int(ratio), ref);
+  *last = tvms_eval_to_expr(reader, dim, ref);
+  if (!*last) return tvms_reader_failed(reader);
   if (form.data) {
-    offset = tvms_apply_binary(reader, op, offset, tvms_value_int(ratio), ref);
-    form.elem_offset = tvms_to_expr(reader, offset, ref);
+    offset = tvms_eval_binary(reader, op, offset, tvms_eval_value_int(ratio), ref);
+    form.elem_offset = tvms_eval_to_expr(reader, offset, ref);
   }
   imply_layout(reader, parent, &form);
   // TVM prints views of buffers without a layout, which it does not read.
   if (form.layout && form.layout->kind != TVMS_NODE_OBJECT_NONE) {
     tvms_layouts layouts = tvms_layouts_open(reader->unit);
-    form.layout = wider ? tvms_layout_pack(reader, &layouts, form.layout, ratio)
-                        : tvms_layout_unpack(reader, &layouts, form.layout, ratio);
+    form.layout = wider ? tvms_tile_layout_pack(reader, &layouts, form.layout, ratio)
+                        : tvms_tile_layout_unpack(reader, &layouts, form.layout, ratio);
     tvms_layouts_close(&layouts);
     if (!form.layout)
-      return tvms_bad_view(reader, ref, "the layout cannot be packed so");
+      return tvms_view_report(reader, ref, "the layout cannot be packed so");
   }
   return tvms_view_declare(reader, &form, ref);
 }
 
-static tvms_value product(tvms_reader *reader, const tvms_value *dims, uint32_t count,
-                          uint32_t without, tvms_ref ref) {
-  tvms_value result = tvms_value_int(1);
+static tvms_eval_value product(tvms_reader *reader, const tvms_eval_value *dims,
+                               uint32_t count, uint32_t without, tvms_ref ref) {
+  tvms_eval_value result = tvms_eval_value_int(1);
   for (uint32_t i = 0; i < count; i++) {
     if (i == without) continue;
     result = i == 0 || (i == 1 && without == 0)
                  ? dims[i]
-                 : tvms_apply_binary(reader, TVMS_OP_MUL, result, dims[i], ref);
+                 : tvms_eval_binary(reader, TVMS_OP_MUL, result, dims[i], ref);
   }
   return result;
 }
 
 // `-1` for a dimension stands for what remains.
-static void infer_dim(tvms_reader *reader, const tvms_buffer *parent, tvms_value *dims,
-                      uint32_t count, tvms_ref ref) {
+static void infer_dim(tvms_reader *reader, const tvms_buffer *parent,
+                      tvms_eval_value *dims, uint32_t count, tvms_ref ref) {
   uint32_t at = count;
   for (uint32_t i = 0; i < count; i++) {
-    if (dims[i].kind == TVMS_VALUE_INT && dims[i].as.i == -1) at = i;
+    if (dims[i].kind == TVMS_EVAL_INT && dims[i].as.i == -1) at = i;
   }
   if (at == count) return;
-  tvms_value *whole = tvms_arena_array(&reader->values, tvms_value, parent->shape.len);
+  tvms_eval_value *whole =
+      tvms_arena_array(&reader->values, tvms_eval_value, parent->shape.len);
   for (uint32_t i = 0; i < parent->shape.len; i++) {
-    whole[i] = tvms_value_node(parent->shape.items[i]);
+    whole[i] = tvms_eval_value_node(parent->shape.items[i]);
   }
   dims[at] =
-      tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV,
-                        product(reader, whole, parent->shape.len, UINT32_MAX, ref),
-                        product(reader, dims, count, at, ref), ref);
+      tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV,
+                       product(reader, whole, parent->shape.len, UINT32_MAX, ref),
+                       product(reader, dims, count, at, ref), ref);
 }
 
 // The parameter `layout` of a view; `fallback` if it is not given.
-static bool read_layout(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool read_layout(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                         tvms_node **layout) {
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  if (tvms_value_node_of(value, TVMS_NODE_TILE_LAYOUT)
-      || tvms_value_node_of(value, TVMS_NODE_COMPOSE_LAYOUT)) {
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  if (tvms_eval_value_node_of(value, TVMS_NODE_TILE_LAYOUT)
+      || tvms_eval_value_node_of(value, TVMS_NODE_COMPOSE_LAYOUT)) {
     *layout = value.as.node;
     return true;
   }
-  tvms_wrong_type(reader, ref, "a layout", "T.TileLayout(…)", value);
+  tvms_eval_report_wrong_type(reader, ref, "a layout", "T.TileLayout(…)", value);
   return false;
 }
 
-tvms_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
-                        tvms_value *dims, uint32_t count, tvms_value layout,
-                        tvms_ref ref) {
+tvms_eval_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
+                             tvms_eval_value *dims, uint32_t count,
+                             tvms_eval_value layout, tvms_ref ref) {
   tvms_buffer_form form = tvms_view_form(parent);
-  if (!read_layout(reader, layout, ref, &form.layout)) return tvms_failed(reader);
-  if (layout.kind == TVMS_VALUE_NONE) infer_dim(reader, parent, dims, count, ref);
+  if (!read_layout(reader, layout, ref, &form.layout))
+    return tvms_reader_failed(reader);
+  if (layout.kind == TVMS_EVAL_NONE) infer_dim(reader, parent, dims, count, ref);
   imply_layout(reader, parent, &form);
-  if (!tvms_to_exprs(reader, tvms_value_items(TVMS_VALUE_TUPLE, dims, count), ref,
-                     &form.shape)) {
-    return tvms_failed(reader);
+  if (!tvms_eval_to_exprs(reader, tvms_eval_value_items(TVMS_EVAL_TUPLE, dims, count),
+                          ref, &form.shape)) {
+    return tvms_reader_failed(reader);
   }
   return tvms_view_declare(reader, &form, ref);
 }
 
-static tvms_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value view(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
-  if (!tvms_bind_method(reader, "*shape, layout=None", "view", call, args)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, "*shape, layout=None", "view", call, args)) {
+    return tvms_reader_failed(reader);
   }
-  tvms_value first = args[0].len ? args[0].as.items[0] : TVMS_NOTHING;
-  bool is_dtype = first.kind == TVMS_VALUE_STR || first.kind == TVMS_VALUE_DTYPE;
-  if (args[0].len == 1 && is_dtype && args[1].kind == TVMS_VALUE_NONE) {
+  tvms_eval_value first = args[0].len ? args[0].as.items[0] : TVMS_NOTHING;
+  bool is_dtype = first.kind == TVMS_EVAL_STR || first.kind == TVMS_EVAL_DTYPE;
+  if (args[0].len == 1 && is_dtype && args[1].kind == TVMS_EVAL_NONE) {
     tvms_dtype dtype;
-    if (!tvms_to_dtype(reader, first, call, &dtype)) return tvms_failed(reader);
+    if (!tvms_eval_to_dtype(reader, first, call, &dtype))
+      return tvms_reader_failed(reader);
     return cast_view(reader, parent, dtype, call);
   }
-  tvms_value *dims = tvms_keep_items(reader, args[0].as.items, args[0].len);
+  tvms_eval_value *dims = tvms_eval_keep_items(reader, args[0].as.items, args[0].len);
   return tvms_view_as(reader, parent, dims, args[0].len, args[1], call);
 }
 
@@ -208,7 +211,7 @@ static bool holds(tvms_reader *reader, tvms_list shape, tvms_node *extent,
       tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
   for (uint32_t i = 0; total && i < shape.len; i++) {
     total = tvms_build_binary(reader->unit, TVMS_NODE_MUL, total, shape.items[i],
-                              tvms_span_of(reader, ref));
+                              tvms_reader_span_of(reader, ref));
   }
   return total && tvms_arith_prove_equal(reader->unit, total, extent);
 }
@@ -226,34 +229,36 @@ static tvms_node *held_layout(tvms_reader *reader, tvms_node *layout, bool whole
   return dense ? NULL : tvms_view_rewrap(reader, layout, held);
 }
 
-static tvms_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value local(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
-  if (!tvms_bind_method(reader, "*shape, layout=None", "local", call, args)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, "*shape, layout=None", "local", call, args)) {
+    return tvms_reader_failed(reader);
   }
   tvms_buffer_form form = tvms_view_form(parent);
   tvms_node *layout = parent->layout;
-  if (!layout && !reader->tir->s_tir) layout = tvms_row_major(reader, parent->shape);
+  if (!layout && !reader->tir->s_tir)
+    layout = tvms_tile_row_major(reader, parent->shape);
   if (layout && layout->kind == TVMS_NODE_OBJECT_NONE) layout = NULL;
   form.layout = NULL;
-  if (!read_layout(reader, args[1], call, &form.layout)) return tvms_failed(reader);
+  if (!read_layout(reader, args[1], call, &form.layout))
+    return tvms_reader_failed(reader);
   // Up to 0.25 the view keeps the layout, and only a shape that is not given follows it.
   bool old = reader->dialect <= TVMS_DIALECT_25;
   bool sized = form.layout || old;
   tvms_node *extent = layout ? local_extent(reader, layout, sized) : NULL;
   if (!extent && !(args[0].len && form.layout)) {
-    return tvms_bad_view(reader, call, "the layout does not tell how much there is");
+    return tvms_view_report(reader, call, "the layout does not tell how much there is");
   }
   form.shape = tvms_list_copy(reader->unit, &extent, 1);
-  if (args[0].len && !tvms_to_exprs(reader, args[0], call, &form.shape)) {
-    return tvms_failed(reader);
+  if (args[0].len && !tvms_eval_to_exprs(reader, args[0], call, &form.shape)) {
+    return tvms_reader_failed(reader);
   }
   if (old && !form.layout) {
     form.layout = held_layout(reader, layout, holds(reader, form.shape, extent, call));
   }
   if (args[0].len && !sized && !holds(reader, form.shape, extent, call)) {
-    return tvms_bad_view(reader, call, "a thread holds another number of elements");
+    return tvms_view_report(reader, call, "a thread holds another number of elements");
   }
   return tvms_view_declare(reader, &form, call);
 }
@@ -293,8 +298,8 @@ static tvms_node *permuted(tvms_reader *reader, tvms_node *layout, tvms_list sha
       tvms_tile_layout_new(reader->unit, shard, tile->replica, tile->offset));
 }
 
-tvms_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,
-                             const uint32_t *dims, tvms_ref ref) {
+tvms_eval_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,
+                                  const uint32_t *dims, tvms_ref ref) {
   tvms_buffer_form form = tvms_view_form(parent);
   uint32_t count = parent->shape.len;
   form.shape =
@@ -303,40 +308,42 @@ tvms_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,
     form.shape.items[i] = parent->shape.items[dims[i]];
   }
   tvms_node *layout = parent->layout;
-  if (!layout && !reader->tir->s_tir) layout = tvms_row_major(reader, parent->shape);
+  if (!layout && !reader->tir->s_tir)
+    layout = tvms_tile_row_major(reader, parent->shape);
   if (!layout || layout->kind == TVMS_NODE_OBJECT_NONE) {
-    return tvms_bad_view(reader, ref, "the buffer has no layout");
+    return tvms_view_report(reader, ref, "the buffer has no layout");
   }
   form.layout = permuted(reader, layout, parent->shape, dims);
   if (!form.layout)
-    return tvms_bad_view(reader, ref, "the layout does not follow the shape");
+    return tvms_view_report(reader, ref, "the layout does not follow the shape");
   return tvms_view_declare(reader, &form, ref);
 }
 
-static tvms_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value permute(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *parent = tvms_as_buffer(node);
   uint32_t dims[TVMS_VIEW_DIMS];
   uint64_t seen = 0;
-  if (!tvms_bind_method(reader, "*dims", "permute", call, args))
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, "*dims", "permute", call, args))
+    return tvms_reader_failed(reader);
   bool sound = args[0].len == parent->shape.len && args[0].len <= TVMS_VIEW_DIMS;
   for (uint32_t i = 0; sound && i < args[0].len; i++) {
     int64_t dim;
-    if (!tvms_to_int(reader, args[0].as.items[i], call, &dim))
-      return tvms_failed(reader);
+    if (!tvms_eval_to_int(reader, args[0].as.items[i], call, &dim))
+      return tvms_reader_failed(reader);
     sound = dim >= 0 && dim < parent->shape.len && !(seen >> dim & 1);
     if (sound) seen |= UINT64_C(1) << dim;
     dims[i] = (uint32_t)dim;
   }
-  if (!sound) return tvms_bad_view(reader, call, "each dimension must be given once");
+  if (!sound)
+    return tvms_view_report(reader, call, "each dimension must be given once");
   return tvms_view_permute(reader, parent, dims, call);
 }
 
 // ---- Methods -----------------------------------------------------------------------------------
 
-tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
-                            tvms_ref call) {
+tvms_eval_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                                 tvms_ref call) {
   if (!reader->tir || reader->dialect < TVMS_DIALECT_25) name = 0;
   switch (name) {
   case TVMS_SYM_view: return view(reader, buffer, call);
@@ -346,10 +353,11 @@ tvms_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym nam
   case TVMS_SYM_tile:
   case TVMS_SYM_chunk: return tvms_view_indexer(reader, buffer, name, call);
   default:
-    tvms_reader_report(reader, unknown_attribute, call,
-                       tvms_describe_value(reader, tvms_value_node(buffer)),
-                       tvms_symbol_text(reader->context,
-                                        tvms_at(reader, tvms_at(reader, call)->a)->b));
-    return tvms_failed(reader);
+    tvms_reader_report(
+        reader, unknown_attribute, call,
+        tvms_eval_describe(reader, tvms_eval_value_node(buffer)),
+        tvms_symbol_text(reader->context,
+                         tvms_reader_at(reader, tvms_reader_at(reader, call)->a)->b));
+    return tvms_reader_failed(reader);
   }
 }

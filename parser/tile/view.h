@@ -7,17 +7,17 @@
 enum { TVMS_VIEW_DIMS = 32 };
 
 // ---- parser/tile/view.c ----
-tvms_value tvms_bad_view(tvms_reader *reader, tvms_ref ref, const char *why);
+tvms_eval_value tvms_view_report(tvms_reader *reader, tvms_ref ref, const char *why);
 // The form of a view: what it shares with its parent.
 tvms_buffer_form tvms_view_form(const tvms_buffer *parent);
-tvms_value tvms_view_declare(tvms_reader *reader, const tvms_buffer_form *form,
-                             tvms_ref ref);
+tvms_eval_value tvms_view_declare(tvms_reader *reader, const tvms_buffer_form *form,
+                                  tvms_ref ref);
 // A view in another shape; one dim may be -1. `dims` is changed.
-tvms_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
-                        tvms_value *dims, uint32_t count, tvms_value layout,
-                        tvms_ref ref);
-tvms_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,
-                             const uint32_t *dims, tvms_ref ref);
+tvms_eval_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
+                             tvms_eval_value *dims, uint32_t count,
+                             tvms_eval_value layout, tvms_ref ref);
+tvms_eval_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent,
+                                  const uint32_t *dims, tvms_ref ref);
 bool tvms_view_constant(const tvms_node *node, int64_t *value);
 // The tile layout in a layout, and that again around another one.
 tvms_node *tvms_view_inner(tvms_node *layout);
@@ -30,9 +30,10 @@ bool tvms_view_group(tvms_reader *reader, const tvms_node *tile, tvms_list shape
                      tvms_list *parts, uint32_t *ends);
 
 // ---- parser/tile/rearrange.c, parser/tile/subview.c ----
-tvms_value tvms_view_rearrange(tvms_reader *reader, tvms_node *buffer, tvms_ref call);
+tvms_eval_value tvms_view_rearrange(tvms_reader *reader, tvms_node *buffer,
+                                    tvms_ref call);
 // A.tile(…), A.chunk(…): what is indexed to give a view.
-tvms_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
-                             tvms_ref call);
+tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                                  tvms_ref call);
 
 #endif

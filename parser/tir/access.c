@@ -62,8 +62,9 @@ static bool check_mask(tvms_reader *reader, const tvms_node *mask, tvms_dtype ac
   return false;
 }
 
-tvms_node *tvms_load(tvms_reader *reader, tvms_node *buffer, tvms_node *const *indices,
-                     uint32_t count, tvms_node *predicate, tvms_ref ref) {
+tvms_node *tvms_tir_load(tvms_reader *reader, tvms_node *buffer,
+                         tvms_node *const *indices, uint32_t count,
+                         tvms_node *predicate, tvms_ref ref) {
   if (!check_rank(reader, buffer, count, ref)
       || !check_indices(reader, indices, count, false, ref)
       || !check_mask(reader, predicate,
@@ -71,16 +72,17 @@ tvms_node *tvms_load(tvms_reader *reader, tvms_node *buffer, tvms_node *const *i
     return NULL;
   }
   return tvms_buffer_load_new(reader->unit, buffer, indices, count, predicate,
-                              tvms_span_of(reader, ref));
+                              tvms_reader_span_of(reader, ref));
 }
 
-tvms_node *tvms_one_like(tvms_reader *reader, const tvms_node *node) {
+tvms_node *tvms_tir_one_like(tvms_reader *reader, const tvms_node *node) {
   return tvms_int_imm_new(reader->unit, tvms_dtype_with_lanes(node->dtype, 1), 1,
                           TVMS_NO_SPAN);
 }
 
 static tvms_node *range_of_index(tvms_reader *reader, tvms_node *index) {
-  return tvms_range_new(reader->unit, index, tvms_one_like(reader, index), index->span);
+  return tvms_range_new(reader->unit, index, tvms_tir_one_like(reader, index),
+                        index->span);
 }
 
 // Where a dimension begins that subscripts leave open: at a plain 0, from 0.27 on at a 0
@@ -93,70 +95,72 @@ static tvms_node *open_start(tvms_reader *reader, const tvms_node *extent) {
 
 // Lower and upper bound of a slice in dimension `dim`.
 static bool slice_bounds(tvms_reader *reader, const tvms_buffer *buffer, uint32_t dim,
-                         tvms_value slice, tvms_ref ref, tvms_value *start,
-                         tvms_value *stop) {
+                         tvms_eval_value slice, tvms_ref ref, tvms_eval_value *start,
+                         tvms_eval_value *stop) {
   *start = slice.as.items[0];
   *stop = slice.as.items[1];
-  bool open = start->kind == TVMS_VALUE_NONE || stop->kind == TVMS_VALUE_NONE;
+  bool open = start->kind == TVMS_EVAL_NONE || stop->kind == TVMS_EVAL_NONE;
   if (open && dim >= buffer->shape.len)
     return check_rank(reader, &buffer->head, dim + 1, ref);
-  if (start->kind == TVMS_VALUE_NONE)
-    *start = tvms_value_node(open_start(reader, buffer->shape.items[dim]));
-  if (stop->kind == TVMS_VALUE_NONE) {
-    *stop = tvms_value_node(buffer->shape.items[dim]);
+  if (start->kind == TVMS_EVAL_NONE)
+    *start = tvms_eval_value_node(open_start(reader, buffer->shape.items[dim]));
+  if (stop->kind == TVMS_EVAL_NONE) {
+    *stop = tvms_eval_value_node(buffer->shape.items[dim]);
   }
   return true;
 }
 
 static tvms_node *range_of_slice(tvms_reader *reader, const tvms_buffer *buffer,
-                                 uint32_t dim, tvms_value slice, tvms_ref ref) {
-  tvms_value start, stop;
+                                 uint32_t dim, tvms_eval_value slice, tvms_ref ref) {
+  tvms_eval_value start, stop;
   if (!slice_bounds(reader, buffer, dim, slice, ref, &start, &stop)) return NULL;
-  tvms_value extent = tvms_apply_binary(reader, TVMS_OP_SUB, stop, start, ref);
-  tvms_node *min = tvms_to_expr(reader, start, ref);
-  tvms_node *size = min ? tvms_to_expr(reader, extent, ref) : NULL;
+  tvms_eval_value extent = tvms_eval_binary(reader, TVMS_OP_SUB, stop, start, ref);
+  tvms_node *min = tvms_eval_to_expr(reader, start, ref);
+  tvms_node *size = min ? tvms_eval_to_expr(reader, extent, ref) : NULL;
   if (!size) return NULL;
-  return tvms_range_new(reader->unit, min, tvms_simplified(reader, size),
-                        tvms_span_of(reader, ref));
+  return tvms_range_new(reader->unit, min, tvms_tir_simplified(reader, size),
+                        tvms_reader_span_of(reader, ref));
 }
 
 // A slice as an index: a ramp, or a scalar for one lane. TVM takes a multiple of
 // T.vscale() lanes in stores only, although it prints loads so, too.
 static tvms_node *ramp_of_slice(tvms_reader *reader, const tvms_buffer *buffer,
-                                uint32_t dim, tvms_value slice, tvms_ref ref) {
-  tvms_value start, stop, step = slice.as.items[2];
+                                uint32_t dim, tvms_eval_value slice, tvms_ref ref) {
+  tvms_eval_value start, stop, step = slice.as.items[2];
   if (!slice_bounds(reader, buffer, dim, slice, ref, &start, &stop)) return NULL;
-  if (step.kind == TVMS_VALUE_NONE) step = tvms_value_int(1);
-  tvms_value base = start;
-  if (start.kind == TVMS_VALUE_NODE && step.kind == TVMS_VALUE_INT) {
-    step = tvms_value_node(tvms_build_int(reader->unit, start.as.node->dtype, step.as.i,
-                                          tvms_span_of(reader, ref)));
+  if (step.kind == TVMS_EVAL_NONE) step = tvms_eval_value_int(1);
+  tvms_eval_value base = start;
+  if (start.kind == TVMS_EVAL_NODE && step.kind == TVMS_EVAL_INT) {
+    step = tvms_eval_value_node(tvms_build_int(reader->unit, start.as.node->dtype,
+                                               step.as.i,
+                                               tvms_reader_span_of(reader, ref)));
   }
-  tvms_value size = tvms_apply_binary(reader, TVMS_OP_SUB, stop, start, ref);
-  size = tvms_apply_binary(reader, TVMS_OP_ADD, size, step, ref);
-  size = tvms_apply_binary(reader, TVMS_OP_SUB, size, tvms_value_int(1), ref);
-  size = tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV, size, step, ref);
-  tvms_node *lanes = tvms_to_expr(reader, size, ref);
-  tvms_node *min = lanes ? tvms_to_expr(reader, base, ref) : NULL;
+  tvms_eval_value size = tvms_eval_binary(reader, TVMS_OP_SUB, stop, start, ref);
+  size = tvms_eval_binary(reader, TVMS_OP_ADD, size, step, ref);
+  size = tvms_eval_binary(reader, TVMS_OP_SUB, size, tvms_eval_value_int(1), ref);
+  size = tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV, size, step, ref);
+  tvms_node *lanes = tvms_eval_to_expr(reader, size, ref);
+  tvms_node *min = lanes ? tvms_eval_to_expr(reader, base, ref) : NULL;
   if (!min) return NULL;
-  lanes = tvms_simplified(reader, lanes);
+  lanes = tvms_tir_simplified(reader, lanes);
   if (tvms_node_is_int(lanes, 1)) return min;
-  tvms_node *stride = tvms_to_expr(reader, step, ref);
+  tvms_node *stride = tvms_eval_to_expr(reader, step, ref);
   if (!stride) return NULL;
-  return tvms_build_ramp(reader->unit, min, stride, lanes, tvms_span_of(reader, ref));
+  return tvms_build_ramp(reader->unit, min, stride, lanes,
+                         tvms_reader_span_of(reader, ref));
 }
 
-static bool is_slice(tvms_value value) {
-  return value.kind == TVMS_VALUE_SLICE;
+static bool is_slice(tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_SLICE;
 }
 
 // Whether any index is a slice with a step that counts.
-static bool has_step(const tvms_reader *reader, tvms_items items) {
+static bool has_step(const tvms_reader *reader, tvms_eval_items items) {
   for (uint32_t i = 0; i < items.len; i++) {
     if (!is_slice(items.items[i])) continue;
-    tvms_value step = items.items[i].as.items[2];
-    bool one = step.kind == TVMS_VALUE_INT && step.as.i == 1;
-    if (step.kind == TVMS_VALUE_NONE) continue;
+    tvms_eval_value step = items.items[i].as.items[2];
+    bool one = step.kind == TVMS_EVAL_INT && step.as.i == 1;
+    if (step.kind == TVMS_EVAL_NONE) continue;
     if (reader->dialect < TVMS_DIALECT_25 || !one) return true;
   }
   return false;
@@ -179,8 +183,8 @@ static bool check_element(tvms_reader *reader, const tvms_node *index, tvms_ref 
   return false;
 }
 
-static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items items,
-                              tvms_ref ref) {
+static tvms_eval_value make_region(tvms_reader *reader, tvms_node *buffer,
+                                   tvms_eval_items items, tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   bool complete = reader->dialect >= TVMS_DIALECT_25;
   if (!complete && items.len && !check_rank(reader, buffer, items.len, ref)) {
@@ -202,28 +206,28 @@ static tvms_value make_region(tvms_reader *reader, tvms_node *buffer, tvms_items
     } else if (is_slice(items.items[i])) {
       ranges[i] = range_of_slice(reader, fields, i, items.items[i], ref);
     } else {
-      tvms_node *index = tvms_to_expr(reader, items.items[i], ref);
+      tvms_node *index = tvms_eval_to_expr(reader, items.items[i], ref);
       bool one = index && check_element(reader, index, ref);
       ranges[i] = one ? range_of_index(reader, index) : NULL;
     }
     sound = sound && ranges[i];
   }
   if (!sound) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(tvms_buffer_region_new(reader->unit, buffer, ranges, rank,
-                                                tvms_span_of(reader, ref)));
+  return tvms_eval_value_node(tvms_buffer_region_new(reader->unit, buffer, ranges, rank,
+                                                     tvms_reader_span_of(reader, ref)));
 }
 
 enum { USUAL_RANK = 8 };
 
 // Indices as nodes, slices as ramps. False after a report.
-static bool to_indices(tvms_reader *reader, const tvms_buffer *buffer, tvms_items items,
-                       tvms_ref ref, tvms_node **indices) {
+static bool to_indices(tvms_reader *reader, const tvms_buffer *buffer,
+                       tvms_eval_items items, tvms_ref ref, tvms_node **indices) {
   for (uint32_t i = 0; i < items.len; i++) {
-    tvms_value item = items.items[i];
+    tvms_eval_value item = items.items[i];
     indices[i] = is_slice(item) ? ramp_of_slice(reader, buffer, i, item, ref)
-                                : tvms_to_expr(reader, item, ref);
+                                : tvms_eval_to_expr(reader, item, ref);
     if (!indices[i]) {
       reader->failed = true;
       return false;
@@ -232,15 +236,15 @@ static bool to_indices(tvms_reader *reader, const tvms_buffer *buffer, tvms_item
   return true;
 }
 
-tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
-                                 tvms_value index, tvms_ref ref) {
-  tvms_items items = tvms_items_of(&index);
+tvms_eval_value tvms_tir_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
+                                          tvms_eval_value index, tvms_ref ref) {
+  tvms_eval_items items = tvms_eval_items_of(&index);
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   bool sliced = false;
   for (uint32_t i = 0; i < items.len; i++) {
     sliced = sliced || is_slice(items.items[i]);
-    if (tvms_value_is_known(items.items[i])) continue;
-    return tvms_failed(reader);
+    if (tvms_eval_value_is_known(items.items[i])) continue;
+    return tvms_reader_failed(reader);
   }
   bool partial = items.len < fields->shape.len && reader->dialect >= TVMS_DIALECT_25;
   if ((sliced && !has_step(reader, items)) || partial) {
@@ -251,24 +255,25 @@ tvms_value tvms_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
                             ? few
                             : tvms_arena_array(&reader->values, tvms_node *, items.len);
   if (!to_indices(reader, fields, items, ref, indices)) return TVMS_UNKNOWN;
-  return tvms_value_node(tvms_load(reader, buffer, indices, items.len, NULL, ref));
+  return tvms_eval_value_node(
+      tvms_tir_load(reader, buffer, indices, items.len, NULL, ref));
 }
 
-bool tvms_is_one_element(const tvms_node *node) {
+bool tvms_tir_is_one_element(const tvms_node *node) {
   if (node->kind != TVMS_NODE_BUFFER) return false;
   tvms_list shape = tvms_as_buffer(node)->shape;
   return shape.len == 1 && tvms_node_is_int(shape.items[0], 1);
 }
 
-bool tvms_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
-  return reader->dialect >= TVMS_DIALECT_25 && tvms_is_one_element(node);
+bool tvms_tir_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
+  return reader->dialect >= TVMS_DIALECT_25 && tvms_tir_is_one_element(node);
 }
 
-tvms_node *tvms_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
-  return make_region(reader, buffer, (tvms_items){NULL, 0}, ref).as.node;
+tvms_node *tvms_tir_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
+  return make_region(reader, buffer, (tvms_eval_items){NULL, 0}, ref).as.node;
 }
 
-tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
+tvms_node *tvms_tir_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
   if (reader->dialect >= TVMS_DIALECT_27) {
     tvms_reader_report(reader, region_as_value, ref);
     reader->failed = true;
@@ -284,20 +289,20 @@ tvms_node *tvms_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref
       continue;
     }
     indices[i] =
-        tvms_build_ramp(reader->unit, range->min, tvms_one_like(reader, range->min),
-                        range->extent, tvms_span_of(reader, ref));
+        tvms_build_ramp(reader->unit, range->min, tvms_tir_one_like(reader, range->min),
+                        range->extent, tvms_reader_span_of(reader, ref));
     if (!indices[i]) return NULL;
   }
-  return tvms_load(reader, fields->buffer, indices, count, NULL, ref);
+  return tvms_tir_load(reader, fields->buffer, indices, count, NULL, ref);
 }
 
-tvms_node *tvms_to_region(tvms_reader *reader, tvms_value value, const char *what,
-                          tvms_ref ref) {
-  tvms_node *region = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+tvms_node *tvms_tir_to_region(tvms_reader *reader, tvms_eval_value value,
+                              const char *what, tvms_ref ref) {
+  tvms_node *region = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_REGION);
   if (region) return region;
-  const tvms_node *load = tvms_value_node_of(value, TVMS_NODE_BUFFER_LOAD);
+  const tvms_node *load = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_LOAD);
   if (!load) {
-    tvms_wrong_type(reader, ref, what, "a region of a buffer", value);
+    tvms_eval_report_wrong_type(reader, ref, what, "a region of a buffer", value);
     return NULL;
   }
   const tvms_buffer_load *fields = tvms_as_buffer_load(load);
@@ -317,7 +322,7 @@ tvms_node *tvms_to_region(tvms_reader *reader, tvms_value value, const char *wha
     ranges[i] = range_of_index(reader, fields->indices.items[i]);
   }
   return tvms_buffer_region_new(reader->unit, fields->buffer, ranges, count,
-                                tvms_span_of(reader, ref));
+                                tvms_reader_span_of(reader, ref));
 }
 
 // ---- Stores ---------------------------------------------------------------------------------
@@ -339,7 +344,7 @@ static tvms_node *stored_value(tvms_reader *reader, tvms_node *value, tvms_dtype
     tvms_reader_report(reader, store_loses, ref, tvms_dtype_text(value->dtype, a),
                        tvms_dtype_text(place, b));
   }
-  return tvms_build_cast(reader->unit, place, value, tvms_span_of(reader, ref));
+  return tvms_build_cast(reader->unit, place, value, tvms_reader_span_of(reader, ref));
 }
 
 static void emit_store(tvms_reader *reader, tvms_node *buffer,
@@ -358,32 +363,32 @@ static void emit_store(tvms_reader *reader, tvms_node *buffer,
     return;
   }
   if (!check_mask(reader, predicate, stored->dtype, ref)) return;
-  tvms_store_stmt(reader, buffer, indices, count, stored, predicate, ref);
+  tvms_tir_store_stmt(reader, buffer, indices, count, stored, predicate, ref);
 }
 
-void tvms_store_stmt(tvms_reader *reader, tvms_node *buffer, tvms_node *const *indices,
-                     uint32_t count, tvms_node *value, tvms_node *predicate,
-                     tvms_ref ref) {
+void tvms_tir_store_stmt(tvms_reader *reader, tvms_node *buffer,
+                         tvms_node *const *indices, uint32_t count, tvms_node *value,
+                         tvms_node *predicate, tvms_ref ref) {
   tvms_struct_STORE *stmt =
-      tvms_node_make(reader->unit, STORE, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, STORE, tvms_reader_span_of(reader, ref));
   stmt->buffer = buffer;
   stmt->value = value;
   stmt->indices = tvms_list_copy(reader->unit, indices, count);
   stmt->predicate = predicate;
-  tvms_emit(reader, &stmt->head);
+  tvms_frame_emit(reader, &stmt->head);
 }
 
-void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
-                     tvms_value value, tvms_node *predicate, tvms_ref ref) {
-  tvms_items items = tvms_items_of(&index);
+void tvms_tir_store_into(tvms_reader *reader, tvms_node *buffer, tvms_eval_value index,
+                         tvms_eval_value value, tvms_node *predicate, tvms_ref ref) {
+  tvms_eval_items items = tvms_eval_items_of(&index);
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   tvms_node *few[USUAL_RANK];
   tvms_node **indices = items.len <= USUAL_RANK
                             ? few
                             : tvms_arena_array(&reader->values, tvms_node *, items.len);
-  bool known = tvms_value_is_known(value);
+  bool known = tvms_eval_value_is_known(value);
   for (uint32_t i = 0; i < items.len; i++) {
-    known = known && tvms_value_is_known(items.items[i]);
+    known = known && tvms_eval_value_is_known(items.items[i]);
   }
   if (!known) {
     reader->failed = true;
@@ -391,8 +396,8 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
   }
   for (uint32_t i = 0; i < items.len; i++) {
     bool open = is_slice(items.items[i])
-                && (items.items[i].as.items[0].kind == TVMS_VALUE_NONE
-                    || items.items[i].as.items[1].kind == TVMS_VALUE_NONE);
+                && (items.items[i].as.items[0].kind == TVMS_EVAL_NONE
+                    || items.items[i].as.items[1].kind == TVMS_EVAL_NONE);
     if (!open) continue;
     tvms_reader_report(reader, open_slice_store, ref);
     reader->failed = true;
@@ -403,7 +408,7 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
       || !check_indices(reader, indices, items.len, true, ref)) {
     return;
   }
-  tvms_node *node = tvms_to_expr(reader, value, ref);
+  tvms_node *node = tvms_eval_to_expr(reader, value, ref);
   if (!node) {
     reader->failed = true;
     return;
@@ -413,64 +418,66 @@ void tvms_store_into(tvms_reader *reader, tvms_node *buffer, tvms_value index,
 
 // ---- Subscripts of other things -------------------------------------------------------------
 
-static tvms_value no_subscript(tvms_reader *reader, tvms_value object, tvms_ref ref) {
-  tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
-  return tvms_failed(reader);
+static tvms_eval_value no_subscript(tvms_reader *reader, tvms_eval_value object,
+                                    tvms_ref ref) {
+  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+  return tvms_reader_failed(reader);
 }
 
 // T.Buffer[(16,), "float32"] and T.Ptr["float32"]: what the prototype wrote.
-static tvms_value call_by_subscript(tvms_reader *reader, tvms_value object,
-                                    tvms_value index, tvms_ref ref) {
+static tvms_eval_value call_by_subscript(tvms_reader *reader, tvms_eval_value object,
+                                         tvms_eval_value index, tvms_ref ref) {
   const tvms_row *row = object.as.row;
   if (row->name != TVMS_SYM_Buffer && row->name != TVMS_SYM_Ptr) {
     return no_subscript(reader, object, ref);
   }
   const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   for (uint32_t i = 0; i < signature->count; i++) {
     args[i] = signature->params[i].value;
     refs[i] = ref;
   }
-  bool two = index.kind == TVMS_VALUE_TUPLE && index.len >= 2
-             && (index.as.items[1].kind == TVMS_VALUE_STR || row->name == TVMS_SYM_Ptr);
+  bool two = index.kind == TVMS_EVAL_TUPLE && index.len >= 2
+             && (index.as.items[1].kind == TVMS_EVAL_STR || row->name == TVMS_SYM_Ptr);
   args[0] = two ? index.as.items[0] : index;
   if (two) args[1] = index.as.items[1];
   tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
   return row->handler(reader, &call);
 }
 
-tvms_value tvms_tir_subscript(tvms_reader *reader, tvms_value object, tvms_value index,
-                              tvms_ref ref) {
+tvms_eval_value tvms_tir_subscript(tvms_reader *reader, tvms_eval_value object,
+                                   tvms_eval_value index, tvms_ref ref) {
   switch (object.kind) {
-  case TVMS_VALUE_CALLABLE: return call_by_subscript(reader, object, index, ref);
-  case TVMS_VALUE_LAYOUT: return tvms_layout_subscript(reader, object, index, ref);
-  case TVMS_VALUE_METHOD: return tvms_view_subscript(reader, object, index, ref);
-  case TVMS_VALUE_NAMESPACE:
-  case TVMS_VALUE_OPERATOR: return tvms_spelled_subscript(reader, object, index, ref);
-  case TVMS_VALUE_NODE: break;
+  case TVMS_EVAL_CALLABLE: return call_by_subscript(reader, object, index, ref);
+  case TVMS_EVAL_LAYOUT: return tvms_tile_layout_subscript(reader, object, index, ref);
+  case TVMS_EVAL_METHOD: return tvms_view_subscript(reader, object, index, ref);
+  case TVMS_EVAL_NAMESPACE:
+  case TVMS_EVAL_OPERATOR: return tvms_spelled_subscript(reader, object, index, ref);
+  case TVMS_EVAL_NODE: break;
   default: return no_subscript(reader, object, ref);
   }
   if (object.as.node->kind == TVMS_NODE_BUFFER) {
-    return tvms_buffer_subscript(reader, object.as.node, index, ref);
+    return tvms_tir_buffer_subscript(reader, object.as.node, index, ref);
   }
   // TVM prints the value of a scalar with an index in places, and cannot read it.
   bool scalar =
       object.as.node->kind == TVMS_NODE_BUFFER_LOAD
-      && tvms_is_scalar_buffer(reader, tvms_as_buffer_load(object.as.node)->buffer);
-  if (scalar && index.kind == TVMS_VALUE_INT && index.as.i == 0
-      && tvms_is_printed(reader)) {
+      && tvms_tir_is_scalar_buffer(reader, tvms_as_buffer_load(object.as.node)->buffer);
+  if (scalar && index.kind == TVMS_EVAL_INT && index.as.i == 0
+      && tvms_reader_is_printed(reader)) {
     return object;
   }
   bool region = object.as.node->kind == TVMS_NODE_BUFFER_REGION;
   if (region && reader->dialect >= TVMS_DIALECT_25) {
-    return tvms_region_subscript(reader, object.as.node, index, ref);
+    return tvms_tir_region_subscript(reader, object.as.node, index, ref);
   }
   if (object.as.node->kind == TVMS_NODE_OBJECT_ARRAY) {
-    tvms_items items;
-    if (!tvms_iterate(reader, object, ref, &items)) return TVMS_UNKNOWN;
-    return tvms_apply_subscript(
-        reader, tvms_value_items(TVMS_VALUE_LIST, items.items, items.len), index, ref);
+    tvms_eval_items items;
+    if (!tvms_eval_iterate(reader, object, ref, &items)) return TVMS_UNKNOWN;
+    return tvms_eval_subscript(
+        reader, tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len), index,
+        ref);
   }
   return no_subscript(reader, object, ref);
 }

@@ -7,41 +7,46 @@
 
 #include <math.h>
 
-static tvms_sym scope_symbol(tvms_reader *reader, tvms_value scope) {
-  bool global = scope.kind != TVMS_VALUE_STR || scope.len == 0
+static tvms_sym scope_symbol(tvms_reader *reader, tvms_eval_value scope) {
+  bool global = scope.kind != TVMS_EVAL_STR || scope.len == 0
                 || (scope.len == 6 && memcmp(scope.as.text, "global", 6) == 0);
   return global ? 0 : tvms_symbol_intern(reader->context, scope.as.text, scope.len);
 }
 
 static tvms_node *buffer_pointer(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
                                  tvms_ref ref) {
-  return tvms_pointer_var_new(reader->unit, 0, dtype, scope, tvms_span_of(reader, ref));
+  return tvms_pointer_var_new(reader->unit, 0, dtype, scope,
+                              tvms_reader_span_of(reader, ref));
 }
 
-tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
   tvms_unit *unit = reader->unit;
-  tvms_allocate *stmt = tvms_node_make(unit, ALLOCATE, tvms_span_of(reader, call->ref));
-  tvms_value condition = call->args[3];
-  if (!tvms_value_is_sequence(call->args[0])) {
-    tvms_wrong_type(reader, call->refs[0], "the extents", "a list", call->args[0]);
+  tvms_allocate *stmt =
+      tvms_node_make(unit, ALLOCATE, tvms_reader_span_of(reader, call->ref));
+  tvms_eval_value condition = call->args[3];
+  if (!tvms_eval_value_is_sequence(call->args[0])) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the extents", "a list",
+                                call->args[0]);
     return TVMS_UNKNOWN;
   }
-  bool no_scope = call->args[2].kind == TVMS_VALUE_NONE;
-  if (!no_scope && call->args[2].kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[2], "a scope", "a str", call->args[2]);
+  bool no_scope = call->args[2].kind == TVMS_EVAL_NONE;
+  if (!no_scope && call->args[2].kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call->refs[2], "a scope", "a str",
+                                call->args[2]);
     return TVMS_UNKNOWN;
   }
-  if (!tvms_to_exprs(reader, call->args[0], call->refs[0], &stmt->extents)
-      || !tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
-      || !tvms_to_map(reader, call->args[4], call->refs[4], &stmt->annotations)) {
-    return tvms_failed(reader);
+  if (!tvms_eval_to_exprs(reader, call->args[0], call->refs[0], &stmt->extents)
+      || !tvms_eval_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
+      || !tvms_eval_to_map(reader, call->args[4], call->refs[4], &stmt->annotations)) {
+    return tvms_reader_failed(reader);
   }
-  stmt->condition = condition.kind == TVMS_VALUE_NONE
+  stmt->condition = condition.kind == TVMS_EVAL_NONE
                         ? tvms_bool_imm_new(unit, true, TVMS_NO_SPAN)
-                        : tvms_to_expr(reader, condition, call->refs[3]);
-  if (!stmt->condition) return tvms_failed(reader);
+                        : tvms_eval_to_expr(reader, condition, call->refs[3]);
+  if (!stmt->condition) return tvms_reader_failed(reader);
   if (!tvms_dtype_is_bool(stmt->condition->dtype)) {
-    tvms_wrong_type(reader, call->refs[3], "the condition", "a boolean", condition);
+    tvms_eval_report_wrong_type(reader, call->refs[3], "the condition", "a boolean",
+                                condition);
     return TVMS_UNKNOWN;
   }
   // TVM keeps an empty scope, which is the global one.
@@ -49,7 +54,8 @@ tvms_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *call) {
   tvms_sym scope = empty ? tvms_symbol_intern(reader->context, "", 0)
                          : scope_symbol(reader, call->args[2]);
   stmt->var = buffer_pointer(reader, stmt->element, scope, call->ref);
-  return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
+  return tvms_frame_binder(reader, &stmt->head, tvms_eval_value_node(stmt->var),
+                           call->ref);
 }
 
 // The bits of a float16, rounded to nearest even; subnormals included.
@@ -68,22 +74,22 @@ static uint16_t half_of(double value) {
 }
 
 // Writes the constants of a nested list as elements of `dtype`, little-endian.
-static bool put_data(tvms_reader *reader, tvms_value value, tvms_dtype dtype,
+static bool put_data(tvms_reader *reader, tvms_eval_value value, tvms_dtype dtype,
                      tvms_ref ref, tvms_strbuf *out) {
-  if (tvms_value_is_sequence(value)) {
+  if (tvms_eval_value_is_sequence(value)) {
     for (uint32_t i = 0; i < value.len; i++) {
       if (!put_data(reader, value.as.items[i], dtype, ref, out)) return false;
     }
     return true;
   }
-  if (value.kind == TVMS_VALUE_STR && tvms_dtype_is_real(dtype)) {
-    value = tvms_special_float(value);
+  if (value.kind == TVMS_EVAL_STR && tvms_dtype_is_real(dtype)) {
+    value = tvms_eval_special_float(value);
   }
-  double real = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
-  bool number = value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_INT
-                || value.kind == TVMS_VALUE_BOOL;
+  double real = value.kind == TVMS_EVAL_FLOAT ? value.as.f : (double)value.as.i;
+  bool number = value.kind == TVMS_EVAL_FLOAT || value.kind == TVMS_EVAL_INT
+                || value.kind == TVMS_EVAL_BOOL;
   if (!number) {
-    tvms_wrong_type(reader, ref, "an element", "a number", value);
+    tvms_eval_report_wrong_type(reader, ref, "an element", "a number", value);
     return false;
   }
   if (dtype.code == TVMS_FLOAT && dtype.bits == 32) {
@@ -93,48 +99,51 @@ static bool put_data(tvms_reader *reader, tvms_value value, tvms_dtype dtype,
     tvms_strbuf_add(out, (const char *)&real, sizeof real);
   } else if (!tvms_dtype_is_real(dtype)) {
     bool fits = fabs(real) < 0x1p63;
-    int64_t whole = value.kind != TVMS_VALUE_FLOAT ? value.as.i
-                    : fits                         ? (int64_t)real
-                                                   : INT64_MIN;
+    int64_t whole = value.kind != TVMS_EVAL_FLOAT ? value.as.i
+                    : fits                        ? (int64_t)real
+                                                  : INT64_MIN;
     tvms_strbuf_add(out, (const char *)&whole, (dtype.bits + 7u) / 8u);
   } else if (dtype.code == TVMS_FLOAT && dtype.bits == 16) {
     uint16_t half = half_of(real);
     tvms_strbuf_add(out, (const char *)&half, sizeof half);
   } else {
-    tvms_wrong_type(reader, ref, "the dtype of a constant", "an int or float type",
-                    tvms_value_dtype(dtype));
+    tvms_eval_report_wrong_type(reader, ref, "the dtype of a constant",
+                                "an int or float type", tvms_eval_value_dtype(dtype));
     return false;
   }
   return true;
 }
 
-tvms_value tvms_call_allocate_const(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_allocate_const(tvms_reader *reader,
+                                         const tvms_call_args *call) {
   tvms_unit *unit = reader->unit;
   tvms_allocate_const *stmt =
-      tvms_node_make(unit, ALLOCATE_CONST, tvms_span_of(reader, call->ref));
-  if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
-      || !tvms_to_exprs(reader, call->args[2], call->refs[2], &stmt->extents)
-      || !tvms_to_map(reader, call->args[3], call->refs[3], &stmt->annotations)) {
-    return tvms_failed(reader);
+      tvms_node_make(unit, ALLOCATE_CONST, tvms_reader_span_of(reader, call->ref));
+  if (!tvms_eval_to_dtype(reader, call->args[1], call->refs[1], &stmt->element)
+      || !tvms_eval_to_exprs(reader, call->args[2], call->refs[2], &stmt->extents)
+      || !tvms_eval_to_map(reader, call->args[3], call->refs[3], &stmt->annotations)) {
+    return tvms_reader_failed(reader);
   }
   tvms_strbuf data;
   tvms_strbuf_init(&data, &reader->context->memory);
   bool sound = put_data(reader, call->args[0], stmt->element, call->refs[0], &data);
   if (sound) stmt->data = tvms_bytes_copy(unit, data.text, data.len);
   tvms_strbuf_fini(&data);
-  if (!sound) return tvms_failed(reader);
+  if (!sound) return tvms_reader_failed(reader);
   stmt->var = buffer_pointer(reader, stmt->element, 0, call->ref);
-  return tvms_binder_frame(reader, &stmt->head, tvms_value_node(stmt->var), call->ref);
+  return tvms_frame_binder(reader, &stmt->head, tvms_eval_value_node(stmt->var),
+                           call->ref);
 }
 
-tvms_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *region =
-      tvms_to_region(reader, call->args[0], "what T.realize takes", call->refs[0]);
+      tvms_tir_to_region(reader, call->args[0], "what T.realize takes", call->refs[0]);
   tvms_node *condition =
-      region ? tvms_to_expr(reader, call->args[2], call->refs[2]) : NULL;
-  if (!condition || call->args[1].kind != TVMS_VALUE_STR) return tvms_failed(reader);
+      region ? tvms_eval_to_expr(reader, call->args[2], call->refs[2]) : NULL;
+  if (!condition || call->args[1].kind != TVMS_EVAL_STR)
+    return tvms_reader_failed(reader);
   const tvms_buffer_region *fields = tvms_as_buffer_region(region);
-  tvms_span span = tvms_span_of(reader, call->ref);
+  tvms_span span = tvms_reader_span_of(reader, call->ref);
   tvms_buffer_realize *stmt = tvms_node_make(reader->unit, BUFFER_REALIZE, span);
   stmt->buffer = fields->buffer;
   stmt->bounds = fields->region;
@@ -143,7 +152,7 @@ tvms_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
       tvms_string_imm_new(reader->unit, call->args[1].as.text, call->args[1].len, span);
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDERS, call->ref);
   frame->as.binder.stmt =
-      tvms_attr_new(reader, fields->buffer, "realize_scope", 13, scope, call->ref);
+      tvms_tir_attr_new(reader, fields->buffer, "realize_scope", 13, scope, call->ref);
   frame->as.binder.more = tvms_arena_array(&reader->values, tvms_node *, 1);
   frame->as.binder.more[0] = &stmt->head;
   frame->as.binder.count = 1;

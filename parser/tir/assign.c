@@ -10,16 +10,18 @@
 
 // ---- Defining names -------------------------------------------------------------------------
 
-static bool same_value(tvms_value a, tvms_value b) {
+static bool same_value(tvms_eval_value a, tvms_eval_value b) {
   if (a.kind != b.kind) return false;
-  if (a.kind == TVMS_VALUE_NODE) return a.as.node == b.as.node;
-  return tvms_values_equal(a, b);
+  if (a.kind == TVMS_EVAL_NODE) return a.as.node == b.as.node;
+  return tvms_eval_values_equal(a, b);
 }
 
-void tvms_define(tvms_reader *reader, tvms_sym name, tvms_value value, tvms_span span) {
-  tvms_binding *here = tvms_bound_here(reader, name) ? tvms_lookup(reader, name) : NULL;
-  bool clash = here && tvms_value_is_known(here->value) && tvms_value_is_known(value)
-               && !same_value(here->value, value);
+void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
+                     tvms_span span) {
+  tvms_binding *here =
+      tvms_scope_binds_here(reader, name) ? tvms_scope_lookup(reader, name) : NULL;
+  bool clash = here && tvms_eval_value_is_known(here->value)
+               && tvms_eval_value_is_known(value) && !same_value(here->value, value);
   if (clash) {
     tvms_diags *diags = &reader->context->diags;
     tvms_diag *diag = tvms_diag_report(diags, TVMS_D_already_defined, span,
@@ -27,8 +29,8 @@ void tvms_define(tvms_reader *reader, tvms_sym name, tvms_value value, tvms_span
     tvms_diag_note(diags, diag, here->span, "defined here before");
     reader->failed = true;
   }
-  if (value.kind == TVMS_VALUE_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
-  tvms_bind_name(reader, name, value, span);
+  if (value.kind == TVMS_EVAL_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
+  tvms_scope_bind(reader, name, value, span);
 }
 
 // `name_0`, `name_1`, …: hints for the parts of a tuple bound to one name.
@@ -39,9 +41,10 @@ static tvms_sym part_name(tvms_reader *reader, tvms_sym name, uint32_t i) {
   return tvms_symbol_intern(reader->context, full, (size_t)len);
 }
 
-void tvms_name_part(tvms_reader *reader, tvms_value part, tvms_sym name, uint32_t i) {
-  if (part.kind == TVMS_VALUE_NODE) {
-    tvms_name_node(reader, part.as.node, part_name(reader, name, i));
+void tvms_tir_name_part(tvms_reader *reader, tvms_eval_value part, tvms_sym name,
+                        uint32_t i) {
+  if (part.kind == TVMS_EVAL_NODE) {
+    tvms_tir_name_node(reader, part.as.node, part_name(reader, name, i));
   }
 }
 
@@ -49,10 +52,10 @@ void tvms_name_part(tvms_reader *reader, tvms_value part, tvms_sym name, uint32_
 
 static tvms_node *let(tvms_reader *reader, tvms_sym name, tvms_node *value,
                       tvms_ref ref) {
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_node *var = tvms_var_new(reader->unit, name, value->dtype, span);
   var->sinfo = value->sinfo;
-  tvms_enter_let(reader, var, value, ref);
+  tvms_tir_enter_let(reader, var, value, ref);
   return var;
 }
 
@@ -64,43 +67,46 @@ static bool is_empty_result(const tvms_reader *reader, const tvms_node *node) {
 }
 
 // A value without a type that TIR could give a variable.
-static tvms_value no_type(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  tvms_reader_report(reader, no_type_for_name, ref, tvms_describe_value(reader, value));
-  return tvms_failed(reader);
+static tvms_eval_value no_type(tvms_reader *reader, tvms_eval_value value,
+                               tvms_ref ref) {
+  tvms_reader_report(reader, no_type_for_name, ref, tvms_eval_describe(reader, value));
+  return tvms_reader_failed(reader);
 }
 
-static tvms_value bind_expression(tvms_reader *reader, tvms_sym name, tvms_value value,
-                                  tvms_ref ref) {
-  bool classic_text =
-      value.kind == TVMS_VALUE_STR && reader->dialect <= TVMS_DIALECT_24;
-  bool is_constant = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
-                     || value.kind == TVMS_VALUE_BOOL || classic_text;
-  bool is_expr = value.kind == TVMS_VALUE_NODE
+static tvms_eval_value bind_expression(tvms_reader *reader, tvms_sym name,
+                                       tvms_eval_value value, tvms_ref ref) {
+  bool classic_text = value.kind == TVMS_EVAL_STR && reader->dialect <= TVMS_DIALECT_24;
+  bool is_constant = value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
+                     || value.kind == TVMS_EVAL_BOOL || classic_text;
+  bool is_expr = value.kind == TVMS_EVAL_NODE
                  && (tvms_node_class_of(value.as.node) == TVMS_CLASS_EXPR
                      || value.as.node->kind == TVMS_NODE_BUFFER_REGION);
   if (!is_constant && !is_expr) return no_type(reader, value, ref);
-  tvms_node *node = tvms_to_expr(reader, value, ref);
+  tvms_node *node = tvms_eval_to_expr(reader, value, ref);
   if (!node) return TVMS_UNKNOWN;
   bool pointer = node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_POINTER;
   if (reader->dialect < TVMS_DIALECT_25) {
-    return tvms_value_node(let(reader, name, node, ref));
+    return tvms_eval_value_node(let(reader, name, node, ref));
   }
-  if (pointer && reader->dialect > TVMS_DIALECT_25 && tvms_bound_here(reader, name)) {
+  if (pointer && reader->dialect > TVMS_DIALECT_25
+      && tvms_scope_binds_here(reader, name)) {
     tvms_reader_report(reader, pointer_reassigned, ref,
                        tvms_symbol_text(reader->context, name));
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   // 0.25 makes a scalar of whatever is no text, even of a pointer.
   bool typed = reader->dialect == TVMS_DIALECT_25
                || !(pointer || tvms_dtype_is_handle(node->dtype)
                     || is_empty_result(reader, node));
   if (!typed || node->kind == TVMS_NODE_STRING_IMM) {
-    return tvms_value_node(let(reader, name, node, ref));
+    return tvms_eval_value_node(let(reader, name, node, ref));
   }
-  tvms_value scalar = tvms_scalar_new(reader, node->dtype, TVMS_SYM_local, ref);
+  tvms_eval_value scalar =
+      tvms_tir_scalar_new(reader, node->dtype, TVMS_SYM_local, ref);
   tvms_node *buffer = tvms_as_buffer_load(scalar.as.node)->buffer;
-  tvms_name_node(reader, buffer, name);
-  tvms_store_into(reader, buffer, tvms_value_int(0), tvms_value_node(node), NULL, ref);
+  tvms_tir_name_node(reader, buffer, name);
+  tvms_tir_store_into(reader, buffer, tvms_eval_value_int(0),
+                      tvms_eval_value_node(node), NULL, ref);
   return scalar;
 }
 
@@ -134,10 +140,11 @@ static bool are_one(const tvms_buffer *a, const tvms_buffer *b) {
 // The buffer that `stmt` declares again, or NULL.
 static tvms_node *TVMS_NULLABLE declared_again(tvms_reader *reader, tvms_sym name,
                                                tvms_node *stmt) {
-  bool again = reader->dialect <= TVMS_DIALECT_22 && tvms_bound_here(reader, name);
+  bool again =
+      reader->dialect <= TVMS_DIALECT_22 && tvms_scope_binds_here(reader, name);
   if (!again || stmt->kind != TVMS_NODE_DECL_BUFFER) return NULL;
   tvms_node *known =
-      tvms_value_node_of(tvms_lookup(reader, name)->value, TVMS_NODE_BUFFER);
+      tvms_eval_value_node_of(tvms_scope_lookup(reader, name)->value, TVMS_NODE_BUFFER);
   tvms_decl_buffer *declares = tvms_as_decl_buffer(stmt);
   if (!known || known == declares->buffer) return NULL;
   if (!are_one(tvms_as_buffer(known), tvms_as_buffer(declares->buffer))) return NULL;
@@ -145,69 +152,69 @@ static tvms_node *TVMS_NULLABLE declared_again(tvms_reader *reader, tvms_sym nam
   return known;
 }
 
-static tvms_value bind_node(tvms_reader *reader, tvms_sym name, tvms_value value,
-                            tvms_ref ref) {
+static tvms_eval_value bind_node(tvms_reader *reader, tvms_sym name,
+                                 tvms_eval_value value, tvms_ref ref) {
   tvms_node *node = value.as.node;
-  if (value.flags & TVMS_VALUE_SCALAR && !(node->spare & TVMS_SPARE_BOUND)) {
-    tvms_name_node(reader, tvms_as_buffer_load(node)->buffer, name);
+  if (value.flags & TVMS_EVAL_SCALAR && !(node->spare & TVMS_SPARE_BOUND)) {
+    tvms_tir_name_node(reader, tvms_as_buffer_load(node)->buffer, name);
     return value;
   }
   switch (node->kind) {
   case TVMS_NODE_BUFFER_REGION: {
     if (reader->dialect < TVMS_DIALECT_25) break;
-    tvms_node *part = tvms_buffer_of_part(reader, name, node, ref);
+    tvms_node *part = tvms_tir_buffer_of_part(reader, name, node, ref);
     if (!part) return value;
-    tvms_name_node(reader, part, name);
-    return tvms_value_node(part);
+    tvms_tir_name_node(reader, part, name);
+    return tvms_eval_value_node(part);
   }
   case TVMS_NODE_BUFFER:
     return check_second_name(reader, node, name, ref)
-               ? (tvms_name_node(reader, node, name), value)
+               ? (tvms_tir_name_node(reader, node, name), value)
                : TVMS_UNKNOWN;
-  case TVMS_NODE_ITER_VAR: tvms_name_node(reader, node, name); return value;
+  case TVMS_NODE_ITER_VAR: tvms_tir_name_node(reader, node, name); return value;
   case TVMS_NODE_TILE_LAYOUT:
   case TVMS_NODE_COMPOSE_LAYOUT: return value;
   case TVMS_NODE_VAR:
     if (node->spare & TVMS_SPARE_BOUND) break;
-    tvms_name_node(reader, node, name);
+    tvms_tir_name_node(reader, node, name);
     return value;
   default: break;
   }
   return bind_expression(reader, name, value, ref);
 }
 
-tvms_value tvms_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
-                         tvms_ref ref) {
+tvms_eval_value tvms_tir_assigned(tvms_reader *reader, tvms_sym name,
+                                  tvms_eval_value value, tvms_ref ref) {
   switch (value.kind) {
-  case TVMS_VALUE_UNKNOWN: reader->failed = true; return value;
-  case TVMS_VALUE_META: return value.as.items[0];
-  case TVMS_VALUE_TUPLE:
-  case TVMS_VALUE_LIST: {
-    if (value.flags & TVMS_VALUE_ARRAY) return no_type(reader, value, ref);
-    tvms_value *items = tvms_keep_items(reader, value.as.items, value.len);
+  case TVMS_EVAL_UNKNOWN: reader->failed = true; return value;
+  case TVMS_EVAL_META: return value.as.items[0];
+  case TVMS_EVAL_TUPLE:
+  case TVMS_EVAL_LIST: {
+    if (value.flags & TVMS_EVAL_ARRAY) return no_type(reader, value, ref);
+    tvms_eval_value *items = tvms_eval_keep_items(reader, value.as.items, value.len);
     for (uint32_t i = 0; i < value.len; i++) {
-      tvms_assigned(reader, part_name(reader, name, i), items[i], ref);
+      tvms_tir_assigned(reader, part_name(reader, name, i), items[i], ref);
     }
     return value;
   }
-  case TVMS_VALUE_FRAME: {
+  case TVMS_EVAL_FRAME: {
     tvms_frame *frame = value.as.frame;
     if (frame->kind == TVMS_FRAME_BINDER) {
       tvms_node *known = declared_again(reader, name, frame->as.binder.stmt);
-      if (known) frame->result = tvms_value_node(known);
+      if (known) frame->result = tvms_eval_value_node(known);
     }
     bool names_nothing = frame->kind != TVMS_FRAME_FOR
-                         && frame->result.kind != TVMS_VALUE_NODE
-                         && frame->result.kind != TVMS_VALUE_UNKNOWN;
+                         && frame->result.kind != TVMS_EVAL_NODE
+                         && frame->result.kind != TVMS_EVAL_UNKNOWN;
     if (names_nothing) return no_type(reader, value, ref);
     if (!tvms_frame_enter(reader, frame, true)) return TVMS_UNKNOWN;
-    if (frame->result.kind == TVMS_VALUE_NODE) {
-      tvms_name_node(reader, frame->result.as.node, name);
+    if (frame->result.kind == TVMS_EVAL_NODE) {
+      tvms_tir_name_node(reader, frame->result.as.node, name);
     }
     return frame->result;
   }
-  case TVMS_VALUE_LAYOUT: return value;
-  case TVMS_VALUE_NODE: return bind_node(reader, name, value, ref);
+  case TVMS_EVAL_LAYOUT: return value;
+  case TVMS_EVAL_NODE: return bind_node(reader, name, value, ref);
   default: return bind_expression(reader, name, value, ref);
   }
 }
@@ -216,54 +223,56 @@ tvms_value tvms_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
 
 // True if an earlier target of the list `list` has bound the name.
 static bool is_repeated(tvms_reader *reader, tvms_ref list, tvms_ref target) {
-  const tvms_surf *node = tvms_at(reader, target);
-  if (node->kind != TVMS_SURF_NAME || !tvms_bound_here(reader, node->a)) return false;
-  tvms_span span = tvms_lookup(reader, node->a)->span;
-  return span.begin >= tvms_at(reader, list)->begin && span.begin < node->begin;
+  const tvms_surf *node = tvms_reader_at(reader, target);
+  if (node->kind != TVMS_SURF_NAME || !tvms_scope_binds_here(reader, node->a))
+    return false;
+  tvms_span span = tvms_scope_lookup(reader, node->a)->span;
+  return span.begin >= tvms_reader_at(reader, list)->begin && span.begin < node->begin;
 }
 
-static void bind_all(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void bind_all(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                      tvms_binder *bind, tvms_ref source);
 
 // The first item of a tuple or list that is written out; 0: the source is another value.
 static tvms_ref first_part(const tvms_reader *reader, tvms_ref source) {
   if (!source) return 0;
-  const tvms_surf *node = tvms_at(reader, source);
+  const tvms_surf *node = tvms_reader_at(reader, source);
   bool parts = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
   return parts ? node->a : 0;
 }
 
-static void bind_items(tvms_reader *reader, tvms_ref target, tvms_items items,
+static void bind_items(tvms_reader *reader, tvms_ref target, tvms_eval_items items,
                        tvms_binder *bind, tvms_ref source) {
-  tvms_ref list = tvms_at(reader, target)->a;
+  tvms_ref list = tvms_reader_at(reader, target)->a;
   uint32_t count = tvms_surface_count(reader->surface, list);
   uint32_t at = 0;
   tvms_ref from = first_part(reader, source);
   tvms_surface_each(reader->surface, part, list) {
-    const tvms_surf node = *tvms_at(reader, part);
+    const tvms_surf node = *tvms_reader_at(reader, part);
     bool starred = node.kind == TVMS_SURF_STAR;
     tvms_ref inner = starred ? node.a : part;
     uint32_t many = starred ? items.len + 1 - count : 1;
-    tvms_value value = starred
-                           ? tvms_value_items(TVMS_VALUE_LIST, items.items + at, many)
-                           : items.items[at];
+    tvms_eval_value value =
+        starred ? tvms_eval_value_items(TVMS_EVAL_LIST, items.items + at, many)
+                : items.items[at];
     if (is_repeated(reader, list, inner)) {
-      tvms_reader_report(reader, repeated_target, inner,
-                         tvms_symbol_text(reader->context, tvms_at(reader, inner)->a));
+      tvms_reader_report(
+          reader, repeated_target, inner,
+          tvms_symbol_text(reader->context, tvms_reader_at(reader, inner)->a));
       reader->failed = true;
     } else {
       bind_all(reader, inner, value, bind, starred ? 0 : from);
     }
     at += many;
-    if (from) from = tvms_at(reader, from)->next;
+    if (from) from = tvms_reader_at(reader, from)->next;
   }
 }
 
 static void bind_unknown(tvms_reader *reader, tvms_ref target) {
-  const tvms_surf node = *tvms_at(reader, target);
+  const tvms_surf node = *tvms_reader_at(reader, target);
   reader->failed = true;
   if (node.kind == TVMS_SURF_NAME) {
-    tvms_bind_name(reader, node.a, TVMS_UNKNOWN, tvms_span_of(reader, target));
+    tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, target));
   } else if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
     tvms_surface_each(reader->surface, part, node.a) {
       bind_unknown(reader, part);
@@ -273,17 +282,17 @@ static void bind_unknown(tvms_reader *reader, tvms_ref target) {
   }
 }
 
-static void bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void bind_parts(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                        tvms_binder *bind, tvms_ref source) {
-  tvms_items items;
-  if (!tvms_iterate(reader, value, target, &items)) {
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(reader, value, target, &items)) {
     bind_unknown(reader, target);
     return;
   }
-  tvms_ref list = tvms_at(reader, target)->a;
+  tvms_ref list = tvms_reader_at(reader, target)->a;
   uint32_t count = tvms_surface_count(reader->surface, list), stars = 0;
   tvms_surface_each(reader->surface, part, list) {
-    stars += tvms_at(reader, part)->kind == TVMS_SURF_STAR;
+    stars += tvms_reader_at(reader, part)->kind == TVMS_SURF_STAR;
   }
   if (stars ? items.len + 1 < count : items.len != count) {
     tvms_reader_report(reader, cannot_unpack, target, count, items.len,
@@ -294,13 +303,13 @@ static void bind_parts(tvms_reader *reader, tvms_ref target, tvms_value value,
   bind_items(reader, target, items, bind, source);
 }
 
-static void bind_all(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void bind_all(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                      tvms_binder *bind, tvms_ref source) {
-  const tvms_surf node = *tvms_at(reader, target);
+  const tvms_surf node = *tvms_reader_at(reader, target);
   switch (node.kind) {
   case TVMS_SURF_NAME: {
-    tvms_value bound = bind(reader, node.a, value, source ? source : target);
-    tvms_define(reader, node.a, bound, tvms_span_of(reader, target));
+    tvms_eval_value bound = bind(reader, node.a, value, source ? source : target);
+    tvms_tir_define(reader, node.a, bound, tvms_reader_span_of(reader, target));
     break;
   }
   case TVMS_SURF_TUPLE:
@@ -312,28 +321,28 @@ static void bind_all(tvms_reader *reader, tvms_ref target, tvms_value value,
   }
 }
 
-void tvms_bind_targets(tvms_reader *reader, tvms_ref target, tvms_value value,
-                       tvms_binder *bind, tvms_ref source) {
+void tvms_tir_bind_targets(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
+                           tvms_binder *bind, tvms_ref source) {
   bind_all(reader, target, value, bind, source);
 }
 
 // ---- Statements -----------------------------------------------------------------------------
 
 // `n = T.int32()` names the variable that a quoted dim of the signature has made.
-static tvms_value reuse_dim(tvms_reader *reader, tvms_sym name, tvms_value value,
-                            tvms_ref ref) {
+static tvms_eval_value reuse_dim(tvms_reader *reader, tvms_sym name,
+                                 tvms_eval_value value, tvms_ref ref) {
   if (reader->dialect < TVMS_DIALECT_26 || !reader->tir->signature_vars.len) {
     return TVMS_UNKNOWN;
   }
-  const tvms_surf *source = tvms_at(reader, ref);
+  const tvms_surf *source = tvms_reader_at(reader, ref);
   if (source->kind != TVMS_SURF_CALL || source->b) return TVMS_UNKNOWN;
-  tvms_node *known = tvms_signature_var(reader, name);
-  tvms_binding *binding = known ? tvms_lookup(reader, name) : NULL;
-  if (!binding || binding->value.kind != TVMS_VALUE_NODE
+  tvms_node *known = tvms_tir_signature_var(reader, name);
+  tvms_binding *binding = known ? tvms_scope_lookup(reader, name) : NULL;
+  if (!binding || binding->value.kind != TVMS_EVAL_NODE
       || binding->value.as.node != known) {
     return TVMS_UNKNOWN;
   }
-  const tvms_node *declared = tvms_value_node_of(value, TVMS_NODE_VAR);
+  const tvms_node *declared = tvms_eval_value_node_of(value, TVMS_NODE_VAR);
   if (declared && !tvms_dtype_same(declared->dtype, known->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_reader_report(
@@ -344,19 +353,20 @@ static tvms_value reuse_dim(tvms_reader *reader, tvms_sym name, tvms_value value
   return binding->value;
 }
 
-static tvms_value bind_assigned(tvms_reader *reader, tvms_sym name, tvms_value value,
-                                tvms_ref ref) {
-  tvms_value dim = reuse_dim(reader, name, value, ref);
-  return tvms_value_is_known(dim) ? dim : tvms_assigned(reader, name, value, ref);
+static tvms_eval_value bind_assigned(tvms_reader *reader, tvms_sym name,
+                                     tvms_eval_value value, tvms_ref ref) {
+  tvms_eval_value dim = reuse_dim(reader, name, value, ref);
+  return tvms_eval_value_is_known(dim) ? dim
+                                       : tvms_tir_assigned(reader, name, value, ref);
 }
 
 // The one-element buffer that a plain name stands for, or NULL.
 static tvms_node *scalar_named(const tvms_reader *reader, tvms_ref target) {
   if (reader->dialect < TVMS_DIALECT_25) return NULL;
-  const tvms_surf *node = tvms_at(reader, target);
+  const tvms_surf *node = tvms_reader_at(reader, target);
   if (node->kind != TVMS_SURF_NAME) return NULL;
-  const tvms_binding *binding = tvms_lookup(reader, node->a);
-  if (!binding || binding->value.kind != TVMS_VALUE_NODE) return NULL;
+  const tvms_binding *binding = tvms_scope_lookup(reader, node->a);
+  if (!binding || binding->value.kind != TVMS_EVAL_NODE) return NULL;
   tvms_node *value = binding->value.as.node;
   if (value->kind == TVMS_NODE_BUFFER_LOAD) value = tvms_as_buffer_load(value)->buffer;
   if (value->kind != TVMS_NODE_BUFFER) return NULL;
@@ -364,57 +374,58 @@ static tvms_node *scalar_named(const tvms_reader *reader, tvms_ref target) {
   return shape.len == 1 && tvms_node_is_int(shape.items[0], 1) ? value : NULL;
 }
 
-static bool is_storable(tvms_value value) {
-  if (value.kind == TVMS_VALUE_NODE) {
+static bool is_storable(tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_NODE) {
     return tvms_node_class_of(value.as.node) == TVMS_CLASS_EXPR;
   }
-  return value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_FLOAT
-         || value.kind == TVMS_VALUE_BOOL;
+  return value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
+         || value.kind == TVMS_EVAL_BOOL;
 }
 
 // `A = B` of two parameters with one element each stores.
 static bool is_other_scalar(const tvms_reader *reader, const tvms_node *scalar,
-                            tvms_value value) {
-  const tvms_node *node = tvms_value_node_of(value, TVMS_NODE_BUFFER);
-  return node && node != scalar && tvms_is_scalar_buffer(reader, node)
+                            tvms_eval_value value) {
+  const tvms_node *node = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
+  return node && node != scalar && tvms_tir_is_scalar_buffer(reader, node)
          && node->spare & TVMS_SPARE_BOUND;
 }
 
-static void assign_subscript(tvms_reader *reader, tvms_ref target, tvms_value value,
-                             tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, target);
-  tvms_value index = tvms_eval_index(reader, node.b, false);
-  tvms_value object = tvms_eval(reader, node.a);
-  if (!tvms_value_is_known(index) || !tvms_value_is_known(object)
-      || !tvms_value_is_known(value)) {
+static void assign_subscript(tvms_reader *reader, tvms_ref target,
+                             tvms_eval_value value, tvms_ref ref) {
+  const tvms_surf node = *tvms_reader_at(reader, target);
+  tvms_eval_value index = tvms_eval_index(reader, node.b, false);
+  tvms_eval_value object = tvms_eval(reader, node.a);
+  if (!tvms_eval_value_is_known(index) || !tvms_eval_value_is_known(object)
+      || !tvms_eval_value_is_known(value)) {
     reader->failed = true;
     return;
   }
-  tvms_node *buffer = tvms_value_node_of(object, TVMS_NODE_BUFFER);
+  tvms_node *buffer = tvms_eval_value_node_of(object, TVMS_NODE_BUFFER);
   if (!buffer) {
-    tvms_wrong_type(reader, node.a, "what is stored into", "a buffer", object);
+    tvms_eval_report_wrong_type(reader, node.a, "what is stored into", "a buffer",
+                                object);
     return;
   }
-  tvms_store_into(reader, buffer, index, value, NULL, ref);
+  tvms_tir_store_into(reader, buffer, index, value, NULL, ref);
 }
 
-static void assign_to(tvms_reader *reader, tvms_ref target, tvms_value value,
+static void assign_to(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                       tvms_ref source, tvms_ref ref) {
-  if (tvms_at(reader, target)->kind == TVMS_SURF_SUBSCRIPT) {
+  if (tvms_reader_at(reader, target)->kind == TVMS_SURF_SUBSCRIPT) {
     assign_subscript(reader, target, value, ref);
     return;
   }
   tvms_node *scalar = scalar_named(reader, target);
   if (scalar && (is_storable(value) || is_other_scalar(reader, scalar, value))) {
-    tvms_store_into(reader, scalar, tvms_value_int(0), value, NULL, ref);
+    tvms_tir_store_into(reader, scalar, tvms_eval_value_int(0), value, NULL, ref);
     return;
   }
-  tvms_bind_targets(reader, target, value, bind_assigned, source);
+  tvms_tir_bind_targets(reader, target, value, bind_assigned, source);
 }
 
-void tvms_read_assign(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
-  if (tvms_at(reader, stmt.a)->next) {
+void tvms_tir_read_assign(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  if (tvms_reader_at(reader, stmt.a)->next) {
     tvms_reader_report(reader, chained_assignment, ref);
     reader->failed = true;
     tvms_surface_each(reader->surface, target, stmt.a) {
@@ -422,89 +433,100 @@ void tvms_read_assign(tvms_reader *reader, tvms_ref ref) {
     }
     return;
   }
-  tvms_value value = tvms_eval_operand(reader, stmt.b);
+  tvms_eval_value value = tvms_eval_operand(reader, stmt.b);
   assign_to(reader, stmt.a, value, stmt.b, ref);
 }
 
-void tvms_read_aug_assign(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
-  tvms_value left = tvms_eval(reader, stmt.a);
-  tvms_value right = tvms_eval(reader, stmt.b);
-  tvms_value value = tvms_apply_binary(reader, (tvms_surf_op)stmt.op, left, right, ref);
+void tvms_tir_read_aug_assign(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  tvms_eval_value left = tvms_eval(reader, stmt.a);
+  tvms_eval_value right = tvms_eval(reader, stmt.b);
+  tvms_eval_value value =
+      tvms_eval_binary(reader, (tvms_surf_op)stmt.op, left, right, ref);
   assign_to(reader, stmt.a, value, stmt.b, ref);
 }
 
 // ---- `x: annotation = value` ----------------------------------------------------------------
 
-static tvms_value annotated_variable(tvms_reader *reader, tvms_value annotation,
-                                     tvms_ref ref) {
-  tvms_value value = tvms_call_annotation(reader, annotation, ref);
-  if (!tvms_value_is_known(value) || tvms_value_node_of(value, TVMS_NODE_VAR)) {
+static tvms_eval_value annotated_variable(tvms_reader *reader,
+                                          tvms_eval_value annotation, tvms_ref ref) {
+  tvms_eval_value value = tvms_tir_call_annotation(reader, annotation, ref);
+  if (!tvms_eval_value_is_known(value)
+      || tvms_eval_value_node_of(value, TVMS_NODE_VAR)) {
     return value;
   }
-  tvms_wrong_type(reader, ref, "an annotation", "a data type or T.handle", annotation);
+  tvms_eval_report_wrong_type(reader, ref, "an annotation", "a data type or T.handle",
+                              annotation);
   return TVMS_UNKNOWN;
 }
 
 // A let with a given type: the name is bound first, then the statement comes.
 static void annotated_let(tvms_reader *reader, const tvms_surf *stmt,
-                          tvms_value variable, tvms_value value, tvms_ref ref) {
-  tvms_node *var = tvms_value_node_of(variable, TVMS_NODE_VAR);
-  tvms_node *node = var ? tvms_to_expr(reader, value, stmt->c) : NULL;
+                          tvms_eval_value variable, tvms_eval_value value,
+                          tvms_ref ref) {
+  tvms_node *var = tvms_eval_value_node_of(variable, TVMS_NODE_VAR);
+  tvms_node *node = var ? tvms_eval_to_expr(reader, value, stmt->c) : NULL;
   if (!node) {
     bind_unknown(reader, stmt->a);
     return;
   }
-  tvms_bind_targets(reader, stmt->a, variable, tvms_assigned, 0);
-  tvms_enter_let(reader, var, node, ref);
+  tvms_tir_bind_targets(reader, stmt->a, variable, tvms_tir_assigned, 0);
+  tvms_tir_enter_let(reader, var, node, ref);
 }
 
 static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
-                           tvms_value annotation, tvms_value value, tvms_ref ref) {
+                           tvms_eval_value annotation, tvms_eval_value value,
+                           tvms_ref ref) {
   if (!stmt->c) {
     tvms_reader_report(reader, let_without_value, ref);
     bind_unknown(reader, stmt->a);
     return;
   }
   if (annotation.len) {
-    tvms_value variable = annotated_variable(reader, annotation.as.items[0], stmt->b);
+    tvms_eval_value variable =
+        annotated_variable(reader, annotation.as.items[0], stmt->b);
     annotated_let(reader, stmt, variable, value, ref);
     return;
   }
   // The type of a slice is not inferred; as the value of T.let[…] it is a load.
-  bool slice = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION) != NULL;
-  if (slice) tvms_wrong_type(reader, stmt->c, "a let without a type", "a value", value);
-  tvms_node *node = slice ? NULL : tvms_to_expr(reader, value, stmt->c);
+  bool slice = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_REGION) != NULL;
+  if (slice)
+    tvms_eval_report_wrong_type(reader, stmt->c, "a let without a type", "a value",
+                                value);
+  tvms_node *node = slice ? NULL : tvms_eval_to_expr(reader, value, stmt->c);
   if (!node) {
     bind_unknown(reader, stmt->a);
     return;
   }
   tvms_node *var =
-      tvms_var_new(reader->unit, 0, node->dtype, tvms_span_of(reader, stmt->a));
+      tvms_var_new(reader->unit, 0, node->dtype, tvms_reader_span_of(reader, stmt->a));
   // 0.25 takes the data type alone.
   if (reader->dialect >= TVMS_DIALECT_26) var->sinfo = node->sinfo;
-  annotated_let(reader, stmt, tvms_value_node(var), tvms_value_node(node), ref);
+  annotated_let(reader, stmt, tvms_eval_value_node(var), tvms_eval_value_node(node),
+                ref);
 }
 
 static void vector_annotation(tvms_reader *reader, const tvms_surf *stmt,
-                              tvms_value annotation, tvms_value value, tvms_ref ref) {
-  if (value.kind != TVMS_VALUE_NONE) {
+                              tvms_eval_value annotation, tvms_eval_value value,
+                              tvms_ref ref) {
+  if (value.kind != TVMS_EVAL_NONE) {
     tvms_reader_report(reader, vector_with_value, ref);
     reader->failed = true;
   }
   tvms_dtype dtype;
-  tvms_value shape =
-      tvms_value_items(TVMS_VALUE_TUPLE, annotation.as.items + 1, annotation.len - 1);
+  tvms_eval_value shape = tvms_eval_value_items(
+      TVMS_EVAL_TUPLE, annotation.as.items + 1, annotation.len - 1);
   tvms_buffer_form form = {.scope = TVMS_SYM_local, .align = -1};
-  if (!tvms_to_named_dtype(reader, annotation.as.items[0], stmt->b, &dtype)
-      || !tvms_to_exprs(reader, shape, stmt->b, &form.shape)) {
+  if (!tvms_eval_to_named_dtype(reader, annotation.as.items[0], stmt->b, &dtype)
+      || !tvms_eval_to_exprs(reader, shape, stmt->b, &form.shape)) {
     bind_unknown(reader, stmt->a);
     return;
   }
   form.dtype = dtype;
-  tvms_node *buffer = tvms_buffer_make(reader, &form, ref);
-  tvms_emit_alloc(reader, buffer, NULL, ref);
-  tvms_bind_targets(reader, stmt->a, tvms_value_node(buffer), tvms_assigned, 0);
+  tvms_node *buffer = tvms_tir_buffer_make(reader, &form, ref);
+  tvms_tir_emit_alloc(reader, buffer, NULL, ref);
+  tvms_tir_bind_targets(reader, stmt->a, tvms_eval_value_node(buffer),
+                        tvms_tir_assigned, 0);
 }
 
 static bool is_scalar_type(const tvms_node *var) {
@@ -518,43 +540,44 @@ static bool is_untyped(const tvms_node *var) {
 }
 
 static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
-                              tvms_value annotation, tvms_value value, tvms_ref ref) {
-  tvms_value variable = annotated_variable(reader, annotation, stmt->b);
-  tvms_node *var = tvms_value_node_of(variable, TVMS_NODE_VAR);
+                              tvms_eval_value annotation, tvms_eval_value value,
+                              tvms_ref ref) {
+  tvms_eval_value variable = annotated_variable(reader, annotation, stmt->b);
+  tvms_node *var = tvms_eval_value_node_of(variable, TVMS_NODE_VAR);
   if (!var) {
     bind_unknown(reader, stmt->a);
     return;
   }
   // 0.25 prints scalars of handles and of nothing, and cannot read them.
-  bool printed = reader->dialect == TVMS_DIALECT_25 && tvms_is_printed(reader);
+  bool printed = reader->dialect == TVMS_DIALECT_25 && tvms_reader_is_printed(reader);
   if (!is_scalar_type(var) && !(printed && is_untyped(var))) {
     tvms_reader_report(reader, handle_annotation, stmt->b);
     bind_unknown(reader, stmt->a);
     return;
   }
-  tvms_value scalar = tvms_scalar_new(reader, var->dtype, TVMS_SYM_local, ref);
-  tvms_bind_targets(reader, stmt->a, scalar, tvms_assigned, 0);
-  if (value.kind == TVMS_VALUE_NONE) return;
-  if (!tvms_value_is_known(value)) {
+  tvms_eval_value scalar = tvms_tir_scalar_new(reader, var->dtype, TVMS_SYM_local, ref);
+  tvms_tir_bind_targets(reader, stmt->a, scalar, tvms_tir_assigned, 0);
+  if (value.kind == TVMS_EVAL_NONE) return;
+  if (!tvms_eval_value_is_known(value)) {
     reader->failed = true;
     return;
   }
-  tvms_store_into(reader, tvms_as_buffer_load(scalar.as.node)->buffer,
-                  tvms_value_int(0), value, NULL, ref);
+  tvms_tir_store_into(reader, tvms_as_buffer_load(scalar.as.node)->buffer,
+                      tvms_eval_value_int(0), value, NULL, ref);
 }
 
-void tvms_read_ann_assign(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
-  tvms_value value = stmt.c ? tvms_eval(reader, stmt.c) : TVMS_NOTHING;
-  tvms_value annotation = tvms_eval(reader, stmt.b);
-  if (!tvms_value_is_known(annotation)) {
+void tvms_tir_read_ann_assign(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  tvms_eval_value value = stmt.c ? tvms_eval(reader, stmt.c) : TVMS_NOTHING;
+  tvms_eval_value annotation = tvms_eval(reader, stmt.b);
+  if (!tvms_eval_value_is_known(annotation)) {
     bind_unknown(reader, stmt.a);
   } else if (reader->dialect < TVMS_DIALECT_25) {
     annotated_let(reader, &stmt, annotated_variable(reader, annotation, stmt.b), value,
                   ref);
-  } else if (annotation.kind == TVMS_VALUE_VECTOR) {
+  } else if (annotation.kind == TVMS_EVAL_VECTOR) {
     vector_annotation(reader, &stmt, annotation, value, ref);
-  } else if (annotation.kind == TVMS_VALUE_LET) {
+  } else if (annotation.kind == TVMS_EVAL_LET) {
     let_annotation(reader, &stmt, annotation, value, ref);
   } else {
     scalar_annotation(reader, &stmt, annotation, value, ref);

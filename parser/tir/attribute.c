@@ -8,33 +8,33 @@
 
 #include <string.h>
 
-static tvms_value no_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                               tvms_ref ref) {
+static tvms_eval_value no_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                                    tvms_ref ref) {
   tvms_reader_report(reader, unknown_attribute, ref,
-                     tvms_describe_value(reader, tvms_value_node(node)),
+                     tvms_eval_describe(reader, tvms_eval_value_node(node)),
                      tvms_symbol_text(reader->context, name));
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
-static tvms_value list_value(tvms_reader *reader, tvms_list list) {
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, list.len);
+static tvms_eval_value list_value(tvms_reader *reader, tvms_list list) {
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, list.len);
   for (uint32_t i = 0; i < list.len; i++) {
-    items[i] = tvms_value_node(list.items[i]);
+    items[i] = tvms_eval_value_node(list.items[i]);
   }
-  return tvms_value_items(TVMS_VALUE_TUPLE, items, list.len);
+  return tvms_eval_value_items(TVMS_EVAL_TUPLE, items, list.len);
 }
 
-static tvms_value method_of(tvms_reader *reader, tvms_node *node, tvms_sym name) {
+static tvms_eval_value method_of(tvms_reader *reader, tvms_node *node, tvms_sym name) {
   tvms_method *method = tvms_arena_new(&reader->values, tvms_method);
-  method->receiver = tvms_arena_new(&reader->values, tvms_value);
-  *method->receiver = tvms_value_node(node);
+  method->receiver = tvms_arena_new(&reader->values, tvms_eval_value);
+  *method->receiver = tvms_eval_value_node(node);
   method->name = name;
-  return (tvms_value){.kind = TVMS_VALUE_METHOD, .as.method = method};
+  return (tvms_eval_value){.kind = TVMS_EVAL_METHOD, .as.method = method};
 }
 
-static tvms_value text_value(tvms_reader *reader, tvms_sym name) {
+static tvms_eval_value text_value(tvms_reader *reader, tvms_sym name) {
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
-  return tvms_value_text(text->text, text->len);
+  return tvms_eval_value_text(text->text, text->len);
 }
 
 // ---- Buffers --------------------------------------------------------------------------------
@@ -45,12 +45,12 @@ static tvms_sym scope_of(const tvms_buffer *buffer) {
   return typed ? tvms_as_sinfo_pointer(type)->scope : 0;
 }
 
-static tvms_value layout_of(tvms_reader *reader, const tvms_buffer *buffer) {
+static tvms_eval_value layout_of(tvms_reader *reader, const tvms_buffer *buffer) {
   bool none = buffer->layout && buffer->layout->kind == TVMS_NODE_OBJECT_NONE;
   if (none) return TVMS_NOTHING;
-  if (buffer->layout) return tvms_value_node(buffer->layout);
+  if (buffer->layout) return tvms_eval_value_node(buffer->layout);
   if (reader->tir && reader->tir->s_tir) return TVMS_NOTHING;
-  return tvms_value_node(tvms_row_major(reader, buffer->shape));
+  return tvms_eval_value_node(tvms_tile_row_major(reader, buffer->shape));
 }
 
 // Attributes that not every release has.
@@ -96,36 +96,37 @@ static bool has_attribute(const tvms_reader *reader, tvms_node_kind of, tvms_sym
   return true;
 }
 
-static tvms_value whole(tvms_node *buffer) {
-  tvms_value value = tvms_value_node(buffer);
-  value.flags = TVMS_VALUE_WHOLE;
+static tvms_eval_value whole(tvms_node *buffer) {
+  tvms_eval_value value = tvms_eval_value_node(buffer);
+  value.flags = TVMS_EVAL_WHOLE;
   return value;
 }
 
-static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                                   tvms_ref ref) {
+static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_node *node,
+                                        tvms_sym name, tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (!has_attribute(reader, TVMS_NODE_BUFFER, name)) {
     return no_attribute(reader, node, name, ref);
   }
   switch (name) {
-  case TVMS_SYM_data: return tvms_value_node(buffer->data);
+  case TVMS_SYM_data: return tvms_eval_value_node(buffer->data);
   case TVMS_SYM_shape: return list_value(reader, buffer->shape);
   case TVMS_SYM_strides: return list_value(reader, buffer->strides);
-  case TVMS_SYM_elem_offset: return tvms_value_node(buffer->elem_offset);
-  case TVMS_SYM_dtype: return tvms_value_dtype(buffer->element);
+  case TVMS_SYM_elem_offset: return tvms_eval_value_node(buffer->elem_offset);
+  case TVMS_SYM_dtype: return tvms_eval_value_dtype(buffer->element);
   case TVMS_SYM_name: return text_value(reader, buffer->name);
-  case TVMS_SYM_data_alignment: return tvms_value_int(buffer->align);
-  case TVMS_SYM_offset_factor: return tvms_value_int(buffer->offset_factor);
+  case TVMS_SYM_data_alignment: return tvms_eval_value_int(buffer->align);
+  case TVMS_SYM_offset_factor: return tvms_eval_value_int(buffer->offset_factor);
   case TVMS_SYM_layout: return layout_of(reader, buffer);
   case TVMS_SYM_allocated_addr: return list_value(reader, buffer->allocated_addr);
   case TVMS_SYM_axis_separators: return list_value(reader, buffer->axis_separators);
-  case TVMS_SYM_ty: return tvms_value_node(node);
+  case TVMS_SYM_ty: return tvms_eval_value_node(node);
   case TVMS_SYM_byte_offset: {
-    tvms_value bits =
-        tvms_apply_binary(reader, TVMS_OP_MUL, tvms_value_node(buffer->elem_offset),
-                          tvms_value_int(buffer->element.bits), ref);
-    return tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV, bits, tvms_value_int(8), ref);
+    tvms_eval_value bits =
+        tvms_eval_binary(reader, TVMS_OP_MUL, tvms_eval_value_node(buffer->elem_offset),
+                         tvms_eval_value_int(buffer->element.bits), ref);
+    return tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV, bits, tvms_eval_value_int(8),
+                            ref);
   }
   case TVMS_SYM_scope:
   case TVMS_SYM_access_ptr:
@@ -150,7 +151,7 @@ static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sy
   case TVMS_SYM_buffer:
   case TVMS_SYM_source:
     // A scalar is read as its only element, and that names its buffer.
-    if (tvms_is_scalar_buffer(reader, node)) return whole(node);
+    if (tvms_tir_is_scalar_buffer(reader, node)) return whole(node);
     break;
   default: break;
   }
@@ -160,17 +161,18 @@ static tvms_value buffer_attribute(tvms_reader *reader, tvms_node *node, tvms_sy
 // ---- Other nodes ----------------------------------------------------------------------------
 
 // The type of a value, as a type.
-static tvms_value type_value(tvms_reader *reader, tvms_node *node) {
-  if (node->sinfo) return tvms_value_node(node->sinfo);
+static tvms_eval_value type_value(tvms_reader *reader, tvms_node *node) {
+  if (node->sinfo) return tvms_eval_value_node(node->sinfo);
   if (tvms_dtype_is_handle(node->dtype)) {
-    return tvms_value_node(tvms_pointer_type(reader, (tvms_dtype){0}, 0));
+    return tvms_eval_value_node(tvms_tir_pointer_type(reader, (tvms_dtype){0}, 0));
   }
   tvms_sinfo_prim *type = tvms_node_make(reader->unit, SINFO_PRIM, TVMS_NO_SPAN);
   type->head.dtype = node->dtype;
-  return tvms_value_node(&type->head);
+  return tvms_eval_value_node(&type->head);
 }
 
-static tvms_value load_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name) {
+static tvms_eval_value load_attribute(tvms_reader *reader, tvms_node *node,
+                                      tvms_sym name) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   if (name == TVMS_SYM_buffer || name == TVMS_SYM_source) return whole(load->buffer);
   if (name == TVMS_SYM_indices) return list_value(reader, load->indices);
@@ -180,7 +182,7 @@ static tvms_value load_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
 // A field of the node by its name in TVM, which is ours but for the callee. False: it has
 // none of that name.
 static bool field_of(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                     tvms_value *value) {
+                     tvms_eval_value *value) {
   const char *text =
       name == TVMS_SYM_op ? "callee" : tvms_symbol_text(reader->context, name);
   if (name == TVMS_SYM_attrs) return false;  // those of Relax
@@ -191,7 +193,7 @@ static bool field_of(tvms_reader *reader, tvms_node *node, tvms_sym name,
     if (strcmp(field->name, text) != 0) continue;
     if (field->type == TVMS_TYPE_NODE) {
       tvms_node *child = *(tvms_node *const *)at;
-      *value = child ? tvms_value_node(child) : TVMS_NOTHING;
+      *value = child ? tvms_eval_value_node(child) : TVMS_NOTHING;
       return true;
     }
     if (field->type == TVMS_TYPE_LIST) {
@@ -200,21 +202,21 @@ static bool field_of(tvms_reader *reader, tvms_node *node, tvms_sym name,
     }
     if (field->type != TVMS_TYPE_TEXT) return false;
     const tvms_bytes *bytes = at;
-    *value = tvms_value_text(bytes->text, (uint32_t)bytes->len);
+    *value = tvms_eval_value_text(bytes->text, (uint32_t)bytes->len);
     return true;
   }
   return false;
 }
 
-static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                                 tvms_ref ref) {
+static tvms_eval_value expr_attribute(tvms_reader *reader, tvms_node *node,
+                                      tvms_sym name, tvms_ref ref) {
   bool has = has_attribute(reader, TVMS_NODE_VAR, name);
   if (has && node->kind == TVMS_NODE_BUFFER_LOAD) {
-    tvms_value value = load_attribute(reader, node, name);
-    if (tvms_value_is_known(value)) return value;
+    tvms_eval_value value = load_attribute(reader, node, name);
+    if (tvms_eval_value_is_known(value)) return value;
   }
   switch (has ? name : 0) {
-  case TVMS_SYM_dtype: return tvms_value_dtype(node->dtype);
+  case TVMS_SYM_dtype: return tvms_eval_value_dtype(node->dtype);
   case TVMS_SYM_ty: return type_value(reader, node);
   case TVMS_SYM_astype:
   case TVMS_SYM_equal: return method_of(reader, node, name);
@@ -223,34 +225,34 @@ static tvms_value expr_attribute(tvms_reader *reader, tvms_node *node, tvms_sym 
     return text_value(reader, tvms_as_var(node)->name);
   case TVMS_SYM_value:
     if (node->kind == TVMS_NODE_INT_IMM) {
-      return tvms_value_int(tvms_as_int_imm(node)->value);
+      return tvms_eval_value_int(tvms_as_int_imm(node)->value);
     }
     if (node->kind == TVMS_NODE_FLOAT_IMM) {
-      return tvms_value_float(tvms_as_float_imm(node)->value);
+      return tvms_eval_value_float(tvms_as_float_imm(node)->value);
     }
     break;
   case TVMS_SYM_a:
   case TVMS_SYM_b:
     if (!tvms_node_is_binary(node)) break;
-    return tvms_value_node(name == TVMS_SYM_a ? tvms_as_binary(node)->a
-                                              : tvms_as_binary(node)->b);
+    return tvms_eval_value_node(name == TVMS_SYM_a ? tvms_as_binary(node)->a
+                                                   : tvms_as_binary(node)->b);
   default: break;
   }
   if (node->kind == TVMS_NODE_BUFFER_LOAD) {
     tvms_node *buffer = tvms_as_buffer_load(node)->buffer;
-    if (tvms_is_scalar_buffer(reader, buffer)) {
+    if (tvms_tir_is_scalar_buffer(reader, buffer)) {
       return buffer_attribute(reader, buffer, name, ref);
     }
   }
-  tvms_value field;
+  tvms_eval_value field;
   bool own = node->kind != TVMS_NODE_BUFFER_LOAD && node->kind != TVMS_NODE_VAR;
   if (own && field_of(reader, node, name, &field)) return field;
   return no_attribute(reader, node, name, ref);
 }
 
-tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                               tvms_ref ref) {
-  tvms_value part;
+tvms_eval_value tvms_tir_node_attribute(tvms_reader *reader, tvms_node *node,
+                                        tvms_sym name, tvms_ref ref) {
+  tvms_eval_value part;
   bool layout =
       node->kind == TVMS_NODE_TILE_LAYOUT || node->kind == TVMS_NODE_COMPOSE_LAYOUT;
   // TVM keeps no places of text.
@@ -260,35 +262,36 @@ tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym na
   case TVMS_NODE_BUFFER_REGION:
     if (!has_attribute(reader, node->kind, name)) break;
     if (name == TVMS_SYM_buffer || name == TVMS_SYM_source) {
-      return tvms_value_node(tvms_as_buffer_region(node)->buffer);
+      return tvms_eval_value_node(tvms_as_buffer_region(node)->buffer);
     }
     if (name == TVMS_SYM_region) {
       return list_value(reader, tvms_as_buffer_region(node)->region);
     }
     break;
   case TVMS_NODE_RANGE:
-    if (name == TVMS_SYM_min) return tvms_value_node(tvms_as_range(node)->min);
-    if (name == TVMS_SYM_extent) return tvms_value_node(tvms_as_range(node)->extent);
+    if (name == TVMS_SYM_min) return tvms_eval_value_node(tvms_as_range(node)->min);
+    if (name == TVMS_SYM_extent)
+      return tvms_eval_value_node(tvms_as_range(node)->extent);
     break;
   case TVMS_NODE_ITER_VAR:
-    if (name == TVMS_SYM_var) return tvms_value_node(tvms_as_iter_var(node)->var);
-    if (name == TVMS_SYM_dom) return tvms_value_node(tvms_as_iter_var(node)->dom);
+    if (name == TVMS_SYM_var) return tvms_eval_value_node(tvms_as_iter_var(node)->var);
+    if (name == TVMS_SYM_dom) return tvms_eval_value_node(tvms_as_iter_var(node)->dom);
     break;
   case TVMS_NODE_SINFO_PRIM:
   case TVMS_NODE_SINFO_POINTER:
-    if (name == TVMS_SYM_dtype) return tvms_value_dtype(node->dtype);
+    if (name == TVMS_SYM_dtype) return tvms_eval_value_dtype(node->dtype);
     break;
   case TVMS_NODE_TILE_LAYOUT:
   case TVMS_NODE_COMPOSE_LAYOUT:
-    if (tvms_layout_has_method(node, name)) return method_of(reader, node, name);
-    if (tvms_layout_attribute(reader, node, name, &part)) return part;
+    if (tvms_tile_layout_has_method(node, name)) return method_of(reader, node, name);
+    if (tvms_tile_layout_attribute(reader, node, name, &part)) return part;
     break;
   case TVMS_NODE_LAYOUT_ITER:
-    if (tvms_layout_attribute(reader, node, name, &part)) return part;
+    if (tvms_tile_layout_attribute(reader, node, name, &part)) return part;
     break;
   default:
-    if (reader->reading == TVMS_READING_RELAX && tvms_is_relax_expr(node)) {
-      return tvms_relax_attribute(reader, tvms_value_node(node), name, ref);
+    if (reader->reading == TVMS_READING_RELAX && tvms_relax_is_expr(node)) {
+      return tvms_relax_attribute(reader, tvms_eval_value_node(node), name, ref);
     }
     if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
       return expr_attribute(reader, node, name, ref);
@@ -299,9 +302,9 @@ tvms_value tvms_node_attribute(tvms_reader *reader, tvms_node *node, tvms_sym na
 
 // ---- Methods of buffers ---------------------------------------------------------------------
 
-static bool access_mask(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool access_mask(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                         int64_t *mask) {
-  if (value.kind != TVMS_VALUE_STR) return tvms_to_int(reader, value, ref, mask);
+  if (value.kind != TVMS_EVAL_STR) return tvms_eval_to_int(reader, value, ref, mask);
   *mask = 0;
   for (uint32_t i = 0; i < value.len; i++) {
     if (value.as.text[i] != 'r' && value.as.text[i] != 'w') {
@@ -331,22 +334,22 @@ static tvms_node *element_count(tvms_reader *reader, const tvms_buffer *buffer,
   return total;
 }
 
-static tvms_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *signature =
       "access_mask, ptr_type='handle', content_lanes=1, offset=0, extent=None";
   int64_t mask, lanes;
-  if (!tvms_bind_method(reader, signature, "access_ptr", call, args)
+  if (!tvms_signature_bind_method(reader, signature, "access_ptr", call, args)
       || !access_mask(reader, args[0], call, &mask)
-      || !tvms_to_int(reader, args[2], call, &lanes)) {
-    return tvms_failed(reader);
+      || !tvms_eval_to_int(reader, args[2], call, &lanes)) {
+    return tvms_reader_failed(reader);
   }
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, call);
-  tvms_node *offset = tvms_to_expr(reader, args[3], call);
+  tvms_span span = tvms_reader_span_of(reader, call);
+  tvms_node *offset = tvms_eval_to_expr(reader, args[3], call);
   tvms_node *count = offset ? element_count(reader, buffer, span) : NULL;
-  if (!count) return tvms_failed(reader);
+  if (!count) return tvms_reader_failed(reader);
   tvms_node *extent = buffer->shape.len
                           ? tvms_build_binary(unit, TVMS_NODE_SUB, count, offset, span)
                           : count;
@@ -360,8 +363,8 @@ static tvms_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call
     extent = tvms_build_binary(unit, TVMS_NODE_DIV, extent, width, span);
     start = tvms_build_binary(unit, TVMS_NODE_DIV, buffer->elem_offset, width, span);
   }
-  if (args[4].kind != TVMS_VALUE_NONE) extent = tvms_to_expr(reader, args[4], call);
-  if (!extent || !start) return tvms_failed(reader);
+  if (args[4].kind != TVMS_EVAL_NONE) extent = tvms_eval_to_expr(reader, args[4], call);
+  if (!extent || !start) return tvms_reader_failed(reader);
   tvms_node *type =
       tvms_call_new_of(unit, element, TVMS_TIR_type_annotation, NULL, 0, span);
   tvms_node *parts[] = {
@@ -369,12 +372,12 @@ static tvms_value access_ptr(tvms_reader *reader, tvms_node *node, tvms_ref call
       tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), mask, TVMS_NO_SPAN)};
   tvms_node *result = tvms_call_new_of(unit, TVMS_DTYPE(HANDLE, 64),
                                        TVMS_TIR_tvm_access_ptr, parts, 5, span);
-  return tvms_value_node(result);
+  return tvms_eval_value_node(result);
 }
 
-static bool read_begin(tvms_reader *reader, tvms_value begin, tvms_ref call,
+static bool read_begin(tvms_reader *reader, tvms_eval_value begin, tvms_ref call,
                        tvms_list *indices) {
-  return tvms_to_exprs(reader, begin, call, indices);
+  return tvms_eval_to_exprs(reader, begin, call, indices);
 }
 
 // A vector access: the last index becomes a ramp if the element is narrower.
@@ -385,7 +388,8 @@ static bool widen_last(tvms_reader *reader, const tvms_buffer *buffer, tvms_dtyp
   tvms_node **last = &indices.items[indices.len - 1];
   if (factor <= 1 || (*last)->dtype.lanes != 1) return true;
   tvms_node *one = tvms_int_imm_new(reader->unit, (*last)->dtype, 1, TVMS_NO_SPAN);
-  *last = tvms_ramp_new(reader->unit, *last, one, factor, tvms_span_of(reader, call));
+  *last = tvms_ramp_new(reader->unit, *last, one, factor,
+                        tvms_reader_span_of(reader, call));
   return true;
 }
 
@@ -394,27 +398,27 @@ static bool is_masked(const tvms_reader *reader) {
   return reader->dialect <= TVMS_DIALECT_26;
 }
 
-static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_list indices;
   tvms_dtype dtype = buffer->element;
   tvms_node *predicate = NULL;
   args[2] = TVMS_NOTHING;
-  if (!tvms_bind_method(reader,
-                        is_masked(reader) ? "begin, dtype=None, predicate=None"
-                                          : "begin, dtype=None",
-                        "vload", call, args)
+  if (!tvms_signature_bind_method(
+          reader,
+          is_masked(reader) ? "begin, dtype=None, predicate=None" : "begin, dtype=None",
+          "vload", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  if (args[1].kind != TVMS_VALUE_NONE
-      && !tvms_to_dtype(reader, args[1], call, &dtype)) {
-    return tvms_failed(reader);
+  if (args[1].kind != TVMS_EVAL_NONE
+      && !tvms_eval_to_dtype(reader, args[1], call, &dtype)) {
+    return tvms_reader_failed(reader);
   }
-  if (args[2].kind != TVMS_VALUE_NONE
-      && !(predicate = tvms_to_expr(reader, args[2], call))) {
-    return tvms_failed(reader);
+  if (args[2].kind != TVMS_EVAL_NONE
+      && !(predicate = tvms_eval_to_expr(reader, args[2], call))) {
+    return tvms_reader_failed(reader);
   }
   bool fits = tvms_dtype_same(tvms_dtype_with_lanes(dtype, 1),
                               tvms_dtype_with_lanes(buffer->element, 1))
@@ -423,59 +427,62 @@ static tvms_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_reader_report(reader, load_dtype, call, tvms_dtype_text(dtype, a),
                        tvms_dtype_text(buffer->element, b));
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  if (!widen_last(reader, buffer, dtype, indices, call)) return tvms_failed(reader);
-  return tvms_value_node(
-      tvms_load(reader, node, indices.items, indices.len, predicate, call));
+  if (!widen_last(reader, buffer, dtype, indices, call))
+    return tvms_reader_failed(reader);
+  return tvms_eval_value_node(
+      tvms_tir_load(reader, node, indices.items, indices.len, predicate, call));
 }
 
-static tvms_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_list indices;
   tvms_node *predicate = NULL;
   args[2] = TVMS_NOTHING;
-  if (!tvms_bind_method(
+  if (!tvms_signature_bind_method(
           reader, is_masked(reader) ? "begin, value, predicate=None" : "begin, value",
           "vstore", call, args)
       || !read_begin(reader, args[0], call, &indices)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  tvms_node *value = tvms_to_expr(reader, args[1], call);
-  if (!value) return tvms_failed(reader);
+  tvms_node *value = tvms_eval_to_expr(reader, args[1], call);
+  if (!value) return tvms_reader_failed(reader);
   tvms_dtype scalar = tvms_dtype_with_lanes(value->dtype, 1);
   if (!tvms_dtype_same(scalar,
                        tvms_dtype_with_lanes(tvms_as_buffer(node)->element, 1))) {
-    tvms_wrong_type(reader, call, "what is stored", "a value of the buffer's dtype",
-                    args[1]);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call, "what is stored",
+                                "a value of the buffer's dtype", args[1]);
+    return tvms_reader_failed(reader);
   }
-  if (args[2].kind != TVMS_VALUE_NONE
-      && !(predicate = tvms_to_expr(reader, args[2], call))) {
-    return tvms_failed(reader);
+  if (args[2].kind != TVMS_EVAL_NONE
+      && !(predicate = tvms_eval_to_expr(reader, args[2], call))) {
+    return tvms_reader_failed(reader);
   }
   if (!widen_last(reader, tvms_as_buffer(node), value->dtype, indices, call)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  tvms_value *items = tvms_arena_array(&reader->values, tvms_value, indices.len);
+  tvms_eval_value *items =
+      tvms_arena_array(&reader->values, tvms_eval_value, indices.len);
   for (uint32_t i = 0; i < indices.len; i++) {
-    items[i] = tvms_value_node(indices.items[i]);
+    items[i] = tvms_eval_value_node(indices.items[i]);
   }
-  tvms_store_into(reader, node, tvms_value_items(TVMS_VALUE_TUPLE, items, indices.len),
-                  tvms_value_node(value), predicate, call);
+  tvms_tir_store_into(reader, node,
+                      tvms_eval_value_items(TVMS_EVAL_TUPLE, items, indices.len),
+                      tvms_eval_value_node(value), predicate, call);
   return TVMS_NOTHING;
 }
 
-static tvms_value ptr_to(tvms_reader *reader, tvms_node *node, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value ptr_to(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_list indices;
-  if (!tvms_bind_method(reader, "indices", "ptr_to", call, args)
-      || !tvms_to_exprs(reader, args[0], call, &indices)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, "indices", "ptr_to", call, args)
+      || !tvms_eval_to_exprs(reader, args[0], call, &indices)) {
+    return tvms_reader_failed(reader);
   }
-  tvms_node *load = tvms_load(reader, node, indices.items, indices.len, NULL, call);
-  return load ? tvms_address_of(reader, tvms_value_node(load), call)
-              : tvms_failed(reader);
+  tvms_node *load = tvms_tir_load(reader, node, indices.items, indices.len, NULL, call);
+  return load ? tvms_tir_address_of(reader, tvms_eval_value_node(load), call)
+              : tvms_reader_failed(reader);
 }
 
 // The offset of an element in the flat buffer, simplified.
@@ -504,9 +511,9 @@ static tvms_node *offset_of(tvms_reader *reader, const tvms_buffer *buffer,
 // The same, as the layout of the buffer has it: known once that is lowered.
 static tvms_node *layout_offset(tvms_reader *reader, tvms_node *buffer,
                                 tvms_list indices, bool inner, tvms_ref call) {
-  tvms_span span = tvms_span_of(reader, call);
+  tvms_span span = tvms_reader_span_of(reader, call);
   tvms_node *element =
-      tvms_load(reader, buffer, indices.items, indices.len, NULL, call);
+      tvms_tir_load(reader, buffer, indices.items, indices.len, NULL, call);
   if (!element) return NULL;
   tvms_node *offset = tvms_call_new_of(reader->unit, TVMS_DTYPE(INT, 32),
                                        TVMS_TIR_buffer_offset, &element, 1, span);
@@ -515,43 +522,46 @@ static tvms_node *layout_offset(tvms_reader *reader, tvms_node *buffer,
                            tvms_as_buffer(buffer)->elem_offset, offset, span);
 }
 
-static tvms_value offset_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                                tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+static tvms_eval_value offset_method(tvms_reader *reader, tvms_node *node,
+                                     tvms_sym name, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_list indices;
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  if (!tvms_bind_method(reader, "indices, inner=True", "offset_of", call, args)
-      || !tvms_to_exprs(reader, args[0], call, &indices)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(reader, "indices, inner=True", "offset_of", call,
+                                  args)
+      || !tvms_eval_to_exprs(reader, args[0], call, &indices)) {
+    return tvms_reader_failed(reader);
   }
   if (indices.len != buffer->shape.len) {
     tvms_reader_report(reader, wrong_rank, call,
                        tvms_symbol_text(reader->context, buffer->name),
                        buffer->shape.len, indices.len);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  bool inner = !(args[1].kind == TVMS_VALUE_BOOL && !args[1].as.i);
+  bool inner = !(args[1].kind == TVMS_EVAL_BOOL && !args[1].as.i);
   tvms_node *offset =
       name == TVMS_SYM_offset_of
-          ? offset_of(reader, buffer, indices, tvms_span_of(reader, call))
+          ? offset_of(reader, buffer, indices, tvms_reader_span_of(reader, call))
           : layout_offset(reader, node, indices, inner, call);
-  if (!offset) return tvms_failed(reader);
-  tvms_value value = tvms_value_node(offset);
+  if (!offset) return tvms_reader_failed(reader);
+  tvms_eval_value value = tvms_eval_value_node(offset);
   if (name == TVMS_SYM_offset_of) {
-    return tvms_value_items(TVMS_VALUE_LIST, tvms_keep_items(reader, &value, 1), 1);
+    return tvms_eval_value_items(TVMS_EVAL_LIST,
+                                 tvms_eval_keep_items(reader, &value, 1), 1);
   }
   if (name == TVMS_SYM_elem_offset_of) return value;
-  value = tvms_apply_binary(reader, TVMS_OP_MUL, value,
-                            tvms_value_int(buffer->element.bits), call);
-  return tvms_apply_binary(reader, TVMS_OP_FLOOR_DIV, value, tvms_value_int(8), call);
+  value = tvms_eval_binary(reader, TVMS_OP_MUL, value,
+                           tvms_eval_value_int(buffer->element.bits), call);
+  return tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV, value, tvms_eval_value_int(8),
+                          call);
 }
 
-static tvms_value buffer_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                                tvms_ref call) {
+static tvms_eval_value buffer_method(tvms_reader *reader, tvms_node *node,
+                                     tvms_sym name, tvms_ref call) {
   switch (name) {
   case TVMS_SYM_scope: {
     tvms_sym scope = scope_of(tvms_as_buffer(node));
-    return scope ? text_value(reader, scope) : tvms_value_text("global", 6);
+    return scope ? text_value(reader, scope) : tvms_eval_value_text("global", 6);
   }
   case TVMS_SYM_access_ptr: return access_ptr(reader, node, call);
   case TVMS_SYM_vload: return vload(reader, node, call);
@@ -562,41 +572,43 @@ static tvms_value buffer_method(tvms_reader *reader, tvms_node *node, tvms_sym n
   case TVMS_SYM_byte_offset_of: return offset_method(reader, node, name, call);
   case TVMS_SYM_is_scalar: {
     tvms_list shape = tvms_as_buffer(node)->shape;
-    return tvms_value_bool(shape.len == 1 && tvms_node_is_int(shape.items[0], 1));
+    return tvms_eval_value_bool(shape.len == 1 && tvms_node_is_int(shape.items[0], 1));
   }
   case TVMS_SYM_get_flattened_buffer:
   case TVMS_SYM_with_dtype:
   case TVMS_SYM_with_data:
-  case TVMS_SYM_with_allocated_addr: return tvms_copy_method(reader, node, name, call);
+  case TVMS_SYM_with_allocated_addr:
+    return tvms_tir_copy_method(reader, node, name, call);
   default: return tvms_view_method(reader, node, name, call);
   }
 }
 
 // `x.astype("float32")`, `x.equal(y)`.
-static tvms_value expr_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                              tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  tvms_span span = tvms_span_of(reader, call);
-  if (!tvms_bind_method(reader, "value", tvms_symbol_text(reader->context, name), call,
-                        args)) {
-    return tvms_failed(reader);
+static tvms_eval_value expr_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
+                                   tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  tvms_span span = tvms_reader_span_of(reader, call);
+  if (!tvms_signature_bind_method(
+          reader, "value", tvms_symbol_text(reader->context, name), call, args)) {
+    return tvms_reader_failed(reader);
   }
   if (name == TVMS_SYM_astype) {
     tvms_dtype dtype;
-    if (!tvms_to_dtype(reader, args[0], call, &dtype)) return tvms_failed(reader);
-    return tvms_value_node(tvms_build_cast(reader->unit, dtype, node, span));
+    if (!tvms_eval_to_dtype(reader, args[0], call, &dtype))
+      return tvms_reader_failed(reader);
+    return tvms_eval_value_node(tvms_build_cast(reader->unit, dtype, node, span));
   }
-  tvms_node *other = tvms_to_expr(reader, args[0], call);
-  if (!other) return tvms_failed(reader);
-  return tvms_value_node(
+  tvms_node *other = tvms_eval_to_expr(reader, args[0], call);
+  if (!other) return tvms_reader_failed(reader);
+  return tvms_eval_value_node(
       tvms_build_binary(reader->unit, TVMS_NODE_EQ, node, other, span));
 }
 
-tvms_value tvms_call_node_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                                 tvms_ref call) {
+tvms_eval_value tvms_tir_call_node_method(tvms_reader *reader, tvms_node *node,
+                                          tvms_sym name, tvms_ref call) {
   if (node->kind == TVMS_NODE_BUFFER) return buffer_method(reader, node, name, call);
   if (node->kind == TVMS_NODE_TILE_LAYOUT || node->kind == TVMS_NODE_COMPOSE_LAYOUT) {
-    return tvms_layout_method(reader, node, name, call);
+    return tvms_tile_layout_method(reader, node, name, call);
   }
   return expr_method(reader, node, name, call);
 }

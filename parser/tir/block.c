@@ -8,17 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-tvms_value tvms_call_block(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_block(tvms_reader *reader, const tvms_call_args *call) {
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BLOCK, call->ref);
-  tvms_value name = call->args[0];
-  if (name.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[0], "the name of a block", "a str", name);
+  tvms_eval_value name = call->args[0];
+  if (name.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the name of a block", "a str",
+                                name);
     return TVMS_UNKNOWN;
   }
   frame->as.block.name = name.as.text;
   frame->as.block.name_len = name.len;
-  if (!tvms_to_flag(reader, call->args[1], call->refs[1],
-                    &frame->as.block.no_realize)) {
+  if (!tvms_eval_to_flag(reader, call->args[1], call->refs[1],
+                         &frame->as.block.no_realize)) {
     return TVMS_UNKNOWN;
   }
   // A macro expanded again gives its blocks other names (0.25 on).
@@ -33,7 +34,7 @@ tvms_value tvms_call_block(tvms_reader *reader, const tvms_call_args *call) {
   return tvms_frame_value(frame);
 }
 
-tvms_value tvms_call_init(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_init(tvms_reader *reader, const tvms_call_args *call) {
   return tvms_frame_value(tvms_frame_new(reader, TVMS_FRAME_INIT, call->ref));
 }
 
@@ -47,25 +48,26 @@ static tvms_frame *block_at_top(tvms_reader *reader, const tvms_call_args *call)
                         call->ref);
 }
 
-static tvms_value repeated(tvms_reader *reader, const tvms_call_args *call) {
+static tvms_eval_value repeated(tvms_reader *reader, const tvms_call_args *call) {
   tvms_reader_report(reader, repeated_part, call->ref,
                      tvms_row_text(reader, call->row));
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
-tvms_value tvms_call_where(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_where(tvms_reader *reader, const tvms_call_args *call) {
   tvms_frame *frame = block_at_top(reader, call);
   if (!frame) return TVMS_UNKNOWN;
-  tvms_value value = call->args[0];
+  tvms_eval_value value = call->args[0];
   if (frame->as.block.predicate) return repeated(reader, call);
-  bool is_int = value.kind == TVMS_VALUE_INT && (value.as.i == 0 || value.as.i == 1);
-  if (is_int) value = tvms_value_bool(value.as.i);
-  tvms_node *predicate = tvms_to_expr(reader, value, call->refs[0]);
+  bool is_int = value.kind == TVMS_EVAL_INT && (value.as.i == 0 || value.as.i == 1);
+  if (is_int) value = tvms_eval_value_bool(value.as.i);
+  tvms_node *predicate = tvms_eval_to_expr(reader, value, call->refs[0]);
   if (!predicate) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   if (!tvms_dtype_is_bool(predicate->dtype)) {
-    tvms_wrong_type(reader, call->refs[0], "a predicate", "a boolean", value);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "a predicate", "a boolean",
+                                value);
     return TVMS_UNKNOWN;
   }
   frame->as.block.predicate = predicate;
@@ -76,9 +78,9 @@ tvms_value tvms_call_where(tvms_reader *reader, const tvms_call_args *call) {
 
 static bool to_regions(tvms_reader *reader, const tvms_call_args *call,
                        const char *what, tvms_list *list) {
-  tvms_value items = call->args[0];
-  tvms_ref first = tvms_at(reader, call->ref)->b;
-  bool wrapped = items.len == 1 && tvms_value_is_sequence(items.as.items[0]);
+  tvms_eval_value items = call->args[0];
+  tvms_ref first = tvms_reader_at(reader, call->ref)->b;
+  bool wrapped = items.len == 1 && tvms_eval_value_is_sequence(items.as.items[0]);
   if (wrapped) items = items.as.items[0];
   *list = (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, items.len),
                       items.len};
@@ -86,15 +88,15 @@ static bool to_regions(tvms_reader *reader, const tvms_call_args *call,
   bool sound = true;
   for (uint32_t i = 0; i < items.len; i++) {
     list->items[i] =
-        tvms_to_region(reader, items.as.items[i], what, ref ? ref : call->ref);
+        tvms_tir_to_region(reader, items.as.items[i], what, ref ? ref : call->ref);
     sound = sound && list->items[i];
-    if (ref) ref = tvms_at(reader, ref)->next;
+    if (ref) ref = tvms_reader_at(reader, ref)->next;
   }
   if (!sound) reader->failed = true;
   return sound;
 }
 
-tvms_value tvms_call_regions(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_regions(tvms_reader *reader, const tvms_call_args *call) {
   tvms_frame *frame = block_at_top(reader, call);
   bool reads = call->row->name == TVMS_SYM_reads;
   tvms_list list;
@@ -144,18 +146,18 @@ static tvms_node *merge_maps(tvms_reader *reader, tvms_node *old, tvms_node *new
   return tvms_object_map_join(reader->unit, old, merged);
 }
 
-tvms_value tvms_call_block_attr(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_block_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *map;
   tvms_frame *frame = reader->tir ? tvms_frame_find(reader, TVMS_FRAME_BLOCK) : NULL;
   if (!frame || reader->dialect < TVMS_DIALECT_25) frame = block_at_top(reader, call);
-  if (!frame || !tvms_to_map(reader, call->args[0], call->refs[0], &map)) {
-    return tvms_failed(reader);
+  if (!frame || !tvms_eval_to_map(reader, call->args[0], call->refs[0], &map)) {
+    return tvms_reader_failed(reader);
   }
   if (!map) return TVMS_NOTHING;
   if (frame->as.block.annotations) {
     map = merge_maps(reader, frame->as.block.annotations, map, call->ref);
     if (!map) {
-      return tvms_failed(reader);
+      return tvms_reader_failed(reader);
     }
   }
   frame->as.block.annotations = map;
@@ -178,7 +180,7 @@ static tvms_node *push_axis(tvms_reader *reader, tvms_frame *frame, tvms_node *m
                             tvms_node *extent, tvms_dtype dtype, tvms_iter_type type,
                             tvms_node *binding, tvms_ref ref) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_iter_var *iter_var = tvms_node_make(unit, ITER_VAR, span);
   iter_var->dom = tvms_range_new(unit, min, extent, span);
   iter_var->var = tvms_var_new(unit, 0, dtype, span);
@@ -191,57 +193,57 @@ static tvms_node *push_axis(tvms_reader *reader, tvms_frame *frame, tvms_node *m
 }
 
 // The domain: an extent, a tuple (min, max) or T.Range.
-static bool read_domain(tvms_reader *reader, tvms_value dom, tvms_ref ref,
+static bool read_domain(tvms_reader *reader, tvms_eval_value dom, tvms_ref ref,
                         tvms_node **min, tvms_node **extent) {
   tvms_unit *unit = reader->unit;
-  const tvms_node *range = tvms_value_node_of(dom, TVMS_NODE_RANGE);
+  const tvms_node *range = tvms_eval_value_node_of(dom, TVMS_NODE_RANGE);
   if (range) {
     *min = tvms_as_range(range)->min;
     *extent = tvms_as_range(range)->extent;
     return true;
   }
-  if (!tvms_value_is_sequence(dom)) {
-    *extent = tvms_to_expr(reader, dom, ref);
+  if (!tvms_eval_value_is_sequence(dom)) {
+    *extent = tvms_eval_to_expr(reader, dom, ref);
     if (!*extent) return false;
     *min = tvms_int_imm_new(unit, tvms_dtype_with_lanes((*extent)->dtype, 1), 0,
                             TVMS_NO_SPAN);
     return true;
   }
   if (dom.len != 2) {
-    tvms_wrong_type(reader, ref, "a domain", "a tuple (begin, end)", dom);
+    tvms_eval_report_wrong_type(reader, ref, "a domain", "a tuple (begin, end)", dom);
     return false;
   }
-  tvms_node *max = tvms_to_expr(reader, dom.as.items[1], ref);
-  *min = max ? tvms_to_expr(reader, dom.as.items[0], ref) : NULL;
+  tvms_node *max = tvms_eval_to_expr(reader, dom.as.items[1], ref);
+  *min = max ? tvms_eval_to_expr(reader, dom.as.items[0], ref) : NULL;
   if (!*min) return false;
   tvms_node *difference =
-      tvms_extent_between(reader, *min, max, tvms_span_of(reader, ref));
+      tvms_tir_extent_between(reader, *min, max, tvms_reader_span_of(reader, ref));
   if (!difference) return false;
-  *extent = tvms_simplified(reader, difference);
+  *extent = tvms_tir_simplified(reader, difference);
   if ((*extent)->kind == TVMS_NODE_INT_IMM) return true;
   *extent = difference;  // Range(begin, end) does not simplify
   return true;
 }
 
-tvms_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) {
   tvms_frame *frame = block_at_top(reader, call);
   tvms_dtype dtype;
   tvms_node *min, *extent, *binding = NULL;
-  if (!frame || !tvms_to_dtype(reader, call->args[2], call->refs[2], &dtype)
+  if (!frame || !tvms_eval_to_dtype(reader, call->args[2], call->refs[2], &dtype)
       || !read_domain(reader, call->args[0], call->refs[0], &min, &extent)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  bool bound = call->args[1].kind != TVMS_VALUE_NONE;
+  bool bound = call->args[1].kind != TVMS_EVAL_NONE;
   if (bound) {
-    binding = tvms_to_expr(reader, call->args[1], call->refs[1]);
+    binding = tvms_eval_to_expr(reader, call->args[1], call->refs[1]);
     if (!binding) {
-      return tvms_failed(reader);
+      return tvms_reader_failed(reader);
     }
   } else if (!frame->as.block.no_realize) {
-    tvms_missing_argument(reader, call->ref,
-                          tvms_symbol_text(reader->context, call->row->name),
-                          "binding");
-    return tvms_failed(reader);
+    tvms_eval_report_missing_argument(
+        reader, call->ref, tvms_symbol_text(reader->context, call->row->name),
+        "binding");
+    return tvms_reader_failed(reader);
   }
   if (min->dtype.bits > dtype.bits) dtype.bits = min->dtype.bits;
   if (extent->dtype.bits > dtype.bits) dtype.bits = extent->dtype.bits;
@@ -249,10 +251,11 @@ tvms_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_reader_report(reader, axis_dtype, call->refs[0], tvms_dtype_text(dtype, a),
                        tvms_dtype_text(extent->dtype, b));
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(push_axis(reader, frame, min, extent, dtype,
-                                   type_named(call->row->name), binding, call->ref));
+  return tvms_eval_value_node(push_axis(reader, frame, min, extent, dtype,
+                                        type_named(call->row->name), binding,
+                                        call->ref));
 }
 
 // The domain of a loop variable, of the innermost loop that has it.
@@ -272,11 +275,12 @@ static bool loop_domain(tvms_reader *reader, const tvms_node *var, tvms_node **m
 }
 
 static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
-                            tvms_value binding, tvms_ref ref) {
-  tvms_node *var = tvms_value_node_of(binding, TVMS_NODE_VAR);
+                            tvms_eval_value binding, tvms_ref ref) {
+  tvms_node *var = tvms_eval_value_node_of(binding, TVMS_NODE_VAR);
   tvms_node *min, *extent;
   if (!var) {
-    tvms_wrong_type(reader, ref, "what T.axis.remap binds", "a loop variable", binding);
+    tvms_eval_report_wrong_type(reader, ref, "what T.axis.remap binds",
+                                "a loop variable", binding);
     return NULL;
   }
   if (!loop_domain(reader, var, &min, &extent)) {
@@ -292,28 +296,29 @@ static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
   return push_axis(reader, frame, min, extent, var->dtype, type, var, ref);
 }
 
-tvms_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call) {
   tvms_frame *frame = block_at_top(reader, call);
-  tvms_value kinds = call->args[0];
-  tvms_items bindings;
-  if (!frame || !tvms_iterate(reader, call->args[1], call->refs[1], &bindings)) {
-    return tvms_failed(reader);
+  tvms_eval_value kinds = call->args[0];
+  tvms_eval_items bindings;
+  if (!frame || !tvms_eval_iterate(reader, call->args[1], call->refs[1], &bindings)) {
+    return tvms_reader_failed(reader);
   }
-  if (kinds.kind != TVMS_VALUE_STR || kinds.len != bindings.len) {
+  if (kinds.kind != TVMS_EVAL_STR || kinds.len != bindings.len) {
     tvms_reader_report(reader, remap_count, call->ref, kinds.len, bindings.len);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, bindings.len);
+  tvms_eval_value *vars =
+      tvms_arena_array(&reader->values, tvms_eval_value, bindings.len);
   bool sound = true;
   for (uint32_t i = 0; i < bindings.len; i++) {
     tvms_node *var =
         remap_one(reader, frame, kinds.as.text[i], bindings.items[i], call->ref);
-    vars[i] = tvms_value_node(var);
+    vars[i] = tvms_eval_value_node(var);
     sound = sound && var;
   }
   if (!sound) reader->failed = true;
   if (bindings.len == 1) return vars[0];
-  tvms_value list = tvms_value_items(TVMS_VALUE_LIST, vars, bindings.len);
-  list.flags |= TVMS_VALUE_ARRAY;
+  tvms_eval_value list = tvms_eval_value_items(TVMS_EVAL_LIST, vars, bindings.len);
+  list.flags |= TVMS_EVAL_ARRAY;
   return list;
 }

@@ -10,7 +10,8 @@
 // variable of its own.
 static tvms_buffer *copied(tvms_reader *reader, const tvms_buffer *buffer,
                            tvms_ref ref) {
-  tvms_buffer *copy = tvms_node_make(reader->unit, BUFFER, tvms_span_of(reader, ref));
+  tvms_buffer *copy =
+      tvms_node_make(reader->unit, BUFFER, tvms_reader_span_of(reader, ref));
   tvms_node head = copy->head;
   *copy = *buffer;
   copy->head = head;
@@ -24,7 +25,7 @@ static tvms_node *times(tvms_reader *reader, tvms_node *TVMS_NULLABLE a, tvms_no
                         tvms_ref ref) {
   if (!a) return NULL;
   return tvms_build_binary(reader->unit, TVMS_NODE_MUL, a, b,
-                           tvms_span_of(reader, ref));
+                           tvms_reader_span_of(reader, ref));
 }
 
 // The extents of the flat buffer: one, and one for each axis separator. False after a
@@ -53,19 +54,19 @@ static bool flat_shape(tvms_reader *reader, const tvms_buffer *buffer, tvms_ref 
   return true;
 }
 
-static tvms_value flattened(tvms_reader *reader, tvms_node *node, tvms_ref call) {
+static tvms_eval_value flattened(tvms_reader *reader, tvms_node *node, tvms_ref call) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_list shape;
-  if (!flat_shape(reader, buffer, call, &shape)) return tvms_failed(reader);
+  if (!flat_shape(reader, buffer, call, &shape)) return tvms_reader_failed(reader);
   if (shape.len == buffer->shape.len && !buffer->strides.len) {
-    return tvms_value_node(node);
+    return tvms_eval_value_node(node);
   }
   tvms_buffer *copy = copied(reader, buffer, call);
   copy->shape = shape;
   copy->strides = (tvms_list){0};
   copy->layout = NULL;
   if (reader->dialect >= TVMS_DIALECT_25 && reader->tir && reader->tir->s_tir) {
-    copy->layout = tvms_row_major(reader, shape);
+    copy->layout = tvms_tile_row_major(reader, shape);
   }
   copy->axis_separators =
       tvms_list_copy(reader->unit, copy->axis_separators.items, shape.len - 1);
@@ -73,13 +74,14 @@ static tvms_value flattened(tvms_reader *reader, tvms_node *node, tvms_ref call)
     copy->axis_separators.items[i] =
         tvms_object_int_new(reader->unit, i + 1, TVMS_NO_SPAN);
   }
-  return tvms_value_node(&copy->head);
+  return tvms_eval_value_node(&copy->head);
 }
 
-static tvms_value with_dtype(tvms_reader *reader, const tvms_buffer *buffer,
-                             tvms_value value, tvms_ref call) {
+static tvms_eval_value with_dtype(tvms_reader *reader, const tvms_buffer *buffer,
+                                  tvms_eval_value value, tvms_ref call) {
   tvms_dtype dtype;
-  if (!tvms_to_dtype(reader, value, call, &dtype)) return tvms_failed(reader);
+  if (!tvms_eval_to_dtype(reader, value, call, &dtype))
+    return tvms_reader_failed(reader);
   tvms_buffer *copy = copied(reader, buffer, call);
   copy->element = dtype;
   // The pointer of a buffer that is a variable of its own follows the element.
@@ -90,31 +92,31 @@ static tvms_value with_dtype(tvms_reader *reader, const tvms_buffer *buffer,
                                       tvms_as_sinfo_pointer(buffer->data->sinfo)->scope,
                                       TVMS_NO_SPAN);
   }
-  return tvms_value_node(&copy->head);
+  return tvms_eval_value_node(&copy->head);
 }
 
-static tvms_value with_data(tvms_reader *reader, const tvms_buffer *buffer,
-                            tvms_value value, tvms_ref call) {
-  tvms_node *data = tvms_value_node_of(value, TVMS_NODE_VAR);
+static tvms_eval_value with_data(tvms_reader *reader, const tvms_buffer *buffer,
+                                 tvms_eval_value value, tvms_ref call) {
+  tvms_node *data = tvms_eval_value_node_of(value, TVMS_NODE_VAR);
   if (!data || !tvms_dtype_is_handle(data->dtype)) {
-    tvms_wrong_type(reader, call, "data", "a pointer", value);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call, "data", "a pointer", value);
+    return tvms_reader_failed(reader);
   }
   tvms_buffer *copy = copied(reader, buffer, call);
   copy->data = data;
-  return tvms_value_node(&copy->head);
+  return tvms_eval_value_node(&copy->head);
 }
 
-tvms_value tvms_copy_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                            tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+tvms_eval_value tvms_tir_copy_method(tvms_reader *reader, tvms_node *node,
+                                     tvms_sym name, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *signature = name == TVMS_SYM_get_flattened_buffer ? ""
                           : name == TVMS_SYM_with_dtype         ? "dtype"
                           : name == TVMS_SYM_with_data          ? "data"
                                                                 : "allocated_addr";
-  if (!tvms_bind_method(reader, signature, tvms_symbol_text(reader->context, name),
-                        call, args)) {
-    return tvms_failed(reader);
+  if (!tvms_signature_bind_method(
+          reader, signature, tvms_symbol_text(reader->context, name), call, args)) {
+    return tvms_reader_failed(reader);
   }
   const tvms_buffer *buffer = tvms_as_buffer(node);
   switch (name) {
@@ -124,8 +126,9 @@ tvms_value tvms_copy_method(tvms_reader *reader, tvms_node *node, tvms_sym name,
   default: break;
   }
   tvms_list address;
-  if (!tvms_to_exprs(reader, args[0], call, &address)) return tvms_failed(reader);
+  if (!tvms_eval_to_exprs(reader, args[0], call, &address))
+    return tvms_reader_failed(reader);
   tvms_buffer *copy = copied(reader, buffer, call);
   copy->allocated_addr = address;
-  return tvms_value_node(&copy->head);
+  return tvms_eval_value_node(&copy->head);
 }

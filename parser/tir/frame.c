@@ -13,8 +13,8 @@ tvms_frame *tvms_frame_new(tvms_reader *reader, tvms_frame_kind kind, tvms_ref r
   return frame;
 }
 
-tvms_value tvms_frame_value(tvms_frame *frame) {
-  return (tvms_value){.kind = TVMS_VALUE_FRAME, .as.frame = frame};
+tvms_eval_value tvms_frame_value(tvms_frame *frame) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_FRAME, .as.frame = frame};
 }
 
 // Whether what `stmt` defines ends with a body: then an empty body is written out. Up to
@@ -33,8 +33,8 @@ static bool has_body(const tvms_reader *reader, const tvms_node *stmt) {
   }
 }
 
-tvms_value tvms_binder_frame(tvms_reader *reader, tvms_node *stmt, tvms_value result,
-                             tvms_ref ref) {
+tvms_eval_value tvms_frame_binder(tvms_reader *reader, tvms_node *stmt,
+                                  tvms_eval_value result, tvms_ref ref) {
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDER, ref);
   frame->as.binder.stmt = stmt;
   frame->as.binder.scoped = has_body(reader, stmt);
@@ -42,7 +42,7 @@ tvms_value tvms_binder_frame(tvms_reader *reader, tvms_node *stmt, tvms_value re
   return tvms_frame_value(frame);
 }
 
-void tvms_emit(tvms_reader *reader, tvms_node *stmt) {
+void tvms_frame_emit(tvms_reader *reader, tvms_node *stmt) {
   tvms_vec_push(&reader->context->memory, &reader->tir->stmts, stmt);
 }
 
@@ -67,7 +67,8 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
   tvms_diag *diag = tvms_reader_report(reader, not_at_top, ref, what, names[kind]);
   tvms_frame *outer = tvms_frame_find(reader, kind);
   if (outer) {
-    tvms_diag_note(&reader->context->diags, diag, tvms_span_of(reader, last->ref),
+    tvms_diag_note(&reader->context->diags, diag,
+                   tvms_reader_span_of(reader, last->ref),
                    "this stands between it and %s", names[kind]);
   }
   return NULL;
@@ -103,7 +104,7 @@ static bool wants_no_op(const tvms_reader *reader, const tvms_nodes *stmts) {
   return stmts->len == 0 || has_body(reader, stmts->items[stmts->len - 1]);
 }
 
-tvms_node *tvms_take_body(tvms_reader *reader, uint32_t begin, tvms_span span) {
+tvms_node *tvms_frame_take_body(tvms_reader *reader, uint32_t begin, tvms_span span) {
   tvms_nodes *stack = &reader->tir->stmts;
   tvms_memory *memory = &reader->context->memory;
   uint32_t end = stack->len;
@@ -135,9 +136,9 @@ tvms_node *tvms_take_body(tvms_reader *reader, uint32_t begin, tvms_span span) {
 // ---- Entering ---------------------------------------------------------------------------------
 
 static void emit_binders(tvms_reader *reader, tvms_frame *frame) {
-  tvms_emit(reader, frame->as.binder.stmt);
+  tvms_frame_emit(reader, frame->as.binder.stmt);
   for (uint32_t i = 0; i < frame->as.binder.count; i++) {
-    tvms_emit(reader, frame->as.binder.more[i]);
+    tvms_frame_emit(reader, frame->as.binder.more[i]);
   }
 }
 
@@ -204,8 +205,8 @@ static tvms_node *make_iter_var(tvms_reader *reader, const tvms_frame *frame,
 }
 
 static void exit_loop(tvms_reader *reader, tvms_frame *frame) {
-  tvms_span span = tvms_span_of(reader, frame->ref);
-  tvms_node *body = tvms_take_body(reader, frame->begin, span);
+  tvms_span span = tvms_reader_span_of(reader, frame->ref);
+  tvms_node *body = tvms_frame_take_body(reader, frame->begin, span);
   for (uint32_t i = frame->as.loop.count; i > 0; i--) {
     tvms_for *loop = tvms_node_make(reader->unit, FOR, span);
     loop->min = frame->as.loop.mins[i - 1];
@@ -220,7 +221,7 @@ static void exit_loop(tvms_reader *reader, tvms_frame *frame) {
     loop->body = body;
     body = &loop->head;
   }
-  tvms_emit(reader, body);
+  tvms_frame_emit(reader, body);
 }
 
 static tvms_list take_list(tvms_reader *reader, tvms_nodes *nodes) {
@@ -241,9 +242,9 @@ static bool check_bare_block(tvms_reader *reader, const tvms_frame *frame) {
 
 static void exit_block(tvms_reader *reader, tvms_frame *frame) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, frame->ref);
+  tvms_span span = tvms_reader_span_of(reader, frame->ref);
   tvms_block *block = tvms_node_make(unit, BLOCK, span);
-  block->body = tvms_take_body(reader, frame->begin, span);
+  block->body = tvms_frame_take_body(reader, frame->begin, span);
   block->iter_vars = take_list(reader, &frame->as.block.iter_vars);
   block->reads = frame->as.block.reads;
   block->writes = frame->as.block.writes;
@@ -257,7 +258,7 @@ static void exit_block(tvms_reader *reader, tvms_frame *frame) {
   if (frame->as.block.no_realize) {
     check_bare_block(reader, frame);
     tvms_vec_fini(&reader->context->memory, &frame->as.block.iter_values);
-    tvms_emit(reader, &block->head);
+    tvms_frame_emit(reader, &block->head);
     return;
   }
   tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, span);
@@ -265,11 +266,11 @@ static void exit_block(tvms_reader *reader, tvms_frame *frame) {
   realize->predicate = frame->as.block.predicate ? frame->as.block.predicate
                                                  : tvms_bool_imm_new(unit, true, span);
   realize->block = &block->head;
-  tvms_emit(reader, &realize->head);
+  tvms_frame_emit(reader, &realize->head);
 }
 
 static void exit_if(tvms_reader *reader, tvms_frame *frame) {
-  tvms_span span = tvms_span_of(reader, frame->ref);
+  tvms_span span = tvms_reader_span_of(reader, frame->ref);
   if (!frame->as.branch.has_then) {
     tvms_reader_report(reader, misplaced_branch, frame->ref, "T.If has no T.Then");
     reader->failed = true;
@@ -279,12 +280,12 @@ static void exit_if(tvms_reader *reader, tvms_frame *frame) {
   stmt->condition = frame->as.branch.condition;
   stmt->then_case = frame->as.branch.then_case;
   stmt->else_case = frame->as.branch.else_case;
-  tvms_emit(reader, &stmt->head);
+  tvms_frame_emit(reader, &stmt->head);
 }
 
 static void exit_case(tvms_reader *reader, tvms_frame *frame) {
-  tvms_node *body =
-      tvms_take_body(reader, frame->begin, tvms_span_of(reader, frame->ref));
+  tvms_node *body = tvms_frame_take_body(reader, frame->begin,
+                                         tvms_reader_span_of(reader, frame->ref));
   tvms_frame *branch = tvms_frame_last(reader);
   if (frame->kind == TVMS_FRAME_THEN) {
     branch->as.branch.then_case = body;
@@ -296,18 +297,19 @@ static void exit_case(tvms_reader *reader, tvms_frame *frame) {
 }
 
 static void exit_while(tvms_reader *reader, tvms_frame *frame) {
-  tvms_span span = tvms_span_of(reader, frame->ref);
+  tvms_span span = tvms_reader_span_of(reader, frame->ref);
   tvms_while *loop = tvms_node_make(reader->unit, WHILE, span);
   loop->condition = frame->as.branch.condition;
-  loop->body = tvms_take_body(reader, frame->begin, span);
-  tvms_emit(reader, &loop->head);
+  loop->body = tvms_frame_take_body(reader, frame->begin, span);
+  tvms_frame_emit(reader, &loop->head);
 }
 
 // A scope of its own, unless the frame was opened flat: its statements stay where they are.
 static void exit_binder(tvms_reader *reader, tvms_frame *frame) {
   if (frame->flat) return;
-  tvms_emit(reader,
-            tvms_take_body(reader, frame->begin, tvms_span_of(reader, frame->ref)));
+  tvms_frame_emit(reader,
+                  tvms_frame_take_body(reader, frame->begin,
+                                       tvms_reader_span_of(reader, frame->ref)));
 }
 
 static void close_last(tvms_reader *reader) {
@@ -317,8 +319,8 @@ static void close_last(tvms_reader *reader) {
   case TVMS_FRAME_BLOCK: exit_block(reader, frame); break;
   case TVMS_FRAME_INIT: {
     tvms_frame *block = tvms_frame_last(reader);
-    block->as.block.init =
-        tvms_take_body(reader, frame->begin, tvms_span_of(reader, frame->ref));
+    block->as.block.init = tvms_frame_take_body(
+        reader, frame->begin, tvms_reader_span_of(reader, frame->ref));
     break;
   }
   case TVMS_FRAME_FOR: exit_loop(reader, frame); break;
@@ -328,7 +330,7 @@ static void close_last(tvms_reader *reader) {
   case TVMS_FRAME_ELSE: exit_case(reader, frame); break;
   case TVMS_FRAME_BINDER:
   case TVMS_FRAME_BINDERS: exit_binder(reader, frame); break;
-  case TVMS_FRAME_COMPOSE: tvms_exit_compose(reader, frame); break;
+  case TVMS_FRAME_COMPOSE: tvms_tile_exit_compose(reader, frame); break;
   }
 }
 

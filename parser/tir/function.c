@@ -12,21 +12,22 @@
 // ---- Signature ------------------------------------------------------------------------------
 
 // `T.int32`, uncalled, as an annotation: T.int32().
-tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
-                                tvms_ref ref) {
-  if (annotation.kind == TVMS_VALUE_DTYPE_NAME) {
-    return tvms_dtype_call(reader, annotation.as.dtype, TVMS_NOTHING, false, ref);
+tvms_eval_value tvms_tir_call_annotation(tvms_reader *reader,
+                                         tvms_eval_value annotation, tvms_ref ref) {
+  if (annotation.kind == TVMS_EVAL_DTYPE_NAME) {
+    return tvms_tir_dtype_call(reader, annotation.as.dtype, TVMS_NOTHING, false, ref);
   }
-  if (annotation.kind != TVMS_VALUE_CALLABLE) return annotation;
+  if (annotation.kind != TVMS_EVAL_CALLABLE) return annotation;
   const tvms_row *row = annotation.as.row;
   const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_value args[TVMS_MAX_PARAMS];
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   for (uint32_t i = 0; i < signature->count; i++) {
     const tvms_param *param = &signature->params[i];
     if (param->required) {
-      tvms_missing_argument(reader, ref, tvms_symbol_text(reader->context, row->name),
-                            tvms_symbol_text(reader->context, param->name));
+      tvms_eval_report_missing_argument(reader, ref,
+                                        tvms_symbol_text(reader->context, row->name),
+                                        tvms_symbol_text(reader->context, param->name));
       return TVMS_UNKNOWN;
     }
     args[i] = param->value;
@@ -39,14 +40,14 @@ tvms_value tvms_call_annotation(tvms_reader *reader, tvms_value annotation,
 // The dtype of a later parameter `name: T.int64`, which a quoted dim before it takes.
 static bool param_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   tvms_surface_each(reader->surface, ref, reader->tir->param_list) {
-    const tvms_surf *param = tvms_at(reader, ref);
+    const tvms_surf *param = tvms_reader_at(reader, ref);
     if (param->a != name || !param->b) continue;
-    if (tvms_at(reader, param->b)->kind != TVMS_SURF_ATTRIBUTE) return false;
-    tvms_value value = tvms_eval(reader, param->b);
-    if (value.kind != TVMS_VALUE_DTYPE_NAME && value.kind != TVMS_VALUE_CALLABLE) {
+    if (tvms_reader_at(reader, param->b)->kind != TVMS_SURF_ATTRIBUTE) return false;
+    tvms_eval_value value = tvms_eval(reader, param->b);
+    if (value.kind != TVMS_EVAL_DTYPE_NAME && value.kind != TVMS_EVAL_CALLABLE) {
       return false;
     }
-    return tvms_to_named_dtype(reader, value, param->b, dtype);
+    return tvms_eval_to_named_dtype(reader, value, param->b, dtype);
   }
   return false;
 }
@@ -54,31 +55,32 @@ static bool param_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
 // The dtype in `n = T.int64()`, or in its place of `n, m = T.int64(), T.int64()`.
 static bool declared_dtype(tvms_reader *reader, tvms_ref target, tvms_ref value,
                            tvms_sym name, tvms_dtype *dtype) {
-  const tvms_surf *left = tvms_at(reader, target), *right = tvms_at(reader, value);
+  const tvms_surf *left = tvms_reader_at(reader, target),
+                  *right = tvms_reader_at(reader, value);
   if (left->kind == TVMS_SURF_TUPLE && right->kind == TVMS_SURF_TUPLE) {
     tvms_ref item = right->a;
     tvms_surface_each(reader->surface, part, left->a) {
       if (!item) return false;
       if (declared_dtype(reader, part, item, name, dtype)) return true;
-      item = tvms_at(reader, item)->next;
+      item = tvms_reader_at(reader, item)->next;
     }
     return false;
   }
   if (left->kind != TVMS_SURF_NAME || left->a != name) return false;
   if (right->kind != TVMS_SURF_CALL || right->b) return false;
-  if (tvms_at(reader, right->a)->kind != TVMS_SURF_ATTRIBUTE) return false;
-  tvms_value constructor = tvms_eval(reader, right->a);
-  if (constructor.kind != TVMS_VALUE_DTYPE_NAME) return false;
+  if (tvms_reader_at(reader, right->a)->kind != TVMS_SURF_ATTRIBUTE) return false;
+  tvms_eval_value constructor = tvms_eval(reader, right->a);
+  if (constructor.kind != TVMS_EVAL_DTYPE_NAME) return false;
   *dtype = constructor.as.dtype;
   return true;
 }
 
 // A quoted dim has the dtype that the declarations at the top of the body give it: TVM 0.26
 // prints them so, although it cannot read them back.
-bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
-                         tvms_dtype *dtype) {
+bool tvms_reader_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
+                                tvms_dtype *dtype) {
   tvms_surface_each(reader->surface, ref, body) {
-    const tvms_surf *stmt = tvms_at(reader, ref);
+    const tvms_surf *stmt = tvms_reader_at(reader, ref);
     if (stmt->kind == TVMS_SURF_EXPRESSION) continue;
     if (stmt->kind != TVMS_SURF_ASSIGN) return false;
     if (declared_dtype(reader, stmt->a, stmt->b, name, dtype)) return true;
@@ -88,7 +90,8 @@ bool tvms_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
 
 static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   tvms_dtype declared;
-  if (!tvms_declared_dtype(reader, reader->tir->body, name, &declared)) return false;
+  if (!tvms_reader_declared_dtype(reader, reader->tir->body, name, &declared))
+    return false;
   if (!tvms_dtype_is_int(declared) && !tvms_dtype_is_uint(declared)) return false;
   *dtype = declared;
   return true;
@@ -96,7 +99,7 @@ static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
 
 static bool is_param(const tvms_reader *reader, tvms_sym name) {
   tvms_surface_each(reader->surface, ref, reader->tir->param_list) {
-    if (tvms_at(reader, ref)->a == name) return true;
+    if (tvms_reader_at(reader, ref)->a == name) return true;
   }
   return false;
 }
@@ -110,23 +113,25 @@ static bool is_declared_otherwise(tvms_reader *reader, tvms_sym name) {
 
 // A name in a quoted dim that nothing binds defines a variable.
 static void define_dim(tvms_reader *reader, tvms_sym name, tvms_span span) {
-  tvms_binding *binding = tvms_lookup(reader, name);
-  bool shadowed = binding && binding->value.kind == TVMS_VALUE_TYPE_VAR
+  tvms_binding *binding = tvms_scope_lookup(reader, name);
+  bool shadowed = binding && binding->value.kind == TVMS_EVAL_TYPE_VAR
                   && (is_param(reader, name) || is_declared_otherwise(reader, name));
   if (binding && !shadowed) return;
-  if (tvms_value_is_known(tvms_builtin_named(name))) return;
+  if (tvms_eval_value_is_known(tvms_builtin_find(name))) return;
   tvms_dtype dtype = TVMS_DTYPE(INT, 32);
   if (!param_dtype(reader, name, &dtype)) body_dtype(reader, name, &dtype);
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
   var->spare |= TVMS_SPARE_BOUND;
   tvms_vec_push(&reader->context->memory, &reader->tir->signature_vars, var);
-  tvms_bind_name(reader, name, tvms_value_node(var), span);
+  tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
 }
 
 static void define_names(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
+  const tvms_surf node = *tvms_reader_at(reader, ref);
   switch (node.kind) {
-  case TVMS_SURF_NAME: define_dim(reader, node.a, tvms_span_of(reader, ref)); break;
+  case TVMS_SURF_NAME:
+    define_dim(reader, node.a, tvms_reader_span_of(reader, ref));
+    break;
   case TVMS_SURF_ATTRIBUTE:
   case TVMS_SURF_UNARY: define_names(reader, node.a); break;
   case TVMS_SURF_BINARY:
@@ -150,19 +155,19 @@ static void define_names(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
-tvms_value tvms_type_var_dim(tvms_reader *reader, tvms_sym name, tvms_value type_var,
-                             tvms_span span) {
+tvms_eval_value tvms_tir_type_var_dim(tvms_reader *reader, tvms_sym name,
+                                      tvms_eval_value type_var, tvms_span span) {
   bool names_dim = reader->tir && reader->tir->in_signature && !is_param(reader, name);
   if (!names_dim) return type_var;
   tvms_node *var =
       tvms_var_new(reader->unit, type_var.as.sym, TVMS_DTYPE(INT, 64), span);
   var->spare |= TVMS_SPARE_BOUND;
   tvms_vec_push(&reader->context->memory, &reader->tir->signature_vars, var);
-  tvms_bind_name(reader, name, tvms_value_node(var), span);
-  return tvms_value_node(var);
+  tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
+  return tvms_eval_value_node(var);
 }
 
-tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string) {
+tvms_eval_value tvms_tir_quoted_dim(tvms_reader *reader, tvms_ref string) {
   uint32_t errors = reader->context->diags.errors;
   tvms_ref expr = tvms_surface_parse_string(reader->surface, string);
   if (!expr && reader->context->diags.errors == errors) {
@@ -173,7 +178,7 @@ tvms_value tvms_quoted_dim(tvms_reader *reader, tvms_ref string) {
   return tvms_eval(reader, expr);
 }
 
-tvms_node *tvms_signature_var(const tvms_reader *reader, tvms_sym name) {
+tvms_node *tvms_tir_signature_var(const tvms_reader *reader, tvms_sym name) {
   for (uint32_t i = 0; i < reader->tir->signature_vars.len; i++) {
     tvms_node *var = reader->tir->signature_vars.items[i];
     if (tvms_as_var(var)->name == name) return var;
@@ -188,7 +193,7 @@ static void add_param(tvms_reader *reader, tvms_node *var,
 }
 
 static tvms_node *handle_of(tvms_reader *reader, tvms_sym name, tvms_span span) {
-  tvms_sym handle = tvms_joined_name(reader, name, "_handle");
+  tvms_sym handle = tvms_tir_joined_name(reader, name, "_handle");
   return tvms_pointer_var_new(reader->unit, handle, (tvms_dtype){0}, 0, span);
 }
 
@@ -213,23 +218,23 @@ static void check_known_vars(tvms_reader *reader, tvms_node *type, tvms_ref ref)
 }
 
 // `name: annotation` once the annotation is evaluated. The value is what the name means.
-static tvms_value read_param(tvms_reader *reader, tvms_sym name, tvms_value annotation,
-                             tvms_ref ref) {
-  if (!tvms_value_is_known(annotation)) {
+static tvms_eval_value read_param(tvms_reader *reader, tvms_sym name,
+                                  tvms_eval_value annotation, tvms_ref ref) {
+  if (!tvms_eval_value_is_known(annotation)) {
     reader->failed = true;
     return annotation;
   }
-  tvms_span span = tvms_span_of(reader, ref);
-  tvms_node *node = annotation.kind == TVMS_VALUE_NODE ? annotation.as.node : NULL;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  tvms_node *node = annotation.kind == TVMS_EVAL_NODE ? annotation.as.node : NULL;
   if (node && node->kind == TVMS_NODE_BUFFER) {
     tvms_node *layout = tvms_as_buffer(node)->layout;
     if (layout) check_known_vars(reader, layout, ref);
-    tvms_name_node(reader, node, name);
+    tvms_tir_name_node(reader, node, name);
     add_param(reader, handle_of(reader, name, span), node);
     return annotation;
   }
   if (node && node->kind == TVMS_NODE_VAR) {
-    tvms_node *known = tvms_signature_var(reader, name);
+    tvms_node *known = tvms_tir_signature_var(reader, name);
     if (known && !tvms_dtype_same(known->dtype, node->dtype)) {
       char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
       tvms_reader_report(
@@ -237,47 +242,47 @@ static tvms_value read_param(tvms_reader *reader, tvms_sym name, tvms_value anno
           tvms_dtype_text(known->dtype, a), tvms_dtype_text(node->dtype, b));
     }
     if (known) node = known;
-    tvms_name_node(reader, node, name);
+    tvms_tir_name_node(reader, node, name);
     add_param(reader, node, NULL);
-    return tvms_value_node(node);
+    return tvms_eval_value_node(node);
   }
-  tvms_wrong_type(reader, ref, "the annotation of a parameter",
-                  "a data type, T.handle or T.Buffer", annotation);
+  tvms_eval_report_wrong_type(reader, ref, "the annotation of a parameter",
+                              "a data type, T.handle or T.Buffer", annotation);
   return TVMS_UNKNOWN;
 }
 
-static void bind_param(tvms_reader *reader, tvms_sym name, tvms_value value,
+static void bind_param(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
                        tvms_span span) {
-  const tvms_binding *binding = tvms_lookup(reader, name);
-  if (tvms_bound_here(reader, name) && value.kind == TVMS_VALUE_NODE
-      && binding->value.kind == TVMS_VALUE_NODE
+  const tvms_binding *binding = tvms_scope_lookup(reader, name);
+  if (tvms_scope_binds_here(reader, name) && value.kind == TVMS_EVAL_NODE
+      && binding->value.kind == TVMS_EVAL_NODE
       && binding->value.as.node != value.as.node) {
     tvms_diag_report(&reader->context->diags, TVMS_D_already_defined, span,
                      tvms_symbol_text(reader->context, name));
   }
-  if (value.kind == TVMS_VALUE_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
-  tvms_bind_name(reader, name, value, span);
+  if (value.kind == TVMS_EVAL_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
+  tvms_scope_bind(reader, name, value, span);
 }
 
-static tvms_value read_annotation(tvms_reader *reader, tvms_ref annotation) {
+static tvms_eval_value read_annotation(tvms_reader *reader, tvms_ref annotation) {
   reader->tir->in_signature = true;
-  tvms_value value = tvms_eval(reader, annotation);
+  tvms_eval_value value = tvms_eval(reader, annotation);
   reader->tir->in_signature = false;
-  if (value.kind == TVMS_VALUE_OPTIONAL) {
+  if (value.kind == TVMS_EVAL_OPTIONAL) {
     if (!reader->tir->jit) tvms_reader_report(reader, optional_outside_jit, annotation);
     value = value.as.items[0];
   }
-  return tvms_call_annotation(reader, value, annotation);
+  return tvms_tir_call_annotation(reader, value, annotation);
 }
 
 static void define_scalars(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf node = *tvms_at(reader, ref);
+  const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_dtype dtype;
   switch (node.kind) {
   case TVMS_SURF_NAME:
-    if (!tvms_lookup(reader, node.a) && param_dtype(reader, node.a, &dtype)
+    if (!tvms_scope_lookup(reader, node.a) && param_dtype(reader, node.a, &dtype)
         && !tvms_dtype_is_handle(dtype)) {
-      define_dim(reader, node.a, tvms_span_of(reader, ref));
+      define_dim(reader, node.a, tvms_reader_span_of(reader, ref));
     }
     break;
   case TVMS_SURF_STRING:
@@ -304,16 +309,16 @@ static void define_scalars(tvms_reader *reader, tvms_ref ref) {
 // their shapes, and quotes only the first use of a dim. It cannot read that back:
 // `A: T.Buffer((8, "m", m), strides=(n, m, 1)), m: T.int32, n: T.int32`.
 static void define_ahead(tvms_reader *reader, tvms_ref annotation) {
-  const tvms_surf call = *tvms_at(reader, annotation);
+  const tvms_surf call = *tvms_reader_at(reader, annotation);
   if (call.kind != TVMS_SURF_CALL || !call.b) return;
-  const tvms_surf shape = *tvms_at(reader, call.b);
+  const tvms_surf shape = *tvms_reader_at(reader, call.b);
   if (shape.kind == TVMS_SURF_TUPLE || shape.kind == TVMS_SURF_LIST) {
     tvms_surface_each(reader->surface, item, shape.a) {
       if (tvms_surface_is_string(reader->surface, item)) define_scalars(reader, item);
     }
   }
   tvms_surface_each(reader->surface, argument, call.b) {
-    const tvms_surf node = *tvms_at(reader, argument);
+    const tvms_surf node = *tvms_reader_at(reader, argument);
     if (node.kind != TVMS_SURF_KEYWORD) continue;
     if (node.a == TVMS_SYM_strides || node.a == TVMS_SYM_elem_offset) {
       define_scalars(reader, node.b);
@@ -326,14 +331,15 @@ static void not_positional(tvms_reader *reader, tvms_ref param) {
   tvms_reader_report(reader, not_in_tir, param,
                      "a parameter that is not given by its position");
   reader->failed = true;
-  tvms_sym name = tvms_at(reader, param)->a;
-  if (name) tvms_bind_name(reader, name, TVMS_UNKNOWN, tvms_span_of(reader, param));
+  tvms_sym name = tvms_reader_at(reader, param)->a;
+  if (name)
+    tvms_scope_bind(reader, name, TVMS_UNKNOWN, tvms_reader_span_of(reader, param));
 }
 
 static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
   tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf param = *tvms_at(reader, ref);
+    const tvms_surf param = *tvms_reader_at(reader, ref);
     bool bare_star = !param.a && param.op == TVMS_OP_STAR;
     if (param.op != TVMS_OP_PARAM && !bare_star && !reader->tir->jit) {
       not_positional(reader, ref);
@@ -347,11 +353,11 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
       tvms_diag_report(&reader->context->diags, TVMS_D_missing_annotation, span,
                        tvms_symbol_text(reader->context, param.a));
       reader->failed = true;
-      tvms_bind_name(reader, param.a, TVMS_UNKNOWN, span);
+      tvms_scope_bind(reader, param.a, TVMS_UNKNOWN, span);
       continue;
     }
     if (reader->dialect >= TVMS_DIALECT_26) define_ahead(reader, param.b);
-    tvms_value annotation = read_annotation(reader, param.b);
+    tvms_eval_value annotation = read_annotation(reader, param.b);
     bind_param(reader, param.a, read_param(reader, param.a, annotation, param.b), span);
   }
   reader->tir->defines_dims = false;
@@ -360,36 +366,37 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
 // The type after `->`; None is no type.
 static void read_return(tvms_reader *reader, tvms_ref ref) {
   if (!ref) return;
-  tvms_value value = read_annotation(reader, ref);
-  if (value.kind == TVMS_VALUE_NONE || !tvms_value_is_known(value)) return;
-  tvms_node *type = tvms_type_of_annotation(reader, value, ref);
+  tvms_eval_value value = read_annotation(reader, ref);
+  if (value.kind == TVMS_EVAL_NONE || !tvms_eval_value_is_known(value)) return;
+  tvms_node *type = tvms_tir_type_of_annotation(reader, value, ref);
   // Up to 0.25 a name of a data type is a type, and a call of it a variable.
   bool plain = type && type->kind == TVMS_NODE_SINFO_PRIM
                && value.as.node->kind == TVMS_NODE_VAR
-               && tvms_at(reader, ref)->kind != TVMS_SURF_CALL;
+               && tvms_reader_at(reader, ref)->kind != TVMS_SURF_CALL;
   if (type && (plain || reader->dialect >= TVMS_DIALECT_26)) {
     reader->tir->ret = type;
     check_known_vars(reader, type, ref);
     return;
   }
-  tvms_wrong_type(reader, ref, "the return type", "a data type or None", value);
+  tvms_eval_report_wrong_type(reader, ref, "the return type", "a data type or None",
+                              value);
 }
 
 // PEP 695: `def f[n](…)`.
 static void bind_type_params(tvms_reader *reader, tvms_ref type_params) {
   tvms_surface_each(reader->surface, ref, type_params) {
-    const tvms_surf param = *tvms_at(reader, ref);
+    const tvms_surf param = *tvms_reader_at(reader, ref);
     bool is_int = !param.b
-                  || (tvms_at(reader, param.b)->kind == TVMS_SURF_NAME
-                      && tvms_at(reader, param.b)->a == TVMS_SYM_int);
+                  || (tvms_reader_at(reader, param.b)->kind == TVMS_SURF_NAME
+                      && tvms_reader_at(reader, param.b)->a == TVMS_SYM_int);
     if (param.op || !is_int || param.c) {
       tvms_reader_report(reader, bad_type_param, ref,
                          tvms_symbol_text(reader->context, param.a));
       reader->failed = true;
     }
-    tvms_span span = tvms_span_of(reader, ref);
+    tvms_span span = tvms_reader_span_of(reader, ref);
     tvms_node *var = tvms_var_new(reader->unit, param.a, TVMS_DTYPE(INT, 64), span);
-    tvms_bind_name(reader, param.a, tvms_value_node(var), span);
+    tvms_scope_bind(reader, param.a, tvms_eval_value_node(var), span);
   }
 }
 
@@ -468,8 +475,8 @@ void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
   while (tvms_frame_last(reader) != frame) {
     tvms_frame_exit(reader, tvms_frame_last(reader));
   }
-  tvms_span span = tvms_span_of(reader, ref);
-  tvms_node *body = tvms_take_body(reader, 0, span);
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  tvms_node *body = tvms_frame_take_body(reader, 0, span);
   if (!reader->failed) {
     drop_layouts(&state);
     drop_own_symbol(reader, &state);
@@ -486,34 +493,38 @@ void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
 }
 
 // A call of another PrimFunc: its type is the declared return type, void without one.
-static tvms_value call_global(tvms_reader *reader, tvms_node *global_var,
-                              tvms_value args, tvms_ref call) {
+static tvms_eval_value call_global(tvms_reader *reader, tvms_node *global_var,
+                                   tvms_eval_value args, tvms_ref call) {
   tvms_list list;
-  if (!tvms_to_arguments(reader, args, call, &list)) return TVMS_UNKNOWN;
+  if (!tvms_tir_to_arguments(reader, args, call, &list)) return TVMS_UNKNOWN;
   tvms_dtype dtype = {0};
   const tvms_member *member =
       tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
-  if (member) dtype = tvms_declared_return(reader, member);
-  return tvms_value_node(tvms_call_new(reader->unit, dtype, global_var, list.items,
-                                       list.len, tvms_span_of(reader, call)));
+  if (member) dtype = tvms_definition_declared_return(reader, member);
+  return tvms_eval_value_node(tvms_call_new(reader->unit, dtype, global_var, list.items,
+                                            list.len,
+                                            tvms_reader_span_of(reader, call)));
 }
 
-tvms_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
-                                tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "*args", "a function of the module", call, args)) {
-    return tvms_failed(reader);
+tvms_eval_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
+                                     tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "*args", "a function of the module", call,
+                                  args)) {
+    return tvms_reader_failed(reader);
   }
   return call_global(reader, global_var, args[0], call);
 }
 
-tvms_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "global_var, *args", "call_tir", call, args)) {
-    return tvms_failed(reader);
+tvms_eval_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "global_var, *args", "call_tir", call,
+                                  args)) {
+    return tvms_reader_failed(reader);
   }
-  tvms_node *global_var = tvms_value_node_of(args[0], TVMS_NODE_GLOBAL_VAR);
+  tvms_node *global_var = tvms_eval_value_node_of(args[0], TVMS_NODE_GLOBAL_VAR);
   if (global_var) return call_global(reader, global_var, args[1], call);
-  tvms_wrong_type(reader, call, "what is called", "a function of the module", args[0]);
+  tvms_eval_report_wrong_type(reader, call, "what is called",
+                              "a function of the module", args[0]);
   return TVMS_UNKNOWN;
 }

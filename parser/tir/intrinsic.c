@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-tvms_node *tvms_pointer_type(tvms_reader *reader, tvms_dtype element, tvms_sym scope) {
+tvms_node *tvms_tir_pointer_type(tvms_reader *reader, tvms_dtype element,
+                                 tvms_sym scope) {
   tvms_sinfo_pointer *type = tvms_node_make(reader->unit, SINFO_POINTER, TVMS_NO_SPAN);
   type->head.dtype = element;
   type->scope = scope;
@@ -31,7 +32,7 @@ static call_type scalar_type(uint8_t code, uint8_t bits) {
 static call_type pointer_to(tvms_reader *reader, tvms_dtype element, tvms_sym scope) {
   call_type type = scalar_type(TVMS_HANDLE, 64);
   if (reader->dialect >= TVMS_DIALECT_26) {
-    type.sinfo = tvms_pointer_type(reader, element, scope);
+    type.sinfo = tvms_tir_pointer_type(reader, element, scope);
   }
   return type;
 }
@@ -46,9 +47,9 @@ static tvms_sym scope_of(const tvms_node *pointer) {
 }
 
 // A type given as argument: text, a data type, or `T.handle("float32").ty`.
-static bool to_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool to_type(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                     call_type *type) {
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (node
       && (node->kind == TVMS_NODE_SINFO_POINTER
           || node->kind == TVMS_NODE_SINFO_TENSOR_MAP)) {
@@ -61,11 +62,11 @@ static bool to_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
     return true;
   }
   type->sinfo = NULL;
-  return tvms_to_dtype(reader, value, ref, &type->dtype);
+  return tvms_eval_to_dtype(reader, value, ref, &type->dtype);
 }
 
-bool tvms_to_result_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
-                         tvms_dtype *dtype, tvms_node **sinfo) {
+bool tvms_tir_to_result_type(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                             tvms_dtype *dtype, tvms_node **sinfo) {
   call_type type = {0};
   if (!to_type(reader, value, ref, &type)) return false;
   *dtype = type.dtype;
@@ -73,37 +74,38 @@ bool tvms_to_result_type(tvms_reader *reader, tvms_value value, tvms_ref ref,
   return true;
 }
 
-static tvms_value call_op(tvms_reader *reader, call_type type, tvms_tir_opcode op,
-                          tvms_node *const *args, uint32_t count, tvms_ref ref) {
+static tvms_eval_value call_op(tvms_reader *reader, call_type type, tvms_tir_opcode op,
+                               tvms_node *const *args, uint32_t count, tvms_ref ref) {
   tvms_node *call = tvms_call_new_of(reader->unit, type.dtype, op, args, count,
-                                     tvms_span_of(reader, ref));
+                                     tvms_reader_span_of(reader, ref));
   call->sinfo = type.sinfo;
-  return tvms_value_node(call);
+  return tvms_eval_value_node(call);
 }
 
 // ---- Arguments ------------------------------------------------------------------------------
 
-static tvms_node *to_argument(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+static tvms_node *to_argument(tvms_reader *reader, tvms_eval_value value,
+                              tvms_ref ref) {
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (node && node->kind == TVMS_NODE_BUFFER && reader->dialect >= TVMS_DIALECT_26) {
-    return tvms_is_scalar_buffer(reader, node) && !(value.flags & TVMS_VALUE_WHOLE)
-               ? tvms_to_expr(reader, value, ref)
+    return tvms_tir_is_scalar_buffer(reader, node) && !(value.flags & TVMS_EVAL_WHOLE)
+               ? tvms_eval_to_expr(reader, value, ref)
                : node;
   }
-  if (value.kind == TVMS_VALUE_DTYPE && reader->dialect < TVMS_DIALECT_26) {
+  if (value.kind == TVMS_EVAL_DTYPE && reader->dialect < TVMS_DIALECT_26) {
     char buffer[TVMS_DTYPE_TEXT];
     const char *text = tvms_dtype_text(value.as.dtype, buffer);
     return tvms_string_imm_new(reader->unit, text, strlen(text), TVMS_NO_SPAN);
   }
   if (node && node->kind == TVMS_NODE_BUFFER_REGION
       && reader->dialect >= TVMS_DIALECT_26) {
-    return tvms_region_load(reader, node, ref);
+    return tvms_tir_region_load(reader, node, ref);
   }
-  return tvms_to_expr(reader, value, ref);
+  return tvms_eval_to_expr(reader, value, ref);
 }
 
-bool tvms_to_arguments(tvms_reader *reader, tvms_value args, tvms_ref ref,
-                       tvms_list *list) {
+bool tvms_tir_to_arguments(tvms_reader *reader, tvms_eval_value args, tvms_ref ref,
+                           tvms_list *list) {
   list->items = tvms_arena_array(&reader->unit->arena, tvms_node *, args.len);
   list->len = args.len;
   bool sound = true;
@@ -125,13 +127,13 @@ static bool flat_arguments(tvms_reader *reader, const tvms_call_args *call,
   for (uint32_t i = from; i < signature->count; i++) {
     if ((int32_t)i == signature->rest) {
       tvms_list rest;
-      sound = tvms_to_arguments(reader, call->args[i], call->ref, &rest) && sound;
+      sound = tvms_tir_to_arguments(reader, call->args[i], call->ref, &rest) && sound;
       for (uint32_t k = 0; sound && k < rest.len; k++) {
         tvms_vec_push(memory, &nodes, rest.items[k]);
       }
       continue;
     }
-    if (call->args[i].kind == TVMS_VALUE_NONE && !signature->params[i].required)
+    if (call->args[i].kind == TVMS_EVAL_NONE && !signature->params[i].required)
       continue;
     tvms_node *node = to_argument(reader, call->args[i], call->refs[i]);
     sound = sound && node;
@@ -155,7 +157,7 @@ static tvms_node *int32(tvms_reader *reader, int64_t value) {
   return tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), value, TVMS_NO_SPAN);
 }
 
-tvms_node *tvms_pack_buffer(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
+tvms_node *tvms_tir_pack_buffer(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
   tvms_node *zero =
       tvms_dtype_is_real(fields->element)
@@ -175,18 +177,19 @@ tvms_node *tvms_pack_buffer(tvms_reader *reader, tvms_node *buffer, tvms_ref ref
       .as.node;
 }
 
-static tvms_value call_packed(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value rest = call->args[0];
-  tvms_value *items = tvms_keep_items(reader, rest.as.items, rest.len);
+static tvms_eval_value call_packed(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value rest = call->args[0];
+  tvms_eval_value *items = tvms_eval_keep_items(reader, rest.as.items, rest.len);
   for (uint32_t i = 0; i < rest.len; i++) {
-    tvms_node *buffer = tvms_value_node_of(items[i], TVMS_NODE_BUFFER);
+    tvms_node *buffer = tvms_eval_value_node_of(items[i], TVMS_NODE_BUFFER);
     if (!buffer) continue;
-    items[i] = tvms_value_node(tvms_pack_buffer(reader, buffer, call->ref));
+    items[i] = tvms_eval_value_node(tvms_tir_pack_buffer(reader, buffer, call->ref));
   }
   tvms_list args;
-  if (!tvms_to_arguments(reader, tvms_value_items(TVMS_VALUE_TUPLE, items, rest.len),
-                         call->ref, &args)) {
-    return tvms_failed(reader);
+  if (!tvms_tir_to_arguments(reader,
+                             tvms_eval_value_items(TVMS_EVAL_TUPLE, items, rest.len),
+                             call->ref, &args)) {
+    return tvms_reader_failed(reader);
   }
   return call_op(reader, scalar_type(TVMS_INT, 32), (tvms_tir_opcode)call->row->op,
                  args.items, args.len, call->ref);
@@ -195,9 +198,10 @@ static tvms_value call_packed(tvms_reader *reader, const tvms_call_args *call) {
 // ---- Calls by rule --------------------------------------------------------------------------
 
 // T.tvm_stack_alloca(kind, count): what its elements are, where TVM says so.
-static call_type stack_type(tvms_reader *reader, tvms_value kind) {
-  if (tvms_value_says(kind, "shape")) return pointer_to(reader, TVMS_DTYPE(INT, 64), 0);
-  if (tvms_value_says(kind, "arg_tcode")) {
+static call_type stack_type(tvms_reader *reader, tvms_eval_value kind) {
+  if (tvms_eval_value_is_exactly(kind, "shape"))
+    return pointer_to(reader, TVMS_DTYPE(INT, 64), 0);
+  if (tvms_eval_value_is_exactly(kind, "arg_tcode")) {
     return pointer_to(reader, TVMS_DTYPE(INT, 32), 0);
   }
   return scalar_type(TVMS_HANDLE, 64);
@@ -239,14 +243,14 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
   tvms_rule rule = (tvms_rule)call->row->rule;
   uint32_t from = rule == TVMS_RULE_ARG1;
   if (rule == TVMS_RULE_ARG0 || rule == TVMS_RULE_ARG1) {
-    tvms_value value = call->args[from];
-    const tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+    tvms_eval_value value = call->args[from];
+    const tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
     bool typed =
         node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
         && (reader->dialect < TVMS_DIALECT_26 || !tvms_dtype_is_handle(node->dtype));
     if (typed) return true;
-    tvms_wrong_type(reader, call->refs[from], "this", "an expression with a type",
-                    value);
+    tvms_eval_report_wrong_type(reader, call->refs[from], "this",
+                                "an expression with a type", value);
     return false;
   }
   bool same = rule == TVMS_RULE_SAME || rule == TVMS_RULE_SAME_FLOAT;
@@ -254,7 +258,8 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
        i++) {
     const tvms_node *arg = args.items[i];
     if (!tvms_dtype_is_handle(arg->dtype) && arg->kind != TVMS_NODE_BUFFER) continue;
-    tvms_wrong_type(reader, call->refs[i], "this", "a number", call->args[i]);
+    tvms_eval_report_wrong_type(reader, call->refs[i], "this", "a number",
+                                call->args[i]);
     return false;
   }
   return true;
@@ -267,7 +272,8 @@ static bool check_float(tvms_reader *reader, const tvms_call_args *call,
     return true;
   }
   if (args.len && tvms_dtype_is_real(args.items[0]->dtype)) return true;
-  tvms_wrong_type(reader, call->refs[0], "the argument", "a float", call->args[0]);
+  tvms_eval_report_wrong_type(reader, call->refs[0], "the argument", "a float",
+                              call->args[0]);
   return false;
 }
 
@@ -308,48 +314,48 @@ static tvms_node *base_intrinsic(tvms_reader *reader, tvms_node *name) {
   return tvms_string_imm_new(reader->unit, text.text, len, name->span);
 }
 
-tvms_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
   tvms_rule rule = (tvms_rule)call->row->rule;
   call_type type;
   tvms_list args;
   if (rule == TVMS_RULE_PACKED) return call_packed(reader, call);
-  if (rule == TVMS_RULE_ATTRIBUTED) return tvms_call_attributed(reader, call);
+  if (rule == TVMS_RULE_ATTRIBUTED) return tvms_attributed_call(reader, call);
   uint32_t from = rule == TVMS_RULE_FIRST || rule == TVMS_RULE_LLVM;
-  if (!flat_arguments(reader, call, from, &args)) return tvms_failed(reader);
+  if (!flat_arguments(reader, call, from, &args)) return tvms_reader_failed(reader);
   if (rule == TVMS_RULE_LLVM && args.items[0]->kind == TVMS_NODE_STRING_IMM) {
     args.items[0] = base_intrinsic(reader, args.items[0]);
   }
-  if (rule == TVMS_RULE_LLVM && call->args[1].kind == TVMS_VALUE_INT) {
+  if (rule == TVMS_RULE_LLVM && call->args[1].kind == TVMS_EVAL_INT) {
     args.items[0] =
         tvms_int_imm_new(reader->unit, TVMS_DTYPE(UINT, 32), call->args[1].as.i,
-                         tvms_span_of(reader, call->refs[1]));
+                         tvms_reader_span_of(reader, call->refs[1]));
   }
   if (!check_typed(reader, call, args) || !type_by_rule(reader, call, args, &type)
       || !check_float(reader, call, args)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   return call_op(reader, type, (tvms_tir_opcode)call->row->op, args.items, args.len,
                  call->ref);
 }
 
 // T.dp4a(vec1, vec2, acc=0); printed with its dtype in front.
-tvms_value tvms_call_dp4a(tvms_reader *reader, const tvms_call_args *call) {
-  bool printed = call->args[3].kind != TVMS_VALUE_NONE;
+tvms_eval_value tvms_call_dp4a(tvms_reader *reader, const tvms_call_args *call) {
+  bool printed = call->args[3].kind != TVMS_EVAL_NONE;
   tvms_node *args[3];
   for (uint32_t i = 0; i < 3; i++) {
     args[i] = to_argument(reader, call->args[i + printed], call->refs[i + printed]);
-    if (!args[i]) return tvms_failed(reader);
+    if (!args[i]) return tvms_reader_failed(reader);
   }
   return call_op(reader, scalar_type(TVMS_INT, 32), TVMS_TIR_dp4a, args, 3, call->ref);
 }
 
 // The number of an intrinsic differs from one LLVM to the next; its name stands for it.
-tvms_value tvms_call_llvm_lookup_intrinsic_id(tvms_reader *reader,
-                                              const tvms_call_args *call) {
-  if (call->args[0].kind == TVMS_VALUE_STR) return call->args[0];
-  tvms_wrong_type(reader, call->refs[0], "the name of an intrinsic", "a str",
-                  call->args[0]);
-  return tvms_failed(reader);
+tvms_eval_value tvms_call_llvm_lookup_intrinsic_id(tvms_reader *reader,
+                                                   const tvms_call_args *call) {
+  if (call->args[0].kind == TVMS_EVAL_STR) return call->args[0];
+  tvms_eval_report_wrong_type(reader, call->refs[0], "the name of an intrinsic",
+                              "a str", call->args[0]);
+  return tvms_reader_failed(reader);
 }
 
 // ---- Special operators ----------------------------------------------------------------------
@@ -358,93 +364,102 @@ static tvms_node *type_annotation(tvms_reader *reader, call_type type, tvms_ref 
   return call_op(reader, type, TVMS_TIR_type_annotation, NULL, 0, ref).as.node;
 }
 
-tvms_value tvms_call_type_annotation(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_type_annotation(tvms_reader *reader,
+                                          const tvms_call_args *call) {
   call_type type;
-  if (!to_type(reader, call->args[0], call->refs[0], &type)) return tvms_failed(reader);
-  return tvms_value_node(type_annotation(reader, type, call->ref));
+  if (!to_type(reader, call->args[0], call->refs[0], &type))
+    return tvms_reader_failed(reader);
+  return tvms_eval_value_node(type_annotation(reader, type, call->ref));
 }
 
 // A data type where T.type_annotation(…) is meant.
-static tvms_node *to_annotation(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  bool named = value.kind == TVMS_VALUE_STR || value.kind == TVMS_VALUE_DTYPE
-               || value.kind == TVMS_VALUE_DTYPE_NAME;
-  if (!named) return tvms_to_expr(reader, value, ref);
+static tvms_node *to_annotation(tvms_reader *reader, tvms_eval_value value,
+                                tvms_ref ref) {
+  bool named = value.kind == TVMS_EVAL_STR || value.kind == TVMS_EVAL_DTYPE
+               || value.kind == TVMS_EVAL_DTYPE_NAME;
+  if (!named) return tvms_eval_to_expr(reader, value, ref);
   call_type type;
   if (!to_type(reader, value, ref, &type)) return NULL;
   return type_annotation(reader, type, ref);
 }
 
-tvms_value tvms_access_ptr(tvms_reader *reader, const tvms_value values[5],
-                           const tvms_ref refs[5], tvms_ref ref) {
+tvms_eval_value tvms_tir_access_ptr(tvms_reader *reader,
+                                    const tvms_eval_value values[5],
+                                    const tvms_ref refs[5], tvms_ref ref) {
   tvms_node *args[5];
   args[0] = to_annotation(reader, values[0], refs[0]);
   for (uint32_t i = 1; i < 5 && args[i - 1]; i++) {
     args[i] = to_argument(reader, values[i], refs[i]);
-    if (!args[i]) return tvms_failed(reader);
+    if (!args[i]) return tvms_reader_failed(reader);
   }
-  if (!args[0]) return tvms_failed(reader);
+  if (!args[0]) return tvms_reader_failed(reader);
   call_type type = pointer_to(reader, args[0]->dtype, scope_of(args[1]));
   return call_op(reader, type, TVMS_TIR_tvm_access_ptr, args, 5, ref);
 }
 
-tvms_value tvms_call_tvm_access_ptr(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_access_ptr(reader, call->args, call->refs, call->ref);
+tvms_eval_value tvms_call_tvm_access_ptr(tvms_reader *reader,
+                                         const tvms_call_args *call) {
+  return tvms_tir_access_ptr(reader, call->args, call->refs, call->ref);
 }
 
-tvms_value tvms_call_ptr_byte_offset(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_ptr_byte_offset(tvms_reader *reader,
+                                          const tvms_call_args *call) {
   tvms_node *args[3];
   args[0] = to_argument(reader, call->args[0], call->refs[0]);
   args[1] = to_argument(reader, call->args[1], call->refs[1]);
   args[2] = to_annotation(reader, call->args[2], call->refs[2]);
-  if (!args[0] || !args[1] || !args[2]) return tvms_failed(reader);
+  if (!args[0] || !args[1] || !args[2]) return tvms_reader_failed(reader);
   call_type type = pointer_to(reader, args[2]->dtype, scope_of(args[0]));
   return call_op(reader, type, TVMS_TIR_ptr_byte_offset, args, 3, call->ref);
 }
 
-tvms_value tvms_call_tvm_stack_make_array(tvms_reader *reader,
-                                          const tvms_call_args *call) {
+tvms_eval_value tvms_call_tvm_stack_make_array(tvms_reader *reader,
+                                               const tvms_call_args *call) {
   tvms_node *args[6];
   for (uint32_t i = 0; i < 6; i++) {
-    tvms_value value = call->args[i];
+    tvms_eval_value value = call->args[i];
     // Up to 0.25 the text is passed as it is.
     bool named = i == 4 && reader->dialect >= TVMS_DIALECT_26
-                 && (value.kind == TVMS_VALUE_STR || value.kind == TVMS_VALUE_DTYPE);
+                 && (value.kind == TVMS_EVAL_STR || value.kind == TVMS_EVAL_DTYPE);
     tvms_dtype dtype;
     if (!named) {
       args[i] = to_argument(reader, value, call->refs[i]);
-    } else if (tvms_to_dtype(reader, value, call->refs[i], &dtype)) {
+    } else if (tvms_eval_to_dtype(reader, value, call->refs[i], &dtype)) {
       args[i] = tvms_dtype_is_real(dtype)
                     ? tvms_build_float(reader->unit, dtype, 0, TVMS_NO_SPAN)
                     : tvms_build_int(reader->unit, dtype, 0, TVMS_NO_SPAN);
     } else {
       args[i] = NULL;
     }
-    if (!args[i]) return tvms_failed(reader);
+    if (!args[i]) return tvms_reader_failed(reader);
   }
   return call_op(reader, scalar_type(TVMS_HANDLE, 64), TVMS_TIR_tvm_stack_make_array,
                  args, 6, call->ref);
 }
 
-tvms_value tvms_call_tvm_struct_get(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_tvm_struct_get(tvms_reader *reader,
+                                         const tvms_call_args *call) {
   call_type type;
   tvms_node *args[3];
   for (uint32_t i = 0; i < 3; i++) {
     args[i] = to_argument(reader, call->args[i], call->refs[i]);
-    if (!args[i]) return tvms_failed(reader);
+    if (!args[i]) return tvms_reader_failed(reader);
   }
-  if (!to_type(reader, call->args[3], call->refs[3], &type)) return tvms_failed(reader);
+  if (!to_type(reader, call->args[3], call->refs[3], &type))
+    return tvms_reader_failed(reader);
   return call_op(reader, type, TVMS_TIR_tvm_struct_get, args, 3, call->ref);
 }
 
 // A constant of TIR as the number that it is.
-static tvms_value plain_number(tvms_value value) {
-  tvms_node *imm = tvms_value_node_of(value, TVMS_NODE_INT_IMM);
-  return imm ? tvms_value_int(tvms_as_int_imm(imm)->value) : value;
+static tvms_eval_value plain_number(tvms_eval_value value) {
+  tvms_node *imm = tvms_eval_value_node_of(value, TVMS_NODE_INT_IMM);
+  return imm ? tvms_eval_value_int(tvms_as_int_imm(imm)->value) : value;
 }
 
-tvms_value tvms_call_print_buffer(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value shape = call->args[5];
-  if (shape.len == 1 && tvms_value_is_sequence(shape.as.items[0])) {
+tvms_eval_value tvms_call_print_buffer(tvms_reader *reader,
+                                       const tvms_call_args *call) {
+  tvms_eval_value shape = call->args[5];
+  if (shape.len == 1 && tvms_eval_value_is_sequence(shape.as.items[0])) {
     shape = shape.as.items[0];
   }
   bool text, scalar;
@@ -453,11 +468,11 @@ tvms_value tvms_call_print_buffer(tvms_reader *reader, const tvms_call_args *cal
   tvms_list dims;
   tvms_node *buffer = to_argument(reader, call->args[0], call->refs[0]);
   if (!buffer || !to_type(reader, call->args[1], call->refs[1], &type)
-      || !tvms_to_flag(reader, plain_number(call->args[2]), call->refs[2], &text)
-      || !tvms_to_flag(reader, plain_number(call->args[3]), call->refs[3], &scalar)
-      || !tvms_to_int(reader, plain_number(call->args[4]), call->refs[4], &rank)
-      || !tvms_to_arguments(reader, shape, call->ref, &dims)) {
-    return tvms_failed(reader);
+      || !tvms_eval_to_flag(reader, plain_number(call->args[2]), call->refs[2], &text)
+      || !tvms_eval_to_flag(reader, plain_number(call->args[3]), call->refs[3], &scalar)
+      || !tvms_eval_to_int(reader, plain_number(call->args[4]), call->refs[4], &rank)
+      || !tvms_tir_to_arguments(reader, shape, call->ref, &dims)) {
+    return tvms_reader_failed(reader);
   }
   char name[TVMS_DTYPE_TEXT];
   const char *dtype = tvms_dtype_text(type.dtype, name);
@@ -472,27 +487,29 @@ tvms_value tvms_call_print_buffer(tvms_reader *reader, const tvms_call_args *cal
   return call_op(reader, type, TVMS_TIR_print_buffer, args, dims.len + 5, call->ref);
 }
 
-tvms_value tvms_call_handle_add_byte_offset(tvms_reader *reader,
-                                            const tvms_call_args *call) {
+tvms_eval_value tvms_call_handle_add_byte_offset(tvms_reader *reader,
+                                                 const tvms_call_args *call) {
   tvms_node *args[2];
   args[0] = to_argument(reader, call->args[0], call->refs[0]);
   args[1] = args[0] ? to_argument(reader, call->args[1], call->refs[1]) : NULL;
-  if (!args[1]) return tvms_failed(reader);
+  if (!args[1]) return tvms_reader_failed(reader);
   call_type type = pointer_to(reader, (tvms_dtype){0}, scope_of(args[0]));
   return call_op(reader, type, TVMS_TIR_handle_add_byte_offset, args, 2, call->ref);
 }
 
-static tvms_value address_of_load(tvms_reader *reader, tvms_node *load, tvms_ref ref) {
+static tvms_eval_value address_of_load(tvms_reader *reader, tvms_node *load,
+                                       tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_load(load)->buffer);
   tvms_sym scope = scope_of(buffer->data);
   return call_op(reader, pointer_to(reader, buffer->element, scope),
                  TVMS_TIR_address_of, &load, 1, ref);
 }
 
-tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  tvms_node *buffer = tvms_value_node_of(value, TVMS_NODE_BUFFER);
-  tvms_node *var = tvms_value_node_of(value, TVMS_NODE_VAR);
-  tvms_node *region = tvms_value_node_of(value, TVMS_NODE_BUFFER_REGION);
+tvms_eval_value tvms_tir_address_of(tvms_reader *reader, tvms_eval_value value,
+                                    tvms_ref ref) {
+  tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
+  tvms_node *var = tvms_eval_value_node_of(value, TVMS_NODE_VAR);
+  tvms_node *region = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_REGION);
   if (buffer) {
     uint32_t rank = tvms_as_buffer(buffer)->shape.len;
     tvms_node **zeros = tvms_arena_array(&reader->values, tvms_node *, rank);
@@ -500,23 +517,23 @@ tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) 
       zeros[i] = int32(reader, 0);
     }
     tvms_node *load = tvms_buffer_load_new(reader->unit, buffer, zeros, rank, NULL,
-                                           tvms_span_of(reader, ref));
+                                           tvms_reader_span_of(reader, ref));
     return address_of_load(reader, load, ref);
   }
   // 0.25 and 0.26 print vectors so, which they do not read.
   if (region && reader->dialect <= TVMS_DIALECT_26) {
-    tvms_node *load = tvms_region_load(reader, region, ref);
-    return load ? address_of_load(reader, load, ref) : tvms_failed(reader);
+    tvms_node *load = tvms_tir_region_load(reader, region, ref);
+    return load ? address_of_load(reader, load, ref) : tvms_reader_failed(reader);
   }
-  if (tvms_value_node_of(value, TVMS_NODE_BUFFER_LOAD)) {
+  if (tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_LOAD)) {
     return address_of_load(reader, value.as.node, ref);
   }
   if (var) {
     bool map = var->sinfo && var->sinfo->kind == TVMS_NODE_SINFO_TENSOR_MAP;
     if (!map && tvms_dtype_is_handle(var->dtype)
         && reader->dialect >= TVMS_DIALECT_26) {
-      tvms_wrong_type(reader, ref, "what T.address_of takes the address of",
-                      "an element, a scalar or a tensor map", value);
+      tvms_eval_report_wrong_type(reader, ref, "what T.address_of takes the address of",
+                                  "an element, a scalar or a tensor map", value);
       return TVMS_UNKNOWN;
     }
     call_type type = map && reader->dialect >= TVMS_DIALECT_25
@@ -524,13 +541,13 @@ tvms_value tvms_address_of(tvms_reader *reader, tvms_value value, tvms_ref ref) 
                          : pointer_to(reader, var->dtype, 0);
     return call_op(reader, type, TVMS_TIR_address_of, &var, 1, ref);
   }
-  tvms_wrong_type(reader, ref, "what T.address_of takes",
-                  "a buffer, an element or a variable", value);
+  tvms_eval_report_wrong_type(reader, ref, "what T.address_of takes",
+                              "a buffer, an element or a variable", value);
   return TVMS_UNKNOWN;
 }
 
-tvms_value tvms_call_address_of(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_address_of(reader, call->args[0], call->refs[0]);
+tvms_eval_value tvms_call_address_of(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_tir_address_of(reader, call->args[0], call->refs[0]);
 }
 
 // Four-bit floats are compared in bytes, which a single one fills half.
@@ -556,77 +573,82 @@ static bool pointer_fits(const tvms_reader *reader, tvms_dtype a, tvms_dtype b) 
   return (other.code == TVMS_INT || other.code == TVMS_UINT) && other.lanes == 1;
 }
 
-tvms_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args *call) {
   call_type type;
   tvms_node *value = to_argument(reader, call->args[1], call->refs[1]);
   if (!value || !to_type(reader, call->args[0], call->refs[0], &type)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   if (!pointer_fits(reader, type.dtype, value->dtype)) {
-    tvms_wrong_type(reader, call->refs[1], "what a pointer is read as or from",
-                    "an integer of 64 bits", call->args[1]);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call->refs[1],
+                                "what a pointer is read as or from",
+                                "an integer of 64 bits", call->args[1]);
+    return tvms_reader_failed(reader);
   }
   if (!same_size(reader, type.dtype, value->dtype)) {
     char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
     tvms_reader_report(reader, size_changes, call->ref, tvms_dtype_text(type.dtype, a),
                        tvms_dtype_text(value->dtype, b));
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   bool same = tvms_dtype_same(type.dtype, value->dtype) && !type.sinfo;
   bool opaque = !value->sinfo && !tvms_dtype_is_handle(type.dtype);
   if (same && (opaque || reader->dialect <= TVMS_DIALECT_25))
-    return tvms_value_node(value);
+    return tvms_eval_value_node(value);
   return call_op(reader, type, TVMS_TIR_reinterpret, &value, 1, call->ref);
 }
 
-static tvms_value masked(tvms_reader *reader, const tvms_call_args *call,
-                         tvms_node *buffer, tvms_value rest, tvms_node *value) {
-  tvms_value all = tvms_value_items(TVMS_VALUE_TUPLE, rest.as.items, rest.len);
+static tvms_eval_value masked(tvms_reader *reader, const tvms_call_args *call,
+                              tvms_node *buffer, tvms_eval_value rest,
+                              tvms_node *value) {
+  tvms_eval_value all = tvms_eval_value_items(TVMS_EVAL_TUPLE, rest.as.items, rest.len);
   tvms_list list;
-  if (rest.len < 1 || !tvms_to_arguments(reader, all, call->ref, &list)) {
-    return tvms_failed(reader);
+  if (rest.len < 1 || !tvms_tir_to_arguments(reader, all, call->ref, &list)) {
+    return tvms_reader_failed(reader);
   }
   uint32_t rank = list.len - 1;
   tvms_node *mask = list.items[rank];
   if (!value) {
-    return tvms_value_node(
-        tvms_load(reader, buffer, list.items, rank, mask, call->ref));
+    return tvms_eval_value_node(
+        tvms_tir_load(reader, buffer, list.items, rank, mask, call->ref));
   }
-  tvms_store_stmt(reader, buffer, list.items, rank, value, mask, call->ref);
+  tvms_tir_store_stmt(reader, buffer, list.items, rank, value, mask, call->ref);
   return TVMS_NOTHING;
 }
 
-static tvms_value not_a_buffer(tvms_reader *reader, const tvms_call_args *call,
-                               uint32_t i) {
-  tvms_wrong_type(reader, call->refs[i], "what is accessed", "a buffer", call->args[i]);
-  return tvms_failed(reader);
+static tvms_eval_value not_a_buffer(tvms_reader *reader, const tvms_call_args *call,
+                                    uint32_t i) {
+  tvms_eval_report_wrong_type(reader, call->refs[i], "what is accessed", "a buffer",
+                              call->args[i]);
+  return tvms_reader_failed(reader);
 }
 
-tvms_value tvms_call_masked_load(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *buffer = tvms_value_node_of(call->args[1], TVMS_NODE_BUFFER);
+tvms_eval_value tvms_call_masked_load(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_node *buffer = tvms_eval_value_node_of(call->args[1], TVMS_NODE_BUFFER);
   if (!buffer) return not_a_buffer(reader, call, 1);
   return masked(reader, call, buffer, call->args[2], NULL);
 }
 
-tvms_value tvms_call_masked_store(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *buffer = tvms_value_node_of(call->args[0], TVMS_NODE_BUFFER);
+tvms_eval_value tvms_call_masked_store(tvms_reader *reader,
+                                       const tvms_call_args *call) {
+  tvms_node *buffer = tvms_eval_value_node_of(call->args[0], TVMS_NODE_BUFFER);
   if (!buffer) return not_a_buffer(reader, call, 0);
-  tvms_node *value = tvms_to_expr(reader, call->args[1], call->refs[1]);
-  if (!value) return tvms_failed(reader);
+  tvms_node *value = tvms_eval_to_expr(reader, call->args[1], call->refs[1]);
+  if (!value) return tvms_reader_failed(reader);
   return masked(reader, call, buffer, call->args[2], value);
 }
 
 // ---- Calls by registry name -----------------------------------------------------------------
 
-static tvms_node *callee_of(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  if (value.kind == TVMS_VALUE_NODE
+static tvms_node *callee_of(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  if (value.kind == TVMS_EVAL_NODE
       && (value.as.node->kind == TVMS_NODE_OPERATOR
           || value.as.node->kind == TVMS_NODE_GLOBAL_VAR)) {
     return value.as.node;
   }
-  if (value.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, ref, "what is called", "the name of an operator", value);
+  if (value.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, ref, "what is called",
+                                "the name of an operator", value);
     return NULL;
   }
   tvms_tir_opcode opcode = tvms_tir_op_find(value.as.text, value.len);
@@ -637,45 +659,47 @@ static tvms_node *callee_of(tvms_reader *reader, tvms_value value, tvms_ref ref)
   return tvms_tir_operator_new(reader->unit, opcode);
 }
 
-static tvms_value call_by_name(tvms_reader *reader, tvms_value name, tvms_value args,
-                               call_type type, tvms_value attrs, tvms_ref ref) {
+static tvms_eval_value call_by_name(tvms_reader *reader, tvms_eval_value name,
+                                    tvms_eval_value args, call_type type,
+                                    tvms_eval_value attrs, tvms_ref ref) {
   tvms_node *callee = callee_of(reader, name, ref);
   tvms_list list;
   tvms_node *map;
-  if (!callee || !tvms_to_arguments(reader, args, ref, &list)
-      || !tvms_to_map(reader, attrs, ref, &map)) {
-    return tvms_failed(reader);
+  if (!callee || !tvms_tir_to_arguments(reader, args, ref, &list)
+      || !tvms_eval_to_map(reader, attrs, ref, &map)) {
+    return tvms_reader_failed(reader);
   }
   tvms_node *node = tvms_call_new(reader->unit, type.dtype, callee, list.items,
-                                  list.len, tvms_span_of(reader, ref));
+                                  list.len, tvms_reader_span_of(reader, ref));
   node->sinfo = type.sinfo;
   if (map) tvms_as_call(node)->attrs = tvms_list_copy(reader->unit, &map, 1);
-  return tvms_value_node(node);
+  return tvms_eval_value_node(node);
 }
 
-tvms_value tvms_call_call_intrin(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_call_intrin(tvms_reader *reader, const tvms_call_args *call) {
   call_type type;
-  if (!to_type(reader, call->args[0], call->refs[0], &type)) return tvms_failed(reader);
+  if (!to_type(reader, call->args[0], call->refs[0], &type))
+    return tvms_reader_failed(reader);
   return call_by_name(reader, call->args[1], call->args[2], type,
-                      tvms_arg(reader, call, TVMS_SYM_attrs), call->ref);
+                      tvms_args_get(reader, call, TVMS_SYM_attrs), call->ref);
 }
 
-tvms_value tvms_call_Call(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_Call(tvms_reader *reader, const tvms_call_args *call) {
   call_type type = VOID_TYPE;
   bool dtype_first = reader->dialect < TVMS_DIALECT_26;
-  tvms_value returns =
-      dtype_first ? call->args[0] : tvms_arg(reader, call, TVMS_SYM_ret_ty);
-  if (returns.kind != TVMS_VALUE_NONE && !to_type(reader, returns, call->ref, &type)) {
-    return tvms_failed(reader);
+  tvms_eval_value returns =
+      dtype_first ? call->args[0] : tvms_args_get(reader, call, TVMS_SYM_ret_ty);
+  if (returns.kind != TVMS_EVAL_NONE && !to_type(reader, returns, call->ref, &type)) {
+    return tvms_reader_failed(reader);
   }
-  tvms_items items;
+  tvms_eval_items items;
   uint32_t at = dtype_first ? 1 : 0;
-  if (!tvms_iterate(reader, call->args[at + 1], call->ref, &items)) {
-    return tvms_failed(reader);
+  if (!tvms_eval_iterate(reader, call->args[at + 1], call->ref, &items)) {
+    return tvms_reader_failed(reader);
   }
   return call_by_name(reader, call->args[at],
-                      tvms_value_items(TVMS_VALUE_TUPLE, items.items, items.len), type,
-                      tvms_arg(reader, call, TVMS_SYM_attrs), call->ref);
+                      tvms_eval_value_items(TVMS_EVAL_TUPLE, items.items, items.len),
+                      type, tvms_args_get(reader, call, TVMS_SYM_attrs), call->ref);
 }
 
 // ---- Operators by their spelling ------------------------------------------------------------
@@ -704,84 +728,90 @@ static bool is_text(const char *text, size_t len, const char *other) {
 
 // An instruction of PTX or a helper of its operands.
 static bool is_ptx(const tvms_reader *reader, const char *text, size_t len) {
-  return tvms_is_ptx_family(reader, text, len)
+  return tvms_ptx_is_operator_family(reader, text, len)
          || (reader->dialect >= TVMS_DIALECT_27 && is_text(text, len, "ptx.pred"));
 }
 
-static tvms_value call_ptx(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+static tvms_eval_value call_ptx(tvms_reader *reader, tvms_eval_value callee,
+                                tvms_ref call) {
   const char *text = callee.as.text;
-  if (is_text(text, callee.len, "ptx.pred")) return tvms_call_ptx_pred(reader, call);
-  if (is_text(text, callee.len, "ptx.addr")) return tvms_call_ptx_addr(reader, call);
-  return tvms_call_ptx(reader, text, callee.len, call);
+  if (is_text(text, callee.len, "ptx.pred")) return tvms_ptx_call_pred(reader, call);
+  if (is_text(text, callee.len, "ptx.addr")) return tvms_ptx_call_addr(reader, call);
+  return tvms_ptx_call(reader, text, callee.len, call);
 }
 
-tvms_value tvms_spelled_operator(tvms_reader *reader, const char *text, size_t len) {
+tvms_eval_value tvms_spelled_operator(tvms_reader *reader, const char *text,
+                                      size_t len) {
   if (reader->dialect >= TVMS_DIALECT_27 && is_text(text, len, "ptx.SINK")) {
-    return (tvms_value){.kind = TVMS_VALUE_PTX};
+    return (tvms_eval_value){.kind = TVMS_EVAL_PTX};
   }
   if (!is_ptx(reader, text, len) && !is_spelled(reader, text, len)
       && !is_prefix(reader, text, len)) {
     return TVMS_UNKNOWN;
   }
-  tvms_value value =
-      tvms_value_text(tvms_arena_text(&reader->values, text, len), (uint32_t)len);
-  value.kind = TVMS_VALUE_OPERATOR;
+  tvms_eval_value value =
+      tvms_eval_value_text(tvms_arena_text(&reader->values, text, len), (uint32_t)len);
+  value.kind = TVMS_EVAL_OPERATOR;
   return value;
 }
 
-tvms_value tvms_spelled_attribute(tvms_reader *reader, tvms_value object, tvms_sym name,
-                                  tvms_ref ref) {
+tvms_eval_value tvms_spelled_attribute(tvms_reader *reader, tvms_eval_value object,
+                                       tvms_sym name, tvms_ref ref) {
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   size_t len = object.len + 1 + text->len;
   char *path = tvms_arena_alloc(&reader->values, len + 1);
   memcpy(path, object.as.text, object.len);
   path[object.len] = '.';
   memcpy(path + object.len + 1, text->text, text->len + 1);
-  tvms_value value = tvms_spelled_operator(reader, path, len);
-  if (tvms_value_is_known(value)) return value;
+  tvms_eval_value value = tvms_spelled_operator(reader, path, len);
+  if (tvms_eval_value_is_known(value)) return value;
   tvms_reader_report(reader, unknown_callable, ref, "T", path,
                      tvms_dialect_text(reader->dialect));
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
-tvms_value tvms_spelled_subscript(tvms_reader *reader, tvms_value object,
-                                  tvms_value index, tvms_ref ref) {
-  if (object.kind != TVMS_VALUE_OPERATOR || index.kind != TVMS_VALUE_STR) {
-    tvms_reader_report(reader, no_subscript, ref, tvms_describe_value(reader, object));
-    return tvms_failed(reader);
+tvms_eval_value tvms_spelled_subscript(tvms_reader *reader, tvms_eval_value object,
+                                       tvms_eval_value index, tvms_ref ref) {
+  if (object.kind != TVMS_EVAL_OPERATOR || index.kind != TVMS_EVAL_STR) {
+    tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+    return tvms_reader_failed(reader);
   }
   tvms_sym name = tvms_symbol_intern(reader->context, index.as.text, index.len);
   return tvms_spelled_attribute(reader, object, name, ref);
 }
 
-tvms_value tvms_call_spelled(tvms_reader *reader, tvms_value callee, tvms_ref call) {
+tvms_eval_value tvms_spelled_call(tvms_reader *reader, tvms_eval_value callee,
+                                  tvms_ref call) {
   bool addr = reader->dialect >= TVMS_DIALECT_27
               && is_text(callee.as.text, callee.len, "ptx.addr");
   if (addr || is_ptx(reader, callee.as.text, callee.len)) {
     return call_ptx(reader, callee, call);
   }
   const tvms_wrapper *wrapper = tvms_wrapper_find(reader, callee.as.text, callee.len);
-  if (wrapper) return tvms_call_wrapper(reader, wrapper, call);
+  if (wrapper) return tvms_wrapper_call(reader, wrapper, call);
   tvms_tir_opcode opcode =
       tvms_tir_op_spelled(callee.as.text, callee.len, reader->dialect, TVMS_TIR_NONE);
   if (!opcode) {
     tvms_reader_report(reader, cannot_call, call, callee.as.text);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  tvms_value args[TVMS_MAX_PARAMS];
-  if (!tvms_bind_method(reader, "*args, **kwargs", callee.as.text, call, args)) {
-    return tvms_failed(reader);
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  if (!tvms_signature_bind_method(reader, "*args, **kwargs", callee.as.text, call,
+                                  args)) {
+    return tvms_reader_failed(reader);
   }
   const tvms_tir_row *row = tvms_tir_op_row_of(opcode);
-  tvms_value rest = args[0];
+  tvms_eval_value rest = args[0];
   // How TVM up to 0.26 prints the largest numbers, and does not read them.
   bool large = opcode == TVMS_TIR_large_uint_imm;
   call_type type = large ? scalar_type(TVMS_UINT, 64) : VOID_TYPE;
   if (row->location == TVMS_LOCATION_FIRST && rest.len) {
-    if (!to_type(reader, rest.as.items[0], call, &type)) return tvms_failed(reader);
-    rest = tvms_value_items(TVMS_VALUE_TUPLE, rest.as.items + 1, rest.len - 1);
+    if (!to_type(reader, rest.as.items[0], call, &type))
+      return tvms_reader_failed(reader);
+    rest = tvms_eval_value_items(TVMS_EVAL_TUPLE, rest.as.items + 1, rest.len - 1);
   }
   tvms_list list;
-  if (!tvms_to_arguments(reader, rest, call, &list)) return tvms_failed(reader);
+  if (!tvms_tir_to_arguments(reader, rest, call, &list))
+    return tvms_reader_failed(reader);
   return call_op(reader, type, opcode, list.items, list.len, call);
 }

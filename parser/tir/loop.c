@@ -5,7 +5,7 @@
 #include "parser/eval/internal.h"
 #include "parser/tir/stmt.h"
 
-tvms_node *tvms_simplified(tvms_reader *reader, tvms_node *node) {
+tvms_node *tvms_tir_simplified(tvms_reader *reader, tvms_node *node) {
   if (node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_VAR) return node;
   return tvms_arith_simplify(reader->unit, node);
 }
@@ -33,10 +33,10 @@ static tvms_node *bound_as(tvms_reader *reader, tvms_node *bound, tvms_dtype dty
 }
 
 // dtype="uint32" of 0.27; false after a report.
-static bool explicit_dtype(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool explicit_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                            tvms_dtype *dtype) {
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  if (!tvms_to_dtype(reader, value, ref, dtype)) return false;
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  if (!tvms_eval_to_dtype(reader, value, ref, dtype)) return false;
   bool sound = dtype->bits == 32 && dtype->lanes == 1
                && (dtype->code == TVMS_INT || dtype->code == TVMS_UINT);
   if (!sound) tvms_reader_report(reader, bad_index_dtype, ref);
@@ -83,24 +83,24 @@ static bool check_bound(tvms_reader *reader, const tvms_node *node, bool alone,
 }
 
 // A bound as a node; True counts as 1.
-static tvms_node *bound_of(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  if (value.kind == TVMS_VALUE_BOOL) value = tvms_value_int(value.as.i);
-  if (value.kind == TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, ref, "a loop bound", "an integer", value);
+static tvms_node *bound_of(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  if (value.kind == TVMS_EVAL_BOOL) value = tvms_eval_value_int(value.as.i);
+  if (value.kind == TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, ref, "a loop bound", "an integer", value);
     return NULL;
   }
-  return tvms_to_expr(reader, value, ref);
+  return tvms_eval_to_expr(reader, value, ref);
 }
 
 // The step of a loop; NULL without a report if there is none.
-static bool read_step(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool read_step(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                       tvms_node **step) {
   *step = NULL;
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  *step = tvms_to_expr(reader, value, ref);
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  *step = tvms_eval_to_expr(reader, value, ref);
   if (!*step) return false;
   if ((*step)->kind == TVMS_NODE_STRING_IMM) {
-    tvms_wrong_type(reader, ref, "a step", "a number", value);
+    tvms_eval_report_wrong_type(reader, ref, "a step", "a number", value);
     return false;
   }
   return reader->dialect >= TVMS_DIALECT_27 || is_index(reader, *step)
@@ -112,7 +112,7 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
                              tvms_node *step, tvms_dtype dtype, tvms_for_kind kind,
                              tvms_ref ref) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   bool converts = reader->dialect >= TVMS_DIALECT_27 && kind != TVMS_FOR_THREAD_BINDING;
   if (converts) {
     if (tvms_dtype_is_void(dtype)) dtype = common_dtype(start, stop);
@@ -123,7 +123,7 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
   }
   tvms_node *extent = tvms_build_binary(unit, TVMS_NODE_SUB, stop, start, span);
   if (!extent) return NULL;
-  extent = tvms_simplified(reader, extent);
+  extent = tvms_tir_simplified(reader, extent);
   if (!converts) {
     dtype = tvms_dtype_with_lanes(start->dtype, 1);
     if (extent->dtype.bits > dtype.bits) dtype.bits = extent->dtype.bits;
@@ -156,10 +156,10 @@ static tvms_node *zero_like(tvms_reader *reader, const tvms_node *node) {
 }
 
 // Reads start and stop, with their places; one bound alone is the stop.
-static bool read_bounds(tvms_reader *reader, const tvms_value bounds[2],
+static bool read_bounds(tvms_reader *reader, const tvms_eval_value bounds[2],
                         const tvms_ref refs[2], tvms_node **start, tvms_node **stop) {
-  bool one = bounds[1].kind == TVMS_VALUE_NONE;
-  bool alone = one && bounds[0].kind == TVMS_VALUE_NODE;
+  bool one = bounds[1].kind == TVMS_EVAL_NONE;
+  bool alone = one && bounds[0].kind == TVMS_EVAL_NODE;
   *start = bound_of(reader, bounds[0], refs[0]);
   *stop = one ? *start : bound_of(reader, bounds[1], refs[1]);
   if (!check_bound(reader, *start, alone, refs[0])
@@ -176,13 +176,14 @@ static bool read_bounds(tvms_reader *reader, const tvms_value bounds[2],
 // `unroll=` of T.serial is a pair of annotations.
 static bool add_unroll(tvms_reader *reader, const tvms_call_args *call,
                        tvms_node **annotations) {
-  tvms_value unroll = tvms_arg(reader, call, TVMS_SYM_unroll);
-  if (unroll.kind == TVMS_VALUE_NONE) return true;
-  tvms_ref ref = tvms_arg_ref(reader, call, TVMS_SYM_unroll);
-  tvms_span span = tvms_span_of(reader, ref);
-  bool is_bool = unroll.kind == TVMS_VALUE_BOOL;
-  if (!is_bool && (unroll.kind != TVMS_VALUE_INT || unroll.as.i <= 0)) {
-    tvms_wrong_type(reader, ref, "unroll", "a bool or a positive int", unroll);
+  tvms_eval_value unroll = tvms_args_get(reader, call, TVMS_SYM_unroll);
+  if (unroll.kind == TVMS_EVAL_NONE) return true;
+  tvms_ref ref = tvms_args_ref(reader, call, TVMS_SYM_unroll);
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  bool is_bool = unroll.kind == TVMS_EVAL_BOOL;
+  if (!is_bool && (unroll.kind != TVMS_EVAL_INT || unroll.as.i <= 0)) {
+    tvms_eval_report_wrong_type(reader, ref, "unroll", "a bool or a positive int",
+                                unroll);
     return false;
   }
   bool off = is_bool && !unroll.as.i;
@@ -203,25 +204,25 @@ static tvms_for_kind kind_named(tvms_sym name) {
   }
 }
 
-static tvms_value frame_or_unknown(tvms_reader *reader, tvms_frame *frame) {
+static tvms_eval_value frame_or_unknown(tvms_reader *reader, tvms_frame *frame) {
   if (frame) return tvms_frame_value(frame);
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
-tvms_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *start, *stop, *annotations, *step;
   tvms_dtype dtype = {0};
-  tvms_value step_value = tvms_arg(reader, call, TVMS_SYM_step);
+  tvms_eval_value step_value = tvms_args_get(reader, call, TVMS_SYM_step);
   if (!read_bounds(reader, call->args, call->refs, &start, &stop)
-      || !tvms_to_map(reader, tvms_arg(reader, call, TVMS_SYM_annotations), call->ref,
-                      &annotations)
-      || !explicit_dtype(reader, tvms_arg(reader, call, TVMS_SYM_dtype), call->ref,
+      || !tvms_eval_to_map(reader, tvms_args_get(reader, call, TVMS_SYM_annotations),
+                           call->ref, &annotations)
+      || !explicit_dtype(reader, tvms_args_get(reader, call, TVMS_SYM_dtype), call->ref,
                          &dtype)
       || !add_unroll(reader, call, &annotations)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   if (!read_step(reader, step_value, call->ref, &step)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   tvms_frame *frame = make_loop(reader, start, stop, step, dtype,
                                 kind_named(call->row->name), call->ref);
@@ -229,23 +230,24 @@ tvms_value tvms_call_loop(tvms_reader *reader, const tvms_call_args *call) {
   return frame_or_unknown(reader, frame);
 }
 
-tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call) {
-  tvms_value args[TVMS_MAX_PARAMS];
+tvms_eval_value tvms_tir_range_loop(tvms_reader *reader, tvms_ref call) {
+  tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *signature =
       "start, stop=None, step=None, *, annotations=None, unroll=None, dtype=None";
   if (reader->dialect < TVMS_DIALECT_25) {
     signature = "start, stop=None, *, annotations=None, step=None";
   }
-  if (!tvms_bind_method(reader, signature, "range()", call, args)) return TVMS_UNKNOWN;
+  if (!tvms_signature_bind_method(reader, signature, "range()", call, args))
+    return TVMS_UNKNOWN;
   bool old = reader->dialect < TVMS_DIALECT_25;
   tvms_node *start, *stop, *annotations, *step;
   if (!read_bounds(reader, args, (tvms_ref[]){call, call}, &start, &stop)
-      || !tvms_to_map(reader, args[old ? 2 : 3], call, &annotations)) {
+      || !tvms_eval_to_map(reader, args[old ? 2 : 3], call, &annotations)) {
     return TVMS_UNKNOWN;
   }
-  tvms_value step_value = args[old ? 3 : 2];
+  tvms_eval_value step_value = args[old ? 3 : 2];
   if (!read_step(reader, step_value, call, &step)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   tvms_frame *frame =
       make_loop(reader, start, stop, step, (tvms_dtype){0}, TVMS_FOR_SERIAL, call);
@@ -253,26 +255,27 @@ tvms_value tvms_range_loop(tvms_reader *reader, tvms_ref call) {
   return frame_or_unknown(reader, frame);
 }
 
-tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value bounds[] = {call->args[0], call->args[1]}, thread = call->args[2];
-  if (thread.kind == TVMS_VALUE_NONE) {
+tvms_eval_value tvms_call_thread_binding(tvms_reader *reader,
+                                         const tvms_call_args *call) {
+  tvms_eval_value bounds[] = {call->args[0], call->args[1]}, thread = call->args[2];
+  if (thread.kind == TVMS_EVAL_NONE) {
     thread = bounds[1];
     bounds[1] = TVMS_NOTHING;
   }
-  if (thread.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->ref, "the thread of T.thread_binding", "a str",
-                    thread);
+  if (thread.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call->ref, "the thread of T.thread_binding",
+                                "a str", thread);
     return TVMS_UNKNOWN;
   }
   tvms_node *start, *stop, *annotations;
   if (!read_bounds(reader, bounds, call->refs, &start, &stop)
-      || !tvms_to_map(reader, tvms_arg(reader, call, TVMS_SYM_annotations), call->ref,
-                      &annotations)) {
+      || !tvms_eval_to_map(reader, tvms_args_get(reader, call, TVMS_SYM_annotations),
+                           call->ref, &annotations)) {
     return TVMS_UNKNOWN;
   }
   if (!is_index(reader, stop)) {
     wrong_bound(reader, stop, call->refs[0]);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   tvms_frame *frame = make_loop(reader, start, stop, NULL, (tvms_dtype){0},
                                 TVMS_FOR_THREAD_BINDING, call->ref);
@@ -286,9 +289,9 @@ tvms_value tvms_call_thread_binding(tvms_reader *reader, const tvms_call_args *c
 
 // One dimension of a grid: an extent, or (from 0.25 on) a tuple (start, extent).
 static bool grid_dim(tvms_reader *reader, tvms_frame *frame, uint32_t i,
-                     tvms_value value, tvms_dtype dtype, tvms_ref ref) {
+                     tvms_eval_value value, tvms_dtype dtype, tvms_ref ref) {
   tvms_node *min = NULL, *extent;
-  if (value.kind == TVMS_VALUE_TUPLE && value.len == 2
+  if (value.kind == TVMS_EVAL_TUPLE && value.len == 2
       && reader->dialect >= TVMS_DIALECT_25) {
     min = bound_of(reader, value.as.items[0], ref);
     if (!check_bound(reader, min, false, ref)) return false;
@@ -302,23 +305,23 @@ static bool grid_dim(tvms_reader *reader, tvms_frame *frame, uint32_t i,
     if (min) min = bound_as(reader, min, dtype);
   }
   frame->as.loop.vars[i] =
-      tvms_var_new(reader->unit, TVMS_SYM_v, dtype, tvms_span_of(reader, ref));
+      tvms_var_new(reader->unit, TVMS_SYM_v, dtype, tvms_reader_span_of(reader, ref));
   frame->as.loop.extents[i] = extent;
   frame->as.loop.mins[i] =
       min ? min : tvms_int_imm_new(reader->unit, dtype, 0, TVMS_NO_SPAN);
   return true;
 }
 
-tvms_value tvms_call_grid(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value extents = call->args[0];
+tvms_eval_value tvms_call_grid(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value extents = call->args[0];
   tvms_dtype dtype = {0};
-  if (!explicit_dtype(reader, tvms_arg(reader, call, TVMS_SYM_dtype), call->ref,
+  if (!explicit_dtype(reader, tvms_args_get(reader, call, TVMS_SYM_dtype), call->ref,
                       &dtype)) {
     return TVMS_UNKNOWN;
   }
   if (extents.len == 0) {
-    tvms_missing_argument(reader, call->ref, "T.grid", "extents");
-    return tvms_failed(reader);
+    tvms_eval_report_missing_argument(reader, call->ref, "T.grid", "extents");
+    return tvms_reader_failed(reader);
   }
   tvms_frame *frame = loop_frame(reader, extents.len, TVMS_FOR_SERIAL, call->ref);
   bool sound = true;
@@ -330,7 +333,8 @@ tvms_value tvms_call_grid(tvms_reader *reader, const tvms_call_args *call) {
 
 // ---- Branches -------------------------------------------------------------------------------
 
-bool tvms_check_while(tvms_reader *reader, const tvms_node *condition, tvms_ref ref) {
+bool tvms_tir_check_while(tvms_reader *reader, const tvms_node *condition,
+                          tvms_ref ref) {
   if (condition->dtype.lanes != 1) {
     char text[TVMS_DTYPE_TEXT];
     tvms_reader_report(reader, vector_condition, ref,
@@ -343,32 +347,33 @@ bool tvms_check_while(tvms_reader *reader, const tvms_node *condition, tvms_ref 
   return false;
 }
 
-static tvms_value branch(tvms_reader *reader, const tvms_call_args *call,
-                         tvms_frame_kind kind) {
+static tvms_eval_value branch(tvms_reader *reader, const tvms_call_args *call,
+                              tvms_frame_kind kind) {
   tvms_frame *frame = tvms_frame_new(reader, kind, call->ref);
   if (kind == TVMS_FRAME_IF || kind == TVMS_FRAME_WHILE) {
-    frame->as.branch.condition = tvms_to_expr(reader, call->args[0], call->refs[0]);
+    frame->as.branch.condition =
+        tvms_eval_to_expr(reader, call->args[0], call->refs[0]);
     if (!frame->as.branch.condition
         || (kind == TVMS_FRAME_WHILE
-            && !tvms_check_while(reader, frame->as.branch.condition, call->ref))) {
-      return tvms_failed(reader);
+            && !tvms_tir_check_while(reader, frame->as.branch.condition, call->ref))) {
+      return tvms_reader_failed(reader);
     }
   }
   return tvms_frame_value(frame);
 }
 
-tvms_value tvms_call_While(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_While(tvms_reader *reader, const tvms_call_args *call) {
   return branch(reader, call, TVMS_FRAME_WHILE);
 }
 
-tvms_value tvms_call_If(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_If(tvms_reader *reader, const tvms_call_args *call) {
   return branch(reader, call, TVMS_FRAME_IF);
 }
 
-tvms_value tvms_call_Then(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_Then(tvms_reader *reader, const tvms_call_args *call) {
   return branch(reader, call, TVMS_FRAME_THEN);
 }
 
-tvms_value tvms_call_Else(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_Else(tvms_reader *reader, const tvms_call_args *call) {
   return branch(reader, call, TVMS_FRAME_ELSE);
 }

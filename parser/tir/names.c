@@ -7,7 +7,7 @@
 #include <string.h>
 
 // `name` followed by `suffix`.
-tvms_sym tvms_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix) {
+tvms_sym tvms_tir_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix) {
   size_t more = strlen(suffix);
   if (!more) return name;
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
@@ -94,14 +94,14 @@ static bool are_alike(const tvms_reader *reader, tvms_sym follower, tvms_sym buf
          || (second.number > first.number && has_stem(first, second.text, second.stem));
 }
 
-bool tvms_is_printed(tvms_reader *reader) {
+bool tvms_reader_is_printed(tvms_reader *reader) {
   if (!reader->origin_known) find_origin(reader);
   reader->origin_known = true;
   return !reader->by_hand;
 }
 
-bool tvms_has_printed_header(tvms_reader *reader) {
-  return tvms_is_printed(reader) && reader->headed;
+bool tvms_reader_has_printed_header(tvms_reader *reader) {
+  return tvms_reader_is_printed(reader) && reader->headed;
 }
 
 // The name that the text itself gave a variable that follows a buffer.
@@ -120,13 +120,13 @@ static void follow(tvms_reader *reader, tvms_node *var, tvms_sym buffer,
                    const char *suffix) {
   tvms_sym own = *own_name(reader, var);
   if (var->spare & TVMS_SPARE_KEEPS_NAME) return;
-  if (are_alike(reader, own, buffer, suffix) && tvms_is_printed(reader)) {
+  if (are_alike(reader, own, buffer, suffix) && tvms_reader_is_printed(reader)) {
     var->spare |= TVMS_SPARE_KEEPS_NAME;
     tvms_as_var(var)->name = own;
     return;
   }
   tvms_as_var(var)->given = own;
-  tvms_as_var(var)->name = tvms_joined_name(reader, buffer, suffix);
+  tvms_as_var(var)->name = tvms_tir_joined_name(reader, buffer, suffix);
 }
 
 // The pointer of a buffer follows its name: up to 0.25 also one that it shares, and at 0.25
@@ -135,7 +135,7 @@ static void name_parts(tvms_reader *reader, tvms_buffer *buffer, tvms_sym name) 
   const char *suffix = reader->dialect == TVMS_DIALECT_25 ? "_ptr" : "";
   if (buffer->data->kind == TVMS_NODE_VAR) {
     if (buffer->head.spare & TVMS_SPARE_OWN_DATA)
-      tvms_as_var(buffer->data)->name = tvms_joined_name(reader, name, suffix);
+      tvms_as_var(buffer->data)->name = tvms_tir_joined_name(reader, name, suffix);
     else if (reader->dialect <= TVMS_DIALECT_25)
       follow(reader, buffer->data, name, suffix);
   }
@@ -148,7 +148,7 @@ static void name_parts(tvms_reader *reader, tvms_buffer *buffer, tvms_sym name) 
   }
 }
 
-void tvms_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name) {
+void tvms_tir_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name) {
   switch (node->kind) {
   case TVMS_NODE_VAR:
     tvms_as_var(node)->name = name;

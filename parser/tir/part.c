@@ -16,7 +16,7 @@ typedef struct {
 } uses;
 
 static bool is_name(const tvms_reader *reader, tvms_ref ref, tvms_sym name) {
-  const tvms_surf *node = tvms_at(reader, ref);
+  const tvms_surf *node = tvms_reader_at(reader, ref);
   return node->kind == TVMS_SURF_NAME && node->a == name;
 }
 
@@ -24,15 +24,16 @@ static bool is_name(const tvms_reader *reader, tvms_ref ref, tvms_sym name) {
 static uses count_uses(const tvms_reader *reader, tvms_sym name) {
   uses found = {0, 0, 0};
   tvms_ref def = reader->tir->frames.items[0]->ref;
-  uint32_t begin = tvms_at(reader, def)->begin;
-  for (tvms_ref ref = def; ref > 0 && tvms_at(reader, ref)->begin >= begin; ref--) {
-    const tvms_surf *node = tvms_at(reader, ref);
+  uint32_t begin = tvms_reader_at(reader, def)->begin;
+  for (tvms_ref ref = def; ref > 0 && tvms_reader_at(reader, ref)->begin >= begin;
+       ref--) {
+    const tvms_surf *node = tvms_reader_at(reader, ref);
     switch ((int)node->kind) {
     case TVMS_SURF_NAME: found.names += node->a == name; break;
     case TVMS_SURF_ATTRIBUTE:
     case TVMS_SURF_SUBSCRIPT: found.objects += is_name(reader, node->a, name); break;
     case TVMS_SURF_ASSIGN: {
-      const tvms_surf *target = tvms_at(reader, node->a);
+      const tvms_surf *target = tvms_reader_at(reader, node->a);
       found.stores +=
           target->kind == TVMS_SURF_SUBSCRIPT && is_name(reader, target->a, name);
       break;
@@ -66,12 +67,12 @@ static bool place_of(tvms_reader *reader, const tvms_node *node, int64_t *offset
   return region->region.len == dims.len;
 }
 
-tvms_node *tvms_buffer_of_part(tvms_reader *reader, tvms_sym name, tvms_node *region,
-                               tvms_ref ref) {
+tvms_node *tvms_tir_buffer_of_part(tvms_reader *reader, tvms_sym name,
+                                   tvms_node *region, tvms_ref ref) {
   if (reader->dialect != TVMS_DIALECT_25) return NULL;
   uses found = count_uses(reader, name);
   bool like_buffer = found.names == found.objects + 1;
-  if (!found.stores && !(like_buffer && tvms_is_printed(reader))) return NULL;
+  if (!found.stores && !(like_buffer && tvms_reader_is_printed(reader))) return NULL;
   const tvms_buffer *whole = tvms_as_buffer(tvms_as_buffer_region(region)->buffer);
   tvms_buffer_form form = {.dtype = whole->element, .data = whole->data};
   int64_t offset;
@@ -80,7 +81,7 @@ tvms_node *tvms_buffer_of_part(tvms_reader *reader, tvms_sym name, tvms_node *re
   offset += tvms_as_int_imm(whole->elem_offset)->value;
   form.elem_offset =
       tvms_int_imm_new(reader->unit, whole->elem_offset->dtype, offset, TVMS_NO_SPAN);
-  tvms_node *buffer = tvms_buffer_make(reader, &form, ref);
-  tvms_emit_decl(reader, buffer, whole->data, ref);
+  tvms_node *buffer = tvms_tir_buffer_make(reader, &form, ref);
+  tvms_tir_emit_decl(reader, buffer, whole->data, ref);
   return buffer;
 }

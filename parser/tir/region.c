@@ -9,42 +9,43 @@
 
 // An index relative to `range`: an element or a slice. NULL after a report.
 static tvms_node *range_within(tvms_reader *reader, const tvms_range *range,
-                               tvms_value index, tvms_ref ref) {
-  tvms_value start = index;
+                               tvms_eval_value index, tvms_ref ref) {
+  tvms_eval_value start = index;
   tvms_node *extent = NULL;
-  if (index.kind == TVMS_VALUE_SLICE) {
-    tvms_value stop = index.as.items[1];
+  if (index.kind == TVMS_EVAL_SLICE) {
+    tvms_eval_value stop = index.as.items[1];
     start = index.as.items[0];
-    if (start.kind == TVMS_VALUE_NONE) start = tvms_value_int(0);
-    if (stop.kind == TVMS_VALUE_NONE) stop = tvms_value_node(range->extent);
-    tvms_value size = tvms_apply_binary(reader, TVMS_OP_SUB, stop, start, ref);
-    tvms_node *expr = tvms_to_expr(reader, size, ref);
-    extent = expr ? tvms_simplified(reader, expr) : NULL;
+    if (start.kind == TVMS_EVAL_NONE) start = tvms_eval_value_int(0);
+    if (stop.kind == TVMS_EVAL_NONE) stop = tvms_eval_value_node(range->extent);
+    tvms_eval_value size = tvms_eval_binary(reader, TVMS_OP_SUB, stop, start, ref);
+    tvms_node *expr = tvms_eval_to_expr(reader, size, ref);
+    extent = expr ? tvms_tir_simplified(reader, expr) : NULL;
   } else {
-    tvms_node *expr = tvms_to_expr(reader, index, ref);
-    extent = expr ? tvms_one_like(reader, expr) : NULL;
+    tvms_node *expr = tvms_eval_to_expr(reader, index, ref);
+    extent = expr ? tvms_tir_one_like(reader, expr) : NULL;
   }
   if (!extent) return NULL;
-  tvms_value sum =
-      tvms_apply_binary(reader, TVMS_OP_ADD, tvms_value_node(range->min), start, ref);
-  tvms_node *min = tvms_to_expr(reader, sum, ref);
-  return min ? tvms_range_new(reader->unit, min, extent, tvms_span_of(reader, ref))
+  tvms_eval_value sum = tvms_eval_binary(reader, TVMS_OP_ADD,
+                                         tvms_eval_value_node(range->min), start, ref);
+  tvms_node *min = tvms_eval_to_expr(reader, sum, ref);
+  return min ? tvms_range_new(reader->unit, min, extent,
+                              tvms_reader_span_of(reader, ref))
              : NULL;
 }
 
 // Whether the indices can be applied, reported if not. `element` is set if none of them
 // is a slice and no dimension is left.
 static bool check_indices(tvms_reader *reader, const tvms_buffer_region *region,
-                          tvms_items items, tvms_ref ref, bool *element) {
+                          tvms_eval_items items, tvms_ref ref, bool *element) {
   uint32_t rank = region->region.len;
   *element = items.len == rank;
   for (uint32_t i = 0; i < items.len; i++) {
-    if (!tvms_value_is_known(items.items[i])) return false;
-    if (items.items[i].kind != TVMS_VALUE_SLICE) continue;
+    if (!tvms_eval_value_is_known(items.items[i])) return false;
+    if (items.items[i].kind != TVMS_EVAL_SLICE) continue;
     *element = false;
-    tvms_value step = items.items[i].as.items[2];
-    if (step.kind == TVMS_VALUE_NONE) continue;
-    if (step.kind == TVMS_VALUE_INT && step.as.i == 1) continue;
+    tvms_eval_value step = items.items[i].as.items[2];
+    if (step.kind == TVMS_EVAL_NONE) continue;
+    if (step.kind == TVMS_EVAL_INT && step.as.i == 1) continue;
     tvms_reader_report(reader, region_step, ref);
     return false;
   }
@@ -55,12 +56,13 @@ static bool check_indices(tvms_reader *reader, const tvms_buffer_region *region,
   return false;
 }
 
-tvms_value tvms_region_subscript(tvms_reader *reader, tvms_node *region,
-                                 tvms_value index, tvms_ref ref) {
+tvms_eval_value tvms_tir_region_subscript(tvms_reader *reader, tvms_node *region,
+                                          tvms_eval_value index, tvms_ref ref) {
   const tvms_buffer_region *fields = tvms_as_buffer_region(region);
-  tvms_items items = tvms_items_of(&index);
+  tvms_eval_items items = tvms_eval_items_of(&index);
   bool element;
-  if (!check_indices(reader, fields, items, ref, &element)) return tvms_failed(reader);
+  if (!check_indices(reader, fields, items, ref, &element))
+    return tvms_reader_failed(reader);
   uint32_t rank = fields->region.len;
   tvms_node **ranges = tvms_arena_array(&reader->unit->arena, tvms_node *, rank);
   for (uint32_t i = 0; i < rank; i++) {
@@ -68,14 +70,15 @@ tvms_value tvms_region_subscript(tvms_reader *reader, tvms_node *region,
     ranges[i] = i < items.len
                     ? range_within(reader, tvms_as_range(range), items.items[i], ref)
                     : range;
-    if (!ranges[i]) return tvms_failed(reader);
+    if (!ranges[i]) return tvms_reader_failed(reader);
   }
   if (!element || reader->dialect < TVMS_DIALECT_27) {
-    return tvms_value_node(tvms_buffer_region_new(reader->unit, fields->buffer, ranges,
-                                                  rank, tvms_span_of(reader, ref)));
+    return tvms_eval_value_node(tvms_buffer_region_new(
+        reader->unit, fields->buffer, ranges, rank, tvms_reader_span_of(reader, ref)));
   }
   for (uint32_t i = 0; i < rank; i++) {
     ranges[i] = tvms_as_range(ranges[i])->min;
   }
-  return tvms_value_node(tvms_load(reader, fields->buffer, ranges, rank, NULL, ref));
+  return tvms_eval_value_node(
+      tvms_tir_load(reader, fields->buffer, ranges, rank, NULL, ref));
 }

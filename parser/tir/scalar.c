@@ -10,7 +10,7 @@
 // ---- T.int32(…) -----------------------------------------------------------------------------
 
 // T.float32("inf") and the like.
-static bool number_of_text(tvms_value text, double *value) {
+static bool number_of_text(tvms_eval_value text, double *value) {
   char buffer[32];
   if (text.len == 0 || text.len >= sizeof buffer) return false;
   memcpy(buffer, text.as.text, text.len);
@@ -22,7 +22,7 @@ static bool number_of_text(tvms_value text, double *value) {
 
 // A number past INT64_MAX. TVM takes none; what 0.27 prints of T.max_value("uint64") is read.
 static tvms_node *TVMS_NULLABLE large_constant(tvms_reader *reader, tvms_dtype dtype,
-                                               tvms_value value, tvms_ref ref) {
+                                               tvms_eval_value value, tvms_ref ref) {
   bool printed = reader->dialect >= TVMS_DIALECT_27 && dtype.code == TVMS_UINT;
   if (!printed) {
     char text[TVMS_DTYPE_TEXT];
@@ -31,303 +31,316 @@ static tvms_node *TVMS_NULLABLE large_constant(tvms_reader *reader, tvms_dtype d
     return NULL;
   }
   return tvms_build_uint(reader->unit, dtype, (uint64_t)value.as.i,
-                         tvms_span_of(reader, ref));
+                         tvms_reader_span_of(reader, ref));
 }
 
-static tvms_node *constant_of(tvms_reader *reader, tvms_dtype dtype, tvms_value value,
-                              tvms_ref ref) {
+static tvms_node *constant_of(tvms_reader *reader, tvms_dtype dtype,
+                              tvms_eval_value value, tvms_ref ref) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, ref);
-  if (value.kind == TVMS_VALUE_FLOAT) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  if (value.kind == TVMS_EVAL_FLOAT) {
     tvms_node *real = tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
     if (tvms_dtype_is_real(dtype)) {
       return tvms_build_float(unit, dtype, value.as.f, span);
     }
     return tvms_build_cast(unit, dtype, real, span);
   }
-  if (value.flags & TVMS_VALUE_LARGE) {
+  if (value.flags & TVMS_EVAL_LARGE) {
     return large_constant(reader, dtype, value, ref);
   }
   bool integral = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
-  if (integral && value.kind == TVMS_VALUE_INT) {
+  if (integral && value.kind == TVMS_EVAL_INT) {
     return tvms_build_int(unit, dtype, value.as.i, span);
   }
   if (tvms_dtype_is_real(dtype)) {
     return tvms_build_float(unit, dtype, (double)value.as.i, span);
   }
-  return tvms_build_cast(unit, dtype, tvms_to_expr(reader, value, ref), span);
+  return tvms_build_cast(unit, dtype, tvms_eval_to_expr(reader, value, ref), span);
 }
 
-tvms_value tvms_dtype_call(tvms_reader *reader, tvms_dtype dtype, tvms_value value,
-                           bool size_var, tvms_ref ref) {
-  tvms_span span = tvms_span_of(reader, ref);
+tvms_eval_value tvms_tir_dtype_call(tvms_reader *reader, tvms_dtype dtype,
+                                    tvms_eval_value value, bool size_var,
+                                    tvms_ref ref) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
   switch (value.kind) {
-  case TVMS_VALUE_UNKNOWN: reader->failed = true; return value;
-  case TVMS_VALUE_NONE: {
+  case TVMS_EVAL_UNKNOWN: reader->failed = true; return value;
+  case TVMS_EVAL_NONE: {
     tvms_node *var = tvms_var_new(reader->unit, 0, dtype, span);
     if (size_var) var->flags |= TVMS_FLAG_SIZE_VAR;
-    return tvms_value_node(var);
+    return tvms_eval_value_node(var);
   }
-  case TVMS_VALUE_STR: {
+  case TVMS_EVAL_STR: {
     double number;
     if (number_of_text(value, &number)) {
-      return tvms_value_node(tvms_build_float(reader->unit, dtype, number, span));
+      return tvms_eval_value_node(tvms_build_float(reader->unit, dtype, number, span));
     }
-    tvms_wrong_type(reader, ref, "this", "a number or \"inf\", \"-inf\", \"nan\"",
-                    value);
+    tvms_eval_report_wrong_type(reader, ref, "this",
+                                "a number or \"inf\", \"-inf\", \"nan\"", value);
     return TVMS_UNKNOWN;
   }
-  case TVMS_VALUE_INT:
-  case TVMS_VALUE_BOOL:
-  case TVMS_VALUE_FLOAT: return tvms_value_node(constant_of(reader, dtype, value, ref));
+  case TVMS_EVAL_INT:
+  case TVMS_EVAL_BOOL:
+  case TVMS_EVAL_FLOAT:
+    return tvms_eval_value_node(constant_of(reader, dtype, value, ref));
   default: break;
   }
-  tvms_node *node = tvms_to_expr(reader, value, ref);
+  tvms_node *node = tvms_eval_to_expr(reader, value, ref);
   if (!node) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(tvms_build_cast(reader->unit, dtype, node, span));
+  return tvms_eval_value_node(tvms_build_cast(reader->unit, dtype, node, span));
 }
 
 static bool wants_size_var(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value flag = tvms_arg(reader, call, TVMS_SYM_is_size_var);
-  return flag.kind == TVMS_VALUE_BOOL && flag.as.i;
+  tvms_eval_value flag = tvms_args_get(reader, call, TVMS_SYM_is_size_var);
+  return flag.kind == TVMS_EVAL_BOOL && flag.as.i;
 }
 
-tvms_value tvms_call_bool(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_dtype_call(reader, TVMS_DTYPE(BOOL, 1), call->args[0],
-                         wants_size_var(reader, call), call->ref);
+tvms_eval_value tvms_call_bool(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_tir_dtype_call(reader, TVMS_DTYPE(BOOL, 1), call->args[0],
+                             wants_size_var(reader, call), call->ref);
 }
 
-tvms_value tvms_call_void(tvms_reader *reader, const tvms_call_args *call) {
-  if (call->args[0].kind == TVMS_VALUE_NONE) {
-    return tvms_value_node(tvms_var_new(reader->unit, 0, (tvms_dtype){0},
-                                        tvms_span_of(reader, call->ref)));
+tvms_eval_value tvms_call_void(tvms_reader *reader, const tvms_call_args *call) {
+  if (call->args[0].kind == TVMS_EVAL_NONE) {
+    return tvms_eval_value_node(tvms_var_new(reader->unit, 0, (tvms_dtype){0},
+                                             tvms_reader_span_of(reader, call->ref)));
   }
-  return tvms_dtype_call(reader, (tvms_dtype){0}, call->args[0], false, call->ref);
+  return tvms_tir_dtype_call(reader, (tvms_dtype){0}, call->args[0], false, call->ref);
 }
 
 // ---- Pointers -------------------------------------------------------------------------------
 
 static tvms_node *tensor_map(tvms_reader *reader, tvms_ref ref) {
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_node *var = tvms_pointer_var_new(reader->unit, 0, (tvms_dtype){0}, 0, span);
   tvms_sinfo_tensor_map *type = tvms_node_make(reader->unit, SINFO_TENSOR_MAP, span);
   var->sinfo = &type->head;
   return var;
 }
 
-tvms_value tvms_call_TensorMap(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_value_node(tensor_map(reader, call->ref));
+tvms_eval_value tvms_call_TensorMap(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_eval_value_node(tensor_map(reader, call->ref));
 }
 
-static bool names_tensor_map(tvms_value value) {
-  return tvms_value_says(value, "tensormap") || tvms_value_says(value, "TensorMap")
-         || tvms_value_says(value, "CUtensorMap")
-         || tvms_value_says(value, "cuTensorMap");
+static bool names_tensor_map(tvms_eval_value value) {
+  return tvms_eval_value_is_exactly(value, "tensormap")
+         || tvms_eval_value_is_exactly(value, "TensorMap")
+         || tvms_eval_value_is_exactly(value, "CUtensorMap")
+         || tvms_eval_value_is_exactly(value, "cuTensorMap");
 }
 
-static tvms_value pointer(tvms_reader *reader, const tvms_call_args *call, bool named) {
-  tvms_value scope_value = tvms_arg(reader, call, TVMS_SYM_storage_scope);
+static tvms_eval_value pointer(tvms_reader *reader, const tvms_call_args *call,
+                               bool named) {
+  tvms_eval_value scope_value = tvms_args_get(reader, call, TVMS_SYM_storage_scope);
   tvms_dtype element = {0};
   tvms_sym scope = 0;
-  bool typed = call->args[0].kind != TVMS_VALUE_NONE;
+  bool typed = call->args[0].kind != TVMS_EVAL_NONE;
   bool sound =
       !typed
-      || (named ? tvms_to_named_dtype(reader, call->args[0], call->refs[0], &element)
-                : tvms_to_dtype(reader, call->args[0], call->refs[0], &element));
+      || (named
+              ? tvms_eval_to_named_dtype(reader, call->args[0], call->refs[0], &element)
+              : tvms_eval_to_dtype(reader, call->args[0], call->refs[0], &element));
   if (!sound) return TVMS_UNKNOWN;
   if (tvms_dtype_is_handle(element) && reader->dialect >= TVMS_DIALECT_26) {
-    tvms_wrong_type(reader, call->refs[0], "what a pointer points to",
-                    "a scalar or \"void\"", call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "what a pointer points to",
+                                "a scalar or \"void\"", call->args[0]);
     return TVMS_UNKNOWN;
   }
-  if (scope_value.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, tvms_arg_ref(reader, call, TVMS_SYM_storage_scope),
-                    "the scope of a pointer", "a str", scope_value);
+  if (scope_value.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader,
+                                tvms_args_ref(reader, call, TVMS_SYM_storage_scope),
+                                "the scope of a pointer", "a str", scope_value);
     return TVMS_UNKNOWN;
   }
-  if (!tvms_value_says(scope_value, "global")) {
+  if (!tvms_eval_value_is_exactly(scope_value, "global")) {
     scope = tvms_symbol_intern(reader->context, scope_value.as.text, scope_value.len);
   }
-  tvms_span span = tvms_span_of(reader, call->ref);
+  tvms_span span = tvms_reader_span_of(reader, call->ref);
   tvms_node *var = tvms_pointer_var_new(reader->unit, 0, element, scope, span);
   // A pointer to void is written T.handle("void"), an opaque handle T.handle.
   if (!var->sinfo && (scope || (typed && tvms_dtype_is_void(element)))) {
-    var->sinfo = tvms_pointer_type(reader, element, scope);
+    var->sinfo = tvms_tir_pointer_type(reader, element, scope);
   }
   if (wants_size_var(reader, call)) var->flags |= TVMS_FLAG_SIZE_VAR;
-  return tvms_value_node(var);
+  return tvms_eval_value_node(var);
 }
 
-tvms_value tvms_call_handle(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_handle(tvms_reader *reader, const tvms_call_args *call) {
   if (names_tensor_map(call->args[0])) {
-    return tvms_value_node(tensor_map(reader, call->ref));
+    return tvms_eval_value_node(tensor_map(reader, call->ref));
   }
   return pointer(reader, call, false);
 }
 
-tvms_value tvms_call_ptr(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_ptr(tvms_reader *reader, const tvms_call_args *call) {
   return pointer(reader, call, false);
 }
 
 // T.Ptr(T.float32): the name of the element's type is enough.
-tvms_value tvms_call_Ptr(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_Ptr(tvms_reader *reader, const tvms_call_args *call) {
   return pointer(reader, call, true);
 }
 
 // ---- Variables and immediates ---------------------------------------------------------------
 
 // The one of `name` and `name_hint` that is given, in T.Var.
-static tvms_value var_name(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value hint = tvms_arg(reader, call, TVMS_SYM_name_hint);
-  if (call->args[0].kind == TVMS_VALUE_NONE) return hint;
-  return hint.kind == TVMS_VALUE_NONE ? call->args[0] : TVMS_NOTHING;
+static tvms_eval_value var_name(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value hint = tvms_args_get(reader, call, TVMS_SYM_name_hint);
+  if (call->args[0].kind == TVMS_EVAL_NONE) return hint;
+  return hint.kind == TVMS_EVAL_NONE ? call->args[0] : TVMS_NOTHING;
 }
 
 // T.Var("n", "int32"): the type may also be a type object.
-tvms_value tvms_call_Var(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_span span = tvms_span_of(reader, call->ref);
-  tvms_value name = var_name(reader, call), type = call->args[1];
-  if (name.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[0], "the name of a variable", "a str", name);
+tvms_eval_value tvms_call_Var(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_span span = tvms_reader_span_of(reader, call->ref);
+  tvms_eval_value name = var_name(reader, call), type = call->args[1];
+  if (name.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the name of a variable",
+                                "a str", name);
     return TVMS_UNKNOWN;
   }
   tvms_sym sym = tvms_symbol_intern(reader->context, name.as.text, name.len);
-  tvms_node *sinfo = tvms_value_node_of(type, TVMS_NODE_SINFO_POINTER);
+  tvms_node *sinfo = tvms_eval_value_node_of(type, TVMS_NODE_SINFO_POINTER);
   if (sinfo) {
     tvms_node *var = tvms_var_new(reader->unit, sym, TVMS_DTYPE(HANDLE, 64), span);
     var->sinfo = sinfo;
-    return tvms_value_node(var);
+    return tvms_eval_value_node(var);
   }
   tvms_dtype dtype;
-  if (!tvms_to_dtype(reader, type, call->refs[1], &dtype)) return TVMS_UNKNOWN;
+  if (!tvms_eval_to_dtype(reader, type, call->refs[1], &dtype)) return TVMS_UNKNOWN;
   tvms_node *var =
       tvms_dtype_is_handle(dtype)
           ? tvms_pointer_var_new(reader->unit, sym, (tvms_dtype){0}, 0, span)
           : tvms_var_new(reader->unit, sym, dtype, span);
   if (call->row->name == TVMS_SYM_SizeVar) var->flags |= TVMS_FLAG_SIZE_VAR;
-  return tvms_value_node(var);
+  return tvms_eval_value_node(var);
 }
 
-tvms_value tvms_call_var(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_var(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
-  if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
-  tvms_value name = call->args[1];
-  tvms_sym sym = name.kind == TVMS_VALUE_STR && name.len
+  if (!tvms_eval_to_dtype(reader, call->args[0], call->refs[0], &dtype))
+    return TVMS_UNKNOWN;
+  tvms_eval_value name = call->args[1];
+  tvms_sym sym = name.kind == TVMS_EVAL_STR && name.len
                      ? tvms_symbol_intern(reader->context, name.as.text, name.len)
                      : 0;
-  tvms_span span = tvms_span_of(reader, call->ref);
+  tvms_span span = tvms_reader_span_of(reader, call->ref);
   if (tvms_dtype_is_handle(dtype)) {
-    return tvms_value_node(
+    return tvms_eval_value_node(
         tvms_pointer_var_new(reader->unit, sym, (tvms_dtype){0}, 0, span));
   }
-  return tvms_value_node(tvms_var_new(reader->unit, sym, dtype, span));
+  return tvms_eval_value_node(tvms_var_new(reader->unit, sym, dtype, span));
 }
 
-tvms_value tvms_call_IntImm(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_IntImm(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
-  tvms_value value = call->args[1];
-  if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
+  tvms_eval_value value = call->args[1];
+  if (!tvms_eval_to_dtype(reader, call->args[0], call->refs[0], &dtype))
+    return TVMS_UNKNOWN;
   bool integral =
       dtype.code == TVMS_INT || dtype.code == TVMS_UINT || tvms_dtype_is_bool(dtype);
   if (!integral || dtype.lanes != 1) {
-    tvms_wrong_type(reader, call->refs[0], "the dtype", "that of a scalar integer",
-                    call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the dtype",
+                                "that of a scalar integer", call->args[0]);
     return TVMS_UNKNOWN;
   }
-  if (value.flags & TVMS_VALUE_LARGE) {
-    return tvms_value_node(large_constant(reader, dtype, value, call->ref));
+  if (value.flags & TVMS_EVAL_LARGE) {
+    return tvms_eval_value_node(large_constant(reader, dtype, value, call->ref));
   }
   int64_t number;
-  if (!tvms_to_int(reader, value, call->refs[1], &number)) return TVMS_UNKNOWN;
-  return tvms_value_node(
-      tvms_build_int(reader->unit, dtype, number, tvms_span_of(reader, call->ref)));
+  if (!tvms_eval_to_int(reader, value, call->refs[1], &number)) return TVMS_UNKNOWN;
+  return tvms_eval_value_node(tvms_build_int(reader->unit, dtype, number,
+                                             tvms_reader_span_of(reader, call->ref)));
 }
 
-tvms_value tvms_call_FloatImm(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_FloatImm(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
-  tvms_value value = call->args[1];
-  if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
+  tvms_eval_value value = call->args[1];
+  if (!tvms_eval_to_dtype(reader, call->args[0], call->refs[0], &dtype))
+    return TVMS_UNKNOWN;
   if (!tvms_dtype_is_real(dtype) || dtype.lanes != 1) {
-    tvms_wrong_type(reader, call->refs[0], "the dtype", "that of a scalar float",
-                    call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the dtype",
+                                "that of a scalar float", call->args[0]);
     return TVMS_UNKNOWN;
   }
-  double number = value.kind == TVMS_VALUE_FLOAT ? value.as.f : (double)value.as.i;
-  bool sound = value.kind == TVMS_VALUE_FLOAT || value.kind == TVMS_VALUE_INT
-               || value.kind == TVMS_VALUE_BOOL;
+  double number = value.kind == TVMS_EVAL_FLOAT ? value.as.f : (double)value.as.i;
+  bool sound = value.kind == TVMS_EVAL_FLOAT || value.kind == TVMS_EVAL_INT
+               || value.kind == TVMS_EVAL_BOOL;
   if (!sound) {
-    tvms_wrong_type(reader, call->refs[1], "the value", "a number", value);
+    tvms_eval_report_wrong_type(reader, call->refs[1], "the value", "a number", value);
     return TVMS_UNKNOWN;
   }
-  return tvms_value_node(
-      tvms_build_float(reader->unit, dtype, number, tvms_span_of(reader, call->ref)));
+  return tvms_eval_value_node(tvms_build_float(reader->unit, dtype, number,
+                                               tvms_reader_span_of(reader, call->ref)));
 }
 
-tvms_value tvms_call_StringImm(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value text = call->args[0];
-  if (text.kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[0], "the value", "a str", text);
+tvms_eval_value tvms_call_StringImm(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value text = call->args[0];
+  if (text.kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the value", "a str", text);
     return TVMS_UNKNOWN;
   }
-  return tvms_value_node(tvms_string_imm_new(reader->unit, text.as.text, text.len,
-                                             tvms_span_of(reader, call->ref)));
+  return tvms_eval_value_node(tvms_string_imm_new(
+      reader->unit, text.as.text, text.len, tvms_reader_span_of(reader, call->ref)));
 }
 
-tvms_value tvms_call_limit_value(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_limit_value(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
-  if (call->args[0].kind == TVMS_VALUE_NODE) {
-    tvms_wrong_type(reader, call->refs[0], "what has limits", "a dtype", call->args[0]);
+  if (call->args[0].kind == TVMS_EVAL_NODE) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "what has limits", "a dtype",
+                                call->args[0]);
     return TVMS_UNKNOWN;
   }
-  if (!tvms_to_dtype(reader, call->args[0], call->refs[0], &dtype)) return TVMS_UNKNOWN;
-  tvms_span span = tvms_span_of(reader, call->ref);
+  if (!tvms_eval_to_dtype(reader, call->args[0], call->refs[0], &dtype))
+    return TVMS_UNKNOWN;
+  tvms_span span = tvms_reader_span_of(reader, call->ref);
   switch (call->row->name) {
   case TVMS_SYM_min_value:
-    return tvms_value_node(tvms_build_min_value(reader->unit, dtype, span));
+    return tvms_eval_value_node(tvms_build_min_value(reader->unit, dtype, span));
   case TVMS_SYM_max_value:
-    return tvms_value_node(tvms_build_max_value(reader->unit, dtype, span));
-  default: return tvms_value_node(tvms_build_infinity(reader->unit, dtype, span));
+    return tvms_eval_value_node(tvms_build_max_value(reader->unit, dtype, span));
+  default: return tvms_eval_value_node(tvms_build_infinity(reader->unit, dtype, span));
   }
 }
 
 // ---- Annotations and evaluation-time values -------------------------------------------------
 
-tvms_value tvms_call_meta_var(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value *item = tvms_keep_items(reader, call->args, 1);
-  return tvms_value_items(TVMS_VALUE_META, item, 1);
+tvms_eval_value tvms_call_meta_var(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value *item = tvms_eval_keep_items(reader, call->args, 1);
+  return tvms_eval_value_items(TVMS_EVAL_META, item, 1);
 }
 
-tvms_value tvms_call_let_value(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_let_value(tvms_reader *reader, const tvms_call_args *call) {
   (void)reader;
   (void)call;
-  return tvms_value_items(TVMS_VALUE_LET, NULL, 0);
+  return tvms_eval_value_items(TVMS_EVAL_LET, NULL, 0);
 }
 
-tvms_value tvms_call_Optional(tvms_reader *reader, const tvms_call_args *call) {
-  return tvms_value_items(TVMS_VALUE_OPTIONAL, tvms_keep_items(reader, call->args, 1),
-                          1);
+tvms_eval_value tvms_call_Optional(tvms_reader *reader, const tvms_call_args *call) {
+  return tvms_eval_value_items(TVMS_EVAL_OPTIONAL,
+                               tvms_eval_keep_items(reader, call->args, 1), 1);
 }
 
 // The value of a constexpr parameter comes from .specialize(), which only Python calls.
-tvms_value tvms_call_constexpr(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_constexpr(tvms_reader *reader, const tvms_call_args *call) {
   if (!reader->lenient) tvms_reader_report(reader, needs_specialize, call->ref);
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }
 
-tvms_value tvms_call_static_assert(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_static_assert(tvms_reader *reader,
+                                        const tvms_call_args *call) {
   bool known;
-  bool truth = tvms_value_truth(call->args[0], &known);
+  bool truth = tvms_eval_value_truth(call->args[0], &known);
   if (!known) {
-    tvms_wrong_type(reader, call->refs[0], "what T.static_assert checks", "a constant",
-                    call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "what T.static_assert checks",
+                                "a constant", call->args[0]);
     return TVMS_UNKNOWN;
   }
   if (truth) return TVMS_NOTHING;
-  tvms_value message = call->args[1];
-  bool text = message.kind == TVMS_VALUE_STR && message.len;
+  tvms_eval_value message = call->args[1];
+  bool text = message.kind == TVMS_EVAL_STR && message.len;
   tvms_reader_report(reader, static_assert_failed, call->ref, text ? ": " : "",
                      text ? (int)message.len : 0, text ? message.as.text : "");
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }

@@ -16,13 +16,13 @@ void tvms_tir_body(tvms_reader *reader, tvms_ref body) {
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_memory_enter(memory)) {
     tvms_memory_leave(memory);
-    tvms_too_deep(reader, body);
+    tvms_eval_report_too_deep(reader, body);
     reader->failed = true;
     return;
   }
   for (tvms_ref ref = body; ref;) {
     read_stmt(reader, ref);
-    ref = tvms_at(reader, ref)->next;
+    ref = tvms_reader_at(reader, ref)->next;
   }
   tvms_memory_leave(memory);
 }
@@ -69,8 +69,8 @@ static bool same_let_type(tvms_reader *reader, const tvms_node *var,
   return a && b ? tvms_node_equal(reader->context, a, b) : a == b;
 }
 
-bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *value,
-                    tvms_ref ref) {
+bool tvms_tir_check_let(tvms_reader *reader, const tvms_node *var,
+                        const tvms_node *value, tvms_ref ref) {
   if (same_let_type(reader, var, value)) return true;
   // Some device intrinsics of later releases say their type by an argument.
   bool text = value->kind == TVMS_NODE_STRING_IMM && tvms_dtype_is_void(var->dtype);
@@ -83,40 +83,43 @@ bool tvms_check_let(tvms_reader *reader, const tvms_node *var, const tvms_node *
   return false;
 }
 
-void tvms_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
-                    tvms_ref ref) {
-  if (!tvms_check_let(reader, var, value, ref)) return;
+void tvms_tir_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
+                        tvms_ref ref) {
+  if (!tvms_tir_check_let(reader, var, value, ref)) return;
   tvms_struct_BIND *bind =
-      tvms_node_make(reader->unit, BIND, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, BIND, tvms_reader_span_of(reader, ref));
   bind->var = var;
   bind->value = value;
-  tvms_value frame = tvms_binder_frame(reader, &bind->head, tvms_value_node(var), ref);
+  tvms_eval_value frame =
+      tvms_frame_binder(reader, &bind->head, tvms_eval_value_node(var), ref);
   tvms_frame_enter(reader, frame.as.frame, true);
 }
 
 static void emit_evaluate(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
-  tvms_emit(reader, tvms_evaluate_new(reader->unit, value, tvms_span_of(reader, ref)));
+  tvms_frame_emit(
+      reader, tvms_evaluate_new(reader->unit, value, tvms_reader_span_of(reader, ref)));
 }
 
 // ---- Plain statements -----------------------------------------------------------------------
 
 static void read_expression(tvms_reader *reader, tvms_ref ref) {
-  tvms_ref expr = tvms_at(reader, ref)->a;
+  tvms_ref expr = tvms_reader_at(reader, ref)->a;
   if (tvms_surface_is_string(reader->surface, expr)) return;  // a docstring
-  tvms_value value = tvms_eval(reader, expr);
+  tvms_eval_value value = tvms_eval(reader, expr);
   switch (value.kind) {
-  case TVMS_VALUE_UNKNOWN: reader->failed = true; return;
-  case TVMS_VALUE_NONE:
-  case TVMS_VALUE_STR:
-  case TVMS_VALUE_META: return;
-  case TVMS_VALUE_FRAME: tvms_frame_enter(reader, value.as.frame, true); return;
-  case TVMS_VALUE_INT:
-  case TVMS_VALUE_BOOL:
-    emit_evaluate(reader, tvms_to_expr(reader, value, expr), ref);
+  case TVMS_EVAL_UNKNOWN: reader->failed = true; return;
+  case TVMS_EVAL_NONE:
+  case TVMS_EVAL_STR:
+  case TVMS_EVAL_META: return;
+  case TVMS_EVAL_FRAME: tvms_frame_enter(reader, value.as.frame, true); return;
+  case TVMS_EVAL_INT:
+  case TVMS_EVAL_BOOL:
+    emit_evaluate(reader, tvms_eval_to_expr(reader, value, expr), ref);
     return;
-  case TVMS_VALUE_NODE: break;
+  case TVMS_EVAL_NODE: break;
   default:
-    tvms_wrong_type(reader, expr, "a statement", "a statement of TIR", value);
+    tvms_eval_report_wrong_type(reader, expr, "a statement", "a statement of TIR",
+                                value);
     return;
   }
   tvms_node *node = value.as.node;
@@ -126,57 +129,59 @@ static void read_expression(tvms_reader *reader, tvms_ref ref) {
     if (node->kind == TVMS_NODE_VAR && reader->dialect >= TVMS_DIALECT_24) return;
     emit_evaluate(reader, node, ref);
     return;
-  case TVMS_CLASS_STMT: tvms_emit(reader, node); return;
+  case TVMS_CLASS_STMT: tvms_frame_emit(reader, node); return;
   case TVMS_CLASS_OBJECT:
     if (node->kind == TVMS_NODE_BUFFER && reader->dialect >= TVMS_DIALECT_24) return;
     break;
   case TVMS_CLASS_SINFO:
   case TVMS_CLASS_TOP: break;
   }
-  tvms_wrong_type(reader, expr, "a statement", "a statement of TIR", value);
+  tvms_eval_report_wrong_type(reader, expr, "a statement", "a statement of TIR", value);
 }
 
 static void read_assert(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
   if (!stmt.b) {
     tvms_reader_report(reader, assert_without_message, ref);
     reader->failed = true;
     return;
   }
-  tvms_value condition = tvms_eval(reader, stmt.a);
-  tvms_value message = tvms_eval(reader, stmt.b);
-  tvms_value frame = tvms_assert_frame(reader, condition, message, TVMS_NOTHING, ref);
-  if (frame.kind == TVMS_VALUE_FRAME) {
+  tvms_eval_value condition = tvms_eval(reader, stmt.a);
+  tvms_eval_value message = tvms_eval(reader, stmt.b);
+  tvms_eval_value frame =
+      tvms_tir_assert_frame(reader, condition, message, TVMS_NOTHING, ref);
+  if (frame.kind == TVMS_EVAL_FRAME) {
     tvms_frame_enter(reader, frame.as.frame, true);
   } else {
     reader->failed = true;
   }
 }
 
-tvms_node *tvms_to_returned(tvms_reader *reader, tvms_value value, tvms_ref ref) {
-  tvms_node *buffer = tvms_value_node_of(value, TVMS_NODE_BUFFER);
+tvms_node *tvms_tir_to_returned(tvms_reader *reader, tvms_eval_value value,
+                                tvms_ref ref) {
+  tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
   if (buffer && reader->dialect >= TVMS_DIALECT_26) return buffer;
-  return tvms_to_expr(reader, value, ref);
+  return tvms_eval_to_expr(reader, value, ref);
 }
 
 static void read_return(tvms_reader *reader, tvms_ref ref) {
-  tvms_ref expr = tvms_at(reader, ref)->a;
-  tvms_value value = expr ? tvms_eval(reader, expr) : TVMS_NOTHING;
-  if (value.kind == TVMS_VALUE_NONE) {
+  tvms_ref expr = tvms_reader_at(reader, ref)->a;
+  tvms_eval_value value = expr ? tvms_eval(reader, expr) : TVMS_NOTHING;
+  if (value.kind == TVMS_EVAL_NONE) {
     tvms_reader_report(reader, return_without_value, ref);
     reader->failed = true;
     return;
   }
-  tvms_node *node = tvms_to_returned(reader, value, expr);
+  tvms_node *node = tvms_tir_to_returned(reader, value, expr);
   if (!node) {
     reader->failed = true;
     return;
   }
-  tvms_emit_return(reader, node, ref);
+  tvms_tir_emit_return(reader, node, ref);
 }
 
-void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
-  tvms_span span = tvms_span_of(reader, ref);
+void tvms_tir_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
   if (reader->dialect < TVMS_DIALECT_26) {
     tvms_node *call =
         tvms_call_new_of(reader->unit, value->dtype, TVMS_TIR_ret, &value, 1, span);
@@ -185,60 +190,62 @@ void tvms_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
   }
   tvms_return *stmt = tvms_node_make(reader->unit, RETURN, span);
   stmt->value = value;
-  tvms_emit(reader, &stmt->head);
+  tvms_frame_emit(reader, &stmt->head);
 }
 
 static void read_jump(tvms_reader *reader, tvms_ref ref, tvms_tir_opcode name) {
   tvms_node *call = tvms_call_new_of(reader->unit, (tvms_dtype){0}, name, NULL, 0,
-                                     tvms_span_of(reader, ref));
+                                     tvms_reader_span_of(reader, ref));
   emit_evaluate(reader, call, ref);
 }
 
 // ---- Compound statements --------------------------------------------------------------------
 
 // Values of a loop are variables; they take the name of the target.
-static tvms_value bind_loop_var(tvms_reader *reader, tvms_sym name, tvms_value value,
-                                tvms_ref ref) {
+static tvms_eval_value bind_loop_var(tvms_reader *reader, tvms_sym name,
+                                     tvms_eval_value value, tvms_ref ref) {
   (void)ref;
-  tvms_items items;
-  if (value.kind == TVMS_VALUE_TUPLE || value.kind == TVMS_VALUE_LIST) {
-    items = (tvms_items){value.as.items, value.len};
+  tvms_eval_items items;
+  if (value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST) {
+    items = (tvms_eval_items){value.as.items, value.len};
     for (uint32_t i = 0; i < items.len; i++) {
-      tvms_name_part(reader, items.items[i], name, i);
+      tvms_tir_name_part(reader, items.items[i], name, i);
     }
-  } else if (value.kind == TVMS_VALUE_NODE) {
-    tvms_name_node(reader, value.as.node, name);
+  } else if (value.kind == TVMS_EVAL_NODE) {
+    tvms_tir_name_node(reader, value.as.node, name);
   }
   return value;
 }
 
 // `with frame as name`.
-static tvms_value bind_with(tvms_reader *reader, tvms_sym name, tvms_value value,
-                            tvms_ref ref) {
-  bool nameable = value.kind == TVMS_VALUE_NODE
+static tvms_eval_value bind_with(tvms_reader *reader, tvms_sym name,
+                                 tvms_eval_value value, tvms_ref ref) {
+  bool nameable = value.kind == TVMS_EVAL_NODE
                   && (value.as.node->kind == TVMS_NODE_VAR
                       || value.as.node->kind == TVMS_NODE_BUFFER);
-  if (nameable || tvms_value_is_sequence(value)) {
+  if (nameable || tvms_eval_value_is_sequence(value)) {
     return bind_loop_var(reader, name, value, ref);
   }
-  tvms_wrong_type(reader, ref, "what 'as' names", "a variable or buffer", value);
+  tvms_eval_report_wrong_type(reader, ref, "what 'as' names", "a variable or buffer",
+                              value);
   return TVMS_UNKNOWN;
 }
 
 // `range(…)` of a `for` is a loop, also where Python's function is meant elsewhere.
-static tvms_value loop_iterable(tvms_reader *reader, tvms_ref iterable) {
-  const tvms_surf node = *tvms_at(reader, iterable);
-  if (node.kind == TVMS_SURF_CALL && tvms_at(reader, node.a)->kind == TVMS_SURF_NAME
-      && tvms_at(reader, node.a)->a == TVMS_SYM_range) {
-    return tvms_range_loop(reader, iterable);
+static tvms_eval_value loop_iterable(tvms_reader *reader, tvms_ref iterable) {
+  const tvms_surf node = *tvms_reader_at(reader, iterable);
+  if (node.kind == TVMS_SURF_CALL
+      && tvms_reader_at(reader, node.a)->kind == TVMS_SURF_NAME
+      && tvms_reader_at(reader, node.a)->a == TVMS_SYM_range) {
+    return tvms_tir_range_loop(reader, iterable);
   }
   return tvms_eval(reader, iterable);
 }
 
 static void bind_target_unknown(tvms_reader *reader, tvms_ref target) {
-  const tvms_surf node = *tvms_at(reader, target);
+  const tvms_surf node = *tvms_reader_at(reader, target);
   if (node.kind == TVMS_SURF_NAME) {
-    tvms_bind_name(reader, node.a, TVMS_UNKNOWN, tvms_span_of(reader, target));
+    tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, target));
   } else if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
     tvms_surface_each(reader->surface, part, node.a) {
       bind_target_unknown(reader, part);
@@ -248,39 +255,39 @@ static void bind_target_unknown(tvms_reader *reader, tvms_ref target) {
   }
 }
 
-static tvms_value loop_vars(tvms_reader *reader, const tvms_frame *frame) {
+static tvms_eval_value loop_vars(tvms_reader *reader, const tvms_frame *frame) {
   uint32_t count = frame->as.loop.count;
-  tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, count);
+  tvms_eval_value *vars = tvms_arena_array(&reader->values, tvms_eval_value, count);
   for (uint32_t i = 0; i < count; i++) {
-    vars[i] = tvms_value_node(frame->as.loop.vars[i]);
+    vars[i] = tvms_eval_value_node(frame->as.loop.vars[i]);
   }
   if (frame->as.loop.single || count == 1) return vars[0];
-  return tvms_value_items(TVMS_VALUE_LIST, vars, count);
+  return tvms_eval_value_items(TVMS_EVAL_LIST, vars, count);
 }
 
 static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
                            const tvms_frame *frame) {
-  const tvms_surf *node = tvms_at(reader, target);
+  const tvms_surf *node = tvms_reader_at(reader, target);
   bool several = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
-  tvms_value vars = loop_vars(reader, frame);
-  if (several && vars.kind == TVMS_VALUE_NODE) {
+  tvms_eval_value vars = loop_vars(reader, frame);
+  if (several && vars.kind == TVMS_EVAL_NODE) {
     tvms_reader_report(reader, cannot_unpack, target,
                        tvms_surface_count(reader->surface, node->a), 1u, "");
     reader->failed = true;
     bind_target_unknown(reader, target);
     return;
   }
-  tvms_bind_targets(reader, target, vars, bind_loop_var, 0);
+  tvms_tir_bind_targets(reader, target, vars, bind_loop_var, 0);
 }
 
 static void read_for(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
-  const tvms_surf suites = *tvms_at(reader, stmt.c);
-  tvms_value value = loop_iterable(reader, stmt.b);
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  const tvms_surf suites = *tvms_reader_at(reader, stmt.c);
+  tvms_eval_value value = loop_iterable(reader, stmt.b);
   if (suites.b) tvms_reader_report(reader, loop_else, suites.b);
-  bool sound = value.kind == TVMS_VALUE_FRAME && value.as.frame->kind == TVMS_FRAME_FOR;
-  if (!sound && tvms_value_is_known(value)) {
-    tvms_reader_report(reader, not_a_loop, stmt.b, tvms_describe_value(reader, value));
+  bool sound = value.kind == TVMS_EVAL_FRAME && value.as.frame->kind == TVMS_FRAME_FOR;
+  if (!sound && tvms_eval_value_is_known(value)) {
+    tvms_reader_report(reader, not_a_loop, stmt.b, tvms_eval_describe(reader, value));
   }
   tvms_scope_push(reader);
   if (sound && tvms_frame_enter(reader, value.as.frame, false)) {
@@ -297,14 +304,16 @@ static void read_for(tvms_reader *reader, tvms_ref ref) {
 }
 
 static void read_while(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
   if (stmt.c) tvms_reader_report(reader, loop_else, stmt.c);
   tvms_scope_push(reader);
-  tvms_value test = tvms_eval(reader, stmt.a);
-  bool text = test.kind == TVMS_VALUE_STR;
-  if (text) tvms_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
-  tvms_node *condition = text ? NULL : tvms_to_expr(reader, test, stmt.a);
-  if (!condition || !tvms_check_while(reader, condition, ref)) reader->failed = true;
+  tvms_eval_value test = tvms_eval(reader, stmt.a);
+  bool text = test.kind == TVMS_EVAL_STR;
+  if (text)
+    tvms_eval_report_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
+  tvms_node *condition = text ? NULL : tvms_eval_to_expr(reader, test, stmt.a);
+  if (!condition || !tvms_tir_check_while(reader, condition, ref))
+    reader->failed = true;
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_WHILE, ref);
   frame->as.branch.condition = condition;
   tvms_frame_enter(reader, frame, false);
@@ -324,8 +333,8 @@ static void read_case(tvms_reader *reader, tvms_frame_kind kind, tvms_ref body,
 }
 
 static void read_symbolic_if(tvms_reader *reader, const tvms_surf *stmt,
-                             tvms_value test, tvms_ref ref) {
-  tvms_node *condition = tvms_to_expr(reader, test, stmt->a);
+                             tvms_eval_value test, tvms_ref ref) {
+  tvms_node *condition = tvms_eval_to_expr(reader, test, stmt->a);
   if (!condition) reader->failed = true;
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_IF, ref);
   frame->as.branch.condition = condition;
@@ -347,29 +356,30 @@ static void read_known_if(tvms_reader *reader, const tvms_surf *stmt, bool truth
 }
 
 static void read_if(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
-  tvms_value test = tvms_eval(reader, stmt.a);
-  if (test.kind == TVMS_VALUE_BOOL) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  tvms_eval_value test = tvms_eval(reader, stmt.a);
+  if (test.kind == TVMS_EVAL_BOOL) {
     read_known_if(reader, &stmt, test.as.i != 0);
     return;
   }
-  if (test.kind == TVMS_VALUE_UNKNOWN || tvms_is_tir_operand(test)) {
+  if (test.kind == TVMS_EVAL_UNKNOWN || tvms_eval_is_tir_operand(test)) {
     read_symbolic_if(reader, &stmt, test, ref);
     return;
   }
-  tvms_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
+  tvms_eval_report_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
 }
 
 static bool is_loop(tvms_reader *reader, tvms_ref expr) {
-  const tvms_surf *call = tvms_at(reader, expr);
+  const tvms_surf *call = tvms_reader_at(reader, expr);
   if (call->kind != TVMS_SURF_CALL) return false;
-  const tvms_surf *callee = tvms_at(reader, call->a);
+  const tvms_surf *callee = tvms_reader_at(reader, call->a);
   if (callee->kind != TVMS_SURF_ATTRIBUTE
-      || tvms_at(reader, callee->a)->kind != TVMS_SURF_NAME) {
+      || tvms_reader_at(reader, callee->a)->kind != TVMS_SURF_NAME) {
     return false;
   }
-  const tvms_binding *binding = tvms_lookup(reader, tvms_at(reader, callee->a)->a);
-  if (!binding || binding->value.kind != TVMS_VALUE_NAMESPACE) return false;
+  const tvms_binding *binding =
+      tvms_scope_lookup(reader, tvms_reader_at(reader, callee->a)->a);
+  if (!binding || binding->value.kind != TVMS_EVAL_NAMESPACE) return false;
   const tvms_row *row =
       tvms_row_find(reader, (tvms_namespace)binding->value.as.i, callee->b);
   return row && (row->handler == tvms_call_loop || row->handler == tvms_call_grid);
@@ -377,16 +387,18 @@ static bool is_loop(tvms_reader *reader, tvms_ref expr) {
 
 // TVM takes loops for items of `with`, and prints them as `for`.
 static void report_with_loop(tvms_reader *reader, tvms_ref item, tvms_ref with) {
-  const tvms_surf node = *tvms_at(reader, item);
+  const tvms_surf node = *tvms_reader_at(reader, item);
   tvms_diags *diags = &reader->context->diags;
   const char *text = reader->surface->source->text;
-  tvms_span loop = tvms_span_of(reader, node.a);
+  tvms_span loop = tvms_reader_span_of(reader, node.a);
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_with_loop, loop);
-  bool alone = tvms_at(reader, with)->a == item && !node.next;
-  if (!alone || !node.b || tvms_at(reader, with)->flags & TVMS_SURF_PAREN) return;
-  tvms_span target = tvms_span_of(reader, node.b);
-  tvms_diag_fix(diags, diag, (tvms_span){tvms_span_of(reader, with).begin, target.end},
-                true, "for %.*s in %.*s", (int)(target.end - target.begin),
+  bool alone = tvms_reader_at(reader, with)->a == item && !node.next;
+  if (!alone || !node.b || tvms_reader_at(reader, with)->flags & TVMS_SURF_PAREN)
+    return;
+  tvms_span target = tvms_reader_span_of(reader, node.b);
+  tvms_diag_fix(diags, diag,
+                (tvms_span){tvms_reader_span_of(reader, with).begin, target.end}, true,
+                "for %.*s in %.*s", (int)(target.end - target.begin),
                 text + target.begin, (int)(loop.end - loop.begin), text + loop.begin);
 }
 
@@ -397,19 +409,19 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
     tvms_tir_body(reader, body);
     return;
   }
-  const tvms_surf node = *tvms_at(reader, item);
+  const tvms_surf node = *tvms_reader_at(reader, item);
   if (!reader->lenient && is_loop(reader, node.a)) report_with_loop(reader, item, with);
-  tvms_value value = tvms_eval(reader, node.a);
-  if (value.kind == TVMS_VALUE_FRAME && value.as.frame->entered) {
+  tvms_eval_value value = tvms_eval(reader, node.a);
+  if (value.kind == TVMS_EVAL_FRAME && value.as.frame->entered) {
     value.as.frame->ref = node.a;  // where the second opening is reported
   }
   bool open =
-      value.kind == TVMS_VALUE_FRAME && tvms_frame_enter(reader, value.as.frame, false);
+      value.kind == TVMS_EVAL_FRAME && tvms_frame_enter(reader, value.as.frame, false);
   if (!open) {
     reader->failed = true;
-    if (tvms_value_is_known(value) && value.kind != TVMS_VALUE_FRAME) {
+    if (tvms_eval_value_is_known(value) && value.kind != TVMS_EVAL_FRAME) {
       tvms_reader_report(reader, not_a_frame, node.a,
-                         tvms_describe_value(reader, value));
+                         tvms_eval_describe(reader, value));
     }
     if (node.b) bind_target_unknown(reader, node.b);
     reader->tir->unopened++;
@@ -420,16 +432,16 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
   tvms_frame *frame = value.as.frame;
   if (frame->kind == TVMS_FRAME_BLOCK) frame->ref = with;
   if (node.b) {
-    tvms_value result =
+    tvms_eval_value result =
         frame->kind == TVMS_FRAME_FOR ? loop_vars(reader, frame) : frame->result;
-    tvms_bind_targets(reader, node.b, result, bind_with, node.b);
+    tvms_tir_bind_targets(reader, node.b, result, bind_with, node.b);
   }
   read_items(reader, node.next, body, with);
   tvms_frame_exit(reader, frame);
 }
 
 static void read_with(tvms_reader *reader, tvms_ref ref) {
-  const tvms_surf stmt = *tvms_at(reader, ref);
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
   tvms_scope_push(reader);
   read_items(reader, stmt.a, stmt.b, ref);
   tvms_scope_pop(reader);
@@ -441,7 +453,7 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_decoration decoration = tvms_decoration_checked(reader, ref);
   uint8_t flags = 0;
   if (decoration.kind == TVMS_DECORATED_INLINE) {
-    flags = TVMS_VALUE_INLINE | TVMS_VALUE_HYGIENIC;
+    flags = TVMS_EVAL_INLINE | TVMS_EVAL_HYGIENIC;
   } else {
     reader->failed = true;
     if (decoration.kind != TVMS_DECORATED_UNKNOWN) {
@@ -449,10 +461,11 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
       tvms_diag_report(&reader->context->diags, TVMS_D_not_in_tir, def.name_span,
                        macro ? "a macro" : "a nested function");
     }
-    tvms_bind_name(reader, def.name, TVMS_UNKNOWN, def.name_span);
+    tvms_scope_bind(reader, def.name, TVMS_UNKNOWN, def.name_span);
     return;
   }
-  tvms_define(reader, def.name, tvms_make_macro(reader, ref, flags), def.name_span);
+  tvms_tir_define(reader, def.name, tvms_closure_make_macro(reader, ref, flags),
+                  def.name_span);
 }
 
 static void not_in_tir(tvms_reader *reader, tvms_ref ref, const char *what) {
@@ -461,11 +474,11 @@ static void not_in_tir(tvms_reader *reader, tvms_ref ref, const char *what) {
 }
 
 static void read_stmt(tvms_reader *reader, tvms_ref ref) {
-  switch (tvms_at(reader, ref)->kind) {
+  switch (tvms_reader_at(reader, ref)->kind) {
   case TVMS_SURF_EXPRESSION: read_expression(reader, ref); break;
-  case TVMS_SURF_ASSIGN: tvms_read_assign(reader, ref); break;
-  case TVMS_SURF_ANN_ASSIGN: tvms_read_ann_assign(reader, ref); break;
-  case TVMS_SURF_AUG_ASSIGN: tvms_read_aug_assign(reader, ref); break;
+  case TVMS_SURF_ASSIGN: tvms_tir_read_assign(reader, ref); break;
+  case TVMS_SURF_ANN_ASSIGN: tvms_tir_read_ann_assign(reader, ref); break;
+  case TVMS_SURF_AUG_ASSIGN: tvms_tir_read_aug_assign(reader, ref); break;
   case TVMS_SURF_RETURN: read_return(reader, ref); break;
   case TVMS_SURF_ASSERT: read_assert(reader, ref); break;
   case TVMS_SURF_PASS: break;
@@ -486,8 +499,8 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
-tvms_value tvms_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
-                            tvms_ref call) {
+tvms_eval_value tvms_tir_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
+                                     tvms_ref call) {
   if (reader->reading == TVMS_READING_RELAX) {
     return tvms_relax_expand(reader, body, call);
   }

@@ -7,9 +7,9 @@
 
 // ---- Environment threads --------------------------------------------------------------------------------
 
-static tvms_node *new_thread(tvms_reader *reader, tvms_value tag, tvms_dtype dtype,
+static tvms_node *new_thread(tvms_reader *reader, tvms_eval_value tag, tvms_dtype dtype,
                              tvms_ref ref) {
-  tvms_span span = tvms_span_of(reader, ref);
+  tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_iter_var *iter_var = tvms_node_make(reader->unit, ITER_VAR, span);
   iter_var->var = tvms_var_new(reader->unit, 0, dtype, span);
   iter_var->iter_type = TVMS_ITER_THREAD_INDEX;
@@ -20,18 +20,19 @@ static tvms_node *new_thread(tvms_reader *reader, tvms_value tag, tvms_dtype dty
   return &iter_var->head;
 }
 
-tvms_value tvms_call_env_thread(tvms_reader *reader, const tvms_call_args *call) {
+tvms_eval_value tvms_call_env_thread(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
-  if (call->args[0].kind != TVMS_VALUE_STR) {
-    tvms_wrong_type(reader, call->refs[0], "a thread", "a str", call->args[0]);
+  if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
+  if (call->args[0].kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "a thread", "a str",
+                                call->args[0]);
     return TVMS_UNKNOWN;
   }
-  if (!tvms_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
-    return tvms_failed(reader);
+  if (!tvms_eval_to_dtype(reader, call->args[1], call->refs[1], &dtype)) {
+    return tvms_reader_failed(reader);
   }
   tvms_node *iter_var = new_thread(reader, call->args[0], dtype, call->ref);
-  return tvms_value_node(tvms_as_iter_var(iter_var)->var);
+  return tvms_eval_value_node(tvms_as_iter_var(iter_var)->var);
 }
 
 static tvms_node *find_thread(tvms_reader *reader, const tvms_node *var) {
@@ -44,33 +45,34 @@ static tvms_node *find_thread(tvms_reader *reader, const tvms_node *var) {
 
 static tvms_node *launched_thread(tvms_reader *reader, const tvms_call_args *call,
                                   tvms_node *extent) {
-  tvms_value thread = call->args[0];
-  if (thread.kind == TVMS_VALUE_STR) {
+  tvms_eval_value thread = call->args[0];
+  if (thread.kind == TVMS_EVAL_STR) {
     return new_thread(reader, thread, extent->dtype, call->ref);
   }
-  tvms_node *var = tvms_value_node_of(thread, TVMS_NODE_VAR);
+  tvms_node *var = tvms_eval_value_node_of(thread, TVMS_NODE_VAR);
   tvms_node *iter_var = var ? find_thread(reader, var) : NULL;
   if (iter_var) return iter_var;
   if (var)
     tvms_reader_report(reader, not_a_thread, call->refs[0],
                        tvms_symbol_text(reader->context, tvms_as_var(var)->name));
   else
-    tvms_wrong_type(reader, call->refs[0], "a thread", "a str or a thread variable",
-                    thread);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "a thread",
+                                "a str or a thread variable", thread);
   return NULL;
 }
 
-tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *call) {
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
-  tvms_node *extent = tvms_to_expr(reader, call->args[1], call->refs[1]);
+tvms_eval_value tvms_call_launch_thread(tvms_reader *reader,
+                                        const tvms_call_args *call) {
+  if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_node *extent = tvms_eval_to_expr(reader, call->args[1], call->refs[1]);
   tvms_node *node = extent ? launched_thread(reader, call, extent) : NULL;
-  if (!node) return tvms_failed(reader);
+  if (!node) return tvms_reader_failed(reader);
   bool whole = tvms_dtype_is_int(extent->dtype) || tvms_dtype_is_uint(extent->dtype)
                || tvms_dtype_is_bool(extent->dtype);
   if (reader->dialect >= TVMS_DIALECT_25 && (!whole || extent->dtype.lanes != 1)) {
-    tvms_wrong_type(reader, call->refs[1], "the extent of a thread", "an integer",
-                    call->args[1]);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call->refs[1], "the extent of a thread",
+                                "an integer", call->args[1]);
+    return tvms_reader_failed(reader);
   }
   tvms_iter_var *iter_var = tvms_as_iter_var(node);
   if (!iter_var->dom) {
@@ -79,14 +81,15 @@ tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *ca
   } else if (!tvms_arith_prove_equal(reader->unit, tvms_as_range(iter_var->dom)->extent,
                                      extent)) {
     tvms_reader_report(reader, thread_extent_differs, call->refs[1]);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   const char *tag = tvms_symbol_text(reader->context, iter_var->thread_tag);
   bool is_virtual = strcmp(tag, "vthread") == 0;
   const char *key = is_virtual ? "virtual_thread" : "thread_extent";
   tvms_node *stmt =
-      tvms_attr_new(reader, node, key, (uint32_t)strlen(key), extent, call->ref);
-  return tvms_binder_frame(reader, stmt, tvms_value_node(iter_var->var), call->ref);
+      tvms_tir_attr_new(reader, node, key, (uint32_t)strlen(key), extent, call->ref);
+  return tvms_frame_binder(reader, stmt, tvms_eval_value_node(iter_var->var),
+                           call->ref);
 }
 
 // ---- Scope ids (0.25 on) --------------------------------------------------------------------
@@ -94,19 +97,19 @@ tvms_value tvms_call_launch_thread(tvms_reader *reader, const tvms_call_args *ca
 static bool scope_dtype(tvms_reader *reader, const tvms_call_args *call,
                         tvms_dtype *dtype) {
   *dtype = TVMS_DTYPE(INT, 32);
-  tvms_value value = tvms_arg(reader, call, TVMS_SYM_dtype);
-  if (value.kind == TVMS_VALUE_NONE) return true;
-  tvms_ref ref = tvms_arg_ref(reader, call, TVMS_SYM_dtype);
-  if (!tvms_to_dtype(reader, value, ref, dtype)) return false;
+  tvms_eval_value value = tvms_args_get(reader, call, TVMS_SYM_dtype);
+  if (value.kind == TVMS_EVAL_NONE) return true;
+  tvms_ref ref = tvms_args_ref(reader, call, TVMS_SYM_dtype);
+  if (!tvms_eval_to_dtype(reader, value, ref, dtype)) return false;
   bool sound = dtype->bits == 32 && dtype->lanes == 1
                && (dtype->code == TVMS_INT || dtype->code == TVMS_UINT);
   if (!sound) tvms_reader_report(reader, bad_index_dtype, ref);
   return sound;
 }
 
-static bool optional_exprs(tvms_reader *reader, tvms_value value, tvms_ref ref,
+static bool optional_exprs(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                            tvms_list *list) {
-  return value.kind == TVMS_VALUE_NONE || tvms_to_exprs(reader, value, ref, list);
+  return value.kind == TVMS_EVAL_NONE || tvms_eval_to_exprs(reader, value, ref, list);
 }
 
 // A scope id whose dims are one-dimensional only.
@@ -115,53 +118,53 @@ static bool is_line(tvms_sym scope) {
          || scope == TVMS_SYM_warpgroup_id;
 }
 
-static tvms_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
-                             tvms_sym scope, tvms_value extents) {
+static tvms_eval_value emit_scope(tvms_reader *reader, const tvms_call_args *call,
+                                  tvms_sym scope, tvms_eval_value extents) {
   tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_span_of(reader, call->ref);
+  tvms_span span = tvms_reader_span_of(reader, call->ref);
   tvms_scope_id *stmt = tvms_node_make(unit, SCOPE_ID, span);
-  tvms_value preferred = tvms_arg(reader, call, TVMS_SYM_preferred);
+  tvms_eval_value preferred = tvms_args_get(reader, call, TVMS_SYM_preferred);
   tvms_dtype dtype;
   stmt->scope = scope;
-  bool listed = tvms_value_is_sequence(extents) && extents.len;
-  if (tvms_value_is_known(extents) && extents.kind != TVMS_VALUE_NONE && !listed) {
-    tvms_wrong_type(reader, call->ref, "the extents", "a list of at least one",
-                    extents);
-    return tvms_failed(reader);
+  bool listed = tvms_eval_value_is_sequence(extents) && extents.len;
+  if (tvms_eval_value_is_known(extents) && extents.kind != TVMS_EVAL_NONE && !listed) {
+    tvms_eval_report_wrong_type(reader, call->ref, "the extents",
+                                "a list of at least one", extents);
+    return tvms_reader_failed(reader);
   }
   if (!scope_dtype(reader, call, &dtype)
       || !optional_exprs(reader, extents, call->ref, &stmt->extents)
       || !optional_exprs(reader, preferred, call->ref, &stmt->preferred)) {
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
-  if (preferred.kind != TVMS_VALUE_NONE
-      && (scope != TVMS_SYM_cta_id_in_cluster || extents.kind == TVMS_VALUE_NONE)) {
+  if (preferred.kind != TVMS_EVAL_NONE
+      && (scope != TVMS_SYM_cta_id_in_cluster || extents.kind == TVMS_EVAL_NONE)) {
     tvms_reader_report(reader, preferred_misplaced, call->ref);
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   uint32_t count = stmt->extents.len ? stmt->extents.len : 1;
   if (count != 1 && is_line(scope)) {
     tvms_reader_report(reader, scope_rank, call->ref,
                        tvms_symbol_text(reader->context, scope));
-    return tvms_failed(reader);
+    return tvms_reader_failed(reader);
   }
   if (scope == TVMS_SYM_cta_id_in_pair) {
     tvms_node *two = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 2, TVMS_NO_SPAN);
     stmt->extents = tvms_list_copy(unit, &two, 1);
   }
-  tvms_value *vars = tvms_arena_array(&reader->values, tvms_value, count);
+  tvms_eval_value *vars = tvms_arena_array(&reader->values, tvms_eval_value, count);
   stmt->vars = (tvms_list){tvms_arena_array(&unit->arena, tvms_node *, count), count};
   for (uint32_t i = 0; i < count; i++) {
     stmt->vars.items[i] = tvms_var_new(unit, 0, dtype, span);
-    vars[i] = tvms_value_node(stmt->vars.items[i]);
+    vars[i] = tvms_eval_value_node(stmt->vars.items[i]);
   }
-  tvms_emit(reader, &stmt->head);
-  return count == 1 ? vars[0] : tvms_value_items(TVMS_VALUE_LIST, vars, count);
+  tvms_frame_emit(reader, &stmt->head);
+  return count == 1 ? vars[0] : tvms_eval_value_items(TVMS_EVAL_LIST, vars, count);
 }
 
-tvms_value tvms_call_scope_ids(tvms_reader *reader, const tvms_call_args *call) {
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
-  tvms_value extents = tvms_arg(reader, call, TVMS_SYM_extents);
+tvms_eval_value tvms_call_scope_ids(tvms_reader *reader, const tvms_call_args *call) {
+  if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
+  tvms_eval_value extents = tvms_args_get(reader, call, TVMS_SYM_extents);
   return emit_scope(reader, call, call->row->name, extents);
 }
 
@@ -180,13 +183,13 @@ static const struct {
     {"warpgroup", "thread", TVMS_SYM_thread_id_in_wg},
 };
 
-static bool is_word(tvms_value value, const char *word) {
-  return value.kind == TVMS_VALUE_STR && value.len == strlen(word)
+static bool is_word(tvms_eval_value value, const char *word) {
+  return value.kind == TVMS_EVAL_STR && value.len == strlen(word)
          && memcmp(value.as.text, word, value.len) == 0;
 }
 
-tvms_value tvms_call_scope_id(tvms_reader *reader, const tvms_call_args *call) {
-  if (!tvms_inside_function(reader, call)) return TVMS_UNKNOWN;
+tvms_eval_value tvms_call_scope_id(tvms_reader *reader, const tvms_call_args *call) {
+  if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
   for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
     if (is_word(call->args[1], scopes[i].parent)
         && is_word(call->args[2], scopes[i].current)) {
@@ -194,5 +197,5 @@ tvms_value tvms_call_scope_id(tvms_reader *reader, const tvms_call_args *call) {
     }
   }
   tvms_reader_report(reader, unknown_scope, call->ref);
-  return tvms_failed(reader);
+  return tvms_reader_failed(reader);
 }

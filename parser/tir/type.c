@@ -5,14 +5,14 @@
 
 static tvms_node *prim_type(tvms_reader *reader, tvms_dtype dtype, tvms_ref ref) {
   tvms_sinfo_prim *type =
-      tvms_node_make(reader->unit, SINFO_PRIM, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, SINFO_PRIM, tvms_reader_span_of(reader, ref));
   type->head.dtype = dtype;
   return &type->head;
 }
 
-tvms_node *tvms_type_of_annotation(tvms_reader *reader, tvms_value value,
-                                   tvms_ref ref) {
-  tvms_node *node = value.kind == TVMS_VALUE_NODE ? value.as.node : NULL;
+tvms_node *tvms_tir_type_of_annotation(tvms_reader *reader, tvms_eval_value value,
+                                       tvms_ref ref) {
+  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (!node) return NULL;
   if (tvms_node_class_of(node) == TVMS_CLASS_SINFO) return node;
   if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
@@ -20,23 +20,24 @@ tvms_node *tvms_type_of_annotation(tvms_reader *reader, tvms_value value,
   }
   if (node->kind != TVMS_NODE_BUFFER) return NULL;
   tvms_sinfo_buffer *type =
-      tvms_node_make(reader->unit, SINFO_BUFFER, tvms_span_of(reader, ref));
+      tvms_node_make(reader->unit, SINFO_BUFFER, tvms_reader_span_of(reader, ref));
   type->buffer = node;
   return &type->head;
 }
 
 // T.Tuple(…) of 0.27: the types of what stands in it.
-tvms_value tvms_call_Tuple_type(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_value fields = call->args[0];
+tvms_eval_value tvms_call_Tuple_type(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_eval_value fields = call->args[0];
   tvms_node **types =
       tvms_arena_array(&reader->values, tvms_node *, fields.len ? fields.len : 1);
   for (uint32_t i = 0; i < fields.len; i++) {
-    tvms_value field = tvms_call_annotation(reader, fields.as.items[i], call->ref);
-    if (!tvms_value_is_known(field)) return TVMS_UNKNOWN;
-    types[i] = tvms_type_of_annotation(reader, field, call->ref);
+    tvms_eval_value field =
+        tvms_tir_call_annotation(reader, fields.as.items[i], call->ref);
+    if (!tvms_eval_value_is_known(field)) return TVMS_UNKNOWN;
+    types[i] = tvms_tir_type_of_annotation(reader, field, call->ref);
     if (types[i]) continue;
-    tvms_wrong_type(reader, call->ref, "a part of this", "a type", field);
-    return tvms_failed(reader);
+    tvms_eval_report_wrong_type(reader, call->ref, "a part of this", "a type", field);
+    return tvms_reader_failed(reader);
   }
-  return tvms_value_node(tvms_sinfo_tuple_new(reader->unit, types, fields.len));
+  return tvms_eval_value_node(tvms_sinfo_tuple_new(reader->unit, types, fields.len));
 }

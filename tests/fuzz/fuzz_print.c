@@ -15,7 +15,7 @@ static tvms_program *read_text(fuzz_input *input, const char *text, size_t size,
                                tvms_dialect from) {
   tvms_source *source = tvms_source_create(&input->context.memory, "fuzz", text, size);
   tvms_read_options options = {.from = from, .dialect = TVMS_DIALECT_NONE};
-  return tvms_read(&input->context, source, &options);
+  return tvms_reader_read(&input->context, source, &options);
 }
 
 static bool print_text(fuzz_input *input, tvms_program *program, tvms_strbuf *text) {
