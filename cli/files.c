@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "cli/files.h"
 
-#include "cli/render.h"
+#include "cli/findings.h"
 #include "support/names.h"
 #include "support/vec.h"
 
@@ -109,7 +109,7 @@ static void work_on_file(void *argument) {
   context->diags.source = source;
   work->status = work->visit(run, source);
   tvms_diags_sort(&context->diags);
-  tvms_report_render(run, &work->findings);
+  tvms_findings_add(run, &work->findings);
 }
 
 // Shows what the work on a file has left behind.

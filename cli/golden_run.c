@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "cli/files.h"
 #include "cli/golden.h"
-#include "cli/render.h"
 #include "cli/textdiff.h"
+#include "driver/render.h"
 
 #include <errno.h>
 #include <fcntl.h>

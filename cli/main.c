@@ -5,7 +5,7 @@
 // signal; a full disk or a closed pipe is an error of writing and ends in exit 2.
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
-#include "cli/render.h"
+#include "cli/findings.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -49,9 +49,9 @@ static tvms_status run_options(tvms_run *run) {
   }
   run->color_findings = wants_color(run, STDERR_FILENO);
   run->color_result = wants_color(run, STDOUT_FILENO);
-  tvms_report_begin(run);
+  tvms_findings_begin(run);
   tvms_run_worsen(run, run_verb(run));
-  return tvms_report_end(run);
+  return tvms_findings_end(run);
 }
 
 typedef struct {

@@ -1,132 +1,36 @@
-// Reading and verifying behind every verb that looks at a program.
+// --from and --dialect for every verb that looks at a program.
 #include "cli/program.h"
-
-#include "parser/read.h"
-#include "printer/print.h"
-#include "structinfo/well_formed_relax.h"
-#include "structinfo/well_formed_tir.h"
 
 static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
   return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
 }
 
-// Messages speak the words of the text. Those of 0.26 say all that 0.27 does, without its
-// TypeVars, which belong to a whole program.
-static tvms_dialect dialect_of_messages(const tvms_context *context) {
-  switch ((tvms_dialect)context->spelling) {
-  case TVMS_DIALECT_RFC:
-  case TVMS_DIALECT_22: return TVMS_DIALECT_22;
-  case TVMS_DIALECT_24:
-  case TVMS_DIALECT_25: return TVMS_DIALECT_25;
-  case TVMS_DIALECT_NONE:
-  case TVMS_DIALECT_26:
-  case TVMS_DIALECT_27: break;
-  }
-  return TVMS_DIALECT_26;
+tvms_load_options tvms_load_options_of(const tvms_run *run) {
+  return (tvms_load_options){.from = dialect_of(run->options.from),
+                             .dialect = dialect_of(run->options.dialect)};
 }
 
-// Text of a node in messages: as it is printed, on one line.
-static const char *describe_node(tvms_context *context, const void *node) {
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &context->memory);
-  tvms_print_node(context, NULL, node, dialect_of_messages(context), &text);
-  char *kept = tvms_arena_alloc(&context->arena, text.len + 1);
-  for (size_t i = 0; i < text.len; i++) {
-    kept[i] = text.text[i] == '\n' ? ' ' : text.text[i];
-  }
-  kept[text.len] = '\0';
-  tvms_strbuf_fini(&text);
-  return kept;
-}
-
-void tvms_program_verify_module(tvms_module *module) {
-  (void)tvms_well_formed_check_tir(module);
-  (void)tvms_well_formed_check_relax(module);
-}
-
-static tvms_program *read_source(tvms_run *run, tvms_source *source,
-                                 tvms_read_options options) {
-  options.from = dialect_of(run->options.from);
-  options.dialect = dialect_of(run->options.dialect);
-  options.python = tvms_source_is_python(source);
-  run->context->describe = describe_node;
-  tvms_program *program = tvms_reader_read(run->context, source, &options);
-  if (run->options.verbose) {
-    tvms_run_complain(run, "%s: read as %s", source->name,
-                      tvms_dialect_text(program->dialect));
-  }
-  return program;
-}
-
-// Of Python files: what could not be read, because it uses names that only Python knows.
-static void warn_unread(const tvms_module *module) {
-  tvms_diags *diags = &module->context->diags;
-  if (diags->errors || !tvms_source_is_python(diags->source)) return;
-  for (uint32_t i = 0; i < module->member_count; i++) {
-    const tvms_member *member = &module->members[i];
-    if (member->function) continue;
-    tvms_diag_report(diags, TVMS_D_known_to_python, member->name_span,
-                     tvms_symbol_text(module->context, member->name));
-  }
+static void tell_dialect(tvms_run *run, const tvms_source *source, tvms_dialect read) {
+  if (!run->options.verbose) return;
+  tvms_run_complain(run, "%s: read as %s", source->name, tvms_dialect_text(read));
 }
 
 tvms_program *tvms_program_load(tvms_run *run, tvms_source *source) {
-  tvms_program *program = read_source(run, source, (tvms_read_options){0});
-  for (uint32_t i = 0; i < program->count; i++) {
-    tvms_program_verify_module(program->modules[i]);
-    warn_unread(program->modules[i]);
-  }
+  tvms_load_options options = tvms_load_options_of(run);
+  tvms_program *program = tvms_program_load(run->context, source, &options);
+  tell_dialect(run, source, program->dialect);
   return program;
-}
-
-typedef struct {
-  tvms_run *run;
-  tvms_module_visit *TVMS_NULLABLE visit;
-  void *self;
-  uint32_t accepted;  // errors that `visit` reported
-  uint32_t waiting;   // modules that were kept because something is wrong
-} stream;
-
-static bool is_wrong(const stream *s) {
-  return s->run->context->diags.errors > s->accepted;
-}
-
-static bool show_module(stream *s, tvms_module *module) {
-  const tvms_diags *diags = &s->run->context->diags;
-  uint32_t errors = diags->errors;
-  warn_unread(module);
-  bool needed = s->visit(s->self, module);
-  s->accepted += diags->errors - errors;
-  return needed;
-}
-
-static bool verify_and_show(void *self, tvms_module *module) {
-  stream *s = self;
-  tvms_program_verify_module(module);
-  if (!s->visit) return false;
-  bool waits = s->waiting || is_wrong(s);
-  s->waiting += waits;
-  return waits || show_module(s, module);
 }
 
 void tvms_program_each_module(tvms_run *run, tvms_source *source,
                               tvms_module_visit *visit, void *self) {
-  stream s = {.run = run, .visit = visit, .self = self};
-  tvms_read_options options = {.visit = verify_and_show, .self = &s};
-  const tvms_program *program = read_source(run, source, options);
-  if (is_wrong(&s)) return;
-  for (uint32_t i = program->count - s.waiting; i < program->count; i++) {
-    (void)show_module(&s, program->modules[i]);
-  }
+  tvms_load_options options = tvms_load_options_of(run);
+  tell_dialect(run, source,
+               tvms_program_load_each(run->context, source, &options, visit, self));
 }
 
 tvms_dialect tvms_program_written_dialect(const tvms_run *run, tvms_dialect read) {
-  tvms_dialect asked = dialect_of(run->options.dialect);
-  if (asked != TVMS_DIALECT_NONE) return asked;
-  // Generations that are never written come out as the next one that is.
-  if (read == TVMS_DIALECT_RFC) return TVMS_DIALECT_22;
-  if (read == TVMS_DIALECT_24) return TVMS_DIALECT_25;
-  return read;
+  return tvms_dialect_to_write(dialect_of(run->options.dialect), read);
 }
 
 static bool is_release(tvms_run *run, const char *option,

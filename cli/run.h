@@ -8,8 +8,8 @@
 #define TVMS_CLI_RUN_H
 
 #include "cli/options.h"
+#include "driver/report.h"
 #include "support/context.h"
-#include "support/json.h"
 
 typedef struct {
   char **argv;  // of the program
@@ -17,8 +17,7 @@ typedef struct {
   tvms_memory *memory;                  // of the whole run
   tvms_context *TVMS_NULLABLE context;  // of the file at hand
   tvms_strbuf result;                   // of the file at hand, in its context's memory
-  tvms_strbuf report;  // json, github, sarif: findings of all files so far
-  tvms_json report_json;
+  tvms_report_writer report;  // json, github, sarif: findings of all files so far
   bool color_findings;
   bool color_result;
   uint32_t errors;  // of all files

@@ -5,7 +5,7 @@
 // at, the least what the machine can do.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/files.h"
-#include "cli/inputs.h"
+#include "cli/native.h"
 #include "cli/program.h"
 #include "support/vec.h"
 
@@ -140,15 +140,18 @@ static void run_bench(bench *b, tvms_compiled *compiled) {
   b->values = tvms_arena_array(arena, tvms_value, b->count);
   b->functions = tvms_arena_array(arena, function_time, b->module->member_count);
   if (!tvms_inputs_make(b->run, b->entry, b->heap, b->values)) return;
-  b->interp = tvms_native_interpreter_for(b->run, b->module, b->heap, compiled);
+  b->interp =
+      (tvms_interp){.context = b->run->context, .module = b->module, .heap = b->heap};
+  tvms_compiled_use(compiled, &b->interp);
   b->interp.observe = observe;
   b->interp.observe_state = b;
   if (measure(b)) report(b);
 }
 
 static tvms_status bench_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_native_load_runnable(run, source, true);
-  const tvms_member *entry = module ? tvms_native_find_entry(run, module) : NULL;
+  tvms_module *module = tvms_native_load_runnable(run, source);
+  const tvms_member *entry =
+      module ? tvms_runnable_entry(module, run->options.entry) : NULL;
   if (!entry) return TVMS_OK;
   tvms_compiled compiled;
   if (!tvms_native_open(run, module, entry, "llvm", false, &compiled))
@@ -158,7 +161,7 @@ static tvms_status bench_source(tvms_run *run, tvms_source *source) {
   bench b = {.run = run, .module = module, .entry = entry, .heap = &heap};
   run_bench(&b, &compiled);
   tvms_heap_fini(&heap);
-  tvms_native_close(&compiled);
+  tvms_compiled_close(&compiled);
   return TVMS_OK;
 }
 

@@ -84,7 +84,9 @@ static bool has_prim_func(const tvms_module *module) {
 
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const output_form *form = form_of(run->options.output);
-  tvms_module *module = tvms_native_load_runnable(run, source, false);
+  const tvms_program *program = tvms_program_load(run, source);
+  if (run->context->diags.errors) return TVMS_OK;
+  const tvms_module *module = tvms_runnable_join(program);
   if (!module) return TVMS_OK;
   if (!has_prim_func(module)) {
     tvms_diag_report(&run->context->diags, TVMS_D_nothing_to_compile,

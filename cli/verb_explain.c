@@ -1,6 +1,7 @@
 // `tvms explain CODE`: what a diagnostic means and what to do. `tvms explain T.grid`: what a
 // name of TVMScript takes, and which releases have it.
-#include "cli/render.h"
+#include "cli/run.h"
+#include "driver/render.h"
 #include "ir/reference.h"
 #include "support/diag.h"
 #include "support/vec.h"

@@ -63,7 +63,7 @@ static void after_pass(void *data, const tvms_pass_step *step, tvms_module *modu
 
 static void verify_after_pass(void *data, tvms_module *module) {
   (void)data;
-  tvms_program_verify_module(module);
+  tvms_module_verify(module);
 }
 
 // The steps from the one that failed on: as they were written, but that of a named

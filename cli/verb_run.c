@@ -1,6 +1,6 @@
 // `tvms run FILE`: run a function and show what it gives.
 #include "cli/files.h"
-#include "cli/inputs.h"
+#include "cli/native.h"
 #include "cli/program.h"
 #include "runtime/npy.h"
 
@@ -175,7 +175,8 @@ static void call_and_show(tvms_run *run, const tvms_module *module,
   uint32_t count = tvms_inputs_param_count(entry);
   tvms_value *values = tvms_arena_array(&run->context->arena, tvms_value, count);
   if (!tvms_inputs_make(run, entry, heap, values)) return;
-  tvms_interp interp = tvms_native_interpreter_for(run, module, heap, compiled);
+  tvms_interp interp = {.context = run->context, .module = module, .heap = heap};
+  tvms_compiled_use(compiled, &interp);
   interp.print = print_line;
   interp.print_state = run;
   tvms_value result;
@@ -190,8 +191,9 @@ static void call_and_show(tvms_run *run, const tvms_module *module,
 }
 
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_native_load_runnable(run, source, true);
-  const tvms_member *entry = module ? tvms_native_find_entry(run, module) : NULL;
+  tvms_module *module = tvms_native_load_runnable(run, source);
+  const tvms_member *entry =
+      module ? tvms_runnable_entry(module, run->options.entry) : NULL;
   if (!entry) return TVMS_OK;
   if (run->options.out && mkdir(run->options.out, 0777) != 0 && errno != EEXIST) {
     return tvms_run_complain_io(run, run->options.out);
@@ -203,7 +205,7 @@ static tvms_status run_source(tvms_run *run, tvms_source *source) {
   tvms_heap_init(&heap, &run->context->memory);
   call_and_show(run, module, entry, &heap, &compiled);
   tvms_heap_fini(&heap);
-  tvms_native_close(&compiled);
+  tvms_compiled_close(&compiled);
   return TVMS_OK;
 }
 

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "cli/files.h"
 #include "cli/golden.h"
-#include "cli/render.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -15,7 +15,7 @@ typedef struct tvms_context {
   tvms_diags diags;
   uint64_t steps;  // work done in evaluation and simplification
   uint64_t step_limit;
-  // Text of an IR node for messages, in the arena; installed by cli/, because the printer
+  // Text of an IR node for messages, in the arena; installed by driver/, because the printer
   // is above the rooms that report. NULL: nodes are described by their kind only.
   const char *(*describe)(struct tvms_context *context, const void *node);
   uint32_t spelling;  // for `describe`: the tvms_dialect that was read, 0 before

@@ -4,9 +4,10 @@
 //   mlp.tvms:44:28: error[E0201]: name 'lv0' is not defined
 //      44 |     lv1 = R.call_tir(cls.relu0, (lv0,), ...)
 //         |                                  ^~~
-#include "cli/render.h"
+#include "driver/render.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <utf8proc.h>
 
 // Long lines are cut to a window around the span, in bytes.
@@ -31,13 +32,14 @@ tvms_code tvms_report_code_of(tvms_diag_id id) {
 }
 
 typedef struct {
-  tvms_run *run;
+  tvms_memory *memory;
   tvms_strbuf *out;
   tvms_source *source;
+  bool color;
 } rendering;
 
 static void paint(rendering *r, const char *sgr) {
-  if (r->run->color_findings) tvms_strbuf_printf(r->out, "\x1b[%sm", sgr);
+  if (r->color) tvms_strbuf_printf(r->out, "\x1b[%sm", sgr);
 }
 
 static const char *severity_sgr(tvms_severity severity) {
@@ -119,7 +121,7 @@ static void add_underline(rendering *r, tvms_span shown, tvms_span span,
 
 static void add_excerpt(rendering *r, tvms_place place, tvms_span span,
                         const char *sgr) {
-  tvms_memory *memory = &r->run->context->memory;
+  tvms_memory *memory = r->memory;
   tvms_span line = tvms_source_line(memory, r->source, place.line);
   tvms_span shown = window(r->source, line, span);
   tvms_strbuf_printf(r->out, "%6u | ", place.line);
@@ -134,7 +136,7 @@ static void add_excerpt(rendering *r, tvms_place place, tvms_span span,
 // "FILE:LINE:COLUMN: severity[CODE]: text", code being NULL for evidence.
 static tvms_place add_head(rendering *r, tvms_span span, tvms_severity severity,
                            const char *code, const char *text) {
-  tvms_place place = tvms_source_place(&r->run->context->memory, r->source, span.begin);
+  tvms_place place = tvms_source_place(r->memory, r->source, span.begin);
   paint(r, "1");
   tvms_strbuf_printf(r->out, "%s:%u:%u: ", r->source->name, place.line, place.column);
   paint(r, "0");
@@ -185,21 +187,16 @@ static void add_finding(rendering *r, const tvms_diag *diag) {
   add_fixes(r, diag->fixes);
 }
 
-// --quiet leaves errors only; without --verbose everything else is shown too.
-static bool is_shown(const tvms_run *run, const tvms_diag *diag) {
-  return !run->options.quiet
-         || tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR;
+bool tvms_render_shows(const tvms_diag *diag, bool errors_only) {
+  return !errors_only || tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR;
 }
 
-void tvms_report_render(tvms_run *run, tvms_strbuf *out) {
-  const char *format = run->options.format;
-  rendering r = {run, out, NULL};
-  for (tvms_diag *diag = run->context->diags.first; diag; diag = diag->next) {
-    if (!is_shown(run, diag)) continue;
+void tvms_report_render(tvms_context *context, const tvms_render_options *options,
+                        tvms_strbuf *out) {
+  rendering r = {.memory = &context->memory, .out = out, .color = options->color};
+  for (const tvms_diag *diag = context->diags.first; diag; diag = diag->next) {
+    if (!tvms_render_shows(diag, options->errors_only)) continue;
     r.source = diag->source;
-    if (!format || strcmp(format, "text") == 0)
-      add_finding(&r, diag);
-    else
-      tvms_report_add(run, diag);
+    add_finding(&r, diag);
   }
 }

@@ -1,21 +1,12 @@
-// First the files, which decide symbolic sizes; then what is random.
-#include "cli/inputs.h"
+// First what is given, which decides symbolic sizes; then what is random.
+#include "driver/inputs.h"
 
 #include "ir/walk.h"
 #include "runtime/npy.h"
 #include "runtime/random.h"
 
 #include <stdio.h>
-
-typedef struct {
-  tvms_run *run;
-  tvms_context *context;
-  const tvms_member *entry;
-  tvms_heap *heap;
-  uint64_t seed;
-  int64_t *sizes;  // by id of a variable
-  bool *known;
-} maker;
+#include <string.h>
 
 static tvms_list params_of(const tvms_member *entry) {
   const tvms_node *function = entry->function;
@@ -86,23 +77,39 @@ bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entr
   return is_written(&context->memory, tvms_as_prim_func(entry->function), buffer->data);
 }
 
-static void complain(maker *m, const char *name, const char *why) {
-  tvms_diag_report(&m->context->diags, TVMS_D_bad_input, m->entry->name_span, name,
-                   why);
+void tvms_inputs_init(tvms_inputs *inputs, tvms_context *context,
+                      const tvms_member *entry, tvms_heap *heap, tvms_value *values) {
+  *inputs =
+      (tvms_inputs){.context = context, .entry = entry, .heap = heap, .values = values};
+  inputs->sizes = tvms_arena_array(&context->arena, int64_t, entry->unit->next_id);
+  inputs->known = tvms_arena_array(&context->arena, bool, entry->unit->next_id);
 }
 
-// ---- Files ----
-
-static void give_tensor(maker *m, tvms_value *value, tvms_tensor *tensor,
-                        const char *name) {
-  if (tensor)
-    *value = tvms_value_of_tensor(tensor);
-  else
-    complain(m, name, "its tensor is too large");
+int64_t tvms_inputs_find(const tvms_inputs *inputs, const char *name, size_t len) {
+  for (uint32_t i = 0; i < tvms_inputs_param_count(inputs->entry); i++) {
+    const char *own = tvms_inputs_param_name(inputs->context, inputs->entry, i);
+    if (strlen(own) == len && memcmp(own, name, len) == 0) return i;
+  }
+  return -1;
 }
+
+void tvms_inputs_refuse(const tvms_inputs *inputs, const char *name, const char *why) {
+  tvms_diag_report(&inputs->context->diags, TVMS_D_bad_input, inputs->entry->name_span,
+                   name, why);
+}
+
+void tvms_inputs_unknown(const tvms_inputs *inputs, const char *name, size_t len) {
+  char text[256];
+  snprintf(text, sizeof text, "%.*s", (int)(len < 255 ? len : 255), name);
+  tvms_diag_report(&inputs->context->diags, TVMS_D_no_such_input,
+                   inputs->entry->name_span,
+                   tvms_symbol_text(inputs->context, inputs->entry->name), text);
+}
+
+// ---- Arrays of NumPy ----
 
 // What the parameter wants: the element type, lanes 0 if it does not say.
-static tvms_dl_type wanted_type(maker *m, uint32_t index) {
+static tvms_dl_type wanted_type(tvms_inputs *m, uint32_t index) {
   const tvms_buffer *buffer = buffer_of(m->entry, index);
   if (buffer) return tvms_interp_dl_type_of(buffer->element);
   const tvms_node *param = params_of(m->entry).items[index];
@@ -112,30 +119,8 @@ static tvms_dl_type wanted_type(maker *m, uint32_t index) {
   return tvms_interp_dl_type_of(param->dtype);
 }
 
-static void read_input(maker *m, uint32_t index, const char *path, tvms_value *value) {
-  const char *name = tvms_inputs_param_name(m->context, m->entry, index);
-  tvms_source *file = tvms_source_read(&m->context->memory, path);
-  if (!file) {
-    tvms_run_worsen(m->run, tvms_run_complain_io(m->run, path));
-    complain(m, name, "its file cannot be read");
-    return;
-  }
-  tvms_npy npy;
-  const char *wrong = tvms_npy_parse(&npy, file->text, file->size);
-  tvms_dl_type type = wanted_type(m, index);
-  if (!wrong && !type.lanes) type = tvms_npy_type(&npy);
-  if (!wrong && !tvms_npy_fits(&npy, type)) {
-    wrong = "its elements are of another data type than the parameter's";
-  }
-  if (wrong) {
-    complain(m, name, wrong);
-    return;
-  }
-  give_tensor(m, value, tvms_npy_tensor(m->heap, &npy, file->text, type), name);
-}
-
-// A file of one element where a number is wanted.
-static void unbox(maker *m, uint32_t index, tvms_value *value) {
+// An array of one element where a number is wanted.
+static void unbox(tvms_inputs *m, uint32_t index, tvms_value *value) {
   if (value->kind != TVMS_VALUE_TENSOR || buffer_of(m->entry, index)) return;
   const tvms_node *param = params_of(m->entry).items[index];
   bool number =
@@ -148,21 +133,24 @@ static void unbox(maker *m, uint32_t index, tvms_value *value) {
                 : (tvms_value){.kind = TVMS_VALUE_INT, .i = item.i};
 }
 
-// One --in NAME=FILE.
-static void give_input(maker *m, const char *text, tvms_value *values) {
-  const char *equals = strchr(text, '=');
-  size_t len = equals ? (size_t)(equals - text) : strlen(text);
-  for (uint32_t i = 0; equals && i < tvms_inputs_param_count(m->entry); i++) {
-    const char *name = tvms_inputs_param_name(m->context, m->entry, i);
-    if (strlen(name) != len || memcmp(name, text, len) != 0) continue;
-    read_input(m, i, equals + 1, &values[i]);
-    unbox(m, i, &values[i]);
+void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *array) {
+  const char *name = tvms_inputs_param_name(inputs->context, inputs->entry, index);
+  tvms_npy npy;
+  const char *wrong = tvms_npy_parse(&npy, array->text, array->size);
+  tvms_dl_type type = wanted_type(inputs, index);
+  if (!wrong && !type.lanes) type = tvms_npy_type(&npy);
+  if (!wrong && !tvms_npy_fits(&npy, type)) {
+    wrong = "its elements are of another data type than the parameter's";
+  }
+  tvms_tensor *tensor =
+      wrong ? NULL : tvms_npy_tensor(inputs->heap, &npy, array->text, type);
+  if (!wrong && !tensor) wrong = "its tensor is too large";
+  if (wrong) {
+    tvms_inputs_refuse(inputs, name, wrong);
     return;
   }
-  char name[256];
-  snprintf(name, sizeof name, "%.*s", (int)(len < 255 ? len : 255), text);
-  tvms_diag_report(&m->context->diags, TVMS_D_no_such_input, m->entry->name_span,
-                   tvms_symbol_text(m->context, m->entry->name), name);
+  inputs->values[index] = tvms_value_of_tensor(tensor);
+  unbox(inputs, index, &inputs->values[index]);
 }
 
 // ---- Sizes ----
@@ -184,13 +172,13 @@ static tvms_list sizes_of_param(const tvms_member *entry, uint32_t index) {
   return buffer ? buffer->shape : sizes_of(params_of(entry).items[index]->sinfo);
 }
 
-static void learn(maker *m, const tvms_node *size, int64_t value) {
+static void learn(tvms_inputs *m, const tvms_node *size, int64_t value) {
   if (size->kind != TVMS_NODE_VAR || m->known[size->id]) return;
   m->sizes[size->id] = value;
   m->known[size->id] = true;
 }
 
-static void learn_sizes(maker *m, uint32_t index, tvms_value value) {
+static void learn_sizes(tvms_inputs *m, uint32_t index, tvms_value value) {
   tvms_list sizes = sizes_of_param(m->entry, index);
   bool tensor =
       value.kind == TVMS_VALUE_TENSOR && (uint32_t)value.tensor->view.ndim == sizes.len;
@@ -201,7 +189,7 @@ static void learn_sizes(maker *m, uint32_t index, tvms_value value) {
 }
 
 // Sizes that are a variable and nothing else are free.
-static void learn_alone(maker *m, tvms_list sizes) {
+static void learn_alone(tvms_inputs *m, tvms_list sizes) {
   for (uint32_t i = 0; i < sizes.len; i++) {
     learn(m, sizes.items[i], TVMS_FREE_SIZE);
   }
@@ -209,7 +197,7 @@ static void learn_alone(maker *m, tvms_list sizes) {
 
 // ---- Random values ----
 
-static bool find_shape(maker *m, tvms_list sizes, int64_t *shape) {
+static bool find_shape(tvms_inputs *m, tvms_list sizes, int64_t *shape) {
   learn_alone(m, sizes);
   for (uint32_t i = 0; i < sizes.len; i++) {
     if (!tvms_interp_size_of(sizes.items[i], m->sizes, m->known, &shape[i]))
@@ -218,8 +206,8 @@ static bool find_shape(maker *m, tvms_list sizes, int64_t *shape) {
   return true;
 }
 
-static bool random_tensor(maker *m, tvms_list sizes, tvms_dtype dtype, const char *name,
-                          tvms_value *value) {
+static bool random_tensor(tvms_inputs *m, tvms_list sizes, tvms_dtype dtype,
+                          const char *name, tvms_value *value) {
   tvms_dl_type type = tvms_interp_dl_type_of(dtype);
   int64_t *shape = tvms_arena_array(&m->context->arena, int64_t, sizes.len);
   if (!tvms_dl_element_size(type) || !find_shape(m, sizes, shape)) return false;
@@ -230,7 +218,7 @@ static bool random_tensor(maker *m, tvms_list sizes, tvms_dtype dtype, const cha
   return true;
 }
 
-static bool random_number(maker *m, const tvms_node *param, tvms_dtype dtype,
+static bool random_number(tvms_inputs *m, const tvms_node *param, tvms_dtype dtype,
                           const char *name, tvms_value *value) {
   if (tvms_dtype_is_handle(dtype) || tvms_dtype_is_void(dtype)) return false;
   // A number that is also a size of some tensor has that value.
@@ -246,10 +234,10 @@ static bool random_number(maker *m, const tvms_node *param, tvms_dtype dtype,
   return true;
 }
 
-static bool random_of_type(maker *m, const tvms_node *type, const char *name,
+static bool random_of_type(tvms_inputs *m, const tvms_node *type, const char *name,
                            tvms_value *value);
 
-static bool random_tuple(maker *m, tvms_list fields, const char *name,
+static bool random_tuple(tvms_inputs *m, tvms_list fields, const char *name,
                          tvms_value *value) {
   tvms_items *tuple = tvms_tuple_new(m->heap, fields.len);
   for (uint32_t i = 0; i < fields.len; i++) {
@@ -261,7 +249,7 @@ static bool random_tuple(maker *m, tvms_list fields, const char *name,
   return true;
 }
 
-static bool random_of_type(maker *m, const tvms_node *type, const char *name,
+static bool random_of_type(tvms_inputs *m, const tvms_node *type, const char *name,
                            tvms_value *value) {
   switch ((int)type->kind) {
   case TVMS_NODE_SINFO_TENSOR: {
@@ -287,7 +275,7 @@ static bool random_of_type(maker *m, const tvms_node *type, const char *name,
   }
 }
 
-static bool random_param(maker *m, uint32_t index, tvms_value *value) {
+static bool random_param(tvms_inputs *m, uint32_t index, tvms_value *value) {
   const char *name = tvms_inputs_param_name(m->context, m->entry, index);
   const tvms_buffer *buffer = buffer_of(m->entry, index);
   if (buffer) return random_tensor(m, buffer->shape, buffer->element, name, value);
@@ -296,32 +284,26 @@ static bool random_param(maker *m, uint32_t index, tvms_value *value) {
   return random_number(m, param, param->dtype, name, value);
 }
 
-bool tvms_inputs_make(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
-                      tvms_value *values) {
-  maker m = {.run = run, .context = run->context, .entry = entry, .heap = heap};
-  m.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
-  m.sizes = tvms_arena_array(&run->context->arena, int64_t, entry->unit->next_id);
-  m.known = tvms_arena_array(&run->context->arena, bool, entry->unit->next_id);
+bool tvms_inputs_fill(tvms_inputs *m) {
+  const tvms_member *entry = m->entry;
+  tvms_value *values = m->values;
   uint32_t count = tvms_inputs_param_count(entry);
-  for (uint32_t i = 0; i < run->options.inputs.len; i++) {
-    give_input(&m, run->options.inputs.items[i], values);
-  }
-  if (run->context->diags.errors) return false;
+  if (m->context->diags.errors) return false;
   for (uint32_t i = 0; i < count; i++) {
-    learn_sizes(&m, i, values[i]);
+    learn_sizes(m, i, values[i]);
   }
   // Numbers first, and then again: a size may stand further right than its first use.
   for (uint32_t i = 0; i < count; i++) {
     bool number = !buffer_of(entry, i) && !params_of(entry).items[i]->sinfo;
-    if (values[i].kind == TVMS_VALUE_NONE && number) random_param(&m, i, &values[i]);
+    if (values[i].kind == TVMS_VALUE_NONE && number) random_param(m, i, &values[i]);
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (values[i].kind == TVMS_VALUE_NONE) learn_alone(&m, sizes_of_param(entry, i));
+    if (values[i].kind == TVMS_VALUE_NONE) learn_alone(m, sizes_of_param(entry, i));
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (values[i].kind != TVMS_VALUE_NONE || random_param(&m, i, &values[i])) continue;
-    tvms_diag_report(&run->context->diags, TVMS_D_no_random_input, entry->name_span,
-                     tvms_inputs_param_name(run->context, entry, i));
+    if (values[i].kind != TVMS_VALUE_NONE || random_param(m, i, &values[i])) continue;
+    tvms_diag_report(&m->context->diags, TVMS_D_no_random_input, entry->name_span,
+                     tvms_inputs_param_name(m->context, entry, i));
   }
-  return !run->context->diags.errors;
+  return !m->context->diags.errors;
 }

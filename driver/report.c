@@ -1,22 +1,15 @@
-// Findings for machines: one document for the whole run, on standard output.
+// Findings for machines, of one file or of many, as one document:
 //
 //   json    { "version", "findings": [...], "errors", "warnings" }
 //   github  workflow commands, one line each: ::error file=...,line=...::text
 //   sarif   SARIF 2.1.0
-#include "cli/render.h"
+#include "driver/report.h"
 
-#include <unistd.h>
+#include "driver/render.h"
 
-static bool is_format(const tvms_run *run, const char *name) {
-  return run->options.format && strcmp(run->options.format, name) == 0;
-}
-
-static bool is_document(const tvms_run *run) {
-  return is_format(run, "json") || is_format(run, "sarif");
-}
-
-static tvms_place place_of(tvms_run *run, const tvms_diag *diag, uint32_t offset) {
-  return tvms_source_place(&run->context->memory, diag->source, offset);
+static tvms_place place_of(const tvms_report_writer *w, const tvms_diag *diag,
+                           uint32_t offset) {
+  return tvms_source_place(w->places, diag->source, offset);
 }
 
 static void put_point(tvms_json *json, const char *key, tvms_place place,
@@ -30,35 +23,35 @@ static void put_point(tvms_json *json, const char *key, tvms_place place,
 }
 
 // The end is exclusive, as the span's.
-static void put_range(tvms_run *run, const tvms_diag *diag, tvms_span span) {
-  tvms_json *json = &run->report_json;
+static void put_range(tvms_report_writer *w, const tvms_diag *diag, tvms_span span) {
+  tvms_json *json = &w->json;
   tvms_json_key(json, "range");
   tvms_json_open(json, '{');
-  put_point(json, "start", place_of(run, diag, span.begin), span.begin);
-  put_point(json, "end", place_of(run, diag, span.end), span.end);
+  put_point(json, "start", place_of(w, diag, span.begin), span.begin);
+  put_point(json, "end", place_of(w, diag, span.end), span.end);
   tvms_json_close(json, '}');
 }
 
-static void put_notes(tvms_run *run, const tvms_diag *diag) {
-  tvms_json *json = &run->report_json;
+static void put_notes(tvms_report_writer *w, const tvms_diag *diag) {
+  tvms_json *json = &w->json;
   tvms_json_key(json, "notes");
   tvms_json_open(json, '[');
   for (const tvms_note *note = diag->notes; note; note = note->next) {
     tvms_json_open(json, '{');
     tvms_json_put_text(json, "message", note->text);
-    if (note->placed) put_range(run, diag, note->span);
+    if (note->placed) put_range(w, diag, note->span);
     tvms_json_close(json, '}');
   }
   tvms_json_close(json, ']');
 }
 
-static void put_fixes(tvms_run *run, const tvms_diag *diag) {
-  tvms_json *json = &run->report_json;
+static void put_fixes(tvms_report_writer *w, const tvms_diag *diag) {
+  tvms_json *json = &w->json;
   tvms_json_key(json, "fixes");
   tvms_json_open(json, '[');
   for (const tvms_fix *fix = diag->fixes; fix; fix = fix->next) {
     tvms_json_open(json, '{');
-    put_range(run, diag, fix->span);
+    put_range(w, diag, fix->span);
     tvms_json_put_text(json, "text", fix->text);
     tvms_json_put_bool(json, "safe", fix->safe);
     tvms_json_close(json, '}');
@@ -66,8 +59,8 @@ static void put_fixes(tvms_run *run, const tvms_diag *diag) {
   tvms_json_close(json, ']');
 }
 
-static void add_json(tvms_run *run, const tvms_diag *diag) {
-  tvms_json *json = &run->report_json;
+static void add_json(tvms_report_writer *w, const tvms_diag *diag) {
+  tvms_json *json = &w->json;
   const tvms_diag_row *row = tvms_diag_row_of(diag->id);
   tvms_json_open(json, '{');
   tvms_json_put_text(json, "file", diag->source->name);
@@ -75,17 +68,16 @@ static void add_json(tvms_run *run, const tvms_diag *diag) {
   tvms_json_put_text(json, "name", row->name);
   tvms_json_put_text(json, "severity", tvms_report_severity_name(row->severity));
   tvms_json_put_text(json, "message", diag->text);
-  put_range(run, diag, diag->span);
-  put_notes(run, diag);
-  put_fixes(run, diag);
+  put_range(w, diag, diag->span);
+  put_notes(w, diag);
+  put_fixes(w, diag);
   tvms_json_close(json, '}');
 }
 
-static void put_region(tvms_run *run, const tvms_diag *diag, const char *key,
+static void put_region(tvms_report_writer *w, const tvms_diag *diag, const char *key,
                        tvms_span span) {
-  tvms_json *json = &run->report_json;
-  tvms_place begin = place_of(run, diag, span.begin),
-             end = place_of(run, diag, span.end);
+  tvms_json *json = &w->json;
+  tvms_place begin = place_of(w, diag, span.begin), end = place_of(w, diag, span.end);
   tvms_json_key(json, key);
   tvms_json_open(json, '{');
   tvms_json_put_int(json, "startLine", begin.line);
@@ -110,32 +102,32 @@ static void put_artifact(tvms_json *json, const char *name) {
 }
 
 // A location object; `message` NULL: none.
-static void put_location(tvms_run *run, const tvms_diag *diag, tvms_span span,
+static void put_location(tvms_report_writer *w, const tvms_diag *diag, tvms_span span,
                          const char *TVMS_NULLABLE message) {
-  tvms_json *json = &run->report_json;
+  tvms_json *json = &w->json;
   tvms_json_open(json, '{');
   tvms_json_key(json, "physicalLocation");
   tvms_json_open(json, '{');
   put_artifact(json, diag->source->name);
-  put_region(run, diag, "region", span);
+  put_region(w, diag, "region", span);
   tvms_json_close(json, '}');
   if (message) put_message(json, message);
   tvms_json_close(json, '}');
 }
 
-static void put_related(tvms_run *run, const tvms_diag *diag) {
-  tvms_json *json = &run->report_json;
+static void put_related(tvms_report_writer *w, const tvms_diag *diag) {
+  tvms_json *json = &w->json;
   tvms_json_key(json, "relatedLocations");
   tvms_json_open(json, '[');
   for (const tvms_note *note = diag->notes; note; note = note->next) {
-    if (note->placed) put_location(run, diag, note->span, note->text);
+    if (note->placed) put_location(w, diag, note->span, note->text);
   }
   tvms_json_close(json, ']');
 }
 
 // All fixes of one diagnostic together mend it: one SARIF fix.
-static void put_sarif_fix(tvms_run *run, const tvms_diag *diag) {
-  tvms_json *json = &run->report_json;
+static void put_sarif_fix(tvms_report_writer *w, const tvms_diag *diag) {
+  tvms_json *json = &w->json;
   if (!diag->fixes) return;
   tvms_json_key(json, "fixes");
   tvms_json_open(json, '[');
@@ -148,7 +140,7 @@ static void put_sarif_fix(tvms_run *run, const tvms_diag *diag) {
   tvms_json_open(json, '[');
   for (const tvms_fix *fix = diag->fixes; fix; fix = fix->next) {
     tvms_json_open(json, '{');
-    put_region(run, diag, "deletedRegion", fix->span);
+    put_region(w, diag, "deletedRegion", fix->span);
     tvms_json_key(json, "insertedContent");
     tvms_json_open(json, '{');
     tvms_json_put_text(json, "text", fix->text);
@@ -162,8 +154,8 @@ static void put_sarif_fix(tvms_run *run, const tvms_diag *diag) {
   tvms_json_close(json, ']');
 }
 
-static void add_sarif(tvms_run *run, const tvms_diag *diag) {
-  tvms_json *json = &run->report_json;
+static void add_sarif(tvms_report_writer *w, const tvms_diag *diag) {
+  tvms_json *json = &w->json;
   const tvms_diag_row *row = tvms_diag_row_of(diag->id);
   tvms_json_open(json, '{');
   tvms_json_put_text(json, "ruleId", tvms_report_code_of(diag->id).text);
@@ -171,10 +163,10 @@ static void add_sarif(tvms_run *run, const tvms_diag *diag) {
   put_message(json, diag->text);
   tvms_json_key(json, "locations");
   tvms_json_open(json, '[');
-  put_location(run, diag, diag->span, NULL);
+  put_location(w, diag, diag->span, NULL);
   tvms_json_close(json, ']');
-  put_related(run, diag);
-  put_sarif_fix(run, diag);
+  put_related(w, diag);
+  put_sarif_fix(w, diag);
   tvms_json_close(json, '}');
 }
 
@@ -190,15 +182,15 @@ static void add_command_text(tvms_strbuf *out, const char *text, bool property) 
   }
 }
 
-static void add_github(tvms_run *run, const tvms_diag *diag) {
+static void add_github(tvms_report_writer *w, const tvms_diag *diag) {
   static const char *const commands[] = {
       [TVMS_SEVERITY_ERROR] = "error",
       [TVMS_SEVERITY_WARNING] = "warning",
       [TVMS_SEVERITY_NOTE] = "notice",
   };
-  tvms_strbuf *out = &run->report;
-  tvms_place begin = place_of(run, diag, diag->span.begin);
-  tvms_place end = place_of(run, diag, diag->span.end);
+  tvms_strbuf *out = &w->text;
+  tvms_place begin = place_of(w, diag, diag->span.begin);
+  tvms_place end = place_of(w, diag, diag->span.end);
   tvms_strbuf_printf(out, "::%s file=", commands[tvms_diag_row_of(diag->id)->severity]);
   add_command_text(out, diag->source->name, true);
   tvms_strbuf_printf(out, ",line=%u,endLine=%u", begin.line, end.line);
@@ -210,20 +202,26 @@ static void add_github(tvms_run *run, const tvms_diag *diag) {
   for (const tvms_note *note = diag->notes; note; note = note->next) {
     tvms_strbuf_puts(out, "%0A");
     if (note->placed) {
-      tvms_strbuf_printf(out, "line %u: ", place_of(run, diag, note->span.begin).line);
+      tvms_strbuf_printf(out, "line %u: ", place_of(w, diag, note->span.begin).line);
     }
     add_command_text(out, note->text, false);
   }
   tvms_strbuf_putc(out, '\n');
 }
 
-void tvms_report_add(tvms_run *run, const tvms_diag *diag) {
-  if (is_format(run, "json"))
-    add_json(run, diag);
-  else if (is_format(run, "sarif"))
-    add_sarif(run, diag);
-  else
-    add_github(run, diag);
+static void add_finding(tvms_report_writer *w, const tvms_diag *diag) {
+  switch (w->format) {
+  case TVMS_REPORT_JSON: add_json(w, diag); break;
+  case TVMS_REPORT_SARIF: add_sarif(w, diag); break;
+  case TVMS_REPORT_GITHUB: add_github(w, diag); break;
+  }
+}
+
+void tvms_report_add(tvms_report_writer *w, tvms_context *context, bool errors_only) {
+  w->places = &context->memory;
+  for (const tvms_diag *diag = context->diags.first; diag; diag = diag->next) {
+    if (tvms_render_shows(diag, errors_only)) add_finding(w, diag);
+  }
 }
 
 // Every diagnostic that a result may name, with what `tvms explain` says of it.
@@ -264,37 +262,33 @@ static void begin_sarif(tvms_json *json) {
   tvms_json_open(json, '[');
 }
 
-void tvms_report_begin(tvms_run *run) {
-  tvms_strbuf_init(&run->report, run->memory);
-  tvms_json_init(&run->report_json, &run->report);
-  if (!is_document(run)) return;
-  tvms_json_open(&run->report_json, '{');
-  if (is_format(run, "sarif")) {
-    begin_sarif(&run->report_json);
+void tvms_report_begin(tvms_report_writer *w, tvms_memory *memory,
+                       tvms_report_format format) {
+  w->format = format;
+  tvms_strbuf_init(&w->text, memory);
+  tvms_json_init(&w->json, &w->text);
+  if (format == TVMS_REPORT_GITHUB) return;
+  tvms_json_open(&w->json, '{');
+  if (format == TVMS_REPORT_SARIF) {
+    begin_sarif(&w->json);
   } else {
-    tvms_json_put_int(&run->report_json, "version", 1);
-    tvms_json_key(&run->report_json, "findings");
-    tvms_json_open(&run->report_json, '[');
+    tvms_json_put_int(&w->json, "version", 1);
+    tvms_json_key(&w->json, "findings");
+    tvms_json_open(&w->json, '[');
   }
 }
 
-static void end_document(tvms_run *run) {
-  tvms_json *json = &run->report_json;
+void tvms_report_end(tvms_report_writer *w, uint32_t errors, uint32_t warnings) {
+  tvms_json *json = &w->json;
+  if (w->format == TVMS_REPORT_GITHUB) return;
   tvms_json_close(json, ']');
-  if (is_format(run, "sarif")) {
+  if (w->format == TVMS_REPORT_SARIF) {
     tvms_json_close(json, '}');
     tvms_json_close(json, ']');
   } else {
-    tvms_json_put_int(json, "errors", run->errors);
-    tvms_json_put_int(json, "warnings", run->warnings);
+    tvms_json_put_int(json, "errors", errors);
+    tvms_json_put_int(json, "warnings", warnings);
   }
   tvms_json_close(json, '}');
-  tvms_strbuf_putc(&run->report, '\n');
-}
-
-tvms_status tvms_report_end(tvms_run *run) {
-  if (is_document(run)) end_document(run);
-  bool written = tvms_run_write(run, STDOUT_FILENO, "standard output", run->report.text,
-                                run->report.len);
-  return written ? TVMS_OK : TVMS_FAILED_IO;
+  tvms_strbuf_putc(&w->text, '\n');
 }

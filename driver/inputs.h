@@ -1,0 +1,53 @@
+// Arguments of a call: given ones, and random ones for the rest.
+//
+// Symbolic sizes come from the inputs that are given; one that no input decides is
+// TVMS_FREE_SIZE. Random inputs depend on the seed and the parameter's name only
+// (runtime/random.h); fields of a tuple are named "x.0", "x.1".
+#ifndef TVMS_DRIVER_INPUTS_H
+#define TVMS_DRIVER_INPUTS_H
+
+#include "interp/interp.h"
+
+enum { TVMS_FREE_SIZE = 16 };
+
+// Arguments in the making.
+typedef struct {
+  tvms_context *context;
+  const tvms_member *entry;  // the function to call
+  tvms_heap *heap;           // owns the values
+  tvms_value *values;        // one per parameter; NONE: not given
+  uint64_t seed;
+  int64_t *sizes;  // by id of a variable
+  bool *known;
+} tvms_inputs;
+
+// Starts with no value given; `values` has room for all parameters and is the caller's.
+void tvms_inputs_init(tvms_inputs *inputs, tvms_context *context,
+                      const tvms_member *entry, tvms_heap *heap, tvms_value *values);
+
+// The parameter with this name, or -1.
+int64_t tvms_inputs_find(const tvms_inputs *inputs, const char *name, size_t len);
+
+// Gives one parameter the content of an .npy file; a number may be an array of one
+// element. What does not fit is reported.
+void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *array);
+
+// Reports that an input is no good, or that there is no such parameter.
+void tvms_inputs_refuse(const tvms_inputs *inputs, const char *name, const char *why);
+void tvms_inputs_unknown(const tvms_inputs *inputs, const char *name, size_t len);
+
+// Makes a random value for each parameter that has none. False if that is not possible or
+// something was reported before; then arguments are incomplete.
+TVMS_NODISCARD bool tvms_inputs_fill(tvms_inputs *inputs);
+
+// Number of parameters of a PrimFunc or a Relax function, and the name of one: that of its
+// buffer, where it has one.
+uint32_t tvms_inputs_param_count(const tvms_member *entry);
+const char *tvms_inputs_param_name(const tvms_context *context,
+                                   const tvms_member *entry, uint32_t index);
+
+// True if a PrimFunc writes to the buffer of this parameter: then it is a result.
+bool tvms_inputs_param_is_written(tvms_context *context, const tvms_member *entry,
+                                  uint32_t index);
+
+#endif

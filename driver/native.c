@@ -1,0 +1,83 @@
+// Compiling what one function calls, and finding it from the interpreter.
+#include "driver/native.h"
+
+#include "ir/walk.h"
+
+static void close_jit(void *what) {
+  tvms_compiled *compiled = what;
+  compiled->backend->close(compiled->jit);
+}
+
+// The functions that the entry calls, directly or not, as a module that borrows them.
+typedef struct {
+  const tvms_module *module;
+  tvms_module *reached;
+} reach;
+
+static tvms_walk_step add_called(void *self, tvms_node *node, tvms_field_role role) {
+  reach *r = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_GLOBAL_VAR) return TVMS_WALK_ON;
+  const tvms_member *called =
+      tvms_module_find(r->module, tvms_as_global_var(node)->name);
+  if (!called || tvms_module_find(r->reached, called->name)) return TVMS_WALK_ON;
+  r->reached->members[r->reached->member_count++] = *called;
+  return TVMS_WALK_ON;
+}
+
+static tvms_module *reachable(tvms_context *context, const tvms_module *module,
+                              const tvms_member *entry) {
+  tvms_module *reached = tvms_arena_new(&context->arena, tvms_module);
+  *reached = *module;
+  reached->members =
+      tvms_arena_array(&context->arena, tvms_member, module->member_count);
+  reached->index = NULL;
+  reached->members[0] = *entry;
+  reached->member_count = 1;
+  reach r = {module, reached};
+  tvms_visitor visitor = {.self = &r, .enter = add_called};
+  for (uint32_t i = 0; i < reached->member_count; i++) {
+    tvms_node *function = reached->members[i].function;
+    if (function) tvms_walk(&context->memory, function, &visitor);
+  }
+  return reached;
+}
+
+bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
+                        const tvms_module *module, const tvms_member *entry,
+                        bool checked) {
+  tvms_context *context = module->context;
+  tvms_native_options options = {.traced = true, .checked = checked};
+  *compiled = (tvms_compiled){.context = context, .module = module};
+  const tvms_module *needed = reachable(context, module, entry);
+  tvms_status status = backend->compile(context, needed, &options, &compiled->jit);
+  if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
+  if (status != TVMS_OK) return false;
+  compiled->backend = backend;
+  compiled->kernels =
+      tvms_arena_array(&context->arena, tvms_safe_call, module->member_count);
+  tvms_memory_hold(&context->memory, &compiled->resource, close_jit, compiled);
+  return true;
+}
+
+void tvms_compiled_close(tvms_compiled *compiled) {
+  if (!compiled->backend) return;
+  tvms_memory_release(&compiled->context->memory, &compiled->resource);
+  close_jit(compiled);
+}
+
+static tvms_safe_call find_kernel(void *state, const tvms_member *member) {
+  tvms_compiled *compiled = state;
+  tvms_safe_call *kernel = &compiled->kernels[member - compiled->module->members];
+  if (!*kernel) {
+    const char *name = tvms_symbol_text(compiled->context, member->name);
+    *kernel = compiled->backend->find(compiled->jit, name);
+  }
+  return *kernel;
+}
+
+void tvms_compiled_use(tvms_compiled *compiled, tvms_interp *interp) {
+  if (!compiled->backend) return;
+  interp->kernel = find_kernel;
+  interp->kernel_state = compiled;
+}

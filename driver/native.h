@@ -1,0 +1,28 @@
+// Compiled code of a module for the interpreter, which runs it in place of PrimFuncs.
+#ifndef TVMS_DRIVER_NATIVE_H
+#define TVMS_DRIVER_NATIVE_H
+
+#include "backend/backend.h"
+
+// The zero value: nothing is compiled.
+typedef struct {
+  const tvms_backend *TVMS_NULLABLE backend;  // NULL: everything is interpreted
+  tvms_jit *jit;
+  tvms_context *context;
+  const tvms_module *module;
+  tvms_safe_call *kernels;  // by member, as they are asked for
+  tvms_resource resource;
+} tvms_compiled;
+
+// Compiles what `entry` calls, directly or not. False after a report; else
+// tvms_compiled_close must follow. `checked`: every index is checked.
+TVMS_NODISCARD bool tvms_compiled_open(tvms_compiled *compiled,
+                                       const tvms_backend *backend,
+                                       const tvms_module *module,
+                                       const tvms_member *entry, bool checked);
+void tvms_compiled_close(tvms_compiled *compiled);
+
+// Makes the interpreter run the compiled code where there is some.
+void tvms_compiled_use(tvms_compiled *compiled, tvms_interp *interp);
+
+#endif

@@ -1,0 +1,111 @@
+// Joining the modules of a program and lowering the operators of Relax.
+#include "driver/runnable.h"
+
+#include "passes/manager.h"
+#include "support/names.h"
+
+#include <string.h>
+
+static const char lowering[] = "LegalizeOps";
+
+static void report_twice(const tvms_program *program, const tvms_member *first,
+                         const tvms_member *second) {
+  tvms_context *context = program->modules[0]->context;
+  tvms_diag *diag =
+      tvms_diag_report(&context->diags, TVMS_D_compiled_twice, second->name_span,
+                       tvms_symbol_text(context, second->name));
+  tvms_diag_note(&context->diags, diag, first->name_span, "the first one is here");
+}
+
+// One module with the members of all; the functions stay where they are. `distinct`:
+// members of one name are an error; otherwise the first one is found by it.
+static tvms_module *join_modules(const tvms_program *program, bool distinct) {
+  if (program->count == 1) return program->modules[0];
+  const tvms_module *first = program->modules[0];
+  tvms_module *all = tvms_module_create(first->context, first->dialect, first->name);
+  for (uint32_t i = 0; i < program->count; i++) {
+    const tvms_module *module = program->modules[i];
+    for (uint32_t j = 0; j < module->member_count; j++) {
+      const tvms_member *member = &module->members[j];
+      const tvms_member *other = tvms_module_find(all, member->name);
+      if (other && distinct) report_twice(program, other, member);
+      tvms_member *copy = tvms_module_add(all, member->name, member->name_span);
+      copy->unit = member->unit;
+      copy->function = member->function;
+    }
+  }
+  return all;
+}
+
+static bool lower(tvms_context *context, tvms_module *module) {
+  tvms_pipeline pipeline;
+  if (!tvms_pipeline_parse(context, lowering, &pipeline)) return false;
+  return tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+}
+
+static tvms_sym symbol_of(tvms_context *context, const char *TVMS_NULLABLE entry) {
+  return entry ? tvms_symbol_intern(context, entry, strlen(entry)) : TVMS_SYM_main;
+}
+
+// The class that defines the entry: its functions call each other by names that other
+// classes of the file may use as well. NULL: there is none.
+static tvms_module *class_of_entry(const tvms_program *program, tvms_sym entry) {
+  for (uint32_t i = 0; i < program->count; i++) {
+    tvms_module *module = program->modules[i];
+    if (!module->bare && tvms_module_find(module, entry)) return module;
+  }
+  return NULL;
+}
+
+tvms_module *tvms_runnable_join(const tvms_program *program) {
+  tvms_context *context = program->context;
+  if (!program->count) {
+    tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
+    return NULL;
+  }
+  tvms_module *module = join_modules(program, true);
+  if (context->diags.errors) return NULL;
+  return lower(context, module) && !context->diags.errors ? module : NULL;
+}
+
+tvms_module *tvms_runnable_for(const tvms_program *program, const char *entry) {
+  tvms_context *context = program->context;
+  tvms_sym wanted = symbol_of(context, entry);
+  if (!program->count) {
+    tvms_diag_report(&context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0},
+                     tvms_symbol_text(context, wanted));
+    return NULL;
+  }
+  tvms_module *module = class_of_entry(program, wanted);
+  if (!module) module = join_modules(program, false);
+  return lower(context, module) && !context->diags.errors ? module : NULL;
+}
+
+// The one function that the source defines, or NULL; lowering adds others.
+static const tvms_member *only_member(const tvms_module *module) {
+  const tvms_member *found = NULL;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    if (!module->members[i].name_span.end) continue;
+    if (found) return NULL;
+    found = &module->members[i];
+  }
+  return found;
+}
+
+const tvms_member *tvms_runnable_entry(const tvms_module *module, const char *entry) {
+  tvms_context *context = module->context;
+  tvms_sym wanted = symbol_of(context, entry);
+  const tvms_member *found = tvms_module_find(module, wanted);
+  if (!found && !entry) found = only_member(module);
+  bool runs =
+      found && found->function && found->function->kind != TVMS_NODE_EXTERN_FUNC;
+  if (runs) return found;
+  tvms_diag *diag =
+      tvms_diag_report(&context->diags, TVMS_D_no_such_entry, (tvms_span){0, 0},
+                       tvms_symbol_text(context, wanted));
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    tvms_diag_note(&context->diags, diag, module->members[i].name_span, "there is '%s'",
+                   tvms_symbol_text(context, module->members[i].name));
+  }
+  return NULL;
+}

@@ -1,0 +1,25 @@
+// A program made ready to run: one module, in which operators of Relax are calls of
+// PrimFuncs.
+//
+// The module borrows the functions of the program, which was read without an error.
+#ifndef TVMS_DRIVER_RUNNABLE_H
+#define TVMS_DRIVER_RUNNABLE_H
+
+#include "ir/module.h"
+
+// For a library: all modules become one, whose functions have different names. NULL:
+// something is wrong and was reported.
+tvms_module *TVMS_NULLABLE tvms_runnable_join(const tvms_program *program);
+
+// To run one function, `entry` or, if that is NULL, `main`: the class that defines it, or
+// else all modules as one, where the first function is found by a name. NULL: something is
+// wrong and was reported.
+tvms_module *TVMS_NULLABLE tvms_runnable_for(const tvms_program *program,
+                                             const char *TVMS_NULLABLE entry);
+
+// The function to run: `entry`, or if that is NULL `main` or the only one. NULL after a
+// report.
+const tvms_member *TVMS_NULLABLE tvms_runnable_entry(const tvms_module *module,
+                                                     const char *TVMS_NULLABLE entry);
+
+#endif
