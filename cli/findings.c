@@ -17,7 +17,7 @@ void tvms_findings_add(tvms_run *run, tvms_strbuf *out) {
   tvms_render_options options = {.color = run->color_findings,
                                  .errors_only = run->options.quiet};
   if (is_text(run))
-    tvms_report_render(run->context, &options, out);
+    tvms_render_findings(run->context, &options, out);
   else
     tvms_report_add(&run->report, run->context, run->options.quiet);
 }

@@ -164,7 +164,7 @@ static bool read_finding(const char *line, size_t len, seen_finding *seen) {
 }
 
 static bool meets(const tvms_golden_finding *wanted, const seen_finding *seen) {
-  const char *severity = tvms_report_severity_name(wanted->severity);
+  const char *severity = tvms_render_severity_name(wanted->severity);
   size_t len = strlen(wanted->text);
   return !wanted->met && wanted->line == seen->line
          && strlen(severity) == seen->severity_len

@@ -3,13 +3,13 @@
 
 #include "cli/program.h"
 
-tvms_module *tvms_native_load_runnable(tvms_run *run, tvms_source *source) {
-  const tvms_program *program = tvms_program_load(run, source);
+tvms_module *tvms_run_load_runnable(tvms_run *run, tvms_source *source) {
+  const tvms_program *program = tvms_run_load_program(run, source);
   if (run->context->diags.errors) return NULL;
   return tvms_runnable_for(program, run->options.entry);
 }
 
-const tvms_backend *tvms_load_backend(tvms_run *run) {
+const tvms_backend *tvms_run_load_backend(tvms_run *run) {
   tvms_strbuf why;
   tvms_strbuf_init(&why, &run->context->memory);
   const tvms_backend *backend = tvms_backend_load(&why);
@@ -18,13 +18,13 @@ const tvms_backend *tvms_load_backend(tvms_run *run) {
   return backend;
 }
 
-bool tvms_native_open(tvms_run *run, const tvms_module *module,
-                      const tvms_member *entry, const char *backend_name, bool checked,
-                      tvms_compiled *compiled) {
+bool tvms_run_open_compiled(tvms_run *run, const tvms_module *module,
+                            const tvms_member *entry, const char *backend_name,
+                            bool checked, tvms_compiled *compiled) {
   *compiled = (tvms_compiled){0};
   const char *asked = run->options.backend ? run->options.backend : backend_name;
   if (strcmp(asked, "llvm") != 0) return true;
-  const tvms_backend *backend = tvms_load_backend(run);
+  const tvms_backend *backend = tvms_run_load_backend(run);
   if (!backend) {
     tvms_run_worsen(run, TVMS_FAILED_IO);
     return false;
@@ -52,8 +52,8 @@ static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
       "its file cannot be read");
 }
 
-bool tvms_inputs_make(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
-                      tvms_value *values) {
+bool tvms_run_make_inputs(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
+                          tvms_value *values) {
   tvms_inputs inputs;
   tvms_inputs_init(&inputs, run->context, entry, heap, values);
   inputs.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;

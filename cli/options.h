@@ -20,7 +20,7 @@ typedef struct {
 #define TVMS_FIELD_TEXT   const char *TVMS_NULLABLE
 #define TVMS_FIELD_CHOICE const char *TVMS_NULLABLE
 #define TVMS_FIELD_NUMBER uint64_t
-#define TVMS_FIELD_COUNT uint64_t
+#define TVMS_FIELD_COUNT  uint64_t
 #define TVMS_FIELD_LIST   tvms_texts
 
 typedef struct {

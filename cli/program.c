@@ -5,7 +5,7 @@ static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
   return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
 }
 
-tvms_load_options tvms_load_options_of(const tvms_run *run) {
+tvms_load_options tvms_run_load_options(const tvms_run *run) {
   return (tvms_load_options){.from = dialect_of(run->options.from),
                              .dialect = dialect_of(run->options.dialect)};
 }
@@ -15,21 +15,21 @@ static void tell_dialect(tvms_run *run, const tvms_source *source, tvms_dialect 
   tvms_run_complain(run, "%s: read as %s", source->name, tvms_dialect_text(read));
 }
 
-tvms_program *tvms_program_load(tvms_run *run, tvms_source *source) {
-  tvms_load_options options = tvms_load_options_of(run);
+tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source) {
+  tvms_load_options options = tvms_run_load_options(run);
   tvms_program *program = tvms_program_load(run->context, source, &options);
   tell_dialect(run, source, program->dialect);
   return program;
 }
 
-void tvms_program_each_module(tvms_run *run, tvms_source *source,
-                              tvms_module_visit *visit, void *self) {
-  tvms_load_options options = tvms_load_options_of(run);
+void tvms_run_each_module(tvms_run *run, tvms_source *source, tvms_module_visit *visit,
+                          void *self) {
+  tvms_load_options options = tvms_run_load_options(run);
   tell_dialect(run, source,
                tvms_program_load_each(run->context, source, &options, visit, self));
 }
 
-tvms_dialect tvms_program_written_dialect(const tvms_run *run, tvms_dialect read) {
+tvms_dialect tvms_run_written_dialect(const tvms_run *run, tvms_dialect read) {
   return tvms_dialect_to_write(dialect_of(run->options.dialect), read);
 }
 
@@ -40,7 +40,7 @@ static bool is_release(tvms_run *run, const char *option,
   return false;
 }
 
-bool tvms_program_check_dialects(tvms_run *run, bool writes) {
+bool tvms_run_check_dialects(tvms_run *run, bool writes) {
   if (!is_release(run, "from", run->options.from)) return false;
   if (!is_release(run, "dialect", run->options.dialect)) return false;
   tvms_dialect asked = dialect_of(run->options.dialect);

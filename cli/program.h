@@ -7,19 +7,19 @@
 
 // As tvms_program_load and tvms_program_load_each, in the releases that --from and
 // --dialect name; --verbose says which release was read.
-tvms_program *tvms_program_load(tvms_run *run, tvms_source *source);
-void tvms_program_each_module(tvms_run *run, tvms_source *source,
-                              tvms_module_visit *TVMS_NULLABLE visit,
-                              void *TVMS_NULLABLE self);
+tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source);
+void tvms_run_each_module(tvms_run *run, tvms_source *source,
+                          tvms_module_visit *TVMS_NULLABLE visit,
+                          void *TVMS_NULLABLE self);
 
 // What --from and --dialect say.
-tvms_load_options tvms_load_options_of(const tvms_run *run);
+tvms_load_options tvms_run_load_options(const tvms_run *run);
 
 // The release that a verb writes: --dialect, or else the one that was read.
-tvms_dialect tvms_program_written_dialect(const tvms_run *run, tvms_dialect read);
+tvms_dialect tvms_run_written_dialect(const tvms_run *run, tvms_dialect read);
 
 // Checks --from and --dialect. Returns false after saying what is wrong with them.
 // `writes`: --dialect must be a release that can be written.
-TVMS_NODISCARD bool tvms_program_check_dialects(tvms_run *run, bool writes);
+TVMS_NODISCARD bool tvms_run_check_dialects(tvms_run *run, bool writes);
 
 #endif

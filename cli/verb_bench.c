@@ -139,7 +139,7 @@ static void run_bench(bench *b, tvms_compiled *compiled) {
   b->count = tvms_inputs_param_count(b->entry);
   b->values = tvms_arena_array(arena, tvms_value, b->count);
   b->functions = tvms_arena_array(arena, function_time, b->module->member_count);
-  if (!tvms_inputs_make(b->run, b->entry, b->heap, b->values)) return;
+  if (!tvms_run_make_inputs(b->run, b->entry, b->heap, b->values)) return;
   b->interp =
       (tvms_interp){.context = b->run->context, .module = b->module, .heap = b->heap};
   tvms_compiled_use(compiled, &b->interp);
@@ -149,12 +149,12 @@ static void run_bench(bench *b, tvms_compiled *compiled) {
 }
 
 static tvms_status bench_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_native_load_runnable(run, source);
+  tvms_module *module = tvms_run_load_runnable(run, source);
   const tvms_member *entry =
       module ? tvms_runnable_entry(module, run->options.entry) : NULL;
   if (!entry) return TVMS_OK;
   tvms_compiled compiled;
-  if (!tvms_native_open(run, module, entry, "llvm", false, &compiled))
+  if (!tvms_run_open_compiled(run, module, entry, "llvm", false, &compiled))
     return run->status;
   tvms_heap heap;
   tvms_heap_init(&heap, &run->context->memory);
@@ -166,7 +166,7 @@ static tvms_status bench_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_bench(tvms_run *run) {
-  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
   return tvms_files_read_one(run, run->options.paths.items[0], bench_source);
 }

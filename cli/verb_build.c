@@ -84,7 +84,7 @@ static bool has_prim_func(const tvms_module *module) {
 
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const output_form *form = form_of(run->options.output);
-  const tvms_program *program = tvms_program_load(run, source);
+  const tvms_program *program = tvms_run_load_program(run, source);
   if (run->context->diags.errors) return TVMS_OK;
   const tvms_module *module = tvms_runnable_join(program);
   if (!module) return TVMS_OK;
@@ -93,7 +93,7 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
                      (tvms_span){0, 0});
     return TVMS_OK;
   }
-  const tvms_backend *backend = tvms_load_backend(run);
+  const tvms_backend *backend = tvms_run_load_backend(run);
   if (!backend) return TVMS_FAILED_IO;
   tvms_native_options options = options_of(run);
   tvms_strbuf code;
@@ -106,7 +106,7 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_build(tvms_run *run) {
-  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
   const char *output = run->options.output;
   if (!output) return tvms_run_misused(run, "no output given; use -o");

@@ -10,7 +10,7 @@
 enum { MOST_ROUNDS = 10 };
 
 static tvms_status check_source(tvms_run *run, tvms_source *source) {
-  tvms_program_each_module(run, source, NULL, NULL);
+  tvms_run_each_module(run, source, NULL, NULL);
   return TVMS_OK;
 }
 
@@ -77,7 +77,7 @@ static tvms_status fix_files(tvms_run *run) {
 
 tvms_status tvms_verb_check(tvms_run *run) {
   run->reads_python = true;
-  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.diff) return tvms_files_each(run, diff_source);
   if (run->options.fix) return fix_files(run);
   return tvms_files_each(run, check_source);

@@ -138,10 +138,10 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
   tvms_source *right = tvms_source_read(&run->context->memory, other);
   if (!right) return tvms_run_complain_io(run, other);
   diffing d = {.run = run, .left = source, .right = right};
-  const tvms_program *left_program = tvms_program_load(run, source);
-  const tvms_program *right_program = tvms_program_load(run, right);
+  const tvms_program *left_program = tvms_run_load_program(run, source);
+  const tvms_program *right_program = tvms_run_load_program(run, right);
   if (run->context->diags.errors) return TVMS_FOUND_ERRORS;
-  d.dialect = tvms_program_written_dialect(run, right_program->dialect);
+  d.dialect = tvms_run_written_dialect(run, right_program->dialect);
   diff_programs(&d, left_program, right_program);
   return d.found ? TVMS_FOUND_ERRORS : TVMS_OK;
 }
@@ -152,6 +152,6 @@ tvms_status tvms_verb_diff(tvms_run *run) {
   const tvms_texts *paths = &run->options.paths;
   if (strcmp(paths->items[0], "-") == 0 && strcmp(paths->items[1], "-") == 0)
     return tvms_run_misused(run, "standard input can be one of the two files only");
-  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_files_read_one(run, run->options.paths.items[0], diff_source);
 }

@@ -247,7 +247,7 @@ static bool read_module(void *self, tvms_module *module) {
   inferring *in = self;
   tvms_run *run = in->run;
   if (!in->printer) {
-    tvms_dialect dialect = tvms_program_written_dialect(run, module->dialect);
+    tvms_dialect dialect = tvms_run_written_dialect(run, module->dialect);
     in->printer = tvms_print_nodes(run->context, dialect);
   }
   for (uint32_t i = 0; i < module->member_count; i++) {
@@ -272,7 +272,7 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
     tvms_json_put_text(&json, "file", source->name);
     open_list(&in, "functions");
   }
-  tvms_program_each_module(run, source, read_module, &in);
+  tvms_run_each_module(run, source, read_module, &in);
   if (is_json) {
     close_list(&in);
     tvms_json_close(&json, '}');
@@ -285,6 +285,6 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_infer(tvms_run *run) {
-  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_files_each(run, infer_source);
 }

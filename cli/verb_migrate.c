@@ -259,9 +259,9 @@ static bool migrate(tvms_run *run, tvms_surface *surface, const tvms_program *pr
 
 static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   tvms_context *context = run->context;
-  tvms_program *program = tvms_program_load(run, source);
+  tvms_program *program = tvms_run_load_program(run, source);
   if (context->diags.errors) return TVMS_OK;
-  tvms_dialect to = tvms_program_written_dialect(run, program->dialect);
+  tvms_dialect to = tvms_run_written_dialect(run, program->dialect);
   tvms_surface surface;
   // Once more; what a member in Python holds was read over already.
   tvms_diags found = begin_trial(context);
@@ -278,7 +278,7 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
 tvms_status tvms_verb_migrate(tvms_run *run) {
   if (!run->options.dialect)
     return tvms_run_misused(run, "--dialect says which release to write");
-  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   tvms_status status = tvms_deliver_check(run, "migrated");
   if (status != TVMS_OK) return status;
   return tvms_files_each(run, migrate_source);

@@ -139,9 +139,9 @@ static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   tvms_strbuf_init(&o.before, &run->context->memory);
   tvms_pipeline pipeline;
   bool parsed = tvms_pipeline_parse(run->context, run->options.passes, &pipeline);
-  o.program = tvms_program_load(run, source);
+  o.program = tvms_run_load_program(run, source);
   if (!parsed || run->context->diags.errors) return TVMS_OK;
-  o.dialect = tvms_program_written_dialect(run, o.program->dialect);
+  o.dialect = tvms_run_written_dialect(run, o.program->dialect);
   bool good = run_pipeline(&o, &pipeline);
   if (run->options.timing) show_timings(&o);
   if (!good) return TVMS_OK;
@@ -192,6 +192,6 @@ static tvms_status list_passes(tvms_run *run) {
 tvms_status tvms_verb_opt(tvms_run *run) {
   if (run->options.list) return list_passes(run);
   if (!run->options.passes) return tvms_run_misused(run, "no --passes given");
-  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_files_each(run, optimize_source);
 }

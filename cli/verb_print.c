@@ -15,7 +15,7 @@ static bool print_module(void *self, tvms_module *module) {
   tvms_run *run = work->run;
   if (!work->printer) {
     tvms_print_options options = {
-        .dialect = tvms_program_written_dialect(run, module->dialect),
+        .dialect = tvms_run_written_dialect(run, module->dialect),
         .no_metadata = run->options.no_metadata,
     };
     // Printed text is about as long as what was read.
@@ -28,7 +28,7 @@ static bool print_module(void *self, tvms_module *module) {
 
 static tvms_status print_source(tvms_run *run, tvms_source *source) {
   printing work = {.run = run};
-  tvms_program_each_module(run, source, print_module, &work);
+  tvms_run_each_module(run, source, print_module, &work);
   const tvms_diags *diags = &run->context->diags;
   if (work.printer && !diags->errors) tvms_print_close(work.printer);
   if (diags->errors) tvms_strbuf_fini(&run->result);
@@ -36,6 +36,6 @@ static tvms_status print_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_print(tvms_run *run) {
-  if (!tvms_program_check_dialects(run, true)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_files_each(run, print_source);
 }

@@ -174,7 +174,7 @@ static void call_and_show(tvms_run *run, const tvms_module *module,
                           tvms_compiled *compiled) {
   uint32_t count = tvms_inputs_param_count(entry);
   tvms_value *values = tvms_arena_array(&run->context->arena, tvms_value, count);
-  if (!tvms_inputs_make(run, entry, heap, values)) return;
+  if (!tvms_run_make_inputs(run, entry, heap, values)) return;
   tvms_interp interp = {.context = run->context, .module = module, .heap = heap};
   tvms_compiled_use(compiled, &interp);
   interp.print = print_line;
@@ -191,7 +191,7 @@ static void call_and_show(tvms_run *run, const tvms_module *module,
 }
 
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_native_load_runnable(run, source);
+  tvms_module *module = tvms_run_load_runnable(run, source);
   const tvms_member *entry =
       module ? tvms_runnable_entry(module, run->options.entry) : NULL;
   if (!entry) return TVMS_OK;
@@ -199,7 +199,7 @@ static tvms_status run_source(tvms_run *run, tvms_source *source) {
     return tvms_run_complain_io(run, run->options.out);
   }
   tvms_compiled compiled;
-  if (!tvms_native_open(run, module, entry, "interp", true, &compiled))
+  if (!tvms_run_open_compiled(run, module, entry, "interp", true, &compiled))
     return run->status;
   tvms_heap heap;
   tvms_heap_init(&heap, &run->context->memory);
@@ -210,7 +210,7 @@ static tvms_status run_source(tvms_run *run, tvms_source *source) {
 }
 
 tvms_status tvms_verb_run(tvms_run *run) {
-  if (!tvms_program_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
   return tvms_files_read_one(run, run->options.paths.items[0], run_source);
 }

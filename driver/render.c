@@ -13,7 +13,7 @@
 // Long lines are cut to a window around the span, in bytes.
 enum { LONGEST_LINE = 240, BEFORE_SPAN = 80 };
 
-const char *tvms_report_severity_name(tvms_severity severity) {
+const char *tvms_render_severity_name(tvms_severity severity) {
   static const char *const names[] = {
       [TVMS_SEVERITY_ERROR] = "error",
       [TVMS_SEVERITY_WARNING] = "warning",
@@ -22,7 +22,7 @@ const char *tvms_report_severity_name(tvms_severity severity) {
   return names[severity];
 }
 
-tvms_code tvms_report_code_of(tvms_diag_id id) {
+tvms_code tvms_render_code_of(tvms_diag_id id) {
   const tvms_diag_row *row = tvms_diag_row_of(id);
   static const char letters[] = {'E', 'W', 'N'};
   tvms_code code;
@@ -141,7 +141,7 @@ static tvms_place add_head(rendering *r, tvms_span span, tvms_severity severity,
   tvms_strbuf_printf(r->out, "%s:%u:%u: ", r->source->name, place.line, place.column);
   paint(r, "0");
   paint(r, severity_sgr(severity));
-  tvms_strbuf_puts(r->out, tvms_report_severity_name(severity));
+  tvms_strbuf_puts(r->out, tvms_render_severity_name(severity));
   if (code) tvms_strbuf_printf(r->out, "[%s]", code);
   paint(r, "0");
   tvms_strbuf_puts(r->out, ": ");
@@ -171,7 +171,7 @@ static void add_fixes(rendering *r, const tvms_fix *fixes) {
 
 static void add_finding(rendering *r, const tvms_diag *diag) {
   tvms_severity severity = tvms_diag_row_of(diag->id)->severity;
-  tvms_code code = tvms_report_code_of(diag->id);
+  tvms_code code = tvms_render_code_of(diag->id);
   tvms_place place = add_head(r, diag->span, severity, code.text, diag->text);
   add_excerpt(r, place, diag->span, severity_sgr(severity));
   for (const tvms_note *note = diag->notes; note; note = note->next) {
@@ -191,8 +191,8 @@ bool tvms_render_shows(const tvms_diag *diag, bool errors_only) {
   return !errors_only || tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR;
 }
 
-void tvms_report_render(tvms_context *context, const tvms_render_options *options,
-                        tvms_strbuf *out) {
+void tvms_render_findings(tvms_context *context, const tvms_render_options *options,
+                          tvms_strbuf *out) {
   rendering r = {.memory = &context->memory, .out = out, .color = options->color};
   for (const tvms_diag *diag = context->diags.first; diag; diag = diag->next) {
     if (!tvms_render_shows(diag, options->errors_only)) continue;

@@ -11,8 +11,8 @@ typedef struct {
 } tvms_render_options;
 
 // Appends the findings of the context, in their order, to `out`.
-void tvms_report_render(tvms_context *context, const tvms_render_options *options,
-                        tvms_strbuf *out);
+void tvms_render_findings(tvms_context *context, const tvms_render_options *options,
+                          tvms_strbuf *out);
 
 // True if a finding is shown: all are, or errors only.
 bool tvms_render_shows(const tvms_diag *diag, bool errors_only);
@@ -21,9 +21,9 @@ bool tvms_render_shows(const tvms_diag *diag, bool errors_only);
 typedef struct {
   char text[8];
 } tvms_code;
-tvms_code tvms_report_code_of(tvms_diag_id id);
+tvms_code tvms_render_code_of(tvms_diag_id id);
 
 // "error", "warning" or "note".
-const char *tvms_report_severity_name(tvms_severity severity);
+const char *tvms_render_severity_name(tvms_severity severity);
 
 #endif

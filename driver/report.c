@@ -64,9 +64,9 @@ static void add_json(tvms_report_writer *w, const tvms_diag *diag) {
   const tvms_diag_row *row = tvms_diag_row_of(diag->id);
   tvms_json_open(json, '{');
   tvms_json_put_text(json, "file", diag->source->name);
-  tvms_json_put_text(json, "code", tvms_report_code_of(diag->id).text);
+  tvms_json_put_text(json, "code", tvms_render_code_of(diag->id).text);
   tvms_json_put_text(json, "name", row->name);
-  tvms_json_put_text(json, "severity", tvms_report_severity_name(row->severity));
+  tvms_json_put_text(json, "severity", tvms_render_severity_name(row->severity));
   tvms_json_put_text(json, "message", diag->text);
   put_range(w, diag, diag->span);
   put_notes(w, diag);
@@ -158,8 +158,8 @@ static void add_sarif(tvms_report_writer *w, const tvms_diag *diag) {
   tvms_json *json = &w->json;
   const tvms_diag_row *row = tvms_diag_row_of(diag->id);
   tvms_json_open(json, '{');
-  tvms_json_put_text(json, "ruleId", tvms_report_code_of(diag->id).text);
-  tvms_json_put_text(json, "level", tvms_report_severity_name(row->severity));
+  tvms_json_put_text(json, "ruleId", tvms_render_code_of(diag->id).text);
+  tvms_json_put_text(json, "level", tvms_render_severity_name(row->severity));
   put_message(json, diag->text);
   tvms_json_key(json, "locations");
   tvms_json_open(json, '[');
@@ -197,7 +197,7 @@ static void add_github(tvms_report_writer *w, const tvms_diag *diag) {
   if (begin.line == end.line) {
     tvms_strbuf_printf(out, ",col=%u,endColumn=%u", begin.column, end.column);
   }
-  tvms_strbuf_printf(out, ",title=%s::", tvms_report_code_of(diag->id).text);
+  tvms_strbuf_printf(out, ",title=%s::", tvms_render_code_of(diag->id).text);
   add_command_text(out, diag->text, false);
   for (const tvms_note *note = diag->notes; note; note = note->next) {
     tvms_strbuf_puts(out, "%0A");
@@ -231,7 +231,7 @@ static void put_sarif_rules(tvms_json *json) {
   for (uint32_t i = 0; i < tvms_diag_row_count(); i++) {
     const tvms_diag_row *row = tvms_diag_row_of((tvms_diag_id)i);
     tvms_json_open(json, '{');
-    tvms_json_put_text(json, "id", tvms_report_code_of((tvms_diag_id)i).text);
+    tvms_json_put_text(json, "id", tvms_render_code_of((tvms_diag_id)i).text);
     tvms_json_put_text(json, "name", row->name);
     tvms_json_key(json, "fullDescription");
     tvms_json_open(json, '{');
