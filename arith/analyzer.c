@@ -2,6 +2,7 @@
 #include "arith/internal.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "support/trial.h"
 
 // ---- Life ----
 
@@ -294,9 +295,9 @@ bool tvms_analyzer_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a,
   if (tvms_dtype_is_handle(a->dtype) || tvms_dtype_is_handle(b->dtype)) return false;
   tvms_unit *unit = analyzer->unit;
   tvms_diags *diags = &unit->context->diags;
-  diags->muted++;
+  tvms_trial_mute(diags);
   bool match = tvms_build_match_dtypes(unit, &a, &b, TVMS_NO_SPAN);
-  diags->muted--;
+  tvms_trial_unmute(diags);
   if (!match) return false;
   tvms_node *diff = tvms_arith_fold_binary(unit, TVMS_NODE_SUB, a, b);
   tvms_node *zero = tvms_arith_number(unit, diff->dtype, 0);

@@ -2,6 +2,7 @@
 #include "arith/canonical.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "support/trial.h"
 
 #include <string.h>
 
@@ -338,9 +339,9 @@ bool tvms_canonical_sum_takes_cast(tvms_analyzer *analyzer, const tvms_sum *sum,
 void tvms_canonical_split_cast(tvms_unit *unit, tvms_canonical_split *split,
                                tvms_dtype dtype) {
   tvms_diags *diags = &unit->context->diags;
-  diags->muted++;
+  tvms_trial_mute(diags);
   tvms_node *index = tvms_build_cast(unit, dtype, split->index, split->index->span);
-  diags->muted--;
+  tvms_trial_unmute(diags);
   split->index =
       index ? index : tvms_cast_new(unit, dtype, split->index, split->index->span);
 }

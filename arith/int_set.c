@@ -3,6 +3,7 @@
 
 #include "arith/internal.h"
 #include "ir/walk.h"
+#include "support/trial.h"
 
 typedef tvms_int_set set;
 
@@ -60,9 +61,9 @@ static bool is_point(set s) {
 static tvms_node *binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
                          tvms_node *b) {
   tvms_diags *diags = &unit->context->diags;
-  diags->muted++;
+  tvms_trial_mute(diags);
   bool match = tvms_build_match_dtypes(unit, &a, &b, TVMS_NO_SPAN);
-  diags->muted--;
+  tvms_trial_unmute(diags);
   TVMS_CHECK(match);
   return tvms_arith_fold_binary(unit, kind, a, b);
 }
@@ -315,9 +316,9 @@ static set eval_inner(evaluation *e, tvms_node *node) {
 static set eval(evaluation *e, tvms_node *node) {
   tvms_memory *memory = &e->unit->context->memory;
   if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
-  e->unit->context->diags.muted++;
+  tvms_trial_mute(&e->unit->context->diags);
   set result = eval_inner(e, node);
-  e->unit->context->diags.muted--;
+  tvms_trial_unmute(&e->unit->context->diags);
   tvms_memory_leave(memory);
   return result;
 }

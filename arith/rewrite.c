@@ -3,6 +3,7 @@
 
 #include "arith/rules.h"
 #include "ir/equal.h"
+#include "support/trial.h"
 
 #include <math.h>
 
@@ -284,10 +285,10 @@ static tvms_node *fold_shift(tvms_simplifier *s, tvms_node *node, tvms_tir_opcod
     return node;
   }
   tvms_diags *diags = &unit_of(s)->context->diags;
-  diags->muted++;
+  tvms_trial_mute(diags);
   tvms_node *folded =
       tvms_build_bitwise(unit_of(s), op, args.items[0], args.items[1], TVMS_NO_SPAN);
-  diags->muted--;
+  tvms_trial_unmute(diags);
   return folded ? folded : node;
 }
 
@@ -323,9 +324,9 @@ static tvms_node *visit_var(tvms_simplifier *s, tvms_node *node) {
 static tvms_node *visit_cast(tvms_simplifier *s, tvms_node *node) {
   tvms_node *old = tvms_as_cast(node)->value, *value = tvms_simplifier_visit(s, old);
   tvms_diags *diags = &unit_of(s)->context->diags;
-  diags->muted++;
+  tvms_trial_mute(diags);
   tvms_node *result = tvms_build_cast(unit_of(s), node->dtype, value, node->span);
-  diags->muted--;
+  tvms_trial_unmute(diags);
   if (result && (value != old || result->kind != TVMS_NODE_CAST)) return result;
   return node;
 }

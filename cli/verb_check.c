@@ -3,6 +3,7 @@
 #include "cli/program.h"
 #include "cli/textdiff.h"
 #include "support/edits.h"
+#include "support/trial.h"
 
 #include <unistd.h>
 
@@ -40,14 +41,19 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
 
 // Applies what can be applied. Findings are shown only when nothing is left to mend.
 static tvms_status fix_source(tvms_run *run, tvms_source *source) {
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &run->context->diags);
   (void)check_source(run, source);
   tvms_diags_sort(&run->context->diags);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);
   uint32_t count = run->last_round ? 0 : apply_fixes(run, source, &mended);
   run->mended = count > 0;
-  if (!count) return TVMS_OK;
-  tvms_diags_init(&run->context->diags, &run->context->arena);
+  if (!count) {
+    tvms_trial_keep(&trial);
+    return TVMS_OK;
+  }
+  tvms_trial_drop(&trial);
   if (run->options.verbose) {
     tvms_run_complain(run, "%s: %u findings mended", source->name, count);
   }

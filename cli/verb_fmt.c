@@ -4,6 +4,7 @@
 #include "cli/files.h"
 #include "format/format.h"
 #include "parser/python_file.h"
+#include "support/trial.h"
 
 #include <string.h>
 
@@ -80,8 +81,8 @@ static bool put_formatted(tvms_run *run, const python_file *file, tvms_span line
   size_t head = piece.len;
   tvms_strbuf_add(&piece, file->source->text + lines.begin, lines.end - lines.begin);
   tvms_strbuf_puts(&piece, file->line_end);
-  tvms_diags kept = context->diags;
-  tvms_diags_init(&context->diags, kept.arena);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
   tvms_surface surface;
   tvms_source *source =
       tvms_source_create(&context->memory, file->source->name, piece.text, piece.len);
@@ -89,7 +90,7 @@ static bool put_formatted(tvms_run *run, const python_file *file, tvms_span line
   tvms_surface_parse(&surface, context, source);
   bool fine = format_all(&surface, &text) == TVMS_OK && text.len >= head
               && (!head || memcmp(text.text, piece.text, head) == 0);
-  context->diags = kept;
+  tvms_trial_drop(&trial);
   tvms_surface_fini(&surface);
   size_t end = strlen(file->line_end);
   // Blank lines before a definition are Python's business.

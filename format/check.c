@@ -1,5 +1,6 @@
 // The proof of the formatter: what was written says the same and is final.
 #include "format/walk.h"
+#include "support/trial.h"
 
 // Two surfaces side by side, and what is left to compare.
 typedef struct {
@@ -176,11 +177,11 @@ static tvms_status refuse(const tvms_surface *surface, tvms_span where,
 
 // Parses the text; what it reports is dropped. Returns false if it has errors.
 static bool reparse(tvms_surface *surface, tvms_context *context, tvms_source *source) {
-  tvms_diags kept = context->diags;
-  tvms_diags_init(&context->diags, kept.arena);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
   tvms_surface_parse(surface, context, source);
   bool fine = context->diags.errors == 0;
-  context->diags = kept;
+  tvms_trial_drop(&trial);
   return fine;
 }
 

@@ -7,6 +7,7 @@
 #include "parser/module.h"
 #include "parser/prototype.h"
 #include "parser/python.h"
+#include "support/trial.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +64,8 @@ static void note_import(tvms_reader *reader, tvms_binding *binding, tvms_ref ref
   if (binding->span.end > 0 || reader->lenient || binding->name != TVMS_SYM_tvm) return;
   tvms_reader_report(reader, not_imported, ref,
                      tvms_symbol_text(reader->context, binding->name));
-  if (!reader->context->diags.muted) binding->span = tvms_reader_span_of(reader, ref);
+  if (!tvms_trial_is_muted(&reader->context->diags))
+    binding->span = tvms_reader_span_of(reader, ref);
 }
 
 // Whether the object of a decorator is a namespace: other decorators are Python's.
@@ -273,9 +275,9 @@ tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition
 
 tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition) {
   bool failed = reader->failed;
-  reader->context->diags.muted++;
+  tvms_trial_mute(&reader->context->diags);
   tvms_decoration decoration = tvms_decoration_checked(reader, definition);
-  reader->context->diags.muted--;
+  tvms_trial_unmute(&reader->context->diags);
   reader->failed = failed;
   return decoration;
 }

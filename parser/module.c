@@ -209,31 +209,12 @@ static void declare(tvms_reader *reader, const tvms_def *def, tvms_member *membe
   reader->unit = &reader->module->unit;
 }
 
-// What is not TVMScript is none of our business inside a Python function.
-static void forget_python(tvms_reader *reader, tvms_span span) {
-  tvms_diags *diags = &reader->context->diags;
-  tvms_diag *before = NULL;
-  for (tvms_diag *diag = diags->first, *next; diag; diag = next) {
-    next = diag->next;
-    bool inside = diag->span.begin >= span.begin && diag->span.end <= span.end;
-    if (diag->id != TVMS_D_unsupported || !inside) {
-      before = diag;
-      continue;
-    }
-    if (before)
-      before->next = next;
-    else
-      diags->first = next;
-    if (!next) diags->last = before;
-    diags->errors--;
-  }
-}
-
 // A Python function in a module: an external function with its name.
 static void keep_pyfunc(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
   tvms_unit *unit = member->unit;
   tvms_span span = tvms_reader_span_of(reader, def->ref);
-  forget_python(reader, span);
+  // What is not TVMScript is none of our business inside of a Python function.
+  tvms_diags_forget(&reader->context->diags, TVMS_D_unsupported, span);
   const tvms_name *name = tvms_interner_name(&reader->context->names, def->name);
   tvms_extern_func *function = tvms_node_make(unit, EXTERN_FUNC, span);
   function->symbol = tvms_bytes_copy(unit, name->text, name->len);

@@ -5,6 +5,7 @@
 #include "parser/eval/internal.h"
 #include "parser/module.h"
 #include "parser/python.h"
+#include "support/trial.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -192,10 +193,9 @@ static bool is_next_script(tvms_reader *reader, uint32_t begin) {
 
 static void read_script(tvms_reader *reader, tvms_ref definition) {
   tvms_unit *unit = reader->unit;
-  uint32_t muted = reader->context->diags.muted;
-  reader->context->diags.muted = 0;
+  uint32_t muted = tvms_trial_speak(&reader->context->diags);
   tvms_definition_read(reader, definition);
-  reader->context->diags.muted = muted;
+  tvms_trial_mute_again(&reader->context->diags, muted);
   reader->unit = unit;
 }
 
@@ -241,7 +241,7 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt, bool certain) {
 }
 
 void tvms_python_file_read_stmt(tvms_reader *reader, tvms_ref stmt) {
-  reader->context->diags.muted++;
+  tvms_trial_mute(&reader->context->diags);
   read_stmt(reader, stmt, true);
-  reader->context->diags.muted--;
+  tvms_trial_unmute(&reader->context->diags);
 }

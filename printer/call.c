@@ -2,6 +2,7 @@
 #include "ir/object.h"
 #include "ir/tir_op.h"
 #include "printer/state.h"
+#include "support/trial.h"
 
 #include <stdio.h>
 
@@ -65,9 +66,9 @@ static bool is_misread(tvms_printer *p, const tvms_node *node, tvms_tir_opcode o
   uint32_t arity = folded_arity(opcode);
   if (arity != call->args.len) return arity > 0;
   tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
-  p->context->diags.muted++;
+  tvms_trial_mute(&p->context->diags);
   const tvms_node *again = rebuilt(p, call->args, opcode);
-  p->context->diags.muted--;
+  tvms_trial_unmute(&p->context->diags);
   bool misread = again
                  && (again->kind != TVMS_NODE_CALL
                      || opcode_of(p, tvms_as_call(again)->callee) != opcode);

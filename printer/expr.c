@@ -1,5 +1,6 @@
 // Values of TIR: operators with as few parentheses as Python needs, constants, variables.
 #include "printer/state.h"
+#include "support/trial.h"
 
 // What a binary operator is called: with sugar, and as a constructor under T.
 typedef struct {
@@ -61,11 +62,11 @@ static bool has_sugar(tvms_printer *p, const tvms_binary *node) {
   }
   bool same = tvms_dtype_same(a->dtype, b->dtype) && a->kind != TVMS_NODE_BUFFER_REGION;
   if (same && cannot_fold(node->head.kind, a, b)) return true;
-  p->context->diags.muted++;
+  tvms_trial_mute(&p->context->diags);
   tvms_mark mark = tvms_arena_mark(&p->scratch.arena);
   bool rebuildable = tvms_build_is_possible(&p->scratch, &node->head);
   tvms_arena_reset(&p->scratch.arena, mark);
-  p->context->diags.muted--;
+  tvms_trial_unmute(&p->context->diags);
   return rebuildable;
 }
 
@@ -76,9 +77,9 @@ static bool is_sugared(tvms_printer *p, const tvms_node *node) {
 
 tvms_node *tvms_print_fold(tvms_printer *p, tvms_node_kind kind, tvms_node *a,
                            tvms_node *b) {
-  p->context->diags.muted++;
+  tvms_trial_mute(&p->context->diags);
   tvms_node *folded = tvms_build_binary(&p->scratch, kind, a, b, TVMS_NO_SPAN);
-  p->context->diags.muted--;
+  tvms_trial_unmute(&p->context->diags);
   return folded ? folded : tvms_binary_new(&p->scratch, kind, a, b, TVMS_NO_SPAN);
 }
 

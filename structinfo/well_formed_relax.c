@@ -17,6 +17,7 @@
 #include "structinfo/infer_common.h"
 #include "structinfo/intern.h"
 #include "structinfo/normalize.h"
+#include "support/trial.h"
 
 #include <string.h>
 
@@ -202,15 +203,14 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
     tvms_infer_check_call_tir(&in);
     return;
   }
-  uint32_t errors = check->context->diags.errors;
   // A call is inferred when it is read; what is wrong with it is said already.
-  check->context->diags.muted++;
+  tvms_trial_mute(&check->context->diags);
   tvms_node *found = tvms_infer_call(&in);
-  check->context->diags.muted--;
+  tvms_trial_unmute(&check->context->diags);
   bool fits =
       !found || !value->sinfo || value->sinfo->kind == TVMS_NODE_SINFO_DTENSOR
       || tvms_sinfo_relate(&check->prover, value->sinfo, found) != TVMS_FIT_NEVER;
-  if (fits || errors != check->context->diags.errors) return;
+  if (fits) return;
   tvms_diag_report(&check->context->diags, TVMS_D_annotation_contradicts, span,
                    tvms_sinfo_describe(check->context, found),
                    tvms_sinfo_describe(check->context, value->sinfo));

@@ -51,11 +51,13 @@ tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, 
   diag->id = id;
   diag->source = diags->source;
   diag->span = span;
+  diag->text = "";
+  if (diags->muted) return diag;
   va_list arguments;
   va_start(arguments, span);
   diag->text = format_text(diags->arena, rows[id].format, arguments);
   va_end(arguments);
-  if (!diags->muted) append(diags, diag);
+  append(diags, diag);
   return diag;
 }
 
@@ -69,6 +71,7 @@ static void append_note(tvms_diag *diag, tvms_note *note) {
 
 void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
                     const char *format, ...) {
+  if (diags->muted) return;
   tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
   note->placed = true;
   note->span = span;
@@ -80,6 +83,7 @@ void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
 }
 
 void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...) {
+  if (diags->muted) return;
   tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
   va_list arguments;
   va_start(arguments, format);
@@ -90,6 +94,7 @@ void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ..
 
 void tvms_diag_fix(tvms_diags *diags, tvms_diag *diag, tvms_span span, bool safe,
                    const char *format, ...) {
+  if (diags->muted) return;
   tvms_fix *fix = tvms_arena_new(diags->arena, tvms_fix);
   fix->span = span;
   fix->safe = safe;
@@ -173,15 +178,29 @@ static bool begins_in(const tvms_diag *diag, const tvms_span *spans, uint32_t co
   return low < count && spans[low].begin <= diag->span.begin;
 }
 
-void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t count) {
-  tvms_diag *diag = diags->first;
+// Empties the list and returns what was in it.
+static tvms_diag *TVMS_NULLABLE take_all(tvms_diags *diags) {
+  tvms_diag *list = diags->first;
   diags->first = diags->last = NULL;
   diags->errors = diags->warnings = 0;
-  while (diag) {
-    tvms_diag *next = diag->next;
+  return list;
+}
+
+void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t count) {
+  for (tvms_diag *diag = take_all(diags), *next; diag; diag = next) {
+    next = diag->next;
     diag->next = NULL;
     if (begins_in(diag, spans, count)) append(diags, diag);
-    diag = next;
+  }
+}
+
+void tvms_diags_forget(tvms_diags *diags, tvms_diag_id id, tvms_span span) {
+  for (tvms_diag *diag = take_all(diags), *next; diag; diag = next) {
+    next = diag->next;
+    diag->next = NULL;
+    bool inside = diag->source == diags->source && diag->span.begin >= span.begin
+                  && diag->span.end <= span.end;
+    if (diag->id != id || !inside) append(diags, diag);
   }
 }
 

@@ -64,24 +64,23 @@ typedef struct {
   uint32_t errors;
   uint32_t warnings;
   uint32_t compared;  // names, to find near ones; see tvms_diags_may_compare_names
-  uint32_t
-      muted;  // > 0: reports are dropped (a trial that may fail); see tvms_diag_report
+  uint32_t muted;     // > 0: reports are dropped; see support/trial.h
 } tvms_diags;
 
 void tvms_diags_init(tvms_diags *diags, tvms_arena *arena);
 
 // Reports row `id` at `span` of the current source, with the arguments that the row's
 // format asks for. Returns the diagnostic so that notes and fixes can be added; while
-// muted, a throw-away one. Never NULL.
+// muted, a throw-away one without a text. Never NULL.
 tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...);
 
-// Adds evidence at a place, or without one.
+// Adds evidence at a place, or without one; nothing while muted.
 void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
                     const char *format, ...) TVMS_PRINTF(4, 5);
 void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...)
     TVMS_PRINTF(3, 4);
 
-// Adds a replacement that may be applied without asking when `safe`.
+// Adds a replacement that may be applied without asking when `safe`; nothing while muted.
 void tvms_diag_fix(tvms_diags *diags, tvms_diag *diag, tvms_span span, bool safe,
                    const char *format, ...) TVMS_PRINTF(5, 6);
 
@@ -98,6 +97,9 @@ bool tvms_diags_may_compare_names(tvms_diags *diags, uint32_t count);
 
 // Drops findings that begin in none of `spans`, which are in order of place and disjoint.
 void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t count);
+
+// Drops the findings of row `id` that lie in `span` of the current source.
+void tvms_diags_forget(tvms_diags *diags, tvms_diag_id id, tvms_span span);
 
 // The candidate nearest to `name` by edit distance, or NULL if none is near enough to
 // help (more than a third of its letters differ). For "did you mean".

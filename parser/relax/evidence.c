@@ -5,6 +5,7 @@
 // explains get the nearest name in scope at the end of their function.
 #include "parser/relax/internal.h"
 #include "structinfo/call.h"
+#include "support/trial.h"
 
 #include <string.h>
 
@@ -131,11 +132,11 @@ static bool is_symbol(void *data, tvms_node *node) {
 // The values of the arguments as they are written; false if one is not known.
 static bool known_arguments(tvms_reader *reader, tvms_ref ref, tvms_list *args) {
   tvms_diags *diags = &reader->context->diags;
-  diags->muted++;
+  tvms_trial_mute(diags);
   bool failed = reader->failed;
   tvms_node *tuple = tvms_relax_to_value(reader, tvms_eval(reader, ref), ref);
   reader->failed = failed;
-  diags->muted--;
+  tvms_trial_unmute(diags);
   if (!tuple) return false;
   *args = tuple->kind == TVMS_NODE_TUPLE ? tvms_as_tuple(tuple)->fields
                                          : tvms_list_copy(reader->unit, &tuple, 1);

@@ -3,6 +3,7 @@
 #include "ir/object.h"
 #include "parser/module.h"
 #include "parser/relax/internal.h"
+#include "support/trial.h"
 
 // ---- States ----
 
@@ -148,7 +149,7 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
   tvms_prover_init(&prover, unit);
   open_state(reader, &relax, &prover);
   // What is wrong with the signature is reported when the function is read.
-  reader->context->diags.muted++;
+  tvms_trial_mute(&reader->context->diags);
   bool failed = reader->failed;
   reader->failed = false;
   bool pure = !tvms_decoration_of(reader, ref).impure;
@@ -166,7 +167,7 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
   }
   reader->failed = failed;
   close_state(reader);
-  reader->context->diags.muted--;
+  tvms_trial_unmute(&reader->context->diags);
   tvms_prover_fini(&prover);
 }
 
@@ -340,7 +341,7 @@ static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
                                         const tvms_surf_definition *def, bool pure) {
   tvms_relax_state relax;
   open_state(reader, &relax, reader->relax->prover);
-  reader->context->diags.muted++;
+  tvms_trial_mute(&reader->context->diags);
   bool failed = reader->failed;
   reader->failed = false;
   tvms_scope_push(reader);
@@ -354,7 +355,7 @@ static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
     var->sinfo = signature_type(reader, ret, pure);
   }
   reader->failed = failed;
-  reader->context->diags.muted--;
+  tvms_trial_unmute(&reader->context->diags);
   close_state(reader);
   if (var)
     tvms_scope_bind(reader, def->name, tvms_eval_value_node(var), def->name_span);

@@ -3,6 +3,7 @@
 #include "support/context.h"
 #include "support/names.h"
 #include "support/strbuf.h"
+#include "support/trial.h"
 #include "support/vec.h"
 
 #include <criterion/criterion.h>
@@ -260,4 +261,100 @@ Test(support, resources_are_closed_while_their_frames_live) {
                TVMS_OVER_LIMIT);
   cr_assert_eq(closed, 1);
   cr_assert_eq(context.memory.resources, NULL);
+}
+
+static tvms_diag *report_at(uint32_t begin, tvms_diag_id id) {
+  tvms_span span = {begin, begin + 1};
+  if (id == TVMS_D_too_deep) return tvms_diag_report(&context.diags, id, span, 1u);
+  return tvms_diag_report(&context.diags, id, span, "a text");
+}
+
+Test(support, a_trial_is_kept_or_dropped) {
+  tvms_diags *diags = &context.diags;
+  tvms_trial outer, inner;
+  report_at(1, TVMS_D_too_deep);
+  tvms_trial_begin(&outer, diags);
+  cr_assert_eq(diags->errors, 0, "a trial begins without findings");
+  report_at(2, TVMS_D_too_deep);
+  tvms_trial_begin(&inner, diags);
+  report_at(3, TVMS_D_too_deep);
+  cr_assert_eq(diags->errors, 1);
+  tvms_trial_drop(&inner);
+  report_at(4, TVMS_D_too_deep);
+  tvms_trial_keep(&outer);
+  cr_assert_eq(diags->errors, 3);
+  uint32_t places[3], count = 0;
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    places[count++] = diag->span.begin;
+  }
+  cr_assert_eq(count, 3);
+  cr_assert(places[0] == 1 && places[1] == 2 && places[2] == 4);
+  cr_assert_eq(diags->last->span.begin, 4);
+}
+
+Test(support, a_trial_without_findings_keeps_the_end_of_the_list) {
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context.diags);
+  tvms_trial_keep(&trial);
+  cr_assert_null(context.diags.last);
+  report_at(1, TVMS_D_too_deep);
+  tvms_trial_begin(&trial, &context.diags);
+  tvms_trial_keep(&trial);
+  report_at(2, TVMS_D_too_deep);
+  cr_assert_eq(context.diags.first->next->span.begin, 2);
+}
+
+Test(support, a_trial_gives_the_source_back) {
+  tvms_source *source = tvms_source_create(&context.memory, "a", "", 0);
+  context.diags.source = source;
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context.diags);
+  cr_assert_eq(context.diags.source, source);
+  context.diags.source = tvms_source_create(&context.memory, "b", "", 0);
+  tvms_trial_keep(&trial);
+  cr_assert_eq(context.diags.source, source);
+}
+
+Test(support, muted_reports_are_not_written_down) {
+  tvms_diags *diags = &context.diags;
+  tvms_trial_mute(diags);
+  tvms_trial_mute(diags);
+  tvms_trial_unmute(diags);
+  tvms_diag *diag = report_at(1, TVMS_D_too_deep);
+  tvms_diag_remark(diags, diag, "evidence");
+  cr_assert_null(diag->notes);
+  cr_assert_null(diags->first);
+  uint32_t muted = tvms_trial_speak(diags);
+  report_at(2, TVMS_D_too_deep);
+  tvms_trial_mute_again(diags, muted);
+  cr_assert(tvms_trial_is_muted(diags));
+  report_at(3, TVMS_D_too_deep);
+  tvms_trial_unmute(diags);
+  cr_assert_eq(diags->errors, 1);
+  cr_assert_eq(diags->last->span.begin, 2);
+}
+
+Test(support, what_is_said_in_a_muted_trial_is_not_kept) {
+  tvms_trial trial;
+  tvms_trial_mute(&context.diags);
+  tvms_trial_begin(&trial, &context.diags);
+  report_at(1, TVMS_D_too_deep);
+  cr_assert_eq(context.diags.errors, 1, "a trial counts");
+  tvms_trial_keep(&trial);
+  tvms_trial_unmute(&context.diags);
+  cr_assert_null(context.diags.first);
+}
+
+Test(support, findings_of_one_row_and_place_are_forgotten) {
+  tvms_diags *diags = &context.diags;
+  report_at(1, TVMS_D_unsupported);
+  report_at(5, TVMS_D_unsupported);
+  report_at(6, TVMS_D_too_deep);
+  report_at(7, TVMS_D_unsupported);
+  tvms_diags_forget(diags, TVMS_D_unsupported, (tvms_span){4, 8});
+  cr_assert_eq(diags->errors, 2);
+  cr_assert_eq(diags->first->span.begin, 1);
+  cr_assert_eq(diags->last->span.begin, 6);
+  tvms_diags_forget(diags, TVMS_D_too_deep, (tvms_span){6, 7});
+  cr_assert_eq(diags->last->span.begin, 1);
 }

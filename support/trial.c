@@ -1,0 +1,38 @@
+// Trials: the list of findings is put aside and comes back.
+#include "support/trial.h"
+
+void tvms_trial_begin(tvms_trial *trial, tvms_diags *diags) {
+  *trial = (tvms_trial){diags, *diags};
+  tvms_diags_init(diags, trial->outer.arena);
+  diags->source = trial->outer.source;
+  diags->compared = trial->outer.compared;
+}
+
+void tvms_trial_drop(tvms_trial *trial) {
+  trial->outer.compared = trial->diags->compared;
+  *trial->diags = trial->outer;
+}
+
+void tvms_trial_keep(tvms_trial *trial) {
+  tvms_diags found = *trial->diags;
+  tvms_trial_drop(trial);
+  tvms_diags *diags = trial->diags;
+  if (!found.first || diags->muted) return;
+  if (diags->last)
+    diags->last->next = found.first;
+  else
+    diags->first = found.first;
+  diags->last = found.last;
+  diags->errors += found.errors;
+  diags->warnings += found.warnings;
+}
+
+uint32_t tvms_trial_speak(tvms_diags *diags) {
+  uint32_t muted = diags->muted;
+  diags->muted = 0;
+  return muted;
+}
+
+void tvms_trial_mute_again(tvms_diags *diags, uint32_t muted) {
+  diags->muted = muted;
+}
