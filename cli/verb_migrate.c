@@ -12,6 +12,7 @@
 #include "migrate/migrate.h"
 #include "parser/read.h"
 #include "printer/print.h"
+#include "support/trial.h"
 #include "support/vec.h"
 
 #include <string.h>
@@ -102,14 +103,6 @@ static tvms_program *read_as(tvms_context *context, tvms_dialect dialect, bool p
   return tvms_reader_read(context, source, &options);
 }
 
-// Findings of a trial: none yet, at the places of the user's text. Returns those so far.
-static tvms_diags begin_trial(tvms_context *context) {
-  tvms_diags kept = context->diags;
-  tvms_diags_init(&context->diags, kept.arena);
-  context->diags.source = kept.source;
-  return kept;
-}
-
 static const char *TVMS_NULLABLE first_error(const tvms_diags *diags) {
   for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
     if (tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR) return diag->text;
@@ -125,9 +118,11 @@ static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect t
   tvms_strbuf wanted, got;
   print_as(context, program, to, &wanted);
   if (context->diags.errors) return false;
-  tvms_diags kept = begin_trial(context);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
   tvms_program *meant = read_as(context, to, false, &wanted);
-  begin_trial(context);
+  tvms_trial_drop(&trial);
+  tvms_trial_begin(&trial, &context->diags);
   tvms_program *again = read_as(context, to, python, &run->result);
   const char *refused = first_error(&context->diags);
   tvms_strbuf_init(&got, &context->memory);
@@ -138,7 +133,7 @@ static bool is_proved(tvms_run *run, const tvms_program *program, tvms_dialect t
            && (!got.len || memcmp(wanted.text, got.text, got.len) == 0);
     same = same || same_program(context, meant, again);
   }
-  context->diags = kept;
+  tvms_trial_drop(&trial);
   if (!same) {
     report_difference(context, to, &wanted, &got, refused,
                       place_of_difference(context, program, meant, again));
@@ -246,13 +241,15 @@ static bool migrate(tvms_run *run, tvms_surface *surface, const tvms_program *pr
                     tvms_dialect to) {
   tvms_context *context = run->context;
   bool python = tvms_source_is_python(surface->source);
-  tvms_diags before = begin_trial(context);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
   bool edited = tvms_migrate(surface, program, to, &run->result)
                 && is_proved(run, program, to, python);
-  tvms_diags found = context->diags;
-  bool alone = edited || python;
-  context->diags = alone ? found : before;
-  if (alone) return edited;
+  if (edited || python) {
+    tvms_trial_keep(&trial);
+    return edited;
+  }
+  tvms_trial_drop(&trial);
   tvms_strbuf_fini(&run->result);
   return write_anew(run, surface, program, to);
 }
@@ -264,9 +261,10 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
   tvms_dialect to = tvms_run_written_dialect(run, program->dialect);
   tvms_surface surface;
   // Once more; what a member in Python holds was read over already.
-  tvms_diags found = begin_trial(context);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
   tvms_surface_parse(&surface, context, source);
-  context->diags = found;
+  tvms_trial_drop(&trial);
   bool sound = migrate(run, &surface, program, to);
   tvms_strbuf text = run->result;
   tvms_strbuf_init(&run->result, &context->memory);
