@@ -261,7 +261,7 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
   if (called) read_keywords(reader, row, last, decoration);
 }
 
-tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition) {
+tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition) {
   tvms_decoration decoration = {.kind = TVMS_DECORATED_NOT};
   tvms_ref last = tvms_surface_define(reader->surface, definition).decorators;
   while (last && tvms_reader_at(reader, last)->next) {
@@ -270,14 +270,5 @@ tvms_decoration tvms_decoration_checked(tvms_reader *reader, tvms_ref definition
   if (!last) return decoration;
   bool of_class = tvms_reader_at(reader, definition)->kind == TVMS_SURF_CLASS;
   read_last(reader, last, of_class, &decoration);
-  return decoration;
-}
-
-tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition) {
-  bool failed = reader->failed;
-  tvms_trial_mute(&reader->context->diags);
-  tvms_decoration decoration = tvms_decoration_checked(reader, definition);
-  tvms_trial_unmute(&reader->context->diags);
-  reader->failed = failed;
   return decoration;
 }

@@ -154,46 +154,17 @@ tvms_eval_value tvms_call_lookup_vdevice(tvms_reader *reader,
 
 // ---- Functions ------------------------------------------------------------------------------
 
-const tvms_def *tvms_definition_find(const tvms_reader *reader,
-                                     const tvms_member *member) {
-  uint32_t wanted = (uint32_t)(member - reader->module->members);
-  uint32_t low = 0, high = reader->defs.len;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (reader->defs.items[middle].member < wanted)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const tvms_def *def = &reader->defs.items[low];
-  return low < reader->defs.len && def->member == wanted ? def : NULL;
-}
-
-tvms_dtype tvms_definition_declared_return(tvms_reader *reader,
-                                           const tvms_member *member) {
-  const tvms_def *def = tvms_definition_find(reader, member);
-  tvms_ref returns = def ? tvms_surface_define(reader->surface, def->ref).returns : 0;
-  if (!returns) return (tvms_dtype){0};
-  tvms_eval_value value = tvms_eval(reader, returns);
-  tvms_dtype dtype;
-  if (value.kind == TVMS_EVAL_NONE
-      || !tvms_eval_to_named_dtype(reader, value, returns, &dtype)) {
-    return (tvms_dtype){0};
-  }
-  return dtype;
-}
-
-static void read_function(tvms_reader *reader, tvms_ref ref, tvms_decorated kind,
+static void read_function(tvms_reader *reader, const tvms_def *def,
                           tvms_member *member) {
   tvms_mark mark = tvms_arena_mark(&reader->values);
   reader->unit = member->unit;
   reader->failed = false;
-  if (kind == TVMS_DECORATED_TIR) {
+  if (def->decoration.kind == TVMS_DECORATED_TIR) {
     reader->reading = TVMS_READING_TIR;
-    tvms_tir_function(reader, ref, member);
+    tvms_tir_function(reader, def, member);
   } else {
     reader->reading = TVMS_READING_RELAX;
-    tvms_relax_function(reader, ref, member);
+    tvms_relax_function(reader, def, member);
   }
   reader->reading = TVMS_READING_NOTHING;
   reader->unit = &reader->module->unit;
@@ -201,10 +172,10 @@ static void read_function(tvms_reader *reader, tvms_ref ref, tvms_decorated kind
 }
 
 static void declare(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
-  if (def->kind != TVMS_DECORATED_RELAX) return;
+  if (def->decoration.kind != TVMS_DECORATED_RELAX) return;
   reader->unit = member->unit;
   reader->reading = TVMS_READING_RELAX;
-  tvms_relax_declare(reader, def->ref, member);
+  tvms_relax_declare(reader, def, member);
   reader->reading = TVMS_READING_NOTHING;
   reader->unit = &reader->module->unit;
 }
@@ -306,9 +277,9 @@ static void collect_defs(tvms_reader *reader, tvms_ref body) {
   tvms_surface_each(reader->surface, ref, body) {
     if (tvms_reader_at(reader, ref)->kind != TVMS_SURF_DEF) continue;
     tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-    tvms_decoration decoration = tvms_decoration_checked(reader, ref);
+    tvms_decoration decoration = tvms_decoration_of(reader, ref);
     check_decorated(reader, &decoration, def.name_span, false);
-    tvms_def entry = {ref, def.name, (uint8_t)decoration.kind, 0};
+    tvms_def entry = {ref, def.name, 0, decoration};
     bool member = decoration.kind == TVMS_DECORATED_TIR
                   || decoration.kind == TVMS_DECORATED_RELAX
                   || decoration.kind == TVMS_DECORATED_PYFUNC;
@@ -327,10 +298,10 @@ static void read_defs(tvms_reader *reader) {
   for (uint32_t i = 0; i < reader->defs.len; i++) {
     tvms_def def = reader->defs.items[i];
     tvms_member *member = &reader->module->members[def.member];
-    if (def.kind == TVMS_DECORATED_PYFUNC)
+    if (def.decoration.kind == TVMS_DECORATED_PYFUNC)
       keep_pyfunc(reader, &def, member);
     else
-      read_function(reader, def.ref, (tvms_decorated)def.kind, member);
+      read_function(reader, &def, member);
   }
 }
 
@@ -369,7 +340,7 @@ static void end_module(tvms_reader *reader) {
 
 static void read_class(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_checked(reader, ref);
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
   check_decorated(reader, &decoration, def.name_span, true);
   // Text without the decorator is a module all the same; in Python it is just a class.
   bool bare = decoration.kind == TVMS_DECORATED_NOT && !reader->lenient;
@@ -403,7 +374,7 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
   module->s_tir = decoration->s_tir;
   tvms_module_add(module, def->name, def->name_span);
   reader->defs.len = 0;
-  tvms_def entry = {ref, def->name, (uint8_t)decoration->kind, 0};
+  tvms_def entry = {ref, def->name, 0, *decoration};
   tvms_vec_push(&reader->context->memory, &reader->defs, entry);
   tvms_scope_push(reader);
   read_defs(reader);
@@ -413,7 +384,7 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
 
 static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_checked(reader, ref);
+  tvms_decoration decoration = tvms_decoration_of(reader, ref);
   check_decorated(reader, &decoration, def.name_span, false);
   switch ((int)decoration.kind) {
   case TVMS_DECORATED_TIR:

@@ -107,6 +107,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
                         .lenient = options->python,
                         .script = script.items,
                         .script_count = script.len,
+                        .decorate = tvms_decoration_of,
                         .visible = &all};
   tvms_arena_init(&reader.values, memory);
   tvms_arena_init(&reader.bindings, memory);

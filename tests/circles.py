@@ -47,8 +47,10 @@ def compiled(library):
 def symbols(objects):
     """Defined and undefined tvms_ symbols: {object: (set, set)}, by one call of nm."""
     found = {o: (set(), set()) for o in objects}
-    text = subprocess.run(["nm", "-A", "--extern-only", *objects], capture_output=True, text=True, check=True).stdout
-    for line in text.splitlines():
+    run = subprocess.run(["nm", "-A", "--extern-only", *objects], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(run.stderr)
+    for line in run.stdout.splitlines():
         path, _, rest = line.rpartition(":")
         fields = rest.split()
         if fields[-1].startswith("tvms_"):

@@ -9,6 +9,7 @@
 
 #include "grammar/surface.h"
 #include "ir/module.h"
+#include "parser/eval/definition.h"
 #include "support/names.h"
 #include "support/vec.h"
 
@@ -267,14 +268,6 @@ typedef enum {
   TVMS_READING_RELAX,
 } tvms_reading;
 
-// A function of the module being read.
-typedef struct {
-  tvms_ref ref;  // its DEF
-  tvms_sym name;
-  uint8_t kind;  // tvms_decorated
-  uint32_t member;
-} tvms_def;
-
 struct tvms_reader {
   tvms_context *context;
   tvms_surface *surface;
@@ -298,7 +291,9 @@ struct tvms_reader {
   TVMS_VEC(tvms_binding *) scopes;    // by depth: newest binding of the scope
   const tvms_visible *visible;        // never NULL; the innermost part, open at its end
   const tvms_signature **signatures;  // by row
-  TVMS_VEC(tvms_def) defs;            // of the module
+  TVMS_VEC(tvms_def) defs;            // of the module, by member
+  // What the decorators of a definition inside a body say; reports what is wrong with them.
+  tvms_decoration (*decorate)(tvms_reader *reader, tvms_ref definition);
   TVMS_VEC(tvms_known_signature) methods;
   tvms_arena kept;    // what lives as long as the reader: signatures, macros
   bool written;       // inside a lambda that TVM may have written with 'and' and 'or'

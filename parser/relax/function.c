@@ -1,8 +1,8 @@
 // A Relax function: its signature, declared before bodies are read, and its body.
 #include "ir/clone.h"
 #include "ir/object.h"
-#include "parser/module.h"
 #include "parser/relax/internal.h"
+#include "parser/tir/tir.h"
 #include "support/trial.h"
 
 // ---- States ----
@@ -141,7 +141,8 @@ static tvms_node *signature_type(tvms_reader *reader, tvms_node *ret, bool pure)
 
 // ---- Declaration ----
 
-void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
+void tvms_relax_declare(tvms_reader *reader, const tvms_def *of, tvms_member *member) {
+  tvms_ref ref = of->ref;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_unit *unit = reader->unit;
   tvms_prover prover;
@@ -152,7 +153,7 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
   tvms_trial_mute(&reader->context->diags);
   bool failed = reader->failed;
   reader->failed = false;
-  bool pure = !tvms_decoration_of(reader, ref).impure;
+  bool pure = !of->decoration.impure;
   tvms_scope_push(reader);
   read_signature(reader, &def);
   tvms_scope_pop(reader);
@@ -174,7 +175,7 @@ void tvms_relax_declare(tvms_reader *reader, tvms_ref ref, tvms_member *member) 
 static bool is_prim_func(const tvms_reader *reader, const tvms_member *member) {
   if (member->function) return member->function->kind == TVMS_NODE_PRIM_FUNC;
   const tvms_def *def = tvms_definition_find(reader, member);
-  return def && def->kind == TVMS_DECORATED_TIR;
+  return def && def->decoration.kind == TVMS_DECORATED_TIR;
 }
 
 tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
@@ -284,14 +285,14 @@ static tvms_node *TVMS_NULLABLE read_function(tvms_reader *reader, tvms_ref ref,
   return function;
 }
 
-void tvms_relax_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
+void tvms_relax_function(tvms_reader *reader, const tvms_def *def,
+                         tvms_member *member) {
   tvms_prover prover;
   tvms_relax_state relax;
   tvms_prover_init(&prover, reader->unit);
   open_state(reader, &relax, &prover);
   reader->failed = false;
-  tvms_decoration decoration = tvms_decoration_of(reader, ref);
-  tvms_node *function = read_function(reader, ref, decoration);
+  tvms_node *function = read_function(reader, def->ref, def->decoration);
   // A function that could not be read keeps its declaration for those that call it.
   if (function) member->function = function;
   if (!function) reader->failed = true;
@@ -363,9 +364,9 @@ static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
 }
 
 tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref ref,
+                                                   tvms_decoration decoration,
                                                    tvms_node **reserved) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_of(reader, ref);
   decoration.is_private = true;
   bool known = tvms_scope_binds_here(reader, def.name);
   *reserved = NULL;

@@ -178,6 +178,7 @@ tvms_eval_value tvms_relax_item(tvms_reader *reader, tvms_node *tuple, uint32_t 
 // A local function: the value of a binding. NULL if something of it is unknown.
 // `reserved` is the variable that it knows itself by, if it calls itself.
 tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref def,
+                                                   tvms_decoration decoration,
                                                    tvms_node **reserved);
 
 // ---- parser/relax/evidence.c ----

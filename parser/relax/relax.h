@@ -43,11 +43,11 @@ tvms_eval_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op,
 // Declares the function at `def`: evaluates its signature so that other functions can
 // call it (member->function may become a FUNCTION without body). Called for all functions
 // of a module before any body is read; reader->unit is the member's.
-void tvms_relax_declare(tvms_reader *reader, tvms_ref def, tvms_member *member);
+void tvms_relax_declare(tvms_reader *reader, const tvms_def *def, tvms_member *member);
 
 // Reads the function at `def` into member->function; leaves it NULL when something of it
 // is unknown. reader->unit is the member's, reading is TVMS_READING_RELAX.
-void tvms_relax_function(tvms_reader *reader, tvms_ref def, tvms_member *member);
+void tvms_relax_function(tvms_reader *reader, const tvms_def *def, tvms_member *member);
 
 // Reads the body of an R.macro in place; the value is what it returns.
 tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);

@@ -2,7 +2,6 @@
 #include "ir/equal.h"
 #include "ir/fold.h"
 #include "parser/eval/closure.h"
-#include "parser/module.h"
 #include "parser/relax/internal.h"
 
 #include <string.h>
@@ -576,7 +575,7 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
 
 static void read_local(tvms_reader *reader, tvms_ref stmt) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, stmt);
-  tvms_decoration decoration = tvms_decoration_checked(reader, stmt);
+  tvms_decoration decoration = reader->decorate(reader, stmt);
   switch ((int)decoration.kind) {
   case TVMS_DECORATED_RELAX: break;
   case TVMS_DECORATED_MACRO: {
@@ -597,7 +596,7 @@ static void read_local(tvms_reader *reader, tvms_ref stmt) {
     return;
   }
   tvms_node *reserved = NULL;
-  tvms_node *function = tvms_relax_local_function(reader, stmt, &reserved);
+  tvms_node *function = tvms_relax_local_function(reader, stmt, decoration, &reserved);
   tvms_eval_value value = TVMS_UNKNOWN;
   if (function && block_is_open(reader, stmt)) {
     tvms_builder *builder = &relax_of(reader)->builder;

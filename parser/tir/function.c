@@ -3,7 +3,6 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "parser/eval/internal.h"
-#include "parser/module.h"
 #include "parser/tir/stmt.h"
 #include "structinfo/complete.h"
 
@@ -458,11 +457,11 @@ static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
   state->s_tir = decoration->s_tir || reader->dialect <= TVMS_DIALECT_24;
 }
 
-void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
+void tvms_tir_function(tvms_reader *reader, const tvms_def *of, tvms_member *member) {
+  tvms_ref ref = of->ref;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_tir_state state = {.name = def.name, .param_list = def.params, .body = def.body};
-  tvms_decoration decoration = tvms_decoration_of(reader, ref);
-  read_flags(reader, &decoration, &state);
+  read_flags(reader, &of->decoration, &state);
   reader->tir = &state;
   tvms_scope_push(reader);
   state.function_depth = reader->depth;
@@ -490,41 +489,4 @@ void tvms_tir_function(tvms_reader *reader, tvms_ref ref, tvms_member *member) {
   tvms_scope_pop(reader);
   reader->tir = NULL;
   free_state(reader, &state);
-}
-
-// A call of another PrimFunc: its type is the declared return type, void without one.
-static tvms_eval_value call_global(tvms_reader *reader, tvms_node *global_var,
-                                   tvms_eval_value args, tvms_ref call) {
-  tvms_list list;
-  if (!tvms_tir_to_arguments(reader, args, call, &list)) return TVMS_UNKNOWN;
-  tvms_dtype dtype = {0};
-  const tvms_member *member =
-      tvms_module_find(reader->module, tvms_as_global_var(global_var)->name);
-  if (member) dtype = tvms_definition_declared_return(reader, member);
-  return tvms_eval_value_node(tvms_call_new(reader->unit, dtype, global_var, list.items,
-                                            list.len,
-                                            tvms_reader_span_of(reader, call)));
-}
-
-tvms_eval_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
-                                     tvms_ref call) {
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  if (!tvms_signature_bind_method(reader, "*args", "a function of the module", call,
-                                  args)) {
-    return tvms_reader_failed(reader);
-  }
-  return call_global(reader, global_var, args[0], call);
-}
-
-tvms_eval_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call) {
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  if (!tvms_signature_bind_method(reader, "global_var, *args", "call_tir", call,
-                                  args)) {
-    return tvms_reader_failed(reader);
-  }
-  tvms_node *global_var = tvms_eval_value_node_of(args[0], TVMS_NODE_GLOBAL_VAR);
-  if (global_var) return call_global(reader, global_var, args[1], call);
-  tvms_eval_report_wrong_type(reader, call, "what is called",
-                              "a function of the module", args[0]);
-  return TVMS_UNKNOWN;
 }

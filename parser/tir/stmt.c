@@ -5,7 +5,6 @@
 #include "ir/fold.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/internal.h"
-#include "parser/module.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -450,7 +449,7 @@ static void read_with(tvms_reader *reader, tvms_ref ref) {
 // A local function: a macro.
 static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-  tvms_decoration decoration = tvms_decoration_checked(reader, ref);
+  tvms_decoration decoration = reader->decorate(reader, ref);
   uint8_t flags = 0;
   if (decoration.kind == TVMS_DECORATED_INLINE) {
     flags = TVMS_EVAL_INLINE | TVMS_EVAL_HYGIENIC;

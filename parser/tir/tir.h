@@ -106,8 +106,8 @@ typedef struct tvms_tir_state {
 } tvms_tir_state;
 
 // ---- parser/tir/function.c ----
-// Reads the function at `def` into member->function; NULL when something is unknown.
-void tvms_tir_function(tvms_reader *reader, tvms_ref def, tvms_member *member);
+// Reads the function into member->function; leaves it NULL when something is unknown.
+void tvms_tir_function(tvms_reader *reader, const tvms_def *def, tvms_member *member);
 // The dim in a string of a shape: parsed and evaluated; in a signature of 0.26 on, names
 // that nothing binds become variables.
 tvms_eval_value tvms_tir_quoted_dim(tvms_reader *reader, tvms_ref string);
@@ -122,6 +122,15 @@ tvms_node *TVMS_NULLABLE tvms_tir_signature_var(const tvms_reader *reader,
 bool tvms_reader_is_printed(tvms_reader *reader);
 // Gives a variable or buffer its name, as TVM's builder does.
 void tvms_tir_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
+
+// ---- parser/tir/member.c ----
+// The definition of a member of the module being read; NULL: it has none.
+const tvms_def *TVMS_NULLABLE tvms_definition_find(const tvms_reader *reader,
+                                                   const tvms_member *member);
+// Dtype that a call of the PrimFunc has: its return type, void without one.
+tvms_dtype tvms_definition_declared_return(tvms_reader *reader,
+                                           const tvms_member *member);
+// A call of a function of the module (`cls.f(…)`) inside a PrimFunc.
 tvms_eval_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
                                      tvms_ref call);
 // tvm.tir.call_tir(cls.f, …).
