@@ -16,21 +16,4 @@ void tvms_prototype_call(tvms_reader *reader, const tvms_row *row, tvms_ref call
 // Says that a decorator is usually spelled otherwise today.
 void tvms_prototype_decorator(tvms_reader *reader, tvms_sym name, tvms_ref callee);
 
-// The type that `R.match_shape(value, shape)` casts to.
-tvms_eval_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value,
-                                     tvms_eval_value shape, tvms_ref ref);
-
-// The parts of the index in `R.Tensor[shape, dtype]`; *dtype 0: not given. False: it has
-// more.
-bool tvms_prototype_parts(const tvms_reader *reader, tvms_ref index, tvms_ref *shape,
-                          tvms_ref *dtype);
-
-// The type `R.Tensor[shape, dtype]`; `_` leaves a part open.
-tvms_eval_value tvms_prototype_tensor(tvms_reader *reader, tvms_ref subscript);
-
-// The type of the result that `shape, dtype=…` of a call_tir says.
-tvms_eval_value tvms_prototype_result(tvms_reader *reader, tvms_eval_value shape,
-                                      tvms_ref shape_ref, tvms_eval_value dtype,
-                                      tvms_ref dtype_ref);
-
 #endif

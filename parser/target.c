@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
+#include "parser/calls.h"
 #include "parser/eval/internal.h"
 #include "parser/target_option.h"
 
@@ -251,4 +252,29 @@ tvms_node *tvms_target_config(tvms_reader *reader, tvms_eval_value value,
   if (target) return tvms_as_object_target(target)->config;
   tvms_eval_report_wrong_type(reader, ref, "a target", "a dict or a str", value);
   return NULL;
+}
+
+// T.target(config, host=None).
+tvms_eval_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_object_target *node = tvms_node_make(reader->unit, OBJECT_TARGET,
+                                            tvms_reader_span_of(reader, call->ref));
+  // Only the host may be given as a target.
+  if (tvms_eval_value_node_of(call->args[0], TVMS_NODE_OBJECT_TARGET)) {
+    tvms_eval_report_wrong_type(reader, call->refs[0], "a target", "a dict or a str",
+                                call->args[0]);
+    return tvms_reader_failed(reader);
+  }
+  node->config = tvms_target_config(reader, call->args[0], call->refs[0]);
+  if (!node->config) return tvms_reader_failed(reader);
+  tvms_eval_value host = call->args[1];
+  if (host.kind == TVMS_EVAL_NONE) return tvms_eval_value_node(&node->head);
+  if (node->config->kind != TVMS_NODE_OBJECT_MAP
+      || tvms_object_map_get(node->config, "host")) {
+    tvms_reader_report(reader, two_hosts, call->refs[1]);
+    return tvms_reader_failed(reader);
+  }
+  tvms_node *other = tvms_target_config(reader, host, call->refs[1]);
+  if (!other) return tvms_reader_failed(reader);
+  node->config = tvms_object_map_with(reader->unit, node->config, "host", other);
+  return tvms_eval_value_node(&node->head);
 }

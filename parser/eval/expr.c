@@ -4,7 +4,6 @@
 // comprehensions to Python; reader->native tells the two apart. The difference shows in
 // comparisons (which do not fold in the first case) and in `and`, `or`, `not`.
 #include "parser/eval/internal.h"
-#include "parser/prototype.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/prototype.h"
 #include "parser/relax/internal.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 // variables that they define in a signature.
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/prototype.h"
 #include "parser/relax/internal.h"
 #include "structinfo/placement.h"
 

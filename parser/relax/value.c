@@ -2,7 +2,6 @@
 // Python on them, subscripts, and calls of functions.
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/prototype.h"
 #include "parser/relax/internal.h"
 
 #include <stdio.h>

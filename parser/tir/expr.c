@@ -5,7 +5,6 @@
 #include "ir/object.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/internal.h"
-#include "parser/target.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>
@@ -696,30 +695,4 @@ tvms_eval_value tvms_call_index_map(tvms_reader *reader, const tvms_call_args *c
     tvms_as_index_map(map.as.node)->inverse = other.as.node;
   }
   return map;
-}
-
-// ---- Targets --------------------------------------------------------------------------------
-
-tvms_eval_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_object_target *node =
-      tvms_node_make(reader->unit, OBJECT_TARGET, span_at(reader, call));
-  // Only the host may be given as a target.
-  if (tvms_eval_value_node_of(call->args[0], TVMS_NODE_OBJECT_TARGET)) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "a target", "a dict or a str",
-                                call->args[0]);
-    return tvms_reader_failed(reader);
-  }
-  node->config = tvms_target_config(reader, call->args[0], call->refs[0]);
-  if (!node->config) return tvms_reader_failed(reader);
-  tvms_eval_value host = call->args[1];
-  if (host.kind == TVMS_EVAL_NONE) return tvms_eval_value_node(&node->head);
-  if (node->config->kind != TVMS_NODE_OBJECT_MAP
-      || tvms_object_map_get(node->config, "host")) {
-    tvms_reader_report(reader, two_hosts, call->refs[1]);
-    return tvms_reader_failed(reader);
-  }
-  tvms_node *other = tvms_target_config(reader, host, call->refs[1]);
-  if (!other) return tvms_reader_failed(reader);
-  node->config = tvms_object_map_with(reader->unit, node->config, "host", other);
-  return tvms_eval_value_node(&node->head);
 }
