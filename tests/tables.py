@@ -1,10 +1,20 @@
 #!/usr/bin/env python3
 """The tables against the tests: a diagnostic that no test provokes, a verb that none runs, a
-golden or corpus file that is not fit to be one."""
-import ast, os, re, sys, unittest
+golden or corpus file that is not fit to be one, a test script that no suite runs."""
+import ast, json, os, re, sys, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cases import files_under, main, source, tvms, verbs
+from cases import TVMS, files_under, main, source, tvms, verbs
+
+# Scripts of tests/ that are started otherwise than as a suite.
+HELPERS = {
+    "run.py": "runs the suites",
+    "coverage.py": "reports on a build of its own",
+    "fuzz/run.py": "suites of builds with -Dfuzz=true",
+    "oracle/ask.py": "run by a Python with stock TVM",
+    "oracle/ask_native.py": "run by a Python with stock TVM",
+    "oracle/simplify.py": "records cases of a unit test",
+}
 
 DIAG = re.compile(r'^DIAG\((\w+),\s*(\d{4}),\s*(ERROR|WARNING|NOTE),\s*((?:"(?:[^"\\]|\\.)*"\s*)+),', re.M)
 
@@ -82,6 +92,41 @@ class Tables(unittest.TestCase):
                 newer = re.search(r"^\s*(def|class) \w+\[", whole, re.M) and sys.version_info < (3, 12)
                 if "# error" not in whole and "# FINDINGS" not in whole and not newer:
                     ast.parse(whole)
+
+def build_information(name):
+    """What meson knows of the build that the program under test stands in."""
+    with open(os.path.join(os.path.dirname(TVMS), "meson-info", name), encoding="utf-8") as f:
+        return json.load(f)
+
+
+class Suites(unittest.TestCase):
+    def setUp(self):
+        options = {o["name"]: o["value"] for o in build_information("intro-buildoptions.json")}
+        if not options["llvm"]:
+            self.skipTest("a build without LLVM lacks the suites of native code")
+        self.commands = [word for test in build_information("intro-tests.json") for word in test["cmd"]]
+
+    def test_every_script_is_a_suite(self):
+        started = {os.path.realpath(word) for word in self.commands}
+        for path in files_under("tests", suffix=".py"):
+            name = os.path.relpath(path, source("tests"))
+            if "if __name__ ==" not in text_of(path) or name in HELPERS:
+                continue
+            with self.subTest(script=name):
+                self.assertTrue(os.path.realpath(path) in started, f"{name} is in no suite of tests/meson.build")
+
+    def test_every_unit_test_is_a_suite(self):
+        started = {os.path.basename(word) for word in self.commands}
+        for path in files_under("tests/unit", suffix=".c"):
+            name = os.path.basename(path)[: -len(".c")]
+            if name.startswith("test_"):
+                with self.subTest(program=name):
+                    self.assertTrue(name in started, f"{name}.c is not listed in tests/unit/meson.build")
+
+    def test_helpers_exist(self):
+        for name in HELPERS:
+            with self.subTest(script=name):
+                self.assertTrue(os.path.exists(source("tests", name)))
 
 
 if __name__ == "__main__":
