@@ -33,6 +33,10 @@ typedef struct tvms_jit tvms_jit;
 typedef struct {
   uint32_t version;  // TVMS_BACKEND_VERSION of the build
   const char *name;  // "LLVM 19.1.7"
+  // False, and a sentence in `why` with near names, if the options name a machine, a
+  // processor or a feature that code cannot be made for. The others report the same as a
+  // diagnostic; who has the options from a command line asks first.
+  bool (*check_target)(const tvms_native_options *options, tvms_strbuf *why);
   // Compiles every PrimFunc of the module and appends the result. Private functions are
   // exported too if `traced`, or if the module has Relax functions, which call them.
   tvms_status (*emit)(tvms_context *context, const tvms_module *module,
@@ -46,7 +50,7 @@ typedef struct {
   void (*close)(tvms_jit *jit);
 } tvms_backend;
 
-enum { TVMS_BACKEND_VERSION = 1 };
+enum { TVMS_BACKEND_VERSION = 2 };
 #define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
 
 // Loads the plug-in from beside the program. Returns NULL and a reason in `why`. It stays

@@ -30,7 +30,8 @@ static const output_form *TVMS_NULLABLE form_of(const char *path) {
   return NULL;
 }
 
-// --target TRIPLE[,CPU[,FEATURES]]; the text is cut in place.
+// --target TRIPLE[,CPU[,FEATURES]]; the text is cut in place. An empty CPU is the generic
+// one.
 static tvms_native_options options_of(tvms_run *run) {
   tvms_native_options options = {0};
   if (!run->options.target) return options;
@@ -44,8 +45,22 @@ static tvms_native_options options_of(tvms_run *run) {
   comma = strchr(comma, ',');
   if (!comma) return options;
   *comma++ = '\0';
+  if (!*options.cpu) options.cpu = NULL;
   options.features = comma;
   return options;
+}
+
+// The plug-in, or NULL after saying that it is not there or cannot make code for --target.
+static const tvms_backend *TVMS_NULLABLE
+backend_for(tvms_run *run, const tvms_native_options *options) {
+  const tvms_backend *backend = tvms_run_load_backend(run);
+  if (!backend) return NULL;
+  tvms_strbuf why;
+  tvms_strbuf_init(&why, &run->context->memory);
+  bool known = backend->check_target(options, &why);
+  if (!known) tvms_run_complain(run, "option '--target': %s", tvms_strbuf_text(&why));
+  tvms_strbuf_fini(&why);
+  return known ? backend : NULL;
 }
 
 static void remove_file(void *what) {
@@ -84,6 +99,9 @@ static bool has_prim_func(const tvms_module *module) {
 
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const output_form *form = form_of(run->options.output);
+  tvms_native_options options = options_of(run);
+  const tvms_backend *backend = backend_for(run, &options);
+  if (!backend) return TVMS_FAILED_IO;
   const tvms_program *program = tvms_run_load_program(run, source);
   if (run->context->diags.errors) return TVMS_OK;
   const tvms_module *module = tvms_runnable_join(program);
@@ -93,9 +111,6 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
                      (tvms_span){0, 0});
     return TVMS_OK;
   }
-  const tvms_backend *backend = tvms_run_load_backend(run);
-  if (!backend) return TVMS_FAILED_IO;
-  tvms_native_options options = options_of(run);
   tvms_strbuf code;
   tvms_strbuf_init(&code, &run->context->memory);
   tvms_status status = backend->emit(run->context, module, &options, form->form, &code);

@@ -4,11 +4,10 @@
 // an error in the middle of code generation closes it. No unwinding ever crosses a frame
 // of LLVM: its functions return before anything of tvms can fail.
 #include "backend/llvm/emit.h"
+#include "backend/llvm/target.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>
-#include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 
@@ -24,6 +23,7 @@ typedef struct {
   emitter e;
   LLVMTargetMachineRef machine;
   LLVMMemoryBufferRef object;
+  char *TVMS_NULLABLE complaint;  // of LLVM: the first error that it has found
   tvms_native_form form;
   tvms_strbuf *out;
   tvms_jit *jit;
@@ -35,6 +35,7 @@ struct tvms_jit {
 
 static void close_job(void *what) {
   job *j = what;
+  LLVMDisposeMessage(j->complaint);
   if (j->object) LLVMDisposeMemoryBuffer(j->object);
   if (j->machine) LLVMDisposeTargetMachine(j->machine);
   if (j->e.builder) LLVMDisposeBuilder(j->e.builder);
@@ -52,45 +53,42 @@ TVMS_NORETURN static void fail(job *j, char *text, void (*dispose)(char *)) {
   tvms_memory_unwind(&context->memory, TVMS_FOUND_ERRORS);
 }
 
-static void register_targets(void) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
-  LLVMInitializeAArch64TargetInfo();
-  LLVMInitializeAArch64Target();
-  LLVMInitializeAArch64TargetMC();
-  LLVMInitializeAArch64AsmPrinter();
+// Remembers the first error that LLVM finds while it generates code; without a handler it
+// would print it and end the process.
+static void note_error(LLVMDiagnosticInfoRef info, void *what) {
+  job *j = what;
+  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || j->complaint) return;
+  j->complaint = LLVMGetDiagInfoDescription(info);
+}
+
+static void fail_if_complained(job *j) {
+  char *complaint = j->complaint;
+  j->complaint = NULL;
+  if (complaint) fail(j, complaint, LLVMDisposeMessage);
+}
+
+static void check_target(job *j) {
+  tvms_context *context = j->e.context;
+  tvms_strbuf why;
+  tvms_strbuf_init(&why, &context->memory);
+  if (!tvms_llvm_check_target(j->e.options, &why)) {
+    tvms_diag_report(&context->diags, TVMS_D_code_generation, (tvms_span){0, 0},
+                     tvms_strbuf_text(&why));
+    tvms_memory_unwind(&context->memory, TVMS_FOUND_ERRORS);
+  }
+  tvms_strbuf_fini(&why);
 }
 
 static void open_machine(job *j, LLVMCodeGenOptLevel level) {
-  const tvms_native_options *options = j->e.options;
-  register_targets();
-  bool host = !options->triple;
-  char *triple = host ? LLVMGetDefaultTargetTriple() : NULL;
-  char *cpu = host && !options->cpu ? LLVMGetHostCPUName() : NULL;
-  char *features =
-      host && !options->cpu && !options->features ? LLVMGetHostCPUFeatures() : NULL;
-  const char *named_cpu = options->cpu ? options->cpu : "generic";
-  const char *named_features = options->features ? options->features : "";
-  LLVMTargetRef target;
   char *why = NULL;
-  bool known = !LLVMGetTargetFromTriple(host ? triple : options->triple, &target, &why);
-  if (known) {
-    j->machine = LLVMCreateTargetMachine(target, host ? triple : options->triple,
-                                         cpu ? cpu : named_cpu,
-                                         features ? features : named_features, level,
-                                         LLVMRelocPIC, LLVMCodeModelDefault);
-  }
-  LLVMDisposeMessage(triple);
-  LLVMDisposeMessage(cpu);
-  LLVMDisposeMessage(features);
-  if (!known || !j->machine) fail(j, why, LLVMDisposeMessage);
+  j->machine = tvms_llvm_open_machine(j->e.options, level, &why);
+  if (!j->machine) fail(j, why, LLVMDisposeMessage);
 }
 
 static void open_module(job *j) {
   emitter *e = &j->e;
   e->llvm = LLVMContextCreate();
+  LLVMContextSetDiagnosticHandler(e->llvm, note_error, j);
   e->module = LLVMModuleCreateWithNameInContext("tvms", e->llvm);
   e->builder = LLVMCreateBuilderInContext(e->llvm);
   char *triple = LLVMGetTargetMachineTriple(j->machine);
@@ -154,9 +152,11 @@ static void emit_file(job *j, LLVMCodeGenFileType type) {
                                           &j->object)) {
     fail(j, why, LLVMDisposeMessage);
   }
+  fail_if_complained(j);
 }
 
 static void build(job *j) {
+  check_target(j);
   open_machine(j, LLVMCodeGenLevelDefault);
   open_module(j);
   tvms_emit_module(&j->e);
@@ -261,6 +261,7 @@ __attribute__((visibility("default"))) extern const tvms_backend tvms_backend_ll
 const tvms_backend tvms_backend_llvm = {
     .version = TVMS_BACKEND_VERSION,
     .name = "LLVM " TVMS_LLVM_VERSION,
+    .check_target = tvms_llvm_check_target,
     .emit = emit,
     .compile = compile,
     .find = find,

@@ -97,12 +97,42 @@ class Native(unittest.TestCase):
             with self.subTest(output=output):
                 self.ended(tvms("build", self.program, "-o", self.file(output)), 2, text)
         self.ended(tvms("build", self.program), 2, "use -o")
-        p = tvms("build", self.program, "-o", self.file("x.s"), "--target", "no-such-machine")
-        self.ended(p, 1, "error[E0932]")
         p = tvms("build", self.program, "-o", self.file("x.so"), "--target", "aarch64-linux-gnu")
         self.ended(p, 2, "this machine only")
         p = tvms("build", self.program, "-o", self.file("x.s"), "--target", "aarch64-linux-gnu,cortex-a72")
         self.ended(p, 0)
+
+    def test_a_target_that_is_not_known_is_misuse(self):
+        """LLVM would go on with a warning, or end the process where a processor has no 64-bit mode."""
+        for target, text in (
+            ("no-such-machine", "unknown machine 'no-such-machine'; there is 'x86_64', 'aarch64'"),
+            ("x86-64-linux", "unknown machine 'x86-64-linux'; there is 'x86_64'"),
+            ("i686-linux-gnu", "'i686-linux-gnu' is not a 64-bit little-endian machine"),
+            ("aarch64_be-linux-gnu", "'aarch64_be-linux-gnu' is not a 64-bit little-endian machine"),
+            ("x86_64-linux-gnu,pentiumX", "unknown processor 'pentiumX' of x86_64; there is 'penryn'"),
+            ("x86_64-linux-gnu,skylack", "unknown processor 'skylack' of x86_64; did you mean 'skylake'?"),
+            ("x86_64-linux-gnu,i686", "processor 'i686' has no 64-bit mode"),
+            ("x86_64-linux-gnu,cortex-a72", "unknown processor 'cortex-a72' of x86_64; there is "
+             "'core-avx-i', 'core-avx2', 'core2', 'core_2_duo_sse4_1', 'core_2_duo_ssse3'"),
+            ("x86_64-linux-gnu,,+avx3", "unknown feature 'avx3' of x86_64; did you mean 'avx'?"),
+            ("x86_64-linux-gnu,znver4,+avx2,sse4a", "feature 'sse4a' must begin with '+' or '-'"),
+            ("x86_64-linux-gnu,,-sse2", "feature 'sse2' cannot be turned off"),
+        ):
+            with self.subTest(target=target):
+                output = self.file("x.s")
+                p = tvms("build", self.program, "-o", output, "--target", target)
+                self.ended(p, 2)
+                self.assertEqual(p.stderr.decode(), f"tvms: option '--target': {text}\n")
+                self.assertFalse(os.path.exists(output))
+
+    def test_a_target_that_is_known(self):
+        for target, mark in (("x86_64-linux-gnu,znver4,-avx512f,+avx2", b"ymm"), ("x86_64-linux-gnu,,", b"xmm"),
+                             ("arm64-apple-darwin,apple-m1", b"___tvm_ffi_scale"), ("aarch64-linux-gnu,,+sve", b"ld1w")):
+            with self.subTest(target=target):
+                output = self.file("x.s")
+                self.ended(tvms("build", self.program, "-o", output, "--target", target), 0)
+                with open(output, "rb") as f:
+                    self.assertTrue(mark in f.read(), mark)
 
     def test_nothing_to_compile(self):
         for text in ("", "# nothing\n", "from tvm.script import relax as R\n@R.function\ndef main(x: R.Shape([2])):\n    return x\n"):

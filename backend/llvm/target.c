@@ -1,0 +1,227 @@
+// Checking --target, and opening LLVM's machine for it.
+//
+// LLVM itself goes on with a warning on standard error where it does not know a processor
+// or a feature, and ends the process where one has no 64-bit mode. So names are compared
+// with what the LLVM of this build was found to know (gen_processors.c) before it sees
+// them. What no single name decides, such as features that contradict each other, is
+// reported when code is generated.
+#include "backend/llvm/target.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const char *architecture;
+  const char *name;
+  bool fine;      // of a processor: there is code for it; of a feature: it can be on
+  bool fine_off;  // a feature can be off
+} known_name;
+
+static const known_name processors[] = {
+#define PROCESSOR(architecture, name, usable) {architecture, name, usable, false},
+#define FEATURE(architecture, name, on, off)
+#include "backend/processors.def"
+#undef PROCESSOR
+#undef FEATURE
+};
+
+static const known_name features[] = {
+#define PROCESSOR(architecture, name, usable)
+#define FEATURE(architecture, name, on, off) {architecture, name, on, off},
+#include "backend/processors.def"
+#undef PROCESSOR
+#undef FEATURE
+};
+
+static const char *const architectures[] = {
+#define MACHINE(family, architecture, triple) architecture,
+#include "backend/llvm/machines.def"
+};
+
+enum {
+  PROCESSOR_COUNT = sizeof processors / sizeof processors[0],
+  FEATURE_COUNT = sizeof features / sizeof features[0],
+  ARCHITECTURE_COUNT = sizeof architectures / sizeof architectures[0],
+  MOST_NAMES = PROCESSOR_COUNT + FEATURE_COUNT,
+  MOST_SHOWN = 5,
+};
+
+static void register_targets(void) {
+#define MACHINE(family, architecture, triple)                                          \
+  LLVMInitialize##family##TargetInfo();                                                \
+  LLVMInitialize##family##Target();                                                    \
+  LLVMInitialize##family##TargetMC();                                                  \
+  LLVMInitialize##family##AsmPrinter();
+#include "backend/llvm/machines.def"
+}
+
+// ---- Near names ----
+
+static size_t common_prefix(const char *a, const char *b) {
+  size_t len = 0;
+  while (a[len] && a[len] == b[len]) {
+    len++;
+  }
+  return len;
+}
+
+// The nearest name, or else the first few of those that begin most like it.
+static void add_near(tvms_strbuf *why, const char *word, const char *const *names,
+                     uint32_t count) {
+  const char *near = tvms_diag_nearest_name(word, names, count);
+  if (near) {
+    tvms_strbuf_printf(why, "; did you mean '%s'?", near);
+    return;
+  }
+  size_t longest = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    size_t len = common_prefix(word, names[i]);
+    if (len > longest) longest = len;
+  }
+  uint32_t shown = 0;
+  for (uint32_t i = 0; i < count && shown < MOST_SHOWN; i++) {
+    if (common_prefix(word, names[i]) < longest) continue;
+    tvms_strbuf_printf(why, shown++ ? ", '%s'" : "; there is '%s'", names[i]);
+  }
+}
+
+// Near names among those rows of an architecture that can be used.
+static void add_near_known(tvms_strbuf *why, const char *architecture, const char *word,
+                           const known_name *rows, uint32_t count) {
+  const char *names[MOST_NAMES];
+  uint32_t usable = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (rows[i].fine && strcmp(rows[i].architecture, architecture) == 0)
+      names[usable++] = rows[i].name;
+  }
+  add_near(why, word, names, usable);
+}
+
+static const known_name *TVMS_NULLABLE find(const char *architecture, const char *word,
+                                            const known_name *rows, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(rows[i].name, word) == 0
+        && strcmp(rows[i].architecture, architecture) == 0)
+      return &rows[i];
+  }
+  return NULL;
+}
+
+// ---- The three parts ----
+
+static bool is_supported(LLVMTargetRef target, const char *triple) {
+  LLVMTargetMachineRef machine =
+      LLVMCreateTargetMachine(target, triple, "generic", "", LLVMCodeGenLevelNone,
+                              LLVMRelocPIC, LLVMCodeModelDefault);
+  if (!machine) return false;
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+  bool supported =
+      LLVMPointerSize(layout) == 8 && LLVMByteOrder(layout) == LLVMLittleEndian;
+  LLVMDisposeTargetData(layout);
+  LLVMDisposeTargetMachine(machine);
+  return supported;
+}
+
+// The architecture whose rows hold for a triple, or NULL: `why` says why there is none.
+static const char *TVMS_NULLABLE check_triple(const char *triple, tvms_strbuf *why) {
+  LLVMTargetRef target;
+  char *reason = NULL;
+  if (LLVMGetTargetFromTriple(triple, &target, &reason)) {
+    LLVMDisposeMessage(reason);
+    char word[64];
+    size_t len = strcspn(triple, "-");
+    if (len >= sizeof word) len = sizeof word - 1;
+    memcpy(word, triple, len);
+    word[len] = '\0';
+    tvms_strbuf_printf(why, "unknown machine '%s'", triple);
+    add_near(why, word, architectures, ARCHITECTURE_COUNT);
+    return NULL;
+  }
+  if (!is_supported(target, triple)) {
+    tvms_strbuf_printf(why, "'%s' is not a 64-bit little-endian machine", triple);
+    return NULL;
+  }
+  return strcmp(LLVMGetTargetName(target), "x86-64") == 0 ? "x86_64" : "aarch64";
+}
+
+static bool check_processor(const char *architecture, const char *word,
+                            tvms_strbuf *why) {
+  const known_name *row = find(architecture, word, processors, PROCESSOR_COUNT);
+  if (row && row->fine) return true;
+  if (row) {
+    tvms_strbuf_printf(why, "processor '%s' has no 64-bit mode", word);
+    return false;
+  }
+  tvms_strbuf_printf(why, "unknown processor '%s' of %s", word, architecture);
+  add_near_known(why, architecture, word, processors, PROCESSOR_COUNT);
+  return false;
+}
+
+// One of "+avx2,-sse4a".
+static bool check_feature(const char *architecture, const char *word,
+                          tvms_strbuf *why) {
+  if (*word != '+' && *word != '-') {
+    tvms_strbuf_printf(why, "feature '%s' must begin with '+' or '-'", word);
+    return false;
+  }
+  const known_name *row = find(architecture, word + 1, features, FEATURE_COUNT);
+  if (row && (*word == '+' ? row->fine : row->fine_off)) return true;
+  if (row) {
+    tvms_strbuf_printf(why, "feature '%s' cannot be turned %s", row->name,
+                       *word == '+' ? "on" : "off");
+    return false;
+  }
+  tvms_strbuf_printf(why, "unknown feature '%s' of %s", word + 1, architecture);
+  add_near_known(why, architecture, word + 1, features, FEATURE_COUNT);
+  return false;
+}
+
+static bool check_features(const char *architecture, const char *list,
+                           tvms_strbuf *why) {
+  for (const char *at = list; *at; at += *at == ',') {
+    char word[128];
+    size_t len = strcspn(at, ",");
+    if (len >= sizeof word) len = sizeof word - 1;
+    memcpy(word, at, len);
+    word[len] = '\0';
+    if (len && !check_feature(architecture, word, why)) return false;
+    at += strcspn(at, ",");
+  }
+  return true;
+}
+
+bool tvms_llvm_check_target(const tvms_native_options *options, tvms_strbuf *why) {
+  if (!options->triple) return true;
+  register_targets();
+  const char *architecture = check_triple(options->triple, why);
+  if (!architecture) return false;
+  return (!options->cpu || check_processor(architecture, options->cpu, why))
+         && (!options->features
+             || check_features(architecture, options->features, why));
+}
+
+LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
+                                            LLVMCodeGenOptLevel level, char **why) {
+  register_targets();
+  bool host = !options->triple;
+  char *triple = host ? LLVMGetDefaultTargetTriple() : NULL;
+  char *cpu = host && !options->cpu ? LLVMGetHostCPUName() : NULL;
+  char *own_features =
+      host && !options->cpu && !options->features ? LLVMGetHostCPUFeatures() : NULL;
+  const char *named_cpu = options->cpu ? options->cpu : "generic";
+  const char *named_features = options->features ? options->features : "";
+  LLVMTargetMachineRef machine = NULL;
+  LLVMTargetRef target;
+  if (!LLVMGetTargetFromTriple(host ? triple : options->triple, &target, why)) {
+    machine = LLVMCreateTargetMachine(target, host ? triple : options->triple,
+                                      cpu ? cpu : named_cpu,
+                                      own_features ? own_features : named_features,
+                                      level, LLVMRelocPIC, LLVMCodeModelDefault);
+  }
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(own_features);
+  return machine;
+}

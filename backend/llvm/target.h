@@ -1,0 +1,20 @@
+// The machine that code is made for.
+#ifndef TVMS_BACKEND_LLVM_TARGET_H
+#define TVMS_BACKEND_LLVM_TARGET_H
+
+#include "backend/backend.h"
+
+#include <llvm-c/TargetMachine.h>
+
+// Checks the triple, processor and features of the options before LLVM sees them. False
+// and a sentence in `why`, with near names, if code cannot be made for them.
+TVMS_NODISCARD bool tvms_llvm_check_target(const tvms_native_options *options,
+                                           tvms_strbuf *why);
+
+// The machine of options that were checked; what they leave open is this machine's, or
+// generic for a triple. NULL and a text for LLVMDisposeMessage in `why` if LLVM has none.
+// The caller disposes of it.
+LLVMTargetMachineRef TVMS_NULLABLE tvms_llvm_open_machine(
+    const tvms_native_options *options, LLVMCodeGenOptLevel level, char **why);
+
+#endif
