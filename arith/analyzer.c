@@ -1,6 +1,11 @@
 // Facts, scopes and proofs.
+#include "arith/bound.h"
+#include "arith/compare.h"
 #include "arith/internal.h"
+#include "arith/modular.h"
+#include "arith/rewrite.h"
 #include "ir/equal.h"
+#include "ir/fold_const.h"
 #include "ir/walk.h"
 #include "support/trial.h"
 

@@ -64,16 +64,11 @@ typedef struct {
 #define TVMS_POS_INF INT64_MAX
 #define TVMS_NEG_INF (-INT64_MAX)
 
-tvms_bound tvms_analyzer_const_int_bound(tvms_analyzer *analyzer,
-                                         const tvms_node *expr);
-
 // All values are coeff * k + base; coeff 0: the constant base.
 typedef struct {
   int64_t coeff;
   int64_t base;
 } tvms_modular;
-
-tvms_modular tvms_analyzer_modular_set(tvms_analyzer *analyzer, const tvms_node *expr);
 
 // One-off forms for callers without facts of their own.
 tvms_node *tvms_arith_simplify(tvms_unit *unit, tvms_node *expr);

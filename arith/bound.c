@@ -1,5 +1,8 @@
 // Constant bounds of integer expressions.
+#include "arith/bound.h"
+
 #include "arith/internal.h"
+#include "arith/modular.h"
 #include "ir/equal.h"
 
 #include <math.h>

@@ -1,7 +1,12 @@
 // The canonical visit: index arithmetic as sums of splits, everything else by rewriting.
 #include "arith/canonical.h"
 
+#include "arith/bound.h"
+#include "arith/canonical_sum.h"
+#include "arith/compare.h"
+#include "arith/rewrite.h"
 #include "ir/equal.h"
+#include "ir/fold_const.h"
 
 typedef enum { PLAIN, SPLIT, SUM } form;
 

@@ -1,4 +1,7 @@
 // Sums of splits: adding, merging, ordering, and back to expressions.
+#include "arith/canonical_sum.h"
+
+#include "arith/bound.h"
 #include "arith/canonical.h"
 #include "ir/equal.h"
 #include "ir/walk.h"

@@ -1,5 +1,10 @@
 // Comparison of expressions: by bounds of their difference, by known inequalities.
+#include "arith/compare.h"
+
+#include "arith/bound.h"
 #include "arith/internal.h"
+#include "arith/modular.h"
+#include "arith/rewrite.h"
 #include "ir/equal.h"
 
 // ---- Bounds and remainders ----

@@ -2,6 +2,8 @@
 #include "arith/int_set.h"
 
 #include "arith/internal.h"
+#include "arith/modular.h"
+#include "ir/fold_ops.h"
 #include "ir/walk.h"
 #include "support/trial.h"
 

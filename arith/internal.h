@@ -130,34 +130,9 @@ tvms_node *tvms_arith_truth(tvms_unit *unit, tvms_dtype dtype, bool value);
 // The parts of a conjunction that hold each on their own.
 void tvms_arith_each_conjunct(tvms_node *condition,
                               void (*use)(void *self, tvms_node *part), void *self);
-void tvms_analyzer_enter_bounds(tvms_analyzer *analyzer, tvms_node *condition);
-void tvms_analyzer_enter_modular(tvms_analyzer *analyzer, const tvms_node *condition);
 void tvms_analyzer_enter_literals(tvms_analyzer *analyzer, tvms_node *condition);
-void tvms_analyzer_enter_inequalities(tvms_analyzer *analyzer, tvms_node *condition);
-
-// ---- The simplifiers ----
-
-// One visit of an expression by rewriting, or to normal form, as the simplifier says.
-tvms_node *tvms_simplifier_visit(tvms_simplifier *s, tvms_node *node);
-// The rewriting part of a visit: children through tvms_simplifier_visit, then the rules.
-tvms_node *tvms_simplifier_visit_rewrite(tvms_simplifier *s, tvms_node *node);
-// The canonical part of a visit: arith/canonical.c.
-tvms_node *tvms_simplifier_visit_canonical(tvms_simplifier *s, tvms_node *node);
-// A visit for a rule that wants its result simplified; gives up at some depth.
-tvms_node *tvms_simplifier_revisit(tvms_simplifier *s, tvms_node *node);
-// The first rule that applies, else the node itself.
-tvms_node *tvms_simplifier_apply_rules(tvms_simplifier *s, tvms_node *node);
-// Pushes `not` inwards, one level at a time, as constraints are compared.
-tvms_node *tvms_arith_normalize_bool(tvms_unit *unit, tvms_node *node);
 
 // ---- Comparison ----
-
-tvms_compare tvms_simplifier_compare_to(tvms_simplifier *s, tvms_node *expr,
-                                        int64_t value);
-tvms_compare tvms_simplifier_compare_exprs(tvms_simplifier *s, tvms_node *a,
-                                           tvms_node *b);
-tvms_compare tvms_analyzer_compare_by_facts(const tvms_analyzer *analyzer,
-                                            const tvms_node *a, const tvms_node *b);
 
 bool tvms_analyzer_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node);
 

@@ -73,32 +73,6 @@ tvms_node *TVMS_NULLABLE tvms_layout_canonical(tvms_layouts *layouts,
 tvms_node *TVMS_NULLABLE tvms_layout_group(tvms_layouts *layouts, const tvms_node *tile,
                                            tvms_list shape, uint32_t *ends);
 
-// Interleaves the dimensions of two tile layouts: `inner` in each place of `outer`
-// (scaled by what the inner one spans), or both as they are.
-tvms_node *TVMS_NULLABLE tvms_layout_tile(tvms_layouts *layouts, tvms_node *inner,
-                                          tvms_node *outer, tvms_list outer_shape,
-                                          tvms_list inner_shape);
-tvms_node *TVMS_NULLABLE tvms_layout_direct_sum(tvms_layouts *layouts, tvms_node *right,
-                                                tvms_node *left, tvms_list left_shape,
-                                                tvms_list right_shape);
-
-// What was tiled or summed with `layout`, its inner (right) or outer (left) part, to give
-// `whole`; none if it was not.
-tvms_node *TVMS_NULLABLE tvms_layout_outer_of(tvms_layouts *layouts, tvms_node *layout,
-                                              tvms_node *whole, tvms_list whole_shape,
-                                              tvms_list inner_shape);
-tvms_node *TVMS_NULLABLE tvms_layout_inner_of(tvms_layouts *layouts, tvms_node *layout,
-                                              tvms_node *whole, tvms_list whole_shape,
-                                              tvms_list outer_shape);
-tvms_node *TVMS_NULLABLE tvms_layout_summand_of(tvms_layouts *layouts,
-                                                tvms_node *layout, tvms_node *whole,
-                                                tvms_list whole_shape, tvms_list shape,
-                                                bool is_right);
-
-// The elements of a region (RANGEs) of a shape; none if they have no layout of their own.
-tvms_node *TVMS_NULLABLE tvms_layout_slice(tvms_layouts *layouts, tvms_node *layout,
-                                           tvms_list shape, tvms_list region);
-
 // Where a coordinate goes: an iterator without extent for each axis. One coordinate is
 // split by the extents of the shard; several are as many as those, or follow `shape`.
 TVMS_NODISCARD bool tvms_layout_apply(tvms_layouts *layouts, const tvms_node *tile,

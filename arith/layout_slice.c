@@ -1,4 +1,6 @@
 // The layout of a region of what has a layout.
+#include "arith/layout_slice.h"
+
 #include "arith/layout_internal.h"
 #include "ir/fold.h"
 

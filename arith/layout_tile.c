@@ -1,4 +1,6 @@
 // Layouts put together and taken apart: tiling, direct sums, and their inverses.
+#include "arith/layout_tile.h"
+
 #include "arith/layout_internal.h"
 #include "ir/equal.h"
 

@@ -1,4 +1,8 @@
 // The matcher of rewrite rules: patterns, results and conditions as prefix code.
+#include "arith/match.h"
+
+#include "arith/compare.h"
+#include "arith/rewrite.h"
 #include "arith/rules.h"
 #include "ir/equal.h"
 

@@ -1,6 +1,7 @@
 // Modular sets: every value of an expression is coeff * k + base.
-#include "arith/internal.h"
+#include "arith/modular.h"
 
+#include "arith/internal.h"
 static tvms_modular set_of(tvms_analyzer *a, const tvms_node *node);
 
 static const tvms_modular anything = {1, 0};

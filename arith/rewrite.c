@@ -1,8 +1,14 @@
 // The rewriting visit: children first, then constants, known conditions and rules.
-#include "ir/rewrite.h"
+#include "arith/rewrite.h"
 
+#include "arith/canonical.h"
+#include "arith/compare.h"
+#include "arith/match.h"
 #include "arith/rules.h"
 #include "ir/equal.h"
+#include "ir/fold_const.h"
+#include "ir/fold_ops.h"
+#include "ir/rewrite.h"
 #include "support/trial.h"
 
 #include <math.h>

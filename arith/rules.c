@@ -1,6 +1,11 @@
 // Rewrite rules that need more than a pattern and a condition.
 #include "arith/rules.h"
 
+#include "arith/bound.h"
+#include "arith/compare.h"
+#include "arith/modular.h"
+#include "arith/rewrite.h"
+
 static tvms_node *binary(tvms_simplifier *s, tvms_node_kind kind, tvms_node *a,
                          tvms_node *b) {
   return tvms_arith_fold_binary(s->analyzer->unit, kind, a, b);

@@ -53,16 +53,4 @@ typedef struct {
 enum { TVMS_BACKEND_VERSION = 2 };
 #define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
 
-// Loads the plug-in from beside the program. Returns NULL and a reason in `why`. It stays
-// loaded to the end of the process: LLVM does not support being unloaded.
-const tvms_backend *TVMS_NULLABLE tvms_backend_load(tvms_strbuf *why);
-
-// As tvms_backend_load, from a path.
-const tvms_backend *TVMS_NULLABLE tvms_backend_open(const char *path, tvms_strbuf *why);
-
-// Links an object file into a shared library with the system's C compiler driver. Returns
-// false and a reason in `why`.
-TVMS_NODISCARD bool tvms_backend_link_library(const char *object, const char *library,
-                                              tvms_strbuf *why);
-
 #endif

@@ -1,5 +1,7 @@
 // Linking with the system's tools: the compiler driver knows where libc and libm are.
 #define _GNU_SOURCE
+#include "backend/link.h"
+
 #include "backend/backend.h"
 
 #include <errno.h>

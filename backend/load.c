@@ -1,5 +1,7 @@
 // Finding the plug-in: beside the program in a build tree, in lib/tvms when installed.
 #define _GNU_SOURCE
+#include "backend/load.h"
+
 #include "backend/backend.h"
 
 #include <dlfcn.h>

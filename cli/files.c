@@ -92,7 +92,7 @@ tvms_texts tvms_files_collect(tvms_run *run) {
 typedef struct {
   tvms_run *run;
   const char *path;
-  tvms_simplifier_visit visit;
+  tvms_file_visit visit;
   tvms_strbuf findings;
   tvms_status status;
 } file_work;
@@ -129,7 +129,7 @@ static void show_file(file_work *work) {
 }
 
 tvms_status tvms_files_read_one(tvms_run *run, const char *path,
-                                tvms_simplifier_visit visit) {
+                                tvms_file_visit visit) {
   tvms_context context;
   tvms_context_init(&context, &tvms_names);
   if (run->options.memory <= UINT64_MAX >> 20)
@@ -164,7 +164,7 @@ static void show_progress(tvms_run *run, time_t since, uint32_t done, uint32_t a
   tvms_run_write(run, STDERR_FILENO, "standard error", line, (size_t)len);
 }
 
-tvms_status tvms_files_each(tvms_run *run, tvms_simplifier_visit visit) {
+tvms_status tvms_files_each(tvms_run *run, tvms_file_visit visit) {
   if (!run->options.paths.len) return tvms_run_misused(run, "no file given");
   tvms_texts files = tvms_files_collect(run);
   time_t since = time(NULL);

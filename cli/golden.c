@@ -4,6 +4,8 @@
 // expectation is misspelt would pass for ever.
 #include "cli/golden.h"
 
+#include "cli/golden_run.h"
+
 #include <ctype.h>
 #include <strings.h>
 

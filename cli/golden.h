@@ -60,14 +60,7 @@ typedef struct {
   int status;  // that the run must end with; -1: 1 if an error is expected, else 0
 } tvms_golden;
 
-// The row of a verb, or NULL.
-const tvms_golden_kind *TVMS_NULLABLE tvms_golden_kind_of(const char *name);
-
 // Reads the directives. What is wrong with them is reported in the context.
 void tvms_golden_parse(tvms_golden *golden, tvms_context *context, tvms_source *source);
-
-// Runs the file and appends what differs to `said`. With `--bless` in the options writes
-// the expectations anew. Returns whether the file holds.
-bool tvms_golden_judge(tvms_run *run, tvms_golden *golden, tvms_strbuf *said);
 
 #endif

@@ -1,6 +1,8 @@
 // Running golden files: this program again, with the body as standard input, its output
 // and its findings compared with what the file expects.
 #define _GNU_SOURCE
+#include "cli/golden_run.h"
+
 #include "cli/files.h"
 #include "cli/golden.h"
 #include "cli/textdiff.h"

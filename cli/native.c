@@ -1,6 +1,7 @@
 // --entry, --backend, --in and --seed of the verbs that run programs.
 #include "cli/native.h"
 
+#include "backend/load.h"
 #include "cli/program.h"
 
 tvms_module *tvms_run_load_runnable(tvms_run *run, tvms_source *source) {

@@ -29,7 +29,7 @@ typedef struct {
 } tvms_run;
 
 // Looks at one source. Returns TVMS_OK, or the status beyond what the findings say.
-typedef tvms_status (*tvms_simplifier_visit)(tvms_run *run, tvms_source *source);
+typedef tvms_status (*tvms_file_visit)(tvms_run *run, tvms_source *source);
 
 #define VERB(name, arguments, summary) tvms_status tvms_verb_##name(tvms_run *run);
 #include "cli/options.def"

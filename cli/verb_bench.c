@@ -7,6 +7,7 @@
 #include "cli/files.h"
 #include "cli/native.h"
 #include "cli/program.h"
+#include "interp/prim.h"
 #include "support/vec.h"
 
 #include <stdlib.h>

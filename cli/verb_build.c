@@ -1,5 +1,6 @@
 // `tvms build FILE -o OUT`: native code in the form that OUT's suffix names.
 #define _XOPEN_SOURCE 700
+#include "backend/link.h"
 #include "cli/files.h"
 #include "cli/native.h"
 #include "cli/program.h"

@@ -2,6 +2,7 @@
 // Python file only the definitions that are TVMScript are laid out.
 #include "cli/deliver.h"
 #include "cli/files.h"
+#include "format/check.h"
 #include "format/format.h"
 #include "parser/python_file.h"
 #include "support/trial.h"

@@ -6,6 +6,8 @@
 #include "cli/files.h"
 #include "cli/program.h"
 #include "passes/manager.h"
+#include "passes/pipeline.h"
+#include "passes/tables.h"
 #include "printer/print.h"
 #include "support/vec.h"
 

@@ -2,6 +2,7 @@
 #include "cli/files.h"
 #include "cli/native.h"
 #include "cli/program.h"
+#include "interp/prim.h"
 #include "runtime/npy.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/files.h"
 #include "cli/golden.h"
+#include "cli/golden_run.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 // First what is given, which decides symbolic sizes; then what is random.
 #include "driver/inputs.h"
 
+#include "interp/prim.h"
 #include "ir/walk.h"
 #include "runtime/npy.h"
 #include "runtime/random.h"

@@ -2,6 +2,7 @@
 #include "driver/runnable.h"
 
 #include "passes/manager.h"
+#include "passes/pipeline.h"
 #include "support/names.h"
 
 #include <string.h>

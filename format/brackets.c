@@ -1,7 +1,10 @@
 // Brackets over several lines, and chains of names, calls and subscripts, which are split at
 // their last bracket.
-#include "format/split.h"
+#include "format/brackets.h"
 
+#include "format/flat.h"
+#include "format/split.h"
+#include "format/text.h"
 static bool flat_items(tvms_writer *w, const tvms_bracketed *b) {
   return b->index ? tvms_format_flat_index(w, b->index)
                   : tvms_format_flat_list(w, b->items);

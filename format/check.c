@@ -1,5 +1,8 @@
 // The proof of the formatter: what was written says the same and is final.
+#include "format/check.h"
+
 #include "format/walk.h"
+#include "grammar/literal.h"
 #include "support/trial.h"
 
 // Two surfaces side by side, and what is left to compare.

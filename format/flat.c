@@ -1,7 +1,9 @@
 // An expression on one line. Every function gives up as soon as the line is too long, so
 // that an attempt costs no more than a line.
-#include "format/walk.h"
+#include "format/flat.h"
 
+#include "format/text.h"
+#include "format/walk.h"
 static bool flat(tvms_writer *w, tvms_ref ref);
 
 static bool flat_text(tvms_writer *w, const char *text) {

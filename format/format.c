@@ -1,6 +1,11 @@
 // Statements: one a line, four spaces a level. Blank lines and comments between them are
 // those of format/lines.c, expressions those of format/flat.c and format/split.c.
+#include "format/brackets.h"
+#include "format/flat.h"
 #include "format/lines.h"
+#include "format/split.h"
+#include "format/text.h"
+#include "format/value.h"
 
 enum { DEFAULT_WIDTH = 88, STEP = 4 };
 

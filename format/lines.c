@@ -2,6 +2,8 @@
 // `# fmt: skip` keep as it is.
 #include "format/lines.h"
 
+#include "format/text.h"
+
 /* Blank lines */
 
 uint32_t tvms_format_lines_between(const tvms_writer *w, uint32_t from, uint32_t to) {

@@ -3,6 +3,10 @@
 // to their length.
 #include "format/split.h"
 
+#include "format/brackets.h"
+#include "format/flat.h"
+#include "format/text.h"
+
 // Tries the rest of the line, `tail` columns of which must stay free.
 bool tvms_format_try_flat(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail) {
   tvms_point here = tvms_writer_mark(w);

@@ -46,23 +46,9 @@ static inline bool tvms_format_is_postfix(const tvms_surf *node) {
   return node->kind == TVMS_SURF_CALL || node->kind == TVMS_SURF_ATTRIBUTE
          || node->kind == TVMS_SURF_SUBSCRIPT;
 }
-// True if the trailer has a bracket with something in it.
-bool tvms_format_is_full(const tvms_writer *w, tvms_ref ref);
-// The bracket of a call, a subscript or a display.
-tvms_bracketed tvms_format_brackets_of(const tvms_writer *w, tvms_ref ref);
-// Pushes the trailers of a chain to `spine`, last one first; returns what they hang on.
-tvms_ref tvms_format_chain_of(tvms_writer *w, tvms_ref ref);
-// The last trailer from `base` on with a full bracket, as an index of the spine, or `none`.
-uint32_t tvms_format_last_full(const tvms_writer *w, uint32_t base, uint32_t none);
-// Writes what stands before a bracket on one line, if it and the bracket fit there.
-TVMS_NODISCARD bool tvms_format_try_head(tvms_writer *w, tvms_ref head);
-void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
-// Where the parenthesis ends that closes behind `end`: over white space and comments.
-uint32_t tvms_format_closing_columns(const tvms_writer *w, uint32_t end);
-// "(", the node without its own parentheses on lines of its own, ")".
-void tvms_format_in_parens(tvms_writer *w, tvms_ref ref);
-// Comments before the end of a bracket, each on its own line, after the last item.
-void tvms_format_comments_to(tvms_writer *w, uint32_t end);
+// Writes a node where line breaks are allowed (inside brackets), so that `tail` more
+// columns fit behind it.
+void tvms_format_item(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
 #endif

@@ -3,8 +3,9 @@
 // As black: digits and exponents in lower case but for hexadecimal ones, string prefixes
 // in lower case without `u`, double quotes unless that needs more escapes, a space
 // after '#'.
-#include "format/walk.h"
+#include "format/text.h"
 
+#include "format/walk.h"
 static bool is_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
          || c == '_' || (unsigned char)c >= 0x80;

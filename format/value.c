@@ -1,6 +1,10 @@
 // The value of a statement over several lines: at a bracket of its own if it has one that
 // can be split there, in parentheses that are added if not, as black does it.
+#include "format/value.h"
+
+#include "format/brackets.h"
 #include "format/split.h"
+#include "format/text.h"
 
 #include <string.h>
 

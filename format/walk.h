@@ -51,22 +51,6 @@ typedef struct {
   bool differs;
 } tvms_writer;
 
-// Writes the node on the rest of the line. Returns false, with rubbish behind the old end
-// of `out`, if it does not fit `limit`, holds a comment or a list that a trailing comma
-// keeps open. `bare`: without the parentheses around the whole.
-TVMS_NODISCARD bool tvms_format_flat(tvms_writer *w, tvms_ref ref, bool bare);
-
-// Writes the nodes of a list with ", " between them, as tvms_format_flat.
-TVMS_NODISCARD bool tvms_format_flat_list(tvms_writer *w, tvms_ref list);
-TVMS_NODISCARD bool tvms_format_flat_index(tvms_writer *w, tvms_ref index);
-
-// Writes a node where line breaks are allowed (inside brackets), so that `tail` more
-// columns fit behind it.
-void tvms_format_item(tvms_writer *w, tvms_ref ref, uint32_t tail);
-
-// Writes an expression where they are not; it gets parentheses if that helps.
-void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail);
-
 // A bracket with its items: on one line, indented on a line of their own, or one a line
 // with a comma behind each, whichever fits first.
 typedef struct {
@@ -80,26 +64,6 @@ typedef struct {
   bool no_middle;   // never the second way
   bool lone_comma;  // a comma behind a lone item too
 } tvms_bracketed;
-void tvms_format_brackets(tvms_writer *w, const tvms_bracketed *brackets,
-                          uint32_t tail);
-
-// Literals, names, operators and comments in normal spelling.
-void tvms_format_number(tvms_writer *w, const tvms_surf *node);
-void tvms_format_string(tvms_writer *w, const tvms_surf *node);
-void tvms_format_comment(tvms_writer *w, const tvms_comment *comment);
-const char *tvms_operator_text(tvms_surf_op op);
-// Bytes of a name that begins at, or ends at, an offset of the source.
-tvms_span tvms_format_name_from(const tvms_writer *w, uint32_t begin);
-tvms_span tvms_format_name_to(const tvms_writer *w, uint32_t end);
-
-// Comments.
-bool tvms_format_is_kept_open(const tvms_writer *w, const tvms_surf *node);
-void tvms_format_next_comment(tvms_writer *w);
-void tvms_format_to_comment(tvms_writer *w, uint32_t index);
-// Writes comments that begin before `end`: those that end a source line behind the text
-// written so far, the others on lines of their own. Leaves the last line unfinished.
-void tvms_format_comments_behind(tvms_writer *w, uint32_t end);
-void tvms_format_comments_before(tvms_writer *w, uint32_t end);
 
 static inline void tvms_writer_put(tvms_writer *w, const char *text, size_t len) {
   tvms_strbuf_add(w->out, text, len);

@@ -3,6 +3,8 @@
 // Python takes a name if its NFKC form is XID_Start XID_Continue*, and compares names by
 // that form (reference, 2.3). utf8proc knows categories, not XID, so the few characters
 // that Unicode adds to the categories (Other_ID_Start, Other_ID_Continue) stand here.
+#include "grammar/identifier.h"
+
 #include "grammar/lexer.h"
 
 #include <string.h>

@@ -3,6 +3,8 @@
 // if a tab were one column wide are an error.
 #include "grammar/indentation.h"
 
+#include "grammar/identifier.h"
+#include "grammar/literal.h"
 #include "support/check.h"
 
 #include <string.h>

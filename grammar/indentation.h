@@ -88,4 +88,12 @@ uint32_t tvms_indentation_column(const tvms_indentation *layout, uint32_t line,
 // True if a line that begins in `column` belongs to an open block.
 bool tvms_indentation_is_level(const tvms_indentation *layout, uint32_t column);
 
+// `text` has `size` bytes, which count as bytes `offset` and following of the source.
+void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
+                     size_t size, uint32_t offset);
+
+// Text of a row of tokens.def.
+const char *tvms_token_text(tvms_token_kind kind);
+bool tvms_token_is_keyword(tvms_token_kind kind);
+
 #endif

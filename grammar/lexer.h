@@ -25,10 +25,6 @@ typedef struct {
   bool unfinished;  // a string without end was reported; brackets may stay open by it
 } tvms_lexer;
 
-// `text` has `size` bytes, which count as bytes `offset` and following of the source.
-void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
-                     size_t size, uint32_t offset);
-
 static inline uint32_t tvms_lexer_offset(const tvms_lexer *lexer, const char *at) {
   return (uint32_t)((uintptr_t)at - lexer->base);
 }
@@ -38,31 +34,9 @@ static inline tvms_span tvms_lexer_span(const tvms_lexer *lexer) {
                      tvms_lexer_offset(lexer, lexer->cursor)};
 }
 
-// Text of a row of tokens.def.
-const char *tvms_token_text(tvms_token_kind kind);
-bool tvms_token_is_keyword(tvms_token_kind kind);
-
-// The end of the name (PEP 3131) that begins at `begin`; `begin` if none does.
-const char *tvms_lexer_name_end(const tvms_lexer *lexer, const char *begin);
-
-// Reports every byte sequence that is not UTF-8, and every run of NULs. Done once per source.
-void tvms_lexer_check_text(tvms_lexer *lexer);
-
-// The parts of rules. Each is called with the token begun and `cursor` after what the rule
-// matched; it moves `cursor` to the end of the token.
-const unsigned char *tvms_lexer_take_comment(tvms_lexer *lexer,
-                                             const unsigned char *begin,
-                                             const unsigned char *end);
-tvms_token_kind tvms_lexer_take_stray(tvms_lexer *lexer);
-tvms_token_kind tvms_lexer_take_backslash(tvms_lexer *lexer);
-tvms_token_kind tvms_lexer_take_wide_name(tvms_lexer *lexer);
-tvms_token_kind tvms_lexer_take_number(tvms_lexer *lexer,
-                                       tvms_token_kind kind);  // and more
-tvms_token_kind tvms_lexer_take_leading_zero(tvms_lexer *lexer);
-tvms_token_kind
-tvms_lexer_take_escapes(tvms_lexer *lexer);                 // a whole string with a '\'
-tvms_token_kind tvms_lexer_take_string(tvms_lexer *lexer);  // begun by prefix and quote
-tvms_token_kind
-tvms_lexer_take_fstring(tvms_lexer *lexer);  // the same, prefix with 'f'
+// and more
+// a whole string with a '\'
+// begun by prefix and quote
+// the same, prefix with 'f'
 
 #endif

@@ -2,6 +2,9 @@
 //
 // The lexer checks a literal once and reports; the functions that give values are called
 // later, on literals that may have been reported, and then return something harmless.
+#include "grammar/literal.h"
+
+#include "grammar/identifier.h"
 #include "grammar/lexer.h"
 #include "grammar/surface.h"
 

@@ -8,7 +8,9 @@
 #include "grammar/parse.h"
 
 #include "grammar/build.h"
+#include "grammar/identifier.h"
 #include "grammar/indentation.h"
+#include "grammar/literal.h"
 #include "support/check.h"
 
 #include <stdio.h>

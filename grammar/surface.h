@@ -108,14 +108,6 @@ typedef struct {
 void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
                         tvms_source *source);
 
-// Parses one expression that stands in `span` of the source (a field of an f-string). Its
-// nodes are added to `surface`, with true places. Returns 0 after reporting an error.
-tvms_ref tvms_surface_parse_expression(tvms_surface *surface, tvms_span span);
-
-// Parses the expression that a STRING or STRINGS holds: `"n + 1"` in a shape. The same,
-// and 0 with nothing reported for f-strings and bytes.
-tvms_ref tvms_surface_parse_string(tvms_surface *surface, tvms_ref string);
-
 // Gives every comment its owner: the statement that follows an own-line comment in its
 // body, or the one whose line it ends; 0 at the end of a file or of a body. In the order
 // of the text, once; parsing leaves it undone because few need it.
@@ -164,10 +156,6 @@ tvms_surf_definition tvms_surface_define(const tvms_surface *surface, tvms_ref r
 void tvms_surface_bodies(const tvms_surface *surface, tvms_ref stmt,
                          tvms_ref bodies[2]);
 
-// Value of an INT node. Returns false if it does not fit 64 unsigned bits.
-bool tvms_surface_int(const tvms_surface *surface, tvms_ref ref, uint64_t *value);
-double tvms_surface_float(const tvms_surface *surface, tvms_ref ref);
-
 // Decoded text of a STRING or STRINGS node, taken from `arena`. `is_bytes` tells b"".
 // Escapes are Python's; a bad or unsupported one has been reported by the lexer.
 // f-strings are not decoded: see tvms_surface_is_fstring.
@@ -177,24 +165,10 @@ typedef struct {
   bool is_bytes;
 } tvms_surf_text;
 
-tvms_surf_text tvms_surface_string(const tvms_surface *surface, tvms_ref ref,
-                                   tvms_arena *arena);
-bool tvms_surface_is_fstring(const tvms_surface *surface, tvms_ref ref);
-
 // A string, in one piece or several.
 static inline bool tvms_surface_is_string(const tvms_surface *surface, tvms_ref ref) {
   tvms_surf_kind kind = (tvms_surf_kind)surface->nodes[ref].kind;
   return kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS;
 }
-
-// The same, with the offset in the source of each byte and of the text's end. 16 bytes
-// after the text may be read.
-tvms_surf_text tvms_surface_placed_string(const tvms_surface *surface, tvms_ref ref,
-                                          tvms_arena *arena, const uint32_t **places);
-
-// The bytes between the quotes of a plain one-piece string without escapes. Returns false
-// for any other string.
-bool tvms_surface_string_inside(const tvms_surface *surface, tvms_ref ref,
-                                tvms_span *inside);
 
 #endif

@@ -3,25 +3,27 @@
 // A buffer is a view on memory that a region describes: of a tensor that was passed, or of
 // an allocation that still lives. Both the indices and the address are checked, so a view
 // with strange strides cannot reach beyond its memory.
-#include "interp/frame.h"
+#include "interp/buffer.h"
 
-static const char *name_of(const frame *f, const tvms_node *buffer) {
+#include "interp/expr.h"
+#include "interp/frame.h"
+static const char *name_of(const tvms_interp_frame *f, const tvms_node *buffer) {
   return tvms_symbol_text(f->context, tvms_as_buffer(buffer)->name);
 }
 
-void tvms_interp_add_region(frame *f, void *base, uint64_t bytes) {
-  region memory = {base, bytes, NULL};
+void tvms_interp_add_region(tvms_interp_frame *f, void *base, uint64_t bytes) {
+  tvms_interp_region memory = {base, bytes, NULL};
   tvms_vec_push(&f->context->memory, &f->regions, memory);
 }
 
 // The memory that a pointer stands in; a pointer just past the end belongs to it too.
-static region find_region(const frame *f, const void *pointer) {
+static tvms_interp_region find_region(const tvms_interp_frame *f, const void *pointer) {
   const char *at = pointer;
-  region past = {0};
+  tvms_interp_region past = {0};
   if (!at) return past;
   for (; f; f = f->outer) {
     for (uint32_t i = f->regions.len; i > 0; i--) {
-      region memory = f->regions.items[i - 1];
+      tvms_interp_region memory = f->regions.items[i - 1];
       if (!memory.base) continue;  // of a tensor without elements
       if (at >= memory.base && at < memory.base + memory.bytes) return memory;
       if (at == memory.base + memory.bytes) past = memory;
@@ -30,11 +32,11 @@ static region find_region(const frame *f, const void *pointer) {
   return past;
 }
 
-uint32_t tvms_interp_begin_memory(const frame *f) {
+uint32_t tvms_interp_begin_memory(const tvms_interp_frame *f) {
   return f->regions.len;
 }
 
-void tvms_interp_end_memory(frame *f, uint32_t mark) {
+void tvms_interp_end_memory(tvms_interp_frame *f, uint32_t mark) {
   while (f->regions.len > mark) {
     tvms_tensor *owner = f->regions.items[--f->regions.len].owner;
     if (owner) tvms_value_drop(tvms_value_of_tensor(owner));
@@ -42,7 +44,7 @@ void tvms_interp_end_memory(frame *f, uint32_t mark) {
 }
 
 // Bytes of an allocation; faults if they are too many.
-static uint64_t bytes_of(frame *f, tvms_dtype element, tvms_list extents,
+static uint64_t bytes_of(tvms_interp_frame *f, tvms_dtype element, tvms_list extents,
                          tvms_span span) {
   tvms_dl_type type = tvms_interp_dl_type_of(element);
   uint64_t bytes = tvms_dl_element_size(type) * type.lanes;
@@ -61,7 +63,7 @@ static uint64_t bytes_of(frame *f, tvms_dtype element, tvms_list extents,
   return bytes;
 }
 
-void *tvms_interp_allocate(frame *f, tvms_dtype element, tvms_list extents,
+void *tvms_interp_allocate(tvms_interp_frame *f, tvms_dtype element, tvms_list extents,
                            tvms_span span) {
   int64_t bytes = (int64_t)bytes_of(f, element, extents, span);
   // One byte more: then it has an address of its own even if it is empty.
@@ -69,16 +71,16 @@ void *tvms_interp_allocate(frame *f, tvms_dtype element, tvms_list extents,
   tvms_dl_type byte = {TVMS_DL_UINT, 8, 1};
   tvms_tensor *owner = tvms_tensor_new(f->interp->heap, byte, 1, &taken);
   if (!owner) fault(f, TVMS_D_too_much_memory, span, (unsigned long long)bytes);
-  region memory = {owner->view.data, (uint64_t)bytes, owner};
+  tvms_interp_region memory = {owner->view.data, (uint64_t)bytes, owner};
   tvms_vec_push(&f->context->memory, &f->regions, memory);
   return memory.base;
 }
 
 // A view with room for its dimensions; used again each time the buffer is defined.
-static view *view_of(frame *f, const tvms_buffer *buffer) {
-  view **slot = &f->views[buffer->head.id];
+static tvms_interp_view *view_of(tvms_interp_frame *f, const tvms_buffer *buffer) {
+  tvms_interp_view **slot = &f->views[buffer->head.id];
   if (*slot) return *slot;
-  view *v = tvms_arena_new(&f->context->scratch, view);
+  tvms_interp_view *v = tvms_arena_new(&f->context->scratch, tvms_interp_view);
   uint32_t ndim = buffer->shape.len;
   v->ndim = ndim;
   v->shape = tvms_arena_array(&f->context->scratch, int64_t, ndim);
@@ -97,7 +99,8 @@ static view *view_of(frame *f, const tvms_buffer *buffer) {
 }
 
 // Evaluates sizes, strides and offset of a buffer whose data are known.
-static void fill_view(frame *f, view *v, const tvms_buffer *buffer, void *data) {
+static void fill_view(tvms_interp_frame *f, tvms_interp_view *v,
+                      const tvms_buffer *buffer, void *data) {
   v->data = data;
   v->memory = find_region(f, data);
   int64_t compact = 1;
@@ -117,9 +120,10 @@ static void fill_view(frame *f, view *v, const tvms_buffer *buffer, void *data) 
   v->offset = tvms_interp_eval_int(f, offset);
 }
 
-view *tvms_interp_define_buffer(frame *f, const tvms_node *node, void *data) {
+tvms_interp_view *tvms_interp_define_buffer(tvms_interp_frame *f, const tvms_node *node,
+                                            void *data) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  view *v = view_of(f, buffer);
+  tvms_interp_view *v = view_of(f, buffer);
   v->defined = true;
   if (data)
     tvms_interp_bind_var(f, buffer->data, (tvms_scalar){.p = data});
@@ -129,14 +133,15 @@ view *tvms_interp_define_buffer(frame *f, const tvms_node *node, void *data) {
   return v;
 }
 
-void tvms_interp_allocate_buffer(frame *f, const tvms_node *node) {
+void tvms_interp_allocate_buffer(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   tvms_interp_define_buffer(
       f, node, tvms_interp_allocate(f, buffer->element, buffer->shape, node->span));
 }
 
-view *tvms_interp_use_buffer(frame *f, const tvms_node *node, tvms_span span) {
-  view *v = f->views[node->id];
+tvms_interp_view *tvms_interp_use_buffer(tvms_interp_frame *f, const tvms_node *node,
+                                         tvms_span span) {
+  tvms_interp_view *v = f->views[node->id];
   if (v && v->defined) return v;
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (buffer->data->kind == TVMS_NODE_VAR && !f->bound[buffer->data->id]) {
@@ -149,7 +154,7 @@ view *tvms_interp_use_buffer(frame *f, const tvms_node *node, tvms_span span) {
   return v;
 }
 
-static int64_t flat_index(const view *v, const int64_t *index) {
+static int64_t flat_index(const tvms_interp_view *v, const int64_t *index) {
   int64_t flat = v->offset;
   for (uint32_t i = 0; i < v->ndim; i++) {
     flat += index[i] * v->strides[i];
@@ -157,7 +162,8 @@ static int64_t flat_index(const view *v, const int64_t *index) {
   return flat;
 }
 
-char *tvms_interp_address_at(frame *f, view *v, tvms_list indices) {
+char *tvms_interp_address_at(tvms_interp_frame *f, tvms_interp_view *v,
+                             tvms_list indices) {
   int64_t flat = v->offset;
   for (uint32_t i = 0; i < v->ndim && i < indices.len; i++) {
     flat += tvms_interp_eval_int(f, indices.items[i]) * v->strides[i];
@@ -165,14 +171,16 @@ char *tvms_interp_address_at(frame *f, view *v, tvms_list indices) {
   return (char *)v->data + flat * (int64_t)v->size;
 }
 
-TVMS_NORETURN static void fault_index(frame *f, const tvms_node *buffer, uint32_t at,
-                                      int64_t index, int64_t extent, tvms_span span) {
+TVMS_NORETURN static void fault_index(tvms_interp_frame *f, const tvms_node *buffer,
+                                      uint32_t at, int64_t index, int64_t extent,
+                                      tvms_span span) {
   fault(f, TVMS_D_index_out_of_bounds, span, (long long)index, at, name_of(f, buffer),
         (long long)extent);
 }
 
-char *tvms_interp_element_at(frame *f, view *v, const tvms_node *buffer,
-                             tvms_list indices, uint32_t lane, tvms_span span) {
+char *tvms_interp_element_at(tvms_interp_frame *f, tvms_interp_view *v,
+                             const tvms_node *buffer, tvms_list indices, uint32_t lane,
+                             tvms_span span) {
   enum { FEW = 16 };
   int64_t few[FEW];
   int64_t *index =

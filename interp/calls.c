@@ -1,5 +1,9 @@
 // Calls of TIR: operators of ir/tir_ops.def, functions of C, functions of the module.
+#include "interp/calls.h"
+
+#include "interp/buffer.h"
 #include "interp/frame.h"
+#include "interp/prim.h"
 #include "ir/build.h"
 
 #include <math.h>
@@ -31,12 +35,12 @@ static tvms_scalar of_int(int64_t value) {
   return (tvms_scalar){.i = value};
 }
 
-TVMS_NORETURN static void unsupported_call(frame *f, const tvms_call *call,
+TVMS_NORETURN static void unsupported_call(tvms_interp_frame *f, const tvms_call *call,
                                            const char *name) {
   fault(f, TVMS_D_call_not_interpreted, call->head.span, name);
 }
 
-static tvms_scalar argument(frame *f, const tvms_call *call, uint32_t at,
+static tvms_scalar argument(tvms_interp_frame *f, const tvms_call *call, uint32_t at,
                             uint32_t lane) {
   if (at >= call->args.len) fault(f, TVMS_D_too_few_arguments, call->head.span);
   return tvms_interp_eval(f, call->args.items[at], lane);
@@ -48,15 +52,15 @@ static tvms_dl_type type_of_argument(const tvms_call *call, uint32_t at) {
 }
 
 // An argument as a double, integers converted.
-static double real_argument(frame *f, const tvms_call *call, uint32_t at,
+static double real_argument(tvms_interp_frame *f, const tvms_call *call, uint32_t at,
                             uint32_t lane) {
   tvms_dl_type from = type_of_argument(call, at);
   tvms_dl_type wide = {TVMS_DL_FLOAT, 64, 1};
   return tvms_scalar_convert(argument(f, call, at, lane), from, wide).f;
 }
 
-static tvms_scalar call_math(frame *f, const tvms_call *call, const math_row *row,
-                             uint32_t first, uint32_t lane) {
+static tvms_scalar call_math(tvms_interp_frame *f, const tvms_call *call,
+                             const math_row *row, uint32_t first, uint32_t lane) {
   double x = real_argument(f, call, first, lane), result;
   if (row->arity == 1) {
     result = row->one(x);
@@ -72,7 +76,8 @@ static tvms_scalar call_math(frame *f, const tvms_call *call, const math_row *ro
 }
 
 // call_extern("float32", "expf", x): functions of libm by their names in C.
-static tvms_scalar call_extern(frame *f, const tvms_call *call, uint32_t lane) {
+static tvms_scalar call_extern(tvms_interp_frame *f, const tvms_call *call,
+                               uint32_t lane) {
   const tvms_node *name = call->args.len ? call->args.items[0] : NULL;
   bool named = name && name->kind == TVMS_NODE_STRING_IMM;
   tvms_bytes text = named ? tvms_as_string_imm(name)->value : (tvms_bytes){"", 0};
@@ -86,7 +91,8 @@ static tvms_scalar call_extern(frame *f, const tvms_call *call, uint32_t lane) {
   fault(f, TVMS_D_unknown_function, call->head.span, text.len ? text.text : "?");
 }
 
-static tvms_scalar shift(frame *f, const tvms_call *call, uint32_t lane, bool left) {
+static tvms_scalar shift(tvms_interp_frame *f, const tvms_call *call, uint32_t lane,
+                         bool left) {
   int64_t a = argument(f, call, 0, lane).i;
   int64_t amount = argument(f, call, 1, lane).i;
   tvms_dl_type type = tvms_interp_dl_type_of(call->head.dtype);
@@ -99,8 +105,8 @@ static tvms_scalar shift(frame *f, const tvms_call *call, uint32_t lane, bool le
   return of_int(a >= 0 ? a >> amount : ~(~a >> amount));
 }
 
-static tvms_scalar bitwise(frame *f, const tvms_call *call, tvms_tir_opcode op,
-                           uint32_t lane) {
+static tvms_scalar bitwise(tvms_interp_frame *f, const tvms_call *call,
+                           tvms_tir_opcode op, uint32_t lane) {
   int64_t a = argument(f, call, 0, lane).i;
   if (op == TVMS_TIR_bitwise_not) {
     return tvms_scalar_fit(of_int(~a), tvms_interp_dl_type_of(call->head.dtype));
@@ -110,8 +116,8 @@ static tvms_scalar bitwise(frame *f, const tvms_call *call, tvms_tir_opcode op,
   return of_int(op == TVMS_TIR_bitwise_or ? a | b : a ^ b);
 }
 
-static tvms_scalar count_bits(frame *f, const tvms_call *call, tvms_tir_opcode op,
-                              uint32_t lane) {
+static tvms_scalar count_bits(tvms_interp_frame *f, const tvms_call *call,
+                              tvms_tir_opcode op, uint32_t lane) {
   uint64_t bits = (uint64_t)argument(f, call, 0, lane).i;
   uint8_t width = type_of_argument(call, 0).bits;
   if (width < 64) bits &= ((uint64_t)1 << width) - 1;
@@ -120,14 +126,15 @@ static tvms_scalar count_bits(frame *f, const tvms_call *call, tvms_tir_opcode o
 }
 
 // Whether a real is NaN, infinite or finite; integers are finite.
-static tvms_scalar classify(frame *f, const tvms_call *call, tvms_tir_opcode op,
-                            uint32_t lane) {
+static tvms_scalar classify(tvms_interp_frame *f, const tvms_call *call,
+                            tvms_tir_opcode op, uint32_t lane) {
   double x = real_argument(f, call, 0, lane);
   if (op == TVMS_TIR_isnan) return of_int(isnan(x) != 0);
   return of_int(op == TVMS_TIR_isinf ? isinf(x) != 0 : isfinite(x) != 0);
 }
 
-static tvms_scalar reinterpret(frame *f, const tvms_call *call, uint32_t lane) {
+static tvms_scalar reinterpret(tvms_interp_frame *f, const tvms_call *call,
+                               uint32_t lane) {
   tvms_dl_type from = type_of_argument(call, 0);
   tvms_dl_type to = tvms_interp_dl_type_of(call->head.dtype);
   tvms_scalar value = argument(f, call, 0, lane);
@@ -142,7 +149,8 @@ static tvms_scalar reinterpret(frame *f, const tvms_call *call, uint32_t lane) {
 
 // (x * y) >> (q - s) with rounding to nearest, ties up; a negative shift is one to the
 // left before the product (TVM 0.26, intrin_rule.cc).
-static tvms_scalar multiply_shift(frame *f, const tvms_call *call, uint32_t lane) {
+static tvms_scalar multiply_shift(tvms_interp_frame *f, const tvms_call *call,
+                                  uint32_t lane) {
   int64_t x = argument(f, call, 0, lane).i, y = argument(f, call, 1, lane).i;
   int64_t q = argument(f, call, 2, lane).i, s = argument(f, call, 3, lane).i;
   int64_t left = s > 0 ? s : 0, right = q + (s > 0 ? 0 : -s);
@@ -156,18 +164,18 @@ static tvms_scalar multiply_shift(frame *f, const tvms_call *call, uint32_t lane
                          tvms_interp_dl_type_of(call->head.dtype));
 }
 
-static tvms_scalar address_of(frame *f, const tvms_call *call) {
+static tvms_scalar address_of(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *target = call->args.len ? call->args.items[0] : NULL;
   if (!target || target->kind != TVMS_NODE_BUFFER_LOAD) {
     unsupported_call(f, call, "address_of");
   }
   const tvms_buffer_load *load = tvms_as_buffer_load(target);
-  view *v = tvms_interp_use_buffer(f, load->buffer, call->head.span);
+  tvms_interp_view *v = tvms_interp_use_buffer(f, load->buffer, call->head.span);
   return (tvms_scalar){.p = tvms_interp_address_at(f, v, load->indices)};
 }
 
 // tvm_access_ptr(type, data, offset, extent, mode)
-static tvms_scalar access_pointer(frame *f, const tvms_call *call) {
+static tvms_scalar access_pointer(tvms_interp_frame *f, const tvms_call *call) {
   char *data = argument(f, call, 1, 0).p;
   int64_t offset = argument(f, call, 2, 0).i;
   tvms_dl_type type = type_of_argument(call, 0);
@@ -176,8 +184,8 @@ static tvms_scalar access_pointer(frame *f, const tvms_call *call) {
 }
 
 // vectorlow, vectorhigh and vectorcombine as choices of a lane.
-static tvms_scalar choose_lane(frame *f, const tvms_call *call, tvms_tir_opcode op,
-                               uint32_t lane) {
+static tvms_scalar choose_lane(tvms_interp_frame *f, const tvms_call *call,
+                               tvms_tir_opcode op, uint32_t lane) {
   uint32_t half = (uint32_t)call->head.dtype.lanes;
   if (op == TVMS_TIR_vectorlow) return argument(f, call, 0, lane);
   if (op == TVMS_TIR_vectorhigh) return argument(f, call, 0, lane + half);
@@ -186,7 +194,8 @@ static tvms_scalar choose_lane(frame *f, const tvms_call *call, tvms_tir_opcode 
   return argument(f, call, 1, lane - first);
 }
 
-static tvms_scalar call_operator(frame *f, const tvms_call *call, uint32_t lane) {
+static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
+                                 uint32_t lane) {
   const tvms_operator *callee = tvms_as_operator(call->callee);
   tvms_tir_opcode op = tvms_call_opcode(&call->head);
   if (op < TVMS_TIR_COUNT && math_rows[op].name) {
@@ -257,7 +266,7 @@ static tvms_scalar call_operator(frame *f, const tvms_call *call, uint32_t lane)
 }
 
 // A scalar or a pointer as an argument of another function of the module.
-static tvms_value pass(frame *f, const tvms_node *argument_node) {
+static tvms_value pass(tvms_interp_frame *f, const tvms_node *argument_node) {
   tvms_scalar value = tvms_interp_eval(f, argument_node, 0);
   tvms_dtype dtype = argument_node->dtype;
   if (tvms_dtype_is_handle(dtype)) {
@@ -270,7 +279,7 @@ static tvms_value pass(frame *f, const tvms_node *argument_node) {
   return (tvms_value){.kind = (uint8_t)kind, .i = value.i};
 }
 
-static tvms_scalar call_global(frame *f, const tvms_call *call) {
+static tvms_scalar call_global(tvms_interp_frame *f, const tvms_call *call) {
   tvms_sym name = tvms_as_global_var(call->callee)->name;
   const tvms_member *member = tvms_module_find(f->interp->module, name);
   bool callable =
@@ -289,7 +298,8 @@ static tvms_scalar call_global(frame *f, const tvms_call *call) {
                                          : of_int(result.i);
 }
 
-tvms_scalar tvms_interp_eval_call(frame *f, const tvms_call *call, uint32_t lane) {
+tvms_scalar tvms_interp_eval_call(tvms_interp_frame *f, const tvms_call *call,
+                                  uint32_t lane) {
   if (call->callee->kind == TVMS_NODE_OPERATOR) return call_operator(f, call, lane);
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) return call_global(f, call);
   tvms_bytes symbol = {"?", 1};

@@ -2,6 +2,10 @@
 //
 // A vector is never built: its lane i is computed from lane i of its operands. So every
 // operator is written once, for scalars.
+#include "interp/expr.h"
+
+#include "interp/buffer.h"
+#include "interp/calls.h"
 #include "interp/frame.h"
 
 #include <math.h>
@@ -10,21 +14,23 @@ static tvms_scalar of_int(int64_t value) {
   return (tvms_scalar){.i = value};
 }
 
-static const char *name_of(const frame *f, const tvms_node *var) {
+static const char *name_of(const tvms_interp_frame *f, const tvms_node *var) {
   return tvms_symbol_text(f->context, tvms_as_var(var)->name);
 }
 
-TVMS_NORETURN static void unsupported(frame *f, const tvms_node *node) {
+TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_node *node) {
   fault(f, TVMS_D_not_interpreted, node->span,
         tvms_node_schema_of((tvms_node_kind)node->kind)->name);
 }
 
-void tvms_interp_bind_var(frame *f, const tvms_node *var, tvms_scalar value) {
+void tvms_interp_bind_var(tvms_interp_frame *f, const tvms_node *var,
+                          tvms_scalar value) {
   f->vars[var->id] = value;
   f->bound[var->id] = 1;
 }
 
-void tvms_interp_bind_expr(frame *f, const tvms_node *var, const tvms_node *value) {
+void tvms_interp_bind_expr(tvms_interp_frame *f, const tvms_node *var,
+                           const tvms_node *value) {
   int lanes = var->dtype.lanes;
   if (lanes <= 1) {
     tvms_interp_bind_var(f, var, tvms_interp_eval(f, value, 0));
@@ -40,7 +46,8 @@ void tvms_interp_bind_expr(frame *f, const tvms_node *var, const tvms_node *valu
   tvms_interp_bind_var(f, var, (tvms_scalar){.p = items});
 }
 
-static tvms_scalar eval_var(frame *f, const tvms_node *node, uint32_t lane) {
+static tvms_scalar eval_var(tvms_interp_frame *f, const tvms_node *node,
+                            uint32_t lane) {
   if (!f->bound[node->id]) fault(f, TVMS_D_no_value_yet, node->span, name_of(f, node));
   if (node->dtype.lanes <= 1) return f->vars[node->id];
   return ((tvms_scalar *)f->vars[node->id].p)[lane];
@@ -61,7 +68,8 @@ static int64_t divide(const tvms_node *node, int64_t a, int64_t b) {
   return lower ? quotient - 1 : quotient;
 }
 
-static tvms_scalar int_binary(frame *f, const tvms_node *node, int64_t a, int64_t b) {
+static tvms_scalar int_binary(tvms_interp_frame *f, const tvms_node *node, int64_t a,
+                              int64_t b) {
   bool is_unsigned = tvms_dtype_is_uint(tvms_as_binary(node)->a->dtype);
   bool less = is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
   tvms_scalar result = of_int(0);
@@ -89,7 +97,8 @@ static tvms_scalar int_binary(frame *f, const tvms_node *node, int64_t a, int64_
   return tvms_scalar_fit(result, tvms_interp_dl_type_of(node->dtype));
 }
 
-static tvms_scalar real_binary(frame *f, const tvms_node *node, double a, double b) {
+static tvms_scalar real_binary(tvms_interp_frame *f, const tvms_node *node, double a,
+                               double b) {
   tvms_scalar result = of_int(0);
   switch ((int)node->kind) {
   case TVMS_NODE_ADD: result.f = a + b; break;
@@ -113,7 +122,8 @@ static tvms_scalar real_binary(frame *f, const tvms_node *node, double a, double
   return tvms_scalar_fit(result, tvms_interp_dl_type_of(node->dtype));
 }
 
-static tvms_scalar eval_binary(frame *f, const tvms_node *node, uint32_t lane) {
+static tvms_scalar eval_binary(tvms_interp_frame *f, const tvms_node *node,
+                               uint32_t lane) {
   const tvms_binary *binary = tvms_as_binary(node);
   tvms_scalar a = tvms_interp_eval(f, binary->a, lane);
   // The right side is not looked at where the left one decides.
@@ -125,24 +135,27 @@ static tvms_scalar eval_binary(frame *f, const tvms_node *node, uint32_t lane) {
   return int_binary(f, node, a.i, b.i);
 }
 
-static tvms_scalar eval_cast(frame *f, const tvms_node *node, uint32_t lane) {
+static tvms_scalar eval_cast(tvms_interp_frame *f, const tvms_node *node,
+                             uint32_t lane) {
   const tvms_node *value = tvms_as_cast(node)->value;
   tvms_scalar from = tvms_interp_eval(f, value, lane);
   return tvms_scalar_convert(from, tvms_interp_dl_type_of(value->dtype),
                              tvms_interp_dl_type_of(node->dtype));
 }
 
-static tvms_scalar eval_load(frame *f, const tvms_node *node, uint32_t lane) {
+static tvms_scalar eval_load(tvms_interp_frame *f, const tvms_node *node,
+                             uint32_t lane) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   if (load->predicate && !tvms_interp_eval(f, load->predicate, lane).i)
     return of_int(0);
-  view *v = tvms_interp_use_buffer(f, load->buffer, node->span);
+  tvms_interp_view *v = tvms_interp_use_buffer(f, load->buffer, node->span);
   char *at =
       tvms_interp_element_at(f, v, load->buffer, load->indices, lane, node->span);
   return tvms_dl_element_get(at, v->type);
 }
 
-static tvms_scalar eval_shuffle(frame *f, const tvms_node *node, uint32_t lane) {
+static tvms_scalar eval_shuffle(tvms_interp_frame *f, const tvms_node *node,
+                                uint32_t lane) {
   const tvms_shuffle *shuffle = tvms_as_shuffle(node);
   if (lane >= shuffle->indices.len) unsupported(f, node);
   int64_t wanted = tvms_interp_eval_int(f, shuffle->indices.items[lane]);
@@ -155,7 +168,8 @@ static tvms_scalar eval_shuffle(frame *f, const tvms_node *node, uint32_t lane) 
   unsupported(f, node);
 }
 
-static tvms_scalar eval_ramp(frame *f, const tvms_node *node, uint32_t lane) {
+static tvms_scalar eval_ramp(tvms_interp_frame *f, const tvms_node *node,
+                             uint32_t lane) {
   const tvms_ramp *ramp = tvms_as_ramp(node);
   uint32_t inner = ramp->base->dtype.lanes > 1 ? (uint32_t)ramp->base->dtype.lanes : 1;
   uint64_t base = (uint64_t)tvms_interp_eval(f, ramp->base, lane % inner).i;
@@ -169,7 +183,8 @@ static tvms_scalar eval_float(const tvms_node *node) {
   return tvms_scalar_fit(value, tvms_interp_dl_type_of(node->dtype));
 }
 
-static tvms_scalar eval_kind(frame *f, const tvms_node *node, uint32_t lane) {
+static tvms_scalar eval_kind(tvms_interp_frame *f, const tvms_node *node,
+                             uint32_t lane) {
   switch ((int)node->kind) {
   case TVMS_NODE_FLOAT_IMM: return eval_float(node);
   case TVMS_NODE_NOT: return of_int(!tvms_interp_eval(f, tvms_as_not(node)->a, lane).i);
@@ -198,7 +213,8 @@ static tvms_scalar eval_kind(frame *f, const tvms_node *node, uint32_t lane) {
   }
 }
 
-tvms_scalar tvms_interp_eval(frame *f, const tvms_node *node, uint32_t lane) {
+tvms_scalar tvms_interp_eval(tvms_interp_frame *f, const tvms_node *node,
+                             uint32_t lane) {
   if (node->dtype.lanes <= 1) lane = 0;
   if (node->kind == TVMS_NODE_VAR) return eval_var(f, node, lane);
   if (node->kind == TVMS_NODE_INT_IMM) return of_int(tvms_as_int_imm(node)->value);

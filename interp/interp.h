@@ -39,28 +39,10 @@ typedef struct {
   void *observe_state;
 } tvms_interp;
 
-// Calls a function of the module with borrowed arguments. For a PrimFunc these are all its
-// parameters, outputs among them. On TVMS_OK the result is owned by the caller (tvms_value_drop).
-// TVMS_FOUND_ERRORS: a fault was reported. Must run on a deep stack (tvms_memory_protect_deep).
-TVMS_NODISCARD tvms_status tvms_interp_call(tvms_interp *interp,
-                                            const tvms_member *member,
-                                            const tvms_value *args, uint32_t count,
-                                            tvms_value *result);
-
 // The type of an element in memory; lanes 0 for void.
 static inline tvms_dl_type tvms_interp_dl_type_of(tvms_dtype dtype) {
   uint8_t bits = dtype.code == TVMS_BOOL ? 8 : dtype.bits;
   return (tvms_dl_type){dtype.code, bits, dtype.lanes > 0 ? (uint16_t)dtype.lanes : 0};
 }
-
-// The type of what a PrimFunc returns: as declared, or else that of its first T.ret; void
-// if it returns nothing.
-tvms_dtype tvms_interp_result_dtype(tvms_memory *memory, const tvms_node *prim_func);
-
-// Value of an expression of constants and bound variables, for sizes of parameters:
-// `sizes` is indexed by the id of a variable, `known` says which entries hold. False if a
-// variable is not known or the expression has a form that sizes do not have.
-TVMS_NODISCARD bool tvms_interp_size_of(const tvms_node *size, const int64_t *sizes,
-                                        const bool *known, int64_t *value);
 
 #endif

@@ -2,8 +2,10 @@
 //
 // Symbolic sizes that have no value yet get it here; the others are compared, and a
 // mismatch names both values.
-#include "interp/frame.h"
+#include "interp/match.h"
 
+#include "interp/frame.h"
+#include "interp/prim.h"
 static const char *kind_name(tvms_value_kind kind) {
   static const char *const names[] = {
       [TVMS_VALUE_NONE] = "nothing",        [TVMS_VALUE_INT] = "an integer",
@@ -15,7 +17,7 @@ static const char *kind_name(tvms_value_kind kind) {
   return names[kind];
 }
 
-static void expect_kind(frame *f, tvms_value value, tvms_value_kind kind,
+static void expect_kind(tvms_interp_frame *f, tvms_value value, tvms_value_kind kind,
                         const char *name, tvms_span span) {
   if (value.kind == kind) return;
   fault(f, TVMS_D_kind_mismatch, span, name, kind_name((tvms_value_kind)value.kind),
@@ -23,8 +25,9 @@ static void expect_kind(frame *f, tvms_value value, tvms_value_kind kind,
 }
 
 // Binds the variables that stand alone, or compares everything else.
-static void match_sizes(frame *f, tvms_list sizes, const tvms_tensor *tensor, bool bind,
-                        const char *name, tvms_span span) {
+static void match_sizes(tvms_interp_frame *f, tvms_list sizes,
+                        const tvms_tensor *tensor, bool bind, const char *name,
+                        tvms_span span) {
   for (uint32_t i = 0; i < sizes.len; i++) {
     const tvms_node *size = sizes.items[i];
     if (size->kind == TVMS_NODE_PRIM_VALUE) size = tvms_as_prim_value(size)->value;
@@ -34,16 +37,16 @@ static void match_sizes(frame *f, tvms_list sizes, const tvms_tensor *tensor, bo
   }
 }
 
-static void match_dims(frame *f, tvms_list sizes, const tvms_tensor *tensor, bool bind,
-                       const char *name, tvms_span span) {
+static void match_dims(tvms_interp_frame *f, tvms_list sizes, const tvms_tensor *tensor,
+                       bool bind, const char *name, tvms_span span) {
   if (sizes.len != (uint32_t)tensor->view.ndim) {
     fault(f, TVMS_D_rank_mismatch, span, name, tensor->view.ndim, sizes.len);
   }
   match_sizes(f, sizes, tensor, bind, name, span);
 }
 
-static void check_element(frame *f, tvms_dtype wanted, const tvms_tensor *tensor,
-                          const char *name, tvms_span span) {
+static void check_element(tvms_interp_frame *f, tvms_dtype wanted,
+                          const tvms_tensor *tensor, const char *name, tvms_span span) {
   tvms_dl_type type = tvms_interp_dl_type_of(wanted), got = tensor->view.dtype;
   if (tvms_dtype_is_void(wanted)) return;
   if (type.code == got.code && type.bits == got.bits && type.lanes == got.lanes) return;
@@ -54,8 +57,8 @@ static void check_element(frame *f, tvms_dtype wanted, const tvms_tensor *tensor
         tvms_dtype_text(wanted, text[1]));
 }
 
-static void match_tensor(frame *f, const tvms_node *type, tvms_value value, bool bind,
-                         const char *name, tvms_span span) {
+static void match_tensor(tvms_interp_frame *f, const tvms_node *type, tvms_value value,
+                         bool bind, const char *name, tvms_span span) {
   const tvms_sinfo_tensor *tensor = tvms_as_sinfo_tensor(type);
   expect_kind(f, value, TVMS_VALUE_TENSOR, name, span);
   check_element(f, type->dtype, value.tensor, name, span);
@@ -68,8 +71,8 @@ static void match_tensor(frame *f, const tvms_node *type, tvms_value value, bool
   }
 }
 
-static void match_prim(frame *f, const tvms_node *type, tvms_value value, bool bind,
-                       const char *name, tvms_span span) {
+static void match_prim(tvms_interp_frame *f, const tvms_node *type, tvms_value value,
+                       bool bind, const char *name, tvms_span span) {
   const tvms_node *wanted = tvms_as_sinfo_prim(type)->value;
   bool real = tvms_dtype_is_real(type->dtype);
   bool number = value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL
@@ -81,8 +84,8 @@ static void match_prim(frame *f, const tvms_node *type, tvms_value value, bool b
   if (bind == is_new) tvms_interp_match_size(f, wanted, value.i, name, 0, span);
 }
 
-static void match_one(frame *f, const tvms_node *type, tvms_value value, bool bind,
-                      const char *name, tvms_span span) {
+static void match_one(tvms_interp_frame *f, const tvms_node *type, tvms_value value,
+                      bool bind, const char *name, tvms_span span) {
   switch ((int)type->kind) {
   case TVMS_NODE_SINFO_TENSOR: match_tensor(f, type, value, bind, name, span); return;
   case TVMS_NODE_SINFO_PRIM: match_prim(f, type, value, bind, name, span); return;
@@ -108,14 +111,15 @@ static void match_one(frame *f, const tvms_node *type, tvms_value value, bool bi
   }
 }
 
-void tvms_interp_match_type(frame *f, const tvms_node *type, tvms_value value,
-                            const char *name, tvms_span span) {
+void tvms_interp_match_type(tvms_interp_frame *f, const tvms_node *type,
+                            tvms_value value, const char *name, tvms_span span) {
   // New variables first: a compound size may use one that stands further right.
   match_one(f, type, value, true, name, span);
   match_one(f, type, value, false, name, span);
 }
 
-tvms_tensor *tvms_interp_make_tensor(frame *f, const tvms_node *sinfo, tvms_span span) {
+tvms_tensor *tvms_interp_make_tensor(tvms_interp_frame *f, const tvms_node *sinfo,
+                                     tvms_span span) {
   enum { MOST = 64 };
   int64_t shape[MOST];
   uint32_t ndim = 0;

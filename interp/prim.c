@@ -1,33 +1,40 @@
 // Calls of PrimFuncs: arguments become memory and variables, compiled or interpreted.
-#include "interp/frame.h"
+#include "interp/prim.h"
 
-void tvms_interp_give_up(const frame *f) {
+#include "interp/buffer.h"
+#include "interp/expr.h"
+#include "interp/frame.h"
+#include "interp/relax.h"
+#include "interp/result.h"
+#include "interp/stmt.h"
+void tvms_interp_give_up(const tvms_interp_frame *f) {
   tvms_memory_unwind(&f->context->memory, TVMS_FOUND_ERRORS);
 }
 
-void tvms_interp_count_step(frame *f, tvms_span span) {
+void tvms_interp_count_step(tvms_interp_frame *f, tvms_span span) {
   tvms_interp *interp = f->interp;
   if (++interp->steps != interp->step_limit) return;
   fault(f, TVMS_D_too_many_steps, span, (unsigned long long)interp->step_limit);
 }
 
-void tvms_interp_open_frame(frame *f, tvms_interp *interp, const tvms_member *member,
-                            const frame *outer) {
-  *f = (frame){.interp = interp, .context = interp->context, .outer = outer};
+void tvms_interp_open_frame(tvms_interp_frame *f, tvms_interp *interp,
+                            const tvms_member *member, const tvms_interp_frame *outer) {
+  *f =
+      (tvms_interp_frame){.interp = interp, .context = interp->context, .outer = outer};
   f->member = member;
   tvms_arena *arena = &interp->context->scratch;
   uint32_t ids = member->unit->next_id;
   f->vars = tvms_arena_array(arena, tvms_scalar, ids);
   f->bound = tvms_arena_array(arena, uint8_t, ids);
-  f->views = tvms_arena_array(arena, view *, ids);
+  f->views = tvms_arena_array(arena, tvms_interp_view *, ids);
 }
 
-void tvms_interp_close_frame(frame *f) {
+void tvms_interp_close_frame(tvms_interp_frame *f) {
   tvms_interp_end_memory(f, 0);
   tvms_vec_fini(&f->context->memory, &f->regions);
 }
 
-void tvms_interp_match_size(frame *f, const tvms_node *size, int64_t got,
+void tvms_interp_match_size(tvms_interp_frame *f, const tvms_node *size, int64_t got,
                             const char *what, uint32_t dimension, tvms_span span) {
   if (size->kind == TVMS_NODE_VAR && !f->bound[size->id]) {
     tvms_interp_bind_var(f, size, (tvms_scalar){.i = got});
@@ -40,19 +47,19 @@ void tvms_interp_match_size(frame *f, const tvms_node *size, int64_t got,
 }
 
 // True if the size is a variable that nothing has given a value yet.
-static bool is_new(const frame *f, const tvms_node *size) {
+static bool is_new(const tvms_interp_frame *f, const tvms_node *size) {
   return size->kind == TVMS_NODE_VAR && !f->bound[size->id];
 }
 
-TVMS_NORETURN static void wrong_argument(frame *f, tvms_sym name, const char *why,
-                                         tvms_span span) {
+TVMS_NORETURN static void wrong_argument(tvms_interp_frame *f, tvms_sym name,
+                                         const char *why, tvms_span span) {
   fault(f, TVMS_D_wrong_argument, span, tvms_symbol_text(f->context, name), why);
 }
 
 // Strides and offset of a compact tensor. Sizes that are variables are bound first, by
 // bind_sizes; here the compound ones are compared as well.
-static void match_buffer(frame *f, const tvms_buffer *buffer, const tvms_tensor *tensor,
-                         tvms_span span) {
+static void match_buffer(tvms_interp_frame *f, const tvms_buffer *buffer,
+                         const tvms_tensor *tensor, tvms_span span) {
   const char *name = tvms_symbol_text(f->context, buffer->name);
   int64_t compact = 1;
   for (uint32_t i = buffer->shape.len; i > 0; i--) {
@@ -74,8 +81,8 @@ static void match_buffer(frame *f, const tvms_buffer *buffer, const tvms_tensor 
   tvms_interp_define_buffer(f, &buffer->head, NULL);
 }
 
-static void check_tensor(frame *f, const tvms_buffer *buffer, tvms_value value,
-                         tvms_span span) {
+static void check_tensor(tvms_interp_frame *f, const tvms_buffer *buffer,
+                         tvms_value value, tvms_span span) {
   if (value.kind != TVMS_VALUE_TENSOR) {
     wrong_argument(f, buffer->name, "a tensor is expected", span);
   }
@@ -94,15 +101,15 @@ static void check_tensor(frame *f, const tvms_buffer *buffer, tvms_value value,
   }
 }
 
-static void bind_sizes(frame *f, const tvms_buffer *buffer, const tvms_tensor *tensor,
-                       tvms_span span) {
+static void bind_sizes(tvms_interp_frame *f, const tvms_buffer *buffer,
+                       const tvms_tensor *tensor, tvms_span span) {
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     if (!is_new(f, buffer->shape.items[i])) continue;
     tvms_interp_match_size(f, buffer->shape.items[i], tensor->shape[i], "", i, span);
   }
 }
 
-static void bind_scalar(frame *f, const tvms_node *param, tvms_value value,
+static void bind_scalar(tvms_interp_frame *f, const tvms_node *param, tvms_value value,
                         tvms_span span) {
   tvms_dl_type int64 = {TVMS_DL_INT, 64, 1}, real64 = {TVMS_DL_FLOAT, 64, 1};
   tvms_dl_type type = tvms_interp_dl_type_of(param->dtype);
@@ -125,7 +132,7 @@ static void bind_scalar(frame *f, const tvms_node *param, tvms_value value,
   tvms_interp_bind_var(f, param, scalar);
 }
 
-static void bind_arguments(frame *f, const tvms_prim_func *function,
+static void bind_arguments(tvms_interp_frame *f, const tvms_prim_func *function,
                            const tvms_value *args, tvms_span span) {
   for (uint32_t i = 0; i < function->params.len; i++) {
     if (function->buffers.items[i]) continue;
@@ -144,7 +151,7 @@ static void bind_arguments(frame *f, const tvms_prim_func *function,
   }
 }
 
-static tvms_value scalar_result(const frame *f, tvms_scalar value) {
+static tvms_value scalar_result(const tvms_interp_frame *f, tvms_scalar value) {
   if (!f->returns) return (tvms_value){0};
   tvms_dtype dtype = tvms_interp_result_dtype(&f->context->memory, f->member->function);
   if (tvms_dtype_is_void(dtype)) return (tvms_value){0};
@@ -180,7 +187,7 @@ static tvms_value from_any(tvms_any any) {
   }
 }
 
-TVMS_NORETURN static void report_raised(frame *f, const tvms_raised *raised,
+TVMS_NORETURN static void report_raised(tvms_interp_frame *f, const tvms_raised *raised,
                                         tvms_span call) {
   bool placed = raised->span.end > raised->span.begin;
   tvms_diag *diag =
@@ -193,8 +200,9 @@ TVMS_NORETURN static void report_raised(frame *f, const tvms_raised *raised,
   tvms_interp_give_up(f);
 }
 
-static tvms_value call_compiled(frame *f, tvms_safe_call kernel, const tvms_value *args,
-                                uint32_t count, tvms_span span) {
+static tvms_value call_compiled(tvms_interp_frame *f, tvms_safe_call kernel,
+                                const tvms_value *args, uint32_t count,
+                                tvms_span span) {
   tvms_any *any = tvms_arena_array(&f->context->scratch, tvms_any, count ? count : 1);
   for (uint32_t i = 0; i < count; i++) {
     any[i] = to_any(args[i]);
@@ -208,9 +216,9 @@ static tvms_value call_compiled(frame *f, tvms_safe_call kernel, const tvms_valu
 
 tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *member,
                                       const tvms_value *args, uint32_t count,
-                                      tvms_span span, const frame *outer) {
+                                      tvms_span span, const tvms_interp_frame *outer) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
-  frame f;
+  tvms_interp_frame f;
   tvms_interp_open_frame(&f, interp, member, outer);
   if (span.end == 0) span = member->name_span;
   if (count != function->params.len) {
@@ -231,7 +239,7 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
 
 tvms_value tvms_interp_call_member(tvms_interp *interp, const tvms_member *member,
                                    const tvms_value *args, uint32_t count,
-                                   tvms_span span, const frame *outer) {
+                                   tvms_span span, const tvms_interp_frame *outer) {
   tvms_mark mark = tvms_arena_mark(&interp->context->scratch);
   bool is_prim = member->function->kind == TVMS_NODE_PRIM_FUNC;
   if (interp->observe) interp->observe(interp->observe_state, member, true);

@@ -3,7 +3,12 @@
 // eval_relax returns a value that the caller owns. Variables own theirs until the frame
 // closes. A local function is called in the frame of the function around it, whose
 // variables it sees; calling one that is already running is a fault.
+#include "interp/relax.h"
+
 #include "interp/frame.h"
+#include "interp/match.h"
+#include "interp/prim.h"
+#include "interp/relax_ops.h"
 #include "ir/build.h"
 
 #include <string.h>
@@ -16,12 +21,12 @@ static tvms_value of_number(tvms_dtype dtype, tvms_scalar value) {
   return (tvms_value){.kind = (uint8_t)kind, .i = value.i};
 }
 
-static const char *name_of(const frame *f, const tvms_node *var) {
+static const char *name_of(const tvms_interp_frame *f, const tvms_node *var) {
   return tvms_symbol_text(f->context, tvms_as_var(var)->name);
 }
 
 // Takes over `value`.
-static void bind_value(frame *f, const tvms_node *var, tvms_value value) {
+static void bind_value(tvms_interp_frame *f, const tvms_node *var, tvms_value value) {
   tvms_value_drop(f->values[var->id]);
   f->values[var->id] = value;
   f->bound[var->id] = 1;
@@ -30,7 +35,7 @@ static void bind_value(frame *f, const tvms_node *var, tvms_value value) {
   if (value.kind == TVMS_VALUE_FLOAT) f->vars[var->id].f = value.f;
 }
 
-static tvms_value eval_variable(frame *f, const tvms_node *node) {
+static tvms_value eval_variable(tvms_interp_frame *f, const tvms_node *node) {
   if (!f->bound[node->id]) fault(f, TVMS_D_no_value_yet, node->span, name_of(f, node));
   // A symbolic size may be used as a value too.
   if (!tvms_dtype_is_void(node->dtype))
@@ -38,7 +43,7 @@ static tvms_value eval_variable(frame *f, const tvms_node *node) {
   return tvms_value_keep(f->values[node->id]);
 }
 
-static tvms_value eval_constant(frame *f, const tvms_node *node) {
+static tvms_value eval_constant(tvms_interp_frame *f, const tvms_node *node) {
   enum { MOST = 64 };
   const tvms_constant *constant = tvms_as_constant(node);
   int64_t shape[MOST];
@@ -58,7 +63,7 @@ static tvms_value eval_constant(frame *f, const tvms_node *node) {
   return tvms_value_of_tensor(tensor);
 }
 
-static tvms_value eval_shape(frame *f, const tvms_node *node) {
+static tvms_value eval_shape(tvms_interp_frame *f, const tvms_node *node) {
   tvms_list values = tvms_as_shape_expr(node)->values;
   int64_t *sizes = tvms_arena_array(&f->context->scratch, int64_t, values.len);
   for (uint32_t i = 0; i < values.len; i++) {
@@ -68,7 +73,7 @@ static tvms_value eval_shape(frame *f, const tvms_node *node) {
   return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
 }
 
-static tvms_value eval_tuple(frame *f, const tvms_node *node) {
+static tvms_value eval_tuple(tvms_interp_frame *f, const tvms_node *node) {
   tvms_list fields = tvms_as_tuple(node)->fields;
   tvms_items *tuple = tvms_tuple_new(f->interp->heap, fields.len);
   for (uint32_t i = 0; i < fields.len; i++) {
@@ -77,7 +82,7 @@ static tvms_value eval_tuple(frame *f, const tvms_node *node) {
   return (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple};
 }
 
-static tvms_value eval_item(frame *f, const tvms_node *node) {
+static tvms_value eval_item(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_tuple_get_item *get = tvms_as_tuple_get_item(node);
   tvms_value value = tvms_interp_eval_relax(f, get->tuple);
   bool inside = value.kind == TVMS_VALUE_TUPLE && get->index >= 0
@@ -89,7 +94,7 @@ static tvms_value eval_item(frame *f, const tvms_node *node) {
 }
 
 // A condition: a bool, or a tensor of one element.
-static bool is_true(frame *f, const tvms_node *node) {
+static bool is_true(tvms_interp_frame *f, const tvms_node *node) {
   tvms_value value = tvms_interp_eval_relax(f, node);
   bool truth = value.kind == TVMS_VALUE_BOOL || value.kind == TVMS_VALUE_INT
                    ? value.i != 0
@@ -106,7 +111,7 @@ static bool is_true(frame *f, const tvms_node *node) {
   return truth;
 }
 
-static void run_binding(frame *f, const tvms_node *node) {
+static void run_binding(tvms_interp_frame *f, const tvms_node *node) {
   if (node->kind == TVMS_NODE_VAR_BINDING) {
     const tvms_var_binding *binding = tvms_as_var_binding(node);
     bind_value(f, binding->var, tvms_interp_eval_relax(f, binding->value));
@@ -118,7 +123,7 @@ static void run_binding(frame *f, const tvms_node *node) {
   bind_value(f, cast->var, value);
 }
 
-static tvms_value eval_seq(frame *f, const tvms_node *node) {
+static tvms_value eval_seq(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_seq_expr *seq = tvms_as_seq_expr(node);
   for (uint32_t i = 0; i < seq->blocks.len; i++) {
     tvms_list bindings = tvms_as_binding_block(seq->blocks.items[i])->bindings;
@@ -129,8 +134,8 @@ static tvms_value eval_seq(frame *f, const tvms_node *node) {
   return tvms_interp_eval_relax(f, seq->body);
 }
 
-static void bind_params(frame *f, const tvms_function *function, const tvms_value *args,
-                        tvms_span span) {
+static void bind_params(tvms_interp_frame *f, const tvms_function *function,
+                        const tvms_value *args, tvms_span span) {
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *param = function->params.items[i];
     const char *name = name_of(f, param);
@@ -140,8 +145,8 @@ static void bind_params(frame *f, const tvms_function *function, const tvms_valu
   }
 }
 
-static tvms_value call_local(frame *f, const tvms_node *node, const tvms_value *args,
-                             uint32_t count, tvms_span span) {
+static tvms_value call_local(tvms_interp_frame *f, const tvms_node *node,
+                             const tvms_value *args, uint32_t count, tvms_span span) {
   const tvms_function *function = tvms_as_function(node);
   if (count != function->params.len) {
     fault(f, TVMS_D_wrong_argument_count, span,
@@ -155,7 +160,8 @@ static tvms_value call_local(frame *f, const tvms_node *node, const tvms_value *
   return result;
 }
 
-static tvms_value call_global(frame *f, const tvms_call *call, tvms_value *args) {
+static tvms_value call_global(tvms_interp_frame *f, const tvms_call *call,
+                              tvms_value *args) {
   tvms_sym name = tvms_as_global_var(call->callee)->name;
   const tvms_member *member = tvms_module_find(f->interp->module, name);
   bool callable =
@@ -168,7 +174,7 @@ static tvms_value call_global(frame *f, const tvms_call *call, tvms_value *args)
                                  call->head.span, f);
 }
 
-static tvms_value eval_call_relax(frame *f, const tvms_call *call) {
+static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
   if (call->callee->kind == TVMS_NODE_OPERATOR) {
     // A scalar that is computed in place: T.if_then_else and such.
     bool scalar = tvms_call_opcode(&call->head) != TVMS_TIR_NONE;
@@ -200,7 +206,7 @@ static tvms_value eval_call_relax(frame *f, const tvms_call *call) {
   return result;
 }
 
-static tvms_value eval_relax_kind(frame *f, const tvms_node *node) {
+static tvms_value eval_relax_kind(tvms_interp_frame *f, const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_VAR: return eval_variable(f, node);
   case TVMS_NODE_CONSTANT: return eval_constant(f, node);
@@ -235,7 +241,7 @@ static tvms_value eval_relax_kind(frame *f, const tvms_node *node) {
         tvms_node_schema_of((tvms_node_kind)node->kind)->name);
 }
 
-tvms_value tvms_interp_eval_relax(frame *f, const tvms_node *node) {
+tvms_value tvms_interp_eval_relax(tvms_interp_frame *f, const tvms_node *node) {
   if (!tvms_memory_enter(&f->context->memory)) {
     fault(f, TVMS_D_too_deep, node->span, f->context->memory.depth_limit);
   }
@@ -246,9 +252,9 @@ tvms_value tvms_interp_eval_relax(frame *f, const tvms_node *node) {
 
 tvms_value tvms_interp_call_function(tvms_interp *interp, const tvms_member *member,
                                      const tvms_value *args, uint32_t count,
-                                     tvms_span span, const frame *outer) {
+                                     tvms_span span, const tvms_interp_frame *outer) {
   const tvms_function *function = tvms_as_function(member->function);
-  frame f;
+  tvms_interp_frame f;
   tvms_interp_open_frame(&f, interp, member, outer);
   f.values = tvms_arena_array(&f.context->scratch, tvms_value, member->unit->next_id);
   if (span.end == 0) span = member->name_span;

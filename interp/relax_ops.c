@@ -1,22 +1,29 @@
 // Operators of Relax that stay after legalisation: calls of PrimFuncs, memory, shapes.
 //
 // Everything that computes becomes a call_tir by LegalizeOps before a program is run.
+#include "interp/relax_ops.h"
+
 #include "interp/frame.h"
+#include "interp/match.h"
+#include "interp/prim.h"
+#include "interp/relax.h"
 #include "ir/op.h"
 
-typedef tvms_value handler(frame *f, const tvms_call *call);
+typedef tvms_value handler(tvms_interp_frame *f, const tvms_call *call);
 
-TVMS_NORETURN static void unsupported(frame *f, const tvms_call *call) {
+TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_call *call) {
   fault(f, TVMS_D_call_not_interpreted, call->head.span,
         tvms_symbol_text(f->context, tvms_as_operator(call->callee)->name));
 }
 
-static const tvms_node *argument(frame *f, const tvms_call *call, uint32_t at) {
+static const tvms_node *argument(tvms_interp_frame *f, const tvms_call *call,
+                                 uint32_t at) {
   if (at >= call->args.len) fault(f, TVMS_D_too_few_arguments, call->head.span);
   return call->args.items[at];
 }
 
-static tvms_value tensor_argument(frame *f, const tvms_call *call, uint32_t at) {
+static tvms_value tensor_argument(tvms_interp_frame *f, const tvms_call *call,
+                                  uint32_t at) {
   const tvms_node *node = argument(f, call, at);
   tvms_value value = tvms_interp_eval_relax(f, node);
   if (value.kind != TVMS_VALUE_TENSOR) {
@@ -26,7 +33,8 @@ static tvms_value tensor_argument(frame *f, const tvms_call *call, uint32_t at) 
   return value;
 }
 
-static tvms_value shape_argument(frame *f, const tvms_call *call, uint32_t at) {
+static tvms_value shape_argument(tvms_interp_frame *f, const tvms_call *call,
+                                 uint32_t at) {
   const tvms_node *node = argument(f, call, at);
   tvms_value value = tvms_interp_eval_relax(f, node);
   if (value.kind != TVMS_VALUE_SHAPE) {
@@ -39,7 +47,7 @@ static tvms_value shape_argument(frame *f, const tvms_call *call, uint32_t at) {
 // The arguments of a call_tir with its outputs after them, all owned by the caller.
 typedef TVMS_VEC(tvms_value) values;
 
-static void push_arguments(frame *f, const tvms_node *node, values *args) {
+static void push_arguments(tvms_interp_frame *f, const tvms_node *node, values *args) {
   tvms_memory *memory = &f->context->memory;
   tvms_value tuple = tvms_interp_eval_relax(f, node);
   if (tuple.kind != TVMS_VALUE_TUPLE) {
@@ -53,7 +61,7 @@ static void push_arguments(frame *f, const tvms_node *node, values *args) {
 }
 
 // Variables that are passed as numbers after the outputs.
-static void push_sizes(frame *f, const tvms_call *call, values *args) {
+static void push_sizes(tvms_interp_frame *f, const tvms_call *call, values *args) {
   if (call->args.len < 3) return;
   tvms_value shape = shape_argument(f, call, 2);
   for (int32_t i = 0; i < shape.tensor->view.ndim; i++) {
@@ -74,14 +82,16 @@ static int64_t place_of_output(const tvms_call *call, uint32_t output) {
 }
 
 // The i-th output: a new tensor of `type`, or an argument. Owned by the caller.
-static tvms_value make_output(frame *f, const tvms_call *call, const tvms_node *type,
-                              const values *args, uint32_t inputs, uint32_t output) {
+static tvms_value make_output(tvms_interp_frame *f, const tvms_call *call,
+                              const tvms_node *type, const values *args,
+                              uint32_t inputs, uint32_t output) {
   int64_t place = place_of_output(call, output);
   if (place >= 0 && place < inputs) return tvms_value_keep(args->items[place]);
   return tvms_value_of_tensor(tvms_interp_make_tensor(f, type, call->head.span));
 }
 
-static tvms_value make_outputs(frame *f, const tvms_call *call, values *args) {
+static tvms_value make_outputs(tvms_interp_frame *f, const tvms_call *call,
+                               values *args) {
   tvms_memory *memory = &f->context->memory;
   uint32_t inputs = args->len;
   if (!call->type_args.len) fault(f, TVMS_D_shape_not_known, call->head.span);
@@ -102,7 +112,7 @@ static tvms_value make_outputs(frame *f, const tvms_call *call, values *args) {
   return (tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple};
 }
 
-static tvms_value op_call_tir(frame *f, const tvms_call *call) {
+static tvms_value op_call_tir(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *callee = argument(f, call, 0);
   if (callee->kind == TVMS_NODE_EXTERN_FUNC) {
     fault(f, TVMS_D_unknown_function, callee->span,
@@ -129,7 +139,7 @@ static tvms_value op_call_tir(frame *f, const tvms_call *call) {
   return result;
 }
 
-static tvms_value op_shape_of(frame *f, const tvms_call *call) {
+static tvms_value op_shape_of(tvms_interp_frame *f, const tvms_call *call) {
   tvms_value tensor = tensor_argument(f, call, 0);
   tvms_tensor *shape =
       tvms_shape_new(f->interp->heap, tensor.tensor->view.ndim, tensor.tensor->shape);
@@ -137,7 +147,7 @@ static tvms_value op_shape_of(frame *f, const tvms_call *call) {
   return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
 }
 
-static tvms_value op_tensor_to_shape(frame *f, const tvms_call *call) {
+static tvms_value op_tensor_to_shape(tvms_interp_frame *f, const tvms_call *call) {
   tvms_value tensor = tensor_argument(f, call, 0);
   if (tensor.tensor->view.ndim != 1) {
     fault(f, TVMS_D_rank_mismatch, call->head.span, "the argument",
@@ -153,8 +163,8 @@ static tvms_value op_tensor_to_shape(frame *f, const tvms_call *call) {
   return (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = shape};
 }
 
-static tvms_tensor *tensor_of(frame *f, const tvms_call *call, tvms_dl_type type,
-                              int32_t ndim, const int64_t *shape) {
+static tvms_tensor *tensor_of(tvms_interp_frame *f, const tvms_call *call,
+                              tvms_dl_type type, int32_t ndim, const int64_t *shape) {
   tvms_tensor *tensor = tvms_dl_element_size(type)
                             ? tvms_tensor_new(f->interp->heap, type, ndim, shape)
                             : NULL;
@@ -162,7 +172,7 @@ static tvms_tensor *tensor_of(frame *f, const tvms_call *call, tvms_dl_type type
   return tensor;
 }
 
-static tvms_value op_shape_to_tensor(frame *f, const tvms_call *call) {
+static tvms_value op_shape_to_tensor(tvms_interp_frame *f, const tvms_call *call) {
   tvms_value shape = shape_argument(f, call, 0);
   int64_t len = shape.tensor->view.ndim;
   tvms_tensor *tensor = tensor_of(f, call, (tvms_dl_type){TVMS_DL_INT, 64, 1}, 1, &len);
@@ -175,8 +185,8 @@ static tvms_value op_shape_to_tensor(frame *f, const tvms_call *call) {
 
 // A tensor of a shape and a dtype that stand at these places among the arguments. The
 // storage of memory plans is not shared: every tensor has its own memory.
-static tvms_value alloc_tensor(frame *f, const tvms_call *call, uint32_t shape_at,
-                               uint32_t dtype_at) {
+static tvms_value alloc_tensor(tvms_interp_frame *f, const tvms_call *call,
+                               uint32_t shape_at, uint32_t dtype_at) {
   tvms_value shape = shape_argument(f, call, shape_at);
   const tvms_node *dtype = argument(f, call, dtype_at);
   if (dtype->kind != TVMS_NODE_DTYPE_IMM) unsupported(f, call);
@@ -187,16 +197,16 @@ static tvms_value alloc_tensor(frame *f, const tvms_call *call, uint32_t shape_a
   return tvms_value_of_tensor(tensor);
 }
 
-static tvms_value op_builtin_alloc_tensor(frame *f, const tvms_call *call) {
+static tvms_value op_builtin_alloc_tensor(tvms_interp_frame *f, const tvms_call *call) {
   return alloc_tensor(f, call, 0, 1);
 }
 
-static tvms_value op_memory_alloc_tensor(frame *f, const tvms_call *call) {
+static tvms_value op_memory_alloc_tensor(tvms_interp_frame *f, const tvms_call *call) {
   return alloc_tensor(f, call, 2, 3);
 }
 
 // Packed functions live in a TVM run time, which is not here.
-static tvms_value op_packed(frame *f, const tvms_call *call) {
+static tvms_value op_packed(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *callee = argument(f, call, 0);
   if (callee->kind != TVMS_NODE_EXTERN_FUNC) unsupported(f, call);
   fault(f, TVMS_D_unknown_function, callee->span,
@@ -204,7 +214,7 @@ static tvms_value op_packed(frame *f, const tvms_call *call) {
 }
 
 // print(format, values…)
-static tvms_value op_print(frame *f, const tvms_call *call) {
+static tvms_value op_print(tvms_interp_frame *f, const tvms_call *call) {
   tvms_value format = tvms_interp_eval_relax(f, argument(f, call, 0));
   if (format.kind != TVMS_VALUE_STR) unsupported(f, call);
   uint32_t count = call->args.len - 1;
@@ -220,17 +230,17 @@ static tvms_value op_print(frame *f, const tvms_call *call) {
   return (tvms_value){0};
 }
 
-static tvms_value op_nothing(frame *f, const tvms_call *call) {
+static tvms_value op_nothing(tvms_interp_frame *f, const tvms_call *call) {
   (void)f, (void)call;
   return (tvms_value){0};
 }
 
 // The same tensor elsewhere: there is one device.
-static tvms_value op_first_argument(frame *f, const tvms_call *call) {
+static tvms_value op_first_argument(tvms_interp_frame *f, const tvms_call *call) {
   return tvms_interp_eval_relax(f, argument(f, call, 0));
 }
 
-static tvms_value op_assert(frame *f, const tvms_call *call) {
+static tvms_value op_assert(tvms_interp_frame *f, const tvms_call *call) {
   tvms_value value = tvms_interp_eval_relax(f, argument(f, call, 0));
   bool holds = value.kind == TVMS_VALUE_TENSOR ? tvms_tensor_get(value.tensor, 0).i != 0
                                                : value.i != 0;
@@ -267,7 +277,8 @@ static const struct {
     {TVMS_R_hint_on_device, op_first_argument},
 };
 
-tvms_value tvms_interp_call_relax_operator(frame *f, const tvms_call *call) {
+tvms_value tvms_interp_call_relax_operator(tvms_interp_frame *f,
+                                           const tvms_call *call) {
   tvms_opcode opcode = tvms_op_called(&call->head);
   tvms_interp_count_step(f, call->head.span);
   for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {

@@ -1,4 +1,6 @@
 // What a PrimFunc returns. Up to TVM 0.25 only T.ret says so, not the signature.
+#include "interp/result.h"
+
 #include "interp/interp.h"
 #include "ir/build.h"
 #include "ir/walk.h"

@@ -3,23 +3,28 @@
 // What a statement of a SEQ defines holds to the end of that SEQ, memory included. A
 // block's init runs in the iterations where all its reduction axes are at their first
 // value, as TVM lowers it.
+#include "interp/stmt.h"
+
+#include "interp/buffer.h"
+#include "interp/expr.h"
 #include "interp/frame.h"
+#include "interp/prim.h"
 #include "ir/build.h"
 #include "support/strbuf.h"
 
-static flow exec_rest(frame *f, tvms_list stmts, uint32_t from);
+static tvms_interp_flow exec_rest(tvms_interp_frame *f, tvms_list stmts, uint32_t from);
 
 // Room for the lanes of one store, kept for the next one.
-static void make_lanes(frame *f, uint32_t lanes) {
+static void make_lanes(tvms_interp_frame *f, uint32_t lanes) {
   if (lanes <= f->lane_room) return;
   f->lanes = tvms_arena_array(&f->context->scratch, tvms_scalar, lanes);
   f->places = tvms_arena_array(&f->context->scratch, char *, lanes);
   f->lane_room = lanes;
 }
 
-static void exec_store(frame *f, const tvms_node *node) {
+static void exec_store(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_store *store = tvms_as_store(node);
-  view *v = tvms_interp_use_buffer(f, store->buffer, node->span);
+  tvms_interp_view *v = tvms_interp_use_buffer(f, store->buffer, node->span);
   uint32_t lanes =
       store->value->dtype.lanes > 1 ? (uint32_t)store->value->dtype.lanes : 1;
   if (lanes == 1 && !store->predicate) {
@@ -43,7 +48,7 @@ static void exec_store(frame *f, const tvms_node *node) {
   }
 }
 
-static flow exec_for(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_for(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_for *loop = tvms_as_for(node);
   int64_t min = tvms_interp_eval_int(f, loop->min);
   int64_t extent = tvms_interp_eval_int(f, loop->extent);
@@ -54,7 +59,7 @@ static flow exec_for(frame *f, const tvms_node *node) {
     tvms_interp_count_step(f, node->span);
     tvms_scalar value = {.i = (int64_t)((uint64_t)min + (uint64_t)i)};
     tvms_interp_bind_var(f, loop->var, tvms_scalar_fit(value, type));
-    flow went = tvms_interp_exec(f, loop->body);
+    tvms_interp_flow went = tvms_interp_exec(f, loop->body);
     if (went == FLOW_BREAK) break;
     if (went == FLOW_RETURN) return went;
     if (extent - i <= step) break;  // i + step may not fit
@@ -62,11 +67,11 @@ static flow exec_for(frame *f, const tvms_node *node) {
   return FLOW_NEXT;
 }
 
-static flow exec_while(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_while(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_while *loop = tvms_as_while(node);
   while (tvms_interp_eval(f, loop->condition, 0).i) {
     tvms_interp_count_step(f, node->span);
-    flow went = tvms_interp_exec(f, loop->body);
+    tvms_interp_flow went = tvms_interp_exec(f, loop->body);
     if (went == FLOW_BREAK) break;
     if (went == FLOW_RETURN) return went;
   }
@@ -74,7 +79,7 @@ static flow exec_while(frame *f, const tvms_node *node) {
 }
 
 // True if every reduction axis stands at the first value of its domain.
-static bool begins(frame *f, const tvms_block *block) {
+static bool begins(tvms_interp_frame *f, const tvms_block *block) {
   for (uint32_t i = 0; i < block->iter_vars.len; i++) {
     const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
     if (axis->iter_type != TVMS_ITER_COMM_REDUCE || !axis->dom) continue;
@@ -85,11 +90,11 @@ static bool begins(frame *f, const tvms_block *block) {
 }
 
 // A view that a block declares on a part of another buffer: same strides, its own shape.
-static void match_region(frame *f, const tvms_node *node) {
+static void match_region(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
   const tvms_buffer_region *part = tvms_as_buffer_region(match->source);
   const tvms_buffer *buffer = tvms_as_buffer(match->buffer);
-  view *source = tvms_interp_use_buffer(f, part->buffer, node->span);
+  tvms_interp_view *source = tvms_interp_use_buffer(f, part->buffer, node->span);
   int64_t offset = source->offset;
   for (uint32_t i = 0; i < part->region.len && i < source->ndim; i++) {
     int64_t min = tvms_interp_eval_int(f, tvms_as_range(part->region.items[i])->min);
@@ -110,14 +115,14 @@ static void match_region(frame *f, const tvms_node *node) {
   if (buffer->elem_offset && buffer->elem_offset->kind == TVMS_NODE_VAR) {
     tvms_interp_bind_var(f, buffer->elem_offset, (tvms_scalar){.i = offset});
   }
-  view *v = tvms_interp_define_buffer(f, match->buffer, source->data);
+  tvms_interp_view *v = tvms_interp_define_buffer(f, match->buffer, source->data);
   v->offset = offset;
   for (uint32_t i = 0; i < v->ndim && i + skipped < source->ndim; i++) {
     v->strides[i] = source->strides[i + skipped];
   }
 }
 
-static flow exec_block(frame *f, const tvms_block *block) {
+static tvms_interp_flow exec_block(tvms_interp_frame *f, const tvms_block *block) {
   uint32_t memory = tvms_interp_begin_memory(f);
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
     tvms_interp_allocate_buffer(f, block->alloc_buffers.items[i]);
@@ -125,14 +130,14 @@ static flow exec_block(frame *f, const tvms_block *block) {
   for (uint32_t i = 0; i < block->match_buffers.len; i++) {
     match_region(f, block->match_buffers.items[i]);
   }
-  flow went = FLOW_NEXT;
+  tvms_interp_flow went = FLOW_NEXT;
   if (block->init && begins(f, block)) went = tvms_interp_exec(f, block->init);
   if (went == FLOW_NEXT) went = tvms_interp_exec(f, block->body);
   tvms_interp_end_memory(f, memory);
   return went;
 }
 
-static flow exec_realize(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_realize(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_block_realize *realize = tvms_as_block_realize(node);
   const tvms_block *block = tvms_as_block(realize->block);
   if (realize->predicate && !tvms_interp_eval(f, realize->predicate, 0).i)
@@ -144,7 +149,7 @@ static flow exec_realize(frame *f, const tvms_node *node) {
   return exec_block(f, block);
 }
 
-static void exec_assert(frame *f, const tvms_node *node) {
+static void exec_assert(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_assert *assertion = tvms_as_assert(node);
   if (tvms_interp_eval(f, assertion->condition, 0).i) return;
   tvms_strbuf text;
@@ -158,13 +163,13 @@ static void exec_assert(frame *f, const tvms_node *node) {
   fault(f, TVMS_D_assertion_failed, node->span, tvms_strbuf_text(&text));
 }
 
-static void give_back(frame *f, const tvms_node *value) {
+static void give_back(tvms_interp_frame *f, const tvms_node *value) {
   f->returned = tvms_interp_eval(f, value, 0);
   f->returns = true;
 }
 
 // Operators that stand as statements: T.ret and the jumps of the releases before 0.26.
-static flow exec_evaluate(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_evaluate(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_node *value = tvms_as_evaluate(node)->value;
   switch ((int)tvms_call_opcode(value)) {
   case TVMS_TIR_ret: {
@@ -181,14 +186,14 @@ static flow exec_evaluate(frame *f, const tvms_node *node) {
   return FLOW_NEXT;
 }
 
-static void exec_allocate(frame *f, const tvms_node *node) {
+static void exec_allocate(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_allocate *allocation = tvms_as_allocate(node);
   void *base =
       tvms_interp_allocate(f, allocation->element, allocation->extents, node->span);
   tvms_interp_bind_var(f, allocation->var, (tvms_scalar){.p = base});
 }
 
-static void exec_allocate_const(frame *f, const tvms_node *node) {
+static void exec_allocate_const(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_allocate_const *constant = tvms_as_allocate_const(node);
   char *base =
       tvms_interp_allocate(f, constant->element, constant->extents, node->span);
@@ -201,14 +206,15 @@ static void exec_allocate_const(frame *f, const tvms_node *node) {
 }
 
 // Classic producers: memory for the buffer's own shape, for the rest of the SEQ.
-static flow exec_buffer_realize(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_buffer_realize(tvms_interp_frame *f,
+                                            const tvms_node *node) {
   tvms_interp_allocate_buffer(f, tvms_as_buffer_realize(node)->buffer);
   return FLOW_NEXT;
 }
 
 // A thread axis holds for the rest of the SEQ: run it once per thread.
-static flow exec_threads(frame *f, const tvms_attr_stmt *attr, tvms_list stmts,
-                         uint32_t from) {
+static tvms_interp_flow exec_threads(tvms_interp_frame *f, const tvms_attr_stmt *attr,
+                                     tvms_list stmts, uint32_t from) {
   const tvms_node *var = tvms_as_iter_var(attr->node)->var;
   int64_t extent = tvms_interp_eval_int(f, attr->value);
   for (int64_t i = 0; i < extent; i++) {
@@ -227,33 +233,34 @@ static bool binds_threads(const tvms_node *node) {
   return named && attr->node && attr->node->kind == TVMS_NODE_ITER_VAR;
 }
 
-static flow exec_rest(frame *f, tvms_list stmts, uint32_t from) {
+static tvms_interp_flow exec_rest(tvms_interp_frame *f, tvms_list stmts,
+                                  uint32_t from) {
   for (uint32_t i = from; i < stmts.len; i++) {
     const tvms_node *stmt = stmts.items[i];
     if (binds_threads(stmt)) {
       return exec_threads(f, tvms_as_attr_stmt(stmt), stmts, i + 1);
     }
-    flow went = tvms_interp_exec(f, stmt);
+    tvms_interp_flow went = tvms_interp_exec(f, stmt);
     if (went != FLOW_NEXT) return went;
   }
   return FLOW_NEXT;
 }
 
-static flow exec_seq(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_seq(tvms_interp_frame *f, const tvms_node *node) {
   uint32_t memory = tvms_interp_begin_memory(f);
-  flow went = exec_rest(f, tvms_as_seq(node)->stmts, 0);
+  tvms_interp_flow went = exec_rest(f, tvms_as_seq(node)->stmts, 0);
   tvms_interp_end_memory(f, memory);
   return went;
 }
 
-static flow exec_if(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_if(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_if_then_else *choice = tvms_as_if_then_else(node);
   if (tvms_interp_eval(f, choice->condition, 0).i)
     return tvms_interp_exec(f, choice->then_case);
   return choice->else_case ? tvms_interp_exec(f, choice->else_case) : FLOW_NEXT;
 }
 
-static flow exec_kind(frame *f, const tvms_node *node) {
+static tvms_interp_flow exec_kind(tvms_interp_frame *f, const tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_SEQ: return exec_seq(f, node);
   case TVMS_NODE_FOR: return exec_for(f, node);
@@ -293,11 +300,11 @@ static flow exec_kind(frame *f, const tvms_node *node) {
   return FLOW_NEXT;
 }
 
-flow tvms_interp_exec(frame *f, const tvms_node *node) {
+tvms_interp_flow tvms_interp_exec(tvms_interp_frame *f, const tvms_node *node) {
   if (!tvms_memory_enter(&f->context->memory)) {
     fault(f, TVMS_D_too_deep, node->span, f->context->memory.depth_limit);
   }
-  flow went = exec_kind(f, node);
+  tvms_interp_flow went = exec_kind(f, node);
   tvms_memory_leave(&f->context->memory);
   return went;
 }

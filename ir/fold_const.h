@@ -3,6 +3,7 @@
 #define TVMS_IR_FOLD_CONST_H
 
 #include "ir/build.h"
+#include "ir/fold.h"
 
 typedef enum {
   TVMS_FOLD_NONE,         // nothing folds
@@ -26,5 +27,10 @@ bool tvms_fold_int_fits(tvms_dtype dtype, int64_t value);
 // Floor division and modulo of Python; the divisor is not 0.
 int64_t tvms_fold_int_floor_div(int64_t a, int64_t b);
 int64_t tvms_fold_int_floor_mod(int64_t a, int64_t b);
+
+// Constant folding alone, of operands of equal dtype: the folded node, or NULL if
+// nothing folds. Never reports: what TVM would reject does not fold.
+tvms_node *TVMS_NULLABLE tvms_build_try_fold(tvms_unit *unit, tvms_node_kind kind,
+                                             tvms_node *a, tvms_node *b);
 
 #endif

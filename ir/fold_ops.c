@@ -1,4 +1,6 @@
 // Unary operators, calls that fold, limits of dtypes and vectors as TVM builds them.
+#include "ir/fold_ops.h"
+
 #include "ir/fold.h"
 #include "ir/fold_const.h"
 

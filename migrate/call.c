@@ -1,6 +1,10 @@
 // Migration of calls whose arguments differ between releases: operators that got more of
 // them, values of attributes, targets.
+#include "migrate/call.h"
+
+#include "grammar/literal.h"
 #include "ir/tir_op.h"
+#include "migrate/edit.h"
 #include "migrate/internal.h"
 #include "parser/target.h"
 #include "parser/target_option.h"

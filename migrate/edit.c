@@ -1,4 +1,6 @@
 // Edits of source text that the files of migration share.
+#include "migrate/edit.h"
+
 #include "migrate/internal.h"
 
 #include <stdio.h>

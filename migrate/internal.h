@@ -35,23 +35,6 @@ static inline bool tvms_migrates_to_classic(const tvms_migration *migration) {
 }
 
 // ---- migrate/edit.c ----
-// Puts `text` before the byte at an offset.
-void tvms_migrate_insert(tvms_migration *migration, uint32_t at, const char *text);
-// Removes a keyword argument together with the comma that belongs to it, and the brackets
-// when nothing is left between them.
-void tvms_migrate_remove_keyword(tvms_migration *migration, tvms_ref call,
-                                 tvms_ref keyword);
-// Moves the body of a `with` to the level of its header. What is left of the header is
-// the node `inner` of it between two texts.
-void tvms_migrate_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
-                         const char *before, const char *after);
-// A copy of source text, to be put elsewhere; the text of a node; three texts as one.
-const char *tvms_migrate_copy(tvms_migration *migration, tvms_span span);
-const char *tvms_migrate_text_of(tvms_migration *migration, tvms_ref ref);
-const char *tvms_migrate_words(tvms_migration *migration, const char *a, const char *b,
-                               const char *c);
-// Reports that the release cannot say what stands at `ref`.
-void tvms_migrate_refuse(tvms_migration *migration, tvms_ref ref, const char *what);
 
 // The name below T that an expression is ("axis.spatial"), or "" if it is none.
 const char *tvms_migrate_tir_path(tvms_migration *migration, tvms_ref ref);
@@ -66,27 +49,5 @@ tvms_ref tvms_migrate_call_keyword(const tvms_migration *migration, tvms_ref cal
                                    const char *keyword);
 // True if one of the statements begins in `span`.
 bool tvms_migrate_begins_in(const tvms_offsets *offsets, tvms_span span);
-
-// ---- migrate/stmt.c ----
-// Edits what a statement itself needs; its parts are visited by the caller. Returns false
-// if the parts must not be visited (they have been dealt with).
-bool tvms_migrate_statement(tvms_migration *migration, tvms_ref stmt);
-void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def);
-
-// ---- migrate/call.c ----
-// The operator of the release that is written which does what T.<path> does.
-tvms_tir_opcode tvms_migrate_same_operator(const tvms_migration *migration,
-                                           const char *path, size_t len);
-// Edits what a call needs whose arguments differ between releases.
-void tvms_migrate_call(tvms_migration *migration, tvms_ref call);
-
-// ---- migrate/storage.c ----
-// `p = T.allocate(…)` and `with T.allocate(…) as p:` become T.alloc_buffer, together with
-// the statement that lays a buffer over all of it if there is one.
-void tvms_migrate_allocate(tvms_migration *migration, tvms_ref stmt);
-void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
-                                 tvms_ref item);
-// The call of a statement that binds the name of a buffer.
-void tvms_migrate_buffer(tvms_migration *migration, tvms_ref call);
 
 #endif

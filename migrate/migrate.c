@@ -7,10 +7,14 @@
 #define _GNU_SOURCE  // memmem
 #include "migrate/migrate.h"
 
+#include "grammar/literal.h"
 #include "ir/respell.h"
 #include "ir/tir_op.h"
 #include "ir/walk.h"
+#include "migrate/call.h"
+#include "migrate/edit.h"
 #include "migrate/internal.h"
+#include "migrate/stmt.h"
 #include "support/names.h"
 
 #include <stdlib.h>

@@ -3,7 +3,12 @@
 //
 // `from` is classic up to 0.23 when definitions hold a body, flat from 0.24 on, and has
 // T.let from 0.25 on. Where a release has no way to say something, that is reported.
+#include "migrate/stmt.h"
+
+#include "grammar/literal.h"
+#include "migrate/edit.h"
 #include "migrate/internal.h"
+#include "migrate/storage.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,9 @@
 //
 // Up to 0.23 memory is a pointer (T.allocate) and a buffer is laid over it; from 0.24 on
 // one statement makes both, and the pointer is the `data` of the buffer.
+#include "migrate/storage.h"
+
+#include "migrate/edit.h"
 #include "migrate/internal.h"
 
 #include <string.h>

@@ -10,6 +10,8 @@
 #include "ir/tir_op.h"
 #include "parser/prototype.h"
 #include "parser/relax/relax.h"
+#include "parser/relax/value.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/tir.h"
 
 #include <ctype.h>

@@ -60,4 +60,14 @@ tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
 tvms_eval_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
                                          tvms_sym name, tvms_ref ref);
 
+// The row that `namespace_` has under `name` in the dialect being read, or NULL.
+const tvms_row *TVMS_NULLABLE tvms_row_find(const tvms_reader *reader,
+                                            tvms_namespace namespace_, tvms_sym name);
+
+// The parsed signature of a row; parsed at first use.
+const tvms_signature *tvms_row_signature(tvms_reader *reader, const tvms_row *row);
+
+// Parses a signature text into reader->kept.
+const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text);
+
 #endif

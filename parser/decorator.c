@@ -3,7 +3,12 @@
 // A decorator that is misspelt is reported, with the nearest one of its namespace, and the
 // definition is read as if it were spelled so: what is wrong inside is found in the same
 // run. In a .py file decorators that are not TVMScript's are Python's, silently.
+#include "parser/decorator.h"
+
+#include "parser/eval/call.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
 #include "parser/module.h"
 #include "parser/prototype.h"
 #include "parser/python.h"

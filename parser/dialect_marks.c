@@ -3,6 +3,7 @@
 // the releases that the text may be written for.
 #include "parser/dialect_marks.h"
 
+#include "grammar/literal.h"
 #include "parser/calls.h"
 #include "support/names.h"
 

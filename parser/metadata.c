@@ -8,7 +8,10 @@
 
 #include "ir/build.h"
 #include "ir/fold.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
 #include <string.h>

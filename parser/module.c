@@ -4,9 +4,16 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
+#include "parser/decorator.h"
 #include "parser/eval/closure.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/eval/python.h"
+#include "parser/relax/function.h"
 #include "parser/target.h"
+#include "parser/tir/function.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>

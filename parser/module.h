@@ -4,13 +4,6 @@
 
 #include "parser/eval/eval.h"
 
-// What the decorators of the class or function `definition` say; a misspelt one says what
-// it was meant to. Reports what is wrong with them, so it is called once per definition.
-tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition);
-
-// The last name of a dotted expression: `T.prim_func`, `prim_func`; 0 for anything else.
-tvms_sym tvms_decoration_last_name(const tvms_reader *reader, tvms_ref expr);
-
 // The definition at `ref` of the file: a class or a function. Adds modules to the program.
 void tvms_definition_read(tvms_reader *reader, tvms_ref ref);
 

@@ -6,9 +6,11 @@
 // same run. Renamed words stand in ir/dialect.def.
 #include "parser/prototype.h"
 
+#include "grammar/literal.h"
 #include "ir/fold.h"
 #include "ir/respell.h"
 #include "parser/calls.h"
+#include "parser/eval/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,11 +3,20 @@
 
 #include "ir/fold.h"
 #include "ir/op.h"
+#include "parser/calls.h"
 #include "parser/dialect_marks.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/eval/operator.h"
 #include "parser/metadata.h"
+#include "parser/relax/object.h"
 #include "parser/relax/relax.h"
+#include "parser/relax/value.h"
 #include "parser/tile/layout.h"
+#include "parser/tir/member.h"
+#include "parser/tir/scalar.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,10 @@
 #include "parser/python_file.h"
 
 #include "parser/dialect_marks.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
 #include "parser/module.h"
 #include "parser/python.h"
 #include "support/trial.h"

@@ -1,8 +1,12 @@
 // Reading a file: which release it is written for, its statements one after the other.
 #include "parser/read.h"
 
+#include "parser/decorator.h"
 #include "parser/dialect_marks.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
 #include "parser/module.h"
 #include "parser/python.h"
 #include "parser/python_file.h"

@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "parser/calls.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/target_option.h"
 

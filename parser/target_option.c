@@ -1,8 +1,10 @@
 // Options of targets: which kind has which, and what their values must be.
 #include "parser/target_option.h"
 
+#include "grammar/literal.h"
 #include "ir/build.h"
 #include "ir/object.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 
 #include <stdio.h>

@@ -72,22 +72,8 @@ typedef struct {
   void (*verify)(void *data, tvms_module *module);
 } tvms_pass_hooks;
 
-// All rows in the order of the tables; *count gets their number.
-const tvms_pass *tvms_pass_rows(uint32_t *count);
-const tvms_pass_option *tvms_pass_option_rows(uint32_t *count);
-const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count);
-
 // Writes the kebab spelling of a pass name, cut to fit.
 enum { TVMS_KEBAB_SIZE = 64 };
-void tvms_pass_kebab(const char *name, char kebab[TVMS_KEBAB_SIZE]);
-
-// The pass with this name in either spelling, or NULL.
-const tvms_pass *TVMS_NULLABLE tvms_pass_find(const char *name, size_t len);
-
-// Parses 'LegalizeOps,call-tir-rewrite{key=value,key=value}'. Reports everything that is
-// wrong and then returns false. The result lives in the context.
-TVMS_NODISCARD bool tvms_pipeline_parse(tvms_context *context, const char *text,
-                                        tvms_pipeline *pipeline);
 
 // Runs the first `stop_after` steps on the module (UINT32_MAX: all). Stops behind the
 // first pass that reports an error, or whose result does not verify, and then returns

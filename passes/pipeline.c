@@ -2,7 +2,10 @@
 //
 // Names of pipelines.def stand for their passes; what is wrong inside one is reported at
 // the name that the user wrote.
+#include "passes/pipeline.h"
+
 #include "passes/manager.h"
+#include "passes/tables.h"
 #include "support/vec.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
 // The tables of passes, their options and named pipelines, and how names are spelled.
+#include "passes/tables.h"
+
 #include "passes/edit.h"
 #include "passes/properties.h"
 

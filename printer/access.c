@@ -1,6 +1,10 @@
 // Accesses of buffers: indices, regions, loads and stores with or without a mask.
-#include "printer/state.h"
+#include "printer/access.h"
 
+#include "printer/buffer.h"
+#include "printer/expr.h"
+#include "printer/state.h"
+#include "printer/text.h"
 // ---- Indices ----
 
 static void print_slice(tvms_printer *p, const tvms_ramp *ramp) {

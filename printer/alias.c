@@ -1,7 +1,16 @@
 // Buffers that are views of another one: A.view(…), A.permute(…), A.local(…) … instead of
 // T.decl_buffer with all attributes (since 0.25).
+#include "printer/alias.h"
+
 #include "arith/layout.h"
+#include "printer/buffer.h"
+#include "printer/call.h"
+#include "printer/expr.h"
+#include "printer/hints.h"
+#include "printer/names.h"
 #include "printer/state.h"
+#include "printer/text.h"
+#include "printer/tile.h"
 
 // A declaration and the buffer whose data it uses.
 typedef struct {

@@ -1,6 +1,14 @@
 // Blocks: axes, predicate, regions, annotations, buffers, initialisation, body.
+#include "printer/block.h"
+
 #include "ir/object.h"
+#include "printer/buffer.h"
+#include "printer/expr.h"
+#include "printer/names.h"
+#include "printer/object.h"
 #include "printer/state.h"
+#include "printer/stmt.h"
+#include "printer/text.h"
 
 // A block being written.
 typedef struct {

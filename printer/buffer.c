@@ -1,6 +1,15 @@
 // Buffers: declarations with the attributes that must be said.
+#include "printer/buffer.h"
+
 #include "ir/equal.h"
+#include "printer/access.h"
+#include "printer/alias.h"
+#include "printer/expr.h"
+#include "printer/names.h"
+#include "printer/plan.h"
 #include "printer/state.h"
+#include "printer/text.h"
+#include "printer/tile.h"
 
 enum { DEFAULT_ALIGN = 64 };
 

@@ -1,7 +1,20 @@
 // Calls of TIR: operators under T, functions of the module, pointer types as values.
+#include "printer/call.h"
+
+#include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "ir/tir_op.h"
+#include "printer/buffer.h"
+#include "printer/changed.h"
+#include "printer/expr.h"
+#include "printer/hints.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/relax.h"
+#include "printer/relax_call.h"
+#include "printer/sinfo.h"
 #include "printer/state.h"
+#include "printer/text.h"
 #include "support/trial.h"
 
 #include <stdio.h>

@@ -1,6 +1,10 @@
 // Calls of instructions whose arguments changed with 0.27 (ir/tir_changed.def): matched
 // against the pattern of the one release and written by that of the other.
+#include "printer/changed.h"
+
+#include "printer/object.h"
 #include "printer/state.h"
+#include "printer/text.h"
 
 #include <string.h>
 

@@ -1,8 +1,9 @@
 // Comments of the source beside the statements that they belong to, for programs that are
 // written anew. Everything is written once: what belongs to no line that is printed stands
 // above the next one of its function, or at the end.
-#include "printer/state.h"
+#include "printer/comments.h"
 
+#include "printer/state.h"
 // The first comment that belongs to `offset` or what follows it.
 static uint32_t find(const tvms_printer *p, uint32_t offset) {
   uint32_t low = 0, high = p->comment_count;

@@ -1,5 +1,18 @@
 // Values of TIR: operators with as few parentheses as Python needs, constants, variables.
+#include "printer/expr.h"
+
+#include "printer/access.h"
+#include "printer/buffer.h"
+#include "printer/call.h"
+#include "printer/hints.h"
+#include "printer/metadata.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/plan.h"
+#include "printer/relax.h"
+#include "printer/sinfo.h"
 #include "printer/state.h"
+#include "printer/text.h"
 #include "support/trial.h"
 
 // What a binary operator is called: with sugar, and as a constructor under T.

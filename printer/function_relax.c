@@ -1,8 +1,18 @@
 // Functions of Relax: signature, symbolic variables, bindings, dataflow, branches.
+#include "printer/function_relax.h"
+
 #include "ir/equal.h"
 #include "ir/object.h"
 #include "ir/op.h"
+#include "printer/comments.h"
+#include "printer/expr.h"
+#include "printer/function_tir.h"
+#include "printer/module.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/sinfo.h"
 #include "printer/state.h"
+#include "printer/text.h"
 
 // ---- Bindings ----
 

@@ -1,7 +1,21 @@
 // PrimFuncs: decorator, signature, attributes, buffers of parameters, root block, body.
+#include "printer/function_tir.h"
+
 #include "ir/object.h"
 #include "ir/walk.h"
+#include "printer/block.h"
+#include "printer/buffer.h"
+#include "printer/comments.h"
+#include "printer/expr.h"
+#include "printer/hints.h"
+#include "printer/module.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/plan.h"
+#include "printer/sinfo.h"
 #include "printer/state.h"
+#include "printer/stmt.h"
+#include "printer/text.h"
 
 enum { DEFAULT_ALIGN = 64 };
 

@@ -3,7 +3,10 @@
 // Up to 0.25 the pointer of a buffer is called after the last buffer over it (0.22: alike;
 // 0.25: with `_ptr`, and the strides likewise). Later releases name both apart. A program
 // that comes from one of those gets the names that the older release would give.
+#include "printer/hints.h"
+
 #include "ir/walk.h"
+#include "printer/call.h"
 #include "printer/state.h"
 
 #include <stdio.h>

@@ -1,6 +1,14 @@
 // Loops: range and its relatives, nests of loops as T.grid.
+#include "printer/loop.h"
+
 #include "ir/object.h"
+#include "printer/expr.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/plan.h"
 #include "printer/state.h"
+#include "printer/stmt.h"
+#include "printer/text.h"
 
 static bool is_plain_step(const tvms_for *loop) {
   return !loop->step || tvms_node_is_int(loop->step, 1);

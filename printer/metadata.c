@@ -4,8 +4,9 @@
 // of TVM 0.22 and later (ffi/extra/serialization.cc); docs/language.md, "Metadata", has
 // its fields. 0.26 cannot write it, and 0.27 only parts: there the fields are those that
 // their readers ask for.
-#include "printer/state.h"
+#include "printer/metadata.h"
 
+#include "printer/state.h"
 // The key under which an object stands, which is its type in TVM.
 static const char *type_key(const tvms_printer *p, const tvms_node *object) {
   switch (object->kind) {

@@ -1,6 +1,16 @@
 // Modules: members in TVM's order, attributes, global infos; header comments.
+#include "printer/module.h"
+
 #include "ir/object.h"
+#include "printer/comments.h"
+#include "printer/function_relax.h"
+#include "printer/function_tir.h"
+#include "printer/metadata.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/relax.h"
 #include "printer/state.h"
+#include "printer/text.h"
 
 #include <stdlib.h>
 

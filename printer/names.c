@@ -1,4 +1,7 @@
 // Unique names, as TVM gives them: the hint, or the hint with the first free number.
+#include "printer/names.h"
+
+#include "printer/alias.h"
 #include "printer/state.h"
 
 #include <ctype.h>

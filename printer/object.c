@@ -1,7 +1,16 @@
 // Attribute values and the other parts of a function: maps, lists, targets, lambdas.
-#include "ir/object.h"
+#include "printer/object.h"
 
+#include "ir/object.h"
+#include "printer/access.h"
+#include "printer/buffer.h"
+#include "printer/expr.h"
+#include "printer/metadata.h"
+#include "printer/names.h"
+#include "printer/sinfo.h"
 #include "printer/state.h"
+#include "printer/text.h"
+#include "printer/tile.h"
 
 static bool is_hidden(const char *key, const char *const *hidden) {
   for (; key && hidden && *hidden; hidden++) {

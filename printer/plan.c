@@ -4,8 +4,11 @@
 // One walk over the function, made when the first such variable is met, notes for every
 // variable and buffer the innermost scope common to its uses. As in TVM a part that
 // occurs twice is entered once only, so uses in the second occurrence do not count.
-#include "printer/state.h"
+#include "printer/plan.h"
 
+#include "printer/scope.h"
+#include "printer/state.h"
+#include "printer/stmt.h"
 // A scope of the function; those that TVM opens a frame for.
 typedef struct {
   const tvms_node *node;

@@ -1,7 +1,16 @@
 // The entry points of the canonical printer, and the merging of late text.
 #include "printer/print.h"
 
+#include "printer/comments.h"
+#include "printer/function_relax.h"
+#include "printer/function_tir.h"
+#include "printer/metadata.h"
+#include "printer/module.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/plan.h"
 #include "printer/state.h"
+#include "printer/stmt.h"
 
 #include <stdlib.h>
 

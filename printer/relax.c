@@ -1,5 +1,14 @@
 // Values of Relax: constants, tuples, shapes, variables, functions.
+#include "printer/relax.h"
+
+#include "printer/call.h"
+#include "printer/expr.h"
+#include "printer/metadata.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/sinfo.h"
 #include "printer/state.h"
+#include "printer/text.h"
 
 #include <math.h>
 

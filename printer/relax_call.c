@@ -1,7 +1,13 @@
 // Calls of Relax: operators with their attributes, packed functions, functions.
+#include "printer/relax_call.h"
+
 #include "ir/object.h"
 #include "ir/op.h"
+#include "printer/expr.h"
+#include "printer/object.h"
+#include "printer/sinfo.h"
 #include "printer/state.h"
+#include "printer/text.h"
 
 static bool is_relax_name(const tvms_printer *p, const tvms_node *callee) {
   const char *name = tvms_symbol_text(p->context, tvms_as_operator(callee)->name);

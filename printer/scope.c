@@ -1,6 +1,15 @@
 // Statements that open a scope: what stands after `with`, or alone in their flat form.
+#include "printer/scope.h"
+
 #include "ir/object.h"
+#include "printer/buffer.h"
+#include "printer/expr.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/plan.h"
 #include "printer/state.h"
+#include "printer/stmt.h"
+#include "printer/text.h"
 
 static void print_dict_attrs(tvms_printer *p, tvms_node *const *stmts, uint32_t count,
                              uint32_t *taken) {

@@ -1,6 +1,13 @@
 // StructInfo and the types of TIR variables.
-#include "printer/state.h"
+#include "printer/sinfo.h"
 
+#include "printer/buffer.h"
+#include "printer/expr.h"
+#include "printer/metadata.h"
+#include "printer/object.h"
+#include "printer/plan.h"
+#include "printer/state.h"
+#include "printer/text.h"
 // T.handle, T.handle("float32", "shared"). `as_value`: what makes a variable of that type,
 // T.handle().
 void tvms_print_pointer_type(tvms_printer *p, const tvms_node *type, bool as_value) {

@@ -3,8 +3,23 @@
 // A statement that opens a scope (attributes; in the classic dialect also let, allocation,
 // assertion …) has the rest of its sequence as its body. TVM writes it flat if nothing
 // follows the body, otherwise with `with`.
+#include "printer/stmt.h"
+
 #include "ir/walk.h"
+#include "printer/access.h"
+#include "printer/alias.h"
+#include "printer/block.h"
+#include "printer/buffer.h"
+#include "printer/call.h"
+#include "printer/expr.h"
+#include "printer/loop.h"
+#include "printer/names.h"
+#include "printer/object.h"
+#include "printer/plan.h"
+#include "printer/scope.h"
 #include "printer/state.h"
+#include "printer/text.h"
+#include "printer/tile.h"
 
 bool tvms_print_opens(const tvms_printer *p, const tvms_node *stmt) {
   switch (stmt->kind) {

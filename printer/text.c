@@ -1,4 +1,7 @@
 // Literals, lines and late text.
+#include "printer/text.h"
+
+#include "printer/comments.h"
 #include "printer/state.h"
 
 #include <math.h>

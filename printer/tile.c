@@ -1,6 +1,14 @@
 // Tile programs: layouts, scope ids, tile primitives, and buffers that are views of others.
+#include "printer/tile.h"
+
 #include "ir/object.h"
+#include "printer/buffer.h"
+#include "printer/expr.h"
+#include "printer/names.h"
+#include "printer/object.h"
 #include "printer/state.h"
+#include "printer/stmt.h"
+#include "printer/text.h"
 
 // ---- Layouts ----
 

@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

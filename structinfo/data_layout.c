@@ -1,6 +1,8 @@
 // Layouts: from text, and what they do to shapes.
 #include "structinfo/data_layout.h"
 
+#include "structinfo/make.h"
+
 #include <string.h>
 
 static bool parse_layout(tvms_bytes text, tvms_data_layout *layout) {

@@ -2,6 +2,7 @@
 #include "structinfo/infer_common.h"
 
 #include "ir/build.h"
+#include "structinfo/make.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,9 @@
 // Rules of convolutions, pooling and resizing: everything that has a layout.
 #include "ir/build.h"
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
 #include "structinfo/data_layout.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

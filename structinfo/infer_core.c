@@ -1,6 +1,7 @@
 // Rules of the calling, shape, memory and device operators.
 #include "ir/build.h"
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 #include "structinfo/normalize.h"
 
 // The type that the call states.

@@ -1,6 +1,7 @@
 // Rules of operators that make tensors, and of casts.
 #include "ir/fold.h"
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 // The dtype attribute is the first one of these operators' schemas.
 enum { DTYPE_PLACE = 0 };

@@ -7,6 +7,7 @@
 #include "structinfo/infer_dist.h"
 
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 #include "structinfo/placement.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // The rule of einsum: every letter of the equation is a length.
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

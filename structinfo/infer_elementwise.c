@@ -1,5 +1,6 @@
 // Rules of operators that keep the shape of their operands: unary, binary, ternary.
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 // Rules of operators that take and write elements by indices.
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 tvms_node *tvms_infer_take(tvms_inference *in) {
   tvms_tensor_argument x;

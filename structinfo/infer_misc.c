@@ -1,5 +1,6 @@
 // Rules of collectives and distribution.
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 #include "structinfo/placement.h"
 
 // Dimension `axis` times or divided by the number of workers.

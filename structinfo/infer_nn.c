@@ -1,5 +1,6 @@
 // Rules of neural-network operators: activations, norms, losses, padding, attention.
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 tvms_node *tvms_infer_softmax(tvms_inference *in) {
   tvms_tensor_argument x;

@@ -1,5 +1,6 @@
 // Rules of products of matrices, reductions, scans, searches and sorts.
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // Rules of operators that change the shape: joining, cutting, permuting, repeating.
 #include "ir/fold.h"
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 tvms_node *tvms_infer_broadcast_to(tvms_inference *in) {
   tvms_tensor_argument x;

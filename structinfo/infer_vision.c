@@ -1,5 +1,6 @@
 // Rules of operators for detection.
 #include "structinfo/infer_common.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

@@ -1,4 +1,6 @@
 // Building StructInfo.
+#include "structinfo/make.h"
+
 #include "ir/build.h"
 #include "structinfo/intern.h"
 #include "structinfo/sinfo.h"

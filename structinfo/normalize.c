@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "structinfo/intern.h"
+#include "structinfo/make.h"
 #include "support/strbuf.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "arith/int_set.h"
 #include "arith/solve.h"
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "support/vec.h"

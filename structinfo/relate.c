@@ -2,6 +2,7 @@
 #include "structinfo/relate.h"
 
 #include "structinfo/intern.h"
+#include "structinfo/make.h"
 
 typedef struct {
   tvms_prover *prover;

@@ -9,45 +9,6 @@
 
 enum { TVMS_UNKNOWN_NDIM = -1 };
 
-// ---- Building ----
-
-tvms_node *tvms_sinfo_object_new(tvms_unit *unit);
-// The type of texts: I.StringType() since 0.27, an object before.
-tvms_node *tvms_sinfo_string_new(tvms_unit *unit);
-
-// `value` NULL: only the data type is known.
-tvms_node *tvms_sinfo_prim_new(tvms_unit *unit, tvms_dtype dtype,
-                               tvms_node *TVMS_NULLABLE value);
-
-// A shape with known dimensions (see tvms_sinfo_shape_value_new for what becomes of constants).
-tvms_node *tvms_sinfo_shape_new(tvms_unit *unit, tvms_node *const *values,
-                                uint32_t count);
-tvms_node *tvms_sinfo_shape_new_ndim(tvms_unit *unit, int64_t ndim);
-
-// A tensor whose shape is a SHAPE_EXPR or a VAR of a shape.
-tvms_node *tvms_sinfo_tensor_new(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
-                                 tvms_node *TVMS_NULLABLE vdevice);
-tvms_node *tvms_sinfo_tensor_new_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
-                                      tvms_node *TVMS_NULLABLE vdevice);
-
-tvms_node *tvms_sinfo_tuple_new(tvms_unit *unit, tvms_node *const *fields,
-                                uint32_t count);
-tvms_node *tvms_sinfo_func_new(tvms_unit *unit, tvms_node *const *params,
-                               uint32_t count, tvms_node *ret, bool pure);
-
-// A function of which only the result is known.
-tvms_node *tvms_sinfo_func_new_opaque(tvms_unit *unit, tvms_node *ret, bool pure);
-// The same with the name of the function that derives the result; copied.
-tvms_node *tvms_sinfo_func_new_derived(tvms_unit *unit, tvms_node *ret, bool pure,
-                                       tvms_bytes derive);
-
-// A shape as a value. Constants become int64, as everywhere in shapes.
-tvms_node *tvms_sinfo_shape_value_new(tvms_unit *unit, tvms_node *const *values,
-                                      uint32_t count, tvms_span span);
-
-// An int64 constant for a shape.
-tvms_node *tvms_sinfo_dim_new(tvms_unit *unit, int64_t value);
-
 // ---- Parts ----
 
 static inline bool tvms_sinfo_is_tensor(const tvms_node *TVMS_NULLABLE sinfo) {
@@ -61,22 +22,5 @@ static inline bool tvms_sinfo_is_void(const tvms_node *TVMS_NULLABLE sinfo) {
   return sinfo && sinfo->kind == TVMS_NODE_SINFO_TUPLE
          && tvms_as_sinfo_tuple(sinfo)->fields.len == 0;
 }
-
-// True if the dimensions of a tensor or shape are known; they are put in *values. A
-// tensor whose shape is a variable counts if the type of the variable knows them.
-bool tvms_sinfo_dims(const tvms_node *sinfo, tvms_list *values);
-
-// As tvms_sinfo_dims, but the shape of a tensor must be a SHAPE_EXPR itself.
-bool tvms_sinfo_tensor_dims(const tvms_node *tensor, tvms_list *values);
-
-// StructInfo of a value: that of the node; of a scalar of TIR its primitive type.
-tvms_node *tvms_sinfo_of(tvms_unit *unit, tvms_node *value);
-
-// The constant in a dimension. Returns false if it is none.
-bool tvms_sinfo_dim_int(const tvms_node *dim, int64_t *value);
-
-// Text of a node for messages.
-const char *tvms_sinfo_describe(tvms_context *context,
-                                const tvms_node *TVMS_NULLABLE node);
 
 #endif

@@ -16,6 +16,7 @@
 #include "structinfo/call.h"
 #include "structinfo/infer_common.h"
 #include "structinfo/intern.h"
+#include "structinfo/make.h"
 #include "structinfo/normalize.h"
 #include "support/trial.h"
 

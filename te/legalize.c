@@ -3,6 +3,7 @@
 #include "te/legalize.h"
 
 #include "ir/walk.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 #include "te/legalizers.h"
 

@@ -1,4 +1,5 @@
 // Descriptions of convolutions and pooling: windows that move over the spatial axes.
+#include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "te/legalizers.h"
 

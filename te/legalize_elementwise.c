@@ -1,4 +1,5 @@
 // Descriptions of operators that work element by element.
+#include "ir/fold_ops.h"
 #include "te/legalize.h"
 #include "te/legalizers.h"
 

@@ -1,4 +1,5 @@
 // Descriptions of operators that search, pad, repeat and mask.
+#include "ir/fold_ops.h"
 #include "te/legalizers.h"
 
 #include <stdio.h>

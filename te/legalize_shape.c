@@ -1,4 +1,5 @@
 // Descriptions of operators that move elements, and of those that make tensors of nothing.
+#include "ir/fold_ops.h"
 #include "te/legalizers.h"
 
 #include <string.h>

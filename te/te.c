@@ -4,6 +4,7 @@
 // variables, so nothing has to be substituted later.
 #include "te/te.h"
 
+#include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "structinfo/complete.h"
 #include "support/strbuf.h"

@@ -4,6 +4,8 @@
 // it, because the printed text shows the result.
 #include "te/topi.h"
 
+#include "ir/fold_ops.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,12 @@
 //
 // A parameter with a buffer is the data pointer; size variables are what its shape,
 // strides and offset name. The entry has checked and loaded all of them.
+#include "backend/llvm/body.h"
+
+#include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
+#include "backend/llvm/stmt.h"
+#include "backend/llvm/types.h"
 
 #include <stdio.h>
 

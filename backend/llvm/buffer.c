@@ -2,8 +2,13 @@
 //
 // All address arithmetic is 64-bit and cannot overflow for indices inside their buffer.
 // Vectors whose last index is a ramp of step one are one access; others go lane by lane.
-#include "backend/llvm/emit.h"
+#include "backend/llvm/buffer.h"
 
+#include "backend/llvm/emit.h"
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/stmt.h"
+#include "backend/llvm/types.h"
 enum { LARGEST_ON_STACK = 1024, ALIGNMENT = 64 };
 
 LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node) {

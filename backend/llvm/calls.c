@@ -2,7 +2,15 @@
 //
 // Functions of C are weak symbols, so a library has no undefined strong ones; it is linked
 // with libm and libc, which define them.
+#include "backend/llvm/calls.h"
+
+#include "backend/llvm/body.h"
+#include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/types.h"
+#include "interp/result.h"
 
 #include <stdio.h>
 

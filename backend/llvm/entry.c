@@ -4,7 +4,14 @@
 // read (count, kinds, rank, data type, device), then sizes that were seen before, strides
 // and data pointers, then constants and compound sizes. One difference: an object that is
 // no tensor is refused where a tensor is expected; TVM would read it as one.
+#include "backend/llvm/entry.h"
+
+#include "backend/llvm/body.h"
+#include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/types.h"
 
 #include <stdarg.h>
 #include <stdio.h>

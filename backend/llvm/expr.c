@@ -3,8 +3,14 @@
 // Integers wrap, except where they make an index: there overflow cannot happen inside a
 // buffer, and saying so lets LLVM widen 32-bit loops. What could fault is computed only
 // where it is wanted (Select, And, Or), as the interpreter does.
-#include "backend/llvm/emit.h"
+#include "backend/llvm/expr.h"
 
+#include "backend/llvm/buffer.h"
+#include "backend/llvm/calls.h"
+#include "backend/llvm/emit.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/stmt.h"
+#include "backend/llvm/types.h"
 void tvms_emit_give_up(emitter *e) {
   tvms_memory_unwind(&e->context->memory, TVMS_FOUND_ERRORS);
 }

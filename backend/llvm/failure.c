@@ -3,8 +3,12 @@
 // A library raises through TVM's context variable if the host has filled it, else through
 // the weak symbol that tvm-ffi defines, else it only returns -1. Traced code fills the
 // tvms_raised that its caller passed as `self`.
-#include "backend/llvm/emit.h"
+#include "backend/llvm/failure.h"
 
+#include "backend/llvm/buffer.h"
+#include "backend/llvm/emit.h"
+#include "backend/llvm/expr.h"
+#include "backend/llvm/stmt.h"
 LLVMValueRef tvms_emit_text(emitter *e, const char *text) {
   LLVMValueRef bytes =
       LLVMConstStringInContext(e->llvm, text, (unsigned)strlen(text), false);

@@ -1,6 +1,11 @@
 // A whole module: declarations first, so that order does not matter, then bodies and
 // entries.
+#include "backend/llvm/module.h"
+
+#include "backend/llvm/body.h"
 #include "backend/llvm/emit.h"
+#include "backend/llvm/entry.h"
+#include "interp/result.h"
 
 #include <stdio.h>
 

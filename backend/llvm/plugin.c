@@ -4,6 +4,7 @@
 // an error in the middle of code generation closes it. No unwinding ever crosses a frame
 // of LLVM: its functions return before anything of tvms can fail.
 #include "backend/llvm/emit.h"
+#include "backend/llvm/module.h"
 #include "backend/llvm/target.h"
 
 #include <llvm-c/Analysis.h>

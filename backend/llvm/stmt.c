@@ -2,8 +2,13 @@
 //
 // Loops of all kinds run one after another; LLVM vectorises and unrolls. Blocks need not
 // be lowered before: their init is guarded by its reduction axes, as TVM lowers it.
-#include "backend/llvm/emit.h"
+#include "backend/llvm/stmt.h"
 
+#include "backend/llvm/buffer.h"
+#include "backend/llvm/emit.h"
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/types.h"
 LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->llvm, e->function, name);
 }

@@ -2,8 +2,10 @@
 //
 // float16 goes through LLVM's half, which processors convert; bfloat16 is the upper half
 // of a float32 and is rounded with integers, as processors without it do.
-#include "backend/llvm/emit.h"
+#include "backend/llvm/types.h"
 
+#include "backend/llvm/emit.h"
+#include "backend/llvm/expr.h"
 static LLVMTypeRef with_lanes(LLVMTypeRef type, tvms_dtype dtype) {
   return dtype.lanes > 1 ? LLVMVectorType(type, (unsigned)dtype.lanes) : type;
 }

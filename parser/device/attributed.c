@@ -2,10 +2,15 @@
 //
 // Every keyword-only parameter of the row but `ret_ty` is an attribute. Rules of the
 // values: tirx/op.py, CallFFIKernelAttr and TensorMapEncodeTiledAttr.
+#include "parser/device/attributed.h"
+
 #include "ir/build.h"
 #include "ir/object.h"
 #include "ir/tir_op.h"
+#include "parser/calls.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/tir.h"
 
 // The value of an attribute as TVM's class of attributes takes it. NULL after a report.

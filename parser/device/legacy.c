@@ -1,8 +1,12 @@
 // Calls that kept the arguments of 0.22: T.ptx.mma.legacy, T.ptx.ldmatrix_legacy,
 // T.ptx.cp_async.legacy, and the names under which 0.27 has them. What stands before their
 // arguments, or is passed as dtype=, is the data type of an element.
+#include "parser/device/legacy.h"
+
 #include "ir/fold.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

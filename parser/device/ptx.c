@@ -4,9 +4,14 @@
 // the operands tell which one is meant, as they do in PTX. The call carries its operands, the
 // predicate, a text for every modifier of the form and a last text of flags; printed, it is
 // read by the same rules.
+#include "parser/device/ptx.h"
+
 #include "ir/fold.h"
 #include "parser/device/ptx_form.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/stmt.h"
 
 #include <stdio.h>

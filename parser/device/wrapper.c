@@ -1,8 +1,15 @@
 // Calls of intrinsics of CUDA, PTX, NVSHMEM and NKI as programs write them: ir/wrappers.def says
 // how their arguments become those of the operator.
+#include "parser/device/wrapper.h"
+
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
 #include "ir/tir_op.h"
+#include "parser/device/legacy.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/stmt.h"
 
 #include <stdio.h>

@@ -1,7 +1,21 @@
 // `object.name`, and the methods of text, lists and dicts.
+#include "parser/eval/attribute.h"
+
+#include "parser/eval/call.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/python.h"
+#include "parser/eval/string.h"
+#include "parser/eval/subscript.h"
 #include "parser/python.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/object.h"
 #include "parser/tile/layout.h"
+#include "parser/tile/layout_method.h"
+#include "parser/tir/attribute.h"
+#include "parser/tir/intrinsic.h"
+#include "parser/tir/names.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,16 @@
 // Python's own functions on constants: len, min, range, enumerate, …
+#include "parser/eval/builtin.h"
+
 #include "ir/fold.h"
+#include "parser/eval/call.h"
+#include "parser/eval/closure.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
+#include "parser/eval/python.h"
+#include "parser/eval/set.h"
+#include "parser/eval/string.h"
 
 #include <errno.h>
 #include <math.h>

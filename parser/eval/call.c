@@ -1,10 +1,24 @@
 // Calls: arguments bound to a signature, and who answers the call.
+#include "parser/eval/call.h"
+
 #include "ir/fold.h"
 #include "ir/respell.h"
+#include "parser/calls.h"
+#include "parser/eval/attribute.h"
+#include "parser/eval/builtin.h"
 #include "parser/eval/closure.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/set.h"
 #include "parser/prototype.h"
 #include "parser/python.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/value.h"
+#include "parser/tir/intrinsic.h"
+#include "parser/tir/member.h"
+#include "parser/tir/scalar.h"
 #include "parser/tir/tir.h"
 
 #include <ctype.h>

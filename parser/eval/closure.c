@@ -1,7 +1,12 @@
 // Lambdas and macros: a body with the scopes that it may see.
 #include "parser/eval/closure.h"
 
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/tir/stmt.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #define TVMS_PARSER_EVAL_CLOSURE_H
 
 #include "parser/eval/eval.h"
+#include "parser/eval/internal.h"
 
 struct tvms_closure {
   tvms_ref ref;  // the LAMBDA or DEF node
@@ -25,5 +26,12 @@ tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
 // Expands a macro: its statements are read in place. The value is what it returns.
 tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value macro,
                                         tvms_ref call);
+
+// Calls a lambda with values; `ref` is the place to blame.
+tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value lambda,
+                                         const tvms_eval_value *args, uint32_t count,
+                                         tvms_ref ref);
+
+tvms_eval_value tvms_closure_make_lambda(tvms_reader *reader, tvms_ref ref);
 
 #endif

@@ -1,5 +1,12 @@
 // Comprehensions, iteration and targets: what Python itself evaluates.
+#include "parser/eval/comprehension.h"
+
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/eval/python.h"
+#include "parser/eval/set.h"
 
 #include <string.h>
 

@@ -1,8 +1,13 @@
 // From values to nodes, texts and numbers; and what a value is called in messages.
+#include "parser/eval/convert.h"
+
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/comprehension.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/access.h"
 #include "parser/tir/tir.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
 #include <ctype.h>

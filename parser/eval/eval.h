@@ -231,16 +231,6 @@ struct tvms_row {
   uint8_t rule;  // rule for the dtype of that call, see parser/tir/intrinsic.c
 };
 
-// The row that `namespace_` has under `name` in the dialect being read, or NULL.
-const tvms_row *TVMS_NULLABLE tvms_row_find(const tvms_reader *reader,
-                                            tvms_namespace namespace_, tvms_sym name);
-
-// The parsed signature of a row; parsed at first use.
-const tvms_signature *tvms_row_signature(tvms_reader *reader, const tvms_row *row);
-
-// Parses a signature text into reader->kept.
-const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text);
-
 // ---- Scopes ---------------------------------------------------------------------------
 
 typedef struct tvms_binding {
@@ -314,96 +304,13 @@ struct tvms_reader {
       *op_signatures;  // of Relax operators, by opcode; see parser/relax/signature.c
 };
 
-void tvms_scope_push(tvms_reader *reader);
-void tvms_scope_pop(tvms_reader *reader);
-
-// Binds `name` in the innermost scope; a binding that this scope has already is replaced.
-void tvms_scope_bind(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
-                     tvms_span span);
-
-// The innermost visible binding of `name`, or NULL.
-tvms_binding *TVMS_NULLABLE tvms_scope_lookup(const tvms_reader *reader, tvms_sym name);
-
-// True if the innermost scope itself binds `name`.
-bool tvms_scope_binds_here(const tvms_reader *reader, tvms_sym name);
-
-// ---- Evaluation -----------------------------------------------------------------------
-
-// Evaluates an expression. Everything wrong in it is reported, once; then the value is
-// unknown.
-tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr);
-
-// Truth of a value in the sense of Python. Returns false in `*known` for values that have
-// none (IR expressions, unknown).
-bool tvms_eval_value_truth(tvms_eval_value value, bool *known);
-
-// Python's equality of two values that are not IR expressions.
-bool tvms_eval_values_equal(tvms_eval_value a, tvms_eval_value b);
-
-// Calls `callee` with the arguments of the CALL node `call`.
-tvms_eval_value tvms_eval_call(tvms_reader *reader, tvms_eval_value callee,
-                               tvms_ref call);
-
-// Calls a lambda with values; `ref` is the place to blame.
-tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value lambda,
-                                         const tvms_eval_value *args, uint32_t count,
-                                         tvms_ref ref);
-
-// An attribute of a value, as `object.name` in the text; unknown names are reported.
-tvms_eval_value tvms_eval_attribute(tvms_reader *reader, tvms_eval_value object,
-                                    tvms_sym name, tvms_ref ref);
-
-// Applies a binary operator or a comparison to two values.
-tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
-                                 tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
-
-// What an iterable yields, as a list of items in reader->values. Returns false after a
-// report if it is not one.
-TVMS_NODISCARD bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value,
-                                      tvms_ref ref, tvms_eval_items *items);
-
 // ---- From values to nodes -------------------------------------------------------------
-
-// A value of TIR: int32 (int64 if it does not fit), float32, bool, string, region → load.
-// Returns NULL after a report, or silently if the value is unknown.
-tvms_node *TVMS_NULLABLE tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value,
-                                           tvms_ref ref);
-
-// The same for each item of a sequence (or for one value that is no sequence).
-TVMS_NODISCARD bool tvms_eval_to_exprs(tvms_reader *reader, tvms_eval_value value,
-                                       tvms_ref ref, tvms_list *list);
-
-// An attribute value: raw scalars stay raw, dicts and lists become objects.
-tvms_node *TVMS_NULLABLE tvms_eval_to_object(tvms_reader *reader, tvms_eval_value value,
-                                             tvms_ref ref);
-
-// A dict with string keys as OBJECT_MAP; NONE gives NULL in *map and true.
-TVMS_NODISCARD bool tvms_eval_to_map(tvms_reader *reader, tvms_eval_value value,
-                                     tvms_ref ref, tvms_node **map);
 
 // Marks the definition being read as one with findings; what failed is unknown.
 static inline tvms_eval_value tvms_reader_failed(tvms_reader *reader) {
   reader->failed = true;
   return TVMS_UNKNOWN;
 }
-
-// A data type: from text or a dtype object. The second one also takes what makes values of
-// the type, T.float32, as few parameters of TVM do.
-TVMS_NODISCARD bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value,
-                                       tvms_ref ref, tvms_dtype *dtype);
-TVMS_NODISCARD bool tvms_eval_to_named_dtype(tvms_reader *reader, tvms_eval_value value,
-                                             tvms_ref ref, tvms_dtype *dtype);
-
-// "inf", "-inf" and "nan" as the floats that NumPy makes of them; other text as it is.
-tvms_eval_value tvms_eval_special_float(tvms_eval_value text);
-
-// A Python int (IntImm counts where TVM converts it), text, or truth.
-TVMS_NODISCARD bool tvms_eval_to_int(tvms_reader *reader, tvms_eval_value value,
-                                     tvms_ref ref, int64_t *result);
-TVMS_NODISCARD bool tvms_eval_to_text(tvms_reader *reader, tvms_eval_value value,
-                                      tvms_ref ref, tvms_bytes *text);
-TVMS_NODISCARD bool tvms_eval_to_flag(tvms_reader *reader, tvms_eval_value value,
-                                      tvms_ref ref, bool *flag);
 
 // ---- Small helpers --------------------------------------------------------------------
 
@@ -419,23 +326,5 @@ static inline tvms_span tvms_reader_span_of(const tvms_reader *reader, tvms_ref 
 #define TVMS_READER_REPORT(reader, name, ref, ...)                                     \
   tvms_diag_report(&(reader)->context->diags, TVMS_D_##name,                           \
                    tvms_reader_span_of((reader), (ref)), __VA_ARGS__)
-
-// What a value is, for messages: "int", "buffer 'A'", "T.grid(…)".
-const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value);
-
-// False if a line shows that the text was written by hand, and not printed.
-bool tvms_reader_is_printed(tvms_reader *reader);
-
-// True if it begins as printed text does, too.
-bool tvms_reader_has_printed_header(tvms_reader *reader);
-
-// The dtype that the assignments at the top of a function's body declare a name with:
-// `n = T.int64()`. False if they do not.
-bool tvms_reader_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
-                                tvms_dtype *dtype);
-
-// A copy of `items` in reader->values.
-tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value *items,
-                                      uint32_t len);
 
 #endif

@@ -3,7 +3,27 @@
 // TVM evaluates most of an expression itself and leaves the bodies of lambdas and
 // comprehensions to Python; reader->native tells the two apart. The difference shows in
 // comparisons (which do not fold in the first case) and in `and`, `or`, `not`.
+#include "parser/eval/expr.h"
+
+#include "grammar/literal.h"
+#include "parser/eval/attribute.h"
+#include "parser/eval/builtin.h"
+#include "parser/eval/call.h"
+#include "parser/eval/closure.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/eval/operator.h"
+#include "parser/eval/python.h"
+#include "parser/eval/set.h"
+#include "parser/eval/string.h"
+#include "parser/eval/subscript.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/evidence.h"
+#include "parser/relax/prototype.h"
+#include "parser/relax/value.h"
+#include "parser/tir/function.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>

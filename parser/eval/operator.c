@@ -3,8 +3,17 @@
 // Arithmetic on a value of TIR promotes and folds (ir/fold.h). Comparisons and `and`,
 // `or`, `not` that TVM's own evaluator sees build the node as it is; in lambdas and
 // comprehensions, which Python evaluates, comparisons fold too.
+#include "parser/eval/operator.h"
+
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/python.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/value.h"
+#include "parser/tile/layout.h"
+#include "parser/tir/access.h"
 #include "parser/tir/tir.h"
 
 bool tvms_eval_is_tir_operand(tvms_eval_value value) {

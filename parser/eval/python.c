@@ -1,5 +1,10 @@
 // Operators on constants, as Python has them: numbers, text, sequences.
+#include "parser/eval/python.h"
+
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/set.h"
 
 #include <math.h>
 #include <string.h>

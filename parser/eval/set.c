@@ -1,6 +1,10 @@
 // Sets and dicts of the evaluation: what is equal stands once. Both are lists; a table of
 // hashes, which is dropped at once, makes building them linear.
+#include "parser/eval/set.h"
+
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/python.h"
 
 #include <math.h>
 #include <string.h>

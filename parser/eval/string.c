@@ -1,4 +1,10 @@
 // f-strings and str().
+#include "parser/eval/string.h"
+
+#include "grammar/literal.h"
+#include "grammar/parse.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
 #include "support/strbuf.h"
 

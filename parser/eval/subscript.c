@@ -1,6 +1,13 @@
 // `object[index]` of constants, annotations and values of TIR.
+#include "parser/eval/subscript.h"
+
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/python.h"
+#include "parser/eval/string.h"
 #include "parser/metadata.h"
+#include "parser/tir/access.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>

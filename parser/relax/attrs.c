@@ -1,7 +1,11 @@
 // Values of operator attributes: Python's numbers, lists and texts as attrs.def wants them.
+#include "parser/relax/attrs.h"
+
 #include "ir/build.h"
 #include "ir/object.h"
+#include "parser/eval/convert.h"
 #include "parser/relax/internal.h"
+#include "parser/relax/types.h"
 #include "structinfo/placement.h"
 
 static bool fail_attr(tvms_reader *reader, const tvms_attr_row *row, tvms_ref ref,

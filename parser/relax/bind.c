@@ -1,9 +1,20 @@
 // Calls of operators: arguments bound to the signature in ops.def, and what some
 // operators make of them.
+#include "parser/relax/bind.h"
+
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
+#include "parser/relax/attrs.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/evidence.h"
 #include "parser/relax/internal.h"
+#include "parser/relax/prototype.h"
+#include "parser/relax/signature.h"
+#include "parser/relax/types.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

@@ -1,6 +1,14 @@
 // From evaluated values to values of Relax.
+#include "parser/relax/convert.h"
+
+#include "grammar/parse.h"
 #include "ir/fold.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
+#include "parser/eval/names.h"
+#include "parser/relax/function.h"
 #include "parser/relax/internal.h"
+#include "structinfo/make.h"
 
 #include <math.h>
 #include <string.h>

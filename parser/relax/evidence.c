@@ -3,8 +3,13 @@
 // An undefined argument of call_tir is compared with the parameter that it is passed to,
 // an undefined dimension of its result with what the PrimFunc writes. Names that nothing
 // explains get the nearest name in scope at the end of their function.
+#include "parser/relax/evidence.h"
+
+#include "parser/eval/expr.h"
+#include "parser/relax/convert.h"
 #include "parser/relax/internal.h"
 #include "structinfo/call.h"
+#include "structinfo/make.h"
 #include "support/trial.h"
 
 #include <string.h>

@@ -1,8 +1,16 @@
 // A Relax function: its signature, declared before bodies are read, and its body.
+#include "parser/relax/function.h"
+
 #include "ir/clone.h"
 #include "ir/object.h"
+#include "parser/eval/names.h"
+#include "parser/relax/evidence.h"
 #include "parser/relax/internal.h"
+#include "parser/relax/stmt.h"
+#include "parser/relax/types.h"
+#include "parser/tir/member.h"
 #include "parser/tir/tir.h"
+#include "structinfo/make.h"
 #include "support/trial.h"
 
 // ---- States ----

@@ -1,8 +1,16 @@
 // What TVM's Python objects offer on values of Relax: attributes of values and types
 // (`x.dtype`, `x.ty.shape[0]`), and calls made as nodes (`relax.Call(op, args)`).
+#include "parser/relax/object.h"
+
 #include "ir/fold.h"
 #include "ir/op.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
+#include "parser/relax/bind.h"
+#include "parser/relax/convert.h"
 #include "parser/relax/internal.h"
+#include "parser/relax/types.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

@@ -4,7 +4,13 @@
 // No release reads these, so each is an error that names today's spelling; but each is
 // read as what it means, so that everything else wrong with the program is found in the
 // same run.
+#include "parser/relax/prototype.h"
+
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
+#include "parser/relax/convert.h"
 #include "parser/relax/internal.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

@@ -3,6 +3,8 @@
 // What the dialect being read does not have is left out: attributes by the releases in
 // attrs.def, tir_vars from 0.26 on. Types of results are called sinfo_args and out_sinfo
 // up to 0.25.
+#include "parser/relax/signature.h"
+
 #include "parser/relax/internal.h"
 
 #include <ctype.h>

@@ -1,8 +1,20 @@
 // Statements of a Relax function: bindings, dataflow blocks, If, local functions, return.
+#include "parser/relax/stmt.h"
+
 #include "ir/equal.h"
 #include "ir/fold.h"
+#include "parser/calls.h"
 #include "parser/eval/closure.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
+#include "parser/eval/names.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/function.h"
 #include "parser/relax/internal.h"
+#include "parser/relax/types.h"
+#include "parser/relax/value.h"
+#include "parser/tir/names.h"
+#include "structinfo/make.h"
 
 #include <string.h>
 

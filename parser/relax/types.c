@@ -1,8 +1,22 @@
 // Types as they are written: R.Tensor, R.Shape, R.Tuple, R.Callable …, and the symbolic
 // variables that they define in a signature.
+#include "parser/relax/types.h"
+
+#include "grammar/literal.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/calls.h"
+#include "parser/eval/builtin.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
+#include "parser/eval/names.h"
+#include "parser/relax/convert.h"
 #include "parser/relax/internal.h"
+#include "parser/relax/prototype.h"
+#include "parser/tir/function.h"
+#include "parser/tir/names.h"
+#include "structinfo/make.h"
 #include "structinfo/placement.h"
 
 #include <ctype.h>

@@ -1,8 +1,23 @@
 // Values of Relax as they are written: R.const, R.shape, R.match_cast …, operators of
 // Python on them, subscripts, and calls of functions.
+#include "parser/relax/value.h"
+
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
+#include "parser/eval/names.h"
+#include "parser/eval/python.h"
+#include "parser/relax/attrs.h"
+#include "parser/relax/bind.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/function.h"
 #include "parser/relax/internal.h"
+#include "parser/relax/object.h"
+#include "parser/relax/prototype.h"
+#include "parser/relax/types.h"
+#include "structinfo/make.h"
 
 #include <stdio.h>
 #include <string.h>

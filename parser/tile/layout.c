@@ -4,7 +4,11 @@
 #include "arith/layout.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/python.h"
+#include "parser/tile/trainium.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

@@ -17,36 +17,10 @@ TVMS_NODISCARD bool tvms_tile_layout_argument(tvms_reader *reader,
 TVMS_NODISCARD bool tvms_tile_layout_axis(tvms_reader *reader, tvms_eval_value value,
                                           tvms_ref ref, tvms_sym *axis);
 
-// ---- parser/tile/trainium.c ----
-
-// The layout that a letter for each dimension stands for, "PF"; NULL if it does not fit.
-tvms_node *TVMS_NULLABLE tvms_tile_trainium_layout(tvms_reader *reader,
-                                                   const char *axes, tvms_list shape,
-                                                   bool psum);
-// A layout of Trainium with banks of psum for its free dimensions; NULL if it does not
-// fit them.
-tvms_node *TVMS_NULLABLE tvms_tile_layout_to_psum(tvms_reader *reader,
-                                                  tvms_node *layout);
-
-// ---- parser/tile/layout_method.c ----
-
-// `num` elements become one, and one `num`. NULL with `why` where the layout does not
-// allow it.
-tvms_node *TVMS_NULLABLE tvms_tile_layout_pack(tvms_reader *reader,
-                                               tvms_layouts *layouts, tvms_node *layout,
-                                               int64_t num);
-tvms_node *TVMS_NULLABLE tvms_tile_layout_unpack(tvms_reader *reader,
-                                                 tvms_layouts *layouts,
-                                                 tvms_node *layout, int64_t num);
-
-// Fields of TILE_LAYOUT, COMPOSE_LAYOUT and LAYOUT_ITER. False: there is no such field.
-bool tvms_tile_layout_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                                tvms_eval_value *value);
-bool tvms_tile_layout_has_method(const tvms_node *layout, tvms_sym name);
-// A method that the layout has.
-tvms_eval_value tvms_tile_layout_method(tvms_reader *reader, tvms_node *layout,
-                                        tvms_sym name, tvms_ref call);
-tvms_eval_value tvms_tile_axis_method(tvms_reader *reader, tvms_sym axis, tvms_sym name,
-                                      tvms_ref call);
+tvms_eval_value tvms_tile_layout_operator(tvms_reader *reader, tvms_surf_op op,
+                                          tvms_eval_value a, tvms_eval_value b,
+                                          tvms_ref ref);
+tvms_eval_value tvms_tile_layout_subscript(tvms_reader *reader, tvms_eval_value part,
+                                           tvms_eval_value index, tvms_ref ref);
 
 #endif

@@ -1,9 +1,18 @@
 // Methods and attributes of layouts and their parts: layout.tile(…), layout.shard,
 // Axis.laneid.is_thread(). What they compute stands in arith/layout.h.
+#include "parser/tile/layout_method.h"
+
 #include "arith/layout.h"
+#include "arith/layout_slice.h"
+#include "arith/layout_tile.h"
 #include "ir/fold.h"
+#include "parser/eval/call.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
+#include "parser/tile/trainium.h"
 
 #include <string.h>
 

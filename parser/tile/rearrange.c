@@ -1,4 +1,8 @@
 // A.rearrange("a (b c) -> …"): a view, a permutation, a view.
+#include "parser/tile/rearrange.h"
+
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tile/view.h"
 

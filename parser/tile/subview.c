@@ -1,8 +1,14 @@
 // Views of parts of buffers (0.25 on): A.sub[…], A.tile(…)[…], A.chunk(…)[…].
+#include "parser/tile/subview.h"
+
 #include "ir/fold.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
 #include "parser/tile/view.h"
+#include "parser/tir/access.h"
 #include "parser/tir/stmt.h"
 
 static bool constant(const tvms_node *node, int64_t *value) {

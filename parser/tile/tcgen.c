@@ -1,8 +1,11 @@
 // Layouts of tensor memory and of the registers that exchange tiles with it, and the
 // buffers that are declared with them: T.wg_reg_tile(…), T.alloc_tcgen05_ldst_frag(…).
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tile/layout.h"
 #include "parser/tile/view.h"
+#include "parser/tir/buffer.h"
+#include "parser/tir/simple.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

@@ -1,9 +1,18 @@
 // Tile programs of 0.25 on: views of buffers and tile primitives.
+#include "parser/tile/tile.h"
+
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/calls.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
+#include "parser/tir/access.h"
+#include "parser/tir/expr.h"
+#include "parser/tir/frame.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

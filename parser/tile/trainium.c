@@ -1,4 +1,7 @@
 // Layouts of Trainium: which dimensions lie across the partitions, and which along them.
+#include "parser/tile/trainium.h"
+
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tile/layout.h"
 

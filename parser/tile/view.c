@@ -4,8 +4,15 @@
 
 #include "arith/analyzer.h"
 #include "ir/fold.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
+#include "parser/tile/layout_method.h"
+#include "parser/tile/rearrange.h"
+#include "parser/tile/subview.h"
+#include "parser/tir/buffer.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

@@ -29,11 +29,8 @@ tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
 bool tvms_view_group(tvms_reader *reader, const tvms_node *tile, tvms_list shape,
                      tvms_list *parts, uint32_t *ends);
 
-// ---- parser/tile/rearrange.c, parser/tile/subview.c ----
-tvms_eval_value tvms_view_rearrange(tvms_reader *reader, tvms_node *buffer,
-                                    tvms_ref call);
-// A.tile(…), A.chunk(…): what is indexed to give a view.
-tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
-                                  tvms_ref call);
+// A.view(…), A.local(…), A.permute(…): a declared buffer over the data of another.
+tvms_eval_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                                 tvms_ref call);
 
 #endif

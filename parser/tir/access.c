@@ -1,7 +1,21 @@
 // Using buffers: indices, regions, loads, stores.
+#include "parser/tir/access.h"
+
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
+#include "parser/calls.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
+#include "parser/eval/subscript.h"
 #include "parser/tile/layout.h"
+#include "parser/tile/subview.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/intrinsic.h"
+#include "parser/tir/loop.h"
+#include "parser/tir/names.h"
+#include "parser/tir/region.h"
 #include "parser/tir/stmt.h"
 
 // ---- Loads and regions ----------------------------------------------------------------------

@@ -1,7 +1,11 @@
 // Allocation up to 0.24: T.allocate, T.allocate_const, T.realize and their kind, which hold
 // for what follows them.
 #include "ir/fold.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/access.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/simple.h"
 #include "parser/tir/stmt.h"
 #include "support/strbuf.h"
 

@@ -1,8 +1,22 @@
 // Assignments of a PrimFunc: what a name becomes depends on the value and on the release
 // (docs/language.md, "Assignments"): an alias, a let, a mutable scalar, a store.
+#include "parser/tir/assign.h"
+
 #include "ir/equal.h"
 #include "ir/fold.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/eval/operator.h"
+#include "parser/eval/python.h"
+#include "parser/tir/access.h"
+#include "parser/tir/buffer.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/function.h"
+#include "parser/tir/names.h"
+#include "parser/tir/part.h"
 #include "parser/tir/stmt.h"
 
 #include <stdio.h>

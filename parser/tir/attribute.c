@@ -1,9 +1,21 @@
 // Attributes and methods of nodes: `A.data`, `A.shape`, `x.dtype`, `A.vload(…)` …
+#include "parser/tir/attribute.h"
+
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
+#include "parser/relax/convert.h"
+#include "parser/relax/object.h"
 #include "parser/tile/layout.h"
+#include "parser/tile/layout_method.h"
+#include "parser/tile/view.h"
+#include "parser/tir/access.h"
+#include "parser/tir/copy.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

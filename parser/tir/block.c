@@ -2,7 +2,14 @@
 #include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/call.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/access.h"
+#include "parser/tir/expr.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/loop.h"
 #include "parser/tir/stmt.h"
 
 #include <stdio.h>

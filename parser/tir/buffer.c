@@ -1,9 +1,18 @@
 // Declaring buffers: T.Buffer, T.match_buffer, T.alloc_buffer, T.decl_buffer, scalars.
+#include "parser/tir/buffer.h"
+
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/calls.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
+#include "parser/tir/access.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/function.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

@@ -1,7 +1,11 @@
 // Buffers made from another one without a statement: A.get_flattened_buffer(),
 // A.with_dtype(…), A.with_data(…), A.with_allocated_addr(…).
+#include "parser/tir/copy.h"
+
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tile/layout.h"
 #include "parser/tir/stmt.h"

@@ -1,10 +1,17 @@
 // Nodes by their own names (T.Add, T.Select, T.Ramp …), the operators that fold, and the
 // objects of TIR: ranges, iterators, reducers, index maps, targets.
+#include "parser/tir/expr.h"
+
 #include "ir/equal.h"
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "parser/eval/closure.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/operator.h"
+#include "parser/tir/access.h"
+#include "parser/tir/names.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

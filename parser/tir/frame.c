@@ -1,6 +1,9 @@
 // Frames of a PrimFunc: opened, closed, and the statements in between.
+#include "parser/tir/frame.h"
+
 #include "ir/build.h"
 #include "parser/eval/internal.h"
+#include "parser/tile/tile.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>

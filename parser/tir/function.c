@@ -1,9 +1,22 @@
 // A PrimFunc: decorator, signature, body.
+#include "parser/tir/function.h"
+
+#include "grammar/parse.h"
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/walk.h"
+#include "parser/calls.h"
+#include "parser/eval/builtin.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/names.h"
+#include "parser/tir/scalar.h"
 #include "parser/tir/stmt.h"
+#include "parser/tir/type.h"
 #include "structinfo/complete.h"
 
 #include <string.h>

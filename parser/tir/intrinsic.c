@@ -1,8 +1,18 @@
 // Calls of operators of TIR: generic ones by their row's rule, the special ones by hand.
+#include "parser/tir/intrinsic.h"
+
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/tir_op.h"
+#include "parser/calls.h"
+#include "parser/device/attributed.h"
+#include "parser/device/ptx.h"
+#include "parser/device/wrapper.h"
+#include "parser/eval/call.h"
+#include "parser/eval/comprehension.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/access.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

@@ -1,8 +1,13 @@
 // Loops and branches: T.serial … T.grid, T.While, T.If.
+#include "parser/tir/loop.h"
+
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/frame.h"
 #include "parser/tir/stmt.h"
 
 tvms_node *tvms_tir_simplified(tvms_reader *reader, tvms_node *node) {

@@ -1,7 +1,13 @@
 // Functions of the module as bodies see them: what they are before they are read, and
 // calls of them in a PrimFunc.
+#include "parser/tir/member.h"
+
 #include "ir/build.h"
+#include "parser/eval/call.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/tir.h"
 
 const tvms_def *tvms_definition_find(const tvms_reader *reader,

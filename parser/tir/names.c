@@ -1,5 +1,7 @@
 // What TVM calls variables and buffers: the name they are bound to, names of pointers and
 // strides that follow their buffers, and the names that printed text is allowed to keep.
+#include "parser/tir/names.h"
+
 #include "parser/eval/internal.h"
 #include "parser/tir/stmt.h"
 

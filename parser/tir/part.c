@@ -4,8 +4,12 @@
 // nothing else. So the printer's text does not say what it was made from, and TVM cannot
 // read it again. Here the name becomes a buffer where it is stored into, and in printed
 // text where it is used like a buffer.
+#include "parser/tir/part.h"
+
 #include "ir/fold.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/buffer.h"
+#include "parser/tir/names.h"
 #include "parser/tir/stmt.h"
 
 // How a name is used in a function.

@@ -4,7 +4,13 @@
 // region of every subscript, which becomes a load where a value is wanted
 // (tirx/stmt.py, BufferRegion.__getitem__); 0.27 loads if every index is an element.
 // Dimensions without an index keep their range. 0.22 has no subscripts of regions.
+#include "parser/tir/region.h"
+
 #include "ir/build.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/operator.h"
+#include "parser/tir/access.h"
+#include "parser/tir/loop.h"
 #include "parser/tir/tir.h"
 
 // An index relative to `range`: an element or a slice. NULL after a report.

@@ -1,6 +1,12 @@
 // Variables, constants and casts: T.int32(…), T.bool, T.handle, T.Var, T.IntImm …
+#include "parser/tir/scalar.h"
+
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/python.h"
+#include "parser/tir/intrinsic.h"
 #include "parser/tir/stmt.h"
 
 #include <math.h>

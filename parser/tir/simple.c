@@ -1,8 +1,15 @@
 // Statements that hold for what follows them: attributes and lets; what is said of the
 // function; and the small ones that stand alone.
+#include "parser/tir/simple.h"
+
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/string.h"
+#include "parser/tir/access.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/function.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

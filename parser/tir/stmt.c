@@ -3,8 +3,19 @@
 
 #include "ir/equal.h"
 #include "ir/fold.h"
+#include "parser/calls.h"
 #include "parser/eval/closure.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/names.h"
+#include "parser/eval/operator.h"
+#include "parser/relax/stmt.h"
+#include "parser/tir/assign.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/loop.h"
+#include "parser/tir/names.h"
+#include "parser/tir/simple.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,11 @@
 // Types of TIR as text writes them: T.int32, T.handle("float32"), T.Buffer(…), T.Tuple(…).
+#include "parser/tir/type.h"
+
+#include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/function.h"
 #include "parser/tir/stmt.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
 static tvms_node *prim_type(tvms_reader *reader, tvms_dtype dtype, tvms_ref ref) {

@@ -7,6 +7,7 @@
 // nested tuples of outputs are rebuilt. TVM: relax.transform.CallTIRRewrite.
 #include "passes/relax/bindings.h"
 #include "passes/relax/make.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
 #include <string.h>

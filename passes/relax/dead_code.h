@@ -4,7 +4,4 @@
 
 #include "passes/edit.h"
 
-// What DeadCodeElimination does; `entry` names functions to keep, ';' between them.
-void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry);
-
 #endif

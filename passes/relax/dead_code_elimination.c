@@ -5,6 +5,8 @@
 // Calls with effects stay outside dataflow blocks, match_cast stays everywhere. Functions
 // are kept if they are public, named by the option `entry`, or called from one that is.
 // TVM: relax.transform.DeadCodeElimination.
+#include "passes/relax/dead_code_elimination.h"
+
 #include "ir/rewrite.h"
 #include "ir/walk.h"
 #include "passes/relax/dead_code.h"

@@ -14,6 +14,7 @@
 #include "ir/walk.h"
 #include "passes/relax/bindings.h"
 #include "passes/relax/fuse_graph.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 #include "support/strbuf.h"
 

@@ -11,6 +11,7 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/relax/dead_code.h"
+#include "passes/relax/dead_code_elimination.h"
 #include "passes/relax/make.h"
 #include "passes/tir/stmts.h"
 

@@ -11,6 +11,7 @@
 #include "ir/equal.h"
 #include "passes/relax/bindings.h"
 #include "passes/relax/make.h"
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 #include "te/legalize.h"
 

@@ -1,6 +1,7 @@
 // Calls of PrimFuncs and scalars.
 #include "passes/relax/make.h"
 
+#include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
 tvms_node *tvms_relax_make_prim_value(tvms_unit *unit, tvms_node *value) {

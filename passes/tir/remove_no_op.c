@@ -4,6 +4,7 @@
 //
 // Loops that never run, branches that hold nothing, values computed for nothing and stores
 // of what a buffer holds already go; calls with effects stay. TVM: tirx.transform.RemoveNoOp.
+#include "arith/bound.h"
 #include "ir/equal.h"
 #include "passes/tir/scoped.h"
 

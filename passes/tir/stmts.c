@@ -3,6 +3,7 @@
 
 #include "ir/clone.h"
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
 #include "ir/tir_op.h"
 #include "ir/walk.h"
 

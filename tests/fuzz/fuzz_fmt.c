@@ -1,4 +1,5 @@
 // Formatting: tvms_format_checked proves its result itself; a failed proof is a defect.
+#include "format/check.h"
 #include "format/format.h"
 #include "fuzz.h"
 

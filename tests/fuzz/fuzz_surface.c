@@ -1,6 +1,8 @@
 // Text to surface tree: never a crash; every node lies inside the text and inside what
 // holds it, and a text without a reported error has no ERROR node.
 #include "fuzz.h"
+#include "grammar/literal.h"
+#include "grammar/parse.h"
 #include "grammar/surface.h"
 
 // Values of literals, and expressions inside strings, must be had whatever they hold.

@@ -2,6 +2,7 @@
 #ifndef TVMS_TESTS_LEXING_H
 #define TVMS_TESTS_LEXING_H
 
+#include "grammar/identifier.h"
 #include "grammar/indentation.h"
 #include "support/names.h"
 #include "support/strbuf.h"

@@ -1,6 +1,7 @@
 // Faults of the interpreter that no text can provoke, because reading or verifying finds
 // them first: programs made by hand, and calls with wrong arguments.
 #include "interp/interp.h"
+#include "interp/prim.h"
 #include "ir/build.h"
 #include "ir/op.h"
 #include "support/names.h"

@@ -1,6 +1,7 @@
 // Promotion and folding at construction. Expectations are what stock TVM builds.
 #include "expression_suite.h"
 #include "ir/fold.h"
+#include "ir/fold_ops.h"
 
 EXPRESSION_SUITE(fold, TVMS_DIALECT_CURRENT);
 

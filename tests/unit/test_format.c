@@ -1,4 +1,5 @@
 // The formatter: one rule of layout a test, and the proof.
+#include "format/check.h"
 #include "format/format.h"
 #include "support/names.h"
 

@@ -1,5 +1,7 @@
 // The interpreter and native code: the same programs, made by hand, give the same bits.
 #include "backend/backend.h"
+#include "backend/load.h"
+#include "interp/prim.h"
 #include "sexpr.h"
 #include "support/names.h"
 

@@ -1,7 +1,9 @@
 // Pipelines: how they are read, what the manager checks, what passes do to a module.
 #include "ir/build.h"
 #include "passes/edit.h"
+#include "passes/pipeline.h"
 #include "passes/properties.h"
+#include "passes/tables.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

@@ -4,6 +4,7 @@
 #include "ir/object.h"
 #include "structinfo/infer.h"
 #include "structinfo/intern.h"
+#include "structinfo/make.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>

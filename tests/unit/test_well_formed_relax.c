@@ -1,6 +1,7 @@
 // Well-formedness of Relax on programs that reading never makes: passes might.
 #include "ir/build.h"
 #include "structinfo/infer.h"
+#include "structinfo/make.h"
 #include "structinfo/well_formed_relax.h"
 #include "support/names.h"
 

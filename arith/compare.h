@@ -1,0 +1,17 @@
+// Comparison of expressions: by bounds of their difference, by known inequalities.
+#ifndef TVMS_ARITH_COMPARE_H
+#define TVMS_ARITH_COMPARE_H
+
+#include "arith/internal.h"
+
+// The parts of a conjunction that hold each on their own.
+void tvms_analyzer_enter_inequalities(tvms_analyzer *analyzer, tvms_node *condition);
+
+tvms_compare tvms_simplifier_compare_to(tvms_simplifier *s, tvms_node *expr,
+                                        int64_t value);
+tvms_compare tvms_simplifier_compare_exprs(tvms_simplifier *s, tvms_node *a,
+                                           tvms_node *b);
+tvms_compare tvms_analyzer_compare_by_facts(const tvms_analyzer *analyzer,
+                                            const tvms_node *a, const tvms_node *b);
+
+#endif

@@ -1,0 +1,12 @@
+// Linking with the system's tools: the compiler driver knows where libc and libm are.
+#ifndef TVMS_BACKEND_LINK_H
+#define TVMS_BACKEND_LINK_H
+
+#include "backend/backend.h"
+
+// Links an object file into a shared library with the system's C compiler driver. Returns
+// false and a reason in `why`.
+TVMS_NODISCARD bool tvms_backend_link_library(const char *object, const char *library,
+                                              tvms_strbuf *why);
+
+#endif

@@ -1,0 +1,15 @@
+// The body of a PrimFunc as a function of plain pointers and numbers.
+#ifndef TVMS_BACKEND_LLVM_BODY_H
+#define TVMS_BACKEND_LLVM_BODY_H
+
+#include "backend/llvm/emit.h"
+
+// Functions.
+void tvms_emit_body(emitter *e, const tvms_member *member);
+
+void tvms_emit_collect_sizes(emitter *e, const tvms_prim_func *function,
+                             size_vars *sizes);
+LLVMTypeRef tvms_emit_body_type(emitter *e, const tvms_prim_func *function,
+                                const size_vars *sizes);
+
+#endif

@@ -1,0 +1,9 @@
+// Calls: operators of TIR as instructions, functions of C, functions of the module.
+#ifndef TVMS_BACKEND_LLVM_CALLS_H
+#define TVMS_BACKEND_LLVM_CALLS_H
+
+#include "backend/llvm/emit.h"
+
+LLVMValueRef tvms_emit_call(emitter *e, const tvms_call *call);
+
+#endif

@@ -1,0 +1,16 @@
+// Errors of the compiled program: one block per check that frees, raises and returns.
+#ifndef TVMS_BACKEND_LLVM_FAILURE_H
+#define TVMS_BACKEND_LLVM_FAILURE_H
+
+#include "backend/llvm/emit.h"
+
+// Goes on if `condition` holds; else frees what lives, raises and returns -1.
+void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what);
+void tvms_emit_raise(emitter *e, const failure *what);
+
+LLVMValueRef tvms_emit_text(emitter *e, const char *text);
+
+// Functions.
+LLVMValueRef tvms_emit_weak(emitter *e, const char *name, LLVMTypeRef type);
+
+#endif

@@ -1,0 +1,37 @@
+// Brackets over several lines, and chains of names, calls and subscripts, which are split at
+// their last bracket.
+#ifndef TVMS_FORMAT_BRACKETS_H
+#define TVMS_FORMAT_BRACKETS_H
+
+#include "format/split.h"
+#include "format/walk.h"
+
+// True if the trailer has a bracket with something in it.
+bool tvms_format_is_full(const tvms_writer *w, tvms_ref ref);
+
+// The bracket of a call, a subscript or a display.
+tvms_bracketed tvms_format_brackets_of(const tvms_writer *w, tvms_ref ref);
+
+// Pushes the trailers of a chain to `spine`, last one first; returns what they hang on.
+tvms_ref tvms_format_chain_of(tvms_writer *w, tvms_ref ref);
+
+// The last trailer from `base` on with a full bracket, as an index of the spine, or `none`.
+uint32_t tvms_format_last_full(const tvms_writer *w, uint32_t base, uint32_t none);
+
+// Writes what stands before a bracket on one line, if it and the bracket fit there.
+TVMS_NODISCARD bool tvms_format_try_head(tvms_writer *w, tvms_ref head);
+void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail);
+
+// Where the parenthesis ends that closes behind `end`: over white space and comments.
+uint32_t tvms_format_closing_columns(const tvms_writer *w, uint32_t end);
+
+// "(", the node without its own parentheses on lines of its own, ")".
+void tvms_format_in_parens(tvms_writer *w, tvms_ref ref);
+
+// Comments before the end of a bracket, each on its own line, after the last item.
+void tvms_format_comments_to(tvms_writer *w, uint32_t end);
+
+void tvms_format_brackets(tvms_writer *w, const tvms_bracketed *brackets,
+                          uint32_t tail);
+
+#endif

@@ -1,0 +1,11 @@
+// Calls of TIR: operators of ir/tir_ops.def, functions of C, functions of the module.
+#ifndef TVMS_INTERP_CALLS_H
+#define TVMS_INTERP_CALLS_H
+
+#include "interp/frame.h"
+
+// Lane `lane` of a value of TIR; every lane of a scalar is its value.
+tvms_scalar tvms_interp_eval_call(tvms_interp_frame *f, const tvms_call *call,
+                                  uint32_t lane);
+
+#endif

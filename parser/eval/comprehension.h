@@ -1,0 +1,18 @@
+// Comprehensions, iteration and targets: what Python itself evaluates.
+#ifndef TVMS_PARSER_EVAL_COMPREHENSION_H
+#define TVMS_PARSER_EVAL_COMPREHENSION_H
+
+#include "parser/eval/eval.h"
+#include "parser/eval/internal.h"
+
+// What an iterable yields, as a list of items in reader->values. Returns false after a
+// report if it is not one.
+TVMS_NODISCARD bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value,
+                                      tvms_ref ref, tvms_eval_items *items);
+
+tvms_eval_value tvms_eval_comprehension(tvms_reader *reader, tvms_ref ref);
+
+// Binds the names of a comprehension target (NAME, TUPLE, LIST, STAR) to the parts of a value.
+bool tvms_eval_bind_target(tvms_reader *reader, tvms_ref target, tvms_eval_value value);
+
+#endif

@@ -1,0 +1,60 @@
+// From values to nodes, texts and numbers; and what a value is called in messages.
+#ifndef TVMS_PARSER_EVAL_CONVERT_H
+#define TVMS_PARSER_EVAL_CONVERT_H
+
+#include "parser/eval/eval.h"
+#include "parser/eval/internal.h"
+
+// A value of TIR: int32 (int64 if it does not fit), float32, bool, string, region → load.
+// Returns NULL after a report, or silently if the value is unknown.
+tvms_node *TVMS_NULLABLE tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value,
+                                           tvms_ref ref);
+
+// The same for each item of a sequence (or for one value that is no sequence).
+TVMS_NODISCARD bool tvms_eval_to_exprs(tvms_reader *reader, tvms_eval_value value,
+                                       tvms_ref ref, tvms_list *list);
+
+// An attribute value: raw scalars stay raw, dicts and lists become objects.
+tvms_node *TVMS_NULLABLE tvms_eval_to_object(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref);
+
+// A dict with string keys as OBJECT_MAP; NONE gives NULL in *map and true.
+TVMS_NODISCARD bool tvms_eval_to_map(tvms_reader *reader, tvms_eval_value value,
+                                     tvms_ref ref, tvms_node **map);
+
+// A data type: from text or a dtype object. The second one also takes what makes values of
+// the type, T.float32, as few parameters of TVM do.
+TVMS_NODISCARD bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value,
+                                       tvms_ref ref, tvms_dtype *dtype);
+TVMS_NODISCARD bool tvms_eval_to_named_dtype(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref, tvms_dtype *dtype);
+
+// "inf", "-inf" and "nan" as the floats that NumPy makes of them; other text as it is.
+tvms_eval_value tvms_eval_special_float(tvms_eval_value text);
+
+// A Python int (IntImm counts where TVM converts it), text, or truth.
+TVMS_NODISCARD bool tvms_eval_to_int(tvms_reader *reader, tvms_eval_value value,
+                                     tvms_ref ref, int64_t *result);
+TVMS_NODISCARD bool tvms_eval_to_text(tvms_reader *reader, tvms_eval_value value,
+                                      tvms_ref ref, tvms_bytes *text);
+TVMS_NODISCARD bool tvms_eval_to_flag(tvms_reader *reader, tvms_eval_value value,
+                                      tvms_ref ref, bool *flag);
+
+// What a value is, for messages: "int", "buffer 'A'", "T.grid(…)".
+const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value);
+
+// A copy of `items` in reader->values.
+tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value *items,
+                                      uint32_t len);
+
+// True if the value is exactly this text.
+bool tvms_eval_value_is_exactly(tvms_eval_value value, const char *text);
+
+// Reports that `what` must be `expected`, unless the value is unknown.
+void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
+                                 const char *expected, tvms_eval_value value);
+
+// Counts a step of work; false at the limit, which is reported once.
+bool tvms_eval_count_step(tvms_reader *reader, tvms_ref ref);
+
+#endif

@@ -1,0 +1,26 @@
+// Expressions: one function for each kind of surface node.
+#ifndef TVMS_PARSER_EVAL_EXPR_H
+#define TVMS_PARSER_EVAL_EXPR_H
+
+#include "parser/eval/eval.h"
+#include "parser/eval/internal.h"
+
+// Evaluates an expression. Everything wrong in it is reported, once; then the value is
+// unknown.
+tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr);
+
+tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref);
+tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref);
+
+// An index as in `object[index]`: slices become SLICE values.
+tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given);
+
+// Evaluates an item of a list, spreading `*item`. False: something is unknown.
+bool tvms_eval_push_starred(tvms_reader *reader, tvms_ref item,
+                            tvms_eval_value_vec *items);
+
+// Reports a name that nothing binds (silently in a lenient reader).
+void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
+                                     tvms_span span);
+
+#endif

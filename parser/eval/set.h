@@ -1,0 +1,22 @@
+// Sets and dicts of the evaluation: what is equal stands once. Both are lists; a table of
+// hashes, which is dropped at once, makes building them linear.
+#ifndef TVMS_PARSER_EVAL_SET_H
+#define TVMS_PARSER_EVAL_SET_H
+
+#include "parser/eval/internal.h"
+
+// The set of `items`, which are used up. Reports an item that Python cannot hash at `ref`.
+tvms_eval_value tvms_eval_make_set(tvms_reader *reader, tvms_eval_value items,
+                                   tvms_ref ref);
+
+// The dict of keys and values in turn; of equal keys the first place and the last value count.
+tvms_eval_value tvms_eval_make_dict(tvms_reader *reader,
+                                    const tvms_eval_value_vec *pairs, tvms_ref ref);
+void tvms_eval_push_pair(tvms_reader *reader, tvms_eval_value_vec *pairs,
+                         tvms_eval_value key, tvms_eval_value value);
+
+// Union, intersection and differences of sets, union of dicts. False: not defined.
+bool tvms_eval_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
+                            tvms_eval_value b, tvms_ref ref, tvms_eval_value *result);
+
+#endif

@@ -1,0 +1,45 @@
+// From evaluated values to values of Relax.
+#ifndef TVMS_PARSER_RELAX_CONVERT_H
+#define TVMS_PARSER_RELAX_CONVERT_H
+
+#include "parser/relax/internal.h"
+#include "parser/relax/relax.h"
+
+// A value of Relax from whatever can be one. NULL after a report or if unknown.
+tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref);
+
+// A scalar: as above, but a bool stays one since 0.26, and a float was a float32 before.
+// R.print and R.tuple hand their arguments to C++ since 0.26, where True is a bool. Returns
+// what to restore in `bools`.
+bool tvms_relax_take_bools(tvms_reader *reader);
+tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value value,
+                                            tvms_ref ref);
+tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);
+
+// A shape: tuple or list of dimensions, or a value that is one.
+tvms_node *TVMS_NULLABLE tvms_relax_to_shape(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref);
+
+// Adds to `diag` that `(x)` is no tuple, if that is how `ref` is written.
+bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref);
+
+// One dimension: int64, a TIR expression, or text in a signature.
+tvms_node *TVMS_NULLABLE tvms_relax_to_dim(tvms_reader *reader, tvms_eval_value value,
+                                           tvms_ref ref);
+
+// Any scalar of TIR; `what` must be `expected`, says the report.
+tvms_node *TVMS_NULLABLE tvms_relax_to_scalar(tvms_reader *reader,
+                                              tvms_eval_value value, tvms_ref ref,
+                                              const char *what, const char *expected);
+tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
+                            uint32_t count, tvms_span span);
+
+// A 0-dimensional constant tensor.
+tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value value,
+                                          tvms_dtype dtype, tvms_ref ref);
+
+// True for nodes that are values of Relax: operators on them build calls of Relax.
+bool tvms_relax_is_expr(const tvms_node *node);
+
+#endif

@@ -1,0 +1,29 @@
+// What TVM's Python objects offer on values of Relax: attributes of values and types
+// (`x.dtype`, `x.ty.shape[0]`), and calls made as nodes (`relax.Call(op, args)`).
+#ifndef TVMS_PARSER_RELAX_OBJECT_H
+#define TVMS_PARSER_RELAX_OBJECT_H
+
+#include "parser/relax/internal.h"
+#include "parser/relax/relax.h"
+
+// `x.shape[index]`, `x.strides[index]` of a tensor; false if `object` is neither.
+bool tvms_relax_inspect_item(tvms_reader *reader, tvms_eval_value object,
+                             tvms_eval_value index, tvms_ref ref,
+                             tvms_eval_value *value);
+
+// `R.name`: the value of the name R has when nothing rebinds it, and below it.
+// `path` is the name so far for VALUE_RELAX objects. Reports unknown names.
+tvms_eval_value tvms_relax_attribute(tvms_reader *reader, tvms_eval_value object,
+                                     tvms_sym name, tvms_ref ref);
+
+// An attribute of a type (`x.ty.shape`); false, silently, if `node` is none or has none.
+bool tvms_relax_type_attribute(tvms_reader *reader, const tvms_node *node,
+                               tvms_sym name, tvms_eval_value *value);
+
+// `relax.Call(op, args, …)`: a call as a node.
+tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call);
+
+// `relax.Tuple(fields)`.
+tvms_eval_value tvms_relax_tuple_node(tvms_reader *reader, tvms_ref call);
+
+#endif

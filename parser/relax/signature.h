@@ -1,0 +1,9 @@
+// Signatures of operators: the column of ops.def, parsed once per operator and reading.
+#ifndef TVMS_PARSER_RELAX_SIGNATURE_H
+#define TVMS_PARSER_RELAX_SIGNATURE_H
+
+#include "parser/relax/internal.h"
+
+const tvms_op_signature *tvms_relax_op_signature(tvms_reader *reader, tvms_opcode op);
+
+#endif

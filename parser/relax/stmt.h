@@ -1,0 +1,16 @@
+// Statements of a Relax function: bindings, dataflow blocks, If, local functions, return.
+#ifndef TVMS_PARSER_RELAX_STMT_H
+#define TVMS_PARSER_RELAX_STMT_H
+
+#include "parser/relax/internal.h"
+#include "parser/relax/relax.h"
+
+void tvms_relax_body(tvms_reader *reader, tvms_ref body);
+
+// Reads the body of an R.macro in place; the value is what it returns.
+tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
+
+// Expands the body of an R.macro in place; its value is what it returns.
+tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
+
+#endif

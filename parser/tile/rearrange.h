@@ -1,0 +1,10 @@
+// A.rearrange("a (b c) -> …"): a view, a permutation, a view.
+#ifndef TVMS_PARSER_TILE_REARRANGE_H
+#define TVMS_PARSER_TILE_REARRANGE_H
+
+#include "parser/tile/view.h"
+
+tvms_eval_value tvms_view_rearrange(tvms_reader *reader, tvms_node *buffer,
+                                    tvms_ref call);
+
+#endif

@@ -1,0 +1,25 @@
+// What TVM calls variables and buffers: the name they are bound to, names of pointers and
+// strides that follow their buffers, and the names that printed text is allowed to keep.
+#ifndef TVMS_PARSER_TIR_NAMES_H
+#define TVMS_PARSER_TIR_NAMES_H
+
+#include "parser/eval/eval.h"
+#include "parser/tir/stmt.h"
+#include "parser/tir/tir.h"
+
+// False if a line shows that the text was written by hand, and not printed.
+bool tvms_reader_is_printed(tvms_reader *reader);
+
+// True if it begins as printed text does, too.
+bool tvms_reader_has_printed_header(tvms_reader *reader);
+
+// `name` followed by `suffix`.
+tvms_sym tvms_tir_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix);
+
+// Whether the text may have been written by a printer: a statement per line.
+bool tvms_reader_is_printed(tvms_reader *reader);
+
+// Gives a variable or buffer its name, as TVM's builder does.
+void tvms_tir_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
+
+#endif

@@ -1,0 +1,17 @@
+// The tables of passes, their options and named pipelines, and how names are spelled.
+#ifndef TVMS_PASSES_TABLES_H
+#define TVMS_PASSES_TABLES_H
+
+#include "passes/manager.h"
+
+// All rows in the order of the tables; *count gets their number.
+const tvms_pass *tvms_pass_rows(uint32_t *count);
+const tvms_pass_option *tvms_pass_option_rows(uint32_t *count);
+const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count);
+
+void tvms_pass_kebab(const char *name, char kebab[TVMS_KEBAB_SIZE]);
+
+// The pass with this name in either spelling, or NULL.
+const tvms_pass *TVMS_NULLABLE tvms_pass_find(const char *name, size_t len);
+
+#endif

@@ -1,0 +1,19 @@
+// Buffers that are views of another one: A.view(…), A.permute(…), A.local(…) … instead of
+// T.decl_buffer with all attributes (since 0.25).
+#ifndef TVMS_PRINTER_ALIAS_H
+#define TVMS_PRINTER_ALIAS_H
+
+#include "printer/state.h"
+
+// Writes A.view(…) and the like and returns true if a declaration is an alias.
+bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer,
+                      const tvms_node *TVMS_NULLABLE source);
+
+// Notes a declared buffer: others may be views of it.
+void tvms_print_note_view(tvms_printer *p, const tvms_node *buffer);
+
+// The declared buffer whose data pointer `data` is, or NULL.
+const tvms_node *TVMS_NULLABLE tvms_print_data_owner(tvms_printer *p,
+                                                     const tvms_node *data);
+
+#endif

@@ -1,0 +1,19 @@
+// Statements, and sequences of them: what is flat in tvms may be nested in the text.
+#ifndef TVMS_PRINTER_STMT_H
+#define TVMS_PRINTER_STMT_H
+
+#include "printer/state.h"
+
+void tvms_print_body(tvms_printer *p, const tvms_node *stmt);
+void tvms_print_stmt(tvms_printer *p, const tvms_node *stmt);
+bool tvms_print_opens(const tvms_printer *p, const tvms_node *stmt);
+
+// A line that binds the data of a DECL_BUFFER, where its source is no pointer that up to
+// 0.25 could stand after `data=`.
+void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt);
+
+// What TVM has as one statement: the only item of a SEQ, the first one if the rest is its
+// body, or the SEQ itself.
+const tvms_node *tvms_print_only(const tvms_printer *p, const tvms_node *stmt);
+
+#endif
