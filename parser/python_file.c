@@ -7,6 +7,7 @@
 #include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/module.h"
+#include "parser/needed_names.h"
 #include "parser/python.h"
 #include "support/trial.h"
 
@@ -149,9 +150,20 @@ static void forget_all(tvms_reader *reader, tvms_ref targets) {
   tvms_surface_each(reader->surface, target, targets) forget(reader, target);
 }
 
-// A plain name gets the value, if it is one that tvms can compute.
+static bool is_needed(const tvms_reader *reader, const tvms_surf *stmt) {
+  tvms_surface_each(reader->surface, target, stmt->a) {
+    const tvms_surf *node = tvms_reader_at(reader, target);
+    if (node->kind == TVMS_SURF_NAME && tvms_needed_names_has(reader->needed, node->a))
+      return true;
+  }
+  return false;
+}
+
+// A plain name gets the value, if it is one that tvms can compute and that TVMScript asks
+// for.
 static void assign(tvms_reader *reader, const tvms_surf *stmt, bool certain) {
-  tvms_eval_value value = certain ? tvms_eval(reader, stmt->b) : TVMS_UNKNOWN;
+  bool evaluated = certain && is_needed(reader, stmt);
+  tvms_eval_value value = evaluated ? tvms_eval(reader, stmt->b) : TVMS_UNKNOWN;
   tvms_surface_each(reader->surface, target, stmt->a) {
     const tvms_surf node = *tvms_reader_at(reader, target);
     if (node.kind == TVMS_SURF_NAME)

@@ -8,6 +8,7 @@
 #include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/module.h"
+#include "parser/needed_names.h"
 #include "parser/python.h"
 #include "parser/python_file.h"
 
@@ -93,8 +94,10 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
   tvms_spans script = {0};
+  tvms_needed_names needed = {0};
   if (options->python) {
     tvms_python_file_definitions(&surface, &script);
+    if (script.len) tvms_needed_names_find(&surface, &script, &needed);
     tvms_diags_keep_in(&context->diags, script.items, script.len);
   }
   tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
@@ -112,6 +115,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
                         .script = script.items,
                         .script_count = script.len,
                         .decorate = tvms_decoration_of,
+                        .needed = &needed,
                         .visible = &all};
   tvms_arena_init(&reader.values, memory);
   tvms_arena_init(&reader.bindings, memory);
@@ -124,6 +128,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   if (!options->python) tvms_python_bind_prefixes(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
+    if (options->python && !reader.script_count) break;  // only Python follows
     uint32_t count = program->count;
     reader.statement = ref;
     if (options->python)
@@ -137,6 +142,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_scope_pop(&reader);
   free_reader(&reader);
   tvms_vec_fini(memory, &script);
+  tvms_needed_names_fini(memory, &needed);
   tvms_unit_fini(&unit);
   tvms_surface_fini(&surface);
   return program;

@@ -265,9 +265,10 @@ struct tvms_reader {
   tvms_dialect dialect;
   bool mixed;    // the text has marks of releases that exclude each other; reported
   bool lenient;  // a .py file: names that nothing binds are unknown, silently
-  const tvms_span *TVMS_NULLABLE script;  // of a .py file: TVMScript not yet read …
-  uint32_t script_count;                  // … in order (python_file.h)
-  tvms_ref statement;                     // of the file: what is being read
+  const tvms_span *TVMS_NULLABLE script;   // of a .py file: TVMScript not yet read …
+  uint32_t script_count;                   // … in order (python_file.h)
+  const struct tvms_needed_names *needed;  // by that TVMScript (needed_names.h)
+  tvms_ref statement;                      // of the file: what is being read
   tvms_reading reading;
   tvms_module *TVMS_NULLABLE module;  // being read
   tvms_unit

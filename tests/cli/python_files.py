@@ -3,7 +3,7 @@
 import ast, os, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from cases import files_under, main, tvms
+from cases import TVMS, files_under, main, tvms
 
 HEAD = """import os , sys
 from tvm.script import ir as I, relax as R, tirx as T
@@ -137,6 +137,34 @@ def test():
         self.assertEqual((p.returncode, p.stdout, p.stderr.count(b"W0428")), (0, b"", 1), p.stderr)
         p = tvms("print", "--dialect", "0.27", self.file(text.replace("    if numpy:\n        M = 3\n", "")))
         self.assertIn(b'def f(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):', p.stdout)
+
+    def memory_of_check(self, text):
+        """What check finds in a file, and the MiB that it touched; much more is reserved."""
+        found = os.path.join(self.folder, "found")
+        path = self.file(text)
+        child = os.fork()
+        if child == 0:
+            out = os.open(found, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(out, 1), os.dup2(out, 2)
+            os.execv(TVMS, [TVMS, "check", path])
+        _, status, usage = os.wait4(child, 0)
+        with open(found, encoding="utf-8") as f:
+            said = f.read()
+        self.assertEqual(status, 0, said)
+        return said, usage.ru_maxrss / 1024
+
+    def test_constants_that_no_definition_asks_for_cost_nothing(self):
+        script = "\n@T.prim_func\ndef f(A: T.Buffer((N,), \"float32\")):\n    A[0] = T.float32(0)\n"
+        _, least = self.memory_of_check(HEAD)
+        for what, value in (("join", '"\\n".join(f"{i} a 0.5 1" for i in range(1, 110001))'),
+                            ("list", "[[j for j in range(1000)] for i in range(10000)]"),
+                            ("repetition", "[0] * (1 << 24)")):
+            for place, head in (("a module", f"X = {value}\n"), ("a function", f"def g():\n    X = {value}\n    Y = [X, X]\n")):
+                with self.subTest(what=what, place=place):
+                    for text in HEAD + head + script, HEAD + head:
+                        said, memory = self.memory_of_check(text)
+                        self.assertEqual(said, "")
+                        self.assertLess(memory - least, 32)
 
     def test_folders_hold_python_files_for_check_and_fmt(self):
         self.file(BAD), self.file("x=1\n", "b.tvms"), self.file("not TVMScript ( \n", "c.txt")

@@ -1,0 +1,156 @@
+// Which names TVMScript in a Python file may ask for.
+//
+// A Python file binds many names that no definition of TVMScript asks for: tables of test
+// data, generated text, results of long loops. Evaluating them could take any time and any
+// memory, so a constant is evaluated only if its name is needed: a definition mentions it,
+// or another needed constant does. In
+//
+//   ROWS = [f"{i}" for i in range(10 ** 6)]      # not evaluated
+//   N = 16
+//   SHAPE = (N, 2 * N)
+//
+//   @T.prim_func
+//   def f(A: T.Buffer(SHAPE, "float32")): ...
+//
+// the needed names are SHAPE, N and whatever else the definition mentions. Only names are
+// compared, whatever the scope: one too many costs an evaluation, one too few a fact. Words
+// inside strings count, because f-strings and symbolic shapes hold names.
+#include "parser/needed_names.h"
+
+#include <stdlib.h>
+
+// A place where a name stands, or a string that may hold some.
+typedef struct {
+  uint32_t begin;
+  tvms_ref ref;
+} mention;
+
+typedef struct {
+  const tvms_surface *surface;
+  tvms_memory *memory;
+  tvms_needed_names *names;
+  TVMS_VEC(mention) mentions;    // of the whole file, in order of place
+  TVMS_VEC(tvms_ref) constants;  // assignments outside of TVMScript, in order of place
+} finder;
+
+static void add_name(finder *f, tvms_sym name) {
+  tvms_vec_reach(f->memory, &f->names->marks, name);
+  f->names->marks.items[name] = 1;
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'
+         || (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static void add_words(finder *f, const tvms_surf *string) {
+  const char *text = f->surface->source->text;
+  for (uint32_t at = string->begin; at < string->end;) {
+    uint32_t end = at;
+    while (end < string->end && (is_letter(text[end]) || is_digit(text[end]))) {
+      end++;
+    }
+    if (end > at && !is_digit(text[at])) {
+      add_name(f, tvms_symbol_intern(f->surface->context, text + at, end - at));
+    }
+    at = end > at ? end : at + 1;
+  }
+}
+
+// Adds the names that stand between two places.
+static void add_mentioned(finder *f, tvms_span span) {
+  uint32_t low = 0, high = f->mentions.len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (f->mentions.items[middle].begin < span.begin)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < f->mentions.len && f->mentions.items[low].begin < span.end; low++) {
+    const tvms_surf *node = tvms_surface_at(f->surface, f->mentions.items[low].ref);
+    if (node->kind == TVMS_SURF_NAME)
+      add_name(f, node->a);
+    else
+      add_words(f, node);
+  }
+}
+
+// True if the place is in one of the spans, which are in order of place and disjoint.
+static bool is_in(const tvms_spans *spans, uint32_t place) {
+  uint32_t low = 0, high = spans->len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (spans->items[middle].end <= place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < spans->len && spans->items[low].begin <= place;
+}
+
+static int by_place(const void *left, const void *right) {
+  uint32_t a = ((const mention *)left)->begin, b = ((const mention *)right)->begin;
+  return a < b ? -1 : a > b;
+}
+
+static void collect(finder *f, const tvms_spans *script) {
+  for (tvms_ref ref = 1; ref < f->surface->count; ref++) {
+    const tvms_surf *node = tvms_surface_at(f->surface, ref);
+    if (node->kind == TVMS_SURF_NAME || node->kind == TVMS_SURF_STRING)
+      tvms_vec_push(f->memory, &f->mentions, ((mention){node->begin, ref}));
+    else if (node->kind == TVMS_SURF_ASSIGN && !is_in(script, node->begin))
+      tvms_vec_push(f->memory, &f->constants, ref);
+  }
+  if (f->mentions.len)
+    qsort(f->mentions.items, f->mentions.len, sizeof(mention), by_place);
+}
+
+static bool is_needed(const finder *f, const tvms_surf *assignment) {
+  tvms_surface_each(f->surface, target, assignment->a) {
+    const tvms_surf *node = tvms_surface_at(f->surface, target);
+    if (node->kind == TVMS_SURF_NAME && tvms_needed_names_has(f->names, node->a)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Adds what needed constants mention, the last one first: a constant stands after those it
+// is made of. Returns true if one was added; it is looked at only once.
+static bool add_constants(finder *f) {
+  bool added = false;
+  for (uint32_t i = f->constants.len; i > 0; i--) {
+    tvms_ref *ref = &f->constants.items[i - 1];
+    if (!*ref || !is_needed(f, tvms_surface_at(f->surface, *ref))) continue;
+    add_mentioned(f,
+                  tvms_surface_span(f->surface, tvms_surface_at(f->surface, *ref)->b));
+    *ref = 0;
+    added = true;
+  }
+  return added;
+}
+
+// Constants in an order that no program has are not followed further than this.
+enum { MOST_ROUNDS = 16 };
+
+void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *script,
+                            tvms_needed_names *names) {
+  finder f = {.surface = surface, .memory = &surface->context->memory, .names = names};
+  collect(&f, script);
+  for (uint32_t i = 0; i < script->len; i++) {
+    add_mentioned(&f, script->items[i]);
+  }
+  for (uint32_t round = 0; round < MOST_ROUNDS && add_constants(&f); round++) {
+  }
+  tvms_vec_fini(f.memory, &f.mentions);
+  tvms_vec_fini(f.memory, &f.constants);
+}
+
+void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names) {
+  tvms_vec_fini(memory, &names->marks);
+}

@@ -1,0 +1,27 @@
+// Which names TVMScript in a Python file may ask for.
+#ifndef TVMS_PARSER_NEEDED_NAMES_H
+#define TVMS_PARSER_NEEDED_NAMES_H
+
+#include "grammar/surface.h"
+#include "parser/python_file.h"
+
+// A set of names; the zero value is the empty set.
+typedef struct tvms_needed_names {
+  TVMS_VEC(uint8_t) marks;  // by symbol: 1 if it is in the set
+} tvms_needed_names;
+
+// Fills `names` with what the definitions at `script` depend on: the names that they
+// mention, in code and inside strings, and those that the constants of such names mention in
+// turn. Scopes do not count. The caller frees the set with tvms_needed_names_fini.
+void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *script,
+                            tvms_needed_names *names);
+
+void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names);
+
+// True if `name` is in the set.
+static inline bool tvms_needed_names_has(const tvms_needed_names *names,
+                                         tvms_sym name) {
+  return name < names->marks.len && names->marks.items[name];
+}
+
+#endif
