@@ -2,7 +2,7 @@
 #include "cli/deliver.h"
 
 #include "cli/files.h"
-#include "cli/textdiff.h"
+#include "support/textdiff.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -5,8 +5,8 @@
 
 #include "cli/files.h"
 #include "cli/golden.h"
-#include "cli/textdiff.h"
 #include "driver/render.h"
+#include "support/textdiff.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // `tvms check FILE...`: read, infer, verify; --fix and --diff.
 #include "cli/files.h"
 #include "cli/program.h"
-#include "cli/textdiff.h"
 #include "support/edits.h"
+#include "support/textdiff.h"
 #include "support/trial.h"
 
 #include <unistd.h>

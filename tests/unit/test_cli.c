@@ -1,9 +1,9 @@
 // Parts of the program that work on texts: differences, JSON, words.
 #include "cli/options.h"
-#include "cli/textdiff.h"
 #include "support/context.h"
 #include "support/json.h"
 #include "support/names.h"
+#include "support/textdiff.h"
 
 #include <criterion/criterion.h>
 

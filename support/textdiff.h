@@ -1,6 +1,6 @@
 // Differences of two texts by lines, as a unified diff.
-#ifndef TVMS_CLI_TEXTDIFF_H
-#define TVMS_CLI_TEXTDIFF_H
+#ifndef TVMS_SUPPORT_TEXTDIFF_H
+#define TVMS_SUPPORT_TEXTDIFF_H
 
 #include "support/strbuf.h"
 

@@ -1,6 +1,6 @@
 // Myers' greedy algorithm (An O(ND) Difference Algorithm, 1986) with a bound on D, after
 // common lines at both ends are taken off.
-#include "cli/textdiff.h"
+#include "support/textdiff.h"
 
 #include "support/vec.h"
 
