@@ -5,13 +5,20 @@
 // start.
 #include "parser/calls.h"
 
+#include "arith/layout.h"
 #include "ir/op.h"
 #include "ir/respell.h"
 #include "ir/tir_op.h"
+#include "parser/eval/attribute.h"
+#include "parser/eval/call.h"
+#include "parser/eval/internal.h"
 #include "parser/prototype.h"
+#include "parser/relax/prototype.h"
 #include "parser/relax/relax.h"
 #include "parser/relax/value.h"
+#include "parser/tir/access.h"
 #include "parser/tir/intrinsic.h"
+#include "parser/tir/names.h"
 #include "parser/tir/tir.h"
 
 #include <ctype.h>
@@ -413,3 +420,81 @@ tvms_eval_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace nam
   if (tvms_eval_value_is_known(renamed)) return renamed;
   return tvms_namespace_report_unknown_name(reader, namespace_, name, ref);
 }
+
+// TVM prints axes that only Axis.get knows in the same way.
+static bool is_axis(tvms_reader *reader, tvms_sym name) {
+  return tvms_layout_axis_known(name)
+         || (name != TVMS_SYM_get && tvms_reader_has_printed_header(reader));
+}
+
+static tvms_eval_value namespace_attribute(tvms_reader *reader, tvms_eval_value object,
+                                           tvms_sym name, tvms_ref ref) {
+  if (object.as.i == TVMS_NS_Axis && is_axis(reader, name)) {
+    return (tvms_eval_value){.kind = TVMS_EVAL_AXIS, .as.sym = name};
+  }
+  return tvms_namespace_attribute(reader, (tvms_namespace)object.as.i, name, ref);
+}
+
+const tvms_eval_value_ops tvms_rows_namespace_ops = {.attribute = namespace_attribute};
+
+// ---- Rows as values ---------------------------------------------------------------------
+
+static const char *callable_describe(tvms_reader *reader, tvms_eval_value callee) {
+  return tvms_row_text(reader, callee.as.row);
+}
+
+static tvms_eval_value callable_attribute(tvms_reader *reader, tvms_eval_value object,
+                                          tvms_sym name, tvms_ref ref) {
+  if (object.as.row->handler == tvms_call_TileLayout) {
+    return tvms_namespace_attribute(reader, TVMS_NS_TileLayout, name, ref);
+  }
+  return tvms_no_attribute(reader, object, name, ref);
+}
+
+// `R.Tensor[shape, dtype]` of the prototype.
+static bool callable_read_subscript(tvms_reader *reader, tvms_eval_value object,
+                                    tvms_ref ref, tvms_eval_value *value) {
+  if (object.as.row->handler != tvms_call_relax_tensor) return false;
+  *value = tvms_prototype_tensor(reader, ref);
+  return true;
+}
+
+// Operators that infer their dtype let one be named.
+static bool ignores_dtype(const tvms_row *row) {
+  return row->op || row->handler == tvms_call_fold_unary
+         || row->handler == tvms_call_fold_binary
+         || row->handler == tvms_call_if_then_else
+         || row->handler == tvms_call_address_of || row->handler == tvms_call_ret
+         || row->handler == tvms_call_tvm_access_ptr
+         || row->handler == tvms_call_handle_add_byte_offset
+         || row->handler == tvms_call_tvm_stack_make_array
+         || row->handler == tvms_call_ret;
+}
+
+static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee,
+                                     tvms_ref call) {
+  const tvms_row *row = callee.as.row;
+  const tvms_signature *signature = tvms_row_signature(reader, row);
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  tvms_call_args bound = {.row = row,
+                          .ref = call,
+                          .args = args,
+                          .refs = refs,
+                          .scope = (tvms_namespace)callee.spare};
+  const char *what = tvms_symbol_text(reader->context, row->name);
+  if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
+  reader->drops_dtype = ignores_dtype(row);
+  if (!tvms_signature_bind(reader, signature, what, call, args, refs, &bound.given)) {
+    return tvms_reader_failed(reader);
+  }
+  return row->handler(reader, &bound);
+}
+
+const tvms_eval_value_ops tvms_rows_callable_ops = {
+    .describe = callable_describe,
+    .attribute = callable_attribute,
+    .call = callable_call,
+    .read_subscript = callable_read_subscript,
+    .subscript = tvms_tir_subscript,
+};

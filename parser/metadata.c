@@ -411,3 +411,5 @@ tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
                      : constant_of(unit, stored, span);
   return tvms_eval_value_node(stored->node);
 }
+
+const tvms_eval_value_ops tvms_metadata_stored_ops = {.mention = tvms_metadata_value};

@@ -12,6 +12,7 @@
 #include "parser/eval/names.h"
 #include "parser/eval/python.h"
 #include "parser/relax/function.h"
+#include "parser/relax/relax.h"
 #include "parser/target.h"
 #include "parser/tir/function.h"
 #include "parser/tir/tir.h"
@@ -27,9 +28,9 @@ static bool inside_module(tvms_reader *reader, const tvms_call_args *call) {
   return false;
 }
 
-static bool truth_of(tvms_eval_value value) {
+static bool truth_of(const tvms_reader *reader, tvms_eval_value value) {
   bool known;
-  return tvms_eval_value_truth(value, &known) && known;
+  return tvms_eval_value_truth(reader, value, &known) && known;
 }
 
 tvms_eval_value tvms_call_module_attrs(tvms_reader *reader,
@@ -41,7 +42,7 @@ tvms_eval_value tvms_call_module_attrs(tvms_reader *reader,
   }
   tvms_module *module = reader->module;
   if (module->attrs && tvms_object_map_count(module->attrs)
-      && !truth_of(call->args[1])) {
+      && !truth_of(reader, call->args[1])) {
     tvms_reader_report(reader, repeated_part, call->ref, "I.module_attrs");
     return TVMS_UNKNOWN;
   }
@@ -87,7 +88,8 @@ tvms_eval_value tvms_call_module_set_attr(tvms_reader *reader,
                                 "an object", call->args[1]);
     return TVMS_UNKNOWN;
   }
-  if (tvms_object_map_get(module->attrs, key.text) && !truth_of(call->args[2])) {
+  if (tvms_object_map_get(module->attrs, key.text)
+      && !truth_of(reader, call->args[2])) {
     tvms_reader_report(reader, repeated_attribute, call->ref, key.text);
     return TVMS_UNKNOWN;
   }

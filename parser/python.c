@@ -15,6 +15,7 @@
 #include "parser/relax/relax.h"
 #include "parser/relax/value.h"
 #include "parser/tile/layout.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/member.h"
 #include "parser/tir/scalar.h"
 
@@ -270,6 +271,11 @@ tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
   if (!reader->lenient) tvms_reader_report(reader, python_call, call, path);
   return tvms_reader_failed(reader);
 }
+
+const tvms_eval_value_ops tvms_python_name_ops = {
+    .attribute = tvms_python_attribute,
+    .call = tvms_python_call,
+};
 
 // ---- Imports --------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 #include "parser/needed_names.h"
 #include "parser/python.h"
 #include "parser/python_file.h"
+#include "parser/values.h"
 
 #include <string.h>
 
@@ -107,6 +108,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   context->spelling = (uint32_t)program->dialect;
   tvms_visible all = {NULL, 0, UINT32_MAX};
   tvms_reader reader = {.context = context,
+                        .tables = &tvms_parser_tables,
                         .surface = &surface,
                         .program = program,
                         .dialect = program->dialect,

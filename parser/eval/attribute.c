@@ -2,164 +2,82 @@
 #include "parser/eval/attribute.h"
 
 #include "parser/eval/call.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/python.h"
 #include "parser/eval/string.h"
 #include "parser/eval/subscript.h"
-#include "parser/python.h"
-#include "parser/relax/convert.h"
-#include "parser/relax/object.h"
-#include "parser/tile/layout.h"
-#include "parser/tile/layout_method.h"
-#include "parser/tir/attribute.h"
-#include "parser/tir/intrinsic.h"
-#include "parser/tir/names.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static tvms_eval_value no_attribute(tvms_reader *reader, tvms_eval_value object,
-                                    tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_no_attribute(tvms_reader *reader, tvms_eval_value object,
+                                  tvms_sym name, tvms_ref ref) {
   tvms_reader_report(reader, unknown_attribute, ref, tvms_eval_describe(reader, object),
                      tvms_symbol_text(reader->context, name));
   return tvms_reader_failed(reader);
 }
 
-// Whether text, a list, a tuple or a dict has the method.
-static bool has_method(tvms_eval_value object, tvms_sym name) {
-  switch ((int)object.kind) {
-  case TVMS_EVAL_STR:
-    return name == TVMS_SYM_upper || name == TVMS_SYM_lower || name == TVMS_SYM_join
-           || name == TVMS_SYM_split || name == TVMS_SYM_replace
-           || name == TVMS_SYM_format || name == TVMS_SYM_startswith
-           || name == TVMS_SYM_endswith;
-  case TVMS_EVAL_DICT:
-    return name == TVMS_SYM_get || name == TVMS_SYM_items || name == TVMS_SYM_keys
-           || name == TVMS_SYM_values;
-  case TVMS_EVAL_LIST:
-  case TVMS_EVAL_TUPLE: return name == TVMS_SYM_index || name == TVMS_SYM_count;
-  case TVMS_EVAL_SET: return false;
-  default: return true;
-  }
-}
-
-static tvms_eval_value bound_method(tvms_reader *reader, tvms_eval_value object,
-                                    tvms_sym name, tvms_ref ref) {
-  if (!has_method(object, name)) return no_attribute(reader, object, name, ref);
+tvms_eval_value tvms_bound_method(tvms_reader *reader, tvms_eval_value receiver,
+                                  tvms_sym name) {
   tvms_method *method = tvms_arena_new(&reader->values, tvms_method);
-  tvms_eval_value *receiver = tvms_arena_new(&reader->values, tvms_eval_value);
-  *receiver = object;
-  *method = (tvms_method){receiver, name};
+  method->receiver = tvms_arena_new(&reader->values, tvms_eval_value);
+  *method->receiver = receiver;
+  method->name = name;
   return (tvms_eval_value){.kind = TVMS_EVAL_METHOD, .as.method = method};
-}
-
-// A function of the module: cls.f, Module.f.
-static tvms_eval_value module_attribute(tvms_reader *reader, tvms_eval_value object,
-                                        tvms_sym name, tvms_ref ref) {
-  tvms_span span = tvms_reader_span_of(reader, ref);
-  const tvms_member *member = tvms_module_find(reader->module, name);
-  if (member) {
-    tvms_global_var *node = tvms_node_make(reader->unit, GLOBAL_VAR, span);
-    node->name = name;
-    return tvms_eval_value_node(&node->head);
-  }
-  (void)object;
-  tvms_diags *diags = &reader->context->diags;
-  const char *text = tvms_symbol_text(reader->context, name);
-  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_no_member, span, text);
-  TVMS_VEC(const char *) names = {0};
-  uint32_t count = reader->module->member_count;
-  if (!tvms_diags_may_compare_names(diags, count)) count = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    tvms_vec_push(&reader->context->memory, &names,
-                  tvms_symbol_text(reader->context, reader->module->members[i].name));
-  }
-  const char *near = tvms_diag_nearest_name(text, names.items, names.len);
-  tvms_vec_fini(&reader->context->memory, &names);
-  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
-  if (near) {
-    tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
-    tvms_diag_fix(diags, diag, (tvms_span){span.end - len, span.end}, false, "%s",
-                  near);
-  }
-  return tvms_reader_failed(reader);
-}
-
-static tvms_eval_value slice_attribute(tvms_reader *reader, tvms_eval_value object,
-                                       tvms_sym name, tvms_ref ref) {
-  if (name == TVMS_SYM_start) return object.as.items[0];
-  if (name == TVMS_SYM_stop) return object.as.items[1];
-  if (name == TVMS_SYM_step) return object.as.items[2];
-  return no_attribute(reader, object, name, ref);
-}
-
-// T.float32.dtype and the like stay data types; `A.dtype.bits` is a number.
-static tvms_eval_value dtype_attribute(tvms_reader *reader, tvms_eval_value object,
-                                       tvms_sym name, tvms_ref ref) {
-  if (name == TVMS_SYM_bits) return tvms_eval_value_int(object.as.dtype.bits);
-  if (name == TVMS_SYM_lanes) return tvms_eval_value_int(object.as.dtype.lanes);
-  if (name == TVMS_SYM_dtype) return tvms_eval_value_dtype(object.as.dtype);
-  if (object.kind == TVMS_EVAL_DTYPE) return bound_method(reader, object, name, ref);
-  return no_attribute(reader, object, name, ref);
-}
-
-static tvms_eval_value axis_attribute(tvms_reader *reader, tvms_eval_value object,
-                                      tvms_sym name, tvms_ref ref) {
-  const tvms_name *text = tvms_interner_name(&reader->context->names, object.as.sym);
-  switch (name) {
-  case TVMS_SYM_name: return tvms_eval_value_text(text->text, text->len);
-  case TVMS_SYM_is_thread:
-  case TVMS_SYM_is_memory:
-  case TVMS_SYM_get_scope:
-  case TVMS_SYM_get_subscope: return bound_method(reader, object, name, ref);
-  default: return no_attribute(reader, object, name, ref);
-  }
 }
 
 tvms_eval_value tvms_eval_attribute(tvms_reader *reader, tvms_eval_value object,
                                     tvms_sym name, tvms_ref ref) {
-  tvms_eval_value part;
-  switch (object.kind) {
-  case TVMS_EVAL_UNKNOWN: return object;
-  case TVMS_EVAL_NAMESPACE:
-    // TVM prints axes that only Axis.get knows in the same way.
-    if (object.as.i == TVMS_NS_Axis
-        && (tvms_layout_axis_known(name)
-            || (name != TVMS_SYM_get && tvms_reader_has_printed_header(reader)))) {
-      return (tvms_eval_value){.kind = TVMS_EVAL_AXIS, .as.sym = name};
-    }
-    return tvms_namespace_attribute(reader, (tvms_namespace)object.as.i, name, ref);
-  case TVMS_EVAL_OPERATOR: return tvms_spelled_attribute(reader, object, name, ref);
-  case TVMS_EVAL_RELAX: return tvms_relax_attribute(reader, object, name, ref);
-  case TVMS_EVAL_PYTHON: return tvms_python_attribute(reader, object, name, ref);
-  case TVMS_EVAL_NODE:
-    if (tvms_relax_is_expr(object.as.node)) {
-      return tvms_relax_attribute(reader, object, name, ref);
-    }
-    if (tvms_relax_type_attribute(reader, object.as.node, name, &part)) return part;
-    return tvms_tir_node_attribute(reader, object.as.node, name, ref);
-  case TVMS_EVAL_MODULE: return module_attribute(reader, object, name, ref);
-  case TVMS_EVAL_META:
-    if (name == TVMS_SYM_value) return object.as.items[0];
-    return tvms_eval_attribute(reader, object.as.items[0], name, ref);
-  case TVMS_EVAL_AXIS: return axis_attribute(reader, object, name, ref);
-  case TVMS_EVAL_CALLABLE:
-    if (object.as.row->handler == tvms_call_TileLayout) {
-      return tvms_namespace_attribute(reader, TVMS_NS_TileLayout, name, ref);
-    }
-    return no_attribute(reader, object, name, ref);
-  case TVMS_EVAL_SLICE: return slice_attribute(reader, object, name, ref);
-  case TVMS_EVAL_DTYPE:
-  case TVMS_EVAL_DTYPE_NAME: return dtype_attribute(reader, object, name, ref);
-  case TVMS_EVAL_STR:
-  case TVMS_EVAL_LIST:
-  case TVMS_EVAL_TUPLE:
-  case TVMS_EVAL_SET:
-  case TVMS_EVAL_DICT: return bound_method(reader, object, name, ref);
-  default: return no_attribute(reader, object, name, ref);
+  if (!tvms_eval_value_is_known(object)) return object;
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, object);
+  return ops->attribute ? ops->attribute(reader, object, name, ref)
+                        : tvms_no_attribute(reader, object, name, ref);
+}
+
+tvms_eval_value tvms_eval_call_method(tvms_reader *reader, tvms_eval_value callee,
+                                      tvms_ref call) {
+  tvms_eval_value receiver = *callee.as.method->receiver;
+  tvms_sym name = callee.as.method->name;
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, receiver);
+  return ops->method ? ops->method(reader, receiver, name, call)
+                     : tvms_no_attribute(reader, receiver, name, call);
+}
+
+// ---- Attributes that are no methods ---------------------------------------------------------
+
+tvms_eval_value tvms_slice_attribute(tvms_reader *reader, tvms_eval_value slice,
+                                     tvms_sym name, tvms_ref ref) {
+  switch (name) {
+  case TVMS_SYM_start: return slice.as.items[0];
+  case TVMS_SYM_stop: return slice.as.items[1];
+  case TVMS_SYM_step: return slice.as.items[2];
+  default: return tvms_no_attribute(reader, slice, name, ref);
   }
+}
+
+bool tvms_dtype_part(tvms_eval_value object, tvms_sym name, tvms_eval_value *value) {
+  switch (name) {
+  case TVMS_SYM_bits: *value = tvms_eval_value_int(object.as.dtype.bits); return true;
+  case TVMS_SYM_lanes: *value = tvms_eval_value_int(object.as.dtype.lanes); return true;
+  case TVMS_SYM_dtype: *value = tvms_eval_value_dtype(object.as.dtype); return true;
+  default: return false;
+  }
+}
+
+tvms_eval_value tvms_dtype_attribute(tvms_reader *reader, tvms_eval_value dtype,
+                                     tvms_sym name, tvms_ref ref) {
+  (void)ref;
+  tvms_eval_value value;
+  if (tvms_dtype_part(dtype, name, &value)) return value;
+  return tvms_bound_method(reader, dtype, name);
+}
+
+tvms_eval_value tvms_meta_attribute(tvms_reader *reader, tvms_eval_value meta,
+                                    tvms_sym name, tvms_ref ref) {
+  tvms_eval_value inner = meta.as.items[0];
+  return name == TVMS_SYM_value ? inner : tvms_eval_attribute(reader, inner, name, ref);
 }
 
 // ---- Methods of text ------------------------------------------------------------------------
@@ -269,8 +187,23 @@ static const char *text_signature(tvms_sym name) {
   }
 }
 
-static tvms_eval_value text_method(tvms_reader *reader, tvms_eval_value text,
-                                   tvms_sym name, tvms_ref call) {
+tvms_eval_value tvms_text_attribute(tvms_reader *reader, tvms_eval_value text,
+                                    tvms_sym name, tvms_ref ref) {
+  switch (name) {
+  case TVMS_SYM_upper:
+  case TVMS_SYM_lower:
+  case TVMS_SYM_join:
+  case TVMS_SYM_split:
+  case TVMS_SYM_replace:
+  case TVMS_SYM_format:
+  case TVMS_SYM_startswith:
+  case TVMS_SYM_endswith: return tvms_bound_method(reader, text, name);
+  default: return tvms_no_attribute(reader, text, name, ref);
+  }
+}
+
+tvms_eval_value tvms_text_method(tvms_reader *reader, tvms_eval_value text,
+                                 tvms_sym name, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *what = tvms_symbol_text(reader->context, name);
   if (!tvms_signature_bind_method(reader, text_signature(name), what, call, args)) {
@@ -293,7 +226,7 @@ static tvms_eval_value text_method(tvms_reader *reader, tvms_eval_value text,
     return tvms_eval_value_bool(ends_or_begins(text, args[0], false));
   case TVMS_SYM_endswith:
     return tvms_eval_value_bool(ends_or_begins(text, args[0], true));
-  default: return no_attribute(reader, text, name, call);
+  default: return tvms_no_attribute(reader, text, name, call);
   }
 }
 
@@ -314,8 +247,16 @@ static tvms_eval_value dict_parts(tvms_reader *reader, tvms_eval_value dict,
   return tvms_eval_value_items(TVMS_EVAL_LIST, items, count);
 }
 
-static tvms_eval_value dict_method(tvms_reader *reader, tvms_eval_value dict,
-                                   tvms_sym name, tvms_ref call) {
+tvms_eval_value tvms_dict_attribute(tvms_reader *reader, tvms_eval_value dict,
+                                    tvms_sym name, tvms_ref ref) {
+  bool has = name == TVMS_SYM_get || name == TVMS_SYM_items || name == TVMS_SYM_keys
+             || name == TVMS_SYM_values;
+  return has ? tvms_bound_method(reader, dict, name)
+             : tvms_no_attribute(reader, dict, name, ref);
+}
+
+tvms_eval_value tvms_dict_method(tvms_reader *reader, tvms_eval_value dict,
+                                 tvms_sym name, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *what = tvms_symbol_text(reader->context, name);
   if (name == TVMS_SYM_get) {
@@ -323,46 +264,30 @@ static tvms_eval_value dict_method(tvms_reader *reader, tvms_eval_value dict,
       return TVMS_UNKNOWN;
     }
     tvms_eval_value found;
-    return tvms_eval_dict_find(dict, args[0], &found) ? found : args[1];
-  }
-  if (name != TVMS_SYM_items && name != TVMS_SYM_keys && name != TVMS_SYM_values) {
-    return no_attribute(reader, dict, name, call);
+    return tvms_eval_dict_find(reader, dict, args[0], &found) ? found : args[1];
   }
   return dict_parts(reader, dict, name);
 }
 
-static tvms_eval_value list_method(tvms_reader *reader, tvms_eval_value list,
-                                   tvms_sym name, tvms_ref call) {
+tvms_eval_value tvms_list_attribute(tvms_reader *reader, tvms_eval_value list,
+                                    tvms_sym name, tvms_ref ref) {
+  bool has = name == TVMS_SYM_index || name == TVMS_SYM_count;
+  return has ? tvms_bound_method(reader, list, name)
+             : tvms_no_attribute(reader, list, name, ref);
+}
+
+tvms_eval_value tvms_list_method(tvms_reader *reader, tvms_eval_value list,
+                                 tvms_sym name, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
-  if (name != TVMS_SYM_index && name != TVMS_SYM_count) {
-    return no_attribute(reader, list, name, call);
-  }
   if (!tvms_signature_bind_method(
           reader, "value", tvms_symbol_text(reader->context, name), call, args)) {
     return TVMS_UNKNOWN;
   }
   int64_t count = 0;
   for (uint32_t i = 0; i < list.len; i++) {
-    if (!tvms_eval_values_equal(list.as.items[i], args[0])) continue;
+    if (!tvms_eval_values_equal(reader, list.as.items[i], args[0])) continue;
     if (name == TVMS_SYM_index) return tvms_eval_value_int(i);
     count++;
   }
   return tvms_eval_value_int(count);
-}
-
-tvms_eval_value tvms_eval_call_method(tvms_reader *reader, tvms_eval_value callee,
-                                      tvms_ref call) {
-  tvms_eval_value receiver = *callee.as.method->receiver;
-  tvms_sym name = callee.as.method->name;
-  switch (receiver.kind) {
-  case TVMS_EVAL_STR: return text_method(reader, receiver, name, call);
-  case TVMS_EVAL_DICT: return dict_method(reader, receiver, name, call);
-  case TVMS_EVAL_TUPLE:
-  case TVMS_EVAL_LIST: return list_method(reader, receiver, name, call);
-  case TVMS_EVAL_AXIS:
-    return tvms_tile_axis_method(reader, receiver.as.sym, name, call);
-  case TVMS_EVAL_NODE:
-    return tvms_tir_call_node_method(reader, receiver.as.node, name, call);
-  default: return no_attribute(reader, receiver, name, call);
-  }
 }

@@ -1,12 +1,11 @@
 // Python's own functions on constants: len, min, range, enumerate, …
 #include "parser/eval/builtin.h"
 
-#include "ir/fold.h"
 #include "parser/eval/call.h"
 #include "parser/eval/closure.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
 #include "parser/eval/set.h"
@@ -220,7 +219,7 @@ static tvms_eval_value any_or_all(tvms_reader *reader, tvms_eval_value value, bo
   if (!tvms_eval_iterate(reader, value, call, &items)) return TVMS_UNKNOWN;
   for (uint32_t i = 0; i < items.len; i++) {
     bool known;
-    bool truth = tvms_eval_value_truth(items.items[i], &known);
+    bool truth = tvms_eval_value_truth(reader, items.items[i], &known);
     if (!known) {
       tvms_eval_report_wrong_type(reader, call, "a condition", "a constant",
                                   items.items[i]);
@@ -289,7 +288,7 @@ static tvms_eval_value builtin_sorted(tvms_reader *reader, const tvms_eval_value
   }
   list.as.items = from;
   bool known;
-  if (tvms_eval_value_truth(args[1], &known) && known)
+  if (tvms_eval_value_truth(reader, args[1], &known) && known)
     return builtin_reversed(reader, &list, call);
   return list;
 }
@@ -349,8 +348,8 @@ static tvms_eval_value builtin_float(tvms_reader *reader, const tvms_eval_value 
     double real = strtod(value.as.text, &end);
     if (value.len && !*end) return tvms_eval_value_float(real);
   }
-  const tvms_node *node = tvms_eval_value_node_of(value, TVMS_NODE_FLOAT_IMM);
-  if (node) return tvms_eval_value_float(tvms_as_float_imm(node)->value);
+  tvms_eval_value constant = tvms_constant_of(reader, value);
+  if (constant.kind == TVMS_EVAL_FLOAT) return constant;
   tvms_eval_report_wrong_type(reader, call, "what float() takes", "a number", value);
   return TVMS_UNKNOWN;
 }
@@ -358,7 +357,7 @@ static tvms_eval_value builtin_float(tvms_reader *reader, const tvms_eval_value 
 static tvms_eval_value builtin_bool(tvms_reader *reader, const tvms_eval_value *args,
                                     tvms_ref call) {
   bool known;
-  bool truth = tvms_eval_value_truth(args[0], &known);
+  bool truth = tvms_eval_value_truth(reader, args[0], &known);
   if (known) return tvms_eval_value_bool(truth);
   tvms_eval_report_wrong_type(reader, call, "what bool() takes", "a constant", args[0]);
   return TVMS_UNKNOWN;

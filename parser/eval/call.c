@@ -1,25 +1,13 @@
 // Calls: arguments bound to a signature, and who answers the call.
 #include "parser/eval/call.h"
 
-#include "ir/fold.h"
 #include "ir/respell.h"
 #include "parser/calls.h"
-#include "parser/eval/attribute.h"
-#include "parser/eval/builtin.h"
-#include "parser/eval/closure.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/set.h"
-#include "parser/prototype.h"
-#include "parser/python.h"
-#include "parser/relax/convert.h"
-#include "parser/relax/value.h"
-#include "parser/tir/intrinsic.h"
-#include "parser/tir/member.h"
-#include "parser/tir/scalar.h"
-#include "parser/tir/tir.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -332,78 +320,6 @@ bool tvms_signature_bind_method(tvms_reader *reader, const char *signature,
 
 // ---- Who answers --------------------------------------------------------------------------
 
-// Operators that infer their dtype let one be named.
-static bool ignores_dtype(const tvms_row *row) {
-  return row->op || row->handler == tvms_call_fold_unary
-         || row->handler == tvms_call_fold_binary
-         || row->handler == tvms_call_if_then_else
-         || row->handler == tvms_call_address_of || row->handler == tvms_call_ret
-         || row->handler == tvms_call_tvm_access_ptr
-         || row->handler == tvms_call_handle_add_byte_offset
-         || row->handler == tvms_call_tvm_stack_make_array
-         || row->handler == tvms_call_ret;
-}
-
-static tvms_eval_value call_row(tvms_reader *reader, tvms_eval_value callee,
-                                tvms_ref call) {
-  const tvms_row *row = callee.as.row;
-  const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  tvms_ref refs[TVMS_MAX_PARAMS];
-  tvms_call_args bound = {.row = row,
-                          .ref = call,
-                          .args = args,
-                          .refs = refs,
-                          .scope = (tvms_namespace)callee.spare};
-  const char *what = tvms_symbol_text(reader->context, row->name);
-  if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
-  reader->drops_dtype = ignores_dtype(row);
-  if (!tvms_signature_bind(reader, signature, what, call, args, refs, &bound.given)) {
-    return tvms_reader_failed(reader);
-  }
-  return row->handler(reader, &bound);
-}
-
-// T.int32(), T.int32(x), T.float32("inf").
-static tvms_eval_value call_dtype(tvms_reader *reader, tvms_eval_value callee,
-                                  tvms_ref call) {
-  tvms_ref first = tvms_reader_at(reader, call)->b;
-  if (!first) {
-    return tvms_tir_dtype_call(reader, callee.as.dtype, TVMS_NOTHING, false, call);
-  }
-  uint8_t kind = tvms_reader_at(reader, first)->kind;
-  if (kind == TVMS_SURF_INT || kind == TVMS_SURF_FLOAT) {  // by far the most calls
-    if (!tvms_reader_at(reader, first)->next) {
-      tvms_eval_value value = tvms_eval(reader, first);
-      return tvms_tir_dtype_call(reader, callee.as.dtype, value, false, call);
-    }
-  }
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  const char *signature = reader->dialect < TVMS_DIALECT_26
-                              ? "expr=None, *, is_size_var=False"
-                              : "expr=None";
-  if (!tvms_signature_bind_method(reader, signature, "a data type", call, args))
-    return TVMS_UNKNOWN;
-  bool size_var = reader->dialect < TVMS_DIALECT_26 && args[1].kind == TVMS_EVAL_BOOL
-                  && args[1].as.i;
-  return tvms_tir_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
-}
-
-static tvms_eval_value call_node(tvms_reader *reader, tvms_eval_value callee,
-                                 tvms_ref call) {
-  tvms_node *node = callee.as.node;
-  if (node->kind == TVMS_NODE_GLOBAL_VAR) {
-    return reader->reading == TVMS_READING_RELAX
-               ? tvms_relax_call_global(reader, node, call)
-               : tvms_tir_call_global(reader, node, call);
-  }
-  if (reader->reading == TVMS_READING_RELAX && tvms_relax_is_expr(node)) {
-    return tvms_relax_call(reader, callee, call);
-  }
-  tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
-  return TVMS_UNKNOWN;
-}
-
 // The arguments of a call whose callee is unknown are evaluated for what they report.
 static tvms_eval_value call_unknown(tvms_reader *reader, tvms_ref call) {
   tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
@@ -418,23 +334,17 @@ static tvms_eval_value call_unknown(tvms_reader *reader, tvms_ref call) {
   return tvms_reader_failed(reader);
 }
 
+tvms_eval_value tvms_cannot_call(tvms_reader *reader, tvms_eval_value callee,
+                                 tvms_ref call) {
+  tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
+  return TVMS_UNKNOWN;
+}
+
 tvms_eval_value tvms_eval_call(tvms_reader *reader, tvms_eval_value callee,
                                tvms_ref call) {
   if (!tvms_eval_count_step(reader, call)) return TVMS_UNKNOWN;
-  switch (callee.kind) {
-  case TVMS_EVAL_UNKNOWN: return call_unknown(reader, call);
-  case TVMS_EVAL_CALLABLE: return call_row(reader, callee, call);
-  case TVMS_EVAL_DTYPE_NAME: return call_dtype(reader, callee, call);
-  case TVMS_EVAL_BUILTIN: return tvms_builtin_call(reader, callee, call);
-  case TVMS_EVAL_METHOD: return tvms_eval_call_method(reader, callee, call);
-  case TVMS_EVAL_LAMBDA: return tvms_closure_call(reader, callee, call);
-  case TVMS_EVAL_MACRO: return tvms_closure_call_macro(reader, callee, call);
-  case TVMS_EVAL_OPERATOR: return tvms_spelled_call(reader, callee, call);
-  case TVMS_EVAL_PYTHON: return tvms_python_call(reader, callee, call);
-  case TVMS_EVAL_RELAX: return tvms_relax_call(reader, callee, call);
-  case TVMS_EVAL_NODE: return call_node(reader, callee, call);
-  default:
-    tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
-    return TVMS_UNKNOWN;
-  }
+  if (!tvms_eval_value_is_known(callee)) return call_unknown(reader, call);
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, callee);
+  if (ops->call) return ops->call(reader, callee, call);
+  return tvms_cannot_call(reader, callee, call);
 }

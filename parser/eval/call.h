@@ -30,4 +30,8 @@ const tvms_signature *tvms_signature_of_method(tvms_reader *reader, const char *
 bool tvms_signature_bind_method(tvms_reader *reader, const char *signature,
                                 const char *what, tvms_ref call, tvms_eval_value *args);
 
+// Reports that the value cannot be called. Always unknown.
+tvms_eval_value tvms_cannot_call(tvms_reader *reader, tvms_eval_value callee,
+                                 tvms_ref call);
+
 #endif

@@ -1,95 +1,15 @@
-// Comprehensions, iteration and targets: what Python itself evaluates.
+// Comprehensions and targets: what Python itself evaluates.
 #include "parser/eval/comprehension.h"
 
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/python.h"
 #include "parser/eval/set.h"
 
 #include <string.h>
-
-// ---- Iteration ------------------------------------------------------------------------------
-
-enum { LONGEST_RANGE = 1 << 24 };
-
-static bool iterate_range(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
-                          tvms_eval_items *items) {
-  int64_t start = range.as.items[0].as.i, stop = range.as.items[1].as.i;
-  int64_t step = range.as.items[2].as.i;
-  uint64_t span = step > 0 ? (stop > start ? (uint64_t)(stop - start) : 0)
-                           : (start > stop ? (uint64_t)(start - stop) : 0);
-  uint64_t width = step > 0 ? (uint64_t)step : (uint64_t)-step;
-  uint64_t count = (span + width - 1) / width;
-  if (count > LONGEST_RANGE) {
-    tvms_reader_report(reader, endless, ref);
-    return false;
-  }
-  items->items = tvms_arena_array(&reader->values, tvms_eval_value, count);
-  items->len = (uint32_t)count;
-  for (uint32_t i = 0; i < items->len; i++) {
-    items->items[i] = tvms_eval_value_int(start + (int64_t)i * step);
-  }
-  return true;
-}
-
-// Splits text into its characters (code points).
-static void iterate_text(tvms_reader *reader, tvms_eval_value text,
-                         tvms_eval_items *items) {
-  items->items = tvms_arena_array(&reader->values, tvms_eval_value, text.len);
-  items->len = 0;
-  for (uint32_t at = 0; at < text.len;) {
-    uint32_t end = at + 1;
-    while (end < text.len && ((unsigned char)text.as.text[end] & 0xC0) == 0x80) {
-      end++;
-    }
-    items->items[items->len++] = tvms_eval_value_text(text.as.text + at, end - at);
-    at = end;
-  }
-}
-
-static bool iterate_node(tvms_reader *reader, tvms_eval_value value,
-                         tvms_eval_items *items) {
-  if (value.as.node->kind != TVMS_NODE_OBJECT_ARRAY) return false;
-  tvms_list list = tvms_as_object_array(value.as.node)->items;
-  items->items = tvms_arena_array(&reader->values, tvms_eval_value, list.len);
-  items->len = list.len;
-  for (uint32_t i = 0; i < list.len; i++) {
-    items->items[i] = tvms_eval_value_node(list.items[i]);
-  }
-  return true;
-}
-
-bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
-                       tvms_eval_items *items) {
-  switch (value.kind) {
-  case TVMS_EVAL_TUPLE:
-  case TVMS_EVAL_LIST:
-  case TVMS_EVAL_SET:
-    *items = (tvms_eval_items){value.as.items, value.len};
-    return true;
-  case TVMS_EVAL_RANGE: return iterate_range(reader, value, ref, items);
-  case TVMS_EVAL_STR: iterate_text(reader, value, items); return true;
-  case TVMS_EVAL_DICT:
-    items->items = tvms_arena_array(&reader->values, tvms_eval_value, value.len / 2);
-    items->len = value.len / 2;
-    for (uint32_t i = 0; i < items->len; i++) {
-      items->items[i] = value.as.items[2 * i];
-    }
-    return true;
-  case TVMS_EVAL_META: return tvms_eval_iterate(reader, value.as.items[0], ref, items);
-  case TVMS_EVAL_NODE:
-    if (iterate_node(reader, value, items)) return true;
-    break;
-  default: break;
-  }
-  reader->failed = true;
-  if (tvms_eval_value_is_known(value)) {
-    tvms_reader_report(reader, not_iterable, ref, tvms_eval_describe(reader, value));
-  }
-  return false;
-}
 
 // ---- Targets --------------------------------------------------------------------------------
 
@@ -191,7 +111,7 @@ static void gather(gatherer *g, tvms_ref clause) {
   }
   tvms_eval_value condition = tvms_eval(g->reader, node.a);
   bool known;
-  bool truth = tvms_eval_value_truth(condition, &known);
+  bool truth = tvms_eval_value_truth(g->reader, condition, &known);
   if (!known) {
     tvms_eval_report_wrong_type(g->reader, node.a, "a condition", "a boolean",
                                 condition);

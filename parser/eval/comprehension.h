@@ -1,14 +1,8 @@
-// Comprehensions, iteration and targets: what Python itself evaluates.
+// Comprehensions and targets: what Python itself evaluates.
 #ifndef TVMS_PARSER_EVAL_COMPREHENSION_H
 #define TVMS_PARSER_EVAL_COMPREHENSION_H
 
-#include "parser/eval/eval.h"
 #include "parser/eval/internal.h"
-
-// What an iterable yields, as a list of items in reader->values. Returns false after a
-// report if it is not one.
-TVMS_NODISCARD bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value,
-                                      tvms_ref ref, tvms_eval_items *items);
 
 tvms_eval_value tvms_eval_comprehension(tvms_reader *reader, tvms_ref ref);
 

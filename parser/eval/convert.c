@@ -1,94 +1,22 @@
 // From values to nodes, texts and numbers; and what a value is called in messages.
 #include "parser/eval/convert.h"
 
-#include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/internal.h"
-#include "parser/tir/access.h"
-#include "parser/tir/tir.h"
-#include "structinfo/make.h"
-#include "structinfo/sinfo.h"
+#include "parser/eval/python.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const kind_texts[] = {
-    [TVMS_EVAL_UNKNOWN] = "unknown",
-    [TVMS_EVAL_NONE] = "None",
-    [TVMS_EVAL_ELLIPSIS] = "...",
-    [TVMS_EVAL_BOOL] = "a bool",
-    [TVMS_EVAL_INT] = "an int",
-    [TVMS_EVAL_FLOAT] = "a float",
-    [TVMS_EVAL_STR] = "a str",
-    [TVMS_EVAL_BYTES] = "bytes",
-    [TVMS_EVAL_DTYPE] = "a data type",
-    [TVMS_EVAL_TUPLE] = "a tuple",
-    [TVMS_EVAL_LIST] = "a list",
-    [TVMS_EVAL_SET] = "a set",
-    [TVMS_EVAL_DICT] = "a dict",
-    [TVMS_EVAL_RANGE] = "a range",
-    [TVMS_EVAL_SLICE] = "a slice",
-    [TVMS_EVAL_LAMBDA] = "a lambda",
-    [TVMS_EVAL_MACRO] = "a macro",
-    [TVMS_EVAL_NODE] = "an expression",
-    [TVMS_EVAL_DTYPE_NAME] = "a name like T.float32",
-    [TVMS_EVAL_NAMESPACE] = "a namespace",
-    [TVMS_EVAL_CALLABLE] = "a function",
-    [TVMS_EVAL_BUILTIN] = "a function",
-    [TVMS_EVAL_OPERATOR] = "an operator",
-    [TVMS_EVAL_METHOD] = "a method",
-    [TVMS_EVAL_FRAME] = "a scope",
-    [TVMS_EVAL_META] = "a meta_var",
-    [TVMS_EVAL_LET] = "T.let",
-    [TVMS_EVAL_VECTOR] = "a vector annotation",
-    [TVMS_EVAL_OPTIONAL] = "T.Optional",
-    [TVMS_EVAL_MODULE] = "the module",
-    [TVMS_EVAL_TYPE_VAR] = "a TypeVar",
-    [TVMS_EVAL_LAYOUT] = "a part of a layout",
-    [TVMS_EVAL_AXIS] = "an axis",
-    [TVMS_EVAL_PYTHON] = "a name of Python",
-    [TVMS_EVAL_RELAX] = "a name of R",
-    [TVMS_EVAL_PTX] = "an operand of PTX",
-    [TVMS_EVAL_STORED] = "an object of the metadata",
+#define VALUE(kind, member, text, ops) [TVMS_EVAL_##kind] = text,
+#include "parser/eval/values.def"
 };
 
-static const char *describe_node(tvms_reader *reader, const tvms_node *node) {
-  tvms_context *context = reader->context;
-  const char *kind = tvms_node_schema_of((tvms_node_kind)node->kind)->name;
-  const char *name = NULL;
-  if (node->kind == TVMS_NODE_BUFFER) {
-    kind = "buffer";
-    name = tvms_symbol_text(context, tvms_as_buffer(node)->name);
-  } else if (node->kind == TVMS_NODE_BUFFER_REGION) {
-    kind = "a region of buffer";
-    name = tvms_symbol_text(context,
-                            tvms_as_buffer(tvms_as_buffer_region(node)->buffer)->name);
-  } else if (node->kind == TVMS_NODE_VAR) {
-    kind = "variable";
-    name = tvms_symbol_text(context, tvms_as_var(node)->name);
-  } else if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
-    char buffer[TVMS_DTYPE_TEXT];
-    kind = "an expression of type";
-    name = tvms_dtype_text(node->dtype, buffer);
-    char *text = tvms_arena_alloc(&context->arena, 64 + TVMS_DTYPE_TEXT);
-    sprintf(text, "%s %s", kind, name);
-    return text;
-  }
-  if (tvms_node_class_of(node) == TVMS_CLASS_SINFO)
-    return tvms_sinfo_describe(context, node);
-  if (name && !*name) return node->kind == TVMS_NODE_VAR ? "a variable" : "a buffer";
-  if (!name) return strncmp(kind, "object_", 7) == 0 ? "an object" : kind;
-  char *text = tvms_arena_alloc(&context->arena, strlen(name) + strlen(kind) + 4);
-  sprintf(text, "%s '%s'", kind, name);
-  return text;
-}
-
 const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value) {
-  if (value.kind == TVMS_EVAL_NODE) return describe_node(reader, value.as.node);
-  if (value.kind == TVMS_EVAL_CALLABLE) return tvms_row_text(reader, value.as.row);
-  return kind_texts[value.kind];
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  return ops->describe ? ops->describe(reader, value) : kind_texts[value.kind];
 }
 
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
@@ -113,64 +41,6 @@ tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value
   tvms_eval_value *copy = tvms_arena_array(&reader->values, tvms_eval_value, len);
   if (len) memcpy(copy, items, len * sizeof *items);
   return copy;
-}
-
-// ---- Values of TIR ------------------------------------------------------------------------
-
-tvms_node *tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
-  tvms_unit *unit = reader->unit;
-  tvms_span span = tvms_reader_span_of(reader, ref);
-  switch (value.kind) {
-  case TVMS_EVAL_NODE: break;
-  case TVMS_EVAL_INT:
-    if (value.flags & TVMS_EVAL_LARGE) {
-      tvms_reader_report(reader, number_too_big, ref);
-      return NULL;
-    }
-    return tvms_build_literal_int(unit, value.as.i, span);
-  case TVMS_EVAL_BOOL: return tvms_bool_imm_new(unit, value.as.i != 0, span);
-  case TVMS_EVAL_FLOAT:
-    return tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
-  case TVMS_EVAL_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
-  case TVMS_EVAL_META: return tvms_eval_to_expr(reader, value.as.items[0], ref);
-  default:
-    tvms_eval_report_wrong_type(reader, ref, "this", "an expression", value);
-    return NULL;
-  }
-  tvms_node *node = value.as.node;
-  if (node->kind == TVMS_NODE_ITER_VAR) return tvms_as_iter_var(node)->var;
-  if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) return node;
-  if (node->kind == TVMS_NODE_BUFFER_REGION)
-    return tvms_tir_region_load(reader, node, ref);
-  if (tvms_tir_is_scalar_buffer(reader, node)) {
-    tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
-    return tvms_tir_load(reader, node, &zero, 1, NULL, ref);
-  }
-  tvms_eval_report_wrong_type(reader, ref, "this", "an expression", value);
-  return NULL;
-}
-
-bool tvms_eval_to_exprs(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
-                        tvms_list *list) {
-  tvms_eval_value one[1] = {value};
-  tvms_eval_items items = {one, 1};
-  if (!tvms_eval_value_is_known(value)) {
-    reader->failed = true;
-    return false;
-  }
-  if (value.kind != TVMS_EVAL_NODE && value.kind != TVMS_EVAL_INT
-      && !tvms_eval_iterate(reader, value, ref, &items)) {
-    return false;
-  }
-  *list = (tvms_list){tvms_arena_array(&reader->unit->arena, tvms_node *, items.len),
-                      items.len};
-  bool known = true;
-  for (uint32_t i = 0; i < items.len; i++) {
-    list->items[i] = tvms_eval_to_expr(reader, items.items[i], ref);
-    known = known && list->items[i];
-  }
-  if (!known) reader->failed = true;
-  return known;
 }
 
 // ---- Attribute values -----------------------------------------------------------------------
@@ -279,9 +149,9 @@ static bool parse_dtype(const tvms_reader *reader, tvms_eval_value text,
 
 bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                         tvms_dtype *dtype) {
-  const tvms_node *type = tvms_eval_value_node_of(value, TVMS_NODE_SINFO_PRIM);
-  if (type || value.kind == TVMS_EVAL_DTYPE) {
-    *dtype = type ? type->dtype : value.as.dtype;
+  tvms_eval_value constant = tvms_constant_of(reader, value);
+  if (constant.kind == TVMS_EVAL_DTYPE) {
+    *dtype = constant.as.dtype;
     return true;
   }
   if (value.kind != TVMS_EVAL_STR) {

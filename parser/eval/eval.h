@@ -17,46 +17,44 @@ typedef struct tvms_reader tvms_reader;
 typedef struct tvms_eval_value tvms_eval_value;
 typedef struct tvms_row tvms_row;
 
+// What as.<member> of parser/eval/values.def holds, where the kind does not say it:
+//   BOOL       0 or 1
+//   INT        flag LARGE: an uint64 past INT64_MAX, its bits
+//   DTYPE      a data type as an object, `A.dtype`; compares equal to its text
+//   SET        items without repetition
+//   DICT       key, value, key, value …
+//   RANGE      start, stop, step, all INT
+//   SLICE      lower, upper, step; NONE where not given
+//   MACRO      flag INLINE: T.inline, else T.macro or R.macro
+//   NODE       a value, buffer, region, StructInfo or object of the IR
+//   DTYPE_NAME T.int32 as a callable
+//   NAMESPACE  tvms_namespace
+//   BUILTIN    a function of Python (builtin.c)
+//   OPERATOR   an operator of TIR by its spelling below T, "ptx.cp_async"
+//   METHOD     a receiver and a name
+//   FRAME      not yet opened; see parser/tir/tir.h
+//   META       [0]: what T.meta_var or I.meta_var was given
+//   LET        [0]: T.let[x]; len 0: T.let
+//   VECTOR     the DTYPE_NAME, then the extents: T.float32[4]
+//   OPTIONAL   [0]: T.Optional(x)
+//   MODULE     nothing: the class that is being read; its attributes are functions
+//   TYPE_VAR   TypeVar("n"), module or PEP 695
+//   LAYOUT     a spec that is not finished yet, T.S[…] + T.R[…]
+//   AXIS       Axis.laneid
+//   PYTHON     a dotted name of Python, "tvm.tir"
+//   RELAX      what only parser/relax understands; `spare` tells it apart
+//   PTX        T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
+//   STORED     an object of the metadata section; parser/metadata.h
 typedef enum {
-  TVMS_EVAL_UNKNOWN,
-  TVMS_EVAL_NONE,
-  TVMS_EVAL_ELLIPSIS,
-  TVMS_EVAL_BOOL,   // i: 0 or 1
-  TVMS_EVAL_INT,    // i; flag LARGE: an uint64 past INT64_MAX, its bits in i
-  TVMS_EVAL_FLOAT,  // f
-  TVMS_EVAL_STR,    // text
-  TVMS_EVAL_BYTES,  // text
-  TVMS_EVAL_DTYPE,  // dtype: a data type as an object, `A.dtype`; compares equal to its text
-  TVMS_EVAL_TUPLE,   // items
-  TVMS_EVAL_LIST,    // items
-  TVMS_EVAL_SET,     // items, without repetition
-  TVMS_EVAL_DICT,    // items: key, value, key, value …
-  TVMS_EVAL_RANGE,   // items: start, stop, step, all INT
-  TVMS_EVAL_SLICE,   // items: lower, upper, step; NONE where not given
-  TVMS_EVAL_LAMBDA,  // closure
-  TVMS_EVAL_MACRO,   // closure; flag INLINE: T.inline, else T.macro or R.macro
-  TVMS_EVAL_NODE,    // node: a value, buffer, region, StructInfo or object of the IR
-  TVMS_EVAL_DTYPE_NAME,  // dtype: T.int32 as a callable
-  TVMS_EVAL_NAMESPACE,   // i: tvms_namespace
-  TVMS_EVAL_CALLABLE,    // row
-  TVMS_EVAL_BUILTIN,     // i: tvms_builtin, a function of Python
-  TVMS_EVAL_OPERATOR,  // text: an operator of TIR by its spelling below T, "ptx.cp_async"
-  TVMS_EVAL_METHOD,    // method: a receiver and a name
-  TVMS_EVAL_FRAME,     // frame: not yet opened; see parser/tir/tir.h
-  TVMS_EVAL_META,      // items[0]: T.meta_var(x), I.meta_var(x)
-  TVMS_EVAL_LET,       // items[0]: T.let[x]; len 0: T.let
-  TVMS_EVAL_VECTOR,    // dtype, and items: T.float32[4]
-  TVMS_EVAL_OPTIONAL,  // items[0]: T.Optional(x)
-  TVMS_EVAL_MODULE,    // `cls`, the name of the class: its attributes are functions
-  TVMS_EVAL_TYPE_VAR,  // sym: TypeVar("n"), module or PEP 695
-  TVMS_EVAL_LAYOUT,    // layout: a spec that is not finished yet, T.S[…] + T.R[…]
-  TVMS_EVAL_AXIS,      // sym: Axis.laneid
-  TVMS_EVAL_PYTHON,    // text: a dotted name of Python, "tvm.tir"
-  TVMS_EVAL_RELAX,     // items: what only parser/relax*.c understands; i tells it apart
-  TVMS_EVAL_PTX,       // items: T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
-  TVMS_EVAL_STORED,    // stored: an object of the metadata section; parser/metadata.h
-  TVMS_EVAL_COUNT,
+#define VALUE(kind, member, text, ops) TVMS_EVAL_##kind,
+#include "parser/eval/values.def"
 } tvms_eval_kind;
+
+enum {
+  TVMS_EVAL_COUNT = 0
+#define VALUE(kind, member, text, ops) +1
+#include "parser/eval/values.def"
+};
 
 enum {
   TVMS_EVAL_LARGE = 1,     // INT
@@ -260,6 +258,7 @@ typedef enum {
 
 struct tvms_reader {
   tvms_context *context;
+  const struct tvms_eval_tables *tables;  // parser/eval/ops.h
   tvms_surface *surface;
   tvms_program *program;
   tvms_dialect dialect;

@@ -13,18 +13,15 @@
 #include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
 #include "parser/eval/set.h"
 #include "parser/eval/string.h"
 #include "parser/eval/subscript.h"
-#include "parser/relax/convert.h"
 #include "parser/relax/evidence.h"
-#include "parser/relax/prototype.h"
-#include "parser/relax/value.h"
-#include "parser/tir/function.h"
-#include "parser/tir/tir.h"
+#include "parser/relax/relax.h"
 
 #include <string.h>
 
@@ -203,7 +200,7 @@ static tvms_eval_value eval_bool(tvms_reader *reader, tvms_ref ref) {
   bool decides = a.kind == TVMS_EVAL_BOOL;
   if (reader->native) {
     bool known;
-    bool truth = tvms_eval_value_truth(a, &known);
+    bool truth = tvms_eval_value_truth(reader, a, &known);
     if (known) return truth == is_and ? tvms_eval(reader, right) : a;
   }
   if (decides && (a.as.i != 0) != is_and) return a;
@@ -232,13 +229,17 @@ static tvms_eval_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value test = tvms_eval(reader, node.b);
   if (!tvms_eval_value_is_known(test)) return test;
-  if (test.kind == TVMS_EVAL_NODE && !reader->native) {
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, test);
+  if (ops->choose && !reader->native) {
     tvms_eval_value yes = tvms_eval(reader, node.a);
     tvms_eval_value no = tvms_eval(reader, node.c);
-    return tvms_eval_if(reader, test, yes, no, ref);
+    if (!tvms_eval_value_is_known(yes) || !tvms_eval_value_is_known(no))
+      return TVMS_UNKNOWN;
+    return ops->choose(reader, test, yes, no, ref);
   }
   bool known = test.kind == TVMS_EVAL_BOOL;
-  bool truth = reader->native ? tvms_eval_value_truth(test, &known) : test.as.i != 0;
+  bool truth =
+      reader->native ? tvms_eval_value_truth(reader, test, &known) : test.as.i != 0;
   if (!known) {
     tvms_eval_report_wrong_type(reader, node.b, "a condition", "a boolean", test);
     return TVMS_UNKNOWN;
@@ -285,13 +286,10 @@ static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
   reader->step_given = false;
   tvms_eval_value object = tvms_eval(reader, node.a);
   if (!tvms_eval_value_is_known(object)) return object;
-  if (object.kind == TVMS_EVAL_RELAX
-      || (object.kind == TVMS_EVAL_NODE && tvms_relax_is_expr(object.as.node))) {
-    return tvms_relax_subscript(reader, object, ref);
-  }
-  if (object.kind == TVMS_EVAL_CALLABLE
-      && object.as.row->handler == tvms_call_relax_tensor) {
-    return tvms_prototype_tensor(reader, ref);
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, object);
+  tvms_eval_value value;
+  if (ops->read_subscript && ops->read_subscript(reader, object, ref, &value)) {
+    return value;
   }
   tvms_eval_value index = tvms_eval_index(reader, node.b, step_given);
   return tvms_eval_subscript(reader, object, index, ref);
@@ -371,11 +369,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
 static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
   tvms_sym name = tvms_reader_at(reader, ref)->a;
   tvms_binding *binding = tvms_scope_lookup(reader, name);
-  if (binding && binding->value.kind == TVMS_EVAL_TYPE_VAR) {
-    return tvms_tir_type_var_dim(reader, name, binding->value,
-                                 tvms_reader_span_of(reader, ref));
-  }
-  if (binding) return binding->value;
+  if (binding) return tvms_mention(reader, binding->value, ref);
   tvms_eval_value builtin = tvms_builtin_find(name);
   if (tvms_eval_value_is_known(builtin)) return builtin;
   tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, ref));

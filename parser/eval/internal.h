@@ -2,9 +2,8 @@
 #ifndef TVMS_PARSER_EVAL_INTERNAL_H
 #define TVMS_PARSER_EVAL_INTERNAL_H
 
-#include "ir/tir_op.h"
 #include "parser/calls.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/ops.h"
 
 typedef TVMS_VEC(tvms_eval_value) tvms_eval_value_vec;
 

@@ -1,4 +1,4 @@
-// Operators: constants of Python, values of TIR, values of Relax.
+// Operators: what they mean is the business of one of the operands.
 #ifndef TVMS_PARSER_EVAL_OPERATOR_H
 #define TVMS_PARSER_EVAL_OPERATOR_H
 
@@ -13,15 +13,13 @@ tvms_eval_value tvms_eval_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_
                                 tvms_ref ref);
 tvms_eval_value tvms_eval_logical(tvms_reader *reader, bool is_and, tvms_eval_value a,
                                   tvms_eval_value b, tvms_ref ref);
-tvms_eval_value tvms_eval_if(tvms_reader *reader, tvms_eval_value test,
-                             tvms_eval_value yes, tvms_eval_value no, tvms_ref ref);
 
-// True for nodes that operators of TIR apply to.
-bool tvms_eval_is_tir_operand(tvms_eval_value value);
+// `and` and `or` as Python has them, by the truth of `a`.
+tvms_eval_value tvms_python_logical(tvms_reader *reader, bool is_and, tvms_eval_value a,
+                                    tvms_eval_value b, tvms_ref ref);
 
-// `left op right` of bits, where one may be a Python int.
-tvms_node *TVMS_NULLABLE tvms_eval_bits(tvms_reader *reader, tvms_tir_opcode op,
-                                        tvms_eval_value left, tvms_eval_value right,
-                                        tvms_ref ref);
+// Reports that the operator does not apply to the two. Always unknown.
+tvms_eval_value tvms_bad_operands(tvms_reader *reader, tvms_surf_op op,
+                                  tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
 
 #endif

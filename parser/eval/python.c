@@ -1,9 +1,10 @@
 // Operators on constants, as Python has them: numbers, text, sequences.
 #include "parser/eval/python.h"
 
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
+#include "parser/eval/operator.h"
 #include "parser/eval/set.h"
 
 #include <math.h>
@@ -31,14 +32,6 @@ const char *tvms_eval_operator_spelling(tvms_surf_op op) {
   const char *text =
       op < sizeof operator_texts / sizeof *operator_texts ? operator_texts[op] : NULL;
   return text ? text : "?";
-}
-
-static tvms_eval_value no_such_operator(tvms_reader *reader, tvms_surf_op op,
-                                        tvms_eval_value a, tvms_eval_value b,
-                                        tvms_ref ref) {
-  tvms_reader_report(reader, bad_operands, ref, tvms_eval_operator_spelling(op),
-                     tvms_eval_describe(reader, a), tvms_eval_describe(reader, b));
-  return TVMS_UNKNOWN;
 }
 
 static tvms_eval_value too_big(tvms_reader *reader, tvms_ref ref) {
@@ -133,8 +126,8 @@ static tvms_eval_value int_binary(tvms_reader *reader, tvms_surf_op op, int64_t 
   case TVMS_OP_BIT_OR: result = a | b; break;
   case TVMS_OP_BIT_XOR: result = a ^ b; break;
   default:
-    return no_such_operator(reader, op, tvms_eval_value_int(a), tvms_eval_value_int(b),
-                            ref);
+    return tvms_bad_operands(reader, op, tvms_eval_value_int(a), tvms_eval_value_int(b),
+                             ref);
   }
   return fits ? tvms_eval_value_int(result) : too_big(reader, ref);
 }
@@ -184,7 +177,7 @@ static tvms_eval_value real_binary(tvms_reader *reader, tvms_surf_op op,
   case TVMS_OP_DIV:
   case TVMS_OP_FLOOR_DIV:
   case TVMS_OP_MOD: break;
-  default: return no_such_operator(reader, op, left, right, ref);
+  default: return tvms_bad_operands(reader, op, left, right, ref);
   }
   if (b == 0) {
     tvms_reader_report(reader, division_by_zero, ref);
@@ -242,22 +235,24 @@ static bool repeats(tvms_eval_value value) {
 
 // ---- Comparison -------------------------------------------------------------------------
 
-static bool items_equal(tvms_eval_value a, tvms_eval_value b) {
+static bool items_equal(const tvms_reader *reader, tvms_eval_value a,
+                        tvms_eval_value b) {
   if (a.len != b.len) return false;
   for (uint32_t i = 0; i < a.len; i++) {
-    if (!tvms_eval_values_equal(a.as.items[i], b.as.items[i])) return false;
+    if (!tvms_eval_values_equal(reader, a.as.items[i], b.as.items[i])) return false;
   }
   return true;
 }
 
 // Sets and dicts are equal in any order: each entry of `a` (of `stride` values) stands in `b`.
-static bool entries_equal(tvms_eval_value a, tvms_eval_value b, uint32_t stride) {
+static bool entries_equal(const tvms_reader *reader, tvms_eval_value a,
+                          tvms_eval_value b, uint32_t stride) {
   if (a.len != b.len) return false;
   for (uint32_t i = 0; i < a.len; i += stride) {
     bool found = false;
     for (uint32_t k = 0; k < b.len && !found; k += stride) {
-      found = tvms_eval_values_equal(a.as.items[i], b.as.items[k])
-              && tvms_eval_values_equal(a.as.items[i + stride - 1],
+      found = tvms_eval_values_equal(reader, a.as.items[i], b.as.items[k])
+              && tvms_eval_values_equal(reader, a.as.items[i + stride - 1],
                                         b.as.items[k + stride - 1]);
     }
     if (!found) return false;
@@ -271,15 +266,21 @@ static bool dtype_equals_text(tvms_eval_value dtype, tvms_eval_value text) {
   return strlen(name) == text.len && memcmp(name, text.as.text, text.len) == 0;
 }
 
-// T.int32(3) equals 3 in Python.
-static tvms_eval_value plain_number(tvms_eval_value value) {
-  const tvms_node *node = tvms_eval_value_node_of(value, TVMS_NODE_INT_IMM);
-  return node ? tvms_eval_value_int(tvms_as_int_imm(node)->value) : value;
+tvms_eval_value tvms_constant_of(const tvms_reader *reader, tvms_eval_value value) {
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  return ops->constant ? ops->constant(value) : value;
 }
 
-bool tvms_eval_values_equal(tvms_eval_value a, tvms_eval_value b) {
-  a = plain_number(a);
-  b = plain_number(b);
+// T.int32(3) equals 3 in Python; other constants of TVM build a node.
+static tvms_eval_value plain_number(const tvms_reader *reader, tvms_eval_value value) {
+  tvms_eval_value constant = tvms_constant_of(reader, value);
+  return constant.kind == TVMS_EVAL_INT ? constant : value;
+}
+
+bool tvms_eval_values_equal(const tvms_reader *reader, tvms_eval_value a,
+                            tvms_eval_value b) {
+  a = plain_number(reader, a);
+  b = plain_number(reader, b);
   if (is_number(a) && is_number(b)) {
     if (is_integral(a) && is_integral(b)) {
       return a.as.i == b.as.i
@@ -305,9 +306,9 @@ bool tvms_eval_values_equal(tvms_eval_value a, tvms_eval_value b) {
   case TVMS_EVAL_TUPLE:
   case TVMS_EVAL_LIST:
   case TVMS_EVAL_RANGE:
-  case TVMS_EVAL_SLICE: return items_equal(a, b);
-  case TVMS_EVAL_DICT: return entries_equal(a, b, 2);
-  case TVMS_EVAL_SET: return entries_equal(a, b, 1);
+  case TVMS_EVAL_SLICE: return items_equal(reader, a, b);
+  case TVMS_EVAL_DICT: return entries_equal(reader, a, b, 2);
+  case TVMS_EVAL_SET: return entries_equal(reader, a, b, 1);
   default: return a.as.i == b.as.i;
   }
 }
@@ -339,7 +340,7 @@ static int order_of(tvms_eval_value a, tvms_eval_value b) {
 static tvms_eval_value compare(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                tvms_eval_value b, tvms_ref ref) {
   int order = order_of(a, b);
-  if (order == 2) return no_such_operator(reader, op, a, b, ref);
+  if (order == 2) return tvms_bad_operands(reader, op, a, b, ref);
   switch ((int)op) {
   case TVMS_OP_LT: return tvms_eval_value_bool(order < 0);
   case TVMS_OP_LE: return tvms_eval_value_bool(order <= 0);
@@ -368,13 +369,13 @@ static tvms_eval_value contains(tvms_reader *reader, tvms_surf_op op,
     return TVMS_UNKNOWN;
   } else if (container.kind == TVMS_EVAL_DICT) {
     for (uint32_t i = 0; i < container.len; i += 2) {
-      found = found || tvms_eval_values_equal(container.as.items[i], item);
+      found = found || tvms_eval_values_equal(reader, container.as.items[i], item);
     }
   } else {
     tvms_eval_items items;
     if (!tvms_eval_iterate(reader, container, ref, &items)) return TVMS_UNKNOWN;
     for (uint32_t i = 0; i < items.len; i++) {
-      found = found || tvms_eval_values_equal(items.items[i], item);
+      found = found || tvms_eval_values_equal(reader, items.items[i], item);
     }
   }
   return tvms_eval_value_bool(found == (op == TVMS_OP_IN));
@@ -385,8 +386,8 @@ static tvms_eval_value contains(tvms_reader *reader, tvms_surf_op op,
 tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
                                    tvms_eval_value a, tvms_eval_value b, tvms_ref ref) {
   switch ((int)op) {
-  case TVMS_OP_EQ: return tvms_eval_value_bool(tvms_eval_values_equal(a, b));
-  case TVMS_OP_NE: return tvms_eval_value_bool(!tvms_eval_values_equal(a, b));
+  case TVMS_OP_EQ: return tvms_eval_value_bool(tvms_eval_values_equal(reader, a, b));
+  case TVMS_OP_NE: return tvms_eval_value_bool(!tvms_eval_values_equal(reader, a, b));
   case TVMS_OP_IS:
   case TVMS_OP_IS_NOT: {
     bool same = a.kind == b.kind && a.as.i == b.as.i;
@@ -423,14 +424,14 @@ tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
   }
   tvms_eval_value result;
   if (tvms_eval_set_operator(reader, op, a, b, ref, &result)) return result;
-  return no_such_operator(reader, op, a, b, ref);
+  return tvms_bad_operands(reader, op, a, b, ref);
 }
 
 tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
                                   tvms_eval_value a, tvms_ref ref) {
   if (op == TVMS_OP_NOT) {
     bool known;
-    bool truth = tvms_eval_value_truth(a, &known);
+    bool truth = tvms_eval_value_truth(reader, a, &known);
     if (known) return tvms_eval_value_bool(!truth);
   }
   if (is_integral(a)) {
@@ -452,9 +453,10 @@ tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
   return TVMS_UNKNOWN;
 }
 
-bool tvms_eval_value_truth(tvms_eval_value value, bool *known) {
+bool tvms_eval_value_truth(const tvms_reader *reader, tvms_eval_value value,
+                           bool *known) {
   *known = true;
-  switch (value.kind) {
+  switch ((int)value.kind) {
   case TVMS_EVAL_NONE: return false;
   case TVMS_EVAL_BOOL:
   case TVMS_EVAL_INT: return value.as.i != 0;
@@ -465,11 +467,9 @@ bool tvms_eval_value_truth(tvms_eval_value value, bool *known) {
   case TVMS_EVAL_LIST:
   case TVMS_EVAL_SET:
   case TVMS_EVAL_DICT: return value.len != 0;
-  case TVMS_EVAL_NODE:
-    if (value.flags & TVMS_EVAL_EQUALITY) return (value.flags & TVMS_EVAL_SAME) != 0;
-    *known = value.as.node->kind == TVMS_NODE_INT_IMM;
-    return *known && tvms_as_int_imm(value.as.node)->value != 0;
   case TVMS_EVAL_UNKNOWN: *known = false; return false;
-  default: return true;
+  default: break;
   }
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  return ops->truth ? ops->truth(value, known) : true;
 }

@@ -7,15 +7,20 @@
 
 // Truth of a value in the sense of Python. Returns false in `*known` for values that have
 // none (IR expressions, unknown).
-bool tvms_eval_value_truth(tvms_eval_value value, bool *known);
+bool tvms_eval_value_truth(const tvms_reader *reader, tvms_eval_value value,
+                           bool *known);
 
 // Python's equality of two values that are not IR expressions.
-bool tvms_eval_values_equal(tvms_eval_value a, tvms_eval_value b);
+bool tvms_eval_values_equal(const tvms_reader *reader, tvms_eval_value a,
+                            tvms_eval_value b);
 
 tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
                                   tvms_eval_value a, tvms_ref ref);
 tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
                                    tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
+
+// The constant that `value` counts as where Python wants one, or `value` itself.
+tvms_eval_value tvms_constant_of(const tvms_reader *reader, tvms_eval_value value);
 
 const char *tvms_eval_operator_spelling(tvms_surf_op op);
 

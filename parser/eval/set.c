@@ -23,7 +23,7 @@ static uint64_t hash_text(const char *text, size_t len) {
 }
 
 // Equal values (tvms_eval_values_equal) have one hash: 1, 1.0 and True; "int8" and T.int8.
-static uint64_t hash_of(tvms_eval_value value) {
+static uint64_t hash_of(const tvms_reader *reader, tvms_eval_value value) {
   char dtype[TVMS_DTYPE_TEXT];
   uint64_t hash = value.len;
   switch ((int)value.kind) {
@@ -32,9 +32,10 @@ static uint64_t hash_of(tvms_eval_value value) {
   case TVMS_EVAL_FLOAT:
     if (fabs(value.as.f) < 9e18) return mix(1, (uint64_t)(int64_t)value.as.f);
     return 2;
-  case TVMS_EVAL_NODE:
-    if (value.as.node->kind != TVMS_NODE_INT_IMM) return value.kind;
-    return mix(1, (uint64_t)tvms_as_int_imm(value.as.node)->value);
+  case TVMS_EVAL_NODE: {
+    tvms_eval_value constant = tvms_constant_of(reader, value);
+    return constant.kind == TVMS_EVAL_INT ? hash_of(reader, constant) : value.kind;
+  }
   case TVMS_EVAL_STR:
   case TVMS_EVAL_BYTES: return hash_text(value.as.text, value.len);
   case TVMS_EVAL_DTYPE: {
@@ -44,7 +45,7 @@ static uint64_t hash_of(tvms_eval_value value) {
   case TVMS_EVAL_TUPLE:
   case TVMS_EVAL_LIST:
     for (uint32_t i = 0; i < value.len; i++) {
-      hash = mix(hash, hash_of(value.as.items[i]));
+      hash = mix(hash, hash_of(reader, value.as.items[i]));
     }
     return hash;
   default: return value.kind;
@@ -64,8 +65,9 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_eval_value *items, uint3
       tvms_memory_alloc(memory, cap * sizeof *slots);  // place + 1; 0: free
   uint32_t kept = 0;
   for (uint32_t i = 0; i < len; i += stride) {
-    size_t at = hash_of(items[i]) & (cap - 1);
-    while (slots[at] && !tvms_eval_values_equal(items[slots[at] - 1], items[i])) {
+    size_t at = hash_of(reader, items[i]) & (cap - 1);
+    while (slots[at]
+           && !tvms_eval_values_equal(reader, items[slots[at] - 1], items[i])) {
       at = (at + 1) & (cap - 1);
     }
     uint32_t place = slots[at] ? slots[at] - 1 : kept;
@@ -118,9 +120,10 @@ void tvms_eval_push_pair(tvms_reader *reader, tvms_eval_value_vec *pairs,
 
 // ---- Operators ----
 
-static bool has_item(tvms_eval_value set, tvms_eval_value item) {
+static bool has_item(const tvms_reader *reader, tvms_eval_value set,
+                     tvms_eval_value item) {
   for (uint32_t i = 0; i < set.len; i++) {
-    if (tvms_eval_values_equal(set.as.items[i], item)) return true;
+    if (tvms_eval_values_equal(reader, set.as.items[i], item)) return true;
   }
   return false;
 }
@@ -129,7 +132,7 @@ static bool has_item(tvms_eval_value set, tvms_eval_value item) {
 static void push_those(tvms_reader *reader, tvms_eval_value_vec *out, tvms_eval_value a,
                        tvms_eval_value b, bool in) {
   for (uint32_t i = 0; i < a.len; i++) {
-    if (has_item(b, a.as.items[i]) != in) continue;
+    if (has_item(reader, b, a.as.items[i]) != in) continue;
     tvms_vec_push(&reader->context->memory, out, a.as.items[i]);
   }
 }

@@ -61,25 +61,9 @@ static bool put_dtype(tvms_strbuf *out, tvms_dtype dtype) {
   return true;
 }
 
-static bool put_node(tvms_reader *reader, tvms_strbuf *out, const tvms_node *node) {
-  if (node->kind == TVMS_NODE_VAR) {
-    tvms_strbuf_puts(out, tvms_symbol_text(reader->context, tvms_as_var(node)->name));
-    return true;
-  }
-  if (node->kind == TVMS_NODE_INT_IMM && node->dtype.bits == 32) {
-    tvms_strbuf_int(out, tvms_as_int_imm(node)->value);
-    return true;
-  }
-  const char *text = NULL;
-  if (reader->context->describe)
-    text = reader->context->describe(reader->context, node);
-  if (text) tvms_strbuf_puts(out, text);
-  return text != NULL;
-}
-
 static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
                       bool quoted) {
-  switch (value.kind) {
+  switch ((int)value.kind) {
   case TVMS_EVAL_NONE: tvms_strbuf_puts(out, "None"); return true;
   case TVMS_EVAL_BOOL:
     tvms_strbuf_puts(out, value.as.i ? "True" : "False");
@@ -100,10 +84,11 @@ static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value val
   case TVMS_EVAL_TUPLE: return put_items(reader, out, value, "(", ")");
   case TVMS_EVAL_LIST: return put_items(reader, out, value, "[", "]");
   case TVMS_EVAL_DICT: return put_dict(reader, out, value);
-  case TVMS_EVAL_NODE: return put_node(reader, out, value.as.node);
   case TVMS_EVAL_META: return put_value(reader, out, value.as.items[0], quoted);
-  default: return false;
+  default: break;
   }
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  return ops->print && ops->print(reader, out, value);
 }
 
 const char *tvms_eval_str(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,

@@ -1,14 +1,11 @@
-// `object[index]` of constants, annotations and values of TIR.
+// `object[index]` of constants.
 #include "parser/eval/subscript.h"
 
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/python.h"
 #include "parser/eval/string.h"
-#include "parser/metadata.h"
-#include "parser/tir/access.h"
-#include "parser/tir/tir.h"
 
 #include <string.h>
 
@@ -73,14 +70,13 @@ static tvms_eval_value slice_of(tvms_reader *reader, tvms_eval_value object,
               : tvms_eval_value_items((tvms_eval_kind)object.kind, items, len);
 }
 
-static tvms_eval_value item_of(tvms_reader *reader, tvms_eval_value object,
-                               tvms_eval_value index, tvms_ref ref) {
+tvms_eval_value tvms_sequence_subscript(tvms_reader *reader, tvms_eval_value object,
+                                        tvms_eval_value index, tvms_ref ref) {
   if (index.kind == TVMS_EVAL_SLICE) return slice_of(reader, object, index, ref);
   uint32_t at;
   if (!index_in(reader, index, object.len, ref, &at)) return TVMS_UNKNOWN;
   if (object.kind == TVMS_EVAL_STR) return tvms_eval_value_text(object.as.text + at, 1);
-  tvms_eval_value item = object.as.items[at];
-  return item.kind == TVMS_EVAL_STORED ? tvms_metadata_value(reader, item, ref) : item;
+  return tvms_mention(reader, object.as.items[at], ref);
 }
 
 // Only Python knows what it equals.
@@ -88,12 +84,12 @@ static bool is_opaque(tvms_eval_value value) {
   return value.kind == TVMS_EVAL_UNKNOWN || value.kind == TVMS_EVAL_PYTHON;
 }
 
-bool tvms_eval_dict_find(tvms_eval_value dict, tvms_eval_value key,
-                         tvms_eval_value *found) {
+bool tvms_eval_dict_find(const tvms_reader *reader, tvms_eval_value dict,
+                         tvms_eval_value key, tvms_eval_value *found) {
   *found = TVMS_UNKNOWN;
   bool sure = !is_opaque(key);
   for (uint32_t i = 0; i < dict.len && sure; i += 2) {
-    if (tvms_eval_values_equal(dict.as.items[i], key)) {
+    if (tvms_eval_values_equal(reader, dict.as.items[i], key)) {
       *found = dict.as.items[i + 1];
       return true;
     }
@@ -102,62 +98,39 @@ bool tvms_eval_dict_find(tvms_eval_value dict, tvms_eval_value key,
   return !sure;
 }
 
-static tvms_eval_value entry_of(tvms_reader *reader, tvms_eval_value dict,
-                                tvms_eval_value key, tvms_ref ref) {
+tvms_eval_value tvms_dict_subscript(tvms_reader *reader, tvms_eval_value dict,
+                                    tvms_eval_value key, tvms_ref ref) {
   tvms_eval_value found;
-  if (tvms_eval_dict_find(dict, key, &found)) return found;
+  if (tvms_eval_dict_find(reader, dict, key, &found)) return found;
   uint32_t len;
   const char *text = tvms_eval_str(reader, key, ref, &len);
   if (text) tvms_reader_report(reader, no_such_key, ref, text);
   return TVMS_UNKNOWN;
 }
 
-// `T.let[T.int32]`, `T.float32[4]`.
-static tvms_eval_value annotate(tvms_reader *reader, tvms_eval_kind kind,
-                                tvms_eval_value object, tvms_eval_value index) {
-  tvms_eval_value result;
-  if (index.kind == TVMS_EVAL_TUPLE && kind == TVMS_EVAL_VECTOR) {
-    result = tvms_eval_value_items(kind, index.as.items, index.len);
-  } else {
-    result = tvms_eval_value_items(kind, tvms_eval_keep_items(reader, &index, 1), 1);
-  }
-  if (kind != TVMS_EVAL_VECTOR) return result;
-  tvms_eval_value *items =
-      tvms_arena_array(&reader->values, tvms_eval_value, result.len + 1);
-  items[0] = object;
-  memcpy(items + 1, result.as.items, result.len * sizeof *items);
-  return tvms_eval_value_items(kind, items, result.len + 1);
+tvms_eval_value tvms_range_subscript(tvms_reader *reader, tvms_eval_value range,
+                                     tvms_eval_value index, tvms_ref ref) {
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(reader, range, ref, &items)) return TVMS_UNKNOWN;
+  tvms_eval_value list = tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len);
+  return tvms_sequence_subscript(reader, list, index, ref);
+}
+
+tvms_eval_value tvms_meta_subscript(tvms_reader *reader, tvms_eval_value meta,
+                                    tvms_eval_value index, tvms_ref ref) {
+  return tvms_eval_subscript(reader, meta.as.items[0], index, ref);
+}
+
+tvms_eval_value tvms_no_subscript(tvms_reader *reader, tvms_eval_value object,
+                                  tvms_ref ref) {
+  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
+  return tvms_reader_failed(reader);
 }
 
 tvms_eval_value tvms_eval_subscript(tvms_reader *reader, tvms_eval_value object,
                                     tvms_eval_value index, tvms_ref ref) {
   if (!tvms_eval_value_is_known(index)) return index;
-  switch (object.kind) {
-  case TVMS_EVAL_TUPLE:
-  case TVMS_EVAL_LIST:
-  case TVMS_EVAL_STR: return item_of(reader, object, index, ref);
-  case TVMS_EVAL_RANGE: {
-    tvms_eval_items items;
-    if (!tvms_eval_iterate(reader, object, ref, &items)) return TVMS_UNKNOWN;
-    return item_of(reader,
-                   tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len), index,
-                   ref);
-  }
-  case TVMS_EVAL_DICT: return entry_of(reader, object, index, ref);
-  case TVMS_EVAL_LET: return annotate(reader, TVMS_EVAL_LET, object, index);
-  case TVMS_EVAL_DTYPE_NAME:
-    if (reader->dialect < TVMS_DIALECT_25) break;
-    return annotate(reader, TVMS_EVAL_VECTOR, object, index);
-  case TVMS_EVAL_META:
-    return tvms_eval_subscript(reader, object.as.items[0], index, ref);
-  case TVMS_EVAL_NAMESPACE:
-  case TVMS_EVAL_OPERATOR:
-  case TVMS_EVAL_CALLABLE:
-  case TVMS_EVAL_METHOD:
-  case TVMS_EVAL_LAYOUT:
-  case TVMS_EVAL_NODE: return tvms_tir_subscript(reader, object, index, ref);
-  default: break;
-  }
-  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
-  return tvms_reader_failed(reader);
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, object);
+  return ops->subscript ? ops->subscript(reader, object, index, ref)
+                        : tvms_no_subscript(reader, object, ref);
 }

@@ -1,4 +1,4 @@
-// `object[index]` of constants, annotations and values of TIR.
+// `object[index]` of constants.
 #ifndef TVMS_PARSER_EVAL_SUBSCRIPT_H
 #define TVMS_PARSER_EVAL_SUBSCRIPT_H
 
@@ -7,9 +7,23 @@
 tvms_eval_value tvms_eval_subscript(tvms_reader *reader, tvms_eval_value object,
                                     tvms_eval_value index, tvms_ref ref);
 
+// Reports that the object has no subscript. Always unknown.
+tvms_eval_value tvms_no_subscript(tvms_reader *reader, tvms_eval_value object,
+                                  tvms_ref ref);
+
 // The value under a key of a dict. False if there is none; unknown if the key, or one that
 // stands before it, is known to Python only.
-bool tvms_eval_dict_find(tvms_eval_value dict, tvms_eval_value key,
-                         tvms_eval_value *found);
+bool tvms_eval_dict_find(const tvms_reader *reader, tvms_eval_value dict,
+                         tvms_eval_value key, tvms_eval_value *found);
+
+// Operations of Python's values.
+tvms_eval_value tvms_sequence_subscript(tvms_reader *reader, tvms_eval_value object,
+                                        tvms_eval_value index, tvms_ref ref);
+tvms_eval_value tvms_dict_subscript(tvms_reader *reader, tvms_eval_value dict,
+                                    tvms_eval_value key, tvms_ref ref);
+tvms_eval_value tvms_range_subscript(tvms_reader *reader, tvms_eval_value range,
+                                     tvms_eval_value index, tvms_ref ref);
+tvms_eval_value tvms_meta_subscript(tvms_reader *reader, tvms_eval_value meta,
+                                    tvms_eval_value index, tvms_ref ref);
 
 #endif

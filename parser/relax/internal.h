@@ -4,6 +4,7 @@
 
 #include "ir/op.h"
 #include "parser/eval/internal.h"
+#include "parser/relax/relax.h"
 #include "structinfo/infer.h"
 #include "structinfo/normalize.h"
 

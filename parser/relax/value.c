@@ -17,6 +17,7 @@
 #include "parser/relax/object.h"
 #include "parser/relax/prototype.h"
 #include "parser/relax/types.h"
+#include "parser/tir/convert.h"
 #include "structinfo/make.h"
 
 #include <stdio.h>

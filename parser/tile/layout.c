@@ -4,11 +4,12 @@
 #include "arith/layout.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/python.h"
 #include "parser/tile/trainium.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

@@ -7,12 +7,13 @@
 #include "arith/layout_tile.h"
 #include "ir/fold.h"
 #include "parser/eval/call.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
 #include "parser/tile/trainium.h"
+#include "parser/tir/convert.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include "parser/tile/layout.h"
 #include "parser/tile/view.h"
 #include "parser/tir/access.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"
 
 static bool constant(const tvms_node *node, int64_t *value) {

@@ -11,6 +11,7 @@
 #include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
 #include "parser/tir/access.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/expr.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/stmt.h"

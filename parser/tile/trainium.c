@@ -4,6 +4,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tile/layout.h"
+#include "parser/tir/convert.h"
 
 #include <string.h>
 

@@ -13,6 +13,7 @@
 #include "parser/tile/rearrange.h"
 #include "parser/tile/subview.h"
 #include "parser/tir/buffer.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

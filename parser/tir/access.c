@@ -4,15 +4,14 @@
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
 #include "parser/calls.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/subscript.h"
 #include "parser/tile/layout.h"
-#include "parser/tile/subview.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
-#include "parser/tir/intrinsic.h"
 #include "parser/tir/loop.h"
 #include "parser/tir/names.h"
 #include "parser/tir/region.h"
@@ -462,15 +461,8 @@ static tvms_eval_value call_by_subscript(tvms_reader *reader, tvms_eval_value ob
 
 tvms_eval_value tvms_tir_subscript(tvms_reader *reader, tvms_eval_value object,
                                    tvms_eval_value index, tvms_ref ref) {
-  switch (object.kind) {
-  case TVMS_EVAL_CALLABLE: return call_by_subscript(reader, object, index, ref);
-  case TVMS_EVAL_LAYOUT: return tvms_tile_layout_subscript(reader, object, index, ref);
-  case TVMS_EVAL_METHOD: return tvms_view_subscript(reader, object, index, ref);
-  case TVMS_EVAL_NAMESPACE:
-  case TVMS_EVAL_OPERATOR: return tvms_spelled_subscript(reader, object, index, ref);
-  case TVMS_EVAL_NODE: break;
-  default: return no_subscript(reader, object, ref);
-  }
+  if (object.kind == TVMS_EVAL_CALLABLE)
+    return call_by_subscript(reader, object, index, ref);
   if (object.as.node->kind == TVMS_NODE_BUFFER) {
     return tvms_tir_buffer_subscript(reader, object.as.node, index, ref);
   }

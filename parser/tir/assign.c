@@ -4,15 +4,16 @@
 
 #include "ir/equal.h"
 #include "ir/fold.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
 #include "parser/tir/access.h"
 #include "parser/tir/buffer.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/function.h"
 #include "parser/tir/names.h"
@@ -24,10 +25,11 @@
 
 // ---- Defining names -------------------------------------------------------------------------
 
-static bool same_value(tvms_eval_value a, tvms_eval_value b) {
+static bool same_value(const tvms_reader *reader, tvms_eval_value a,
+                       tvms_eval_value b) {
   if (a.kind != b.kind) return false;
   if (a.kind == TVMS_EVAL_NODE) return a.as.node == b.as.node;
-  return tvms_eval_values_equal(a, b);
+  return tvms_eval_values_equal(reader, a, b);
 }
 
 void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
@@ -35,7 +37,8 @@ void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
   tvms_binding *here =
       tvms_scope_binds_here(reader, name) ? tvms_scope_lookup(reader, name) : NULL;
   bool clash = here && tvms_eval_value_is_known(here->value)
-               && tvms_eval_value_is_known(value) && !same_value(here->value, value);
+               && tvms_eval_value_is_known(value)
+               && !same_value(reader, here->value, value);
   if (clash) {
     tvms_diags *diags = &reader->context->diags;
     tvms_diag *diag = tvms_diag_report(diags, TVMS_D_already_defined, span,

@@ -8,12 +8,11 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/operator.h"
-#include "parser/relax/convert.h"
-#include "parser/relax/object.h"
 #include "parser/tile/layout.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/view.h"
 #include "parser/tir/access.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/copy.h"
 #include "parser/tir/intrinsic.h"
 #include "parser/tir/stmt.h"
@@ -302,9 +301,6 @@ tvms_eval_value tvms_tir_node_attribute(tvms_reader *reader, tvms_node *node,
     if (tvms_tile_layout_attribute(reader, node, name, &part)) return part;
     break;
   default:
-    if (reader->reading == TVMS_READING_RELAX && tvms_relax_is_expr(node)) {
-      return tvms_relax_attribute(reader, tvms_eval_value_node(node), name, ref);
-    }
     if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
       return expr_attribute(reader, node, name, ref);
     }

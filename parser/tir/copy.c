@@ -8,6 +8,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tile/layout.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"
 
 // A buffer like `buffer`. Up to 0.25 it shares the data; from then on a buffer is a

@@ -9,9 +9,10 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/eval/operator.h"
 #include "parser/tir/access.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/names.h"
+#include "parser/tir/operator.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

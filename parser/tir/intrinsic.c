@@ -9,10 +9,11 @@
 #include "parser/device/ptx.h"
 #include "parser/device/wrapper.h"
 #include "parser/eval/call.h"
-#include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/eval/iterate.h"
 #include "parser/tir/access.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/stmt.h"
 

@@ -7,9 +7,9 @@
 #include "parser/tir/region.h"
 
 #include "ir/build.h"
-#include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
 #include "parser/tir/access.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/loop.h"
 #include "parser/tir/tir.h"
 

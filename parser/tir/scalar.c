@@ -6,6 +6,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/python.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/intrinsic.h"
 #include "parser/tir/stmt.h"
 
@@ -337,7 +338,7 @@ tvms_eval_value tvms_call_constexpr(tvms_reader *reader, const tvms_call_args *c
 tvms_eval_value tvms_call_static_assert(tvms_reader *reader,
                                         const tvms_call_args *call) {
   bool known;
-  bool truth = tvms_eval_value_truth(call->args[0], &known);
+  bool truth = tvms_eval_value_truth(reader, call->args[0], &known);
   if (!known) {
     tvms_eval_report_wrong_type(reader, call->refs[0], "what T.static_assert checks",
                                 "a constant", call->args[0]);

@@ -8,6 +8,7 @@
 #include "parser/eval/internal.h"
 #include "parser/eval/string.h"
 #include "parser/tir/access.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/function.h"
 #include "parser/tir/stmt.h"

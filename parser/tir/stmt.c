@@ -9,12 +9,14 @@
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/names.h"
-#include "parser/eval/operator.h"
+#include "parser/relax/relax.h"
 #include "parser/relax/stmt.h"
 #include "parser/tir/assign.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/loop.h"
 #include "parser/tir/names.h"
+#include "parser/tir/operator.h"
 #include "parser/tir/simple.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "arith/analyzer.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/simple.h"
 #include "parser/tir/stmt.h"

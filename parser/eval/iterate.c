@@ -1,0 +1,77 @@
+// What values yield where Python iterates over them.
+#include "parser/eval/iterate.h"
+
+#include "parser/eval/convert.h"
+#include "parser/eval/internal.h"
+enum { LONGEST_RANGE = 1 << 24 };
+
+bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
+                        tvms_eval_items *items) {
+  int64_t start = range.as.items[0].as.i, stop = range.as.items[1].as.i;
+  int64_t step = range.as.items[2].as.i;
+  uint64_t span = step > 0 ? (stop > start ? (uint64_t)(stop - start) : 0)
+                           : (start > stop ? (uint64_t)(start - stop) : 0);
+  uint64_t width = step > 0 ? (uint64_t)step : (uint64_t)-step;
+  uint64_t count = (span + width - 1) / width;
+  if (count > LONGEST_RANGE) {
+    tvms_reader_report(reader, endless, ref);
+    return false;
+  }
+  items->items = tvms_arena_array(&reader->values, tvms_eval_value, count);
+  items->len = (uint32_t)count;
+  for (uint32_t i = 0; i < items->len; i++) {
+    items->items[i] = tvms_eval_value_int(start + (int64_t)i * step);
+  }
+  return true;
+}
+
+// Splits text into its characters (code points).
+bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
+                       tvms_eval_items *items) {
+  (void)ref;
+  items->items = tvms_arena_array(&reader->values, tvms_eval_value, text.len);
+  items->len = 0;
+  for (uint32_t at = 0; at < text.len;) {
+    uint32_t end = at + 1;
+    while (end < text.len && ((unsigned char)text.as.text[end] & 0xC0) == 0x80) {
+      end++;
+    }
+    items->items[items->len++] = tvms_eval_value_text(text.as.text + at, end - at);
+    at = end;
+  }
+  return true;
+}
+
+bool tvms_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref ref,
+                       tvms_eval_items *items) {
+  (void)ref;
+  items->len = dict.len / 2;
+  items->items = tvms_arena_array(&reader->values, tvms_eval_value, items->len);
+  for (uint32_t i = 0; i < items->len; i++) {
+    items->items[i] = dict.as.items[2 * i];
+  }
+  return true;
+}
+
+bool tvms_meta_iterate(tvms_reader *reader, tvms_eval_value meta, tvms_ref ref,
+                       tvms_eval_items *items) {
+  return tvms_eval_iterate(reader, meta.as.items[0], ref, items);
+}
+
+bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
+                       tvms_eval_items *items) {
+  if (tvms_eval_value_is_sequence(value) || value.kind == TVMS_EVAL_SET) {
+    *items = (tvms_eval_items){value.as.items, value.len};
+    return true;
+  }
+  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  if (ops->iterate) return ops->iterate(reader, value, ref, items);
+  return tvms_not_iterable(reader, value, ref);
+}
+
+bool tvms_not_iterable(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  reader->failed = true;
+  if (!tvms_eval_value_is_known(value)) return false;
+  tvms_reader_report(reader, not_iterable, ref, tvms_eval_describe(reader, value));
+  return false;
+}

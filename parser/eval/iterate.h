@@ -1,0 +1,26 @@
+// What values yield where Python iterates over them.
+#ifndef TVMS_PARSER_EVAL_ITERATE_H
+#define TVMS_PARSER_EVAL_ITERATE_H
+
+#include "parser/eval/eval.h"
+#include "parser/eval/internal.h"
+
+// What an iterable yields, as a list of items in reader->values. Returns false after a
+// report if it is not one.
+TVMS_NODISCARD bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value,
+                                      tvms_ref ref, tvms_eval_items *items);
+
+// Reports that nothing can be iterated over, unless it is unknown. Always false.
+bool tvms_not_iterable(tvms_reader *reader, tvms_eval_value value, tvms_ref ref);
+
+// Operations of Python's values.
+bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
+                       tvms_eval_items *items);
+bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
+                        tvms_eval_items *items);
+bool tvms_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref ref,
+                       tvms_eval_items *items);
+bool tvms_meta_iterate(tvms_reader *reader, tvms_eval_value meta, tvms_ref ref,
+                       tvms_eval_items *items);
+
+#endif

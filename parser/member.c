@@ -1,0 +1,58 @@
+// Functions of a module where its text mentions them: cls.f, Module.f, cls.f(…).
+#include "parser/tir/member.h"
+
+#include "parser/eval/internal.h"
+#include "parser/relax/relax.h"
+#include "parser/relax/value.h"
+#include "parser/tir/access.h"
+#include "parser/tir/tir.h"
+#include "parser/tir/values.h"
+
+static void report_no_member(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  tvms_diags *diags = &reader->context->diags;
+  const tvms_module *module = reader->module;
+  const char *text = tvms_symbol_text(reader->context, name);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_no_member, span, text);
+  TVMS_VEC(const char *) names = {0};
+  uint32_t count = module->member_count;
+  if (!tvms_diags_may_compare_names(diags, count)) count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_vec_push(&reader->context->memory, &names,
+                  tvms_symbol_text(reader->context, module->members[i].name));
+  }
+  const char *near = tvms_diag_nearest_name(text, names.items, names.len);
+  tvms_vec_fini(&reader->context->memory, &names);
+  if (!near) return;
+  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  tvms_diag_fix(diags, diag, (tvms_span){span.end - len, span.end}, false, "%s", near);
+}
+
+static tvms_eval_value module_attribute(tvms_reader *reader, tvms_eval_value module,
+                                        tvms_sym name, tvms_ref ref) {
+  (void)module;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  if (!tvms_module_find(reader->module, name)) {
+    report_no_member(reader, name, span);
+    return tvms_reader_failed(reader);
+  }
+  tvms_global_var *node = tvms_node_make(reader->unit, GLOBAL_VAR, span);
+  node->name = name;
+  return tvms_eval_value_node(&node->head);
+}
+
+const tvms_eval_value_ops tvms_member_module_ops = {.attribute = module_attribute};
+
+static tvms_eval_value function_call(tvms_reader *reader, tvms_eval_value callee,
+                                     tvms_ref call) {
+  return reader->reading == TVMS_READING_RELAX
+             ? tvms_relax_call_global(reader, callee.as.node, call)
+             : tvms_tir_call_global(reader, callee.as.node, call);
+}
+
+const tvms_eval_value_ops tvms_member_function_ops = {
+    TVMS_NODE_OPERATIONS,
+    .attribute = tvms_tir_attribute,
+    .call = function_call,
+    .subscript = tvms_tir_subscript,
+};

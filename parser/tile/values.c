@@ -1,0 +1,61 @@
+// What can be done with layouts that are being written, and with axes.
+#include "parser/tir/values.h"
+
+#include "parser/eval/attribute.h"
+#include "parser/eval/internal.h"
+#include "parser/tile/layout.h"
+#include "parser/tile/layout_method.h"
+#include "parser/tile/subview.h"
+
+// Beside a node only what concerns layouts is theirs.
+static tvms_eval_value layout_binary(tvms_reader *reader, tvms_surf_op op,
+                                     tvms_eval_value a, tvms_eval_value b,
+                                     tvms_ref ref) {
+  bool node = a.kind == TVMS_EVAL_NODE || b.kind == TVMS_EVAL_NODE;
+  bool layout = a.kind == TVMS_EVAL_LAYOUT || b.kind == TVMS_EVAL_LAYOUT
+                || b.kind == TVMS_EVAL_AXIS;
+  bool pythons = op == TVMS_OP_IS || op == TVMS_OP_IS_NOT || op == TVMS_OP_IN
+                 || op == TVMS_OP_NOT_IN;
+  return node && (pythons || !layout)
+             ? tvms_tir_binary(reader, op, a, b, ref)
+             : tvms_tile_layout_operator(reader, op, a, b, ref);
+}
+
+const tvms_eval_value_ops tvms_tile_spec_ops = {
+    .rank = TVMS_RANK_LAYOUT,
+    .subscript = tvms_tile_layout_subscript,
+    .binary = layout_binary,
+    .logical = tvms_tir_logical,
+};
+
+static tvms_eval_value axis_attribute(tvms_reader *reader, tvms_eval_value axis,
+                                      tvms_sym name, tvms_ref ref) {
+  const tvms_name *text = tvms_interner_name(&reader->context->names, axis.as.sym);
+  switch (name) {
+  case TVMS_SYM_name: return tvms_eval_value_text(text->text, text->len);
+  case TVMS_SYM_is_thread:
+  case TVMS_SYM_is_memory:
+  case TVMS_SYM_get_scope:
+  case TVMS_SYM_get_subscope: return tvms_bound_method(reader, axis, name);
+  default: return tvms_no_attribute(reader, axis, name, ref);
+  }
+}
+
+static tvms_eval_value axis_method(tvms_reader *reader, tvms_eval_value axis,
+                                   tvms_sym name, tvms_ref call) {
+  return tvms_tile_axis_method(reader, axis.as.sym, name, call);
+}
+
+const tvms_eval_value_ops tvms_tile_axis_ops = {
+    .rank = TVMS_RANK_LAYOUT,
+    .attribute = axis_attribute,
+    .method = axis_method,
+    .binary = layout_binary,
+    .logical = tvms_tir_logical,
+};
+
+// Methods are called; those that make views of buffers take subscripts, too.
+const tvms_eval_value_ops tvms_tile_method_ops = {
+    .call = tvms_eval_call_method,
+    .subscript = tvms_view_subscript,
+};
