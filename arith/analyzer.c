@@ -1,4 +1,6 @@
 // Facts, scopes and proofs.
+#include "arith/analyzer.h"
+
 #include "arith/bound.h"
 #include "arith/compare.h"
 #include "arith/internal.h"

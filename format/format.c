@@ -1,5 +1,7 @@
 // Statements: one a line, four spaces a level. Blank lines and comments between them are
 // those of format/lines.c, expressions those of format/flat.c and format/split.c.
+#include "format/format.h"
+
 #include "format/brackets.h"
 #include "format/flat.h"
 #include "format/lines.h"

@@ -7,9 +7,6 @@
 
 void tvms_relax_body(tvms_reader *reader, tvms_ref body);
 
-// Reads the body of an R.macro in place; the value is what it returns.
-tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
-
 // Expands the body of an R.macro in place; its value is what it returns.
 tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
 

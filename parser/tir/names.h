@@ -16,9 +16,6 @@ bool tvms_reader_has_printed_header(tvms_reader *reader);
 // `name` followed by `suffix`.
 tvms_sym tvms_tir_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix);
 
-// Whether the text may have been written by a printer: a statement per line.
-bool tvms_reader_is_printed(tvms_reader *reader);
-
 // Gives a variable or buffer its name, as TVM's builder does.
 void tvms_tir_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
 

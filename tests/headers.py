@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""What headers promise: each exporting file has its own, and each function a contract.
+
+For every file FOLDER/NAME.c that gives the linker a function:
+
+  - FOLDER/NAME.h exists and is the first header that NAME.c includes;
+  - each of its exported functions is declared exactly once: in NAME.h, in a header that
+    includes NAME.h (what a room keeps to itself), or where an inline function needs it;
+  - a comment of its own stands directly above each declaration.
+
+A header opens with its job.
+"""
+import os, re, subprocess, sys
+
+ROOT = os.environ.get("TVMS_SOURCE", ".")
+FREE = ("tests/", "bench/", "tools/", "include/")
+# Rooms whose functions do not all have a contract of their own yet; a room leaves this list, none joins it.
+PENDING = ("arith/", "backend/", "cli/", "driver/", "format/", "grammar/", "interp/", "ir/", "migrate/", "parser/", "passes/", "printer/", "runtime/", "structinfo/", "support/", "te/")
+DECLARATION = re.compile(r"^(?!typedef|enum|return|#|static)[A-Za-z_][^;{}#=]*?\b(tvms_\w+)\s*\([^;{}]*\)[^;{}]*([;{])", re.M)
+INCLUDE = re.compile(r'^#include "([^"]+\.h)"', re.M)
+
+
+def blank(text):
+    """The text with its comments and strings of macros as spaces; places stay."""
+    text = re.sub(r"//[^\n]*", lambda m: " " * len(m.group()), text)
+    return re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def sources():
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [d for d in folders if not d.startswith((".", "build", "__"))]
+        found += [os.path.relpath(os.path.join(folder, n), ROOT) for n in names if n.endswith((".c", ".h"))]
+    return sorted(f for f in found if not f.startswith(FREE))
+
+
+def has_contract(text, start):
+    """Is the line above the declaration a comment that is not the title of a section?"""
+    above = text[:start].rstrip("\n").rsplit("\n", 1)[-1] if text[start - 2 : start] != "\n\n" else ""
+    return above.startswith("//") and not above.startswith("// ----") or above.rstrip().endswith("*/")
+
+
+def reach(header, texts, seen):
+    for name in INCLUDE.findall(texts.get(header, "")):
+        if name not in seen:
+            seen.add(name)
+            reach(name, texts, seen)
+    return seen
+
+
+def main():
+    texts = {path: read(path) for path in sources()}
+    declared, complaints, checked = {}, [], 0
+    for path in (p for p in texts if p.endswith(".h")):
+        if not texts[path].startswith(("//", "/*")):
+            complaints.append(f"{path}:1: the header does not open with its job")
+        for match in DECLARATION.finditer(blank(texts[path])):
+            if match.group(2) != ";":
+                continue
+            line = texts[path].count("\n", 0, match.start()) + 1
+            declared.setdefault(match.group(1), []).append((path, line, has_contract(texts[path], match.start())))
+    for path in (p for p in texts if p.endswith(".c")):
+        own = path[:-2] + ".h"
+        functions = [m.group(1) for m in DECLARATION.finditer(blank(texts[path])) if m.group(2) == "{"]
+        functions = [f for f in functions if f in declared]
+        if functions and own not in texts:
+            complaints.append(f"{path}: exports functions and has no header {own}")
+        elif functions and (INCLUDE.findall(texts[path]) or [""])[0] != own:
+            complaints.append(f"{path}: the first header that it includes is not {own}")
+        for function in functions:
+            checked += 1
+            places = declared[function]
+            for header, line, contract in places:
+                inlined = len(re.findall(rf"\b{function}\b", blank(texts[header]))) > 1
+                if header != own and not inlined and own not in reach(header, texts, set()):
+                    complaints.append(f"{header}:{line}: {function} is defined in {path} and declared outside its header")
+                if not contract and not header.startswith(PENDING):
+                    complaints.append(f"{header}:{line}: {function} has no contract of its own")
+            if len(places) > 1:
+                complaints.append(f"{places[1][0]}:{places[1][1]}: {function} is declared twice")
+    for complaint in complaints:
+        print(complaint)
+    print(f"{max(checked - len(complaints), 0)} passed, {len(complaints)} failed")
+    return 1 if complaints or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
