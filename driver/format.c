@@ -1,0 +1,150 @@
+// Formatting whole sources, or what is TVMScript in a Python file: there each definition
+// is cut out, laid out under headers that stand for its indentation, and put back.
+#include "driver/format.h"
+
+#include "format/check.h"
+#include "format/format.h"
+#include "parser/python_file.h"
+#include "support/trial.h"
+
+#include <string.h>
+
+static tvms_status format_all(const tvms_surface *surface, tvms_strbuf *text) {
+  return tvms_format_checked(surface, (tvms_format_options){0}, text);
+}
+
+// ---- Python files -----------------------------------------------------------------------
+
+enum { STEP = 4 };
+
+// A Python file on its way.
+typedef struct {
+  tvms_source *source;
+  const tvms_surface *surface;
+  const char *line_end;
+  tvms_strbuf *text;  // what is written so far
+} python_file;
+
+// The lines of a definition, [begin, end) without the last line end, and their indentation;
+// false if other statements share them or tabs indent them.
+static bool lines_of(const tvms_source *source, tvms_span definition, tvms_span *lines,
+                     uint32_t *indent) {
+  const char *text = source->text;
+  *indent = tvms_source_indent(source, definition.begin);
+  lines->begin = definition.begin - *indent;
+  for (uint32_t i = lines->begin; i < definition.begin; i++) {
+    if (text[i] != ' ') return false;
+  }
+  lines->end = definition.end;
+  bool comment = false;
+  for (; lines->end < source->size; lines->end++) {
+    char c = text[lines->end];
+    if (c == '\n' || c == '\r') break;
+    comment = comment || c == '#';
+    if (!comment && c != ' ' && c != '\t') return false;
+  }
+  return *indent % STEP == 0;
+}
+
+// True if the last `# fmt: off` before a definition is not taken back.
+static bool is_off(const tvms_surface *surface, uint32_t begin) {
+  bool off = false;
+  for (uint32_t i = 0; i < surface->comment_count; i++) {
+    const tvms_comment *comment = &surface->comments[i];
+    if (comment->begin >= begin) break;
+    if (!comment->own_line) continue;
+    const char *text = surface->source->text + comment->begin;
+    uint32_t len = comment->end - comment->begin;
+    if (len == 10 && memcmp(text, "# fmt: off", len) == 0) off = true;
+    if (len == 9 && memcmp(text, "# fmt: on", len) == 0) off = false;
+  }
+  return off;
+}
+
+// Headers under which a definition of this indentation may stand: `if 1:`, one a level.
+static void put_levels(const python_file *file, uint32_t indent, tvms_strbuf *out) {
+  for (uint32_t column = 0; column < indent; column += STEP) {
+    tvms_strbuf_fill(out, ' ', column);
+    tvms_strbuf_puts(out, "if 1:");
+    tvms_strbuf_puts(out, file->line_end);
+  }
+}
+
+// Appends the lines of one definition, laid out. False, with nothing appended, if they
+// cannot be or the proof fails.
+static bool put_formatted(tvms_context *context, const python_file *file,
+                          tvms_span lines, uint32_t indent) {
+  tvms_strbuf piece, text;
+  tvms_strbuf_init(&piece, &context->memory);
+  tvms_strbuf_init(&text, &context->memory);
+  put_levels(file, indent, &piece);
+  size_t head = piece.len;
+  tvms_strbuf_add(&piece, file->source->text + lines.begin, lines.end - lines.begin);
+  tvms_strbuf_puts(&piece, file->line_end);
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
+  tvms_surface surface;
+  tvms_source *source =
+      tvms_source_create(&context->memory, file->source->name, piece.text, piece.len);
+  context->diags.source = source;
+  tvms_surface_parse(&surface, context, source);
+  bool fine = format_all(&surface, &text) == TVMS_OK && text.len >= head
+              && (!head || memcmp(text.text, piece.text, head) == 0);
+  tvms_trial_drop(&trial);
+  tvms_surface_fini(&surface);
+  size_t end = strlen(file->line_end);
+  // Blank lines before a definition are Python's business.
+  while (fine && head < text.len
+         && (text.text[head] == '\n' || text.text[head] == '\r'))
+    head++;
+  if (fine) tvms_strbuf_add(file->text, text.text + head, text.len - head - end);
+  tvms_strbuf_fini(&text);
+  tvms_strbuf_fini(&piece);
+  return fine;
+}
+
+static tvms_status format_definitions(tvms_context *context, const python_file *file,
+                                      const tvms_spans *definitions) {
+  tvms_status status = TVMS_OK;
+  uint32_t done = 0;
+  for (uint32_t i = 0; i < definitions->len; i++) {
+    tvms_span definition = definitions->items[i], lines;
+    uint32_t indent;
+    if (!lines_of(file->source, definition, &lines, &indent)) continue;
+    if (is_off(file->surface, lines.begin)) continue;
+    tvms_strbuf_add(file->text, file->source->text + done, lines.begin - done);
+    done = lines.begin;
+    if (put_formatted(context, file, lines, indent)) {
+      done = lines.end;
+    } else {
+      tvms_diag_report(&context->diags, TVMS_D_format_changes, definition,
+                       "the program");
+      status = TVMS_INTERNAL;
+    }
+  }
+  tvms_strbuf_add(file->text, file->source->text + done, file->source->size - done);
+  return status;
+}
+
+static tvms_status format_python(tvms_context *context, tvms_source *source,
+                                 tvms_surface *surface, tvms_strbuf *text) {
+  tvms_spans definitions = {0};
+  tvms_python_file_definitions(surface, &definitions);
+  tvms_diags_keep_in(&context->diags, definitions.items, definitions.len);
+  const char *first = memchr(source->text, '\n', source->size);
+  bool crlf = first && first > source->text && first[-1] == '\r';
+  python_file file = {source, surface, crlf ? "\r\n" : "\n", text};
+  tvms_status status = context->diags.errors
+                           ? TVMS_FOUND_ERRORS
+                           : format_definitions(context, &file, &definitions);
+  tvms_vec_fini(&context->memory, &definitions);
+  return status;
+}
+
+tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
+                               tvms_strbuf *text) {
+  tvms_surface surface;
+  tvms_surface_parse(&surface, context, source);
+  return tvms_source_is_python(source) ? format_python(context, source, &surface, text)
+                                       : format_all(&surface, text);
+}

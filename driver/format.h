@@ -1,0 +1,14 @@
+// One layout for source text; comments, meaning and dialect stay.
+#ifndef TVMS_DRIVER_FORMAT_H
+#define TVMS_DRIVER_FORMAT_H
+
+#include "support/context.h"
+#include "support/strbuf.h"
+
+// Appends the formatted text of a source; of a Python file only the definitions that are
+// TVMScript are laid out. TVMS_FOUND_ERRORS: it could not be read, which was reported.
+// TVMS_INTERNAL: formatting would have changed its meaning, which was reported.
+tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
+                               tvms_strbuf *text);
+
+#endif
