@@ -3,11 +3,10 @@
 #include "migrate/call.h"
 
 #include "grammar/literal.h"
+#include "ir/target_config.h"
 #include "ir/tir_op.h"
 #include "migrate/edit.h"
 #include "migrate/internal.h"
-#include "parser/target.h"
-#include "parser/target_option.h"
 
 #include <string.h>
 
@@ -48,8 +47,8 @@ static void migrate_attr(tvms_migration *migration, tvms_ref call) {
 
 // `, "mtriple": "…"` where the releases fill in different ones, or "".
 static const char *triple(tvms_migration *migration) {
-  const char *was = tvms_target_triple(migration->from);
-  const char *is = tvms_target_triple(migration->to);
+  const char *was = tvms_target_config_triple(migration->from);
+  const char *is = tvms_target_config_triple(migration->to);
   if (strcmp(was, is) == 0) return "";
   return tvms_migrate_words(migration, ", \"mtriple\": \"", was, "\"");
 }

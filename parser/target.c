@@ -1,114 +1,19 @@
-// Targets: what T.target("cuda") or a config dict stands for, with TVM's own values for
-// what is not given (ir/targets.def).
+// Targets as values: what T.target("cuda") and T.target({"kind": …}) are evaluated to.
+//
+// What a release fills in and which options a kind has is known to ir/target_config.h; here
+// texts and dicts become what it takes, and what is wrong with them is reported where it
+// stands.
 #include "parser/target.h"
 
+#include "grammar/literal.h"
 #include "ir/build.h"
 #include "ir/object.h"
-#include "parser/calls.h"
+#include "ir/target_config.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/target_option.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-
-#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
-
-static const struct {
-  const char *name;
-  uint8_t since, until;
-  const char *values;
-} rows[] = {
-#define TARGET(name, since, until, values)                                             \
-  {name, TVMS_DIALECT_##since, TVMS_DIALECT_##until, values},
-#include "ir/targets.def"
-};
-
-static const char *values_of(tvms_dialect dialect, const char *name, size_t len) {
-  if (dialect == TVMS_DIALECT_RFC) dialect = TVMS_DIALECT_22;
-  if (dialect == TVMS_DIALECT_24) dialect = TVMS_DIALECT_25;
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (strlen(rows[i].name) != len || memcmp(rows[i].name, name, len) != 0) continue;
-    if (dialect >= rows[i].since && dialect <= rows[i].until) return rows[i].values;
-  }
-  return NULL;
-}
-
-const char *tvms_target_triple(tvms_dialect dialect) {
-  return strstr(values_of(dialect, "llvm", 4), "mtriple=") + strlen("mtriple=");
-}
-
-// ---- Values in text -------------------------------------------------------------------------
-
-static tvms_node *list_in(tvms_unit *unit, const char *text, size_t len) {
-  tvms_node *items[16];
-  uint32_t count = 0;
-  const char *end = text + len;
-  while (text < end && count < 16) {
-    size_t part = strcspn(text, ",]");
-    if (text + part > end) part = (size_t)(end - text);
-    if (part) items[count++] = tvms_object_str_new(unit, text, part, TVMS_NO_SPAN);
-    text += part + 1;
-  }
-  return tvms_object_array_new(unit, items, count, TVMS_NO_SPAN);
-}
-
-static bool is_number(const char *text, size_t len) {
-  for (size_t i = 0; i < len; i++) {
-    if (text[i] < '0' || text[i] > '9') return false;
-  }
-  return len > 0;
-}
-
-static tvms_node *value_in(tvms_unit *unit, const char *text, size_t len) {
-  if (len && text[0] == '[') return list_in(unit, text + 1, len - 2);
-  if (is_number(text, len)) {
-    return tvms_object_int_new(unit, strtoll(text, NULL, 10), TVMS_NO_SPAN);
-  }
-  if (len == 4 && memcmp(text, "true", 4) == 0) {
-    return tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
-  }
-  if (len == 5 && memcmp(text, "false", 5) == 0) {
-    return tvms_object_bool_new(unit, false, TVMS_NO_SPAN);
-  }
-  return tvms_object_str_new(unit, text, len, TVMS_NO_SPAN);
-}
-
-// Sets `key=value` in a map; `text` ends where the value does.
-static tvms_node *put(tvms_unit *unit, tvms_node *map, const char *text, size_t len) {
-  const char *equals = memchr(text, '=', len);
-  if (!equals) return map;
-  char key[64];
-  size_t key_len = (size_t)(equals - text);
-  if (key_len >= sizeof key) return map;
-  memcpy(key, text, key_len);
-  key[key_len] = '\0';
-  return tvms_object_map_with(unit, map, key,
-                              value_in(unit, equals + 1, len - key_len - 1));
-}
-
-// The values of a kind or tag as a map, or NULL if it is not known.
-static tvms_node *map_of(tvms_reader *reader, const char *name, size_t len) {
-  const char *values = values_of(reader->dialect, name, len);
-  if (!values) return NULL;
-  tvms_unit *unit = reader->unit;
-  tvms_node *tag = tvms_object_str_new(unit, "", 0, TVMS_NO_SPAN);
-  tvms_node *map = tvms_object_map_with(unit, NULL, "tag", tag);
-  while (*values) {
-    size_t part = strcspn(values, ";");
-    map = put(unit, map, values, part);
-    values += part + (values[part] == ';');
-  }
-  return map;
-}
-
-// The triple of the machine is filled in only where no CPU is given.
-static tvms_node *drop_triple(tvms_unit *unit, tvms_node *map, const tvms_node *given) {
-  const char *kind = tvms_object_as_text(tvms_object_map_get(map, "kind"));
-  bool asked = kind && strcmp(kind, "llvm") == 0 && tvms_object_map_get(given, "mcpu")
-               && !tvms_object_map_get(given, "mtriple");
-  return asked ? tvms_object_map_with(unit, map, "mtriple", NULL) : map;
-}
 
 // Kinds are all known, tags are not; a text may also hold JSON.
 static bool is_unknown_kind(const char *text, size_t len) {
@@ -122,40 +27,59 @@ static tvms_node *unknown_target(tvms_reader *reader, const char *text, size_t l
   return NULL;
 }
 
-// ---- Configs --------------------------------------------------------------------------------
+// ---- Options --------------------------------------------------------------------------------
 
-static uint32_t add_key(tvms_node **keys, uint32_t count, tvms_node *key) {
-  enum { MOST = 16 };
-  const char *text = key ? tvms_object_as_text(key) : NULL;
-  if (!text || count == MOST) return count;
-  for (uint32_t i = 0; i < count; i++) {
-    if (strcmp(tvms_object_as_text(keys[i]), text) == 0) return count;
+// The type of an option, or NONE after a report.
+static tvms_target_option_type type_of(tvms_reader *reader, const char *kind,
+                                       const char *key, tvms_ref ref) {
+  tvms_target_option_type type = tvms_target_option_of(reader->dialect, kind, key);
+  if (type != TVMS_TARGET_OPTION_NONE) return type;
+  tvms_diag *diag = tvms_reader_report(reader, target_option, ref, kind, key);
+  const char *near = tvms_target_option_near(reader->dialect, kind, key);
+  if (near) tvms_diag_remark(&reader->context->diags, diag, "did you mean '%s'?", near);
+  reader->failed = true;
+  return type;
+}
+
+static void wrong_value(tvms_reader *reader, tvms_ref ref, const char *key,
+                        tvms_target_option_type type, tvms_eval_value value) {
+  char what[80];
+  snprintf(what, sizeof what, "option '%s'", key);
+  tvms_eval_report_wrong_type(reader, ref, what, tvms_target_option_wanted(type),
+                              value);
+}
+
+// Where a dict that is written out says the value of a key, or the whole of it.
+static tvms_ref value_ref(const tvms_reader *reader, tvms_ref dict, const char *key) {
+  const tvms_surf *node = tvms_reader_at(reader, dict);
+  if (node->kind != TVMS_SURF_DICT) return dict;
+  tvms_surface_each(reader->surface, pair, node->a) {
+    const tvms_surf *entry = tvms_reader_at(reader, pair);
+    tvms_span inside;
+    if (entry->kind != TVMS_SURF_PAIR
+        || !tvms_surface_string_inside(reader->surface, entry->a, &inside))
+      continue;
+    size_t len = inside.end - inside.begin;
+    const char *text = reader->surface->source->text + inside.begin;
+    if (len == strlen(key) && memcmp(text, key, len) == 0) return entry->b;
   }
-  keys[count] = key;
-  return count + 1;
+  return dict;
 }
 
-static uint32_t add_keys(tvms_node **keys, uint32_t count,
-                         tvms_node *TVMS_NULLABLE list) {
-  if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return count;
-  tvms_list items = tvms_as_object_array(list)->items;
-  for (uint32_t i = 0; i < items.len; i++) {
-    count = add_key(keys, count, items.items[i]);
-  }
-  return count;
+// The value of a key of a dict as the release keeps it: `object` is what `value` is as an
+// attribute. NULL after a report.
+static tvms_node *checked_option(tvms_reader *reader, const char *kind, const char *key,
+                                 tvms_eval_value value, tvms_node *object,
+                                 tvms_ref dict) {
+  tvms_ref ref = value_ref(reader, dict, key);
+  tvms_target_option_type type = type_of(reader, kind, key, ref);
+  if (type == TVMS_TARGET_OPTION_NONE) return NULL;
+  tvms_node *kept = tvms_target_option_value(reader->unit, type, object);
+  if (!kept) wrong_value(reader, ref, key, type, value);
+  return kept;
 }
 
-// The keys of a target: those given, or those of its kind behind its device.
-static tvms_node *with_keys(tvms_unit *unit, tvms_node *map,
-                            tvms_node *TVMS_NULLABLE own) {
-  tvms_node *keys[17], *given = tvms_object_map_get(map, "keys");
-  bool said = given != own;
-  uint32_t count = said ? add_keys(keys, 0, given) : 0;
-  count = add_key(keys, count, tvms_object_map_get(map, "device"));
-  if (!said) count = add_keys(keys, count, own);
-  return tvms_object_map_with(unit, map, "keys",
-                              tvms_object_array_new(unit, keys, count, TVMS_NO_SPAN));
-}
+// ---- Texts ----------------------------------------------------------------------------------
 
 // One option of a text, `-key=value` or `-key`. NULL after a report.
 static tvms_node *with_option(tvms_reader *reader, tvms_node *map, const char *kind,
@@ -165,8 +89,13 @@ static tvms_node *with_option(tvms_reader *reader, tvms_node *map, const char *k
   const char *key = tvms_arena_text(&reader->values, text, key_len);
   size_t from = key_len + (equals != NULL);
   const char *value = tvms_arena_text(&reader->values, text + from, len - from);
-  tvms_node *object = tvms_target_option_text(reader, kind, key, value, ref);
-  return object ? tvms_object_map_with(reader->unit, map, key, object) : NULL;
+  tvms_target_option_type type = type_of(reader, kind, key, ref);
+  if (type == TVMS_TARGET_OPTION_NONE) return NULL;
+  tvms_node *object = tvms_target_option_parse(reader->unit, type, value);
+  if (object) return tvms_object_map_with(reader->unit, map, key, object);
+  wrong_value(reader, ref, key, type,
+              tvms_eval_value_text(value, (uint32_t)(len - from)));
+  return NULL;
 }
 
 // `cuda -arch=sm_80`: a kind and options.
@@ -176,16 +105,15 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_eval_value text,
   const char *at = text.as.text, *end = at + text.len;
   size_t name_len = strcspn(at, " ");
   if (name_len > text.len) name_len = text.len;
-  tvms_node *map = map_of(reader, at, name_len);
+  tvms_node *defaults = tvms_target_config_defaults(unit, at, name_len);
   bool options =
       name_len < text.len && *at != '{' && reader->dialect >= TVMS_DIALECT_25;
-  if (options || (!map && is_unknown_kind(at, name_len))) {
+  if (options || (!defaults && is_unknown_kind(at, name_len))) {
     return unknown_target(reader, at, options ? text.len : name_len, ref);
   }
-  if (!map)
+  if (!defaults)
     return tvms_object_str_new(unit, at, text.len, tvms_reader_span_of(reader, ref));
-  tvms_node *own = tvms_object_map_get(map, "keys");
-  const char *kind = tvms_object_as_text(tvms_object_map_get(map, "kind"));
+  const char *kind = tvms_object_as_text(tvms_object_map_get(defaults, "kind"));
   at += name_len;
   tvms_node *given = NULL;
   while (at < end) {
@@ -196,14 +124,10 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_eval_value text,
     if (part && !given) return NULL;
     at += part;
   }
-  const tvms_object_map *fields = given ? tvms_as_object_map(given) : NULL;
-  for (uint32_t i = 0; fields && i < fields->keys.len; i++) {
-    map = tvms_object_map_with(unit, map, tvms_object_as_text(fields->keys.items[i]),
-                               fields->values.items[i]);
-  }
-  if (given) map = drop_triple(unit, map, given);
-  return own ? with_keys(unit, map, own) : map;
+  return tvms_target_config_complete(unit, defaults, given);
 }
+
+// ---- Dicts ----------------------------------------------------------------------------------
 
 // What a dict says for a key that it has.
 static tvms_eval_value value_of(tvms_eval_value dict, const char *key) {
@@ -214,20 +138,11 @@ static tvms_eval_value value_of(tvms_eval_value dict, const char *key) {
   return dict.as.items[i + 1];
 }
 
-static tvms_node *config_of_dict(tvms_reader *reader, tvms_eval_value dict,
-                                 tvms_ref ref) {
-  tvms_node *given = tvms_eval_to_object(reader, dict, ref);
-  if (!given) return NULL;
-  tvms_node *kind = tvms_object_map_get(given, "kind");
-  const char *name = tvms_object_as_text(kind);
-  const char *tag = tvms_object_as_text(tvms_object_map_get(given, "tag"));
-  if (!name && (!tag || !*tag)) {
-    return unknown_target(reader, "{}", 2, ref);
-  }
-  tvms_node *map = name ? map_of(reader, name, strlen(name)) : NULL;
-  if (name && !map) return unknown_target(reader, name, strlen(name), ref);
-  if (!map) return given;
-  tvms_node *own = tvms_object_map_get(map, "keys");
+// The entries of a dict with values as the release keeps them. NULL after a report.
+static tvms_node *checked_options(tvms_reader *reader, const char *kind,
+                                  tvms_eval_value dict, const tvms_node *given,
+                                  tvms_ref ref) {
+  tvms_node *map = NULL;
   const tvms_object_map *fields = tvms_as_object_map(given);
   for (uint32_t i = 0; i < fields->keys.len; i++) {
     const char *key = tvms_object_as_text(fields->keys.items[i]);
@@ -237,13 +152,31 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_eval_value dict,
     bool host = strcmp(key, "host") == 0;
     if (host && said.kind == TVMS_EVAL_NONE) continue;
     if (host) value = tvms_target_config(reader, said, ref);
-    if (value) value = tvms_target_option(reader, name, key, said, value, ref);
+    if (value) value = checked_option(reader, kind, key, said, value, ref);
     if (!value) return NULL;
     map = tvms_object_map_with(reader->unit, map, key, value);
   }
-  map = drop_triple(reader->unit, map, given);
-  return own ? with_keys(reader->unit, map, own) : map;
+  return map;
 }
+
+static tvms_node *config_of_dict(tvms_reader *reader, tvms_eval_value dict,
+                                 tvms_ref ref) {
+  tvms_node *given = tvms_eval_to_object(reader, dict, ref);
+  if (!given) return NULL;
+  const char *name = tvms_object_as_text(tvms_object_map_get(given, "kind"));
+  const char *tag = tvms_object_as_text(tvms_object_map_get(given, "tag"));
+  if (!name && (!tag || !*tag)) {
+    return unknown_target(reader, "{}", 2, ref);
+  }
+  if (!name) return given;
+  tvms_node *defaults = tvms_target_config_defaults(reader->unit, name, strlen(name));
+  if (!defaults) return unknown_target(reader, name, strlen(name), ref);
+  given = checked_options(reader, name, dict, given, ref);
+  if (!given) return NULL;
+  return tvms_target_config_complete(reader->unit, defaults, given);
+}
+
+// ---- Values ---------------------------------------------------------------------------------
 
 tvms_node *tvms_target_config(tvms_reader *reader, tvms_eval_value value,
                               tvms_ref ref) {

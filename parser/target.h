@@ -10,7 +10,4 @@
 tvms_node *TVMS_NULLABLE tvms_target_config(tvms_reader *reader, tvms_eval_value value,
                                             tvms_ref ref);
 
-// The triple that a release fills in for the kind llvm.
-const char *tvms_target_triple(tvms_dialect dialect);
-
 #endif
