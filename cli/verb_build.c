@@ -90,14 +90,6 @@ static tvms_status link_object(tvms_run *run, const tvms_strbuf *object) {
   return linked ? TVMS_OK : TVMS_FAILED_IO;
 }
 
-static bool has_prim_func(const tvms_module *module) {
-  for (uint32_t i = 0; i < module->member_count; i++) {
-    const tvms_node *function = module->members[i].function;
-    if (function && function->kind == TVMS_NODE_PRIM_FUNC) return true;
-  }
-  return false;
-}
-
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
   const output_form *form = form_of(run->options.output);
   tvms_native_options options = options_of(run);
@@ -105,13 +97,10 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
   if (!backend) return TVMS_FAILED_IO;
   const tvms_program *program = tvms_run_load_program(run, source);
   if (run->context->diags.errors) return TVMS_OK;
-  const tvms_module *module = tvms_runnable_join(program);
-  if (!module) return TVMS_OK;
-  if (!has_prim_func(module)) {
-    tvms_diag_report(&run->context->diags, TVMS_D_nothing_to_compile,
-                     (tvms_span){0, 0});
+  tvms_module *module = tvms_runnable_join(program);
+  if (!module || !tvms_runnable_check_library(module, run->options.primfuncs_only)
+      || run->context->diags.errors)
     return TVMS_OK;
-  }
   tvms_strbuf code;
   tvms_strbuf_init(&code, &run->context->memory);
   tvms_status status = backend->emit(run->context, module, &options, form->form, &code);

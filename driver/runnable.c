@@ -1,6 +1,9 @@
 // Joining the modules of a program and lowering the operators of Relax.
 #include "driver/runnable.h"
 
+#include "interp/interp.h"
+#include "interp/relax_ops.h"
+#include "ir/walk.h"
 #include "passes/manager.h"
 #include "passes/pipeline.h"
 #include "support/names.h"
@@ -68,6 +71,66 @@ tvms_module *tvms_runnable_join(const tvms_program *program) {
   if (context->diags.errors) return NULL;
   return lower(context, module) && !context->diags.errors ? module : NULL;
 }
+
+// ---- What a library lacks ----
+
+static bool holds_tensor(const tvms_node *TVMS_NULLABLE type) {
+  if (!type) return false;
+  if (type->kind == TVMS_NODE_SINFO_TENSOR) return true;
+  if (type->kind != TVMS_NODE_SINFO_TUPLE) return false;
+  tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+  for (uint32_t i = 0; i < fields.len; i++) {
+    if (holds_tensor(fields.items[i])) return true;
+  }
+  return false;
+}
+
+// Operators that call another function, which makes their tensors.
+static bool calls_function(const tvms_call *call) {
+  if (!call->args.len) return false;
+  tvms_node_kind kind = call->args.items[0]->kind;
+  return kind == TVMS_NODE_GLOBAL_VAR || kind == TVMS_NODE_EXTERN_FUNC;
+}
+
+static tvms_walk_step report_operator(void *self, tvms_node *node,
+                                      tvms_field_role role) {
+  tvms_module *module = self;
+  (void)role;
+  tvms_opcode opcode =
+      node->kind == TVMS_NODE_CALL ? tvms_op_called(node) : TVMS_R_NONE;
+  bool computes = opcode != TVMS_R_NONE && !tvms_interp_runs_operator(opcode)
+                  && holds_tensor(node->sinfo) && !calls_function(tvms_as_call(node));
+  if (!computes) return TVMS_WALK_ON;
+  tvms_diag_report(&module->context->diags, TVMS_D_operator_without_prim_func,
+                   node->span, tvms_op_of(opcode)->name);
+  return TVMS_WALK_ON;
+}
+
+bool tvms_runnable_check_library(tvms_module *module, bool prim_funcs_only) {
+  tvms_context *context = module->context;
+  tvms_visitor visitor = {.self = module, .enter = report_operator};
+  uint32_t compiled = 0;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    tvms_node *function = module->members[i].function;
+    if (!function) continue;
+    if (function->kind == TVMS_NODE_FUNCTION)
+      tvms_walk(&context->memory, function, &visitor);
+    compiled += function->kind == TVMS_NODE_PRIM_FUNC;
+  }
+  if (!compiled) {
+    tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
+    return false;
+  }
+  for (uint32_t i = 0; i < module->member_count && !prim_funcs_only; i++) {
+    const tvms_member *left = &module->members[i];
+    if (!left->function || left->function->kind == TVMS_NODE_PRIM_FUNC) continue;
+    tvms_diag_report(&context->diags, TVMS_D_not_a_prim_func, left->name_span,
+                     tvms_symbol_text(context, left->name));
+  }
+  return true;
+}
+
+// ---- One function ----
 
 tvms_module *tvms_runnable_for(const tvms_program *program, const char *entry) {
   tvms_context *context = program->context;

@@ -11,6 +11,12 @@
 // something is wrong and was reported.
 tvms_module *TVMS_NULLABLE tvms_runnable_join(const tvms_program *program);
 
+// What a library made of a joined module lacks. Reports each operator that no PrimFunc
+// computes (a warning) and, unless `prim_funcs_only`, each function that is not a PrimFunc
+// (an error). False if there is no PrimFunc at all, which is reported as well.
+TVMS_NODISCARD bool tvms_runnable_check_library(tvms_module *module,
+                                                bool prim_funcs_only);
+
 // To run one function, `entry` or, if that is NULL, `main`: the class that defines it, or
 // else all modules as one, where the first function is found by a name. NULL: something is
 // wrong and was reported.

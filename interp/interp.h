@@ -9,6 +9,7 @@
 #define TVMS_INTERP_INTERP_H
 
 #include "ir/module.h"
+#include "ir/op.h"
 #include "runtime/value.h"
 
 // Where compiled code leaves why it failed; it gets the address as its `self`.

@@ -277,12 +277,21 @@ static const struct {
     {TVMS_R_hint_on_device, op_first_argument},
 };
 
+static handler *find_handler(tvms_opcode opcode) {
+  for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
+    if (handlers[i].opcode == opcode) return handlers[i].run;
+  }
+  return NULL;
+}
+
+bool tvms_interp_runs_operator(tvms_opcode opcode) {
+  return find_handler(opcode) != NULL;
+}
+
 tvms_value tvms_interp_call_relax_operator(tvms_interp_frame *f,
                                            const tvms_call *call) {
-  tvms_opcode opcode = tvms_op_called(&call->head);
+  handler *run = find_handler(tvms_op_called(&call->head));
   tvms_interp_count_step(f, call->head.span);
-  for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
-    if (handlers[i].opcode == opcode) return handlers[i].run(f, call);
-  }
-  unsupported(f, call);
+  if (!run) unsupported(f, call);
+  return run(f, call);
 }

@@ -3,8 +3,13 @@
 #define TVMS_INTERP_RELAX_OPS_H
 
 #include "interp/frame.h"
+#include "interp/interp.h"
 
 // Calls a member: compiled code, a PrimFunc or a Relax function.
 tvms_value tvms_interp_call_relax_operator(tvms_interp_frame *f, const tvms_call *call);
+
+// True if the interpreter runs this operator of Relax itself. The others compute, and need
+// a PrimFunc in their place (LegalizeOps).
+bool tvms_interp_runs_operator(tvms_opcode opcode);
 
 #endif

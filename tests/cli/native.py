@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The verbs run, build and bench: inputs, outputs, and what happens when something is missing."""
-import os, shutil, subprocess, sys, tempfile, unittest
+import os, re, shutil, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import npy
@@ -17,7 +17,34 @@ def scale(a: T.handle, b: T.handle, factor: T.float32):
     for i in range(n):
         B[i] = A[i] * factor
 """
+# 'first' has three operators that are not lowered (two have no description, one an unknown shape), and calls that
+# need no PrimFunc.
+MODEL = """
+from tvm.script import ir as I, relax as R
+
+@I.ir_module
+class Module:
+    @R.function
+    def first(x: R.Tensor((2, 8, 4, 16), "float32"), y: R.Tensor(ndim=2, dtype="float32")):
+        a1 = R.nn.attention(x, x, x)
+        a2 = R.image.resize2d(a1, (4, 4))
+        u = R.nn.relu(y)
+        s = R.shape_of(x)
+        b = R.call_dps_packed("elsewhere", (x,), out_ty=R.Tensor((2, 8, 4, 16), "float32"))
+        c = R.nn.relu(b)
+        return (a2, c, u, s)
+
+    @R.function
+    def second(x: R.Tensor((4,), "float32")):
+        return R.add(x, x)
+"""
 MLP = source("corpus", "mlp_module.tvms")
+
+
+def places_of(process):
+    """(line, column, code) of each finding."""
+    found = re.findall(r"^[^:\n]+:(\d+):(\d+): \w+\[(\w+)\]", process.stderr.decode(), re.M)
+    return [(int(line), int(column), code) for line, column, code in found]
 
 
 class Native(unittest.TestCase):
@@ -86,7 +113,7 @@ class Native(unittest.TestCase):
 
     def test_a_library_has_no_undefined_strong_symbol(self):
         output = self.file("mlp.so")
-        self.ended(tvms("build", MLP, "-o", output), 0)
+        self.ended(tvms("build", MLP, "-o", output, "--primfuncs-only"), 0)
         said = subprocess.run(["nm", "-D", output], stdout=subprocess.PIPE, check=True, text=True).stdout
         kinds = {line.split()[-1].split("@")[0]: line.split()[-2] for line in said.splitlines()}
         self.assertEqual(kinds.get("__tvm_ffi_linear"), "T")
@@ -141,6 +168,25 @@ class Native(unittest.TestCase):
                 self.ended(p, 1, "error[E0937]: there is no PrimFunc to compile")
                 self.assertFalse(os.path.exists(self.file("none.so")))
         self.ended(tvms("run", "-", "--entry", "f", stdin=""), 1, "error[E0933]: there is no function 'f' to run")
+
+    def test_what_build_leaves_out_is_named(self):
+        output = self.file("model.so")
+        p = tvms("build", "-", "-o", output, stdin=MODEL)
+        self.ended(p, 1)
+        self.assertEqual(places_of(p), [(7, 9, "E0939"), (8, 14, "W0940"), (9, 14, "W0940"), (10, 13, "W0940"), (17, 9, "E0939")])
+        self.assertIn("'first' is not compiled: it is not a PrimFunc", p.stderr.decode())
+        self.assertIn("no PrimFunc computes 'R.nn.attention'", p.stderr.decode())
+        self.assertFalse(os.path.exists(output))
+        p = tvms("build", "-", "-o", output, "--primfuncs-only", stdin=MODEL)
+        self.ended(p, 0)
+        self.assertEqual(places_of(p), [(8, 14, "W0940"), (9, 14, "W0940"), (10, 13, "W0940")])
+        self.assertTrue(os.path.exists(output))
+        self.ended(tvms("build", MLP, "-o", output), 1, "mlp_module.tvms:33:9: error[E0939]: 'main' is not compiled")
+
+    def test_operators_that_cannot_be_lowered_are_named_beside_nothing_to_compile(self):
+        text = MODEL.replace("R.nn.relu(b)", "b").replace("R.add(x, x)", "x")
+        p = tvms("build", "-", "-o", self.file("model.so"), "--primfuncs-only", stdin=text)
+        self.ended(p, 1, "error[E0937]: there is no PrimFunc to compile", "no PrimFunc computes 'R.nn.attention'")
 
     def test_functions_of_one_library_have_different_names(self):
         p = tvms("build", "-", "-o", self.file("two.so"), stdin=PROGRAM + PROGRAM)
