@@ -141,9 +141,19 @@ void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans
 // Whatever the names of a target were, they are unknown from here on. Attributes and items
 // are nobody's.
 static void forget(tvms_reader *reader, tvms_ref target) {
-  tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, target)->kind;
-  if (kind != TVMS_SURF_ATTRIBUTE && kind != TVMS_SURF_SUBSCRIPT)
-    tvms_eval_bind_target(reader, target, TVMS_UNKNOWN);
+  const tvms_surf node = *tvms_reader_at(reader, target);
+  switch ((int)node.kind) {
+  case TVMS_SURF_NAME:
+    tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, target));
+    return;
+  case TVMS_SURF_STAR: forget(reader, node.a); return;
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST: {
+    tvms_surface_each(reader->surface, part, node.a) forget(reader, part);
+    return;
+  }
+  default: return;
+  }
 }
 
 static void forget_all(tvms_reader *reader, tvms_ref targets) {
@@ -159,11 +169,33 @@ static bool is_needed(const tvms_reader *reader, const tvms_surf *stmt) {
   return false;
 }
 
+// Steps of all of Python's constants in a file.
+enum { MOST_CONSTANT_STEPS = 2000000 };
+
+// Evaluates a constant within a share of the file's limits, so that what follows can still
+// be read when it is exceeded; then the constant is unknown.
+static tvms_eval_value eval_constant(tvms_reader *reader, tvms_ref expr) {
+  tvms_context *context = reader->context;
+  uint64_t limit = context->step_limit, before = context->steps;
+  bool too_long = reader->too_long, endless_call = reader->endless_call;
+  uint64_t own = MOST_CONSTANT_STEPS - reader->constant_steps;
+  if (own < limit - before) context->step_limit = before + own;
+  reader->python_constant = true;
+  tvms_eval_value value = tvms_eval(reader, expr);
+  reader->python_constant = false;
+  context->step_limit = limit;
+  uint64_t spent = context->steps - before;
+  reader->constant_steps += (uint32_t)(spent < own ? spent : own);
+  reader->too_long = too_long;
+  reader->endless_call = endless_call;
+  return value;
+}
+
 // A plain name gets the value, if it is one that tvms can compute and that TVMScript asks
 // for.
 static void assign(tvms_reader *reader, const tvms_surf *stmt, bool certain) {
   bool evaluated = certain && is_needed(reader, stmt);
-  tvms_eval_value value = evaluated ? tvms_eval(reader, stmt->b) : TVMS_UNKNOWN;
+  tvms_eval_value value = evaluated ? eval_constant(reader, stmt->b) : TVMS_UNKNOWN;
   tvms_surface_each(reader->surface, target, stmt->a) {
     const tvms_surf node = *tvms_reader_at(reader, target);
     if (node.kind == TVMS_SURF_NAME)

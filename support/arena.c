@@ -6,6 +6,7 @@
 struct tvms_chunk {
   tvms_chunk *older;
   size_t size;     // bytes after this header
+  size_t total;    // the same with those of older chunks
   uint32_t class;  // of the chunk; NO_CLASS: a block of its own
 };
 
@@ -40,11 +41,16 @@ void *tvms_arena_grow(tvms_arena *arena, size_t size) {
                           : tvms_memory_alloc_chunk(arena->memory, class);
   chunk->older = arena->chunk;
   chunk->size = class == NO_CLASS ? size : class_size(class);
+  chunk->total = chunk->size + (chunk->older ? chunk->older->total : 0);
   chunk->class = class;
   arena->chunk = chunk;
   arena->next = chunk_bytes(chunk) + size;
   arena->end = chunk_bytes(chunk) + chunk->size;
   return chunk_bytes(chunk);
+}
+
+size_t tvms_arena_size(const tvms_arena *arena) {
+  return arena->chunk ? arena->chunk->total - (size_t)(arena->end - arena->next) : 0;
 }
 
 void tvms_arena_fini(tvms_arena *arena) {

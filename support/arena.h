@@ -44,6 +44,9 @@ static inline void *tvms_arena_alloc(tvms_arena *arena, size_t size) {
 // Copies `size` bytes into the arena and ends them with a NUL.
 char *tvms_arena_text(tvms_arena *arena, const char *text, size_t size);
 
+// Bytes taken so far, with what was lost at the ends of chunks.
+size_t tvms_arena_size(const tvms_arena *arena);
+
 // A scratch arena: everything taken after the mark is freed by the reset.
 tvms_mark tvms_arena_mark(const tvms_arena *arena);
 void tvms_arena_reset(tvms_arena *arena, tvms_mark mark);

@@ -1,5 +1,5 @@
 """What the test scripts share: the program under test, and the closing line."""
-import os, subprocess, sys, unittest
+import os, subprocess, sys, tempfile, unittest
 
 TVMS = os.environ.get("TVMS_PROGRAM", "build/tvms")
 SOURCE = os.environ.get("TVMS_SOURCE", ".")
@@ -14,6 +14,18 @@ def tvms(*arguments, stdin=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, 
     if isinstance(stdin, str):
         stdin = stdin.encode()
     return subprocess.run([TVMS, *arguments], input=stdin, stdout=stdout, stderr=stderr, timeout=timeout, **more)
+
+
+def memory_of(*arguments):
+    """Runs the program; its exit status, all it said, and the MiB that it touched."""
+    with tempfile.TemporaryFile() as out:
+        child = os.fork()
+        if child == 0:
+            os.dup2(out.fileno(), 1), os.dup2(out.fileno(), 2)
+            os.execv(TVMS, [TVMS, *arguments])
+        _, status, usage = os.wait4(child, 0)
+        out.seek(0)
+        return os.waitstatus_to_exitcode(status), out.read().decode(), usage.ru_maxrss / 1024
 
 
 def files_under(*folders, suffix=".tvms"):

@@ -1,6 +1,7 @@
 // `object.name`, and the methods of text, lists and dicts.
 #include "parser/eval/attribute.h"
 
+#include "parser/eval/budget.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
@@ -91,25 +92,47 @@ static tvms_eval_value map_text(tvms_reader *reader, tvms_eval_value text,
   return tvms_eval_value_text(copy, text.len);
 }
 
+// The text of the buffer as a value; the buffer is closed.
+static tvms_eval_value take_text(tvms_reader *reader, tvms_strbuf *buffer) {
+  const char *text = tvms_arena_text(&reader->values, buffer->text, buffer->len);
+  tvms_eval_value value = tvms_eval_value_text(text, (uint32_t)buffer->len);
+  tvms_strbuf_fini(buffer);
+  return value;
+}
+
+// True if every item is text and the whole, joined by `separator`, may be made.
+static bool can_join(tvms_reader *reader, tvms_eval_value separator,
+                     tvms_eval_items parts, tvms_ref ref) {
+  uint64_t size = 1;
+  for (uint32_t i = 0; i < parts.len; i++) {
+    if (parts.items[i].kind != TVMS_EVAL_STR) {
+      tvms_eval_report_wrong_type(reader, ref, "what join() takes", "a str",
+                                  parts.items[i]);
+      return false;
+    }
+    size += (i ? separator.len : 0) + (uint64_t)parts.items[i].len;
+  }
+  return tvms_eval_may_take(reader, size, ref);
+}
+
 static tvms_eval_value text_join(tvms_reader *reader, tvms_eval_value separator,
                                  tvms_eval_value parts, tvms_ref ref) {
   tvms_eval_items items;
   if (!tvms_eval_iterate(reader, parts, ref, &items)) return TVMS_UNKNOWN;
-  tvms_eval_value result = tvms_eval_value_text("", 0);
+  if (!can_join(reader, separator, items, ref)) return TVMS_UNKNOWN;
+  tvms_strbuf all;
+  tvms_strbuf_init(&all, &reader->context->memory);
   for (uint32_t i = 0; i < items.len; i++) {
-    if (items.items[i].kind != TVMS_EVAL_STR) {
-      tvms_eval_report_wrong_type(reader, ref, "what join() takes", "a str",
-                                  items.items[i]);
-      return TVMS_UNKNOWN;
-    }
-    if (i) result = tvms_python_binary(reader, TVMS_OP_ADD, result, separator, ref);
-    result = tvms_python_binary(reader, TVMS_OP_ADD, result, items.items[i], ref);
+    if (i) tvms_strbuf_add(&all, separator.as.text, separator.len);
+    tvms_strbuf_add(&all, items.items[i].as.text, items.items[i].len);
   }
-  return result;
+  return take_text(reader, &all);
 }
 
 static tvms_eval_value text_split(tvms_reader *reader, tvms_eval_value text,
-                                  tvms_eval_value separator) {
+                                  tvms_eval_value separator, tvms_ref ref) {
+  uint64_t most = ((uint64_t)text.len + 1) * sizeof(tvms_eval_value);
+  if (!tvms_eval_may_take(reader, most, ref)) return TVMS_UNKNOWN;
   tvms_eval_value_vec parts = {0};
   tvms_memory *memory = &reader->context->memory;
   uint32_t begin = 0;
@@ -150,28 +173,37 @@ static tvms_eval_value text_replace(tvms_reader *reader, tvms_eval_value text,
     return TVMS_UNKNOWN;
   }
   if (old.len == 0) return text;
-  tvms_eval_value parts = text_split(reader, text, old);
+  tvms_eval_value parts = text_split(reader, text, old, ref);
+  if (!tvms_eval_value_is_known(parts)) return parts;
   return text_join(reader, new, parts, ref);
 }
 
-static tvms_eval_value text_format(tvms_reader *reader, tvms_eval_value text,
-                                   tvms_eval_value args, tvms_ref ref) {
-  tvms_eval_value result = tvms_eval_value_text("", 0);
+// Puts `text` with its fields `{}` filled in. False: a value has no text, or it gets too long.
+static bool put_filled(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value text,
+                       tvms_eval_value args, tvms_ref ref) {
   uint32_t begin = 0, next = 0;
   for (uint32_t at = 0; at + 1 < text.len; at++) {
     if (text.as.text[at] != '{' || text.as.text[at + 1] != '}') continue;
     if (next >= args.len) break;
     uint32_t len;
     const char *piece = tvms_eval_str(reader, args.as.items[next++], ref, &len);
-    if (!piece) return TVMS_UNKNOWN;
-    tvms_eval_value before = tvms_eval_value_text(text.as.text + begin, at - begin);
-    result = tvms_python_binary(reader, TVMS_OP_ADD, result, before, ref);
-    result = tvms_python_binary(reader, TVMS_OP_ADD, result,
-                                tvms_eval_value_text(piece, len), ref);
+    if (!piece) return false;
+    tvms_strbuf_add(out, text.as.text + begin, at - begin);
+    tvms_strbuf_add(out, piece, len);
+    if (!tvms_eval_may_take(reader, out->len, ref)) return false;
     begin = at + 2;
   }
-  tvms_eval_value tail = tvms_eval_value_text(text.as.text + begin, text.len - begin);
-  return tvms_python_binary(reader, TVMS_OP_ADD, result, tail, ref);
+  tvms_strbuf_add(out, text.as.text + begin, text.len - begin);
+  return tvms_eval_may_take(reader, out->len + 1, ref);
+}
+
+static tvms_eval_value text_format(tvms_reader *reader, tvms_eval_value text,
+                                   tvms_eval_value args, tvms_ref ref) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &reader->context->memory);
+  if (put_filled(reader, &out, text, args, ref)) return take_text(reader, &out);
+  tvms_strbuf_fini(&out);
+  return TVMS_UNKNOWN;
 }
 
 // What a method of text takes. format() reads its arguments itself.
@@ -219,7 +251,7 @@ tvms_eval_value tvms_text_method(tvms_reader *reader, tvms_eval_value text,
   case TVMS_SYM_upper: return map_text(reader, text, toupper);
   case TVMS_SYM_lower: return map_text(reader, text, tolower);
   case TVMS_SYM_join: return text_join(reader, text, args[0], call);
-  case TVMS_SYM_split: return text_split(reader, text, args[0]);
+  case TVMS_SYM_split: return text_split(reader, text, args[0], call);
   case TVMS_SYM_replace: return text_replace(reader, text, args[0], args[1], call);
   case TVMS_SYM_format: return text_format(reader, text, args[0], call);
   case TVMS_SYM_startswith:

@@ -3,6 +3,7 @@
 
 #include "ir/respell.h"
 #include "parser/calls.h"
+#include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"

@@ -1,6 +1,7 @@
 // Lambdas and macros: a body with the scopes that it may see.
 #include "parser/eval/closure.h"
 
+#include "parser/eval/budget.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"

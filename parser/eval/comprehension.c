@@ -1,6 +1,7 @@
 // Comprehensions and targets: what Python itself evaluates.
 #include "parser/eval/comprehension.h"
 
+#include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
@@ -72,7 +73,10 @@ static void gather(gatherer *gather_, tvms_ref clause);
 
 static void gather_item(gatherer *g) {
   tvms_reader *reader = g->reader;
-  if (!tvms_eval_count_step(reader, g->item)) {
+  // Growing the list holds it twice.
+  uint64_t size = 2 * (uint64_t)g->items.len * sizeof *g->items.items;
+  if (!tvms_eval_count_step(reader, g->item)
+      || !tvms_eval_may_take(reader, size, g->item)) {
     g->known = false;
     return;
   }

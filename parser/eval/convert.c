@@ -27,15 +27,6 @@ void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref, const char *
                      tvms_eval_describe(reader, value));
 }
 
-bool tvms_eval_count_step(tvms_reader *reader, tvms_ref ref) {
-  tvms_context *context = reader->context;
-  if (++context->steps < context->step_limit) return true;
-  if (!reader->too_long) tvms_reader_report(reader, endless, ref);
-  reader->too_long = true;
-  reader->failed = true;
-  return false;
-}
-
 tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value *items,
                                       uint32_t len) {
   tvms_eval_value *copy = tvms_arena_array(&reader->values, tvms_eval_value, len);

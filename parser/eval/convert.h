@@ -45,7 +45,4 @@ bool tvms_eval_value_is_exactly(tvms_eval_value value, const char *text);
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
                                  const char *expected, tvms_eval_value value);
 
-// Counts a step of work; false at the limit, which is reported once.
-bool tvms_eval_count_step(tvms_reader *reader, tvms_ref ref);
-
 #endif

@@ -267,7 +267,9 @@ struct tvms_reader {
   const tvms_span *TVMS_NULLABLE script;   // of a .py file: TVMScript not yet read …
   uint32_t script_count;                   // … in order (python_file.h)
   const struct tvms_needed_names *needed;  // by that TVMScript (needed_names.h)
-  tvms_ref statement;                      // of the file: what is being read
+  bool python_constant;     // evaluating Python around TVMScript; what …
+  uint32_t constant_steps;  // … that took so far
+  tvms_ref statement;       // of the file: what is being read
   tvms_reading reading;
   tvms_module *TVMS_NULLABLE module;  // being read
   tvms_unit
@@ -291,7 +293,7 @@ struct tvms_reader {
   bool step_given;    // the next subscript is an operand: its slices have step 1
   bool drops_dtype;   // the next call bound may name a dtype for nothing
   bool too_deep;      // said so
-  bool too_long;      // said that the limit of steps was reached
+  bool too_long;      // said that a limit of the evaluation was reached
   bool endless_call;  // said that calls of lambdas or macros never end
   uint32_t calls;     // of lambdas and macros, inside each other
   bool origin_known;  // by_hand and headed are known

@@ -1,10 +1,9 @@
 // What values yield where Python iterates over them.
 #include "parser/eval/iterate.h"
 
+#include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-enum { LONGEST_RANGE = 1 << 24 };
-
 bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
                         tvms_eval_items *items) {
   int64_t start = range.as.items[0].as.i, stop = range.as.items[1].as.i;
@@ -13,10 +12,9 @@ bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref
                            : (start > stop ? (uint64_t)(start - stop) : 0);
   uint64_t width = step > 0 ? (uint64_t)step : (uint64_t)-step;
   uint64_t count = (span + width - 1) / width;
-  if (count > LONGEST_RANGE) {
-    tvms_reader_report(reader, endless, ref);
-    return false;
-  }
+  enum { MOST_ITEMS = UINT32_MAX / sizeof(tvms_eval_value) };
+  if (count > MOST_ITEMS) count = MOST_ITEMS;  // which is too much as well
+  if (!tvms_eval_may_take(reader, count * sizeof(tvms_eval_value), ref)) return false;
   items->items = tvms_arena_array(&reader->values, tvms_eval_value, count);
   items->len = (uint32_t)count;
   for (uint32_t i = 0; i < items->len; i++) {
@@ -28,7 +26,8 @@ bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref
 // Splits text into its characters (code points).
 bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
                        tvms_eval_items *items) {
-  (void)ref;
+  uint64_t size = (uint64_t)text.len * sizeof *items->items;
+  if (!tvms_eval_may_take(reader, size, ref)) return false;
   items->items = tvms_arena_array(&reader->values, tvms_eval_value, text.len);
   items->len = 0;
   for (uint32_t at = 0; at < text.len;) {

@@ -1,6 +1,7 @@
 // Operators on constants, as Python has them: numbers, text, sequences.
 #include "parser/eval/python.h"
 
+#include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
@@ -191,42 +192,47 @@ static tvms_eval_value real_binary(tvms_reader *reader, tvms_surf_op op,
 // ---- Text and sequences -----------------------------------------------------------------
 
 static tvms_eval_value join_text(tvms_reader *reader, tvms_eval_value a,
-                                 tvms_eval_value b) {
-  char *text = tvms_arena_alloc(&reader->values, (size_t)a.len + b.len + 1);
+                                 tvms_eval_value b, tvms_ref ref) {
+  uint64_t size = (uint64_t)a.len + b.len + 1;
+  if (!tvms_eval_may_take(reader, size, ref)) return TVMS_UNKNOWN;
+  char *text = tvms_arena_alloc(&reader->values, size);
   if (a.len) memcpy(text, a.as.text, a.len);
   if (b.len) memcpy(text + a.len, b.as.text, b.len);
   return tvms_eval_value_text(text, a.len + b.len);
 }
 
 static tvms_eval_value join_items(tvms_reader *reader, tvms_eval_value a,
-                                  tvms_eval_value b) {
-  tvms_eval_value *items =
-      tvms_arena_array(&reader->values, tvms_eval_value, a.len + b.len);
+                                  tvms_eval_value b, tvms_ref ref) {
+  uint64_t len = (uint64_t)a.len + b.len;
+  if (!tvms_eval_may_take(reader, len * sizeof(tvms_eval_value), ref)) {
+    return TVMS_UNKNOWN;
+  }
+  tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, len);
   if (a.len) memcpy(items, a.as.items, a.len * sizeof *items);
   if (b.len) memcpy(items + a.len, b.as.items, b.len * sizeof *items);
   return tvms_eval_value_items((tvms_eval_kind)a.kind, items, a.len + b.len);
 }
 
-enum { LONGEST_REPEAT = 1 << 24 };
-
 static tvms_eval_value repeat(tvms_reader *reader, tvms_eval_value what, int64_t times,
                               tvms_ref ref) {
-  if (times < 0) times = 0;
-  if (what.len && times > LONGEST_REPEAT / (int64_t)what.len)
-    return too_big(reader, ref);
-  uint32_t len = what.len * (uint32_t)times;
-  if (what.kind == TVMS_EVAL_STR) {
-    char *text = tvms_arena_alloc(&reader->values, len + 1);
-    for (uint32_t i = 0; i < len; i++) {
-      text[i] = what.as.text[i % what.len];
+  bool is_text = what.kind == TVMS_EVAL_STR;
+  if (times < 0 || what.len == 0) times = 0;
+  if (times > UINT32_MAX) times = UINT32_MAX;  // which is too much as well
+  uint64_t len = what.len * (uint64_t)times;
+  uint64_t size = is_text ? len + 1 : len * sizeof(tvms_eval_value);
+  if (!tvms_eval_may_take(reader, size, ref)) return TVMS_UNKNOWN;
+  if (is_text) {
+    char *text = tvms_arena_alloc(&reader->values, size);
+    for (uint64_t i = 0; i < len; i += what.len) {
+      memcpy(text + i, what.as.text, what.len);
     }
-    return tvms_eval_value_text(text, len);
+    return tvms_eval_value_text(text, (uint32_t)len);
   }
   tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, len);
-  for (uint32_t i = 0; i < len; i++) {
-    items[i] = what.as.items[i % what.len];
+  for (uint64_t i = 0; i < len; i += what.len) {
+    memcpy(items + i, what.as.items, what.len * sizeof *items);
   }
-  return tvms_eval_value_items((tvms_eval_kind)what.kind, items, len);
+  return tvms_eval_value_items((tvms_eval_kind)what.kind, items, (uint32_t)len);
 }
 
 static bool repeats(tvms_eval_value value) {
@@ -368,12 +374,14 @@ static tvms_eval_value contains(tvms_reader *reader, tvms_surf_op op,
                                 item);
     return TVMS_UNKNOWN;
   } else if (container.kind == TVMS_EVAL_DICT) {
+    if (!tvms_eval_count_steps(reader, container.len, ref)) return TVMS_UNKNOWN;
     for (uint32_t i = 0; i < container.len; i += 2) {
       found = found || tvms_eval_values_equal(reader, container.as.items[i], item);
     }
   } else {
     tvms_eval_items items;
     if (!tvms_eval_iterate(reader, container, ref, &items)) return TVMS_UNKNOWN;
+    if (!tvms_eval_count_steps(reader, items.len, ref)) return TVMS_UNKNOWN;
     for (uint32_t i = 0; i < items.len; i++) {
       found = found || tvms_eval_values_equal(reader, items.items[i], item);
     }
@@ -413,8 +421,8 @@ tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
   }
   if (is_number(a) && is_number(b)) return real_binary(reader, op, a, b, ref);
   if (op == TVMS_OP_ADD && a.kind == b.kind) {
-    if (a.kind == TVMS_EVAL_STR) return join_text(reader, a, b);
-    if (tvms_eval_value_is_sequence(a)) return join_items(reader, a, b);
+    if (a.kind == TVMS_EVAL_STR) return join_text(reader, a, b, ref);
+    if (tvms_eval_value_is_sequence(a)) return join_items(reader, a, b, ref);
   }
   if (op == TVMS_OP_MUL && repeats(a) && is_integral(b)) {
     return repeat(reader, a, b.as.i, ref);

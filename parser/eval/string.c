@@ -3,6 +3,7 @@
 
 #include "grammar/literal.h"
 #include "grammar/parse.h"
+#include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
@@ -63,6 +64,7 @@ static bool put_dtype(tvms_strbuf *out, tvms_dtype dtype) {
 
 static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
                       bool quoted) {
+  if (out->len > tvms_eval_room(reader)) return false;
   switch ((int)value.kind) {
   case TVMS_EVAL_NONE: tvms_strbuf_puts(out, "None"); return true;
   case TVMS_EVAL_BOOL:
@@ -100,10 +102,12 @@ const char *tvms_eval_str(tvms_reader *reader, tvms_eval_value value, tvms_ref r
   tvms_strbuf out;
   tvms_strbuf_init(&out, &reader->context->memory);
   const char *text = NULL;
-  if (put_value(reader, &out, value, false)) {
+  bool sound = put_value(reader, &out, value, false);
+  bool fits = tvms_eval_may_take(reader, out.len + 1, ref);
+  if (sound && fits) {
     *len = (uint32_t)out.len;
     text = tvms_arena_text(&reader->values, out.text, out.len);
-  } else {
+  } else if (fits) {
     tvms_eval_report_wrong_type(reader, ref, "what str() takes", "a constant", value);
   }
   tvms_strbuf_fini(&out);
@@ -184,10 +188,14 @@ static void put_formatted(fstring *f, tvms_eval_value value, const char *spec,
   }
 }
 
+// A field is parsed each time it is evaluated, which takes time and memory.
+enum { STEPS_PER_FIELD = 20 };
+
 static bool put_field(fstring *f) {
   uint32_t begin = f->at;
   uint32_t end = field_end(f);
   if (end == f->end) return false;  // a string without end, which is reported
+  if (!tvms_eval_count_steps(f->reader, STEPS_PER_FIELD, f->ref)) return false;
   tvms_ref expr =
       tvms_surface_parse_expression(f->reader->surface, (tvms_span){begin, end});
   if (!expr) return false;
@@ -214,6 +222,7 @@ static bool put_field(fstring *f) {
     end += 1 + spec_len;
   }
   f->at = end + 1;
+  if (!tvms_eval_may_take(f->reader, f->out.len + value.len, f->ref)) return false;
   if (spec_len || !quoted)
     put_formatted(f, value, spec, spec_len);
   else if (!put_value(f->reader, &f->out, value, true))
@@ -272,7 +281,7 @@ tvms_eval_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref) {
     known = put_piece(&f, ref);
   }
   tvms_eval_value value = TVMS_UNKNOWN;
-  if (known) {
+  if (known && tvms_eval_may_take(reader, f.out.len + 1, ref)) {
     value = tvms_eval_value_text(
         tvms_arena_text(&reader->values, f.out.text, f.out.len), (uint32_t)f.out.len);
   }

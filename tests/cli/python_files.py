@@ -3,7 +3,7 @@
 import ast, os, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from cases import TVMS, files_under, main, tvms
+from cases import files_under, main, memory_of, tvms
 
 HEAD = """import os , sys
 from tvm.script import ir as I, relax as R, tirx as T
@@ -138,33 +138,38 @@ def test():
         p = tvms("print", "--dialect", "0.27", self.file(text.replace("    if numpy:\n        M = 3\n", "")))
         self.assertIn(b'def f(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):', p.stdout)
 
-    def memory_of_check(self, text):
-        """What check finds in a file, and the MiB that it touched; much more is reserved."""
-        found = os.path.join(self.folder, "found")
-        path = self.file(text)
-        child = os.fork()
-        if child == 0:
-            out = os.open(found, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(out, 1), os.dup2(out, 2)
-            os.execv(TVMS, [TVMS, "check", path])
-        _, status, usage = os.wait4(child, 0)
-        with open(found, encoding="utf-8") as f:
-            said = f.read()
-        self.assertEqual(status, 0, said)
-        return said, usage.ru_maxrss / 1024
+    SCRIPT = "\n@T.prim_func\ndef f(A: T.Buffer((N,), \"float32\")):\n    A[0] = T.float32(0)\n"
+    LARGE = (("join", '"\\n".join(f"{i} a 0.5 1" for i in range(1, 110001))'),
+             ("list", "[[j for j in range(1000)] for i in range(10000)]"),
+             ("repetition", "[0] * (1 << 24)"))
+
+    def assert_silent_and_small(self, text, megabytes, least):
+        status, said, memory = memory_of("check", self.file(text))
+        self.assertEqual((status, said), (0, ""))
+        self.assertLess(memory - least, megabytes)
 
     def test_constants_that_no_definition_asks_for_cost_nothing(self):
-        script = "\n@T.prim_func\ndef f(A: T.Buffer((N,), \"float32\")):\n    A[0] = T.float32(0)\n"
-        _, least = self.memory_of_check(HEAD)
-        for what, value in (("join", '"\\n".join(f"{i} a 0.5 1" for i in range(1, 110001))'),
-                            ("list", "[[j for j in range(1000)] for i in range(10000)]"),
-                            ("repetition", "[0] * (1 << 24)")):
+        least = memory_of("check", self.file(HEAD))[2]
+        for what, value in self.LARGE:
             for place, head in (("a module", f"X = {value}\n"), ("a function", f"def g():\n    X = {value}\n    Y = [X, X]\n")):
                 with self.subTest(what=what, place=place):
-                    for text in HEAD + head + script, HEAD + head:
-                        said, memory = self.memory_of_check(text)
-                        self.assertEqual(said, "")
-                        self.assertLess(memory - least, 32)
+                    self.assert_silent_and_small(HEAD + head + self.SCRIPT, 32, least)
+                    self.assert_silent_and_small(HEAD + head, 32, least)
+
+    def test_constants_that_are_too_large_are_unknown(self):
+        least = memory_of("check", self.file(HEAD))[2]
+        for what, value in self.LARGE:
+            with self.subTest(what=what):
+                # And what else the definition asks for is known.
+                wrong = self.SCRIPT + "    A[len(X)] = T.float32(0)\n    A[0, N] = T.float32(0)\n"
+                self.assert_silent_and_small(HEAD + f"X = {value}\n" + wrong.replace("    A[0, N] = T.float32(0)\n", ""), 90, least)
+                p = tvms("check", self.file(HEAD + f"X = {value}\n" + wrong))
+                self.assertEqual((p.returncode, p.stderr.count(b"error"), p.stderr.count(b"E0341")), (1, 1, 1), p.stderr)
+
+    def test_the_parts_of_a_tuple_are_bound_anew(self):
+        text = HEAD + "M = 16\nM, *rest = what()\n\n@T.prim_func\ndef f(A: T.Buffer((M,), \"float32\")):\n    A[0] = T.float32(0)\n"
+        p = tvms("print", "--dialect", "0.27", self.file(text))
+        self.assertEqual((p.returncode, p.stdout), (0, b""), p.stderr)
 
     def test_folders_hold_python_files_for_check_and_fmt(self):
         self.file(BAD), self.file("x=1\n", "b.tvms"), self.file("not TVMScript ( \n", "c.txt")

@@ -3,7 +3,7 @@
 import concurrent.futures, os, pathlib, resource, stat, subprocess, sys, tempfile, threading, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from cases import main, source, tvms, TVMS
+from cases import main, memory_of, source, tvms, TVMS
 
 MLP = [source("corpus", name) for name in ("mlp_module.tvms", "mlp_ops.tvms", "mlp_module_as_published.tvms")]
 PREFIX = "from tvm.script import tir as T\n\n@T.prim_func(private=True)\ndef main(A: T.Buffer((16,), \"int32\")):\n"
@@ -49,6 +49,31 @@ class Memory(unittest.TestCase):
         p = tvms("print", "--memory", "1", "-", stdin=PREFIX + "    A[0] = 1\n" * 100000)
         self.assertEqual((p.returncode, p.stdout), (3, b""))
         self.assertIn(b"out of memory", p.stderr)
+
+
+class Evaluation(unittest.TestCase):
+    """Constants that ask for more than there is: one error, in little memory and time."""
+
+    def test_large_values(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.tvms")
+
+            def run(value):
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(PREFIX + f"    A[0] = len({value})\n")
+                return memory_of("check", path)
+
+            least = run("[1]")[2]
+            for value in ("[0] * 10 ** 9", '"ab" * (1 << 40)', "range(1 << 40)", '"".join(["ab" * 1000] * 100000)',
+                          '", ".join(f"{i:08d}" for i in range(10000000))', "[i for i in range(1000) for j in range(1000) for k in range(9)]",
+                          "str([['ab' * 1000] * 1000] * 1000)", '("{}" * 1000).format(*["ab" * 10000] * 10000)', '("a " * 10000000).split()',
+                          '("a" * 10000).replace("a", "b" * 10000)', "f\"{'a' * 20000000}{'b' * 20000000}\"",
+                          " + ".join(["[0] * 200000"] * 100), "[x for x in [0] * 100000 if x in [1] * 100000]"):
+                with self.subTest(value=value[:60]):
+                    status, said, memory = run(value)
+                    self.assertEqual((status, said.count("error[")), (1, 1), said)
+                    self.assertIn("error[E0226]", said)
+                    self.assertLess(memory - least, 200)
 
 
 class Shapes(unittest.TestCase):

@@ -1,0 +1,49 @@
+// What evaluation may cost in work and memory.
+//
+// Constants are evaluated when the text is read, and one line can ask for anything:
+// `[0] * 10 ** 9`, or a text that a loop makes twice as long each time. Work is counted in
+// steps: a call, an item of a comprehension, an item that a search looks at. Memory is what
+// reader->values holds, which is what all values point to. Functions whose result is much
+// larger than what they get (range, join, `*`, str, split) ask before they make it; all
+// others are caught by the next step. At a limit the value is unknown and the file has an
+// error, but for Python's own constants, which are just unknown.
+#include "parser/eval/budget.h"
+
+enum { MEGABYTE = 1 << 20 };
+enum {
+  MOST_BYTES = 32 * MEGABYTE,  // of values, and in addition …
+  MOST_PER_SOURCE_BYTE = 4,    // … for long functions; usual ones take less than one
+  MOST_CONSTANT_BYTES = 16 * MEGABYTE,
+};
+
+static bool refuse(tvms_reader *reader, tvms_ref ref) {
+  if (!reader->too_long) tvms_reader_report(reader, endless, ref);
+  reader->too_long = true;
+  reader->failed = true;
+  return false;
+}
+
+static uint64_t most_bytes(const tvms_reader *reader) {
+  if (reader->python_constant) return MOST_CONSTANT_BYTES;
+  return MOST_BYTES + (uint64_t)MOST_PER_SOURCE_BYTE * reader->surface->source->size;
+}
+
+uint64_t tvms_eval_room(const tvms_reader *reader) {
+  uint64_t most = most_bytes(reader), taken = tvms_arena_size(&reader->values);
+  return taken < most ? most - taken : 0;
+}
+
+bool tvms_eval_may_take(tvms_reader *reader, uint64_t bytes, tvms_ref ref) {
+  return bytes < tvms_eval_room(reader) || refuse(reader, ref);
+}
+
+bool tvms_eval_count_steps(tvms_reader *reader, uint64_t steps, tvms_ref ref) {
+  tvms_context *context = reader->context;
+  context->steps += steps;
+  if (context->steps >= context->step_limit) return refuse(reader, ref);
+  return tvms_eval_may_take(reader, 0, ref);
+}
+
+bool tvms_eval_count_step(tvms_reader *reader, tvms_ref ref) {
+  return tvms_eval_count_steps(reader, 1, ref);
+}
