@@ -6,6 +6,7 @@
 #define TVMS_BACKEND_BACKEND_H
 
 #include "interp/interp.h"
+#include "ir/target.h"
 #include "support/strbuf.h"
 
 typedef enum {
@@ -16,9 +17,9 @@ typedef enum {
 
 // The zero value is for a library made for this machine.
 typedef struct {
-  const char *TVMS_NULLABLE triple;    // NULL: this machine
-  const char *TVMS_NULLABLE cpu;       // NULL: this machine's, or generic for a triple
-  const char *TVMS_NULLABLE features;  // NULL: this machine's, or none for a triple
+  // NULL, or tvms_target.host: this machine, as the back end knows it. Of others triple, CPU
+  // and features count; no CPU is the generic one.
+  const tvms_target *TVMS_NULLABLE target;
   // For `run`: errors go to the tvms_raised that is passed as `self`, with their place.
   // Otherwise they are raised as TVM does.
   bool traced;
@@ -33,7 +34,7 @@ typedef struct tvms_jit tvms_jit;
 typedef struct {
   uint32_t version;  // TVMS_BACKEND_VERSION of the build
   const char *name;  // "LLVM 19.1.7"
-  // False, and a sentence in `why` with near names, if the options name a machine, a
+  // False, and a sentence in `why` with near names, if the target names a machine, a
   // processor or a feature that code cannot be made for. The others report the same as a
   // diagnostic; who has the options from a command line asks first.
   bool (*check_target)(const tvms_native_options *options, tvms_strbuf *why);
@@ -50,7 +51,7 @@ typedef struct {
   void (*close)(tvms_jit *jit);
 } tvms_backend;
 
-enum { TVMS_BACKEND_VERSION = 2 };
+enum { TVMS_BACKEND_VERSION = 3 };
 #define TVMS_BACKEND_ENTRY "tvms_backend_llvm"
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/files.h"
 #include "cli/native.h"
 #include "cli/program.h"
+#include "ir/target.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,24 +32,9 @@ static const output_form *TVMS_NULLABLE form_of(const char *path) {
   return NULL;
 }
 
-// --target TRIPLE[,CPU[,FEATURES]]; the text is cut in place. An empty CPU is the generic
-// one.
-static tvms_native_options options_of(tvms_run *run) {
-  tvms_native_options options = {0};
-  if (!run->options.target) return options;
-  size_t len = strlen(run->options.target);
-  char *text = tvms_arena_text(&run->context->arena, run->options.target, len);
-  options.triple = text;
-  char *comma = strchr(text, ',');
-  if (!comma) return options;
-  *comma++ = '\0';
-  options.cpu = comma;
-  comma = strchr(comma, ',');
-  if (!comma) return options;
-  *comma++ = '\0';
-  if (!*options.cpu) options.cpu = NULL;
-  options.features = comma;
-  return options;
+static bool refuse_target(tvms_run *run, tvms_strbuf *why) {
+  tvms_run_complain(run, "option '--target': %s", tvms_strbuf_text(why));
+  return false;
 }
 
 // The plug-in, or NULL after saying that it is not there or cannot make code for --target.
@@ -58,10 +44,19 @@ backend_for(tvms_run *run, const tvms_native_options *options) {
   if (!backend) return NULL;
   tvms_strbuf why;
   tvms_strbuf_init(&why, &run->context->memory);
-  bool known = backend->check_target(options, &why);
-  if (!known) tvms_run_complain(run, "option '--target': %s", tvms_strbuf_text(&why));
+  bool known = backend->check_target(options, &why) || refuse_target(run, &why);
   tvms_strbuf_fini(&why);
   return known ? backend : NULL;
+}
+
+// What --target names; false after saying that it names nothing.
+static bool find_target(tvms_run *run, tvms_unit *unit, tvms_target *target) {
+  tvms_strbuf why;
+  tvms_strbuf_init(&why, &run->context->memory);
+  bool known = tvms_target_parse(unit, run->options.target, target, &why)
+               || refuse_target(run, &why);
+  tvms_strbuf_fini(&why);
+  return known;
 }
 
 static void remove_file(void *what) {
@@ -90,11 +85,10 @@ static tvms_status link_object(tvms_run *run, const tvms_strbuf *object) {
   return linked ? TVMS_OK : TVMS_FAILED_IO;
 }
 
-static tvms_status build_source(tvms_run *run, tvms_source *source) {
+static tvms_status build_with(tvms_run *run, tvms_source *source,
+                              const tvms_backend *backend,
+                              const tvms_native_options *options) {
   const output_form *form = form_of(run->options.output);
-  tvms_native_options options = options_of(run);
-  const tvms_backend *backend = backend_for(run, &options);
-  if (!backend) return TVMS_FAILED_IO;
   const tvms_program *program = tvms_run_load_program(run, source);
   if (run->context->diags.errors) return TVMS_OK;
   tvms_module *module = tvms_runnable_join(program);
@@ -103,11 +97,26 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
     return TVMS_OK;
   tvms_strbuf code;
   tvms_strbuf_init(&code, &run->context->memory);
-  tvms_status status = backend->emit(run->context, module, &options, form->form, &code);
+  tvms_status status = backend->emit(run->context, module, options, form->form, &code);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status != TVMS_OK) return TVMS_OK;  // reported
   if (form->linked) return link_object(run, &code);
   return tvms_files_create(run, run->options.output, code.text, code.len);
+}
+
+static tvms_status build_source(tvms_run *run, tvms_source *source) {
+  tvms_unit unit;
+  tvms_unit_init(&unit, run->context, TVMS_DIALECT_CURRENT);
+  tvms_target target;
+  tvms_native_options options = {.target = run->options.target ? &target : NULL};
+  const tvms_backend *backend = NULL;
+  if (!options.target || find_target(run, &unit, &target)) {
+    backend = backend_for(run, &options);
+  }
+  tvms_status status =
+      backend ? build_with(run, source, backend, &options) : TVMS_FAILED_IO;
+  tvms_unit_fini(&unit);
+  return status;
 }
 
 tvms_status tvms_verb_build(tvms_run *run) {
@@ -118,7 +127,8 @@ tvms_status tvms_verb_build(tvms_run *run) {
   if (!form_of(output)) {
     return tvms_run_misused(run, "'%s': the suffix must be .so, .o, .s or .ll", output);
   }
-  if (run->options.target && form_of(output)->linked) {
+  const char *target = run->options.target;
+  if (target && strcmp(target, "host") != 0 && form_of(output)->linked) {
     return tvms_run_misused(run, "a library is linked for this machine only; use .o");
   }
   if (run->options.backend && strcmp(run->options.backend, "llvm") != 0) {

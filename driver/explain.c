@@ -3,6 +3,7 @@
 
 #include "driver/render.h"
 #include "ir/reference.h"
+#include "ir/target.h"
 #include "support/diag.h"
 #include "support/vec.h"
 
@@ -111,4 +112,15 @@ bool tvms_explain(tvms_memory *memory, const char *word, tvms_strbuf *out,
     return true;
   }
   return explain_name(memory, word, out, near);
+}
+
+bool tvms_explain_target(tvms_context *context, const char *text, tvms_strbuf *out,
+                         tvms_strbuf *why) {
+  tvms_unit unit;
+  tvms_target target;
+  tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
+  bool known = tvms_target_parse(&unit, text, &target, why);
+  if (known) tvms_target_describe(&target, out);
+  tvms_unit_fini(&unit);
+  return known;
 }

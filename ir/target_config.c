@@ -22,15 +22,30 @@ static const struct {
 #include "ir/targets.def"
 };
 
-static const char *TVMS_NULLABLE values_of(tvms_dialect dialect, const char *name,
-                                           size_t len) {
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static bool is_in(size_t row, tvms_dialect dialect) {
   if (dialect == TVMS_DIALECT_RFC) dialect = TVMS_DIALECT_22;
   if (dialect == TVMS_DIALECT_24) dialect = TVMS_DIALECT_25;
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+  return dialect >= rows[row].since && dialect <= rows[row].until;
+}
+
+static const char *TVMS_NULLABLE values_of(tvms_dialect dialect, const char *name,
+                                           size_t len) {
+  for (size_t i = 0; i < ROWS; i++) {
     if (strlen(rows[i].name) != len || memcmp(rows[i].name, name, len) != 0) continue;
-    if (dialect >= rows[i].since && dialect <= rows[i].until) return rows[i].values;
+    if (is_in(i, dialect)) return rows[i].values;
   }
   return NULL;
+}
+
+const char *tvms_target_config_near(tvms_dialect dialect, const char *name) {
+  const char *names[ROWS];
+  uint32_t count = 0;
+  for (size_t i = 0; i < ROWS; i++) {
+    if (is_in(i, dialect)) names[count++] = rows[i].name;
+  }
+  return tvms_diag_nearest_name(name, names, count);
 }
 
 const char *tvms_target_config_triple(tvms_dialect dialect) {

@@ -23,6 +23,10 @@ tvms_node *TVMS_NULLABLE tvms_target_config_defaults(tvms_unit *unit, const char
 tvms_node *tvms_target_config_complete(tvms_unit *unit, tvms_node *defaults,
                                        const tvms_node *TVMS_NULLABLE given);
 
+// The kind or tag of a release whose name is nearest to `name`, or NULL if none is near.
+const char *TVMS_NULLABLE tvms_target_config_near(tvms_dialect dialect,
+                                                  const char *name);
+
 // The triple that a release fills in for the kind llvm.
 const char *tvms_target_config_triple(tvms_dialect dialect);
 

@@ -192,36 +192,49 @@ static bool check_features(const char *architecture, const char *list,
   return true;
 }
 
+static bool is_host(const tvms_native_options *options) {
+  return !options->target || options->target->host;
+}
+
 bool tvms_llvm_check_target(const tvms_native_options *options, tvms_strbuf *why) {
-  if (!options->triple) return true;
+  if (is_host(options)) return true;
+  const tvms_target *target = options->target;
+  if (!target->triple) {
+    tvms_strbuf_printf(why, "native code cannot be made for '%s'", target->kind);
+    return false;
+  }
   register_targets();
-  const char *architecture = check_triple(options->triple, why);
+  const char *architecture = check_triple(target->triple, why);
   if (!architecture) return false;
-  return (!options->cpu || check_processor(architecture, options->cpu, why))
-         && (!options->features
-             || check_features(architecture, options->features, why));
+  return (!target->cpu || check_processor(architecture, target->cpu, why))
+         && (!target->features || check_features(architecture, target->features, why));
+}
+
+static LLVMTargetMachineRef open_machine(const char *triple, const char *cpu,
+                                         const char *with, LLVMCodeGenOptLevel level,
+                                         char **why) {
+  LLVMTargetRef target;
+  if (LLVMGetTargetFromTriple(triple, &target, why)) return NULL;
+  return LLVMCreateTargetMachine(target, triple, cpu, with, level, LLVMRelocPIC,
+                                 LLVMCodeModelDefault);
+}
+
+// LLVM knows more processors by name than ir/cpus.def, and all features of each.
+static LLVMTargetMachineRef open_host(LLVMCodeGenOptLevel level, char **why) {
+  char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(),
+       *with = LLVMGetHostCPUFeatures();
+  LLVMTargetMachineRef machine = open_machine(triple, cpu, with, level, why);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(with);
+  return machine;
 }
 
 LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
                                             LLVMCodeGenOptLevel level, char **why) {
   register_targets();
-  bool host = !options->triple;
-  char *triple = host ? LLVMGetDefaultTargetTriple() : NULL;
-  char *cpu = host && !options->cpu ? LLVMGetHostCPUName() : NULL;
-  char *own_features =
-      host && !options->cpu && !options->features ? LLVMGetHostCPUFeatures() : NULL;
-  const char *named_cpu = options->cpu ? options->cpu : "generic";
-  const char *named_features = options->features ? options->features : "";
-  LLVMTargetMachineRef machine = NULL;
-  LLVMTargetRef target;
-  if (!LLVMGetTargetFromTriple(host ? triple : options->triple, &target, why)) {
-    machine = LLVMCreateTargetMachine(target, host ? triple : options->triple,
-                                      cpu ? cpu : named_cpu,
-                                      own_features ? own_features : named_features,
-                                      level, LLVMRelocPIC, LLVMCodeModelDefault);
-  }
-  LLVMDisposeMessage(triple);
-  LLVMDisposeMessage(cpu);
-  LLVMDisposeMessage(own_features);
-  return machine;
+  if (is_host(options)) return open_host(level, why);
+  const tvms_target *target = options->target;
+  return open_machine(target->triple, target->cpu ? target->cpu : "generic",
+                      target->features ? target->features : "", level, why);
 }

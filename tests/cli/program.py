@@ -73,6 +73,17 @@ class Explain(unittest.TestCase):
         self.assertIn("error E0510: 'R.…' cannot broadcast lengths … and … of axis -…", headings)
         self.assertIn("error E0103: unexpected character ………U+…", headings)
 
+    def test_targets(self):
+        p = tvms("explain", "--target", "x86_64-linux-gnu,znver3,+avx512f")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn(b"vectors    512 bits, 32 registers\nL1 cache   32 KiB, 8 ways", p.stdout)
+        p = tvms("explain", "--target", "host", "E0401")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertRegex(p.stdout.decode(), r"\Akind +llvm\n(.+\n)*cores +\d+\n\nerror E0401")
+        p = tvms("explain", "--target", "cudaa")
+        self.assertEqual(p.returncode, 2)
+        self.assertEqual(p.stderr, b"tvms: option '--target': unknown target 'cudaa'; did you mean 'cuda'?\n")
+
     def test_unknown_code(self):
         p = tvms("explain", "E9999")
         self.assertEqual(p.returncode, 2)

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 
 static tvms_context context;
 static tvms_heap heap;
@@ -405,14 +406,41 @@ Test(native, another_processor_can_be_asked_for) {
   matmul_new(0);
   tvms_strbuf out;
   tvms_strbuf_init(&out, &context.memory);
-  tvms_native_options arm = {.triple = "aarch64-linux-gnu", .cpu = "cortex-a72"};
+  tvms_target cortex = {.triple = "aarch64-linux-gnu", .cpu = "cortex-a72"};
+  tvms_native_options arm = {.target = &cortex};
   cr_assert_eq(native->emit(&context, module, &arm, TVMS_NATIVE_ASSEMBLY, &out),
                TVMS_OK);
   cr_assert_neq(strstr(tvms_strbuf_text(&out), "fmul"), NULL);
-  tvms_native_options none = {.triple = "no-such-machine"};
+  tvms_target nothing = {.triple = "no-such-machine"};
+  tvms_native_options none = {.target = &nothing};
   cr_assert_eq(native->emit(&context, module, &none, TVMS_NATIVE_ASSEMBLY, &out),
                TVMS_FOUND_ERRORS);
   cr_assert_eq(context.diags.last->id, TVMS_D_code_generation);
+}
+
+// What tvms finds out about this machine, LLVM finds, too.
+Test(native, llvm_agrees_about_this_machine) {
+  matmul_new(0);
+  tvms_unit unit;
+  tvms_target host;
+  tvms_unit_init(&unit, &context, TVMS_DIALECT_CURRENT);
+  tvms_target_from_host(&unit, &host);
+  tvms_native_options options = {.target = &host};
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &context.memory);
+  cr_assert_eq(native->emit(&context, module, &options, TVMS_NATIVE_IR, &out), TVMS_OK);
+  const char *said = strstr(tvms_strbuf_text(&out), "\"target-features\"");
+  char word[80];
+  snprintf(word, sizeof word, "\"target-cpu\"=\"%s\"", host.cpu);
+  bool level = strncmp(host.cpu, "x86-64", 6) == 0 || strcmp(host.cpu, "generic") == 0;
+  cr_assert(level || strstr(out.text, word), "%s", host.cpu);
+  for (const char *at = host.features; *at; at += *at == ',') {
+    size_t len = strcspn(at, ",");
+    snprintf(word, sizeof word, "%.*s,", (int)len, at);
+    cr_assert_not_null(strstr(said, word), "%s", word);
+    at += len;
+  }
+  tvms_unit_fini(&unit);
 }
 
 Test(native, failing_allocations_end_the_compilation) {

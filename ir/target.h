@@ -1,0 +1,57 @@
+// Targets as data: what passes, schedules and back ends may ask about the machine that code
+// is made for.
+//
+// A target comes from a program (T.target({…}), whose config ir/target_config.h completes),
+// from the command line (--target) or from the machine at hand. What is not known is 0 or
+// NULL, and who asks must have an answer of his own then: nothing is invented here. Widths
+// and sizes are looked up by the name of the processor (ir/cpus.def), and those of vectors
+// follow its features, too.
+#ifndef TVMS_IR_TARGET_H
+#define TVMS_IR_TARGET_H
+
+#include "ir/node.h"
+#include "support/cpu.h"
+#include "support/strbuf.h"
+
+typedef struct {
+  bool host;                // the machine that tvms runs on
+  const char *kind;         // "llvm", "cuda"
+  const char *const *keys;  // "cpu", "gpu": what schedules are chosen by
+  uint32_t key_count;
+  const char *TVMS_NULLABLE triple;    // "x86_64-linux-gnu"
+  const char *TVMS_NULLABLE cpu;       // as LLVM names it: "znver4"; NULL: any
+  const char *TVMS_NULLABLE features;  // in LLVM's words: "+avx2,-sse4a"
+  uint32_t vector_bits;                // of a register of fixed width
+  uint32_t vector_registers;
+  tvms_cpu_cache caches[TVMS_CPU_CACHES];  // of data: L1, L2, L3
+  uint32_t cores;
+  const tvms_node *TVMS_NULLABLE config;  // OBJECT_MAP that it was made from
+} tvms_target;
+
+// The target that a config of a program is; it points into the config and `unit`.
+void tvms_target_from_config(tvms_unit *unit, const tvms_node *config,
+                             tvms_target *target);
+
+// The machine that tvms runs on, as far as it can be asked; texts live in the unit.
+void tvms_target_from_host(tvms_unit *unit, tvms_target *target);
+
+// A target in a text: "host"; a kind ("cuda") or tag ("nvidia/nvidia-a100") of the unit's
+// release; or TRIPLE[,CPU[,FEATURES]] in LLVM's words, whose names are not checked here.
+// Returns false, and a sentence in `why`, if it is none of these.
+TVMS_NODISCARD bool tvms_target_parse(tvms_unit *unit, const char *text,
+                                      tvms_target *target, tvms_strbuf *why);
+
+// Is `key` one of the target's keys?
+bool tvms_target_has_key(const tvms_target *target, const char *key);
+
+// Is a feature on: named by the target, and not taken back behind that?
+bool tvms_target_has_feature(const tvms_target *target, const char *feature);
+
+// A number of the config, such as "max_num_threads", or `otherwise` if it has none.
+int64_t tvms_target_number(const tvms_target *target, const char *key,
+                           int64_t otherwise);
+
+// Appends what is known of the target, a line each.
+void tvms_target_describe(const tvms_target *target, tvms_strbuf *out);
+
+#endif
