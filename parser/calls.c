@@ -9,6 +9,7 @@
 #include "ir/op.h"
 #include "ir/respell.h"
 #include "ir/tir_op.h"
+#include "parser/device/spelled.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/call.h"
 #include "parser/eval/internal.h"
@@ -17,7 +18,6 @@
 #include "parser/relax/relax.h"
 #include "parser/relax/value.h"
 #include "parser/tir/access.h"
-#include "parser/tir/intrinsic.h"
 #include "parser/tir/names.h"
 #include "parser/tir/tir.h"
 

@@ -1,7 +1,6 @@
 // What can be done with operators by their spelling below T, T.ptx.cp_async.
 #include "parser/eval/ops.h"
-#include "parser/tir/intrinsic.h"
-#include "parser/tir/tir.h"
+#include "parser/device/spelled.h"
 
 const tvms_eval_value_ops tvms_device_operator_ops = {
     .attribute = tvms_spelled_attribute,

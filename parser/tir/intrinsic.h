@@ -7,8 +7,6 @@
 // Arguments of a call of an operator: values, buffers, strings. False if one is unknown.
 TVMS_NODISCARD bool tvms_tir_to_arguments(tvms_reader *reader, tvms_eval_value args,
                                           tvms_ref ref, tvms_list *list);
-tvms_eval_value tvms_spelled_call(tvms_reader *reader, tvms_eval_value callee,
-                                  tvms_ref call);
 
 // T.tvm_access_ptr of five values: type, pointer, offset, extent, mask; unknown after a
 // report.
@@ -30,20 +28,8 @@ tvms_node *TVMS_NULLABLE tvms_tir_pack_buffer(tvms_reader *reader, tvms_node *bu
 tvms_eval_value tvms_tir_address_of(tvms_reader *reader, tvms_eval_value value,
                                     tvms_ref ref);
 
-// An operator, or a namespace of operators, by its spelling below T; unknown if none has it.
-tvms_eval_value tvms_spelled_operator(tvms_reader *reader, const char *text,
-                                      size_t len);
-
 // A pointer type: SINFO_POINTER.
 tvms_node *tvms_tir_pointer_type(tvms_reader *reader, tvms_dtype element,
                                  tvms_sym scope);
-
-// `T.ptx.cp_async`: attributes below an operator's namespace.
-tvms_eval_value tvms_spelled_attribute(tvms_reader *reader, tvms_eval_value object,
-                                       tvms_sym name, tvms_ref ref);
-
-// T.ptx["…"](…) and `T.cp_async[…]`.
-tvms_eval_value tvms_spelled_subscript(tvms_reader *reader, tvms_eval_value object,
-                                       tvms_eval_value index, tvms_ref ref);
 
 #endif
