@@ -8,7 +8,6 @@
 #include "parser/eval/internal.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/intrinsic.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 

@@ -4,7 +4,8 @@
 #ifndef TVMS_PARSER_DEVICE_LEGACY_H
 #define TVMS_PARSER_DEVICE_LEGACY_H
 
-#include "parser/tir/tir.h"
+#include "ir/tir_op.h"
+#include "parser/eval/eval.h"
 
 // A call in the spelling of the first releases, by its operator: `args` are *all_args,
 // operator and dtype; unknown after a report.

@@ -12,7 +12,6 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tir/intrinsic.h"
-#include "parser/tir/stmt.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_DEVICE_PTX_H
 #define TVMS_PARSER_DEVICE_PTX_H
 
-#include "parser/tir/tir.h"
+#include "parser/eval/eval.h"
 
 // Does "ptx.family…" name an instruction of PTX in this dialect?
 bool tvms_ptx_is_operator_family(const tvms_reader *reader, const char *path,

@@ -3,11 +3,7 @@
 #ifndef TVMS_PARSER_DEVICE_SPELLED_H
 #define TVMS_PARSER_DEVICE_SPELLED_H
 
-#include "parser/tir/tir.h"
-
-// Arguments of a call of an operator: values, buffers, strings. False if one is unknown.
-tvms_eval_value tvms_spelled_call(tvms_reader *reader, tvms_eval_value callee,
-                                  tvms_ref call);
+#include "parser/eval/eval.h"
 
 // An operator, or a namespace of operators, by its spelling below T; unknown if none has it.
 tvms_eval_value tvms_spelled_operator(tvms_reader *reader, const char *text,
@@ -20,5 +16,9 @@ tvms_eval_value tvms_spelled_attribute(tvms_reader *reader, tvms_eval_value obje
 // T.ptx["…"](…) and `T.cp_async[…]`.
 tvms_eval_value tvms_spelled_subscript(tvms_reader *reader, tvms_eval_value object,
                                        tvms_eval_value index, tvms_ref ref);
+
+// The call of what a spelling stands for; unknown after a report.
+tvms_eval_value tvms_spelled_call(tvms_reader *reader, tvms_eval_value callee,
+                                  tvms_ref call);
 
 #endif

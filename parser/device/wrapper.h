@@ -3,7 +3,9 @@
 #ifndef TVMS_PARSER_DEVICE_WRAPPER_H
 #define TVMS_PARSER_DEVICE_WRAPPER_H
 
-#include "parser/tir/tir.h"
+#include "parser/eval/eval.h"
+
+typedef struct tvms_wrapper tvms_wrapper;  // one row of ir/wrappers.def
 
 // The row with this spelling below T in the dialect that is read, or NULL.
 const tvms_wrapper *TVMS_NULLABLE tvms_wrapper_find(const tvms_reader *reader,

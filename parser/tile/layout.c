@@ -8,9 +8,7 @@
 #include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/python.h"
-#include "parser/tile/trainium.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 
@@ -58,10 +56,6 @@ static void dense_strides(tvms_reader *reader, tvms_list extents, tvms_node **st
     stride = tvms_build_binary(reader->unit, TVMS_NODE_MUL, stride,
                                extents.items[i - 1], TVMS_NO_SPAN);
   }
-}
-
-tvms_node *tvms_tile_row_major(tvms_reader *reader, tvms_list shape) {
-  return tvms_layout_row_major(reader->unit, shape);
 }
 
 // ---- T.S[…], T.R[…] -------------------------------------------------------------------------
@@ -425,45 +419,4 @@ tvms_eval_value tvms_call_layout_from_iters(tvms_reader *reader,
   }
   return tvms_eval_value_node(
       tvms_tile_layout_new(reader->unit, shard, replica, offset));
-}
-
-bool tvms_tile_layout_argument(tvms_reader *reader, const tvms_call_args *call,
-                               tvms_buffer_form *form) {
-  tvms_eval_value layout = tvms_args_get(reader, call, TVMS_SYM_layout);
-  tvms_ref ref = tvms_args_ref(reader, call, TVMS_SYM_layout);
-  bool s_tir = reader->dialect < TVMS_DIALECT_25 || (reader->tir && reader->tir->s_tir);
-  if (layout.kind == TVMS_EVAL_NONE) {
-    if (!s_tir && tvms_args_given(reader, call, TVMS_SYM_layout)) {
-      form->layout =
-          tvms_object_none_new(reader->unit, tvms_reader_span_of(reader, ref));
-    }
-    return true;
-  }
-  if (layout.kind == TVMS_EVAL_STR) {
-    const char *scope = tvms_symbol_text(reader->context, form->scope);
-    bool trainium = strcmp(scope, "trn.sbuf") == 0 || strcmp(scope, "trn.psum") == 0;
-    bool is_default = layout.len == 7 && memcmp(layout.as.text, "default", 7) == 0;
-    if (trainium && !is_default) {
-      form->layout = tvms_tile_trainium_layout(reader, layout.as.text, form->shape,
-                                               strcmp(scope, "trn.psum") == 0);
-      if (form->layout) return true;
-      tvms_eval_report_wrong_type(reader, ref, "the layout of a buffer of Trainium",
-                                  "a letter P or F for each dimension that fits",
-                                  layout);
-      return false;
-    }
-    if (trainium && !s_tir) {
-      form->layout =
-          tvms_object_none_new(reader->unit, tvms_reader_span_of(reader, ref));
-    }
-    return true;
-  }
-  if (tvms_eval_value_node_of(layout, TVMS_NODE_TILE_LAYOUT)
-      || tvms_eval_value_node_of(layout, TVMS_NODE_COMPOSE_LAYOUT)) {
-    form->layout = layout.as.node;
-    return true;
-  }
-  tvms_eval_report_wrong_type(reader, ref, "a layout", "T.TileLayout(…) or None",
-                              layout);
-  return false;
 }

@@ -5,14 +5,6 @@
 #include "arith/layout.h"
 #include "parser/tir/tir.h"
 
-// The row-major TILE_LAYOUT of a shape.
-tvms_node *tvms_tile_row_major(tvms_reader *reader, tvms_list shape);
-
-// The parameter `layout` of a call that declares a buffer. False after a report.
-TVMS_NODISCARD bool tvms_tile_layout_argument(tvms_reader *reader,
-                                              const tvms_call_args *call,
-                                              tvms_buffer_form *form);
-
 // An axis: Axis.name or its name as text. False after a report.
 TVMS_NODISCARD bool tvms_tile_layout_axis(tvms_reader *reader, tvms_eval_value value,
                                           tvms_ref ref, tvms_sym *axis);

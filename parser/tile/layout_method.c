@@ -5,6 +5,7 @@
 #include "arith/layout.h"
 #include "arith/layout_slice.h"
 #include "arith/layout_tile.h"
+#include "arith/layout_trainium.h"
 #include "ir/fold.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
@@ -12,7 +13,6 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
-#include "parser/tile/trainium.h"
 #include "parser/tir/convert.h"
 
 #include <string.h>
@@ -146,8 +146,8 @@ static tvms_eval_value tile_to(method_call *m) {
     return tvms_reader_failed(m->reader);
   }
   return result_of(m, tvms_layout_tile(&m->layouts, m->layout,
-                                       tvms_tile_row_major(m->reader, outer), outer,
-                                       inner));
+                                       tvms_layout_row_major(m->reader->unit, outer),
+                                       outer, inner));
 }
 
 // A range, or a pair of its ends.
@@ -400,7 +400,7 @@ static tvms_eval_value permute_by_groups(method_call *m) {
 }
 
 static tvms_eval_value to_psum(method_call *m) {
-  tvms_node *layout = tvms_tile_layout_to_psum(m->reader, m->layout);
+  tvms_node *layout = tvms_layout_to_psum(m->reader->unit, m->layout);
   if (!layout) m->layouts.why = "it does not fit the banks of psum";
   return result_of(m, layout);
 }

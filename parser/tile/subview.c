@@ -1,16 +1,15 @@
 // Views of parts of buffers (0.25 on): A.sub[…], A.tile(…)[…], A.chunk(…)[…].
 #include "parser/tile/subview.h"
 
+#include "arith/layout.h"
 #include "ir/fold.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/operator.h"
-#include "parser/tile/layout.h"
 #include "parser/tile/view.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/stmt.h"
 
 static bool constant(const tvms_node *node, int64_t *value) {
   return tvms_view_constant(node, value);
@@ -33,7 +32,7 @@ static bool take_apart(tvms_reader *reader, tvms_node *node, uint32_t dim,
   group->buffer = buffer;
   group->layout = buffer->layout;
   if (!group->layout && !reader->tir->s_tir) {
-    group->layout = tvms_tile_row_major(reader, buffer->shape);
+    group->layout = tvms_layout_row_major(reader->unit, buffer->shape);
   }
   if (!group->layout || group->layout->kind == TVMS_NODE_OBJECT_NONE) return false;
   if (dim >= buffer->shape.len || buffer->shape.len > TVMS_VIEW_DIMS) return false;

@@ -3,14 +3,13 @@
 #define TVMS_PARSER_TILE_SUBVIEW_H
 
 #include "parser/tile/view.h"
-#include "parser/tir/tir.h"
-
-// A.tile(…), A.chunk(…): what is indexed to give a view.
-tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
-                                  tvms_ref call);
 
 // A.sub[…], A.tile(…)[…], A.chunk(…)[…].
 tvms_eval_value tvms_view_subscript(tvms_reader *reader, tvms_eval_value object,
                                     tvms_eval_value index, tvms_ref ref);
+
+// A.tile(…), A.chunk(…): what is indexed to give a view.
+tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
+                                  tvms_ref call);
 
 #endif

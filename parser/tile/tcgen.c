@@ -1,12 +1,13 @@
 // Layouts of tensor memory and of the registers that exchange tiles with it, and the
 // buffers that are declared with them: T.wg_reg_tile(…), T.alloc_tcgen05_ldst_frag(…).
+#include "arith/layout.h"
+#include "ir/build.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/tile/layout.h"
 #include "parser/tile/view.h"
 #include "parser/tir/buffer.h"
+#include "parser/tir/buffer_form.h"
 #include "parser/tir/simple.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 
@@ -316,6 +317,6 @@ tvms_eval_value tvms_call_alloc_cast_frag(tvms_reader *reader,
     return tvms_reader_failed(reader);
   }
   tvms_node *layout = tvms_as_buffer(source)->layout;
-  if (!layout) layout = tvms_tile_row_major(reader, shape);
+  if (!layout) layout = tvms_layout_row_major(reader->unit, shape);
   return fragment(reader, dtype, dims[0], dims[1], layout, call->ref);
 }

@@ -1,6 +1,4 @@
 // Tile programs of 0.25 on: views of buffers and tile primitives.
-#include "parser/tile/tile.h"
-
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
@@ -9,12 +7,10 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/operator.h"
-#include "parser/tile/layout.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/expr.h"
 #include "parser/tir/frame.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 
@@ -333,16 +329,8 @@ tvms_eval_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *cal
 
 // ---- T.tile.compose_op ----------------------------------------------------------------------
 
-tvms_eval_value tvms_call_compose_op(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_tile_call *stmt = tile_call_new(reader, call);
-  if (!stmt) return tvms_reader_failed(reader);
-  if (!read_options(reader, call, stmt)) return tvms_reader_failed(reader);
-  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_COMPOSE, call->ref);
-  frame->as.compose = stmt;
-  return tvms_frame_value(frame);
-}
-
-void tvms_tile_exit_compose(tvms_reader *reader, tvms_frame *frame) {
+// The statements of the body become its operands: calls of tile primitives only.
+static void close_compose(tvms_reader *reader, tvms_frame *frame) {
   tvms_nodes *stmts = &reader->tir->stmts;
   for (uint32_t i = frame->begin; i < stmts->len; i++) {
     if (stmts->items[i]->kind == TVMS_NODE_TILE_CALL) continue;
@@ -350,10 +338,21 @@ void tvms_tile_exit_compose(tvms_reader *reader, tvms_frame *frame) {
                      stmts->items[i]->span);
     reader->failed = true;
   }
+  tvms_node *call = frame->as.collect.stmt;
   if (stmts->len > frame->begin) {
-    frame->as.compose->args = tvms_list_copy(reader->unit, stmts->items + frame->begin,
-                                             stmts->len - frame->begin);
+    tvms_as_tile_call(call)->args = tvms_list_copy(
+        reader->unit, stmts->items + frame->begin, stmts->len - frame->begin);
   }
   stmts->len = frame->begin;
-  tvms_frame_emit(reader, &frame->as.compose->head);
+  tvms_frame_emit(reader, call);
+}
+
+tvms_eval_value tvms_call_compose_op(tvms_reader *reader, const tvms_call_args *call) {
+  tvms_tile_call *stmt = tile_call_new(reader, call);
+  if (!stmt) return tvms_reader_failed(reader);
+  if (!read_options(reader, call, stmt)) return tvms_reader_failed(reader);
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_COLLECT, call->ref);
+  frame->as.collect.stmt = &stmt->head;
+  frame->as.collect.close = close_compose;
+  return tvms_frame_value(frame);
 }

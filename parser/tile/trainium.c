@@ -1,100 +1,8 @@
-// Layouts of Trainium: which dimensions lie across the partitions, and which along them.
-#include "parser/tile/trainium.h"
-
+// T.TileLayout.trainium: layouts of Trainium by a letter for each dimension.
+#include "arith/layout_trainium.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/tile/layout.h"
 #include "parser/tir/convert.h"
-
-#include <string.h>
-
-enum { PARTITIONS = 128, BANK_ELEMENTS = 512, MOST_DIMS = 16 };
-
-typedef struct {
-  tvms_reader *reader;
-  tvms_list iters;
-} iter_list;
-
-static void push_iter(iter_list *list, int64_t extent, int64_t stride, tvms_sym axis) {
-  tvms_unit *unit = list->reader->unit;
-  list->iters.items[list->iters.len++] = tvms_layout_iter_new(
-      unit, tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), extent, TVMS_NO_SPAN),
-      tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), stride, TVMS_NO_SPAN), axis);
-}
-
-// A free dimension in banks of 512 elements. False if it does not fit them.
-static bool push_banks(iter_list *list, tvms_node *node) {
-  const tvms_layout_iter *iter = tvms_as_layout_iter(node);
-  if (!tvms_node_is_int_imm(iter->extent) || !tvms_node_is_int_imm(iter->stride))
-    return false;
-  int64_t extent = tvms_as_int_imm(iter->extent)->value;
-  int64_t stride = tvms_as_int_imm(iter->stride)->value;
-  if (stride % BANK_ELEMENTS == 0) {
-    push_iter(list, extent, stride / BANK_ELEMENTS, TVMS_SYM_Bank);
-    return true;
-  }
-  if (BANK_ELEMENTS % stride != 0) return false;
-  int64_t in_bank = BANK_ELEMENTS / stride;
-  if (extent < in_bank) {
-    list->iters.items[list->iters.len++] = node;
-    return true;
-  }
-  if (extent % in_bank != 0) return false;
-  push_iter(list, extent / in_bank, 1, TVMS_SYM_Bank);
-  push_iter(list, in_bank, stride, TVMS_SYM_F);
-  return true;
-}
-
-tvms_node *tvms_tile_layout_to_psum(tvms_reader *reader, tvms_node *layout) {
-  tvms_list shard = tvms_as_tile_layout(layout)->shard, none = {0};
-  iter_list list = {.reader = reader};
-  list.iters.items =
-      tvms_arena_array(&reader->unit->arena, tvms_node *, 2 * shard.len + 1);
-  for (uint32_t i = 0; i < shard.len; i++) {
-    if (tvms_as_layout_iter(shard.items[i])->axis != TVMS_SYM_F) {
-      list.iters.items[list.iters.len++] = shard.items[i];
-    } else if (!push_banks(&list, shard.items[i])) {
-      return NULL;
-    }
-  }
-  return tvms_tile_layout_new(reader->unit, list.iters, none, none);
-}
-
-tvms_node *tvms_tile_trainium_layout(tvms_reader *reader, const char *axes,
-                                     tvms_list shape, bool psum) {
-  int64_t dims[MOST_DIMS], free = 1, across = 1;
-  uint32_t partitioned = 0;
-  if (strlen(axes) != shape.len || shape.len > MOST_DIMS) return NULL;
-  for (uint32_t i = 0; i < shape.len; i++) {
-    if (shape.items[i]->kind != TVMS_NODE_INT_IMM) return NULL;
-    if (axes[i] != 'P' && axes[i] != 'F') return NULL;
-    dims[i] = tvms_as_int_imm(shape.items[i])->value;
-    if (axes[i] == 'F') free *= dims[i];
-    if (axes[i] == 'P') across *= dims[i];
-    partitioned += axes[i] == 'P';
-  }
-  bool split = partitioned == 1 && across > PARTITIONS;
-  if (across > PARTITIONS && (!split || across % PARTITIONS != 0)) return NULL;
-  iter_list list = {.reader = reader};
-  list.iters.items =
-      tvms_arena_array(&reader->unit->arena, tvms_node *, 2 * shape.len + 1);
-  int64_t outermost = free;
-  for (uint32_t i = 0; i < shape.len; i++) {
-    if (axes[i] == 'F') {
-      free /= dims[i] ? dims[i] : 1;
-      push_iter(&list, dims[i], free, TVMS_SYM_F);
-    } else if (split) {
-      push_iter(&list, across / PARTITIONS, outermost, TVMS_SYM_F);
-      push_iter(&list, PARTITIONS, 1, TVMS_SYM_P);
-    } else {
-      across /= dims[i] ? dims[i] : 1;
-      push_iter(&list, dims[i], across, TVMS_SYM_P);
-    }
-  }
-  tvms_list none = {0};
-  tvms_node *layout = tvms_tile_layout_new(reader->unit, list.iters, none, none);
-  return psum ? tvms_tile_layout_to_psum(reader, layout) : layout;
-}
 
 // T.TileLayout.trainium("PF", shape, is_psum=False).
 tvms_eval_value tvms_call_layout_trainium(tvms_reader *reader,
@@ -109,7 +17,7 @@ tvms_eval_value tvms_call_layout_trainium(tvms_reader *reader,
   tvms_node *layout = NULL;
   if (axes.kind == TVMS_EVAL_STR) {
     const char *text = tvms_arena_text(&reader->values, axes.as.text, axes.len);
-    layout = tvms_tile_trainium_layout(reader, text, shape, psum);
+    layout = tvms_layout_trainium(reader->unit, text, shape, psum);
   }
   if (layout) return tvms_eval_value_node(layout);
   tvms_eval_report_wrong_type(reader, call->refs[0],

@@ -1,11 +1,11 @@
 // What can be done with layouts that are being written, and with axes.
-#include "parser/tir/values.h"
 
 #include "parser/eval/attribute.h"
 #include "parser/eval/internal.h"
 #include "parser/tile/layout.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/subview.h"
+#include "parser/tir/operator.h"
 
 // Beside a node only what concerns layouts is theirs.
 static tvms_eval_value layout_binary(tvms_reader *reader, tvms_surf_op op,

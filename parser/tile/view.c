@@ -8,13 +8,12 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/operator.h"
-#include "parser/tile/layout.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/rearrange.h"
 #include "parser/tile/subview.h"
 #include "parser/tir/buffer.h"
+#include "parser/tir/buffer_form.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 
@@ -23,19 +22,13 @@ tvms_eval_value tvms_view_report(tvms_reader *reader, tvms_ref ref, const char *
   return tvms_reader_failed(reader);
 }
 
-static tvms_sym scope_of(const tvms_buffer *buffer) {
-  const tvms_node *type = buffer->data->sinfo;
-  bool pointer = type && type->kind == TVMS_NODE_SINFO_POINTER;
-  return pointer ? tvms_as_sinfo_pointer(type)->scope : 0;
-}
-
 // The form of a view: what it shares with its parent.
 tvms_buffer_form tvms_view_form(const tvms_buffer *parent) {
   tvms_buffer_form form = {.dtype = parent->element,
                            .align = parent->align,
                            .layout = parent->layout,
                            .shape = parent->shape};
-  form.scope = scope_of(parent);
+  form.scope = tvms_tir_pointer_scope(parent->data);
   if (form.scope == TVMS_SYM_tmem && parent->allocated_addr.len) {
     form.allocated_addr = (tvms_list){parent->allocated_addr.items, 1};
     return form;
@@ -81,7 +74,7 @@ tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
 static void imply_layout(tvms_reader *reader, const tvms_buffer *parent,
                          tvms_buffer_form *form) {
   if (!form->layout && !reader->tir->s_tir) {
-    form->layout = tvms_tile_row_major(reader, parent->shape);
+    form->layout = tvms_layout_row_major(reader->unit, parent->shape);
   }
 }
 
@@ -246,7 +239,7 @@ static tvms_eval_value local(tvms_reader *reader, tvms_node *node, tvms_ref call
   tvms_buffer_form form = tvms_view_form(parent);
   tvms_node *layout = parent->layout;
   if (!layout && !reader->tir->s_tir)
-    layout = tvms_tile_row_major(reader, parent->shape);
+    layout = tvms_layout_row_major(reader->unit, parent->shape);
   if (layout && layout->kind == TVMS_NODE_OBJECT_NONE) layout = NULL;
   form.layout = NULL;
   if (!read_layout(reader, args[1], call, &form.layout))
@@ -317,7 +310,7 @@ tvms_eval_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent
   }
   tvms_node *layout = parent->layout;
   if (!layout && !reader->tir->s_tir)
-    layout = tvms_tile_row_major(reader, parent->shape);
+    layout = tvms_layout_row_major(reader->unit, parent->shape);
   if (!layout || layout->kind == TVMS_NODE_OBJECT_NONE) {
     return tvms_view_report(reader, ref, "the buffer has no layout");
   }

@@ -9,13 +9,11 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/subscript.h"
-#include "parser/tile/layout.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/loop.h"
 #include "parser/tir/names.h"
 #include "parser/tir/region.h"
-#include "parser/tir/stmt.h"
 
 // ---- Loads and regions ----------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ void tvms_tir_store_stmt(tvms_reader *reader, tvms_node *buffer,
                          tvms_node *const *indices, uint32_t count, tvms_node *value,
                          tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
 
-// Reads the form from the arguments of a call. False after a report.
+// Whether a value is a pointer, typed or not.
 tvms_eval_value tvms_tir_subscript(tvms_reader *reader, tvms_eval_value object,
                                    tvms_eval_value index, tvms_ref ref);
 tvms_eval_value tvms_tir_buffer_subscript(tvms_reader *reader, tvms_node *buffer,

@@ -13,6 +13,7 @@
 #include "parser/eval/python.h"
 #include "parser/tir/access.h"
 #include "parser/tir/buffer.h"
+#include "parser/tir/buffer_form.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/function.h"

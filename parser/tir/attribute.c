@@ -8,14 +8,13 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/operator.h"
-#include "parser/tile/layout.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/view.h"
 #include "parser/tir/access.h"
+#include "parser/tir/buffer_form.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/copy.h"
 #include "parser/tir/intrinsic.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 
@@ -50,18 +49,12 @@ static tvms_eval_value text_value(tvms_reader *reader, tvms_sym name) {
 
 // ---- Buffers --------------------------------------------------------------------------------
 
-static tvms_sym scope_of(const tvms_buffer *buffer) {
-  const tvms_node *type = buffer->data->sinfo;
-  bool typed = type && type->kind == TVMS_NODE_SINFO_POINTER;
-  return typed ? tvms_as_sinfo_pointer(type)->scope : 0;
-}
-
 static tvms_eval_value layout_of(tvms_reader *reader, const tvms_buffer *buffer) {
   bool none = buffer->layout && buffer->layout->kind == TVMS_NODE_OBJECT_NONE;
   if (none) return TVMS_NOTHING;
   if (buffer->layout) return tvms_eval_value_node(buffer->layout);
   if (reader->tir && reader->tir->s_tir) return TVMS_NOTHING;
-  return tvms_eval_value_node(tvms_tile_row_major(reader, buffer->shape));
+  return tvms_eval_value_node(tvms_layout_row_major(reader->unit, buffer->shape));
 }
 
 // Attributes that not every release has.
@@ -568,7 +561,7 @@ static tvms_eval_value buffer_method(tvms_reader *reader, tvms_node *node,
                                      tvms_sym name, tvms_ref call) {
   switch (name) {
   case TVMS_SYM_scope: {
-    tvms_sym scope = scope_of(tvms_as_buffer(node));
+    tvms_sym scope = tvms_tir_pointer_scope(tvms_as_buffer(node)->data);
     return scope ? text_value(reader, scope) : tvms_eval_value_text("global", 6);
   }
   case TVMS_SYM_access_ptr: return access_ptr(reader, node, call);

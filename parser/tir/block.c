@@ -11,7 +11,6 @@
 #include "parser/tir/expr.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/loop.h"
-#include "parser/tir/stmt.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,20 +9,12 @@
 void tvms_tir_emit_alloc(tvms_reader *reader, tvms_node *buffer,
                          tvms_node *TVMS_NULLABLE annotations, tvms_ref ref);
 
-tvms_node *tvms_tir_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
-                                tvms_ref ref);
-
-// Reads the form from the arguments of a call. False after a report.
-TVMS_NODISCARD bool tvms_tir_buffer_form_of(tvms_reader *reader,
-                                            const tvms_call_args *call,
-                                            tvms_buffer_form *form);
+// Declares `buffer` over `data`.
+void tvms_tir_emit_decl(tvms_reader *reader, tvms_node *buffer, tvms_node *data,
+                        tvms_ref ref);
 
 // A mutable scalar of 0.25 on: a local buffer of one element. The value is its load.
 tvms_eval_value tvms_tir_scalar_new(tvms_reader *reader, tvms_dtype dtype,
                                     tvms_sym scope, tvms_ref ref);
-
-// Declares `buffer` over `data`.
-void tvms_tir_emit_decl(tvms_reader *reader, tvms_node *buffer, tvms_node *data,
-                        tvms_ref ref);
 
 #endif

@@ -2,12 +2,12 @@
 // A.with_dtype(…), A.with_data(…), A.with_allocated_addr(…).
 #include "parser/tir/copy.h"
 
+#include "arith/layout.h"
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/tile/layout.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"
 
@@ -71,7 +71,7 @@ static tvms_eval_value flattened(tvms_reader *reader, tvms_node *node, tvms_ref 
   copy->strides = (tvms_list){0};
   copy->layout = NULL;
   if (reader->dialect >= TVMS_DIALECT_25 && reader->tir && reader->tir->s_tir) {
-    copy->layout = tvms_tile_row_major(reader, shape);
+    copy->layout = tvms_layout_row_major(reader->unit, shape);
   }
   copy->axis_separators =
       tvms_list_copy(reader->unit, copy->axis_separators.items, shape.len - 1);

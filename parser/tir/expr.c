@@ -13,7 +13,6 @@
 #include "parser/tir/convert.h"
 #include "parser/tir/names.h"
 #include "parser/tir/operator.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include "ir/build.h"
 #include "parser/eval/internal.h"
-#include "parser/tile/tile.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>
@@ -333,7 +332,7 @@ static void close_last(tvms_reader *reader) {
   case TVMS_FRAME_ELSE: exit_case(reader, frame); break;
   case TVMS_FRAME_BINDER:
   case TVMS_FRAME_BINDERS: exit_binder(reader, frame); break;
-  case TVMS_FRAME_COMPOSE: tvms_tile_exit_compose(reader, frame); break;
+  case TVMS_FRAME_COLLECT: frame->as.collect.close(reader, frame); break;
   }
 }
 

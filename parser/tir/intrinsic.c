@@ -10,8 +10,8 @@
 #include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/tir/access.h"
+#include "parser/tir/buffer_form.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 
@@ -47,11 +47,6 @@ static call_type pointer_to(tvms_reader *reader, tvms_dtype element, tvms_sym sc
 
 static call_type type_of(const tvms_node *node) {
   return (call_type){node->dtype, node->sinfo};
-}
-
-static tvms_sym scope_of(const tvms_node *pointer) {
-  bool typed = pointer->sinfo && pointer->sinfo->kind == TVMS_NODE_SINFO_POINTER;
-  return typed ? tvms_as_sinfo_pointer(pointer->sinfo)->scope : 0;
 }
 
 // A type given as argument: text, a data type, or `T.handle("float32").ty`.
@@ -401,7 +396,7 @@ tvms_eval_value tvms_tir_access_ptr(tvms_reader *reader,
     if (!args[i]) return tvms_reader_failed(reader);
   }
   if (!args[0]) return tvms_reader_failed(reader);
-  call_type type = pointer_to(reader, args[0]->dtype, scope_of(args[1]));
+  call_type type = pointer_to(reader, args[0]->dtype, tvms_tir_pointer_scope(args[1]));
   return call_op(reader, type, TVMS_TIR_tvm_access_ptr, args, 5, ref);
 }
 
@@ -417,7 +412,7 @@ tvms_eval_value tvms_call_ptr_byte_offset(tvms_reader *reader,
   args[1] = to_argument(reader, call->args[1], call->refs[1]);
   args[2] = to_annotation(reader, call->args[2], call->refs[2]);
   if (!args[0] || !args[1] || !args[2]) return tvms_reader_failed(reader);
-  call_type type = pointer_to(reader, args[2]->dtype, scope_of(args[0]));
+  call_type type = pointer_to(reader, args[2]->dtype, tvms_tir_pointer_scope(args[0]));
   return call_op(reader, type, TVMS_TIR_ptr_byte_offset, args, 3, call->ref);
 }
 
@@ -501,14 +496,14 @@ tvms_eval_value tvms_call_handle_add_byte_offset(tvms_reader *reader,
   args[0] = to_argument(reader, call->args[0], call->refs[0]);
   args[1] = args[0] ? to_argument(reader, call->args[1], call->refs[1]) : NULL;
   if (!args[1]) return tvms_reader_failed(reader);
-  call_type type = pointer_to(reader, (tvms_dtype){0}, scope_of(args[0]));
+  call_type type = pointer_to(reader, (tvms_dtype){0}, tvms_tir_pointer_scope(args[0]));
   return call_op(reader, type, TVMS_TIR_handle_add_byte_offset, args, 2, call->ref);
 }
 
 static tvms_eval_value address_of_load(tvms_reader *reader, tvms_node *load,
                                        tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(tvms_as_buffer_load(load)->buffer);
-  tvms_sym scope = scope_of(buffer->data);
+  tvms_sym scope = tvms_tir_pointer_scope(buffer->data);
   return call_op(reader, pointer_to(reader, buffer->element, scope),
                  TVMS_TIR_address_of, &load, 1, ref);
 }

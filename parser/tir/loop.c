@@ -9,7 +9,6 @@
 #include "parser/eval/internal.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
-#include "parser/tir/stmt.h"
 
 tvms_node *tvms_tir_simplified(tvms_reader *reader, tvms_node *node) {
   if (node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_VAR) return node;

@@ -9,8 +9,8 @@
 #include "ir/fold.h"
 #include "parser/eval/internal.h"
 #include "parser/tir/buffer.h"
+#include "parser/tir/buffer_form.h"
 #include "parser/tir/names.h"
-#include "parser/tir/stmt.h"
 
 // How a name is used in a function.
 typedef struct {

@@ -5,7 +5,6 @@
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/simple.h"
-#include "parser/tir/stmt.h"
 
 #include <string.h>
 

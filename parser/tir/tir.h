@@ -21,7 +21,7 @@ typedef enum {
   TVMS_FRAME_ELSE,
   TVMS_FRAME_BINDER,  // one statement that holds for what follows: attr, let, allocate …
   TVMS_FRAME_BINDERS,  // T.attr({…}) with several keys
-  TVMS_FRAME_COMPOSE,  // tile.compose_op
+  TVMS_FRAME_COLLECT,  // what takes the statements of its body for itself: tile.compose_op
 } tvms_frame_kind;
 
 typedef TVMS_VEC(tvms_node *) tvms_nodes;
@@ -72,7 +72,10 @@ struct tvms_frame {
       bool has_then;
       bool has_else;
     } branch;  // IF; WHILE uses the condition
-    tvms_tile_call *compose;
+    struct {
+      tvms_node *stmt;
+      void (*close)(tvms_reader *reader, tvms_frame *frame);
+    } collect;
   } as;
 };
 
@@ -126,8 +129,5 @@ typedef struct {
   tvms_node *TVMS_NULLABLE layout;
   tvms_list allocated_addr;
 } tvms_buffer_form;
-
-// ---- parser/device/wrapper.c ----
-typedef struct tvms_wrapper tvms_wrapper;  // one row of ir/wrappers.def
 
 #endif

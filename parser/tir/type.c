@@ -4,7 +4,6 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/tir/function.h"
-#include "parser/tir/stmt.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 

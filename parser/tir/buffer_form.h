@@ -1,0 +1,30 @@
+// What all declarations of a buffer share: their parameters, read from a bound call, and
+// the node that is made of them.
+#ifndef TVMS_PARSER_TIR_BUFFER_FORM_H
+#define TVMS_PARSER_TIR_BUFFER_FORM_H
+
+#include "parser/tir/tir.h"
+
+tvms_node *tvms_tir_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
+                                tvms_ref ref);
+
+// Reads the form from the arguments of a call. False after a report.
+TVMS_NODISCARD bool tvms_tir_buffer_form_of(tvms_reader *reader,
+                                            const tvms_call_args *call,
+                                            tvms_buffer_form *form);
+
+// The form of a mutable scalar, and that read from the arguments of a call. False after a
+// report.
+void tvms_tir_scalar_form(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
+                          tvms_buffer_form *form);
+TVMS_NODISCARD bool tvms_tir_scalar_form_of(tvms_reader *reader,
+                                            const tvms_call_args *call,
+                                            tvms_buffer_form *form);
+
+// The scope that a typed pointer points into; 0: global, or the pointer has no type.
+tvms_sym tvms_tir_pointer_scope(const tvms_node *pointer);
+
+// Whether a value is a pointer, typed or not.
+bool tvms_tir_is_pointer(const tvms_node *node);
+
+#endif
