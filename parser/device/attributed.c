@@ -10,7 +10,7 @@
 #include "parser/calls.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/tir/intrinsic.h"
+#include "parser/tir/call.h"
 #include "parser/tir/tir.h"
 
 // The value of an attribute as TVM's class of attributes takes it. NULL after a report.
@@ -76,8 +76,7 @@ static bool check_rank(tvms_reader *reader, const tvms_call_args *call,
 tvms_eval_value tvms_attributed_call(tvms_reader *reader, const tvms_call_args *call) {
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_list args;
-  tvms_dtype dtype = TVMS_DTYPE(INT, 32);
-  tvms_node *sinfo = NULL;
+  tvms_call_result type = tvms_call_result_scalar(TVMS_INT, 32);
   tvms_eval_value returns = tvms_args_get(reader, call, TVMS_SYM_ret_ty);
   tvms_ref returns_ref = tvms_args_ref(reader, call, TVMS_SYM_ret_ty);
   tvms_node *map = attributes(reader, call);
@@ -86,15 +85,15 @@ tvms_eval_value tvms_attributed_call(tvms_reader *reader, const tvms_call_args *
       && tvms_tir_to_arguments(reader, call->args[signature->rest], call->ref, &args)
       && check_rank(reader, call, args.len)
       && (returns.kind == TVMS_EVAL_NONE
-          || tvms_tir_to_result_type(reader, returns, returns_ref, &dtype, &sinfo));
+          || tvms_tir_to_result(reader, returns, returns_ref, &type));
   if (!sound) {
     return tvms_reader_failed(reader);
   }
   tvms_node *callee =
       tvms_tir_operator_new(reader->unit, (tvms_tir_opcode)call->row->op);
-  tvms_node *node = tvms_call_new(reader->unit, dtype, callee, args.items, args.len,
-                                  tvms_reader_span_of(reader, call->ref));
-  node->sinfo = sinfo;
+  tvms_node *node = tvms_call_new(reader->unit, type.dtype, callee, args.items,
+                                  args.len, tvms_reader_span_of(reader, call->ref));
+  node->sinfo = type.sinfo;
   tvms_as_call(node)->attrs = tvms_list_copy(reader->unit, &map, 1);
   return tvms_eval_value_node(node);
 }

@@ -11,7 +11,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/tir/intrinsic.h"
+#include "parser/tir/call.h"
 
 #include <stdio.h>
 #include <string.h>

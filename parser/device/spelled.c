@@ -13,7 +13,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
-#include "parser/tir/intrinsic.h"
+#include "parser/tir/call.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>
@@ -118,18 +118,15 @@ tvms_eval_value tvms_spelled_call(tvms_reader *reader, tvms_eval_value callee,
   tvms_eval_value rest = args[0];
   // How TVM up to 0.26 prints the largest numbers, and does not read them.
   bool large = opcode == TVMS_TIR_large_uint_imm;
-  tvms_dtype dtype = large ? TVMS_DTYPE(UINT, 64) : (tvms_dtype){0};
-  tvms_node *type = NULL;
+  tvms_call_result type =
+      large ? tvms_call_result_scalar(TVMS_UINT, 64) : TVMS_RESULT_VOID;
   if (row->location == TVMS_LOCATION_FIRST && rest.len) {
-    if (!tvms_tir_to_result_type(reader, rest.as.items[0], call, &dtype, &type))
+    if (!tvms_tir_to_result(reader, rest.as.items[0], call, &type))
       return tvms_reader_failed(reader);
     rest = tvms_eval_value_items(TVMS_EVAL_TUPLE, rest.as.items + 1, rest.len - 1);
   }
   tvms_list list;
   if (!tvms_tir_to_arguments(reader, rest, call, &list))
     return tvms_reader_failed(reader);
-  tvms_node *node = tvms_call_new_of(reader->unit, dtype, opcode, list.items, list.len,
-                                     tvms_reader_span_of(reader, call));
-  node->sinfo = type;
-  return tvms_eval_value_node(node);
+  return tvms_tir_call_new(reader, type, opcode, list.items, list.len, call);
 }

@@ -9,8 +9,8 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
+#include "parser/tir/call.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/intrinsic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,7 +360,11 @@ static bool named_dtype(work *w, tvms_eval_value value, tvms_dtype *dtype,
   if (value.kind == TVMS_EVAL_NONE || is_text("", value) || is_text("void", value)) {
     return true;
   }
-  return tvms_tir_to_result_type(w->reader, value, w->call, dtype, sinfo);
+  tvms_call_result type;
+  if (!tvms_tir_to_result(w->reader, value, w->call, &type)) return false;
+  *dtype = type.dtype;
+  *sinfo = type.sinfo;
+  return true;
 }
 
 // The data type of the result; `*sinfo` that of a pointer.

@@ -13,6 +13,7 @@
 #include "parser/tile/subview.h"
 #include "parser/tir/buffer.h"
 #include "parser/tir/buffer_form.h"
+#include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "parser/tile/layout_method.h"
 #include "parser/tile/view.h"
 #include "parser/tir/access.h"
-#include "parser/tir/buffer_form.h"
+#include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/copy.h"
 #include "parser/tir/intrinsic.h"

@@ -10,6 +10,7 @@
 #include "parser/eval/internal.h"
 #include "parser/tir/access.h"
 #include "parser/tir/buffer_form.h"
+#include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 

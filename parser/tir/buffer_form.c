@@ -10,6 +10,7 @@
 #include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
+#include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/function.h"
 #include "parser/tir/stmt.h"
@@ -29,11 +30,6 @@ static tvms_dtype index_dtype(const tvms_buffer_form *form) {
 static tvms_dtype stored_dtype(const tvms_reader *reader, tvms_dtype dtype) {
   bool byte = tvms_dtype_is_bool(dtype) && reader->dialect <= TVMS_DIALECT_22;
   return byte ? (tvms_dtype){TVMS_INT, 8, dtype.lanes} : dtype;
-}
-
-tvms_sym tvms_tir_pointer_scope(const tvms_node *pointer) {
-  bool typed = pointer->sinfo && pointer->sinfo->kind == TVMS_NODE_SINFO_POINTER;
-  return typed ? tvms_as_sinfo_pointer(pointer->sinfo)->scope : 0;
 }
 
 tvms_node *tvms_tir_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
@@ -196,11 +192,6 @@ static bool read_offset(tvms_reader *reader, const tvms_call_args *call,
   if (elements.kind == TVMS_EVAL_NONE) return true;
   *offset = tvms_eval_to_expr(reader, elements, ref);
   return *offset && is_number(reader, *offset, "an offset", ref);
-}
-
-bool tvms_tir_is_pointer(const tvms_node *node) {
-  return (node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_POINTER)
-         || tvms_dtype_is_handle(node->dtype);
 }
 
 static bool read_data(tvms_reader *reader, const tvms_call_args *call,

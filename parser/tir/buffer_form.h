@@ -21,10 +21,4 @@ TVMS_NODISCARD bool tvms_tir_scalar_form_of(tvms_reader *reader,
                                             const tvms_call_args *call,
                                             tvms_buffer_form *form);
 
-// The scope that a typed pointer points into; 0: global, or the pointer has no type.
-tvms_sym tvms_tir_pointer_scope(const tvms_node *pointer);
-
-// Whether a value is a pointer, typed or not.
-bool tvms_tir_is_pointer(const tvms_node *node);
-
 #endif

@@ -7,7 +7,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/internal.h"
-#include "parser/tir/intrinsic.h"
+#include "parser/tir/call.h"
 #include "parser/tir/tir.h"
 
 const tvms_def *tvms_definition_find(const tvms_reader *reader,

@@ -6,8 +6,8 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/internal.h"
 #include "parser/eval/python.h"
+#include "parser/tir/call.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/intrinsic.h"
 
 #include <math.h>
 #include <stdlib.h>
