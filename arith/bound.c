@@ -123,7 +123,8 @@ static bool floor_mod_by_modular(tvms_analyzer *analyzer, const tvms_node *divid
   tvms_modular set = tvms_analyzer_modular_set(analyzer, dividend);
   int64_t step = tvms_arith_gcd(set.coeff, modulus);
   if (step <= 1) return false;
-  bool classic = analyzer->unit->dialect < TVMS_DIALECT_26;
+  bool classic =
+      !tvms_release_has(analyzer->unit->dialect, TVMS_FACT_floormod_bounds_are_tight);
   int64_t base = tvms_arith_floor_mod(set.base, classic ? modulus : step);
   int64_t top = modulus - step + base;
   if (classic && top >= modulus) top -= modulus;
@@ -146,7 +147,9 @@ static tvms_bound bound_floor_mod(tvms_analyzer *analyzer, const tvms_binary *op
     return plain;
   }
   // Releases before 0.26 forgot what the dividend's own range says.
-  return analyzer->unit->dialect < TVMS_DIALECT_26 ? tight : meet(plain, tight);
+  return !tvms_release_has(analyzer->unit->dialect, TVMS_FACT_floormod_bounds_are_tight)
+             ? tight
+             : meet(plain, tight);
 }
 
 static tvms_bound trunc_mod_plain(tvms_bound a, tvms_bound b, int64_t cap) {

@@ -250,9 +250,9 @@ static tvms_sum *add_quotient(tvms_simplifier *s, tvms_sum *lhs, tvms_sum *rest,
 // where the sum has parts that `by` divides. Returns false if it does not apply.
 static bool div_of_mod(tvms_simplifier *s, const tvms_canonical_split *a, int64_t by,
                        value *result) {
-  bool fits = unit_of(s)->dialect >= TVMS_DIALECT_25 && a->lower == 1 && a->scale == 1
-              && a->upper != TVMS_POS_INF && a->upper % by == 0
-              && tvms_canonical_split_fits(a, true);
+  bool fits = tvms_release_has(unit_of(s)->dialect, TVMS_FACT_div_of_mod_folds)
+              && a->lower == 1 && a->scale == 1 && a->upper != TVMS_POS_INF
+              && a->upper % by == 0 && tvms_canonical_split_fits(a, true);
   if (!fits) return false;
   value raw = mutate(s, a->index);
   if (raw.form != SUM) return false;
@@ -519,7 +519,10 @@ static value mutate_less(tvms_simplifier *s, tvms_node *node) {
     return mutate(s, below_zero(s, tvms_canonical_sum_node(unit, divisible)));
   }
   const tvms_canonical_split *only = rest->len == 1 ? &rest->args[0] : NULL;
-  bool signed_well = only && (only->scale == 1 || unit->dialect < TVMS_DIALECT_25);
+  bool signed_well =
+      only
+      && (only->scale == 1
+          || tvms_release_has(unit->dialect, TVMS_FACT_lt_divides_scaled_splits));
   if (signed_well && only->upper != TVMS_POS_INF
       && only->upper % (gcd * only->lower) == 0) {
     tvms_canonical_sum_divide(divisible, gcd);

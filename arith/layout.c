@@ -391,7 +391,8 @@ tvms_node *tvms_layout_canonical(tvms_layouts *layouts, tvms_node *node) {
     if (!tile) return NULL;
     // Up to 0.25 a swizzle alone is a layout of its own.
     bool alone =
-        layouts->unit->dialect <= TVMS_DIALECT_25 && tvms_layout_is_trivial(tile);
+        tvms_release_has(layouts->unit->dialect, TVMS_FACT_swizzles_are_layouts)
+        && tvms_layout_is_trivial(tile);
     return tvms_layout_compose_with(layouts->unit, node, alone ? NULL : tile);
   }
   const tvms_tile_layout *layout = tvms_as_tile_layout(node);

@@ -140,7 +140,8 @@ static tvms_node *slice_tile(tvms_layouts *layouts, tvms_node *tile, tvms_list s
   const tvms_tile_layout *all = tvms_as_tile_layout(grouped);
   // Up to 0.25 the offsets of what is sliced are lost.
   tvms_list offset = {0}, none = {0};
-  if (layouts->unit->dialect >= TVMS_DIALECT_26) offset = all->offset;
+  if (tvms_release_has(layouts->unit->dialect, TVMS_FACT_layout_slices_keep_offsets))
+    offset = all->offset;
   tvms_list shard = {
       tvms_arena_array(arena, tvms_node *, all->shard.len + 2 * shape.len + 1), 0};
   for (uint32_t i = 0; i < shape.len; i++) {
@@ -170,7 +171,8 @@ tvms_node *tvms_layout_slice(tvms_layouts *layouts, tvms_node *layout, tvms_list
   tvms_node *tile = tvms_as_compose_layout(layout)->tile_layout;
   bool bare =
       !tile
-      || (layouts->unit->dialect >= TVMS_DIALECT_26 && tvms_layout_is_trivial(tile));
+      || (!tvms_release_has(layouts->unit->dialect, TVMS_FACT_swizzles_are_layouts)
+          && tvms_layout_is_trivial(tile));
   if (bare) tile = tvms_layout_identity(layouts, shape);
   tile = tile ? slice_tile(layouts, tile, shape, region) : NULL;
   return tile ? tvms_layout_compose_with(layouts->unit, layout, tile) : NULL;

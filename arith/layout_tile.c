@@ -86,7 +86,8 @@ static tvms_node *base_of(tvms_layouts *layouts, tvms_node *layout, tvms_list sh
   tvms_node *tile = tvms_as_compose_layout(layout)->tile_layout;
   bool bare =
       !tile
-      || (layouts->unit->dialect >= TVMS_DIALECT_26 && tvms_layout_is_trivial(tile));
+      || (!tvms_release_has(layouts->unit->dialect, TVMS_FACT_swizzles_are_layouts)
+          && tvms_layout_is_trivial(tile));
   return bare ? tvms_layout_identity(layouts, shape) : tile;
 }
 

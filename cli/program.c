@@ -44,8 +44,7 @@ bool tvms_run_check_dialects(tvms_run *run, bool writes) {
   if (!is_release(run, "from", run->options.from)) return false;
   if (!is_release(run, "dialect", run->options.dialect)) return false;
   tvms_dialect asked = dialect_of(run->options.dialect);
-  bool unwritten = asked == TVMS_DIALECT_RFC || asked == TVMS_DIALECT_24;
-  if (!writes || !unwritten) return true;
+  if (!writes || tvms_release_written(asked) == asked) return true;
   (void)tvms_run_misused(run, "option '--dialect': %s is read and never written",
                          tvms_dialect_text(asked));
   return false;

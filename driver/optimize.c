@@ -104,9 +104,9 @@ void tvms_optimize_list(tvms_strbuf *out) {
     char kebab[TVMS_KEBAB_SIZE];
     tvms_pass_kebab(passes[i].name, kebab);
     tvms_strbuf_printf(out, "%s (%s)", passes[i].name, kebab);
-    if (passes[i].since > TVMS_DIALECT_22)
+    if (passes[i].since > tvms_release_written((tvms_dialect)0))
       tvms_strbuf_printf(out, "  [since %s]", tvms_dialect_text(passes[i].since));
-    if (passes[i].until < TVMS_DIALECT_27)
+    if (passes[i].until < TVMS_DIALECT_ever)
       tvms_strbuf_printf(out, "  [up to %s]", tvms_dialect_text(passes[i].until));
     tvms_strbuf_printf(out, "\n    %s\n", passes[i].summary);
     list_options(out, passes[i].name);

@@ -6,19 +6,13 @@
 #include "structinfo/well_formed_relax.h"
 #include "structinfo/well_formed_tir.h"
 
-// Messages speak the words of the text. Those of 0.26 say all that 0.27 does, without its
-// TypeVars, which belong to a whole program.
+// Messages speak the words of the text, but without TypeVars, which belong to a whole
+// program.
 static tvms_dialect dialect_of_messages(const tvms_context *context) {
-  switch ((tvms_dialect)context->spelling) {
-  case TVMS_DIALECT_RFC:
-  case TVMS_DIALECT_22: return TVMS_DIALECT_22;
-  case TVMS_DIALECT_24:
-  case TVMS_DIALECT_25: return TVMS_DIALECT_25;
-  case TVMS_DIALECT_NONE:
-  case TVMS_DIALECT_26:
-  case TVMS_DIALECT_27: break;
-  }
-  return TVMS_DIALECT_26;
+  tvms_dialect dialect = tvms_release_written((tvms_dialect)context->spelling);
+  while (tvms_release_has(dialect, TVMS_FACT_dims_are_type_vars))
+    dialect = (tvms_dialect)(dialect - 1);
+  return dialect;
 }
 
 // Text of a node in messages: as it is printed, on one line.
@@ -116,8 +110,5 @@ tvms_dialect tvms_program_load_each(tvms_context *context, tvms_source *source,
 
 tvms_dialect tvms_dialect_to_write(tvms_dialect asked, tvms_dialect read) {
   if (asked != TVMS_DIALECT_NONE) return asked;
-  // Generations that are never written come out as the next one that is.
-  if (read == TVMS_DIALECT_RFC) return TVMS_DIALECT_22;
-  if (read == TVMS_DIALECT_24) return TVMS_DIALECT_25;
-  return read;
+  return tvms_release_written(read);
 }

@@ -3,22 +3,9 @@
 
 #include <string.h>
 
-// Releases in the tables are their second number; 99 has no end.
-enum {
-  RELEASE_22 = TVMS_DIALECT_RFC,
-  RELEASE_25 = TVMS_DIALECT_25,
-  RELEASE_26 = TVMS_DIALECT_26,
-  RELEASE_27 = TVMS_DIALECT_27,
-};
-#define SINCE(release) RELEASE_##release
-#define UNTIL_25       TVMS_DIALECT_25
-#define UNTIL_26       TVMS_DIALECT_26
-#define UNTIL_99       TVMS_DIALECT_NONE
-#define UNTIL(release) UNTIL_##release
-
 #define ATTRS(schema) static const tvms_attr_row rows_##schema[] = {
 #define ATTR(schema, TYPE, name, since, until)                                         \
-  {#name, TVMS_ATTR_##TYPE, SINCE(since), UNTIL(until)},
+  {#name, TVMS_ATTR_##TYPE, TVMS_DIALECT_##since, TVMS_DIALECT_##until},
 #define ATTRS_END(schema)                                                              \
   }                                                                                    \
   ;

@@ -79,6 +79,7 @@ int tvms_attr_find(const tvms_attr_schema *schema, const char *name, size_t len)
 
 // True if `dialect` has the attribute: others neither read nor print it.
 static inline bool tvms_attr_in(const tvms_attr_row *row, tvms_dialect dialect) {
+  dialect = tvms_release_rows(dialect);
   return dialect >= (tvms_dialect)row->since && dialect <= (tvms_dialect)row->until;
 }
 

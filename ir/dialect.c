@@ -1,30 +1,46 @@
-// Names of releases and the generations they belong to.
+// Names of releases and what stands in their rows.
 #include "ir/dialect.h"
 
 #include <string.h>
 
-static const struct {
-  const char *text;
-  tvms_dialect dialect;
-} rows[] = {
-    // The first row of a dialect is its own name.
-    {"rfc", TVMS_DIALECT_RFC}, {"0.22", TVMS_DIALECT_22},    {"0.24", TVMS_DIALECT_24},
-    {"0.25", TVMS_DIALECT_25}, {"0.26", TVMS_DIALECT_26},    {"0.27", TVMS_DIALECT_27},
-    {"0.16", TVMS_DIALECT_22}, {"0.17", TVMS_DIALECT_22},    {"0.18", TVMS_DIALECT_22},
-    {"0.19", TVMS_DIALECT_22}, {"0.20", TVMS_DIALECT_22},    {"0.21", TVMS_DIALECT_22},
-    {"0.23", TVMS_DIALECT_22}, {"classic", TVMS_DIALECT_22},
+#define READ    false
+#define WRITTEN true
+static const tvms_release_row rows[] = {
+#define RELEASE(ident, use, name, others, version)                                     \
+  [TVMS_DIALECT_##ident] = {name, others, version, use},
+#include "ir/releases.def"
 };
+#undef READ
+#undef WRITTEN
+
+const tvms_release_row *tvms_release_row_of(tvms_dialect release) {
+  return &rows[release];
+}
+
+static bool has_word(const char *words, const char *word, size_t len) {
+  while (*words) {
+    size_t next = strcspn(words, " ");
+    if (next == len && memcmp(words, word, len) == 0) return true;
+    words += next + (words[next] == ' ');
+  }
+  return false;
+}
 
 tvms_dialect tvms_dialect_parse(const char *text) {
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (strcmp(rows[i].text, text) == 0) return rows[i].dialect;
+  size_t len = strlen(text);
+  for (unsigned i = 0; i < TVMS_DIALECT_NONE; i++) {
+    bool named = strcmp(rows[i].name, text) == 0 || has_word(rows[i].others, text, len);
+    if (named) return (tvms_dialect)i;
   }
   return TVMS_DIALECT_NONE;
 }
 
 const char *tvms_dialect_text(tvms_dialect dialect) {
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (rows[i].dialect == dialect) return rows[i].text;
-  }
-  return "none";
+  return dialect < TVMS_DIALECT_NONE ? rows[dialect].name : "none";
+}
+
+tvms_dialect tvms_release_written(tvms_dialect dialect) {
+  while (dialect < TVMS_DIALECT_NONE && !rows[dialect].written)
+    dialect = (tvms_dialect)(dialect + 1);
+  return dialect;
 }

@@ -236,7 +236,8 @@ bool tvms_build_match_dtypes(tvms_unit *unit, tvms_node **a, tvms_node **b,
 
 static bool is_whole(tvms_unit *unit, tvms_dtype dtype) {
   return dtype.code == TVMS_INT || dtype.code == TVMS_UINT
-         || (dtype.code == TVMS_BOOL && unit->dialect < TVMS_DIALECT_25);
+         || (dtype.code == TVMS_BOOL
+             && tvms_release_has(unit->dialect, TVMS_FACT_bools_are_uint1));
 }
 
 static bool want_whole(tvms_unit *unit, const tvms_node *a, const char *what,
@@ -273,7 +274,9 @@ static bool check_pointers(tvms_unit *unit, const tvms_node *a, const tvms_node 
                            tvms_span span) {
   bool pointers = tvms_dtype_is_handle(a->dtype) && tvms_dtype_is_handle(b->dtype);
   bool values = !tvms_dtype_is_void(a->dtype) && !tvms_dtype_is_void(b->dtype);
-  if (values && (!pointers || unit->dialect < TVMS_DIALECT_26)) return true;
+  if (values
+      && (!pointers || tvms_release_has(unit->dialect, TVMS_FACT_pointers_are_numbers)))
+    return true;
   tvms_diag_report(diags_of(unit), TVMS_D_dtypes_differ, span, TEXT(a->dtype),
                    TEXT(b->dtype));
   return false;

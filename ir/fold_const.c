@@ -53,7 +53,9 @@ static int64_t trunc_div(int64_t a, int64_t b) {
 // Wraps a value to the width of the dtype, as a machine register would.
 static int64_t wrap(int64_t value, const operands *o) {
   int bits = o->dtype.bits;
-  if (o->dtype.code == TVMS_BOOL && o->unit->dialect >= TVMS_DIALECT_25) bits = 8;
+  if (o->dtype.code == TVMS_BOOL
+      && !tvms_release_has(o->unit->dialect, TVMS_FACT_bools_are_uint1))
+    bits = 8;
   if (bits >= 64) return value;
   uint64_t kept = (uint64_t)value & (((uint64_t)1 << bits) - 1);
   if (o->dtype.code != TVMS_INT) return (int64_t)kept;
@@ -151,8 +153,9 @@ static tvms_folded fold_floor_div(const operands *o) {
 // The modulo operators fold index dtypes only; constants of unsigned dtypes too in the
 // floor form from 0.26 on.
 static tvms_folded fold_mod(const operands *o, bool floor) {
-  bool small_unsigned = floor && o->ints && o->dtype.code == TVMS_UINT
-                        && o->unit->dialect >= TVMS_DIALECT_26;
+  bool small_unsigned =
+      floor && o->ints && o->dtype.code == TVMS_UINT
+      && tvms_release_has(o->unit->dialect, TVMS_FACT_floormod_folds_unsigned);
   if (!tvms_dtype_is_index(o->dtype) && !small_unsigned) return nothing;
   if (o->ints && o->ib == 0) return by_zero;
   if (o->ints && floor) return integer(o, tvms_fold_int_floor_mod(o->ia, o->ib));

@@ -56,7 +56,9 @@ tvms_node *TVMS_NULLABLE tvms_build_neg(tvms_unit *unit, tvms_node *a, tvms_span
 
 tvms_node *TVMS_NULLABLE tvms_build_abs(tvms_unit *unit, tvms_node *a, tvms_span span) {
   if (a->dtype.code == TVMS_UINT) return a;
-  if (a->dtype.code == TVMS_BOOL && unit->dialect < TVMS_DIALECT_25) return a;
+  if (a->dtype.code == TVMS_BOOL
+      && tvms_release_has(unit->dialect, TVMS_FACT_bools_are_uint1))
+    return a;
   if (a->dtype.code == TVMS_FLOAT || a->dtype.code == TVMS_BFLOAT) {
     if (a->kind == TVMS_NODE_FLOAT_IMM) {
       return tvms_float_imm_new(unit, a->dtype, fabs(tvms_as_float_imm(a)->value),
@@ -93,8 +95,10 @@ static bool check_bits(tvms_unit *unit, const tvms_node *a, const char *what,
                        bool bools_too, tvms_span span) {
   tvms_dtype dtype = a->dtype;
   bool boolean = dtype.code == TVMS_BOOL;
-  bool fine = tvms_dtype_is_int(dtype) || dtype.code == TVMS_UINT
-              || (boolean && (bools_too || unit->dialect < TVMS_DIALECT_25));
+  bool fine =
+      tvms_dtype_is_int(dtype) || dtype.code == TVMS_UINT
+      || (boolean
+          && (bools_too || tvms_release_has(unit->dialect, TVMS_FACT_bools_are_uint1)));
   if (!fine)
     tvms_diag_report(diags_of(unit), TVMS_D_wants_integer, span, what, TEXT(dtype));
   return fine;
@@ -170,7 +174,8 @@ tvms_node *TVMS_NULLABLE tvms_build_if_then_else(tvms_unit *unit, tvms_node *con
                                                  tvms_node *true_value,
                                                  tvms_node *false_value,
                                                  tvms_span span) {
-  bool scalar = condition->dtype.lanes == 1 || unit->dialect >= TVMS_DIALECT_26;
+  bool scalar = condition->dtype.lanes == 1
+                || tvms_release_has(unit->dialect, TVMS_FACT_choices_take_vectors);
   if (!tvms_dtype_is_bool(condition->dtype) || !scalar) {
     tvms_diag_report(diags_of(unit), TVMS_D_wants_bool, span, "if_then_else",
                      TEXT(condition->dtype));
@@ -218,7 +223,8 @@ static tvms_node *answer(tvms_unit *unit, const tvms_node *a, bool value,
 
 // Integers are finite numbers; from 0.25 on a bool is no integer.
 static bool is_finite_dtype(const tvms_unit *unit, tvms_dtype dtype) {
-  if (tvms_dtype_is_bool(dtype)) return unit->dialect < TVMS_DIALECT_25;
+  if (tvms_dtype_is_bool(dtype))
+    return tvms_release_has(unit->dialect, TVMS_FACT_bools_are_uint1);
   return !tvms_dtype_is_real(dtype) && !tvms_dtype_is_handle(dtype);
 }
 
@@ -301,8 +307,10 @@ static tvms_node *TVMS_NULLABLE limit_of(tvms_unit *unit, tvms_dtype dtype, bool
 
 tvms_node *TVMS_NULLABLE tvms_build_min_value(tvms_unit *unit, tvms_dtype dtype,
                                               tvms_span span) {
-  bool unsigned_like = dtype.code == TVMS_UINT
-                       || (dtype.code == TVMS_BOOL && unit->dialect < TVMS_DIALECT_25);
+  bool unsigned_like =
+      dtype.code == TVMS_UINT
+      || (dtype.code == TVMS_BOOL
+          && tvms_release_has(unit->dialect, TVMS_FACT_bools_are_uint1));
   if (unsigned_like && dtype.lanes == 1) return tvms_int_imm_new(unit, dtype, 0, span);
   if (dtype.code != TVMS_INT || dtype.lanes != 1) {
     return limit_of(unit, dtype, false, span);
@@ -313,8 +321,10 @@ tvms_node *TVMS_NULLABLE tvms_build_min_value(tvms_unit *unit, tvms_dtype dtype,
 
 tvms_node *TVMS_NULLABLE tvms_build_max_value(tvms_unit *unit, tvms_dtype dtype,
                                               tvms_span span) {
-  bool unsigned_like = dtype.code == TVMS_UINT
-                       || (dtype.code == TVMS_BOOL && unit->dialect < TVMS_DIALECT_25);
+  bool unsigned_like =
+      dtype.code == TVMS_UINT
+      || (dtype.code == TVMS_BOOL
+          && tvms_release_has(unit->dialect, TVMS_FACT_bools_are_uint1));
   if (unsigned_like && dtype.lanes == 1) {
     uint64_t value = dtype.bits >= 64 ? UINT64_MAX : ((uint64_t)1 << dtype.bits) - 1;
     return tvms_build_uint(unit, dtype, value, span);

@@ -10,10 +10,6 @@
 
 enum {
   FIRST_SYMBOL = TVMS_SYM_relax_call_pure_packed,
-  SINCE_22 = TVMS_DIALECT_RFC,
-  SINCE_25 = TVMS_DIALECT_25,
-  SINCE_26 = TVMS_DIALECT_26,
-  SINCE_27 = TVMS_DIALECT_27,
   LONGEST_NAME = 64,
 };
 
@@ -23,7 +19,8 @@ enum {
 static const tvms_op ops[] = {
 #define OP(ident, name, schema, bind, signature, infer, purity, legalize, since, doc)  \
   [TVMS_R_##ident] = {                                                                 \
-      name, TVMS_SCHEMA_##schema, PURITY_##purity, SINCE_##since, signature, doc},
+      name, TVMS_SCHEMA_##schema, PURITY_##purity, TVMS_DIALECT_##since, signature,    \
+      doc},
 #include "ir/ops.def"
 };
 

@@ -30,6 +30,11 @@ typedef struct {
 // The row of an opcode from 1 to TVMS_OP_COUNT.
 const tvms_op *tvms_op_of(tvms_opcode opcode);
 
+// Does this release have the operator?
+static inline bool tvms_op_in(tvms_opcode opcode, tvms_dialect dialect) {
+  return tvms_release_rows(dialect) >= (tvms_dialect)tvms_op_of(opcode)->since;
+}
+
 // Registry name of an opcode as a symbol: that of "relax.nn.relu".
 tvms_sym tvms_op_symbol(tvms_opcode opcode);
 

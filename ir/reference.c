@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
-
 // Namespaces by the identifiers of calls.def.
 enum {
   SPACE_NONE,
@@ -57,7 +55,13 @@ static const row entries[] = {
   ENTRY(CALL, T, path, since, until, signature, NULL)
 #include "ir/wrappers.def"
 #define PTX(op, family, modifiers, operands, rule)                                     \
-  ENTRY(INSTRUCTION, T, "ptx." family, 27, ever, operands, modifiers)
+  {TVMS_REFERENCE_INSTRUCTION,                                                         \
+   SPACE_T,                                                                            \
+   TVMS_FACT_SINCE(ptx_has_forms),                                                     \
+   TVMS_DIALECT_ever,                                                                  \
+   "ptx." family,                                                                      \
+   operands,                                                                           \
+   modifiers},
 #include "ir/ptx.def"
 #define OP(ident, name, schema, bind, signature, infer, purity, legalize, since, doc)  \
   ENTRY(CALL, R, name, since, ever, signature, doc)
@@ -66,11 +70,6 @@ static const row entries[] = {
 
 enum { ENTRIES = sizeof entries / sizeof entries[0] };
 
-// The releases that have spellings of their own.
-static const tvms_dialect written[] = {TVMS_DIALECT_22, TVMS_DIALECT_25,
-                                       TVMS_DIALECT_26, TVMS_DIALECT_27};
-enum { WRITTEN = sizeof written / sizeof written[0] };
-
 static bool is_listed(const char *name) {
   for (size_t i = 0; i < ENTRIES; i++) {
     if (entries[i].space == SPACE_T && strcmp(entries[i].name, name) == 0) return true;
@@ -78,19 +77,27 @@ static bool is_listed(const char *name) {
   return false;
 }
 
+// The first release from `release` on that is written, TVMS_DIALECT_NONE if none is. Only
+// they have spellings of their own.
+static tvms_dialect next_written(unsigned release) {
+  return tvms_release_written((tvms_dialect)release);
+}
+
 // An operator of TIR that no other table has: one entry for each of its spellings.
 static void show_operator(tvms_tir_opcode opcode,
                           void (*see)(void *self, const tvms_reference *entry),
                           void *self) {
-  for (size_t i = 0; i < WRITTEN; i++) {
-    const char *name = tvms_tir_op_spelling(opcode, written[i]);
-    const char *before = i ? tvms_tir_op_spelling(opcode, written[i - 1]) : NULL;
+  const char *before = NULL;
+  for (tvms_dialect i = next_written(0); i < TVMS_DIALECT_NONE;
+       i = next_written(i + 1)) {
+    const char *name = tvms_tir_op_spelling(opcode, i);
     bool begins = name && *name && !(before && strcmp(before, name) == 0);
+    before = name;
     if (!begins || is_listed(name)) continue;
-    size_t last = i;
-    for (; last + 1 < WRITTEN; last++) {
-      const char *next = tvms_tir_op_spelling(opcode, written[last + 1]);
-      if (!next || strcmp(next, name) != 0) break;
+    tvms_dialect last = i, next;
+    for (; (next = next_written(last + 1)) < TVMS_DIALECT_NONE; last = next) {
+      const char *later = tvms_tir_op_spelling(opcode, next);
+      if (!later || strcmp(later, name) != 0) break;
     }
     tvms_reference shown = {TVMS_REFERENCE_OPERATOR,
                             "T",
@@ -98,8 +105,8 @@ static void show_operator(tvms_tir_opcode opcode,
                             NULL,
                             tvms_tir_op_row_of(opcode)->inputs,
                             NULL,
-                            written[i],
-                            last + 1 < WRITTEN ? written[last] : TVMS_DIALECT_NONE};
+                            i,
+                            next < TVMS_DIALECT_NONE ? last : TVMS_DIALECT_ever};
     see(self, &shown);
   }
 }
@@ -133,7 +140,7 @@ bool tvms_reference_is(const tvms_reference *entry, const char *text) {
 }
 
 void tvms_reference_releases(const tvms_reference *entry, char *out, size_t size) {
-  bool from_start = entry->since <= TVMS_DIALECT_22;
+  bool from_start = entry->since <= next_written(0);
   const char *since = tvms_dialect_text(entry->since);
   if (entry->until >= TVMS_DIALECT_CURRENT)
     snprintf(out, size, from_start ? "every release" : "since %s", since);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
-
 // ---- What a release fills in ----
 
 static const struct {
@@ -25,8 +23,7 @@ static const struct {
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static bool is_in(size_t row, tvms_dialect dialect) {
-  if (dialect == TVMS_DIALECT_RFC) dialect = TVMS_DIALECT_22;
-  if (dialect == TVMS_DIALECT_24) dialect = TVMS_DIALECT_25;
+  dialect = tvms_release_written(dialect);
   return dialect >= rows[row].since && dialect <= rows[row].until;
 }
 
@@ -194,7 +191,7 @@ static bool has_word(const char *words, const char *word) {
 }
 
 static bool is_of(size_t row, tvms_dialect dialect, const char *kind) {
-  bool now = dialect >= options[row].since || options[row].since == TVMS_DIALECT_22;
+  bool now = tvms_release_rows(dialect) >= options[row].since;
   return now && (options[row].kinds[0] == '*' || has_word(options[row].kinds, kind));
 }
 
@@ -206,7 +203,8 @@ tvms_target_option_type tvms_target_option_of(tvms_dialect dialect, const char *
       return options[i].type;
     }
   }
-  bool feature = dialect >= TVMS_DIALECT_25 && strncmp(key, "feature.", 8) == 0;
+  bool feature = tvms_release_has(dialect, TVMS_FACT_targets_have_features)
+                 && strncmp(key, "feature.", 8) == 0;
   return feature ? TVMS_TARGET_OPTION_ANY : TVMS_TARGET_OPTION_NONE;
 }
 

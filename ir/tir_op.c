@@ -5,6 +5,8 @@
 
 #define TIRX false
 #define PRIM true
+#define FROM(since, spelling)                                                          \
+  { spelling, TVMS_DIALECT_##since }
 static const tvms_tir_row rows[] = {
     {0},
 #define TIR_OP(ident, name, prefix, location, effect, inputs, ...)                     \
@@ -13,13 +15,9 @@ static const tvms_tir_row rows[] = {
 };
 #undef TIRX
 #undef PRIM
+#undef FROM
 
-// Column of a dialect in tvms_tir_row.spellings.
-static unsigned column_of(tvms_dialect dialect) {
-  if (dialect <= TVMS_DIALECT_22) return 0;
-  if (dialect <= TVMS_DIALECT_25) return 1;
-  return dialect == TVMS_DIALECT_26 ? 2 : 3;
-}
+enum { SPELLINGS = sizeof rows[0].spellings / sizeof rows[0].spellings[0] };
 
 const tvms_tir_row *tvms_tir_op_row_of(tvms_tir_opcode opcode) {
   return &rows[opcode];
@@ -56,49 +54,86 @@ tvms_tir_opcode tvms_tir_op_find(const char *name, size_t len) {
   return find_plain(name, len);
 }
 
-static bool is_spelled(unsigned opcode, unsigned column, const char *text, size_t len) {
-  const char *spelling = rows[opcode].spellings[column];
+// Spelling in a release that is written.
+static const char *TVMS_NULLABLE spelling_in(unsigned opcode, tvms_dialect written) {
+  const char *text = NULL;
+  for (unsigned i = 0; i < SPELLINGS; i++) {
+    uint8_t since = rows[opcode].spellings[i].since;
+    if (!since || since > written) break;
+    text = rows[opcode].spellings[i].text;
+  }
+  return text;
+}
+
+static bool is_spelled(unsigned opcode, tvms_dialect written, const char *text,
+                       size_t len) {
+  const char *spelling = spelling_in(opcode, written);
   return spelling && compare(text, len, spelling) == 0;
 }
 
 tvms_tir_opcode tvms_tir_op_spelled(const char *text, size_t len, tvms_dialect dialect,
                                     tvms_tir_opcode after) {
   if (len == 0) return TVMS_TIR_NONE;
-  unsigned column = column_of(dialect);
+  tvms_dialect written = tvms_release_written(dialect);
   // Nearly every operator is spelled as it is named and shares that with no other.
   if (after == TVMS_TIR_NONE) {
     tvms_tir_opcode same = find_plain(text, len);
-    if (same != TVMS_TIR_NONE && is_spelled(same, column, text, len)) return same;
+    if (same != TVMS_TIR_NONE && is_spelled(same, written, text, len)) return same;
   }
   for (unsigned i = (unsigned)after + 1; i < TVMS_TIR_COUNT; i++) {
-    if (is_spelled(i, column, text, len)) return (tvms_tir_opcode)i;
+    if (is_spelled(i, written, text, len)) return (tvms_tir_opcode)i;
   }
   return TVMS_TIR_NONE;
 }
 
 const char *tvms_tir_op_spelling(tvms_tir_opcode opcode, tvms_dialect dialect) {
-  return rows[opcode].spellings[column_of(dialect)];
+  return spelling_in(opcode, tvms_release_written(dialect));
+}
+
+// What one operator is called by the releases that renamed it, as in tvms_tir_row.
+typedef struct {
+  tvms_tir_opcode opcode;
+  uint8_t since;
+} name_since;
+
+static tvms_tir_opcode renamed_in(const name_since *names, tvms_dialect written) {
+  tvms_tir_opcode opcode = TVMS_TIR_NONE;
+  for (unsigned i = 0; i < SPELLINGS && names[i].since; i++) {
+    if (names[i].since <= written) opcode = names[i].opcode;
+  }
+  return opcode;
+}
+
+static bool is_named(const name_since *names, tvms_tir_opcode opcode) {
+  for (unsigned i = 0; i < SPELLINGS && names[i].since; i++) {
+    if (names[i].opcode == opcode) return true;
+  }
+  return false;
 }
 
 tvms_tir_opcode tvms_tir_op_same(tvms_tir_opcode opcode, tvms_dialect from,
                                  tvms_dialect dialect) {
-  static const tvms_tir_opcode groups[][4] = {
-#define TIR_SAME(a, b, c, d) {TVMS_TIR_##a, TVMS_TIR_##b, TVMS_TIR_##c, TVMS_TIR_##d},
+  static const name_since groups[][SPELLINGS] = {
+#define FROM(since, ident)                                                             \
+  { TVMS_TIR_##ident, TVMS_DIALECT_##since }
+#define TIR_SAME(...) {__VA_ARGS__},
 #define TIR_MORE(...)
 #include "ir/tir_renamed.def"
+#undef FROM
   };
-  unsigned column = column_of(dialect), source = column_of(from);
-  bool classic = from <= TVMS_DIALECT_22 && source != column;
-  for (size_t i = 0; i < sizeof groups / sizeof groups[0] && classic; i++) {
-    bool here = groups[i][source] == opcode && groups[i][column] != TVMS_TIR_NONE;
-    if (here) return groups[i][column];
+  tvms_dialect source = tvms_release_written(from);
+  tvms_dialect target = tvms_release_written(dialect);
+  // Later releases gave classic names to other operators.
+  bool reused =
+      tvms_release_has(source, TVMS_FACT_ptx_names_are_classic) && source != target;
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0] && reused; i++) {
+    tvms_tir_opcode other = renamed_in(groups[i], target);
+    if (renamed_in(groups[i], source) == opcode && other) return other;
   }
-  if (rows[opcode].spellings[column]) return opcode;
+  if (spelling_in(opcode, target)) return opcode;
   for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-    for (unsigned k = 0; k < 4; k++) {
-      bool found = groups[i][k] == opcode && groups[i][column] != TVMS_TIR_NONE;
-      if (found) return groups[i][column];
-    }
+    tvms_tir_opcode other = renamed_in(groups[i], target);
+    if (other && is_named(groups[i], opcode)) return other;
   }
   return opcode;
 }
@@ -143,6 +178,7 @@ const char *tvms_tir_op_surplus(tvms_tir_opcode opcode, uint32_t inputs,
 }
 
 const char *tvms_tir_op_prefix(tvms_tir_opcode opcode, tvms_dialect dialect) {
-  if (dialect <= TVMS_DIALECT_22) return "tir.";
-  return rows[opcode].prim && dialect >= TVMS_DIALECT_27 ? "prim." : "tirx.";
+  bool prim = rows[opcode].prim && tvms_release_has(dialect, TVMS_FACT_math_is_prim);
+  if (prim) return "prim.";
+  return tvms_release_has(dialect, TVMS_FACT_tir_is_tirx) ? "tirx." : "tir.";
 }

@@ -34,13 +34,17 @@ typedef enum {
 
 typedef struct {
   const char *name;  // without "tir.", "tirx." or "prim."
-  bool prim;         // its prefix is "prim." from 0.27 on
+  bool prim;         // its prefix is "prim." where TVMS_FACT_math_is_prim
   uint8_t location;  // tvms_dtype_location
   uint8_t effect;    // tvms_effect
   int8_t inputs;     // -1: any number
-  // Spelling under T, by dialect from TVMS_DIALECT_22 to _27 without _24: "" has none,
-  // NULL: that generation has no such operator. See tvms_tir_op_spelling.
-  const char *TVMS_NULLABLE spellings[4];
+  // Spellings under T, by age; a `text` holds until the next one. "" has none, NULL: no
+  // such operator, as before the first one. Unused places are empty. See
+  // tvms_tir_op_spelling.
+  struct {
+    const char *TVMS_NULLABLE text;
+    uint8_t since;  // tvms_dialect, one that is written
+  } spellings[4];
 } tvms_tir_row;
 
 // The row of an opcode other than TVMS_TIR_NONE.

@@ -36,7 +36,7 @@ static void add_arguments(tvms_migration *migration, tvms_ref call) {
 
 // TVM 0.26 has no pointer as the value of an attribute: the null pointer is 0 there.
 static void migrate_attr(tvms_migration *migration, tvms_ref call) {
-  if (migration->to != TVMS_DIALECT_26) return;
+  if (!tvms_release_has(migration->to, TVMS_FACT_attrs_refuse_pointers)) return;
   tvms_ref value = tvms_migrate_call_argument(migration, call, "value", 2);
   if (value && tvms_migrate_is_tir_call(migration, value, "reinterpret"))
     tvms_edits_replace(&migration->edits, tvms_surface_span(migration->surface, value),
@@ -111,8 +111,9 @@ static void migrate_target_text(tvms_migration *migration, tvms_ref ref) {
   bool llvm = kind == 4 && memcmp(text, "llvm", 4) == 0;
   bool given = strstr(text, "-mcpu=") || strstr(text, "-mtriple=");
   const char *more = llvm && !given ? triple(migration) : "";
-  bool options = text[kind] != '\0' && migration->from < TVMS_DIALECT_25
-                 && migration->to >= TVMS_DIALECT_25;
+  bool options = text[kind] != '\0'
+                 && tvms_release_has(migration->from, TVMS_FACT_targets_are_texts)
+                 && !tvms_release_has(migration->to, TVMS_FACT_targets_are_texts);
   if (*text == '{' || (!*more && !options)) return;
   const char *dict =
       tvms_migrate_words(migration, "{\"kind\": \"",

@@ -28,10 +28,10 @@ typedef struct {
 
 // Definitions hold a body up to 0.23.
 static inline bool tvms_migrates_from_classic(const tvms_migration *migration) {
-  return migration->from < TVMS_DIALECT_24;
+  return tvms_release_has(migration->from, TVMS_FACT_definitions_hold_bodies);
 }
 static inline bool tvms_migrates_to_classic(const tvms_migration *migration) {
-  return migration->to < TVMS_DIALECT_24;
+  return tvms_release_has(migration->to, TVMS_FACT_definitions_hold_bodies);
 }
 
 // ---- migrate/edit.c ----

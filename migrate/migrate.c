@@ -160,7 +160,8 @@ static void respell_python(tvms_migration *migration, const char *path,
 
 // The type of a value of Relax: x.struct_info up to 0.25, then x.ty.
 static void respell_type(tvms_migration *migration, tvms_ref ref) {
-  bool had = migration->from >= TVMS_DIALECT_26, has = migration->to >= TVMS_DIALECT_26;
+  bool had = tvms_release_has(migration->from, TVMS_FACT_types_are_called_ty),
+       has = tvms_release_has(migration->to, TVMS_FACT_types_are_called_ty);
   const tvms_surf *node = tvms_surface_at(migration->surface, ref);
   if (had == has || migration->in_prim_func
       || node->b != (had ? TVMS_SYM_ty : TVMS_SYM_struct_info))

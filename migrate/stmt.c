@@ -34,7 +34,8 @@ static void add_keyword(tvms_migration *migration, tvms_ref decorator,
 
 void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def) {
   tvms_surf_definition parts = tvms_surface_define(migration->surface, def);
-  bool had = migration->from >= TVMS_DIALECT_25, has = migration->to >= TVMS_DIALECT_25;
+  bool had = !tvms_release_has(migration->from, TVMS_FACT_prim_funcs_are_s_tir),
+       has = !tvms_release_has(migration->to, TVMS_FACT_prim_funcs_are_s_tir);
   tvms_surface_each(migration->surface, decorator, parts.decorators) {
     const tvms_surf *node = at(migration, decorator);
     tvms_ref callee = node->kind == TVMS_SURF_CALL ? node->a : decorator;
@@ -52,8 +53,8 @@ void tvms_migrate_prim_func(tvms_migration *migration, tvms_ref def) {
 
 static void migrate_binding(tvms_migration *migration, tvms_ref stmt) {
   const tvms_surf *node = at(migration, stmt);
-  bool had_let = migration->from >= TVMS_DIALECT_25;
-  bool has_let = migration->to >= TVMS_DIALECT_25;
+  bool had_let = tvms_release_has(migration->from, TVMS_FACT_bindings_say_let);
+  bool has_let = tvms_release_has(migration->to, TVMS_FACT_bindings_say_let);
   tvms_span span = tvms_surface_span(migration->surface, stmt);
   if (had_let == has_let || !tvms_migrate_begins_in(&migration->binds, span)) return;
   const tvms_surf *target = at(migration, node->a);
@@ -189,7 +190,7 @@ static bool migrate_return(tvms_migration *migration, tvms_ref stmt) {
   tvms_span span = tvms_surface_span(migration->surface, call);
   if (tvms_migrate_is_tir_call(migration, call, "evaluate"))
     call = tvms_migrate_call_argument(migration, call, "value", 0);
-  if (migration->to < TVMS_DIALECT_26 || !call
+  if (!tvms_release_has(migration->to, TVMS_FACT_returns_are_statements) || !call
       || !tvms_migrate_is_tir_call(migration, call, "ret"))
     return true;
   tvms_ref value = tvms_migrate_call_argument(migration, call, "val", 0);

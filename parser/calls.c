@@ -25,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
-
 enum {
   ROW_NONE,
 #define CALL(ns, name, signature, since, until, handler) ROW_##ns##_##name,
@@ -100,17 +98,12 @@ const char *tvms_namespace_text(tvms_namespace namespace_) {
   return namespace_paths[namespace_];
 }
 
-// The prototype is read with the rows of 0.22.
-static tvms_dialect dialect_of_rows(const tvms_reader *reader) {
-  return reader->dialect == TVMS_DIALECT_RFC ? TVMS_DIALECT_22 : reader->dialect;
-}
-
 const tvms_row *tvms_row_find(const tvms_reader *reader, tvms_namespace namespace_,
                               tvms_sym name) {
   if (name >= INDEXED_NAMES) return NULL;
   uint32_t at = first_rows[name][namespace_];
   if (!at) return NULL;
-  tvms_dialect dialect = dialect_of_rows(reader);
+  tvms_dialect dialect = tvms_release_rows(reader->dialect);
   for (; at < ROW_COUNT && rows[at].name == name && rows[at].namespace_ == namespace_;
        at++) {
     if (dialect >= rows[at].since && dialect <= rows[at].until) return &rows[at];
@@ -282,7 +275,7 @@ static const char *releases_with(tvms_reader *reader, tvms_namespace namespace_,
   if (!tvms_row_span(namespace_, name, &since, &until)) return NULL;
   char *text = tvms_arena_alloc(&reader->context->arena, 48);
   strcpy(text, tvms_dialect_text(since));
-  if (until == TVMS_DIALECT_NONE) return strcat(text, " and later");
+  if (until == TVMS_DIALECT_ever) return strcat(text, " and later");
   if (until != since) strcat(strcat(text, " to "), tvms_dialect_text(until));
   return text;
 }
@@ -297,9 +290,8 @@ static void add_operators(tvms_reader *reader, tvms_namespace namespace_,
   const char *below = path[1] == '.' ? path + 2 : "";
   size_t len = strlen(below);
   for (uint32_t op = TVMS_R_NONE + 1; op <= TVMS_OP_COUNT; op++) {
-    const tvms_op *row = tvms_op_of((tvms_opcode)op);
-    if (reader->dialect < (tvms_dialect)row->since) continue;
-    const char *name = row->name;
+    if (!tvms_op_in((tvms_opcode)op, reader->dialect)) continue;
+    const char *name = tvms_op_of((tvms_opcode)op)->name;
     if (strncmp(name, below, len) != 0) continue;
     name += len;
     if (len && *name++ != '.') continue;
@@ -311,7 +303,7 @@ static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
                                 tvms_sym name) {
   name_vec names = {0};
   tvms_memory *memory = &reader->context->memory;
-  tvms_dialect dialect = dialect_of_rows(reader);
+  tvms_dialect dialect = tvms_release_rows(reader->dialect);
   for (uint32_t at = 1; at < ROW_COUNT; at++) {
     const tvms_row *row = &rows[at];
     if (row->namespace_ != namespace_) continue;

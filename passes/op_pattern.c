@@ -233,7 +233,7 @@ tvms_op_pattern tvms_op_pattern_of(tvms_context *context, tvms_dialect dialect,
                                    const tvms_node *function) {
   judge j = {.context = context, .function = tvms_as_prim_func(function)};
   // Buffers are variables of TIR from 0.26 on, and foreign ones in an index.
-  j.opaque_loads = dialect >= TVMS_DIALECT_26;
+  j.opaque_loads = tvms_release_has(dialect, TVMS_FACT_buffers_are_variables);
   tvms_visitor visitor = {.self = &j, .enter = find_blocks};
   tvms_walk(&context->memory, j.function->body, &visitor);
   tvms_vec_fini(&context->memory, &j.loads);

@@ -108,7 +108,7 @@ static void print_method(tvms_printer *p, masked access) {
 }
 
 static void print_masked(tvms_printer *p, masked access, tvms_dtype loaded) {
-  if (p->dialect >= TVMS_DIALECT_27)
+  if (tvms_release_has(p->dialect, TVMS_FACT_masked_access_is_intrinsic))
     print_intrinsic(p, access, loaded);
   else
     print_method(p, access);
@@ -121,7 +121,9 @@ void tvms_print_load(tvms_printer *p, const tvms_buffer_load *load) {
     return;
   }
   for (uint32_t i = 0; i + 1 < load->indices.len; i++) {
-    if (tvms_print_is_classic(p) || load->indices.items[i]->dtype.lanes == 1) continue;
+    if (!tvms_release_has(p->dialect, TVMS_FACT_only_last_index_is_vector)
+        || load->indices.items[i]->dtype.lanes == 1)
+      continue;
     tvms_print_cannot(p, &load->head, "a vector index that is not the last");
   }
   // The name of a buffer may stand for its only element.
@@ -131,7 +133,8 @@ void tvms_print_load(tvms_printer *p, const tvms_buffer_load *load) {
   }
   tvms_print_buffer(p, load->buffer);
   // From 0.27 on a vector index of a load is not written as a slice.
-  print_indices(p, load->indices, p->dialect <= TVMS_DIALECT_26);
+  print_indices(p, load->indices,
+                tvms_release_has(p->dialect, TVMS_FACT_slices_are_vectors));
 }
 
 void tvms_print_store(tvms_printer *p, const tvms_store *store) {

@@ -37,7 +37,9 @@ const tvms_node *tvms_print_data_owner(tvms_printer *p, const tvms_node *data) {
 
 void tvms_print_note_view(tvms_printer *p, const tvms_node *buffer) {
   const tvms_node *data = tvms_as_buffer(buffer)->data;
-  if (p->dialect != TVMS_DIALECT_25 || !data) return;
+  bool sought = tvms_release_has(p->dialect, TVMS_FACT_tile_programs_exist)
+                && !tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables);
+  if (!sought || !data) return;
   data = tvms_print_root(p, data);
   while (p->newest_view.len <= data->id) {
     tvms_vec_push(p->memory, &p->newest_view, 0);
@@ -155,7 +157,7 @@ static local_form local_form_of(const alias *a, const tvms_node *layout, bool pl
         plain && tvms_analyzer_can_prove_equal(layouts.analyzer, total, span);
     // 0.25 compares with the number of elements if that is known, later releases with what
     // the view takes.
-    bool later = a->p->dialect > TVMS_DIALECT_25;
+    bool later = tvms_release_has(a->p->dialect, TVMS_FACT_local_views_span_storage);
     bool spans = form.physical && later;
     form.automatic =
         a->child->shape.len == 1 && (later || tvms_node_is_int_imm(size))
@@ -163,7 +165,7 @@ static local_form local_form_of(const alias *a, const tvms_node *layout, bool pl
   }
   if (layout->kind == TVMS_NODE_TILE_LAYOUT && a->child->layout) {
     form.kept =
-        a->p->dialect <= TVMS_DIALECT_25
+        tvms_release_has(a->p->dialect, TVMS_FACT_views_keep_layouts)
         && same_layout_node(a->child->layout, tvms_layout_in_memory(&layouts, layout));
   }
   tvms_layouts_close(&layouts);
@@ -190,7 +192,8 @@ static bool print_local(const alias *a) {
   bool explicit_layout = !form.physical && !has_thread_axis(a->child->layout);
   // Up to 0.25 a view without a layout has that of its parent.
   bool other = kind == LAYOUT_DEFAULT && !form.physical;
-  if (other && a->p->dialect <= TVMS_DIALECT_25) explicit_layout = false;
+  if (other && tvms_release_has(a->p->dialect, TVMS_FACT_views_keep_layouts))
+    explicit_layout = false;
   if (form.physical || explicit_layout) {
     print_parent(a, ".local(");
     if (!form.automatic) print_shape_args(a);
@@ -433,7 +436,7 @@ static bool print_view(const alias *a) {
   print_layout parent = tvms_print_layout_of(a->p, a->parent_node);
   bool defaults = child == LAYOUT_DEFAULT && parent == LAYOUT_DEFAULT;
   bool say = !same_layout(a) && !defaults;
-  bool older = a->p->dialect <= TVMS_DIALECT_25;
+  bool older = tvms_release_has(a->p->dialect, TVMS_FACT_views_keep_layouts);
   if (older && child != LAYOUT_OTHER) say = false;
   if (say && child == LAYOUT_NONE) return false;
   print_parent(a, ".view(");
@@ -508,7 +511,7 @@ static bool print_as_view_of(tvms_printer *p, const tvms_node *buffer,
   a.same_dtype = tvms_dtype_same(a.child->element, a.parent->element);
   a.same_shape = same_list(a.child->shape, a.parent->shape);
   a.same_strides = same_list(a.child->strides, a.parent->strides);
-  if (p->dialect <= TVMS_DIALECT_25) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables)) {
     if (!a.same_offset) return print_slice(&a);
   } else if (!same_rest(&a)) {
     return false;
@@ -521,7 +524,7 @@ enum { MOST_CANDIDATES = 64 };  // no program has as many views of one buffer
 
 static bool print_forms(tvms_printer *p, const tvms_node *buffer,
                         const tvms_node *data) {
-  if (p->dialect >= TVMS_DIALECT_26) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables)) {
     return print_as_view_of(p, buffer, tvms_print_data_owner(p, data));
   }
   const tvms_node *own = tvms_as_buffer(buffer)->data;

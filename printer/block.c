@@ -160,8 +160,9 @@ void tvms_print_allocated(tvms_printer *p, const tvms_node *buffer) {
   tvms_print_begin(p);
   tvms_print_sym(p, tvms_print_define(p, buffer, frame));
   PUT(p, " = ");
-  const char *method =
-      tvms_print_is_classic(p) ? "alloc_buffer" : "sblock_alloc_buffer";
+  const char *method = !tvms_release_has(p->dialect, TVMS_FACT_blocks_are_sblocks)
+                           ? "alloc_buffer"
+                           : "sblock_alloc_buffer";
   tvms_print_buffer_decl(p, buffer, method, NULL, frame, DEFINES_DATA);
   tvms_print_end(p);
 }
@@ -191,7 +192,11 @@ static void print_contents(const block_text *b) {
   print_line(p, "writes", block->writes);
   if (tvms_object_map_count(block->annotations)) {
     tvms_list map = {(tvms_node **)(uintptr_t)&block->annotations, 1};
-    print_line(p, tvms_print_is_classic(p) ? "block_attr" : "sblock_attr", map);
+    print_line(p,
+               !tvms_release_has(p->dialect, TVMS_FACT_blocks_are_sblocks)
+                   ? "block_attr"
+                   : "sblock_attr",
+               map);
   }
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
     tvms_print_allocated(p, block->alloc_buffers.items[i]);
@@ -207,7 +212,9 @@ void tvms_print_block(tvms_printer *p, const tvms_node *node,
                       const tvms_node *realize) {
   const tvms_block *block = tvms_as_block(node);
   PUT(p, "with ");
-  tvms_print_t(p, tvms_print_is_classic(p) ? "block(" : "sblock(");
+  tvms_print_t(p, !tvms_release_has(p->dialect, TVMS_FACT_blocks_are_sblocks)
+                      ? "block("
+                      : "sblock(");
   tvms_print_quoted(p, block->name.text, block->name.len);
   tvms_print_put(p, realize ? "):" : ", no_realize=True):");
   tvms_print_end(p);

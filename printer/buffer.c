@@ -78,10 +78,13 @@ print_layout tvms_print_layout_of(const tvms_printer *p, const tvms_node *buffer
 
 bool tvms_print_is_scalar(const tvms_printer *p, const tvms_node *node,
                           bool allocated) {
-  if (tvms_print_is_classic(p) || node->kind != TVMS_NODE_BUFFER) return false;
+  if (!tvms_release_has(p->dialect, TVMS_FACT_assignments_make_scalars)
+      || node->kind != TVMS_NODE_BUFFER)
+    return false;
   const tvms_buffer *buffer = tvms_as_buffer(node);
   // Pointers are scalars in 0.25 only.
-  if (tvms_dtype_is_handle(buffer->element) && p->dialect >= TVMS_DIALECT_26) {
+  if (tvms_dtype_is_handle(buffer->element)
+      && !tvms_release_has(p->dialect, TVMS_FACT_pointers_become_scalars)) {
     return false;
   }
   return buffer->shape.len == 1 && tvms_node_is_int(buffer->shape.items[0], 1)
@@ -105,14 +108,18 @@ static void define_here(tvms_printer *p, const tvms_node *buffer) {
   PUT(p, " = ");
   // From 0.25 on a buffer over the data of another one, as classic programs have it, must
   // be declared by a statement.
-  bool was_classic = p->module && p->module->dialect <= TVMS_DIALECT_22;
-  bool borrows = was_classic && !tvms_print_is_classic(p)
+  bool was_classic =
+      p->module
+      && tvms_release_has(p->module->dialect, TVMS_FACT_buffers_need_no_declaration);
+  bool borrows = was_classic
+                 && !tvms_release_has(p->dialect, TVMS_FACT_buffers_need_no_declaration)
                  && tvms_as_buffer(buffer)->data
                  && tvms_print_defined(p, tvms_as_buffer(buffer)->data);
   if (!borrows)
     tvms_print_buffer_decl(p, buffer, "Buffer", NULL, frame,
-                           p->dialect >= TVMS_DIALECT_26 ? DEFINES_FREELY
-                                                         : DEFINES_DATA);
+                           tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables)
+                               ? DEFINES_FREELY
+                               : DEFINES_DATA);
   else if (!tvms_print_alias(p, buffer, NULL))
     tvms_print_buffer_decl(p, buffer, "decl_buffer", NULL, frame, DEFINES_NOTHING);
   tvms_print_end_line(p, &line);
@@ -135,7 +142,9 @@ void tvms_print_buffer(tvms_printer *p, const tvms_node *buffer) {
   }
   tvms_print_scalar_name(p, buffer);
   if (!tvms_print_is_scalar(p, buffer, true)) return;
-  tvms_print_put(p, p->dialect >= TVMS_DIALECT_27 ? ".source" : ".buffer");
+  tvms_print_put(p, tvms_release_has(p->dialect, TVMS_FACT_scalars_name_source)
+                        ? ".source"
+                        : ".buffer");
 }
 
 // ---- Declarations ----
@@ -236,7 +245,8 @@ static void print_shape(decl *d) {
 
 static void print_element(const decl *d) {
   tvms_dtype element = d->buffer->element;
-  if (tvms_dtype_is_handle(element) && d->p->dialect >= TVMS_DIALECT_26) {
+  if (tvms_dtype_is_handle(element)
+      && !tvms_release_has(d->p->dialect, TVMS_FACT_buffers_hold_pointers)) {
     tvms_print_cannot(d->p, d->node, "a buffer of handles");
   }
   tvms_print_quoted_dtype(d->p, element);
@@ -257,7 +267,8 @@ static void print_data(decl *d) {
   const tvms_node *data = d->buffer->data;
   const char *scope = tvms_symbol_text(p->context, tvms_print_scope_of(d->node));
   if (!data) return;
-  bool tmem = !tvms_print_is_classic(p) && strcmp(scope, "tmem") == 0;
+  bool tmem = tvms_release_has(p->dialect, TVMS_FACT_tile_programs_exist)
+              && strcmp(scope, "tmem") == 0;
   if (d->source && !tmem) {
     print_source(d);
     return;
@@ -266,7 +277,8 @@ static void print_data(decl *d) {
   bool inlined = false;
   if (is_new(d, data)) {
     // From 0.26 on a buffer without a source simply has its own data.
-    bool own = d->definitions >= DEFINES_DATA || p->dialect >= TVMS_DIALECT_26 || tmem;
+    bool own = d->definitions >= DEFINES_DATA
+               || tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables) || tmem;
     if (own)
       inlined = define_inline(d, data, NAMED_DATA, 0);
     else
@@ -309,7 +321,8 @@ static bool print_offset(decl *d) {
     return true;
   }
   bool zero = tvms_node_is_int(offset, 0);
-  bool usual = tvms_print_is_classic(p) || d->buffer->shape.len == 0
+  bool usual = !tvms_release_has(p->dialect, TVMS_FACT_offsets_have_index_dtype)
+               || d->buffer->shape.len == 0
                || tvms_dtype_same(offset->dtype, index_dtype(d->buffer));
   if (zero && usual) return false;
   PUT(p, ", elem_offset=");
@@ -326,7 +339,7 @@ static void print_int_keyword(tvms_printer *p, const char *name, int64_t value) 
 
 static void print_classic_rest(decl *d) {
   tvms_printer *p = d->p;
-  if (p->dialect >= TVMS_DIALECT_26) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_buffers_have_separators)) {
     if (d->buffer->buffer_type) tvms_print_cannot(p, d->node, "buffer_type");
     if (d->buffer->axis_separators.len)
       tvms_print_cannot(p, d->node, "axis_separators");
@@ -343,7 +356,7 @@ static void print_classic_rest(decl *d) {
 static void print_layout_keyword(decl *d) {
   tvms_printer *p = d->p;
   print_layout layout = tvms_print_layout_of(p, d->node);
-  if (tvms_print_is_classic(p)) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_buffers_have_layouts)) {
     if (layout == LAYOUT_OTHER) tvms_print_cannot(p, d->node, "the layout of a buffer");
   } else if (layout == LAYOUT_OTHER) {
     PUT(p, ", layout=");
@@ -357,7 +370,7 @@ static void print_address(decl *d) {
   tvms_printer *p = d->p;
   tvms_list address = d->buffer->allocated_addr;
   if (address.len == 0) return;
-  if (tvms_print_is_classic(p)) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_buffers_have_layouts)) {
     tvms_print_cannot(p, d->node, "allocated_addr");
     return;
   }
@@ -367,7 +380,7 @@ static void print_address(decl *d) {
     tvms_print_list(p, address);
     PUT(p, "]");
   } else if (address.items[0]->kind == TVMS_NODE_BUFFER_LOAD
-             && p->dialect < TVMS_DIALECT_27) {
+             && tvms_release_has(p->dialect, TVMS_FACT_scalar_addresses_have_index)) {
     // With its index, which the name of a scalar buffer would leave out.
     const tvms_buffer_load *load = tvms_as_buffer_load(address.items[0]);
     tvms_print_scalar_name(p, load->buffer);
@@ -448,13 +461,13 @@ static bool print_scalar_decl(decl *d, const char *method) {
   tvms_strbuf_fini(&unused);
   tvms_print_t(p, "decl_scalar");
   PUT(p, "(");
-  if (p->dialect <= TVMS_DIALECT_25) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_declarations_take_types)) {
     print_element(d);
   } else {
     tvms_print_t(p, "");
     tvms_print_dtype(p, d->buffer->element);
   }
-  if (!own_data || p->dialect <= TVMS_DIALECT_25) {
+  if (!own_data || !tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables)) {
     PUT(p, ", data=");
     tvms_print_any(p, d->source ? d->source : d->buffer->data);
   }
@@ -475,7 +488,8 @@ void tvms_print_buffer_decl(tvms_printer *p, const tvms_node *buffer,
   p->source = NULL;
   if (print_scalar_decl(&d, method)) return;
   bool hide_scope = false;
-  if (strcmp(method, "alloc_buffer") == 0 && !tvms_print_is_classic(p)) {
+  if (strcmp(method, "alloc_buffer") == 0
+      && tvms_release_has(p->dialect, TVMS_FACT_allocations_name_scope)) {
     const char *scope = tvms_symbol_text(p->context, tvms_print_scope_of(buffer));
     if (strcmp(scope, "shared") == 0) method = "alloc_shared";
     if (strcmp(scope, "local") == 0) method = "alloc_local";
@@ -503,7 +517,7 @@ void tvms_print_buffer_annotation(tvms_printer *p, const tvms_node *buffer,
   decl d = {p, buffer, tvms_as_buffer(buffer), frame, DEFINES_ALL, true, NULL, {0}};
   tvms_print_t(p, "Buffer");
   PUT(p, "(");
-  if (p->dialect >= TVMS_DIALECT_26) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_signatures_hold_buffers)) {
     print_attributes(&d, false);
     return;
   }

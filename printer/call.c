@@ -107,7 +107,9 @@ static const struct {
 // Index in bit_operators of a call that 0.27 has no name for, or -1.
 static int bit_operation(const tvms_printer *p, const tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
-  if (p->dialect < TVMS_DIALECT_27 || call->attrs.len) return -1;
+  if (!tvms_release_has(p->dialect, TVMS_FACT_bit_operators_have_no_name)
+      || call->attrs.len)
+    return -1;
   if (call->args.len < 1 || call->args.len > 2) return -1;
   tvms_tir_opcode opcode = opcode_of(p, call->callee);
   if (opcode == TVMS_TIR_NONE) return -1;
@@ -164,7 +166,8 @@ static void print_bit_operator(tvms_printer *p, const tvms_call *call, int at) {
 
 // The result type where it stands among the arguments.
 static void print_result_type(tvms_printer *p, const tvms_node *node) {
-  if (!tvms_dtype_is_handle(node->dtype) || p->dialect <= TVMS_DIALECT_25) {
+  if (!tvms_dtype_is_handle(node->dtype)
+      || !tvms_release_has(p->dialect, TVMS_FACT_expressions_have_types)) {
     tvms_print_quoted_dtype(p, node->dtype);
     return;
   }
@@ -194,8 +197,9 @@ static void print_callee(tvms_printer *p, const tvms_node *callee,
 static void print_with_attrs(tvms_printer *p, const tvms_node *node,
                              tvms_tir_opcode opcode) {
   const tvms_call *call = tvms_as_call(node);
-  bool type_first = p->dialect <= TVMS_DIALECT_25;
-  if (tvms_print_is_classic(p)) tvms_print_cannot(p, node, "attributes of a call");
+  bool type_first = tvms_release_has(p->dialect, TVMS_FACT_calls_say_dtype_first);
+  if (!tvms_release_has(p->dialect, TVMS_FACT_calls_have_attrs))
+    tvms_print_cannot(p, node, "attributes of a call");
   tvms_print_t(p, "Call");
   PUT(p, "(");
   if (type_first) {
@@ -282,7 +286,8 @@ static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode o
   bool older = p->module && p->module->dialect < p->dialect;
   bool first = true;
   if (!more && opcode && p->module && tvms_tir_op_is_instruction(opcode)
-      && (p->module->dialect < TVMS_DIALECT_27) != (p->dialect < TVMS_DIALECT_27)) {
+      && (!tvms_release_has(p->module->dialect, TVMS_FACT_ptx_has_forms))
+             != (!tvms_release_has(p->dialect, TVMS_FACT_ptx_has_forms))) {
     tvms_print_cannot(p, node, tvms_tir_op_row_of(opcode)->name);
   }
   PUT(p, "(");
@@ -335,7 +340,9 @@ static bool is_func_call(const tvms_call *call, tvms_tir_opcode opcode) {
 // Up to 0.25 all pointers have one type: seeing one as another is nothing.
 static bool is_idle(const tvms_printer *p, const tvms_node *node,
                     tvms_tir_opcode opcode) {
-  if (opcode != TVMS_TIR_reinterpret || p->dialect >= TVMS_DIALECT_26) return false;
+  if (opcode != TVMS_TIR_reinterpret
+      || tvms_release_has(p->dialect, TVMS_FACT_expressions_have_types))
+    return false;
   tvms_list args = tvms_as_call(node)->args;
   return args.len == 1 && tvms_dtype_is_handle(node->dtype)
          && tvms_dtype_is_handle(args.items[0]->dtype);
@@ -368,7 +375,8 @@ static void print_plainly(tvms_printer *p, const tvms_node *node,
 static bool print_large_number(tvms_printer *p, const tvms_node *node,
                                tvms_tir_opcode opcode) {
   tvms_list halves = tvms_as_call(node)->args;
-  bool large = opcode == TVMS_TIR_large_uint_imm && p->dialect >= TVMS_DIALECT_27
+  bool large = opcode == TVMS_TIR_large_uint_imm
+               && tvms_release_has(p->dialect, TVMS_FACT_large_numbers_are_literals)
                && halves.len == 2 && halves.items[0]->kind == TVMS_NODE_INT_IMM
                && halves.items[1]->kind == TVMS_NODE_INT_IMM;
   if (!large) return false;

@@ -150,10 +150,12 @@ static void print_item(tvms_printer *p, item i, const captures *found) {
 
 bool tvms_print_changed(tvms_printer *p, const tvms_node *node,
                         tvms_tir_opcode opcode) {
-  if (!p->module || p->module->dialect < TVMS_DIALECT_24 || tvms_print_is_classic(p))
+  if (!p->module
+      || tvms_release_has(p->module->dialect, TVMS_FACT_ptx_names_are_classic)
+      || tvms_release_has(p->dialect, TVMS_FACT_ptx_names_are_classic))
     return false;
-  bool was_new = p->module->dialect >= TVMS_DIALECT_27;
-  if (was_new == (p->dialect >= TVMS_DIALECT_27)) return false;
+  bool was_new = tvms_release_has(p->module->dialect, TVMS_FACT_ptx_has_forms);
+  if (was_new == (tvms_release_has(p->dialect, TVMS_FACT_ptx_has_forms))) return false;
   captures found;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     tvms_tir_opcode to = was_new ? rows[i].older : rows[i].newer;

@@ -48,7 +48,8 @@ static bool is_constant(const tvms_node *node) {
 
 static bool is_integer(const tvms_printer *p, tvms_dtype d) {
   return tvms_dtype_is_int(d) || tvms_dtype_is_uint(d)
-         || (tvms_dtype_is_bool(d) && p->dialect <= TVMS_DIALECT_24);
+         || (tvms_dtype_is_bool(d)
+             && tvms_release_has(p->dialect, TVMS_FACT_bools_are_uint1));
 }
 
 // True if no rule of folding looks at operands like these: at most one is a constant, and
@@ -190,7 +191,8 @@ static void print_named(tvms_printer *p, const tvms_node *object) {
     PUT(p, ".elem_offset");
     return;
   case NAMED_DEAD:
-    if (p->dialect >= TVMS_DIALECT_26 && object->kind == TVMS_NODE_VAR) {
+    if (tvms_release_has(p->dialect, TVMS_FACT_signatures_hold_buffers)
+        && object->kind == TVMS_NODE_VAR) {
       print_handle_of(p, object, name.owner);
       return;
     }
@@ -215,7 +217,8 @@ void tvms_print_var_creation(tvms_printer *p, const tvms_node *var) {
   char buffer[TVMS_DTYPE_TEXT];
   tvms_print_t(p, tvms_dtype_text(var->dtype, buffer));
   PUT(p, "(");
-  bool size_var = (var->flags & TVMS_FLAG_SIZE_VAR) && p->dialect <= TVMS_DIALECT_25;
+  bool size_var = (var->flags & TVMS_FLAG_SIZE_VAR)
+                  && tvms_release_has(p->dialect, TVMS_FACT_size_vars_exist);
   if (size_var) PUT(p, "is_size_var=True");
   PUT(p, ")");
 }
@@ -424,7 +427,8 @@ static void print_value(tvms_printer *p, const tvms_node *node) {
   case TVMS_NODE_STRING_IMM: print_string_imm(p, node); return;
   case TVMS_NODE_NOT: print_not(p, node); return;
   case TVMS_NODE_SELECT:
-    if (p->dialect >= TVMS_DIALECT_26 && tvms_dtype_is_handle(node->dtype)) {
+    if (!tvms_release_has(p->dialect, TVMS_FACT_pointers_are_numbers)
+        && tvms_dtype_is_handle(node->dtype)) {
       tvms_print_cannot(p, node, "a choice of pointers");
     }
     print_call_of(p, "Select", tvms_as_select(node)->condition,

@@ -35,7 +35,7 @@ static void print_type(tvms_printer *p, const tvms_node *var) {
   bool scalar = !tvms_dtype_is_void(var->dtype);
   if (!scalar && var->sinfo) {
     tvms_print_sinfo(p, var->sinfo);
-  } else if (scalar && p->dialect <= TVMS_DIALECT_25) {
+  } else if (scalar && !tvms_release_has(p->dialect, TVMS_FACT_scalars_are_tir)) {
     tvms_print_r(p, "Prim(");
     tvms_print_quoted_dtype(p, var->dtype);
     PUT(p, ")");
@@ -279,7 +279,7 @@ static void print_signature(tvms_printer *p, const tvms_function *f, tvms_sym na
                             uint32_t frame) {
   tvms_strbuf ret;
   tvms_strbuf_init(&ret, p->memory);
-  bool ret_first = p->dialect <= TVMS_DIALECT_25;
+  bool ret_first = tvms_release_has(p->dialect, TVMS_FACT_return_type_is_first);
   p->quotes = true;
   if (ret_first && f->ret) {
     tvms_strbuf *before = tvms_print_redirect(p, &ret);

@@ -39,7 +39,8 @@ static bool is_simple(tvms_printer *p, const tvms_node *node) {
           || (tvms_node_is_int_imm(offset) && !tvms_node_is_int(offset, 0)))) {
     return false;
   }
-  if (tvms_print_is_classic(p)) return tvms_print_layout_of(p, node) != LAYOUT_OTHER;
+  if (!tvms_release_has(p->dialect, TVMS_FACT_buffers_have_layouts))
+    return tvms_print_layout_of(p, node) != LAYOUT_OTHER;
   print_layout layout = tvms_print_layout_of(p, node);
   return layout == LAYOUT_DEFAULT || (layout == LAYOUT_NONE && p->s_tir);
 }
@@ -65,7 +66,7 @@ static bool is_kept_param(const tvms_printer *p, const tvms_node *param) {
 static bool goes_in_signature(tvms_printer *p, const tvms_prim_func *f, uint32_t i) {
   const tvms_node *buffer = i < f->buffers.len ? f->buffers.items[i] : NULL;
   if (!buffer) return false;
-  if (p->dialect >= TVMS_DIALECT_26) return true;
+  if (tvms_release_has(p->dialect, TVMS_FACT_signatures_hold_buffers)) return true;
   const tvms_node *data = tvms_as_buffer(buffer)->data;
   bool shared = data && tvms_print_name_of(p, data)->index > 1;
   return !shared && is_simple(p, buffer) && !is_kept_param(p, f->params.items[i]);
@@ -79,7 +80,8 @@ static void print_buffer_param(tvms_printer *p, const tvms_prim_func *f, uint32_
     tvms_print_define_part(p, f->params.items[i], frame, NAMED_DEAD, buffer, 0);
   }
   const tvms_node *data = tvms_as_buffer(buffer)->data;
-  if (p->dialect >= TVMS_DIALECT_26 && data && tvms_print_defined(p, data)) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables) && data
+      && tvms_print_defined(p, data)) {
     tvms_print_cannot(p, buffer, "data= of a parameter");
   }
   tvms_print_sym(p, tvms_print_define(p, buffer, frame));
@@ -138,8 +140,10 @@ static void define_scalars(tvms_printer *p, const tvms_prim_func *f, uint32_t fr
 }
 
 static void print_params(tvms_printer *p, const tvms_prim_func *f, uint32_t frame) {
-  if (p->dialect >= TVMS_DIALECT_26) define_scalars(p, f, frame);
-  if (p->dialect >= TVMS_DIALECT_27) collect_type_vars(p, f, frame);
+  if (tvms_release_has(p->dialect, TVMS_FACT_signatures_define_dims))
+    define_scalars(p, f, frame);
+  if (tvms_release_has(p->dialect, TVMS_FACT_dims_are_type_vars))
+    collect_type_vars(p, f, frame);
   count_data(p, f, true);
   for (uint32_t i = 0; i < f->params.len; i++) {
     const tvms_node *param = f->params.items[i];
@@ -211,8 +215,10 @@ static void each_in_buffer(tvms_printer *p, const tvms_buffer *buffer, bool bare
 // Up to 0.25 a dimension of the signature must stand alone somewhere; a later release also
 // has those that stand within expressions only.
 static void check_dims(tvms_printer *p, const tvms_prim_func *f) {
-  bool later = p->module && p->module->dialect >= TVMS_DIALECT_26;
-  if (!later || p->dialect >= TVMS_DIALECT_26) return;
+  bool later =
+      p->module
+      && tvms_release_has(p->module->dialect, TVMS_FACT_shapes_define_all_dims);
+  if (!later || tvms_release_has(p->dialect, TVMS_FACT_shapes_define_all_dims)) return;
   bool all = true;
   for (uint32_t i = 0; i < f->params.len; i++)
     mark_bound(p, f->params.items[i]);
@@ -253,7 +259,8 @@ static void print_decorator(tvms_printer *p, const tvms_node *function) {
   };
   uint32_t set = function->flags;
   if (p->s_tir) set |= TVMS_FLAG_S_TIR;
-  if (tvms_print_is_classic(p)) set &= TVMS_FLAG_PRIVATE | TVMS_FLAG_UNCHECKED;
+  if (tvms_release_has(p->dialect, TVMS_FACT_prim_funcs_are_s_tir))
+    set &= TVMS_FLAG_PRIVATE | TVMS_FLAG_UNCHECKED;
   if (!p->unchecked) set &= ~(uint32_t)TVMS_FLAG_UNCHECKED;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
     if (!(set & flags[i].flag)) continue;
@@ -328,8 +335,9 @@ static void print_root_or_body(tvms_printer *p, const tvms_node *body) {
     return;
   }
   tvms_print_begin(p);
-  tvms_print_put(p, tvms_print_is_classic(p) ? "# with T.block(\"root\"):"
-                                             : "# with T.sblock(\"root\"):");
+  tvms_print_put(p, !tvms_release_has(p->dialect, TVMS_FACT_blocks_are_sblocks)
+                        ? "# with T.block(\"root\"):"
+                        : "# with T.sblock(\"root\"):");
   tvms_print_end(p);
   for (uint32_t i = 0; i < root->alloc_buffers.len; i++) {
     tvms_print_allocated(p, root->alloc_buffers.items[i]);
@@ -342,7 +350,8 @@ static void print_return_type(tvms_printer *p, const tvms_node *ret) {
   bool nothing =
       ret->kind == TVMS_NODE_SINFO_TUPLE && !tvms_as_sinfo_tuple(ret)->fields.len;
   if (nothing) return;
-  if (p->dialect <= TVMS_DIALECT_25 && ret->kind != TVMS_NODE_SINFO_PRIM) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_prim_funcs_return_any_type)
+      && ret->kind != TVMS_NODE_SINFO_PRIM) {
     tvms_print_cannot(p, ret, "the type of what a function returns");
   }
   PUT(p, " -> ");
@@ -371,7 +380,8 @@ static void print_once(tvms_printer *p, const tvms_node *function, tvms_sym name
   p->indent++;
   tvms_print_settle(p, first_late);
   tvms_print_func_attrs(p, f->attrs, tvms_symbol_text(p->context, name), false, false);
-  if (p->dialect <= TVMS_DIALECT_25) print_matches(p, f, frame);
+  if (!tvms_release_has(p->dialect, TVMS_FACT_signatures_hold_buffers))
+    print_matches(p, f, frame);
   print_root_or_body(p, f->body);
   if (p->comments) tvms_print_rest_comments(p, function);
   p->indent--;
@@ -415,7 +425,8 @@ void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym n
   p->function = function;
   tvms_print_hint_names(p, function);
   bool converted =
-      p->module && p->module->dialect <= TVMS_DIALECT_22 && !tvms_print_is_classic(p);
+      p->module && tvms_release_has(p->module->dialect, TVMS_FACT_prim_funcs_are_s_tir)
+      && !tvms_release_has(p->dialect, TVMS_FACT_prim_funcs_are_s_tir);
   p->s_tir = (function->flags & TVMS_FLAG_S_TIR) || converted;
   checkpoint start = save(p);
   p->again = false;

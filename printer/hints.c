@@ -69,11 +69,11 @@ static tvms_walk_step see_node(void *self, tvms_node *node, tvms_field_role role
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (!buffer->name || *hint_at(p, node)) return TVMS_WALK_SKIP;
   *hint_at(p, node) = buffer->name;
-  bool classic = tvms_print_is_classic(p);
+  bool suffixes = tvms_release_has(p->dialect, TVMS_FACT_buffer_parts_have_suffixes);
   put_hint(p, h->source ? h->source : buffer->data, buffer->name,
-           classic ? "" : "_ptr");
+           suffixes ? "_ptr" : "");
   h->source = NULL;
-  for (uint32_t i = 0; !classic && i < buffer->strides.len; i++) {
+  for (uint32_t i = 0; suffixes && i < buffer->strides.len; i++) {
     char suffix[16];
     snprintf(suffix, sizeof suffix, "_s%u", i);
     put_hint(p, buffer->strides.items[i], buffer->name, suffix);
@@ -84,8 +84,9 @@ static tvms_walk_step see_node(void *self, tvms_node *node, tvms_field_role role
 void tvms_print_hint_names(tvms_printer *p, const tvms_node *function) {
   p->hints.len = 0;
   p->roots.len = 0;
-  bool changes =
-      p->module && p->dialect <= TVMS_DIALECT_25 && p->module->dialect != p->dialect;
+  bool changes = p->module
+                 && tvms_release_has(p->dialect, TVMS_FACT_pointers_follow_buffer_names)
+                 && p->module->dialect != p->dialect;
   if (!changes) return;
   hinter h = {p, NULL};
   const tvms_visitor visitor = {.self = &h, .enter = see_node};

@@ -70,12 +70,12 @@ static void print_loop_annotations(tvms_printer *p, const tvms_for *loop) {
   const tvms_object_map *map = tvms_as_object_map(loop->annotations);
   const char *only =
       map->keys.len == 1 ? tvms_object_as_text(map->keys.items[0]) : NULL;
-  bool modern = !tvms_print_is_classic(p) && only;
+  bool modern = tvms_release_has(p->dialect, TVMS_FACT_loops_take_unroll) && only;
   if (modern && strcmp(only, "disable_unroll") == 0) {
     PUT(p, ", unroll=False");
   } else if (modern && strcmp(only, "pragma_unroll") == 0) {
     PUT(p, ", unroll=");
-    if (p->dialect >= TVMS_DIALECT_27)
+    if (tvms_release_has(p->dialect, TVMS_FACT_unroll_takes_number))
       tvms_print_object(p, map->values.items[0]);
     else
       PUT(p, "True");
@@ -86,7 +86,9 @@ static void print_loop_annotations(tvms_printer *p, const tvms_for *loop) {
 }
 
 static void check_dtype(tvms_printer *p, const tvms_for *loop) {
-  if (tvms_print_is_classic(p) || !tvms_dtype_is_bool(loop->var->dtype)) return;
+  if (tvms_release_has(p->dialect, TVMS_FACT_bools_are_uint1)
+      || !tvms_dtype_is_bool(loop->var->dtype))
+    return;
   tvms_print_cannot(p, &loop->head, "a loop whose variable is a bool");
 }
 
@@ -99,7 +101,7 @@ static void print_iteration(tvms_printer *p, const tvms_for *loop) {
     PUT(p, "range");
   PUT(p, "(");
   bool stepped = !is_plain_step(loop);
-  if (stepped && tvms_print_is_classic(p)) {
+  if (stepped && !tvms_release_has(p->dialect, TVMS_FACT_loops_have_step)) {
     tvms_print_cannot(p, loop->step, "the step of a loop");
   }
   if (stepped || !tvms_node_is_int(loop->min, 0)) {

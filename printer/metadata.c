@@ -11,10 +11,14 @@
 static const char *type_key(const tvms_printer *p, const tvms_node *object) {
   switch (object->kind) {
   case TVMS_NODE_CONSTANT:
-    return p->dialect >= TVMS_DIALECT_27 ? "ir.GenericConst" : "relax.expr.Constant";
+    return tvms_release_has(p->dialect, TVMS_FACT_constants_are_generic)
+               ? "ir.GenericConst"
+               : "relax.expr.Constant";
   case TVMS_NODE_STRING_IMM:
-    if (tvms_print_is_classic(p)) return "tir.StringImm";
-    return p->dialect >= TVMS_DIALECT_27 ? "ir.StringImm" : "tirx.StringImm";
+    if (!tvms_release_has(p->dialect, TVMS_FACT_tir_is_tirx)) return "tir.StringImm";
+    return tvms_release_has(p->dialect, TVMS_FACT_constants_are_generic)
+               ? "ir.StringImm"
+               : "tirx.StringImm";
   case TVMS_NODE_OBJECT_STR: return "ffi.String";
   case TVMS_NODE_SINFO_BUFFER: return "tirx.BufferType";
   case TVMS_NODE_OBJECT_OPAQUE:
@@ -164,7 +168,7 @@ static void end_record(graph *g) {
 // ---- Types: data types are texts up to 0.25, nodes from 0.26 on ----
 
 static bool has_types(const graph *g) {
-  return g->p->dialect >= TVMS_DIALECT_26;
+  return tvms_release_has(g->p->dialect, TVMS_FACT_dtypes_are_types);
 }
 
 static uint32_t add_prim_type(graph *g, tvms_dtype dtype) {
@@ -289,7 +293,10 @@ static uint32_t add_constant(graph *g, const tvms_constant *constant) {
   uint32_t number = begin_record(g, type_key(g->p, &constant->head));
   put_number(g, "span", span);
   put_number(g, has_types(g) ? "ty" : "struct_info_", type);
-  put_number(g, g->p->dialect >= TVMS_DIALECT_27 ? "value" : "data", data);
+  put_number(g,
+             tvms_release_has(g->p->dialect, TVMS_FACT_constants_are_generic) ? "value"
+                                                                              : "data",
+             data);
   end_record(g);
   return number;
 }
@@ -298,7 +305,7 @@ static uint32_t add_constant(graph *g, const tvms_constant *constant) {
 static uint32_t add_text(graph *g, const tvms_node *node) {
   tvms_bytes text = tvms_as_string_imm(node)->value;
   uint32_t span = none(g), type = 0;
-  if (g->p->dialect >= TVMS_DIALECT_27) {
+  if (tvms_release_has(g->p->dialect, TVMS_FACT_texts_have_a_type)) {
     type = begin_record(g, "ir.StringType");
     put_number(g, "span", span);
     end_record(g);
@@ -358,13 +365,6 @@ static void put_literal(tvms_strbuf *out, const char *text, size_t len) {
   }
 }
 
-// The version that the released build says of itself.
-static const char *release_of(const tvms_printer *p) {
-  if (p->dialect >= TVMS_DIALECT_27) return "0.27.0.post1";
-  if (p->dialect >= TVMS_DIALECT_26) return "0.26.0";
-  return tvms_print_is_classic(p) ? "0.22.0" : "0.25.0.post1";
-}
-
 void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   if (p->kept.len == 0) return;
   graph g = {.p = p};
@@ -383,7 +383,7 @@ void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   tvms_strbuf_printf(&json, "{\n  \"root_index\": %u,\n  \"nodes\": [\n", root);
   tvms_strbuf_add(&json, g.text.text, g.text.len);
   tvms_strbuf_puts(&json, "\n  ],\n  \"metadata\": {\n    \"tvm_version\": \"");
-  tvms_strbuf_puts(&json, release_of(p));
+  tvms_strbuf_puts(&json, tvms_release_row_of(p->dialect)->version);
   tvms_strbuf_puts(&json, "\"\n  }\n}");
   tvms_strbuf_puts(out, "metadata = tvm.ir.load_json(\"\"\"");
   put_literal(out, json.text, json.len);

@@ -188,14 +188,15 @@ static void put_line(tvms_strbuf *out, uint32_t indent, const char *text) {
 void tvms_print_header(tvms_strbuf *out, tvms_dialect dialect, uint32_t used,
                        uint32_t indent) {
   if (!used) return;
-  bool classic = dialect <= TVMS_DIALECT_22;
   if (used & USED_TYPE_VAR) put_line(out, indent, "# from typing import TypeVar");
   if (used & USED_I) put_line(out, indent, "# from tvm.script import ir as I");
-  if (used & USED_T && classic)
-    put_line(out, indent, "# from tvm.script import tir as T");
-  if (used & USED_T && !classic) {
-    put_line(out, indent, "# from tvm.script import tirx as T");
-    put_line(out, indent, "# from tvm.tirx.layout import Axis");
+  if (used & USED_T) {
+    bool tirx = tvms_release_has(dialect, TVMS_FACT_tir_is_tirx);
+    put_line(out, indent,
+             tirx ? "# from tvm.script import tirx as T"
+                  : "# from tvm.script import tir as T");
+    if (tvms_release_has(dialect, TVMS_FACT_headers_import_axis))
+      put_line(out, indent, "# from tvm.tirx.layout import Axis");
   }
   if (used & USED_R) put_line(out, indent, "# from tvm.script import relax as R");
   put_line(out, indent, "");

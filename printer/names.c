@@ -96,7 +96,8 @@ tvms_sym tvms_print_hint(tvms_printer *p, const tvms_node *object) {
   tvms_sym hint = is_buffer ? tvms_as_buffer(object)->name : tvms_as_var(object)->name;
   // Later releases name pointers apart from their buffers.
   tvms_sym given = is_buffer ? 0 : tvms_as_var(object)->given;
-  if (given && p->dialect >= TVMS_DIALECT_26) return given;
+  if (given && !tvms_release_has(p->dialect, TVMS_FACT_pointers_follow_buffer_names))
+    return given;
   if (hint) return hint;
   return is_buffer ? tvms_symbol_intern(p->context, "buffer", 6)
                    : tvms_symbol_intern(p->context, "v", 1);

@@ -22,8 +22,10 @@ static bool is_hidden(const char *key, const char *const *hidden) {
 // Keys of TIR itself begin with "tir." in classic releases and with "tirx." later.
 static void print_key(tvms_printer *p, const tvms_node *key) {
   const char *text = tvms_object_as_text(key);
-  bool was_classic = p->module && p->module->dialect <= TVMS_DIALECT_22;
-  if (!text || !p->module || was_classic == tvms_print_is_classic(p)) {
+  bool was_classic =
+      p->module && !tvms_release_has(p->module->dialect, TVMS_FACT_tir_is_tirx);
+  if (!text || !p->module
+      || was_classic == !tvms_release_has(p->dialect, TVMS_FACT_tir_is_tirx)) {
     tvms_print_object(p, key);
     return;
   }
@@ -58,7 +60,8 @@ bool tvms_print_map(tvms_printer *p, const tvms_node *map_node,
 
 static void print_bytes(tvms_printer *p, const tvms_node *object) {
   tvms_bytes text = tvms_as_object_str(object)->value;
-  if (text.len && memchr(text.text, '\n', text.len) && !tvms_print_is_classic(p))
+  if (text.len && memchr(text.text, '\n', text.len)
+      && tvms_release_has(p->dialect, TVMS_FACT_texts_go_to_metadata))
     tvms_print_metadata_ref(p, object);
   else
     tvms_print_quoted(p, text.text, text.len);
@@ -110,7 +113,7 @@ void tvms_print_vdevice_name(tvms_printer *p, const tvms_node *device) {
     }
   }
   tvms_strbuf_printf(p->out, "\"%s:%d", kind, index);
-  if (!tvms_print_is_classic(p)) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_vdevices_say_scope)) {
     PUT(p, ":");
     tvms_bytes scope = tvms_as_object_vdevice(device)->scope;
     tvms_strbuf_add(p->out, scope.text, scope.len);

@@ -162,7 +162,9 @@ static void visit_block(tvms_printer *p, const tvms_block *block) {
   rest.init = NULL;
   // Where buffers must be declared, those of the regions stand outside of the block.
   bool converted =
-      p->module && p->module->dialect <= TVMS_DIALECT_22 && !tvms_print_is_classic(p);
+      p->module
+      && tvms_release_has(p->module->dialect, TVMS_FACT_buffers_need_no_declaration)
+      && !tvms_release_has(p->dialect, TVMS_FACT_buffers_need_no_declaration);
   if (converted) {
     uint32_t inside = p->scopes->now;
     p->scopes->now = p->scopes->scopes.items[inside].parent;

@@ -101,7 +101,7 @@ void tvms_print_relax_var(tvms_printer *p, const tvms_node *var) {
 // The function whose header holds symbolic variables: the outermost one in the classic
 // dialect and in 0.25, the innermost one later.
 static uint32_t header_frame(const tvms_printer *p) {
-  bool outermost = p->dialect <= TVMS_DIALECT_25;
+  bool outermost = tvms_release_has(p->dialect, TVMS_FACT_dims_belong_to_outermost);
   uint32_t found = UINT32_MAX;
   for (uint32_t i = 0; i < p->frames.len; i++) {
     if (p->frames.items[i].kind != FRAME_RELAX || !p->frames.items[i].is_function) {
@@ -123,7 +123,7 @@ void tvms_print_tir_var_in_relax(tvms_printer *p, const tvms_node *var) {
     print_name *info = tvms_print_name_of(p, var);
     info->signature = true;
     tvms_vec_push(p->memory, &p->signed_vars, var);
-    if (p->dialect >= TVMS_DIALECT_27 && !is_param) {
+    if (tvms_release_has(p->dialect, TVMS_FACT_dims_are_type_vars) && !is_param) {
       info->type_var = true;
       tvms_vec_push(p->memory, &p->type_vars, var);
       return;
@@ -182,7 +182,7 @@ static void print_item(tvms_printer *p, const tvms_node *node) {
 
 static void print_prim_value(tvms_printer *p, const tvms_node *node) {
   const tvms_node *value = tvms_as_prim_value(node)->value;
-  if (p->dialect >= TVMS_DIALECT_26) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_scalars_are_tir)) {
     tvms_print_any(p, value);
     return;
   }
@@ -202,7 +202,8 @@ void tvms_print_extern_func(tvms_printer *p, const tvms_node *node) {
   tvms_bytes symbol = tvms_as_extern_func(node)->symbol;
   tvms_print_r(p, "ExternFunc(");
   tvms_print_quoted(p, symbol.text, symbol.len);
-  if (!tvms_print_is_classic(p) && !is_default_extern_type(node->sinfo)) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_extern_funcs_print_types)
+      && !is_default_extern_type(node->sinfo)) {
     PUT(p, ", ");
     tvms_print_sinfo(p, node->sinfo);
   }

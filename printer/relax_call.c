@@ -38,8 +38,8 @@ static void print_attr_value(tvms_printer *p, const tvms_attr_row *row,
     tvms_print_object(p, value);
     return;
   }
-  bool void_dtype =
-      !value && row->type == TVMS_ATTR_OPT_DTYPE && p->dialect <= TVMS_DIALECT_25;
+  bool void_dtype = !value && row->type == TVMS_ATTR_OPT_DTYPE
+                    && tvms_release_has(p->dialect, TVMS_FACT_absent_dtypes_are_void);
   if (void_dtype)
     PUT(p, "\"void\"");
   else if (!value && row->type == TVMS_ATTR_INTS)
@@ -91,7 +91,9 @@ static void print_type_args(arguments *a) {
   tvms_list types = a->call->type_args;
   if (types.len == 0) return;
   tvms_print_comma(p, &a->first);
-  tvms_print_put(p, p->dialect >= TVMS_DIALECT_26 ? "ty_args=(" : "sinfo_args=(");
+  tvms_print_put(p, tvms_release_has(p->dialect, TVMS_FACT_types_are_called_ty)
+                        ? "ty_args=("
+                        : "sinfo_args=(");
   tvms_print_list(p, types);
   tvms_print_put(p, types.len == 1 ? ",)" : ")");
 }
@@ -108,7 +110,9 @@ static bool has_dtensor(const tvms_node *type) {
 }
 
 static void print_out_type(tvms_printer *p, const tvms_node *type) {
-  tvms_print_put(p, p->dialect >= TVMS_DIALECT_26 ? ", out_ty=" : ", out_sinfo=");
+  tvms_print_put(p, tvms_release_has(p->dialect, TVMS_FACT_types_are_called_ty)
+                        ? ", out_ty="
+                        : ", out_sinfo=");
   if (type->kind != TVMS_NODE_SINFO_TUPLE) {
     tvms_print_sinfo(p, type);
     return;
@@ -151,7 +155,7 @@ static void print_destination_call(tvms_printer *p, const tvms_call *call,
   }
   if (opcode == TVMS_R_call_tir_with_grad) print_grad(p, call);
   if (call->args.len == 3) {
-    if (p->dialect >= TVMS_DIALECT_26)
+    if (!tvms_release_has(p->dialect, TVMS_FACT_call_tir_has_tir_vars))
       tvms_print_cannot(p, call->args.items[2], "tir_vars");
     PUT(p, ", tir_vars=");
     tvms_print_object(p, call->args.items[2]);
@@ -184,7 +188,7 @@ static void print_hint_on_device(tvms_printer *p, const tvms_call *call) {
   tvms_print_r(p, "hint_on_device(");
   print_callee_arg(p, call->args.items[0]);
   PUT(p, ", ");
-  bool classic = tvms_print_is_classic(p);
+  bool classic = !tvms_release_has(p->dialect, TVMS_FACT_hints_on_device_say_scope);
   tvms_print_r(p, classic ? "device(dev_type=" : "device(device_type=");
   tvms_print_object(p, tvms_attr(call, TVMS_ATTR_hint_on_device_device_type));
   tvms_print_put(p, classic ? ", dev_id=" : ", index=");
@@ -255,10 +259,12 @@ static bool is_alloc_tensor(tvms_opcode opcode) {
 
 // The device index of alloc_tensor that a program of 0.24 or older leaves open.
 static void print_device(tvms_printer *p, const tvms_call *call, tvms_opcode opcode) {
-  bool open = p->module && p->module->dialect < TVMS_DIALECT_25
-              && p->dialect >= TVMS_DIALECT_25;
+  bool open =
+      p->module
+      && !tvms_release_has(p->module->dialect, TVMS_FACT_alloc_tensor_has_device)
+      && tvms_release_has(p->dialect, TVMS_FACT_alloc_tensor_has_device);
   if (!open || !is_alloc_tensor(opcode) || call->args.len != 4) return;
-  if (p->dialect == TVMS_DIALECT_25) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_scalars_are_tir)) {
     PUT(p, ", ");
     tvms_print_r(p, "prim_value(0)");
   } else {
@@ -270,7 +276,8 @@ static void print_device(tvms_printer *p, const tvms_call *call, tvms_opcode opc
 static uint32_t written_args(tvms_printer *p, const tvms_call *call,
                              tvms_opcode opcode) {
   uint32_t count = call->args.len;
-  if (!is_alloc_tensor(opcode) || count != 5 || p->dialect >= TVMS_DIALECT_25)
+  if (!is_alloc_tensor(opcode) || count != 5
+      || tvms_release_has(p->dialect, TVMS_FACT_alloc_tensor_has_device))
     return count;
   const tvms_node *index = call->args.items[4];
   bool zero = index->kind == TVMS_NODE_PRIM_VALUE
@@ -286,10 +293,11 @@ void tvms_print_relax_call(tvms_printer *p, const tvms_node *node) {
   arguments a = {p, call, NULL, true};
   if (opcode != TVMS_R_NONE) {
     a.schema = tvms_op_schema(opcode);
-    bool inspects = strncmp(tvms_op_of(opcode)->name, "inspect.", 8) == 0 && p->module
-                    && p->module->dialect <= TVMS_DIALECT_25
-                    && p->dialect >= TVMS_DIALECT_26;
-    if (inspects || tvms_op_of(opcode)->since > (uint8_t)p->dialect) {
+    bool inspects =
+        strncmp(tvms_op_of(opcode)->name, "inspect.", 8) == 0 && p->module
+        && tvms_release_has(p->module->dialect, TVMS_FACT_tensors_can_be_inspected)
+        && !tvms_release_has(p->dialect, TVMS_FACT_tensors_can_be_inspected);
+    if (inspects || !tvms_op_in(opcode, p->dialect)) {
       tvms_print_cannot(p, node, tvms_op_of(opcode)->name);
     }
   }

@@ -27,7 +27,9 @@ static void print_dict_attrs(tvms_printer *p, tvms_node *const *stmts, uint32_t 
 
 // An attribute of nothing in particular: its node is the number 0.
 static bool is_dict_attr(const tvms_printer *p, const tvms_node *stmt) {
-  if (tvms_print_is_classic(p) || stmt->kind != TVMS_NODE_ATTR_STMT) return false;
+  if (!tvms_release_has(p->dialect, TVMS_FACT_attrs_take_dicts)
+      || stmt->kind != TVMS_NODE_ATTR_STMT)
+    return false;
   const tvms_node *node = tvms_as_attr_stmt(stmt)->node;
   if (node->kind == TVMS_NODE_OBJECT_INT) return tvms_as_object_int(node)->value == 0;
   // TVM writes T.attr(0, …) here, and reads that as the number.
@@ -137,7 +139,7 @@ static bool is_launch(const tvms_attr_stmt *attr) {
 static bool is_realize_scope(const tvms_printer *p, tvms_node *const *stmts,
                              uint32_t count) {
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(stmts[0]);
-  return tvms_print_is_classic(p) && count > 1
+  return tvms_release_has(p->dialect, TVMS_FACT_realize_says_scope) && count > 1
          && stmts[1]->kind == TVMS_NODE_BUFFER_REALIZE
          && tvms_bytes_is(attr->key, "realize_scope")
          && tvms_as_buffer_realize(stmts[1])->buffer == attr->node;
@@ -156,7 +158,8 @@ static bool is_null_pointer(const tvms_printer *p, const tvms_node *value) {
 }
 
 static void print_attr_value(tvms_printer *p, const tvms_node *value) {
-  if (p->dialect == TVMS_DIALECT_26 && is_null_pointer(p, value))
+  if (tvms_release_has(p->dialect, TVMS_FACT_attrs_refuse_pointers)
+      && is_null_pointer(p, value))
     PUT(p, "0");
   else
     tvms_print_object(p, value);
@@ -172,7 +175,8 @@ static print_opening open_attr(tvms_printer *p, tvms_node *const *stmts,
     print_realize(p, tvms_as_buffer_realize(stmts[1]), attr->value);
     opening.taken = 2;
   } else if (tvms_bytes_is(attr->key, "tirx_hint")
-             && attr->node->kind == TVMS_NODE_OBJECT_MAP && !tvms_print_is_classic(p)) {
+             && attr->node->kind == TVMS_NODE_OBJECT_MAP
+             && tvms_release_has(p->dialect, TVMS_FACT_hints_are_written)) {
     print_hint(p, tvms_as_object_map(attr->node));
   } else if (is_dict_attr(p, stmts[0])) {
     uint32_t same = 1;

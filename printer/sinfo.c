@@ -12,7 +12,9 @@
 // T.handle().
 void tvms_print_pointer_type(tvms_printer *p, const tvms_node *type, bool as_value) {
   if (type && type->kind == TVMS_NODE_SINFO_TENSOR_MAP) {
-    tvms_print_t(p, tvms_print_is_classic(p) ? "handle(\"tensormap\")" : "TensorMap()");
+    tvms_print_t(p, !tvms_release_has(p->dialect, TVMS_FACT_tensor_maps_are_types)
+                        ? "handle(\"tensormap\")"
+                        : "TensorMap()");
     return;
   }
   tvms_print_t(p, "handle");
@@ -22,7 +24,8 @@ void tvms_print_pointer_type(tvms_printer *p, const tvms_node *type, bool as_val
   }
   const char *scope = tvms_symbol_text(p->context, tvms_as_sinfo_pointer(type)->scope);
   if (!*scope) scope = "global";
-  bool opaque = tvms_dtype_is_void(type->dtype) && p->dialect >= TVMS_DIALECT_26;
+  bool opaque = tvms_dtype_is_void(type->dtype)
+                && tvms_release_has(p->dialect, TVMS_FACT_opaque_pointers_are_bare);
   if (opaque && strcmp(scope, "global") == 0) {
     if (as_value) PUT(p, "()");
     return;
@@ -152,7 +155,7 @@ static void print_func(tvms_printer *p, const tvms_node *sinfo) {
 
 static void print_prim(tvms_printer *p, const tvms_node *sinfo) {
   const tvms_sinfo_prim *prim = tvms_as_sinfo_prim(sinfo);
-  if (p->dialect >= TVMS_DIALECT_26) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_scalars_are_tir)) {
     tvms_print_t(p, "");
     tvms_print_dtype(p, sinfo->dtype);
     return;
@@ -199,16 +202,18 @@ static void print_tuple(tvms_printer *p, const tvms_node *sinfo) {
 
 static void print_object_type(tvms_printer *p, const tvms_node *sinfo) {
   bool text = sinfo->kind == TVMS_NODE_SINFO_OBJECT && sinfo->flags & TVMS_FLAG_STRING;
-  if (text && p->dialect >= TVMS_DIALECT_27)
+  if (text && tvms_release_has(p->dialect, TVMS_FACT_texts_have_a_type))
     tvms_print_i(p, "StringType()");
   else
-    tvms_print_r(p, p->dialect >= TVMS_DIALECT_26 ? "Any" : "Object");
+    tvms_print_r(p, tvms_release_has(p->dialect, TVMS_FACT_objects_are_called_any)
+                        ? "Any"
+                        : "Object");
 }
 
 // TVM has no text for the type of a buffer, and crashes on its metadata; what is kept is
 // written as it is read.
 static void print_buffer_type(tvms_printer *p, const tvms_node *sinfo) {
-  if (p->dialect < TVMS_DIALECT_26) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables)) {
     tvms_print_cannot(p, sinfo, "the type of a buffer");
   } else if (p->metadata) {
     tvms_print_buffer_type(p, tvms_as_sinfo_buffer(sinfo)->buffer);

@@ -227,10 +227,6 @@ static inline void tvms_print_comma(tvms_printer *p, bool *first) {
   *first = false;
 }
 
-static inline bool tvms_print_is_classic(const tvms_printer *p) {
-  return p->dialect <= TVMS_DIALECT_22;
-}
-
 // ---- expr.c, call.c ----
 
 void tvms_print_expr(tvms_printer *p, const tvms_node *node, print_level level);

@@ -5,6 +5,7 @@
 // follows the body, otherwise with `with`.
 #include "printer/stmt.h"
 
+#include "ir/stmt.h"
 #include "ir/walk.h"
 #include "printer/access.h"
 #include "printer/alias.h"
@@ -22,17 +23,7 @@
 #include "printer/tile.h"
 
 bool tvms_print_opens(const tvms_printer *p, const tvms_node *stmt) {
-  switch (stmt->kind) {
-  case TVMS_NODE_ATTR_STMT: return true;
-  case TVMS_NODE_BIND:
-  case TVMS_NODE_ASSERT:
-  case TVMS_NODE_ALLOCATE:
-  case TVMS_NODE_ALLOCATE_CONST:
-  case TVMS_NODE_ALLOC_BUFFER:
-  case TVMS_NODE_DECL_BUFFER:
-  case TVMS_NODE_BUFFER_REALIZE: return tvms_print_is_classic(p);
-  default: return false;
-  }
+  return tvms_stmt_holds_body(stmt, p->dialect);
 }
 
 const tvms_node *tvms_print_only(const tvms_printer *p, const tvms_node *stmt) {
@@ -132,7 +123,8 @@ static uint32_t print_scalar(tvms_printer *p, part rest) {
 }
 
 static bool is_scalar_alloc(const tvms_printer *p, const tvms_node *stmt) {
-  return !tvms_print_is_classic(p) && stmt->kind == TVMS_NODE_ALLOC_BUFFER
+  return tvms_release_has(p->dialect, TVMS_FACT_assignments_make_scalars)
+         && stmt->kind == TVMS_NODE_ALLOC_BUFFER
          && tvms_print_is_scalar(p, tvms_as_alloc_buffer(stmt)->buffer, true);
 }
 
@@ -157,8 +149,8 @@ static void print_allocation(tvms_printer *p, const tvms_node *buffer,
 // From 0.24 on a classic allocation with the declaration of a buffer over all of it is one
 // statement.
 static bool is_allocated_buffer(const tvms_printer *p, const part *rest) {
-  return !tvms_print_is_classic(p) && rest->count > 1
-         && rest->stmts[0]->kind == TVMS_NODE_ALLOCATE
+  return tvms_release_has(p->dialect, TVMS_FACT_alloc_buffer_is_a_statement)
+         && rest->count > 1 && rest->stmts[0]->kind == TVMS_NODE_ALLOCATE
          && tvms_print_declares_all(rest->stmts[0], rest->stmts[1]);
 }
 
@@ -190,7 +182,8 @@ static void print_part(tvms_printer *p, part rest) {
     return;
   }
   uint32_t open = 0;
-  bool classic = tvms_print_is_classic(p);
+  bool flat_last = tvms_release_has(p->dialect, TVMS_FACT_last_scopes_are_flat);
+  bool drops = tvms_release_has(p->dialect, TVMS_FACT_sequences_drop_no_ops);
   for (uint32_t i = 0; i < rest.count;) {
     part now = {rest.stmts + i, rest.count - i, rest.last, rest.sole && i == 0};
     const tvms_node *stmt = now.stmts[0];
@@ -199,7 +192,7 @@ static void print_part(tvms_printer *p, part rest) {
       print_nested(p, stmt, last, now.sole && last);
       i++;
     } else if (tvms_print_opens(p, stmt)) {
-      bool flat = (classic || now.sole) && rest.last && !rebinds(p, stmt);
+      bool flat = (flat_last || now.sole) && rest.last && !rebinds(p, stmt);
       if (!flat) {
         print_with_scope(p, now);
         break;
@@ -210,7 +203,7 @@ static void print_part(tvms_printer *p, part rest) {
       rest = (part){rest.stmts + i, rest.count - i, true, true};
       i = 0;
       if (rest.count == 0) print_part(p, rest);
-    } else if (!classic && rest.count > 1 && is_nothing(stmt)) {
+    } else if (drops && rest.count > 1 && is_nothing(stmt)) {
       i++;
     } else if (is_scalar_alloc(p, stmt)) {
       i += print_scalar(p, now);
@@ -296,11 +289,13 @@ static const tvms_node *returned(const tvms_printer *p, const tvms_node *value) 
 // Whether `value` is a call of TVM that stands as a statement.
 static bool is_called(tvms_printer *p, const tvms_node *value) {
   // A parameter that is a buffer by now is written as a call (expr.c).
-  if (value->kind == TVMS_NODE_VAR && p->dialect >= TVMS_DIALECT_26
+  if (value->kind == TVMS_NODE_VAR
+      && tvms_release_has(p->dialect, TVMS_FACT_signatures_hold_buffers)
       && tvms_print_name_of(p, value)->how == NAMED_DEAD)
     return true;
   if (value->kind == TVMS_NODE_BUFFER_LOAD) {
-    return tvms_as_buffer_load(value)->predicate && p->dialect >= TVMS_DIALECT_27;
+    return tvms_as_buffer_load(value)->predicate
+           && tvms_release_has(p->dialect, TVMS_FACT_masked_access_is_intrinsic);
   }
   return value->kind == TVMS_NODE_CALL && !tvms_print_is_bit_operator(p, value)
          && !tvms_print_buffer_of_data(p, value);
@@ -350,7 +345,9 @@ static bool is_untyped(const tvms_printer *p, const tvms_bind *bind) {
   const tvms_node *type = bind->var->sinfo, *value = bind->value;
   bool typed =
       type && type->kind == TVMS_NODE_SINFO_POINTER && !tvms_dtype_is_void(type->dtype);
-  if (!typed || p->dialect < TVMS_DIALECT_26 || value->sinfo) return false;
+  if (!typed || !tvms_release_has(p->dialect, TVMS_FACT_expressions_have_types)
+      || value->sinfo)
+    return false;
   tvms_tir_opcode opcode = tvms_call_opcode(value);
   return opcode && tvms_tir_op_row_of(opcode)->location == TVMS_LOCATION_NONE
          && !implies_element(value, type->dtype);
@@ -359,15 +356,16 @@ static bool is_untyped(const tvms_printer *p, const tvms_bind *bind) {
 // From 0.27 on a function of the module that returns nothing gives an empty tuple, which
 // has no name as a type.
 static bool gives_nothing(const tvms_printer *p, const tvms_node *value) {
-  return p->dialect >= TVMS_DIALECT_27 && value->kind == TVMS_NODE_CALL
-         && tvms_dtype_is_void(value->dtype)
+  return tvms_release_has(p->dialect, TVMS_FACT_calls_return_empty_tuples)
+         && value->kind == TVMS_NODE_CALL && tvms_dtype_is_void(value->dtype)
          && tvms_as_call(value)->callee->kind == TVMS_NODE_GLOBAL_VAR;
 }
 
 static void print_let_type(tvms_printer *p, const tvms_bind *bind) {
   tvms_print_t(p, "let[");
   // 0.26 gives texts the type void, and wants to read that again.
-  if (bind->value->kind == TVMS_NODE_STRING_IMM && p->dialect == TVMS_DIALECT_26)
+  if (bind->value->kind == TVMS_NODE_STRING_IMM
+      && tvms_release_has(p->dialect, TVMS_FACT_texts_are_void))
     tvms_print_t(p, "void");
   else
     tvms_print_type_of_var(p, bind->var);
@@ -415,7 +413,9 @@ static void print_assert(tvms_printer *p, const tvms_node *stmt) {
 
 // A classic declaration over memory that comes from nowhere: later releases allocate it.
 static bool owns_data(tvms_printer *p, const tvms_node *stmt) {
-  bool was_classic = p->module && p->module->dialect <= TVMS_DIALECT_22;
+  bool was_classic =
+      p->module
+      && tvms_release_has(p->module->dialect, TVMS_FACT_buffers_need_no_declaration);
   const tvms_decl_buffer *node = tvms_as_decl_buffer(stmt);
   const tvms_node *data = tvms_as_buffer(node->buffer)->data;
   return was_classic && !node->source && data && data->kind == TVMS_NODE_VAR
@@ -425,7 +425,8 @@ static bool owns_data(tvms_printer *p, const tvms_node *stmt) {
 void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *source = tvms_as_decl_buffer(stmt)->source;
   const tvms_node *data = tvms_as_buffer(tvms_as_decl_buffer(stmt)->buffer)->data;
-  bool needed = source && p->dialect <= TVMS_DIALECT_25 && source->kind != TVMS_NODE_VAR
+  bool needed = source && !tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables)
+                && source->kind != TVMS_NODE_VAR
                 && !tvms_print_buffer_of_data(p, source) && data->sinfo;
   if (!needed) return;
   uint32_t frame = tvms_print_top_index(p);
@@ -433,16 +434,19 @@ void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt) {
   tvms_print_begin_line(p, &line, frame);
   tvms_print_sym(p, tvms_print_define(p, data, frame));
   PUT(p, ": ");
-  if (!tvms_print_is_classic(p)) tvms_print_t(p, "let[");
+  if (tvms_release_has(p->dialect, TVMS_FACT_bindings_say_let)) tvms_print_t(p, "let[");
   tvms_print_type_of_var(p, data);
-  tvms_print_put(p, tvms_print_is_classic(p) ? " = " : "] = ");
+  tvms_print_put(p, !tvms_release_has(p->dialect, TVMS_FACT_bindings_say_let) ? " = "
+                                                                              : "] = ");
   tvms_print_any(p, source);
   tvms_print_end_line(p, &line);
 }
 
 static void print_declare(tvms_printer *p, const tvms_node *stmt) {
   const tvms_node *buffer = tvms_as_decl_buffer(stmt)->buffer;
-  bool converted = p->module && p->module->dialect <= TVMS_DIALECT_24;
+  bool converted =
+      p->module
+      && tvms_release_has(p->module->dialect, TVMS_FACT_regions_name_inner_buffers);
   if (converted && tvms_print_defined(p, buffer)) {
     tvms_print_cannot(p, stmt, "a region of a buffer that its block declares");
   }
@@ -495,7 +499,7 @@ static void print_returned(tvms_printer *p, const tvms_node *value) {
     tvms_print_any(p, value);
     return;
   }
-  if (p->dialect < TVMS_DIALECT_26) {
+  if (!tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables)) {
     tvms_print_cannot(p, value, "a buffer that a function returns");
   }
   tvms_print_buffer(p, value);

@@ -102,7 +102,7 @@ void tvms_print_dtype(tvms_printer *p, tvms_dtype dtype) {
   char buffer[TVMS_DTYPE_TEXT];
   // Up to 0.24 vectors of truth are such of integers of one bit.
   bool bits = tvms_dtype_is_bool(dtype) && dtype.lanes != 1;
-  if (bits && p->dialect <= TVMS_DIALECT_24) {
+  if (bits && tvms_release_has(p->dialect, TVMS_FACT_bools_are_uint1)) {
     dtype = tvms_dtype_with_lanes(TVMS_DTYPE(UINT, 1), dtype.lanes);
   }
   tvms_print_put(p, tvms_dtype_text(dtype, buffer));

@@ -101,11 +101,12 @@ static void print_tile_layout(tvms_printer *p, const tvms_tile_layout *layout) {
 }
 
 static void print_compose_layout(tvms_printer *p, const tvms_compose_layout *layout) {
-  if (!layout->tile_layout && p->dialect > TVMS_DIALECT_25) {
+  if (!layout->tile_layout
+      && !tvms_release_has(p->dialect, TVMS_FACT_swizzles_are_layouts)) {
     tvms_print_cannot(p, &layout->head, "T.SwizzleLayout");
     return;
   }
-  bool apart = p->dialect <= TVMS_DIALECT_25;
+  bool apart = tvms_release_has(p->dialect, TVMS_FACT_swizzles_are_layouts);
   if (layout->tile_layout) tvms_print_t(p, "ComposeLayout(");
   if (apart) tvms_print_t(p, "SwizzleLayout(");
   tvms_print_int(p, layout->per_element);
@@ -137,7 +138,8 @@ void tvms_print_layout_value(tvms_printer *p, const tvms_node *layout) {
 
 void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt) {
   const tvms_scope_id *node = tvms_as_scope_id(stmt);
-  if (tvms_print_is_classic(p)) tvms_print_cannot(p, stmt, "scope ids");
+  if (!tvms_release_has(p->dialect, TVMS_FACT_tile_programs_exist))
+    tvms_print_cannot(p, stmt, "scope ids");
   for (uint32_t i = 0; i < node->vars.len; i++) {
     if (i) PUT(p, ", ");
     tvms_print_sym(p,
@@ -161,7 +163,8 @@ void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt) {
     PUT(p, "]");
   }
   tvms_dtype dtype = node->vars.len ? node->vars.items[0]->dtype : TVMS_DTYPE(INT, 32);
-  if (p->dialect >= TVMS_DIALECT_27 && !tvms_dtype_same(dtype, TVMS_DTYPE(INT, 32))) {
+  if (tvms_release_has(p->dialect, TVMS_FACT_scope_ids_have_dtypes)
+      && !tvms_dtype_same(dtype, TVMS_DTYPE(INT, 32))) {
     tvms_print_comma(p, &first);
     PUT(p, "dtype=");
     tvms_print_quoted_dtype(p, dtype);
@@ -265,7 +268,8 @@ static void print_compose_op(tvms_printer *p, const tvms_node *stmt) {
 
 void tvms_print_tile_call(tvms_printer *p, const tvms_node *stmt) {
   const tvms_tile_call *call = tvms_as_tile_call(stmt);
-  if (tvms_print_is_classic(p)) tvms_print_cannot(p, stmt, "tile primitives");
+  if (!tvms_release_has(p->dialect, TVMS_FACT_tile_programs_exist))
+    tvms_print_cannot(p, stmt, "tile primitives");
   if (strcmp(tvms_symbol_text(p->context, call->op), "compose_op") == 0) {
     print_compose_op(p, stmt);
     return;

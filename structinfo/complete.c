@@ -58,7 +58,8 @@ static void complete_seq(completion *c, const tvms_seq *seq) {
   for (uint32_t i = 0; i < seq->stmts.len; i++) {
     tvms_node *stmt = seq->stmts.items[i], *buffer = NULL;
     if (stmt->kind == TVMS_NODE_DECL_BUFFER) buffer = tvms_as_decl_buffer(stmt)->buffer;
-    bool flat = c->unit->dialect >= TVMS_DIALECT_25;
+    bool flat =
+        !tvms_release_has(c->unit->dialect, TVMS_FACT_regions_name_inner_buffers);
     if (flat && stmt->kind == TVMS_NODE_ALLOC_BUFFER) {
       buffer = tvms_as_alloc_buffer(stmt)->buffer;
     }
@@ -152,8 +153,8 @@ static void know_params(completion *c, const tvms_prim_func *func) {
 bool tvms_complete_prim_func(tvms_unit *unit, tvms_node *function,
                              tvms_node *const *root_allocs, uint32_t root_alloc_count) {
   tvms_prim_func *func = tvms_as_prim_func(function);
-  bool schedulable =
-      unit->dialect < TVMS_DIALECT_25 || (function->flags & TVMS_FLAG_S_TIR);
+  bool schedulable = tvms_release_has(unit->dialect, TVMS_FACT_prim_funcs_are_s_tir)
+                     || (function->flags & TVMS_FLAG_S_TIR);
   completion c = {.unit = unit, .memory = &unit->context->memory, .fine = true};
   if (!schedulable) return true;
   if (needs_root(c.memory, func->body, root_alloc_count)) {

@@ -252,7 +252,8 @@ static tvms_node *TVMS_NULLABLE pooled_length(tvms_inference *in, const window_a
   tvms_node *distance = travel(in, a, axis, input, kernel);
   if (ceil) distance = op_int(in, TVMS_NODE_ADD, distance, stride - 1);
   tvms_node *length = positions(in, a, axis, distance);
-  if (ceil && length && in->unit->dialect >= TVMS_DIALECT_26) {
+  if (ceil && length
+      && tvms_release_has(in->unit->dialect, TVMS_FACT_pooling_drops_last_window)) {
     tvms_node *less = op_int(in, TVMS_NODE_SUB, length, 1);
     tvms_node *start = op_int(in, TVMS_NODE_MUL, less, stride);
     tvms_node *edge =

@@ -194,7 +194,9 @@ tvms_node *tvms_infer_where(tvms_inference *in) {
   tvms_tensor_argument t[3];
   tvms_dtype dtype;
   if (!take_tensors(in, t, 3)) return NULL;
-  bool open = tvms_dtype_is_void(t[0].dtype) && in->unit->dialect >= TVMS_DIALECT_26;
+  bool open =
+      tvms_dtype_is_void(t[0].dtype)
+      && tvms_release_has(in->unit->dialect, TVMS_FACT_where_takes_unknown_dtype);
   if (!open && !tvms_dtype_is_bool(t[0].dtype)) {
     return tvms_in_wrong_dtype(in, 0, "a condition of bool", t[0].dtype);
   }

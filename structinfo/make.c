@@ -28,7 +28,8 @@ tvms_node *tvms_sinfo_object_new(tvms_unit *unit) {
 
 tvms_node *tvms_sinfo_string_new(tvms_unit *unit) {
   tvms_sinfo_object object = {.head = {.kind = TVMS_NODE_SINFO_OBJECT}};
-  if (unit->dialect >= TVMS_DIALECT_27) object.head.flags = TVMS_FLAG_STRING;
+  if (tvms_release_has(unit->dialect, TVMS_FACT_texts_have_a_type))
+    object.head.flags = TVMS_FLAG_STRING;
   return made(unit, &object.head);
 }
 

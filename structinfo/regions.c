@@ -36,13 +36,15 @@ static void visit(detection *d, tvms_node *node);
 
 const tvms_node *tvms_regions_buffer_key(const tvms_unit *unit,
                                          const tvms_node *buffer) {
-  return unit->dialect >= TVMS_DIALECT_26 ? buffer : tvms_as_buffer(buffer)->data;
+  return tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables)
+             ? buffer
+             : tvms_as_buffer(buffer)->data;
 }
 
 void tvms_regions_put_buffer(tvms_node_map *map, const tvms_unit *unit,
                              const tvms_node *buffer, tvms_node *TVMS_NULLABLE value) {
   tvms_node_map_put(map, tvms_regions_buffer_key(unit, buffer), value);
-  if (unit->dialect < TVMS_DIALECT_26) return;
+  if (!tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables)) return;
   tvms_node_map_put(map, tvms_as_buffer(buffer)->data, value);
 }
 

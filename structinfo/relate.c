@@ -107,7 +107,10 @@ static tvms_sinfo_fit fit_prim(checker *check, const tvms_node *base,
   tvms_node *want = tvms_as_sinfo_prim(base)->value;
   tvms_node *have = tvms_as_sinfo_prim(derived)->value;
   // From 0.26 on a primitive type does not hold its value.
-  if (!want || check->prover->unit->dialect >= TVMS_DIALECT_26) return TVMS_FIT_PROVED;
+  if (!want
+      || !tvms_release_has(check->prover->unit->dialect,
+                           TVMS_FACT_prim_types_hold_values))
+    return TVMS_FIT_PROVED;
   return have ? fit_dim(check, want, have) : TVMS_FIT_RUNTIME;
 }
 

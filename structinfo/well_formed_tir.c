@@ -151,7 +151,7 @@ static tvms_walk_step define_in_dim(void *self, tvms_node *node, tvms_field_role
 // Where a buffer is matched, what stands bare in it is defined by it; from 0.26 on all
 // that its shape mentions, `n` in `n + 1` (tir_visitor_with_path.h).
 static void define_implicit(checker *c, const tvms_buffer *buffer) {
-  bool inside = c->unit->dialect >= TVMS_DIALECT_26;
+  bool inside = tvms_release_has(c->unit->dialect, TVMS_FACT_shapes_define_all_dims);
   tvms_visitor dims = {.self = c, .enter = define_in_dim};
   define_if_new(c, buffer->data);
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
@@ -232,7 +232,8 @@ static void visit_block(checker *c, const tvms_block *block) {
   }
   bool has_axes = block->iter_vars.len > 0;
   if (has_axes) tvms_vec_push(c->memory, &c->blocks, block);
-  bool allocs_first = c->unit->dialect >= TVMS_DIALECT_25;
+  bool allocs_first =
+      tvms_release_has(c->unit->dialect, TVMS_FACT_block_buffers_precede_regions);
   if (allocs_first) define_block_buffers(c, block);
   visit_list(c, block->reads);
   visit_list(c, block->writes);
@@ -300,7 +301,7 @@ static void visit_stmt(checker *c, tvms_node *node) {
     tvms_node *source = tvms_as_decl_buffer(node)->source;
     if (source) visit(c, source);
     // From 0.26 on a declared buffer is its own variable.
-    if (c->unit->dialect >= TVMS_DIALECT_26) {
+    if (tvms_release_has(c->unit->dialect, TVMS_FACT_buffers_are_variables)) {
       define_if_new(c, tvms_as_buffer(buffer)->data);
     }
     define_buffer(c, buffer);
@@ -425,14 +426,16 @@ bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function,
                .context = context,
                .memory = &context->memory,
                .at = function->span,
-               .buffers = unit->dialect >= TVMS_DIALECT_25};
+               .buffers =
+                   tvms_release_has(unit->dialect, TVMS_FACT_buffers_must_be_declared)};
   tvms_prim_func *func = tvms_as_prim_func(function);
   if (!s_tir) {
     tvms_visitor visitor = {.self = &c, .enter = report_block};
     tvms_walk(c.memory, func->body, &visitor);
     c.found += tvms_scope_ids_check(unit, func->body);
     // Before 0.27 nothing looks at the scopes of tile programs.
-    if (unit->dialect < TVMS_DIALECT_27 || c.found) return c.found == 0;
+    if (!tvms_release_has(unit->dialect, TVMS_FACT_tile_scopes_are_verified) || c.found)
+      return c.found == 0;
   }
   tvms_mark mark = tvms_arena_mark(&context->scratch);
   tvms_node_map_init(&c.facts, c.memory);
@@ -451,8 +454,8 @@ bool tvms_well_formed_check_tir(tvms_module *module) {
     tvms_node *function = module->members[i].function;
     if (!function || function->kind != TVMS_NODE_PRIM_FUNC) continue;
     if (module->bare && (function->flags & TVMS_FLAG_UNCHECKED)) continue;
-    bool s_tir = module->dialect < TVMS_DIALECT_25 || module->s_tir
-                 || (function->flags & TVMS_FLAG_S_TIR);
+    bool s_tir = tvms_release_has(module->dialect, TVMS_FACT_prim_funcs_are_s_tir)
+                 || module->s_tir || (function->flags & TVMS_FLAG_S_TIR);
     fine = tvms_well_formed_check_prim_func(module->members[i].unit, function, s_tir)
            && fine;
   }

@@ -21,7 +21,9 @@ static tvms_node *round_to_integer(tvms_te *te, tvms_tir_opcode op, tvms_node *x
 
 // TVM rounded halves away from zero until 0.23.
 static tvms_tir_opcode rounding(const tvms_te *te) {
-  return te->unit->dialect >= TVMS_DIALECT_25 ? TVMS_TIR_nearbyint : TVMS_TIR_round;
+  return tvms_release_has(te->unit->dialect, TVMS_FACT_round_is_nearbyint)
+             ? TVMS_TIR_nearbyint
+             : TVMS_TIR_round;
 }
 
 static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,

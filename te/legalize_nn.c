@@ -154,7 +154,8 @@ bool tvms_legalize_layer_norm(tvms_legal *legal) {
   tvms_node *beta = tvms_legal_tensor(legal, tvms_legal_arg(legal, 2));
   double epsilon = tvms_attr_float(legal->call, TVMS_ATTR_layer_norm_epsilon, 1e-5);
   norm n = open_norm(legal, x, tvms_attr_list(legal->call, TVMS_ATTR_layer_norm_axes));
-  return legal->te.unit->dialect >= TVMS_DIALECT_24
+  return tvms_release_has(legal->te.unit->dialect,
+                          TVMS_FACT_layer_norm_takes_two_passes)
              ? layer_norm_two_passes(legal, &n, epsilon, gamma, beta)
              : layer_norm_one_pass(legal, &n, epsilon, gamma, beta);
 }

@@ -329,7 +329,9 @@ tvms_node *tvms_te_finish(tvms_te *te) {
   function->params = tvms_list_copy(unit, te->params.items, te->params.len);
   function->buffers = tvms_list_copy(unit, te->buffers.items, te->buffers.len);
   tvms_node *yes = tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
-  const char *key = unit->dialect >= TVMS_DIALECT_24 ? "tirx.noalias" : "tir.noalias";
+  const char *key = tvms_release_has(unit->dialect, TVMS_FACT_tir_is_tirx)
+                        ? "tirx.noalias"
+                        : "tir.noalias";
   function->attrs = tvms_object_map_with(unit, NULL, key, yes);
   tvms_node *body = te->stages.len == 1 ? te->stages.items[0]
                                         : tvms_seq_new(unit, te->stages.items,

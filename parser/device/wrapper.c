@@ -19,7 +19,7 @@
 struct tvms_wrapper {
   const char *path;
   const char *signature;
-  tvms_dialect since, until;  // the last one; NONE: ever
+  tvms_dialect since, until;
   tvms_tir_opcode op;
   const char *dtype;
   const char *raw;
@@ -27,7 +27,6 @@ struct tvms_wrapper {
 };
 
 static const tvms_wrapper wrappers[] = {
-#define TVMS_DIALECT_ever TVMS_DIALECT_NONE
 #define WRAPPER(path, signature, since, until, op, dtype, raw, items)                  \
   {path, signature, TVMS_DIALECT_##since, TVMS_DIALECT_##until, TVMS_TIR_##op, dtype,  \
    raw,  items},
@@ -73,8 +72,7 @@ typedef struct {
 } item;
 
 static bool is_in(const tvms_wrapper *wrapper, tvms_dialect dialect) {
-  bool ended = wrapper->until != TVMS_DIALECT_NONE && dialect > wrapper->until;
-  return dialect >= wrapper->since && !ended;
+  return dialect >= wrapper->since && dialect <= wrapper->until;
 }
 
 const tvms_wrapper *tvms_wrapper_find(const tvms_reader *reader, const char *path,

@@ -54,7 +54,7 @@ tvms_eval_value tvms_relax_operator_named(tvms_reader *reader, const char *path,
   if (len > 0) text[len++] = '.';
   memcpy(text + len, last->text, last->len);
   tvms_opcode op = tvms_op_spelled(reader->context, text, len + last->len);
-  bool old = op != TVMS_R_NONE && reader->dialect < (tvms_dialect)tvms_op_of(op)->since;
+  bool old = op != TVMS_R_NONE && !tvms_op_in(op, reader->dialect);
   if (op == TVMS_R_NONE || old) return TVMS_UNKNOWN;
   return relax_value(TVMS_RELAX_OP, op);
 }

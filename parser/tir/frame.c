@@ -2,6 +2,7 @@
 #include "parser/tir/frame.h"
 
 #include "ir/build.h"
+#include "ir/stmt.h"
 #include "parser/eval/internal.h"
 #include "parser/tir/tir.h"
 
@@ -19,27 +20,12 @@ tvms_eval_value tvms_frame_value(tvms_frame *frame) {
   return (tvms_eval_value){.kind = TVMS_EVAL_FRAME, .as.frame = frame};
 }
 
-// Whether what `stmt` defines ends with a body: then an empty body is written out. Up to
-// 0.23 every such statement has one, later only attributes.
-static bool has_body(const tvms_reader *reader, const tvms_node *stmt) {
-  if (stmt->kind == TVMS_NODE_ATTR_STMT) return true;
-  if (reader->dialect > TVMS_DIALECT_22) return false;
-  switch (stmt->kind) {
-  case TVMS_NODE_BIND:
-  case TVMS_NODE_ASSERT:
-  case TVMS_NODE_ALLOCATE:
-  case TVMS_NODE_ALLOCATE_CONST:
-  case TVMS_NODE_DECL_BUFFER:
-  case TVMS_NODE_BUFFER_REALIZE: return true;
-  default: return false;
-  }
-}
-
 tvms_eval_value tvms_frame_binder(tvms_reader *reader, tvms_node *stmt,
                                   tvms_eval_value result, tvms_ref ref) {
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BINDER, ref);
   frame->as.binder.stmt = stmt;
-  frame->as.binder.scoped = has_body(reader, stmt);
+  // An empty body is written out.
+  frame->as.binder.scoped = tvms_stmt_holds_body(stmt, reader->dialect);
   frame->result = result;
   return tvms_frame_value(frame);
 }
@@ -86,7 +72,7 @@ static bool is_no_op(const tvms_node *stmt) {
 // A nested scope in the middle of a sequence stays apart only if what it begins with ends
 // with it.
 static bool is_scope(const tvms_reader *reader, const tvms_node *stmt) {
-  return has_body(reader, tvms_as_seq(stmt)->stmts.items[0]);
+  return tvms_stmt_holds_body(tvms_as_seq(stmt)->stmts.items[0], reader->dialect);
 }
 
 static void put_flat(tvms_reader *reader, tvms_nodes *out, tvms_node *stmt, bool last) {
@@ -103,7 +89,8 @@ static void put_flat(tvms_reader *reader, tvms_nodes *out, tvms_node *stmt, bool
 
 // True if `stmts` need a statement after the last one: an empty body.
 static bool wants_no_op(const tvms_reader *reader, const tvms_nodes *stmts) {
-  return stmts->len == 0 || has_body(reader, stmts->items[stmts->len - 1]);
+  return stmts->len == 0
+         || tvms_stmt_holds_body(stmts->items[stmts->len - 1], reader->dialect);
 }
 
 tvms_node *tvms_frame_take_body(tvms_reader *reader, uint32_t begin, tvms_span span) {
@@ -113,7 +100,9 @@ tvms_node *tvms_frame_take_body(tvms_reader *reader, uint32_t begin, tvms_span s
   while (end > begin && is_no_op(stack->items[end - 1])) {
     end--;
   }
-  if (end == begin + 1 && !has_body(reader, stack->items[begin])) {  // the usual case
+  if (end == begin + 1
+      && !tvms_stmt_holds_body(stack->items[begin],
+                               reader->dialect)) {  // the usual case
     stack->len = begin;
     return stack->items[begin];
   }

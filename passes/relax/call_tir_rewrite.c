@@ -53,7 +53,7 @@ static tvms_node *allocate(destination *d, tvms_node *type) {
   tvms_node *callee = tvms_op_operator_new(unit, TVMS_R_builtin_alloc_tensor);
   tvms_node *call =
       tvms_call_new(unit, (tvms_dtype){0}, callee, args, 4, d->call->head.span);
-  if (unit->dialect >= TVMS_DIALECT_25) {
+  if (tvms_release_has(unit->dialect, TVMS_FACT_alloc_tensor_says_type)) {
     tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
   }
   return tvms_binder_emit(d->binder, with_sinfo(call, type), "alloc");

@@ -326,7 +326,9 @@ static tvms_node *finish(fuser *f) {
   function->buffers = tvms_list_copy(unit, f->buffers.items, f->buffers.len);
   function->body = &realize->head;
   tvms_node *yes = tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
-  const char *key = unit->dialect >= TVMS_DIALECT_24 ? "tirx.noalias" : "tir.noalias";
+  const char *key = tvms_release_has(unit->dialect, TVMS_FACT_tir_is_tirx)
+                        ? "tirx.noalias"
+                        : "tir.noalias";
   function->attrs = tvms_object_map_with(unit, NULL, key, yes);
   return &function->head;
 }

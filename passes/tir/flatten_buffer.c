@@ -80,7 +80,8 @@ static tvms_node *flat_buffer(tvms_scoped *scoped, tvms_node *node) {
           tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), i + 1, TVMS_NO_SPAN);
     }
     buffer->axis_separators = (tvms_list){places, buffer->shape.len - 1};
-    if (!is_zero(old->elem_offset) && scoped->unit->dialect >= TVMS_DIALECT_25) {
+    if (!is_zero(old->elem_offset)
+        && tvms_release_has(scoped->unit->dialect, TVMS_FACT_flattening_adds_offsets)) {
       buffer->elem_offset =
           tvms_int_imm_new(scoped->unit, old->elem_offset->dtype, 0, TVMS_NO_SPAN);
     }
@@ -153,7 +154,8 @@ static tvms_list flat_indices(tvms_scoped *scoped, const tvms_buffer *buffer,
   if (!place) {
     place = tvms_int_imm_new(scoped->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
   }
-  if (!is_zero(buffer->elem_offset) && scoped->unit->dialect >= TVMS_DIALECT_25) {
+  if (!is_zero(buffer->elem_offset)
+      && tvms_release_has(scoped->unit->dialect, TVMS_FACT_flattening_adds_offsets)) {
     place = build(scoped, TVMS_NODE_ADD, place, buffer->elem_offset);
   }
   tvms_vec_push(memory, &places, simplify_place(scoped, place));
@@ -203,7 +205,8 @@ static tvms_node *flatten_alloc(tvms_rewriter *rewriter, tvms_node *node) {
 // Up to 0.22 TVM drops declarations: a buffer need not be declared there.
 static tvms_node *flatten_declare(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scoped *scoped = rewriter->self;
-  if (scoped->unit->dialect < TVMS_DIALECT_24) return NULL;
+  if (!tvms_release_has(scoped->unit->dialect, TVMS_FACT_flat_buffers_are_declared))
+    return NULL;
   tvms_node *flat = flat_buffer(scoped, tvms_as_decl_buffer(node)->buffer);
   if (flat == tvms_as_decl_buffer(node)->buffer) return node;
   tvms_node *copy = tvms_node_copy(scoped->unit, node);
@@ -265,7 +268,8 @@ static void setup(tvms_scoped *scoped) {
 
 // From 0.24 on the body gets a view even of a parameter that is flat already.
 static void begin(tvms_scoped *scoped, tvms_prim_func *function) {
-  if (scoped->unit->dialect < TVMS_DIALECT_24) return;
+  if (!tvms_release_has(scoped->unit->dialect, TVMS_FACT_flat_buffers_are_declared))
+    return;
   for (uint32_t i = 0; i < function->buffers.len; i++) {
     tvms_node *buffer = function->buffers.items[i];
     if (!buffer || !is_flat(tvms_as_buffer(buffer))) continue;
@@ -276,7 +280,8 @@ static void begin(tvms_scoped *scoped, tvms_prim_func *function) {
 static tvms_walk_step find_use(void *self, tvms_node *node, tvms_field_role role);
 
 static tvms_node *end(tvms_scoped *scoped, tvms_prim_func *function, tvms_node *body) {
-  if (scoped->unit->dialect < TVMS_DIALECT_24) return body;
+  if (!tvms_release_has(scoped->unit->dialect, TVMS_FACT_flat_buffers_are_declared))
+    return body;
   tvms_stmt_vec stmts = {0};
   tvms_memory *memory = &scoped->unit->context->memory;
   for (uint32_t i = 0; i < function->buffers.len; i++) {

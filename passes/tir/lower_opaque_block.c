@@ -126,7 +126,7 @@ static void allocate(tvms_unit *unit, const collector *c, tvms_stmt_vec *stmts,
   tvms_memory *memory = &unit->context->memory;
   tvms_node *aligned = alignments_of(unit, c, node);
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  if (unit->dialect >= TVMS_DIALECT_24) {
+  if (tvms_release_has(unit->dialect, TVMS_FACT_alloc_buffer_is_a_statement)) {
     tvms_alloc_buffer *alloc = tvms_node_make(unit, ALLOC_BUFFER, node->span);
     tvms_node *align =
         tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), buffer->align, TVMS_NO_SPAN);

@@ -4,14 +4,9 @@
 #include "ir/clone.h"
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
+#include "ir/stmt.h"
 #include "ir/tir_op.h"
 #include "ir/walk.h"
-
-static bool opens_scope(const tvms_node *stmt) {
-  return stmt->kind == TVMS_NODE_ATTR_STMT || stmt->kind == TVMS_NODE_ALLOCATE
-         || stmt->kind == TVMS_NODE_ALLOCATE_CONST
-         || stmt->kind == TVMS_NODE_BUFFER_REALIZE;
-}
 
 void tvms_stmt_push_last(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) {
   if (stmt->kind != TVMS_NODE_SEQ) {
@@ -27,7 +22,7 @@ void tvms_stmt_push(tvms_memory *memory, tvms_stmt_vec *stmts, tvms_node *stmt) 
   if (stmt->kind == TVMS_NODE_SEQ) {
     tvms_list inner = tvms_as_seq(stmt)->stmts;
     for (uint32_t i = 0; i < inner.len; i++) {
-      if (!opens_scope(inner.items[i])) continue;
+      if (!tvms_stmt_always_holds_body(inner.items[i])) continue;
       tvms_vec_push(memory, stmts, stmt);
       return;
     }
@@ -51,7 +46,7 @@ tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_stmt_vec *stmts, tvms_span span) 
 tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) {
   tvms_stmt_vec stmts = {0};
   // An attribute that comes first takes in what follows.
-  if (opens_scope(first)) {
+  if (tvms_stmt_always_holds_body(first)) {
     tvms_vec_push(&unit->context->memory, &stmts, first);
   } else {
     tvms_stmt_push(&unit->context->memory, &stmts, first);
