@@ -417,3 +417,17 @@ tvms_node *TVMS_NULLABLE tvms_build_shuffle(tvms_unit *unit, tvms_node *const *v
   node->indices = tvms_list_copy(unit, indices, index_count);
   return &node->head;
 }
+
+tvms_node *tvms_build_negation(tvms_unit *unit, tvms_node *condition) {
+  tvms_dtype dtype = condition->dtype;
+  if (tvms_dtype_is_bool(dtype)) return tvms_build_not(unit, condition, TVMS_NO_SPAN);
+  if (tvms_dtype_is_handle(dtype)) {
+    tvms_node *is_null = tvms_tir_operator_new(unit, TVMS_TIR_isnullptr);
+    return tvms_call_new(unit, TVMS_DTYPE(BOOL, 1), is_null, &condition, 1,
+                         TVMS_NO_SPAN);
+  }
+  bool whole = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
+  tvms_node *zero = whole ? tvms_int_imm_new(unit, dtype, 0, TVMS_NO_SPAN)
+                          : tvms_float_imm_new(unit, dtype, 0.0, TVMS_NO_SPAN);
+  return tvms_build_node(unit, TVMS_NODE_EQ, condition, zero, TVMS_NO_SPAN);
+}

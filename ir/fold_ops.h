@@ -13,6 +13,9 @@ tvms_node *TVMS_NULLABLE tvms_build_infinity(tvms_unit *unit, tvms_dtype dtype,
                                              tvms_span span);
 
 tvms_node *TVMS_NULLABLE tvms_build_not(tvms_unit *unit, tvms_node *a, tvms_span span);
+// What holds where `condition` does not: its negation; for a number or a pointer, which TVM
+// takes as conditions too, that it is zero.
+tvms_node *tvms_build_negation(tvms_unit *unit, tvms_node *condition);
 
 // Python's unary minus: `a * -1`.
 tvms_node *TVMS_NULLABLE tvms_build_negative(tvms_unit *unit, tvms_node *a,

@@ -3,9 +3,24 @@
 
 #include <string.h>
 
+// The column TYPE says whether there may be a NULL.
+enum {
+  NULLABLE_NODE = false,
+  NULLABLE_LIST = false,
+  NULLABLE_OPTIONAL = true,
+  NULLABLE_OPTIONALS = true,
+  NULLABLE_SYM = false,
+  NULLABLE_INT = false,
+  NULLABLE_FLOAT = false,
+  NULLABLE_DTYPE = false,
+  NULLABLE_FLAG = false,
+  NULLABLE_TEXT = false,
+};
+
 #define NODE(KIND, name, class) static const tvms_field fields_##KIND[] = {
 #define FIELD(KIND, TYPE, name, role)                                                  \
-  {#name, TVMS_TYPE_##TYPE, TVMS_ROLE_##role, offsetof(tvms_struct_##KIND, name)},
+  {#name, TVMS_TYPE_##TYPE, TVMS_ROLE_##role, offsetof(tvms_struct_##KIND, name),      \
+   NULLABLE_##TYPE},
 #define END(KIND)                                                                      \
   { 0 }                                                                                \
   }                                                                                    \

@@ -9,6 +9,7 @@
 #include "ir/dialect.h"
 #include "ir/dtype.h"
 #include "support/check.h"
+#include "support/vec.h"
 
 typedef enum {
   TVMS_NODE_INVALID,
@@ -92,13 +93,18 @@ typedef struct {
   uint32_t len;
 } tvms_list;
 
+// A list being made.
+typedef TVMS_VEC(tvms_node *) tvms_node_vec;
+
 typedef struct {
   const char *text;  // ended by NUL; NULL if len is 0
   uint32_t len;
 } tvms_bytes;
 
 typedef tvms_node *tvms_type_NODE;
+typedef tvms_node *TVMS_NULLABLE tvms_type_OPTIONAL;
 typedef tvms_list tvms_type_LIST;
+typedef tvms_list tvms_type_OPTIONALS;
 typedef tvms_sym tvms_type_SYM;
 typedef int64_t tvms_type_INT;
 typedef double tvms_type_FLOAT;
@@ -185,12 +191,18 @@ typedef enum {
   TVMS_TYPE_DTYPE,
   TVMS_TYPE_FLAG,
   TVMS_TYPE_TEXT,
+  TVMS_TYPE_OPTIONAL = TVMS_TYPE_NODE,
+  TVMS_TYPE_OPTIONALS = TVMS_TYPE_LIST,
 } tvms_field_type;
 
 typedef enum {
   TVMS_ROLE_USE,
   TVMS_ROLE_DEFINE,
   TVMS_ROLE_DEFINE_REC,
+  TVMS_ROLE_BODY,
+  TVMS_ROLE_ACCESS,
+  TVMS_ROLE_TYPE,
+  TVMS_ROLE_NOTE,
   TVMS_ROLE_VALUE,
   TVMS_ROLE_NAME,
 } tvms_field_role;
@@ -200,6 +212,7 @@ typedef struct {
   tvms_field_type type;
   tvms_field_role role;
   uint32_t offset;
+  bool nullable;  // OPTIONAL, OPTIONALS
 } tvms_field;
 
 typedef struct {

@@ -1,15 +1,30 @@
-// Copy on write over the schema.
+// Copy on change over the schema: the order of work on one node is enter, its parts, the
+// type in its head, leave, tidying up.
 #include "ir/rewrite.h"
+
+#include "ir/walk.h"
 
 #include <string.h>
 
-void tvms_rewriter_init(tvms_rewriter *rewriter, tvms_unit *unit, void *self) {
-  *rewriter = (tvms_rewriter){.unit = unit, .self = self};
-  tvms_node_map_init(&rewriter->known, &unit->context->memory);
+static tvms_memory *memory_of(const tvms_rewriter *r) {
+  return &r->unit->context->memory;
 }
 
-void tvms_rewriter_fini(tvms_rewriter *rewriter) {
-  tvms_node_map_fini(&rewriter->known);
+void tvms_rewriter_init(tvms_rewriter *r, tvms_unit *unit, void *self) {
+  *r = (tvms_rewriter){.unit = unit, .self = self, .roles = TVMS_IN_ALL};
+  tvms_node_map_init(&r->known, &unit->context->memory);
+}
+
+void tvms_rewriter_fini(tvms_rewriter *r) {
+  tvms_node_map_fini(&r->known);
+  tvms_vec_fini(memory_of(r), &r->emitted);
+}
+
+void tvms_rewriter_enter_class(tvms_rewriter *r, tvms_node_class class,
+                               tvms_rewrite_hook *hook) {
+  for (int kind = TVMS_NODE_INVALID + 1; kind < TVMS_NODE_COUNT; kind++) {
+    if (tvms_node_schema_of((tvms_node_kind)kind)->class == class) r->enter[kind] = hook;
+  }
 }
 
 tvms_node *tvms_node_copy(tvms_unit *unit, const tvms_node *node) {
@@ -22,66 +37,235 @@ tvms_node *tvms_node_copy(tvms_unit *unit, const tvms_node *node) {
 }
 
 static bool has_identity(const tvms_node *node) {
-  return node->kind == TVMS_NODE_BUFFER || node->kind == TVMS_NODE_ITER_VAR;
+  return node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_BUFFER
+         || node->kind == TVMS_NODE_ITER_VAR;
 }
 
-// The list rewritten; the same items if none changed. Removed items close up.
-static tvms_list rewrite_list(tvms_rewriter *r, tvms_list old) {
-  for (uint32_t i = 0; i < old.len; i++) {
-    if (!old.items[i]) continue;
-    tvms_node *first = tvms_rewrite(r, old.items[i]);
-    if (first == old.items[i]) continue;
-    tvms_list list = tvms_list_copy(r->unit, old.items, old.len);
-    list.len = i;
-    if (first) list.items[list.len++] = first;
-    for (i++; i < old.len; i++) {
-      tvms_node *item = old.items[i] ? tvms_rewrite(r, old.items[i]) : NULL;
-      if (item || !old.items[i]) list.items[list.len++] = item;
-    }
-    return list;
+static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
+                                           tvms_field_role role);
+
+// ---- Parts ----
+
+// A statement that is the whole body of its parent. What it emitted goes in front of it.
+static tvms_node *TVMS_NULLABLE rewrite_body(tvms_rewriter *r, const tvms_node *parent,
+                                             tvms_node *old, bool nullable) {
+  uint32_t base = r->emitted.len;
+  const tvms_node *outer = r->sequence;
+  r->sequence = parent;
+  tvms_node *made = rewrite_as(r, old, TVMS_ROLE_BODY);
+  r->sequence = outer;
+  if (r->emitted.len > base) {
+    tvms_node_vec stmts = {0};
+    for (uint32_t i = base; i < r->emitted.len; i++)
+      tvms_vec_push(memory_of(r), &stmts, r->emitted.items[i]);
+    r->emitted.len = base;
+    if (made) tvms_stmt_push_last(memory_of(r), &stmts, made);
+    return tvms_stmt_seq(r->unit, &stmts, old->span);
   }
-  return old;
+  return made || nullable ? made : tvms_stmt_none(r->unit, old->span);
+}
+
+// The place of one part: what is around it hears of it.
+static tvms_node *TVMS_NULLABLE rewrite_part(tvms_rewriter *r, const tvms_node *parent,
+                                             const tvms_field *field, tvms_node *old) {
+  tvms_field_role role = tvms_role_below(parent, r->role, field->role);
+  if (!(r->roles >> role & 1)) return old;
+  if (r->watch) r->watch->enter(r->watch, parent, field, old);
+  bool alone = role == TVMS_ROLE_BODY && field->type == TVMS_TYPE_NODE
+               && old->kind != TVMS_NODE_BLOCK && tvms_node_class_of(old) == TVMS_CLASS_STMT;
+  tvms_node *made =
+      alone ? rewrite_body(r, parent, old, field->nullable) : rewrite_as(r, old, role);
+  if (r->watch) r->watch->leave(r->watch, parent, field, old, made);
+  return made;
+}
+
+// Adds what a statement or binding became, behind what it emitted.
+static void add_item(tvms_rewriter *r, tvms_node_vec *items, uint32_t base,
+                     const tvms_node *old, tvms_node *TVMS_NULLABLE made, bool last) {
+  tvms_memory *memory = memory_of(r);
+  for (uint32_t i = base; i < r->emitted.len; i++)
+    tvms_vec_push(memory, items, r->emitted.items[i]);
+  r->emitted.len = base;
+  if (!made) return;
+  bool is_stmt = made != old && tvms_node_class_of(made) == TVMS_CLASS_STMT;
+  if (is_stmt && tvms_stmt_is_none(made)) return;
+  if (!is_stmt) {
+    tvms_vec_push(memory, items, made);
+  } else if (last) {
+    tvms_stmt_push_last(memory, items, made);
+  } else {
+    tvms_stmt_push(memory, items, made);
+  }
+}
+
+// The statements of a SEQ, the bindings of a BINDING_BLOCK.
+static tvms_list rewrite_sequence(tvms_rewriter *r, const tvms_node *parent,
+                                  const tvms_field *field, tvms_list old) {
+  tvms_node_vec items = {0};
+  bool same = true;
+  const tvms_node *outer = r->sequence;
+  r->sequence = parent;
+  for (uint32_t i = 0; i < old.len; i++) {
+    uint32_t base = r->emitted.len;
+    tvms_node *made = rewrite_part(r, parent, field, old.items[i]);
+    if (same && made == old.items[i] && r->emitted.len == base) continue;
+    for (uint32_t k = 0; same && k < i; k++)
+      tvms_vec_push(memory_of(r), &items, old.items[k]);
+    same = false;
+    add_item(r, &items, base, old.items[i], made, i + 1 == old.len);
+  }
+  r->sequence = outer;
+  if (same) return old;
+  tvms_list list = tvms_list_copy(r->unit, items.items, items.len);
+  tvms_vec_fini(memory_of(r), &items);
+  return list;
+}
+
+// Items that are removed close up; where a place may be empty, it becomes so.
+static tvms_list rewrite_items(tvms_rewriter *r, const tvms_node *parent,
+                               const tvms_field *field, tvms_list old) {
+  tvms_list list = old;
+  uint32_t len = 0;
+  for (uint32_t i = 0; i < old.len; i++) {
+    tvms_node *item = old.items[i];
+    tvms_node *made = item ? rewrite_part(r, parent, field, item) : NULL;
+    if (made != item && list.items == old.items)
+      list = tvms_list_copy(r->unit, old.items, old.len);
+    if (list.items == old.items) {
+      len++;
+    } else if (made || field->nullable) {
+      list.items[len++] = made;
+    }
+  }
+  list.len = len;
+  return list;
+}
+
+static bool same_list(tvms_list a, tvms_list b) {
+  return a.items == b.items && a.len == b.len;
+}
+
+// The type in the head. A variable whose own type mentions it stands for itself there.
+static tvms_node *TVMS_NULLABLE rewrite_type(tvms_rewriter *r, tvms_node *node) {
+  tvms_node *old = node->sinfo;
+  if (!old || old->id == 0 || old->kind == TVMS_NODE_SINFO_POINTER) return old;
+  if (!(r->roles & TVMS_IN(TYPE))) return old;
+  bool var = node->kind == TVMS_NODE_VAR;
+  if (var) tvms_node_map_put(&r->known, node, node);
+  tvms_node *made = rewrite_as(r, old, TVMS_ROLE_TYPE);
+  if (var) tvms_node_map_put(&r->known, node, NULL);
+  return made;
 }
 
 tvms_node *tvms_rewrite_below(tvms_rewriter *r, tvms_node *node) {
   const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
+  bool sequence = node->kind == TVMS_NODE_SEQ || node->kind == TVMS_NODE_BINDING_BLOCK;
   tvms_node *result = node;
   for (uint32_t i = 0; i < schema->field_count; i++) {
     const tvms_field *field = &schema->fields[i];
-    if (field->type != TVMS_TYPE_NODE && field->type != TVMS_TYPE_LIST) continue;
     if (field->type == TVMS_TYPE_NODE) {
       tvms_node *old = *(tvms_node **)(void *)((char *)node + field->offset);
-      tvms_node *made = old ? tvms_rewrite(r, old) : NULL;
+      tvms_node *made = old ? rewrite_part(r, result, field, old) : NULL;
       if (made == old) continue;
       if (result == node) result = tvms_node_copy(r->unit, node);
       *(tvms_node **)(void *)((char *)result + field->offset) = made;
-      continue;
+    } else if (field->type == TVMS_TYPE_LIST) {
+      tvms_list old = *(tvms_list *)(void *)((char *)node + field->offset);
+      tvms_list made = sequence ? rewrite_sequence(r, result, field, old)
+                                : rewrite_items(r, result, field, old);
+      if (same_list(made, old)) continue;
+      if (result == node) result = tvms_node_copy(r->unit, node);
+      *(tvms_list *)(void *)((char *)result + field->offset) = made;
     }
-    tvms_list old = *(tvms_list *)(void *)((char *)node + field->offset);
-    tvms_list made = rewrite_list(r, old);
-    if (made.items == old.items) continue;
-    if (result == node) result = tvms_node_copy(r->unit, node);
-    *(tvms_list *)(void *)((char *)result + field->offset) = made;
   }
+  tvms_node *type = rewrite_type(r, node);
+  if (type == node->sinfo) return result;
+  if (result == node) result = tvms_node_copy(r->unit, node);
+  result->sinfo = type;
   return result;
 }
 
-tvms_node *TVMS_NULLABLE tvms_rewrite(tvms_rewriter *r, tvms_node *node) {
-  bool lasting = has_identity(node) || node->kind == TVMS_NODE_VAR;
+// ---- Nodes ----
+
+// What is left of a sequence: nothing, its only statement, or itself.
+static tvms_node *TVMS_NULLABLE tidy(tvms_rewriter *r, const tvms_node *old,
+                                     tvms_node *TVMS_NULLABLE node) {
+  if (!node || node == old) return node;
+  if (node->kind == TVMS_NODE_BINDING_BLOCK) {
+    return tvms_as_binding_block(node)->bindings.len ? node : NULL;
+  }
+  if (node->kind != TVMS_NODE_SEQ) return node;
+  tvms_list stmts = tvms_as_seq(node)->stmts;
+  if (stmts.len == 0) return tvms_stmt_none(r->unit, node->span);
+  return stmts.len == 1 ? stmts.items[0] : node;
+}
+
+static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
+                                           tvms_field_role role) {
+  if (node->id == 0) return node;
+  bool lasting = has_identity(node);
   tvms_node *known = lasting ? tvms_node_map_get(&r->known, node) : NULL;
   if (known) return known;
-  tvms_memory *memory = &r->unit->context->memory;
-  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  if (!tvms_memory_enter(memory_of(r)))
+    tvms_memory_unwind(memory_of(r), TVMS_OVER_LIMIT);
+  tvms_field_role outer = r->role;
+  const tvms_node *outer_old = r->old;
+  r->role = role;
   tvms_node *result = TVMS_REWRITE_BELOW;
   if (r->enter[node->kind]) result = r->enter[node->kind](r, node);
   if (result == TVMS_REWRITE_BELOW) {
     result = tvms_rewrite_below(r, node);
+    r->old = node;
     if (r->leave[node->kind]) result = r->leave[node->kind](r, result);
   }
-  tvms_memory_leave(memory);
-  if (has_identity(node)) tvms_node_map_put(&r->known, node, result);
+  result = tidy(r, node, result);
+  r->role = outer;
+  r->old = outer_old;
+  tvms_memory_leave(memory_of(r));
+  if (lasting && (result != node || node->kind != TVMS_NODE_VAR)) {
+    tvms_node_map_put(&r->known, node, result);
+  }
   return result;
 }
+
+// The role of a part that a hook rewrites by itself.
+static tvms_field_role role_here(const tvms_rewriter *r, const tvms_node *node) {
+  bool below = r->role == TVMS_ROLE_TYPE || r->role == TVMS_ROLE_NOTE
+               || r->role == TVMS_ROLE_ACCESS || r->role == TVMS_ROLE_DEFINE_REC;
+  if (below) return r->role;
+  bool body =
+      tvms_node_class_of(node) == TVMS_CLASS_STMT || node->kind == TVMS_NODE_BINDING_BLOCK
+      || node->kind == TVMS_NODE_VAR_BINDING || node->kind == TVMS_NODE_MATCH_CAST;
+  return body ? TVMS_ROLE_BODY : TVMS_ROLE_USE;
+}
+
+tvms_node *TVMS_NULLABLE tvms_rewrite(tvms_rewriter *r, tvms_node *node) {
+  return rewrite_as(r, node, role_here(r, node));
+}
+
+tvms_list tvms_rewrite_list(tvms_rewriter *r, tvms_list old) {
+  tvms_list list = old;
+  uint32_t len = 0;
+  for (uint32_t i = 0; i < old.len; i++) {
+    tvms_node *made = old.items[i] ? tvms_rewrite(r, old.items[i]) : NULL;
+    if (made != old.items[i] && list.items == old.items)
+      list = tvms_list_copy(r->unit, old.items, old.len);
+    if (list.items == old.items) {
+      len++;
+    } else if (made || !old.items[i]) {
+      list.items[len++] = made;
+    }
+  }
+  list.len = len;
+  return list;
+}
+
+void tvms_rewrite_emit(tvms_rewriter *r, tvms_node *node) {
+  TVMS_CHECK(r->sequence);
+  tvms_vec_push(memory_of(r), &r->emitted, node);
+}
+
+// ---- Substitution ----
 
 tvms_node *tvms_substitute(tvms_unit *unit, tvms_node *node, const tvms_node_map *map) {
   tvms_rewriter r;

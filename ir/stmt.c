@@ -1,4 +1,4 @@
-// Which statements hold a body.
+// Which statements hold a body, and sequences of statements.
 //
 // Up to TVM 0.23 every definition does: `LetStmt(var, value, body)`, and so do allocations,
 // declarations and assertions. Later they stand in a row, allocations of pointers and
@@ -6,6 +6,10 @@
 // (docs/architecture.md, "Statements"); where a release gives one a body, the reader ends its
 // scope with it and the printer chooses between `with` and flat text. Both ask here.
 #include "ir/stmt.h"
+
+#include "ir/build.h"
+#include "ir/clone.h"
+#include "ir/walk.h"
 
 // By kind: no body; one up to 0.23, later a row; a body wherever the statement exists.
 typedef enum {
@@ -36,4 +40,94 @@ bool tvms_stmt_holds_body(const tvms_node *stmt, tvms_dialect dialect) {
 
 bool tvms_stmt_always_holds_body(const tvms_node *stmt) {
   return rule_of(stmt) == BODY_ALWAYS;
+}
+
+// ---- Sequences ----
+
+void tvms_stmt_push_last(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *stmt) {
+  if (stmt->kind != TVMS_NODE_SEQ) {
+    tvms_vec_push(memory, stmts, stmt);
+    return;
+  }
+  tvms_list inner = tvms_as_seq(stmt)->stmts;
+  for (uint32_t i = 0; i < inner.len; i++)
+    tvms_vec_push(memory, stmts, inner.items[i]);
+}
+
+void tvms_stmt_push(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *stmt) {
+  if (stmt->kind == TVMS_NODE_SEQ) {
+    tvms_list inner = tvms_as_seq(stmt)->stmts;
+    for (uint32_t i = 0; i < inner.len; i++) {
+      if (!tvms_stmt_always_holds_body(inner.items[i])) continue;
+      tvms_vec_push(memory, stmts, stmt);
+      return;
+    }
+  }
+  tvms_stmt_push_last(memory, stmts, stmt);
+}
+
+tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_node_vec *stmts, tvms_span span) {
+  tvms_node *result;
+  if (stmts->len == 0) {
+    result = tvms_stmt_none(unit, span);
+  } else if (stmts->len == 1) {
+    result = stmts->items[0];
+  } else {
+    result = tvms_seq_new(unit, stmts->items, stmts->len, span);
+  }
+  tvms_vec_fini(&unit->context->memory, stmts);
+  return result;
+}
+
+tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) {
+  tvms_node_vec stmts = {0};
+  // An attribute that comes first takes in what follows.
+  if (tvms_stmt_always_holds_body(first)) {
+    tvms_vec_push(&unit->context->memory, &stmts, first);
+  } else {
+    tvms_stmt_push(&unit->context->memory, &stmts, first);
+  }
+  tvms_stmt_push_last(&unit->context->memory, &stmts, second);
+  return tvms_stmt_seq(unit, &stmts, first->span);
+}
+
+tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span) {
+  return tvms_evaluate_new(unit, tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, span),
+                           span);
+}
+
+bool tvms_stmt_is_none(const tvms_node *stmt) {
+  return stmt->kind == TVMS_NODE_EVALUATE
+         && tvms_node_is_int_imm(tvms_as_evaluate(stmt)->value);
+}
+
+typedef struct {
+  tvms_node_map defined;  // inside
+  tvms_node_map shared;   // from outside: themselves
+} freshness;
+
+static tvms_walk_step find_outer(void *self, tvms_node *node, tvms_field_role role) {
+  freshness *f = self;
+  if (node->kind != TVMS_NODE_VAR && node->kind != TVMS_NODE_BUFFER)
+    return TVMS_WALK_ON;
+  if (role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC) {
+    tvms_node_map_put(&f->defined, node, node);
+    return TVMS_WALK_ON;
+  }
+  if (tvms_node_map_get(&f->defined, node)) return TVMS_WALK_SKIP;
+  tvms_node_map_put(&f->shared, node, node);
+  return TVMS_WALK_SKIP;
+}
+
+tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt) {
+  tvms_memory *memory = &unit->context->memory;
+  freshness f;
+  tvms_node_map_init(&f.defined, memory);
+  tvms_node_map_init(&f.shared, memory);
+  tvms_visitor visitor = {.self = &f, .enter = find_outer};
+  tvms_walk(memory, stmt, &visitor);
+  tvms_node *copy = tvms_clone(unit, stmt, &f.shared);
+  tvms_node_map_fini(&f.defined);
+  tvms_node_map_fini(&f.shared);
+  return copy;
 }

@@ -1,4 +1,9 @@
-// What is true of statements whatever stands in them.
+// What is true of statements whatever stands in them, sequences, and the statement that does
+// nothing.
+//
+// A scope is a SEQ, and what one of its statements defines holds to its end. So statements
+// of an inner SEQ may move to the outer one unless what follows there would get into a scope
+// that it was outside of (docs/architecture.md, "Statements").
 #ifndef TVMS_IR_STMT_H
 #define TVMS_IR_STMT_H
 
@@ -11,5 +16,29 @@ bool tvms_stmt_holds_body(const tvms_node *stmt, tvms_dialect dialect);
 
 // Does it hold a body in every release that has such a statement?
 bool tvms_stmt_always_holds_body(const tvms_node *stmt);
+
+// ---- Sequences ----
+
+// Appends a statement, or the statements of a SEQ. A SEQ that opens a scope of its own (an
+// attribute holds for the rest of it) stays one statement.
+void tvms_stmt_push(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *stmt);
+
+// As tvms_stmt_push for the last statement: nothing follows that a scope could take in.
+void tvms_stmt_push_last(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *stmt);
+
+// The SEQ of these statements, the only one, or tvms_stmt_none; the vector is emptied.
+tvms_node *tvms_stmt_seq(tvms_unit *unit, tvms_node_vec *stmts, tvms_span span);
+
+// `first` and then `second`, as one flat SEQ.
+tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second);
+
+// T.evaluate(0), which stands where a statement must and there is none to make.
+tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span);
+// Evaluates a constant?
+bool tvms_stmt_is_none(const tvms_node *stmt);
+
+// A copy of a statement in its unit that defines variables and buffers of its own; what it
+// uses from outside is shared.
+tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt);
 
 #endif

@@ -7,6 +7,19 @@ static const void *field_of(const tvms_node *node, const tvms_field *field) {
   return (const char *)node + field->offset;
 }
 
+tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
+                                tvms_field_role field) {
+  switch ((int)outer) {
+  case TVMS_ROLE_TYPE:
+  case TVMS_ROLE_NOTE:
+  case TVMS_ROLE_ACCESS:
+  case TVMS_ROLE_DEFINE_REC: return outer;
+  default: break;
+  }
+  bool described = parent->kind == TVMS_NODE_BUFFER && outer != TVMS_ROLE_DEFINE;
+  return described ? TVMS_ROLE_TYPE : field;
+}
+
 tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node,
                                               tvms_child_at *at) {
   const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
@@ -62,7 +75,7 @@ bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor
     frame *top = &w.stack.items[w.stack.len - 1];
     tvms_node *child = tvms_walk_next_child(top->node, &top->at);
     if (child) {
-      going = enter(&w, child, top->at.role);
+      going = enter(&w, child, tvms_role_below(top->node, top->role, top->at.role));
       continue;
     }
     if (visitor->leave) visitor->leave(visitor->self, top->node, top->role);

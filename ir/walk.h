@@ -16,13 +16,20 @@ typedef enum {
 
 typedef struct {
   void *self;
-  // Before what is below; `role` is that of the field in which the node stands (USE for
+  // Before what is below; `role` is what the node is there for (tvms_role_below; USE for
   // the root). NULL: always TVMS_WALK_ON.
   tvms_walk_step (*TVMS_NULLABLE enter)(void *self, tvms_node *node,
                                         tvms_field_role role);
   // After what is below. NULL: nothing.
   void (*TVMS_NULLABLE leave)(void *self, tvms_node *node, tvms_field_role role);
 } tvms_visitor;
+
+// What a part of `parent` is there for, when `parent` itself is there for `outer` and the
+// part stands in a field with the role `field`. What stands in a type, an annotation or a
+// declared region has that role all the way down, and so has a recursive definition; in a
+// buffer that is only used everything is TYPE, because the buffer is defined elsewhere.
+tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
+                                tvms_field_role field);
 
 // Visits `root` and all nodes below it. Returns false if the visitor stopped it.
 bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor);

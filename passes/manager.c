@@ -50,7 +50,7 @@ static bool run_step(tvms_context *context, tvms_module *module,
   if (hooks->before) hooks->before(hooks->data, step, module);
   if (!check_requirements(context, module, pipeline, step, known)) return false;
   uint32_t errors = context->diags.errors;
-  tvms_pass_run run = {context, module, step->values, false};
+  tvms_pass_run run = {.context = context, .module = module, .values = step->values};
   double start = now();
   step->pass->run(&run);
   double seconds = now() - start;

@@ -31,6 +31,7 @@ typedef struct {
   tvms_module *module;
   const tvms_pass_value *values;  // of the options, in the order of their rows
   bool changed;
+  void *state;  // of the pass, for its callbacks
 } tvms_pass_run;
 
 // A row PASS of passes.def.

@@ -1,7 +1,7 @@
 // The tables of passes, their options and named pipelines, and how names are spelled.
 #include "passes/tables.h"
 
-#include "passes/edit.h"
+#include "passes/functions.h"
 #include "passes/properties.h"
 
 #include <ctype.h>

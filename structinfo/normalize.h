@@ -12,11 +12,9 @@
 #include "ir/node_map.h"
 #include "structinfo/relate.h"
 
-typedef TVMS_VEC(tvms_node *) tvms_nodes_vec;
-
 // An open block. Finished ones wait in the builder until their sequence ends.
 typedef struct {
-  tvms_nodes_vec bindings;
+  tvms_node_vec bindings;
   tvms_node_map bound;  // parts that have a temporary already
   bool dataflow;
   bool ended;  // R.output has been seen
@@ -34,9 +32,9 @@ typedef struct tvms_builder {
   uint32_t lv;
   TVMS_VEC(tvms_open_block) open;  // one per open sequence; empty: none
   TVMS_VEC(tvms_open_seq) seqs;
-  tvms_nodes_vec blocks;  // finished BINDING_BLOCKs of all open sequences
+  tvms_node_vec blocks;  // finished BINDING_BLOCKs of all open sequences
   const tvms_node *TVMS_NULLABLE void_var;  // of void type, and mentioned as it is
-  tvms_nodes_vec symbols;  // symbolic variables that types in scope define …
+  tvms_node_vec symbols;   // symbolic variables that types in scope define …
   tvms_node_map in_scope;  // … and the same as a set
 } tvms_builder;
 

@@ -32,7 +32,7 @@ typedef struct {
   tvms_prover prover;
   uint8_t *vars;         // state by id
   uint32_t limit;        // ids below this
-  tvms_nodes_vec scope;  // variables in scope, innermost last
+  tvms_node_vec scope;  // variables in scope, innermost last
   bool pure;             // the function may make no impure call
   bool dataflow;
   const char *function;  // its name

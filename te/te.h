@@ -16,8 +16,6 @@
 #include "ir/fold.h"
 #include "support/vec.h"
 
-typedef TVMS_VEC(tvms_node *) tvms_node_vec;
-
 typedef struct {
   tvms_unit *unit;  // where the PrimFunc is made
   tvms_analyzer *analyzer;

@@ -30,7 +30,7 @@ typedef struct tvms_relax_state {
   bool pure;             // the function is said to be pure
   bool printed;          // the binding being read is as TVM prints it
   bool bools;            // `True` is a bool and not 1: so in what TVM prints
-  tvms_nodes_vec params;
+  tvms_node_vec params;
   tvms_node *TVMS_NULLABLE attrs;
   tvms_node *TVMS_NULLABLE ret_type;  // the annotation
   tvms_node *TVMS_NULLABLE returned;  // value of the return statement
@@ -38,7 +38,7 @@ typedef struct tvms_relax_state {
   bool has_return;
   bool is_private;
   bool in_signature;                   // text in shapes is read as an expression
-  tvms_nodes_vec outputs;              // of the dataflow block
+  tvms_node_vec outputs;              // of the dataflow block
   TVMS_VEC(tvms_sym) unknown_outputs;  // names among them that have no value; reported
   TVMS_VEC(tvms_relax_suspect) suspects;
 } tvms_relax_state;

@@ -4,8 +4,7 @@
 //
 // Functions that say so already keep it. TVM: relax.transform.AnnotateTIROpPattern.
 #include "ir/object.h"
-#include "ir/rewrite.h"
-#include "passes/edit.h"
+#include "passes/functions.h"
 #include "passes/op_pattern.h"
 
 static tvms_node *annotate(tvms_pass_run *run, tvms_unit *unit, tvms_node *node) {
@@ -22,5 +21,5 @@ static tvms_node *annotate(tvms_pass_run *run, tvms_unit *unit, tvms_node *node)
 }
 
 void tvms_pass_annotate_tir_op_pattern(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_PRIM_FUNC, annotate);
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, annotate);
 }

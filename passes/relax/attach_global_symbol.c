@@ -4,8 +4,7 @@
 //
 // Functions that are public stay as they are. The prefix of a system library is not
 // supported: the module attribute is left alone. TVM: relax.transform.AttachGlobalSymbol.
-#include "ir/rewrite.h"
-#include "passes/edit.h"
+#include "passes/functions.h"
 
 static tvms_node *publish(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   (void)run;
@@ -16,6 +15,6 @@ static tvms_node *publish(tvms_pass_run *run, tvms_unit *unit, tvms_node *functi
 }
 
 void tvms_pass_attach_global_symbol(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_PRIM_FUNC, publish);
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, publish);
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, publish);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, publish);
 }

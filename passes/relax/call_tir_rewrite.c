@@ -5,7 +5,8 @@
 //
 // Outputs of call_tir_inplace take the place of their arguments. Shapes must be known;
 // nested tuples of outputs are rebuilt. TVM: relax.transform.CallTIRRewrite.
-#include "passes/relax/bindings.h"
+#include "passes/functions.h"
+#include "passes/relax/emit.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -13,15 +14,16 @@
 #include <string.h>
 
 typedef struct {
-  tvms_relax_binder *binder;
+  tvms_rewriter *rewriter;
+  tvms_relax_emitter *emitter;
   const tvms_call *call;
-  tvms_list inplace;  // per output: index of an argument, or -1; empty: all fresh
-  tvms_binding_vec outputs;  // one value per tensor of the result
-  tvms_binding_vec fresh;    // those of them that were allocated
+  tvms_list inplace;      // per output: index of an argument, or -1; empty: all fresh
+  tvms_node_vec outputs;  // one value per tensor of the result
+  tvms_node_vec fresh;    // those of them that were allocated
 } destination;
 
-static tvms_memory *memory_of(const tvms_relax_binder *binder) {
-  return &binder->unit->context->memory;
+static tvms_memory *memory_of(const destination *d) {
+  return &d->rewriter->unit->context->memory;
 }
 
 static tvms_node *with_sinfo(tvms_node *node, tvms_node *sinfo) {
@@ -30,7 +32,7 @@ static tvms_node *with_sinfo(tvms_node *node, tvms_node *sinfo) {
 }
 
 static tvms_node *allocate(destination *d, tvms_node *type) {
-  tvms_unit *unit = d->binder->unit;
+  tvms_unit *unit = d->rewriter->unit;
   const tvms_sinfo_tensor *tensor = tvms_as_sinfo_tensor(type);
   tvms_dtype_imm *dtype = tvms_node_make(unit, DTYPE_IMM, TVMS_NO_SPAN);
   dtype->value = type->dtype;
@@ -56,14 +58,14 @@ static tvms_node *allocate(destination *d, tvms_node *type) {
   if (tvms_release_has(unit->dialect, TVMS_FACT_alloc_tensor_says_type)) {
     tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
   }
-  return tvms_binder_emit(d->binder, with_sinfo(call, type), "alloc");
+  return tvms_relax_emit(d->emitter, d->rewriter, with_sinfo(call, type), "alloc");
 }
 
 // Allocates what a result of this type needs and returns the value that stands for it.
 static tvms_node *make_output(destination *d, tvms_node *type) {
-  tvms_memory *memory = memory_of(d->binder);
+  tvms_memory *memory = memory_of(d);
   if (type->kind == TVMS_NODE_SINFO_TUPLE) {
-    tvms_unit *unit = d->binder->unit;
+    tvms_unit *unit = d->rewriter->unit;
     tvms_list types = tvms_as_sinfo_tuple(type)->fields;
     tvms_tuple *tuple = tvms_node_make(unit, TUPLE, d->call->head.span);
     tuple->fields = tvms_list_copy(unit, types.items, types.len);
@@ -102,12 +104,12 @@ static bool can_allocate(const tvms_node *type) {
 
 // The call itself, after its arguments and the fresh outputs; it returns nothing.
 static void emit_call(destination *d) {
-  tvms_unit *unit = d->binder->unit;
-  tvms_memory *memory = memory_of(d->binder);
+  tvms_unit *unit = d->rewriter->unit;
+  tvms_memory *memory = memory_of(d);
   tvms_node *passed = d->call->args.items[1];
   tvms_list fields = {&passed, 1};
   if (passed->kind == TVMS_NODE_TUPLE) fields = tvms_as_tuple(passed)->fields;
-  tvms_binding_vec args = {0};
+  tvms_node_vec args = {0};
   for (uint32_t i = 0; i < fields.len; i++)
     tvms_vec_push(memory, &args, fields.items[i]);
   for (uint32_t i = 0; i < d->fresh.len; i++)
@@ -119,11 +121,10 @@ static void emit_call(destination *d) {
   bool packed = d->call->args.items[0]->kind != TVMS_NODE_GLOBAL_VAR;
   call->sinfo =
       packed ? tvms_sinfo_object_new(unit) : tvms_sinfo_tuple_new(unit, NULL, 0);
-  tvms_binder_emit(d->binder, call, "_");
+  tvms_relax_emit(d->emitter, d->rewriter, call, "_");
 }
 
 static tvms_node *rewrite_call(tvms_rewriter *rewriter, tvms_node *node) {
-  tvms_relax_binder *binder = rewriter->self;
   tvms_opcode opcode = tvms_op_called(node);
   bool inplace = opcode == TVMS_R_call_tir_inplace;
   if (!inplace && opcode != TVMS_R_call_tir && opcode != TVMS_R_call_dps_packed) {
@@ -135,24 +136,28 @@ static tvms_node *rewrite_call(tvms_rewriter *rewriter, tvms_node *node) {
     tvms_diag_report(&rewriter->unit->context->diags, TVMS_D_output_shape, node->span);
     return node;
   }
-  destination d = {.binder = binder, .call = call};
+  destination d = {.rewriter = rewriter, .emitter = rewriter->self, .call = call};
   if (inplace) d.inplace = tvms_attr_list(call, TVMS_ATTR_inplace_inplace_indices);
   tvms_node *result = make_output(&d, type);
   emit_call(&d);
-  tvms_vec_fini(memory_of(binder), &d.outputs);
-  tvms_vec_fini(memory_of(binder), &d.fresh);
+  tvms_vec_fini(memory_of(&d), &d.outputs);
+  tvms_vec_fini(memory_of(&d), &d.fresh);
   return result;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  tvms_relax_binder binder;
-  tvms_binder_init(&binder, unit, run);
-  binder.rewriter.leave[TVMS_NODE_CALL] = rewrite_call;
-  tvms_node *changed = tvms_rewrite(&binder.rewriter, function);
-  tvms_binder_fini(&binder);
+  (void)run;
+  tvms_relax_emitter emitter;
+  tvms_relax_emitter_init(&emitter, unit);
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, &emitter);
+  rewriter.leave[TVMS_NODE_CALL] = rewrite_call;
+  tvms_node *changed = tvms_rewrite(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
+  tvms_relax_emitter_fini(&emitter);
   return changed;
 }
 
 void tvms_pass_call_tir_rewrite(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, change);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
 }

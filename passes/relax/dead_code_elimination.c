@@ -7,9 +7,7 @@
 // TVM: relax.transform.DeadCodeElimination.
 #include "passes/relax/dead_code_elimination.h"
 
-#include "ir/rewrite.h"
 #include "ir/walk.h"
-#include "passes/relax/dead_code.h"
 #include "structinfo/infer.h"
 
 #include <string.h>
@@ -96,11 +94,6 @@ static tvms_node *drop_dead(tvms_rewriter *rewriter, tvms_node *binding) {
   return live ? TVMS_REWRITE_BELOW : NULL;
 }
 
-static tvms_node *drop_empty(tvms_rewriter *rewriter, tvms_node *block) {
-  (void)rewriter;
-  return tvms_as_binding_block(block)->bindings.len ? block : NULL;
-}
-
 static tvms_node *clean(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   usage used = {.memory = &run->context->memory};
   tvms_node_map_init(&used.live, used.memory);
@@ -108,7 +101,6 @@ static tvms_node *clean(tvms_pass_run *run, tvms_unit *unit, tvms_node *function
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &used);
   rewriter.enter[TVMS_NODE_VAR_BINDING] = drop_dead;
-  rewriter.leave[TVMS_NODE_BINDING_BLOCK] = drop_empty;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_node_map_fini(&used.live);
@@ -172,14 +164,14 @@ static void remove_unreached(tvms_pass_run *run, const char *entry) {
     tvms_node *function = module->members[r.queue.items[--r.queue.len]].function;
     if (function) tvms_walk(memory, function, &visitor);
   }
-  if (!r.unknown_callee) tvms_remove_functions(run, r.dead);
+  if (!r.unknown_callee) tvms_functions_remove(run, r.dead);
   tvms_vec_fini(memory, &r.queue);
   tvms_memory_free(memory, r.dead);
 }
 
 void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry) {
   remove_unreached(run, entry);
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, clean);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, clean);
   remove_unreached(run, entry);
 }
 

@@ -2,7 +2,7 @@
 #ifndef TVMS_PASSES_RELAX_DEAD_CODE_ELIMINATION_H
 #define TVMS_PASSES_RELAX_DEAD_CODE_ELIMINATION_H
 
-#include "passes/relax/dead_code.h"
+#include "passes/functions.h"
 
 // What DeadCodeElimination does; `entry` names functions to keep, ';' between them.
 void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry);

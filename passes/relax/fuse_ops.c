@@ -12,7 +12,8 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "ir/walk.h"
-#include "passes/relax/bindings.h"
+#include "passes/functions.h"
+#include "passes/relax/emit.h"
 #include "passes/relax/fuse_graph.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -23,16 +24,18 @@
 
 // A group of bindings that becomes a function. Nodes are the caller's unless said.
 typedef struct {
-  tvms_binding_vec bindings;
-  tvms_binding_vec args;     // what the call passes
-  tvms_binding_vec outputs;  // variables used outside the group
+  tvms_node_vec bindings;
+  tvms_node_vec args;     // what the call passes
+  tvms_node_vec outputs;  // variables used outside the group
   tvms_strbuf name;
   tvms_node *last;  // the binding at which the call stands
 } group;
 
 typedef struct {
   tvms_pass_run *run;
-  tvms_relax_binder binder;
+  tvms_rewriter rewriter;  // self is this struct
+  tvms_relax_emitter emitter;
+  tvms_node_vec made;  // bindings of the block being made
   tvms_fuse_graph graph;
   uint32_t *node_of;   // by id of a variable or constant: its node + 1
   uint32_t *groups;    // by node: the node that stands for its group
@@ -146,7 +149,7 @@ static uint32_t root_of(const fusion *f, const tvms_node *var) {
   return f->groups[f->node_of[var->id] - 1];
 }
 
-static bool holds(const tvms_binding_vec *vec, const tvms_node *node) {
+static bool holds(const tvms_node_vec *vec, const tvms_node *node) {
   for (uint32_t i = 0; i < vec->len; i++) {
     if (vec->items[i] == node) return true;
   }
@@ -253,10 +256,10 @@ static void find_outputs(fusion *f, tvms_list bindings) {
 typedef struct {
   tvms_unit *unit;  // of the function
   tvms_node_map known;
-  tvms_binding_vec params;
-  tvms_binding_vec bindings;
+  tvms_node_vec params;
+  tvms_node_vec bindings;
   tvms_node_map bound;  // symbolic variables that parameters define
-  tvms_binding_vec free;
+  tvms_node_vec free;
   uint32_t constants;
 } maker;
 
@@ -377,7 +380,7 @@ static void add_sizes(fusion *f, maker *m, group *g) {
     }
   }
   tvms_list inner = tvms_list_copy(m->unit, m->free.items, m->free.len);
-  tvms_list outer = tvms_list_copy(f->binder.unit, m->free.items, m->free.len);
+  tvms_list outer = tvms_list_copy(f->rewriter.unit, m->free.items, m->free.len);
   for (uint32_t i = 0; i < outer.len; i++) {
     outer.items[i] = tvms_node_map_get(&back, outer.items[i]);
   }
@@ -386,7 +389,7 @@ static void add_sizes(fusion *f, maker *m, group *g) {
   tvms_node *param = tvms_var_new(m->unit, name, (tvms_dtype){0}, TVMS_NO_SPAN);
   param->sinfo = shape_of(m->unit, inner)->sinfo;
   tvms_vec_push(memory_of(f), &m->params, param);
-  tvms_vec_push(memory_of(f), &g->args, shape_of(f->binder.unit, outer));
+  tvms_vec_push(memory_of(f), &g->args, shape_of(f->rewriter.unit, outer));
 }
 
 static tvms_node *finish_function(maker *m, tvms_node *result) {
@@ -411,7 +414,7 @@ static tvms_node *finish_function(maker *m, tvms_node *result) {
 
 // Adds the function of a group to the module and returns its name.
 static tvms_sym make_function(fusion *f, group *g) {
-  maker m = {.unit = tvms_open_unit(f->run)};
+  maker m = {.unit = tvms_functions_open_unit(f->run)};
   tvms_node_map_init(&m.known, memory_of(f));
   tvms_node_map_init(&m.bound, memory_of(f));
   add_parameters(f, &m, g);
@@ -421,7 +424,8 @@ static tvms_sym make_function(fusion *f, group *g) {
   }
   add_sizes(f, &m, g);
   tvms_node *function = finish_function(&m, result_of(&m, g));
-  tvms_sym name = tvms_add_unique(f->run, tvms_strbuf_text(&g->name), m.unit, function);
+  tvms_sym name =
+      tvms_functions_add_unique(f->run, tvms_strbuf_text(&g->name), m.unit, function);
   tvms_node_map_fini(&m.known);
   tvms_node_map_fini(&m.bound);
   tvms_vec_fini(memory_of(f), &m.params);
@@ -433,25 +437,24 @@ static tvms_sym make_function(fusion *f, group *g) {
 // ---- The block anew ----
 
 static tvms_node *emit_as(fusion *f, tvms_node *value, bool dataflow) {
-  bool before = f->binder.dataflow;
-  f->binder.dataflow = dataflow;
-  tvms_node *var = tvms_binder_emit(&f->binder, value, dataflow ? "lv" : "gv");
-  f->binder.dataflow = before;
-  return var;
+  tvms_node *binding =
+      tvms_relax_bind(&f->emitter, value, dataflow ? "lv" : "gv", dataflow);
+  tvms_vec_push(memory_of(f), &f->made, binding);
+  return tvms_as_var_binding(binding)->var;
 }
 
 static tvms_node *type_of_outputs(fusion *f, const group *g) {
   if (g->outputs.len == 1) return g->outputs.items[0]->sinfo;
-  tvms_list types = tvms_list_copy(f->binder.unit, g->outputs.items, g->outputs.len);
+  tvms_list types = tvms_list_copy(f->rewriter.unit, g->outputs.items, g->outputs.len);
   for (uint32_t i = 0; i < types.len; i++) {
     types.items[i] = types.items[i]->sinfo;
   }
-  return tvms_sinfo_tuple_new(f->binder.unit, types.items, types.len);
+  return tvms_sinfo_tuple_new(f->rewriter.unit, types.items, types.len);
 }
 
 static void emit_call(fusion *f, group *g) {
-  tvms_unit *unit = f->binder.unit;
-  tvms_rewriter *rewriter = &f->binder.rewriter;
+  tvms_unit *unit = f->rewriter.unit;
+  tvms_rewriter *rewriter = &f->rewriter;
   tvms_global_var *callee = tvms_node_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
   callee->name = make_function(f, g);
   for (uint32_t i = 0; i < g->args.len; i++) {
@@ -506,7 +509,7 @@ static void emit_group(fusion *f, uint32_t root) {
   }
   if (single) {
     emit_needs(f, single);
-    tvms_binder_add(&f->binder, tvms_rewrite(&f->binder.rewriter, single));
+    tvms_vec_push(memory_of(f), &f->made, tvms_rewrite(&f->rewriter, single));
   } else if (g && g->outputs.len) {
     emit_call(f, g);
   }
@@ -538,20 +541,17 @@ static void drop_groups(fusion *f, tvms_list bindings) {
 }
 
 static tvms_node *fuse_block(tvms_rewriter *rewriter, tvms_node *node) {
-  tvms_relax_binder *binder = rewriter->self;
-  fusion *f = binder->self;
+  fusion *f = rewriter->self;
   if (!(node->flags & TVMS_FLAG_DATAFLOW)) return TVMS_REWRITE_BELOW;
   tvms_list bindings = tvms_as_binding_block(node)->bindings;
   collect_groups(f, bindings);
   find_outputs(f, bindings);
-  binder->bindings.len = 0;
-  binder->dataflow = true;
+  f->made.len = 0;
   emit_bindings(f, bindings);
   drop_groups(f, bindings);
-  tvms_binding_block *block = tvms_node_make(binder->unit, BINDING_BLOCK, node->span);
+  tvms_binding_block *block = tvms_node_make(rewriter->unit, BINDING_BLOCK, node->span);
   block->head.flags = node->flags;
-  block->bindings =
-      tvms_list_copy(binder->unit, binder->bindings.items, binder->bindings.len);
+  block->bindings = tvms_list_copy(rewriter->unit, f->made.items, f->made.len);
   return &block->head;
 }
 
@@ -573,7 +573,8 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function) {
   if (is_fused_already(function)) return function;
   fusion f = {.run = run};
-  tvms_binder_init(&f.binder, unit, &f);
+  tvms_rewriter_init(&f.rewriter, unit, &f);
+  tvms_relax_emitter_init(&f.emitter, unit);
   tvms_fuse_graph_init(&f.graph, memory_of(&f));
   tvms_arena arena;
   tvms_arena_init(&arena, memory_of(&f));
@@ -590,15 +591,17 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
                             f.groups);
   tvms_node *result = function;
   if (has_group(&f)) {
-    f.binder.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = fuse_block;
-    result = tvms_rewrite(&f.binder.rewriter, function);
+    f.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = fuse_block;
+    result = tvms_rewrite(&f.rewriter, function);
   }
   tvms_arena_fini(&arena);
   tvms_fuse_graph_fini(&f.graph);
-  tvms_binder_fini(&f.binder);
+  tvms_rewriter_fini(&f.rewriter);
+  tvms_relax_emitter_fini(&f.emitter);
+  tvms_vec_fini(memory_of(&f), &f.made);
   return result;
 }
 
 void tvms_pass_fuse_ops(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, fuse_function);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, fuse_function);
 }

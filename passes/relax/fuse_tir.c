@@ -10,10 +10,9 @@
 #include "ir/clone.h"
 #include "ir/object.h"
 #include "ir/op.h"
-#include "passes/relax/dead_code.h"
+#include "passes/functions.h"
 #include "passes/relax/dead_code_elimination.h"
 #include "passes/relax/make.h"
-#include "passes/tir/stmts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -30,10 +29,10 @@ typedef struct {
   tvms_pass_run *run;
   tvms_unit *unit;
   tvms_node_map known;  // from the Relax function: symbolic variables
-  tvms_stmt_vec params;
-  tvms_stmt_vec buffers;  // of the parameters; NULL: a scalar
-  tvms_stmt_vec allocs;
-  tvms_stmt_vec bodies;
+  tvms_node_vec params;
+  tvms_node_vec buffers;  // of the parameters; NULL: a scalar
+  tvms_node_vec allocs;
+  tvms_node_vec bodies;
   TVMS_VEC(value) values;
   TVMS_VEC(tvms_bytes) names;  // of blocks
 } fuser;
@@ -367,16 +366,16 @@ static bool is_primitive(const tvms_node *function) {
 
 // Puts a PrimFunc in the place of a fused function. False: it stays.
 static bool fuse_member(tvms_pass_run *run, uint32_t index) {
-  fuser f = {.run = run, .unit = tvms_open_unit(run)};
+  fuser f = {.run = run, .unit = tvms_functions_open_unit(run)};
   tvms_node_map_init(&f.known, memory_of(&f));
   const tvms_node *old = run->module->members[index].function;
   bool fine = add_body(&f, tvms_as_function(old));
   if (fine) {
     tvms_node *function = finish(&f);
     tvms_as_prim_func(function)->name = tvms_as_function(old)->name;
-    tvms_replace_function(run, index, f.unit, function);
+    tvms_functions_replace(run, index, f.unit, function);
   } else {
-    tvms_drop_unit(run, f.unit);
+    tvms_functions_drop_unit(run, f.unit);
   }
   drop(&f);
   return fine;
@@ -387,7 +386,7 @@ typedef struct {
 } callers;
 
 // Sizes in a shape are passed one by one.
-static void push_argument(tvms_memory *memory, tvms_stmt_vec *args, tvms_node *arg) {
+static void push_argument(tvms_memory *memory, tvms_node_vec *args, tvms_node *arg) {
   if (arg->kind != TVMS_NODE_SHAPE_EXPR) {
     tvms_vec_push(memory, args, arg);
     return;
@@ -407,7 +406,7 @@ static tvms_node *call_fused(tvms_rewriter *rewriter, tvms_node *node) {
     at++;
   if (at == state->fused.len) return node;
   tvms_memory *memory = &rewriter->unit->context->memory;
-  tvms_stmt_vec args = {0};
+  tvms_node_vec args = {0};
   for (uint32_t i = 0; i < call->args.len; i++) {
     push_argument(memory, &args, call->args.items[i]);
   }
@@ -418,24 +417,14 @@ static tvms_node *call_fused(tvms_rewriter *rewriter, tvms_node *node) {
   return made;
 }
 
-static void change_callers(tvms_pass_run *run, callers *state) {
-  uint32_t count = run->module->member_count;
-  for (uint32_t i = 0; i < count; i++) {
-    const tvms_node *old = run->module->members[i].function;
-    if (!old || old->kind != TVMS_NODE_FUNCTION) continue;
-    tvms_unit *unit = tvms_open_unit(run);
-    tvms_node *copy = tvms_clone(unit, old, NULL);
-    tvms_rewriter rewriter;
-    tvms_rewriter_init(&rewriter, unit, state);
-    rewriter.leave[TVMS_NODE_CALL] = call_fused;
-    tvms_node *changed = tvms_rewrite(&rewriter, copy);
-    tvms_rewriter_fini(&rewriter);
-    if (changed != copy) {
-      tvms_replace_function(run, i, unit, changed);
-    } else {
-      tvms_drop_unit(run, unit);
-    }
-  }
+static tvms_node *change_caller(tvms_pass_run *run, tvms_unit *unit,
+                                tvms_node *function) {
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, run->state);
+  rewriter.leave[TVMS_NODE_CALL] = call_fused;
+  tvms_node *changed = tvms_rewrite(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
+  return changed;
 }
 
 void tvms_pass_fuse_tir(tvms_pass_run *run) {
@@ -445,7 +434,8 @@ void tvms_pass_fuse_tir(tvms_pass_run *run) {
     if (!is_primitive(member->function) || !fuse_member(run, i)) continue;
     tvms_vec_push(&run->context->memory, &state.fused, run->module->members[i].name);
   }
-  if (state.fused.len) change_callers(run, &state);
+  run->state = &state;
+  if (state.fused.len) tvms_functions_change(run, TVMS_NODE_FUNCTION, change_caller);
   tvms_vec_fini(&run->context->memory, &state.fused);
   tvms_dead_code_eliminate(run, "");
 }

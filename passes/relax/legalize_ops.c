@@ -9,7 +9,7 @@
 // TVM: relax.transform.LegalizeOps.
 #include "ir/build.h"
 #include "ir/equal.h"
-#include "passes/relax/bindings.h"
+#include "passes/functions.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -46,20 +46,20 @@ static bool stays_silently(tvms_opcode opcode) {
 }
 
 static tvms_node *legalize(tvms_rewriter *rewriter, tvms_node *node) {
-  tvms_relax_binder *binder = rewriter->self;
-  legalizer *state = binder->self;
+  legalizer *state = rewriter->self;
   tvms_opcode opcode = tvms_op_called(node);
   if (opcode == TVMS_R_NONE || stays_silently(opcode)) return node;
   if (is_skipped(state, tvms_op_of(opcode)->name)) return node;
-  tvms_unit *unit = tvms_open_unit(state->run);
+  tvms_unit *unit = tvms_functions_open_unit(state->run);
   tvms_legalized legalized = {0};
   const tvms_call *call = tvms_as_call(node);
-  if (!tvms_legalize_call(unit, binder->unit, call, &legalized)) {
-    tvms_drop_unit(state->run, unit);
+  if (!tvms_legalize_call(unit, rewriter->unit, call, &legalized)) {
+    tvms_functions_drop_unit(state->run, unit);
     return node;
   }
-  tvms_sym name = tvms_add_unique(state->run, legalized.name, unit, legalized.function);
-  return call_tir(binder->unit, call, name, &legalized);
+  tvms_sym name =
+      tvms_functions_add_unique(state->run, legalized.name, unit, legalized.function);
+  return call_tir(rewriter->unit, call, name, &legalized);
 }
 
 // A variable has the type of its new value, which may be written differently.
@@ -107,17 +107,17 @@ static tvms_node *retype_function(tvms_rewriter *rewriter, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   legalizer state = {.run = run};
   state.skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text;
-  tvms_relax_binder binder;
-  tvms_binder_init(&binder, unit, &state);
-  binder.rewriter.leave[TVMS_NODE_CALL] = legalize;
-  binder.rewriter.leave[TVMS_NODE_VAR_BINDING] = retype_binding;
-  binder.rewriter.leave[TVMS_NODE_TUPLE] = retype_tuple;
-  binder.rewriter.leave[TVMS_NODE_FUNCTION] = retype_function;
-  tvms_node *changed = tvms_rewrite(&binder.rewriter, function);
-  tvms_binder_fini(&binder);
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, &state);
+  rewriter.leave[TVMS_NODE_CALL] = legalize;
+  rewriter.leave[TVMS_NODE_VAR_BINDING] = retype_binding;
+  rewriter.leave[TVMS_NODE_TUPLE] = retype_tuple;
+  rewriter.leave[TVMS_NODE_FUNCTION] = retype_function;
+  tvms_node *changed = tvms_rewrite(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
   return changed;
 }
 
 void tvms_pass_legalize_ops(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, change);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
 }

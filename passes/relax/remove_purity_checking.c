@@ -5,8 +5,7 @@
 // R.call_packed("f", x). TVM: relax.transform.RemovePurityChecking.
 #include "ir/object.h"
 #include "ir/op.h"
-#include "ir/rewrite.h"
-#include "passes/edit.h"
+#include "passes/functions.h"
 
 static tvms_node *unwrap_call(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_opcode opcode = tvms_op_called(node);
@@ -35,17 +34,11 @@ static tvms_node *force_pure(tvms_rewriter *rewriter, tvms_node *function) {
   return copy;
 }
 
-static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  (void)run;
-  tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, unit, NULL);
-  rewriter.leave[TVMS_NODE_CALL] = unwrap_call;
-  rewriter.leave[TVMS_NODE_FUNCTION] = force_pure;
-  tvms_node *changed = tvms_rewrite(&rewriter, function);
-  tvms_rewriter_fini(&rewriter);
-  return changed;
+static void setup(tvms_rewriter *rewriter) {
+  rewriter->leave[TVMS_NODE_CALL] = unwrap_call;
+  rewriter->leave[TVMS_NODE_FUNCTION] = force_pure;
 }
 
 void tvms_pass_remove_purity_checking(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, change);
+  tvms_functions_rewrite(run, TVMS_NODE_FUNCTION, setup);
 }

@@ -3,15 +3,13 @@
 // Before: with R.dataflow(): lv = R.exp(x); R.output(lv)   After: lv = R.exp(x)
 //
 // Neighbouring plain blocks become one. TVM: relax.transform.ToNonDataflow.
-#include "ir/rewrite.h"
-#include "passes/edit.h"
+#include "passes/functions.h"
 #include "support/vec.h"
 
 static tvms_node *plain_variable(tvms_rewriter *rewriter, tvms_node *var) {
   if (!(var->flags & TVMS_FLAG_DATAFLOW) || !tvms_dtype_is_void(var->dtype)) return var;
   tvms_node *plain = tvms_node_copy(rewriter->unit, var);
   plain->flags &= (uint8_t)~TVMS_FLAG_DATAFLOW;
-  tvms_node_map_put(&rewriter->known, var, plain);
   return plain;
 }
 
@@ -42,18 +40,12 @@ static tvms_node *join_blocks(tvms_rewriter *rewriter, tvms_node *node) {
   return joined;
 }
 
-static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  (void)run;
-  tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, unit, NULL);
-  rewriter.enter[TVMS_NODE_VAR] = plain_variable;
-  rewriter.leave[TVMS_NODE_BINDING_BLOCK] = plain_block;
-  rewriter.leave[TVMS_NODE_SEQ_EXPR] = join_blocks;
-  tvms_node *changed = tvms_rewrite(&rewriter, function);
-  tvms_rewriter_fini(&rewriter);
-  return changed;
+static void setup(tvms_rewriter *rewriter) {
+  rewriter->enter[TVMS_NODE_VAR] = plain_variable;
+  rewriter->leave[TVMS_NODE_BINDING_BLOCK] = plain_block;
+  rewriter->leave[TVMS_NODE_SEQ_EXPR] = join_blocks;
 }
 
 void tvms_pass_to_non_dataflow(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_FUNCTION, change);
+  tvms_functions_rewrite(run, TVMS_NODE_FUNCTION, setup);
 }

@@ -4,7 +4,7 @@
 //
 // The blocks stay, without variables. TVM: s_tir.transform.ConvertBlocksToOpaque.
 #include "ir/fold.h"
-#include "passes/tir/stmts.h"
+#include "passes/functions.h"
 
 static tvms_node *convert(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_block_realize *realize = tvms_as_block_realize(node);
@@ -31,5 +31,5 @@ static void setup(tvms_rewriter *rewriter) {
 }
 
 void tvms_pass_convert_blocks_to_opaque(tvms_pass_run *run) {
-  tvms_rewrite_prim_funcs(run, setup);
+  tvms_functions_rewrite(run, TVMS_NODE_PRIM_FUNC, setup);
 }

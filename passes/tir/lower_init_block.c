@@ -4,7 +4,7 @@
 //
 // TVM: s_tir.transform.LowerInitBlock.
 #include "ir/fold.h"
-#include "passes/tir/stmts.h"
+#include "passes/functions.h"
 
 static tvms_node *first_step(tvms_unit *unit, const tvms_block *block) {
   tvms_node *condition = NULL;
@@ -44,5 +44,5 @@ static void setup(tvms_rewriter *rewriter) {
 }
 
 void tvms_pass_lower_init_block(tvms_pass_run *run) {
-  tvms_rewrite_prim_funcs(run, setup);
+  tvms_functions_rewrite(run, TVMS_NODE_PRIM_FUNC, setup);
 }

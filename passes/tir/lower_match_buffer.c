@@ -5,7 +5,7 @@
 // Variables in the shape, the strides and the offset of the inner buffer get their values.
 // TVM: s_tir.transform.LowerMatchBuffer.
 #include "ir/fold.h"
-#include "passes/tir/stmts.h"
+#include "passes/functions.h"
 
 typedef struct {
   const tvms_node *buffer;
@@ -48,18 +48,17 @@ static tvms_node *outer_region(tvms_rewriter *r, const match *m,
   tvms_list ranges = tvms_list_copy(r->unit, source.items, source.len);
   for (uint32_t i = skipped; i < source.len; i++) {
     const tvms_range *range = tvms_as_range(inner->region.items[i - skipped]);
-    tvms_node *min = build(r, TVMS_NODE_ADD, tvms_as_range(source.items[i])->min,
-                           tvms_rewrite(r, range->min));
-    ranges.items[i] =
-        tvms_range_new(r->unit, min, tvms_rewrite(r, range->extent), TVMS_NO_SPAN);
+    tvms_node *min =
+        build(r, TVMS_NODE_ADD, tvms_as_range(source.items[i])->min, range->min);
+    ranges.items[i] = tvms_range_new(r->unit, min, range->extent, TVMS_NO_SPAN);
   }
   return tvms_buffer_region_new(r->unit, m->source->buffer, ranges.items, ranges.len,
                                 inner->head.span);
 }
 
-static tvms_node *enter_region(tvms_rewriter *r, tvms_node *node) {
-  const match *m = find(r->self, tvms_as_buffer_region(node)->buffer);
-  return m ? outer_region(r, m, tvms_as_buffer_region(node)) : TVMS_REWRITE_BELOW;
+static tvms_node *leave_region(tvms_rewriter *r, tvms_node *node) {
+  const match *m = find(r->self, tvms_as_buffer_region(r->old)->buffer);
+  return m ? outer_region(r, m, tvms_as_buffer_region(node)) : node;
 }
 
 // A variable takes the value; what is no variable holds it already.
@@ -138,30 +137,21 @@ static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
   return tvms_rewrite_below(r, copy);
 }
 
-static tvms_list rewrite_list(tvms_rewriter *r, tvms_list list) {
-  tvms_list copy = tvms_list_copy(r->unit, list.items, list.len);
-  for (uint32_t i = 0; i < list.len; i++)
-    copy.items[i] = tvms_rewrite(r, list.items[i]);
-  return copy;
-}
-
-static tvms_node *enter_load(tvms_rewriter *r, tvms_node *node) {
+static tvms_node *leave_load(tvms_rewriter *r, tvms_node *node) {
+  const match *m = find(r->self, tvms_as_buffer_load(r->old)->buffer);
+  if (!m) return node;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  const match *m = find(r->self, load->buffer);
-  if (!m) return TVMS_REWRITE_BELOW;
-  tvms_list indices = outer_indices(r, m, rewrite_list(r, load->indices));
+  tvms_list indices = outer_indices(r, m, load->indices);
   return tvms_buffer_load_new(r->unit, m->source->buffer, indices.items, indices.len,
                               load->predicate, node->span);
 }
 
-static tvms_node *enter_store(tvms_rewriter *r, tvms_node *node) {
-  const tvms_store *old = tvms_as_store(node);
-  const match *m = find(r->self, old->buffer);
-  if (!m) return TVMS_REWRITE_BELOW;
+static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
+  const match *m = find(r->self, tvms_as_store(r->old)->buffer);
+  if (!m) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_store *store = tvms_as_store(copy);
-  store->value = tvms_rewrite(r, old->value);
-  store->indices = outer_indices(r, m, rewrite_list(r, old->indices));
+  store->indices = outer_indices(r, m, store->indices);
   store->buffer = m->source->buffer;
   return copy;
 }
@@ -171,9 +161,9 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &l);
   rewriter.enter[TVMS_NODE_BLOCK] = enter_block;
-  rewriter.enter[TVMS_NODE_BUFFER_LOAD] = enter_load;
-  rewriter.enter[TVMS_NODE_STORE] = enter_store;
-  rewriter.enter[TVMS_NODE_BUFFER_REGION] = enter_region;
+  rewriter.leave[TVMS_NODE_BUFFER_LOAD] = leave_load;
+  rewriter.leave[TVMS_NODE_STORE] = leave_store;
+  rewriter.leave[TVMS_NODE_BUFFER_REGION] = leave_region;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_vec_fini(&run->context->memory, &l.matches);
@@ -181,5 +171,5 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 }
 
 void tvms_pass_lower_match_buffer(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_PRIM_FUNC, change);
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, change);
 }

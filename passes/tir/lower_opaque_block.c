@@ -7,7 +7,7 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "passes/tir/stmts.h"
+#include "passes/functions.h"
 
 #include <string.h>
 
@@ -102,7 +102,7 @@ static tvms_walk_step collect_alignment(void *self, tvms_node *node,
 // The alignments of one buffer, their index replaced by -1; NULL if it has none.
 static tvms_node *alignments_of(tvms_unit *unit, const collector *c,
                                 const tvms_node *buffer) {
-  tvms_stmt_vec entries = {0};
+  tvms_node_vec entries = {0};
   for (uint32_t i = 0; i < c->aligned.len; i++) {
     if (c->aligned.items[i].buffer != buffer) continue;
     tvms_list parts = tvms_as_object_array(c->aligned.items[i].entry)->items;
@@ -121,7 +121,7 @@ static tvms_node *alignments_of(tvms_unit *unit, const collector *c,
 }
 
 // T.alloc_buffer with what TVM notes about the buffer.
-static void allocate(tvms_unit *unit, const collector *c, tvms_stmt_vec *stmts,
+static void allocate(tvms_unit *unit, const collector *c, tvms_node_vec *stmts,
                      tvms_node *node) {
   tvms_memory *memory = &unit->context->memory;
   tvms_node *aligned = alignments_of(unit, c, node);
@@ -166,7 +166,7 @@ static tvms_node *lower_block(tvms_rewriter *rewriter, tvms_node *node) {
     branch->then_case = body;
     body = &branch->head;
   }
-  tvms_stmt_vec stmts = {0};
+  tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {
     allocate(unit, rewriter->self, &stmts, block->alloc_buffers.items[i]);
   }
@@ -254,5 +254,5 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 }
 
 void tvms_pass_lower_opaque_block(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_PRIM_FUNC, change);
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, change);
 }

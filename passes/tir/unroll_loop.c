@@ -5,7 +5,7 @@
 // Loops marked T.unroll are written out always, serial ones if they are short enough for
 // the options and hold no loop that stays. TVM: tirx.transform.UnrollLoop.
 #include "ir/fold.h"
-#include "passes/tir/stmts.h"
+#include "passes/functions.h"
 
 typedef struct {
   int64_t max_step;
@@ -31,7 +31,7 @@ static int64_t extent_of(const tvms_for *loop) {
 
 static tvms_node *write_out(tvms_unit *unit, const tvms_for *loop, int64_t extent) {
   tvms_memory *memory = &unit->context->memory;
-  tvms_stmt_vec stmts = {0};
+  tvms_node_vec stmts = {0};
   for (int64_t i = 0; i < extent; i++) {
     tvms_node *step = tvms_int_imm_new(unit, loop->var->dtype, i, TVMS_NO_SPAN);
     tvms_node *value =
@@ -89,7 +89,7 @@ static tvms_node *enter_seq(tvms_rewriter *rewriter, tvms_node *node) {
   unroller *u = rewriter->self;
   tvms_unit *unit = rewriter->unit;
   tvms_list old = tvms_as_seq(node)->stmts;
-  tvms_stmt_vec stmts = {0};
+  tvms_node_vec stmts = {0};
   bool same = true;
   for (uint32_t i = 0; i < old.len; i++) {
     unroller before = *u;
@@ -125,5 +125,5 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 }
 
 void tvms_pass_unroll_loop(tvms_pass_run *run) {
-  tvms_change_functions(run, TVMS_NODE_PRIM_FUNC, change);
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, change);
 }

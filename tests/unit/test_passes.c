@@ -1,6 +1,6 @@
 // Pipelines: how they are read, what the manager checks, what passes do to a module.
 #include "ir/build.h"
-#include "passes/edit.h"
+#include "passes/functions.h"
 #include "passes/pipeline.h"
 #include "passes/properties.h"
 #include "passes/tables.h"
@@ -207,14 +207,14 @@ Test(passes, hooks_hear_which_passes_changed_the_module) {
 Test(passes, functions_can_be_added_and_removed) {
   add_reduction();
   tvms_pass_run run = {.context = &context, .module = module};
-  cr_assert_eq(tvms_fresh_member_name(&run, "g"), name("g"));
-  cr_assert_eq(tvms_fresh_member_name(&run, "f"), name("f1"));
-  tvms_unit *unit = tvms_open_unit(&run);
+  cr_assert_eq(tvms_functions_fresh_name(&run, "g"), name("g"));
+  cr_assert_eq(tvms_functions_fresh_name(&run, "f"), name("f1"));
+  tvms_unit *unit = tvms_functions_open_unit(&run);
   tvms_node *function = &tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN)->head;
-  cr_assert_eq(tvms_add_function(&run, name("f1"), unit, function), 1);
-  cr_assert_eq(tvms_fresh_member_name(&run, "f"), name("f2"));
+  cr_assert_eq(tvms_functions_add(&run, name("f1"), unit, function), 1);
+  cr_assert_eq(tvms_functions_fresh_name(&run, "f"), name("f2"));
   bool dead[] = {true, false};
-  tvms_remove_functions(&run, dead);
+  tvms_functions_remove(&run, dead);
   cr_assert_eq(module->member_count, 1);
   cr_assert_eq(module->members[0].function, function);
 }

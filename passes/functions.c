@@ -1,7 +1,7 @@
 // Putting new functions into a module.
 //
 // Each function owns its unit, so taking an old one out frees exactly its nodes.
-#include "passes/edit.h"
+#include "passes/functions.h"
 
 #include "ir/clone.h"
 #include "ir/equal.h"
@@ -9,40 +9,40 @@
 #include <stdio.h>
 #include <string.h>
 
-tvms_unit *tvms_open_unit(tvms_pass_run *run) {
+tvms_unit *tvms_functions_open_unit(tvms_pass_run *run) {
   tvms_unit *unit = tvms_memory_alloc(&run->context->memory, sizeof *unit);
   tvms_unit_init(unit, run->context, run->module->dialect);
   return unit;
 }
 
-void tvms_drop_unit(tvms_pass_run *run, tvms_unit *unit) {
+void tvms_functions_drop_unit(tvms_pass_run *run, tvms_unit *unit) {
   tvms_unit_fini(unit);
   tvms_memory_free(&run->context->memory, unit);
 }
 
-void tvms_replace_function(tvms_pass_run *run, uint32_t index, tvms_unit *unit,
-                           tvms_node *function) {
+void tvms_functions_replace(tvms_pass_run *run, uint32_t index, tvms_unit *unit,
+                            tvms_node *function) {
   tvms_member *member = &run->module->members[index];
-  tvms_drop_unit(run, member->unit);
+  tvms_functions_drop_unit(run, member->unit);
   member->unit = unit;
   member->function = function;
   run->changed = true;
 }
 
-uint32_t tvms_add_function(tvms_pass_run *run, tvms_sym name, tvms_unit *unit,
-                           tvms_node *function) {
+uint32_t tvms_functions_add(tvms_pass_run *run, tvms_sym name, tvms_unit *unit,
+                            tvms_node *function) {
   tvms_module_add(run->module, name, (tvms_span){0, 0});
   uint32_t index = run->module->member_count - 1;
-  tvms_replace_function(run, index, unit, function);
+  tvms_functions_replace(run, index, unit, function);
   return index;
 }
 
-void tvms_remove_functions(tvms_pass_run *run, const bool *dead) {
+void tvms_functions_remove(tvms_pass_run *run, const bool *dead) {
   tvms_module *module = run->module;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < module->member_count; i++) {
     if (dead[i]) {
-      tvms_drop_unit(run, module->members[i].unit);
+      tvms_functions_drop_unit(run, module->members[i].unit);
       run->changed = true;
     } else {
       module->members[kept++] = module->members[i];
@@ -52,7 +52,7 @@ void tvms_remove_functions(tvms_pass_run *run, const bool *dead) {
   tvms_module_forget_index(module);
 }
 
-tvms_sym tvms_fresh_member_name(tvms_pass_run *run, const char *name) {
+tvms_sym tvms_functions_fresh_name(tvms_pass_run *run, const char *name) {
   tvms_sym sym = tvms_symbol_intern(run->context, name, strlen(name));
   tvms_mark mark = tvms_arena_mark(&run->context->scratch);
   size_t room = strlen(name) + 12;
@@ -78,34 +78,51 @@ static uint32_t find_same(const tvms_pass_run *run, const tvms_node *function) {
   return UINT32_MAX;
 }
 
-tvms_sym tvms_add_unique(tvms_pass_run *run, const char *name, tvms_unit *unit,
-                         tvms_node *function) {
+tvms_sym tvms_functions_add_unique(tvms_pass_run *run, const char *name,
+                                   tvms_unit *unit, tvms_node *function) {
   uint32_t same = find_same(run, function);
   if (same != UINT32_MAX) {
-    tvms_drop_unit(run, unit);
+    tvms_functions_drop_unit(run, unit);
     return run->module->members[same].name;
   }
-  tvms_sym fresh = tvms_fresh_member_name(run, name);
+  tvms_sym fresh = tvms_functions_fresh_name(run, name);
   if (function->kind == TVMS_NODE_PRIM_FUNC) tvms_as_prim_func(function)->name = fresh;
   if (function->kind == TVMS_NODE_FUNCTION) tvms_as_function(function)->name = fresh;
-  tvms_add_function(run, fresh, unit, function);
+  tvms_functions_add(run, fresh, unit, function);
   return fresh;
 }
 
-void tvms_change_functions(tvms_pass_run *run, tvms_node_kind kind,
-                           tvms_function_change change) {
-  // Functions that a change adds stand behind these and are not visited.
+void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
+                           tvms_function_change *change) {
   uint32_t count = run->module->member_count;
   for (uint32_t i = 0; i < count; i++) {
     tvms_node *old = run->module->members[i].function;
     if (!old || old->kind != kind) continue;
-    tvms_unit *unit = tvms_open_unit(run);
+    tvms_unit *unit = tvms_functions_open_unit(run);
     tvms_node *copy = tvms_clone(unit, old, NULL);
     tvms_node *new = change(run, unit, copy);
     if (new != copy) {
-      tvms_replace_function(run, i, unit, new);
+      tvms_functions_replace(run, i, unit, new);
     } else {
-      tvms_drop_unit(run, unit);
+      tvms_functions_drop_unit(run, unit);
     }
   }
+}
+
+static tvms_node *rewrite_function(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function) {
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, run);
+  (*(tvms_function_setup **)run->state)(&rewriter);
+  tvms_node *changed = tvms_rewrite(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
+  return changed;
+}
+
+void tvms_functions_rewrite(tvms_pass_run *run, tvms_node_kind kind,
+                            tvms_function_setup *setup) {
+  void *outer = run->state;
+  run->state = &setup;
+  tvms_functions_change(run, kind, rewrite_function);
+  run->state = outer;
 }

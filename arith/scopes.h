@@ -1,0 +1,39 @@
+// What holds where in a PrimFunc, told to an analyzer while a rewriter goes through it.
+//
+//   tvms_scopes scopes;
+//   tvms_scopes_init(&scopes, unit);
+//   rewriter.watch = &scopes.watch;      // hooks ask scopes.analyzer
+//   ...
+//   tvms_scopes_fini(&scopes);
+//
+// For the rest of the function: the range of a loop variable, a thread and a block
+// variable; the value of a variable that is bound to an expression without effects; that no
+// dimension of a parameter is negative. Inside a branch: its condition or the negation of
+// it; inside a block: its predicate. TVM: IRMutatorWithAnalyzer.
+#ifndef TVMS_ARITH_SCOPES_H
+#define TVMS_ARITH_SCOPES_H
+
+#include "arith/analyzer.h"
+#include "ir/rewrite.h"
+
+typedef struct {
+  tvms_rewrite_watch watch;
+  tvms_unit *unit;
+  tvms_analyzer *analyzer;
+  // How many conditions are open around the node at hand; that of T.if_then_else counts.
+  uint32_t conditions;
+  // Options. A loop is also two conditions, min <= var and var < min + extent: what
+  // TVM's StmtSimplify adds.
+  bool loop_conditions;
+  // The ranges of block variables are not used, as in TVM's StmtSimplify.
+  bool no_block_ranges;
+  // Of the watch itself: what is to be closed.
+  TVMS_VEC(tvms_scope_mark) marks;
+} tvms_scopes;
+
+// Prepares `scopes`, in the caller's storage, with an analyzer of its own, whose results
+// lie in `unit`; `fini` frees them.
+void tvms_scopes_init(tvms_scopes *scopes, tvms_unit *unit);
+void tvms_scopes_fini(tvms_scopes *scopes);
+
+#endif
