@@ -104,7 +104,7 @@ void tvms_optimize_list(tvms_strbuf *out) {
     char kebab[TVMS_KEBAB_SIZE];
     tvms_pass_kebab(passes[i].name, kebab);
     tvms_strbuf_printf(out, "%s (%s)", passes[i].name, kebab);
-    if (passes[i].since > tvms_release_written((tvms_dialect)0))
+    if (passes[i].since > tvms_release_written(TVMS_DIALECT_OLDEST))
       tvms_strbuf_printf(out, "  [since %s]", tvms_dialect_text(passes[i].since));
     if (passes[i].until < TVMS_DIALECT_ever)
       tvms_strbuf_printf(out, "  [up to %s]", tvms_dialect_text(passes[i].until));

@@ -13,7 +13,8 @@
 typedef enum {
 #define RELEASE(ident, ...) TVMS_DIALECT_##ident,
 #include "ir/releases.def"
-  TVMS_DIALECT_NONE,                             // not decided
+  TVMS_DIALECT_NONE,  // not decided
+  TVMS_DIALECT_OLDEST = 0,
   TVMS_DIALECT_ever = TVMS_DIALECT_NONE,         // in tables: there is no last release
   TVMS_DIALECT_CURRENT = TVMS_DIALECT_NONE - 1,  // the newest one
 } tvms_dialect;
@@ -27,14 +28,22 @@ typedef enum {
 
 _Static_assert(TVMS_DIALECT_NONE < 16, "a fact holds releases in four bits each");
 
-// The first release with a fact: for tables of constants.
+// Its first and its last release. The macro is for tables of constants.
 #define TVMS_FACT_SINCE(name) (TVMS_FACT_##name >> 4)
+
+static inline tvms_dialect tvms_release_since(tvms_release_fact fact) {
+  return (tvms_dialect)((unsigned)fact >> 4);
+}
+
+static inline tvms_dialect tvms_release_until(tvms_release_fact fact) {
+  return (tvms_dialect)((unsigned)fact & 15);
+}
 
 // Does the fact hold in this release?
 static inline bool tvms_release_has(tvms_dialect release, tvms_release_fact fact) {
-  unsigned since = (unsigned)fact >> 4, until = (unsigned)fact & 15;
-  return (unsigned)release >= since
-         && (until == TVMS_DIALECT_ever || (unsigned)release <= until);
+  tvms_dialect until = tvms_release_until(fact);
+  return release >= tvms_release_since(fact)
+         && (until == TVMS_DIALECT_ever || release <= until);
 }
 
 // A row of the table.
@@ -62,7 +71,8 @@ tvms_dialect tvms_release_written(tvms_dialect dialect);
 // The release whose rows of other tables hold for a text of `dialect`: the prototype has
 // none of its own and is read with those of the release after it.
 static inline tvms_dialect tvms_release_rows(tvms_dialect dialect) {
-  return dialect == TVMS_DIALECT_RFC ? (tvms_dialect)(dialect + 1) : dialect;
+  return tvms_release_has(dialect, TVMS_FACT_is_prototype) ? (tvms_dialect)(dialect + 1)
+                                                           : dialect;
 }
 
 #endif

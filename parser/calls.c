@@ -475,7 +475,8 @@ static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee
                           .refs = refs,
                           .scope = (tvms_namespace)callee.spare};
   const char *what = tvms_symbol_text(reader->context, row->name);
-  if (reader->dialect == TVMS_DIALECT_RFC) tvms_prototype_call(reader, row, call);
+  if (tvms_release_has(reader->dialect, TVMS_FACT_is_prototype))
+    tvms_prototype_call(reader, row, call);
   reader->drops_dtype = ignores_dtype(row);
   if (!tvms_signature_bind(reader, signature, what, call, args, refs, &bound.given)) {
     return tvms_reader_failed(reader);

@@ -43,24 +43,26 @@ static bool is_name(const marks *found, tvms_ref ref, tvms_sym name) {
   return node->kind == TVMS_SURF_NAME && node->a == name;
 }
 
-// Keywords of calls of T and R that came or went with a release.
+// What is marked needs the fact.
+static void has(marks *found, tvms_release_fact fact, tvms_span span) {
+  since(found, tvms_release_since(fact), span);
+  if (tvms_release_until(fact) != TVMS_DIALECT_ever)
+    until(found, tvms_release_until(fact), span);
+}
+
+// What is marked is gone where the fact begins.
+static void lacks(marks *found, tvms_release_fact fact, tvms_span span) {
+  until(found, (tvms_dialect)(tvms_release_since(fact) - 1), span);
+}
+
 static const struct {
   tvms_sym name;
   uint8_t since, until;
 } keywords[] = {
-    {TVMS_SYM_out_sinfo, 0, TVMS_DIALECT_25},
-    {TVMS_SYM_sinfo_args, 0, TVMS_DIALECT_25},
-    {TVMS_SYM_struct_info, 0, TVMS_DIALECT_25},
-    {TVMS_SYM_tir_vars, 0, TVMS_DIALECT_25},
-    {TVMS_SYM_buffer_type, 0, TVMS_DIALECT_25},
-    {TVMS_SYM_axis_separators, 0, TVMS_DIALECT_25},
-    {TVMS_SYM_is_size_var, 0, TVMS_DIALECT_25},
-    {TVMS_SYM_out_ty, TVMS_DIALECT_26, TVMS_DIALECT_NONE},
-    {TVMS_SYM_ty_args, TVMS_DIALECT_26, TVMS_DIALECT_NONE},
-    {TVMS_SYM_ret_ty, TVMS_DIALECT_26, TVMS_DIALECT_NONE},
-    {TVMS_SYM_s_tir, TVMS_DIALECT_25, TVMS_DIALECT_NONE},
-    {TVMS_SYM_persistent, TVMS_DIALECT_25, TVMS_DIALECT_NONE},
-    {TVMS_SYM_error_kind, TVMS_DIALECT_24, TVMS_DIALECT_NONE},
+#define SPELLING(where, older, newer, since)
+#define MARK(keyword, since, until)                                                    \
+  {TVMS_SYM_##keyword, TVMS_DIALECT_##since, TVMS_DIALECT_##until},
+#include "ir/dialect.def"
 };
 
 static void mark_keyword(marks *found, const tvms_surf *node) {
@@ -69,8 +71,8 @@ static void mark_keyword(marks *found, const tvms_surf *node) {
     tvms_span span = {node->begin,
                       node->begin
                           + tvms_interner_name(&found->context->names, node->a)->len};
-    if (keywords[i].since) since(found, (tvms_dialect)keywords[i].since, span);
-    if (keywords[i].until != TVMS_DIALECT_NONE) {
+    since(found, (tvms_dialect)keywords[i].since, span);
+    if (keywords[i].until != TVMS_DIALECT_ever) {
       until(found, (tvms_dialect)keywords[i].until, span);
     }
   }
@@ -116,7 +118,7 @@ static void mark_call(marks *found, const tvms_surf *call) {
     if (node->kind != TVMS_SURF_KEYWORD) continue;
     mark_keyword(found, node);
     if (prim && node->a == TVMS_SYM_value) {  // the type of a value, R.Prim(value=n)
-      until(found, TVMS_DIALECT_25, (tvms_span){node->begin, node->end});
+      has(found, TVMS_FACT_prim_types_hold_values, (tvms_span){node->begin, node->end});
     }
   }
 }
@@ -125,8 +127,8 @@ static void mark_call(marks *found, const tvms_surf *call) {
 static void mark_relax_name(marks *found, const tvms_surf *node, tvms_span span) {
   switch (node->b) {
   case TVMS_SYM_match_shape:
-  case TVMS_SYM_outputs: until(found, TVMS_DIALECT_RFC, span); break;
-  case TVMS_SYM_Any: since(found, TVMS_DIALECT_26, span); break;
+  case TVMS_SYM_outputs: has(found, TVMS_FACT_is_prototype, span); break;
+  case TVMS_SYM_Any: has(found, TVMS_FACT_objects_are_called_any, span); break;
   default: break;
   }
 }
@@ -143,8 +145,8 @@ static void mark_attribute(marks *found, const tvms_surf *node) {
       || !tvms_row_span(TVMS_NS_T, node->b, &first, &last)) {
     return;
   }
-  if (first > TVMS_DIALECT_22) since(found, first, span);
-  if (last != TVMS_DIALECT_NONE) until(found, last, span);
+  if (first > tvms_release_rows(found->low)) since(found, first, span);
+  if (last != TVMS_DIALECT_ever) until(found, last, span);
 }
 
 // `metadata["ir.GenericConst"][0]`: constants have another name since 0.27.
@@ -154,10 +156,10 @@ static void mark_metadata(marks *found, tvms_ref key) {
   const char *text = found->surface->source->text + span.begin;
   uint32_t len = span.end - span.begin;
   if (len == 15 && memcmp(text, "ir.GenericConst", 15) == 0) {
-    since(found, TVMS_DIALECT_27, span);
+    has(found, TVMS_FACT_constants_are_generic, span);
   }
   if (len == 19 && memcmp(text, "relax.expr.Constant", 19) == 0) {
-    until(found, TVMS_DIALECT_26, span);
+    lacks(found, TVMS_FACT_constants_are_generic, span);
   }
 }
 
@@ -170,18 +172,18 @@ static void mark_subscript(marks *found, const tvms_surf *node) {
   if (object->kind != TVMS_SURF_ATTRIBUTE) return;
   tvms_span span = {node->begin, node->end};
   if (is_name(found, object->a, TVMS_SYM_R) && object->b == TVMS_SYM_Tensor) {
-    until(found, TVMS_DIALECT_RFC, span);
+    has(found, TVMS_FACT_is_prototype, span);
   }
   if (is_name(found, object->a, TVMS_SYM_T) && object->b == TVMS_SYM_let) {
-    since(found, TVMS_DIALECT_25, span);
+    has(found, TVMS_FACT_bindings_say_let, span);
   }
 }
 
 static void mark_module(marks *found, const char *path, tvms_span span) {
   size_t len = strlen(path);
   bool tir = len >= 4 && strcmp(path + len - 4, ".tir") == 0;
-  if (strstr(path, "tirx")) since(found, TVMS_DIALECT_24, span);
-  if (tir) until(found, TVMS_DIALECT_22, span);
+  if (strstr(path, "tirx")) has(found, TVMS_FACT_tir_is_tirx, span);
+  if (tir) lacks(found, TVMS_FACT_tir_is_tirx, span);
 }
 
 static void mark_import(marks *found, const tvms_surf *node) {
@@ -207,7 +209,7 @@ static void mark_nodes(marks *found) {
     case TVMS_SURF_SUBSCRIPT: mark_subscript(found, node); break;
     case TVMS_SURF_IMPORT_FROM: mark_import(found, node); break;
     case TVMS_SURF_TYPE_PARAM:
-      since(found, TVMS_DIALECT_27, (tvms_span){node->begin, node->end});
+      has(found, TVMS_FACT_dims_are_type_vars, (tvms_span){node->begin, node->end});
       break;
     default: break;
     }
@@ -327,7 +329,7 @@ tvms_dialect tvms_dialect_marks_read(tvms_context *context, const tvms_surface *
   if (options->from != TVMS_DIALECT_NONE) return options->from;
   marks found = {.surface = surface,
                  .context = context,
-                 .low = TVMS_DIALECT_RFC,
+                 .low = TVMS_DIALECT_OLDEST,
                  .high = TVMS_DIALECT_NONE,
                  .said = TVMS_DIALECT_NONE,
                  .load_json = tvms_interner_find(&context->names, "load_json", 9),

@@ -67,7 +67,9 @@ static bool is_plain(const tvms_reader *reader, tvms_eval_value value) {
   bool text = value.kind == TVMS_EVAL_STR;
   return value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
          || value.kind == TVMS_EVAL_BOOL
-         || (text && (reader->dialect < TVMS_DIALECT_25 || value.len <= SHORT));
+         || (text
+             && (tvms_release_has(reader->dialect, TVMS_FACT_module_attrs_take_texts)
+                 || value.len <= SHORT));
 }
 
 // I.module_set_attr(key, value, allow_overwrite=False); None takes the attribute away.
@@ -316,7 +318,7 @@ static void read_defs(tvms_reader *reader) {
 
 // `class M(BasePyModule)`: says so in its attributes.
 static void read_bases(tvms_reader *reader, tvms_ref bases) {
-  if (reader->dialect < TVMS_DIALECT_25) return;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_modules_have_bases)) return;
   tvms_surface_each(reader->surface, ref, bases) {
     if (tvms_decoration_last_name(reader, ref) != TVMS_SYM_BasePyModule) continue;
     tvms_unit *unit = &reader->module->unit;

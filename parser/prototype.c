@@ -19,13 +19,15 @@
 
 tvms_eval_value tvms_prototype_name(tvms_reader *reader, tvms_namespace namespace_,
                                     tvms_sym name, tvms_ref ref) {
-  if (reader->dialect != TVMS_DIALECT_RFC || namespace_ != TVMS_NS_R) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_is_prototype)
+      || namespace_ != TVMS_NS_R) {
     return TVMS_UNKNOWN;
   }
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   size_t matched;
-  const char *word = tvms_spelling_convert(TVMS_SPELLING_R, text->text, text->len,
-                                           TVMS_DIALECT_RFC, TVMS_DIALECT_22, &matched);
+  const char *word =
+      tvms_spelling_convert(TVMS_SPELLING_R, text->text, text->len, reader->dialect,
+                            tvms_release_rows(reader->dialect), &matched);
   if (!word) return TVMS_UNKNOWN;
   uint32_t end = tvms_reader_span_of(reader, ref).end, begin = end - text->len;
   char old[40], new[40];
@@ -90,7 +92,9 @@ void tvms_prototype_call(tvms_reader *reader, const tvms_row *row, tvms_ref call
 }
 
 void tvms_prototype_decorator(tvms_reader *reader, tvms_sym name, tvms_ref callee) {
-  if (reader->dialect != TVMS_DIALECT_RFC || name != TVMS_SYM_ir_module) return;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_is_prototype)
+      || name != TVMS_SYM_ir_module)
+    return;
   tvms_span span = tvms_reader_span_of(reader, callee);
   char old[64];
   snprintf(old, sizeof old, "%.*s", (int)(span.end - span.begin),

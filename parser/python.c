@@ -249,7 +249,7 @@ tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
   if (strcmp(path, "tvm.target.Target") == 0) {
     return call_row_of(reader, TVMS_NS_T, TVMS_SYM_target, call);
   }
-  bool has_device = reader->dialect < TVMS_DIALECT_27;
+  bool has_device = tvms_release_has(reader->dialect, TVMS_FACT_ir_has_vdevice);
   if (has_device && strcmp(path, "tvm.ir.VDevice") == 0) {
     return call_row_of(reader, TVMS_NS_I, TVMS_SYM_vdevice, call);
   }
@@ -263,7 +263,7 @@ tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
   if (begins(path, "tvm.tir", &rest) || begins(path, "tvm.tirx", &rest)) {
     if (strcmp(rest, "all") == 0) return call_logical(reader, true, call);
     if (strcmp(rest, "any") == 0) return call_logical(reader, false, call);
-    bool has_call_tir = reader->dialect < TVMS_DIALECT_27;
+    bool has_call_tir = tvms_release_has(reader->dialect, TVMS_FACT_tir_has_call_tir);
     if (has_call_tir && strcmp(rest, "call_tir") == 0) {
       return tvms_tir_call_tir(reader, call);
     }

@@ -106,8 +106,8 @@ static tvms_node *config_of_text(tvms_reader *reader, tvms_eval_value text,
   size_t name_len = strcspn(at, " ");
   if (name_len > text.len) name_len = text.len;
   tvms_node *defaults = tvms_target_config_defaults(unit, at, name_len);
-  bool options =
-      name_len < text.len && *at != '{' && reader->dialect >= TVMS_DIALECT_25;
+  bool options = name_len < text.len && *at != '{'
+                 && !tvms_release_has(reader->dialect, TVMS_FACT_targets_are_texts);
   if (options || (!defaults && is_unknown_kind(at, name_len))) {
     return unknown_target(reader, at, options ? text.len : name_len, ref);
   }

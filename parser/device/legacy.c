@@ -70,7 +70,7 @@ static tvms_eval_value access(work *w, tvms_eval_value pointer,
                               tvms_eval_value_int(1)};
   tvms_ref refs[] = {w->call, w->call, w->call, w->call, w->call};
   if (node && tvms_call_opcode(node) == TVMS_TIR_tvm_access_ptr
-      && reader->dialect >= TVMS_DIALECT_26) {
+      && tvms_release_has(reader->dialect, TVMS_FACT_access_pointers_nest)) {
     tvms_list inner = tvms_as_call(node)->args;
     tvms_node *more = tvms_eval_to_expr(reader, offset, w->call);
     if (!more) return TVMS_UNKNOWN;

@@ -434,7 +434,8 @@ static size_t plain_token(const char *text, size_t len, char *token) {
 
 bool tvms_ptx_is_operator_family(const tvms_reader *reader, const char *path,
                                  size_t len) {
-  if (reader->dialect < TVMS_DIALECT_27 || len < 4 || memcmp(path, "ptx.", 4) != 0) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_ptx_has_forms) || len < 4
+      || memcmp(path, "ptx.", 4) != 0) {
     return false;
   }
   const char *dot = memchr(path + 4, '.', len - 4);

@@ -43,7 +43,8 @@ static bool is_text(const char *text, size_t len, const char *other) {
 // An instruction of PTX or a helper of its operands.
 static bool is_ptx(const tvms_reader *reader, const char *text, size_t len) {
   return tvms_ptx_is_operator_family(reader, text, len)
-         || (reader->dialect >= TVMS_DIALECT_27 && is_text(text, len, "ptx.pred"));
+         || (tvms_release_has(reader->dialect, TVMS_FACT_ptx_has_forms)
+             && is_text(text, len, "ptx.pred"));
 }
 
 static tvms_eval_value call_ptx(tvms_reader *reader, tvms_eval_value callee,
@@ -56,7 +57,8 @@ static tvms_eval_value call_ptx(tvms_reader *reader, tvms_eval_value callee,
 
 tvms_eval_value tvms_spelled_operator(tvms_reader *reader, const char *text,
                                       size_t len) {
-  if (reader->dialect >= TVMS_DIALECT_27 && is_text(text, len, "ptx.SINK")) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_ptx_has_forms)
+      && is_text(text, len, "ptx.SINK")) {
     return (tvms_eval_value){.kind = TVMS_EVAL_PTX};
   }
   if (!is_ptx(reader, text, len) && !is_spelled(reader, text, len)
@@ -96,7 +98,7 @@ tvms_eval_value tvms_spelled_subscript(tvms_reader *reader, tvms_eval_value obje
 
 tvms_eval_value tvms_spelled_call(tvms_reader *reader, tvms_eval_value callee,
                                   tvms_ref call) {
-  bool addr = reader->dialect >= TVMS_DIALECT_27
+  bool addr = tvms_release_has(reader->dialect, TVMS_FACT_ptx_has_forms)
               && is_text(callee.as.text, callee.len, "ptx.addr");
   if (addr || is_ptx(reader, callee.as.text, callee.len)) {
     return call_ptx(reader, callee, call);

@@ -378,7 +378,7 @@ static tvms_dtype dtype_of(work *w, bool raw, tvms_node **sinfo) {
   case '=': {
     tvms_eval_value value = value_at(w, name, len - 1);
     if (rule[0] == '=' && value.kind != TVMS_EVAL_NODE
-        && w->reader->dialect >= TVMS_DIALECT_26) {
+        && tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) {
       char what[64];
       (void)snprintf(what, sizeof what, "%.*s", (int)(len - 1), name);
       tvms_eval_report_wrong_type(w->reader, w->call, what, "an expression", value);
@@ -443,7 +443,8 @@ static void check_choice(work *w, int i, const char *values) {
   const char *text = text_of(value, number, &len);
   if (value.kind == TVMS_EVAL_INT) {
     // Numbers were always looked at.
-  } else if (value.kind != TVMS_EVAL_STR || w->reader->dialect < TVMS_DIALECT_26) {
+  } else if (value.kind != TVMS_EVAL_STR
+             || !tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) {
     return;
   }
   if (is_choice(values, text, len)) return;
@@ -503,8 +504,9 @@ static bool hold(const work *w, const char *terms) {
 }
 
 static void check(work *w) {
-  for (size_t k = 0; w->reader->dialect >= TVMS_DIALECT_26
-                     && k < sizeof together / sizeof together[0];
+  for (size_t k = 0;
+       tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)
+       && k < sizeof together / sizeof together[0];
        k++) {
     if (together[k].op != w->wrapper->op || !hold(w, together[k].when)) continue;
     if (hold(w, together[k].needs)) continue;
@@ -518,7 +520,7 @@ static void check(work *w) {
     int i = param_index(w, choices[k].parameter, strlen(choices[k].parameter));
     if (i >= 0) check_choice(w, i, choices[k].values);
   }
-  if (w->reader->dialect < TVMS_DIALECT_26) return;
+  if (!tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) return;
   if (w->wrapper->op == TVMS_TIR_ptx__ld) check_address(w, "addr");
   if (w->wrapper->op == TVMS_TIR_ptx__st) check_address(w, "address");
 }
@@ -606,7 +608,8 @@ static tvms_eval_value finish(work *w, bool raw) {
   if (leader && list.len) return leader_address(w, list.items[0]);
   tvms_node *node = tvms_call_new_of(reader->unit, dtype, w->wrapper->op, list.items,
                                      list.len, tvms_reader_span_of(reader, w->call));
-  if (reader->dialect >= TVMS_DIALECT_26) node->sinfo = sinfo;
+  if (tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types))
+    node->sinfo = sinfo;
   return tvms_eval_value_node(node);
 }
 

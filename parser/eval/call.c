@@ -87,7 +87,7 @@ static bool is_one_of(const char *name, const char *const *names, uint32_t count
 // The parameter that other releases call `name`; NULL if there is none.
 static const char *TVMS_NULLABLE renamed(const tvms_reader *reader, const char *name,
                                          const char *const *names, uint32_t count) {
-  for (int from = TVMS_DIALECT_22; from <= TVMS_DIALECT_CURRENT; from++) {
+  for (int from = TVMS_DIALECT_OLDEST; from <= TVMS_DIALECT_CURRENT; from++) {
     size_t matched;
     const char *now =
         tvms_spelling_convert(TVMS_SPELLING_KEYWORD, name, strlen(name),
@@ -252,7 +252,8 @@ static void put_defaults(binder *bind) {
 
 // reads, writes, match_buffer and realize take regions, so their slices stay slices.
 static bool takes_operands(const tvms_reader *reader, tvms_ref call) {
-  if (reader->dialect > TVMS_DIALECT_24) return false;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_arguments_are_operands))
+    return false;
   const tvms_surf *callee = tvms_reader_at(reader, tvms_reader_at(reader, call)->a);
   if (callee->kind != TVMS_SURF_ATTRIBUTE) return false;
   return callee->b != TVMS_SYM_reads && callee->b != TVMS_SYM_writes

@@ -124,13 +124,15 @@ static bool parse_short_dtype(tvms_eval_value text, tvms_dtype *dtype) {
 static bool parse_dtype(const tvms_reader *reader, tvms_eval_value text,
                         tvms_dtype *dtype) {
   if (!tvms_dtype_parse(text.as.text, text.len, dtype)) {
-    return reader->dialect >= TVMS_DIALECT_26 && parse_short_dtype(text, dtype);
+    return tvms_release_has(reader->dialect, TVMS_FACT_dtypes_have_short_names)
+           && parse_short_dtype(text, dtype);
   }
   // From 0.26 on a pointer has no width.
   if (tvms_dtype_is_handle(*dtype)) {
-    return reader->dialect < TVMS_DIALECT_26 || text.len == strlen("handle");
+    return tvms_release_has(reader->dialect, TVMS_FACT_pointers_have_widths)
+           || text.len == strlen("handle");
   }
-  if (reader->dialect > TVMS_DIALECT_24) return true;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_bools_are_uint1)) return true;
   if (tvms_dtype_is_bool(*dtype)) return text.len == strlen("bool");
   if (dtype->code == TVMS_UINT && dtype->bits == 1) {
     *dtype = tvms_dtype_with_lanes(TVMS_DTYPE(BOOL, 1), dtype->lanes);

@@ -282,7 +282,9 @@ tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_g
 
 static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
-  bool step_given = reader->step_given && reader->dialect <= TVMS_DIALECT_24;
+  bool step_given =
+      reader->step_given
+      && tvms_release_has(reader->dialect, TVMS_FACT_arguments_are_operands);
   reader->step_given = false;
   tvms_eval_value object = tvms_eval(reader, node.a);
   if (!tvms_eval_value_is_known(object)) return object;

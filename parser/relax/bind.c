@@ -104,8 +104,6 @@ static tvms_node *TVMS_NULLABLE args_of(op_call *call, tvms_eval_value value,
   tvms_reader *reader = call->reader;
   tvms_node *node = tvms_relax_to_value(reader, value, ref);
   if (!node || node->kind == TVMS_NODE_TUPLE) return node;
-  bool unwrapped = reader->dialect >= TVMS_DIALECT_25 || value.kind != TVMS_EVAL_NODE;
-  if (unwrapped && has_tuple_type(node)) return node;
   if (has_tuple_type(node)) return node;
   if (!reader->lenient && tvms_reader_at(reader, ref)->parens) {
     tvms_diag *diag = tvms_reader_report(reader, lone_parens, ref);
@@ -305,9 +303,10 @@ static void bind_call_py_func(op_call *call) {
   bool printed = call->values[2].kind == TVMS_EVAL_NONE;
   if (printed) types = call->signature->signature->count - 1;
   if (call->values[types].kind == TVMS_EVAL_NONE) {
-    tvms_eval_report_missing_argument(reader, call->ref, "R.call_py_func",
-                                      reader->dialect < TVMS_DIALECT_26 ? "out_sinfo"
-                                                                        : "out_ty");
+    tvms_eval_report_missing_argument(
+        reader, call->ref, "R.call_py_func",
+        !tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty) ? "out_sinfo"
+                                                                          : "out_ty");
     call->sound = false;
     return;
   }
@@ -321,7 +320,9 @@ static void bind_call_py_func(op_call *call) {
 // The device index is an argument since 0.25.
 static void bind_alloc_tensor(op_call *call) {
   bind_params(call, 0);
-  if (call->reader->dialect < TVMS_DIALECT_25 && call->args.len > 4) call->args.len = 4;
+  if (!tvms_release_has(call->reader->dialect, TVMS_FACT_alloc_tensor_has_device)
+      && call->args.len > 4)
+    call->args.len = 4;
 }
 
 static void bind_eye(op_call *call) {
@@ -513,7 +514,8 @@ static void bind_view(op_call *call) {
   for (uint32_t i = 1; i < 4; i++) {
     if (call->values[i].kind != TVMS_EVAL_NONE) {
       give(call, argument(call, i), call->refs[i]);
-    } else if (i == 2 && reader->dialect >= TVMS_DIALECT_26) {
+    } else if (i == 2
+               && tvms_release_has(reader->dialect, TVMS_FACT_views_take_null_dtypes)) {
       tvms_eval_value null =
           tvms_relax_make_simple(reader, TVMS_R_null_value, NULL, 0, call->refs[i]);
       give(call, null.kind == TVMS_EVAL_NODE ? null.as.node : NULL, call->refs[i]);
@@ -605,7 +607,7 @@ static tvms_eval_value finish(op_call *call) {
 // The prototype gives the shape where the type of the result stands, and its dtype apart.
 static void join_result(op_call *call) {
   uint32_t last = call->signature->signature->count;
-  if (call->reader->dialect != TVMS_DIALECT_RFC || last-- == 0
+  if (!tvms_release_has(call->reader->dialect, TVMS_FACT_is_prototype) || last-- == 0
       || call->signature->kinds[last] != TVMS_ARG_OTHER
       || call->values[last].kind == TVMS_EVAL_NONE) {
     return;

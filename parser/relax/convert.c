@@ -130,13 +130,14 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_valu
 
 bool tvms_relax_take_bools(tvms_reader *reader) {
   bool before = reader->relax->bools;
-  if (reader->dialect >= TVMS_DIALECT_26) reader->relax->bools = true;
+  if (tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir))
+    reader->relax->bools = true;
   return before;
 }
 
 tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value value,
                                             tvms_ref ref) {
-  bool old = reader->dialect < TVMS_DIALECT_26;
+  bool old = !tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir);
   tvms_span span = tvms_reader_span_of(reader, ref);
   if (value.kind == TVMS_EVAL_FLOAT && old) {
     tvms_node *number =

@@ -39,7 +39,8 @@ static void close_state(tvms_reader *reader) {
 static tvms_node *new_param(tvms_reader *reader, tvms_sym name, tvms_node *type,
                             tvms_span span) {
   tvms_dtype dtype = {0};
-  if (tvms_sinfo_is_prim(type) && reader->dialect >= TVMS_DIALECT_26)
+  if (tvms_sinfo_is_prim(type)
+      && tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir))
     dtype = type->dtype;
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
   var->sinfo = type;
@@ -79,7 +80,8 @@ static bool clashes(tvms_reader *reader, tvms_sym name, const tvms_node *type,
     return false;
   }
   bool behind = symbol->span.begin > span.begin;
-  if (behind && tvms_sinfo_is_prim(type) && reader->dialect >= TVMS_DIALECT_26)
+  if (behind && tvms_sinfo_is_prim(type)
+      && tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir))
     return false;
   tvms_context *context = reader->context;
   tvms_diag *diag = tvms_diag_report(&context->diags, TVMS_D_parameter_clash, span,

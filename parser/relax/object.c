@@ -40,7 +40,8 @@ static tvms_eval_value inspect(tvms_reader *reader, tvms_opcode op,
 static bool inspected(tvms_reader *reader, tvms_eval_value tensor, tvms_sym name,
                       tvms_ref ref, tvms_eval_value *value) {
   const tvms_node *type = tensor.as.node->sinfo;
-  if (reader->dialect >= TVMS_DIALECT_26 || !type || !tvms_sinfo_is_tensor(type))
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_tensors_can_be_inspected) || !type
+      || !tvms_sinfo_is_tensor(type))
     return false;
   switch (name) {
   case TVMS_SYM_dtype: *value = proxy(reader, TVMS_RELAX_DTYPE, tensor); return true;
@@ -130,8 +131,10 @@ tvms_eval_value tvms_relax_attribute(tvms_reader *reader, tvms_eval_value object
     return proxy(reader, TVMS_RELAX_ASTYPE, object);
   }
   tvms_node *node = object.kind == TVMS_EVAL_NODE ? object.as.node : NULL;
-  bool type =
-      name == (reader->dialect >= TVMS_DIALECT_26 ? TVMS_SYM_ty : TVMS_SYM_struct_info);
+  bool type = name
+              == (tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty)
+                      ? TVMS_SYM_ty
+                      : TVMS_SYM_struct_info);
   if (type && node && node->sinfo) return tvms_eval_value_node(node->sinfo);
   tvms_eval_value value;
   if (node && inspected(reader, object, name, ref, &value)) return value;
@@ -197,7 +200,7 @@ tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
-  const char *text = reader->dialect < TVMS_DIALECT_26
+  const char *text = !tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty)
                          ? "op, args, attrs=None, sinfo_args=None, span=None"
                          : "op, args, attrs=None, ty_args=None, span=None";
   const tvms_signature *signature = tvms_signature_of_method(reader, text);
@@ -207,7 +210,8 @@ tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
     tvms_eval_report_wrong_type(reader, refs[2], "attrs of a call", "None", args[2]);
     return tvms_reader_failed(reader);
   }
-  if (args[0].kind == TVMS_EVAL_STR && reader->dialect < TVMS_DIALECT_26) {
+  if (args[0].kind == TVMS_EVAL_STR
+      && !tvms_release_has(reader->dialect, TVMS_FACT_calls_take_operator_names)) {
     tvms_eval_report_wrong_type(reader, refs[0], "what is called", "an operator",
                                 args[0]);
     return tvms_reader_failed(reader);

@@ -105,7 +105,7 @@ static tvms_sym scan_name(scanner *scan, bool *type, bool *drop) {
   const char *text = scan->at;
   size_t len = word_length(text);
   scan->at += len;
-  bool old = scan->reader->dialect < TVMS_DIALECT_26;
+  bool old = !tvms_release_has(scan->reader->dialect, TVMS_FACT_types_are_called_ty);
   bool out = text_is(text, len, "out_ty"), args = text_is(text, len, "ty_args");
   *type = out || args;
   *drop = !old && text_is(text, len, "tir_vars");
@@ -155,7 +155,8 @@ static bool is_prototype_call(const tvms_reader *reader,
   for (uint32_t i = 0; i + 1 < count; i++) {
     typed = typed || signature->kinds[i] == TVMS_ARG_TYPE;
   }
-  return typed && reader->dialect == TVMS_DIALECT_RFC && count < TVMS_MAX_PARAMS;
+  return typed && tvms_release_has(reader->dialect, TVMS_FACT_is_prototype)
+         && count < TVMS_MAX_PARAMS;
 }
 
 static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
@@ -189,7 +190,7 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
   }
   if (!has_type_args && head.count < TVMS_MAX_PARAMS) {
     // TVM prints the types of any call; after CallTIRRewrite alloc_tensor has one.
-    bool old = reader->dialect < TVMS_DIALECT_26;
+    bool old = !tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty);
     tvms_sym name = old ? TVMS_SYM_sinfo_args : TVMS_SYM_ty_args;
     params[head.count] =
         (tvms_param){name, TVMS_PARAM_KEYWORD_ONLY, false, TVMS_NOTHING};

@@ -124,7 +124,7 @@ static bool is_symbol(const tvms_node *node) {
 
 // `T.int64()`: the declaration of a symbolic variable.
 static bool is_declaration(tvms_reader *reader, tvms_ref ref, const tvms_node *var) {
-  if (reader->dialect < TVMS_DIALECT_26) return true;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir)) return true;
   const tvms_surf *node = tvms_reader_at(reader, ref);
   return node->kind == TVMS_SURF_CALL && !node->b && tvms_as_var(var)->name == 0;
 }
@@ -168,7 +168,8 @@ static bool is_number(tvms_eval_value value) {
 static tvms_node *TVMS_NULLABLE number_value(tvms_reader *reader, tvms_eval_value value,
                                              tvms_node *TVMS_NULLABLE type,
                                              tvms_ref ref) {
-  if (reader->dialect < TVMS_DIALECT_26 || !type || !tvms_sinfo_is_prim(type)) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir) || !type
+      || !tvms_sinfo_is_prim(type)) {
     return tvms_relax_const(reader, value, (tvms_dtype){0}, ref);
   }
   tvms_span span = tvms_reader_span_of(reader, ref);
@@ -199,7 +200,7 @@ static tvms_eval_value bound_value(tvms_reader *reader, tvms_sym name,
   } else if (node && !tvms_relax_is_expr(node)) {
     bool scalar = tvms_node_class_of(node) == TVMS_CLASS_EXPR
                   && !tvms_dtype_is_void(node->dtype)
-                  && reader->dialect >= TVMS_DIALECT_26;
+                  && tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir);
     if (!scalar) return value;
     if (!node->sinfo) node = tvms_relax_prim(reader, node);
   }
@@ -367,7 +368,9 @@ static void explain_unused(tvms_reader *reader, tvms_diag *diag, const tvms_node
   const tvms_call *call = tvms_as_call(node);
   if (call->callee->kind != TVMS_NODE_EXTERN_FUNC || call->type_args.len > 0) return;
   tvms_diags *diags = &reader->context->diags;
-  const char *keyword = reader->dialect < TVMS_DIALECT_26 ? "sinfo_args" : "ty_args";
+  const char *keyword =
+      !tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty) ? "sinfo_args"
+                                                                        : "ty_args";
   uint32_t end = tvms_reader_span_of(reader, ref).end - 1;
   tvms_diag_remark(diags, diag, "if the function returns nothing, say so: %s=R.Tuple()",
                    keyword);

@@ -41,7 +41,7 @@ static void define_symbol(tvms_reader *reader, tvms_sym name, tvms_span span) {
   if (own) return;
   // Up to 0.25 a declaration in the body may say otherwise.
   tvms_dtype dtype = TVMS_DTYPE(INT, 64);
-  if (reader->dialect < TVMS_DIALECT_26) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_bodies_declare_dims)) {
     tvms_reader_declared_dtype(reader, reader->relax->body, name, &dtype);
   }
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);

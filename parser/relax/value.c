@@ -254,7 +254,7 @@ tvms_eval_value tvms_relax_subscript(tvms_reader *reader, tvms_eval_value value,
   }
   int64_t place;
   const tvms_node *number = tvms_eval_value_node_of(index, TVMS_NODE_INT_IMM);
-  if (number && reader->dialect >= TVMS_DIALECT_27)
+  if (number && tvms_release_has(reader->dialect, TVMS_FACT_tuples_take_tir_indices))
     index = tvms_eval_value_int(tvms_as_int_imm(number)->value);
   if (!tvms_eval_to_int(reader, index, index_ref, &place))
     return tvms_reader_failed(reader);
@@ -317,7 +317,8 @@ tvms_eval_value tvms_call_relax_shape(tvms_reader *reader, const tvms_call_args 
 tvms_eval_value tvms_call_relax_prim_value(tvms_reader *reader,
                                            const tvms_call_args *call) {
   tvms_eval_value value = call->args[0];
-  bool text = value.kind == TVMS_EVAL_STR && reader->dialect >= TVMS_DIALECT_26;
+  bool text = value.kind == TVMS_EVAL_STR
+              && tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir);
   bool tensor = value.kind == TVMS_EVAL_NODE && tvms_relax_is_expr(value.as.node)
                 && value.as.node->sinfo && tvms_sinfo_is_tensor(value.as.node->sinfo);
   if (text || tensor) {
@@ -386,7 +387,8 @@ tvms_eval_value tvms_call_relax_match_cast(tvms_reader *reader,
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
   tvms_node *value = tvms_relax_to_value(reader, call->args[0], call->refs[0]);
   tvms_eval_value to = call->args[1];
-  if (reader->dialect == TVMS_DIALECT_RFC && value && tvms_eval_value_is_sequence(to)) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_is_prototype) && value
+      && tvms_eval_value_is_sequence(to)) {
     to = tvms_prototype_shape(reader, value, to, call->refs[1]);
   }
   tvms_node *type = tvms_relax_to_type(reader, to, call->refs[1]);

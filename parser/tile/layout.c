@@ -330,7 +330,8 @@ static bool read_swizzle(tvms_reader *reader, const tvms_call_args *call,
 
 tvms_eval_value tvms_call_ComposeLayout(tvms_reader *reader,
                                         const tvms_call_args *call) {
-  if (reader->dialect < TVMS_DIALECT_26) return composed(reader, call);
+  if (tvms_release_has(reader->dialect, TVMS_FACT_swizzles_are_layouts))
+    return composed(reader, call);
   tvms_compose_layout *layout = tvms_node_make(reader->unit, COMPOSE_LAYOUT,
                                                tvms_reader_span_of(reader, call->ref));
   layout->tile_layout = tvms_eval_value_node_of(call->args[3], TVMS_NODE_TILE_LAYOUT);

@@ -466,7 +466,7 @@ static tvms_eval_value is_trivial(method_call *m) {
 static tvms_eval_value is_swizzle(method_call *m) {
   if (m->layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tvms_eval_value_bool(false);
   tvms_node *tile = tile_of(m->layout);
-  if (!tile || m->reader->dialect <= TVMS_DIALECT_25)
+  if (!tile || tvms_release_has(m->reader->dialect, TVMS_FACT_swizzles_are_layouts))
     return tvms_eval_value_bool(!tile);
   tvms_node *plain = tvms_layout_canonical(&m->layouts, tile);
   return plain ? tvms_eval_value_bool(tvms_layout_is_trivial(plain)) : refused(m);
@@ -570,7 +570,10 @@ static tvms_eval_value apply(method_call *m) {
   bool shaped = m->args[1].kind != TVMS_EVAL_NONE;
   if (shaped && !shape_at(m, 1, &shape)) return tvms_reader_failed(m->reader);
   // Before 0.27 one coordinate has no shape.
-  bool linear = coord.len == 1 && (!shaped || m->reader->dialect < TVMS_DIALECT_27);
+  bool linear = coord.len == 1
+                && (!shaped
+                    || tvms_release_has(m->reader->dialect,
+                                        TVMS_FACT_single_coordinates_are_linear));
   if (!linear && shaped && coord.len != shape.len) {
     m->layouts.why = "a coordinate has a number for each dimension";
     return refused(m);
@@ -707,7 +710,7 @@ static tvms_eval_value offset_value(tvms_reader *reader, tvms_list offset) {
 static bool compose_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
                               tvms_eval_value *value) {
   const tvms_compose_layout *layout = tvms_as_compose_layout(node);
-  bool old = reader->dialect <= TVMS_DIALECT_25;
+  bool old = tvms_release_has(reader->dialect, TVMS_FACT_swizzles_are_layouts);
   if (layout->tile_layout && name == TVMS_SYM_tile_layout) {
     *value = tvms_eval_value_node(layout->tile_layout);
     return true;

@@ -92,14 +92,14 @@ tvms_eval_value tvms_call_wg_reg_tile(tvms_reader *reader, const tvms_call_args 
 // columns are folded `fold` times, each over `step` further lanes.
 static const struct {
   char letter;
-  uint8_t since;
+  bool later;  // where TVMS_FACT_datapaths_have_slabs
   int64_t rows, fold, step;
   bool scattered;
 } datapaths[] = {
-    {'A', TVMS_DIALECT_26, 128, 1, 0, false}, {'B', TVMS_DIALECT_26, 64, 2, 64, false},
-    {'C', TVMS_DIALECT_26, 64, 1, 0, true},   {'D', TVMS_DIALECT_25, 128, 1, 0, false},
-    {'E', TVMS_DIALECT_26, 64, 2, 64, false}, {'F', TVMS_DIALECT_25, 64, 1, 0, true},
-    {'G', TVMS_DIALECT_26, 32, 4, 32, false},
+    {'A', true, 128, 1, 0, false}, {'B', true, 64, 2, 64, false},
+    {'C', true, 64, 1, 0, true},   {'D', false, 128, 1, 0, false},
+    {'E', true, 64, 2, 64, false}, {'F', false, 64, 1, 0, true},
+    {'G', true, 32, 4, 32, false},
 };
 
 static tvms_node *datapath_layout(tvms_reader *reader, size_t at, int64_t cols,
@@ -127,7 +127,7 @@ tvms_eval_value tvms_call_tmem_datapath_layout(tvms_reader *reader,
                                                const tvms_call_args *call) {
   int64_t rows, cols, slab = 0;
   tvms_eval_value letter = call->args[0];
-  bool slabs = reader->dialect >= TVMS_DIALECT_26;
+  bool slabs = tvms_release_has(reader->dialect, TVMS_FACT_datapaths_have_slabs);
   if (!tvms_eval_to_int(reader, call->args[1], call->refs[1], &rows)
       || !tvms_eval_to_int(reader, call->args[2], call->refs[2], &cols)
       || (slabs && !tvms_eval_to_int(reader, call->args[3], call->refs[3], &slab))) {
@@ -136,7 +136,7 @@ tvms_eval_value tvms_call_tmem_datapath_layout(tvms_reader *reader,
   for (size_t i = 0; i < sizeof datapaths / sizeof datapaths[0]; i++) {
     bool named = letter.kind == TVMS_EVAL_STR && letter.len == 1
                  && letter.as.text[0] == datapaths[i].letter
-                 && reader->dialect >= (tvms_dialect)datapaths[i].since;
+                 && (slabs || !datapaths[i].later);
     if (!named) continue;
     if (rows != datapaths[i].rows) {
       return refused(reader, call->ref, "the data path has another number of rows");
@@ -229,7 +229,10 @@ static tvms_node *fragment_layout(tvms_reader *reader, tvms_eval_value shape,
   if (rows != WARPGROUP && rows != WARPGROUP / 2) return NULL;
   if (tvms_eval_value_is_exactly(shape, "32x32b")) {
     bool folded = rows != WARPGROUP;
-    if (folded && (packed > 1 || reader->dialect < TVMS_DIALECT_26)) return NULL;
+    if (folded
+        && (packed > 1
+            || !tvms_release_has(reader->dialect, TVMS_FACT_datapaths_have_slabs)))
+      return NULL;
     int64_t per = folded ? 2 : packed;
     if (cols % per || !is_repetition(cols / per, 128)) return NULL;
     plain_iter iters[] = {{rows, 1, TVMS_SYM_tid_in_wg},

@@ -190,7 +190,8 @@ static bool check_copy(tvms_reader *reader, const tvms_call_args *call,
                        const tvms_tile_call *stmt) {
   bool copies =
       call->row->name == TVMS_SYM_copy || call->row->name == TVMS_SYM_copy_async;
-  if (!copies || reader->dialect < TVMS_DIALECT_26) return true;
+  if (!copies || !tvms_release_has(reader->dialect, TVMS_FACT_copies_are_checked))
+    return true;
   const tvms_node *to = stmt->args.items[0], *from = stmt->args.items[1];
   bool explicit = tvms_bytes_is(stmt->dispatch, "tma_explicit");
   if (!explicit && !tvms_bytes_is(stmt->dispatch, "tma_auto")) {

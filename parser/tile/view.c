@@ -246,7 +246,7 @@ static tvms_eval_value local(tvms_reader *reader, tvms_node *node, tvms_ref call
   if (!read_layout(reader, args[1], call, &form.layout))
     return tvms_reader_failed(reader);
   // Up to 0.25 the view keeps the layout, and only a shape that is not given follows it.
-  bool old = reader->dialect <= TVMS_DIALECT_25;
+  bool old = tvms_release_has(reader->dialect, TVMS_FACT_views_keep_layouts);
   bool sized = form.layout || old;
   tvms_node *extent = layout ? local_extent(reader, layout, sized) : NULL;
   if (!extent && !(args[0].len && form.layout)) {
@@ -346,7 +346,8 @@ static tvms_eval_value permute(tvms_reader *reader, tvms_node *node, tvms_ref ca
 
 tvms_eval_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                                  tvms_ref call) {
-  if (!reader->tir || reader->dialect < TVMS_DIALECT_25) name = 0;
+  if (!reader->tir || !tvms_release_has(reader->dialect, TVMS_FACT_tile_programs_exist))
+    name = 0;
   switch (name) {
   case TVMS_SYM_view: return view(reader, buffer, call);
   case TVMS_SYM_local: return local(reader, buffer, call);

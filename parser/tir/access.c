@@ -34,10 +34,13 @@ static bool check_rank(tvms_reader *reader, const tvms_node *buffer, uint32_t co
 // Only the last index may be a vector; classic releases look at stores alone.
 static bool check_indices(tvms_reader *reader, tvms_node *const *indices,
                           uint32_t count, bool store, tvms_ref ref) {
-  bool strict = store || reader->dialect >= TVMS_DIALECT_25;
+  bool strict =
+      store || tvms_release_has(reader->dialect, TVMS_FACT_only_last_index_is_vector);
   for (uint32_t i = 0; i < count; i++) {
     tvms_dtype dtype = indices[i]->dtype;
-    bool pointer = tvms_dtype_is_handle(dtype) && reader->dialect >= TVMS_DIALECT_26;
+    bool pointer =
+        tvms_dtype_is_handle(dtype)
+        && !tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers);
     bool value = !tvms_dtype_is_void(dtype) && !pointer;
     bool vector = dtype.lanes != 1 && i + 1 < count && strict;
     if (value && !vector) continue;
@@ -99,7 +102,7 @@ static tvms_node *range_of_index(tvms_reader *reader, tvms_node *index) {
 // Where a dimension begins that subscripts leave open: at a plain 0, from 0.27 on at a 0
 // of the type of its extent.
 static tvms_node *open_start(tvms_reader *reader, const tvms_node *extent) {
-  bool typed = reader->dialect >= TVMS_DIALECT_27;
+  bool typed = tvms_release_has(reader->dialect, TVMS_FACT_open_slices_are_typed);
   tvms_dtype dtype = typed ? extent->dtype : TVMS_DTYPE(INT, 32);
   return tvms_int_imm_new(reader->unit, dtype, 0, TVMS_NO_SPAN);
 }
@@ -172,7 +175,8 @@ static bool has_step(const tvms_reader *reader, tvms_eval_items items) {
     tvms_eval_value step = items.items[i].as.items[2];
     bool one = step.kind == TVMS_EVAL_INT && step.as.i == 1;
     if (step.kind == TVMS_EVAL_NONE) continue;
-    if (reader->dialect < TVMS_DIALECT_25 || !one) return true;
+    if (tvms_release_has(reader->dialect, TVMS_FACT_unit_steps_make_vectors) || !one)
+      return true;
   }
   return false;
 }
@@ -181,12 +185,14 @@ static bool has_step(const tvms_reader *reader, tvms_eval_items items) {
 // integer only, a number aside.
 static bool check_element(tvms_reader *reader, const tvms_node *index, tvms_ref ref) {
   tvms_dtype dtype = index->dtype;
-  bool number = index->kind == TVMS_NODE_FLOAT_IMM && reader->dialect < TVMS_DIALECT_27;
+  bool number = index->kind == TVMS_NODE_FLOAT_IMM
+                && tvms_release_has(reader->dialect, TVMS_FACT_regions_begin_at_floats);
   bool integer = (tvms_dtype_is_int(dtype) || tvms_dtype_is_uint(dtype)
                   || tvms_dtype_is_bool(dtype))
                  && dtype.lanes == 1;
-  bool sound = reader->dialect < TVMS_DIALECT_26 ? !tvms_dtype_is_handle(dtype)
-                                                 : integer || number;
+  bool sound = tvms_release_has(reader->dialect, TVMS_FACT_regions_begin_anywhere)
+                   ? !tvms_dtype_is_handle(dtype)
+                   : integer || number;
   if (sound) return true;
   char buffer[TVMS_DTYPE_TEXT];
   tvms_reader_report(reader, bad_index, ref, tvms_dtype_text(dtype, buffer));
@@ -197,7 +203,7 @@ static bool check_element(tvms_reader *reader, const tvms_node *index, tvms_ref 
 static tvms_eval_value make_region(tvms_reader *reader, tvms_node *buffer,
                                    tvms_eval_items items, tvms_ref ref) {
   const tvms_buffer *fields = tvms_as_buffer(buffer);
-  bool complete = reader->dialect >= TVMS_DIALECT_25;
+  bool complete = tvms_release_has(reader->dialect, TVMS_FACT_regions_may_be_partial);
   if (!complete && items.len && !check_rank(reader, buffer, items.len, ref)) {
     return TVMS_UNKNOWN;
   }
@@ -257,7 +263,8 @@ tvms_eval_value tvms_tir_buffer_subscript(tvms_reader *reader, tvms_node *buffer
     if (tvms_eval_value_is_known(items.items[i])) continue;
     return tvms_reader_failed(reader);
   }
-  bool partial = items.len < fields->shape.len && reader->dialect >= TVMS_DIALECT_25;
+  bool partial = items.len < fields->shape.len
+                 && tvms_release_has(reader->dialect, TVMS_FACT_regions_may_be_partial);
   if ((sliced && !has_step(reader, items)) || partial) {
     return make_region(reader, buffer, items, ref);
   }
@@ -277,7 +284,8 @@ bool tvms_tir_is_one_element(const tvms_node *node) {
 }
 
 bool tvms_tir_is_scalar_buffer(const tvms_reader *reader, const tvms_node *node) {
-  return reader->dialect >= TVMS_DIALECT_25 && tvms_tir_is_one_element(node);
+  return tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars)
+         && tvms_tir_is_one_element(node);
 }
 
 tvms_node *tvms_tir_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_ref ref) {
@@ -285,7 +293,7 @@ tvms_node *tvms_tir_whole_region(tvms_reader *reader, tvms_node *buffer, tvms_re
 }
 
 tvms_node *tvms_tir_region_load(tvms_reader *reader, tvms_node *region, tvms_ref ref) {
-  if (reader->dialect >= TVMS_DIALECT_27) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_slices_are_vectors)) {
     tvms_reader_report(reader, region_as_value, ref);
     reader->failed = true;
     return NULL;
@@ -473,7 +481,7 @@ tvms_eval_value tvms_tir_subscript(tvms_reader *reader, tvms_eval_value object,
     return object;
   }
   bool region = object.as.node->kind == TVMS_NODE_BUFFER_REGION;
-  if (region && reader->dialect >= TVMS_DIALECT_25) {
+  if (region && tvms_release_has(reader->dialect, TVMS_FACT_regions_take_subscripts)) {
     return tvms_tir_region_subscript(reader, object.as.node, index, ref);
   }
   if (object.as.node->kind == TVMS_NODE_OBJECT_ARRAY) {

@@ -79,8 +79,8 @@ static tvms_node *let(tvms_reader *reader, tvms_sym name, tvms_node *value,
 
 // What a function of the module returns that returns nothing: an empty tuple from 0.27 on.
 static bool is_empty_result(const tvms_reader *reader, const tvms_node *node) {
-  return reader->dialect >= TVMS_DIALECT_27 && node->kind == TVMS_NODE_CALL
-         && tvms_dtype_is_void(node->dtype)
+  return tvms_release_has(reader->dialect, TVMS_FACT_calls_return_empty_tuples)
+         && node->kind == TVMS_NODE_CALL && tvms_dtype_is_void(node->dtype)
          && tvms_as_call(node)->callee->kind == TVMS_NODE_GLOBAL_VAR;
 }
 
@@ -93,7 +93,9 @@ static tvms_eval_value no_type(tvms_reader *reader, tvms_eval_value value,
 
 static tvms_eval_value bind_expression(tvms_reader *reader, tvms_sym name,
                                        tvms_eval_value value, tvms_ref ref) {
-  bool classic_text = value.kind == TVMS_EVAL_STR && reader->dialect <= TVMS_DIALECT_24;
+  bool classic_text =
+      value.kind == TVMS_EVAL_STR
+      && tvms_release_has(reader->dialect, TVMS_FACT_texts_can_be_bound);
   bool is_constant = value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
                      || value.kind == TVMS_EVAL_BOOL || classic_text;
   bool is_expr = value.kind == TVMS_EVAL_NODE
@@ -103,17 +105,17 @@ static tvms_eval_value bind_expression(tvms_reader *reader, tvms_sym name,
   tvms_node *node = tvms_eval_to_expr(reader, value, ref);
   if (!node) return TVMS_UNKNOWN;
   bool pointer = node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_POINTER;
-  if (reader->dialect < TVMS_DIALECT_25) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars)) {
     return tvms_eval_value_node(let(reader, name, node, ref));
   }
-  if (pointer && reader->dialect > TVMS_DIALECT_25
+  if (pointer && !tvms_release_has(reader->dialect, TVMS_FACT_pointers_become_scalars)
       && tvms_scope_binds_here(reader, name)) {
     tvms_reader_report(reader, pointer_reassigned, ref,
                        tvms_symbol_text(reader->context, name));
     return tvms_reader_failed(reader);
   }
   // 0.25 makes a scalar of whatever is no text, even of a pointer.
-  bool typed = reader->dialect == TVMS_DIALECT_25
+  bool typed = tvms_release_has(reader->dialect, TVMS_FACT_pointers_become_scalars)
                || !(pointer || tvms_dtype_is_handle(node->dtype)
                     || is_empty_result(reader, node));
   if (!typed || node->kind == TVMS_NODE_STRING_IMM) {
@@ -132,7 +134,9 @@ static tvms_eval_value bind_expression(tvms_reader *reader, tvms_sym name,
 static bool check_second_name(tvms_reader *reader, const tvms_node *buffer,
                               tvms_sym name, tvms_ref ref) {
   tvms_sym first = tvms_as_buffer((tvms_node *)(uintptr_t)buffer)->name;
-  if (reader->dialect != TVMS_DIALECT_25 || !first || first == name) return true;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_buffers_keep_first_name) || !first
+      || first == name)
+    return true;
   tvms_reader_report(reader, second_name, ref, tvms_symbol_text(reader->context, first),
                      tvms_symbol_text(reader->context, name));
   reader->failed = true;
@@ -158,8 +162,8 @@ static bool are_one(const tvms_buffer *a, const tvms_buffer *b) {
 // The buffer that `stmt` declares again, or NULL.
 static tvms_node *TVMS_NULLABLE declared_again(tvms_reader *reader, tvms_sym name,
                                                tvms_node *stmt) {
-  bool again =
-      reader->dialect <= TVMS_DIALECT_22 && tvms_scope_binds_here(reader, name);
+  bool again = tvms_release_has(reader->dialect, TVMS_FACT_regions_predeclare_buffers)
+               && tvms_scope_binds_here(reader, name);
   if (!again || stmt->kind != TVMS_NODE_DECL_BUFFER) return NULL;
   tvms_node *known =
       tvms_eval_value_node_of(tvms_scope_lookup(reader, name)->value, TVMS_NODE_BUFFER);
@@ -179,7 +183,7 @@ static tvms_eval_value bind_node(tvms_reader *reader, tvms_sym name,
   }
   switch (node->kind) {
   case TVMS_NODE_BUFFER_REGION: {
-    if (reader->dialect < TVMS_DIALECT_25) break;
+    if (!tvms_release_has(reader->dialect, TVMS_FACT_names_bind_regions)) break;
     tvms_node *part = tvms_tir_buffer_of_part(reader, name, node, ref);
     if (!part) return value;
     tvms_tir_name_node(reader, part, name);
@@ -349,7 +353,8 @@ void tvms_tir_bind_targets(tvms_reader *reader, tvms_ref target, tvms_eval_value
 // `n = T.int32()` names the variable that a quoted dim of the signature has made.
 static tvms_eval_value reuse_dim(tvms_reader *reader, tvms_sym name,
                                  tvms_eval_value value, tvms_ref ref) {
-  if (reader->dialect < TVMS_DIALECT_26 || !reader->tir->signature_vars.len) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims)
+      || !reader->tir->signature_vars.len) {
     return TVMS_UNKNOWN;
   }
   const tvms_surf *source = tvms_reader_at(reader, ref);
@@ -380,7 +385,8 @@ static tvms_eval_value bind_assigned(tvms_reader *reader, tvms_sym name,
 
 // The one-element buffer that a plain name stands for, or NULL.
 static tvms_node *scalar_named(const tvms_reader *reader, tvms_ref target) {
-  if (reader->dialect < TVMS_DIALECT_25) return NULL;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars))
+    return NULL;
   const tvms_surf *node = tvms_reader_at(reader, target);
   if (node->kind != TVMS_SURF_NAME) return NULL;
   const tvms_binding *binding = tvms_scope_lookup(reader, node->a);
@@ -519,7 +525,8 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
   tvms_node *var =
       tvms_var_new(reader->unit, 0, node->dtype, tvms_reader_span_of(reader, stmt->a));
   // 0.25 takes the data type alone.
-  if (reader->dialect >= TVMS_DIALECT_26) var->sinfo = node->sinfo;
+  if (tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types))
+    var->sinfo = node->sinfo;
   annotated_let(reader, stmt, tvms_eval_value_node(var), tvms_eval_value_node(node),
                 ref);
 }
@@ -567,7 +574,8 @@ static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
     return;
   }
   // 0.25 prints scalars of handles and of nothing, and cannot read them.
-  bool printed = reader->dialect == TVMS_DIALECT_25 && tvms_reader_is_printed(reader);
+  bool printed = tvms_release_has(reader->dialect, TVMS_FACT_pointers_become_scalars)
+                 && tvms_reader_is_printed(reader);
   if (!is_scalar_type(var) && !(printed && is_untyped(var))) {
     tvms_reader_report(reader, handle_annotation, stmt->b);
     bind_unknown(reader, stmt->a);
@@ -590,7 +598,7 @@ void tvms_tir_read_ann_assign(tvms_reader *reader, tvms_ref ref) {
   tvms_eval_value annotation = tvms_eval(reader, stmt.b);
   if (!tvms_eval_value_is_known(annotation)) {
     bind_unknown(reader, stmt.a);
-  } else if (reader->dialect < TVMS_DIALECT_25) {
+  } else if (!tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars)) {
     annotated_let(reader, &stmt, annotated_variable(reader, annotation, stmt.b), value,
                   ref);
   } else if (annotation.kind == TVMS_EVAL_VECTOR) {

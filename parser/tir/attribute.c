@@ -63,39 +63,17 @@ static const struct {
   tvms_sym name;
   tvms_dialect since, until;
 } dated[] = {
-    {TVMS_NODE_BUFFER, TVMS_SYM_byte_offset, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_layout, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_allocated_addr, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_is_scalar, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_elem_offset_of, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_byte_offset_of, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_ptr_to, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_view, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_local, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_permute, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_axis_separators, TVMS_DIALECT_22, TVMS_DIALECT_25},
-    {TVMS_NODE_BUFFER, TVMS_SYM_with_dtype, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_with_data, TVMS_DIALECT_25, TVMS_DIALECT_25},
-    {TVMS_NODE_BUFFER, TVMS_SYM_with_allocated_addr, TVMS_DIALECT_25, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_rearrange, TVMS_DIALECT_26, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_sub, TVMS_DIALECT_26, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_tile, TVMS_DIALECT_26, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_chunk, TVMS_DIALECT_26, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_ty, TVMS_DIALECT_26, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER, TVMS_SYM_buffer, TVMS_DIALECT_22, TVMS_DIALECT_26},
-    {TVMS_NODE_BUFFER, TVMS_SYM_source, TVMS_DIALECT_27, TVMS_DIALECT_27},
-    {TVMS_NODE_BUFFER_REGION, TVMS_SYM_buffer, TVMS_DIALECT_22, TVMS_DIALECT_26},
-    {TVMS_NODE_BUFFER_REGION, TVMS_SYM_source, TVMS_DIALECT_27, TVMS_DIALECT_27},
-    {TVMS_NODE_VAR, TVMS_SYM_buffer, TVMS_DIALECT_22, TVMS_DIALECT_26},
-    {TVMS_NODE_VAR, TVMS_SYM_source, TVMS_DIALECT_27, TVMS_DIALECT_27},
-    {TVMS_NODE_VAR, TVMS_SYM_dtype, TVMS_DIALECT_22, TVMS_DIALECT_25},
-    {TVMS_NODE_VAR, TVMS_SYM_ty, TVMS_DIALECT_26, TVMS_DIALECT_27},
+#define SPELLING(where, older, newer, since)
+#define ATTRIBUTE(of, name, since, until)                                              \
+  {TVMS_NODE_##of, TVMS_SYM_##name, TVMS_DIALECT_##since, TVMS_DIALECT_##until},
+#include "ir/dialect.def"
 };
 
 static bool has_attribute(const tvms_reader *reader, tvms_node_kind of, tvms_sym name) {
   for (size_t i = 0; i < sizeof dated / sizeof dated[0]; i++) {
     if (dated[i].of != of || dated[i].name != name) continue;
-    return reader->dialect >= dated[i].since && reader->dialect <= dated[i].until;
+    tvms_dialect rows = tvms_release_rows(reader->dialect);
+    return rows >= dated[i].since && rows <= dated[i].until;
   }
   return true;
 }
@@ -396,7 +374,7 @@ static bool widen_last(tvms_reader *reader, const tvms_buffer *buffer, tvms_dtyp
 
 // Up to 0.26 these methods take a mask.
 static bool is_masked(const tvms_reader *reader) {
-  return reader->dialect <= TVMS_DIALECT_26;
+  return !tvms_release_has(reader->dialect, TVMS_FACT_masked_access_is_intrinsic);
 }
 
 static tvms_eval_value vload(tvms_reader *reader, tvms_node *node, tvms_ref call) {

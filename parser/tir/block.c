@@ -31,7 +31,8 @@ tvms_eval_value tvms_call_block(tvms_reader *reader, const tvms_call_args *call)
   }
   // A macro expanded again gives its blocks other names (0.25 on).
   uint32_t calls = reader->tir ? reader->tir->macro_calls : 0;
-  if (calls && name.len && reader->dialect >= TVMS_DIALECT_25) {
+  if (calls && name.len
+      && tvms_release_has(reader->dialect, TVMS_FACT_macros_rename_blocks)) {
     char *text = tvms_arena_alloc(&reader->values, name.len + 12);
     memcpy(text, name.as.text, name.len);
     int len = sprintf(text + name.len, "_%u", calls);
@@ -156,7 +157,8 @@ static tvms_node *merge_maps(tvms_reader *reader, tvms_node *old, tvms_node *new
 tvms_eval_value tvms_call_block_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *map;
   tvms_frame *frame = reader->tir ? tvms_frame_find(reader, TVMS_FRAME_BLOCK) : NULL;
-  if (!frame || reader->dialect < TVMS_DIALECT_25) frame = block_at_top(reader, call);
+  if (!frame || tvms_release_has(reader->dialect, TVMS_FACT_block_attrs_stand_at_top))
+    frame = block_at_top(reader, call);
   if (!frame || !tvms_eval_to_map(reader, call->args[0], call->refs[0], &map)) {
     return tvms_reader_failed(reader);
   }

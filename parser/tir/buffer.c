@@ -60,7 +60,8 @@ static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,
   if (!tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.match_buffer of a parameter",
                       call->ref))
     return false;
-  if (reader->dialect >= TVMS_DIALECT_26 && !tvms_tir_is_pointer(var)) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_only_pointers_are_matched)
+      && !tvms_tir_is_pointer(var)) {
     tvms_eval_report_wrong_type(reader, call->refs[0], "what T.match_buffer matches",
                                 "a pointer", call->args[0]);
     return false;
@@ -231,7 +232,8 @@ static bool alloc_in_block(tvms_reader *reader, const tvms_call_args *call,
     tvms_vec_push(memory, &block->as.block.alloc_buffers, buffer);
     return true;
   }
-  bool anywhere = reader->dialect >= TVMS_DIALECT_24;
+  bool anywhere =
+      tvms_release_has(reader->dialect, TVMS_FACT_alloc_buffer_is_a_statement);
   if (!anywhere
       && !tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.alloc_buffer", call->ref)) {
     return false;
@@ -270,7 +272,8 @@ static tvms_eval_value allocate(tvms_reader *reader, const tvms_call_args *call,
 
 tvms_eval_value tvms_call_alloc_buffer(tvms_reader *reader,
                                        const tvms_call_args *call) {
-  if (reader->dialect >= TVMS_DIALECT_24) return allocate(reader, call, 0);
+  if (tvms_release_has(reader->dialect, TVMS_FACT_alloc_buffer_is_a_statement))
+    return allocate(reader, call, 0);
   tvms_node *buffer;
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   tvms_eval_value result = made(reader, call, &buffer);
@@ -291,7 +294,8 @@ static tvms_node *decl_stmt(tvms_reader *reader, tvms_node *buffer,
   tvms_decl_buffer *stmt =
       tvms_node_make(reader->unit, DECL_BUFFER, tvms_reader_span_of(reader, ref));
   stmt->buffer = buffer;
-  if (reader->dialect >= TVMS_DIALECT_26) stmt->source = data;
+  if (tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_variables))
+    stmt->source = data;
   return &stmt->head;
 }
 
@@ -341,13 +345,13 @@ tvms_eval_value tvms_call_decl_buffer(tvms_reader *reader, const tvms_call_args 
   tvms_buffer_form form = {0};
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!tvms_tir_buffer_form_of(reader, call, &form)
-      || (reader->dialect >= TVMS_DIALECT_25
+      || (tvms_release_has(reader->dialect, TVMS_FACT_tile_programs_exist)
           && !check_tmem(reader, &form, call->ref))) {
     return tvms_reader_failed(reader);
   }
   tvms_node *buffer = tvms_tir_buffer_make(reader, &form, call->ref);
   tvms_eval_value result = tvms_eval_value_node(buffer);
-  if (reader->dialect <= TVMS_DIALECT_22) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_definitions_hold_bodies)) {
     if (!form.data) return allocate_and_declare(reader, buffer, call->ref);
     tvms_node *stmt = decl_stmt(reader, buffer, form.data, call->ref);
     return tvms_frame_binder(reader, stmt, result, call->ref);

@@ -28,7 +28,8 @@ static tvms_dtype index_dtype(const tvms_buffer_form *form) {
 
 // What the pointer of a buffer points to; up to 0.23 booleans are stored as int8.
 static tvms_dtype stored_dtype(const tvms_reader *reader, tvms_dtype dtype) {
-  bool byte = tvms_dtype_is_bool(dtype) && reader->dialect <= TVMS_DIALECT_22;
+  bool byte = tvms_dtype_is_bool(dtype)
+              && tvms_release_has(reader->dialect, TVMS_FACT_bools_are_stored_as_int8);
   return byte ? (tvms_dtype){TVMS_INT, 8, dtype.lanes} : dtype;
 }
 
@@ -43,7 +44,8 @@ tvms_node *tvms_tir_buffer_make(tvms_reader *reader, const tvms_buffer_form *for
   buffer->strides = form->strides;
   buffer->data = form->data;
   // From 0.26 on a buffer over other data has a pointer of its own, in the same scope.
-  if (!buffer->data || reader->dialect >= TVMS_DIALECT_26) {
+  if (!buffer->data
+      || tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_variables)) {
     tvms_sym scope = form->data ? tvms_tir_pointer_scope(form->data) : form->scope;
     buffer->data =
         tvms_pointer_var_new(unit, 0, stored_dtype(reader, form->dtype), scope, span);
@@ -89,13 +91,14 @@ static bool is_quoted_dim(const tvms_reader *reader, tvms_eval_value dim,
                           tvms_ref ref) {
   return dim.kind == TVMS_EVAL_STR && reader->tir && reader->tir->in_signature && ref
          && tvms_surface_is_string(reader->surface, ref)
-         && reader->dialect >= TVMS_DIALECT_26;
+         && tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims);
 }
 
 // Since 0.26 no part of a buffer but its data is a pointer. Reports one.
 static bool is_number(tvms_reader *reader, const tvms_node *part, const char *what,
                       tvms_ref ref) {
-  if (!tvms_dtype_is_handle(part->dtype) || reader->dialect < TVMS_DIALECT_26)
+  if (!tvms_dtype_is_handle(part->dtype)
+      || tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers))
     return true;
   tvms_eval_report_wrong_type(reader, ref, what, "a number",
                               tvms_eval_value_node((tvms_node *)(uintptr_t)part));
@@ -111,7 +114,7 @@ static tvms_node *dim_of(tvms_reader *reader, tvms_eval_value dim, tvms_ref ref)
   if (is_index && !node) return NULL;
   if (node && !is_number(reader, node, "a dimension", ref)) return NULL;
   bool real = node && tvms_dtype_is_real(node->dtype);
-  if (!node || (real && reader->dialect >= TVMS_DIALECT_25)) {
+  if (!node || (real && tvms_release_has(reader->dialect, TVMS_FACT_dims_are_whole))) {
     tvms_eval_report_wrong_type(reader, ref, "a dimension", "an int or an expression",
                                 dim);
     return NULL;
@@ -203,7 +206,8 @@ static bool read_data(tvms_reader *reader, const tvms_call_args *call,
   if (!form->data) return false;
   bool typed = form->data->kind == TVMS_NODE_VAR && form->data->sinfo
                && form->data->sinfo->kind == TVMS_NODE_SINFO_POINTER;
-  if (tvms_tir_is_pointer(form->data) && !typed && reader->dialect <= TVMS_DIALECT_25) {
+  if (tvms_tir_is_pointer(form->data) && !typed
+      && !tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types)) {
     tvms_reader_report(reader, untyped_pointer, ref, tvms_eval_describe(reader, data));
     return false;
   }
@@ -286,7 +290,8 @@ static bool read_element(tvms_reader *reader, const tvms_call_args *call,
                          tvms_eval_value value, tvms_ref ref, tvms_dtype *dtype) {
   bool declared = call->row->name == TVMS_SYM_decl_buffer
                   || call->row->name == TVMS_SYM_decl_scalar;
-  return declared && reader->dialect >= TVMS_DIALECT_26
+  return declared
+                 && tvms_release_has(reader->dialect, TVMS_FACT_declarations_take_types)
              ? tvms_eval_to_named_dtype(reader, value, ref, dtype)
              : tvms_eval_to_dtype(reader, value, ref, dtype);
 }
@@ -296,7 +301,8 @@ static bool read_layout(tvms_reader *reader, const tvms_call_args *call,
                         tvms_buffer_form *form) {
   tvms_eval_value layout = tvms_args_get(reader, call, TVMS_SYM_layout);
   tvms_ref ref = tvms_args_ref(reader, call, TVMS_SYM_layout);
-  bool s_tir = reader->dialect < TVMS_DIALECT_25 || (reader->tir && reader->tir->s_tir);
+  bool s_tir = tvms_release_has(reader->dialect, TVMS_FACT_prim_funcs_are_s_tir)
+               || (reader->tir && reader->tir->s_tir);
   if (layout.kind == TVMS_EVAL_NONE) {
     if (!s_tir && tvms_args_given(reader, call, TVMS_SYM_layout)) {
       form->layout =
@@ -342,7 +348,7 @@ bool tvms_tir_buffer_form_of(tvms_reader *reader, const tvms_call_args *call,
   bool sound = read_shape(reader, shape, shape_ref, &form->shape);
   sound = read_element(reader, call, dtype, dtype_ref, &form->dtype) && sound;
   if (sound && tvms_dtype_is_handle(form->dtype)
-      && reader->dialect >= TVMS_DIALECT_26) {
+      && !tvms_release_has(reader->dialect, TVMS_FACT_buffers_hold_pointers)) {
     tvms_eval_report_wrong_type(reader, dtype_ref, "an element", "a number", dtype);
     sound = false;
   }

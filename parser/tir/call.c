@@ -32,7 +32,7 @@ bool tvms_tir_is_pointer(const tvms_node *node) {
 tvms_call_result tvms_call_result_pointer(tvms_reader *reader, tvms_dtype element,
                                           tvms_sym scope) {
   tvms_call_result type = tvms_call_result_scalar(TVMS_HANDLE, 64);
-  if (reader->dialect >= TVMS_DIALECT_26) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types)) {
     type.sinfo = tvms_tir_pointer_type(reader, element, scope);
   }
   return type;
@@ -70,18 +70,20 @@ tvms_eval_value tvms_tir_call_new(tvms_reader *reader, tvms_call_result type,
 tvms_node *tvms_tir_to_argument(tvms_reader *reader, tvms_eval_value value,
                                 tvms_ref ref) {
   tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
-  if (node && node->kind == TVMS_NODE_BUFFER && reader->dialect >= TVMS_DIALECT_26) {
+  if (node && node->kind == TVMS_NODE_BUFFER
+      && tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_variables)) {
     return tvms_tir_is_scalar_buffer(reader, node) && !(value.flags & TVMS_EVAL_WHOLE)
                ? tvms_eval_to_expr(reader, value, ref)
                : node;
   }
-  if (value.kind == TVMS_EVAL_DTYPE && reader->dialect < TVMS_DIALECT_26) {
+  if (value.kind == TVMS_EVAL_DTYPE
+      && !tvms_release_has(reader->dialect, TVMS_FACT_dtypes_are_types)) {
     char buffer[TVMS_DTYPE_TEXT];
     const char *text = tvms_dtype_text(value.as.dtype, buffer);
     return tvms_string_imm_new(reader->unit, text, strlen(text), TVMS_NO_SPAN);
   }
   if (node && node->kind == TVMS_NODE_BUFFER_REGION
-      && reader->dialect >= TVMS_DIALECT_26) {
+      && tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_variables)) {
     return tvms_tir_region_load(reader, node, ref);
   }
   return tvms_eval_to_expr(reader, value, ref);

@@ -20,7 +20,7 @@ static tvms_buffer *copied(tvms_reader *reader, const tvms_buffer *buffer,
   tvms_node head = copy->head;
   *copy = *buffer;
   copy->head = head;
-  if (reader->dialect < TVMS_DIALECT_26) return copy;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_variables)) return copy;
   copy->data = tvms_var_like(reader->unit, buffer->data);
   copy->head.spare |= TVMS_SPARE_OWN_DATA;
   return copy;
@@ -70,7 +70,8 @@ static tvms_eval_value flattened(tvms_reader *reader, tvms_node *node, tvms_ref 
   copy->shape = shape;
   copy->strides = (tvms_list){0};
   copy->layout = NULL;
-  if (reader->dialect >= TVMS_DIALECT_25 && reader->tir && reader->tir->s_tir) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_buffers_have_layouts) && reader->tir
+      && reader->tir->s_tir) {
     copy->layout = tvms_layout_row_major(reader->unit, shape);
   }
   copy->axis_separators =

@@ -26,7 +26,8 @@ static tvms_node *expr_at(tvms_reader *reader, const tvms_call_args *call, uint3
 static tvms_node *number_at(tvms_reader *reader, const tvms_call_args *call,
                             uint32_t i) {
   tvms_node *node = expr_at(reader, call, i);
-  if (!node || reader->dialect < TVMS_DIALECT_26 || !tvms_dtype_is_handle(node->dtype))
+  if (!node || tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)
+      || !tvms_dtype_is_handle(node->dtype))
     return node;
   tvms_reader_report(reader, wrong_dtype_for, call->ref,
                      tvms_symbol_text(reader->context, call->row->name), "handle");
@@ -153,7 +154,8 @@ static bool check_cast(tvms_reader *reader, const tvms_call_args *call,
                        tvms_dtype dtype, const tvms_node *value) {
   char from[TVMS_DTYPE_TEXT], to[TVMS_DTYPE_TEXT];
   bool pointer = tvms_dtype_is_handle(dtype) || tvms_dtype_is_handle(value->dtype);
-  if (!pointer || reader->dialect < TVMS_DIALECT_26) return true;
+  if (!pointer || tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers))
+    return true;
   tvms_reader_report(reader, cannot_cast, call->ref,
                      tvms_dtype_text(value->dtype, from), tvms_dtype_text(dtype, to));
   return false;

@@ -349,7 +349,8 @@ static void not_positional(tvms_reader *reader, tvms_ref param) {
 }
 
 static void read_params(tvms_reader *reader, tvms_ref params) {
-  reader->tir->defines_dims = reader->dialect >= TVMS_DIALECT_26;
+  reader->tir->defines_dims =
+      tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims);
   tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf param = *tvms_reader_at(reader, ref);
     bool bare_star = !param.a && param.op == TVMS_OP_STAR;
@@ -368,7 +369,8 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
       tvms_scope_bind(reader, param.a, TVMS_UNKNOWN, span);
       continue;
     }
-    if (reader->dialect >= TVMS_DIALECT_26) define_ahead(reader, param.b);
+    if (tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims))
+      define_ahead(reader, param.b);
     tvms_eval_value annotation = read_annotation(reader, param.b);
     bind_param(reader, param.a, read_param(reader, param.a, annotation, param.b), span);
   }
@@ -385,7 +387,9 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
   bool plain = type && type->kind == TVMS_NODE_SINFO_PRIM
                && value.as.node->kind == TVMS_NODE_VAR
                && tvms_reader_at(reader, ref)->kind != TVMS_SURF_CALL;
-  if (type && (plain || reader->dialect >= TVMS_DIALECT_26)) {
+  if (type
+      && (plain
+          || tvms_release_has(reader->dialect, TVMS_FACT_prim_funcs_return_any_type))) {
     reader->tir->ret = type;
     check_known_vars(reader, type, ref);
     return;
@@ -467,7 +471,8 @@ static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
   state->unchecked = decoration->unchecked;
   state->jit = decoration->jit;
   // Up to 0.24 every PrimFunc is what 0.25 calls s_tir.
-  state->s_tir = decoration->s_tir || reader->dialect <= TVMS_DIALECT_24;
+  state->s_tir = decoration->s_tir
+                 || tvms_release_has(reader->dialect, TVMS_FACT_prim_funcs_are_s_tir);
 }
 
 void tvms_tir_function(tvms_reader *reader, const tvms_def *of, tvms_member *member) {

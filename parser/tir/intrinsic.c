@@ -99,8 +99,9 @@ tvms_eval_value tvms_call_tvm_stack_make_array(tvms_reader *reader,
   for (uint32_t i = 0; i < 6; i++) {
     tvms_eval_value value = call->args[i];
     // Up to 0.25 the text is passed as it is.
-    bool named = i == 4 && reader->dialect >= TVMS_DIALECT_26
-                 && (value.kind == TVMS_EVAL_STR || value.kind == TVMS_EVAL_DTYPE);
+    bool named =
+        i == 4 && tvms_release_has(reader->dialect, TVMS_FACT_stack_arrays_take_dtypes)
+        && (value.kind == TVMS_EVAL_STR || value.kind == TVMS_EVAL_DTYPE);
     tvms_dtype dtype;
     if (!named) {
       args[i] = tvms_tir_to_argument(reader, value, call->refs[i]);
@@ -205,7 +206,7 @@ tvms_eval_value tvms_tir_address_of(tvms_reader *reader, tvms_eval_value value,
     return address_of_load(reader, load, ref);
   }
   // 0.25 and 0.26 print vectors so, which they do not read.
-  if (region && reader->dialect <= TVMS_DIALECT_26) {
+  if (region && tvms_release_has(reader->dialect, TVMS_FACT_slices_are_vectors)) {
     tvms_node *load = tvms_tir_region_load(reader, region, ref);
     return load ? address_of_load(reader, load, ref) : tvms_reader_failed(reader);
   }
@@ -215,14 +216,15 @@ tvms_eval_value tvms_tir_address_of(tvms_reader *reader, tvms_eval_value value,
   if (var) {
     bool map = var->sinfo && var->sinfo->kind == TVMS_NODE_SINFO_TENSOR_MAP;
     if (!map && tvms_dtype_is_handle(var->dtype)
-        && reader->dialect >= TVMS_DIALECT_26) {
+        && !tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)) {
       tvms_eval_report_wrong_type(reader, ref, "what T.address_of takes the address of",
                                   "an element, a scalar or a tensor map", value);
       return TVMS_UNKNOWN;
     }
-    tvms_call_result type = map && reader->dialect >= TVMS_DIALECT_25
-                                ? tvms_call_result_scalar(TVMS_UINT, 64)
-                                : tvms_call_result_pointer(reader, var->dtype, 0);
+    tvms_call_result type =
+        map && tvms_release_has(reader->dialect, TVMS_FACT_tensor_maps_are_types)
+            ? tvms_call_result_scalar(TVMS_UINT, 64)
+            : tvms_call_result_pointer(reader, var->dtype, 0);
     return tvms_tir_call_new(reader, type, TVMS_TIR_address_of, &var, 1, ref);
   }
   tvms_eval_report_wrong_type(reader, ref, "what T.address_of takes",
@@ -237,7 +239,7 @@ tvms_eval_value tvms_call_address_of(tvms_reader *reader, const tvms_call_args *
 // Four-bit floats are compared in bytes, which a single one fills half.
 static bool same_size(tvms_reader *reader, tvms_dtype a, tvms_dtype b) {
   if (a.lanes < 0 || b.lanes < 0) return true;
-  int truth = reader->dialect <= TVMS_DIALECT_24 ? 1 : 8;
+  int truth = tvms_release_has(reader->dialect, TVMS_FACT_bools_are_uint1) ? 1 : 8;
   if (tvms_dtype_is_bool(a)) a.bits = (uint8_t)truth;
   if (tvms_dtype_is_bool(b)) b.bits = (uint8_t)truth;
   int bits_a = a.bits * a.lanes, bits_b = b.bits * b.lanes;
@@ -250,7 +252,8 @@ static bool same_size(tvms_reader *reader, tvms_dtype a, tvms_dtype b) {
 // From 0.26 on pointers are read as integers of 64 bits and as pointers only.
 static bool pointer_fits(const tvms_reader *reader, tvms_dtype a, tvms_dtype b) {
   bool pointer = tvms_dtype_is_handle(a);
-  if (reader->dialect < TVMS_DIALECT_26 || pointer == tvms_dtype_is_handle(b)) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)
+      || pointer == tvms_dtype_is_handle(b)) {
     return true;
   }
   tvms_dtype other = pointer ? b : a;
@@ -277,7 +280,9 @@ tvms_eval_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args 
   }
   bool same = tvms_dtype_same(type.dtype, value->dtype) && !type.sinfo;
   bool opaque = !value->sinfo && !tvms_dtype_is_handle(type.dtype);
-  if (same && (opaque || reader->dialect <= TVMS_DIALECT_25))
+  if (same
+      && (opaque
+          || !tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types)))
     return tvms_eval_value_node(value);
   return tvms_tir_call_new(reader, type, TVMS_TIR_reinterpret, &value, 1, call->ref);
 }
@@ -370,7 +375,7 @@ tvms_eval_value tvms_call_call_intrin(tvms_reader *reader, const tvms_call_args 
 
 tvms_eval_value tvms_call_Call(tvms_reader *reader, const tvms_call_args *call) {
   tvms_call_result type = TVMS_RESULT_VOID;
-  bool dtype_first = reader->dialect < TVMS_DIALECT_26;
+  bool dtype_first = tvms_release_has(reader->dialect, TVMS_FACT_calls_say_dtype_first);
   tvms_eval_value returns =
       dtype_first ? call->args[0] : tvms_args_get(reader, call, TVMS_SYM_ret_ty);
   if (returns.kind != TVMS_EVAL_NONE

@@ -63,7 +63,8 @@ static tvms_frame *loop_frame(tvms_reader *reader, uint32_t count, tvms_for_kind
 
 // Up to 0.24 a bool is an unsigned integer of one bit.
 static bool is_index(const tvms_reader *reader, const tvms_node *node) {
-  bool truth = reader->dialect <= TVMS_DIALECT_24 && tvms_dtype_is_bool(node->dtype);
+  bool truth = tvms_release_has(reader->dialect, TVMS_FACT_bools_are_uint1)
+               && tvms_dtype_is_bool(node->dtype);
   bool whole = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
   return (whole || truth) && node->dtype.lanes == 1;
 }
@@ -80,8 +81,8 @@ static bool check_bound(tvms_reader *reader, const tvms_node *node, bool alone,
                         tvms_ref ref) {
   if (!node) return false;
   if (is_index(reader, node)) return true;
-  bool converts = reader->dialect >= TVMS_DIALECT_27 && node->dtype.lanes == 1
-                  && !tvms_dtype_is_void(node->dtype)
+  bool converts = tvms_release_has(reader->dialect, TVMS_FACT_loops_convert_bounds)
+                  && node->dtype.lanes == 1 && !tvms_dtype_is_void(node->dtype)
                   && !tvms_dtype_is_handle(node->dtype);
   if (converts && (!alone || tvms_dtype_is_bool(node->dtype))) return true;
   return wrong_bound(reader, node, ref);
@@ -108,8 +109,8 @@ static bool read_step(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
     tvms_eval_report_wrong_type(reader, ref, "a step", "a number", value);
     return false;
   }
-  return reader->dialect >= TVMS_DIALECT_27 || is_index(reader, *step)
-         || wrong_bound(reader, *step, ref);
+  return tvms_release_has(reader->dialect, TVMS_FACT_loops_convert_bounds)
+         || is_index(reader, *step) || wrong_bound(reader, *step, ref);
 }
 
 // One loop from `start` to `stop`; both are nodes of index dtype.
@@ -118,7 +119,8 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
                              tvms_ref ref) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_reader_span_of(reader, ref);
-  bool converts = reader->dialect >= TVMS_DIALECT_27 && kind != TVMS_FOR_THREAD_BINDING;
+  bool converts = tvms_release_has(reader->dialect, TVMS_FACT_loops_convert_bounds)
+                  && kind != TVMS_FOR_THREAD_BINDING;
   if (converts) {
     if (tvms_dtype_is_void(dtype)) dtype = common_dtype(start, stop);
     start = bound_as(reader, start, dtype);
@@ -192,7 +194,8 @@ static bool add_unroll(tvms_reader *reader, const tvms_call_args *call,
     return false;
   }
   bool off = is_bool && !unroll.as.i;
-  bool number = !is_bool && reader->dialect >= TVMS_DIALECT_27;
+  bool number =
+      !is_bool && tvms_release_has(reader->dialect, TVMS_FACT_unroll_takes_number);
   tvms_node *value = number ? tvms_object_int_new(reader->unit, unroll.as.i, span)
                             : tvms_object_bool_new(reader->unit, true, span);
   *annotations = tvms_object_map_with(reader->unit, *annotations,
@@ -239,12 +242,12 @@ tvms_eval_value tvms_tir_range_loop(tvms_reader *reader, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *signature =
       "start, stop=None, step=None, *, annotations=None, unroll=None, dtype=None";
-  if (reader->dialect < TVMS_DIALECT_25) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_range_has_step_third)) {
     signature = "start, stop=None, *, annotations=None, step=None";
   }
   if (!tvms_signature_bind_method(reader, signature, "range()", call, args))
     return TVMS_UNKNOWN;
-  bool old = reader->dialect < TVMS_DIALECT_25;
+  bool old = !tvms_release_has(reader->dialect, TVMS_FACT_range_has_step_third);
   tvms_node *start, *stop, *annotations, *step;
   if (!read_bounds(reader, args, (tvms_ref[]){call, call}, &start, &stop)
       || !tvms_eval_to_map(reader, args[old ? 2 : 3], call, &annotations)) {
@@ -297,7 +300,7 @@ static bool grid_dim(tvms_reader *reader, tvms_frame *frame, uint32_t i,
                      tvms_eval_value value, tvms_dtype dtype, tvms_ref ref) {
   tvms_node *min = NULL, *extent;
   if (value.kind == TVMS_EVAL_TUPLE && value.len == 2
-      && reader->dialect >= TVMS_DIALECT_25) {
+      && tvms_release_has(reader->dialect, TVMS_FACT_grids_take_ranges)) {
     min = bound_of(reader, value.as.items[0], ref);
     if (!check_bound(reader, min, false, ref)) return false;
     value = value.as.items[1];
@@ -305,7 +308,7 @@ static bool grid_dim(tvms_reader *reader, tvms_frame *frame, uint32_t i,
   extent = bound_of(reader, value, ref);
   if (!check_bound(reader, extent, !min, ref)) return false;
   if (tvms_dtype_is_void(dtype)) dtype = min ? min->dtype : extent->dtype;
-  if (reader->dialect >= TVMS_DIALECT_27) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_loops_convert_bounds)) {
     extent = bound_as(reader, extent, dtype);
     if (min) min = bound_as(reader, min, dtype);
   }
@@ -347,7 +350,9 @@ bool tvms_tir_check_while(tvms_reader *reader, const tvms_node *condition,
     return false;
   }
   bool trivial = condition->kind == TVMS_NODE_INT_IMM;
-  if (!trivial || reader->dialect >= TVMS_DIALECT_25) return true;
+  if (!trivial
+      || tvms_release_has(reader->dialect, TVMS_FACT_constant_whiles_are_allowed))
+    return true;
   tvms_reader_report(reader, trivial_while, ref);
   return false;
 }

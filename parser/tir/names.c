@@ -134,14 +134,16 @@ static void follow(tvms_reader *reader, tvms_node *var, tvms_sym buffer,
 // The pointer of a buffer follows its name: up to 0.25 also one that it shares, and at 0.25
 // strides do, too.
 static void name_parts(tvms_reader *reader, tvms_buffer *buffer, tvms_sym name) {
-  const char *suffix = reader->dialect == TVMS_DIALECT_25 ? "_ptr" : "";
+  const char *suffix =
+      tvms_release_has(reader->dialect, TVMS_FACT_buffer_parts_have_suffixes) ? "_ptr"
+                                                                              : "";
   if (buffer->data->kind == TVMS_NODE_VAR) {
     if (buffer->head.spare & TVMS_SPARE_OWN_DATA)
       tvms_as_var(buffer->data)->name = tvms_tir_joined_name(reader, name, suffix);
-    else if (reader->dialect <= TVMS_DIALECT_25)
+    else if (tvms_release_has(reader->dialect, TVMS_FACT_pointers_follow_buffer_names))
       follow(reader, buffer->data, name, suffix);
   }
-  if (reader->dialect != TVMS_DIALECT_25) return;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_buffer_parts_have_suffixes)) return;
   for (uint32_t i = 0; i < buffer->strides.len; i++) {
     if (buffer->strides.items[i]->kind != TVMS_NODE_VAR) continue;
     char part[16];

@@ -183,8 +183,8 @@ static bool is_native(const tvms_reader *reader, tvms_surf_op op,
                       tvms_eval_value left) {
   bool ordering = op != TVMS_OP_EQ && op != TVMS_OP_NE;
   return reader->native
-         || (reader->dialect >= TVMS_DIALECT_26 && ordering
-             && left.kind == TVMS_EVAL_NODE && !is_region(left));
+         || (tvms_release_has(reader->dialect, TVMS_FACT_relax_overrides_orderings)
+             && ordering && left.kind == TVMS_EVAL_NODE && !is_region(left));
 }
 
 static tvms_eval_value comparison(tvms_reader *reader, tvms_surf_op op,
@@ -230,8 +230,9 @@ static bool is_vector_region(tvms_eval_value value) {
 // they cannot read back.
 static bool are_loads(const tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                       tvms_eval_value b) {
-  return reader->dialect < TVMS_DIALECT_27 && op != TVMS_OP_EQ && op != TVMS_OP_NE
-         && is_vector_region(a) && is_vector_region(b);
+  return tvms_release_has(reader->dialect, TVMS_FACT_slices_are_vectors)
+         && op != TVMS_OP_EQ && op != TVMS_OP_NE && is_vector_region(a)
+         && is_vector_region(b);
 }
 
 tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
@@ -243,7 +244,7 @@ tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_
   if (!tvms_eval_is_tir_operand(a) && !tvms_eval_is_tir_operand(b)
       && !are_loads(reader, op, a, b)) {
     bool buffers = tvms_eval_value_node_of(a, TVMS_NODE_BUFFER)
-                   && reader->dialect >= TVMS_DIALECT_26;
+                   && tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_compared);
     if ((op == TVMS_OP_EQ || op == TVMS_OP_NE) && !buffers) {
       return same_object(op == TVMS_OP_EQ ? TVMS_OP_IS : TVMS_OP_IS_NOT, a, b);
     }

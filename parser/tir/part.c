@@ -73,7 +73,7 @@ static bool place_of(tvms_reader *reader, const tvms_node *node, int64_t *offset
 
 tvms_node *tvms_tir_buffer_of_part(tvms_reader *reader, tvms_sym name,
                                    tvms_node *region, tvms_ref ref) {
-  if (reader->dialect != TVMS_DIALECT_25) return NULL;
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_regions_become_buffers)) return NULL;
   uses found = count_uses(reader, name);
   bool like_buffer = found.names == found.objects + 1;
   if (!found.stores && !(like_buffer && tvms_reader_is_printed(reader))) return NULL;

@@ -78,7 +78,8 @@ tvms_eval_value tvms_tir_region_subscript(tvms_reader *reader, tvms_node *region
                     : range;
     if (!ranges[i]) return tvms_reader_failed(reader);
   }
-  if (!element || reader->dialect < TVMS_DIALECT_27) {
+  if (!element
+      || !tvms_release_has(reader->dialect, TVMS_FACT_regions_of_elements_are_loads)) {
     return tvms_eval_value_node(tvms_buffer_region_new(
         reader->unit, fields->buffer, ranges, rank, tvms_reader_span_of(reader, ref)));
   }

@@ -113,7 +113,8 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
   case TVMS_RULE_SAME_FLOAT:
   case TVMS_RULE_ARG0:
     if (args.len) *type = tvms_call_result_of(args.items[0]);
-    if (reader->dialect < TVMS_DIALECT_26) type->sinfo = NULL;
+    if (!tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types))
+      type->sinfo = NULL;
     return true;
   case TVMS_RULE_ARG1:
     if (args.len > 1) *type = tvms_call_result_of(args.items[1]);
@@ -146,16 +147,18 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
   if (rule == TVMS_RULE_ARG0 || rule == TVMS_RULE_ARG1) {
     tvms_eval_value value = call->args[from];
     const tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
-    bool typed =
-        node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
-        && (reader->dialect < TVMS_DIALECT_26 || !tvms_dtype_is_handle(node->dtype));
+    bool typed = node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
+                 && (tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)
+                     || !tvms_dtype_is_handle(node->dtype));
     if (typed) return true;
     tvms_eval_report_wrong_type(reader, call->refs[from], "this",
                                 "an expression with a type", value);
     return false;
   }
   bool same = rule == TVMS_RULE_SAME || rule == TVMS_RULE_SAME_FLOAT;
-  for (uint32_t i = 0; same && reader->dialect >= TVMS_DIALECT_26 && i < args.len;
+  for (uint32_t i = 0;
+       same && !tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)
+       && i < args.len;
        i++) {
     const tvms_node *arg = args.items[i];
     if (!tvms_dtype_is_handle(arg->dtype) && arg->kind != TVMS_NODE_BUFFER) continue;
@@ -169,7 +172,8 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
 // sin, cos and tan take floats only, from 0.25 on.
 static bool check_float(tvms_reader *reader, const tvms_call_args *call,
                         tvms_list args) {
-  if (call->row->rule != TVMS_RULE_SAME_FLOAT || reader->dialect < TVMS_DIALECT_25) {
+  if (call->row->rule != TVMS_RULE_SAME_FLOAT
+      || !tvms_release_has(reader->dialect, TVMS_FACT_trigonometry_takes_floats)) {
     return true;
   }
   if (args.len && tvms_dtype_is_real(args.items[0]->dtype)) return true;

@@ -29,7 +29,8 @@ static bool number_of_text(tvms_eval_value text, double *value) {
 // A number past INT64_MAX. TVM takes none; what 0.27 prints of T.max_value("uint64") is read.
 static tvms_node *TVMS_NULLABLE large_constant(tvms_reader *reader, tvms_dtype dtype,
                                                tvms_eval_value value, tvms_ref ref) {
-  bool printed = reader->dialect >= TVMS_DIALECT_27 && dtype.code == TVMS_UINT;
+  bool printed = tvms_release_has(reader->dialect, TVMS_FACT_large_numbers_are_literals)
+                 && dtype.code == TVMS_UINT;
   if (!printed) {
     char text[TVMS_DTYPE_TEXT];
     tvms_reader_report(reader, constant_too_large, ref, (unsigned long long)value.as.i,
@@ -148,7 +149,8 @@ static tvms_eval_value pointer(tvms_reader *reader, const tvms_call_args *call,
               ? tvms_eval_to_named_dtype(reader, call->args[0], call->refs[0], &element)
               : tvms_eval_to_dtype(reader, call->args[0], call->refs[0], &element));
   if (!sound) return TVMS_UNKNOWN;
-  if (tvms_dtype_is_handle(element) && reader->dialect >= TVMS_DIALECT_26) {
+  if (tvms_dtype_is_handle(element)
+      && !tvms_release_has(reader->dialect, TVMS_FACT_buffers_hold_pointers)) {
     tvms_eval_report_wrong_type(reader, call->refs[0], "what a pointer points to",
                                 "a scalar or \"void\"", call->args[0]);
     return TVMS_UNKNOWN;

@@ -135,7 +135,8 @@ static bool read_parts(tvms_reader *reader, tvms_eval_value message, tvms_ref re
     }
     // The parts of a list are written as Python writes them.
     bool text_only =
-        reader->dialect >= TVMS_DIALECT_25 && !tvms_eval_value_is_sequence(message);
+        tvms_release_has(reader->dialect, TVMS_FACT_assert_messages_are_texts)
+        && !tvms_eval_value_is_sequence(message);
     if (text_only && item.kind != TVMS_EVAL_STR) {
       tvms_eval_report_wrong_type(reader, ref, "the message", "a str", item);
       return false;
@@ -173,13 +174,13 @@ tvms_eval_value tvms_tir_assert_frame(tvms_reader *reader, tvms_eval_value condi
                                 condition);
     return TVMS_UNKNOWN;
   }
-  if (reader->dialect >= TVMS_DIALECT_24
+  if (tvms_release_has(reader->dialect, TVMS_FACT_asserts_have_kinds)
       && !split_message(reader, &message, &kind, ref)) {
     return tvms_reader_failed(reader);
   }
   bool text = message.kind == TVMS_EVAL_STR
               || tvms_eval_value_node_of(message, TVMS_NODE_STRING_IMM);
-  if (!text && reader->dialect < TVMS_DIALECT_24) {
+  if (!text && !tvms_release_has(reader->dialect, TVMS_FACT_asserts_have_kinds)) {
     tvms_eval_report_wrong_type(reader, ref, "the message", "a str", message);
     return TVMS_UNKNOWN;
   }
@@ -216,7 +217,8 @@ static tvms_node *let_var(tvms_reader *reader, tvms_eval_value var,
   }
   tvms_node *fresh = tvms_var_new(reader->unit, TVMS_SYM_v, value->dtype,
                                   tvms_reader_span_of(reader, ref));
-  if (reader->dialect >= TVMS_DIALECT_25) fresh->sinfo = value->sinfo;
+  if (tvms_release_has(reader->dialect, TVMS_FACT_lets_keep_types))
+    fresh->sinfo = value->sinfo;
   return fresh;
 }
 
@@ -305,12 +307,14 @@ tvms_node *tvms_tir_attr_new(tvms_reader *reader, tvms_node *node, const char *k
 static tvms_node *attr_node(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
   bool scalar = value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
                 || value.kind == TVMS_EVAL_BOOL;
-  if (value.kind == TVMS_EVAL_NONE && reader->dialect >= TVMS_DIALECT_25) {
+  if (value.kind == TVMS_EVAL_NONE
+      && tvms_release_has(reader->dialect, TVMS_FACT_attrs_stand_at_objects)) {
     tvms_eval_report_wrong_type(reader, ref, "what an attribute stands at", "an object",
                                 value);
     return NULL;
   }
-  bool typed = scalar && reader->dialect < TVMS_DIALECT_25;
+  bool typed =
+      scalar && !tvms_release_has(reader->dialect, TVMS_FACT_attrs_stand_at_objects);
   return typed ? tvms_eval_to_expr(reader, value, ref)
                : tvms_eval_to_object(reader, value, ref);
 }
@@ -324,14 +328,15 @@ static tvms_node *zero_node(tvms_reader *reader) {
 static tvms_node *attr_value(tvms_reader *reader, tvms_eval_value given, tvms_ref ref) {
   // From 0.27 on a buffer is a variable, too.
   tvms_node *buffer = tvms_eval_value_node_of(given, TVMS_NODE_BUFFER);
-  if (buffer && reader->dialect >= TVMS_DIALECT_27
+  if (buffer && tvms_release_has(reader->dialect, TVMS_FACT_attrs_take_buffers)
       && !tvms_tir_is_scalar_buffer(reader, buffer)) {
     return buffer;
   }
   tvms_node *value = tvms_eval_to_expr(reader, given, ref);
   bool pointer = value && tvms_dtype_is_handle(value->dtype)
                  && value->kind != TVMS_NODE_STRING_IMM;
-  if (!pointer || reader->dialect != TVMS_DIALECT_26) return value;
+  if (!pointer || !tvms_release_has(reader->dialect, TVMS_FACT_attrs_refuse_pointers))
+    return value;
   tvms_eval_report_wrong_type(reader, ref, "the value of an attribute",
                               "a number or a text", tvms_eval_value_node(value));
   return NULL;
@@ -365,7 +370,9 @@ static tvms_eval_value attr_dict(tvms_reader *reader, tvms_eval_value dict,
 tvms_eval_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value key = call->args[1];
   bool dict = call->args[0].kind == TVMS_EVAL_DICT;
-  if (dict && (key.kind == TVMS_EVAL_NONE || reader->dialect >= TVMS_DIALECT_25)) {
+  if (dict
+      && (key.kind == TVMS_EVAL_NONE
+          || tvms_release_has(reader->dialect, TVMS_FACT_attrs_take_dicts))) {
     return attr_dict(reader, call->args[0], call->refs[0]);
   }
   if (key.kind != TVMS_EVAL_STR) {

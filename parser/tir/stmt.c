@@ -74,8 +74,8 @@ static const tvms_node *TVMS_NULLABLE pointer_type(const tvms_node *node) {
 static bool same_let_type(tvms_reader *reader, const tvms_node *var,
                           const tvms_node *value) {
   if (!tvms_dtype_same(var->dtype, value->dtype)) return false;
-  bool typed =
-      reader->dialect > TVMS_DIALECT_25 && is_pointer(var) && is_pointer(value);
+  bool typed = tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types)
+               && is_pointer(var) && is_pointer(value);
   if (!typed) return true;
   const tvms_node *a = pointer_type(var), *b = pointer_type(value);
   return a && b ? tvms_node_equal(reader->context, a, b) : a == b;
@@ -86,8 +86,9 @@ bool tvms_tir_check_let(tvms_reader *reader, const tvms_node *var,
   if (same_let_type(reader, var, value)) return true;
   // Some device intrinsics of later releases say their type by an argument.
   bool text = value->kind == TVMS_NODE_STRING_IMM && tvms_dtype_is_void(var->dtype);
-  if (text && reader->dialect == TVMS_DIALECT_26) return true;
-  if (tvms_dtype_is_void(value->dtype) && reader->dialect >= TVMS_DIALECT_25)
+  if (text && tvms_release_has(reader->dialect, TVMS_FACT_texts_are_void)) return true;
+  if (tvms_dtype_is_void(value->dtype)
+      && tvms_release_has(reader->dialect, TVMS_FACT_void_can_be_bound))
     return true;
   tvms_reader_report(reader, let_dtype, ref, let_type_text(reader, var),
                      let_type_text(reader, value));
@@ -138,12 +139,16 @@ static void read_expression(tvms_reader *reader, tvms_ref ref) {
   switch (tvms_node_class_of(node)) {
   case TVMS_CLASS_EXPR:
     if (node->kind == TVMS_NODE_STRING_IMM) return;
-    if (node->kind == TVMS_NODE_VAR && reader->dialect >= TVMS_DIALECT_24) return;
+    if (node->kind == TVMS_NODE_VAR
+        && tvms_release_has(reader->dialect, TVMS_FACT_lone_names_are_dropped))
+      return;
     emit_evaluate(reader, node, ref);
     return;
   case TVMS_CLASS_STMT: tvms_frame_emit(reader, node); return;
   case TVMS_CLASS_OBJECT:
-    if (node->kind == TVMS_NODE_BUFFER && reader->dialect >= TVMS_DIALECT_24) return;
+    if (node->kind == TVMS_NODE_BUFFER
+        && tvms_release_has(reader->dialect, TVMS_FACT_lone_names_are_dropped))
+      return;
     break;
   case TVMS_CLASS_SINFO:
   case TVMS_CLASS_TOP: break;
@@ -172,7 +177,8 @@ static void read_assert(tvms_reader *reader, tvms_ref ref) {
 tvms_node *tvms_tir_to_returned(tvms_reader *reader, tvms_eval_value value,
                                 tvms_ref ref) {
   tvms_node *buffer = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER);
-  if (buffer && reader->dialect >= TVMS_DIALECT_26) return buffer;
+  if (buffer && tvms_release_has(reader->dialect, TVMS_FACT_buffers_are_variables))
+    return buffer;
   return tvms_eval_to_expr(reader, value, ref);
 }
 
@@ -194,7 +200,7 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
 
 void tvms_tir_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref) {
   tvms_span span = tvms_reader_span_of(reader, ref);
-  if (reader->dialect < TVMS_DIALECT_26) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_returns_are_statements)) {
     tvms_node *call =
         tvms_call_new_of(reader->unit, value->dtype, TVMS_TIR_ret, &value, 1, span);
     emit_evaluate(reader, call, ref);
@@ -360,7 +366,7 @@ static void read_symbolic_if(tvms_reader *reader, const tvms_surf *stmt,
 // scope of its own.
 static void read_known_if(tvms_reader *reader, const tvms_surf *stmt, bool truth) {
   tvms_ref body = truth ? stmt->b : stmt->c;
-  bool scope = reader->dialect < TVMS_DIALECT_25;
+  bool scope = tvms_release_has(reader->dialect, TVMS_FACT_known_ifs_are_scopes);
   if (!body) return;
   if (scope) tvms_scope_push(reader);
   tvms_tir_body(reader, body);

@@ -72,7 +72,8 @@ tvms_eval_value tvms_call_launch_thread(tvms_reader *reader,
   if (!node) return tvms_reader_failed(reader);
   bool whole = tvms_dtype_is_int(extent->dtype) || tvms_dtype_is_uint(extent->dtype)
                || tvms_dtype_is_bool(extent->dtype);
-  if (reader->dialect >= TVMS_DIALECT_25 && (!whole || extent->dtype.lanes != 1)) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_thread_extents_are_integers)
+      && (!whole || extent->dtype.lanes != 1)) {
     tvms_eval_report_wrong_type(reader, call->refs[1], "the extent of a thread",
                                 "an integer", call->args[1]);
     return tvms_reader_failed(reader);

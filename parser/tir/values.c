@@ -161,20 +161,21 @@ static tvms_eval_value dtype_name_call(tvms_reader *reader, tvms_eval_value call
     }
   }
   tvms_eval_value args[TVMS_MAX_PARAMS];
-  const char *signature = reader->dialect < TVMS_DIALECT_26
+  const char *signature = tvms_release_has(reader->dialect, TVMS_FACT_size_vars_exist)
                               ? "expr=None, *, is_size_var=False"
                               : "expr=None";
   if (!tvms_signature_bind_method(reader, signature, "a data type", call, args))
     return TVMS_UNKNOWN;
-  bool size_var = reader->dialect < TVMS_DIALECT_26 && args[1].kind == TVMS_EVAL_BOOL
-                  && args[1].as.i;
+  bool size_var = tvms_release_has(reader->dialect, TVMS_FACT_size_vars_exist)
+                  && args[1].kind == TVMS_EVAL_BOOL && args[1].as.i;
   return tvms_tir_dtype_call(reader, callee.as.dtype, args[0], size_var, call);
 }
 
 // `T.float32[4]`: the data type, then the extents.
 static tvms_eval_value dtype_name_subscript(tvms_reader *reader, tvms_eval_value object,
                                             tvms_eval_value index, tvms_ref ref) {
-  if (reader->dialect < TVMS_DIALECT_25) return tvms_no_subscript(reader, object, ref);
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars))
+    return tvms_no_subscript(reader, object, ref);
   tvms_eval_value one[1] = {index};
   tvms_eval_items extents = {one, 1};
   if (index.kind == TVMS_EVAL_TUPLE) extents = tvms_eval_items_of(&index);
