@@ -7,7 +7,6 @@
 
 #include "parser/eval/call.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/module.h"
 #include "parser/prototype.h"

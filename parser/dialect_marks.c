@@ -4,7 +4,8 @@
 #include "parser/dialect_marks.h"
 
 #include "grammar/literal.h"
-#include "parser/calls.h"
+#include "parser/eval/eval.h"
+#include "parser/rows.h"
 #include "support/names.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // Functions of a module where its text mentions them: cls.f, Module.f, cls.f(…).
 #include "parser/tir/member.h"
 
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "parser/relax/relax.h"
 #include "parser/relax/value.h"
 #include "parser/tir/access.h"
@@ -45,9 +45,8 @@ const tvms_eval_value_ops tvms_member_module_ops = {.attribute = module_attribut
 
 static tvms_eval_value function_call(tvms_reader *reader, tvms_eval_value callee,
                                      tvms_ref call) {
-  return reader->reading == TVMS_READING_RELAX
-             ? tvms_relax_call_global(reader, callee.as.node, call)
-             : tvms_tir_call_global(reader, callee.as.node, call);
+  return reader->relax ? tvms_relax_call_global(reader, callee.as.node, call)
+                       : tvms_tir_call_global(reader, callee.as.node, call);
 }
 
 const tvms_eval_value_ops tvms_member_function_ops = {

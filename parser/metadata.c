@@ -10,7 +10,7 @@
 #include "ir/fold.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 

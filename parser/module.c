@@ -8,7 +8,6 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/eval/python.h"
 #include "parser/relax/function.h"
@@ -22,7 +21,7 @@
 // ---- Module attributes ----------------------------------------------------------------------
 
 static bool inside_module(tvms_reader *reader, const tvms_call_args *call) {
-  if (reader->module && reader->reading == TVMS_READING_NOTHING) return true;
+  if (reader->module && !reader->language) return true;
   tvms_reader_report(reader, outside_module, call->ref,
                      tvms_row_text(reader, call->row));
   return false;
@@ -171,13 +170,10 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
   reader->unit = member->unit;
   reader->failed = false;
   if (def->decoration.kind == TVMS_DECORATED_TIR) {
-    reader->reading = TVMS_READING_TIR;
     tvms_tir_function(reader, def, member);
   } else {
-    reader->reading = TVMS_READING_RELAX;
     tvms_relax_function(reader, def, member);
   }
-  reader->reading = TVMS_READING_NOTHING;
   reader->unit = &reader->module->unit;
   tvms_arena_reset(&reader->values, mark);
 }
@@ -185,9 +181,7 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
 static void declare(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
   if (def->decoration.kind != TVMS_DECORATED_RELAX) return;
   reader->unit = member->unit;
-  reader->reading = TVMS_READING_RELAX;
   tvms_relax_declare(reader, def, member);
-  reader->reading = TVMS_READING_NOTHING;
   reader->unit = &reader->module->unit;
 }
 

@@ -9,8 +9,8 @@
 #include "grammar/literal.h"
 #include "ir/fold.h"
 #include "ir/respell.h"
-#include "parser/calls.h"
 #include "parser/eval/names.h"
+#include "parser/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,12 +81,16 @@ static void note_var(tvms_reader *reader, tvms_ref call, tvms_ref argument) {
   note(reader, tvms_reader_span_of(reader, call), old, new);
 }
 
+static bool is_row(const tvms_row *row, tvms_namespace namespace_, tvms_sym name) {
+  return row->namespace_ == namespace_ && row->name == name;
+}
+
 void tvms_prototype_call(tvms_reader *reader, const tvms_row *row, tvms_ref call) {
   tvms_ref argument = tvms_reader_at(reader, call)->b;
   if (!argument) return;
-  if (row->handler == tvms_call_var) note_var(reader, call, argument);
+  if (is_row(row, TVMS_NS_T, TVMS_SYM_var)) note_var(reader, call, argument);
   argument = tvms_reader_at(reader, argument)->next;
-  if (row->handler == tvms_call_relax_match_cast && argument) {
+  if (is_row(row, TVMS_NS_R, TVMS_SYM_match_cast) && argument) {
     define_dims(reader, argument);
   }
 }

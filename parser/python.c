@@ -3,17 +3,17 @@
 
 #include "ir/fold.h"
 #include "ir/op.h"
-#include "parser/calls.h"
 #include "parser/dialect_marks.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/eval/operator.h"
+#include "parser/eval/ops.h"
 #include "parser/metadata.h"
 #include "parser/relax/object.h"
 #include "parser/relax/relax.h"
 #include "parser/relax/value.h"
+#include "parser/rows.h"
 #include "parser/tile/layout.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/member.h"
@@ -117,15 +117,12 @@ static bool below_relax(tvms_reader *reader, const char *path, tvms_eval_value *
 static bool below_runtime(tvms_reader *reader, const char *path,
                           tvms_eval_value *value) {
   const char *rest;
-  if (reader->reading != TVMS_READING_RELAX || !begins(path, "tvm", &rest))
-    return false;
+  if (!reader->relax || !begins(path, "tvm", &rest)) return false;
   begins(rest, "runtime", &rest);
   if (!*rest || strchr(rest, '.')) return false;
   tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_R, name);
-  bool device = row
-                && (row->handler == tvms_call_relax_device
-                    || row->handler == tvms_call_relax_device_named);
+  bool device = row && tvms_row_has(row, TVMS_TRAIT_DEVICE);
   if (device) *value = (tvms_eval_value){.kind = TVMS_EVAL_CALLABLE, .as.row = row};
   return device;
 }

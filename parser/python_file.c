@@ -4,7 +4,6 @@
 #include "parser/dialect_marks.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"

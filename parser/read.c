@@ -5,7 +5,6 @@
 #include "parser/dialect_marks.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
@@ -125,7 +124,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_unit unit;
   tvms_unit_init(&unit, context, program->dialect);
   reader.unit = &unit;  // for expressions of the file level
-  tvms_vec_push(memory, &reader.scopes, NULL);
+  tvms_vec_push(memory, &reader.scopes, (tvms_scope){0});
   tvms_scope_push(&reader);
   if (!options->python) tvms_python_bind_prefixes(&reader);
   read_comments(&reader);

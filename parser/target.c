@@ -10,7 +10,6 @@
 #include "ir/object.h"
 #include "ir/target_config.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "parser/relax/convert.h"
 #include "parser/relax/relax.h"
+#include "parser/rows.h"
 
 static const tvms_eval_value_ops *const classes[] = {
 #define CLASS(class, ops) [TVMS_CLASS_##class] = &tvms_##ops##_ops,
@@ -27,5 +28,6 @@ const tvms_eval_tables tvms_parser_tables = {
 #define VALUE(kind, member, text, ops) [TVMS_EVAL_##kind] = &tvms_##ops##_ops,
 #include "parser/eval/values.def"
         },
+    .find_row = tvms_rows_find,
     .node_ops = node_ops,
 };

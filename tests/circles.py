@@ -26,7 +26,7 @@ STAY = {
     "backend/llvm/expr.c": "statements hold expressions and blocks, which hold statements",
 }
 # Circles that are still to be opened, each by one of its files. Nothing joins this list.
-OPEN = ["parser/eval/expr.c"]
+OPEN = ["parser/tir/access.c"]
 
 
 def compiled(library):

@@ -7,9 +7,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "ir/tir_op.h"
-#include "parser/calls.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/call.h"
 #include "parser/tir/tir.h"
 

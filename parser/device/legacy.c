@@ -5,7 +5,6 @@
 
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/intrinsic.h"

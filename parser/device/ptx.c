@@ -10,7 +10,6 @@
 #include "parser/device/ptx_form.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/call.h"
 
 #include <stdio.h>

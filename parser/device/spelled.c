@@ -12,7 +12,6 @@
 #include "parser/device/wrapper.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/call.h"
 #include "parser/tir/tir.h"
 

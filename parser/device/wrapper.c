@@ -8,7 +8,6 @@
 #include "parser/device/legacy.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 
@@ -620,9 +619,9 @@ tvms_eval_value tvms_wrapper_call(tvms_reader *reader, const tvms_wrapper *wrapp
   bool raw = is_raw_form(&w);
   if (raw) w.signature = tvms_signature_of_method(reader, "*args");
   // Any of them may be told a dtype; it means something to those that have a parameter.
-  reader->drops_dtype = param_index(&w, "dtype", 5) < 0;
-  if (!tvms_signature_bind(reader, w.signature, wrapper->path, call, w.args, w.refs,
-                           &w.given)) {
+  unsigned traits = param_index(&w, "dtype", 5) < 0 ? TVMS_TRAIT_DROPS_DTYPE : 0;
+  if (!tvms_signature_bind(reader, w.signature, wrapper->path, traits, call, w.args,
+                           w.refs, &w.given)) {
     return tvms_reader_failed(reader);
   }
   if (strcmp(wrapper->items, "%legacy") == 0) {

@@ -3,7 +3,6 @@
 #define TVMS_PARSER_EVAL_ATTRIBUTE_H
 
 #include "parser/eval/eval.h"
-#include "parser/eval/internal.h"
 
 // An attribute of a value, as `object.name` in the text; unknown names are reported.
 tvms_eval_value tvms_eval_attribute(tvms_reader *reader, tvms_eval_value object,

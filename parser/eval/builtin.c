@@ -4,7 +4,6 @@
 #include "parser/eval/call.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
@@ -162,7 +161,8 @@ static tvms_eval_value builtin_map(tvms_reader *reader, const tvms_eval_value *a
   tvms_eval_value *results =
       tvms_arena_array(&reader->values, tvms_eval_value, items.len);
   for (uint32_t i = 0; i < items.len; i++) {
-    results[i] = tvms_closure_call_lambda(reader, args[0], &items.items[i], 1, call);
+    results[i] = tvms_closure_call_lambda(reader, args[0], TVMS_EVALUATOR_PYTHON,
+                                          &items.items[i], 1, call);
   }
   return tvms_eval_value_items(TVMS_EVAL_LIST, results, items.len);
 }

@@ -5,10 +5,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
-#include "parser/tir/stmt.h"
-#include "parser/tir/tir.h"
 
 #include <string.h>
 
@@ -39,9 +36,9 @@ tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
 
 // Opens a scope that sees `captured` and itself; `inner` holds the list meanwhile.
 static const tvms_visible *enter(tvms_reader *reader, const tvms_visible *captured,
-                                 tvms_visible *inner) {
+                                 tvms_evaluator evaluator, tvms_visible *inner) {
   const tvms_visible *saved = reader->visible;
-  tvms_scope_push(reader);
+  tvms_scope_push_for(reader, evaluator);
   *inner = (tvms_visible){captured, reader->depth, UINT32_MAX};
   reader->visible = inner;
   return saved;
@@ -119,16 +116,8 @@ static void end_call(tvms_reader *reader) {
   reader->calls--;
 }
 
-// What is evaluated with its own scope: the body of a lambda.
-static tvms_eval_value eval_body(tvms_reader *reader, tvms_ref body) {
-  bool native = reader->native;
-  reader->native = true;
-  tvms_eval_value result = tvms_eval(reader, body);
-  reader->native = native;
-  return result;
-}
-
 tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value lambda,
+                                         tvms_evaluator evaluator,
                                          const tvms_eval_value *args, uint32_t count,
                                          tvms_ref ref) {
   const tvms_closure *closure = lambda.as.closure;
@@ -142,12 +131,9 @@ tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value la
   }
   if (!begin_call(reader, ref)) return tvms_reader_failed(reader);
   tvms_visible inner;
-  const tvms_visible *saved = enter(reader, closure->visible, &inner);
-  bool native = reader->native;
-  reader->native = true;
+  const tvms_visible *saved = enter(reader, closure->visible, evaluator, &inner);
   bind_lambda_params(reader, node.a, args, count);
-  reader->native = native;
-  tvms_eval_value result = eval_body(reader, node.b);
+  tvms_eval_value result = tvms_eval(reader, node.b);
   leave(reader, saved);
   end_call(reader);
   return result;
@@ -213,20 +199,28 @@ tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
   if (!signature
-      || !tvms_signature_bind(reader, signature, "lambda", call, args, refs, &given)
+      || !tvms_signature_bind(reader, signature, "lambda", 0, call, args, refs, &given)
       || !begin_call(reader, call)) {
     return tvms_reader_failed(reader);
   }
   tvms_visible inner;
-  const tvms_visible *saved = enter(reader, closure->visible, &inner);
+  const tvms_visible *saved =
+      enter(reader, closure->visible, TVMS_EVALUATOR_PYTHON, &inner);
   bind_params(reader, signature, args, refs);
-  tvms_eval_value result = eval_body(reader, node.b);
+  tvms_eval_value result = tvms_eval(reader, node.b);
   leave(reader, saved);
   end_call(reader);
   return result;
 }
 
 // ---- Macros -------------------------------------------------------------------------------
+
+static tvms_eval_value expand(tvms_reader *reader, tvms_ref body, uint32_t calls,
+                              tvms_ref call) {
+  if (reader->language) return reader->language->expand(reader, body, calls, call);
+  tvms_reader_report(reader, macro_outside, call);
+  return TVMS_UNKNOWN;
+}
 
 tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value macro,
                                         tvms_ref call) {
@@ -244,18 +238,15 @@ tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value mac
   const char *what = tvms_symbol_text(reader->context, closure->name);
   tvms_eval_value result = TVMS_UNKNOWN;
   if (signature
-      && tvms_signature_bind(reader, signature, what, call, args, refs, &given)
+      && tvms_signature_bind(reader, signature, what, 0, call, args, refs, &given)
       && begin_call(reader, call)) {
     const tvms_visible *sees = macro.flags & TVMS_EVAL_HYGIENIC
                                    ? closure->visible
                                    : tvms_closure_capture(reader);
     tvms_visible inner;
-    const tvms_visible *saved = enter(reader, sees, &inner);
-    bool native = reader->native;
-    reader->native = false;
+    const tvms_visible *saved = enter(reader, sees, TVMS_EVALUATOR_TVM, &inner);
     bind_params(reader, signature, args, refs);
-    result = tvms_tir_expand_body(reader, def.body, (*closure->calls)++, call);
-    reader->native = native;
+    result = expand(reader, def.body, (*closure->calls)++, call);
     leave(reader, saved);
     end_call(reader);
   } else {

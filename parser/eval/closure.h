@@ -3,7 +3,6 @@
 #define TVMS_PARSER_EVAL_CLOSURE_H
 
 #include "parser/eval/eval.h"
-#include "parser/eval/internal.h"
 
 struct tvms_closure {
   tvms_ref ref;  // the LAMBDA or DEF node
@@ -27,11 +26,13 @@ tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
 tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value macro,
                                         tvms_ref call);
 
-// Calls a lambda with values; `ref` is the place to blame.
+// Calls a lambda with values; `ref` is the place to blame, `evaluator` evaluates its body.
 tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value lambda,
+                                         tvms_evaluator evaluator,
                                          const tvms_eval_value *args, uint32_t count,
                                          tvms_ref ref);
 
+// A value for the LAMBDA at `ref`, which sees what is visible now.
 tvms_eval_value tvms_closure_make_lambda(tvms_reader *reader, tvms_ref ref);
 
 #endif

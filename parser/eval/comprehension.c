@@ -4,7 +4,6 @@
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/python.h"
@@ -128,12 +127,9 @@ static void gather(gatherer *g, tvms_ref clause) {
 tvms_eval_value tvms_eval_comprehension(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   gatherer g = {reader, node.a, (tvms_surf_kind)node.kind, {0}, true};
-  bool native = reader->native;
-  reader->native = true;
-  tvms_scope_push(reader);
+  tvms_scope_push_for(reader, TVMS_EVALUATOR_PYTHON);
   gather(&g, node.b);
   tvms_scope_pop(reader);
-  reader->native = native;
   tvms_eval_value result = TVMS_UNKNOWN;
   if (g.known) {
     tvms_eval_kind kind = node.kind == TVMS_SURF_DICT_COMP  ? TVMS_EVAL_DICT

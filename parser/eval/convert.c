@@ -2,7 +2,7 @@
 #include "parser/eval/convert.h"
 
 #include "ir/object.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/python.h"
 
 #include <ctype.h>

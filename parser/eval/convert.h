@@ -3,7 +3,6 @@
 #define TVMS_PARSER_EVAL_CONVERT_H
 
 #include "parser/eval/eval.h"
-#include "parser/eval/internal.h"
 
 // An attribute value: raw scalars stay raw, dicts and lists become objects.
 tvms_node *TVMS_NULLABLE tvms_eval_to_object(tvms_reader *reader, tvms_eval_value value,

@@ -1,7 +1,7 @@
 // Expressions: one function for each kind of surface node.
 //
 // TVM evaluates most of an expression itself and leaves the bodies of lambdas and
-// comprehensions to Python; reader->native tells the two apart. The difference shows in
+// comprehensions to Python; the scope tells the two apart. The difference shows in
 // comparisons (which do not fold in the first case) and in `and`, `or`, `not`.
 #include "parser/eval/expr.h"
 
@@ -12,30 +12,41 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/operator.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/python.h"
 #include "parser/eval/set.h"
 #include "parser/eval/string.h"
 #include "parser/eval/subscript.h"
-#include "parser/relax/evidence.h"
-#include "parser/relax/relax.h"
 
 #include <string.h>
 
-static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref expr);
+static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref expr, bool operand);
 
-tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
+// `operand`: slices of a subscript without a step have the step 1.
+static tvms_eval_value eval_deeper(tvms_reader *reader, tvms_ref expr, bool operand) {
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_memory_enter(memory)) {
     tvms_memory_leave(memory);
     return tvms_eval_report_too_deep(reader, expr);
   }
-  tvms_eval_value value = eval_node(reader, expr);
+  tvms_eval_value value = eval_node(reader, expr, operand);
   tvms_memory_leave(memory);
   return value;
+}
+
+tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
+  return eval_deeper(reader, expr, false);
+}
+
+// TVM up to 0.24 gives a slice without step in an operand the step 1, so that it is a load
+// of a vector and not a region.
+tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
+  bool steps = tvms_release_has(reader->dialect, TVMS_FACT_arguments_are_operands)
+               && !tvms_scope_is_python(reader);
+  return eval_deeper(reader, ref, steps);
 }
 
 tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref) {
@@ -164,19 +175,6 @@ static tvms_eval_value eval_dict(tvms_reader *reader, tvms_ref list) {
 
 // ---- Operators --------------------------------------------------------------------------
 
-// An operand: TVM up to 0.24 gives a slice without step in it the step 1, so that it is a
-// load of a vector and not a region.
-tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
-  if (tvms_reader_at(reader, ref)->kind != TVMS_SURF_SUBSCRIPT || reader->native) {
-    return tvms_eval(reader, ref);
-  }
-  bool saved = reader->step_given;
-  reader->step_given = true;
-  tvms_eval_value value = tvms_eval(reader, ref);
-  reader->step_given = saved;
-  return value;
-}
-
 static tvms_eval_value eval_unary(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_surf_op op = (tvms_surf_op)node->op;
@@ -198,7 +196,7 @@ static tvms_eval_value eval_bool(tvms_reader *reader, tvms_ref ref) {
   tvms_ref right = node->b;
   tvms_eval_value a = tvms_eval(reader, node->a);
   bool decides = a.kind == TVMS_EVAL_BOOL;
-  if (reader->native) {
+  if (tvms_scope_is_python(reader)) {
     bool known;
     bool truth = tvms_eval_value_truth(reader, a, &known);
     if (known) return truth == is_and ? tvms_eval(reader, right) : a;
@@ -230,7 +228,7 @@ static tvms_eval_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
   tvms_eval_value test = tvms_eval(reader, node.b);
   if (!tvms_eval_value_is_known(test)) return test;
   const tvms_eval_value_ops *ops = tvms_ops_of(reader, test);
-  if (ops->choose && !reader->native) {
+  if (ops->choose && !tvms_scope_is_python(reader)) {
     tvms_eval_value yes = tvms_eval(reader, node.a);
     tvms_eval_value no = tvms_eval(reader, node.c);
     if (!tvms_eval_value_is_known(yes) || !tvms_eval_value_is_known(no))
@@ -238,8 +236,9 @@ static tvms_eval_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
     return ops->choose(reader, test, yes, no, ref);
   }
   bool known = test.kind == TVMS_EVAL_BOOL;
-  bool truth =
-      reader->native ? tvms_eval_value_truth(reader, test, &known) : test.as.i != 0;
+  bool truth = tvms_scope_is_python(reader)
+                   ? tvms_eval_value_truth(reader, test, &known)
+                   : test.as.i != 0;
   if (!known) {
     tvms_eval_report_wrong_type(reader, node.b, "a condition", "a boolean", test);
     return TVMS_UNKNOWN;
@@ -253,19 +252,19 @@ static tvms_eval_value eval_bound(tvms_reader *reader, tvms_ref ref) {
   return ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
 }
 
-static tvms_eval_value eval_slice(tvms_reader *reader, tvms_ref ref, bool step_given) {
+static tvms_eval_value eval_slice(tvms_reader *reader, tvms_ref ref, bool operand) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, 3);
   items[0] = eval_bound(reader, node.a);
   items[1] = eval_bound(reader, node.b);
   items[2] = eval_bound(reader, node.c);
-  if (step_given && node.a && node.b && !node.c) items[2] = tvms_eval_value_int(1);
+  if (operand && node.a && node.b && !node.c) items[2] = tvms_eval_value_int(1);
   return tvms_eval_value_items(TVMS_EVAL_SLICE, items, 3);
 }
 
-tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given) {
+tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool operand) {
   const tvms_surf *node = tvms_reader_at(reader, index);
-  if (node->kind == TVMS_SURF_SLICE) return eval_slice(reader, index, step_given);
+  if (node->kind == TVMS_SURF_SLICE) return eval_slice(reader, index, operand);
   if (node->kind != TVMS_SURF_TUPLE) return tvms_eval(reader, index);
   tvms_ref list = node->a;
   if (has_star(reader, list)) return tvms_eval(reader, index);
@@ -274,18 +273,13 @@ tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_g
   uint32_t i = 0;
   tvms_surface_each(reader->surface, item, list) {
     bool is_slice = tvms_reader_at(reader, item)->kind == TVMS_SURF_SLICE;
-    items[i++] =
-        is_slice ? eval_slice(reader, item, step_given) : tvms_eval(reader, item);
+    items[i++] = is_slice ? eval_slice(reader, item, operand) : tvms_eval(reader, item);
   }
   return tvms_eval_value_items(TVMS_EVAL_TUPLE, items, count);
 }
 
-static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
+static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref, bool operand) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
-  bool step_given =
-      reader->step_given
-      && tvms_release_has(reader->dialect, TVMS_FACT_arguments_are_operands);
-  reader->step_given = false;
   tvms_eval_value object = tvms_eval(reader, node.a);
   if (!tvms_eval_value_is_known(object)) return object;
   const tvms_eval_value_ops *ops = tvms_ops_of(reader, object);
@@ -293,7 +287,7 @@ static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref) {
   if (ops->read_subscript && ops->read_subscript(reader, object, ref, &value)) {
     return value;
   }
-  tvms_eval_value index = tvms_eval_index(reader, node.b, step_given);
+  tvms_eval_value index = tvms_eval_index(reader, node.b, operand);
   return tvms_eval_subscript(reader, object, index, ref);
 }
 
@@ -304,7 +298,7 @@ static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_diags_may_compare_names(&reader->context->diags, 0)) return NULL;
   for (uint32_t i = 1; i < reader->scopes.len; i++) {
-    for (tvms_binding *b = reader->scopes.items[i]; b; b = b->next) {
+    for (tvms_binding *b = reader->scopes.items[i].newest; b; b = b->next) {
       tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, b->name));
     }
   }
@@ -359,8 +353,8 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                                      tvms_symbol_text(reader->context, name));
   if (is_member(reader, diag, name, span)) return;
   const char *near = nearest_binding(reader, name);
-  if (reader->relax) {
-    tvms_relax_suspect_name(reader, diag, name, span, near);
+  if (reader->language && reader->language->explain) {
+    reader->language->explain(reader, diag, name, span, near);
     return;
   }
   if (!near) return;
@@ -395,8 +389,8 @@ static tvms_eval_value eval_walrus(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value value = tvms_eval(reader, node.b);
   tvms_sym name = tvms_reader_at(reader, node.a)->a;
-  // TVM evaluates an expression only if all its names are bound before.
-  if (reader->tir && !node.c && !tvms_scope_lookup(reader, name)) {
+  bool binds_first = reader->language && reader->language->binds_first;
+  if (binds_first && !node.c && !tvms_scope_lookup(reader, name)) {
     tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, node.a));
     return tvms_reader_failed(reader);
   }
@@ -414,7 +408,7 @@ static tvms_eval_value not_an_expression(tvms_reader *reader, tvms_ref ref,
   return TVMS_UNKNOWN;
 }
 
-static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref ref) {
+static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref ref, bool operand) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   switch (node->kind) {
   case TVMS_SURF_NAME: return eval_name(reader, ref);
@@ -437,7 +431,7 @@ static tvms_eval_value eval_node(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_GENERATOR: return tvms_eval_comprehension(reader, ref);
   case TVMS_SURF_ATTRIBUTE: return eval_attribute(reader, ref);
   case TVMS_SURF_CALL: return eval_call(reader, ref);
-  case TVMS_SURF_SUBSCRIPT: return eval_subscript(reader, ref);
+  case TVMS_SURF_SUBSCRIPT: return eval_subscript(reader, ref, operand);
   case TVMS_SURF_UNARY: return eval_unary(reader, ref);
   case TVMS_SURF_BINARY: return eval_binary(reader, ref);
   case TVMS_SURF_BOOL: return eval_bool(reader, ref);

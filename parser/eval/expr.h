@@ -3,7 +3,6 @@
 #define TVMS_PARSER_EVAL_EXPR_H
 
 #include "parser/eval/eval.h"
-#include "parser/eval/internal.h"
 
 // Evaluates an expression. Everything wrong in it is reported, once; then the value is
 // unknown.
@@ -13,7 +12,7 @@ tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref);
 tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref);
 
 // An index as in `object[index]`: slices become SLICE values.
-tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool step_given);
+tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool operand);
 
 // Evaluates an item of a list, spreading `*item`. False: something is unknown.
 bool tvms_eval_push_starred(tvms_reader *reader, tvms_ref item,

@@ -3,7 +3,7 @@
 
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
                         tvms_eval_items *items) {
   int64_t start = range.as.items[0].as.i, stop = range.as.items[1].as.i;

@@ -3,7 +3,6 @@
 #define TVMS_PARSER_EVAL_ITERATE_H
 
 #include "parser/eval/eval.h"
-#include "parser/eval/internal.h"
 
 // What an iterable yields, as a list of items in reader->values. Returns false after a
 // report if it is not one.

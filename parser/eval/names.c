@@ -26,13 +26,18 @@ static tvms_binding **slot_of(tvms_reader *reader, tvms_sym name) {
   return &reader->names[name];
 }
 
-void tvms_scope_push(tvms_reader *reader) {
+void tvms_scope_push_for(tvms_reader *reader, tvms_evaluator evaluator) {
+  tvms_scope scope = {NULL, evaluator};
   reader->depth++;
-  tvms_vec_push(&reader->context->memory, &reader->scopes, NULL);
+  tvms_vec_push(&reader->context->memory, &reader->scopes, scope);
+}
+
+void tvms_scope_push(tvms_reader *reader) {
+  tvms_scope_push_for(reader, tvms_scope_evaluator(reader));
 }
 
 void tvms_scope_pop(tvms_reader *reader) {
-  tvms_binding *binding = reader->scopes.items[--reader->scopes.len];
+  tvms_binding *binding = reader->scopes.items[--reader->scopes.len].newest;
   reader->depth--;
   while (binding) {
     tvms_binding *next = binding->next;
@@ -58,7 +63,7 @@ void tvms_scope_bind(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
     (*slot)->span = span;
     return;
   }
-  tvms_binding **scope = &reader->scopes.items[reader->scopes.len - 1];
+  tvms_binding **scope = &reader->scopes.items[reader->scopes.len - 1].newest;
   tvms_binding *binding = new_binding(reader);
   *binding = (tvms_binding){value, *slot, *scope, name, reader->depth, span};
   *slot = binding;

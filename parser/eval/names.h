@@ -4,8 +4,20 @@
 
 #include "parser/eval/eval.h"
 
+// Opens a scope whose expressions the same evaluates as those around it, or `evaluator`.
 void tvms_scope_push(tvms_reader *reader);
+void tvms_scope_push_for(tvms_reader *reader, tvms_evaluator evaluator);
 void tvms_scope_pop(tvms_reader *reader);
+
+// Who evaluates the expressions of the innermost scope.
+static inline tvms_evaluator tvms_scope_evaluator(const tvms_reader *reader) {
+  return reader->scopes.items[reader->scopes.len - 1].evaluator;
+}
+
+// True if operators of the innermost scope are those of Python.
+static inline bool tvms_scope_is_python(const tvms_reader *reader) {
+  return tvms_scope_evaluator(reader) != TVMS_EVALUATOR_TVM;
+}
 
 // Binds `name` in the innermost scope; a binding that this scope has already is replaced.
 void tvms_scope_bind(tvms_reader *reader, tvms_sym name, tvms_eval_value value,

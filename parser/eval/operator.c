@@ -2,7 +2,7 @@
 #include "parser/eval/operator.h"
 
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/python.h"
 // The operations of the operand that decides.
 static const tvms_eval_value_ops *deciding(const tvms_reader *reader, tvms_eval_value a,

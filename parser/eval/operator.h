@@ -3,7 +3,6 @@
 #define TVMS_PARSER_EVAL_OPERATOR_H
 
 #include "parser/eval/eval.h"
-#include "parser/eval/internal.h"
 
 // Applies a binary operator or a comparison to two values.
 tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,

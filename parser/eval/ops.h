@@ -93,6 +93,9 @@ typedef struct tvms_eval_value_ops {
 // What the rooms above give the evaluation; parser/values.c has that of the reader.
 typedef struct tvms_eval_tables {
   const tvms_eval_value_ops *values[TVMS_EVAL_COUNT];
+  // The row of a namespace, or NULL (parser/eval/row.h).
+  const tvms_row *(*find_row)(tvms_namespace namespace_, tvms_sym name,
+                              tvms_dialect dialect);
   // The operations of a TVMS_EVAL_NODE.
   const tvms_eval_value_ops *(*node_ops)(const tvms_node *node);
 } tvms_eval_tables;

@@ -3,9 +3,9 @@
 
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/set.h"
 
 #include <math.h>

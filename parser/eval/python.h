@@ -3,7 +3,6 @@
 #define TVMS_PARSER_EVAL_PYTHON_H
 
 #include "parser/eval/eval.h"
-#include "parser/eval/internal.h"
 
 // Truth of a value in the sense of Python. Returns false in `*known` for values that have
 // none (IR expressions, unknown).

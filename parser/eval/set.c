@@ -3,7 +3,6 @@
 #include "parser/eval/set.h"
 
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/python.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef TVMS_PARSER_EVAL_SET_H
 #define TVMS_PARSER_EVAL_SET_H
 
-#include "parser/eval/internal.h"
+#include "parser/eval/eval.h"
 
 // The set of `items`, which are used up. Reports an item that Python cannot hash at `ref`.
 tvms_eval_value tvms_eval_make_set(tvms_reader *reader, tvms_eval_value items,

@@ -6,7 +6,7 @@
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "support/strbuf.h"
 
 #include <math.h>

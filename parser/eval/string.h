@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_EVAL_STRING_H
 #define TVMS_PARSER_EVAL_STRING_H
 
-#include "parser/eval/internal.h"
+#include "parser/eval/eval.h"
 
 tvms_eval_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref);
 

@@ -2,8 +2,8 @@
 #include "parser/eval/subscript.h"
 
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/python.h"
 #include "parser/eval/string.h"
 

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_EVAL_SUBSCRIPT_H
 #define TVMS_PARSER_EVAL_SUBSCRIPT_H
 
-#include "parser/eval/internal.h"
+#include "parser/eval/eval.h"
 
 tvms_eval_value tvms_eval_subscript(tvms_reader *reader, tvms_eval_value object,
                                     tvms_eval_value index, tvms_ref ref);

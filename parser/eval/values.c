@@ -2,8 +2,8 @@
 #include "parser/eval/attribute.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/closure.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/subscript.h"
 
 // Nothing but what every object has.

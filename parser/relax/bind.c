@@ -646,7 +646,7 @@ tvms_eval_value tvms_relax_call_op(tvms_reader *reader, tvms_opcode op, tvms_ref
   call.signature = tvms_relax_op_signature(reader, op);
   const char *name = tvms_op_of(op)->name;
   tvms_eval_value result = TVMS_UNKNOWN;
-  if (tvms_signature_bind(reader, call.signature->signature, name, ref, call.values,
+  if (tvms_signature_bind(reader, call.signature->signature, name, 0, ref, call.values,
                           call.refs, &given)) {
     join_result(&call);
     binders[op](&call);

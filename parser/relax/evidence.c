@@ -60,7 +60,7 @@ typedef bool fits_fn(void *data, tvms_node *node);
 static void collect(tvms_reader *reader, candidates *found, fits_fn *fits, void *data) {
   found->count = 0;
   for (uint32_t depth = reader->scopes.len; depth > 0; depth--) {
-    const tvms_binding *binding = reader->scopes.items[depth - 1];
+    const tvms_binding *binding = reader->scopes.items[depth - 1].newest;
     for (; binding && found->count < MOST_CANDIDATES; binding = binding->next) {
       if (binding->value.kind != TVMS_EVAL_NODE) continue;
       if (!fits(data, binding->value.as.node)) continue;

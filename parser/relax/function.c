@@ -15,11 +15,17 @@
 
 // ---- States ----
 
+static const tvms_language language = {
+    .explain = tvms_relax_suspect_name,
+    .expand = tvms_relax_expand,
+};
+
 static void open_state(tvms_reader *reader, tvms_relax_state *relax,
                        tvms_prover *prover) {
   *relax = (tvms_relax_state){.outer = reader->relax, .prover = prover};
   tvms_builder_init(&relax->builder, prover);
   reader->relax = relax;
+  reader->language = &language;
 }
 
 static void close_state(tvms_reader *reader) {
@@ -31,6 +37,7 @@ static void close_state(tvms_reader *reader) {
   tvms_vec_fini(memory, &relax->outputs);
   tvms_vec_fini(memory, &relax->unknown_outputs);
   reader->relax = relax->outer;
+  if (!relax->outer) reader->language = NULL;
 }
 
 // ---- Signature ----

@@ -3,7 +3,6 @@
 #define TVMS_PARSER_RELAX_INTERNAL_H
 
 #include "ir/op.h"
-#include "parser/eval/internal.h"
 #include "parser/relax/relax.h"
 #include "structinfo/infer.h"
 #include "structinfo/normalize.h"

@@ -204,7 +204,8 @@ tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
                          ? "op, args, attrs=None, sinfo_args=None, span=None"
                          : "op, args, attrs=None, ty_args=None, span=None";
   const tvms_signature *signature = tvms_signature_of_method(reader, text);
-  bool bound = tvms_signature_bind(reader, signature, "Call", call, args, refs, &given);
+  bool bound =
+      tvms_signature_bind(reader, signature, "Call", 0, call, args, refs, &given);
   if (!bound || !reader->relax) return tvms_reader_failed(reader);
   if (args[2].kind != TVMS_EVAL_NONE) {
     tvms_eval_report_wrong_type(reader, refs[2], "attrs of a call", "None", args[2]);

@@ -3,7 +3,6 @@
 
 #include "ir/equal.h"
 #include "ir/fold.h"
-#include "parser/calls.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
@@ -659,7 +658,9 @@ void tvms_relax_body(tvms_reader *reader, tvms_ref body) {
 
 // ---- Macros ----
 
-tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call) {
+tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, uint32_t calls,
+                                  tvms_ref call) {
+  (void)calls;
   tvms_eval_value result = TVMS_UNKNOWN;
   bool returned = false;
   tvms_surface_each(reader->surface, stmt, body) {

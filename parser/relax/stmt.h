@@ -8,6 +8,8 @@
 void tvms_relax_body(tvms_reader *reader, tvms_ref body);
 
 // Expands the body of an R.macro in place; its value is what it returns.
-tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, tvms_ref call);
+// How often it was expanded before, `calls`, is all the same.
+tvms_eval_value tvms_relax_expand(tvms_reader *reader, tvms_ref body, uint32_t calls,
+                                  tvms_ref call);
 
 #endif

@@ -5,7 +5,6 @@
 #include "grammar/literal.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/calls.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"

@@ -2,7 +2,7 @@
 #include "parser/tir/values.h"
 
 #include "parser/eval/call.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "parser/relax/object.h"
 #include "parser/relax/relax.h"
 #include "parser/relax/value.h"
@@ -25,7 +25,7 @@ const tvms_eval_value_ops tvms_relax_name_ops = {
 // ---- Values ---------------------------------------------------------------------------------
 
 static bool in_relax(const tvms_reader *reader) {
-  return reader->reading == TVMS_READING_RELAX;
+  return reader->relax != NULL;
 }
 
 static tvms_eval_value expr_call(tvms_reader *reader, tvms_eval_value callee,

@@ -9,7 +9,6 @@
 #include "ir/fold.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/tile/layout.h"

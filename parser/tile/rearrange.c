@@ -3,7 +3,6 @@
 
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tile/view.h"
 
 #include <string.h>

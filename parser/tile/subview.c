@@ -5,7 +5,6 @@
 #include "ir/fold.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/operator.h"
 #include "parser/tile/view.h"
 #include "parser/tir/access.h"

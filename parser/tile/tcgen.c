@@ -3,7 +3,6 @@
 #include "arith/layout.h"
 #include "ir/build.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tile/view.h"
 #include "parser/tir/buffer.h"
 #include "parser/tir/buffer_form.h"

@@ -1,7 +1,7 @@
 // What can be done with layouts that are being written, and with axes.
 
 #include "parser/eval/attribute.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "parser/tile/layout.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/subview.h"

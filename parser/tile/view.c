@@ -6,7 +6,6 @@
 #include "ir/fold.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/operator.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/rearrange.h"

@@ -3,9 +3,7 @@
 
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
-#include "parser/calls.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/subscript.h"

@@ -2,7 +2,6 @@
 // for what follows them.
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"

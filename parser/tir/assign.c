@@ -6,7 +6,6 @@
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/operator.h"

@@ -4,7 +4,6 @@
 #include "ir/object.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"

@@ -7,7 +7,6 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/tir/call.h"

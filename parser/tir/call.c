@@ -3,7 +3,6 @@
 
 #include "ir/build.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 

@@ -3,7 +3,6 @@
 
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/tir/access.h"
 #include "parser/tir/tir.h"

@@ -7,7 +7,6 @@
 #include "ir/object.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"
 

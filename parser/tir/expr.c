@@ -8,7 +8,6 @@
 #include "ir/object.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/names.h"
@@ -590,8 +589,8 @@ tvms_eval_value tvms_call_comm_reducer(tvms_reader *reader,
   uint32_t count;
   tvms_eval_value *vars =
       lambda_vars(reader, call->args[0], dtypes, identity.len, &count);
-  tvms_eval_value value =
-      tvms_closure_call_lambda(reader, call->args[0], vars, count, call->refs[0]);
+  tvms_eval_value value = tvms_closure_call_lambda(
+      reader, call->args[0], TVMS_EVALUATOR_PYTHON, vars, count, call->refs[0]);
   if (!to_nodes(reader, value, call->refs[0], &result))
     return tvms_reader_failed(reader);
   uint32_t size = identity.len;
@@ -665,10 +664,8 @@ static tvms_eval_value make_index_map(tvms_reader *reader, tvms_eval_value lambd
   uint32_t count;
   tvms_eval_value *vars = lambda_vars(reader, lambda, &dtype, 1, &count);
   // TVM prints conditions in it as it prints them elsewhere, and cannot read that.
-  bool written = reader->written;
-  reader->written = true;
-  tvms_eval_value value = tvms_closure_call_lambda(reader, lambda, vars, count, ref);
-  reader->written = written;
+  tvms_eval_value value = tvms_closure_call_lambda(
+      reader, lambda, TVMS_EVALUATOR_PRINTED, vars, count, ref);
   tvms_index_map *node =
       tvms_node_make(reader->unit, INDEX_MAP, tvms_reader_span_of(reader, ref));
   node->initial_indices = list_of_vars(reader, vars, count);

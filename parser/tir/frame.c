@@ -3,7 +3,6 @@
 
 #include "ir/build.h"
 #include "ir/stmt.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/tir.h"
 
 #include <string.h>

@@ -5,12 +5,10 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "parser/calls.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/names.h"
@@ -475,12 +473,18 @@ static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
                  || tvms_release_has(reader->dialect, TVMS_FACT_prim_funcs_are_s_tir);
 }
 
+static const tvms_language language = {
+    .binds_first = true,
+    .expand = tvms_tir_expand_body,
+};
+
 void tvms_tir_function(tvms_reader *reader, const tvms_def *of, tvms_member *member) {
   tvms_ref ref = of->ref;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_tir_state state = {.name = def.name, .param_list = def.params, .body = def.body};
   read_flags(reader, &of->decoration, &state);
   reader->tir = &state;
+  reader->language = &language;
   tvms_scope_push(reader);
   state.function_depth = reader->depth;
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_FUNC, ref);
@@ -506,5 +510,6 @@ void tvms_tir_function(tvms_reader *reader, const tvms_def *of, tvms_member *mem
   }
   tvms_scope_pop(reader);
   reader->tir = NULL;
+  reader->language = NULL;
   free_state(reader, &state);
 }

@@ -4,11 +4,11 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/iterate.h"
 #include "parser/tir/access.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/rule.h"
 
 #include <string.h>
 

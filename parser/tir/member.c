@@ -6,7 +6,6 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/call.h"
 #include "parser/tir/tir.h"
 

@@ -2,7 +2,6 @@
 // strides that follow their buffers, and the names that printed text is allowed to keep.
 #include "parser/tir/names.h"
 
-#include "parser/eval/internal.h"
 #include "parser/tir/stmt.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/names.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
 #include "parser/tir/access.h"
@@ -182,7 +182,7 @@ static bool widen(tvms_reader *reader, tvms_node **a, tvms_node **b, tvms_ref re
 static bool is_native(const tvms_reader *reader, tvms_surf_op op,
                       tvms_eval_value left) {
   bool ordering = op != TVMS_OP_EQ && op != TVMS_OP_NE;
-  return reader->native
+  return tvms_scope_is_python(reader)
          || (tvms_release_has(reader->dialect, TVMS_FACT_relax_overrides_orderings)
              && ordering && left.kind == TVMS_EVAL_NODE && !is_region(left));
 }
@@ -253,8 +253,8 @@ tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_
   if (op == TVMS_OP_EQ || op == TVMS_OP_NE) {
     // `x == "text"`, `x == None`: not equal, and no node.
     if (!is_scalar_operand(a) || !is_scalar_operand(b)) {
-      return reader->native ? tvms_eval_value_bool(op == TVMS_OP_NE)
-                            : tvms_bad_operands(reader, op, a, b, ref);
+      return tvms_scope_is_python(reader) ? tvms_eval_value_bool(op == TVMS_OP_NE)
+                                          : tvms_bad_operands(reader, op, a, b, ref);
     }
   }
   if (compare_kind(op)) return comparison(reader, op, a, b, ref);
@@ -264,7 +264,7 @@ tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_
 tvms_eval_value tvms_tir_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                tvms_ref ref) {
   if (!tvms_eval_is_tir_operand(a)) return tvms_python_unary(reader, op, a, ref);
-  bool python = reader->native && !reader->written;
+  bool python = tvms_scope_evaluator(reader) == TVMS_EVALUATOR_PYTHON;
   if (op == TVMS_OP_NOT && python) return tvms_python_unary(reader, op, a, ref);
   tvms_node *node = tvms_eval_to_expr(reader, a, ref);
   if (!node) return TVMS_UNKNOWN;
@@ -289,7 +289,7 @@ tvms_eval_value tvms_tir_logical(tvms_reader *reader, bool is_and, tvms_eval_val
   if (!tvms_eval_is_tir_operand(left) && !tvms_eval_is_tir_operand(right)) {
     return tvms_python_logical(reader, is_and, left, right, ref);
   }
-  bool native = reader->native && !reader->written;
+  bool native = tvms_scope_evaluator(reader) == TVMS_EVALUATOR_PYTHON;
   if (native || is_region(left) || is_region(right)) {
     return tvms_bad_operands(reader, is_and ? TVMS_OP_AND : TVMS_OP_OR, left, right,
                              ref);

@@ -7,7 +7,6 @@
 #include "parser/tir/part.h"
 
 #include "ir/fold.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/buffer.h"
 #include "parser/tir/buffer_form.h"
 #include "parser/tir/names.h"

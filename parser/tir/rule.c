@@ -3,10 +3,8 @@
 #include "parser/tir/rule.h"
 
 #include "ir/fold.h"
-#include "parser/calls.h"
 #include "parser/device/attributed.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/call.h"
 
 #include <string.h>

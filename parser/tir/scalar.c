@@ -4,7 +4,6 @@
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/python.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"

@@ -5,7 +5,6 @@
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/string.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"

@@ -3,11 +3,9 @@
 
 #include "ir/equal.h"
 #include "ir/fold.h"
-#include "parser/calls.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
 #include "parser/eval/names.h"
 #include "parser/relax/relax.h"
 #include "parser/relax/stmt.h"
@@ -400,7 +398,7 @@ static bool is_loop(tvms_reader *reader, tvms_ref expr) {
   if (!binding || binding->value.kind != TVMS_EVAL_NAMESPACE) return false;
   const tvms_row *row =
       tvms_row_find(reader, (tvms_namespace)binding->value.as.i, callee->b);
-  return row && (row->handler == tvms_call_loop || row->handler == tvms_call_grid);
+  return row && tvms_row_has(row, TVMS_TRAIT_LOOP);
 }
 
 // TVM takes loops for items of `with`, and prints them as `for`.
@@ -519,13 +517,7 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
 
 tvms_eval_value tvms_tir_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
                                      tvms_ref call) {
-  if (reader->reading == TVMS_READING_RELAX) {
-    return tvms_relax_expand(reader, body, call);
-  }
-  if (!reader->tir) {
-    tvms_reader_report(reader, macro_outside, call);
-    return TVMS_UNKNOWN;
-  }
+  (void)call;
   uint32_t saved = reader->tir->macro_calls;
   reader->tir->macro_calls = calls;
   tvms_tir_body(reader, body);

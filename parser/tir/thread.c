@@ -1,7 +1,6 @@
 // Threads: T.env_thread and T.launch_thread, and the scope ids of 0.25 and later.
 #include "arith/analyzer.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/simple.h"

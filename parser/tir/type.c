@@ -2,7 +2,6 @@
 #include "parser/tir/type.h"
 
 #include "parser/eval/convert.h"
-#include "parser/eval/internal.h"
 #include "parser/tir/function.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"

@@ -6,7 +6,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "parser/eval/subscript.h"
 #include "parser/tir/access.h"
 #include "parser/tir/attribute.h"

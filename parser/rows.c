@@ -3,7 +3,7 @@
 // A row is found through an array indexed by symbol and namespace, so `T.grid` costs one
 // access; further rows of a name (other dialects) follow the first. Nothing is set up at
 // start.
-#include "parser/calls.h"
+#include "parser/rows.h"
 
 #include "arith/layout.h"
 #include "ir/op.h"
@@ -12,13 +12,14 @@
 #include "parser/device/spelled.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/call.h"
-#include "parser/eval/internal.h"
+#include "parser/eval/ops.h"
 #include "parser/prototype.h"
 #include "parser/relax/prototype.h"
 #include "parser/relax/relax.h"
 #include "parser/relax/value.h"
 #include "parser/tir/access.h"
 #include "parser/tir/names.h"
+#include "parser/tir/rule.h"
 #include "parser/tir/tir.h"
 
 #include <ctype.h>
@@ -32,7 +33,6 @@ enum {
 #define SUBSPACE(ns, name, ident, since, until)          ROW_##ns##_##name,
 #define DTYPE(ns, name, code, bits, since, until)        ROW_##ns##_##name,
 #include "ir/calls.def"
-  ROW_COUNT
 };
 
 enum {
@@ -42,35 +42,52 @@ enum {
 #include "ir/calls.def"
 };
 
-// One row; the last three are the handler and its two numbers.
+// Traits as ir/calls.def spells them.
+enum {
+  DROPS_DTYPE = TVMS_TRAIT_DROPS_DTYPE,
+  REGIONS = TVMS_TRAIT_REGIONS,
+  LOOP = TVMS_TRAIT_LOOP,
+  DEVICE = TVMS_TRAIT_DEVICE,
+  SCOPED = TVMS_TRAIT_SCOPED,
+  CLASS = TVMS_TRAIT_CLASS,
+};
+
+// One row; the last four are the handler, its two numbers and the traits.
 #define ROW(index, space, row_kind, since, until, symbol, signature, ...)              \
   [index] = {space,  row_kind,  TVMS_DIALECT_##since, TVMS_DIALECT_##until,            \
-             symbol, signature, __VA_ARGS__},
+             symbol, signature, __VA_ARGS__,          index},
 static const tvms_row rows[] = {
+#define CALL_AS(ns, name, signature, since, until, handler, traits)                    \
+  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
+      signature, tvms_call_##handler, 0, 0, traits)
+#define ALSO_AS(ns, name, signature, since, until, handler, traits)                    \
+  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
+      TVMS_SYM_##name, signature, tvms_call_##handler, 0, 0, traits)
 #define CALL(ns, name, signature, since, until, handler)                               \
   ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
-      signature, tvms_call_##handler, 0, 0)
+      signature, tvms_call_##handler, 0, 0, 0)
 #define ALSO(ns, name, signature, since, until, handler)                               \
   ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
-      TVMS_SYM_##name, signature, tvms_call_##handler, 0, 0)
+      TVMS_SYM_##name, signature, tvms_call_##handler, 0, 0, 0)
 #define OP(ns, name, signature, since, until, op, rule)                                \
   ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
-      signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule)
+      signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule, DROPS_DTYPE)
 #define OP_ALSO(ns, name, signature, since, until, op, rule)                           \
   ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
-      TVMS_SYM_##name, signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule)
+      TVMS_SYM_##name, signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule, \
+      DROPS_DTYPE)
 #define VALUE(ns, name, since, until, handler)                                         \
   ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_VALUE, since, until, TVMS_SYM_##name,  \
-      NULL, tvms_call_##handler, 0, 0)
+      NULL, tvms_call_##handler, 0, 0, 0)
 #define VALUE_ALSO(ns, name, since, until, handler)                                    \
   ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_VALUE, since, until,         \
-      TVMS_SYM_##name, NULL, tvms_call_##handler, 0, 0)
+      TVMS_SYM_##name, NULL, tvms_call_##handler, 0, 0, 0)
 #define SUBSPACE(ns, name, ident, since, until)                                        \
   ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_NAMESPACE, since, until,               \
-      TVMS_SYM_##name, NULL, NULL, 0, TVMS_NS_##ident)
+      TVMS_SYM_##name, NULL, NULL, 0, TVMS_NS_##ident, 0)
 #define DTYPE(ns, name, code, bits, since, until)                                      \
   ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_DTYPE, since, until, TVMS_SYM_##name,  \
-      NULL, NULL, TVMS_##code, bits)
+      NULL, NULL, TVMS_##code, bits, 0)
 #include "ir/calls.def"
 };
 
@@ -85,172 +102,37 @@ static const uint16_t first_rows[][NAMESPACE_COUNT] = {
 #include "ir/calls.def"
 };
 
-enum { INDEXED_NAMES = sizeof first_rows / sizeof first_rows[0] };
-
-static const char *const namespace_paths[] = {
-    "",
+// Which namespaces are scopes of threads.
+static const bool is_scope[] = {
 #define CALL(ns, name, signature, since, until, handler)
-#define NAMESPACE(ident, path) path,
+#define SCOPE(ident, path)     [TVMS_NS_##ident] = true,
+#define NAMESPACE(ident, path) [TVMS_NS_##ident] = false,
 #include "ir/calls.def"
 };
 
-const char *tvms_namespace_text(tvms_namespace namespace_) {
-  return namespace_paths[namespace_];
+// The namespace of this full name; NONE if there is none.
+static tvms_namespace namespace_named(const char *path) {
+  for (uint32_t i = 1; i < NAMESPACE_COUNT; i++) {
+    tvms_namespace namespace_ = (tvms_namespace)i;
+    if (strcmp(tvms_namespace_text(namespace_), path) == 0) return namespace_;
+  }
+  return TVMS_NS_NONE;
 }
 
-const tvms_row *tvms_row_find(const tvms_reader *reader, tvms_namespace namespace_,
-                              tvms_sym name) {
+enum { INDEXED_NAMES = sizeof first_rows / sizeof first_rows[0] };
+
+const tvms_row *tvms_rows_find(tvms_namespace namespace_, tvms_sym name,
+                               tvms_dialect dialect) {
   if (name >= INDEXED_NAMES) return NULL;
   uint32_t at = first_rows[name][namespace_];
   if (!at) return NULL;
-  tvms_dialect dialect = tvms_release_rows(reader->dialect);
-  for (; at < ROW_COUNT && rows[at].name == name && rows[at].namespace_ == namespace_;
+  dialect = tvms_release_rows(dialect);
+  for (; at < TVMS_ROW_COUNT && rows[at].name == name
+         && rows[at].namespace_ == namespace_;
        at++) {
     if (dialect >= rows[at].since && dialect <= rows[at].until) return &rows[at];
   }
   return NULL;
-}
-
-const char *tvms_row_text(tvms_reader *reader, const tvms_row *row) {
-  const char *path = tvms_namespace_text((tvms_namespace)row->namespace_);
-  const char *name = tvms_symbol_text(reader->context, row->name);
-  size_t len = strlen(path) + strlen(name) + 2;
-  char *text = tvms_arena_alloc(&reader->context->arena, len);
-  return strcat(strcat(strcpy(text, path), "."), name);
-}
-
-// ---- Signatures -----------------------------------------------------------------------
-
-typedef struct {
-  tvms_reader *reader;
-  const char *at;
-} scanner;
-
-static void skip_spaces(scanner *scan) {
-  while (*scan->at == ' ' || *scan->at == ',') {
-    scan->at++;
-  }
-}
-
-static tvms_sym scan_name(scanner *scan) {
-  const char *begin = scan->at;
-  while (isalnum((unsigned char)*scan->at) || *scan->at == '_') {
-    scan->at++;
-  }
-  return tvms_symbol_intern(scan->reader->context, begin, (size_t)(scan->at - begin));
-}
-
-static tvms_eval_value scan_word(scanner *scan, const char *word,
-                                 tvms_eval_value value) {
-  scan->at += strlen(word);
-  return value;
-}
-
-// A default: None, True, False, a number or a string in single quotes.
-static tvms_eval_value scan_default(scanner *scan) {
-  const char *at = scan->at;
-  if (strncmp(at, "None", 4) == 0) return scan_word(scan, "None", TVMS_NOTHING);
-  if (strncmp(at, "True", 4) == 0)
-    return scan_word(scan, "True", tvms_eval_value_bool(true));
-  if (strncmp(at, "False", 5) == 0) {
-    return scan_word(scan, "False", tvms_eval_value_bool(false));
-  }
-  if (*at == '\'') {
-    const char *end = strchr(at + 1, '\'');
-    TVMS_CHECK(end);
-    scan->at = end + 1;
-    return tvms_eval_value_text(at + 1, (uint32_t)(end - at - 1));
-  }
-  char *end;
-  long number = strtol(at, &end, 10);
-  if (*end == '.') {
-    double real = strtod(at, &end);
-    scan->at = end;
-    return tvms_eval_value_float(real);
-  }
-  TVMS_CHECK(end > at);
-  scan->at = end;
-  return tvms_eval_value_int(number);
-}
-
-static tvms_param scan_param(scanner *scan, bool after_star) {
-  tvms_param param = {.kind = after_star ? TVMS_PARAM_KEYWORD_ONLY : TVMS_PARAM_PLAIN,
-                      .required = true};
-  if (scan->at[0] == '*') {
-    param.kind = scan->at[1] == '*' ? TVMS_PARAM_KEYWORDS : TVMS_PARAM_REST;
-    param.required = false;
-    scan->at += param.kind == TVMS_PARAM_KEYWORDS ? 2 : 1;
-  }
-  param.name = scan_name(scan);
-  if (*scan->at == '=') {
-    scan->at++;
-    param.required = false;
-    param.value = scan_default(scan);
-  }
-  return param;
-}
-
-const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text) {
-  tvms_param params[TVMS_MAX_PARAMS];
-  tvms_signature head = {.rest = -1, .keywords = -1};
-  scanner scan = {reader, text};
-  bool after_star = false;
-  for (skip_spaces(&scan); *scan.at; skip_spaces(&scan)) {
-    if (scan.at[0] == '*' && (scan.at[1] == ',' || scan.at[1] == '\0')) {
-      after_star = true;
-      scan.at++;
-      continue;
-    }
-    TVMS_CHECK(head.count < TVMS_MAX_PARAMS);
-    tvms_param param = scan_param(&scan, after_star);
-    if (param.kind == TVMS_PARAM_REST) {
-      head.rest = (int32_t)head.count;
-      after_star = true;
-    }
-    if (param.kind == TVMS_PARAM_KEYWORDS) head.keywords = (int32_t)head.count;
-    if (param.kind == TVMS_PARAM_PLAIN) head.plain++;
-    params[head.count++] = param;
-  }
-  tvms_signature *signature = tvms_arena_alloc(
-      &reader->kept, sizeof *signature + head.count * sizeof signature->params[0]);
-  *signature = head;
-  memcpy(signature->params, params, head.count * sizeof params[0]);
-  return signature;
-}
-
-const tvms_signature *tvms_row_signature(tvms_reader *reader, const tvms_row *row) {
-  if (!reader->signatures) {
-    reader->signatures =
-        tvms_arena_array(&reader->kept, const tvms_signature *, ROW_COUNT);
-  }
-  const tvms_signature **slot = &reader->signatures[row - rows];
-  if (!*slot) *slot = tvms_signature_parse(reader, row->signature);
-  return *slot;
-}
-
-static int32_t param_index(tvms_reader *reader, const tvms_call_args *call,
-                           tvms_sym name) {
-  const tvms_signature *signature = tvms_row_signature(reader, call->row);
-  for (uint32_t i = 0; i < signature->count; i++) {
-    if (signature->params[i].name == name) return (int32_t)i;
-  }
-  return -1;
-}
-
-tvms_eval_value tvms_args_get(tvms_reader *reader, const tvms_call_args *call,
-                              tvms_sym name) {
-  int32_t i = param_index(reader, call, name);
-  return i < 0 ? TVMS_NOTHING : call->args[i];
-}
-
-tvms_ref tvms_args_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
-  int32_t i = param_index(reader, call, name);
-  return i < 0 ? call->ref : call->refs[i];
-}
-
-bool tvms_args_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
-  int32_t i = param_index(reader, call, name);
-  return i >= 0 && (call->given >> i & 1);
 }
 
 // ---- Names ----------------------------------------------------------------------------
@@ -260,7 +142,7 @@ bool tvms_row_span(tvms_namespace namespace_, tvms_sym name, tvms_dialect *since
   if (name >= INDEXED_NAMES || !first_rows[name][namespace_]) return false;
   uint32_t at = first_rows[name][namespace_];
   *since = (tvms_dialect)rows[at].since;
-  while (at + 1 < ROW_COUNT && rows[at + 1].name == name
+  while (at + 1 < TVMS_ROW_COUNT && rows[at + 1].name == name
          && rows[at + 1].namespace_ == namespace_) {
     at++;
   }
@@ -304,7 +186,7 @@ static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
   name_vec names = {0};
   tvms_memory *memory = &reader->context->memory;
   tvms_dialect dialect = tvms_release_rows(reader->dialect);
-  for (uint32_t at = 1; at < ROW_COUNT; at++) {
+  for (uint32_t at = 1; at < TVMS_ROW_COUNT; at++) {
     const tvms_row *row = &rows[at];
     if (row->namespace_ != namespace_) continue;
     if (dialect < row->since || dialect > row->until) continue;
@@ -379,7 +261,7 @@ static tvms_eval_value value_of_row(tvms_reader *reader, const tvms_row *row,
 static tvms_eval_value tile_at_scope(tvms_reader *reader, tvms_namespace scope,
                                      tvms_sym name, tvms_ref ref) {
   const tvms_row *row = tvms_row_find(reader, TVMS_NS_T_tile, name);
-  if (!row || row->handler != tvms_call_tile_op) {
+  if (!row || !tvms_row_has(row, TVMS_TRAIT_SCOPED)) {
     return tvms_namespace_report_unknown_name(reader, scope, name, ref);
   }
   tvms_eval_value value = value_of_row(reader, row, ref);
@@ -389,7 +271,7 @@ static tvms_eval_value tile_at_scope(tvms_reader *reader, tvms_namespace scope,
 
 tvms_eval_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace namespace_,
                                          tvms_sym name, tvms_ref ref) {
-  if (namespace_ >= TVMS_NS_T_cluster && namespace_ <= TVMS_NS_T_thread) {
+  if (is_scope[namespace_]) {
     return tile_at_scope(reader, namespace_, name, ref);
   }
   const tvms_row *row = tvms_row_find(reader, namespace_, name);
@@ -437,30 +319,21 @@ static const char *callable_describe(tvms_reader *reader, tvms_eval_value callee
 
 static tvms_eval_value callable_attribute(tvms_reader *reader, tvms_eval_value object,
                                           tvms_sym name, tvms_ref ref) {
-  if (object.as.row->handler == tvms_call_TileLayout) {
-    return tvms_namespace_attribute(reader, TVMS_NS_TileLayout, name, ref);
+  const tvms_row *row = object.as.row;
+  if (!tvms_row_has(row, TVMS_TRAIT_CLASS)) {
+    return tvms_no_attribute(reader, object, name, ref);
   }
-  return tvms_no_attribute(reader, object, name, ref);
+  tvms_namespace below = namespace_named(tvms_row_text(reader, row));
+  return tvms_namespace_attribute(reader, below, name, ref);
 }
 
 // `R.Tensor[shape, dtype]` of the prototype.
 static bool callable_read_subscript(tvms_reader *reader, tvms_eval_value object,
                                     tvms_ref ref, tvms_eval_value *value) {
-  if (object.as.row->handler != tvms_call_relax_tensor) return false;
+  const tvms_row *row = object.as.row;
+  if (row->namespace_ != TVMS_NS_R || row->name != TVMS_SYM_Tensor) return false;
   *value = tvms_prototype_tensor(reader, ref);
   return true;
-}
-
-// Operators that infer their dtype let one be named.
-static bool ignores_dtype(const tvms_row *row) {
-  return row->op || row->handler == tvms_call_fold_unary
-         || row->handler == tvms_call_fold_binary
-         || row->handler == tvms_call_if_then_else
-         || row->handler == tvms_call_address_of || row->handler == tvms_call_ret
-         || row->handler == tvms_call_tvm_access_ptr
-         || row->handler == tvms_call_handle_add_byte_offset
-         || row->handler == tvms_call_tvm_stack_make_array
-         || row->handler == tvms_call_ret;
 }
 
 static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee,
@@ -477,8 +350,8 @@ static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee
   const char *what = tvms_symbol_text(reader->context, row->name);
   if (tvms_release_has(reader->dialect, TVMS_FACT_is_prototype))
     tvms_prototype_call(reader, row, call);
-  reader->drops_dtype = ignores_dtype(row);
-  if (!tvms_signature_bind(reader, signature, what, call, args, refs, &bound.given)) {
+  if (!tvms_signature_bind(reader, signature, what, row->traits, call, args, refs,
+                           &bound.given)) {
     return tvms_reader_failed(reader);
   }
   return row->handler(reader, &bound);

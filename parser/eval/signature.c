@@ -1,0 +1,456 @@
+// Signatures parsed, and the arguments of calls bound to them.
+#include "parser/eval/signature.h"
+
+#include "ir/respell.h"
+#include "parser/eval/convert.h"
+#include "parser/eval/eval.h"
+#include "parser/eval/expr.h"
+#include "parser/eval/iterate.h"
+#include "parser/eval/set.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Parsing ----------------------------------------------------------------------------
+
+typedef struct {
+  tvms_reader *reader;
+  const char *at;
+} scanner;
+
+static void skip_spaces(scanner *scan) {
+  while (*scan->at == ' ' || *scan->at == ',') {
+    scan->at++;
+  }
+}
+
+static tvms_sym scan_name(scanner *scan) {
+  const char *begin = scan->at;
+  while (isalnum((unsigned char)*scan->at) || *scan->at == '_') {
+    scan->at++;
+  }
+  return tvms_symbol_intern(scan->reader->context, begin, (size_t)(scan->at - begin));
+}
+
+static tvms_eval_value scan_word(scanner *scan, const char *word,
+                                 tvms_eval_value value) {
+  scan->at += strlen(word);
+  return value;
+}
+
+// A default: None, True, False, a number or a string in single quotes.
+static tvms_eval_value scan_default(scanner *scan) {
+  const char *at = scan->at;
+  if (strncmp(at, "None", 4) == 0) return scan_word(scan, "None", TVMS_NOTHING);
+  if (strncmp(at, "True", 4) == 0)
+    return scan_word(scan, "True", tvms_eval_value_bool(true));
+  if (strncmp(at, "False", 5) == 0) {
+    return scan_word(scan, "False", tvms_eval_value_bool(false));
+  }
+  if (*at == '\'') {
+    const char *end = strchr(at + 1, '\'');
+    TVMS_CHECK(end);
+    scan->at = end + 1;
+    return tvms_eval_value_text(at + 1, (uint32_t)(end - at - 1));
+  }
+  char *end;
+  long number = strtol(at, &end, 10);
+  if (*end == '.') {
+    double real = strtod(at, &end);
+    scan->at = end;
+    return tvms_eval_value_float(real);
+  }
+  TVMS_CHECK(end > at);
+  scan->at = end;
+  return tvms_eval_value_int(number);
+}
+
+static tvms_param scan_param(scanner *scan, bool after_star) {
+  tvms_param param = {.kind = after_star ? TVMS_PARAM_KEYWORD_ONLY : TVMS_PARAM_PLAIN,
+                      .required = true};
+  if (scan->at[0] == '*') {
+    param.kind = scan->at[1] == '*' ? TVMS_PARAM_KEYWORDS : TVMS_PARAM_REST;
+    param.required = false;
+    scan->at += param.kind == TVMS_PARAM_KEYWORDS ? 2 : 1;
+  }
+  param.name = scan_name(scan);
+  if (*scan->at == '=') {
+    scan->at++;
+    param.required = false;
+    param.value = scan_default(scan);
+  }
+  return param;
+}
+
+const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text) {
+  tvms_param params[TVMS_MAX_PARAMS];
+  tvms_signature head = {.rest = -1, .keywords = -1};
+  scanner scan = {reader, text};
+  bool after_star = false;
+  for (skip_spaces(&scan); *scan.at; skip_spaces(&scan)) {
+    if (scan.at[0] == '*' && (scan.at[1] == ',' || scan.at[1] == '\0')) {
+      after_star = true;
+      scan.at++;
+      continue;
+    }
+    TVMS_CHECK(head.count < TVMS_MAX_PARAMS);
+    tvms_param param = scan_param(&scan, after_star);
+    if (param.kind == TVMS_PARAM_REST) {
+      head.rest = (int32_t)head.count;
+      after_star = true;
+    }
+    if (param.kind == TVMS_PARAM_KEYWORDS) head.keywords = (int32_t)head.count;
+    if (param.kind == TVMS_PARAM_PLAIN) head.plain++;
+    params[head.count++] = param;
+  }
+  tvms_signature *signature = tvms_arena_alloc(
+      &reader->kept, sizeof *signature + head.count * sizeof signature->params[0]);
+  *signature = head;
+  memcpy(signature->params, params, head.count * sizeof params[0]);
+  return signature;
+}
+
+const tvms_signature *tvms_row_signature(tvms_reader *reader, const tvms_row *row) {
+  if (!reader->signatures) {
+    reader->signatures =
+        tvms_arena_array(&reader->kept, const tvms_signature *, TVMS_ROW_COUNT);
+  }
+  const tvms_signature **slot = &reader->signatures[row->index];
+  if (!*slot) *slot = tvms_signature_parse(reader, row->signature);
+  return *slot;
+}
+
+// ---- Binding ----------------------------------------------------------------------------
+
+typedef struct {
+  tvms_reader *reader;
+  const tvms_signature *signature;
+  const char *what;
+  tvms_ref call;
+  tvms_eval_value *args;
+  tvms_ref *refs;
+  uint64_t given;
+  uint32_t next;              // plain parameter that the next positional argument binds
+  tvms_eval_value_vec rest;   // of *args
+  tvms_eval_value_vec pairs;  // of **kwargs
+  bool known;                 // nothing was spread from an unknown value
+  bool sound;                 // nothing was reported
+  tvms_ref dtype_ref;         // the keyword that put_dtype_first has bound
+  unsigned traits;            // tvms_trait: how arguments are bound
+} binder;
+
+// What is called, in words of the text if it is a dotted name.
+static const char *callee_text(const binder *bind) {
+  tvms_context *context = bind->reader->context;
+  tvms_span span =
+      tvms_reader_span_of(bind->reader, tvms_reader_at(bind->reader, bind->call)->a);
+  const char *text = bind->reader->surface->source->text + span.begin;
+  size_t len = span.end - span.begin;
+  bool dotted = isalpha((unsigned char)text[0]) || text[0] == '_';
+  for (size_t i = 0; i < len && dotted; i++) {
+    dotted = isalnum((unsigned char)text[i]) || text[i] == '_' || text[i] == '.';
+  }
+  return dotted ? tvms_arena_text(&context->arena, text, len) : bind->what;
+}
+
+static void too_many(binder *bind, tvms_ref ref) {
+  uint32_t most = bind->signature->plain;
+  if (bind->sound) {
+    tvms_reader_report(bind->reader, too_many_arguments, ref, callee_text(bind), most,
+                       most == 1 ? "" : "s");
+  }
+  bind->sound = false;
+}
+
+static void put_positional(binder *bind, tvms_eval_value value, tvms_ref ref) {
+  if (bind->next < bind->signature->plain) {
+    uint32_t i = bind->next++;
+    bind->args[i] = value;
+    bind->refs[i] = ref;
+    bind->given |= (uint64_t)1 << i;
+  } else if (bind->signature->rest >= 0) {
+    tvms_vec_push(&bind->reader->context->memory, &bind->rest, value);
+  } else {
+    too_many(bind, ref);
+  }
+}
+
+tvms_span tvms_eval_keyword_span(const tvms_reader *reader, tvms_ref ref,
+                                 const char *name) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  size_t len = strlen(name);
+  const char *text = reader->surface->source->text + span.begin;
+  bool cut = tvms_reader_at(reader, ref)->kind == TVMS_SURF_KEYWORD
+             && len <= span.end - span.begin && memcmp(text, name, len) == 0;
+  return cut ? (tvms_span){span.begin, span.begin + (uint32_t)len} : span;
+}
+
+static bool is_one_of(const char *name, const char *const *names, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(names[i], name) == 0) return true;
+  }
+  return false;
+}
+
+// The parameter that other releases call `name`; NULL if there is none.
+static const char *TVMS_NULLABLE renamed(const tvms_reader *reader, const char *name,
+                                         const char *const *names, uint32_t count) {
+  for (int from = TVMS_DIALECT_OLDEST; from <= TVMS_DIALECT_CURRENT; from++) {
+    size_t matched;
+    const char *now =
+        tvms_spelling_convert(TVMS_SPELLING_KEYWORD, name, strlen(name),
+                              (tvms_dialect)from, reader->dialect, &matched);
+    if (now && is_one_of(now, names, count)) return now;
+  }
+  return NULL;
+}
+
+static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  const char *names[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    names[i] = tvms_symbol_text(reader->context, signature->params[i].name);
+  }
+  const char *text = tvms_symbol_text(reader->context, name);
+  tvms_span span = tvms_eval_keyword_span(reader, keyword, text);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag =
+      tvms_diag_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
+  const char *other = renamed(reader, text, names, signature->count);
+  const char *near =
+      other ? other : tvms_diag_nearest_name(text, names, signature->count);
+  if (!near) return;
+  if (other)
+    tvms_diag_remark(diags, diag, "TVM %s calls it '%s'",
+                     tvms_dialect_text(reader->dialect), other);
+  else
+    tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  bool written = tvms_reader_at(reader, keyword)->kind == TVMS_SURF_KEYWORD;
+  if (written) tvms_diag_fix(diags, diag, span, false, "%s", near);
+}
+
+// `keyword`: the KEYWORD, or the dict that `**` spreads; `ref`: the value.
+static void put_keyword(binder *bind, tvms_sym name, tvms_eval_value value,
+                        tvms_ref ref, tvms_ref keyword) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    if (param->name != name || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
+    if (bind->given >> i & 1) {
+      const char *text = tvms_symbol_text(reader->context, name);
+      tvms_diag_report(&reader->context->diags, TVMS_D_repeated_argument,
+                       tvms_eval_keyword_span(reader, keyword, text), callee_text(bind),
+                       text);
+      bind->sound = false;
+    }
+    bind->args[i] = value;
+    bind->refs[i] = ref;
+    bind->given |= (uint64_t)1 << i;
+    return;
+  }
+  if (signature->keywords >= 0) {
+    const tvms_name *text = tvms_interner_name(&reader->context->names, name);
+    tvms_eval_push_pair(reader, &bind->pairs,
+                        tvms_eval_value_text(text->text, text->len), value);
+    return;
+  }
+  if (bind->traits & TVMS_TRAIT_DROPS_DTYPE && name == TVMS_SYM_dtype) return;
+  unknown_keyword(bind, name, keyword);
+  bind->sound = false;
+}
+
+static void spread_positional(binder *bind, tvms_ref ref) {
+  tvms_ref inner = tvms_reader_at(bind->reader, ref)->a;
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(bind->reader, tvms_eval(bind->reader, inner), inner, &items)) {
+    bind->known = false;
+    return;
+  }
+  for (uint32_t i = 0; i < items.len; i++) {
+    put_positional(bind, items.items[i], inner);
+  }
+}
+
+static void spread_keywords(binder *bind, tvms_ref ref) {
+  tvms_ref inner = tvms_reader_at(bind->reader, ref)->a;
+  tvms_eval_value dict = tvms_eval(bind->reader, inner);
+  if (dict.kind != TVMS_EVAL_DICT) {
+    tvms_eval_report_wrong_type(bind->reader, inner, "what follows '**'", "a dict",
+                                dict);
+    bind->known = false;
+    return;
+  }
+  for (uint32_t i = 0; i < dict.len; i += 2) {
+    tvms_eval_value key = dict.as.items[i];
+    if (key.kind != TVMS_EVAL_STR) continue;
+    tvms_sym name = tvms_symbol_intern(bind->reader->context, key.as.text, key.len);
+    put_keyword(bind, name, dict.as.items[i + 1], inner, inner);
+  }
+}
+
+static void put_argument(binder *bind, tvms_ref ref, bool operands) {
+  tvms_reader *reader = bind->reader;
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  if (ref == bind->dtype_ref) return;
+  switch (node->kind) {
+  case TVMS_SURF_KEYWORD: {
+    tvms_sym name = node->a;
+    tvms_ref inner = node->b;
+    put_keyword(bind, name, tvms_eval(reader, inner), inner, ref);
+    break;
+  }
+  case TVMS_SURF_STAR: spread_positional(bind, ref); break;
+  case TVMS_SURF_DOUBLE_STAR: spread_keywords(bind, ref); break;
+  default: {
+    tvms_eval_value value =
+        operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);
+    put_positional(bind, value, ref);
+  }
+  }
+}
+
+static void put_rest(binder *bind) {
+  tvms_reader *reader = bind->reader;
+  const tvms_signature *signature = bind->signature;
+  if (signature->rest >= 0) {
+    tvms_eval_value *items =
+        tvms_eval_keep_items(reader, bind->rest.items, bind->rest.len);
+    bind->args[signature->rest] =
+        tvms_eval_value_items(TVMS_EVAL_TUPLE, items, bind->rest.len);
+    tvms_vec_fini(&reader->context->memory, &bind->rest);
+  }
+  if (signature->keywords >= 0) {
+    bind->args[signature->keywords] =
+        tvms_eval_make_dict(reader, &bind->pairs, bind->call);
+    tvms_vec_fini(&reader->context->memory, &bind->pairs);
+  }
+}
+
+void tvms_eval_report_missing_argument(tvms_reader *reader, tvms_ref ref,
+                                       const char *what, const char *name) {
+  char quoted[80];
+  snprintf(quoted, sizeof quoted, "'%s'", name);
+  tvms_reader_report(reader, missing_argument, ref, what, "", quoted);
+}
+
+// Required arguments that are not given become unknown, and are reported all at once.
+static void put_defaults(binder *bind) {
+  char missing[160] = "";
+  size_t len = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < bind->signature->count; i++) {
+    const tvms_param *param = &bind->signature->params[i];
+    if (bind->given >> i & 1 || param->kind > TVMS_PARAM_KEYWORD_ONLY) continue;
+    bind->args[i] = param->value;
+    if (!param->required) continue;
+    const char *name = tvms_symbol_text(bind->reader->context, param->name);
+    int more = snprintf(missing + len, sizeof missing - len, "%s'%s'",
+                        count ? ", " : "", name);
+    len += (size_t)more;
+    if (len >= sizeof missing) len = sizeof missing - 1;
+    count++;
+  }
+  if (!count || !bind->sound || !bind->known) return;
+  tvms_reader_report(bind->reader, missing_argument, bind->call, callee_text(bind),
+                     count > 1 ? "s" : "", missing);
+  bind->sound = false;
+}
+
+// Whether slices among the arguments are operands: vectors, not regions.
+static bool takes_operands(const tvms_reader *reader, unsigned traits, tvms_ref call) {
+  if (!tvms_release_has(reader->dialect, TVMS_FACT_arguments_are_operands)
+      || traits & TVMS_TRAIT_REGIONS)
+    return false;
+  tvms_ref callee = tvms_reader_at(reader, call)->a;
+  return tvms_reader_at(reader, callee)->kind == TVMS_SURF_ATTRIBUTE;
+}
+
+// `dtype=` of a call whose first parameter it is stands before the positional arguments.
+static void put_dtype_first(binder *bind) {
+  if (!bind->signature->count || bind->signature->params[0].name != TVMS_SYM_dtype)
+    return;
+  tvms_surface_each(bind->reader->surface, ref,
+                    tvms_reader_at(bind->reader, bind->call)->b) {
+    const tvms_surf node = *tvms_reader_at(bind->reader, ref);
+    if (node.kind != TVMS_SURF_KEYWORD || node.a != TVMS_SYM_dtype) continue;
+    put_positional(bind, tvms_eval(bind->reader, node.b), node.b);
+    bind->dtype_ref = ref;
+    return;
+  }
+}
+
+bool tvms_signature_bind(tvms_reader *reader, const tvms_signature *signature,
+                         const char *what, unsigned traits, tvms_ref call,
+                         tvms_eval_value *args, tvms_ref *refs, uint64_t *given) {
+  binder bind = {.reader = reader,
+                 .signature = signature,
+                 .what = what,
+                 .call = call,
+                 .args = args,
+                 .refs = refs,
+                 .traits = traits,
+                 .known = true,
+                 .sound = true};
+  bool operands = takes_operands(reader, traits, call);
+  for (uint32_t i = 0; i < signature->count; i++) {
+    refs[i] = call;
+  }
+  put_dtype_first(&bind);
+  tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
+    put_argument(&bind, ref, operands);
+  }
+  put_rest(&bind);
+  put_defaults(&bind);
+  *given = bind.given;
+  return bind.known && bind.sound;
+}
+
+const tvms_signature *tvms_signature_of_method(tvms_reader *reader, const char *text) {
+  for (uint32_t i = 0; i < reader->methods.len; i++) {
+    if (reader->methods.items[i].text == text)
+      return reader->methods.items[i].signature;
+  }
+  tvms_known_signature known = {text, tvms_signature_parse(reader, text)};
+  tvms_vec_push(&reader->context->memory, &reader->methods, known);
+  return known.signature;
+}
+
+bool tvms_signature_bind_method(tvms_reader *reader, const char *signature,
+                                const char *what, tvms_ref call,
+                                tvms_eval_value *args) {
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  uint64_t given;
+  return tvms_signature_bind(reader, tvms_signature_of_method(reader, signature), what,
+                             0, call, args, refs, &given);
+}
+
+// ---- What is bound ----------------------------------------------------------------------
+
+static int32_t param_index(tvms_reader *reader, const tvms_call_args *call,
+                           tvms_sym name) {
+  const tvms_signature *signature = tvms_row_signature(reader, call->row);
+  for (uint32_t i = 0; i < signature->count; i++) {
+    if (signature->params[i].name == name) return (int32_t)i;
+  }
+  return -1;
+}
+
+tvms_eval_value tvms_args_get(tvms_reader *reader, const tvms_call_args *call,
+                              tvms_sym name) {
+  int32_t i = param_index(reader, call, name);
+  return i < 0 ? TVMS_NOTHING : call->args[i];
+}
+
+tvms_ref tvms_args_ref(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+  int32_t i = param_index(reader, call, name);
+  return i < 0 ? call->ref : call->refs[i];
+}
+
+bool tvms_args_given(tvms_reader *reader, const tvms_call_args *call, tvms_sym name) {
+  int32_t i = param_index(reader, call, name);
+  return i >= 0 && (call->given >> i & 1);
+}
