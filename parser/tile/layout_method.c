@@ -7,7 +7,6 @@
 #include "arith/layout_tile.h"
 #include "arith/layout_trainium.h"
 #include "ir/fold.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"

@@ -1,7 +1,6 @@
 // A.rearrange("a (b c) -> …"): a view, a permutation, a view.
 #include "parser/tile/rearrange.h"
 
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/tile/view.h"
 

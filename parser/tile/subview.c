@@ -3,7 +3,6 @@
 
 #include "arith/layout.h"
 #include "ir/fold.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
 #include "parser/tile/view.h"

@@ -1,10 +1,14 @@
-// What can be done with layouts that are being written, and with axes.
+// What can be done with layouts, finished or being written, with axes, and with buffers as
+// what views are made of.
+
+#include "parser/tir/values.h"
 
 #include "parser/eval/attribute.h"
 #include "parser/eval/ops.h"
 #include "parser/tile/layout.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/subview.h"
+#include "parser/tir/access.h"
 #include "parser/tir/operator.h"
 
 // Beside a node only what concerns layouts is theirs.
@@ -58,4 +62,66 @@ const tvms_eval_value_ops tvms_tile_axis_ops = {
 const tvms_eval_value_ops tvms_tile_method_ops = {
     .call = tvms_eval_call_method,
     .subscript = tvms_view_subscript,
+};
+
+// ---- Nodes ----------------------------------------------------------------------------------
+
+// Buffers have methods of TIR, and those that make views.
+static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_eval_value buffer,
+                                        tvms_sym name, tvms_ref ref) {
+  return tvms_view_has_method(reader, name)
+             ? tvms_bound_method(reader, buffer, name)
+             : tvms_tir_attribute(reader, buffer, name, ref);
+}
+
+static tvms_eval_value buffer_method(tvms_reader *reader, tvms_eval_value buffer,
+                                     tvms_sym name, tvms_ref call) {
+  return tvms_view_has_method(reader, name)
+             ? tvms_view_method(reader, buffer.as.node, name, call)
+             : tvms_tir_method(reader, buffer, name, call);
+}
+
+const tvms_eval_value_ops tvms_tile_buffer_ops = {
+    TVMS_NODE_OPERATIONS,
+    .attribute = buffer_attribute,
+    .method = buffer_method,
+    .subscript = tvms_tir_subscript,
+};
+
+static tvms_eval_value layout_attribute(tvms_reader *reader, tvms_eval_value layout,
+                                        tvms_sym name, tvms_ref ref) {
+  tvms_node *node = layout.as.node;
+  tvms_eval_value part;
+  if (tvms_tile_layout_has_method(node, name))
+    return tvms_bound_method(reader, layout, name);
+  return tvms_tile_layout_attribute(reader, node, name, &part)
+             ? part
+             : tvms_no_attribute(reader, layout, name, ref);
+}
+
+static tvms_eval_value layout_method(tvms_reader *reader, tvms_eval_value layout,
+                                     tvms_sym name, tvms_ref call) {
+  return tvms_tile_layout_method(reader, layout.as.node, name, call);
+}
+
+const tvms_eval_value_ops tvms_tile_layout_ops = {
+    TVMS_NODE_OPERATIONS,
+    .attribute = layout_attribute,
+    .method = layout_method,
+    .subscript = tvms_tir_subscript,
+};
+
+static tvms_eval_value iter_attribute(tvms_reader *reader, tvms_eval_value iter,
+                                      tvms_sym name, tvms_ref ref) {
+  tvms_eval_value part;
+  return tvms_tile_layout_attribute(reader, iter.as.node, name, &part)
+             ? part
+             : tvms_tir_attribute(reader, iter, name, ref);
+}
+
+const tvms_eval_value_ops tvms_tile_iter_ops = {
+    TVMS_NODE_OPERATIONS,
+    .attribute = iter_attribute,
+    .method = tvms_tir_method,
+    .subscript = tvms_tir_subscript,
 };

@@ -4,12 +4,13 @@
 
 #include "arith/analyzer.h"
 #include "ir/fold.h"
-#include "parser/eval/call.h"
+#include "parser/eval/attribute.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/rearrange.h"
 #include "parser/tile/subview.h"
+#include "parser/tir/attribute.h"
 #include "parser/tir/buffer.h"
 #include "parser/tir/buffer_form.h"
 #include "parser/tir/call.h"
@@ -343,23 +344,27 @@ static tvms_eval_value permute(tvms_reader *reader, tvms_node *node, tvms_ref ca
 
 // ---- Methods -----------------------------------------------------------------------------------
 
+bool tvms_view_has_method(const tvms_reader *reader, tvms_sym name) {
+  static const tvms_sym methods[] = {
+      TVMS_SYM_view, TVMS_SYM_local, TVMS_SYM_permute, TVMS_SYM_rearrange,
+      TVMS_SYM_sub,  TVMS_SYM_tile,  TVMS_SYM_chunk,
+  };
+  for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+    if (methods[i] == name)
+      return tvms_tir_has_attribute(reader, TVMS_NODE_BUFFER, name);
+  }
+  return false;
+}
+
 tvms_eval_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                                  tvms_ref call) {
-  if (!reader->tir || !tvms_release_has(reader->dialect, TVMS_FACT_tile_programs_exist))
-    name = 0;
-  switch (name) {
+  switch (reader->tir ? name : 0) {
   case TVMS_SYM_view: return view(reader, buffer, call);
   case TVMS_SYM_local: return local(reader, buffer, call);
   case TVMS_SYM_permute: return permute(reader, buffer, call);
   case TVMS_SYM_rearrange: return tvms_view_rearrange(reader, buffer, call);
   case TVMS_SYM_tile:
   case TVMS_SYM_chunk: return tvms_view_indexer(reader, buffer, name, call);
-  default:
-    tvms_reader_report(
-        reader, unknown_attribute, call,
-        tvms_eval_describe(reader, tvms_eval_value_node(buffer)),
-        tvms_symbol_text(reader->context,
-                         tvms_reader_at(reader, tvms_reader_at(reader, call)->a)->b));
-    return tvms_reader_failed(reader);
+  default: return tvms_no_attribute(reader, tvms_eval_value_node(buffer), name, call);
   }
 }

@@ -29,7 +29,11 @@ tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
 bool tvms_view_group(tvms_reader *reader, const tvms_node *tile, tvms_list shape,
                      tvms_list *parts, uint32_t *ends);
 
-// A.view(…), A.local(…), A.permute(…): a declared buffer over the data of another.
+// Whether buffers have the method in the release that is read, and it makes a view.
+bool tvms_view_has_method(const tvms_reader *reader, tvms_sym name);
+
+// A.view(…), A.local(…), A.permute(…): a declared buffer over the data of another. Unknown
+// after a report.
 tvms_eval_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                                  tvms_ref call);
 

@@ -2,7 +2,6 @@
 #include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
 #include "parser/tir/access.h"

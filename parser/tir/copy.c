@@ -5,7 +5,6 @@
 #include "arith/layout.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/stmt.h"

@@ -6,7 +6,6 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "parser/eval/builtin.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"

@@ -8,7 +8,6 @@
 #include "parser/tir/access.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/rule.h"
 
 #include <string.h>
 

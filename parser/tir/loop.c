@@ -4,7 +4,6 @@
 #include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"

@@ -3,7 +3,6 @@
 #include "parser/tir/member.h"
 
 #include "ir/build.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/tir/call.h"

@@ -3,7 +3,6 @@
 
 #include "ir/fold.h"
 #include "parser/eval/attribute.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/ops.h"
@@ -11,6 +10,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/attribute.h"
 #include "parser/tir/function.h"
+#include "parser/tir/method.h"
 #include "parser/tir/scalar.h"
 #include "parser/tir/tir.h"
 #include "structinfo/make.h"
