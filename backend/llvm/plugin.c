@@ -5,19 +5,12 @@
 // of LLVM: its functions return before anything of tvms can fail.
 #include "backend/llvm/emit.h"
 #include "backend/llvm/module.h"
+#include "backend/llvm/optimise.h"
 #include "backend/llvm/target.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
-
-// A function of more instructions than this gets the passes and the code generator that
-// take linear time: the others are quadratic in the length of a block.
-enum { LARGE_FUNCTION = 20000 };
-
-static const char pass_list[] = "default<O2>";
-static const char large_pass_list[] = "function(sroa,early-cse,simplifycfg)";
 
 // What one compilation has open.
 typedef struct {
@@ -80,9 +73,9 @@ static void check_target(job *j) {
   tvms_strbuf_fini(&why);
 }
 
-static void open_machine(job *j, LLVMCodeGenOptLevel level) {
+static void open_machine(job *j) {
   char *why = NULL;
-  j->machine = tvms_llvm_open_machine(j->e.options, level, &why);
+  j->machine = tvms_llvm_open_machine(j->e.options, &why);
   if (!j->machine) fail(j, why, LLVMDisposeMessage);
 }
 
@@ -117,33 +110,13 @@ static void mark_functions(job *j) {
   LLVMDisposeMessage(features);
 }
 
-static bool has_large_function(LLVMModuleRef module) {
-  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-    uint32_t count = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
-         b = LLVMGetNextBasicBlock(b)) {
-      LLVMValueRef i = LLVMGetFirstInstruction(b);
-      for (; i && count <= LARGE_FUNCTION; i = LLVMGetNextInstruction(i)) {
-        count++;
-      }
-    }
-    if (count > LARGE_FUNCTION) return true;
-  }
-  return false;
-}
-
-static void optimise(job *j, const char *passes) {
+static void optimise(job *j) {
   char *why = NULL;
   if (LLVMVerifyModule(j->e.module, LLVMReturnStatusAction, &why)) {
     fail(j, why, LLVMDisposeMessage);
   }
   LLVMDisposeMessage(why);
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMPassBuilderOptionsSetLoopVectorization(options, true);
-  LLVMPassBuilderOptionsSetSLPVectorization(options, true);
-  LLVMPassBuilderOptionsSetLoopUnrolling(options, true);
-  LLVMErrorRef error = LLVMRunPasses(j->e.module, passes, j->machine, options);
-  LLVMDisposePassBuilderOptions(options);
+  LLVMErrorRef error = tvms_llvm_optimise(j->e.module, j->machine);
   if (error) fail(j, LLVMGetErrorMessage(error), LLVMDisposeErrorMessage);
 }
 
@@ -158,18 +131,11 @@ static void emit_file(job *j, LLVMCodeGenFileType type) {
 
 static void build(job *j) {
   check_target(j);
-  open_machine(j, LLVMCodeGenLevelDefault);
+  open_machine(j);
   open_module(j);
   tvms_emit_module(&j->e);
   mark_functions(j);
-  if (!has_large_function(j->e.module)) {
-    optimise(j, pass_list);
-    return;
-  }
-  LLVMDisposeTargetMachine(j->machine);
-  j->machine = NULL;
-  open_machine(j, LLVMCodeGenLevelNone);
-  optimise(j, large_pass_list);
+  optimise(j);
 }
 
 static void run_emit(void *argument) {

@@ -51,14 +51,21 @@ static void emit_for(emitter *e, const tvms_node *node) {
     tvms_emit_check(e, LLVMBuildICmp(b, LLVMIntSGT, step, zero, ""), &wrong);
   }
   LLVMIntPredicate less = dtype.code == TVMS_INT ? LLVMIntSLT : LLVMIntULT;
+  // LLVM would insert the block before a loop itself, in time quadratic in their number.
+  LLVMBasicBlockRef before_body = tvms_emit_block(e, "loop");
   LLVMBasicBlockRef body = tvms_emit_block(e, "body");
   LLVMBasicBlockRef next = tvms_emit_block(e, "next");
   LLVMBasicBlockRef end = tvms_emit_block(e, "end");
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, less, zero, extent, ""), body, end);
+  LLVMValueRef runs = LLVMBuildICmp(b, less, zero, extent, "");
+  if (LLVMIsAConstantInt(runs) && LLVMConstIntGetZExtValue(runs))
+    LLVMBuildBr(b, before_body);
+  else
+    LLVMBuildCondBr(b, runs, before_body, end);
+  tvms_emit_enter(e, before_body);
+  LLVMBuildBr(b, body);
   tvms_emit_enter(e, body);
   LLVMValueRef i = LLVMBuildPhi(b, type, "");
-  LLVMAddIncoming(i, &zero, &from, 1);
+  LLVMAddIncoming(i, &zero, &before_body, 1);
   bool from_zero = tvms_node_is_int(source->min, 0);
   e->vars[source->var->id] = from_zero ? i : LLVMBuildNSWAdd(b, min, i, "");
   loop_target target = {e->loop, next, end, e->memory.len};

@@ -211,19 +211,18 @@ bool tvms_llvm_check_target(const tvms_native_options *options, tvms_strbuf *why
 }
 
 static LLVMTargetMachineRef open_machine(const char *triple, const char *cpu,
-                                         const char *with, LLVMCodeGenOptLevel level,
-                                         char **why) {
+                                         const char *with, char **why) {
   LLVMTargetRef target;
   if (LLVMGetTargetFromTriple(triple, &target, why)) return NULL;
-  return LLVMCreateTargetMachine(target, triple, cpu, with, level, LLVMRelocPIC,
-                                 LLVMCodeModelDefault);
+  return LLVMCreateTargetMachine(target, triple, cpu, with, LLVMCodeGenLevelDefault,
+                                 LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
 // LLVM knows more processors by name than ir/cpus.def, and all features of each.
-static LLVMTargetMachineRef open_host(LLVMCodeGenOptLevel level, char **why) {
+static LLVMTargetMachineRef open_host(char **why) {
   char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(),
        *with = LLVMGetHostCPUFeatures();
-  LLVMTargetMachineRef machine = open_machine(triple, cpu, with, level, why);
+  LLVMTargetMachineRef machine = open_machine(triple, cpu, with, why);
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(with);
@@ -231,10 +230,10 @@ static LLVMTargetMachineRef open_host(LLVMCodeGenOptLevel level, char **why) {
 }
 
 LLVMTargetMachineRef tvms_llvm_open_machine(const tvms_native_options *options,
-                                            LLVMCodeGenOptLevel level, char **why) {
+                                            char **why) {
   register_targets();
-  if (is_host(options)) return open_host(level, why);
+  if (is_host(options)) return open_host(why);
   const tvms_target *target = options->target;
   return open_machine(target->triple, target->cpu ? target->cpu : "generic",
-                      target->features ? target->features : "", level, why);
+                      target->features ? target->features : "", why);
 }

@@ -14,7 +14,7 @@ TVMS_NODISCARD bool tvms_llvm_check_target(const tvms_native_options *options,
 // The machine of options that were checked; what they leave open is this machine's, or
 // generic for a triple. NULL and a text for LLVMDisposeMessage in `why` if LLVM has none.
 // The caller disposes of it.
-LLVMTargetMachineRef TVMS_NULLABLE tvms_llvm_open_machine(
-    const tvms_native_options *options, LLVMCodeGenOptLevel level, char **why);
+LLVMTargetMachineRef TVMS_NULLABLE
+tvms_llvm_open_machine(const tvms_native_options *options, char **why);
 
 #endif

@@ -47,6 +47,12 @@ def places_of(process):
     return [(int(line), int(column), code) for line, column, code in found]
 
 
+def function_texts(module):
+    """(name, head, body) of each function of LLVM's text, without numbers of attributes and of texts."""
+    for head, name, body in re.findall(r"^(define [^\n]*?@([\w.]+)\([^\n]*)\n(.*?)^}$", module, re.M | re.S):
+        yield name, re.sub(r" #\d+", "", head), re.sub(r"@text[.\d]*| #\d+|!\d+", "", body)
+
+
 class Native(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
@@ -110,6 +116,34 @@ class Native(unittest.TestCase):
                     self.assertIn(mark, f.read())
         left = [name for name in os.listdir(self.place.name) if not name.startswith("scale.")]
         self.assertEqual(left, [])
+
+    def test_a_long_function_costs_no_other_its_optimisation(self):
+        """Of a function with more than 20,000 instructions LLVM optimises next to nothing, or it would take hours."""
+        lines = [f"    B[{i}] = A[{i * 7 % 4000}] * T.float32(0.5) + B[{i * 3 % 4000}]\n" for i in range(4000)]
+        long = '\n@T.prim_func\ndef long(A: T.Buffer((4000,), "float32"), B: T.Buffer((4000,), "float32")):\n' + "".join(lines)
+        texts = []
+        for program in (PROGRAM, PROGRAM + long, long.replace("def long", "def other") + PROGRAM + long):
+            p = tvms("build", "-", "-o", self.file("x.ll"), stdin=program)
+            self.ended(p, 0)
+            with open(self.file("x.ll"), encoding="utf-8") as f:
+                texts.append(f.read())
+        alone, with_long, with_two = ({f[0]: f for f in function_texts(text)} for text in texts)
+        self.assertEqual(set(alone), {"__tvm_ffi_scale"})
+        self.assertEqual(set(with_long), {"__tvm_ffi_scale", "__tvm_ffi_long", "long.body"})
+        self.assertEqual(set(with_two), {*with_long, "__tvm_ffi_other", "other.body"})
+        self.assertRegex(alone["__tvm_ffi_scale"][2], r"fmul <\d+ x float>")
+        for others in (with_long, with_two):
+            self.assertTrue(others["__tvm_ffi_scale"] == alone["__tvm_ffi_scale"], "the text of scale is another one")
+            self.assertIn("internal", others["long.body"][1])
+            self.assertEqual(others["long.body"][2].count("fadd float"), 4000)
+
+    def test_a_library_with_a_long_function_runs(self):
+        lines = "".join(f"    B[{i}] = A[{4999 - i}] + T.float32({i})\n" for i in range(5000))
+        program = 'from tvm.script import tirx as T\n\n@T.prim_func\ndef main(A: T.Buffer((5000,), "float32"), ' \
+                  'B: T.Buffer((5000,), "float32")):\n' + lines
+        results = [tvms("run", "-", "--backend", backend, stdin=program).stdout for backend in ("interp", "llvm")]
+        self.assertTrue(results[0].startswith(b"result: float32[5000]"), results)
+        self.assertEqual(results[0], results[1])
 
     def test_a_library_has_no_undefined_strong_symbol(self):
         output = self.file("mlp.so")
