@@ -1,0 +1,146 @@
+// Types go upwards: each hook looks at the parts of its node, which have theirs already, and
+// does nothing if the rewriter left them as they were.
+//
+// The type of a sequence speaks only of variables that are defined outside of it. The
+// result of a function keeps the type in the source where the body says less, because a
+// value that has lost its shape on the way still has it (TVM: ExprMutator of FunctionNode,
+// and the constructor of Function, which takes the type of the body where it says more).
+#include "passes/relax/retype.h"
+
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "structinfo/make.h"
+#include "structinfo/relate.h"
+
+static bool same_type(const tvms_rewriter *r, const tvms_node *TVMS_NULLABLE a,
+                      const tvms_node *TVMS_NULLABLE b) {
+  if (a == b) return true;
+  return a && b && tvms_node_equal(r->unit->context, a, b);
+}
+
+// The node with that type: a copy, unless it is a fresh one already.
+static tvms_node *with_type(tvms_rewriter *r, tvms_node *node, tvms_node *type) {
+  if (same_type(r, node->sinfo, type)) return node;
+  tvms_node *copy = node == r->old ? tvms_node_copy(r->unit, node) : node;
+  copy->sinfo = type;
+  return copy;
+}
+
+// A variable like `var` for a value of another type. In a function that calls itself by
+// that name the new variable stands for the old one.
+static tvms_node *retyped_variable(tvms_rewriter *r, tvms_var_binding *binding) {
+  tvms_node *var = tvms_node_copy(r->unit, binding->var);
+  var->sinfo = binding->value->sinfo;
+  tvms_node_map_put(&r->known, binding->var, var);
+  if (binding->value->kind == TVMS_NODE_FUNCTION)
+    binding->value = tvms_substitute_one(r->unit, binding->value, binding->var, var);
+  return var;
+}
+
+static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *node) {
+  if (node == r->old) return node;
+  tvms_var_binding *binding = tvms_as_var_binding(node);
+  const tvms_node *type = binding->value->sinfo;
+  if (binding->value == tvms_as_var_binding(r->old)->value) return node;
+  if (type && !same_type(r, type, binding->var->sinfo))
+    binding->var = retyped_variable(r, binding);
+  return node;
+}
+
+static tvms_node *leave_tuple(tvms_rewriter *r, tvms_node *node) {
+  if (node == r->old) return node;
+  tvms_list fields = tvms_as_tuple(node)->fields;
+  tvms_list types = tvms_list_copy(r->unit, fields.items, fields.len);
+  for (uint32_t i = 0; i < fields.len; i++) {
+    types.items[i] = fields.items[i]->sinfo;
+    if (!types.items[i]) return node;
+  }
+  return with_type(r, node, tvms_sinfo_tuple_new(r->unit, types.items, types.len));
+}
+
+static tvms_node *leave_item(tvms_rewriter *r, tvms_node *node) {
+  const tvms_tuple_get_item *item = tvms_as_tuple_get_item(node);
+  const tvms_node *type = item->tuple->sinfo;
+  if (node == r->old || !type || type->kind != TVMS_NODE_SINFO_TUPLE) return node;
+  tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+  bool inside = (uint64_t)item->index < fields.len;
+  return inside ? with_type(r, node, fields.items[item->index]) : node;
+}
+
+static tvms_node *leave_if(tvms_rewriter *r, tvms_node *node) {
+  const tvms_if *branch = tvms_as_if(node);
+  tvms_node *a = branch->true_branch->sinfo, *b = branch->false_branch->sinfo;
+  if (node == r->old || !a || !b) return node;
+  tvms_prover prover;
+  tvms_prover_init(&prover, r->unit);
+  tvms_node *type = tvms_sinfo_join(&prover, a, b);
+  tvms_prover_fini(&prover);
+  return with_type(r, node, type);
+}
+
+// ---- Sequences and functions ----
+
+static tvms_walk_step note_definition(void *self, tvms_node *node,
+                                      tvms_field_role role) {
+  bool defined = role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC;
+  if (defined && node->kind == TVMS_NODE_VAR) tvms_node_map_put(self, node, node);
+  return TVMS_WALK_ON;
+}
+
+// A shape that is a variable of Relax is nothing that a type outside can speak of.
+static tvms_node *TVMS_NULLABLE visible_outside(void *self, tvms_node *var) {
+  bool symbol = !tvms_dtype_is_void(var->dtype);
+  return symbol && !tvms_node_map_get(self, var) ? var : NULL;
+}
+
+static tvms_node *leave_sequence(tvms_rewriter *r, tvms_node *node) {
+  tvms_node *type = tvms_as_seq_expr(node)->body->sinfo;
+  if (node == r->old || !type) return node;
+  tvms_memory *memory = &r->unit->context->memory;
+  tvms_node_map inner;
+  tvms_node_map_init(&inner, memory);
+  tvms_visitor visitor = {.self = &inner, .enter = note_definition};
+  tvms_walk(memory, node, &visitor);
+  tvms_prover prover;
+  tvms_prover_init(&prover, r->unit);
+  type = tvms_sinfo_erase(&prover, type, visible_outside, &inner);
+  tvms_prover_fini(&prover);
+  tvms_node_map_fini(&inner);
+  return with_type(r, node, type);
+}
+
+static bool is_base(tvms_prover *prover, tvms_node *base, tvms_node *derived) {
+  return tvms_sinfo_relate(prover, base, derived) == TVMS_FIT_PROVED;
+}
+
+static tvms_node *type_of_function(tvms_rewriter *r, const tvms_function *function) {
+  tvms_list types =
+      tvms_list_copy(r->unit, function->params.items, function->params.len);
+  for (uint32_t i = 0; i < types.len; i++)
+    types.items[i] = types.items[i]->sinfo;
+  bool pure = function->head.flags & TVMS_FLAG_PURE;
+  return tvms_sinfo_func_new(r->unit, types.items, types.len, function->ret, pure);
+}
+
+static tvms_node *leave_function(tvms_rewriter *r, tvms_node *node) {
+  if (node == r->old) return node;
+  tvms_function *function = tvms_as_function(node);
+  tvms_node *type = function->body->sinfo, *ret = function->ret;
+  if (function->body == tvms_as_function(r->old)->body || !type) return node;
+  tvms_prover prover;
+  tvms_prover_init(&prover, r->unit);
+  bool keeps = is_base(&prover, type, ret) && !is_base(&prover, ret, type);
+  tvms_prover_fini(&prover);
+  if (keeps || same_type(r, type, ret)) return node;
+  function->ret = type;
+  return node->sinfo ? with_type(r, node, type_of_function(r, function)) : node;
+}
+
+void tvms_relax_retype(tvms_rewriter *rewriter) {
+  rewriter->leave[TVMS_NODE_VAR_BINDING] = leave_binding;
+  rewriter->leave[TVMS_NODE_TUPLE] = leave_tuple;
+  rewriter->leave[TVMS_NODE_TUPLE_GET_ITEM] = leave_item;
+  rewriter->leave[TVMS_NODE_IF] = leave_if;
+  rewriter->leave[TVMS_NODE_SEQ_EXPR] = leave_sequence;
+  rewriter->leave[TVMS_NODE_FUNCTION] = leave_function;
+}
