@@ -2,8 +2,6 @@
 //
 // Every keyword-only parameter of the row but `ret_ty` is an attribute. Rules of the
 // values: tirx/op.py, CallFFIKernelAttr and TensorMapEncodeTiledAttr.
-#include "parser/device/attributed.h"
-
 #include "ir/build.h"
 #include "ir/object.h"
 #include "ir/tir_op.h"
@@ -61,7 +59,6 @@ static tvms_node *attributes(tvms_reader *reader, const tvms_call_args *call) {
 // element strides.
 static bool check_rank(tvms_reader *reader, const tvms_call_args *call,
                        uint32_t count) {
-  if (call->row->op != TVMS_TIR_tensormap_encode_tiled) return true;
   tvms_eval_value rank = tvms_args_get(reader, call, TVMS_SYM_rank);
   if (rank.as.i >= 1 && rank.as.i <= 5 && (int64_t)count == 4 * rank.as.i + 1) {
     return true;
@@ -71,7 +68,8 @@ static bool check_rank(tvms_reader *reader, const tvms_call_args *call,
   return false;
 }
 
-tvms_eval_value tvms_attributed_call(tvms_reader *reader, const tvms_call_args *call) {
+static tvms_eval_value call_of(tvms_reader *reader, const tvms_call_args *call,
+                               tvms_tir_opcode op) {
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_list args;
   tvms_call_result type = tvms_call_result_scalar(TVMS_INT, 32);
@@ -81,17 +79,26 @@ tvms_eval_value tvms_attributed_call(tvms_reader *reader, const tvms_call_args *
   bool sound =
       map
       && tvms_tir_to_arguments(reader, call->args[signature->rest], call->ref, &args)
-      && check_rank(reader, call, args.len)
+      && (op != TVMS_TIR_tensormap_encode_tiled || check_rank(reader, call, args.len))
       && (returns.kind == TVMS_EVAL_NONE
           || tvms_tir_to_result(reader, returns, returns_ref, &type));
   if (!sound) {
     return tvms_reader_failed(reader);
   }
-  tvms_node *callee =
-      tvms_tir_operator_new(reader->unit, (tvms_tir_opcode)call->row->op);
+  tvms_node *callee = tvms_tir_operator_new(reader->unit, op);
   tvms_node *node = tvms_call_new(reader->unit, type.dtype, callee, args.items,
                                   args.len, tvms_reader_span_of(reader, call->ref));
   node->sinfo = type.sinfo;
   tvms_as_call(node)->attrs = tvms_list_copy(reader->unit, &map, 1);
   return tvms_eval_value_node(node);
+}
+
+tvms_eval_value tvms_call_call_ffi_kernel(tvms_reader *reader,
+                                          const tvms_call_args *call) {
+  return call_of(reader, call, TVMS_TIR_call_ffi_kernel);
+}
+
+tvms_eval_value tvms_call_tensormap_encode_tiled(tvms_reader *reader,
+                                                 const tvms_call_args *call) {
+  return call_of(reader, call, TVMS_TIR_tensormap_encode_tiled);
 }

@@ -67,9 +67,6 @@ typedef enum {
   TVMS_ARG_OTHER,  // only the bind function knows
 } tvms_arg_kind;
 
-// T.index_map (parser/tir/expr.c).
-tvms_handler tvms_call_index_map;
-
 // ---- parser/relax/bind.c ----
 
 // What only this part of the reader understands: `spare` of a VALUE_RELAX.

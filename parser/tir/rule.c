@@ -3,7 +3,6 @@
 #include "parser/tir/rule.h"
 
 #include "ir/fold.h"
-#include "parser/device/attributed.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/call.h"
 
@@ -129,7 +128,6 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
   case TVMS_RULE_LLVM:
     return tvms_tir_to_result(reader, call->args[0], call->refs[0], type);
   case TVMS_RULE_VOID:
-  case TVMS_RULE_ATTRIBUTED:
   case TVMS_RULE_PACKED:
   case TVMS_RULE_NONE: return true;
   }
@@ -222,7 +220,6 @@ tvms_eval_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *ca
   tvms_call_result type;
   tvms_list args;
   if (rule == TVMS_RULE_PACKED) return call_packed(reader, call);
-  if (rule == TVMS_RULE_ATTRIBUTED) return tvms_attributed_call(reader, call);
   uint32_t from = rule == TVMS_RULE_FIRST || rule == TVMS_RULE_LLVM;
   if (!flat_arguments(reader, call, from, &args)) return tvms_reader_failed(reader);
   if (rule == TVMS_RULE_LLVM && args.items[0]->kind == TVMS_NODE_STRING_IMM) {

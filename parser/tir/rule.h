@@ -21,7 +21,6 @@ typedef enum {
   TVMS_RULE_SHAPE,       // a pointer to int64
   TVMS_RULE_FIRST,       // given as first argument
   TVMS_RULE_PACKED,      // int32; buffers become T.tvm_stack_make_array
-  TVMS_RULE_ATTRIBUTED,  // what `ret_ty` says; the other keywords are attributes
   TVMS_RULE_LLVM,  // given first; the second argument is the name of an LLVM intrinsic
 } tvms_rule;
 

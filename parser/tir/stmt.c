@@ -7,7 +7,6 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
-#include "parser/relax/relax.h"
 #include "parser/tir/assign.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
