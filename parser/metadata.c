@@ -11,6 +11,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/ops.h"
+#include "parser/file_state.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
@@ -396,7 +397,7 @@ tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
                                     tvms_ref ref) {
   tvms_stored *stored = value.as.stored;
   tvms_unit *unit = reader->unit;
-  if (stored->unit == unit && stored->statement == reader->statement) {
+  if (stored->unit == unit && stored->statement == reader->file->statement) {
     return tvms_eval_value_node(stored->node);
   }
   if (!stored->bytes) {
@@ -405,7 +406,7 @@ tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
   }
   tvms_span span = tvms_reader_span_of(reader, ref);
   stored->unit = unit;
-  stored->statement = reader->statement;
+  stored->statement = reader->file->statement;
   stored->node = stored->is_text
                      ? tvms_string_imm_new(unit, stored->bytes, stored->size, span)
                      : constant_of(unit, stored, span);

@@ -5,6 +5,7 @@
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
+#include "parser/file_state.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
 #include "parser/python.h"
@@ -162,31 +163,30 @@ static void forget_all(tvms_reader *reader, tvms_ref targets) {
 static bool is_needed(const tvms_reader *reader, const tvms_surf *stmt) {
   tvms_surface_each(reader->surface, target, stmt->a) {
     const tvms_surf *node = tvms_reader_at(reader, target);
-    if (node->kind == TVMS_SURF_NAME && tvms_needed_names_has(reader->needed, node->a))
+    if (node->kind == TVMS_SURF_NAME
+        && tvms_needed_names_has(reader->file->needed, node->a))
       return true;
   }
   return false;
 }
 
-// Steps of all of Python's constants in a file.
-enum { MOST_CONSTANT_STEPS = 2000000 };
+// Steps of all of Python's constants in a file, and bytes of each.
+enum { MOST_CONSTANT_STEPS = 2000000, MOST_CONSTANT_BYTES = 16 << 20 };
 
 // Evaluates a constant within a share of the file's limits, so that what follows can still
 // be read when it is exceeded; then the constant is unknown.
 static tvms_eval_value eval_constant(tvms_reader *reader, tvms_ref expr) {
   tvms_context *context = reader->context;
   uint64_t limit = context->step_limit, before = context->steps;
-  bool too_long = reader->too_long, endless_call = reader->endless_call;
-  uint64_t own = MOST_CONSTANT_STEPS - reader->constant_steps;
+  tvms_budget budget = reader->budget;
+  uint64_t own = MOST_CONSTANT_STEPS - reader->file->constant_steps;
   if (own < limit - before) context->step_limit = before + own;
-  reader->python_constant = true;
+  reader->budget.most_bytes = MOST_CONSTANT_BYTES;
   tvms_eval_value value = tvms_eval(reader, expr);
-  reader->python_constant = false;
+  reader->budget = budget;
   context->step_limit = limit;
   uint64_t spent = context->steps - before;
-  reader->constant_steps += (uint32_t)(spent < own ? spent : own);
-  reader->too_long = too_long;
-  reader->endless_call = endless_call;
+  reader->file->constant_steps += (uint32_t)(spent < own ? spent : own);
   return value;
 }
 
@@ -231,9 +231,9 @@ static void read_scope(tvms_reader *reader, tvms_ref ref) {
 
 // Definitions are met in the order in which tvms_python_file_definitions found them.
 static bool is_next_script(tvms_reader *reader, uint32_t begin) {
-  if (!reader->script_count || reader->script->begin != begin) return false;
-  reader->script++;
-  reader->script_count--;
+  if (!reader->file->script_count || reader->file->script->begin != begin) return false;
+  reader->file->script++;
+  reader->file->script_count--;
   return true;
 }
 

@@ -3,9 +3,11 @@
 
 #include "parser/decorator.h"
 #include "parser/dialect_marks.h"
+#include "parser/eval/budget.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
+#include "parser/file_state.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
 #include "parser/python.h"
@@ -106,6 +108,8 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   program->dialect = tvms_dialect_marks_read(context, &surface, options);
   context->spelling = (uint32_t)program->dialect;
   tvms_visible all = {NULL, 0, UINT32_MAX};
+  tvms_file_state file = {
+      .script = script.items, .script_count = script.len, .needed = &needed};
   tvms_reader reader = {.context = context,
                         .tables = &tvms_parser_tables,
                         .surface = &surface,
@@ -113,10 +117,9 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
                         .dialect = program->dialect,
                         .mixed = context->diags.errors > errors,
                         .lenient = options->python,
-                        .script = script.items,
-                        .script_count = script.len,
                         .decorate = tvms_decoration_of,
-                        .needed = &needed,
+                        .file = &file,
+                        .budget.most_bytes = tvms_budget_of_values(source),
                         .visible = &all};
   tvms_arena_init(&reader.values, memory);
   tvms_arena_init(&reader.bindings, memory);
@@ -129,9 +132,9 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   if (!options->python) tvms_python_bind_prefixes(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
-    if (options->python && !reader.script_count) break;  // only Python follows
+    if (options->python && !file.script_count) break;  // only Python follows
     uint32_t count = program->count;
-    reader.statement = ref;
+    file.statement = ref;
     if (options->python)
       tvms_python_file_read_stmt(&reader, ref);
     else

@@ -13,6 +13,7 @@
 #include "parser/eval/attribute.h"
 #include "parser/eval/call.h"
 #include "parser/eval/ops.h"
+#include "parser/eval/origin.h"
 #include "parser/prototype.h"
 #include "parser/relax/prototype.h"
 #include "parser/relax/relax.h"

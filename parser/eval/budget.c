@@ -13,23 +13,21 @@ enum { MEGABYTE = 1 << 20 };
 enum {
   MOST_BYTES = 32 * MEGABYTE,  // of values, and in addition …
   MOST_PER_SOURCE_BYTE = 4,    // … for long functions; usual ones take less than one
-  MOST_CONSTANT_BYTES = 16 * MEGABYTE,
 };
 
 static bool refuse(tvms_reader *reader, tvms_ref ref) {
-  if (!reader->too_long) tvms_reader_report(reader, endless, ref);
-  reader->too_long = true;
+  if (!reader->budget.too_long) tvms_reader_report(reader, endless, ref);
+  reader->budget.too_long = true;
   reader->failed = true;
   return false;
 }
 
-static uint64_t most_bytes(const tvms_reader *reader) {
-  if (reader->python_constant) return MOST_CONSTANT_BYTES;
-  return MOST_BYTES + (uint64_t)MOST_PER_SOURCE_BYTE * reader->surface->source->size;
+uint64_t tvms_budget_of_values(const tvms_source *source) {
+  return MOST_BYTES + (uint64_t)MOST_PER_SOURCE_BYTE * source->size;
 }
 
 uint64_t tvms_eval_room(const tvms_reader *reader) {
-  uint64_t most = most_bytes(reader), taken = tvms_arena_size(&reader->values);
+  uint64_t most = reader->budget.most_bytes, taken = tvms_arena_size(&reader->values);
   return taken < most ? most - taken : 0;
 }
 

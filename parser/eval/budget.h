@@ -4,6 +4,9 @@
 
 #include "parser/eval/eval.h"
 
+// Bytes that the values of a file may take: `most_bytes` of its budget.
+uint64_t tvms_budget_of_values(const tvms_source *source);
+
 // Counts a step of work. False at the limit of work or memory, which is reported at `ref`,
 // once.
 TVMS_NODISCARD bool tvms_eval_count_step(tvms_reader *reader, tvms_ref ref);

@@ -102,18 +102,18 @@ static bool begin_call(tvms_reader *reader, tvms_ref call) {
   tvms_context *context = reader->context;
   context->steps += STEPS_PER_CALL;
   if (!tvms_eval_count_step(reader, call)) return false;
-  if (reader->endless_call) return false;
-  if (reader->calls < MOST_CALLS) {
-    reader->calls++;
+  if (reader->budget.endless_call) return false;
+  if (reader->budget.calls < MOST_CALLS) {
+    reader->budget.calls++;
     return true;
   }
   tvms_reader_report(reader, too_deep, call, (uint32_t)MOST_CALLS);
-  reader->endless_call = true;
+  reader->budget.endless_call = true;
   return false;
 }
 
 static void end_call(tvms_reader *reader) {
-  reader->calls--;
+  reader->budget.calls--;
 }
 
 tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value lambda,

@@ -1,9 +1,5 @@
-// Evaluation of the closed language (docs/architecture.md, "Evaluation"): values, scopes
-// and calls. Everything in parser/ works on a tvms_reader.
-//
-// A value that is unknown is silent: either its cause has been reported, or it is a name
-// that Python binds around the definition and we cannot see. Whatever is built on it is
-// unknown too, and nothing is reported about it.
+// The reader: scopes, the definition that is read, and what its evaluation works with.
+// Everything in parser/ works on a tvms_reader.
 #ifndef TVMS_PARSER_EVAL_EVAL_H
 #define TVMS_PARSER_EVAL_EVAL_H
 
@@ -67,7 +63,24 @@ typedef struct tvms_language {
                             tvms_ref call);
 } tvms_language;
 
+// What evaluation may cost, and what of it has been used up (parser/eval/budget.h).
+typedef struct {
+  uint64_t most_bytes;  // that values may take
+  uint32_t calls;       // of lambdas and macros, inside each other
+  bool too_long;        // said that a limit was reached
+  bool too_deep;        // said that expressions are nested too deep
+  bool endless_call;    // said that calls of lambdas or macros never end
+} tvms_budget;
+
+// What the text looks like, found at first use (parser/eval/origin.h).
+typedef struct {
+  bool known;
+  bool by_hand;  // the text was not printed
+  bool headed;   // it begins as printed text does
+} tvms_origin;
+
 struct tvms_reader {
+  // What is read, set by parser/read.c.
   tvms_context *context;
   const struct tvms_eval_tables *tables;  // parser/eval/ops.h
   tvms_surface *surface;
@@ -75,45 +88,41 @@ struct tvms_reader {
   tvms_dialect dialect;
   bool mixed;    // the text has marks of releases that exclude each other; reported
   bool lenient;  // a .py file: names that nothing binds are unknown, silently
-  const tvms_span *TVMS_NULLABLE script;   // of a .py file: TVMScript not yet read …
-  uint32_t script_count;                   // … in order (python_file.h)
-  const struct tvms_needed_names *needed;  // by that TVMScript (needed_names.h)
-  bool python_constant;     // evaluating Python around TVMScript; what …
-  uint32_t constant_steps;  // … that took so far
-  tvms_ref statement;       // of the file: what is being read
+  // What the decorators of a definition inside a body say; reports what is wrong with them.
+  tvms_decoration (*decorate)(tvms_reader *reader, tvms_ref definition);
+  tvms_origin origin;
+
+  // The definition that is being read.
+  tvms_module *TVMS_NULLABLE module;
+  TVMS_VEC(tvms_def) defs;                      // of the module, by member
   const tvms_language *TVMS_NULLABLE language;  // NULL: of a file or module
-  tvms_module *TVMS_NULLABLE module;            // being read
-  tvms_unit
-      *unit;  // where nodes go: the function's, or the module's for its attributes
-  tvms_arena values;     // what values point to; reset after each function
+  // Where nodes go: to the function, or to the module for its attributes.
+  tvms_unit *unit;
+  bool failed;  // something of the function is unknown: it cannot be built
+
+  // Scopes (parser/eval/names.c).
   tvms_binding **names;  // by symbol: the innermost binding
   uint32_t name_cap;
   tvms_arena bindings;
   tvms_binding *free_bindings;
-  uint32_t depth;                     // open scopes
-  TVMS_VEC(tvms_scope) scopes;        // by depth; [0] is none
-  const tvms_visible *visible;        // never NULL; the innermost part, open at its end
-  const tvms_signature **signatures;  // by row
-  TVMS_VEC(tvms_def) defs;            // of the module, by member
-  // What the decorators of a definition inside a body say; reports what is wrong with them.
-  tvms_decoration (*decorate)(tvms_reader *reader, tvms_ref definition);
-  TVMS_VEC(tvms_known_signature) methods;
+  uint32_t depth;               // open scopes
+  TVMS_VEC(tvms_scope) scopes;  // by depth; [0] is none
+  const tvms_visible *visible;  // never NULL; the innermost part, open at its end
+
+  // Memory of the evaluation.
+  tvms_arena values;  // what values point to; reset after each function
   tvms_arena kept;    // what lives as long as the reader: signatures, macros
-  bool too_deep;      // said so
-  bool too_long;      // said that a limit of the evaluation was reached
-  bool endless_call;  // said that calls of lambdas or macros never end
-  uint32_t calls;     // of lambdas and macros, inside each other
-  bool origin_known;  // by_hand and headed are known
-  bool by_hand;       // the text was not printed; see parser/tir/names.c
-  bool headed;        // it begins as printed text does
-  bool failed;  // something of the current function is unknown: it cannot be built
+  tvms_budget budget;
+  const tvms_signature **signatures;  // by row
+  TVMS_VEC(tvms_known_signature) methods;
+
+  // State of the rooms above, which look into it themselves.
+  struct tvms_file_state *TVMS_NULLABLE file;    // parser/file_state.h
   struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
   struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
-  const void *
-      *op_signatures;  // of Relax operators, by opcode; see parser/relax/signature.c
+  const struct tvms_op_signature *TVMS_NULLABLE
+      *relax_signatures;  // by opcode; parser/relax/signature.c
 };
-
-// ---- From values to nodes -------------------------------------------------------------
 
 // Marks the definition being read as one with findings; what failed is unknown.
 static inline tvms_eval_value tvms_reader_failed(tvms_reader *reader) {

@@ -50,8 +50,8 @@ tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
 }
 
 tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref) {
-  if (!reader->too_deep) {
-    reader->too_deep = true;
+  if (!reader->budget.too_deep) {
+    reader->budget.too_deep = true;
     tvms_reader_report(reader, too_deep, ref, reader->context->memory.depth_limit);
   }
   return TVMS_UNKNOWN;

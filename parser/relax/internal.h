@@ -37,13 +37,13 @@ typedef struct tvms_relax_state {
   bool has_return;
   bool is_private;
   bool in_signature;                   // text in shapes is read as an expression
-  tvms_node_vec outputs;              // of the dataflow block
+  tvms_node_vec outputs;               // of the dataflow block
   TVMS_VEC(tvms_sym) unknown_outputs;  // names among them that have no value; reported
   TVMS_VEC(tvms_relax_suspect) suspects;
 } tvms_relax_state;
 
 // Parsed form of a row of ops.def for the dialect being read.
-typedef struct {
+typedef struct tvms_op_signature {
   uint8_t kinds[TVMS_MAX_PARAMS];  // tvms_arg_kind
   int8_t places[TVMS_MAX_PARAMS];  // of the attribute that the parameter sets; -1: none
   const tvms_signature *signature;

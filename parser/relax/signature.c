@@ -213,10 +213,10 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
 }
 
 const tvms_op_signature *tvms_relax_op_signature(tvms_reader *reader, tvms_opcode op) {
-  if (!reader->op_signatures) {
-    reader->op_signatures =
-        tvms_arena_array(&reader->kept, const void *, TVMS_OP_COUNT + 1);
+  if (!reader->relax_signatures) {
+    reader->relax_signatures =
+        tvms_arena_array(&reader->kept, const tvms_op_signature *, TVMS_OP_COUNT + 1);
   }
-  if (!reader->op_signatures[op]) reader->op_signatures[op] = parse(reader, op);
-  return reader->op_signatures[op];
+  if (!reader->relax_signatures[op]) reader->relax_signatures[op] = parse(reader, op);
+  return reader->relax_signatures[op];
 }

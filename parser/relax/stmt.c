@@ -7,6 +7,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
+#include "parser/eval/origin.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/function.h"
 #include "parser/relax/internal.h"

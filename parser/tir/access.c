@@ -6,6 +6,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
+#include "parser/eval/origin.h"
 #include "parser/eval/subscript.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"

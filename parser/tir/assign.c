@@ -9,6 +9,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/operator.h"
+#include "parser/eval/origin.h"
 #include "parser/eval/python.h"
 #include "parser/tir/access.h"
 #include "parser/tir/buffer.h"

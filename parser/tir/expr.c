@@ -8,6 +8,7 @@
 #include "ir/object.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/origin.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/names.h"

@@ -6,11 +6,6 @@
 #include "parser/tir/stmt.h"
 #include "parser/tir/tir.h"
 
-// The dtype that the assignments at the top of a function's body declare a name with:
-// `n = T.int64()`. False if they do not.
-bool tvms_reader_declared_dtype(tvms_reader *reader, tvms_ref body, tvms_sym name,
-                                tvms_dtype *dtype);
-
 // An annotation as a variable: `T.int32` uncalled is called.
 tvms_eval_value tvms_tir_call_annotation(tvms_reader *reader,
                                          tvms_eval_value annotation, tvms_ref ref);

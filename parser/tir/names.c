@@ -2,6 +2,7 @@
 // strides that follow their buffers, and the names that printed text is allowed to keep.
 #include "parser/tir/names.h"
 
+#include "parser/eval/origin.h"
 #include "parser/tir/stmt.h"
 
 #include <stdio.h>
@@ -58,26 +59,6 @@ static bool drop_suffix(numbered_name *name, const char *suffix) {
   return false;
 }
 
-// A printed program has each statement on one line; a line that ends within brackets was
-// written by hand. It begins with commented imports.
-static void find_origin(tvms_reader *reader) {
-  const tvms_source *source = reader->surface->source;
-  const char *at = source->text, *end = source->text + source->size;
-  bool inside = false;  // past the metadata, which has lines of its own
-  while (at < end) {
-    const char *stop = memchr(at, '\n', (size_t)(end - at));
-    if (!stop) stop = end;
-    inside = inside || *at == '@';
-    reader->headed |= !inside && stop - at > 7 && memcmp(at, "# from ", 7) == 0;
-    const char *last = stop;
-    while (last > at && (last[-1] == ' ' || last[-1] == '\r')) {
-      last--;
-    }
-    reader->by_hand |= inside && last > at && strchr("([{,", last[-1]);
-    at = stop + 1;
-  }
-}
-
 // Whether a printer that calls the pointer (or stride) and its buffer alike, and tells them
 // apart by a number, may have written both: the pointer comes first, so the number of the
 // buffer is the larger one. `suffix` is what the pointer's name has besides, `_ptr`.
@@ -93,16 +74,6 @@ static bool are_alike(const tvms_reader *reader, tvms_sym follower, tvms_sym buf
   if (*suffix && same) return true;
   return has_stem(second, first.text, first.len)
          || (second.number > first.number && has_stem(first, second.text, second.stem));
-}
-
-bool tvms_reader_is_printed(tvms_reader *reader) {
-  if (!reader->origin_known) find_origin(reader);
-  reader->origin_known = true;
-  return !reader->by_hand;
-}
-
-bool tvms_reader_has_printed_header(tvms_reader *reader) {
-  return tvms_reader_is_printed(reader) && reader->headed;
 }
 
 // The name that the text itself gave a variable that follows a buffer.

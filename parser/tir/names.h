@@ -7,12 +7,6 @@
 #include "parser/tir/stmt.h"
 #include "parser/tir/tir.h"
 
-// False if a line shows that the text was written by hand, and not printed.
-bool tvms_reader_is_printed(tvms_reader *reader);
-
-// True if it begins as printed text does, too.
-bool tvms_reader_has_printed_header(tvms_reader *reader);
-
 // `name` followed by `suffix`.
 tvms_sym tvms_tir_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix);
 

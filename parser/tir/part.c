@@ -7,6 +7,7 @@
 #include "parser/tir/part.h"
 
 #include "ir/fold.h"
+#include "parser/eval/origin.h"
 #include "parser/tir/buffer.h"
 #include "parser/tir/buffer_form.h"
 #include "parser/tir/names.h"
