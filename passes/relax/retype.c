@@ -93,20 +93,26 @@ static tvms_node *TVMS_NULLABLE visible_outside(void *self, tvms_node *var) {
   return symbol && !tvms_node_map_get(self, var) ? var : NULL;
 }
 
-static tvms_node *leave_sequence(tvms_rewriter *r, tvms_node *node) {
-  tvms_node *type = tvms_as_seq_expr(node)->body->sinfo;
-  if (node == r->old || !type) return node;
+// What the sequence says of its body to the outside.
+static tvms_node *type_of_sequence(tvms_rewriter *r, tvms_node *sequence,
+                                   tvms_node *type) {
   tvms_memory *memory = &r->unit->context->memory;
   tvms_node_map inner;
   tvms_node_map_init(&inner, memory);
   tvms_visitor visitor = {.self = &inner, .enter = note_definition};
-  tvms_walk(memory, node, &visitor);
+  tvms_walk(memory, sequence, &visitor);
   tvms_prover prover;
   tvms_prover_init(&prover, r->unit);
   type = tvms_sinfo_erase(&prover, type, visible_outside, &inner);
   tvms_prover_fini(&prover);
   tvms_node_map_fini(&inner);
-  return with_type(r, node, type);
+  return type;
+}
+
+static tvms_node *leave_sequence(tvms_rewriter *r, tvms_node *node) {
+  tvms_node *type = tvms_as_seq_expr(node)->body->sinfo;
+  if (node == r->old || !type) return node;
+  return with_type(r, node, type_of_sequence(r, node, type));
 }
 
 static bool is_base(tvms_prover *prover, tvms_node *base, tvms_node *derived) {
@@ -122,18 +128,23 @@ static tvms_node *type_of_function(tvms_rewriter *r, const tvms_function *functi
   return tvms_sinfo_func_new(r->unit, types.items, types.len, function->ret, pure);
 }
 
+// Also where nothing changed: a signature that contradicts the body is corrected.
 static tvms_node *leave_function(tvms_rewriter *r, tvms_node *node) {
-  if (node == r->old) return node;
-  tvms_function *function = tvms_as_function(node);
-  tvms_node *type = function->body->sinfo, *ret = function->ret;
-  if (function->body == tvms_as_function(r->old)->body || !type) return node;
+  const tvms_function *old = tvms_as_function(node);
+  tvms_node *type = old->body->sinfo;
+  if (!type || same_type(r, type, old->ret)) return node;
+  type = type_of_sequence(r, old->body, type);
   tvms_prover prover;
   tvms_prover_init(&prover, r->unit);
-  bool keeps = is_base(&prover, type, ret) && !is_base(&prover, ret, type);
+  bool says_more = is_base(&prover, old->ret, type),
+       says_less = is_base(&prover, type, old->ret);
   tvms_prover_fini(&prover);
-  if (keeps || same_type(r, type, ret)) return node;
-  function->ret = type;
-  return node->sinfo ? with_type(r, node, type_of_function(r, function)) : node;
+  bool keeps = says_more ? node == r->old : says_less;
+  if (keeps || same_type(r, type, old->ret)) return node;
+  tvms_node *copy = node == r->old ? tvms_node_copy(r->unit, node) : node;
+  tvms_as_function(copy)->ret = type;
+  if (copy->sinfo) copy->sinfo = type_of_function(r, tvms_as_function(copy));
+  return copy;
 }
 
 void tvms_relax_retype(tvms_rewriter *rewriter) {

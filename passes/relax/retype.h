@@ -7,8 +7,8 @@
 // A hook gives each new value its type; what follows from it is done here, as TVM's
 // ExprMutator and BlockBuilder do: a variable whose value changed has the type of the new
 // one, tuples, their items, branches and sequences have the types of their parts, and a
-// function returns what its body gives. Where no value changed, no type does, whatever the
-// source says it is.
+// function returns what its body gives. Where no value changed, no type of a value does,
+// whatever the source says it is.
 #ifndef TVMS_PASSES_RELAX_RETYPE_H
 #define TVMS_PASSES_RELAX_RETYPE_H
 
