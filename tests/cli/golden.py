@@ -60,16 +60,16 @@ class Directives(Judge, unittest.TestCase):
         self.rejected("# RUN: fmt\n# WHY: x\nx\n", "the file has no '# EXPECT:'")
 
     def test_unknown_verb(self):
-        self.rejected("# RUN: rm -rf\n# WHY: x\nx\n# EXPECT:\nx\n", "error[E1002]: RUN names no verb")
+        self.rejected("# RUN: rm -rf\n# WHY: x\nx\n# EXPECT:\nx\n", "error[E1002]: RUN names a verb")
 
     def test_run_below_the_program(self):
-        self.rejected("# RUN: fmt\n# WHY: x\nx\n# RUN: fmt\n# EXPECT:\nx\n", "error[E1004]: '# RUN:' belongs into the header")
+        self.rejected("# RUN: fmt\n# WHY: x\nx\n# RUN: fmt\n# EXPECT:\nx\n", "error[E1004]: '# RUN:' belongs in the header")
 
     def test_counts_of_runs_and_expectations(self):
-        self.rejected("# RUN: fmt\n# WHY: x\nx\n# EXPECT:\nx\n# EXPECT:\nx\n", "error[E1006]: 2 sections EXPECT for 1 lines RUN")
+        self.rejected("# RUN: fmt\n# WHY: x\nx\n# EXPECT:\nx\n# EXPECT:\nx\n", "error[E1006]: 2 EXPECT sections for 1 RUN lines")
 
     def test_status_that_is_none(self):
-        self.rejected("# RUN: fmt\n# STATUS: 7\n# WHY: x\nx\n# EXPECT:\nx\n", "error[E1003]: STATUS is 0 or 1")
+        self.rejected("# RUN: fmt\n# STATUS: 7\n# WHY: x\nx\n# EXPECT:\nx\n", "error[E1003]: STATUS must be 0 or 1")
 
     def test_no_file_is_no_success(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -125,19 +125,19 @@ class Files(unittest.TestCase):
         path = self.write("a.tvms", CONSTANT)
         status, out, said = self.migrate("-i", path)
         self.assertEqual((status, out), (1, ""))
-        self.assertIn("a.tvms:5:9: error[E0420]: TVM 0.26 cannot say this: T.allocate_const", said)
+        self.assertIn("a.tvms:5:9: error[E0420]: TVM 0.26 cannot express this: T.allocate_const", said)
         self.assertEqual(self.text(path), CONSTANT)
 
     def test_python(self):
         status, out, said = self.migrate("--from", "0.22", self.write("a.py", PYTHON))
         self.assertEqual((status, out), (0, MIGRATED))
-        self.assertIn("a.py:16:9: warning[W0427]: 'inner' stands in Python code", said)
+        self.assertIn("a.py:16:9: warning[W0427]: 'inner' is used in Python code", said)
 
     def test_python_is_never_written_anew(self):
         path = self.write("a.py", CONSTANT)
         status, out, said = self.migrate("-i", "--from", "0.22", path)
         self.assertEqual((status, out), (1, ""))
-        self.assertIn("a.py:5:9: error[E0420]: TVM 0.26 cannot say this: T.allocate_const", said)
+        self.assertIn("a.py:5:9: error[E0420]: TVM 0.26 cannot express this: T.allocate_const", said)
         self.assertEqual(self.text(path), CONSTANT)
 
 

@@ -127,7 +127,7 @@ class Surroundings(unittest.TestCase):
             f.write(self.GOLDEN)
             f.flush()
             text = tvms("test", f.name).stdout.decode()
-            self.assertIn(f"{f.name}:1:1: error[E1002]: RUN names no verb", text)
+            self.assertIn(f"{f.name}:1:1: error[E1002]: RUN names a verb", text)
             self.assertIn("     1 | # RUN: nothing\n       | ^~~~~~~~~~~~~~\n", text)
             colored = tvms("test", "--color", "always", f.name).stdout.decode()
             self.assertIn("\x1b[1;31merror[E1002]\x1b[0m", colored)
