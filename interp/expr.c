@@ -81,7 +81,7 @@ static tvms_scalar int_binary(tvms_interp_frame *f, const tvms_node *node, int64
   case TVMS_NODE_MOD:
   case TVMS_NODE_FLOOR_DIV:
   case TVMS_NODE_FLOOR_MOD:
-    if (b == 0) fault(f, TVMS_D_divided_by_zero, node->span);
+    if (b == 0) fault(f, TVMS_D_executed_division_by_zero, node->span);
     result.i = divide(node, a, b);
     break;
   case TVMS_NODE_MIN: return of_int(less ? a : b);

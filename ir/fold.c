@@ -295,7 +295,7 @@ static tvms_node *TVMS_NULLABLE finish_binary(tvms_unit *unit, tvms_node_kind ki
   switch (folded.status) {
   case TVMS_FOLD_DONE: return folded.result;
   case TVMS_FOLD_ZERO:
-    tvms_diag_report(diags_of(unit), TVMS_D_divide_by_zero, span);
+    tvms_diag_report(diags_of(unit), TVMS_D_folded_division_by_zero, span);
     return NULL;
   case TVMS_FOLD_OUT_OF_RANGE:
     tvms_diag_report(diags_of(unit), TVMS_D_constant_out_of_range, span,

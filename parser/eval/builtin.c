@@ -101,7 +101,7 @@ static tvms_eval_value builtin_range(tvms_reader *reader, const tvms_eval_value 
     }
   }
   if (parts[2] == 0) {
-    tvms_reader_report(reader, division_by_zero, call);
+    tvms_reader_report(reader, evaluated_division_by_zero, call);
     return TVMS_UNKNOWN;
   }
   tvms_eval_value *items = tvms_arena_array(&reader->values, tvms_eval_value, 3);

@@ -404,7 +404,7 @@ static tvms_eval_value eval_lambda(tvms_reader *reader, tvms_ref ref) {
 
 static tvms_eval_value not_an_expression(tvms_reader *reader, tvms_ref ref,
                                          const char *what) {
-  tvms_reader_report(reader, not_supported, ref, what);
+  tvms_reader_report(reader, no_meaning, ref, what);
   return TVMS_UNKNOWN;
 }
 

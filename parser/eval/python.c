@@ -74,7 +74,7 @@ static int64_t floor_div(int64_t a, int64_t b) {
 static tvms_eval_value divide(tvms_reader *reader, tvms_surf_op op, int64_t a,
                               int64_t b, tvms_ref ref) {
   if (b == 0) {
-    tvms_reader_report(reader, division_by_zero, ref);
+    tvms_reader_report(reader, evaluated_division_by_zero, ref);
     return TVMS_UNKNOWN;
   }
   if (op == TVMS_OP_DIV) return tvms_eval_value_float((double)a / (double)b);
@@ -181,7 +181,7 @@ static tvms_eval_value real_binary(tvms_reader *reader, tvms_surf_op op,
   default: return tvms_bad_operands(reader, op, left, right, ref);
   }
   if (b == 0) {
-    tvms_reader_report(reader, division_by_zero, ref);
+    tvms_reader_report(reader, evaluated_division_by_zero, ref);
     return TVMS_UNKNOWN;
   }
   if (op == TVMS_OP_DIV) return tvms_eval_value_float(a / b);

@@ -44,7 +44,7 @@ static tvms_eval_value slice_of(tvms_reader *reader, tvms_eval_value object,
     return TVMS_UNKNOWN;
   }
   if (step == 0) {
-    tvms_reader_report(reader, division_by_zero, ref);
+    tvms_reader_report(reader, evaluated_division_by_zero, ref);
     return TVMS_UNKNOWN;
   }
   bool back = step < 0;
