@@ -229,10 +229,10 @@ bool tvms_target_option_is_list(const char *key) {
 
 const char *tvms_target_option_wanted(tvms_target_option_type type) {
   switch (type) {
-  case TVMS_TARGET_OPTION_STR: return "a str";
+  case TVMS_TARGET_OPTION_STR: return "a string";
   case TVMS_TARGET_OPTION_INT: return "an int";
   case TVMS_TARGET_OPTION_BOOL: return "a bool";
-  case TVMS_TARGET_OPTION_LIST: return "a list of str";
+  case TVMS_TARGET_OPTION_LIST: return "a list of strings";
   case TVMS_TARGET_OPTION_ANY:
   case TVMS_TARGET_OPTION_NONE: break;
   }

@@ -362,7 +362,7 @@ tvms_eval_value tvms_metadata_load(tvms_reader *reader, tvms_ref call) {
     return TVMS_UNKNOWN;
   }
   if (args[0].kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call, "the metadata", "a str", args[0]);
+    tvms_eval_report_wrong_type(reader, call, "the metadata", "a string", args[0]);
     return TVMS_UNKNOWN;
   }
   json j = {

@@ -176,7 +176,7 @@ static tvms_eval_value call_type_var(tvms_reader *reader, tvms_ref call) {
     return TVMS_UNKNOWN;
   }
   if (args[0].kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call, "the name of a TypeVar", "a str",
+    tvms_eval_report_wrong_type(reader, call, "the name of a TypeVar", "a string",
                                 args[0]);
     return TVMS_UNKNOWN;
   }

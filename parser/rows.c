@@ -344,6 +344,7 @@ static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee
   tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   tvms_call_args bound = {.row = row,
+                          .signature = signature,
                           .ref = call,
                           .args = args,
                           .refs = refs,
@@ -355,7 +356,11 @@ static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee
                            &bound.given)) {
     return tvms_reader_failed(reader);
   }
-  return row->handler(reader, &bound);
+  const tvms_call_args *outer = reader->call;
+  reader->call = &bound;
+  tvms_eval_value result = row->handler(reader, &bound);
+  reader->call = outer;
+  return result;
 }
 
 const tvms_eval_value_ops tvms_rows_callable_ops = {

@@ -183,7 +183,7 @@ tvms_node *tvms_target_config(tvms_reader *reader, tvms_eval_value value,
   if (value.kind == TVMS_EVAL_DICT) return config_of_dict(reader, value, ref);
   tvms_node *target = tvms_eval_value_node_of(value, TVMS_NODE_OBJECT_TARGET);
   if (target) return tvms_as_object_target(target)->config;
-  tvms_eval_report_wrong_type(reader, ref, "a target", "a dict or a str", value);
+  tvms_eval_report_wrong_type(reader, ref, "a target", "a dict or a string", value);
   return NULL;
 }
 
@@ -193,7 +193,7 @@ tvms_eval_value tvms_call_target(tvms_reader *reader, const tvms_call_args *call
                                             tvms_reader_span_of(reader, call->ref));
   // Only the host may be given as a target.
   if (tvms_eval_value_node_of(call->args[0], TVMS_NODE_OBJECT_TARGET)) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "a target", "a dict or a str",
+    tvms_eval_report_wrong_type(reader, call->refs[0], "a target", "a dict or a string",
                                 call->args[0]);
     return tvms_reader_failed(reader);
   }

@@ -126,7 +126,7 @@ static tvms_pass_value *default_values(tvms_context *context, const tvms_pass *p
 
 static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
                        tvms_span value) {
-  static const char *const kinds[] = {"true or false", "an integer", "a text"};
+  static const char *const kinds[] = {"true or false", "an integer", "a string"};
   uint32_t count, i = 0;
   const tvms_pass_option *options = options_of(step->pass, &count);
   const char *text =

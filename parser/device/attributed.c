@@ -18,7 +18,7 @@ static tvms_node *attribute(tvms_reader *reader, tvms_sym name, tvms_eval_value 
       list = value.as.items[i].kind == TVMS_EVAL_STR;
     }
     if (!list) {
-      tvms_eval_report_wrong_type(reader, ref, "'launch_params'", "a list of str",
+      tvms_eval_report_wrong_type(reader, ref, "'launch_params'", "a list of strings",
                                   value);
       return NULL;
     }

@@ -106,7 +106,7 @@ static bool can_join(tvms_reader *reader, tvms_eval_value separator,
   uint64_t size = 1;
   for (uint32_t i = 0; i < parts.len; i++) {
     if (parts.items[i].kind != TVMS_EVAL_STR) {
-      tvms_eval_report_wrong_type(reader, ref, "what join() takes", "a str",
+      tvms_eval_report_wrong_type(reader, ref, "what join() takes", "a string",
                                   parts.items[i]);
       return false;
     }
@@ -169,7 +169,7 @@ static tvms_eval_value text_replace(tvms_reader *reader, tvms_eval_value text,
                                     tvms_ref ref) {
   if (old.kind != TVMS_EVAL_STR || new.kind != TVMS_EVAL_STR) {
     tvms_eval_value wrong = old.kind != TVMS_EVAL_STR ? old : new;
-    tvms_eval_report_wrong_type(reader, ref, "what replace() takes", "a str", wrong);
+    tvms_eval_report_wrong_type(reader, ref, "what replace() takes", "a string", wrong);
     return TVMS_UNKNOWN;
   }
   if (old.len == 0) return text;

@@ -4,6 +4,7 @@
 #include "ir/object.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
+#include "parser/eval/signature.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -19,10 +20,32 @@ const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value) {
   return ops->describe ? ops->describe(reader, value) : kind_texts[value.kind];
 }
 
-void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
-                                 const char *expected, tvms_eval_value value) {
+// The parameter whose argument stands at `ref`, or NULL.
+static const tvms_param *TVMS_NULLABLE param_at(const tvms_reader *reader,
+                                                tvms_ref ref) {
+  const tvms_signature *signature = reader->call ? reader->call->signature : NULL;
+  if (!signature) return NULL;
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    bool single =
+        param->kind == TVMS_PARAM_PLAIN || param->kind == TVMS_PARAM_KEYWORD_ONLY;
+    if (single && reader->call->refs[i] == ref && reader->call->given >> i & 1)
+      return param;
+  }
+  return NULL;
+}
+
+void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
+                                 const char *TVMS_NULLABLE what, const char *expected,
+                                 tvms_eval_value value) {
   reader->failed = true;
   if (!tvms_eval_value_is_known(value)) return;
+  const tvms_param *param = what ? NULL : param_at(reader, ref);
+  char argument[80] = "the value";
+  if (param)
+    snprintf(argument, sizeof argument, "argument '%s'",
+             tvms_symbol_text(reader->context, param->name));
+  if (!what) what = argument;
   tvms_reader_report(reader, wrong_type, ref, what, expected,
                      tvms_eval_describe(reader, value));
 }
@@ -88,13 +111,13 @@ bool tvms_eval_to_map(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
   *map = NULL;
   if (value.kind == TVMS_EVAL_NONE) return true;
   if (value.kind != TVMS_EVAL_DICT) {
-    tvms_eval_report_wrong_type(reader, ref, "this", "a dict", value);
+    tvms_eval_report_wrong_type(reader, ref, NULL, "a dict", value);
     return false;
   }
   for (uint32_t i = 0; i < value.len; i += 2) {
     tvms_eval_value key = value.as.items[i];
     if (key.kind == TVMS_EVAL_STR || !tvms_eval_value_is_known(key)) continue;
-    tvms_eval_report_wrong_type(reader, ref, "a key", "a str", key);
+    tvms_eval_report_wrong_type(reader, ref, "a key", "a string", key);
     return false;
   }
   *map = object_of_dict(reader, value, ref);
@@ -148,7 +171,7 @@ bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref
     return true;
   }
   if (value.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, ref, "this", "a data type", value);
+    tvms_eval_report_wrong_type(reader, ref, NULL, "a data type", value);
     return false;
   }
   if (parse_dtype(reader, value, dtype)) return true;
@@ -190,7 +213,7 @@ bool tvms_eval_to_int(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
     *result = value.as.i;
     return true;
   }
-  tvms_eval_report_wrong_type(reader, ref, "this", "an int", value);
+  tvms_eval_report_wrong_type(reader, ref, NULL, "an int", value);
   return false;
 }
 
@@ -200,7 +223,7 @@ bool tvms_eval_to_text(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
     *text = tvms_bytes_copy(reader->unit, value.as.text, value.len);
     return true;
   }
-  tvms_eval_report_wrong_type(reader, ref, "this", "a str", value);
+  tvms_eval_report_wrong_type(reader, ref, NULL, "a string", value);
   return false;
 }
 
@@ -210,7 +233,7 @@ bool tvms_eval_to_flag(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
     *flag = value.as.i != 0;
     return true;
   }
-  tvms_eval_report_wrong_type(reader, ref, "this", "a bool", value);
+  tvms_eval_report_wrong_type(reader, ref, NULL, "a bool", value);
   return false;
 }
 

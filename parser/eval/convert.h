@@ -40,8 +40,10 @@ tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value
 // True if the value is exactly this text.
 bool tvms_eval_value_is_exactly(tvms_eval_value value, const char *text);
 
-// Reports that `what` must be `expected`, unless the value is unknown.
-void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref, const char *what,
-                                 const char *expected, tvms_eval_value value);
+// Reports at `ref` that `what` must be `expected`, unless the value is unknown. NULL for
+// `what` names the argument of the call at work that stands at `ref`, or says "the value".
+void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
+                                 const char *TVMS_NULLABLE what, const char *expected,
+                                 tvms_eval_value value);
 
 #endif

@@ -115,6 +115,8 @@ struct tvms_reader {
   tvms_budget budget;
   const tvms_signature **signatures;  // by row
   TVMS_VEC(tvms_known_signature) methods;
+  // The call whose handler is at work: messages name the argument that is wrong.
+  const struct tvms_call_args *TVMS_NULLABLE call;
 
   // State of the rooms above, which look into it themselves.
   struct tvms_file_state *TVMS_NULLABLE file;    // parser/file_state.h

@@ -20,9 +20,10 @@ typedef enum {
 // The arguments of a call, bound to the parameters of a row: `args[i]` is parameter i, its
 // default if the call does not give it; the rest parameters hold a TUPLE (*args) and a
 // DICT (**kwargs). `refs[i]` is the place of the argument, or of the call.
-typedef struct {
+typedef struct tvms_call_args {
   const tvms_row *row;
-  tvms_ref ref;  // the CALL node
+  const struct tvms_signature *TVMS_NULLABLE signature;  // of the row; NULL: of a VALUE
+  tvms_ref ref;                                          // the CALL node
   const tvms_eval_value *args;
   const tvms_ref *refs;
   uint64_t given;        // bit i: parameter i was given by the call

@@ -23,7 +23,7 @@ typedef struct {
 
 enum { TVMS_MAX_PARAMS = 32 };
 
-typedef struct {
+typedef struct tvms_signature {
   uint32_t count;
   uint32_t plain;    // number of plain parameters: the first ones
   int32_t rest;      // index of *args, -1: none

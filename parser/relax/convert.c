@@ -123,7 +123,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_valu
   }
   default: break;
   }
-  tvms_eval_report_wrong_type(reader, ref, "this", "a value of Relax", value);
+  tvms_eval_report_wrong_type(reader, ref, NULL, "a value of Relax", value);
   reader->failed = true;
   return NULL;
 }

@@ -208,7 +208,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_type(tvms_reader *reader, tvms_eval_value
     break;
   default: break;
   }
-  tvms_eval_report_wrong_type(reader, ref, "this", "a type", value);
+  tvms_eval_report_wrong_type(reader, ref, NULL, "a type", value);
   reader->failed = true;
   return NULL;
 }

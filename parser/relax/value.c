@@ -322,7 +322,7 @@ tvms_eval_value tvms_call_relax_prim_value(tvms_reader *reader,
   bool tensor = value.kind == TVMS_EVAL_NODE && tvms_relax_is_expr(value.as.node)
                 && value.as.node->sinfo && tvms_sinfo_is_tensor(value.as.node->sinfo);
   if (text || tensor) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "this", "a scalar", value);
+    tvms_eval_report_wrong_type(reader, call->refs[0], NULL, "a scalar", value);
     return tvms_reader_failed(reader);
   }
   return node_or_failed(reader, tvms_relax_to_prim(reader, value, call->refs[0]));

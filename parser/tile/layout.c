@@ -83,7 +83,7 @@ bool tvms_tile_layout_axis(tvms_reader *reader, tvms_eval_value value, tvms_ref 
     *axis = tvms_symbol_intern(reader->context, value.as.text, value.len);
     return true;
   }
-  tvms_eval_report_wrong_type(reader, ref, "an axis", "Axis.name or a str", value);
+  tvms_eval_report_wrong_type(reader, ref, "an axis", "Axis.name or a string", value);
   return false;
 }
 

@@ -66,7 +66,7 @@ static tvms_node *region_operand(tvms_reader *reader, const tvms_call_args *call
   // TVM prints a region of one element as that element.
   bool element = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_LOAD)
                  && !(value.flags & TVMS_EVAL_SCALAR);
-  if (element) return tvms_tir_to_region(reader, value, "this", call->refs[i]);
+  if (element) return tvms_tir_to_region(reader, value, "the operand", call->refs[i]);
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_eval_report_wrong_type(
       reader, call->refs[i],
@@ -88,8 +88,8 @@ static tvms_node *axes_operand(tvms_reader *reader, tvms_eval_value value,
 tvms_eval_value tvms_call_Op(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value name = call->args[0];
   if (name.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "this",
-                                "the name of an operator", name);
+    tvms_eval_report_wrong_type(reader, call->refs[0], NULL, "the name of an operator",
+                                name);
     return tvms_reader_failed(reader);
   }
   tvms_operator *op =
@@ -104,7 +104,7 @@ static tvms_node *name_operand(tvms_reader *reader, tvms_eval_value value,
   tvms_node *known = tvms_eval_value_node_of(value, TVMS_NODE_OPERATOR);
   if (known) return known;
   if (value.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, ref, "this", "the name of a tile primitive",
+    tvms_eval_report_wrong_type(reader, ref, NULL, "the name of a tile primitive",
                                 value);
     return NULL;
   }
@@ -268,7 +268,7 @@ static bool read_options(tvms_reader *reader, const tvms_call_args *call,
     stmt->dispatch = tvms_bytes_copy(reader->unit, dispatch.as.text, dispatch.len);
   } else if (dispatch.kind != TVMS_EVAL_NONE) {
     tvms_eval_report_wrong_type(reader, tvms_args_ref(reader, call, TVMS_SYM_dispatch),
-                                "dispatch", "a str", dispatch);
+                                "dispatch", "a string", dispatch);
     return false;
   }
   if (config.kind == TVMS_EVAL_DICT && config.len

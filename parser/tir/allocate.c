@@ -34,7 +34,7 @@ tvms_eval_value tvms_call_allocate(tvms_reader *reader, const tvms_call_args *ca
   }
   bool no_scope = call->args[2].kind == TVMS_EVAL_NONE;
   if (!no_scope && call->args[2].kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[2], "a scope", "a str",
+    tvms_eval_report_wrong_type(reader, call->refs[2], "a scope", "a string",
                                 call->args[2]);
     return TVMS_UNKNOWN;
   }

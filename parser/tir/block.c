@@ -17,8 +17,8 @@ tvms_eval_value tvms_call_block(tvms_reader *reader, const tvms_call_args *call)
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_BLOCK, call->ref);
   tvms_eval_value name = call->args[0];
   if (name.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "the name of a block", "a str",
-                                name);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the name of a block",
+                                "a string", name);
     return TVMS_UNKNOWN;
   }
   frame->as.block.name = name.as.text;

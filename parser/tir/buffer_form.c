@@ -222,7 +222,7 @@ static bool read_scope(tvms_reader *reader, const tvms_call_args *call,
   tvms_ref ref = tvms_args_ref(reader, call, TVMS_SYM_scope);
   if (value.kind == TVMS_EVAL_NONE) return true;
   if (value.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, ref, "a scope", "a str", value);
+    tvms_eval_report_wrong_type(reader, ref, "a scope", "a string", value);
     return false;
   }
   bool global =

@@ -24,7 +24,7 @@ tvms_node *tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value, tvms_re
   case TVMS_EVAL_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
   case TVMS_EVAL_META: return tvms_eval_to_expr(reader, value.as.items[0], ref);
   default:
-    tvms_eval_report_wrong_type(reader, ref, "this", "an expression", value);
+    tvms_eval_report_wrong_type(reader, ref, NULL, "an expression", value);
     return NULL;
   }
   tvms_node *node = value.as.node;
@@ -36,7 +36,7 @@ tvms_node *tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value, tvms_re
     tvms_node *zero = tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
     return tvms_tir_load(reader, node, &zero, 1, NULL, ref);
   }
-  tvms_eval_report_wrong_type(reader, ref, "this", "an expression", value);
+  tvms_eval_report_wrong_type(reader, ref, NULL, "an expression", value);
   return NULL;
 }
 

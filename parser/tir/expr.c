@@ -215,7 +215,7 @@ tvms_eval_value tvms_call_Shuffle(tvms_reader *reader, const tvms_call_args *cal
   tvms_list vectors, indices;
   for (uint32_t i = 0; i < 2; i++) {
     if (tvms_eval_value_is_sequence(call->args[i])) continue;
-    tvms_eval_report_wrong_type(reader, call->refs[i], "this", "a list", call->args[i]);
+    tvms_eval_report_wrong_type(reader, call->refs[i], NULL, "a list", call->args[i]);
     return tvms_reader_failed(reader);
   }
   if (!tvms_eval_to_exprs(reader, call->args[0], call->refs[0], &vectors)
@@ -513,7 +513,7 @@ static bool list_at(tvms_reader *reader, const tvms_call_args *call, uint32_t at
   if (tvms_eval_value_is_sequence(call->args[at])) {
     return to_nodes(reader, call->args[at], call->refs[at], list);
   }
-  tvms_eval_report_wrong_type(reader, call->refs[at], "this", "a list", call->args[at]);
+  tvms_eval_report_wrong_type(reader, call->refs[at], NULL, "a list", call->args[at]);
   return false;
 }
 
@@ -678,7 +678,7 @@ static tvms_eval_value make_index_map(tvms_reader *reader, tvms_eval_value lambd
 tvms_node *tvms_tir_lambda_operand(tvms_reader *reader, tvms_eval_value lambda,
                                    tvms_ref ref) {
   if (lambda.kind != TVMS_EVAL_LAMBDA) {
-    tvms_eval_report_wrong_type(reader, ref, "this", "a lambda", lambda);
+    tvms_eval_report_wrong_type(reader, ref, NULL, "a lambda", lambda);
     return NULL;
   }
   tvms_eval_value map = make_index_map(reader, lambda, TVMS_DTYPE(INT, 32), ref);

@@ -29,7 +29,7 @@ tvms_eval_value tvms_call_llvm_lookup_intrinsic_id(tvms_reader *reader,
                                                    const tvms_call_args *call) {
   if (call->args[0].kind == TVMS_EVAL_STR) return call->args[0];
   tvms_eval_report_wrong_type(reader, call->refs[0], "the name of an intrinsic",
-                              "a str", call->args[0]);
+                              "a string", call->args[0]);
   return tvms_reader_failed(reader);
 }
 

@@ -270,7 +270,7 @@ tvms_eval_value tvms_call_thread_binding(tvms_reader *reader,
   }
   if (thread.kind != TVMS_EVAL_STR) {
     tvms_eval_report_wrong_type(reader, call->ref, "the thread of T.thread_binding",
-                                "a str", thread);
+                                "a string", thread);
     return TVMS_UNKNOWN;
   }
   tvms_node *start, *stop, *annotations;

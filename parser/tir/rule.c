@@ -147,7 +147,7 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
                  && (tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)
                      || !tvms_dtype_is_handle(node->dtype));
     if (typed) return true;
-    tvms_eval_report_wrong_type(reader, call->refs[from], "this",
+    tvms_eval_report_wrong_type(reader, call->refs[from], NULL,
                                 "an expression with a type", value);
     return false;
   }
@@ -158,8 +158,7 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
        i++) {
     const tvms_node *arg = args.items[i];
     if (!tvms_dtype_is_handle(arg->dtype) && arg->kind != TVMS_NODE_BUFFER) continue;
-    tvms_eval_report_wrong_type(reader, call->refs[i], "this", "a number",
-                                call->args[i]);
+    tvms_eval_report_wrong_type(reader, call->refs[i], NULL, "a number", call->args[i]);
     return false;
   }
   return true;

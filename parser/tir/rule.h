@@ -17,10 +17,10 @@ typedef enum {
   TVMS_RULE_BOOL,
   TVMS_RULE_VOID,
   TVMS_RULE_HANDLE,
-  TVMS_RULE_STACK,       // tvm_stack_alloca: by the kind of what is allocated
-  TVMS_RULE_SHAPE,       // a pointer to int64
-  TVMS_RULE_FIRST,       // given as first argument
-  TVMS_RULE_PACKED,      // int32; buffers become T.tvm_stack_make_array
+  TVMS_RULE_STACK,   // tvm_stack_alloca: by the kind of what is allocated
+  TVMS_RULE_SHAPE,   // a pointer to int64
+  TVMS_RULE_FIRST,   // given as first argument
+  TVMS_RULE_PACKED,  // int32; buffers become T.tvm_stack_make_array
   TVMS_RULE_LLVM,  // given first; the second argument is the name of an LLVM intrinsic
 } tvms_rule;
 

@@ -80,7 +80,7 @@ tvms_eval_value tvms_tir_dtype_call(tvms_reader *reader, tvms_dtype dtype,
     if (number_of_text(value, &number)) {
       return tvms_eval_value_node(tvms_build_float(reader->unit, dtype, number, span));
     }
-    tvms_eval_report_wrong_type(reader, ref, "this",
+    tvms_eval_report_wrong_type(reader, ref, NULL,
                                 "a number or \"inf\", \"-inf\", \"nan\"", value);
     return TVMS_UNKNOWN;
   }
@@ -157,7 +157,7 @@ static tvms_eval_value pointer(tvms_reader *reader, const tvms_call_args *call,
   if (scope_value.kind != TVMS_EVAL_STR) {
     tvms_eval_report_wrong_type(reader,
                                 tvms_args_ref(reader, call, TVMS_SYM_storage_scope),
-                                "the scope of a pointer", "a str", scope_value);
+                                "the scope of a pointer", "a string", scope_value);
     return TVMS_UNKNOWN;
   }
   if (!tvms_eval_value_is_exactly(scope_value, "global")) {
@@ -204,7 +204,7 @@ tvms_eval_value tvms_call_Var(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value name = var_name(reader, call), type = call->args[1];
   if (name.kind != TVMS_EVAL_STR) {
     tvms_eval_report_wrong_type(reader, call->refs[0], "the name of a variable",
-                                "a str", name);
+                                "a string", name);
     return TVMS_UNKNOWN;
   }
   tvms_sym sym = tvms_symbol_intern(reader->context, name.as.text, name.len);
@@ -285,7 +285,7 @@ tvms_eval_value tvms_call_FloatImm(tvms_reader *reader, const tvms_call_args *ca
 tvms_eval_value tvms_call_StringImm(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value text = call->args[0];
   if (text.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "the value", "a str", text);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the value", "a string", text);
     return TVMS_UNKNOWN;
   }
   return tvms_eval_value_node(tvms_string_imm_new(

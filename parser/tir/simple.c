@@ -70,8 +70,7 @@ tvms_eval_value tvms_call_evaluate(tvms_reader *reader, const tvms_call_args *ca
   if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!node) {
     if (buffer)
-      tvms_eval_report_wrong_type(reader, call->refs[0], "this", "an expression",
-                                  value);
+      tvms_eval_report_wrong_type(reader, call->refs[0], NULL, "an expression", value);
     return tvms_reader_failed(reader);
   }
   tvms_frame_emit(reader, tvms_evaluate_new(reader->unit, node,
@@ -137,7 +136,7 @@ static bool read_parts(tvms_reader *reader, tvms_eval_value message, tvms_ref re
         tvms_release_has(reader->dialect, TVMS_FACT_assert_messages_are_texts)
         && !tvms_eval_value_is_sequence(message);
     if (text_only && item.kind != TVMS_EVAL_STR) {
-      tvms_eval_report_wrong_type(reader, ref, "the message", "a str", item);
+      tvms_eval_report_wrong_type(reader, ref, "the message", "a string", item);
       return false;
     }
     const char *text = tvms_eval_str(reader, item, ref, &len);
@@ -180,7 +179,7 @@ tvms_eval_value tvms_tir_assert_frame(tvms_reader *reader, tvms_eval_value condi
   bool text = message.kind == TVMS_EVAL_STR
               || tvms_eval_value_node_of(message, TVMS_NODE_STRING_IMM);
   if (!text && !tvms_release_has(reader->dialect, TVMS_FACT_asserts_have_kinds)) {
-    tvms_eval_report_wrong_type(reader, ref, "the message", "a str", message);
+    tvms_eval_report_wrong_type(reader, ref, "the message", "a string", message);
     return TVMS_UNKNOWN;
   }
   tvms_assert *stmt = tvms_node_make(unit, ASSERT, span);
@@ -337,7 +336,7 @@ static tvms_node *attr_value(tvms_reader *reader, tvms_eval_value given, tvms_re
   if (!pointer || !tvms_release_has(reader->dialect, TVMS_FACT_attrs_refuse_pointers))
     return value;
   tvms_eval_report_wrong_type(reader, ref, "the value of an attribute",
-                              "a number or a text", tvms_eval_value_node(value));
+                              "a number or a string", tvms_eval_value_node(value));
   return NULL;
 }
 
@@ -352,7 +351,7 @@ static tvms_eval_value attr_dict(tvms_reader *reader, tvms_eval_value dict,
     tvms_node *value = attr_value(reader, dict.as.items[2 * i + 1], ref);
     if (!value) return tvms_reader_failed(reader);
     if (key.kind != TVMS_EVAL_STR) {
-      tvms_eval_report_wrong_type(reader, ref, "a key", "a str", key);
+      tvms_eval_report_wrong_type(reader, ref, "a key", "a string", key);
       return TVMS_UNKNOWN;
     }
     stmts[i] =
@@ -375,7 +374,7 @@ tvms_eval_value tvms_call_attr(tvms_reader *reader, const tvms_call_args *call) 
     return attr_dict(reader, call->args[0], call->refs[0]);
   }
   if (key.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[1], "the key of T.attr", "a str",
+    tvms_eval_report_wrong_type(reader, call->refs[1], "the key of T.attr", "a string",
                                 key);
     return TVMS_UNKNOWN;
   }
@@ -391,7 +390,8 @@ tvms_eval_value tvms_call_hint(tvms_reader *reader, const tvms_call_args *call) 
   tvms_eval_value message = call->args[0], attrs = call->args[1];
   uint32_t count = attrs.len / 2, len = 0;
   if (message.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "the message", "a str", message);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the message", "a string",
+                                message);
     return tvms_reader_failed(reader);
   }
   // In the order of the program, in which they are printed.

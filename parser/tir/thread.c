@@ -26,7 +26,7 @@ tvms_eval_value tvms_call_env_thread(tvms_reader *reader, const tvms_call_args *
   tvms_dtype dtype;
   if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
   if (call->args[0].kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "a thread", "a str",
+    tvms_eval_report_wrong_type(reader, call->refs[0], "a thread", "a string",
                                 call->args[0]);
     return TVMS_UNKNOWN;
   }
@@ -59,7 +59,7 @@ static tvms_node *launched_thread(tvms_reader *reader, const tvms_call_args *cal
                        tvms_symbol_text(reader->context, tvms_as_var(var)->name));
   else
     tvms_eval_report_wrong_type(reader, call->refs[0], "a thread",
-                                "a str or a thread variable", thread);
+                                "a string or a thread variable", thread);
   return NULL;
 }
 
