@@ -3,8 +3,9 @@ import concurrent.futures, difflib, json, os, select, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from cases import source
+from release_tables import written
 
-RELEASES = ("0.22", "0.25", "0.26", "0.27")
+RELEASES = written(source())
 HERE = os.path.dirname(os.path.abspath(__file__))
 UNAVAILABLE = 77
 
