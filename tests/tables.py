@@ -5,6 +5,7 @@ import ast, json, os, re, sys, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cases import TVMS, files_under, main, source, tvms, verbs
+from release_tables import releases
 
 # Scripts of tests/ that are started otherwise than as a suite.
 HELPERS = {
@@ -53,7 +54,34 @@ def other_tests():
     return "\n".join(found)
 
 
+# Where code may name a release: what is expanded from the table of releases.
+RELEASE_FILES = {"ir/dialect.h", "ir/dialect.c"}
+# How often other files do. The number only goes down: what differs between releases is a FACT of ir/releases.def, or a
+# row of a table.
+RELEASE_BUDGET = 0
+
+
+def production():
+    """Files of C that are no tests, tools or measurements."""
+    for suffix in (".c", ".h", ".re", ".y"):
+        for path in files_under(".", suffix=suffix):
+            name = os.path.relpath(path, source())
+            if not name.startswith(("tests", "tools", "bench", "build", ".")):
+                yield name
+
+
 class Tables(unittest.TestCase):
+    def test_code_asks_for_facts(self):
+        named = re.compile(r"\bTVMS_DIALECT_(?:%s)\b" % "|".join(ident for ident, _, _ in releases(source())))
+        found = [f"{name}: {m}" for name in production() if name not in RELEASE_FILES for m in named.findall(text_of(name))]
+        self.assertLessEqual(len(found), RELEASE_BUDGET, "ask for a fact of ir/releases.def: " + ", ".join(found))
+
+    def test_facts_are_asked(self):
+        code = "\n".join(text_of(name) for name in production())
+        for fact in re.findall(r"^FACT\((\w+),", text_of("ir", "releases.def"), re.M):
+            with self.subTest(fact=fact):
+                self.assertRegex(code, rf"TVMS_FACT_(SINCE\()?{fact}\b")
+
     def test_every_diagnostic_is_provoked(self):
         texts, codes = expected_by_goldens()
         elsewhere = other_tests()
