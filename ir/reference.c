@@ -53,7 +53,7 @@ static const row entries[] = {
 #include "ir/calls.def"
 #define WRAPPER(path, signature, since, until, op, dtype, raw, items)                  \
   ENTRY(CALL, T, path, since, until, signature, NULL)
-#include "ir/wrappers.def"
+#include "ir/device/wrappers.def"
 #define PTX(op, family, modifiers, operands, rule)                                     \
   {TVMS_REFERENCE_INSTRUCTION,                                                         \
    SPACE_T,                                                                            \
@@ -62,7 +62,7 @@ static const row entries[] = {
    "ptx." family,                                                                      \
    operands,                                                                           \
    modifiers},
-#include "ir/ptx.def"
+#include "ir/device/ptx.def"
 #define OP(ident, name, schema, bind, signature, infer, purity, legalize, since, doc)  \
   ENTRY(CALL, R, name, since, ever, signature, doc)
 #include "ir/ops.def"

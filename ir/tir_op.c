@@ -153,7 +153,7 @@ static const struct {
 bool tvms_tir_op_is_instruction(tvms_tir_opcode opcode) {
   static const bool instructions[TVMS_TIR_COUNT] = {
 #define PTX(op, ...) [TVMS_TIR_##op] = true,
-#include "ir/ptx.def"
+#include "ir/device/ptx.def"
   };
   return instructions[opcode];
 }

@@ -71,7 +71,7 @@ const char *TVMS_NULLABLE tvms_tir_op_spelling(tvms_tir_opcode opcode,
 tvms_tir_opcode tvms_tir_op_same(tvms_tir_opcode opcode, tvms_dialect from,
                                  tvms_dialect dialect);
 
-// Is it an instruction of PTX as 0.27 has them (ir/ptx.def)? Older releases may have an
+// Is it an instruction of PTX as 0.27 has them (ir/device/ptx.def)? Older releases may have an
 // operator of the same name, whose arguments are others.
 bool tvms_tir_op_is_instruction(tvms_tir_opcode opcode);
 

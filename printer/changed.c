@@ -1,57 +1,20 @@
-// Calls of instructions whose arguments changed with 0.27 (ir/tir_changed.def): matched
+// Calls of instructions whose arguments changed with 0.27 (ir/device/changed.def): matched
 // against the pattern of the one release and written by that of the other.
 #include "printer/changed.h"
 
+#include "ir/device/changed.h"
 #include "printer/object.h"
 #include "printer/state.h"
 #include "printer/text.h"
 
 #include <string.h>
 
-static const struct {
-  tvms_tir_opcode older;
-  const char *older_args;
-  tvms_tir_opcode newer;
-  const char *newer_args;
-} rows[] = {
-#define TIR_CHANGED(older, older_args, newer, newer_args)                              \
-  {TVMS_TIR_##older, older_args, TVMS_TIR_##newer, newer_args},
-#include "ir/tir_changed.def"
-};
+// The arguments that stand for the names of a row.
+typedef const tvms_node *captures[TVMS_CHANGED_CAPTURES];
 
-enum { MOST = 8 };
-
-// One item of a pattern: `text` up to the next comma.
-typedef struct {
-  const char *text;
-  size_t len;
-} item;
-
-// The arguments that stand for the names of a pattern.
-typedef struct {
-  item names[MOST];
-  const tvms_node *values[MOST];
-  uint32_t count;
-} captures;
-
-static bool next_item(const char **pattern, item *result) {
-  if (!**pattern) return false;
-  result->text = *pattern;
-  result->len = strcspn(*pattern, ",");
-  *pattern += result->len;
-  if (**pattern) *pattern += 2;
-  return true;
-}
-
-static bool says(item i, const char *text) {
-  return i.len == strlen(text) && memcmp(i.text, text, i.len) == 0;
-}
-
-static bool is_text(const tvms_node *arg, item quoted) {
+static bool is_text(const tvms_node *arg, const char *text) {
   if (arg->kind != TVMS_NODE_STRING_IMM) return false;
-  tvms_bytes value = tvms_as_string_imm(arg)->value;
-  return value.len == quoted.len - 2
-         && memcmp(value.text, quoted.text + 1, value.len) == 0;
+  return tvms_bytes_is(tvms_as_string_imm(arg)->value, text);
 }
 
 // The argument of a call of this operator, or NULL.
@@ -61,16 +24,6 @@ static const tvms_node *TVMS_NULLABLE operand(const tvms_node *arg,
   return called ? tvms_as_call(arg)->args.items[0] : NULL;
 }
 
-// What an item does with the name behind it: '&', 'u', '@', or 0 for nothing.
-static char take_mark(item *i) {
-  char mark = *i->text;
-  if (mark == 'u' && (i->len < 2 || i->text[1] != ':')) mark = 0;
-  if (mark != '&' && mark != 'u' && mark != '@') return 0;
-  size_t len = mark == 'u' ? 2 : 1;
-  *i = (item){i->text + len, i->len - len};
-  return mark;
-}
-
 // What was made an uint32.
 static const tvms_node *plain_number(const tvms_node *arg) {
   bool cast = arg->kind == TVMS_NODE_CAST
@@ -78,37 +31,30 @@ static const tvms_node *plain_number(const tvms_node *arg) {
   return cast ? tvms_as_cast(arg)->value : arg;
 }
 
-static bool matches(const tvms_node *arg, item i, captures *found) {
-  if (*i.text == '"') return is_text(arg, i);
-  if (says(i, "True") || says(i, "1")) return tvms_node_is_int(arg, 1);
-  if (says(i, "False") || says(i, "0")) return tvms_node_is_int(arg, 0);
-  if (says(i, "2")) return tvms_node_is_int(arg, 2);
-  char mark = take_mark(&i);
-  if (mark == '&') arg = operand(arg, TVMS_TIR_address_of);
-  if (mark == '@') arg = operand(arg, TVMS_TIR_cuda__cvta_generic_to_shared);
-  if (mark == 'u') arg = plain_number(arg);
-  if (!arg) return false;
-  found->names[found->count] = i;
-  found->values[found->count++] = arg;
-  return true;
+static bool matches(const tvms_node *arg, const tvms_changed_item *item,
+                    captures found) {
+  switch ((tvms_changed_kind)item->kind) {
+  case TVMS_CHANGED_TEXT: return is_text(arg, item->text);
+  case TVMS_CHANGED_NUMBER:
+  case TVMS_CHANGED_TRUTH: return tvms_node_is_int(arg, item->number);
+  case TVMS_CHANGED_ADDRESS: arg = operand(arg, TVMS_TIR_address_of); break;
+  case TVMS_CHANGED_SHARED:
+    arg = operand(arg, TVMS_TIR_cuda__cvta_generic_to_shared);
+    break;
+  case TVMS_CHANGED_UINT32: arg = plain_number(arg); break;
+  case TVMS_CHANGED_ANY: break;
+  }
+  found[item->name] = arg;
+  return arg != NULL;
 }
 
-static bool matches_all(tvms_list args, const char *pattern, captures *found) {
-  item i;
-  *found = (captures){0};
+static bool matches_all(tvms_list args, const tvms_changed_call *call, captures found) {
+  if (args.len != call->count) return false;
   for (uint32_t k = 0; k < args.len; k++) {
-    if (!next_item(&pattern, &i) || !matches(args.items[k], i, found)) return false;
+    if (!matches(args.items[k], &tvms_changed_items[call->first + k], found))
+      return false;
   }
-  return !next_item(&pattern, &i);
-}
-
-static const tvms_node *captured(item name, const captures *found) {
-  uint32_t k = 0;
-  while (name.len != found->names[k].len
-         || memcmp(name.text, found->names[k].text, name.len) != 0) {
-    k++;
-  }
-  return found->values[k];
+  return true;
 }
 
 // A number as older releases have them, or an uint32.
@@ -128,24 +74,41 @@ static void print_number(tvms_printer *p, const tvms_node *value, bool is_unsign
   }
 }
 
-static void print_item(tvms_printer *p, item i, const captures *found) {
-  if (*i.text == '"' || (*i.text >= '0' && *i.text <= '9')) {
-    tvms_strbuf_add(p->out, i.text, i.len);
-    return;
-  }
-  if (says(i, "True") || says(i, "False")) {
-    tvms_print_t(p, says(i, "True") ? "bool(True)" : "bool(False)");
-    return;
-  }
-  char mark = take_mark(&i);
-  if (mark == '&') tvms_print_t(p, "address_of(");
-  if (mark == '@') tvms_print_t(p, "cuda.cvta_generic_to_shared(");
-  const tvms_node *value = captured(i, found);
+static void print_named(tvms_printer *p, const tvms_node *value, bool is_unsigned) {
   if (tvms_dtype_is_int(value->dtype) || tvms_dtype_is_uint(value->dtype))
-    print_number(p, value, mark == 'u');
+    print_number(p, value, is_unsigned);
   else
     tvms_print_object(p, value);
-  if (mark == '&' || mark == '@') PUT(p, ")");
+}
+
+static void print_item(tvms_printer *p, const tvms_changed_item *item, captures found) {
+  switch ((tvms_changed_kind)item->kind) {
+  case TVMS_CHANGED_TEXT: tvms_strbuf_printf(p->out, "\"%s\"", item->text); return;
+  case TVMS_CHANGED_NUMBER: tvms_strbuf_int(p->out, item->number); return;
+  case TVMS_CHANGED_TRUTH:
+    tvms_print_t(p, item->number ? "bool(True)" : "bool(False)");
+    return;
+  case TVMS_CHANGED_ADDRESS: tvms_print_t(p, "address_of("); break;
+  case TVMS_CHANGED_SHARED: tvms_print_t(p, "cuda.cvta_generic_to_shared("); break;
+  case TVMS_CHANGED_ANY:
+  case TVMS_CHANGED_UINT32:
+    print_named(p, found[item->name], item->kind == TVMS_CHANGED_UINT32);
+    return;
+  }
+  print_named(p, found[item->name], false);
+  PUT(p, ")");
+}
+
+static void print_call(tvms_printer *p, const char *spelling,
+                       const tvms_changed_call *call, captures found) {
+  bool first = true;
+  tvms_print_t(p, spelling);
+  PUT(p, "(");
+  for (uint32_t k = 0; k < call->count; k++) {
+    tvms_print_comma(p, &first);
+    print_item(p, &tvms_changed_items[call->first + k], found);
+  }
+  PUT(p, ")");
 }
 
 bool tvms_print_changed(tvms_printer *p, const tvms_node *node,
@@ -157,22 +120,15 @@ bool tvms_print_changed(tvms_printer *p, const tvms_node *node,
   bool was_new = tvms_release_has(p->module->dialect, TVMS_FACT_ptx_has_forms);
   if (was_new == (tvms_release_has(p->dialect, TVMS_FACT_ptx_has_forms))) return false;
   captures found;
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    tvms_tir_opcode to = was_new ? rows[i].older : rows[i].newer;
-    const char *spelling = tvms_tir_op_spelling(to, p->dialect);
-    if (opcode != (was_new ? rows[i].newer : rows[i].older) || !spelling) continue;
-    const char *from = was_new ? rows[i].newer_args : rows[i].older_args;
-    if (!matches_all(tvms_as_call(node)->args, from, &found)) continue;
-    const char *args = was_new ? rows[i].older_args : rows[i].newer_args;
-    item argument;
-    bool first = true;
-    tvms_print_t(p, spelling);
-    PUT(p, "(");
-    while (next_item(&args, &argument)) {
-      tvms_print_comma(p, &first);
-      print_item(p, argument, &found);
-    }
-    PUT(p, ")");
+  for (uint32_t i = 0; i < tvms_changed_count; i++) {
+    const tvms_changed_row *row = &tvms_changed_rows[i];
+    const tvms_changed_call *from = was_new ? &row->newer : &row->older;
+    const tvms_changed_call *to = was_new ? &row->older : &row->newer;
+    if (opcode != (tvms_tir_opcode)from->opcode) continue;
+    const char *spelling =
+        tvms_tir_op_spelling((tvms_tir_opcode)to->opcode, p->dialect);
+    if (!spelling || !matches_all(tvms_as_call(node)->args, from, found)) continue;
+    print_call(p, spelling, to, found);
     return true;
   }
   return false;

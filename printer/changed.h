@@ -1,4 +1,4 @@
-// Calls of instructions whose arguments changed with 0.27 (ir/tir_changed.def): matched
+// Calls of instructions whose arguments changed with 0.27 (ir/device/changed.def): matched
 // against the pattern of the one release and written by that of the other.
 #ifndef TVMS_PRINTER_CHANGED_H
 #define TVMS_PRINTER_CHANGED_H

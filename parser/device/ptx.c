@@ -1,6 +1,6 @@
 // Calls of PTX instructions from 0.27 on: T.ptx.ld.acquire.gpu.global_.b32(d, addr).
 //
-// The chain names the family and modifiers; several forms of ir/ptx.def may answer to it, and
+// The chain names the family and modifiers; several forms of ir/device/ptx.def may answer to it, and
 // the operands tell which one is meant, as they do in PTX. The call carries its operands, the
 // predicate, a text for every modifier of the form and a last text of flags; printed, it is
 // read by the same rules.
@@ -28,7 +28,7 @@ typedef enum {
 
 typedef struct {
   misfit_kind kind;
-  tvms_ptx_text name;  // of the modifier or operand
+  const char *name;    // of the modifier or operand
   const char *wanted;  // OPERAND: what it must be
   uint32_t count;      // COUNT: operands that the form has
 } misfit;
@@ -63,7 +63,7 @@ static void add_flag(work *w, const char *letter, uint32_t number, bool numbered
 
 // ---- Misfits --------------------------------------------------------------------------------
 
-static bool unfit(work *w, tvms_ptx_text name, const char *wanted) {
+static bool unfit(work *w, const char *name, const char *wanted) {
   w->misfit = (misfit){.kind = MISFIT_OPERAND, .name = name, .wanted = wanted};
   return false;
 }
@@ -142,48 +142,51 @@ static bool put_predicate(work *w, const tvms_ptx_operand *operand, uint32_t at)
   return true;
 }
 
-// The data type that the registers of an operand share, as one of `dtypes`; NULL: none.
-static const char *shared_dtype(work *w, const tvms_ptx_operand *operand, uint32_t at,
-                                char buffer[TVMS_DTYPE_TEXT]) {
-  const char *dtypes = tvms_ptx_dtypes(operand->what);
-  const char *result = NULL;
+// The data type that the registers of an operand share; false if they share none, or its
+// type has none that reads so.
+static bool shared_dtype(work *w, const tvms_ptx_operand *operand, uint32_t at,
+                         tvms_dtype *dtype) {
+  const tvms_ptx_type *type = tvms_ptx_type_of(operand->what);
+  bool known = false;
+  *dtype = (tvms_dtype){0};
   for (uint32_t i = at; i < at + operand->count; i++) {
     if (w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == SINK) continue;
     if (is_literal(w->operands[i])) continue;
-    tvms_node *node = w->nodes[i];
-    if (!node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return NULL;
-    char text[TVMS_DTYPE_TEXT];
-    const char *dtype = tvms_dtype_text(node->dtype, text);
-    if (result && strcmp(result, dtype) != 0) return NULL;
-    (void)snprintf(buffer, TVMS_DTYPE_TEXT, "%s", dtype);
-    result = buffer;
+    const tvms_node *node = w->nodes[i];
+    if (!node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return false;
+    if (known && !tvms_dtype_same(*dtype, node->dtype)) return false;
+    *dtype = node->dtype;
+    known = true;
   }
-  if (!result) {
-    (void)snprintf(buffer, TVMS_DTYPE_TEXT, "%.*s", (int)strcspn(dtypes, " "), dtypes);
-    result = buffer;
+  if (!known && type->count) *dtype = type->dtypes[0];
+  for (uint32_t i = 0; i < type->count; i++) {
+    if (tvms_dtype_same(type->dtypes[i], *dtype)) return true;
   }
-  tvms_ptx_text list = {dtypes, strlen(dtypes)};
-  return tvms_ptx_lists(list, ' ', result, strlen(result)) ? result : NULL;
+  return false;
+}
+
+// The text of a data type, to be said later.
+static const char *kept_text(work *w, tvms_dtype dtype) {
+  char buffer[TVMS_DTYPE_TEXT];
+  const char *text = tvms_dtype_text(dtype, buffer);
+  return tvms_arena_text(&w->reader->values, text, strlen(text));
 }
 
 static bool put_register(work *w, const tvms_ptx_operand *operand, uint32_t at,
-                         const char *dtype_name) {
+                         tvms_dtype dtype) {
   tvms_eval_value value = w->operands[at];
   tvms_node *node = w->nodes[at];
   if (value.kind == TVMS_EVAL_PTX && value.len == SINK) return true;
   if (value.kind == TVMS_EVAL_PTX) {
-    return unfit(w, operand->name, tvms_ptx_dtypes(operand->what));
+    return unfit(w, operand->name, tvms_ptx_type_of(operand->what)->text);
   }
   if (operand->written && !(node && node->kind == TVMS_NODE_BUFFER_LOAD)) {
     return unfit(w, operand->name, "an element of a buffer or a mutable scalar");
   }
   if (is_literal(value)) {
-    tvms_dtype dtype;
-    bool real = strncmp(dtype_name, "float", 5) == 0;
-    if (value.kind == TVMS_EVAL_FLOAT && !real) {
-      return unfit(w, operand->name, dtype_name);
+    if (value.kind == TVMS_EVAL_FLOAT && dtype.code != TVMS_FLOAT) {
+      return unfit(w, operand->name, kept_text(w, dtype));
     }
-    if (!tvms_dtype_parse(dtype_name, strlen(dtype_name), &dtype)) return false;
     node = constant(w, value, dtype);
   }
   push(w, node);
@@ -191,9 +194,10 @@ static bool put_register(work *w, const tvms_ptx_operand *operand, uint32_t at,
 }
 
 static bool put_registers(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  char buffer[TVMS_DTYPE_TEXT];
-  const char *dtype = shared_dtype(w, operand, at, buffer);
-  if (!dtype) return unfit(w, operand->name, tvms_ptx_dtypes(operand->what));
+  tvms_dtype dtype;
+  if (!shared_dtype(w, operand, at, &dtype)) {
+    return unfit(w, operand->name, tvms_ptx_type_of(operand->what)->text);
+  }
   for (uint32_t i = 0; i < operand->count; i++) {
     if (!put_register(w, operand, at + i, dtype)) return false;
   }
@@ -210,10 +214,6 @@ static tvms_node *call_of(work *w, tvms_node *like, tvms_dtype dtype,
   return call;
 }
 
-static bool starts(tvms_ptx_text text, const char *start) {
-  return text.len >= strlen(start) && memcmp(text.text, start, strlen(start)) == 0;
-}
-
 static bool is_shared_pointer(const work *w, const tvms_node *node) {
   if (!node->sinfo || node->sinfo->kind != TVMS_NODE_SINFO_POINTER) return false;
   tvms_sym scope = tvms_as_sinfo_pointer(node->sinfo)->scope;
@@ -223,10 +223,11 @@ static bool is_shared_pointer(const work *w, const tvms_node *node) {
 
 // What an address becomes in the call; NULL after a misfit.
 static tvms_node *address(work *w, const tvms_ptx_operand *operand, tvms_node *node) {
-  bool shared = starts(operand->what, "shared");
+  const char *space = tvms_ptx_words[operand->what];
+  bool shared = strncmp(space, "shared", strlen("shared")) == 0;
   const char *wanted = shared ? "a pointer, or an address of uint32"
                               : "a pointer that is not shared, or an address of uint64";
-  if (operand->what.len == 4 && starts(operand->what, "tmem")) {
+  if (strcmp(space, "tmem") == 0) {
     if (has_dtype(node, "uint32")) return node;
     wanted = "an address of uint32";
   } else if (shared && is_pointer(node)) {
@@ -264,6 +265,13 @@ static bool put_pointer(work *w, const tvms_ptx_operand *operand, uint32_t at) {
   return true;
 }
 
+static bool is_listed(tvms_ptx_slice numbers, int64_t number) {
+  for (uint32_t i = 0; i < numbers.count; i++) {
+    if (tvms_ptx_numbers[numbers.first + i] == number) return true;
+  }
+  return false;
+}
+
 static bool put_number(work *w, const tvms_ptx_operand *operand, uint32_t at) {
   tvms_eval_value value = w->operands[at];
   tvms_node *node = w->nodes[at];
@@ -273,15 +281,13 @@ static bool put_number(work *w, const tvms_ptx_operand *operand, uint32_t at) {
     known = true;
   }
   if (!known) {
-    if (operand->what.len || !is_integer(node)) {
+    if (operand->numbers.count || !is_integer(node)) {
       return unfit(w, operand->name, "a number that is known here");
     }
     push(w, node);
     return true;
   }
-  char text[24];
-  int len = snprintf(text, sizeof text, "%lld", (long long)value.as.i);
-  if (operand->what.len && !tvms_ptx_lists(operand->what, '|', text, (size_t)len)) {
+  if (operand->numbers.count && !is_listed(operand->numbers, value.as.i)) {
     return unfit(w, operand->name, "one of the numbers that the instruction takes");
   }
   push(w, constant(w, value, TVMS_DTYPE(INT, 32)));
@@ -307,8 +313,8 @@ static bool check_sinks(work *w, const tvms_ptx_operand *operand, uint32_t at) {
 }
 
 static bool is_predicate(const tvms_ptx_operand *operand) {
-  return operand->kind == TVMS_PTX_REGISTER && operand->what.len == 4
-         && memcmp(operand->what.text, "pred", 4) == 0;
+  return operand->kind == TVMS_PTX_REGISTER
+         && strcmp(tvms_ptx_words[operand->what], "pred") == 0;
 }
 
 static bool put_operand(work *w, const tvms_ptx_operand *operand, uint32_t at) {
@@ -332,10 +338,9 @@ static bool put_operand(work *w, const tvms_ptx_operand *operand, uint32_t at) {
 // The number of operands, and whether the instruction writes one.
 static uint32_t operand_count(const tvms_ptx_form *form, bool *writes) {
   tvms_ptx_operand operand;
-  const char *at = NULL;
   uint32_t count = 0;
   *writes = false;
-  while (tvms_ptx_next_operand(form, &at, &operand)) {
+  for (uint32_t i = 0; tvms_ptx_operand_of(form, i, &operand); i++) {
     count += operand.count;
     bool only_written = operand.written && !operand.read;
     *writes = *writes || (operand.kind == TVMS_PTX_REGISTER && only_written);
@@ -348,9 +353,8 @@ static void put_flags(work *w, const tvms_ptx_form *form) {
   if (w->pred) add_flag(w, "pred", 0, false);
   if (w->keep) add_flag(w, "keep", 0, false);
   tvms_ptx_operand operand;
-  const char *text = NULL;
   uint32_t at = 0;
-  while (tvms_ptx_next_operand(form, &text, &operand)) {
+  for (uint32_t i = 0; tvms_ptx_operand_of(form, i, &operand); i++) {
     if (operand.count && is_predicate(&operand) && !operand.written) {
       add_flag(w, "p", at, true);
     }
@@ -382,13 +386,12 @@ static bool try_form(work *w, const tvms_ptx_form *form) {
     return false;
   }
   if (w->keep && !(writes && w->pred)) {
-    return unfit(w, (tvms_ptx_text){"preserve_dst", 12},
+    return unfit(w, "preserve_dst",
                  "given with pred= to an instruction that writes a register");
   }
   tvms_ptx_operand operand;
-  const char *text = NULL;
   uint32_t at = 0;
-  while (tvms_ptx_next_operand(form, &text, &operand)) {
+  for (uint32_t i = 0; tvms_ptx_operand_of(form, i, &operand); i++) {
     if (!put_operand(w, &operand, at)) return false;
     at += operand.count;
   }
@@ -398,9 +401,9 @@ static bool try_form(work *w, const tvms_ptx_form *form) {
 
 static tvms_eval_value finish(work *w, const tvms_ptx_form *form) {
   tvms_reader *reader = w->reader;
-  tvms_ptx_text name, chosen;
-  for (uint32_t i = 0; tvms_ptx_modifier(form, i, &name, &chosen); i++) {
-    push(w, tvms_string_imm_new(reader->unit, chosen.text, chosen.len, TVMS_NO_SPAN));
+  const char *chosen;
+  for (uint32_t i = 0; (chosen = tvms_ptx_modifier_text(form, i)) != NULL; i++) {
+    push(w, tvms_string_imm_new(reader->unit, chosen, strlen(chosen), TVMS_NO_SPAN));
   }
   put_flags(w, form);
   push(w, tvms_string_imm_new(reader->unit, w->flags, strlen(w->flags), TVMS_NO_SPAN));
@@ -441,7 +444,7 @@ bool tvms_ptx_is_operator_family(const tvms_reader *reader, const char *path,
   size_t family = dot ? (size_t)(dot - path - 4) : len - 4;
   char token[128];
   if (family >= sizeof token) return false;
-  return tvms_ptx_is_family(token, plain_token(path + 4, family, token));
+  return tvms_ptx_forms_of(token, plain_token(path + 4, family, token)).count > 0;
 }
 
 static bool narrow(work *w, const char *token, size_t len) {
@@ -464,11 +467,9 @@ static bool open_chain(work *w, size_t len) {
     size_t size = (size_t)((dot ? dot : end) - at);
     size_t token_len = size < sizeof token ? plain_token(at, size, token) : 0;
     if (at == path + 4) {
-      tvms_ptx_form form = {0};
-      int after = -1;
-      while (tvms_ptx_next_form(token, token_len, after, &form)) {
-        tvms_vec_push(memory, &w->forms, form);
-        after = form.row;
+      tvms_ptx_slice forms = tvms_ptx_forms_of(token, token_len);
+      for (uint32_t i = 0; i < forms.count; i++) {
+        tvms_vec_push(memory, &w->forms, tvms_ptx_form_of(forms.first + i));
       }
     } else if (!narrow(w, token, token_len)) {
       tvms_reader_report(w->reader, ptx_modifier, w->call, (int)token_len, token, path);
@@ -558,8 +559,15 @@ static bool read_flags(work *w, tvms_eval_value flags, tvms_eval_value_vec *oper
 }
 
 static bool has_flag(tvms_eval_value flags, const char *flag) {
-  tvms_ptx_text list = {flags.as.text, flags.len};
-  return flags.len && tvms_ptx_lists(list, ',', flag, strlen(flag));
+  size_t len = strlen(flag);
+  for (uint32_t i = 0; i < flags.len;) {
+    const char *text = flags.as.text + i;
+    const char *comma = memchr(text, ',', flags.len - i);
+    uint32_t part = comma ? (uint32_t)(comma - text) : flags.len - i;
+    if (part == len && memcmp(text, flag, len) == 0) return true;
+    i += part + 1;
+  }
+  return false;
 }
 
 // The texts behind the operands of a printed call: modifiers, and flags at the end.
@@ -605,8 +613,7 @@ static void complain(work *w, misfit why, bool alone) {
   if (!alone && why.kind < MISFIT_OPERAND) return;
   switch (why.kind) {
   case MISFIT_MODIFIER:
-    tvms_diag_remark(diags, diag, "modifier '%.*s' is missing", (int)why.name.len,
-                     why.name.text);
+    tvms_diag_remark(diags, diag, "modifier '%s' is missing", why.name);
     break;
   case MISFIT_TOGETHER:
     tvms_diag_remark(diags, diag, "these modifiers do not go together");
@@ -615,8 +622,7 @@ static void complain(work *w, misfit why, bool alone) {
     tvms_diag_remark(diags, diag, "it takes %u operands", why.count);
     break;
   case MISFIT_OPERAND:
-    tvms_diag_remark(diags, diag, "'%.*s' must be %s", (int)why.name.len, why.name.text,
-                     why.wanted);
+    tvms_diag_remark(diags, diag, "'%s' must be %s", why.name, why.wanted);
   }
 }
 

@@ -1,5 +1,5 @@
-// Calls of intrinsics of CUDA, PTX, NVSHMEM and NKI as programs write them: ir/wrappers.def says
-// how their arguments become those of the operator.
+// Calls of intrinsics of CUDA, PTX, NVSHMEM and NKI as programs write them: ir/device/wrappers.def
+// says how their arguments become those of the operator.
 #include "parser/device/wrapper.h"
 
 #include "ir/fold.h"
@@ -12,44 +12,7 @@
 #include "parser/tir/convert.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct tvms_wrapper {
-  const char *path;
-  const char *signature;
-  tvms_dialect since, until;
-  tvms_tir_opcode op;
-  const char *dtype;
-  const char *raw;
-  const char *items;
-};
-
-static const tvms_wrapper wrappers[] = {
-#define WRAPPER(path, signature, since, until, op, dtype, raw, items)                  \
-  {path, signature, TVMS_DIALECT_##since, TVMS_DIALECT_##until, TVMS_TIR_##op, dtype,  \
-   raw,  items},
-#include "ir/wrappers.def"
-};
-
-enum { WRAPPERS = sizeof wrappers / sizeof wrappers[0] };
-
-static const struct {
-  tvms_tir_opcode op;
-  const char *parameter;
-  const char *values;  // a|b|c
-} choices[] = {
-#define CHOICE(op, parameter, values) {TVMS_TIR_##op, parameter, values},
-#include "ir/wrappers.def"
-};
-
-static const struct {
-  tvms_tir_opcode op;
-  const char *when, *needs;
-} together[] = {
-#define TOGETHER(op, when, needs) {TVMS_TIR_##op, when, needs},
-#include "ir/wrappers.def"
-};
 
 // A call on its way to the operator.
 typedef struct {
@@ -64,55 +27,60 @@ typedef struct {
   bool failed;
 } work;
 
-// One item of a row.
-typedef struct {
-  const char *text;
-  size_t len;
-} item;
-
 static bool is_in(const tvms_wrapper *wrapper, tvms_dialect dialect) {
   return dialect >= wrapper->since && dialect <= wrapper->until;
 }
 
+// The first row whose path is not less than `path`.
+static uint32_t first_from(const char *path, size_t len) {
+  uint32_t low = 0, high = tvms_wrapper_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (strncmp(tvms_wrappers[middle].path, path, len) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 const tvms_wrapper *tvms_wrapper_find(const tvms_reader *reader, const char *path,
                                       size_t len) {
-  for (size_t i = 0; i < WRAPPERS; i++) {
-    if (!is_in(&wrappers[i], reader->dialect)) continue;
-    if (strlen(wrappers[i].path) == len && memcmp(wrappers[i].path, path, len) == 0) {
-      return &wrappers[i];
-    }
+  for (uint32_t i = first_from(path, len); i < tvms_wrapper_count; i++) {
+    const tvms_wrapper *row = &tvms_wrappers[i];
+    if (strncmp(row->path, path, len) != 0) break;
+    if (!row->path[len] && is_in(row, reader->dialect)) return row;
   }
   return NULL;
 }
 
 bool tvms_wrapper_is_prefix(const tvms_reader *reader, const char *path, size_t len) {
-  for (size_t i = 0; i < WRAPPERS; i++) {
-    if (!is_in(&wrappers[i], reader->dialect)) continue;
-    if (strncmp(wrappers[i].path, path, len) == 0 && wrappers[i].path[len] == '.') {
-      return true;
-    }
+  for (uint32_t i = first_from(path, len); i < tvms_wrapper_count; i++) {
+    const tvms_wrapper *row = &tvms_wrappers[i];
+    if (strncmp(row->path, path, len) != 0) break;
+    if (row->path[len] == '.' && is_in(row, reader->dialect)) return true;
   }
   return false;
 }
 
 // ---- Parameters -----------------------------------------------------------------------------
 
-static int param_index(const work *w, const char *name, size_t len) {
+static int param_index(const work *w, const char *name) {
+  tvms_context *context = w->reader->context;
   for (uint32_t i = 0; i < w->signature->count; i++) {
-    const tvms_name *text =
-        tvms_interner_name(&w->reader->context->names, w->signature->params[i].name);
-    if (text->len == len && memcmp(text->text, name, len) == 0) return (int)i;
+    if (strcmp(tvms_symbol_text(context, w->signature->params[i].name), name) == 0)
+      return (int)i;
   }
-  return -1;
+  return TVMS_WRAPPER_NO_PARAM;
 }
 
-static tvms_eval_value arg(const work *w, const char *name, size_t len) {
-  int i = param_index(w, name, len);
-  return i < 0 ? TVMS_NOTHING : w->args[i];
+// The value of a parameter; nothing if the signature has it not.
+static tvms_eval_value arg(const work *w, int param) {
+  return param == TVMS_WRAPPER_NO_PARAM ? TVMS_NOTHING : w->args[param];
 }
 
-static tvms_eval_value arg_named(const work *w, const char *name) {
-  return arg(w, name, strlen(name));
+static bool is_given(const work *w, int param) {
+  return arg(w, param).kind != TVMS_EVAL_NONE;
 }
 
 static bool is_true(tvms_eval_value value) {
@@ -170,15 +138,13 @@ static void put_all(work *w, tvms_eval_value value, bool bits) {
   }
 }
 
-static bool has_policy(const work *w) {
-  return arg_named(w, "cache_policy").kind != TVMS_EVAL_NONE
-         || is_true(arg_named(w, "cache_hint"));
+static bool has_policy(const work *w, const tvms_wrapper_item *item) {
+  return is_given(w, item->params[0]) || is_true(arg(w, item->params[1]));
 }
 
 // The descriptors of the cache hints of PTX.
-static void put_policy(work *w) {
-  tvms_eval_value policy = arg_named(w, "cache_policy");
-  tvms_eval_value hint = arg_named(w, "cache_hint");
+static void put_policy(work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value policy = arg(w, item->params[0]), hint = arg(w, item->params[1]);
   int64_t bits = 0;
   if (policy.kind != TVMS_EVAL_NONE) {
     put(w, policy);
@@ -197,19 +163,17 @@ static void put_policy(work *w) {
                                                bits, TVMS_NO_SPAN)));
 }
 
-static void put_space(work *w) {
-  tvms_eval_value space = arg_named(w, "space");
-  if (space.kind != TVMS_EVAL_NONE) {
-    put(w, space);
+static void put_space(work *w, const tvms_wrapper_item *item) {
+  if (is_given(w, item->params[0])) {
+    put(w, arg(w, item->params[0]));
   } else {
-    bool remote = arg_named(w, "remote").kind != TVMS_EVAL_NONE;
+    bool remote = is_given(w, item->params[1]);
     put_text(w, remote ? "shared::cluster" : "shared");
   }
 }
 
-static void put_multicast(work *w) {
-  tvms_eval_value multicast = arg_named(w, "multicast");
-  tvms_eval_value mask = arg_named(w, "cta_mask");
+static void put_multicast(work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value multicast = arg(w, item->params[0]), mask = arg(w, item->params[1]);
   if (multicast.kind != TVMS_EVAL_NONE) {
     put(w, tvms_eval_value_int(is_true(multicast)));
     return;
@@ -224,76 +188,46 @@ static void put_multicast(work *w) {
   put(w, tvms_eval_value_int(!known || (bits & (bits - 1)) != 0));
 }
 
-static void put_lanes(work *w) {
-  tvms_eval_value lanes = arg_named(w, "disable_output_lane");
+static void put_lanes(work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value lanes = arg(w, item->params[0]), group = arg(w, item->params[1]);
   put_all(w, lanes, false);
   if (count_of(lanes)) return;
-  tvms_eval_value group = arg_named(w, "cta_group");
   int zeros = group.kind == TVMS_EVAL_INT && group.as.i == 1 ? 4 : 8;
   while (zeros--) {
     put(w, tvms_eval_value_int(0));
   }
 }
 
-static bool is_item(item it, const char *text) {
-  return it.len == strlen(text) && memcmp(it.text, text, it.len) == 0;
+static void put_result_type(work *w, const tvms_wrapper_item *item) {
+  bool stored = is_true(arg(w, item->params[1]));
+  put(w, stored ? tvms_eval_value_text("void", 4) : arg(w, item->params[0]));
 }
 
-static void put_special(work *w, item it) {
-  if (is_item(it, "%policy")) put_policy(w);
-  if (is_item(it, "%has")) put(w, tvms_eval_value_int(has_policy(w)));
-  if (is_item(it, "%space")) put_space(w);
-  if (is_item(it, "%multicast")) put_multicast(w);
-  if (is_item(it, "%lanes")) put_lanes(w);
-  if (is_item(it, "%ret")) {
-    tvms_eval_value dtype = arg_named(w, "return_dtype");
-    put(w, is_true(arg_named(w, "dps")) ? tvms_eval_value_text("void", 4) : dtype);
-  }
-}
-
-static void put_param(work *w, item it) {
-  char last = it.text[it.len - 1];
-  bool marked = last == '?' || last == '!';
-  tvms_eval_value value = arg(w, it.text, it.len - marked);
+static void put_item(work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value value = arg(w, item->params[0]);
   bool given = value.kind != TVMS_EVAL_NONE;
-  if (last == '!') put(w, tvms_eval_value_int(given));
-  if (last != '!' && (given || !marked)) put(w, value);
-}
-
-static void put_item(work *w, item it) {
-  const char *colon = memchr(it.text, ':', it.len);
-  if (colon && it.text[0] != '\'') {
-    size_t len = (size_t)(colon - it.text);
-    if (arg(w, it.text, len).kind == TVMS_EVAL_NONE) return;
-    it = (item){colon + 1, it.len - len - 1};
+  if (item->when != TVMS_WRAPPER_NO_PARAM && !is_given(w, item->when)) return;
+  switch ((tvms_wrapper_item_kind)item->kind) {
+  case TVMS_WRAPPER_PARAM: put(w, value); break;
+  case TVMS_WRAPPER_PARAM_IF_GIVEN:
+    if (given) put(w, value);
+    break;
+  case TVMS_WRAPPER_IS_GIVEN: put(w, tvms_eval_value_int(given)); break;
+  case TVMS_WRAPPER_IS_NONE: put(w, tvms_eval_value_bool(!given)); break;
+  case TVMS_WRAPPER_IS_TRUE: put(w, tvms_eval_value_int(is_true(value))); break;
+  case TVMS_WRAPPER_COUNT: put(w, tvms_eval_value_int(count_of(value))); break;
+  case TVMS_WRAPPER_ALL: put_all(w, value, false); break;
+  case TVMS_WRAPPER_ALL_BITS: put_all(w, value, true); break;
+  case TVMS_WRAPPER_TEXT: put_text(w, item->text); break;
+  case TVMS_WRAPPER_NUMBER: put(w, tvms_eval_value_int(item->number)); break;
+  case TVMS_WRAPPER_TRUE: put(w, tvms_eval_value_bool(true)); break;
+  case TVMS_WRAPPER_POLICY: put_policy(w, item); break;
+  case TVMS_WRAPPER_HAS_POLICY: put(w, tvms_eval_value_int(has_policy(w, item))); break;
+  case TVMS_WRAPPER_SPACE: put_space(w, item); break;
+  case TVMS_WRAPPER_MULTICAST: put_multicast(w, item); break;
+  case TVMS_WRAPPER_LANES: put_lanes(w, item); break;
+  case TVMS_WRAPPER_RESULT_TYPE: put_result_type(w, item); break;
   }
-  tvms_eval_value value = arg(w, it.text + 1, it.len - 1);
-  switch (it.text[0]) {
-  case '*':
-  case '~': put_all(w, value, it.text[0] == '~'); break;
-  case '&': put(w, tvms_eval_value_int(is_true(value))); break;
-  case '#': put(w, tvms_eval_value_int(count_of(value))); break;
-  case '^': put(w, tvms_eval_value_bool(value.kind == TVMS_EVAL_NONE)); break;
-  case '%': put_special(w, it); break;
-  case '\'': put(w, tvms_eval_value_text(it.text + 1, (uint32_t)it.len - 2)); break;
-  default:
-    if (it.text[0] >= '0' && it.text[0] <= '9') {
-      put(w, tvms_eval_value_int(strtoll(it.text, NULL, 10)));
-      break;
-    }
-    if (is_item(it, "true"))
-      put(w, tvms_eval_value_bool(true));
-    else
-      put_param(w, it);
-  }
-}
-
-static bool next_item(const char **at, item *it) {
-  *at += strspn(*at, " ");
-  it->text = *at;
-  it->len = strcspn(*at, " ");
-  *at += it->len;
-  return it->len != 0;
 }
 
 // ---- Types ----------------------------------------------------------------------------------
@@ -320,36 +254,17 @@ static const char *register_type(tvms_eval_value type) {
   return NULL;
 }
 
-// The value that item `name` of the row stands for among `values`; all of them are passed
-// in order, and only what lies between two items of varying length cannot be found.
-static tvms_eval_value value_at(const work *w, const char *name, size_t len) {
-  uint32_t before = 0, after = 0;
-  bool varies = false, found = false;
-  const char *at = w->wrapper->items;
-  item it;
-  while (next_item(&at, &it)) {
-    bool here = it.len == len && memcmp(it.text, name, len) == 0;
-    bool varying = strchr("*~", it.text[0]) || it.text[it.len - 1] == '?'
-                   || is_item(it, "%lanes")
-                   || (it.text[0] != '\'' && memchr(it.text, ':', it.len));
-    if (here && !varies)
-      return before < w->values.len ? w->values.items[before] : TVMS_NOTHING;
-    if (found) after++;
-    found = found || here;
-    varies = varies || varying;
-    before++;
-  }
-  if (!found || after >= w->values.len) return TVMS_NOTHING;
-  return w->values.items[w->values.len - 1 - after];
+// The argument of the operator at a place. (All of them are passed in order; only what lies
+// between two of varying number cannot be found.)
+static tvms_eval_value value_at(const work *w, tvms_wrapper_place at) {
+  if (!at.known || at.distance >= w->values.len) return TVMS_NOTHING;
+  return w->values.items[at.from_end ? w->values.len - 1 - at.distance : at.distance];
 }
 
-// The void that `@x/y` becomes where y is given.
-static bool stores(const work *w, const char *name, size_t len, bool raw) {
-  if (!raw) return arg(w, name, len).kind != TVMS_EVAL_NONE;
-  char counted[32] = "#";
-  if (len + 1 >= sizeof counted) return false;
-  memcpy(counted + 1, name, len);
-  return is_true(value_at(w, counted, len + 1));
+// The void that a result becomes that is stored.
+static bool stores(const work *w, const tvms_wrapper_result *result, bool raw) {
+  if (result->stored == TVMS_WRAPPER_NO_PARAM) return false;
+  return raw ? is_true(value_at(w, result->stored_at)) : is_given(w, result->stored);
 }
 
 static bool named_dtype(work *w, tvms_eval_value value, tvms_dtype *dtype,
@@ -364,64 +279,55 @@ static bool named_dtype(work *w, tvms_eval_value value, tvms_dtype *dtype,
   return true;
 }
 
+static void like(work *w, tvms_eval_value value, tvms_dtype *dtype, tvms_node **sinfo) {
+  const tvms_wrapper_result *result = &w->wrapper->result;
+  if (result->kind == TVMS_WRAPPER_RESULT_LIKE && value.kind != TVMS_EVAL_NODE
+      && tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) {
+    tvms_eval_report_wrong_type(w->reader, w->call, result->name, "an expression",
+                                value);
+    w->failed = true;
+    return;
+  }
+  tvms_node *node = tvms_eval_to_expr(w->reader, value, w->call);
+  if (node) *dtype = node->dtype;
+  if (node) *sinfo = node->sinfo;
+}
+
 // The data type of the result; `*sinfo` that of a pointer.
 static tvms_dtype dtype_of(work *w, bool raw, tvms_node **sinfo) {
+  const tvms_wrapper_result *result = &w->wrapper->result;
+  tvms_eval_value value = value_at(w, result->at);
   tvms_dtype dtype = {0};
   *sinfo = NULL;
-  const char *rule = w->wrapper->dtype;
-  size_t len = strcspn(rule, "/");
-  const char *name = rule + 1;
-  switch (rule[0]) {
-  case '\0': break;
-  case '~':
-  case '=': {
-    tvms_eval_value value = value_at(w, name, len - 1);
-    if (rule[0] == '=' && value.kind != TVMS_EVAL_NODE
-        && tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) {
-      char what[64];
-      (void)snprintf(what, sizeof what, "%.*s", (int)(len - 1), name);
-      tvms_eval_report_wrong_type(w->reader, w->call, what, "an expression", value);
-      w->failed = true;
-      break;
-    }
-    tvms_node *node = tvms_eval_to_expr(w->reader, value, w->call);
-    if (node) dtype = node->dtype;
-    if (node) *sinfo = node->sinfo;
-    break;
-  }
-  case '$': {
-    const char *text = register_type(value_at(w, name, len - 1));
+  switch ((tvms_wrapper_result_kind)result->kind) {
+  case TVMS_WRAPPER_RESULT_FIXED: dtype = result->dtype; break;
+  case TVMS_WRAPPER_RESULT_LIKE:
+  case TVMS_WRAPPER_RESULT_LIKE_ANY: like(w, value, &dtype, sinfo); break;
+  case TVMS_WRAPPER_RESULT_REGISTER: {
+    const char *text = register_type(value);
     if (text && !tvms_dtype_parse(text, strlen(text), &dtype)) w->failed = true;
     break;
   }
-  case '#': {
-    tvms_eval_value bits = value_at(w, name, len - 1);
-    if (bits.kind == TVMS_EVAL_INT) dtype = TVMS_DTYPE(INT, (uint8_t)bits.as.i);
+  case TVMS_WRAPPER_RESULT_BITS:
+    if (value.kind == TVMS_EVAL_INT) dtype = TVMS_DTYPE(INT, (uint8_t)value.as.i);
     break;
-  }
-  case '@': {
-    bool stored = rule[len] && stores(w, rule + len + 1, strlen(rule + len + 1), raw);
-    tvms_eval_value value = value_at(w, name, len - 1);
+  case TVMS_WRAPPER_RESULT_NAMED:
     // The operator need not be told what its result is.
-    if (value.kind == TVMS_EVAL_NONE && !raw) value = arg(w, name, len - 1);
-    if (!stored && !named_dtype(w, value, &dtype, sinfo)) w->failed = true;
-    break;
-  }
-  default:
-    if (!tvms_dtype_parse(rule, strlen(rule), &dtype)) w->failed = true;
+    if (value.kind == TVMS_EVAL_NONE && !raw) value = arg(w, result->param);
+    if (!stores(w, result, raw) && !named_dtype(w, value, &dtype, sinfo))
+      w->failed = true;
   }
   return dtype;
 }
 
 // ---- What is allowed ------------------------------------------------------------------------
 
-static bool is_choice(const char *values, const char *text, size_t len) {
-  for (;;) {
-    size_t part = strcspn(values, "|");
-    if (part == len && memcmp(values, text, len) == 0) return true;
-    if (!values[part]) return false;
-    values += part + 1;
+static bool is_choice(tvms_wrapper_slice texts, const char *text, size_t len) {
+  for (uint32_t i = 0; i < texts.count; i++) {
+    const char *choice = tvms_wrapper_texts[texts.first + i];
+    if (strlen(choice) == len && memcmp(choice, text, len) == 0) return true;
   }
+  return false;
 }
 
 enum { NUMBER = 24 };
@@ -435,7 +341,8 @@ static const char *text_of(tvms_eval_value value, char number[NUMBER], size_t *l
   return number;
 }
 
-static void check_choice(work *w, int i, const char *values) {
+static void check_choice(work *w, const tvms_wrapper_choice *choice) {
+  int i = choice->param;
   tvms_eval_value value = w->args[i];
   char number[NUMBER];
   size_t len;
@@ -446,10 +353,10 @@ static void check_choice(work *w, int i, const char *values) {
              || !tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) {
     return;
   }
-  if (is_choice(values, text, len)) return;
+  if (is_choice(choice->texts, text, len)) return;
   const char *name = tvms_symbol_text(w->reader->context, w->signature->params[i].name);
   char allowed[256];
-  (void)snprintf(allowed, sizeof allowed, "one of %s", values);
+  (void)snprintf(allowed, sizeof allowed, "one of %s", choice->allowed);
   tvms_eval_report_wrong_type(w->reader, w->refs[i] ? w->refs[i] : w->call, name,
                               allowed, value);
   w->failed = true;
@@ -457,8 +364,8 @@ static void check_choice(work *w, int i, const char *values) {
 
 // Integers as addresses are those of shared memory, in 32 bits.
 static void check_address(work *w, const char *parameter) {
-  int i = param_index(w, parameter, strlen(parameter));
-  tvms_eval_value value = arg_named(w, parameter), space = arg_named(w, "space");
+  int i = param_index(w, parameter);
+  tvms_eval_value value = arg(w, i), space = arg(w, param_index(w, "space"));
   tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   if (i < 0 || !node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return;
   bool integer = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
@@ -471,64 +378,61 @@ static void check_address(work *w, const char *parameter) {
   w->failed = true;
 }
 
-// One term of a row TOGETHER; what cannot be known holds.
-static bool holds(const work *w, item it) {
-  bool negated = it.text[0] == '!', listed = it.text[0] == '[';
-  const char *name = it.text + (negated || listed);
-  size_t len = 0;
-  while (len < it.len - (negated || listed) && !strchr("=#]", name[len])) {
-    len++;
-  }
-  tvms_eval_value value = arg(w, name, len);
-  if (listed) return tvms_eval_value_is_sequence(value);
-  if (name[len] == '#' && len < it.len) return count_of(value) == name[len + 1] - '0';
-  if (name[len] == '=' && len < it.len) {
-    char number[NUMBER], values[128];
-    size_t size;
-    const char *text = text_of(value, number, &size);
-    (void)snprintf(values, sizeof values, "%.*s", (int)(it.len - len - 1),
-                   name + len + 1);
-    return text && is_choice(values, text, size);
-  }
+static bool holds(const work *w, const tvms_wrapper_term *term) {
+  tvms_eval_value value = arg(w, term->param);
   bool given = tvms_eval_value_is_sequence(value) ? value.len != 0 : is_true(value);
-  return given != negated;
+  char number[NUMBER];
+  size_t len;
+  switch ((tvms_wrapper_term_kind)term->kind) {
+  case TVMS_WRAPPER_TERM_GIVEN: return given;
+  case TVMS_WRAPPER_TERM_NOT_GIVEN: return !given;
+  case TVMS_WRAPPER_TERM_LIST: return tvms_eval_value_is_sequence(value);
+  case TVMS_WRAPPER_TERM_COUNT: return count_of(value) == term->count;
+  case TVMS_WRAPPER_TERM_ONE_OF: break;
+  }
+  const char *text = text_of(value, number, &len);
+  return text && is_choice(term->texts, text, len);
 }
 
-static bool hold(const work *w, const char *terms) {
-  item it;
-  while (next_item(&terms, &it)) {
-    if (!holds(w, it)) return false;
+static bool hold(const work *w, tvms_wrapper_slice terms) {
+  for (uint32_t i = 0; i < terms.count; i++) {
+    if (!holds(w, &tvms_wrapper_terms[terms.first + i])) return false;
+  }
+  return true;
+}
+
+// Reports the first rule that is not kept; false: there is one.
+static bool keeps_rules(work *w) {
+  tvms_wrapper_slice rules = w->wrapper->rules;
+  for (uint32_t i = 0; i < rules.count; i++) {
+    const tvms_wrapper_rule *rule = &tvms_wrapper_rules[rules.first + i];
+    if (!hold(w, rule->when) || hold(w, rule->needs)) continue;
+    tvms_reader_report(w->reader, wrapper_rule, w->call, w->wrapper->path,
+                       rule->when_text, rule->needs_text);
+    w->failed = true;
+    return false;
   }
   return true;
 }
 
 static void check(work *w) {
-  for (size_t k = 0;
-       tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)
-       && k < sizeof together / sizeof together[0];
-       k++) {
-    if (together[k].op != w->wrapper->op || !hold(w, together[k].when)) continue;
-    if (hold(w, together[k].needs)) continue;
-    tvms_reader_report(w->reader, wrapper_rule, w->call, w->wrapper->path,
-                       together[k].when, together[k].needs);
-    w->failed = true;
-    return;
+  bool checked = tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked);
+  tvms_wrapper_slice choices = w->wrapper->choices;
+  if (checked && !keeps_rules(w)) return;
+  for (uint32_t i = 0; i < choices.count; i++) {
+    check_choice(w, &tvms_wrapper_choices[choices.first + i]);
   }
-  for (size_t k = 0; k < sizeof choices / sizeof choices[0]; k++) {
-    if (choices[k].op != w->wrapper->op) continue;
-    int i = param_index(w, choices[k].parameter, strlen(choices[k].parameter));
-    if (i >= 0) check_choice(w, i, choices[k].values);
-  }
-  if (!tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) return;
-  if (w->wrapper->op == TVMS_TIR_ptx__ld) check_address(w, "addr");
-  if (w->wrapper->op == TVMS_TIR_ptx__st) check_address(w, "address");
+  if (!checked) return;
+  if (w->wrapper->opcode == TVMS_TIR_ptx__ld) check_address(w, "addr");
+  if (w->wrapper->opcode == TVMS_TIR_ptx__st) check_address(w, "address");
 }
 
 // ---- Calls ----------------------------------------------------------------------------------
 
 // All arguments of the operator in order, without names?
 static bool is_raw_form(const work *w) {
-  uint32_t positional = 0, items = 0, required = 0;
+  uint32_t positional = 0, required = 0;
+  uint32_t items = w->wrapper->legacy ? 1 : w->wrapper->items.count;
   tvms_surface_each(w->reader->surface, ref, tvms_reader_at(w->reader, w->call)->b) {
     uint8_t kind = tvms_reader_at(w->reader, ref)->kind;
     if (kind == TVMS_SURF_KEYWORD || kind == TVMS_SURF_DOUBLE_STAR) return false;
@@ -540,27 +444,28 @@ static bool is_raw_form(const work *w) {
     if (param->kind == TVMS_PARAM_KEYWORD_ONLY && param->required) return true;
     if (param->kind == TVMS_PARAM_PLAIN && param->required) required++;
   }
-  const char *at = w->wrapper->items;
-  item it;
-  while (next_item(&at, &it)) {
-    items++;
-  }
   // A dtype that is no argument of the operator is not printed.
   return positional < required && positional == items;
 }
 
-// The test of the row, once the arguments are known.
-static bool looks_raw(const work *w) {
-  const char *rule = w->wrapper->raw;
-  if (!rule[0]) return false;
-  tvms_eval_value value = arg_named(w, rule + 1);
-  if (rule[0] == '*') return !tvms_eval_value_is_sequence(value);
-  if (rule[0] == '-') return value.kind != TVMS_EVAL_STR;
+static bool has_text(tvms_eval_value value) {
   if (!tvms_eval_value_is_sequence(value)) return value.kind == TVMS_EVAL_STR;
   for (uint32_t i = 0; i < value.len; i++) {
     if (value.as.items[i].kind == TVMS_EVAL_STR) return true;
   }
   return false;
+}
+
+// The test of the row, once the arguments are known.
+static bool looks_raw(const work *w) {
+  tvms_eval_value value = arg(w, w->wrapper->raw_param);
+  switch ((tvms_wrapper_raw_kind)w->wrapper->raw) {
+  case TVMS_WRAPPER_RAW_NEVER: return false;
+  case TVMS_WRAPPER_RAW_NO_TEXT: return value.kind != TVMS_EVAL_STR;
+  case TVMS_WRAPPER_RAW_TEXT: return has_text(value);
+  case TVMS_WRAPPER_RAW_NO_LIST: break;
+  }
+  return !tvms_eval_value_is_sequence(value);
 }
 
 // What was passed, in order; keywords behind them mean nothing then.
@@ -602,11 +507,12 @@ static tvms_eval_value finish(work *w, bool raw) {
   if (!sound) {
     return tvms_reader_failed(reader);
   }
-  bool leader = w->wrapper->op == TVMS_TIR_cuda__sm100_2sm_leader_smem_addr
-                || w->wrapper->op == TVMS_TIR_cuda__sm100_tma_2sm_mbarrier_addr;
+  bool leader = w->wrapper->opcode == TVMS_TIR_cuda__sm100_2sm_leader_smem_addr
+                || w->wrapper->opcode == TVMS_TIR_cuda__sm100_tma_2sm_mbarrier_addr;
   if (leader && list.len) return leader_address(w, list.items[0]);
-  tvms_node *node = tvms_call_new_of(reader->unit, dtype, w->wrapper->op, list.items,
-                                     list.len, tvms_reader_span_of(reader, w->call));
+  tvms_node *node =
+      tvms_call_new_of(reader->unit, dtype, (tvms_tir_opcode)w->wrapper->opcode,
+                       list.items, list.len, tvms_reader_span_of(reader, w->call));
   if (tvms_release_has(reader->dialect, TVMS_FACT_expressions_have_types))
     node->sinfo = sinfo;
   return tvms_eval_value_node(node);
@@ -619,23 +525,21 @@ tvms_eval_value tvms_wrapper_call(tvms_reader *reader, const tvms_wrapper *wrapp
   bool raw = is_raw_form(&w);
   if (raw) w.signature = tvms_signature_of_method(reader, "*args");
   // Any of them may be told a dtype; it means something to those that have a parameter.
-  unsigned traits = param_index(&w, "dtype", 5) < 0 ? TVMS_TRAIT_DROPS_DTYPE : 0;
+  unsigned traits = param_index(&w, "dtype") < 0 ? TVMS_TRAIT_DROPS_DTYPE : 0;
   if (!tvms_signature_bind(reader, w.signature, wrapper->path, traits, call, w.args,
                            w.refs, &w.given)) {
     return tvms_reader_failed(reader);
   }
-  if (strcmp(wrapper->items, "%legacy") == 0) {
-    return tvms_legacy_call(reader, wrapper->op, w.args, call);
+  if (wrapper->legacy) {
+    return tvms_legacy_call(reader, (tvms_tir_opcode)wrapper->opcode, w.args, call);
   }
   raw = raw || looks_raw(&w);
   if (raw) {
     put_as_passed(&w);
   } else {
     check(&w);
-    const char *at = wrapper->items;
-    item it;
-    while (next_item(&at, &it)) {
-      put_item(&w, it);
+    for (uint32_t i = 0; i < wrapper->items.count; i++) {
+      put_item(&w, &tvms_wrapper_items[wrapper->items.first + i]);
     }
   }
   return finish(&w, raw);

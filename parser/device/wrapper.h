@@ -1,11 +1,10 @@
-// Calls of intrinsics of CUDA, PTX, NVSHMEM and NKI as programs write them: ir/wrappers.def says
+// Calls of intrinsics of CUDA, PTX, NVSHMEM and NKI as programs write them: ir/device/wrappers.def says
 // how their arguments become those of the operator.
 #ifndef TVMS_PARSER_DEVICE_WRAPPER_H
 #define TVMS_PARSER_DEVICE_WRAPPER_H
 
+#include "ir/device/wrappers.h"
 #include "parser/eval/eval.h"
-
-typedef struct tvms_wrapper tvms_wrapper;  // one row of ir/wrappers.def
 
 // The row with this spelling below T in the dialect that is read, or NULL.
 const tvms_wrapper *TVMS_NULLABLE tvms_wrapper_find(const tvms_reader *reader,
