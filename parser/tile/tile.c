@@ -1,13 +1,12 @@
 // Tile programs of 0.25 on: views of buffers and tile primitives.
 #include "arith/analyzer.h"
-#include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/expr.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/object.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 // Blocks: their axes, regions, predicate, annotations.
+#include "ir/build.h"
 #include "ir/equal.h"
-#include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/expr.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/loop.h"
+#include "parser/tir/object.h"
 
 #include <stdio.h>
 #include <string.h>

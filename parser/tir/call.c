@@ -100,3 +100,30 @@ bool tvms_tir_to_arguments(tvms_reader *reader, tvms_eval_value args, tvms_ref r
   if (!sound) reader->failed = true;
   return sound;
 }
+
+tvms_node *tvms_call_expr_at(tvms_reader *reader, const tvms_call_args *call,
+                             uint32_t i) {
+  tvms_node *node = tvms_eval_to_expr(reader, call->args[i], call->refs[i]);
+  if (!node) reader->failed = true;
+  return node;
+}
+
+// From 0.26 on pointers are no operands.
+tvms_node *tvms_call_number_at(tvms_reader *reader, const tvms_call_args *call,
+                               uint32_t i) {
+  tvms_node *node = tvms_call_expr_at(reader, call, i);
+  if (!node || tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)
+      || !tvms_dtype_is_handle(node->dtype))
+    return node;
+  tvms_reader_report(reader, wrong_dtype_for, call->ref,
+                     tvms_symbol_text(reader->context, call->row->name), "handle");
+  reader->failed = true;
+  return NULL;
+}
+
+bool tvms_call_two_exprs(tvms_reader *reader, const tvms_call_args *call, tvms_node **a,
+                         tvms_node **b) {
+  *a = tvms_call_expr_at(reader, call, 0);
+  *b = *a ? tvms_call_expr_at(reader, call, 1) : NULL;
+  return *b != NULL;
+}

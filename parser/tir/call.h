@@ -44,6 +44,29 @@ tvms_node *TVMS_NULLABLE tvms_tir_to_argument(tvms_reader *reader,
 TVMS_NODISCARD bool tvms_tir_to_arguments(tvms_reader *reader, tvms_eval_value args,
                                           tvms_ref ref, tvms_list *list);
 
+// ---- Arguments of handlers, by their number ----
+
+// As an expression; NULL after a report.
+tvms_node *TVMS_NULLABLE tvms_call_expr_at(tvms_reader *reader,
+                                           const tvms_call_args *call, uint32_t i);
+// The same of what operators of numbers apply to: from 0.26 on pointers are no operands.
+tvms_node *TVMS_NULLABLE tvms_call_number_at(tvms_reader *reader,
+                                             const tvms_call_args *call, uint32_t i);
+// The first two as expressions. False after a report.
+TVMS_NODISCARD bool tvms_call_two_exprs(tvms_reader *reader, const tvms_call_args *call,
+                                        tvms_node **a, tvms_node **b);
+static inline tvms_span tvms_call_span(const tvms_reader *reader,
+                                       const tvms_call_args *call) {
+  return tvms_reader_span_of(reader, call->ref);
+}
+// What a handler made, as its value; NULL has been reported.
+static inline tvms_eval_value tvms_call_done(tvms_reader *reader,
+                                             tvms_node *TVMS_NULLABLE node) {
+  return node ? tvms_eval_value_node(node) : tvms_reader_failed(reader);
+}
+
+// ---- Calls ----
+
 // The call, as a value.
 tvms_eval_value tvms_tir_call_new(tvms_reader *reader, tvms_call_result result,
                                   tvms_tir_opcode op, tvms_node *const *args,

@@ -1,9 +1,7 @@
-// Nodes by their own names (T.Add, T.Select, T.Ramp …), the operators that fold, and the
-// objects of TIR: ranges, iterators, reducers, index maps, targets.
-#ifndef TVMS_PARSER_TIR_EXPR_H
-#define TVMS_PARSER_TIR_EXPR_H
+// Objects of TIR that stand beside expressions: ranges, iterators, reducers, index maps.
+#ifndef TVMS_PARSER_TIR_OBJECT_H
+#define TVMS_PARSER_TIR_OBJECT_H
 
-#include "parser/tir/stmt.h"
 #include "parser/tir/tir.h"
 
 // The extent of what goes from `begin` to `end`: the folded difference. TVM prints the end
