@@ -3,10 +3,8 @@
 #include "parser/relax/types.h"
 
 #include "grammar/literal.h"
-#include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/builtin.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/declared.h"
 #include "parser/eval/expr.h"
@@ -15,8 +13,6 @@
 #include "parser/relax/convert.h"
 #include "parser/relax/internal.h"
 #include "parser/relax/prototype.h"
-#include "parser/tir/function.h"
-#include "parser/tir/names.h"
 #include "structinfo/make.h"
 #include "structinfo/placement.h"
 

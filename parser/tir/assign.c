@@ -2,8 +2,8 @@
 // (docs/language.md, "Assignments"): an alias, a let, a mutable scalar, a store.
 #include "parser/tir/assign.h"
 
+#include "ir/build.h"
 #include "ir/equal.h"
-#include "ir/fold.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/iterate.h"
@@ -16,13 +16,12 @@
 #include "parser/tir/buffer_form.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
-#include "parser/tir/function.h"
 #include "parser/tir/names.h"
 #include "parser/tir/part.h"
+#include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
 
 #include <stdio.h>
-#include <string.h>
 
 // ---- Defining names -------------------------------------------------------------------------
 

@@ -4,14 +4,13 @@
 
 #include "arith/layout.h"
 #include "arith/layout_trainium.h"
-#include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/function.h"
+#include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

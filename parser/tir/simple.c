@@ -2,14 +2,14 @@
 // function; and the small ones that stand alone.
 #include "parser/tir/simple.h"
 
-#include "ir/fold.h"
+#include "ir/build.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/string.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
-#include "parser/tir/function.h"
+#include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
 
 #include <string.h>

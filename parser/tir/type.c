@@ -2,9 +2,8 @@
 #include "parser/tir/type.h"
 
 #include "parser/eval/convert.h"
-#include "parser/tir/function.h"
+#include "parser/tir/signature.h"
 #include "structinfo/make.h"
-#include "structinfo/sinfo.h"
 
 static tvms_node *prim_type(tvms_reader *reader, tvms_dtype dtype, tvms_ref ref) {
   tvms_sinfo_prim *type =

@@ -1,7 +1,6 @@
 // What can be done with values of TIR, and with nodes in general.
 #include "parser/tir/values.h"
 
-#include "ir/fold.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
@@ -9,12 +8,11 @@
 #include "parser/eval/subscript.h"
 #include "parser/tir/access.h"
 #include "parser/tir/attribute.h"
-#include "parser/tir/function.h"
 #include "parser/tir/method.h"
 #include "parser/tir/scalar.h"
+#include "parser/tir/signature.h"
 #include "parser/tir/tir.h"
 #include "structinfo/make.h"
-#include "structinfo/sinfo.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,29 @@
+// The signature of a PrimFunc: its parameters, the variables that quoted dims define, its
+// return type.
+#ifndef TVMS_PARSER_TIR_SIGNATURE_H
+#define TVMS_PARSER_TIR_SIGNATURE_H
+
+#include "parser/tir/tir.h"
+
+// Reads type parameters, parameters and the return type into reader->tir, and binds the
+// names in the innermost scope.
+void tvms_tir_read_signature(tvms_reader *reader, const tvms_surf_definition *def);
+
+// An annotation as a variable: `T.int32` uncalled is called.
+tvms_eval_value tvms_tir_call_annotation(tvms_reader *reader,
+                                         tvms_eval_value annotation, tvms_ref ref);
+
+// The dim in a string of a shape: parsed and evaluated; in a signature of 0.26 on, names
+// that nothing binds become variables.
+tvms_eval_value tvms_tir_quoted_dim(tvms_reader *reader, tvms_ref string);
+
+// What a TypeVar means where `name` stands for it: an int64 variable in the signature of a
+// PrimFunc, elsewhere the TypeVar itself.
+tvms_eval_value tvms_tir_type_var_dim(tvms_reader *reader, tvms_sym name,
+                                      tvms_eval_value type_var, tvms_span span);
+
+// The variable that a quoted dim defined under this name, or NULL.
+tvms_node *TVMS_NULLABLE tvms_tir_signature_var(const tvms_reader *reader,
+                                                tvms_sym name);
+
+#endif
