@@ -1,353 +1,19 @@
-// Assignments of a PrimFunc: what a name becomes depends on the value and on the release
-// (docs/language.md, "Assignments"): an alias, a let, a mutable scalar, a store.
+// Assignments of a PrimFunc: stores, definitions (parser/tir/define.c), annotated names.
 #include "parser/tir/assign.h"
 
 #include "ir/build.h"
-#include "ir/equal.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/iterate.h"
 #include "parser/eval/names.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/origin.h"
-#include "parser/eval/python.h"
 #include "parser/tir/access.h"
 #include "parser/tir/buffer.h"
 #include "parser/tir/buffer_form.h"
 #include "parser/tir/convert.h"
-#include "parser/tir/frame.h"
-#include "parser/tir/names.h"
-#include "parser/tir/part.h"
+#include "parser/tir/define.h"
 #include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
-
-#include <stdio.h>
-
-// ---- Defining names -------------------------------------------------------------------------
-
-static bool same_value(const tvms_reader *reader, tvms_eval_value a,
-                       tvms_eval_value b) {
-  if (a.kind != b.kind) return false;
-  if (a.kind == TVMS_EVAL_NODE) return a.as.node == b.as.node;
-  return tvms_eval_values_equal(reader, a, b);
-}
-
-void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
-                     tvms_span span) {
-  tvms_binding *here =
-      tvms_scope_binds_here(reader, name) ? tvms_scope_lookup(reader, name) : NULL;
-  bool clash = here && tvms_eval_value_is_known(here->value)
-               && tvms_eval_value_is_known(value)
-               && !same_value(reader, here->value, value);
-  if (clash) {
-    tvms_diags *diags = &reader->context->diags;
-    tvms_diag *diag = tvms_diag_report(diags, TVMS_D_already_defined, span,
-                                       tvms_symbol_text(reader->context, name));
-    tvms_diag_note(diags, diag, here->span, "defined here before");
-    reader->failed = true;
-  }
-  if (value.kind == TVMS_EVAL_NODE) value.as.node->spare |= TVMS_SPARE_BOUND;
-  tvms_scope_bind(reader, name, value, span);
-}
-
-// `name_0`, `name_1`, …: hints for the parts of a tuple bound to one name.
-static tvms_sym part_name(tvms_reader *reader, tvms_sym name, uint32_t i) {
-  const tvms_name *text = tvms_interner_name(&reader->context->names, name);
-  char *full = tvms_arena_alloc(&reader->values, text->len + 12);
-  int len = sprintf(full, "%s_%u", text->text, i);
-  return tvms_symbol_intern(reader->context, full, (size_t)len);
-}
-
-void tvms_tir_name_part(tvms_reader *reader, tvms_eval_value part, tvms_sym name,
-                        uint32_t i) {
-  if (part.kind == TVMS_EVAL_NODE) {
-    tvms_tir_name_node(reader, part.as.node, part_name(reader, name, i));
-  }
-}
-
-// ---- What a name becomes --------------------------------------------------------------------
-
-static tvms_node *let(tvms_reader *reader, tvms_sym name, tvms_node *value,
-                      tvms_ref ref) {
-  tvms_span span = tvms_reader_span_of(reader, ref);
-  tvms_node *var = tvms_var_new(reader->unit, name, value->dtype, span);
-  var->sinfo = value->sinfo;
-  tvms_tir_enter_let(reader, var, value, ref);
-  return var;
-}
-
-// What a function of the module returns that returns nothing: an empty tuple from 0.27 on.
-static bool is_empty_result(const tvms_reader *reader, const tvms_node *node) {
-  return tvms_release_has(reader->dialect, TVMS_FACT_calls_return_empty_tuples)
-         && node->kind == TVMS_NODE_CALL && tvms_dtype_is_void(node->dtype)
-         && tvms_as_call(node)->callee->kind == TVMS_NODE_GLOBAL_VAR;
-}
-
-// A value without a type that TIR could give a variable.
-static tvms_eval_value no_type(tvms_reader *reader, tvms_eval_value value,
-                               tvms_ref ref) {
-  tvms_reader_report(reader, no_type_for_name, ref, tvms_eval_describe(reader, value));
-  return tvms_reader_failed(reader);
-}
-
-static tvms_eval_value bind_expression(tvms_reader *reader, tvms_sym name,
-                                       tvms_eval_value value, tvms_ref ref) {
-  bool classic_text =
-      value.kind == TVMS_EVAL_STR
-      && tvms_release_has(reader->dialect, TVMS_FACT_texts_can_be_bound);
-  bool is_constant = value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_FLOAT
-                     || value.kind == TVMS_EVAL_BOOL || classic_text;
-  bool is_expr = value.kind == TVMS_EVAL_NODE
-                 && (tvms_node_class_of(value.as.node) == TVMS_CLASS_EXPR
-                     || value.as.node->kind == TVMS_NODE_BUFFER_REGION);
-  if (!is_constant && !is_expr) return no_type(reader, value, ref);
-  tvms_node *node = tvms_eval_to_expr(reader, value, ref);
-  if (!node) return TVMS_UNKNOWN;
-  bool pointer = node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_POINTER;
-  if (!tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars)) {
-    return tvms_eval_value_node(let(reader, name, node, ref));
-  }
-  if (pointer && !tvms_release_has(reader->dialect, TVMS_FACT_pointers_become_scalars)
-      && tvms_scope_binds_here(reader, name)) {
-    tvms_reader_report(reader, pointer_reassigned, ref,
-                       tvms_symbol_text(reader->context, name));
-    return tvms_reader_failed(reader);
-  }
-  // 0.25 makes a scalar of whatever is no text, even of a pointer.
-  bool typed = tvms_release_has(reader->dialect, TVMS_FACT_pointers_become_scalars)
-               || !(pointer || tvms_dtype_is_handle(node->dtype)
-                    || is_empty_result(reader, node));
-  if (!typed || node->kind == TVMS_NODE_STRING_IMM) {
-    return tvms_eval_value_node(let(reader, name, node, ref));
-  }
-  tvms_eval_value scalar =
-      tvms_tir_scalar_new(reader, node->dtype, TVMS_SYM_local, ref);
-  tvms_node *buffer = tvms_as_buffer_load(scalar.as.node)->buffer;
-  tvms_tir_name_node(reader, buffer, name);
-  tvms_tir_store_into(reader, buffer, tvms_eval_value_int(0),
-                      tvms_eval_value_node(node), NULL, ref);
-  return scalar;
-}
-
-// TVM 0.25 lets nobody rename a buffer.
-static bool check_second_name(tvms_reader *reader, const tvms_node *buffer,
-                              tvms_sym name, tvms_ref ref) {
-  tvms_sym first = tvms_as_buffer((tvms_node *)(uintptr_t)buffer)->name;
-  if (!tvms_release_has(reader->dialect, TVMS_FACT_buffers_keep_first_name) || !first
-      || first == name)
-    return true;
-  tvms_reader_report(reader, second_name, ref, tvms_symbol_text(reader->context, first),
-                     tvms_symbol_text(reader->context, name));
-  reader->failed = true;
-  return false;
-}
-
-static bool same_exprs(tvms_list a, tvms_list b) {
-  if (a.len != b.len) return false;
-  for (uint32_t i = 0; i < a.len; i++) {
-    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
-  }
-  return true;
-}
-
-static bool are_one(const tvms_buffer *a, const tvms_buffer *b) {
-  return a->data == b->data && tvms_dtype_same(a->element, b->element)
-         && same_exprs(a->shape, b->shape) && same_exprs(a->strides, b->strides)
-         && tvms_node_same_expr(a->elem_offset, b->elem_offset);
-}
-
-// The regions of a block may name a buffer that its body declares. The printer then writes
-// the buffer before them and again in the body: one buffer, for all that 0.22 cannot read it.
-// The buffer that `stmt` declares again, or NULL.
-static tvms_node *TVMS_NULLABLE declared_again(tvms_reader *reader, tvms_sym name,
-                                               tvms_node *stmt) {
-  bool again = tvms_release_has(reader->dialect, TVMS_FACT_regions_predeclare_buffers)
-               && tvms_scope_binds_here(reader, name);
-  if (!again || stmt->kind != TVMS_NODE_DECL_BUFFER) return NULL;
-  tvms_node *known =
-      tvms_eval_value_node_of(tvms_scope_lookup(reader, name)->value, TVMS_NODE_BUFFER);
-  tvms_decl_buffer *declares = tvms_as_decl_buffer(stmt);
-  if (!known || known == declares->buffer) return NULL;
-  if (!are_one(tvms_as_buffer(known), tvms_as_buffer(declares->buffer))) return NULL;
-  declares->buffer = known;
-  return known;
-}
-
-static tvms_eval_value bind_node(tvms_reader *reader, tvms_sym name,
-                                 tvms_eval_value value, tvms_ref ref) {
-  tvms_node *node = value.as.node;
-  if (value.flags & TVMS_EVAL_SCALAR && !(node->spare & TVMS_SPARE_BOUND)) {
-    tvms_tir_name_node(reader, tvms_as_buffer_load(node)->buffer, name);
-    return value;
-  }
-  switch (node->kind) {
-  case TVMS_NODE_BUFFER_REGION: {
-    if (!tvms_release_has(reader->dialect, TVMS_FACT_names_bind_regions)) break;
-    tvms_node *part = tvms_tir_buffer_of_part(reader, name, node, ref);
-    if (!part) return value;
-    tvms_tir_name_node(reader, part, name);
-    return tvms_eval_value_node(part);
-  }
-  case TVMS_NODE_BUFFER:
-    return check_second_name(reader, node, name, ref)
-               ? (tvms_tir_name_node(reader, node, name), value)
-               : TVMS_UNKNOWN;
-  case TVMS_NODE_ITER_VAR: tvms_tir_name_node(reader, node, name); return value;
-  case TVMS_NODE_TILE_LAYOUT:
-  case TVMS_NODE_COMPOSE_LAYOUT: return value;
-  case TVMS_NODE_VAR:
-    if (node->spare & TVMS_SPARE_BOUND) break;
-    tvms_tir_name_node(reader, node, name);
-    return value;
-  default: break;
-  }
-  return bind_expression(reader, name, value, ref);
-}
-
-tvms_eval_value tvms_tir_assigned(tvms_reader *reader, tvms_sym name,
-                                  tvms_eval_value value, tvms_ref ref) {
-  switch (value.kind) {
-  case TVMS_EVAL_UNKNOWN: reader->failed = true; return value;
-  case TVMS_EVAL_META: return value.as.items[0];
-  case TVMS_EVAL_TUPLE:
-  case TVMS_EVAL_LIST: {
-    if (value.flags & TVMS_EVAL_ARRAY) return no_type(reader, value, ref);
-    tvms_eval_value *items = tvms_eval_keep_items(reader, value.as.items, value.len);
-    for (uint32_t i = 0; i < value.len; i++) {
-      tvms_tir_assigned(reader, part_name(reader, name, i), items[i], ref);
-    }
-    return value;
-  }
-  case TVMS_EVAL_FRAME: {
-    tvms_frame *frame = value.as.frame;
-    if (frame->kind == TVMS_FRAME_BINDER) {
-      tvms_node *known = declared_again(reader, name, frame->as.binder.stmt);
-      if (known) frame->result = tvms_eval_value_node(known);
-    }
-    bool names_nothing = frame->kind != TVMS_FRAME_FOR
-                         && frame->result.kind != TVMS_EVAL_NODE
-                         && frame->result.kind != TVMS_EVAL_UNKNOWN;
-    if (names_nothing) return no_type(reader, value, ref);
-    if (!tvms_frame_enter(reader, frame, true)) return TVMS_UNKNOWN;
-    if (frame->result.kind == TVMS_EVAL_NODE) {
-      tvms_tir_name_node(reader, frame->result.as.node, name);
-    }
-    return frame->result;
-  }
-  case TVMS_EVAL_LAYOUT: return value;
-  case TVMS_EVAL_NODE: return bind_node(reader, name, value, ref);
-  default: return bind_expression(reader, name, value, ref);
-  }
-}
-
-// ---- Targets --------------------------------------------------------------------------------
-
-// True if an earlier target of the list `list` has bound the name.
-static bool is_repeated(tvms_reader *reader, tvms_ref list, tvms_ref target) {
-  const tvms_surf *node = tvms_reader_at(reader, target);
-  if (node->kind != TVMS_SURF_NAME || !tvms_scope_binds_here(reader, node->a))
-    return false;
-  tvms_span span = tvms_scope_lookup(reader, node->a)->span;
-  return span.begin >= tvms_reader_at(reader, list)->begin && span.begin < node->begin;
-}
-
-static void bind_all(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
-                     tvms_binder *bind, tvms_ref source);
-
-// The first item of a tuple or list that is written out; 0: the source is another value.
-static tvms_ref first_part(const tvms_reader *reader, tvms_ref source) {
-  if (!source) return 0;
-  const tvms_surf *node = tvms_reader_at(reader, source);
-  bool parts = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
-  return parts ? node->a : 0;
-}
-
-static void bind_items(tvms_reader *reader, tvms_ref target, tvms_eval_items items,
-                       tvms_binder *bind, tvms_ref source) {
-  tvms_ref list = tvms_reader_at(reader, target)->a;
-  uint32_t count = tvms_surface_count(reader->surface, list);
-  uint32_t at = 0;
-  tvms_ref from = first_part(reader, source);
-  tvms_surface_each(reader->surface, part, list) {
-    const tvms_surf node = *tvms_reader_at(reader, part);
-    bool starred = node.kind == TVMS_SURF_STAR;
-    tvms_ref inner = starred ? node.a : part;
-    uint32_t many = starred ? items.len + 1 - count : 1;
-    tvms_eval_value value =
-        starred ? tvms_eval_value_items(TVMS_EVAL_LIST, items.items + at, many)
-                : items.items[at];
-    if (is_repeated(reader, list, inner)) {
-      tvms_reader_report(
-          reader, repeated_target, inner,
-          tvms_symbol_text(reader->context, tvms_reader_at(reader, inner)->a));
-      reader->failed = true;
-    } else {
-      bind_all(reader, inner, value, bind, starred ? 0 : from);
-    }
-    at += many;
-    if (from) from = tvms_reader_at(reader, from)->next;
-  }
-}
-
-static void bind_unknown(tvms_reader *reader, tvms_ref target) {
-  const tvms_surf node = *tvms_reader_at(reader, target);
-  reader->failed = true;
-  if (node.kind == TVMS_SURF_NAME) {
-    tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, target));
-  } else if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
-    tvms_surface_each(reader->surface, part, node.a) {
-      bind_unknown(reader, part);
-    }
-  } else if (node.kind == TVMS_SURF_STAR) {
-    bind_unknown(reader, node.a);
-  }
-}
-
-static void bind_parts(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
-                       tvms_binder *bind, tvms_ref source) {
-  tvms_eval_items items;
-  if (!tvms_eval_iterate(reader, value, target, &items)) {
-    bind_unknown(reader, target);
-    return;
-  }
-  tvms_ref list = tvms_reader_at(reader, target)->a;
-  uint32_t count = tvms_surface_count(reader->surface, list), stars = 0;
-  tvms_surface_each(reader->surface, part, list) {
-    stars += tvms_reader_at(reader, part)->kind == TVMS_SURF_STAR;
-  }
-  if (stars ? items.len + 1 < count : items.len != count) {
-    tvms_reader_report(reader, cannot_unpack, target, count, items.len,
-                       items.len == 1 ? "" : "s");
-    bind_unknown(reader, target);
-    return;
-  }
-  bind_items(reader, target, items, bind, source);
-}
-
-static void bind_all(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
-                     tvms_binder *bind, tvms_ref source) {
-  const tvms_surf node = *tvms_reader_at(reader, target);
-  switch (node.kind) {
-  case TVMS_SURF_NAME: {
-    tvms_eval_value bound = bind(reader, node.a, value, source ? source : target);
-    tvms_tir_define(reader, node.a, bound, tvms_reader_span_of(reader, target));
-    break;
-  }
-  case TVMS_SURF_TUPLE:
-  case TVMS_SURF_LIST: bind_parts(reader, target, value, bind, source); break;
-  case TVMS_SURF_BAD: reader->failed = true; break;
-  default:
-    tvms_reader_report(reader, bad_assignment_target, target);
-    reader->failed = true;
-  }
-}
-
-void tvms_tir_bind_targets(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
-                           tvms_binder *bind, tvms_ref source) {
-  bind_all(reader, target, value, bind, source);
-}
-
-// ---- Statements -----------------------------------------------------------------------------
 
 // `n = T.int32()` names the variable that a quoted dim of the signature has made.
 static tvms_eval_value reuse_dim(tvms_reader *reader, tvms_sym name,
@@ -452,7 +118,7 @@ void tvms_tir_read_assign(tvms_reader *reader, tvms_ref ref) {
     tvms_reader_report(reader, chained_assignment, ref);
     reader->failed = true;
     tvms_surface_each(reader->surface, target, stmt.a) {
-      bind_unknown(reader, target);
+      tvms_tir_bind_unknown(reader, target);
     }
     return;
   }
@@ -490,7 +156,7 @@ static void annotated_let(tvms_reader *reader, const tvms_surf *stmt,
   tvms_node *var = tvms_eval_value_node_of(variable, TVMS_NODE_VAR);
   tvms_node *node = var ? tvms_eval_to_expr(reader, value, stmt->c) : NULL;
   if (!node) {
-    bind_unknown(reader, stmt->a);
+    tvms_tir_bind_unknown(reader, stmt->a);
     return;
   }
   tvms_tir_bind_targets(reader, stmt->a, variable, tvms_tir_assigned, 0);
@@ -502,7 +168,7 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
                            tvms_ref ref) {
   if (!stmt->c) {
     tvms_reader_report(reader, let_without_value, ref);
-    bind_unknown(reader, stmt->a);
+    tvms_tir_bind_unknown(reader, stmt->a);
     return;
   }
   if (annotation.len) {
@@ -518,7 +184,7 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
                                 value);
   tvms_node *node = slice ? NULL : tvms_eval_to_expr(reader, value, stmt->c);
   if (!node) {
-    bind_unknown(reader, stmt->a);
+    tvms_tir_bind_unknown(reader, stmt->a);
     return;
   }
   tvms_node *var =
@@ -543,7 +209,7 @@ static void vector_annotation(tvms_reader *reader, const tvms_surf *stmt,
   tvms_buffer_form form = {.scope = TVMS_SYM_local, .align = -1};
   if (!tvms_eval_to_named_dtype(reader, annotation.as.items[0], stmt->b, &dtype)
       || !tvms_eval_to_exprs(reader, shape, stmt->b, &form.shape)) {
-    bind_unknown(reader, stmt->a);
+    tvms_tir_bind_unknown(reader, stmt->a);
     return;
   }
   form.dtype = dtype;
@@ -569,7 +235,7 @@ static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
   tvms_eval_value variable = annotated_variable(reader, annotation, stmt->b);
   tvms_node *var = tvms_eval_value_node_of(variable, TVMS_NODE_VAR);
   if (!var) {
-    bind_unknown(reader, stmt->a);
+    tvms_tir_bind_unknown(reader, stmt->a);
     return;
   }
   // 0.25 prints scalars of handles and of nothing, and cannot read them.
@@ -577,7 +243,7 @@ static void scalar_annotation(tvms_reader *reader, const tvms_surf *stmt,
                  && tvms_reader_is_printed(reader);
   if (!is_scalar_type(var) && !(printed && is_untyped(var))) {
     tvms_reader_report(reader, handle_annotation, stmt->b);
-    bind_unknown(reader, stmt->a);
+    tvms_tir_bind_unknown(reader, stmt->a);
     return;
   }
   tvms_eval_value scalar = tvms_tir_scalar_new(reader, var->dtype, TVMS_SYM_local, ref);
@@ -596,7 +262,7 @@ void tvms_tir_read_ann_assign(tvms_reader *reader, tvms_ref ref) {
   tvms_eval_value value = stmt.c ? tvms_eval(reader, stmt.c) : TVMS_NOTHING;
   tvms_eval_value annotation = tvms_eval(reader, stmt.b);
   if (!tvms_eval_value_is_known(annotation)) {
-    bind_unknown(reader, stmt.a);
+    tvms_tir_bind_unknown(reader, stmt.a);
   } else if (!tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars)) {
     annotated_let(reader, &stmt, annotated_variable(reader, annotation, stmt.b), value,
                   ref);

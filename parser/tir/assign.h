@@ -1,26 +1,11 @@
-// Assignments of a PrimFunc: what a name becomes depends on the value and on the release
-// (docs/language.md, "Assignments"): an alias, a let, a mutable scalar, a store.
+// Assignments of a PrimFunc: stores, definitions, annotated names.
 #ifndef TVMS_PARSER_TIR_ASSIGN_H
 #define TVMS_PARSER_TIR_ASSIGN_H
 
-#include "parser/tir/stmt.h"
+#include "parser/tir/tir.h"
 
-// Binds `name` in the innermost scope; a different value there is an error.
-void tvms_tir_define(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
-                     tvms_span span);
-
-// Binds the names of a target to a value or to its parts. `source` is the expression that
-// gave the value, or 0.
-void tvms_tir_bind_targets(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
-                           tvms_binder *bind, tvms_ref source);
-
-// Names part `i` of something that `name` stands for: name_i.
-void tvms_tir_name_part(tvms_reader *reader, tvms_eval_value part, tvms_sym name,
-                        uint32_t i);
-
-// The value of `name = value`.
-tvms_eval_value tvms_tir_assigned(tvms_reader *reader, tvms_sym name,
-                                  tvms_eval_value value, tvms_ref ref);
+// `x = y`, `x += y` and `x: T = y`, each the statement at `ref`. What is wrong is reported,
+// and then the function has failed.
 void tvms_tir_read_assign(tvms_reader *reader, tvms_ref ref);
 void tvms_tir_read_aug_assign(tvms_reader *reader, tvms_ref ref);
 void tvms_tir_read_ann_assign(tvms_reader *reader, tvms_ref ref);

@@ -1,14 +1,15 @@
 // Statements of a PrimFunc, except assignments (parser/tir/assign.c).
 #include "parser/tir/stmt.h"
 
+#include "ir/build.h"
 #include "ir/equal.h"
-#include "ir/fold.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
 #include "parser/tir/assign.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/define.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/loop.h"
 #include "parser/tir/names.h"
@@ -256,19 +257,6 @@ static tvms_eval_value loop_iterable(tvms_reader *reader, tvms_ref iterable) {
   return tvms_eval(reader, iterable);
 }
 
-static void bind_target_unknown(tvms_reader *reader, tvms_ref target) {
-  const tvms_surf node = *tvms_reader_at(reader, target);
-  if (node.kind == TVMS_SURF_NAME) {
-    tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, target));
-  } else if (node.kind == TVMS_SURF_TUPLE || node.kind == TVMS_SURF_LIST) {
-    tvms_surface_each(reader->surface, part, node.a) {
-      bind_target_unknown(reader, part);
-    }
-  } else if (node.kind == TVMS_SURF_STAR) {
-    bind_target_unknown(reader, node.a);
-  }
-}
-
 static tvms_eval_value loop_vars(tvms_reader *reader, const tvms_frame *frame) {
   uint32_t count = frame->as.loop.count;
   tvms_eval_value *vars = tvms_arena_array(&reader->values, tvms_eval_value, count);
@@ -288,7 +276,7 @@ static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
     tvms_reader_report(reader, cannot_unpack, target,
                        tvms_surface_count(reader->surface, node->a), 1u, "");
     reader->failed = true;
-    bind_target_unknown(reader, target);
+    tvms_tir_bind_unknown(reader, target);
     return;
   }
   tvms_tir_bind_targets(reader, target, vars, bind_loop_var, 0);
@@ -311,7 +299,7 @@ static void read_for(tvms_reader *reader, tvms_ref ref) {
     tvms_frame_exit(reader, value.as.frame);
   } else {
     reader->failed = true;
-    bind_target_unknown(reader, stmt.a);
+    tvms_tir_bind_unknown(reader, stmt.a);
     tvms_tir_body(reader, suites.a);
   }
   tvms_scope_pop(reader);
@@ -437,7 +425,7 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
       tvms_reader_report(reader, not_a_frame, node.a,
                          tvms_eval_describe(reader, value));
     }
-    if (node.b) bind_target_unknown(reader, node.b);
+    if (node.b) tvms_tir_bind_unknown(reader, node.b);
     reader->tir->unopened++;
     read_items(reader, node.next, body, with);
     reader->tir->unopened--;
