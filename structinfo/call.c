@@ -172,16 +172,19 @@ tvms_node *TVMS_NULLABLE tvms_infer_prim_func_outputs(
   return result;
 }
 
+const tvms_prim_func *TVMS_NULLABLE
+tvms_infer_called_prim_func(const tvms_module *module, const tvms_node *callee) {
+  if (!module || callee->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
+  const tvms_member *member =
+      tvms_module_find(module, tvms_as_global_var(callee)->name);
+  const tvms_node *function = member ? member->function : NULL;
+  bool found = function && function->kind == TVMS_NODE_PRIM_FUNC;
+  return found ? tvms_as_prim_func(function) : NULL;
+}
+
 // The PrimFunc that the first argument of a call_tir names, if it has been read.
 static const tvms_prim_func *TVMS_NULLABLE called_prim_func(const tvms_inference *in) {
-  const tvms_node *callee = in->call->args.items[0];
-  if (!in->module || callee->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
-  const tvms_member *member =
-      tvms_module_find(in->module, tvms_as_global_var(callee)->name);
-  if (!member || !member->function || member->function->kind != TVMS_NODE_PRIM_FUNC) {
-    return NULL;
-  }
-  return tvms_as_prim_func(member->function);
+  return tvms_infer_called_prim_func(in->module, in->call->args.items[0]);
 }
 
 // The number of outputs that share the buffer of an argument.

@@ -18,4 +18,8 @@ tvms_node *TVMS_NULLABLE tvms_infer_prim_func_outputs(
 // Checks a call_tir against its PrimFunc; reports where the stated type cannot hold.
 void tvms_infer_check_call_tir(tvms_inference *in);
 
+// The PrimFunc of the module that `callee` names, if it has been read; else NULL.
+const tvms_prim_func *TVMS_NULLABLE tvms_infer_called_prim_func(
+    const tvms_module *TVMS_NULLABLE module, const tvms_node *callee);
+
 #endif

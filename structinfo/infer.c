@@ -4,6 +4,7 @@
 #include "structinfo/call.h"
 #include "structinfo/infer_common.h"
 #include "structinfo/infer_dist.h"
+#include "structinfo/purity.h"
 
 static tvms_infer_fn *const rules[] = {
 #define OP(ident, name, schema, bind, signature, infer, ...)                           \
@@ -27,9 +28,11 @@ tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in) {
   return tvms_infer_function_call(in);
 }
 
-bool tvms_infer_call_is_pure(const tvms_call *call) {
+bool tvms_infer_call_is_pure(const tvms_module *module, const tvms_call *call) {
   tvms_opcode op = tvms_op_called(&call->head);
   if (op != TVMS_R_NONE) return tvms_op_of(op)->pure;
+  const tvms_prim_func *func = tvms_infer_called_prim_func(module, call->callee);
+  if (func) return tvms_purity_of_prim_func(&module->context->memory, func);
   const tvms_node *type = call->callee->sinfo;
   return type && type->kind == TVMS_NODE_SINFO_FUNC && (type->flags & TVMS_FLAG_PURE);
 }

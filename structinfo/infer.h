@@ -27,7 +27,9 @@ typedef tvms_node *TVMS_NULLABLE tvms_infer_fn(tvms_inference *in);
 // type of the callee. `in->op` need not be set. Returns NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in);
 
-// True if calling this has no effect beyond its result: by operator or function type.
-bool tvms_infer_call_is_pure(const tvms_call *call);
+// True if calling this has no effect beyond its result: by operator, by the body of a PrimFunc
+// of the module, or by function type.
+bool tvms_infer_call_is_pure(const tvms_module *TVMS_NULLABLE module,
+                             const tvms_call *call);
 
 #endif

@@ -177,7 +177,7 @@ static void check_list(checker *check, tvms_list list, tvms_span span) {
 }
 
 static void check_purity(checker *check, const tvms_call *call, tvms_span span) {
-  if (tvms_infer_call_is_pure(call)) return;
+  if (tvms_infer_call_is_pure(check->module, call)) return;
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR && !call->callee->sinfo) return;
   tvms_diags *diags = &check->context->diags;
   if (check->dataflow) {

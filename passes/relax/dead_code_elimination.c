@@ -14,6 +14,7 @@
 
 typedef struct {
   tvms_memory *memory;
+  const tvms_module *module;
   tvms_node_map live;  // VAR → itself
 } usage;
 
@@ -26,16 +27,16 @@ static tvms_walk_step mark_variable(void *self, tvms_node *node, tvms_field_role
 }
 
 static tvms_walk_step find_effect(void *self, tvms_node *node, tvms_field_role role) {
-  (void)self;
+  const usage *used = self;
   (void)role;
   if (node->kind == TVMS_NODE_FUNCTION) return TVMS_WALK_SKIP;
-  bool impure =
-      node->kind == TVMS_NODE_CALL && !tvms_infer_call_is_pure(tvms_as_call(node));
+  bool impure = node->kind == TVMS_NODE_CALL
+                && !tvms_infer_call_is_pure(used->module, tvms_as_call(node));
   return impure ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
 static bool has_effect(usage *used, tvms_node *value) {
-  tvms_visitor visitor = {.enter = find_effect};
+  tvms_visitor visitor = {.self = used, .enter = find_effect};
   return !tvms_walk(used->memory, value, &visitor);
 }
 
@@ -95,7 +96,7 @@ static tvms_node *drop_dead(tvms_rewriter *rewriter, tvms_node *binding) {
 }
 
 static tvms_node *clean(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  usage used = {.memory = &run->context->memory};
+  usage used = {.memory = &run->context->memory, .module = run->module};
   tvms_node_map_init(&used.live, used.memory);
   mark_sequence(&used, tvms_as_function(function)->body);
   tvms_rewriter rewriter;
