@@ -290,23 +290,23 @@ static uint16_t half_of(double value) {
   return (uint16_t)(sign | bits);
 }
 
-// A number as the bytes of an element. Returns false if there is no such conversion.
-static bool encode(tvms_eval_value value, tvms_dtype dtype, uint8_t *bytes) {
+// A number as the bytes of an element of a constant.
+static void encode(tvms_eval_value value, tvms_dtype dtype, uint8_t *bytes) {
   double real = value.kind == TVMS_EVAL_FLOAT ? value.as.f : (double)value.as.i;
   if (dtype.code == TVMS_FLOAT && dtype.bits == 64) {
     memcpy(bytes, &real, 8);
-    return true;
+    return;
   }
   if (dtype.code == TVMS_FLOAT && dtype.bits == 32) {
     float single = (float)real;
     memcpy(bytes, &single, 4);
-    return true;
+    return;
   }
   if (dtype.code == TVMS_FLOAT && dtype.bits == 16) {
     uint16_t half = half_of(real);
     bytes[0] = (uint8_t)half;
     bytes[1] = (uint8_t)(half >> 8);
-    return true;
+    return;
   }
   if (dtype.code == TVMS_BFLOAT && dtype.bits == 16) {
     float single = (float)real;
@@ -317,16 +317,13 @@ static bool encode(tvms_eval_value value, tvms_dtype dtype, uint8_t *bytes) {
         isnan(single) ? bits | 0x400000u : bits + 0x7FFF + (bits >> 16 & 1);
     bytes[0] = (uint8_t)(rounded >> 16);
     bytes[1] = (uint8_t)(rounded >> 24);
-    return true;
+    return;
   }
-  bool integer = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
-  if (!integer && dtype.code != TVMS_BOOL) return false;
   int64_t whole = value.kind == TVMS_EVAL_FLOAT ? (int64_t)value.as.f : value.as.i;
   if (dtype.code == TVMS_BOOL) whole = real != 0;
   for (int i = 0; i < (dtype.bits + 7) / 8; i++) {
     bytes[i] = (uint8_t)((uint64_t)whole >> (8 * i));
   }
-  return true;
 }
 
 enum { MOST_AXES = 16 };
@@ -380,6 +377,20 @@ static tvms_node *make_constant(tensor_text *t, tvms_dtype dtype, const uint8_t 
   return &constant->head;
 }
 
+// Constants are arrays of NumPy, which has these types and no others.
+static bool is_of_constant(tvms_dtype dtype) {
+  bool power_of_two = (dtype.bits & (dtype.bits - 1)) == 0 && dtype.bits <= 64;
+  if (dtype.lanes != 1 || !power_of_two) return false;
+  switch ((int)dtype.code) {
+  case TVMS_INT:
+  case TVMS_UINT:
+  case TVMS_BOOL: return true;
+  case TVMS_FLOAT: return dtype.bits >= 16;
+  case TVMS_BFLOAT: return dtype.bits == 16;
+  default: return false;
+  }
+}
+
 tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value value,
                                           tvms_dtype dtype, tvms_ref ref) {
   tvms_memory *memory = &reader->context->memory;
@@ -390,9 +401,9 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value v
             : t.others ? TVMS_DTYPE(INT, 32)
                        : TVMS_DTYPE(BOOL, 1);
   }
-  if (sound && dtype.lanes != 1) {
-    tvms_eval_report_wrong_type(reader, ref, "the dtype of a constant", "a scalar type",
-                                tvms_eval_value_dtype(dtype));
+  if (sound && !is_of_constant(dtype)) {
+    char text[TVMS_DTYPE_TEXT];
+    tvms_reader_report(reader, constant_dtype, ref, tvms_dtype_text(dtype, text));
     reader->failed = true;
     tvms_vec_fini(memory, &t.elements);
     return NULL;
@@ -401,7 +412,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value v
   tvms_mark mark = tvms_arena_mark(&reader->context->scratch);
   uint8_t *bytes = tvms_arena_alloc(&reader->context->scratch, size + 8);
   for (uint32_t i = 0; i < t.elements.len && sound; i++) {
-    sound = encode(t.elements.items[i], dtype, bytes + i * each);
+    encode(t.elements.items[i], dtype, bytes + i * each);
   }
   tvms_node *constant = NULL;
   if (sound) {
