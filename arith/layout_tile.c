@@ -185,7 +185,7 @@ static bool factored(tvms_layouts *layouts, tvms_list shape, tvms_list factor,
       tvms_arena_array(&layouts->unit->arena, tvms_node *, 2 * shape.len + 1), 0};
   for (uint32_t i = 0; i < shape.len; i++) {
     if (!tvms_layouts_divides(layouts, factor.items[i], shape.items[i])) {
-      if (!layouts->why) layouts->why = "the shape is no multiple of the part's";
+      if (!layouts->why) layouts->why = "the shape is not a multiple of the part's";
       return false;
     }
     tvms_node *rest =
@@ -275,7 +275,7 @@ static bool scopes_fit(tvms_layouts *layouts, tvms_node *whole, tvms_node *part,
                : whole_out == part_out && whole_in >= part_in;
 }
 
-// A step over whole copies of `inner`, counted in such copies. NULL: it is none.
+// A step over whole copies of `inner`, counted in such copies. NULL: it is not one.
 static tvms_node *rescaled(tvms_layouts *layouts, tvms_node *node,
                            const tvms_node *inner) {
   const tvms_layout_iter *iter = tvms_as_layout_iter(node);

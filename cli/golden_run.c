@@ -126,7 +126,7 @@ static outcome spawn(judging *j, const tvms_texts *words, const char *input,
   return o;
 }
 
-// What formats source text keeps the header, which is no part of the expectation.
+// What formats source text keeps the header, which is not part of the expectation.
 static void drop_header(const judging *j, outcome *o) {
   size_t len = j->golden->body.begin;
   bool kept = o->out_len >= len && memcmp(o->out, j->golden->source->text, len) == 0;

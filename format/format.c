@@ -82,7 +82,7 @@ static void write_assign(tvms_writer *w, const tvms_surf *node) {
 }
 
 static void write_annotated(tvms_writer *w, const tvms_surf *node) {
-  // The parentheses of `(x): int` are no decoration: they make x no local variable.
+  // The parentheses of `(x): int` are not decoration: they make x no local variable.
   tvms_format_item(w, node->a, 1);
   word(w, ": ");
   tvms_format_value(w, node->b, node->c ? 4 : 0);

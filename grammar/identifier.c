@@ -1,4 +1,4 @@
-// Bytes beyond ASCII: names by Unicode's rules, and what is no text at all.
+// Bytes beyond ASCII: names by Unicode's rules, and what is not text at all.
 //
 // Python takes a name if its NFKC form is XID_Start XID_Continue*, and compares names by
 // that form (reference, 2.3). utf8proc knows categories, not XID, so the few characters
@@ -80,7 +80,7 @@ const char *tvms_lexer_name_end(const tvms_lexer *lexer, const char *begin) {
   }
 }
 
-// Interns the NFKC form. Returns false if that is no name.
+// Interns the NFKC form. Returns false if that is not a name.
 static bool normalise(tvms_lexer *lexer) {
   const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)lexer->token;
   utf8proc_ssize_t len = lexer->cursor - lexer->token;

@@ -1,4 +1,4 @@
-// Bytes beyond ASCII: names by Unicode's rules, and what is no text at all.
+// Bytes beyond ASCII: names by Unicode's rules, and what is not text at all.
 #ifndef TVMS_GRAMMAR_IDENTIFIER_H
 #define TVMS_GRAMMAR_IDENTIFIER_H
 

@@ -56,7 +56,7 @@ tvms_node *tvms_call_new(tvms_unit *unit, tvms_dtype dtype, tvms_node *callee,
 tvms_node *tvms_call_new_of(tvms_unit *unit, tvms_dtype dtype, tvms_tir_opcode opcode,
                             tvms_node *const *args, uint32_t count, tvms_span span);
 
-// The operator of TIR that `node` calls, or TVMS_TIR_NONE if it is no such call.
+// The operator of TIR that `node` calls, or TVMS_TIR_NONE if it is not such a call.
 tvms_tir_opcode tvms_call_opcode(const tvms_node *node);
 
 // Buffers, regions and domains.

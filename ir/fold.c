@@ -269,7 +269,7 @@ static bool check_operands(tvms_unit *unit, tvms_node_kind kind, const tvms_node
   }
 }
 
-// Pointers are no operands from 0.26 on; before, two of them made a node.
+// Pointers are not operands from 0.26 on; before, two of them made a node.
 static bool check_pointers(tvms_unit *unit, const tvms_node *a, const tvms_node *b,
                            tvms_span span) {
   bool pointers = tvms_dtype_is_handle(a->dtype) && tvms_dtype_is_handle(b->dtype);

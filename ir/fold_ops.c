@@ -221,7 +221,7 @@ static tvms_node *answer(tvms_unit *unit, const tvms_node *a, bool value,
   return tvms_build_int(unit, dtype, value, span);
 }
 
-// Integers are finite numbers; from 0.25 on a bool is no integer.
+// Integers are finite numbers; from 0.25 on a bool is not an integer.
 static bool is_finite_dtype(const tvms_unit *unit, tvms_dtype dtype) {
   if (tvms_dtype_is_bool(dtype))
     return tvms_release_has(unit->dialect, TVMS_FACT_bools_are_uint1);

@@ -6,7 +6,7 @@
 
 #include <tvms/base.h>
 
-// 0 is no operator; the numbers follow the order of the table.
+// 0 is not an operator; the numbers follow the order of the table.
 typedef enum {
   TVMS_TIR_NONE,
 #define TIR_OP(ident, ...) TVMS_TIR_##ident,

@@ -36,7 +36,7 @@ static inline bool tvms_migrates_to_classic(const tvms_migration *migration) {
 
 // ---- migrate/edit.c ----
 
-// The name below T that an expression is ("axis.spatial"), or "" if it is none.
+// The name below T that an expression is ("axis.spatial"), or "" if it is not one.
 const char *tvms_migrate_tir_path(tvms_migration *migration, tvms_ref ref);
 // True if `ref` is a call of T.<name>.
 bool tvms_migrate_is_tir_call(tvms_migration *migration, tvms_ref ref,

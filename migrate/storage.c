@@ -102,7 +102,7 @@ static bool lays_over(tvms_migration *migration, tvms_ref stmt, const char *call
 }
 
 // The statement among `stmts` that lays a buffer over all of the pointer: a declaration
-// that follows at once, or the first T.Buffer, which is no statement of the program. 0: none.
+// that follows at once, or the first T.Buffer, which is not a statement of the program. 0: none.
 static tvms_ref find_buffer(tvms_migration *migration, tvms_ref stmts,
                             tvms_ref allocate, tvms_sym pointer) {
   if (stmts && lays_over(migration, stmts, "decl_buffer", allocate, pointer))

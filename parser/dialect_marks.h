@@ -20,7 +20,7 @@ typedef struct {
 // of TVM itself `from ..script import tir` is `from tvm.script import tir`.
 bool tvms_dialect_marks_is_script_module(const char *name, size_t len);
 
-// Reads name number `item` of comment `index`; false if it is no import or has no such
+// Reads name number `item` of comment `index`; false if it is not an import or has no such
 // name. The path lies in context->arena.
 bool tvms_dialect_marks_commented_import(tvms_context *context,
                                          const tvms_surface *surface, uint32_t index,

@@ -137,7 +137,7 @@ static tvms_eval_value items_in(json *j, bool pairs, int depth) {
   return list;
 }
 
-// Numbers that are no integers mean nothing here.
+// Numbers that are not integers mean nothing here.
 static tvms_eval_value number_in(json *j) {
   bool negative = take(j, '-');
   const char *from = j->at;

@@ -256,7 +256,7 @@ static void print_decorator(tvms_printer *p, const tvms_node *function, bool top
   tvms_print_end(p);
 }
 
-// Scalar parameters are no type variables even where a type mentions them first.
+// Scalar parameters are not type variables even where a type mentions them first.
 static void mark_prim_params(tvms_printer *p, const tvms_function *f) {
   for (uint32_t i = 0; i < f->params.len; i++) {
     const tvms_node *param = f->params.items[i];

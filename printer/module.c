@@ -114,7 +114,7 @@ static void mark_members(tvms_printer *p, const tvms_module *module, bool member
   }
 }
 
-// Comments above a class, which itself is no node: those before its functions.
+// Comments above a class, which itself is not a node: those before its functions.
 static void print_class_comments(tvms_printer *p, const tvms_module *module) {
   uint32_t first = UINT32_MAX;
   for (uint32_t i = 0; i < module->member_count; i++) {

@@ -260,7 +260,7 @@ typedef struct {
   uint32_t taken;                          // statements of the list that it consists of
   bool annotate;                           // flat form is `x: type = value`
 } print_opening;
-// A line that binds the data of a DECL_BUFFER, where its source is no pointer that up to
+// A line that binds the data of a DECL_BUFFER, where its source is not a pointer that up to
 // 0.25 could stand after `data=`.
 void tvms_print_attr_args(tvms_printer *p, const tvms_node *stmt);
 

@@ -8,7 +8,7 @@ void tvms_print_body(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_stmt(tvms_printer *p, const tvms_node *stmt);
 bool tvms_print_opens(const tvms_printer *p, const tvms_node *stmt);
 
-// A line that binds the data of a DECL_BUFFER, where its source is no pointer that up to
+// A line that binds the data of a DECL_BUFFER, where its source is not a pointer that up to
 // 0.25 could stand after `data=`.
 void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt);
 

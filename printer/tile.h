@@ -4,7 +4,7 @@
 
 #include "printer/state.h"
 
-// A line that binds the data of a DECL_BUFFER, where its source is no pointer that up to
+// A line that binds the data of a DECL_BUFFER, where its source is not a pointer that up to
 // 0.25 could stand after `data=`.
 void tvms_print_tile_call(tvms_printer *p, const tvms_node *stmt);
 void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt);

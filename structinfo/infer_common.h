@@ -39,7 +39,7 @@ static inline tvms_node *tvms_in_arg(const tvms_inference *in, uint32_t i) {
 tvms_node *tvms_in_sinfo(const tvms_inference *in, uint32_t i);
 tvms_span tvms_in_span(const tvms_inference *in, uint32_t i);
 
-// Argument `i` as a tensor; reports if it is none (or is missing).
+// Argument `i` as a tensor; reports if it is not one (or is missing).
 bool tvms_in_tensor(const tvms_inference *in, uint32_t i, tvms_tensor_argument *tensor);
 
 // Takes a tensor type apart.
@@ -50,7 +50,7 @@ bool tvms_in_tensors(const tvms_inference *in, uint32_t i,
                      tvms_tensor_argument **tensors, uint32_t *count);
 
 // The scalar in argument `i`, NULL if it is a variable whose value is not known; reports
-// if it is no scalar.
+// if it is not a scalar.
 bool tvms_in_prim(const tvms_inference *in, uint32_t i, tvms_node **value);
 
 // Dimensions of a tensor's shape, also if its shape is a variable with known dimensions.

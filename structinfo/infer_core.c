@@ -221,7 +221,7 @@ tvms_node *tvms_infer_view(tvms_inference *in) {
   const tvms_node *shape = tvms_in_sinfo(in, 1), *element = tvms_in_arg(in, 2);
   tvms_dtype dtype = x.dtype;
   if (element->kind == TVMS_NODE_VAR) {
-    // A data type is no part of a type: only the value that is bound tells it.
+    // A data type is not part of a type: only the value that is bound tells it.
     tvms_node *bound = in->builder ? tvms_builder_value_of(in->builder, element) : NULL;
     if (bound) element = bound;
     if (!bound) dtype = (tvms_dtype){0};

@@ -53,7 +53,7 @@ bool tvms_sinfo_tensor_dims(const tvms_node *tensor, tvms_list *values);
 // StructInfo of a value: that of the node; of a scalar of TIR its primitive type.
 tvms_node *tvms_sinfo_of(tvms_unit *unit, tvms_node *value);
 
-// The constant in a dimension. Returns false if it is none.
+// The constant in a dimension. Returns false if it is not one.
 bool tvms_sinfo_dim_int(const tvms_node *dim, int64_t *value);
 
 // Text of a node for messages.

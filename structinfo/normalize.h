@@ -45,7 +45,7 @@ void tvms_builder_fini(tvms_builder *builder);
 void tvms_builder_define(tvms_builder *builder, const tvms_node *sinfo);
 
 // Opens a sequence with an ordinary block, and ends it: `body` is normalized (a leaf that
-// is no variable stays as it is). The SEQ_EXPR has the type of the body, erased to what
+// is not a variable stays as it is). The SEQ_EXPR has the type of the body, erased to what
 // is in scope.
 void tvms_builder_begin_seq(tvms_builder *builder);
 tvms_node *tvms_builder_end_seq(tvms_builder *builder, tvms_node *body, tvms_span span);

@@ -12,7 +12,7 @@ typedef struct {
   uint32_t count;
 } tvms_placement;
 
-// Reads a placement as TVM does; false if the text is none.
+// Reads a placement as TVM does; false if the text is not one.
 bool tvms_placement_parse(tvms_bytes text, tvms_placement *placement);
 
 // The text that TVM writes, of the unit.

@@ -39,7 +39,7 @@ void tvms_json_key(tvms_json *json, const char *key) {
   json->keyed = true;
 }
 
-// Length of the UTF-8 sequence at `text`, 0 if it is none.
+// Length of the UTF-8 sequence at `text`, 0 if it is not one.
 static size_t sequence(const unsigned char *text, size_t len) {
   static const struct {
     unsigned char mask, lead;

@@ -239,7 +239,7 @@ static bool is_dim(tvms_node_vec tensors, const tvms_node *var) {
   return false;
 }
 
-// Variables that are no dimension of a parameter or result are handed over on their own.
+// Variables that are not a dimension of a parameter or result are handed over on their own.
 static void add_unbound_variables(tvms_legal *legal) {
   for (uint32_t i = 0; i < legal->inner.len; i++) {
     tvms_node *var = legal->inner.items[i];

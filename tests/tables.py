@@ -62,7 +62,7 @@ RELEASE_BUDGET = 0
 
 
 def production():
-    """Files of C that are no tests, tools or measurements."""
+    """Files of C that are not tests, tools or measurements."""
     for suffix in (".c", ".h", ".re", ".y"):
         for path in files_under(".", suffix=suffix):
             name = os.path.relpath(path, source())

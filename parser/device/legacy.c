@@ -20,7 +20,7 @@ typedef struct {
   tvms_eval_value dtype;  // of an element; NONE: not given
 } work;
 
-// The text of a shape, or none at all, is no data type.
+// The text of a shape, or none at all, is not a data type.
 static bool is_dtype(tvms_eval_value value) {
   tvms_dtype dtype;
   return value.kind != TVMS_EVAL_STR

@@ -482,7 +482,7 @@ static bool open_chain(work *w, size_t len) {
 
 // ---- What was given -------------------------------------------------------------------------
 
-// An expression of an operand, NULL for what is none; false: it is unknown.
+// An expression of an operand, NULL for what is not one; false: it is unknown.
 static bool to_node(work *w, tvms_eval_value value, tvms_node **node) {
   *node = NULL;
   if (value.kind == TVMS_EVAL_UNKNOWN) return false;

@@ -444,7 +444,7 @@ static bool is_raw_form(const work *w) {
     if (param->kind == TVMS_PARAM_KEYWORD_ONLY && param->required) return true;
     if (param->kind == TVMS_PARAM_PLAIN && param->required) required++;
   }
-  // A dtype that is no argument of the operator is not printed.
+  // A dtype that is not an argument of the operator is not printed.
   return positional < required && positional == items;
 }
 

@@ -46,7 +46,7 @@ tvms_eval_value tvms_eval_call_method(tvms_reader *reader, tvms_eval_value calle
                      : tvms_no_attribute(reader, receiver, name, call);
 }
 
-// ---- Attributes that are no methods ---------------------------------------------------------
+// ---- Attributes that are not methods ---------------------------------------------------------
 
 tvms_eval_value tvms_slice_attribute(tvms_reader *reader, tvms_eval_value slice,
                                      tvms_sym name, tvms_ref ref) {

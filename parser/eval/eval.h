@@ -106,7 +106,7 @@ struct tvms_reader {
   tvms_arena bindings;
   tvms_binding *free_bindings;
   uint32_t depth;               // open scopes
-  TVMS_VEC(tvms_scope) scopes;  // by depth; [0] is none
+  TVMS_VEC(tvms_scope) scopes;  // by depth; [0] is not used
   const tvms_visible *visible;  // never NULL; the innermost part, open at its end
 
   // Memory of the evaluation.

@@ -335,11 +335,11 @@ typedef struct {
   uint32_t ndim;
   bool deepest;  // an element was seen: ndim is final
   bool floats;   // one of them is a float
-  bool others;   // one of them is no bool
+  bool others;   // one of them is not a bool
   TVMS_VEC(tvms_eval_value) elements;
 } tensor_text;
 
-// False if the lists are ragged, too deep, or hold something that is no number.
+// False if the lists are ragged, too deep, or hold something that is not a number.
 static bool collect(tensor_text *t, tvms_eval_value value, uint32_t depth) {
   if (tvms_eval_value_is_sequence(value)) {
     if (depth == MOST_AXES || (t->deepest && depth >= t->ndim)) return false;

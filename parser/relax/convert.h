@@ -21,7 +21,7 @@ tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);
 tvms_node *TVMS_NULLABLE tvms_relax_to_shape(tvms_reader *reader, tvms_eval_value value,
                                              tvms_ref ref);
 
-// Adds to `diag` that `(x)` is no tuple, if that is how `ref` is written.
+// Adds to `diag` that `(x)` is not a tuple, if that is how `ref` is written.
 bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref);
 
 // One dimension: int64, a TIR expression, or text in a signature.

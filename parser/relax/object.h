@@ -16,7 +16,7 @@ bool tvms_relax_inspect_item(tvms_reader *reader, tvms_eval_value object,
 tvms_eval_value tvms_relax_attribute(tvms_reader *reader, tvms_eval_value object,
                                      tvms_sym name, tvms_ref ref);
 
-// An attribute of a type (`x.ty.shape`); false, silently, if `node` is none or has none.
+// An attribute of a type (`x.ty.shape`); false, silently, if `node` is not one or has none.
 bool tvms_relax_type_attribute(tvms_reader *reader, const tvms_node *node,
                                tvms_sym name, tvms_eval_value *value);
 

@@ -180,7 +180,7 @@ static tvms_node *TVMS_NULLABLE number_value(tvms_reader *reader, tvms_eval_valu
   return number ? tvms_relax_prim(reader, number) : NULL;
 }
 
-// The value that a name gets. Everything that is no value of Relax is bound as it is.
+// The value that a name gets. Everything that is not a value of Relax is bound as it is.
 static tvms_eval_value bound_value(tvms_reader *reader, tvms_sym name,
                                    tvms_eval_value value, tvms_node *TVMS_NULLABLE type,
                                    tvms_ref target, tvms_ref ref) {

@@ -108,7 +108,7 @@ tvms_node *tvms_call_expr_at(tvms_reader *reader, const tvms_call_args *call,
   return node;
 }
 
-// From 0.26 on pointers are no operands.
+// From 0.26 on pointers are not operands.
 tvms_node *tvms_call_number_at(tvms_reader *reader, const tvms_call_args *call,
                                uint32_t i) {
   tvms_node *node = tvms_call_expr_at(reader, call, i);

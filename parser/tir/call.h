@@ -49,7 +49,7 @@ TVMS_NODISCARD bool tvms_tir_to_arguments(tvms_reader *reader, tvms_eval_value a
 // As an expression; NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_call_expr_at(tvms_reader *reader,
                                            const tvms_call_args *call, uint32_t i);
-// The same of what operators of numbers apply to: from 0.26 on pointers are no operands.
+// The same of what operators of numbers apply to: from 0.26 on pointers are not operands.
 tvms_node *TVMS_NULLABLE tvms_call_number_at(tvms_reader *reader,
                                              const tvms_call_args *call, uint32_t i);
 // The first two as expressions. False after a report.

@@ -9,7 +9,7 @@
 tvms_node *TVMS_NULLABLE tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value,
                                            tvms_ref ref);
 
-// The same for each item of a sequence (or for one value that is no sequence).
+// The same for each item of a sequence (or for one value that is not a sequence).
 TVMS_NODISCARD bool tvms_eval_to_exprs(tvms_reader *reader, tvms_eval_value value,
                                        tvms_ref ref, tvms_list *list);
 

@@ -108,7 +108,7 @@ static tvms_eval_value bind_expression(tvms_reader *reader, tvms_sym name,
                        tvms_symbol_text(reader->context, name));
     return tvms_reader_failed(reader);
   }
-  // 0.25 makes a scalar of whatever is no text, even of a pointer.
+  // 0.25 makes a scalar of whatever is not text, even of a pointer.
   bool typed = tvms_release_has(reader->dialect, TVMS_FACT_pointers_become_scalars)
                || !(pointer || tvms_dtype_is_handle(node->dtype)
                     || is_empty_result(reader, node));

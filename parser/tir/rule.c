@@ -135,7 +135,7 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
 }
 
 // Whose type the call takes must have one: a number of Python has none. From 0.26 on
-// pointers are no values that functions are applied to.
+// pointers are not values that functions are applied to.
 static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
                         tvms_list args) {
   tvms_rule rule = (tvms_rule)call->row->rule;

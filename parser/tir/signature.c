@@ -333,7 +333,7 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
   reader->tir->defines_dims = false;
 }
 
-// The type after `->`; None is no type.
+// The type after `->`; None is not a type.
 static void read_return(tvms_reader *reader, tvms_ref ref) {
   if (!ref) return;
   tvms_eval_value value = read_annotation(reader, ref);

@@ -9,7 +9,7 @@
 
 typedef struct {
   const tvms_node *buffer;
-  const tvms_buffer_region *source;  // of a buffer that is no match itself
+  const tvms_buffer_region *source;  // of a buffer that is not a match itself
 } match;
 
 typedef struct {
@@ -61,7 +61,7 @@ static tvms_node *leave_region(tvms_rewriter *r, tvms_node *node) {
   return m ? outer_region(r, m, tvms_as_buffer_region(node)) : node;
 }
 
-// A variable takes the value; what is no variable holds it already.
+// A variable takes the value; what is not a variable holds it already.
 static void bind(tvms_rewriter *r, const tvms_node *TVMS_NULLABLE part,
                  tvms_node *value) {
   if (!part || part->kind != TVMS_NODE_VAR || tvms_node_map_get(&r->known, part))

@@ -84,7 +84,7 @@ class Native(unittest.TestCase):
     def test_a_bad_input_is_refused(self):
         npy.write(self.file("wide.npy"), "<f8", (3,), [1.0, 2.0, 3.0])
         with open(self.file("text.npy"), "w", encoding="utf-8") as f:
-            f.write("this is no array")
+            f.write("this is not an array")
         for name, why in (("wide", "another data type"), ("text", "not a .npy file")):
             with self.subTest(name=name):
                 p = tvms("run", self.program, "--in", f"A={self.file(name + '.npy')}")

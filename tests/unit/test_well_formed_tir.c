@@ -133,5 +133,5 @@ Test(well_formed_tir, scope_ids_are_one_hierarchy) {
   cr_assert(check_ids("4", "128"));
   cr_assert_not(check_ids("3", "100"), "100 threads are not 3 warps of equal size");
   cr_assert(REPORTED(scope_ids));
-  cr_assert_not(check_ids("4", "72"), "72 is no multiple of 32");
+  cr_assert_not(check_ids("4", "72"), "72 is not a multiple of 32");
 }

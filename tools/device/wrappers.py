@@ -11,7 +11,7 @@ NO_PLACE = "{false, false, 0}"
 RAW = {"-": "NO_TEXT", "+": "TEXT", "*": "NO_LIST"}
 MARKED = {"*": "ALL", "~": "ALL_BITS", "&": "IS_TRUE", "#": "COUNT", "^": "IS_NONE"}
 RESULTS = {"=": "LIKE", "~": "LIKE_ANY", "@": "NAMED", "$": "REGISTER", "#": "BITS"}
-# What items that are computed are made of; a parameter that the signature has not is none.
+# What items that are computed are made of; a parameter that the signature has not is not one.
 COMPUTED = {
     "%policy": ("POLICY", "cache_policy", "cache_hint"), "%has": ("HAS_POLICY", "cache_policy", "cache_hint"),
     "%space": ("SPACE", "space", "remote"), "%multicast": ("MULTICAST", "multicast", "cta_mask"),
