@@ -2,6 +2,7 @@
 #include "cli/deliver.h"
 
 #include "cli/files.h"
+#include "cli/findings.h"
 #include "support/textdiff.h"
 
 #include <string.h>
@@ -10,6 +11,25 @@
 static bool is_same(const tvms_source *source, const tvms_strbuf *text) {
   return text->len == source->size
          && (!text->len || memcmp(text->text, source->text, text->len) == 0);
+}
+
+// In a format for machines it is a finding, at the first line that would change.
+static void say_not_done(tvms_run *run, const tvms_source *source,
+                         const tvms_strbuf *text, const char *done) {
+  if (tvms_findings_are_text(run)) {
+    if (!run->options.quiet) tvms_run_tell(run, "%s: not %s", source->name, done);
+    return;
+  }
+  tvms_span line = {0, 0};
+  uint32_t len = source->size < text->len ? source->size : (uint32_t)text->len;
+  for (uint32_t i = 0; i < len && source->text[i] == text->text[i]; i++) {
+    if (source->text[i] == '\n') line.begin = i + 1;
+  }
+  line.end = line.begin;
+  while (line.end < source->size && source->text[line.end] != '\n') {
+    line.end++;
+  }
+  tvms_diag_report(&run->context->diags, TVMS_D_would_change, line, done);
 }
 
 tvms_status tvms_deliver(tvms_run *run, const tvms_source *source,
@@ -22,13 +42,13 @@ tvms_status tvms_deliver(tvms_run *run, const tvms_source *source,
     tvms_textdiff(&run->result, before, after, run->color_result);
   }
   if (options->check) {
-    if (!same && !options->quiet)
-      tvms_run_complain(run, "%s: not %s", source->name, done);
-    return same ? TVMS_OK : TVMS_FOUND_ERRORS;
+    if (same) return TVMS_OK;
+    say_not_done(run, source, text, done);
+    return TVMS_FOUND_ERRORS;
   }
   if (options->in_place) {
     if (same) return TVMS_OK;
-    if (options->verbose) tvms_run_complain(run, "%s: %s", source->name, done);
+    if (options->verbose) tvms_run_tell(run, "%s: %s", source->name, done);
     return tvms_files_replace(run, source->name, text->text, text->len);
   }
   if (!options->diff) tvms_strbuf_add(&run->result, text->text, text->len);

@@ -122,10 +122,10 @@ static void show_file(file_work *work) {
   if (wrong && work->status == TVMS_OK) work->status = TVMS_FOUND_ERRORS;
   tvms_run_write(run, STDERR_FILENO, "standard error", work->findings.text,
                  work->findings.len);
-  if (!tvms_run_write(run, STDOUT_FILENO, "standard output", run->result.text,
-                      run->result.len)) {
+  const char *name =
+      run->context->diags.source ? run->context->diags.source->name : NULL;
+  if (!tvms_findings_show_result(run, name, &run->result))
     work->status = TVMS_FAILED_IO;
-  }
 }
 
 tvms_status tvms_files_read_one(tvms_run *run, const char *path,
@@ -146,8 +146,8 @@ tvms_status tvms_files_read_one(tvms_run *run, const char *path,
     show_file(&work);
   } else {
     work.status = failure;
-    tvms_run_complain(run, "%s: out of memory or over a limit; nothing was written",
-                      path);
+    (void)tvms_run_complain_about(run, path,
+                                  "out of memory or over a limit; nothing was written");
   }
   run->context = NULL;
   tvms_context_fini(&context);
@@ -195,8 +195,7 @@ tvms_status tvms_files_replace(tvms_run *run, const char *path, const char *text
   // A new file would take the place of a pipe or device, or of a file that its owner has
   // protected: the folder alone decides whether that is possible.
   if (!S_ISREG(info.st_mode)) {
-    tvms_run_complain(run, "%s: not a regular file", path);
-    return TVMS_FAILED_IO;
+    return tvms_run_complain_about(run, path, "not a regular file");
   }
   if (access(real, W_OK) != 0) return tvms_run_complain_io(run, path);
   char name[PATH_MAX + 16];

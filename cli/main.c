@@ -112,7 +112,8 @@ int main(int argc, char **argv) {
   sigaction(SIGPIPE, &ignore, NULL);
   sigaction(SIGXFSZ, &ignore, NULL);
   tvms_status failure = tvms_memory_protect_deep(&memory, run_program, &p);
-  if (failure != TVMS_OK) tvms_run_complain(&p.run, "out of memory");
+  // There is no memory for a report, either.
+  if (failure != TVMS_OK) tvms_run_tell(&p.run, "out of memory");
   tvms_run_worsen(&p.run, failure);
   tvms_memory_fini(&memory);
   return (int)p.run.status;

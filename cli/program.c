@@ -12,7 +12,7 @@ tvms_load_options tvms_run_load_options(const tvms_run *run) {
 
 static void tell_dialect(tvms_run *run, const tvms_source *source, tvms_dialect read) {
   if (!run->options.verbose) return;
-  tvms_run_complain(run, "%s: read as %s", source->name, tvms_dialect_text(read));
+  tvms_run_tell(run, "%s: read as %s", source->name, tvms_dialect_text(read));
 }
 
 tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source) {

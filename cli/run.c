@@ -28,49 +28,67 @@ bool tvms_run_write(tvms_run *run, int file, const char *name, const char *text,
   return true;
 }
 
+enum { LONGEST_LINE = 1024 };
+
 // Says one line on standard error without taking memory, so that it works when none is
-// left; longer texts are cut.
-static void say(tvms_run *run, const char *format, va_list arguments,
-                const char *more) {
-  char line[1024];
-  int len = snprintf(line, sizeof line, "tvms: ");
-  int said = vsnprintf(line + len, sizeof line - (size_t)len - 2, format, arguments);
-  size_t end = strlen(line);
-  if (said >= 0 && *more) {
-    snprintf(line + end, sizeof line - end - 2, ": %s", more);
-    end = strlen(line);
+// left.
+static void say(tvms_run *run, const char *TVMS_NULLABLE file, const char *text) {
+  char line[2 * LONGEST_LINE];
+  int len = snprintf(line, sizeof line, "tvms: %s%s%s\n", file ? file : "",
+                     file ? ": " : "", text);
+  size_t shown = len < 0 ? 0 : (size_t)len;
+  if (shown >= sizeof line) {
+    shown = sizeof line - 1;
+    line[shown - 1] = '\n';
   }
-  line[end++] = '\n';
-  tvms_run_write(run, STDERR_FILENO, "standard error", line, end);
+  tvms_run_write(run, STDERR_FILENO, "standard error", line, shown);
 }
 
-void tvms_run_complain(tvms_run *run, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  say(run, format, arguments, "");
-  va_end(arguments);
-}
-
-static void complain_with(tvms_run *run, const char *more, const char *format, ...)
-    TVMS_PRINTF(3, 4);
-static void complain_with(tvms_run *run, const char *more, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  say(run, format, arguments, more);
-  va_end(arguments);
-}
-
-tvms_status tvms_run_complain_io(tvms_run *run, const char *subject) {
-  complain_with(run, strerror(errno), "%s", subject);
+static tvms_status fail(tvms_run *run, const char *TVMS_NULLABLE file,
+                        const char *text) {
+  say(run, file, text);
+  if (run->reports) {
+    tvms_report_add_failure(&run->report, file, text);
+    run->errors++;
+  }
   return TVMS_FAILED_IO;
+}
+
+// Longer texts are cut.
+#define FORMAT_TEXT(text, format)                                                      \
+  va_list arguments;                                                                   \
+  va_start(arguments, format);                                                         \
+  vsnprintf(text, sizeof text, format, arguments);                                     \
+  va_end(arguments)
+
+void tvms_run_tell(tvms_run *run, const char *format, ...) {
+  char text[LONGEST_LINE];
+  FORMAT_TEXT(text, format);
+  say(run, NULL, text);
+}
+
+tvms_status tvms_run_complain(tvms_run *run, const char *format, ...) {
+  char text[LONGEST_LINE];
+  FORMAT_TEXT(text, format);
+  return fail(run, NULL, text);
+}
+
+tvms_status tvms_run_complain_about(tvms_run *run, const char *file, const char *format,
+                                    ...) {
+  char text[LONGEST_LINE];
+  FORMAT_TEXT(text, format);
+  return fail(run, file, text);
+}
+
+tvms_status tvms_run_complain_io(tvms_run *run, const char *file) {
+  return fail(run, file, strerror(errno));
 }
 
 tvms_status tvms_run_misused(tvms_run *run, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  say(run, format, arguments, "");
-  va_end(arguments);
+  char text[LONGEST_LINE];
+  FORMAT_TEXT(text, format);
   const char *verb = tvms_options_verb_name(run->options.verb);
-  tvms_run_complain(run, "see 'tvms %s%s--help'", verb, *verb ? " " : "");
-  return TVMS_FAILED_IO;
+  tvms_status status = fail(run, NULL, text);
+  tvms_run_tell(run, "see 'tvms %s%s--help'", verb, *verb ? " " : "");
+  return status;
 }

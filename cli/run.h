@@ -3,7 +3,8 @@
 // Each input file gets a context of its own, so that a file that fails costs only itself.
 // A verb hands tvms_files_each a function that looks at one source; it reports findings in
 // `run->context`, and writes its result to `run->result`. Both are shown after it returns:
-// findings in the chosen format, the result on standard output.
+// as text, findings on standard error and the result on standard output, or both together
+// as one document of the run (cli/findings.h).
 #ifndef TVMS_CLI_RUN_H
 #define TVMS_CLI_RUN_H
 
@@ -17,7 +18,9 @@ typedef struct {
   tvms_memory *memory;                  // of the whole run
   tvms_context *TVMS_NULLABLE context;  // of the file at hand
   tvms_strbuf result;                   // of the file at hand, in its context's memory
-  tvms_report_writer report;  // json, github, sarif: findings of all files so far
+  bool result_is_json;                  // the result is an object, for a document
+  tvms_report_writer report;            // json, github, sarif: of all files so far
+  bool reports;                         // `report` is open
   bool color_findings;
   bool color_result;
   uint32_t errors;  // of all files
@@ -37,13 +40,19 @@ typedef tvms_status (*tvms_file_visit)(tvms_run *run, tvms_source *source);
 // Keeps the worse of the run's status and `status`.
 void tvms_run_worsen(tvms_run *run, tvms_status status);
 
-// Says something that has no place in a file on standard error: "tvms: text".
-void tvms_run_complain(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
+// Says on standard error what the user may want to know: "tvms: text".
+void tvms_run_tell(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
 
-// Says "tvms: SUBJECT: text", with the reason of errno; returns TVMS_FAILED_IO.
-tvms_status tvms_run_complain_io(tvms_run *run, const char *subject);
+// Says what keeps the run from its work, on standard error and in the report: "tvms: text",
+// or about a file "tvms: FILE: text". Both return TVMS_FAILED_IO.
+tvms_status tvms_run_complain(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
+tvms_status tvms_run_complain_about(tvms_run *run, const char *file, const char *format,
+                                    ...) TVMS_PRINTF(3, 4);
 
-// Says how the verb is used, after what is wrong; returns TVMS_FAILED_IO.
+// As tvms_run_complain_about, with the reason of errno.
+tvms_status tvms_run_complain_io(tvms_run *run, const char *file);
+
+// As tvms_run_complain, and says where the use of the verb is explained.
 tvms_status tvms_run_misused(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
 
 // Writes all bytes to a file descriptor, or says why not and returns false.

@@ -55,7 +55,7 @@ static tvms_status fix_source(tvms_run *run, tvms_source *source) {
   }
   tvms_trial_drop(&trial);
   if (run->options.verbose) {
-    tvms_run_complain(run, "%s: %u findings mended", source->name, count);
+    tvms_run_tell(run, "%s: %u findings mended", source->name, count);
   }
   return tvms_files_replace(run, source->name, mended.text, mended.len);
 }

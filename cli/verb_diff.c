@@ -1,6 +1,7 @@
 // `tvms diff A B`: structural differences of two programs, located in both files. Exit
-// status 1 if there is one.
+// status 1 if there is one. In formats for machines they are findings.
 #include "cli/files.h"
+#include "cli/findings.h"
 #include "cli/program.h"
 #include "driver/diff.h"
 
@@ -12,9 +13,11 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
   const tvms_program *right_program = tvms_run_load_program(run, right);
   if (run->context->diags.errors) return TVMS_FOUND_ERRORS;
   tvms_dialect dialect = tvms_run_written_dialect(run, right_program->dialect);
-  uint32_t found =
-      tvms_diff_programs((tvms_diff_side){left_program, source},
-                         (tvms_diff_side){right_program, right}, dialect, &run->result);
+  bool text = tvms_findings_are_text(run);
+  uint32_t found = tvms_diff_programs((tvms_diff_side){left_program, source},
+                                      (tvms_diff_side){right_program, right}, dialect,
+                                      text ? tvms_diff_write_text : tvms_diff_report,
+                                      text ? (void *)&run->result : run->context);
   return found ? TVMS_FOUND_ERRORS : TVMS_OK;
 }
 

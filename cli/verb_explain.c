@@ -1,11 +1,9 @@
 // `tvms explain CODE`: what a diagnostic means and what to do. `tvms explain T.grid`: what a
 // name of TVMScript takes, and which releases have it. `tvms explain --target host`: what is
 // known of a machine.
-#include "cli/run.h"
+#include "cli/findings.h"
 #include "driver/explain.h"
 #include "support/names.h"
-
-#include <unistd.h>
 
 static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
   tvms_strbuf near;
@@ -61,8 +59,6 @@ tvms_status tvms_verb_explain(tvms_run *run) {
     if (text.len) tvms_strbuf_putc(&text, '\n');
     known = explain(run, run->options.paths.items[i], &text) && known;
   }
-  bool written =
-      !text.len
-      || tvms_run_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
+  bool written = tvms_findings_show_result(run, NULL, &text);
   return written && known ? TVMS_OK : TVMS_FAILED_IO;
 }

@@ -1,8 +1,8 @@
 // `tvms infer FILE...`: the type of every parameter, binding and result of Relax functions,
 // and what is known of their symbolic variables.
 //
-// Text has one line per value, indented as the program nests. JSON is one document per
-// file, before the document of the findings.
+// Text has one line per value, indented as the program nests. In JSON the result of a file
+// is an object.
 #include "cli/files.h"
 #include "cli/program.h"
 #include "driver/infer.h"
@@ -37,7 +37,6 @@ static void open_document(tvms_json *json, const tvms_source *source) {
 static void close_document(tvms_json *json) {
   tvms_json_close(json, ']');
   tvms_json_close(json, '}');
-  tvms_strbuf_putc(json->out, '\n');
 }
 
 static tvms_status infer_source(tvms_run *run, tvms_source *source) {
@@ -53,6 +52,7 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
   if (in.is_json) close_document(&json);
   if (in.infer) tvms_infer_close(in.infer);
   if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
+  run->result_is_json = in.is_json;
   return TVMS_OK;
 }
 

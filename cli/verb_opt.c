@@ -4,6 +4,7 @@
 // changed it (--print-changed), the time that each took (--timing). --reproducer keeps the
 // module in front of the pass that failed, as a file that opt runs again.
 #include "cli/files.h"
+#include "cli/findings.h"
 #include "cli/program.h"
 #include "cli/timing.h"
 #include "driver/optimize.h"
@@ -44,7 +45,7 @@ static void write_reproducer(tvms_run *run, const tvms_strbuf *text) {
   const char *path = run->options.reproducer;
   if (!text->len || tvms_files_create(run, path, text->text, text->len) != TVMS_OK)
     return;
-  tvms_run_complain(run, "%s: written", path);
+  tvms_run_tell(run, "%s: written", path);
 }
 
 static bool run_pipeline(optimizing *o, const tvms_pipeline *pipeline) {
@@ -86,9 +87,7 @@ static tvms_status list_passes(tvms_run *run) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, run->memory);
   tvms_optimize_list(&text);
-  bool written =
-      tvms_run_write(run, STDOUT_FILENO, "standard output", text.text, text.len);
-  return written ? TVMS_OK : TVMS_FAILED_IO;
+  return tvms_findings_show_result(run, NULL, &text) ? TVMS_OK : TVMS_FAILED_IO;
 }
 
 tvms_status tvms_verb_opt(tvms_run *run) {

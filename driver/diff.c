@@ -1,4 +1,4 @@
-// Comparing definition by definition, and writing each difference with both places.
+// Comparing definition by definition, and telling each difference with both places.
 #include "driver/diff.h"
 
 #include "ir/equal.h"
@@ -6,7 +6,8 @@
 
 typedef struct {
   tvms_context *context;
-  tvms_strbuf *out;
+  tvms_diff_visit *visit;
+  void *self;
   const char *label;  // of the functions at hand, "Module.main"
   tvms_source *left;
   tvms_source *right;
@@ -20,18 +21,14 @@ typedef struct {
 
 enum { LONGEST_TEXT = 100 };
 
-static void add_place(diffing *d, tvms_source *source,
-                      const tvms_node *TVMS_NULLABLE node) {
-  tvms_strbuf *out = d->out;
-  tvms_strbuf_puts(out, source->name);
-  if (!node || !node->span.end) return;
-  tvms_place place = tvms_source_place(&d->context->memory, source, node->span.begin);
-  tvms_strbuf_printf(out, ":%u:%u", place.line, place.column);
+static void show(diffing *d, const tvms_diff *difference) {
+  d->found++;
+  d->visit(d->self, difference);
 }
 
 // One line of the text of a node.
-static void add_text(diffing *d, const tvms_unit *unit, const tvms_node *node) {
-  tvms_strbuf *out = d->out;
+static void add_text(diffing *d, const tvms_unit *unit, const tvms_node *node,
+                     tvms_strbuf *out) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &d->context->memory);
   tvms_print_node(d->context, unit, node, d->dialect, &text);
@@ -42,19 +39,6 @@ static void add_text(diffing *d, const tvms_unit *unit, const tvms_node *node) {
   tvms_strbuf_add(out, text.text, len > LONGEST_TEXT ? LONGEST_TEXT : len);
   if (cut) tvms_strbuf_puts(out, " ...");
   tvms_strbuf_fini(&text);
-}
-
-static void add_side(diffing *d, char sign, tvms_source *source, const tvms_unit *unit,
-                     const tvms_node *TVMS_NULLABLE node) {
-  tvms_strbuf *out = d->out;
-  tvms_strbuf_printf(out, "  %c ", sign);
-  add_place(d, source, node);
-  tvms_strbuf_puts(out, ": ");
-  if (node)
-    add_text(d, unit, node);
-  else
-    tvms_strbuf_puts(out, "nothing here");
-  tvms_strbuf_putc(out, '\n');
 }
 
 static tvms_span span_of(const tvms_node *TVMS_NULLABLE node) {
@@ -73,15 +57,35 @@ static void show_difference(void *self, const tvms_node *a, const tvms_node *b,
   if (same_span(left, d->last_left) && same_span(right, d->last_right)) return;
   d->last_left = left;
   d->last_right = right;
-  d->found++;
-  tvms_strbuf_printf(d->out, "%s: %s differs\n", d->label, what);
-  add_side(d, '-', d->left, d->left_unit, a);
-  add_side(d, '+', d->right, d->right_unit, b);
+  tvms_strbuf left_text, right_text;
+  tvms_strbuf_init(&left_text, &d->context->memory);
+  tvms_strbuf_init(&right_text, &d->context->memory);
+  if (a) add_text(d, d->left_unit, a, &left_text);
+  if (b) add_text(d, d->right_unit, b, &right_text);
+  tvms_diff difference = {
+      .kind = TVMS_DIFF_CHANGED,
+      .label = d->label,
+      .what = what,
+      .left = {d->left, left, a ? tvms_strbuf_text(&left_text) : NULL, 0},
+      .right = {d->right, right, b ? tvms_strbuf_text(&right_text) : NULL, 0},
+  };
+  show(d, &difference);
+  tvms_strbuf_fini(&left_text);
+  tvms_strbuf_fini(&right_text);
 }
 
-static void say_missing(diffing *d, const char *name, tvms_source *where) {
-  tvms_strbuf_printf(d->out, "%s is only in %s\n", name, where->name);
-  d->found++;
+// A function that one program has and the other has not.
+static void show_missing(diffing *d, const tvms_member *left,
+                         const tvms_member *right) {
+  const tvms_member *only = left ? left : right;
+  const char *name = tvms_symbol_text(d->context, only->name);
+  tvms_diff difference = {.kind = TVMS_DIFF_MISSING, .label = name};
+  difference.left.source = d->left;
+  difference.right.source = d->right;
+  tvms_diff_part *part = left ? &difference.left : &difference.right;
+  part->span = only->name_span;
+  part->text = name;
+  show(d, &difference);
 }
 
 static void diff_member(diffing *d, const tvms_member *left, const tvms_member *right) {
@@ -93,7 +97,7 @@ static void diff_member(diffing *d, const tvms_member *left, const tvms_member *
         .map_free = true, .report = show_difference, .self = d};
     (void)tvms_node_equal_with(d->context, left->function, right->function, &options);
   } else if (left->function || right->function) {
-    say_missing(d, d->label, left->function ? d->left : d->right);
+    show_missing(d, left->function ? left : NULL, left->function ? NULL : right);
   }
 }
 
@@ -107,13 +111,11 @@ static void diff_modules(diffing *d, const tvms_module *left,
     if (other)
       diff_member(d, member, other);
     else
-      say_missing(d, tvms_symbol_text(d->context, member->name), d->left);
+      show_missing(d, member, NULL);
   }
   for (uint32_t i = 0; i < right->member_count && !(left->bare && right->bare); i++) {
-    tvms_sym name = right->members[i].name;
-    if (!tvms_module_find(left, name)) {
-      say_missing(d, tvms_symbol_text(d->context, name), d->right);
-    }
+    const tvms_member *member = &right->members[i];
+    if (!tvms_module_find(left, member->name)) show_missing(d, NULL, member);
   }
 }
 
@@ -124,20 +126,91 @@ static void diff_programs(diffing *d, const tvms_program *left,
     diff_modules(d, left->modules[i], right->modules[i]);
   }
   if (left->count == right->count) return;
-  tvms_strbuf_printf(d->out, "%s has %u definitions, %s has %u\n", d->left->name,
-                     left->count, d->right->name, right->count);
-  d->found++;
+  tvms_diff difference = {
+      .kind = TVMS_DIFF_COUNT,
+      .left = {.source = d->left, .count = left->count},
+      .right = {.source = d->right, .count = right->count},
+  };
+  show(d, &difference);
 }
 
 uint32_t tvms_diff_programs(tvms_diff_side left, tvms_diff_side right,
-                            tvms_dialect dialect, tvms_strbuf *out) {
+                            tvms_dialect dialect, tvms_diff_visit *visit, void *self) {
   diffing d = {
       .context = left.program->context,
-      .out = out,
+      .visit = visit,
+      .self = self,
       .left = left.source,
       .right = right.source,
       .dialect = dialect,
   };
   diff_programs(&d, left.program, right.program);
   return d.found;
+}
+
+// ---- For people ----
+
+static void write_part(tvms_strbuf *out, char sign, const tvms_diff_part *part) {
+  tvms_strbuf_printf(out, "  %c %s", sign, part->source->name);
+  if (part->span.end) {
+    tvms_place place = tvms_source_place(out->memory, part->source, part->span.begin);
+    tvms_strbuf_printf(out, ":%u:%u", place.line, place.column);
+  }
+  tvms_strbuf_printf(out, ": %s\n", part->text ? part->text : "nothing here");
+}
+
+void tvms_diff_write_text(void *self, const tvms_diff *d) {
+  tvms_strbuf *out = self;
+  switch (d->kind) {
+  case TVMS_DIFF_CHANGED:
+    tvms_strbuf_printf(out, "%s: %s differs\n", d->label, d->what);
+    write_part(out, '-', &d->left);
+    write_part(out, '+', &d->right);
+    break;
+  case TVMS_DIFF_MISSING:
+    tvms_strbuf_printf(out, "%s is only in %s\n", d->label,
+                       (d->left.text ? d->left : d->right).source->name);
+    break;
+  case TVMS_DIFF_COUNT:
+    tvms_strbuf_printf(out, "%s has %u definitions, %s has %u\n", d->left.source->name,
+                       d->left.count, d->right.source->name, d->right.count);
+    break;
+  }
+}
+
+// ---- As findings ----
+
+// Says what a program has, at its place if there is one.
+static void note_part(tvms_diags *diags, tvms_diag *diag, const tvms_diff_part *part) {
+  const char *text = part->text ? part->text : "nothing";
+  if (part->span.end)
+    tvms_diag_note_in(diags, diag, part->source, part->span, "%s", text);
+  else
+    tvms_diag_remark(diags, diag, "%s: %s", part->source->name, text);
+}
+
+void tvms_diff_report(void *self, const tvms_diff *d) {
+  tvms_context *context = self;
+  tvms_diags *diags = &context->diags;
+  tvms_source *current = diags->source;
+  bool right_only = !d->left.span.end && d->right.span.end;
+  const tvms_diff_part *at = right_only ? &d->right : &d->left;
+  diags->source = at->source;
+  switch (d->kind) {
+  case TVMS_DIFF_CHANGED: {
+    tvms_diag *diag =
+        tvms_diag_report(diags, TVMS_D_differs, at->span, d->label, d->what);
+    note_part(diags, diag, &d->left);
+    note_part(diags, diag, &d->right);
+    break;
+  }
+  case TVMS_DIFF_MISSING:
+    tvms_diag_report(diags, TVMS_D_only_in_one, at->span, d->label, at->source->name);
+    break;
+  case TVMS_DIFF_COUNT:
+    tvms_diag_report(diags, TVMS_D_definition_count, at->span, d->left.source->name,
+                     d->left.count, d->right.source->name, d->right.count);
+    break;
+  }
+  diags->source = current;
 }

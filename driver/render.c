@@ -181,8 +181,10 @@ static void add_finding(rendering *r, const tvms_diag *diag) {
       tvms_strbuf_putc(r->out, '\n');
       continue;
     }
+    r->source = note->source ? note->source : diag->source;
     tvms_place at = add_head(r, note->span, TVMS_SEVERITY_NOTE, NULL, note->text);
     add_excerpt(r, at, note->span, severity_sgr(TVMS_SEVERITY_NOTE));
+    r->source = diag->source;
   }
   add_fixes(r, diag->fixes);
 }

@@ -82,6 +82,20 @@ void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
   append_note(diag, note);
 }
 
+void tvms_diag_note_in(tvms_diags *diags, tvms_diag *diag, tvms_source *source,
+                       tvms_span span, const char *format, ...) {
+  if (diags->muted) return;
+  tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
+  note->placed = true;
+  note->source = source;
+  note->span = span;
+  va_list arguments;
+  va_start(arguments, format);
+  note->text = format_text(diags->arena, format, arguments);
+  va_end(arguments);
+  append_note(diag, note);
+}
+
 void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...) {
   if (diags->muted) return;
   tvms_note *note = tvms_arena_new(diags->arena, tvms_note);

@@ -29,11 +29,11 @@ typedef struct {
   const char *explanation;
 } tvms_diag_row;
 
-// Evidence for a diagnostic. `source` NULL: the same as the diagnostic's; a span of
-// {0, 0} together with `place` false: a remark without a place.
+// Evidence for a diagnostic, or if it is not placed a remark.
 typedef struct tvms_note {
   struct tvms_note *next;
   bool placed;
+  tvms_source *TVMS_NULLABLE source;  // of `span`; NULL: the diagnostic's
   tvms_span span;
   const char *text;
 } tvms_note;
@@ -79,6 +79,10 @@ void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
                     const char *format, ...) TVMS_PRINTF(4, 5);
 void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...)
     TVMS_PRINTF(3, 4);
+
+// Adds evidence at a place of another source.
+void tvms_diag_note_in(tvms_diags *diags, tvms_diag *diag, tvms_source *source,
+                       tvms_span span, const char *format, ...) TVMS_PRINTF(5, 6);
 
 // Adds a replacement that may be applied without asking when `safe`; nothing while muted.
 void tvms_diag_fix(tvms_diags *diags, tvms_diag *diag, tvms_span span, bool safe,

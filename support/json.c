@@ -99,3 +99,15 @@ void tvms_json_bool(tvms_json *json, bool value) {
   begin_value(json);
   tvms_strbuf_puts(json->out, value ? "true" : "false");
 }
+
+// Strings of JSON hold no line ends, so every one of them is followed by indentation.
+void tvms_json_value(tvms_json *json, const char *text, size_t len) {
+  begin_value(json);
+  for (size_t at = 0; at < len;) {
+    const char *end = memchr(text + at, '\n', len - at);
+    size_t line = end ? (size_t)(end - text) - at : len - at;
+    tvms_strbuf_add(json->out, text + at, line);
+    at += line + (end != NULL);
+    if (at < len) break_line(json);
+  }
+}

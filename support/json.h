@@ -26,6 +26,9 @@ void tvms_json_string(tvms_json *json, const char *text, size_t len);
 void tvms_json_int(tvms_json *json, int64_t value);
 void tvms_json_bool(tvms_json *json, bool value);
 
+// A value that is JSON already; its lines are indented to where it stands.
+void tvms_json_value(tvms_json *json, const char *text, size_t len);
+
 static inline void tvms_json_text(tvms_json *json, const char *text) {
   tvms_json_string(json, text, strlen(text));
 }
