@@ -357,6 +357,34 @@ void tvms_python_read_import(tvms_reader *reader, tvms_ref stmt) {
   }
 }
 
+// The namespace that a dotted name stands for; NONE for any other.
+static tvms_namespace namespace_of(const char *path) {
+  for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+    if (strcmp(modules[i].path, path) == 0) return modules[i].namespace_;
+  }
+  return TVMS_NS_NONE;
+}
+
+enum { LONGEST_PATH = 256 };
+
+// True if an import statement of the file binds a name to the namespace.
+static bool is_imported(tvms_reader *reader, tvms_namespace namespace_) {
+  char path[LONGEST_PATH];
+  tvms_surface_each(reader->surface, ref, reader->surface->body) {
+    const tvms_surf *stmt = tvms_reader_at(reader, ref);
+    bool from = stmt->kind == TVMS_SURF_IMPORT_FROM;
+    if (!from && stmt->kind != TVMS_SURF_IMPORT) continue;
+    tvms_surface_each(reader->surface, alias, from ? stmt->b : stmt->a) {
+      const tvms_surf *node = tvms_reader_at(reader, alias);
+      const char *module = from ? tvms_symbol_text(reader->context, stmt->a) : "";
+      snprintf(path, sizeof path, "%s%s%s", module, from ? "." : "",
+               tvms_symbol_text(reader->context, node->a));
+      if ((from || node->b) && namespace_of(path) == namespace_) return true;
+    }
+  }
+  return false;
+}
+
 void tvms_python_bind_prefixes(tvms_reader *reader) {
   static const struct {
     const char *name, *path;
@@ -369,6 +397,8 @@ void tvms_python_bind_prefixes(tvms_reader *reader) {
       {"TypeVar", "typing.TypeVar"},
   };
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+    tvms_namespace namespace_ = namespace_of(prefixes[i].path);
+    if (namespace_ != TVMS_NS_NONE && is_imported(reader, namespace_)) continue;
     tvms_sym name =
         tvms_symbol_intern(reader->context, prefixes[i].name, strlen(prefixes[i].name));
     tvms_python_bind_import(reader, prefixes[i].path, name, (tvms_span){0, 0});

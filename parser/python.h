@@ -19,7 +19,9 @@ void tvms_python_read_import(tvms_reader *reader, tvms_ref stmt);
 void tvms_python_bind_import(tvms_reader *reader, const char *path, tvms_sym name,
                              tvms_span span);
 
-// The names that a file knows without imports: I, T, R, tvm and so on.
+// Binds the names that a file knows without imports: I, T, R, tvm and so on. Printed text
+// has its imports in comments only; a file that imports a namespace itself knows it by the
+// names that it says, as Python does.
 void tvms_python_bind_prefixes(tvms_reader *reader);
 
 // A call whose callee is a name of Python.
