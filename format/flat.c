@@ -144,7 +144,7 @@ static bool is_tight(const tvms_writer *w, tvms_ref ref) {
 }
 
 static bool flat_operation(tvms_writer *w, const tvms_surf *node) {
-  const char *text = tvms_operator_text((tvms_surf_op)node->op);
+  const char *text = tvms_surface_operator_text((tvms_surf_op)node->op);
   bool close =
       node->op == TVMS_OP_POWER && is_tight(w, node->a) && is_tight(w, node->b);
   if (!close) tvms_writer_put_char(w, ' ');
@@ -178,7 +178,8 @@ static bool flat_compare(tvms_writer *w, const tvms_surf *node) {
   if (!flat(w, node->a)) return false;
   for (tvms_ref part = node->b; part; part = w->nodes[part].next) {
     tvms_writer_put_char(w, ' ');
-    tvms_writer_put_text(w, tvms_operator_text((tvms_surf_op)w->nodes[part].op));
+    tvms_writer_put_text(w,
+                         tvms_surface_operator_text((tvms_surf_op)w->nodes[part].op));
     tvms_writer_put_char(w, ' ');
     if (!flat(w, w->nodes[part].a)) return false;
   }
@@ -288,7 +289,7 @@ static bool flat_node(tvms_writer *w, tvms_ref ref) {
   case TVMS_SURF_SUBSCRIPT: return flat_postfix(w, ref);
   case TVMS_SURF_SLICE: return flat_slice(w, node);
   case TVMS_SURF_UNARY:
-    tvms_writer_put_text(w, tvms_operator_text((tvms_surf_op)node->op));
+    tvms_writer_put_text(w, tvms_format_prefix((tvms_surf_op)node->op));
     return flat(w, node->a);
   case TVMS_SURF_BINARY:
   case TVMS_SURF_BOOL: return flat_binary(w, ref);

@@ -112,7 +112,7 @@ static void write_simple(tvms_writer *w, const tvms_surf *node) {
   case TVMS_SURF_AUG_ASSIGN:
     tvms_format_value(w, node->a, 4);
     tvms_writer_put_char(w, ' ');
-    word(w, tvms_operator_text((tvms_surf_op)node->op));
+    word(w, tvms_surface_operator_text((tvms_surf_op)node->op));
     word(w, "= ");
     tvms_format_value(w, node->b, 0);
     return;

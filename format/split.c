@@ -70,7 +70,7 @@ static void split_operation(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   while (w->spine.len > base) {
     const tvms_surf *node = &w->nodes[w->spine.items[--w->spine.len]];
     next_line(w, w->nodes[node->b].begin);
-    tvms_writer_put_text(w, tvms_operator_text((tvms_surf_op)node->op));
+    tvms_writer_put_text(w, tvms_surface_operator_text((tvms_surf_op)node->op));
     tvms_writer_put_char(w, ' ');
     tvms_format_item(w, node->b, w->spine.len == base ? tail : 0);
   }
@@ -81,7 +81,7 @@ static void split_compare(tvms_writer *w, const tvms_surf *node, uint32_t tail) 
   for (tvms_ref part = node->b; part; part = w->nodes[part].next) {
     const tvms_surf *compared = &w->nodes[part];
     next_line(w, w->nodes[compared->a].begin);
-    tvms_writer_put_text(w, tvms_operator_text((tvms_surf_op)compared->op));
+    tvms_writer_put_text(w, tvms_surface_operator_text((tvms_surf_op)compared->op));
     tvms_writer_put_char(w, ' ');
     tvms_format_item(w, compared->a, compared->next ? 0 : tail);
   }
@@ -217,7 +217,7 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   case TVMS_SURF_IF_EXP: split_if_exp(w, ref, tail); return;
   case TVMS_SURF_STRINGS: split_strings(w, node); return;
   case TVMS_SURF_UNARY:
-    prefixed(w, tvms_operator_text((tvms_surf_op)node->op), node->a, tail);
+    prefixed(w, tvms_format_prefix((tvms_surf_op)node->op), node->a, tail);
     return;
   case TVMS_SURF_STAR: prefixed(w, "*", node->a, tail); return;
   case TVMS_SURF_DOUBLE_STAR: prefixed(w, "**", node->a, tail); return;

@@ -35,25 +35,8 @@ uint32_t tvms_writer_columns(const tvms_writer *w) {
   return columns;
 }
 
-const char *tvms_operator_text(tvms_surf_op op) {
-  static const char *const texts[] = {
-      [TVMS_OP_OR] = "or",          [TVMS_OP_AND] = "and",
-      [TVMS_OP_BIT_OR] = "|",       [TVMS_OP_BIT_XOR] = "^",
-      [TVMS_OP_BIT_AND] = "&",      [TVMS_OP_SHIFT_LEFT] = "<<",
-      [TVMS_OP_SHIFT_RIGHT] = ">>", [TVMS_OP_ADD] = "+",
-      [TVMS_OP_SUB] = "-",          [TVMS_OP_MUL] = "*",
-      [TVMS_OP_MATMUL] = "@",       [TVMS_OP_DIV] = "/",
-      [TVMS_OP_FLOOR_DIV] = "//",   [TVMS_OP_MOD] = "%",
-      [TVMS_OP_POWER] = "**",       [TVMS_OP_NOT] = "not ",
-      [TVMS_OP_NEGATE] = "-",       [TVMS_OP_PLUS] = "+",
-      [TVMS_OP_INVERT] = "~",       [TVMS_OP_EQ] = "==",
-      [TVMS_OP_NE] = "!=",          [TVMS_OP_LT] = "<",
-      [TVMS_OP_LE] = "<=",          [TVMS_OP_GT] = ">",
-      [TVMS_OP_GE] = ">=",          [TVMS_OP_IN] = "in",
-      [TVMS_OP_NOT_IN] = "not in",  [TVMS_OP_IS] = "is",
-      [TVMS_OP_IS_NOT] = "is not",
-  };
-  return texts[op];
+const char *tvms_format_prefix(tvms_surf_op op) {
+  return op == TVMS_OP_NOT ? "not " : tvms_surface_operator_text(op);
 }
 
 void tvms_format_number(tvms_writer *w, const tvms_surf *node) {

@@ -8,7 +8,9 @@
 void tvms_format_number(tvms_writer *w, const tvms_surf *node);
 void tvms_format_string(tvms_writer *w, const tvms_surf *node);
 void tvms_format_comment(tvms_writer *w, const tvms_comment *comment);
-const char *tvms_operator_text(tvms_surf_op op);
+
+// An operator of one operand, with the blank that stands behind it if it is a word.
+const char *tvms_format_prefix(tvms_surf_op op);
 
 // Bytes of a name that begins at, or ends at, an offset of the source.
 tvms_span tvms_format_name_from(const tvms_writer *w, uint32_t begin);

@@ -116,7 +116,7 @@ static bool try_last_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   bool fine = tvms_format_try_flat(w, left, false, 4);
   if (fine) {
     tvms_writer_put_char(w, ' ');
-    tvms_writer_put_text(w, tvms_operator_text(op));
+    tvms_writer_put_text(w, tvms_surface_operator_text(op));
     tvms_writer_put_char(w, ' ');
     fine = w->comment_at >= w->nodes[last].begin && splits_itself(w, last);
   }
@@ -137,7 +137,7 @@ static bool try_first_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   uint32_t comment = w->next;
   tvms_format_in_parens(w, left);
   tvms_writer_put_char(w, ' ');
-  tvms_writer_put_text(w, tvms_operator_text(op));
+  tvms_writer_put_text(w, tvms_surface_operator_text(op));
   tvms_writer_put_char(w, ' ');
   if (comment == w->next && tvms_format_try_flat(w, last, false, tail)) return true;
   tvms_writer_rewind(w, here);

@@ -161,3 +161,14 @@ uint8_t tvms_surface_refs(tvms_surf_kind kind) {
   };
   return refs[kind];
 }
+
+/* Operators */
+
+const char *tvms_surface_operator_text(tvms_surf_op op) {
+  static const char *const texts[] = {
+#define OPERATOR(KIND, spelling) [TVMS_OP_##KIND] = spelling,
+#include "grammar/operators.def"
+  };
+  const char *text = op < sizeof texts / sizeof texts[0] ? texts[op] : NULL;
+  return text ? text : "?";
+}

@@ -20,38 +20,8 @@ typedef enum {
 // Operators of UNARY, BINARY, BOOL, COMPARED, AUG_ASSIGN, kinds of PARAM and TYPE_PARAM.
 typedef enum {
   TVMS_OP_NONE,
-  // binary, lowest precedence first
-  TVMS_OP_OR,
-  TVMS_OP_AND,
-  TVMS_OP_BIT_OR,
-  TVMS_OP_BIT_XOR,
-  TVMS_OP_BIT_AND,
-  TVMS_OP_SHIFT_LEFT,
-  TVMS_OP_SHIFT_RIGHT,
-  TVMS_OP_ADD,
-  TVMS_OP_SUB,
-  TVMS_OP_MUL,
-  TVMS_OP_MATMUL,
-  TVMS_OP_DIV,
-  TVMS_OP_FLOOR_DIV,
-  TVMS_OP_MOD,
-  TVMS_OP_POWER,
-  // unary
-  TVMS_OP_NOT,
-  TVMS_OP_NEGATE,
-  TVMS_OP_PLUS,
-  TVMS_OP_INVERT,
-  // comparisons
-  TVMS_OP_EQ,
-  TVMS_OP_NE,
-  TVMS_OP_LT,
-  TVMS_OP_LE,
-  TVMS_OP_GT,
-  TVMS_OP_GE,
-  TVMS_OP_IN,
-  TVMS_OP_NOT_IN,
-  TVMS_OP_IS,
-  TVMS_OP_IS_NOT,
+#define OPERATOR(KIND, spelling) TVMS_OP_##KIND,
+#include "grammar/operators.def"
   // kinds of parameters
   TVMS_OP_PARAM,         // x
   TVMS_OP_SLASH,         // bare /
@@ -170,5 +140,8 @@ static inline bool tvms_surface_is_string(const tvms_surface *surface, tvms_ref 
   tvms_surf_kind kind = (tvms_surf_kind)surface->nodes[ref].kind;
   return kind == TVMS_SURF_STRING || kind == TVMS_SURF_STRINGS;
 }
+
+// An operator as it is written: "+", "not in". "?" for what is not one.
+const char *tvms_surface_operator_text(tvms_surf_op op);
 
 #endif

@@ -14,7 +14,7 @@ static const tvms_eval_value_ops *deciding(const tvms_reader *reader, tvms_eval_
 
 tvms_eval_value tvms_bad_operands(tvms_reader *reader, tvms_surf_op op,
                                   tvms_eval_value a, tvms_eval_value b, tvms_ref ref) {
-  tvms_reader_report(reader, bad_operands, ref, tvms_eval_operator_spelling(op),
+  tvms_reader_report(reader, bad_operands, ref, tvms_surface_operator_text(op),
                      tvms_eval_describe(reader, a), tvms_eval_describe(reader, b));
   return TVMS_UNKNOWN;
 }

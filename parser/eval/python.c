@@ -11,30 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const operator_texts[] = {
-    [TVMS_OP_OR] = "or",          [TVMS_OP_AND] = "and",
-    [TVMS_OP_BIT_OR] = "|",       [TVMS_OP_BIT_XOR] = "^",
-    [TVMS_OP_BIT_AND] = "&",      [TVMS_OP_SHIFT_LEFT] = "<<",
-    [TVMS_OP_SHIFT_RIGHT] = ">>", [TVMS_OP_ADD] = "+",
-    [TVMS_OP_SUB] = "-",          [TVMS_OP_MUL] = "*",
-    [TVMS_OP_MATMUL] = "@",       [TVMS_OP_DIV] = "/",
-    [TVMS_OP_FLOOR_DIV] = "//",   [TVMS_OP_MOD] = "%",
-    [TVMS_OP_POWER] = "**",       [TVMS_OP_NOT] = "not",
-    [TVMS_OP_NEGATE] = "-",       [TVMS_OP_PLUS] = "+",
-    [TVMS_OP_INVERT] = "~",       [TVMS_OP_EQ] = "==",
-    [TVMS_OP_NE] = "!=",          [TVMS_OP_LT] = "<",
-    [TVMS_OP_LE] = "<=",          [TVMS_OP_GT] = ">",
-    [TVMS_OP_GE] = ">=",          [TVMS_OP_IN] = "in",
-    [TVMS_OP_NOT_IN] = "not in",  [TVMS_OP_IS] = "is",
-    [TVMS_OP_IS_NOT] = "is not",
-};
-
-const char *tvms_eval_operator_spelling(tvms_surf_op op) {
-  const char *text =
-      op < sizeof operator_texts / sizeof *operator_texts ? operator_texts[op] : NULL;
-  return text ? text : "?";
-}
-
 static tvms_eval_value too_big(tvms_reader *reader, tvms_ref ref) {
   tvms_reader_report(reader, number_too_big, ref);
   return TVMS_UNKNOWN;
@@ -456,7 +432,7 @@ tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
   if (a.kind == TVMS_EVAL_FLOAT && op != TVMS_OP_INVERT) {
     return tvms_eval_value_float(op == TVMS_OP_NEGATE ? -a.as.f : a.as.f);
   }
-  tvms_reader_report(reader, bad_operand, ref, tvms_eval_operator_spelling(op),
+  tvms_reader_report(reader, bad_operand, ref, tvms_surface_operator_text(op),
                      tvms_eval_describe(reader, a));
   return TVMS_UNKNOWN;
 }

@@ -21,6 +21,4 @@ tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
 // The constant that `value` counts as where Python wants one, or `value` itself.
 tvms_eval_value tvms_constant_of(const tvms_reader *reader, tvms_eval_value value);
 
-const char *tvms_eval_operator_spelling(tvms_surf_op op);
-
 #endif

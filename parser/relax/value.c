@@ -8,7 +8,6 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
-#include "parser/eval/python.h"
 #include "parser/relax/attrs.h"
 #include "parser/relax/bind.h"
 #include "parser/relax/convert.h"
@@ -191,14 +190,14 @@ tvms_eval_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op,
                || op == TVMS_OP_PLUS;
   tvms_opcode opcode = opcode_of(op, unary);
   if (opcode == TVMS_R_NONE) {
-    tvms_reader_report(reader, relax_operator, ref, tvms_eval_operator_spelling(op));
+    tvms_reader_report(reader, relax_operator, ref, tvms_surface_operator_text(op));
     return tvms_reader_failed(reader);
   }
   if (!tvms_eval_value_is_known(a) || (!unary && !tvms_eval_value_is_known(b))) {
     return tvms_reader_failed(reader);
   }
   if (is_number(a) || (!unary && is_number(b))) {
-    tvms_reader_report(reader, relax_number, ref, tvms_eval_operator_spelling(op));
+    tvms_reader_report(reader, relax_number, ref, tvms_surface_operator_text(op));
     return tvms_reader_failed(reader);
   }
   tvms_node *args[2];

@@ -6,7 +6,6 @@
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
-#include "parser/eval/python.h"
 #include "parser/tir/convert.h"
 
 #include <string.h>
@@ -256,7 +255,7 @@ tvms_eval_value tvms_tile_layout_operator(tvms_reader *reader, tvms_surf_op op,
   bool offset_first =
       spec_of(b, PART_SPEC) && a.kind == TVMS_EVAL_LAYOUT && !spec_of(a, PART_SPEC);
   if (op != TVMS_OP_ADD || !is_summand(a) || !is_summand(b) || offset_first) {
-    tvms_reader_report(reader, bad_operands, ref, tvms_eval_operator_spelling(op),
+    tvms_reader_report(reader, bad_operands, ref, tvms_surface_operator_text(op),
                        tvms_eval_describe(reader, a), tvms_eval_describe(reader, b));
     return tvms_reader_failed(reader);
   }

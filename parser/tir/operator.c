@@ -278,7 +278,7 @@ tvms_eval_value tvms_tir_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_v
     return tvms_eval_value_node(
         tvms_build_node(reader->unit, TVMS_NODE_NOT, node, NULL, span));
   default:
-    tvms_reader_report(reader, bad_operand, ref, tvms_eval_operator_spelling(op),
+    tvms_reader_report(reader, bad_operand, ref, tvms_surface_operator_text(op),
                        tvms_eval_describe(reader, a));
     return TVMS_UNKNOWN;
   }
