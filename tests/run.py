@@ -40,6 +40,18 @@ def judge(record):
     return passed, failed, "" if good else record["result"]
 
 
+def why_nothing_ran(build, status):
+    path = os.path.join(build, "meson-info", "intro-buildoptions.json")
+    if not os.path.exists(path):
+        return f"{build} is not a build folder: './setup test' makes one and runs all suites"
+    with open(path, encoding="utf-8") as f:
+        options = {option["name"]: option["value"] for option in json.load(f)}
+    if not options["tests"]:
+        return (f"{build} is built without tests, as by './setup build': run 'meson configure {build} -Dtests=true' and "
+                f"'ninja -C {build}' (this needs the Debian package libcriterion-dev), or './setup test'")
+    return f"meson test ended with {status} and left no log"
+
+
 def main():
     build, suites = sys.argv[1], sys.argv[2:]
     log = os.path.join(build, "meson-logs", "testlog.json")
@@ -59,7 +71,7 @@ def main():
             print((record.get("stdout", "") + record.get("stderr", ""))[-6000:])
     if not records:
         failed += 1
-        print(f"meson test ended with {status} and left no log")
+        print(why_nothing_ran(build, status))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

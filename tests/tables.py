@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tables against the tests: a diagnostic that no test provokes, a verb that none runs, a
 golden or corpus file that is not fit to be one, a test script that no suite runs."""
-import ast, json, os, re, sys, unittest
+import ast, json, os, re, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cases import TVMS, files_under, main, source, tvms, verbs
@@ -150,6 +150,19 @@ class Suites(unittest.TestCase):
             if name.startswith("test_"):
                 with self.subTest(program=name):
                     self.assertTrue(name in started, f"{name}.c is not listed in tests/unit/meson.build")
+
+    def test_a_folder_without_tests_is_told_from_one_whose_tests_fail(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for options, text in ((None, "is not a build folder"), ([{"name": "tests", "value": False}], "-Dtests=true")):
+                if options:
+                    os.mkdir(os.path.join(folder, "meson-info"))
+                    with open(os.path.join(folder, "meson-info", "intro-buildoptions.json"), "w", encoding="utf-8") as f:
+                        json.dump(options, f)
+                with self.subTest(text=text):
+                    p = subprocess.run([sys.executable, source("tests", "run.py"), folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                    self.assertEqual(p.returncode, 1)
+                    self.assertIn(text, p.stdout)
+                    self.assertTrue(p.stdout.endswith("0 passed, 1 failed\n"), p.stdout)
 
     def test_helpers_exist(self):
         for name in HELPERS:
