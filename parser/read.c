@@ -3,10 +3,10 @@
 
 #include "parser/decorator.h"
 #include "parser/dialect_marks.h"
-#include "parser/eval/budget.h"
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
+#include "parser/eval/reader.h"
 #include "parser/file_state.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
@@ -63,17 +63,6 @@ static void read_comments(tvms_reader *reader) {
   }
 }
 
-static void free_reader(tvms_reader *reader) {
-  tvms_memory *memory = &reader->context->memory;
-  tvms_arena_fini(&reader->values);
-  tvms_arena_fini(&reader->bindings);
-  tvms_arena_fini(&reader->kept);
-  tvms_memory_free(memory, reader->names);
-  tvms_vec_fini(memory, &reader->scopes);
-  tvms_vec_fini(memory, &reader->methods);
-  tvms_vec_fini(memory, &reader->defs);
-}
-
 // Shows the modules from number `first` on; those that nobody keeps are dropped.
 static void show_modules(tvms_program *program, uint32_t first,
                          const tvms_read_options *options) {
@@ -107,28 +96,18 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   uint32_t errors = context->diags.errors;
   program->dialect = tvms_dialect_marks_read(context, &surface, options);
   context->spelling = (uint32_t)program->dialect;
-  tvms_visible all = {NULL, 0, UINT32_MAX};
   tvms_file_state file = {
       .script = script.items, .script_count = script.len, .needed = &needed};
-  tvms_reader reader = {.context = context,
-                        .tables = &tvms_parser_tables,
-                        .surface = &surface,
-                        .program = program,
-                        .dialect = program->dialect,
-                        .mixed = context->diags.errors > errors,
-                        .lenient = options->python,
-                        .decorate = tvms_decoration_of,
-                        .file = &file,
-                        .budget.most_bytes = tvms_budget_of_values(source),
-                        .visible = &all};
-  tvms_arena_init(&reader.values, memory);
-  tvms_arena_init(&reader.bindings, memory);
-  tvms_arena_init(&reader.kept, memory);
+  tvms_reader reader;
+  tvms_reader_init(&reader, context, &surface, program->dialect, &tvms_parser_tables);
+  reader.program = program;
+  reader.mixed = context->diags.errors > errors;
+  reader.lenient = options->python;
+  reader.decorate = tvms_decoration_of;
+  reader.file = &file;
   tvms_unit unit;
   tvms_unit_init(&unit, context, program->dialect);
   reader.unit = &unit;  // for expressions of the file level
-  tvms_vec_push(memory, &reader.scopes, (tvms_scope){0});
-  tvms_scope_push(&reader);
   if (!options->python) tvms_python_bind_prefixes(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
@@ -143,8 +122,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
     ref = tvms_reader_at(&reader, ref)->next;
     reader.unit = &unit;
   }
-  tvms_scope_pop(&reader);
-  free_reader(&reader);
+  tvms_reader_fini(&reader);
   tvms_vec_fini(memory, &script);
   tvms_needed_names_fini(memory, &needed);
   tvms_unit_fini(&unit);

@@ -107,6 +107,7 @@ struct tvms_reader {
   tvms_binding *free_bindings;
   uint32_t depth;               // open scopes
   TVMS_VEC(tvms_scope) scopes;  // by depth; [0] is not used
+  tvms_visible everything;      // the part of all scopes
   const tvms_visible *visible;  // never NULL; the innermost part, open at its end
 
   // Memory of the evaluation.

@@ -1,0 +1,36 @@
+// Beginning and end of the evaluation of a file.
+#include "parser/eval/reader.h"
+
+#include "parser/eval/budget.h"
+#include "parser/eval/names.h"
+
+void tvms_reader_init(tvms_reader *reader, tvms_context *context, tvms_surface *surface,
+                      tvms_dialect dialect, const struct tvms_eval_tables *tables) {
+  tvms_memory *memory = &context->memory;
+  *reader = (tvms_reader){
+      .context = context,
+      .tables = tables,
+      .surface = surface,
+      .dialect = dialect,
+      .everything = {NULL, 0, UINT32_MAX},
+      .visible = &reader->everything,
+      .budget.most_bytes = tvms_budget_of_values(surface->source),
+  };
+  tvms_arena_init(&reader->values, memory);
+  tvms_arena_init(&reader->bindings, memory);
+  tvms_arena_init(&reader->kept, memory);
+  tvms_vec_push(memory, &reader->scopes, (tvms_scope){0});
+  tvms_scope_push(reader);
+}
+
+void tvms_reader_fini(tvms_reader *reader) {
+  tvms_memory *memory = &reader->context->memory;
+  tvms_scope_pop(reader);
+  tvms_arena_fini(&reader->values);
+  tvms_arena_fini(&reader->bindings);
+  tvms_arena_fini(&reader->kept);
+  tvms_memory_free(memory, reader->names);
+  tvms_vec_fini(memory, &reader->scopes);
+  tvms_vec_fini(memory, &reader->methods);
+  tvms_vec_fini(memory, &reader->defs);
+}

@@ -1,0 +1,16 @@
+// Beginning and end of the evaluation of a file.
+#ifndef TVMS_PARSER_EVAL_READER_H
+#define TVMS_PARSER_EVAL_READER_H
+
+#include "parser/eval/eval.h"
+
+// Makes `reader` ready to evaluate expressions of `surface`, as text of `dialect`, with one
+// open scope that binds nothing. `tables` is borrowed. Nodes need a unit, which the caller
+// sets; everything else may stay as it is. The reader must not move.
+void tvms_reader_init(tvms_reader *reader, tvms_context *context, tvms_surface *surface,
+                      tvms_dialect dialect, const struct tvms_eval_tables *tables);
+
+// Frees what the evaluation took; values are gone.
+void tvms_reader_fini(tvms_reader *reader);
+
+#endif
