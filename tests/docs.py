@@ -12,6 +12,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cases import TVMS, files_under, main, source
 
 BLOCK = re.compile(r"^```console( scratch)?\n(.*?)^```$", re.M | re.S)
+# A file of the project in running text: `folder/name.c`. In bold it is one that the page tells to make.
+NAMED_FILE = re.compile(r"(?<!\*\*)`((?:[a-z_]+/)+[\w.-]+\.(?:c|h|def|re|y|py|tvms|md|build))`")
+FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.M | re.S)
 
@@ -79,6 +82,13 @@ class Docs(unittest.TestCase):
                 for target in LINK.findall(CODE.sub("", f.read())):
                     with self.subTest(page=page, target=target):
                         self.assertTrue(os.path.exists(os.path.join(os.path.dirname(page), target)), target)
+
+    def test_files_that_are_named_exist(self):
+        for page in pages():
+            with open(page, encoding="utf-8") as f:
+                for name in NAMED_FILE.findall(FENCED.sub("", f.read())):
+                    with self.subTest(page=page, name=name):
+                        self.assertTrue(os.path.exists(source(name)), name)
 
     def test_every_table_is_named(self):
         with open(source("docs", "architecture.md"), encoding="utf-8") as f:
