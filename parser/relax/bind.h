@@ -1,25 +1,11 @@
-// Calls of operators: arguments bound to the signature in ops.def, and what some
-// operators make of them.
+// How a call of the text becomes a node, for each operator.
 #ifndef TVMS_PARSER_RELAX_BIND_H
 #define TVMS_PARSER_RELAX_BIND_H
 
-#include "parser/relax/internal.h"
+#include "parser/relax/argument.h"
 
-tvms_eval_value tvms_relax_call_op(tvms_reader *reader, tvms_opcode op, tvms_ref call);
-
-// Builds and infers a call of an operator. `spans` may be NULL.
-tvms_eval_value tvms_relax_make_call(tvms_reader *reader, tvms_opcode op,
-                                     tvms_node *const *args, uint32_t count,
-                                     tvms_list attrs, tvms_list type_args,
-                                     const tvms_span *spans, tvms_ref ref);
-
-// The same without attributes, for operators of Python.
-tvms_eval_value tvms_relax_make_simple(tvms_reader *reader, tvms_opcode op,
-                                       tvms_node *const *args, uint32_t count,
-                                       tvms_ref ref);
-
-// Infers a finished call; its value is unknown after a report.
-tvms_eval_value tvms_relax_finish_call(tvms_reader *reader, tvms_call *call,
-                                       const tvms_span *TVMS_NULLABLE spans);
+// Gives the node of a bound call its arguments, attributes and types, as the operator wants
+// them.
+void tvms_relax_bind_operator(tvms_relax_op_call *call);
 
 #endif

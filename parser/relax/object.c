@@ -2,17 +2,13 @@
 // (`x.dtype`, `x.ty.shape[0]`), and calls made as nodes (`relax.Call(op, args)`).
 #include "parser/relax/object.h"
 
-#include "ir/fold.h"
 #include "ir/op.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
-#include "parser/relax/bind.h"
+#include "parser/relax/call.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/internal.h"
 #include "parser/relax/types.h"
 #include "structinfo/make.h"
-
-#include <string.h>
 
 static tvms_eval_value proxy(tvms_reader *reader, int what, tvms_eval_value value) {
   return (tvms_eval_value){.kind = TVMS_EVAL_RELAX,

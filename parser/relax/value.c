@@ -2,14 +2,12 @@
 // Python on them, subscripts, and calls of functions.
 #include "parser/relax/value.h"
 
-#include "ir/fold.h"
 #include "ir/object.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
 #include "parser/relax/attrs.h"
-#include "parser/relax/bind.h"
+#include "parser/relax/call.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/function.h"
 #include "parser/relax/internal.h"
