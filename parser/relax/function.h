@@ -20,8 +20,4 @@ void tvms_relax_declare(tvms_reader *reader, const tvms_def *def, tvms_member *m
 // is unknown. reader->unit is the member's, reading is TVMS_READING_RELAX.
 void tvms_relax_function(tvms_reader *reader, const tvms_def *def, tvms_member *member);
 
-// StructInfo of a member as seen by calls of it, or NULL if it is not declared yet.
-tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,
-                                                const tvms_member *member);
-
 #endif
