@@ -79,6 +79,9 @@ enum {
   TVMS_RELAX_SHAPE,     // items: the tensor, of `x.shape`
   TVMS_RELAX_STRIDES,   // items: the tensor, of `x.strides`
 };
+static inline tvms_eval_value tvms_relax_value_of(uint16_t what, int64_t i) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_RELAX, .spare = what, .as.i = i};
+}
 
 // ---- parser/relax/evidence.c ----
 
