@@ -60,7 +60,11 @@ def graph_of(libraries):
     """{file: {file: symbols that the first takes from the second}}."""
     sources = {o: s for library in libraries for o, s in compiled(os.path.abspath(library))}
     found = symbols(list(sources))
-    home = {name: sources[o] for o, (defined, _) in found.items() for name in defined}
+    home = {}
+    for o, (defined, _) in found.items():
+        for name in defined:
+            if home.setdefault(name, sources[o]) != sources[o]:
+                sys.exit(f"{name} is defined by {home[name]} and {sources[o]}: the linker takes the first it finds")
     graph = {source: defaultdict(set) for source in sources.values()}
     for o, (_, undefined) in found.items():
         for name in undefined:
