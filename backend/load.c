@@ -1,13 +1,26 @@
-// Finding the plug-in: beside the program in a build tree, in lib/tvms when installed.
+// Finding the plug-in: in the folder of the build tree, or where it is installed, also when
+// the installed tree was moved as a whole.
+//
+// What looks for it is a program or the shared library; the places are seen from its folder.
+// The static library cannot load anything and says so.
 #define _GNU_SOURCE
 #include "backend/load.h"
 
-#include "backend/backend.h"
+#ifdef TVMS_WITHOUT_PLUGIN
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+const tvms_backend *tvms_backend_load(tvms_strbuf *why) {
+  tvms_strbuf_puts(why, "the static library cannot load it; link to libtvms.so");
+  return NULL;
+}
+
+#else
+
+#  include "backend/backend.h"
+
+#  include <dlfcn.h>
+#  include <stdlib.h>
+#  include <string.h>
+#  include <unistd.h>
 
 static const char plugin[] = "libtvms-llvm.so";
 
@@ -23,17 +36,73 @@ const tvms_backend *tvms_backend_open(const char *path, tvms_strbuf *why) {
   return NULL;
 }
 
-const tvms_backend *tvms_backend_load(tvms_strbuf *why) {
-  static const char *const folders[] = {"backend", ".", "../lib/tvms"};
-  char base[4096], path[4200];
-  ssize_t len = readlink("/proc/self/exe", base, sizeof base - 1);
-  base[len < 0 ? 0 : len] = '\0';
-  char *slash = strrchr(base, '/');
-  if (slash) *slash = '\0';
-  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-    snprintf(path, sizeof path, "%s/%s/%s", base, folders[i], plugin);
-    if (access(path, R_OK) == 0) return tvms_backend_open(path, why);
+// The file that this code is in, and whether it is the shared library and not the program.
+static bool add_own_path(tvms_strbuf *path) {
+  Dl_info info;
+  char program[4096];
+  void *here = (void *)(uintptr_t)add_own_path;
+  if (dladdr(here, &info) && info.dli_fname && strstr(info.dli_fname, ".so")) {
+    tvms_strbuf_puts(path, info.dli_fname);
+    return true;
   }
-  tvms_strbuf_printf(why, "%s is not beside the program", plugin);
-  return NULL;
+  ssize_t len = readlink("/proc/self/exe", program, sizeof program);
+  if (len > 0) tvms_strbuf_add(path, program, (size_t)len);
+  return false;
 }
+
+// Takes `tail`, some folders, off the end of a path; false if it does not end so.
+static bool cut(tvms_strbuf *path, const char *tail) {
+  size_t len = strlen(tail);
+  if (path->len <= len || memcmp(path->text + path->len - len, tail, len) != 0)
+    return false;
+  if (path->text[path->len - len - 1] != '/') return false;
+  path->len -= len + 1;
+  return true;
+}
+
+// The places to try, from the folder `base`; the last one is absolute.
+static bool make_path(tvms_strbuf *path, const tvms_strbuf *base, uint32_t index) {
+  path->len = 0;
+  if (index < 4) tvms_strbuf_add(path, base->text, base->len);
+  switch (index) {
+  case 0: tvms_strbuf_puts(path, "/backend"); return true;     // the program when built
+  case 1: tvms_strbuf_puts(path, "/../backend"); return true;  // the library when built
+  case 2:
+    if (cut(path, TVMS_BINDIR)) tvms_strbuf_puts(path, "/" TVMS_LIBDIR);
+    tvms_strbuf_puts(path, "/tvms");
+    return true;
+  case 3: return true;  // beside it
+  case 4:
+    tvms_strbuf_puts(path, TVMS_LIBDIR[0] == '/' ? "" : TVMS_PREFIX "/");
+    tvms_strbuf_puts(path, TVMS_LIBDIR "/tvms");
+    return true;
+  default: return false;
+  }
+}
+
+const tvms_backend *tvms_backend_load(tvms_strbuf *why) {
+  const tvms_backend *found = NULL;
+  tvms_strbuf base, path;
+  tvms_strbuf_init(&base, why->memory);
+  tvms_strbuf_init(&path, why->memory);
+  bool library = add_own_path(&base);
+  while (base.len && base.text[base.len - 1] != '/') {
+    base.len--;
+  }
+  if (base.len) base.len--;
+  bool seen = false;
+  for (uint32_t i = 0; !seen && make_path(&path, &base, i); i++) {
+    tvms_strbuf_printf(&path, "/%s", plugin);
+    seen = access(tvms_strbuf_text(&path), R_OK) == 0;
+    if (seen) found = tvms_backend_open(path.text, why);
+  }
+  if (!seen) {
+    tvms_strbuf_printf(why, "%s is not beside the %s", plugin,
+                       library ? "library" : "program");
+  }
+  tvms_strbuf_fini(&path);
+  tvms_strbuf_fini(&base);
+  return found;
+}
+
+#endif

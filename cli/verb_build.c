@@ -4,7 +4,7 @@
 #include "cli/files.h"
 #include "cli/native.h"
 #include "cli/program.h"
-#include "ir/target.h"
+#include "driver/build.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,33 +30,6 @@ static const output_form *TVMS_NULLABLE form_of(const char *path) {
     if (len > tail && strcmp(path + len - tail, forms[i].suffix) == 0) return &forms[i];
   }
   return NULL;
-}
-
-static bool refuse_target(tvms_run *run, tvms_strbuf *why) {
-  tvms_run_complain(run, "option '--target': %s", tvms_strbuf_text(why));
-  return false;
-}
-
-// The plug-in, or NULL after saying that it is not there or cannot make code for --target.
-static const tvms_backend *TVMS_NULLABLE
-backend_for(tvms_run *run, const tvms_native_options *options) {
-  const tvms_backend *backend = tvms_run_load_backend(run);
-  if (!backend) return NULL;
-  tvms_strbuf why;
-  tvms_strbuf_init(&why, &run->context->memory);
-  bool known = backend->check_target(options, &why) || refuse_target(run, &why);
-  tvms_strbuf_fini(&why);
-  return known ? backend : NULL;
-}
-
-// What --target names; false after saying that it names nothing.
-static bool find_target(tvms_run *run, tvms_unit *unit, tvms_target *target) {
-  tvms_strbuf why;
-  tvms_strbuf_init(&why, &run->context->memory);
-  bool known = tvms_target_parse(unit, run->options.target, target, &why)
-               || refuse_target(run, &why);
-  tvms_strbuf_fini(&why);
-  return known;
 }
 
 static void remove_file(void *what) {
@@ -89,32 +62,33 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
                               const tvms_backend *backend,
                               const tvms_native_options *options) {
   const output_form *form = form_of(run->options.output);
-  const tvms_program *program = tvms_run_load_program(run, source);
-  if (run->context->diags.errors) return TVMS_OK;
-  tvms_module *module = tvms_runnable_join(program);
-  if (!module || !tvms_runnable_check_library(module, run->options.primfuncs_only)
-      || run->context->diags.errors)
-    return TVMS_OK;
+  tvms_program *program = tvms_run_load_program(run, source);
   tvms_strbuf code;
   tvms_strbuf_init(&code, &run->context->memory);
-  tvms_status status = backend->emit(run->context, module, options, form->form, &code);
-  if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
-  if (status != TVMS_OK) return TVMS_OK;  // reported
+  bool built = !run->context->diags.errors
+               && tvms_build_code(program, backend, options, form->form,
+                                  run->options.primfuncs_only, &code);
+  if (!built) return TVMS_OK;  // reported
   if (form->linked) return link_object(run, &code);
   return tvms_files_create(run, run->options.output, code.text, code.len);
 }
 
 static tvms_status build_source(tvms_run *run, tvms_source *source) {
+  const tvms_backend *backend = tvms_run_load_backend(run);
+  if (!backend) return TVMS_FAILED_IO;
   tvms_unit unit;
   tvms_unit_init(&unit, run->context, TVMS_DIALECT_CURRENT);
+  tvms_strbuf why;
+  tvms_strbuf_init(&why, &run->context->memory);
   tvms_target target;
-  tvms_native_options options = {.target = run->options.target ? &target : NULL};
-  const tvms_backend *backend = NULL;
-  if (!options.target || find_target(run, &unit, &target)) {
-    backend = backend_for(run, &options);
-  }
-  tvms_status status =
-      backend ? build_with(run, source, backend, &options) : TVMS_FAILED_IO;
+  tvms_native_options options = {0};
+  tvms_status status = TVMS_FAILED_IO;
+  if (tvms_build_find_target(backend, run->options.target, &unit, &target, &options,
+                             &why))
+    status = build_with(run, source, backend, &options);
+  else
+    tvms_run_complain(run, "option '--target': %s", tvms_strbuf_text(&why));
+  tvms_strbuf_fini(&why);
   tvms_unit_fini(&unit);
   return status;
 }

@@ -13,7 +13,7 @@
 
 // A code (E0201, 0201 or 201), with or without its letter, or the name of the row.
 static bool is_meant(tvms_diag_id id, const char *word) {
-  const char *code = tvms_render_code_of(id).text;
+  const char *code = tvms_diag_row_of(id)->label;
   return strcasecmp(code, word) == 0 || strcmp(code + 1, word) == 0
          || strcmp(tvms_diag_row_of(id)->name, word) == 0;
 }
@@ -105,7 +105,7 @@ bool tvms_explain(tvms_memory *memory, const char *word, tvms_strbuf *out,
     if (!is_meant(id, word)) continue;
     const tvms_diag_row *row = tvms_diag_row_of(id);
     tvms_strbuf_printf(out, "%s %s: ", tvms_render_severity_name(row->severity),
-                       tvms_render_code_of(id).text);
+                       tvms_diag_row_of(id)->label);
     add_pattern(out, row->format);
     tvms_strbuf_puts(out, "\n\n");
     add_wrapped(out, row->explanation);

@@ -7,32 +7,7 @@
 #include "support/json.h"
 #include "support/vec.h"
 
-// Facts come in the order of the text, those of a function between its FUNCTION and the
-// END that belongs to it: its symbols, its parameters, its bindings, its result.
-typedef enum {
-  TVMS_FACT_FUNCTION,  // begins
-  TVMS_FACT_SYMBOL,
-  TVMS_FACT_PARAM,
-  TVMS_FACT_BINDING,  // begins; holds a THEN and an ELSE, or a FUNCTION, or nothing
-  TVMS_FACT_THEN,     // begins; holds bindings
-  TVMS_FACT_ELSE,     // begins; holds bindings
-  TVMS_FACT_RESULT,
-  TVMS_FACT_END,  // ends what began last and has not ended
-} tvms_fact_kind;
-
-// The texts are valid during the visit.
-typedef struct {
-  tvms_fact_kind kind;
-  uint32_t level;        // of nesting; 0: a function of a module
-  const char *name;      // "" for THEN, ELSE and END; "return" for RESULT
-  const char *type;      // "?" if it is not known; of a symbol its data type
-  tvms_span span;        // of a parameter or a binding
-  const char *bound_by;  // of a symbol: "dimension 0" or "value"
-  const char *owner;     // of a symbol: the value that binds it
-  bool is_size;          // of a symbol: it is a dimension, so it is not negative
-} tvms_fact;
-
-typedef void tvms_fact_visit(void *self, const tvms_fact *fact);
+#include <tvms/types.h>
 
 // Shows the facts of each module that is added, in order, with types as `dialect` writes
 // them. `visit` gets `self`. tvms_infer_close must follow.

@@ -57,13 +57,21 @@ bool tvms_compiled_open(tvms_compiled *compiled, const tvms_backend *backend,
   compiled->kernels =
       tvms_arena_array(&context->arena, tvms_safe_call, module->member_count);
   tvms_memory_hold(&context->memory, &compiled->resource, close_jit, compiled);
+  compiled->held = true;
   return true;
+}
+
+void tvms_compiled_keep(tvms_compiled *compiled) {
+  if (compiled->held)
+    tvms_memory_release(&compiled->context->memory, &compiled->resource);
+  compiled->held = false;
 }
 
 void tvms_compiled_close(tvms_compiled *compiled) {
   if (!compiled->backend) return;
-  tvms_memory_release(&compiled->context->memory, &compiled->resource);
+  tvms_compiled_keep(compiled);
   close_jit(compiled);
+  compiled->backend = NULL;
 }
 
 static tvms_safe_call find_kernel(void *state, const tvms_member *member) {

@@ -12,15 +12,21 @@ typedef struct {
   const tvms_module *module;
   tvms_safe_call *kernels;  // by member, as they are asked for
   tvms_resource resource;
+  bool held;  // the resource is open
 } tvms_compiled;
 
 // Compiles what `entry` calls, directly or not. False after a report; else
-// tvms_compiled_close must follow. `checked`: every index is checked.
+// tvms_compiled_close must follow; an unwinding closes it as well, until tvms_compiled_keep.
+// `checked`: every index is checked.
 TVMS_NODISCARD bool tvms_compiled_open(tvms_compiled *compiled,
                                        const tvms_backend *backend,
                                        const tvms_module *module,
                                        const tvms_member *entry, bool checked);
 void tvms_compiled_close(tvms_compiled *compiled);
+
+// Makes the code outlive the protected call that it was made in: only tvms_compiled_close
+// closes it from now on.
+void tvms_compiled_keep(tvms_compiled *compiled);
 
 // Makes the interpreter run the compiled code where there is some.
 void tvms_compiled_use(tvms_compiled *compiled, tvms_interp *interp);

@@ -7,6 +7,7 @@
 typedef struct {
   tvms_dialect from;     // read as this release; NONE: as the text shows
   tvms_dialect dialect;  // read as this release unless the text excludes it; NONE
+  bool unverified;       // only read it
 } tvms_load_options;
 
 // Reads and verifies `source`. What is wrong is reported; a caller that writes something

@@ -22,15 +22,6 @@ const char *tvms_render_severity_name(tvms_severity severity) {
   return names[severity];
 }
 
-tvms_code tvms_render_code_of(tvms_diag_id id) {
-  const tvms_diag_row *row = tvms_diag_row_of(id);
-  static const char letters[] = {'E', 'W', 'N'};
-  tvms_code code;
-  snprintf(code.text, sizeof code.text, "%c%04u", letters[row->severity],
-           row->code % 10000u);
-  return code;
-}
-
 typedef struct {
   tvms_memory *memory;
   tvms_strbuf *out;
@@ -171,8 +162,8 @@ static void add_fixes(rendering *r, const tvms_fix *fixes) {
 
 static void add_finding(rendering *r, const tvms_diag *diag) {
   tvms_severity severity = tvms_diag_row_of(diag->id)->severity;
-  tvms_code code = tvms_render_code_of(diag->id);
-  tvms_place place = add_head(r, diag->span, severity, code.text, diag->text);
+  tvms_place place =
+      add_head(r, diag->span, severity, tvms_diag_row_of(diag->id)->label, diag->text);
   add_excerpt(r, place, diag->span, severity_sgr(severity));
   for (const tvms_note *note = diag->notes; note; note = note->next) {
     if (!note->placed) {

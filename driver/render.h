@@ -17,12 +17,6 @@ void tvms_render_findings(tvms_context *context, const tvms_render_options *opti
 // True if a finding is shown: all are, or errors only.
 bool tvms_render_shows(const tvms_diag *diag, bool errors_only);
 
-// "E0123": letter of the severity and four digits.
-typedef struct {
-  char text[8];
-} tvms_code;
-tvms_code tvms_render_code_of(tvms_diag_id id);
-
 // "error", "warning" or "note".
 const char *tvms_render_severity_name(tvms_severity severity);
 

@@ -62,7 +62,7 @@ static void put_finding(tvms_json *json, const tvms_report_item *item) {
   const tvms_diag_row *row = tvms_diag_row_of(diag->id);
   tvms_json_open(json, '{');
   if (item->file) tvms_json_put_text(json, "file", item->file);
-  tvms_json_put_text(json, "code", tvms_render_code_of(diag->id).text);
+  tvms_json_put_text(json, "code", tvms_diag_row_of(diag->id)->label);
   tvms_json_put_text(json, "name", row->name);
   tvms_json_put_text(json, "severity", tvms_render_severity_name(row->severity));
   tvms_json_put_text(json, "message", diag->text);

@@ -56,7 +56,7 @@ void tvms_report_put_github(tvms_strbuf *out, const tvms_report_item *item) {
     if (tvms_report_item_is_placed(item)) add_place(out, item);
     tvms_strbuf_putc(out, ',');
   }
-  tvms_strbuf_printf(out, "title=%s::", tvms_render_code_of(diag->id).text);
+  tvms_strbuf_printf(out, "title=%s::", tvms_diag_row_of(diag->id)->label);
   add_text(out, diag->text, false);
   for (const tvms_note *note = diag->notes; note; note = note->next) {
     add_note(out, item, note);

@@ -124,7 +124,7 @@ static void put_fix(tvms_json *json, const tvms_report_item *item) {
 void tvms_report_put_sarif(tvms_json *json, const tvms_report_item *item) {
   const tvms_diag *diag = item->diag;
   tvms_json_open(json, '{');
-  tvms_json_put_text(json, "ruleId", tvms_render_code_of(diag->id).text);
+  tvms_json_put_text(json, "ruleId", tvms_diag_row_of(diag->id)->label);
   tvms_json_put_text(json, "level",
                      tvms_render_severity_name(tvms_diag_row_of(diag->id)->severity));
   put_message_of(json, diag);
@@ -138,7 +138,7 @@ void tvms_report_put_sarif_notification(tvms_json *json, const tvms_report_item 
   tvms_json_open(json, '{');
   tvms_json_key(json, "descriptor");
   tvms_json_open(json, '{');
-  tvms_json_put_text(json, "id", tvms_render_code_of(item->diag->id).text);
+  tvms_json_put_text(json, "id", tvms_diag_row_of(item->diag->id)->label);
   tvms_json_close(json, '}');
   tvms_json_put_text(json, "level", "error");
   put_message_of(json, item->diag);
@@ -154,7 +154,7 @@ static void put_rules(tvms_json *json, const bool *used) {
     if (!used[i]) continue;
     const tvms_diag_row *row = tvms_diag_row_of((tvms_diag_id)i);
     tvms_json_open(json, '{');
-    tvms_json_put_text(json, "id", tvms_render_code_of((tvms_diag_id)i).text);
+    tvms_json_put_text(json, "id", row->label);
     tvms_json_put_text(json, "name", row->name);
     put_message(json, "fullDescription", row->explanation);
     tvms_json_close(json, '}');

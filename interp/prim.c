@@ -13,7 +13,8 @@ void tvms_interp_give_up(const tvms_interp_frame *f) {
 
 void tvms_interp_count_step(tvms_interp_frame *f, tvms_span span) {
   tvms_interp *interp = f->interp;
-  if (++interp->steps != interp->step_limit) return;
+  if (++interp->steps % 4096 == 0) tvms_memory_check_time(&f->context->memory);
+  if (interp->steps != interp->step_limit) return;
   fault(f, TVMS_D_too_many_steps, span, (unsigned long long)interp->step_limit);
 }
 

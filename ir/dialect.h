@@ -8,7 +8,7 @@
 #ifndef TVMS_IR_DIALECT_H
 #define TVMS_IR_DIALECT_H
 
-#include <tvms/base.h>
+#include "support/base.h"
 
 typedef enum {
 #define RELEASE(ident, ...) TVMS_DIALECT_##ident,

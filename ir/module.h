@@ -5,6 +5,8 @@
 
 #include "ir/node.h"
 
+#include <tvms/program.h>
+
 // One function with the unit that owns its nodes.
 typedef struct {
   tvms_sym name;  // of the GlobalVar
@@ -38,13 +40,15 @@ typedef struct {
 } tvms_module;
 
 // Modules in the order of the file; names may repeat, as in Python.
-typedef struct {
+struct tvms_program {
   tvms_context *context;
   tvms_dialect dialect;  // the one that was read
   tvms_module **modules;
   uint32_t count;
   uint32_t cap;
-} tvms_program;
+  tvms_source *TVMS_NULLABLE source;  // that it was read from
+  bool wrong;                         // with errors, or a pass failed
+};
 
 // An empty module in context->memory; its source is the one being read.
 tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,

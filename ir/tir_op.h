@@ -4,7 +4,7 @@
 
 #include "ir/dialect.h"
 
-#include <tvms/base.h>
+#include "support/base.h"
 
 // 0 is not an operator; the numbers follow the order of the table.
 typedef enum {

@@ -5,41 +5,9 @@
 #ifndef TVMS_RUNTIME_ABI_H
 #define TVMS_RUNTIME_ABI_H
 
-#include <tvms/base.h>
+#include "support/base.h"
 
-// Kinds of elements; the codes that ir/dtype.h uses as well.
-enum {
-  TVMS_DL_INT = 0,
-  TVMS_DL_UINT = 1,
-  TVMS_DL_FLOAT = 2,
-  TVMS_DL_HANDLE = 3,
-  TVMS_DL_BFLOAT = 4,
-  TVMS_DL_BOOL = 6,  // one byte in memory, `bits` 8
-};
-
-typedef struct {
-  uint8_t code;
-  uint8_t bits;
-  uint16_t lanes;
-} tvms_dl_type;
-
-enum { TVMS_DL_CPU = 1 };
-
-typedef struct {
-  int32_t type;
-  int32_t id;
-} tvms_dl_device;
-
-// A strided view of memory that somebody else owns.
-typedef struct {
-  void *data;
-  tvms_dl_device device;
-  int32_t ndim;
-  tvms_dl_type dtype;
-  int64_t *shape;
-  int64_t *strides;  // in elements; NULL: compact, row by row
-  uint64_t byte_offset;
-} tvms_dl_tensor;
+#include <tvms/run.h>
 
 _Static_assert(sizeof(tvms_dl_tensor) == 48, "DLTensor has 48 bytes");
 

@@ -8,6 +8,10 @@ enum { DEFAULT_STEP_LIMIT = 1000 * 1000 * 1000 };
 void tvms_context_init(tvms_context *context, const tvms_static_names *fixed) {
   memset(context, 0, sizeof *context);
   tvms_memory_init(&context->memory);
+  tvms_context_start(context, fixed);
+}
+
+void tvms_context_start(tvms_context *context, const tvms_static_names *fixed) {
   tvms_arena_init(&context->arena, &context->memory);
   tvms_arena_init(&context->scratch, &context->memory);
   tvms_interner_init(&context->names, &context->arena, fixed);

@@ -7,7 +7,7 @@
 #include "support/diag.h"
 #include "support/intern.h"
 
-typedef struct tvms_context {
+struct tvms_context {
   tvms_memory memory;
   tvms_arena arena;    // lives as long as the context: names, closed types, diagnostics
   tvms_arena scratch;  // mark and reset around a piece of work
@@ -19,11 +19,16 @@ typedef struct tvms_context {
   // is above the rooms that report. NULL: nodes are described by their kind only.
   const char *(*describe)(struct tvms_context *context, const void *node);
   uint32_t spelling;  // for `describe`: the tvms_dialect that was read, 0 before
+  struct tvms_api *TVMS_NULLABLE api;  // of a context of the library; driver/api/api.c
   struct tvms_types *TVMS_NULLABLE types;  // closed StructInfo; structinfo/intern.c
-} tvms_context;
+};
 
 // `fixed` is the table that tools/gen_names.c made; it must outlive the context.
 void tvms_context_init(tvms_context *context, const tvms_static_names *fixed);
+
+// As tvms_context_init, for a context that is zero but for its memory, which is set up.
+void tvms_context_start(tvms_context *context, const tvms_static_names *fixed);
+
 void tvms_context_fini(tvms_context *context);
 
 // Text of a name; "" for 0.

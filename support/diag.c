@@ -1,14 +1,22 @@
-// The list of diagnostics and the table behind it. Rendering is in cli/.
+// The list of diagnostics and the table behind it. Rendering is in driver/.
 #include "support/diag.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#define LETTER_ERROR   "E"
+#define LETTER_WARNING "W"
+#define LETTER_NOTE    "N"
+
 static const tvms_diag_row rows[] = {
-#define DIAG(name, code, severity, text, explanation)                                  \
-  [TVMS_D_##                                                                           \
-      name] = {#name, 1##code - 10000, TVMS_SEVERITY_##severity, text, explanation},
+#define DIAG(id, number, level, text, explained)                                       \
+  [TVMS_D_##id] = {.name = #id,                                                        \
+                   .label = LETTER_##level #number,                                    \
+                   .code = 1##number - 10000,                                          \
+                   .severity = TVMS_SEVERITY_##level,                                  \
+                   .format = text,                                                     \
+                   .explanation = explained},
 #include "support/diag.def"
 };
 

@@ -9,11 +9,7 @@
 #include "support/arena.h"
 #include "support/source.h"
 
-typedef enum {
-  TVMS_SEVERITY_ERROR,
-  TVMS_SEVERITY_WARNING,
-  TVMS_SEVERITY_NOTE
-} tvms_severity;
+#include <tvms/diag.h>
 
 typedef enum {
 #define DIAG(name, code, severity, text, explanation) TVMS_D_##name,
@@ -23,6 +19,7 @@ typedef enum {
 // A row of diag.def.
 typedef struct {
   const char *name;
+  const char *label;  // "E0123"
   uint16_t code;
   tvms_severity severity;
   const char *format;
@@ -30,31 +27,31 @@ typedef struct {
 } tvms_diag_row;
 
 // Evidence for a diagnostic, or if it is not placed a remark.
-typedef struct tvms_note {
-  struct tvms_note *next;
+struct tvms_note {
+  tvms_note *next;
   bool placed;
   tvms_source *TVMS_NULLABLE source;  // of `span`; NULL: the diagnostic's
   tvms_span span;
   const char *text;
-} tvms_note;
+};
 
 // Replaces the bytes of `span` by `text`. Safe ones may be applied by `check --fix`.
-typedef struct tvms_fix {
-  struct tvms_fix *next;
+struct tvms_fix {
+  tvms_fix *next;
   tvms_span span;
   const char *text;
   bool safe;
-} tvms_fix;
+};
 
-typedef struct tvms_diag {
-  struct tvms_diag *next;
+struct tvms_diag {
+  tvms_diag *next;
   tvms_diag_id id;
   tvms_source *source;
   tvms_span span;  // the guilty token
   const char *text;
   tvms_note *notes;  // in order of evidence
   tvms_fix *fixes;   // all together mend this diagnostic
-} tvms_diag;
+};
 
 typedef struct {
   tvms_arena *arena;

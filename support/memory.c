@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 enum { DEFAULT_DEPTH_LIMIT = 400 * 1000 };
+
+static const char out_of_memory[] = "there is no memory left";
 
 // Stack bytes per level of depth that the deep stack reserves. Sanitizers need more.
 #if defined(__has_feature)
@@ -22,7 +25,18 @@ enum { DEFAULT_DEPTH_LIMIT = 400 * 1000 };
 #ifdef __SANITIZE_ADDRESS__
 #  define ADDRESS_SANITIZED
 #endif
-#ifdef ADDRESS_SANITIZED
+#if defined(__has_feature)
+#  if __has_feature(thread_sanitizer)
+#    define THREAD_SANITIZED
+#  endif
+#endif
+#ifdef __SANITIZE_THREAD__
+#  define THREAD_SANITIZED
+#endif
+#if defined(ADDRESS_SANITIZED) || defined(THREAD_SANITIZED)
+#  define SANITIZED
+#endif
+#ifdef SANITIZED
 enum { BYTES_PER_LEVEL = 8192 };
 #else
 enum { BYTES_PER_LEVEL = 2560 };
@@ -66,9 +80,20 @@ static tvms_memory_block *block_of(void *bytes) {
 
 static void admit(tvms_memory *memory, size_t more) {
   memory->count++;
-  bool refused = memory->count == memory->fail_at
-                 || (memory->limit && memory->used + more > memory->limit);
-  if (refused) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  if (memory->count == memory->fail_at)
+    tvms_memory_refuse(memory, "the allocation that shall fail was reached");
+  if (memory->limit && memory->used + more > memory->limit)
+    tvms_memory_refuse(memory, "the limit of memory was reached");
+  if (memory->deadline && memory->count % 64 == 0) tvms_memory_check_time(memory);
+}
+
+void tvms_memory_check_time(tvms_memory *memory) {
+  if (!memory->deadline) return;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t nanoseconds = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  if (nanoseconds > memory->deadline)
+    tvms_memory_refuse(memory, "the limit of time was reached");
 }
 
 static void *link_block(tvms_memory *memory, tvms_memory_block *block, size_t size) {
@@ -88,15 +113,66 @@ static void unlink_block(tvms_memory *memory, tvms_memory_block *block) {
   if (block->older) block->older->newer = block->newer;
 }
 
+/* Pages, from the system or from the allocator of a host */
+
+#ifdef ADDRESS_SANITIZED
+// From the C library, so that the sanitizer sees what is used after it was given back.
+static void *system_alloc(size_t *size) {
+  return calloc(1, *size);
+}
+static void system_free(void *pages, size_t size) {
+  (void)size;
+  free(pages);
+}
+#else
+#  define system_alloc tvms_pages_alloc
+#  define system_free  tvms_pages_free
+#endif
+
+// At least `*size` zeroed bytes, and how many in `*size`.
+static void *take_pages(tvms_memory *memory, size_t *size) {
+  void *pages = memory->allocate ? memory->allocate(memory->user, NULL, 0, *size)
+                                 : system_alloc(size);
+  if (!pages) tvms_memory_refuse(memory, out_of_memory);
+  if (memory->allocate) memset(pages, 0, *size);
+  return pages;
+}
+
+static void give_pages(tvms_memory *memory, void *pages, size_t size) {
+  if (memory->allocate)
+    (void)memory->allocate(memory->user, pages, size, 0);
+  else
+    system_free(pages, size);
+}
+
+static void *take_large(tvms_memory *memory, size_t size) {
+  if (size > SIZE_MAX / 2) tvms_memory_refuse(memory, out_of_memory);
+  size_t bytes = sizeof(tvms_memory_block) + size;
+  tvms_memory_block *block = take_pages(memory, &bytes);
+  block->bytes = bytes;
+  return link_block(memory, block, size);
+}
+
+static void give_large(tvms_memory *memory, void *bytes) {
+  tvms_memory_block *block = block_of(bytes);
+  unlink_block(memory, block);
+  give_pages(memory, block, block->bytes);
+}
+
+static void give_all_large(tvms_memory *memory) {
+  while (memory->blocks) {
+    tvms_memory_block *older = memory->blocks->older;
+    give_pages(memory, memory->blocks, memory->blocks->bytes);
+    memory->blocks = older;
+  }
+}
+
 #ifdef ADDRESS_SANITIZED
 
-// One block of the C library each, so that the sanitizer sees what is used after it was
-// given back.
+// Every block is one of its own.
 static void *take_bytes(tvms_memory *memory, size_t size, bool zeroed) {
   (void)zeroed;
-  tvms_memory_block *block = calloc(1, sizeof *block + size);
-  if (!block) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
-  return link_block(memory, block, size);
+  return take_large(memory, size);
 }
 
 static bool grow_in_place(void *bytes, size_t size) {
@@ -113,8 +189,7 @@ static void *TVMS_NULLABLE grow_pages(tvms_memory *memory, void *bytes, size_t s
 }
 
 static void give_bytes(tvms_memory *memory, void *bytes) {
-  unlink_block(memory, block_of(bytes));
-  free(block_of(bytes));
+  give_large(memory, bytes);
 }
 
 void *tvms_memory_alloc_chunk(tvms_memory *memory, uint32_t class) {
@@ -129,11 +204,7 @@ void tvms_memory_free_chunk(tvms_memory *memory, void *chunk, uint32_t class,
 }
 
 void tvms_memory_fini(tvms_memory *memory) {
-  while (memory->blocks) {
-    tvms_memory_block *older = memory->blocks->older;
-    free(memory->blocks);
-    memory->blocks = older;
-  }
+  give_all_large(memory);
   memory->used = 0;
 }
 
@@ -145,16 +216,23 @@ struct tvms_region {
   size_t size;
 };
 
-enum { FIRST_REGION = 512 * 1024, LARGEST_REGION = 32 * 1024 * 1024 };
+enum {
+  FIRST_REGION = 512 * 1024,
+  LARGEST_REGION = 32 * 1024 * 1024,
+  // The same of a host's allocator, whose memory costs as soon as it is there.
+  FIRST_REGION_OF_HOST = 64 * 1024,
+  LARGEST_REGION_OF_HOST = 1024 * 1024,
+};
 
 // Takes a region with room for `size` bytes. What is left of the one before is lost: less
 // than what did not fit.
 static void grow_fresh(tvms_memory *memory, size_t size) {
-  size_t bytes = memory->regions ? memory->regions->size * 2 : FIRST_REGION;
-  if (bytes > LARGEST_REGION) bytes = LARGEST_REGION;
+  size_t first = memory->allocate ? FIRST_REGION_OF_HOST : FIRST_REGION;
+  size_t largest = memory->allocate ? LARGEST_REGION_OF_HOST : LARGEST_REGION;
+  size_t bytes = memory->regions ? memory->regions->size * 2 : first;
+  if (bytes > largest) bytes = largest;
   if (bytes < size + sizeof(tvms_region)) bytes = size + sizeof(tvms_region);
-  tvms_region *region = tvms_pages_alloc(&bytes);
-  if (!region) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  tvms_region *region = take_pages(memory, &bytes);
   region->older = memory->regions;
   region->size = bytes;
   memory->regions = region;
@@ -183,18 +261,10 @@ static size_t class_bytes(uint32_t class) {
   return (size_t)(5 + (class - 1) % 4) << (4 + (class - 1) / 4);
 }
 
-static void *take_pages(tvms_memory *memory, size_t size) {
-  size_t bytes = sizeof(tvms_memory_block) + size;
-  tvms_memory_block *block = tvms_pages_alloc(&bytes);
-  if (!block) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
-  block->bytes = bytes;
-  return link_block(memory, block, size);
-}
-
 static void *take_bytes(tvms_memory *memory, size_t size, bool zeroed) {
-  if (size > SIZE_MAX / 2) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  if (size > SIZE_MAX / 2) tvms_memory_refuse(memory, out_of_memory);
   uint32_t class = class_of(sizeof(block_head) + size);
-  if (class >= TVMS_BLOCK_CLASSES) return take_pages(memory, size);
+  if (class >= TVMS_BLOCK_CLASSES) return take_large(memory, size);
   void *bytes = memory->spare_blocks[class];
   if (bytes) {
     memory->spare_blocks[class] = *(void **)bytes;
@@ -214,12 +284,19 @@ static bool grow_in_place(void *bytes, size_t size) {
   return sizeof *head + size <= class_bytes(head->class);
 }
 
+// As tvms_pages_grow: what is new is not zeroed, and NULL leaves the old pages.
+static void *TVMS_NULLABLE move_pages(tvms_memory *memory, void *pages, size_t size,
+                                      size_t *grown) {
+  if (!memory->allocate) return tvms_pages_grow(pages, size, grown);
+  return memory->allocate(memory->user, pages, size, *grown);
+}
+
 static void *TVMS_NULLABLE grow_pages(tvms_memory *memory, void *bytes, size_t size) {
   if (head_of(bytes)->class != NO_CLASS) return NULL;
   tvms_memory_block *block = block_of(bytes);
   unlink_block(memory, block);
   size_t grown = sizeof *block + size;
-  tvms_memory_block *moved = tvms_pages_grow(block, block->bytes, &grown);
+  tvms_memory_block *moved = move_pages(memory, block, block->bytes, &grown);
   if (moved) moved->bytes = grown;
   bytes = link_block(memory, moved ? moved : block, size);
   return moved ? bytes : NULL;
@@ -228,9 +305,7 @@ static void *TVMS_NULLABLE grow_pages(tvms_memory *memory, void *bytes, size_t s
 static void give_bytes(tvms_memory *memory, void *bytes) {
   uint32_t class = head_of(bytes)->class;
   if (class == NO_CLASS) {
-    tvms_memory_block *block = block_of(bytes);
-    unlink_block(memory, block);
-    tvms_pages_free(block, block->bytes);
+    give_large(memory, bytes);
   } else {
     *(void **)bytes = memory->spare_blocks[class];
     memory->spare_blocks[class] = bytes;
@@ -260,14 +335,10 @@ void tvms_memory_free_chunk(tvms_memory *memory, void *chunk, uint32_t class,
 }
 
 void tvms_memory_fini(tvms_memory *memory) {
-  while (memory->blocks) {
-    tvms_memory_block *older = memory->blocks->older;
-    tvms_pages_free(memory->blocks, memory->blocks->bytes);
-    memory->blocks = older;
-  }
+  give_all_large(memory);
   while (memory->regions) {
     tvms_region *older = memory->regions->older;
-    tvms_pages_free(memory->regions, memory->regions->size);
+    give_pages(memory, memory->regions, memory->regions->size);
     memory->regions = older;
   }
   memory->fresh = memory->fresh_end = NULL;
@@ -323,12 +394,25 @@ void tvms_memory_unwind(tvms_memory *memory, tvms_status status) {
   longjmp(*memory->unwind, 1);
 }
 
+void tvms_memory_refuse(tvms_memory *memory, const char *reason) {
+  memory->reason = reason;
+  tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+}
+
+static _Thread_local tvms_memory *innermost;
+
+tvms_memory *tvms_memory_innermost(void) {
+  return innermost;
+}
+
 tvms_status tvms_memory_protect(tvms_memory *memory, void (*work)(void *),
                                 void *argument) {
   jmp_buf here;
   jmp_buf *outer = memory->unwind;
   tvms_resource *kept = memory->kept;
   uint32_t depth = memory->depth;
+  tvms_memory *around = innermost;
+  innermost = memory;
   memory->unwind = &here;
   memory->kept = memory->resources;
   volatile tvms_status status = TVMS_OK;  // read after longjmp
@@ -340,6 +424,7 @@ tvms_status tvms_memory_protect(tvms_memory *memory, void (*work)(void *),
   memory->kept = kept;
   memory->depth = depth;
   memory->unwind = outer;
+  innermost = around;
   return status;
 }
 
@@ -352,8 +437,8 @@ typedef struct {
   ucontext_t callee;
 } deep_call;
 
-#ifdef ADDRESS_SANITIZED
-// AddressSanitizer follows threads, and complains about switched stacks.
+#ifdef SANITIZED
+// Sanitizers follow threads, and complain about switched stacks.
 static void *run_deep(void *argument) {
   deep_call *call = argument;
   call->status = tvms_memory_protect(call->memory, call->work, call->argument);
@@ -402,7 +487,9 @@ tvms_status tvms_memory_protect_deep(tvms_memory *memory, void (*work)(void *),
                                      void *argument) {
   deep_call call = {.memory = memory, .work = work, .argument = argument};
   size_t size = (size_t)memory->depth_limit * BYTES_PER_LEVEL + (1u << 20);
-  return enter_deep(&call, size) ? call.status : TVMS_OVER_LIMIT;
+  if (enter_deep(&call, size)) return call.status;
+  memory->reason = "there is no address space left for the stack of a call";
+  return TVMS_OVER_LIMIT;
 }
 
 void tvms_memory_hold(tvms_memory *memory, tvms_resource *resource,

@@ -8,7 +8,7 @@
 #ifndef TVMS_SUPPORT_MEMORY_H
 #define TVMS_SUPPORT_MEMORY_H
 
-#include <tvms/base.h>
+#include "support/base.h"
 
 #include <setjmp.h>
 
@@ -46,7 +46,16 @@ typedef struct {
   uint64_t count;                          // allocations asked for so far
   uint64_t fail_at;     // testing: the allocation with this number fails; 0: none
   tvms_status failure;  // why the last protected call was left
-  uint32_t depth;       // nesting of the work in progress, see tvms_memory_enter
+  const char *reason;   // the same as a sentence, if `failure` is TVMS_OVER_LIMIT
+  uint64_t deadline;    // in nanoseconds of the monotonic clock; 0: none
+  // Where pages come from; NULL: from the system (see tvms_allocator).
+  tvms_allocator *TVMS_NULLABLE allocate;
+  void *TVMS_NULLABLE user;
+  // A failed check leaves the innermost protected call with TVMS_INTERNAL instead of
+  // aborting, its text in `defect`: for hosts that must live on.
+  bool catches_checks;
+  char defect[200];
+  uint32_t depth;  // nesting of the work in progress, see tvms_memory_enter
   uint32_t depth_limit;
 } tvms_memory;
 
@@ -86,6 +95,17 @@ TVMS_NODISCARD tvms_status tvms_memory_protect_deep(tvms_memory *memory,
 
 // Leaves the innermost protected call with `status`; aborts if there is none.
 TVMS_NORETURN void tvms_memory_unwind(tvms_memory *memory, tvms_status status);
+
+// As tvms_memory_unwind with TVMS_OVER_LIMIT; `reason` is static.
+TVMS_NORETURN void tvms_memory_refuse(tvms_memory *memory, const char *reason);
+
+// Unwinds if the deadline has passed. Allocations look at the clock themselves now and
+// then; long work without any calls this every few thousand steps.
+void tvms_memory_check_time(tvms_memory *memory);
+
+// The memory of the innermost protected call of this thread, or NULL: for failed checks,
+// which know nothing else. The one thing that is kept outside of contexts.
+tvms_memory *TVMS_NULLABLE tvms_memory_innermost(void);
 
 // Registers a resource until tvms_memory_release; the struct lives in the caller's frame.
 void tvms_memory_hold(tvms_memory *memory, tvms_resource *resource,

@@ -6,7 +6,7 @@
 #ifndef TVMS_SUPPORT_PAGES_H
 #define TVMS_SUPPORT_PAGES_H
 
-#include <tvms/base.h>
+#include "support/base.h"
 
 // Returns at least `*size` zeroed bytes, aligned to pages, and how many there are in
 // `*size`; NULL if the kernel refuses.

@@ -12,9 +12,11 @@
 
 enum { PADDING = 16, LARGEST_SOURCE = 0x7fffff00 };
 
+static const char too_large[] = "a text has 2 GiB or more";
+
 static tvms_source *wrap(tvms_memory *memory, const char *name, char *text,
                          size_t size) {
-  if (size > LARGEST_SOURCE) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  if (size > LARGEST_SOURCE) tvms_memory_refuse(memory, too_large);
   memset(text + size, 0, PADDING);
   tvms_source *source = tvms_memory_alloc(memory, sizeof *source);
   char *copy = tvms_memory_alloc(memory, strlen(name) + 1);
@@ -50,7 +52,7 @@ static char *read_all(tvms_memory *memory, int file, size_t *size) {
   for (;;) {
     if (*size == cap) {
       cap *= 2;
-      if (cap > LARGEST_SOURCE) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+      if (cap > LARGEST_SOURCE) tvms_memory_refuse(memory, too_large);
       text = tvms_memory_realloc(memory, text, cap + PADDING);
     }
     ssize_t got = read(file, text + *size, cap - *size);

@@ -4,7 +4,7 @@
 
 #include "support/memory.h"
 
-typedef struct {
+struct tvms_source {
   const char *name;  // as the user wrote it; "<stdin>" for "-"
   const char *text;  // `size` bytes and at least 16 NULs after them
   uint32_t size;
@@ -16,13 +16,7 @@ typedef struct {
   uint32_t seen_line;  // index of `lines`; valid if seen_column is not 0
   uint32_t seen_offset;
   uint32_t seen_column;
-} tvms_source;
-
-// A place for people: both 1-based, the column counted in characters (code points).
-typedef struct {
-  uint32_t line;
-  uint32_t column;
-} tvms_place;
+};
 
 // Copies `size` bytes, pads them and returns a source owned by `memory`.
 // Texts of 2 GiB and more unwind with TVMS_OVER_LIMIT.

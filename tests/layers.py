@@ -5,7 +5,7 @@ Each row of ROOMS names a folder and the folders directly below it; a folder may
 everything that those may include. A file belongs to the longest folder of the table that it
 lies in, so a folder may have rooms of its own. Includes are spelled from the root: "ir/walk.h".
 """
-import os, re, subprocess, sys
+import os, re, sys
 
 ROOMS = {
     "support": [],
@@ -32,6 +32,8 @@ ROOMS = {
 }
 # Build-time programs and tests read tables of every folder.
 FREE = ("tools", "tests", "bench")
+# What public headers may include beside each other.
+PUBLIC = ("stdbool.h", "stddef.h", "stdint.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 SOURCES = (".c", ".h", ".def", ".re", ".y")
 
@@ -68,9 +70,20 @@ def complaint(path, kind, name, allowed):
     return None
 
 
+def check_public(root, path):
+    """Yields the complaints about a header that is installed: it stands alone."""
+    with open(os.path.join(root, path), encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            found = INCLUDE.match(line)
+            if found and found.group(2) not in PUBLIC and not found.group(2).startswith("tvms/"):
+                yield f"{path}:{number}: {found.group(2)}: a public header includes public ones only"
+
+
 def check(root, path):
     """Yields the complaints about one file."""
     room = room_of(path)
+    if room.split("/")[0] == "include":
+        yield from check_public(root, path)
     if room.split("/")[0] in FREE or room.split("/")[0] == "include":
         return
     if room not in ROOMS:

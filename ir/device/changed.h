@@ -3,7 +3,7 @@
 #ifndef TVMS_IR_DEVICE_CHANGED_H
 #define TVMS_IR_DEVICE_CHANGED_H
 
-#include <tvms/base.h>
+#include "support/base.h"
 
 enum { TVMS_CHANGED_CAPTURES = 8 };  // names of a row
 

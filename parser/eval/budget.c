@@ -38,6 +38,7 @@ bool tvms_eval_may_take(tvms_reader *reader, uint64_t bytes, tvms_ref ref) {
 bool tvms_eval_count_steps(tvms_reader *reader, uint64_t steps, tvms_ref ref) {
   tvms_context *context = reader->context;
   context->steps += steps;
+  tvms_memory_check_time(&context->memory);
   if (context->steps >= context->step_limit) return refuse(reader, ref);
   return tvms_eval_may_take(reader, 0, ref);
 }

@@ -235,7 +235,7 @@ class Native(unittest.TestCase):
 
     def test_without_a_compiler_there_is_no_library(self):
         p = tvms("build", self.program, "-o", self.file("x.so"), env={"PATH": self.place.name})
-        self.ended(p, 2, "unknown module 'cc' here")
+        self.ended(p, 2, "there is no 'cc' here")
         self.assertFalse(os.path.exists(self.file("x.so")))
 
     def test_without_the_plugin_there_is_no_native_code(self):

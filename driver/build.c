@@ -1,0 +1,27 @@
+// Finding the target, joining the modules, and what the back end makes of them.
+#include "driver/build.h"
+
+#include "driver/copy.h"
+#include "driver/runnable.h"
+
+bool tvms_build_find_target(const tvms_backend *backend, const char *text,
+                            tvms_unit *unit, tvms_target *target,
+                            tvms_native_options *options, tvms_strbuf *why) {
+  if (text && !tvms_target_parse(unit, text, target, why)) return false;
+  options->target = text ? target : NULL;
+  return backend->check_target(options, why);
+}
+
+bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
+                     const tvms_native_options *options, tvms_native_form form,
+                     bool prim_funcs_only, tvms_strbuf *out) {
+  tvms_context *context = program->context;
+  tvms_module *module = tvms_runnable_join(program);
+  bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
+               && !context->diags.errors;
+  if (!whole) return false;
+  tvms_status status = backend->emit(context, module, options, form, out);
+  if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
+  if (status == TVMS_OK) tvms_copy_destroy(program, module);
+  return status == TVMS_OK;
+}

@@ -1,0 +1,23 @@
+// Native code of a program as a file's content.
+#ifndef TVMS_DRIVER_BUILD_H
+#define TVMS_DRIVER_BUILD_H
+
+#include "backend/backend.h"
+
+// Fills in `options` for a target in a text (see tvms_target_parse; NULL: this machine) that
+// the back end can make code for. `target` and `unit` are the caller's storage for it. False,
+// and a sentence in `why`, if there is no such target.
+TVMS_NODISCARD bool tvms_build_find_target(const tvms_backend *backend,
+                                           const char *TVMS_NULLABLE text,
+                                           tvms_unit *unit, tvms_target *target,
+                                           tvms_native_options *options,
+                                           tvms_strbuf *why);
+
+// Lowers the program and appends the code of its PrimFuncs; then the program is freed. False
+// after a report; the program lives on, half changed. Without `prim_funcs_only` it is an error if anything else would be left out.
+TVMS_NODISCARD bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
+                                    const tvms_native_options *options,
+                                    tvms_native_form form, bool prim_funcs_only,
+                                    tvms_strbuf *out);
+
+#endif

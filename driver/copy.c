@@ -1,0 +1,49 @@
+// Copying module by module: functions refer to each other by name only.
+#include "driver/copy.h"
+
+#include "ir/clone.h"
+#include "parser/read.h"
+
+static tvms_module *copy_module(const tvms_module *module) {
+  tvms_module *copy =
+      tvms_module_create(module->context, module->dialect, module->name);
+  copy->name_span = module->name_span;
+  copy->bare = module->bare;
+  copy->rewriter = module->rewriter;
+  copy->s_tir = module->s_tir;
+  copy->unchecked = module->unchecked;
+  copy->source = module->source;
+  if (module->attrs) copy->attrs = tvms_clone_fresh(&copy->unit, module->attrs);
+  if (module->global_infos)
+    copy->global_infos = tvms_clone_fresh(&copy->unit, module->global_infos);
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_member *member = &module->members[i];
+    tvms_member *own = tvms_module_add(copy, member->name, member->name_span);
+    if (member->function) own->function = tvms_clone_fresh(own->unit, member->function);
+  }
+  return copy;
+}
+
+tvms_program *tvms_copy_program(const tvms_program *program) {
+  tvms_program *copy = tvms_memory_alloc(&program->context->memory, sizeof *copy);
+  copy->context = program->context;
+  copy->dialect = program->dialect;
+  copy->source = program->source;
+  copy->wrong = program->wrong;
+  for (uint32_t i = 0; i < program->count; i++) {
+    tvms_program_add(copy, copy_module(program->modules[i]));
+  }
+  return copy;
+}
+
+void tvms_copy_destroy(tvms_program *copy, tvms_module *module) {
+  bool joined = true;
+  for (uint32_t i = 0; i < copy->count; i++) {
+    joined = joined && copy->modules[i] != module;
+  }
+  for (uint32_t i = 0; joined && i < copy->count; i++) {
+    copy->modules[i]->member_count = 0;
+  }
+  if (joined) tvms_module_destroy(module);
+  tvms_reader_program_destroy(copy);
+}
