@@ -72,6 +72,8 @@ typedef struct {
   uint32_t count;
 } tvms_attr_schema;
 
+// The schema with this number, from the table; the operators that have no attributes
+// share the empty one.
 const tvms_attr_schema *tvms_attr_schema_of(tvms_schema_id schema);
 
 // Place of an attribute by name, or -1.
@@ -89,10 +91,17 @@ static inline tvms_node *TVMS_NULLABLE tvms_attr(const tvms_call *call,
   return place < call->attrs.len ? call->attrs.items[place] : NULL;
 }
 
-// Values of attributes whose type is known; `otherwise` if unset.
+// An INT; `otherwise` if it is unset.
 int64_t tvms_attr_int(const tvms_call *call, uint32_t place, int64_t otherwise);
+
+// A BOOL; false if it is unset.
 bool tvms_attr_bool(const tvms_call *call, uint32_t place);
+
+// A FLOAT, also where the program has an integer or a constant of TIR; `otherwise` if
+// it is unset.
 double tvms_attr_float(const tvms_call *call, uint32_t place, double otherwise);
+
+// A STR: the bytes belong to the node. Empty (NULL, 0) if it is unset or no text.
 tvms_bytes tvms_attr_text(const tvms_call *call, uint32_t place);
 
 // Void if unset.
@@ -100,6 +109,9 @@ tvms_dtype tvms_attr_dtype(const tvms_call *call, uint32_t place);
 
 // Items of a list; empty if unset. tvms_attr_item_int reads one of them.
 tvms_list tvms_attr_list(const tvms_call *call, uint32_t place);
+
+// The integer in an item of a list, which is an object or a constant of TIR; 0 for
+// anything else.
 int64_t tvms_attr_item_int(const tvms_node *item);
 
 #endif

@@ -10,12 +10,18 @@
 
 #define TVMS_NO_SPAN ((tvms_span){0, 0})
 
-// Constants. Values must fit the dtype, which must be scalar.
+// A constant of a scalar integer dtype that `value` fits.
 tvms_node *tvms_int_imm_new(tvms_unit *unit, tvms_dtype dtype, int64_t value,
                             tvms_span span);
+
+// The constant True or False of dtype bool.
 tvms_node *tvms_bool_imm_new(tvms_unit *unit, bool value, tvms_span span);
+
+// A constant of a scalar float dtype. The value is kept as a double; nothing rounds it.
 tvms_node *tvms_float_imm_new(tvms_unit *unit, tvms_dtype dtype, double value,
                               tvms_span span);
+
+// A text as an expression; the bytes are copied into the unit.
 tvms_node *tvms_string_imm_new(tvms_unit *unit, const char *text, size_t len,
                                tvms_span span);
 
@@ -31,40 +37,62 @@ tvms_node *tvms_pointer_var_new(tvms_unit *unit, tvms_sym name, tvms_dtype eleme
 // A variable like `var` (dtype, type, flags) with a new identity.
 tvms_node *tvms_var_like(tvms_unit *unit, const tvms_node *var);
 
-// Operators. The dtype follows from the operands, which must have equal dtypes.
+// A binary operator, ADD to OR. The operands have equal dtypes, from which that of the node
+// follows.
 tvms_node *tvms_binary_new(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
                            tvms_node *b, tvms_span span);
+
+// not a; the dtype is that of `a`.
 tvms_node *tvms_not_new(tvms_unit *unit, tvms_node *a, tvms_span span);
+
+// T.Cast: `value` as `dtype`, also where the two are equal.
 tvms_node *tvms_cast_new(tvms_unit *unit, tvms_dtype dtype, tvms_node *value,
                          tvms_span span);
+
+// T.Select: both values are computed. The dtype is that of `true_value`.
 tvms_node *tvms_select_new(tvms_unit *unit, tvms_node *condition, tvms_node *true_value,
                            tvms_node *false_value, tvms_span span);
+
+// T.Let: `body`, in which `var` is `value`. The dtype is that of the body.
 tvms_node *tvms_let_new(tvms_unit *unit, tvms_node *var, tvms_node *value,
                         tvms_node *body, tvms_span span);
 
-// Vectors. `lanes` as in tvms_dtype: negative for multiples of vscale, where the node's
+// T.Ramp: base, base + stride, … `lanes` as in tvms_dtype: negative for multiples of vscale, where the node's
 // lanes become `T.vscale() * n`.
 tvms_node *tvms_ramp_new(tvms_unit *unit, tvms_node *base, tvms_node *stride, int lanes,
                          tvms_span span);
+
+// T.Broadcast: `lanes` times the same scalar.
 tvms_node *tvms_broadcast_new(tvms_unit *unit, tvms_node *value, int lanes,
                               tvms_span span);
 
-// Calls of operators of TIR: TVMS_TIR_if_then_else and so on.
+// The OPERATOR node of an operator of TIR, TVMS_TIR_if_then_else and so on.
 tvms_node *tvms_tir_operator_new(tvms_unit *unit, tvms_tir_opcode opcode);
+
+// A call of any callee; the arguments are copied into the unit. The caller sets
+// head.sinfo where the result has a type of its own.
 tvms_node *tvms_call_new(tvms_unit *unit, tvms_dtype dtype, tvms_node *callee,
                          tvms_node *const *args, uint32_t count, tvms_span span);
+
+// A call of an operator of TIR: tvms_call_new with its OPERATOR node.
 tvms_node *tvms_call_new_of(tvms_unit *unit, tvms_dtype dtype, tvms_tir_opcode opcode,
                             tvms_node *const *args, uint32_t count, tvms_span span);
 
 // The operator of TIR that `node` calls, or TVMS_TIR_NONE if it is not such a call.
 tvms_tir_opcode tvms_call_opcode(const tvms_node *node);
 
-// Buffers, regions and domains.
+// An element of a buffer, or a vector of them if the last index is one. The indices are copied
+// into the unit.
 tvms_node *tvms_buffer_load_new(tvms_unit *unit, tvms_node *buffer,
                                 tvms_node *const *indices, uint32_t count,
                                 tvms_node *TVMS_NULLABLE predicate, tvms_span span);
+
+// From `min` on, `extent` long; both have one dtype.
 tvms_node *tvms_range_new(tvms_unit *unit, tvms_node *min, tvms_node *extent,
                           tvms_span span);
+
+// The part of a buffer that `count` ranges give, one per dimension; they are copied
+// into the unit.
 tvms_node *tvms_buffer_region_new(tvms_unit *unit, tvms_node *buffer,
                                   tvms_node *const *ranges, uint32_t count,
                                   tvms_span span);
@@ -74,15 +102,19 @@ tvms_node *tvms_buffer_region_new(tvms_unit *unit, tvms_node *buffer,
 tvms_dtype tvms_buffer_access_dtype(const tvms_node *buffer, tvms_node *const *indices,
                                     uint32_t count);
 
-// Statements.
+// Statements one after the other; they are copied into the unit, and an inner SEQ stays one.
 tvms_node *tvms_seq_new(tvms_unit *unit, tvms_node *const *stmts, uint32_t count,
                         tvms_span span);
+
+// An expression as a statement.
 tvms_node *tvms_evaluate_new(tvms_unit *unit, tvms_node *value, tvms_span span);
 
-// Questions about constants.
+// A constant of an integer dtype, bool too.
 static inline bool tvms_node_is_int_imm(const tvms_node *node) {
   return node->kind == TVMS_NODE_INT_IMM;
 }
+
+// The constant `value` of any integer dtype; constants past INT64_MAX are none.
 static inline bool tvms_node_is_int(const tvms_node *node, int64_t value) {
   return node->kind == TVMS_NODE_INT_IMM && !(node->flags & TVMS_FLAG_LARGE)
          && tvms_as_int_imm(node)->value == value;

@@ -31,10 +31,12 @@ _Static_assert(TVMS_DIALECT_NONE < 16, "a fact holds releases in four bits each"
 // Its first and its last release. The macro is for tables of constants.
 #define TVMS_FACT_SINCE(name) (TVMS_FACT_##name >> 4)
 
+// The first release with the fact.
 static inline tvms_dialect tvms_release_since(tvms_release_fact fact) {
   return (tvms_dialect)((unsigned)fact >> 4);
 }
 
+// The last release with it; TVMS_DIALECT_ever if there is none.
 static inline tvms_dialect tvms_release_until(tvms_release_fact fact) {
   return (tvms_dialect)((unsigned)fact & 15);
 }

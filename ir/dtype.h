@@ -37,24 +37,37 @@ typedef struct {
 
 #define TVMS_DTYPE(code, bits) ((tvms_dtype){TVMS_##code, (bits), 1})
 
+// Equal code, bits and lanes.
 static inline bool tvms_dtype_same(tvms_dtype a, tvms_dtype b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
+
+// The zero value: nothing, or not known.
 static inline bool tvms_dtype_is_void(tvms_dtype d) {
   return d.lanes == 0;
 }
+
+// One lane.
 static inline bool tvms_dtype_is_scalar(tvms_dtype d) {
   return d.lanes == 1;
 }
+
+// Signed integers of any width and lanes.
 static inline bool tvms_dtype_is_int(tvms_dtype d) {
   return d.code == TVMS_INT && d.lanes != 0;
 }
+
+// Unsigned integers of any width and lanes; bool is none, in any release.
 static inline bool tvms_dtype_is_uint(tvms_dtype d) {
   return d.code == TVMS_UINT;
 }
+
+// bool of any lanes.
 static inline bool tvms_dtype_is_bool(tvms_dtype d) {
   return d.code == TVMS_BOOL;
 }
+
+// Pointers.
 static inline bool tvms_dtype_is_handle(tvms_dtype d) {
   return d.code == TVMS_HANDLE;
 }
@@ -66,6 +79,8 @@ static inline bool tvms_dtype_is_float(tvms_dtype d) {
 static inline bool tvms_dtype_is_real(tvms_dtype d) {
   return d.code == TVMS_FLOAT || d.code == TVMS_BFLOAT || d.code >= TVMS_FLOAT8_E3M4;
 }
+
+// The dtype of a vector of such elements; lanes as in the field.
 static inline tvms_dtype tvms_dtype_with_lanes(tvms_dtype d, int lanes) {
   d.lanes = (int16_t)lanes;
   return d;
@@ -79,9 +94,11 @@ bool tvms_dtype_has_name(tvms_dtype dtype);
 // "bfloat16", "float8_e4m3fn". Returns false for anything else.
 TVMS_NODISCARD bool tvms_dtype_parse(const char *text, size_t len, tvms_dtype *dtype);
 
+// Room for the text of any dtype.
+enum { TVMS_DTYPE_TEXT = 40 };
+
 // Text of a dtype as TVM writes it: "float32x4"; "void" for the zero value. The result is
 // `buffer` or a constant.
-enum { TVMS_DTYPE_TEXT = 40 };
 const char *tvms_dtype_text(tvms_dtype dtype, char buffer[TVMS_DTYPE_TEXT]);
 
 #endif

@@ -23,6 +23,8 @@ typedef struct {
 
 // Are two nodes the same program? They may be in different units of one context.
 bool tvms_node_equal(tvms_context *context, const tvms_node *a, const tvms_node *b);
+
+// The same with options.
 bool tvms_node_equal_with(tvms_context *context, const tvms_node *a, const tvms_node *b,
                           const tvms_equal_options *options);
 

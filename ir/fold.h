@@ -11,8 +11,11 @@
 
 // ---- Constants, checked against the range of the dtype; vectors become broadcasts ----
 
+// A constant of an integer dtype or bool. Values out of its range are reported.
 tvms_node *TVMS_NULLABLE tvms_build_int(tvms_unit *unit, tvms_dtype dtype,
                                         int64_t value, tvms_span span);
+
+// A constant; of an integer dtype the whole part. Values out of its range are reported.
 tvms_node *TVMS_NULLABLE tvms_build_float(tvms_unit *unit, tvms_dtype dtype,
                                           double value, tvms_span span);
 
@@ -55,7 +58,7 @@ tvms_node *TVMS_NULLABLE tvms_build_ceil_div(tvms_unit *unit, tvms_node *a,
 
 // ---- The capitalised constructors: T.Add, T.Select, T.Ramp … never fold, but check ----
 
-// NOT takes no `b`.
+// T.Add and so on by kind; NOT takes no `b`.
 tvms_node *TVMS_NULLABLE tvms_build_node(tvms_unit *unit, tvms_node_kind kind,
                                          tvms_node *a, tvms_node *TVMS_NULLABLE b,
                                          tvms_span span);

@@ -18,6 +18,8 @@ typedef struct {
   int64_t value;
 } tvms_folded;
 
+// What a binary operator makes of two operands of equal dtype, by the rules of TVM's
+// src/arith/const_fold.h; says why nothing comes of it and reports nothing.
 tvms_folded tvms_fold_binary_constants(tvms_unit *unit, tvms_node_kind kind,
                                        tvms_node *a, tvms_node *b, tvms_span span);
 
@@ -26,6 +28,8 @@ bool tvms_fold_int_fits(tvms_dtype dtype, int64_t value);
 
 // Floor division and modulo of Python; the divisor is not 0.
 int64_t tvms_fold_int_floor_div(int64_t a, int64_t b);
+
+// The remainder of that division: it has the sign of the divisor.
 int64_t tvms_fold_int_floor_mod(int64_t a, int64_t b);
 
 // Constant folding alone, of operands of equal dtype: the folded node, or NULL if

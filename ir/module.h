@@ -53,6 +53,8 @@ struct tvms_program {
 // An empty module in context->memory; its source is the one being read.
 tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,
                                 tvms_sym name);
+
+// Frees the module, its units and with them all nodes of its functions.
 void tvms_module_destroy(tvms_module *module);
 
 // Adds a member with a fresh unit and returns it; `function` is still NULL. Pointers to
@@ -65,6 +67,7 @@ void tvms_module_forget_index(tvms_module *module);
 // The last member with this name, or NULL.
 tvms_member *TVMS_NULLABLE tvms_module_find(const tvms_module *module, tvms_sym name);
 
+// Appends a module, which belongs to the program from now on.
 void tvms_program_add(tvms_program *program, tvms_module *module);
 
 #endif

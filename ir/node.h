@@ -146,9 +146,12 @@ typedef struct {
 #define END(KIND)
 #include "ir/nodes.def"
 
+// ADD to OR: a node with operands a and b.
 static inline bool tvms_node_is_binary(const tvms_node *node) {
   return node->kind >= TVMS_NODE_ADD && node->kind <= TVMS_NODE_OR;
 }
+
+// The common fields of those kinds; checked.
 static inline tvms_binary *tvms_as_binary(const tvms_node *node) {
   TVMS_CHECK(tvms_node_is_binary(node));
   return (tvms_binary *)(uintptr_t)node;
@@ -163,7 +166,10 @@ typedef struct {
   uint64_t effort;  // that arith/ has spent on questions about the function
 } tvms_unit;
 
+// Prepares an empty unit in the storage of the caller; its nodes are numbered from 1.
 void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect);
+
+// Frees all nodes of the unit.
 void tvms_unit_fini(tvms_unit *unit);
 
 // Returns a zeroed node of `kind` with the next id.
@@ -178,7 +184,11 @@ tvms_list tvms_list_copy(tvms_unit *unit, tvms_node *const *items, uint32_t len)
 
 // Bytes copied into the unit.
 tvms_bytes tvms_bytes_copy(tvms_unit *unit, const char *text, size_t len);
+
+// Equal length and bytes.
 bool tvms_bytes_same(tvms_bytes a, tvms_bytes b);
+
+// Equal to a C string.
 bool tvms_bytes_is(tvms_bytes a, const char *text);
 
 // Schema of a kind, for everything that works on all kinds alike.
@@ -223,8 +233,10 @@ typedef struct {
   const tvms_field *fields;
 } tvms_node_schema;
 
+// Name, class and fields of a kind, from nodes.def.
 const tvms_node_schema *tvms_node_schema_of(tvms_node_kind kind);
 
+// What a node is: an expression, a statement, an object, a type or one of the top.
 static inline tvms_node_class tvms_node_class_of(const tvms_node *node) {
   return tvms_node_schema_of((tvms_node_kind)node->kind)->class;
 }

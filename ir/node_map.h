@@ -19,7 +19,10 @@ typedef struct {
   uint32_t cap;  // a power of two, or 0
 } tvms_node_map;
 
+// Prepares an empty map in the storage of the caller; takes nothing yet.
 void tvms_node_map_init(tvms_node_map *map, tvms_memory *memory);
+
+// Gives its blocks back; the map is empty and may be used again.
 void tvms_node_map_fini(tvms_node_map *map);
 
 // Sets the value of a key; an older one is replaced. `value` may be NULL: then the key

@@ -7,13 +7,26 @@
 
 #include "ir/node.h"
 
+// None.
 tvms_node *tvms_object_none_new(tvms_unit *unit, tvms_span span);
+
+// True or False, as Python's and not as a constant of TIR.
 tvms_node *tvms_object_bool_new(tvms_unit *unit, bool value, tvms_span span);
+
+// A number of Python without a dtype.
 tvms_node *tvms_object_int_new(tvms_unit *unit, int64_t value, tvms_span span);
+
+// A float of Python without a dtype.
 tvms_node *tvms_object_float_new(tvms_unit *unit, double value, tvms_span span);
+
+// A text; the bytes are copied into the unit.
 tvms_node *tvms_object_str_new(tvms_unit *unit, const char *text, size_t len,
                                tvms_span span);
+
+// A data type as a value.
 tvms_node *tvms_object_dtype_new(tvms_unit *unit, tvms_dtype value, tvms_span span);
+
+// A list of `count` items, copied into the unit.
 tvms_node *tvms_object_array_new(tvms_unit *unit, tvms_node *const *items,
                                  uint32_t count, tvms_span span);
 

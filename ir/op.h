@@ -50,6 +50,7 @@ tvms_opcode tvms_op_called(const tvms_node *call);
 // A new OPERATOR node.
 tvms_node *tvms_op_operator_new(tvms_unit *unit, tvms_opcode opcode);
 
+// The schema of an operator's attributes.
 static inline const tvms_attr_schema *tvms_op_schema(tvms_opcode opcode) {
   return tvms_attr_schema_of((tvms_schema_id)tvms_op_of(opcode)->schema);
 }

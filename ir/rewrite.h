@@ -102,6 +102,8 @@ struct tvms_rewriter {
 // Prepares a rewriter without hooks, in caller's storage; `fini` frees what it holds. The
 // nodes that it made stay with the unit.
 void tvms_rewriter_init(tvms_rewriter *r, tvms_unit *unit, void *TVMS_NULLABLE self);
+
+// Frees what the rewriter holds; the nodes it made stay with the unit.
 void tvms_rewriter_fini(tvms_rewriter *r);
 
 // Sets the enter hook of all kinds of a class.

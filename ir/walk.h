@@ -43,6 +43,8 @@ typedef struct {
   tvms_field_role role;
 } tvms_child_at;
 
+// The next child of `node` behind `at`, or NULL at the end. Fields that are NULL are
+// left out.
 tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node, tvms_child_at *at);
 
 // Does `wanted` stand in `node` or below it (by identity)?

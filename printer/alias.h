@@ -5,14 +5,17 @@
 
 #include "printer/state.h"
 
-// Writes A.view(…) and the like and returns true if a declaration is an alias.
+// Writes A.view(…) and the like, and returns true, if a declaration is the same as that
+// view of a buffer that is declared already. `source`: what it is declared over, or
+// NULL. See alias.c.
 bool tvms_print_alias(tvms_printer *p, const tvms_node *buffer,
                       const tvms_node *TVMS_NULLABLE source);
 
-// Notes a declared buffer: others may be views of it.
+// Notes a buffer that was declared: later ones may be views of it.
 void tvms_print_note_view(tvms_printer *p, const tvms_node *buffer);
 
-// The declared buffer whose data pointer `data` is, or NULL.
+// The declared buffer whose pointer `data` is, as a variable or as T.buffer_data; NULL:
+// none.
 const tvms_node *TVMS_NULLABLE tvms_print_data_owner(tvms_printer *p,
                                                      const tvms_node *data);
 

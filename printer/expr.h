@@ -4,10 +4,14 @@
 
 #include "printer/state.h"
 
+// The items with a comma and a blank between them.
 void tvms_print_list(tvms_printer *p, tvms_list list);
 
 // Text after '=' of a definition of a variable: T.int32(), T.handle("float32", "global").
 void tvms_print_var_creation(tvms_printer *p, const tvms_node *var);
+
+// A variable where it is used. One that nothing has defined is defined by a line in the
+// scope that encloses its uses (plan.c).
 void tvms_print_var(tvms_printer *p, const tvms_node *var);
 
 // The type of a variable as an annotation: T.int32, T.handle("float32", "global").

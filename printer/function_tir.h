@@ -4,6 +4,8 @@
 
 #include "printer/state.h"
 
+// A PrimFunc with its decorator. `head`: offset at which the lines of its TypeVars
+// belong.
 void tvms_print_prim_func(tvms_printer *p, const tvms_node *function, tvms_sym name,
                           size_t head);
 

@@ -4,8 +4,7 @@
 
 #include "printer/state.h"
 
-// A line that binds the data of a DECL_BUFFER, where its source is not a pointer that up to
-// 0.25 could stand after `data=`.
+// A loop; loops that only hold another one, and could be said so, as T.grid.
 void tvms_print_for(tvms_printer *p, const tvms_node *stmt);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include "printer/state.h"
 
-// `{"a": 1}`; keys in `hidden` (ended by NULL) are left out. Returns false and writes
-// nothing if no pair is left.
+// metadata["key"][n]; the object stands in the metadata section from now on, each once.
 void tvms_print_metadata_ref(tvms_printer *p, const tvms_node *object);
 
 // Ends the life of ids in p->kept from number `first` on: another function begins.

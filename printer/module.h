@@ -4,9 +4,11 @@
 
 #include "printer/state.h"
 
+// A module with its decorator, or the function of one that stands alone.
 void tvms_print_module(tvms_printer *p, const tvms_module *module);
 
-// The comment lines for the prefixes in `used`; ended by `end`.
+// The comment lines with the imports that the prefixes in `used` need, and an empty
+// line; nothing if there are none.
 void tvms_print_header(tvms_strbuf *out, tvms_dialect dialect, uint32_t used,
                        uint32_t indent);
 

@@ -32,15 +32,22 @@ void tvms_print_program(const tvms_program *program, const tvms_print_options *o
 // tvms_print_next for each, close, which adds header and metadata. `out` may be looked at
 // after that only.
 typedef struct tvms_printer tvms_printer;
+
+// Opens a printer that appends to `out`, which must not be looked at before
+// tvms_print_close. It belongs to context->memory.
 tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *options,
                               tvms_strbuf *out);
 // Returns true if the module must live until tvms_print_close, which writes its constants.
 bool tvms_print_next(tvms_printer *printer, const tvms_module *module);
+
+// Writes header and metadata, and frees the printer.
 void tvms_print_close(tvms_printer *printer);
 
 // Writes nodes one after the other; tvms_print_close ends it. As tvms_print_node, at less
 // cost for many of them.
 tvms_printer *tvms_print_nodes(tvms_context *context, tvms_dialect dialect);
+
+// Appends one node as tvms_print_node does.
 void tvms_print_one(tvms_printer *printer, const tvms_unit *TVMS_NULLABLE unit,
                     const tvms_node *node, tvms_strbuf *out);
 

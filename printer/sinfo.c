@@ -8,8 +8,7 @@
 #include "printer/plan.h"
 #include "printer/state.h"
 #include "printer/text.h"
-// T.handle, T.handle("float32", "shared"). `as_value`: what makes a variable of that type,
-// T.handle().
+
 void tvms_print_pointer_type(tvms_printer *p, const tvms_node *type, bool as_value) {
   if (type && type->kind == TVMS_NODE_SINFO_TENSOR_MAP) {
     tvms_print_t(p, !tvms_release_has(p->dialect, TVMS_FACT_tensor_maps_are_types)
@@ -45,7 +44,6 @@ static bool is_not_signature(void *self, const tvms_node *var) {
   return !tvms_print_name_of(self, var)->signature;
 }
 
-// A dimension: quoted in signatures where a symbolic variable is involved.
 void tvms_print_shape_dim(tvms_printer *p, const tvms_node *dim) {
   size_t from = p->out->len;
   tvms_print_any(p, dim);

@@ -159,41 +159,55 @@ struct tvms_printer {
 
 // ---- names.c ----
 
+// How a variable or buffer is written now; the pointer dies when another object is
+// asked for.
 print_name *tvms_print_name_of(tvms_printer *p, const tvms_node *object);
+
+// Has it got a way to be written?
 static inline bool tvms_print_defined(tvms_printer *p, const tvms_node *object) {
   return tvms_print_name_of(p, object)->how != NAMED_NOT;
 }
 
+// The innermost frame; the pointer dies with the next push.
 static inline print_frame *tvms_print_top(tvms_printer *p) {
   return &p->frames.items[p->frames.len - 1];
 }
+
+// Its number.
 static inline uint32_t tvms_print_top_index(const tvms_printer *p) {
   return p->frames.len - 1;
 }
 
 // ---- comments.c ----
+
 // Finds the comments that belong to a statement or function and those before it that
 // nothing has taken.
 void tvms_print_take_comments(tvms_printer *p, const tvms_node *node);
+
 // Writes the comment behind the line that ends.
 void tvms_print_tail(tvms_printer *p);
 
 // ---- text.c ----
 
 #define PUT(p, literal) tvms_strbuf_add((p)->out, literal, sizeof(literal) - 1)
+
+// A text as it is.
 static inline void tvms_print_put(tvms_printer *p, const char *text) {
   tvms_strbuf_puts(p->out, text);
 }
+
+// The text of a symbol.
 static inline void tvms_print_sym(tvms_printer *p, tvms_sym sym) {
   const tvms_name *name = tvms_interner_name(&p->context->names, sym);
   tvms_strbuf_add(p->out, name->text, name->len);
 }
-// float32
-// "float32"
+
+// A number.
 static inline void tvms_print_int(tvms_printer *p, int64_t value) {
   tvms_strbuf_int(p->out, value);
 }
 
+// Ends a line, behind the comment that belongs to it.
 static inline void tvms_print_end(tvms_printer *p) {
   if (p->tail) tvms_print_tail(p);
   tvms_strbuf_putc(p->out, '\n');
@@ -229,11 +243,13 @@ static inline void tvms_print_comma(tvms_printer *p, bool *first) {
 
 // ---- expr.c, call.c ----
 
+// An expression where what is less binding than `level` needs parentheses.
 void tvms_print_expr(tvms_printer *p, const tvms_node *node, print_level level);
+
+// An expression that needs no parentheses.
 static inline void tvms_print_any(tvms_printer *p, const tvms_node *node) {
   tvms_print_expr(p, node, LEVEL_ANY);
 }
-// a, b
 
 // ---- buffer.c ----
 
@@ -244,11 +260,7 @@ typedef enum {
   DEFINES_FREELY,   // as DEFINES_DATA; a pointer from elsewhere is not said (0.26 on)
 } print_definitions;
 
-// [i, 0:4]
-// [i, 0:4]
-// 0: global
 typedef enum { LAYOUT_NONE, LAYOUT_DEFAULT, LAYOUT_OTHER } print_layout;
-// structurally
 
 // ---- stmt.c, scope.c, block.c, loop.c, tile.c ----
 
@@ -260,8 +272,5 @@ typedef struct {
   uint32_t taken;                          // statements of the list that it consists of
   bool annotate;                           // flat form is `x: type = value`
 } print_opening;
-// A line that binds the data of a DECL_BUFFER, where its source is not a pointer that up to
-// 0.25 could stand after `data=`.
-void tvms_print_attr_args(tvms_printer *p, const tvms_node *stmt);
 
 #endif

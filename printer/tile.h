@@ -4,12 +4,13 @@
 
 #include "printer/state.h"
 
-// A line that binds the data of a DECL_BUFFER, where its source is not a pointer that up to
-// 0.25 could stand after `data=`.
+// A tile primitive, T.copy(…) and its like, with its line.
 void tvms_print_tile_call(tvms_printer *p, const tvms_node *stmt);
+
+// bx, by = T.cta_id([…]) and its like, with its line; defines the variables.
 void tvms_print_scope_id(tvms_printer *p, const tvms_node *stmt);
 
-// `lambda i, j: value` of an INDEX_MAP with one result.
+// T.TileLayout(…), T.ComposeLayout(…), or any other object.
 void tvms_print_layout_value(tvms_printer *p, const tvms_node *layout);
 
 #endif

@@ -27,10 +27,13 @@ bool tvms_in_data_layout_rank(const tvms_inference *in, uint32_t i,
                               const tvms_tensor_argument *tensor,
                               const tvms_data_layout *layout);
 
-// Dimensions in the order of `plain` from those in `layout`, and back. NULL in the result
-// marks a report.
+// Dimensions in the order of `plain` from those in the order of the layout; a split
+// axis is multiplied again. False after a report.
 bool tvms_data_layout_to_plain(const tvms_inference *in, const tvms_data_layout *layout,
                                const char *plain, tvms_list dims, tvms_dims *result);
+
+// Dimensions in the order of the layout from those in the order of `plain`; false after
+// a report.
 bool tvms_data_layout_from_plain(const tvms_inference *in,
                                  const tvms_data_layout *layout, const char *plain,
                                  tvms_dims dims, tvms_dims *result);

@@ -12,23 +12,36 @@ typedef struct tvms_prover {
   struct tvms_analyzer *TVMS_NULLABLE analyzer;
 } tvms_prover;
 
+// Prepares a prover of the unit's function in the storage of the caller; it makes its
+// analyzer when it is asked first.
 void tvms_prover_init(tvms_prover *prover, tvms_unit *unit);
+
+// Frees what the prover holds.
 void tvms_prover_fini(tvms_prover *prover);
 
 // Takes every variable that is a dimension in `sinfo` as not negative.
 void tvms_prover_assume(tvms_prover *prover, const tvms_node *sinfo);
 
-// True only if it is proved.
+// True only if it is proved that the two are equal.
 bool tvms_dim_equal(tvms_prover *prover, tvms_node *a, tvms_node *b);
+
+// True only if it is proved that they are not.
 bool tvms_dim_differ(tvms_prover *prover, tvms_node *a, tvms_node *b);
+
+// True only if a < b is proved.
 bool tvms_dim_less(tvms_prover *prover, tvms_node *a, tvms_node *b);
+
+// True only if the condition is proved.
 bool tvms_dim_proved(tvms_prover *prover, tvms_node *condition);
 
+// The dimension as TVM's analyzer leaves it; nodes of the unit.
 tvms_node *tvms_dim_simplify(tvms_prover *prover, tvms_node *dim);
 
 // Replaces variables by expressions: `lookup` returns the expression for a variable, or
 // NULL to leave it. Nothing is simplified.
 typedef tvms_node *TVMS_NULLABLE tvms_dim_lookup(void *data, tvms_node *var);
+
+// Replaces the variables of a dimension so. Returns `dim` itself if nothing changes.
 tvms_node *tvms_dim_substitute(tvms_unit *unit, tvms_node *dim, tvms_dim_lookup *lookup,
                                void *data);
 
@@ -36,6 +49,8 @@ tvms_node *tvms_dim_substitute(tvms_unit *unit, tvms_node *dim, tvms_dim_lookup 
 // constant zero).
 tvms_node *TVMS_NULLABLE tvms_dim_binary(tvms_prover *prover, tvms_node_kind kind,
                                          tvms_node *a, tvms_node *b);
+
+// The same with a number on the right.
 tvms_node *TVMS_NULLABLE tvms_dim_binary_int(tvms_prover *prover, tvms_node_kind kind,
                                              tvms_node *a, int64_t b);
 

@@ -33,10 +33,17 @@ typedef struct {
 
 // Number of arguments in [least, most]; reports otherwise.
 bool tvms_in_count(const tvms_inference *in, uint32_t least, uint32_t most);
+
+// Argument `i`, which exists.
 static inline tvms_node *tvms_in_arg(const tvms_inference *in, uint32_t i) {
   return in->call->args.items[i];
 }
+
+// The type of argument `i`.
 tvms_node *tvms_in_sinfo(const tvms_inference *in, uint32_t i);
+
+// Where argument `i` stands in the text; that of the call for TVMS_THE_CALL and for
+// what has no place.
 tvms_span tvms_in_span(const tvms_inference *in, uint32_t i);
 
 // Argument `i` as a tensor; reports if it is not one (or is missing).
@@ -56,19 +63,29 @@ bool tvms_in_prim(const tvms_inference *in, uint32_t i, tvms_node **value);
 // Dimensions of a tensor's shape, also if its shape is a variable with known dimensions.
 bool tvms_in_tensor_values(const tvms_tensor_argument *tensor, tvms_list *dims);
 
+// float and bfloat of any width; the eight-bit floats are none.
 static inline bool tvms_dtype_is_floating(tvms_dtype dtype) {
   return dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT;
 }
+
+// Signed and unsigned integers; bool is none.
 static inline bool tvms_dtype_is_integer(tvms_dtype dtype) {
   return dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
 }
 
 // ---- Results ----
 
+// Room for `count` dimensions in the scratch arena.
 tvms_dims tvms_dims_new(const tvms_inference *in, uint32_t count);
+
+// A copy in the scratch arena, to be changed.
 tvms_dims tvms_dims_copy(const tvms_inference *in, tvms_list list);
+
+// A tensor with these dimensions: the result of a rule, in the unit.
 tvms_node *tvms_in_result(const tvms_inference *in, tvms_dims dims, tvms_dtype dtype,
                           tvms_node *TVMS_NULLABLE vdevice);
+
+// A tensor of which only the rank is known, or not even that.
 tvms_node *tvms_in_result_ndim(const tvms_inference *in, int64_t ndim, tvms_dtype dtype,
                                tvms_node *TVMS_NULLABLE vdevice);
 
@@ -85,6 +102,8 @@ bool tvms_in_axis(const tvms_inference *in, int64_t ndim, int64_t axis,
 // Axes of a list, each once, into `result` (room for list.len). Reports.
 bool tvms_in_axes(const tvms_inference *in, int64_t ndim, tvms_list list,
                   int64_t *result);
+
+// Room for `count` numbers in the scratch arena.
 int64_t *tvms_in_ints(const tvms_inference *in, uint32_t count);
 
 // ---- Common rules ----
@@ -117,10 +136,16 @@ tvms_broadcasting tvms_in_broadcast(const tvms_inference *in, tvms_list a, tvms_
 // "'R.op' expects <what>", at argument `i` (UINT32_MAX: the call).
 tvms_node *TVMS_NULLABLE tvms_in_expects(const tvms_inference *in, uint32_t i,
                                          const char *what);
+
+// "'R.op' expects <what>" for the data type of an argument, and says which it has.
 tvms_node *TVMS_NULLABLE tvms_in_wrong_dtype(const tvms_inference *in, uint32_t i,
                                              const char *what, tvms_dtype got);
+
+// The same for the number of axes.
 tvms_node *TVMS_NULLABLE tvms_in_wrong_ndim(const tvms_inference *in, uint32_t i,
                                             int64_t wanted, int64_t got);
+
+// Reports that two parts of the arguments that must be equal are not; shows both.
 tvms_node *TVMS_NULLABLE tvms_in_unequal(const tvms_inference *in, uint32_t i,
                                          const char *what, const tvms_node *a,
                                          const tvms_node *b);

@@ -12,6 +12,7 @@
 tvms_node *TVMS_NULLABLE tvms_types_intern(tvms_context *context,
                                            const tvms_node *type);
 
+// Is it such a type?
 static inline bool tvms_types_is_interned(const tvms_node *type) {
   return type->flags & TVMS_FLAG_INTERNED
          && tvms_node_class_of(type) == TVMS_CLASS_SINFO;

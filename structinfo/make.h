@@ -4,6 +4,7 @@
 
 #include "structinfo/sinfo.h"
 
+// R.Object, from 0.26 on R.Any: of which nothing is known.
 tvms_node *tvms_sinfo_object_new(tvms_unit *unit);
 
 // The type of texts: I.StringType() since 0.27, an object before.
@@ -16,16 +17,23 @@ tvms_node *tvms_sinfo_prim_new(tvms_unit *unit, tvms_dtype dtype,
 // A shape with known dimensions (see tvms_sinfo_shape_value_new for what becomes of constants).
 tvms_node *tvms_sinfo_shape_new(tvms_unit *unit, tvms_node *const *values,
                                 uint32_t count);
+
+// A shape of which only the rank is known; TVMS_UNKNOWN_NDIM: nothing.
 tvms_node *tvms_sinfo_shape_new_ndim(tvms_unit *unit, int64_t ndim);
 
 // A tensor whose shape is a SHAPE_EXPR or a VAR of a shape.
 tvms_node *tvms_sinfo_tensor_new(tvms_unit *unit, tvms_node *shape, tvms_dtype dtype,
                                  tvms_node *TVMS_NULLABLE vdevice);
+
+// A tensor of which only the rank is known; TVMS_UNKNOWN_NDIM: nothing.
 tvms_node *tvms_sinfo_tensor_new_ndim(tvms_unit *unit, int64_t ndim, tvms_dtype dtype,
                                       tvms_node *TVMS_NULLABLE vdevice);
 
+// A tuple; the fields are copied into the unit.
 tvms_node *tvms_sinfo_tuple_new(tvms_unit *unit, tvms_node *const *fields,
                                 uint32_t count);
+
+// A function with these parameters, copied into the unit.
 tvms_node *tvms_sinfo_func_new(tvms_unit *unit, tvms_node *const *params,
                                uint32_t count, tvms_node *ret, bool pure);
 

@@ -38,16 +38,21 @@ typedef struct tvms_builder {
   tvms_node_map in_scope;  // … and the same as a set
 } tvms_builder;
 
+// Prepares a builder of the prover's unit in the storage of the caller; no sequence is
+// open.
 void tvms_builder_init(tvms_builder *builder, tvms_prover *prover);
+
+// Frees what the builder holds. What it built stays with the unit.
 void tvms_builder_fini(tvms_builder *builder);
 
 // Symbolic variables that stand bare in `sinfo` are in scope from now on.
 void tvms_builder_define(tvms_builder *builder, const tvms_node *sinfo);
 
-// Opens a sequence with an ordinary block, and ends it: `body` is normalized (a leaf that
-// is not a variable stays as it is). The SEQ_EXPR has the type of the body, erased to what
-// is in scope.
+// Opens a sequence with an ordinary block.
 void tvms_builder_begin_seq(tvms_builder *builder);
+
+// Ends it: `body` is normalized (a leaf that is no variable stays as it is). The
+// SEQ_EXPR has the type of the body, erased to what is in scope.
 tvms_node *tvms_builder_end_seq(tvms_builder *builder, tvms_node *body, tvms_span span);
 
 // Ends a branch of an If: its last binding gives the branch its value and the If its name.
@@ -59,6 +64,8 @@ tvms_node *TVMS_NULLABLE tvms_builder_end_branch(tvms_builder *builder,
 
 // Ends the current block and opens one of another kind.
 void tvms_builder_switch(tvms_builder *builder, bool dataflow);
+
+// The block that is open in the innermost sequence.
 static inline tvms_open_block *tvms_builder_block(tvms_builder *builder) {
   return &builder->open.items[builder->open.len - 1];
 }
@@ -88,6 +95,8 @@ tvms_sym tvms_builder_draw(tvms_builder *builder);
 
 // True for nodes that may stand as an argument: variables, constants, immediates, names.
 bool tvms_relax_is_leaf(const tvms_node *node);
+
+// The same, or a TUPLE.
 bool tvms_relax_is_leaf_or_tuple(const tvms_node *node);
 
 // `sinfo` without the symbolic variables that are not in scope.

@@ -30,6 +30,7 @@ typedef struct {
   TVMS_VEC(tvms_dim_binding) bindings;
 } tvms_dim_map;
 
+// The value of a variable, or NULL.
 tvms_node *TVMS_NULLABLE tvms_sinfo_dim_map_find(const tvms_dim_map *map,
                                                  const tvms_node *var);
 

@@ -11,9 +11,12 @@ enum { TVMS_UNKNOWN_NDIM = -1 };
 
 // ---- Parts ----
 
+// Is it a tensor, known to be one? NULL is none.
 static inline bool tvms_sinfo_is_tensor(const tvms_node *TVMS_NULLABLE sinfo) {
   return sinfo && sinfo->kind == TVMS_NODE_SINFO_TENSOR;
 }
+
+// Is it a scalar?
 static inline bool tvms_sinfo_is_prim(const tvms_node *TVMS_NULLABLE sinfo) {
   return sinfo && sinfo->kind == TVMS_NODE_SINFO_PRIM;
 }
