@@ -114,7 +114,7 @@ static inline bool tvms_node_is_int_imm(const tvms_node *node) {
   return node->kind == TVMS_NODE_INT_IMM;
 }
 
-// The constant `value` of any integer dtype; constants past INT64_MAX are none.
+// The constant `value` of any integer dtype; constants past INT64_MAX do not count.
 static inline bool tvms_node_is_int(const tvms_node *node, int64_t value) {
   return node->kind == TVMS_NODE_INT_IMM && !(node->flags & TVMS_FLAG_LARGE)
          && tvms_as_int_imm(node)->value == value;

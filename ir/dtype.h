@@ -57,7 +57,7 @@ static inline bool tvms_dtype_is_int(tvms_dtype d) {
   return d.code == TVMS_INT && d.lanes != 0;
 }
 
-// Unsigned integers of any width and lanes; bool is none, in any release.
+// Unsigned integers of any width and lanes; bool is not one in any release.
 static inline bool tvms_dtype_is_uint(tvms_dtype d) {
   return d.code == TVMS_UINT;
 }

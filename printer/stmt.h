@@ -15,8 +15,8 @@ void tvms_print_stmt(tvms_printer *p, const tvms_node *stmt);
 // (ir/stmt.h)?
 bool tvms_print_opens(const tvms_printer *p, const tvms_node *stmt);
 
-// A line that binds the pointer of a DECL_BUFFER, where its source is none that up to
-// 0.25 could stand after `data=`. Nothing otherwise.
+// A line that binds the pointer of a DECL_BUFFER if its source is not something that could
+// stand after `data=` up to 0.25; otherwise nothing.
 void tvms_print_bind_data(tvms_printer *p, const tvms_node *stmt);
 
 // What TVM has as one statement: the only item of a SEQ, the first one if the rest is its

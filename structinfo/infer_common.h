@@ -63,12 +63,12 @@ bool tvms_in_prim(const tvms_inference *in, uint32_t i, tvms_node **value);
 // Dimensions of a tensor's shape, also if its shape is a variable with known dimensions.
 bool tvms_in_tensor_values(const tvms_tensor_argument *tensor, tvms_list *dims);
 
-// float and bfloat of any width; the eight-bit floats are none.
+// float and bfloat of any width; the eight-bit floats do not count.
 static inline bool tvms_dtype_is_floating(tvms_dtype dtype) {
   return dtype.code == TVMS_FLOAT || dtype.code == TVMS_BFLOAT;
 }
 
-// Signed and unsigned integers; bool is none.
+// Signed and unsigned integers; bool is not one.
 static inline bool tvms_dtype_is_integer(tvms_dtype dtype) {
   return dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
 }

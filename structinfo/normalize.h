@@ -51,7 +51,7 @@ void tvms_builder_define(tvms_builder *builder, const tvms_node *sinfo);
 // Opens a sequence with an ordinary block.
 void tvms_builder_begin_seq(tvms_builder *builder);
 
-// Ends it: `body` is normalized (a leaf that is no variable stays as it is). The
+// Ends it: `body` is normalized (a leaf that is not a variable stays as it is). The
 // SEQ_EXPR has the type of the body, erased to what is in scope.
 tvms_node *tvms_builder_end_seq(tvms_builder *builder, tvms_node *body, tvms_span span);
 

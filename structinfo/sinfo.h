@@ -11,7 +11,7 @@ enum { TVMS_UNKNOWN_NDIM = -1 };
 
 // ---- Parts ----
 
-// Is it a tensor, known to be one? NULL is none.
+// Is it known to be a tensor? NULL is not.
 static inline bool tvms_sinfo_is_tensor(const tvms_node *TVMS_NULLABLE sinfo) {
   return sinfo && sinfo->kind == TVMS_NODE_SINFO_TENSOR;
 }
