@@ -14,7 +14,12 @@
 
 typedef struct tvms_analyzer tvms_analyzer;
 
+// An analyzer that knows nothing yet. It lives in the context's memory until
+// tvms_analyzer_free; never NULL.
 tvms_analyzer *tvms_analyzer_new(tvms_unit *unit);
+
+// Gives back what the analyzer holds; nodes that it returned stay with the unit. NULL
+// is allowed.
 void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer);
 
 // ---- Facts ----
@@ -22,6 +27,9 @@ void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer);
 // `var` is `value` / is one of [min, min + extent). A later fact replaces an earlier one.
 void tvms_analyzer_bind(tvms_analyzer *analyzer, const tvms_node *var,
                         tvms_node *value);
+
+// The same for a range: `var` is one of [min, min + extent). TVM: Analyzer::Bind with
+// a Range.
 void tvms_analyzer_bind_range(tvms_analyzer *analyzer, const tvms_node *var,
                               tvms_node *min, tvms_node *extent);
 
@@ -35,7 +43,11 @@ typedef struct {
   uint32_t bounds, moduli, literals, sets, facts;
 } tvms_scope_mark;
 
+// Opens a scope in which `condition` holds, and returns the mark to close it with.
+// TVM: ConstraintContext.
 tvms_scope_mark tvms_analyzer_enter(tvms_analyzer *analyzer, tvms_node *condition);
+
+// Closes the scope that returned `mark`, and forgets what was learnt in it.
 void tvms_analyzer_leave(tvms_analyzer *analyzer, tvms_scope_mark mark);
 
 // ---- Questions ----
@@ -43,15 +55,31 @@ void tvms_analyzer_leave(tvms_analyzer *analyzer, tvms_scope_mark mark);
 // TVM's Analyzer.simplify: canonical form once, then rewriting and canonical form in turn,
 // `steps` times (TVM's default is 2).
 tvms_node *tvms_analyzer_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+
+// The same with the number of rounds given.
 tvms_node *tvms_analyzer_simplify_steps(tvms_analyzer *analyzer, tvms_node *expr,
                                         int steps);
+
+// TVM's RewriteSimplifier alone: the rules of arith/rewrite.rules, once through.
 tvms_node *tvms_analyzer_rewrite_simplify(tvms_analyzer *analyzer, tvms_node *expr);
+
+// TVM's CanonicalSimplifier alone: sums of splits in normal form.
 tvms_node *tvms_analyzer_canonical_simplify(tvms_analyzer *analyzer, tvms_node *expr);
 
+// True if `condition` simplifies to true here. False says nothing: it may hold all
+// the same.
 bool tvms_analyzer_can_prove(tvms_analyzer *analyzer, tvms_node *condition);
+
+// True if the difference of two integers simplifies to 0, or they are the same
+// expression.
 bool tvms_analyzer_can_prove_equal(tvms_analyzer *analyzer, tvms_node *a, tvms_node *b);
+
+// True if `expr >= bound` is known, by constant bounds first. TVM:
+// CanProveGreaterEqual.
 bool tvms_analyzer_can_prove_ge(tvms_analyzer *analyzer, tvms_node *expr,
                                 int64_t bound);
+
+// True if `expr < bound` is known, by constant bounds first. TVM: CanProveLess.
 bool tvms_analyzer_can_prove_lt(tvms_analyzer *analyzer, tvms_node *expr,
                                 int64_t bound);
 
@@ -72,6 +100,8 @@ typedef struct {
 
 // One-off forms for callers without facts of their own.
 tvms_node *tvms_arith_simplify(tvms_unit *unit, tvms_node *expr);
+
+// tvms_analyzer_can_prove_equal without facts.
 bool tvms_arith_prove_equal(tvms_unit *unit, tvms_node *a, tvms_node *b);
 
 // The strongest effect of an expression (tvms_effect): what may be dropped or repeated.

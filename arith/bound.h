@@ -5,6 +5,8 @@
 #include "arith/analyzer.h"
 #include "arith/internal.h"
 
+// The least interval of constants that tvms can show for `expr`, with the facts that
+// hold here. TVM: ConstIntBoundAnalyzer.
 tvms_bound tvms_analyzer_const_int_bound(tvms_analyzer *analyzer,
                                          const tvms_node *expr);
 

@@ -96,6 +96,8 @@ static inline void tvms_analyzer_end_query(tvms_analyzer *analyzer) {
 // Facts of a variable, or NULL; made when missing.
 tvms_var_facts *TVMS_NULLABLE tvms_analyzer_find_facts(const tvms_analyzer *analyzer,
                                                        const tvms_node *var);
+
+// The same, made empty where there are none. They live as long as the unit.
 tvms_var_facts *tvms_analyzer_get_or_create_facts(tvms_analyzer *analyzer,
                                                   const tvms_node *var);
 
@@ -103,7 +105,13 @@ tvms_var_facts *tvms_analyzer_get_or_create_facts(tvms_analyzer *analyzer,
 
 // Greatest common divisor of the absolute values; 0 counts as the other one.
 int64_t tvms_arith_gcd(int64_t a, int64_t b);
+
+// The quotient rounded towards negative infinity, Python's `//`; `b` is not 0. The
+// one overflow, INT64_MIN / -1, wraps.
 int64_t tvms_arith_floor_div(int64_t a, int64_t b);
+
+// The remainder of tvms_arith_floor_div, Python's `%`: it has the sign of `b`, which
+// is not 0.
 int64_t tvms_arith_floor_mod(int64_t a, int64_t b);
 
 // `a + b`, `a * b` … of C, wrapping.
@@ -119,10 +127,14 @@ static inline int64_t tvms_arith_wrap_mul(int64_t a, int64_t b) {
 
 // ---- Building inside the simplifiers: constants fold, nothing is reported ----
 
+// `a kind b` as a node, folded where ir/fold.c knows the result. Operands have one
+// dtype; nothing is reported.
 tvms_node *tvms_arith_fold_binary(tvms_unit *unit, tvms_node_kind kind, tvms_node *a,
                                   tvms_node *b);
 // A constant of an integer dtype; a broadcast for vectors.
 tvms_node *tvms_arith_number(tvms_unit *unit, tvms_dtype dtype, int64_t value);
+
+// A constant of a dtype of truth values; a broadcast for vectors.
 tvms_node *tvms_arith_truth(tvms_unit *unit, tvms_dtype dtype, bool value);
 
 // ---- Constraints ----
@@ -130,10 +142,15 @@ tvms_node *tvms_arith_truth(tvms_unit *unit, tvms_dtype dtype, bool value);
 // The parts of a conjunction that hold each on their own.
 void tvms_arith_each_conjunct(tvms_node *condition,
                               void (*use)(void *self, tvms_node *part), void *self);
+
+// Notes each part of the conjunction as a condition that holds as it is written:
+// rewriting replaces it by true, and its negation by false.
 void tvms_analyzer_enter_literals(tvms_analyzer *analyzer, tvms_node *condition);
 
 // ---- Comparison ----
 
+// True if T.vscale() occurs in the expression: then bounds are known only for the
+// vscales that the target may have.
 bool tvms_analyzer_mentions_vscale(tvms_analyzer *analyzer, tvms_node *node);
 
 #endif

@@ -16,19 +16,29 @@ typedef struct {
   const char *TVMS_NULLABLE why;
 } tvms_layouts;
 
+// A work place for questions about layouts, with an analyzer of its own; close it
+// with tvms_layouts_close.
 tvms_layouts tvms_layouts_open(tvms_unit *unit);
+
+// Frees the analyzer; nodes that were made stay with the unit.
 void tvms_layouts_close(tvms_layouts *layouts);
 
 // ---- Axes (ir/axes.def) ----
 
 // False for an axis that only Axis.get has made.
 bool tvms_layout_axis_known(tvms_sym axis);
+
+// True for an axis that counts threads, CTAs or warps; false for axes of memory and
+// unknown ones.
 bool tvms_layout_axis_is_thread(tvms_sym axis);
 
 // ---- Parts ----
 
+// An iterator: `extent` steps of `stride` on `axis`. Without extent it is an offset.
 tvms_node *tvms_layout_iter_new(tvms_unit *unit, tvms_node *TVMS_NULLABLE extent,
                                 tvms_node *stride, tvms_sym axis);
+
+// A TILE_LAYOUT of the lists as they are; nothing is checked or simplified.
 tvms_node *tvms_tile_layout_new(tvms_unit *unit, tvms_list shard, tvms_list replica,
                                 tvms_list offset);
 // A COMPOSE_LAYOUT like `swizzle` around another tile layout.
@@ -45,6 +55,9 @@ bool tvms_layout_is_trivial(const tvms_node *tile);
 // on all of memory: axis 0).
 tvms_node *TVMS_NULLABLE tvms_layout_size(tvms_layouts *layouts, const tvms_node *tile,
                                           tvms_sym axis);
+
+// How far the layout reaches: one more than its greatest place on `axis`, or in all
+// of memory for axis 0. NULL with `why`.
 tvms_node *TVMS_NULLABLE tvms_layout_span(tvms_layouts *layouts, const tvms_node *tile,
                                           tvms_sym axis);
 // False if the scopes of the thread axes do not form one chain; `why` is set. The ranks
@@ -57,6 +70,9 @@ TVMS_NODISCARD bool tvms_layout_scopes(tvms_layouts *layouts, const tvms_node *t
 // What one thread holds: the parts of a tile layout on axes of memory. How many elements
 // these are, and how far they reach; false with `why`.
 tvms_node *tvms_layout_in_memory(tvms_layouts *layouts, const tvms_node *tile);
+
+// How many elements of memory a thread holds, and how far they reach. False with
+// `why`.
 TVMS_NODISCARD bool tvms_layout_storage(tvms_layouts *layouts, const tvms_node *tile,
                                         tvms_node **size, tvms_node **span);
 

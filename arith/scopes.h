@@ -34,6 +34,8 @@ typedef struct {
 // Prepares `scopes`, in the caller's storage, with an analyzer of its own, whose results
 // lie in `unit`; `fini` frees them.
 void tvms_scopes_init(tvms_scopes *scopes, tvms_unit *unit);
+
+// Frees the analyzer and closes what is open.
 void tvms_scopes_fini(tvms_scopes *scopes);
 
 #endif

@@ -17,6 +17,8 @@ typedef struct {
 // linear are not understood; there may be at most TVMS_MOST_RELATIONS of them.
 enum { TVMS_MOST_RELATIONS = 16 };
 
+// Solves `relations` for `vars`, in place; the head of this file has the method. TVM:
+// arith/solve_linear_inequality.cc.
 bool tvms_arith_solve_inequalities(tvms_unit *unit, tvms_var_range *vars,
                                    uint32_t var_count, tvms_node *const *relations,
                                    uint32_t relation_count);
