@@ -5,12 +5,12 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/numeral.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
 #include "parser/eval/set.h"
 #include "parser/eval/string.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,30 +306,50 @@ static tvms_eval_value builtin_abs(tvms_reader *reader, const tvms_eval_value *a
   return TVMS_UNKNOWN;
 }
 
-static tvms_eval_value int_of_text(tvms_reader *reader, tvms_eval_value text,
+static tvms_eval_value int_of_text(tvms_reader *reader, tvms_eval_value text, int base,
                                    tvms_ref call) {
-  char *end;
-  errno = 0;
-  long long value = strtoll(text.as.text, &end, 10);
-  if (errno == ERANGE) {
-    tvms_reader_report(reader, number_too_big, call);
-    return TVMS_UNKNOWN;
+  int64_t value = 0;
+  switch (tvms_numeral_int(text.as.text, text.len, base, &value)) {
+  case TVMS_NUMERAL_INT: return tvms_eval_value_int(value);
+  case TVMS_NUMERAL_LARGE: {
+    tvms_eval_value large = tvms_eval_value_int(value);
+    large.flags = TVMS_EVAL_LARGE;
+    return large;
   }
-  if (text.len == 0 || *end) {
+  case TVMS_NUMERAL_TOO_BIG: tvms_reader_report(reader, number_too_big, call); break;
+  case TVMS_NUMERAL_WRONG:
     tvms_eval_report_wrong_type(reader, call, "what int() takes", "a number", text);
+  }
+  return TVMS_UNKNOWN;
+}
+
+// int(text, base).
+static tvms_eval_value int_with_base(tvms_reader *reader, const tvms_eval_value *args,
+                                     tvms_ref call) {
+  int64_t base;
+  if (!tvms_eval_to_int(reader, args[1], call, &base)) return TVMS_UNKNOWN;
+  if (args[0].kind != TVMS_EVAL_STR) {
+    tvms_eval_report_wrong_type(reader, call, "what int() takes with a base",
+                                "a string", args[0]);
     return TVMS_UNKNOWN;
   }
-  return tvms_eval_value_int(value);
+  if (base == 1 || base < 0 || base > 36) {
+    tvms_eval_report_wrong_type(reader, call, "the base of int()", "0 or 2 to 36",
+                                args[1]);
+    return TVMS_UNKNOWN;
+  }
+  return int_of_text(reader, args[0], (int)base, call);
 }
 
 static tvms_eval_value builtin_int(tvms_reader *reader, const tvms_eval_value *args,
                                    tvms_ref call) {
+  if (args[1].kind != TVMS_EVAL_NONE) return int_with_base(reader, args, call);
   if (args[0].kind == TVMS_EVAL_FLOAT) {
     if (fabs(args[0].as.f) < 9.2e18) return tvms_eval_value_int((int64_t)args[0].as.f);
     tvms_reader_report(reader, number_too_big, call);
     return TVMS_UNKNOWN;
   }
-  if (args[0].kind == TVMS_EVAL_STR) return int_of_text(reader, args[0], call);
+  if (args[0].kind == TVMS_EVAL_STR) return int_of_text(reader, args[0], 10, call);
   if (args[0].kind == TVMS_EVAL_INT) return args[0];
   int64_t value;
   if (!tvms_eval_to_int(reader, args[0], call, &value)) return TVMS_UNKNOWN;
@@ -344,9 +364,9 @@ static tvms_eval_value builtin_float(tvms_reader *reader, const tvms_eval_value 
     return tvms_eval_value_float((double)value.as.i);
   }
   if (value.kind == TVMS_EVAL_STR) {
-    char *end;
-    double real = strtod(value.as.text, &end);
-    if (value.len && !*end) return tvms_eval_value_float(real);
+    double real;
+    if (tvms_numeral_float(reader->context, value.as.text, value.len, &real))
+      return tvms_eval_value_float(real);
   }
   tvms_eval_value constant = tvms_constant_of(reader, value);
   if (constant.kind == TVMS_EVAL_FLOAT) return constant;
@@ -403,7 +423,7 @@ static const struct {
     {TVMS_SYM_max, "*args", builtin_max},
     {TVMS_SYM_sum, "iterable, start=0", builtin_sum},
     {TVMS_SYM_abs, "x", builtin_abs},
-    {TVMS_SYM_int, "x=0", builtin_int},
+    {TVMS_SYM_int, "x=0, base=None", builtin_int},
     {TVMS_SYM_float, "x=0.0", builtin_float},
     {TVMS_SYM_bool, "x=False", builtin_bool},
     {TVMS_SYM_str, "x=''", builtin_str},

@@ -37,8 +37,19 @@ static tvms_eval_value eval_deeper(tvms_reader *reader, tvms_ref expr, bool oper
   return value;
 }
 
-tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
+// What comes before a '.' or a '(' may be a name that leads somewhere, as `tvm.ir` does.
+static tvms_eval_value eval_head(tvms_reader *reader, tvms_ref expr) {
   return eval_deeper(reader, expr, false);
+}
+
+// In a Python file, an imported name that leads nowhere is as unknown as any other name of
+// Python.
+static tvms_eval_value end_of(const tvms_reader *reader, tvms_eval_value value) {
+  return value.kind == TVMS_EVAL_PYTHON && reader->lenient ? TVMS_UNKNOWN : value;
+}
+
+tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
+  return end_of(reader, eval_deeper(reader, expr, false));
 }
 
 // TVM up to 0.24 gives a slice without step in an operand the step 1, so that it is a load
@@ -46,7 +57,7 @@ tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
 tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
   bool steps = tvms_release_has(reader->dialect, TVMS_FACT_arguments_are_operands)
                && !tvms_scope_is_python(reader);
-  return eval_deeper(reader, ref, steps);
+  return end_of(reader, eval_deeper(reader, ref, steps));
 }
 
 tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref) {
@@ -375,13 +386,13 @@ static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
 static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf *node = tvms_reader_at(reader, ref);
   tvms_sym name = node->b;
-  tvms_eval_value object = tvms_eval(reader, node->a);
+  tvms_eval_value object = eval_head(reader, node->a);
   if (!tvms_eval_value_is_known(object)) return object;
   return tvms_eval_attribute(reader, object, name, ref);
 }
 
 static tvms_eval_value eval_call(tvms_reader *reader, tvms_ref ref) {
-  tvms_eval_value callee = tvms_eval(reader, tvms_reader_at(reader, ref)->a);
+  tvms_eval_value callee = eval_head(reader, tvms_reader_at(reader, ref)->a);
   return tvms_eval_call(reader, callee, ref);
 }
 

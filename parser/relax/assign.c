@@ -106,6 +106,23 @@ static tvms_eval_value bound_value(tvms_reader *reader, tvms_sym name,
   return tvms_reader_failed(reader);
 }
 
+// What is unknown but annotated goes on with its type: a binding like any other, of a value
+// that is never looked at, because a function with such a binding is not built.
+static tvms_node *stand_in(tvms_reader *reader, tvms_sym name, tvms_node *type,
+                           tvms_ref target) {
+  reader->failed = true;
+  tvms_builder *builder = &reader->relax->builder;
+  tvms_span span = tvms_reader_span_of(reader, target);
+  if (!tvms_builder_block(builder)->ended) {
+    tvms_node *value = tvms_relax_tuple(reader, NULL, 0, span);
+    value->sinfo = type;
+    return tvms_builder_emit(builder, value, name, span, true);
+  }
+  tvms_node *var = tvms_var_new(reader->unit, name, (tvms_dtype){0}, span);
+  var->sinfo = type;
+  return var;
+}
+
 static void assign_name(tvms_reader *reader, tvms_ref target, tvms_eval_value value,
                         tvms_node *TVMS_NULLABLE type, tvms_ref ref) {
   tvms_sym name = tvms_reader_at(reader, target)->a;
@@ -115,12 +132,8 @@ static void assign_name(tvms_reader *reader, tvms_ref target, tvms_eval_value va
     return;
   }
   tvms_eval_value bound = bound_value(reader, name, value, type, target, ref);
-  // What is unknown but annotated goes on with its type.
   if (!tvms_eval_value_is_known(bound) && type) {
-    tvms_node *var = tvms_var_new(reader->unit, name, (tvms_dtype){0},
-                                  tvms_reader_span_of(reader, target));
-    var->sinfo = type;
-    bound = tvms_eval_value_node(var);
+    bound = tvms_eval_value_node(stand_in(reader, name, type, target));
   }
   tvms_scope_bind(reader, name, bound, tvms_reader_span_of(reader, target));
 }

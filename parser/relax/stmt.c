@@ -292,7 +292,8 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
   case TVMS_SURF_WITH: read_with(reader, stmt); break;
   case TVMS_SURF_IF: read_if(reader, stmt); break;
   case TVMS_SURF_DEF: read_local(reader, stmt); break;
-  case TVMS_SURF_PASS: break;
+  case TVMS_SURF_PASS:
+  case TVMS_SURF_NONLOCAL: break;
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: reader->failed = true; break;
   default: tvms_reader_report(reader, relax_unsupported, stmt); reader->failed = true;

@@ -56,7 +56,9 @@ tvms_eval_value tvms_call_func_attr(tvms_reader *reader, const tvms_call_args *c
 
 tvms_eval_value tvms_call_builder_only(tvms_reader *reader,
                                        const tvms_call_args *call) {
-  tvms_reader_report(reader, builder_only, call->ref, tvms_row_text(reader, call->row));
+  if (!reader->lenient)
+    tvms_reader_report(reader, builder_only, call->ref,
+                       tvms_row_text(reader, call->row));
   return tvms_reader_failed(reader);
 }
 

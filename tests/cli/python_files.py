@@ -171,6 +171,52 @@ def test():
         p = tvms("print", "--dialect", "0.27", self.file(text))
         self.assertEqual((p.returncode, p.stdout), (0, b""), p.stderr)
 
+    def test_what_only_python_knows_is_no_mistake(self):
+        text = """
+from elsewhere import weight, op, Kind
+from tvm.relax.testing.elsewhere import Code
+from tvm.script import relax as R, tirx as T
+
+def test(te_func, vec):
+    n = 4
+
+    @R.function
+    def emitted(x: R.Tensor((4,), "float32")):
+        nonlocal n
+        y = R.emit_te(te_func, x)
+        return y
+
+    @R.function
+    def annotated(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        with R.dataflow():
+            y: R.Tensor((4,), "float32") = R.add(x, R.const(weight))
+            z: R.Tensor((4,), "float32") = op(x)
+            R.output(y, z)
+        if c:
+            v: R.Tensor((4,), "float32") = op(y)
+        else:
+            v = R.add(y, z)
+        return R.add(y, R.zeros((7,), "float32"))  # this is one
+
+    @R.function(pure=False)
+    def constants(x: R.Tensor((4,), "float32")):
+        _ = R.call_packed("f", x, Code.EQUAL, R.prim_value(Code.LESS), sinfo_args=R.Tuple)
+        w = R.add(x, weight) + weight
+        return w[op]
+
+    @T.prim_func
+    def pooled(A: T.Buffer((4,), "float32")):
+        pool = T.SMEMPool()
+        B = pool.alloc((4,), "float32")
+        A[0] = B[weight + 1] + T.call_kernel(op, [1], A.data)
+        A[1, 0] = 1.0  # and this
+"""
+        p = tvms("check", self.file(text))
+        said = p.stderr.decode()
+        self.assertEqual(said.count("error["), 2, said)
+        self.assertIn(":25:16: error[E0510]", said)
+        self.assertIn(":38:9: error[E0341]", said)
+
     def test_folders_hold_python_files_for_check_and_fmt(self):
         self.file(BAD), self.file("x=1\n", "b.tvms"), self.file("not TVMScript ( \n", "c.txt")
         p = tvms("fmt", "--check", self.folder)
