@@ -110,10 +110,9 @@ static void learn_value(tvms_scopes *s, const tvms_bind *bind) {
 }
 
 static void learn_thread(tvms_scopes *s, const tvms_attr_stmt *attr) {
-  bool thread = tvms_bytes_is(attr->key, "thread_extent")
-                || tvms_bytes_is(attr->key, "virtual_thread");
-  if (!thread || attr->node->kind != TVMS_NODE_ITER_VAR) return;
-  tvms_node *var = tvms_as_iter_var(attr->node)->var;
+  const tvms_iter_var *axis = tvms_attr_stmt_threads(&attr->head);
+  if (!axis) return;
+  tvms_node *var = axis->var;
   tvms_node *zero = tvms_int_imm_new(s->unit, var->dtype, 0, TVMS_NO_SPAN);
   tvms_analyzer_bind_range(s->analyzer, var, zero, attr->value);
 }

@@ -3,6 +3,7 @@
 
 #include "interp/buffer.h"
 #include "interp/frame.h"
+#include "interp/meaning.h"
 #include "interp/prim.h"
 #include "ir/build.h"
 
@@ -78,17 +79,10 @@ static tvms_scalar call_math(tvms_interp_frame *f, const tvms_call *call,
 // call_extern("float32", "expf", x): functions of libm by their names in C.
 static tvms_scalar call_extern(tvms_interp_frame *f, const tvms_call *call,
                                uint32_t lane) {
-  const tvms_node *name = call->args.len ? call->args.items[0] : NULL;
-  bool named = name && name->kind == TVMS_NODE_STRING_IMM;
-  tvms_bytes text = named ? tvms_as_string_imm(name)->value : (tvms_bytes){"", 0};
-  for (uint32_t i = 0; i < TVMS_TIR_COUNT; i++) {
-    const math_row *row = &math_rows[i];
-    size_t len = row->name ? strlen(row->name) : 0;
-    bool same = len && text.len >= len && memcmp(text.text, row->name, len) == 0;
-    bool single = text.len == len + 1 && text.text[len] == 'f';
-    if (same && (text.len == len || single)) return call_math(f, call, row, 1, lane);
-  }
-  fault(f, TVMS_D_unknown_function, call->head.span, text.len ? text.text : "?");
+  const char *name;
+  tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
+  if (!opcode) fault(f, TVMS_D_unknown_function, call->head.span, name);
+  return call_math(f, call, &math_rows[opcode], 1, lane);
 }
 
 static tvms_scalar shift(tvms_interp_frame *f, const tvms_call *call, uint32_t lane,

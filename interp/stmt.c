@@ -8,6 +8,7 @@
 #include "interp/buffer.h"
 #include "interp/expr.h"
 #include "interp/frame.h"
+#include "interp/meaning.h"
 #include "interp/prim.h"
 #include "ir/build.h"
 #include "support/strbuf.h"
@@ -82,7 +83,7 @@ static tvms_interp_flow exec_while(tvms_interp_frame *f, const tvms_node *node) 
 static bool begins(tvms_interp_frame *f, const tvms_block *block) {
   for (uint32_t i = 0; i < block->iter_vars.len; i++) {
     const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
-    if (axis->iter_type != TVMS_ITER_COMM_REDUCE || !axis->dom) continue;
+    if (!tvms_meaning_is_reduced(axis)) continue;
     int64_t first = tvms_interp_eval_int(f, tvms_as_range(axis->dom)->min);
     if (f->vars[axis->var->id].i != first) return false;
   }
@@ -91,34 +92,34 @@ static bool begins(tvms_interp_frame *f, const tvms_block *block) {
 
 // A view that a block declares on a part of another buffer: same strides, its own shape.
 static void match_region(tvms_interp_frame *f, const tvms_node *node) {
-  const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
-  const tvms_buffer_region *part = tvms_as_buffer_region(match->source);
-  const tvms_buffer *buffer = tvms_as_buffer(match->buffer);
-  tvms_interp_view *source = tvms_interp_use_buffer(f, part->buffer, node->span);
+  const tvms_node *whole =
+      tvms_as_buffer_region(tvms_as_match_buffer_region(node)->source)->buffer;
+  tvms_interp_view *source = tvms_interp_use_buffer(f, whole, node->span);
+  tvms_meaning_match match = tvms_meaning_of_match(node, source->ndim);
+  const tvms_buffer *buffer = match.buffer;
+  const char *name = tvms_symbol_text(f->context, buffer->name);
+  tvms_node *const *region = match.part->region.items;
   int64_t offset = source->offset;
-  for (uint32_t i = 0; i < part->region.len && i < source->ndim; i++) {
-    int64_t min = tvms_interp_eval_int(f, tvms_as_range(part->region.items[i])->min);
-    offset += min * source->strides[i];
+  for (uint32_t i = 0; i < match.offsets; i++) {
+    offset +=
+        tvms_interp_eval_int(f, tvms_as_range(region[i])->min) * source->strides[i];
   }
-  uint32_t skipped =
-      source->ndim > buffer->shape.len ? source->ndim - buffer->shape.len : 0;
-  for (uint32_t i = 0; i < buffer->shape.len && i + skipped < part->region.len; i++) {
-    const tvms_range *range = tvms_as_range(part->region.items[i + skipped]);
-    tvms_interp_match_size(f, buffer->shape.items[i],
-                           tvms_interp_eval_int(f, range->extent),
-                           tvms_symbol_text(f->context, buffer->name), i, node->span);
+  for (uint32_t i = 0; i < match.extents; i++) {
+    const tvms_range *range = tvms_as_range(region[i + match.skipped]);
+    int64_t extent = tvms_interp_eval_int(f, range->extent);
+    tvms_interp_match_size(f, buffer->shape.items[i], extent, name, i, node->span);
   }
-  for (uint32_t i = 0; i < buffer->strides.len && i + skipped < source->ndim; i++) {
-    tvms_interp_match_size(f, buffer->strides.items[i], source->strides[i + skipped],
-                           tvms_symbol_text(f->context, buffer->name), i, node->span);
+  for (uint32_t i = 0; i < match.strides; i++) {
+    int64_t stride = source->strides[i + match.skipped];
+    tvms_interp_match_size(f, buffer->strides.items[i], stride, name, i, node->span);
   }
   if (buffer->elem_offset && buffer->elem_offset->kind == TVMS_NODE_VAR) {
     tvms_interp_bind_var(f, buffer->elem_offset, (tvms_scalar){.i = offset});
   }
-  tvms_interp_view *v = tvms_interp_define_buffer(f, match->buffer, source->data);
+  tvms_interp_view *v = tvms_interp_define_buffer(f, &buffer->head, source->data);
   v->offset = offset;
-  for (uint32_t i = 0; i < v->ndim && i + skipped < source->ndim; i++) {
-    v->strides[i] = source->strides[i + skipped];
+  for (uint32_t i = 0; i < v->ndim && i + match.skipped < source->ndim; i++) {
+    v->strides[i] = source->strides[i + match.skipped];
   }
 }
 
@@ -154,12 +155,7 @@ static void exec_assert(tvms_interp_frame *f, const tvms_node *node) {
   if (tvms_interp_eval(f, assertion->condition, 0).i) return;
   tvms_strbuf text;
   tvms_strbuf_init(&text, &f->context->memory);
-  for (uint32_t i = 0; i < assertion->message.len; i++) {
-    const tvms_node *part = assertion->message.items[i];
-    if (part->kind != TVMS_NODE_STRING_IMM) continue;
-    tvms_bytes bytes = tvms_as_string_imm(part)->value;
-    tvms_strbuf_add(&text, bytes.text, bytes.len);
-  }
+  tvms_meaning_assertion(assertion, &text);
   fault(f, TVMS_D_assertion_failed, node->span, tvms_strbuf_text(&text));
 }
 
@@ -168,21 +164,17 @@ static void give_back(tvms_interp_frame *f, const tvms_node *value) {
   f->returns = true;
 }
 
-// Operators that stand as statements: T.ret and the jumps of the releases before 0.26.
 static tvms_interp_flow exec_evaluate(tvms_interp_frame *f, const tvms_node *node) {
-  const tvms_node *value = tvms_as_evaluate(node)->value;
-  switch ((int)tvms_call_opcode(value)) {
-  case TVMS_TIR_ret: {
-    tvms_list args = tvms_as_call(value)->args;
-    if (args.len) give_back(f, args.items[0]);
+  const tvms_node *result;
+  switch (tvms_meaning_of_evaluate(node, &result)) {
+  case TVMS_MEANING_RETURN:
+    if (result) give_back(f, result);
     return FLOW_RETURN;
+  case TVMS_MEANING_BREAK: return FLOW_BREAK;
+  case TVMS_MEANING_CONTINUE: return FLOW_CONTINUE;
+  case TVMS_MEANING_CALL: break;
   }
-  case TVMS_TIR_thread_return: return FLOW_RETURN;
-  case TVMS_TIR_break_loop: return FLOW_BREAK;
-  case TVMS_TIR_continue_loop: return FLOW_CONTINUE;
-  default: break;
-  }
-  tvms_interp_eval(f, value, 0);
+  tvms_interp_eval(f, tvms_as_evaluate(node)->value, 0);
   return FLOW_NEXT;
 }
 
@@ -215,7 +207,7 @@ static tvms_interp_flow exec_buffer_realize(tvms_interp_frame *f,
 // A thread axis holds for the rest of the SEQ: run it once per thread.
 static tvms_interp_flow exec_threads(tvms_interp_frame *f, const tvms_attr_stmt *attr,
                                      tvms_list stmts, uint32_t from) {
-  const tvms_node *var = tvms_as_iter_var(attr->node)->var;
+  const tvms_node *var = tvms_attr_stmt_threads(&attr->head)->var;
   int64_t extent = tvms_interp_eval_int(f, attr->value);
   for (int64_t i = 0; i < extent; i++) {
     tvms_interp_count_step(f, attr->head.span);
@@ -225,19 +217,11 @@ static tvms_interp_flow exec_threads(tvms_interp_frame *f, const tvms_attr_stmt 
   return FLOW_NEXT;
 }
 
-static bool binds_threads(const tvms_node *node) {
-  if (node->kind != TVMS_NODE_ATTR_STMT) return false;
-  const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
-  bool named = tvms_bytes_is(attr->key, "thread_extent")
-               || tvms_bytes_is(attr->key, "virtual_thread");
-  return named && attr->node && attr->node->kind == TVMS_NODE_ITER_VAR;
-}
-
 static tvms_interp_flow exec_rest(tvms_interp_frame *f, tvms_list stmts,
                                   uint32_t from) {
   for (uint32_t i = from; i < stmts.len; i++) {
     const tvms_node *stmt = stmts.items[i];
-    if (binds_threads(stmt)) {
+    if (tvms_attr_stmt_threads(stmt)) {
       return exec_threads(f, tvms_as_attr_stmt(stmt), stmts, i + 1);
     }
     tvms_interp_flow went = tvms_interp_exec(f, stmt);

@@ -167,6 +167,15 @@ tvms_tir_opcode tvms_call_opcode(const tvms_node *node) {
   return tir ? (tvms_tir_opcode)tvms_as_operator(callee)->opcode : TVMS_TIR_NONE;
 }
 
+const tvms_iter_var *tvms_attr_stmt_threads(const tvms_node *node) {
+  if (node->kind != TVMS_NODE_ATTR_STMT) return NULL;
+  const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
+  bool named = tvms_bytes_is(attr->key, "thread_extent")
+               || tvms_bytes_is(attr->key, "virtual_thread");
+  bool axis = attr->node && attr->node->kind == TVMS_NODE_ITER_VAR;
+  return named && axis ? tvms_as_iter_var(attr->node) : NULL;
+}
+
 tvms_dtype tvms_buffer_access_dtype(const tvms_node *buffer, tvms_node *const *indices,
                                     uint32_t count) {
   tvms_dtype element = tvms_as_buffer(buffer)->element;

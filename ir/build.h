@@ -81,6 +81,10 @@ tvms_node *tvms_call_new_of(tvms_unit *unit, tvms_dtype dtype, tvms_tir_opcode o
 // The operator of TIR that `node` calls, or TVMS_TIR_NONE if it is not such a call.
 tvms_tir_opcode tvms_call_opcode(const tvms_node *node);
 
+// The axis of threads (thread_extent, virtual_thread) that an ATTR_STMT binds for the rest of
+// its SEQ; NULL for any other node.
+const tvms_iter_var *TVMS_NULLABLE tvms_attr_stmt_threads(const tvms_node *node);
+
 // An element of a buffer, or a vector of them if the last index is one. The indices are copied
 // into the unit.
 tvms_node *tvms_buffer_load_new(tvms_unit *unit, tvms_node *buffer,

@@ -130,12 +130,6 @@ static void print_hint(tvms_printer *p, const tvms_object_map *map) {
   PUT(p, ")");
 }
 
-static bool is_launch(const tvms_attr_stmt *attr) {
-  return attr->node->kind == TVMS_NODE_ITER_VAR
-         && (tvms_bytes_is(attr->key, "thread_extent")
-             || tvms_bytes_is(attr->key, "virtual_thread"));
-}
-
 static bool is_realize_scope(const tvms_printer *p, tvms_node *const *stmts,
                              uint32_t count) {
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(stmts[0]);
@@ -169,7 +163,7 @@ static print_opening open_attr(tvms_printer *p, tvms_node *const *stmts,
                                uint32_t count) {
   const tvms_attr_stmt *attr = tvms_as_attr_stmt(stmts[0]);
   print_opening opening = {.node = stmts[0], .taken = 1};
-  if (is_launch(attr)) {
+  if (tvms_attr_stmt_threads(&attr->head)) {
     opening.defines = print_launch(p, stmts[0]);
   } else if (is_realize_scope(p, stmts, count)) {
     print_realize(p, tvms_as_buffer_realize(stmts[1]), attr->value);

@@ -186,19 +186,13 @@ static void visit_scope(checker *c, tvms_node *TVMS_NULLABLE body) {
   close_scope(c, mark);
 }
 
-static bool defines_thread(const tvms_attr_stmt *attr) {
-  return tvms_bytes_is(attr->key, "thread_extent")
-         || tvms_bytes_is(attr->key, "virtual_thread");
-}
-
 static void visit_attr(checker *c, const tvms_attr_stmt *attr) {
   visit(c, attr->value);
-  const tvms_node *node = attr->node;
-  if (node->kind == TVMS_NODE_ITER_VAR && defines_thread(attr)) {
-    const tvms_iter_var *iter = tvms_as_iter_var(node);
+  const tvms_iter_var *iter = tvms_attr_stmt_threads(&attr->head);
+  if (iter) {
     if (iter->dom) visit(c, iter->dom);
     define(c, iter->var, iter->iter_type == TVMS_ITER_THREAD_INDEX);
-  } else if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) {
+  } else if (tvms_node_class_of(attr->node) == TVMS_CLASS_EXPR) {
     visit(c, attr->node);
   }
 }

@@ -10,6 +10,7 @@
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/types.h"
+#include "interp/meaning.h"
 #include "interp/result.h"
 
 #include <stdio.h>
@@ -299,18 +300,10 @@ static LLVMValueRef choose_lanes(emitter *e, const tvms_call *call,
 
 // call_extern("float32", "expf", x): functions of libm by their names in C.
 static LLVMValueRef call_extern(emitter *e, const tvms_call *call) {
-  const tvms_node *name = call->args.len ? call->args.items[0] : NULL;
-  bool named = name && name->kind == TVMS_NODE_STRING_IMM;
-  tvms_bytes text = named ? tvms_as_string_imm(name)->value : (tvms_bytes){"", 0};
-  for (uint32_t i = 0; i < TVMS_TIR_COUNT; i++) {
-    const math_row *row = &math_rows[i];
-    size_t len = row->function ? strlen(row->function) : 0;
-    bool same = len && text.len >= len && memcmp(text.text, row->function, len) == 0;
-    bool single = text.len == len + 1 && text.text[len] == 'f';
-    if (same && (text.len == len || single)) return call_math(e, call, row, 1);
-  }
-  tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span,
-                   text.len ? text.text : "?");
+  const char *name;
+  tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
+  if (opcode) return call_math(e, call, &math_rows[opcode], 1);
+  tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, call->head.span, name);
   tvms_emit_give_up(e);
 }
 

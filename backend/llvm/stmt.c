@@ -9,6 +9,7 @@
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
 #include "backend/llvm/types.h"
+#include "interp/meaning.h"
 LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->llvm, e->function, name);
 }
@@ -126,7 +127,7 @@ static LLVMValueRef begins(emitter *e, const tvms_block *block) {
   LLVMValueRef all = NULL;
   for (uint32_t i = 0; i < block->iter_vars.len; i++) {
     const tvms_iter_var *axis = tvms_as_iter_var(block->iter_vars.items[i]);
-    if (axis->iter_type != TVMS_ITER_COMM_REDUCE || !axis->dom) continue;
+    if (!tvms_meaning_is_reduced(axis)) continue;
     LLVMValueRef first = tvms_emit_expr(e, tvms_as_range(axis->dom)->min);
     LLVMValueRef value = e->vars[axis->var->id];
     first = LLVMBuildIntCast2(e->builder, first, LLVMTypeOf(value), true, "");
@@ -144,30 +145,30 @@ static void bind_new(emitter *e, const tvms_node *size, LLVMValueRef value) {
 }
 
 static void match_region(emitter *e, const tvms_node *node) {
-  const tvms_match_buffer_region *match = tvms_as_match_buffer_region(node);
-  const tvms_buffer_region *part = tvms_as_buffer_region(match->source);
-  const tvms_buffer *buffer = tvms_as_buffer(match->buffer);
-  view *source = tvms_emit_use_buffer(e, part->buffer, node->span);
+  const tvms_node *whole =
+      tvms_as_buffer_region(tvms_as_match_buffer_region(node)->source)->buffer;
+  view *source = tvms_emit_use_buffer(e, whole, node->span);
+  tvms_meaning_match match = tvms_meaning_of_match(node, source->ndim);
+  const tvms_buffer *buffer = match.buffer;
+  tvms_node *const *region = match.part->region.items;
   LLVMValueRef offset = source->offset;
-  for (uint32_t i = 0; i < part->region.len && i < source->ndim; i++) {
-    LLVMValueRef min = tvms_emit_index(e, tvms_as_range(part->region.items[i])->min);
+  for (uint32_t i = 0; i < match.offsets; i++) {
+    LLVMValueRef min = tvms_emit_index(e, tvms_as_range(region[i])->min);
     LLVMValueRef step = LLVMBuildNSWMul(e->builder, min, source->strides[i], "");
     offset = LLVMBuildNSWAdd(e->builder, offset, step, "");
   }
-  uint32_t skipped =
-      source->ndim > buffer->shape.len ? source->ndim - buffer->shape.len : 0;
-  for (uint32_t i = 0; i < buffer->shape.len && i + skipped < part->region.len; i++) {
-    const tvms_range *range = tvms_as_range(part->region.items[i + skipped]);
+  for (uint32_t i = 0; i < match.extents; i++) {
+    const tvms_range *range = tvms_as_range(region[i + match.skipped]);
     bind_new(e, buffer->shape.items[i], tvms_emit_index(e, range->extent));
   }
-  for (uint32_t i = 0; i < buffer->strides.len && i + skipped < source->ndim; i++) {
-    bind_new(e, buffer->strides.items[i], source->strides[i + skipped]);
+  for (uint32_t i = 0; i < match.strides; i++) {
+    bind_new(e, buffer->strides.items[i], source->strides[i + match.skipped]);
   }
   if (buffer->elem_offset) bind_new(e, buffer->elem_offset, offset);
-  view *v = tvms_emit_define_buffer(e, match->buffer, source->data);
+  view *v = tvms_emit_define_buffer(e, &buffer->head, source->data);
   v->offset = offset;
-  for (uint32_t i = 0; i < v->ndim && i + skipped < source->ndim; i++) {
-    v->strides[i] = source->strides[i + skipped];
+  for (uint32_t i = 0; i < v->ndim && i + match.skipped < source->ndim; i++) {
+    v->strides[i] = source->strides[i + match.skipped];
   }
 }
 
@@ -240,17 +241,12 @@ static void emit_jump(emitter *e, const tvms_node *node, bool leaves) {
 }
 
 static void emit_evaluate(emitter *e, const tvms_node *node) {
-  const tvms_node *value = tvms_as_evaluate(node)->value;
-  switch ((int)tvms_call_opcode(value)) {
-  case TVMS_TIR_ret: {
-    tvms_list args = tvms_as_call(value)->args;
-    emit_return(e, args.len ? args.items[0] : NULL);
-    return;
-  }
-  case TVMS_TIR_thread_return: emit_return(e, NULL); return;
-  case TVMS_TIR_break_loop: emit_jump(e, node, true); return;
-  case TVMS_TIR_continue_loop: emit_jump(e, node, false); return;
-  default: tvms_emit_expr(e, value);
+  const tvms_node *result;
+  switch (tvms_meaning_of_evaluate(node, &result)) {
+  case TVMS_MEANING_RETURN: emit_return(e, result); return;
+  case TVMS_MEANING_BREAK: emit_jump(e, node, true); return;
+  case TVMS_MEANING_CONTINUE: emit_jump(e, node, false); return;
+  case TVMS_MEANING_CALL: tvms_emit_expr(e, tvms_as_evaluate(node)->value);
   }
 }
 
@@ -258,12 +254,7 @@ static void emit_assert(emitter *e, const tvms_node *node) {
   const tvms_assert *assertion = tvms_as_assert(node);
   tvms_strbuf text;
   tvms_strbuf_init(&text, &e->context->memory);
-  for (uint32_t i = 0; i < assertion->message.len; i++) {
-    const tvms_node *part = assertion->message.items[i];
-    if (part->kind != TVMS_NODE_STRING_IMM) continue;
-    tvms_bytes bytes = tvms_as_string_imm(part)->value;
-    tvms_strbuf_add(&text, bytes.text, bytes.len);
-  }
+  tvms_meaning_assertion(assertion, &text);
   failure failed = {.kind = assertion->error_kind.len ? assertion->error_kind.text
                                                       : "RuntimeError",
                     .text = tvms_strbuf_text(&text),
@@ -282,12 +273,6 @@ static void emit_allocate_const(emitter *e, const tvms_node *node) {
   LLVMSetGlobalConstant(place, true);
   LLVMSetAlignment(place, 64);
   e->vars[source->var->id] = place;
-}
-
-static bool binds_threads(const tvms_node *node) {
-  const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
-  return tvms_bytes_is(attr->key, "thread_extent")
-         || tvms_bytes_is(attr->key, "virtual_thread");
 }
 
 static void emit_seq(emitter *e, const tvms_node *node) {
@@ -342,7 +327,7 @@ static void stmt_kind(emitter *e, const tvms_node *node) {
   }
   case TVMS_NODE_RETURN: emit_return(e, tvms_as_return(node)->value); return;
   case TVMS_NODE_ATTR_STMT:
-    if (binds_threads(node)) tvms_emit_refuse(e, node->span, "a thread axis");
+    if (tvms_attr_stmt_threads(node)) tvms_emit_refuse(e, node->span, "a thread axis");
     return;  // others are hints
   default:
     tvms_emit_refuse(e, node->span,
