@@ -1,5 +1,5 @@
 // Building expressions as TVM builds them: operands promoted to a common dtype and
-// constants folded at once, never reordered (docs/language.md, "Constants and folding").
+// constants folded at once, never reordered (docs/language.md, "Values").
 //
 // Every function takes nodes of unit->dialect and returns NULL after it has reported a
 // diagnostic at `span`; the caller treats NULL as "error already reported". The result

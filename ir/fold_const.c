@@ -1,5 +1,5 @@
-// Constant folding, one small function per group of operators (facts:
-// docs/language.md, "Constants and folding").
+// Constant folding, one small function per group of operators (rules:
+// src/arith/const_fold.h of TVM; docs/language.md, "Values").
 #include "ir/fold_const.h"
 
 #include "ir/fold.h"

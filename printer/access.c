@@ -5,6 +5,7 @@
 #include "printer/expr.h"
 #include "printer/state.h"
 #include "printer/text.h"
+
 // ---- Indices ----
 
 static void print_slice(tvms_printer *p, const tvms_ramp *ramp) {

@@ -4,6 +4,7 @@
 #include "printer/comments.h"
 
 #include "printer/state.h"
+
 // The first comment that belongs to `offset` or what follows it.
 static uint32_t find(const tvms_printer *p, uint32_t offset) {
   uint32_t low = 0, high = p->comment_count;

@@ -1,12 +1,13 @@
 // The metadata section: objects that have no text of their own, as TVM's JSON.
 //
 // An object is a row of a flat list of nodes that refer to each other by number: the form
-// of TVM 0.22 and later (ffi/extra/serialization.cc); docs/language.md, "Metadata", has
-// its fields. 0.26 cannot write it, and 0.27 only parts: there the fields are those that
+// of TVM 0.22 and later (ffi/extra/serialization.cc), and what release writes which field
+// is said where it is written here. 0.26 cannot write it, and 0.27 only parts: there the fields are those that
 // their readers ask for.
 #include "printer/metadata.h"
 
 #include "printer/state.h"
+
 // The key under which an object stands, which is its type in TVM.
 static const char *type_key(const tvms_printer *p, const tvms_node *object) {
   switch (object->kind) {

@@ -9,6 +9,7 @@
 #include "printer/scope.h"
 #include "printer/state.h"
 #include "printer/stmt.h"
+
 // A scope of the function; those that TVM opens a frame for.
 typedef struct {
   const tvms_node *node;

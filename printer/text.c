@@ -25,7 +25,7 @@ void tvms_print_i(tvms_printer *p, const char *name) {
   tvms_print_put(p, name);
 }
 
-// Whole numbers with one decimal, others with 17 digits (docs/language.md, "Floats").
+// Whole numbers with one decimal, others with 17 digits (docs/language.md, "Canonical text").
 // Writes the numbers that programs are full of (0.0, 0.5, 3.0), which have few binary
 // digits behind the point, without printf. Returns false for all others.
 static bool put_binary_fraction(tvms_printer *p, double value) {

@@ -6,7 +6,7 @@
 
 // Checks the functions of Relax in a module and reports every finding; nothing if the
 // program asked for that (check_well_formed=False). Returns true if nothing was found.
-// (Rules: docs/language.md, "Well-formedness".)
+// (Rules: src/relax/analysis/well_formed.cc of TVM.)
 bool tvms_well_formed_check_relax(tvms_module *module);
 
 #endif

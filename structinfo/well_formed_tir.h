@@ -8,7 +8,7 @@
 // functions (all functions before 0.25): variables and buffers are defined once and before
 // their uses, and loop variables enter blocks through their axes only. Without it: the
 // function has no blocks. Returns true if nothing was found.
-// (Rules: docs/language.md, "Well-formedness".)
+// (Rules: src/tirx/analysis/verify_well_formed.cc and verify_tirx_well_formed.cc of TVM.)
 bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir);
 
 // Checks the functions of TIR in a module, as TVM does after reading it; nothing if the

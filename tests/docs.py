@@ -90,6 +90,18 @@ class Docs(unittest.TestCase):
                     with self.subTest(page=page, name=name):
                         self.assertTrue(os.path.exists(source(name)), name)
 
+    def test_sections_that_code_names_exist(self):
+        """`docs/language.md, "Blocks"` in a comment leads to a heading, with or without its number."""
+        folders = [d for d in os.listdir(source()) if not d.startswith((".", "build")) and os.path.isdir(source(d))]
+        for suffix in (".c", ".h", ".def", ".re", ".y", ".py"):
+            for path in files_under(*folders, suffix=suffix):
+                with open(path, encoding="utf-8") as f:
+                    text = re.sub(r"\n(?://| \*|#)? *", " ", f.read())
+                for page, section in re.findall(r'(docs/[\w-]+\.md), "([^"]+)"', text):
+                    with self.subTest(file=os.path.relpath(path, source()), page=page, section=section):
+                        with open(source(*page.split("/")), encoding="utf-8") as f:
+                            self.assertRegex(f.read(), rf"(?m)^#+ (\d+\. )?{re.escape(section)}( \(|$)")
+
     def test_every_table_is_named(self):
         with open(source("docs", "architecture.md"), encoding="utf-8") as f:
             architecture = f.read()
