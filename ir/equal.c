@@ -1,4 +1,10 @@
-// Structural equality and hashing over the schema.
+// Structural equality and hashing over the schema (tvm-ffi's StructuralEqual and StructuralHash).
+//
+// Two nodes are equal if their fields are, by the roles of nodes.def. What a field defines is
+// mapped while it is compared: the variables of two loops are different nodes, and equal as
+// long as they stand at the same places. A free variable, which nothing compared so far defines,
+// equals itself only, unless the caller asks for a mapping of those too. Places in the text never
+// count. The hash agrees with it: nodes that are equal hash alike, whatever their numbers.
 #include "ir/equal.h"
 
 #include "ir/node_map.h"

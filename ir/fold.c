@@ -1,4 +1,11 @@
-// Promotion, casts and the binary operators as TVM builds them.
+// Promotion, casts and the binary operators as TVM builds them (src/tirx/op/op.cc).
+//
+// TVM's operators look at their operands when they are built: they bring both to one data type,
+// fold constants, and drop neutral elements. What a program says is therefore not what its nodes
+// are, and the reader has to do the same, in the same order: `x * 1` is `x`, `1 + 2` is 3,
+// `i + 1 + 2` stays as it is, because only the two operands at hand are looked at. The printer
+// asks the other way round, whether a node would come out again (tvms_build_is_possible), and
+// writes T.Add(x, 0) where it would not.
 #include "ir/fold.h"
 
 #include "ir/fold_const.h"

@@ -1,4 +1,8 @@
-// Looking words up in the table of spellings, in both directions.
+// Words that releases spell differently, looked up in both directions.
+//
+// A row of dialect.def divides the releases at `since`: a word is converted if the two releases
+// lie on different sides of it. One step is made: a word that was renamed twice would need
+// more, and there is none so far.
 #include "ir/respell.h"
 
 #include <string.h>

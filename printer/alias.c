@@ -1,5 +1,25 @@
 // Buffers that are views of another one: A.view(…), A.permute(…), A.local(…) … instead of
-// T.decl_buffer with all attributes (since 0.25).
+// T.decl_buffer with all attributes (since 0.25; src/tirx/script/printer/stmt.cc).
+//
+// The methods of a buffer that make a view leave no trace in the program: what they return is a
+// buffer over the same data with another shape, layout or data type. TVM's printer finds the
+// method again by comparing the declaration, the child, with the buffer whose data it uses, the
+// parent, and trying one form after the other; the first that would give the child wins:
+//
+//     A.local(…)                what one thread holds: the parent's layout has an axis of threads
+//     A.view("dtype")           other elements in the same bits: only the last dimension differs
+//     A.permute(1, 0)           the parent's dimensions and strides in another order
+//     A.partition(num_tiles=…)  each dimension in two, tiles and what is in a tile
+//     A.view(8, 8, layout=…)    any other shape; the layout where it does not follow
+//     A[2:4, 0:8]               0.25 only: a part of a row-major buffer, at another offset
+//
+// A form must say exactly what the reader (parser/tile/view.c) would make of it, so every rule
+// here is the inverse of one there, and where releases differ both ask the same fact.
+//
+// Which buffer is the parent is a question of the release. From 0.26 on a view has a pointer of
+// its own and its declaration says whose data it takes: that buffer, or none. Up to 0.25 all
+// views share one pointer, so any buffer over it may be the parent. tvms_print_note_view keeps
+// them in lists by pointer, the newest first, as TVM looks for them; `views` holds the links.
 #include "printer/alias.h"
 
 #include "arith/layout.h"

@@ -1,4 +1,9 @@
-// Unique names, as TVM gives them: the hint, or the hint with the first free number.
+// Unique names, as TVM gives them: the hint, or the hint with the first free number
+// (IRDocsifierNode::Define and GenerateUniqueName).
+//
+// The hint is the name that the object has in the program. `x` is taken: `x_1`, then `x_2`.
+// A frame that ends gives its names back, and their numbers with them, so what is printed
+// depends on the open scopes only. state.h says how names and frames hang together.
 #include "printer/names.h"
 
 #include "printer/alias.h"

@@ -1,4 +1,10 @@
 // The entry points of the canonical printer, and the merging of late text.
+//
+// A program is written module by module. Each goes into p->main and p->late, and is merged into
+// the text of the caller when it is complete; header and metadata, which are known last, are put
+// in front of all of them at the end. Nodes that the printer makes (sums, layouts) belong to
+// p->scratch, whose numbers begin above those of the function that is written, because `names`
+// and its like are arrays by number.
 #include "printer/print.h"
 
 #include "printer/comments.h"

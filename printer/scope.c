@@ -1,4 +1,12 @@
 // Statements that open a scope: what stands after `with`, or alone in their flat form.
+//
+// A statement whose body is the rest of its sequence (ir/stmt.h) is written
+//
+//     with T.attr(x, "key", 1):     or flat:    T.attr(x, "key", 1)
+//         rest                                  rest
+//
+// stmt.c decides which; here is what the two have in common: the text to the right of `with` or
+// '=', what it defines, and how many statements of the sequence TVM writes as this one.
 #include "printer/scope.h"
 
 #include "ir/object.h"

@@ -1,9 +1,31 @@
 // What the canonical printer keeps while it writes. Private to printer/.
 //
-// Text goes straight into one buffer. TVM places some lines only after it has seen what
-// follows them: definitions of variables that nothing defines, header comments, type
-// variables. Such a line is written into `late` together with the offset at which it
-// belongs, and tvms_print_program merges both texts at the end, so everything is linear.
+// Text. Output goes straight into one buffer, `main`. TVM places some lines only after it has
+// seen what follows them: definitions of variables that nothing defines, TypeVars, `cls =
+// Module`. Such a line goes into `late`, with the offset of `main` at which it belongs, and
+// print.c merges both texts when a module is complete. Nothing is ever inserted in the middle
+// of what is written, so printing is linear. Of lines for one place the one that was made first
+// stands first.
+//
+// Frames. A frame is a scope of names and a place for such lines, as in TVM's IRDocsifier: the
+// module, a function, what a loop, a block or a branch holds. `at` is where its current
+// statement begins; a line that is added to the frame goes there. If the body of a function has
+// not begun, because its signature is being written, the place is PRINT_PENDING until
+// tvms_print_settle knows it.
+//
+// Names. `names` has, by the id of a variable or a buffer, how it is written now; NAMED_NOT
+// means that nothing has defined it. A frame links what it defined into a list (`newest`,
+// `older`), and when it is popped all of it is NAMED_NOT again and the names are free, so that
+// the next scope may use them. `symbols` has the names that are taken, by symbol. The invariant:
+// a name is taken if and only if it is reserved, or an object in a frame that is open has it.
+//
+//     for i in range(4):     # frame of the loop: `i` is defined
+//         A[i] = T.float32(0)
+//     for i in range(8):     # the first frame is gone: `i` again, and not `i_1`
+//         A[i] = T.float32(1)
+//
+// Where an object that nothing has defined is defined is TVM's rule in plan.c; which name it
+// gets is TVM's rule in names.c (src/script/printer/ir_docsifier.cc).
 #ifndef TVMS_PRINTER_STATE_H
 #define TVMS_PRINTER_STATE_H
 

@@ -1,5 +1,14 @@
-// What TVM adds to a function of TIR: the root block, and regions of blocks that do not say
-// what they read and write.
+// What TVM adds to a function of TIR after it was read: the root block, and regions of blocks
+// that do not say what they read and write (src/tirx/ir/script/script_complete.cc).
+//
+// Every function with blocks has one outermost block without axes, called "root", which holds
+// the buffers that the function allocates. It is made where the body has blocks and is not such a
+// block itself, and where there are allocations for it; the text shows it as a comment.
+// Functions without blocks and allocations get none.
+//
+// Regions are found from the inside out, because a block counts with what the blocks in it say
+// (regions.c). `buffers` has those that are known at a place: parameters, and those of the
+// blocks and statements around it.
 #include "structinfo/complete.h"
 
 #include "ir/fold.h"

@@ -1,4 +1,10 @@
 // Proofs about dimensions, and arithmetic on them.
+//
+// An answer of a prover is one-sided: true means proved, false means not proved. A rule that
+// must know whether two dimensions differ asks tvms_dim_differ, not for the negation of
+// tvms_dim_equal. Dimensions are int64 and folded as TVM folds them when it builds them, so a
+// result may be printed without simplifying it first. Constants are answered at once, and the
+// analyzer of arith/ is made for the first question that needs it.
 #include "structinfo/dims.h"
 
 #include "arith/analyzer.h"

@@ -1,9 +1,20 @@
 // Interning closed StructInfo: a hash table in the context, of types by their contents.
 //
-// A candidate is first brought to a form whose parts are interned already, so that looking
-// it up compares pointers and numbers, one level deep. Dimensions are compared by value and
-// copied when a shape is seen first. The shape of a tensor is the SHAPE_EXPR that lies
-// behind each shape type.
+// A type is closed if it mentions nothing that belongs to a function or a module: no variable,
+// no virtual device. R.Tensor((4, 8), "float32") is closed, R.Tensor((n, 8), "float32") is not.
+// Programs have few closed types and mention them often, so there is one node for each in a
+// context, for all its functions and modules: comparing two is comparing pointers, and a node of
+// a program costs no memory for its type.
+//
+// The invariant: a node with TVMS_FLAG_INTERNED is in the table, all its parts are interned too,
+// and no other node of the context has the same contents. It belongs to the context's arena, has
+// the id 0 and no place in the text, and outlives the function for which it was made; so
+// nothing about it can be kept by id, and it must never be changed.
+//
+// A candidate may lie anywhere, on the stack too. It is first brought to a form whose parts are
+// interned already, so that looking it up compares pointers and numbers, one level deep.
+// Dimensions are compared by value and copied when a shape is seen first. The shape of a tensor
+// is the SHAPE_EXPR that lies behind each shape type (kept_shape).
 #include "structinfo/intern.h"
 
 #include "ir/build.h"

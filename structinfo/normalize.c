@@ -1,4 +1,11 @@
-// A-normal form: temporaries, blocks and sequences.
+// A-normal form: temporaries, blocks and sequences, as relax::BlockBuilder makes them
+// (src/relax/ir/block_builder.cc).
+//
+// Every part of a value that is not a leaf is bound to a variable of its own, in the order of
+// evaluation: `R.add(R.exp(x), y)` becomes `lv = R.exp(x)` and `gv = R.add(lv, y)`. A part that
+// occurs twice as the same node is bound once per block (`bound`). The names of temporaries
+// count every binding, also one whose name the user's replaces afterwards; programs that TVM
+// has printed depend on that.
 #include "structinfo/normalize.h"
 
 #include "ir/build.h"

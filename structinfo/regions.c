@@ -1,4 +1,26 @@
-// Detection of the regions of buffers that a block reads and writes.
+// The regions of buffers that a block reads and writes, found from the accesses in it, as
+// BlockReadWriteDetector does (src/s_tir/analysis/sblock_access_region_detector.cc).
+//
+// A region is one range per dimension that holds all accesses. Every index is a set of integers:
+// a point, `A[i + 1]`, at first. Loops inside the block make it larger, because the region holds
+// for the whole block: with `i` from 0 to 4 the set is [1, 5). Variables of the block itself and
+// of loops around it stay symbols. Sets of the same buffer are joined, dimension by dimension,
+// so regions only grow; what cannot be bounded becomes the whole dimension.
+//
+//     for i in range(4):                 # inside the block
+//         B[vi] = A[vi, i] + A[vi, i + 1]   # reads A[vi, 0:5], writes B[vi]
+//
+// What narrows a set is a condition around the access: in `if i < n:` the domain of `i` is
+// what the inequalities leave of it, if they can be solved (arith/solve.h), and the old one
+// again behind the branch. `domains` has the loops, whose variables are replaced by what they
+// run over; `hints` has other variables of conditions, which only help to solve.
+//
+// What is a buffer here. Only buffers from outside count (`buffers`): those that the block
+// allocates are its own business. A matched buffer counts as the part of its source that it is.
+// A block inside counts with the regions that it says, so the innermost is done first
+// (complete.c). A buffer whose pointer is used in another way than by T.tvm_access_ptr with a
+// mask has no region that could be known: `opaque`, an error. A reduction with T.init() does
+// not read what it writes. The root block has empty lists: nobody asks for its regions.
 #include "structinfo/regions.h"
 
 #include "arith/int_set.h"

@@ -1,4 +1,11 @@
-// Subsumption, joins and erasure of StructInfo.
+// Subsumption, joins and erasure of StructInfo (src/relax/analysis/type_analysis.cc).
+//
+// Three questions about two types, or one and a scope. Does a value of this type fit where that
+// one is asked for (tvms_sinfo_relate)? The answer is one of four, because dimensions are
+// expressions: proved, refuted, to be checked when the program runs, or not to be told from the
+// type at all. What do two types have in common (tvms_sinfo_join), as the branches of an if?
+// What is left of a type where its variables are not known (tvms_sinfo_erase), as in the
+// signature of a function: R.Tensor((n, 4)) becomes R.Tensor(ndim=2) if `n` is the callee's own.
 #include "structinfo/relate.h"
 
 #include "structinfo/intern.h"

@@ -1,4 +1,24 @@
-// Scopes of variables and buffers, and the rules of blocks.
+// Scopes of variables and buffers, and the rules of blocks: what TVM refuses of a PrimFunc after
+// it was read (src/tirx/analysis/verify_well_formed.cc, verify_tirx_well_formed.cc).
+//
+// Scopes. Everything is used inside the scope that defines it, and defined once at a time.
+// `facts` has for each variable and buffer how many definitions are open; `open` is the stack of
+// them, and leaving a scope takes off what it defined. A buffer is a definition of its own from
+// 0.25 on. Before, it was as good as its pointer, and its shape was looked at wherever it was
+// used. A parameter's buffer and a matched one also define the variables of their shapes
+// (define_implicit).
+//
+// Blocks. A block is a unit of work that a schedule may move, so what it does depends on nothing
+// but its axes. Its rules:
+//
+//   - its axes are bound to values outside of it, which are integers (checked by complete.c);
+//   - inside a block that has axes no loop variable from outside is used: `C[vi]` and not
+//     `C[i]`. The root block and others without axes may use what is around them;
+//   - its own buffers are known in its regions (from 0.25 on), matched ones in its body only;
+//   - what T.init() and the body define ends with them;
+//   - only functions with s_tir=True have blocks, which up to 0.24 all functions are.
+//
+// Each variable is reported once, at its first wrong use, with a note at its definition.
 #include "structinfo/well_formed_tir.h"
 
 #include "ir/build.h"
