@@ -1,8 +1,9 @@
-// Methods and attributes of layouts and their parts: layout.tile(…), layout.shard,
-// Axis.laneid.is_thread(). What they compute stands in arith/layout.h.
+// Methods of layouts: layout.tile(…), layout.size(). What they compute stands in arith/layout.h and its like.
 #include "parser/tile/layout_method.h"
 
 #include "arith/layout.h"
+#include "arith/layout_coord.h"
+#include "arith/layout_pack.h"
 #include "arith/layout_slice.h"
 #include "arith/layout_tile.h"
 #include "arith/layout_trainium.h"
@@ -12,8 +13,6 @@
 #include "parser/eval/operator.h"
 #include "parser/tile/layout.h"
 #include "parser/tir/convert.h"
-
-#include <string.h>
 
 // One call of a method: its receiver and arguments.
 typedef struct {
@@ -186,106 +185,22 @@ static tvms_eval_value slice(method_call *m) {
   return result_of(m, tvms_layout_slice(&m->layouts, m->layout, shape, region));
 }
 
-// ---- Elements made wider and narrower -------------------------------------------------------
-
 static tvms_node *int32(tvms_reader *reader, int64_t value) {
   return tvms_build_literal_int(reader->unit, value, TVMS_NO_SPAN);
-}
-
-static bool power_of_two(int64_t value) {
-  return value > 0 && (value & (value - 1)) == 0;
-}
-
-// The swizzle of `layout` around `tile`, of elements 2^shift times as wide.
-static tvms_node *reswizzled(tvms_reader *reader, tvms_node *layout, tvms_node *tile,
-                             int64_t num, bool wider) {
-  if (layout->kind != TVMS_NODE_COMPOSE_LAYOUT) return tile;
-  tvms_node *made = tvms_layout_compose_with(reader->unit, layout, tile);
-  int64_t shift = __builtin_ctzll((unsigned long long)num);
-  tvms_as_compose_layout(made)->per_element += wider ? shift : -shift;
-  return made;
-}
-
-static tvms_list with_strides(tvms_layouts *layouts, tvms_list shard, uint32_t count,
-                              tvms_node_kind op, int64_t num) {
-  tvms_unit *unit = layouts->unit;
-  tvms_list made = {tvms_arena_array(&unit->arena, tvms_node *, shard.len + 1), count};
-  tvms_node *factor = tvms_build_literal_int(unit, num, TVMS_NO_SPAN);
-  for (uint32_t i = 0; i < count; i++) {
-    const tvms_layout_iter *iter = tvms_as_layout_iter(shard.items[i]);
-    tvms_node *stride = tvms_build_binary(unit, op, iter->stride, factor, TVMS_NO_SPAN);
-    made.items[i] =
-        tvms_layout_iter_new(unit, iter->extent, stride ? stride : factor, iter->axis);
-  }
-  return made;
-}
-
-tvms_node *tvms_tile_layout_unpack(tvms_reader *reader, tvms_layouts *layouts,
-                                   tvms_node *layout, int64_t num) {
-  tvms_node *inner = tile_of(layout);
-  if (num < 1 || (inner != layout && !power_of_two(num))) {
-    layouts->why = "elements of a swizzle are split in a power of 2";
-    return NULL;
-  }
-  if (!inner) return reswizzled(reader, layout, NULL, num, true);
-  const tvms_tile_layout *tile = tvms_as_tile_layout(inner);
-  tvms_list shard =
-      with_strides(layouts, tile->shard, tile->shard.len, TVMS_NODE_MUL, num);
-  shard.items[shard.len++] = tvms_layout_iter_new(reader->unit, int32(reader, num),
-                                                  int32(reader, 1), TVMS_SYM_m);
-  return reswizzled(
-      reader, layout,
-      tvms_tile_layout_new(reader->unit, shard, tile->replica, tile->offset), num,
-      true);
-}
-
-tvms_node *tvms_tile_layout_pack(tvms_reader *reader, tvms_layouts *layouts,
-                                 tvms_node *layout, int64_t num) {
-  tvms_node *inner = tile_of(layout);
-  bool swizzled = layout->kind == TVMS_NODE_COMPOSE_LAYOUT;
-  layouts->why = "its innermost elements do not lie together so";
-  if (num < 1 || (swizzled && !power_of_two(num))) return NULL;
-  if (swizzled
-      && tvms_as_compose_layout(layout)->per_element
-             < __builtin_ctzll((unsigned long long)num)) {
-    return NULL;
-  }
-  if (!inner) {
-    layouts->why = NULL;
-    return reswizzled(reader, layout, NULL, num, false);
-  }
-  const tvms_tile_layout *tile = tvms_as_tile_layout(inner);
-  uint32_t count = tile->shard.len;
-  const tvms_layout_iter *last =
-      count ? tvms_as_layout_iter(tile->shard.items[count - 1]) : NULL;
-  bool together =
-      last && tvms_node_is_int(last->stride, 1) && tvms_node_is_int_imm(last->extent)
-      && tvms_layout_axis_known(last->axis) && !tvms_layout_axis_is_thread(last->axis);
-  int64_t extent = together ? tvms_as_int_imm(last->extent)->value : 1;
-  if (!together || extent % num) return NULL;
-  layouts->why = NULL;
-  tvms_list shard =
-      with_strides(layouts, tile->shard, count - 1, TVMS_NODE_FLOOR_DIV, num);
-  shard.items[shard.len++] = tvms_layout_iter_new(
-      reader->unit, int32(reader, extent / num), int32(reader, 1), last->axis);
-  return reswizzled(
-      reader, layout,
-      tvms_tile_layout_new(reader->unit, shard, tile->replica, tile->offset), num,
-      false);
 }
 
 static tvms_eval_value unpack(method_call *m) {
   int64_t num;
   if (!tvms_eval_to_int(m->reader, m->args[0], m->ref, &num))
     return tvms_reader_failed(m->reader);
-  return result_of(m, tvms_tile_layout_unpack(m->reader, &m->layouts, m->layout, num));
+  return result_of(m, tvms_layout_unpack(&m->layouts, m->layout, num));
 }
 
 static tvms_eval_value pack(method_call *m) {
   int64_t num;
   if (!tvms_eval_to_int(m->reader, m->args[0], m->ref, &num))
     return tvms_reader_failed(m->reader);
-  return result_of(m, tvms_tile_layout_pack(m->reader, &m->layouts, m->layout, num));
+  return result_of(m, tvms_layout_pack(&m->layouts, m->layout, num));
 }
 
 // ---- Iterators rearranged -------------------------------------------------------------------
@@ -511,51 +426,6 @@ static tvms_eval_value axes_value(tvms_reader *reader, tvms_list terms) {
   return tvms_eval_value_items(TVMS_EVAL_DICT, items, 2 * terms.len);
 }
 
-static tvms_list extents_of(method_call *m, const tvms_node *tile) {
-  tvms_list shard = tvms_as_tile_layout((tvms_node *)tile)->shard;
-  tvms_list extents = tvms_list_copy(m->reader->unit, shard.items, shard.len);
-  for (uint32_t i = 0; i < shard.len; i++) {
-    extents.items[i] = tvms_as_layout_iter(shard.items[i])->extent;
-  }
-  return extents;
-}
-
-// Coordinates of the iterators of a grouped layout, from those of the shape it follows.
-static bool split_by_dim(method_call *m, const tvms_node *grouped, const uint32_t *ends,
-                         tvms_list coord, tvms_list *parts) {
-  tvms_list extents = extents_of(m, grouped);
-  *parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
-  for (uint32_t i = 0; i < extents.len; i++) {
-    parts->items[i] = int32(m->reader, 0);
-  }
-  for (uint32_t d = 0; d < coord.len; d++) {
-    uint32_t begin = d ? ends[d - 1] : 0;
-    tvms_list own = {extents.items + begin, ends[d] - begin};
-    if (!tvms_layout_split_coord(&m->layouts, coord.items[d], own,
-                                 parts->items + begin)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// `coord` of `shape` as coordinates of the iterators; `*tile` becomes the layout that has
-// these.
-static bool spread(method_call *m, tvms_node **tile, tvms_list coord, tvms_list shape,
-                   tvms_list *parts) {
-  uint32_t *ends = tvms_arena_array(&m->reader->values, uint32_t, shape.len + 1);
-  tvms_node *grouped = tvms_layout_group(&m->layouts, *tile, shape, ends);
-  if (grouped) {
-    *tile = grouped;
-    return split_by_dim(m, grouped, ends, coord, parts);
-  }
-  m->layouts.why = NULL;
-  tvms_node *flat = tvms_layout_flatten_coord(&m->layouts, coord, shape);
-  tvms_list extents = extents_of(m, *tile);
-  *parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
-  return flat && tvms_layout_split_coord(&m->layouts, flat, extents, parts->items);
-}
-
 static tvms_eval_value apply(method_call *m) {
   tvms_list coord, shape = {0}, result;
   tvms_node *tile = tile_of(m->layout);
@@ -577,12 +447,13 @@ static tvms_eval_value apply(method_call *m) {
     return refused(m);
   }
   if (linear) {
-    tvms_list extents = extents_of(m, tile);
+    tvms_list extents = tvms_layout_extents(&m->layouts, tile);
     tvms_list parts = tvms_list_copy(m->reader->unit, extents.items, extents.len);
     if (!tvms_layout_split_coord(&m->layouts, coord.items[0], extents, parts.items))
       return refused(m);
     coord = parts;
-  } else if (shaped && !spread(m, &tile, coord, shape, &coord)) {
+  } else if (shaped
+             && !tvms_layout_spread_coord(&m->layouts, &tile, coord, shape, &coord)) {
     return refused(m);
   }
   if (!tvms_layout_apply(&m->layouts, tile, coord, &result)) return refused(m);
@@ -598,7 +469,8 @@ static tvms_eval_value apply_to_shape(method_call *m) {
     m->layouts.why = "a coordinate has a number for each dimension";
     return refused(m);
   }
-  if (!spread(m, &tile, coord, shape, &parts)) return refused(m);
+  if (!tvms_layout_spread_coord(&m->layouts, &tile, coord, shape, &parts))
+    return refused(m);
   tvms_eval_value *items =
       tvms_arena_array(&m->reader->values, tvms_eval_value, parts.len + 1);
   for (uint32_t i = 0; i < parts.len; i++) {
@@ -676,100 +548,4 @@ tvms_eval_value tvms_tile_layout_method(tvms_reader *reader, tvms_node *layout,
   tvms_eval_value result = row->call(&m);
   tvms_layouts_close(&m.layouts);
   return result;
-}
-
-// ---- Attributes -----------------------------------------------------------------------------
-
-static tvms_eval_value parts_value(tvms_reader *reader, tvms_list list) {
-  tvms_eval_value *items =
-      tvms_arena_array(&reader->values, tvms_eval_value, list.len + 1);
-  for (uint32_t i = 0; i < list.len; i++) {
-    items[i] = tvms_eval_value_node(list.items[i]);
-  }
-  return tvms_eval_value_items(TVMS_EVAL_LIST, items, list.len);
-}
-
-static tvms_eval_value axis_value(tvms_sym axis) {
-  return (tvms_eval_value){.kind = TVMS_EVAL_AXIS, .as.sym = axis};
-}
-
-// Offsets as a dict from axes to values.
-static tvms_eval_value offset_value(tvms_reader *reader, tvms_list offset) {
-  tvms_eval_value *items =
-      tvms_arena_array(&reader->values, tvms_eval_value, 2 * offset.len + 1);
-  for (uint32_t i = 0; i < offset.len; i++) {
-    const tvms_layout_iter *term = tvms_as_layout_iter(offset.items[i]);
-    items[2 * i] = axis_value(term->axis);
-    items[2 * i + 1] = tvms_eval_value_node(term->stride);
-  }
-  return tvms_eval_value_items(TVMS_EVAL_DICT, items, 2 * offset.len);
-}
-
-static bool compose_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                              tvms_eval_value *value) {
-  const tvms_compose_layout *layout = tvms_as_compose_layout(node);
-  bool old = tvms_release_has(reader->dialect, TVMS_FACT_swizzles_are_layouts);
-  if (layout->tile_layout && name == TVMS_SYM_tile_layout) {
-    *value = tvms_eval_value_node(layout->tile_layout);
-    return true;
-  }
-  if (old && layout->tile_layout) {
-    if (name != TVMS_SYM_swizzle) return false;
-    *value = tvms_eval_value_node(tvms_layout_compose_with(reader->unit, node, NULL));
-    return true;
-  }
-  switch (name) {
-  case TVMS_SYM_per_element:
-    *value = tvms_eval_value_int(layout->per_element);
-    return true;
-  case TVMS_SYM_swizzle_len:
-    *value = tvms_eval_value_int(layout->swizzle_len);
-    return true;
-  case TVMS_SYM_atom_len: *value = tvms_eval_value_int(layout->atom_len); return true;
-  case TVMS_SYM_swizzle_inner:
-    *value = tvms_eval_value_bool(layout->swizzle_inner);
-    return true;
-  default: return false;
-  }
-}
-
-bool tvms_tile_layout_attribute(tvms_reader *reader, tvms_node *node, tvms_sym name,
-                                tvms_eval_value *value) {
-  if (node->kind == TVMS_NODE_COMPOSE_LAYOUT) {
-    return compose_attribute(reader, node, name, value);
-  }
-  if (node->kind == TVMS_NODE_TILE_LAYOUT) {
-    const tvms_tile_layout *layout = tvms_as_tile_layout(node);
-    if (name == TVMS_SYM_shard) *value = parts_value(reader, layout->shard);
-    if (name == TVMS_SYM_replica) *value = parts_value(reader, layout->replica);
-    if (name == TVMS_SYM_offset) *value = offset_value(reader, layout->offset);
-    return name == TVMS_SYM_shard || name == TVMS_SYM_replica
-           || name == TVMS_SYM_offset;
-  }
-  const tvms_layout_iter *iter = tvms_as_layout_iter(node);
-  if (name == TVMS_SYM_extent) *value = tvms_eval_value_node(iter->extent);
-  if (name == TVMS_SYM_stride) *value = tvms_eval_value_node(iter->stride);
-  if (name == TVMS_SYM_axis) *value = axis_value(iter->axis);
-  return name == TVMS_SYM_extent || name == TVMS_SYM_stride || name == TVMS_SYM_axis;
-}
-
-tvms_eval_value tvms_tile_axis_method(tvms_reader *reader, tvms_sym axis, tvms_sym name,
-                                      tvms_ref call) {
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  bool asks = name == TVMS_SYM_is_thread || name == TVMS_SYM_is_memory;
-  if (!tvms_signature_bind_method(reader, "", tvms_symbol_text(reader->context, name),
-                                  call, args)) {
-    return tvms_reader_failed(reader);
-  }
-  if (!asks) {
-    tvms_reader_report(reader, unsupported, call, "a scope of threads as a value");
-    return tvms_reader_failed(reader);
-  }
-  if (!tvms_layout_axis_known(axis)) {
-    tvms_reader_report(reader, bad_layout, call,
-                       "nothing is known about one of its axes");
-    return tvms_reader_failed(reader);
-  }
-  return tvms_eval_value_bool(tvms_layout_axis_is_thread(axis)
-                              == (name == TVMS_SYM_is_thread));
 }

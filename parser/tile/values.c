@@ -6,6 +6,7 @@
 #include "parser/eval/attribute.h"
 #include "parser/eval/ops.h"
 #include "parser/tile/layout.h"
+#include "parser/tile/layout_attribute.h"
 #include "parser/tile/layout_method.h"
 #include "parser/tile/subview.h"
 #include "parser/tir/access.h"
@@ -45,9 +46,26 @@ static tvms_eval_value axis_attribute(tvms_reader *reader, tvms_eval_value axis,
   }
 }
 
+// Axis.laneid.is_thread().
 static tvms_eval_value axis_method(tvms_reader *reader, tvms_eval_value axis,
                                    tvms_sym name, tvms_ref call) {
-  return tvms_tile_axis_method(reader, axis.as.sym, name, call);
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  bool asks = name == TVMS_SYM_is_thread || name == TVMS_SYM_is_memory;
+  if (!tvms_signature_bind_method(reader, "", tvms_symbol_text(reader->context, name),
+                                  call, args)) {
+    return tvms_reader_failed(reader);
+  }
+  if (!asks) {
+    tvms_reader_report(reader, unsupported, call, "a scope of threads as a value");
+    return tvms_reader_failed(reader);
+  }
+  if (!tvms_layout_axis_known(axis.as.sym)) {
+    tvms_reader_report(reader, bad_layout, call,
+                       "nothing is known about one of its axes");
+    return tvms_reader_failed(reader);
+  }
+  return tvms_eval_value_bool(tvms_layout_axis_is_thread(axis.as.sym)
+                              == (name == TVMS_SYM_is_thread));
 }
 
 const tvms_eval_value_ops tvms_tile_axis_ops = {

@@ -3,11 +3,11 @@
 #include "parser/tile/view.h"
 
 #include "arith/analyzer.h"
+#include "arith/layout_pack.h"
 #include "ir/fold.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
-#include "parser/tile/layout_method.h"
 #include "parser/tile/rearrange.h"
 #include "parser/tile/subview.h"
 #include "parser/tir/attribute.h"
@@ -15,8 +15,6 @@
 #include "parser/tir/buffer_form.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
-
-#include <string.h>
 
 tvms_eval_value tvms_view_report(tvms_reader *reader, tvms_ref ref, const char *why) {
   tvms_reader_report(reader, bad_view, ref, why);
@@ -107,8 +105,8 @@ static tvms_eval_value cast_view(tvms_reader *reader, const tvms_buffer *parent,
   // TVM prints views of buffers without a layout, which it does not read.
   if (form.layout && form.layout->kind != TVMS_NODE_OBJECT_NONE) {
     tvms_layouts layouts = tvms_layouts_open(reader->unit);
-    form.layout = wider ? tvms_tile_layout_pack(reader, &layouts, form.layout, ratio)
-                        : tvms_tile_layout_unpack(reader, &layouts, form.layout, ratio);
+    form.layout = wider ? tvms_layout_pack(&layouts, form.layout, ratio)
+                        : tvms_layout_unpack(&layouts, form.layout, ratio);
     tvms_layouts_close(&layouts);
     if (!form.layout)
       return tvms_view_report(reader, ref, "the layout cannot be packed so");
