@@ -7,7 +7,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
-#include "parser/eval/string.h"
+#include "parser/eval/repr.h"
 #include "parser/eval/subscript.h"
 
 #include <ctype.h>
@@ -178,22 +178,50 @@ static tvms_eval_value text_replace(tvms_reader *reader, tvms_eval_value text,
   return text_join(reader, new, parts, ref);
 }
 
-// Puts `text` with its fields `{}` filled in. False: a value has no text, or it gets too long.
+// The argument that the field at `at`, behind its '{', stands for: the next one, or the one
+// whose number it has. NULL after a report; *end is behind its '}'.
+static const tvms_eval_value *field_of(tvms_reader *reader, tvms_eval_value text,
+                                       tvms_eval_value args, uint32_t at,
+                                       uint32_t *next, uint32_t *end, tvms_ref ref) {
+  const char *close = memchr(text.as.text + at, '}', text.len - at);
+  uint32_t len = close ? (uint32_t)(close - (text.as.text + at)) : text.len - at;
+  uint32_t number = 0;
+  bool plain = close && len < 9;
+  for (uint32_t i = 0; i < len && plain; i++) {
+    plain = isdigit((unsigned char)text.as.text[at + i]);
+    number = number * 10 + (uint32_t)(text.as.text[at + i] - '0');
+  }
+  if (!plain) {
+    tvms_reader_report(reader, bad_format, ref, (int)len, text.as.text + at);
+    return NULL;
+  }
+  if (!len) number = (*next)++;
+  *end = at + len + 1;
+  if (number < args.len) return &args.as.items[number];
+  tvms_reader_report(reader, index_out_of_range, ref, args.len);
+  return NULL;
+}
+
+// Puts `text` with its fields `{}` and `{0}` filled in. False: that is reported, or it gets
+// too long.
 static bool put_filled(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value text,
                        tvms_eval_value args, tvms_ref ref) {
-  uint32_t begin = 0, next = 0;
-  for (uint32_t at = 0; at + 1 < text.len; at++) {
-    if (text.as.text[at] != '{' || text.as.text[at + 1] != '}') continue;
-    if (next >= args.len) break;
+  uint32_t next = 0;
+  for (uint32_t at = 0; at < text.len;) {
+    char c = text.as.text[at++];
+    bool doubled = at < text.len && text.as.text[at] == c;
+    if (c != '{' || doubled) {
+      at += (c == '{' || c == '}') && doubled;
+      tvms_strbuf_putc(out, c);
+      continue;
+    }
     uint32_t len;
-    const char *piece = tvms_eval_str(reader, args.as.items[next++], ref, &len);
+    const tvms_eval_value *value = field_of(reader, text, args, at, &next, &at, ref);
+    const char *piece = value ? tvms_eval_str(reader, *value, ref, &len) : NULL;
     if (!piece) return false;
-    tvms_strbuf_add(out, text.as.text + begin, at - begin);
     tvms_strbuf_add(out, piece, len);
     if (!tvms_eval_may_take(reader, out->len, ref)) return false;
-    begin = at + 2;
   }
-  tvms_strbuf_add(out, text.as.text + begin, text.len - begin);
   return tvms_eval_may_take(reader, out->len + 1, ref);
 }
 
@@ -320,6 +348,10 @@ tvms_eval_value tvms_list_method(tvms_reader *reader, tvms_eval_value list,
     if (!tvms_eval_values_equal(reader, list.as.items[i], args[0])) continue;
     if (name == TVMS_SYM_index) return tvms_eval_value_int(i);
     count++;
+  }
+  if (name == TVMS_SYM_index) {
+    tvms_reader_report(reader, no_such_item, call, tvms_eval_describe(reader, list));
+    return TVMS_UNKNOWN;
   }
   return tvms_eval_value_int(count);
 }

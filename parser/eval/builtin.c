@@ -8,8 +8,8 @@
 #include "parser/eval/numeral.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
+#include "parser/eval/repr.h"
 #include "parser/eval/set.h"
-#include "parser/eval/string.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,6 +137,12 @@ static tvms_eval_value builtin_zip(tvms_reader *reader, const tvms_eval_value *a
       return TVMS_UNKNOWN;
     }
     if (i == 0 || columns[i].len < shortest) shortest = columns[i].len;
+  }
+  bool known, strict = tvms_eval_value_truth(reader, args[1], &known);
+  for (uint32_t i = 0; i < width && known && strict; i++) {
+    if (columns[i].len == shortest) continue;
+    tvms_reader_report(reader, lengths_differ, call, shortest, columns[i].len);
+    return TVMS_UNKNOWN;
   }
   tvms_eval_value *lines = tvms_arena_array(&reader->values, tvms_eval_value, shortest);
   for (uint32_t i = 0; i < shortest; i++) {

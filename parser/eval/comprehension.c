@@ -97,8 +97,8 @@ static void gather_for(gatherer *g, const tvms_surf *clause) {
     return;
   }
   for (uint32_t i = 0; i < items.len && g->known; i++) {
-    g->known = tvms_eval_bind_target(reader, clause->a, items.items[i]) && g->known;
-    gather(g, clause->next);
+    g->known = tvms_eval_bind_target(reader, clause->a, items.items[i]);
+    if (g->known) gather(g, clause->next);
   }
 }
 

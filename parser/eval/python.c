@@ -3,6 +3,7 @@
 
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/integer.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/ops.h"
@@ -11,158 +12,48 @@
 #include <math.h>
 #include <string.h>
 
-static tvms_eval_value too_big(tvms_reader *reader, tvms_ref ref) {
-  tvms_reader_report(reader, number_too_big, ref);
-  return TVMS_UNKNOWN;
-}
-
-static bool is_integral(tvms_eval_value value) {
-  return value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_BOOL;
-}
-
 static bool is_number(tvms_eval_value value) {
-  return is_integral(value) || value.kind == TVMS_EVAL_FLOAT;
+  return tvms_integer_is(value) || value.kind == TVMS_EVAL_FLOAT;
 }
 
 static double real_of(tvms_eval_value value) {
   if (value.kind == TVMS_EVAL_FLOAT) return value.as.f;
-  return value.flags & TVMS_EVAL_LARGE ? (double)(uint64_t)value.as.i
-                                       : (double)value.as.i;
+  return tvms_integer_real(value);
 }
 
-// ---- Integers ---------------------------------------------------------------------------
+// ---- Numbers ----------------------------------------------------------------------------
 
-static bool power_of(int64_t base, int64_t exponent, int64_t *result) {
-  *result = 1;
-  while (exponent > 0) {
-    if ((exponent & 1) && __builtin_mul_overflow(*result, base, result)) return false;
-    exponent >>= 1;
-    if (exponent && __builtin_mul_overflow(base, base, &base)) return false;
-  }
-  return true;
+// The remainder has the sign of the divisor; the quotient is what it leaves.
+static double real_mod(double a, double b) {
+  double rest = fmod(a, b);
+  if (rest == 0) return copysign(0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-static int64_t floor_div(int64_t a, int64_t b) {
-  int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-static tvms_eval_value divide(tvms_reader *reader, tvms_surf_op op, int64_t a,
-                              int64_t b, tvms_ref ref) {
-  if (b == 0) {
-    tvms_reader_report(reader, evaluated_division_by_zero, ref);
-    return TVMS_UNKNOWN;
-  }
-  if (op == TVMS_OP_DIV) return tvms_eval_value_float((double)a / (double)b);
-  if (a == INT64_MIN && b == -1) {
-    return op == TVMS_OP_MOD ? tvms_eval_value_int(0) : too_big(reader, ref);
-  }
-  int64_t quotient = floor_div(a, b);
-  return tvms_eval_value_int(op == TVMS_OP_MOD ? a - quotient * b : quotient);
-}
-
-static tvms_eval_value shift(tvms_reader *reader, tvms_surf_op op, int64_t a, int64_t b,
-                             tvms_ref ref) {
-  if (b < 0) {
-    tvms_reader_report(reader, negative_shift, ref);
-    return TVMS_UNKNOWN;
-  }
-  if (op == TVMS_OP_SHIFT_RIGHT)
-    return tvms_eval_value_int(b > 63 ? (a < 0 ? -1 : 0) : a >> b);
-  if (a == 0) return tvms_eval_value_int(0);
-  if (b == 63 && a == 1) {
-    tvms_eval_value value = tvms_eval_value_int(INT64_MIN);
-    value.flags = TVMS_EVAL_LARGE;
-    return value;
-  }
-  int64_t result;
-  if (b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, &result)) {
-    return too_big(reader, ref);
-  }
-  return tvms_eval_value_int(result);
-}
-
-static tvms_eval_value int_binary(tvms_reader *reader, tvms_surf_op op, int64_t a,
-                                  int64_t b, tvms_ref ref) {
-  int64_t result = 0;
-  bool fits = true;
-  switch ((int)op) {
-  case TVMS_OP_ADD: fits = !__builtin_add_overflow(a, b, &result); break;
-  case TVMS_OP_SUB: fits = !__builtin_sub_overflow(a, b, &result); break;
-  case TVMS_OP_MUL: fits = !__builtin_mul_overflow(a, b, &result); break;
-  case TVMS_OP_DIV:
-  case TVMS_OP_FLOOR_DIV:
-  case TVMS_OP_MOD: return divide(reader, op, a, b, ref);
-  case TVMS_OP_POWER:
-    if (b < 0) return tvms_eval_value_float(pow((double)a, (double)b));
-    fits = power_of(a, b, &result);
-    break;
-  case TVMS_OP_SHIFT_LEFT:
-  case TVMS_OP_SHIFT_RIGHT: return shift(reader, op, a, b, ref);
-  case TVMS_OP_BIT_AND: result = a & b; break;
-  case TVMS_OP_BIT_OR: result = a | b; break;
-  case TVMS_OP_BIT_XOR: result = a ^ b; break;
-  default:
-    return tvms_bad_operands(reader, op, tvms_eval_value_int(a), tvms_eval_value_int(b),
-                             ref);
-  }
-  return fits ? tvms_eval_value_int(result) : too_big(reader, ref);
-}
-
-// `2**64 - 1` and the like stay within 64 bits only by the end; Python's ints have no
-// such limit. The few operations on uint64 values that programs use are done here.
-static tvms_eval_value large_binary(tvms_reader *reader, tvms_surf_op op,
-                                    tvms_eval_value a, tvms_eval_value b,
-                                    tvms_ref ref) {
-  uint64_t x = (uint64_t)a.as.i, y = (uint64_t)b.as.i, result;
-  bool negative = (!(a.flags & TVMS_EVAL_LARGE) && a.as.i < 0)
-                  || (!(b.flags & TVMS_EVAL_LARGE) && b.as.i < 0);
-  if (negative) return too_big(reader, ref);
-  bool fits = true;
-  switch ((int)op) {
-  case TVMS_OP_ADD: fits = !__builtin_add_overflow(x, y, &result); break;
-  case TVMS_OP_SUB:
-    fits = x >= y;
-    result = x - y;
-    break;
-  case TVMS_OP_BIT_AND: result = x & y; break;
-  case TVMS_OP_BIT_OR: result = x | y; break;
-  case TVMS_OP_BIT_XOR: result = x ^ y; break;
-  case TVMS_OP_SHIFT_RIGHT: result = y > 63 ? 0 : x >> y; break;
-  case TVMS_OP_FLOOR_DIV:
-  case TVMS_OP_MOD:
-    if (y == 0) return divide(reader, op, 1, 0, ref);
-    result = op == TVMS_OP_MOD ? x % y : x / y;
-    break;
-  default: return too_big(reader, ref);
-  }
-  if (!fits) return too_big(reader, ref);
-  tvms_eval_value value = tvms_eval_value_int((int64_t)result);
-  if (result > INT64_MAX) value.flags = TVMS_EVAL_LARGE;
-  return value;
+static double real_floor_div(double a, double b) {
+  double quotient = (a - real_mod(a, b)) / b, whole = floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
 static tvms_eval_value real_binary(tvms_reader *reader, tvms_surf_op op,
                                    tvms_eval_value left, tvms_eval_value right,
                                    tvms_ref ref) {
   double a = real_of(left), b = real_of(right);
+  bool divides = op == TVMS_OP_DIV || op == TVMS_OP_FLOOR_DIV || op == TVMS_OP_MOD;
+  if ((divides && b == 0) || (op == TVMS_OP_POWER && a == 0 && b < 0)) {
+    tvms_reader_report(reader, evaluated_division_by_zero, ref);
+    return TVMS_UNKNOWN;
+  }
   switch ((int)op) {
   case TVMS_OP_ADD: return tvms_eval_value_float(a + b);
   case TVMS_OP_SUB: return tvms_eval_value_float(a - b);
   case TVMS_OP_MUL: return tvms_eval_value_float(a * b);
   case TVMS_OP_POWER: return tvms_eval_value_float(pow(a, b));
-  case TVMS_OP_DIV:
-  case TVMS_OP_FLOOR_DIV:
-  case TVMS_OP_MOD: break;
+  case TVMS_OP_DIV: return tvms_eval_value_float(a / b);
+  case TVMS_OP_FLOOR_DIV: return tvms_eval_value_float(real_floor_div(a, b));
+  case TVMS_OP_MOD: return tvms_eval_value_float(real_mod(a, b));
   default: return tvms_bad_operands(reader, op, left, right, ref);
   }
-  if (b == 0) {
-    tvms_reader_report(reader, evaluated_division_by_zero, ref);
-    return TVMS_UNKNOWN;
-  }
-  if (op == TVMS_OP_DIV) return tvms_eval_value_float(a / b);
-  double quotient = floor(a / b);
-  return tvms_eval_value_float(op == TVMS_OP_MOD ? a - quotient * b : quotient);
 }
 
 // ---- Text and sequences -----------------------------------------------------------------
@@ -264,7 +155,7 @@ bool tvms_eval_values_equal(const tvms_reader *reader, tvms_eval_value a,
   a = plain_number(reader, a);
   b = plain_number(reader, b);
   if (is_number(a) && is_number(b)) {
-    if (is_integral(a) && is_integral(b)) {
+    if (tvms_integer_is(a) && tvms_integer_is(b)) {
       return a.as.i == b.as.i
              && (a.flags & TVMS_EVAL_LARGE) == (b.flags & TVMS_EVAL_LARGE);
     }
@@ -295,23 +186,23 @@ bool tvms_eval_values_equal(const tvms_reader *reader, tvms_eval_value a,
   }
 }
 
-// -1, 0, 1; 2 if the two have no order.
+enum { INCOMPARABLE = 2, UNORDERED };
+
+// -1, 0, 1; INCOMPARABLE if the two have no order, UNORDERED if one is not a number.
 static int order_of(tvms_eval_value a, tvms_eval_value b) {
   if (is_number(a) && is_number(b)) {
-    if (is_integral(a) && is_integral(b) && !((a.flags | b.flags) & TVMS_EVAL_LARGE)) {
-      return a.as.i < b.as.i ? -1 : a.as.i > b.as.i;
-    }
+    if (tvms_integer_is(a) && tvms_integer_is(b)) return tvms_integer_order(a, b);
     double x = real_of(a), y = real_of(b);
-    return x < y ? -1 : x > y ? 1 : 0;
+    return x < y ? -1 : x > y ? 1 : x == y ? 0 : UNORDERED;
   }
-  if (a.kind != b.kind) return 2;
+  if (a.kind != b.kind) return INCOMPARABLE;
   if (a.kind == TVMS_EVAL_STR) {
     uint32_t len = a.len < b.len ? a.len : b.len;
     int order = len ? memcmp(a.as.text, b.as.text, len) : 0;
     if (order) return order < 0 ? -1 : 1;
     return a.len < b.len ? -1 : a.len > b.len;
   }
-  if (!tvms_eval_value_is_sequence(a)) return 2;
+  if (!tvms_eval_value_is_sequence(a)) return INCOMPARABLE;
   for (uint32_t i = 0; i < a.len && i < b.len; i++) {
     int order = order_of(a.as.items[i], b.as.items[i]);
     if (order) return order;
@@ -321,8 +212,12 @@ static int order_of(tvms_eval_value a, tvms_eval_value b) {
 
 static tvms_eval_value compare(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                tvms_eval_value b, tvms_ref ref) {
+  if (a.kind == TVMS_EVAL_SET && b.kind == TVMS_EVAL_SET) {
+    return tvms_eval_value_bool(tvms_eval_sets_compare(reader, op, a, b));
+  }
   int order = order_of(a, b);
-  if (order == 2) return tvms_bad_operands(reader, op, a, b, ref);
+  if (order == INCOMPARABLE) return tvms_bad_operands(reader, op, a, b, ref);
+  if (order == UNORDERED) return tvms_eval_value_bool(false);
   switch ((int)op) {
   case TVMS_OP_LT: return tvms_eval_value_bool(order < 0);
   case TVMS_OP_LE: return tvms_eval_value_bool(order <= 0);
@@ -385,12 +280,10 @@ tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
   case TVMS_OP_GE: return compare(reader, op, a, b, ref);
   default: break;
   }
-  if (is_integral(a) && is_integral(b)) {
+  if (tvms_integer_is(a) && tvms_integer_is(b)) {
     bool logical =
         op == TVMS_OP_BIT_AND || op == TVMS_OP_BIT_OR || op == TVMS_OP_BIT_XOR;
-    bool large = (a.flags | b.flags) & TVMS_EVAL_LARGE;
-    tvms_eval_value result = large ? large_binary(reader, op, a, b, ref)
-                                   : int_binary(reader, op, a.as.i, b.as.i, ref);
+    tvms_eval_value result = tvms_integer_binary(reader, op, a, b, ref);
     bool both = a.kind == TVMS_EVAL_BOOL && b.kind == TVMS_EVAL_BOOL;
     if (logical && both) result.kind = TVMS_EVAL_BOOL;
     return result;
@@ -400,10 +293,10 @@ tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
     if (a.kind == TVMS_EVAL_STR) return join_text(reader, a, b, ref);
     if (tvms_eval_value_is_sequence(a)) return join_items(reader, a, b, ref);
   }
-  if (op == TVMS_OP_MUL && repeats(a) && is_integral(b)) {
+  if (op == TVMS_OP_MUL && repeats(a) && tvms_integer_is(b)) {
     return repeat(reader, a, b.as.i, ref);
   }
-  if (op == TVMS_OP_MUL && repeats(b) && is_integral(a)) {
+  if (op == TVMS_OP_MUL && repeats(b) && tvms_integer_is(a)) {
     return repeat(reader, b, a.as.i, ref);
   }
   tvms_eval_value result;
@@ -418,17 +311,7 @@ tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
     bool truth = tvms_eval_value_truth(reader, a, &known);
     if (known) return tvms_eval_value_bool(!truth);
   }
-  if (is_integral(a)) {
-    if (a.flags & TVMS_EVAL_LARGE) {
-      if (op == TVMS_OP_NEGATE && a.as.i == INT64_MIN)
-        return tvms_eval_value_int(INT64_MIN);
-      return op == TVMS_OP_PLUS ? a : too_big(reader, ref);
-    }
-    if (op == TVMS_OP_NEGATE) {
-      return a.as.i == INT64_MIN ? too_big(reader, ref) : tvms_eval_value_int(-a.as.i);
-    }
-    return tvms_eval_value_int(op == TVMS_OP_INVERT ? ~a.as.i : a.as.i);
-  }
+  if (tvms_integer_is(a)) return tvms_integer_unary(reader, op, a, ref);
   if (a.kind == TVMS_EVAL_FLOAT && op != TVMS_OP_INVERT) {
     return tvms_eval_value_float(op == TVMS_OP_NEGATE ? -a.as.f : a.as.f);
   }

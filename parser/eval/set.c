@@ -167,3 +167,21 @@ bool tvms_eval_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_eval_valu
   tvms_vec_fini(&reader->context->memory, &items);
   return true;
 }
+
+// Whether each item of `a` stands in `b`.
+static bool is_subset(const tvms_reader *reader, tvms_eval_value a, tvms_eval_value b) {
+  for (uint32_t i = 0; i < a.len; i++) {
+    if (!has_item(reader, b, a.as.items[i])) return false;
+  }
+  return true;
+}
+
+bool tvms_eval_sets_compare(const tvms_reader *reader, tvms_surf_op op,
+                            tvms_eval_value a, tvms_eval_value b) {
+  switch ((int)op) {
+  case TVMS_OP_LT: return a.len < b.len && is_subset(reader, a, b);
+  case TVMS_OP_LE: return is_subset(reader, a, b);
+  case TVMS_OP_GT: return b.len < a.len && is_subset(reader, b, a);
+  default: return is_subset(reader, b, a);
+  }
+}

@@ -19,4 +19,8 @@ void tvms_eval_push_pair(tvms_reader *reader, tvms_eval_value_vec *pairs,
 bool tvms_eval_set_operator(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                             tvms_eval_value b, tvms_ref ref, tvms_eval_value *result);
 
+// `<`, `<=`, `>` and `>=` of two sets: whether one is part of the other.
+bool tvms_eval_sets_compare(const tvms_reader *reader, tvms_surf_op op,
+                            tvms_eval_value a, tvms_eval_value b);
+
 #endif

@@ -1,118 +1,14 @@
-// f-strings and str().
+// f-strings.
 #include "parser/eval/string.h"
 
 #include "grammar/literal.h"
 #include "grammar/parse.h"
 #include "parser/eval/budget.h"
-#include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/ops.h"
-#include "support/strbuf.h"
+#include "parser/eval/repr.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-// The shortest digits that read back as the same double, as Python's repr.
-static void put_real(tvms_strbuf *out, double value) {
-  if (isnan(value) || isinf(value)) {
-    tvms_strbuf_puts(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
-    return;
-  }
-  char text[40];
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) break;
-  }
-  tvms_strbuf_puts(out, text);
-  if (!strpbrk(text, ".en")) tvms_strbuf_puts(out, ".0");
-}
-
-static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
-                      bool quoted);
-
-static bool put_items(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
-                      const char *open, const char *close) {
-  tvms_strbuf_puts(out, open);
-  for (uint32_t i = 0; i < value.len; i++) {
-    if (i) tvms_strbuf_puts(out, ", ");
-    if (!put_value(reader, out, value.as.items[i], true)) return false;
-  }
-  if (value.kind == TVMS_EVAL_TUPLE && value.len == 1) tvms_strbuf_putc(out, ',');
-  tvms_strbuf_puts(out, close);
-  return true;
-}
-
-static bool put_dict(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value dict) {
-  tvms_strbuf_putc(out, '{');
-  for (uint32_t i = 0; i < dict.len; i += 2) {
-    if (i) tvms_strbuf_puts(out, ", ");
-    if (!put_value(reader, out, dict.as.items[i], true)) return false;
-    tvms_strbuf_puts(out, ": ");
-    if (!put_value(reader, out, dict.as.items[i + 1], true)) return false;
-  }
-  tvms_strbuf_putc(out, '}');
-  return true;
-}
-
-static bool put_dtype(tvms_strbuf *out, tvms_dtype dtype) {
-  char buffer[TVMS_DTYPE_TEXT];
-  tvms_strbuf_puts(out, tvms_dtype_text(dtype, buffer));
-  return true;
-}
-
-static bool put_value(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
-                      bool quoted) {
-  if (out->len > tvms_eval_room(reader)) return false;
-  switch ((int)value.kind) {
-  case TVMS_EVAL_NONE: tvms_strbuf_puts(out, "None"); return true;
-  case TVMS_EVAL_BOOL:
-    tvms_strbuf_puts(out, value.as.i ? "True" : "False");
-    return true;
-  case TVMS_EVAL_INT:
-    if (value.flags & TVMS_EVAL_LARGE)
-      tvms_strbuf_printf(out, "%llu", (unsigned long long)value.as.i);
-    else
-      tvms_strbuf_int(out, value.as.i);
-    return true;
-  case TVMS_EVAL_FLOAT: put_real(out, value.as.f); return true;
-  case TVMS_EVAL_STR:
-    if (quoted) tvms_strbuf_putc(out, '\'');
-    tvms_strbuf_add(out, value.as.text, value.len);
-    if (quoted) tvms_strbuf_putc(out, '\'');
-    return true;
-  case TVMS_EVAL_DTYPE: return put_dtype(out, value.as.dtype);
-  case TVMS_EVAL_TUPLE: return put_items(reader, out, value, "(", ")");
-  case TVMS_EVAL_LIST: return put_items(reader, out, value, "[", "]");
-  case TVMS_EVAL_DICT: return put_dict(reader, out, value);
-  case TVMS_EVAL_META: return put_value(reader, out, value.as.items[0], quoted);
-  default: break;
-  }
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
-  return ops->print && ops->print(reader, out, value);
-}
-
-const char *tvms_eval_str(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
-                          uint32_t *len) {
-  if (value.kind == TVMS_EVAL_STR) {
-    *len = value.len;
-    return value.as.text;
-  }
-  tvms_strbuf out;
-  tvms_strbuf_init(&out, &reader->context->memory);
-  const char *text = NULL;
-  bool sound = put_value(reader, &out, value, false);
-  bool fits = tvms_eval_may_take(reader, out.len + 1, ref);
-  if (sound && fits) {
-    *len = (uint32_t)out.len;
-    text = tvms_arena_text(&reader->values, out.text, out.len);
-  } else if (fits) {
-    tvms_eval_report_wrong_type(reader, ref, "what str() takes", "a constant", value);
-  }
-  tvms_strbuf_fini(&out);
-  return text;
-}
 
 // ---- f-strings ------------------------------------------------------------------------------
 
@@ -149,18 +45,18 @@ static uint32_t field_end(const fstring *f) {
 }
 
 // Width and zero padding of integers, digits of floats: `{i:02d}`, `{x:.3f}`.
-static void put_formatted(fstring *f, tvms_eval_value value, const char *spec,
+static bool put_formatted(fstring *f, tvms_eval_value value, const char *spec,
                           uint32_t len) {
   char format[32];
   if (len > 12) {
     tvms_reader_report(f->reader, bad_format, f->ref, (int)len, spec);
-    return;
+    return false;
   }
   if (len == 0) {
     uint32_t size;
     const char *text = tvms_eval_str(f->reader, value, f->ref, &size);
     if (text) tvms_strbuf_add(&f->out, text, size);
-    return;
+    return text != NULL;
   }
   char kind = spec[len - 1];
   bool letter = strchr("dxXofge", kind) != NULL;
@@ -173,7 +69,7 @@ static void put_formatted(fstring *f, tvms_eval_value value, const char *spec,
   bool is_real = value.kind == TVMS_EVAL_FLOAT && letter && strchr("fge", kind);
   if (!sound || !(is_int || is_real)) {
     tvms_reader_report(f->reader, bad_format, f->ref, (int)len, spec);
-    return;
+    return false;
   }
   snprintf(format, sizeof format, "%%%.*s%s%c", (int)digits, spec, is_int ? "ll" : "",
            letter ? kind : 'd');
@@ -186,6 +82,7 @@ static void put_formatted(fstring *f, tvms_eval_value value, const char *spec,
   if (size > 0 && (size_t)size < sizeof text) {
     tvms_strbuf_add(&f->out, text, (size_t)size);
   }
+  return true;
 }
 
 // A field is parsed each time it is evaluated, which takes time and memory.
@@ -224,8 +121,8 @@ static bool put_field(fstring *f) {
   f->at = end + 1;
   if (!tvms_eval_may_take(f->reader, f->out.len + value.len, f->ref)) return false;
   if (spec_len || !quoted)
-    put_formatted(f, value, spec, spec_len);
-  else if (!put_value(f->reader, &f->out, value, true))
+    return put_formatted(f, value, spec, spec_len);
+  else if (!tvms_eval_put(f->reader, &f->out, value, true))
     return false;
   return true;
 }

@@ -1,13 +1,11 @@
-// f-strings and str().
+// f-strings.
 #ifndef TVMS_PARSER_EVAL_STRING_H
 #define TVMS_PARSER_EVAL_STRING_H
 
 #include "parser/eval/eval.h"
 
+// The text of the f-string, or of the adjacent strings of which one is such, at `ref`;
+// unknown after a report.
 tvms_eval_value tvms_eval_fstring(tvms_reader *reader, tvms_ref ref);
-
-// str(value), or NULL after a report.
-const char *TVMS_NULLABLE tvms_eval_str(tvms_reader *reader, tvms_eval_value value,
-                                        tvms_ref ref, uint32_t *len);
 
 #endif

@@ -5,7 +5,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
-#include "parser/eval/string.h"
+#include "parser/eval/repr.h"
 
 #include <string.h>
 
@@ -70,8 +70,37 @@ static tvms_eval_value slice_of(tvms_reader *reader, tvms_eval_value object,
               : tvms_eval_value_items((tvms_eval_kind)object.kind, items, len);
 }
 
+static bool is_ascii(tvms_eval_value text) {
+  for (uint32_t i = 0; i < text.len; i++) {
+    if (text.as.text[i] & 0x80) return false;
+  }
+  return true;
+}
+
+// Items of a text are characters, which take several bytes past ASCII.
+static tvms_eval_value text_subscript(tvms_reader *reader, tvms_eval_value text,
+                                      tvms_eval_value index, tvms_ref ref) {
+  tvms_eval_items items;
+  if (!tvms_eval_iterate(reader, text, ref, &items)) return TVMS_UNKNOWN;
+  tvms_eval_value part = tvms_sequence_subscript(
+      reader, tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len), index,
+      ref);
+  if (part.kind != TVMS_EVAL_LIST) return part;
+  char *whole = tvms_arena_alloc(&reader->values, (size_t)text.len + 1);
+  uint32_t len = 0;
+  for (uint32_t i = 0; i < part.len; i++) {
+    tvms_eval_value character = part.as.items[i];
+    memcpy(whole + len, character.as.text, character.len);
+    len += character.len;
+  }
+  return tvms_eval_value_text(whole, len);
+}
+
 tvms_eval_value tvms_sequence_subscript(tvms_reader *reader, tvms_eval_value object,
                                         tvms_eval_value index, tvms_ref ref) {
+  if (object.kind == TVMS_EVAL_STR && !is_ascii(object)) {
+    return text_subscript(reader, object, index, ref);
+  }
   if (index.kind == TVMS_EVAL_SLICE) return slice_of(reader, object, index, ref);
   uint32_t at;
   if (!index_in(reader, index, object.len, ref, &at)) return TVMS_UNKNOWN;

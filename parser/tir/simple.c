@@ -5,7 +5,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/string.h"
+#include "parser/eval/repr.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
