@@ -6,52 +6,19 @@
 // read by the same rules.
 #include "parser/device/ptx.h"
 
-#include "ir/fold.h"
+#include "ir/build.h"
 #include "parser/device/ptx_form.h"
-#include "parser/eval/call.h"
+#include "parser/device/ptx_operand.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/call.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// What T.ptx.SINK, T.ptx.pred(x) and T.ptx.addr(x, n) are is told by the number of items.
-enum { SINK, PREDICATE, ADDRESS_PAIR };
+// ---- One form -------------------------------------------------------------------------------
 
-// Why a form is not meant. The later a reason stands, the nearer the form was.
-typedef enum {
-  MISFIT_MODIFIER,  // one is missing
-  MISFIT_TOGETHER,
-  MISFIT_COUNT,
-  MISFIT_OPERAND,
-} misfit_kind;
-
-typedef struct {
-  misfit_kind kind;
-  const char *name;    // of the modifier or operand
-  const char *wanted;  // OPERAND: what it must be
-  uint32_t count;      // COUNT: operands that the form has
-} misfit;
-
-// A call on its way to an instruction.
-typedef struct {
-  tvms_reader *reader;
-  tvms_ref call;
-  const char *path;           // "ptx.family.modifier…", as written
-  tvms_eval_value *operands;  // as given; what is sunk is a SINK
-  tvms_node **nodes;          // of those that are expressions, else NULL
-  uint32_t count;
-  tvms_node *TVMS_NULLABLE pred;
-  bool keep;
-  TVMS_VEC(tvms_ptx_form) forms;  // that the modifiers leave
-  tvms_nodes args;                // of the call that is made
-  char flags[256];
-  misfit misfit;  // of the form being tried
-} work;
-
-// ---- Flags ----------------------------------------------------------------------------------
-
-static void add_flag(work *w, const char *letter, uint32_t number, bool numbered) {
+static void add_flag(tvms_ptx_work *w, const char *letter, uint32_t number,
+                     bool numbered) {
   size_t len = strlen(w->flags);
   const char *comma = len ? "," : "";
   size_t room = sizeof w->flags - len;
@@ -59,280 +26,6 @@ static void add_flag(work *w, const char *letter, uint32_t number, bool numbered
     (void)snprintf(w->flags + len, room, "%s%s%u", comma, letter, number);
   else
     (void)snprintf(w->flags + len, room, "%s%s", comma, letter);
-}
-
-// ---- Misfits --------------------------------------------------------------------------------
-
-static bool unfit(work *w, const char *name, const char *wanted) {
-  w->misfit = (misfit){.kind = MISFIT_OPERAND, .name = name, .wanted = wanted};
-  return false;
-}
-
-static bool is_pair(tvms_eval_value value) {
-  return value.kind == TVMS_EVAL_PTX && value.len == ADDRESS_PAIR;
-}
-
-static bool is_literal(tvms_eval_value value) {
-  return value.kind == TVMS_EVAL_INT || value.kind == TVMS_EVAL_BOOL
-         || value.kind == TVMS_EVAL_FLOAT;
-}
-
-static bool has_dtype(const tvms_node *node, const char *text) {
-  char buffer[TVMS_DTYPE_TEXT];
-  return node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
-         && strcmp(tvms_dtype_text(node->dtype, buffer), text) == 0;
-}
-
-static bool is_pointer(const tvms_node *node) {
-  return node && tvms_node_class_of(node) == TVMS_CLASS_EXPR
-         && tvms_dtype_is_handle(node->dtype);
-}
-
-static bool is_integer(const tvms_node *node) {
-  return node && tvms_node_class_of(node) == TVMS_CLASS_EXPR && node->dtype.lanes == 1
-         && (node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT);
-}
-
-static void push(work *w, tvms_node *node) {
-  tvms_vec_push(&w->reader->context->memory, &w->args, node);
-}
-
-static tvms_node *constant(work *w, tvms_eval_value value, tvms_dtype dtype) {
-  tvms_span span = tvms_reader_span_of(w->reader, w->call);
-  if (!tvms_dtype_is_real(dtype)) {
-    return tvms_build_int(w->reader->unit, dtype, value.as.i, span);
-  }
-  double number = value.kind == TVMS_EVAL_FLOAT ? value.as.f : (double)value.as.i;
-  return tvms_build_float(w->reader->unit, dtype, number, span);
-}
-
-// ---- Registers ------------------------------------------------------------------------------
-
-static tvms_dtype uint32_dtype(void) {
-  return TVMS_DTYPE(UINT, 32);
-}
-
-static bool is_truth(const tvms_node *node) {
-  return has_dtype(node, "bool") || has_dtype(node, "uint32")
-         || has_dtype(node, "int32");
-}
-
-// A predicate: what is one by its type, or T.ptx.pred(x).
-static bool put_predicate(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  tvms_eval_value value = w->operands[at];
-  tvms_node *node = w->nodes[at];
-  if (operand->written) {
-    bool good =
-        node && node->kind == TVMS_NODE_BUFFER_LOAD && has_dtype(node, "uint32");
-    if (!good) return unfit(w, operand->name, "an element or a scalar of uint32");
-    push(w, node);
-    return true;
-  }
-  bool tagged = value.kind == TVMS_EVAL_PTX && value.len == PREDICATE;
-  tvms_eval_value inner = tagged ? value.as.items[0] : value;
-  bool number = inner.kind == TVMS_EVAL_BOOL || (tagged && inner.kind == TVMS_EVAL_INT);
-  if (number) {
-    push(w, constant(w, inner, uint32_dtype()));
-    return true;
-  }
-  if (!(tagged ? is_truth(node) : has_dtype(node, "bool"))) {
-    return unfit(w, operand->name, "a bool, or an integer in T.ptx.pred(…)");
-  }
-  push(w, node);
-  return true;
-}
-
-// The data type that the registers of an operand share; false if they share none, or its
-// type has none that reads so.
-static bool shared_dtype(work *w, const tvms_ptx_operand *operand, uint32_t at,
-                         tvms_dtype *dtype) {
-  const tvms_ptx_type *type = tvms_ptx_type_of(operand->what);
-  bool known = false;
-  *dtype = (tvms_dtype){0};
-  for (uint32_t i = at; i < at + operand->count; i++) {
-    if (w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == SINK) continue;
-    if (is_literal(w->operands[i])) continue;
-    const tvms_node *node = w->nodes[i];
-    if (!node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return false;
-    if (known && !tvms_dtype_same(*dtype, node->dtype)) return false;
-    *dtype = node->dtype;
-    known = true;
-  }
-  if (!known && type->count) *dtype = type->dtypes[0];
-  for (uint32_t i = 0; i < type->count; i++) {
-    if (tvms_dtype_same(type->dtypes[i], *dtype)) return true;
-  }
-  return false;
-}
-
-// The text of a data type, to be said later.
-static const char *kept_text(work *w, tvms_dtype dtype) {
-  char buffer[TVMS_DTYPE_TEXT];
-  const char *text = tvms_dtype_text(dtype, buffer);
-  return tvms_arena_text(&w->reader->values, text, strlen(text));
-}
-
-static bool put_register(work *w, const tvms_ptx_operand *operand, uint32_t at,
-                         tvms_dtype dtype) {
-  tvms_eval_value value = w->operands[at];
-  tvms_node *node = w->nodes[at];
-  if (value.kind == TVMS_EVAL_PTX && value.len == SINK) return true;
-  if (value.kind == TVMS_EVAL_PTX) {
-    return unfit(w, operand->name, tvms_ptx_type_of(operand->what)->text);
-  }
-  if (operand->written && !(node && node->kind == TVMS_NODE_BUFFER_LOAD)) {
-    return unfit(w, operand->name, "an element of a buffer or a mutable scalar");
-  }
-  if (is_literal(value)) {
-    if (value.kind == TVMS_EVAL_FLOAT && dtype.code != TVMS_FLOAT) {
-      return unfit(w, operand->name, kept_text(w, dtype));
-    }
-    node = constant(w, value, dtype);
-  }
-  push(w, node);
-  return true;
-}
-
-static bool put_registers(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  tvms_dtype dtype;
-  if (!shared_dtype(w, operand, at, &dtype)) {
-    return unfit(w, operand->name, tvms_ptx_type_of(operand->what)->text);
-  }
-  for (uint32_t i = 0; i < operand->count; i++) {
-    if (!put_register(w, operand, at + i, dtype)) return false;
-  }
-  return true;
-}
-
-// ---- Addresses and numbers ------------------------------------------------------------------
-
-static tvms_node *call_of(work *w, tvms_node *like, tvms_dtype dtype,
-                          tvms_tir_opcode opcode, tvms_node **args, uint32_t count) {
-  tvms_node *call = tvms_call_new_of(w->reader->unit, dtype, opcode, args, count,
-                                     tvms_reader_span_of(w->reader, w->call));
-  if (like) call->sinfo = like->sinfo;
-  return call;
-}
-
-static bool is_shared_pointer(const work *w, const tvms_node *node) {
-  if (!node->sinfo || node->sinfo->kind != TVMS_NODE_SINFO_POINTER) return false;
-  tvms_sym scope = tvms_as_sinfo_pointer(node->sinfo)->scope;
-  return scope
-         && strncmp(tvms_symbol_text(w->reader->context, scope), "shared", 6) == 0;
-}
-
-// What an address becomes in the call; NULL after a misfit.
-static tvms_node *address(work *w, const tvms_ptx_operand *operand, tvms_node *node) {
-  const char *space = tvms_ptx_words[operand->what];
-  bool shared = strncmp(space, "shared", strlen("shared")) == 0;
-  const char *wanted = shared ? "a pointer, or an address of uint32"
-                              : "a pointer that is not shared, or an address of uint64";
-  if (strcmp(space, "tmem") == 0) {
-    if (has_dtype(node, "uint32")) return node;
-    wanted = "an address of uint32";
-  } else if (shared && is_pointer(node)) {
-    return call_of(w, NULL, uint32_dtype(), TVMS_TIR_cuda__cvta_generic_to_shared,
-                   &node, 1);
-  } else if (shared) {
-    if (has_dtype(node, "uint32")) return node;
-  } else if (is_pointer(node)) {
-    if (!is_shared_pointer(w, node)) return node;
-  } else if (has_dtype(node, "uint64")) {
-    return call_of(w, NULL, TVMS_DTYPE(HANDLE, 64), TVMS_TIR_reinterpret, &node, 1);
-  }
-  (void)unfit(w, operand->name, wanted);
-  return NULL;
-}
-
-static bool put_address(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  tvms_eval_value value = w->operands[at];
-  if (value.kind == TVMS_EVAL_PTX && !(is_pair(value) && operand->offset)) {
-    return unfit(w, operand->name, "an address without T.ptx.addr");
-  }
-  tvms_node *node = address(w, operand, w->nodes[at]);
-  if (!node) return false;
-  if (is_pair(value)) {
-    tvms_node *pair[] = {node, value.as.items[1].as.node};
-    node = call_of(w, node, node->dtype, TVMS_TIR_ptx__addr, pair, 2);
-  }
-  push(w, node);
-  return true;
-}
-
-static bool put_pointer(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  if (!is_pointer(w->nodes[at])) return unfit(w, operand->name, "a pointer");
-  push(w, w->nodes[at]);
-  return true;
-}
-
-static bool is_listed(tvms_ptx_slice numbers, int64_t number) {
-  for (uint32_t i = 0; i < numbers.count; i++) {
-    if (tvms_ptx_numbers[numbers.first + i] == number) return true;
-  }
-  return false;
-}
-
-static bool put_number(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  tvms_eval_value value = w->operands[at];
-  tvms_node *node = w->nodes[at];
-  bool known = value.kind == TVMS_EVAL_INT;
-  if (node && node->kind == TVMS_NODE_INT_IMM) {
-    value = tvms_eval_value_int(tvms_as_int_imm(node)->value);
-    known = true;
-  }
-  if (!known) {
-    if (operand->numbers.count || !is_integer(node)) {
-      return unfit(w, operand->name, "a number that is known here");
-    }
-    push(w, node);
-    return true;
-  }
-  if (operand->numbers.count && !is_listed(operand->numbers, value.as.i)) {
-    return unfit(w, operand->name, "one of the numbers that the instruction takes");
-  }
-  push(w, constant(w, value, TVMS_DTYPE(INT, 32)));
-  return true;
-}
-
-// ---- One form -------------------------------------------------------------------------------
-
-// Notes what is sunk; what is written there must not be all of an operand.
-static bool check_sinks(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  uint32_t sunk = 0;
-  for (uint32_t i = at; i < at + operand->count; i++) {
-    sunk += w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == SINK;
-  }
-  if (!sunk) return true;
-  if (!operand->sinks || operand->kind != TVMS_PTX_REGISTER) {
-    return unfit(w, operand->name, "a value; T.ptx.SINK cannot stand for it");
-  }
-  if (sunk == operand->count) {
-    return unfit(w, operand->name, "a value in at least one register");
-  }
-  return true;
-}
-
-static bool is_predicate(const tvms_ptx_operand *operand) {
-  return operand->kind == TVMS_PTX_REGISTER
-         && strcmp(tvms_ptx_words[operand->what], "pred") == 0;
-}
-
-static bool put_operand(work *w, const tvms_ptx_operand *operand, uint32_t at) {
-  if (!check_sinks(w, operand, at)) return false;
-  if (operand->kind == TVMS_PTX_REGISTER && !is_predicate(operand)) {
-    return operand->count == 0 || put_registers(w, operand, at);
-  }
-  for (uint32_t i = at; i < at + operand->count; i++) {
-    bool good = false;
-    switch (operand->kind) {
-    case TVMS_PTX_REGISTER: good = put_predicate(w, operand, i); break;
-    case TVMS_PTX_ADDRESS: good = put_address(w, operand, i); break;
-    case TVMS_PTX_POINTER: good = put_pointer(w, operand, i); break;
-    case TVMS_PTX_NUMBER: good = put_number(w, operand, i); break;
-    }
-    if (!good) return false;
-  }
-  return true;
 }
 
 // The number of operands, and whether the instruction writes one.
@@ -348,65 +41,67 @@ static uint32_t operand_count(const tvms_ptx_form *form, bool *writes) {
   return count;
 }
 
-static void put_flags(work *w, const tvms_ptx_form *form) {
+static void put_flags(tvms_ptx_work *w, const tvms_ptx_form *form) {
   w->flags[0] = '\0';
   if (w->pred) add_flag(w, "pred", 0, false);
   if (w->keep) add_flag(w, "keep", 0, false);
   tvms_ptx_operand operand;
   uint32_t at = 0;
   for (uint32_t i = 0; tvms_ptx_operand_of(form, i, &operand); i++) {
-    if (operand.count && is_predicate(&operand) && !operand.written) {
+    if (operand.count && tvms_ptx_is_predicate(&operand) && !operand.written) {
       add_flag(w, "p", at, true);
     }
     at += operand.count;
   }
   for (uint32_t i = 0; i < w->count; i++) {
-    if (w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == SINK) {
+    if (w->operands[i].kind == TVMS_EVAL_PTX && w->operands[i].len == TVMS_PTX_SINK) {
       add_flag(w, "s", i, true);
     }
   }
 }
 
 // Makes the arguments of the call by a form, or says why it is not meant.
-static bool try_form(work *w, const tvms_ptx_form *form) {
+static bool try_form(tvms_ptx_work *w, const tvms_ptx_form *form) {
   w->args.len = 0;
-  w->misfit = (misfit){0};
+  w->misfit = (tvms_ptx_misfit){0};
   if (!tvms_ptx_is_complete(form, &w->misfit.name)) {
-    w->misfit.kind = MISFIT_MODIFIER;
+    w->misfit.kind = TVMS_PTX_MISFIT_MODIFIER;
     return false;
   }
   if (!tvms_ptx_is_allowed(form)) {
-    w->misfit.kind = MISFIT_TOGETHER;
+    w->misfit.kind = TVMS_PTX_MISFIT_TOGETHER;
     return false;
   }
   bool writes;
   uint32_t count = operand_count(form, &writes);
   if (count != w->count) {
-    w->misfit = (misfit){.kind = MISFIT_COUNT, .count = count};
+    w->misfit = (tvms_ptx_misfit){.kind = TVMS_PTX_MISFIT_COUNT, .count = count};
     return false;
   }
   if (w->keep && !(writes && w->pred)) {
-    return unfit(w, "preserve_dst",
-                 "given with pred= to an instruction that writes a register");
+    return tvms_ptx_unfit(w, "preserve_dst",
+                          "given with pred= to an instruction that writes a register");
   }
   tvms_ptx_operand operand;
   uint32_t at = 0;
   for (uint32_t i = 0; tvms_ptx_operand_of(form, i, &operand); i++) {
-    if (!put_operand(w, &operand, at)) return false;
+    if (!tvms_ptx_put_operand(w, &operand, at)) return false;
     at += operand.count;
   }
-  if (w->pred) push(w, w->pred);
+  if (w->pred) tvms_ptx_push(w, w->pred);
   return true;
 }
 
-static tvms_eval_value finish(work *w, const tvms_ptx_form *form) {
+static tvms_eval_value finish(tvms_ptx_work *w, const tvms_ptx_form *form) {
   tvms_reader *reader = w->reader;
   const char *chosen;
   for (uint32_t i = 0; (chosen = tvms_ptx_modifier_text(form, i)) != NULL; i++) {
-    push(w, tvms_string_imm_new(reader->unit, chosen, strlen(chosen), TVMS_NO_SPAN));
+    tvms_ptx_push(
+        w, tvms_string_imm_new(reader->unit, chosen, strlen(chosen), TVMS_NO_SPAN));
   }
   put_flags(w, form);
-  push(w, tvms_string_imm_new(reader->unit, w->flags, strlen(w->flags), TVMS_NO_SPAN));
+  tvms_ptx_push(
+      w, tvms_string_imm_new(reader->unit, w->flags, strlen(w->flags), TVMS_NO_SPAN));
   for (uint32_t i = 0; i < w->args.len; i++) {
     if (!w->args.items[i]) return TVMS_UNKNOWN;  // a constant that does not fit
   }
@@ -447,7 +142,7 @@ bool tvms_ptx_is_operator_family(const tvms_reader *reader, const char *path,
   return tvms_ptx_forms_of(token, plain_token(path + 4, family, token)).count > 0;
 }
 
-static bool narrow(work *w, const char *token, size_t len) {
+static bool narrow(tvms_ptx_work *w, const char *token, size_t len) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < w->forms.len; i++) {
     tvms_ptx_form form = w->forms.items[i];
@@ -458,7 +153,7 @@ static bool narrow(work *w, const char *token, size_t len) {
 }
 
 // All forms that "ptx.family.x.y" leaves.
-static bool open_chain(work *w, size_t len) {
+static bool open_chain(tvms_ptx_work *w, size_t len) {
   tvms_memory *memory = &w->reader->context->memory;
   const char *path = w->path, *end = path + len;
   char token[128];
@@ -483,12 +178,12 @@ static bool open_chain(work *w, size_t len) {
 // ---- What was given -------------------------------------------------------------------------
 
 // An expression of an operand, NULL for what is not one; false: it is unknown.
-static bool to_node(work *w, tvms_eval_value value, tvms_node **node) {
+static bool to_node(tvms_ptx_work *w, tvms_eval_value value, tvms_node **node) {
   *node = NULL;
   if (value.kind == TVMS_EVAL_UNKNOWN) return false;
   if (value.kind == TVMS_EVAL_META) return to_node(w, value.as.items[0], node);
   if (value.kind == TVMS_EVAL_PTX) {
-    return value.len == SINK || to_node(w, value.as.items[0], node);
+    return value.len == TVMS_PTX_SINK || to_node(w, value.as.items[0], node);
   }
   if (value.kind != TVMS_EVAL_NODE) return true;
   tvms_list list;
@@ -498,7 +193,8 @@ static bool to_node(work *w, tvms_eval_value value, tvms_node **node) {
   return true;
 }
 
-static bool set_operands(work *w, const tvms_eval_value *items, uint32_t count) {
+static bool set_operands(tvms_ptx_work *w, const tvms_eval_value *items,
+                         uint32_t count) {
   tvms_reader *reader = w->reader;
   w->operands = tvms_eval_keep_items(reader, items, count);
   w->nodes = tvms_arena_array(&reader->values, tvms_node *, count + 1);
@@ -510,21 +206,22 @@ static bool set_operands(work *w, const tvms_eval_value *items, uint32_t count) 
   return sound;
 }
 
-static bool set_pred(work *w, tvms_eval_value value) {
+static bool set_pred(tvms_ptx_work *w, tvms_eval_value value) {
   if (value.kind == TVMS_EVAL_NONE) return true;
   if (value.kind == TVMS_EVAL_BOOL) {
     w->pred = tvms_bool_imm_new(w->reader->unit, value.as.i != 0, TVMS_NO_SPAN);
     return true;
   }
   if (!to_node(w, value, &w->pred)) return false;
-  if (is_truth(w->pred)) return true;
+  if (tvms_ptx_is_truth(w->pred)) return true;
   tvms_eval_report_wrong_type(w->reader, w->call, "pred", "a bool, uint32 or int32",
                               value);
   return false;
 }
 
 // Puts back what the flags of a printed call say: sunk registers and predicates.
-static bool read_flags(work *w, tvms_eval_value flags, tvms_eval_value_vec *operands) {
+static bool read_flags(tvms_ptx_work *w, tvms_eval_value flags,
+                       tvms_eval_value_vec *operands) {
   tvms_memory *memory = &w->reader->context->memory;
   uint32_t predicates[32], known = 0;
   for (uint32_t i = 0; i < flags.len;) {
@@ -553,7 +250,7 @@ static bool read_flags(work *w, tvms_eval_value flags, tvms_eval_value_vec *oper
     tvms_eval_value *inner =
         tvms_eval_keep_items(w->reader, &operands->items[predicates[i]], 1);
     operands->items[predicates[i]] =
-        tvms_eval_value_items(TVMS_EVAL_PTX, inner, PREDICATE);
+        tvms_eval_value_items(TVMS_EVAL_PTX, inner, TVMS_PTX_PREDICATE);
   }
   return true;
 }
@@ -571,7 +268,7 @@ static bool has_flag(tvms_eval_value flags, const char *flag) {
 }
 
 // The texts behind the operands of a printed call: modifiers, and flags at the end.
-static bool read_texts(work *w, tvms_eval_value rest, uint32_t operands,
+static bool read_texts(tvms_ptx_work *w, tvms_eval_value rest, uint32_t operands,
                        tvms_eval_value_vec *list) {
   for (uint32_t i = operands; i + 1 < rest.len; i++) {
     tvms_eval_value text = rest.as.items[i];
@@ -587,7 +284,7 @@ static bool read_texts(work *w, tvms_eval_value rest, uint32_t operands,
   return read_flags(w, flags, list);
 }
 
-static bool read_arguments(work *w, tvms_eval_value rest) {
+static bool read_arguments(tvms_ptx_work *w, tvms_eval_value rest) {
   tvms_memory *memory = &w->reader->context->memory;
   tvms_eval_value_vec list = {0};
   uint32_t operands = rest.len;
@@ -605,29 +302,29 @@ static bool read_arguments(work *w, tvms_eval_value rest) {
 
 // ---- Calls ----------------------------------------------------------------------------------
 
-static void complain(work *w, misfit why, bool alone) {
+static void complain(tvms_ptx_work *w, tvms_ptx_misfit why, bool alone) {
   tvms_diags *diags = &w->reader->context->diags;
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_ptx_form, tvms_reader_span_of(w->reader, w->call),
                        w->path, w->count);
-  if (!alone && why.kind < MISFIT_OPERAND) return;
+  if (!alone && why.kind < TVMS_PTX_MISFIT_OPERAND) return;
   switch (why.kind) {
-  case MISFIT_MODIFIER:
+  case TVMS_PTX_MISFIT_MODIFIER:
     tvms_diag_remark(diags, diag, "modifier '%s' is missing", why.name);
     break;
-  case MISFIT_TOGETHER:
+  case TVMS_PTX_MISFIT_TOGETHER:
     tvms_diag_remark(diags, diag, "these modifiers do not go together");
     break;
-  case MISFIT_COUNT:
+  case TVMS_PTX_MISFIT_COUNT:
     tvms_diag_remark(diags, diag, "it takes %u operands", why.count);
     break;
-  case MISFIT_OPERAND:
+  case TVMS_PTX_MISFIT_OPERAND:
     tvms_diag_remark(diags, diag, "'%s' must be %s", why.name, why.wanted);
   }
 }
 
-static tvms_eval_value choose_form(work *w) {
-  misfit nearest = {0};
+static tvms_eval_value choose_form(tvms_ptx_work *w) {
+  tvms_ptx_misfit nearest = {0};
   const tvms_ptx_form *meant = NULL;
   uint32_t count = 0;
   for (uint32_t i = w->forms.len; i-- > 0;) {
@@ -650,7 +347,7 @@ tvms_eval_value tvms_ptx_call(tvms_reader *reader, const char *path, size_t len,
                               tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   bool keep;
-  work w = {.reader = reader, .call = call, .path = path};
+  tvms_ptx_work w = {.reader = reader, .call = call, .path = path};
   tvms_eval_value value = TVMS_UNKNOWN;
   if (tvms_signature_bind_method(reader, "*args, pred=None, preserve_dst=False", path,
                                  call, args)
@@ -671,33 +368,33 @@ tvms_eval_value tvms_ptx_call_pred(tvms_reader *reader, tvms_ref call) {
   if (!tvms_signature_bind_method(reader, "value", "ptx.pred", call, args))
     return TVMS_UNKNOWN;
   return tvms_eval_value_items(TVMS_EVAL_PTX, tvms_eval_keep_items(reader, args, 1),
-                               PREDICATE);
+                               TVMS_PTX_PREDICATE);
 }
 
 tvms_eval_value tvms_ptx_call_addr(tvms_reader *reader, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
-  work w = {.reader = reader, .call = call};
+  tvms_ptx_work w = {.reader = reader, .call = call};
   if (!tvms_signature_bind_method(reader, "base, byte_offset", "ptx.addr", call,
                                   args)) {
     return TVMS_UNKNOWN;
   }
   tvms_node *offset = NULL;
   if (args[1].kind == TVMS_EVAL_INT) {
-    offset = constant(&w, args[1], TVMS_DTYPE(INT, 32));
+    offset = tvms_ptx_constant(&w, args[1], TVMS_DTYPE(INT, 32));
   } else if (!to_node(&w, args[1], &offset)) {
     return TVMS_UNKNOWN;
   }
   if (offset && offset->kind == TVMS_NODE_INT_IMM) {
-    offset = constant(&w, tvms_eval_value_int(tvms_as_int_imm(offset)->value),
-                      TVMS_DTYPE(INT, 32));
+    offset = tvms_ptx_constant(&w, tvms_eval_value_int(tvms_as_int_imm(offset)->value),
+                               TVMS_DTYPE(INT, 32));
   }
-  if (is_pair(args[0]) || !is_integer(offset)) {
+  if (tvms_ptx_is_pair(args[0]) || !tvms_ptx_is_integer(offset)) {
     tvms_eval_report_wrong_type(reader, call, "what T.ptx.addr takes",
                                 "an address and an offset of bytes",
-                                args[is_pair(args[0]) ? 0 : 1]);
+                                args[tvms_ptx_is_pair(args[0]) ? 0 : 1]);
     return TVMS_UNKNOWN;
   }
   tvms_eval_value items[] = {args[0], tvms_eval_value_node(offset)};
   return tvms_eval_value_items(TVMS_EVAL_PTX, tvms_eval_keep_items(reader, items, 2),
-                               ADDRESS_PAIR);
+                               TVMS_PTX_ADDRESS_PAIR);
 }
