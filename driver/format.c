@@ -4,6 +4,7 @@
 
 #include "format/check.h"
 #include "format/format.h"
+#include "format/pyfunc.h"
 #include "parser/python_file.h"
 #include "support/trial.h"
 
@@ -88,6 +89,7 @@ static bool put_formatted(tvms_context *context, const python_file *file,
       tvms_source_create(&context->memory, file->source->name, piece.text, piece.len);
   context->diags.source = source;
   tvms_surface_parse(&surface, context, source);
+  tvms_format_allow_pyfuncs(&surface);
   bool fine = format_all(&surface, &text) == TVMS_OK && text.len >= head
               && (!head || memcmp(text.text, piece.text, head) == 0);
   tvms_trial_drop(&trial);
@@ -145,6 +147,7 @@ tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
                                tvms_strbuf *text) {
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
+  tvms_format_allow_pyfuncs(&surface);
   return tvms_source_is_python(source) ? format_python(context, source, &surface, text)
                                        : format_all(&surface, text);
 }

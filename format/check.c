@@ -1,6 +1,7 @@
 // The proof of the formatter: what was written says the same and is final.
 #include "format/check.h"
 
+#include "format/pyfunc.h"
 #include "format/walk.h"
 #include "grammar/literal.h"
 #include "support/trial.h"
@@ -183,6 +184,7 @@ static bool reparse(tvms_surface *surface, tvms_context *context, tvms_source *s
   tvms_trial trial;
   tvms_trial_begin(&trial, &context->diags);
   tvms_surface_parse(surface, context, source);
+  tvms_format_allow_pyfuncs(surface);
   bool fine = context->diags.errors == 0;
   tvms_trial_drop(&trial);
   return fine;

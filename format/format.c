@@ -5,6 +5,7 @@
 #include "format/brackets.h"
 #include "format/flat.h"
 #include "format/lines.h"
+#include "format/pyfunc.h"
 #include "format/split.h"
 #include "format/text.h"
 #include "format/value.h"
@@ -431,7 +432,10 @@ static void compare(tvms_writer *w) {
 
 static void write_statement(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
-  if (is_compound(node)) {
+  if (tvms_format_is_skipped_pyfunc(w->surface, ref)) {
+    tvms_format_copy_lines(w, node->begin, tvms_format_kept_end(w, ref, end),
+                           tvms_source_indent(w->surface->source, node->begin));
+  } else if (is_compound(node)) {
     write_compound(w, ref, end);
   } else if (tvms_format_is_kept_statement(w, node->begin, node->end)) {
     tvms_format_copy_lines(w, node->begin, node->end,

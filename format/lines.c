@@ -2,6 +2,7 @@
 // `# fmt: skip` keep as it is.
 #include "format/lines.h"
 
+#include "format/pyfunc.h"
 #include "format/text.h"
 
 /* Blank lines */
@@ -135,18 +136,6 @@ bool tvms_format_comment_is(const tvms_writer *w, uint32_t index, const char *wh
 
 /* Text that is kept as it is */
 
-// True if the bytes hold a string over several lines, which must not be shifted.
-static bool has_long_string(const tvms_writer *w, uint32_t begin, uint32_t end) {
-  for (uint32_t i = begin; i + 2 < end; i++) {
-    char c = w->source[i];
-    if ((c == '"' || c == '\'') && w->source[i + 1] == c && w->source[i + 2] == c)
-      return true;
-    if (c == '\\' && (w->source[i + 1] == '\n' || w->source[i + 1] == '\r'))
-      return true;
-  }
-  return false;
-}
-
 void tvms_format_copy_lines(tvms_writer *w, uint32_t begin, uint32_t end,
                             uint32_t column) {
   while (end > begin && strchr(" \t\f\n\r", w->source[end - 1])) {
@@ -182,7 +171,22 @@ void tvms_format_copy_lines(tvms_writer *w, uint32_t begin, uint32_t end,
 
 bool tvms_format_may_copy_lines(const tvms_writer *w, uint32_t begin, uint32_t end) {
   return tvms_source_indent(w->surface->source, begin) == w->indent
-         || !has_long_string(w, begin, end);
+         || !tvms_format_has_long_string(w->surface, begin, end);
+}
+
+uint32_t tvms_format_kept_end(const tvms_writer *w, tvms_ref ref, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  uint32_t column = tvms_source_indent(w->surface->source, node->begin);
+  uint32_t kept = node->end;
+  for (uint32_t i = w->next; i < w->surface->comment_count; i++) {
+    const tvms_comment *comment = &w->surface->comments[i];
+    if (comment->begin >= end) break;
+    if (comment->begin < node->end) continue;
+    bool deeper = tvms_source_indent(w->surface->source, comment->begin) > column;
+    if (comment->own_line && !deeper) break;
+    kept = comment->end;
+  }
+  return kept;
 }
 
 uint32_t tvms_format_kept_until(const tvms_writer *w, uint32_t end) {

@@ -61,6 +61,10 @@ bool tvms_format_may_copy_lines(const tvms_writer *w, uint32_t begin, uint32_t e
 // `# fmt: on` before `end` in its column, or `end`.
 uint32_t tvms_format_kept_until(const tvms_writer *w, uint32_t end);
 
+// The end of the lines of a function that is kept, with the comments that end it; what is
+// behind it begins at `end`.
+uint32_t tvms_format_kept_end(const tvms_writer *w, tvms_ref ref, uint32_t end);
+
 // Whether `# fmt: skip` stands behind a statement that can be copied.
 bool tvms_format_is_kept_statement(const tvms_writer *w, uint32_t begin, uint32_t end);
 

@@ -6,6 +6,7 @@
 //   format/split.c     an expression over several lines
 //   format/brackets.c  brackets and chains of calls
 //   format/value.c     the value of a statement
+//   format/pyfunc.c    functions of Python that keep their lines
 //   format/text.c      literals, comments and names in their normal spelling
 //   format/check.c     the proof
 #ifndef TVMS_FORMAT_WALK_H
