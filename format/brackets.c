@@ -5,6 +5,7 @@
 #include "format/flat.h"
 #include "format/split.h"
 #include "format/text.h"
+
 static bool flat_items(tvms_writer *w, const tvms_bracketed *b) {
   return b->index ? tvms_format_flat_index(w, b->index)
                   : tvms_format_flat_list(w, b->items);

@@ -18,8 +18,12 @@ tvms_ref tvms_format_chain_of(tvms_writer *w, tvms_ref ref);
 // The last trailer from `base` on with a full bracket, as an index of the spine, or `none`.
 uint32_t tvms_format_last_full(const tvms_writer *w, uint32_t base, uint32_t none);
 
-// Writes what stands before a bracket on one line, if it and the bracket fit there.
+// Writes what stands before a bracket on one line. False, with nothing written, if it and
+// the bracket do not fit there.
 TVMS_NODISCARD bool tvms_format_try_head(tvms_writer *w, tvms_ref head);
+
+// Writes a chain of names, calls and subscripts over several lines: split in its last
+// bracket that holds something, so that `tail` more columns fit behind it.
 void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
 // Where the parenthesis ends that closes behind `end`: over white space and comments.
@@ -31,6 +35,8 @@ void tvms_format_in_parens(tvms_writer *w, tvms_ref ref);
 // Comments before the end of a bracket, each on its own line, after the last item.
 void tvms_format_comments_to(tvms_writer *w, uint32_t end);
 
+// Writes a bracket and its items in the first of its three ways (tvms_bracketed) that leaves
+// `tail` columns free behind it.
 void tvms_format_brackets(tvms_writer *w, const tvms_bracketed *brackets,
                           uint32_t tail);
 

@@ -1,4 +1,10 @@
 // The proof of the formatter: what was written says the same and is final.
+//
+// The text is proved in pieces of a few top-level statements, each of which overlaps the one
+// before it, so that a long file takes little memory: a piece is parsed again, its tree and its
+// comments are compared with those of the source, and it is formatted again against the text
+// itself. Trees may differ in what the formatter is free to change, and in nothing else:
+// redundant parentheses, trailing commas, the spelling of numbers and strings.
 #include "format/check.h"
 
 #include "format/pyfunc.h"

@@ -4,6 +4,7 @@
 
 #include "format/text.h"
 #include "format/walk.h"
+
 static bool flat(tvms_writer *w, tvms_ref ref);
 
 static bool flat_text(tvms_writer *w, const char *text) {

@@ -12,9 +12,11 @@ TVMS_NODISCARD bool tvms_format_flat(tvms_writer *w, tvms_ref ref, bool bare);
 
 // Writes the nodes of a list with ", " between them, as tvms_format_flat.
 TVMS_NODISCARD bool tvms_format_flat_list(tvms_writer *w, tvms_ref list);
+
+// Writes what stands in the brackets of a subscript, as tvms_format_flat.
 TVMS_NODISCARD bool tvms_format_flat_index(tvms_writer *w, tvms_ref index);
 
-// Comments.
+// Does a trailing comma in the source keep the brackets of a node over several lines?
 bool tvms_format_is_kept_open(const tvms_writer *w, const tvms_surf *node);
 
 #endif

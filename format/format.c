@@ -1,5 +1,13 @@
 // Statements: one a line, four spaces a level. Blank lines and comments between them are
 // those of format/lines.c, expressions those of format/flat.c and format/split.c.
+//
+// Layout is decided from the outside in, as black does. A statement is tried on one line; if it
+// does not fit, or holds a comment or a list that a trailing comma keeps open, its outermost
+// bracket or operator is split and every piece is tried on a line of its own. An attempt gives
+// up where the line ends, so it costs no more than a line. Comments are not nodes: each is
+// written when the text comes to its place, on the line that it ended or on one of its own, and
+// `next` of the writer says which are left; none can be lost without the proof of
+// format/check.c noticing.
 #include "format/format.h"
 
 #include "format/brackets.h"

@@ -26,9 +26,10 @@ bool tvms_format_is_definition(const tvms_surf *node);
 uint32_t tvms_format_blank_lines_before(const tvms_writer *w, tvms_setting at,
                                         tvms_ref ref, uint32_t begin);
 
-// Begins a line, or ends it, without looking at comments.
+// Begins a line with the writer's indentation.
 void tvms_format_start_line(tvms_writer *w);
 
+// Ends the line as it stands, without looking at comments.
 void tvms_format_end_line(tvms_writer *w);
 
 // Writes blank lines.

@@ -21,27 +21,29 @@ static inline void tvms_writer_indent(tvms_writer *w, int columns) {
   w->indent += (uint32_t)columns;
 }
 
-// ---- format/split.c ----
-
 // Tries the rest of the line, `tail` columns of which must stay free; what was written is
 // taken back if it does not fit.
 TVMS_NODISCARD bool tvms_format_try_flat(tvms_writer *w, tvms_ref ref, bool bare,
                                          uint32_t tail);
+
 // Writes flat however long it gets.
 void tvms_format_forced(tvms_writer *w, tvms_ref ref, bool bare);
+
 // Writes over several lines; `bare`: without the parentheses around the whole.
 void tvms_format_split(tvms_writer *w, tvms_ref ref, bool bare, uint32_t tail);
+
 // As tvms_format_item, without the parentheses around the whole.
 void tvms_format_bare(tvms_writer *w, tvms_ref ref, uint32_t tail);
 
 // The rank of an operator: a chain of one rank is split at each of its operators.
 int tvms_format_precedence(tvms_surf_op op);
+
+// An operation of two operands.
 static inline bool tvms_format_is_operation(const tvms_surf *node) {
   return node->kind == TVMS_SURF_BINARY || node->kind == TVMS_SURF_BOOL;
 }
 
-// ---- format/brackets.c ----
-
+// A link of a chain of names, calls and subscripts.
 static inline bool tvms_format_is_postfix(const tvms_surf *node) {
   return node->kind == TVMS_SURF_CALL || node->kind == TVMS_SURF_ATTRIBUTE
          || node->kind == TVMS_SURF_SUBSCRIPT;

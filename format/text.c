@@ -6,6 +6,7 @@
 #include "format/text.h"
 
 #include "format/walk.h"
+
 static bool is_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
          || c == '_' || (unsigned char)c >= 0x80;

@@ -1,4 +1,9 @@
 // The longer and rarer actions of tvmscript.y; see build.h.
+//
+// The grammar takes more than Python does where an exact rule would cost every expression a
+// reduction (README.md, "Where the grammar bends"). What it takes too much is refused here:
+// targets that cannot be assigned to, parameters out of order, `as` in the wrong place. A
+// node that was refused becomes BAD, so that nothing is said about it again.
 #include "grammar/build.h"
 
 #include <string.h>
@@ -101,7 +106,7 @@ void tvms_surface_report_loose(surf_build *build, tvms_ref ref) {
                 ")");
 }
 
-void tvms_surface_check_argument(surf_build *build, surf_expr argument) {
+void tvms_surface_report_late_argument(surf_build *build, surf_expr argument) {
   tvms_diag_report(&build->context->diags, TVMS_D_late_argument,
                    (tvms_span){argument.begin, argument.end});
 }
@@ -131,8 +136,7 @@ static const char *misplaced(const seen_params *seen, const tvms_surf *param) {
   }
 }
 
-// Parameters behind '*' become keyword-only ones. One finding a list: the rules of the
-// parameters behind a misplaced one are not known.
+// One finding a list: the rules of the parameters behind a misplaced one are not known.
 void tvms_surface_check_params(surf_build *build, tvms_ref first) {
   seen_params seen = {0};
   tvms_ref bare_star = 0;
@@ -167,14 +171,12 @@ static bool is_bytes(const surf_build *build, tvms_ref ref) {
          || ((text[0] | 0x20) == 'r' && (text[1] | 0x20) == 'b');
 }
 
-// Strings that stand side by side are all bytes or all text.
 void tvms_surface_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece) {
   if (is_bytes(build, strings) == is_bytes(build, piece)) return;
   tvms_diag_report(&build->context->diags, TVMS_D_mixed_strings,
                    tvms_surface_span(build->surface, piece));
 }
 
-// A dotted name of an import, interned without the white space that may stand in it.
 tvms_sym tvms_surface_make_dotted(surf_build *build, surf_expr name) {
   const char *text = build->surface->source->text + name.begin;
   tvms_arena *scratch = &build->context->scratch;

@@ -52,6 +52,8 @@ static const surf_token surf_no_token = {.both = 0, .value = 0};
 static const surf_expr surf_none = {0, 0, 0};
 static const surf_list surf_no_list = {0, 0, 0, 0, 0};
 
+// Slow path of surf_node: doubles the array of nodes. Pointers to nodes die. Failure, and
+// more nodes than a reference can count, unwind.
 void tvms_surface_grow(tvms_surface *surface);
 
 // What an expression is used as, when tvms_surface_check_target must refuse it.
@@ -60,15 +62,30 @@ typedef enum {
   SURF_TARGET_SINGLE,
   SURF_TARGET_DELETE
 } surf_target_use;
+
+// Reports what is not a target of this use (a call, a literal) below `ref`, and makes it BAD.
+// Tuples and lists are targets if all of their items are (reference, 7.2).
 void tvms_surface_check_target(surf_build *build, tvms_ref ref, surf_target_use use);
 
-// Reports an expression that needs parentheses where it stands.
+// Reports an expression that needs parentheses where it stands, with a fix.
 void tvms_surface_report_loose(surf_build *build, tvms_ref ref);
-void tvms_surface_check_argument(surf_build *build, surf_expr argument);
+
+// Reports a positional argument behind keyword arguments.
+void tvms_surface_report_late_argument(surf_build *build, surf_expr argument);
+
+// Reports a string that stands beside `strings` where one is of bytes and the other is not.
 void tvms_surface_check_pieces(surf_build *build, tvms_ref strings, tvms_ref piece);
+
+// Makes the parameters behind '*' keyword-only ones, and reports the first of the list from
+// `first` on that Python does not take where it stands (reference, 8.7).
 void tvms_surface_check_params(surf_build *build, tvms_ref first);
+
+// A WITH. Items in parentheses have been parsed as a tuple, which is taken apart; an `as` in
+// parentheses that are not around all items is reported.
 tvms_ref tvms_surface_make_with(surf_build *build, surf_token keyword, surf_list items,
                                 surf_list body);
+
+// The dotted name of an import as one symbol, without the white space that may stand in it.
 tvms_sym tvms_surface_make_dotted(surf_build *build, surf_expr name);
 
 /* Nodes and lists */
@@ -320,7 +337,7 @@ static inline surf_list surf_argument(surf_build *build, surf_list args,
                                       surf_expr argument) {
   tvms_surf_kind last = (tvms_surf_kind)surf_at(build, args.last)->kind;
   if (last == TVMS_SURF_KEYWORD || last == TVMS_SURF_DOUBLE_STAR) {
-    tvms_surface_check_argument(build, argument);
+    tvms_surface_report_late_argument(build, argument);
   }
   return surf_add(build, args, argument);
 }

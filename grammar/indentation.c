@@ -1,4 +1,4 @@
-// See layout.h. Rules of indentation: Python reference, 2.1.8, with the tab rules of its
+// See indentation.h. Rules of indentation: Python reference, 2.1.8, with the tab rules of its
 // tokenizer: a tab goes to the next multiple of 8, and two lines whose order would change
 // if a tab were one column wide are an error.
 #include "grammar/indentation.h"

@@ -80,8 +80,11 @@ void tvms_indentation_restart(tvms_indentation *layout, uint32_t line);
 // Tells that the INDENT just given fits nowhere: its DEDENT will not be given.
 void tvms_indentation_silence(tvms_indentation *layout);
 
-// Start of the physical line that holds `offset`; column of its first token.
+// Start of the physical line that holds `offset`.
 uint32_t tvms_indentation_line(tvms_indentation *layout, uint32_t offset);
+
+// Column of the first token of the physical line that starts at `line`; `*first` is its
+// offset.
 uint32_t tvms_indentation_column(const tvms_indentation *layout, uint32_t line,
                                  uint32_t *first);
 
@@ -94,6 +97,8 @@ void tvms_lexer_init(tvms_lexer *lexer, tvms_surface *surface, const char *text,
 
 // Text of a row of tokens.def.
 const char *tvms_token_text(tvms_token_kind kind);
+
+// Is it a reserved word?
 bool tvms_token_is_keyword(tvms_token_kind kind);
 
 #endif

@@ -1,7 +1,7 @@
 // The lexer: bytes to tokens of tokens.def, by Python 3.12's lexical rules.
 //
 // lexer.re has the rules, literal.c and identifier.c what is longer than one line. Lines
-// and indentation are layout.c's: the lexer skips newlines inside brackets only because
+// and indentation are indentation.c's: the lexer skips newlines inside brackets only because
 // `depth` says so. A token that Python would reject is reported here and lexing goes on.
 #ifndef TVMS_GRAMMAR_LEXER_H
 #define TVMS_GRAMMAR_LEXER_H
@@ -33,10 +33,5 @@ static inline tvms_span tvms_lexer_span(const tvms_lexer *lexer) {
   return (tvms_span){tvms_lexer_offset(lexer, lexer->token),
                      tvms_lexer_offset(lexer, lexer->cursor)};
 }
-
-// and more
-// a whole string with a '\'
-// begun by prefix and quote
-// the same, prefix with 'f'
 
 #endif

@@ -4,7 +4,7 @@
 // is longer than a line stands in literal.c and identifier.c. Strings have a fast rule for
 // the common case and fall back to tvms_lexer_take_string for line joins, triple quotes and
 // everything that is wrong. The text ends with NULs, so no rule can run over its end.
-// layout.c includes the generated file: a call for each token would be felt.
+// indentation.c includes the generated file: a call for each token would be felt.
 
 // Reads the token that begins at or after `cursor`. White space, comments and joined
 // lines are skipped; a line end inside brackets too.

@@ -1,4 +1,8 @@
 // The surface tree from outside: parsing into it, its definitions, owners of comments.
+//
+// A comment on a line of its own belongs to the statement that follows it in its body, one
+// behind text to the statement whose line it ends. Statements and comments are both in order
+// of the text, so one walk over the bodies gives every comment its owner.
 #include "grammar/surface.h"
 
 #include "grammar/parse.h"

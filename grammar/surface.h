@@ -83,6 +83,7 @@ void tvms_surface_parse(tvms_surface *surface, tvms_context *context,
 // of the text, once; parsing leaves it undone because few need it.
 void tvms_surface_own_comments(tvms_surface *surface);
 
+// Frees nodes and comments; the surface is empty then. References into it die.
 void tvms_surface_fini(tvms_surface *surface);
 
 enum { TVMS_SURF_IN_A = 1, TVMS_SURF_IN_B = 2, TVMS_SURF_IN_C = 4 };
@@ -119,6 +120,7 @@ typedef struct {
   tvms_ref body;
 } tvms_surf_definition;
 
+// The parts of a DEF or a CLASS.
 tvms_surf_definition tvms_surface_define(const tvms_surface *surface, tvms_ref ref);
 
 // The lists of statements below a statement: none, one, or two with an `else`; 0 for those

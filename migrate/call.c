@@ -7,6 +7,7 @@
 #include "ir/tir_op.h"
 #include "migrate/edit.h"
 #include "migrate/internal.h"
+#include "migrate/names.h"
 
 #include <string.h>
 

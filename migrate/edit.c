@@ -1,4 +1,5 @@
-// Edits of source text that the files of migration share.
+// Edits of source text that the files of migration share. They are made of spans of the surface
+// tree, so what they do not touch, comments and layout, stays to the byte.
 #include "migrate/edit.h"
 
 #include "migrate/internal.h"

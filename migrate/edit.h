@@ -17,13 +17,20 @@ void tvms_migrate_remove_keyword(tvms_migration *migration, tvms_ref call,
 void tvms_migrate_unwrap(tvms_migration *migration, tvms_ref with, tvms_ref inner,
                          const char *before, const char *after);
 
-// A copy of source text, to be put elsewhere; the text of a node; three texts as one.
+// Texts that edits put somewhere live as long as the context.
+
+// A copy of source text, to be put elsewhere.
 const char *tvms_migrate_copy(tvms_migration *migration, tvms_span span);
+
+// The source text of a node.
 const char *tvms_migrate_text_of(tvms_migration *migration, tvms_ref ref);
+
+// Three texts, one behind the other.
 const char *tvms_migrate_words(tvms_migration *migration, const char *a, const char *b,
                                const char *c);
 
-// Reports that the release cannot say what stands at `ref`.
+// Reports that the release that is written cannot say what stands at `ref` (E0420); `what` names
+// it: "a realised region".
 void tvms_migrate_refuse(tvms_migration *migration, tvms_ref ref, const char *what);
 
 #endif

@@ -34,20 +34,4 @@ static inline bool tvms_migrates_to_classic(const tvms_migration *migration) {
   return tvms_release_has(migration->to, TVMS_FACT_definitions_hold_bodies);
 }
 
-// ---- migrate/edit.c ----
-
-// The name below T that an expression is ("axis.spatial"), or "" if it is not one.
-const char *tvms_migrate_tir_path(tvms_migration *migration, tvms_ref ref);
-// True if `ref` is a call of T.<name>.
-bool tvms_migrate_is_tir_call(tvms_migration *migration, tvms_ref ref,
-                              const char *name);
-// The value of a keyword argument, or of the positional one at `index`; 0: not given.
-tvms_ref tvms_migrate_call_argument(const tvms_migration *migration, tvms_ref call,
-                                    const char *keyword, uint32_t index);
-// The node of that keyword argument, or 0.
-tvms_ref tvms_migrate_call_keyword(const tvms_migration *migration, tvms_ref call,
-                                   const char *keyword);
-// True if one of the statements begins in `span`.
-bool tvms_migrate_begins_in(const tvms_offsets *offsets, tvms_span span);
-
 #endif

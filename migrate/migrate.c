@@ -14,82 +14,12 @@
 #include "migrate/call.h"
 #include "migrate/edit.h"
 #include "migrate/internal.h"
+#include "migrate/names.h"
 #include "migrate/stmt.h"
 #include "support/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// ---- Names ----
-
-static bool has_sym(const tvms_sym *syms, uint32_t count, tvms_sym sym) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (syms[i] == sym) return true;
-  }
-  return false;
-}
-
-enum { LONGEST_PATH = 160 };
-
-// Writes the dotted names of an attribute chain without its first one; returns that one,
-// or 0 if the chain begins with something else or is too long.
-static tvms_sym chain_of(const tvms_migration *migration, tvms_ref ref,
-                         char path[LONGEST_PATH]) {
-  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
-  path[0] = '\0';
-  while (node->kind == TVMS_SURF_ATTRIBUTE) {
-    const char *name = tvms_symbol_text(migration->context, node->b);
-    size_t len = strlen(name), old = strlen(path);
-    if (len + old + 2 > LONGEST_PATH) return 0;
-    memmove(path + len + (old > 0), path, old + 1);
-    memcpy(path, name, len);
-    if (old > 0) path[len] = '.';
-    node = tvms_surface_at(migration->surface, node->a);
-  }
-  return node->kind == TVMS_SURF_NAME ? node->a : 0;
-}
-
-const char *tvms_migrate_tir_path(tvms_migration *migration, tvms_ref ref) {
-  char path[LONGEST_PATH];
-  tvms_sym first = chain_of(migration, ref, path);
-  bool known =
-      first
-      && has_sym(migration->tir_prefixes.items, migration->tir_prefixes.len, first);
-  if (!known) return "";
-  return tvms_arena_text(&migration->context->arena, path, strlen(path));
-}
-
-bool tvms_migrate_is_tir_call(tvms_migration *migration, tvms_ref ref,
-                              const char *name) {
-  const tvms_surf *node = tvms_surface_at(migration->surface, ref);
-  return node->kind == TVMS_SURF_CALL
-         && strcmp(tvms_migrate_tir_path(migration, node->a), name) == 0;
-}
-
-tvms_ref tvms_migrate_call_keyword(const tvms_migration *migration, tvms_ref call,
-                                   const char *keyword) {
-  const tvms_surface *surface = migration->surface;
-  tvms_surface_each(surface, arg, tvms_surface_at(surface, call)->b) {
-    const tvms_surf *node = tvms_surface_at(surface, arg);
-    if (node->kind == TVMS_SURF_KEYWORD
-        && strcmp(tvms_symbol_text(migration->context, node->a), keyword) == 0) {
-      return arg;
-    }
-  }
-  return 0;
-}
-
-tvms_ref tvms_migrate_call_argument(const tvms_migration *migration, tvms_ref call,
-                                    const char *keyword, uint32_t index) {
-  const tvms_surface *surface = migration->surface;
-  uint32_t at = 0;
-  tvms_surface_each(surface, arg, tvms_surface_at(surface, call)->b) {
-    if (tvms_surface_at(surface, arg)->kind != TVMS_SURF_KEYWORD && at++ == index)
-      return arg;
-  }
-  tvms_ref found = tvms_migrate_call_keyword(migration, call, keyword);
-  return found ? tvms_surface_at(surface, found)->b : 0;
-}
 
 // ---- What the program says about statements ----
 
@@ -132,19 +62,6 @@ static void note_program(tvms_migration *migration, const tvms_program *program)
   sort_offsets(&migration->functions);
 }
 
-bool tvms_migrate_begins_in(const tvms_offsets *offsets, tvms_span span) {
-  uint32_t low = 0, high = offsets->len;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (offsets->items[middle] < span.begin) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < offsets->len && offsets->items[low] < span.end;
-}
-
 // ---- Words ----
 
 // `tvm.tir.…`: the Python module has the name of the prefix.
@@ -175,20 +92,21 @@ static void respell_type(tvms_migration *migration, tvms_ref ref) {
 // replaced when the new spelling has other dots.
 static void respell_attribute(tvms_migration *migration, tvms_ref ref) {
   const tvms_surf *node = tvms_surface_at(migration->surface, ref);
-  char path[LONGEST_PATH];
-  tvms_sym first = chain_of(migration, ref, path);
+  char path[TVMS_MIGRATE_LONGEST_PATH];
+  tvms_sym first = tvms_migrate_chain(migration, ref, path);
   respell_type(migration, ref);
   if (!first) return;
   size_t len = strlen(path), matched;
   const char *word = NULL;
-  if (has_sym(migration->tir_prefixes.items, migration->tir_prefixes.len, first)) {
+  if (tvms_migrate_has(migration->tir_prefixes.items, migration->tir_prefixes.len,
+                       first)) {
     word = tvms_spelling_convert(TVMS_SPELLING_T, path, len, migration->from,
                                  migration->to, &matched);
     tvms_tir_opcode opcode = tvms_migrate_same_operator(migration, path, len);
     if (!word && opcode != TVMS_TIR_NONE)
       word = tvms_tir_op_spelling(opcode, migration->to);
-  } else if (has_sym(migration->relax_prefixes.items, migration->relax_prefixes.len,
-                     first)) {
+  } else if (tvms_migrate_has(migration->relax_prefixes.items,
+                              migration->relax_prefixes.len, first)) {
     word = tvms_spelling_convert(TVMS_SPELLING_R, path, len, migration->from,
                                  migration->to, &matched);
   }
@@ -243,9 +161,9 @@ static bool is_prim_func(tvms_migration *migration, tvms_ref def) {
     const tvms_surf *node = tvms_surface_at(migration->surface, decorator);
     tvms_ref callee = node->kind == TVMS_SURF_CALL ? node->a : decorator;
     if (strcmp(tvms_migrate_tir_path(migration, callee), "prim_func") != 0) continue;
-    char path[LONGEST_PATH];
-    migration->prefix =
-        tvms_symbol_text(migration->context, chain_of(migration, callee, path));
+    char path[TVMS_MIGRATE_LONGEST_PATH];
+    migration->prefix = tvms_symbol_text(migration->context,
+                                         tvms_migrate_chain(migration, callee, path));
     return true;
   }
   return false;

@@ -8,6 +8,7 @@
 #include "grammar/literal.h"
 #include "migrate/edit.h"
 #include "migrate/internal.h"
+#include "migrate/names.h"
 #include "migrate/storage.h"
 
 #include <stdio.h>

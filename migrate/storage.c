@@ -6,6 +6,7 @@
 
 #include "migrate/edit.h"
 #include "migrate/internal.h"
+#include "migrate/names.h"
 
 #include <string.h>
 

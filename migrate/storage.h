@@ -4,9 +4,11 @@
 
 #include "migrate/internal.h"
 
-// `p = T.allocate(…)` and `with T.allocate(…) as p:` become T.alloc_buffer, together with
-// the statement that lays a buffer over all of it if there is one.
+// `p = T.allocate(…)` becomes T.alloc_buffer, together with the statement that lays a buffer
+// over all of it if there is one.
 void tvms_migrate_allocate(tvms_migration *migration, tvms_ref stmt);
+
+// The same for `with T.allocate(…) as p:`, whose body moves to the level of the `with`.
 void tvms_migrate_allocate_scope(tvms_migration *migration, tvms_ref with,
                                  tvms_ref item);
 

@@ -1,4 +1,6 @@
-// Chunks of growing size.
+// Chunks of growing size: each is of the class behind that of the one before, so an arena for
+// little takes 1 KiB and one for much takes few chunks. What does not fit into the largest class
+// is a block of its own. Only what was written is zeroed again when chunks are given back.
 #include "support/arena.h"
 
 #include <string.h>

@@ -22,7 +22,10 @@ typedef struct {
   char *next;
 } tvms_mark;
 
+// An empty arena; it takes chunks from `memory` as it fills.
 void tvms_arena_init(tvms_arena *arena, tvms_memory *memory);
+
+// Gives all chunks back; the arena is empty then, and may be used again. Pointers into it die.
 void tvms_arena_fini(tvms_arena *arena);
 
 // Slow path of tvms_arena_alloc; takes a new chunk.
@@ -47,8 +50,10 @@ char *tvms_arena_text(tvms_arena *arena, const char *text, size_t size);
 // Bytes taken so far, with what was lost at the ends of chunks.
 size_t tvms_arena_size(const tvms_arena *arena);
 
-// A scratch arena: everything taken after the mark is freed by the reset.
+// Where the arena stands, for tvms_arena_reset.
 tvms_mark tvms_arena_mark(const tvms_arena *arena);
+
+// Frees everything that was taken after the mark. Marks are reset innermost first.
 void tvms_arena_reset(tvms_arena *arena, tvms_mark mark);
 
 #endif

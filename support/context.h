@@ -29,6 +29,7 @@ void tvms_context_init(tvms_context *context, const tvms_static_names *fixed);
 // As tvms_context_init, for a context that is zero but for its memory, which is set up.
 void tvms_context_start(tvms_context *context, const tvms_static_names *fixed);
 
+// Frees all that the context owns: names, diagnostics, everything made with its memory.
 void tvms_context_fini(tvms_context *context);
 
 // Text of a name; "" for 0.

@@ -1,4 +1,8 @@
 // Asking the processor and the system.
+//
+// A feature counts only if the system saves the registers that it uses (XCR0): a kernel, or a
+// virtual machine, may know less than the processor. The names are those of compilers, so that
+// what is found can be handed to one.
 #define _GNU_SOURCE  // sched_getaffinity
 #include "support/cpu.h"
 

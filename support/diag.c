@@ -69,49 +69,41 @@ tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, 
   return diag;
 }
 
-static void append_note(tvms_diag *diag, tvms_note *note) {
+// Adds a copy of `note` with its text behind the notes so far.
+static void add_note(tvms_diags *diags, tvms_diag *diag, tvms_note note,
+                     const char *format, va_list arguments) {
+  if (diags->muted) return;
+  note.text = format_text(diags->arena, format, arguments);
   tvms_note **end = &diag->notes;
   while (*end) {
     end = &(*end)->next;
   }
-  *end = note;
+  *end = tvms_arena_new(diags->arena, tvms_note);
+  **end = note;
 }
 
 void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
                     const char *format, ...) {
-  if (diags->muted) return;
-  tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
-  note->placed = true;
-  note->span = span;
   va_list arguments;
   va_start(arguments, format);
-  note->text = format_text(diags->arena, format, arguments);
+  add_note(diags, diag, (tvms_note){.placed = true, .span = span}, format, arguments);
   va_end(arguments);
-  append_note(diag, note);
 }
 
 void tvms_diag_note_in(tvms_diags *diags, tvms_diag *diag, tvms_source *source,
                        tvms_span span, const char *format, ...) {
-  if (diags->muted) return;
-  tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
-  note->placed = true;
-  note->source = source;
-  note->span = span;
+  tvms_note note = {.placed = true, .source = source, .span = span};
   va_list arguments;
   va_start(arguments, format);
-  note->text = format_text(diags->arena, format, arguments);
+  add_note(diags, diag, note, format, arguments);
   va_end(arguments);
-  append_note(diag, note);
 }
 
 void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...) {
-  if (diags->muted) return;
-  tvms_note *note = tvms_arena_new(diags->arena, tvms_note);
   va_list arguments;
   va_start(arguments, format);
-  note->text = format_text(diags->arena, format, arguments);
+  add_note(diags, diag, (tvms_note){0}, format, arguments);
   va_end(arguments);
-  append_note(diag, note);
 }
 
 void tvms_diag_fix(tvms_diags *diags, tvms_diag *diag, tvms_span span, bool safe,

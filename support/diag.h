@@ -64,6 +64,7 @@ typedef struct {
   uint32_t muted;     // > 0: reports are dropped; see support/trial.h
 } tvms_diags;
 
+// An empty list whose findings live in `arena`.
 void tvms_diags_init(tvms_diags *diags, tvms_arena *arena);
 
 // Reports row `id` at `span` of the current source, with the arguments that the row's
@@ -71,13 +72,15 @@ void tvms_diags_init(tvms_diags *diags, tvms_arena *arena);
 // muted, a throw-away one without a text. Never NULL.
 tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...);
 
-// Adds evidence at a place, or without one; nothing while muted.
+// Adds evidence at a place of the diagnostic's source; nothing while muted.
 void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,
                     const char *format, ...) TVMS_PRINTF(4, 5);
+
+// Adds a remark without a place; nothing while muted.
 void tvms_diag_remark(tvms_diags *diags, tvms_diag *diag, const char *format, ...)
     TVMS_PRINTF(3, 4);
 
-// Adds evidence at a place of another source.
+// Adds evidence at a place of another source; nothing while muted.
 void tvms_diag_note_in(tvms_diags *diags, tvms_diag *diag, tvms_source *source,
                        tvms_span span, const char *format, ...) TVMS_PRINTF(5, 6);
 
@@ -85,8 +88,10 @@ void tvms_diag_note_in(tvms_diags *diags, tvms_diag *diag, tvms_source *source,
 void tvms_diag_fix(tvms_diags *diags, tvms_diag *diag, tvms_span span, bool safe,
                    const char *format, ...) TVMS_PRINTF(5, 6);
 
-// The row of a diagnostic, and the number of rows.
+// The row of a diagnostic.
 const tvms_diag_row *tvms_diag_row_of(tvms_diag_id id);
+
+// The number of rows.
 uint32_t tvms_diag_row_count(void);
 
 // Sorts by source and place, keeping the order of reports at one place.

@@ -1,4 +1,6 @@
-// Edits of a source: a list that is sorted when it is applied.
+// Edits of a source: a list that is sorted when it is applied. One walk over the sorted list
+// copies what stands between edits; the rules for two that meet (edits.h) are decided there, by
+// looking at the edit before.
 #include "support/edits.h"
 
 #include <stdlib.h>

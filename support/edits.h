@@ -34,6 +34,8 @@ typedef struct {
 // An empty list of edits of `source`, which outlives it; it takes memory from `memory`
 // until tvms_edits_fini.
 void tvms_edits_init(tvms_edits *edits, tvms_memory *memory, const tvms_source *source);
+
+// Frees the list. The texts of edits are not its own.
 void tvms_edits_fini(tvms_edits *edits);
 
 // Replaces `span` by `text`, which must stay until the edits are applied; "" removes, and

@@ -1,4 +1,9 @@
 // Two open-addressing tables: the fixed one of the build, and one that grows.
+//
+// A name is looked up in the fixed table first, which is read-only and shared by all contexts;
+// ids of names that it has not follow its own. Texts live in the arena and never move; the
+// tables of ids are blocks that are replaced when they are half full. Names are not forgotten:
+// an id stays good as long as its interner.
 #include "support/intern.h"
 
 #include <string.h>

@@ -35,6 +35,8 @@ typedef struct {
   uint32_t slot_mask;
 } tvms_interner;
 
+// Knows the names of `fixed`, which outlives it; texts of others live in `arena`, tables in its
+// memory.
 void tvms_interner_init(tvms_interner *interner, tvms_arena *arena,
                         const tvms_static_names *fixed);
 

@@ -1,4 +1,5 @@
-// Separators, indentation and escapes of json.h.
+// Separators, indentation and escapes of json.h: ECMA-404, two spaces a level. Texts of programs
+// may hold any bytes; what is not UTF-8 becomes U+FFFD, so the result is JSON always.
 #include "support/json.h"
 
 void tvms_json_init(tvms_json *json, tvms_strbuf *out) {

@@ -12,10 +12,13 @@ typedef struct {
   bool keyed;   // a key was written, its value follows
 } tvms_json;
 
+// Appends to `out`, which outlives the writer.
 void tvms_json_init(tvms_json *json, tvms_strbuf *out);
 
-// '{' or '[', and the bracket that closes it.
+// Begins an object, '{', or an array, '['.
 void tvms_json_open(tvms_json *json, char bracket);
+
+// Ends the innermost one with its '}' or ']'.
 void tvms_json_close(tvms_json *json, char bracket);
 
 // A key of the innermost object; its value comes next.
@@ -23,7 +26,11 @@ void tvms_json_key(tvms_json *json, const char *key);
 
 // A string of `len` bytes; what is not UTF-8 is replaced by U+FFFD.
 void tvms_json_string(tvms_json *json, const char *text, size_t len);
+
+// A number.
 void tvms_json_int(tvms_json *json, int64_t value);
+
+// true or false.
 void tvms_json_bool(tvms_json *json, bool value);
 
 // A value that is JSON already; its lines are indented to where it stands.

@@ -1,4 +1,18 @@
 // Blocks and chunks cut from regions of pages, and protected calls on top of them.
+//
+// Most of what is asked for is small, written once and dropped with everything else, so the
+// common case is a pointer that moves through fresh pages, which the kernel has zeroed. A
+// region is followed by one of twice its size; none is given back before the memory is
+// closed. What is freed early goes to a list of its class and serves again:
+//
+//   blocks  four classes per doubling, with a head that says which; at most a fifth is lost
+//   chunks  of arenas, powers of two; given back with how much of them was written, so that
+//           only that is zeroed
+//   pages   of their own for blocks beyond the classes; they grow by moving pages, not bytes
+//
+// Every live block is reachable from its memory, or lies in a region that is, so closing a
+// memory frees all of it in time that depends on the number of regions and large blocks only.
+// Under AddressSanitizer every block is one of the C library, so that a use after a free shows.
 #define _DEFAULT_SOURCE
 #include "support/memory.h"
 

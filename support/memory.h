@@ -110,6 +110,8 @@ tvms_memory *TVMS_NULLABLE tvms_memory_innermost(void);
 // Registers a resource until tvms_memory_release; the struct lives in the caller's frame.
 void tvms_memory_hold(tvms_memory *memory, tvms_resource *resource,
                       void (*close)(void *), void *what);
+
+// Forgets the resource that was held last, without closing it.
 void tvms_memory_release(tvms_memory *memory, tvms_resource *resource);
 
 // Enters one level of recursion. Returns false at the limit: the caller reports that the

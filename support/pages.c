@@ -1,4 +1,4 @@
-// Mapping, aligned and advised.
+// Mapping, aligned and advised: what is half a huge page or more is a multiple of them.
 #define _GNU_SOURCE
 #include "support/pages.h"
 

@@ -16,6 +16,7 @@ void *TVMS_NULLABLE tvms_pages_alloc(size_t *size);
 // refuses: they are still there then.
 void *TVMS_NULLABLE tvms_pages_grow(void *pages, size_t size, size_t *grown);
 
+// Gives pages back to the kernel; `size` is what tvms_pages_alloc or tvms_pages_grow said.
 void tvms_pages_free(void *pages, size_t size);
 
 #endif

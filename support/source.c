@@ -1,4 +1,8 @@
 // Reading inputs and mapping offsets to lines.
+//
+// Every text has 16 NULs behind it, so that the lexer may look ahead without asking for the
+// end. Offsets are 32 bits: texts of 2 GiB and more are refused when they are read, and nothing
+// else has to think of it. Places for people are computed on demand: most texts have no finding.
 #define _POSIX_C_SOURCE 200809L
 #include "support/source.h"
 

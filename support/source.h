@@ -26,6 +26,8 @@ tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const cha
 // Reads a file, or standard input for "-". Returns NULL and sets errno on failure.
 tvms_source *TVMS_NULLABLE tvms_source_read(tvms_memory *memory, const char *path);
 
+// Line and column of an offset; one behind the text counts as its end. Takes memory for the
+// lines on first use.
 tvms_place tvms_source_place(tvms_memory *memory, tvms_source *source, uint32_t offset);
 
 // Bytes between the begin of its line and an offset.

@@ -1,4 +1,4 @@
-// Growth and formatting behind strbuf.h.
+// Growth and formatting behind strbuf.h. Room doubles, so adding byte by byte is linear.
 #include "support/strbuf.h"
 
 #include <stdarg.h>

@@ -13,9 +13,16 @@ typedef struct {
   size_t cap;
 } tvms_strbuf;
 
+// An empty text; it takes memory when something is added.
 void tvms_strbuf_init(tvms_strbuf *buffer, tvms_memory *memory);
+
+// Frees the text; the buffer is empty then, and may be used again.
 void tvms_strbuf_fini(tvms_strbuf *buffer);
+
+// Makes room for `more` further bytes by doubling what there is. Failure unwinds.
 void tvms_strbuf_grow(tvms_strbuf *buffer, size_t more);
+
+// Appends what printf would write.
 void tvms_strbuf_printf(tvms_strbuf *buffer, const char *format, ...) TVMS_PRINTF(2, 3);
 
 // Ends the text with a NUL that is not counted, and returns it. Valid until it grows.

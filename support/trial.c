@@ -1,4 +1,6 @@
-// Trials: the list of findings is put aside and comes back.
+// Trials: the list of findings is put aside and comes back. Findings are nodes of a list in an
+// arena, so keeping them is one link, and dropping them leaves them to the arena. The budget for
+// near names is not set aside: it bounds the time of the whole, trials included.
 #include "support/trial.h"
 
 void tvms_trial_begin(tvms_trial *trial, tvms_diags *diags) {

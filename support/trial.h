@@ -10,8 +10,9 @@
 // - Muting is cheaper: reports are not even written down. It is for trials that need no
 //   count, because their result says whether they succeeded.
 //
-// Both end in the function that began them. Unwinding (tvms_memory_unwind) out of one leaves the
-// list as it was inside: whoever catches it has only a status to tell.
+// Both end in the function that began them. Unwinding (tvms_memory_unwind) out of one leaves
+// the list as it was inside; who catches it and goes on has begun a trial of his own outside
+// the protected call, and drops that.
 #ifndef TVMS_SUPPORT_TRIAL_H
 #define TVMS_SUPPORT_TRIAL_H
 
@@ -25,9 +26,11 @@ typedef struct {
 // Begins a trial on `diags`: no findings, not muted, and the current source as it is.
 void tvms_trial_begin(tvms_trial *trial, tvms_diags *diags);
 
-// Ends it; its findings are forgotten, or added to those before it. The current source is
-// the one from before the trial again.
+// Ends it and forgets its findings. The current source is the one from before it again.
 void tvms_trial_drop(tvms_trial *trial);
+
+// Ends it and adds its findings behind those from before it, unless these were muted. The
+// current source is the one from before it again.
 void tvms_trial_keep(tvms_trial *trial);
 
 // Reports are dropped from here to the unmute that belongs to it; pairs nest.
@@ -45,6 +48,8 @@ static inline bool tvms_trial_is_muted(const tvms_diags *diags) {
 
 // Lifts all mutes for a while: returns what tvms_trial_mute_again takes to put them back.
 uint32_t tvms_trial_speak(tvms_diags *diags);
+
+// Puts mutes back that tvms_trial_speak lifted.
 void tvms_trial_mute_again(tvms_diags *diags, uint32_t muted);
 
 #endif

@@ -1,4 +1,4 @@
-// Growth of the arrays of vec.h.
+// Growth of the arrays of vec.h: capacities double, so pushing item by item is linear.
 #include "support/vec.h"
 
 #include <string.h>
