@@ -1,8 +1,54 @@
-// Values of the evaluation.
+// Values: what an expression of the text is worth while a program is read.
 //
-// A value that is unknown is silent: either its cause has been reported, or it is a name
-// that Python binds around the definition and we cannot see. Whatever is built on it is
-// unknown too, and nothing is reported about it.
+// TVM reads TVMScript by evaluating it: `T.grid(n, 4)`, `A.shape[0] // 2` and
+// `[f(i) for i in range(3)]` are expressions of Python whose values are Python's objects,
+// and only what a statement makes of the last one becomes IR. tvms runs no Python, so it has
+// a value for each kind of object that a program can hold: Python's own constants, the
+// callables and types of the script, pieces that are not IR yet (frames, parts of layouts),
+// and nodes of the IR. parser/eval/values.def lists the kinds, and who owns each of them.
+//
+// What holds for every value:
+//
+// - `kind` alone says which member of `as` is valid; values.def names it. `len` counts the
+//   items, or the bytes of a text; it is 0 for other members, but for kinds whose room says
+//   otherwise. `spare` belongs to the room of the kind; two values are never told apart by it
+//   outside of that room.
+// - `flags` belong to kinds, too (see below). But for LARGE they say how a value was made and
+//   not what it is: equality does not look at them, and whatever is built from it has none.
+// - A value is copied freely: 16 bytes, and what it points to does not change once it is
+//   shared. Lists, too: nothing in TVMScript changes a list in place, `append` does not exist.
+//   (Whoever makes items fills them in first. `sorted` and `set` work on copies of theirs.)
+// - What it points to lives in reader->values until the function that is read ends, or in
+//   reader->kept as long as the reader (closures, rows, metadata); nodes live in the unit of
+//   the function, symbols in the context. No value owns anything, and none is freed. A value
+//   that outlives its function, as the binding of a name around it, points to none of its
+//   memory: file and class level are evaluated outside of functions.
+// - A text has `len` bytes of UTF-8, is not ended by a NUL, and may hold any character. Its
+//   items are characters (parser/eval/subscript.c).
+// - Integers are those between -2**63 and 2**64 - 1; past INT64_MAX, `i` has the bits of the
+//   uint64 and the flag LARGE is set, and only then.
+//
+// The unknown value is silent. Either its cause has been reported, or it is a name that Python
+// binds around the definition and we cannot see. Whatever is built on it is unknown too, and
+// nothing is reported about it; so one mistake is one diagnostic. It is neither true nor
+// false, and no operation of values.def is called with it. Who returns it has said why, or
+// has it from someone else. What a definition cannot be built without returns
+// tvms_reader_failed(), which marks it as one that is not built.
+//
+// Example: in `B[vi] = T.max(A[vi] * 2, 0)` of a PrimFunc
+//
+//   T          NAMESPACE   i = TVMS_NS_T
+//   T.max      CALLABLE    row of ir/calls.def
+//   A, vi      NODE        BUFFER, VAR: what the scopes bind
+//   A[vi]      NODE        BUFFER_LOAD, from `subscript` of buffers
+//   2, 0       INT         i = 2, 0; they are no IR yet: beside float32 they become float32
+//   A[vi] * 2  NODE        MUL, from `binary` of expressions, because that ranks above INT
+//   T.max(…)   NODE        MAX; the statement stores it
+//
+// The source of the rules: what Python's own objects do is CPython (tests/eval_cases.py); in
+// which order parts are evaluated and what TVM overloads is ExprEvaluator of
+// python/tvm/script/parser/core/evaluator.py and the operators of TIR in
+// python/tvm/tirx/script/parser/operation.py, in each release.
 #ifndef TVMS_PARSER_EVAL_VALUE_H
 #define TVMS_PARSER_EVAL_VALUE_H
 
@@ -14,7 +60,7 @@ typedef struct tvms_reader tvms_reader;
 typedef struct tvms_eval_value tvms_eval_value;
 typedef struct tvms_row tvms_row;
 
-// What as.<member> of parser/eval/values.def holds, where the kind does not say it:
+// What the member of a kind holds, where its name does not say it:
 //   BOOL       0 or 1
 //   INT        flag LARGE: an uint64 past INT64_MAX, its bits
 //   DTYPE      a data type as an object, `A.dtype`; compares equal to its text
@@ -39,7 +85,8 @@ typedef struct tvms_row tvms_row;
 //   LAYOUT     a spec that is not finished yet, T.S[…] + T.R[…]
 //   AXIS       Axis.laneid
 //   PYTHON     a dotted name of Python, "tvm.tir"
-//   RELAX      what only parser/relax understands; `spare` tells it apart
+//   RELAX      what only parser/relax understands; `spare` tells it apart, and for an operator
+//              as.i is its opcode
 //   PTX        T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
 //   STORED     an object of the metadata section; parser/metadata.h
 typedef enum {
@@ -59,10 +106,10 @@ enum {
   TVMS_EVAL_HYGIENIC = 4,  // MACRO
   TVMS_EVAL_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
   TVMS_EVAL_EQUALITY = 16,  // NODE: `a == b` or `a != b` of Python, which has a truth …
-  TVMS_EVAL_ARRAY =
-      128,  // LIST, TUPLE: an array of TVM, which one name cannot stand for
-  TVMS_EVAL_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
   TVMS_EVAL_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
+  TVMS_EVAL_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
+  TVMS_EVAL_ARRAY =
+      128,  // LIST, TUPLE: an array of TVM, which no single name stands for
 };
 
 typedef struct {
@@ -80,10 +127,10 @@ typedef struct {
 } tvms_method;
 
 struct tvms_eval_value {
-  uint8_t kind;  // tvms_eval_kind
-  uint8_t flags;
-  uint16_t spare;
-  uint32_t len;  // of items and text
+  uint8_t kind;    // tvms_eval_kind
+  uint8_t flags;   // of the kind
+  uint16_t spare;  // of the room of the kind
+  uint32_t len;    // of items and text
   union {
     int64_t i;
     double f;
