@@ -135,6 +135,8 @@ static tvms_eval_value text_split(tvms_reader *reader, tvms_eval_value text,
   if (!tvms_eval_may_take(reader, most, ref)) return TVMS_UNKNOWN;
   tvms_eval_value_vec parts = {0};
   tvms_memory *memory = &reader->context->memory;
+  // Each part gets its NUL where the separator begins.
+  char *copy = tvms_arena_text(&reader->values, text.as.text, text.len);
   uint32_t begin = 0;
   bool words = separator.kind != TVMS_EVAL_STR || separator.len == 0;
   for (uint32_t at = 0; at <= text.len; at++) {
@@ -145,9 +147,9 @@ static tvms_eval_value text_split(tvms_reader *reader, tvms_eval_value text,
       cut = memcmp(text.as.text + at, separator.as.text, width) == 0;
     }
     if (!cut) continue;
+    copy[at] = '\0';
     if (!words || at > begin) {
-      tvms_vec_push(memory, &parts,
-                    tvms_eval_value_text(text.as.text + begin, at - begin));
+      tvms_vec_push(memory, &parts, tvms_eval_value_text(copy + begin, at - begin));
     }
     begin = at + width;
     at = begin - 1;

@@ -4,6 +4,8 @@
 #include "parser/eval/budget.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/ops.h"
+
+#include <string.h>
 bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
                         tvms_eval_items *items) {
   int64_t start = range.as.items[0].as.i, stop = range.as.items[1].as.i;
@@ -26,8 +28,9 @@ bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref
 // Splits text into its characters (code points).
 bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
                        tvms_eval_items *items) {
-  uint64_t size = (uint64_t)text.len * sizeof *items->items;
+  uint64_t size = (uint64_t)text.len * (sizeof *items->items + 2);
   if (!tvms_eval_may_take(reader, size, ref)) return false;
+  char *out = tvms_arena_alloc(&reader->values, 2 * (size_t)text.len + 1);
   items->items = tvms_arena_array(&reader->values, tvms_eval_value, text.len);
   items->len = 0;
   for (uint32_t at = 0; at < text.len;) {
@@ -35,7 +38,9 @@ bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
     while (end < text.len && ((unsigned char)text.as.text[end] & 0xC0) == 0x80) {
       end++;
     }
-    items->items[items->len++] = tvms_eval_value_text(text.as.text + at, end - at);
+    memcpy(out, text.as.text + at, end - at);
+    items->items[items->len++] = tvms_eval_value_text(out, end - at);
+    out += end - at + 1;  // each has a NUL
     at = end;
   }
   return true;

@@ -53,7 +53,9 @@ static tvms_eval_value scan_default(scanner *scan) {
     const char *end = strchr(at + 1, '\'');
     TVMS_CHECK(end);
     scan->at = end + 1;
-    return tvms_eval_value_text(at + 1, (uint32_t)(end - at - 1));
+    size_t len = (size_t)(end - at - 1);
+    const char *text = tvms_arena_text(&scan->reader->kept, at + 1, len);
+    return tvms_eval_value_text(text, (uint32_t)len);
   }
   char *end;
   long number = strtol(at, &end, 10);

@@ -104,7 +104,10 @@ tvms_eval_value tvms_sequence_subscript(tvms_reader *reader, tvms_eval_value obj
   if (index.kind == TVMS_EVAL_SLICE) return slice_of(reader, object, index, ref);
   uint32_t at;
   if (!index_in(reader, index, object.len, ref, &at)) return TVMS_UNKNOWN;
-  if (object.kind == TVMS_EVAL_STR) return tvms_eval_value_text(object.as.text + at, 1);
+  if (object.kind == TVMS_EVAL_STR) {
+    return tvms_eval_value_text(
+        tvms_arena_text(&reader->values, object.as.text + at, 1), 1);
+  }
   return tvms_mention(reader, object.as.items[at], ref);
 }
 

@@ -23,8 +23,8 @@
 //   the function, symbols in the context. No value owns anything, and none is freed. A value
 //   that outlives its function, as the binding of a name around it, points to none of its
 //   memory: file and class level are evaluated outside of functions.
-// - A text has `len` bytes of UTF-8, is not ended by a NUL, and may hold any character. Its
-//   items are characters (parser/eval/subscript.c).
+// - A text has `len` bytes of UTF-8 and a NUL behind them; it may hold NULs itself. Its items
+//   are characters (parser/eval/subscript.c).
 // - Integers are those between -2**63 and 2**64 - 1; past INT64_MAX, `i` has the bits of the
 //   uint64 and the flag LARGE is set, and only then.
 //

@@ -596,3 +596,21 @@ Test(eval, a_line_that_ends_inside_brackets_was_written_by_hand) {
   begin("@T.prim_func\ndef f(): return g(\n  1)\n");
   cr_assert(!tvms_reader_is_printed(&reader));
 }
+
+Test(eval, every_text_has_a_nul_behind_it) {
+  static const char *const texts[] = {"'abc'[1]",
+                                      "'abc'[:2]",
+                                      "'a-b'.split('-')[0]",
+                                      "[c for c in 'abc'][0]",
+                                      "'ab' * 2",
+                                      "'a' + 'b'",
+                                      "f'{1}'",
+                                      "'äbc'[0]",
+                                      "'x'.join(['a', 'b'])"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    begin(texts[i]);
+    tvms_eval_value value = tvms_eval(&reader, expression());
+    cr_assert_eq(value.kind, TVMS_EVAL_STR, "%s", texts[i]);
+    cr_expect_eq(strlen(value.as.text), value.len, "%s", texts[i]);
+  }
+}
