@@ -9,6 +9,7 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,13 +49,20 @@ enum {
   MOST_SHOWN = 5,
 };
 
-static void register_targets(void) {
+static void add_targets(void) {
 #define MACHINE(family, architecture, triple)                                          \
   LLVMInitialize##family##TargetInfo();                                                \
   LLVMInitialize##family##Target();                                                    \
   LLVMInitialize##family##TargetMC();                                                  \
   LLVMInitialize##family##AsmPrinter();
 #include "backend/llvm/machines.def"
+}
+
+// LLVM's list of targets is one for the process, and contexts may be used by several
+// threads.
+static void register_targets(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, add_targets);
 }
 
 // ---- Near names ----
