@@ -1,11 +1,13 @@
 // The metadata section: objects that have no text of their own, as TVM's JSON.
 //
 // An object is a row of a flat list of nodes that refer to each other by number: the form
-// of TVM 0.22 and later (ffi/extra/serialization.cc), and what release writes which field
-// is said where it is written here. 0.26 cannot write it, and 0.27 only parts: there the fields are those that
-// their readers ask for.
+// of TVM 0.22 and later, whose serializer (ffi/extra/serialization.cc) decides the order of
+// the nodes and which of them are shared. The text is TVM's to the byte, given that each
+// constant was made for itself, as relax.const() makes them. What else TVM has as one
+// object, no text tells.
 #include "printer/metadata.h"
 
+#include "printer/metadata_order.h"
 #include "printer/state.h"
 
 // The key under which an object stands, which is its type in TVM.
@@ -61,8 +63,16 @@ void tvms_print_forget_kept(tvms_printer *p, uint32_t first) {
 
 // ---- JSON ----
 
-// The list of nodes in the making. As TVM's serializer does, children stand before their
-// parents, equal strings share a node, and so do all places that hold nothing.
+// A node that is written once: a data type as a number, or an integer.
+typedef struct {
+  int64_t value;
+  uint32_t number;
+} shared_node;
+
+// The list of nodes in the making. As in TVM's serializer, the fields of a node come before
+// the node, in their order, and a node is written once for all places that refer to it: TVM
+// has one object for all places that hold nothing and for each data type, and compares
+// strings and numbers by value. Other objects were made for one place and are its own.
 typedef struct {
   tvms_printer *p;
   tvms_strbuf text;
@@ -70,6 +80,8 @@ typedef struct {
   uint32_t none;  // 1 + number of the node that stands for nothing; 0: not yet
   bool first;     // of the fields of the record that is being written
   TVMS_VEC(uint32_t) strings;  // by symbol: 1 + number of its node
+  TVMS_VEC(shared_node) types;
+  TVMS_VEC(shared_node) integers;
 } graph;
 
 // Begins a node and returns its number.
@@ -155,10 +167,12 @@ static void put_number(graph *g, const char *name, long long value) {
   tvms_strbuf_printf(&g->text, "%lld", value);
 }
 
+// No data type is an empty text.
 static void put_dtype(graph *g, const char *name, tvms_dtype dtype) {
   char text[TVMS_DTYPE_TEXT];
+  bool is_void = tvms_dtype_is_void(dtype);
   put_field(g, name);
-  tvms_strbuf_printf(&g->text, "\"%s\"", tvms_dtype_text(dtype, text));
+  tvms_strbuf_printf(&g->text, "\"%s\"", is_void ? "" : tvms_dtype_text(dtype, text));
 }
 
 static void end_record(graph *g) {
@@ -172,17 +186,40 @@ static bool has_types(const graph *g) {
   return tvms_release_has(g->p->dialect, TVMS_FACT_dtypes_are_types);
 }
 
+static int64_t id_of_dtype(tvms_dtype d) {
+  return (int64_t)d.code << 32 | (int64_t)d.bits << 16 | (uint16_t)d.lanes;
+}
+
 static uint32_t add_prim_type(graph *g, tvms_dtype dtype) {
+  int64_t id = id_of_dtype(dtype);
+  for (uint32_t i = 0; i < g->types.len; i++) {
+    if (g->types.items[i].value == id) return g->types.items[i].number;
+  }
   uint32_t span = none(g), number = begin_record(g, "ir.PrimType");
+  tvms_vec_push(g->p->memory, &g->types, ((shared_node){id, number}));
   put_number(g, "span", span);
   put_dtype(g, "dtype", dtype);
   end_record(g);
   return number;
 }
 
+// A number in a field that may hold anything.
+static uint32_t add_any_int(graph *g, int64_t value) {
+  for (uint32_t i = 0; i < g->integers.len; i++) {
+    if (g->integers.items[i].value == value) return g->integers.items[i].number;
+  }
+  uint32_t number = begin_node(g, "int");
+  tvms_vec_push(g->p->memory, &g->integers, ((shared_node){value, number}));
+  tvms_strbuf_printf(&g->text, ",\n      \"data\": %lld", (long long)value);
+  end_node(g);
+  return number;
+}
+
 static uint32_t add_int(graph *g, int64_t value) {
   tvms_dtype int64 = TVMS_DTYPE(INT, 64);
   uint32_t span = none(g), type = has_types(g) ? add_prim_type(g, int64) : 0;
+  if (tvms_release_has(g->p->dialect, TVMS_FACT_numbers_are_any))
+    value = add_any_int(g, value);
   uint32_t number = begin_record(g, "ir.IntImm");
   put_number(g, "span", span);
   if (has_types(g))
@@ -239,9 +276,12 @@ static uint32_t add_tensor(graph *g, const tvms_constant *constant) {
   put_le(&bytes, constant->data.len, 8);
   tvms_strbuf_add(&bytes, constant->data.text, constant->data.len);
   uint32_t number = begin_node(g, "ffi.Tensor");
-  tvms_strbuf_puts(&g->text, ",\n      \"data\": \"");
-  put_base64(&g->text, (const unsigned char *)bytes.text, bytes.len);
-  tvms_strbuf_putc(&g->text, '"');
+  tvms_strbuf digits;
+  tvms_strbuf_init(&digits, g->p->memory);
+  put_base64(&digits, (const unsigned char *)bytes.text, bytes.len);
+  tvms_strbuf_puts(&g->text, ",\n      \"data\": ");
+  put_string(&g->text, digits.text, digits.len);
+  tvms_strbuf_fini(&digits);
   end_node(g);
   tvms_strbuf_fini(&bytes);
   return number;
@@ -371,12 +411,18 @@ void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   graph g = {.p = p};
   tvms_strbuf_init(&g.text, p->memory);
   TVMS_VEC(uint32_t) pairs = {0};
+  TVMS_VEC(const char *) keys = {0};
   for (uint32_t i = 0; i < p->kept.len; i++) {
-    if (!is_first_of_key(p, i)) continue;
-    const char *key = type_key(p, p->kept.items[i]);
+    if (is_first_of_key(p, i))
+      tvms_vec_push(p->memory, &keys, type_key(p, p->kept.items[i]));
+  }
+  tvms_print_sort_metadata_keys(keys.items, keys.len);
+  for (uint32_t i = 0; i < keys.len; i++) {
+    const char *key = keys.items[i];
     tvms_vec_push(p->memory, &pairs, add_string(&g, key, strlen(key)));
     tvms_vec_push(p->memory, &pairs, add_key(&g, key));
   }
+  tvms_vec_fini(p->memory, &keys);
   uint32_t root = add_array(&g, "ffi.Map", pairs.items, pairs.len);
   tvms_vec_fini(p->memory, &pairs);
   tvms_strbuf json;
@@ -392,4 +438,6 @@ void tvms_print_metadata(tvms_printer *p, tvms_strbuf *out) {
   tvms_strbuf_fini(&json);
   tvms_strbuf_fini(&g.text);
   tvms_vec_fini(p->memory, &g.strings);
+  tvms_vec_fini(p->memory, &g.types);
+  tvms_vec_fini(p->memory, &g.integers);
 }

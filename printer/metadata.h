@@ -4,7 +4,8 @@
 
 #include "printer/state.h"
 
-// metadata["key"][n]; the object stands in the metadata section from now on, each once.
+// Writes what stands for an object in the text, `metadata["ir.GenericConst"][0]`, and keeps
+// the object for the section. One that was kept before gets the same number.
 void tvms_print_metadata_ref(tvms_printer *p, const tvms_node *object);
 
 // Ends the life of ids in p->kept from number `first` on: another function begins.

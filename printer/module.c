@@ -77,7 +77,9 @@ static void print_member(tvms_printer *p, const tvms_member *member, tvms_sym na
   tvms_print_forget_kept(p, kept);
 }
 
+// Their nodes have ids of the module, which those of the functions have as well.
 static void print_infos(tvms_printer *p, const tvms_module *module) {
+  uint32_t kept = p->kept.len;
   if (tvms_object_map_count(module->attrs)) {
     tvms_print_begin(p);
     tvms_print_i(p, "module_attrs(");
@@ -92,6 +94,7 @@ static void print_infos(tvms_printer *p, const tvms_module *module) {
     PUT(p, ")");
     tvms_print_end(p);
   }
+  tvms_print_forget_kept(p, kept);
 }
 
 // The name of a function that stands alone: its symbol, or `main`.

@@ -24,7 +24,7 @@ def relax_job(question, names):
     for param in function.params:
         info = getattr(param, "ty", None) or param.struct_info
         shape = [int(d.value) if hasattr(d, "value") else question["n"] for d in info.shape]
-        inputs[name_hint(param)] = stream.uniform(-1, 1, shape).astype("float32")
+        inputs[name_hint(param)] = stream.uniform(-1, 1, shape).astype(str(getattr(info.dtype, "dtype", info.dtype)))
     machine = relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
     result = machine[question["entry"]](*[tvm.runtime.tensor(x) for x in inputs.values()])
     paths = {}

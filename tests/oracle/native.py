@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Stock TVM 0.27 and tvms run the same programs, and stock tvm-ffi loads what tvms builds.
 
-  - the founding programs in both forms, sizes 1, 7 and 64: `tvms run` against TVM's own
-    compilation of the same program
+  - the founding programs in both forms, sizes 1, 7 and 64, and a program with constants: `tvms run` against TVM's
+    own compilation of the same program
   - `build -o x.so`: tvm-ffi loads it and calls it; wrong arguments raise what TVM raises
   - programs of corpus/: every PrimFunc that TVM compiles gives the same
 """
@@ -47,8 +47,9 @@ class Native(unittest.TestCase):
         self.assertEqual(p.returncode, 0, p.stderr.decode())
         return library
 
-    def test_mlp_in_both_forms(self):
-        for name, entry in (("mlp_module", "main"), ("mlp_ops", "relax_mlp")):
+    def test_relax_functions(self):
+        """The founding programs in both forms, and one with constants."""
+        for name, entry in (("mlp_module", "main"), ("mlp_ops", "relax_mlp"), ("relax/constants", "other")):
             path = source("corpus", name + ".tvms")
             text = self.current(path)
             for n in (1, 7, 64):
