@@ -27,6 +27,14 @@ static void add_type(tvms_strbuf *out, const tvms_tensor *tensor) {
   tvms_strbuf_putc(out, ']');
 }
 
+static void add_number(tvms_strbuf *out, double value) {
+  // The sign of NaN says nothing.
+  if (isnan(value))
+    tvms_strbuf_puts(out, "nan");
+  else
+    tvms_strbuf_printf(out, "%.6g", value);
+}
+
 // Least, greatest and mean of what is a number, and how many are none.
 static void add_statistics(tvms_strbuf *out, const tvms_tensor *tensor) {
   int64_t len = tvms_tensor_len(tensor), nans = 0;
@@ -40,18 +48,10 @@ static void add_statistics(tvms_strbuf *out, const tvms_tensor *tensor) {
     sum += value;
   }
   if (len > nans) {
-    tvms_strbuf_printf(out, "  min %.6g  max %.6g  mean %.6g", least, greatest,
-                       sum / (double)(len - nans));
+    tvms_strbuf_printf(out, "  min %.6g  max %.6g  mean ", least, greatest);
+    add_number(out, sum / (double)(len - nans));
   }
   if (nans) tvms_strbuf_printf(out, "  %lld NaN", (long long)nans);
-}
-
-static void add_number(tvms_strbuf *out, double value) {
-  // The sign of NaN says nothing.
-  if (isnan(value))
-    tvms_strbuf_puts(out, "nan");
-  else
-    tvms_strbuf_printf(out, "%.6g", value);
 }
 
 static void add_elements(tvms_strbuf *out, const tvms_tensor *tensor) {
