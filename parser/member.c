@@ -1,8 +1,8 @@
 // Functions of a module where its text mentions them: cls.f, Module.f, cls.f(…).
 #include "parser/tir/member.h"
 
+#include "parser/eval/eval.h"
 #include "parser/eval/ops.h"
-#include "parser/relax/relax.h"
 #include "parser/relax/value.h"
 #include "parser/tir/access.h"
 #include "parser/tir/tir.h"

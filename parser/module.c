@@ -7,10 +7,10 @@
 #include "parser/decorator.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/eval.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
 #include "parser/relax/function.h"
-#include "parser/relax/relax.h"
 #include "parser/tir/function.h"
 #include "parser/tir/tir.h"
 

@@ -1,8 +1,8 @@
 // What the body of a module says of the module itself: attributes, global infos, devices.
 #include "ir/object.h"
 #include "parser/eval/convert.h"
+#include "parser/eval/eval.h"
 #include "parser/eval/python.h"
-#include "parser/relax/relax.h"
 #include "parser/target.h"
 #include "parser/tir/tir.h"
 

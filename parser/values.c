@@ -1,8 +1,8 @@
 // The operations of all values, collected from the rooms that define them.
 #include "parser/values.h"
 
+#include "parser/eval/eval.h"
 #include "parser/relax/convert.h"
-#include "parser/relax/relax.h"
 #include "parser/rows.h"
 
 static const tvms_eval_value_ops *const classes[] = {

@@ -25,6 +25,15 @@ typedef struct {
 } tvms_ptx_misfit;
 
 // A call on its way to an instruction.
+//
+// T.ptx.ld.acquire.gpu.global_.b32(d, addr) names a family, `ld`, and modifiers; which of the
+// forms in ir/device/ptx.def is meant follows from both and from the operands. So a call is
+// read in this order: the chain leaves some `forms`; the arguments are evaluated to `operands`
+// and `nodes`; each form is tried, which fills `args` or notes a `misfit`. If one form fits, it
+// is tried again and its `args` are those of the call; if none does, the misfit that came
+// nearest is reported. `args` belong to the form that was tried last.
+//
+// The order and the rules are those of TVM's python/tvm/backend/cuda/ptx/engine.py.
 typedef struct {
   tvms_reader *reader;
   tvms_ref call;

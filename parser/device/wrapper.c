@@ -2,11 +2,9 @@
 // says how their arguments become those of the operator.
 #include "parser/device/wrapper.h"
 
-#include "ir/fold.h"
 #include "ir/fold_ops.h"
 #include "ir/tir_op.h"
 #include "parser/device/legacy.h"
-#include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
@@ -15,6 +13,13 @@
 #include <string.h>
 
 // A call on its way to the operator.
+//
+// An intrinsic has a function of Python in TVM whose parameters differ from the arguments of
+// the operator that it calls: keywords, defaults, texts that become numbers. A row of
+// ir/device/wrappers.def says how. T.ptx.cp_async(dst, src, 16), say, is bound to the signature
+// of its row (`args`), checked against what the row allows, and then its items are appended to
+// `values` one by one. TVM prints the operator's own arguments; such a call is told from the
+// other by what the row says of it (`raw`) and taken as it is.
 typedef struct {
   tvms_reader *reader;
   const tvms_wrapper *wrapper;

@@ -4,7 +4,7 @@
 #include "parser/eval/convert.h"
 #include "parser/relax/attrs.h"
 #include "parser/relax/convert.h"
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 #include "parser/relax/types.h"
 #include "structinfo/make.h"
 

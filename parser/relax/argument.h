@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_RELAX_ARGUMENT_H
 #define TVMS_PARSER_RELAX_ARGUMENT_H
 
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 
 // A call being bound: parameters by index, then what the node will hold.
 typedef struct {

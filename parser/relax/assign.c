@@ -8,7 +8,7 @@
 #include "parser/eval/origin.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/emit.h"
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 #include "parser/relax/types.h"
 #include "parser/relax/value.h"
 

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_RELAX_ASSIGN_H
 #define TVMS_PARSER_RELAX_ASSIGN_H
 
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 
 // `x = y` and `x: T = y`, the statement at `stmt`. What is wrong is reported, and then the
 // function has failed.

@@ -4,7 +4,6 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
-#include "parser/relax/internal.h"
 #include "parser/relax/types.h"
 #include "structinfo/placement.h"
 

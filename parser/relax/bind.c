@@ -8,7 +8,7 @@
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/evidence.h"
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 #include "structinfo/make.h"
 
 static void bind_plain(tvms_relax_op_call *call) {

@@ -4,9 +4,9 @@
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/relax/bind.h"
-#include "parser/relax/internal.h"
 #include "parser/relax/prototype.h"
 #include "parser/relax/signature.h"
+#include "parser/relax/state.h"
 
 tvms_eval_value tvms_relax_finish_call(tvms_reader *reader, tvms_call *call,
                                        const tvms_span *TVMS_NULLABLE spans) {

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_RELAX_CALL_H
 #define TVMS_PARSER_RELAX_CALL_H
 
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 
 // The call of an operator that stands in the text at `call`; unknown after a report.
 tvms_eval_value tvms_relax_call_op(tvms_reader *reader, tvms_opcode op, tvms_ref call);

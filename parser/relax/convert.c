@@ -6,7 +6,6 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
-#include "parser/relax/internal.h"
 #include "parser/relax/member.h"
 #include "structinfo/make.h"
 

@@ -2,8 +2,8 @@
 #ifndef TVMS_PARSER_RELAX_CONVERT_H
 #define TVMS_PARSER_RELAX_CONVERT_H
 
-#include "parser/relax/internal.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
+#include "parser/relax/state.h"
 
 // A value of Relax from whatever can be one. NULL after a report or if unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_value value,

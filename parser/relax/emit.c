@@ -3,7 +3,7 @@
 #include "parser/relax/emit.h"
 
 #include "ir/equal.h"
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 #include "structinfo/make.h"
 
 // Reports a binding after R.output.

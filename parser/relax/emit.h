@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_RELAX_EMIT_H
 #define TVMS_PARSER_RELAX_EMIT_H
 
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 
 // Reports a binding after R.output; false then.
 TVMS_NODISCARD bool tvms_relax_block_is_open(tvms_reader *reader, tvms_ref ref);

@@ -7,7 +7,7 @@
 
 #include "parser/eval/expr.h"
 #include "parser/relax/convert.h"
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 #include "structinfo/call.h"
 #include "structinfo/make.h"
 #include "support/trial.h"

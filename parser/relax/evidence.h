@@ -2,8 +2,8 @@
 #ifndef TVMS_PARSER_RELAX_EVIDENCE_H
 #define TVMS_PARSER_RELAX_EVIDENCE_H
 
-#include "parser/relax/internal.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
+#include "parser/relax/state.h"
 
 // Suggests the nearest names for what nothing has explained.
 void tvms_relax_close_suspects(tvms_reader *reader);

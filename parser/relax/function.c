@@ -3,7 +3,7 @@
 
 #include "parser/eval/names.h"
 #include "parser/relax/evidence.h"
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 #include "parser/relax/stmt.h"
 #include "parser/relax/types.h"
 #include "parser/tir/tir.h"

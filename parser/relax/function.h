@@ -2,8 +2,8 @@
 #ifndef TVMS_PARSER_RELAX_FUNCTION_H
 #define TVMS_PARSER_RELAX_FUNCTION_H
 
-#include "parser/relax/internal.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
+#include "parser/relax/state.h"
 
 // A local function: the value of a binding. NULL if something of it is unknown.
 // `reserved` is the variable that it knows itself by, if it calls itself.

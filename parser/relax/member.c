@@ -2,7 +2,6 @@
 #include "parser/relax/member.h"
 
 #include "ir/clone.h"
-#include "parser/relax/internal.h"
 #include "parser/tir/member.h"
 #include "parser/tir/tir.h"
 #include "structinfo/make.h"

@@ -3,8 +3,8 @@
 #ifndef TVMS_PARSER_RELAX_OBJECT_H
 #define TVMS_PARSER_RELAX_OBJECT_H
 
-#include "parser/relax/internal.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
+#include "parser/relax/state.h"
 
 // `x.shape[index]`, `x.strides[index]` of a tensor; false if `object` is neither.
 bool tvms_relax_inspect_item(tvms_reader *reader, tvms_eval_value object,

@@ -9,7 +9,6 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/relax/convert.h"
-#include "parser/relax/internal.h"
 #include "structinfo/make.h"
 
 #include <string.h>

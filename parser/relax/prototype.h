@@ -3,7 +3,7 @@
 #ifndef TVMS_PARSER_RELAX_PROTOTYPE_H
 #define TVMS_PARSER_RELAX_PROTOTYPE_H
 
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
 
 // The type that `R.match_shape(value, shape)` casts to.
 tvms_eval_value tvms_prototype_shape(tvms_reader *reader, tvms_node *value,

@@ -5,7 +5,7 @@
 // up to 0.25.
 #include "parser/relax/signature.h"
 
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TVMS_PARSER_RELAX_SIGNATURE_H
 #define TVMS_PARSER_RELAX_SIGNATURE_H
 
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 
 const tvms_op_signature *tvms_relax_op_signature(tvms_reader *reader, tvms_opcode op);
 

@@ -11,7 +11,7 @@
 #include "parser/relax/convert.h"
 #include "parser/relax/emit.h"
 #include "parser/relax/function.h"
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 #include "structinfo/make.h"
 
 // A packed function that returns nothing has to say so.

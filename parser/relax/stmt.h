@@ -2,8 +2,8 @@
 #ifndef TVMS_PARSER_RELAX_STMT_H
 #define TVMS_PARSER_RELAX_STMT_H
 
-#include "parser/relax/internal.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
+#include "parser/relax/state.h"
 
 void tvms_relax_body(tvms_reader *reader, tvms_ref body);
 

@@ -11,7 +11,6 @@
 #include "parser/eval/names.h"
 #include "parser/eval/origin.h"
 #include "parser/relax/convert.h"
-#include "parser/relax/internal.h"
 #include "parser/relax/prototype.h"
 #include "structinfo/make.h"
 #include "structinfo/placement.h"

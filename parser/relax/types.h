@@ -3,7 +3,7 @@
 #ifndef TVMS_PARSER_RELAX_TYPES_H
 #define TVMS_PARSER_RELAX_TYPES_H
 
-#include "parser/relax/internal.h"
+#include "parser/relax/state.h"
 
 // A type from a value: StructInfo, `R.Tensor` uncalled, None (the empty tuple), a data
 // type (0.26 on). NULL after a report or if the value is unknown.

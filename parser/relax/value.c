@@ -7,9 +7,9 @@
 #include "parser/eval/expr.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
-#include "parser/relax/internal.h"
 #include "parser/relax/member.h"
 #include "parser/relax/object.h"
+#include "parser/relax/state.h"
 #include "structinfo/make.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef TVMS_PARSER_RELAX_VALUE_H
 #define TVMS_PARSER_RELAX_VALUE_H
 
-#include "parser/relax/internal.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
+#include "parser/relax/state.h"
 
 // The value of the SUBSCRIPT of a tuple that stands in the text, not folded.
 tvms_eval_value tvms_relax_printed_item(tvms_reader *reader, tvms_ref ref);

@@ -2,9 +2,9 @@
 #include "parser/tir/values.h"
 
 #include "parser/eval/call.h"
+#include "parser/eval/eval.h"
 #include "parser/eval/ops.h"
 #include "parser/relax/object.h"
-#include "parser/relax/relax.h"
 #include "parser/relax/value.h"
 #include "parser/tir/access.h"
 #include "parser/tir/tir.h"

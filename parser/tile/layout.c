@@ -3,12 +3,9 @@
 
 #include "arith/layout.h"
 #include "ir/fold.h"
-#include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
 #include "parser/tir/convert.h"
-
-#include <string.h>
 
 typedef enum {
   PART_EMPTY_SHARD,    // T.S
@@ -18,7 +15,23 @@ typedef enum {
   PART_OFFSET,         // a sum of these
 } spec_state;
 
-// A spec under construction: the parts written so far.
+// A layout that the text is still writing.
+//
+// A layout says where the elements of a buffer lie: on which threads, and where in memory
+// (arith/layout.h). The text puts it together from parts with operators of Python, and no part
+// alone is a layout, so each step is a value of its own (TVMS_EVAL_LAYOUT):
+//
+//   T.S                              PART_EMPTY_SHARD
+//   4 @ Axis.laneid                  PART_ON_AXIS: one term of `offset`, a stride on an axis
+//   T.S[(8, 4) : (4 @ Axis.laneid, 1)]           PART_SPEC: two iterators in `shard`
+//   … + T.R[2 : 32 @ Axis.laneid]                the same, one in `replica`
+//   … + 16                                       the same, a term of `offset` on memory
+//   T.TileLayout(…)                  the TILE_LAYOUT, a node
+//
+// A step makes a new spec; none is changed once it is a value, because a name may hold it. In a
+// PART_SPEC the three lists hold LAYOUT_ITER nodes; those of `offset` have no extent. A number
+// without an axis is one on memory, axis m. The operators are those of TVM's class _LayoutSpec
+// and its like (python/tvm/tirx/layout.py).
 struct tvms_layout_spec {
   spec_state state;
   tvms_list shard, replica, offset;

@@ -1,4 +1,17 @@
-// What the files of views share: forms, layouts taken apart, declarations.
+// Views: buffers over the data of another that show the same elements otherwise.
+//
+// A view is an alias (tvms_buffer_form) whose shape and layout follow from those of its parent.
+// The parent's layout, or the row-major one that its shape implies, is taken apart into the
+// parts that make up each dimension; the view keeps, permutes, splits or drops dimensions, and
+// their parts go along:
+//
+//   A: (8, 16)   T.S[(8, 16) : (16, 1)]
+//   A.permute(1, 0): (16, 8)          T.S[(16, 8) : (1, 16)]
+//   A.tile(4, 4)[1, 2]: (4, 4)        T.S[(4, 4) : (16, 1)] + 72
+//
+// What no layout can say is refused with a reason (tvms_view_report): a dimension whose parts
+// are shared with another, a symbolic extent that would have to be split. Each view is declared where it
+// is made, by a DECL_BUFFER; the methods are those of TVM's python/tvm/tirx/_buffer_view.py.
 #ifndef TVMS_PARSER_TILE_VIEW_H
 #define TVMS_PARSER_TILE_VIEW_H
 

@@ -1,5 +1,22 @@
-// Defining names in a PrimFunc: what a name becomes when a value is bound to it, an alias, a
-// let, a mutable scalar or a part of something, and the targets that take a value apart.
+// Defining names in a PrimFunc: what a name becomes when a value is bound to it.
+//
+// `name = value` runs the value and then asks what it is (tirx/script/parser/parser.py,
+// bind_assign_value):
+//
+//   a buffer, an iterator, a variable     the name is another name for it, and the first one
+//   that no name stands for yet           gives the node its own name
+//   a frame                               it is entered flat; the name is what `as` would name
+//   a region A[4:8], from 0.25 on         the region; an alias where 0.25 means one
+//                                         (parser/tir/part.c)
+//   a tuple or list                       the same for each part; the name stands for all
+//   T.meta_var(x)                         x as it is
+//   any other expression                  up to 0.24 a let: a variable that holds to the end of
+//                                         the scope; from 0.25 on a mutable scalar, a local
+//                                         buffer of one element, but a let for what has no
+//                                         scalar type
+//
+// A name that its scope has already must get the same value again; that of a scalar is stored
+// into instead (parser/tir/assign.c).
 #include "parser/tir/define.h"
 
 #include "ir/build.h"

@@ -6,6 +6,15 @@
 #include "parser/tir/tir.h"
 
 // Where the dtype of an OP row comes from.
+//
+// TVM has a Python function per operator (tirx/op.py) that makes arguments of what it is given
+// and says the type of the result. Nearly all of them do one of few things, which a row of
+// ir/calls.def names; the others have handlers of their own (parser/tir/intrinsic.c). Example:
+//
+//   OP(T, exp, "x", 22, ever, exp, SAME)       T.exp(x): a call of `exp` with the dtype of x
+//
+// A rule is applied after the arguments are bound to the signature of the row, so it may
+// count on their number; what it says holds for every release that the row spans.
 typedef enum {
   TVMS_RULE_NONE,
   TVMS_RULE_SAME,        // arguments become values; dtype of the first

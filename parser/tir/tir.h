@@ -1,9 +1,4 @@
-// Reading a PrimFunc: frames, statements, buffers.
-//
-// A frame is what `with`, `for`, a plain statement or an assignment opens: a block, a
-// loop, an attribute … Statements collect in one stack; closing a frame takes its part of
-// the stack as the body. A frame opened flat (without `with`) adds its own statement and
-// lets the following ones stand beside it; it ends with the frame around it.
+// Reading a PrimFunc: frames, the state of the function, the forms of buffers.
 #ifndef TVMS_PARSER_TIR_TIR_H
 #define TVMS_PARSER_TIR_TIR_H
 
@@ -26,6 +21,32 @@ typedef enum {
 
 typedef TVMS_VEC(tvms_node *) tvms_nodes;
 
+// A frame: a scope of a PrimFunc that is open, or that a value of the text will open.
+//
+// TVM reads a PrimFunc by running it. `T.sblock("B")`, `T.grid(8, 8)` or `T.attr(x, "k", 1)`
+// only make a frame; `with`, `for`, or the mere statement enters it, and what runs until it
+// is left becomes its body. So a frame is a value first (TVMS_EVAL_FRAME), which a name may
+// hold, and is entered once.
+//
+// Two stacks of reader->tir hold a function together: `frames`, the open ones, the function
+// itself at the bottom; and `stmts`, the finished statements of all of them. `begin` is where
+// the statements of a frame start. Leaving a frame takes what stands from `begin` on off the
+// stack, as its body, and puts one statement in its place:
+//
+//   with T.sblock("B"):       frames FUNC BLOCK       stmts
+//     T.reads(A[vi])                                  (kept in the frame)
+//     B[vi] = A[vi]                                   stmts STORE
+//                             frames FUNC             stmts BLOCK_REALIZE
+//
+// At any time `begin` does not fall from the bottom of `frames` to its top, and the
+// statements from the last `begin` on are those of the scope that is being read.
+//
+// A frame that is entered without `with` is flat: `T.attr(x, "k", 1)` adds its statement at
+// once, the following ones stand beside it, and it ends with the frame around it, without
+// a body of its own. Leaving a frame therefore leaves the flat ones above it first.
+//
+// The rules are those of TVM's builder: tirx/script/builder/frame.h, frame.cc (AddToParent)
+// and script/ir_builder/base.cc.
 struct tvms_frame {
   tvms_frame_kind kind;
   tvms_ref ref;    // what made it
@@ -85,6 +106,9 @@ typedef struct {
   tvms_node *iter_var;
 } tvms_env_thread;
 
+// The PrimFunc being read. It exists from its decorator to its last statement and is what
+// `T.…` of a body works on; outside of a PrimFunc reader->tir is NULL, and whatever needs one
+// reports that. Nothing of it outlives the function but the nodes, which are its unit's.
 typedef struct tvms_tir_state {
   TVMS_VEC(tvms_frame *) frames;  // open ones; [0] is the function
   uint32_t
@@ -114,7 +138,21 @@ static inline tvms_frame *tvms_frame_last(const tvms_reader *reader) {
 }
 
 // ---- parser/tir/buffer.c, parser/tir/access.c ----
-// The parameters that all forms of declaring a buffer share.
+// What a declaration says of a buffer, before there is one: the parameters that T.Buffer,
+// T.match_buffer, T.decl_buffer, T.alloc_buffer, views and scalars share.
+//
+// A buffer is its node: two with the same fields are different, and a name or an access means
+// one of them. What they may share is memory. `data` NULL asks for memory of its own; a
+// declaration over the data of another buffer makes an alias, which reads and writes the same
+// elements under another shape, dtype or layout:
+//
+//   A = T.alloc_buffer((8, 8))
+//   B = T.decl_buffer((64,), data=A.data)      B[i] is an element of A
+//
+// Up to 0.25 aliases are told by their pointer: A and B hold the same variable. From 0.26 on B
+// has a pointer of its own, in the scope of A's, and only the statement DECL_BUFFER says where
+// it points (tirx/script/builder/ir.cc, BufferDecl). TVMS_SPARE_OWN_DATA marks pointers that
+// were made with their buffer: they take its name.
 typedef struct {
   tvms_list shape;
   tvms_dtype dtype;

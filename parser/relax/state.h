@@ -1,14 +1,22 @@
-// What the files relax*.c share.
-#ifndef TVMS_PARSER_RELAX_INTERNAL_H
-#define TVMS_PARSER_RELAX_INTERNAL_H
+// The state of the Relax function being read, and what values of Relax are.
+//
+// What stands below R is a row of ir/calls.def or a TVMS_EVAL_RELAX; a value of Relax is a
+// TVMS_EVAL_NODE whose node has StructInfo (tvms_relax_is_expr).
+#ifndef TVMS_PARSER_RELAX_STATE_H
+#define TVMS_PARSER_RELAX_STATE_H
 
 #include "ir/op.h"
-#include "parser/relax/relax.h"
+#include "parser/eval/eval.h"
 #include "structinfo/infer.h"
 #include "structinfo/normalize.h"
 
-// A name that was reported as undefined: what is known of its surroundings later may
-// still explain it (parser/relax/evidence.c).
+// A name that was reported as undefined.
+//
+// The nearest name in scope is a poor guess where the place of the name says what is missing:
+// `R.call_tir(cls.f, (x, wieght), …)` wants a tensor of the shape that `f` declares. That is
+// known only when the whole call has been read, so the report waits for evidence
+// (parser/relax/evidence.c): whoever knows better explains the suspect, and the nearest name is
+// suggested for the others at the end of the function.
 typedef struct {
   tvms_diag *diag;
   const char *TVMS_NULLABLE near;  // the nearest name in scope
@@ -18,6 +26,17 @@ typedef struct {
 } tvms_relax_suspect;
 
 // The Relax function being read; local functions have states of their own inside.
+//
+// A body is read statement by statement into the builder (structinfo/normalize.h), which keeps
+// A-normal form: every call is bound to a variable of its own, also one that stands inside
+// another. `R.add(R.exp(x), y)` emits lv = R.exp(x) before the call is made. So a binding may
+// be emitted while an expression is being read, and `builder.open` tells where to: the sequence
+// of the function, a dataflow block, a branch. While a signature is read nothing is open, and
+// nothing may be emitted.
+//
+// `printed` and `bools` hold for one binding: TVM annotates every binding that it prints, and
+// what it prints it means as it stands there (tvm/relax/script/parser/parser.py,
+// relax/script/builder/frame.h).
 typedef struct tvms_relax_state {
   struct tvms_relax_state *TVMS_NULLABLE outer;
   tvms_prover *prover;  // of the outermost function
@@ -49,6 +68,8 @@ typedef struct tvms_op_signature {
   const tvms_signature *signature;
 } tvms_op_signature;
 
+// What an argument of an operator may be, and what node it becomes: the words of the signature
+// in ir/ops.def (parser/relax/signature.c).
 typedef enum {
   TVMS_ARG_VALUE,
   TVMS_ARG_SHAPE,
@@ -67,8 +88,6 @@ typedef enum {
   TVMS_ARG_OTHER,  // only the bind function knows
 } tvms_arg_kind;
 
-// ---- parser/relax/bind.c ----
-
 // What only this part of the reader understands: `spare` of a VALUE_RELAX.
 enum {
   TVMS_RELAX_OP,        // i: the opcode
@@ -79,11 +98,10 @@ enum {
   TVMS_RELAX_SHAPE,     // items: the tensor, of `x.shape`
   TVMS_RELAX_STRIDES,   // items: the tensor, of `x.strides`
 };
+
 static inline tvms_eval_value tvms_relax_value_of(uint16_t what, int64_t i) {
   return (tvms_eval_value){.kind = TVMS_EVAL_RELAX, .spare = what, .as.i = i};
 }
-
-// ---- parser/relax/evidence.c ----
 
 // No block is open while a signature is read.
 static inline bool tvms_relax_in_dataflow(const tvms_reader *reader) {
