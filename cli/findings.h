@@ -19,6 +19,9 @@ TVMS_NODISCARD bool tvms_findings_show_result(tvms_run *run,
 
 // Begins the report of a run, and ends it and writes it on standard output. Text has none.
 void tvms_findings_begin(tvms_run *run);
+
+// Ends the report of the run and writes it on standard output; text has no report.
+// Returns the status of writing it.
 tvms_status tvms_findings_end(tvms_run *run);
 
 #endif

@@ -46,6 +46,8 @@ void tvms_run_tell(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
 // Says what keeps the run from its work, on standard error and in the report: "tvms: text",
 // or about a file "tvms: FILE: text". Both return TVMS_FAILED_IO.
 tvms_status tvms_run_complain(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
+
+// The same about a file, whose name stands in front.
 tvms_status tvms_run_complain_about(tvms_run *run, const char *file, const char *format,
                                     ...) TVMS_PRINTF(3, 4);
 

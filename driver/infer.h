@@ -14,7 +14,11 @@
 typedef struct tvms_infer tvms_infer;
 tvms_infer *tvms_infer_open(tvms_context *context, tvms_dialect dialect,
                             tvms_fact_visit *visit, void *self);
+
+// Shows the facts of one more module. The module may be dropped afterwards.
 void tvms_infer_add(tvms_infer *infer, const tvms_module *module);
+
+// Ends the facts; `infer` dies.
 void tvms_infer_close(tvms_infer *infer);
 
 // A visit whose `self` is a tvms_strbuf: a line per fact, indented as the program nests.

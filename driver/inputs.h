@@ -34,6 +34,8 @@ void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *ar
 
 // Reports that an input is no good, or that there is no such parameter.
 void tvms_inputs_refuse(const tvms_inputs *inputs, const char *name, const char *why);
+
+// Reports that the entry has no parameter of this name.
 void tvms_inputs_unknown(const tvms_inputs *inputs, const char *name, size_t len);
 
 // Makes a random value for each parameter that has none. False if that is not possible or
@@ -43,6 +45,8 @@ TVMS_NODISCARD bool tvms_inputs_fill(tvms_inputs *inputs);
 // Number of parameters of a PrimFunc or a Relax function, and the name of one: that of its
 // buffer, where it has one.
 uint32_t tvms_inputs_param_count(const tvms_member *entry);
+
+// The name of parameter `index`, which exists; it lives as long as the context.
 const char *tvms_inputs_param_name(const tvms_context *context,
                                    const tvms_member *entry, uint32_t index);
 

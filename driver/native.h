@@ -22,6 +22,8 @@ TVMS_NODISCARD bool tvms_compiled_open(tvms_compiled *compiled,
                                        const tvms_backend *backend,
                                        const tvms_module *module,
                                        const tvms_member *entry, bool checked);
+
+// Unloads the code. Functions that were taken from it must not be called any more.
 void tvms_compiled_close(tvms_compiled *compiled);
 
 // Makes the code outlive the protected call that it was made in: only tvms_compiled_close

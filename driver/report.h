@@ -47,6 +47,8 @@ void tvms_report_add_failure(tvms_report_writer *writer, const char *TVMS_NULLAB
 // an object of JSON that is ready.
 void tvms_report_add_text(tvms_report_writer *writer, const char *TVMS_NULLABLE file,
                           const char *text, size_t len);
+
+// The same for an object of JSON that is ready: `len` bytes at `object`, copied.
 void tvms_report_add_object(tvms_report_writer *writer, const char *object, size_t len);
 
 // Ends the document: `writer->text` is all of it. The numbers are those of all findings

@@ -21,6 +21,8 @@ void tvms_values_print(tvms_strbuf *out, const char *format, const tvms_value *v
 // tuple: "result" or "result.0" and so on. A PrimFunc that returns nothing gives the
 // buffers that it writes.
 typedef void tvms_value_visit(void *self, const char *name, tvms_value value);
+
+// Shows each value that a call of `entry` gave, in order; `visit` gets `self`.
 void tvms_values_each_result(tvms_context *context, const tvms_member *entry,
                              const tvms_value *values, tvms_value result,
                              tvms_value_visit *visit, void *self);

@@ -16,6 +16,7 @@ typedef struct tvms_needed_names {
 void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *script,
                             tvms_needed_names *names);
 
+// Frees the set.
 void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names);
 
 // True if `name` is in the set.

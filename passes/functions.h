@@ -28,6 +28,8 @@ enum {
 // A unit for a function in the making. It must be given to tvms_functions_replace or
 // tvms_functions_add, or back with tvms_functions_drop_unit.
 tvms_unit *tvms_functions_open_unit(tvms_pass_run *run);
+
+// Frees a unit and its nodes: the function is not made after all.
 void tvms_functions_drop_unit(tvms_pass_run *run, tvms_unit *unit);
 
 // Puts `function`, whose nodes lie in `unit`, in the place of member `index`. The old
@@ -57,12 +59,17 @@ tvms_sym tvms_functions_fresh_name(tvms_pass_run *run, const char *name);
 // module are not visited.
 typedef tvms_node *tvms_function_change(tvms_pass_run *run, tvms_unit *unit,
                                         tvms_node *function);
+
+// Runs `change` on a copy of every function of the given kind, each in a unit of its
+// own, and puts what it returns in the place of the function.
 void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
                            tvms_function_change *change);
 
 // Rewrites every function of the given kind with the hooks that `setup` installs. For
 // passes that keep no state of their own; self of the rewriter is `run`.
 typedef void tvms_function_setup(tvms_rewriter *rewriter);
+
+// Rewrites every function of the given kind with the hooks that `setup` installs.
 void tvms_functions_rewrite(tvms_pass_run *run, tvms_node_kind kind,
                             tvms_function_setup *setup);
 

@@ -6,9 +6,15 @@
 
 // All rows in the order of the tables; *count gets their number.
 const tvms_pass *tvms_pass_rows(uint32_t *count);
+
+// The rows OPTION, each behind its pass; `*count` gets their number. Static.
 const tvms_pass_option *tvms_pass_option_rows(uint32_t *count);
+
+// The rows of passes/pipelines.def; `*count` gets their number. Static.
 const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count);
 
+// Writes the kebab spelling of a pass name, "call-tir-rewrite" of CallTIRRewrite, cut
+// to fit.
 void tvms_pass_kebab(const char *name, char kebab[TVMS_KEBAB_SIZE]);
 
 // The pass with this name in either spelling, or NULL.

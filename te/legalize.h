@@ -50,6 +50,8 @@ TVMS_NODISCARD bool tvms_legal_shape(tvms_legal *legal, const tvms_node *shape,
                                      tvms_list *values);
 // Shape and dtype that inference found for the call.
 TVMS_NODISCARD bool tvms_legal_result_shape(tvms_legal *legal, tvms_list *values);
+
+// The dtype that inference found for the call.
 tvms_dtype tvms_legal_result_dtype(const tvms_legal *legal);
 
 static inline const tvms_node *tvms_legal_arg(const tvms_legal *legal, uint32_t i) {

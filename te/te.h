@@ -46,7 +46,10 @@ typedef enum {
   TVMS_FOLD_MIN
 } tvms_te_fold;
 
+// Begins a PrimFunc in `unit`; the caller owns the struct, and tvms_te_fini ends it.
 void tvms_te_init(tvms_te *te, tvms_unit *unit);
+
+// Frees what describing needs; the PrimFunc stays with the unit.
 void tvms_te_fini(tvms_te *te);
 
 // A tensor that is an argument; its shape lies in te->unit.
@@ -80,6 +83,9 @@ tvms_node *TVMS_NULLABLE tvms_te_close_fold(tvms_stage *stage, const char *name,
 // combine(te, i0, v0, i1, v1, &i, &v) gives what two pairs become.
 typedef void (*tvms_te_combine)(tvms_te *te, tvms_node *const lhs[2],
                                 tvms_node *const rhs[2], tvms_node *result[2]);
+
+// Closes a stage with two results that are reduced together, as argmax is:
+// combine(te, i0, v0, i1, v1, &i, &v) gives what two pairs become.
 void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine combine,
                         tvms_node *const init[2], tvms_node *const value[2],
                         tvms_node *result[2]);

@@ -13,6 +13,8 @@ typedef tvms_node *(*tvms_te_binary)(tvms_te *te, tvms_node *a, tvms_node *b);
 
 // A constant of `dtype`, real or integer.
 tvms_node *tvms_te_const(tvms_te *te, tvms_dtype dtype, double value);
+
+// A constant of the dtype in which indices count.
 tvms_node *tvms_te_index(tvms_te *te, int64_t value);
 
 // A call of an operator of TIR with one argument and its dtype.

@@ -15,6 +15,9 @@ tvms_eval_value tvms_ptx_call(tvms_reader *reader, const char *path, size_t len,
 
 // T.ptx.pred(x) and T.ptx.addr(x, n).
 tvms_eval_value tvms_ptx_call_pred(tvms_reader *reader, tvms_ref call);
+
+// T.ptx.addr(x, n): an address and an offset in bytes, as the value of kind PTX that
+// a call of an instruction takes apart. Unknown after a report.
 tvms_eval_value tvms_ptx_call_addr(tvms_reader *reader, tvms_ref call);
 
 #endif

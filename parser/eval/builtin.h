@@ -4,7 +4,12 @@
 
 #include "parser/eval/eval.h"
 
+// The function of Python's builtins under this name, as a value; unknown if the
+// evaluation does not have it.
 tvms_eval_value tvms_builtin_find(tvms_sym name);
+
+// Calls a function of Python's builtins with the arguments of the CALL node `call`,
+// by CPython's rules. Unknown after a report.
 tvms_eval_value tvms_builtin_call(tvms_reader *reader, tvms_eval_value builtin,
                                   tvms_ref call);
 

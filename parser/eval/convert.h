@@ -16,6 +16,9 @@ TVMS_NODISCARD bool tvms_eval_to_map(tvms_reader *reader, tvms_eval_value value,
 // the type, T.float32, as few parameters of TVM do.
 TVMS_NODISCARD bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value,
                                        tvms_ref ref, tvms_dtype *dtype);
+
+// The same, which also takes what makes values of the type, T.float32, as few
+// parameters of TVM do.
 TVMS_NODISCARD bool tvms_eval_to_named_dtype(tvms_reader *reader, tvms_eval_value value,
                                              tvms_ref ref, tvms_dtype *dtype);
 
@@ -25,8 +28,12 @@ tvms_eval_value tvms_eval_special_float(tvms_eval_value text);
 // A Python int (IntImm counts where TVM converts it), text, or truth.
 TVMS_NODISCARD bool tvms_eval_to_int(tvms_reader *reader, tvms_eval_value value,
                                      tvms_ref ref, int64_t *result);
+
+// A str of Python; its bytes live as long as the value. False after a report.
 TVMS_NODISCARD bool tvms_eval_to_text(tvms_reader *reader, tvms_eval_value value,
                                       tvms_ref ref, tvms_bytes *text);
+
+// True or False; an int counts as in Python. False after a report.
 TVMS_NODISCARD bool tvms_eval_to_flag(tvms_reader *reader, tvms_eval_value value,
                                       tvms_ref ref, bool *flag);
 

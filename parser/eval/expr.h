@@ -8,7 +8,11 @@
 // unknown.
 tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr);
 
+// Reports, once for a text, that it is nested too deeply; the unknown value.
 tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref);
+
+// The same for an operand of an operator: a slice inside of it has a step, as in a
+// value.
 tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref);
 
 // An index as in `object[index]`: slices become SLICE values.

@@ -15,10 +15,16 @@ bool tvms_not_iterable(tvms_reader *reader, tvms_eval_value value, tvms_ref ref)
 // Operations of Python's values.
 bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
                        tvms_eval_items *items);
+
+// The numbers of a range, within the limit of steps. False after a report.
 bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
                         tvms_eval_items *items);
+
+// The keys of a dict, in order. False after a report.
 bool tvms_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref ref,
                        tvms_eval_items *items);
+
+// What T.meta_var(x) yields: that of x. False after a report.
 bool tvms_meta_iterate(tvms_reader *reader, tvms_eval_value meta, tvms_ref ref,
                        tvms_eval_items *items);
 

@@ -6,7 +6,11 @@
 
 // Opens a scope whose expressions the same evaluates as those around it, or `evaluator`.
 void tvms_scope_push(tvms_reader *reader);
+
+// The same for a scope whose expressions `evaluator` evaluates.
 void tvms_scope_push_for(tvms_reader *reader, tvms_evaluator evaluator);
+
+// Closes the innermost scope: its names are gone, and what they hid is visible again.
 void tvms_scope_pop(tvms_reader *reader);
 
 // Who evaluates the expressions of the innermost scope.

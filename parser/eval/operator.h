@@ -8,8 +8,13 @@
 tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
                                  tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
 
+// Applies a unary operator to a value; the room of the value decides what it means.
+// Unknown after a report.
 tvms_eval_value tvms_eval_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                 tvms_ref ref);
+
+// `a and b` or `a or b` of two values, both evaluated: of constants as in Python, of
+// expressions as the room of the operands has it.
 tvms_eval_value tvms_eval_logical(tvms_reader *reader, bool is_and, tvms_eval_value a,
                                   tvms_eval_value b, tvms_ref ref);
 

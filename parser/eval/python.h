@@ -13,8 +13,12 @@ bool tvms_eval_value_truth(const tvms_reader *reader, tvms_eval_value value,
 bool tvms_eval_values_equal(const tvms_reader *reader, tvms_eval_value a,
                             tvms_eval_value b);
 
+// A unary operator of Python's own values. Unknown after a report.
 tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
                                   tvms_eval_value a, tvms_ref ref);
+
+// A binary operator of Python's own values, by CPython's rules in 64 bits. Unknown
+// after a report.
 tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
                                    tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
 

@@ -92,6 +92,8 @@ static inline bool tvms_row_has(const tvms_row *row, unsigned traits) {
 
 // Full name of a row for messages: "T.axis.spatial".
 const char *tvms_row_text(tvms_reader *reader, const tvms_row *row);
+
+// The path of a namespace as it is written: "T.axis"; "" for none.
 const char *tvms_namespace_text(tvms_namespace namespace_);
 
 #endif

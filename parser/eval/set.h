@@ -12,6 +12,8 @@ tvms_eval_value tvms_eval_make_set(tvms_reader *reader, tvms_eval_value items,
 // The dict of keys and values in turn; of equal keys the first place and the last value count.
 tvms_eval_value tvms_eval_make_dict(tvms_reader *reader,
                                     const tvms_eval_value_vec *pairs, tvms_ref ref);
+
+// Adds a key and a value to the pairs that a dict is made of.
 void tvms_eval_push_pair(tvms_reader *reader, tvms_eval_value_vec *pairs,
                          tvms_eval_value key, tvms_eval_value value);
 

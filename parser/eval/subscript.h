@@ -4,6 +4,8 @@
 
 #include "parser/eval/eval.h"
 
+// `object[index]`: the operation `subscript` of the room that owns the object.
+// Reports what cannot be indexed.
 tvms_eval_value tvms_eval_subscript(tvms_reader *reader, tvms_eval_value object,
                                     tvms_eval_value index, tvms_ref ref);
 
@@ -19,10 +21,17 @@ bool tvms_eval_dict_find(const tvms_reader *reader, tvms_eval_value dict,
 // Operations of Python's values.
 tvms_eval_value tvms_sequence_subscript(tvms_reader *reader, tvms_eval_value object,
                                         tvms_eval_value index, tvms_ref ref);
+
+// The value under a key. A key that is not there is reported; an unknown key gives
+// the unknown value.
 tvms_eval_value tvms_dict_subscript(tvms_reader *reader, tvms_eval_value dict,
                                     tvms_eval_value key, tvms_ref ref);
+
+// An element of a range, or for a slice the list of its elements.
 tvms_eval_value tvms_range_subscript(tvms_reader *reader, tvms_eval_value range,
                                      tvms_eval_value index, tvms_ref ref);
+
+// An element of T.meta_var(x): that of x.
 tvms_eval_value tvms_meta_subscript(tvms_reader *reader, tvms_eval_value meta,
                                     tvms_eval_value index, tvms_ref ref);
 

@@ -7,6 +7,8 @@
 // `x = y` and `x: T = y`, the statement at `stmt`. What is wrong is reported, and then the
 // function has failed.
 void tvms_relax_read_assign(tvms_reader *reader, tvms_ref stmt);
+
+// The same for `x: T = y`.
 void tvms_relax_read_annotated(tvms_reader *reader, tvms_ref stmt);
 
 // Binds the names of a target to the unknown value.

@@ -13,8 +13,13 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_valu
 // R.print and R.tuple hand their arguments to C++ since 0.26, where True is a bool. Returns
 // what to restore in `bools`.
 bool tvms_relax_take_bools(tvms_reader *reader);
+
+// A scalar as a value of Relax. NULL after a report, or silently if the value is
+// unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value value,
                                             tvms_ref ref);
+
+// A scalar of TIR as a value of Relax, a PRIM_VALUE.
 tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);
 
 // A shape: tuple or list of dimensions, or a value that is one.
@@ -32,6 +37,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_dim(tvms_reader *reader, tvms_eval_value 
 tvms_node *TVMS_NULLABLE tvms_relax_to_scalar(tvms_reader *reader,
                                               tvms_eval_value value, tvms_ref ref,
                                               const char *what, const char *expected);
+
+// A TUPLE of values of Relax, in the function being read.
 tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
                             uint32_t count, tvms_span span);
 

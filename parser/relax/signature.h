@@ -4,6 +4,8 @@
 
 #include "parser/relax/state.h"
 
+// The signature of an operator, from its row in ir/ops.def; parsed at first use and
+// kept by the reader.
 const tvms_op_signature *tvms_relax_op_signature(tvms_reader *reader, tvms_opcode op);
 
 #endif

@@ -5,6 +5,8 @@
 #include "parser/eval/eval.h"
 #include "parser/relax/state.h"
 
+// Reads the statements of a function into the block builder. What is wrong is
+// reported, and reading goes on.
 void tvms_relax_body(tvms_reader *reader, tvms_ref body);
 
 // Expands the body of an R.macro in place; its value is what it returns.

@@ -25,6 +25,9 @@ tvms_eval_value tvms_relax_call_global(tvms_reader *reader, tvms_node *global_va
 // operator `b` is unknown.
 tvms_eval_value tvms_relax_subscript(tvms_reader *reader, tvms_eval_value value,
                                      tvms_ref ref);
+
+// An operator where an operand is a value of Relax, as the call of R that it stands
+// for. For a unary operator `b` is unknown.
 tvms_eval_value tvms_relax_operator_on(tvms_reader *reader, tvms_surf_op op,
                                        tvms_eval_value a, tvms_eval_value b,
                                        tvms_ref ref);

@@ -4,6 +4,8 @@
 
 #include "parser/tile/view.h"
 
+// A.rearrange("(a b) c -> b a c", a=4): the pattern of einops, as a view. Unknown
+// after a report.
 tvms_eval_value tvms_view_rearrange(tvms_reader *reader, tvms_node *buffer,
                                     tvms_ref call);
 

@@ -10,10 +10,13 @@ void tvms_tir_store_stmt(tvms_reader *reader, tvms_node *buffer,
                          tvms_node *const *indices, uint32_t count, tvms_node *value,
                          tvms_node *TVMS_NULLABLE predicate, tvms_ref ref);
 
-// The form of a mutable scalar, and that read from the arguments of a call. False after a
-// report.
+// The operation `subscript` (parser/eval/ops.h) of buffers, regions and expressions.
+// Unknown after a report.
 tvms_eval_value tvms_tir_subscript(tvms_reader *reader, tvms_eval_value object,
                                    tvms_eval_value index, tvms_ref ref);
+
+// `buffer[index]`: an element, a vector or a region, by what the indices are. Unknown
+// after a report.
 tvms_eval_value tvms_tir_buffer_subscript(tvms_reader *reader, tvms_node *buffer,
                                           tvms_eval_value index, tvms_ref ref);
 

@@ -5,6 +5,7 @@
 
 #include "parser/tir/tir.h"
 
+// A BUFFER of this form, with a data variable of its own if the form has none.
 tvms_node *tvms_tir_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
                                 tvms_ref ref);
 
@@ -17,6 +18,8 @@ TVMS_NODISCARD bool tvms_tir_buffer_form_of(tvms_reader *reader,
 // report.
 void tvms_tir_scalar_form(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
                           tvms_buffer_form *form);
+
+// The same, read from the arguments of a call. False after a report.
 TVMS_NODISCARD bool tvms_tir_scalar_form_of(tvms_reader *reader,
                                             const tvms_call_args *call,
                                             tvms_buffer_form *form);

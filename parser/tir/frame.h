@@ -4,7 +4,10 @@
 
 #include "parser/tir/tir.h"
 
+// A frame of this kind, not yet opened, in the memory of the function's values.
 tvms_frame *tvms_frame_new(tvms_reader *reader, tvms_frame_kind kind, tvms_ref ref);
+
+// The frame as a value that `with` can open and `as` can name.
 tvms_eval_value tvms_frame_value(tvms_frame *frame);
 
 // A frame of one statement that holds for what follows it; `result` is what it names.

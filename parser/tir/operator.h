@@ -13,10 +13,19 @@ bool tvms_eval_is_tir_operand(tvms_eval_value value);
 // operand is a node.
 tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                 tvms_eval_value b, tvms_ref ref);
+
+// The operation `unary` (parser/eval/ops.h) of a node: a negation, `not` or `~` of
+// TIR, folded.
 tvms_eval_value tvms_tir_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                tvms_ref ref);
+
+// The operation `logical` of nodes: T.And or T.Or, where Python's `and` and `or` mean
+// them. Unknown after a report.
 tvms_eval_value tvms_tir_logical(tvms_reader *reader, bool is_and, tvms_eval_value left,
                                  tvms_eval_value right, tvms_ref ref);
+
+// The operation `choose` of `yes if test else no` with a node as test:
+// T.if_then_else. Unknown after a report.
 tvms_eval_value tvms_tir_choose(tvms_reader *reader, tvms_eval_value test,
                                 tvms_eval_value yes, tvms_eval_value no, tvms_ref ref);
 

@@ -23,11 +23,15 @@ TVMS_NODISCARD bool tvms_tir_check_let(tvms_reader *reader, const tvms_node *var
 // The let statement: `var` has `value` for the rest of the scope.
 void tvms_tir_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
                         tvms_ref ref);
+
+// Adds what `return value` is in the release: a statement, or the call T.ret.
 void tvms_tir_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref);
 // What a function returns: a value, since 0.26 also a buffer. NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_tir_to_returned(tvms_reader *reader,
                                               tvms_eval_value value, tvms_ref ref);
 
+// Reads statements into the innermost frame. What is wrong is reported, and reading
+// goes on with the next one.
 void tvms_tir_body(tvms_reader *reader, tvms_ref body);
 
 // Reads the statements of a macro in place; the value is what it returns.

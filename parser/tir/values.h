@@ -12,13 +12,22 @@
   .unary = tvms_tir_unary, .logical = tvms_tir_logical, .choose = tvms_tir_choose,     \
   .truth = tvms_node_truth, .print = tvms_node_print
 
+// What a node is, for messages: "buffer 'A'", "variable 'n'", "an expression of type
+// int32".
 const char *tvms_node_describe(tvms_reader *reader, tvms_eval_value value);
+
+// The truth of a node in the sense of Python; `*known` is false where it has none, as
+// for expressions.
 bool tvms_node_truth(tvms_eval_value value, bool *known);
+
+// Appends the text that str() gives for a node. False: it has none.
 bool tvms_node_print(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value);
 
 // Operations of expressions, buffers and the like.
 tvms_eval_value tvms_tir_attribute(tvms_reader *reader, tvms_eval_value object,
                                    tvms_sym name, tvms_ref ref);
+
+// Calls a method of an expression or of another node that knows no other room.
 tvms_eval_value tvms_tir_method(tvms_reader *reader, tvms_eval_value receiver,
                                 tvms_sym name, tvms_ref call);
 

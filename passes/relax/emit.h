@@ -19,6 +19,8 @@ typedef struct {
 
 // Prepares an emitter in the caller's storage; `fini` frees what it holds.
 void tvms_relax_emitter_init(tvms_relax_emitter *emitter, tvms_unit *unit);
+
+// Frees what the emitter holds; nodes stay with the unit.
 void tvms_relax_emitter_fini(tvms_relax_emitter *emitter);
 
 // A VAR_BINDING of `value`, which has its StructInfo, to a new variable; `dataflow`: one

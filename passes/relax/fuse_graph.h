@@ -25,7 +25,10 @@ typedef struct {
   TVMS_VEC(tvms_fuse_edge) edges;
 } tvms_fuse_graph;
 
+// Prepares an empty graph in the caller's storage.
 void tvms_fuse_graph_init(tvms_fuse_graph *graph, tvms_memory *memory);
+
+// Frees the graph.
 void tvms_fuse_graph_fini(tvms_fuse_graph *graph);
 
 // Adds a node and returns its index.
