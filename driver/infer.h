@@ -12,6 +12,9 @@
 // Shows the facts of each module that is added, in order, with types as `dialect` writes
 // them. `visit` gets `self`. tvms_infer_close must follow.
 typedef struct tvms_infer tvms_infer;
+
+// Shows the facts of each module that is added, in order, with types as `dialect`
+// writes them. `visit` gets `self`. tvms_infer_close must follow.
 tvms_infer *tvms_infer_open(tvms_context *context, tvms_dialect dialect,
                             tvms_fact_visit *visit, void *self);
 

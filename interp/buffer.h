@@ -20,7 +20,11 @@ void tvms_interp_allocate_buffer(tvms_interp_frame *f, const tvms_node *buffer);
 // Takes memory for `extents` elements and returns it.
 void *tvms_interp_allocate(tvms_interp_frame *f, tvms_dtype element, tvms_list extents,
                            tvms_span span);
+
+// The mark with which tvms_interp_end_memory ends what is allocated from here on.
 uint32_t tvms_interp_begin_memory(const tvms_interp_frame *f);
+
+// Gives up what was allocated since `mark`.
 void tvms_interp_end_memory(tvms_interp_frame *f, uint32_t mark);
 
 // Declares memory that a caller owns.

@@ -4,7 +4,8 @@
 
 #include "interp/frame.h"
 
-// Lane `lane` of a value of TIR; every lane of a scalar is its value.
+// Lane `lane` of a call in TIR: an operator, a function of C, or a function of the
+// module.
 tvms_scalar tvms_interp_eval_call(tvms_interp_frame *f, const tvms_call *call,
                                   uint32_t lane);
 

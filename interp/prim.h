@@ -8,9 +8,13 @@
 // Counts one step of the program.
 void tvms_interp_count_step(tvms_interp_frame *f, tvms_span span);
 
+// Begins a call of `member`, called from `outer` (NULL: from outside), in the
+// caller's storage. Its arrays lie in the scratch arena.
 void tvms_interp_open_frame(tvms_interp_frame *f, tvms_interp *interp,
                             const tvms_member *member,
                             const tvms_interp_frame *TVMS_NULLABLE outer);
+
+// Ends the call: gives up its memory and the values of its variables.
 void tvms_interp_close_frame(tvms_interp_frame *f);
 
 // Calls a member: compiled code, a PrimFunc or a Relax function.
@@ -18,6 +22,9 @@ tvms_value tvms_interp_call_member(tvms_interp *interp, const tvms_member *membe
                                    const tvms_value *args, uint32_t count,
                                    tvms_span span,
                                    const tvms_interp_frame *TVMS_NULLABLE outer);
+
+// Calls a PrimFunc, or the compiled code that stands for it. Arguments are borrowed;
+// the caller gets the result. Faults are reported at `span`, and left by a jump.
 tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *member,
                                       const tvms_value *args, uint32_t count,
                                       tvms_span span,

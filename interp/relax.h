@@ -4,11 +4,14 @@
 
 #include "interp/frame.h"
 
-// Calls a member: compiled code, a PrimFunc or a Relax function.
+// Calls a Relax function. Arguments are borrowed; the caller gets the result. Faults
+// are reported at `span`, and left by a jump.
 tvms_value tvms_interp_call_function(tvms_interp *interp, const tvms_member *member,
                                      const tvms_value *args, uint32_t count,
                                      tvms_span span,
                                      const tvms_interp_frame *TVMS_NULLABLE outer);
+
+// The value of an expression of Relax, counted for the caller.
 tvms_value tvms_interp_eval_relax(tvms_interp_frame *f, const tvms_node *node);
 
 #endif

@@ -26,6 +26,8 @@ size_t tvms_dl_element_size(tvms_dl_type type);
 // Reads or writes the element at `at`; the value must fit already. `type.lanes` is not
 // looked at.
 tvms_scalar tvms_dl_element_get(const void *at, tvms_dl_type type);
+
+// Writes the element at `at`; the value must fit already.
 void tvms_dl_element_set(void *at, tvms_dl_type type, tvms_scalar value);
 
 // Wraps an integer to `bits`, or rounds a real to the nearest value of its kind (ties to

@@ -72,7 +72,10 @@ struct tvms_items {
 
 enum { TVMS_TENSOR_ALIGNMENT = 64 };
 
+// An empty heap in the caller's storage, whose values lie in `memory`.
 void tvms_heap_init(tvms_heap *heap, tvms_memory *memory);
+
+// Frees every value that is left, whoever uses it.
 void tvms_heap_fini(tvms_heap *heap);
 
 // A tensor whose bytes are all 0xFF (NaN in every float kind), with a count of one; NULL
@@ -91,10 +94,15 @@ int64_t tvms_tensor_len(const tvms_tensor *tensor);
 
 // The element at a flat place, row by row.
 tvms_scalar tvms_tensor_get(const tvms_tensor *tensor, int64_t at);
+
+// Writes the element at a flat place, row by row; the value must fit already.
 void tvms_tensor_set(tvms_tensor *tensor, int64_t at, tvms_scalar value);
 
 // One user more, or one less. Values that are not counted pass through.
 tvms_value tvms_value_keep(tvms_value value);
+
+// One user less: the last one frees the value. Values that are not counted pass
+// through.
 void tvms_value_drop(tvms_value value);
 
 static inline tvms_value tvms_value_of_tensor(tvms_tensor *tensor) {

@@ -15,7 +15,7 @@ import os, re, subprocess, sys
 ROOT = os.environ.get("TVMS_SOURCE", ".")
 FREE = ("tests/", "bench/", "tools/")
 # Rooms whose functions do not all have a contract of their own yet; a room leaves this list, none joins it.
-PENDING = ("backend/", "format/", "grammar/", "interp/", "migrate/", "parser/", "runtime/", "support/")
+PENDING = ("format/", "grammar/", "migrate/", "support/")
 DECLARATION = re.compile(r"^(?!typedef|enum|return|#|static)[A-Za-z_][^;{}#=]*?\b(tvms_\w+)\s*\([^;{}]*\)[^;{}]*([;{])", re.M)
 INCLUDE = re.compile(r'^#include ["<]((?:tvms/)?[^">]+\.h)[">]', re.M)
 

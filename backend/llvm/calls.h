@@ -4,6 +4,8 @@
 
 #include "backend/llvm/emit.h"
 
+// The value of a call in TIR: an operator, a function of C, or another PrimFunc of
+// the module.
 LLVMValueRef tvms_emit_call(emitter *e, const tvms_call *call);
 
 #endif

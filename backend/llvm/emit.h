@@ -55,12 +55,8 @@ typedef struct {
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } emitter;
 
-// i64
-
 // Computes one of two values; each is only computed where it is wanted.
 typedef LLVMValueRef choice(emitter *e, const void *what);
-
-// code only
 
 // What is known of an error where it is raised.
 typedef struct {
@@ -70,11 +66,6 @@ typedef struct {
   LLVMValueRef TVMS_NULLABLE got;  // both NULL, or two numbers that differ
   LLVMValueRef TVMS_NULLABLE expected;
 } failure;
-
-// code that raises and returns
-// a private constant
-
-// the current block has no end yet
 
 // Variables that the body takes beside its parameters: sizes, strides and offsets of
 // buffers, in the order of their first use.

@@ -4,7 +4,8 @@
 
 #include "backend/llvm/emit.h"
 
-// Functions.
+// Code for the entry of a PrimFunc, __tvm_ffi_NAME: it checks the packed arguments in
+// TVM's words and calls the body.
 void tvms_emit_entry(emitter *e, const tvms_member *member);
 
 #endif
