@@ -16,10 +16,54 @@ const tvms_visible *tvms_closure_capture(tvms_reader *reader) {
   return visible;
 }
 
+// The signature of a DEF or LAMBDA; its defaults are evaluated when it is defined.
+static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref params,
+                                               tvms_ref ref) {
+  uint32_t count = 0;
+  tvms_surface_each(reader->surface, param_ref, params) {
+    if (tvms_reader_at(reader, param_ref)->a) count++;
+  }
+  if (count > TVMS_MAX_PARAMS) {
+    _Static_assert(TVMS_MAX_PARAMS == 32, "the number in the text");
+    tvms_reader_report(reader, unsupported, ref, "a call with more than 32 parameters");
+    return NULL;
+  }
+  tvms_signature *signature = tvms_arena_alloc(
+      &reader->values, sizeof *signature + count * sizeof signature->params[0]);
+  signature->rest = signature->keywords = -1;
+  tvms_surface_each(reader->surface, param_ref, params) {
+    const tvms_surf node = *tvms_reader_at(reader, param_ref);
+    if (!node.a) continue;
+    tvms_param *param = &signature->params[signature->count];
+    param->name = node.a;
+    param->required = !node.c;
+    if (node.c) param->value = tvms_eval(reader, node.c);
+    if (node.op == TVMS_OP_STAR) {
+      param->kind = TVMS_PARAM_REST;
+      param->required = false;
+      signature->rest = (int32_t)signature->count;
+    } else if (node.op == TVMS_OP_DOUBLE_STAR) {
+      param->kind = TVMS_PARAM_KEYWORDS;
+      param->required = false;
+      signature->keywords = (int32_t)signature->count;
+    } else if (node.op == TVMS_OP_KEYWORD_ONLY) {
+      param->kind = TVMS_PARAM_KEYWORD_ONLY;
+    } else {
+      signature->plain++;
+    }
+    signature->count++;
+  }
+  return signature;
+}
+
 tvms_eval_value tvms_closure_make_lambda(tvms_reader *reader, tvms_ref ref) {
   tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
   closure->ref = ref;
   closure->visible = tvms_closure_capture(reader);
+  closure->cells = tvms_capture_cells(reader, ref);
+  tvms_scope_push_for(reader, TVMS_EVALUATOR_PYTHON);
+  closure->signature = closure_signature(reader, tvms_reader_at(reader, ref)->a, ref);
+  tvms_scope_pop(reader);
   return (tvms_eval_value){.kind = TVMS_EVAL_LAMBDA, .as.closure = closure};
 }
 
@@ -27,7 +71,9 @@ tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
                                         uint8_t flags) {
   tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
   closure->ref = ref;
-  closure->name = tvms_surface_define(reader->surface, ref).name;
+  tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
+  closure->name = def.name;
+  closure->signature = closure_signature(reader, def.params, ref);
   closure->visible = tvms_closure_capture(reader);
   closure->calls = tvms_arena_new(&reader->kept, uint32_t);
   return (tvms_eval_value){
@@ -49,47 +95,28 @@ static void leave(tvms_reader *reader, const tvms_visible *saved) {
   reader->visible = saved;
 }
 
-// Number of plain parameters of a lambda, and whether it ends with *args.
-static uint32_t count_params(const tvms_reader *reader, tvms_ref params, bool *rest) {
-  uint32_t count = 0;
-  *rest = false;
-  tvms_surface_each(reader->surface, ref, params) {
-    if (tvms_reader_at(reader, ref)->op == TVMS_OP_STAR)
-      *rest = true;
-    else
-      count++;
-  }
-  return count;
-}
-
-static void bind_lambda_params(tvms_reader *reader, tvms_ref params,
-                               const tvms_eval_value *args, uint32_t count) {
-  uint32_t i = 0;
-  tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf *param = tvms_reader_at(reader, ref);
-    tvms_span span = tvms_reader_span_of(reader, ref);
-    if (param->op == TVMS_OP_STAR) {
-      tvms_eval_value *items = tvms_eval_keep_items(reader, args + i, count - i);
-      tvms_scope_bind(reader, param->a,
-                      tvms_eval_value_items(TVMS_EVAL_TUPLE, items, count - i), span);
-      i = count;
-    } else {
-      tvms_sym name = param->a;
-      tvms_ref fallback = param->c;
-      tvms_scope_bind(reader, name, i < count ? args[i] : tvms_eval(reader, fallback),
-                      span);
-      i++;
+// Binds the parameters to values by their places. False: there are too many or too few.
+static bool bind_values(tvms_reader *reader, const tvms_signature *signature,
+                        const tvms_eval_value *args, uint32_t count, tvms_ref ref) {
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  if (count > signature->plain && signature->rest < 0) return false;
+  for (uint32_t i = 0, next = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    tvms_eval_value value = param->value;
+    if (param->kind == TVMS_PARAM_REST) {
+      uint32_t rest = count > next ? count - next : 0;
+      value = tvms_eval_value_items(
+          TVMS_EVAL_TUPLE, tvms_eval_keep_items(reader, args + next, rest), rest);
+    } else if (param->kind == TVMS_PARAM_KEYWORDS) {
+      value = tvms_eval_value_items(TVMS_EVAL_DICT, NULL, 0);
+    } else if (param->kind == TVMS_PARAM_PLAIN && next < count) {
+      value = args[next++];
+    } else if (param->required) {
+      return false;
     }
+    tvms_scope_bind(reader, param->name, value, span);
   }
-}
-
-static uint32_t count_required(const tvms_reader *reader, tvms_ref params) {
-  uint32_t count = 0;
-  tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf *param = tvms_reader_at(reader, ref);
-    if (param->op != TVMS_OP_STAR && !param->c) count++;
-  }
-  return count;
+  return true;
 }
 
 // Python allows no more calls inside each other; a call is worth many steps, because it
@@ -121,66 +148,24 @@ tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value la
                                          const tvms_eval_value *args, uint32_t count,
                                          tvms_ref ref) {
   const tvms_closure *closure = lambda.as.closure;
-  const tvms_surf node = *tvms_reader_at(reader, closure->ref);
-  bool rest;
-  uint32_t most = count_params(reader, node.a, &rest);
-  uint32_t least = count_required(reader, node.a);
-  if (count < least || (count > most && !rest)) {
-    tvms_reader_report(reader, wrong_count, ref, "this lambda", most, count);
-    return TVMS_UNKNOWN;
-  }
-  if (!begin_call(reader, ref)) return tvms_reader_failed(reader);
+  if (!closure->signature || !begin_call(reader, ref))
+    return tvms_reader_failed(reader);
   tvms_visible inner;
   const tvms_visible *saved = enter(reader, closure->visible, evaluator, &inner);
-  bind_lambda_params(reader, node.a, args, count);
-  tvms_eval_value result = tvms_eval(reader, node.b);
+  tvms_capture_bind(reader, closure->cells);
+  tvms_eval_value result = TVMS_UNKNOWN;
+  if (bind_values(reader, closure->signature, args, count, ref)) {
+    result = tvms_eval(reader, tvms_reader_at(reader, closure->ref)->b);
+  } else {
+    tvms_reader_report(reader, wrong_count, ref, "this lambda",
+                       closure->signature->plain, count);
+  }
   leave(reader, saved);
   end_call(reader);
   return result;
 }
 
 // ---- Calls --------------------------------------------------------------------------------
-
-// The signature of a DEF or LAMBDA, with its defaults.
-static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref params,
-                                               tvms_ref call) {
-  uint32_t count = 0;
-  tvms_surface_each(reader->surface, ref, params) {
-    if (tvms_reader_at(reader, ref)->a) count++;
-  }
-  if (count > TVMS_MAX_PARAMS) {
-    _Static_assert(TVMS_MAX_PARAMS == 32, "the number in the text");
-    tvms_reader_report(reader, unsupported, call,
-                       "a call with more than 32 parameters");
-    return NULL;
-  }
-  tvms_signature *signature = tvms_arena_alloc(
-      &reader->values, sizeof *signature + count * sizeof signature->params[0]);
-  signature->rest = signature->keywords = -1;
-  tvms_surface_each(reader->surface, ref, params) {
-    const tvms_surf node = *tvms_reader_at(reader, ref);
-    if (!node.a) continue;
-    tvms_param *param = &signature->params[signature->count];
-    param->name = node.a;
-    param->required = !node.c;
-    if (node.c) param->value = tvms_eval(reader, node.c);
-    if (node.op == TVMS_OP_STAR) {
-      param->kind = TVMS_PARAM_REST;
-      param->required = false;
-      signature->rest = (int32_t)signature->count;
-    } else if (node.op == TVMS_OP_DOUBLE_STAR) {
-      param->kind = TVMS_PARAM_KEYWORDS;
-      param->required = false;
-      signature->keywords = (int32_t)signature->count;
-    } else if (node.op == TVMS_OP_KEYWORD_ONLY) {
-      param->kind = TVMS_PARAM_KEYWORD_ONLY;
-    } else {
-      signature->plain++;
-    }
-    signature->count++;
-  }
-  return signature;
-}
 
 static void bind_params(tvms_reader *reader, const tvms_signature *signature,
                         const tvms_eval_value *args, const tvms_ref *refs) {
@@ -193,8 +178,7 @@ static void bind_params(tvms_reader *reader, const tvms_signature *signature,
 tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
                                   tvms_ref call) {
   const tvms_closure *closure = lambda.as.closure;
-  const tvms_surf node = *tvms_reader_at(reader, closure->ref);
-  const tvms_signature *signature = closure_signature(reader, node.a, call);
+  const tvms_signature *signature = closure->signature;
   tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;
@@ -206,8 +190,9 @@ tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
   tvms_visible inner;
   const tvms_visible *saved =
       enter(reader, closure->visible, TVMS_EVALUATOR_PYTHON, &inner);
+  tvms_capture_bind(reader, closure->cells);
   bind_params(reader, signature, args, refs);
-  tvms_eval_value result = tvms_eval(reader, node.b);
+  tvms_eval_value result = tvms_eval(reader, tvms_reader_at(reader, closure->ref)->b);
   leave(reader, saved);
   end_call(reader);
   return result;
@@ -231,7 +216,7 @@ tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value mac
     return tvms_eval_report_too_deep(reader, call);
   }
   tvms_surf_definition def = tvms_surface_define(reader->surface, closure->ref);
-  const tvms_signature *signature = closure_signature(reader, def.params, call);
+  const tvms_signature *signature = closure->signature;
   tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_ref refs[TVMS_MAX_PARAMS];
   uint64_t given;

@@ -2,10 +2,13 @@
 #ifndef TVMS_PARSER_EVAL_CLOSURE_H
 #define TVMS_PARSER_EVAL_CLOSURE_H
 
+#include "parser/eval/capture.h"
 #include "parser/eval/eval.h"
 
 struct tvms_closure {
-  tvms_ref ref;  // the LAMBDA or DEF node
+  tvms_ref ref;                                   // the LAMBDA or DEF node
+  const tvms_signature *TVMS_NULLABLE signature;  // NULL: more parameters than we take
+  tvms_cells cells;                               // LAMBDA: of names around it
   tvms_sym name;
   const tvms_visible *visible;  // what it sees of the scopes that were open around it
   uint32_t *calls;              // how often a macro was expanded

@@ -19,6 +19,7 @@ typedef struct tvms_binding {
   tvms_sym name;
   uint32_t depth;  // of that scope, from 1
   tvms_span span;  // where it was bound, for notes
+  bool captured;   // by a lambda, which may outlive the scope
 } tvms_binding;
 
 // Who evaluates the expressions of a scope. The difference shows in comparisons, `and`, `or`

@@ -42,8 +42,10 @@ void tvms_scope_pop(tvms_reader *reader) {
   while (binding) {
     tvms_binding *next = binding->next;
     reader->names[binding->name] = binding->outer;
-    binding->next = reader->free_bindings;
-    reader->free_bindings = binding;
+    if (!binding->captured) {
+      binding->next = reader->free_bindings;
+      reader->free_bindings = binding;
+    }
     binding = next;
   }
 }
@@ -65,7 +67,7 @@ void tvms_scope_bind(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
   }
   tvms_binding **scope = &reader->scopes.items[reader->scopes.len - 1].newest;
   tvms_binding *binding = new_binding(reader);
-  *binding = (tvms_binding){value, *slot, *scope, name, reader->depth, span};
+  *binding = (tvms_binding){value, *slot, *scope, name, reader->depth, span, false};
   *slot = binding;
   *scope = binding;
 }
