@@ -16,6 +16,7 @@
 typedef struct {
   const tvms_surface *surface;
   tvms_context *context;
+  const tvms_spans *TVMS_NULLABLE script;  // what is TVMScript; NULL: all is
   tvms_dialect low, high;
   tvms_span low_span, high_span;
   tvms_dialect said;   // the release that the metadata names, or TVMS_DIALECT_NONE
@@ -201,19 +202,26 @@ static void mark_import(marks *found, const tvms_surf *node) {
   }
 }
 
+static void mark_node(marks *found, const tvms_surf *node) {
+  switch (node->kind) {
+  case TVMS_SURF_ATTRIBUTE: mark_attribute(found, node); break;
+  case TVMS_SURF_CALL: mark_call(found, node); break;
+  case TVMS_SURF_SUBSCRIPT: mark_subscript(found, node); break;
+  case TVMS_SURF_IMPORT_FROM: mark_import(found, node); break;
+  case TVMS_SURF_TYPE_PARAM:
+    has(found, TVMS_FACT_dims_are_type_vars, (tvms_span){node->begin, node->end});
+    break;
+  default: break;
+  }
+}
+
+// The marks of Python are its imports: its T may be another package's.
 static void mark_nodes(marks *found) {
   for (uint32_t i = 1; i < found->surface->count; i++) {
     const tvms_surf *node = &found->surface->nodes[i];
-    switch (node->kind) {
-    case TVMS_SURF_ATTRIBUTE: mark_attribute(found, node); break;
-    case TVMS_SURF_CALL: mark_call(found, node); break;
-    case TVMS_SURF_SUBSCRIPT: mark_subscript(found, node); break;
-    case TVMS_SURF_IMPORT_FROM: mark_import(found, node); break;
-    case TVMS_SURF_TYPE_PARAM:
-      has(found, TVMS_FACT_dims_are_type_vars, (tvms_span){node->begin, node->end});
-      break;
-    default: break;
-    }
+    bool counts = !found->script || node->kind == TVMS_SURF_IMPORT_FROM
+                  || tvms_spans_hold(found->script, node->begin);
+    if (counts) mark_node(found, node);
   }
 }
 
@@ -325,11 +333,11 @@ static tvms_dialect newest(const marks *found) {
   return found->high == TVMS_DIALECT_NONE ? TVMS_DIALECT_CURRENT : found->high;
 }
 
-tvms_dialect tvms_dialect_marks_read(tvms_context *context, const tvms_surface *surface,
-                                     const tvms_read_options *options) {
-  if (options->from != TVMS_DIALECT_NONE) return options->from;
+static marks find_marks(tvms_context *context, const tvms_surface *surface,
+                        const tvms_spans *TVMS_NULLABLE script) {
   marks found = {.surface = surface,
                  .context = context,
+                 .script = script,
                  .low = TVMS_DIALECT_OLDEST,
                  .high = TVMS_DIALECT_NONE,
                  .said = TVMS_DIALECT_NONE,
@@ -337,14 +345,31 @@ tvms_dialect tvms_dialect_marks_read(tvms_context *context, const tvms_surface *
                  .metadata = tvms_interner_find(&context->names, "metadata", 8)};
   mark_nodes(&found);
   mark_comments(&found);
-  if (found.low > found.high) {
-    if (options->dialect != TVMS_DIALECT_NONE) return options->dialect;
-    report_conflict(&found);
-    return found.low;
-  }
+  return found;
+}
+
+static tvms_dialect choose(const marks *found, const tvms_read_options *options) {
   tvms_dialect wanted = options->dialect;
-  if (wanted != TVMS_DIALECT_NONE && wanted >= found.low && wanted <= found.high) {
-    return wanted;
+  bool fits = wanted >= found->low && wanted <= found->high;
+  return wanted != TVMS_DIALECT_NONE && fits ? wanted : newest(found);
+}
+
+tvms_dialect_marked tvms_dialect_marks_read(tvms_context *context,
+                                            const tvms_surface *surface,
+                                            const tvms_read_options *options,
+                                            const tvms_spans *script) {
+  if (options->from != TVMS_DIALECT_NONE)
+    return (tvms_dialect_marked){.dialect = options->from};
+  marks found = find_marks(context, surface, script);
+  if (found.low <= found.high)
+    return (tvms_dialect_marked){.dialect = choose(&found, options)};
+  if (options->dialect != TVMS_DIALECT_NONE)
+    return (tvms_dialect_marked){.dialect = options->dialect};
+  if (script && script->len > 1) {
+    marks imports = find_marks(context, surface, &(tvms_spans){0});
+    if (imports.low <= imports.high)
+      return (tvms_dialect_marked){.dialect = newest(&imports), .differs = true};
   }
-  return newest(&found);
+  report_conflict(&found);
+  return (tvms_dialect_marked){.dialect = found.low, .mixed = true};
 }

@@ -3,11 +3,22 @@
 #define TVMS_PARSER_DIALECT_MARKS_H
 
 #include "grammar/surface.h"
+#include "parser/python_file.h"
 #include "parser/read.h"
 
-// The dialect to read a surface tree as. Marks that exclude each other are reported.
-tvms_dialect tvms_dialect_marks_read(tvms_context *context, const tvms_surface *surface,
-                                     const tvms_read_options *options);
+typedef struct {
+  tvms_dialect dialect;
+  bool mixed;  // marks exclude each other, which was reported
+  bool
+      differs;  // only marks of different definitions do: each has a release of its own
+} tvms_dialect_marked;
+
+// The dialect to read a surface tree as, by the marks in it. Of a Python file those of its
+// imports and of the definitions at `script` count (NULL: it is not one).
+tvms_dialect_marked tvms_dialect_marks_read(tvms_context *context,
+                                            const tvms_surface *surface,
+                                            const tvms_read_options *options,
+                                            const tvms_spans *TVMS_NULLABLE script);
 
 // A comment that is an import: `# from tvm.script import tirx as T`.
 typedef struct {

@@ -80,19 +80,6 @@ static void add_mentioned(finder *f, tvms_span span) {
   }
 }
 
-// True if the place is in one of the spans, which are in order of place and disjoint.
-static bool is_in(const tvms_spans *spans, uint32_t place) {
-  uint32_t low = 0, high = spans->len;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (spans->items[middle].end <= place)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < spans->len && spans->items[low].begin <= place;
-}
-
 static int by_place(const void *left, const void *right) {
   uint32_t a = ((const mention *)left)->begin, b = ((const mention *)right)->begin;
   return a < b ? -1 : a > b;
@@ -103,7 +90,7 @@ static void collect(finder *f, const tvms_spans *script) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
     if (node->kind == TVMS_SURF_NAME || node->kind == TVMS_SURF_STRING)
       tvms_vec_push(f->memory, &f->mentions, ((mention){node->begin, ref}));
-    else if (node->kind == TVMS_SURF_ASSIGN && !is_in(script, node->begin))
+    else if (node->kind == TVMS_SURF_ASSIGN && !tvms_spans_hold(script, node->begin))
       tvms_vec_push(f->memory, &f->constants, ref);
   }
   if (f->mentions.len)

@@ -5,6 +5,7 @@
 #include "parser/eval/comprehension.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/names.h"
+#include "parser/eval/reader.h"
 #include "parser/file_state.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
@@ -237,11 +238,27 @@ static bool is_next_script(tvms_reader *reader, uint32_t begin) {
   return true;
 }
 
+// In a file whose definitions are written for different releases, each is read as its own.
+static void choose_release(tvms_reader *reader, tvms_ref definition) {
+  if (!reader->file->releases) return;
+  tvms_span span = tvms_reader_span_of(reader, definition);
+  tvms_spans own = {&span, 1, 1};
+  tvms_dialect_marked marked = tvms_dialect_marks_read(reader->context, reader->surface,
+                                                       reader->file->releases, &own);
+  tvms_reader_set_dialect(reader, marked.dialect);
+  reader->mixed = marked.mixed;
+}
+
 static void read_script(tvms_reader *reader, tvms_ref definition) {
   tvms_unit *unit = reader->unit;
+  tvms_dialect dialect = reader->dialect;
+  bool mixed = reader->mixed;
   uint32_t muted = tvms_trial_speak(&reader->context->diags);
+  choose_release(reader, definition);
   tvms_definition_read(reader, definition);
   tvms_trial_mute_again(&reader->context->diags, muted);
+  if (reader->dialect != dialect) tvms_reader_set_dialect(reader, dialect);
+  reader->mixed = mixed;
   reader->unit = unit;
 }
 

@@ -5,7 +5,21 @@
 #include "parser/eval/eval.h"
 #include "support/vec.h"
 
+// Places of a source, in order and disjoint.
 typedef TVMS_VEC(tvms_span) tvms_spans;
+
+// True if the byte at `place` lies in one of them.
+static inline bool tvms_spans_hold(const tvms_spans *spans, uint32_t place) {
+  uint32_t low = 0, high = spans->len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (spans->items[middle].end <= place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < spans->len && spans->items[low].begin <= place;
+}
 
 // Appends the places of the outermost definitions of a file that are TVMScript: functions
 // and classes, from their first decorator on, that are decorated by a name which imports

@@ -93,15 +93,18 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   }
   tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
   *program = (tvms_program){.context = context};
-  uint32_t errors = context->diags.errors;
-  program->dialect = tvms_dialect_marks_read(context, &surface, options);
+  tvms_dialect_marked marked = tvms_dialect_marks_read(
+      context, &surface, options, options->python ? &script : NULL);
+  program->dialect = marked.dialect;
   context->spelling = (uint32_t)program->dialect;
-  tvms_file_state file = {
-      .script = script.items, .script_count = script.len, .needed = &needed};
+  tvms_file_state file = {.script = script.items,
+                          .script_count = script.len,
+                          .needed = &needed,
+                          .releases = marked.differs ? options : NULL};
   tvms_reader reader;
   tvms_reader_init(&reader, context, &surface, program->dialect, &tvms_parser_tables);
   reader.program = program;
-  reader.mixed = context->diags.errors > errors;
+  reader.mixed = marked.mixed;
   reader.lenient = options->python;
   reader.decorate = tvms_decoration_of;
   reader.file = &file;

@@ -406,12 +406,22 @@ static bool hold(const work *w, tvms_wrapper_slice terms) {
   return true;
 }
 
+// True if a term depends on what only Python knows.
+static bool is_open(const work *w, tvms_wrapper_slice terms) {
+  for (uint32_t i = 0; i < terms.count; i++) {
+    tvms_eval_value value = arg(w, tvms_wrapper_terms[terms.first + i].param);
+    if (!tvms_eval_value_is_known(value)) return true;
+  }
+  return false;
+}
+
 // Reports the first rule that is not kept; false: there is one.
 static bool keeps_rules(work *w) {
   tvms_wrapper_slice rules = w->wrapper->rules;
   for (uint32_t i = 0; i < rules.count; i++) {
     const tvms_wrapper_rule *rule = &tvms_wrapper_rules[rules.first + i];
     if (!hold(w, rule->when) || hold(w, rule->needs)) continue;
+    if (is_open(w, rule->when) || is_open(w, rule->needs)) continue;
     tvms_reader_report(w->reader, wrapper_rule, w->call, w->wrapper->path,
                        rule->when_text, rule->needs_text);
     w->failed = true;

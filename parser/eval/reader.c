@@ -23,6 +23,12 @@ void tvms_reader_init(tvms_reader *reader, tvms_context *context, tvms_surface *
   tvms_scope_push(reader);
 }
 
+void tvms_reader_set_dialect(tvms_reader *reader, tvms_dialect dialect) {
+  reader->dialect = dialect;
+  reader->context->spelling = (uint32_t)dialect;
+  reader->relax_signatures = NULL;  // made for one release
+}
+
 void tvms_reader_fini(tvms_reader *reader) {
   tvms_memory *memory = &reader->context->memory;
   tvms_scope_pop(reader);

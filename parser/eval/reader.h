@@ -10,6 +10,9 @@
 void tvms_reader_init(tvms_reader *reader, tvms_context *context, tvms_surface *surface,
                       tvms_dialect dialect, const struct tvms_eval_tables *tables);
 
+// Goes on as text of another release.
+void tvms_reader_set_dialect(tvms_reader *reader, tvms_dialect dialect);
+
 // Frees what the evaluation took; values are gone.
 void tvms_reader_fini(tvms_reader *reader);
 

@@ -218,10 +218,11 @@ static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
   }
   const char *text = tvms_symbol_text(reader->context, name);
   tvms_span span = tvms_eval_keyword_span(reader, keyword, text);
+  const char *other = renamed(reader, text, names, signature->count);
+  if (other && reader->mixed) return;  // marks of several releases were reported
   tvms_diags *diags = &reader->context->diags;
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
-  const char *other = renamed(reader, text, names, signature->count);
   const char *near =
       other ? other : tvms_diag_nearest_name(text, names, signature->count);
   if (!near) return;

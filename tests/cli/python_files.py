@@ -200,7 +200,7 @@ def test(te_func, vec):
 
     @R.function(pure=False)
     def constants(x: R.Tensor((4,), "float32")):
-        _ = R.call_packed("f", x, Code.EQUAL, R.prim_value(Code.LESS), sinfo_args=R.Tuple)
+        _ = R.call_packed("f", x, Code.EQUAL, R.prim_value(Code.LESS), ty_args=R.Tuple)
         w = R.add(x, weight) + weight
         return w[op]
 
@@ -208,6 +208,7 @@ def test(te_func, vec):
     def pooled(A: T.Buffer((4,), "float32")):
         pool = T.SMEMPool()
         B = pool.alloc((4,), "float32")
+        T.cuda.ldg(A.data, "float32", vec=vec, dst=(B.ptr_to([0]), A.ptr_to([0])))
         A[0] = B[weight + 1] + T.call_kernel(op, [1], A.data)
         A[1, 0] = 1.0  # and this
 """
@@ -215,7 +216,39 @@ def test(te_func, vec):
         said = p.stderr.decode()
         self.assertEqual(said.count("error["), 2, said)
         self.assertIn(":25:16: error[E0510]", said)
-        self.assertIn(":38:9: error[E0341]", said)
+        self.assertIn(":39:9: error[E0341]", said)
+
+    def test_each_definition_may_have_a_release_of_its_own(self):
+        new = "\n@R.function\ndef new(x: R.Any) -> R.Any:\n    return x\n"
+        old = "\n@R.function\ndef old(x: R.Tensor((4,), \"float32\")):\n    return R.call_pure_packed(\"f\", x, sinfo_args=R.Tensor((2,), \"float32\"))\n"
+        both = old.replace("def old(x: R.Tensor((4,), \"float32\"))", "def both(x: R.Any)")
+        head = "from tvm.script import relax as R\n"
+        p = tvms("check", self.file(head + new + old))
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        p = tvms("check", self.file(head + new + old + both + old.replace("old", "last") + new))
+        self.assertEqual((p.returncode, p.stderr.count(b"error[E0402]"), p.stderr.count(b"error[")), (1, 1, 1), p.stderr)
+        self.assertIn(b":12:15: error[E0402]", p.stderr)
+
+    def test_names_of_other_packages_mark_no_release(self):
+        text = """
+import elsewhere.language as T
+from tvm.script import relax as R
+
+@T.prim_func
+def theirs(A: T.Tensor((4,), "float32")):
+    T.realize(A, "")
+
+def helper(T):
+    T.realize(1)
+
+@R.function
+def ours(x: R.Any) -> R.Any:
+    return x
+"""
+        p = tvms("check", self.file(text))
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        p = tvms("check", self.file(text.replace("elsewhere.language", "tvm.script.tir")))
+        self.assertEqual((p.returncode, p.stderr.count(b"error["), p.stderr.count(b"unknown 'T.Tensor'")), (1, 1, 1), p.stderr)
 
     def test_folders_hold_python_files_for_check_and_fmt(self):
         self.file(BAD), self.file("x=1\n", "b.tvms"), self.file("not TVMScript ( \n", "c.txt")
