@@ -15,11 +15,19 @@ static const tvms_surf *at(const tvms_migration *migration, tvms_ref ref) {
   return tvms_surface_at(migration->surface, ref);
 }
 
-tvms_tir_opcode tvms_migrate_same_operator(const tvms_migration *migration,
-                                           const char *path, size_t len) {
+// Looking for a name among the spellings of a release goes through all of them, so what was
+// found is kept by name.
+tvms_tir_opcode tvms_migrate_same_operator(tvms_migration *migration, const char *path,
+                                           size_t len) {
+  tvms_sym name = tvms_symbol_intern(migration->context, path, len);
+  tvms_vec_reach(&migration->context->memory, &migration->operators, name);
+  uint16_t *known = &migration->operators.items[name];
+  if (*known) return (tvms_tir_opcode)(*known - 1);
   tvms_tir_opcode opcode =
       tvms_tir_op_spelled(path, len, migration->from, TVMS_TIR_NONE);
-  return opcode ? tvms_tir_op_same(opcode, migration->from, migration->to) : opcode;
+  if (opcode) opcode = tvms_tir_op_same(opcode, migration->from, migration->to);
+  *known = (uint16_t)(opcode + 1);
+  return opcode;
 }
 
 // Arguments that the release that is written has behind those of the older one.

@@ -20,6 +20,8 @@ typedef struct {
   tvms_offsets functions;  // where functions begin that were read
   TVMS_VEC(tvms_sym) tir_prefixes;
   TVMS_VEC(tvms_sym) relax_prefixes;
+  TVMS_VEC(uint16_t)
+  operators;  // by path: tvms_migrate_same_operator plus 1; 0: not asked
   tvms_sym tvm;
   bool in_prim_func;
   const char *prefix;  // of the function at hand: T

@@ -337,5 +337,6 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
   tvms_vec_fini(&context->memory, &migration.functions);
   tvms_vec_fini(&context->memory, &migration.tir_prefixes);
   tvms_vec_fini(&context->memory, &migration.relax_prefixes);
+  tvms_vec_fini(&context->memory, &migration.operators);
   return context->diags.errors == errors;
 }
