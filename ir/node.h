@@ -45,7 +45,7 @@ enum {
   TVMS_FLAG_KNOWN = 1,      // SINFO_SHAPE, SINFO_FUNC
   TVMS_FLAG_STRING = 1,     // SINFO_OBJECT: I.StringType() of 0.27
   TVMS_FLAG_PURE = 2,       // SINFO_FUNC, FUNCTION
-  // BLOCK as read: the source does not give the list, parser/complete.c fills it.
+  // BLOCK as read: the source does not give the list, structinfo/complete.c fills it.
   TVMS_FLAG_READS_MISSING = 1,
   TVMS_FLAG_WRITES_MISSING = 2,
   TVMS_FLAG_PRIVATE = 4,      // PRIM_FUNC, FUNCTION

@@ -8,11 +8,11 @@
 // callable of T; anything else is a VALUE_PYTHON that remembers its name.
 tvms_eval_value tvms_python_name(tvms_reader *reader, const char *path);
 
-// An attribute below such a name.
+// An attribute below such a name; unknown after a report.
 tvms_eval_value tvms_python_attribute(tvms_reader *reader, tvms_eval_value object,
                                       tvms_sym name, tvms_ref ref);
 
-// Binds what an import statement brings into scope.
+// Binds what the import statement at `stmt` brings into scope.
 void tvms_python_read_import(tvms_reader *reader, tvms_ref stmt);
 
 // Binds `name` to what the dotted name `path` stands for.
@@ -24,7 +24,7 @@ void tvms_python_bind_import(tvms_reader *reader, const char *path, tvms_sym nam
 // names that it says, as Python does.
 void tvms_python_bind_prefixes(tvms_reader *reader);
 
-// A call whose callee is a name of Python.
+// A call whose callee is a name of Python; unknown where Python alone knows the result.
 tvms_eval_value tvms_python_call(tvms_reader *reader, tvms_eval_value callee,
                                  tvms_ref call);
 

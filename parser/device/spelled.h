@@ -9,11 +9,11 @@
 tvms_eval_value tvms_spelled_operator(tvms_reader *reader, const char *text,
                                       size_t len);
 
-// `T.ptx.cp_async`: attributes below an operator's namespace.
+// `T.ptx.cp_async`: attributes below an operator's namespace. Unknown after a report.
 tvms_eval_value tvms_spelled_attribute(tvms_reader *reader, tvms_eval_value object,
                                        tvms_sym name, tvms_ref ref);
 
-// T.ptx["…"](…) and `T.cp_async[…]`.
+// `T.ptx["…"]`, the attribute of that name. Unknown after a report.
 tvms_eval_value tvms_spelled_subscript(tvms_reader *reader, tvms_eval_value object,
                                        tvms_eval_value index, tvms_ref ref);
 

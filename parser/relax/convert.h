@@ -9,31 +9,32 @@
 tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_value value,
                                              tvms_ref ref);
 
-// A scalar: as above, but a bool stays one since 0.26, and a float was a float32 before.
 // R.print and R.tuple hand their arguments to C++ since 0.26, where True is a bool. Returns
 // what to restore in `bools`.
 bool tvms_relax_take_bools(tvms_reader *reader);
 
-// A scalar as a value of Relax. NULL after a report, or silently if the value is
-// unknown.
+// A scalar: as tvms_relax_to_value, but a bool stays one since 0.26, and a float was a float32
+// before. NULL after a report or if unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value value,
                                             tvms_ref ref);
 
 // A scalar of TIR as a value of Relax, a PRIM_VALUE.
 tvms_node *tvms_relax_prim(tvms_reader *reader, tvms_node *value);
 
-// A shape: tuple or list of dimensions, or a value that is one.
+// A shape: tuple or list of dimensions, or a value that is one. NULL after a report or if
+// unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_to_shape(tvms_reader *reader, tvms_eval_value value,
                                              tvms_ref ref);
 
-// Adds to `diag` that `(x)` is not a tuple, if that is how `ref` is written.
+// Adds to `diag` that `(x)` is not a tuple, if that is how `ref` is written; says whether.
 bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref ref);
 
-// One dimension: int64, a TIR expression, or text in a signature.
+// One dimension: int64, a TIR expression, or text in a signature. NULL after a report or if
+// unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_to_dim(tvms_reader *reader, tvms_eval_value value,
                                            tvms_ref ref);
 
-// Any scalar of TIR; `what` must be `expected`, says the report.
+// Any scalar of TIR. NULL after a report, that `what` must be `expected`, or if unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_to_scalar(tvms_reader *reader,
                                               tvms_eval_value value, tvms_ref ref,
                                               const char *what, const char *expected);
@@ -42,7 +43,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_scalar(tvms_reader *reader,
 tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
                             uint32_t count, tvms_span span);
 
-// A 0-dimensional constant tensor.
+// A 0-dimensional constant tensor of a number, with the dtype given or (void) that of the
+// number. NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_relax_const(tvms_reader *reader, tvms_eval_value value,
                                           tvms_dtype dtype, tvms_ref ref);
 

@@ -5,8 +5,8 @@
 #include "parser/eval/eval.h"
 #include "parser/relax/state.h"
 
-// A local function: the value of a binding. NULL if something of it is unknown.
-// `reserved` is the variable that it knows itself by, if it calls itself.
+// The local function at `def`: the value of a binding. NULL if something of it is unknown.
+// `*reserved` is the variable that it knows itself by if it calls itself, else NULL.
 tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref def,
                                                    tvms_decoration decoration,
                                                    tvms_node **reserved);
@@ -17,7 +17,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref
 void tvms_relax_declare(tvms_reader *reader, const tvms_def *def, tvms_member *member);
 
 // Reads the function at `def` into member->function; leaves it NULL when something of it
-// is unknown. reader->unit is the member's, reading is TVMS_READING_RELAX.
+// is unknown. reader->unit is the member's.
 void tvms_relax_function(tvms_reader *reader, const tvms_def *def, tvms_member *member);
 
 #endif

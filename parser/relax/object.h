@@ -11,8 +11,8 @@ bool tvms_relax_inspect_item(tvms_reader *reader, tvms_eval_value object,
                              tvms_eval_value index, tvms_ref ref,
                              tvms_eval_value *value);
 
-// `R.name`: the value of the name R has when nothing rebinds it, and below it.
-// `path` is the name so far for VALUE_RELAX objects. Reports unknown names.
+// `object.name` of a TVMS_EVAL_RELAX or a value of Relax. Reports unknown names; then, or if
+// the object has not been built, unknown.
 tvms_eval_value tvms_relax_attribute(tvms_reader *reader, tvms_eval_value object,
                                      tvms_sym name, tvms_ref ref);
 
@@ -20,10 +20,10 @@ tvms_eval_value tvms_relax_attribute(tvms_reader *reader, tvms_eval_value object
 bool tvms_relax_type_attribute(tvms_reader *reader, const tvms_node *node,
                                tvms_sym name, tvms_eval_value *value);
 
-// `relax.Call(op, args, …)`: a call as a node.
+// `relax.Call(op, args, …)`: a call as a node; unknown after a report.
 tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call);
 
-// `relax.Tuple(fields)`.
+// `relax.Tuple(fields)`; unknown after a report.
 tvms_eval_value tvms_relax_tuple_node(tvms_reader *reader, tvms_ref call);
 
 #endif

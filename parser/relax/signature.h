@@ -6,6 +6,8 @@
 
 // The signature of an operator, from its row in ir/ops.def; parsed at first use and
 // kept by the reader.
+// The signature of an operator in the release that is read, parsed when it is first asked for.
+// It lives as long as the reader.
 const tvms_op_signature *tvms_relax_op_signature(tvms_reader *reader, tvms_opcode op);
 
 #endif

@@ -14,7 +14,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_type(tvms_reader *reader, tvms_eval_value
 bool tvms_relax_to_types(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                          tvms_list *types);
 
-// Evaluates an annotation to a type.
+// Evaluates an annotation to a type. NULL after a report or if unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref);
 
 // A virtual device: an object, or the name of one of the module ("cuda:1"); None gives

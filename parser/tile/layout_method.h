@@ -7,7 +7,7 @@
 // Whether the layout has the method.
 bool tvms_tile_layout_has_method(const tvms_node *layout, tvms_sym name);
 
-// A method that the layout has.
+// Calls a method that the layout has; unknown after a report.
 tvms_eval_value tvms_tile_layout_method(tvms_reader *reader, tvms_node *layout,
                                         tvms_sym name, tvms_ref call);
 

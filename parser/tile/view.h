@@ -19,17 +19,18 @@
 
 enum { TVMS_VIEW_DIMS = 32 };
 
-// ---- parser/tile/view.c ----
-
 // Reports that a view is not possible, and why; the unknown value.
 tvms_eval_value tvms_view_report(tvms_reader *reader, tvms_ref ref, const char *why);
+
 // The form of a view: what it shares with its parent.
 tvms_buffer_form tvms_view_form(const tvms_buffer *parent);
 
 // A buffer of this form over the data of its parent, and the view of it as a value.
 tvms_eval_value tvms_view_declare(tvms_reader *reader, const tvms_buffer_form *form,
                                   tvms_ref ref);
-// A view in another shape; one dim may be -1. `dims` is changed.
+
+// A view in another shape; one dim may be -1. `dims` is changed, `layout` is None or that of
+// the view. Unknown after a report.
 tvms_eval_value tvms_view_as(tvms_reader *reader, const tvms_buffer *parent,
                              tvms_eval_value *dims, uint32_t count,
                              tvms_eval_value layout, tvms_ref ref);
@@ -41,13 +42,15 @@ tvms_eval_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent
 
 // The value of an integer constant. False if the node is not one.
 bool tvms_view_constant(const tvms_node *node, int64_t *value);
-// The tile layout in a layout, and that again around another one.
+
+// The tile layout in a layout: itself, or what a swizzle is around.
 tvms_node *tvms_view_inner(tvms_node *layout);
 
 // `inner` in the place of the tile layout of `layout`: a composed layout is made
 // around it again.
 tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
                             tvms_node *inner);
+
 // The parts of a layout that make up each dimension: `ends[i]` is where the parts of
 // dimension i end. Parts are split where dimensions meet inside one. False if that cannot
 // be told, or there are more than TVMS_VIEW_DIMS.

@@ -5,7 +5,7 @@
 
 #include "parser/tir/tir.h"
 
-// A BUFFER of this form, with a data variable of its own if the form has none.
+// The buffer that a form describes, with TVM's values for what the form does not give.
 tvms_node *tvms_tir_buffer_make(tvms_reader *reader, const tvms_buffer_form *form,
                                 tvms_ref ref);
 
@@ -14,12 +14,11 @@ TVMS_NODISCARD bool tvms_tir_buffer_form_of(tvms_reader *reader,
                                             const tvms_call_args *call,
                                             tvms_buffer_form *form);
 
-// The form of a mutable scalar, and that read from the arguments of a call. False after a
-// report.
+// The form of a mutable scalar: a buffer of one element.
 void tvms_tir_scalar_form(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
                           tvms_buffer_form *form);
 
-// The same, read from the arguments of a call. False after a report.
+// The same read from the arguments of a call. False after a report.
 TVMS_NODISCARD bool tvms_tir_scalar_form_of(tvms_reader *reader,
                                             const tvms_call_args *call,
                                             tvms_buffer_form *form);

@@ -5,7 +5,8 @@
 
 #include "parser/tir/stmt.h"
 
-// A.get_flattened_buffer(), A.with_dtype(…), A.with_data(…), A.with_allocated_addr(…).
+// A.get_flattened_buffer(), A.with_dtype(…), A.with_data(…), A.with_allocated_addr(…): a
+// buffer that no statement declares. Unknown after a report.
 tvms_eval_value tvms_tir_copy_method(tvms_reader *reader, tvms_node *buffer,
                                      tvms_sym name, tvms_ref call);
 

@@ -10,7 +10,7 @@ tvms_eval_value tvms_tir_access_ptr(tvms_reader *reader,
                                     const tvms_eval_value values[5],
                                     const tvms_ref refs[5], tvms_ref ref);
 
-// T.address_of(value).
+// T.address_of(value); unknown after a report.
 tvms_eval_value tvms_tir_address_of(tvms_reader *reader, tvms_eval_value value,
                                     tvms_ref ref);
 

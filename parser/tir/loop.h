@@ -9,7 +9,7 @@
 TVMS_NODISCARD bool tvms_tir_check_while(tvms_reader *reader,
                                          const tvms_node *condition, tvms_ref ref);
 
-// `for … in range(…)`: the frame of a serial loop.
+// `for … in range(…)`: the frame of a serial loop. Unknown after a report.
 tvms_eval_value tvms_tir_range_loop(tvms_reader *reader, tvms_ref call);
 
 // The simplifier of arith/ over the unit being read.

@@ -13,11 +13,11 @@ const tvms_def *TVMS_NULLABLE tvms_definition_find(const tvms_reader *reader,
 tvms_dtype tvms_definition_declared_return(tvms_reader *reader,
                                            const tvms_member *member);
 
-// A call of a function of the module (`cls.f(…)`) inside a PrimFunc.
+// A call of a function of the module (`cls.f(…)`) inside a PrimFunc; unknown after a report.
 tvms_eval_value tvms_tir_call_global(tvms_reader *reader, tvms_node *global_var,
                                      tvms_ref call);
 
-// tvm.tir.call_tir(cls.f, …).
+// tvm.tir.call_tir(cls.f, …); unknown after a report.
 tvms_eval_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call);
 
 #endif

@@ -7,10 +7,11 @@
 #include "parser/tir/stmt.h"
 #include "parser/tir/tir.h"
 
-// `name` followed by `suffix`.
+// The symbol of `name` followed by `suffix`.
 tvms_sym tvms_tir_joined_name(tvms_reader *reader, tvms_sym name, const char *suffix);
 
-// Gives a variable or buffer its name, as TVM's builder does.
+// Gives a variable or buffer its name, as TVM's builder does; its pointer and strides may
+// follow it. Other nodes have no name, and nothing happens.
 void tvms_tir_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name);
 
 #endif

@@ -9,8 +9,7 @@
 // of one element, which stand for it.
 bool tvms_eval_is_tir_operand(tvms_eval_value value);
 
-// The operations `binary`, `unary`, `logical` and `choose` (parser/eval/ops.h) where an
-// operand is a node.
+// The operation `binary` (parser/eval/ops.h) where an operand is a node.
 tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                 tvms_eval_value b, tvms_ref ref);
 

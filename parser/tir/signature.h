@@ -9,7 +9,7 @@
 // names in the innermost scope.
 void tvms_tir_read_signature(tvms_reader *reader, const tvms_surf_definition *def);
 
-// An annotation as a variable: `T.int32` uncalled is called.
+// An annotation as a variable: `T.int32` uncalled is called. Unknown after a report.
 tvms_eval_value tvms_tir_call_annotation(tvms_reader *reader,
                                          tvms_eval_value annotation, tvms_ref ref);
 

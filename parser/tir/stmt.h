@@ -15,17 +15,19 @@ enum {
 typedef tvms_eval_value tvms_binder(tvms_reader *reader, tvms_sym name,
                                     tvms_eval_value value, tvms_ref ref);
 
-// ---- parser/tir/stmt.c ----
 // False after a report that `var` has another type than its value: dtypes up to 0.25, also
 // what pointers point to later.
 TVMS_NODISCARD bool tvms_tir_check_let(tvms_reader *reader, const tvms_node *var,
                                        const tvms_node *value, tvms_ref ref);
-// The let statement: `var` has `value` for the rest of the scope.
+
+// Enters the let statement: `var` has `value` for the rest of the scope. Nothing, after a
+// report, if their types differ.
 void tvms_tir_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
                         tvms_ref ref);
 
 // Adds what `return value` is in the release: a statement, or the call T.ret.
 void tvms_tir_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref);
+
 // What a function returns: a value, since 0.26 also a buffer. NULL after a report.
 tvms_node *TVMS_NULLABLE tvms_tir_to_returned(tvms_reader *reader,
                                               tvms_eval_value value, tvms_ref ref);
@@ -34,7 +36,8 @@ tvms_node *TVMS_NULLABLE tvms_tir_to_returned(tvms_reader *reader,
 // goes on with the next one.
 void tvms_tir_body(tvms_reader *reader, tvms_ref body);
 
-// Reads the statements of a macro in place; the value is what it returns.
+// Reads the statements of a macro in place; the value is what it returns. `calls` is how
+// often it was expanded before, which names of blocks say.
 tvms_eval_value tvms_tir_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
                                      tvms_ref call);
 

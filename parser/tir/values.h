@@ -23,7 +23,7 @@ bool tvms_node_truth(tvms_eval_value value, bool *known);
 // Appends the text that str() gives for a node. False: it has none.
 bool tvms_node_print(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value);
 
-// Operations of expressions, buffers and the like.
+// The operation `attribute` of expressions, buffers and the like.
 tvms_eval_value tvms_tir_attribute(tvms_reader *reader, tvms_eval_value object,
                                    tvms_sym name, tvms_ref ref);
 
