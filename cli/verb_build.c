@@ -1,14 +1,9 @@
 // `tvms build FILE -o OUT`: native code in the form that OUT's suffix names.
-#define _XOPEN_SOURCE 700
-#include "backend/link.h"
 #include "cli/files.h"
+#include "cli/link.h"
 #include "cli/native.h"
 #include "cli/program.h"
 #include "driver/build.h"
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 typedef struct {
   const char *suffix;
@@ -32,32 +27,6 @@ static const output_form *TVMS_NULLABLE form_of(const char *path) {
   return NULL;
 }
 
-static void remove_file(void *what) {
-  unlink(what);
-}
-
-// Writes the object to a temporary file beside the library and links it.
-static tvms_status link_object(tvms_run *run, const tvms_strbuf *object) {
-  tvms_memory *memory = &run->context->memory;
-  tvms_strbuf path, why;
-  tvms_strbuf_init(&path, memory);
-  tvms_strbuf_init(&why, memory);
-  tvms_strbuf_printf(&path, "%s.XXXXXX", run->options.output);
-  (void)tvms_strbuf_text(&path);
-  int file = mkstemp(path.text);
-  if (file < 0) return tvms_run_complain_io(run, run->options.output);
-  tvms_resource resource;
-  tvms_memory_hold(memory, &resource, remove_file, path.text);
-  bool written = tvms_run_write(run, file, path.text, object->text, object->len);
-  close(file);
-  bool linked =
-      written && tvms_backend_link_library(path.text, run->options.output, &why);
-  if (written && !linked) tvms_run_complain(run, "%s", tvms_strbuf_text(&why));
-  tvms_memory_release(memory, &resource);
-  unlink(path.text);
-  return linked ? TVMS_OK : TVMS_FAILED_IO;
-}
-
 static tvms_status build_with(tvms_run *run, tvms_source *source,
                               const tvms_backend *backend,
                               const tvms_native_options *options) {
@@ -69,7 +38,7 @@ static tvms_status build_with(tvms_run *run, tvms_source *source,
                && tvms_build_code(program, backend, options, form->form,
                                   run->options.primfuncs_only, &code);
   if (!built) return TVMS_OK;  // reported
-  if (form->linked) return link_object(run, &code);
+  if (form->linked) return tvms_link_object(run, &code);
   return tvms_files_create(run, run->options.output, code.text, code.len);
 }
 

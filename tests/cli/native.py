@@ -122,7 +122,7 @@ class Native(unittest.TestCase):
         lines = [f"    B[{i}] = A[{i * 7 % 4000}] * T.float32(0.5) + B[{i * 3 % 4000}]\n" for i in range(4000)]
         long = '\n@T.prim_func\ndef long(A: T.Buffer((4000,), "float32"), B: T.Buffer((4000,), "float32")):\n' + "".join(lines)
         texts = []
-        for program in (PROGRAM, PROGRAM + long, long.replace("def long", "def other") + PROGRAM + long):
+        for program in (PROGRAM, PROGRAM + long, "from tvm.script import tirx as T\n" + long.replace("def long", "def other") + PROGRAM + long):
             p = tvms("build", "-", "-o", self.file("x.ll"), stdin=program)
             self.ended(p, 0)
             with open(self.file("x.ll"), encoding="utf-8") as f:

@@ -1,0 +1,11 @@
+// Linking what `build` has made.
+#ifndef TVMS_CLI_LINK_H
+#define TVMS_CLI_LINK_H
+
+#include "cli/run.h"
+
+// Links an object file's content into the shared library that -o names. Returns TVMS_OK or
+// TVMS_FAILED_IO, reported.
+tvms_status tvms_link_object(tvms_run *run, const tvms_strbuf *object);
+
+#endif
