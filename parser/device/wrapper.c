@@ -5,32 +5,12 @@
 #include "ir/fold_ops.h"
 #include "ir/tir_op.h"
 #include "parser/device/legacy.h"
+#include "parser/device/wrapper_check.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 
-#include <stdio.h>
 #include <string.h>
-
-// A call on its way to the operator.
-//
-// An intrinsic has a function of Python in TVM whose parameters differ from the arguments of
-// the operator that it calls: keywords, defaults, texts that become numbers. A row of
-// ir/device/wrappers.def says how. T.ptx.cp_async(dst, src, 16), say, is bound to the signature
-// of its row (`args`), checked against what the row allows, and then its items are appended to
-// `values` one by one. TVM prints the operator's own arguments; such a call is told from the
-// other by what the row says of it (`raw`) and taken as it is.
-typedef struct {
-  tvms_reader *reader;
-  const tvms_wrapper *wrapper;
-  const tvms_signature *signature;
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  tvms_ref refs[TVMS_MAX_PARAMS];
-  uint64_t given;
-  tvms_ref call;
-  tvms_eval_value_vec values;  // arguments of the operator
-  bool failed;
-} work;
 
 static bool is_in(const tvms_wrapper *wrapper, tvms_dialect dialect) {
   return dialect >= wrapper->since && dialect <= wrapper->until;
@@ -68,42 +48,10 @@ bool tvms_wrapper_is_prefix(const tvms_reader *reader, const char *path, size_t 
   return false;
 }
 
-// ---- Parameters -----------------------------------------------------------------------------
+// ---- Items -----------------------------------------------------------------------------------
 
-static int param_index(const work *w, const char *name) {
-  tvms_context *context = w->reader->context;
-  for (uint32_t i = 0; i < w->signature->count; i++) {
-    if (strcmp(tvms_symbol_text(context, w->signature->params[i].name), name) == 0)
-      return (int)i;
-  }
-  return TVMS_WRAPPER_NO_PARAM;
-}
-
-// The value of a parameter; nothing if the signature has it not.
-static tvms_eval_value arg(const work *w, int param) {
-  return param == TVMS_WRAPPER_NO_PARAM ? TVMS_NOTHING : w->args[param];
-}
-
-static bool is_given(const work *w, int param) {
-  return arg(w, param).kind != TVMS_EVAL_NONE;
-}
-
-static bool is_true(tvms_eval_value value) {
-  switch (value.kind) {
-  case TVMS_EVAL_NONE: return false;
-  case TVMS_EVAL_BOOL:
-  case TVMS_EVAL_INT: return value.as.i != 0;
-  case TVMS_EVAL_STR: return value.len != 0;
-  case TVMS_EVAL_NODE:
-    return value.as.node->kind != TVMS_NODE_INT_IMM
-           || tvms_as_int_imm(value.as.node)->value != 0;
-  default: return true;
-  }
-}
-
-static int64_t count_of(tvms_eval_value value) {
-  if (value.kind == TVMS_EVAL_NONE) return 0;
-  return tvms_eval_value_is_sequence(value) ? value.len : 1;
+static bool is_given(const tvms_wrapper_work *w, int param) {
+  return tvms_wrapper_arg(w, param).kind != TVMS_EVAL_NONE;
 }
 
 static bool is_text(const char *text, tvms_eval_value value) {
@@ -111,18 +59,16 @@ static bool is_text(const char *text, tvms_eval_value value) {
          && memcmp(value.as.text, text, value.len) == 0;
 }
 
-// ---- Items ----------------------------------------------------------------------------------
-
-static void put(work *w, tvms_eval_value value) {
+static void put(tvms_wrapper_work *w, tvms_eval_value value) {
   tvms_vec_push(&w->reader->context->memory, &w->values, value);
 }
 
-static void put_text(work *w, const char *text) {
+static void put_text(tvms_wrapper_work *w, const char *text) {
   put(w, tvms_eval_value_text(text, (uint32_t)strlen(text)));
 }
 
 // Two float32 in one register are passed as the 64 bits that they are.
-static tvms_eval_value as_bits(work *w, tvms_eval_value value) {
+static tvms_eval_value as_bits(tvms_wrapper_work *w, tvms_eval_value value) {
   tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
   bool pair = node && node->dtype.code == TVMS_FLOAT && node->dtype.bits == 32
               && node->dtype.lanes == 2;
@@ -132,7 +78,7 @@ static tvms_eval_value as_bits(work *w, tvms_eval_value value) {
                        &node, 1, tvms_reader_span_of(w->reader, w->call)));
 }
 
-static void put_all(work *w, tvms_eval_value value, bool bits) {
+static void put_all(tvms_wrapper_work *w, tvms_eval_value value, bool bits) {
   if (value.kind == TVMS_EVAL_NONE) return;
   if (!tvms_eval_value_is_sequence(value)) {
     put(w, bits ? as_bits(w, value) : value);
@@ -143,13 +89,15 @@ static void put_all(work *w, tvms_eval_value value, bool bits) {
   }
 }
 
-static bool has_policy(const work *w, const tvms_wrapper_item *item) {
-  return is_given(w, item->params[0]) || is_true(arg(w, item->params[1]));
+static bool has_policy(const tvms_wrapper_work *w, const tvms_wrapper_item *item) {
+  return is_given(w, item->params[0])
+         || tvms_wrapper_is_true(tvms_wrapper_arg(w, item->params[1]));
 }
 
 // The descriptors of the cache hints of PTX.
-static void put_policy(work *w, const tvms_wrapper_item *item) {
-  tvms_eval_value policy = arg(w, item->params[0]), hint = arg(w, item->params[1]);
+static void put_policy(tvms_wrapper_work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value policy = tvms_wrapper_arg(w, item->params[0]),
+                  hint = tvms_wrapper_arg(w, item->params[1]);
   int64_t bits = 0;
   if (policy.kind != TVMS_EVAL_NONE) {
     put(w, policy);
@@ -158,7 +106,7 @@ static void put_policy(work *w, const tvms_wrapper_item *item) {
   if (is_text("evict_normal", hint)) bits = 0x1000000000000000;
   if (is_text("evict_first", hint)) bits = 0x12F0000000000000;
   if (is_text("evict_last", hint)) bits = 0x14F0000000000000;
-  if (is_true(hint) && !bits) {
+  if (tvms_wrapper_is_true(hint) && !bits) {
     tvms_eval_report_wrong_type(w->reader, w->call, "cache_hint",
                                 "\"evict_normal\", \"evict_first\" or \"evict_last\"",
                                 hint);
@@ -168,19 +116,20 @@ static void put_policy(work *w, const tvms_wrapper_item *item) {
                                                bits, TVMS_NO_SPAN)));
 }
 
-static void put_space(work *w, const tvms_wrapper_item *item) {
+static void put_space(tvms_wrapper_work *w, const tvms_wrapper_item *item) {
   if (is_given(w, item->params[0])) {
-    put(w, arg(w, item->params[0]));
+    put(w, tvms_wrapper_arg(w, item->params[0]));
   } else {
     bool remote = is_given(w, item->params[1]);
     put_text(w, remote ? "shared::cluster" : "shared");
   }
 }
 
-static void put_multicast(work *w, const tvms_wrapper_item *item) {
-  tvms_eval_value multicast = arg(w, item->params[0]), mask = arg(w, item->params[1]);
+static void put_multicast(tvms_wrapper_work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value multicast = tvms_wrapper_arg(w, item->params[0]),
+                  mask = tvms_wrapper_arg(w, item->params[1]);
   if (multicast.kind != TVMS_EVAL_NONE) {
-    put(w, tvms_eval_value_int(is_true(multicast)));
+    put(w, tvms_eval_value_int(tvms_wrapper_is_true(multicast)));
     return;
   }
   int64_t bits = 0;
@@ -193,23 +142,25 @@ static void put_multicast(work *w, const tvms_wrapper_item *item) {
   put(w, tvms_eval_value_int(!known || (bits & (bits - 1)) != 0));
 }
 
-static void put_lanes(work *w, const tvms_wrapper_item *item) {
-  tvms_eval_value lanes = arg(w, item->params[0]), group = arg(w, item->params[1]);
+static void put_lanes(tvms_wrapper_work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value lanes = tvms_wrapper_arg(w, item->params[0]),
+                  group = tvms_wrapper_arg(w, item->params[1]);
   put_all(w, lanes, false);
-  if (count_of(lanes)) return;
+  if (tvms_wrapper_count_of(lanes)) return;
   int zeros = group.kind == TVMS_EVAL_INT && group.as.i == 1 ? 4 : 8;
   while (zeros--) {
     put(w, tvms_eval_value_int(0));
   }
 }
 
-static void put_result_type(work *w, const tvms_wrapper_item *item) {
-  bool stored = is_true(arg(w, item->params[1]));
-  put(w, stored ? tvms_eval_value_text("void", 4) : arg(w, item->params[0]));
+static void put_result_type(tvms_wrapper_work *w, const tvms_wrapper_item *item) {
+  bool stored = tvms_wrapper_is_true(tvms_wrapper_arg(w, item->params[1]));
+  put(w,
+      stored ? tvms_eval_value_text("void", 4) : tvms_wrapper_arg(w, item->params[0]));
 }
 
-static void put_item(work *w, const tvms_wrapper_item *item) {
-  tvms_eval_value value = arg(w, item->params[0]);
+static void put_item(tvms_wrapper_work *w, const tvms_wrapper_item *item) {
+  tvms_eval_value value = tvms_wrapper_arg(w, item->params[0]);
   bool given = value.kind != TVMS_EVAL_NONE;
   if (item->when != TVMS_WRAPPER_NO_PARAM && !is_given(w, item->when)) return;
   switch ((tvms_wrapper_item_kind)item->kind) {
@@ -219,8 +170,12 @@ static void put_item(work *w, const tvms_wrapper_item *item) {
     break;
   case TVMS_WRAPPER_IS_GIVEN: put(w, tvms_eval_value_int(given)); break;
   case TVMS_WRAPPER_IS_NONE: put(w, tvms_eval_value_bool(!given)); break;
-  case TVMS_WRAPPER_IS_TRUE: put(w, tvms_eval_value_int(is_true(value))); break;
-  case TVMS_WRAPPER_COUNT: put(w, tvms_eval_value_int(count_of(value))); break;
+  case TVMS_WRAPPER_IS_TRUE:
+    put(w, tvms_eval_value_int(tvms_wrapper_is_true(value)));
+    break;
+  case TVMS_WRAPPER_COUNT:
+    put(w, tvms_eval_value_int(tvms_wrapper_count_of(value)));
+    break;
   case TVMS_WRAPPER_ALL: put_all(w, value, false); break;
   case TVMS_WRAPPER_ALL_BITS: put_all(w, value, true); break;
   case TVMS_WRAPPER_TEXT: put_text(w, item->text); break;
@@ -261,18 +216,20 @@ static const char *register_type(tvms_eval_value type) {
 
 // The argument of the operator at a place. (All of them are passed in order; only what lies
 // between two of varying number cannot be found.)
-static tvms_eval_value value_at(const work *w, tvms_wrapper_place at) {
+static tvms_eval_value value_at(const tvms_wrapper_work *w, tvms_wrapper_place at) {
   if (!at.known || at.distance >= w->values.len) return TVMS_NOTHING;
   return w->values.items[at.from_end ? w->values.len - 1 - at.distance : at.distance];
 }
 
 // The void that a result becomes that is stored.
-static bool stores(const work *w, const tvms_wrapper_result *result, bool raw) {
+static bool stores(const tvms_wrapper_work *w, const tvms_wrapper_result *result,
+                   bool raw) {
   if (result->stored == TVMS_WRAPPER_NO_PARAM) return false;
-  return raw ? is_true(value_at(w, result->stored_at)) : is_given(w, result->stored);
+  return raw ? tvms_wrapper_is_true(value_at(w, result->stored_at))
+             : is_given(w, result->stored);
 }
 
-static bool named_dtype(work *w, tvms_eval_value value, tvms_dtype *dtype,
+static bool named_dtype(tvms_wrapper_work *w, tvms_eval_value value, tvms_dtype *dtype,
                         tvms_node **sinfo) {
   if (value.kind == TVMS_EVAL_NONE || is_text("", value) || is_text("void", value)) {
     return true;
@@ -284,7 +241,8 @@ static bool named_dtype(work *w, tvms_eval_value value, tvms_dtype *dtype,
   return true;
 }
 
-static void like(work *w, tvms_eval_value value, tvms_dtype *dtype, tvms_node **sinfo) {
+static void like(tvms_wrapper_work *w, tvms_eval_value value, tvms_dtype *dtype,
+                 tvms_node **sinfo) {
   const tvms_wrapper_result *result = &w->wrapper->result;
   if (result->kind == TVMS_WRAPPER_RESULT_LIKE && value.kind != TVMS_EVAL_NODE
       && tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) {
@@ -299,7 +257,7 @@ static void like(work *w, tvms_eval_value value, tvms_dtype *dtype, tvms_node **
 }
 
 // The data type of the result; `*sinfo` that of a pointer.
-static tvms_dtype dtype_of(work *w, bool raw, tvms_node **sinfo) {
+static tvms_dtype dtype_of(tvms_wrapper_work *w, bool raw, tvms_node **sinfo) {
   const tvms_wrapper_result *result = &w->wrapper->result;
   tvms_eval_value value = value_at(w, result->at);
   tvms_dtype dtype = {0};
@@ -318,134 +276,18 @@ static tvms_dtype dtype_of(work *w, bool raw, tvms_node **sinfo) {
     break;
   case TVMS_WRAPPER_RESULT_NAMED:
     // The operator need not be told what its result is.
-    if (value.kind == TVMS_EVAL_NONE && !raw) value = arg(w, result->param);
+    if (value.kind == TVMS_EVAL_NONE && !raw)
+      value = tvms_wrapper_arg(w, result->param);
     if (!stores(w, result, raw) && !named_dtype(w, value, &dtype, sinfo))
       w->failed = true;
   }
   return dtype;
 }
 
-// ---- What is allowed ------------------------------------------------------------------------
-
-static bool is_choice(tvms_wrapper_slice texts, const char *text, size_t len) {
-  for (uint32_t i = 0; i < texts.count; i++) {
-    const char *choice = tvms_wrapper_texts[texts.first + i];
-    if (strlen(choice) == len && memcmp(choice, text, len) == 0) return true;
-  }
-  return false;
-}
-
-enum { NUMBER = 24 };
-
-// The text of a value that is a text or a number; NULL for another.
-static const char *text_of(tvms_eval_value value, char number[NUMBER], size_t *len) {
-  *len = value.len;
-  if (value.kind == TVMS_EVAL_STR) return value.as.text;
-  if (value.kind != TVMS_EVAL_INT) return NULL;
-  *len = (size_t)snprintf(number, NUMBER, "%lld", (long long)value.as.i);
-  return number;
-}
-
-static void check_choice(work *w, const tvms_wrapper_choice *choice) {
-  int i = choice->param;
-  tvms_eval_value value = w->args[i];
-  char number[NUMBER];
-  size_t len;
-  const char *text = text_of(value, number, &len);
-  if (value.kind == TVMS_EVAL_INT) {
-    // Numbers were always looked at.
-  } else if (value.kind != TVMS_EVAL_STR
-             || !tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked)) {
-    return;
-  }
-  if (is_choice(choice->texts, text, len)) return;
-  const char *name = tvms_symbol_text(w->reader->context, w->signature->params[i].name);
-  char allowed[256];
-  (void)snprintf(allowed, sizeof allowed, "one of %s", choice->allowed);
-  tvms_eval_report_wrong_type(w->reader, w->refs[i] ? w->refs[i] : w->call, name,
-                              allowed, value);
-  w->failed = true;
-}
-
-// Integers as addresses are those of shared memory, in 32 bits.
-static void check_address(work *w, const char *parameter) {
-  int i = param_index(w, parameter);
-  tvms_eval_value value = arg(w, i), space = arg(w, param_index(w, "space"));
-  tvms_node *node = value.kind == TVMS_EVAL_NODE ? value.as.node : NULL;
-  if (i < 0 || !node || tvms_node_class_of(node) != TVMS_CLASS_EXPR) return;
-  bool integer = node->dtype.code == TVMS_INT || node->dtype.code == TVMS_UINT;
-  bool shared = space.kind != TVMS_EVAL_STR
-                || (space.len >= 6 && memcmp(space.as.text, "shared", 6) == 0);
-  bool narrow = node->dtype.code == TVMS_UINT && node->dtype.bits == 32;
-  if (!integer || (narrow && shared)) return;
-  tvms_eval_report_wrong_type(w->reader, w->refs[i], "an address",
-                              "a pointer, or uint32 in a shared space", value);
-  w->failed = true;
-}
-
-static bool holds(const work *w, const tvms_wrapper_term *term) {
-  tvms_eval_value value = arg(w, term->param);
-  bool given = tvms_eval_value_is_sequence(value) ? value.len != 0 : is_true(value);
-  char number[NUMBER];
-  size_t len;
-  switch ((tvms_wrapper_term_kind)term->kind) {
-  case TVMS_WRAPPER_TERM_GIVEN: return given;
-  case TVMS_WRAPPER_TERM_NOT_GIVEN: return !given;
-  case TVMS_WRAPPER_TERM_LIST: return tvms_eval_value_is_sequence(value);
-  case TVMS_WRAPPER_TERM_COUNT: return count_of(value) == term->count;
-  case TVMS_WRAPPER_TERM_ONE_OF: break;
-  }
-  const char *text = text_of(value, number, &len);
-  return text && is_choice(term->texts, text, len);
-}
-
-static bool hold(const work *w, tvms_wrapper_slice terms) {
-  for (uint32_t i = 0; i < terms.count; i++) {
-    if (!holds(w, &tvms_wrapper_terms[terms.first + i])) return false;
-  }
-  return true;
-}
-
-// True if a term depends on what only Python knows.
-static bool is_open(const work *w, tvms_wrapper_slice terms) {
-  for (uint32_t i = 0; i < terms.count; i++) {
-    tvms_eval_value value = arg(w, tvms_wrapper_terms[terms.first + i].param);
-    if (!tvms_eval_value_is_known(value)) return true;
-  }
-  return false;
-}
-
-// Reports the first rule that is not kept; false: there is one.
-static bool keeps_rules(work *w) {
-  tvms_wrapper_slice rules = w->wrapper->rules;
-  for (uint32_t i = 0; i < rules.count; i++) {
-    const tvms_wrapper_rule *rule = &tvms_wrapper_rules[rules.first + i];
-    if (!hold(w, rule->when) || hold(w, rule->needs)) continue;
-    if (is_open(w, rule->when) || is_open(w, rule->needs)) continue;
-    tvms_reader_report(w->reader, wrapper_rule, w->call, w->wrapper->path,
-                       rule->when_text, rule->needs_text);
-    w->failed = true;
-    return false;
-  }
-  return true;
-}
-
-static void check(work *w) {
-  bool checked = tvms_release_has(w->reader->dialect, TVMS_FACT_wrappers_are_checked);
-  tvms_wrapper_slice choices = w->wrapper->choices;
-  if (checked && !keeps_rules(w)) return;
-  for (uint32_t i = 0; i < choices.count; i++) {
-    check_choice(w, &tvms_wrapper_choices[choices.first + i]);
-  }
-  if (!checked) return;
-  if (w->wrapper->opcode == TVMS_TIR_ptx__ld) check_address(w, "addr");
-  if (w->wrapper->opcode == TVMS_TIR_ptx__st) check_address(w, "address");
-}
-
 // ---- Calls ----------------------------------------------------------------------------------
 
 // All arguments of the operator in order, without names?
-static bool is_raw_form(const work *w) {
+static bool is_raw_form(const tvms_wrapper_work *w) {
   uint32_t positional = 0, required = 0;
   uint32_t items = w->wrapper->legacy ? 1 : w->wrapper->items.count;
   tvms_surface_each(w->reader->surface, ref, tvms_reader_at(w->reader, w->call)->b) {
@@ -472,8 +314,8 @@ static bool has_text(tvms_eval_value value) {
 }
 
 // The test of the row, once the arguments are known.
-static bool looks_raw(const work *w) {
-  tvms_eval_value value = arg(w, w->wrapper->raw_param);
+static bool looks_raw(const tvms_wrapper_work *w) {
+  tvms_eval_value value = tvms_wrapper_arg(w, w->wrapper->raw_param);
   switch ((tvms_wrapper_raw_kind)w->wrapper->raw) {
   case TVMS_WRAPPER_RAW_NEVER: return false;
   case TVMS_WRAPPER_RAW_NO_TEXT: return value.kind != TVMS_EVAL_STR;
@@ -484,7 +326,7 @@ static bool looks_raw(const work *w) {
 }
 
 // What was passed, in order; keywords behind them mean nothing then.
-static void put_as_passed(work *w) {
+static void put_as_passed(tvms_wrapper_work *w) {
   for (uint32_t i = 0; i < w->signature->count; i++) {
     if ((int32_t)i == w->signature->rest) {
       put_all(w, w->args[i], false);
@@ -498,7 +340,7 @@ static void put_as_passed(work *w) {
 
 // Where a barrier lies in the leading one of two blocks: its shared address without the
 // bit of the block.
-static tvms_eval_value leader_address(work *w, tvms_node *pointer) {
+static tvms_eval_value leader_address(tvms_wrapper_work *w, tvms_node *pointer) {
   tvms_unit *unit = w->reader->unit;
   tvms_span span = tvms_reader_span_of(w->reader, w->call);
   tvms_dtype dtype = TVMS_DTYPE(UINT, 32);
@@ -509,7 +351,7 @@ static tvms_eval_value leader_address(work *w, tvms_node *pointer) {
       tvms_build_bitwise(unit, TVMS_TIR_bitwise_and, address, mask, span));
 }
 
-static tvms_eval_value finish(work *w, bool raw) {
+static tvms_eval_value finish(tvms_wrapper_work *w, bool raw) {
   tvms_reader *reader = w->reader;
   tvms_eval_value all = tvms_eval_value_items(
       TVMS_EVAL_TUPLE, tvms_eval_keep_items(reader, w->values.items, w->values.len),
@@ -535,12 +377,12 @@ static tvms_eval_value finish(work *w, bool raw) {
 
 tvms_eval_value tvms_wrapper_call(tvms_reader *reader, const tvms_wrapper *wrapper,
                                   tvms_ref call) {
-  work w = {.reader = reader, .wrapper = wrapper, .call = call};
+  tvms_wrapper_work w = {.reader = reader, .wrapper = wrapper, .call = call};
   w.signature = tvms_signature_of_method(reader, wrapper->signature);
   bool raw = is_raw_form(&w);
   if (raw) w.signature = tvms_signature_of_method(reader, "*args");
   // Any of them may be told a dtype; it means something to those that have a parameter.
-  unsigned traits = param_index(&w, "dtype") < 0 ? TVMS_TRAIT_DROPS_DTYPE : 0;
+  unsigned traits = tvms_wrapper_param(&w, "dtype") < 0 ? TVMS_TRAIT_DROPS_DTYPE : 0;
   if (!tvms_signature_bind(reader, w.signature, wrapper->path, traits, call, w.args,
                            w.refs, &w.given)) {
     return tvms_reader_failed(reader);
@@ -552,7 +394,7 @@ tvms_eval_value tvms_wrapper_call(tvms_reader *reader, const tvms_wrapper *wrapp
   if (raw) {
     put_as_passed(&w);
   } else {
-    check(&w);
+    tvms_wrapper_check(&w);
     for (uint32_t i = 0; i < wrapper->items.count; i++) {
       put_item(&w, &tvms_wrapper_items[wrapper->items.first + i]);
     }

@@ -5,6 +5,7 @@
 #include "parser/relax/evidence.h"
 #include "parser/relax/state.h"
 #include "parser/relax/stmt.h"
+#include "parser/relax/symbols.h"
 #include "parser/relax/types.h"
 #include "parser/tir/tir.h"
 #include "structinfo/make.h"

@@ -22,14 +22,6 @@ tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref
 bool tvms_relax_to_vdevice(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                            tvms_node **vdevice);
 
-// Symbolic variables that the annotation of a parameter defines: strings in shapes that
-// are names, and type variables. They are bound in the innermost scope.
-void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation);
-
-// The same for the annotation of the result, where only the parameters of a function type
-// define variables.
-void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation);
-
 // "mesh[0]": an item of a global info; NULL if the module has none there.
 tvms_node *TVMS_NULLABLE tvms_relax_mesh(tvms_reader *reader, tvms_eval_value value);
 

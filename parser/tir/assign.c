@@ -12,6 +12,7 @@
 #include "parser/tir/buffer_form.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/define.h"
+#include "parser/tir/let.h"
 #include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
 

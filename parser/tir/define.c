@@ -29,6 +29,7 @@
 #include "parser/tir/buffer.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/let.h"
 #include "parser/tir/names.h"
 #include "parser/tir/part.h"
 #include "parser/tir/stmt.h"

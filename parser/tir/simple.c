@@ -9,6 +9,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/let.h"
 #include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
 

@@ -15,16 +15,6 @@ enum {
 typedef tvms_eval_value tvms_binder(tvms_reader *reader, tvms_sym name,
                                     tvms_eval_value value, tvms_ref ref);
 
-// False after a report that `var` has another type than its value: dtypes up to 0.25, also
-// what pointers point to later.
-TVMS_NODISCARD bool tvms_tir_check_let(tvms_reader *reader, const tvms_node *var,
-                                       const tvms_node *value, tvms_ref ref);
-
-// Enters the let statement: `var` has `value` for the rest of the scope. Nothing, after a
-// report, if their types differ.
-void tvms_tir_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
-                        tvms_ref ref);
-
 // Adds what `return value` is in the release: a statement, or the call T.ret.
 void tvms_tir_emit_return(tvms_reader *reader, tvms_node *value, tvms_ref ref);
 

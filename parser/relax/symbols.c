@@ -1,0 +1,150 @@
+// Symbolic variables that the annotations of a signature define.
+#include "parser/relax/symbols.h"
+
+#include "grammar/literal.h"
+#include "parser/eval/builtin.h"
+#include "parser/eval/declared.h"
+#include "parser/eval/names.h"
+#include "parser/relax/prototype.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool is_identifier(tvms_bytes text) {
+  for (uint32_t i = 0; i < text.len; i++) {
+    unsigned char c = (unsigned char)text.text[i];
+    bool letter = isalpha(c) || c == '_' || c >= 0x80;
+    if (!letter && !(i > 0 && isdigit(c))) return false;
+  }
+  return text.len > 0;
+}
+
+static void define_symbol(tvms_reader *reader, tvms_sym name, tvms_span span) {
+  const tvms_binding *binding = tvms_scope_lookup(reader, name);
+  bool own =
+      tvms_scope_binds_here(reader, name) && binding->value.kind == TVMS_EVAL_NODE;
+  if (own) return;
+  // Up to 0.25 a declaration in the body may say otherwise.
+  tvms_dtype dtype = TVMS_DTYPE(INT, 64);
+  if (tvms_release_has(reader->dialect, TVMS_FACT_bodies_declare_dims)) {
+    tvms_reader_declared_dtype(reader, reader->relax->body, name, &dtype);
+  }
+  tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
+  tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
+}
+
+static void define_text(tvms_reader *reader, tvms_ref ref) {
+  tvms_surf_text text = tvms_surface_string(reader->surface, ref, &reader->values);
+  tvms_bytes bytes = {text.text, (uint32_t)text.len};
+  if (!is_identifier(bytes)) return;
+  define_symbol(reader, tvms_symbol_intern(reader->context, text.text, text.len),
+                tvms_reader_span_of(reader, ref));
+}
+
+static bool is_parameter(const tvms_reader *reader, tvms_sym name) {
+  tvms_surface_each(reader->surface, ref, reader->relax->param_list) {
+    const tvms_surf *param = tvms_reader_at(reader, ref);
+    if (param->kind == TVMS_SURF_PARAM && param->a == name) return true;
+  }
+  return false;
+}
+
+// Whether the signature itself defines the name, as text: names of type parameters and
+// TypeVars may stand bare.
+static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *binding) {
+  if (binding->depth != reader->depth || binding->value.kind != TVMS_EVAL_NODE) {
+    return false;
+  }
+  if (binding->outer && binding->outer->value.kind == TVMS_EVAL_TYPE_VAR) return false;
+  tvms_surface_each(reader->surface, ref, reader->relax->type_params) {
+    if (tvms_reader_at(reader, ref)->a == binding->name) return false;
+  }
+  return true;
+}
+
+// A dimension that nothing binds was meant to be text. Reported once, and defined as if it
+// were written so.
+static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
+  if (reader->lenient || is_parameter(reader, name)
+      || tvms_eval_value_is_known(tvms_builtin_find(name))) {
+    return;
+  }
+  const char *text = tvms_symbol_text(reader->context, name);
+  if (strcmp(text, "_") == 0) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
+  tvms_diag_remark(diags, diag,
+                   "in a signature, a new symbolic dimension is written as text");
+  tvms_diag_fix(diags, diag, span, true, "\"%s\"", text);
+  reader->failed = true;
+  define_symbol(reader, name, span);
+}
+
+// Walks an annotation; `in_list` tells that `ref` is an item of a tuple or list, where
+// text names a dimension.
+static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  switch ((int)node->kind) {
+  case TVMS_SURF_STRING:
+  case TVMS_SURF_STRINGS:
+    if (in_list) define_text(reader, ref);
+    break;
+  case TVMS_SURF_NAME: {
+    const tvms_binding *binding = tvms_scope_lookup(reader, node->a);
+    if (binding && binding->value.kind == TVMS_EVAL_TYPE_VAR) {
+      define_symbol(reader, binding->value.as.sym, tvms_reader_span_of(reader, ref));
+    }
+    if (in_list && (!binding || is_written_as_text(reader, binding))) {
+      define_bare(reader, ref, node->a);
+    }
+    break;
+  }
+  case TVMS_SURF_TUPLE:
+  case TVMS_SURF_LIST:
+    tvms_surface_each(reader->surface, item, node->a) {
+      define_below(reader, item, true);
+    }
+    break;
+  case TVMS_SURF_CALL:
+    tvms_surface_each(reader->surface, item, node->b) {
+      const tvms_surf *argument = tvms_reader_at(reader, item);
+      if (argument->kind != TVMS_SURF_KEYWORD) {
+        define_below(reader, item, false);
+      } else {
+        define_below(reader, argument->b, argument->a == TVMS_SYM_value);
+      }
+    }
+    break;
+  case TVMS_SURF_BINARY:
+    define_below(reader, tvms_reader_at(reader, ref)->a, false);
+    define_below(reader, tvms_reader_at(reader, ref)->b, false);
+    break;
+  case TVMS_SURF_SUBSCRIPT: {
+    tvms_ref shape, dtype;
+    if (tvms_prototype_parts(reader, node->b, &shape, &dtype)) {
+      define_below(reader, shape, true);
+    }
+    break;
+  }
+  default: break;
+  }
+}
+
+void tvms_relax_define_symbols(tvms_reader *reader, tvms_ref annotation) {
+  define_below(reader, annotation, false);
+}
+
+void tvms_relax_define_result_symbols(tvms_reader *reader, tvms_ref annotation) {
+  const tvms_surf node = *tvms_reader_at(reader, annotation);
+  if (node.kind != TVMS_SURF_CALL) return;
+  const tvms_surf *callee = tvms_reader_at(reader, node.a);
+  bool function = callee->kind == TVMS_SURF_ATTRIBUTE && callee->b == TVMS_SYM_Callable;
+  if (function) {
+    if (node.b) define_below(reader, node.b, false);
+    return;
+  }
+  tvms_surface_each(reader->surface, item, node.b) {
+    tvms_relax_define_result_symbols(reader, item);
+  }
+}

@@ -1,0 +1,246 @@
+// Statements of a PrimFunc that hold others: loops, If, with.
+#include "parser/tir/compound.h"
+
+#include "parser/eval/convert.h"
+#include "parser/eval/expr.h"
+#include "parser/eval/names.h"
+#include "parser/tir/convert.h"
+#include "parser/tir/define.h"
+#include "parser/tir/frame.h"
+#include "parser/tir/loop.h"
+#include "parser/tir/names.h"
+#include "parser/tir/operator.h"
+#include "parser/tir/stmt.h"
+
+// Values of a loop are variables; they take the name of the target.
+static tvms_eval_value bind_loop_var(tvms_reader *reader, tvms_sym name,
+                                     tvms_eval_value value, tvms_ref ref) {
+  (void)ref;
+  tvms_eval_items items;
+  if (value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST) {
+    items = (tvms_eval_items){value.as.items, value.len};
+    for (uint32_t i = 0; i < items.len; i++) {
+      tvms_tir_name_part(reader, items.items[i], name, i);
+    }
+  } else if (value.kind == TVMS_EVAL_NODE) {
+    tvms_tir_name_node(reader, value.as.node, name);
+  }
+  return value;
+}
+
+// `with frame as name`.
+static tvms_eval_value bind_with(tvms_reader *reader, tvms_sym name,
+                                 tvms_eval_value value, tvms_ref ref) {
+  bool nameable = value.kind == TVMS_EVAL_NODE
+                  && (value.as.node->kind == TVMS_NODE_VAR
+                      || value.as.node->kind == TVMS_NODE_BUFFER);
+  if (nameable || tvms_eval_value_is_sequence(value)) {
+    return bind_loop_var(reader, name, value, ref);
+  }
+  tvms_eval_report_wrong_type(reader, ref, "what 'as' names", "a variable or buffer",
+                              value);
+  return TVMS_UNKNOWN;
+}
+
+// `range(…)` of a `for` is a loop, also where Python's function is meant elsewhere.
+static tvms_eval_value loop_iterable(tvms_reader *reader, tvms_ref iterable) {
+  const tvms_surf node = *tvms_reader_at(reader, iterable);
+  if (node.kind == TVMS_SURF_CALL
+      && tvms_reader_at(reader, node.a)->kind == TVMS_SURF_NAME
+      && tvms_reader_at(reader, node.a)->a == TVMS_SYM_range) {
+    return tvms_tir_range_loop(reader, iterable);
+  }
+  return tvms_eval(reader, iterable);
+}
+
+static tvms_eval_value loop_vars(tvms_reader *reader, const tvms_frame *frame) {
+  uint32_t count = frame->as.loop.count;
+  tvms_eval_value *vars = tvms_arena_array(&reader->values, tvms_eval_value, count);
+  for (uint32_t i = 0; i < count; i++) {
+    vars[i] = tvms_eval_value_node(frame->as.loop.vars[i]);
+  }
+  if (frame->as.loop.single || count == 1) return vars[0];
+  return tvms_eval_value_items(TVMS_EVAL_LIST, vars, count);
+}
+
+static void bind_loop_vars(tvms_reader *reader, tvms_ref target,
+                           const tvms_frame *frame) {
+  const tvms_surf *node = tvms_reader_at(reader, target);
+  bool several = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
+  tvms_eval_value vars = loop_vars(reader, frame);
+  if (several && vars.kind == TVMS_EVAL_NODE) {
+    tvms_reader_report(reader, cannot_unpack, target,
+                       tvms_surface_count(reader->surface, node->a), 1u, "");
+    reader->failed = true;
+    tvms_tir_bind_unknown(reader, target);
+    return;
+  }
+  tvms_tir_bind_targets(reader, target, vars, bind_loop_var, 0);
+}
+
+void tvms_tir_read_for(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  const tvms_surf suites = *tvms_reader_at(reader, stmt.c);
+  tvms_eval_value value = loop_iterable(reader, stmt.b);
+  if (suites.b) tvms_reader_report(reader, loop_else, suites.b);
+  bool sound = value.kind == TVMS_EVAL_FRAME && value.as.frame->kind == TVMS_FRAME_FOR;
+  if (!sound && tvms_eval_value_is_known(value)) {
+    tvms_reader_report(reader, not_a_loop, stmt.b, tvms_eval_describe(reader, value));
+  }
+  tvms_scope_push(reader);
+  if (sound && tvms_frame_enter(reader, value.as.frame, false)) {
+    value.as.frame->ref = ref;
+    bind_loop_vars(reader, stmt.a, value.as.frame);
+    tvms_tir_body(reader, suites.a);
+    tvms_frame_exit(reader, value.as.frame);
+  } else {
+    reader->failed = true;
+    tvms_tir_bind_unknown(reader, stmt.a);
+    tvms_tir_body(reader, suites.a);
+  }
+  tvms_scope_pop(reader);
+}
+
+void tvms_tir_read_while(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  if (stmt.c) tvms_reader_report(reader, loop_else, stmt.c);
+  tvms_scope_push(reader);
+  tvms_eval_value test = tvms_eval(reader, stmt.a);
+  bool text = test.kind == TVMS_EVAL_STR;
+  if (text)
+    tvms_eval_report_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
+  tvms_node *condition = text ? NULL : tvms_eval_to_expr(reader, test, stmt.a);
+  if (!condition || !tvms_tir_check_while(reader, condition, ref))
+    reader->failed = true;
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_WHILE, ref);
+  frame->as.branch.condition = condition;
+  tvms_frame_enter(reader, frame, false);
+  tvms_tir_body(reader, stmt.b);
+  tvms_frame_exit(reader, frame);
+  tvms_scope_pop(reader);
+}
+
+static void read_case(tvms_reader *reader, tvms_frame_kind kind, tvms_ref body,
+                      tvms_ref ref) {
+  tvms_frame *frame = tvms_frame_new(reader, kind, ref);
+  tvms_frame_enter(reader, frame, false);
+  tvms_scope_push(reader);
+  tvms_tir_body(reader, body);
+  tvms_scope_pop(reader);
+  tvms_frame_exit(reader, frame);
+}
+
+static void read_symbolic_if(tvms_reader *reader, const tvms_surf *stmt,
+                             tvms_eval_value test, tvms_ref ref) {
+  tvms_node *condition = tvms_eval_to_expr(reader, test, stmt->a);
+  if (!condition) reader->failed = true;
+  tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_IF, ref);
+  frame->as.branch.condition = condition;
+  tvms_frame_enter(reader, frame, false);
+  read_case(reader, TVMS_FRAME_THEN, stmt->b, ref);
+  if (stmt->c) read_case(reader, TVMS_FRAME_ELSE, stmt->c, ref);
+  tvms_frame_exit(reader, frame);
+}
+
+// A condition that is known now: only the branch taken is read. From 0.25 on it is no
+// scope of its own.
+static void read_known_if(tvms_reader *reader, const tvms_surf *stmt, bool truth) {
+  tvms_ref body = truth ? stmt->b : stmt->c;
+  bool scope = tvms_release_has(reader->dialect, TVMS_FACT_known_ifs_are_scopes);
+  if (!body) return;
+  if (scope) tvms_scope_push(reader);
+  tvms_tir_body(reader, body);
+  if (scope) tvms_scope_pop(reader);
+}
+
+void tvms_tir_read_if(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  tvms_eval_value test = tvms_eval(reader, stmt.a);
+  if (test.kind == TVMS_EVAL_BOOL) {
+    read_known_if(reader, &stmt, test.as.i != 0);
+    return;
+  }
+  if (test.kind == TVMS_EVAL_UNKNOWN || tvms_eval_is_tir_operand(test)) {
+    read_symbolic_if(reader, &stmt, test, ref);
+    return;
+  }
+  tvms_eval_report_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
+}
+
+static bool is_loop(tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf *call = tvms_reader_at(reader, expr);
+  if (call->kind != TVMS_SURF_CALL) return false;
+  const tvms_surf *callee = tvms_reader_at(reader, call->a);
+  if (callee->kind != TVMS_SURF_ATTRIBUTE
+      || tvms_reader_at(reader, callee->a)->kind != TVMS_SURF_NAME) {
+    return false;
+  }
+  const tvms_binding *binding =
+      tvms_scope_lookup(reader, tvms_reader_at(reader, callee->a)->a);
+  if (!binding || binding->value.kind != TVMS_EVAL_NAMESPACE) return false;
+  const tvms_row *row =
+      tvms_row_find(reader, (tvms_namespace)binding->value.as.i, callee->b);
+  return row && tvms_row_has(row, TVMS_TRAIT_LOOP);
+}
+
+// TVM takes loops for items of `with`, and prints them as `for`.
+static void report_with_loop(tvms_reader *reader, tvms_ref item, tvms_ref with) {
+  const tvms_surf node = *tvms_reader_at(reader, item);
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = reader->surface->source->text;
+  tvms_span loop = tvms_reader_span_of(reader, node.a);
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_with_loop, loop);
+  bool alone = tvms_reader_at(reader, with)->a == item && !node.next;
+  if (!alone || !node.b || tvms_reader_at(reader, with)->flags & TVMS_SURF_PAREN)
+    return;
+  tvms_span target = tvms_reader_span_of(reader, node.b);
+  tvms_diag_fix(diags, diag,
+                (tvms_span){tvms_reader_span_of(reader, with).begin, target.end}, true,
+                "for %.*s in %.*s", (int)(target.end - target.begin),
+                text + target.begin, (int)(loop.end - loop.begin), text + loop.begin);
+}
+
+// Opens the items of a `with` from `item` on, reads the body inside, and closes them.
+static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
+                       tvms_ref with) {
+  if (!item) {
+    tvms_tir_body(reader, body);
+    return;
+  }
+  const tvms_surf node = *tvms_reader_at(reader, item);
+  if (!reader->lenient && is_loop(reader, node.a)) report_with_loop(reader, item, with);
+  tvms_eval_value value = tvms_eval(reader, node.a);
+  if (value.kind == TVMS_EVAL_FRAME && value.as.frame->entered) {
+    value.as.frame->ref = node.a;  // where the second opening is reported
+  }
+  bool open =
+      value.kind == TVMS_EVAL_FRAME && tvms_frame_enter(reader, value.as.frame, false);
+  if (!open) {
+    reader->failed = true;
+    if (tvms_eval_value_is_known(value) && value.kind != TVMS_EVAL_FRAME) {
+      tvms_reader_report(reader, not_a_frame, node.a,
+                         tvms_eval_describe(reader, value));
+    }
+    if (node.b) tvms_tir_bind_unknown(reader, node.b);
+    reader->tir->unopened++;
+    read_items(reader, node.next, body, with);
+    reader->tir->unopened--;
+    return;
+  }
+  tvms_frame *frame = value.as.frame;
+  if (frame->kind == TVMS_FRAME_BLOCK) frame->ref = with;
+  if (node.b) {
+    tvms_eval_value result =
+        frame->kind == TVMS_FRAME_FOR ? loop_vars(reader, frame) : frame->result;
+    tvms_tir_bind_targets(reader, node.b, result, bind_with, node.b);
+  }
+  read_items(reader, node.next, body, with);
+  tvms_frame_exit(reader, frame);
+}
+
+void tvms_tir_read_with(tvms_reader *reader, tvms_ref ref) {
+  const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  tvms_scope_push(reader);
+  read_items(reader, stmt.a, stmt.b, ref);
+  tvms_scope_pop(reader);
+}
