@@ -84,7 +84,12 @@ tvms_eval_value tvms_meta_attribute(tvms_reader *reader, tvms_eval_value meta,
 // ---- Methods of text ------------------------------------------------------------------------
 
 static tvms_eval_value map_text(tvms_reader *reader, tvms_eval_value text,
-                                int (*map)(int)) {
+                                int (*map)(int), tvms_ref ref) {
+  for (uint32_t i = 0; i < text.len; i++) {
+    if (!(text.as.text[i] & 0x80)) continue;
+    tvms_reader_report(reader, unsupported, ref, "the case of letters past ASCII");
+    return TVMS_UNKNOWN;
+  }
   char *copy = tvms_arena_text(&reader->values, text.as.text, text.len);
   for (uint32_t i = 0; i < text.len; i++) {
     copy[i] = (char)map((unsigned char)copy[i]);
@@ -160,10 +165,28 @@ static tvms_eval_value text_split(tvms_reader *reader, tvms_eval_value text,
   return result;
 }
 
-static bool ends_or_begins(tvms_eval_value text, tvms_eval_value part, bool at_end) {
-  if (part.kind != TVMS_EVAL_STR || part.len > text.len) return false;
+static bool has_affix(tvms_eval_value text, tvms_eval_value part, bool at_end) {
+  if (part.len > text.len) return false;
   uint32_t at = at_end ? text.len - part.len : 0;
   return part.len == 0 || memcmp(text.as.text + at, part.as.text, part.len) == 0;
+}
+
+// `part` is a text, or a tuple of several, one of which is enough.
+static tvms_eval_value ends_or_begins(tvms_reader *reader, tvms_eval_value text,
+                                      tvms_eval_value part, bool at_end, tvms_ref ref) {
+  tvms_eval_items parts = {&part, 1};
+  if (part.kind == TVMS_EVAL_TUPLE) parts = tvms_eval_items_of(&part);
+  bool found = false;
+  for (uint32_t i = 0; i < parts.len; i++) {
+    if (parts.items[i].kind != TVMS_EVAL_STR) {
+      tvms_eval_report_wrong_type(
+          reader, ref, at_end ? "what endswith() takes" : "what startswith() takes",
+          "a string", parts.items[i]);
+      return TVMS_UNKNOWN;
+    }
+    found = found || has_affix(text, parts.items[i], at_end);
+  }
+  return tvms_eval_value_bool(found);
 }
 
 static tvms_eval_value text_replace(tvms_reader *reader, tvms_eval_value text,
@@ -278,16 +301,14 @@ tvms_eval_value tvms_text_method(tvms_reader *reader, tvms_eval_value text,
     return TVMS_UNKNOWN;
   }
   switch (name) {
-  case TVMS_SYM_upper: return map_text(reader, text, toupper);
-  case TVMS_SYM_lower: return map_text(reader, text, tolower);
+  case TVMS_SYM_upper: return map_text(reader, text, toupper, call);
+  case TVMS_SYM_lower: return map_text(reader, text, tolower, call);
   case TVMS_SYM_join: return text_join(reader, text, args[0], call);
   case TVMS_SYM_split: return text_split(reader, text, args[0], call);
   case TVMS_SYM_replace: return text_replace(reader, text, args[0], args[1], call);
   case TVMS_SYM_format: return text_format(reader, text, args[0], call);
-  case TVMS_SYM_startswith:
-    return tvms_eval_value_bool(ends_or_begins(text, args[0], false));
-  case TVMS_SYM_endswith:
-    return tvms_eval_value_bool(ends_or_begins(text, args[0], true));
+  case TVMS_SYM_startswith: return ends_or_begins(reader, text, args[0], false, call);
+  case TVMS_SYM_endswith: return ends_or_begins(reader, text, args[0], true, call);
   default: return tvms_no_attribute(reader, text, name, call);
   }
 }

@@ -33,7 +33,7 @@ static tvms_eval_value builtin_len(tvms_reader *reader, const tvms_eval_value *a
 static tvms_eval_value make_list(tvms_reader *reader, tvms_eval_value value,
                                  tvms_eval_kind kind, tvms_ref call) {
   tvms_eval_items items = {0};
-  if (value.kind != TVMS_EVAL_NONE && !tvms_eval_iterate(reader, value, call, &items)) {
+  if (!tvms_eval_iterate(reader, value, call, &items)) {
     return TVMS_UNKNOWN;
   }
   tvms_eval_value *copy = tvms_eval_keep_items(reader, items.items, items.len);
@@ -65,7 +65,7 @@ static tvms_eval_value builtin_dict(tvms_reader *reader, const tvms_eval_value *
     for (uint32_t i = 0; i < args[0].len; i += 2) {
       tvms_eval_push_pair(reader, &pairs, args[0].as.items[i], args[0].as.items[i + 1]);
     }
-  } else if (args[0].kind != TVMS_EVAL_NONE) {
+  } else {
     if (!tvms_eval_iterate(reader, args[0], call, &items)) return TVMS_UNKNOWN;
     for (uint32_t i = 0; i < items.len; i++) {
       if (!tvms_eval_value_is_sequence(items.items[i]) || items.items[i].len != 2)
@@ -399,8 +399,12 @@ static tvms_eval_value builtin_str(tvms_reader *reader, const tvms_eval_value *a
 static tvms_eval_value builtin_round(tvms_reader *reader, const tvms_eval_value *args,
                                      tvms_ref call) {
   if (args[0].kind == TVMS_EVAL_INT) return args[0];
-  if (args[0].kind == TVMS_EVAL_FLOAT && fabs(args[0].as.f) < 9.2e18) {
-    return tvms_eval_value_int((int64_t)nearbyint(args[0].as.f));
+  if (args[0].kind == TVMS_EVAL_BOOL) return tvms_eval_value_int(args[0].as.i);
+  if (args[0].kind == TVMS_EVAL_FLOAT) {
+    if (fabs(args[0].as.f) < 9.2e18)
+      return tvms_eval_value_int((int64_t)nearbyint(args[0].as.f));
+    tvms_reader_report(reader, number_too_big, call);
+    return TVMS_UNKNOWN;
   }
   tvms_eval_report_wrong_type(reader, call, "what round() takes", "a number", args[0]);
   return TVMS_UNKNOWN;
@@ -433,10 +437,10 @@ static const struct {
     {TVMS_SYM_float, "x=0.0", builtin_float},
     {TVMS_SYM_bool, "x=False", builtin_bool},
     {TVMS_SYM_str, "x=''", builtin_str},
-    {TVMS_SYM_tuple, "iterable=None", builtin_tuple},
-    {TVMS_SYM_list, "iterable=None", builtin_list},
-    {TVMS_SYM_set, "iterable=None", builtin_set},
-    {TVMS_SYM_dict, "iterable=None, **pairs", builtin_dict},
+    {TVMS_SYM_tuple, "iterable=''", builtin_tuple},
+    {TVMS_SYM_list, "iterable=''", builtin_list},
+    {TVMS_SYM_set, "iterable=''", builtin_set},
+    {TVMS_SYM_dict, "iterable='', **pairs", builtin_dict},
     {TVMS_SYM_enumerate, "iterable, start=0", builtin_enumerate},
     {TVMS_SYM_zip, "*iterables, strict=False", builtin_zip},
     {TVMS_SYM_map, "function, iterable", builtin_map},

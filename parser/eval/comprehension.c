@@ -79,14 +79,17 @@ static void gather_item(gatherer *g) {
     g->known = false;
     return;
   }
+  uint32_t errors = reader->context->diags.errors;
   if (g->kind == TVMS_SURF_DICT_COMP) {
     const tvms_surf pair = *tvms_reader_at(reader, g->item);
     tvms_eval_value key = tvms_eval(reader, pair.a);
     tvms_eval_push_pair(reader, &g->items, key, tvms_eval(reader, pair.b));
-    return;
+  } else {
+    tvms_eval_value value = tvms_eval(reader, g->item);
+    tvms_vec_push(&reader->context->memory, &g->items, value);
   }
-  tvms_eval_value value = tvms_eval(reader, g->item);
-  tvms_vec_push(&reader->context->memory, &g->items, value);
+  // What is wrong with one item is wrong with the next.
+  if (reader->context->diags.errors > errors) g->known = false;
 }
 
 static void gather_for(gatherer *g, const tvms_surf *clause) {

@@ -32,6 +32,7 @@ static double real_mod(double a, double b) {
 
 static double real_floor_div(double a, double b) {
   double quotient = (a - real_mod(a, b)) / b, whole = floor(quotient);
+  if (quotient == 0) return copysign(0, a / b);
   return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
@@ -238,6 +239,8 @@ static tvms_eval_value contains(tvms_reader *reader, tvms_surf_op op,
                                 tvms_eval_value item, tvms_eval_value container,
                                 tvms_ref ref) {
   bool found = false;
+  bool hashes = container.kind == TVMS_EVAL_DICT || container.kind == TVMS_EVAL_SET;
+  if (hashes && !tvms_eval_can_hash(reader, item, ref)) return TVMS_UNKNOWN;
   if (container.kind == TVMS_EVAL_STR && item.kind == TVMS_EVAL_STR) {
     found = text_contains(container, item);
   } else if (container.kind == TVMS_EVAL_STR && item.kind != TVMS_EVAL_DTYPE) {

@@ -79,10 +79,12 @@ static uint32_t keep_distinct(tvms_reader *reader, tvms_eval_value *items, uint3
   return kept;
 }
 
-// Python takes only what cannot change as an item of a set or a key of a dict. False if
-// this is something else, which is reported, or unknown.
-static bool can_hash(tvms_reader *reader, tvms_eval_value item, tvms_ref ref) {
+// Python takes only what cannot change, and tuples of that.
+bool tvms_eval_can_hash(tvms_reader *reader, tvms_eval_value item, tvms_ref ref) {
   if (!tvms_eval_value_is_known(item)) return false;
+  for (uint32_t i = 0; item.kind == TVMS_EVAL_TUPLE && i < item.len; i++) {
+    if (!tvms_eval_can_hash(reader, item.as.items[i], ref)) return false;
+  }
   if (item.kind != TVMS_EVAL_LIST && item.kind != TVMS_EVAL_DICT
       && item.kind != TVMS_EVAL_SET) {
     return true;
@@ -95,7 +97,7 @@ static bool can_hash(tvms_reader *reader, tvms_eval_value item, tvms_ref ref) {
 tvms_eval_value tvms_eval_make_set(tvms_reader *reader, tvms_eval_value items,
                                    tvms_ref ref) {
   for (uint32_t i = 0; i < items.len; i++) {
-    if (!can_hash(reader, items.as.items[i], ref)) return TVMS_UNKNOWN;
+    if (!tvms_eval_can_hash(reader, items.as.items[i], ref)) return TVMS_UNKNOWN;
   }
   uint32_t kept = keep_distinct(reader, items.as.items, items.len, 1);
   return tvms_eval_value_items(TVMS_EVAL_SET, items.as.items, kept);
@@ -104,7 +106,7 @@ tvms_eval_value tvms_eval_make_set(tvms_reader *reader, tvms_eval_value items,
 tvms_eval_value tvms_eval_make_dict(tvms_reader *reader,
                                     const tvms_eval_value_vec *pairs, tvms_ref ref) {
   for (uint32_t i = 0; i < pairs->len; i += 2) {
-    if (!can_hash(reader, pairs->items[i], ref)) return TVMS_UNKNOWN;
+    if (!tvms_eval_can_hash(reader, pairs->items[i], ref)) return TVMS_UNKNOWN;
   }
   tvms_eval_value *items = tvms_eval_keep_items(reader, pairs->items, pairs->len);
   uint32_t kept = pairs->len ? keep_distinct(reader, items, pairs->len, 2) : 0;

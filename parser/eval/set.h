@@ -5,6 +5,10 @@
 
 #include "parser/eval/eval.h"
 
+// True if the value may be an item of a set or a key of a dict. False if it is something
+// else, which is reported, or unknown.
+bool tvms_eval_can_hash(tvms_reader *reader, tvms_eval_value item, tvms_ref ref);
+
 // The set of `items`, which are used up. Reports an item that Python cannot hash at `ref`.
 tvms_eval_value tvms_eval_make_set(tvms_reader *reader, tvms_eval_value items,
                                    tvms_ref ref);
