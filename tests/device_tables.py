@@ -4,12 +4,16 @@ import os, subprocess, sys, tempfile, unittest
 
 from cases import main, source
 
-NAMES = ("releases", "tir_ops", "calls", "ptx", "wrappers", "changed")
+NAMES = ("releases", "tir_ops", "calls", "targets", "target_options", "ptx", "wrappers", "changed")
 # Small tables without a slip.
 GOOD = {
     "releases": 'RELEASE(25, WRITTEN, "0.25", "", "")\nRELEASE(26, WRITTEN, "0.26", "", "")\n',
     "tir_ops": 'TIR_OP(ld, "ld", TIRX, NONE, READ, -1, FROM(25, "ld"))\nTIR_OP(st, "st", TIRX, NONE, READ, -1, FROM(25, "st"))\n',
     "calls": 'CALL(T, f, "a, *, b=None", 25, 25, f)\nALSO(T, f, "a", 26, ever, f)\n',
+    "targets": 'TARGET("cpu", 25, ever, "kind=cpu;keys=[a,b];width=8;fast=true;feature.x=1")\n'
+               'TARGET("x/y", 26, ever, "kind=cpu;keys=[];name=z")\n',
+    "target_options": 'TARGET_OPTION("keys", LIST, 25, "*")\nTARGET_OPTION("width", INT, 25, "cpu")\n'
+                      'TARGET_OPTION("fast", BOOL, 25, "cpu")\nTARGET_OPTION("name", STR, 26, "cpu")\n',
     "ptx": """PTX_TYPE("u32", "uint32 int32")
 PTX_TYPE("f32", "float32")
 PTX_MAP("many", "vec",
@@ -92,7 +96,18 @@ BAD = (
     ("changed", '"b, u:a', '"^b, u:c', "'c' is not an argument of the older call"),
     ("changed", '"b, u:a', '"^b, b', "'a' stands 0 times, not once"),
     ("changed", "u:a", "^u:a-", "'u:a-' is not an item"),
-    # Callables, which are checked only
+    # Targets and callables, which are checked only
+    ("targets", "kind=cpu;keys=[a,b]", "^keys=[a,b]", "the first value is not 'kind=…'"),
+    ("targets", "kind=cpu;keys=[a,b]", "kind=^gpu;keys=[a,b]", "there is no target 'gpu'"),
+    ("targets", "width=8", "^depth=8", "target 'cpu' has no option 'depth'"),
+    ("targets", "width=8", "width=^eight", "option 'width' is not INT"),
+    ("targets", "fast=true", "fast=^1", "option 'fast' is not BOOL"),
+    ("targets", "fast=true", "^fast", "'=' is missing"),
+    ("targets", "keys=[a,b]", "keys=^a", "option 'keys' is not LIST"),
+    ("targets", "26, ever", "^24, ever", "there is no release '24'"),
+    ("targets", '"x/y", 26, ever, "kind=cpu;keys=[];name', '"x/y", 25, ever, "kind=cpu;keys=[];^name', "target 'cpu' has no option 'name'"),
+    ("target_options", "BOOL", "^TRUTH", "'TRUTH' is not one of INT, BOOL, STR, LIST, ANY"),
+    ("target_options", 'INT, 25, "cpu"', 'INT, 25, "^gpu"', "there is no target 'gpu'"),
     ("calls", "*, b=None", "*, ^b=none", "'b=none' is not a parameter"),
     ("calls", 'ALSO(T, f, "a", 26', '^ALSO(T, f, "a", 25', "two rows of 'T.f' hold for one release"),
     ("calls", "ALSO(T, f", "^ALSO(T, g", "ALSO must follow the other rows of 'T.g'"),
