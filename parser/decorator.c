@@ -7,7 +7,7 @@
 
 #include "parser/eval/call.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/module.h"
 #include "parser/prototype.h"
 #include "parser/python.h"

@@ -9,7 +9,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/eval.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/relax/function.h"
 #include "parser/tir/function.h"
 #include "parser/tir/tir.h"

@@ -9,7 +9,7 @@
 #include "grammar/literal.h"
 #include "ir/fold.h"
 #include "ir/respell.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/rows.h"
 
 #include <stdio.h>

@@ -320,7 +320,7 @@ static tvms_eval_value callable_attribute(tvms_reader *reader, tvms_eval_value o
                                           tvms_sym name, tvms_ref ref) {
   const tvms_row *row = object.as.row;
   if (!tvms_row_has(row, TVMS_TRAIT_CLASS)) {
-    return tvms_no_attribute(reader, object, name, ref);
+    return tvms_eval_report_no_attribute(reader, object, name, ref);
   }
   tvms_namespace below = namespace_named(tvms_row_text(reader, row));
   return tvms_namespace_attribute(reader, below, name, ref);

@@ -13,15 +13,16 @@
 #include <ctype.h>
 #include <string.h>
 
-tvms_eval_value tvms_no_attribute(tvms_reader *reader, tvms_eval_value object,
-                                  tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_eval_report_no_attribute(tvms_reader *reader,
+                                              tvms_eval_value object, tvms_sym name,
+                                              tvms_ref ref) {
   tvms_reader_report(reader, unknown_attribute, ref, tvms_eval_describe(reader, object),
                      tvms_symbol_text(reader->context, name));
   return tvms_reader_failed(reader);
 }
 
-tvms_eval_value tvms_bound_method(tvms_reader *reader, tvms_eval_value receiver,
-                                  tvms_sym name) {
+tvms_eval_value tvms_eval_bound_method(tvms_reader *reader, tvms_eval_value receiver,
+                                       tvms_sym name) {
   tvms_method *method = tvms_arena_new(&reader->values, tvms_method);
   method->receiver = tvms_arena_new(&reader->values, tvms_eval_value);
   *method->receiver = receiver;
@@ -32,33 +33,34 @@ tvms_eval_value tvms_bound_method(tvms_reader *reader, tvms_eval_value receiver,
 tvms_eval_value tvms_eval_attribute(tvms_reader *reader, tvms_eval_value object,
                                     tvms_sym name, tvms_ref ref) {
   if (!tvms_eval_value_is_known(object)) return object;
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, object);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, object);
   return ops->attribute ? ops->attribute(reader, object, name, ref)
-                        : tvms_no_attribute(reader, object, name, ref);
+                        : tvms_eval_report_no_attribute(reader, object, name, ref);
 }
 
 tvms_eval_value tvms_eval_call_method(tvms_reader *reader, tvms_eval_value callee,
                                       tvms_ref call) {
   tvms_eval_value receiver = *callee.as.method->receiver;
   tvms_sym name = callee.as.method->name;
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, receiver);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, receiver);
   return ops->method ? ops->method(reader, receiver, name, call)
-                     : tvms_no_attribute(reader, receiver, name, call);
+                     : tvms_eval_report_no_attribute(reader, receiver, name, call);
 }
 
 // ---- Attributes that are not methods ---------------------------------------------------------
 
-tvms_eval_value tvms_slice_attribute(tvms_reader *reader, tvms_eval_value slice,
-                                     tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_eval_slice_attribute(tvms_reader *reader, tvms_eval_value slice,
+                                          tvms_sym name, tvms_ref ref) {
   switch (name) {
   case TVMS_SYM_start: return slice.as.items[0];
   case TVMS_SYM_stop: return slice.as.items[1];
   case TVMS_SYM_step: return slice.as.items[2];
-  default: return tvms_no_attribute(reader, slice, name, ref);
+  default: return tvms_eval_report_no_attribute(reader, slice, name, ref);
   }
 }
 
-bool tvms_dtype_part(tvms_eval_value object, tvms_sym name, tvms_eval_value *value) {
+bool tvms_eval_dtype_part(tvms_eval_value object, tvms_sym name,
+                          tvms_eval_value *value) {
   switch (name) {
   case TVMS_SYM_bits: *value = tvms_eval_value_int(object.as.dtype.bits); return true;
   case TVMS_SYM_lanes: *value = tvms_eval_value_int(object.as.dtype.lanes); return true;
@@ -67,16 +69,16 @@ bool tvms_dtype_part(tvms_eval_value object, tvms_sym name, tvms_eval_value *val
   }
 }
 
-tvms_eval_value tvms_dtype_attribute(tvms_reader *reader, tvms_eval_value dtype,
-                                     tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_eval_dtype_attribute(tvms_reader *reader, tvms_eval_value dtype,
+                                          tvms_sym name, tvms_ref ref) {
   (void)ref;
   tvms_eval_value value;
-  if (tvms_dtype_part(dtype, name, &value)) return value;
-  return tvms_bound_method(reader, dtype, name);
+  if (tvms_eval_dtype_part(dtype, name, &value)) return value;
+  return tvms_eval_bound_method(reader, dtype, name);
 }
 
-tvms_eval_value tvms_meta_attribute(tvms_reader *reader, tvms_eval_value meta,
-                                    tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_eval_meta_attribute(tvms_reader *reader, tvms_eval_value meta,
+                                         tvms_sym name, tvms_ref ref) {
   tvms_eval_value inner = meta.as.items[0];
   return name == TVMS_SYM_value ? inner : tvms_eval_attribute(reader, inner, name, ref);
 }
@@ -272,8 +274,8 @@ static const char *text_signature(tvms_sym name) {
   }
 }
 
-tvms_eval_value tvms_text_attribute(tvms_reader *reader, tvms_eval_value text,
-                                    tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_eval_text_attribute(tvms_reader *reader, tvms_eval_value text,
+                                         tvms_sym name, tvms_ref ref) {
   switch (name) {
   case TVMS_SYM_upper:
   case TVMS_SYM_lower:
@@ -282,13 +284,13 @@ tvms_eval_value tvms_text_attribute(tvms_reader *reader, tvms_eval_value text,
   case TVMS_SYM_replace:
   case TVMS_SYM_format:
   case TVMS_SYM_startswith:
-  case TVMS_SYM_endswith: return tvms_bound_method(reader, text, name);
-  default: return tvms_no_attribute(reader, text, name, ref);
+  case TVMS_SYM_endswith: return tvms_eval_bound_method(reader, text, name);
+  default: return tvms_eval_report_no_attribute(reader, text, name, ref);
   }
 }
 
-tvms_eval_value tvms_text_method(tvms_reader *reader, tvms_eval_value text,
-                                 tvms_sym name, tvms_ref call) {
+tvms_eval_value tvms_eval_text_method(tvms_reader *reader, tvms_eval_value text,
+                                      tvms_sym name, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *what = tvms_symbol_text(reader->context, name);
   if (!tvms_signature_bind_method(reader, text_signature(name), what, call, args)) {
@@ -309,7 +311,7 @@ tvms_eval_value tvms_text_method(tvms_reader *reader, tvms_eval_value text,
   case TVMS_SYM_format: return text_format(reader, text, args[0], call);
   case TVMS_SYM_startswith: return ends_or_begins(reader, text, args[0], false, call);
   case TVMS_SYM_endswith: return ends_or_begins(reader, text, args[0], true, call);
-  default: return tvms_no_attribute(reader, text, name, call);
+  default: return tvms_eval_report_no_attribute(reader, text, name, call);
   }
 }
 
@@ -330,16 +332,16 @@ static tvms_eval_value dict_parts(tvms_reader *reader, tvms_eval_value dict,
   return tvms_eval_value_items(TVMS_EVAL_LIST, items, count);
 }
 
-tvms_eval_value tvms_dict_attribute(tvms_reader *reader, tvms_eval_value dict,
-                                    tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_eval_dict_attribute(tvms_reader *reader, tvms_eval_value dict,
+                                         tvms_sym name, tvms_ref ref) {
   bool has = name == TVMS_SYM_get || name == TVMS_SYM_items || name == TVMS_SYM_keys
              || name == TVMS_SYM_values;
-  return has ? tvms_bound_method(reader, dict, name)
-             : tvms_no_attribute(reader, dict, name, ref);
+  return has ? tvms_eval_bound_method(reader, dict, name)
+             : tvms_eval_report_no_attribute(reader, dict, name, ref);
 }
 
-tvms_eval_value tvms_dict_method(tvms_reader *reader, tvms_eval_value dict,
-                                 tvms_sym name, tvms_ref call) {
+tvms_eval_value tvms_eval_dict_method(tvms_reader *reader, tvms_eval_value dict,
+                                      tvms_sym name, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   const char *what = tvms_symbol_text(reader->context, name);
   if (name == TVMS_SYM_get) {
@@ -352,15 +354,15 @@ tvms_eval_value tvms_dict_method(tvms_reader *reader, tvms_eval_value dict,
   return dict_parts(reader, dict, name);
 }
 
-tvms_eval_value tvms_list_attribute(tvms_reader *reader, tvms_eval_value list,
-                                    tvms_sym name, tvms_ref ref) {
+tvms_eval_value tvms_eval_list_attribute(tvms_reader *reader, tvms_eval_value list,
+                                         tvms_sym name, tvms_ref ref) {
   bool has = name == TVMS_SYM_index || name == TVMS_SYM_count;
-  return has ? tvms_bound_method(reader, list, name)
-             : tvms_no_attribute(reader, list, name, ref);
+  return has ? tvms_eval_bound_method(reader, list, name)
+             : tvms_eval_report_no_attribute(reader, list, name, ref);
 }
 
-tvms_eval_value tvms_list_method(tvms_reader *reader, tvms_eval_value list,
-                                 tvms_sym name, tvms_ref call) {
+tvms_eval_value tvms_eval_list_method(tvms_reader *reader, tvms_eval_value list,
+                                      tvms_sym name, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   if (!tvms_signature_bind_method(
           reader, "value", tvms_symbol_text(reader->context, name), call, args)) {

@@ -9,56 +9,58 @@ tvms_eval_value tvms_eval_attribute(tvms_reader *reader, tvms_eval_value object,
                                     tvms_sym name, tvms_ref ref);
 
 // The METHOD `receiver.name`.
-tvms_eval_value tvms_bound_method(tvms_reader *reader, tvms_eval_value receiver,
-                                  tvms_sym name);
+tvms_eval_value tvms_eval_bound_method(tvms_reader *reader, tvms_eval_value receiver,
+                                       tvms_sym name);
 
 // Calls a METHOD.
 tvms_eval_value tvms_eval_call_method(tvms_reader *reader, tvms_eval_value method,
                                       tvms_ref call);
 
 // Reports that the object has no such attribute. Always unknown.
-tvms_eval_value tvms_no_attribute(tvms_reader *reader, tvms_eval_value object,
-                                  tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_eval_report_no_attribute(tvms_reader *reader,
+                                              tvms_eval_value object, tvms_sym name,
+                                              tvms_ref ref);
 
 // `bits`, `lanes` and `dtype` of a DTYPE or DTYPE_NAME. False: it is another name.
-bool tvms_dtype_part(tvms_eval_value object, tvms_sym name, tvms_eval_value *value);
+bool tvms_eval_dtype_part(tvms_eval_value object, tvms_sym name,
+                          tvms_eval_value *value);
 
 // Operations of Python's values.
-tvms_eval_value tvms_text_attribute(tvms_reader *reader, tvms_eval_value text,
-                                    tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_eval_text_attribute(tvms_reader *reader, tvms_eval_value text,
+                                         tvms_sym name, tvms_ref ref);
 
 // Calls a method of str, as Python has it. Limits of split and replace are not
 // supported, which is reported.
-tvms_eval_value tvms_text_method(tvms_reader *reader, tvms_eval_value text,
-                                 tvms_sym name, tvms_ref call);
+tvms_eval_value tvms_eval_text_method(tvms_reader *reader, tvms_eval_value text,
+                                      tvms_sym name, tvms_ref call);
 
 // A method of list or tuple as a value that can be called: index, count. Another name
 // is reported.
-tvms_eval_value tvms_list_attribute(tvms_reader *reader, tvms_eval_value list,
-                                    tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_eval_list_attribute(tvms_reader *reader, tvms_eval_value list,
+                                         tvms_sym name, tvms_ref ref);
 
-// Calls a method of list or tuple that tvms_list_attribute gave.
-tvms_eval_value tvms_list_method(tvms_reader *reader, tvms_eval_value list,
-                                 tvms_sym name, tvms_ref call);
+// Calls a method of list or tuple that tvms_eval_list_attribute gave.
+tvms_eval_value tvms_eval_list_method(tvms_reader *reader, tvms_eval_value list,
+                                      tvms_sym name, tvms_ref call);
 
 // A method of dict as a value that can be called: keys, values, items, get.
-tvms_eval_value tvms_dict_attribute(tvms_reader *reader, tvms_eval_value dict,
-                                    tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_eval_dict_attribute(tvms_reader *reader, tvms_eval_value dict,
+                                         tvms_sym name, tvms_ref ref);
 
-// Calls a method of dict that tvms_dict_attribute gave.
-tvms_eval_value tvms_dict_method(tvms_reader *reader, tvms_eval_value dict,
-                                 tvms_sym name, tvms_ref call);
+// Calls a method of dict that tvms_eval_dict_attribute gave.
+tvms_eval_value tvms_eval_dict_method(tvms_reader *reader, tvms_eval_value dict,
+                                      tvms_sym name, tvms_ref call);
 
 // slice.start, stop and step; None where the slice does not say.
-tvms_eval_value tvms_slice_attribute(tvms_reader *reader, tvms_eval_value slice,
-                                     tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_eval_slice_attribute(tvms_reader *reader, tvms_eval_value slice,
+                                          tvms_sym name, tvms_ref ref);
 
 // The number of bits or lanes of a data type as an object, or one of its methods.
-tvms_eval_value tvms_dtype_attribute(tvms_reader *reader, tvms_eval_value dtype,
-                                     tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_eval_dtype_attribute(tvms_reader *reader, tvms_eval_value dtype,
+                                          tvms_sym name, tvms_ref ref);
 
 // An attribute of T.meta_var(x): that of x.
-tvms_eval_value tvms_meta_attribute(tvms_reader *reader, tvms_eval_value meta,
-                                    tvms_sym name, tvms_ref ref);
+tvms_eval_value tvms_eval_meta_attribute(tvms_reader *reader, tvms_eval_value meta,
+                                         tvms_sym name, tvms_ref ref);
 
 #endif

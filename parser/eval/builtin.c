@@ -303,7 +303,7 @@ static tvms_eval_value builtin_abs(tvms_reader *reader, const tvms_eval_value *a
                                    tvms_ref call) {
   if (args[0].kind == TVMS_EVAL_FLOAT) return tvms_eval_value_float(fabs(args[0].as.f));
   if (args[0].kind == TVMS_EVAL_INT && args[0].as.i < 0) {
-    return tvms_python_unary(reader, TVMS_OP_NEGATE, args[0], call);
+    return tvms_eval_python_unary(reader, TVMS_OP_NEGATE, args[0], call);
   }
   if (args[0].kind == TVMS_EVAL_INT || args[0].kind == TVMS_EVAL_BOOL) {
     return tvms_eval_value_int(args[0].as.i);
@@ -374,7 +374,7 @@ static tvms_eval_value builtin_float(tvms_reader *reader, const tvms_eval_value 
     if (tvms_numeral_float(reader->context, value.as.text, value.len, &real))
       return tvms_eval_value_float(real);
   }
-  tvms_eval_value constant = tvms_constant_of(reader, value);
+  tvms_eval_value constant = tvms_eval_constant_of(reader, value);
   if (constant.kind == TVMS_EVAL_FLOAT) return constant;
   tvms_eval_report_wrong_type(reader, call, "what float() takes", "a number", value);
   return TVMS_UNKNOWN;

@@ -21,8 +21,8 @@ static tvms_eval_value call_unknown(tvms_reader *reader, tvms_ref call) {
   return tvms_reader_failed(reader);
 }
 
-tvms_eval_value tvms_cannot_call(tvms_reader *reader, tvms_eval_value callee,
-                                 tvms_ref call) {
+tvms_eval_value tvms_eval_report_cannot_call(tvms_reader *reader,
+                                             tvms_eval_value callee, tvms_ref call) {
   tvms_reader_report(reader, cannot_call, call, tvms_eval_describe(reader, callee));
   return TVMS_UNKNOWN;
 }
@@ -31,7 +31,7 @@ tvms_eval_value tvms_eval_call(tvms_reader *reader, tvms_eval_value callee,
                                tvms_ref call) {
   if (!tvms_eval_count_step(reader, call)) return TVMS_UNKNOWN;
   if (!tvms_eval_value_is_known(callee)) return call_unknown(reader, call);
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, callee);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, callee);
   if (ops->call) return ops->call(reader, callee, call);
-  return tvms_cannot_call(reader, callee, call);
+  return tvms_eval_report_cannot_call(reader, callee, call);
 }

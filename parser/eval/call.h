@@ -9,7 +9,7 @@ tvms_eval_value tvms_eval_call(tvms_reader *reader, tvms_eval_value callee,
                                tvms_ref call);
 
 // Reports that the value cannot be called. Always unknown.
-tvms_eval_value tvms_cannot_call(tvms_reader *reader, tvms_eval_value callee,
-                                 tvms_ref call);
+tvms_eval_value tvms_eval_report_cannot_call(tvms_reader *reader,
+                                             tvms_eval_value callee, tvms_ref call);
 
 #endif

@@ -8,7 +8,7 @@
 #include "parser/eval/capture.h"
 
 #include "grammar/literal.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 
 #include <ctype.h>
 
@@ -68,7 +68,7 @@ static void visit(finder *f, tvms_ref ref) {
   tvms_memory_leave(memory);
 }
 
-tvms_cells tvms_capture_cells(tvms_reader *reader, tvms_ref ref) {
+tvms_cells tvms_eval_capture_cells(tvms_reader *reader, tvms_ref ref) {
   finder f = {.reader = reader};
   if (reader->depth > 1) visit(&f, tvms_reader_at(reader, ref)->b);
   tvms_cells cells = {tvms_arena_array(&reader->values, tvms_binding *, f.found.len),
@@ -80,7 +80,7 @@ tvms_cells tvms_capture_cells(tvms_reader *reader, tvms_ref ref) {
   return cells;
 }
 
-void tvms_capture_bind(tvms_reader *reader, tvms_cells cells) {
+void tvms_eval_capture_bind(tvms_reader *reader, tvms_cells cells) {
   for (uint32_t i = 0; i < cells.len; i++) {
     const tvms_binding *cell = cells.items[i];
     tvms_scope_bind(reader, cell->name, cell->value, cell->span);

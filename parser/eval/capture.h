@@ -12,9 +12,9 @@ typedef struct {
 } tvms_cells;
 
 // The cells of the LAMBDA at `ref`, which is being evaluated. They outlive their scopes.
-tvms_cells tvms_capture_cells(tvms_reader *reader, tvms_ref ref);
+tvms_cells tvms_eval_capture_cells(tvms_reader *reader, tvms_ref ref);
 
 // Binds the names of the cells in the innermost scope, to the values they have now.
-void tvms_capture_bind(tvms_reader *reader, tvms_cells cells);
+void tvms_eval_capture_bind(tvms_reader *reader, tvms_cells cells);
 
 #endif

@@ -5,7 +5,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 
 #include <string.h>
 
@@ -60,7 +60,7 @@ tvms_eval_value tvms_closure_make_lambda(tvms_reader *reader, tvms_ref ref) {
   tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
   closure->ref = ref;
   closure->visible = tvms_closure_capture(reader);
-  closure->cells = tvms_capture_cells(reader, ref);
+  closure->cells = tvms_eval_capture_cells(reader, ref);
   tvms_scope_push_for(reader, TVMS_EVALUATOR_PYTHON);
   closure->signature = closure_signature(reader, tvms_reader_at(reader, ref)->a, ref);
   tvms_scope_pop(reader);
@@ -152,7 +152,7 @@ tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value la
     return tvms_reader_failed(reader);
   tvms_visible inner;
   const tvms_visible *saved = enter(reader, closure->visible, evaluator, &inner);
-  tvms_capture_bind(reader, closure->cells);
+  tvms_eval_capture_bind(reader, closure->cells);
   tvms_eval_value result = TVMS_UNKNOWN;
   if (bind_values(reader, closure->signature, args, count, ref)) {
     result = tvms_eval(reader, tvms_reader_at(reader, closure->ref)->b);
@@ -190,7 +190,7 @@ tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
   tvms_visible inner;
   const tvms_visible *saved =
       enter(reader, closure->visible, TVMS_EVALUATOR_PYTHON, &inner);
-  tvms_capture_bind(reader, closure->cells);
+  tvms_eval_capture_bind(reader, closure->cells);
   bind_params(reader, signature, args, refs);
   tvms_eval_value result = tvms_eval(reader, tvms_reader_at(reader, closure->ref)->b);
   leave(reader, saved);

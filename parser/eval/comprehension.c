@@ -5,8 +5,8 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/iterate.h"
-#include "parser/eval/names.h"
 #include "parser/eval/python.h"
+#include "parser/eval/scope.h"
 #include "parser/eval/set.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@ static const char *const kind_texts[] = {
 };
 
 const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value) {
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, value);
   return ops->describe ? ops->describe(reader, value) : kind_texts[value.kind];
 }
 
@@ -165,7 +165,7 @@ static bool parse_dtype(const tvms_reader *reader, tvms_eval_value text,
 
 bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                         tvms_dtype *dtype) {
-  tvms_eval_value constant = tvms_constant_of(reader, value);
+  tvms_eval_value constant = tvms_eval_constant_of(reader, value);
   if (constant.kind == TVMS_EVAL_DTYPE) {
     *dtype = constant.as.dtype;
     return true;

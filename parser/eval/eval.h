@@ -101,7 +101,7 @@ struct tvms_reader {
   tvms_unit *unit;
   bool failed;  // something of the function is unknown: it cannot be built
 
-  // Scopes (parser/eval/names.c).
+  // Scopes (parser/eval/scope.c).
   tvms_binding **names;  // by symbol: the innermost binding
   uint32_t name_cap;
   tvms_arena bindings;

@@ -13,10 +13,10 @@
 #include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
-#include "parser/eval/names.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
+#include "parser/eval/scope.h"
 #include "parser/eval/set.h"
 #include "parser/eval/string.h"
 #include "parser/eval/subscript.h"
@@ -238,7 +238,7 @@ static tvms_eval_value eval_if_exp(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value test = tvms_eval(reader, node.b);
   if (!tvms_eval_value_is_known(test)) return test;
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, test);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, test);
   if (ops->choose && !tvms_scope_is_python(reader)) {
     tvms_eval_value yes = tvms_eval(reader, node.a);
     tvms_eval_value no = tvms_eval(reader, node.c);
@@ -293,7 +293,7 @@ static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref, bool op
   const tvms_surf node = *tvms_reader_at(reader, ref);
   tvms_eval_value object = tvms_eval(reader, node.a);
   if (!tvms_eval_value_is_known(object)) return object;
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, object);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, object);
   tvms_eval_value value;
   if (ops->read_subscript && ops->read_subscript(reader, object, ref, &value)) {
     return value;
@@ -376,7 +376,7 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
 static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
   tvms_sym name = tvms_reader_at(reader, ref)->a;
   tvms_binding *binding = tvms_scope_lookup(reader, name);
-  if (binding) return tvms_mention(reader, binding->value, ref);
+  if (binding) return tvms_eval_mention(reader, binding->value, ref);
   tvms_eval_value builtin = tvms_builtin_find(name);
   if (tvms_eval_value_is_known(builtin)) return builtin;
   tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, ref));

@@ -73,9 +73,9 @@ static tvms_eval_value shift(tvms_reader *reader, tvms_surf_op op, wide a, wide 
                     : narrow(reader, a * ((wide)1 << count), ref);
 }
 
-tvms_eval_value tvms_integer_binary(tvms_reader *reader, tvms_surf_op op,
-                                    tvms_eval_value left, tvms_eval_value right,
-                                    tvms_ref ref) {
+tvms_eval_value tvms_eval_integer_binary(tvms_reader *reader, tvms_surf_op op,
+                                         tvms_eval_value left, tvms_eval_value right,
+                                         tvms_ref ref) {
   wide a = wide_of(left), b = wide_of(right);
   bool divides = op == TVMS_OP_DIV || op == TVMS_OP_FLOOR_DIV || op == TVMS_OP_MOD;
   if (divides && b == 0) return divided_by_zero(reader, ref);
@@ -95,23 +95,23 @@ tvms_eval_value tvms_integer_binary(tvms_reader *reader, tvms_surf_op op,
   case TVMS_OP_BIT_AND: return narrow(reader, a & b, ref);
   case TVMS_OP_BIT_OR: return narrow(reader, a | b, ref);
   case TVMS_OP_BIT_XOR: return narrow(reader, a ^ b, ref);
-  default: return tvms_bad_operands(reader, op, left, right, ref);
+  default: return tvms_eval_report_bad_operands(reader, op, left, right, ref);
   }
 }
 
-tvms_eval_value tvms_integer_unary(tvms_reader *reader, tvms_surf_op op,
-                                   tvms_eval_value a, tvms_ref ref) {
+tvms_eval_value tvms_eval_integer_unary(tvms_reader *reader, tvms_surf_op op,
+                                        tvms_eval_value a, tvms_ref ref) {
   wide value = wide_of(a);
   if (op == TVMS_OP_NEGATE) value = -value;
   if (op == TVMS_OP_INVERT) value = ~value;
   return narrow(reader, value, ref);
 }
 
-int tvms_integer_order(tvms_eval_value a, tvms_eval_value b) {
+int tvms_eval_integer_order(tvms_eval_value a, tvms_eval_value b) {
   wide x = wide_of(a), y = wide_of(b);
   return x < y ? -1 : x > y;
 }
 
-double tvms_integer_real(tvms_eval_value value) {
+double tvms_eval_integer_real(tvms_eval_value value) {
   return (double)wide_of(value);
 }

@@ -6,8 +6,8 @@
 #include "parser/eval/ops.h"
 
 #include <string.h>
-bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
-                        tvms_eval_items *items) {
+bool tvms_eval_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref,
+                             tvms_eval_items *items) {
   int64_t start = range.as.items[0].as.i, stop = range.as.items[1].as.i;
   int64_t step = range.as.items[2].as.i;
   uint64_t span = step > 0 ? (stop > start ? (uint64_t)(stop - start) : 0)
@@ -26,8 +26,8 @@ bool tvms_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_ref ref
 }
 
 // Splits text into its characters (code points).
-bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
-                       tvms_eval_items *items) {
+bool tvms_eval_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
+                            tvms_eval_items *items) {
   uint64_t size = (uint64_t)text.len * (sizeof *items->items + 2);
   if (!tvms_eval_may_take(reader, size, ref)) return false;
   char *out = tvms_arena_alloc(&reader->values, 2 * (size_t)text.len + 1);
@@ -46,8 +46,8 @@ bool tvms_text_iterate(tvms_reader *reader, tvms_eval_value text, tvms_ref ref,
   return true;
 }
 
-bool tvms_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref ref,
-                       tvms_eval_items *items) {
+bool tvms_eval_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref ref,
+                            tvms_eval_items *items) {
   (void)ref;
   items->len = dict.len / 2;
   items->items = tvms_arena_array(&reader->values, tvms_eval_value, items->len);
@@ -57,8 +57,8 @@ bool tvms_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref ref,
   return true;
 }
 
-bool tvms_meta_iterate(tvms_reader *reader, tvms_eval_value meta, tvms_ref ref,
-                       tvms_eval_items *items) {
+bool tvms_eval_meta_iterate(tvms_reader *reader, tvms_eval_value meta, tvms_ref ref,
+                            tvms_eval_items *items) {
   return tvms_eval_iterate(reader, meta.as.items[0], ref, items);
 }
 
@@ -68,12 +68,13 @@ bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
     *items = (tvms_eval_items){value.as.items, value.len};
     return true;
   }
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, value);
   if (ops->iterate) return ops->iterate(reader, value, ref, items);
-  return tvms_not_iterable(reader, value, ref);
+  return tvms_eval_report_not_iterable(reader, value, ref);
 }
 
-bool tvms_not_iterable(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+bool tvms_eval_report_not_iterable(tvms_reader *reader, tvms_eval_value value,
+                                   tvms_ref ref) {
   reader->failed = true;
   if (!tvms_eval_value_is_known(value)) return false;
   tvms_reader_report(reader, not_iterable, ref, tvms_eval_describe(reader, value));

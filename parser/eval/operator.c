@@ -7,13 +7,14 @@
 // The operations of the operand that decides.
 static const tvms_eval_value_ops *deciding(const tvms_reader *reader, tvms_eval_value a,
                                            tvms_eval_value b) {
-  const tvms_eval_value_ops *left = tvms_ops_of(reader, a);
-  const tvms_eval_value_ops *right = tvms_ops_of(reader, b);
+  const tvms_eval_value_ops *left = tvms_eval_ops_of(reader, a);
+  const tvms_eval_value_ops *right = tvms_eval_ops_of(reader, b);
   return right->rank > left->rank ? right : left;
 }
 
-tvms_eval_value tvms_bad_operands(tvms_reader *reader, tvms_surf_op op,
-                                  tvms_eval_value a, tvms_eval_value b, tvms_ref ref) {
+tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op op,
+                                              tvms_eval_value a, tvms_eval_value b,
+                                              tvms_ref ref) {
   tvms_reader_report(reader, bad_operands, ref, tvms_surface_operator_text(op),
                      tvms_eval_describe(reader, a), tvms_eval_describe(reader, b));
   return TVMS_UNKNOWN;
@@ -24,23 +25,25 @@ tvms_eval_value tvms_eval_binary(tvms_reader *reader, tvms_surf_op op,
   if (!tvms_eval_value_is_known(a) || !tvms_eval_value_is_known(b)) return TVMS_UNKNOWN;
   const tvms_eval_value_ops *ops = deciding(reader, a, b);
   return ops->binary ? ops->binary(reader, op, a, b, ref)
-                     : tvms_python_binary(reader, op, a, b, ref);
+                     : tvms_eval_python_binary(reader, op, a, b, ref);
 }
 
 tvms_eval_value tvms_eval_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                 tvms_ref ref) {
   if (!tvms_eval_value_is_known(a)) return a;
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, a);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, a);
   return ops->unary ? ops->unary(reader, op, a, ref)
-                    : tvms_python_unary(reader, op, a, ref);
+                    : tvms_eval_python_unary(reader, op, a, ref);
 }
 
-tvms_eval_value tvms_python_logical(tvms_reader *reader, bool is_and, tvms_eval_value a,
-                                    tvms_eval_value b, tvms_ref ref) {
+tvms_eval_value tvms_eval_python_logical(tvms_reader *reader, bool is_and,
+                                         tvms_eval_value a, tvms_eval_value b,
+                                         tvms_ref ref) {
   bool known;
   bool truth = tvms_eval_value_truth(reader, a, &known);
   if (known) return truth == is_and ? b : a;
-  return tvms_bad_operands(reader, is_and ? TVMS_OP_AND : TVMS_OP_OR, a, b, ref);
+  return tvms_eval_report_bad_operands(reader, is_and ? TVMS_OP_AND : TVMS_OP_OR, a, b,
+                                       ref);
 }
 
 tvms_eval_value tvms_eval_logical(tvms_reader *reader, bool is_and, tvms_eval_value a,
@@ -48,5 +51,5 @@ tvms_eval_value tvms_eval_logical(tvms_reader *reader, bool is_and, tvms_eval_va
   if (!tvms_eval_value_is_known(a) || !tvms_eval_value_is_known(b)) return TVMS_UNKNOWN;
   const tvms_eval_value_ops *ops = deciding(reader, a, b);
   return ops->logical ? ops->logical(reader, is_and, a, b, ref)
-                      : tvms_python_logical(reader, is_and, a, b, ref);
+                      : tvms_eval_python_logical(reader, is_and, a, b, ref);
 }

@@ -19,11 +19,13 @@ tvms_eval_value tvms_eval_logical(tvms_reader *reader, bool is_and, tvms_eval_va
                                   tvms_eval_value b, tvms_ref ref);
 
 // `and` and `or` as Python has them, by the truth of `a`.
-tvms_eval_value tvms_python_logical(tvms_reader *reader, bool is_and, tvms_eval_value a,
-                                    tvms_eval_value b, tvms_ref ref);
+tvms_eval_value tvms_eval_python_logical(tvms_reader *reader, bool is_and,
+                                         tvms_eval_value a, tvms_eval_value b,
+                                         tvms_ref ref);
 
 // Reports that the operator does not apply to the two. Always unknown.
-tvms_eval_value tvms_bad_operands(tvms_reader *reader, tvms_surf_op op,
-                                  tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
+tvms_eval_value tvms_eval_report_bad_operands(tvms_reader *reader, tvms_surf_op op,
+                                              tvms_eval_value a, tvms_eval_value b,
+                                              tvms_ref ref);
 
 #endif

@@ -100,16 +100,16 @@ typedef struct tvms_eval_tables {
   const tvms_eval_value_ops *(*node_ops)(const tvms_node *node);
 } tvms_eval_tables;
 
-static inline const tvms_eval_value_ops *tvms_ops_of(const tvms_reader *reader,
-                                                     tvms_eval_value value) {
+static inline const tvms_eval_value_ops *tvms_eval_ops_of(const tvms_reader *reader,
+                                                          tvms_eval_value value) {
   const tvms_eval_tables *tables = reader->tables;
   if (value.kind != TVMS_EVAL_NODE) return tables->values[value.kind];
   return tables->node_ops(value.as.node);
 }
 
 // What `value` stands for where `ref` mentions it.
-static inline tvms_eval_value tvms_mention(tvms_reader *reader, tvms_eval_value value,
-                                           tvms_ref ref) {
+static inline tvms_eval_value tvms_eval_mention(tvms_reader *reader,
+                                                tvms_eval_value value, tvms_ref ref) {
   const tvms_eval_value_ops *ops = reader->tables->values[value.kind];
   return ops->mention ? ops->mention(reader, value, ref) : value;
 }

@@ -13,12 +13,12 @@
 #include <string.h>
 
 static bool is_number(tvms_eval_value value) {
-  return tvms_integer_is(value) || value.kind == TVMS_EVAL_FLOAT;
+  return tvms_eval_integer_is(value) || value.kind == TVMS_EVAL_FLOAT;
 }
 
 static double real_of(tvms_eval_value value) {
   if (value.kind == TVMS_EVAL_FLOAT) return value.as.f;
-  return tvms_integer_real(value);
+  return tvms_eval_integer_real(value);
 }
 
 // ---- Numbers ----------------------------------------------------------------------------
@@ -53,7 +53,7 @@ static tvms_eval_value real_binary(tvms_reader *reader, tvms_surf_op op,
   case TVMS_OP_DIV: return tvms_eval_value_float(a / b);
   case TVMS_OP_FLOOR_DIV: return tvms_eval_value_float(real_floor_div(a, b));
   case TVMS_OP_MOD: return tvms_eval_value_float(real_mod(a, b));
-  default: return tvms_bad_operands(reader, op, left, right, ref);
+  default: return tvms_eval_report_bad_operands(reader, op, left, right, ref);
   }
 }
 
@@ -140,14 +140,15 @@ static bool dtype_equals_text(tvms_eval_value dtype, tvms_eval_value text) {
   return strlen(name) == text.len && memcmp(name, text.as.text, text.len) == 0;
 }
 
-tvms_eval_value tvms_constant_of(const tvms_reader *reader, tvms_eval_value value) {
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+tvms_eval_value tvms_eval_constant_of(const tvms_reader *reader,
+                                      tvms_eval_value value) {
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, value);
   return ops->constant ? ops->constant(value) : value;
 }
 
 // T.int32(3) equals 3 in Python; other constants of TVM build a node.
 static tvms_eval_value plain_number(const tvms_reader *reader, tvms_eval_value value) {
-  tvms_eval_value constant = tvms_constant_of(reader, value);
+  tvms_eval_value constant = tvms_eval_constant_of(reader, value);
   return constant.kind == TVMS_EVAL_INT ? constant : value;
 }
 
@@ -156,7 +157,7 @@ bool tvms_eval_values_equal(const tvms_reader *reader, tvms_eval_value a,
   a = plain_number(reader, a);
   b = plain_number(reader, b);
   if (is_number(a) && is_number(b)) {
-    if (tvms_integer_is(a) && tvms_integer_is(b)) {
+    if (tvms_eval_integer_is(a) && tvms_eval_integer_is(b)) {
       return a.as.i == b.as.i
              && (a.flags & TVMS_EVAL_LARGE) == (b.flags & TVMS_EVAL_LARGE);
     }
@@ -192,7 +193,8 @@ enum { INCOMPARABLE = 2, UNORDERED };
 // -1, 0, 1; INCOMPARABLE if the two have no order, UNORDERED if one is not a number.
 static int order_of(tvms_eval_value a, tvms_eval_value b) {
   if (is_number(a) && is_number(b)) {
-    if (tvms_integer_is(a) && tvms_integer_is(b)) return tvms_integer_order(a, b);
+    if (tvms_eval_integer_is(a) && tvms_eval_integer_is(b))
+      return tvms_eval_integer_order(a, b);
     double x = real_of(a), y = real_of(b);
     return x < y ? -1 : x > y ? 1 : x == y ? 0 : UNORDERED;
   }
@@ -217,7 +219,8 @@ static tvms_eval_value compare(tvms_reader *reader, tvms_surf_op op, tvms_eval_v
     return tvms_eval_value_bool(tvms_eval_sets_compare(reader, op, a, b));
   }
   int order = order_of(a, b);
-  if (order == INCOMPARABLE) return tvms_bad_operands(reader, op, a, b, ref);
+  if (order == INCOMPARABLE)
+    return tvms_eval_report_bad_operands(reader, op, a, b, ref);
   if (order == UNORDERED) return tvms_eval_value_bool(false);
   switch ((int)op) {
   case TVMS_OP_LT: return tvms_eval_value_bool(order < 0);
@@ -265,8 +268,9 @@ static tvms_eval_value contains(tvms_reader *reader, tvms_surf_op op,
 
 // ---- Entry points -------------------------------------------------------------------------
 
-tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
-                                   tvms_eval_value a, tvms_eval_value b, tvms_ref ref) {
+tvms_eval_value tvms_eval_python_binary(tvms_reader *reader, tvms_surf_op op,
+                                        tvms_eval_value a, tvms_eval_value b,
+                                        tvms_ref ref) {
   switch ((int)op) {
   case TVMS_OP_EQ: return tvms_eval_value_bool(tvms_eval_values_equal(reader, a, b));
   case TVMS_OP_NE: return tvms_eval_value_bool(!tvms_eval_values_equal(reader, a, b));
@@ -283,10 +287,10 @@ tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
   case TVMS_OP_GE: return compare(reader, op, a, b, ref);
   default: break;
   }
-  if (tvms_integer_is(a) && tvms_integer_is(b)) {
+  if (tvms_eval_integer_is(a) && tvms_eval_integer_is(b)) {
     bool logical =
         op == TVMS_OP_BIT_AND || op == TVMS_OP_BIT_OR || op == TVMS_OP_BIT_XOR;
-    tvms_eval_value result = tvms_integer_binary(reader, op, a, b, ref);
+    tvms_eval_value result = tvms_eval_integer_binary(reader, op, a, b, ref);
     bool both = a.kind == TVMS_EVAL_BOOL && b.kind == TVMS_EVAL_BOOL;
     if (logical && both) result.kind = TVMS_EVAL_BOOL;
     return result;
@@ -296,25 +300,25 @@ tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
     if (a.kind == TVMS_EVAL_STR) return join_text(reader, a, b, ref);
     if (tvms_eval_value_is_sequence(a)) return join_items(reader, a, b, ref);
   }
-  if (op == TVMS_OP_MUL && repeats(a) && tvms_integer_is(b)) {
+  if (op == TVMS_OP_MUL && repeats(a) && tvms_eval_integer_is(b)) {
     return repeat(reader, a, b.as.i, ref);
   }
-  if (op == TVMS_OP_MUL && repeats(b) && tvms_integer_is(a)) {
+  if (op == TVMS_OP_MUL && repeats(b) && tvms_eval_integer_is(a)) {
     return repeat(reader, b, a.as.i, ref);
   }
   tvms_eval_value result;
   if (tvms_eval_set_operator(reader, op, a, b, ref, &result)) return result;
-  return tvms_bad_operands(reader, op, a, b, ref);
+  return tvms_eval_report_bad_operands(reader, op, a, b, ref);
 }
 
-tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
-                                  tvms_eval_value a, tvms_ref ref) {
+tvms_eval_value tvms_eval_python_unary(tvms_reader *reader, tvms_surf_op op,
+                                       tvms_eval_value a, tvms_ref ref) {
   if (op == TVMS_OP_NOT) {
     bool known;
     bool truth = tvms_eval_value_truth(reader, a, &known);
     if (known) return tvms_eval_value_bool(!truth);
   }
-  if (tvms_integer_is(a)) return tvms_integer_unary(reader, op, a, ref);
+  if (tvms_eval_integer_is(a)) return tvms_eval_integer_unary(reader, op, a, ref);
   if (a.kind == TVMS_EVAL_FLOAT && op != TVMS_OP_INVERT) {
     return tvms_eval_value_float(op == TVMS_OP_NEGATE ? -a.as.f : a.as.f);
   }
@@ -340,6 +344,6 @@ bool tvms_eval_value_truth(const tvms_reader *reader, tvms_eval_value value,
   case TVMS_EVAL_UNKNOWN: *known = false; return false;
   default: break;
   }
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, value);
   return ops->truth ? ops->truth(value, known) : true;
 }

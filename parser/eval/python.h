@@ -14,15 +14,16 @@ bool tvms_eval_values_equal(const tvms_reader *reader, tvms_eval_value a,
                             tvms_eval_value b);
 
 // A unary operator of Python's own values. Unknown after a report.
-tvms_eval_value tvms_python_unary(tvms_reader *reader, tvms_surf_op op,
-                                  tvms_eval_value a, tvms_ref ref);
+tvms_eval_value tvms_eval_python_unary(tvms_reader *reader, tvms_surf_op op,
+                                       tvms_eval_value a, tvms_ref ref);
 
 // A binary operator of Python's own values, by CPython's rules in 64 bits. Unknown
 // after a report.
-tvms_eval_value tvms_python_binary(tvms_reader *reader, tvms_surf_op op,
-                                   tvms_eval_value a, tvms_eval_value b, tvms_ref ref);
+tvms_eval_value tvms_eval_python_binary(tvms_reader *reader, tvms_surf_op op,
+                                        tvms_eval_value a, tvms_eval_value b,
+                                        tvms_ref ref);
 
 // The constant that `value` counts as where Python wants one, or `value` itself.
-tvms_eval_value tvms_constant_of(const tvms_reader *reader, tvms_eval_value value);
+tvms_eval_value tvms_eval_constant_of(const tvms_reader *reader, tvms_eval_value value);
 
 #endif

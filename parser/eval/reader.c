@@ -2,7 +2,7 @@
 #include "parser/eval/reader.h"
 
 #include "parser/eval/budget.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 
 void tvms_reader_init(tvms_reader *reader, tvms_context *context, tvms_surface *surface,
                       tvms_dialect dialect, const struct tvms_eval_tables *tables) {

@@ -140,7 +140,7 @@ bool tvms_eval_put(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value,
   case TVMS_EVAL_META: return tvms_eval_put(reader, out, value.as.items[0], quoted);
   default: break;
   }
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, value);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, value);
   return ops->print && ops->print(reader, out, value);
 }
 

@@ -32,7 +32,7 @@ static uint64_t hash_of(const tvms_reader *reader, tvms_eval_value value) {
     if (fabs(value.as.f) < 9e18) return mix(1, (uint64_t)(int64_t)value.as.f);
     return 2;
   case TVMS_EVAL_NODE: {
-    tvms_eval_value constant = tvms_constant_of(reader, value);
+    tvms_eval_value constant = tvms_eval_constant_of(reader, value);
     return constant.kind == TVMS_EVAL_INT ? hash_of(reader, constant) : value.kind;
   }
   case TVMS_EVAL_STR:

@@ -82,7 +82,7 @@ static tvms_eval_value text_subscript(tvms_reader *reader, tvms_eval_value text,
                                       tvms_eval_value index, tvms_ref ref) {
   tvms_eval_items items;
   if (!tvms_eval_iterate(reader, text, ref, &items)) return TVMS_UNKNOWN;
-  tvms_eval_value part = tvms_sequence_subscript(
+  tvms_eval_value part = tvms_eval_sequence_subscript(
       reader, tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len), index,
       ref);
   if (part.kind != TVMS_EVAL_LIST) return part;
@@ -96,8 +96,9 @@ static tvms_eval_value text_subscript(tvms_reader *reader, tvms_eval_value text,
   return tvms_eval_value_text(whole, len);
 }
 
-tvms_eval_value tvms_sequence_subscript(tvms_reader *reader, tvms_eval_value object,
-                                        tvms_eval_value index, tvms_ref ref) {
+tvms_eval_value tvms_eval_sequence_subscript(tvms_reader *reader,
+                                             tvms_eval_value object,
+                                             tvms_eval_value index, tvms_ref ref) {
   if (object.kind == TVMS_EVAL_STR && !is_ascii(object)) {
     return text_subscript(reader, object, index, ref);
   }
@@ -108,7 +109,7 @@ tvms_eval_value tvms_sequence_subscript(tvms_reader *reader, tvms_eval_value obj
     return tvms_eval_value_text(
         tvms_arena_text(&reader->values, object.as.text + at, 1), 1);
   }
-  return tvms_mention(reader, object.as.items[at], ref);
+  return tvms_eval_mention(reader, object.as.items[at], ref);
 }
 
 // Only Python knows what it equals.
@@ -130,8 +131,8 @@ bool tvms_eval_dict_find(const tvms_reader *reader, tvms_eval_value dict,
   return !sure;
 }
 
-tvms_eval_value tvms_dict_subscript(tvms_reader *reader, tvms_eval_value dict,
-                                    tvms_eval_value key, tvms_ref ref) {
+tvms_eval_value tvms_eval_dict_subscript(tvms_reader *reader, tvms_eval_value dict,
+                                         tvms_eval_value key, tvms_ref ref) {
   tvms_eval_value found;
   if (tvms_eval_dict_find(reader, dict, key, &found)) return found;
   uint32_t len;
@@ -140,21 +141,21 @@ tvms_eval_value tvms_dict_subscript(tvms_reader *reader, tvms_eval_value dict,
   return TVMS_UNKNOWN;
 }
 
-tvms_eval_value tvms_range_subscript(tvms_reader *reader, tvms_eval_value range,
-                                     tvms_eval_value index, tvms_ref ref) {
+tvms_eval_value tvms_eval_range_subscript(tvms_reader *reader, tvms_eval_value range,
+                                          tvms_eval_value index, tvms_ref ref) {
   tvms_eval_items items;
   if (!tvms_eval_iterate(reader, range, ref, &items)) return TVMS_UNKNOWN;
   tvms_eval_value list = tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len);
-  return tvms_sequence_subscript(reader, list, index, ref);
+  return tvms_eval_sequence_subscript(reader, list, index, ref);
 }
 
-tvms_eval_value tvms_meta_subscript(tvms_reader *reader, tvms_eval_value meta,
-                                    tvms_eval_value index, tvms_ref ref) {
+tvms_eval_value tvms_eval_meta_subscript(tvms_reader *reader, tvms_eval_value meta,
+                                         tvms_eval_value index, tvms_ref ref) {
   return tvms_eval_subscript(reader, meta.as.items[0], index, ref);
 }
 
-tvms_eval_value tvms_no_subscript(tvms_reader *reader, tvms_eval_value object,
-                                  tvms_ref ref) {
+tvms_eval_value tvms_eval_report_no_subscript(tvms_reader *reader,
+                                              tvms_eval_value object, tvms_ref ref) {
   tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
   return tvms_reader_failed(reader);
 }
@@ -162,7 +163,7 @@ tvms_eval_value tvms_no_subscript(tvms_reader *reader, tvms_eval_value object,
 tvms_eval_value tvms_eval_subscript(tvms_reader *reader, tvms_eval_value object,
                                     tvms_eval_value index, tvms_ref ref) {
   if (!tvms_eval_value_is_known(index)) return index;
-  const tvms_eval_value_ops *ops = tvms_ops_of(reader, object);
+  const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, object);
   return ops->subscript ? ops->subscript(reader, object, index, ref)
-                        : tvms_no_subscript(reader, object, ref);
+                        : tvms_eval_report_no_subscript(reader, object, ref);
 }

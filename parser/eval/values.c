@@ -10,34 +10,36 @@
 const tvms_eval_value_ops tvms_eval_plain_ops = {0};
 
 const tvms_eval_value_ops tvms_eval_str_ops = {
-    .attribute = tvms_text_attribute,
-    .method = tvms_text_method,
-    .subscript = tvms_sequence_subscript,
-    .iterate = tvms_text_iterate,
+    .attribute = tvms_eval_text_attribute,
+    .method = tvms_eval_text_method,
+    .subscript = tvms_eval_sequence_subscript,
+    .iterate = tvms_eval_text_iterate,
 };
 
-const tvms_eval_value_ops tvms_eval_dtype_ops = {.attribute = tvms_dtype_attribute};
+const tvms_eval_value_ops tvms_eval_dtype_ops = {.attribute =
+                                                     tvms_eval_dtype_attribute};
 
 // Tuples and lists.
 const tvms_eval_value_ops tvms_eval_sequence_ops = {
-    .attribute = tvms_list_attribute,
-    .method = tvms_list_method,
-    .subscript = tvms_sequence_subscript,
+    .attribute = tvms_eval_list_attribute,
+    .method = tvms_eval_list_method,
+    .subscript = tvms_eval_sequence_subscript,
 };
 
 const tvms_eval_value_ops tvms_eval_dict_ops = {
-    .attribute = tvms_dict_attribute,
-    .method = tvms_dict_method,
-    .subscript = tvms_dict_subscript,
-    .iterate = tvms_dict_iterate,
+    .attribute = tvms_eval_dict_attribute,
+    .method = tvms_eval_dict_method,
+    .subscript = tvms_eval_dict_subscript,
+    .iterate = tvms_eval_dict_iterate,
 };
 
 const tvms_eval_value_ops tvms_eval_range_ops = {
-    .subscript = tvms_range_subscript,
-    .iterate = tvms_range_iterate,
+    .subscript = tvms_eval_range_subscript,
+    .iterate = tvms_eval_range_iterate,
 };
 
-const tvms_eval_value_ops tvms_eval_slice_ops = {.attribute = tvms_slice_attribute};
+const tvms_eval_value_ops tvms_eval_slice_ops = {.attribute =
+                                                     tvms_eval_slice_attribute};
 
 const tvms_eval_value_ops tvms_eval_lambda_ops = {.call = tvms_closure_call};
 const tvms_eval_value_ops tvms_eval_macro_ops = {.call = tvms_closure_call_macro};
@@ -45,7 +47,7 @@ const tvms_eval_value_ops tvms_eval_builtin_ops = {.call = tvms_builtin_call};
 
 // T.meta_var(x) is x for everything but operators.
 const tvms_eval_value_ops tvms_eval_meta_ops = {
-    .attribute = tvms_meta_attribute,
-    .subscript = tvms_meta_subscript,
-    .iterate = tvms_meta_iterate,
+    .attribute = tvms_eval_meta_attribute,
+    .subscript = tvms_eval_meta_subscript,
+    .iterate = tvms_eval_meta_iterate,
 };

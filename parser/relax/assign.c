@@ -4,8 +4,8 @@
 
 #include "ir/fold.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
 #include "parser/eval/origin.h"
+#include "parser/eval/scope.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/emit.h"
 #include "parser/relax/state.h"

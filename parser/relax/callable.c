@@ -4,7 +4,7 @@
 // devices, and operators that are only written as others.
 #include "ir/object.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/relax/attrs.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"

@@ -5,7 +5,7 @@
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/relax/member.h"
 #include "structinfo/make.h"
 

@@ -1,7 +1,7 @@
 // A Relax function: its signature, declared before bodies are read, and its body.
 #include "parser/relax/function.h"
 
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/relax/evidence.h"
 #include "parser/relax/state.h"
 #include "parser/relax/stmt.h"

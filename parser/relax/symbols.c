@@ -4,7 +4,7 @@
 #include "grammar/literal.h"
 #include "parser/eval/builtin.h"
 #include "parser/eval/declared.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/relax/prototype.h"
 
 #include <ctype.h>

@@ -31,7 +31,7 @@ static bool in_relax(const tvms_reader *reader) {
 static tvms_eval_value expr_call(tvms_reader *reader, tvms_eval_value callee,
                                  tvms_ref call) {
   return in_relax(reader) ? tvms_relax_call(reader, callee, call)
-                          : tvms_cannot_call(reader, callee, call);
+                          : tvms_eval_report_cannot_call(reader, callee, call);
 }
 
 // Identity and membership are Python's, and the rest of a PrimFunc knows no Relax.

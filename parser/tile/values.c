@@ -41,8 +41,8 @@ static tvms_eval_value axis_attribute(tvms_reader *reader, tvms_eval_value axis,
   case TVMS_SYM_is_thread:
   case TVMS_SYM_is_memory:
   case TVMS_SYM_get_scope:
-  case TVMS_SYM_get_subscope: return tvms_bound_method(reader, axis, name);
-  default: return tvms_no_attribute(reader, axis, name, ref);
+  case TVMS_SYM_get_subscope: return tvms_eval_bound_method(reader, axis, name);
+  default: return tvms_eval_report_no_attribute(reader, axis, name, ref);
   }
 }
 
@@ -88,7 +88,7 @@ const tvms_eval_value_ops tvms_tile_method_ops = {
 static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_eval_value buffer,
                                         tvms_sym name, tvms_ref ref) {
   return tvms_view_has_method(reader, name)
-             ? tvms_bound_method(reader, buffer, name)
+             ? tvms_eval_bound_method(reader, buffer, name)
              : tvms_tir_attribute(reader, buffer, name, ref);
 }
 
@@ -111,10 +111,10 @@ static tvms_eval_value layout_attribute(tvms_reader *reader, tvms_eval_value lay
   tvms_node *node = layout.as.node;
   tvms_eval_value part;
   if (tvms_tile_layout_has_method(node, name))
-    return tvms_bound_method(reader, layout, name);
+    return tvms_eval_bound_method(reader, layout, name);
   return tvms_tile_layout_attribute(reader, node, name, &part)
              ? part
-             : tvms_no_attribute(reader, layout, name, ref);
+             : tvms_eval_report_no_attribute(reader, layout, name, ref);
 }
 
 static tvms_eval_value layout_method(tvms_reader *reader, tvms_eval_value layout,

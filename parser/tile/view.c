@@ -363,6 +363,8 @@ tvms_eval_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sy
   case TVMS_SYM_rearrange: return tvms_view_rearrange(reader, buffer, call);
   case TVMS_SYM_tile:
   case TVMS_SYM_chunk: return tvms_view_indexer(reader, buffer, name, call);
-  default: return tvms_no_attribute(reader, tvms_eval_value_node(buffer), name, call);
+  default:
+    return tvms_eval_report_no_attribute(reader, tvms_eval_value_node(buffer), name,
+                                         call);
   }
 }

@@ -70,7 +70,7 @@ static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_node *node,
                                         tvms_sym name, tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (!tvms_tir_has_attribute(reader, TVMS_NODE_BUFFER, name)) {
-    return tvms_no_attribute(reader, tvms_eval_value_node(node), name, ref);
+    return tvms_eval_report_no_attribute(reader, tvms_eval_value_node(node), name, ref);
   }
   switch (name) {
   case TVMS_SYM_data: return tvms_eval_value_node(buffer->data);
@@ -105,7 +105,7 @@ static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_node *node,
   case TVMS_SYM_with_allocated_addr:
   case TVMS_SYM_is_scalar:
   case TVMS_SYM_get_flattened_buffer:
-    return tvms_bound_method(reader, tvms_eval_value_node(node), name);
+    return tvms_eval_bound_method(reader, tvms_eval_value_node(node), name);
   case TVMS_SYM_buffer:
   case TVMS_SYM_source:
     // A scalar is read as its only element, and that names its buffer.
@@ -113,7 +113,7 @@ static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_node *node,
     break;
   default: break;
   }
-  return tvms_no_attribute(reader, tvms_eval_value_node(node), name, ref);
+  return tvms_eval_report_no_attribute(reader, tvms_eval_value_node(node), name, ref);
 }
 
 // ---- Other nodes ----------------------------------------------------------------------------
@@ -178,7 +178,7 @@ static tvms_eval_value expr_attribute(tvms_reader *reader, tvms_node *node,
   case TVMS_SYM_ty: return type_value(reader, node);
   case TVMS_SYM_astype:
   case TVMS_SYM_equal:
-    return tvms_bound_method(reader, tvms_eval_value_node(node), name);
+    return tvms_eval_bound_method(reader, tvms_eval_value_node(node), name);
   case TVMS_SYM_name:
     if (node->kind != TVMS_NODE_VAR) break;
     return text_value(reader, tvms_as_var(node)->name);
@@ -206,7 +206,7 @@ static tvms_eval_value expr_attribute(tvms_reader *reader, tvms_node *node,
   tvms_eval_value field;
   bool own = node->kind != TVMS_NODE_BUFFER_LOAD && node->kind != TVMS_NODE_VAR;
   if (own && field_of(reader, node, name, &field)) return field;
-  return tvms_no_attribute(reader, tvms_eval_value_node(node), name, ref);
+  return tvms_eval_report_no_attribute(reader, tvms_eval_value_node(node), name, ref);
 }
 
 tvms_eval_value tvms_tir_node_attribute(tvms_reader *reader, tvms_node *node,
@@ -242,5 +242,5 @@ tvms_eval_value tvms_tir_node_attribute(tvms_reader *reader, tvms_node *node,
       return expr_attribute(reader, node, name, ref);
     }
   }
-  return tvms_no_attribute(reader, tvms_eval_value_node(node), name, ref);
+  return tvms_eval_report_no_attribute(reader, tvms_eval_value_node(node), name, ref);
 }

@@ -3,7 +3,7 @@
 
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/define.h"
 #include "parser/tir/frame.h"

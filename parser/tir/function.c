@@ -3,7 +3,7 @@
 
 #include "grammar/parse.h"
 #include "ir/object.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"

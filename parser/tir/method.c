@@ -299,7 +299,9 @@ static tvms_eval_value buffer_method(tvms_reader *reader, tvms_node *node,
   case TVMS_SYM_with_data:
   case TVMS_SYM_with_allocated_addr:
     return tvms_tir_copy_method(reader, node, name, call);
-  default: return tvms_no_attribute(reader, tvms_eval_value_node(node), name, call);
+  default:
+    return tvms_eval_report_no_attribute(reader, tvms_eval_value_node(node), name,
+                                         call);
   }
 }
 

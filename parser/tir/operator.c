@@ -8,9 +8,9 @@
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
 #include "parser/eval/convert.h"
-#include "parser/eval/names.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/python.h"
+#include "parser/eval/scope.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/tir.h"
@@ -83,7 +83,7 @@ static tvms_eval_value arithmetic(tvms_reader *reader, tvms_surf_op op,
                                   tvms_eval_value left, tvms_eval_value right,
                                   tvms_ref ref) {
   if (!is_scalar_operand(left) || !is_scalar_operand(right)) {
-    return tvms_bad_operands(reader, op, left, right, ref);
+    return tvms_eval_report_bad_operands(reader, op, left, right, ref);
   }
   tvms_tir_opcode bitwise = bitwise_of(op);
   if (bitwise)
@@ -102,7 +102,7 @@ static tvms_eval_value arithmetic(tvms_reader *reader, tvms_surf_op op,
     return tvms_eval_value_node(tvms_build_true_div(reader->unit, a, b, span));
   }
   uint8_t kind = op < sizeof binary_kinds ? binary_kinds[op] : 0;
-  if (!kind) return tvms_bad_operands(reader, op, left, right, ref);
+  if (!kind) return tvms_eval_report_bad_operands(reader, op, left, right, ref);
   return tvms_eval_value_node(
       tvms_build_binary(reader->unit, (tvms_node_kind)kind, a, b, span));
 }
@@ -193,7 +193,7 @@ static tvms_eval_value comparison(tvms_reader *reader, tvms_surf_op op,
   bool native = is_native(reader, op, left);
   bool regions = !native && (is_region(left) || is_region(right));
   if (!is_scalar_operand(left) || !is_scalar_operand(right) || regions) {
-    return tvms_bad_operands(reader, op, left, right, ref);
+    return tvms_eval_report_bad_operands(reader, op, left, right, ref);
   }
   tvms_node_kind kind = compare_kind(op);
   tvms_node *a = NULL, *b = NULL;
@@ -239,7 +239,7 @@ tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_
                                 tvms_eval_value b, tvms_ref ref) {
   if (op == TVMS_OP_IS || op == TVMS_OP_IS_NOT) return same_object(op, a, b);
   if (op == TVMS_OP_IN || op == TVMS_OP_NOT_IN) {
-    return tvms_python_binary(reader, op, a, b, ref);
+    return tvms_eval_python_binary(reader, op, a, b, ref);
   }
   if (!tvms_eval_is_tir_operand(a) && !tvms_eval_is_tir_operand(b)
       && !are_loads(reader, op, a, b)) {
@@ -248,13 +248,14 @@ tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_
     if ((op == TVMS_OP_EQ || op == TVMS_OP_NE) && !buffers) {
       return same_object(op == TVMS_OP_EQ ? TVMS_OP_IS : TVMS_OP_IS_NOT, a, b);
     }
-    return tvms_bad_operands(reader, op, a, b, ref);
+    return tvms_eval_report_bad_operands(reader, op, a, b, ref);
   }
   if (op == TVMS_OP_EQ || op == TVMS_OP_NE) {
     // `x == "text"`, `x == None`: not equal, and no node.
     if (!is_scalar_operand(a) || !is_scalar_operand(b)) {
-      return tvms_scope_is_python(reader) ? tvms_eval_value_bool(op == TVMS_OP_NE)
-                                          : tvms_bad_operands(reader, op, a, b, ref);
+      return tvms_scope_is_python(reader)
+                 ? tvms_eval_value_bool(op == TVMS_OP_NE)
+                 : tvms_eval_report_bad_operands(reader, op, a, b, ref);
     }
   }
   if (compare_kind(op)) return comparison(reader, op, a, b, ref);
@@ -263,9 +264,9 @@ tvms_eval_value tvms_tir_binary(tvms_reader *reader, tvms_surf_op op, tvms_eval_
 
 tvms_eval_value tvms_tir_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_value a,
                                tvms_ref ref) {
-  if (!tvms_eval_is_tir_operand(a)) return tvms_python_unary(reader, op, a, ref);
+  if (!tvms_eval_is_tir_operand(a)) return tvms_eval_python_unary(reader, op, a, ref);
   bool python = tvms_scope_evaluator(reader) == TVMS_EVALUATOR_PYTHON;
-  if (op == TVMS_OP_NOT && python) return tvms_python_unary(reader, op, a, ref);
+  if (op == TVMS_OP_NOT && python) return tvms_eval_python_unary(reader, op, a, ref);
   tvms_node *node = tvms_eval_to_expr(reader, a, ref);
   if (!node) return TVMS_UNKNOWN;
   tvms_span span = tvms_reader_span_of(reader, ref);
@@ -287,12 +288,12 @@ tvms_eval_value tvms_tir_unary(tvms_reader *reader, tvms_surf_op op, tvms_eval_v
 tvms_eval_value tvms_tir_logical(tvms_reader *reader, bool is_and, tvms_eval_value left,
                                  tvms_eval_value right, tvms_ref ref) {
   if (!tvms_eval_is_tir_operand(left) && !tvms_eval_is_tir_operand(right)) {
-    return tvms_python_logical(reader, is_and, left, right, ref);
+    return tvms_eval_python_logical(reader, is_and, left, right, ref);
   }
   bool native = tvms_scope_evaluator(reader) == TVMS_EVALUATOR_PYTHON;
   if (native || is_region(left) || is_region(right)) {
-    return tvms_bad_operands(reader, is_and ? TVMS_OP_AND : TVMS_OP_OR, left, right,
-                             ref);
+    return tvms_eval_report_bad_operands(reader, is_and ? TVMS_OP_AND : TVMS_OP_OR,
+                                         left, right, ref);
   }
   tvms_node *a = tvms_eval_to_expr(reader, left, ref);
   tvms_node *b = a ? tvms_eval_to_expr(reader, right, ref) : NULL;

@@ -9,7 +9,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/declared.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/tir/names.h"
 #include "parser/tir/scalar.h"
 #include "parser/tir/stmt.h"

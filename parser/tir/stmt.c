@@ -5,7 +5,7 @@
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 #include "parser/tir/assign.h"
 #include "parser/tir/compound.h"
 #include "parser/tir/convert.h"

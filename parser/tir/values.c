@@ -140,8 +140,8 @@ const tvms_eval_value_ops tvms_tir_array_ops = {
 static tvms_eval_value dtype_name_attribute(tvms_reader *reader, tvms_eval_value object,
                                             tvms_sym name, tvms_ref ref) {
   tvms_eval_value value;
-  if (tvms_dtype_part(object, name, &value)) return value;
-  return tvms_no_attribute(reader, object, name, ref);
+  if (tvms_eval_dtype_part(object, name, &value)) return value;
+  return tvms_eval_report_no_attribute(reader, object, name, ref);
 }
 
 // T.int32(), T.int32(x), T.float32("inf").
@@ -173,7 +173,7 @@ static tvms_eval_value dtype_name_call(tvms_reader *reader, tvms_eval_value call
 static tvms_eval_value dtype_name_subscript(tvms_reader *reader, tvms_eval_value object,
                                             tvms_eval_value index, tvms_ref ref) {
   if (!tvms_release_has(reader->dialect, TVMS_FACT_assignments_make_scalars))
-    return tvms_no_subscript(reader, object, ref);
+    return tvms_eval_report_no_subscript(reader, object, ref);
   tvms_eval_value one[1] = {index};
   tvms_eval_items extents = {one, 1};
   if (index.kind == TVMS_EVAL_TUPLE) extents = tvms_eval_items_of(&index);

@@ -10,13 +10,13 @@
 #include "parser/eval/comprehension.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/names.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/origin.h"
 #include "parser/eval/python.h"
 #include "parser/eval/reader.h"
 #include "parser/eval/repr.h"
+#include "parser/eval/scope.h"
 #include "support/names.h"
 
 #include <criterion/criterion.h>
@@ -43,7 +43,7 @@ static tvms_eval_value note(const char *what) {
 static tvms_eval_value probe_attribute(tvms_reader *r, tvms_eval_value object,
                                        tvms_sym name, tvms_ref ref) {
   (void)ref;
-  if (name == TVMS_SYM_index) return tvms_bound_method(r, object, name);
+  if (name == TVMS_SYM_index) return tvms_eval_bound_method(r, object, name);
   return note(tvms_symbol_text(r->context, name));
 }
 

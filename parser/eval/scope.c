@@ -3,7 +3,7 @@
 // Every symbol has a chain of its bindings, innermost first, so a lookup is an array
 // access. A scope keeps the list of its bindings to undo them. Macro bodies see only part
 // of the open scopes; for them a lookup walks the chain past what is hidden.
-#include "parser/eval/names.h"
+#include "parser/eval/scope.h"
 
 #include "parser/eval/eval.h"
 

@@ -1,6 +1,6 @@
 // Scopes: which value a name has.
-#ifndef TVMS_PARSER_EVAL_NAMES_H
-#define TVMS_PARSER_EVAL_NAMES_H
+#ifndef TVMS_PARSER_EVAL_SCOPE_H
+#define TVMS_PARSER_EVAL_SCOPE_H
 
 #include "parser/eval/eval.h"
 
