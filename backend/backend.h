@@ -26,7 +26,7 @@ typedef struct {
   bool checked;  // every index is checked
 } tvms_native_options;
 
-// Compiled code in memory.
+// Native code in memory, which lives until the plug-in's `close`.
 typedef struct tvms_jit tvms_jit;
 
 // What the plug-in exports, as one table named TVMS_BACKEND_ENTRY. All functions report
@@ -46,8 +46,10 @@ typedef struct {
   // The same into memory. `*jit` is closed by the caller.
   tvms_status (*compile)(tvms_context *context, const tvms_module *module,
                          const tvms_native_options *options, tvms_jit **jit);
-  // The compiled function of a member, or NULL.
+  // The entry of a PrimFunc by its name, or NULL if the code has none. It is valid until
+  // `close`.
   tvms_safe_call (*find)(tvms_jit *jit, const char *name);
+  // Frees the code.
   void (*close)(tvms_jit *jit);
 } tvms_backend;
 

@@ -1,4 +1,7 @@
 // Linking with the system's tools: the compiler driver knows where libc and libm are.
+//
+// Nothing may stay undefined (-z defs) but weak symbols, which are tvm-ffi's and may be
+// missing; so a library can be loaded by a program that knows nothing of TVM.
 #define _GNU_SOURCE
 #include "backend/link.h"
 

@@ -9,9 +9,8 @@
 #include "backend/llvm/buffer.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/stmt.h"
+#include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
-
-#include <stdio.h>
 
 static bool is_listed(const size_vars *sizes, const tvms_node *var) {
   for (uint32_t i = 0; i < sizes->len; i++) {
@@ -95,11 +94,9 @@ static void mark_parameters(emitter *e, const tvms_prim_func *function) {
 
 void tvms_emit_body(emitter *e, const tvms_member *member) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
-  char name[256];
-  snprintf(name, sizeof name, "%s.body", tvms_symbol_text(e->context, member->name));
   size_vars sizes = {0};
   tvms_emit_collect_sizes(e, function, &sizes);
-  e->function = LLVMGetNamedFunction(e->module, name);
+  e->function = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
   e->raised = LLVMGetParam(e->function, 0);
   e->result = LLVMGetParam(e->function, 1);
   e->entry = LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry");

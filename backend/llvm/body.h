@@ -4,17 +4,15 @@
 
 #include "backend/llvm/emit.h"
 
-// Code for the body of a PrimFunc, declared before as NAME.body. What cannot be
-// compiled is reported, and left by a jump.
+// Emits the body of a member, which is declared already.
 void tvms_emit_body(emitter *e, const tvms_member *member);
 
-// Adds the variables that the shapes, strides and offsets of the buffers mention and
-// that are not parameters, each once. The caller frees the list.
+// Appends the variables that the body of a function takes beside its parameters; the caller
+// frees them.
 void tvms_emit_collect_sizes(emitter *e, const tvms_prim_func *function,
                              size_vars *sizes);
 
-// The type of the body: pointers to the error and the result, the parameters, then
-// `sizes`; it returns 0, or -1 after an error.
+// The type of the body: i32 (self, result, parameters, sizes).
 LLVMTypeRef tvms_emit_body_type(emitter *e, const tvms_prim_func *function,
                                 const size_vars *sizes);
 

@@ -4,40 +4,46 @@
 
 #include "backend/llvm/emit.h"
 
-// An expression as a 64-bit index.
+// An integer expression as a 64-bit index. Its arithmetic may assume that nothing
+// overflows.
 LLVMValueRef tvms_emit_index(emitter *e, const tvms_node *node);
 
-// Makes the buffer known over `data`; NULL: its data variable has the address.
-view *tvms_emit_define_buffer(emitter *e, const tvms_node *buffer, LLVMValueRef data);
+// Defines a buffer over memory at `data` and makes that the value of its data variable;
+// NULL: over what the variable has. The view belongs to the function in progress.
+view *tvms_emit_define_buffer(emitter *e, const tvms_node *buffer,
+                              LLVMValueRef TVMS_NULLABLE data);
 
-// The buffer as it stands, defined now if no definition was met.
+// The view of a buffer where it is used: the defined one, or one made from its data
+// variable. Reports and leaves if there is no memory for it.
 view *tvms_emit_use_buffer(emitter *e, const tvms_node *buffer, tvms_span span);
 
-// Allocates what a buffer describes and defines it.
+// Defines a buffer over fresh memory of its shape.
 void tvms_emit_allocate_buffer(emitter *e, const tvms_node *buffer);
 
-// Memory for `extents` elements, freed at the end of the scope that is open: on the
-// stack if it is small and of constant size. Its address.
+// Memory for `extents` elements: in the frame if it is small and of known size, else from
+// the C library, and then it is live until tvms_emit_end_memory. Checked code fills it with
+// ones.
 LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extents,
                                 tvms_span span);
 
-// Code that frees what was allocated since `mark`, the youngest first. The emitter
-// still knows of it, for other ways out.
+// Emits the code that frees live memory down to number `mark`; it stays listed, because
+// this is one way out of several.
 void tvms_emit_free_from(emitter *e, uint32_t mark);
 
-// Ends the scope that began at `mark`: what was allocated in it is freed, unless the
-// block has ended already, and forgotten.
+// Ends the scope that began with `mark` allocations: frees what came since, unless the
+// current block has left already.
 void tvms_emit_end_memory(emitter *e, uint32_t mark);
 
-// Address of an element. Indices are scalars; checked if the options say so.
+// Address of an element. Indices are scalars, one per dimension or it is reported; checked
+// code compares each with its dimension.
 LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *buffer,
                                LLVMValueRef const *indices, uint32_t count,
                                tvms_span span);
 
-// The value of a BUFFER_LOAD, scalar or vector.
+// The value of a BUFFER_LOAD. Lanes that its predicate excludes are 0 and not touched.
 LLVMValueRef tvms_emit_buffer_load(emitter *e, const tvms_node *node);
 
-// Code for a STORE, lane by lane where the index is a vector that is not dense.
+// Emits a STORE. Its value is computed before anything is written.
 void tvms_emit_buffer_store(emitter *e, const tvms_node *node);
 
 #endif

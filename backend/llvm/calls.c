@@ -9,6 +9,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
 #include "interp/meaning.h"
 #include "interp/result.h"
@@ -406,9 +407,7 @@ static LLVMValueRef call_global(emitter *e, const tvms_call *call) {
         tvms_emit_convert(e, dtype_of(call, i), wanted, value, call->head.span);
   }
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
-  char text[256];
-  snprintf(text, sizeof text, "%s.body", tvms_symbol_text(e->context, name));
-  LLVMValueRef callee = LLVMGetNamedFunction(e->module, text);
+  LLVMValueRef callee = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
   LLVMValueRef status =
       LLVMBuildCall2(e->builder, type, callee, args, call->args.len + 2, "");
   failure passed_up = {.span = call->head.span};

@@ -4,8 +4,8 @@
 
 #include "backend/llvm/emit.h"
 
-// The value of a call in TIR: an operator, a function of C, or another PrimFunc of
-// the module.
+// The value of a call of TIR; of one for its effect anything. Reports and leaves if there
+// is no code for it.
 LLVMValueRef tvms_emit_call(emitter *e, const tvms_call *call);
 
 #endif

@@ -14,7 +14,10 @@
 #include <llvm-c/Core.h>
 #include <string.h>
 
-// A buffer: all values are 64-bit integers, sizes in elements.
+// A buffer where it is used: what interp/frame.h has as tvms_interp_view, with LLVM values
+// in the place of numbers. All of them are 64-bit integers; sizes, strides and the offset
+// count elements. They are computed where the buffer is defined, and every access is
+// data + (offset + sum of index * stride).
 typedef struct {
   bool defined;  // by a parameter, statement or block; else made at each use
   LLVMValueRef data;
@@ -24,14 +27,37 @@ typedef struct {
   LLVMValueRef *strides;
 } view;
 
-// Where break and continue go.
+// Where break and continue go. What was allocated inside of the loop is freed on the way:
+// all of emitter.memory above `memory`.
 typedef struct loop_target {
   struct loop_target *outer;
   LLVMBasicBlockRef next;
   LLVMBasicBlockRef end;
-  uint32_t memory;  // allocations that live outside the loop
+  uint32_t memory;
 } loop_target;
 
+// Code generation in progress: first of the module, then of one function at a time.
+//
+//   def f(A: T.Buffer((n,), "float32")):   entry:  br start        allocas go before this
+//       for i in range(n):                 start:  0 < n ? loop : end
+//           A[i] = A[i] * 2                loop:   br body
+//                                          body:   i = phi [0, loop], [i + 1, next]
+//                                                  load, fmul, store; br next
+//                                          next:   i + 1 < n ? body : end
+//                                          end:    ret 0
+//
+// Code goes to the end of the builder's block. A statement that leaves (return, break, an
+// error) ends that block, and what follows it is not emitted: tvms_emit_is_open.
+//
+// Invariants:
+//   - vars[id] is the value of a variable, or NULL until it is defined. A variable of TIR
+//     is assigned once, and the block that defines it dominates its uses, because scopes
+//     nest as blocks do; so no variable needs memory.
+//   - `memory` lists what is allocated on every path to the current block, and all of it
+//     is freed on every path out of its scope: at its end, at jumps, and before an error
+//     is raised. Scopes mark and cut it as the interpreter's regions.
+//   - Narrow floats are float32 in registers and rounded after each operation, bool is i1
+//     in registers and a byte in memory (backend/llvm/types.h).
 typedef struct {
   tvms_context *context;
   const tvms_module *program;
@@ -55,7 +81,7 @@ typedef struct {
   bool in_index;  // integer arithmetic cannot overflow: it makes an index
 } emitter;
 
-// Computes one of two values; each is only computed where it is wanted.
+// Emits the code of one of two alternatives, and gives its value (tvms_emit_choose).
 typedef LLVMValueRef choice(emitter *e, const void *what);
 
 // What is known of an error where it is raised.

@@ -11,6 +11,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
 
 #include <stdarg.h>
@@ -552,9 +553,7 @@ static void call_body(entry *n, const tvms_member *member, LLVMValueRef result) 
     args[i + 2 + params] = e->vars[sizes.items[i]->id];
   }
   LLVMTypeRef type = tvms_emit_body_type(e, n->function, &sizes);
-  char name[256];
-  snprintf(name, sizeof name, "%s.body", tvms_symbol_text(e->context, member->name));
-  LLVMValueRef body = LLVMGetNamedFunction(e->module, name);
+  LLVMValueRef body = LLVMGetNamedFunction(e->module, tvms_emit_body_name(e, member));
   LLVMValueRef status = LLVMBuildCall2(e->builder, type, body, args, count, "");
   failure passed_up = {0};
   tvms_emit_check(e, equals(n, status, 0), &passed_up);
@@ -572,11 +571,8 @@ void tvms_emit_entry(emitter *e, const tvms_member *member) {
   n.scalars = tvms_arena_array(arena, LLVMValueRef, params);
   n.signature = signature_of(&n, member);
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
-  char name[256];
-  snprintf(name, sizeof name, TVMS_SAFE_CALL_PREFIX "%s",
-           tvms_symbol_text(e->context, member->name));
-  e->function =
-      LLVMAddFunction(e->module, name, LLVMFunctionType(e->i32, types, 4, false));
+  e->function = LLVMAddFunction(e->module, tvms_emit_entry_name(e, member),
+                                LLVMFunctionType(e->i32, types, 4, false));
   e->raised = LLVMGetParam(e->function, 0);
   LLVMValueRef args = LLVMGetParam(e->function, 1);
   e->entry = LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry");

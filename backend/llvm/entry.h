@@ -4,8 +4,7 @@
 
 #include "backend/llvm/emit.h"
 
-// Code for the entry of a PrimFunc, __tvm_ffi_NAME: it checks the packed arguments in
-// TVM's words and calls the body.
+// Emits the entry of a member, which checks the arguments and calls its body.
 void tvms_emit_entry(emitter *e, const tvms_member *member);
 
 #endif

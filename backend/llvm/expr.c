@@ -128,20 +128,6 @@ static LLVMValueRef logic(emitter *e, const tvms_node *node) {
 
 // ---- Integer division ----
 
-// The value -1, 0 … of a type, in every lane.
-static LLVMValueRef constant_of(LLVMTypeRef type, int64_t value) {
-  bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-  LLVMTypeRef element = vector ? LLVMGetElementType(type) : type;
-  LLVMValueRef scalar = LLVMConstInt(element, (unsigned long long)value, true);
-  if (!vector) return scalar;
-  LLVMValueRef lanes[256];
-  unsigned count = LLVMGetVectorSize(type) < 256 ? LLVMGetVectorSize(type) : 256;
-  for (unsigned i = 0; i < count; i++) {
-    lanes[i] = scalar;
-  }
-  return LLVMConstVector(lanes, count);
-}
-
 static bool is_nonzero_constant(const tvms_node *node) {
   if (node->kind == TVMS_NODE_BROADCAST) node = tvms_as_broadcast(node)->value;
   return node->kind == TVMS_NODE_INT_IMM && tvms_as_int_imm(node)->value != 0;
@@ -174,9 +160,10 @@ static void divide_signed(emitter *e, const tvms_node *divisor, LLVMValueRef a,
     return;
   }
   LLVMValueRef negates =
-      LLVMBuildICmp(builder, LLVMIntEQ, b, constant_of(type, -1), "");
-  LLVMValueRef by = LLVMBuildSelect(builder, negates, constant_of(type, 1), b, "");
-  LLVMValueRef negated = LLVMBuildSub(builder, constant_of(type, 0), a, "");
+      LLVMBuildICmp(builder, LLVMIntEQ, b, tvms_emit_constant(e, type, -1), "");
+  LLVMValueRef by =
+      LLVMBuildSelect(builder, negates, tvms_emit_constant(e, type, 1), b, "");
+  LLVMValueRef negated = LLVMBuildSub(builder, tvms_emit_constant(e, type, 0), a, "");
   LLVMValueRef plain = LLVMBuildSDiv(builder, a, by, "");
   *quotient = LLVMBuildSelect(builder, negates, negated, plain, "");
   *rest = LLVMBuildSRem(builder, a, by, "");
@@ -196,7 +183,7 @@ static LLVMValueRef divide(emitter *e, const tvms_node *node, LLVMValueRef a,
   divide_signed(e, divisor, a, b, &quotient, &rest);
   if (!floors) return modulo ? rest : quotient;
   LLVMTypeRef type = LLVMTypeOf(a);
-  LLVMValueRef zero = constant_of(type, 0);
+  LLVMValueRef zero = tvms_emit_constant(e, type, 0);
   LLVMValueRef inexact = LLVMBuildICmp(builder, LLVMIntNE, rest, zero, "");
   LLVMValueRef mixed = LLVMBuildXor(builder, rest, b, "");
   LLVMValueRef differ = LLVMBuildICmp(builder, LLVMIntSLT, mixed, zero, "");

@@ -4,17 +4,17 @@
 
 #include "backend/llvm/emit.h"
 
-// Goes on if `condition` holds; else frees what lives, raises and returns -1.
+// Goes on if `condition` holds; else frees what is live, raises and returns -1.
 void tvms_emit_check(emitter *e, LLVMValueRef condition, const failure *what);
 
-// Code that frees what lives, raises the error and returns -1. It ends the block.
+// Frees what is live, raises and returns -1: the block is at its end.
 void tvms_emit_raise(emitter *e, const failure *what);
 
-// The address of a constant text that ends in NUL.
+// The address of a private constant with this text.
 LLVMValueRef tvms_emit_text(emitter *e, const char *text);
 
-// The function of this name, declared weak where the module does not have it yet: a
-// library loads without it.
+// A function of the C library or of tvm-ffi, declared once and weak: a library that is
+// made has no undefined strong symbol.
 LLVMValueRef tvms_emit_weak(emitter *e, const char *name, LLVMTypeRef type);
 
 #endif

@@ -1,13 +1,16 @@
 // A whole module: declarations first, so that order does not matter, then bodies and
 // entries.
+//
+// PrimFuncs call each other's bodies, without checks. Private ones get no entry, except
+// where something outside must find them: beside a Relax function, as TVM makes them
+// (AttachGlobalSymbol), and for the interpreter.
 #include "backend/llvm/module.h"
 
 #include "backend/llvm/body.h"
 #include "backend/llvm/emit.h"
 #include "backend/llvm/entry.h"
+#include "backend/llvm/symbols.h"
 #include "interp/result.h"
-
-#include <stdio.h>
 
 static bool is_compiled(const tvms_member *member) {
   return member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
@@ -39,11 +42,10 @@ static void open_function(emitter *e, const tvms_member *member) {
 static void declare_body(emitter *e, const tvms_member *member) {
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   size_vars sizes = {0};
-  char name[256];
   tvms_emit_collect_sizes(e, function, &sizes);
   LLVMTypeRef type = tvms_emit_body_type(e, function, &sizes);
-  snprintf(name, sizeof name, "%s.body", tvms_symbol_text(e->context, member->name));
-  LLVMSetLinkage(LLVMAddFunction(e->module, name, type), LLVMInternalLinkage);
+  LLVMValueRef body = LLVMAddFunction(e->module, tvms_emit_body_name(e, member), type);
+  LLVMSetLinkage(body, LLVMInternalLinkage);
   tvms_vec_fini(&e->context->memory, &sizes);
 }
 

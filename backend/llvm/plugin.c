@@ -24,6 +24,7 @@ typedef struct {
 } job;
 
 struct tvms_jit {
+  tvms_memory *memory;
   LLVMOrcLLJITRef lljit;
 };
 
@@ -181,6 +182,7 @@ static void run_compile(void *argument) {
   tvms_memory *memory = &j->e.context->memory;
   tvms_resource resource;
   j->jit = tvms_memory_alloc(memory, sizeof *j->jit);
+  j->jit->memory = memory;
   tvms_memory_hold(memory, &resource, close_job, j);
   build(j);
   emit_file(j, LLVMObjectFile);
@@ -212,10 +214,13 @@ static tvms_status compile(tvms_context *context, const tvms_module *module,
 }
 
 static tvms_safe_call find(tvms_jit *jit, const char *name) {
-  char symbol[512];
-  snprintf(symbol, sizeof symbol, TVMS_SAFE_CALL_PREFIX "%s", name);
+  tvms_strbuf symbol;
+  tvms_strbuf_init(&symbol, jit->memory);
+  tvms_strbuf_printf(&symbol, TVMS_SAFE_CALL_PREFIX "%s", name);
   LLVMOrcExecutorAddress address = 0;
-  LLVMErrorRef error = LLVMOrcLLJITLookup(jit->lljit, &address, symbol);
+  LLVMErrorRef error =
+      LLVMOrcLLJITLookup(jit->lljit, &address, tvms_strbuf_text(&symbol));
+  tvms_strbuf_fini(&symbol);
   if (error) {
     LLVMConsumeError(error);
     return NULL;

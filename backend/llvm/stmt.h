@@ -4,17 +4,16 @@
 
 #include "backend/llvm/emit.h"
 
-// Code for a statement of TIR. What cannot be compiled is reported, and left by a
-// jump.
+// Emits a statement at the end of the current block, or nothing if that has left already.
 void tvms_emit_stmt(emitter *e, const tvms_node *node);
 
-// A new block after the current one, and moving there.
+// A new block at the end of the function; code goes on where it does.
 LLVMBasicBlockRef tvms_emit_block(emitter *e, const char *name);
 
-// Goes on in `block`.
+// Goes on at the end of `block`.
 void tvms_emit_enter(emitter *e, LLVMBasicBlockRef block);
 
-// True if the block that is written has no end yet.
+// True if the current block has no end yet.
 bool tvms_emit_is_open(emitter *e);
 
 #endif

@@ -43,31 +43,37 @@ static LLVMTypeRef like(LLVMValueRef of, LLVMTypeRef element) {
   return vector ? LLVMVectorType(element, LLVMGetVectorSize(type)) : element;
 }
 
-static LLVMValueRef constant_like(LLVMValueRef of, LLVMTypeRef element,
-                                  uint64_t value) {
-  LLVMTypeRef type = like(of, element);
-  LLVMValueRef scalar = LLVMConstInt(element, value, false);
-  if (type == element) return scalar;
-  LLVMValueRef lanes[256];
+LLVMValueRef tvms_emit_constant(emitter *e, LLVMTypeRef type, int64_t value) {
+  bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  LLVMTypeRef element = vector ? LLVMGetElementType(type) : type;
+  LLVMValueRef scalar = LLVMConstInt(element, (unsigned long long)value, true);
+  if (!vector) return scalar;
   unsigned count = LLVMGetVectorSize(type);
-  for (unsigned i = 0; i < count && i < 256; i++) {
+  LLVMValueRef *lanes = tvms_arena_array(&e->context->scratch, LLVMValueRef, count);
+  for (unsigned i = 0; i < count; i++) {
     lanes[i] = scalar;
   }
   return LLVMConstVector(lanes, count);
+}
+
+// The same for the type like that of a value.
+static LLVMValueRef constant_like(emitter *e, LLVMValueRef of, LLVMTypeRef element,
+                                  int64_t value) {
+  return tvms_emit_constant(e, like(of, element), value);
 }
 
 // float32 to the bits of bfloat16, ties to even; NaN stays NaN.
 static LLVMValueRef to_bfloat(emitter *e, LLVMValueRef value) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef bits = LLVMBuildBitCast(b, value, like(value, e->i32), "");
-  LLVMValueRef sixteen = constant_like(bits, e->i32, 16);
+  LLVMValueRef sixteen = constant_like(e, bits, e->i32, 16);
   LLVMValueRef odd = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, sixteen, ""),
-                                  constant_like(bits, e->i32, 1), "");
-  LLVMValueRef up = LLVMBuildAdd(b, odd, constant_like(bits, e->i32, 0x7FFF), "");
+                                  constant_like(e, bits, e->i32, 1), "");
+  LLVMValueRef up = LLVMBuildAdd(b, odd, constant_like(e, bits, e->i32, 0x7FFF), "");
   LLVMValueRef sum = LLVMBuildAdd(b, bits, up, "");
   LLVMValueRef nan = LLVMBuildFCmp(b, LLVMRealUNO, value, value, "");
   LLVMValueRef rounded =
-      LLVMBuildSelect(b, nan, constant_like(bits, e->i32, 0x7FC00000), sum, "");
+      LLVMBuildSelect(b, nan, constant_like(e, bits, e->i32, 0x7FC00000), sum, "");
   LLVMValueRef high = LLVMBuildLShr(b, rounded, sixteen, "");
   return LLVMBuildTrunc(b, high, like(value, e->i16), "");
 }
@@ -75,7 +81,7 @@ static LLVMValueRef to_bfloat(emitter *e, LLVMValueRef value) {
 static LLVMValueRef from_bfloat(emitter *e, LLVMValueRef bits) {
   LLVMValueRef wide = LLVMBuildZExt(e->builder, bits, like(bits, e->i32), "");
   LLVMValueRef high =
-      LLVMBuildShl(e->builder, wide, constant_like(wide, e->i32, 16), "");
+      LLVMBuildShl(e->builder, wide, constant_like(e, wide, e->i32, 16), "");
   return LLVMBuildBitCast(e->builder, high, like(bits, e->f32), "");
 }
 
@@ -101,7 +107,7 @@ static LLVMValueRef to_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) 
 
 static LLVMValueRef from_memory(emitter *e, tvms_dtype dtype, LLVMValueRef value) {
   if (dtype.code == TVMS_BOOL) {
-    LLVMValueRef zero = constant_like(value, e->i8, 0);
+    LLVMValueRef zero = constant_like(e, value, e->i8, 0);
     return LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
   }
   if (!is_narrow(dtype)) return value;

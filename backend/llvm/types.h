@@ -4,26 +4,28 @@
 
 #include "backend/llvm/emit.h"
 
-// Types of values in registers and in memory. Floats narrower than 32 bits are computed as
-// float32 and rounded after each step.
+// The type of values in registers: i1 for bool, float32 for floats of 16 bits, which are
+// rounded after each operation. Reports and leaves for a type without code.
 LLVMTypeRef tvms_emit_type(emitter *e, tvms_dtype dtype, tvms_span span);
 
-// The type of one element in memory; reports at `span` where there is none.
+// The type of values in memory: a byte for bool, 16 bits for floats of 16 bits.
 LLVMTypeRef tvms_emit_memory_type(emitter *e, tvms_dtype dtype, tvms_span span);
 
-// One element of memory; `dtype` scalar. Conversion to and from the register form.
+// An integer of type `type`; of a vector in every lane.
+LLVMValueRef tvms_emit_constant(emitter *e, LLVMTypeRef type, int64_t value);
+
+// The value at an address, in its register form. It is aligned as one element.
 LLVMValueRef tvms_emit_load(emitter *e, tvms_dtype dtype, LLVMValueRef at,
                             tvms_span span);
 
-// Writes one element of memory from its register form.
+// Writes a value in its register form to an address.
 void tvms_emit_store(emitter *e, tvms_dtype dtype, LLVMValueRef value, LLVMValueRef at,
                      tvms_span span);
 
 // Rounds a float32 register to a narrower float kind; other kinds pass through.
 LLVMValueRef tvms_emit_round(emitter *e, tvms_dtype dtype, LLVMValueRef value);
 
-// A value converted as T.Cast does: floats to integers truncate and saturate, narrow
-// floats are rounded.
+// Converts between types in their register forms, as tvms_scalar_convert does.
 LLVMValueRef tvms_emit_convert(emitter *e, tvms_dtype from, tvms_dtype to,
                                LLVMValueRef value, tvms_span span);
 

@@ -122,7 +122,7 @@ class Native(unittest.TestCase):
         lines = [f"    B[{i}] = A[{i * 7 % 4000}] * T.float32(0.5) + B[{i * 3 % 4000}]\n" for i in range(4000)]
         long = '\n@T.prim_func\ndef long(A: T.Buffer((4000,), "float32"), B: T.Buffer((4000,), "float32")):\n' + "".join(lines)
         texts = []
-        for program in (PROGRAM, PROGRAM + long, "from tvm.script import tirx as T\n" + long.replace("def long", "def other") + PROGRAM + long):
+        for program in (PROGRAM, PROGRAM + long, PROGRAM + long.replace("def long", "def other") + long):
             p = tvms("build", "-", "-o", self.file("x.ll"), stdin=program)
             self.ended(p, 0)
             with open(self.file("x.ll"), encoding="utf-8") as f:
@@ -144,6 +144,35 @@ class Native(unittest.TestCase):
         results = [tvms("run", "-", "--backend", backend, stdin=program).stdout for backend in ("interp", "llvm")]
         self.assertTrue(results[0].startswith(b"result: float32[5000]"), results)
         self.assertEqual(results[0], results[1])
+
+    def test_names_of_any_length(self):
+        names = ["f" * 600 + tail for tail in ("a", "b")]
+        program = "from tvm.script import tirx as T\n" + "".join(
+            f'\n\n@T.prim_func\ndef {name}(A: T.Buffer((2,), "int32")):\n    A[0] = A[1] + {i}\n' for i, name in enumerate(names))
+        p = tvms("build", "-", "-o", self.file("x.s"), stdin=program)
+        self.ended(p, 0)
+        with open(self.file("x.s"), encoding="utf-8") as f:
+            text = f.read()
+        for name in names:
+            self.assertTrue(f"\n__tvm_ffi_{name}:\n" in text, "the symbol of a long name is cut")
+            ran = [tvms("run", "-", "--entry", name, "--backend", backend, stdin=program) for backend in ("interp", "llvm")]
+            self.ended(ran[1], 0)
+            self.assertEqual(ran[0].stdout, ran[1].stdout)
+
+    def test_vectors_of_any_length(self):
+        program = """
+from tvm.script import tirx as T
+
+@T.prim_func
+def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.Buffer((512,), "bool"), D: T.Buffer((512,), "int32")):
+    B[T.Ramp(0, 1, 512)] = A[T.Ramp(0, 1, 512)] * A[T.Ramp(0, 1, 512)]
+    C[T.Ramp(0, 1, 512)] = A[T.Ramp(0, 1, 512)] < B[T.Ramp(0, 1, 512)]
+    D[T.Ramp(0, 1, 512)] = D[T.Ramp(0, 1, 512)] // T.Broadcast(-3, 512)
+"""
+        ran = [tvms("run", "-", "--backend", backend, stdin=program) for backend in ("interp", "llvm")]
+        self.ended(ran[1], 0)
+        self.assertEqual(ran[0].stdout, ran[1].stdout)
+        self.ended(tvms("build", "-", "-o", self.file("x.o"), stdin=program), 0)
 
     def test_a_library_has_no_undefined_strong_symbol(self):
         output = self.file("mlp.so")
