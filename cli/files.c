@@ -1,4 +1,8 @@
 // Walking folders, one context per file, atomic replacement.
+//
+// A file is read, looked at and shown before the next one is opened, so memory is that of
+// the largest. What goes wrong inside unwinds to here: a limit costs the file its findings
+// and its result, never half of them.
 #define _XOPEN_SOURCE 700
 #include "cli/files.h"
 

@@ -5,8 +5,8 @@
 #include "cli/run.h"
 
 // Runs `visit` on each file that the paths of the command line name; a folder means every
-// .tvms file under it, and every .py file if the verb takes them, in order of name. Shows findings and results file by file.
-// Returns the worst status.
+// .tvms file under it, and every .py file if the verb takes them, in order of name. Shows
+// findings and results file by file. Returns the worst status.
 tvms_status tvms_files_each(tvms_run *run, tvms_file_visit visit);
 
 // The files that the paths name. Paths that cannot be read are reported and left out.

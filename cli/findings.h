@@ -17,11 +17,10 @@ TVMS_NODISCARD bool tvms_findings_show_result(tvms_run *run,
                                               const char *TVMS_NULLABLE file,
                                               const tvms_strbuf *result);
 
-// Begins the report of a run, and ends it and writes it on standard output. Text has none.
+// Begins the report of a run; text has none.
 void tvms_findings_begin(tvms_run *run);
 
-// Ends the report of the run and writes it on standard output; text has no report.
-// Returns the status of writing it.
+// Ends the report, if there is one, and writes it on standard output.
 tvms_status tvms_findings_end(tvms_run *run);
 
 #endif

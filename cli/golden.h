@@ -20,12 +20,13 @@ typedef enum { TVMS_GOLDEN_STDOUT, TVMS_GOLDEN_FINDINGS } tvms_golden_stream;
 // A row of the table of what RUN may name (cli/golden_run.c).
 typedef struct {
   const char *name;  // of the verb
-  // The verb that must reproduce the output from itself; NULL: the output is no
+  // The verb that must reproduce the output from itself; NULL: the output is not
   // TVMScript, and EXPECT has it behind "# ".
   const char *TVMS_NULLABLE again;
   bool keeps_header;  // the comments of the header come out again
 } tvms_golden_kind;
 
+// A line RUN.
 typedef struct {
   const tvms_golden_kind *kind;
   tvms_texts words;  // of the command line, the verb first
@@ -49,6 +50,9 @@ typedef struct {
   tvms_span text;
 } tvms_golden_section;
 
+// A golden file as it was read. `body` is what its runs get as standard input: the header
+// and the program, so that findings have the lines of the file. Each run has one section
+// EXPECT, or all of them share one.
 typedef struct {
   tvms_context *context;
   tvms_source *source;

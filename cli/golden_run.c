@@ -1,5 +1,11 @@
 // Running golden files: this program again, with the body as standard input, its output
 // and its findings compared with what the file expects.
+//
+// A run is a process of its own, so that a crash or a loop without end is a result like any
+// other; its three streams are files in memory, which nothing can fill up. Whatever is
+// written must be stable: what `print`, `fmt`, `opt` and `migrate` wrote is run once more and
+// must come out the same. Blessing compares nothing and refuses what would not hold: a run
+// that crashed, findings that are not expected, text that is not stable.
 #define _GNU_SOURCE
 #include "cli/golden_run.h"
 

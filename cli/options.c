@@ -1,4 +1,8 @@
 // Binding arguments to the rows of options.def, and help made from them.
+//
+// The first word that is not an option is the verb; options may stand anywhere, long ones
+// with "=" or a space before their value, letters joined. Which field a row fills is an
+// offset into tvms_options, so a row is all that an option needs.
 #include "cli/options.h"
 
 #include "support/diag.h"

@@ -5,12 +5,11 @@
 #include "cli/run.h"
 #include "driver/program.h"
 
-// As tvms_program_load and tvms_program_load_each, in the releases that --from and
-// --dialect name; --verbose says which release was read.
+// As tvms_program_load, in the releases that --from and --dialect name; --verbose says which
+// one was read.
 tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source);
 
-// The same module by module: `visit` sees each one read and verified, as in
-// tvms_program_load_each.
+// The same as tvms_program_load_each, module by module.
 void tvms_run_each_module(tvms_run *run, tvms_source *source,
                           tvms_module_visit *TVMS_NULLABLE visit,
                           void *TVMS_NULLABLE self);

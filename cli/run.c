@@ -1,4 +1,8 @@
 // Saying things and writing bytes, for every verb.
+//
+// What is said has no place in a program: it begins with "tvms:" and goes to standard error
+// at once, in every format. Writing is here because every write can fail (a full disk, a
+// closed pipe), and must be said and counted where it does.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/run.h"
 

@@ -1,10 +1,4 @@
 // One run of the program: what every verb works with.
-//
-// Each input file gets a context of its own, so that a file that fails costs only itself.
-// A verb hands tvms_files_each a function that looks at one source; it reports findings in
-// `run->context`, and writes its result to `run->result`. Both are shown after it returns:
-// as text, findings on standard error and the result on standard output, or both together
-// as one document of the run (cli/findings.h).
 #ifndef TVMS_CLI_RUN_H
 #define TVMS_CLI_RUN_H
 
@@ -12,6 +6,22 @@
 #include "driver/report.h"
 #include "support/context.h"
 
+// The state of a run. Two lives meet in it: that of the run (options, the report, counts,
+// the status) and that of the file at hand, whose context holds all that it took, so that a
+// file that fails or has a limit costs only itself.
+//
+// A verb hands tvms_files_each a function that looks at one source; it reports findings in
+// `context`, and writes its result to `result`. Both are shown after it has returned, never
+// before: as text, findings on standard error and the result on standard output, or both
+// in the one document of the run (cli/findings.h).
+//
+//   tvms print a.tvms b.tvms        a: context opened, read, printed to `result`, shown,
+//                                      context closed; b: the same; then the report
+//
+// Invariants:
+//   - `status` only gets worse. Errors among findings make it 1; 2 and 3 are said by
+//     tvms_run_complain and its like, so that the report has them too.
+//   - While a document is written (`reports`), nothing but it goes to standard output.
 typedef struct {
   char **argv;  // of the program
   tvms_options options;
@@ -43,11 +53,11 @@ void tvms_run_worsen(tvms_run *run, tvms_status status);
 // Says on standard error what the user may want to know: "tvms: text".
 void tvms_run_tell(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
 
-// Says what keeps the run from its work, on standard error and in the report: "tvms: text",
-// or about a file "tvms: FILE: text". Both return TVMS_FAILED_IO.
+// Says what keeps the run from its work, on standard error and in the report: "tvms: text".
+// Returns TVMS_FAILED_IO.
 tvms_status tvms_run_complain(tvms_run *run, const char *format, ...) TVMS_PRINTF(2, 3);
 
-// The same about a file, whose name stands in front.
+// The same about a file: "tvms: FILE: text".
 tvms_status tvms_run_complain_about(tvms_run *run, const char *file, const char *format,
                                     ...) TVMS_PRINTF(3, 4);
 

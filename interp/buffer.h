@@ -4,38 +4,47 @@
 
 #include "interp/frame.h"
 
-// The buffer as it stands, made if no definition was met.
+// The view of a buffer where it is used: the defined one, or else one that is made from its
+// data variable as it stands now (a buffer over a pointer needs no statement that defines
+// it). A fault if that variable has no value. Valid until the buffer is used or defined
+// again.
 tvms_interp_view *tvms_interp_use_buffer(tvms_interp_frame *f, const tvms_node *buffer,
                                          tvms_span span);
 
-// Defines a buffer over memory of `data` (NULL: the value of its data variable, which it
-// binds otherwise).
+// Defines a buffer over memory of `data` and binds its data variable to it; NULL: over what
+// that variable has. Its sizes, strides and offset are evaluated now and hold until it is
+// defined again. The view belongs to the frame.
 tvms_interp_view *tvms_interp_define_buffer(tvms_interp_frame *f,
                                             const tvms_node *buffer,
                                             void *TVMS_NULLABLE data);
 
-// Defines a buffer over fresh memory that end_memory frees.
+// Defines a buffer over fresh memory of its shape, which tvms_interp_end_memory frees.
 void tvms_interp_allocate_buffer(tvms_interp_frame *f, const tvms_node *buffer);
 
-// Takes memory for `extents` elements and returns it.
+// Memory for `extents` elements, all bits one, which tvms_interp_end_memory frees. A fault
+// if it is more than the heap allows. Not NULL, even without elements.
 void *tvms_interp_allocate(tvms_interp_frame *f, tvms_dtype element, tvms_list extents,
                            tvms_span span);
 
-// The mark with which tvms_interp_end_memory ends what is allocated from here on.
+// A mark of the memory that there is: what is allocated after it lives in a scope that
+// tvms_interp_end_memory ends.
 uint32_t tvms_interp_begin_memory(const tvms_interp_frame *f);
 
-// Gives up what was allocated since `mark`.
+// Ends the life of all memory since a mark, innermost first.
 void tvms_interp_end_memory(tvms_interp_frame *f, uint32_t mark);
 
-// Declares memory that a caller owns.
+// Declares memory that a caller owns: `bytes` from `base` on may be touched until the frame
+// closes. NULL for a tensor without elements.
 void tvms_interp_add_region(tvms_interp_frame *f, void *base, uint64_t bytes);
 
-// Address of the element that a load or store of `lane` means; checks every index.
+// Address of the element that a load or store of `lane` means. Every index must be inside
+// its dimension, and the element inside the memory of the view; otherwise a fault.
 char *tvms_interp_element_at(tvms_interp_frame *f, tvms_interp_view *v,
                              const tvms_node *buffer, tvms_list indices, uint32_t lane,
                              tvms_span span);
 
-// Address that T.address_of means: as element_at, but one past the end is allowed.
+// Address that T.address_of means. Nothing is checked: an address may lie outside, and only
+// using it is a fault.
 char *tvms_interp_address_at(tvms_interp_frame *f, tvms_interp_view *v,
                              tvms_list indices);
 

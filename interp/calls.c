@@ -1,4 +1,10 @@
 // Calls of TIR: operators of ir/tir_ops.def, functions of C, functions of the module.
+//
+// What an operator gives is defined by what TVM's CPU back end compiles it to; where that is
+// open, docs/native.md ("What a program means") closes it, and native code does the same.
+// Functions of libm are computed in double and rounded to their type; native code calls
+// those of the type, which may differ in the last bit. Operators of devices are faults: of
+// a program for a GPU only its loops over threads can be run.
 #include "interp/calls.h"
 
 #include "interp/buffer.h"

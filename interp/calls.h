@@ -4,8 +4,8 @@
 
 #include "interp/frame.h"
 
-// Lane `lane` of a call in TIR: an operator, a function of C, or a function of the
-// module.
+// Lane `lane` of what a call of TIR gives; every lane of a scalar is its value. A call for
+// its effect gives 0. A fault for an operator that cannot be run on a CPU.
 tvms_scalar tvms_interp_eval_call(tvms_interp_frame *f, const tvms_call *call,
                                   uint32_t lane);
 

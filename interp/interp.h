@@ -12,7 +12,8 @@
 #include "ir/op.h"
 #include "runtime/value.h"
 
-// Where compiled code leaves why it failed; it gets the address as its `self`.
+// Where traced native code leaves why it failed (backend/backend.h, `traced`); it gets the
+// address as its `self`. Texts are constants of that code.
 typedef struct {
   const char *kind;  // "ValueError", "TypeError" …; NULL: nothing raised
   const char *text;
@@ -22,6 +23,8 @@ typedef struct {
   int32_t compared;
 } tvms_raised;
 
+// A program that can be called, again and again: tvms_interp_call. The caller fills it in
+// and owns what it points to; callbacks get their `_state`.
 typedef struct {
   tvms_context *context;
   const tvms_module *module;

@@ -4,11 +4,14 @@
 
 #include "interp/frame.h"
 
-// Checks a value against a type and binds the variables that are new in it.
+// Checks a value against a type, and gives the variables that have no value yet and stand
+// alone in it theirs: R.Tensor((n, n * 2)) binds n to the first size, then compares the
+// second one. A fault names `name`, what the value is called, and both values.
 void tvms_interp_match_type(tvms_interp_frame *f, const tvms_node *type,
                             tvms_value value, const char *name, tvms_span span);
 
-// A tensor of the type `sinfo`, whose sizes are all known here.
+// A fresh tensor of the type `sinfo`, whose sizes all have values here, else a fault. Its
+// count is the caller's.
 tvms_tensor *tvms_interp_make_tensor(tvms_interp_frame *f, const tvms_node *sinfo,
                                      tvms_span span);
 

@@ -1,4 +1,7 @@
 // Reading the meaning of statements and calls off their nodes.
+//
+// The interpreter and the code generator are written apart, so that one judges the other;
+// what a node says is no matter of opinion and is read in one place.
 #include "interp/meaning.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 // Calls of PrimFuncs: arguments become memory and variables, compiled or interpreted.
+//
+// The order of checks is TVM's: kinds, ranks and data types first, then sizes that are
+// variables, in any order of parameters, then sizes that are computed from them. Compiled
+// code checks by itself (backend/llvm/entry.c) and leaves what it found in a tvms_raised,
+// which becomes a fault with its place here.
 #include "interp/prim.h"
 
 #include "interp/buffer.h"

@@ -1,36 +1,42 @@
-// Calls of PrimFuncs: arguments become memory and variables, compiled or interpreted.
+// Calls of PrimFuncs and of members of the module, compiled or interpreted.
+//
+// Arguments are borrowed, results are the caller's. `span` is the call, for faults; {0, 0}
+// for one from outside. `outer` is the frame that calls; NULL from outside.
 #ifndef TVMS_INTERP_PRIM_H
 #define TVMS_INTERP_PRIM_H
 
 #include "interp/frame.h"
 #include "interp/interp.h"
 
-// Counts one step of the program.
+// Counts one step of the program (an iteration, a call); a fault at the limit. Every few
+// thousand it looks at the clock as well (tvms_memory_check_time).
 void tvms_interp_count_step(tvms_interp_frame *f, tvms_span span);
 
-// Begins a call of `member`, called from `outer` (NULL: from outside), in the
-// caller's storage. Its arrays lie in the scratch arena.
+// Begins a call of `member`: nothing is bound. tvms_interp_close_frame must follow, unless
+// a fault unwinds.
 void tvms_interp_open_frame(tvms_interp_frame *f, tvms_interp *interp,
                             const tvms_member *member,
                             const tvms_interp_frame *TVMS_NULLABLE outer);
 
-// Ends the call: gives up its memory and the values of its variables.
+// Ends a call: its memory goes.
 void tvms_interp_close_frame(tvms_interp_frame *f);
 
-// Calls a member: compiled code, a PrimFunc or a Relax function.
+// Calls a member by what it is: native code if there is some, a PrimFunc or a Relax
+// function. `observe` of the interpreter is told.
 tvms_value tvms_interp_call_member(tvms_interp *interp, const tvms_member *member,
                                    const tvms_value *args, uint32_t count,
                                    tvms_span span,
                                    const tvms_interp_frame *TVMS_NULLABLE outer);
 
-// Calls a PrimFunc, or the compiled code that stands for it. Arguments are borrowed;
-// the caller gets the result. Faults are reported at `span`, and left by a jump.
+// Interprets a PrimFunc: arguments are checked and bound as TVM's entry does it, sizes that
+// stand alone before compound ones. NONE if it returns nothing.
 tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *member,
                                       const tvms_value *args, uint32_t count,
                                       tvms_span span,
                                       const tvms_interp_frame *TVMS_NULLABLE outer);
 
-// One dimension: binds an unbound variable or compares. `what` names it in the message.
+// One dimension: a variable without a value gets `got`, anything else is compared with it,
+// and a fault names dimension `dimension` of `what`.
 void tvms_interp_match_size(tvms_interp_frame *f, const tvms_node *size, int64_t got,
                             const char *what, uint32_t dimension, tvms_span span);
 

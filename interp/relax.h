@@ -4,14 +4,14 @@
 
 #include "interp/frame.h"
 
-// Calls a Relax function. Arguments are borrowed; the caller gets the result. Faults
-// are reported at `span`, and left by a jump.
+// Calls a Relax function of the module with borrowed arguments, in a frame of its own.
+// Arguments and the result are matched against their types. The result is the caller's.
 tvms_value tvms_interp_call_function(tvms_interp *interp, const tvms_member *member,
                                      const tvms_value *args, uint32_t count,
                                      tvms_span span,
                                      const tvms_interp_frame *TVMS_NULLABLE outer);
 
-// The value of an expression of Relax, counted for the caller.
+// The value of an expression of Relax, which the caller owns.
 tvms_value tvms_interp_eval_relax(tvms_interp_frame *f, const tvms_node *node);
 
 #endif

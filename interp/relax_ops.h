@@ -5,8 +5,8 @@
 #include "interp/frame.h"
 #include "interp/interp.h"
 
-// The value of an operator of Relax that tvms_interp_runs_operator knows, counted for
-// the caller.
+// What a call of an operator of Relax gives, which the caller owns; a fault if the
+// interpreter does not run the operator itself.
 tvms_value tvms_interp_call_relax_operator(tvms_interp_frame *f, const tvms_call *call);
 
 // True if the interpreter runs this operator of Relax itself. The others compute, and need

@@ -4,7 +4,7 @@
 
 #include "interp/frame.h"
 
-// Runs a statement of TIR, and says how it ended: on, break, continue, return.
+// Runs a statement, and says where it leaves to. What it returned is in the frame.
 tvms_interp_flow tvms_interp_exec(tvms_interp_frame *f, const tvms_node *statement);
 
 #endif

@@ -1,5 +1,7 @@
-// The head of a .npy file is a Python dictionary literal; only the form that NumPy's
-// format description gives it is read: three known keys, a text, True or False, a tuple.
+// The head of a .npy file, read with the mistrust that a file deserves.
+//
+// It is a dictionary literal of Python; only the form that NumPy's format description gives
+// it is read: three known keys, a text, True or False, a tuple.
 #include "runtime/npy.h"
 
 #include <stdlib.h>

@@ -23,11 +23,10 @@ static inline bool tvms_scalar_kind_is_real(uint8_t code) {
 // others that have no address.
 size_t tvms_dl_element_size(tvms_dl_type type);
 
-// Reads or writes the element at `at`; the value must fit already. `type.lanes` is not
-// looked at.
+// The element of one lane at `at`, which need not be aligned. `type.lanes` is not looked at.
 tvms_scalar tvms_dl_element_get(const void *at, tvms_dl_type type);
 
-// Writes the element at `at`; the value must fit already.
+// Writes an element of one lane; the value must fit already (tvms_scalar_fit).
 void tvms_dl_element_set(void *at, tvms_dl_type type, tvms_scalar value);
 
 // Wraps an integer to `bits`, or rounds a real to the nearest value of its kind (ties to

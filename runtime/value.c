@@ -1,4 +1,7 @@
 // Objects in one doubly linked list per heap.
+//
+// The list makes freeing all of them, and one of them, a matter of pointers. A tensor and
+// its data are one block, with the data aligned inside of it.
 #include "runtime/value.h"
 
 #include <string.h>

@@ -1,7 +1,14 @@
 // Values of a running program: numbers in place, everything larger counted.
 //
-// A heap owns its objects: closing it frees them all, so a run that was broken off by a
-// fault leaks nothing. Within a run, counts free tensors as soon as nobody needs them.
+// Tensors are large and short-lived, so they are freed when their last user is gone and not
+// at the end of the run: each has a count, and whoever gets a value that it owns drops it.
+// A fault unwinds past all these drops. So every object is also in the list of its heap,
+// and closing the heap frees what is left: a run that was broken off leaks nothing.
+//
+//   tvms_value x = tvms_value_of_tensor(tvms_tensor_new(&heap, type, 1, shape));  count 1
+//   tuple->items[0] = tvms_value_keep(x);                                         count 2
+//   tvms_value_drop(x);                                                           count 1
+//   tvms_heap_fini(&heap);                                                        gone
 #ifndef TVMS_RUNTIME_VALUE_H
 #define TVMS_RUNTIME_VALUE_H
 
@@ -23,6 +30,7 @@ typedef enum {
 
 typedef struct tvms_object tvms_object;
 
+// The objects of one run.
 typedef struct {
   tvms_memory *memory;
   tvms_object *newest;
@@ -50,6 +58,7 @@ typedef struct {
 
 typedef struct tvms_items tvms_items;
 
+// One value; whether it is owned or borrowed is said where it is passed.
 typedef struct {
   uint8_t kind;  // tvms_value_kind
   union {
@@ -72,10 +81,10 @@ struct tvms_items {
 
 enum { TVMS_TENSOR_ALIGNMENT = 64 };
 
-// An empty heap in the caller's storage, whose values lie in `memory`.
+// An empty heap that takes its objects from `memory`. The largest tensor has 1 TiB.
 void tvms_heap_init(tvms_heap *heap, tvms_memory *memory);
 
-// Frees every value that is left, whoever uses it.
+// Frees all objects, whatever their counts.
 void tvms_heap_fini(tvms_heap *heap);
 
 // A tensor whose bytes are all 0xFF (NaN in every float kind), with a count of one; NULL
@@ -92,19 +101,19 @@ tvms_items *tvms_tuple_new(tvms_heap *heap, uint32_t len);
 // Number of elements (lanes counted once).
 int64_t tvms_tensor_len(const tvms_tensor *tensor);
 
-// The element at a flat place, row by row.
+// The element at a flat place, row by row; of a vector its first lane.
 tvms_scalar tvms_tensor_get(const tvms_tensor *tensor, int64_t at);
 
-// Writes the element at a flat place, row by row; the value must fit already.
+// Writes the element at a flat place, of a vector its first lane; the value must fit.
 void tvms_tensor_set(tvms_tensor *tensor, int64_t at, tvms_scalar value);
 
-// One user more, or one less. Values that are not counted pass through.
+// One user more; returns the value. Values that are not counted pass through.
 tvms_value tvms_value_keep(tvms_value value);
 
-// One user less: the last one frees the value. Values that are not counted pass
-// through.
+// One user less; the last one frees the object, and the items of a tuple lose one user.
 void tvms_value_drop(tvms_value value);
 
+// A tensor as a value; whoever owned its count owns that of the value.
 static inline tvms_value tvms_value_of_tensor(tvms_tensor *tensor) {
   return (tvms_value){.kind = TVMS_VALUE_TENSOR, .tensor = tensor};
 }
