@@ -9,17 +9,11 @@
 #define TVMS_SUPPORT_MEMORY_H
 
 #include "support/base.h"
+#include "support/protect.h"
 
 #include <setjmp.h>
 
 typedef struct tvms_memory_block tvms_memory_block;
-
-// Something that must be closed when a failure unwinds past it, such as an open file.
-typedef struct tvms_resource {
-  struct tvms_resource *outer;
-  void (*close)(void *what);
-  void *what;
-} tvms_resource;
 
 typedef struct tvms_region tvms_region;
 
@@ -30,7 +24,7 @@ enum {
   TVMS_BLOCK_CLASSES = 57,     // four per doubling, up to 1 MiB; larger ones are pages
 };
 
-typedef struct {
+struct tvms_memory {
   jmp_buf *unwind;           // innermost protected call; NULL: failure aborts
   tvms_resource *resources;  // open ones, innermost first
   tvms_resource *kept;       // those opened before the innermost protected call
@@ -57,7 +51,7 @@ typedef struct {
   char defect[200];
   uint32_t depth;  // nesting of the work in progress, see tvms_memory_enter
   uint32_t depth_limit;
-} tvms_memory;
+};
 
 // Starts with no block, no limit and the default depth limit.
 void tvms_memory_init(tvms_memory *memory);
@@ -84,35 +78,9 @@ void *tvms_memory_alloc_chunk(tvms_memory *memory, uint32_t class);
 void tvms_memory_free_chunk(tvms_memory *memory, void *chunk, uint32_t class,
                             size_t dirty);
 
-// Runs `work(argument)`. Returns TVMS_OK, or why it was left by tvms_memory_unwind.
-TVMS_NODISCARD tvms_status tvms_memory_protect(tvms_memory *memory,
-                                               void (*work)(void *), void *argument);
-
-// As tvms_memory_protect, on a stack large enough for `depth_limit` nested calls of work.
-TVMS_NODISCARD tvms_status tvms_memory_protect_deep(tvms_memory *memory,
-                                                    void (*work)(void *),
-                                                    void *argument);
-
-// Leaves the innermost protected call with `status`; aborts if there is none.
-TVMS_NORETURN void tvms_memory_unwind(tvms_memory *memory, tvms_status status);
-
-// As tvms_memory_unwind with TVMS_OVER_LIMIT; `reason` is static.
-TVMS_NORETURN void tvms_memory_refuse(tvms_memory *memory, const char *reason);
-
 // Unwinds if the deadline has passed. Allocations look at the clock themselves now and
 // then; long work without any calls this every few thousand steps.
 void tvms_memory_check_time(tvms_memory *memory);
-
-// The memory of the innermost protected call of this thread, or NULL: for failed checks,
-// which know nothing else. The one thing that is kept outside of contexts.
-tvms_memory *TVMS_NULLABLE tvms_memory_innermost(void);
-
-// Registers a resource until tvms_memory_release; the struct lives in the caller's frame.
-void tvms_memory_hold(tvms_memory *memory, tvms_resource *resource,
-                      void (*close)(void *), void *what);
-
-// Forgets the resource that was held last, without closing it.
-void tvms_memory_release(tvms_memory *memory, tvms_resource *resource);
 
 // Enters one level of recursion. Returns false at the limit: the caller reports that the
 // text is nested too deeply and does not recurse. A level may use up to 2 KiB of stack.

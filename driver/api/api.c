@@ -30,6 +30,7 @@ static void finish_findings(tvms_context *context) {
 
 static void do_work(void *argument) {
   call *c = argument;
+  (void)uselocale((locale_t)c->context->api->locale);
   c->status = c->work(c->argument);
   finish_findings(c->context);
 }
@@ -80,14 +81,14 @@ tvms_status tvms_api_call(tvms_context *context, tvms_api_work *work, void *argu
   if (api->spent) return api->spent;
   call c = {context, work, argument, TVMS_OK};
   api->message[0] = '\0';
-  locale_t locale = uselocale((locale_t)api->locale);
+  locale_t locale = uselocale((locale_t)0);
   uint64_t outer = context->memory.deadline, steps = context->steps;
   context->memory.deadline = deadline(outer, api->milliseconds);
   context->steps = 0;
   tvms_status status = run_call(context, &c);
   context->steps = steps;
   context->memory.deadline = outer;
-  uselocale(locale);
+  (void)uselocale(locale);
   return status;
 }
 

@@ -9,7 +9,8 @@
 // neither a context nor something that belongs to one may be called by any thread.
 //
 // The library prints nothing, ends no process, installs no signal handler, opens no file
-// but the plug-in for native code, and does not depend on the locale. A call needs 64 KiB of
+// but the plug-in for native code, and does not depend on the locale (functions of the host
+// that it calls run in the C locale). A call needs 64 KiB of
 // the caller's stack; deep recursion happens on a stack of its own, mapped for the call.
 //
 // Structs of options begin with their size, so that they can grow: set all bytes to zero,

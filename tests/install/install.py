@@ -206,11 +206,11 @@ class Installed(unittest.TestCase):
                           '#undef main\nint main(int argc, char **argv) {\n  if (!setlocale(LC_ALL, "de_DE.UTF-8")) return 9;\n  fprintf(stderr, "%.1f\\n", 0.5);\n'
                           "  return example(argc, argv);\n}\n")
         self.done(run(CC, "-std=c11", *STRICT, *SANITIZE, text, "-o", self.file("locale"), *self.package("--cflags", "--libs")))
-        program = source("corpus", "mlp_module.tvms")
+        program = self.write("tenth.tvms", "from tvm.script import tirx as T\n\n@T.prim_func\ndef main(A: T.Buffer((1,), \"float64\")):\n    A[0] = T.float64(0.1)\n")
         environment = dict(self.environment(), LOCPATH=self.place.name)
         p = subprocess.run([self.file("locale"), program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.assertEqual((p.returncode, p.stderr), (0, "0,5\n"))
-        self.assertIn("T.float32(0.0)", p.stdout)
+        self.assertIn(" = T.float64(0.10000000000000001)\n", p.stdout)
 
 
 if __name__ == "__main__":

@@ -269,6 +269,22 @@ static tvms_diag *report_at(uint32_t begin, tvms_diag_id id) {
   return tvms_diag_report(&context.diags, id, span, "a text");
 }
 
+static void check_what_is_wrong(void *argument) {
+  const int *number = argument;
+  TVMS_CHECK(*number == 1);
+}
+
+Test(support, a_failed_check_ends_the_call_where_that_is_asked_for) {
+  int number = 2;
+  context.memory.catches_checks = true;
+  cr_assert_eq(tvms_memory_protect(&context.memory, check_what_is_wrong, &number),
+               TVMS_INTERNAL);
+  cr_assert_not_null(strstr(context.memory.defect, "*number == 1"));
+  number = 1;
+  cr_assert_eq(tvms_memory_protect(&context.memory, check_what_is_wrong, &number),
+               TVMS_OK);
+}
+
 Test(support, a_trial_is_kept_or_dropped) {
   tvms_diags *diags = &context.diags;
   tvms_trial outer, inner;
