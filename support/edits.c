@@ -30,9 +30,10 @@ void tvms_edits_replace(tvms_edits *edits, tvms_span span, const char *text) {
 void tvms_edits_remove_line(tvms_edits *edits, tvms_span span) {
   const char *text = edits->source->text;
   span.end += (uint32_t)strspn(text + span.end, " ");
-  if (text[span.end] == '\n') {
+  uint32_t end = span.end + (text[span.end] == '\r');
+  if (text[end] == '\n') {
     span.begin -= tvms_source_indent(edits->source, span.begin);
-    span.end++;
+    span.end = end + 1;
   }
   tvms_edits_replace(edits, span, "");
 }

@@ -83,6 +83,12 @@ Test(edits, a_line_goes_with_its_blanks_whoever_takes_them_too) {
   cr_assert_str_eq(applied(), " a\n c\n");
 }
 
+Test(edits, a_line_goes_with_its_end_whatever_that_is) {
+  begin("a\r\n  b\r\nc\r\n");
+  tvms_edits_remove_line(&edits, (tvms_span){5, 6});
+  cr_assert_str_eq(applied(), "a\r\nc\r\n");
+}
+
 Test(edits, a_statement_that_shares_its_line_goes_without_it) {
   begin("  a; b\n");
   tvms_edits_remove_line(&edits, (tvms_span){2, 3});
