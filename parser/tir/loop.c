@@ -144,6 +144,9 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
                          tvms_dtype_text(starts ? extent->dtype : dtype, b));
       return NULL;
     }
+    start = bound_as(reader, start, dtype);
+    extent = bound_as(reader, extent, dtype);
+    if (!start || !extent) return NULL;
   }
   tvms_frame *frame = loop_frame(reader, 1, kind, ref);
   tvms_sym name = TVMS_SYM_v;
