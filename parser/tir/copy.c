@@ -76,7 +76,7 @@ static tvms_eval_value flattened(tvms_reader *reader, tvms_node *node, tvms_ref 
       tvms_list_copy(reader->unit, copy->axis_separators.items, shape.len - 1);
   for (uint32_t i = 0; i + 1 < shape.len; i++) {
     copy->axis_separators.items[i] =
-        tvms_object_int_new(reader->unit, i + 1, TVMS_NO_SPAN);
+        tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), i + 1, TVMS_NO_SPAN);
   }
   return tvms_eval_value_node(&copy->head);
 }
