@@ -208,8 +208,13 @@ tvms_node *tvms_legal_constant(tvms_legal *legal, const tvms_node *arg) {
   return scalar_of(&legal->te, constant->element, constant->data.text);
 }
 
+tvms_node *TVMS_NULLABLE tvms_legal_scalar(tvms_legal *legal, const tvms_node *arg) {
+  return arg->kind == TVMS_NODE_PRIM_VALUE ? tvms_legal_expr(legal, arg)
+                                           : tvms_legal_constant(legal, arg);
+}
+
 tvms_node *tvms_legal_operand(tvms_legal *legal, const tvms_node *arg) {
-  tvms_node *value = tvms_legal_constant(legal, arg);
+  tvms_node *value = tvms_legal_scalar(legal, arg);
   return value ? value : tvms_legal_tensor(legal, arg);
 }
 

@@ -39,7 +39,9 @@ TVMS_NODISCARD bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller,
 
 // An argument of the call as a tensor, which becomes a parameter.
 tvms_node *tvms_legal_tensor(tvms_legal *legal, const tvms_node *arg);
-// As tvms_legal_tensor, but a constant scalar is its value.
+// The value of a constant scalar or of a PRIM_VALUE, or NULL.
+tvms_node *TVMS_NULLABLE tvms_legal_scalar(tvms_legal *legal, const tvms_node *arg);
+// As tvms_legal_tensor, but a scalar is its value.
 tvms_node *tvms_legal_operand(tvms_legal *legal, const tvms_node *arg);
 // The value of a constant scalar, or NULL.
 tvms_node *TVMS_NULLABLE tvms_legal_constant(tvms_legal *legal, const tvms_node *arg);
