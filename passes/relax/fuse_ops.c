@@ -35,6 +35,7 @@ typedef struct {
   tvms_pass_run *run;
   tvms_rewriter rewriter;  // self is this struct
   tvms_relax_emitter emitter;
+  uint32_t functions;  // open ones: what is inside a local function stays, as in TVM
   tvms_node_vec made;  // bindings of the block being made
   tvms_fuse_graph graph;
   uint32_t *node_of;   // by id of a variable or constant: its node + 1
@@ -542,7 +543,8 @@ static void drop_groups(fusion *f, tvms_list bindings) {
 
 static tvms_node *fuse_block(tvms_rewriter *rewriter, tvms_node *node) {
   fusion *f = rewriter->self;
-  if (!(node->flags & TVMS_FLAG_DATAFLOW)) return TVMS_REWRITE_BELOW;
+  if (!(node->flags & TVMS_FLAG_DATAFLOW) || f->functions > 1)
+    return TVMS_REWRITE_BELOW;
   tvms_list bindings = tvms_as_binding_block(node)->bindings;
   collect_groups(f, bindings);
   find_outputs(f, bindings);
@@ -553,6 +555,17 @@ static tvms_node *fuse_block(tvms_rewriter *rewriter, tvms_node *node) {
   block->head.flags = node->flags;
   block->bindings = tvms_list_copy(rewriter->unit, f->made.items, f->made.len);
   return &block->head;
+}
+
+static tvms_node *enter_function(tvms_rewriter *rewriter, tvms_node *node) {
+  (void)node;
+  ((fusion *)rewriter->self)->functions++;
+  return TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *leave_function(tvms_rewriter *rewriter, tvms_node *node) {
+  ((fusion *)rewriter->self)->functions--;
+  return node;
 }
 
 static bool is_fused_already(const tvms_node *function) {
@@ -592,6 +605,8 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_node *result = function;
   if (has_group(&f)) {
     f.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = fuse_block;
+    f.rewriter.enter[TVMS_NODE_FUNCTION] = enter_function;
+    f.rewriter.leave[TVMS_NODE_FUNCTION] = leave_function;
     result = tvms_rewrite(&f.rewriter, function);
   }
   tvms_arena_fini(&arena);
