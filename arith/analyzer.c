@@ -334,6 +334,13 @@ bool tvms_analyzer_can_prove_lt(tvms_analyzer *analyzer, tvms_node *expr,
   return tvms_analyzer_const_int_bound(analyzer, simple).max < bound;
 }
 
+tvms_tir_opcode tvms_arith_opcode(const tvms_node *node) {
+  tvms_tir_opcode opcode = tvms_call_opcode(node);
+  int inputs = opcode ? tvms_tir_op_row_of(opcode)->inputs : -1;
+  bool fits = inputs < 0 || (uint32_t)inputs == tvms_as_call(node)->args.len;
+  return fits ? opcode : TVMS_TIR_NONE;
+}
+
 // ---- Effects ----
 
 static tvms_walk_step note_effect(void *self, tvms_node *node, tvms_field_role role) {

@@ -104,6 +104,11 @@ tvms_node *tvms_arith_simplify(tvms_unit *unit, tvms_node *expr);
 // tvms_analyzer_can_prove_equal without facts.
 bool tvms_arith_prove_equal(tvms_unit *unit, tvms_node *a, tvms_node *b);
 
+// The operator of TIR that `node` calls, if the call has as many arguments as the operator
+// takes; else TVMS_TIR_NONE. T.call_intrin of anything is a program, and rules look at the
+// arguments.
+tvms_tir_opcode tvms_arith_opcode(const tvms_node *node);
+
 // The strongest effect of an expression (tvms_effect): what may be dropped or repeated.
 tvms_effect tvms_arith_effect_of(tvms_memory *memory, tvms_node *expr);
 

@@ -179,7 +179,7 @@ static tvms_bound bound_bits_and(tvms_bound a, tvms_bound b, tvms_dtype dtype) {
 
 static tvms_bound bound_call(tvms_analyzer *analyzer, const tvms_node *node) {
   tvms_list args = tvms_as_call(node)->args;
-  tvms_tir_opcode op = tvms_call_opcode(node);
+  tvms_tir_opcode op = tvms_arith_opcode(node);
   bool known = op == TVMS_TIR_shift_left || op == TVMS_TIR_shift_right
                || op == TVMS_TIR_bitwise_and;
   if (!known || args.len != 2) return everything(node->dtype);
@@ -200,9 +200,9 @@ static tvms_bound bound_var(const tvms_analyzer *analyzer, const tvms_node *node
 
 // int(ceil(log2(n))), which computed extents contain.
 static const tvms_node *TVMS_NULLABLE ceil_log2_arg(const tvms_node *value) {
-  if (tvms_call_opcode(value) != TVMS_TIR_ceil) return NULL;
+  if (tvms_arith_opcode(value) != TVMS_TIR_ceil) return NULL;
   const tvms_node *inner = tvms_as_call(value)->args.items[0];
-  if (tvms_call_opcode(inner) != TVMS_TIR_log2) return NULL;
+  if (tvms_arith_opcode(inner) != TVMS_TIR_log2) return NULL;
   return tvms_as_call(inner)->args.items[0];
 }
 

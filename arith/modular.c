@@ -103,7 +103,7 @@ static tvms_modular set_of_binary(tvms_analyzer *analyzer, const tvms_node *node
 }
 
 static tvms_modular set_of_call(tvms_analyzer *analyzer, const tvms_node *node) {
-  tvms_tir_opcode op = tvms_call_opcode(node);
+  tvms_tir_opcode op = tvms_arith_opcode(node);
   if (op != TVMS_TIR_shift_right && op != TVMS_TIR_bitwise_and) return anything;
   tvms_list args = tvms_as_call(node)->args;
   if (args.len != 2) return anything;

@@ -248,7 +248,7 @@ static bool is_number(const tvms_node *node) {
 // if c: (if d: x else: k) else: k  is  if c and d: x else: k.
 static tvms_node *merge_nested_choice(tvms_simplifier *s, tvms_node *node) {
   tvms_list outer = tvms_as_call(node)->args;
-  if (tvms_call_opcode(outer.items[1]) != TVMS_TIR_if_then_else) return node;
+  if (tvms_arith_opcode(outer.items[1]) != TVMS_TIR_if_then_else) return node;
   tvms_list inner = tvms_as_call(outer.items[1])->args;
   bool same = is_number(inner.items[2]) && is_number(outer.items[2])
               && tvms_node_same_expr(inner.items[2], outer.items[2]);
@@ -277,7 +277,7 @@ static tvms_node *fold_ceil(tvms_simplifier *s, tvms_node *node, tvms_node *arg)
     double value = (double)tvms_as_int_imm(arg)->value;
     return tvms_float_imm_new(unit_of(s), node->dtype, value, TVMS_NO_SPAN);
   }
-  if (tvms_call_opcode(arg) != TVMS_TIR_log2) return node;
+  if (tvms_arith_opcode(arg) != TVMS_TIR_log2) return node;
   const tvms_node *inner = tvms_as_call(arg)->args.items[0];
   if (inner->kind != TVMS_NODE_FLOAT_IMM) return node;
   double value = ceil(log2(tvms_as_float_imm(inner)->value));
@@ -299,10 +299,10 @@ static tvms_node *fold_shift(tvms_simplifier *s, tvms_node *node, tvms_tir_opcod
 }
 
 static tvms_node *visit_call(tvms_simplifier *s, tvms_node *node) {
-  tvms_tir_opcode op = tvms_call_opcode(node);
+  tvms_tir_opcode op = tvms_arith_opcode(node);
   node = op == TVMS_TIR_if_then_else ? visit_if_then_else(s, node)
                                      : visit_children(s, node);
-  if (node->kind != TVMS_NODE_CALL || tvms_call_opcode(node) != op) return node;
+  if (node->kind != TVMS_NODE_CALL || tvms_arith_opcode(node) != op) return node;
   if (op == TVMS_TIR_shift_left || op == TVMS_TIR_shift_right) {
     return fold_shift(s, node, op);
   }
