@@ -171,18 +171,29 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
   return result;
 }
 
+// Up to 0.22 any index may be a vector, and the last one says how wide the access is.
+static bool is_vector_place(flattening *f, tvms_list indices, tvms_span span) {
+  for (uint32_t i = 0; i + 1 < indices.len; i++) {
+    if (tvms_dtype_is_scalar(indices.items[i]->dtype)) continue;
+    tvms_diag_report(&f->unit->context->diags, TVMS_D_vector_place, span);
+    return true;
+  }
+  return false;
+}
+
 static tvms_node *flatten_load(tvms_rewriter *rewriter, tvms_node *node) {
   flattening *f = rewriter->self;
-  tvms_node *old = tvms_as_buffer_load(rewriter->old)->buffer;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  tvms_list indices = flat_indices(f, tvms_as_buffer(old), load->indices);
-  return tvms_buffer_load_new(f->unit, flat_buffer(f, old), indices.items, indices.len,
-                              load->predicate, node->span);
+  if (is_vector_place(f, load->indices, node->span)) return node;
+  tvms_list indices = flat_indices(f, tvms_as_buffer(load->buffer), load->indices);
+  return tvms_buffer_load_new(f->unit, flat_buffer(f, load->buffer), indices.items,
+                              indices.len, load->predicate, node->span);
 }
 
 static tvms_node *flatten_store(tvms_rewriter *rewriter, tvms_node *node) {
   flattening *f = rewriter->self;
-  tvms_node *old = tvms_as_store(rewriter->old)->buffer;
+  tvms_node *old = tvms_as_store(node)->buffer;
+  if (is_vector_place(f, tvms_as_store(node)->indices, node->span)) return node;
   tvms_node *copy = tvms_node_copy(f->unit, node);
   tvms_store *store = tvms_as_store(copy);
   store->indices = flat_indices(f, tvms_as_buffer(old), store->indices);
@@ -257,13 +268,6 @@ static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
   return copy;
 }
 
-// Definitions of buffers stay as they are; those that the body uses are replaced where it
-// uses them.
-static tvms_node *keep_buffer(tvms_rewriter *rewriter, tvms_node *node) {
-  (void)rewriter;
-  return node;
-}
-
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   flattening f = {.unit = unit};
   tvms_node_map_init(&f.buffers, &run->context->memory);
@@ -276,7 +280,6 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   rewriter.leave[TVMS_NODE_ALLOC_BUFFER] = flatten_alloc;
   rewriter.leave[TVMS_NODE_DECL_BUFFER] = flatten_declare;
   rewriter.leave[TVMS_NODE_ALLOCATE] = flatten_allocate;
-  rewriter.enter[TVMS_NODE_BUFFER] = keep_buffer;
   if (tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_are_declared)) {
     copy_flat_parameters(&f, tvms_as_prim_func(function));
     rewriter.leave[TVMS_NODE_PRIM_FUNC] = declare_views;
