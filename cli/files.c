@@ -141,6 +141,7 @@ tvms_status tvms_files_read_one(tvms_run *run, const char *path,
   if (run->options.fail_allocation != UINT64_MAX) {
     context.memory.fail_at = run->options.fail_allocation;
   }
+  context.verifies = run->options.verify_each;
   file_work work = {.run = run, .path = path, .visit = visit};
   run->context = &context;
   tvms_strbuf_init(&run->result, &context.memory);

@@ -23,6 +23,7 @@ typedef struct {
   // The verb that must reproduce the output from itself; NULL: the output is not
   // TVMScript, and EXPECT has it behind "# ".
   const char *TVMS_NULLABLE again;
+  bool verifies;  // knows --verify-each: every golden file is read and changed under it
   bool keeps_header;  // the comments of the header come out again
 } tvms_golden_kind;
 

@@ -28,13 +28,13 @@
 
 // What RUN may name. One row per verb that reads one file and writes text.
 static const tvms_golden_kind kinds[] = {
-    {.name = "check"},
-    {.name = "print", .again = "print"},
+    {.name = "check", .verifies = true},
+    {.name = "print", .again = "print", .verifies = true},
     {.name = "fmt", .again = "fmt", .keeps_header = true},
-    {.name = "infer"},
-    {.name = "opt", .again = "print"},
+    {.name = "infer", .verifies = true},
+    {.name = "opt", .again = "print", .verifies = true},
     {.name = "migrate", .again = "migrate", .keeps_header = true},
-    {.name = "run"},
+    {.name = "run", .verifies = true},
 };
 
 enum { DEFAULT_TIMEOUT = 60 };
@@ -109,6 +109,8 @@ static outcome spawn(judging *j, const tvms_texts *words, const char *input,
   for (uint32_t i = 0; i < words->len; i++) {
     tvms_vec_push(memory_of(j), &arguments, words->items[i]);
   }
+  if (tvms_golden_kind_of(words->items[0])->verifies)
+    tvms_vec_push(memory_of(j), &arguments, "--verify-each");
   tvms_vec_push(memory_of(j), &arguments, "-");
   tvms_vec_push(memory_of(j), &arguments, NULL);
   int files[3] = {memfd_create("in", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC),

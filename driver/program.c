@@ -1,6 +1,7 @@
 // Reading and verifying: what everything that looks at a program begins with.
 #include "driver/program.h"
 
+#include "ir/verify.h"
 #include "parser/read.h"
 #include "printer/print.h"
 #include "structinfo/well_formed_relax.h"
@@ -60,7 +61,10 @@ tvms_program *tvms_program_load(tvms_context *context, tvms_source *source,
                                 const tvms_load_options *options) {
   tvms_program *program = read_source(context, source, options, (tvms_read_options){0});
   for (uint32_t i = 0; i < program->count; i++) {
-    if (!options->unverified) tvms_module_verify(program->modules[i]);
+    if (!options->unverified) {
+      tvms_module_verify(program->modules[i]);
+      tvms_verify_expect(program->modules[i], "reading");
+    }
     warn_unread(program->modules[i]);
   }
   return program;
@@ -89,6 +93,7 @@ static bool show_module(stream *s, tvms_module *module) {
 static bool verify_and_show(void *self, tvms_module *module) {
   stream *s = self;
   tvms_module_verify(module);
+  tvms_verify_expect(module, "reading");
   if (!s->visit) return false;
   bool waits = s->waiting || is_wrong(s);
   s->waiting += waits;

@@ -18,8 +18,12 @@ enum {
 };
 
 #define NODE(KIND, name, class) static const tvms_field fields_##KIND[] = {
-#define FIELD(KIND, TYPE, name, role)                                                  \
-  {#name, TVMS_TYPE_##TYPE, TVMS_ROLE_##role, offsetof(tvms_struct_##KIND, name),      \
+#define FIELD(KIND, TYPE, name, role, holds)                                           \
+  {#name,                                                                              \
+   TVMS_TYPE_##TYPE,                                                                   \
+   TVMS_ROLE_##role,                                                                   \
+   offsetof(tvms_struct_##KIND, name),                                                 \
+   TVMS_HOLDS_##holds,                                                                 \
    NULLABLE_##TYPE},
 #define END(KIND)                                                                      \
   { 0 }                                                                                \
@@ -31,7 +35,7 @@ static const tvms_node_schema schemas[] = {
 #define NODE(KIND, name, class)                                                        \
   [TVMS_NODE_##KIND] = {#name, TVMS_CLASS_##class, sizeof(tvms_struct_##KIND),         \
                         sizeof fields_##KIND / sizeof(tvms_field) - 1, fields_##KIND},
-#define FIELD(KIND, TYPE, name, role)
+#define FIELD(KIND, TYPE, name, role, holds)
 #define END(KIND)
 #include "ir/nodes.def"
 };

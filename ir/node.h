@@ -14,7 +14,7 @@
 typedef enum {
   TVMS_NODE_INVALID,
 #define NODE(KIND, name, class) TVMS_NODE_##KIND,
-#define FIELD(KIND, TYPE, name, role)
+#define FIELD(KIND, TYPE, name, role, holds)
 #define END(KIND)
 #include "ir/nodes.def"
 } tvms_node_kind;
@@ -22,7 +22,7 @@ typedef enum {
 enum {
   TVMS_NODE_COUNT = 1
 #define NODE(KIND, name, class) +1
-#define FIELD(KIND, TYPE, name, role)
+#define FIELD(KIND, TYPE, name, role, holds)
 #define END(KIND)
 #include "ir/nodes.def"
 };
@@ -97,7 +97,7 @@ typedef struct {
 typedef TVMS_VEC(tvms_node *) tvms_node_vec;
 
 typedef struct {
-  const char *text;  // ended by NUL; NULL if len is 0
+  const char *text;  // ended by NUL; may be NULL if len is 0
   uint32_t len;
 } tvms_bytes;
 
@@ -116,14 +116,14 @@ typedef tvms_bytes tvms_type_TEXT;
 #define NODE(KIND, name, class)                                                        \
   typedef struct tvms_##name tvms_##name;                                              \
   typedef tvms_##name tvms_struct_##KIND;
-#define FIELD(KIND, TYPE, name, role)
+#define FIELD(KIND, TYPE, name, role, holds)
 #define END(KIND)
 #include "ir/nodes.def"
 
 #define NODE(KIND, name, class)                                                        \
   struct tvms_##name {                                                                 \
     tvms_node head;
-#define FIELD(KIND, TYPE, name, role) tvms_type_##TYPE name;
+#define FIELD(KIND, TYPE, name, role, holds) tvms_type_##TYPE name;
 #define END(KIND)                                                                      \
   }                                                                                    \
   ;
@@ -142,7 +142,7 @@ typedef struct {
     TVMS_CHECK(node->kind == TVMS_NODE_##KIND);                                        \
     return (tvms_##name *)(uintptr_t)node;                                             \
   }
-#define FIELD(KIND, TYPE, name, role)
+#define FIELD(KIND, TYPE, name, role, holds)
 #define END(KIND)
 #include "ir/nodes.def"
 
@@ -217,11 +217,32 @@ typedef enum {
   TVMS_ROLE_NAME,
 } tvms_field_role;
 
+// The column `holds`: a kind, or a set of kinds. ir/verify.c says which are in it.
+typedef enum {
+  TVMS_HOLDS_DATA,
+#define NODE(KIND, name, class) TVMS_HOLDS_##KIND,
+#define FIELD(KIND, TYPE, name, role, holds)
+#define END(KIND)
+#include "ir/nodes.def"
+  TVMS_HOLDS_EXPR,
+  TVMS_HOLDS_STMT,
+  TVMS_HOLDS_SINFO,
+  TVMS_HOLDS_ANY,
+  TVMS_HOLDS_VALUE,
+  TVMS_HOLDS_ARGUMENT,
+  TVMS_HOLDS_CALLEE,
+  TVMS_HOLDS_BINDING,
+  TVMS_HOLDS_BOUND,
+  TVMS_HOLDS_SHAPE,
+  TVMS_HOLDS_LAYOUT,
+} tvms_holds;
+
 typedef struct {
   const char *name;
   tvms_field_type type;
   tvms_field_role role;
   uint32_t offset;
+  uint8_t holds;  // tvms_holds
   bool nullable;  // OPTIONAL, OPTIONALS
 } tvms_field;
 

@@ -12,8 +12,11 @@ tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
   switch ((int)outer) {
   case TVMS_ROLE_TYPE:
   case TVMS_ROLE_NOTE:
-  case TVMS_ROLE_ACCESS:
-  case TVMS_ROLE_DEFINE_REC: return outer;
+  case TVMS_ROLE_ACCESS: return outer;
+  case TVMS_ROLE_DEFINE_REC: {
+    bool load = parent->kind == TVMS_NODE_BUFFER_LOAD;
+    return load ? field : outer;
+  }
   default: break;
   }
   bool described = parent->kind == TVMS_NODE_BUFFER && outer != TVMS_ROLE_DEFINE;

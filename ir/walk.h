@@ -26,8 +26,9 @@ typedef struct {
 
 // What a part of `parent` is there for, when `parent` itself is there for `outer` and the
 // part stands in a field with the role `field`. What stands in a type, an annotation or a
-// declared region has that role all the way down, and so has a recursive definition; in a
-// buffer that is only used everything is TYPE, because the buffer is defined elsewhere.
+// declared region has that role all the way down, and so has a recursive definition, but
+// for what an element is loaded from; in a buffer that is only used everything is TYPE,
+// because the buffer is defined elsewhere.
 tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
                                 tvms_field_role field);
 

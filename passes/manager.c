@@ -5,6 +5,7 @@
 // it, and one walk over the module is cheaper than the pass that changed it.
 #include "passes/manager.h"
 
+#include "ir/verify.h"
 #include "passes/properties.h"
 
 #include <time.h>
@@ -57,6 +58,7 @@ static bool run_step(tvms_context *context, tvms_module *module,
   // A function that stood alone may have got company.
   if (module->member_count > 1) module->bare = false;
   if (run.changed) *known = 0;
+  if (run.changed) tvms_verify_expect(module, step->pass->name);
   if (context->diags.errors == errors && hooks->verify && run.changed) {
     hooks->verify(hooks->data, module);
   }

@@ -55,6 +55,15 @@ size_t tvms_arena_size(const tvms_arena *arena) {
   return arena->chunk ? arena->chunk->total - (size_t)(arena->end - arena->next) : 0;
 }
 
+bool tvms_arena_owns(const tvms_arena *arena, const void *bytes) {
+  const char *at = bytes;
+  for (tvms_chunk *chunk = arena->chunk; chunk; chunk = chunk->older) {
+    const char *begin = chunk_bytes(chunk);
+    if (at >= begin && at < begin + chunk->size) return true;
+  }
+  return false;
+}
+
 void tvms_arena_fini(tvms_arena *arena) {
   tvms_arena_reset(arena, (tvms_mark){NULL, NULL});
 }

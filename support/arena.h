@@ -50,6 +50,9 @@ char *tvms_arena_text(tvms_arena *arena, const char *text, size_t size);
 // Bytes taken so far, with what was lost at the ends of chunks.
 size_t tvms_arena_size(const tvms_arena *arena);
 
+// Does `bytes` lie in the arena?
+bool tvms_arena_owns(const tvms_arena *arena, const void *bytes);
+
 // Where the arena stands, for tvms_arena_reset.
 tvms_mark tvms_arena_mark(const tvms_arena *arena);
 

@@ -1,5 +1,6 @@
 // Pipelines: how they are read, what the manager checks, what passes do to a module.
 #include "ir/build.h"
+#include "ir/verify.h"
 #include "passes/functions.h"
 #include "passes/pipeline.h"
 #include "passes/properties.h"
@@ -14,6 +15,7 @@ static tvms_module *module;
 
 static void open_context(void) {
   tvms_context_init(&context, &tvms_names);
+  context.verifies = true;
   module = tvms_module_create(&context, TVMS_DIALECT_27, 0);
 }
 static void close_context(void) {
@@ -83,8 +85,15 @@ static void add_reduction(void) {
   loop->body = &realize->head;
   tvms_prim_func *function = tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
   function->head.flags = TVMS_FLAG_PRIVATE;
+  tvms_node *param =
+      tvms_pointer_var_new(unit, name("a"), (tvms_dtype){0}, 0, TVMS_NO_SPAN);
+  tvms_node *node = &buffer->head;
+  function->params = tvms_list_copy(unit, &param, 1);
+  function->buffers = tvms_list_copy(unit, &node, 1);
+  function->name = member->name;
   function->body = &loop->head;
   member->function = &function->head;
+  tvms_verify_expect(module, "making it");
 }
 
 Test(passes, both_spellings_of_every_pass_are_found) {
