@@ -30,12 +30,10 @@ void tvms_strbuf_insert(tvms_strbuf *buffer, size_t at, const char *text, size_t
   buffer->len += len;
 }
 
-void tvms_strbuf_printf(tvms_strbuf *buffer, const char *format, ...) {
-  va_list arguments, again;
-  va_start(arguments, format);
+void tvms_strbuf_vprintf(tvms_strbuf *buffer, const char *format, va_list arguments) {
+  va_list again;
   va_copy(again, arguments);
   int len = vsnprintf(NULL, 0, format, arguments);
-  va_end(arguments);
   if (len > 0) {
     size_t bytes = (size_t)len + 1;
     if (bytes > buffer->cap - buffer->len) tvms_strbuf_grow(buffer, bytes);
@@ -43,6 +41,13 @@ void tvms_strbuf_printf(tvms_strbuf *buffer, const char *format, ...) {
     buffer->len += (size_t)len;
   }
   va_end(again);
+}
+
+void tvms_strbuf_printf(tvms_strbuf *buffer, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tvms_strbuf_vprintf(buffer, format, arguments);
+  va_end(arguments);
 }
 
 const char *tvms_strbuf_text(tvms_strbuf *buffer) {

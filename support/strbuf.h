@@ -4,6 +4,7 @@
 
 #include "support/memory.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 typedef struct {
@@ -24,6 +25,10 @@ void tvms_strbuf_grow(tvms_strbuf *buffer, size_t more);
 
 // Appends what printf would write.
 void tvms_strbuf_printf(tvms_strbuf *buffer, const char *format, ...) TVMS_PRINTF(2, 3);
+
+// The same for functions that take such arguments themselves.
+void tvms_strbuf_vprintf(tvms_strbuf *buffer, const char *format, va_list arguments)
+    TVMS_PRINTF(2, 0);
 
 // Ends the text with a NUL that is not counted, and returns it. Valid until it grows.
 const char *tvms_strbuf_text(tvms_strbuf *buffer);

@@ -13,163 +13,12 @@
 #include "backend/llvm/failure.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
+#include "backend/llvm/words.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 // Where the fields of a tvms_dl_tensor stand.
 #define AT(field) offsetof(tvms_dl_tensor, field)
-
-typedef struct {
-  const tvms_buffer *buffer;
-  uint32_t index;       // of the parameter
-  LLVMValueRef tensor;  // its tvms_dl_tensor
-  LLVMValueRef *shape;  // as passed
-  LLVMValueRef *strides;
-  LLVMValueRef no_strides;  // i1
-  LLVMValueRef byte_offset;
-  LLVMValueRef data;
-} tensor_param;
-
-// A size that has a value: who defined it, for messages.
-typedef struct {
-  const tvms_node *var;
-  const char *path;  // "A.shape[0]"
-} known_size;
-
-typedef struct {
-  emitter *e;
-  const tvms_prim_func *function;
-  const char *signature;
-  tensor_param *tensors;
-  uint32_t tensor_count;
-  TVMS_VEC(known_size) known;
-  LLVMValueRef *scalars;  // by parameter
-  LLVMValueRef device_id;
-  const char *device_path;
-} entry;
-
-// ---- Texts ----
-
-static const char *name_of(const entry *n, const tvms_node *var) {
-  const char *name = tvms_symbol_text(n->e->context, tvms_as_var(var)->name);
-  return *name ? name : "v";
-}
-
-static const char *buffer_name(const entry *n, const tvms_buffer *buffer) {
-  return tvms_symbol_text(n->e->context, buffer->name);
-}
-
-static const known_size *find_known(const entry *n, const tvms_node *var);
-
-// A size as TVM's messages have it: plain numbers, names, no types, no brackets. `paths`:
-// variables by the place that defined them, "A.shape[0]".
-static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size, bool paths) {
-  static const struct {
-    tvms_node_kind kind;
-    const char *before, *between, *after;
-  } forms[] = {
-      {TVMS_NODE_ADD, "", " + ", ""},
-      {TVMS_NODE_SUB, "", " - ", ""},
-      {TVMS_NODE_MUL, "", " * ", ""},
-      {TVMS_NODE_DIV, "", " / ", ""},
-      {TVMS_NODE_MOD, "", " % ", ""},
-      {TVMS_NODE_FLOOR_DIV, "floordiv(", ", ", ")"},
-      {TVMS_NODE_FLOOR_MOD, "floormod(", ", ", ")"},
-      {TVMS_NODE_MIN, "min(", ", ", ")"},
-      {TVMS_NODE_MAX, "max(", ", ", ")"},
-  };
-  if (size->kind == TVMS_NODE_INT_IMM) {
-    tvms_strbuf_int(out, tvms_as_int_imm(size)->value);
-    return;
-  }
-  if (size->kind == TVMS_NODE_VAR) {
-    const known_size *known = paths ? find_known(n, size) : NULL;
-    tvms_strbuf_puts(out, known ? known->path : name_of(n, size));
-  }
-  if (size->kind == TVMS_NODE_CAST) add_size(n, out, tvms_as_cast(size)->value, paths);
-  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-    if (forms[i].kind != size->kind) continue;
-    tvms_strbuf_puts(out, forms[i].before);
-    add_size(n, out, tvms_as_binary(size)->a, paths);
-    tvms_strbuf_puts(out, forms[i].between);
-    add_size(n, out, tvms_as_binary(size)->b, paths);
-    tvms_strbuf_puts(out, forms[i].after);
-  }
-}
-
-// A size in a signature: compound ones as the program's text has them.
-static void add_dimension(entry *n, tvms_strbuf *out, const tvms_node *size) {
-  tvms_context *context = n->e->context;
-  bool plain = size->kind == TVMS_NODE_VAR || size->kind == TVMS_NODE_INT_IMM;
-  if (plain || !context->describe)
-    add_size(n, out, size, false);
-  else
-    tvms_strbuf_puts(out, context->describe(context, size));
-}
-
-static const char *keep_text(entry *n, tvms_strbuf *text) {
-  const char *kept = tvms_arena_text(&n->e->context->scratch, text->text, text->len);
-  tvms_strbuf_fini(text);
-  return kept;
-}
-
-static const char *signature_of(entry *n, const tvms_member *member) {
-  char dtype[TVMS_DTYPE_TEXT];
-  tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
-  tvms_strbuf_printf(&out, "%s(", tvms_symbol_text(n->e->context, member->name));
-  for (uint32_t i = 0; i < n->function->params.len; i++) {
-    if (i) tvms_strbuf_puts(&out, ", ");
-    const tvms_node *param = n->function->params.items[i];
-    const tvms_node *bound = n->function->buffers.items[i];
-    if (!bound) {
-      tvms_strbuf_printf(&out, "%s: %s", name_of(n, param),
-                         tvms_dtype_text(param->dtype, dtype));
-      continue;
-    }
-    const tvms_buffer *buffer = tvms_as_buffer(bound);
-    tvms_strbuf_printf(&out, "%s: Tensor([", buffer_name(n, buffer));
-    for (uint32_t j = 0; j < buffer->shape.len; j++) {
-      if (j) tvms_strbuf_puts(&out, ", ");
-      add_dimension(n, &out, buffer->shape.items[j]);
-    }
-    tvms_strbuf_printf(&out, "], %s)", tvms_dtype_text(buffer->element, dtype));
-  }
-  tvms_strbuf_putc(&out, ')');
-  return keep_text(n, &out);
-}
-
-// "<what> when calling:\n  `<signature>`<more>"
-static const char *message(entry *n, const char *more, const char *format, ...)
-    TVMS_PRINTF(3, 4);
-static const char *message(entry *n, const char *more, const char *format, ...) {
-  char what[512];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(what, sizeof what, format, args);
-  va_end(args);
-  tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
-  tvms_strbuf_printf(&out, "%s when calling:\n  `%s`%s", what, n->signature, more);
-  return keep_text(n, &out);
-}
-
-static const char *path(entry *n, const tvms_buffer *buffer, const char *field,
-                        int at) {
-  tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
-  tvms_strbuf_printf(&out, "%s.%s", buffer_name(n, buffer), field);
-  if (at >= 0) tvms_strbuf_printf(&out, "[%d]", at);
-  return keep_text(n, &out);
-}
-
-static const char *expected(entry *n, const char *text) {
-  tvms_strbuf out;
-  tvms_strbuf_init(&out, &n->e->context->memory);
-  tvms_strbuf_printf(&out, ",\n  expected %s", text);
-  return keep_text(n, &out);
-}
 
 // ---- Checks ----
 
@@ -213,7 +62,8 @@ static LLVMValueRef is_null(entry *n, LLVMValueRef pointer) {
 static void require_kind(entry *n, uint32_t index, LLVMValueRef condition,
                          const char *kind) {
   require(n, condition, "TypeError",
-          message(n, expected(n, kind), "Mismatched type on argument #%u", index));
+          tvms_words_message(n, tvms_words_expected(n, "%s", kind),
+                             "Mismatched type on argument #%u", index));
 }
 
 static LLVMValueRef decode_pointer(entry *n, uint32_t index, LLVMValueRef kind,
@@ -260,13 +110,6 @@ static void know(entry *n, const tvms_node *var, const char *where,
   n->e->vars[var->id] = value;
 }
 
-static const known_size *find_known(const entry *n, const tvms_node *var) {
-  for (uint32_t i = 0; i < n->known.len; i++) {
-    if (n->known.items[i].var == var) return &n->known.items[i];
-  }
-  return NULL;
-}
-
 static void decode_arguments(entry *n, LLVMValueRef args) {
   emitter *e = n->e;
   for (uint32_t i = 0; i < n->function->params.len; i++) {
@@ -282,10 +125,10 @@ static void decode_arguments(entry *n, LLVMValueRef args) {
       tensor->tensor = decode_pointer(n, i, kind, slot, true);
     } else if (tvms_dtype_is_handle(param->dtype)) {
       n->scalars[i] = decode_pointer(n, i, kind, slot, false);
-      know(n, param, name_of(n, param), n->scalars[i]);
+      know(n, param, tvms_words_of_var(n, param), n->scalars[i]);
     } else {
       n->scalars[i] = decode_number(n, i, kind, slot, param);
-      know(n, param, name_of(n, param), n->scalars[i]);
+      know(n, param, tvms_words_of_var(n, param), n->scalars[i]);
     }
   }
 }
@@ -294,26 +137,27 @@ static void decode_arguments(entry *n, LLVMValueRef args) {
 
 static void check_rank_and_type(entry *n, tensor_param *t) {
   emitter *e = n->e;
-  const char *name = buffer_name(n, t->buffer);
+  const char *name = tvms_words_of_buffer(n, t->buffer);
   char number[16], dtype_text[TVMS_DTYPE_TEXT];
   require_kind(n, t->index, LLVMBuildNot(e->builder, is_null(n, t->tensor), ""),
                "Tensor");
   LLVMValueRef ndim = load_at(n, e->i32, t->tensor, AT(ndim));
   snprintf(number, sizeof number, "%u", t->buffer->shape.len);
   require(n, equals(n, ndim, t->buffer->shape.len), "ValueError",
-          message(n, expected(n, number), "Mismatched %s.ndim on argument #%u", name,
-                  t->index));
+          tvms_words_message(n, tvms_words_expected(n, "%s", number),
+                             "Mismatched %s.ndim on argument #%u", name, t->index));
   tvms_dl_type type = tvms_interp_dl_type_of(t->buffer->element);
   uint64_t wanted = type.code | (uint64_t)type.bits << 8 | (uint64_t)type.lanes << 16;
   LLVMValueRef got = load_at(n, e->i32, t->tensor, AT(dtype));
   const char *text = tvms_dtype_text(t->buffer->element, dtype_text);
   require(n, equals(n, got, wanted), "TypeError",
-          message(n, expected(n, text), "Mismatched %s.dtype on argument #%u", name,
-                  t->index));
+          tvms_words_message(n, tvms_words_expected(n, "%s", text),
+                             "Mismatched %s.dtype on argument #%u", name, t->index));
   LLVMValueRef device = load_at(n, e->i32, t->tensor, AT(device.type));
   require(n, equals(n, device, TVMS_DL_CPU), "ValueError",
-          message(n, expected(n, "cpu"), "Mismatched %s.device_type on argument #%u",
-                  name, t->index));
+          tvms_words_message(n, tvms_words_expected(n, "cpu"),
+                             "Mismatched %s.device_type on argument #%u", name,
+                             t->index));
 }
 
 // Loads sizes and strides; without strides those of the shape pointer are read instead,
@@ -342,7 +186,7 @@ static void load_sizes(entry *n, tensor_param *t) {
 // Gives a variable its first value.
 static void bind_size(entry *n, const tvms_node *size, LLVMValueRef value,
                       const char *where) {
-  if (size->kind != TVMS_NODE_VAR || find_known(n, size)) return;
+  if (size->kind != TVMS_NODE_VAR || tvms_words_known(n, size)) return;
   LLVMTypeRef type = tvms_emit_type(n->e, size->dtype, size->span);
   know(n, size, where, LLVMBuildIntCast2(n->e->builder, value, type, true, ""));
 }
@@ -356,17 +200,18 @@ static void bind_sizes(entry *n, tensor_param *t) {
   const tvms_buffer *buffer = t->buffer;
   emitter *e = n->e;
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
-    bind_size(n, buffer->shape.items[i], t->shape[i], path(n, buffer, "shape", (int)i));
+    bind_size(n, buffer->shape.items[i], t->shape[i],
+              tvms_words_path(n, buffer, "shape", (int)i));
   }
   for (uint32_t i = buffer->strides.len; i > 0; i--) {
     bind_size(n, buffer->strides.items[i - 1], t->strides[i - 1],
-              path(n, buffer, "strides", (int)i - 1));
+              tvms_words_path(n, buffer, "strides", (int)i - 1));
   }
   const tvms_node *offset = buffer->elem_offset;
-  if (!offset || offset->kind != TVMS_NODE_VAR || find_known(n, offset)) return;
+  if (!offset || offset->kind != TVMS_NODE_VAR || tvms_words_known(n, offset)) return;
   LLVMValueRef bytes = tvms_emit_int(e, element_bytes(buffer));
   LLVMValueRef elements = LLVMBuildUDiv(e->builder, t->byte_offset, bytes, "");
-  bind_size(n, offset, elements, path(n, buffer, "byte_offset", -1));
+  bind_size(n, offset, elements, tvms_words_path(n, buffer, "byte_offset", -1));
   if (buffer->offset_factor <= 1) return;
   char text[64];
   snprintf(text, sizeof text, "data alignment=%lld bytes",
@@ -374,14 +219,14 @@ static void bind_sizes(entry *n, tensor_param *t) {
   LLVMValueRef factor = tvms_emit_int(e, buffer->offset_factor);
   LLVMValueRef rest = LLVMBuildURem(e->builder, elements, factor, "");
   require(n, equals(n, rest, 0), "ValueError",
-          message(n, expected(n, text), "Misaligned Tensor data on argument #%u",
-                  t->index));
+          tvms_words_message(n, tvms_words_expected(n, "%s", text),
+                             "Misaligned Tensor data on argument #%u", t->index));
 }
 
 // A variable that an earlier place defined: its name in messages; NULL for the place that
 // defined it itself.
 static const char *earlier(entry *n, const tvms_node *size, const char *where) {
-  const known_size *known = find_known(n, size);
+  const known_size *known = tvms_words_known(n, size);
   return known && strcmp(known->path, where) != 0 ? known->path : NULL;
 }
 
@@ -389,11 +234,9 @@ static void check_repeated(entry *n, tensor_param *t, const tvms_node *size,
                            LLVMValueRef got, const char *where) {
   const char *first = size->kind == TVMS_NODE_VAR ? earlier(n, size, where) : NULL;
   if (!first) return;
-  char more[256];
-  snprintf(more, sizeof more, "to match %s", first);
-  require_same(
-      n, got, tvms_emit_index(n->e, size),
-      message(n, expected(n, more), "Mismatched %s on argument #%u", where, t->index));
+  require_same(n, got, tvms_emit_index(n->e, size),
+               tvms_words_message(n, tvms_words_expected(n, "to match %s", first),
+                                  "Mismatched %s on argument #%u", where, t->index));
 }
 
 static void check_compact(entry *n, tensor_param *t) {
@@ -412,25 +255,24 @@ static void check_compact(entry *n, tensor_param *t) {
   // What the shape itself implies is right even if the shape is not the wanted one: that
   // is found, with a better message, below.
   require(n, either(n, all, t->no_strides), "ValueError",
-          message(n, expected(n, "to be compact array"),
-                  "Mismatched %s.strides on argument #%u", buffer_name(n, buffer),
-                  t->index));
+          tvms_words_message(n, tvms_words_expected(n, "to be compact array"),
+                             "Mismatched %s.strides on argument #%u",
+                             tvms_words_of_buffer(n, buffer), t->index));
 }
 
 static void check_device(entry *n, tensor_param *t) {
   LLVMValueRef id = load_at(n, n->e->i32, t->tensor, AT(device.id));
   id = LLVMBuildSExt(n->e->builder, id, n->e->i64, "");
-  const char *where = path(n, t->buffer, "device_id", -1);
+  const char *where = tvms_words_path(n, t->buffer, "device_id", -1);
   if (!n->device_id) {
     n->device_id = id;
     n->device_path = where;
     return;
   }
-  char more[256];
-  snprintf(more, sizeof more, "to match %s", n->device_path);
-  require_same(
-      n, id, n->device_id,
-      message(n, expected(n, more), "Mismatched %s on argument #%u", where, t->index));
+  require_same(n, id, n->device_id,
+               tvms_words_message(n,
+                                  tvms_words_expected(n, "to match %s", n->device_path),
+                                  "Mismatched %s on argument #%u", where, t->index));
 }
 
 // No data is right only for no elements; and loads need elements where they belong.
@@ -444,9 +286,9 @@ static void check_data(entry *n, tensor_param *t) {
   LLVMValueRef empty = equals(n, count, 0);
   LLVMValueRef there = LLVMBuildNot(e->builder, is_null(n, t->data), "");
   require(n, either(n, empty, there), "ValueError",
-          message(n, expected(n, "non-NULL data pointer"),
-                  "%s data pointer is NULL on argument #%u", buffer_name(n, t->buffer),
-                  t->index));
+          tvms_words_message(n, tvms_words_expected(n, "non-NULL data pointer"),
+                             "%s data pointer is NULL on argument #%u",
+                             tvms_words_of_buffer(n, t->buffer), t->index));
   uint64_t size =
       t->buffer->element.code == TVMS_BOOL ? 1 : t->buffer->element.bits / 8u;
   char text[64];
@@ -455,20 +297,20 @@ static void check_data(entry *n, tensor_param *t) {
   LLVMValueRef mask = tvms_emit_int(e, (int64_t)size - 1);
   LLVMValueRef rest = LLVMBuildAnd(e->builder, address, mask, "");
   require(n, either(n, empty, equals(n, rest, 0)), "ValueError",
-          message(n, expected(n, text), "Misaligned Tensor data on argument #%u",
-                  t->index));
+          tvms_words_message(n, tvms_words_expected(n, "%s", text),
+                             "Misaligned Tensor data on argument #%u", t->index));
 }
 
 static void check_tensor(entry *n, tensor_param *t) {
   const tvms_buffer *buffer = t->buffer;
   for (uint32_t i = 0; i < buffer->shape.len; i++) {
     check_repeated(n, t, buffer->shape.items[i], t->shape[i],
-                   path(n, buffer, "shape", (int)i));
+                   tvms_words_path(n, buffer, "shape", (int)i));
   }
   if (!buffer->strides.len) check_compact(n, t);
   for (uint32_t i = buffer->strides.len; i > 0; i--) {
     check_repeated(n, t, buffer->strides.items[i - 1], t->strides[i - 1],
-                   path(n, buffer, "strides", (int)i - 1));
+                   tvms_words_path(n, buffer, "strides", (int)i - 1));
   }
   check_device(n, t);
   check_data(n, t);
@@ -477,13 +319,11 @@ static void check_tensor(entry *n, tensor_param *t) {
 static void check_constant(entry *n, tensor_param *t, const tvms_node *size,
                            LLVMValueRef got, const char *field, int at) {
   if (size->kind == TVMS_NODE_VAR) return;
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &n->e->context->memory);
-  add_size(n, &text, size, true);
-  const char *shown = keep_text(n, &text);
+  const char *shown = tvms_words_size(n, size);
   require_same(n, got, tvms_emit_index(n->e, size),
-               message(n, expected(n, shown), "Invalid %s on argument #%u",
-                       path(n, t->buffer, field, at), t->index));
+               tvms_words_message(n, tvms_words_expected(n, "%s", shown),
+                                  "Invalid %s on argument #%u",
+                                  tvms_words_path(n, t->buffer, field, at), t->index));
 }
 
 static void check_constants(entry *n, tensor_param *t) {
@@ -504,8 +344,10 @@ static void check_constants(entry *n, tensor_param *t) {
   char number[32];
   snprintf(number, sizeof number, "%lld", (long long)bytes);
   require_same(n, t->byte_offset, tvms_emit_int(e, bytes),
-               message(n, expected(n, number), "Invalid %s on argument #%u",
-                       path(n, buffer, "byte_offset", -1), t->index));
+               tvms_words_message(n, tvms_words_expected(n, "%s", number),
+                                  "Invalid %s on argument #%u",
+                                  tvms_words_path(n, buffer, "byte_offset", -1),
+                                  t->index));
 }
 
 // ---- The call ----
@@ -569,7 +411,7 @@ void tvms_emit_entry(emitter *e, const tvms_member *member) {
   uint32_t params = function->params.len;
   n.tensors = tvms_arena_array(arena, tensor_param, params);
   n.scalars = tvms_arena_array(arena, LLVMValueRef, params);
-  n.signature = signature_of(&n, member);
+  n.signature = tvms_words_signature(&n, member);
   LLVMTypeRef types[] = {e->pointer, e->pointer, e->i32, e->pointer};
   e->function = LLVMAddFunction(e->module, tvms_emit_entry_name(e, member),
                                 LLVMFunctionType(e->i32, types, 4, false));
@@ -578,10 +420,10 @@ void tvms_emit_entry(emitter *e, const tvms_member *member) {
   e->entry = LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry");
   LLVMPositionBuilderAtEnd(e->builder, e->entry);
   require(&n, equals(&n, LLVMGetParam(e->function, 2), params), "TypeError",
-          message(&n, "", "Expected %u arguments", params));
+          tvms_words_message(&n, "", "Expected %u arguments", params));
   if (params) {
     require(&n, LLVMBuildNot(e->builder, is_null(&n, args), ""), "TypeError",
-            message(&n, "", "args pointer is NULL"));
+            tvms_words_message(&n, "", "args pointer is NULL"));
   }
   decode_arguments(&n, args);
   for (uint32_t i = 0; i < n.tensor_count; i++) {

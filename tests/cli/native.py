@@ -147,14 +147,18 @@ class Native(unittest.TestCase):
 
     def test_names_of_any_length(self):
         names = ["f" * 600 + tail for tail in ("a", "b")]
+        buffer = "B" * 600
         program = "from tvm.script import tirx as T\n" + "".join(
-            f'\n\n@T.prim_func\ndef {name}(A: T.Buffer((2,), "int32")):\n    A[0] = A[1] + {i}\n' for i, name in enumerate(names))
+            f'\n\n@T.prim_func\ndef {name}({buffer}: T.Buffer((2,), "int32")):\n    {buffer}[0] = {buffer}[1] + {i}\n'
+            for i, name in enumerate(names))
         p = tvms("build", "-", "-o", self.file("x.s"), stdin=program)
         self.ended(p, 0)
         with open(self.file("x.s"), encoding="utf-8") as f:
             text = f.read()
         for name in names:
             self.assertTrue(f"\n__tvm_ffi_{name}:\n" in text, "the symbol of a long name is cut")
+            said = f"Mismatched {buffer}.ndim on argument #0 when calling:\\n  `{name}({buffer}: Tensor([2], int32))`,\\n  expected 1"
+            self.assertTrue(said in text, "a message is cut")
             ran = [tvms("run", "-", "--entry", name, "--backend", backend, stdin=program) for backend in ("interp", "llvm")]
             self.ended(ran[1], 0)
             self.assertEqual(ran[0].stdout, ran[1].stdout)

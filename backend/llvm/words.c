@@ -1,0 +1,141 @@
+// What the entry of a PrimFunc says of wrong arguments, in the words of TVM 0.27.
+//
+// Every text is put together while code is made and is a constant of it; what only the call
+// knows are two numbers, which a trace adds (failure.got and .expected). Names of sizes are
+// those of the program in a signature, and the places that gave them their values in what
+// is expected: "A.shape[0] + 1".
+#include "backend/llvm/words.h"
+
+#include <stdarg.h>
+
+const known_size *tvms_words_known(const entry *n, const tvms_node *var) {
+  for (uint32_t i = 0; i < n->known.len; i++) {
+    if (n->known.items[i].var == var) return &n->known.items[i];
+  }
+  return NULL;
+}
+
+const char *tvms_words_of_var(const entry *n, const tvms_node *var) {
+  const char *name = tvms_symbol_text(n->e->context, tvms_as_var(var)->name);
+  return *name ? name : "v";
+}
+
+const char *tvms_words_of_buffer(const entry *n, const tvms_buffer *buffer) {
+  return tvms_symbol_text(n->e->context, buffer->name);
+}
+
+// A size as TVM's messages have it: plain numbers, names, no types, no brackets. `paths`:
+// variables by the place that defined them, "A.shape[0]".
+static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size, bool paths) {
+  static const struct {
+    tvms_node_kind kind;
+    const char *before, *between, *after;
+  } forms[] = {
+      {TVMS_NODE_ADD, "", " + ", ""},
+      {TVMS_NODE_SUB, "", " - ", ""},
+      {TVMS_NODE_MUL, "", " * ", ""},
+      {TVMS_NODE_DIV, "", " / ", ""},
+      {TVMS_NODE_MOD, "", " % ", ""},
+      {TVMS_NODE_FLOOR_DIV, "floordiv(", ", ", ")"},
+      {TVMS_NODE_FLOOR_MOD, "floormod(", ", ", ")"},
+      {TVMS_NODE_MIN, "min(", ", ", ")"},
+      {TVMS_NODE_MAX, "max(", ", ", ")"},
+  };
+  if (size->kind == TVMS_NODE_INT_IMM) {
+    tvms_strbuf_int(out, tvms_as_int_imm(size)->value);
+    return;
+  }
+  if (size->kind == TVMS_NODE_VAR) {
+    const known_size *known = paths ? tvms_words_known(n, size) : NULL;
+    tvms_strbuf_puts(out, known ? known->path : tvms_words_of_var(n, size));
+  }
+  if (size->kind == TVMS_NODE_CAST) add_size(n, out, tvms_as_cast(size)->value, paths);
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    if (forms[i].kind != size->kind) continue;
+    tvms_strbuf_puts(out, forms[i].before);
+    add_size(n, out, tvms_as_binary(size)->a, paths);
+    tvms_strbuf_puts(out, forms[i].between);
+    add_size(n, out, tvms_as_binary(size)->b, paths);
+    tvms_strbuf_puts(out, forms[i].after);
+  }
+}
+
+// A size in a signature: compound ones as the program's text has them.
+static void add_dimension(entry *n, tvms_strbuf *out, const tvms_node *size) {
+  tvms_context *context = n->e->context;
+  bool plain = size->kind == TVMS_NODE_VAR || size->kind == TVMS_NODE_INT_IMM;
+  if (plain || !context->describe)
+    add_size(n, out, size, false);
+  else
+    tvms_strbuf_puts(out, context->describe(context, size));
+}
+
+static const char *keep_text(entry *n, tvms_strbuf *text) {
+  const char *kept = tvms_arena_text(&n->e->context->scratch, text->text, text->len);
+  tvms_strbuf_fini(text);
+  return kept;
+}
+
+const char *tvms_words_signature(entry *n, const tvms_member *member) {
+  char dtype[TVMS_DTYPE_TEXT];
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &n->e->context->memory);
+  tvms_strbuf_printf(&out, "%s(", tvms_symbol_text(n->e->context, member->name));
+  for (uint32_t i = 0; i < n->function->params.len; i++) {
+    if (i) tvms_strbuf_puts(&out, ", ");
+    const tvms_node *param = n->function->params.items[i];
+    const tvms_node *bound = n->function->buffers.items[i];
+    if (!bound) {
+      tvms_strbuf_printf(&out, "%s: %s", tvms_words_of_var(n, param),
+                         tvms_dtype_text(param->dtype, dtype));
+      continue;
+    }
+    const tvms_buffer *buffer = tvms_as_buffer(bound);
+    tvms_strbuf_printf(&out, "%s: Tensor([", tvms_words_of_buffer(n, buffer));
+    for (uint32_t j = 0; j < buffer->shape.len; j++) {
+      if (j) tvms_strbuf_puts(&out, ", ");
+      add_dimension(n, &out, buffer->shape.items[j]);
+    }
+    tvms_strbuf_printf(&out, "], %s)", tvms_dtype_text(buffer->element, dtype));
+  }
+  tvms_strbuf_putc(&out, ')');
+  return keep_text(n, &out);
+}
+
+const char *tvms_words_message(entry *n, const char *more, const char *format, ...) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &n->e->context->memory);
+  va_list arguments;
+  va_start(arguments, format);
+  tvms_strbuf_vprintf(&out, format, arguments);
+  va_end(arguments);
+  tvms_strbuf_printf(&out, " when calling:\n  `%s`%s", n->signature, more);
+  return keep_text(n, &out);
+}
+
+const char *tvms_words_path(entry *n, const tvms_buffer *buffer, const char *field,
+                            int at) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &n->e->context->memory);
+  tvms_strbuf_printf(&out, "%s.%s", tvms_words_of_buffer(n, buffer), field);
+  if (at >= 0) tvms_strbuf_printf(&out, "[%d]", at);
+  return keep_text(n, &out);
+}
+
+const char *tvms_words_expected(entry *n, const char *format, ...) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &n->e->context->memory);
+  tvms_strbuf_puts(&out, ",\n  expected ");
+  va_list arguments;
+  va_start(arguments, format);
+  tvms_strbuf_vprintf(&out, format, arguments);
+  va_end(arguments);
+  return keep_text(n, &out);
+}
+
+const char *tvms_words_size(entry *n, const tvms_node *size) {
+  tvms_strbuf out;
+  tvms_strbuf_init(&out, &n->e->context->memory);
+  add_size(n, &out, size, true);
+  return keep_text(n, &out);
+}
