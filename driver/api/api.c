@@ -3,7 +3,6 @@
 #include "driver/api/api.h"
 
 #include "driver/program.h"
-#include "support/trial.h"
 
 #include <locale.h>
 #include <stdarg.h>
@@ -59,6 +58,18 @@ static tvms_status judge_failure(tvms_context *context, tvms_status failure) {
   return failure;
 }
 
+// Adds findings behind others.
+static void append(tvms_diags *diags, const tvms_diags *found) {
+  if (!found->first) return;
+  if (diags->last)
+    diags->last->next = found->first;
+  else
+    diags->first = found->first;
+  diags->last = found->last;
+  diags->errors += found->errors;
+  diags->warnings += found->warnings;
+}
+
 static tvms_status run_call(tvms_context *context, call *c) {
   tvms_trial trial;
   tvms_trial_begin(&trial, &context->diags);
@@ -85,14 +96,26 @@ tvms_status tvms_api_call(tvms_context *context, tvms_api_work *work, void *argu
   uint64_t outer = context->memory.deadline, steps = context->steps;
   context->memory.deadline = deadline(outer, api->milliseconds);
   context->steps = 0;
+  api->depth++;
   tvms_status status = run_call(context, &c);
+  if (--api->depth == 0) {
+    append(&context->diags, &api->later);
+    api->later = (tvms_diags){0};
+  }
   context->steps = steps;
   context->memory.deadline = outer;
   (void)uselocale(locale);
   return status;
 }
 
-void tvms_api_resume(tvms_context *context) {
+void tvms_api_leave(tvms_context *context, tvms_trial *trial) {
+  tvms_trial_begin(trial, &context->diags);
+}
+
+void tvms_api_resume(tvms_context *context, tvms_trial *trial) {
+  tvms_diags found = context->diags;
+  tvms_trial_drop(trial);
+  append(&context->api->later, &found);
   if (context->api->spent) tvms_memory_unwind(&context->memory, context->api->spent);
 }
 

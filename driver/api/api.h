@@ -11,6 +11,7 @@
 #include "ir/dialect.h"
 #include "support/context.h"
 #include "support/strbuf.h"
+#include "support/trial.h"
 
 #include <tvms/run.h>
 
@@ -20,6 +21,8 @@ typedef struct tvms_api {
   void *locale;       // "C", a locale_t
   uint64_t milliseconds;
   tvms_runner *TVMS_NULLABLE runners;  // open ones, newest first
+  uint32_t depth;    // calls in progress: more than one in a host's function
+  tvms_diags later;  // found by calls of a host's function in a call
   char message[256];
 } tvms_api;
 
@@ -30,9 +33,13 @@ typedef tvms_status tvms_api_work(void *argument);
 // Runs `work(argument)` for a function that returns a status.
 tvms_status tvms_api_call(tvms_context *context, tvms_api_work *work, void *argument);
 
-// To be called after a function of the host was called and returned: it may have called
-// the library and spent the context, and then work cannot go on.
-void tvms_api_resume(tvms_context *context);
+// To be called before a function of the host is called, which may call the library: what is
+// found there does not count for the work in progress.
+void tvms_api_leave(tvms_context *context, tvms_trial *trial);
+
+// To be called when it has returned. What was found waits for the end of the call. Does not
+// return if the context was spent meanwhile.
+void tvms_api_resume(tvms_context *context, tvms_trial *trial);
 
 // Says why a call ends with `status`, and returns it.
 tvms_status tvms_api_fail(tvms_context *context, tvms_status status, const char *format,

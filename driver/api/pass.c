@@ -60,9 +60,12 @@ typedef struct {
 static void after_pass(void *self, const tvms_pass_step *step,
                        const tvms_module *module, bool changed, double seconds) {
   const transforming *t = self;
+  tvms_context *context = t->program->context;
+  tvms_trial trial;
   (void)module;
+  tvms_api_leave(context, &trial);
   t->options->after(t->options->user, step->pass->name, changed, seconds);
-  tvms_api_resume(t->program->context);
+  tvms_api_resume(context, &trial);
 }
 
 static tvms_status transform(void *argument) {

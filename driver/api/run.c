@@ -236,9 +236,12 @@ static void print_line(void *state, const char *format, const tvms_value *values
   tvms_strbuf_init(&line, &runner->context->memory);
   tvms_values_print(&line, format, values, count);
   if (line.len) line.len--;  // without its end
-  runner->options.print(runner->options.user, tvms_strbuf_text(&line));
+  const char *text = tvms_strbuf_text(&line);
+  tvms_trial trial;
+  tvms_api_leave(runner->context, &trial);
+  runner->options.print(runner->options.user, text);
+  tvms_api_resume(runner->context, &trial);
   tvms_strbuf_fini(&line);
-  tvms_api_resume(runner->context);
 }
 
 static void add_result(void *self, const char *name, tvms_value value) {

@@ -15,8 +15,10 @@ typedef struct {
 
 static void show(void *self, const tvms_fact *fact) {
   const inferring *in = self;
+  tvms_trial trial;
+  tvms_api_leave(in->program->context, &trial);
   in->visit(in->user, fact);
-  tvms_api_resume(in->program->context);
+  tvms_api_resume(in->program->context, &trial);
 }
 
 static tvms_status infer(void *argument) {

@@ -160,6 +160,14 @@ class Installed(unittest.TestCase):
         self.assertEqual(shown, listed())
         self.assertEqual(declared(), listed())
 
+    def test_the_library_prints_nothing_and_ends_no_process(self):
+        text = self.done(run("nm", "--dynamic", "--undefined-only", os.path.join(self.libraries, "libtvms.so")))
+        wanted = {line.split()[-1].split("@")[0] for line in text.splitlines()}
+        # abort and stderr are for failed checks outside of calls, which no function of the library makes.
+        self.assertIn("abort", wanted)
+        never = {"exit", "_exit", "quick_exit", "printf", "puts", "putchar", "perror", "signal", "sigaction", "setlocale", "fork", "system"}
+        self.assertEqual(wanted & never, set())
+
     def test_the_version_of_the_library(self):
         text = self.done(run("readelf", "--dynamic", os.path.join(self.libraries, "libtvms.so")))
         self.assertIn("Library soname: [libtvms.so.0]", text)
@@ -191,13 +199,14 @@ class Installed(unittest.TestCase):
             self.skipTest("built without LLVM")
         tool = self.compile_tool("threads", *self.package("--cflags", "--libs"))
         said = self.done(run(tool, "--native", source("corpus", "mlp_module.tvms"), source("corpus", "native", "arguments.tvms"), env=self.environment()))
-        self.assertIn("native code: done", said)
+        self.assertIn("native code: done\nobject file: done\n", said)
 
     def test_the_static_library_says_that_it_has_no_native_code(self):
         flags = [f for f in self.package("--cflags", "--libs", "--static") if f != "-ltvms"]
         tool = self.compile_tool("threads", os.path.join(self.libraries, "libtvms.a"), *flags)
         said = self.done(run(tool, "--native", source("corpus", "mlp_module.tvms")))
         self.assertIn("native code: not available: no native code: the static library cannot load it", said)
+        self.assertIn("object file: not available\n", said)
 
     @unittest.skipUnless(shutil.which("localedef") and os.path.exists("/usr/share/i18n/locales/de_DE"), "Debian's package locales is not installed")
     def test_the_locale_of_the_host_does_not_matter(self):

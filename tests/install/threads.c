@@ -3,8 +3,8 @@
 //
 //   threads [--native] FILE...
 //
-// With --native, functions that can be called are also run as native code, and the first line
-// says whether there is any.
+// With --native, functions that can be called are also run as native code, and the first lines
+// say whether there is any.
 #include <tvms/tvms.h>
 
 #include <pthread.h>
@@ -195,6 +195,11 @@ static void tell_native(const input *file) {
   if (status == TVMS_OK) status = tvms_runner_create(program, &options, &runner);
   printf("native code: %s%s%s\n", tvms_status_name(status), status ? ": " : "",
          tvms_context_message(context));
+  tvms_program_build_options build = {.size = sizeof build, .primfuncs_only = true};
+  char *bytes;
+  size_t size;
+  status = tvms_program_build(program, &build, &bytes, &size);
+  printf("object file: %s\n", tvms_status_name(status));
   tvms_context_destroy(context);
 }
 

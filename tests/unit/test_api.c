@@ -441,6 +441,51 @@ Test(api, a_pipeline_changes_the_program_and_is_observed) {
   cr_assert_neq(tvms_program_find(o.program, "add"), -1);
 }
 
+static void read_something_wrong(void *user, const char *pass, bool changed,
+                                 double seconds) {
+  tvms_program *program;
+  (void)pass;
+  (void)changed;
+  (void)seconds;
+  tvms_source *source = source_of("wrong.tvms", misspelt);
+  cr_assert_eq(tvms_program_read(context, source, NULL, &program), TVMS_FOUND_ERRORS);
+  cr_assert_eq(tvms_diag_count(context, TVMS_SEVERITY_ERROR), 1u);
+  ++*(uint32_t *)user;
+}
+
+Test(api, what_a_function_of_the_host_finds_does_not_stop_the_pipeline) {
+  uint32_t passes = 0;
+  tvms_program *program = read_text(model);
+  tvms_program_transform_options options = {
+      .size = sizeof options, .after = read_something_wrong, .user = &passes};
+  cr_assert_eq(tvms_program_transform(program, "LegalizeOps,FuseOps", &options),
+               TVMS_OK);
+  cr_assert_eq(passes, 2u);
+  cr_assert_eq(tvms_diag_count(context, TVMS_SEVERITY_ERROR), 2u);
+  cr_assert_str_eq(tvms_diag_code(tvms_diag_next(tvms_diag_first(context))), "E0201");
+}
+
+static void use_all_memory(void *user, const tvms_fact *fact) {
+  static char large[4 * 1024 * 1024];
+  tvms_source *source;
+  (void)fact;
+  memset(large, ' ', sizeof large);
+  tvms_status status = tvms_source_add(context, "large", large, sizeof large, &source);
+  cr_assert_eq(status, TVMS_OVER_LIMIT);
+  ++*(uint32_t *)user;
+}
+
+Test(api, a_function_of_the_host_may_spend_the_context) {
+  tvms_context_options options = {.size = sizeof options, .memory = 3 * 1024 * 1024};
+  tvms_context_destroy(context);
+  cr_assert_eq(tvms_context_create(&options, &context), TVMS_OK);
+  uint32_t visits = 0;
+  tvms_program *program = read_text(model);
+  cr_assert_eq(tvms_program_infer(program, NULL, use_all_memory, &visits),
+               TVMS_OVER_LIMIT);
+  cr_assert_eq(visits, 1u);
+}
+
 Test(api, a_pipeline_that_is_wrong_changes_nothing) {
   tvms_program *program = read_text(model);
   char *before = print_as(program, NULL);
