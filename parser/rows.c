@@ -228,11 +228,12 @@ tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
 }
 
 // Vector and small float types go by their text: T.float32x4, T.float8_e4m3fn. From 0.25 on
-// TVM also prints types so that T has no name for, T.let[T.boolx4].
-static bool dtype_name(const tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
+// TVM also prints types so that T has no name for, T.let[T.boolx4], T.int28: those of
+// scalars are known in printed text only.
+static bool dtype_name(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   const tvms_name *text = tvms_interner_name(&reader->context->names, name);
   return text->len > 3 && tvms_dtype_parse(text->text, text->len, dtype)
-         && tvms_dtype_has_name(*dtype);
+         && (tvms_dtype_has_name(*dtype) || tvms_reader_has_printed_header(reader));
 }
 
 static tvms_eval_value dtype_constructor(tvms_dtype dtype) {

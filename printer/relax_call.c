@@ -42,7 +42,7 @@ static void print_attr_value(tvms_printer *p, const tvms_attr_row *row,
                     && tvms_release_has(p->dialect, TVMS_FACT_absent_dtypes_are_void);
   if (void_dtype)
     PUT(p, "\"void\"");
-  else if (!value && row->type == TVMS_ATTR_INTS)
+  else if (!value && (row->type == TVMS_ATTR_INTS || row->type == TVMS_ATTR_INT_LIST))
     PUT(p, "[]");
   else
     tvms_print_object(p, value);

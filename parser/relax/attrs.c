@@ -2,6 +2,7 @@
 #include "parser/relax/attrs.h"
 
 #include "ir/build.h"
+#include "ir/fold.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/relax/types.h"
@@ -124,7 +125,8 @@ static bool to_floats(tvms_reader *reader, const tvms_attr_row *row,
     // Regions are expressions; other lists hold plain numbers.
     nodes[i] = tvms_object_float_new(reader->unit, number, span);
     if ((row->type & ~TVMS_ATTR_OPT) != TVMS_ATTR_FLOATS) {
-      nodes[i] = tvms_float_imm_new(reader->unit, TVMS_DTYPE(FLOAT, 32), number, span);
+      nodes[i] = tvms_build_float(reader->unit, TVMS_DTYPE(FLOAT, 32), number, span);
+      if (!nodes[i]) return false;
     }
   }
   *result = tvms_object_array_new(reader->unit, nodes, items.len, span);
@@ -164,9 +166,9 @@ static bool to_one(tvms_reader *reader, const tvms_attr_row *row, int type,
     if (!float_of(value, &real)) return fail_attr(reader, row, ref, "a number", value);
     // What may be absent is an expression.
     *result = row->type & TVMS_ATTR_OPT
-                  ? tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), real, span)
+                  ? tvms_build_float(unit, TVMS_DTYPE(FLOAT, 32), real, span)
                   : tvms_object_float_new(unit, real, span);
-    return true;
+    return *result != NULL;
   default:
     if (value.kind != TVMS_EVAL_STR) {
       return fail_attr(reader, row, ref, "text", value);
@@ -234,6 +236,13 @@ bool tvms_relax_to_attr(tvms_reader *reader, const tvms_attr_row *row,
   case TVMS_ATTR_STR:
   case TVMS_ATTR_OUT_LAYOUT: return to_one(reader, row, type, value, ref, result);
   case TVMS_ATTR_DTYPE: return to_dtype_attr(reader, row, value, ref, result);
+  case TVMS_ATTR_INT_LIST: {
+    int64_t number;
+    if (int_of(value, &number)) {
+      return fail_attr(reader, row, ref, "a list of integers", value);
+    }
+    return to_ints(reader, row, value, ref, 0, false, result);
+  }
   case TVMS_ATTR_INTS: return to_ints(reader, row, value, ref, 0, false, result);
   case TVMS_ATTR_DIMS1:
   case TVMS_ATTR_DIMS2:

@@ -202,8 +202,10 @@ tvms_eval_value tvms_call_relax_shape_type(tvms_reader *reader,
     return failed_type(reader);
   }
   if (!shape) return failed_type(reader);
-  // An empty list says nothing, as in TVM.
-  if (tvms_as_shape_expr(shape)->values.len == 0) {
+  // An empty list says nothing, as in TVM; but TVM prints shapes of rank 0 so.
+  bool says_nothing = tvms_as_shape_expr(shape)->values.len == 0
+                      && !tvms_reader_has_printed_header(reader);
+  if (says_nothing) {
     return tvms_eval_value_node(tvms_sinfo_shape_new_ndim(reader->unit, ndim));
   }
   return tvms_eval_value_node(shape->sinfo);

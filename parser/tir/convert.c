@@ -20,7 +20,7 @@ tvms_node *tvms_eval_to_expr(tvms_reader *reader, tvms_eval_value value, tvms_re
     return tvms_build_literal_int(unit, value.as.i, span);
   case TVMS_EVAL_BOOL: return tvms_bool_imm_new(unit, value.as.i != 0, span);
   case TVMS_EVAL_FLOAT:
-    return tvms_float_imm_new(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
+    return tvms_build_float(unit, TVMS_DTYPE(FLOAT, 32), value.as.f, span);
   case TVMS_EVAL_STR: return tvms_string_imm_new(unit, value.as.text, value.len, span);
   case TVMS_EVAL_META: return tvms_eval_to_expr(reader, value.as.items[0], ref);
   default:

@@ -111,6 +111,45 @@ static bool read_step(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
          || is_index(reader, *step) || wrong_bound(reader, *step, ref);
 }
 
+// Before 0.27, what is narrower than the loop variable becomes like it only if it is a
+// constant (For of src/tirx/ir/stmt.cc).
+static tvms_node *promoted(tvms_reader *reader, tvms_node *node, tvms_dtype dtype) {
+  bool narrower = node->kind == TVMS_NODE_INT_IMM && node->dtype.bits < dtype.bits;
+  return narrower ? tvms_int_imm_new(reader->unit, dtype, tvms_as_int_imm(node)->value,
+                                     node->span)
+                  : node;
+}
+
+// Finds the dtype of the loop variable, which the bounds and the step must have. False,
+// after a report, if they have not.
+static bool agree_on_dtype(tvms_reader *reader, tvms_node **start, tvms_node **extent,
+                           tvms_node **step, tvms_dtype *dtype, tvms_ref ref) {
+  char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
+  *dtype = tvms_dtype_with_lanes((*start)->dtype, 1);
+  if ((*extent)->dtype.bits > dtype->bits) dtype->bits = (*extent)->dtype.bits;
+  // Both are cast where their bits differ, constants always.
+  bool starts =
+      (*start)->kind == TVMS_NODE_INT_IMM || tvms_dtype_same((*start)->dtype, *dtype);
+  bool counts = (*extent)->kind == TVMS_NODE_INT_IMM
+                || (*extent)->dtype.bits != dtype->bits
+                || (*extent)->dtype.code == dtype->code;
+  if (!starts || !counts) {
+    tvms_reader_report(reader, loop_bounds_differ, ref,
+                       tvms_dtype_text((*start)->dtype, a),
+                       tvms_dtype_text(starts ? (*extent)->dtype : *dtype, b));
+    return false;
+  }
+  *start = bound_as(reader, *start, *dtype);
+  *extent = bound_as(reader, *extent, *dtype);
+  if (!*start || !*extent) return false;
+  if (!*step) return true;
+  *step = promoted(reader, *step, *dtype);
+  if (tvms_dtype_same((*step)->dtype, *dtype)) return true;
+  tvms_reader_report(reader, loop_step_differs, ref, tvms_dtype_text(*dtype, a),
+                     tvms_dtype_text((*step)->dtype, b));
+  return false;
+}
+
 // One loop from `start` to `stop`; both are nodes of index dtype.
 static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *stop,
                              tvms_node *step, tvms_dtype dtype, tvms_for_kind kind,
@@ -129,25 +168,8 @@ static tvms_frame *make_loop(tvms_reader *reader, tvms_node *start, tvms_node *s
   tvms_node *extent = tvms_build_binary(unit, TVMS_NODE_SUB, stop, start, span);
   if (!extent) return NULL;
   extent = tvms_tir_simplified(reader, extent);
-  if (!converts) {
-    dtype = tvms_dtype_with_lanes(start->dtype, 1);
-    if (extent->dtype.bits > dtype.bits) dtype.bits = extent->dtype.bits;
-    // Both are cast where their bits differ, constants always.
-    bool starts =
-        start->kind == TVMS_NODE_INT_IMM || tvms_dtype_same(start->dtype, dtype);
-    bool counts = extent->kind == TVMS_NODE_INT_IMM || extent->dtype.bits != dtype.bits
-                  || extent->dtype.code == dtype.code;
-    if (!starts || !counts) {
-      char a[TVMS_DTYPE_TEXT], b[TVMS_DTYPE_TEXT];
-      tvms_reader_report(reader, loop_bounds_differ, ref,
-                         tvms_dtype_text(start->dtype, a),
-                         tvms_dtype_text(starts ? extent->dtype : dtype, b));
-      return NULL;
-    }
-    start = bound_as(reader, start, dtype);
-    extent = bound_as(reader, extent, dtype);
-    if (!start || !extent) return NULL;
-  }
+  bool agree = converts || agree_on_dtype(reader, &start, &extent, &step, &dtype, ref);
+  if (!agree) return NULL;
   tvms_frame *frame = loop_frame(reader, 1, kind, ref);
   tvms_sym name = TVMS_SYM_v;
   frame->as.loop.vars[0] = tvms_var_new(unit, name, dtype, span);
