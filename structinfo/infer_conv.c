@@ -4,6 +4,7 @@
 #include "ir/fold_ops.h"
 #include "structinfo/data_layout.h"
 #include "structinfo/make.h"
+#include "structinfo/windows.h"
 
 #include <string.h>
 
@@ -12,52 +13,9 @@ enum { MOST_SPATIAL = 3 };
 static const char *const data_axes[] = {"", "NCW", "NCHW", "NCDHW"};
 static const char *const kernel_axes[] = {"", "OIW", "OIHW", "OIDHW"};
 
-// Attributes of a convolution or pooling, wherever their schema has them.
-typedef struct {
-  uint32_t spatial;
-  tvms_list strides, padding, dilation, window, output_padding;
-  tvms_bytes data_layout, kernel_layout, out_layout;
-  int64_t groups;
-  tvms_dtype out_dtype;
-} window_attrs;
-
-static int place_of(const tvms_inference *in, const char *name) {
-  return tvms_attr_find(tvms_op_schema(in->op), name, strlen(name));
-}
-
-static tvms_list list_named(const tvms_inference *in, const char *name) {
-  int place = place_of(in, name);
-  if (place < 0) return (tvms_list){NULL, 0};
-  return tvms_attr_list(in->call, (uint32_t)place);
-}
-
-static tvms_bytes text_named(const tvms_inference *in, const char *name) {
-  int place = place_of(in, name);
-  if (place < 0) return (tvms_bytes){NULL, 0};
-  return tvms_attr_text(in->call, (uint32_t)place);
-}
-
-static void read_attrs(const tvms_inference *in, window_attrs *a) {
-  *a = (window_attrs){.groups = 1};
-  a->strides = list_named(in, "strides");
-  a->padding = list_named(in, "padding");
-  a->dilation = list_named(in, "dilation");
-  a->window = list_named(in, "pool_size");
-  a->output_padding = list_named(in, "output_padding");
-  a->data_layout =
-      text_named(in, place_of(in, "layout") >= 0 ? "layout" : "data_layout");
-  a->kernel_layout = text_named(in, "kernel_layout");
-  a->out_layout = text_named(in, "out_layout");
-  if (a->out_layout.len == 0) a->out_layout = a->data_layout;
-  int groups = place_of(in, "groups"), dtype = place_of(in, "out_dtype");
-  if (groups >= 0) a->groups = tvms_attr_int(in->call, (uint32_t)groups, 1);
-  if (dtype >= 0) a->out_dtype = tvms_attr_dtype(in->call, (uint32_t)dtype);
-  a->spatial = a->strides.len;
-}
-
 // Reads the attributes; lists must have one item (padding: two) per spatial axis.
-static bool take_attrs(const tvms_inference *in, window_attrs *a) {
-  read_attrs(in, a);
+static bool take_attrs(const tvms_inference *in, tvms_windows *a) {
+  *a = tvms_windows_of(in->call);
   bool sound = a->spatial >= 1 && a->spatial <= MOST_SPATIAL
                && a->padding.len == 2 * a->spatial && a->dilation.len == a->spatial;
   if (!sound) {
@@ -72,7 +30,7 @@ static bool take_attrs(const tvms_inference *in, window_attrs *a) {
   return a->groups >= 1 || tvms_in_expects(in, TVMS_THE_CALL, "positive groups");
 }
 
-static int64_t total_padding(const window_attrs *a, uint32_t axis) {
+static int64_t total_padding(const tvms_windows *a, uint32_t axis) {
   return tvms_attr_item_int(a->padding.items[axis])
          + tvms_attr_item_int(a->padding.items[axis + a->spatial]);
 }
@@ -89,7 +47,7 @@ static tvms_node *TVMS_NULLABLE op(const tvms_inference *in, tvms_node_kind kind
 }
 
 // dilation * (kernel - 1)
-static tvms_node *TVMS_NULLABLE reach(const tvms_inference *in, const window_attrs *a,
+static tvms_node *TVMS_NULLABLE reach(const tvms_inference *in, const tvms_windows *a,
                                       uint32_t axis, tvms_node *kernel) {
   tvms_node *less = op_int(in, TVMS_NODE_SUB, kernel, 1);
   tvms_node *dilation =
@@ -98,7 +56,7 @@ static tvms_node *TVMS_NULLABLE reach(const tvms_inference *in, const window_att
 }
 
 // Input + padding - reach - 1: how far the window can move.
-static tvms_node *TVMS_NULLABLE travel(const tvms_inference *in, const window_attrs *a,
+static tvms_node *TVMS_NULLABLE travel(const tvms_inference *in, const tvms_windows *a,
                                        uint32_t axis, tvms_node *input,
                                        tvms_node *kernel) {
   tvms_node *padded = op_int(in, TVMS_NODE_ADD, input, total_padding(a, axis));
@@ -108,7 +66,7 @@ static tvms_node *TVMS_NULLABLE travel(const tvms_inference *in, const window_at
 
 // travel // stride + 1
 static tvms_node *TVMS_NULLABLE positions(const tvms_inference *in,
-                                          const window_attrs *a, uint32_t axis,
+                                          const tvms_windows *a, uint32_t axis,
                                           tvms_node *TVMS_NULLABLE distance) {
   int64_t stride = tvms_attr_item_int(a->strides.items[axis]);
   tvms_node *steps = op_int(in, TVMS_NODE_FLOOR_DIV, distance, stride);
@@ -124,7 +82,7 @@ typedef struct {
   tvms_node *vdevice;
 } conv;
 
-static bool take_conv(tvms_inference *in, const window_attrs *a, conv *c) {
+static bool take_conv(tvms_inference *in, const tvms_windows *a, conv *c) {
   if (!tvms_in_count(in, 2, 2) || !tvms_in_tensor(in, 0, &c->data)
       || !tvms_in_tensor(in, 1, &c->weight)) {
     return false;
@@ -170,7 +128,7 @@ static bool divisible(tvms_inference *in, tvms_node *dim, int64_t groups) {
 }
 
 tvms_node *tvms_infer_conv(tvms_inference *in) {
-  window_attrs a;
+  tvms_windows a;
   conv c;
   if (!take_attrs(in, &a) || !take_conv(in, &a, &c)) return NULL;
   if (!c.known) return tvms_in_result_ndim(in, c.out_layout.count, c.dtype, c.vdevice);
@@ -195,7 +153,7 @@ tvms_node *tvms_infer_conv(tvms_inference *in) {
 
 // (input - 1) * stride - padding + reach + output_padding + 1
 static tvms_node *TVMS_NULLABLE transposed_length(tvms_inference *in,
-                                                  const window_attrs *a, uint32_t axis,
+                                                  const tvms_windows *a, uint32_t axis,
                                                   tvms_node *input, tvms_node *kernel) {
   int64_t extra = 0;
   if (axis < a->output_padding.len)
@@ -211,7 +169,7 @@ static tvms_node *TVMS_NULLABLE transposed_length(tvms_inference *in,
 }
 
 tvms_node *tvms_infer_conv_transpose(tvms_inference *in) {
-  window_attrs a;
+  tvms_windows a;
   conv c;
   if (!take_attrs(in, &a) || !take_conv(in, &a, &c)) return NULL;
   for (uint32_t i = 0; i < a.spatial && i < a.output_padding.len; i++) {
@@ -243,7 +201,7 @@ tvms_node *tvms_infer_conv_transpose(tvms_inference *in) {
 
 // With ceil_mode a last window that would begin in the padding on the right is dropped
 // (since 0.26).
-static tvms_node *TVMS_NULLABLE pooled_length(tvms_inference *in, const window_attrs *a,
+static tvms_node *TVMS_NULLABLE pooled_length(tvms_inference *in, const tvms_windows *a,
                                               uint32_t axis, tvms_node *input,
                                               bool ceil) {
   int64_t stride = tvms_attr_item_int(a->strides.items[axis]);
@@ -266,7 +224,7 @@ static tvms_node *TVMS_NULLABLE pooled_length(tvms_inference *in, const window_a
 }
 
 tvms_node *tvms_infer_pool(tvms_inference *in) {
-  window_attrs a;
+  tvms_windows a;
   tvms_tensor_argument x;
   tvms_data_layout layout, out_layout;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x) || !take_attrs(in, &a)) {
@@ -284,9 +242,8 @@ tvms_node *tvms_infer_pool(tvms_inference *in) {
   if (!x.known) return tvms_in_result_ndim(in, out_layout.count, x.dtype, x.vdevice);
   tvms_dims plain;
   if (!tvms_data_layout_to_plain(in, &layout, plain_axes, x.dims, &plain)) return NULL;
-  bool ceil = tvms_attr_bool(in->call, (uint32_t)place_of(in, "ceil_mode"));
   for (uint32_t i = 0; i < a.spatial; i++) {
-    plain.items[i + 2] = pooled_length(in, &a, i, plain.items[i + 2], ceil);
+    plain.items[i + 2] = pooled_length(in, &a, i, plain.items[i + 2], a.ceil_mode);
     if (!plain.items[i + 2]) return NULL;
   }
   return finish(in, &out_layout, plain_axes, plain, x.dtype, x.vdevice);
@@ -303,15 +260,15 @@ tvms_node *tvms_infer_adaptive_pool(tvms_inference *in) {
   tvms_data_layout layout, out_layout;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
   const char *plain_axes = data_axes[spatial_of_name(in)];
-  tvms_bytes data = text_named(in, "layout"), out = text_named(in, "out_layout");
-  if (out.len == 0) out = data;
+  tvms_windows a = tvms_windows_of(in->call);
+  tvms_bytes data = a.data_layout, out = a.out_layout;
   if (!tvms_in_data_layout(in, data, plain_axes, "data", &layout)
       || !tvms_in_data_layout(in, out, plain_axes, "output", &out_layout)
       || !tvms_in_data_layout_rank(in, 0, &x, &layout)) {
     return NULL;
   }
   bool given = tvms_attr(in->call, TVMS_ATTR_adaptive_pool1d_output_size);
-  tvms_list size = list_named(in, "output_size");
+  tvms_list size = a.output_size;
   if (!x.known) {
     if (x.shape && !given && tvms_bytes_same(data, out)) return x.sinfo;
     return tvms_in_result_ndim(in, out_layout.count, x.dtype, x.vdevice);
@@ -341,11 +298,12 @@ tvms_node *tvms_infer_resize(tvms_inference *in) {
   }
   tvms_data_layout layout;
   const char *plain_axes = data_axes[spatial];
-  if (!tvms_in_data_layout(in, text_named(in, "layout"), plain_axes, "data", &layout)
+  tvms_windows a = tvms_windows_of(in->call);
+  if (!tvms_in_data_layout(in, a.data_layout, plain_axes, "data", &layout)
       || !tvms_in_data_layout_rank(in, 0, &x, &layout)) {
     return NULL;
   }
-  tvms_dtype dtype = tvms_attr_dtype(in->call, (uint32_t)place_of(in, "out_dtype"));
+  tvms_dtype dtype = a.out_dtype;
   if (tvms_dtype_is_void(dtype)) dtype = x.dtype;
   const tvms_node *value = tvms_in_arg(in, 1);
   if (!x.known || value->kind != TVMS_NODE_SHAPE_EXPR) {
@@ -365,7 +323,7 @@ tvms_node *tvms_infer_grid_sample(tvms_inference *in) {
       || !tvms_in_tensor(in, 1, &grid)) {
     return NULL;
   }
-  tvms_bytes text = text_named(in, "layout");
+  tvms_bytes text = tvms_windows_of(in->call).data_layout;
   uint32_t spatial = tvms_bytes_is(text, "NCDHW") ? 3 : 2;
   tvms_data_layout layout;
   if (!tvms_in_data_layout(in, text, data_axes[spatial], "data", &layout)

@@ -1,22 +1,13 @@
 // Descriptions of convolutions and pooling: windows that move over the spatial axes.
 #include "ir/fold_ops.h"
 #include "ir/object.h"
+#include "structinfo/windows.h"
 #include "te/legalizers.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_SPATIAL = 3, MOST_RANK = MOST_SPATIAL + 2 };
-
-// The attributes of convolutions of every rank stand in the same places.
-_Static_assert((int)TVMS_ATTR_conv1d_out_dtype == (int)TVMS_ATTR_conv2d_out_dtype
-                   && (int)TVMS_ATTR_conv3d_out_dtype == (int)TVMS_ATTR_conv2d_out_dtype
-                   && (int)TVMS_ATTR_conv1d_groups == (int)TVMS_ATTR_conv2d_groups
-                   && (int)TVMS_ATTR_conv3d_groups == (int)TVMS_ATTR_conv2d_groups,
-               "attributes of convolutions");
-_Static_assert((int)TVMS_ATTR_pool1d_layout == (int)TVMS_ATTR_pool2d_layout
-                   && (int)TVMS_ATTR_pool3d_layout == (int)TVMS_ATTR_pool2d_layout,
-               "attributes of pooling");
 
 // Where each axis of a layout stands: places[0] the first letter, places[1] the second,
 // then the spatial ones in the order in which they are written.
@@ -53,17 +44,14 @@ typedef struct {
   tvms_te *te;
   tvms_node *data;
   layout at;
-  uint32_t spatial;
-  tvms_list strides;
-  tvms_list dilation;
-  tvms_list padding;  // before each axis, then behind each
+  tvms_windows attrs;
 } windows;
 
 static tvms_node *pad(const windows *w, tvms_node *fill, const char *axis) {
   int64_t before[MOST_RANK] = {0}, after[MOST_RANK] = {0};
-  for (uint32_t i = 0; i < w->spatial; i++) {
-    before[w->at.places[2 + i]] = item(w->padding, i);
-    after[w->at.places[2 + i]] = item(w->padding, w->spatial + i);
+  for (uint32_t i = 0; i < w->attrs.spatial; i++) {
+    before[w->at.places[2 + i]] = item(w->attrs.padding, i);
+    after[w->at.places[2 + i]] = item(w->attrs.padding, w->attrs.spatial + i);
   }
   return tvms_te_pad(w->te, w->data, before, after, fill, "pad_temp", axis);
 }
@@ -71,21 +59,22 @@ static tvms_node *pad(const windows *w, tvms_node *fill, const char *axis) {
 // Where the window that belongs to `axis` is at its step `step`.
 static tvms_node *place(const windows *w, uint32_t i, tvms_node *axis,
                         tvms_node *step) {
-  tvms_node *start =
-      build(w->te, TVMS_NODE_MUL, axis, tvms_te_index(w->te, item(w->strides, i)));
-  tvms_node *inside =
-      build(w->te, TVMS_NODE_MUL, step, tvms_te_index(w->te, item(w->dilation, i)));
+  tvms_node *start = build(w->te, TVMS_NODE_MUL, axis,
+                           tvms_te_index(w->te, item(w->attrs.strides, i)));
+  tvms_node *inside = build(w->te, TVMS_NODE_MUL, step,
+                            tvms_te_index(w->te, item(w->attrs.dilation, i)));
   return build(w->te, TVMS_NODE_ADD, start, inside);
 }
 
-static bool open_windows(windows *w, tvms_legal *legal, tvms_bytes text,
-                         tvms_bytes out_text) {
-  *w = (windows){.legal = legal, .te = &legal->te};
+// False if the result has another layout than the data, or one with parts of an axis.
+static bool open_windows(windows *w, tvms_legal *legal) {
+  *w = (windows){
+      .legal = legal, .te = &legal->te, .attrs = tvms_windows_of(legal->call)};
   const tvms_node *arg = tvms_legal_arg(legal, 0);
-  if (!tvms_bytes_same(text, out_text)) return false;
+  tvms_bytes text = w->attrs.data_layout;
+  if (!tvms_bytes_same(text, w->attrs.out_layout)) return false;
   tvms_list shape = tvms_as_shape_expr(tvms_as_sinfo_tensor(arg->sinfo)->shape)->values;
   if (!read_layout(text, 'N', 'C', shape.len, &w->at)) return false;
-  w->spatial = shape.len - 2;
   w->data = tvms_legal_tensor(legal, arg);
   return true;
 }
@@ -114,10 +103,10 @@ static void open_conv(windows *w, tvms_stage *stage, tvms_list shape, tvms_node 
   }
 }
 
-static const char *conv_name(const windows *w, int64_t groups, tvms_bytes text,
-                             char *buffer, size_t size) {
-  int len =
-      snprintf(buffer, size, "%sconv%ud_", groups > 1 ? "group_" : "", w->spatial);
+static const char *conv_name(const windows *w, char *buffer, size_t size) {
+  tvms_bytes text = w->attrs.data_layout;
+  int len = snprintf(buffer, size, "%sconv%ud_", w->attrs.groups > 1 ? "group_" : "",
+                     w->attrs.spatial);
   for (uint32_t i = 0; i < text.len; i++) {
     buffer[len + (int)i] = (char)(text.text[i] | 0x20);
   }
@@ -137,24 +126,17 @@ static tvms_node *channel_of(const windows *w, int64_t groups, tvms_node *filter
 
 bool tvms_legalize_conv(tvms_legal *legal) {
   static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
-  const tvms_call *call = legal->call;
-  tvms_bytes text = tvms_attr_text(call, TVMS_ATTR_conv2d_data_layout);
-  tvms_bytes filter_text = tvms_attr_text(call, TVMS_ATTR_conv2d_kernel_layout);
   windows w;
   layout filter_at;
   tvms_list shape;
-  bool fine =
-      open_windows(&w, legal, text, tvms_attr_text(call, TVMS_ATTR_conv2d_out_layout))
-      && read_layout(filter_text, 'O', 'I', w.at.rank, &filter_at)
-      && tvms_legal_result_shape(legal, &shape);
+  bool fine = open_windows(&w, legal)
+              && read_layout(w.attrs.kernel_layout, 'O', 'I', w.at.rank, &filter_at)
+              && tvms_legal_result_shape(legal, &shape);
   if (!fine) return false;
-  legal->name = names[w.spatial - 1];
+  legal->name = names[w.attrs.spatial - 1];
   tvms_te *te = w.te;
   tvms_node *filter = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
-  w.strides = tvms_attr_list(call, TVMS_ATTR_conv2d_strides);
-  w.padding = tvms_attr_list(call, TVMS_ATTR_conv2d_padding);
-  w.dilation = tvms_attr_list(call, TVMS_ATTR_conv2d_dilation);
-  int64_t groups = tvms_attr_int(call, TVMS_ATTR_conv2d_groups, 1);
+  int64_t groups = w.attrs.groups;
   tvms_node *padded = pad(&w, tvms_te_const(te, tvms_te_dtype(w.data), 0), "i");
   tvms_stage stage;
   tvms_node *reduced[MOST_RANK];
@@ -168,7 +150,7 @@ bool tvms_legalize_conv(tvms_legal *legal) {
                  reduced[0], dims.items[filter_at.places[1]]);
   weight_at[filter_at.places[0]] = axes[w.at.places[1]];
   weight_at[filter_at.places[1]] = reduced[0];
-  for (uint32_t i = 0; i < w.spatial; i++) {
+  for (uint32_t i = 0; i < w.attrs.spatial; i++) {
     uint32_t at = w.at.places[2 + i];
     data_at[at] = place(&w, i, axes[at], reduced[1 + i]);
     weight_at[filter_at.places[2 + i]] = reduced[1 + i];
@@ -177,15 +159,15 @@ bool tvms_legalize_conv(tvms_legal *legal) {
   tvms_node *x = cast_to(te, dtype, tvms_te_load(te, padded, data_at, w.at.rank));
   tvms_node *y = cast_to(te, dtype, tvms_te_load(te, filter, weight_at, w.at.rank));
   char name[64];
-  conv_name(&w, groups, text, name, sizeof name);
+  conv_name(&w, name, sizeof name);
   tvms_node *product = build(te, TVMS_NODE_MUL, x, y);
   return tvms_legal_return(legal,
                            tvms_te_close_fold(&stage, name, TVMS_FOLD_SUM, product));
 }
 
 static bool is_padded(const windows *w) {
-  for (uint32_t i = 0; i < w->padding.len; i++) {
-    if (item(w->padding, i)) return true;
+  for (uint32_t i = 0; i < w->attrs.padding.len; i++) {
+    if (item(w->attrs.padding, i)) return true;
   }
   return false;
 }
@@ -193,31 +175,25 @@ static bool is_padded(const windows *w) {
 // Rounding the size up has no description.
 bool tvms_legalize_max_pool(tvms_legal *legal) {
   static const char *const names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
-  const tvms_call *call = legal->call;
   windows w;
   tvms_list shape;
-  if (tvms_attr_bool(call, TVMS_ATTR_pool2d_ceil_mode)) return false;
-  tvms_bytes text = tvms_attr_text(call, TVMS_ATTR_pool2d_layout);
-  if (!open_windows(&w, legal, text, tvms_attr_text(call, TVMS_ATTR_pool2d_out_layout))
+  if (tvms_windows_of(legal->call).ceil_mode || !open_windows(&w, legal)
       || !tvms_legal_result_shape(legal, &shape)) {
     return false;
   }
-  legal->name = names[w.spatial - 1];
+  legal->name = names[w.attrs.spatial - 1];
   tvms_te *te = w.te;
-  tvms_list sizes = tvms_attr_list(call, TVMS_ATTR_pool2d_pool_size);
-  w.strides = tvms_attr_list(call, TVMS_ATTR_pool2d_strides);
-  w.dilation = tvms_attr_list(call, TVMS_ATTR_pool2d_dilation);
-  w.padding = tvms_attr_list(call, TVMS_ATTR_pool2d_padding);
   tvms_node *least =
       tvms_build_min_value(te->unit, tvms_te_dtype(w.data), TVMS_NO_SPAN);
   tvms_node *data = is_padded(&w) ? pad(&w, least, "ax") : w.data;
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
   tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
-  for (uint32_t i = 0; i < w.spatial; i++) {
+  for (uint32_t i = 0; i < w.attrs.spatial; i++) {
     char name[16];
     snprintf(name, sizeof name, "rv%u", i);
-    tvms_node *step = tvms_te_reduce(&stage, name, tvms_te_index(te, item(sizes, i)));
+    tvms_node *step =
+        tvms_te_reduce(&stage, name, tvms_te_index(te, item(w.attrs.window, i)));
     uint32_t at = w.at.places[2 + i];
     indices.items[at] = place(&w, i, stage.axes.items[at], step);
   }
