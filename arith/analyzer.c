@@ -1,4 +1,14 @@
 // Facts, scopes and proofs.
+//
+// An analyzer keeps five kinds of facts, each for the question that can use it: bounds and
+// modular sets of variables (by variable), bounds of expressions, conditions that hold as
+// they are written, inequalities between expressions, domains for symbolic sets. Entering a
+// condition adds to all of them and leaving takes off what was added, so scopes nest; what
+// is bound to a variable stays, which is right because a variable has one definition.
+//
+// A proof is a simplification to `true`. Simplifying asks for bounds and further proofs,
+// which simplify again: the work is bounded by a budget per question and per function
+// (arith/internal.h), beyond which an expression is taken as it is.
 #include "arith/analyzer.h"
 
 #include "arith/bound.h"

@@ -1,4 +1,10 @@
-// Constant bounds of integer expressions.
+// Constant bounds of integer expressions: all values lie in [min, max].
+//
+// The bound of a node follows from those of its parts by interval arithmetic in which
+// INT64_MAX and -INT64_MAX are infinities and overflow becomes one; then it is narrowed by
+// every open condition about that same expression. A divisor is taken not to be 0. Results
+// are TVM's, which are not always the tightest: they decide which rule applies, and so what
+// is printed. TVM: src/arith/const_int_bound.cc.
 #include "arith/bound.h"
 
 #include "arith/internal.h"

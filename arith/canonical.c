@@ -1,4 +1,15 @@
 // The canonical visit: index arithmetic as sums of splits, everything else by rewriting.
+//
+// A value is carried upwards in the weakest form that holds it: PLAIN (a node), SPLIT, or
+// SUM (arith/canonical.h says what they are). Addition makes sums, multiplication by a
+// constant scales them, division and modulo by a constant work on their parts, and
+// `normalize` turns a value into a node where something else needs one. Only int32 and int64
+// scalars have this form; for any other kind or dtype the rewriting visit answers, and calls
+// back here for the parts.
+//
+// What comes out is printed, so the steps and their order are TVM's, not the shortest ones:
+// where TVM normalizes a value early and loses information, so does this.
+// TVM: src/arith/canonical_simplify.cc.
 #include "arith/canonical.h"
 
 #include "arith/bound.h"

@@ -1,4 +1,10 @@
 // Sums of splits: adding, merging, ordering, and back to expressions.
+//
+// A sum is kept in the order in which its indices were met; adding a split looks for the
+// index by its structure, in a hash table once there are many. Merging waits until the sum
+// becomes an expression, because dividing a merged split may cost what its parts would have
+// kept. The expression has TVM's order: terms that are added, largest scale first, a
+// positive constant, terms that are subtracted, a negative constant.
 #include "arith/canonical_sum.h"
 
 #include "arith/bound.h"

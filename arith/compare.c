@@ -1,4 +1,10 @@
-// Comparison of expressions: by bounds of their difference, by known inequalities.
+// Comparison of expressions: which of <, =, > are possible.
+//
+// Two ways, whose answers are combined: the simplified difference against 0, by its bounds
+// and its modular set; and the known inequalities, which are kept as left OP right + offset
+// so that x < y + 3 says something of x and y + 5, too. Inequalities are looked up, not
+// chained: a < b and b < c say nothing here of a and c.
+// TVM: src/arith/transitive_comparison_analyzer.cc, of which this is the direct part.
 #include "arith/compare.h"
 
 #include "arith/bound.h"

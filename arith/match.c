@@ -1,4 +1,10 @@
 // The matcher of rewrite rules: patterns, results and conditions as prefix code.
+//
+// tools/gen_rules.py turns arith/rewrite.rules into bytes: a node kind followed by the code of
+// its operands, a variable, a constant (arith/rules.h lists the codes). Matching walks code
+// and node together, and a variable that comes a second time must stand for an equal
+// expression. Nothing is built before a rule matches and its condition holds, so the many
+// rules that do not apply cost little.
 #include "arith/match.h"
 
 #include "arith/compare.h"

@@ -1,4 +1,9 @@
 // Modular sets: every value of an expression is coeff * k + base.
+//
+// Of i * 8 + 3 all values are 3 modulo 8, whatever i is: this tells that a division has no
+// remainder where bounds cannot. coeff 0 is the constant base, coeff 1 says nothing. Bases
+// are kept in [0, coeff). A condition such as x % 4 == 0 narrows the set of x inside its
+// scope, and leaving the scope restores it. TVM: src/arith/modular_set.cc.
 #include "arith/modular.h"
 
 #include "arith/internal.h"

@@ -1,4 +1,13 @@
 // The rewriting visit: children first, then constants, known conditions and rules.
+//
+// Each kind of node has a visit that simplifies its operands, folds constants, replaces a
+// condition that holds or fails in an open scope by its truth, and then tries the rules of
+// arith/rewrite.rules from top to bottom; the first that applies gives the result. A rule
+// may ask for its result to be simplified again, five times inside one another at most, so
+// rules that feed each other end.
+//
+// The order of the rules is the order of preference among equal forms, and what comes out
+// is printed: rules stand as TVM tries them. TVM: src/arith/rewrite_simplify.cc.
 #include "arith/rewrite.h"
 
 #include "arith/canonical.h"

@@ -1,4 +1,7 @@
 // Rewrite rules that need more than a pattern and a condition.
+//
+// arith/rewrite.rules names them with `!name` in the place where they are tried. Each gets the
+// node whose operands are simplified and returns the result, or NULL if it does not apply.
 #include "arith/rules.h"
 
 #include "arith/bound.h"

@@ -1,4 +1,10 @@
 // Fourier-Motzkin elimination, one variable after the other, and the best range of each.
+//
+// Every relation becomes coef * v + rest <= 0 for the variable at hand. Those that bound it
+// from below and from above are combined in pairs, which gives the relations between the
+// others; then a range is chosen among the bounds of each variable, back to front. The number
+// of relations can square with each step, so there is room for a few dozen and the answer is
+// "not solved" beyond. TVM: src/arith/solve_linear_inequality.cc.
 #include "arith/solve.h"
 
 #include "arith/int_set.h"

@@ -1,4 +1,7 @@
 // Deep copies over the schema, sharing kept.
+//
+// A node is entered into the map before its parts are copied: a type may mention the variable
+// that has it, and such a circle ends at the entry.
 #include "ir/clone.h"
 
 #include "ir/rewrite.h"

@@ -1,10 +1,11 @@
-// Structural equality and hashing over the schema (tvm-ffi's StructuralEqual and StructuralHash).
+// Structural equality and hashing over the schema.
 //
-// Two nodes are equal if their fields are, by the roles of nodes.def. What a field defines is
-// mapped while it is compared: the variables of two loops are different nodes, and equal as
-// long as they stand at the same places. A free variable, which nothing compared so far defines,
-// equals itself only, unless the caller asks for a mapping of those too. Places in the text never
-// count. The hash agrees with it: nodes that are equal hash alike, whatever their numbers.
+// Two functions are equal if one becomes the other by renaming what they define. Comparison
+// pairs variables and buffers where a DEFINE field has them, and from there on each may stand
+// for the other only; free ones are themselves, or are paired where they are first met, if the
+// caller asks for that. A hash numbers definitions in the order of the walk and so does not
+// see names either. Which fields count stands in ir/nodes.def; it is what TVM's
+// structural_equal compares.
 #include "ir/equal.h"
 
 #include "ir/node_map.h"

@@ -1,8 +1,20 @@
 // IR nodes: a common head, and one struct per kind made from nodes.def.
 //
-// Nodes are immutable once built: a pass builds new ones in a new unit. Every node of a
-// function lies in that function's unit and has a dense id there, so an analysis is a
-// flat array indexed by id. Everything is a tvms_node *; tvms_as_<name> gives the struct.
+// *Identity.* A node is its address. Two variables of one name are different variables, and a
+// buffer that stands in ten places is one node that ten others point to. Nodes are immutable
+// once their function is finished: whoever wants another one makes it and everything above it
+// anew (ir/rewrite.h), and the rest may be shared, because nobody can change it.
+//
+// *Units.* Every node of a function lies in the arena of that function's unit and has a dense
+// id there, from 1. So what an analysis finds out about nodes is a flat array indexed by id,
+// and dropping a function frees exactly its nodes. No node points into another unit; the two
+// exceptions outlive every unit: closed types, which exist once per context (id 0, flag
+// INTERNED, structinfo/intern.h), and the devices and meshes of the module that types name. A
+// call names a function of the module by its GLOBAL_VAR and does not point to it, so functions
+// can be replaced one by one.
+//
+// Everything is a tvms_node *; tvms_as_<name> gives the struct of a node whose kind is known.
+// What holds of every node is listed, and checked, in ir/verify.c.
 #ifndef TVMS_IR_NODE_H
 #define TVMS_IR_NODE_H
 

@@ -1,4 +1,8 @@
-// Iterative visits over the schema.
+// Iterative visits over the schema, and what a part is there for.
+//
+// The walk keeps a stack of nodes with the place of the next part in each, so a sum of a
+// hundred thousand terms is no deeper for it than one of two. A part that several nodes share
+// is visited from each of them.
 #include "ir/walk.h"
 
 #include "support/vec.h"

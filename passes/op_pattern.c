@@ -1,5 +1,17 @@
-// Each block stores to one place; how the places it loads from relate to that one tells
-// the pattern of the block, and the worst block that of the function.
+// Each block stores to one place; how the places it loads from relate to that one tells the
+// pattern of the block, and the worst block that of the function.
+//
+//   Y[i, j] = X[i, j]              ELEMENTWISE  the same places
+//   Y[i, j] = X[i] + Z[i, j]       ELEMENTWISE  one operand is, the others broadcast
+//   Y[i, j] = X[i]                 BROADCAST    some of the places, in their order
+//   Y[i, j] = X[j, i]              INJECTIVE    made of the variables of the place
+//   Y[i] += X[i, k]                REDUCTION    over variables that stand alone in the load
+//   Y[i, j] += A[i, k] * B[k, j]   OUT_FUSABLE  elements are used repeatedly
+//   Y[P[i]] = X[i]                 OPAQUE       everything else
+//
+// A reduction followed by a block that writes a result element by element (softmax) is
+// OUT_FUSABLE. The judgement is one by form, as TVM's: an equal program that is written
+// otherwise may get another pattern. TVM: src/relax/analysis/tir_op_pattern_kind.cc.
 #include "passes/op_pattern.h"
 
 #include "ir/build.h"

@@ -1,4 +1,7 @@
 // Looking for what a module must not have.
+//
+// Every property is the absence of something, so one walk that stops at the first finding
+// answers it; nothing is cached here, the manager remembers what it asked.
 #include "passes/properties.h"
 
 #include "ir/walk.h"

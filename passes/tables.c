@@ -1,4 +1,7 @@
 // The tables of passes, their options and named pipelines, and how names are spelled.
+//
+// A pass is found by TVM's name or by the kebab spelling that is made from it; the table does
+// not have both, so they cannot disagree.
 #include "passes/tables.h"
 
 #include "passes/functions.h"

@@ -1,4 +1,9 @@
 // Descriptions of convolutions and pooling: windows that move over the spatial axes.
+//
+// Data is padded by a stage of its own, then one stage folds over the window; layouts say
+// where batch, channel and spatial axes stand, and the axes of the stage follow them. A layout
+// with parts of an axis (NCHW4c) has no description, nor has a result in another layout than
+// the data.
 #include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "structinfo/windows.h"

@@ -1,4 +1,8 @@
 // Descriptions of operators that work element by element.
+//
+// Those that are one expression of their elements are rows of te/unary.def and te/binary.def,
+// with the names that topi gives to their PrimFunc and stage; the others are written out
+// here. Operands of a binary operator broadcast, and one of them may be a scalar.
 #include "ir/fold_ops.h"
 #include "te/legalize.h"
 #include "te/legalizers.h"

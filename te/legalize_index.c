@@ -1,4 +1,5 @@
-// Descriptions of operators that search, pad, repeat and mask.
+// Descriptions of operators that search, pad, repeat and mask: what they have in common is
+// that the value of an element depends on its place.
 #include "ir/fold_ops.h"
 #include "te/legalizers.h"
 

@@ -1,4 +1,8 @@
-// Descriptions of normalisations.
+// Descriptions of normalisations over some of the axes.
+//
+// layer_norm and rms_norm fold statistics first and then go over all elements. Sums of
+// float16 are kept in float32. How many stages compute mean and variance differs between
+// releases, and with it the names and the rounding.
 #include "te/legalizers.h"
 
 #include <stdio.h>

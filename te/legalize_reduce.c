@@ -1,4 +1,8 @@
-// Descriptions of reductions, matrix products and normalisations.
+// Descriptions of reductions, softmax and matrix products.
+//
+// A reduction folds over the axes of its attribute and keeps the others; mean and variance
+// divide afterwards. softmax subtracts the greatest element first, so that no exponential
+// overflows. A matrix product broadcasts the axes in front of the last two.
 #include "ir/object.h"
 #include "te/legalizers.h"
 

@@ -1,4 +1,7 @@
 // Descriptions of operators that move elements, and of those that make tensors of nothing.
+//
+// Each element of the result is one of the argument, or a constant. Where it comes from is
+// index arithmetic, simplified where topi simplifies it.
 #include "ir/fold_ops.h"
 #include "te/legalizers.h"
 

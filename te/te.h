@@ -1,6 +1,6 @@
 // Compute descriptions, and the PrimFunc that TVM's te.create_prim_func makes of one.
 //
-// A tensor is the BUFFER that holds it. A description is a run of stages: each opens with
+// A tensor is the BUFFER that holds it. A description is a run of *stages*: each opens with
 // its shape, which gives its axes, and closes with the value of one element. Stages become
 // loop nests with one block each, in the order in which they were closed.
 //
@@ -9,6 +9,17 @@
 //   tvms_node *value = tvms_te_load(te, x, stage.axes.items, stage.axes.len);
 //   tvms_node *y = tvms_te_close(&stage, "T_copy", value);
 //   tvms_te_output(te, y);
+//
+// An axis is the variable of the block from the beginning; the loop variable around it is
+// seen by the block's binding only. tvms_te_reduce adds an axis that is folded, and
+// tvms_te_close_fold closes such a stage with T.init(). What is loaded must be an input or
+// the result of an earlier stage. Arguments become parameters in the order in which they
+// were taken, then come scalars, then the outputs; other results are allocated in the root
+// block, and regions of blocks are found by structinfo/complete.c.
+//
+// Every name here is printed: of axes, buffers and blocks, which is why stages have names
+// and take the letters of their axes. TVM: te/operation/create_primfunc.cc; the stages of an
+// operator and their names are those of topi.
 #ifndef TVMS_TE_TE_H
 #define TVMS_TE_TE_H
 

@@ -1,4 +1,5 @@
-// Calls of PrimFuncs and scalars.
+// Calls of PrimFuncs and scalars, with the StructInfo that TVM's BlockBuilder would infer:
+// nothing infers it again after a pass.
 #include "passes/relax/make.h"
 
 #include "structinfo/make.h"
