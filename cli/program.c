@@ -45,7 +45,8 @@ bool tvms_run_check_dialects(tvms_run *run, bool writes) {
   if (!is_release(run, "dialect", run->options.dialect)) return false;
   tvms_dialect asked = dialect_of(run->options.dialect);
   if (!writes || tvms_release_written(asked) == asked) return true;
-  (void)tvms_run_misused(run, "option '--dialect': %s is read and never written",
+  (void)tvms_run_misused(run,
+                         "option '--dialect': release %s can be read but not written",
                          tvms_dialect_text(asked));
   return false;
 }

@@ -38,6 +38,7 @@ static tvms_status bench_source(tvms_run *run, tvms_source *source) {
 
 tvms_status tvms_verb_bench(tvms_run *run) {
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
-  if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
+  if (run->options.paths.len != 1)
+    return tvms_run_misused(run, "exactly one file must be given");
   return tvms_files_read_one(run, run->options.paths.items[0], bench_source);
 }

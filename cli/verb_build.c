@@ -64,7 +64,8 @@ static tvms_status build_source(tvms_run *run, tvms_source *source) {
 
 tvms_status tvms_verb_build(tvms_run *run) {
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
-  if (run->options.paths.len != 1) return tvms_run_misused(run, "one file is wanted");
+  if (run->options.paths.len != 1)
+    return tvms_run_misused(run, "exactly one file must be given");
   const char *output = run->options.output;
   if (!output) return tvms_run_misused(run, "no output given; use -o");
   if (!form_of(output)) {
@@ -72,10 +73,12 @@ tvms_status tvms_verb_build(tvms_run *run) {
   }
   const char *target = run->options.target;
   if (target && strcmp(target, "host") != 0 && form_of(output)->linked) {
-    return tvms_run_misused(run, "a library is linked for this machine only; use .o");
+    return tvms_run_misused(run,
+                            "a library can be linked for this machine only; use .o");
   }
   if (run->options.backend && strcmp(run->options.backend, "llvm") != 0) {
-    return tvms_run_misused(run, "'%s' makes no files", run->options.backend);
+    return tvms_run_misused(run, "backend '%s' does not write files",
+                            run->options.backend);
   }
   return tvms_files_read_one(run, run->options.paths.items[0], build_source);
 }

@@ -23,10 +23,10 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
 
 tvms_status tvms_verb_diff(tvms_run *run) {
   if (run->options.paths.len != 2)
-    return tvms_run_misused(run, "two files are compared");
+    return tvms_run_misused(run, "exactly two files must be given");
   const tvms_texts *paths = &run->options.paths;
   if (strcmp(paths->items[0], "-") == 0 && strcmp(paths->items[1], "-") == 0)
-    return tvms_run_misused(run, "standard input can be one of the two files only");
+    return tvms_run_misused(run, "only one of the two files can be standard input");
   if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_files_read_one(run, run->options.paths.items[0], diff_source);
 }

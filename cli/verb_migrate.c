@@ -19,7 +19,8 @@ static tvms_status migrate_source(tvms_run *run, tvms_source *source) {
 
 tvms_status tvms_verb_migrate(tvms_run *run) {
   if (!run->options.dialect)
-    return tvms_run_misused(run, "--dialect says which release to write");
+    return tvms_run_misused(
+        run, "option '--dialect' is required: it says which release to write");
   if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   tvms_status status = tvms_deliver_check(run, "migrated");
   if (status != TVMS_OK) return status;

@@ -75,7 +75,7 @@ tvms_status tvms_verb_test(tvms_run *run) {
   tvms_texts files = tvms_files_collect(run);
   judging j = {.run = run};
   tvms_workers_each(run, &files, judge_file, show_file, &j);
-  if (!files.len) tvms_run_complain(run, "there is no golden file");
+  if (!files.len) tvms_run_complain(run, "no golden file found");
   show_count(&j, files.len);
   if (j.failed_io) return TVMS_FAILED_IO;
   return j.passed == files.len && files.len ? TVMS_OK : TVMS_FOUND_ERRORS;

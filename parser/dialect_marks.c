@@ -323,7 +323,8 @@ static void report_conflict(marks *found) {
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_marks_disagree, found->low_span,
                        tvms_dialect_text(found->low), tvms_dialect_text(found->high));
-  tvms_diag_note(diags, diag, found->high_span, "this exists up to TVM %s only",
+  tvms_diag_note(diags, diag, found->high_span,
+                 "TVM %s is the last release that has this",
                  tvms_dialect_text(found->high));
 }
 

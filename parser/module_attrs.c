@@ -71,8 +71,9 @@ tvms_eval_value tvms_call_module_set_attr(tvms_reader *reader,
     return TVMS_NOTHING;
   }
   if (is_plain(reader, call->args[1])) {
-    tvms_eval_report_wrong_type(reader, call->refs[1], "what I.module_set_attr takes",
-                                "an object", call->args[1]);
+    tvms_eval_report_wrong_type(reader, call->refs[1],
+                                "the value given to I.module_set_attr", "an object",
+                                call->args[1]);
     return TVMS_UNKNOWN;
   }
   if (tvms_object_map_get(module->attrs, key.text)

@@ -181,7 +181,8 @@ bool tvms_in_axis(const tvms_inference *in, int64_t ndim, int64_t axis,
                   int64_t *result) {
   *result = axis < 0 ? axis + ndim : axis;
   if (ndim == TVMS_UNKNOWN_NDIM) {
-    (void)tvms_in_expects(in, TVMS_THE_CALL, "a tensor of known rank for its axis");
+    (void)tvms_in_expects(in, TVMS_THE_CALL,
+                          "a tensor of known rank when an axis is given");
     return false;
   }
   if (*result >= 0 && *result < ndim) return true;

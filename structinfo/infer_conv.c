@@ -124,7 +124,7 @@ static tvms_node *TVMS_NULLABLE finish(tvms_inference *in,
 static bool divisible(tvms_inference *in, tvms_node *dim, int64_t groups) {
   int64_t length;
   if (!tvms_sinfo_dim_int(dim, &length) || length % groups == 0) return true;
-  return tvms_in_expects(in, 1, "channels that groups divides");
+  return tvms_in_expects(in, 1, "a number of channels divisible by groups");
 }
 
 tvms_node *tvms_infer_conv(tvms_inference *in) {

@@ -102,7 +102,7 @@ tvms_node *tvms_infer_assert_op(tvms_inference *in) {
       tvms_dtype_is_bool(condition->dtype)
       || (tvms_sinfo_is_tensor(condition) && tvms_dtype_is_void(condition->dtype));
   if (!scalar || !truth) {
-    return tvms_in_expects(in, 0, "a condition that is one bool");
+    return tvms_in_expects(in, 0, "a scalar bool as the condition");
   }
   return tvms_infer_void(in);
 }

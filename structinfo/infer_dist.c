@@ -162,7 +162,7 @@ static tvms_node *TVMS_NULLABLE sharded(work *w) {
       if (to == NOWHERE || to >= w->ndim || dim == NOWHERE) continue;
       if (dim_of_axis[to] != NOWHERE && dim_of_axis[to] != dim) {
         return tvms_in_expects(w->in, TVMS_THE_CALL,
-                               "operands that are not sharded in two ways");
+                               "operands that agree on their sharding");
       }
       dim_of_axis[to] = dim;
     }

@@ -77,7 +77,7 @@ static bool take_operand(lengths *l, const subscript *s, tvms_list dims) {
   bool open = has_ellipsis(s);
   uint32_t named = s->count - open;
   if (open ? dims.len < named : dims.len != named) {
-    tvms_in_expects(l->in, 0, "operands of the rank that their labels say");
+    tvms_in_expects(l->in, 0, "operands whose rank matches their labels");
     return false;
   }
   uint32_t axis = 0;
@@ -121,7 +121,8 @@ static tvms_node *TVMS_NULLABLE result_of(lengths *l, const subscript *output,
     } else if (l->lengths[label]) {
       dims.items[count++] = l->lengths[label];
     } else {
-      return tvms_in_expects(l->in, TVMS_THE_CALL, "output labels that an input has");
+      return tvms_in_expects(l->in, TVMS_THE_CALL,
+                             "output labels that occur in an input");
     }
   }
   dims.len = count;

@@ -18,7 +18,7 @@ static tvms_node *TVMS_NULLABLE per_worker(tvms_inference *in, int64_t axis,
   int64_t length;
   if (!gathers && tvms_sinfo_dim_int(dims.items[axis], &length)
       && length % workers != 0) {
-    return tvms_in_expects(in, 0, "a dimension that num_workers divides");
+    return tvms_in_expects(in, 0, "a dimension divisible by num_workers");
   }
   tvms_node_kind kind = gathers ? TVMS_NODE_MUL : TVMS_NODE_DIV;
   dims.items[axis] = tvms_dim_binary_int(in->prover, kind, dims.items[axis], workers);

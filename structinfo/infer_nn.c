@@ -60,7 +60,8 @@ tvms_node *tvms_infer_pixel_shuffle(tvms_inference *in) {
   tvms_node **channel = &dims.items[dims.len - 3];
   int64_t channels;
   if (tvms_sinfo_dim_int(*channel, &channels) && channels % (factor * factor) != 0) {
-    return tvms_in_expects(in, 0, "channels that upscale_factor squared divides");
+    return tvms_in_expects(
+        in, 0, "a number of channels divisible by the square of upscale_factor");
   }
   *channel = tvms_dim_binary_int(in->prover, TVMS_NODE_DIV, *channel, factor * factor);
   for (uint32_t i = dims.len - 2; i < dims.len; i++) {
@@ -189,7 +190,7 @@ static tvms_node *TVMS_NULLABLE norm_channels(tvms_inference *in,
   tvms_node *channels = t[0].dims.items[channel];
   int64_t size;
   if (tvms_sinfo_dim_int(channels, &size) && size % groups != 0) {
-    return tvms_in_expects(in, 0, "channels that num_groups divides");
+    return tvms_in_expects(in, 0, "a number of channels divisible by num_groups");
   }
   for (uint32_t i = 1; i < 3; i++) {
     if (t[i].known && tvms_dim_differ(in->prover, channels, t[i].dims.items[0])) {
@@ -320,7 +321,7 @@ static bool divides(tvms_inference *in, uint32_t i, const tvms_tensor_argument *
       || !tvms_sinfo_dim_int(kv->dims.items[HEADS], &b) || b == 0 || a % b == 0) {
     return true;
   }
-  return tvms_in_expects(in, i, "heads that divide those of the query");
+  return tvms_in_expects(in, i, "a number of heads that divides that of the query");
 }
 
 // The bias broadcasts to (batch, heads, queries, keys).

@@ -389,7 +389,7 @@ tvms_eval_value tvms_ptx_call_addr(tvms_reader *reader, tvms_ref call) {
                                TVMS_DTYPE(INT, 32));
   }
   if (tvms_ptx_is_pair(args[0]) || !tvms_ptx_is_integer(offset)) {
-    tvms_eval_report_wrong_type(reader, call, "what T.ptx.addr takes",
+    tvms_eval_report_wrong_type(reader, call, "the argument of T.ptx.addr",
                                 "an address and an offset of bytes",
                                 args[tvms_ptx_is_pair(args[0]) ? 0 : 1]);
     return TVMS_UNKNOWN;

@@ -113,7 +113,7 @@ static bool can_join(tvms_reader *reader, tvms_eval_value separator,
   uint64_t size = 1;
   for (uint32_t i = 0; i < parts.len; i++) {
     if (parts.items[i].kind != TVMS_EVAL_STR) {
-      tvms_eval_report_wrong_type(reader, ref, "what join() takes", "a string",
+      tvms_eval_report_wrong_type(reader, ref, "each item of join()", "a string",
                                   parts.items[i]);
       return false;
     }
@@ -181,9 +181,10 @@ static tvms_eval_value ends_or_begins(tvms_reader *reader, tvms_eval_value text,
   bool found = false;
   for (uint32_t i = 0; i < parts.len; i++) {
     if (parts.items[i].kind != TVMS_EVAL_STR) {
-      tvms_eval_report_wrong_type(
-          reader, ref, at_end ? "what endswith() takes" : "what startswith() takes",
-          "a string", parts.items[i]);
+      tvms_eval_report_wrong_type(reader, ref,
+                                  at_end ? "the argument of endswith()"
+                                         : "the argument of startswith()",
+                                  "a string", parts.items[i]);
       return TVMS_UNKNOWN;
     }
     found = found || has_affix(text, parts.items[i], at_end);
@@ -196,7 +197,8 @@ static tvms_eval_value text_replace(tvms_reader *reader, tvms_eval_value text,
                                     tvms_ref ref) {
   if (old.kind != TVMS_EVAL_STR || new.kind != TVMS_EVAL_STR) {
     tvms_eval_value wrong = old.kind != TVMS_EVAL_STR ? old : new;
-    tvms_eval_report_wrong_type(reader, ref, "what replace() takes", "a string", wrong);
+    tvms_eval_report_wrong_type(reader, ref, "an argument of replace()", "a string",
+                                wrong);
     return TVMS_UNKNOWN;
   }
   if (old.len == 0) return text;

@@ -189,7 +189,7 @@ static tvms_eval_value extreme(tvms_reader *reader, tvms_eval_value rest,
     tvms_eval_value less = tvms_eval_binary(reader, op, items.items[i], best, call);
     if (!tvms_eval_value_is_known(less)) return less;
     if (less.kind != TVMS_EVAL_BOOL) {
-      tvms_eval_report_wrong_type(reader, call, "what min() and max() compare",
+      tvms_eval_report_wrong_type(reader, call, "an item compared by min() or max()",
                                   "a constant", items.items[i]);
       return TVMS_UNKNOWN;
     }
@@ -308,7 +308,8 @@ static tvms_eval_value builtin_abs(tvms_reader *reader, const tvms_eval_value *a
   if (args[0].kind == TVMS_EVAL_INT || args[0].kind == TVMS_EVAL_BOOL) {
     return tvms_eval_value_int(args[0].as.i);
   }
-  tvms_eval_report_wrong_type(reader, call, "what abs() takes", "a number", args[0]);
+  tvms_eval_report_wrong_type(reader, call, "the argument of abs()", "a number",
+                              args[0]);
   return TVMS_UNKNOWN;
 }
 
@@ -324,7 +325,8 @@ static tvms_eval_value int_of_text(tvms_reader *reader, tvms_eval_value text, in
   }
   case TVMS_NUMERAL_TOO_BIG: tvms_reader_report(reader, number_too_big, call); break;
   case TVMS_NUMERAL_WRONG:
-    tvms_eval_report_wrong_type(reader, call, "what int() takes", "a number", text);
+    tvms_eval_report_wrong_type(reader, call, "the argument of int()", "a number",
+                                text);
   }
   return TVMS_UNKNOWN;
 }
@@ -335,7 +337,7 @@ static tvms_eval_value int_with_base(tvms_reader *reader, const tvms_eval_value 
   int64_t base;
   if (!tvms_eval_to_int(reader, args[1], call, &base)) return TVMS_UNKNOWN;
   if (args[0].kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call, "what int() takes with a base",
+    tvms_eval_report_wrong_type(reader, call, "the argument of int() with a base",
                                 "a string", args[0]);
     return TVMS_UNKNOWN;
   }
@@ -376,7 +378,8 @@ static tvms_eval_value builtin_float(tvms_reader *reader, const tvms_eval_value 
   }
   tvms_eval_value constant = tvms_eval_constant_of(reader, value);
   if (constant.kind == TVMS_EVAL_FLOAT) return constant;
-  tvms_eval_report_wrong_type(reader, call, "what float() takes", "a number", value);
+  tvms_eval_report_wrong_type(reader, call, "the argument of float()", "a number",
+                              value);
   return TVMS_UNKNOWN;
 }
 
@@ -385,7 +388,8 @@ static tvms_eval_value builtin_bool(tvms_reader *reader, const tvms_eval_value *
   bool known;
   bool truth = tvms_eval_value_truth(reader, args[0], &known);
   if (known) return tvms_eval_value_bool(truth);
-  tvms_eval_report_wrong_type(reader, call, "what bool() takes", "a constant", args[0]);
+  tvms_eval_report_wrong_type(reader, call, "the argument of bool()", "a constant",
+                              args[0]);
   return TVMS_UNKNOWN;
 }
 
@@ -406,7 +410,8 @@ static tvms_eval_value builtin_round(tvms_reader *reader, const tvms_eval_value 
     tvms_reader_report(reader, number_too_big, call);
     return TVMS_UNKNOWN;
   }
-  tvms_eval_report_wrong_type(reader, call, "what round() takes", "a number", args[0]);
+  tvms_eval_report_wrong_type(reader, call, "the argument of round()", "a number",
+                              args[0]);
   return TVMS_UNKNOWN;
 }
 

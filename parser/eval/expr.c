@@ -163,7 +163,7 @@ static bool put_entry(tvms_reader *reader, tvms_ref ref, tvms_eval_value_vec *pa
   tvms_eval_value more = tvms_eval(reader, inner);
   if (!tvms_eval_value_is_known(more)) return false;
   if (more.kind != TVMS_EVAL_DICT) {
-    tvms_eval_report_wrong_type(reader, inner, "what follows '**'", "a dict", more);
+    tvms_eval_report_wrong_type(reader, inner, "the operand of '**'", "a dict", more);
     return false;
   }
   for (uint32_t i = 0; i < more.len; i += 2) {

@@ -247,7 +247,7 @@ static tvms_eval_value contains(tvms_reader *reader, tvms_surf_op op,
   if (container.kind == TVMS_EVAL_STR && item.kind == TVMS_EVAL_STR) {
     found = text_contains(container, item);
   } else if (container.kind == TVMS_EVAL_STR && item.kind != TVMS_EVAL_DTYPE) {
-    tvms_eval_report_wrong_type(reader, ref, "what is looked for in a string",
+    tvms_eval_report_wrong_type(reader, ref, "the left operand of 'in' with a string",
                                 "a string", item);
     return TVMS_UNKNOWN;
   } else if (container.kind == TVMS_EVAL_DICT) {

@@ -159,7 +159,8 @@ const char *tvms_eval_str(tvms_reader *reader, tvms_eval_value value, tvms_ref r
     *len = (uint32_t)out.len;
     text = tvms_arena_text(&reader->values, out.text, out.len);
   } else if (fits) {
-    tvms_eval_report_wrong_type(reader, ref, "what str() takes", "a constant", value);
+    tvms_eval_report_wrong_type(reader, ref, "the argument of str()", "a constant",
+                                value);
   }
   tvms_strbuf_fini(&out);
   return text;

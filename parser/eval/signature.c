@@ -282,7 +282,7 @@ static void spread_keywords(binder *bind, tvms_ref ref) {
   tvms_ref inner = tvms_reader_at(bind->reader, ref)->a;
   tvms_eval_value dict = tvms_eval(bind->reader, inner);
   if (dict.kind != TVMS_EVAL_DICT) {
-    tvms_eval_report_wrong_type(bind->reader, inner, "what follows '**'", "a dict",
+    tvms_eval_report_wrong_type(bind->reader, inner, "the operand of '**'", "a dict",
                                 dict);
     bind->known = false;
     return;

@@ -229,7 +229,7 @@ bool tvms_relax_explain_parens(tvms_reader *reader, tvms_diag *diag, tvms_ref re
   if (!node->parens) return false;
   tvms_diags *diags = &reader->context->diags;
   uint32_t end = tvms_reader_span_of(reader, ref).end;
-  tvms_diag_remark(diags, diag, "parentheses alone make no tuple");
+  tvms_diag_remark(diags, diag, "parentheses alone do not make a tuple");
   tvms_diag_fix(diags, diag, (tvms_span){end, end}, true, ",");
   return true;
 }

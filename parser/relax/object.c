@@ -204,13 +204,12 @@ tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
       tvms_signature_bind(reader, signature, "Call", 0, call, args, refs, &given);
   if (!bound || !reader->relax) return tvms_reader_failed(reader);
   if (args[2].kind != TVMS_EVAL_NONE) {
-    tvms_eval_report_wrong_type(reader, refs[2], "attrs of a call", "None", args[2]);
+    tvms_eval_report_wrong_type(reader, refs[2], "argument 'attrs'", "None", args[2]);
     return tvms_reader_failed(reader);
   }
   if (args[0].kind == TVMS_EVAL_STR
       && !tvms_release_has(reader->dialect, TVMS_FACT_calls_take_operator_names)) {
-    tvms_eval_report_wrong_type(reader, refs[0], "what is called", "an operator",
-                                args[0]);
+    tvms_eval_report_wrong_type(reader, refs[0], "the callee", "an operator", args[0]);
     return tvms_reader_failed(reader);
   }
   return raw_call(reader, args, refs, 3, call);

@@ -25,7 +25,8 @@ static void explain_unused(tvms_reader *reader, tvms_diag *diag, const tvms_node
       !tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty) ? "sinfo_args"
                                                                         : "ty_args";
   uint32_t end = tvms_reader_span_of(reader, ref).end - 1;
-  tvms_diag_remark(diags, diag, "if the function returns nothing, say so: %s=R.Tuple()",
+  tvms_diag_remark(diags, diag,
+                   "if the function returns nothing, say so with %s=R.Tuple()",
                    keyword);
   tvms_diag_fix(diags, diag, (tvms_span){end, end}, false, ", %s=R.Tuple()", keyword);
 }
@@ -86,7 +87,7 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
   if (relax->has_return) {
     tvms_diag *diag = tvms_reader_report(reader, second_return, stmt);
     tvms_diag_note(&reader->context->diags, diag, relax->returned_span,
-                   "the function returns here already");
+                   "the function already returns here");
     reader->failed = true;
     return;
   }

@@ -280,7 +280,7 @@ tvms_eval_value tvms_tile_layout_operator(tvms_reader *reader, tvms_surf_op op,
 tvms_eval_value tvms_call_TileLayout(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value value = call->args[0];
   if (!spec_of(value, PART_SPEC)) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what T.TileLayout takes",
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the argument of T.TileLayout",
                                 "T.S[…]", value);
     return tvms_reader_failed(reader);
   }

@@ -152,7 +152,7 @@ static tvms_node *range_of(method_call *m, tvms_eval_value value) {
   tvms_node *range = tvms_eval_value_node_of(value, TVMS_NODE_RANGE);
   if (range) return range;
   if (!tvms_eval_value_is_sequence(value) || value.len != 2) {
-    tvms_eval_report_wrong_type(m->reader, m->ref, "a range", "a pair of its ends",
+    tvms_eval_report_wrong_type(m->reader, m->ref, "a range", "a pair (begin, end)",
                                 value);
     return NULL;
   }

@@ -149,7 +149,7 @@ tvms_eval_value tvms_call_tmem_datapath_layout(tvms_reader *reader,
     return tvms_eval_value_node(datapath_layout(reader, i, cols, slab));
   }
   tvms_eval_report_wrong_type(reader, call->refs[0], "the data path",
-                              "the letter of one", letter);
+                              "the letter of a data path", letter);
   return tvms_reader_failed(reader);
 }
 

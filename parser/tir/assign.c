@@ -92,7 +92,7 @@ static void assign_subscript(tvms_reader *reader, tvms_ref target,
   }
   tvms_node *buffer = tvms_eval_value_node_of(object, TVMS_NODE_BUFFER);
   if (!buffer) {
-    tvms_eval_report_wrong_type(reader, node.a, "what is stored into", "a buffer",
+    tvms_eval_report_wrong_type(reader, node.a, "the target of a store", "a buffer",
                                 object);
     return;
   }
@@ -181,8 +181,8 @@ static void let_annotation(tvms_reader *reader, const tvms_surf *stmt,
   // The type of a slice is not inferred; as the value of T.let[…] it is a load.
   bool slice = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_REGION) != NULL;
   if (slice)
-    tvms_eval_report_wrong_type(reader, stmt->c, "a let without a type", "a value",
-                                value);
+    tvms_eval_report_wrong_type(reader, stmt->c, "the value of a let without a type",
+                                "a value", value);
   tvms_node *node = slice ? NULL : tvms_eval_to_expr(reader, value, stmt->c);
   if (!node) {
     tvms_tir_bind_unknown(reader, stmt->a);

@@ -286,7 +286,7 @@ static tvms_node *remap_one(tvms_reader *reader, tvms_frame *frame, char kind,
   tvms_node *var = tvms_eval_value_node_of(binding, TVMS_NODE_VAR);
   tvms_node *min, *extent;
   if (!var) {
-    tvms_eval_report_wrong_type(reader, ref, "what T.axis.remap binds",
+    tvms_eval_report_wrong_type(reader, ref, "each binding of T.axis.remap",
                                 "a loop variable", binding);
     return NULL;
   }

@@ -60,7 +60,7 @@ static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,
     return false;
   if (tvms_release_has(reader->dialect, TVMS_FACT_only_pointers_are_matched)
       && !tvms_tir_is_pointer(var)) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what T.match_buffer matches",
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the argument of T.match_buffer",
                                 "a pointer", call->args[0]);
     return false;
   }
@@ -174,8 +174,8 @@ tvms_eval_value tvms_call_match_buffer(tvms_reader *reader,
   if (var) {
     sound = bind_to_param(reader, call, var, buffer);
   } else {
-    tvms_node *region =
-        tvms_tir_to_region(reader, param, "what T.match_buffer matches", call->refs[0]);
+    tvms_node *region = tvms_tir_to_region(
+        reader, param, "the argument of T.match_buffer", call->refs[0]);
     sound = region && match_region(reader, call, region, buffer);
   }
   if (!sound) reader->failed = true;

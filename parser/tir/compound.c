@@ -37,7 +37,7 @@ static tvms_eval_value bind_with(tvms_reader *reader, tvms_sym name,
   if (nameable || tvms_eval_value_is_sequence(value)) {
     return bind_loop_var(reader, name, value, ref);
   }
-  tvms_eval_report_wrong_type(reader, ref, "what 'as' names", "a variable or buffer",
+  tvms_eval_report_wrong_type(reader, ref, "the target of 'as'", "a variable or buffer",
                               value);
   return TVMS_UNKNOWN;
 }

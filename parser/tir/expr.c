@@ -58,8 +58,8 @@ tvms_eval_value tvms_call_raw_not(tvms_reader *reader, const tvms_call_args *cal
   tvms_node *a = tvms_call_expr_at(reader, call, 0);
   if (!a) return TVMS_UNKNOWN;
   if (!tvms_dtype_is_bool(a->dtype)) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what T.Not takes", "a boolean",
-                                call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the operand of T.Not",
+                                "a boolean", call->args[0]);
     return TVMS_UNKNOWN;
   }
   return tvms_call_done(reader,
@@ -191,7 +191,7 @@ tvms_eval_value tvms_call_BufferLoad(tvms_reader *reader, const tvms_call_args *
   tvms_list indices;
   tvms_node *guard = NULL;
   if (!buffer) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what is loaded from",
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the source of a load",
                                 "a buffer", call->args[0]);
     return TVMS_UNKNOWN;
   }

@@ -56,7 +56,7 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
   if (outer) {
     tvms_diag_note(&reader->context->diags, diag,
                    tvms_reader_span_of(reader, last->ref),
-                   "this stands between it and %s", names[kind]);
+                   "this lies between it and %s", names[kind]);
   }
   return NULL;
 }
@@ -142,7 +142,7 @@ static bool enter_branch(tvms_reader *reader, tvms_frame *frame) {
   if (!again && !early) return true;
   tvms_reader_report(reader, misplaced_branch, frame->ref,
                      early ? "T.Else must follow T.Then"
-                           : "this branch exists already");
+                           : "this branch already exists");
   return false;
 }
 
@@ -262,7 +262,7 @@ static void exit_block(tvms_reader *reader, tvms_frame *frame) {
 static void exit_if(tvms_reader *reader, tvms_frame *frame) {
   tvms_span span = tvms_reader_span_of(reader, frame->ref);
   if (!frame->as.branch.has_then) {
-    tvms_reader_report(reader, misplaced_branch, frame->ref, "T.If has no T.Then");
+    tvms_reader_report(reader, misplaced_branch, frame->ref, "T.If needs a T.Then");
     reader->failed = true;
     return;
   }

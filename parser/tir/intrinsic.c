@@ -216,7 +216,7 @@ tvms_eval_value tvms_tir_address_of(tvms_reader *reader, tvms_eval_value value,
     bool map = var->sinfo && var->sinfo->kind == TVMS_NODE_SINFO_TENSOR_MAP;
     if (!map && tvms_dtype_is_handle(var->dtype)
         && !tvms_release_has(reader->dialect, TVMS_FACT_pointers_are_numbers)) {
-      tvms_eval_report_wrong_type(reader, ref, "what T.address_of takes the address of",
+      tvms_eval_report_wrong_type(reader, ref, "the operand of T.address_of",
                                   "an element, a scalar or a tensor map", value);
       return TVMS_UNKNOWN;
     }
@@ -226,7 +226,7 @@ tvms_eval_value tvms_tir_address_of(tvms_reader *reader, tvms_eval_value value,
             : tvms_call_result_pointer(reader, var->dtype, 0);
     return tvms_tir_call_new(reader, type, TVMS_TIR_address_of, &var, 1, ref);
   }
-  tvms_eval_report_wrong_type(reader, ref, "what T.address_of takes",
+  tvms_eval_report_wrong_type(reader, ref, "the operand of T.address_of",
                               "a buffer, an element or a variable", value);
   return TVMS_UNKNOWN;
 }
@@ -267,8 +267,8 @@ tvms_eval_value tvms_call_reinterpret(tvms_reader *reader, const tvms_call_args 
   }
   if (!pointer_fits(reader, type.dtype, value->dtype)) {
     tvms_eval_report_wrong_type(reader, call->refs[1],
-                                "what a pointer is read as or from",
-                                "an integer of 64 bits", call->args[1]);
+                                "the counterpart of a pointer in T.reinterpret",
+                                "a 64-bit integer", call->args[1]);
     return tvms_reader_failed(reader);
   }
   if (!same_size(reader, type.dtype, value->dtype)) {
@@ -306,7 +306,7 @@ static tvms_eval_value masked(tvms_reader *reader, const tvms_call_args *call,
 
 static tvms_eval_value not_a_buffer(tvms_reader *reader, const tvms_call_args *call,
                                     uint32_t i) {
-  tvms_eval_report_wrong_type(reader, call->refs[i], "what is accessed", "a buffer",
+  tvms_eval_report_wrong_type(reader, call->refs[i], "the accessed object", "a buffer",
                               call->args[i]);
   return tvms_reader_failed(reader);
 }
@@ -335,8 +335,8 @@ static tvms_node *callee_of(tvms_reader *reader, tvms_eval_value value, tvms_ref
     return value.as.node;
   }
   if (value.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, ref, "what is called",
-                                "the name of an operator", value);
+    tvms_eval_report_wrong_type(reader, ref, "the callee", "the name of an operator",
+                                value);
     return NULL;
   }
   tvms_tir_opcode opcode = tvms_tir_op_find(value.as.text, value.len);

@@ -69,7 +69,7 @@ tvms_eval_value tvms_tir_call_tir(tvms_reader *reader, tvms_ref call) {
   }
   tvms_node *global_var = tvms_eval_value_node_of(args[0], TVMS_NODE_GLOBAL_VAR);
   if (global_var) return call_global(reader, global_var, args[1], call);
-  tvms_eval_report_wrong_type(reader, call, "what is called",
-                              "a function of the module", args[0]);
+  tvms_eval_report_wrong_type(reader, call, "the callee", "a function of the module",
+                              args[0]);
   return TVMS_UNKNOWN;
 }

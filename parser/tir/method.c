@@ -171,7 +171,7 @@ static tvms_eval_value vstore(tvms_reader *reader, tvms_node *node, tvms_ref cal
   tvms_dtype scalar = tvms_dtype_with_lanes(value->dtype, 1);
   if (!tvms_dtype_same(scalar,
                        tvms_dtype_with_lanes(tvms_as_buffer(node)->element, 1))) {
-    tvms_eval_report_wrong_type(reader, call, "what is stored",
+    tvms_eval_report_wrong_type(reader, call, "the stored value",
                                 "a value of the buffer's dtype", args[1]);
     return tvms_reader_failed(reader);
   }

@@ -60,7 +60,7 @@ static bool iter_type_named(tvms_reader *reader, tvms_eval_value name, tvms_ref 
     return true;
   }
   tvms_eval_report_wrong_type(reader, ref, "the kind of an iterator",
-                              "one of its names", name);
+                              "the name of an iterator kind", name);
   return false;
 }
 
@@ -91,7 +91,7 @@ static tvms_node *iter_var_of(tvms_reader *reader, tvms_eval_value var,
                         tvms_symbol_intern(reader->context, var.as.text, var.len),
                         dtype, tvms_reader_span_of(reader, ref));
   }
-  tvms_eval_report_wrong_type(reader, ref, "what runs over a domain",
+  tvms_eval_report_wrong_type(reader, ref, "the variable of an iterator",
                               "a name, or a variable of the dtype of the domain", var);
   return NULL;
 }
@@ -136,7 +136,7 @@ tvms_eval_value tvms_call_IterVar(tvms_reader *reader, const tvms_call_args *cal
   }
   if (type < 0 || type > TVMS_ITER_TENSORIZED) {
     tvms_eval_report_wrong_type(reader, call->refs[ITER_TYPE],
-                                "the kind of an iterator", "one of T.IterVar's",
+                                "the kind of an iterator", "a kind of T.IterVar",
                                 call->args[ITER_TYPE]);
     return TVMS_UNKNOWN;
   }
@@ -180,7 +180,7 @@ static bool axes_at(tvms_reader *reader, const tvms_call_args *call, uint32_t at
     sound = list->items[i] != NULL;
   }
   if (!sound) {
-    tvms_eval_report_wrong_type(reader, call->refs[at], "what is reduced over",
+    tvms_eval_report_wrong_type(reader, call->refs[at], "the axes of a reduction",
                                 "a list of iterators", axes);
   }
   return sound;

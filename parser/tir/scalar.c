@@ -150,7 +150,7 @@ static tvms_eval_value pointer(tvms_reader *reader, const tvms_call_args *call,
   if (!sound) return TVMS_UNKNOWN;
   if (tvms_dtype_is_handle(element)
       && !tvms_release_has(reader->dialect, TVMS_FACT_buffers_hold_pointers)) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what a pointer points to",
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the element type of a pointer",
                                 "a scalar or \"void\"", call->args[0]);
     return TVMS_UNKNOWN;
   }
@@ -249,7 +249,7 @@ tvms_eval_value tvms_call_IntImm(tvms_reader *reader, const tvms_call_args *call
       dtype.code == TVMS_INT || dtype.code == TVMS_UINT || tvms_dtype_is_bool(dtype);
   if (!integral || dtype.lanes != 1) {
     tvms_eval_report_wrong_type(reader, call->refs[0], "the dtype",
-                                "that of a scalar integer", call->args[0]);
+                                "a scalar integer dtype", call->args[0]);
     return TVMS_UNKNOWN;
   }
   if (value.flags & TVMS_EVAL_LARGE) {
@@ -268,7 +268,7 @@ tvms_eval_value tvms_call_FloatImm(tvms_reader *reader, const tvms_call_args *ca
     return TVMS_UNKNOWN;
   if (!tvms_dtype_is_real(dtype) || dtype.lanes != 1) {
     tvms_eval_report_wrong_type(reader, call->refs[0], "the dtype",
-                                "that of a scalar float", call->args[0]);
+                                "a scalar float dtype", call->args[0]);
     return TVMS_UNKNOWN;
   }
   double number = value.kind == TVMS_EVAL_FLOAT ? value.as.f : (double)value.as.i;
@@ -295,7 +295,8 @@ tvms_eval_value tvms_call_StringImm(tvms_reader *reader, const tvms_call_args *c
 tvms_eval_value tvms_call_limit_value(tvms_reader *reader, const tvms_call_args *call) {
   tvms_dtype dtype;
   if (call->args[0].kind == TVMS_EVAL_NODE) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what has limits", "a dtype",
+    tvms_eval_report_wrong_type(reader, call->refs[0],
+                                "the argument of T.min_value or T.max_value", "a dtype",
                                 call->args[0]);
     return TVMS_UNKNOWN;
   }
@@ -340,8 +341,9 @@ tvms_eval_value tvms_call_static_assert(tvms_reader *reader,
   bool known;
   bool truth = tvms_eval_value_truth(reader, call->args[0], &known);
   if (!known) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what T.static_assert checks",
-                                "a constant", call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0],
+                                "the condition of T.static_assert", "a constant",
+                                call->args[0]);
     return TVMS_UNKNOWN;
   }
   if (truth) return TVMS_NOTHING;

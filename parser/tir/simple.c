@@ -102,7 +102,7 @@ tvms_eval_value tvms_call_buffer_store(tvms_reader *reader,
   tvms_node *buffer = tvms_eval_value_node_of(call->args[0], TVMS_NODE_BUFFER);
   if (!tvms_tir_inside_function(reader, call)) return TVMS_UNKNOWN;
   if (!buffer) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what is stored into",
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the target of a store",
                                 "a buffer", call->args[0]);
     return tvms_reader_failed(reader);
   }
@@ -171,7 +171,7 @@ tvms_eval_value tvms_tir_assert_frame(tvms_reader *reader, tvms_eval_value condi
   tvms_node *test = tvms_eval_to_expr(reader, condition, ref);
   if (!test || !tvms_eval_value_is_known(message)) return tvms_reader_failed(reader);
   if (!tvms_dtype_is_bool(test->dtype)) {
-    tvms_eval_report_wrong_type(reader, ref, "what is asserted", "a boolean",
+    tvms_eval_report_wrong_type(reader, ref, "the asserted condition", "a boolean",
                                 condition);
     return TVMS_UNKNOWN;
   }
@@ -268,8 +268,8 @@ static tvms_eval_value let_expression(tvms_reader *reader, tvms_node *var,
 tvms_eval_value tvms_call_let(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *var = tvms_eval_value_node_of(call->args[0], TVMS_NODE_VAR);
   if (!var) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "what T.let binds", "a variable",
-                                call->args[0]);
+    tvms_eval_report_wrong_type(reader, call->refs[0], "the variable of T.let",
+                                "a variable", call->args[0]);
     return TVMS_UNKNOWN;
   }
   if (call->args[2].kind != TVMS_EVAL_NONE) {
@@ -310,7 +310,7 @@ static tvms_node *attr_node(tvms_reader *reader, tvms_eval_value value, tvms_ref
                 || value.kind == TVMS_EVAL_BOOL;
   if (value.kind == TVMS_EVAL_NONE
       && tvms_release_has(reader->dialect, TVMS_FACT_attrs_stand_at_objects)) {
-    tvms_eval_report_wrong_type(reader, ref, "what an attribute stands at", "an object",
+    tvms_eval_report_wrong_type(reader, ref, "the node of an attribute", "an object",
                                 value);
     return NULL;
   }
