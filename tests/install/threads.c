@@ -185,14 +185,15 @@ static int run_round(const job *wanted) {
 static void tell_native(const input *file) {
   tvms_context *context;
   tvms_source *source;
-  tvms_program *program;
+  tvms_program *program = NULL;
   tvms_runner_options options = {.size = sizeof options, .native = true};
   tvms_runner *runner;
   if (tvms_context_create(NULL, &context) != TVMS_OK) die("no context");
   tvms_status status =
       tvms_source_add(context, file->name, file->text, file->size, &source);
   if (status == TVMS_OK) status = tvms_program_read(context, source, NULL, &program);
-  if (status == TVMS_OK) status = tvms_runner_create(program, &options, &runner);
+  if (status != TVMS_OK) die("no program");
+  status = tvms_runner_create(program, &options, &runner);
   printf("native code: %s%s%s\n", tvms_status_name(status), status ? ": " : "",
          tvms_context_message(context));
   tvms_program_build_options build = {.size = sizeof build, .primfuncs_only = true};
