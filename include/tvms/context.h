@@ -8,10 +8,10 @@
 // contexts share nothing and may be used by different threads at once. Functions that take
 // neither a context nor something that belongs to one may be called by any thread.
 //
-// The library prints nothing, ends no process, installs no signal handler, opens no file
-// but the plug-in for native code, and does not depend on the locale (functions of the host
-// that it calls run in the C locale). A call needs 64 KiB of
-// the caller's stack; deep recursion happens on a stack of its own, mapped for the call.
+// The library prints nothing, ends no process, installs no signal handler, opens no file but
+// the plug-in for native code, and does not depend on the locale (functions of the host that
+// it calls run in the C locale). A call needs 64 KiB of the caller's stack; deep recursion
+// happens on a stack of its own, which is mapped for the call.
 //
 // Structs of options begin with their size, so that they can grow: set all bytes to zero,
 // `size` to sizeof the struct, and then what should differ from the defaults. Where options
@@ -56,12 +56,13 @@ typedef struct {
   // Limits. Over one of them a call ends with TVMS_OVER_LIMIT, except for `depth` and
   // `steps`, which are diagnostics in a text that needs more. 0: the default.
   size_t memory;  // bytes in use at once; default: no limit
-  uint32_t
-      depth;  // nesting of text and program; default 400,000. A call maps 2.5 KiB of
-              // address space per level; it costs memory only where it is used
-  uint64_t steps;         // of evaluation in one call; default 1,000,000,000
-  uint64_t milliseconds;  // of one call, by the clock on the wall; default: no limit.
-                          // Native code that runs is not interrupted
+  // Nesting of text and program; default 400,000. A call maps 2.5 KiB of address space per
+  // level, which cost memory only where they are used.
+  uint32_t depth;
+  uint64_t steps;  // of evaluation in one call; default 1,000,000,000
+  // Of one call, by the clock on the wall; default: no limit. Native code that runs is not
+  // interrupted.
+  uint64_t milliseconds;
 
   // For tests of the caller: the allocation with this number, counted from 1, fails.
   uint64_t fail_allocation;
@@ -87,8 +88,8 @@ const char *tvms_context_message(const tvms_context *context);
 // Bytes in use.
 size_t tvms_context_memory(const tvms_context *context);
 
-// Frees a text that a function returned to its caller, before the context is destroyed.
-// NULL is allowed.
+// Frees a text that a function gave its caller, before the context is destroyed. NULL is
+// allowed. Texts of a spent context go with it.
 void tvms_context_free(tvms_context *context, char *text);
 
 // "found errors" and so on; "unknown status" for other numbers. Static. Any thread.
@@ -97,9 +98,9 @@ const char *tvms_status_name(tvms_status status);
 // "0.1.0", the version of the library. Static. Any thread.
 const char *tvms_library_version(void);
 
-// Releases of TVM whose text is read, oldest first: "rfc", "0.22", … Each stands for the
-// releases after it up to the next. Where a function takes the name of a release, any of
-// them will do ("0.23" means "0.22"). NULL beyond the last. Static. Any thread.
+// Releases of TVM whose text is read, oldest first: "rfc", "0.22", … Each stands for all
+// releases that spell alike, and where a function takes the name of a release, any of them
+// will do ("0.23" means "0.22"). NULL beyond the last. Static. Any thread.
 const char *tvms_release_name(uint32_t index);
 
 #ifdef __cplusplus
