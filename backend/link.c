@@ -23,8 +23,10 @@ bool tvms_backend_link_library(const char *object, const char *library,
   int error = posix_spawnp(&child, arguments[0], NULL, NULL,
                            (char *const *)(uintptr_t)arguments, environ);
   if (error == ENOENT) {
-    tvms_strbuf_puts(why, "linking needs a C compiler, and there is no 'cc' here "
-                          "(Debian: install gcc); an object file (.o) needs none");
+    tvms_strbuf_puts(
+        why,
+        "linking needs a C compiler, and 'cc' was not found "
+        "(on Debian, install gcc); an object file (.o) can be written without one");
     return false;
   }
   if (error) {

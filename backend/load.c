@@ -32,7 +32,7 @@ const tvms_backend *tvms_backend_open(const char *path, tvms_strbuf *why) {
   }
   const tvms_backend *backend = dlsym(library, TVMS_BACKEND_ENTRY);
   if (backend && backend->version == TVMS_BACKEND_VERSION) return backend;
-  tvms_strbuf_printf(why, "%s is of another version of tvms", path);
+  tvms_strbuf_printf(why, "%s belongs to a different version of tvms", path);
   return NULL;
 }
 

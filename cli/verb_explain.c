@@ -10,11 +10,11 @@ static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
   tvms_strbuf_init(&near, run->memory);
   bool known = tvms_explain(run->memory, word, out, &near);
   if (!known) {
-    tvms_run_complain(
-        run,
-        near.len ? "there is no diagnostic and no name '%s'; did you mean '%s'?"
-                 : "there is no diagnostic and no name '%s'",
-        word, tvms_strbuf_text(&near));
+    tvms_run_complain(run,
+                      near.len
+                          ? "there is no diagnostic or name '%s'; did you mean '%s'?"
+                          : "there is no diagnostic or name '%s'",
+                      word, tvms_strbuf_text(&near));
   }
   tvms_strbuf_fini(&near);
   return known;

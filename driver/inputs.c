@@ -141,7 +141,7 @@ void tvms_inputs_give(tvms_inputs *inputs, uint32_t index, const tvms_source *ar
   tvms_dl_type type = wanted_type(inputs, index);
   if (!wrong && !type.lanes) type = tvms_npy_type(&npy);
   if (!wrong && !tvms_npy_fits(&npy, type)) {
-    wrong = "its elements are of another data type than the parameter's";
+    wrong = "its data type differs from that of the parameter";
   }
   tvms_tensor *tensor =
       wrong ? NULL : tvms_npy_tensor(inputs->heap, &npy, array->text, type);

@@ -18,7 +18,8 @@ static void report_twice(const tvms_program *program, const tvms_member *first,
   tvms_diag *diag =
       tvms_diag_report(&context->diags, TVMS_D_compiled_twice, second->name_span,
                        tvms_symbol_text(context, second->name));
-  tvms_diag_note(&context->diags, diag, first->name_span, "the first one is here");
+  tvms_diag_note(&context->diags, diag, first->name_span,
+                 "the first definition is here");
 }
 
 // One module with the members of all; the functions stay where they are. `distinct`:

@@ -132,7 +132,7 @@ static void bind_scalar(tvms_interp_frame *f, const tvms_node *param, tvms_value
   } else if (value.kind == TVMS_VALUE_INT || value.kind == TVMS_VALUE_BOOL) {
     scalar = tvms_scalar_convert((tvms_scalar){.i = value.i}, int64, type);
   } else {
-    wrong_argument(f, tvms_as_var(param)->name, "a number of its kind is expected",
+    wrong_argument(f, tvms_as_var(param)->name, "a number of the same kind is expected",
                    span);
   }
   tvms_interp_bind_var(f, param, scalar);

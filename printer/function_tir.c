@@ -352,7 +352,7 @@ static void print_return_type(tvms_printer *p, const tvms_node *ret) {
   if (nothing) return;
   if (!tvms_release_has(p->dialect, TVMS_FACT_prim_funcs_return_any_type)
       && ret->kind != TVMS_NODE_SINFO_PRIM) {
-    tvms_print_cannot(p, ret, "the type of what a function returns");
+    tvms_print_cannot(p, ret, "the return type of a function");
   }
   PUT(p, " -> ");
   tvms_print_sinfo(p, ret);

@@ -375,7 +375,8 @@ static void print_let_type(tvms_printer *p, const tvms_bind *bind) {
 static void print_bind(tvms_printer *p, const tvms_node *stmt) {
   const tvms_bind *bind = tvms_as_bind(stmt);
   if (is_untyped(p, bind)) {
-    tvms_print_cannot(p, stmt, "a typed pointer to what a call without a type gives");
+    tvms_print_cannot(p, stmt,
+                      "a typed pointer to the result of a call without a type");
   }
   bool known = tvms_print_defined(p, bind->var);
   size_t from = p->out->len;

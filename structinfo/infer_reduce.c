@@ -345,8 +345,9 @@ static tvms_node *TVMS_NULLABLE infer_quantized(tvms_inference *in, bool quantiz
   tvms_tensor_argument t[3];
   const char *const wanted[] = {quantizes ? floats : dequantizable, floats,
                                 zero_points};
-  static const char *const what[] = {"other elements", "a scale of float16 or float32",
-                                     "another type of zero point"};
+  static const char *const what[] = {"data of a supported dtype",
+                                     "a scale of float16 or float32",
+                                     "a supported dtype of the zero point"};
   if (!tvms_in_count(in, 3, 3)) return NULL;
   bool known = true;
   for (uint32_t i = 0; i < 3; i++) {
@@ -355,7 +356,7 @@ static tvms_node *TVMS_NULLABLE infer_quantized(tvms_inference *in, bool quantiz
   }
   tvms_dtype dtype = tvms_attr_dtype(in->call, TVMS_ATTR_quantize_out_dtype);
   if (!is_listed(quantizes ? quantized : floats, dtype)) {
-    return tvms_in_wrong_dtype(in, TVMS_THE_CALL, "another out_dtype", dtype);
+    return tvms_in_wrong_dtype(in, TVMS_THE_CALL, "a supported out_dtype", dtype);
   }
   if (!known) return tvms_in_result_like(in, &t[0], (tvms_dtype){0});
   for (uint32_t i = 0; i < 3; i++) {

@@ -43,7 +43,7 @@ tvms_bytes tvms_placement_text(tvms_unit *unit, const tvms_placement *placement)
 const char *tvms_placement_misfit(const tvms_placement *placement,
                                   const tvms_node *mesh, int64_t ndim) {
   if (placement->count != tvms_as_object_mesh(mesh)->shape.len) {
-    return "the mesh has another number of dimensions";
+    return "the mesh has a different number of dimensions";
   }
   for (uint32_t i = 0; i < placement->count; i++) {
     if (placement->axes[i] >= ndim) return "the tensor has no such axis";

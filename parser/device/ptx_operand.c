@@ -229,7 +229,7 @@ static bool put_number(tvms_ptx_work *w, const tvms_ptx_operand *operand, uint32
   }
   if (!known) {
     if (operand->numbers.count || !tvms_ptx_is_integer(node)) {
-      return tvms_ptx_unfit(w, operand->name, "a number that is known here");
+      return tvms_ptx_unfit(w, operand->name, "a constant number");
     }
     tvms_ptx_push(w, node);
     return true;

@@ -21,7 +21,7 @@ static void explain_shape(tvms_reader *reader, tvms_diag *diag, const tvms_node 
   if (type->kind != TVMS_NODE_SINFO_SHAPE || node.kind != TVMS_SURF_TUPLE) return;
   tvms_diags *diags = &reader->context->diags;
   tvms_span span = tvms_reader_span_of(reader, ref);
-  tvms_diag_remark(diags, diag, "a shape is a value of its own: R.shape(...)");
+  tvms_diag_remark(diags, diag, "a shape is written as R.shape(...)");
   tvms_diag_fix(diags, diag, (tvms_span){span.begin, span.begin}, true, "R.shape(");
   tvms_diag_fix(diags, diag, (tvms_span){span.end, span.end}, true, ")");
 }

@@ -75,7 +75,7 @@ static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
   tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
   tvms_diag_remark(diags, diag,
-                   "in a signature, a new symbolic dimension is written as text");
+                   "in a signature, a new symbolic dimension is written as a string");
   tvms_diag_fix(diags, diag, span, true, "\"%s\"", text);
   reader->failed = true;
   define_symbol(reader, name, span);

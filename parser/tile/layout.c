@@ -299,7 +299,7 @@ static tvms_eval_value checked_swizzle(tvms_reader *reader, tvms_compose_layout 
   const char *why = NULL;
   if (layout->per_element < 0 || layout->swizzle_len < 0
       || layout->atom_len < layout->swizzle_len) {
-    why = "the atom of a swizzle is no shorter than the swizzle";
+    why = "the atom of a swizzle must be at least as long as the swizzle";
   } else if (layout->tile_layout) {
     tvms_layouts layouts = tvms_layouts_open(reader->unit);
     int inner, outer;

@@ -404,7 +404,7 @@ tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_s
     return tvms_reader_failed(reader);
   }
   if (!args[0].len) {
-    return tvms_view_report(reader, call, "a count for each dimension is wanted");
+    return tvms_view_report(reader, call, "one count per dimension is required");
   }
   tvms_eval_value specs = args[0];
   if (name == TVMS_SYM_chunk) {
@@ -414,7 +414,7 @@ tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_s
                                   tvms_eval_keep_items(reader, &specs, 1), 1);
   }
   if (!tvms_eval_value_is_sequence(specs)) {
-    return tvms_view_report(reader, call, "a count for each dimension is wanted");
+    return tvms_view_report(reader, call, "one count per dimension is required");
   }
   tvms_eval_value parts[] = {tvms_eval_value_node(buffer), specs};
   tvms_method *method = tvms_arena_new(&reader->values, tvms_method);

@@ -138,10 +138,11 @@ tvms_eval_value tvms_call_tmem_datapath_layout(tvms_reader *reader,
                  && (slabs || !datapaths[i].later);
     if (!named) continue;
     if (rows != datapaths[i].rows) {
-      return refused(reader, call->ref, "the data path has another number of rows");
+      return refused(reader, call->ref, "the data path has a different number of rows");
     }
     if (cols % datapaths[i].fold) {
-      return refused(reader, call->ref, "the data path folds the columns evenly");
+      return refused(reader, call->ref,
+                     "the columns must be divisible by the fold of the data path");
     }
     if (slab < 0 || slab > 1 || (slab && !datapaths[i].scattered)) {
       return refused(reader, call->ref, "the data path has no such half");

@@ -258,7 +258,8 @@ static tvms_eval_value local(tvms_reader *reader, tvms_node *node, tvms_ref call
     form.layout = held_layout(reader, layout, holds(reader, form.shape, extent, call));
   }
   if (args[0].len && !sized && !holds(reader, form.shape, extent, call)) {
-    return tvms_view_report(reader, call, "a thread holds another number of elements");
+    return tvms_view_report(reader, call,
+                            "a thread holds a different number of elements");
   }
   return tvms_view_declare(reader, &form, call);
 }

@@ -139,8 +139,8 @@ tvms_eval_value tvms_call_allocate_const(tvms_reader *reader,
 }
 
 tvms_eval_value tvms_call_realize(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_node *region =
-      tvms_tir_to_region(reader, call->args[0], "what T.realize takes", call->refs[0]);
+  tvms_node *region = tvms_tir_to_region(reader, call->args[0],
+                                         "the argument of T.realize", call->refs[0]);
   tvms_node *condition =
       region ? tvms_eval_to_expr(reader, call->args[2], call->refs[2]) : NULL;
   if (!condition || call->args[1].kind != TVMS_EVAL_STR)

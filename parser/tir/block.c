@@ -110,7 +110,8 @@ tvms_eval_value tvms_call_regions(tvms_reader *reader, const tvms_call_args *cal
   if (reads ? frame->as.block.has_reads : frame->as.block.has_writes) {
     return repeated(reader, call);
   }
-  if (!to_regions(reader, call, reads ? "what T.reads takes" : "what T.writes takes",
+  if (!to_regions(reader, call,
+                  reads ? "each argument of T.reads" : "each argument of T.writes",
                   &list)) {
     return TVMS_UNKNOWN;
   }

@@ -310,8 +310,7 @@ static tvms_node *attr_node(tvms_reader *reader, tvms_eval_value value, tvms_ref
                 || value.kind == TVMS_EVAL_BOOL;
   if (value.kind == TVMS_EVAL_NONE
       && tvms_release_has(reader->dialect, TVMS_FACT_attrs_stand_at_objects)) {
-    tvms_eval_report_wrong_type(reader, ref, "the node of an attribute", "an object",
-                                value);
+    tvms_eval_report_wrong_type(reader, ref, "the node of T.attr", "an object", value);
     return NULL;
   }
   bool typed =

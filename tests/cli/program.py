@@ -87,7 +87,7 @@ class Explain(unittest.TestCase):
     def test_unknown_code(self):
         p = tvms("explain", "E9999")
         self.assertEqual(p.returncode, 2)
-        self.assertIn(b"there is no diagnostic and no name 'E9999'", p.stderr)
+        self.assertIn(b"there is no diagnostic or name 'E9999'", p.stderr)
 
 
 class Surroundings(unittest.TestCase):
