@@ -4,8 +4,8 @@
 // is [1, n]. An expression whose operands are single points is a point again, as it is
 // written; otherwise the ends are computed from the ends of the operands. A domain may mention
 // variables that run themselves; they are replaced in turn, at most as many levels deep as
-// there are variables. Regions of blocks are made of this (structinfo/regions.c), so the text of the ends is
-// TVM's. TVM: src/arith/int_set.cc.
+// there are variables. Regions of blocks are made of this (structinfo/regions.c), so the text
+// of the ends is TVM's. TVM: src/arith/int_set.cc.
 #include "arith/int_set.h"
 
 #include "arith/internal.h"
