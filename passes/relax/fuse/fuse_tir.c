@@ -11,7 +11,7 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/functions.h"
-#include "passes/relax/dead_code_elimination.h"
+#include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/make.h"
 
 #include <ctype.h>

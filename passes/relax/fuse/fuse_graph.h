@@ -1,6 +1,6 @@
 // Which operators to fuse: groups in a graph of values by the patterns of their operators.
-#ifndef TVMS_PASSES_RELAX_FUSE_GRAPH_H
-#define TVMS_PASSES_RELAX_FUSE_GRAPH_H
+#ifndef TVMS_PASSES_RELAX_FUSE_FUSE_GRAPH_H
+#define TVMS_PASSES_RELAX_FUSE_FUSE_GRAPH_H
 
 #include "passes/op_pattern.h"
 #include "support/vec.h"

@@ -1,6 +1,6 @@
 // DeadCodeElimination: bindings whose value nobody uses and functions that nobody reaches.
-#ifndef TVMS_PASSES_RELAX_DEAD_CODE_ELIMINATION_H
-#define TVMS_PASSES_RELAX_DEAD_CODE_ELIMINATION_H
+#ifndef TVMS_PASSES_RELAX_GRAPH_DEAD_CODE_ELIMINATION_H
+#define TVMS_PASSES_RELAX_GRAPH_DEAD_CODE_ELIMINATION_H
 
 #include "passes/functions.h"
 

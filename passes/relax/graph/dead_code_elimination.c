@@ -5,7 +5,7 @@
 // Calls with effects stay outside dataflow blocks, match_cast stays everywhere. Functions
 // are kept if they are public, named by the option `entry`, or called from one that is.
 // TVM: relax.transform.DeadCodeElimination.
-#include "passes/relax/dead_code_elimination.h"
+#include "passes/relax/graph/dead_code_elimination.h"
 
 #include "ir/walk.h"
 #include "structinfo/infer.h"

@@ -3,7 +3,7 @@
 //
 // Two rounds: matrix products and element-wise operators first, then operators that only
 // move elements, so that products find their partners before those do.
-#include "passes/relax/fuse_graph.h"
+#include "passes/relax/fuse/fuse_graph.h"
 
 #include <string.h>
 

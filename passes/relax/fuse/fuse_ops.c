@@ -4,7 +4,7 @@
 // After:  gv = cls.fused_matmul_relu(x, w), and a private function with the two calls and
 //         the attribute Primitive
 //
-// What belongs together decides passes/relax/fuse_graph.c by the attribute op_pattern of
+// What belongs together decides passes/relax/fuse/fuse_graph.c by the attribute op_pattern of
 // the PrimFuncs; constants become parameters. Only inside dataflow blocks.
 // TVM: relax.transform.FuseOps.
 #include "ir/build.h"
@@ -14,7 +14,7 @@
 #include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/relax/emit.h"
-#include "passes/relax/fuse_graph.h"
+#include "passes/relax/fuse/fuse_graph.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 #include "support/strbuf.h"
