@@ -23,7 +23,8 @@ void tvms_rewriter_fini(tvms_rewriter *r) {
 void tvms_rewriter_enter_class(tvms_rewriter *r, tvms_node_class class,
                                tvms_rewrite_hook *hook) {
   for (int kind = TVMS_NODE_INVALID + 1; kind < TVMS_NODE_COUNT; kind++) {
-    if (tvms_node_schema_of((tvms_node_kind)kind)->class == class) r->enter[kind] = hook;
+    if (tvms_node_schema_of((tvms_node_kind)kind)->class == class)
+      r->enter[kind] = hook;
   }
 }
 
@@ -72,7 +73,8 @@ static tvms_node *TVMS_NULLABLE rewrite_part(tvms_rewriter *r, const tvms_node *
   if (!(r->roles >> role & 1)) return old;
   if (r->watch) r->watch->enter(r->watch, parent, field, old);
   bool alone = role == TVMS_ROLE_BODY && field->type == TVMS_TYPE_NODE
-               && old->kind != TVMS_NODE_BLOCK && tvms_node_class_of(old) == TVMS_CLASS_STMT;
+               && old->kind != TVMS_NODE_BLOCK
+               && tvms_node_class_of(old) == TVMS_CLASS_STMT;
   tvms_node *made =
       alone ? rewrite_body(r, parent, old, field->nullable) : rewrite_as(r, old, role);
   if (r->watch) r->watch->leave(r->watch, parent, field, old, made);
@@ -200,6 +202,16 @@ static tvms_node *TVMS_NULLABLE tidy(tvms_rewriter *r, const tvms_node *old,
   return stmts.len == 1 ? stmts.items[0] : node;
 }
 
+// Is this what stands for the node from now on? A hook may give a variable another value at
+// each place where it is used, but where it is defined it says which variable it is.
+static bool is_for_good(const tvms_node *node, const tvms_node *TVMS_NULLABLE result,
+                        bool hooked, tvms_field_role role) {
+  if (node->kind != TVMS_NODE_VAR) return true;
+  bool defined = role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC;
+  return result && result != node && result->kind == TVMS_NODE_VAR
+         && (!hooked || defined);
+}
+
 static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
                                            tvms_field_role role) {
   if (node->id == 0) return node;
@@ -213,7 +225,8 @@ static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
   r->role = role;
   tvms_node *result = TVMS_REWRITE_BELOW;
   if (r->enter[node->kind]) result = r->enter[node->kind](r, node);
-  if (result == TVMS_REWRITE_BELOW) {
+  bool hooked = result != TVMS_REWRITE_BELOW;
+  if (!hooked) {
     result = tvms_rewrite_below(r, node);
     r->old = node;
     if (r->leave[node->kind]) result = r->leave[node->kind](r, result);
@@ -222,9 +235,8 @@ static tvms_node *TVMS_NULLABLE rewrite_as(tvms_rewriter *r, tvms_node *node,
   r->role = outer;
   r->old = outer_old;
   tvms_memory_leave(memory_of(r));
-  if (lasting && (result != node || node->kind != TVMS_NODE_VAR)) {
+  if (lasting && is_for_good(node, result, hooked, role))
     tvms_node_map_put(&r->known, node, result);
-  }
   return result;
 }
 
@@ -233,9 +245,10 @@ static tvms_field_role role_here(const tvms_rewriter *r, const tvms_node *node) 
   bool below = r->role == TVMS_ROLE_TYPE || r->role == TVMS_ROLE_NOTE
                || r->role == TVMS_ROLE_ACCESS || r->role == TVMS_ROLE_DEFINE_REC;
   if (below) return r->role;
-  bool body =
-      tvms_node_class_of(node) == TVMS_CLASS_STMT || node->kind == TVMS_NODE_BINDING_BLOCK
-      || node->kind == TVMS_NODE_VAR_BINDING || node->kind == TVMS_NODE_MATCH_CAST;
+  bool body = tvms_node_class_of(node) == TVMS_CLASS_STMT
+              || node->kind == TVMS_NODE_BINDING_BLOCK
+              || node->kind == TVMS_NODE_VAR_BINDING
+              || node->kind == TVMS_NODE_MATCH_CAST;
   return body ? TVMS_ROLE_BODY : TVMS_ROLE_USE;
 }
 

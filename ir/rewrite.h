@@ -37,7 +37,9 @@
 //
 // *Identity.* A variable, a buffer or an iteration variable stands in many places and is
 // rewritten once: `known` has its replacement, and every place gets the same new node. A
-// pass that replaces a variable by a value, or a buffer by another, puts it there.
+// pass that replaces a variable by a value, or a buffer by another, puts it there. An enter
+// hook of VAR that returns another variable where one is defined has replaced it everywhere;
+// what it returns where one is used holds for that place, since scopes differ.
 //
 // *Sequences.* A statement of a SEQ, or a binding of a BINDING_BLOCK, for which a hook
 // returns NULL, goes; so does a statement that became T.evaluate(0). A SEQ in the place of a

@@ -2,8 +2,9 @@
 //
 // A variable or buffer is in scope from its definition to the end of the node that holds
 // it: for a parameter the function, for what a statement or binding defines the sequence in
-// which it stands, for a variable of a dataflow block that block. Types, annotations and
-// declared regions are not looked into.
+// which it stands, for a variable of a dataflow block that block. Types and
+// annotations are not looked into. The regions of a block may mention a buffer that is
+// declared inside it, but none that is declared nowhere.
 //
 // What nothing defines is a defect in a Relax function and in one with blocks. In other
 // functions of TIR it is free, as in TVM; up to 0.23 so is a buffer over a known pointer.
@@ -17,8 +18,9 @@ typedef struct {
   tvms_unit *unit;
   bool free_variables;  // are allowed
   bool free_buffers;
-  uint8_t *state;         // by id
-  tvms_node_vec defined;  // in scope, in order of their definitions
+  uint8_t *state;           // by id
+  tvms_node_vec mentioned;  // buffers of regions, in front of their definitions
+  tvms_node_vec defined;    // in scope, in order of their definitions
   tvms_violation found;
 } scoping;
 
@@ -120,8 +122,7 @@ static void visit_parts(scoping *s, tvms_node *node, tvms_field_role role) {
   for (tvms_child_at at = {0}; (part = tvms_walk_next_child(node, &at));) {
     if (s->found.what) return;
     tvms_field_role below = tvms_role_below(node, role, at.role);
-    bool skipped =
-        below == TVMS_ROLE_TYPE || below == TVMS_ROLE_NOTE || below == TVMS_ROLE_ACCESS;
+    bool skipped = below == TVMS_ROLE_TYPE || below == TVMS_ROLE_NOTE;
     // A pragma in front of a loop names its variable.
     skipped |= node->kind == TVMS_NODE_ATTR_STMT && part->kind == TVMS_NODE_VAR
                && part == tvms_as_attr_stmt(node)->node;
@@ -136,6 +137,10 @@ static void visit_parts(scoping *s, tvms_node *node, tvms_field_role role) {
 }
 
 static void visit_buffer(scoping *s, tvms_node *node, tvms_field_role role) {
+  if (role == TVMS_ROLE_ACCESS && s->state[node->id] == NOT_SEEN) {
+    tvms_vec_push(&s->unit->context->memory, &s->mentioned, node);
+    return;
+  }
   if (!defines(role)) {
     use(s, node, s->free_buffers);
     return;
@@ -189,6 +194,11 @@ tvms_violation tvms_verify_scopes(tvms_unit *unit, tvms_node *function) {
       .state = tvms_memory_alloc(memory, unit->next_id),
   };
   visit(&s, function, TVMS_ROLE_USE);
+  for (uint32_t i = 0; i < s.mentioned.len && !s.free_buffers; i++) {
+    if (s.state[s.mentioned.items[i]->id] == NOT_SEEN)
+      fail(&s, s.mentioned.items[i], "a block accesses it, but nothing defines it");
+  }
+  tvms_vec_fini(memory, &s.mentioned);
   tvms_memory_free(memory, s.state);
   tvms_vec_fini(memory, &s.defined);
   return s.found;

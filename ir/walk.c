@@ -13,18 +13,12 @@ static const void *field_of(const tvms_node *node, const tvms_field *field) {
 
 tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
                                 tvms_field_role field) {
-  switch ((int)outer) {
-  case TVMS_ROLE_TYPE:
-  case TVMS_ROLE_NOTE:
-  case TVMS_ROLE_ACCESS: return outer;
-  case TVMS_ROLE_DEFINE_REC: {
-    bool load = parent->kind == TVMS_NODE_BUFFER_LOAD;
-    return load ? field : outer;
-  }
-  default: break;
-  }
-  bool described = parent->kind == TVMS_NODE_BUFFER && outer != TVMS_ROLE_DEFINE;
-  return described ? TVMS_ROLE_TYPE : field;
+  bool defined = outer == TVMS_ROLE_DEFINE || outer == TVMS_ROLE_DEFINE_REC;
+  if (outer == TVMS_ROLE_TYPE || outer == TVMS_ROLE_NOTE) return outer;
+  if (parent->kind == TVMS_NODE_BUFFER && !defined) return TVMS_ROLE_TYPE;
+  if (outer == TVMS_ROLE_ACCESS) return outer;
+  bool loaded = parent->kind == TVMS_NODE_BUFFER_LOAD;
+  return outer == TVMS_ROLE_DEFINE_REC && !loaded ? outer : field;
 }
 
 tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node,

@@ -229,6 +229,31 @@ Test(rewrite, a_variable_whose_type_mentions_it_ends_the_way_down) {
   cr_assert_eq(end(n), n);
 }
 
+static tvms_node *count_up(tvms_rewriter *rewriter, tvms_node *node) {
+  (void)node;
+  int64_t *count = rewriter->self;
+  return rewriter->role == TVMS_ROLE_USE ? number((*count)++) : TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *rename_definition(tvms_rewriter *rewriter, tvms_node *node) {
+  return rewriter->role == TVMS_ROLE_DEFINE ? variable("new") : node;
+}
+
+Test(rewrite, what_a_hook_says_of_a_use_holds_there_and_of_a_definition_everywhere) {
+  tvms_node *x = variable("x");
+  int64_t count = 7;
+  begin(&count);
+  r.enter[TVMS_NODE_VAR] = count_up;
+  const tvms_binary *made = tvms_as_binary(end(sum(x, x)));
+  cr_assert(tvms_node_is_int(made->a, 7));
+  cr_assert(tvms_node_is_int(made->b, 8));
+  begin(NULL);
+  r.enter[TVMS_NODE_VAR] = rename_definition;
+  const tvms_for *renamed = tvms_as_for(end(loop(x, number(4), evaluate(x))));
+  cr_assert_neq(renamed->var, x);
+  cr_assert_eq(tvms_as_evaluate(renamed->body)->value, renamed->var);
+}
+
 // ---- Sequences ----
 
 static tvms_node *drop_number(tvms_rewriter *rewriter, tvms_node *node) {

@@ -353,6 +353,16 @@ static void undefined_value(void) {
   y->sinfo = &g.type->head;
   g.tuple->fields.items[0] = y;
 }
+static void region_of_nothing(void) {
+  tvms_buffer *other = tvms_node_make(f.unit, BUFFER, TVMS_NO_SPAN);
+  uint32_t id = other->head.id;
+  *other = *f.buffer;
+  other->head.id = id;
+  tvms_node *range =
+      tvms_range_new(f.unit, int64_of(f.unit, 0), int64_of(f.unit, 8), TVMS_NO_SPAN);
+  f.block->writes = list_of(
+      f.unit, tvms_buffer_region_new(f.unit, &other->head, &range, 1, TVMS_NO_SPAN));
+}
 static void other_release(void) {
   f.unit->dialect = TVMS_DIALECT_22;
 }
@@ -411,6 +421,7 @@ static const struct {
     {use_behind_scope, "it is used behind its scope"},
     {dataflow_variable_outside, "it is used behind its scope"},
     {undefined_value, "it is used in front of its definition"},
+    {region_of_nothing, "a block accesses it, but nothing defines it"},
     {other_release, "its unit is of another release"},
     {other_name, "it does not have the name of its member"},
     {two_of_a_name, "another function has its name"},
