@@ -217,10 +217,11 @@ static void mark_node(marks *found, const tvms_surf *node) {
 
 // The marks of Python are its imports: its T may be another package's.
 static void mark_nodes(marks *found) {
+  uint32_t near = 0;
   for (uint32_t i = 1; i < found->surface->count; i++) {
     const tvms_surf *node = &found->surface->nodes[i];
     bool counts = !found->script || node->kind == TVMS_SURF_IMPORT_FROM
-                  || tvms_spans_hold(found->script, node->begin);
+                  || tvms_spans_hold(found->script, &near, node->begin);
     if (counts) mark_node(found, node);
   }
 }

@@ -29,7 +29,7 @@ typedef struct {
   const tvms_surface *surface;
   tvms_memory *memory;
   tvms_needed_names *names;
-  TVMS_VEC(mention) mentions;    // of the whole file, in order of place
+  TVMS_VEC(mention) mentions;    // outside of TVMScript, in order of place
   TVMS_VEC(tvms_ref) constants;  // assignments outside of TVMScript, in order of place
 } finder;
 
@@ -61,7 +61,14 @@ static void add_words(finder *f, const tvms_surf *string) {
   }
 }
 
-// Adds the names that stand between two places.
+static void add_names_of(finder *f, const tvms_surf *node) {
+  if (node->kind == TVMS_SURF_NAME)
+    add_name(f, node->a);
+  else
+    add_words(f, node);
+}
+
+// Adds the names of the mentions between two places.
 static void add_mentioned(finder *f, tvms_span span) {
   uint32_t low = 0, high = f->mentions.len;
   while (low < high) {
@@ -72,11 +79,7 @@ static void add_mentioned(finder *f, tvms_span span) {
       high = middle;
   }
   for (; low < f->mentions.len && f->mentions.items[low].begin < span.end; low++) {
-    const tvms_surf *node = tvms_surface_at(f->surface, f->mentions.items[low].ref);
-    if (node->kind == TVMS_SURF_NAME)
-      add_name(f, node->a);
-    else
-      add_words(f, node);
+    add_names_of(f, tvms_surface_at(f->surface, f->mentions.items[low].ref));
   }
 }
 
@@ -85,24 +88,37 @@ static int by_place(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-static void collect(finder *f, const tvms_spans *script) {
+// Notes the constants of Python, which are all that is asked about.
+static void find_constants(finder *f, const tvms_spans *script) {
+  uint32_t near = 0;
   for (tvms_ref ref = 1; ref < f->surface->count; ref++) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
-    if (node->kind == TVMS_SURF_NAME || node->kind == TVMS_SURF_STRING)
-      tvms_vec_push(f->memory, &f->mentions, ((mention){node->begin, ref}));
-    else if (node->kind == TVMS_SURF_ASSIGN && !tvms_spans_hold(script, node->begin))
+    if (node->kind == TVMS_SURF_ASSIGN && !tvms_spans_hold(script, &near, node->begin))
       tvms_vec_push(f->memory, &f->constants, ref);
+  }
+}
+
+// Adds the names in definitions, and notes those that stand outside of them.
+static void find_mentions(finder *f, const tvms_spans *script) {
+  uint32_t near = 0;
+  for (tvms_ref ref = 1; ref < f->surface->count; ref++) {
+    const tvms_surf *node = tvms_surface_at(f->surface, ref);
+    if (node->kind != TVMS_SURF_NAME && node->kind != TVMS_SURF_STRING) continue;
+    if (tvms_spans_hold(script, &near, node->begin))
+      add_names_of(f, node);
+    else
+      tvms_vec_push(f->memory, &f->mentions, ((mention){node->begin, ref}));
   }
   if (f->mentions.len)
     qsort(f->mentions.items, f->mentions.len, sizeof(mention), by_place);
 }
 
-static bool is_needed(const finder *f, const tvms_surf *assignment) {
-  tvms_surface_each(f->surface, target, assignment->a) {
-    const tvms_surf *node = tvms_surface_at(f->surface, target);
-    if (node->kind == TVMS_SURF_NAME && tvms_needed_names_has(f->names, node->a)) {
-      return true;
-    }
+bool tvms_needed_names_has_any(const tvms_needed_names *names,
+                               const tvms_surface *surface, tvms_ref targets) {
+  tvms_surface_each(surface, target, targets) {
+    const tvms_surf *node = tvms_surface_at(surface, target);
+    bool named = node->kind == TVMS_SURF_NAME;
+    if (named && node->a < names->marks.len && names->marks.items[node->a]) return true;
   }
   return false;
 }
@@ -113,9 +129,10 @@ static bool add_constants(finder *f) {
   bool added = false;
   for (uint32_t i = f->constants.len; i > 0; i--) {
     tvms_ref *ref = &f->constants.items[i - 1];
-    if (!*ref || !is_needed(f, tvms_surface_at(f->surface, *ref))) continue;
-    add_mentioned(f,
-                  tvms_surface_span(f->surface, tvms_surface_at(f->surface, *ref)->b));
+    if (!*ref) continue;
+    const tvms_surf *assignment = tvms_surface_at(f->surface, *ref);
+    if (!tvms_needed_names_has_any(f->names, f->surface, assignment->a)) continue;
+    add_mentioned(f, tvms_surface_span(f->surface, assignment->b));
     *ref = 0;
     added = true;
   }
@@ -128,10 +145,8 @@ enum { MOST_ROUNDS = 16 };
 void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *script,
                             tvms_needed_names *names) {
   finder f = {.surface = surface, .memory = &surface->context->memory, .names = names};
-  collect(&f, script);
-  for (uint32_t i = 0; i < script->len; i++) {
-    add_mentioned(&f, script->items[i]);
-  }
+  find_constants(&f, script);
+  if (f.constants.len) find_mentions(&f, script);
   for (uint32_t round = 0; round < MOST_ROUNDS && add_constants(&f); round++) {
   }
   tvms_vec_fini(f.memory, &f.mentions);

@@ -12,17 +12,17 @@ typedef struct tvms_needed_names {
 
 // Fills `names` with what the definitions at `script` depend on: the names that they
 // mention, in code and inside strings, and those that the constants of such names mention in
-// turn. Scopes do not count. The caller frees the set with tvms_needed_names_fini.
+// turn. Scopes do not count. A file without constants of Python's needs no name, and the set
+// stays empty. The caller frees it with tvms_needed_names_fini.
 void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *script,
                             tvms_needed_names *names);
 
 // Frees the set.
 void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names);
 
-// True if `name` is in the set.
-static inline bool tvms_needed_names_has(const tvms_needed_names *names,
-                                         tvms_sym name) {
-  return name < names->marks.len && names->marks.items[name];
-}
+// True if one of the targets of an assignment, a list of nodes that begins at `targets`, is
+// a name in the set.
+bool tvms_needed_names_has_any(const tvms_needed_names *names,
+                               const tvms_surface *surface, tvms_ref targets);
 
 #endif

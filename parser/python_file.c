@@ -161,16 +161,6 @@ static void forget_all(tvms_reader *reader, tvms_ref targets) {
   tvms_surface_each(reader->surface, target, targets) forget(reader, target);
 }
 
-static bool is_needed(const tvms_reader *reader, const tvms_surf *stmt) {
-  tvms_surface_each(reader->surface, target, stmt->a) {
-    const tvms_surf *node = tvms_reader_at(reader, target);
-    if (node->kind == TVMS_SURF_NAME
-        && tvms_needed_names_has(reader->file->needed, node->a))
-      return true;
-  }
-  return false;
-}
-
 // Steps of all of Python's constants in a file, and bytes of each.
 enum { MOST_CONSTANT_STEPS = 2000000, MOST_CONSTANT_BYTES = 16 << 20 };
 
@@ -194,7 +184,9 @@ static tvms_eval_value eval_constant(tvms_reader *reader, tvms_ref expr) {
 // A plain name gets the value, if it is one that tvms can compute and that TVMScript asks
 // for.
 static void assign(tvms_reader *reader, const tvms_surf *stmt, bool certain) {
-  bool evaluated = certain && is_needed(reader, stmt);
+  bool evaluated =
+      certain
+      && tvms_needed_names_has_any(reader->file->needed, reader->surface, stmt->a);
   tvms_eval_value value = evaluated ? eval_constant(reader, stmt->b) : TVMS_UNKNOWN;
   tvms_surface_each(reader->surface, target, stmt->a) {
     const tvms_surf node = *tvms_reader_at(reader, target);

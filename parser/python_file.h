@@ -8,9 +8,16 @@
 // Places of a source, in order and disjoint.
 typedef TVMS_VEC(tvms_span) tvms_spans;
 
-// True if the byte at `place` lies in one of them.
-static inline bool tvms_spans_hold(const tvms_spans *spans, uint32_t place) {
+// True if the byte at `place` lies in one of them. `*near`, 0 at first, is where the last
+// answer was found: nodes come nearly in order of place, so most questions are about the
+// same span.
+static inline bool tvms_spans_hold(const tvms_spans *spans, uint32_t *near,
+                                   uint32_t place) {
   uint32_t low = 0, high = spans->len;
+  if (*near < high && spans->items[*near].begin <= place
+      && place < spans->items[*near].end) {
+    return true;
+  }
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if (spans->items[middle].end <= place)
@@ -18,6 +25,7 @@ static inline bool tvms_spans_hold(const tvms_spans *spans, uint32_t place) {
     else
       high = middle;
   }
+  *near = low;
   return low < spans->len && spans->items[low].begin <= place;
 }
 
