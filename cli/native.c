@@ -4,10 +4,13 @@
 #include "backend/load.h"
 #include "cli/program.h"
 
-tvms_module *tvms_run_load_runnable(tvms_run *run, tvms_source *source) {
+bool tvms_run_find_entry(tvms_run *run, tvms_source *source, tvms_entry_call *call) {
+  *call = (tvms_entry_call){0};
   const tvms_program *program = tvms_run_load_program(run, source);
-  if (run->context->diags.errors) return NULL;
-  return tvms_runnable_for(program, run->options.entry);
+  if (run->context->diags.errors) return false;
+  call->module = tvms_runnable_for(program, run->options.entry);
+  if (call->module) call->entry = tvms_runnable_entry(call->module, run->options.entry);
+  return call->entry != NULL;
 }
 
 const tvms_backend *tvms_run_load_backend(tvms_run *run) {
@@ -19,10 +22,8 @@ const tvms_backend *tvms_run_load_backend(tvms_run *run) {
   return backend;
 }
 
-bool tvms_run_open_compiled(tvms_run *run, const tvms_module *module,
-                            const tvms_member *entry, const char *backend_name,
-                            bool checked, tvms_compiled *compiled) {
-  *compiled = (tvms_compiled){0};
+static bool compile(tvms_run *run, const char *backend_name, bool checked,
+                    tvms_entry_call *call) {
   const char *asked = run->options.backend ? run->options.backend : backend_name;
   if (strcmp(asked, "llvm") != 0) return true;
   const tvms_backend *backend = tvms_run_load_backend(run);
@@ -30,7 +31,8 @@ bool tvms_run_open_compiled(tvms_run *run, const tvms_module *module,
     tvms_run_worsen(run, TVMS_FAILED_IO);
     return false;
   }
-  return tvms_compiled_open(compiled, backend, module, entry, checked);
+  return tvms_compiled_open(&call->compiled, backend, call->module, call->entry,
+                            checked);
 }
 
 // One --in NAME=FILE.
@@ -53,13 +55,33 @@ static void give_input(tvms_run *run, tvms_inputs *inputs, const char *text) {
       "its file cannot be read");
 }
 
-bool tvms_run_make_inputs(tvms_run *run, const tvms_member *entry, tvms_heap *heap,
-                          tvms_value *values) {
+static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
+  call->count = tvms_inputs_param_count(call->entry);
+  call->values = tvms_arena_array(&run->context->arena, tvms_value, call->count);
   tvms_inputs inputs;
-  tvms_inputs_init(&inputs, run->context, entry, heap, values);
+  tvms_inputs_init(&inputs, run->context, call->entry, &call->heap, call->values);
   inputs.seed = run->options.seed == UINT64_MAX ? 0 : run->options.seed;
   for (uint32_t i = 0; i < run->options.inputs.len; i++) {
     give_input(run, &inputs, run->options.inputs.items[i]);
   }
   return tvms_inputs_fill(&inputs);
+}
+
+bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,
+                        tvms_entry_call *call) {
+  if (!compile(run, backend, checked, call)) return false;
+  tvms_heap_init(&call->heap, &run->context->memory);
+  if (!make_inputs(run, call)) {
+    tvms_run_close_call(call);
+    return false;
+  }
+  call->interp = (tvms_interp){
+      .context = run->context, .module = call->module, .heap = &call->heap};
+  tvms_compiled_use(&call->compiled, &call->interp);
+  return true;
+}
+
+void tvms_run_close_call(tvms_entry_call *call) {
+  tvms_heap_fini(&call->heap);
+  tvms_compiled_close(&call->compiled);
 }

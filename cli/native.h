@@ -7,22 +7,32 @@
 #include "driver/native.h"
 #include "driver/runnable.h"
 
-// Reads, verifies and lowers the file for --entry (driver/runnable.h). NULL: something is
-// wrong and was reported.
-tvms_module *TVMS_NULLABLE tvms_run_load_runnable(tvms_run *run, tvms_source *source);
+// A call of the entry of a program, with what it needs. The caller owns the storage.
+typedef struct {
+  const tvms_module *module;
+  const tvms_member *entry;
+  tvms_compiled compiled;
+  tvms_heap heap;
+  tvms_value *values;  // arguments
+  uint32_t count;
+  tvms_interp interp;
+} tvms_entry_call;
+
+// Reads, verifies and lowers the file for --entry (driver/runnable.h), and finds the entry.
+// False: something is wrong and was reported.
+TVMS_NODISCARD bool tvms_run_find_entry(tvms_run *run, tvms_source *source,
+                                        tvms_entry_call *call);
+
+// Compiles what the entry calls if --backend asks for native code, or `backend` where it is
+// not given, with checked indices or without, and makes the arguments: --in and --seed.
+// False after a report; else tvms_run_close_call must follow.
+TVMS_NODISCARD bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,
+                                       tvms_entry_call *call);
+
+// Frees the code and every value of the call.
+void tvms_run_close_call(tvms_entry_call *call);
 
 // The plug-in for native code, or NULL after saying why it is not there.
 const tvms_backend *TVMS_NULLABLE tvms_run_load_backend(tvms_run *run);
-
-// Compiles what `entry` calls if --backend asks for it, or for `backend` if it is not
-// given. False after a report; else tvms_compiled_close must follow.
-TVMS_NODISCARD bool tvms_run_open_compiled(tvms_run *run, const tvms_module *module,
-                                           const tvms_member *entry,
-                                           const char *backend, bool checked,
-                                           tvms_compiled *compiled);
-
-// Makes the arguments of a call: --in and --seed. False after a report.
-TVMS_NODISCARD bool tvms_run_make_inputs(tvms_run *run, const tvms_member *entry,
-                                         tvms_heap *heap, tvms_value *values);
 
 #endif

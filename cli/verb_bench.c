@@ -6,33 +6,15 @@
 #include "cli/program.h"
 #include "driver/bench.h"
 
-static void run_bench(tvms_run *run, const tvms_module *module,
-                      const tvms_member *entry, tvms_heap *heap,
-                      tvms_compiled *compiled) {
-  uint32_t count = tvms_inputs_param_count(entry);
-  tvms_value *values = tvms_arena_array(&run->context->arena, tvms_value, count);
-  if (!tvms_run_make_inputs(run, entry, heap, values)) return;
-  tvms_interp interp = {.context = run->context, .module = module, .heap = heap};
-  tvms_compiled_use(compiled, &interp);
+static tvms_status bench_source(tvms_run *run, tvms_source *source) {
+  tvms_entry_call call;
+  if (!tvms_run_find_entry(run, source, &call)) return TVMS_OK;
+  if (!tvms_run_open_call(run, "llvm", false, &call)) return run->status;
   uint64_t repeat = run->options.repeat;
   tvms_bench_options options = {.repeat = repeat == UINT64_MAX ? 0 : repeat,
                                 .by_function = run->options.profile != NULL};
-  tvms_bench(&interp, entry, values, count, &options, &run->result);
-}
-
-static tvms_status bench_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_run_load_runnable(run, source);
-  const tvms_member *entry =
-      module ? tvms_runnable_entry(module, run->options.entry) : NULL;
-  if (!entry) return TVMS_OK;
-  tvms_compiled compiled;
-  if (!tvms_run_open_compiled(run, module, entry, "llvm", false, &compiled))
-    return run->status;
-  tvms_heap heap;
-  tvms_heap_init(&heap, &run->context->memory);
-  run_bench(run, module, entry, &heap, &compiled);
-  tvms_heap_fini(&heap);
-  tvms_compiled_close(&compiled);
+  tvms_bench(&call.interp, call.entry, call.values, call.count, &options, &run->result);
+  tvms_run_close_call(&call);
   return TVMS_OK;
 }
 

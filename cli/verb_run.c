@@ -43,40 +43,27 @@ static void print_line(void *state, const char *format, const tvms_value *values
   tvms_values_print(&run->result, format, values, count);
 }
 
-static void call_and_show(tvms_run *run, const tvms_module *module,
-                          const tvms_member *entry, tvms_heap *heap,
-                          tvms_compiled *compiled) {
-  uint32_t count = tvms_inputs_param_count(entry);
-  tvms_value *values = tvms_arena_array(&run->context->arena, tvms_value, count);
-  if (!tvms_run_make_inputs(run, entry, heap, values)) return;
-  tvms_interp interp = {.context = run->context, .module = module, .heap = heap};
-  tvms_compiled_use(compiled, &interp);
-  interp.print = print_line;
-  interp.print_state = run;
+static void call_and_show(tvms_run *run, tvms_entry_call *call) {
+  call->interp.print = print_line;
+  call->interp.print_state = run;
   tvms_value result;
-  tvms_status status = tvms_interp_call(&interp, entry, values, count, &result);
+  tvms_status status =
+      tvms_interp_call(&call->interp, call->entry, call->values, call->count, &result);
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&run->context->memory, status);
   if (status != TVMS_OK) return;
-  showing s = {run, heap};
-  tvms_values_each_result(run->context, entry, values, result, show, &s);
+  showing s = {run, &call->heap};
+  tvms_values_each_result(run->context, call->entry, call->values, result, show, &s);
 }
 
 static tvms_status run_source(tvms_run *run, tvms_source *source) {
-  tvms_module *module = tvms_run_load_runnable(run, source);
-  const tvms_member *entry =
-      module ? tvms_runnable_entry(module, run->options.entry) : NULL;
-  if (!entry) return TVMS_OK;
+  tvms_entry_call call;
+  if (!tvms_run_find_entry(run, source, &call)) return TVMS_OK;
   if (run->options.out && mkdir(run->options.out, 0777) != 0 && errno != EEXIST) {
     return tvms_run_complain_io(run, run->options.out);
   }
-  tvms_compiled compiled;
-  if (!tvms_run_open_compiled(run, module, entry, "interp", true, &compiled))
-    return run->status;
-  tvms_heap heap;
-  tvms_heap_init(&heap, &run->context->memory);
-  call_and_show(run, module, entry, &heap, &compiled);
-  tvms_heap_fini(&heap);
-  tvms_compiled_close(&compiled);
+  if (!tvms_run_open_call(run, "interp", true, &call)) return run->status;
+  call_and_show(run, &call);
+  tvms_run_close_call(&call);
   return TVMS_OK;
 }
 

@@ -54,19 +54,27 @@ typedef struct {
   tvms_runner *runner;
 } making;
 
-static tvms_status compile(tvms_runner *runner) {
-  tvms_context *context = runner->context;
+// The plug-in for native code; NULL after saying why it is not there, which ends the call
+// with TVMS_NOT_AVAILABLE.
+static const tvms_backend *TVMS_NULLABLE load_backend(tvms_context *context) {
   tvms_strbuf why;
   tvms_strbuf_init(&why, &context->memory);
   const tvms_backend *backend = tvms_backend_load(&why);
   if (!backend) {
-    return tvms_api_fail(context, TVMS_NOT_AVAILABLE, "no native code: %s",
-                         tvms_strbuf_text(&why));
+    tvms_api_fail(context, TVMS_NOT_AVAILABLE, "no native code: %s",
+                  tvms_strbuf_text(&why));
   }
-  bool compiled = tvms_compiled_open(&runner->compiled, backend, runner->module,
-                                     runner->entry, !runner->options.unchecked);
   tvms_strbuf_fini(&why);
-  if (!compiled) return TVMS_FOUND_ERRORS;
+  return backend;
+}
+
+static tvms_status compile(tvms_runner *runner) {
+  const tvms_backend *backend = load_backend(runner->context);
+  if (!backend) return TVMS_NOT_AVAILABLE;
+  if (!tvms_compiled_open(&runner->compiled, backend, runner->module, runner->entry,
+                          !runner->options.unchecked)) {
+    return TVMS_FOUND_ERRORS;
+  }
   tvms_compiled_keep(&runner->compiled);
   return TVMS_OK;
 }
@@ -367,13 +375,10 @@ static tvms_status build(void *argument) {
   building *b = argument;
   tvms_context *context = b->program->context;
   context->diags.source = b->program->source;
+  const tvms_backend *backend = load_backend(context);
+  if (!backend) return TVMS_NOT_AVAILABLE;
   tvms_strbuf why;
   tvms_strbuf_init(&why, &context->memory);
-  const tvms_backend *backend = tvms_backend_load(&why);
-  if (!backend) {
-    return tvms_api_fail(context, TVMS_NOT_AVAILABLE, "no native code: %s",
-                         tvms_strbuf_text(&why));
-  }
   tvms_unit unit;
   tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
   tvms_target target;
