@@ -355,11 +355,7 @@ static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee
                            &bound.given)) {
     return tvms_reader_failed(reader);
   }
-  const tvms_call_args *outer = reader->call;
-  reader->call = &bound;
-  tvms_eval_value result = row->handler(reader, &bound);
-  reader->call = outer;
-  return result;
+  return tvms_row_answer(reader, &bound);
 }
 
 const tvms_eval_value_ops tvms_rows_callable_ops = {

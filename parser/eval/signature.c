@@ -386,6 +386,39 @@ static void put_dtype_first(binder *bind) {
   }
 }
 
+tvms_eval_value tvms_row_answer(tvms_reader *reader, const tvms_call_args *call) {
+  const tvms_call_args *outer = reader->call;
+  reader->call = call;
+  tvms_eval_value result = call->row->handler(reader, call);
+  reader->call = outer;
+  return result;
+}
+
+tvms_eval_value tvms_row_call_with(tvms_reader *reader, const tvms_row *row,
+                                   const tvms_eval_value *given, uint32_t count,
+                                   tvms_ref ref) {
+  const tvms_signature *signature = tvms_row_signature(reader, row);
+  tvms_eval_value args[TVMS_MAX_PARAMS];
+  tvms_ref refs[TVMS_MAX_PARAMS];
+  for (uint32_t i = 0; i < signature->count; i++) {
+    const tvms_param *param = &signature->params[i];
+    args[i] = i < count ? given[i] : param->value;
+    refs[i] = ref;
+    if (i < count) continue;
+    if (param->kind == TVMS_PARAM_REST) {
+      args[i] = tvms_eval_value_items(TVMS_EVAL_TUPLE, NULL, 0);
+    } else if (param->required) {
+      tvms_eval_report_missing_argument(reader, ref,
+                                        tvms_symbol_text(reader->context, row->name),
+                                        tvms_symbol_text(reader->context, param->name));
+      return tvms_reader_failed(reader);
+    }
+  }
+  tvms_call_args call = {
+      .row = row, .signature = signature, .ref = ref, .args = args, .refs = refs};
+  return tvms_row_answer(reader, &call);
+}
+
 bool tvms_signature_bind(tvms_reader *reader, const tvms_signature *signature,
                          const char *what, unsigned traits, tvms_ref call,
                          tvms_eval_value *args, tvms_ref *refs, uint64_t *given) {

@@ -57,6 +57,16 @@ bool tvms_signature_bind(tvms_reader *reader, const tvms_signature *signature,
 bool tvms_signature_bind_method(tvms_reader *reader, const char *signature,
                                 const char *what, tvms_ref call, tvms_eval_value *args);
 
+// Hands a bound call to the handler of its row; while it works, messages can name its
+// arguments.
+tvms_eval_value tvms_row_answer(tvms_reader *reader, const tvms_call_args *call);
+
+// Calls a row that stands at `ref` without parentheses, T.handle as an annotation: the first
+// parameters get the values `given`, the others their defaults. Unknown after a report.
+tvms_eval_value tvms_row_call_with(tvms_reader *reader, const tvms_row *row,
+                                   const tvms_eval_value *given, uint32_t count,
+                                   tvms_ref ref);
+
 // The place of the name of a KEYWORD; of anything else, all of it.
 tvms_span tvms_eval_keyword_span(const tvms_reader *reader, tvms_ref ref,
                                  const char *name);

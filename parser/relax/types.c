@@ -7,6 +7,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/origin.h"
+#include "parser/eval/signature.h"
 #include "parser/relax/convert.h"
 #include "structinfo/make.h"
 #include "structinfo/placement.h"
@@ -17,33 +18,11 @@
 
 // ---- From values to types ----
 
-// Calls a row with its defaults: `R.Tensor` as an annotation means `R.Tensor()`.
-static tvms_eval_value call_with_defaults(tvms_reader *reader, const tvms_row *row,
-                                          tvms_ref ref) {
-  const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  tvms_ref refs[TVMS_MAX_PARAMS];
-  for (uint32_t i = 0; i < signature->count; i++) {
-    const tvms_param *param = &signature->params[i];
-    args[i] = param->value;
-    refs[i] = ref;
-    if (param->kind == TVMS_PARAM_REST) {
-      args[i] = tvms_eval_value_items(TVMS_EVAL_TUPLE, NULL, 0);
-    } else if (param->required) {
-      tvms_eval_report_missing_argument(reader, ref,
-                                        tvms_symbol_text(reader->context, row->name),
-                                        tvms_symbol_text(reader->context, param->name));
-      return tvms_reader_failed(reader);
-    }
-  }
-  tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
-  return row->handler(reader, &call);
-}
-
 tvms_node *TVMS_NULLABLE tvms_relax_to_type(tvms_reader *reader, tvms_eval_value value,
                                             tvms_ref ref) {
+  // `R.Tensor` as an annotation means `R.Tensor()`.
   if (value.kind == TVMS_EVAL_CALLABLE) {
-    value = call_with_defaults(reader, value.as.row, ref);
+    value = tvms_row_call_with(reader, value.as.row, NULL, 0, ref);
   }
   switch ((int)value.kind) {
   case TVMS_EVAL_UNKNOWN: reader->failed = true; return NULL;

@@ -5,6 +5,7 @@
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
+#include "parser/eval/subscript.h"
 #include "parser/tir/convert.h"
 
 typedef enum {
@@ -155,8 +156,7 @@ tvms_eval_value tvms_tile_layout_subscript(tvms_reader *reader, tvms_eval_value 
                && (part.as.layout->state == PART_EMPTY_SHARD
                    || part.as.layout->state == PART_EMPTY_REPLICA);
   if (!empty) {
-    tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, part));
-    return tvms_reader_failed(reader);
+    return tvms_eval_report_no_subscript(reader, part, ref);
   }
   tvms_eval_value extents = index, strides = TVMS_NOTHING;
   if (index.kind == TVMS_EVAL_SLICE) {

@@ -5,6 +5,7 @@
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
+#include "parser/eval/subscript.h"
 #include "parser/tile/view.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
@@ -446,6 +447,5 @@ tvms_eval_value tvms_view_subscript(tvms_reader *reader, tvms_eval_value object,
   if (reader->tir && buffer && method->name == TVMS_SYM_sub) {
     return sub_view(reader, buffer, picks, ref);
   }
-  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
-  return tvms_reader_failed(reader);
+  return tvms_eval_report_no_subscript(reader, object, ref);
 }

@@ -7,6 +7,7 @@
 #include "parser/eval/iterate.h"
 #include "parser/eval/operator.h"
 #include "parser/eval/origin.h"
+#include "parser/eval/signature.h"
 #include "parser/eval/subscript.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
@@ -436,32 +437,17 @@ void tvms_tir_store_into(tvms_reader *reader, tvms_node *buffer, tvms_eval_value
 
 // ---- Subscripts of other things -------------------------------------------------------------
 
-static tvms_eval_value no_subscript(tvms_reader *reader, tvms_eval_value object,
-                                    tvms_ref ref) {
-  tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));
-  return tvms_reader_failed(reader);
-}
-
 // T.Buffer[(16,), "float32"] and T.Ptr["float32"]: what the prototype wrote.
 static tvms_eval_value call_by_subscript(tvms_reader *reader, tvms_eval_value object,
                                          tvms_eval_value index, tvms_ref ref) {
   const tvms_row *row = object.as.row;
   if (row->name != TVMS_SYM_Buffer && row->name != TVMS_SYM_Ptr) {
-    return no_subscript(reader, object, ref);
-  }
-  const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  tvms_ref refs[TVMS_MAX_PARAMS];
-  for (uint32_t i = 0; i < signature->count; i++) {
-    args[i] = signature->params[i].value;
-    refs[i] = ref;
+    return tvms_eval_report_no_subscript(reader, object, ref);
   }
   bool two = index.kind == TVMS_EVAL_TUPLE && index.len >= 2
              && (index.as.items[1].kind == TVMS_EVAL_STR || row->name == TVMS_SYM_Ptr);
-  args[0] = two ? index.as.items[0] : index;
-  if (two) args[1] = index.as.items[1];
-  tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
-  return row->handler(reader, &call);
+  return two ? tvms_row_call_with(reader, row, index.as.items, 2, ref)
+             : tvms_row_call_with(reader, row, &index, 1, ref);
 }
 
 tvms_eval_value tvms_tir_subscript(tvms_reader *reader, tvms_eval_value object,
@@ -490,5 +476,5 @@ tvms_eval_value tvms_tir_subscript(tvms_reader *reader, tvms_eval_value object,
         reader, tvms_eval_value_items(TVMS_EVAL_LIST, items.items, items.len), index,
         ref);
   }
-  return no_subscript(reader, object, ref);
+  return tvms_eval_report_no_subscript(reader, object, ref);
 }

@@ -10,6 +10,7 @@
 #include "parser/eval/declared.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/signature.h"
 #include "parser/tir/names.h"
 #include "parser/tir/scalar.h"
 #include "parser/tir/stmt.h"
@@ -22,23 +23,7 @@ tvms_eval_value tvms_tir_call_annotation(tvms_reader *reader,
     return tvms_tir_dtype_call(reader, annotation.as.dtype, TVMS_NOTHING, false, ref);
   }
   if (annotation.kind != TVMS_EVAL_CALLABLE) return annotation;
-  const tvms_row *row = annotation.as.row;
-  const tvms_signature *signature = tvms_row_signature(reader, row);
-  tvms_eval_value args[TVMS_MAX_PARAMS];
-  tvms_ref refs[TVMS_MAX_PARAMS];
-  for (uint32_t i = 0; i < signature->count; i++) {
-    const tvms_param *param = &signature->params[i];
-    if (param->required) {
-      tvms_eval_report_missing_argument(reader, ref,
-                                        tvms_symbol_text(reader->context, row->name),
-                                        tvms_symbol_text(reader->context, param->name));
-      return TVMS_UNKNOWN;
-    }
-    args[i] = param->value;
-    refs[i] = ref;
-  }
-  tvms_call_args call = {.row = row, .ref = ref, .args = args, .refs = refs};
-  return row->handler(reader, &call);
+  return tvms_row_call_with(reader, annotation.as.row, NULL, 0, ref);
 }
 
 // The dtype of a later parameter `name: T.int64`, which a quoted dim before it takes.
