@@ -1,4 +1,9 @@
 // Layouts: their parts, what can be asked about them, their canonical and grouped forms.
+//
+// The canonical form is how TVM compares layouts: extents of 1 go, and an iterator that
+// goes on where its neighbour steps over becomes one with it. Grouping is the opposite:
+// iterators are split until each dimension of a shape is made of whole ones, which fails
+// where extents do not divide. Tiling and slicing start from a grouped layout.
 #include "arith/layout.h"
 
 #include "arith/layout_internal.h"

@@ -1,4 +1,8 @@
 // Raw constructors: one allocation and the dtype each.
+//
+// Nothing is folded, converted or checked: a pass or a reader that knows what it wants
+// gets exactly that node. Text goes through ir/fold.h instead, which does what TVM's
+// constructors do.
 #include "ir/build.h"
 
 #include <string.h>

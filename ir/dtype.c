@@ -1,4 +1,8 @@
 // Names of data types, read and written.
+//
+// TVM writes a data type as a name, a width and lanes: "float32x4", "int8xvscalex4". One
+// table has the names; a width that is not said is the usual one of the name. Reading is
+// strict, because a text that is not a data type is often a name of something else.
 #include "ir/dtype.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 // Unary operators, calls that fold, limits of dtypes and vectors as TVM builds them.
+//
+// What ir/fold.c does for binary operators: a node is made the way TVM's own
+// constructors make it, constants folded, dtypes checked, and what TVM refuses is
+// reported and gives NULL.
 #include "ir/fold_ops.h"
 
 #include "ir/fold.h"

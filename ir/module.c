@@ -1,4 +1,7 @@
 // Making and searching modules.
+//
+// Members keep the order of the text, which is printed; a table by name finds them. Each
+// owns its unit, so that a function is replaced or dropped as a whole.
 #include "ir/module.h"
 
 tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,

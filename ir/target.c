@@ -1,4 +1,8 @@
 // Targets as data: where their fields come from, and how they are shown.
+//
+// A field comes from the config or the text if that says it, else from the row of the
+// processor in ir/cpus.def, else it is 0, which means unknown: nothing is guessed. For
+// the host, what the machine itself says stands above the table.
 #include "ir/target.h"
 
 #include "ir/build.h"

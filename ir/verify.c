@@ -69,11 +69,10 @@ static bool may_hold(tvms_holds holds, const tvms_node *node) {
            || is_one_of(node, TVMS_NODE_OPERATOR, TVMS_NODE_GLOBAL_VAR,
                         TVMS_NODE_EXTERN_FUNC);
   case TVMS_HOLDS_BINDING:
-    return is_one_of(node, TVMS_NODE_VAR_BINDING, TVMS_NODE_MATCH_CAST,
-                     TVMS_NODE_MATCH_CAST);
+    return node->kind == TVMS_NODE_VAR_BINDING || node->kind == TVMS_NODE_MATCH_CAST;
   case TVMS_HOLDS_BOUND: return expr || node->kind == TVMS_NODE_FUNCTION;
   case TVMS_HOLDS_SHAPE:
-    return is_one_of(node, TVMS_NODE_SHAPE_EXPR, TVMS_NODE_VAR, TVMS_NODE_VAR);
+    return node->kind == TVMS_NODE_SHAPE_EXPR || node->kind == TVMS_NODE_VAR;
   case TVMS_HOLDS_LAYOUT:
     return is_one_of(node, TVMS_NODE_TILE_LAYOUT, TVMS_NODE_COMPOSE_LAYOUT,
                      TVMS_NODE_OBJECT_NONE);

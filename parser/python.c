@@ -1,4 +1,9 @@
 // Imports, and the names of Python modules that TVMScript files mention.
+//
+// Python is not executed. A dotted name is followed as long as it leads to a namespace
+// of TVMScript (`tvm.tirx.exp` is T.exp, `tvm.relax.const` is R.const) or to one of the
+// few functions that printed programs use; any other name of an import is a value that
+// only Python knows.
 #include "parser/python.h"
 
 #include "arith/layout.h"

@@ -1,4 +1,9 @@
 // Python files: which definitions are TVMScript, and what Python around them binds.
+//
+// A definition is TVMScript if the name at the root of its decorator was imported from
+// TVM's script package. The Python around it is followed only as far as it binds names:
+// a constant that is bound once on a path that is surely taken is known, everything else
+// is unknown, and nothing is reported outside of definitions.
 #include "parser/python_file.h"
 
 #include "parser/dialect_marks.h"

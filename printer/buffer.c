@@ -1,4 +1,9 @@
 // Buffers: declarations with the attributes that must be said.
+//
+// A declaration says what is not TVM's default, in the order of its parameters. What a
+// buffer brings with it is defined before it is used: a variable of its shape that
+// nothing else mentions becomes part of the declaration, any other is bound in a line of
+// its own above it. See printer/alias.c for buffers over the data of others.
 #include "printer/buffer.h"
 
 #include "ir/equal.h"

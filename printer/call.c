@@ -1,4 +1,9 @@
 // Calls of TIR: operators under T, functions of the module, pointer types as values.
+//
+// The name of an operator under T is a function of Python that may fold its arguments:
+// T.shift_left(x, 0) is x. Where the text would be read as something else, the call is
+// written as it stands, T.call_intrin or T.Call. Operators whose name or arguments
+// differ between releases are written in the words of the one that is asked for.
 #include "printer/call.h"
 
 #include "ir/fold_ops.h"

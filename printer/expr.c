@@ -1,4 +1,10 @@
 // Values of TIR: operators with as few parentheses as Python needs, constants, variables.
+//
+// TVM prints an operator with sugar (`a + b`) only where its reader builds the same node
+// from it: an operator of constants, which would be folded, is written by its name,
+// T.Add(1, 2). So every operator is folded once more here to see whether it survives
+// (src/tirx/script/printer/expr.cc). Chains of any length are written without recursion
+// along their left side.
 #include "printer/expr.h"
 
 #include "printer/access.h"

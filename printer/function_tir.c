@@ -1,4 +1,8 @@
 // PrimFuncs: decorator, signature, attributes, buffers of parameters, root block, body.
+//
+// A parameter is written as a buffer in the signature where the release allows it and
+// nothing uses the handle by itself. The second is only known when the body has been
+// written: then the function is written once more, with T.match_buffer in the body.
 #include "printer/function_tir.h"
 
 #include "ir/object.h"

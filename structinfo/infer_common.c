@@ -1,4 +1,8 @@
 // What the rules of operators share.
+//
+// A rule takes its arguments and attributes through these functions, which report what
+// does not fit and return false; the rule then returns NULL. So rules hold no texts of
+// their own, and each kind of mistake reads the same for all operators.
 #include "structinfo/infer_common.h"
 
 #include "ir/build.h"

@@ -1,4 +1,8 @@
 // Rules of convolutions, pooling and resizing: everything that has a layout.
+//
+// A layout is taken apart into primal axes first, the rule computes on the plain order
+// of batch, channel and space, and the result is put back into the output's layout
+// (structinfo/data_layout.h), packed ones like NCHW4c too.
 #include "ir/build.h"
 #include "ir/fold.h"
 #include "ir/fold_ops.h"

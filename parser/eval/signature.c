@@ -1,4 +1,9 @@
 // Signatures parsed, and the arguments of calls bound to them.
+//
+// A call is bound as Python binds it: positional arguments, names, `*` and `**`, then
+// defaults. All missing arguments are reported at once, and one that another release
+// calls by another name is told its name here. What was wrong makes the call unknown,
+// and its handler is not asked.
 #include "parser/eval/signature.h"
 
 #include "ir/respell.h"

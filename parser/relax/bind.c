@@ -1,4 +1,9 @@
 // How a call of the text becomes a node, for each operator: the column `bind` of ir/ops.def.
+//
+// Most operators are calls of their arguments in the order of the signature, `plain`.
+// The others have a function here each, because TVM's builder does something between
+// text and node: it packs arguments into a tuple, takes another operator, or turns a
+// Python value into an attribute.
 #include "parser/relax/bind.h"
 
 #include "arith/analyzer.h"

@@ -1,4 +1,9 @@
 // From evaluated values to values of Relax.
+//
+// Relax takes Python's numbers, lists and functions where it wants values, and what they
+// become depends on the place: 1 is a dimension in a shape, a scalar among arguments,
+// and never a tensor, which R.const makes. NULL after a report, or silently for what is
+// unknown.
 #include "parser/relax/convert.h"
 
 #include "grammar/parse.h"

@@ -1,4 +1,8 @@
 // A Relax function: its signature, declared before bodies are read, and its body.
+//
+// Functions of a module may call each other in any order, so signatures are read first
+// and give a declared type; mistakes in them wait until the function itself is read. The
+// type of the result is the annotation, unless the body says more.
 #include "parser/relax/function.h"
 
 #include "parser/eval/scope.h"

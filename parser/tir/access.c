@@ -1,4 +1,10 @@
 // Using buffers: indices, regions, loads, stores.
+//
+// What an index makes of a buffer: scalars an element, slices a region, and in an
+// operand or a store the ramp of a vector. Every access is checked against the rank here
+// and nowhere else; only the last index may be a vector. The value of a store takes the
+// dtype of its place, which TVM does where it makes the statement
+// (python/tvm/tirx/script/builder/ir.py, buffer_store).
 #include "parser/tir/access.h"
 
 #include "ir/fold.h"

@@ -1,4 +1,8 @@
 // Assignments of a PrimFunc: stores, definitions (parser/tir/define.c), annotated names.
+//
+// What `x = e` means follows from both sides: a store if x is a buffer of one element,
+// else a definition; and what is defined follows from the release, a let up to 0.24 and
+// a mutable scalar later. An annotation decides where it is given.
 #include "parser/tir/assign.h"
 
 #include "ir/build.h"

@@ -1,4 +1,8 @@
 // Blocks: their axes, regions, predicate, annotations.
+//
+// A block is built from the calls in its body: each T.axis, T.reads, T.where or T.init
+// adds to the frame, may be given once, and must stand directly in it. Regions that are
+// not written are found when the function is complete (structinfo/complete.h).
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/object.h"

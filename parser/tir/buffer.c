@@ -1,4 +1,8 @@
 // Declaring buffers: T.Buffer, T.match_buffer, T.alloc_buffer, T.decl_buffer, scalars.
+//
+// The arguments of all of these are read into one form (parser/tir/buffer_form.h); what
+// differs is what happens to the buffer: a parameter gets it, a region is shown as it,
+// the enclosing block or the function allocates it, or it is declared over a pointer.
 #include "parser/tir/buffer.h"
 
 #include "arith/analyzer.h"

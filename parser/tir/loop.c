@@ -1,4 +1,10 @@
 // Loops and branches: T.serial … T.grid, T.While, T.If.
+//
+// A loop has one dtype for its variable, bounds and step. Which one it is differs
+// between releases: before 0.27 that of the start with as many bits as the wider bound
+// (For of src/tirx/ir/stmt.cc), from 0.27 on the wider of the bounds, unsigned if one of
+// them is. Everything that counts, T.grid included, becomes nested frames of one loop
+// each.
 #include "parser/tir/loop.h"
 
 #include "arith/analyzer.h"

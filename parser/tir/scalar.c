@@ -1,4 +1,8 @@
 // Variables, constants and casts: T.int32(…), T.bool, T.handle, T.Var, T.IntImm …
+//
+// The name of a data type is a constructor: of a number it makes a constant, of an
+// expression a cast, and alone a variable without a name, which the assignment around it
+// names. Constants must fit their type, as T.int8(300) does not.
 #include "parser/tir/scalar.h"
 
 #include "ir/fold.h"
