@@ -1,0 +1,649 @@
+// Each block is made anew: a pass over its bindings collects the groups, another the values
+// that leave them, and then each group is written behind what it needs.
+//
+// A tuple from outside of which a group takes only items is not handed over: the items are,
+// and are taken in front of the call (TVM: FunctionCreator and OperatorFusor of fuse_ops.cc).
+#include "passes/relax/fuse/group_functions.h"
+
+#include "ir/build.h"
+#include "ir/clone.h"
+#include "ir/object.h"
+#include "ir/op.h"
+#include "ir/walk.h"
+#include "passes/relax/analysis/definitions.h"
+#include "passes/relax/emit.h"
+#include "structinfo/make.h"
+#include "structinfo/sinfo.h"
+#include "support/strbuf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// An argument of the call of a group. Of a tuple that is taken apart inside there is one
+// for each item that is taken.
+typedef struct {
+  tvms_node *value;         // of the caller
+  bool items_only;          // a tuple of which only items are taken …
+  TVMS_VEC(int64_t) items;  // … these, in the order in which they are
+} argument;
+
+// Nodes are the caller's.
+typedef struct {
+  tvms_node_vec bindings;  // those of the block at hand
+  TVMS_VEC(argument) args;
+  tvms_node_vec outputs;     // variables used outside the group
+  TVMS_VEC(uint32_t) needs;  // groups whose values it uses
+  tvms_strbuf name;
+  uint32_t constants;  // parameters that have no name of their own
+  bool written;
+} group;
+
+typedef struct {
+  tvms_pass_run *run;
+  const tvms_fuse_groups *given;
+  tvms_rewriter rewriter;  // self is this struct
+  tvms_relax_emitter emitter;
+  tvms_relax_definitions definitions;
+  uint32_t functions;  // open ones: what is inside a local function stays, as in TVM
+  tvms_node_vec made;  // bindings of the block being made
+  group *groups;
+} fusion;
+
+static tvms_memory *memory_of(const fusion *f) {
+  return &f->run->context->memory;
+}
+
+// ---- Groups of one block ----
+
+// The group of a variable, or UINT32_MAX.
+static uint32_t group_of(const fusion *f, const tvms_node *var) {
+  bool known = var->id < f->given->ids && f->given->group_of[var->id];
+  return known ? f->given->group_of[var->id] - 1 : UINT32_MAX;
+}
+
+// Does it become a function?
+static bool is_made(const fusion *f, uint32_t index) {
+  if (index == UINT32_MAX) return false;
+  return f->given->sizes[index] > 1 || (f->given->attrs && f->given->attrs[index]);
+}
+
+static bool holds(const tvms_node_vec *vec, const tvms_node *node) {
+  for (uint32_t i = 0; i < vec->len; i++) {
+    if (vec->items[i] == node) return true;
+  }
+  return false;
+}
+
+static bool defines(const group *g, const tvms_node *var) {
+  for (uint32_t i = 0; i < g->bindings.len; i++) {
+    if (tvms_relax_binding_var(g->bindings.items[i]) == var) return true;
+  }
+  return false;
+}
+
+static argument *find_argument(group *g, const tvms_node *value) {
+  for (uint32_t i = 0; i < g->args.len; i++) {
+    if (g->args.items[i].value == value) return &g->args.items[i];
+  }
+  return NULL;
+}
+
+static tvms_walk_step stop_at_symbol(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)self, (void)role;
+  return node->kind == TVMS_NODE_VAR ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+// A shape or scalar without symbols, or a tuple of them: it is written where it is used.
+static bool is_literal(const fusion *f, tvms_node *node) {
+  if (node->kind == TVMS_NODE_TUPLE) {
+    tvms_list fields = tvms_as_tuple(node)->fields;
+    for (uint32_t i = 0; i < fields.len; i++) {
+      if (!is_literal(f, fields.items[i])) return false;
+    }
+    return true;
+  }
+  bool plain = node->kind == TVMS_NODE_SHAPE_EXPR || node->kind == TVMS_NODE_PRIM_VALUE
+               || !tvms_dtype_is_void(node->dtype);
+  tvms_visitor visitor = {.enter = stop_at_symbol};
+  return plain && node->kind != TVMS_NODE_VAR
+         && tvms_walk(memory_of(f), node, &visitor);
+}
+
+// The literal that a variable from outside is bound to, or NULL.
+static tvms_node *TVMS_NULLABLE literal_of(const fusion *f, tvms_node *var) {
+  if (var->kind != TVMS_NODE_VAR) return NULL;
+  tvms_node *value = tvms_relax_definitions_unwrap(&f->definitions, var);
+  return value != var && is_literal(f, value) ? value : NULL;
+}
+
+// A symbol that is passed as a scalar stands for itself.
+static tvms_node *passed(const fusion *f, tvms_node *value) {
+  if (value->kind != TVMS_NODE_PRIM_VALUE) return value;
+  tvms_node *scalar = tvms_as_prim_value(value)->value;
+  bool symbol = scalar->kind == TVMS_NODE_VAR
+                && tvms_release_has(f->run->module->dialect, TVMS_FACT_scalars_are_tir);
+  return symbol ? scalar : value;
+}
+
+static void add_argument(fusion *f, group *g, tvms_node *value) {
+  if (find_argument(g, value) || is_literal(f, value) || literal_of(f, value)) return;
+  if (value->kind == TVMS_NODE_VAR && defines(g, value)) return;
+  if (value->kind == TVMS_NODE_CONSTANT && f->given->keep_constants) return;
+  bool tuple = value->sinfo && value->sinfo->kind == TVMS_NODE_SINFO_TUPLE;
+  argument arg = {.value = value, .items_only = tuple};
+  tvms_vec_push(memory_of(f), &g->args, arg);
+}
+
+static void add_whole(fusion *f, group *g, tvms_node *given) {
+  tvms_node *value = passed(f, given);
+  add_argument(f, g, value);
+  argument *arg = find_argument(g, value);
+  if (arg) arg->items_only = false;
+}
+
+static void add_item(fusion *f, group *g, const tvms_tuple_get_item *item) {
+  add_argument(f, g, item->tuple);
+  argument *arg = find_argument(g, item->tuple);
+  if (arg && arg->items_only) tvms_vec_push(memory_of(f), &arg->items, item->index);
+}
+
+// Names of operators lose their dots, as all names of functions do.
+static void name_after(fusion *f, group *g, const tvms_call *call) {
+  const tvms_node *callee = call->callee;
+  bool tir = tvms_op_called(&call->head) == TVMS_R_call_tir
+             || tvms_op_called(&call->head) == TVMS_R_call_tir_inplace;
+  if (tir) callee = call->args.items[0];
+  tvms_sym name = 0;
+  if (callee->kind == TVMS_NODE_GLOBAL_VAR) name = tvms_as_global_var(callee)->name;
+  if (callee->kind == TVMS_NODE_OPERATOR) name = tvms_as_operator(callee)->name;
+  if (!name) return;
+  const char *text = tvms_symbol_text(f->run->context, name);
+  if (!tir && strncmp(text, "fused_", 6) == 0) text += 6;
+  tvms_strbuf_puts(&g->name, "_");
+  for (; *text; text++)
+    tvms_strbuf_printf(&g->name, "%c", *text == '.' ? '_' : *text);
+}
+
+static void add_call(fusion *f, group *g, const tvms_call *call) {
+  tvms_opcode op = tvms_op_called(&call->head);
+  bool tir = op == TVMS_R_call_tir || op == TVMS_R_call_tir_inplace;
+  name_after(f, g, call);
+  for (uint32_t i = tir ? 1 : 0; i < call->args.len; i++) {
+    tvms_node *arg = call->args.items[i];
+    if (arg->kind != TVMS_NODE_TUPLE) {
+      add_whole(f, g, arg);
+      continue;
+    }
+    tvms_list fields = tvms_as_tuple(arg)->fields;
+    for (uint32_t k = 0; k < fields.len; k++)
+      add_whole(f, g, fields.items[k]);
+    if (tir) break;  // sizes behind the arguments are symbols
+  }
+}
+
+static void add_binding(fusion *f, group *g, tvms_node *binding) {
+  tvms_node *value = tvms_relax_binding_value(binding);
+  if (value->kind == TVMS_NODE_CALL) {
+    add_call(f, g, tvms_as_call(value));
+  } else if (value->kind == TVMS_NODE_TUPLE_GET_ITEM) {
+    add_item(f, g, tvms_as_tuple_get_item(value));
+  }
+  const tvms_node *var = tvms_relax_binding_var(binding);
+  if (!(var->flags & TVMS_FLAG_DATAFLOW))
+    tvms_vec_push(memory_of(f), &g->outputs, (tvms_node *)(uintptr_t)var);
+}
+
+static void collect(fusion *f, tvms_list bindings) {
+  for (uint32_t i = 0; i < bindings.len; i++) {
+    tvms_node *binding = bindings.items[i];
+    uint32_t index = group_of(f, tvms_relax_binding_var(binding));
+    if (index == UINT32_MAX) continue;
+    group *g = &f->groups[index];
+    if (is_made(f, index)) {
+      if (g->bindings.len == 0) {
+        tvms_strbuf_init(&g->name, memory_of(f));
+        tvms_strbuf_puts(&g->name, "fused");
+      }
+      add_binding(f, g, binding);
+    }
+    tvms_vec_push(memory_of(f), &g->bindings, binding);
+  }
+}
+
+// A use of a variable of another group makes it an output of that group.
+typedef struct {
+  fusion *f;
+  uint32_t user;
+} use_visit;
+
+static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role) {
+  use_visit *visit = self;
+  fusion *f = visit->f;
+  if (node->kind != TVMS_NODE_VAR || role != TVMS_ROLE_USE) return TVMS_WALK_ON;
+  uint32_t index = group_of(f, node);
+  if (index == UINT32_MAX || index == visit->user) return TVMS_WALK_SKIP;
+  group *maker = &f->groups[index];
+  if (visit->user != UINT32_MAX)
+    tvms_vec_push(memory_of(f), &f->groups[visit->user].needs, index);
+  if (is_made(f, index) && defines(maker, node) && !holds(&maker->outputs, node))
+    tvms_vec_push(memory_of(f), &maker->outputs, node);
+  return TVMS_WALK_SKIP;
+}
+
+static void find_outputs(fusion *f, tvms_list bindings) {
+  for (uint32_t i = 0; i < bindings.len; i++) {
+    tvms_node *binding = bindings.items[i];
+    use_visit visit = {f, group_of(f, tvms_relax_binding_var(binding))};
+    tvms_visitor visitor = {.self = &visit, .enter = note_use};
+    tvms_walk(memory_of(f), tvms_relax_binding_value(binding), &visitor);
+  }
+}
+
+// ---- The function of a group ----
+
+typedef struct {
+  fusion *f;
+  group *g;
+  tvms_unit *unit;  // of the function
+  tvms_node_map known;
+  tvms_node_vec params;
+  tvms_node_vec bindings;
+  tvms_node_map bound;  // symbolic variables that parameters define
+  tvms_node_vec free;
+  tvms_node *TVMS_NULLABLE sizes;  // what is handed over for them
+} maker;
+
+static bool is_symbol(const tvms_node *node) {
+  return node->kind == TVMS_NODE_VAR && !tvms_dtype_is_void(node->dtype);
+}
+
+// Only a dimension that is a variable defines it.
+static void bind_symbols(maker *m, tvms_node *type) {
+  if (type->kind == TVMS_NODE_SINFO_TUPLE) {
+    tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
+    for (uint32_t i = 0; i < fields.len; i++)
+      bind_symbols(m, fields.items[i]);
+    return;
+  }
+  tvms_list dims = {NULL, 0};
+  bool sized =
+      type->kind == TVMS_NODE_SINFO_SHAPE || type->kind == TVMS_NODE_SINFO_TENSOR;
+  if (!sized || !tvms_sinfo_dims(type, &dims)) return;
+  for (uint32_t i = 0; i < dims.len; i++) {
+    if (is_symbol(dims.items[i]))
+      tvms_node_map_put(&m->bound, dims.items[i], dims.items[i]);
+  }
+}
+
+static tvms_walk_step find_free(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  maker *m = self;
+  if (!is_symbol(node) || tvms_node_map_get(&m->bound, node)) return TVMS_WALK_ON;
+  tvms_node_map_put(&m->bound, node, node);
+  tvms_vec_push(memory_of(m->f), &m->free, node);
+  return TVMS_WALK_ON;
+}
+
+static tvms_node *shape_of(tvms_unit *unit, tvms_list values) {
+  return tvms_sinfo_shape_value_new(unit, values.items, values.len, TVMS_NO_SPAN);
+}
+
+static tvms_node *add_parameter(maker *m, const char *name, const tvms_node *type) {
+  tvms_sym symbol = tvms_symbol_intern(m->f->run->context, name, strlen(name));
+  bool scalar = type->kind == TVMS_NODE_SINFO_PRIM
+                && tvms_release_has(m->unit->dialect, TVMS_FACT_scalars_are_tir);
+  tvms_dtype dtype = scalar ? type->dtype : (tvms_dtype){0};
+  tvms_node *param = tvms_var_new(m->unit, symbol, dtype, TVMS_NO_SPAN);
+  param->sinfo = scalar ? tvms_sinfo_prim_new(m->unit, dtype, NULL)
+                        : tvms_clone(m->unit, type, &m->known);
+  bind_symbols(m, param->sinfo);
+  if (scalar) tvms_node_map_put(&m->bound, param, param);
+  tvms_vec_push(memory_of(m->f), &m->params, param);
+  return param;
+}
+
+static void add_item_parameters(maker *m, const argument *arg) {
+  tvms_list types = tvms_as_sinfo_tuple(arg->value->sinfo)->fields;
+  const char *name =
+      tvms_symbol_text(m->f->run->context, tvms_as_var(arg->value)->name);
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, memory_of(m->f));
+  for (uint32_t i = 0; i < arg->items.len; i++) {
+    int64_t index = arg->items.items[i];
+    text.len = 0;
+    tvms_strbuf_printf(&text, "%s_%d", name, (int)index);
+    add_parameter(m, tvms_strbuf_text(&text), types.items[index]);
+  }
+  tvms_strbuf_fini(&text);
+}
+
+static void add_parameters(maker *m) {
+  for (uint32_t i = 0; i < m->g->args.len; i++) {
+    const argument *arg = &m->g->args.items[i];
+    if (arg->items_only) {
+      add_item_parameters(m, arg);
+      continue;
+    }
+    char text[32];
+    const char *name = text;
+    if (arg->value->kind == TVMS_NODE_VAR) {
+      name = tvms_symbol_text(m->f->run->context, tvms_as_var(arg->value)->name);
+    } else {
+      snprintf(text, sizeof text, "param_%u", m->g->constants++);
+    }
+    const tvms_node *type = tvms_sinfo_of(m->f->rewriter.unit, arg->value);
+    tvms_node_map_put(&m->known, arg->value, add_parameter(m, name, type));
+  }
+}
+
+// The parameter for an item that is taken from a tuple outside, or NULL.
+static tvms_node *TVMS_NULLABLE parameter_of_item(const maker *m,
+                                                  const tvms_node *value) {
+  if (value->kind != TVMS_NODE_TUPLE_GET_ITEM) return NULL;
+  const tvms_tuple_get_item *item = tvms_as_tuple_get_item(value);
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < m->g->args.len; i++) {
+    const argument *arg = &m->g->args.items[i];
+    if (arg->value != item->tuple || !arg->items_only) {
+      at += arg->items_only ? arg->items.len : 1;
+      continue;
+    }
+    // Of an item that is taken twice the last parameter counts.
+    for (uint32_t k = arg->items.len; k > 0; k--) {
+      if (arg->items.items[k - 1] == item->index) return m->params.items[at + k - 1];
+    }
+  }
+  return NULL;
+}
+
+// A literal bound outside stands where the variable was used.
+static tvms_walk_step inline_literal(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  maker *m = self;
+  if (node->kind != TVMS_NODE_VAR || role != TVMS_ROLE_USE) return TVMS_WALK_ON;
+  if (tvms_node_map_get(&m->known, node) || defines(m->g, node)) return TVMS_WALK_ON;
+  tvms_node *literal = literal_of(m->f, node);
+  if (literal)
+    tvms_node_map_put(&m->known, node, tvms_clone(m->unit, literal, &m->known));
+  return TVMS_WALK_ON;
+}
+
+// Outputs are plain variables called gv, the others keep their names.
+static void copy_binding(maker *m, const tvms_node *node, uint32_t *outputs) {
+  tvms_node *var = tvms_relax_binding_var(node);
+  tvms_node *param = parameter_of_item(m, tvms_relax_binding_value(node));
+  if (param) {
+    tvms_node_map_put(&m->known, var, param);
+    return;
+  }
+  tvms_visitor visitor = {.self = m, .enter = inline_literal};
+  tvms_walk(memory_of(m->f), tvms_relax_binding_value(node), &visitor);
+  tvms_node *copy = tvms_clone(m->unit, node, &m->known);
+  tvms_node *made = tvms_relax_binding_var(copy);
+  if (holds(&m->g->outputs, var)) {
+    char text[32];
+    int len = snprintf(text, sizeof text, *outputs ? "gv%u" : "gv", *outputs);
+    tvms_as_var(made)->name = tvms_symbol_intern(m->f->run->context, text, (size_t)len);
+    made->flags &= (uint8_t)~TVMS_FLAG_DATAFLOW;
+    ++*outputs;
+  } else {
+    made->flags |= TVMS_FLAG_DATAFLOW;
+  }
+  copy->flags = 0;
+  tvms_vec_push(memory_of(m->f), &m->bindings, copy);
+}
+
+static tvms_node *result_of(maker *m) {
+  const tvms_node_vec *outputs = &m->g->outputs;
+  if (outputs->len == 1) return tvms_node_map_get(&m->known, outputs->items[0]);
+  tvms_tuple *tuple = tvms_node_make(m->unit, TUPLE, TVMS_NO_SPAN);
+  tuple->fields = tvms_list_copy(m->unit, outputs->items, outputs->len);
+  tvms_list types = tvms_list_copy(m->unit, outputs->items, outputs->len);
+  for (uint32_t i = 0; i < outputs->len; i++) {
+    tuple->fields.items[i] = tvms_node_map_get(&m->known, outputs->items[i]);
+    types.items[i] = tuple->fields.items[i]->sinfo;
+  }
+  tuple->head.sinfo = tvms_sinfo_tuple_new(m->unit, types.items, types.len);
+  return &tuple->head;
+}
+
+// Sizes that no parameter has are handed over as a shape.
+static void add_sizes(maker *m) {
+  fusion *f = m->f;
+  tvms_visitor visitor = {.self = m, .enter = find_free};
+  for (uint32_t i = 0; i < m->bindings.len; i++)
+    tvms_walk(memory_of(f), m->bindings.items[i], &visitor);
+  if (m->free.len == 0) return;
+  tvms_node_map back;
+  tvms_node_map_init(&back, memory_of(f));
+  for (uint32_t i = 0; i < m->known.cap; i++) {
+    const tvms_node_pair *pair = &m->known.pairs[i];
+    if (pair->key && pair->value)
+      tvms_node_map_put(&back, pair->value, (tvms_node *)(uintptr_t)pair->key);
+  }
+  tvms_list inner = tvms_list_copy(m->unit, m->free.items, m->free.len);
+  tvms_list outer = tvms_list_copy(f->rewriter.unit, m->free.items, m->free.len);
+  for (uint32_t i = 0; i < outer.len; i++)
+    outer.items[i] = tvms_node_map_get(&back, outer.items[i]);
+  tvms_node_map_fini(&back);
+  tvms_sym name = tvms_symbol_intern(f->run->context, "tir_vars", 8);
+  tvms_node *param = tvms_var_new(m->unit, name, (tvms_dtype){0}, TVMS_NO_SPAN);
+  param->sinfo = shape_of(m->unit, inner)->sinfo;
+  tvms_vec_push(memory_of(f), &m->params, param);
+  m->sizes = shape_of(f->rewriter.unit, outer);
+}
+
+static tvms_node *finish_function(maker *m, tvms_node *result,
+                                  const tvms_node *TVMS_NULLABLE attrs) {
+  tvms_unit *unit = m->unit;
+  tvms_seq_expr *body = tvms_node_make(unit, SEQ_EXPR, TVMS_NO_SPAN);
+  if (m->bindings.len) {
+    tvms_binding_block *block = tvms_node_make(unit, BINDING_BLOCK, TVMS_NO_SPAN);
+    block->head.flags = TVMS_FLAG_DATAFLOW;
+    block->bindings = tvms_list_copy(unit, m->bindings.items, m->bindings.len);
+    tvms_node *only = &block->head;
+    body->blocks = tvms_list_copy(unit, &only, 1);
+  }
+  body->body = result;
+  body->head.sinfo = result->sinfo;
+  tvms_function *function = tvms_node_make(unit, FUNCTION, TVMS_NO_SPAN);
+  function->head.flags = TVMS_FLAG_PRIVATE | TVMS_FLAG_PURE;
+  function->params = tvms_list_copy(unit, m->params.items, m->params.len);
+  function->ret = result->sinfo;
+  function->body = &body->head;
+  tvms_node *yes = tvms_object_bool_new(unit, true, TVMS_NO_SPAN);
+  tvms_node *own = attrs ? tvms_clone(unit, attrs, &m->known) : NULL;
+  function->attrs = tvms_object_map_with(unit, own, "Primitive", yes);
+  return &function->head;
+}
+
+// Adds the function of a group to the module and returns its name. `*sizes` gets what the
+// call passes at the end, if anything.
+static tvms_sym make_function(fusion *f, uint32_t index, tvms_node **sizes) {
+  group *g = &f->groups[index];
+  maker m = {.f = f, .g = g, .unit = tvms_functions_open_unit(f->run)};
+  tvms_node_map_init(&m.known, memory_of(f));
+  tvms_node_map_init(&m.bound, memory_of(f));
+  add_parameters(&m);
+  uint32_t outputs = 0;
+  for (uint32_t i = 0; i < g->bindings.len; i++)
+    copy_binding(&m, g->bindings.items[i], &outputs);
+  add_sizes(&m);
+  const tvms_node *attrs = f->given->attrs ? f->given->attrs[index] : NULL;
+  tvms_node *function = finish_function(&m, result_of(&m), attrs);
+  *sizes = m.sizes;
+  tvms_sym name =
+      tvms_functions_add_unique(f->run, tvms_strbuf_text(&g->name), m.unit, function);
+  tvms_node_map_fini(&m.known);
+  tvms_node_map_fini(&m.bound);
+  tvms_vec_fini(memory_of(f), &m.params);
+  tvms_vec_fini(memory_of(f), &m.bindings);
+  tvms_vec_fini(memory_of(f), &m.free);
+  return name;
+}
+
+// ---- The block anew ----
+
+static tvms_node *emit_as(fusion *f, tvms_node *value, bool dataflow) {
+  tvms_node *binding =
+      tvms_relax_bind(&f->emitter, value, dataflow ? "lv" : "gv", dataflow);
+  tvms_vec_push(memory_of(f), &f->made, binding);
+  return tvms_as_var_binding(binding)->var;
+}
+
+static tvms_node *item_of(fusion *f, tvms_node *tuple, int64_t index) {
+  tvms_tuple_get_item *item =
+      tvms_node_make(f->rewriter.unit, TUPLE_GET_ITEM, TVMS_NO_SPAN);
+  item->tuple = tuple;
+  item->index = index;
+  item->head.sinfo = tvms_as_sinfo_tuple(tuple->sinfo)->fields.items[index];
+  return &item->head;
+}
+
+static tvms_node *type_of_outputs(fusion *f, const group *g) {
+  if (g->outputs.len == 1) return g->outputs.items[0]->sinfo;
+  tvms_list types = tvms_list_copy(f->rewriter.unit, g->outputs.items, g->outputs.len);
+  for (uint32_t i = 0; i < types.len; i++)
+    types.items[i] = types.items[i]->sinfo;
+  return tvms_sinfo_tuple_new(f->rewriter.unit, types.items, types.len);
+}
+
+static tvms_node *call_of_group(fusion *f, uint32_t index) {
+  group *g = &f->groups[index];
+  tvms_unit *unit = f->rewriter.unit;
+  tvms_node *sizes = NULL;
+  tvms_global_var *callee = tvms_node_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
+  callee->name = make_function(f, index, &sizes);
+  tvms_node_vec args = {0};
+  for (uint32_t i = 0; i < g->args.len; i++) {
+    const argument *arg = &g->args.items[i];
+    tvms_node *value = tvms_rewrite(&f->rewriter, arg->value);
+    if (!arg->items_only) tvms_vec_push(memory_of(f), &args, value);
+    for (uint32_t k = 0; k < arg->items.len && arg->items_only; k++) {
+      tvms_node *item = item_of(f, value, arg->items.items[k]);
+      tvms_vec_push(memory_of(f), &args, emit_as(f, item, true));
+    }
+  }
+  if (sizes) tvms_vec_push(memory_of(f), &args, sizes);
+  tvms_node *call =
+      tvms_call_new(unit, (tvms_dtype){0}, &callee->head, args.items, args.len,
+                    g->bindings.items[g->bindings.len - 1]->span);
+  tvms_vec_fini(memory_of(f), &args);
+  call->sinfo = type_of_outputs(f, g);
+  return call;
+}
+
+// Several outputs are taken from the tuple in the order in which they were bound.
+static void write_call(fusion *f, uint32_t index) {
+  group *g = &f->groups[index];
+  tvms_node_map *known = &f->rewriter.known;
+  tvms_node *call = call_of_group(f, index);
+  if (g->outputs.len == 1) {
+    tvms_node *old = g->outputs.items[0];
+    bool dataflow = old->flags & TVMS_FLAG_DATAFLOW;
+    tvms_node_map_put(known, old, emit_as(f, call, dataflow));
+    return;
+  }
+  tvms_node *tuple = emit_as(f, call, true);
+  for (uint32_t i = 0; i < g->bindings.len; i++) {
+    const tvms_node *old = tvms_relax_binding_var(g->bindings.items[i]);
+    for (uint32_t k = 0; k < g->outputs.len; k++) {
+      if (g->outputs.items[k] != old) continue;
+      bool dataflow = old->flags & TVMS_FLAG_DATAFLOW;
+      tvms_node_map_put(known, old, emit_as(f, item_of(f, tuple, k), dataflow));
+    }
+  }
+}
+
+// Writes a group behind the groups that it needs.
+static void write_group(fusion *f, uint32_t index) {
+  group *g = &f->groups[index];
+  if (g->written) return;
+  g->written = true;
+  if (!tvms_memory_enter(memory_of(f)))
+    tvms_memory_unwind(memory_of(f), TVMS_OVER_LIMIT);
+  for (uint32_t i = 0; i < g->needs.len; i++)
+    write_group(f, g->needs.items[i]);
+  if (!is_made(f, index)) {
+    for (uint32_t i = 0; i < g->bindings.len; i++)
+      tvms_vec_push(memory_of(f), &f->made,
+                    tvms_rewrite(&f->rewriter, g->bindings.items[i]));
+  } else if (g->outputs.len && g->bindings.len) {
+    write_call(f, index);
+  }
+  tvms_memory_leave(memory_of(f));
+}
+
+static void drop_group(fusion *f, group *g) {
+  for (uint32_t i = 0; i < g->args.len; i++)
+    tvms_vec_fini(memory_of(f), &g->args.items[i].items);
+  tvms_vec_fini(memory_of(f), &g->args);
+  tvms_vec_fini(memory_of(f), &g->bindings);
+  tvms_vec_fini(memory_of(f), &g->outputs);
+  tvms_vec_fini(memory_of(f), &g->needs);
+  if (g->name.memory) tvms_strbuf_fini(&g->name);
+  *g = (group){.written = true};
+}
+
+static tvms_node *rewrite_block(tvms_rewriter *rewriter, tvms_node *node) {
+  fusion *f = rewriter->self;
+  if (!(node->flags & TVMS_FLAG_DATAFLOW) || f->functions > 1)
+    return TVMS_REWRITE_BELOW;
+  tvms_list bindings = tvms_as_binding_block(node)->bindings;
+  collect(f, bindings);
+  find_outputs(f, bindings);
+  f->made.len = 0;
+  for (uint32_t i = 0; i < bindings.len; i++) {
+    uint32_t index = group_of(f, tvms_relax_binding_var(bindings.items[i]));
+    if (index != UINT32_MAX) {
+      write_group(f, index);
+    } else {
+      tvms_vec_push(memory_of(f), &f->made, tvms_rewrite(rewriter, bindings.items[i]));
+    }
+  }
+  for (uint32_t i = 0; i < bindings.len; i++) {
+    uint32_t index = group_of(f, tvms_relax_binding_var(bindings.items[i]));
+    if (index != UINT32_MAX) drop_group(f, &f->groups[index]);
+  }
+  tvms_binding_block *block = tvms_node_make(rewriter->unit, BINDING_BLOCK, node->span);
+  block->head.flags = node->flags;
+  block->bindings = tvms_list_copy(rewriter->unit, f->made.items, f->made.len);
+  return &block->head;
+}
+
+static tvms_node *enter_function(tvms_rewriter *rewriter, tvms_node *node) {
+  (void)node;
+  ((fusion *)rewriter->self)->functions++;
+  return TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *leave_function(tvms_rewriter *rewriter, tvms_node *node) {
+  ((fusion *)rewriter->self)->functions--;
+  return node;
+}
+
+tvms_node *tvms_fuse_groups_apply(tvms_pass_run *run, tvms_unit *unit,
+                                  tvms_node *function, const tvms_fuse_groups *groups) {
+  fusion f = {.run = run, .given = groups};
+  bool any = false;
+  for (uint32_t i = 0; i < groups->count && !any; i++)
+    any = is_made(&f, i);
+  if (!any) return function;
+  tvms_rewriter_init(&f.rewriter, unit, &f);
+  tvms_relax_emitter_init(&f.emitter, unit);
+  tvms_relax_definitions_init(&f.definitions, unit, function);
+  tvms_arena arena;
+  tvms_arena_init(&arena, memory_of(&f));
+  f.groups = tvms_arena_array(&arena, group, groups->count);
+  f.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = rewrite_block;
+  f.rewriter.enter[TVMS_NODE_FUNCTION] = enter_function;
+  f.rewriter.leave[TVMS_NODE_FUNCTION] = leave_function;
+  tvms_node *result = tvms_rewrite(&f.rewriter, function);
+  tvms_arena_fini(&arena);
+  tvms_relax_definitions_fini(&f.definitions);
+  tvms_rewriter_fini(&f.rewriter);
+  tvms_relax_emitter_fini(&f.emitter);
+  tvms_vec_fini(memory_of(&f), &f.made);
+  return result;
+}
