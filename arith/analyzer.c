@@ -46,6 +46,10 @@ void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer) {
   tvms_memory_free(memory, analyzer);
 }
 
+void tvms_analyzer_extend(tvms_analyzer *analyzer, uint32_t extensions) {
+  analyzer->extensions = extensions;
+}
+
 // ---- Small arithmetic and building ----
 
 int64_t tvms_arith_gcd(int64_t a, int64_t b) {
@@ -213,14 +217,71 @@ void tvms_analyzer_enter_literals(tvms_analyzer *analyzer, tvms_node *condition)
   tvms_arith_each_conjunct(condition, add_literal, analyzer);
 }
 
+tvms_scope_mark tvms_analyzer_mark(const tvms_analyzer *analyzer) {
+  return (tvms_scope_mark){analyzer->bounds.len, analyzer->moduli.len,
+                           analyzer->literals.len, analyzer->sets.len,
+                           analyzer->facts.len};
+}
+
 tvms_scope_mark tvms_analyzer_enter(tvms_analyzer *analyzer, tvms_node *condition) {
-  tvms_scope_mark mark = {analyzer->bounds.len, analyzer->moduli.len,
-                          analyzer->literals.len, analyzer->sets.len,
-                          analyzer->facts.len};
+  tvms_scope_mark mark = tvms_analyzer_mark(analyzer);
   tvms_analyzer_enter_bounds(analyzer, condition);
   tvms_analyzer_enter_modular(analyzer, condition);
   tvms_analyzer_enter_literals(analyzer, condition);
   tvms_analyzer_enter_inequalities(analyzer, condition);
+  return mark;
+}
+
+// dividend // divisor OP value, with OP one of EQ and LT to GE.
+static void enter_dividend(tvms_analyzer *analyzer, tvms_node_kind kind,
+                           const tvms_node *quotient, int64_t value) {
+  const tvms_binary *op = tvms_as_binary(quotient);
+  if (op->b->kind != TVMS_NODE_INT_IMM || tvms_as_int_imm(op->b)->value <= 0) return;
+  int64_t divisor = tvms_as_int_imm(op->b)->value, start, end;
+  if (__builtin_mul_overflow(value, divisor, &start)
+      || __builtin_add_overflow(start, divisor, &end)) {
+    return;
+  }
+  tvms_unit *unit = analyzer->unit;
+  tvms_node *low = tvms_arith_number(unit, op->a->dtype, start);
+  tvms_node *high = tvms_arith_number(unit, op->a->dtype, end);
+  if (kind == TVMS_NODE_EQ || kind >= TVMS_NODE_GT) {
+    tvms_node *from = kind == TVMS_NODE_GT ? high : low;
+    tvms_analyzer_enter(analyzer,
+                        tvms_arith_fold_binary(unit, TVMS_NODE_GE, op->a, from));
+  }
+  if (kind == TVMS_NODE_EQ || kind == TVMS_NODE_LT || kind == TVMS_NODE_LE) {
+    tvms_node *to = kind == TVMS_NODE_LT ? low : high;
+    tvms_analyzer_enter(analyzer,
+                        tvms_arith_fold_binary(unit, TVMS_NODE_LT, op->a, to));
+  }
+}
+
+static void enter_dividends(void *self, tvms_node *part) {
+  static const uint8_t flipped[] = {
+      [TVMS_NODE_EQ - TVMS_NODE_EQ] = TVMS_NODE_EQ,
+      [TVMS_NODE_LT - TVMS_NODE_EQ] = TVMS_NODE_GT,
+      [TVMS_NODE_LE - TVMS_NODE_EQ] = TVMS_NODE_GE,
+      [TVMS_NODE_GT - TVMS_NODE_EQ] = TVMS_NODE_LT,
+      [TVMS_NODE_GE - TVMS_NODE_EQ] = TVMS_NODE_LE,
+  };
+  int kind = part->kind;
+  if (kind < TVMS_NODE_EQ || kind > TVMS_NODE_GE || kind == TVMS_NODE_NE) return;
+  const tvms_node *a = tvms_as_binary(part)->a, *b = tvms_as_binary(part)->b;
+  if (a->kind == TVMS_NODE_FLOOR_DIV && b->kind == TVMS_NODE_INT_IMM)
+    enter_dividend(self, (tvms_node_kind)kind, a, tvms_as_int_imm(b)->value);
+  if (b->kind == TVMS_NODE_FLOOR_DIV && a->kind == TVMS_NODE_INT_IMM) {
+    tvms_node_kind turned = (tvms_node_kind)flipped[kind - TVMS_NODE_EQ];
+    enter_dividend(self, turned, b, tvms_as_int_imm(a)->value);
+  }
+}
+
+tvms_scope_mark tvms_analyzer_enter_fact(tvms_analyzer *analyzer,
+                                         tvms_node *condition) {
+  tvms_scope_mark mark = tvms_analyzer_enter(analyzer, condition);
+  tvms_dialect release = (tvms_dialect)analyzer->unit->dialect;
+  if (tvms_release_has(release, TVMS_FACT_conditions_bound_dividends))
+    tvms_arith_each_conjunct(condition, enter_dividends, analyzer);
   return mark;
 }
 

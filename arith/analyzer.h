@@ -22,6 +22,17 @@ tvms_analyzer *tvms_analyzer_new(tvms_unit *unit);
 // is allowed.
 void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer);
 
+// What rewriting may do beyond what it does by itself; it costs time. TVM:
+// RewriteSimplifier::Extension.
+enum {
+  TVMS_PROVE_TRANSITIVELY = 1,     // a < b and b < c prove a < c
+  TVMS_CONVERT_TO_AND_OF_ORS = 2,  // conditions become a conjunction of disjunctions
+  TVMS_CONSTRAIN_BRANCHES = 4,     // each side of `and` and `or` helps with the other
+};
+
+// Switches extensions on, and all others off.
+void tvms_analyzer_extend(tvms_analyzer *analyzer, uint32_t extensions);
+
 // ---- Facts ----
 
 // `var` is `value` / is one of [min, min + extent). A later fact replaces an earlier one.
@@ -46,6 +57,13 @@ typedef struct {
 // Opens a scope in which `condition` holds, and returns the mark to close it with.
 // TVM: ConstraintContext.
 tvms_scope_mark tvms_analyzer_enter(tvms_analyzer *analyzer, tvms_node *condition);
+
+// The same for a condition that decides whether a statement runs: i // 8 == 2 also says
+// where i lies, if it says so in this release. TVM: EnterConstraintFacts.
+tvms_scope_mark tvms_analyzer_enter_fact(tvms_analyzer *analyzer, tvms_node *condition);
+
+// The mark of what is known now: what is entered from here on may be left with it at once.
+tvms_scope_mark tvms_analyzer_mark(const tvms_analyzer *analyzer);
 
 // Closes the scope that returned `mark`, and forgets what was learnt in it.
 void tvms_analyzer_leave(tvms_analyzer *analyzer, tvms_scope_mark mark);

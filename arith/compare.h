@@ -17,9 +17,9 @@ tvms_compare tvms_simplifier_compare_to(tvms_simplifier *s, tvms_node *expr,
 tvms_compare tvms_simplifier_compare_exprs(tvms_simplifier *s, tvms_node *a,
                                            tvms_node *b);
 
-// What chains of known inequalities say of two expressions, and nothing else. TVM:
-// TransitiveComparisonAnalyzer.
-tvms_compare tvms_analyzer_compare_by_facts(const tvms_analyzer *analyzer,
-                                            const tvms_node *a, const tvms_node *b);
+// What the known inequalities say of two expressions, and nothing else: those between
+// the two, or also chains of them over others. TVM: TransitiveComparisonAnalyzer.
+tvms_compare tvms_analyzer_compare_by_facts(tvms_analyzer *analyzer, const tvms_node *a,
+                                            const tvms_node *b, bool transitively);
 
 #endif

@@ -32,11 +32,12 @@ typedef struct {
   tvms_modular old;
 } tvms_modular_undo;
 
-// left OP right + offset, as entered.
+// left OP right + offset; a side that is a constant is NULL, and its value in the offset.
+// `<` and `>` of integers are entered as `<=` and `>=`.
 typedef struct {
-  const tvms_node *left, *right;
+  const tvms_node *TVMS_NULLABLE left, *TVMS_NULLABLE right;
   int64_t offset;
-  uint8_t result;  // tvms_compare
+  uint8_t result;  // tvms_compare: EQ, NE, LE or GE
 } tvms_inequality;
 
 // Possible results of a comparison as a set of bits.
@@ -70,8 +71,9 @@ struct tvms_analyzer {
   TVMS_VEC(tvms_inequality) facts;
   tvms_simplifier rewriter;
   tvms_simplifier normalizer;
-  uint32_t nesting;  // of questions that ask further questions
-  uint64_t effort;   // since the outermost one; see tvms_analyzer_out_of_budget
+  uint32_t extensions;  // what tvms_analyzer_extend switched on
+  uint32_t nesting;     // of questions that ask further questions
+  uint64_t effort;      // since the outermost one; see tvms_analyzer_out_of_budget
 };
 
 // Proofs inside rules may ask for more proofs, and each looks at whole expressions: after

@@ -10,6 +10,7 @@
 // is printed: rules stand as TVM tries them. TVM: src/arith/rewrite_simplify.cc.
 #include "arith/rewrite.h"
 
+#include "arith/and_of_ors.h"
 #include "arith/canonical.h"
 #include "arith/compare.h"
 #include "arith/match.h"
@@ -131,6 +132,46 @@ static tvms_node *visit_truth(tvms_simplifier *s, tvms_node *node) {
   return known ? known : tvms_simplifier_apply_rules(s, node);
 }
 
+static tvms_node *visit_under(tvms_simplifier *s, tvms_node *condition,
+                              tvms_node *node) {
+  tvms_scope_mark mark = tvms_analyzer_enter(s->analyzer, condition);
+  tvms_node *result = tvms_simplifier_visit(s, node);
+  tvms_analyzer_leave(s->analyzer, mark);
+  return result;
+}
+
+// Each side of `and` simplified where the other holds, of `or` where the other fails: in
+// turn, twice at most, and no longer than it helps.
+static tvms_node *visit_constrained(tvms_simplifier *s, tvms_node *node) {
+  const tvms_binary *op = tvms_as_binary(node);
+  tvms_node *sides[] = {op->a, op->b};
+  for (int turn = 0, idle = 0; turn < 4 && idle < 2; turn++) {
+    tvms_node **side = &sides[turn % 2], *other = sides[1 - turn % 2];
+    if (node->kind == TVMS_NODE_OR) {
+      other = tvms_not_new(unit_of(s), other, TVMS_NO_SPAN);
+      other = tvms_arith_normalize_bool(unit_of(s), other);
+    }
+    tvms_node *updated = visit_under(s, other, *side);
+    idle = updated == *side ? idle + 1 : 0;
+    *side = updated;
+  }
+  if (sides[0] == op->a && sides[1] == op->b) return node;
+  return tvms_binary_new(unit_of(s), (tvms_node_kind)node->kind, sides[0], sides[1],
+                         TVMS_NO_SPAN);
+}
+
+static tvms_node *visit_junction(tvms_simplifier *s, tvms_node *node) {
+  uint32_t extensions = s->canonical ? 0 : s->analyzer->extensions;
+  node = extensions & TVMS_CONSTRAIN_BRANCHES ? visit_constrained(s, node)
+                                              : visit_operands(s, node);
+  tvms_node *known = fold_node(s, node);
+  if (!known) known = known_truth(s, node);
+  if (known) return known;
+  if (extensions & TVMS_CONVERT_TO_AND_OF_ORS)
+    return tvms_arith_and_of_ors(s->analyzer, node);
+  return tvms_simplifier_apply_rules(s, node);
+}
+
 static tvms_node *compared(tvms_simplifier *s, tvms_node_kind kind, tvms_node *a,
                            tvms_node *b) {
   tvms_node *node = tvms_binary_new(unit_of(s), kind, a, b, TVMS_NO_SPAN);
@@ -208,9 +249,10 @@ static tvms_node *visit_not(tvms_simplifier *s, tvms_node *node) {
   return known ? known : tvms_simplifier_apply_rules(s, node);
 }
 
-static tvms_node *visit_under(tvms_simplifier *s, tvms_node *condition,
+// As visit_under for what is evaluated only if the condition holds.
+static tvms_node *visit_where(tvms_simplifier *s, tvms_node *condition,
                               tvms_node *node) {
-  tvms_scope_mark mark = tvms_analyzer_enter(s->analyzer, condition);
+  tvms_scope_mark mark = tvms_analyzer_enter_fact(s->analyzer, condition);
   tvms_node *result = tvms_simplifier_visit(s, node);
   tvms_analyzer_leave(s->analyzer, mark);
   return result;
@@ -221,7 +263,7 @@ static tvms_node *visit_select(tvms_simplifier *s, tvms_node *node) {
   tvms_node *condition = tvms_simplifier_visit(s, select->condition);
   tvms_node *otherwise = tvms_analyzer_rewrite_simplify(
       s->analyzer, tvms_not_new(unit_of(s), condition, TVMS_NO_SPAN));
-  tvms_node *yes = visit_under(s, condition, select->true_value);
+  tvms_node *yes = visit_where(s, condition, select->true_value);
   tvms_node *no = visit_under(s, otherwise, select->false_value);
   if (condition->kind == TVMS_NODE_INT_IMM)
     return tvms_node_is_true(condition) ? yes : no;
@@ -238,7 +280,7 @@ static tvms_node *visit_if_then_else(tvms_simplifier *s, tvms_node *node) {
   tvms_list args = tvms_as_call(node)->args;
   tvms_node *condition = tvms_simplifier_visit(s, args.items[0]);
   tvms_node *otherwise = tvms_not_new(unit_of(s), condition, TVMS_NO_SPAN);
-  tvms_node *yes = visit_under(s, condition, args.items[1]);
+  tvms_node *yes = visit_where(s, condition, args.items[1]);
   tvms_node *no = visit_under(s, otherwise, args.items[2]);
   if (condition->kind == TVMS_NODE_INT_IMM)
     return tvms_node_is_true(condition) ? yes : no;
@@ -418,9 +460,9 @@ tvms_node *tvms_simplifier_visit_rewrite(tvms_simplifier *s, tvms_node *node) {
   case TVMS_NODE_MIN:
   case TVMS_NODE_MAX: return visit_arithmetic(s, node);
   case TVMS_NODE_EQ:
-  case TVMS_NODE_LT:
+  case TVMS_NODE_LT: return visit_truth(s, node);
   case TVMS_NODE_AND:
-  case TVMS_NODE_OR: return visit_truth(s, node);
+  case TVMS_NODE_OR: return visit_junction(s, node);
   case TVMS_NODE_NE: return visit_ne(s, node);
   case TVMS_NODE_LE: return visit_le(s, node);
   case TVMS_NODE_GT: return visit_flipped(s, node, TVMS_NODE_LT);

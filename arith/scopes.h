@@ -9,7 +9,8 @@
 // For the rest of the function: the range of a loop variable, a thread and a block
 // variable; the value of a variable that is bound to an expression without effects; that no
 // dimension of a parameter is negative. Inside a branch: its condition or the negation of
-// it; inside a block: its predicate. TVM: IRMutatorWithAnalyzer.
+// it, T.likely taken off; inside a loop: that its extent is positive; behind an assertion:
+// what it asserts. TVM: IRMutatorWithAnalyzer.
 #ifndef TVMS_ARITH_SCOPES_H
 #define TVMS_ARITH_SCOPES_H
 
@@ -25,8 +26,6 @@ typedef struct {
   // Options. A loop is also two conditions, min <= var and var < min + extent: what
   // TVM's StmtSimplify adds.
   bool loop_conditions;
-  // The ranges of block variables are not used, as in TVM's StmtSimplify.
-  bool no_block_ranges;
   // Of the watch itself: what is to be closed.
   TVMS_VEC(tvms_scope_mark) marks;
 } tvms_scopes;

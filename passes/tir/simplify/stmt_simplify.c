@@ -39,17 +39,6 @@ static tvms_node *enter_if(tvms_rewriter *r, tvms_node *node) {
   return taken ? tvms_rewrite(r, taken) : tvms_stmt_none(s->unit, node->span);
 }
 
-// The predicate holds inside the block and stays as it is written.
-static tvms_node *leave_realize(tvms_rewriter *r, tvms_node *node) {
-  if (node == r->old) return node;
-  const tvms_block_realize *old = tvms_as_block_realize(r->old);
-  tvms_block_realize *realize = tvms_as_block_realize(node);
-  realize->predicate = old->predicate;
-  bool same = realize->block == old->block
-              && realize->iter_values.items == old->iter_values.items;
-  return same ? (tvms_node *)(uintptr_t)r->old : node;
-}
-
 static bool same_places(tvms_list a, tvms_list b) {
   if (a.len != b.len) return false;
   for (uint32_t i = 0; i < a.len; i++) {
@@ -75,19 +64,30 @@ static tvms_node *leave_bind(tvms_rewriter *r, tvms_node *node) {
   return node;
 }
 
+static uint32_t extensions_of(const tvms_pass_run *run) {
+  const tvms_pass_value *chains =
+      &TVMS_OPTION(run, StmtSimplify, transitively_prove_inequalities);
+  const tvms_pass_value *forms =
+      &TVMS_OPTION(run, StmtSimplify, convert_boolean_to_and_of_ors);
+  const tvms_pass_value *branches =
+      &TVMS_OPTION(run, StmtSimplify, apply_constraints_to_boolean_branches);
+  return (chains->number ? TVMS_PROVE_TRANSITIVELY : 0U)
+         | (forms->number ? TVMS_CONVERT_TO_AND_OF_ORS : 0U)
+         | (branches->number ? TVMS_CONSTRAIN_BRANCHES : 0U);
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   simplifier s = {.unit = unit};
   tvms_node_map_init(&s.bound, &run->context->memory);
   tvms_scopes_init(&s.scopes, unit);
   s.scopes.loop_conditions = true;
-  s.scopes.no_block_ranges = true;
+  tvms_analyzer_extend(s.scopes.analyzer, extensions_of(run));
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);
   r.watch = &s.scopes.watch;
   r.roles = TVMS_IN(USE) | TVMS_IN(BODY) | TVMS_IN(ACCESS);
   tvms_rewriter_enter_class(&r, TVMS_CLASS_EXPR, simplify);
   r.enter[TVMS_NODE_IF_THEN_ELSE] = enter_if;
-  r.leave[TVMS_NODE_BLOCK_REALIZE] = leave_realize;
   r.leave[TVMS_NODE_STORE] = leave_store;
   r.leave[TVMS_NODE_BIND] = leave_bind;
   tvms_node *changed = tvms_rewrite(&r, function);
