@@ -69,6 +69,7 @@ static void enter_branch(tvms_scopes *s, const tvms_if_then_else *branch,
 }
 
 static void enter_block(tvms_scopes *s, const tvms_block_realize *realize) {
+  if (!tvms_release_has(s->unit->dialect, TVMS_FACT_axes_have_ranges)) return;
   tvms_list axes = tvms_as_block(realize->block)->iter_vars;
   for (uint32_t i = 0; i < axes.len; i++) {
     const tvms_iter_var *axis = tvms_as_iter_var(axes.items[i]);

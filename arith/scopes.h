@@ -6,8 +6,8 @@
 //   ...
 //   tvms_scopes_fini(&scopes);
 //
-// For the rest of the function: the range of a loop variable, a thread and a block
-// variable; the value of a variable that is bound to an expression without effects; that no
+// For the rest of the function: the range of a loop variable, a thread and (up to 0.26) a
+// block variable; the value of a variable that is bound to an expression without effects; that no
 // dimension of a parameter is negative. Inside a branch: its condition or the negation of
 // it, T.likely taken off; inside a loop: that its extent is positive; behind an assertion:
 // what it asserts. TVM: IRMutatorWithAnalyzer.
