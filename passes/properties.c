@@ -4,6 +4,7 @@
 // answers it; nothing is cached here, the manager remembers what it asked.
 #include "passes/properties.h"
 
+#include "ir/op.h"
 #include "ir/walk.h"
 
 typedef tvms_walk_step (*finder)(void *self, tvms_node *node, tvms_field_role role);
@@ -31,6 +32,7 @@ LACKS(no_init, BLOCK, tvms_as_block(node)->init != NULL)
 LACKS(opaque, BLOCK, tvms_as_block(node)->iter_vars.len > 0)
 LACKS(no_match, BLOCK, tvms_as_block(node)->match_buffers.len > 0)
 LACKS(no_blocks, BLOCK, true)
+LACKS(placed, CALL, tvms_op_called(node) == TVMS_R_builtin_alloc_tensor)
 
 static const tvms_property properties[] = {
 #define PROPERTY(NAME, holds, text, passes) {holds_##holds, text, passes},

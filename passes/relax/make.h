@@ -3,6 +3,7 @@
 #define TVMS_PASSES_RELAX_MAKE_H
 
 #include "ir/build.h"
+#include "ir/module.h"
 #include "ir/op.h"
 
 // A scalar of TIR as a value of Relax, with its StructInfo.
@@ -11,5 +12,38 @@ tvms_node *tvms_relax_make_prim_value(tvms_unit *unit, tvms_node *value);
 // R.call_tir(cls.<name>, args, out_ty=type). Scalars of TIR among the arguments are wrapped.
 tvms_node *tvms_relax_make_call_tir(tvms_unit *unit, tvms_sym name, tvms_list args,
                                     tvms_node *type, tvms_span span);
+
+// An int64 constant as a value of Relax.
+tvms_node *tvms_relax_make_int(tvms_unit *unit, int64_t value);
+
+// A text as a value of Relax; it is copied.
+tvms_node *tvms_relax_make_text(tvms_unit *unit, const char *text);
+
+// A data type as a value of Relax.
+tvms_node *tvms_relax_make_dtype(tvms_unit *unit, tvms_dtype dtype);
+
+// A shape of one dimension, which says a number of bytes.
+tvms_node *tvms_relax_make_size(tvms_unit *unit, tvms_node *bytes);
+
+// A call of an operator with arguments that have their types; so has the call.
+tvms_node *tvms_relax_make_operator_call(tvms_unit *unit, tvms_opcode opcode,
+                                         tvms_node *const *args, uint32_t count,
+                                         tvms_span span);
+
+// A call of the packed function `name`, whose result has the type `type`.
+tvms_node *tvms_relax_make_packed_call(tvms_unit *unit, const char *name,
+                                       tvms_node *const *args, uint32_t count,
+                                       tvms_node *type, tvms_span span);
+
+// Gives a call the type that follows from its arguments as they are now. A call of a
+// function whose type is not at hand keeps the type it has.
+void tvms_relax_infer_call(tvms_unit *unit, const tvms_module *TVMS_NULLABLE module,
+                           tvms_node *call);
+
+// The number in an argument, which may stand in R.prim_value; NULL: it is no scalar of TIR.
+tvms_node *TVMS_NULLABLE tvms_relax_scalar_of(tvms_node *argument);
+
+// Bytes of one element in memory: whole ones, also of a bool.
+int64_t tvms_relax_element_bytes(tvms_dtype dtype);
 
 #endif

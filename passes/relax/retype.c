@@ -37,14 +37,18 @@ static tvms_node *retyped_variable(tvms_rewriter *r, tvms_var_binding *binding) 
   return var;
 }
 
-static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *node) {
-  if (node == r->old) return node;
+tvms_node *tvms_relax_retype_binding(tvms_rewriter *r, tvms_node *node) {
   tvms_var_binding *binding = tvms_as_var_binding(node);
   const tvms_node *type = binding->value->sinfo;
-  if (binding->value == tvms_as_var_binding(r->old)->value) return node;
   if (type && !same_type(r, type, binding->var->sinfo))
     binding->var = retyped_variable(r, binding);
   return node;
+}
+
+static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *node) {
+  if (node == r->old) return node;
+  bool same = tvms_as_var_binding(node)->value == tvms_as_var_binding(r->old)->value;
+  return same ? node : tvms_relax_retype_binding(r, node);
 }
 
 static tvms_node *leave_tuple(tvms_rewriter *r, tvms_node *node) {
@@ -67,15 +71,19 @@ static tvms_node *leave_item(tvms_rewriter *r, tvms_node *node) {
   return inside ? with_type(r, node, fields.items[item->index]) : node;
 }
 
-static tvms_node *leave_if(tvms_rewriter *r, tvms_node *node) {
+tvms_node *tvms_relax_retype_if(tvms_rewriter *r, tvms_node *node) {
   const tvms_if *branch = tvms_as_if(node);
   tvms_node *a = branch->true_branch->sinfo, *b = branch->false_branch->sinfo;
-  if (node == r->old || !a || !b) return node;
+  if (!a || !b) return node;
   tvms_prover prover;
   tvms_prover_init(&prover, r->unit);
   tvms_node *type = tvms_sinfo_join(&prover, a, b);
   tvms_prover_fini(&prover);
   return with_type(r, node, type);
+}
+
+static tvms_node *leave_if(tvms_rewriter *r, tvms_node *node) {
+  return node == r->old ? node : tvms_relax_retype_if(r, node);
 }
 
 // ---- Sequences and functions ----
@@ -109,10 +117,13 @@ static tvms_node *type_of_sequence(tvms_rewriter *r, tvms_node *sequence,
   return type;
 }
 
-static tvms_node *leave_sequence(tvms_rewriter *r, tvms_node *node) {
+tvms_node *tvms_relax_retype_sequence(tvms_rewriter *r, tvms_node *node) {
   tvms_node *type = tvms_as_seq_expr(node)->body->sinfo;
-  if (node == r->old || !type) return node;
-  return with_type(r, node, type_of_sequence(r, node, type));
+  return type ? with_type(r, node, type_of_sequence(r, node, type)) : node;
+}
+
+static tvms_node *leave_sequence(tvms_rewriter *r, tvms_node *node) {
+  return node == r->old ? node : tvms_relax_retype_sequence(r, node);
 }
 
 static bool is_base(tvms_prover *prover, tvms_node *base, tvms_node *derived) {

@@ -17,4 +17,13 @@
 // Installs leave hooks for VAR_BINDING, TUPLE, TUPLE_GET_ITEM, IF, SEQ_EXPR and FUNCTION.
 void tvms_relax_retype(tvms_rewriter *rewriter);
 
+// Gives the variable of a VAR_BINDING, a copy that an enter hook made, the type of its value.
+tvms_node *tvms_relax_retype_binding(tvms_rewriter *r, tvms_node *node);
+
+// Gives an IF, a copy that an enter hook made, the type that its branches have in common.
+tvms_node *tvms_relax_retype_if(tvms_rewriter *r, tvms_node *node);
+
+// The same for a SEQ_EXPR: what its body says to the outside.
+tvms_node *tvms_relax_retype_sequence(tvms_rewriter *r, tvms_node *node);
+
 #endif

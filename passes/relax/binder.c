@@ -1,0 +1,127 @@
+// Bindings go where the rewriter is; only the body of a sequence has no binding around it, so
+// what it needs is collected and put behind the last block.
+#include "passes/relax/binder.h"
+
+#include "passes/relax/make.h"
+#include "passes/relax/retype.h"
+
+void tvms_relax_binder_init(tvms_relax_binder *binder, tvms_pass_run *run,
+                            tvms_unit *unit, tvms_relax_compute *compute) {
+  *binder = (tvms_relax_binder){.module = run->module, .compute = compute};
+  tvms_relax_emitter_init(&binder->emitter, unit);
+}
+
+void tvms_relax_binder_fini(tvms_relax_binder *binder) {
+  tvms_relax_emitter_fini(&binder->emitter);
+}
+
+tvms_node *tvms_relax_binder_bind(tvms_rewriter *rewriter, tvms_node *value,
+                                  const char *name) {
+  tvms_relax_binder *binder = rewriter->self;
+  if (!binder->tail) return tvms_relax_emit(&binder->emitter, rewriter, value, name);
+  tvms_node *binding = tvms_relax_bind(&binder->emitter, value, name, false);
+  tvms_vec_push(&rewriter->unit->context->memory, binder->tail, binding);
+  return tvms_as_var_binding(binding)->var;
+}
+
+void tvms_relax_binder_do(tvms_rewriter *rewriter, tvms_node *call) {
+  tvms_relax_binder_bind(rewriter, call, "_");
+}
+
+static tvms_node *rewrite_if(tvms_rewriter *r, tvms_node *node) {
+  const tvms_if *old = tvms_as_if(node);
+  tvms_relax_binder *binder = r->self;
+  tvms_node_vec *outer = binder->tail;
+  tvms_node *made = binder->compute(r, old->condition);
+  binder->tail = NULL;
+  tvms_node *first = tvms_rewrite(r, old->true_branch);
+  tvms_node *second = tvms_rewrite(r, old->false_branch);
+  binder->tail = outer;
+  tvms_node *condition =
+      made ? tvms_relax_binder_bind(r, made, "gv") : tvms_rewrite(r, old->condition);
+  bool same = first == old->true_branch && second == old->false_branch
+              && condition == old->condition;
+  if (same) return node;
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_as_if(copy)->true_branch = first;
+  tvms_as_if(copy)->false_branch = second;
+  tvms_as_if(copy)->condition = condition;
+  return tvms_relax_retype_if(r, copy);
+}
+
+// The blocks with the bindings of `tail` behind them, in a plain block.
+static tvms_list with_tail(tvms_rewriter *r, tvms_list blocks, tvms_node_vec *tail) {
+  tvms_memory *memory = &r->unit->context->memory;
+  tvms_node_vec all = {0}, bindings = {0};
+  for (uint32_t i = 0; i < blocks.len; i++)
+    tvms_vec_push(memory, &all, blocks.items[i]);
+  bool joins = all.len && !(all.items[all.len - 1]->flags & TVMS_FLAG_DATAFLOW);
+  if (joins) {
+    tvms_list last = tvms_as_binding_block(all.items[--all.len])->bindings;
+    for (uint32_t i = 0; i < last.len; i++)
+      tvms_vec_push(memory, &bindings, last.items[i]);
+  }
+  for (uint32_t i = 0; i < tail->len; i++)
+    tvms_vec_push(memory, &bindings, tail->items[i]);
+  tvms_binding_block *block = tvms_node_make(r->unit, BINDING_BLOCK, TVMS_NO_SPAN);
+  block->bindings = tvms_list_copy(r->unit, bindings.items, bindings.len);
+  tvms_vec_push(memory, &all, &block->head);
+  tvms_list list = tvms_list_copy(r->unit, all.items, all.len);
+  tvms_vec_fini(memory, &all);
+  tvms_vec_fini(memory, &bindings);
+  return list;
+}
+
+static tvms_node *rewrite_sequence(tvms_rewriter *r, tvms_node *node) {
+  const tvms_seq_expr *old = tvms_as_seq_expr(node);
+  tvms_relax_binder *binder = r->self;
+  tvms_node_vec tail = {0}, *outer = binder->tail;
+  binder->tail = NULL;
+  tvms_list blocks = tvms_rewrite_list(r, old->blocks);
+  binder->tail = &tail;
+  tvms_node *body = tvms_rewrite(r, old->body);
+  binder->tail = outer;
+  if (tail.len) blocks = with_tail(r, blocks, &tail);
+  tvms_vec_fini(&r->unit->context->memory, &tail);
+  bool same = blocks.items == old->blocks.items && blocks.len == old->blocks.len
+              && body == old->body;
+  if (same) return node;
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_as_seq_expr(copy)->blocks = blocks;
+  tvms_as_seq_expr(copy)->body = body;
+  return tvms_relax_retype_sequence(r, copy);
+}
+
+static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
+  const tvms_relax_binder *binder = r->self;
+  if (node != r->old) tvms_relax_infer_call(r->unit, binder->module, node);
+  return node;
+}
+
+static tvms_node *rewrite_expr(tvms_rewriter *r, tvms_node *node) {
+  if (r->role != TVMS_ROLE_USE) return TVMS_REWRITE_BELOW;
+  const tvms_relax_binder *binder = r->self;
+  tvms_node *made = binder->compute(r, node);
+  if (!made) return TVMS_REWRITE_BELOW;
+  return made == node ? node : tvms_relax_binder_bind(r, made, "gv");
+}
+
+// The value of a binding has a name already.
+static tvms_node *rewrite_binding(tvms_rewriter *r, tvms_node *node) {
+  const tvms_relax_binder *binder = r->self;
+  tvms_node *made = binder->compute(r, tvms_as_var_binding(node)->value);
+  if (!made) return TVMS_REWRITE_BELOW;
+  if (made == tvms_as_var_binding(node)->value) return node;
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_as_var_binding(copy)->value = made;
+  return tvms_relax_retype_binding(r, copy);
+}
+
+void tvms_relax_binder_install(tvms_rewriter *rewriter) {
+  tvms_relax_retype(rewriter);
+  tvms_rewriter_enter_class(rewriter, TVMS_CLASS_EXPR, rewrite_expr);
+  rewriter->enter[TVMS_NODE_VAR_BINDING] = rewrite_binding;
+  rewriter->enter[TVMS_NODE_IF] = rewrite_if;
+  rewriter->enter[TVMS_NODE_SEQ_EXPR] = rewrite_sequence;
+  rewriter->leave[TVMS_NODE_CALL] = leave_call;
+}

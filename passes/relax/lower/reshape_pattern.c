@@ -1,0 +1,173 @@
+// A PrimFunc reshapes if its one statement copies an element, and the numbers that its two
+// places have in row-major order are proved to be equal.
+//
+//   for i, j in T.grid(2, 6):
+//       with T.sblock("reshape"):
+//           v, w = T.axis.remap("SS", [i, j])
+//           B[v, w] = A[(v * 6 + w) // 4, (v * 6 + w) % 4]      number of both: v * 6 + w
+//
+// Proofs are tried twice: over the variables of the block, and, where one side is the block's
+// variables themselves, over their joint number, of which each variable is a digit.
+// TVM: HasReshapePattern of src/relax/analysis/tir_op_pattern_kind.cc.
+#include "passes/relax/lower/reshape_pattern.h"
+
+#include "arith/analyzer.h"
+#include "ir/clone.h"
+#include "ir/fold.h"
+#include "ir/rewrite.h"
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_analyzer *analyzer;
+  const tvms_node *source;  // first and last buffer of the function
+  const tvms_node *target;
+} detector;
+
+static tvms_node *TVMS_NULLABLE build(detector *d, tvms_node_kind kind,
+                                      tvms_node *TVMS_NULLABLE a,
+                                      tvms_node *TVMS_NULLABLE b) {
+  return a && b ? tvms_build_binary(d->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
+}
+
+// The number of an element in row-major order.
+static tvms_node *TVMS_NULLABLE number_of(detector *d, const tvms_node *buffer,
+                                          tvms_list indices) {
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
+  tvms_node *number = tvms_int_imm_new(d->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < indices.len; i++) {
+    number = build(d, TVMS_NODE_MUL, number, shape.items[i]);
+    number = build(d, TVMS_NODE_ADD, number, indices.items[i]);
+  }
+  return number ? tvms_analyzer_simplify(d->analyzer, number) : NULL;
+}
+
+// The indices are the variables of the block, which run over the whole buffer.
+static bool is_trivial(detector *d, const tvms_block *block, const tvms_node *buffer,
+                       tvms_list indices) {
+  if (indices.len != block->iter_vars.len) return false;
+  for (uint32_t i = 0; i < indices.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    const tvms_range *dom = tvms_as_range(iter->dom);
+    bool same = indices.items[i] == iter->var
+                && tvms_analyzer_can_prove_ge(d->analyzer, dom->min, 0)
+                && tvms_analyzer_can_prove_lt(d->analyzer, dom->min, 1)
+                && tvms_analyzer_can_prove_equal(
+                    d->analyzer, tvms_as_buffer(buffer)->shape.items[i], dom->extent);
+    if (!same) return false;
+  }
+  return true;
+}
+
+static bool has_no_step(const tvms_block *block) {
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    if (tvms_node_is_int(tvms_as_range(iter->dom)->extent, 0)) return true;
+  }
+  return block->iter_vars.len == 0;
+}
+
+// Is `number` the joint number of the variables, when they are its digits?
+static bool is_joint_number(detector *d, const tvms_block *block, tvms_node *number) {
+  tvms_context *context = d->unit->context;
+  const tvms_iter_var *first = tvms_as_iter_var(block->iter_vars.items[0]);
+  tvms_dtype dtype = first->var->dtype;
+  tvms_node *joint = tvms_var_new(d->unit, tvms_symbol_intern(context, "fused", 5),
+                                  dtype, TVMS_NO_SPAN);
+  tvms_node *stride = tvms_int_imm_new(d->unit, dtype, 1, TVMS_NO_SPAN);
+  tvms_node_map digits;
+  tvms_node_map_init(&digits, &context->memory);
+  for (uint32_t i = block->iter_vars.len; i > 0 && stride; i--) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i - 1]);
+    tvms_node *extent = tvms_as_range(iter->dom)->extent;
+    tvms_node *digit = build(d, TVMS_NODE_FLOOR_DIV, joint, stride);
+    digit = build(d, TVMS_NODE_FLOOR_MOD, digit, extent);
+    tvms_node_map_put(&digits, iter->var, digit);
+    stride = build(d, TVMS_NODE_MUL, stride, extent);
+  }
+  bool same = false;
+  if (stride) {
+    tvms_node *zero = tvms_int_imm_new(d->unit, dtype, 0, TVMS_NO_SPAN);
+    tvms_analyzer_bind_range(d->analyzer, joint, zero, stride);
+    number = tvms_substitute(d->unit, number, &digits);
+    same = tvms_analyzer_can_prove_equal(d->analyzer, number, joint);
+  }
+  tvms_node_map_fini(&digits);
+  return same;
+}
+
+static bool copies_in_order(detector *d, const tvms_block *block) {
+  if (block->body->kind != TVMS_NODE_STORE) return false;
+  const tvms_store *store = tvms_as_store(block->body);
+  if (store->value->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  const tvms_buffer_load *load = tvms_as_buffer_load(store->value);
+  if (store->buffer != d->target || load->buffer != d->source) return false;
+  tvms_node *from = number_of(d, load->buffer, load->indices);
+  tvms_node *to = number_of(d, store->buffer, store->indices);
+  if (!from || !to) return false;
+  if (!has_no_step(block)) {
+    tvms_node *other = NULL;
+    if (is_trivial(d, block, store->buffer, store->indices))
+      other = from;
+    else if (is_trivial(d, block, load->buffer, load->indices))
+      other = to;
+    if (other && is_joint_number(d, block, other)) return true;
+  }
+  return tvms_analyzer_can_prove_equal(d->analyzer, from, to);
+}
+
+static bool bind_block(detector *d, const tvms_block *block) {
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    if (iter->iter_type != TVMS_ITER_DATA_PAR || !iter->dom) return false;
+  }
+  bool outer = block->body->kind == TVMS_NODE_FOR;
+  for (uint32_t i = 0; i < block->iter_vars.len && !outer; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);
+    const tvms_range *dom = tvms_as_range(iter->dom);
+    tvms_analyzer_bind_range(d->analyzer, iter->var, dom->min, dom->extent);
+  }
+  return true;
+}
+
+// Down through loops and blocks, of which each holds one other, to the one that copies.
+static bool detect(detector *d, const tvms_node *stmt) {
+  while (true) {
+    if (stmt->kind == TVMS_NODE_FOR) {
+      const tvms_for *loop = tvms_as_for(stmt);
+      tvms_analyzer_bind_range(d->analyzer, loop->var, loop->min, loop->extent);
+      stmt = loop->body;
+      bool goes_on =
+          stmt->kind == TVMS_NODE_FOR || stmt->kind == TVMS_NODE_BLOCK_REALIZE;
+      if (!goes_on) return false;
+    } else if (stmt->kind == TVMS_NODE_BLOCK_REALIZE) {
+      const tvms_block *block = tvms_as_block(tvms_as_block_realize(stmt)->block);
+      if (!bind_block(d, block)) return false;
+      if (block->body->kind != TVMS_NODE_FOR) return copies_in_order(d, block);
+      stmt = block->body;
+    } else {
+      return false;
+    }
+  }
+}
+
+bool tvms_relax_reshapes(tvms_context *context, tvms_dialect dialect,
+                         const tvms_node *function) {
+  tvms_unit unit;
+  tvms_unit_init(&unit, context, dialect);
+  const tvms_prim_func *copy = tvms_as_prim_func(tvms_clone(&unit, function, NULL));
+  detector d = {.unit = &unit};
+  uint32_t buffers = 0;
+  for (uint32_t i = 0; i < copy->buffers.len; i++) {
+    if (!copy->buffers.items[i]) continue;
+    if (buffers++ == 0) d.source = copy->buffers.items[i];
+    d.target = copy->buffers.items[i];
+  }
+  bool holds = false;
+  if (buffers > 1) {
+    d.analyzer = tvms_analyzer_new(&unit);
+    holds = detect(&d, copy->body);
+    tvms_analyzer_free(d.analyzer);
+  }
+  tvms_unit_fini(&unit);
+  return holds;
+}
