@@ -7,8 +7,15 @@
 #define TVMS_PASSES_MANAGER_H
 
 #include "ir/module.h"
+#include "passes/literal.h"
 
-typedef enum { TVMS_OPTION_BOOL, TVMS_OPTION_INT, TVMS_OPTION_TEXT } tvms_option_type;
+typedef enum {
+  TVMS_OPTION_BOOL,
+  TVMS_OPTION_INT,
+  TVMS_OPTION_TEXT,
+  TVMS_OPTION_LIST,  // of texts: ['a', 'b'] or a;b
+  TVMS_OPTION_MAP,   // {'a': ['b', 'c']}
+} tvms_option_type;
 
 // A row OPTION of passes.def.
 typedef struct {
@@ -19,10 +26,12 @@ typedef struct {
   const char *summary;
 } tvms_pass_option;
 
-// The value of an option: `number` of BOOL and INT, and the text as written.
+// The value of an option: `number` of BOOL and INT, `literal` of LIST and MAP, and the
+// text as written.
 typedef struct {
   int64_t number;
   const char *text;
+  const tvms_literal *TVMS_NULLABLE literal;
 } tvms_pass_value;
 
 // A pass at work.

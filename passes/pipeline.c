@@ -106,6 +106,14 @@ static bool parse_value(tvms_context *context, const tvms_pass_option *option,
     return value->number || strcmp(value->text, "false") == 0
            || strcmp(value->text, "0") == 0;
   }
+  if (option->type == TVMS_OPTION_LIST) {
+    value->literal = tvms_pass_literal_read_texts(context, value->text);
+    return value->literal != NULL;
+  }
+  if (option->type == TVMS_OPTION_MAP) {
+    value->literal = tvms_pass_literal_read(context, value->text);
+    return value->literal && value->literal->kind == TVMS_LITERAL_MAP;
+  }
   char *end;
   value->number = strtoll(value->text, &end, 10);
   return len > 0 && *end == '\0';
@@ -126,7 +134,8 @@ static tvms_pass_value *default_values(tvms_context *context, const tvms_pass *p
 
 static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
                        tvms_span value) {
-  static const char *const kinds[] = {"true or false", "an integer", "a string"};
+  static const char *const kinds[] = {"true or false", "an integer", "a string",
+                                      "a list: ['a', 'b'] or a;b", "a map: {'a': 'b'}"};
   uint32_t count, i = 0;
   const tvms_pass_option *options = options_of(step->pass, &count);
   const char *text =
@@ -143,14 +152,31 @@ static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
   }
 }
 
+// Behind the value of an option: at the ',' or '}' that ends it. Those inside of brackets
+// and quotes are parts of it, as in {layouts={'nn.conv2d': ['NHWC', 'OHWI']}}.
+static void skip_value(reader *r) {
+  uint32_t depth = 0;
+  char quote = '\0';
+  for (char c; (c = r->text[r->at]) != '\0'; r->at++) {
+    if (quote || c == '\'' || c == '"') {
+      quote = !quote ? c : c == quote ? '\0' : quote;
+    } else if (strchr("([{", c)) {
+      depth++;
+    } else if (depth > 0) {
+      depth -= strchr(")]}", c) != NULL;
+    } else if (c == ',' || c == '}') {
+      return;
+    }
+  }
+}
+
 static bool read_option(reader *r, const tvms_pass_step *step) {
   tvms_span name = word(r);
   if (name.begin == name.end) return expected(r, "the name of an option");
   if (!accept(r, '=')) return expected(r, "'='");
   skip_blanks(r);
   tvms_span value = {r->at, r->at};
-  while (r->text[r->at] && !strchr(",}", r->text[r->at]))
-    r->at++;
+  skip_value(r);
   value.end = r->at;
   if (step->pass) set_option(r, step, name, value);
   return true;

@@ -93,6 +93,34 @@ static tvms_node *TVMS_NULLABLE largest(tvms_inference *in, const tvms_index_map
   return tvms_dim_binary(prover, (tvms_node_kind)index->kind, a, b);
 }
 
+// The length of an axis of which every `by` elements become one: padded at its end.
+static tvms_node *TVMS_NULLABLE quotient(tvms_inference *in, tvms_node *dim,
+                                         int64_t by) {
+  tvms_prover *prover = in->prover;
+  tvms_node *rest = tvms_dim_binary_int(prover, TVMS_NODE_FLOOR_MOD, dim, -by);
+  tvms_node *padded = rest ? tvms_dim_binary(prover, TVMS_NODE_SUB, dim, rest) : NULL;
+  return padded ? tvms_dim_binary_int(prover, TVMS_NODE_FLOOR_DIV, padded, by) : NULL;
+}
+
+// The length of the axis with this index; NULL if the form of the index does not tell.
+static tvms_node *TVMS_NULLABLE extent_of(tvms_inference *in, const tvms_index_map *map,
+                                          tvms_list dims, tvms_node *index) {
+  int64_t by;
+  tvms_node *whole = index, *extent = NULL;
+  if (index->kind == TVMS_NODE_FLOOR_DIV) whole = tvms_as_binary(index)->a;
+  bool divides = whole != index && tvms_sinfo_dim_int(tvms_as_binary(index)->b, &by);
+  for (uint32_t i = 0; i < map->initial_indices.len; i++) {
+    if (map->initial_indices.items[i] != whole) continue;
+    if (whole == index) return dims.items[i];
+    if (divides && by > 0) extent = quotient(in, dims.items[i], by);
+  }
+  if (!extent) {
+    tvms_node *most = largest(in, map, dims, index);
+    extent = most ? tvms_dim_binary_int(in->prover, TVMS_NODE_ADD, most, 1) : NULL;
+  }
+  return extent ? tvms_dim_simplify(in->prover, extent) : NULL;
+}
+
 tvms_node *tvms_infer_layout_transform(tvms_inference *in) {
   tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;
@@ -111,9 +139,7 @@ tvms_node *tvms_infer_layout_transform(tvms_inference *in) {
   }
   tvms_dims dims = tvms_dims_new(in, count);
   for (uint32_t i = 0; i < count; i++) {
-    tvms_node *most = largest(in, map, from, map->final_indices.items[i]);
-    dims.items[i] =
-        most ? tvms_dim_binary_int(in->prover, TVMS_NODE_ADD, most, 1) : NULL;
+    dims.items[i] = extent_of(in, map, from, map->final_indices.items[i]);
     if (!dims.items[i]) return tvms_in_result_ndim(in, count, x.dtype, x.vdevice);
   }
   return tvms_in_result(in, dims, x.dtype, x.vdevice);

@@ -1,9 +1,9 @@
 """Runs under a Python that has stock TVM: answers what it makes of programs.
 
-One JSON object a line on standard input, {"text": ...}, with "passes": [names] to run them first, with
+One JSON object a line on standard input, {"text": ...}, with "passes": [[name, {option: text}]] to run them first, with
 "metadata": true to have that section printed; one a line on standard output: {"print": text} or {"error": message}. TVM may crash; then the caller starts another one.
 """
-import json, os, re, sys
+import ast, json, os, re, sys
 
 IMPORT = re.compile(r"(?:#\s*)?(from typing import TypeVar|(?:from\s+tvm[\w.]*\s+)?import\s+.*\btvm\b.*|from\s+(?:tvm|\.)[\w.]*\s+import\s+.+)$")
 
@@ -67,13 +67,22 @@ def listen():
     return said
 
 
-def run_passes(module, names):
-    """The module after the passes of these names, as Relax, TIR or its schedule part has them."""
+def value_of(text):
+    """What an option says in Python's notation; a word is itself."""
+    try:
+        return {"true": True, "false": False}.get(text, None) if text in ("true", "false") else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text.split(";") if ";" in text else text
+
+
+def run_passes(module, steps):
+    """The module after these passes [name, {option: text}], as Relax, TIR or its schedule part has them."""
     import tvm
     from tvm import relax, tirx
     places = [relax.transform, tirx.transform, tvm.s_tir.transform]
-    for name in names:
-        module = next(getattr(place, name) for place in places if hasattr(place, name))()(module)
+    for name, options in steps:
+        made = next(getattr(place, name) for place in places if hasattr(place, name))
+        module = made(**{option: value_of(text) for option, text in options.items()})(module)
     return module
 
 

@@ -5,7 +5,8 @@
 
   - print: TVM of the release reads the program and prints what stands behind `# EXPECT:`.
   - check: a program with a line that expects an error is rejected by TVM, too.
-  - opt: TVM runs its passes of the same names and prints what stands behind `# EXPECT:`.
+  - opt: TVM runs its passes of the same names and prints what stands behind `# EXPECT:`, if it takes the options
+    that are given by the same names.
 Only files whose `# RUN:` lines name one release, or none and are read as one, are judged; opt of 0.22 is not, because
 its stock TVM has no passes. known.tsv lists the files that cannot agree, with the reason, as for print.py.
 """
@@ -16,6 +17,8 @@ from cases import files_under, source
 from stock import RELEASES, definitions_of, difference, judge_releases
 
 SECTION = re.compile(r"^# (EXPECT|FINDINGS|STATUS)\b", re.M)
+# Options of passes that have the name and the meaning of an argument of TVM's pass.
+ARGUMENTS = {"desired_layouts", "out_dtype", "fp16_input_names", "func_name", "require_grads", "target_index"}
 ERROR = re.compile(r"# error(\[\w+\])?: ")
 
 
@@ -47,12 +50,13 @@ class Case:
         if allowed is None or self.release not in RELEASES or {w for w in self.words if w.startswith("-")} - allowed:
             return False
         if self.verb == "opt":
-            return self.release != "0.22" and not self.rejected and "{" not in self.option("--passes") and bool(self.expected)
+            options = re.findall(r"[{,]\s*(\w+)=", self.option("--passes"))
+            return self.release != "0.22" and not self.rejected and set(options) <= ARGUMENTS and bool(self.expected)
         return self.rejected if self.verb == "check" else bool(self.expected) and not self.rejected
 
     def judge(self, stock):
         """What is wrong, "" if nothing."""
-        more = {"passes": self.option("--passes").split(",")} if self.verb == "opt" else {}
+        more = {"passes": steps_of(self.option("--passes"))} if self.verb == "opt" else {}
         if (self.expected or "").startswith("metadata = "):
             more["metadata"] = True
         answers = [stock.ask(text=text, **more) for text in definitions_of(self.program)]
@@ -66,6 +70,23 @@ class Case:
             wanted, expected = [body(text) for text in wanted], body(expected)
         wanted = "\n\n".join(wanted)
         return "" if wanted == expected else difference(wanted, expected)
+
+
+def steps_of(pipeline):
+    """[name, {option: text}] of each pass; commas inside of brackets part nothing."""
+    parts, depth, begin = [], 0, 0
+    for i, c in enumerate(pipeline + ","):
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0:
+            parts.append(pipeline[begin:i].strip())
+            begin = i + 1
+    steps = []
+    for part in parts:
+        name, _, rest = part.partition("{")
+        marks = list(re.finditer(r"(?:^|,)\s*(\w+)=", rest))
+        ends = [m.start() for m in marks[1:]] + [len(rest) - 1]
+        steps.append([name, {m.group(1): rest[m.end() : end].strip() for m, end in zip(marks, ends)}])
+    return steps
 
 
 def body(text):
