@@ -24,7 +24,7 @@
 #include "structinfo/regions.h"
 
 #include "arith/int_set.h"
-#include "arith/solve.h"
+#include "arith/narrow.h"
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
 #include "ir/rewrite.h"
@@ -175,140 +175,12 @@ static tvms_node *TVMS_NULLABLE buffer_behind(const detection *d,
 
 // ---- Conditions narrow the domains of loop variables in their branch ----
 
-enum { MOST_VARS = 16 };
-
-// The comparisons in a condition that can be solved, and their variables.
-typedef struct {
-  detection *d;
-  tvms_var_range vars[MOST_VARS];
-  uint32_t var_count;
-  tvms_node *relations[TVMS_MOST_RELATIONS];
-  uint32_t relation_count;
-  bool simple;    // of the comparison being read
-  bool overflow;  // more than there is room for
-} system_of;
-
-static tvms_walk_step note_term(void *self, tvms_node *node, tvms_field_role role) {
-  (void)role;
-  system_of *system = self;
-  switch ((int)node->kind) {
-  case TVMS_NODE_ADD:
-  case TVMS_NODE_SUB:
-  case TVMS_NODE_MUL:
-  case TVMS_NODE_FLOOR_DIV:
-  case TVMS_NODE_FLOOR_MOD:
-  case TVMS_NODE_INT_IMM: return TVMS_WALK_ON;
-  case TVMS_NODE_VAR: break;
-  default: system->simple = false; return TVMS_WALK_STOP;
-  }
-  for (uint32_t i = 0; i < system->var_count; i++) {
-    if (system->vars[i].var == node) return TVMS_WALK_ON;
-  }
-  if (system->var_count == MOST_VARS)
-    system->overflow = true;
-  else
-    system->vars[system->var_count++].var = node;
-  return TVMS_WALK_ON;
-}
-
-static void read_condition(system_of *system, tvms_node *condition) {
-  while (condition->kind == TVMS_NODE_AND) {
-    read_condition(system, tvms_as_binary(condition)->a);
-    condition = tvms_as_binary(condition)->b;
-  }
-  if (tvms_call_opcode(condition) == TVMS_TIR_likely) {
-    read_condition(system, tvms_as_call(condition)->args.items[0]);
-    return;
-  }
-  if (condition->kind < TVMS_NODE_EQ || condition->kind > TVMS_NODE_GE) return;
-  const tvms_binary *op = tvms_as_binary(condition);
-  if (!tvms_dtype_is_int(op->a->dtype) && !tvms_dtype_is_uint(op->a->dtype)) return;
-  tvms_visitor visitor = {.self = system, .enter = note_term};
-  uint32_t vars_before = system->var_count;
-  system->simple = true;
-  tvms_walk(system->d->memory, op->a, &visitor);
-  if (system->simple) tvms_walk(system->d->memory, op->b, &visitor);
-  if (!system->simple || system->var_count == 0) {
-    system->var_count = vars_before;
-    return;
-  }
-  if (system->relation_count == TVMS_MOST_RELATIONS)
-    system->overflow = true;
-  else
-    system->relations[system->relation_count++] = condition;
-}
-
-// The domain of a variable: of a loop inside the block, or what conditions around say.
-static const tvms_int_set *TVMS_NULLABLE domain_of(const detection *d,
-                                                   const tvms_node *var) {
-  const tvms_int_set *domain = tvms_domains_get(&d->domains, var);
-  return domain ? domain : tvms_domains_get(&d->hints, var);
-}
-
-static void read_ranges(system_of *system) {
-  tvms_unit *unit = system->d->unit;
-  for (uint32_t i = 0; i < system->var_count; i++) {
-    tvms_var_range *range = &system->vars[i];
-    const tvms_int_set *domain = domain_of(system->d, range->var);
-    if (!domain || !tvms_int_set_cover(unit, *domain, &range->min, &range->extent)) {
-      range->min = range->extent = NULL;
-    } else {
-      range->min = domain->min;
-    }
-  }
-}
-
-// What the domains were before a condition.
-typedef struct {
-  tvms_node *vars[MOST_VARS];
-  tvms_int_set old[MOST_VARS];
-  bool known[MOST_VARS];
-  uint32_t len;
-} narrowing;
-
-static void narrow_var(detection *d, const tvms_var_range *range, narrowing *n) {
-  const tvms_int_set *old = domain_of(d, range->var);
-  tvms_int_set set = tvms_int_set_of_range(d->unit, range->min, range->extent);
-  n->vars[n->len] = range->var;
-  n->known[n->len] = old != NULL;
-  if (old) n->old[n->len] = *old;
-  n->len++;
-  if (old) set = tvms_int_set_intersect(d->unit, *old, set);
-  bool relaxed = tvms_domains_get(&d->domains, range->var) != NULL;
-  tvms_domains_set(relaxed ? &d->domains : &d->hints, range->var, set);
-}
-
-static void narrow(detection *d, tvms_node *condition, narrowing *n) {
-  condition = tvms_arith_simplify(d->unit, condition);
-  system_of system = {.d = d};
-  read_condition(&system, condition);
-  if (system.relation_count == 0 || system.overflow) return;
-  read_ranges(&system);
-  if (!tvms_arith_solve_inequalities(d->unit, system.vars, system.var_count,
-                                     system.relations, system.relation_count)) {
-    return;
-  }
-  for (uint32_t i = 0; i < system.var_count; i++) {
-    if (system.vars[i].min) narrow_var(d, &system.vars[i], n);
-  }
-}
-
-static void widen(detection *d, const narrowing *n) {
-  for (uint32_t i = n->len; i-- > 0;) {
-    bool relaxed = tvms_domains_get(&d->domains, n->vars[i]) != NULL;
-    tvms_domains *domains = relaxed ? &d->domains : &d->hints;
-    if (n->known[i])
-      tvms_domains_set(domains, n->vars[i], n->old[i]);
-    else
-      tvms_domains_drop(domains, n->vars[i]);
-  }
-}
-
 static void visit_under(detection *d, tvms_node *condition, tvms_node *node) {
-  narrowing n = {.len = 0};
-  if (!d->no_regions) narrow(d, condition, &n);
+  tvms_narrowing narrowing = {.len = 0};
+  if (!d->no_regions)
+    tvms_domains_narrow(&d->domains, &d->hints, condition, &narrowing);
   visit(d, node);
-  widen(d, &n);
+  tvms_domains_widen(&d->domains, &d->hints, &narrowing);
 }
 
 static void visit_choice(detection *d, tvms_node *condition, tvms_node *yes,

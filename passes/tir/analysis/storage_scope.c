@@ -1,0 +1,30 @@
+// Scopes by their first word, axes of threads by theirs.
+#include "passes/tir/analysis/storage_scope.h"
+
+#include <string.h>
+
+static bool starts(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+const char *tvms_storage_scope_of(const tvms_context *context,
+                                  const tvms_node *buffer) {
+  const tvms_node *type = tvms_as_buffer(buffer)->data->sinfo;
+  if (!type || type->kind != TVMS_NODE_SINFO_POINTER) return "global";
+  tvms_sym scope = tvms_as_sinfo_pointer(type)->scope;
+  return scope ? tvms_symbol_text(context, scope) : "global";
+}
+
+tvms_storage_rank tvms_storage_rank_of(const char *scope) {
+  if (starts(scope, "global.texture")) return TVMS_STORAGE_LOCAL;
+  if (starts(scope, "global")) return TVMS_STORAGE_GLOBAL;
+  if (starts(scope, "shared")) return TVMS_STORAGE_SHARED;
+  return starts(scope, "warp") ? TVMS_STORAGE_WARP : TVMS_STORAGE_LOCAL;
+}
+
+bool tvms_storage_is_shared_by(tvms_storage_rank rank, const char *tag) {
+  // The lanes of a warp are the threads of one axis.
+  if (rank == TVMS_STORAGE_WARP) return strcmp(tag, "threadIdx.x") == 0;
+  bool block = starts(tag, "threadIdx.") || starts(tag, "vthread");
+  return rank == TVMS_STORAGE_GLOBAL || (rank == TVMS_STORAGE_SHARED && block);
+}

@@ -1,0 +1,245 @@
+// CompactBufferAllocation: allocated buffers are as large as what is touched of them.
+//
+// Before: for i in range(16):
+//             with T.sblock(""): B = T.sblock_alloc_buffer((16, 16)); B[i, j] = A[i, j] for all j
+// After:  B = T.sblock_alloc_buffer((1, 16)); B[i - i, j] = A[i, j]
+//
+// Every access is moved by where the touched region begins; StmtSimplify mends the indices.
+// The annotation buffer_dim_align of a block gives its buffers strides. With is_strict=false
+// the region may leave the shape that is written. Buffers of which every dimension is needed stay
+// as they are, and parameters always do. TVM: s_tir.transform.CompactBufferAllocation.
+#include "arith/analyzer.h"
+#include "ir/equal.h"
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "ir/walk.h"
+#include "passes/functions.h"
+#include "passes/tir/analysis/touched_regions.h"
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_node_map regions;  // BUFFER as written -> BUFFER_REGION that is touched
+  tvms_node_map aligns;   // BUFFER as written -> OBJECT_ARRAY [_, dim, factor, offset]s
+  bool failed;
+} compaction;
+
+static tvms_node *build(compaction *c, tvms_node_kind kind, tvms_node *a,
+                        tvms_node *b) {
+  tvms_node *made = tvms_build_binary(c->unit, kind, a, b, TVMS_NO_SPAN);
+  return made ? made : a;
+}
+
+// ---- Alignment ----
+
+// A block says of the buffers that it writes how their dimensions are aligned.
+static tvms_walk_step note_aligns(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  compaction *c = self;
+  const tvms_node *annotations = NULL;
+  tvms_list writes = {0};
+  if (node->kind == TVMS_NODE_BLOCK) {
+    annotations = tvms_as_block(node)->annotations;
+    writes = tvms_as_block(node)->writes;
+  } else if (node->kind == TVMS_NODE_ALLOC_BUFFER) {
+    annotations = tvms_as_alloc_buffer(node)->annotations;
+  }
+  tvms_node *list = tvms_object_map_get(annotations, "buffer_dim_align");
+  if (!list || list->kind != TVMS_NODE_OBJECT_ARRAY) return TVMS_WALK_ON;
+  tvms_list items = tvms_as_object_array(list)->items;
+  for (uint32_t i = 0; i < items.len; i++) {
+    if (items.items[i]->kind != TVMS_NODE_OBJECT_ARRAY) continue;
+    tvms_list entry = tvms_as_object_array(items.items[i])->items;
+    int64_t place;
+    if (entry.len != 4 || !tvms_object_as_int(entry.items[0], &place)) continue;
+    const tvms_node *buffer = NULL;
+    if (node->kind == TVMS_NODE_ALLOC_BUFFER) {
+      buffer = tvms_as_alloc_buffer(node)->buffer;
+    } else if (place >= 0 && place < writes.len) {
+      buffer = tvms_as_buffer_region(writes.items[place])->buffer;
+    }
+    if (!buffer) continue;
+    tvms_node *old = tvms_node_map_get(&c->aligns, buffer);
+    tvms_node_vec entries = {0};
+    tvms_memory *memory = &c->unit->context->memory;
+    for (uint32_t k = 0; old && k < tvms_as_object_array(old)->items.len; k++) {
+      tvms_vec_push(memory, &entries, tvms_as_object_array(old)->items.items[k]);
+    }
+    tvms_vec_push(memory, &entries, items.items[i]);
+    tvms_node_map_put(
+        &c->aligns, buffer,
+        tvms_object_array_new(c->unit, entries.items, entries.len, TVMS_NO_SPAN));
+    tvms_vec_fini(memory, &entries);
+  }
+  return TVMS_WALK_ON;
+}
+
+// Factor and offset of a dimension; the last entry counts.
+static bool align_of(const tvms_node *aligns, uint32_t dim, int64_t *factor,
+                     int64_t *offset) {
+  tvms_list entries = tvms_as_object_array(aligns)->items;
+  *factor = *offset = 0;
+  for (uint32_t i = 0; i < entries.len; i++) {
+    tvms_list entry = tvms_as_object_array(entries.items[i])->items;
+    int64_t at;
+    if (!tvms_object_as_int(entry.items[1], &at) || at != dim) continue;
+    if (!tvms_object_as_int(entry.items[2], factor)
+        || !tvms_object_as_int(entry.items[3], offset))
+      return false;
+  }
+  return *factor != 0;
+}
+
+// Each stride is moved up until stride % factor == offset.
+static tvms_list strides_of(compaction *c, const tvms_node *aligns, tvms_list shape) {
+  tvms_node **strides = tvms_arena_array(&c->unit->arena, tvms_node *, shape.len);
+  tvms_dtype dtype = shape.items[0]->dtype;
+  tvms_node *stride = tvms_int_imm_new(c->unit, dtype, 1, TVMS_NO_SPAN);
+  for (uint32_t i = shape.len; i-- > 0;) {
+    int64_t factor, offset;
+    if (align_of(aligns, i, &factor, &offset)) {
+      tvms_node *divisor =
+          tvms_int_imm_new(c->unit, stride->dtype, factor, TVMS_NO_SPAN);
+      tvms_node *wanted =
+          tvms_int_imm_new(c->unit, stride->dtype, factor + offset, TVMS_NO_SPAN);
+      tvms_node *over = build(c, TVMS_NODE_FLOOR_MOD, stride, divisor);
+      tvms_node *gap = build(c, TVMS_NODE_SUB, wanted, over);
+      stride =
+          build(c, TVMS_NODE_ADD, stride, build(c, TVMS_NODE_FLOOR_MOD, gap, divisor));
+    }
+    strides[i] = stride;
+    stride = build(c, TVMS_NODE_MUL, stride, shape.items[i]);
+  }
+  return (tvms_list){strides, shape.len};
+}
+
+// ---- Buffers ----
+
+static bool same_exprs(tvms_list a, tvms_list b) {
+  if (a.len != b.len) return false;
+  for (uint32_t i = 0; i < a.len; i++) {
+    if (!tvms_node_same_expr(a.items[i], b.items[i])) return false;
+  }
+  return true;
+}
+
+static tvms_node *compact(compaction *c, tvms_node *node, const tvms_node *region) {
+  tvms_list ranges = tvms_as_buffer_region(region)->region;
+  const tvms_buffer *old = tvms_as_buffer(node);
+  tvms_list shape = {tvms_arena_array(&c->unit->arena, tvms_node *, ranges.len),
+                     ranges.len};
+  for (uint32_t i = 0; i < ranges.len; i++) {
+    shape.items[i] = tvms_as_range(ranges.items[i])->extent;
+  }
+  const tvms_node *aligns = tvms_node_map_get(&c->aligns, node);
+  tvms_list strides = {0};
+  if (aligns && shape.len) strides = strides_of(c, aligns, shape);
+  if (same_exprs(shape, old->shape) && same_exprs(strides, old->strides)) return node;
+  tvms_node *copy = tvms_node_copy(c->unit, node);
+  tvms_as_buffer(copy)->shape = shape;
+  tvms_as_buffer(copy)->strides = strides;
+  return copy;
+}
+
+// ---- Accesses ----
+
+// Where the touched region of a buffer begins in each dimension; NULL: the buffer stays.
+static const tvms_buffer_region *TVMS_NULLABLE region_of(const compaction *c,
+                                                         const tvms_node *buffer) {
+  const tvms_node *region = tvms_node_map_get(&c->regions, buffer);
+  return region ? tvms_as_buffer_region(region) : NULL;
+}
+
+// An index from the beginning of the touched region on.
+static tvms_node *moved(compaction *c, tvms_node *index, const tvms_node *range) {
+  tvms_node *min = tvms_as_range(range)->min;
+  return tvms_node_is_int(min, 0) ? index : build(c, TVMS_NODE_SUB, index, min);
+}
+
+static tvms_list moved_indices(compaction *c, const tvms_buffer_region *region,
+                               tvms_list indices) {
+  tvms_list made = tvms_list_copy(c->unit, indices.items, indices.len);
+  bool same = true;
+  for (uint32_t i = 0; i < indices.len && i < region->region.len; i++) {
+    made.items[i] = moved(c, indices.items[i], region->region.items[i]);
+    same &= made.items[i] == indices.items[i];
+  }
+  return same ? indices : made;
+}
+
+static tvms_node *leave_load(tvms_rewriter *r, tvms_node *node) {
+  compaction *c = r->self;
+  const tvms_buffer_region *region = region_of(c, tvms_as_buffer_load(r->old)->buffer);
+  if (!region) return node;
+  tvms_list old = tvms_as_buffer_load(node)->indices;
+  tvms_list made = moved_indices(c, region, old);
+  if (made.items == old.items) return node;
+  tvms_node *copy = tvms_node_copy(c->unit, node);
+  tvms_as_buffer_load(copy)->indices = made;
+  return copy;
+}
+
+static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
+  compaction *c = r->self;
+  const tvms_buffer_region *region = region_of(c, tvms_as_store(r->old)->buffer);
+  if (!region) return node;
+  tvms_list old = tvms_as_store(node)->indices;
+  tvms_list made = moved_indices(c, region, old);
+  if (made.items == old.items) return node;
+  tvms_node *copy = tvms_node_copy(c->unit, node);
+  tvms_as_store(copy)->indices = made;
+  return copy;
+}
+
+static tvms_node *leave_region(tvms_rewriter *r, tvms_node *node) {
+  compaction *c = r->self;
+  const tvms_buffer_region *region =
+      region_of(c, tvms_as_buffer_region(r->old)->buffer);
+  if (!region) return node;
+  tvms_list old = tvms_as_buffer_region(node)->region;
+  tvms_list made = tvms_list_copy(c->unit, old.items, old.len);
+  bool same = true;
+  for (uint32_t i = 0; i < old.len && i < region->region.len; i++) {
+    const tvms_range *range = tvms_as_range(old.items[i]);
+    tvms_node *min = moved(c, range->min, region->region.items[i]);
+    if (min == range->min) continue;
+    made.items[i] = tvms_range_new(c->unit, min, range->extent, old.items[i]->span);
+    same = false;
+  }
+  if (same) return node;
+  tvms_node *copy = tvms_node_copy(c->unit, node);
+  tvms_as_buffer_region(copy)->region = made;
+  return copy;
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  compaction c = {.unit = unit};
+  tvms_memory *memory = &run->context->memory;
+  tvms_node_map_init(&c.regions, memory);
+  tvms_node_map_init(&c.aligns, memory);
+  tvms_node *body = tvms_as_prim_func(function)->body, *changed = function;
+  bool inside = TVMS_OPTION(run, CompactBufferAllocation, is_strict).number != 0;
+  if (tvms_touched_regions_collect(unit, body, inside, &c.regions)) {
+    tvms_visitor visitor = {.self = &c, .enter = note_aligns};
+    tvms_walk(memory, body, &visitor);
+    tvms_rewriter r;
+    tvms_rewriter_init(&r, unit, &c);
+    r.leave[TVMS_NODE_BUFFER_LOAD] = leave_load;
+    r.leave[TVMS_NODE_STORE] = leave_store;
+    r.leave[TVMS_NODE_BUFFER_REGION] = leave_region;
+    for (uint32_t i = 0; i < c.regions.cap; i++) {
+      const tvms_node_pair *pair = &c.regions.pairs[i];
+      if (!pair->key || !pair->value) continue;
+      tvms_node *old = (tvms_node *)(uintptr_t)pair->key;
+      tvms_node_map_put(&r.known, old, compact(&c, old, pair->value));
+    }
+    changed = tvms_rewrite(&r, function);
+    tvms_rewriter_fini(&r);
+  }
+  tvms_node_map_fini(&c.aligns);
+  tvms_node_map_fini(&c.regions);
+  return changed;
+}
+
+void tvms_pass_compact_buffer_allocation(tvms_pass_run *run) {
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, change);
+}
