@@ -14,13 +14,18 @@ static tvms_module *copy_module(const tvms_module *module) {
   copy->unchecked = module->unchecked;
   copy->source = module->source;
   if (module->attrs) copy->attrs = tvms_clone_fresh(&copy->unit, module->attrs);
+  // Types name devices and meshes of their module: those of the copy from now on.
+  tvms_node_map infos;
+  tvms_node_map_init(&infos, &module->context->memory);
   if (module->global_infos)
-    copy->global_infos = tvms_clone_fresh(&copy->unit, module->global_infos);
+    copy->global_infos = tvms_clone(&copy->unit, module->global_infos, &infos);
   for (uint32_t i = 0; i < module->member_count; i++) {
     const tvms_member *member = &module->members[i];
     tvms_member *own = tvms_module_add(copy, member->name, member->name_span);
-    if (member->function) own->function = tvms_clone_fresh(own->unit, member->function);
+    if (member->function)
+      own->function = tvms_clone(own->unit, member->function, &infos);
   }
+  tvms_node_map_fini(&infos);
   return copy;
 }
 

@@ -17,10 +17,12 @@ static tvms_dialect dialect_of_messages(const tvms_context *context) {
 }
 
 // Text of a node in messages: as it is printed, on one line.
-static const char *describe_node(tvms_context *context, const void *node) {
+static const char *describe_node(const void *of, const void *node) {
+  const tvms_unit *unit = of;
+  tvms_context *context = unit->context;
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context->memory);
-  tvms_print_node(context, NULL, node, dialect_of_messages(context), &text);
+  tvms_print_node(context, unit, node, dialect_of_messages(context), &text);
   char *kept = tvms_arena_alloc(&context->arena, text.len + 1);
   for (size_t i = 0; i < text.len; i++) {
     kept[i] = text.text[i] == '\n' ? ' ' : text.text[i];

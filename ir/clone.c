@@ -1,9 +1,11 @@
 // Deep copies over the schema, sharing kept.
 //
 // A node is entered into the map before its parts are copied: a type may mention the variable
-// that has it, and such a circle ends at the entry.
+// that has it, and such a circle ends at the entry. What outlives the unit is not copied:
+// closed types, and devices and meshes of its module.
 #include "ir/clone.h"
 
+#include "ir/module.h"
 #include "ir/rewrite.h"
 
 typedef struct {
@@ -34,6 +36,7 @@ static tvms_node *clone(cloner *c, const tvms_node *node) {
   if (node->id == 0) return (tvms_node *)(uintptr_t)node;
   tvms_node *copy = tvms_node_map_get(c->known, node);
   if (copy) return copy;
+  if (tvms_module_shares(c->unit, node)) return (tvms_node *)(uintptr_t)node;
   tvms_memory *memory = &c->unit->context->memory;
   if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
   copy = tvms_node_copy(c->unit, node);

@@ -5,7 +5,8 @@
 #include "ir/node_map.h"
 
 // Copies `node`, everything below it and the types in heads into `unit`. What was shared
-// stays shared. `known` (may be NULL) gives replacements by identity, which are taken as
+// stays shared; closed types, and the devices and meshes of the unit's module, are taken as
+// they are. `known` (may be NULL) gives replacements by identity, which are taken as
 // they are; every node copied is added to it, so several calls with one map belong
 // together.
 tvms_node *tvms_clone(tvms_unit *unit, const tvms_node *node,

@@ -81,10 +81,17 @@ tvms_member *tvms_module_add(tvms_module *module, tvms_sym name, tvms_span name_
   }
   tvms_unit *unit = tvms_memory_alloc(memory, sizeof *unit);
   tvms_unit_init(unit, module->context, module->dialect);
+  unit->module = module;
   tvms_member *member = &module->members[module->member_count++];
   *member = (tvms_member){.name = name, .name_span = name_span, .unit = unit};
   update_index(module);
   return member;
+}
+
+bool tvms_module_shares(const tvms_unit *unit, const tvms_node *node) {
+  bool info =
+      node->kind == TVMS_NODE_OBJECT_VDEVICE || node->kind == TVMS_NODE_OBJECT_MESH;
+  return info && unit->module && tvms_arena_owns(&unit->module->unit.arena, node);
 }
 
 tvms_member *tvms_module_find(const tvms_module *module, tvms_sym name) {

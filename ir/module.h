@@ -16,7 +16,7 @@ typedef struct {
       *function;  // PRIM_FUNC, FUNCTION or EXTERN_FUNC; NULL: declared, not defined
 } tvms_member;
 
-typedef struct {
+typedef struct tvms_module {
   tvms_context *context;
   tvms_dialect dialect;  // the one that was read
   tvms_span name_span;   // of a class
@@ -56,6 +56,10 @@ tvms_module *tvms_module_create(tvms_context *context, tvms_dialect dialect,
 
 // Frees the module, its units and with them all nodes of its functions.
 void tvms_module_destroy(tvms_module *module);
+
+// Is `node` a device or a mesh of the module that `unit` belongs to? Types name these where
+// all else is the unit's own.
+bool tvms_module_shares(const tvms_unit *unit, const tvms_node *node);
 
 // Adds a member with a fresh unit and returns it; `function` is still NULL. Pointers to
 // members die when the next one is added. A name must not change after that.

@@ -169,6 +169,8 @@ static inline tvms_binary *tvms_as_binary(const tvms_node *node) {
   return (tvms_binary *)(uintptr_t)node;
 }
 
+struct tvms_module;
+
 // Where the nodes of one function live. `dialect` decides promotion and folding.
 typedef struct {
   tvms_context *context;
@@ -176,6 +178,8 @@ typedef struct {
   uint32_t next_id;
   tvms_dialect dialect;
   uint64_t effort;  // that arith/ has spent on questions about the function
+  // Whose devices and meshes types may name; NULL: no module's function.
+  const struct tvms_module *TVMS_NULLABLE module;
 } tvms_unit;
 
 // Prepares an empty unit in the storage of the caller; its nodes are numbered from 1.

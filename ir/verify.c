@@ -2,7 +2,7 @@
 //
 // *Units* (here). Analyses are arrays indexed by id, and a unit dies as a whole:
 //   U1 a node lies in the arena of its function's unit, a closed type in the context's, a
-//      device or mesh that a type names in the module's;
+//      device or mesh that a type names there or in the module's;
 //   U2 its id is 1 … next_id - 1, and no other node of the unit has it;
 //   U3 id 0 and the flag INTERNED go together, only types and their parts have them, and
 //      what is below such a node has them too: it outlives every unit;
@@ -121,13 +121,6 @@ static bool fail(verifier *v, const tvms_node *node, const char *what) {
   return false;
 }
 
-// Devices and meshes that a type names are global infos, which belong to the module.
-static bool is_of_module(const verifier *v, const tvms_node *node) {
-  bool info = is_one_of(node, TVMS_NODE_OBJECT_VDEVICE, TVMS_NODE_OBJECT_MESH,
-                        TVMS_NODE_OBJECT_MESH);
-  return info && !tvms_arena_owns(&v->unit->arena, node);
-}
-
 // Its place, its id and its flags. *known: it was seen before.
 static bool check_identity(verifier *v, const tvms_node *node, bool below_interned,
                            bool *known) {
@@ -147,7 +140,7 @@ static bool check_identity(verifier *v, const tvms_node *node, bool below_intern
     return own || fail(v, node, "it is not the context's");
   }
   *known = true;
-  if (is_of_module(v, node)) return true;
+  if (tvms_module_shares(v->unit, node)) return true;
   if (node->id >= v->unit->next_id || !tvms_arena_owns(&v->unit->arena, node))
     return fail(v, node, "it is not of this unit");
   const tvms_node *other = v->by_id[node->id];

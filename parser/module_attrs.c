@@ -1,4 +1,5 @@
 // What the body of a module says of the module itself: attributes, global infos, devices.
+#include "ir/clone.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/eval.h"
@@ -98,7 +99,9 @@ tvms_eval_value tvms_call_module_global_infos(tvms_reader *reader,
     tvms_reader_report(reader, repeated_part, call->ref, "I.module_global_infos");
     return TVMS_UNKNOWN;
   }
-  reader->module->global_infos = map;
+  // A device that the file defines before the class dies when the file is read.
+  tvms_unit *unit = &reader->module->unit;
+  reader->module->global_infos = tvms_clone(unit, map, NULL);
   return TVMS_NOTHING;
 }
 

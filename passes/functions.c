@@ -12,6 +12,7 @@
 tvms_unit *tvms_functions_open_unit(tvms_pass_run *run) {
   tvms_unit *unit = tvms_memory_alloc(&run->context->memory, sizeof *unit);
   tvms_unit_init(unit, run->context, run->module->dialect);
+  unit->module = run->module;
   return unit;
 }
 

@@ -95,10 +95,12 @@ static const char *kind_of(const tvms_node *device) {
 }
 
 static const tvms_node *infos_of(const tvms_printer *p, const char *key) {
-  return p->module ? tvms_object_map_get(p->module->global_infos, key) : NULL;
+  const tvms_module *module = p->module ? p->module : p->home;
+  return module ? tvms_object_map_get(module->global_infos, key) : NULL;
 }
 
-// "cuda:1:global": the index counts the earlier devices of the same kind.
+// "cuda:1:global": the index counts the earlier devices of the same kind. In a message about
+// something without a module only the kind is known to be true.
 void tvms_print_vdevice_name(tvms_printer *p, const tvms_node *device) {
   const char *kind = kind_of(device);
   const tvms_node *infos = infos_of(p, "vdevice");
@@ -111,6 +113,10 @@ void tvms_print_vdevice_name(tvms_printer *p, const tvms_node *device) {
     if (other->kind == TVMS_NODE_OBJECT_VDEVICE && strcmp(kind_of(other), kind) == 0) {
       same++;
     }
+  }
+  if (index < 0 && p->quiet) {
+    tvms_strbuf_printf(p->out, "\"%s\"", kind);
+    return;
   }
   tvms_strbuf_printf(p->out, "\"%s:%d", kind, index);
   if (tvms_release_has(p->dialect, TVMS_FACT_vdevices_say_scope)) {

@@ -178,6 +178,7 @@ tvms_printer *tvms_print_nodes(tvms_context *context, tvms_dialect dialect) {
 void tvms_print_one(tvms_printer *p, const tvms_unit *unit, const tvms_node *node,
                     tvms_strbuf *out) {
   p->scratch.next_id = unit ? unit->next_id : 1;
+  p->home = unit ? unit->module : NULL;
   print_node(p, node);
   size_t from = out->len;
   merge(p, out);

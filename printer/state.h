@@ -144,6 +144,8 @@ struct tvms_printer {
   uint32_t tail;   // 1 + the comment behind the line; 0: none
   bool failed;     // something could not be said
   bool quiet;      // report nothing
+  // Of single nodes: whose devices and meshes their names are counted in.
+  const tvms_module *TVMS_NULLABLE home;
   bool metadata;   // keep constants
   bool unchecked;  // the options ask for check_well_formed=False
   bool s_tir;      // of the function being written

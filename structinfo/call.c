@@ -16,7 +16,7 @@ static const char *callee_text(const tvms_inference *in) {
   if (callee->kind == TVMS_NODE_VAR) {
     return tvms_symbol_text(context, tvms_as_var(callee)->name);
   }
-  return tvms_sinfo_describe(context, callee);
+  return tvms_sinfo_describe(in->unit, callee);
 }
 
 static tvms_span span_of(const tvms_inference *in, uint32_t i) {
@@ -32,8 +32,8 @@ static void report_argument(tvms_inference *in, tvms_span span, uint32_t i,
                             const tvms_node *sinfo) {
   tvms_context *context = in->unit->context;
   tvms_diag *diag = tvms_diag_report(&context->diags, TVMS_D_call_argument, span, i + 1,
-                                     name, tvms_sinfo_describe(context, param),
-                                     tvms_sinfo_describe(context, sinfo));
+                                     name, tvms_sinfo_describe(in->unit, param),
+                                     tvms_sinfo_describe(in->unit, sinfo));
   if (fit == TVMS_FIT_WEAK) {
     tvms_diag_remark(&context->diags, diag,
                      "R.match_cast gives a value a type that says more");
@@ -56,8 +56,8 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
       fine = false;
     } else if (conflict) {
       tvms_diag_report(&context->diags, TVMS_D_call_conflict, span_of(in, i), i + 1,
-                       callee_text(in), tvms_sinfo_describe(context, params.items[i]),
-                       tvms_sinfo_describe(context, sinfo));
+                       callee_text(in), tvms_sinfo_describe(in->unit, params.items[i]),
+                       tvms_sinfo_describe(in->unit, sinfo));
     }
   }
   return fine;
@@ -85,7 +85,7 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   if (!type || type->kind != TVMS_NODE_SINFO_FUNC) {
     tvms_diag_report(&context->diags, TVMS_D_not_callable, in->call->head.span,
                      callee_text(in),
-                     type ? tvms_sinfo_describe(context, type) : "unknown type");
+                     type ? tvms_sinfo_describe(in->unit, type) : "unknown type");
     return NULL;
   }
   const tvms_sinfo_func *func = tvms_as_sinfo_func(type);
@@ -261,6 +261,6 @@ void tvms_infer_check_call_tir(tvms_inference *in) {
   if (!written || tvms_sinfo_relate(in->prover, written, stated) >= TVMS_FIT_RUNTIME)
     return;
   tvms_diag_report(&context->diags, TVMS_D_call_tir_output, in->call->head.span, name,
-                   tvms_sinfo_describe(context, written),
-                   tvms_sinfo_describe(context, stated));
+                   tvms_sinfo_describe(in->unit, written),
+                   tvms_sinfo_describe(in->unit, stated));
 }

@@ -7,6 +7,7 @@
 
 #include "ir/build.h"
 #include "structinfo/make.h"
+#include "structinfo/relate.h"
 
 #include <stdio.h>
 
@@ -55,8 +56,8 @@ tvms_node *TVMS_NULLABLE tvms_in_unequal(const tvms_inference *in, uint32_t i,
                                          const char *what, const tvms_node *a,
                                          const tvms_node *b) {
   tvms_diag_report(diags_of(in), TVMS_D_op_unequal, tvms_in_span(in, i), name_of(in),
-                   what, tvms_sinfo_describe(context_of(in), a),
-                   tvms_sinfo_describe(context_of(in), b));
+                   what, tvms_sinfo_describe(in->unit, a),
+                   tvms_sinfo_describe(in->unit, b));
   return NULL;
 }
 
@@ -94,7 +95,7 @@ bool tvms_in_tensor(const tvms_inference *in, uint32_t i,
   }
   if (sinfo->kind != TVMS_NODE_SINFO_TENSOR) {
     tvms_diag_report(diags_of(in), TVMS_D_op_not_tensor, tvms_in_span(in, i),
-                     name_of(in), i + 1, tvms_sinfo_describe(context_of(in), sinfo));
+                     name_of(in), i + 1, tvms_sinfo_describe(in->unit, sinfo));
     return false;
   }
   *tensor = tvms_in_tensor_of(sinfo);
@@ -247,16 +248,18 @@ bool tvms_in_common_vdevice(const tvms_inference *in, const tvms_node *a,
   tvms_node *x = vdevice_of(a), *y = vdevice_of(b);
   *vdevice = x ? x : y;
   if (in->call->type_args.len > 0) *vdevice = vdevice_of(in->call->type_args.items[0]);
-  if (!x || !y || x == y) return true;
+  if (!x || !y || tvms_sinfo_same_place(in->unit, x, y)) return true;
   return tvms_in_expects(in, TVMS_THE_CALL, "operands on one device");
 }
 
-tvms_node *TVMS_NULLABLE tvms_in_shared_vdevice(const tvms_tensor_argument *tensors,
+tvms_node *TVMS_NULLABLE tvms_in_shared_vdevice(const tvms_inference *in,
+                                                const tvms_tensor_argument *tensors,
                                                 uint32_t count) {
   tvms_node *shared = NULL;
   for (uint32_t i = 0; i < count; i++) {
     tvms_node *vdevice = tensors[i].vdevice;
-    if (vdevice && shared && shared != vdevice) return NULL;
+    if (vdevice && shared && !tvms_sinfo_same_place(in->unit, shared, vdevice))
+      return NULL;
     if (vdevice) shared = vdevice;
   }
   return shared;

@@ -117,7 +117,8 @@ bool tvms_in_common_vdevice(const tvms_inference *in, const tvms_node *a,
                             const tvms_node *b, tvms_node **vdevice);
 
 // The device that all tensors agree on; NULL if they do not.
-tvms_node *TVMS_NULLABLE tvms_in_shared_vdevice(const tvms_tensor_argument *tensors,
+tvms_node *TVMS_NULLABLE tvms_in_shared_vdevice(const tvms_inference *in,
+                                                const tvms_tensor_argument *tensors,
                                                 uint32_t count);
 
 typedef enum {

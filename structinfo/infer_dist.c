@@ -9,6 +9,7 @@
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
 #include "structinfo/placement.h"
+#include "structinfo/relate.h"
 
 #include <string.h>
 
@@ -330,7 +331,9 @@ static tvms_node *alike(work *w) {
 
 static tvms_node *TVMS_NULLABLE mapped(work *w, axes_fn *axes) {
   w->ndim = tvms_in_tensor_of(w->result).ndim;
-  if (w->count > 1 && w->operands[0].type->mesh != w->operands[1].type->mesh) {
+  if (w->count > 1
+      && !tvms_sinfo_same_place(w->in->unit, w->operands[0].type->mesh,
+                                w->operands[1].type->mesh)) {
     return tvms_in_expects(w->in, 1, "operands on one mesh");
   }
   if (!axes(w)) return NULL;

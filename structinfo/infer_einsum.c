@@ -135,7 +135,7 @@ tvms_node *tvms_infer_einsum(tvms_inference *in) {
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensors(in, 0, &tensors, &count))
     return NULL;
   if (!count) return tvms_in_expects(in, 0, "at least one tensor");
-  tvms_node *vdevice = tvms_in_shared_vdevice(tensors, count);
+  tvms_node *vdevice = tvms_in_shared_vdevice(in, tensors, count);
   for (uint32_t i = 0; i < count; i++) {
     if (!tvms_dtype_same(tensors[i].dtype, tensors[0].dtype)) {
       return tvms_in_wrong_dtype(in, 0, "one data type", tensors[i].dtype);

@@ -165,7 +165,7 @@ tvms_node *tvms_infer_ewise_fma(tvms_inference *in) {
       return tvms_in_wrong_dtype(in, k, "operands of one data type", t[k].dtype);
     }
   }
-  tvms_node *vdevice = tvms_in_shared_vdevice(t, 3);
+  tvms_node *vdevice = tvms_in_shared_vdevice(in, t, 3);
   if (!t[0].known || !t[1].known || !t[2].known) {
     if (t[0].shape && t[0].shape == t[1].shape && t[0].shape == t[2].shape) {
       return tvms_sinfo_tensor_new(in->unit, t[0].shape, dtype, vdevice);
@@ -201,7 +201,7 @@ tvms_node *tvms_infer_where(tvms_inference *in) {
     return tvms_in_wrong_dtype(in, 0, "a condition of bool", t[0].dtype);
   }
   if (!tvms_in_common_dtype(in, t[1].sinfo, t[2].sinfo, &dtype)) return NULL;
-  tvms_node *vdevice = tvms_in_shared_vdevice(t, 3);
+  tvms_node *vdevice = tvms_in_shared_vdevice(in, t, 3);
   int64_t ndim = 0;
   for (uint32_t i = 0; i < 3 && ndim != TVMS_UNKNOWN_NDIM; i++) {
     if (t[i].ndim > ndim || t[i].ndim == TVMS_UNKNOWN_NDIM) ndim = t[i].ndim;

@@ -1,6 +1,7 @@
 // Rules of products of matrices, reductions, scans, searches and sorts.
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
+#include "structinfo/relate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,8 @@ tvms_node *tvms_infer_matmul(tvms_inference *in) {
     return NULL;
   }
   tvms_node *vdevice = a.vdevice ? a.vdevice : b.vdevice;
-  if (a.vdevice && b.vdevice && a.vdevice != b.vdevice) vdevice = NULL;
+  bool two = a.vdevice && b.vdevice;
+  if (two && !tvms_sinfo_same_place(in->unit, a.vdevice, b.vdevice)) vdevice = NULL;
   if (a.ndim == TVMS_UNKNOWN_NDIM || b.ndim == TVMS_UNKNOWN_NDIM) {
     return tvms_in_result_ndim(in, TVMS_UNKNOWN_NDIM, dtype, vdevice);
   }
@@ -266,7 +268,7 @@ tvms_node *tvms_infer_meshgrid(tvms_inference *in) {
       return tvms_in_wrong_dtype(in, 0, "vectors of one data type", t[i].dtype);
     }
   }
-  tvms_node *vdevice = tvms_in_shared_vdevice(t, count);
+  tvms_node *vdevice = tvms_in_shared_vdevice(in, t, count);
   for (uint32_t i = 0; i < count; i++) {
     fields.items[i] = known ? tvms_in_result(in, dims, dtype, vdevice)
                             : tvms_in_result_ndim(in, count, dtype, vdevice);

@@ -72,7 +72,7 @@ static bool join_tensors(tvms_inference *in, joined *all, int64_t ndim) {
     all->known = all->known && x->known;
     if (tvms_in_tensor_values(x, &all->values[all->value_count])) all->value_count++;
   }
-  all->vdevice = tvms_in_shared_vdevice(all->tensors, all->count);
+  all->vdevice = tvms_in_shared_vdevice(in, all->tensors, all->count);
   return true;
 }
 

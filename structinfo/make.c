@@ -180,14 +180,15 @@ bool tvms_sinfo_dim_int(const tvms_node *dim, int64_t *value) {
   return true;
 }
 
-const char *tvms_sinfo_describe(tvms_context *context,
+const char *tvms_sinfo_describe(const tvms_unit *unit,
                                 const tvms_node *TVMS_NULLABLE node) {
+  tvms_context *context = unit->context;
   if (!node) return "nothing";
   if (node->kind == TVMS_NODE_INT_IMM) {
     char text[24];
     int len = snprintf(text, sizeof text, "%" PRId64, tvms_as_int_imm(node)->value);
     return tvms_arena_text(&context->arena, text, (size_t)len);
   }
-  if (context->describe) return context->describe(context, node);
+  if (context->describe) return context->describe(unit, node);
   return tvms_node_schema_of((tvms_node_kind)node->kind)->name;
 }

@@ -64,8 +64,8 @@ tvms_node *tvms_sinfo_of(tvms_unit *unit, tvms_node *value);
 // The constant in a dimension. Returns false if it is not one.
 bool tvms_sinfo_dim_int(const tvms_node *dim, int64_t *value);
 
-// Text of a node for messages.
-const char *tvms_sinfo_describe(tvms_context *context,
+// Text of a node for messages. `unit` is that of the function which they are about.
+const char *tvms_sinfo_describe(const tvms_unit *unit,
                                 const tvms_node *TVMS_NULLABLE node);
 
 #endif

@@ -8,6 +8,7 @@
 // signature of a function: R.Tensor((n, 4)) becomes R.Tensor(ndim=2) if `n` is the callee's own.
 #include "structinfo/relate.h"
 
+#include "ir/equal.h"
 #include "structinfo/intern.h"
 #include "structinfo/make.h"
 
@@ -134,12 +135,13 @@ static tvms_sinfo_fit fit_shape(checker *check, const tvms_node *base,
   return fit_dims(check, a->values, b->values);
 }
 
-static bool same_vdevice(const tvms_node *a, const tvms_node *b) {
-  if (a == b) return true;
-  const tvms_object_vdevice *x = tvms_as_object_vdevice(a);
-  const tvms_object_vdevice *y = tvms_as_object_vdevice(b);
-  return x->target == y->target && x->index == y->index
-         && tvms_bytes_same(x->scope, y->scope);
+bool tvms_sinfo_same_place(const tvms_unit *unit, const tvms_node *a,
+                           const tvms_node *b) {
+  return a == b || tvms_node_equal(unit->context, a, b);
+}
+
+static bool same_place(const checker *check, const tvms_node *a, const tvms_node *b) {
+  return tvms_sinfo_same_place(check->prover->unit, a, b);
 }
 
 static tvms_sinfo_fit fit_tensor(checker *check, const tvms_node *base,
@@ -154,7 +156,7 @@ static tvms_sinfo_fit fit_tensor(checker *check, const tvms_node *base,
     return b->ndim == TVMS_UNKNOWN_NDIM ? TVMS_FIT_WEAK : TVMS_FIT_NEVER;
   }
   if (a->vdevice && !b->vdevice) return TVMS_FIT_WEAK;
-  if (a->vdevice && !same_vdevice(a->vdevice, b->vdevice)) return TVMS_FIT_NEVER;
+  if (a->vdevice && !same_place(check, a->vdevice, b->vdevice)) return TVMS_FIT_NEVER;
   if (!a->shape) return TVMS_FIT_PROVED;
   if (!b->shape) return TVMS_FIT_RUNTIME;
   return fit_shape_values(check, a->shape, b->shape);
@@ -186,7 +188,8 @@ static tvms_sinfo_fit fit_dtensor(checker *check, tvms_node *base, tvms_node *de
   const tvms_sinfo_dtensor *a = tvms_as_sinfo_dtensor(base);
   const tvms_sinfo_dtensor *b = tvms_as_sinfo_dtensor(derived);
   tvms_sinfo_fit tensor = fit(check, a->tensor, b->tensor);
-  bool same = a->mesh == b->mesh && tvms_bytes_same(a->placement, b->placement);
+  bool same = same_place(check, a->mesh, b->mesh)
+              && tvms_bytes_same(a->placement, b->placement);
   return worse(tensor, same ? TVMS_FIT_PROVED : TVMS_FIT_WEAK);
 }
 
@@ -246,9 +249,9 @@ static tvms_node *join_shape(tvms_prover *prover, tvms_node *a, tvms_node *b) {
 static tvms_node *join_tensor(tvms_prover *prover, tvms_node *a, tvms_node *b) {
   const tvms_sinfo_tensor *x = tvms_as_sinfo_tensor(a), *y = tvms_as_sinfo_tensor(b);
   tvms_dtype dtype = tvms_dtype_same(a->dtype, b->dtype) ? a->dtype : (tvms_dtype){0};
-  tvms_node *vdevice = x->vdevice && y->vdevice && same_vdevice(x->vdevice, y->vdevice)
-                           ? x->vdevice
-                           : NULL;
+  bool shared = x->vdevice && y->vdevice
+                && tvms_sinfo_same_place(prover->unit, x->vdevice, y->vdevice);
+  tvms_node *vdevice = shared ? x->vdevice : NULL;
   if (x->shape && y->shape && same_shape(prover, x->shape, y->shape)) {
     return tvms_sinfo_tensor_new(prover->unit, x->shape, dtype, vdevice);
   }

@@ -20,6 +20,11 @@ typedef enum {
 tvms_sinfo_fit tvms_sinfo_relate(tvms_prover *prover, tvms_node *base,
                                  tvms_node *derived);
 
+// Are two devices, or two meshes, the same one? A type may name one by an equal object of its
+// own.
+bool tvms_sinfo_same_place(const tvms_unit *unit, const tvms_node *a,
+                           const tvms_node *b);
+
 // Values of variables that a call gave to the parameters of its callee.
 typedef struct {
   tvms_node *var;

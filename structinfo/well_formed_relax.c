@@ -30,10 +30,10 @@ typedef struct {
   tvms_context *context;
   tvms_unit *unit;
   tvms_prover prover;
-  uint8_t *vars;         // state by id
-  uint32_t limit;        // ids below this
+  uint8_t *vars;        // state by id
+  uint32_t limit;       // ids below this
   tvms_node_vec scope;  // variables in scope, innermost last
-  bool pure;             // the function may make no impure call
+  bool pure;            // the function may make no impure call
   bool dataflow;
   const char *function;  // its name
 } checker;
@@ -213,8 +213,8 @@ static void check_inferred(checker *check, const tvms_node *value, tvms_span spa
       || tvms_sinfo_relate(&check->prover, value->sinfo, found) != TVMS_FIT_NEVER;
   if (fits) return;
   tvms_diag_report(&check->context->diags, TVMS_D_annotation_contradicts, span,
-                   tvms_sinfo_describe(check->context, found),
-                   tvms_sinfo_describe(check->context, value->sinfo));
+                   tvms_sinfo_describe(check->unit, found),
+                   tvms_sinfo_describe(check->unit, value->sinfo));
 }
 
 static void check_call(checker *check, const tvms_node *value, tvms_span span) {
@@ -400,18 +400,18 @@ static const tvms_member *TVMS_NULLABLE part_of_rewriter(const tvms_module *modu
   return member;
 }
 
-static void check_same_type(tvms_context *context,
-                            const tvms_node *TVMS_NULLABLE pattern,
-                            const tvms_node *TVMS_NULLABLE replacement) {
+static void check_same_type(const tvms_member *one, const tvms_member *other) {
+  tvms_context *context = one->unit->context;
+  const tvms_node *pattern = one->function, *replacement = other->function;
   if (!pattern || !replacement || !pattern->sinfo || !replacement->sinfo) return;
   tvms_equal_options options = {.map_free = true};
   if (tvms_node_equal_with(context, pattern->sinfo, replacement->sinfo, &options))
     return;
   tvms_diag *diag =
       tvms_diag_report(&context->diags, TVMS_D_rewriter_signature, replacement->span,
-                       tvms_sinfo_describe(context, replacement->sinfo));
+                       tvms_sinfo_describe(other->unit, replacement->sinfo));
   tvms_diag_note(&context->diags, diag, pattern->span, "the pattern has %s",
-                 tvms_sinfo_describe(context, pattern->sinfo));
+                 tvms_sinfo_describe(one->unit, pattern->sinfo));
 }
 
 // PatternMatchingRewriter::FromModule of TVM. Types are compared if all else is sound.
@@ -427,7 +427,7 @@ static void check_rewriter(const tvms_module *module) {
                      tvms_symbol_text(context, member->name));
   }
   if (context->diags.errors == 0) {
-    check_same_type(context, pattern->function, replacement->function);
+    check_same_type(pattern, replacement);
   }
 }
 

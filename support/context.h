@@ -15,9 +15,10 @@ struct tvms_context {
   tvms_diags diags;
   uint64_t steps;  // work done in evaluation and simplification
   uint64_t step_limit;
-  // Text of an IR node for messages, in the arena; installed by driver/, because the printer
-  // is above the rooms that report. NULL: nodes are described by their kind only.
-  const char *(*describe)(struct tvms_context *context, const void *node);
+  // Text of an IR node of a tvms_unit for messages, in the arena; installed by driver/,
+  // because the printer is above the rooms that report. NULL: nodes are described by their
+  // kind only.
+  const char *(*describe)(const void *unit, const void *node);
   bool verifies;      // check our own invariants after reading and passes (ir/verify.h)
   uint32_t spelling;  // for `describe`: the tvms_dialect that was read, 0 before
   struct tvms_api *TVMS_NULLABLE api;  // of a context of the library; driver/api/api.c

@@ -266,7 +266,7 @@ bool tvms_relax_to_attr(tvms_reader *reader, const tvms_attr_row *row,
   case TVMS_ATTR_MESH:
     *result = value.kind == TVMS_EVAL_STR
                   ? tvms_relax_mesh(reader, value)
-                  : tvms_eval_value_node_of(value, TVMS_NODE_OBJECT_MESH);
+                  : tvms_relax_place(reader, value, TVMS_NODE_OBJECT_MESH);
     if (*result) return true;
     tvms_reader_report(reader, unknown_mesh, ref);
     reader->failed = true;

@@ -53,10 +53,9 @@ static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
       value->kind == TVMS_NODE_CALL
       && (reader->module->unchecked || type->kind == TVMS_NODE_SINFO_DTENSOR);
   if (fit == TVMS_FIT_NEVER && !trusted) {
-    tvms_context *context = reader->context;
     tvms_diag *diag = tvms_reader_report(reader, annotation_contradicts, ref,
-                                         tvms_sinfo_describe(context, known),
-                                         tvms_sinfo_describe(context, type));
+                                         tvms_sinfo_describe(reader->unit, known),
+                                         tvms_sinfo_describe(reader->unit, type));
     explain_shape(reader, diag, type, ref);
     reader->failed = true;
     return false;
@@ -88,8 +87,8 @@ tvms_eval_value tvms_relax_emit_match_cast(tvms_reader *reader, tvms_eval_value 
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
   if (tvms_sinfo_relate(reader->relax->prover, known, to) == TVMS_FIT_NEVER) {
     tvms_reader_report(reader, match_cast_impossible, ref,
-                       tvms_sinfo_describe(context, known),
-                       tvms_sinfo_describe(context, to));
+                       tvms_sinfo_describe(reader->unit, known),
+                       tvms_sinfo_describe(reader->unit, to));
     return tvms_reader_failed(reader);
   }
   return tvms_eval_value_node(tvms_builder_match_cast(

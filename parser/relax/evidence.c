@@ -119,7 +119,7 @@ static void explain_argument(tvms_reader *reader, tvms_relax_suspect *suspect,
   const tvms_node *var = func->params.items[i];
   tvms_diag_note(&context->diags, suspect->diag, best->span,
                  "'%s': %s is bound here and fits parameter '%s' of '%s'", name,
-                 tvms_sinfo_describe(context, best->value.as.node->sinfo),
+                 tvms_sinfo_describe(reader->unit, best->value.as.node->sinfo),
                  tvms_symbol_text(context, tvms_as_var(var)->name),
                  tvms_symbol_text(context, func->name));
   tvms_diag_fix(&context->diags, suspect->diag, suspect->span, true, "%s", name);
@@ -160,9 +160,9 @@ static void explain_dim(tvms_reader *reader, tvms_relax_suspect *suspect, uint32
       tvms_diag_note(
           &context->diags, suspect->diag, tvms_reader_span_of(reader, args_ref),
           "'%s' with these arguments writes %s", tvms_symbol_text(context, func->name),
-          tvms_sinfo_describe(context, written));
+          tvms_sinfo_describe(reader->unit, written));
       const tvms_node *dim = dims.items[axis];
-      name = tvms_sinfo_describe(context, dim);
+      name = tvms_sinfo_describe(reader->unit, dim);
     }
   }
   if (!name) {

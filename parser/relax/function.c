@@ -226,8 +226,8 @@ static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
     if (fit == TVMS_FIT_NEVER) {
       tvms_context *context = reader->context;
       tvms_diag_report(&context->diags, TVMS_D_return_contradicts, relax->returned_span,
-                       tvms_sinfo_describe(context, found),
-                       tvms_sinfo_describe(context, relax->ret_type));
+                       tvms_sinfo_describe(reader->unit, found),
+                       tvms_sinfo_describe(reader->unit, relax->ret_type));
     }
     if (fit != TVMS_FIT_PROVED) return relax->ret_type;
     if (says_function(relax->ret_type) && returns_members(body)) return relax->ret_type;

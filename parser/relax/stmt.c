@@ -59,7 +59,7 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   if (var.kind == TVMS_EVAL_NODE && !tvms_sinfo_is_void(var.as.node->sinfo)) {
     tvms_diag *diag =
         tvms_reader_report(reader, unused_value, ref,
-                           tvms_sinfo_describe(reader->context, var.as.node->sinfo));
+                           tvms_sinfo_describe(reader->unit, var.as.node->sinfo));
     explain_unused(reader, diag, node, ref);
     reader->failed = true;
   }

@@ -3,6 +3,7 @@
 #include "parser/relax/types.h"
 
 #include "grammar/literal.h"
+#include "ir/clone.h"
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
@@ -85,6 +86,15 @@ static tvms_node *TVMS_NULLABLE vdevice_named(tvms_reader *reader,
   return NULL;
 }
 
+// The device or mesh that a value is: the module's or the function's own. What the file
+// defines outside of both dies when the file is read.
+tvms_node *TVMS_NULLABLE tvms_relax_place(tvms_reader *reader, tvms_eval_value value,
+                                          tvms_node_kind kind) {
+  tvms_node *node = tvms_eval_value_node_of(value, kind);
+  if (!node || tvms_arena_owns(&reader->unit->arena, node)) return node;
+  return tvms_clone(reader->unit, node, NULL);
+}
+
 // A virtual device from text or an object. False after a report.
 bool tvms_relax_to_vdevice(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                            tvms_node **vdevice) {
@@ -94,7 +104,7 @@ bool tvms_relax_to_vdevice(tvms_reader *reader, tvms_eval_value value, tvms_ref 
     *vdevice = vdevice_named(reader, value, ref);
     return *vdevice;
   }
-  *vdevice = tvms_eval_value_node_of(value, TVMS_NODE_OBJECT_VDEVICE);
+  *vdevice = tvms_relax_place(reader, value, TVMS_NODE_OBJECT_VDEVICE);
   if (*vdevice) return true;
   tvms_eval_report_wrong_type(reader, ref, "vdevice", "a virtual device or its name",
                               value);
@@ -327,7 +337,7 @@ tvms_eval_value tvms_call_relax_dtensor(tvms_reader *reader,
   tvms_node *tensor = tensor_type(reader, call->args[DTENSOR_SHAPE],
                                   call->refs[DTENSOR_SHAPE], ndim, dtype, NULL);
   tvms_eval_value where = call->args[DTENSOR_MESH];
-  tvms_node *mesh = tvms_eval_value_node_of(where, TVMS_NODE_OBJECT_MESH);
+  tvms_node *mesh = tvms_relax_place(reader, where, TVMS_NODE_OBJECT_MESH);
   if (where.kind == TVMS_EVAL_STR) mesh = tvms_relax_mesh(reader, where);
   if (tensor && !mesh) {
     tvms_reader_report(reader, unknown_mesh, call->refs[DTENSOR_MESH]);

@@ -17,6 +17,10 @@ bool tvms_relax_to_types(tvms_reader *reader, tvms_eval_value value, tvms_ref re
 // Evaluates an annotation to a type. NULL after a report or if unknown.
 tvms_node *TVMS_NULLABLE tvms_relax_annotation(tvms_reader *reader, tvms_ref ref);
 
+// The device or mesh that a value is, or NULL: one of the module, or the function's own.
+tvms_node *TVMS_NULLABLE tvms_relax_place(tvms_reader *reader, tvms_eval_value value,
+                                          tvms_node_kind kind);
+
 // A virtual device: an object, or the name of one of the module ("cuda:1"); None gives
 // NULL. False after a report.
 bool tvms_relax_to_vdevice(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,

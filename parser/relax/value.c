@@ -191,8 +191,7 @@ static tvms_eval_value tuple_item(tvms_reader *reader, tvms_node *tuple, int64_t
   const tvms_node *type = tuple->sinfo;
   if (!type || type->kind != TVMS_NODE_SINFO_TUPLE) {
     tvms_reader_report(reader, not_a_tuple, ref,
-                       type ? tvms_sinfo_describe(reader->context, type)
-                            : "a function");
+                       type ? tvms_sinfo_describe(reader->unit, type) : "a function");
     return tvms_reader_failed(reader);
   }
   tvms_list fields = tvms_as_sinfo_tuple(type)->fields;

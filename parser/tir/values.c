@@ -52,7 +52,7 @@ const char *tvms_node_describe(tvms_reader *reader, tvms_eval_value value) {
   }
   if (tvms_node_class_of(node) == TVMS_CLASS_EXPR) return describe_expr(context, node);
   if (tvms_node_class_of(node) == TVMS_CLASS_SINFO)
-    return tvms_sinfo_describe(context, node);
+    return tvms_sinfo_describe(reader->unit, node);
   const char *kind = tvms_node_schema_of((tvms_node_kind)node->kind)->name;
   return strncmp(kind, "object_", 7) == 0 ? "an object" : kind;
 }
@@ -74,7 +74,7 @@ bool tvms_node_print(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value valu
     tvms_strbuf_int(out, tvms_as_int_imm(node)->value);
     return true;
   }
-  const char *text = context->describe ? context->describe(context, node) : NULL;
+  const char *text = context->describe ? context->describe(reader->unit, node) : NULL;
   if (text) tvms_strbuf_puts(out, text);
   return text != NULL;
 }

@@ -202,11 +202,33 @@ Test(verify, sound_functions_are_sound) {
   cr_assert_null(wrong, "%s", wrong);
 }
 
+// A device that lies with `unit`, named by the type of the parameter of g.
+static void name_device_of(tvms_unit *unit) {
+  tvms_object_vdevice *device = tvms_node_make(unit, OBJECT_VDEVICE, TVMS_NO_SPAN);
+  tvms_object_target *target = tvms_node_make(unit, OBJECT_TARGET, TVMS_NO_SPAN);
+  target->config = int64_of(unit, 0);
+  device->target = &target->head;
+  g.type->vdevice = &device->head;
+}
+
+Test(verify, a_type_names_a_device_of_its_module) {
+  make_module();
+  name_device_of(&module->unit);
+  const char *wrong = tvms_verify_module(module);
+  cr_assert_null(wrong, "%s", wrong);
+}
+
 // ---- What can be broken ----
 
 static void foreign_node(void) {
   f.bind->value =
       tvms_binary_new(f.unit, TVMS_NODE_ADD, f.n, int64_of(g.unit, 1), TVMS_NO_SPAN);
+}
+static void foreign_device(void) {
+  name_device_of(&tvms_module_create(&context, TVMS_DIALECT_27, 0)->unit);
+}
+static void device_of_other_function(void) {
+  name_device_of(f.unit);
 }
 static void same_id(void) {
   f.sum->id = f.n->id;
@@ -378,6 +400,8 @@ static const struct {
   const char *found;
 } rows[] = {
     {foreign_node, "f: node 'int_imm'"},
+    {foreign_device, "g: node 'object_vdevice'"},
+    {device_of_other_function, "g: node 'object_vdevice'"},
     {same_id, "another node has its id"},
     {id_of_nothing, "it is not of this unit"},
     {interned_expression, "nodes of its kind are not shared"},
