@@ -13,6 +13,7 @@ typedef enum {
   TVMS_OPTION_BOOL,
   TVMS_OPTION_INT,
   TVMS_OPTION_TEXT,
+  TVMS_OPTION_DTYPE,
   TVMS_OPTION_LIST,  // of texts: ['a', 'b'] or a;b
   TVMS_OPTION_MAP,   // {'a': ['b', 'c']}
 } tvms_option_type;

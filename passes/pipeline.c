@@ -106,6 +106,10 @@ static bool parse_value(tvms_context *context, const tvms_pass_option *option,
     return value->number || strcmp(value->text, "false") == 0
            || strcmp(value->text, "0") == 0;
   }
+  if (option->type == TVMS_OPTION_DTYPE) {
+    tvms_dtype dtype;
+    return tvms_dtype_parse(value->text, len, &dtype) && !tvms_dtype_is_void(dtype);
+  }
   if (option->type == TVMS_OPTION_LIST) {
     value->literal = tvms_pass_literal_read_texts(context, value->text);
     return value->literal != NULL;
@@ -134,8 +138,12 @@ static tvms_pass_value *default_values(tvms_context *context, const tvms_pass *p
 
 static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
                        tvms_span value) {
-  static const char *const kinds[] = {"true or false", "an integer", "a string",
-                                      "a list: ['a', 'b'] or a;b", "a map: {'a': 'b'}"};
+  static const char *const kinds[] = {"true or false",
+                                      "an integer",
+                                      "a string",
+                                      "a data type",
+                                      "a list: ['a', 'b'] or a;b",
+                                      "a map: {'a': 'b'}"};
   uint32_t count, i = 0;
   const tvms_pass_option *options = options_of(step->pass, &count);
   const char *text =
