@@ -7,7 +7,8 @@
 #include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "structinfo/complete.h"
-#include "support/strbuf.h"
+#include "te/index_dtype.h"
+#include "te/nest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,20 @@ static tvms_sym symbol(tvms_te *te, const char *text) {
   return tvms_symbol_intern(te->unit->context, text, strlen(text));
 }
 
+static const tvms_dtype index_dtype = {.code = TVMS_INT, .bits = 64, .lanes = 1};
+
+// Dimensions of buffers are int64, whatever a description counts in.
+static tvms_list wide_shape(tvms_te *te, tvms_list shape) {
+  tvms_list wide = shape;
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (tvms_dtype_same(shape.items[i]->dtype, index_dtype)) continue;
+    if (wide.items == shape.items)
+      wide = tvms_list_copy(te->unit, shape.items, shape.len);
+    wide.items[i] = tvms_te_normalize_index(te->unit, shape.items[i], index_dtype);
+  }
+  return wide;
+}
+
 static tvms_node *new_buffer(tvms_te *te, const char *name, tvms_list shape,
                              tvms_dtype dtype) {
   tvms_unit *unit = te->unit;
@@ -43,9 +58,9 @@ static tvms_node *new_buffer(tvms_te *te, const char *name, tvms_list shape,
   buffer->name = sym;
   buffer->data = tvms_pointer_var_new(unit, sym, dtype, 0, TVMS_NO_SPAN);
   buffer->element = dtype;
-  buffer->shape = shape;
-  tvms_dtype index = shape.len ? shape.items[0]->dtype : TVMS_DTYPE(INT, 32);
-  buffer->elem_offset = tvms_int_imm_new(unit, index, 0, TVMS_NO_SPAN);
+  buffer->shape = wide_shape(te, shape);
+  tvms_dtype offset = shape.len ? index_dtype : TVMS_DTYPE(INT, 32);
+  buffer->elem_offset = tvms_int_imm_new(unit, offset, 0, TVMS_NO_SPAN);
   buffer->align = 64;
   buffer->offset_factor = 1;
   return &buffer->head;
@@ -89,6 +104,7 @@ static tvms_node *add_axis(tvms_stage *stage, const char *name, tvms_node *exten
   tvms_vec_push(memory_of(te), &stage->loops, loop);
   tvms_vec_push(memory_of(te), &stage->axes, axis);
   tvms_vec_push(memory_of(te), &stage->extents, extent);
+  if (!tvms_dtype_same(dtype, index_dtype)) te->narrow = true;
   return axis;
 }
 
@@ -117,87 +133,6 @@ tvms_node *tvms_te_load(tvms_te *te, tvms_node *tensor, tvms_node *const *indice
   return tvms_buffer_load_new(te->unit, tensor, indices, count, NULL, TVMS_NO_SPAN);
 }
 
-// The name of a block: `name`, or the first of name_1, name_2 … that is free.
-static tvms_sym fresh_block_name(tvms_te *te, const char *name) {
-  char text[128];
-  snprintf(text, sizeof text, "%s", name);
-  for (uint32_t n = 1;; n++) {
-    tvms_sym sym = symbol(te, text);
-    uint32_t i = 0;
-    while (i < te->block_names.len && te->block_names.items[i] != sym)
-      i++;
-    if (i == te->block_names.len) {
-      tvms_vec_push(memory_of(te), &te->block_names, sym);
-      return sym;
-    }
-    snprintf(text, sizeof text, "%s_%u", name, n);
-  }
-}
-
-static tvms_node *iter_var(tvms_te *te, tvms_node *var, tvms_node *extent,
-                           tvms_iter_type type) {
-  tvms_node *zero = tvms_int_imm_new(te->unit, extent->dtype, 0, TVMS_NO_SPAN);
-  tvms_iter_var *iter = tvms_node_make(te->unit, ITER_VAR, TVMS_NO_SPAN);
-  iter->dom = tvms_range_new(te->unit, zero, extent, TVMS_NO_SPAN);
-  iter->var = var;
-  iter->iter_type = type;
-  return &iter->head;
-}
-
-// A block without axes still binds one variable: vi = T.axis.spatial(1, 0).
-static void add_dummy_axis(tvms_te *te, tvms_block *block,
-                           tvms_block_realize *realize) {
-  tvms_dtype dtype = TVMS_DTYPE(INT, 64);
-  tvms_node *var = tvms_var_new(te->unit, symbol(te, "vi"), dtype, TVMS_NO_SPAN);
-  tvms_node *one = tvms_int_imm_new(te->unit, dtype, 1, TVMS_NO_SPAN);
-  tvms_node *zero = tvms_int_imm_new(te->unit, dtype, 0, TVMS_NO_SPAN);
-  tvms_node *iter = iter_var(te, var, one, TVMS_ITER_DATA_PAR);
-  block->iter_vars = tvms_list_copy(te->unit, &iter, 1);
-  realize->iter_values = tvms_list_copy(te->unit, &zero, 1);
-}
-
-static tvms_node *loop_over(tvms_stage *stage, uint32_t i, tvms_node *body) {
-  tvms_unit *unit = stage->te->unit;
-  tvms_for *loop = tvms_node_make(unit, FOR, TVMS_NO_SPAN);
-  loop->min = tvms_int_imm_new(unit, stage->extents.items[i]->dtype, 0, TVMS_NO_SPAN);
-  loop->extent = stage->extents.items[i];
-  loop->var = stage->loops.items[i];
-  loop->body = body;
-  return &loop->head;
-}
-
-// Wraps the body of a block into the block and its loops, and records the stage.
-static void add_stage(tvms_stage *stage, const char *name,
-                      tvms_node *TVMS_NULLABLE init, tvms_node *body) {
-  tvms_te *te = stage->te;
-  tvms_block *block = tvms_node_make(te->unit, BLOCK, TVMS_NO_SPAN);
-  tvms_block_realize *realize = tvms_node_make(te->unit, BLOCK_REALIZE, TVMS_NO_SPAN);
-  const char *text = tvms_symbol_text(te->unit->context, fresh_block_name(te, name));
-  block->name = tvms_bytes_copy(te->unit, text, strlen(text));
-  block->annotations = stage->annotations;
-  block->init = init;
-  block->body = body;
-  block->head.flags |= TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING;
-  realize->predicate = tvms_bool_imm_new(te->unit, true, TVMS_NO_SPAN);
-  realize->block = &block->head;
-  uint32_t count = stage->axes.len;
-  tvms_node_vec iters = {0};
-  for (uint32_t i = 0; i < count; i++) {
-    tvms_iter_type type =
-        i < stage->shape.len ? TVMS_ITER_DATA_PAR : TVMS_ITER_COMM_REDUCE;
-    tvms_vec_push(memory_of(te), &iters,
-                  iter_var(te, stage->axes.items[i], stage->extents.items[i], type));
-  }
-  block->iter_vars = tvms_list_copy(te->unit, iters.items, count);
-  realize->iter_values = tvms_list_copy(te->unit, stage->loops.items, count);
-  tvms_vec_fini(memory_of(te), &iters);
-  if (count == 0) add_dummy_axis(te, block, realize);
-  tvms_node *stmt = &realize->head;
-  for (uint32_t i = count; i > 0; i--)
-    stmt = loop_over(stage, i - 1, stmt);
-  tvms_vec_push(memory_of(te), &te->stages, stmt);
-}
-
 static void end_stage(tvms_stage *stage) {
   tvms_memory *memory = memory_of(stage->te);
   tvms_vec_fini(memory, &stage->axes);
@@ -224,7 +159,7 @@ tvms_node *tvms_te_close(tvms_stage *stage, const char *name, tvms_node *value) 
   if (value) {
     buffer = new_buffer(te, name, stage->shape, value->dtype);
     tvms_vec_push(memory_of(te), &te->allocs, buffer);
-    add_stage(stage, name, NULL, store(stage, buffer, simplify(te, value)));
+    tvms_te_nest(stage, name, NULL, store(stage, buffer, simplify(te, value)));
   }
   end_stage(stage);
   return buffer;
@@ -262,7 +197,8 @@ tvms_node *tvms_te_close_fold(tvms_stage *stage, const char *name, tvms_te_fold 
     tvms_node *old = tvms_te_load(te, buffer, stage->axes.items, stage->shape.len);
     tvms_node *both = tvms_build_binary(te->unit, kinds[fold], old, simplify(te, value),
                                         TVMS_NO_SPAN);
-    add_stage(stage, name, store(stage, buffer, identity), store(stage, buffer, both));
+    tvms_te_nest(stage, name, store(stage, buffer, identity),
+                 store(stage, buffer, both));
   }
   end_stage(stage);
   return buffer;
@@ -299,8 +235,8 @@ void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine com
     body[i] = bind_result(stage, result[i], both[i]);
     body[2 + i] = store(stage, result[i], tvms_as_bind(body[i])->var);
   }
-  add_stage(stage, name, tvms_seq_new(te->unit, inits, 2, TVMS_NO_SPAN),
-            tvms_seq_new(te->unit, body, 4, TVMS_NO_SPAN));
+  tvms_te_nest(stage, name, tvms_seq_new(te->unit, inits, 2, TVMS_NO_SPAN),
+               tvms_seq_new(te->unit, body, 4, TVMS_NO_SPAN));
   end_stage(stage);
 }
 
@@ -339,5 +275,8 @@ tvms_node *tvms_te_finish(tvms_te *te) {
   function->body = body;
   tvms_complete_prim_func(unit, &function->head, allocs.items, allocs.len);
   tvms_vec_fini(memory_of(te), &allocs);
+  if (te->narrow) {
+    function->body = tvms_te_normalize_indices(unit, function->body, index_dtype);
+  }
   return &function->head;
 }

@@ -17,6 +17,10 @@
 // were taken, then come scalars, then the outputs; other results are allocated in the root
 // block, and regions of blocks are found by structinfo/complete.c.
 //
+// Dimensions may be int32, as numbers of attributes are: axes then are, too, until the
+// PrimFunc is finished (te/index_dtype.h). The extent of a reduced axis may depend on other
+// axes (te/nest.h).
+//
 // Every name here is printed: of axes, buffers and blocks, which is why stages have names
 // and take the letters of their axes. TVM: te/operation/create_primfunc.cc; the stages of an
 // operator and their names are those of topi.
@@ -36,6 +40,7 @@ typedef struct {
   tvms_node_vec allocs;   // BUFFER of stages that may turn out to be outputs
   tvms_node_vec stages;   // loop nests
   TVMS_VEC(tvms_sym) block_names;
+  bool narrow;  // something counts in int32
 } tvms_te;
 
 // A stage between open and close.
