@@ -39,10 +39,11 @@ tvms_windows tvms_windows_of(const tvms_call *call) {
   };
   if (w.out_layout.len == 0) w.out_layout = w.data_layout;
   int groups = place_of(call, "groups"), dtype = place_of(call, "out_dtype"),
-      ceil = place_of(call, "ceil_mode");
+      ceil = place_of(call, "ceil_mode"), include = place_of(call, "count_include_pad");
   if (groups >= 0) w.groups = tvms_attr_int(call, (uint32_t)groups, 1);
   if (dtype >= 0) w.out_dtype = tvms_attr_dtype(call, (uint32_t)dtype);
   if (ceil >= 0) w.ceil_mode = tvms_attr_bool(call, (uint32_t)ceil);
+  if (include >= 0) w.count_include_pad = tvms_attr_bool(call, (uint32_t)include);
   w.spatial = w.strides.len;
   return w;
 }

@@ -17,7 +17,7 @@ typedef struct {
   tvms_bytes data_layout, kernel_layout, out_layout;
   int64_t groups;
   tvms_dtype out_dtype;
-  bool ceil_mode;
+  bool ceil_mode, count_include_pad;
 } tvms_windows;
 
 // Reads the attributes of a call of such an operator. Nothing is checked; an empty

@@ -1,11 +1,10 @@
-// Descriptions of convolutions and pooling: windows that move over the spatial axes.
+// Descriptions of convolutions: windows that move over the spatial axes.
 //
 // Data is padded by a stage of its own, then one stage folds over the window; layouts say
 // where batch, channel and spatial axes stand, and the axes of the stage follow them. A layout
 // with parts of an axis (NCHW4c) has no description, nor has a result in another layout than
 // the data.
 #include "ir/fold_ops.h"
-#include "ir/object.h"
 #include "structinfo/windows.h"
 #include "te/legalizers.h"
 
@@ -58,7 +57,7 @@ static tvms_node *pad(const windows *w, tvms_node *fill, const char *axis) {
     before[w->at.places[2 + i]] = item(w->attrs.padding, i);
     after[w->at.places[2 + i]] = item(w->attrs.padding, w->attrs.spatial + i);
   }
-  return tvms_te_pad(w->te, w->data, before, after, fill, "pad_temp", axis);
+  return tvms_te_pad(w->te, w->data, before, after, fill, "pad_temp", axis, false);
 }
 
 // Where the window that belongs to `axis` is at its step `step`.
@@ -168,44 +167,4 @@ bool tvms_legalize_conv(tvms_legal *legal) {
   tvms_node *product = build(te, TVMS_NODE_MUL, x, y);
   return tvms_legal_return(legal,
                            tvms_te_close_fold(&stage, name, TVMS_FOLD_SUM, product));
-}
-
-static bool is_padded(const windows *w) {
-  for (uint32_t i = 0; i < w->attrs.padding.len; i++) {
-    if (item(w->attrs.padding, i)) return true;
-  }
-  return false;
-}
-
-// Rounding the size up has no description.
-bool tvms_legalize_max_pool(tvms_legal *legal) {
-  static const char *const names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
-  windows w;
-  tvms_list shape;
-  if (tvms_windows_of(legal->call).ceil_mode || !open_windows(&w, legal)
-      || !tvms_legal_result_shape(legal, &shape)) {
-    return false;
-  }
-  legal->name = names[w.attrs.spatial - 1];
-  tvms_te *te = w.te;
-  tvms_node *least =
-      tvms_build_min_value(te->unit, tvms_te_dtype(w.data), TVMS_NO_SPAN);
-  tvms_node *data = is_padded(&w) ? pad(&w, least, "ax") : w.data;
-  tvms_stage stage;
-  tvms_te_open(te, &stage, shape, "ax");
-  tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
-  for (uint32_t i = 0; i < w.attrs.spatial; i++) {
-    char name[16];
-    snprintf(name, sizeof name, "rv%u", i);
-    tvms_node *step =
-        tvms_te_reduce(&stage, name, tvms_te_index(te, item(w.attrs.window, i)));
-    uint32_t at = w.at.places[2 + i];
-    indices.items[at] = place(&w, i, stage.axes.items[at], step);
-  }
-  tvms_node *rule =
-      tvms_object_str_new(te->unit, "meta_schedule.pool_max", 22, TVMS_NO_SPAN);
-  stage.annotations = tvms_object_map_with(te->unit, NULL, "schedule_rule", rule);
-  tvms_node *value = data ? tvms_te_load(te, data, indices.items, indices.len) : NULL;
-  return tvms_legal_return(
-      legal, tvms_te_close_fold(&stage, "pool_max", TVMS_FOLD_MAX, value));
 }

@@ -245,6 +245,26 @@ bool tvms_legalize_softplus(tvms_legal *legal) {
   return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
 }
 
+static tvms_node *same(tvms_te *te, tvms_node *x) {
+  (void)te;
+  return x;
+}
+
+// Nothing is dropped: the data, and a mask of ones.
+bool tvms_legalize_dropout(tvms_legal *legal) {
+  legal->name = "dropout";
+  tvms_te *te = &legal->te;
+  if (!tvms_release_has(te->unit->dialect, TVMS_FACT_dropout_is_legalized))
+    return false;
+  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  tvms_node *y = tvms_te_map(te, x, "compute", "i", same);
+  tvms_stage stage;
+  tvms_te_open(te, &stage, tvms_te_shape(x), "ax");
+  tvms_node *one = tvms_te_const(te, tvms_te_dtype(x), 1);
+  tvms_node *mask = tvms_te_close(&stage, "T_full_like", one);
+  return tvms_legal_return(legal, y) && tvms_legal_return(legal, mask);
+}
+
 bool tvms_legalize_where(tvms_legal *legal) {
   legal->name = "where";
   tvms_te *te = &legal->te;

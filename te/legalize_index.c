@@ -131,7 +131,7 @@ bool tvms_legalize_pad(tvms_legal *legal) {
   }
   double fill = tvms_attr_float(call, TVMS_ATTR_pad_pad_value, 0);
   tvms_node *value = tvms_te_const(te, tvms_te_dtype(x), fill);
-  x = tvms_te_pad(te, x, before, after, value, "PadInput", "i");
+  x = tvms_te_pad(te, x, before, after, value, "PadInput", "i", false);
   return tvms_legal_return(legal, x);
 }
 

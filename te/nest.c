@@ -141,11 +141,17 @@ static void bind_axes(nest *n, uint32_t level, tvms_block *block,
   tvms_vec_fini(memory_of(n->te), &values);
 }
 
-static bool reduces(const nest *n, uint32_t level) {
+// Whether the block at `level` starts the reduction: the outermost one that has a reduced
+// axis, up to 0.26 those inside as well.
+static bool begins_reduction(const nest *n, uint32_t level) {
+  uint32_t outermost = n->levels - 1;
   for (uint32_t i = n->stage->shape.len; i < n->stage->axes.len; i++) {
-    if (n->depths[i] <= level) return true;
+    if (n->depths[i] < outermost) outermost = n->depths[i];
   }
-  return false;
+  return level == outermost
+         || (level > outermost
+             && !tvms_release_has(n->te->unit->dialect,
+                                  TVMS_FACT_nested_reductions_begin_once));
 }
 
 static tvms_node *loops_around(nest *n, uint32_t level, tvms_node *body) {
@@ -194,7 +200,7 @@ void tvms_te_nest(tvms_stage *stage, const char *name, tvms_node *init,
     const char *fresh = tvms_te_block_name(n.te, is_leaf ? name : text);
     block->name = tvms_bytes_copy(unit, fresh, strlen(fresh));
     block->annotations = stage->annotations;
-    if (init && (is_leaf || reduces(&n, level))) {
+    if (init && begins_reduction(&n, level)) {
       block->init = is_leaf ? init : in_level(&n, n.own, init);
     }
     block->body = body;

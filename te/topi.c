@@ -232,9 +232,13 @@ tvms_node *tvms_te_reshape(tvms_te *te, tvms_node *x, tvms_list shape) {
   return tvms_te_close(&stage, "T_reshape", tvms_te_load(te, x, indices, from.len));
 }
 
+static tvms_node *both(tvms_te *te, tvms_node *TVMS_NULLABLE a, tvms_node *b) {
+  return a ? build(te, TVMS_NODE_AND, a, b) : b;
+}
+
 tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
                        const int64_t *after, tvms_node *fill, const char *name,
-                       const char *axis) {
+                       const char *axis, bool padded_ends) {
   if (!x || !fill) return NULL;
   tvms_list from = tvms_te_shape(x);
   tvms_list shape = tvms_list_copy(te->unit, from.items, from.len);
@@ -252,11 +256,13 @@ tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
     if (before[i] == 0 && after[i] == 0) continue;
     tvms_node *at = stage.axes.items[i], *first = tvms_te_index(te, before[i]);
     indices.items[i] = build(te, TVMS_NODE_SUB, at, first);
-    tvms_node *low = build(te, TVMS_NODE_GE, at, first);
-    tvms_node *end = build(te, TVMS_NODE_ADD, from.items[i], first);
-    tvms_node *high = build(te, TVMS_NODE_LT, at, end);
-    inside = inside ? build(te, TVMS_NODE_AND, inside, low) : low;
-    inside = build(te, TVMS_NODE_AND, inside, high);
+    if (before[i] || !padded_ends) {
+      inside = both(te, inside, build(te, TVMS_NODE_GE, at, first));
+    }
+    if (after[i] || !padded_ends) {
+      tvms_node *end = build(te, TVMS_NODE_ADD, from.items[i], first);
+      inside = both(te, inside, build(te, TVMS_NODE_LT, at, end));
+    }
   }
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
   if (inside) {

@@ -59,11 +59,13 @@ tvms_list tvms_te_reduced_shape(tvms_te *te, tvms_list shape, const bool *reduce
 tvms_node *TVMS_NULLABLE tvms_te_reshape(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                          tvms_list shape);
 
-// More elements before and behind, all `fill`; where no dimension gets any, a copy.
+// More elements before and behind, all `fill`; where no dimension gets any, a copy. A
+// dimension that gets some is compared with both ends, or, with `padded_ends`, with those
+// that get some: topi has one in Python and one in C++.
 tvms_node *TVMS_NULLABLE tvms_te_pad(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                      const int64_t *before, const int64_t *after,
                                      tvms_node *fill, const char *name,
-                                     const char *axis);
+                                     const char *axis, bool padded_ends);
 
 // A copy with another dtype; `name` and `axis` as topi.cast or topi.math.cast have them.
 tvms_node *TVMS_NULLABLE tvms_te_cast(tvms_te *te, tvms_node *TVMS_NULLABLE x,
