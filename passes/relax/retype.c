@@ -9,8 +9,10 @@
 
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "structinfo/infer.h"
 #include "structinfo/make.h"
 #include "structinfo/relate.h"
+#include "support/trial.h"
 
 static bool same_type(const tvms_rewriter *r, const tvms_node *TVMS_NULLABLE a,
                       const tvms_node *TVMS_NULLABLE b) {
@@ -32,6 +34,8 @@ static tvms_node *retyped_variable(tvms_rewriter *r, tvms_var_binding *binding) 
   tvms_node *var = tvms_node_copy(r->unit, binding->var);
   var->sinfo = binding->value->sinfo;
   tvms_node_map_put(&r->known, binding->var, var);
+  if (r->old->kind == TVMS_NODE_VAR_BINDING)
+    tvms_node_map_put(&r->known, tvms_as_var_binding(r->old)->var, var);
   if (binding->value->kind == TVMS_NODE_FUNCTION)
     binding->value = tvms_substitute_one(r->unit, binding->value, binding->var, var);
   return var;
@@ -156,6 +160,41 @@ static tvms_node *leave_function(tvms_rewriter *r, tvms_node *node) {
   tvms_as_function(copy)->ret = type;
   if (copy->sinfo) copy->sinfo = type_of_function(r, tvms_as_function(copy));
   return copy;
+}
+
+static bool same_items(tvms_list a, tvms_list b) {
+  if (a.len != b.len) return false;
+  for (uint32_t i = 0; i < a.len; i++) {
+    const tvms_node *one = a.items[i], *other = b.items[i];
+    if (one == other) continue;
+    bool tuples = one->kind == TVMS_NODE_TUPLE && other->kind == TVMS_NODE_TUPLE;
+    if (!tuples
+        || !same_items(tvms_as_tuple(one)->fields, tvms_as_tuple(other)->fields))
+      return false;
+  }
+  return true;
+}
+
+tvms_node *tvms_relax_retype_call(tvms_rewriter *rewriter, const tvms_module *module,
+                                  tvms_node *node) {
+  if (node == rewriter->old || !node->sinfo) return node;
+  const tvms_call *call = tvms_as_call(node), *old = tvms_as_call(rewriter->old);
+  // Where only the type was rewritten, that is the type (TVM: VisitExpr_(CallNode)).
+  bool same = call->callee == old->callee && same_items(call->args, old->args)
+              && same_items(call->type_args, old->type_args);
+  if (same) return node;
+  tvms_prover prover;
+  tvms_prover_init(&prover, rewriter->unit);
+  tvms_inference in = {.prover = &prover,
+                       .unit = rewriter->unit,
+                       .module = module,
+                       .call = tvms_as_call(node)};
+  tvms_trial_mute(&rewriter->unit->context->diags);
+  tvms_node *type = tvms_infer_call(&in);
+  tvms_trial_unmute(&rewriter->unit->context->diags);
+  tvms_prover_fini(&prover);
+  if (type) node->sinfo = type;
+  return node;
 }
 
 void tvms_relax_retype(tvms_rewriter *rewriter) {

@@ -12,6 +12,7 @@
 #ifndef TVMS_PASSES_RELAX_RETYPE_H
 #define TVMS_PASSES_RELAX_RETYPE_H
 
+#include "ir/module.h"
 #include "ir/rewrite.h"
 
 // Installs leave hooks for VAR_BINDING, TUPLE, TUPLE_GET_ITEM, IF, SEQ_EXPR and FUNCTION.
@@ -25,5 +26,11 @@ tvms_node *tvms_relax_retype_if(tvms_rewriter *r, tvms_node *node);
 
 // The same for a SEQ_EXPR: what its body says to the outside.
 tvms_node *tvms_relax_retype_sequence(tvms_rewriter *r, tvms_node *node);
+
+// For a hook that leaves CALL: `node` with the type that its operator or callee gives it for
+// the arguments that it has now, if they are not those of the old node. A type that cannot
+// be inferred stays as it was.
+tvms_node *tvms_relax_retype_call(tvms_rewriter *rewriter, const tvms_module *module,
+                                  tvms_node *node);
 
 #endif
