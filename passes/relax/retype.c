@@ -34,7 +34,7 @@ static tvms_node *retyped_variable(tvms_rewriter *r, tvms_var_binding *binding) 
   tvms_node *var = tvms_node_copy(r->unit, binding->var);
   var->sinfo = binding->value->sinfo;
   tvms_node_map_put(&r->known, binding->var, var);
-  if (r->old->kind == TVMS_NODE_VAR_BINDING)
+  if (r->old && r->old->kind == TVMS_NODE_VAR_BINDING)
     tvms_node_map_put(&r->known, tvms_as_var_binding(r->old)->var, var);
   if (binding->value->kind == TVMS_NODE_FUNCTION)
     binding->value = tvms_substitute_one(r->unit, binding->value, binding->var, var);
