@@ -54,10 +54,11 @@ static void report_conflict(canonicalizer *c, const tvms_node *symbol,
                             const tvms_node *var, const tvms_node *value) {
   tvms_context *context = c->run->context;
   const tvms_node *before = tvms_node_map_get(&c->values, symbol);
-  tvms_diag *diag = tvms_diag_report(
-      &context->diags, TVMS_D_match_casts_conflict, var->span,
-      tvms_symbol_text(context, tvms_as_var(symbol)->name),
-      tvms_sinfo_describe(context, value), tvms_sinfo_describe(context, before));
+  tvms_diag *diag =
+      tvms_diag_report(&context->diags, TVMS_D_match_casts_conflict, var->span,
+                       tvms_symbol_text(context, tvms_as_var(symbol)->name),
+                       tvms_sinfo_describe(c->prover.unit, value),
+                       tvms_sinfo_describe(c->prover.unit, before));
   const tvms_node *source = tvms_node_map_get(&c->sources, symbol);
   tvms_diag_note(&context->diags, diag, source->span, "it is said here");
 }
