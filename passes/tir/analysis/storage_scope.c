@@ -22,6 +22,18 @@ tvms_storage_rank tvms_storage_rank_of(const char *scope) {
   return starts(scope, "warp") ? TVMS_STORAGE_WARP : TVMS_STORAGE_LOCAL;
 }
 
+const char *tvms_storage_tag_of(const char *scope) {
+  static const char *const ranks[] = {
+      "global.texture", "global",          "shared",          "warp",
+      "local",          "wmma.matrix_a",   "wmma.matrix_b",   "wmma.accumulator",
+      "amx.tmm",        "m16n8k8.matrixA", "m16n8k8.matrixB", "m16n8k8.matrixC",
+      "metal.simdgroup"};
+  for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+    if (starts(scope, ranks[i])) return scope + strlen(ranks[i]);
+  }
+  return scope;
+}
+
 bool tvms_storage_is_shared_by(tvms_storage_rank rank, const char *tag) {
   // The lanes of a warp are the threads of one axis.
   if (rank == TVMS_STORAGE_WARP) return strcmp(tag, "threadIdx.x") == 0;

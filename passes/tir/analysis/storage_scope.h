@@ -19,6 +19,9 @@ const char *tvms_storage_scope_of(const tvms_context *context, const tvms_node *
 // The rank of a scope: "shared.dyn" is SHARED.
 tvms_storage_rank tvms_storage_rank_of(const char *scope);
 
+// What stands behind the rank of a scope: ".dyn" of "shared.dyn", "" of "local".
+const char *tvms_storage_tag_of(const char *scope);
+
 // Do the threads of an axis (`tag`: "threadIdx.x") share what is stored there? Then a buffer of
 // this rank that is allocated inside the axis holds the parts of all its threads. TVM:
 // CanRelaxStorageUnderThread.

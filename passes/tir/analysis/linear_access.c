@@ -1,0 +1,220 @@
+// One walk with a stack of open scopes.
+#include "passes/tir/analysis/linear_access.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "support/vec.h"
+
+// What was touched in a scope that is open; entries of `access` have it when it closes.
+typedef struct {
+  TVMS_VEC(uint32_t) touched;
+} scope;
+
+typedef struct {
+  tvms_linear_access *access;
+  tvms_memory *memory;
+  TVMS_VEC(scope) scopes;
+  bool in_threads;
+  bool failed;
+} finder;
+
+static void visit(finder *f, tvms_node *node);
+
+const tvms_node *tvms_linear_access_pointer(const tvms_node *node) {
+  if (tvms_call_opcode(node) == TVMS_TIR_buffer_data) {
+    node = tvms_as_call(node)->args.items[0];
+  }
+  if (node->kind == TVMS_NODE_BUFFER) return tvms_as_buffer(node)->data;
+  return node->kind == TVMS_NODE_VAR ? node : NULL;
+}
+
+uint32_t tvms_linear_access_alloc_of(const tvms_linear_access *access,
+                                     const tvms_node *node) {
+  const tvms_node *pointer = tvms_linear_access_pointer(node);
+  if (!pointer) return UINT32_MAX;
+  const tvms_node *root = tvms_node_map_get(&access->roots, pointer);
+  uintptr_t place =
+      (uintptr_t)tvms_node_map_get(&access->places, root ? root : pointer);
+  return place ? (uint32_t)(place - 1) : UINT32_MAX;
+}
+
+// ---- Scopes ----
+
+static void open_scope(finder *f) {
+  scope made = {0};
+  tvms_vec_push(f->memory, &f->scopes, made);
+}
+
+// Closes the innermost scope and hands its accesses to `entry`.
+static void close_scope(finder *f, tvms_access_entry *entry) {
+  scope *s = &f->scopes.items[f->scopes.len - 1];
+  for (uint32_t i = 0; i < s->touched.len; i++) {
+    tvms_vec_push(f->memory, &entry->touched, s->touched.items[i]);
+  }
+  tvms_vec_fini(f->memory, &s->touched);
+  f->scopes.len--;
+}
+
+static void touch(finder *f, const tvms_node *buffer, bool element) {
+  uint32_t alloc = tvms_linear_access_alloc_of(f->access, buffer);
+  if (alloc == UINT32_MAX) return;
+  const tvms_access_alloc *found = &f->access->allocs.items[alloc];
+  if (found->level >= f->scopes.len) return;
+  tvms_vec_push(f->memory, &f->scopes.items[found->level].touched, alloc);
+  const tvms_node *own = tvms_as_alloc_buffer(found->stmt)->buffer;
+  if (!element || f->failed || tvms_as_buffer(own)->shape.len == 1) return;
+  f->failed = true;
+  tvms_context *context = f->access->unit->context;
+  tvms_diag_report(&context->diags, TVMS_D_buffer_not_flat, found->stmt->span,
+                   tvms_symbol_text(context, tvms_as_buffer(own)->name));
+}
+
+static void visit_below(finder *f, tvms_node *node) {
+  tvms_node *child;
+  for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));) {
+    bool seen = child->kind != TVMS_NODE_BUFFER && at.role != TVMS_ROLE_DEFINE
+                && at.role != TVMS_ROLE_NOTE && at.role != TVMS_ROLE_TYPE;
+    if (seen) visit(f, child);
+  }
+}
+
+static void visit_list(finder *f, tvms_list list, uint32_t from) {
+  for (uint32_t i = from; i < list.len; i++) {
+    if (list.items[i]) visit(f, list.items[i]);
+  }
+}
+
+// A statement that counts if it touches anything.
+static void visit_leaf(finder *f, tvms_node *node) {
+  open_scope(f);
+  visit_below(f, node);
+  if (node->kind == TVMS_NODE_STORE) touch(f, tvms_as_store(node)->buffer, true);
+  tvms_access_entry entry = {.stmt = node};
+  close_scope(f, &entry);
+  if (entry.touched.len) tvms_vec_push(f->memory, &f->access->entries, entry);
+}
+
+static int64_t begin(finder *f, const tvms_node *node) {
+  int64_t at = f->access->entries.len;
+  open_scope(f);
+  tvms_access_entry entry = {.stmt = node};
+  tvms_vec_push(f->memory, &f->access->entries, entry);
+  return at;
+}
+
+static void end(finder *f, const tvms_node *node, int64_t first) {
+  int64_t last = f->access->entries.len;
+  tvms_access_entry entry = {.stmt = node, .pair = first - last};
+  close_scope(f, &entry);
+  tvms_vec_push(f->memory, &f->access->entries, entry);
+  f->access->entries.items[first].pair = last - first;
+}
+
+static void visit_scope(finder *f, tvms_node *node) {
+  int64_t first = begin(f, node);
+  visit_below(f, node);
+  end(f, node, first);
+}
+
+// Does the attribute open a scope? Of axes of threads only the outermost does.
+static bool opens_scope(const finder *f, const tvms_attr_stmt *attr) {
+  if (tvms_bytes_is(attr->key, "thread_extent")) return !f->in_threads;
+  return tvms_bytes_is(attr->key, "extern_scope")
+         || tvms_bytes_is(attr->key, "virtual_thread");
+}
+
+// An attribute holds to the end of its sequence.
+static void visit_seq(finder *f, tvms_list stmts, uint32_t from) {
+  for (uint32_t i = from; i < stmts.len; i++) {
+    tvms_node *node = stmts.items[i];
+    if (node->kind != TVMS_NODE_ATTR_STMT || !opens_scope(f, tvms_as_attr_stmt(node))) {
+      visit(f, node);
+      continue;
+    }
+    bool outer = f->in_threads;
+    f->in_threads |= tvms_bytes_is(tvms_as_attr_stmt(node)->key, "thread_extent");
+    int64_t first = begin(f, node);
+    visit(f, tvms_as_attr_stmt(node)->value);
+    visit_seq(f, stmts, i + 1);
+    end(f, node, first);
+    f->in_threads = outer;
+    return;
+  }
+}
+
+// ---- Buffers ----
+
+static void visit_alloc(finder *f, tvms_node *node) {
+  const tvms_node *buffer = tvms_as_alloc_buffer(node)->buffer;
+  visit_list(f, tvms_as_buffer(buffer)->shape, 0);
+  tvms_access_alloc made = {node, f->scopes.len};
+  tvms_vec_push(f->memory, &f->access->allocs, made);
+  tvms_node_map_put(&f->access->places, tvms_as_buffer(buffer)->data,
+                    (tvms_node *)(uintptr_t)f->access->allocs.len);
+}
+
+static void visit_declaration(finder *f, const tvms_decl_buffer *declare) {
+  const tvms_node *source =
+      declare->source ? tvms_linear_access_pointer(declare->source) : NULL;
+  if (!source) return;
+  tvms_node *root = tvms_node_map_get(&f->access->roots, source);
+  tvms_node_map_put(&f->access->roots, tvms_as_buffer(declare->buffer)->data,
+                    root ? root : (tvms_node *)(uintptr_t)source);
+}
+
+static void visit_inner(finder *f, tvms_node *node) {
+  switch ((int)node->kind) {
+  case TVMS_NODE_ALLOC_BUFFER: visit_alloc(f, node); return;
+  case TVMS_NODE_DECL_BUFFER: visit_declaration(f, tvms_as_decl_buffer(node)); return;
+  case TVMS_NODE_STORE:
+  case TVMS_NODE_EVALUATE:
+  case TVMS_NODE_RETURN:
+  case TVMS_NODE_BIND: visit_leaf(f, node); return;
+  case TVMS_NODE_FOR:
+  case TVMS_NODE_WHILE:
+  case TVMS_NODE_IF_THEN_ELSE:
+  case TVMS_NODE_ASSERT: visit_scope(f, node); return;
+  case TVMS_NODE_SEQ: visit_seq(f, tvms_as_seq(node)->stmts, 0); return;
+  case TVMS_NODE_ATTR_STMT: visit(f, tvms_as_attr_stmt(node)->value); return;
+  case TVMS_NODE_BUFFER_LOAD:
+    visit_below(f, node);
+    touch(f, tvms_as_buffer_load(node)->buffer, true);
+    return;
+  case TVMS_NODE_VAR: touch(f, node, false); return;
+  case TVMS_NODE_CALL:
+    if (tvms_call_opcode(node) == TVMS_TIR_buffer_data)
+      touch(f, node, false);
+    else
+      visit_list(f, tvms_as_call(node)->args, 0);
+    return;
+  default: visit_below(f, node); return;
+  }
+}
+
+static void visit(finder *f, tvms_node *node) {
+  if (!tvms_memory_enter(f->memory)) tvms_memory_unwind(f->memory, TVMS_OVER_LIMIT);
+  visit_inner(f, node);
+  tvms_memory_leave(f->memory);
+}
+
+bool tvms_linear_access_init(tvms_linear_access *access, tvms_unit *unit,
+                             tvms_node *body) {
+  *access = (tvms_linear_access){.unit = unit};
+  finder f = {.access = access, .memory = &unit->context->memory};
+  tvms_node_map_init(&access->roots, f.memory);
+  tvms_node_map_init(&access->places, f.memory);
+  visit(&f, body);
+  tvms_vec_fini(f.memory, &f.scopes);
+  return !f.failed;
+}
+
+void tvms_linear_access_fini(tvms_linear_access *access) {
+  tvms_memory *memory = &access->unit->context->memory;
+  for (uint32_t i = 0; i < access->entries.len; i++) {
+    tvms_vec_fini(memory, &access->entries.items[i].touched);
+  }
+  tvms_vec_fini(memory, &access->entries);
+  tvms_vec_fini(memory, &access->allocs);
+  tvms_node_map_fini(&access->roots);
+  tvms_node_map_fini(&access->places);
+}

@@ -1,0 +1,48 @@
+// The statements of a function in a row, with the allocated buffers that each touches.
+//
+// A loop, branch, assertion or axis of threads stands twice: where it begins and where it ends.
+// What is touched inside of it counts at its end, unless the buffer is allocated inside, too: so
+// between the allocation and the last entry that touches it a buffer lives in one scope.
+#ifndef TVMS_PASSES_TIR_ANALYSIS_LINEAR_ACCESS_H
+#define TVMS_PASSES_TIR_ANALYSIS_LINEAR_ACCESS_H
+
+#include "ir/node_map.h"
+
+typedef struct {
+  const tvms_node *stmt;
+  // To the other end of a scope: positive where it begins, negative where it ends. 0: the
+  // statement is no scope.
+  int64_t pair;
+  // Numbers of allocations, in order of access; they may repeat.
+  TVMS_VEC(uint32_t) touched;
+} tvms_access_entry;
+
+typedef struct {
+  tvms_node *stmt;  // ALLOC_BUFFER
+  uint32_t level;   // of scopes around it
+} tvms_access_alloc;
+
+typedef struct {
+  tvms_unit *unit;
+  TVMS_VEC(tvms_access_entry) entries;
+  TVMS_VEC(tvms_access_alloc) allocs;
+  tvms_node_map roots;   // data pointer -> that of the buffer whose memory it is
+  tvms_node_map places;  // data pointer of an allocated buffer -> its number, one up
+} tvms_linear_access;
+
+// Reads `body`; the fields are in the caller's storage until `fini`. False after a report: a
+// buffer of several dimensions is not flat. TVM: LinearAccessPatternFinder.
+TVMS_NODISCARD bool tvms_linear_access_init(tvms_linear_access *access, tvms_unit *unit,
+                                            tvms_node *body);
+
+// Frees what it holds.
+void tvms_linear_access_fini(tvms_linear_access *access);
+
+// The number of the allocation whose memory the buffer or pointer names; UINT32_MAX: none.
+uint32_t tvms_linear_access_alloc_of(const tvms_linear_access *access,
+                                     const tvms_node *node);
+
+// The pointer that an expression is: a variable, or the data of a buffer. NULL: another.
+const tvms_node *TVMS_NULLABLE tvms_linear_access_pointer(const tvms_node *node);
+
+#endif

@@ -1,0 +1,500 @@
+// Liveness in the row of statements, then one pass over it that hands out memory.
+//
+// The size of free memory decides: the smallest block that is large enough and not sixteen
+// times too large, else the largest that is too small, which grows. Registers and single
+// numbers are left to the compiler of the machine.
+#include "passes/tir/memory/storage_plan.h"
+
+#include "arith/analyzer.h"
+#include "ir/equal.h"
+#include "ir/fold.h"
+#include "ir/object.h"
+#include "passes/tir/analysis/storage_scope.h"
+#include "passes/tir/memory/inplace.h"
+#include "support/vec.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef TVMS_VEC(uint32_t) numbers;
+
+// What begins and ends to live at a statement.
+typedef struct {
+  numbers born, dead;
+} event;
+
+// Free memory of constant size, in order of size.
+typedef struct {
+  uint64_t bits;
+  uint32_t entry;
+} block;
+
+typedef struct {
+  tvms_unit *unit;
+  tvms_memory *memory;
+  const tvms_linear_access *access;
+  tvms_storage_plan *plan;
+  tvms_storage_options options;
+  event *events;  // by place of the statement in the row, where it begins
+  TVMS_VEC(block) constant;
+  numbers symbolic;         // free memory of other sizes
+  const tvms_node *attach;  // the scope whose allocations are planned
+  bool *replaced;           // by number of allocation: written over
+} planner;
+
+enum { MATCH_RANGE = 16, REGISTER_BITS = 32, MERGE_ALIGN = 32 };
+
+static const tvms_alloc_buffer *alloc_of(const planner *p, uint32_t number) {
+  return tvms_as_alloc_buffer(p->access->allocs.items[number].stmt);
+}
+
+static const tvms_buffer *buffer_of(const planner *p, uint32_t number) {
+  return tvms_as_buffer(alloc_of(p, number)->buffer);
+}
+
+static tvms_storage_entry *entry_at(const planner *p, uint32_t entry) {
+  return &p->plan->entries.items[entry];
+}
+
+// ---- Liveness ----
+
+static uint32_t place_of_event(const tvms_linear_access *access, uint32_t i) {
+  int64_t pair = access->entries.items[i].pair;
+  return pair < 0 ? (uint32_t)(i + pair) : i;
+}
+
+static void find_events(planner *p) {
+  const tvms_linear_access *access = p->access;
+  uint32_t count = access->entries.len, allocs = access->allocs.len;
+  bool *seen = tvms_arena_array(&p->unit->arena, bool, allocs + 1);
+  memset(seen, 0, allocs + 1);
+  for (uint32_t i = count; i-- > 0;) {
+    const tvms_access_entry *e = &access->entries.items[i];
+    for (uint32_t k = 0; k < e->touched.len; k++) {
+      uint32_t alloc = e->touched.items[k];
+      if (seen[alloc]) continue;
+      seen[alloc] = true;
+      tvms_vec_push(p->memory, &p->events[place_of_event(access, i)].dead, alloc);
+    }
+  }
+  memset(seen, 0, allocs + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t pair = access->entries.items[i].pair;
+    if (pair < 0) continue;
+    const tvms_access_entry *e = &access->entries.items[i + pair];
+    for (uint32_t k = 0; k < e->touched.len; k++) {
+      uint32_t alloc = e->touched.items[k];
+      if (seen[alloc]) continue;
+      seen[alloc] = true;
+      tvms_vec_push(p->memory, &p->events[i].born, alloc);
+    }
+  }
+}
+
+// ---- Sizes ----
+
+static uint64_t element_bits(const tvms_buffer *buffer) {
+  int lanes = buffer->element.lanes;
+  return (uint64_t)buffer->element.bits * (uint64_t)(lanes < 0 ? -lanes : lanes);
+}
+
+// 0: not constant.
+static uint64_t constant_bits(const tvms_buffer *buffer) {
+  if (buffer->element.lanes < 0) return 0;
+  int64_t size = 1;
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    const tvms_node *dim = buffer->shape.items[i];
+    if (dim->kind != TVMS_NODE_INT_IMM) return 0;
+    if (__builtin_mul_overflow(size, tvms_as_int_imm(dim)->value, &size)) return 0;
+  }
+  return (uint64_t)size * element_bits(buffer);
+}
+
+static bool is_special(const char *scope) {
+  const char *tag = tvms_storage_tag_of(scope);
+  return *tag && strcmp(tag, ".dyn") != 0 && strcmp(tag, ".workspace") != 0
+         && strcmp(tag, ".vtcm") != 0;
+}
+
+// ---- Free memory ----
+
+static uint32_t lower_bound(const planner *p, uint64_t bits) {
+  uint32_t low = 0, high = p->constant.len;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (p->constant.items[middle].bits < bits)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void remove_block(planner *p, uint32_t at) {
+  block *items = p->constant.items;
+  memmove(items + at, items + at + 1, (p->constant.len - at - 1) * sizeof *items);
+  p->constant.len--;
+}
+
+static void add_block(planner *p, uint64_t bits, uint32_t entry) {
+  uint32_t at = lower_bound(p, bits + 1);
+  block made = {bits, entry};
+  tvms_vec_push(p->memory, &p->constant, made);
+  block *items = p->constant.items;
+  memmove(items + at + 1, items + at, (p->constant.len - at - 1) * sizeof *items);
+  items[at] = made;
+}
+
+static uint32_t new_entry(planner *p, const tvms_buffer *buffer, const char *scope,
+                          uint64_t bits) {
+  tvms_storage_entry made = {.attach = p->attach,
+                             .scope = scope,
+                             .element = tvms_dtype_with_lanes(buffer->element, 1),
+                             .bits = bits};
+  tvms_vec_push(p->memory, &p->plan->entries, made);
+  return p->plan->entries.len - 1;
+}
+
+static bool is_here(const planner *p, const tvms_storage_entry *e, const char *scope) {
+  return e->attach == p->attach && strcmp(e->scope, scope) == 0;
+}
+
+static bool has_element(const tvms_storage_entry *e, const tvms_buffer *buffer,
+                        bool exact) {
+  tvms_dtype wanted = buffer->element;
+  if (!exact) wanted.lanes = 1;
+  return tvms_dtype_same(e->element, wanted);
+}
+
+static uint32_t take_block(planner *p, uint32_t at, uint64_t bits) {
+  uint32_t found = p->constant.items[at].entry;
+  tvms_storage_entry *e = entry_at(p, found);
+  if (bits > e->bits) e->bits = bits;
+  remove_block(p, at);
+  return found;
+}
+
+static uint32_t find_constant(planner *p, const tvms_buffer *buffer, const char *scope,
+                              uint64_t bits) {
+  bool exact = p->options.exact_elements;
+  uint32_t middle = lower_bound(p, bits);
+  uint32_t end = lower_bound(p, bits * MATCH_RANGE + 1);
+  for (uint32_t i = middle; i < end; i++) {
+    const tvms_storage_entry *e = entry_at(p, p->constant.items[i].entry);
+    if (!is_here(p, e, scope) || e->offset % element_bits(buffer) != 0) continue;
+    if (exact && !has_element(e, buffer, true)) continue;
+    return take_block(p, i, bits);
+  }
+  uint32_t begin = lower_bound(p, bits / MATCH_RANGE);
+  for (uint32_t i = middle; i-- > begin;) {
+    const tvms_storage_entry *e = entry_at(p, p->constant.items[i].entry);
+    if (!is_here(p, e, scope) || !has_element(e, buffer, false)) continue;
+    if (exact && !has_element(e, buffer, true)) continue;
+    return take_block(p, i, bits);
+  }
+  return UINT32_MAX;
+}
+
+static uint32_t find_symbolic(planner *p, const tvms_buffer *buffer,
+                              const char *scope) {
+  for (uint32_t i = 0; i < p->symbolic.len; i++) {
+    uint32_t found = p->symbolic.items[i];
+    const tvms_storage_entry *e = entry_at(p, found);
+    if (!is_here(p, e, scope) || !has_element(e, buffer, false)) continue;
+    uint32_t *items = p->symbolic.items;
+    memmove(items + i, items + i + 1, (p->symbolic.len - i - 1) * sizeof *items);
+    p->symbolic.len--;
+    return found;
+  }
+  return UINT32_MAX;
+}
+
+static uint32_t find_entry(planner *p, uint32_t number) {
+  const tvms_buffer *buffer = buffer_of(p, number);
+  const char *scope = tvms_storage_scope_of(p->unit->context, &buffer->head);
+  uint64_t bits = constant_bits(buffer);
+  bool plain = *tvms_storage_tag_of(scope) == 0;
+  bool small = plain
+               && (tvms_storage_rank_of(scope) >= TVMS_STORAGE_WARP
+                   || (bits > 0 && bits <= REGISTER_BITS));
+  uint32_t found = UINT32_MAX;
+  if (buffer->element.lanes > 0 && p->options.reuse && !small
+      && buffer->shape.len == 1) {
+    found = bits > 0 ? find_constant(p, buffer, scope, bits)
+                     : find_symbolic(p, buffer, scope);
+  }
+  return found != UINT32_MAX ? found : new_entry(p, buffer, scope, bits);
+}
+
+static void release(planner *p, uint32_t number) {
+  uint32_t place = p->plan->entry_of[number];
+  const tvms_storage_entry *e = entry_at(p, place);
+  if (*tvms_storage_tag_of(e->scope) == 0) {
+    bool scalable = buffer_of(p, e->allocs.items[0])->element.lanes < 0;
+    if (tvms_storage_rank_of(e->scope) >= TVMS_STORAGE_WARP || scalable) return;
+    if (e->bits > 0 && e->bits <= REGISTER_BITS) return;
+  }
+  if (e->bits != 0)
+    add_block(p, e->bits, place);
+  else
+    tvms_vec_push(p->memory, &p->symbolic, place);
+}
+
+// ---- The row ----
+
+// Memory of something that dies where `number` is born, if it may be written over.
+static uint32_t find_inplace(planner *p, const event *at, const tvms_node *stmt,
+                             uint32_t number) {
+  const tvms_buffer *buffer = buffer_of(p, number);
+  const char *scope = tvms_storage_scope_of(p->unit->context, &buffer->head);
+  for (uint32_t i = 0; i < at->dead.len && buffer->element.lanes > 0; i++) {
+    uint32_t source = at->dead.items[i];
+    uint32_t place = p->plan->entry_of[source];
+    if (p->replaced[source] || place == UINT32_MAX) continue;
+    const tvms_storage_entry *e = entry_at(p, place);
+    if (!is_here(p, e, scope) || !has_element(e, buffer, false)) continue;
+    if (e->bits != constant_bits(buffer)) continue;
+    if (!tvms_inplace_is_safe(p->unit->context, stmt, &buffer->head,
+                              alloc_of(p, source)->buffer))
+      continue;
+    p->replaced[source] = true;
+    return place;
+  }
+  return UINT32_MAX;
+}
+
+static void give_memory(planner *p, const event *at, const tvms_node *stmt) {
+  for (uint32_t i = 0; i < at->born.len; i++) {
+    uint32_t number = at->born.items[i], place = UINT32_MAX;
+    if (at->born.len <= 2) place = find_inplace(p, at, stmt, number);
+    if (place == UINT32_MAX) place = find_entry(p, number);
+    tvms_storage_entry *e = entry_at(p, place);
+    tvms_vec_push(p->memory, &e->allocs, number);
+    e->is_volatile |=
+        tvms_object_map_get(alloc_of(p, number)->annotations, "tirx.volatile") != NULL;
+    p->plan->entry_of[number] = place;
+  }
+}
+
+// Memory does not outlive the threads that it belongs to.
+static void switch_scope(planner *p, const tvms_node *stmt) {
+  if (!p->attach) {
+    p->attach = stmt;
+    return;
+  }
+  if (p->attach != stmt) return;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < p->constant.len; i++) {
+    block b = p->constant.items[i];
+    if (entry_at(p, b.entry)->attach != stmt) p->constant.items[kept++] = b;
+  }
+  p->constant.len = kept;
+  kept = 0;
+  for (uint32_t i = 0; i < p->symbolic.len; i++) {
+    uint32_t place = p->symbolic.items[i];
+    if (entry_at(p, place)->attach != stmt) p->symbolic.items[kept++] = place;
+  }
+  p->symbolic.len = kept;
+  p->attach = NULL;
+}
+
+static bool is_attach(const planner *p, const tvms_node *stmt) {
+  if (stmt->kind == TVMS_NODE_ATTR_STMT) {
+    return !tvms_bytes_is(tvms_as_attr_stmt(stmt)->key, "extern_scope");
+  }
+  return stmt->kind == TVMS_NODE_FOR && tvms_as_for(stmt)->for_kind == TVMS_FOR_PARALLEL
+         && (!p->attach || p->attach == stmt);
+}
+
+static void plan_row(planner *p) {
+  const tvms_linear_access *access = p->access;
+  for (uint32_t i = 0; i < access->entries.len; i++) {
+    const tvms_access_entry *entry = &access->entries.items[i];
+    const event *at = &p->events[place_of_event(access, i)];
+    if (entry->pair >= 0) give_memory(p, at, entry->stmt);
+    if (is_attach(p, entry->stmt)) switch_scope(p, entry->stmt);
+    if (entry->pair > 0) continue;
+    for (uint32_t k = 0; k < at->dead.len; k++) {
+      uint32_t number = at->dead.items[k];
+      if (!p->replaced[number]) release(p, number);
+    }
+  }
+}
+
+// ---- Allocations ----
+
+static tvms_node *allocation(planner *p, tvms_storage_entry *e) {
+  tvms_alloc_buffer *alloc = tvms_node_make(p->unit, ALLOC_BUFFER, TVMS_NO_SPAN);
+  alloc->buffer = e->backing;
+  if (e->is_volatile) {
+    tvms_node *yes = tvms_object_bool_new(p->unit, true, TVMS_NO_SPAN);
+    alloc->annotations = tvms_object_map_with(p->unit, NULL, "tirx.volatile", yes);
+  }
+  return &alloc->head;
+}
+
+// A flat buffer in the place of the first allocation of an entry.
+static tvms_node *backing_of(planner *p, const tvms_storage_entry *e, tvms_dtype dtype,
+                             tvms_node *size) {
+  const tvms_buffer *first = buffer_of(p, e->allocs.items[0]);
+  tvms_buffer *made = tvms_node_make(p->unit, BUFFER, TVMS_NO_SPAN);
+  tvms_sym scope = 0;
+  const tvms_node *type = first->data->sinfo;
+  if (type && type->kind == TVMS_NODE_SINFO_POINTER)
+    scope = tvms_as_sinfo_pointer(type)->scope;
+  made->name = first->name;
+  made->element = dtype;
+  made->data = tvms_pointer_var_new(p->unit, tvms_as_var(first->data)->name, dtype,
+                                    scope, TVMS_NO_SPAN);
+  made->shape = tvms_list_copy(p->unit, &size, 1);
+  made->elem_offset = tvms_int_imm_new(p->unit, size->dtype, 0, TVMS_NO_SPAN);
+  made->align = 64;
+  made->offset_factor = 1;
+  return &made->head;
+}
+
+static bool all_alike(const planner *p, const tvms_storage_entry *e) {
+  const tvms_buffer *first = buffer_of(p, e->allocs.items[0]);
+  for (uint32_t i = 1; i < e->allocs.len; i++) {
+    const tvms_buffer *other = buffer_of(p, e->allocs.items[i]);
+    if (!tvms_dtype_same(first->element, other->element)) return false;
+    if (first->shape.len != other->shape.len) return false;
+    for (uint32_t k = 0; k < first->shape.len; k++) {
+      if (!tvms_node_same_expr(first->shape.items[k], other->shape.items[k]))
+        return false;
+    }
+  }
+  return true;
+}
+
+static tvms_node *build(planner *p, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_build_binary(p->unit, kind, a, b, TVMS_NO_SPAN);
+}
+
+static tvms_node *number(planner *p, int64_t value) {
+  return tvms_build_literal_int(p->unit, value, TVMS_NO_SPAN);
+}
+
+// The greatest size of all, in elements of the widest.
+static tvms_node *merged_size(planner *p, const tvms_storage_entry *e,
+                              tvms_dtype *widest) {
+  tvms_node *bits = NULL;
+  *widest = buffer_of(p, e->allocs.items[0])->element;
+  for (uint32_t i = 0; i < e->allocs.len; i++) {
+    const tvms_buffer *buffer = buffer_of(p, e->allocs.items[i]);
+    if (buffer->element.lanes > widest->lanes) *widest = buffer->element;
+    tvms_node *size = buffer->shape.items[0];
+    int64_t each = (int64_t)element_bits(buffer);
+    if (size->kind == TVMS_NODE_INT_IMM
+        && tvms_as_int_imm(size)->value > INT_MAX / each) {
+      size = tvms_int_imm_new(p->unit, TVMS_DTYPE(INT, 64),
+                              tvms_as_int_imm(size)->value, TVMS_NO_SPAN);
+    }
+    size = build(p, TVMS_NODE_MUL, size, number(p, each));
+    bits = bits ? build(p, TVMS_NODE_MAX, bits, size) : size;
+  }
+  tvms_analyzer *analyzer = tvms_analyzer_new(p->unit);
+  tvms_node *each = number(p, (int64_t)widest->bits * widest->lanes);
+  tvms_node *rest = build(p, TVMS_NODE_FLOOR_MOD, bits, each);
+  bool whole =
+      tvms_analyzer_can_prove(analyzer, build(p, TVMS_NODE_EQ, rest, number(p, 0)));
+  tvms_node *size = build(p, TVMS_NODE_FLOOR_DIV, bits, each);
+  if (!whole) size = build(p, TVMS_NODE_ADD, size, number(p, 1));
+  size = tvms_analyzer_simplify(analyzer, size);
+  tvms_analyzer_free(analyzer);
+  return size;
+}
+
+static void make_backing(planner *p, tvms_storage_entry *e) {
+  bool scalable = buffer_of(p, e->allocs.items[0])->element.lanes < 0;
+  if (all_alike(p, e) || scalable) {
+    e->backing = alloc_of(p, e->allocs.items[0])->buffer;
+  } else {
+    tvms_dtype dtype;
+    tvms_node *size = merged_size(p, e, &dtype);
+    e->backing = backing_of(p, e, dtype, size);
+  }
+  e->statement = allocation(p, e);
+}
+
+static uint64_t aligned(uint64_t bits) {
+  return (bits + MERGE_ALIGN - 1) / MERGE_ALIGN * MERGE_ALIGN;
+}
+
+static bool is_merged_with(const tvms_storage_entry *e,
+                           const tvms_storage_entry *other) {
+  return e->attach == other->attach && strcmp(e->scope, other->scope) == 0;
+}
+
+// All memory of one special scope becomes one allocation.
+static void make_merged(planner *p, uint32_t first) {
+  tvms_storage_entry *e = entry_at(p, first);
+  uint64_t bits = aligned(e->bits);
+  for (uint32_t i = first + 1; i < p->plan->entries.len; i++) {
+    tvms_storage_entry *part = entry_at(p, i);
+    if (!is_merged_with(e, part)) continue;
+    part->offset = bits;
+    bits += aligned(part->bits);
+    e->is_volatile |= part->is_volatile;
+  }
+  uint64_t each = e->element.bits;
+  tvms_dtype dtype = buffer_of(p, e->allocs.items[0])->shape.items[0]->dtype;
+  tvms_node *size = tvms_int_imm_new(p->unit, dtype,
+                                     (int64_t)((bits + each - 1) / each), TVMS_NO_SPAN);
+  e->backing = backing_of(p, e, e->element, size);
+  e->statement = allocation(p, e);
+  for (uint32_t i = first + 1; i < p->plan->entries.len; i++) {
+    tvms_storage_entry *part = entry_at(p, i);
+    if (is_merged_with(e, part)) part->backing = e->backing;
+  }
+}
+
+static void make_allocations(planner *p) {
+  for (uint32_t i = 0; i < p->plan->entries.len; i++) {
+    tvms_storage_entry *e = entry_at(p, i);
+    if (e->backing) continue;
+    bool merged = false;
+    for (uint32_t k = i + 1; k < p->plan->entries.len && !merged; k++) {
+      merged = is_special(e->scope) && is_merged_with(e, entry_at(p, k));
+    }
+    if (merged)
+      make_merged(p, i);
+    else
+      make_backing(p, e);
+  }
+}
+
+void tvms_storage_plan_init(tvms_storage_plan *plan, tvms_unit *unit,
+                            const tvms_linear_access *access,
+                            tvms_storage_options options) {
+  *plan = (tvms_storage_plan){.unit = unit};
+  uint32_t count = access->entries.len, allocs = access->allocs.len;
+  plan->entry_of = tvms_arena_array(&unit->arena, uint32_t, allocs + 1);
+  memset(plan->entry_of, 0xff, (allocs + 1) * sizeof *plan->entry_of);
+  planner p = {.unit = unit,
+               .memory = &unit->context->memory,
+               .access = access,
+               .plan = plan,
+               .options = options};
+  p.events = tvms_arena_array(&unit->arena, event, count + 1);
+  memset(p.events, 0, (count + 1) * sizeof *p.events);
+  p.replaced = tvms_arena_array(&unit->arena, bool, allocs + 1);
+  memset(p.replaced, 0, allocs + 1);
+  find_events(&p);
+  plan_row(&p);
+  make_allocations(&p);
+  for (uint32_t i = 0; i < count; i++) {
+    tvms_vec_fini(p.memory, &p.events[i].born);
+    tvms_vec_fini(p.memory, &p.events[i].dead);
+  }
+  tvms_vec_fini(p.memory, &p.constant);
+  tvms_vec_fini(p.memory, &p.symbolic);
+}
+
+void tvms_storage_plan_fini(tvms_storage_plan *plan) {
+  tvms_memory *memory = &plan->unit->context->memory;
+  for (uint32_t i = 0; i < plan->entries.len; i++) {
+    tvms_vec_fini(memory, &plan->entries.items[i].allocs);
+  }
+  tvms_vec_fini(memory, &plan->entries);
+}
