@@ -36,8 +36,35 @@ static tvms_walk_step note_variable(void *self, tvms_node *node, tvms_field_role
   return TVMS_WALK_SKIP;
 }
 
+// A scalar variable of Relax. It becomes a parameter in the place of its argument; one of
+// int64 counts as a symbolic variable from 0.26 on, and comes last.
+static tvms_node *scalar_variable(tvms_legal *legal, const tvms_node *arg) {
+  tvms_node *seen = tvms_node_map_get(&legal->known, arg);
+  if (seen) return seen;
+  tvms_unit *unit = legal->te.unit;
+  tvms_dtype dtype = arg->sinfo->dtype;
+  tvms_node *fresh = tvms_var_new(unit, tvms_as_var(arg)->name, dtype, TVMS_NO_SPAN);
+  tvms_node *outer = (tvms_node *)(uintptr_t)arg;
+  bool symbolic = tvms_release_has(unit->dialect, TVMS_FACT_dtypes_are_types)
+                  && tvms_dtype_same(dtype, TVMS_DTYPE(INT, 64));
+  tvms_node_map_put(&legal->known, outer, fresh);
+  if (symbolic) {
+    tvms_vec_push(memory_of(legal), &legal->outer, outer);
+    tvms_vec_push(memory_of(legal), &legal->inner, fresh);
+  } else {
+    tvms_te_scalar(&legal->te, fresh);
+    tvms_vec_push(memory_of(legal), &legal->args, outer);
+  }
+  return fresh;
+}
+
 tvms_node *tvms_legal_expr(tvms_legal *legal, const tvms_node *expr) {
   if (expr->kind == TVMS_NODE_PRIM_VALUE) expr = tvms_as_prim_value(expr)->value;
+  if (expr->kind == TVMS_NODE_VAR && tvms_sinfo_is_prim(expr->sinfo)) {
+    const tvms_node *value = tvms_as_sinfo_prim(expr->sinfo)->value;
+    if (!value) return scalar_variable(legal, expr);
+    expr = value;
+  }
   tvms_visitor visitor = {.self = legal, .enter = note_variable};
   tvms_walk(memory_of(legal), (tvms_node *)(uintptr_t)expr, &visitor);
   return tvms_clone(legal->te.unit, expr, &legal->known);
@@ -95,8 +122,6 @@ static bool can_legalize(const tvms_call *call) {
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
     if (arg->kind == TVMS_NODE_PRIM_VALUE || !arg->sinfo) continue;
-    // A scalar variable is an argument of the program, not a tensor that can be loaded.
-    if (arg->sinfo->kind == TVMS_NODE_SINFO_PRIM) return false;
     if (!all_known(arg->sinfo) || !is_known_dtype(arg->sinfo)) return false;
   }
   return all_known(call->head.sinfo) && is_known_dtype(call->head.sinfo);
@@ -209,8 +234,8 @@ tvms_node *tvms_legal_constant(tvms_legal *legal, const tvms_node *arg) {
 }
 
 tvms_node *TVMS_NULLABLE tvms_legal_scalar(tvms_legal *legal, const tvms_node *arg) {
-  return arg->kind == TVMS_NODE_PRIM_VALUE ? tvms_legal_expr(legal, arg)
-                                           : tvms_legal_constant(legal, arg);
+  return tvms_legal_is_prim(arg) ? tvms_legal_expr(legal, arg)
+                                 : tvms_legal_constant(legal, arg);
 }
 
 tvms_node *tvms_legal_operand(tvms_legal *legal, const tvms_node *arg) {

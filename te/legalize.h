@@ -39,13 +39,20 @@ TVMS_NODISCARD bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller,
 
 // An argument of the call as a tensor, which becomes a parameter.
 tvms_node *tvms_legal_tensor(tvms_legal *legal, const tvms_node *arg);
-// The value of a constant scalar or of a PRIM_VALUE, or NULL.
+// A PRIM_VALUE or a variable of scalar type: what no tensor can be made of.
+static inline bool tvms_legal_is_prim(const tvms_node *arg) {
+  return arg->kind == TVMS_NODE_PRIM_VALUE
+         || (arg->sinfo && arg->sinfo->kind == TVMS_NODE_SINFO_PRIM);
+}
+
+// The value of a constant scalar or of a scalar of Relax, or NULL.
 tvms_node *TVMS_NULLABLE tvms_legal_scalar(tvms_legal *legal, const tvms_node *arg);
 // As tvms_legal_tensor, but a scalar is its value.
 tvms_node *tvms_legal_operand(tvms_legal *legal, const tvms_node *arg);
 // The value of a constant scalar, or NULL.
 tvms_node *TVMS_NULLABLE tvms_legal_constant(tvms_legal *legal, const tvms_node *arg);
-// An expression of TIR over the caller's variables (PRIM_VALUE allowed), in te.unit.
+// An expression of TIR over the caller's variables, or a scalar of Relax, in te.unit. A
+// scalar variable becomes a parameter where it is first asked for.
 tvms_node *tvms_legal_expr(tvms_legal *legal, const tvms_node *expr);
 // The values of a shape of the caller; false if they are not known.
 TVMS_NODISCARD bool tvms_legal_shape(tvms_legal *legal, const tvms_node *shape,

@@ -89,12 +89,13 @@ static bool binary(tvms_legal *legal, const char *name, const char *stage,
   legal->name = name;
   const tvms_node *left = tvms_legal_arg(legal, 0), *right = tvms_legal_arg(legal, 1);
   // At most one side may be a value: a stage needs a tensor for its shape.
-  bool prim_left = left->kind == TVMS_NODE_PRIM_VALUE,
-       prim_right = right->kind == TVMS_NODE_PRIM_VALUE;
+  bool prim_left = tvms_legal_is_prim(left), prim_right = tvms_legal_is_prim(right);
   if (prim_left && prim_right) return false;
-  tvms_node *b = prim_left ? NULL : tvms_legal_scalar(legal, right);
-  tvms_node *a = b ? tvms_legal_tensor(legal, left) : tvms_legal_operand(legal, left);
-  if (!b) b = tvms_legal_tensor(legal, right);
+  bool value_right = prim_right || (!prim_left && tvms_legal_constant(legal, right));
+  tvms_node *a =
+      value_right ? tvms_legal_tensor(legal, left) : tvms_legal_operand(legal, left);
+  tvms_node *b =
+      value_right ? tvms_legal_scalar(legal, right) : tvms_legal_tensor(legal, right);
   return tvms_legal_return(legal, tvms_te_broadcast(&legal->te, a, b, stage, element));
 }
 

@@ -80,7 +80,7 @@ static tvms_node *common_dim(tvms_te *te, tvms_node *a, tvms_node *b) {
   return tvms_build_binary(te->unit, TVMS_NODE_MAX, a, b, TVMS_NO_SPAN);
 }
 
-static tvms_list broadcast_shape(tvms_te *te, tvms_list a, tvms_list b) {
+tvms_list tvms_te_broadcast_shape(tvms_te *te, tvms_list a, tvms_list b) {
   uint32_t rank = a.len > b.len ? a.len : b.len;
   tvms_node_vec dims = {0};
   for (uint32_t i = 0; i < rank; i++) {
@@ -122,7 +122,7 @@ tvms_node *tvms_te_broadcast(tvms_te *te, tvms_node *a, tvms_node *b, const char
   if (!a || !b) return NULL;
   tvms_list shape;
   if (is_tensor(a) && is_tensor(b)) {
-    shape = broadcast_shape(te, tvms_te_shape(a), tvms_te_shape(b));
+    shape = tvms_te_broadcast_shape(te, tvms_te_shape(a), tvms_te_shape(b));
   } else {
     TVMS_CHECK(is_tensor(a) || is_tensor(b));
     shape = tvms_te_shape(is_tensor(a) ? a : b);

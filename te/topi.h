@@ -42,6 +42,9 @@ tvms_node *TVMS_NULLABLE tvms_te_divide(tvms_te *te, tvms_node *a, tvms_node *b)
 tvms_node *TVMS_NULLABLE tvms_te_maximum(tvms_te *te, tvms_node *a, tvms_node *b);
 tvms_node *TVMS_NULLABLE tvms_te_minimum(tvms_te *te, tvms_node *a, tvms_node *b);
 
+// The shape that two of them broadcast to.
+tvms_list tvms_te_broadcast_shape(tvms_te *te, tvms_list a, tvms_list b);
+
 // The element of `tensor` that stands at `axes` of a broadcast result with this shape.
 tvms_node *tvms_te_broadcast_load(tvms_te *te, tvms_node *tensor, tvms_list shape,
                                   tvms_node *const *axes);

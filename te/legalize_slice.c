@@ -1,0 +1,158 @@
+// Descriptions of operators that take or replace every n-th element between two places.
+//
+// What is known when the program is compiled is computed here; a symbolic bound is brought
+// into the range of its axis by the PrimFunc itself. TVM: topi/transform.h and
+// topi/slice_scatter.py.
+#include "te/element.h"
+#include "te/legalizers.h"
+
+// The bounds of one axis of a slice.
+typedef struct {
+  uint32_t axis;
+  tvms_node *begin, *end, *stride;
+} bounds;
+
+typedef struct {
+  bounds *items;
+  uint32_t len;
+  bool constant;  // all bounds and the shape of the data are numbers
+} slices;
+
+static bool are_constants(tvms_list list) {
+  for (uint32_t i = 0; i < list.len; i++) {
+    if (!tvms_node_is_int_imm(list.items[i])) return false;
+  }
+  return true;
+}
+
+// The values of a tuple of scalars; false if it is not written out.
+static bool take_tuple(tvms_legal *legal, uint32_t place, tvms_list *values) {
+  const tvms_node *arg = tvms_legal_arg(legal, place);
+  if (arg->kind != TVMS_NODE_TUPLE) return false;
+  tvms_list fields = tvms_as_tuple(arg)->fields;
+  *values = tvms_list_copy(legal->te.unit, fields.items, fields.len);
+  for (uint32_t i = 0; i < fields.len; i++) {
+    if (!tvms_legal_is_prim(fields.items[i])) return false;
+    values->items[i] = tvms_legal_expr(legal, fields.items[i]);
+  }
+  return true;
+}
+
+static bool take_slices(tvms_legal *legal, tvms_list shape, slices *found) {
+  tvms_te *te = &legal->te;
+  tvms_list axes, begin, end, strides = {NULL, 0};
+  if (!take_tuple(legal, 2, &begin) || !take_tuple(legal, 3, &end)) return false;
+  bool strided = legal->call->args.len > 4;
+  if (strided && !take_tuple(legal, 4, &strides)) return false;
+  if (!take_tuple(legal, 1, &axes) || !are_constants(axes)) return false;
+  found->len = axes.len;
+  if (begin.len != axes.len || end.len != axes.len) return false;
+  if (strided && strides.len != axes.len) return false;
+  found->items = tvms_arena_array(&te->unit->arena, bounds, axes.len + 1);
+  found->constant = are_constants(begin) && are_constants(end) && are_constants(strides)
+                    && are_constants(shape);
+  for (uint32_t i = 0; i < axes.len; i++) {
+    int64_t axis = tvms_as_int_imm(axes.items[i])->value;
+    if (axis < 0 && !found->constant) return false;
+    tvms_node *stride = strided ? strides.items[i] : INDEX(1);
+    found->items[i] = (bounds){tvms_legal_axis(axis, shape.len), begin.items[i],
+                               end.items[i], stride};
+    if (found->items[i].axis >= shape.len) return false;
+  }
+  return true;
+}
+
+static int64_t clamp(int64_t place, int64_t extent, int64_t stride) {
+  int64_t least = stride < 0 ? -1 : 0, most = stride < 0 ? extent - 1 : extent;
+  if (place < 0) place += extent;
+  if (place < least) place = least;
+  return place < most ? place : most;
+}
+
+// Fixes the bounds of an axis, all of them numbers; returns how many elements it has.
+static tvms_node *fix_bounds(tvms_te *te, bounds *b, const tvms_node *dim) {
+  int64_t extent = tvms_as_int_imm(dim)->value;
+  int64_t stride = tvms_as_int_imm(b->stride)->value;
+  int64_t begin = clamp(tvms_as_int_imm(b->begin)->value, extent, stride);
+  int64_t end = clamp(tvms_as_int_imm(b->end)->value, extent, stride);
+  int64_t step = stride < 0 ? -stride : stride;
+  int64_t interval = stride < 0 ? begin - end : end - begin;
+  b->begin = INDEX(begin);
+  return step > 0 && interval >= 0 ? INDEX((interval + step - 1) / step) : NULL;
+}
+
+static bool same_name(const tvms_node *a, const tvms_node *b) {
+  return a->kind == TVMS_NODE_VAR && b->kind == TVMS_NODE_VAR
+         && tvms_as_var(a)->name == tvms_as_var(b)->name;
+}
+
+// A place that may count from the end and lie outside, as the PrimFunc will find it.
+static tvms_node *clamp_place(tvms_te *te, tvms_node *place, tvms_node *extent,
+                              tvms_node *stride) {
+  if (tvms_node_is_int_imm(place) && tvms_node_is_int_imm(extent)
+      && tvms_node_is_int_imm(stride)) {
+    return INDEX(clamp(tvms_as_int_imm(place)->value, tvms_as_int_imm(extent)->value,
+                       tvms_as_int_imm(stride)->value));
+  }
+  if (tvms_release_has(te->unit->dialect, TVMS_FACT_slices_keep_own_extent)
+      && same_name(place, extent)) {
+    return place;
+  }
+  tvms_node *backwards = LT(stride, INDEX(0));
+  tvms_node *least = IF(backwards, INDEX(-1), INDEX(0));
+  tvms_node *most = IF(backwards, SUB(extent, INDEX(1)), extent);
+  if (!tvms_node_is_int_imm(place) || tvms_as_int_imm(place)->value < 0) {
+    place = IF(LT(place, INDEX(0)), ADD(place, extent), place);
+  }
+  return MIN(MAX(place, least), most);
+}
+
+static tvms_node *ceil_div(tvms_te *te, tvms_node *a, tvms_node *b) {
+  return a && b ? tvms_build_ceil_div(te->unit, a, b, TVMS_NO_SPAN) : NULL;
+}
+
+static tvms_node *slice_length(tvms_te *te, const bounds *b, tvms_node *extent,
+                               bool inbound) {
+  tvms_node *length;
+  if (inbound) {
+    length = ceil_div(te, SUB(b->end, b->begin), b->stride);
+  } else {
+    tvms_node *begin = clamp_place(te, b->begin, extent, b->stride);
+    tvms_node *end = clamp_place(te, b->end, extent, b->stride);
+    tvms_node *opposite = SUB(INDEX(0), b->stride);
+    length = IF(LT(b->stride, INDEX(0)), ceil_div(te, SUB(begin, end), opposite),
+                ceil_div(te, SUB(end, begin), b->stride));
+  }
+  return length ? tvms_analyzer_simplify(te->analyzer, length) : NULL;
+}
+
+bool tvms_legalize_strided_slice(tvms_legal *legal) {
+  legal->name = "strided_slice";
+  tvms_te *te = &legal->te;
+  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  tvms_list from = tvms_te_shape(x);
+  slices s;
+  if (!take_slices(legal, from, &s)) return false;
+  bool inbound = tvms_attr_bool(legal->call, TVMS_ATTR_strided_slice_assume_inbound);
+  tvms_list shape = tvms_list_copy(te->unit, from.items, from.len);
+  for (uint32_t i = 0; i < s.len; i++) {
+    uint32_t axis = s.items[i].axis;
+    tvms_node *dim = shape.items[axis];
+    shape.items[axis] = s.constant ? fix_bounds(te, &s.items[i], dim)
+                                   : slice_length(te, &s.items[i], dim, inbound);
+    if (!shape.items[axis]) return false;
+  }
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
+  for (uint32_t i = 0; i < s.len; i++) {
+    tvms_node **index = &indices.items[s.items[i].axis];
+    *index = ADD(MUL(*index, s.items[i].stride), s.items[i].begin);
+  }
+  const char *names[2][2] = {
+      {"T_dynamic_strided_slice", "T_strided_slice"},
+      {"T_dynamic_strided_slice_with_axes", "T_strided_slice_with_axes"}};
+  tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
+  return tvms_legal_return(legal,
+                           tvms_te_close(&stage, names[s.len > 0][s.constant], value));
+}
