@@ -3,16 +3,24 @@
 // Before: for i in T.unroll(2): A[i] = 0.0   After: A[0] = 0.0; A[1] = 0.0
 //
 // Loops marked T.unroll are written out always, serial ones if they are short enough for
-// the options and hold no loop that stays. TVM: tirx.transform.UnrollLoop.
+// the options and hold no loop that stays. The attributes pragma_auto_unroll_max_step and
+// pragma_unroll_explicit set the options for what follows them, and go.
+// TVM: tirx.transform.UnrollLoop.
+#include "arith/analyzer.h"
 #include "ir/fold.h"
+#include "ir/walk.h"
 #include "passes/functions.h"
+
+#include <string.h>
 
 typedef struct {
   int64_t max_step;
   int64_t max_depth;
   int64_t max_extent;
   bool explicit_unroll;
-  bool over;  // the bound was reported
+  bool local_access;
+  tvms_node_map local;  // variables in indices of local buffers
+  bool over;            // the bound was reported
   // Of the part of the function gone through so far:
   int64_t steps;
   int64_t unrolled;  // depth of loops written out
@@ -23,9 +31,10 @@ typedef struct {
 enum { MOST_STEPS = 1 << 20 };
 
 // Sizes beyond this count as not known, as in TVM.
-static int64_t extent_of(const tvms_for *loop) {
-  if (!tvms_node_is_int_imm(loop->extent)) return -1;
-  int64_t extent = tvms_as_int_imm(loop->extent)->value;
+static int64_t extent_of(tvms_unit *unit, const tvms_for *loop) {
+  tvms_node *simple = tvms_arith_simplify(unit, loop->extent);
+  if (!tvms_node_is_int_imm(simple)) return -1;
+  int64_t extent = tvms_as_int_imm(simple)->value;
   return extent <= INT32_MAX ? extent : -1;
 }
 
@@ -44,44 +53,100 @@ static tvms_node *write_out(tvms_unit *unit, const tvms_for *loop, int64_t exten
   return tvms_stmt_seq(unit, &stmts, loop->head.span);
 }
 
-static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
-  unroller *u = rewriter->self;
-  const tvms_for *loop = tvms_as_for(node);
-  int64_t extent = extent_of(loop);
+// Is the loop to be unrolled? Counts it either way.
+static bool judge(unroller *u, const tvms_for *loop, int64_t extent) {
   bool automatic = loop->for_kind == TVMS_FOR_SERIAL && extent >= 0 && u->kept == 0
                    && u->unrolled <= u->max_depth;
   automatic &= extent * u->steps <= u->max_step || extent <= u->max_extent;
+  automatic |= loop->for_kind == TVMS_FOR_UNROLLED;
+  automatic |= u->local_access && extent > 0 && tvms_node_map_get(&u->local, loop->var);
+  if (automatic)
+    u->unrolled++;
+  else
+    u->kept++;
+  return automatic;
+}
+
+static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
+  unroller *u = rewriter->self;
+  const tvms_for *loop = tvms_as_for(node);
+  int64_t extent = extent_of(rewriter->unit, loop);
   bool marked = loop->for_kind == TVMS_FOR_UNROLLED;
   if (marked && extent < 0) {
     tvms_diag_report(&rewriter->unit->context->diags, TVMS_D_unroll_extent, node->span);
     return node;
   }
-  if (!automatic && !marked) {
-    u->kept++;
-    return node;
-  }
   if (u->over) return node;
-  if (u->explicit_unroll && (u->steps + 1) * extent > MOST_STEPS) {
+  bool unrolled = judge(u, loop, extent);
+  // A loop of one step costs nothing.
+  bool short_loop = 0 <= extent && extent <= u->max_extent && u->max_extent == 1;
+  bool writes = (unrolled && u->explicit_unroll) || short_loop;
+  if (writes && (u->steps + 1) * extent > MOST_STEPS) {
     u->over = true;
     tvms_diag_report(&rewriter->unit->context->diags, TVMS_D_unroll_limit, node->span,
                      (uint32_t)MOST_STEPS);
     return node;
   }
-  u->steps *= extent;
-  u->unrolled++;
-  if (u->explicit_unroll || (extent <= u->max_extent && u->max_extent == 1)) {
-    return write_out(rewriter->unit, loop, extent);
-  }
-  if (marked) return node;
+  if (unrolled) u->steps *= extent;
+  if (writes) return write_out(rewriter->unit, loop, extent);
+  if (marked || !unrolled) return node;
   tvms_node *copy = tvms_node_copy(rewriter->unit, node);
   tvms_as_for(copy)->for_kind = TVMS_FOR_UNROLLED;
   return copy;
+}
+
+static tvms_walk_step note_var(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind == TVMS_NODE_VAR) tvms_node_map_put(self, node, node);
+  return TVMS_WALK_ON;
+}
+
+// Variables that say where in a local buffer: unrolled, its elements may be registers.
+static void note_access(unroller *u, tvms_context *context, const tvms_node *buffer,
+                        tvms_list indices) {
+  if (!u->local_access) return;
+  const tvms_node *type = tvms_as_buffer(buffer)->data->sinfo;
+  const char *scope = tvms_symbol_text(context, tvms_as_sinfo_pointer(type)->scope);
+  if (strncmp(scope, "local", 5) != 0 && strncmp(scope, "warp", 4) != 0) return;
+  tvms_visitor visitor = {.self = &u->local, .enter = note_var};
+  for (uint32_t i = 0; i < indices.len; i++)
+    tvms_walk(&context->memory, indices.items[i], &visitor);
+}
+
+static tvms_node *enter_load(tvms_rewriter *rewriter, tvms_node *node) {
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  note_access(rewriter->self, rewriter->unit->context, load->buffer, load->indices);
+  return TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *enter_store(tvms_rewriter *rewriter, tvms_node *node) {
+  unroller *u = rewriter->self;
+  const tvms_store *store = tvms_as_store(node);
+  note_access(u, rewriter->unit->context, store->buffer, store->indices);
+  u->steps++;
+  return TVMS_REWRITE_BELOW;
 }
 
 static tvms_node *count_step(tvms_rewriter *rewriter, tvms_node *node) {
   unroller *u = rewriter->self;
   u->steps++;
   return node;
+}
+
+// Takes an option from an attribute, which says it for the rest of its sequence.
+static bool take_option(unroller *u, const tvms_node *node) {
+  if (node->kind != TVMS_NODE_ATTR_STMT) return false;
+  const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
+  if (!tvms_node_is_int_imm(attr->value)) return false;
+  int64_t value = tvms_as_int_imm(attr->value)->value;
+  if (tvms_bytes_is(attr->key, "pragma_auto_unroll_max_step"))
+    u->max_step = value;
+  else if (tvms_bytes_is(attr->key, "pragma_unroll_explicit"))
+    u->explicit_unroll = value != 0;
+  else
+    return false;
+  return true;
 }
 
 // Each statement of a sequence is judged on its own; what it cost adds up.
@@ -91,7 +156,13 @@ static tvms_node *enter_seq(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_list old = tvms_as_seq(node)->stmts;
   tvms_node_vec stmts = {0};
   bool same = true;
+  int64_t max_step = u->max_step;
+  bool explicit_unroll = u->explicit_unroll;
   for (uint32_t i = 0; i < old.len; i++) {
+    if (take_option(u, old.items[i])) {
+      same = false;
+      continue;
+    }
     unroller before = *u;
     u->steps = u->unrolled = u->kept = 0;
     tvms_node *stmt = tvms_rewrite(rewriter, old.items[i]);
@@ -101,6 +172,8 @@ static tvms_node *enter_seq(tvms_rewriter *rewriter, tvms_node *node) {
     same &= stmt == old.items[i];
     tvms_stmt_push(&unit->context->memory, &stmts, stmt);
   }
+  u->max_step = max_step;
+  u->explicit_unroll = explicit_unroll;
   if (!same) return tvms_stmt_seq(unit, &stmts, node->span);
   tvms_vec_fini(&unit->context->memory, &stmts);
   return node;
@@ -112,15 +185,19 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
       .max_depth = TVMS_OPTION(run, UnrollLoop, auto_max_depth).number,
       .max_extent = TVMS_OPTION(run, UnrollLoop, auto_max_extent).number,
       .explicit_unroll = TVMS_OPTION(run, UnrollLoop, explicit_unroll).number,
+      .local_access = TVMS_OPTION(run, UnrollLoop, unroll_local_access).number,
   };
+  tvms_node_map_init(&u.local, &run->context->memory);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &u);
   rewriter.leave[TVMS_NODE_FOR] = leave_loop;
-  rewriter.leave[TVMS_NODE_STORE] = count_step;
+  rewriter.enter[TVMS_NODE_BUFFER_LOAD] = enter_load;
+  rewriter.enter[TVMS_NODE_STORE] = enter_store;
   rewriter.leave[TVMS_NODE_EVALUATE] = count_step;
   rewriter.enter[TVMS_NODE_SEQ] = enter_seq;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
+  tvms_node_map_fini(&u.local);
   return changed;
 }
 
