@@ -95,7 +95,8 @@ static tvms_node *drop_dead(tvms_rewriter *rewriter, tvms_node *binding) {
   return live ? TVMS_REWRITE_BELOW : NULL;
 }
 
-static tvms_node *clean(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+tvms_node *tvms_dead_code_clean(tvms_pass_run *run, tvms_unit *unit,
+                                tvms_node *function) {
   usage used = {.memory = &run->context->memory, .module = run->module};
   tvms_node_map_init(&used.live, used.memory);
   mark_sequence(&used, tvms_as_function(function)->body);
@@ -172,7 +173,7 @@ static void remove_unreached(tvms_pass_run *run, const char *entry) {
 
 void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry) {
   remove_unreached(run, entry);
-  tvms_functions_change(run, TVMS_NODE_FUNCTION, clean);
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, tvms_dead_code_clean);
   remove_unreached(run, entry);
 }
 

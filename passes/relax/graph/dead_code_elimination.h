@@ -7,4 +7,9 @@
 // What DeadCodeElimination does; `entry` names functions to keep, ';' between them.
 void tvms_dead_code_eliminate(tvms_pass_run *run, const char *entry);
 
+// `function`, whose nodes lie in `unit`, without the bindings that nothing uses; the same node if
+// there are none.
+tvms_node *tvms_dead_code_clean(tvms_pass_run *run, tvms_unit *unit,
+                                tvms_node *function);
+
 #endif
