@@ -11,9 +11,32 @@ static bool is_part(const tvms_field *field, size_t offset) {
   return field->offset == offset;
 }
 
+// The condition under which one of two values is taken, or NULL; *holds says under which
+// outcome. A value that is taken either way is under no condition.
+static tvms_node *deciding(const tvms_node *parent, const tvms_field *field,
+                           const tvms_node *part, bool *holds) {
+  if (parent->kind == TVMS_NODE_SELECT) {
+    *holds = is_part(field, offsetof(tvms_select, true_value));
+    bool is_value = !is_part(field, offsetof(tvms_select, condition));
+    return is_value ? tvms_as_select(parent)->condition : NULL;
+  }
+  if (parent->kind != TVMS_NODE_CALL || !is_part(field, offsetof(tvms_call, args)))
+    return NULL;
+  if (tvms_call_opcode(parent) != TVMS_TIR_if_then_else) return NULL;
+  tvms_list args = tvms_as_call(parent)->args;
+  bool is_choice = args.len == 3 && args.items[1] != args.items[2];
+  if (!is_choice || (part != args.items[1] && part != args.items[2])) return NULL;
+  *holds = part == args.items[1];
+  return args.items[0];
+}
+
 // Does the part open a scope of the analyzer?
-static bool opens_scope(const tvms_node *parent, const tvms_field *field) {
+static bool opens_scope(const tvms_node *parent, const tvms_field *field,
+                        const tvms_node *part) {
+  bool holds;
   switch ((int)parent->kind) {
+  case TVMS_NODE_SELECT:
+  case TVMS_NODE_CALL: return deciding(parent, field, part, &holds);
   case TVMS_NODE_FOR: return is_part(field, offsetof(tvms_for, body));
   case TVMS_NODE_IF_THEN_ELSE:
     return !is_part(field, offsetof(tvms_if_then_else, condition));
@@ -54,12 +77,11 @@ static void enter_loop(tvms_scopes *s, const tvms_for *loop) {
   tvms_analyzer_enter_fact(s->analyzer, compare(s, TVMS_NODE_GT, loop->extent, zero));
 }
 
-static void enter_branch(tvms_scopes *s, const tvms_if_then_else *branch,
-                         const tvms_field *field) {
-  tvms_node *condition = branch->condition;
+// What holds where `condition` does, or does not.
+static void enter_outcome(tvms_scopes *s, tvms_node *condition, bool holds) {
   if (tvms_arith_opcode(condition) == TVMS_TIR_likely)
     condition = tvms_as_call(condition)->args.items[0];
-  if (is_part(field, offsetof(tvms_if_then_else, then_case))) {
+  if (holds) {
     tvms_analyzer_enter_fact(s->analyzer, condition);
     return;
   }
@@ -90,8 +112,9 @@ static void enter_function(tvms_scopes *s, const tvms_prim_func *function) {
 static void enter(tvms_rewrite_watch *watch, const tvms_node *parent,
                   const tvms_field *field, const tvms_node *part) {
   tvms_scopes *s = (tvms_scopes *)(void *)watch;
+  bool holds = false, opens = opens_scope(parent, field, part);
   s->conditions += is_conditional(parent, field, part);
-  if (opens_scope(parent, field)) {
+  if (opens) {
     tvms_scope_mark mark = tvms_analyzer_mark(s->analyzer);
     tvms_vec_push(&s->unit->context->memory, &s->marks, mark);
   }
@@ -100,10 +123,15 @@ static void enter(tvms_rewrite_watch *watch, const tvms_node *parent,
   else if (parent->kind == TVMS_NODE_PRIM_FUNC
            && is_part(field, offsetof(tvms_prim_func, body)))
     enter_function(s, tvms_as_prim_func(parent));
-  else if (parent->kind == TVMS_NODE_IF_THEN_ELSE && opens_scope(parent, field))
-    enter_branch(s, tvms_as_if_then_else(parent), field);
-  else if (parent->kind == TVMS_NODE_BLOCK_REALIZE && opens_scope(parent, field))
+  else if (opens && parent->kind == TVMS_NODE_IF_THEN_ELSE)
+    enter_outcome(s, tvms_as_if_then_else(parent)->condition,
+                  is_part(field, offsetof(tvms_if_then_else, then_case)));
+  else if (opens && parent->kind == TVMS_NODE_BLOCK_REALIZE)
     enter_block(s, tvms_as_block_realize(parent));
+  else if (opens && parent->kind != TVMS_NODE_FOR) {
+    tvms_node *condition = deciding(parent, field, part, &holds);
+    enter_outcome(s, condition, holds);
+  }
 }
 
 // ---- What a finished statement says for the rest of its sequence ----
@@ -127,7 +155,7 @@ static void leave(tvms_rewrite_watch *watch, const tvms_node *parent,
                   const tvms_node *TVMS_NULLABLE made) {
   tvms_scopes *s = (tvms_scopes *)(void *)watch;
   s->conditions -= is_conditional(parent, field, part);
-  if (opens_scope(parent, field))
+  if (opens_scope(parent, field, part))
     tvms_analyzer_leave(s->analyzer, s->marks.items[--s->marks.len]);
   if (made && made->kind == TVMS_NODE_BIND) learn_value(s, tvms_as_bind(made));
   if (made && made->kind == TVMS_NODE_ATTR_STMT)

@@ -34,7 +34,27 @@ AREAS = {
     "runtime": "dl heap npy random scalar shape tensor tuple value",
     "interp": "interp meaning",
     "te": "legal legalize te",
-    "passes": "dead functions fuse index inplace linear op pass pipeline relax simplify stmt storage touched vector vectorize",
+    "passes": """
+        access
+        dead
+        functions
+        fuse
+        host
+        index
+        inplace
+        intrinsic
+        linear
+        op
+        pass
+        pipeline
+        relax
+        simplify
+        stmt
+        storage
+        touched
+        vector
+        vectorize
+    """,
     "backend": "backend",
     "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module optimize program render report runnable values",
     "api": "api context diag fix library note pass program release runner source status",
