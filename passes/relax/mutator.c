@@ -6,6 +6,7 @@
 
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/walk.h"
 #include "passes/relax/retype.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
@@ -27,11 +28,24 @@ void tvms_relax_mutator_fini(tvms_relax_mutator *m) {
   tvms_prover_fini(&m->prover);
 }
 
-tvms_node *tvms_relax_mutate(tvms_relax_mutator *m, tvms_node *function) {
+static tvms_walk_step assume_cast(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  if (node->kind == TVMS_NODE_MATCH_CAST)
+    tvms_prover_assume(self, tvms_as_match_cast(node)->type);
+  return TVMS_WALK_ON;
+}
+
+void tvms_relax_mutator_assume(tvms_relax_mutator *m, tvms_node *function) {
   tvms_list params = tvms_as_function(function)->params;
   for (uint32_t i = 0; i < params.len; i++) {
     if (params.items[i]->sinfo) tvms_prover_assume(&m->prover, params.items[i]->sinfo);
   }
+  tvms_visitor visitor = {.self = &m->prover, .enter = assume_cast};
+  tvms_walk(&m->unit->context->memory, function, &visitor);
+}
+
+tvms_node *tvms_relax_mutate(tvms_relax_mutator *m, tvms_node *function) {
+  tvms_relax_mutator_assume(m, function);
   return tvms_rewrite(&m->rewriter, function);
 }
 

@@ -40,6 +40,10 @@ void tvms_relax_mutator_init(tvms_relax_mutator *m, tvms_pass_run *run, tvms_uni
 // Frees what the mutator holds; nodes stay with the unit.
 void tvms_relax_mutator_fini(tvms_relax_mutator *m);
 
+// Takes the symbolic dimensions of a FUNCTION as not negative. tvms_relax_mutate does so; for what
+// is inferred before it.
+void tvms_relax_mutator_assume(tvms_relax_mutator *m, tvms_node *function);
+
 // Rewrites a FUNCTION with the hooks that were set. The same node if nothing changed.
 tvms_node *tvms_relax_mutate(tvms_relax_mutator *m, tvms_node *function);
 
