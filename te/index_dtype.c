@@ -189,27 +189,46 @@ static tvms_node *iter_var(tvms_rewriter *r, tvms_node *node) {
   return &made->head;
 }
 
+static tvms_node *range(tvms_rewriter *r, tvms_node *node) {
+  const tvms_range *old = tvms_as_range(node);
+  tvms_node *min = as_index(r, old->min), *extent = as_index(r, old->extent);
+  if (min == old->min && extent == old->extent) return node;
+  return tvms_range_new(r->unit, min, extent, node->span);
+}
+
 static tvms_node *region(tvms_rewriter *r, tvms_node *node) {
   tvms_list old = tvms_as_buffer_region(node)->region;
-  tvms_list ranges = tvms_list_copy(r->unit, old.items, old.len);
-  for (uint32_t i = 0; i < old.len; i++) {
-    const tvms_range *range = tvms_as_range(old.items[i]);
-    tvms_node *min = as_index(r, range->min), *extent = as_index(r, range->extent);
-    ranges.items[i] = tvms_range_new(r->unit, min, extent, node->span);
-  }
+  tvms_list ranges = tvms_rewrite_list(r, old);
+  if (ranges.items == old.items) return node;
   tvms_node *made = tvms_node_copy(r->unit, node);
   tvms_as_buffer_region(made)->region = ranges;
   return made;
 }
 
+// In 0.26 a block of which nothing but the axes changes stays as it is, axes included.
 static tvms_node *block(tvms_rewriter *r, tvms_node *node) {
   tvms_block *old = tvms_as_block(node);
+  tvms_block now = *old;
+  now.reads = tvms_rewrite_list(r, old->reads);
+  now.writes = tvms_rewrite_list(r, old->writes);
+  now.iter_vars = tvms_rewrite_list(r, old->iter_vars);
+  now.init = old->init ? tvms_rewrite(r, old->init) : NULL;
+  now.body = tvms_rewrite(r, old->body);
+  bool changed = now.reads.items != old->reads.items || now.init != old->init
+                 || now.writes.items != old->writes.items || now.body != old->body;
+  bool axes_changed = now.iter_vars.items != old->iter_vars.items;
+  if (!changed
+      && (!axes_changed
+          || tvms_release_has(r->unit->dialect,
+                              TVMS_FACT_unchanged_blocks_keep_axes))) {
+    return node;
+  }
   tvms_block *made = tvms_as_block(tvms_node_copy(r->unit, node));
-  made->iter_vars = tvms_rewrite_list(r, old->iter_vars);
-  made->reads = tvms_rewrite_list(r, old->reads);
-  made->writes = tvms_rewrite_list(r, old->writes);
-  made->init = old->init ? tvms_rewrite(r, old->init) : NULL;
-  made->body = tvms_rewrite(r, old->body);
+  made->reads = now.reads;
+  made->writes = now.writes;
+  made->iter_vars = now.iter_vars;
+  made->init = now.init;
+  made->body = now.body;
   return &made->head;
 }
 
@@ -267,6 +286,7 @@ static void setup(normalizer *n, tvms_unit *unit, tvms_dtype dtype) {
   r->enter[TVMS_NODE_FOR] = loop;
   r->enter[TVMS_NODE_ITER_VAR] = iter_var;
   r->enter[TVMS_NODE_BUFFER_REGION] = region;
+  r->enter[TVMS_NODE_RANGE] = range;
   r->enter[TVMS_NODE_BLOCK] = block;
   r->enter[TVMS_NODE_BLOCK_REALIZE] = block_realize;
   r->enter[TVMS_NODE_IF_THEN_ELSE] = if_then_else;

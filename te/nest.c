@@ -97,16 +97,12 @@ static tvms_node *iter_var(tvms_te *te, tvms_node *var, tvms_node *min,
 // A block without axes still binds one variable: vi = T.axis.spatial(1, 0).
 static void add_dummy_axis(tvms_te *te, tvms_block *block,
                            tvms_block_realize *realize) {
-  tvms_dtype dtype = TVMS_DTYPE(INT, 64);
-  bool narrow =
-      tvms_release_has(te->unit->dialect, TVMS_FACT_dummy_axes_have_int32_ranges);
-  tvms_dtype range = narrow ? TVMS_DTYPE(INT, 32) : dtype;
+  tvms_dtype dtype = TVMS_DTYPE(INT, 32);
   tvms_sym name = tvms_symbol_intern(te->unit->context, "vi", 2);
   tvms_node *var = tvms_var_new(te->unit, name, dtype, TVMS_NO_SPAN);
-  tvms_node *one = tvms_int_imm_new(te->unit, range, 1, TVMS_NO_SPAN);
-  tvms_node *first = tvms_int_imm_new(te->unit, range, 0, TVMS_NO_SPAN);
+  tvms_node *one = tvms_int_imm_new(te->unit, dtype, 1, TVMS_NO_SPAN);
   tvms_node *zero = tvms_int_imm_new(te->unit, dtype, 0, TVMS_NO_SPAN);
-  tvms_node *iter = iter_var(te, var, first, one, TVMS_ITER_DATA_PAR);
+  tvms_node *iter = iter_var(te, var, zero, one, TVMS_ITER_DATA_PAR);
   block->iter_vars = tvms_list_copy(te->unit, &iter, 1);
   realize->iter_values = tvms_list_copy(te->unit, &zero, 1);
 }

@@ -104,7 +104,6 @@ static tvms_node *add_axis(tvms_stage *stage, const char *name, tvms_node *exten
   tvms_vec_push(memory_of(te), &stage->loops, loop);
   tvms_vec_push(memory_of(te), &stage->axes, axis);
   tvms_vec_push(memory_of(te), &stage->extents, extent);
-  if (!tvms_dtype_same(dtype, index_dtype)) te->narrow = true;
   return axis;
 }
 
@@ -275,8 +274,6 @@ tvms_node *tvms_te_finish(tvms_te *te) {
   function->body = body;
   tvms_complete_prim_func(unit, &function->head, allocs.items, allocs.len);
   tvms_vec_fini(memory_of(te), &allocs);
-  if (te->narrow) {
-    function->body = tvms_te_normalize_indices(unit, function->body, index_dtype);
-  }
+  function->body = tvms_te_normalize_indices(unit, function->body, index_dtype);
   return &function->head;
 }

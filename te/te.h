@@ -40,7 +40,6 @@ typedef struct {
   tvms_node_vec allocs;   // BUFFER of stages that may turn out to be outputs
   tvms_node_vec stages;   // loop nests
   TVMS_VEC(tvms_sym) block_names;
-  bool narrow;  // something counts in int32
 } tvms_te;
 
 // A stage between open and close.

@@ -27,27 +27,8 @@ tvms_node *tvms_te_call(tvms_te *te, tvms_tir_opcode op, tvms_node *x) {
   return tvms_call_new_of(te->unit, x->dtype, op, &x, 1, TVMS_NO_SPAN);
 }
 
-static tvms_node *widen(tvms_te *te, tvms_node *node) {
-  if (!tvms_node_is_binary(node)) return node;
-  const tvms_binary *old = tvms_as_binary(node);
-  tvms_node *a, *b;
-  if (node->kind == TVMS_NODE_AND || node->kind == TVMS_NODE_OR) {
-    a = widen(te, old->a);
-    b = widen(te, old->b);
-  } else if (tvms_dtype_same(old->a->dtype, TVMS_DTYPE(INT, 32))) {
-    a = tvms_build_cast(te->unit, TVMS_DTYPE(INT, 64), old->a, TVMS_NO_SPAN);
-    b = tvms_build_cast(te->unit, TVMS_DTYPE(INT, 64), old->b, TVMS_NO_SPAN);
-  } else {
-    return node;
-  }
-  return a && b
-             ? tvms_binary_new(te->unit, (tvms_node_kind)node->kind, a, b, TVMS_NO_SPAN)
-             : NULL;
-}
-
 tvms_node *tvms_te_select(tvms_te *te, tvms_node *condition, tvms_node *yes,
                           tvms_node *no) {
-  condition = condition ? widen(te, condition) : NULL;
   return condition && yes && no
              ? tvms_select_new(te->unit, condition, yes, no, TVMS_NO_SPAN)
              : NULL;

@@ -20,8 +20,7 @@ tvms_node *tvms_te_index(tvms_te *te, int64_t value);
 // A call of an operator of TIR with one argument and its dtype.
 tvms_node *tvms_te_call(tvms_te *te, tvms_tir_opcode op, tvms_node *x);
 
-// `yes` where the condition holds, else `no`. Comparisons of int32 in the condition become
-// comparisons of int64, as TVM writes them.
+// `yes` where the condition holds, else `no`; both are computed. Nothing is folded.
 tvms_node *TVMS_NULLABLE tvms_te_select(tvms_te *te, tvms_node *TVMS_NULLABLE condition,
                                         tvms_node *TVMS_NULLABLE yes,
                                         tvms_node *TVMS_NULLABLE no);
