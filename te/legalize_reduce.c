@@ -1,10 +1,9 @@
 // Descriptions of reductions, softmax and matrix products.
 //
 // A reduction folds over the axes of its attribute and keeps the others; mean and variance
-// divide afterwards. softmax subtracts the greatest element first, so that no exponential
-// overflows. A matrix product broadcasts the axes in front of the last two.
-#include "ir/object.h"
+// divide afterwards. A matrix product broadcasts the axes in front of the last two.
 #include "te/legalizers.h"
+#include "te/softmax.h"
 
 #include <stdio.h>
 
@@ -94,112 +93,23 @@ bool tvms_legalize_std(tvms_legal *legal) {
   return tvms_legal_return(legal, tvms_te_map(&legal->te, y, "compute", "i", sqrt_of));
 }
 
-// The element of `x` at the axes of a stage, with `inserted` at one place; without it
-// that place is left out.
-static tvms_node *load_around(tvms_te *te, tvms_node *x, tvms_node *const *axes,
-                              uint32_t count, uint32_t place, tvms_node *inserted) {
-  tvms_node_vec indices = {0};
-  for (uint32_t i = 0; i < count; i++) {
-    if (i == place && inserted) tvms_vec_push(memory_of(te), &indices, inserted);
-    if (i != place || inserted) tvms_vec_push(memory_of(te), &indices, axes[i]);
-  }
-  if (place == count && inserted) tvms_vec_push(memory_of(te), &indices, inserted);
-  tvms_node *load = tvms_te_load(te, x, indices.items, indices.len);
-  tvms_vec_fini(memory_of(te), &indices);
-  return load;
-}
-
-// The shape without one dimension.
-static tvms_list shape_without(tvms_te *te, tvms_list shape, uint32_t place) {
-  tvms_node_vec dims = {0};
-  for (uint32_t i = 0; i < shape.len; i++) {
-    if (i != place) tvms_vec_push(memory_of(te), &dims, shape.items[i]);
-  }
-  tvms_list result = tvms_list_copy(te->unit, dims.items, dims.len);
-  tvms_vec_fini(memory_of(te), &dims);
-  return result;
-}
-
-typedef struct {
-  tvms_te *te;
-  tvms_node *x;
-  tvms_list shape;
-  uint32_t axis;
-  tvms_node *greatest;  // along the axis
-} softmax;
-
-static tvms_node *exp_shifted(softmax *s, tvms_node *x, tvms_node *greatest) {
-  return tvms_te_call(s->te, TVMS_TIR_exp, build(s->te, TVMS_NODE_SUB, x, greatest));
-}
-
-static void softmax_start(softmax *s, tvms_legal *legal) {
-  *s = (softmax){.te = &legal->te};
-  s->x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  s->shape = tvms_te_shape(s->x);
-  s->axis = tvms_legal_axis(tvms_attr_int(legal->call, TVMS_ATTR_axis_axis, -1),
-                            s->shape.len);
-  tvms_stage stage;
-  tvms_te_open(s->te, &stage, shape_without(s->te, s->shape, s->axis), "i");
-  uint32_t rank = stage.shape.len;
-  tvms_node *k = tvms_te_reduce(&stage, "k", s->shape.items[s->axis]);
-  tvms_node *x = load_around(s->te, s->x, stage.axes.items, rank, s->axis, k);
-  s->greatest = tvms_te_close_fold(&stage, "T_softmax_maxelem", TVMS_FOLD_MAX, x);
-}
-
-// Opens a stage over the whole shape; *at gets the element of x there.
-static void softmax_open(softmax *s, tvms_stage *stage, tvms_node *tensor,
-                         tvms_node **at) {
-  tvms_te_open(s->te, stage, s->shape, "i");
-  *at = tvms_te_load(s->te, tensor, stage->axes.items, s->shape.len);
-}
-
-static tvms_node *reduced_at(softmax *s, tvms_stage *stage, tvms_node *tensor) {
-  return load_around(s->te, tensor, stage->axes.items, s->shape.len, s->axis, NULL);
-}
-
-static void annotate_axis(softmax *s, tvms_stage *stage) {
-  tvms_node *axis = tvms_object_int_new(s->te->unit, s->axis, TVMS_NO_SPAN);
-  stage->annotations = tvms_object_map_with(s->te->unit, NULL, "axis", axis);
+static uint32_t softmax_axis(const tvms_legal *legal, const tvms_node *x) {
+  return tvms_legal_axis(tvms_attr_int(legal->call, TVMS_ATTR_axis_axis, -1),
+                         tvms_te_shape(x).len);
 }
 
 bool tvms_legalize_softmax(tvms_legal *legal) {
   legal->name = "softmax";
-  softmax s;
-  softmax_start(&s, legal);
-  tvms_stage stage;
-  tvms_node *x;
-  softmax_open(&s, &stage, s.x, &x);
-  tvms_node *power = exp_shifted(&s, x, reduced_at(&s, &stage, s.greatest));
-  power = tvms_te_close(&stage, "T_softmax_exp", power);
-  tvms_te_open(s.te, &stage, shape_without(s.te, s.shape, s.axis), "i");
-  uint32_t rank = stage.shape.len;
-  tvms_node *k = tvms_te_reduce(&stage, "k", s.shape.items[s.axis]);
-  tvms_node *part = load_around(s.te, power, stage.axes.items, rank, s.axis, k);
-  tvms_node *sum = tvms_te_close_fold(&stage, "T_softmax_expsum", TVMS_FOLD_SUM, part);
-  softmax_open(&s, &stage, power, &x);
-  annotate_axis(&s, &stage);
-  tvms_node *share = build(s.te, TVMS_NODE_DIV, x, reduced_at(&s, &stage, sum));
-  return tvms_legal_return(legal, tvms_te_close(&stage, "T_softmax_norm", share));
+  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  uint32_t axis = softmax_axis(legal, x);
+  return tvms_legal_return(legal, tvms_te_softmax(&legal->te, x, axis));
 }
 
 bool tvms_legalize_log_softmax(tvms_legal *legal) {
   legal->name = "log_softmax";
-  softmax s;
-  softmax_start(&s, legal);
-  tvms_stage stage;
-  tvms_te_open(s.te, &stage, shape_without(s.te, s.shape, s.axis), "i");
-  uint32_t rank = stage.shape.len;
-  tvms_node *k = tvms_te_reduce(&stage, "k", s.shape.items[s.axis]);
-  tvms_node *x = load_around(s.te, s.x, stage.axes.items, rank, s.axis, k);
-  tvms_node *greatest = tvms_te_load(s.te, s.greatest, stage.axes.items, rank);
-  tvms_node *sum = tvms_te_close_fold(&stage, "compute", TVMS_FOLD_SUM,
-                                      exp_shifted(&s, x, greatest));
-  softmax_open(&s, &stage, s.x, &x);
-  annotate_axis(&s, &stage);
-  tvms_node *y = build(s.te, TVMS_NODE_SUB, x, reduced_at(&s, &stage, s.greatest));
-  tvms_node *log = tvms_te_call(s.te, TVMS_TIR_log, reduced_at(&s, &stage, sum));
-  y = build(s.te, TVMS_NODE_SUB, y, log);
-  return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
+  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  uint32_t axis = softmax_axis(legal, x);
+  return tvms_legal_return(legal, tvms_te_log_softmax(&legal->te, x, axis));
 }
 
 // Indices of one operand of a matrix product: its batch dimensions aligned to the right
