@@ -87,6 +87,13 @@ static tvms_node *cast_to(tvms_te *te, tvms_dtype dtype, tvms_node *value) {
   return value ? tvms_build_cast(te->unit, dtype, value, TVMS_NO_SPAN) : NULL;
 }
 
+// Channels of the data that one filter sees.
+static tvms_node *channels_seen(const windows *w) {
+  tvms_node *channels = tvms_te_shape(w->data).items[w->at.places[1]];
+  return build(w->te, TVMS_NODE_FLOOR_DIV, channels,
+               tvms_te_index(w->te, w->attrs.groups));
+}
+
 // Opens the stage of a convolution; fills in the reduced axes: channel, then spatial, made
 // in the order in which the layout has them.
 static void open_conv(windows *w, tvms_stage *stage, tvms_list shape, tvms_node *filter,
@@ -101,8 +108,8 @@ static void open_conv(windows *w, tvms_stage *stage, tvms_list shape, tvms_node 
   for (uint32_t axis = 0; axis < w->at.rank; axis++) {
     for (uint32_t i = 1; i < w->at.rank; i++) {
       if (w->at.places[i] != axis) continue;
-      reduced[i - 1] =
-          tvms_te_reduce(stage, steps[i], dims.items[filter_at->places[i]]);
+      tvms_node *extent = i == 1 ? channels_seen(w) : dims.items[filter_at->places[i]];
+      reduced[i - 1] = tvms_te_reduce(stage, steps[i], extent);
     }
   }
 }
@@ -151,7 +158,7 @@ bool tvms_legalize_conv(tvms_legal *legal) {
   data_at[w.at.places[0]] = axes[w.at.places[0]];
   data_at[w.at.places[1]] =
       channel_of(&w, groups, axes[w.at.places[1]], dims.items[filter_at.places[0]],
-                 reduced[0], dims.items[filter_at.places[1]]);
+                 reduced[0], channels_seen(&w));
   weight_at[filter_at.places[0]] = axes[w.at.places[1]];
   weight_at[filter_at.places[1]] = reduced[0];
   for (uint32_t i = 0; i < w.attrs.spatial; i++) {

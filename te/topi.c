@@ -217,16 +217,15 @@ static tvms_node *both(tvms_te *te, tvms_node *TVMS_NULLABLE a, tvms_node *b) {
   return a ? build(te, TVMS_NODE_AND, a, b) : b;
 }
 
-tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
-                       const int64_t *after, tvms_node *fill, const char *name,
-                       const char *axis, bool padded_ends) {
+tvms_node *tvms_te_pad_by(tvms_te *te, tvms_node *x, tvms_node *const *before,
+                          tvms_node *const *after, tvms_node *fill, const char *name,
+                          const char *axis, bool padded_ends) {
   if (!x || !fill) return NULL;
   tvms_list from = tvms_te_shape(x);
   tvms_list shape = tvms_list_copy(te->unit, from.items, from.len);
   for (uint32_t i = 0; i < from.len; i++) {
-    tvms_node *sum =
-        build(te, TVMS_NODE_ADD, from.items[i], tvms_te_index(te, before[i]));
-    sum = build(te, TVMS_NODE_ADD, sum, tvms_te_index(te, after[i]));
+    tvms_node *sum = build(te, TVMS_NODE_ADD, from.items[i], before[i]);
+    sum = build(te, TVMS_NODE_ADD, sum, after[i]);
     shape.items[i] = tvms_analyzer_simplify(te->analyzer, sum);
   }
   tvms_stage stage;
@@ -234,14 +233,15 @@ tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
   tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
   tvms_node *inside = NULL;
   for (uint32_t i = 0; i < from.len; i++) {
-    if (before[i] == 0 && after[i] == 0) continue;
-    tvms_node *at = stage.axes.items[i], *first = tvms_te_index(te, before[i]);
-    indices.items[i] = build(te, TVMS_NODE_SUB, at, first);
-    if (before[i] || !padded_ends) {
-      inside = both(te, inside, build(te, TVMS_NODE_GE, at, first));
+    bool front = !tvms_node_is_int(before[i], 0), back = !tvms_node_is_int(after[i], 0);
+    if (!front && !back) continue;
+    tvms_node *at = stage.axes.items[i];
+    indices.items[i] = build(te, TVMS_NODE_SUB, at, before[i]);
+    if (front || !padded_ends) {
+      inside = both(te, inside, build(te, TVMS_NODE_GE, at, before[i]));
     }
-    if (after[i] || !padded_ends) {
-      tvms_node *end = build(te, TVMS_NODE_ADD, from.items[i], first);
+    if (back || !padded_ends) {
+      tvms_node *end = build(te, TVMS_NODE_ADD, from.items[i], before[i]);
       inside = both(te, inside, build(te, TVMS_NODE_LT, at, end));
     }
   }
@@ -250,6 +250,20 @@ tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
     value = tvms_build_if_then_else(te->unit, inside, value, fill, TVMS_NO_SPAN);
   }
   return tvms_te_close(&stage, name, value);
+}
+
+tvms_node *tvms_te_pad(tvms_te *te, tvms_node *x, const int64_t *before,
+                       const int64_t *after, tvms_node *fill, const char *name,
+                       const char *axis, bool padded_ends) {
+  if (!x) return NULL;
+  uint32_t rank = tvms_te_shape(x).len;
+  tvms_node **front = tvms_arena_array(&te->unit->arena, tvms_node *, rank + 1);
+  tvms_node **back = tvms_arena_array(&te->unit->arena, tvms_node *, rank + 1);
+  for (uint32_t i = 0; i < rank; i++) {
+    front[i] = tvms_te_index(te, before[i]);
+    back[i] = tvms_te_index(te, after[i]);
+  }
+  return tvms_te_pad_by(te, x, front, back, fill, name, axis, padded_ends);
 }
 
 tvms_node *tvms_te_cast(tvms_te *te, tvms_node *x, tvms_dtype dtype, const char *name,

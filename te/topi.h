@@ -69,6 +69,13 @@ tvms_node *TVMS_NULLABLE tvms_te_pad(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                      tvms_node *fill, const char *name,
                                      const char *axis, bool padded_ends);
 
+// The same with expressions for the sizes.
+tvms_node *TVMS_NULLABLE tvms_te_pad_by(tvms_te *te, tvms_node *TVMS_NULLABLE x,
+                                        tvms_node *const *before,
+                                        tvms_node *const *after, tvms_node *fill,
+                                        const char *name, const char *axis,
+                                        bool padded_ends);
+
 // A copy with another dtype; `name` and `axis` as topi.cast or topi.math.cast have them.
 tvms_node *TVMS_NULLABLE tvms_te_cast(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                       tvms_dtype dtype, const char *name,
