@@ -229,6 +229,34 @@ bool tvms_legalize_leakyrelu(tvms_legal *legal) {
   return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
 }
 
+// x where it is positive, else x * slope of the channel. One slope is that of all channels.
+bool tvms_legalize_prelu(tvms_legal *legal) {
+  static const char *const names[] = {"c"};
+  legal->name = "prelu";
+  tvms_te *te = &legal->te;
+  tvms_node *tensor = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  tvms_node *slope = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
+  tvms_list shape = tvms_te_shape(tensor);
+  uint32_t axis =
+      tvms_legal_axis(tvms_attr_int(legal->call, TVMS_ATTR_axis_axis, 1), shape.len);
+  tvms_node *channels = shape.items[axis], *count = tvms_te_shape(slope).items[0];
+  // TVM wants to know how many channels there are.
+  if (!tvms_node_is_int_imm(channels) || !tvms_node_is_int_imm(count)) return false;
+  tvms_stage stage;
+  if (tvms_node_is_int(count, 1)) {
+    tvms_node *zero = tvms_te_index(te, 0);
+    tvms_te_open_named(te, &stage, tvms_list_copy(te->unit, &channels, 1), names);
+    tvms_node *same_slope = tvms_te_load(te, slope, &zero, 1);
+    slope = tvms_te_close(&stage, "slope_broadcasted", same_slope);
+  }
+  tvms_te_open(te, &stage, shape, "i");
+  tvms_node *x = tvms_te_load(te, tensor, stage.axes.items, shape.len);
+  tvms_node *steep =
+      BUILD2(MUL, x, tvms_te_load(te, slope, stage.axes.items + axis, 1));
+  tvms_node *y = select(te, BUILD2(GT, x, CONST(0)), x, steep);
+  return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
+}
+
 // x where beta * x is above the threshold, else log(1 + exp(beta * x)) / beta
 bool tvms_legalize_softplus(tvms_legal *legal) {
   legal->name = "softplus";

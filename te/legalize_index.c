@@ -1,4 +1,4 @@
-// Descriptions of operators that search, pad, repeat and mask: what they have in common is
+// Descriptions of operators that search, repeat and mask: what they have in common is
 // that the value of an element depends on its place.
 #include "ir/fold_ops.h"
 #include "te/legalizers.h"
@@ -110,29 +110,6 @@ bool tvms_legalize_argmax(tvms_legal *legal) {
 
 bool tvms_legalize_argmin(tvms_legal *legal) {
   return arg_search(legal, "argmin", pick_less, false);
-}
-
-// Elements outside the data have the padding value. Other modes have no description.
-bool tvms_legalize_pad(tvms_legal *legal) {
-  legal->name = "pad";
-  tvms_te *te = &legal->te;
-  const tvms_call *call = legal->call;
-  if (!tvms_bytes_is(tvms_attr_text(call, TVMS_ATTR_pad_pad_mode), "constant")) {
-    return false;
-  }
-  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  uint32_t rank = tvms_te_shape(x).len;
-  tvms_list widths = tvms_attr_list(call, TVMS_ATTR_pad_pad_width);
-  int64_t *before = tvms_arena_array(&te->unit->arena, int64_t, rank);
-  int64_t *after = tvms_arena_array(&te->unit->arena, int64_t, rank);
-  for (uint32_t i = 0; i < rank; i++) {
-    before[i] = tvms_attr_item_int(widths.items[2 * i]);
-    after[i] = tvms_attr_item_int(widths.items[2 * i + 1]);
-  }
-  double fill = tvms_attr_float(call, TVMS_ATTR_pad_pad_value, 0);
-  tvms_node *value = tvms_te_const(te, tvms_te_dtype(x), fill);
-  x = tvms_te_pad(te, x, before, after, value, "PadInput", "i", false);
-  return tvms_legal_return(legal, x);
 }
 
 // A copy with the axes of the result, and the dimension that differs replaced.
