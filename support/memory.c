@@ -291,7 +291,9 @@ static void *TVMS_NULLABLE grow_pages(tvms_memory *memory, void *bytes, size_t s
   size_t grown = sizeof *block + size;
   tvms_memory_block *moved = move_pages(memory, block, block->bytes, &grown);
   if (moved) moved->bytes = grown;
-  bytes = link_block(memory, moved ? moved : block, size);
+  // Blocks that stay keep their size, too: it is subtracted when they are freed.
+  size_t linked = moved ? size : head_of(bytes)->size;
+  bytes = link_block(memory, moved ? moved : block, linked);
   return moved ? bytes : NULL;
 }
 

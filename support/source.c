@@ -33,9 +33,17 @@ static tvms_source *wrap(tvms_memory *memory, const char *name, char *text,
 
 tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const char *text,
                                 size_t size) {
+  if (size > LARGEST_SOURCE) tvms_memory_refuse(memory, too_large);
   char *copy = tvms_memory_alloc(memory, size + PADDING);
   if (size) memcpy(copy, text, size);
   return wrap(memory, name, copy, size);
+}
+
+void tvms_source_destroy(tvms_memory *memory, tvms_source *source) {
+  tvms_memory_free(memory, source->lines);
+  tvms_memory_free(memory, (char *)(uintptr_t)source->text);
+  tvms_memory_free(memory, (char *)(uintptr_t)source->name);
+  tvms_memory_free(memory, source);
 }
 
 static void close_file(void *what) {

@@ -23,6 +23,10 @@ struct tvms_source {
 tvms_source *tvms_source_create(tvms_memory *memory, const char *name, const char *text,
                                 size_t size);
 
+// Frees a source of `memory` that nothing refers to any more. One that is not destroyed goes
+// with the memory.
+void tvms_source_destroy(tvms_memory *memory, tvms_source *source);
+
 // Reads a file, or standard input for "-". Returns NULL and sets errno on failure.
 tvms_source *TVMS_NULLABLE tvms_source_read(tvms_memory *memory, const char *path);
 

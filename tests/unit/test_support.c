@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static tvms_context context;
 
@@ -115,6 +116,41 @@ Test(support, a_block_keeps_its_bytes_as_it_grows) {
   }
   tvms_memory_free(&context.memory, numbers);
   cr_assert_eq(context.memory.used, used);
+}
+
+// An allocator that gives at most `*user` more blocks.
+static void *give_few(void *user, void *block, size_t old_size, size_t size) {
+  uint32_t *left = user;
+  (void)old_size;
+  if (!size) free(block);
+  if (!size || !*left) return NULL;
+  --*left;
+  return realloc(block, size);
+}
+
+typedef struct {
+  tvms_memory memory;
+  void *block;
+} growing;
+
+static void grow_block(void *argument) {
+  growing *g = argument;
+  g->block = tvms_memory_realloc(&g->memory, g->block, 64u << 20);
+}
+
+Test(support, a_block_that_cannot_grow_keeps_its_size) {
+  uint32_t left = 1;
+  growing g = {0};
+  tvms_memory_init(&g.memory);
+  g.memory.allocate = give_few;
+  g.memory.user = &left;
+  g.block = tvms_memory_realloc(&g.memory, NULL, 32u << 20);
+  cr_assert_eq(g.memory.used, 32u << 20);
+  cr_assert_eq(tvms_memory_protect(&g.memory, grow_block, &g), TVMS_OVER_LIMIT);
+  cr_assert_eq(g.memory.used, 32u << 20);
+  tvms_memory_free(&g.memory, g.block);
+  cr_assert_eq(g.memory.used, 0u);
+  tvms_memory_fini(&g.memory);
 }
 
 Test(support, tables_by_id_begin_with_zeros) {
