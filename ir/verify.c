@@ -32,6 +32,7 @@
 //      have one name.
 #include "ir/verify.h"
 
+#include "ir/equal.h"
 #include "ir/verify_node.h"
 #include "ir/verify_scope.h"
 #include "ir/walk.h"
@@ -291,13 +292,40 @@ const char *TVMS_NULLABLE tvms_verify_module(const tvms_module *module) {
   return NULL;
 }
 
+static void give_up(tvms_context *context, const char *format, const char *a,
+                    const char *b) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context->memory);
+  tvms_strbuf_printf(&text, format, a, b);
+  TVMS_UNREACHABLE(tvms_strbuf_text(&text));
+}
+
 void tvms_verify_expect(const tvms_module *module, const char *when) {
   tvms_context *context = module->context;
   if (!context->verifies || context->diags.errors) return;
   const char *wrong = tvms_verify_module(module);
   if (!wrong) return;
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &context->memory);
-  tvms_strbuf_printf(&text, "an invariant is violated after %s: %s", when, wrong);
-  TVMS_UNREACHABLE(tvms_strbuf_text(&text));
+  give_up(context, "an invariant is violated after %s: %s", when, wrong);
+}
+
+uint64_t tvms_verify_mark(const tvms_module *module) {
+  tvms_context *context = module->context;
+  if (!context->verifies) return 0;
+  uint64_t mark = module->member_count;
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_member *member = &module->members[i];
+    mark = mark * 31 + member->name;
+    if (member->function) mark = mark * 31 + tvms_node_hash(context, member->function);
+  }
+  if (module->attrs) mark = mark * 31 + tvms_node_hash(context, module->attrs);
+  if (!module->global_infos) return mark;
+  return mark * 31 + tvms_node_hash(context, module->global_infos);
+}
+
+void tvms_verify_expect_same(const tvms_module *module, uint64_t mark,
+                             const char *who) {
+  tvms_context *context = module->context;
+  if (!context->verifies || context->diags.errors) return;
+  if (tvms_verify_mark(module) != mark)
+    give_up(context, "%s changed the module %s", who, "without saying so");
 }

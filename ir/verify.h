@@ -23,4 +23,11 @@ const char *TVMS_NULLABLE tvms_verify_module(const tvms_module *module);
 // not looked at.
 void tvms_verify_expect(const tvms_module *module, const char *when);
 
+// What a module is now, for tvms_verify_expect_same; 0 unless the context verifies.
+uint64_t tvms_verify_mark(const tvms_module *module);
+
+// Ends the program as a defect if the module is not what it was when it was marked: the pass
+// `who` says that it changed nothing, and what is known of the module is not forgotten.
+void tvms_verify_expect_same(const tvms_module *module, uint64_t mark, const char *who);
+
 #endif

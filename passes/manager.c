@@ -52,13 +52,17 @@ static bool run_step(tvms_context *context, tvms_module *module,
   if (!check_requirements(context, module, pipeline, step, known)) return false;
   uint32_t errors = context->diags.errors;
   tvms_pass_run run = {.context = context, .module = module, .values = step->values};
+  uint64_t mark = tvms_verify_mark(module);
   double start = now();
   step->pass->run(&run);
   double seconds = now() - start;
   // A function that stood alone may have got company.
   if (module->member_count > 1) module->bare = false;
-  if (run.changed) *known = 0;
-  if (run.changed) tvms_verify_expect(module, step->pass->name);
+  if (run.changed)
+    *known = 0;
+  else
+    tvms_verify_expect_same(module, mark, step->pass->name);
+  tvms_verify_expect(module, step->pass->name);
   if (context->diags.errors == errors && hooks->verify && run.changed) {
     hooks->verify(hooks->data, module);
   }
