@@ -64,7 +64,9 @@ static bool make_inputs(tvms_run *run, tvms_entry_call *call) {
   for (uint32_t i = 0; i < run->options.inputs.len; i++) {
     give_input(run, &inputs, run->options.inputs.items[i]);
   }
-  return tvms_inputs_fill(&inputs);
+  bool filled = tvms_inputs_fill(&inputs);
+  tvms_inputs_fini(&inputs);
+  return filled;
 }
 
 bool tvms_run_open_call(tvms_run *run, const char *backend, bool checked,

@@ -70,7 +70,8 @@ static bool run_pipeline(optimizing *o, const tvms_pipeline *pipeline) {
 static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   optimizing o = {.run = run};
   tvms_pipeline pipeline;
-  bool parsed = tvms_pipeline_parse(run->context, run->options.passes, &pipeline);
+  bool parsed =
+      tvms_pipeline_parse(run->context, "--passes", run->options.passes, &pipeline);
   o.program = tvms_run_load_program(run, source);
   if (!parsed || run->context->diags.errors) return TVMS_OK;
   o.dialect = tvms_run_written_dialect(run, o.program->dialect);

@@ -19,9 +19,9 @@ bool tvms_build_code(tvms_program *program, const tvms_backend *backend,
   tvms_module *module = tvms_runnable_join(program);
   bool whole = module && tvms_runnable_check_library(module, prim_funcs_only)
                && !context->diags.errors;
-  if (!whole) return false;
-  tvms_status status = backend->emit(context, module, options, form, out);
+  tvms_status status =
+      whole ? backend->emit(context, module, options, form, out) : TVMS_FOUND_ERRORS;
   if (status == TVMS_OVER_LIMIT) tvms_memory_unwind(&context->memory, status);
-  if (status == TVMS_OK) tvms_copy_destroy(program, module);
+  tvms_copy_destroy(program, module);
   return status == TVMS_OK;
 }

@@ -41,8 +41,8 @@ tvms_program *tvms_copy_program(const tvms_program *program) {
   return copy;
 }
 
-void tvms_copy_destroy(tvms_program *copy, tvms_module *module) {
-  bool joined = true;
+void tvms_copy_destroy(tvms_program *copy, tvms_module *TVMS_NULLABLE module) {
+  bool joined = module;
   for (uint32_t i = 0; i < copy->count; i++) {
     joined = joined && copy->modules[i] != module;
   }

@@ -8,7 +8,7 @@
 tvms_program *tvms_copy_program(const tvms_program *program);
 
 // Frees a copy and the module that driver/runnable.h made of it: one of the copy's, or the
-// joined one, which has got their functions.
-void tvms_copy_destroy(tvms_program *copy, tvms_module *module);
+// joined one, which has got their functions. NULL: it could not make one.
+void tvms_copy_destroy(tvms_program *copy, tvms_module *TVMS_NULLABLE module);
 
 #endif

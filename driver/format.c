@@ -94,6 +94,7 @@ static bool put_formatted(tvms_context *context, const python_file *file,
               && (!head || memcmp(text.text, piece.text, head) == 0);
   tvms_trial_drop(&trial);
   tvms_surface_fini(&surface);
+  tvms_source_destroy(&context->memory, source);
   size_t end = strlen(file->line_end);
   // Blank lines before a definition are Python's business.
   while (fine && head < text.len
@@ -148,6 +149,9 @@ tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
   tvms_format_allow_pyfuncs(&surface);
-  return tvms_source_is_python(source) ? format_python(context, source, &surface, text)
-                                       : format_all(&surface, text);
+  tvms_status status = tvms_source_is_python(source)
+                           ? format_python(context, source, &surface, text)
+                           : format_all(&surface, text);
+  tvms_surface_fini(&surface);
+  return status;
 }

@@ -172,7 +172,7 @@ static void read_function(tvms_infer *in, const char *name, tvms_node *node) {
 
 tvms_infer *tvms_infer_open(tvms_context *context, tvms_dialect dialect,
                             tvms_fact_visit *visit, void *self) {
-  tvms_infer *in = tvms_arena_new(&context->arena, tvms_infer);
+  tvms_infer *in = tvms_memory_alloc(&context->memory, sizeof *in);
   in->context = context;
   in->visit = visit;
   in->self = self;
@@ -196,4 +196,5 @@ void tvms_infer_close(tvms_infer *in) {
   tvms_print_close(in->printer);
   tvms_node_map_fini(&in->symbols);
   tvms_strbuf_fini(&in->type);
+  tvms_memory_free(&in->context->memory, in);
 }

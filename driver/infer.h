@@ -9,8 +9,7 @@
 
 #include <tvms/types.h>
 
-// Shows the facts of each module that is added, in order, with types as `dialect` writes
-// them. `visit` gets `self`. tvms_infer_close must follow.
+// A showing in progress.
 typedef struct tvms_infer tvms_infer;
 
 // Shows the facts of each module that is added, in order, with types as `dialect`

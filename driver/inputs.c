@@ -82,8 +82,14 @@ void tvms_inputs_init(tvms_inputs *inputs, tvms_context *context,
                       const tvms_member *entry, tvms_heap *heap, tvms_value *values) {
   *inputs =
       (tvms_inputs){.context = context, .entry = entry, .heap = heap, .values = values};
-  inputs->sizes = tvms_arena_array(&context->arena, int64_t, entry->unit->next_id);
-  inputs->known = tvms_arena_array(&context->arena, bool, entry->unit->next_id);
+  uint32_t ids = entry->unit->next_id;
+  tvms_arena_init(&inputs->arena, &context->memory);
+  inputs->sizes = tvms_arena_array(&inputs->arena, int64_t, ids);
+  inputs->known = tvms_arena_array(&inputs->arena, bool, ids);
+}
+
+void tvms_inputs_fini(tvms_inputs *inputs) {
+  tvms_arena_fini(&inputs->arena);
 }
 
 int64_t tvms_inputs_find(const tvms_inputs *inputs, const char *name, size_t len) {
@@ -210,7 +216,7 @@ static bool find_shape(tvms_inputs *m, tvms_list sizes, int64_t *shape) {
 static bool random_tensor(tvms_inputs *m, tvms_list sizes, tvms_dtype dtype,
                           const char *name, tvms_value *value) {
   tvms_dl_type type = tvms_interp_dl_type_of(dtype);
-  int64_t *shape = tvms_arena_array(&m->context->arena, int64_t, sizes.len);
+  int64_t *shape = tvms_arena_array(&m->arena, int64_t, sizes.len);
   if (!tvms_dl_element_size(type) || !find_shape(m, sizes, shape)) return false;
   tvms_tensor *tensor = tvms_tensor_new(m->heap, type, (int32_t)sizes.len, shape);
   if (!tensor) return false;
@@ -260,7 +266,7 @@ static bool random_of_type(tvms_inputs *m, const tvms_node *type, const char *na
   }
   case TVMS_NODE_SINFO_SHAPE: {
     tvms_list sizes = sizes_of(type);
-    int64_t *shape = tvms_arena_array(&m->context->arena, int64_t, sizes.len);
+    int64_t *shape = tvms_arena_array(&m->arena, int64_t, sizes.len);
     if (!(type->flags & TVMS_FLAG_KNOWN) || !find_shape(m, sizes, shape)) return false;
     tvms_tensor *made = tvms_shape_new(m->heap, (int32_t)sizes.len, shape);
     *value = (tvms_value){.kind = TVMS_VALUE_SHAPE, .tensor = made};

@@ -17,13 +17,17 @@ typedef struct {
   tvms_heap *heap;           // owns the values
   tvms_value *values;        // one per parameter; NONE: not given
   uint64_t seed;
-  int64_t *sizes;  // by id of a variable
+  tvms_arena arena;  // what the making needs
+  int64_t *sizes;    // by id of a variable
   bool *known;
 } tvms_inputs;
 
 // Starts with no value given; `values` has room for all parameters and is the caller's.
 void tvms_inputs_init(tvms_inputs *inputs, tvms_context *context,
                       const tvms_member *entry, tvms_heap *heap, tvms_value *values);
+
+// Ends the making; the values stay.
+void tvms_inputs_fini(tvms_inputs *inputs);
 
 // The parameter with this name, or -1.
 int64_t tvms_inputs_find(const tvms_inputs *inputs, const char *name, size_t len);

@@ -94,7 +94,16 @@ static tvms_program *read_as(tvms_context *context, tvms_dialect dialect, bool p
   tvms_source *source =
       tvms_source_create(&context->memory, "<migrated>", text->text, text->len);
   tvms_read_options options = {.from = dialect, .dialect = dialect, .python = python};
-  return tvms_reader_read(context, source, &options);
+  tvms_program *program = tvms_reader_read(context, source, &options);
+  program->source = source;
+  return program;
+}
+
+// Nothing refers to either: what was found in it is forgotten.
+static void destroy(tvms_program *program) {
+  tvms_memory *memory = &program->context->memory;
+  tvms_source_destroy(memory, program->source);
+  tvms_reader_program_destroy(program);
 }
 
 static const char *TVMS_NULLABLE first_error(const tvms_diags *diags) {
@@ -110,7 +119,10 @@ static bool is_proved(tvms_context *context, const tvms_program *program,
                       tvms_dialect to, bool python, const tvms_strbuf *text) {
   tvms_strbuf wanted, got;
   print_as(context, program, to, &wanted);
-  if (context->diags.errors) return false;
+  if (context->diags.errors) {
+    tvms_strbuf_fini(&wanted);
+    return false;
+  }
   tvms_trial trial;
   tvms_trial_begin(&trial, &context->diags);
   tvms_program *meant = read_as(context, to, false, &wanted);
@@ -131,6 +143,10 @@ static bool is_proved(tvms_context *context, const tvms_program *program,
     report_difference(context, to, &wanted, &got, refused,
                       place_of_difference(context, program, meant, again));
   }
+  destroy(meant);
+  destroy(again);
+  tvms_strbuf_fini(&wanted);
+  tvms_strbuf_fini(&got);
   return same;
 }
 
@@ -253,5 +269,7 @@ bool tvms_migrate_source(tvms_source *source, const tvms_program *program,
   tvms_trial_begin(&trial, &context->diags);
   tvms_surface_parse(&surface, context, source);
   tvms_trial_drop(&trial);
-  return migrate(context, &surface, program, to, out);
+  bool done = migrate(context, &surface, program, to, out);
+  tvms_surface_fini(&surface);
+  return done;
 }

@@ -87,13 +87,13 @@ bool tvms_optimize(const tvms_program *program, const tvms_pipeline *pipeline,
 // ---- What there is ----
 
 static void list_options(tvms_strbuf *out, const char *pass) {
-  static const char *const types[] = {"flag", "number", "text"};
   uint32_t count;
   const tvms_pass_option *options = tvms_pass_option_rows(&count);
   for (uint32_t i = 0; i < count; i++) {
     if (strcmp(options[i].pass, pass) != 0) continue;
     tvms_strbuf_printf(out, "      %s=%s  %s: %s\n", options[i].name,
-                       options[i].initial, types[options[i].type], options[i].summary);
+                       options[i].initial, tvms_pass_option_word(options[i].type),
+                       options[i].summary);
   }
 }
 

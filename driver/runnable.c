@@ -35,6 +35,7 @@ static tvms_module *join_modules(const tvms_program *program, bool distinct) {
       const tvms_member *other = tvms_module_find(all, member->name);
       if (other && distinct) report_twice(program, other, member);
       tvms_member *copy = tvms_module_add(all, member->name, member->name_span);
+      tvms_memory_free(&all->context->memory, copy->unit);
       copy->unit = member->unit;
       copy->function = member->function;
     }
@@ -42,10 +43,31 @@ static tvms_module *join_modules(const tvms_program *program, bool distinct) {
   return all;
 }
 
-static bool lower(tvms_context *context, tvms_module *module) {
+// Frees a joined module that cannot be used, with the functions that it has got.
+static void abandon(const tvms_program *program, tvms_module *module) {
+  bool joined = true;
+  for (uint32_t i = 0; i < program->count; i++) {
+    joined = joined && program->modules[i] != module;
+  }
+  if (!joined) return;
+  for (uint32_t i = 0; i < program->count; i++) {
+    program->modules[i]->member_count = 0;
+  }
+  tvms_module_destroy(module);
+}
+
+// The module, lowered; NULL after a report, now or earlier.
+static tvms_module *TVMS_NULLABLE lower(const tvms_program *program,
+                                        tvms_module *module) {
+  tvms_context *context = program->context;
   tvms_pipeline pipeline;
-  if (!tvms_pipeline_parse(context, lowering, &pipeline)) return false;
-  return tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+  bool done = !context->diags.errors
+              && tvms_pipeline_parse(context, "<lowering>", lowering, &pipeline)
+              && tvms_pipeline_run(context, module, &pipeline, UINT32_MAX, NULL, NULL);
+  if (done) tvms_pipeline_fini(context, &pipeline);
+  if (done && !context->diags.errors) return module;
+  abandon(program, module);
+  return NULL;
 }
 
 static tvms_sym symbol_of(tvms_context *context, const char *TVMS_NULLABLE entry) {
@@ -68,9 +90,7 @@ tvms_module *tvms_runnable_join(const tvms_program *program) {
     tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
     return NULL;
   }
-  tvms_module *module = join_modules(program, true);
-  if (context->diags.errors) return NULL;
-  return lower(context, module) && !context->diags.errors ? module : NULL;
+  return lower(program, join_modules(program, true));
 }
 
 // ---- What a library lacks ----
@@ -143,7 +163,7 @@ tvms_module *tvms_runnable_for(const tvms_program *program, const char *entry) {
   }
   tvms_module *module = class_of_entry(program, wanted);
   if (!module) module = join_modules(program, false);
-  return lower(context, module) && !context->diags.errors ? module : NULL;
+  return lower(program, module);
 }
 
 // The one function that the source defines, or NULL; lowering adds others.

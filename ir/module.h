@@ -48,6 +48,7 @@ struct tvms_program {
   uint32_t cap;
   tvms_source *TVMS_NULLABLE source;  // that it was read from
   bool wrong;                         // with errors, or a pass failed
+  uint32_t shown;  // calls in progress that show it to a function of the host
 };
 
 // An empty module in context->memory; its source is the one being read.

@@ -85,7 +85,7 @@ static const char *list_of(tvms_migration *migration, const char *text) {
   const char *list = "[";
   while (*text) {
     size_t len = strcspn(text, ",");
-    const char *item = tvms_arena_text(&migration->context->arena, text, len);
+    const char *item = tvms_arena_text(&migration->arena, text, len);
     text += len + (text[len] == ',');
     item = tvms_migrate_words(migration, "\"", item, *text ? "\", " : "\"");
     list = tvms_migrate_words(migration, list, item, "");
@@ -95,7 +95,7 @@ static const char *list_of(tvms_migration *migration, const char *text) {
 
 // `, "key": value` for an option `key=value` or `key`.
 static const char *option(tvms_migration *migration, const char *text, size_t len) {
-  tvms_arena *arena = &migration->context->arena;
+  tvms_arena *arena = &migration->arena;
   const char *equals = memchr(text, '=', len);
   size_t key_len = equals ? (size_t)(equals - text) : len;
   const char *key = tvms_arena_text(arena, text, key_len);
@@ -126,7 +126,7 @@ static void migrate_target_text(tvms_migration *migration, tvms_ref ref) {
   if (*text == '{' || (!*more && !options)) return;
   const char *dict =
       tvms_migrate_words(migration, "{\"kind\": \"",
-                         tvms_arena_text(&migration->context->arena, text, kind), "\"");
+                         tvms_arena_text(&migration->arena, text, kind), "\"");
   for (const char *next = text + kind; *next;) {
     next += strspn(next, " -");
     size_t len = strcspn(next, " ");

@@ -16,7 +16,7 @@ void tvms_migrate_insert(tvms_migration *migration, uint32_t at, const char *tex
 }
 
 const char *tvms_migrate_copy(tvms_migration *migration, tvms_span span) {
-  return tvms_arena_text(&migration->context->arena,
+  return tvms_arena_text(&migration->arena,
                          migration->surface->source->text + span.begin,
                          span.end - span.begin);
 }
@@ -34,7 +34,7 @@ const char *tvms_migrate_text_of(tvms_migration *migration, tvms_ref ref) {
 const char *tvms_migrate_words(tvms_migration *migration, const char *a, const char *b,
                                const char *c) {
   size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
-  char *text = tvms_arena_alloc(&migration->context->arena, size);
+  char *text = tvms_arena_alloc(&migration->arena, size);
   snprintf(text, size, "%s%s%s", a, b, c);
   return text;
 }

@@ -14,7 +14,8 @@ typedef struct {
   const tvms_surface *surface;
   tvms_dialect from;
   tvms_dialect to;
-  tvms_edits edits;        // their texts live as long as the context
+  tvms_edits edits;  // their texts lie in `arena`
+  tvms_arena arena;
   tvms_offsets binds;      // where statements begin that bind an immutable value
   tvms_offsets allocs;     // and those that make a buffer
   tvms_offsets functions;  // where functions begin that were read

@@ -326,12 +326,14 @@ bool tvms_migrate(const tvms_surface *surface, const tvms_program *program,
                               .body = surface->body,
                               .tvm = tvms_interner_add(&context->names, "tvm", 3)};
   uint32_t errors = context->diags.errors;
+  tvms_arena_init(&migration.arena, &context->memory);
   tvms_edits_init(&migration.edits, &context->memory, surface->source);
   note_program(&migration, program);
   read_imports(&migration);
   visit(&migration, surface->body);
   tvms_edits_apply(&migration.edits, out);
   tvms_edits_fini(&migration.edits);
+  tvms_arena_fini(&migration.arena);
   tvms_vec_fini(&context->memory, &migration.binds);
   tvms_vec_fini(&context->memory, &migration.allocs);
   tvms_vec_fini(&context->memory, &migration.functions);

@@ -35,7 +35,7 @@ const char *tvms_migrate_tir_path(tvms_migration *migration, tvms_ref ref) {
                && tvms_migrate_has(migration->tir_prefixes.items,
                                    migration->tir_prefixes.len, first);
   if (!known) return "";
-  return tvms_arena_text(&migration->context->arena, path, strlen(path));
+  return tvms_arena_text(&migration->arena, path, strlen(path));
 }
 
 bool tvms_migrate_is_tir_call(tvms_migration *migration, tvms_ref ref,

@@ -7,6 +7,7 @@
 #include "parser/eval/eval.h"
 #include "parser/rows.h"
 #include "support/names.h"
+#include "support/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -257,8 +258,8 @@ static bool plain_import(tvms_context *context, const tvms_comment *comment,
   if (!len || skip(module + len, end, "as ")) return false;
   const char *dot = memchr(module, '.', len);
   if (dot) len = (size_t)(dot - module);
-  import->path = tvms_arena_text(&context->arena, module, len);
   import->name = tvms_symbol_intern(context, module, len);
+  import->path = tvms_symbol_text(context, import->name);
   import->span = (tvms_span){comment->begin, comment->end};
   return len > 0;
 }
@@ -293,11 +294,13 @@ bool tvms_dialect_marks_commented_import(tvms_context *context,
   if (!module_len || !name_len) return false;
   const char *alias = skip(name + name_len, end, "as ");
   size_t alias_len = alias ? word_len(alias, end) : 0;
-  size_t len = module_len + name_len + sizeof "tvm..";
-  char *path = tvms_arena_alloc(&context->arena, len);
-  snprintf(path, len, "%s%.*s.%.*s", relative ? "tvm." : "", (int)module_len, module,
-           (int)name_len, name);
-  import->path = path;
+  tvms_strbuf path;
+  tvms_strbuf_init(&path, &context->memory);
+  tvms_strbuf_printf(&path, "%s%.*s.%.*s", relative ? "tvm." : "", (int)module_len,
+                     module, (int)name_len, name);
+  tvms_sym kept = tvms_symbol_intern(context, path.text, path.len);
+  import->path = tvms_symbol_text(context, kept);
+  tvms_strbuf_fini(&path);
   import->name = alias_len ? tvms_symbol_intern(context, alias, alias_len)
                            : tvms_symbol_intern(context, name, name_len);
   import->span = (tvms_span){comment->begin, comment->end};

@@ -14,6 +14,7 @@ enum { MOST_NESTED_LITERALS = 16 };
 
 typedef struct {
   tvms_context *context;
+  tvms_arena *arena;
   const char *at;
   uint32_t depth;
 } scanner;
@@ -34,6 +35,11 @@ static bool accept(scanner *s, char c) {
   return true;
 }
 
+// Passes put texts into nodes, which outlive the pipeline.
+static const char *keep_text(const scanner *s, const char *text, size_t len) {
+  return tvms_symbol_text(s->context, tvms_symbol_intern(s->context, text, len));
+}
+
 // What stands between two quotes; there are no escapes.
 static bool read_quoted(scanner *s, tvms_literal *value) {
   char quote = *s->at++;
@@ -41,7 +47,7 @@ static bool read_quoted(scanner *s, tvms_literal *value) {
   if (!end) return false;
   size_t len = (size_t)(end - s->at);
   value->kind = TVMS_LITERAL_TEXT;
-  value->text = tvms_arena_text(&s->context->arena, s->at, len);
+  value->text = keep_text(s, s->at, len);
   s->at = end + 1;
   return true;
 }
@@ -52,7 +58,7 @@ static bool read_word(scanner *s, tvms_literal *value) {
     s->at++;
   size_t len = (size_t)(s->at - begin);
   if (len == 0) return false;
-  value->text = tvms_arena_text(&s->context->arena, begin, len);
+  value->text = keep_text(s, begin, len);
   char *end;
   value->number = strtoll(value->text, &end, 10);
   value->kind = *end == '\0' ? TVMS_LITERAL_INT : TVMS_LITERAL_TEXT;
@@ -61,8 +67,7 @@ static bool read_word(scanner *s, tvms_literal *value) {
 }
 
 static void keep_items(scanner *s, literal_vec *items, tvms_literal *value) {
-  tvms_literal *copy =
-      tvms_arena_array(&s->context->arena, tvms_literal, items->len + 1);
+  tvms_literal *copy = tvms_arena_array(s->arena, tvms_literal, items->len + 1);
   if (items->len) memcpy(copy, items->items, items->len * sizeof *copy);
   value->items = copy;
   value->len = items->len;
@@ -107,9 +112,10 @@ static bool read_value(scanner *s, tvms_literal *value) {
   return read_word(s, value);
 }
 
-const tvms_literal *tvms_pass_literal_read(tvms_context *context, const char *text) {
-  scanner s = {.context = context, .at = text};
-  tvms_literal *value = tvms_arena_array(&context->arena, tvms_literal, 1);
+const tvms_literal *tvms_pass_literal_read(tvms_context *context, tvms_arena *arena,
+                                           const char *text) {
+  scanner s = {.context = context, .arena = arena, .at = text};
+  tvms_literal *value = tvms_arena_new(arena, tvms_literal);
   if (!read_value(&s, value)) return NULL;
   skip_blanks(&s);
   return *s.at == '\0' ? value : NULL;
@@ -150,11 +156,10 @@ static bool all_texts(const tvms_literal *list) {
 }
 
 const tvms_literal *tvms_pass_literal_read_texts(tvms_context *context,
-                                                 const char *text) {
-  const tvms_literal *value = tvms_pass_literal_read(context, text);
+                                                 tvms_arena *arena, const char *text) {
+  const tvms_literal *value = tvms_pass_literal_read(context, arena, text);
   if (value && value->kind == TVMS_LITERAL_LIST) return all_texts(value) ? value : NULL;
-  tvms_literal *list = tvms_arena_array(&context->arena, tvms_literal, 1);
-  *list = (tvms_literal){0};
-  scanner s = {.context = context, .at = text};
+  tvms_literal *list = tvms_arena_new(arena, tvms_literal);
+  scanner s = {.context = context, .arena = arena, .at = text};
   return read_words(&s, list) ? list : NULL;
 }

@@ -23,8 +23,9 @@ struct tvms_literal {
 };
 
 // Reads one value: 'text', word, 12, None, [a, 'b'], (a, b), {'a': b}. NULL if the text is
-// not one value. The result lies in the context's arena.
+// not one value. The result lies in `arena`, texts with the names of the context.
 const tvms_literal *TVMS_NULLABLE tvms_pass_literal_read(tvms_context *context,
+                                                         tvms_arena *arena,
                                                          const char *text);
 
 // The value under a key of a map, or NULL.
@@ -34,6 +35,7 @@ const tvms_literal *TVMS_NULLABLE tvms_pass_literal_get(const tvms_literal *map,
 // A list of texts: a literal list, or words with ';' between them; an empty text is an
 // empty list. NULL if it is neither.
 const tvms_literal *TVMS_NULLABLE tvms_pass_literal_read_texts(tvms_context *context,
+                                                               tvms_arena *arena,
                                                                const char *text);
 
 #endif

@@ -68,9 +68,10 @@ typedef struct {
 } tvms_pass_step;
 
 typedef struct {
-  tvms_source *source;  // the text of the pipeline, named "--passes"
+  tvms_source *source;  // the text of the pipeline
   tvms_pass_step *steps;
   uint32_t count;
+  tvms_arena arena;  // values of options
 } tvms_pipeline;
 
 // What the caller wants to do around each pass; members may be NULL.

@@ -9,6 +9,7 @@
 #include "support/vec.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ typedef struct {
   const char *text;
   uint32_t at;
   uint32_t nested;
-  tvms_span outer;  // if nested: the name of the pipeline being expanded
+  tvms_span outer;    // if nested: the name of the pipeline being expanded
+  tvms_arena *arena;  // of the pipeline
   step_list *steps;
 } reader;
 
@@ -59,7 +61,7 @@ static bool expected(reader *r, const char *what) {
 }
 
 static void unknown_pass(reader *r, tvms_span name) {
-  tvms_arena *arena = &r->context->arena;
+  tvms_arena *arena = r->arena;
   const char *text =
       tvms_arena_text(arena, r->text + name.begin, name.end - name.begin);
   uint32_t pass_count, pipeline_count;
@@ -97,9 +99,11 @@ static const tvms_pass_option *options_of(const tvms_pass *pass, uint32_t *count
   return options + first;
 }
 
-static bool parse_value(tvms_context *context, const tvms_pass_option *option,
+// Passes put texts into nodes, which outlive the pipeline: they are kept with the names.
+static bool parse_value(const reader *r, const tvms_pass_option *option,
                         const char *text, size_t len, tvms_pass_value *value) {
-  value->text = tvms_arena_text(&context->arena, text, len);
+  tvms_context *context = r->context;
+  value->text = tvms_symbol_text(context, tvms_symbol_intern(context, text, len));
   if (option->type == TVMS_OPTION_TEXT) return true;
   if (option->type == TVMS_OPTION_BOOL) {
     value->number = strcmp(value->text, "true") == 0 || strcmp(value->text, "1") == 0;
@@ -111,26 +115,27 @@ static bool parse_value(tvms_context *context, const tvms_pass_option *option,
     return tvms_dtype_parse(value->text, len, &dtype) && !tvms_dtype_is_void(dtype);
   }
   if (option->type == TVMS_OPTION_LIST) {
-    value->literal = tvms_pass_literal_read_texts(context, value->text);
+    value->literal = tvms_pass_literal_read_texts(context, r->arena, value->text);
     return value->literal != NULL;
   }
   if (option->type == TVMS_OPTION_MAP) {
-    value->literal = tvms_pass_literal_read(context, value->text);
+    value->literal = tvms_pass_literal_read(context, r->arena, value->text);
     return value->literal && value->literal->kind == TVMS_LITERAL_MAP;
   }
   char *end;
+  errno = 0;
   value->number = strtoll(value->text, &end, 10);
-  return len > 0 && *end == '\0';
+  return len > 0 && *end == '\0' && errno == 0;
 }
 
-static tvms_pass_value *default_values(tvms_context *context, const tvms_pass *pass) {
+static tvms_pass_value *default_values(const reader *r, const tvms_pass *pass) {
   uint32_t count;
   const tvms_pass_option *options = options_of(pass, &count);
   if (count == 0) return NULL;
-  tvms_pass_value *values = tvms_arena_array(&context->arena, tvms_pass_value, count);
+  tvms_pass_value *values = tvms_arena_array(r->arena, tvms_pass_value, count);
   for (uint32_t i = 0; i < count; i++) {
     const char *text = options[i].initial;
-    bool fine = parse_value(context, &options[i], text, strlen(text), &values[i]);
+    bool fine = parse_value(r, &options[i], text, strlen(text), &values[i]);
     TVMS_CHECK(fine);
   }
   return values;
@@ -138,25 +143,20 @@ static tvms_pass_value *default_values(tvms_context *context, const tvms_pass *p
 
 static void set_option(reader *r, const tvms_pass_step *step, tvms_span name,
                        tvms_span value) {
-  static const char *const kinds[] = {"true or false",
-                                      "an integer",
-                                      "a string",
-                                      "a data type",
-                                      "a list: ['a', 'b'] or a;b",
-                                      "a map: {'a': 'b'}"};
   uint32_t count, i = 0;
   const tvms_pass_option *options = options_of(step->pass, &count);
   const char *text =
-      tvms_arena_text(&r->context->arena, r->text + name.begin, name.end - name.begin);
+      tvms_arena_text(r->arena, r->text + name.begin, name.end - name.begin);
   while (i < count && strcmp(options[i].name, text) != 0)
     i++;
   if (i == count) {
     tvms_diag_report(&r->context->diags, TVMS_D_pass_option,
                      place(r, name.begin, name.end), step->pass->name, text);
-  } else if (!parse_value(r->context, &options[i], r->text + value.begin,
+  } else if (!parse_value(r, &options[i], r->text + value.begin,
                           value.end - value.begin, &step->values[i])) {
     tvms_diag_report(&r->context->diags, TVMS_D_pass_value,
-                     place(r, value.begin, value.end), text, kinds[options[i].type]);
+                     place(r, value.begin, value.end), text,
+                     tvms_pass_option_wants(options[i].type));
   }
 }
 
@@ -230,7 +230,7 @@ static bool read_item(reader *r) {
   tvms_pass_step step = {.pass = tvms_pass_find(r->text + name.begin, len),
                          .span = place(r, name.begin, name.end)};
   if (step.pass) {
-    step.values = default_values(r->context, step.pass);
+    step.values = default_values(r, step.pass);
   } else {
     unknown_pass(r, name);
   }
@@ -246,17 +246,36 @@ static bool read_list(reader *r) {
   return !r->text[r->at] || expected(r, "','");
 }
 
-bool tvms_pipeline_parse(tvms_context *context, const char *text,
+bool tvms_pipeline_parse(tvms_context *context, const char *name, const char *text,
                          tvms_pipeline *pipeline) {
-  tvms_source *source =
-      tvms_source_create(&context->memory, "--passes", text, strlen(text));
+  tvms_source *source = tvms_source_create(&context->memory, name, text, strlen(text));
   tvms_source *outer = context->diags.source;
   context->diags.source = source;
   uint32_t errors = context->diags.errors;
   step_list steps = {0};
-  reader r = {.context = context, .text = source->text, .steps = &steps};
+  *pipeline = (tvms_pipeline){.source = source};
+  tvms_arena_init(&pipeline->arena, &context->memory);
+  reader r = {.context = context,
+              .text = source->text,
+              .arena = &pipeline->arena,
+              .steps = &steps};
   bool fine = read_list(&r);
   context->diags.source = outer;
-  *pipeline = (tvms_pipeline){source, steps.items, steps.len};
+  pipeline->steps = steps.items;
+  pipeline->count = steps.len;
   return fine && context->diags.errors == errors;
+}
+
+static bool is_source_of_finding(const tvms_diags *diags, const tvms_source *source) {
+  for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
+    if (diag->source == source) return true;
+  }
+  return false;
+}
+
+void tvms_pipeline_fini(tvms_context *context, tvms_pipeline *pipeline) {
+  if (!is_source_of_finding(&context->diags, pipeline->source))
+    tvms_source_destroy(&context->memory, pipeline->source);
+  tvms_memory_free(&context->memory, pipeline->steps);
+  tvms_arena_fini(&pipeline->arena);
 }

@@ -5,8 +5,12 @@
 #include "passes/manager.h"
 
 // Parses 'LegalizeOps,call-tir-rewrite{key=value,key=value}'. Reports everything that is
-// wrong and then returns false. The result lives in the context.
-TVMS_NODISCARD bool tvms_pipeline_parse(tvms_context *context, const char *text,
-                                        tvms_pipeline *pipeline);
+// wrong, in a source called `name`, and then returns false. The result lives in the context, at most until
+// tvms_pipeline_fini, which may be called in both cases.
+TVMS_NODISCARD bool tvms_pipeline_parse(tvms_context *context, const char *name,
+                                        const char *text, tvms_pipeline *pipeline);
+
+// Frees a pipeline; its source stays as long as a diagnostic of the context refers to it.
+void tvms_pipeline_fini(tvms_context *context, tvms_pipeline *pipeline);
 
 #endif

@@ -53,6 +53,26 @@ const tvms_pass_option *tvms_pass_option_rows(uint32_t *count) {
   return options;
 }
 
+static const struct {
+  const char *word;
+  const char *wants;
+} option_types[] = {
+    [TVMS_OPTION_BOOL] = {"boolean", "true or false"},
+    [TVMS_OPTION_INT] = {"integer", "an integer"},
+    [TVMS_OPTION_TEXT] = {"string", "a string"},
+    [TVMS_OPTION_DTYPE] = {"data type", "a data type"},
+    [TVMS_OPTION_LIST] = {"list", "a list: ['a', 'b'] or a;b"},
+    [TVMS_OPTION_MAP] = {"map", "a map: {'a': 'b'}"},
+};
+
+const char *tvms_pass_option_word(tvms_option_type type) {
+  return option_types[type].word;
+}
+
+const char *tvms_pass_option_wants(tvms_option_type type) {
+  return option_types[type].wants;
+}
+
 const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count) {
   *count = sizeof pipelines / sizeof pipelines[0];
   return pipelines;

@@ -10,6 +10,12 @@ const tvms_pass *tvms_pass_rows(uint32_t *count);
 // The rows OPTION, each behind its pass; `*count` gets their number. Static.
 const tvms_pass_option *tvms_pass_option_rows(uint32_t *count);
 
+// What an option takes, in a word: "integer". Static.
+const char *tvms_pass_option_word(tvms_option_type type);
+
+// The same behind "must be": "an integer". Static.
+const char *tvms_pass_option_wants(tvms_option_type type);
+
 // The rows of passes/pipelines.def; `*count` gets their number. Static.
 const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count);
 

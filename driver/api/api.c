@@ -156,6 +156,11 @@ tvms_status tvms_api_bad_options(tvms_context *context) {
                        "the options have no size or are of a newer version");
 }
 
+tvms_status tvms_api_is_shown(const tvms_program *program) {
+  return tvms_api_fail(program->context, TVMS_BAD_ARGUMENT,
+                       "the program is being shown and cannot be changed");
+}
+
 bool tvms_api_find_release(tvms_context *context, const char *name,
                            tvms_dialect *dialect) {
   *dialect = name ? tvms_dialect_parse(name) : TVMS_DIALECT_NONE;

@@ -70,6 +70,10 @@ void tvms_api_give_text(tvms_strbuf *buffer, char **text, size_t *size);
 // TVMS_BAD_ARGUMENT after saying so if the program was read with errors; else TVMS_OK.
 tvms_status tvms_api_check_program(const tvms_program *program);
 
+// TVMS_BAD_ARGUMENT after saying that a function of the host is being shown the program, which
+// must stay as it is.
+tvms_status tvms_api_is_shown(const tvms_program *program);
+
 // TVMS_BAD_ARGUMENT after saying that tvms_api_take_options has failed.
 tvms_status tvms_api_bad_options(tvms_context *context);
 

@@ -198,7 +198,10 @@ static tvms_status explain(void *argument) {
                         w->word, tvms_strbuf_text(&near));
   }
   tvms_strbuf_fini(&near);
-  tvms_api_give_text(&out, &w->text, &w->size);
+  if (known)
+    tvms_api_give_text(&out, &w->text, &w->size);
+  else
+    tvms_strbuf_fini(&out);
   return known ? TVMS_OK : TVMS_BAD_ARGUMENT;
 }
 

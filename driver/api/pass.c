@@ -33,14 +33,13 @@ bool tvms_pass_list(uint32_t index, tvms_pass_info *info) {
 
 bool tvms_pass_list_option(const char *pass, uint32_t index,
                            tvms_pass_option_info *info) {
-  static const char *const types[] = {"flag", "number", "text"};
   uint32_t count;
   const tvms_pass_option *rows = tvms_pass_option_rows(&count);
   const tvms_pass *found = tvms_pass_find(pass, strlen(pass));
   for (uint32_t i = 0; found && i < count; i++) {
     if (strcmp(rows[i].pass, found->name) != 0 || index--) continue;
     tvms_pass_option_info own = {.name = rows[i].name,
-                                 .type = types[rows[i].type],
+                                 .type = tvms_pass_option_word(rows[i].type),
                                  .initial = rows[i].initial,
                                  .summary = rows[i].summary};
     tvms_api_give_struct(info, &own, sizeof own);
@@ -72,10 +71,10 @@ static tvms_status transform(void *argument) {
   transforming *t = argument;
   tvms_context *context = t->program->context;
   tvms_pipeline pipeline;
-  bool parsed = tvms_pipeline_parse(context, t->pipeline, &pipeline);
-  // What findings call it; the program has an option of that name.
-  pipeline.source->name = "<pipeline>";
-  if (!parsed) return TVMS_FOUND_ERRORS;
+  if (!tvms_pipeline_parse(context, "<pipeline>", t->pipeline, &pipeline)) {
+    tvms_pipeline_fini(context, &pipeline);
+    return TVMS_FOUND_ERRORS;
+  }
   context->diags.source = t->program->source;
   uint32_t stop = t->options->stop_after;
   tvms_optimize_options options = {
@@ -85,10 +84,14 @@ static tvms_status transform(void *argument) {
       .after = t->options->after ? after_pass : NULL,
       .self = t,
   };
-  if (tvms_optimize(t->program, &pipeline, &options) && !context->diags.errors)
-    return TVMS_OK;
-  t->program->wrong = true;
-  return TVMS_FOUND_ERRORS;
+  // A defect of a pass is told, too, and not only what TVM verifies.
+  bool verifies = context->verifies;
+  context->verifies = verifies || t->options->verify_each;
+  bool good = tvms_optimize(t->program, &pipeline, &options) && !context->diags.errors;
+  context->verifies = verifies;
+  tvms_pipeline_fini(context, &pipeline);
+  t->program->wrong = !good;
+  return good ? TVMS_OK : TVMS_FOUND_ERRORS;
 }
 
 tvms_status tvms_program_transform(tvms_program *program, const char *pipeline,
@@ -98,6 +101,10 @@ tvms_status tvms_program_transform(tvms_program *program, const char *pipeline,
   if (status != TVMS_OK) return status;
   if (!tvms_api_take_options(options, &own, sizeof own))
     return tvms_api_bad_options(program->context);
+  if (program->shown) return tvms_api_is_shown(program);
   transforming t = {program, pipeline, &own};
-  return tvms_api_call(program->context, transform, &t);
+  program->shown++;
+  status = tvms_api_call(program->context, transform, &t);
+  program->shown--;
+  return status;
 }

@@ -43,7 +43,8 @@ tvms_status tvms_program_read(tvms_context *context, tvms_source *source,
 }
 
 void tvms_program_destroy(tvms_program *program) {
-  if (program && !program->context->api->spent) tvms_reader_program_destroy(program);
+  if (!program || program->shown || program->context->api->spent) return;
+  tvms_reader_program_destroy(program);
 }
 
 static tvms_status verify(void *argument) {

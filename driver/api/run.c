@@ -29,6 +29,8 @@ struct tvms_runner {
   tvms_value *values;  // the arguments of the last run
   TVMS_VEC(tvms_result) results;
   TVMS_VEC(tvms_value) shown;  // values of the results
+  tvms_arena names;            // of the results
+  bool running;                // the function runs: nothing may be changed
 };
 
 // ---- Making and freeing ----
@@ -79,6 +81,32 @@ static tvms_status compile(tvms_runner *runner) {
   return TVMS_OK;
 }
 
+static void free_runner(tvms_runner *runner) {
+  tvms_memory *memory = &runner->context->memory;
+  tvms_heap_fini(&runner->heap);
+  tvms_arena_fini(&runner->names);
+  tvms_copy_destroy(runner->program, runner->module);
+  tvms_vec_fini(memory, &runner->results);
+  tvms_vec_fini(memory, &runner->shown);
+  tvms_memory_free(memory, runner->inputs);
+  tvms_memory_free(memory, runner->values);
+  tvms_memory_free(memory, runner);
+}
+
+// Finds the function, makes room for its arguments, and compiles it if that is wanted.
+static tvms_status prepare(tvms_runner *runner, const char *TVMS_NULLABLE entry) {
+  tvms_context *context = runner->context;
+  runner->module = tvms_runnable_for(runner->program, entry);
+  if (!runner->module) return TVMS_FOUND_ERRORS;
+  runner->entry = tvms_runnable_entry(runner->module, entry);
+  if (!runner->entry) return TVMS_FOUND_ERRORS;
+  uint32_t count = tvms_inputs_param_count(runner->entry);
+  size_t size = (count ? count : 1) * sizeof(tvms_value);
+  runner->inputs = tvms_memory_alloc(&context->memory, size);
+  runner->values = tvms_memory_alloc(&context->memory, size);
+  return runner->options.native ? compile(runner) : TVMS_OK;
+}
+
 static tvms_status make_runner(void *argument) {
   making *m = argument;
   tvms_context *context = m->program->context;
@@ -87,17 +115,13 @@ static tvms_status make_runner(void *argument) {
   runner->context = context;
   runner->options = *m->options;
   tvms_heap_init(&runner->heap, &context->memory);
+  tvms_arena_init(&runner->names, &context->memory);
   runner->program = tvms_copy_program(m->program);
-  runner->module = tvms_runnable_for(runner->program, m->options->entry);
-  if (!runner->module) return TVMS_FOUND_ERRORS;
-  runner->entry = tvms_runnable_entry(runner->module, m->options->entry);
-  if (!runner->entry) return TVMS_FOUND_ERRORS;
-  uint32_t count = tvms_inputs_param_count(runner->entry);
-  size_t size = (count ? count : 1) * sizeof(tvms_value);
-  runner->inputs = tvms_memory_alloc(&context->memory, size);
-  runner->values = tvms_memory_alloc(&context->memory, size);
-  tvms_status status = m->options->native ? compile(runner) : TVMS_OK;
-  if (status == TVMS_OK) m->runner = runner;
+  tvms_status status = prepare(runner, m->options->entry);
+  if (status == TVMS_OK)
+    m->runner = runner;
+  else
+    free_runner(runner);
   return status;
 }
 
@@ -118,18 +142,10 @@ tvms_status tvms_runner_create(tvms_program *program,
 }
 
 void tvms_runner_destroy(tvms_runner *runner) {
-  if (!runner) return;
-  tvms_memory *memory = &runner->context->memory;
+  if (!runner || runner->running) return;
   unlink_runner(runner);
   tvms_compiled_close(&runner->compiled);
-  if (runner->context->api->spent) return;
-  tvms_heap_fini(&runner->heap);
-  tvms_copy_destroy(runner->program, runner->module);
-  tvms_vec_fini(memory, &runner->results);
-  tvms_vec_fini(memory, &runner->shown);
-  tvms_memory_free(memory, runner->inputs);
-  tvms_memory_free(memory, runner->values);
-  tvms_memory_free(memory, runner);
+  if (!runner->context->api->spent) free_runner(runner);
 }
 
 void tvms_api_close_runners(tvms_context *context) {
@@ -168,6 +184,7 @@ typedef struct {
   tvms_runner *runner;
   uint32_t index;
   const tvms_dl_tensor *tensor;
+  tvms_value value;  // without a tensor
 } giving;
 
 static const char *copy_tensor(giving *g, tvms_tensor **copy) {
@@ -193,8 +210,26 @@ static void set_input(tvms_runner *runner, uint32_t index, tvms_value value) {
   runner->inputs[index] = value;
 }
 
+// TVMS_OK if the function does not run.
+static tvms_status check_idle(const tvms_runner *runner) {
+  if (!runner->running) return TVMS_OK;
+  return tvms_api_fail(runner->context, TVMS_BAD_ARGUMENT,
+                       "the function of the runner is running");
+}
+
+// TVMS_OK if there is such a parameter and it may be given something.
+static tvms_status check_param(const tvms_runner *runner, uint32_t index) {
+  tvms_status status = check_idle(runner);
+  if (status != TVMS_OK) return status;
+  if (index < tvms_runner_param_count(runner)) return TVMS_OK;
+  return tvms_api_fail(runner->context, TVMS_BAD_ARGUMENT, "there is no parameter %u",
+                       index);
+}
+
 static tvms_status give_tensor(void *argument) {
   giving *g = argument;
+  tvms_status status = check_param(g->runner, g->index);
+  if (status != TVMS_OK) return status;
   tvms_tensor *copy = NULL;
   const char *wrong = copy_tensor(g, &copy);
   if (wrong) {
@@ -205,34 +240,30 @@ static tvms_status give_tensor(void *argument) {
   return TVMS_OK;
 }
 
-// TVMS_OK if there is such a parameter and the context can be used.
-static tvms_status check_param(const tvms_runner *runner, uint32_t index) {
-  if (runner->context->api->spent) return runner->context->api->spent;
-  if (index < tvms_runner_param_count(runner)) return TVMS_OK;
-  return tvms_api_fail(runner->context, TVMS_BAD_ARGUMENT, "there is no parameter %u",
-                       index);
-}
-
 tvms_status tvms_runner_set_tensor(tvms_runner *runner, uint32_t index,
                                    const tvms_dl_tensor *tensor) {
-  tvms_status status = check_param(runner, index);
-  if (status != TVMS_OK) return status;
-  giving g = {runner, index, tensor};
+  giving g = {.runner = runner, .index = index, .tensor = tensor};
   return tvms_api_call(runner->context, give_tensor, &g);
 }
 
+static tvms_status give_value(void *argument) {
+  giving *g = argument;
+  tvms_status status = check_param(g->runner, g->index);
+  if (status == TVMS_OK) set_input(g->runner, g->index, g->value);
+  return status;
+}
+
 tvms_status tvms_runner_set_int(tvms_runner *runner, uint32_t index, int64_t value) {
-  tvms_status status = check_param(runner, index);
-  if (status != TVMS_OK) return status;
-  set_input(runner, index, (tvms_value){.kind = TVMS_VALUE_INT, .i = value});
-  return TVMS_OK;
+  giving g = {
+      .runner = runner, .index = index, .value = {.kind = TVMS_VALUE_INT, .i = value}};
+  return tvms_api_call(runner->context, give_value, &g);
 }
 
 tvms_status tvms_runner_set_float(tvms_runner *runner, uint32_t index, double value) {
-  tvms_status status = check_param(runner, index);
-  if (status != TVMS_OK) return status;
-  set_input(runner, index, (tvms_value){.kind = TVMS_VALUE_FLOAT, .f = value});
-  return TVMS_OK;
+  giving g = {.runner = runner,
+              .index = index,
+              .value = {.kind = TVMS_VALUE_FLOAT, .f = value}};
+  return tvms_api_call(runner->context, give_value, &g);
 }
 
 // ---- Running ----
@@ -256,7 +287,7 @@ static void add_result(void *self, const char *name, tvms_value value) {
   tvms_runner *runner = self;
   tvms_context *context = runner->context;
   tvms_result result = {.size = sizeof result};
-  result.name = tvms_arena_text(&context->arena, name, strlen(name));
+  result.name = tvms_arena_text(&runner->names, name, strlen(name));
   switch (value.kind) {
   case TVMS_VALUE_INT: result.kind = TVMS_RESULT_INT, result.integer = value.i; break;
   case TVMS_VALUE_BOOL: result.kind = TVMS_RESULT_BOOL, result.integer = value.i; break;
@@ -282,6 +313,7 @@ static void drop_results(tvms_runner *runner) {
     tvms_value_drop(runner->shown.items[i]);
   }
   runner->shown.len = runner->results.len = 0;
+  tvms_arena_fini(&runner->names);
 }
 
 // The inputs become the arguments; none is given after that.
@@ -294,7 +326,9 @@ static bool make_arguments(tvms_runner *runner) {
     runner->values[i] = runner->inputs[i];
     runner->inputs[i] = (tvms_value){.kind = TVMS_VALUE_NONE};
   }
-  return tvms_inputs_fill(&inputs);
+  bool filled = tvms_inputs_fill(&inputs);
+  tvms_inputs_fini(&inputs);
+  return filled;
 }
 
 static tvms_status run_entry(tvms_runner *runner) {
@@ -320,6 +354,9 @@ static tvms_status run_entry(tvms_runner *runner) {
 
 static tvms_status run(void *argument) {
   tvms_runner *runner = argument;
+  tvms_status idle = check_idle(runner);
+  if (idle != TVMS_OK) return idle;
+  runner->running = true;
   runner->context->diags.source = runner->program->source;
   drop_results(runner);
   tvms_status status = make_arguments(runner) ? run_entry(runner) : TVMS_FOUND_ERRORS;
@@ -327,6 +364,7 @@ static tvms_status run(void *argument) {
     tvms_value_drop(runner->values[i]);
     runner->values[i] = (tvms_value){.kind = TVMS_VALUE_NONE};
   }
+  runner->running = false;
   return status;
 }
 

@@ -3,6 +3,7 @@
 #include "driver/format.h"
 #include "driver/migrate.h"
 #include "driver/program.h"
+#include "parser/read.h"
 #include "printer/print.h"
 
 #include <tvms/text.h>
@@ -93,6 +94,7 @@ static tvms_status migrate(void *argument) {
     tvms_api_give_text(&out, &w->text, &w->size);
   else
     tvms_strbuf_fini(&out);
+  tvms_reader_program_destroy(program);
   return context->diags.errors ? TVMS_FOUND_ERRORS : TVMS_OK;
 }
 

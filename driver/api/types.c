@@ -38,7 +38,10 @@ static tvms_status infer(void *argument) {
 tvms_status tvms_program_infer(tvms_program *program, const char *release,
                                tvms_fact_visit *visit, void *user) {
   inferring in = {program, release, visit, user};
-  return tvms_api_call(program->context, infer, &in);
+  program->shown++;
+  tvms_status status = tvms_api_call(program->context, infer, &in);
+  program->shown--;
+  return status;
 }
 
 // ---- The type at a place ----

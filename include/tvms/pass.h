@@ -27,7 +27,7 @@ bool tvms_pass_list(uint32_t index, tvms_pass_info *info);
 typedef struct {
   size_t size;          // sizeof(tvms_pass_option_info), set by the caller
   const char *name;     // "max_depth"
-  const char *type;     // "flag", "number" or "text"
+  const char *type;     // "boolean", "integer", "string", "data type", "list" or "map"
   const char *initial;  // the value if it is not given
   const char *summary;  // one line
 } tvms_pass_option_info;
@@ -40,9 +40,11 @@ bool tvms_pass_list_option(const char *pass, uint32_t index,
 typedef struct {
   size_t size;          // sizeof(tvms_program_transform_options)
   uint32_t stop_after;  // run so many passes; 0: all
-  bool verify_each;     // verify the module after each pass that changed it
+  // Verify the module after each pass: what TVM verifies, which was reported, and tvms's own
+  // invariants, whose violation is TVMS_INTERNAL.
+  bool verify_each;
   // Told after each pass. It may call functions on the same context, print the program for
-  // instance, but not change or destroy it; it must return. NULL: nobody.
+  // instance; those that would change or destroy it refuse it. It must return. NULL: nobody.
   void (*after)(void *user, const char *pass, bool changed, double seconds);
   void *user;
 } tvms_program_transform_options;
@@ -51,7 +53,7 @@ typedef struct {
 // in kebab spelling, with options in braces, as "LegalizeOps,fuse-ops{max_depth=4}".
 // TVMS_FOUND_ERRORS: the pipeline is wrong, which was reported, and nothing was done; or a
 // pass failed, which was reported, and the program is as good as one that was read with
-// errors. TVMS_BAD_ARGUMENT: the program was read with errors.
+// errors. TVMS_BAD_ARGUMENT: the program was read with errors, or a call in progress shows it.
 tvms_status tvms_program_transform(tvms_program *program, const char *pipeline,
                                    const tvms_program_transform_options *options);
 

@@ -28,7 +28,9 @@ tvms_status tvms_program_read(tvms_context *context, tvms_source *source,
                               const tvms_program_read_options *options,
                               tvms_program **program);
 
-// Frees a program before its context is destroyed. NULL is allowed.
+// Frees a program before its context is destroyed. NULL is allowed. Does nothing if a call is in
+// progress that shows the program to a function of the host (tvms_program_infer,
+// tvms_program_transform).
 void tvms_program_destroy(tvms_program *program);
 
 // Verifies a program, as after reading: what is wrong is reported, TVMS_FOUND_ERRORS.

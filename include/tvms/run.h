@@ -58,7 +58,9 @@ typedef struct {
   bool unchecked;     // of native code: leave out the checks of indices and divisions
   uint64_t seed;      // of inputs that are not given
   uint64_t steps;     // most loop iterations and calls of one run; 0: no limit
-  // Told each line that R.print writes, without its end; NULL: nobody. It must return.
+  // Told each line that R.print writes, without its end; NULL: nobody. It may call functions
+  // on the same context; those that would run, change or destroy the runner refuse it. It must
+  // return.
   void (*print)(void *user, const char *line);
   void *user;
 } tvms_runner_options;
@@ -72,7 +74,8 @@ tvms_status tvms_runner_create(tvms_program *program,
                                const tvms_runner_options *options,
                                tvms_runner **runner);
 
-// Frees a runner, its results and its compiled code. NULL is allowed. Runners of a context
+// Frees a runner, its results and its compiled code. NULL is allowed. Does nothing while the
+// function runs, which a function of the host may see. Runners of a context
 // are freed with it, their compiled code, too.
 void tvms_runner_destroy(tvms_runner *runner);
 
@@ -99,8 +102,8 @@ tvms_status tvms_runner_set_float(tvms_runner *runner, uint32_t index, double va
 
 // Runs the function. Parameters that were given nothing get random inputs, which depend on
 // the seed and the parameter's name; sizes that no input decides are 16. TVMS_FOUND_ERRORS:
-// an input does not fit or the program failed, which was reported. Results of the run before
-// are freed.
+// an input does not fit or the program failed, which was reported. TVMS_BAD_ARGUMENT: the
+// runner is running, as a function of the host may see. Results of the run before are freed.
 tvms_status tvms_runner_run(tvms_runner *runner);
 
 typedef enum {

@@ -35,8 +35,9 @@ typedef struct {
   bool is_size;          // of a symbol: it is a dimension, so it is not negative
 } tvms_fact;
 
-// Sees one fact. It may call functions on the same context, but not destroy what is visited;
-// it must return.
+// Sees one fact. It may call functions on the same context; those that would change or destroy
+// the program refuse it until the visits end, and the context must not be destroyed. It must
+// return.
 typedef void tvms_fact_visit(void *user, const tvms_fact *fact);
 
 // Shows what is known of the functions of Relax: the type of every parameter, binding and

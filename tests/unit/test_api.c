@@ -406,7 +406,7 @@ Test(api, passes_and_their_options_are_listed) {
   tvms_pass_option_info option = {.size = sizeof option};
   cr_assert(tvms_pass_list_option("fuse-ops", 0, &option));
   cr_assert_str_eq(option.name, "max_depth");
-  cr_assert_str_eq(option.type, "number");
+  cr_assert_str_eq(option.type, "integer");
   cr_assert_not(tvms_pass_list_option("FuseOps", 1, &option));
   cr_assert_not(tvms_pass_list_option("NoSuchPass", 0, &option));
 }
@@ -463,6 +463,39 @@ Test(api, what_a_function_of_the_host_finds_does_not_stop_the_pipeline) {
   cr_assert_eq(passes, 2u);
   cr_assert_eq(tvms_diag_count(context, TVMS_SEVERITY_ERROR), 2u);
   cr_assert_str_eq(tvms_diag_code(tvms_diag_next(tvms_diag_first(context))), "E0201");
+}
+
+// A function of the host that tries to take away what it is shown.
+static void take_away(void *user, const tvms_fact *fact) {
+  tvms_program *program = user;
+  (void)fact;
+  cr_assert_eq(tvms_program_transform(program, "LegalizeOps", NULL), TVMS_BAD_ARGUMENT);
+  cr_assert_str_neq(tvms_context_message(context), "");
+  tvms_program_destroy(program);
+}
+
+Test(api, what_is_shown_stays) {
+  tvms_program *program = read_text(model);
+  char *before = print_as(program, NULL);
+  cr_assert_eq(tvms_program_infer(program, NULL, take_away, program), TVMS_OK);
+  cr_assert_str_eq(print_as(program, NULL), before);
+  cr_assert_eq(tvms_program_transform(program, "LegalizeOps", NULL), TVMS_OK);
+}
+
+static void transform_again(void *user, const char *pass, bool changed,
+                            double seconds) {
+  (void)pass;
+  (void)changed;
+  (void)seconds;
+  take_away(user, NULL);
+}
+
+Test(api, a_pipeline_is_not_run_in_another) {
+  tvms_program *program = read_text(model);
+  tvms_program_transform_options options = {
+      .size = sizeof options, .after = transform_again, .user = program};
+  cr_assert_eq(tvms_program_transform(program, "LegalizeOps", &options), TVMS_OK);
+  cr_assert_not_null(strstr(print_as(program, NULL), "R.call_tir"));
 }
 
 static void use_all_memory(void *user, const tvms_fact *fact) {
@@ -629,6 +662,44 @@ Test(api, printing_goes_to_the_host) {
   cr_assert_null(strchr(line.text, '\n'));
 }
 
+static void disturb(void *user, const char *line) {
+  tvms_runner *runner = *(tvms_runner **)user;
+  (void)line;
+  cr_assert_eq(tvms_runner_run(runner), TVMS_BAD_ARGUMENT);
+  cr_assert_str_neq(tvms_context_message(context), "");
+  cr_assert_eq(tvms_runner_set_int(runner, 0, 1), TVMS_BAD_ARGUMENT);
+  tvms_runner_destroy(runner);
+}
+
+Test(api, a_function_that_runs_is_not_disturbed) {
+  tvms_runner *runner;
+  tvms_runner_options options = {
+      .size = sizeof options, .print = disturb, .user = &runner};
+  tvms_program *program = read_text(
+      "from tvm.script import relax as R\n@R.function(pure=False)\ndef main(x: "
+      "R.Tensor((2,), \"int32\")):\n    y = R.print(x, format=\"got {}\")\n    return x\n");
+  cr_assert_eq(tvms_runner_create(program, &options, &runner), TVMS_OK);
+  for (int i = 0; i < 2; i++) {
+    cr_assert_eq(tvms_runner_run(runner), TVMS_OK);
+    tvms_result result = {.size = sizeof result};
+    cr_assert(tvms_runner_result(runner, 0, &result));
+    cr_assert_eq(result.tensor.ndim, 1);
+  }
+  tvms_runner_destroy(runner);
+}
+
+Test(api, a_message_is_that_of_the_last_call) {
+  tvms_runner *runner;
+  cr_assert_eq(tvms_runner_create(read_text(scale), NULL, &runner), TVMS_OK);
+  cr_assert_eq(tvms_runner_set_int(runner, 9, 1), TVMS_BAD_ARGUMENT);
+  cr_assert_str_neq(tvms_context_message(context), "");
+  cr_assert_eq(tvms_runner_set_float(runner, 2, 1.0), TVMS_OK);
+  cr_assert_str_eq(tvms_context_message(context), "");
+  cr_assert_eq(tvms_runner_set_int(runner, 9, 1), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_runner_set_int(runner, 2, 1), TVMS_OK);
+  cr_assert_str_eq(tvms_context_message(context), "");
+}
+
 Test(api, a_program_is_built_as_often_as_wanted) {
   tvms_program *program = read_text(scale);
   char *before = print_as(program, NULL);
@@ -741,6 +812,151 @@ Test(api, depth_is_limited) {
 }
 
 // ---- Memory ----
+
+Test(api, a_text_that_is_too_large_is_refused_before_it_is_read) {
+  tvms_source *source;
+  cr_assert_eq(tvms_source_add(context, "a", "x", SIZE_MAX - 4, &source),
+               TVMS_OVER_LIMIT);
+  cr_assert_null(source);
+}
+
+// What the calls below work with; made once.
+static struct {
+  tvms_source *source;
+  tvms_program *program;
+  tvms_runner *runner;
+} common;
+
+static void free_text(tvms_status status, tvms_status wanted, char **text) {
+  cr_assert_eq(status, wanted, "%s", tvms_context_message(context));
+  tvms_context_free(context, *text);
+}
+static void repeat_read(void) {
+  tvms_program *program;
+  cr_assert_eq(tvms_program_read(context, common.source, NULL, &program), TVMS_OK);
+  tvms_program_destroy(program);
+}
+static void repeat_print(void) {
+  char *text;
+  size_t size;
+  free_text(tvms_program_print(common.program, NULL, &text, &size), TVMS_OK, &text);
+}
+static void repeat_format(void) {
+  char *text;
+  size_t size;
+  free_text(tvms_source_format(context, common.source, &text, &size), TVMS_OK, &text);
+}
+static void repeat_migrate(void) {
+  char *text;
+  size_t size;
+  tvms_source_migrate_options options = {.size = sizeof options, .to = "0.25"};
+  free_text(tvms_source_migrate(context, common.source, &options, &text, &size),
+            TVMS_OK, &text);
+}
+static void repeat_diff(void) {
+  char *text;
+  size_t size;
+  uint32_t count;
+  free_text(
+      tvms_program_diff(common.program, common.program, NULL, &text, &size, &count),
+      TVMS_OK, &text);
+}
+static void repeat_explain(void) {
+  char *text;
+  size_t size;
+  free_text(tvms_diag_explain(context, "E0401", &text, &size), TVMS_OK, &text);
+  free_text(tvms_diag_explain(context, "T.gird", &text, &size), TVMS_BAD_ARGUMENT,
+            &text);
+}
+static void ignore_fact(void *user, const tvms_fact *fact) {
+  (void)user;
+  (void)fact;
+}
+static void repeat_infer(void) {
+  cr_assert_eq(tvms_program_infer(common.program, NULL, ignore_fact, NULL), TVMS_OK);
+}
+static void repeat_transform(void) {
+  tvms_program *program;
+  cr_assert_eq(tvms_program_read(context, common.source, NULL, &program), TVMS_OK);
+  cr_assert_eq(
+      tvms_program_transform(program, "LegalizeOps,FuseOps{max_depth=4}", NULL),
+      TVMS_OK);
+  tvms_program_destroy(program);
+}
+static void repeat_run(void) {
+  cr_assert_eq(tvms_runner_run(common.runner), TVMS_OK);
+}
+static void repeat_runner(void) {
+  tvms_runner *runner;
+  cr_assert_eq(tvms_runner_create(common.program, NULL, &runner), TVMS_OK);
+  tvms_runner_destroy(runner);
+}
+static void repeat_refused_release(void) {
+  char *text;
+  size_t size;
+  tvms_program_print_options options = {.size = sizeof options, .release = "9"};
+  free_text(tvms_program_print(common.program, &options, &text, &size),
+            TVMS_BAD_ARGUMENT, &text);
+}
+
+Test(api, calls_leave_nothing_behind) {
+  static const struct {
+    const char *name;
+    void (*call)(void);
+  } calls[] = {
+      {"read", repeat_read},
+      {"print", repeat_print},
+      {"format", repeat_format},
+      {"migrate", repeat_migrate},
+      {"diff", repeat_diff},
+      {"explain", repeat_explain},
+      {"infer", repeat_infer},
+      {"transform", repeat_transform},
+      {"run", repeat_run},
+      {"create a runner", repeat_runner},
+      {"refuse a release", repeat_refused_release},
+  };
+  common.source = source_of("a.tvms", model);
+  common.program = read_text(model);
+  cr_assert_eq(tvms_runner_create(common.program, NULL, &common.runner), TVMS_OK);
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    calls[i].call();
+    calls[i].call();
+    size_t before = tvms_context_memory(context);
+    for (int k = 0; k < 1000; k++) {
+      calls[i].call();
+    }
+    size_t after = tvms_context_memory(context);
+    cr_expect_eq(after, before, "%s: %zu bytes a call", calls[i].name,
+                 (after - before) / 1000);
+  }
+}
+
+// A call that finds something wrong keeps the finding and its text, and nothing else.
+static size_t cost_of_failure(void (*call)(void)) {
+  call();
+  size_t before = tvms_context_memory(context);
+  for (int k = 0; k < 1000; k++) {
+    call();
+  }
+  return (tvms_context_memory(context) - before) / 1000;
+}
+static void fail_to_transform(void) {
+  cr_assert_eq(tvms_program_transform(common.program, "LegalizeOp", NULL),
+               TVMS_FOUND_ERRORS);
+}
+static void fail_to_make_a_runner(void) {
+  tvms_runner_options options = {.size = sizeof options, .entry = "other"};
+  tvms_runner *runner;
+  cr_assert_eq(tvms_runner_create(common.program, &options, &runner),
+               TVMS_FOUND_ERRORS);
+}
+
+Test(api, calls_that_fail_leave_their_findings_only) {
+  common.program = read_text(model);
+  cr_expect_leq(cost_of_failure(fail_to_transform), 500);
+  cr_expect_leq(cost_of_failure(fail_to_make_a_runner), 500);
+}
 
 // An allocator that counts what is out, and fails when its budget is used up.
 typedef struct {

@@ -31,7 +31,7 @@ static tvms_sym name(const char *text) {
 
 static tvms_pipeline parse(const char *text) {
   tvms_pipeline pipeline;
-  cr_assert(tvms_pipeline_parse(&context, text, &pipeline), "%s", text);
+  cr_assert(tvms_pipeline_parse(&context, "--passes", text, &pipeline), "%s", text);
   return pipeline;
 }
 
@@ -39,7 +39,7 @@ static tvms_pipeline parse(const char *text) {
 static const tvms_diag *complaint(const char *text) {
   tvms_pipeline pipeline;
   tvms_diags_init(&context.diags, &context.arena);
-  cr_assert_not(tvms_pipeline_parse(&context, text, &pipeline), "%s", text);
+  cr_assert_not(tvms_pipeline_parse(&context, "--passes", text, &pipeline), "%s", text);
   cr_assert_eq(context.diags.errors, 1, "%s", text);
   return context.diags.first;
 }
@@ -154,6 +154,50 @@ Test(passes, wrong_pipelines_are_reported_at_their_place) {
   cr_assert_eq(complaint("ToNonDataflow LowerInitBlock")->id, TVMS_D_pass_syntax);
   cr_assert_eq(complaint("ToNonDataflow,")->id, TVMS_D_pass_syntax);
   cr_assert_eq(complaint("")->id, TVMS_D_pass_syntax);
+  cr_assert_eq(complaint("FuseOps{max_depth=99999999999999999999}")->id,
+               TVMS_D_pass_value);
+}
+
+// What a pass knew before holds only as long as nothing changes.
+static void change_in_secret(tvms_pass_run *run) {
+  tvms_prim_func *function = tvms_as_prim_func(run->module->members[0].function);
+  tvms_as_for(function->body)->for_kind = TVMS_FOR_PARALLEL;
+}
+static void break_in_secret(tvms_pass_run *run) {
+  run->module->members[0].name = name("other");
+}
+static void do_nothing(tvms_pass_run *run) {
+  (void)run;
+}
+
+static void run_one(void *argument) {
+  tvms_pass_step step = {.pass = argument};
+  tvms_pipeline pipeline = {.steps = &step, .count = 1};
+  cr_assert(tvms_pipeline_run(&context, module, &pipeline, UINT32_MAX, NULL, NULL));
+}
+
+// Runs a pass that is in no table, and says which defect it has; "": none.
+static const char *defect_of(const char *title, void (*run)(tvms_pass_run *run)) {
+  tvms_pass pass = {.name = title, .run = run};
+  context.memory.catches_checks = true;
+  context.memory.defect[0] = '\0';
+  tvms_status status = tvms_memory_protect(&context.memory, run_one, &pass);
+  cr_assert_eq(status == TVMS_OK, context.memory.defect[0] == 0);
+  return context.memory.defect;
+}
+
+Test(passes, a_pass_that_changes_in_secret_is_a_defect) {
+  add_reduction();
+  cr_assert_str_empty(defect_of("Nothing", do_nothing));
+  const char *found = defect_of("Secret", change_in_secret);
+  cr_assert_not_null(strstr(found, "Secret changed the module"), "%s", found);
+}
+
+Test(passes, what_is_verified_does_not_depend_on_what_a_pass_says) {
+  add_reduction();
+  cr_assert_str_neq(defect_of("Breaker", break_in_secret), "");
+  context.verifies = false;
+  cr_assert_str_empty(defect_of("Breaker", break_in_secret));
 }
 
 Test(passes, a_pass_that_lacks_what_it_requires_does_not_run) {
