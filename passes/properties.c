@@ -32,6 +32,8 @@ LACKS(no_init, BLOCK, tvms_as_block(node)->init != NULL)
 LACKS(opaque, BLOCK, tvms_as_block(node)->iter_vars.len > 0)
 LACKS(no_match, BLOCK, tvms_as_block(node)->match_buffers.len > 0)
 LACKS(no_blocks, BLOCK, true)
+LACKS(no_local, VAR_BINDING,
+      tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION)
 LACKS(placed, CALL, tvms_op_called(node) == TVMS_R_builtin_alloc_tensor)
 
 static const tvms_property properties[] = {

@@ -167,6 +167,21 @@ tvms_node *tvms_infer_memory_alloc_tensor(tvms_inference *in) {
   return allocated(in, 2, 3);
 }
 
+// The machine knows no shapes by name: what the type of the shape says counts.
+tvms_node *tvms_infer_vm_alloc_tensor(tvms_inference *in) {
+  tvms_node *type = allocated(in, 2, 3);
+  const tvms_node *shape = type ? tvms_in_arg(in, 2) : NULL;
+  if (!shape || shape->kind == TVMS_NODE_SHAPE_EXPR) return type;
+  tvms_list sizes;
+  if (!tvms_sinfo_dims(shape->sinfo, &sizes)) {
+    int64_t ndim = tvms_as_sinfo_shape(shape->sinfo)->ndim;
+    return tvms_sinfo_tensor_new_ndim(in->unit, ndim, type->dtype, NULL);
+  }
+  tvms_node *known =
+      tvms_sinfo_shape_value_new(in->unit, sizes.items, sizes.len, shape->span);
+  return tvms_sinfo_tensor_new(in->unit, known, type->dtype, NULL);
+}
+
 tvms_node *tvms_infer_to_vdevice(tvms_inference *in) {
   tvms_tensor_argument x;
   if (!tvms_in_count(in, 1, 1) || !tvms_in_tensor(in, 0, &x)) return NULL;

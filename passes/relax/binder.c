@@ -2,13 +2,18 @@
 // what it needs is collected and put behind the last block.
 #include "passes/relax/binder.h"
 
+#include "ir/build.h"
 #include "passes/relax/make.h"
 #include "passes/relax/retype.h"
 
 void tvms_relax_binder_init(tvms_relax_binder *binder, tvms_pass_run *run,
-                            tvms_unit *unit, tvms_relax_compute *compute) {
+                            tvms_relax_compute *compute) {
   *binder = (tvms_relax_binder){.module = run->module, .compute = compute};
-  tvms_relax_emitter_init(&binder->emitter, unit);
+  tvms_relax_emitter_init(&binder->emitter, &run->module->unit);
+}
+
+void tvms_relax_binder_enter(tvms_relax_binder *binder, tvms_unit *unit) {
+  binder->emitter.unit = unit;
 }
 
 void tvms_relax_binder_fini(tvms_relax_binder *binder) {
@@ -49,26 +54,40 @@ static tvms_node *rewrite_if(tvms_rewriter *r, tvms_node *node) {
   return tvms_relax_retype_if(r, copy);
 }
 
-// The blocks with the bindings of `tail` behind them, in a plain block.
-static tvms_list with_tail(tvms_rewriter *r, tvms_list blocks, tvms_node_vec *tail) {
-  tvms_memory *memory = &r->unit->context->memory;
+// Puts the bindings that have been collected into a block of their own.
+static void push_block(tvms_unit *unit, tvms_node_vec *blocks,
+                       tvms_node_vec *bindings) {
+  if (!bindings->len) return;
+  tvms_binding_block *block = tvms_node_make(unit, BINDING_BLOCK, TVMS_NO_SPAN);
+  block->bindings = tvms_list_copy(unit, bindings->items, bindings->len);
+  tvms_vec_push(&unit->context->memory, blocks, &block->head);
+  bindings->len = 0;
+}
+
+static void push_all(tvms_unit *unit, tvms_node_vec *to, tvms_node *const *items,
+                     uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    tvms_vec_push(&unit->context->memory, to, items[i]);
+}
+
+tvms_list tvms_relax_binder_surround(tvms_unit *unit, const tvms_node_vec *first,
+                                     tvms_list blocks, const tvms_node_vec *last) {
   tvms_node_vec all = {0}, bindings = {0};
-  for (uint32_t i = 0; i < blocks.len; i++)
-    tvms_vec_push(memory, &all, blocks.items[i]);
-  bool joins = all.len && !(all.items[all.len - 1]->flags & TVMS_FLAG_DATAFLOW);
-  if (joins) {
-    tvms_list last = tvms_as_binding_block(all.items[--all.len])->bindings;
-    for (uint32_t i = 0; i < last.len; i++)
-      tvms_vec_push(memory, &bindings, last.items[i]);
+  push_all(unit, &bindings, first->items, first->len);
+  for (uint32_t i = 0; i < blocks.len; i++) {
+    tvms_list part = tvms_as_binding_block(blocks.items[i])->bindings;
+    if (blocks.items[i]->flags & TVMS_FLAG_DATAFLOW) {
+      push_block(unit, &all, &bindings);
+      tvms_vec_push(&unit->context->memory, &all, blocks.items[i]);
+    } else {
+      push_all(unit, &bindings, part.items, part.len);
+    }
   }
-  for (uint32_t i = 0; i < tail->len; i++)
-    tvms_vec_push(memory, &bindings, tail->items[i]);
-  tvms_binding_block *block = tvms_node_make(r->unit, BINDING_BLOCK, TVMS_NO_SPAN);
-  block->bindings = tvms_list_copy(r->unit, bindings.items, bindings.len);
-  tvms_vec_push(memory, &all, &block->head);
-  tvms_list list = tvms_list_copy(r->unit, all.items, all.len);
-  tvms_vec_fini(memory, &all);
-  tvms_vec_fini(memory, &bindings);
+  push_all(unit, &bindings, last->items, last->len);
+  push_block(unit, &all, &bindings);
+  tvms_list list = tvms_list_copy(unit, all.items, all.len);
+  tvms_vec_fini(&unit->context->memory, &all);
+  tvms_vec_fini(&unit->context->memory, &bindings);
   return list;
 }
 
@@ -81,7 +100,8 @@ static tvms_node *rewrite_sequence(tvms_rewriter *r, tvms_node *node) {
   binder->tail = &tail;
   tvms_node *body = tvms_rewrite(r, old->body);
   binder->tail = outer;
-  if (tail.len) blocks = with_tail(r, blocks, &tail);
+  tvms_node_vec none = {0};
+  if (tail.len) blocks = tvms_relax_binder_surround(r->unit, &none, blocks, &tail);
   tvms_vec_fini(&r->unit->context->memory, &tail);
   bool same = blocks.items == old->blocks.items && blocks.len == old->blocks.len
               && body == old->body;
@@ -106,15 +126,26 @@ static tvms_node *rewrite_expr(tvms_rewriter *r, tvms_node *node) {
   return made == node ? node : tvms_relax_binder_bind(r, made, "gv");
 }
 
+static tvms_node *finish_binding(tvms_rewriter *r, tvms_node *node) {
+  const tvms_relax_binder *binder = r->self;
+  return binder->bound ? binder->bound(r, node) : node;
+}
+
 // The value of a binding has a name already.
 static tvms_node *rewrite_binding(tvms_rewriter *r, tvms_node *node) {
   const tvms_relax_binder *binder = r->self;
   tvms_node *made = binder->compute(r, tvms_as_var_binding(node)->value);
   if (!made) return TVMS_REWRITE_BELOW;
-  if (made == tvms_as_var_binding(node)->value) return node;
+  if (made == tvms_as_var_binding(node)->value) return finish_binding(r, node);
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_as_var_binding(copy)->value = made;
-  return tvms_relax_retype_binding(r, copy);
+  return finish_binding(r, tvms_relax_retype_binding(r, copy));
+}
+
+static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *node) {
+  bool same = node == r->old
+              || tvms_as_var_binding(node)->value == tvms_as_var_binding(r->old)->value;
+  return finish_binding(r, same ? node : tvms_relax_retype_binding(r, node));
 }
 
 void tvms_relax_binder_install(tvms_rewriter *rewriter) {
@@ -124,4 +155,5 @@ void tvms_relax_binder_install(tvms_rewriter *rewriter) {
   rewriter->enter[TVMS_NODE_IF] = rewrite_if;
   rewriter->enter[TVMS_NODE_SEQ_EXPR] = rewrite_sequence;
   rewriter->leave[TVMS_NODE_CALL] = leave_call;
+  rewriter->leave[TVMS_NODE_VAR_BINDING] = leave_binding;
 }

@@ -18,17 +18,27 @@
 typedef tvms_node *TVMS_NULLABLE tvms_relax_compute(tvms_rewriter *rewriter,
                                                     tvms_node *node);
 
+// Told of every binding that is finished. What it returns takes the place of the binding; NULL
+// if it has emitted the binding, and others behind it, itself.
+typedef tvms_node *TVMS_NULLABLE tvms_relax_bound(tvms_rewriter *rewriter,
+                                                  tvms_node *binding);
+
 typedef struct {
   tvms_relax_emitter emitter;
   tvms_relax_compute *compute;
+  tvms_relax_bound *TVMS_NULLABLE bound;
   const tvms_module *module;
   // Bindings for the end of the sequence whose body is being rewritten; NULL: elsewhere.
   tvms_node_vec *TVMS_NULLABLE tail;
 } tvms_relax_binder;
 
-// Prepares a binder in the caller's storage; `fini` frees what it holds.
+// Prepares a binder in the caller's storage; `fini` frees what it holds. Names are drawn for all
+// functions of a module: tvms_relax_binder_enter goes on with the next one.
 void tvms_relax_binder_init(tvms_relax_binder *binder, tvms_pass_run *run,
-                            tvms_unit *unit, tvms_relax_compute *compute);
+                            tvms_relax_compute *compute);
+
+// Goes on with a function whose nodes lie in `unit`.
+void tvms_relax_binder_enter(tvms_relax_binder *binder, tvms_unit *unit);
 
 // Frees what the binder holds; nodes stay with the unit.
 void tvms_relax_binder_fini(tvms_relax_binder *binder);
@@ -43,5 +53,10 @@ tvms_node *tvms_relax_binder_bind(tvms_rewriter *rewriter, tvms_node *value,
 
 // A statement of Relax: a call that returns nothing, bound to `_`.
 void tvms_relax_binder_do(tvms_rewriter *rewriter, tvms_node *call);
+
+// The blocks of a sequence with plain bindings in front of them and behind them. Neighbours
+// that are no dataflow blocks become one.
+tvms_list tvms_relax_binder_surround(tvms_unit *unit, const tvms_node_vec *first,
+                                     tvms_list blocks, const tvms_node_vec *last);
 
 #endif

@@ -74,15 +74,30 @@ tvms_node *tvms_relax_make_operator_call(tvms_unit *unit, tvms_opcode opcode,
   return call;
 }
 
-tvms_node *tvms_relax_make_packed_call(tvms_unit *unit, const char *name,
-                                       tvms_node *const *args, uint32_t count,
-                                       tvms_node *type, tvms_span span) {
+static tvms_node *packed_function(tvms_unit *unit, const char *name, tvms_span span) {
   tvms_extern_func *callee = tvms_node_make(unit, EXTERN_FUNC, span);
   callee->symbol = tvms_bytes_copy(unit, name, strlen(name));
   callee->head.sinfo =
       tvms_sinfo_func_new_opaque(unit, tvms_sinfo_object_new(unit), false);
-  tvms_node *call =
-      tvms_call_new(unit, (tvms_dtype){0}, &callee->head, args, count, span);
+  return &callee->head;
+}
+
+tvms_node *tvms_relax_make_context_call(tvms_unit *unit, const char *name,
+                                        tvms_node *args, tvms_node *type,
+                                        tvms_span span) {
+  tvms_node *both[] = {packed_function(unit, name, span), args};
+  tvms_node *op = tvms_op_operator_new(unit, TVMS_R_call_builtin_with_ctx);
+  tvms_node *call = tvms_call_new(unit, (tvms_dtype){0}, op, both, 2, span);
+  tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
+  call->sinfo = type;
+  return call;
+}
+
+tvms_node *tvms_relax_make_packed_call(tvms_unit *unit, const char *name,
+                                       tvms_node *const *args, uint32_t count,
+                                       tvms_node *type, tvms_span span) {
+  tvms_node *callee = packed_function(unit, name, span);
+  tvms_node *call = tvms_call_new(unit, (tvms_dtype){0}, callee, args, count, span);
   tvms_as_call(call)->type_args = tvms_list_copy(unit, &type, 1);
   call->sinfo = type;
   return call;

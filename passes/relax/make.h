@@ -35,6 +35,12 @@ tvms_node *tvms_relax_make_packed_call(tvms_unit *unit, const char *name,
                                        tvms_node *const *args, uint32_t count,
                                        tvms_node *type, tvms_span span);
 
+// R.call_builtin_with_ctx: as tvms_relax_make_packed_call with the state of the virtual machine
+// in front of the arguments, which are the TUPLE `args`.
+tvms_node *tvms_relax_make_context_call(tvms_unit *unit, const char *name,
+                                        tvms_node *args, tvms_node *type,
+                                        tvms_span span);
+
 // Gives a call the type that follows from its arguments as they are now. A call of a
 // function whose type is not at hand keeps the type it has.
 void tvms_relax_infer_call(tvms_unit *unit, const tvms_module *TVMS_NULLABLE module,

@@ -114,19 +114,20 @@ static tvms_node *TVMS_NULLABLE compute(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   lifter *state = run->state;
-  tvms_relax_binder_init(&state->binder, run, unit, compute);
+  tvms_relax_binder_enter(&state->binder, unit);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, state);
   tvms_relax_binder_install(&rewriter);
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  tvms_relax_binder_fini(&state->binder);
   return changed;
 }
 
 void tvms_pass_compute_prim_value(tvms_pass_run *run) {
   lifter state = {.run = run};
+  tvms_relax_binder_init(&state.binder, run, compute);
   run->state = &state;
   tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
   run->state = NULL;
+  tvms_relax_binder_fini(&state.binder);
 }

@@ -117,16 +117,9 @@ static tvms_node *tuple_of(tvms_rewriter *r, tvms_list fields) {
 static tvms_node *lower_invoke_closure(tvms_rewriter *r, tvms_node *node) {
   if (!has_tuple(node)) return node;
   tvms_node *object = tvms_sinfo_object_new(r->unit);
-  const char *name = "vm.builtin.invoke_closure";
-  tvms_extern_func *callee = tvms_node_make(r->unit, EXTERN_FUNC, node->span);
-  callee->symbol = tvms_bytes_copy(r->unit, name, strlen(name));
-  callee->head.sinfo = tvms_sinfo_func_new_opaque(r->unit, object, false);
-  tvms_node *args[] = {&callee->head, tuple_of(r, unpacked(r, node))};
-  tvms_node *op = tvms_op_operator_new(r->unit, TVMS_R_call_builtin_with_ctx);
-  tvms_node *call = tvms_call_new(r->unit, (tvms_dtype){0}, op, args, 2, node->span);
-  tvms_as_call(call)->type_args = tvms_list_copy(r->unit, &object, 1);
-  call->sinfo = object;
-  return call;
+  return tvms_relax_make_context_call(r->unit, "vm.builtin.invoke_closure",
+                                      tuple_of(r, unpacked(r, node)), object,
+                                      node->span);
 }
 
 static tvms_node *lower_py_func(tvms_rewriter *r, tvms_node *node) {
