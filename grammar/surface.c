@@ -176,3 +176,28 @@ const char *tvms_surface_operator_text(tvms_surf_op op) {
   const char *text = op < sizeof texts / sizeof texts[0] ? texts[op] : NULL;
   return text ? text : "?";
 }
+
+const char *tvms_surface_describe(const tvms_surf *stmt) {
+  switch ((int)stmt->kind) {
+  case TVMS_SURF_ASSIGN:
+  case TVMS_SURF_ANN_ASSIGN:
+  case TVMS_SURF_AUG_ASSIGN: return "an assignment";
+  case TVMS_SURF_EXPRESSION: return "an expression";
+  case TVMS_SURF_RETURN: return "'return'";
+  case TVMS_SURF_ASSERT: return "'assert'";
+  case TVMS_SURF_BREAK: return "'break'";
+  case TVMS_SURF_CONTINUE: return "'continue'";
+  case TVMS_SURF_DELETE: return "'del'";
+  case TVMS_SURF_GLOBAL: return "'global'";
+  case TVMS_SURF_NONLOCAL: return "'nonlocal'";
+  case TVMS_SURF_IMPORT:
+  case TVMS_SURF_IMPORT_FROM: return "'import'";
+  case TVMS_SURF_DEF: return "a function";
+  case TVMS_SURF_CLASS: return "a class";
+  case TVMS_SURF_FOR: return "'for'";
+  case TVMS_SURF_WHILE: return "'while'";
+  case TVMS_SURF_IF: return "'if'";
+  case TVMS_SURF_WITH: return "'with'";
+  default: return "this statement";
+  }
+}

@@ -91,6 +91,9 @@ enum { TVMS_SURF_IN_A = 1, TVMS_SURF_IN_B = 2, TVMS_SURF_IN_C = 4 };
 // Which of a, b and c of a node of this kind refer to other nodes: a set of TVMS_SURF_IN_*.
 uint8_t tvms_surface_refs(tvms_surf_kind kind);
 
+// A statement in words, for messages: "'for'", "an assignment". Static.
+const char *tvms_surface_describe(const tvms_surf *stmt);
+
 static inline const tvms_surf *tvms_surface_at(const tvms_surface *surface,
                                                tvms_ref ref) {
   return &surface->nodes[ref];

@@ -186,7 +186,9 @@ char *tvms_interp_element_at(tvms_interp_frame *f, tvms_interp_view *v,
   int64_t *index =
       v->ndim <= FEW ? few : tvms_arena_array(&f->context->scratch, int64_t, v->ndim);
   if (indices.len != v->ndim) {
-    fault(f, TVMS_D_wrong_index_count, span, name_of(f, buffer), v->ndim, indices.len);
+    fault(f, TVMS_D_wrong_index_count, span, name_of(f, buffer), v->ndim,
+          tvms_diag_plural(v->ndim), indices.len,
+          indices.len == 1 ? "index" : "indices");
   }
   uint32_t part = lane % v->type.lanes;
   for (uint32_t i = 0; i < v->ndim; i++) {

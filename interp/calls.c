@@ -49,7 +49,10 @@ TVMS_NORETURN static void unsupported_call(tvms_interp_frame *f, const tvms_call
 
 static tvms_scalar argument(tvms_interp_frame *f, const tvms_call *call, uint32_t at,
                             uint32_t lane) {
-  if (at >= call->args.len) fault(f, TVMS_D_too_few_arguments, call->head.span);
+  if (at >= call->args.len) {
+    fault(f, TVMS_D_too_few_arguments, call->head.span,
+          tvms_symbol_text(f->context, tvms_as_operator(call->callee)->name));
+  }
   return tvms_interp_eval(f, call->args.items[at], lane);
 }
 

@@ -229,7 +229,8 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
   if (span.end == 0) span = member->name_span;
   if (count != function->params.len) {
     fault(&f, TVMS_D_wrong_argument_count, span,
-          tvms_symbol_text(f.context, member->name), function->params.len, count);
+          tvms_symbol_text(f.context, member->name), function->params.len,
+          tvms_diag_plural(function->params.len), count);
   }
   tvms_safe_call kernel =
       interp->kernel ? interp->kernel(interp->kernel_state, member) : NULL;

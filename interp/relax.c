@@ -150,7 +150,8 @@ static tvms_value call_local(tvms_interp_frame *f, const tvms_node *node,
   const tvms_function *function = tvms_as_function(node);
   if (count != function->params.len) {
     fault(f, TVMS_D_wrong_argument_count, span,
-          tvms_symbol_text(f->context, function->name), function->params.len, count);
+          tvms_symbol_text(f->context, function->name), function->params.len,
+          tvms_diag_plural(function->params.len), count);
   }
   if (f->bound[node->id]) fault(f, TVMS_D_local_recursion, span);
   f->bound[node->id] = 1;
@@ -260,7 +261,8 @@ tvms_value tvms_interp_call_function(tvms_interp *interp, const tvms_member *mem
   if (span.end == 0) span = member->name_span;
   if (count != function->params.len) {
     fault(&f, TVMS_D_wrong_argument_count, span,
-          tvms_symbol_text(f.context, member->name), function->params.len, count);
+          tvms_symbol_text(f.context, member->name), function->params.len,
+          tvms_diag_plural(function->params.len), count);
   }
   tvms_interp_count_step(&f, span);
   bind_params(&f, function, args, span);

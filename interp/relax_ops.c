@@ -18,7 +18,10 @@ TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_call *cal
 
 static const tvms_node *argument(tvms_interp_frame *f, const tvms_call *call,
                                  uint32_t at) {
-  if (at >= call->args.len) fault(f, TVMS_D_too_few_arguments, call->head.span);
+  if (at >= call->args.len) {
+    fault(f, TVMS_D_too_few_arguments, call->head.span,
+          tvms_symbol_text(f->context, tvms_as_operator(call->callee)->name));
+  }
   return call->args.items[at];
 }
 

@@ -104,7 +104,9 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_UNSUPPORTED: break;
   case TVMS_SURF_EXPRESSION: tvms_eval(reader, stmt.a); break;
   case TVMS_SURF_ASSIGN: read_member_value(reader, ref); break;
-  default: tvms_reader_report(reader, not_in_module, ref); break;
+  default:
+    tvms_reader_report(reader, not_in_module, ref, tvms_surface_describe(&stmt));
+    break;
   }
 }
 

@@ -46,7 +46,9 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_PASS:
   case TVMS_SURF_ERROR:
   case TVMS_SURF_UNSUPPORTED: break;
-  default: tvms_reader_report(reader, not_in_file, ref);
+  default:
+    tvms_reader_report(reader, not_in_file, ref,
+                       tvms_surface_describe(tvms_reader_at(reader, ref)));
   }
 }
 

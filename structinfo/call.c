@@ -98,7 +98,8 @@ tvms_node *TVMS_NULLABLE tvms_infer_function_call(tvms_inference *in) {
   if (!(type->flags & TVMS_FLAG_KNOWN)) return func->ret;
   if (func->params.len != in->call->args.len) {
     tvms_diag_report(&context->diags, TVMS_D_call_arity, in->call->head.span,
-                     callee_text(in), func->params.len, in->call->args.len);
+                     callee_text(in), func->params.len,
+                     tvms_diag_plural(func->params.len), in->call->args.len);
     return NULL;
   }
   tvms_dim_map map = {{0}};
@@ -250,7 +251,9 @@ void tvms_infer_check_call_tir(tvms_inference *in) {
   uint32_t shared = count_in_place(in->call);
   if (args.len + outputs + extra - shared != callee->params.len) {
     tvms_diag_report(&context->diags, TVMS_D_call_tir_arity, in->call->head.span, name,
-                     callee->params.len, args.len, outputs - shared);
+                     callee->params.len, tvms_diag_plural(callee->params.len), args.len,
+                     tvms_diag_plural(args.len), outputs - shared,
+                     tvms_diag_plural(outputs - shared));
     return;
   }
   if (!check_tir_arguments(in, callee, args, name)) return;

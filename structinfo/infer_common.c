@@ -66,8 +66,9 @@ tvms_node *TVMS_NULLABLE tvms_in_unequal(const tvms_inference *in, uint32_t i,
 bool tvms_in_count(const tvms_inference *in, uint32_t least, uint32_t most) {
   uint32_t count = in->call->args.len;
   if (count >= least && count <= most) return true;
+  uint32_t wanted = count < least ? least : most;
   tvms_diag_report(diags_of(in), TVMS_D_op_arguments, in->call->head.span, name_of(in),
-                   count < least ? least : most, count);
+                   wanted, tvms_diag_plural(wanted), count);
   return false;
 }
 

@@ -16,6 +16,11 @@ typedef enum {
 #include "support/diag.def"
 } tvms_diag_id;
 
+// The end of a word that `count` stands in front of: "1 item", "2 items".
+static inline const char *tvms_diag_plural(uint64_t count) {
+  return count == 1 ? "" : "s";
+}
+
 // A row of diag.def.
 typedef struct {
   const char *name;

@@ -182,7 +182,9 @@ LLVMValueRef tvms_emit_address(emitter *e, view *v, const tvms_node *node,
   const tvms_buffer *buffer = tvms_as_buffer(node);
   if (count != v->ndim) {
     tvms_diag_report(&e->context->diags, TVMS_D_wrong_index_count, span,
-                     tvms_symbol_text(e->context, buffer->name), v->ndim, count);
+                     tvms_symbol_text(e->context, buffer->name), v->ndim,
+                     tvms_diag_plural(v->ndim), count,
+                     count == 1 ? "index" : "indices");
     tvms_emit_give_up(e);
   }
   LLVMValueRef flat = v->offset;

@@ -41,7 +41,9 @@ TVMS_NORETURN static void refuse_call(emitter *e, const tvms_call *call,
 
 static LLVMValueRef argument(emitter *e, const tvms_call *call, uint32_t at) {
   if (at >= call->args.len) {
-    tvms_diag_report(&e->context->diags, TVMS_D_too_few_arguments, call->head.span);
+    tvms_diag_report(
+        &e->context->diags, TVMS_D_too_few_arguments, call->head.span,
+        tvms_symbol_text(e->context, tvms_as_operator(call->callee)->name));
     tvms_emit_give_up(e);
   }
   return tvms_emit_expr(e, call->args.items[at]);

@@ -227,7 +227,7 @@ static const tvms_eval_value *field_of(tvms_reader *reader, tvms_eval_value text
   if (!len) number = (*next)++;
   *end = at + len + 1;
   if (number < args.len) return &args.as.items[number];
-  tvms_reader_report(reader, index_out_of_range, ref, args.len);
+  tvms_eval_report_index(reader, ref, args.len);
   return NULL;
 }
 

@@ -158,7 +158,8 @@ tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value la
     result = tvms_eval(reader, tvms_reader_at(reader, closure->ref)->b);
   } else {
     tvms_reader_report(reader, wrong_count, ref, "this lambda",
-                       closure->signature->plain, count);
+                       closure->signature->plain,
+                       tvms_diag_plural(closure->signature->plain), count);
   }
   leave(reader, saved);
   end_call(reader);

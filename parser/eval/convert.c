@@ -50,6 +50,11 @@ void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
                      tvms_eval_describe(reader, value));
 }
 
+void tvms_eval_report_index(tvms_reader *reader, tvms_ref ref, uint32_t count) {
+  tvms_reader_report(reader, index_out_of_range, ref, count == 1 ? "is" : "are", count,
+                     tvms_diag_plural(count));
+}
+
 tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value *items,
                                       uint32_t len) {
   tvms_eval_value *copy = tvms_arena_array(&reader->values, tvms_eval_value, len);

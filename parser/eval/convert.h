@@ -47,6 +47,9 @@ tvms_eval_value *tvms_eval_keep_items(tvms_reader *reader, const tvms_eval_value
 // True if the value is exactly this text.
 bool tvms_eval_value_is_exactly(tvms_eval_value value, const char *text);
 
+// Reports at `ref` that an index is out of range for so many items.
+void tvms_eval_report_index(tvms_reader *reader, tvms_ref ref, uint32_t count);
+
 // Reports at `ref` that `what` must be `expected`, unless the value is unknown. NULL for
 // `what` names the argument of the call at work that stands at `ref`, or says "the value".
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,

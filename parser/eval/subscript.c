@@ -15,7 +15,7 @@ static bool index_in(tvms_reader *reader, tvms_eval_value index, uint32_t len,
   if (!tvms_eval_to_int(reader, index, ref, &i)) return false;
   if (i < 0) i += len;
   if (i < 0 || i >= (int64_t)len) {
-    tvms_reader_report(reader, index_out_of_range, ref, len);
+    tvms_eval_report_index(reader, ref, len);
     return false;
   }
   *at = (uint32_t)i;

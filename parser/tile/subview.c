@@ -144,8 +144,8 @@ static tvms_eval_value drop_dim(tvms_reader *reader, tvms_node *node, uint32_t d
   int64_t extent;
   if (index.kind == TVMS_EVAL_INT && constant(group.buffer->shape.items[dim], &extent)
       && (index.as.i < 0 || index.as.i >= extent)) {
-    tvms_reader_report(reader, index_out_of_range, ref,
-                       group.buffer->shape.items[dim] ? (uint32_t)extent : 0);
+    tvms_eval_report_index(reader, ref,
+                           group.buffer->shape.items[dim] ? (uint32_t)extent : 0);
     return tvms_reader_failed(reader);
   }
   tvms_eval_value offset = offset_in(reader, &group, index, ref);

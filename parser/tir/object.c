@@ -285,7 +285,7 @@ static tvms_eval_value make_reduce(tvms_reader *reader, const tvms_call_args *ca
     return tvms_reader_failed(reader);
   }
   if (node->value_index < 0 || node->value_index >= node->source.len) {
-    tvms_reader_report(reader, index_out_of_range, call->refs[4], node->source.len);
+    tvms_eval_report_index(reader, call->refs[4], node->source.len);
     return tvms_reader_failed(reader);
   }
   node->head.dtype = node->source.items[node->value_index]->dtype;
