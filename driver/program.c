@@ -11,9 +11,7 @@
 // program.
 static tvms_dialect dialect_of_messages(const tvms_context *context) {
   tvms_dialect dialect = tvms_release_written((tvms_dialect)context->spelling);
-  while (tvms_release_has(dialect, TVMS_FACT_dims_are_type_vars))
-    dialect = (tvms_dialect)(dialect - 1);
-  return dialect;
+  return tvms_release_without(dialect, TVMS_FACT_dims_are_type_vars);
 }
 
 // Text of a node in messages: as it is printed, on one line.

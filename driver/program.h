@@ -16,17 +16,15 @@ typedef struct {
 tvms_program *tvms_program_load(tvms_context *context, tvms_source *source,
                                 const tvms_load_options *options);
 
+// Sees a module that was read and verified, and says whether it must be kept.
+typedef bool tvms_module_visit(void *self, tvms_module *module);
+
 // The same, module by module: `visit` sees each one read and verified, in order, and says
 // whether it must be kept; the others are dropped at once, so that a long file needs little
 // more memory than its text. Once something is wrong, modules wait, because errors in
 // functions of Python may be retracted; they are not shown if it stays. Errors that `visit`
 // itself reports do not count. `visit` may be NULL, for callers that only want diagnostics.
 // Returns the release that was read.
-typedef bool tvms_module_visit(void *self, tvms_module *module);
-
-// The same, module by module: `visit` sees each one read and verified, in order, and
-// says whether it is kept; the others are dropped at once. Returns the release that
-// was read.
 tvms_dialect tvms_program_load_each(tvms_context *context, tvms_source *source,
                                     const tvms_load_options *options,
                                     tvms_module_visit *TVMS_NULLABLE visit,

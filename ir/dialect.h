@@ -48,6 +48,18 @@ static inline bool tvms_release_has(tvms_dialect release, tvms_release_fact fact
          && (until == TVMS_DIALECT_ever || release <= until);
 }
 
+// Is `release` older than `other`? What an older text cannot hold is made up for.
+static inline bool tvms_release_is_older(tvms_dialect release, tvms_dialect other) {
+  return release < other;
+}
+
+// The newest release up to `release` that does not have a fact that others before it lack.
+static inline tvms_dialect tvms_release_without(tvms_dialect release,
+                                                tvms_release_fact fact) {
+  return tvms_release_has(release, fact) ? (tvms_dialect)(tvms_release_since(fact) - 1)
+                                         : release;
+}
+
 // A row of the table.
 typedef struct {
   const char *name;     // "0.22"; "rfc" for the prototype

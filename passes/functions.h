@@ -65,11 +65,11 @@ typedef tvms_node *tvms_function_change(tvms_pass_run *run, tvms_unit *unit,
 void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
                            tvms_function_change *change);
 
-// Rewrites every function of the given kind with the hooks that `setup` installs. For
-// passes that keep no state of their own; self of the rewriter is `run`.
+// Installs the hooks of a rewriter whose self is the tvms_pass_run.
 typedef void tvms_function_setup(tvms_rewriter *rewriter);
 
-// Rewrites every function of the given kind with the hooks that `setup` installs.
+// Rewrites every function of the given kind with the hooks that `setup` installs: for passes
+// that keep no state of their own.
 void tvms_functions_rewrite(tvms_pass_run *run, tvms_node_kind kind,
                             tvms_function_setup *setup);
 

@@ -84,7 +84,7 @@ typedef struct {
   void (*verify)(void *data, tvms_module *module);
 } tvms_pass_hooks;
 
-// Writes the kebab spelling of a pass name, cut to fit.
+// Room for the kebab spelling of the name of a pass.
 enum { TVMS_KEBAB_SIZE = 64 };
 
 // Runs the first `stop_after` steps on the module (UINT32_MAX: all). Stops behind the

@@ -288,7 +288,7 @@ static void print_args(tvms_printer *p, const tvms_node *node, tvms_tir_opcode o
       opcode ? tvms_tir_op_row_of(opcode)->location : TVMS_LOCATION_NONE;
   const char *more =
       opcode ? tvms_tir_op_more(opcode, call->args.len, p->dialect) : NULL;
-  bool older = p->module && p->module->dialect < p->dialect;
+  bool older = p->module && tvms_release_is_older(p->module->dialect, p->dialect);
   bool first = true;
   if (!more && opcode && p->module && tvms_tir_op_is_instruction(opcode)
       && (!tvms_release_has(p->module->dialect, TVMS_FACT_ptx_has_forms))

@@ -6,7 +6,8 @@ For every file FOLDER/NAME.c that gives the linker a function:
   - FOLDER/NAME.h exists and is the first header that NAME.c includes;
   - each of its exported functions is declared exactly once: in NAME.h, in a header that
     includes NAME.h (what a room keeps to itself), or where an inline function needs it;
-  - a comment of its own stands directly above each declaration.
+  - a comment of its own stands directly above each declaration, and no other comment of the header says the same;
+  - what says what a function does ("Returns", "Writes", ...) does not stand above a struct or an enum.
 
 A header opens with its job.
 """
@@ -55,6 +56,27 @@ def has_contract(text, start):
     return above.startswith("//") and not above.startswith("// ----") or above.rstrip().endswith("*/")
 
 
+# A comment with the line below it.
+COMMENT = re.compile(r"((?:^[ ]*//[^\n]*\n)+)([^\n]*)", re.M)
+OF_A_FUNCTION = re.compile(r"// (?:Appends|Finds|Frees|Makes|Reads|Reports|Returns|Runs|Writes) ")
+OF_NO_FUNCTION = re.compile(r"(?:typedef )?(?:struct|enum)\b")
+
+
+def misplaced(path, text):
+    """Complaints about comments that stand twice or above something else."""
+    found, seen = [], {}
+    for match in COMMENT.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        said = " ".join(match.group(1).replace("//", " ").split())[:60]
+        if len(said) == 60 and said in seen:
+            found.append(f"{path}:{line}: the comment of line {seen[said]} stands here again")
+        seen.setdefault(said, line)
+        last = match.group(1).rstrip("\n").split("\n")[0].lstrip()
+        if OF_A_FUNCTION.match(last) and OF_NO_FUNCTION.match(match.group(2)):
+            found.append(f"{path}:{line}: the contract of a function stands above '{match.group(2)}'")
+    return found
+
+
 def reach(header, texts, seen):
     for name in includes(texts.get(header, "")):
         if name not in seen:
@@ -69,6 +91,7 @@ def main():
     for path in (p for p in texts if p.endswith(".h")):
         if not texts[path].startswith(("//", "/*")):
             complaints.append(f"{path}:1: the header does not open with its job")
+        complaints += misplaced(path, texts[path])
         for match in DECLARATION.finditer(blank(texts[path])):
             if match.group(2) != ";":
                 continue

@@ -73,7 +73,10 @@ def production():
 class Tables(unittest.TestCase):
     def test_code_asks_for_facts(self):
         named = re.compile(r"\bTVMS_DIALECT_(?:%s)\b" % "|".join(ident for ident, _, _ in releases(source())))
-        found = [f"{name}: {m}" for name in production() if name not in RELEASE_FILES for m in named.findall(text_of(name))]
+        # Releases in an order, or counted on, are named without a name.
+        ordered = re.compile(r"\bdialect\b\s*(?:[<>]=?\s*[\w>.-]*\bdialect\b|[-+]\s*\d)")
+        found = [f"{name}: {m}" for name in production() if name not in RELEASE_FILES
+                 for m in named.findall(text_of(name)) + ordered.findall(text_of(name))]
         self.assertLessEqual(len(found), RELEASE_BUDGET, "ask for a fact of ir/releases.def: " + ", ".join(found))
 
     def test_facts_are_asked(self):

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct {
   size_t size;          // sizeof(tvms_program_print_options)
-  const char *release;  // to write: "0.22", "0.25", "0.26" or "0.27"; NULL: as read
+  const char *release;  // to write (tvms_release_name); NULL: as read
   bool no_metadata;     // leave tensor constants out, as TVM's script() does
 } tvms_program_print_options;
 
