@@ -142,13 +142,14 @@ bool tvms_api_take_options(const void *given, void *own, size_t size) {
   return true;
 }
 
-void tvms_api_give_struct(void *given, const void *own, size_t size) {
+bool tvms_api_give_struct(void *given, const void *own, size_t size) {
   size_t known;
   memcpy(&known, given, sizeof known);
   if (known < size) size = known;
-  if (size <= sizeof known) return;
+  if (size <= sizeof known) return false;
   memcpy((char *)given + sizeof known, (const char *)own + sizeof known,
          size - sizeof known);
+  return true;
 }
 
 tvms_status tvms_api_bad_options(tvms_context *context) {

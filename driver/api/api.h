@@ -50,8 +50,9 @@ tvms_status tvms_api_fail(tvms_context *context, tvms_status status, const char 
 TVMS_NODISCARD bool tvms_api_take_options(const void *TVMS_NULLABLE given, void *own,
                                           size_t size);
 
-// Fills in a struct whose first member is its size, as the host knows it.
-void tvms_api_give_struct(void *given, const void *own, size_t size);
+// Fills in a struct whose first member is its size, as the host knows it. False if the host has
+// not said it.
+TVMS_NODISCARD bool tvms_api_give_struct(void *given, const void *own, size_t size);
 
 // The release of a name; TVMS_DIALECT_NONE for NULL. False after saying that there is none.
 TVMS_NODISCARD bool tvms_api_find_release(tvms_context *context,

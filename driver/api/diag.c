@@ -148,9 +148,11 @@ tvms_status tvms_diag_render(tvms_context *context,
   tvms_diag_render_options own;
   *text = NULL;
   *size = 0;
-  if (!tvms_api_take_options(options, &own, sizeof own)
-      || (unsigned)own.format > TVMS_FORMAT_SARIF) {
+  if (!tvms_api_take_options(options, &own, sizeof own))
     return tvms_api_bad_options(context);
+  if ((unsigned)own.format > TVMS_FORMAT_SARIF) {
+    return tvms_api_fail(context, TVMS_BAD_ARGUMENT, "there is no format %u",
+                         (unsigned)own.format);
   }
   writing w = {.context = context, .diags = context->diags, .options = &own};
   tvms_status status = tvms_api_call(context, render, &w);

@@ -27,8 +27,7 @@ bool tvms_pass_list(uint32_t index, tvms_pass_info *info) {
   } else {
     return false;
   }
-  tvms_api_give_struct(info, &own, sizeof own);
-  return true;
+  return tvms_api_give_struct(info, &own, sizeof own);
 }
 
 bool tvms_pass_list_option(const char *pass, uint32_t index,
@@ -42,8 +41,7 @@ bool tvms_pass_list_option(const char *pass, uint32_t index,
                                  .type = tvms_pass_option_word(rows[i].type),
                                  .initial = rows[i].initial,
                                  .summary = rows[i].summary};
-    tvms_api_give_struct(info, &own, sizeof own);
-    return true;
+    return tvms_api_give_struct(info, &own, sizeof own);
   }
   return false;
 }

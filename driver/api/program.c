@@ -101,8 +101,7 @@ bool tvms_program_definition(const tvms_program *program, uint32_t index,
         .name_span = member->name_span,
         .span = member->function ? member->function->span : (tvms_span){0, 0},
     };
-    tvms_api_give_struct(definition, &own, sizeof own);
-    return true;
+    return tvms_api_give_struct(definition, &own, sizeof own);
   }
   return false;
 }

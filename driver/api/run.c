@@ -196,6 +196,7 @@ static const char *copy_tensor(giving *g, tvms_tensor **copy) {
   *copy = tvms_tensor_new(&g->runner->heap, given->dtype, given->ndim, given->shape);
   if (!*copy) return "a tensor that is too large";
   if (!tvms_tensor_len(*copy)) return NULL;
+  if (!given->data) return "a tensor without data";
   const char *data = (const char *)given->data + given->byte_offset;
   if (!given->strides) {
     memcpy((*copy)->view.data, data, (size_t)(*copy)->bytes);
@@ -379,8 +380,7 @@ uint32_t tvms_runner_result_count(const tvms_runner *runner) {
 bool tvms_runner_result(const tvms_runner *runner, uint32_t index,
                         tvms_result *result) {
   if (index >= runner->results.len) return false;
-  tvms_api_give_struct(result, &runner->results.items[index], sizeof *result);
-  return true;
+  return tvms_api_give_struct(result, &runner->results.items[index], sizeof *result);
 }
 
 // ---- Building ----
@@ -439,9 +439,11 @@ tvms_status tvms_program_build(tvms_program *program,
   *size = 0;
   tvms_status status = tvms_api_check_program(program);
   if (status != TVMS_OK) return status;
-  if (!tvms_api_take_options(options, &own, sizeof own)
-      || (unsigned)own.form > TVMS_BUILD_LLVM) {
+  if (!tvms_api_take_options(options, &own, sizeof own))
     return tvms_api_bad_options(program->context);
+  if ((unsigned)own.form > TVMS_BUILD_LLVM) {
+    return tvms_api_fail(program->context, TVMS_BAD_ARGUMENT, "there is no form %u",
+                         (unsigned)own.form);
   }
   building b = {.program = program, .options = &own};
   status = tvms_api_call(program->context, build, &b);

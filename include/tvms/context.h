@@ -15,7 +15,8 @@
 //
 // Structs of options begin with their size, so that they can grow: set all bytes to zero,
 // `size` to sizeof the struct, and then what should differ from the defaults. Where options
-// are taken, NULL means the defaults.
+// are taken, NULL means the defaults. A struct that is filled in for the host begins with its
+// size, too; the functions that do it return false if that is not set.
 #ifndef TVMS_CONTEXT_H
 #define TVMS_CONTEXT_H
 

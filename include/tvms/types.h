@@ -26,7 +26,7 @@ typedef enum {
 // A fact; the texts are valid during the visit. New members may be added at the end.
 typedef struct {
   tvms_fact_kind kind;
-  uint32_t level;        // of nesting; 0: a function of a module
+  uint32_t level;        // of nesting; 0: a function of a module, 1: what is in it
   const char *name;      // "" for THEN, ELSE and END; "return" for RESULT
   const char *type;      // "?" if it is not known; of a symbol its data type; or ""
   tvms_span span;        // of a parameter or a binding

@@ -636,6 +636,32 @@ Test(api, inputs_that_do_not_fit_are_reported) {
   cr_assert_eq(tvms_runner_run(runner), TVMS_OK);
 }
 
+Test(api, what_is_not_given_is_not_read) {
+  tvms_runner *runner;
+  tvms_program *program = read_text(scale);
+  cr_assert_eq(tvms_runner_create(program, NULL, &runner), TVMS_OK);
+  int64_t shape[] = {2, 3};
+  tvms_dl_tensor nothing = {.device = {TVMS_DL_CPU, 0},
+                            .ndim = 2,
+                            .dtype = {TVMS_DL_FLOAT, 32, 1},
+                            .shape = shape};
+  cr_assert_eq(tvms_runner_set_tensor(runner, 0, &nothing), TVMS_BAD_ARGUMENT);
+  cr_assert_not_null(strstr(tvms_context_message(context), "without data"));
+  cr_assert_eq(tvms_runner_run(runner), TVMS_OK);
+  tvms_result result = {.size = 0};
+  cr_assert_not(tvms_runner_result(runner, 0, &result));
+  tvms_definition definition = {.size = 0};
+  cr_assert_not(tvms_program_definition(program, 0, &definition));
+  tvms_pass_info info = {.size = 0};
+  cr_assert_not(tvms_pass_list(0, &info));
+  tvms_program_build_options options = {.size = sizeof options,
+                                        .form = (tvms_build_form)99};
+  char *bytes;
+  size_t size;
+  cr_assert_eq(tvms_program_build(program, &options, &bytes, &size), TVMS_BAD_ARGUMENT);
+  cr_assert_str_eq(tvms_context_message(context), "there is no form 99");
+}
+
 Test(api, a_function_that_is_not_there_cannot_run) {
   tvms_runner_options options = {.size = sizeof options, .entry = "other"};
   tvms_runner *runner;
