@@ -4,6 +4,8 @@
 //
 // Loops that never run, branches that hold nothing, values computed for nothing and stores
 // of what a buffer holds already go; calls with effects stay. TVM: tirx.transform.RemoveNoOp.
+#include "passes/tir/simplify/remove_no_op.h"
+
 #include "arith/bound.h"
 #include "arith/scopes.h"
 #include "ir/fold_ops.h"
@@ -109,8 +111,7 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
   return node;
 }
 
-static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  (void)run;
+tvms_node *tvms_stmt_remove_no_op(tvms_unit *unit, tvms_node *function) {
   tvms_scopes scopes;
   tvms_scopes_init(&scopes, unit);
   tvms_rewriter rewriter;
@@ -126,6 +127,11 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_rewriter_fini(&rewriter);
   tvms_scopes_fini(&scopes);
   return changed;
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  (void)run;
+  return tvms_stmt_remove_no_op(unit, function);
 }
 
 void tvms_pass_remove_no_op(tvms_pass_run *run) {

@@ -5,6 +5,8 @@
 // Loops, conditions and bound variables around an expression are facts for it. Branches
 // that cannot be taken go, and stores of what a buffer holds already. Definitions of
 // buffers and annotations stay as they are written. TVM: tirx.transform.StmtSimplify.
+#include "passes/tir/simplify/stmt_simplify.h"
+
 #include "arith/scopes.h"
 #include "ir/equal.h"
 #include "ir/fold.h"
@@ -64,24 +66,13 @@ static tvms_node *leave_bind(tvms_rewriter *r, tvms_node *node) {
   return node;
 }
 
-static uint32_t extensions_of(const tvms_pass_run *run) {
-  const tvms_pass_value *chains =
-      &TVMS_OPTION(run, StmtSimplify, transitively_prove_inequalities);
-  const tvms_pass_value *forms =
-      &TVMS_OPTION(run, StmtSimplify, convert_boolean_to_and_of_ors);
-  const tvms_pass_value *branches =
-      &TVMS_OPTION(run, StmtSimplify, apply_constraints_to_boolean_branches);
-  return (chains->number ? TVMS_PROVE_TRANSITIVELY : 0U)
-         | (forms->number ? TVMS_CONVERT_TO_AND_OF_ORS : 0U)
-         | (branches->number ? TVMS_CONSTRAIN_BRANCHES : 0U);
-}
-
-static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+tvms_node *tvms_stmt_simplify(tvms_unit *unit, tvms_node *function,
+                              uint32_t extensions) {
   simplifier s = {.unit = unit};
-  tvms_node_map_init(&s.bound, &run->context->memory);
+  tvms_node_map_init(&s.bound, &unit->context->memory);
   tvms_scopes_init(&s.scopes, unit);
   s.scopes.loop_conditions = true;
-  tvms_analyzer_extend(s.scopes.analyzer, extensions_of(run));
+  tvms_analyzer_extend(s.scopes.analyzer, extensions);
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);
   r.watch = &s.scopes.watch;
@@ -95,6 +86,22 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_scopes_fini(&s.scopes);
   tvms_node_map_fini(&s.bound);
   return changed;
+}
+
+static uint32_t extensions_of(const tvms_pass_run *run) {
+  const tvms_pass_value *chains =
+      &TVMS_OPTION(run, StmtSimplify, transitively_prove_inequalities);
+  const tvms_pass_value *forms =
+      &TVMS_OPTION(run, StmtSimplify, convert_boolean_to_and_of_ors);
+  const tvms_pass_value *branches =
+      &TVMS_OPTION(run, StmtSimplify, apply_constraints_to_boolean_branches);
+  return (chains->number ? TVMS_PROVE_TRANSITIVELY : 0U)
+         | (forms->number ? TVMS_CONVERT_TO_AND_OF_ORS : 0U)
+         | (branches->number ? TVMS_CONSTRAIN_BRANCHES : 0U);
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  return tvms_stmt_simplify(unit, function, extensions_of(run));
 }
 
 void tvms_pass_stmt_simplify(tvms_pass_run *run) {
