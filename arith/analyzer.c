@@ -135,6 +135,7 @@ void tvms_analyzer_bind_range(tvms_analyzer *analyzer, const tvms_node *var,
   tvms_var_facts *facts = tvms_analyzer_get_or_create_facts(analyzer, var);
   facts->has_bound = true;
   facts->bound.min = low.min;
+  facts->value = NULL;  // of an earlier range of one value
   bool open = low.max == TVMS_POS_INF || size.max == TVMS_POS_INF;
   int64_t top = 0;
   open = open || __builtin_add_overflow(low.max, size.max - 1, &top);
