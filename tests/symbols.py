@@ -45,6 +45,7 @@ AREAS = {
         intrinsic
         linear
         op
+        partition
         pass
         pipeline
         relax
@@ -55,7 +56,6 @@ AREAS = {
         vector
         vectorize
     """,
-    "passes": "dead functions fuse index inplace linear op partition pass pipeline relax simplify stmt storage touched vector vectorize",
     "backend": "backend",
     "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module optimize program render report runnable values",
     "api": "api context diag fix library note pass program release runner source status",

@@ -318,7 +318,7 @@ static void choose_bindings(hoister *h) {
 
 // ---- Rewriting ----
 
-enum { MOST_MADE = 1 << 20 };
+enum { MOST_MADE = 1 << 18 };
 
 static tvms_walk_step count_node(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
