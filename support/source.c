@@ -25,6 +25,7 @@ static tvms_source *wrap(tvms_memory *memory, const char *name, char *text,
   tvms_source *source = tvms_memory_alloc(memory, sizeof *source);
   char *copy = tvms_memory_alloc(memory, strlen(name) + 1);
   strcpy(copy, name);
+  source->memory = memory;
   source->name = copy;
   source->text = text;
   source->size = (uint32_t)size;

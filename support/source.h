@@ -5,8 +5,9 @@
 #include "support/memory.h"
 
 struct tvms_source {
-  const char *name;  // as the user wrote it; "<stdin>" for "-"
-  const char *text;  // `size` bytes and at least 16 NULs after them
+  const tvms_memory *memory;  // that it was made in
+  const char *name;           // as the user wrote it; "<stdin>" for "-"
+  const char *text;           // `size` bytes and at least 16 NULs after them
   uint32_t size;
   // Start of each line, made on first use by tvms_source_place.
   uint32_t *lines;

@@ -187,7 +187,15 @@ void tvms_api_give_text(tvms_strbuf *buffer, char **text, size_t *size) {
   *size = buffer->len;
 }
 
+tvms_status tvms_api_check_source(tvms_context *context, const tvms_source *source) {
+  if (source && source->memory == &context->memory) return TVMS_OK;
+  return tvms_api_fail(context, TVMS_BAD_ARGUMENT,
+                       source ? "the source is of another context"
+                              : "there is no source");
+}
+
 tvms_status tvms_api_check_program(const tvms_program *program) {
+  if (!program) return TVMS_BAD_ARGUMENT;
   if (!program->wrong) return TVMS_OK;
   return tvms_api_fail(program->context, TVMS_BAD_ARGUMENT,
                        "the program was read with errors, or a pass failed on it");

@@ -68,8 +68,13 @@ TVMS_NODISCARD bool tvms_api_find_written(tvms_context *context,
 // Hands a text over to the host.
 void tvms_api_give_text(tvms_strbuf *buffer, char **text, size_t *size);
 
-// TVMS_BAD_ARGUMENT after saying so if the program was read with errors; else TVMS_OK.
-tvms_status tvms_api_check_program(const tvms_program *program);
+// TVMS_BAD_ARGUMENT after saying so if the source is NULL or of another context; else TVMS_OK.
+tvms_status tvms_api_check_source(tvms_context *context,
+                                  const tvms_source *TVMS_NULLABLE source);
+
+// TVMS_BAD_ARGUMENT after saying so if the program was read with errors, or if it is NULL; else
+// TVMS_OK.
+tvms_status tvms_api_check_program(const tvms_program *TVMS_NULLABLE program);
 
 // TVMS_BAD_ARGUMENT after saying that a function of the host is being shown the program, which
 // must stay as it is.

@@ -178,7 +178,8 @@ static tvms_status apply_fixes(void *argument) {
 tvms_status tvms_diag_apply_fixes(tvms_context *context, tvms_source *source,
                                   char **text, size_t *size, uint32_t *mended) {
   writing w = {.context = context, .diags = context->diags, .source = source};
-  tvms_status status = tvms_api_call(context, apply_fixes, &w);
+  tvms_status status = tvms_api_check_source(context, source);
+  if (status == TVMS_OK) status = tvms_api_call(context, apply_fixes, &w);
   bool good = status == TVMS_OK;
   *text = good ? w.text : NULL;
   *size = good ? w.size : 0;

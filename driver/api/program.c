@@ -34,6 +34,8 @@ tvms_status tvms_program_read(tvms_context *context, tvms_source *source,
                               tvms_program **program) {
   tvms_program_read_options own;
   *program = NULL;
+  tvms_status known = tvms_api_check_source(context, source);
+  if (known != TVMS_OK) return known;
   if (!tvms_api_take_options(options, &own, sizeof own))
     return tvms_api_bad_options(context);
   reading r = {context, source, &own, NULL};
@@ -57,6 +59,7 @@ static tvms_status verify(void *argument) {
 }
 
 tvms_status tvms_program_verify(tvms_program *program) {
+  if (!program) return TVMS_BAD_ARGUMENT;
   return tvms_api_call(program->context, verify, program);
 }
 

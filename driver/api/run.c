@@ -243,6 +243,7 @@ static tvms_status give_tensor(void *argument) {
 
 tvms_status tvms_runner_set_tensor(tvms_runner *runner, uint32_t index,
                                    const tvms_dl_tensor *tensor) {
+  if (!runner) return TVMS_BAD_ARGUMENT;
   giving g = {.runner = runner, .index = index, .tensor = tensor};
   return tvms_api_call(runner->context, give_tensor, &g);
 }
@@ -255,12 +256,14 @@ static tvms_status give_value(void *argument) {
 }
 
 tvms_status tvms_runner_set_int(tvms_runner *runner, uint32_t index, int64_t value) {
+  if (!runner) return TVMS_BAD_ARGUMENT;
   giving g = {
       .runner = runner, .index = index, .value = {.kind = TVMS_VALUE_INT, .i = value}};
   return tvms_api_call(runner->context, give_value, &g);
 }
 
 tvms_status tvms_runner_set_float(tvms_runner *runner, uint32_t index, double value) {
+  if (!runner) return TVMS_BAD_ARGUMENT;
   giving g = {.runner = runner,
               .index = index,
               .value = {.kind = TVMS_VALUE_FLOAT, .f = value}};
@@ -370,6 +373,7 @@ static tvms_status run(void *argument) {
 }
 
 tvms_status tvms_runner_run(tvms_runner *runner) {
+  if (!runner) return TVMS_BAD_ARGUMENT;
   return tvms_api_call(runner->context, run, runner);
 }
 

@@ -47,10 +47,10 @@ tvms_status tvms_program_print(tvms_program *program,
                                const tvms_program_print_options *options, char **text,
                                size_t *size) {
   tvms_program_print_options own;
-  tvms_context *context = program->context;
-  writing w = {.context = context, .program = program, .print = &own};
+  writing w = {.program = program, .print = &own};
   tvms_status status = tvms_api_check_program(program);
   if (status != TVMS_OK) return finish(&w, status, text, size);
+  tvms_context *context = w.context = program->context;
   if (!tvms_api_take_options(options, &own, sizeof own))
     return finish(&w, tvms_api_bad_options(context), text, size);
   return finish(&w, tvms_api_call(context, print, &w), text, size);
@@ -74,6 +74,8 @@ static tvms_status format(void *argument) {
 tvms_status tvms_source_format(tvms_context *context, tvms_source *source, char **text,
                                size_t *size) {
   writing w = {.context = context, .source = source};
+  tvms_status known = tvms_api_check_source(context, source);
+  if (known != TVMS_OK) return finish(&w, known, text, size);
   return finish(&w, tvms_api_call(context, format, &w), text, size);
 }
 
@@ -103,6 +105,8 @@ tvms_status tvms_source_migrate(tvms_context *context, tvms_source *source,
                                 size_t *size) {
   tvms_source_migrate_options own;
   writing w = {.context = context, .source = source, .migrate = &own};
+  tvms_status known = tvms_api_check_source(context, source);
+  if (known != TVMS_OK) return finish(&w, known, text, size);
   if (!tvms_api_take_options(options, &own, sizeof own))
     return finish(&w, tvms_api_bad_options(context), text, size);
   return finish(&w, tvms_api_call(context, migrate, &w), text, size);

@@ -37,6 +37,7 @@ static tvms_status infer(void *argument) {
 
 tvms_status tvms_program_infer(tvms_program *program, const char *release,
                                tvms_fact_visit *visit, void *user) {
+  if (!program) return TVMS_BAD_ARGUMENT;
   inferring in = {program, release, visit, user};
   program->shown++;
   tvms_status status = tvms_api_call(program->context, infer, &in);
@@ -99,7 +100,8 @@ tvms_status tvms_program_type_at(tvms_program *program, uint32_t offset,
                                  const char *release, tvms_span *span, char **text,
                                  size_t *size) {
   search s = {.program = program, .release = release, .offset = offset};
-  tvms_status status = tvms_api_call(program->context, find_type, &s);
+  tvms_status status =
+      program ? tvms_api_call(program->context, find_type, &s) : TVMS_BAD_ARGUMENT;
   bool good = status == TVMS_OK && s.found;
   *span = good ? s.found->span : (tvms_span){0, 0};
   *text = good ? s.text : NULL;

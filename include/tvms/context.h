@@ -13,6 +13,10 @@
 // it calls run in the C locale). A call needs 64 KiB of the caller's stack; deep recursion
 // happens on a stack of its own, which is mapped for the call.
 //
+// Pointers must not be NULL unless a function says so; a source, a program or a runner that is
+// NULL, because making it failed, is TVMS_BAD_ARGUMENT where a status is returned. So is a source
+// of another context.
+//
 // Structs of options begin with their size, so that they can grow: set all bytes to zero,
 // `size` to sizeof the struct, and then what should differ from the defaults. Where options
 // are taken, NULL means the defaults. A struct that is filled in for the host begins with its

@@ -662,6 +662,41 @@ Test(api, what_is_not_given_is_not_read) {
   cr_assert_str_eq(tvms_context_message(context), "there is no form 99");
 }
 
+Test(api, what_was_not_made_is_refused) {
+  char *text;
+  size_t size;
+  uint32_t count;
+  tvms_span span;
+  tvms_program *program;
+  tvms_runner *runner;
+  tvms_context *other;
+  cr_assert_eq(tvms_context_create(NULL, &other), TVMS_OK);
+  tvms_source *sources[] = {NULL, source_of("a.tvms", model)};
+  for (size_t i = 0; i < 2; i++) {
+    cr_assert_eq(tvms_program_read(other, sources[i], NULL, &program),
+                 TVMS_BAD_ARGUMENT);
+    cr_assert_null(program);
+    cr_assert_eq(tvms_source_format(other, sources[i], &text, &size),
+                 TVMS_BAD_ARGUMENT);
+    cr_assert_eq(tvms_source_migrate(other, sources[i], NULL, &text, &size),
+                 TVMS_BAD_ARGUMENT);
+    cr_assert_eq(tvms_diag_apply_fixes(other, sources[i], &text, &size, &count),
+                 TVMS_BAD_ARGUMENT);
+  }
+  cr_assert_str_eq(tvms_context_message(other), "the source is of another context");
+  tvms_context_destroy(other);
+  cr_assert_eq(tvms_program_print(NULL, NULL, &text, &size), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_program_verify(NULL), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_program_transform(NULL, "LegalizeOps", NULL), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_program_infer(NULL, NULL, note_fact, NULL), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_program_type_at(NULL, 0, NULL, &span, &text, &size),
+               TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_program_build(NULL, NULL, &text, &size), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_runner_create(NULL, NULL, &runner), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_runner_run(NULL), TVMS_BAD_ARGUMENT);
+  cr_assert_eq(tvms_runner_set_int(NULL, 0, 1), TVMS_BAD_ARGUMENT);
+}
+
 Test(api, a_function_that_is_not_there_cannot_run) {
   tvms_runner_options options = {.size = sizeof options, .entry = "other"};
   tvms_runner *runner;
