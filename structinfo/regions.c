@@ -50,8 +50,10 @@ typedef struct {
   tvms_domains hints;     // other variables, by conditions
   tvms_node_map lets;     // variable -> value
   accesses reads, writes;
-  bool opaque;
-  bool no_regions;  // of a root block nobody wants to know them
+  accesses opaques;    // buffers whose pointers are used, as a whole
+  bool opaque;         // there is one
+  bool keeps_opaques;  // they are wanted
+  bool no_regions;     // of a root block nobody wants to know them
 } detection;
 
 static void visit(detection *d, tvms_node *node);
@@ -162,6 +164,13 @@ static void note_whole(detection *d, accesses *list, tvms_node *buffer) {
   note(d, list, buffer, sets);
 }
 
+// The pointer of a buffer is used: no region describes what is done with it.
+static void note_opaque(detection *d, tvms_node *TVMS_NULLABLE buffer) {
+  if (!buffer) return;
+  d->opaque = true;
+  if (d->keeps_opaques) note_whole(d, &d->opaques, buffer);
+}
+
 // The known buffer that an expression stands for: its data pointer, or itself.
 static tvms_node *TVMS_NULLABLE buffer_behind(const detection *d,
                                               const tvms_node *node) {
@@ -256,7 +265,7 @@ static bool visit_access_ptr(detection *d, const tvms_call *call) {
   tvms_node *buffer = buffer_behind(d, pointer);
   int64_t bits = tvms_as_int_imm(mask)->value & 3;
   if (!buffer) return true;
-  if (bits == 3) d->opaque = true;
+  if (bits == 3) note_opaque(d, buffer);
   if (bits == 1) note_whole(d, &d->reads, buffer);
   if (bits == 2) note_whole(d, &d->writes, buffer);
   return true;
@@ -310,7 +319,7 @@ static void visit_inner(detection *d, tvms_node *node) {
   case TVMS_NODE_BLOCK_REALIZE: visit_realize(d, tvms_as_block_realize(node)); return;
   case TVMS_NODE_CALL: visit_call(d, node); return;
   case TVMS_NODE_VAR:
-  case TVMS_NODE_BUFFER: d->opaque = d->opaque || buffer_behind(d, node); return;
+  case TVMS_NODE_BUFFER: note_opaque(d, buffer_behind(d, node)); return;
   case TVMS_NODE_DECL_BUFFER:
   case TVMS_NODE_ALLOC_BUFFER:
   case TVMS_NODE_OBJECT_MAP: return;
@@ -371,16 +380,30 @@ static tvms_list regions_of(detection *d, const accesses *list,
   return regions;
 }
 
+static void open_detection(detection *d, tvms_unit *unit,
+                           const tvms_node_map *buffers) {
+  *d = (detection){.unit = unit, .memory = &unit->context->memory, .buffers = buffers};
+  tvms_node_map_init(&d->matched, d->memory);
+  tvms_node_map_init(&d->lets, d->memory);
+  tvms_domains_init(&d->domains, unit);
+  tvms_domains_init(&d->hints, unit);
+}
+
+static void close_detection(detection *d) {
+  tvms_vec_fini(d->memory, &d->reads);
+  tvms_vec_fini(d->memory, &d->writes);
+  tvms_vec_fini(d->memory, &d->opaques);
+  tvms_domains_fini(&d->hints);
+  tvms_domains_fini(&d->domains);
+  tvms_node_map_fini(&d->lets);
+  tvms_node_map_fini(&d->matched);
+}
+
 bool tvms_regions_infer(tvms_unit *unit, const tvms_node_map *buffers,
                         tvms_block *block, bool is_root) {
-  detection d = {.unit = unit,
-                 .memory = &unit->context->memory,
-                 .buffers = buffers,
-                 .no_regions = is_root};
-  tvms_node_map_init(&d.matched, d.memory);
-  tvms_node_map_init(&d.lets, d.memory);
-  tvms_domains_init(&d.domains, unit);
-  tvms_domains_init(&d.hints, unit);
+  detection d;
+  open_detection(&d, unit, buffers);
+  d.no_regions = is_root;
   enter_matches(&d, block);
   visit_below(&d, &block->head);
   if (d.opaque) {
@@ -394,11 +417,31 @@ bool tvms_regions_infer(tvms_unit *unit, const tvms_node_map *buffers,
     if (writes) block->writes = regions_of(&d, &d.writes, NULL);
     block->reads = read_list;
   }
-  tvms_vec_fini(d.memory, &d.reads);
-  tvms_vec_fini(d.memory, &d.writes);
-  tvms_domains_fini(&d.hints);
-  tvms_domains_fini(&d.domains);
-  tvms_node_map_fini(&d.lets);
-  tvms_node_map_fini(&d.matched);
+  close_detection(&d);
   return !d.opaque;
+}
+
+static tvms_list with_opaques(detection *d, tvms_list regions) {
+  tvms_list opaques = regions_of(d, &d->opaques, NULL);
+  tvms_list all = {
+      tvms_arena_array(&d->unit->arena, tvms_node *, regions.len + opaques.len), 0};
+  for (uint32_t i = 0; i < regions.len; i++)
+    all.items[all.len++] = regions.items[i];
+  for (uint32_t i = 0; i < opaques.len; i++)
+    all.items[all.len++] = opaques.items[i];
+  return all;
+}
+
+void tvms_regions_infer_all(tvms_unit *unit, const tvms_node_map *buffers,
+                            tvms_block *block) {
+  detection d;
+  open_detection(&d, unit, buffers);
+  d.keeps_opaques = true;
+  enter_matches(&d, block);
+  visit_below(&d, &block->head);
+  tvms_list reads = regions_of(&d, &d.reads, &d.opaques);
+  tvms_list writes = regions_of(&d, &d.writes, &d.opaques);
+  block->reads = with_opaques(&d, reads);
+  block->writes = with_opaques(&d, writes);
+  close_detection(&d);
 }

@@ -22,4 +22,9 @@ void tvms_regions_put_buffer(tvms_node_map *map, const tvms_unit *unit,
 bool tvms_regions_infer(tvms_unit *unit, const tvms_node_map *buffers,
                         tvms_block *block, bool is_root);
 
+// Sets both lists of a block without T.init() from what is below it; a buffer whose pointer is
+// used is read and written as a whole. TVM: GetSBlockReadWriteRegion.
+void tvms_regions_infer_all(tvms_unit *unit, const tvms_node_map *buffers,
+                            tvms_block *block);
+
 #endif

@@ -4,13 +4,30 @@
 //
 // The blocks stay, without variables. TVM: s_tir.transform.ConvertBlocksToOpaque.
 #include "ir/fold.h"
+#include "ir/walk.h"
 #include "passes/functions.h"
+
+// A variable of the block in what is computed before the block begins is refused.
+static void refuse_own(tvms_unit *unit, const tvms_node *node, const tvms_node *part,
+                       const tvms_block *block) {
+  tvms_memory *memory = &unit->context->memory;
+  for (uint32_t i = 0; i < block->iter_vars.len; i++) {
+    const tvms_node *var = tvms_as_iter_var(block->iter_vars.items[i])->var;
+    if (!tvms_walk_contains(memory, (tvms_node *)(uintptr_t)part, var)) continue;
+    tvms_diag_report(&unit->context->diags, TVMS_D_block_variable_early, node->span,
+                     tvms_symbol_text(unit->context, tvms_as_var(var)->name));
+    return;
+  }
+}
 
 static tvms_node *convert(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_block_realize *realize = tvms_as_block_realize(node);
   const tvms_block *block = tvms_as_block(realize->block);
   if (block->iter_vars.len == 0) return TVMS_REWRITE_BELOW;
   tvms_unit *unit = rewriter->unit;
+  refuse_own(unit, node, realize->predicate, block);
+  for (uint32_t i = 0; i < realize->iter_values.len; i++)
+    refuse_own(unit, node, realize->iter_values.items[i], block);
   tvms_node *predicate = tvms_rewrite(rewriter, realize->predicate);
   for (uint32_t i = 0; i < block->iter_vars.len; i++) {
     const tvms_iter_var *iter = tvms_as_iter_var(block->iter_vars.items[i]);

@@ -3,9 +3,14 @@
 // Before: B = T.match_buffer(A[i * 4:i * 4 + 4], (4,)); B[j] = 0.0   After: A[i * 4 + j] = 0.0
 //
 // Variables in the shape, the strides and the offset of the inner buffer get their values.
-// TVM: s_tir.transform.LowerMatchBuffer.
+// What is given there must be so: scope, dtype, shape, strides and a multiple of offset_factor
+// are refused if they cannot be proved. TVM: s_tir.transform.LowerMatchBuffer.
+#include "arith/analyzer.h"
 #include "ir/fold.h"
 #include "passes/functions.h"
+#include "passes/tir/analysis/storage_scope.h"
+
+#include <string.h>
 
 typedef struct {
   const tvms_node *buffer;
@@ -14,6 +19,10 @@ typedef struct {
 
 typedef struct {
   TVMS_VEC(match) matches;
+  tvms_analyzer *analyzer;   // knows the ranges of loops
+  tvms_node_map params;      // scalar parameters, which are bound outside
+  const tvms_buffer *inner;  // being matched
+  bool failed;
 } lowering;
 
 static tvms_node *build(tvms_rewriter *r, tvms_node_kind kind, tvms_node *a,
@@ -61,15 +70,40 @@ static tvms_node *leave_region(tvms_rewriter *r, tvms_node *node) {
   return m ? outer_region(r, m, tvms_as_buffer_region(node)) : node;
 }
 
-// A variable takes the value; what is not a variable holds it already.
-static void bind(tvms_rewriter *r, const tvms_node *TVMS_NULLABLE part,
-                 tvms_node *value) {
-  if (!part || part->kind != TVMS_NODE_VAR || tvms_node_map_get(&r->known, part))
+// Reports that the buffer being matched does not fit, once.
+static void refuse(tvms_rewriter *r, const char *what) {
+  lowering *l = r->self;
+  if (l->failed) return;
+  l->failed = true;
+  tvms_context *context = r->unit->context;
+  tvms_diag_report(&context->diags, TVMS_D_match_differs, l->inner->head.span,
+                   tvms_symbol_text(context, l->inner->name), what);
+}
+
+static void expect_equal(tvms_rewriter *r, tvms_node *given, tvms_node *value,
+                         const char *what) {
+  const lowering *l = r->self;
+  tvms_node *equal = build(r, TVMS_NODE_EQ, given, value);
+  if (!equal || !tvms_analyzer_can_prove(l->analyzer, equal)) refuse(r, what);
+}
+
+// A variable takes the value; what is not one, or has a value, must have this one.
+static void bind(tvms_rewriter *r, tvms_node *TVMS_NULLABLE part, tvms_node *value,
+                 const char *what) {
+  const lowering *l = r->self;
+  if (!part) return;
+  if (!tvms_dtype_same(part->dtype, value->dtype))
+    value = tvms_build_cast(r->unit, part->dtype, value, TVMS_NO_SPAN);
+  if (!value) return;
+  tvms_node *known =
+      part->kind == TVMS_NODE_VAR ? tvms_node_map_get(&r->known, part) : part;
+  if (part->kind == TVMS_NODE_VAR && tvms_node_map_get(&l->params, part)) known = part;
+  if (known) {
+    expect_equal(r, known, value, what);
     return;
-  bool casts =
-      !tvms_dtype_is_handle(part->dtype) && !tvms_dtype_same(part->dtype, value->dtype);
-  if (casts) value = tvms_build_cast(r->unit, part->dtype, value, TVMS_NO_SPAN);
+  }
   tvms_node_map_put(&r->known, part, value);
+  tvms_analyzer_bind(l->analyzer, part, value);
 }
 
 // Elements of the source before the part.
@@ -98,13 +132,44 @@ static void bind_strides(tvms_rewriter *r, const tvms_buffer *inner,
   for (uint32_t i = inner->strides.len; i > 0; i--) {
     tvms_node *own = inner->strides.items[i - 1];
     if (outer->strides.len) {
-      bind(r, own, outer->strides.items[i - 1 + skipped]);
+      bind(r, own, outer->strides.items[i - 1 + skipped], "other strides");
       continue;
     }
     if (!stride) stride = tvms_int_imm_new(r->unit, own->dtype, 1, TVMS_NO_SPAN);
-    bind(r, own, stride);
+    bind(r, own, stride, "other strides");
     stride = build(r, TVMS_NODE_MUL, stride, outer->shape.items[i - 1 + skipped]);
   }
+}
+
+static bool starts_at_zero(const tvms_buffer *buffer) {
+  return !buffer->elem_offset || tvms_node_is_int(buffer->elem_offset, 0);
+}
+
+static void bind_offset(tvms_rewriter *r, const tvms_buffer *inner,
+                        const tvms_buffer_region *region) {
+  const lowering *l = r->self;
+  tvms_node *offset = offset_of(r, region);
+  if (!offset || !inner->elem_offset) return;
+  bind(r, inner->elem_offset, offset, "another offset");
+  tvms_node *factor = tvms_int_imm_new(r->unit, inner->elem_offset->dtype,
+                                       inner->offset_factor, TVMS_NO_SPAN);
+  tvms_node *rest = build(r, TVMS_NODE_MOD, inner->elem_offset, factor);
+  tvms_node *zero =
+      tvms_int_imm_new(r->unit, inner->elem_offset->dtype, 0, TVMS_NO_SPAN);
+  tvms_node *fits = rest ? build(r, TVMS_NODE_EQ, rest, zero) : NULL;
+  if (!fits || !tvms_analyzer_can_prove(l->analyzer, fits))
+    refuse(r, "another offset_factor");
+}
+
+// What must be the same of both whatever the region is.
+static void check_kinds(tvms_rewriter *r, const tvms_buffer *inner,
+                        const tvms_buffer *outer) {
+  const tvms_context *context = r->unit->context;
+  const char *own = tvms_storage_scope_of(context, &inner->head);
+  if (strcmp(own, tvms_storage_scope_of(context, &outer->head)) != 0)
+    refuse(r, "another scope");
+  if (!tvms_dtype_same(inner->element, outer->element)) refuse(r, "another dtype");
+  if (starts_at_zero(inner) && !starts_at_zero(outer)) refuse(r, "another offset");
 }
 
 static void add_match(tvms_rewriter *r, const tvms_node *node) {
@@ -114,15 +179,16 @@ static void add_match(tvms_rewriter *r, const tvms_node *node) {
   const tvms_buffer_region *region = tvms_as_buffer_region(source);
   const tvms_buffer *inner = tvms_as_buffer(old->buffer);
   const tvms_buffer *outer = tvms_as_buffer(region->buffer);
+  l->inner = inner;
+  check_kinds(r, inner, outer);
   tvms_vec_push(&r->unit->context->memory, &l->matches, ((match){old->buffer, region}));
   tvms_node_map_put(&r->known, inner->data, outer->data);
-  tvms_node *offset = offset_of(r, region);
-  if (offset) bind(r, inner->elem_offset, offset);
+  bind_offset(r, inner, region);
   bind_strides(r, inner, outer);
   uint32_t skipped = region->region.len - inner->shape.len;
   for (uint32_t i = 0; i < inner->shape.len; i++) {
     bind(r, inner->shape.items[i],
-         tvms_as_range(region->region.items[i + skipped])->extent);
+         tvms_as_range(region->region.items[i + skipped])->extent, "another shape");
   }
 }
 
@@ -137,10 +203,24 @@ static tvms_node *enter_block(tvms_rewriter *r, tvms_node *node) {
   return tvms_rewrite_below(r, copy);
 }
 
+static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
+  const lowering *l = r->self;
+  const tvms_for *loop = tvms_as_for(node);
+  tvms_analyzer_bind_range(l->analyzer, loop->var, loop->min, loop->extent);
+  return TVMS_REWRITE_BELOW;
+}
+
+static void refuse_predicate(tvms_rewriter *r, const match *m) {
+  lowering *l = r->self;
+  l->inner = tvms_as_buffer(m->buffer);
+  refuse(r, "other accesses: here they are masked");
+}
+
 static tvms_node *leave_load(tvms_rewriter *r, tvms_node *node) {
   const match *m = find(r->self, tvms_as_buffer_load(r->old)->buffer);
   if (!m) return node;
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  if (load->predicate) refuse_predicate(r, m);
   tvms_list indices = outer_indices(r, m, load->indices);
   return tvms_buffer_load_new(r->unit, m->source->buffer, indices.items, indices.len,
                               load->predicate, node->span);
@@ -151,22 +231,32 @@ static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
   if (!m) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
   tvms_store *store = tvms_as_store(copy);
+  if (store->predicate) refuse_predicate(r, m);
   store->indices = outer_indices(r, m, store->indices);
   store->buffer = m->source->buffer;
   return copy;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  lowering l = {0};
+  lowering l = {.analyzer = tvms_analyzer_new(unit)};
+  tvms_node_map_init(&l.params, &run->context->memory);
+  tvms_list params = tvms_as_prim_func(function)->params;
+  for (uint32_t i = 0; i < params.len; i++) {
+    if (!tvms_dtype_is_handle(params.items[i]->dtype))
+      tvms_node_map_put(&l.params, params.items[i], params.items[i]);
+  }
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &l);
   rewriter.enter[TVMS_NODE_BLOCK] = enter_block;
+  rewriter.enter[TVMS_NODE_FOR] = enter_loop;
   rewriter.leave[TVMS_NODE_BUFFER_LOAD] = leave_load;
   rewriter.leave[TVMS_NODE_STORE] = leave_store;
   rewriter.leave[TVMS_NODE_BUFFER_REGION] = leave_region;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
   tvms_vec_fini(&run->context->memory, &l.matches);
+  tvms_node_map_fini(&l.params);
+  tvms_analyzer_free(l.analyzer);
   return changed;
 }
 
