@@ -18,11 +18,13 @@ void tvms_relax_mutator_init(tvms_relax_mutator *m, tvms_pass_run *run, tvms_uni
   tvms_prover_init(&m->prover, unit);
   tvms_relax_emitter_init(&m->emitter, unit);
   tvms_rewriter_init(&m->rewriter, unit, m);
+  tvms_node_map_init(&m->settled, &unit->context->memory);
   tvms_relax_retype(&m->rewriter);
   m->rewriter.leave[TVMS_NODE_CALL] = tvms_relax_leave_call;
 }
 
 void tvms_relax_mutator_fini(tvms_relax_mutator *m) {
+  tvms_node_map_fini(&m->settled);
   tvms_rewriter_fini(&m->rewriter);
   tvms_relax_emitter_fini(&m->emitter);
   tvms_prover_fini(&m->prover);
@@ -152,10 +154,16 @@ tvms_node *tvms_relax_settle(tvms_relax_mutator *m, tvms_node *value) {
 
 tvms_node *tvms_relax_settle_leaf(tvms_relax_mutator *m, tvms_node *value) {
   bool bound = value->kind == TVMS_NODE_CALL || value->kind == TVMS_NODE_TUPLE_GET_ITEM;
-  tvms_node *settled = tvms_relax_settle(m, value);
-  if (!bound || !tvms_dtype_is_void(value->dtype)) return settled;
+  if (!bound || !tvms_dtype_is_void(value->dtype)) return tvms_relax_settle(m, value);
+  if (m->settled_in != m->rewriter.sequence) tvms_node_map_clear(&m->settled);
+  m->settled_in = m->rewriter.sequence;
+  tvms_node *known = tvms_node_map_get(&m->settled, value);
+  if (known) return known;
   const char *name = tvms_relax_in_dataflow(m) ? "lv" : "gv";
-  return tvms_relax_emit(&m->emitter, &m->rewriter, settled, name);
+  tvms_node *settled = tvms_relax_settle(m, value);
+  known = tvms_relax_emit(&m->emitter, &m->rewriter, settled, name);
+  tvms_node_map_put(&m->settled, value, known);
+  return known;
 }
 
 bool tvms_relax_in_dataflow(const tvms_relax_mutator *m) {

@@ -30,6 +30,8 @@ typedef struct {
   tvms_prover prover;
   tvms_relax_emitter emitter;
   tvms_rewriter rewriter;  // whose self is the mutator
+  tvms_node_map settled;   // part of a tree → its variable, in one block
+  const tvms_node *TVMS_NULLABLE settled_in;  // that block
 } tvms_relax_mutator;
 
 // Prepares a mutator in the caller's storage, with hooks that keep types true; new nodes lie in
@@ -79,7 +81,8 @@ tvms_node *tvms_relax_make_item(tvms_relax_mutator *m, tvms_node *tuple,
 // hand. The value itself is not bound.
 tvms_node *tvms_relax_settle(tvms_relax_mutator *m, tvms_node *value);
 
-// As settle, and the value is bound too unless it is a leaf or a tuple.
+// As settle, and the value is bound too unless it is a leaf or a tuple. A part that stands in
+// several trees of one block is bound once.
 tvms_node *tvms_relax_settle_leaf(tvms_relax_mutator *m, tvms_node *value);
 
 // For enter hooks of VAR_BINDING: the binding at hand with another value. Its variable stays if
