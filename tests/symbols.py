@@ -53,6 +53,7 @@ AREAS = {
         stmt
         storage
         touched
+        value
         vector
         vectorize
     """,
