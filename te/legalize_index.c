@@ -171,7 +171,7 @@ bool tvms_legalize_repeat(tvms_legal *legal) {
   tvms_list shape = tvms_te_shape(x);
   uint32_t place = tvms_legal_axis(axis, shape.len);
   tvms_node *extent =
-      build(te, TVMS_NODE_MUL, shape.items[place], tvms_te_index(te, times));
+      build(te, TVMS_NODE_MUL, tvms_te_index(te, times), shape.items[place]);
   return along_axis(legal, x, place, extent, "T_repeat", repeated, times);
 }
 

@@ -2,8 +2,10 @@
 //
 // A reduction folds over the axes of its attribute and keeps the others; mean and variance
 // divide afterwards. A matrix product broadcasts the axes in front of the last two.
+#include "structinfo/make.h"
 #include "te/legalizers.h"
 #include "te/softmax.h"
+#include "te/topi_index.h"
 
 #include <stdio.h>
 
@@ -26,9 +28,44 @@ static bool keeps_dims(const tvms_legal *legal) {
   return tvms_attr_bool(legal->call, TVMS_ATTR_reduction_keepdims);
 }
 
+static bool has_identity(tvms_te_fold kind) {
+  return kind == TVMS_FOLD_SUM || kind == TVMS_FOLD_PROD;
+}
+
+// Whether an axis that is reduced is known to have no elements.
+static bool folds_nothing(tvms_legal *legal) {
+  const tvms_node *sinfo = tvms_legal_arg(legal, 0)->sinfo;
+  tvms_list shape;
+  if (!tvms_release_has(legal->te.unit->dialect, TVMS_FACT_empty_sums_are_filled)
+      || !sinfo || sinfo->kind != TVMS_NODE_SINFO_TENSOR
+      || !tvms_sinfo_tensor_dims(sinfo, &shape)) {
+    return false;
+  }
+  bool *axes = reduced_axes(legal, shape.len);
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (axes[i] && tvms_node_is_int(shape.items[i], 0)) return true;
+  }
+  return false;
+}
+
+// The data are not even an argument.
+static bool fill_identity(tvms_legal *legal, tvms_te_fold kind) {
+  legal->name = "full";
+  tvms_te *te = &legal->te;
+  tvms_list shape;
+  if (!tvms_legal_result_shape(legal, &shape)) return false;
+  tvms_dtype dtype = tvms_legal_result_dtype(legal);
+  tvms_node *value = tvms_te_const(te, dtype, kind == TVMS_FOLD_PROD);
+  return tvms_legal_return(legal, tvms_te_full(te, shape, dtype, value));
+}
+
 static bool fold(tvms_legal *legal, const char *name, tvms_te_fold kind) {
   legal->name = name;
+  if (has_identity(kind) && folds_nothing(legal)) return fill_identity(legal, kind);
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  if (kind == TVMS_FOLD_SUM && tvms_dtype_is_bool(tvms_te_dtype(x))) {
+    kind = TVMS_FOLD_ANY;
+  }
   bool *axes = reduced_axes(legal, tvms_te_shape(x).len);
   tvms_node *y = tvms_te_reduce_axes(&legal->te, x, axes, keeps_dims(legal), kind);
   return tvms_legal_return(legal, y);
@@ -150,7 +187,13 @@ bool tvms_legalize_matmul(tvms_legal *legal) {
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "i");
   tvms_list left = tvms_te_shape(a);
-  tvms_node *k = tvms_te_reduce(&stage, "k", left.items[left.len - 1]);
+  tvms_node *length = left.items[left.len - 1];
+  if (tvms_node_is_int(length, 0)
+      && tvms_release_has(te->unit->dialect, TVMS_FACT_empty_sums_are_filled)) {
+    tvms_node *zero = tvms_te_const(te, tvms_legal_result_dtype(legal), 0);
+    return tvms_legal_return(legal, tvms_te_close(&stage, "matmul", zero));
+  }
+  tvms_node *k = tvms_te_reduce(&stage, "k", length);
   uint32_t batch = shape.len - !row_vector - !column_vector;
   tvms_node *row = row_vector ? NULL : stage.axes.items[batch];
   tvms_node *column = column_vector ? NULL : stage.axes.items[shape.len - 1];

@@ -97,7 +97,9 @@ bool tvms_legalize_squeeze(tvms_legal *legal) {
   bool *gone = tvms_legal_axes(legal, from.len, axes, false);
   bool given = tvms_attr(legal->call, TVMS_ATTR_opt_axis_list_axis) != NULL;
   for (uint32_t i = 0; i < from.len; i++) {
-    if (!given) gone[i] = tvms_node_is_int(from.items[i], 1);
+    bool one = tvms_node_is_int(from.items[i], 1);
+    // An axis that is known to be longer stays, though it was asked for.
+    gone[i] = given ? gone[i] && (one || !tvms_node_is_int_imm(from.items[i])) : one;
   }
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_reduced_shape(te, from, gone, false), "ax");
@@ -210,7 +212,6 @@ static bool give_window(tvms_legal *legal, tvms_node *x, uint32_t axis,
                         tvms_node *begin, tvms_node *end, const char *name) {
   tvms_te *te = &legal->te;
   tvms_node *extent = build(te, TVMS_NODE_SUB, end, begin);
-  extent = tvms_analyzer_simplify(te->analyzer, extent);
   return tvms_legal_return(legal, window(te, x, axis, begin, extent, name));
 }
 
@@ -236,9 +237,9 @@ bool tvms_legalize_split(tvms_legal *legal) {
     return true;
   }
   int64_t sections = tvms_attr_item_int(attr);
-  tvms_node *size =
-      tvms_build_ceil_div(te->unit, total, tvms_te_index(te, sections), TVMS_NO_SPAN);
-  size = tvms_analyzer_simplify(te->analyzer, size);
+  tvms_node *size = build(te, TVMS_NODE_ADD, total, tvms_te_index(te, sections));
+  size = build(te, TVMS_NODE_SUB, size, tvms_te_index(te, 1));
+  size = build(te, TVMS_NODE_FLOOR_DIV, size, tvms_te_index(te, sections));
   for (int64_t i = 0; i < sections; i++) {
     tvms_node *begin = build(te, TVMS_NODE_MUL, size, tvms_te_index(te, i));
     tvms_node *end = i + 1 < sections ? build(te, TVMS_NODE_ADD, begin, size) : total;

@@ -5,6 +5,7 @@
 // topi/slice_scatter.py.
 #include "te/element.h"
 #include "te/legalizers.h"
+#include "te/topi_index.h"
 
 // The bounds of one axis of a slice.
 typedef struct {
@@ -155,4 +156,109 @@ bool tvms_legalize_strided_slice(tvms_legal *legal) {
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
   return tvms_legal_return(legal,
                            tvms_te_close(&stage, names[s.len > 0][s.constant], value));
+}
+
+static tvms_node *identity_of(tvms_te *te, tvms_node *x) {
+  (void)te;
+  return x;
+}
+
+#define ELEMENT(function, expression)                                                  \
+  static tvms_node *function(tvms_te *te, tvms_node *a, tvms_node *b) {                \
+    return (expression);                                                               \
+  }
+ELEMENT(both, AND(a, b))
+ELEMENT(not_less, GE(a, b))
+ELEMENT(less, LT(a, b))
+ELEMENT(same, EQ(a, b))
+ELEMENT(quotient, FLOOR_DIV(a, b))
+ELEMENT(remainder_of, FLOOR_MOD(a, b))
+#undef ELEMENT
+
+// Which places of the axis are replaced: `mask` says yes to all.
+static tvms_node *replaced_places(tvms_te *te, tvms_node *mask, tvms_node *places,
+                                  const bounds *b, int64_t extent) {
+  if (!tvms_node_is_int(b->begin, 0)) {
+    tvms_node *behind =
+        tvms_te_broadcast(te, places, b->begin, "T_greater_equal", not_less);
+    mask = tvms_te_broadcast(te, mask, behind, "T_logical_and", both);
+  }
+  if (!tvms_node_is_int(b->end, extent)) {
+    tvms_node *before = tvms_te_broadcast(te, places, b->end, "T_less", less);
+    mask = tvms_te_broadcast(te, mask, before, "T_logical_and", both);
+  }
+  if (!tvms_node_is_int(b->stride, 1)) {
+    tvms_node *away = tvms_te_subtract(te, places, b->begin);
+    away = tvms_te_broadcast(te, away, b->stride, "T_floor_mod", remainder_of);
+    away = tvms_te_broadcast(te, away, INT32(0), "T_equal", same);
+    mask = tvms_te_broadcast(te, mask, away, "T_logical_and", both);
+  }
+  return mask;
+}
+
+// Where in the source the element of each place stands, if it is replaced.
+static tvms_node *source_places(tvms_te *te, tvms_node *places, const bounds *b,
+                                int64_t extent) {
+  tvms_node *away = tvms_te_subtract(te, places, b->begin);
+  away = tvms_te_add(te, away, SUB(b->stride, INT32(1)));
+  away = tvms_te_broadcast(te, away, b->stride, "T_floor_divide", quotient);
+  if (!away) return NULL;
+  tvms_stage stage;
+  tvms_te_open(te, &stage, tvms_te_shape(away), "i");
+  tvms_node *value = tvms_te_load(te, away, stage.axes.items, 1);
+  return tvms_te_close(&stage, "compute", MAX(MIN(value, INDEX(extent - 1)), INDEX(0)));
+}
+
+static tvms_node *choose(tvms_te *te, tvms_node *mask, tvms_node *yes, tvms_node *no) {
+  if (!mask || !yes || !no) return NULL;
+  tvms_stage stage;
+  tvms_list shape = tvms_te_shape(no);
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_node *const *axes = stage.axes.items;
+  tvms_node *chosen = tvms_te_broadcast_load(te, mask, shape, axes);
+  chosen = NE(tvms_te_convert(te, TVMS_DTYPE(INT, 64), chosen), INDEX(0));
+  tvms_node *value =
+      tvms_te_select(te, chosen, tvms_te_broadcast_load(te, yes, shape, axes),
+                     tvms_te_broadcast_load(te, no, shape, axes));
+  return tvms_te_close(&stage, "T_where", value);
+}
+
+bool tvms_legalize_slice_scatter(tvms_legal *legal) {
+  legal->name = "slice_scatter";
+  tvms_te *te = &legal->te;
+  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  tvms_node *source = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
+  tvms_list shape = tvms_te_shape(x);
+  int64_t given = tvms_attr_int(legal->call, TVMS_ATTR_axis_axis, 0);
+  bounds b = {.axis = tvms_legal_axis(given, shape.len)};
+  tvms_node **parts[] = {&b.begin, &b.end, &b.stride};
+  for (uint32_t i = 0; i < 3; i++) {
+    if (!tvms_legal_is_prim(tvms_legal_arg(legal, i + 2))) return false;
+    *parts[i] = tvms_legal_expr(legal, tvms_legal_arg(legal, i + 2));
+    if (!tvms_node_is_int_imm(*parts[i])) return false;
+  }
+  if (b.axis >= shape.len || !tvms_node_is_int_imm(shape.items[b.axis])) return false;
+  int64_t extent = tvms_as_int_imm(shape.items[b.axis])->value;
+  if (tvms_node_is_int(b.begin, 0) && tvms_node_is_int(b.end, extent)
+      && tvms_node_is_int(b.stride, 1)) {
+    return tvms_legal_return(legal,
+                             tvms_te_map(te, source, "compute", "i", identity_of));
+  }
+  // The numbers are those of Python, int32 until the function is finished.
+  tvms_node *length = INT32(extent),
+            *yes = tvms_bool_imm_new(te->unit, true, TVMS_NO_SPAN);
+  tvms_list flat = tvms_list_copy(te->unit, &length, 1);
+  tvms_node *mask = tvms_te_full(te, flat, yes->dtype, yes);
+  tvms_node *places =
+      tvms_te_arange(te, INT32(0), length, INT32(1), TVMS_DTYPE(INT, 64));
+  mask = replaced_places(te, mask, places, &b, extent);
+  tvms_list lone = tvms_list_copy(te->unit, shape.items, shape.len);
+  for (uint32_t i = 0; i < shape.len; i++)
+    lone.items[i] = i == b.axis ? INT32(extent) : INT32(1);
+  mask = tvms_te_reshape(te, mask, lone);
+  tvms_node *from = source_places(te, places, &b, extent);
+  if (!from) return false;
+  tvms_node *moved = tvms_te_take(te, source, from, b.axis, TVMS_TAKE_FAST);
+  mask = tvms_te_broadcast_to(te, mask, shape);
+  return tvms_legal_return(legal, choose(te, mask, moved, x));
 }

@@ -168,6 +168,7 @@ static tvms_node *identity_of(tvms_te *te, tvms_te_fold fold, tvms_dtype dtype) 
   bool real = tvms_dtype_is_real(dtype);
   switch (fold) {
   case TVMS_FOLD_SUM:
+  case TVMS_FOLD_ANY:
   case TVMS_FOLD_PROD: {
     int value = fold == TVMS_FOLD_PROD;
     return real ? tvms_build_float(te->unit, dtype, value, TVMS_NO_SPAN)
@@ -179,13 +180,18 @@ static tvms_node *identity_of(tvms_te *te, tvms_te_fold fold, tvms_dtype dtype) 
   TVMS_UNREACHABLE("kind of fold");
 }
 
+// A product of truth values is a conjunction, since bool is a type of its own.
+static bool multiplies_as_and(const tvms_te *te, tvms_dtype dtype) {
+  return tvms_dtype_is_bool(dtype)
+         && !tvms_release_has(te->unit->dialect, TVMS_FACT_bools_are_uint1);
+}
+
 tvms_node *tvms_te_close_fold(tvms_stage *stage, const char *name, tvms_te_fold fold,
                               tvms_node *value) {
   static const tvms_node_kind kinds[] = {
-      [TVMS_FOLD_SUM] = TVMS_NODE_ADD,
-      [TVMS_FOLD_PROD] = TVMS_NODE_MUL,
-      [TVMS_FOLD_MAX] = TVMS_NODE_MAX,
-      [TVMS_FOLD_MIN] = TVMS_NODE_MIN,
+      [TVMS_FOLD_SUM] = TVMS_NODE_ADD, [TVMS_FOLD_PROD] = TVMS_NODE_MUL,
+      [TVMS_FOLD_MAX] = TVMS_NODE_MAX, [TVMS_FOLD_MIN] = TVMS_NODE_MIN,
+      [TVMS_FOLD_ANY] = TVMS_NODE_OR,
   };
   tvms_te *te = stage->te;
   tvms_node *identity = value ? identity_of(te, fold, value->dtype) : NULL;
@@ -194,8 +200,12 @@ tvms_node *tvms_te_close_fold(tvms_stage *stage, const char *name, tvms_te_fold 
     buffer = new_buffer(te, name, stage->shape, value->dtype);
     tvms_vec_push(memory_of(te), &te->allocs, buffer);
     tvms_node *old = tvms_te_load(te, buffer, stage->axes.items, stage->shape.len);
-    tvms_node *both = tvms_build_binary(te->unit, kinds[fold], old, simplify(te, value),
-                                        TVMS_NO_SPAN);
+    tvms_node_kind kind = kinds[fold];
+    if (fold == TVMS_FOLD_PROD && multiplies_as_and(te, value->dtype)) {
+      kind = TVMS_NODE_AND;
+    }
+    tvms_node *both =
+        tvms_build_binary(te->unit, kind, old, simplify(te, value), TVMS_NO_SPAN);
     tvms_te_nest(stage, name, store(stage, buffer, identity),
                  store(stage, buffer, both));
   }

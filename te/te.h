@@ -58,7 +58,8 @@ typedef enum {
   TVMS_FOLD_SUM,
   TVMS_FOLD_PROD,
   TVMS_FOLD_MAX,
-  TVMS_FOLD_MIN
+  TVMS_FOLD_MIN,
+  TVMS_FOLD_ANY,
 } tvms_te_fold;
 
 // Begins a PrimFunc in `unit`; the caller owns the struct, and tvms_te_fini ends it.

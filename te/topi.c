@@ -150,16 +150,20 @@ tvms_node *tvms_te_reduce_axes(tvms_te *te, tvms_node *x, const bool *reduced,
                                bool keep, tvms_te_fold fold) {
   if (!x) return NULL;
   tvms_list shape = tvms_te_shape(x);
+  char name[160];
+  snprintf(name, sizeof name, "%s_red",
+           tvms_symbol_text(te->unit->context, tvms_as_buffer(x)->name));
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_reduced_shape(te, shape, reduced, keep), "ax");
+  if (shape.len == 0) return tvms_te_close(&stage, name, tvms_te_load(te, x, NULL, 0));
   tvms_node_vec indices = {0};
   uint32_t kept = 0;
   for (uint32_t i = 0; i < shape.len; i++) {
     if (reduced[i]) {
-      char name[32];
-      snprintf(name, sizeof name, "k%u", i);
+      char axis[32];
+      snprintf(axis, sizeof axis, "k%u", i);
       tvms_vec_push(memory_of(te), &indices,
-                    tvms_te_reduce(&stage, name, shape.items[i]));
+                    tvms_te_reduce(&stage, axis, shape.items[i]));
     } else {
       tvms_vec_push(memory_of(te), &indices, stage.axes.items[keep ? i : kept]);
     }
@@ -167,9 +171,6 @@ tvms_node *tvms_te_reduce_axes(tvms_te *te, tvms_node *x, const bool *reduced,
   }
   tvms_node *value = tvms_te_load(te, x, indices.items, indices.len);
   tvms_vec_fini(memory_of(te), &indices);
-  char name[160];
-  snprintf(name, sizeof name, "%s_red",
-           tvms_symbol_text(te->unit->context, tvms_as_buffer(x)->name));
   return tvms_te_close_fold(&stage, name, fold, value);
 }
 
