@@ -7,6 +7,7 @@
 
 #include "interp/frame.h"
 #include "interp/match.h"
+#include "interp/packed.h"
 #include "interp/prim.h"
 #include "interp/relax_ops.h"
 #include "ir/build.h"
@@ -182,10 +183,6 @@ static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
     if (scalar) return of_number(call->head.dtype, tvms_interp_eval(f, &call->head, 0));
     return tvms_interp_call_relax_operator(f, call);
   }
-  if (call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
-    fault(f, TVMS_D_unknown_function, call->head.span,
-          tvms_as_extern_func(call->callee)->symbol.text);
-  }
   tvms_interp_count_step(f, call->head.span);
   tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, call->args.len);
   for (uint32_t i = 0; i < call->args.len; i++) {
@@ -194,6 +191,9 @@ static tvms_value eval_call_relax(tvms_interp_frame *f, const tvms_call *call) {
   tvms_value result;
   if (call->callee->kind == TVMS_NODE_GLOBAL_VAR) {
     result = call_global(f, call, args);
+  } else if (call->callee->kind == TVMS_NODE_EXTERN_FUNC) {
+    tvms_bytes name = tvms_as_extern_func(call->callee)->symbol;
+    result = tvms_interp_call_packed(f, name, args, call->args.len, call->head.span);
   } else {
     tvms_value callee = tvms_interp_eval_relax(f, call->callee);
     if (callee.kind != TVMS_VALUE_FUNCTION) {

@@ -5,6 +5,7 @@
 
 #include "interp/frame.h"
 #include "interp/match.h"
+#include "interp/packed.h"
 #include "interp/prim.h"
 #include "interp/relax.h"
 #include "ir/op.h"
@@ -208,12 +209,22 @@ static tvms_value op_memory_alloc_tensor(tvms_interp_frame *f, const tvms_call *
   return alloc_tensor(f, call, 2, 3);
 }
 
-// Packed functions live in a TVM run time, which is not here.
+// Most packed functions live in a TVM run time, which is not here.
 static tvms_value op_packed(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *callee = argument(f, call, 0);
   if (callee->kind != TVMS_NODE_EXTERN_FUNC) unsupported(f, call);
-  fault(f, TVMS_D_unknown_function, callee->span,
-        tvms_as_extern_func(callee)->symbol.text);
+  tvms_bytes name = tvms_as_extern_func(callee)->symbol;
+  bool known = tvms_interp_has_packed(name)
+               && tvms_op_called(&call->head) == TVMS_R_call_pure_packed;
+  if (!known) fault(f, TVMS_D_unknown_function, callee->span, name.text);
+  uint32_t count = call->args.len - 1;
+  tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    args[i] = tvms_interp_eval_relax(f, call->args.items[i + 1]);
+  tvms_value result = tvms_interp_call_packed(f, name, args, count, callee->span);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_value_drop(args[i]);
+  return result;
 }
 
 // print(format, values…)

@@ -118,7 +118,7 @@ static bool is_known_dtype(const tvms_node *sinfo) {
 }
 
 // A value of TIR, a shape or an attribute has no StructInfo to ask.
-static bool can_legalize(const tvms_call *call) {
+bool tvms_legalize_is_possible(const tvms_call *call) {
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
     if (arg->kind == TVMS_NODE_PRIM_VALUE || !arg->sinfo) continue;
@@ -313,7 +313,7 @@ static void describe(tvms_legal *legal, tvms_legalized *result) {
 bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
                         tvms_legalized *result) {
   legalizer legalize = legalizers[tvms_op_called(&call->head)];
-  if (!legalize || !can_legalize(call)) return false;
+  if (!legalize || !tvms_legalize_is_possible(call)) return false;
   tvms_legal legal = {.caller = caller, .call = call};
   tvms_te_init(&legal.te, unit);
   tvms_node_map_init(&legal.known, memory_of(&legal));

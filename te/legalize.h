@@ -35,6 +35,10 @@ typedef struct {
 TVMS_NODISCARD bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller,
                                        const tvms_call *call, tvms_legalized *result);
 
+// Whether the shapes and dtypes of all arguments and of the result are known, which TVM asks
+// before it legalises.
+bool tvms_legalize_is_possible(const tvms_call *call);
+
 // ---- For descriptions ----
 
 // An argument of the call as a tensor, which becomes a parameter.

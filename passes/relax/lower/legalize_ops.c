@@ -4,13 +4,14 @@
 // After:  lv = R.call_tir(cls.relu, (x,), out_ty=R.Tensor((n,), "float32")), and a private
 //         PrimFunc relu in the module
 //
-// What an operator computes stands in te/. Equal PrimFuncs are made once. Calls with
-// unknown shapes and operators without a description stay as they are.
+// What an operator computes stands in te/. Equal PrimFuncs are made once. Operators that TVM
+// writes with others, and those that only a packed function can do, stand in expand_ops.c.
+// Calls with unknown shapes and operators without a description stay as they are.
 // TVM: relax.transform.LegalizeOps.
 #include "ir/build.h"
 #include "passes/functions.h"
+#include "passes/relax/lower/expand_ops.h"
 #include "passes/relax/make.h"
-#include "passes/relax/retype.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 #include "te/legalize.h"
@@ -18,14 +19,14 @@
 #include <string.h>
 
 typedef struct {
-  tvms_pass_run *run;
-  const char *skip;  // names of operators, ';' between them
+  tvms_expansion expansion;  // first: legalize_call gets a pointer to it
+  const char *skip;          // names of operators, ';' between them
 } legalizer;
 
 static tvms_node *call_tir(tvms_unit *unit, const tvms_call *call, tvms_sym name,
                            const tvms_legalized *legalized) {
   tvms_node *type = legalized->types.items[0];
-  if (call->head.sinfo->kind == TVMS_NODE_SINFO_TUPLE) {
+  if (legalized->types.len > 1) {
     type = tvms_sinfo_tuple_new(unit, legalized->types.items, legalized->types.len);
   }
   return tvms_relax_make_call_tir(unit, name, legalized->args, type, call->head.span);
@@ -45,32 +46,75 @@ static bool stays_silently(tvms_opcode opcode) {
          || opcode == TVMS_R_call_pure_packed;
 }
 
-static tvms_node *legalize(tvms_rewriter *rewriter, tvms_node *node) {
-  legalizer *state = rewriter->self;
+// A call of a PrimFunc that computes what the operator does, or NULL.
+static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node) {
+  tvms_pass_run *run = e->mutator->run;
+  tvms_node *whole = tvms_legalize_is_possible(tvms_as_call(node))
+                         ? tvms_expand_operands(e, node)
+                         : node;
+  tvms_unit *unit = tvms_functions_open_unit(run);
+  tvms_legalized legalized = {0};
+  const tvms_call *call = tvms_as_call(whole);
+  if (!tvms_legalize_call(unit, e->mutator->unit, call, &legalized)) {
+    tvms_functions_drop_unit(run, unit);
+    return NULL;
+  }
+  tvms_sym name =
+      tvms_functions_add_unique(run, legalized.name, unit, legalized.function);
+  return call_tir(e->mutator->unit, call, name, &legalized);
+}
+
+// What an operator is written as may contain operators that are to be legalised as well.
+static tvms_node *legalize(tvms_expansion *e, tvms_node *node) {
+  const legalizer *state = (const legalizer *)e;
   tvms_opcode opcode = tvms_op_called(node);
   if (opcode == TVMS_R_NONE || stays_silently(opcode)) return node;
   if (is_skipped(state, tvms_op_of(opcode)->name)) return node;
-  tvms_unit *unit = tvms_functions_open_unit(state->run);
-  tvms_legalized legalized = {0};
-  const tvms_call *call = tvms_as_call(node);
-  if (!tvms_legalize_call(unit, rewriter->unit, call, &legalized)) {
-    tvms_functions_drop_unit(state->run, unit);
-    return node;
+  bool possible = tvms_legalize_is_possible(tvms_as_call(node));
+  tvms_node *made = possible ? tvms_expand_op(e, node) : NULL;
+  if (made) {
+    tvms_expansion inner = *e;
+    inner.old = made;
+    legalizer below = {.expansion = inner, .skip = state->skip};
+    return made->kind == TVMS_NODE_CALL ? legalize(&below.expansion, made) : made;
   }
-  tvms_sym name =
-      tvms_functions_add_unique(state->run, legalized.name, unit, legalized.function);
-  return call_tir(rewriter->unit, call, name, &legalized);
+  made = call_prim_func(e, node);
+  if (!made) made = tvms_expand_to_packed(e, node);
+  return made ? made : node;
+}
+
+static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
+  tvms_relax_mutator *m = r->self;
+  legalizer *state = m->self;
+  state->expansion.old = r->old;
+  return legalize(&state->expansion, tvms_relax_leave_call(r, node));
+}
+
+// What a match_cast looks at is a variable; an operator that became a call gets one.
+static tvms_node *leave_match_cast(tvms_rewriter *r, tvms_node *node) {
+  tvms_match_cast *cast = tvms_as_match_cast(node);
+  if (node != r->old && cast->value != tvms_as_match_cast(r->old)->value) {
+    cast->value = tvms_relax_settle_leaf(r->self, cast->value);
+  }
+  return node;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  legalizer state = {.run = run};
-  state.skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text;
-  tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, unit, &state);
-  tvms_relax_retype(&rewriter);
-  rewriter.leave[TVMS_NODE_CALL] = legalize;
-  tvms_node *changed = tvms_rewrite(&rewriter, function);
-  tvms_rewriter_fini(&rewriter);
+  tvms_relax_definitions definitions;
+  tvms_relax_definitions_init(&definitions, unit, function);
+  tvms_relax_mutator mutator;
+  legalizer state = {
+      .expansion = {.mutator = &mutator,
+                    .definitions = &definitions,
+                    .legalize = legalize},
+      .skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text,
+  };
+  tvms_relax_mutator_init(&mutator, run, unit, &state);
+  mutator.rewriter.leave[TVMS_NODE_CALL] = leave_call;
+  mutator.rewriter.leave[TVMS_NODE_MATCH_CAST] = leave_match_cast;
+  tvms_node *changed = tvms_relax_mutate(&mutator, function);
+  tvms_relax_mutator_fini(&mutator);
+  tvms_relax_definitions_fini(&definitions);
   return changed;
 }
 
