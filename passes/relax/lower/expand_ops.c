@@ -60,7 +60,7 @@ static tvms_node *with_argument(tvms_expansion *e, const tvms_node *call,
   return made;
 }
 
-tvms_node *tvms_expand_operands(tvms_expansion *e, tvms_node *call) {
+tvms_node *tvms_relax_open_operands(tvms_expansion *e, tvms_node *call) {
   uint32_t place;
   tvms_opcode opcode = tvms_op_called(call);
   if (!takes_items(opcode, &place)) return call;
@@ -352,7 +352,7 @@ static tvms_node *call_pure_packed(tvms_expansion *e, const char *name, tvms_lis
   return call;
 }
 
-tvms_node *tvms_expand_to_packed(tvms_expansion *e, tvms_node *call) {
+tvms_node *tvms_relax_expand_to_packed(tvms_expansion *e, tvms_node *call) {
   tvms_list args = tvms_as_call(call)->args;
   switch ((uint32_t)tvms_op_called(call)) {
   case TVMS_R_print:
@@ -433,7 +433,7 @@ static tvms_node *expand_replica_to_shard(tvms_expansion *e, tvms_node *node) {
   return tvms_relax_op_with(e->mutator, TVMS_R_strided_slice, args, 4, &attr);
 }
 
-tvms_node *tvms_expand_op(tvms_expansion *e, tvms_node *call) {
+tvms_node *tvms_relax_expand_op(tvms_expansion *e, tvms_node *call) {
   switch ((uint32_t)tvms_op_called(call)) {
   case TVMS_R_arange: return expand_arange(e, call);
   case TVMS_R_astype: return expand_astype(e, call);

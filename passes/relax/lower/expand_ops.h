@@ -19,14 +19,15 @@ struct tvms_expansion {
 
 // What takes the place of `call`: a leaf or a call in A-normal form, whose parts are bound and
 // legalised, but which is not itself. NULL: the operator has no expansion, or not in this form.
-tvms_node *TVMS_NULLABLE tvms_expand_op(tvms_expansion *e, tvms_node *call);
+tvms_node *TVMS_NULLABLE tvms_relax_expand_op(tvms_expansion *e, tvms_node *call);
 
 // The call with its tuple of operands written out, where the operator takes its items one
 // by one: items of a tuple that is bound elsewhere are bound to variables. `call` itself if
 // there is nothing to do.
-tvms_node *tvms_expand_operands(tvms_expansion *e, tvms_node *call);
+tvms_node *tvms_relax_open_operands(tvms_expansion *e, tvms_node *call);
 
 // A call of the packed function that TVM has for an operator without PrimFunc, or NULL.
-tvms_node *TVMS_NULLABLE tvms_expand_to_packed(tvms_expansion *e, tvms_node *call);
+tvms_node *TVMS_NULLABLE tvms_relax_expand_to_packed(tvms_expansion *e,
+                                                     tvms_node *call);
 
 #endif

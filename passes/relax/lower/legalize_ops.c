@@ -50,7 +50,7 @@ static bool stays_silently(tvms_opcode opcode) {
 static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node) {
   tvms_pass_run *run = e->mutator->run;
   tvms_node *whole = tvms_legalize_is_possible(tvms_as_call(node))
-                         ? tvms_expand_operands(e, node)
+                         ? tvms_relax_open_operands(e, node)
                          : node;
   tvms_unit *unit = tvms_functions_open_unit(run);
   tvms_legalized legalized = {0};
@@ -71,7 +71,7 @@ static tvms_node *legalize(tvms_expansion *e, tvms_node *node) {
   if (opcode == TVMS_R_NONE || stays_silently(opcode)) return node;
   if (is_skipped(state, tvms_op_of(opcode)->name)) return node;
   bool possible = tvms_legalize_is_possible(tvms_as_call(node));
-  tvms_node *made = possible ? tvms_expand_op(e, node) : NULL;
+  tvms_node *made = possible ? tvms_relax_expand_op(e, node) : NULL;
   if (made) {
     tvms_expansion inner = *e;
     inner.old = made;
@@ -79,7 +79,7 @@ static tvms_node *legalize(tvms_expansion *e, tvms_node *node) {
     return made->kind == TVMS_NODE_CALL ? legalize(&below.expansion, made) : made;
   }
   made = call_prim_func(e, node);
-  if (!made) made = tvms_expand_to_packed(e, node);
+  if (!made) made = tvms_relax_expand_to_packed(e, node);
   return made ? made : node;
 }
 
