@@ -13,12 +13,14 @@
 
 #include "arith/analyzer.h"
 #include "ir/clone.h"
+#include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 
 typedef struct {
   tvms_unit *unit;
   tvms_analyzer *analyzer;
+  const tvms_block *block;
   const tvms_node *source;  // first and last buffer of the function
   const tvms_node *target;
 } detector;
@@ -29,6 +31,73 @@ static tvms_node *TVMS_NULLABLE build(detector *d, tvms_node_kind kind,
   return a && b ? tvms_build_binary(d->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
 }
 
+// Is it a variable of the block that runs from 0 to below `extent`?
+static bool runs_below(detector *d, const tvms_node *node, tvms_node *extent) {
+  for (uint32_t i = 0; i < d->block->iter_vars.len; i++) {
+    const tvms_iter_var *iter = tvms_as_iter_var(d->block->iter_vars.items[i]);
+    const tvms_range *dom = tvms_as_range(iter->dom);
+    if (iter->var == node)
+      return tvms_node_is_int(dom->min, 0)
+             && tvms_analyzer_can_prove_equal(d->analyzer, dom->extent, extent);
+  }
+  return false;
+}
+
+// q of q * divisor; NULL if the product is another.
+static tvms_node *TVMS_NULLABLE quotient_of(const tvms_node *node,
+                                            const tvms_node *divisor) {
+  if (node->kind != TVMS_NODE_MUL) return NULL;
+  const tvms_binary *product = tvms_as_binary(node);
+  if (tvms_node_same_expr(product->b, divisor)) return product->a;
+  return tvms_node_same_expr(product->a, divisor) ? product->b : NULL;
+}
+
+typedef struct {
+  tvms_node *TVMS_NULLABLE quotient;
+  tvms_node *TVMS_NULLABLE rest;
+} division;
+
+// Takes a sum apart into multiples of the divisor and one variable that is less than it.
+static bool take_apart(detector *d, tvms_node *sum, tvms_node *divisor,
+                       division *parts) {
+  if (sum->kind == TVMS_NODE_ADD) {
+    const tvms_binary *both = tvms_as_binary(sum);
+    return take_apart(d, both->a, divisor, parts)
+           && take_apart(d, both->b, divisor, parts);
+  }
+  tvms_node *more = quotient_of(sum, divisor);
+  if (more) {
+    parts->quotient =
+        parts->quotient ? build(d, TVMS_NODE_ADD, parts->quotient, more) : more;
+    return parts->quotient != NULL;
+  }
+  if (parts->rest || !runs_below(d, sum, divisor)) return false;
+  parts->rest = sum;
+  return true;
+}
+
+// (v * n + w) % n is w and (v * n + w) // n is v, where w runs to n: analyzers prove it for
+// constants only.
+static tvms_node *settle(tvms_rewriter *r, tvms_node *node) {
+  detector *d = r->self;
+  const tvms_binary *old = tvms_as_binary(node);
+  division parts = {NULL, NULL};
+  tvms_node *sum = tvms_analyzer_simplify(d->analyzer, old->a);
+  if (!take_apart(d, sum, old->b, &parts)) return node;
+  tvms_node *part = node->kind == TVMS_NODE_FLOOR_MOD ? parts.rest : parts.quotient;
+  return part ? part : tvms_int_imm_new(d->unit, node->dtype, 0, TVMS_NO_SPAN);
+}
+
+static tvms_node *settled(detector *d, tvms_node *index) {
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, d->unit, d);
+  rewriter.leave[TVMS_NODE_FLOOR_MOD] = settle;
+  rewriter.leave[TVMS_NODE_FLOOR_DIV] = settle;
+  index = tvms_rewrite(&rewriter, index);
+  tvms_rewriter_fini(&rewriter);
+  return index;
+}
+
 // The number of an element in row-major order.
 static tvms_node *TVMS_NULLABLE number_of(detector *d, const tvms_node *buffer,
                                           tvms_list indices) {
@@ -36,7 +105,7 @@ static tvms_node *TVMS_NULLABLE number_of(detector *d, const tvms_node *buffer,
   tvms_node *number = tvms_int_imm_new(d->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
   for (uint32_t i = 0; i < indices.len; i++) {
     number = build(d, TVMS_NODE_MUL, number, shape.items[i]);
-    number = build(d, TVMS_NODE_ADD, number, indices.items[i]);
+    number = build(d, TVMS_NODE_ADD, number, settled(d, indices.items[i]));
   }
   return number ? tvms_analyzer_simplify(d->analyzer, number) : NULL;
 }
@@ -96,6 +165,7 @@ static bool is_joint_number(detector *d, const tvms_block *block, tvms_node *num
 }
 
 static bool copies_in_order(detector *d, const tvms_block *block) {
+  d->block = block;
   if (block->body->kind != TVMS_NODE_STORE) return false;
   const tvms_store *store = tvms_as_store(block->body);
   if (store->value->kind != TVMS_NODE_BUFFER_LOAD) return false;
