@@ -1,7 +1,9 @@
 // Only a dimension that is a variable itself defines it: n of (n, m * 2), but not m.
 #include "passes/relax/analysis/symbols.h"
 
+#include "ir/clone.h"
 #include "ir/walk.h"
+#include "passes/relax/substitute.h"
 #include "structinfo/make.h"
 
 bool tvms_relax_is_symbol(const tvms_node *node) {
@@ -78,4 +80,41 @@ tvms_node *tvms_relax_symbol_value(const tvms_node *type, const tvms_node *given
     if (dims.items[i] == symbol) return values.items[i];
   }
   return NULL;
+}
+
+// The value of a symbol of the callee in a call.
+static tvms_node *value_at_call(tvms_unit *unit, const tvms_function *callee,
+                                tvms_list args, const tvms_node *symbol) {
+  tvms_node *value = NULL;
+  for (uint32_t i = 0; i < args.len && i < callee->params.len && !value; i++) {
+    value = tvms_relax_symbol_value(callee->params.items[i]->sinfo,
+                                    tvms_sinfo_of(unit, args.items[i]), symbol);
+  }
+  return value;
+}
+
+tvms_node *tvms_relax_type_at_call(tvms_unit *unit, const tvms_function *callee,
+                                   tvms_list args, tvms_node *type) {
+  if (type->id == 0) return type;
+  tvms_memory *memory = &unit->context->memory;
+  tvms_node_map seen, known, values;
+  tvms_node_map_init(&seen, memory);
+  tvms_node_map_init(&known, memory);
+  tvms_node_map_init(&values, memory);
+  tvms_node_vec symbols = {0};
+  tvms_relax_symbols_free(memory, type, &seen, &symbols);
+  tvms_node *copy = tvms_clone(unit, type, &known);
+  bool all = true;
+  for (uint32_t i = 0; i < symbols.len && all; i++) {
+    tvms_node *value = value_at_call(unit, callee, args, symbols.items[i]);
+    all = value != NULL;
+    if (all)
+      tvms_node_map_put(&values, tvms_node_map_get(&known, symbols.items[i]), value);
+  }
+  tvms_node *made = all ? tvms_relax_substitute(unit, copy, &values) : NULL;
+  tvms_node_map_fini(&seen);
+  tvms_node_map_fini(&known);
+  tvms_node_map_fini(&values);
+  tvms_vec_fini(memory, &symbols);
+  return made;
 }

@@ -23,4 +23,11 @@ tvms_node *TVMS_NULLABLE tvms_relax_symbol_value(const tvms_node *type,
                                                  const tvms_node *given,
                                                  const tvms_node *symbol);
 
+// `type`, one of the function `callee`, as its caller sees it who passes `args`: symbols of
+// the parameters are what is passed. Nodes of `unit`, that of the caller. NULL: it mentions
+// a symbol that the arguments do not tell.
+tvms_node *TVMS_NULLABLE tvms_relax_type_at_call(tvms_unit *unit,
+                                                 const tvms_function *callee,
+                                                 tvms_list args, tvms_node *type);
+
 #endif

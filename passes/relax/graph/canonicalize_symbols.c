@@ -14,8 +14,8 @@
 #include "passes/relax/analysis/definitions.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/retype.h"
+#include "passes/relax/substitute.h"
 #include "structinfo/dims.h"
-#include "structinfo/intern.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
@@ -123,41 +123,17 @@ static tvms_node *enter_var(tvms_rewriter *r, tvms_node *node) {
   return value ? value : TVMS_REWRITE_BELOW;
 }
 
-// The dimensions that changed, simplified.
-static tvms_list simplified(canonicalizer *c, tvms_unit *unit, tvms_list dims,
-                            tvms_list old) {
-  if (dims.items == old.items) return dims;
-  tvms_list list = tvms_list_copy(unit, dims.items, dims.len);
-  for (uint32_t i = 0; i < list.len; i++) {
-    if (i >= old.len || list.items[i] != old.items[i])
-      list.items[i] = tvms_dim_simplify(&c->prover, list.items[i]);
-  }
-  return list;
-}
-
 static tvms_node *enter_shape(tvms_rewriter *r, tvms_node *node) {
   canonicalizer *c = r->self;
   c->shapes++;
   tvms_node *made = tvms_rewrite_below(r, node);
   c->shapes--;
-  if (made == node) return node;
-  tvms_shape_expr *shape = tvms_as_shape_expr(made);
-  shape->values =
-      simplified(c, r->unit, shape->values, tvms_as_shape_expr(node)->values);
-  return made;
+  return tvms_relax_substituted_shape(r, &c->prover, made, node);
 }
 
-// Types without variables exist once.
 static tvms_node *leave_type(tvms_rewriter *r, tvms_node *node) {
   canonicalizer *c = r->self;
-  if (node == r->old) return node;
-  if (node->kind == TVMS_NODE_SINFO_SHAPE) {
-    tvms_sinfo_shape *shape = tvms_as_sinfo_shape(node);
-    shape->values =
-        simplified(c, r->unit, shape->values, tvms_as_sinfo_shape(r->old)->values);
-  }
-  tvms_node *closed = tvms_types_intern(r->unit->context, node);
-  return closed ? closed : node;
+  return tvms_relax_substituted_type(r, &c->prover, node, r->old);
 }
 
 // ---- Branches ----
