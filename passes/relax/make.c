@@ -29,6 +29,12 @@ static tvms_node *tuple_of(tvms_unit *unit, tvms_list args, tvms_span span) {
   return &tuple->head;
 }
 
+tvms_node *tvms_relax_make_global_var(tvms_unit *unit, tvms_sym name) {
+  tvms_global_var *made = tvms_node_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
+  made->name = name;
+  return &made->head;
+}
+
 tvms_node *tvms_relax_make_call_tir(tvms_unit *unit, tvms_sym name, tvms_list args,
                                     tvms_node *type, tvms_span span) {
   tvms_global_var *callee = tvms_node_make(unit, GLOBAL_VAR, span);

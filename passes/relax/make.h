@@ -9,6 +9,10 @@
 // A scalar of TIR as a value of Relax, with its StructInfo.
 tvms_node *tvms_relax_make_prim_value(tvms_unit *unit, tvms_node *value);
 
+// The name of a function of the module, whose type nothing says: for calls of functions that
+// a pass makes or gives another type.
+tvms_node *tvms_relax_make_global_var(tvms_unit *unit, tvms_sym name);
+
 // R.call_tir(cls.<name>, args, out_ty=type). Scalars of TIR among the arguments are wrapped.
 tvms_node *tvms_relax_make_call_tir(tvms_unit *unit, tvms_sym name, tvms_list args,
                                     tvms_node *type, tvms_span span);

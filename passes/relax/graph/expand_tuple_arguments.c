@@ -12,7 +12,7 @@
 #include "passes/relax/emit.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
 #include "passes/relax/graph/dead_code_elimination.h"
-#include "structinfo/make.h"
+#include "passes/relax/make.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -163,6 +163,7 @@ static tvms_node *expand_call(tvms_rewriter *r, tvms_node *node) {
   for (uint32_t i = 0; i < call->args.len; i++)
     push_argument(e, r, &args, call->args.items[i]);
   tvms_node *made = tvms_node_copy(r->unit, node);
+  tvms_as_call(made)->callee = tvms_relax_make_global_var(r->unit, name);
   tvms_as_call(made)->args = tvms_list_copy(r->unit, args.items, args.len);
   tvms_vec_fini(&r->unit->context->memory, &args);
   return made;

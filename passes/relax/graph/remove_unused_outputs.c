@@ -199,6 +199,7 @@ static tvms_node *change_call(tvms_rewriter *rewriter, tvms_node *node) {
   if (c->used) {
     call = tvms_node_copy(unit, node);
     call->sinfo = type_of_call(unit, node, c);
+    tvms_as_call(call)->callee = tvms_relax_make_global_var(unit, c->function->name);
     call = tvms_relax_emit(&r->emitter, rewriter, call, name);
   }
   tvms_node_vec fields = {0};

@@ -12,6 +12,7 @@
 #include "passes/relax/analysis/definitions.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/graph/dead_code_elimination.h"
+#include "passes/relax/make.h"
 #include "structinfo/make.h"
 
 #include <stdio.h>
@@ -138,6 +139,7 @@ static tvms_node *change_call(tvms_rewriter *rewriter, tvms_node *node) {
                   tvms_sinfo_shape_value_new(rewriter->unit, &value, 1, TVMS_NO_SPAN));
   }
   tvms_node *made = tvms_node_copy(rewriter->unit, node);
+  tvms_as_call(made)->callee = tvms_relax_make_global_var(rewriter->unit, member->name);
   tvms_as_call(made)->args = tvms_list_copy(rewriter->unit, args.items, args.len);
   tvms_vec_fini(memory_of(r), &args);
   return made;
