@@ -1,0 +1,260 @@
+// EliminateCommonSubexpr: what is computed twice is computed once.
+//
+// Before: a = R.add(x, y); b = R.add(x, y); c = R.multiply(a, b)
+// After:  a = R.add(x, y); b = a;           c = R.multiply(a, a)
+//
+// The second binding stays as a copy. What a branch computes serves the branch, what a
+// dataflow block computes for itself serves the block, and a local function shares nothing
+// with what is around it. Calls with effects and allocations are left alone; with call_only,
+// so is everything but calls. TVM: relax.transform.EliminateCommonSubexpr.
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/op.h"
+#include "ir/walk.h"
+#include "passes/functions.h"
+#include "passes/relax/analysis/definitions.h"
+#include "structinfo/infer.h"
+#include "structinfo/make.h"
+
+// A value that was bound, with the variables that have it, the first one first.
+typedef struct {
+  uint64_t hash;
+  const tvms_node *value;
+  const tvms_node *TVMS_NULLABLE type;  // of a match_cast
+  tvms_node_vec vars;
+  uint32_t next;  // entry of the same bucket + 1
+} entry;
+
+enum { BUCKETS = 1024 };
+
+typedef struct {
+  tvms_pass_run *run;
+  tvms_unit *unit;
+  bool call_only;
+  TVMS_VEC(entry) entries;
+  uint32_t buckets[BUCKETS];  // entry + 1
+  // Entry to which a variable was added, in order: to take it back.
+  struct {
+    struct addition {
+      uint32_t entry;
+      tvms_node *var;
+    } * items;
+    uint32_t len;
+    uint32_t cap;
+  } additions;
+  tvms_node_vec replaced;  // variables that others stand for, in order
+} eliminator;
+
+static tvms_memory *memory_of(const eliminator *e) {
+  return &e->run->context->memory;
+}
+
+// ---- What may be shared ----
+
+static tvms_walk_step find_effect(void *self, tvms_node *node, tvms_field_role role) {
+  const eliminator *e = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_FUNCTION) return TVMS_WALK_SKIP;
+  bool impure = node->kind == TVMS_NODE_CALL && tvms_call_opcode(node) == TVMS_TIR_NONE
+                && !tvms_infer_call_is_pure(e->run->module, tvms_as_call(node));
+  return impure ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool allocates(const tvms_node *value) {
+  if (value->kind != TVMS_NODE_CALL) return false;
+  tvms_opcode op = tvms_op_called(value);
+  return op == TVMS_R_builtin_alloc_tensor || op == TVMS_R_memory_alloc_storage
+         || op == TVMS_R_memory_alloc_tensor || op == TVMS_R_vm_alloc_storage
+         || op == TVMS_R_vm_alloc_tensor;
+}
+
+static bool may_be_shared(eliminator *e, tvms_node *value) {
+  if (e->call_only && value->kind != TVMS_NODE_CALL) return false;
+  tvms_visitor visitor = {.self = e, .enter = find_effect};
+  return tvms_walk(memory_of(e), value, &visitor) && !allocates(value);
+}
+
+// ---- The table ----
+
+// Are the symbols in two types that are equal the same ones? Those that a match_cast defines
+// are others than those of another.
+static bool same_symbols(const tvms_node *a, const tvms_node *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind) return false;
+  if (a->kind == TVMS_NODE_SINFO_TUPLE) {
+    tvms_list one = tvms_as_sinfo_tuple(a)->fields,
+              two = tvms_as_sinfo_tuple(b)->fields;
+    for (uint32_t i = 0; i < one.len && i < two.len; i++) {
+      if (!same_symbols(one.items[i], two.items[i])) return false;
+    }
+    return one.len == two.len;
+  }
+  tvms_list dims, others;
+  bool sized = a->kind == TVMS_NODE_SINFO_TENSOR || a->kind == TVMS_NODE_SINFO_SHAPE;
+  if (!sized || !tvms_sinfo_dims(a, &dims) || !tvms_sinfo_dims(b, &others)) return true;
+  for (uint32_t i = 0; i < dims.len && i < others.len; i++) {
+    if (!tvms_node_same_expr(dims.items[i], others.items[i])) return false;
+  }
+  return true;
+}
+
+static bool same_type(const eliminator *e, const tvms_node *TVMS_NULLABLE a,
+                      const tvms_node *TVMS_NULLABLE b) {
+  if (!a || !b) return a == b;
+  return tvms_node_equal(e->run->context, a, b) && same_symbols(a, b);
+}
+
+static uint32_t find_entry(const eliminator *e, uint64_t hash, const tvms_node *value,
+                           const tvms_node *TVMS_NULLABLE type) {
+  for (uint32_t at = e->buckets[hash % BUCKETS]; at;
+       at = e->entries.items[at - 1].next) {
+    const entry *found = &e->entries.items[at - 1];
+    if (found->hash != hash || !same_type(e, found->type, type)) continue;
+    if (tvms_node_equal(e->run->context, found->value, value)) return at - 1;
+  }
+  return UINT32_MAX;
+}
+
+static void add_variable(eliminator *e, uint32_t at, tvms_node *var) {
+  tvms_vec_push(memory_of(e), &e->entries.items[at].vars, var);
+  tvms_vec_push(memory_of(e), &e->additions, ((struct addition){at, var}));
+}
+
+static uint32_t add_entry(eliminator *e, uint64_t hash, const tvms_node *value,
+                          const tvms_node *TVMS_NULLABLE type) {
+  entry made = {
+      .hash = hash, .value = value, .type = type, .next = e->buckets[hash % BUCKETS]};
+  tvms_vec_push(memory_of(e), &e->entries, made);
+  e->buckets[hash % BUCKETS] = e->entries.len;
+  return e->entries.len - 1;
+}
+
+static void take_back(eliminator *e, struct addition added) {
+  tvms_node_vec *vars = &e->entries.items[added.entry].vars;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < vars->len; i++) {
+    if (vars->items[i] != added.var) vars->items[kept++] = vars->items[i];
+  }
+  vars->len = kept;
+}
+
+// ---- Scopes ----
+
+typedef struct {
+  uint32_t additions;
+  uint32_t replaced;
+} mark;
+
+static mark here(const eliminator *e) {
+  return (mark){e->additions.len, e->replaced.len};
+}
+
+// Takes back what was found out since the mark; `all`: not only what variables of dataflow
+// blocks have.
+static void leave_scope(eliminator *e, tvms_rewriter *r, mark since, bool all) {
+  for (uint32_t i = e->additions.len; i > since.additions; i--) {
+    struct addition added = e->additions.items[i - 1];
+    if (all || added.var->flags & TVMS_FLAG_DATAFLOW) take_back(e, added);
+  }
+  if (all) e->additions.len = since.additions;
+  while (e->replaced.len > since.replaced) {
+    tvms_node_map_put(&r->known, e->replaced.items[--e->replaced.len], NULL);
+  }
+}
+
+static tvms_node *rewrite_branch(tvms_rewriter *r, tvms_node *branch) {
+  eliminator *e = r->self;
+  mark since = here(e);
+  tvms_node *made = tvms_rewrite(r, branch);
+  leave_scope(e, r, since, true);
+  return made;
+}
+
+static tvms_node *enter_if(tvms_rewriter *r, tvms_node *node) {
+  const tvms_if *old = tvms_as_if(node);
+  tvms_node *condition = tvms_rewrite(r, old->condition);
+  tvms_node *a = rewrite_branch(r, old->true_branch),
+            *b = rewrite_branch(r, old->false_branch);
+  bool same =
+      condition == old->condition && a == old->true_branch && b == old->false_branch;
+  if (same) return node;
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_as_if(copy)->condition = condition;
+  tvms_as_if(copy)->true_branch = a;
+  tvms_as_if(copy)->false_branch = b;
+  return copy;
+}
+
+static tvms_node *enter_block(tvms_rewriter *r, tvms_node *block) {
+  if (!(block->flags & TVMS_FLAG_DATAFLOW)) return TVMS_REWRITE_BELOW;
+  eliminator *e = r->self;
+  mark since = here(e);
+  tvms_node *made = tvms_rewrite_below(r, block);
+  leave_scope(e, r, since, false);
+  return made;
+}
+
+// ---- Bindings ----
+
+static tvms_node *copy_of(eliminator *e, const tvms_node *binding, tvms_node *value) {
+  tvms_var_binding *made = tvms_node_make(e->unit, VAR_BINDING, binding->span);
+  made->head.flags = binding->kind == TVMS_NODE_VAR_BINDING ? binding->flags : 0;
+  made->value = value;
+  made->var = tvms_relax_binding_var(binding);
+  return &made->head;
+}
+
+static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *binding) {
+  eliminator *e = r->self;
+  tvms_node *value = tvms_relax_binding_value(binding);
+  tvms_node *var = tvms_relax_binding_var(binding);
+  if (!may_be_shared(e, value)) return binding;
+  const tvms_node *type =
+      binding->kind == TVMS_NODE_MATCH_CAST ? tvms_as_match_cast(binding)->type : NULL;
+  uint64_t hash = tvms_node_hash(e->run->context, value);
+  uint32_t at = find_entry(e, hash, value, type);
+  if (at == UINT32_MAX || e->entries.items[at].vars.len == 0) {
+    if (at == UINT32_MAX) at = add_entry(e, hash, value, type);
+    add_variable(e, at, var);
+    return binding;
+  }
+  tvms_node *first = e->entries.items[at].vars.items[0];
+  add_variable(e, at, var);
+  tvms_node_map_put(&r->known, var, first);
+  tvms_vec_push(memory_of(e), &e->replaced, var);
+  return copy_of(e, binding, first);
+}
+
+static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function);
+
+static tvms_node *enter_function(tvms_rewriter *r, tvms_node *node) {
+  eliminator *e = r->self;
+  return eliminate(e->run, r->unit, node);
+}
+
+// The parts of a function with a table of its own.
+static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  eliminator e = {.run = run,
+                  .unit = unit,
+                  .call_only =
+                      TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0};
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, unit, &e);
+  rewriter.enter[TVMS_NODE_IF] = enter_if;
+  rewriter.enter[TVMS_NODE_BINDING_BLOCK] = enter_block;
+  rewriter.enter[TVMS_NODE_FUNCTION] = enter_function;
+  rewriter.leave[TVMS_NODE_VAR_BINDING] = leave_binding;
+  rewriter.leave[TVMS_NODE_MATCH_CAST] = leave_binding;
+  tvms_node *result = tvms_rewrite_below(&rewriter, function);
+  tvms_rewriter_fini(&rewriter);
+  for (uint32_t i = 0; i < e.entries.len; i++)
+    tvms_vec_fini(memory_of(&e), &e.entries.items[i].vars);
+  tvms_vec_fini(memory_of(&e), &e.entries);
+  tvms_vec_fini(memory_of(&e), &e.additions);
+  tvms_vec_fini(memory_of(&e), &e.replaced);
+  return result;
+}
+
+void tvms_pass_eliminate_common_subexpr(tvms_pass_run *run) {
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, eliminate);
+}
