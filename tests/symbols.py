@@ -21,7 +21,7 @@ AREAS = {
     "ir": """attr build bytes changed clone dialect dtype fold list module node object op program ptx reference release
              rewrite rewriter role spelling stmt substitute target tir unit verify walk wrapper wrappers
              binary bitwise bool broadcast buffer call cast evaluate float int let not pointer ramp range select seq string var""",
-    "arith": "analyzer arith canonical domains int layout layouts rule rules scopes simplifier tile",
+    "arith": "analyzer arith canonical domains int iter layout layouts rule rules scopes simplifier tile",
     "structinfo": "builder complete data dim dims in infer placement prover purity regions relax scope sinfo types well windows",
     "parser-eval": "args budget builtin closure eval namespace numeral reader row scope signature",
     "parser-tir": "call definition eval frame node tir",

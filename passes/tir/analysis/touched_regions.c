@@ -1,12 +1,15 @@
 // One walk in the order of TVM, with the loops that are open, what their variables run over,
 // and the conditions that hold.
 //
-// Every access is a set of integers per dimension, evaluated over the loops between it and the
-// allocation; sets of one buffer are joined. A condition narrows domains (arith/narrow.h).
+// Every access is a set of integers per dimension, found over the loops between it and the
+// allocation: by iterator maps (arith/iter_map.h), which know conditions and that splits of a
+// loop do not overlap, else by interval evaluation; sets of one buffer are joined. A condition
+// narrows domains (arith/narrow.h), or is one that iterator maps are given.
 // A buffer whose pointer is used is touched as the blocks around declare it, or as a whole.
 #include "passes/tir/analysis/touched_regions.h"
 
 #include "arith/bound.h"
+#include "arith/iter_map.h"
 #include "arith/narrow.h"
 #include "ir/fold_ops.h"
 #include "ir/object.h"
@@ -45,6 +48,7 @@ typedef struct {
   tvms_domains domains, hints;
   tvms_domains ever;  // all loops that were seen
   TVMS_VEC(axis) axes;
+  tvms_node_vec running;  // variables that may have a domain
   TVMS_VEC(touched) buffers;
   tvms_node_map places;   // buffer or its pointer -> place in `buffers`, one up
   tvms_node_vec pending;  // conditions that domains cannot say
@@ -98,6 +102,109 @@ static void show_outer(collector *c, const touched *t, const tvms_int_set *hidde
   }
 }
 
+static tvms_node *build(collector *c, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_build_binary(c->unit, kind, a, b, TVMS_NO_SPAN);
+}
+
+static tvms_node *number(collector *c, const tvms_node *like, int64_t value) {
+  return tvms_int_imm_new(c->unit, like->dtype, value, TVMS_NO_SPAN);
+}
+
+static bool proves(collector *c, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  tvms_node *claim = build(c, kind, a, b);
+  return claim && tvms_analyzer_can_prove(c->analyzer, claim);
+}
+
+// All conditions that domains cannot say.
+static tvms_node *predicate_of(collector *c) {
+  tvms_node *all = tvms_bool_imm_new(c->unit, true, TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < c->pending.len; i++) {
+    tvms_node *next = c->pending.items[i];
+    if (!tvms_dtype_is_bool(next->dtype))
+      next = build(c, TVMS_NODE_NE, next, number(c, next, 0));
+    all = build(c, TVMS_NODE_AND, all, next);
+  }
+  return c->pending.len ? tvms_analyzer_simplify(c->analyzer, all) : all;
+}
+
+// Everything that `extent` elements from an iterator on are. False: there are gaps.
+static bool set_of_image(collector *c, const tvms_iter_image *image, tvms_node *extent,
+                         tvms_int_set *set) {
+  *set = (tvms_int_set){.empty = true};
+  if (proves(c, TVMS_NODE_EQ, extent, number(c, extent, 0))) return true;
+  tvms_node *min = image->base, *size = extent;
+  if (image->extent) {
+    if (proves(c, TVMS_NODE_EQ, image->extent, number(c, image->extent, 0)))
+      return true;
+    if (!proves(c, TVMS_NODE_GE, extent, image->scale)) return false;
+    tvms_node *steps =
+        build(c, TVMS_NODE_SUB, image->extent, number(c, image->extent, 1));
+    steps = build(c, TVMS_NODE_MUL, steps, image->scale);
+    if (proves(c, TVMS_NODE_LT, image->scale, number(c, image->scale, 0))) {
+      min = build(c, TVMS_NODE_ADD, min, steps);
+      size = build(c, TVMS_NODE_SUB, extent, steps);
+    } else {
+      size = build(c, TVMS_NODE_ADD, extent, steps);
+    }
+  }
+  *set = tvms_int_set_of_range(c->unit, min, size);
+  return true;
+}
+
+// The variables that run, as ranges.
+static tvms_iter_domain *ranges_of(collector *c, uint32_t *count) {
+  tvms_iter_domain *domains =
+      tvms_arena_array(&c->unit->arena, tvms_iter_domain, c->running.len);
+  *count = 0;
+  for (uint32_t i = 0; i < c->running.len; i++) {
+    tvms_node *var = c->running.items[i];
+    const tvms_int_set *set = tvms_domains_get(&c->domains, var);
+    if (!set) continue;
+    tvms_iter_domain *domain = &domains[(*count)++];
+    domain->var = var;
+    if (tvms_int_set_cover(c->unit, *set, &domain->min, &domain->extent)) {
+      domain->min = set->min;
+    } else {
+      domain->min = number(c, var, 0);
+      domain->extent = number(c, var, 0);
+    }
+  }
+  return domains;
+}
+
+// The sets of one access, all dimensions at once; false if they depend on each other.
+static bool detect_together(collector *c, const tvms_iter_domain *domains,
+                            uint32_t domain_count, tvms_node *const *mins,
+                            tvms_node *const *extents, uint32_t rank,
+                            tvms_node *predicate, tvms_int_set *sets) {
+  for (uint32_t i = 0; i < rank; i++) {
+    if (extents[i]->kind != TVMS_NODE_INT_IMM) return false;
+  }
+  tvms_iter_image *images = tvms_arena_array(&c->unit->arena, tvms_iter_image, rank);
+  if (!tvms_iter_map_detect(c->unit, c->analyzer, domains, domain_count, mins, rank,
+                            predicate, images))
+    return false;
+  for (uint32_t i = 0; i < rank; i++) {
+    if (!set_of_image(c, &images[i], extents[i], &sets[i])) return false;
+  }
+  return true;
+}
+
+static void detect(collector *c, tvms_node *const *mins, tvms_node *const *extents,
+                   uint32_t rank, tvms_int_set *sets) {
+  uint32_t count;
+  const tvms_iter_domain *domains = ranges_of(c, &count);
+  tvms_node *predicate = predicate_of(c);
+  if (detect_together(c, domains, count, mins, extents, rank, predicate, sets)) return;
+  for (uint32_t i = 0; i < rank; i++) {
+    tvms_iter_image image;
+    bool found = tvms_iter_map_detect(c->unit, c->analyzer, domains, count, &mins[i], 1,
+                                      predicate, &image)
+                 && set_of_image(c, &image, extents[i], &sets[i]);
+    if (!found) sets[i] = tvms_int_set_of_ranges(&c->domains, mins[i], extents[i]);
+  }
+}
+
 static void touch(collector *c, touched *t, tvms_node *const *mins,
                   tvms_node *const *extents) {
   tvms_unit *unit = c->unit;
@@ -106,9 +213,7 @@ static void touch(collector *c, touched *t, tvms_node *const *mins,
   bool *is_hidden = tvms_arena_array(&unit->arena, bool, t->depth + 1);
   tvms_int_set *sets = tvms_arena_array(&unit->arena, tvms_int_set, rank);
   hide_outer(c, t, hidden, is_hidden);
-  for (uint32_t i = 0; i < rank; i++) {
-    sets[i] = tvms_int_set_of_ranges(&c->domains, mins[i], extents[i]);
-  }
+  detect(c, mins, extents, rank, sets);
   show_outer(c, t, hidden, is_hidden);
   if (!t->sets) {
     t->sets = sets;
@@ -227,10 +332,6 @@ static tvms_walk_step find_axis(void *self, tvms_node *node, tvms_field_role rol
   return TVMS_WALK_ON;
 }
 
-static tvms_node *build(collector *c, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
-  return tvms_build_binary(c->unit, kind, a, b, TVMS_NO_SPAN);
-}
-
 // An extent that what is allocated can have: no loop around changes it. NULL: none.
 static tvms_node *TVMS_NULLABLE settled(collector *c, tvms_node *extent) {
   if (tvms_arith_effect_of(c->memory, extent) > TVMS_EFFECT_PURE) return NULL;
@@ -316,6 +417,7 @@ static void open_axis(collector *c, tvms_node *var, const char *TVMS_NULLABLE ta
                       tvms_node *min, tvms_node *extent) {
   axis made = {var, tag};
   tvms_vec_push(c->memory, &c->axes, made);
+  tvms_vec_push(c->memory, &c->running, var);
   tvms_analyzer_bind_range(c->analyzer, var, min, extent);
   tvms_int_set set = tvms_int_set_of_range(c->unit, min, extent);
   tvms_domains_set(&c->domains, var, set);
@@ -324,7 +426,15 @@ static void open_axis(collector *c, tvms_node *var, const char *TVMS_NULLABLE ta
 
 static void close_axis(collector *c) {
   c->axes.len--;
-  tvms_domains_drop(&c->domains, c->axes.items[c->axes.len].var);
+  const tvms_node *var = c->axes.items[c->axes.len].var;
+  tvms_domains_drop(&c->domains, var);
+  // What was bound inside stays.
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < c->running.len; i++) {
+    tvms_node *other = c->running.items[i];
+    if (other != var) c->running.items[kept++] = other;
+  }
+  c->running.len = kept;
 }
 
 static void visit_for(collector *c, const tvms_for *loop) {
@@ -370,8 +480,9 @@ static void visit_attr(collector *c, const tvms_node *node) {
             min, extent);
 }
 
-static void bind(collector *c, const tvms_node *var, tvms_node *value) {
+static void bind(collector *c, tvms_node *var, tvms_node *value) {
   if (!tvms_dtype_is_index(value->dtype)) return;
+  tvms_vec_push(c->memory, &c->running, var);
   tvms_analyzer_bind(c->analyzer, var, value);
   tvms_domains_set(&c->domains, var, tvms_int_set_point(value));
 }
@@ -531,6 +642,7 @@ bool tvms_touched_regions_collect(tvms_unit *unit, tvms_node *body, bool inside,
   visit(&c, body);
   settle_flat(&c, 0);
   tvms_vec_fini(c.memory, &c.axes);
+  tvms_vec_fini(c.memory, &c.running);
   tvms_vec_fini(c.memory, &c.buffers);
   tvms_vec_fini(c.memory, &c.pending);
   tvms_vec_fini(c.memory, &c.declarations);

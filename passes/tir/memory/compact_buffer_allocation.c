@@ -152,7 +152,9 @@ static const tvms_buffer_region *TVMS_NULLABLE region_of(const compaction *c,
 // An index from the beginning of the touched region on.
 static tvms_node *moved(compaction *c, tvms_node *index, const tvms_node *range) {
   tvms_node *min = tvms_as_range(range)->min;
-  return tvms_node_is_int(min, 0) ? index : build(c, TVMS_NODE_SUB, index, min);
+  // TVM writes the difference from zero out if the index is a vector.
+  bool same = tvms_node_is_int(min, 0) && tvms_dtype_is_scalar(index->dtype);
+  return same ? index : build(c, TVMS_NODE_SUB, index, min);
 }
 
 static tvms_list moved_indices(compaction *c, const tvms_buffer_region *region,

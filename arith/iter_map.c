@@ -1,0 +1,404 @@
+// Detection: conditions first, from the simplest on, since they change extents; then the indices,
+// once more if something must be padded; then whether they are independent of each other.
+#include "arith/iter_map.h"
+
+#include "arith/internal.h"
+#include "arith/iter_split.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+// lower <= iter < upper; one of both may be missing.
+typedef struct {
+  tvms_node *iter;
+  tvms_node *TVMS_NULLABLE lower, *TVMS_NULLABLE upper;
+  uint32_t size;  // nodes of `iter`
+} constraint;
+
+typedef struct {
+  tvms_iter_mapper *m;
+  tvms_iter_domain *domains;  // narrowed by conditions of one variable
+  uint32_t domain_count;
+  TVMS_VEC(constraint) constraints;
+} detection;
+
+static tvms_node *build(detection *d, tvms_node_kind kind, tvms_node *a, tvms_node *b) {
+  return tvms_iter_build(d->m, kind, a, b);
+}
+
+static tvms_node *plus(detection *d, tvms_node *node, int64_t value) {
+  return build(d, TVMS_NODE_ADD, node, tvms_iter_number(d->m, node, value));
+}
+
+// ---- Conditions ----
+
+static tvms_iter_domain *TVMS_NULLABLE domain_of(const detection *d,
+                                                 const tvms_node *var) {
+  for (uint32_t i = 0; i < d->domain_count; i++) {
+    if (d->domains[i].var == var) return &d->domains[i];
+  }
+  return NULL;
+}
+
+static tvms_walk_step find_iter(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  bool found = node->kind == TVMS_NODE_VAR && domain_of(self, node);
+  return found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool uses_iter(detection *d, tvms_node *node) {
+  tvms_visitor visitor = {.self = d, .enter = find_iter};
+  return !tvms_walk(d->m->memory, node, &visitor);
+}
+
+// The parts of left - right with iterators on the left, the others on the right.
+static void separate(detection *d, tvms_node *node, bool minus, tvms_node **left,
+                     tvms_node **right) {
+  while (node->kind == TVMS_NODE_ADD || node->kind == TVMS_NODE_SUB) {
+    const tvms_binary *op = tvms_as_binary(node);
+    separate(d, op->a, minus, left, right);
+    if (node->kind == TVMS_NODE_SUB) minus = !minus;
+    node = op->b;
+  }
+  bool iter = uses_iter(d, node);
+  tvms_node **side = iter ? left : right;
+  tvms_node_kind kind = minus == iter ? TVMS_NODE_SUB : TVMS_NODE_ADD;
+  *side = build(d, kind, *side, node);
+}
+
+static void add_constraint(detection *d, tvms_node *iter, tvms_node *lower,
+                           tvms_node *upper) {
+  tvms_iter_domain *domain = iter->kind == TVMS_NODE_VAR ? domain_of(d, iter) : NULL;
+  if (!domain) {
+    if (iter->kind == TVMS_NODE_VAR) return;
+    constraint made = {iter, lower, upper, 0};
+    tvms_vec_push(d->m->memory, &d->constraints, made);
+    return;
+  }
+  tvms_node *min = domain->min;
+  tvms_node *end = build(d, TVMS_NODE_ADD, min, domain->extent);
+  if (lower) min = build(d, TVMS_NODE_MAX, min, lower);
+  if (upper) end = build(d, TVMS_NODE_MIN, end, upper);
+  domain->min = min;
+  domain->extent = tvms_node_is_int(min, 0) ? end : build(d, TVMS_NODE_SUB, end, min);
+}
+
+static bool is_comparison(const tvms_node *node) {
+  return node->kind >= TVMS_NODE_LT && node->kind <= TVMS_NODE_GE;
+}
+
+// lhs < rhs, lhs <= rhs …
+static bool read_comparison(detection *d, const tvms_node *node) {
+  const tvms_binary *op = tvms_as_binary(node);
+  tvms_node *lhs = op->a, *rhs = op->b;
+  bool numbers = tvms_dtype_is_int(lhs->dtype) || tvms_dtype_is_uint(lhs->dtype);
+  if (!numbers) return false;
+  bool at_left = uses_iter(d, lhs), at_right = uses_iter(d, rhs);
+  if (!at_left && !at_right) return true;
+  bool bound_left = !at_left;
+  if (at_left && at_right) {
+    tvms_node *difference = build(d, TVMS_NODE_SUB, lhs, rhs);
+    lhs = rhs = tvms_iter_number(d->m, difference, 0);
+    separate(d, difference, false, &lhs, &rhs);
+    lhs = tvms_arith_simplify(d->m->unit, lhs);
+    rhs = tvms_arith_simplify(d->m->unit, rhs);
+  }
+  bool greater = node->kind == TVMS_NODE_GT || node->kind == TVMS_NODE_GE;
+  bool equal = node->kind == TVMS_NODE_LE || node->kind == TVMS_NODE_GE;
+  tvms_node *bound = bound_left ? lhs : rhs, *iter = bound_left ? rhs : lhs;
+  if (greater == bound_left)
+    add_constraint(d, iter, NULL, equal ? plus(d, bound, 1) : bound);
+  else
+    add_constraint(d, iter, equal ? bound : plus(d, bound, 1), NULL);
+  return true;
+}
+
+// Takes one comparison out of a conjunction; *rest gets the other side.
+static tvms_node *TVMS_NULLABLE take_comparison(tvms_node *condition,
+                                                tvms_node **rest) {
+  const tvms_binary *both = tvms_as_binary(condition);
+  for (int kind = TVMS_NODE_LT; kind <= TVMS_NODE_GE; kind++) {
+    if (both->b->kind == kind) {
+      *rest = both->a;
+      return both->b;
+    }
+    if (both->a->kind == kind) {
+      *rest = both->b;
+      return both->a;
+    }
+  }
+  return NULL;
+}
+
+static bool read_predicate(detection *d, tvms_node *condition) {
+  while (condition->kind == TVMS_NODE_AND) {
+    tvms_node *rest, *comparison = take_comparison(condition, &rest);
+    if (!comparison || !read_comparison(d, comparison)) return false;
+    condition = rest;
+  }
+  return is_comparison(condition) && read_comparison(d, condition);
+}
+
+static tvms_walk_step count_node(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  uint32_t *count = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  ++*count;
+  return TVMS_WALK_ON;
+}
+
+static void sort_constraints(detection *d) {
+  for (uint32_t i = 0; i < d->constraints.len; i++) {
+    constraint c = d->constraints.items[i];
+    tvms_visitor visitor = {.self = &c.size, .enter = count_node};
+    tvms_walk(d->m->memory, c.iter, &visitor);
+    uint32_t at = i;
+    for (; at > 0 && d->constraints.items[at - 1].size > c.size; at--)
+      d->constraints.items[at] = d->constraints.items[at - 1];
+    d->constraints.items[at] = c;
+  }
+}
+
+static tvms_iter_fused *fused_of(tvms_iter_mapper *m, const tvms_iter_mark *mark) {
+  for (uint32_t i = 0; i < m->fused.len; i++) {
+    if (m->fused.items[i].mark == mark) return &m->fused.items[i];
+  }
+  return NULL;
+}
+
+// Gives the iterator that a condition is about the extent that the condition leaves.
+static bool apply(detection *d, const constraint *c) {
+  tvms_iter_mapper *m = d->m;
+  tvms_iter_value value = tvms_iter_value_of(m, c->iter);
+  if (m->failed || !value.sum || value.sum->len == 0) return false;
+  tvms_node *base = value.sum->base, *lower = c->lower, *upper = c->upper;
+  if (lower) lower = build(d, TVMS_NODE_SUB, lower, base);
+  if (upper) upper = build(d, TVMS_NODE_SUB, upper, base);
+  tvms_node *zero = tvms_iter_number(m, base, 0);
+  const tvms_iter_sum *plain =
+      tvms_iter_sum_new(m, value.sum->args, value.sum->len, zero);
+  const tvms_iter_sum *one = tvms_iter_sum_fuse(m, plain, false);
+  if (!one || !tvms_node_is_int(one->args[0].scale, 1)) return false;
+  tvms_iter_fused *fused = fused_of(m, one->args[0].source);
+  if (!fused) return false;
+  tvms_node *min = fused->offset, *delta = tvms_iter_number(m, min, 0);
+  tvms_node *end = build(d, TVMS_NODE_ADD, min, fused->mark->extent);
+  if (lower) {
+    tvms_node *higher = build(d, TVMS_NODE_MAX, lower, min);
+    delta = build(d, TVMS_NODE_SUB, higher, min);
+    min = higher;
+  }
+  if (upper) {
+    tvms_node *below = build(d, TVMS_NODE_LE, upper, end);
+    end = tvms_analyzer_can_prove(m->analyzer, below)
+              ? upper
+              : build(d, TVMS_NODE_MIN, upper, end);
+  }
+  tvms_iter_mark *mark = tvms_arena_new(&m->unit->arena, tvms_iter_mark);
+  *mark = *fused->mark;
+  if (!tvms_node_is_int(delta, 0)) {
+    tvms_iter_sum *moved =
+        tvms_iter_sum_new(m, mark->sum->args, mark->sum->len, mark->sum->base);
+    moved->base = build(d, TVMS_NODE_SUB, moved->base, delta);
+    mark->sum = moved;
+  }
+  mark->extent = build(d, TVMS_NODE_SUB, end, min);
+  fused->mark = mark;
+  fused->offset = min;
+  tvms_vec_push(m->memory, &m->constrained, fused->flat);
+  return !m->failed;
+}
+
+static bool holds(const tvms_iter_sum *sum, const tvms_iter_split *part) {
+  for (uint32_t i = 0; i < sum->len; i++) {
+    if (tvms_iter_split_same(&sum->args[i], part, true)) return true;
+  }
+  return false;
+}
+
+// One condition is about all parts of another, or about none.
+static bool are_nested(const tvms_iter_mapper *m) {
+  for (uint32_t i = 0; i < m->constrained.len; i++) {
+    for (uint32_t j = i + 1; j < m->constrained.len; j++) {
+      const tvms_iter_sum *inner = &m->constrained.items[i];
+      bool first = holds(&m->constrained.items[j], &inner->args[0]);
+      for (uint32_t k = 1; k < inner->len; k++) {
+        if (holds(&m->constrained.items[j], &inner->args[k]) != first) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// ---- Independence ----
+
+// A source and the splits of it that stand in the indices.
+typedef struct {
+  tvms_iter_mark *mark;
+  TVMS_VEC(tvms_iter_split) splits;
+} usage;
+
+typedef struct {
+  tvms_iter_mapper *m;
+  TVMS_VEC(usage) usages;
+} usages;
+
+static void use(usages *u, const tvms_iter_split *split) {
+  uint32_t at = 0;
+  while (at < u->usages.len && u->usages.items[at].mark != split->source)
+    at++;
+  if (at == u->usages.len) {
+    usage made = {.mark = split->source};
+    tvms_vec_push(u->m->memory, &u->usages, made);
+    const tvms_iter_sum *sum = split->source->sum;
+    for (uint32_t i = 0; sum && i < sum->len; i++)
+      use(u, &sum->args[i]);
+  }
+  tvms_vec_push(u->m->memory, &u->usages.items[at].splits, *split);
+}
+
+static const tvms_iter_mark *TVMS_NULLABLE unpadded(const tvms_iter_mapper *m,
+                                                    const tvms_iter_mark *mark) {
+  for (uint32_t i = 0; i < m->paddings.len; i++) {
+    if (m->paddings.items[i].padded == mark) return m->paddings.items[i].mark;
+  }
+  return NULL;
+}
+
+// The next split: the one that continues at `factor`, else the smallest above it.
+static uint32_t next_split(tvms_iter_mapper *m, const usage *u, const bool *used,
+                           tvms_node *factor) {
+  uint32_t count = u->splits.len, found = count;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!used[i]
+        && tvms_analyzer_can_prove_equal(m->analyzer, u->splits.items[i].lower_factor,
+                                         factor))
+      return i;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (used[i]) continue;
+    tvms_node *own = u->splits.items[i].lower_factor;
+    if (!tvms_iter_divides(m, own, factor)) return count;
+    if (found == count
+        || tvms_iter_divides(m, u->splits.items[found].lower_factor, own))
+      found = i;
+  }
+  return found;
+}
+
+static bool proves_at_least(tvms_iter_mapper *m, tvms_node *a, tvms_node *b) {
+  return tvms_analyzer_can_prove(m->analyzer, tvms_iter_build(m, TVMS_NODE_GE, a, b));
+}
+
+// Are the splits of a source parts of it that do not overlap?
+static bool fits(tvms_iter_mapper *m, const usage *u) {
+  uint32_t count = u->splits.len;
+  bool *used = tvms_arena_array(&m->unit->arena, bool, count);
+  memset(used, 0, count);
+  tvms_node *factor = tvms_iter_number(m, u->mark->extent, 1);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t at = next_split(m, u, used, factor);
+    if (at == count) return false;
+    used[at] = true;
+    const tvms_iter_split *split = &u->splits.items[at];
+    factor = tvms_iter_build(m, TVMS_NODE_MUL, split->lower_factor, split->extent);
+  }
+  const tvms_iter_mark *origin = unpadded(m, u->mark);
+  bool full = tvms_analyzer_can_prove_equal(m->analyzer, factor, u->mark->extent);
+  bool whole = full || tvms_iter_divides(m, u->mark->extent, factor);
+  if (!origin) return whole;
+  if (!full) return whole && proves_at_least(m, origin->extent, factor);
+  if (count != 1) return false;
+  return !tvms_analyzer_can_prove_equal(m->analyzer, u->splits.items[0].extent, factor)
+         || proves_at_least(m, origin->extent, factor);
+}
+
+static bool are_independent(tvms_iter_mapper *m, const tvms_iter_sum *const *sums,
+                            uint32_t count) {
+  usages u = {.m = m};
+  for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t k = 0; k < sums[i]->len; k++)
+      use(&u, &sums[i]->args[k]);
+  }
+  bool fine = true;
+  for (uint32_t i = 0; i < u.usages.len; i++) {
+    fine = fine && fits(m, &u.usages.items[i]);
+    tvms_vec_fini(m->memory, &u.usages.items[i].splits);
+  }
+  tvms_vec_fini(m->memory, &u.usages);
+  return fine;
+}
+
+// ---- Detection ----
+
+static void add_var(detection *d, const tvms_iter_domain *domain) {
+  tvms_iter_mapper *m = d->m;
+  tvms_iter_sum *sum;
+  if (tvms_node_is_int(domain->extent, 1)) {
+    sum = tvms_iter_sum_new(m, NULL, 0, domain->min);
+  } else {
+    tvms_iter_mark *mark = tvms_arena_new(&m->unit->arena, tvms_iter_mark);
+    *mark = (tvms_iter_mark){.extent = domain->extent};
+    tvms_iter_split whole = tvms_iter_split_of(
+        m, mark, tvms_int_imm_new(m->unit, domain->var->dtype, 1, TVMS_NO_SPAN));
+    sum = tvms_iter_sum_new(m, &whole, 1, domain->min);
+  }
+  tvms_node_map_put(&m->vars, domain->var, (tvms_node *)(void *)sum);
+}
+
+static bool map_indices(tvms_iter_mapper *m, tvms_node *const *indices, uint32_t count,
+                        const tvms_iter_sum **sums) {
+  for (uint32_t i = 0; i < count && !m->failed; i++)
+    sums[i] = tvms_iter_sum_of(m, indices[i]);
+  return !m->failed;
+}
+
+static bool detect(detection *d, tvms_node *const *indices, uint32_t count,
+                   tvms_node *predicate, const tvms_iter_sum **sums) {
+  tvms_iter_mapper *m = d->m;
+  for (uint32_t i = 0; i < d->domain_count; i++) {
+    if (uses_iter(d, d->domains[i].min) || uses_iter(d, d->domains[i].extent))
+      return false;
+  }
+  if (!tvms_node_is_int(predicate, 1) && !read_predicate(d, predicate)) return false;
+  for (uint32_t i = 0; i < d->domain_count; i++)
+    add_var(d, &d->domains[i]);
+  sort_constraints(d);
+  for (uint32_t i = 0; i < d->constraints.len; i++) {
+    if (!apply(d, &d->constraints.items[i])) return false;
+  }
+  if (!are_nested(m)) return false;
+  m->collects = true;
+  if (!map_indices(m, indices, count, sums)) return false;
+  m->collects = false;
+  if (m->needs_padding && !map_indices(m, indices, count, sums)) return false;
+  return are_independent(m, sums, count) && !m->failed;
+}
+
+bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
+                          const tvms_iter_domain *domains, uint32_t domain_count,
+                          tvms_node *const *indices, uint32_t index_count,
+                          tvms_node *predicate, tvms_iter_image *images) {
+  tvms_iter_mapper m = {
+      .unit = unit, .memory = &unit->context->memory, .analyzer = analyzer};
+  tvms_node_map_init(&m.vars, m.memory);
+  detection d = {.m = &m, .domain_count = domain_count};
+  d.domains = tvms_arena_array(&unit->arena, tvms_iter_domain, domain_count);
+  if (domain_count) memcpy(d.domains, domains, domain_count * sizeof *domains);
+  const tvms_iter_sum **sums =
+      tvms_arena_array(&unit->arena, const tvms_iter_sum *, index_count);
+  bool found = detect(&d, indices, index_count, predicate, sums);
+  for (uint32_t i = 0; found && i < index_count; i++) {
+    images[i] = (tvms_iter_image){.base = sums[i]->base};
+    if (sums[i]->len == 0) continue;
+    images[i].extent = sums[i]->args[0].extent;
+    images[i].scale = sums[i]->args[0].scale;
+  }
+  tvms_vec_fini(m.memory, &d.constraints);
+  tvms_vec_fini(m.memory, &m.fused);
+  tvms_vec_fini(m.memory, &m.constrained);
+  tvms_vec_fini(m.memory, &m.paddings);
+  tvms_node_map_fini(&m.vars);
+  return found;
+}

@@ -1,0 +1,35 @@
+// Iterator maps: indices as sums of loop variables, and of quotients and remainders of them,
+// each of which takes every value of a range.
+//
+// With i in [0, 4) and j in [0, 8) the index i * 8 + j + 2 is one iterator of 32 steps behind 2;
+// of [i // 2, i % 2] each is one, and they do not depend on each other; j // 3 is one of 3
+// steps, since padding may be added; i + j is none. Unlike interval evaluation
+// (arith/int_set.h) it knows that all values in between are taken, and it understands
+// conditions such as i * 8 + j < 30. TVM: src/arith/iter_affine_map.cc.
+#ifndef TVMS_ARITH_ITER_MAP_H
+#define TVMS_ARITH_ITER_MAP_H
+
+#include "arith/analyzer.h"
+
+// A variable that runs over [min, min + extent).
+typedef struct {
+  tvms_node *var, *min, *extent;
+} tvms_iter_domain;
+
+// What an index takes: base + scale * [0, extent); NULL for extent and scale: base only.
+typedef struct {
+  tvms_node *base;
+  tvms_node *TVMS_NULLABLE extent, *TVMS_NULLABLE scale;
+} tvms_iter_image;
+
+// Finds what every index takes while the variables run and `predicate` holds. False if one of
+// them is no iterator, or if they depend on each other: then `images` means nothing. The
+// map need not be onto one another (TVM: IterMapLevel::Surjective).
+TVMS_NODISCARD bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
+                                         const tvms_iter_domain *domains,
+                                         uint32_t domain_count,
+                                         tvms_node *const *indices,
+                                         uint32_t index_count, tvms_node *predicate,
+                                         tvms_iter_image *images);
+
+#endif
