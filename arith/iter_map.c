@@ -339,7 +339,9 @@ static void add_var(detection *d, const tvms_iter_domain *domain) {
     sum = tvms_iter_sum_new(m, NULL, 0, domain->min);
   } else {
     tvms_iter_mark *mark = tvms_arena_new(&m->unit->arena, tvms_iter_mark);
-    *mark = (tvms_iter_mark){.extent = domain->extent};
+    *mark = (tvms_iter_mark){.expr = domain->var, .extent = domain->extent};
+    if (!tvms_node_is_int(domain->min, 0))
+      mark->expr = build(d, TVMS_NODE_SUB, domain->var, domain->min);
     tvms_iter_split whole = tvms_iter_split_of(
         m, mark, tvms_int_imm_new(m->unit, domain->var->dtype, 1, TVMS_NO_SPAN));
     sum = tvms_iter_sum_new(m, &whole, 1, domain->min);
@@ -376,29 +378,62 @@ static bool detect(detection *d, tvms_node *const *indices, uint32_t count,
   return are_independent(m, sums, count) && !m->failed;
 }
 
+// A mapper with the sums of the indices, if they are iterators.
+typedef struct {
+  tvms_iter_mapper m;
+  const tvms_iter_sum **sums;
+  bool found;
+} mapping;
+
+static void open_mapping(mapping *made, tvms_unit *unit, tvms_analyzer *analyzer,
+                         const tvms_iter_domain *domains, uint32_t domain_count,
+                         tvms_node *const *indices, uint32_t index_count,
+                         tvms_node *predicate) {
+  *made = (mapping){
+      .m = {.unit = unit, .memory = &unit->context->memory, .analyzer = analyzer}};
+  tvms_node_map_init(&made->m.vars, made->m.memory);
+  detection d = {.m = &made->m, .domain_count = domain_count};
+  d.domains = tvms_arena_array(&unit->arena, tvms_iter_domain, domain_count);
+  if (domain_count) memcpy(d.domains, domains, domain_count * sizeof *domains);
+  made->sums = tvms_arena_array(&unit->arena, const tvms_iter_sum *, index_count);
+  made->found = detect(&d, indices, index_count, predicate, made->sums);
+  tvms_vec_fini(made->m.memory, &d.constraints);
+}
+
+static void close_mapping(mapping *made) {
+  tvms_vec_fini(made->m.memory, &made->m.fused);
+  tvms_vec_fini(made->m.memory, &made->m.constrained);
+  tvms_vec_fini(made->m.memory, &made->m.paddings);
+  tvms_node_map_fini(&made->m.vars);
+}
+
 bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
                           const tvms_iter_domain *domains, uint32_t domain_count,
                           tvms_node *const *indices, uint32_t index_count,
                           tvms_node *predicate, tvms_iter_image *images) {
-  tvms_iter_mapper m = {
-      .unit = unit, .memory = &unit->context->memory, .analyzer = analyzer};
-  tvms_node_map_init(&m.vars, m.memory);
-  detection d = {.m = &m, .domain_count = domain_count};
-  d.domains = tvms_arena_array(&unit->arena, tvms_iter_domain, domain_count);
-  if (domain_count) memcpy(d.domains, domains, domain_count * sizeof *domains);
-  const tvms_iter_sum **sums =
-      tvms_arena_array(&unit->arena, const tvms_iter_sum *, index_count);
-  bool found = detect(&d, indices, index_count, predicate, sums);
-  for (uint32_t i = 0; found && i < index_count; i++) {
-    images[i] = (tvms_iter_image){.base = sums[i]->base};
-    if (sums[i]->len == 0) continue;
-    images[i].extent = sums[i]->args[0].extent;
-    images[i].scale = sums[i]->args[0].scale;
+  mapping made;
+  open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
+               predicate);
+  for (uint32_t i = 0; made.found && i < index_count; i++) {
+    images[i] = (tvms_iter_image){.base = made.sums[i]->base};
+    if (made.sums[i]->len == 0) continue;
+    images[i].extent = made.sums[i]->args[0].extent;
+    images[i].scale = made.sums[i]->args[0].scale;
   }
-  tvms_vec_fini(m.memory, &d.constraints);
-  tvms_vec_fini(m.memory, &m.fused);
-  tvms_vec_fini(m.memory, &m.constrained);
-  tvms_vec_fini(m.memory, &m.paddings);
-  tvms_node_map_fini(&m.vars);
+  close_mapping(&made);
+  return made.found;
+}
+
+bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
+                            const tvms_iter_domain *domains, uint32_t domain_count,
+                            tvms_node *const *indices, uint32_t index_count,
+                            tvms_node *predicate, tvms_node **simplified) {
+  mapping made;
+  open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
+               predicate);
+  for (uint32_t i = 0; made.found && i < index_count; i++)
+    simplified[i] = tvms_iter_sum_write(&made.m, made.sums[i]);
+  bool found = made.found && !made.m.failed;
+  close_mapping(&made);
   return found;
 }

@@ -32,4 +32,13 @@ TVMS_NODISCARD bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyze
                                          uint32_t index_count, tvms_node *predicate,
                                          tvms_iter_image *images);
 
+// Writes indices as the sums of iterators that they are, which is how TVM simplifies places in
+// flat buffers. False if they are none. TVM: IterMapSimplify, which then keeps the indices.
+TVMS_NODISCARD bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
+                                           const tvms_iter_domain *domains,
+                                           uint32_t domain_count,
+                                           tvms_node *const *indices,
+                                           uint32_t index_count, tvms_node *predicate,
+                                           tvms_node **simplified);
+
 #endif

@@ -405,3 +405,50 @@ tvms_iter_sum *TVMS_NULLABLE tvms_iter_sum_fuse(tvms_iter_mapper *m,
   }
   return finish(&f);
 }
+
+// ---- The way back ----
+
+static tvms_node *write_split(tvms_iter_mapper *m, const tvms_iter_split *split);
+
+static tvms_node *write_mark(tvms_iter_mapper *m, const tvms_iter_mark *mark) {
+  if (mark->expr) return mark->expr;
+  return mark->sum ? tvms_iter_sum_write(m, mark->sum) : write_split(m, mark->split);
+}
+
+static bool is_whole(tvms_iter_mapper *m, const tvms_iter_split *split, tvms_node *a,
+                     tvms_node *b) {
+  tvms_node *size = tvms_iter_build(m, TVMS_NODE_MUL, a, b);
+  return tvms_analyzer_can_prove(
+      m->analyzer, tvms_iter_build(m, TVMS_NODE_EQ, split->source->extent, size));
+}
+
+static tvms_node *write_split(tvms_iter_mapper *m, const tvms_iter_split *split) {
+  tvms_node *source = write_mark(m, split->source);
+  tvms_node *same =
+      tvms_iter_build(m, TVMS_NODE_EQ, split->extent, split->source->extent);
+  bool full = tvms_analyzer_can_prove(m->analyzer, same)
+              && tvms_node_is_int(split->lower_factor, 1);
+  if (full) return tvms_iter_build(m, TVMS_NODE_MUL, source, split->scale);
+  bool outermost = is_whole(m, split, split->lower_factor, split->extent)
+                   || is_whole(m, split, split->extent, split->lower_factor);
+  if (outermost && tvms_node_is_int(split->extent, 1)
+      && !tvms_node_is_int(split->source->extent, 1))
+    return tvms_iter_number(m, split->extent, 0);
+  if (!outermost) {
+    tvms_node *size =
+        tvms_iter_build(m, TVMS_NODE_MUL, split->extent, split->lower_factor);
+    size = tvms_analyzer_canonical_simplify(m->analyzer, size);
+    source = tvms_iter_build(m, TVMS_NODE_FLOOR_MOD, source, size);
+  }
+  source = tvms_iter_build(m, TVMS_NODE_FLOOR_DIV, source, split->lower_factor);
+  return tvms_iter_build(m, TVMS_NODE_MUL, source, split->scale);
+}
+
+tvms_node *tvms_iter_sum_write(tvms_iter_mapper *m, const tvms_iter_sum *sum) {
+  tvms_node *made = NULL;
+  for (uint32_t i = 0; i < sum->len; i++) {
+    tvms_node *part = write_split(m, &sum->args[i]);
+    made = made ? tvms_iter_build(m, TVMS_NODE_ADD, made, part) : part;
+  }
+  return made ? tvms_iter_build(m, TVMS_NODE_ADD, made, sum->base) : sum->base;
+}

@@ -9,9 +9,10 @@
 typedef struct tvms_iter_sum tvms_iter_sum;
 typedef struct tvms_iter_split tvms_iter_split;
 
-// What splits are parts of: a variable, a sum that became one iterator, or a split. It takes the
+// What splits are parts of: a variable less its minimum, a sum that became one iterator, or a split. It takes the
 // values of [0, extent).
 typedef struct {
+  tvms_node *TVMS_NULLABLE expr;
   const tvms_iter_sum *TVMS_NULLABLE sum;
   const tvms_iter_split *TVMS_NULLABLE split;
   tvms_node *extent;
@@ -96,5 +97,8 @@ bool tvms_iter_split_same(const tvms_iter_split *a, const tvms_iter_split *b,
 // one source become one is left so. TVM: TryFuseIters.
 tvms_iter_sum *TVMS_NULLABLE tvms_iter_sum_fuse(tvms_iter_mapper *m,
                                                 const tvms_iter_sum *sum, bool early);
+
+// The sum as an expression: the way back.
+tvms_node *tvms_iter_sum_write(tvms_iter_mapper *m, const tvms_iter_sum *sum);
 
 #endif

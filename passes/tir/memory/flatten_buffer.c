@@ -4,16 +4,23 @@
 // After:  X_1 = X.view(n * m); Y = T.alloc_buffer((n * m,)); Y[i * m + j] = X_1[i * m + j]
 //
 // Parameters keep their shape for the checks of the caller, the body uses a view of them.
-// Axis separators keep that many dimensions apart. TVM: tirx.transform.FlattenBuffer.
+// Places are written as the sums of loop variables that they are, where they are such sums
+// (arith/iter_map.h). Axis separators keep that many dimensions apart. TVM:
+// tirx.transform.FlattenBuffer.
+#include "arith/iter_map.h"
 #include "arith/scopes.h"
-#include "ir/fold.h"
+#include "ir/fold_ops.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
 
 typedef struct {
+  tvms_rewrite_watch watch;  // that of the scopes, and the conditions
   tvms_unit *unit;
   tvms_scopes scopes;
-  tvms_node_map buffers;  // as written → flat
+  tvms_node_map buffers;     // as written → flat
+  tvms_node_map iters;       // variables of loops and threads → RANGE
+  bool dependent;            // one of them has a range that depends on another
+  tvms_node_vec conditions;  // about them, around the access at hand
 } flattening;
 
 // Where the groups of dimensions begin that axis separators keep apart.
@@ -97,49 +104,125 @@ static tvms_node *flat_buffer(flattening *f, tvms_node *node) {
   return flat;
 }
 
-// Sums of loop variables times constants, and their quotients and remainders: what TVM's
-// iterator maps understand. Other places keep the form in which they were put together.
-static tvms_walk_step find_other(void *self, tvms_node *node, tvms_field_role role) {
+// ---- Iterators ----
+
+static tvms_walk_step find_iter(void *self, tvms_node *node, tvms_field_role role) {
   (void)role;
-  (void)self;
-  switch (node->kind) {
-  case TVMS_NODE_VAR:
-  case TVMS_NODE_INT_IMM:
-  case TVMS_NODE_ADD:
-  case TVMS_NODE_SUB:
-  case TVMS_NODE_CAST: return TVMS_WALK_ON;
-  case TVMS_NODE_MUL: {
-    const tvms_binary *product = tvms_as_binary(node);
-    bool constant = tvms_node_is_int_imm(product->a) || tvms_node_is_int_imm(product->b)
-                    || product->b->kind == TVMS_NODE_VAR;
-    return constant ? TVMS_WALK_ON : TVMS_WALK_STOP;
-  }
-  case TVMS_NODE_FLOOR_DIV:
-  case TVMS_NODE_FLOOR_MOD:
-    return tvms_node_is_int_imm(tvms_as_binary(node)->b) ? TVMS_WALK_ON
-                                                         : TVMS_WALK_STOP;
-  default: return TVMS_WALK_STOP;
-  }
+  const flattening *f = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  bool found = node->kind == TVMS_NODE_VAR && tvms_node_map_get(&f->iters, node);
+  return found ? TVMS_WALK_STOP : TVMS_WALK_ON;
 }
 
-static tvms_node *simplify_place(flattening *f, tvms_node *place) {
-  tvms_visitor visitor = {.enter = find_other};
-  bool affine = tvms_walk(&f->unit->context->memory, place, &visitor);
-  return affine && !f->scopes.conditions
-             ? tvms_analyzer_simplify(f->scopes.analyzer, place)
-             : place;
+static bool uses_iter(flattening *f, tvms_node *node) {
+  tvms_visitor visitor = {.self = f, .enter = find_iter};
+  return !tvms_walk(&f->unit->context->memory, node, &visitor);
 }
 
-// Elements from one step along dimension `dim` to the next, inside its group.
-static tvms_node *stride_of(flattening *f, const tvms_buffer *buffer, uint32_t dim) {
-  if (buffer->strides.len) return buffer->strides.items[dim];
-  tvms_node *stride = NULL;
-  for (uint32_t i = buffer->shape.len; i > dim + 1; i--) {
-    if (begins_group(buffer, i)) stride = NULL;
-    tvms_node *size = buffer->shape.items[i - 1];
-    stride = stride ? build(f, TVMS_NODE_MUL, size, stride) : size;
+// Loops that were seen stay iterators. TVM simplifies no place behind one whose range
+// depends on another.
+static void add_iter(flattening *f, tvms_node *var, tvms_node *min, tvms_node *extent) {
+  f->dependent = f->dependent || uses_iter(f, min) || uses_iter(f, extent);
+  tvms_node_map_put(&f->iters, var, tvms_range_new(f->unit, min, extent, TVMS_NO_SPAN));
+}
+
+static tvms_node *enter_loop(tvms_rewriter *rewriter, tvms_node *node) {
+  const tvms_for *loop = tvms_as_for(node);
+  add_iter(rewriter->self, loop->var, loop->min, loop->extent);
+  return TVMS_REWRITE_BELOW;
+}
+
+static tvms_node *enter_attr(tvms_rewriter *rewriter, tvms_node *node) {
+  const tvms_iter_var *threads = tvms_attr_stmt_threads(node);
+  if (!threads) return TVMS_REWRITE_BELOW;
+  tvms_node *extent = tvms_as_attr_stmt(node)->value;
+  tvms_node *zero = tvms_int_imm_new(rewriter->unit, extent->dtype, 0, TVMS_NO_SPAN);
+  add_iter(rewriter->self, threads->var, zero, extent);
+  return TVMS_REWRITE_BELOW;
+}
+
+// The conditions of iterators around a part, from the branch that it is.
+static tvms_node *TVMS_NULLABLE condition_of(flattening *f, const tvms_node *parent,
+                                             const tvms_node *part) {
+  tvms_node *condition = NULL;
+  if (parent->kind == TVMS_NODE_IF_THEN_ELSE) {
+    const tvms_if_then_else *branch = tvms_as_if_then_else(parent);
+    if (part == branch->then_case) condition = branch->condition;
+  } else if (tvms_arith_opcode(parent) == TVMS_TIR_if_then_else) {
+    tvms_list args = tvms_as_call(parent)->args;
+    if (part == args.items[1]) condition = args.items[0];
+    if (part == args.items[2]) condition = tvms_build_negation(f->unit, args.items[0]);
   }
-  return begins_group(buffer, dim + 1) ? NULL : stride;
+  if (!condition) return NULL;
+  if (tvms_call_opcode(condition) == TVMS_TIR_likely)
+    condition = tvms_as_call(condition)->args.items[0];
+  return uses_iter(f, condition) ? condition : NULL;
+}
+
+static void enter_part(tvms_rewrite_watch *watch, const tvms_node *parent,
+                       const tvms_field *field, const tvms_node *part) {
+  flattening *f = (flattening *)watch;
+  f->scopes.watch.enter(&f->scopes.watch, parent, field, part);
+  tvms_node *condition = condition_of(f, parent, part);
+  if (condition) tvms_vec_push(&f->unit->context->memory, &f->conditions, condition);
+}
+
+static void leave_part(tvms_rewrite_watch *watch, const tvms_node *parent,
+                       const tvms_field *field, const tvms_node *part,
+                       const tvms_node *TVMS_NULLABLE made) {
+  flattening *f = (flattening *)watch;
+  if (condition_of(f, parent, part)) f->conditions.len--;
+  f->scopes.watch.leave(&f->scopes.watch, parent, field, part, made);
+}
+
+// The iterators that stand in the places and conditions at hand.
+typedef struct {
+  flattening *f;
+  TVMS_VEC(tvms_iter_domain) domains;
+} used_iters;
+
+static tvms_walk_step note_iter(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  used_iters *used = self;
+  if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
+  const tvms_node *range = tvms_node_map_get(&used->f->iters, node);
+  for (uint32_t i = 0; i < used->domains.len; i++) {
+    if (used->domains.items[i].var == node) return TVMS_WALK_ON;
+  }
+  if (!range) return TVMS_WALK_ON;
+  tvms_iter_domain domain = {node, tvms_as_range(range)->min,
+                             tvms_as_range(range)->extent};
+  tvms_vec_push(&used->f->unit->context->memory, &used->domains, domain);
+  return TVMS_WALK_ON;
+}
+
+// The places as sums of iterators, all together, if they are; else as they are.
+static void simplify_places(flattening *f, tvms_list places) {
+  if (f->dependent) return;
+  tvms_memory *memory = &f->unit->context->memory;
+  used_iters used = {.f = f};
+  tvms_visitor visitor = {.self = &used, .enter = note_iter};
+  tvms_node *yes = tvms_bool_imm_new(f->unit, true, TVMS_NO_SPAN), *predicate = yes;
+  for (uint32_t i = 0; i < f->conditions.len; i++) {
+    tvms_walk(memory, f->conditions.items[i], &visitor);
+    predicate = build(f, TVMS_NODE_AND, predicate, f->conditions.items[i]);
+  }
+  for (uint32_t i = 0; i < places.len; i++)
+    tvms_walk(memory, places.items[i], &visitor);
+  tvms_node **made = tvms_arena_array(&f->unit->arena, tvms_node *, places.len);
+  tvms_analyzer *analyzer = f->scopes.analyzer;
+  bool found =
+      tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
+                             places.items, places.len, predicate, made);
+  if (!found && predicate != yes) {
+    found =
+        tvms_iter_map_simplify(f->unit, analyzer, used.domains.items, used.domains.len,
+                               places.items, places.len, yes, made);
+  }
+  for (uint32_t i = 0; found && i < places.len; i++)
+    places.items[i] = made[i];
+  tvms_vec_fini(memory, &used.domains);
 }
 
 // The place of an element in each group of dimensions.
@@ -150,13 +233,18 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
   tvms_node *place = NULL;
   for (uint32_t i = 0; i < indices.len; i++) {
     if (place && begins_group(buffer, i)) {
-      tvms_vec_push(memory, &places, simplify_place(f, place));
+      tvms_vec_push(memory, &places, tvms_arith_simplify(f->unit, place));
       place = NULL;
     }
-    tvms_node *stride = stride_of(f, buffer, i);
     tvms_node *step = indices.items[i];
-    if (stride) step = build(f, TVMS_NODE_MUL, step, stride);
+    if (buffer->strides.len) {
+      step = build(f, TVMS_NODE_MUL, step, buffer->strides.items[i]);
+    } else if (place) {
+      place = build(f, TVMS_NODE_MUL, place, buffer->shape.items[i]);
+    }
     place = place ? build(f, TVMS_NODE_ADD, place, step) : step;
+    // TVM simplifies each sum on the way, without any facts.
+    if (i > 0) place = tvms_arith_simplify(f->unit, place);
   }
   if (!place) {
     place = tvms_int_imm_new(f->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
@@ -165,9 +253,10 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
       && tvms_release_has(f->unit->dialect, TVMS_FACT_flattening_adds_offsets)) {
     place = build(f, TVMS_NODE_ADD, place, buffer->elem_offset);
   }
-  tvms_vec_push(memory, &places, simplify_place(f, place));
+  tvms_vec_push(memory, &places, tvms_arith_simplify(f->unit, place));
   tvms_list result = tvms_list_copy(f->unit, places.items, places.len);
   tvms_vec_fini(memory, &places);
+  simplify_places(f, result);
   return result;
 }
 
@@ -271,10 +360,14 @@ static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   flattening f = {.unit = unit};
   tvms_node_map_init(&f.buffers, &run->context->memory);
+  tvms_node_map_init(&f.iters, &run->context->memory);
   tvms_scopes_init(&f.scopes, unit);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &f);
-  rewriter.watch = &f.scopes.watch;
+  f.watch = (tvms_rewrite_watch){.enter = enter_part, .leave = leave_part};
+  rewriter.watch = &f.watch;
+  rewriter.enter[TVMS_NODE_FOR] = enter_loop;
+  rewriter.enter[TVMS_NODE_ATTR_STMT] = enter_attr;
   rewriter.leave[TVMS_NODE_BUFFER_LOAD] = flatten_load;
   rewriter.leave[TVMS_NODE_STORE] = flatten_store;
   rewriter.leave[TVMS_NODE_ALLOC_BUFFER] = flatten_alloc;
@@ -288,6 +381,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_rewriter_fini(&rewriter);
   tvms_scopes_fini(&f.scopes);
   tvms_node_map_fini(&f.buffers);
+  tvms_node_map_fini(&f.iters);
+  tvms_vec_fini(&run->context->memory, &f.conditions);
   return changed;
 }
 
