@@ -70,6 +70,7 @@ static tvms_node *new_buffer(tvms_te *te, const char *name, tvms_list shape,
 static void add_parameter(tvms_te *te, tvms_node *buffer) {
   tvms_mark mark = tvms_arena_mark(&te->unit->context->scratch);
   const char *name = tvms_symbol_text(te->unit->context, tvms_as_buffer(buffer)->name);
+  if (buffer == te->named) name = te->name;
   size_t room = strlen(name) + 5;
   char *text = tvms_arena_alloc(&te->unit->context->scratch, room);
   int len = snprintf(text, room, "var_%s", name);
@@ -85,6 +86,21 @@ tvms_node *tvms_te_input(tvms_te *te, const char *name, tvms_list shape,
                          tvms_dtype dtype) {
   tvms_node *buffer = new_buffer(te, name, shape, dtype);
   add_parameter(te, buffer);
+  return buffer;
+}
+
+tvms_node *tvms_te_tensor(tvms_te *te, const char *name, tvms_list shape,
+                          tvms_dtype dtype) {
+  tvms_node *buffer = new_buffer(te, name, shape, dtype);
+  tvms_vec_push(memory_of(te), &te->allocs, buffer);
+  return buffer;
+}
+
+tvms_node *tvms_te_scratch(tvms_te *te, const char *name, tvms_list shape,
+                           tvms_dtype dtype, const char *scope) {
+  tvms_node *buffer = new_buffer(te, name, shape, dtype);
+  tvms_as_buffer(buffer)->data = tvms_pointer_var_new(te->unit, symbol(te, name), dtype,
+                                                      symbol(te, scope), TVMS_NO_SPAN);
   return buffer;
 }
 

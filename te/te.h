@@ -40,6 +40,9 @@ typedef struct {
   tvms_node_vec allocs;   // BUFFER of stages that may turn out to be outputs
   tvms_node_vec stages;   // loop nests
   TVMS_VEC(tvms_sym) block_names;
+  // A result whose parameter is called otherwise than its buffer (te/extern.h), or NULL.
+  const tvms_node *TVMS_NULLABLE named;
+  const char *TVMS_NULLABLE name;
 } tvms_te;
 
 // A stage between open and close.
@@ -71,6 +74,14 @@ void tvms_te_fini(tvms_te *te);
 // A tensor that is an argument; its shape lies in te->unit.
 tvms_node *tvms_te_input(tvms_te *te, const char *name, tvms_list shape,
                          tvms_dtype dtype);
+
+// A tensor that a stage of statements will make, allocated unless it is a result.
+tvms_node *tvms_te_tensor(tvms_te *te, const char *name, tvms_list shape,
+                          tvms_dtype dtype);
+
+// A buffer that statements allocate themselves in memory of `scope`.
+tvms_node *tvms_te_scratch(tvms_te *te, const char *name, tvms_list shape,
+                           tvms_dtype dtype, const char *scope);
 
 // A scalar argument.
 void tvms_te_scalar(tvms_te *te, tvms_node *var);

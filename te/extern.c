@@ -1,0 +1,99 @@
+// Flat places become indices as in TVM's T.buffer_proxy: remainders from the last dimension to
+// the second, and what is left for the first.
+#include "te/extern.h"
+
+#include "te/element.h"
+#include "te/nest.h"
+
+#include <string.h>
+
+static tvms_sym symbol(tvms_te *te, const char *text) {
+  return tvms_symbol_intern(te->unit->context, text, strlen(text));
+}
+
+static void let_float(tvms_te *te, tvms_node *tensor) {
+  tvms_as_buffer(tensor)->elem_offset = tvms_var_new(
+      te->unit, symbol(te, "elem_offset"), TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
+}
+
+void tvms_te_extern_input(tvms_te *te, tvms_node *tensor) {
+  for (uint32_t i = 0; i < te->buffers.len; i++) {
+    if (te->buffers.items[i] == tensor) let_float(te, tensor);
+  }
+}
+
+tvms_node *tvms_te_extern_output(tvms_te *te, const char *name, tvms_list shape,
+                                 tvms_dtype dtype, bool floats) {
+  tvms_node *tensor = tvms_te_tensor(te, name, shape, dtype);
+  if (floats) let_float(te, tensor);
+  return tensor;
+}
+
+void tvms_te_extern_close(tvms_te *te, tvms_node *output, const char *name,
+                          tvms_node *const *stmts, uint32_t count) {
+  tvms_unit *unit = te->unit;
+  tvms_block *block = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
+  const char *text = tvms_te_block_name(te, name);
+  block->name = tvms_bytes_copy(unit, text, strlen(text));
+  block->body = tvms_te_sequence(te, stmts, count);
+  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
+  realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+  realize->block = &block->head;
+  te->named = output;
+  te->name = name;
+  tvms_vec_push(&unit->context->memory, &te->stages, &realize->head);
+}
+
+// One index per dimension.
+static tvms_list indices_of(tvms_te *te, tvms_node *tensor, tvms_node *place) {
+  tvms_list shape = tvms_te_shape(tensor);
+  tvms_list indices = tvms_list_copy(te->unit, shape.items, shape.len);
+  for (uint32_t i = shape.len; i > 1; i--) {
+    indices.items[i - 1] = FLOOR_MOD(place, shape.items[i - 1]);
+    place = FLOOR_DIV(place, shape.items[i - 1]);
+  }
+  if (shape.len) indices.items[0] = place;
+  return indices;
+}
+
+tvms_node *tvms_te_flat_load(tvms_te *te, tvms_node *tensor, tvms_node *place) {
+  if (!place) return NULL;
+  tvms_list indices = indices_of(te, tensor, place);
+  return tvms_te_load(te, tensor, indices.items, indices.len);
+}
+
+tvms_node *tvms_te_flat_store(tvms_te *te, tvms_node *tensor, tvms_node *place,
+                              tvms_node *value) {
+  value = tvms_te_convert(te, tvms_te_dtype(tensor), value);
+  if (!place || !value) return NULL;
+  tvms_store *store = tvms_node_make(te->unit, STORE, TVMS_NO_SPAN);
+  store->buffer = tensor;
+  store->value = value;
+  store->indices = indices_of(te, tensor, place);
+  return &store->head;
+}
+
+tvms_node *tvms_te_loop_var(tvms_te *te, const char *name, tvms_node *extent) {
+  bool named = tvms_release_has(te->unit->dialect, TVMS_FACT_externs_name_loops);
+  return tvms_var_new(te->unit, symbol(te, named ? name : "v"), extent->dtype,
+                      TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_te_loop(tvms_te *te, tvms_for_kind kind, tvms_node *var,
+                        tvms_node *extent, tvms_node *body) {
+  if (!body) return NULL;
+  tvms_for *loop = tvms_node_make(te->unit, FOR, TVMS_NO_SPAN);
+  loop->min = tvms_int_imm_new(te->unit, extent->dtype, 0, TVMS_NO_SPAN);
+  loop->extent = extent;
+  loop->var = var;
+  loop->for_kind = (uint8_t)kind;
+  loop->body = body;
+  return &loop->head;
+}
+
+tvms_node *tvms_te_sequence(tvms_te *te, tvms_node *const *stmts, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (!stmts[i]) return NULL;
+  }
+  return count == 1 ? stmts[0] : tvms_seq_new(te->unit, stmts, count, TVMS_NO_SPAN);
+}

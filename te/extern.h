@@ -1,0 +1,48 @@
+// Stages that are statements: what TVM's topi writes with an IRBuilder inside of te.extern.
+//
+// Tensors are indexed by one number there, the place in row-major order, which becomes one
+// index per dimension here. Nothing is simplified.
+//
+//   tvms_te_extern_input(te, x);                       for each operand
+//   tvms_node *i, *stmt;
+//   i = tvms_te_loop_var(te, "i", extent);
+//   stmt = tvms_te_loop(te, TVMS_FOR_PARALLEL, i, extent,
+//                       tvms_te_flat_store(te, out, i, tvms_te_flat_load(te, x, i)));
+//   tvms_te_extern_close(te, out, "copy.generic", &stmt, 1);
+#ifndef TVMS_TE_EXTERN_H
+#define TVMS_TE_EXTERN_H
+
+#include "te/te.h"
+
+// Says that statements read `tensor`: a parameter may then begin anywhere in its memory.
+void tvms_te_extern_input(tvms_te *te, tvms_node *tensor);
+
+// The tensor that the statements write. `floats`: it may begin anywhere in its memory.
+tvms_node *tvms_te_extern_output(tvms_te *te, const char *name, tvms_list shape,
+                                 tvms_dtype dtype, bool floats);
+
+// A block of the statements, which make the tensor `output`.
+void tvms_te_extern_close(tvms_te *te, tvms_node *output, const char *name,
+                          tvms_node *const *stmts, uint32_t count);
+
+// The element at a place of the flat tensor; NULL for NULL.
+tvms_node *TVMS_NULLABLE tvms_te_flat_load(tvms_te *te, tvms_node *tensor,
+                                           tvms_node *TVMS_NULLABLE place);
+
+// A store there; NULL if one of both is.
+tvms_node *TVMS_NULLABLE tvms_te_flat_store(tvms_te *te, tvms_node *tensor,
+                                            tvms_node *TVMS_NULLABLE place,
+                                            tvms_node *TVMS_NULLABLE value);
+
+// A variable for a loop from 0 to `extent`. From 0.24 on all have one name.
+tvms_node *tvms_te_loop_var(tvms_te *te, const char *name, tvms_node *extent);
+
+// The loop; NULL without a body.
+tvms_node *TVMS_NULLABLE tvms_te_loop(tvms_te *te, tvms_for_kind kind, tvms_node *var,
+                                      tvms_node *extent, tvms_node *TVMS_NULLABLE body);
+
+// One statement of several; NULL if one of them is.
+tvms_node *TVMS_NULLABLE tvms_te_sequence(tvms_te *te, tvms_node *const *stmts,
+                                          uint32_t count);
+
+#endif
