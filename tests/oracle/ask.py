@@ -75,12 +75,26 @@ def value_of(text):
         return text.split(";") if ";" in text else text
 
 
+def pipeline_of(name):
+    """The pipeline of this name that TVM builds Relax modules with for a CPU, or None."""
+    import tvm
+    from tvm import relax
+    if name == "default":
+        return relax.backend.cpu_generic.get_default_pipeline(tvm.target.Target("llvm"))
+    return relax.get_pipeline(name) if name in ("zero", "default_build") else None
+
+
 def run_passes(module, steps):
-    """The module after these passes [name, {option: text}], as Relax, TIR or its schedule part has them."""
+    """The module after these passes [name, {option: text}], as Relax, TIR or its schedule part has them; a name may be that of
+    a pipeline."""
     import tvm
     from tvm import relax, tirx
     places = [relax.transform, tirx.transform, tvm.s_tir.transform]
     for name, options in steps:
+        pipeline = pipeline_of(name)
+        if pipeline:
+            module = pipeline(module)
+            continue
         made = next(getattr(place, name) for place in places if hasattr(place, name))
         module = made(**{option: value_of(text) for option, text in options.items()})(module)
     return module

@@ -1,0 +1,316 @@
+// FoldConstant: what depends on constants only is computed now.
+//
+// Before: lv = R.add(R.const(1), R.const(2)); gv = R.reshape(x, s), where s = R.shape([2, 3])
+// After:  gv = R.add(x, R.const(3));          gv = R.reshape(x, R.shape([2, 3]))
+//
+// Calls of PrimFuncs are run by the interpreter; in a dataflow block operators are legalised for
+// that. Results of more than 1024 elements that are made of nothing (R.zeros, R.arange) stay
+// calls. What cannot be run stays, too. Bindings that are not used any more go.
+// TVM: relax.transform.FoldConstant.
+#include "interp/interp.h"
+#include "interp/prim.h"
+#include "passes/relax/graph/dead_code_elimination.h"
+#include "passes/relax/mutator.h"
+#include "passes/relax/retype.h"
+#include "structinfo/make.h"
+#include "structinfo/sinfo.h"
+#include "support/trial.h"
+#include "te/legalize.h"
+
+#include <string.h>
+
+enum { MOST_ELEMENTS = 1024, MOST_AXES = 64 };
+
+typedef struct {
+  tvms_pass_run *run;
+  tvms_node_map bound;  // VAR -> what a binding gives it now
+} folder;
+
+static folder *folder_of(const tvms_rewriter *r) {
+  return ((const tvms_relax_mutator *)r->self)->self;
+}
+
+// ---- Running a PrimFunc ----
+
+// A tensor of the sizes, which are constants; NULL if there is none such.
+static tvms_tensor *TVMS_NULLABLE new_tensor(tvms_heap *heap, tvms_dtype dtype,
+                                             tvms_list sizes) {
+  int64_t shape[MOST_AXES];
+  if (sizes.len > MOST_AXES || tvms_dtype_is_void(dtype)) return NULL;
+  for (uint32_t i = 0; i < sizes.len; i++) {
+    if (sizes.items[i]->kind != TVMS_NODE_INT_IMM) return NULL;
+    shape[i] = tvms_as_int_imm(sizes.items[i])->value;
+  }
+  tvms_dl_type type = tvms_interp_dl_type_of(dtype);
+  if (!tvms_dl_element_size(type)) return NULL;
+  return tvms_tensor_new(heap, type, (int32_t)sizes.len, shape);
+}
+
+static tvms_tensor *TVMS_NULLABLE tensor_of(tvms_heap *heap, const tvms_node *node) {
+  const tvms_constant *constant = tvms_as_constant(node);
+  tvms_tensor *tensor = new_tensor(heap, constant->element, constant->shape);
+  if (!tensor || tensor->bytes != constant->data.len) return NULL;
+  if (tensor->bytes) memcpy(tensor->view.data, constant->data.text, tensor->bytes);
+  return tensor;
+}
+
+static tvms_tensor *TVMS_NULLABLE output_of(tvms_heap *heap, const tvms_node *type) {
+  tvms_list sizes;
+  bool known = tvms_sinfo_is_tensor(type) && tvms_sinfo_tensor_dims(type, &sizes);
+  return known ? new_tensor(heap, type->dtype, sizes) : NULL;
+}
+
+static tvms_node *constant_of(tvms_unit *unit, const tvms_tensor *tensor,
+                              tvms_node *type, tvms_span span) {
+  tvms_constant *constant = tvms_node_make(unit, CONSTANT, span);
+  tvms_list sizes;
+  (void)tvms_sinfo_tensor_dims(type, &sizes);
+  constant->element = type->dtype;
+  constant->shape = sizes;
+  constant->data = tvms_bytes_copy(unit, tensor->view.data, tensor->bytes);
+  constant->head.sinfo =
+      tvms_sinfo_tensor_new(unit, tvms_as_sinfo_tensor(type)->shape, type->dtype, NULL);
+  return &constant->head;
+}
+
+// Inputs and outputs of one call; all of them are to be dropped.
+typedef TVMS_VEC(tvms_value) values;
+
+static bool push_tensor(tvms_memory *memory, values *all,
+                        tvms_tensor *TVMS_NULLABLE tensor) {
+  if (tensor) tvms_vec_push(memory, all, tvms_value_of_tensor(tensor));
+  return tensor != NULL;
+}
+
+static bool call_now(tvms_pass_run *run, tvms_heap *heap, const tvms_member *member,
+                     const values *all) {
+  tvms_context *context = run->context;
+  tvms_interp interp = {.context = context, .module = run->module, .heap = heap};
+  tvms_value result = {0};
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &context->diags);
+  tvms_status status = tvms_interp_call(&interp, member, all->items, all->len, &result);
+  tvms_trial_drop(&trial);
+  if (status == TVMS_OK) tvms_value_drop(result);
+  bool faulty = status == TVMS_FOUND_ERRORS;
+  if (status != TVMS_OK && !faulty) tvms_memory_unwind(&context->memory, status);
+  return status == TVMS_OK;
+}
+
+// Runs a PrimFunc on constants and gives its outputs, whose types are `types`, as nodes of the
+// unit of the rewriter. False if that cannot be done.
+static bool evaluate(tvms_rewriter *r, const tvms_member *member, tvms_list args,
+                     tvms_list types, tvms_node **outputs) {
+  tvms_pass_run *run = folder_of(r)->run;
+  tvms_memory *memory = &run->context->memory;
+  tvms_heap heap;
+  tvms_heap_init(&heap, memory);
+  values all = {0};
+  bool fits = true;
+  for (uint32_t i = 0; i < args.len && fits; i++)
+    fits = push_tensor(memory, &all, tensor_of(&heap, args.items[i]));
+  for (uint32_t i = 0; i < types.len && fits; i++)
+    fits = push_tensor(memory, &all, output_of(&heap, types.items[i]));
+  fits = fits && call_now(run, &heap, member, &all);
+  for (uint32_t i = 0; i < types.len && fits; i++) {
+    const tvms_tensor *tensor = all.items[args.len + i].tensor;
+    outputs[i] = constant_of(r->unit, tensor, types.items[i],
+                             args.len ? args.items[0]->span : TVMS_NO_SPAN);
+  }
+  for (uint32_t i = 0; i < all.len; i++)
+    tvms_value_drop(all.items[i]);
+  tvms_vec_fini(memory, &all);
+  tvms_heap_fini(&heap);
+  return fits;
+}
+
+static bool are_constants(tvms_list args) {
+  for (uint32_t i = 0; i < args.len; i++) {
+    if (args.items[i]->kind != TVMS_NODE_CONSTANT) return false;
+  }
+  return true;
+}
+
+// The value of a call of the member with these arguments, or NULL.
+static tvms_node *TVMS_NULLABLE folded(tvms_rewriter *r, const tvms_member *member,
+                                       tvms_list args, tvms_node *type) {
+  if (!are_constants(args)) return NULL;
+  bool several = type->kind == TVMS_NODE_SINFO_TUPLE;
+  tvms_list types = {&type, 1};
+  if (several) types = tvms_as_sinfo_tuple(type)->fields;
+  tvms_list outputs = tvms_list_copy(r->unit, types.items, types.len);
+  if (!evaluate(r, member, args, types, outputs.items)) return NULL;
+  return several ? tvms_relax_make_tuple(r->self, outputs.items, outputs.len)
+                 : outputs.items[0];
+}
+
+// ---- Calls ----
+
+static bool holds_tensor(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_TUPLE) {
+    tvms_list fields = tvms_as_tuple(node)->fields;
+    for (uint32_t i = 0; i < fields.len; i++) {
+      if (holds_tensor(fields.items[i])) return true;
+    }
+  }
+  return tvms_sinfo_is_tensor(node->sinfo);
+}
+
+// A large tensor that is made of nothing is better made when it is needed.
+static bool is_worth(const tvms_node *node) {
+  tvms_list sizes;
+  if (!tvms_sinfo_is_tensor(node->sinfo)
+      || !tvms_sinfo_tensor_dims(node->sinfo, &sizes))
+    return true;
+  int64_t elements = 1;
+  for (uint32_t i = 0; i < sizes.len; i++) {
+    if (sizes.items[i]->kind != TVMS_NODE_INT_IMM) return true;
+    int64_t size = tvms_as_int_imm(sizes.items[i])->value;
+    if (size <= 0) return true;
+    elements = elements > MOST_ELEMENTS / size ? MOST_ELEMENTS + 1 : elements * size;
+  }
+  tvms_list args = tvms_as_call(node)->args;
+  bool small = elements <= MOST_ELEMENTS;
+  for (uint32_t i = 0; i < args.len && !small; i++)
+    small = holds_tensor(args.items[i]);
+  return small;
+}
+
+static tvms_node *fold_call_tir(tvms_rewriter *r, tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  bool plain = call->args.len >= 2 && call->args.items[0]->kind == TVMS_NODE_GLOBAL_VAR
+               && call->args.items[1]->kind == TVMS_NODE_TUPLE
+               && call->type_args.len == 1;
+  if (!plain) return node;
+  const tvms_module *module = folder_of(r)->run->module;
+  const tvms_member *member =
+      tvms_module_find(module, tvms_as_global_var(call->args.items[0])->name);
+  bool prim =
+      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
+  if (!prim) return node;
+  tvms_node *value = folded(r, member, tvms_as_tuple(call->args.items[1])->fields,
+                            call->type_args.items[0]);
+  return value ? value : node;
+}
+
+// Every tensor among the arguments is a constant.
+static bool is_closed(tvms_list args) {
+  for (uint32_t i = 0; i < args.len; i++) {
+    const tvms_node *arg = args.items[i];
+    if (arg->kind == TVMS_NODE_CONSTANT) continue;
+    if (arg->kind == TVMS_NODE_TUPLE) {
+      if (!is_closed(tvms_as_tuple(arg)->fields)) return false;
+    } else if (arg->kind == TVMS_NODE_VAR && tvms_dtype_is_void(arg->dtype)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static tvms_node *fold_operator(tvms_rewriter *r, tvms_node *node) {
+  tvms_pass_run *run = folder_of(r)->run;
+  const tvms_call *call = tvms_as_call(node);
+  if (!is_closed(call->args)) return node;
+  tvms_unit *unit = tvms_functions_open_unit(run);
+  tvms_legalized legalized = {0};
+  tvms_node *value = NULL;
+  if (tvms_legalize_call(unit, r->unit, call, &legalized)) {
+    tvms_member member = {.unit = unit, .function = legalized.function};
+    tvms_node *type = legalized.types.items[0];
+    if (node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_TUPLE)
+      type = tvms_sinfo_tuple_new(r->unit, legalized.types.items, legalized.types.len);
+    value = folded(r, &member, legalized.args, type);
+  }
+  tvms_functions_drop_unit(run, unit);
+  return value ? value : node;
+}
+
+// The sizes in a constant of int64.
+static tvms_node *fold_to_shape(tvms_rewriter *r, tvms_node *node) {
+  const tvms_node *arg = tvms_as_call(node)->args.items[0];
+  if (arg->kind != TVMS_NODE_CONSTANT) return node;
+  const tvms_constant *constant = tvms_as_constant(arg);
+  bool fits = tvms_dtype_same(constant->element, TVMS_DTYPE(INT, 64))
+              && constant->shape.len == 1 && constant->data.len % 8 == 0;
+  if (!fits) return node;
+  uint32_t count = constant->data.len / 8;
+  tvms_node_vec sizes = {0};
+  tvms_memory *memory = &r->unit->context->memory;
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t size;
+    memcpy(&size, constant->data.text + i * 8, sizeof size);
+    tvms_vec_push(memory, &sizes, tvms_sinfo_dim_new(r->unit, size));
+  }
+  tvms_node *shape =
+      tvms_sinfo_shape_value_new(r->unit, sizes.items, count, node->span);
+  tvms_vec_fini(memory, &sizes);
+  return shape;
+}
+
+// The call with the shapes that its arguments are bound to.
+static tvms_node *with_shapes(tvms_rewriter *r, tvms_node *node) {
+  const folder *f = folder_of(r);
+  tvms_list old = tvms_as_call(node)->args;
+  tvms_list args = tvms_list_copy(r->unit, old.items, old.len);
+  bool changed = false;
+  for (uint32_t i = 0; i < args.len; i++) {
+    tvms_node *value = args.items[i]->kind == TVMS_NODE_VAR
+                           ? tvms_node_map_get(&f->bound, args.items[i])
+                           : NULL;
+    if (!value || value->kind != TVMS_NODE_SHAPE_EXPR) continue;
+    args.items[i] = value;
+    changed = true;
+  }
+  return changed ? tvms_relax_recall(r->self, node, args.items) : node;
+}
+
+static tvms_node *fold_call(tvms_rewriter *r, tvms_node *node) {
+  node = tvms_relax_leave_call(r, node);
+  tvms_opcode opcode = tvms_op_called(node);
+  if (opcode == TVMS_R_NONE || !is_worth(node)) return node;
+  if (opcode == TVMS_R_call_tir) return fold_call_tir(r, node);
+  node = with_shapes(r, node);
+  bool dataflow = r->sequence && r->sequence->flags & TVMS_FLAG_DATAFLOW;
+  if (!dataflow) return node;
+  if (opcode == TVMS_R_tensor_to_shape) return fold_to_shape(r, node);
+  return fold_operator(r, node);
+}
+
+// ---- Variables ----
+
+static tvms_node *put_constant(tvms_rewriter *r, tvms_node *node) {
+  if (r->role != TVMS_ROLE_USE) return TVMS_REWRITE_BELOW;
+  tvms_node *value = tvms_node_map_get(&folder_of(r)->bound, node);
+  return value && value->kind == TVMS_NODE_CONSTANT ? value : TVMS_REWRITE_BELOW;
+}
+
+// The binding after the hook that keeps its type true.
+static tvms_node *note_binding(tvms_rewriter *r, tvms_node *node) {
+  const tvms_node *old = tvms_as_var_binding(r->old)->var;
+  bool same = node == r->old
+              || tvms_as_var_binding(node)->value == tvms_as_var_binding(r->old)->value;
+  if (!same) node = tvms_relax_retype_binding(r, node);
+  const tvms_var_binding *binding = tvms_as_var_binding(node);
+  folder *f = folder_of(r);
+  tvms_node_map_put(&f->bound, binding->var, binding->value);
+  tvms_node_map_put(&f->bound, old, binding->value);
+  return node;
+}
+
+static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  folder f = {.run = run};
+  tvms_node_map_init(&f.bound, &run->context->memory);
+  tvms_relax_mutator m;
+  tvms_relax_mutator_init(&m, run, unit, &f);
+  m.rewriter.enter[TVMS_NODE_VAR] = put_constant;
+  m.rewriter.leave[TVMS_NODE_CALL] = fold_call;
+  m.rewriter.leave[TVMS_NODE_VAR_BINDING] = note_binding;
+  tvms_node *changed = tvms_relax_mutate(&m, function);
+  tvms_relax_mutator_fini(&m);
+  tvms_node_map_fini(&f.bound);
+  return tvms_dead_code_clean(run, unit, changed);
+}
+
+void tvms_pass_fold_constant(tvms_pass_run *run) {
+  tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
+}
