@@ -78,7 +78,8 @@ static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   bool good = run_pipeline(&o, &pipeline);
   if (run->options.timing) tvms_timing_show(run, &o.timings);
   if (!good) return TVMS_OK;
-  tvms_print_options options = {.dialect = o.dialect};
+  tvms_print_options options = {.dialect = o.dialect,
+                                .no_metadata = run->options.no_metadata};
   tvms_print_program(o.program, &options, &run->result);
   if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
   return TVMS_OK;

@@ -123,8 +123,10 @@ static void visit_parts(scoping *s, tvms_node *node, tvms_field_role role) {
     if (s->found.what) return;
     tvms_field_role below = tvms_role_below(node, role, at.role);
     bool skipped = below == TVMS_ROLE_TYPE || below == TVMS_ROLE_NOTE;
-    // A pragma in front of a loop names its variable.
-    skipped |= node->kind == TVMS_NODE_ATTR_STMT && part->kind == TVMS_NODE_VAR
+    // A pragma in front of a loop names its variable, and what is known of the memory of a
+    // buffer stands in front of its declaration.
+    bool named = part->kind == TVMS_NODE_VAR || part->kind == TVMS_NODE_BUFFER;
+    skipped |= node->kind == TVMS_NODE_ATTR_STMT && named
                && part == tvms_as_attr_stmt(node)->node;
     if (skipped) continue;
     bool outside = part->kind == TVMS_NODE_ITER_VAR && node->kind != TVMS_NODE_BLOCK;

@@ -458,7 +458,10 @@ static void print_declare(tvms_printer *p, const tvms_node *stmt) {
   uint32_t frame = tvms_print_top_index(p);
   tvms_print_bind_data(p, stmt);
   size_t from = p->out->len;
-  p->source = tvms_print_defined(p, tvms_as_buffer(buffer)->data)
+  // An attribute in front may have named the pointer; where a buffer has one of its own, it
+  // still comes from here.
+  bool own = tvms_release_has(p->dialect, TVMS_FACT_buffers_are_variables);
+  p->source = !own && tvms_print_defined(p, tvms_as_buffer(buffer)->data)
                   ? NULL
                   : tvms_as_decl_buffer(stmt)->source;
   if (!tvms_print_alias(p, buffer, p->source)) {

@@ -46,6 +46,7 @@ AREAS = {
         linear
         op
         partition
+        packed
         pass
         pipeline
         relax

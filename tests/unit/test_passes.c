@@ -1,5 +1,6 @@
 // Pipelines: how they are read, what the manager checks, what passes do to a module.
 #include "ir/build.h"
+#include "ir/object.h"
 #include "ir/verify.h"
 #include "passes/functions.h"
 #include "passes/pipeline.h"
@@ -270,4 +271,51 @@ Test(passes, functions_can_be_added_and_removed) {
   tvms_functions_remove(&run, dead);
   cr_assert_eq(module->member_count, 1);
   cr_assert_eq(module->members[0].function, function);
+}
+
+// ---- Packed calls: their text cannot be read again, so it is not for golden files ----
+
+static tvms_node *llvm_config(tvms_unit *unit, tvms_node *TVMS_NULLABLE host) {
+  tvms_node *kind = tvms_object_str_new(unit, "llvm", 4, TVMS_NO_SPAN);
+  tvms_node *config = tvms_object_map_with(unit, host, "kind", kind);
+  return host ? tvms_object_map_with(unit, config, "host", host) : config;
+}
+
+static void set_target(tvms_member *member) {
+  tvms_object_target *target =
+      tvms_node_make(member->unit, OBJECT_TARGET, TVMS_NO_SPAN);
+  target->config = llvm_config(member->unit, llvm_config(member->unit, NULL));
+  member->function->flags &= (uint8_t)~TVMS_FLAG_PRIVATE;
+  tvms_prim_func *function = tvms_as_prim_func(member->function);
+  function->name = member->name;
+  function->attrs =
+      tvms_object_map_with(member->unit, function->attrs, "target", &target->head);
+}
+
+static uint32_t count_of(tvms_list stmts, tvms_node_kind kind) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < stmts.len; i++) {
+    count += stmts.items[i]->kind == kind;
+  }
+  return count;
+}
+
+Test(passes, packed_functions_check_every_argument) {
+  add_reduction();
+  set_target(&module->members[0]);
+  tvms_pipeline pipeline = parse("MakePackedAPI");
+  cr_assert(tvms_pipeline_run(&context, module, &pipeline, UINT32_MAX, NULL, NULL));
+  const tvms_prim_func *packed = tvms_as_prim_func(module->members[0].function);
+  cr_assert_eq(packed->params.len, 4);
+  cr_assert_str_eq(
+      tvms_object_as_text(tvms_object_map_get(packed->attrs, "global_symbol")),
+      "__tvm_ffi_f");
+  // TVM 0.27 makes of f(A: T.Buffer((8,), "float32")): eleven assertions, of which that of the
+  // strides stands in a branch, two pointers, the handle and three numbers, and one buffer.
+  tvms_list body = tvms_as_seq(packed->body)->stmts;
+  cr_assert_eq(count_of(body, TVMS_NODE_ASSERT), 10);
+  cr_assert_eq(count_of(body, TVMS_NODE_IF_THEN_ELSE), 1);
+  cr_assert_eq(count_of(body, TVMS_NODE_BIND), 5);
+  cr_assert_eq(count_of(body, TVMS_NODE_DECL_BUFFER), 1);
+  cr_assert_eq(body.items[body.len - 1]->kind, TVMS_NODE_RETURN);
 }
