@@ -67,6 +67,7 @@ bool tvms_optimize(const tvms_program *program, const tvms_pipeline *pipeline,
   optimizing o = {.program = program, .options = options};
   tvms_strbuf_init(&o.before, &context->memory);
   tvms_pass_hooks hooks = {
+      .program = program,
       .data = &o,
       .before = options->reproducer ? before_pass : NULL,
       .after = after_pass,

@@ -51,7 +51,10 @@ static bool run_step(tvms_context *context, tvms_module *module,
   if (hooks->before) hooks->before(hooks->data, step, module);
   if (!check_requirements(context, module, pipeline, step, known)) return false;
   uint32_t errors = context->diags.errors;
-  tvms_pass_run run = {.context = context, .module = module, .values = step->values};
+  tvms_pass_run run = {.context = context,
+                       .module = module,
+                       .program = hooks->program,
+                       .values = step->values};
   uint64_t mark = tvms_verify_mark(module);
   double start = now();
   step->pass->run(&run);

@@ -39,6 +39,7 @@ typedef struct {
 typedef struct {
   tvms_context *context;
   tvms_module *module;
+  const tvms_program *TVMS_NULLABLE program;  // what else the text defines, if it is known
   const tvms_pass_value *values;  // of the options, in the order of their rows
   bool changed;
   void *state;  // of the pass, for its callbacks
@@ -76,6 +77,7 @@ typedef struct {
 
 // What the caller wants to do around each pass; members may be NULL.
 typedef struct {
+  const tvms_program *program;  // that the module is one of
   void *data;
   void (*before)(void *data, const tvms_pass_step *step, tvms_module *module);
   void (*after)(void *data, const tvms_pass_step *step, tvms_module *module,

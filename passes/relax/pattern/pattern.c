@@ -92,6 +92,7 @@ void tvms_relax_pattern_match_fini(tvms_pattern_match *match) {
   tvms_memory_free(match->set->memory, match->exprs);
   tvms_memory_free(match->set->memory, match->values);
   tvms_vec_fini(match->set->memory, &match->found);
+  tvms_vec_fini(match->set->memory, &match->dims.bindings);
 }
 
 tvms_node *tvms_relax_pattern_unwrap(const tvms_node_map *lookup, tvms_node *node) {
@@ -103,7 +104,18 @@ tvms_node *tvms_relax_pattern_unwrap(const tvms_node_map *lookup, tvms_node *nod
   return node;
 }
 
-static void forget(tvms_pattern_match *match, uint32_t from) {
+// How much was found at a place to which the match may go back.
+typedef struct {
+  uint32_t found, dims;
+} match_mark;
+
+static match_mark mark_of(const tvms_pattern_match *match) {
+  return (match_mark){match->found.len, match->dims.bindings.len};
+}
+
+static void forget(tvms_pattern_match *match, match_mark mark) {
+  uint32_t from = mark.found;
+  match->dims.bindings.len = mark.dims;
   for (uint32_t i = from; i < match->found.len; i++) {
     match->exprs[match->found.items[i]] = NULL;
     match->values[match->found.items[i]] = NULL;
@@ -116,7 +128,7 @@ static bool visit(matcher *m, const tvms_pattern *pattern, tvms_node *expr);
 // The parts of the pattern from `first` on against nodes, `step` 1 or -1 apart.
 static bool visit_parts(matcher *m, const tvms_pattern *pattern, uint32_t first,
                         tvms_node *const *nodes, int step) {
-  uint32_t mark = m->match->found.len;
+  match_mark mark = mark_of(m->match);
   for (uint32_t i = first; i < pattern->count; i++, nodes += step) {
     if (visit(m, pattern->parts[i], *nodes)) continue;
     forget(m->match, mark);
@@ -177,14 +189,24 @@ static bool visit_kind(matcher *m, const tvms_pattern *pattern, tvms_node *expr,
   return false;
 }
 
+static bool fits_type(tvms_pattern_match *match, const tvms_pattern *pattern,
+                      const tvms_node *value) {
+  bool conflict = false;
+  if (!pattern->type || !match->prover) return true;
+  if (!value->sinfo) return false;
+  tvms_sinfo_fit fit = tvms_sinfo_relate_argument(
+      match->prover, &match->dims, pattern->type, value->sinfo, &conflict);
+  return fit == TVMS_FIT_PROVED && !conflict;
+}
+
 static bool visit(matcher *m, const tvms_pattern *pattern, tvms_node *expr) {
   tvms_pattern_match *match = m->match;
   tvms_node *value = tvms_relax_pattern_unwrap(m->lookup, expr);
   if (match->values[pattern->id]) return match->values[pattern->id] == value;
   tvms_memory *memory = match->set->memory;
   if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
-  uint32_t mark = match->found.len;
-  bool fits = visit_kind(m, pattern, expr, value);
+  match_mark mark = mark_of(match);
+  bool fits = visit_kind(m, pattern, expr, value) && fits_type(match, pattern, value);
   tvms_memory_leave(memory);
   if (!fits) {
     forget(match, mark);
@@ -198,7 +220,7 @@ static bool visit(matcher *m, const tvms_pattern *pattern, tvms_node *expr) {
 
 bool tvms_relax_pattern_match(tvms_pattern_match *match, const tvms_pattern *root,
                               tvms_node *expr, const tvms_node_map *lookup) {
-  forget(match, 0);
+  forget(match, (match_mark){0, 0});
   matcher m = {match, lookup, match->set->context};
   return visit(&m, root, expr);
 }

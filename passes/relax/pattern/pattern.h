@@ -14,6 +14,7 @@
 
 #include "ir/node_map.h"
 #include "ir/op.h"
+#include "structinfo/relate.h"
 
 typedef enum {
   TVMS_PATTERN_ANY,
@@ -36,6 +37,7 @@ struct tvms_pattern {
   const tvms_node *TVMS_NULLABLE value;
   const tvms_node *TVMS_NULLABLE attrs;  // OP: a call whose attributes it must have
   bool more_args;                        // OP: others may follow those with patterns
+  tvms_node *TVMS_NULLABLE type;         // that the value must fit, by proof
   tvms_pattern **parts;
   uint32_t count;
 };
@@ -88,6 +90,10 @@ typedef struct {
   tvms_node **exprs;
   tvms_node **values;
   TVMS_VEC(uint32_t) found;  // ids in the order in which they matched
+  // For patterns with types, set by the caller; symbolic dimensions of the types take the values
+  // that they are first compared with.
+  tvms_prover *TVMS_NULLABLE prover;
+  tvms_dim_map dims;
 } tvms_pattern_match;
 
 // Prepares a match for patterns of `set` in the caller's storage.
