@@ -111,3 +111,18 @@ void tvms_relax_call_graph_recursive(const tvms_relax_call_graph *graph,
   tvms_vec_fini(graph->memory, &s.stack);
   tvms_arena_fini(&arena);
 }
+
+bool *tvms_relax_call_graph_called(const tvms_module *module) {
+  tvms_memory *memory = &module->context->memory;
+  bool *called = tvms_memory_alloc(memory, module->member_count + 1);
+  memset(called, 0, module->member_count + 1);
+  tvms_relax_call_graph graph;
+  tvms_relax_call_graph_init(&graph, module);
+  for (uint32_t i = 0; i < graph.count; i++) {
+    const struct tvms_relax_callees *callees = &graph.callees[i];
+    for (uint32_t k = 0; k < callees->members.len; k++)
+      called[callees->members.items[k]] = true;
+  }
+  tvms_relax_call_graph_fini(&graph);
+  return called;
+}

@@ -24,4 +24,7 @@ void tvms_relax_call_graph_fini(tvms_relax_call_graph *graph);
 void tvms_relax_call_graph_recursive(const tvms_relax_call_graph *graph,
                                      bool *recursive);
 
+// A flag for each member of the module: does a function mention it? The caller frees it.
+bool *tvms_relax_call_graph_called(const tvms_module *module);
+
 #endif

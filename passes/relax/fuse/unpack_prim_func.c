@@ -1,0 +1,127 @@
+// The body stays as it is: each buffer is declared in front of it over the pointer that is
+// passed.
+#include "passes/relax/fuse/unpack_prim_func.h"
+
+#include "ir/build.h"
+#include "ir/clone.h"
+#include "support/strbuf.h"
+
+#include <string.h>
+
+static bool is_dense(const tvms_buffer *buffer) {
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    if (!tvms_node_is_int_imm(buffer->shape.items[i])) return false;
+  }
+  return buffer->strides.len == 0 && tvms_node_is_int(buffer->elem_offset, 0);
+}
+
+const char *tvms_fuse_unpack_obstacle(const tvms_prim_func *function) {
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    const tvms_node *buffer = function->buffers.items[i];
+    if (buffer && !is_dense(tvms_as_buffer(buffer)))
+      return "a size or an offset of its tensors is not a number";
+    if (!buffer && tvms_dtype_is_handle(function->params.items[i]->dtype))
+      return "its callee takes a pointer of which nothing is known";
+  }
+  return NULL;
+}
+
+int64_t tvms_fuse_buffer_bytes(const tvms_node *node) {
+  const tvms_buffer *buffer = tvms_as_buffer(node);
+  int64_t bits = tvms_dtype_is_bool(buffer->element) ? 8 : buffer->element.bits;
+  int64_t bytes = (bits * buffer->element.lanes + 7) / 8;
+  for (uint32_t i = 0; i < buffer->shape.len; i++)
+    bytes *= tvms_as_int_imm(buffer->shape.items[i])->value;
+  return bytes;
+}
+
+static tvms_sym joined_name(tvms_context *context, tvms_sym name, const char *suffix) {
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &context->memory);
+  tvms_strbuf_printf(&text, "%s%s", tvms_symbol_text(context, name), suffix);
+  tvms_sym made = tvms_symbol_intern(context, text.text, text.len);
+  tvms_strbuf_fini(&text);
+  return made;
+}
+
+// A pointer to what the buffer holds.
+static tvms_node *pointer_for(tvms_unit *unit, const tvms_buffer *buffer) {
+  const tvms_node *type = buffer->data->sinfo;
+  bool typed = type && type->kind == TVMS_NODE_SINFO_POINTER;
+  tvms_sym name = joined_name(unit->context, buffer->name, "_data");
+  return tvms_pointer_var_new(unit, name, buffer->element,
+                              typed ? tvms_as_sinfo_pointer(type)->scope : 0,
+                              TVMS_NO_SPAN);
+}
+
+// Since 0.26 a buffer has a variable of its own, which a declaration lays over the pointer;
+// before, the pointer is that variable.
+static tvms_node *declare(tvms_unit *unit, tvms_node *buffer, tvms_node *pointer) {
+  tvms_decl_buffer *made = tvms_node_make(unit, DECL_BUFFER, TVMS_NO_SPAN);
+  made->buffer = buffer;
+  if (tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables))
+    made->source = pointer;
+  return &made->head;
+}
+
+// The body behind the declarations, inside of its root block if it has one.
+static tvms_node *body_behind(tvms_unit *unit, const tvms_node_vec *declared,
+                              tvms_node *body) {
+  tvms_memory *memory = &unit->context->memory;
+  tvms_node *inner = body;
+  bool root = body->kind == TVMS_NODE_BLOCK_REALIZE;
+  if (root) inner = tvms_as_block(tvms_as_block_realize(body)->block)->body;
+  tvms_node_vec stmts = {0};
+  for (uint32_t i = 0; i < declared->len; i++)
+    tvms_vec_push(memory, &stmts, declared->items[i]);
+  tvms_stmt_push_last(memory, &stmts, inner);
+  inner = tvms_stmt_seq(unit, &stmts, TVMS_NO_SPAN);
+  if (!root) return inner;
+  tvms_node *realize = tvms_node_copy(unit, body);
+  tvms_node *block = tvms_node_copy(unit, tvms_as_block_realize(body)->block);
+  tvms_as_block(block)->body = inner;
+  tvms_as_block_realize(realize)->block = block;
+  return realize;
+}
+
+static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
+  tvms_memory *memory = &unit->context->memory;
+  const tvms_prim_func *function = tvms_as_prim_func(old);
+  tvms_node_map known;
+  tvms_node_map_init(&known, memory);
+  bool same_variable =
+      !tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables);
+  tvms_node_vec params = {0}, declared = {0};
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    const tvms_node *buffer = function->buffers.items[i];
+    tvms_node *param = buffer ? pointer_for(unit, tvms_as_buffer(buffer))
+                              : tvms_clone(unit, function->params.items[i], &known);
+    tvms_vec_push(memory, &params, param);
+    if (!buffer) continue;
+    if (same_variable) tvms_node_map_put(&known, tvms_as_buffer(buffer)->data, param);
+    tvms_vec_push(memory, &declared,
+                  declare(unit, tvms_clone(unit, buffer, &known), param));
+  }
+  tvms_prim_func *made = tvms_node_make(unit, PRIM_FUNC, old->span);
+  made->head.flags = old->flags | TVMS_FLAG_PRIVATE;
+  made->params = tvms_list_copy(unit, params.items, params.len);
+  made->buffers = tvms_list_copy(unit, params.items, params.len);
+  for (uint32_t i = 0; i < made->buffers.len; i++)
+    made->buffers.items[i] = NULL;
+  if (function->ret) made->ret = tvms_clone(unit, function->ret, &known);
+  if (function->attrs) made->attrs = tvms_clone(unit, function->attrs, &known);
+  made->body = body_behind(unit, &declared, tvms_clone(unit, function->body, &known));
+  tvms_vec_fini(memory, &params);
+  tvms_vec_fini(memory, &declared);
+  tvms_node_map_fini(&known);
+  return &made->head;
+}
+
+tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index) {
+  const tvms_member *member = &run->module->members[index];
+  tvms_sym name = joined_name(run->context, member->name, "_unpacked");
+  tvms_unit *unit = tvms_functions_open_unit(run);
+  tvms_node *function = unpacked(unit, member->function);
+  return tvms_functions_add_unique(run, tvms_symbol_text(run->context, name), unit,
+                                   function);
+}
