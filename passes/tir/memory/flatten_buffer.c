@@ -8,6 +8,7 @@
 // (arith/iter_map.h). Axis separators keep that many dimensions apart. TVM:
 // tirx.transform.FlattenBuffer.
 #include "arith/iter_map.h"
+#include "arith/merge_mod.h"
 #include "arith/scopes.h"
 #include "ir/fold_ops.h"
 #include "ir/walk.h"
@@ -230,6 +231,7 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
                               tvms_list indices) {
   tvms_node_vec places = {0};
   tvms_memory *memory = &f->unit->context->memory;
+  tvms_analyzer *plain = tvms_analyzer_new(f->unit);
   tvms_node *place = NULL;
   for (uint32_t i = 0; i < indices.len; i++) {
     if (place && begins_group(buffer, i)) {
@@ -244,7 +246,7 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
     }
     place = place ? build(f, TVMS_NODE_ADD, place, step) : step;
     // TVM simplifies each sum on the way, without any facts.
-    if (i > 0) place = tvms_arith_simplify(f->unit, place);
+    if (i > 0) place = tvms_analyzer_merge_mod(plain, place);
   }
   if (!place) {
     place = tvms_int_imm_new(f->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
@@ -257,6 +259,7 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
   tvms_list result = tvms_list_copy(f->unit, places.items, places.len);
   tvms_vec_fini(memory, &places);
   simplify_places(f, result);
+  tvms_analyzer_free(plain);
   return result;
 }
 
@@ -287,6 +290,50 @@ static tvms_node *flatten_store(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_store *store = tvms_as_store(copy);
   store->indices = flat_indices(f, tvms_as_buffer(old), store->indices);
   store->buffer = flat_buffer(f, old);
+  return copy;
+}
+
+// The hull of a region: from its first place to its last.
+static tvms_node *flatten_region(tvms_rewriter *rewriter, tvms_node *node) {
+  flattening *f = rewriter->self;
+  const tvms_buffer_region *region = tvms_as_buffer_region(node);
+  tvms_node *flat = flat_buffer(f, region->buffer);
+  if (flat == region->buffer) return node;
+  tvms_list list = region->region;
+  tvms_list first = tvms_list_copy(f->unit, list.items, list.len);
+  tvms_list last = tvms_list_copy(f->unit, list.items, list.len);
+  tvms_node *one = tvms_int_imm_new(f->unit, TVMS_DTYPE(INT, 32), 1, TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < list.len; i++) {
+    const tvms_range *range = tvms_as_range(list.items[i]);
+    first.items[i] = range->min;
+    tvms_node *end = build(f, TVMS_NODE_ADD, range->min, range->extent);
+    last.items[i] = build(f, TVMS_NODE_SUB, end, one);
+  }
+  first = flat_indices(f, tvms_as_buffer(region->buffer), first);
+  last = flat_indices(f, tvms_as_buffer(region->buffer), last);
+  for (uint32_t i = 0; i < first.len; i++) {
+    tvms_node *end = build(f, TVMS_NODE_ADD, last.items[i], one);
+    tvms_node *extent = build(f, TVMS_NODE_SUB, end, first.items[i]);
+    first.items[i] = tvms_range_new(f->unit, first.items[i], extent, TVMS_NO_SPAN);
+  }
+  tvms_node *copy = tvms_node_copy(f->unit, node);
+  tvms_as_buffer_region(copy)->buffer = flat;
+  tvms_as_buffer_region(copy)->region = first;
+  return copy;
+}
+
+static tvms_node *flatten_block(tvms_rewriter *rewriter, tvms_node *node) {
+  flattening *f = rewriter->self;
+  tvms_list old = tvms_as_block(node)->alloc_buffers;
+  tvms_list made = tvms_list_copy(f->unit, old.items, old.len);
+  bool same = true;
+  for (uint32_t i = 0; i < old.len; i++) {
+    made.items[i] = flat_buffer(f, old.items[i]);
+    same = same && made.items[i] == old.items[i];
+  }
+  if (same) return node;
+  tvms_node *copy = tvms_node_copy(f->unit, node);
+  tvms_as_block(copy)->alloc_buffers = made;
   return copy;
 }
 
@@ -371,6 +418,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   rewriter.leave[TVMS_NODE_BUFFER_LOAD] = flatten_load;
   rewriter.leave[TVMS_NODE_STORE] = flatten_store;
   rewriter.leave[TVMS_NODE_ALLOC_BUFFER] = flatten_alloc;
+  rewriter.leave[TVMS_NODE_BUFFER_REGION] = flatten_region;
+  rewriter.leave[TVMS_NODE_BLOCK] = flatten_block;
   rewriter.leave[TVMS_NODE_DECL_BUFFER] = flatten_declare;
   rewriter.leave[TVMS_NODE_ALLOCATE] = flatten_allocate;
   if (tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_are_declared)) {
