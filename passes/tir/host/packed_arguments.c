@@ -120,6 +120,13 @@ static void load(binder *b, tvms_node *var, tvms_node *value) {
   tvms_vec_push(b->memory, &b->out->loads, &bind->head);
 }
 
+// The text of a node, types of constants included.
+static const char *words_of(const binder *b, const tvms_node *node) {
+  const tvms_context *context = b->unit->context;
+  return context->describe ? context->describe(b->unit, node)
+                           : tvms_sinfo_describe(b->unit, node);
+}
+
 // ---- Checks ----
 
 // An assertion whose message is `parts`, up to a NULL, with `when` and the signature in the
@@ -274,7 +281,7 @@ static void write_expression(const binder *b, tvms_strbuf *out, const tvms_node 
   case TVMS_NODE_FLOOR_MOD: write_call(b, out, "floormod", tvms_as_binary(node)); break;
   case TVMS_NODE_MIN: write_call(b, out, "min", tvms_as_binary(node)); break;
   case TVMS_NODE_MAX: write_call(b, out, "max", tvms_as_binary(node)); break;
-  default: tvms_strbuf_puts(out, tvms_sinfo_describe(b->unit, node)); break;
+  default: tvms_strbuf_puts(out, words_of(b, node)); break;
   }
 }
 
@@ -616,7 +623,7 @@ static void bind_tensor(binder *b, uint32_t param) {
 static void write_size(const binder *b, tvms_strbuf *out, const tvms_node *size) {
   const char *words = size->kind == TVMS_NODE_VAR
                           ? tvms_symbol_text(b->unit->context, tvms_as_var(size)->name)
-                          : tvms_sinfo_describe(b->unit, size);
+                          : words_of(b, size);
   tvms_strbuf_puts(out, words);
 }
 
@@ -629,7 +636,7 @@ static void write_parameter(const binder *b, tvms_strbuf *out, uint32_t param) {
   if (!buffer) {
     bool pointer = tvms_dtype_is_handle(var->dtype);
     const char *type = !pointer     ? tvms_dtype_text(var->dtype, dtype)
-                       : var->sinfo ? tvms_sinfo_describe(b->unit, var->sinfo)
+                       : var->sinfo ? words_of(b, var->sinfo)
                                     : "T.handle";
     tvms_strbuf_puts(out, type);
     return;
