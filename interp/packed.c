@@ -4,6 +4,8 @@
 // nonzero give what numpy gives.
 #include "interp/packed.h"
 
+#include "interp/machine.h"
+
 #include <string.h>
 
 // One call in progress.
@@ -137,12 +139,14 @@ static packed_function *find(tvms_bytes name) {
 }
 
 bool tvms_interp_has_packed(tvms_bytes name) {
-  return find(name) != NULL;
+  return find(name) || tvms_interp_has_builtin(name);
 }
 
 tvms_value tvms_interp_call_packed(tvms_interp_frame *f, tvms_bytes name,
                                    const tvms_value *args, uint32_t count,
                                    tvms_span span) {
+  if (tvms_interp_has_builtin(name))
+    return tvms_interp_call_builtin(f, name, args, count, span);
   packed_function *run = find(name);
   if (!run) fault(f, TVMS_D_unknown_function, span, name.text);
   packed p = {f, args, count, span};

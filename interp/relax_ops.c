@@ -227,6 +227,20 @@ static tvms_value op_packed(tvms_interp_frame *f, const tvms_call *call) {
   return result;
 }
 
+// call_builtin_with_ctx(function, (arguments…)): the machine itself is no argument here.
+static tvms_value op_builtin_with_ctx(tvms_interp_frame *f, const tvms_call *call) {
+  const tvms_node *callee = argument(f, call, 0);
+  if (callee->kind != TVMS_NODE_EXTERN_FUNC) unsupported(f, call);
+  values args = {0};
+  push_arguments(f, argument(f, call, 1), &args);
+  tvms_value result = tvms_interp_call_packed(f, tvms_as_extern_func(callee)->symbol,
+                                              args.items, args.len, call->head.span);
+  for (uint32_t i = 0; i < args.len; i++)
+    tvms_value_drop(args.items[i]);
+  tvms_vec_fini(&f->context->memory, &args);
+  return result;
+}
+
 // print(format, values…)
 static tvms_value op_print(tvms_interp_frame *f, const tvms_call *call) {
   tvms_value format = tvms_interp_eval_relax(f, argument(f, call, 0));
@@ -273,6 +287,7 @@ static const struct {
     {TVMS_R_call_dps_packed, op_call_tir},
     {TVMS_R_call_pure_packed, op_packed},
     {TVMS_R_call_inplace_packed, op_packed},
+    {TVMS_R_call_builtin_with_ctx, op_builtin_with_ctx},
     {TVMS_R_shape_of, op_shape_of},
     {TVMS_R_tensor_to_shape, op_tensor_to_shape},
     {TVMS_R_shape_to_tensor, op_shape_to_tensor},
