@@ -36,6 +36,7 @@ AREAS = {
     "te": "legal legalize te",
     "passes": """
         access
+        cross
         dead
         functions
         fuse
@@ -49,6 +50,7 @@ AREAS = {
         packed
         pass
         pipeline
+        reducer
         relax
         simplify
         stmt
