@@ -11,10 +11,9 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/relax/analysis/definitions.h"
-#include "passes/relax/graph/canonicalize_bindings.h"
-#include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/op_calls.h"
 #include "passes/relax/graph/parallel_matmul.h"
+#include "passes/relax/pattern/rewrite.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
 
@@ -321,8 +320,7 @@ static tvms_node *combine(tvms_pass_run *run, tvms_unit *unit, tvms_node *functi
   for (uint32_t i = 0; i < MOST_ROUNDS; i++) {
     tvms_node *next = rewrite_once(run, unit, function, wanted);
     if (next == function) break;
-    next = tvms_relax_canonicalize(run, unit, next);
-    function = tvms_dead_code_clean(run, unit, next);
+    function = tvms_relax_pattern_tidy(run, unit, next);
   }
   return function;
 }

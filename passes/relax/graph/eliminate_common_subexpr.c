@@ -7,11 +7,12 @@
 // dataflow block computes for itself serves the block, and a local function shares nothing
 // with what is around it. Calls with effects and allocations are left alone; with call_only,
 // so is everything but calls. TVM: relax.transform.EliminateCommonSubexpr.
+#include "passes/relax/graph/eliminate_common_subexpr.h"
+
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/op.h"
 #include "ir/walk.h"
-#include "passes/functions.h"
 #include "passes/relax/analysis/definitions.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
@@ -225,19 +226,15 @@ static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *binding) {
   return copy_of(e, binding, first);
 }
 
-static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function);
-
+// A function has a table of its own.
 static tvms_node *enter_function(tvms_rewriter *r, tvms_node *node) {
   eliminator *e = r->self;
-  return eliminate(e->run, r->unit, node);
+  return tvms_relax_share_values(e->run, r->unit, node, e->call_only);
 }
 
-// The parts of a function with a table of its own.
-static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  eliminator e = {.run = run,
-                  .unit = unit,
-                  .call_only =
-                      TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0};
+tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function, bool call_only) {
+  eliminator e = {.run = run, .unit = unit, .call_only = call_only};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &e);
   rewriter.enter[TVMS_NODE_IF] = enter_if;
@@ -253,6 +250,11 @@ static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *func
   tvms_vec_fini(memory_of(&e), &e.additions);
   tvms_vec_fini(memory_of(&e), &e.replaced);
   return result;
+}
+
+static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  bool call_only = TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0;
+  return tvms_relax_share_values(run, unit, function, call_only);
 }
 
 void tvms_pass_eliminate_common_subexpr(tvms_pass_run *run) {

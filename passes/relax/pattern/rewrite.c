@@ -8,6 +8,7 @@
 #include "passes/relax/analysis/definitions.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
 #include "passes/relax/graph/dead_code_elimination.h"
+#include "passes/relax/graph/eliminate_common_subexpr.h"
 #include "structinfo/infer.h"
 
 // No program needs as many; a rule that undoes its own work must not go on for ever.
@@ -101,14 +102,27 @@ static tvms_node *rewrite_once(tvms_pass_run *run, tvms_unit *unit, tvms_node *f
   return changed;
 }
 
+// What is equal may only be seen when names are gone, and names when what is equal is.
+tvms_node *tvms_relax_pattern_tidy(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function) {
+  for (uint32_t i = 0; i < MOST_ROUNDS; i++) {
+    tvms_node *next = tvms_relax_canonicalize(run, unit, function);
+    next = tvms_relax_share_values(run, unit, next, false);
+    next = tvms_dead_code_clean(run, unit, next);
+    bool same = next == function || tvms_node_equal(run->context, next, function);
+    function = next;
+    if (same) break;
+  }
+  return function;
+}
+
 tvms_node *tvms_relax_pattern_rewrite(tvms_pass_run *run, tvms_unit *unit,
                                       tvms_node *function,
                                       const tvms_pattern_rule *rule) {
   for (uint32_t i = 0; i < MOST_ROUNDS; i++) {
     tvms_node *next = rewrite_once(run, unit, function, rule);
     if (next == function || tvms_node_equal(run->context, next, function)) break;
-    next = tvms_relax_canonicalize(run, unit, next);
-    next = tvms_dead_code_clean(run, unit, next);
+    next = tvms_relax_pattern_tidy(run, unit, next);
     if (tvms_node_equal(run->context, next, function)) break;
     function = next;
   }

@@ -30,4 +30,9 @@ tvms_node *tvms_relax_pattern_rewrite(tvms_pass_run *run, tvms_unit *unit,
                                       tvms_node *function,
                                       const tvms_pattern_rule *rule);
 
+// Names for values that have one already are replaced, equal values are computed once, and
+// bindings that nothing uses go: what TVM does behind each round of rewriting.
+tvms_node *tvms_relax_pattern_tidy(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function);
+
 #endif

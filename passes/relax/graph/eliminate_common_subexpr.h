@@ -1,0 +1,12 @@
+// EliminateCommonSubexpr: a value that was computed before is not computed again.
+#ifndef TVMS_PASSES_RELAX_GRAPH_ELIMINATE_COMMON_SUBEXPR_H
+#define TVMS_PASSES_RELAX_GRAPH_ELIMINATE_COMMON_SUBEXPR_H
+
+#include "passes/functions.h"
+
+// What EliminateCommonSubexpr makes of a FUNCTION whose nodes lie in `unit`; the same node if
+// there is nothing to do.
+tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function, bool call_only);
+
+#endif
