@@ -173,3 +173,37 @@ void tvms_scopes_fini(tvms_scopes *scopes) {
   tvms_analyzer_free(scopes->analyzer);
   tvms_vec_fini(&scopes->unit->context->memory, &scopes->marks);
 }
+
+// ---- Constant conditions ----
+
+static bool is_constant(const tvms_node *condition) {
+  return tvms_node_is_int(condition, 0) || tvms_node_is_int(condition, 1);
+}
+
+tvms_node *tvms_scopes_choose(tvms_rewriter *r, tvms_node *node) {
+  if (node->kind == TVMS_NODE_IF_THEN_ELSE) {
+    const tvms_if_then_else *branch = tvms_as_if_then_else(node);
+    tvms_node *condition = branch->condition;
+    if (tvms_arith_opcode(condition) == TVMS_TIR_likely)
+      condition = tvms_as_call(condition)->args.items[0];
+    if (!is_constant(condition)) return node;
+    if (tvms_node_is_true(condition)) return branch->then_case;
+    return branch->else_case ? branch->else_case : tvms_stmt_none(r->unit, node->span);
+  }
+  if (node->kind == TVMS_NODE_SELECT) {
+    const tvms_select *select = tvms_as_select(node);
+    if (!is_constant(select->condition)) return node;
+    return tvms_node_is_true(select->condition) ? select->true_value
+                                                : select->false_value;
+  }
+  if (tvms_arith_opcode(node) != TVMS_TIR_if_then_else) return node;
+  tvms_list args = tvms_as_call(node)->args;
+  if (!is_constant(args.items[0])) return node;
+  return args.items[tvms_node_is_true(args.items[0]) ? 1 : 2];
+}
+
+void tvms_scopes_choose_all(tvms_rewriter *r) {
+  r->leave[TVMS_NODE_IF_THEN_ELSE] = tvms_scopes_choose;
+  r->leave[TVMS_NODE_SELECT] = tvms_scopes_choose;
+  r->leave[TVMS_NODE_CALL] = tvms_scopes_choose;
+}

@@ -34,6 +34,13 @@ typedef struct {
 // lie in `unit`; `fini` frees them.
 void tvms_scopes_init(tvms_scopes *scopes, tvms_unit *unit);
 
+// What remains of an `if`, a T.if_then_else or a T.Select with a constant condition: the case
+// that it takes. Any other node as it is. For leave hooks. TVM: IRMutatorWithAnalyzer.
+tvms_node *tvms_scopes_choose(tvms_rewriter *r, tvms_node *node);
+
+// Sets tvms_scopes_choose as the leave hook of these kinds.
+void tvms_scopes_choose_all(tvms_rewriter *r);
+
 // Frees the analyzer and closes what is open.
 void tvms_scopes_fini(tvms_scopes *scopes);
 

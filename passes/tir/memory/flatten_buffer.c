@@ -11,12 +11,14 @@
 #include "arith/merge_mod.h"
 #include "arith/scopes.h"
 #include "ir/fold_ops.h"
+#include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
 
 typedef struct {
   tvms_rewrite_watch watch;  // that of the scopes, and the conditions
   tvms_unit *unit;
+  tvms_node *TVMS_NULLABLE no_layout;  // of flat buffers
   tvms_scopes scopes;
   tvms_node_map buffers;     // as written → flat
   tvms_node_map iters;       // variables of loops and threads → RANGE
@@ -73,8 +75,14 @@ static bool is_zero(const tvms_node *node) {
   return !node || tvms_node_is_int(node, 0);
 }
 
-static bool is_flat(const tvms_buffer *buffer) {
-  return buffer->shape.len == 1 && buffer->strides.len == 0 && !buffer->layout
+// Does the buffer have no layout? Where the function implies one it says so.
+static bool has_no_layout(const flattening *f, const tvms_buffer *buffer) {
+  if (!f->no_layout) return !buffer->layout;
+  return buffer->layout && buffer->layout->kind == TVMS_NODE_OBJECT_NONE;
+}
+
+static bool is_flat(const flattening *f, const tvms_buffer *buffer) {
+  return buffer->shape.len == 1 && buffer->strides.len == 0 && has_no_layout(f, buffer)
          && is_zero(buffer->elem_offset);
 }
 
@@ -83,12 +91,12 @@ static tvms_node *flat_buffer(flattening *f, tvms_node *node) {
   if (flat) return flat;
   const tvms_buffer *old = tvms_as_buffer(node);
   flat = node;
-  if (!is_flat(old)) {
+  if (!is_flat(f, old)) {
     flat = tvms_node_copy(f->unit, node);
     tvms_buffer *buffer = tvms_as_buffer(flat);
     buffer->shape = flat_shape(f, old);
     buffer->strides = (tvms_list){0};
-    buffer->layout = NULL;
+    buffer->layout = f->no_layout;
     tvms_node **places =
         tvms_arena_array(&f->unit->arena, tvms_node *, buffer->shape.len);
     for (uint32_t i = 0; i + 1 < buffer->shape.len; i++) {
@@ -154,7 +162,7 @@ static tvms_node *TVMS_NULLABLE condition_of(flattening *f, const tvms_node *par
     if (part == args.items[1]) condition = args.items[0];
     if (part == args.items[2]) condition = tvms_build_negation(f->unit, args.items[0]);
   }
-  if (!condition) return NULL;
+  if (!condition || !tvms_dtype_is_bool(condition->dtype)) return NULL;
   if (tvms_call_opcode(condition) == TVMS_TIR_likely)
     condition = tvms_as_call(condition)->args.items[0];
   return uses_iter(f, condition) ? condition : NULL;
@@ -232,24 +240,22 @@ static tvms_list flat_indices(flattening *f, const tvms_buffer *buffer,
   tvms_node_vec places = {0};
   tvms_memory *memory = &f->unit->context->memory;
   tvms_analyzer *plain = tvms_analyzer_new(f->unit);
-  tvms_node *place = NULL;
+  tvms_node *zero = tvms_int_imm_new(f->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
+  tvms_node *place = zero;
   for (uint32_t i = 0; i < indices.len; i++) {
-    if (place && begins_group(buffer, i)) {
+    if (i > 0 && begins_group(buffer, i)) {
       tvms_vec_push(memory, &places, tvms_arith_simplify(f->unit, place));
-      place = NULL;
+      place = zero;
     }
+    // The place has the wider of the dtypes of sizes and indices.
     tvms_node *step = indices.items[i];
-    if (buffer->strides.len) {
+    if (buffer->strides.len)
       step = build(f, TVMS_NODE_MUL, step, buffer->strides.items[i]);
-    } else if (place) {
+    else
       place = build(f, TVMS_NODE_MUL, place, buffer->shape.items[i]);
-    }
-    place = place ? build(f, TVMS_NODE_ADD, place, step) : step;
+    place = build(f, TVMS_NODE_ADD, place, step);
     // TVM simplifies each sum on the way, without any facts.
     if (i > 0) place = tvms_analyzer_merge_mod(plain, place);
-  }
-  if (!place) {
-    place = tvms_int_imm_new(f->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
   }
   if (!is_zero(buffer->elem_offset)
       && tvms_release_has(f->unit->dialect, TVMS_FACT_flattening_adds_offsets)) {
@@ -378,9 +384,52 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
 static void copy_flat_parameters(flattening *f, const tvms_prim_func *function) {
   for (uint32_t i = 0; i < function->buffers.len; i++) {
     tvms_node *buffer = function->buffers.items[i];
-    if (!buffer || !is_flat(tvms_as_buffer(buffer))) continue;
+    if (!buffer || !is_flat(f, tvms_as_buffer(buffer))) continue;
     tvms_node_map_put(&f->buffers, buffer, tvms_node_copy(f->unit, buffer));
   }
+}
+
+// ---- Views of parameters ----
+
+// The views' own pointers, where they have such.
+typedef struct {
+  tvms_node_map own;   // pointer of the parameter -> that of its view
+  tvms_node_map used;  // pointers of views that stand in the body
+} pointers;
+
+static tvms_node *enter_pointer(tvms_rewriter *rewriter, tvms_node *node) {
+  pointers *p = rewriter->self;
+  tvms_node *own = tvms_node_map_get(&p->own, node);
+  if (!own) return node;
+  tvms_node_map_put(&p->used, own, own);
+  return own;
+}
+
+static tvms_node *keep(tvms_rewriter *rewriter, tvms_node *node) {
+  (void)rewriter;
+  return node;
+}
+
+// From 0.26 on a view has a pointer of its own, and the body uses that one; but for what
+// else is declared over the parameter.
+static tvms_node *use_own_pointers(flattening *f, const tvms_prim_func *function,
+                                   pointers *p) {
+  for (uint32_t i = 0; i < function->buffers.len; i++) {
+    tvms_node *buffer = function->buffers.items[i];
+    if (!buffer) continue;
+    tvms_node *flat = flat_buffer(f, buffer), *pointer = tvms_as_buffer(buffer)->data;
+    tvms_as_buffer(flat)->data = tvms_var_like(f->unit, pointer);
+    tvms_node_map_put(&p->own, pointer, tvms_as_buffer(flat)->data);
+  }
+  tvms_rewriter rewriter;
+  tvms_rewriter_init(&rewriter, f->unit, p);
+  rewriter.roles = TVMS_IN(USE) | TVMS_IN(BODY);
+  rewriter.enter[TVMS_NODE_VAR] = enter_pointer;
+  rewriter.enter[TVMS_NODE_BUFFER] = keep;
+  rewriter.enter[TVMS_NODE_DECL_BUFFER] = keep;
+  tvms_node *body = tvms_rewrite(&rewriter, function->body);
+  tvms_rewriter_fini(&rewriter);
+  return body;
 }
 
 // Declares the views of parameters that the body uses in front of it.
@@ -389,18 +438,28 @@ static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_prim_func *function = tvms_as_prim_func(node);
   tvms_node_vec stmts = {0};
   tvms_memory *memory = &f->unit->context->memory;
+  bool owns = tvms_release_has(f->unit->dialect, TVMS_FACT_buffers_are_variables);
+  pointers p;
+  tvms_node_map_init(&p.own, memory);
+  tvms_node_map_init(&p.used, memory);
+  tvms_node *body = owns ? use_own_pointers(f, function, &p) : function->body;
   for (uint32_t i = 0; i < function->buffers.len; i++) {
     tvms_node *buffer = function->buffers.items[i];
     tvms_node *flat = buffer ? tvms_node_map_get(&f->buffers, buffer) : NULL;
-    if (!flat || !tvms_walk_contains(memory, function->body, flat)) continue;
+    if (!flat) continue;
+    bool used = tvms_node_map_get(&p.used, tvms_as_buffer(flat)->data) != NULL;
+    if (!used && !tvms_walk_contains(memory, body, flat)) continue;
     tvms_decl_buffer *declare = tvms_node_make(f->unit, DECL_BUFFER, TVMS_NO_SPAN);
     declare->buffer = flat;
+    if (owns) declare->source = tvms_as_buffer(buffer)->data;
     tvms_vec_push(memory, &stmts, &declare->head);
   }
+  tvms_node_map_fini(&p.own);
+  tvms_node_map_fini(&p.used);
   if (stmts.len == 0) return node;
-  tvms_stmt_push_last(memory, &stmts, function->body);
+  tvms_stmt_push_last(memory, &stmts, body);
   tvms_node *copy = tvms_node_copy(f->unit, node);
-  tvms_as_prim_func(copy)->body = tvms_stmt_seq(f->unit, &stmts, function->body->span);
+  tvms_as_prim_func(copy)->body = tvms_stmt_seq(f->unit, &stmts, body->span);
   return copy;
 }
 
@@ -411,6 +470,11 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_scopes_init(&f.scopes, unit);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &f);
+  // A function that is not s_tir implies a layout, which flat buffers have not.
+  if (!(function->flags & TVMS_FLAG_S_TIR)
+      && !tvms_release_has(unit->dialect, TVMS_FACT_prim_funcs_are_s_tir))
+    f.no_layout = tvms_object_none_new(unit, TVMS_NO_SPAN);
+  tvms_scopes_choose_all(&rewriter);
   f.watch = (tvms_rewrite_watch){.enter = enter_part, .leave = leave_part};
   rewriter.watch = &f.watch;
   rewriter.enter[TVMS_NODE_FOR] = enter_loop;

@@ -6,10 +6,17 @@
 // of what a buffer holds already go; calls with effects stay. TVM: tirx.transform.RemoveNoOp.
 #include "passes/tir/simplify/remove_no_op.h"
 
-#include "arith/bound.h"
+#include "arith/int_set.h"
 #include "arith/scopes.h"
+#include "ir/fold.h"
 #include "ir/fold_ops.h"
 #include "passes/functions.h"
+
+typedef struct {
+  tvms_scopes scopes;
+  tvms_domains loops;  // what their variables run over
+  bool ignores_profiler;
+} remover;
 
 static bool has_effect(tvms_scopes *scopes, tvms_node *value) {
   return tvms_arith_effect_of(&scopes->unit->context->memory, value) > TVMS_EFFECT_READ;
@@ -27,10 +34,30 @@ static tvms_node *only_effects(tvms_scopes *scopes, tvms_node *const *values,
   return tvms_stmt_seq(scopes->unit, &stmts, TVMS_NO_SPAN);
 }
 
+// A loop that never runs, whatever the loops around it do.
+static tvms_node *enter_loop(tvms_rewriter *rewriter, tvms_node *node) {
+  remover *r = rewriter->self;
+  const tvms_for *loop = tvms_as_for(node);
+  tvms_unit *unit = rewriter->unit;
+  tvms_int_set extent = tvms_int_set_of_expr(&r->loops, loop->extent);
+  if (extent.max) {
+    tvms_node *zero = tvms_int_imm_new(unit, extent.max->dtype, 0, TVMS_NO_SPAN);
+    tvms_node *empty =
+        tvms_build_binary(unit, TVMS_NODE_LE, extent.max, zero, TVMS_NO_SPAN);
+    if (tvms_analyzer_can_prove(r->scopes.analyzer, empty))
+      return tvms_stmt_none(unit, node->span);
+  }
+  tvms_domains_set(&r->loops, loop->var,
+                   tvms_int_set_of_range(unit, loop->min, loop->extent));
+  return TVMS_REWRITE_BELOW;
+}
+
 static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scopes *scopes = rewriter->self;
   const tvms_for *loop = tvms_as_for(node);
-  if (tvms_analyzer_const_int_bound(scopes->analyzer, loop->extent).max <= 0) {
+  remover *r = rewriter->self;
+  tvms_domains_drop(&r->loops, tvms_as_for(rewriter->old)->var);
+  if (tvms_node_is_int(loop->extent, 0)) {
     return tvms_stmt_none(scopes->unit, node->span);
   }
   if (!tvms_stmt_is_none(loop->body)) return node;
@@ -40,6 +67,8 @@ static tvms_node *leave_loop(tvms_rewriter *rewriter, tvms_node *node) {
 
 static tvms_node *leave_if(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scopes *scopes = rewriter->self;
+  tvms_node *chosen = tvms_scopes_choose(rewriter, node);
+  if (chosen != node) return chosen;
   tvms_if_then_else *branch = tvms_as_if_then_else(node);
   bool no_then = tvms_stmt_is_none(branch->then_case);
   bool no_else = !branch->else_case || tvms_stmt_is_none(branch->else_case);
@@ -55,12 +84,28 @@ static tvms_node *leave_if(tvms_rewriter *rewriter, tvms_node *node) {
   return copy;
 }
 
-static tvms_node *leave_evaluate(tvms_rewriter *rewriter, tvms_node *node) {
+static bool is_timer(const tvms_node *value) {
+  switch ((int)tvms_call_opcode(value)) {
+  case TVMS_TIR_timer_init_cuda:
+  case TVMS_TIR_timer_start_cuda:
+  case TVMS_TIR_timer_end_cuda:
+  case TVMS_TIR_timer_finalize_cuda: return true;
+  default: return false;
+  }
+}
+
+static tvms_node *enter_evaluate(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scopes *scopes = rewriter->self;
   tvms_node *value = tvms_as_evaluate(node)->value;
   if (tvms_stmt_is_none(node)) return node;
-  bool keeps = tvms_dtype_is_void(value->dtype) ? value->kind == TVMS_NODE_CALL
-                                                : has_effect(scopes, value);
+  const remover *r = rewriter->self;
+  // Calls that return no scalar are kept; from 0.26 on a pointer is none.
+  bool opaque =
+      tvms_dtype_is_void(value->dtype)
+      || (tvms_dtype_is_handle(value->dtype)
+          && tvms_release_has(scopes->unit->dialect, TVMS_FACT_dtypes_are_types));
+  bool keeps = opaque ? value->kind == TVMS_NODE_CALL : has_effect(scopes, value);
+  if (r->ignores_profiler && is_timer(value)) keeps = false;
   return keeps ? node : tvms_stmt_none(scopes->unit, node->span);
 }
 
@@ -77,10 +122,33 @@ static bool same_element(tvms_scopes *scopes, const tvms_store *store) {
   return true;
 }
 
-static tvms_node *leave_store(tvms_rewriter *rewriter, tvms_node *node) {
+static bool is_place(tvms_scopes *scopes, const tvms_store *store, tvms_node *value) {
+  tvms_store same = *store;
+  same.value = value;
+  return same_element(scopes, &same);
+}
+
+// Is the value what the place holds already, as the simplifier sees it?
+static bool holds_already(tvms_scopes *scopes, const tvms_store *store) {
+  tvms_dtype dtype = store->value->dtype;
+  if (is_place(scopes, store, store->value)) return true;
+  if (store->predicate || tvms_dtype_is_bool(dtype)) return false;
+  if (!tvms_dtype_same(dtype, tvms_as_buffer(store->buffer)->element)) return false;
+  if (!tvms_dtype_is_index(dtype)) {
+    tvms_node *value = tvms_analyzer_simplify(scopes->analyzer, store->value);
+    return is_place(scopes, store, value);
+  }
+  tvms_node *load =
+      tvms_buffer_load_new(scopes->unit, store->buffer, store->indices.items,
+                           store->indices.len, NULL, TVMS_NO_SPAN);
+  return tvms_analyzer_can_prove_equal(scopes->analyzer, store->value, load);
+}
+
+// As an evaluation, a store is not looked into.
+static tvms_node *enter_store(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scopes *scopes = rewriter->self;
   const tvms_store *store = tvms_as_store(node);
-  if (!same_element(scopes, store)) return node;
+  if (!holds_already(scopes, store)) return node;
   return only_effects(scopes, store->indices.items, store->indices.len);
 }
 
@@ -91,6 +159,18 @@ static tvms_node *enter_attr(tvms_rewriter *rewriter, tvms_node *node) {
              : TVMS_REWRITE_BELOW;
 }
 
+// A wait for a negative number of steps, as unrolled loops may leave one.
+static bool is_idle_wait(tvms_scopes *scopes, tvms_list list, uint32_t at) {
+  const tvms_node *wait = list.items[at];
+  if (at + 1 >= list.len || wait->kind != TVMS_NODE_ATTR_STMT) return false;
+  if (!tvms_bytes_is(tvms_as_attr_stmt(wait)->key, "async_wait_queue_scope"))
+    return false;
+  const tvms_node *count = list.items[at + 1];
+  return count->kind == TVMS_NODE_ATTR_STMT
+         && tvms_analyzer_can_prove_lt(scopes->analyzer,
+                                       tvms_as_attr_stmt(count)->value, 0);
+}
+
 // Attributes hold for what follows them; before nothing they say nothing.
 static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scopes *scopes = rewriter->self;
@@ -98,7 +178,10 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_list list = tvms_as_seq(node)->stmts;
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < list.len; i++) {
-    if (!tvms_stmt_is_none(list.items[i])) tvms_vec_push(memory, &stmts, list.items[i]);
+    if (is_idle_wait(scopes, list, i))
+      i++;
+    else if (!tvms_stmt_is_none(list.items[i]))
+      tvms_vec_push(memory, &stmts, list.items[i]);
   }
   while (stmts.len && stmts.items[stmts.len - 1]->kind == TVMS_NODE_ATTR_STMT) {
     tvms_node *value = tvms_as_attr_stmt(stmts.items[stmts.len - 1])->value;
@@ -111,27 +194,36 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
   return node;
 }
 
-tvms_node *tvms_stmt_remove_no_op(tvms_unit *unit, tvms_node *function) {
-  tvms_scopes scopes;
-  tvms_scopes_init(&scopes, unit);
+static tvms_node *remove_all(tvms_unit *unit, tvms_node *function,
+                             bool ignores_profiler) {
+  remover self = {.ignores_profiler = ignores_profiler};
+  tvms_scopes_init(&self.scopes, unit);
+  tvms_domains_init(&self.loops, unit);
   tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, unit, &scopes);
-  rewriter.watch = &scopes.watch;
+  tvms_rewriter_init(&rewriter, unit, &self);
+  rewriter.watch = &self.scopes.watch;
+  tvms_scopes_choose_all(&rewriter);
+  rewriter.enter[TVMS_NODE_FOR] = enter_loop;
   rewriter.leave[TVMS_NODE_FOR] = leave_loop;
   rewriter.leave[TVMS_NODE_IF_THEN_ELSE] = leave_if;
-  rewriter.leave[TVMS_NODE_EVALUATE] = leave_evaluate;
-  rewriter.leave[TVMS_NODE_STORE] = leave_store;
+  rewriter.enter[TVMS_NODE_EVALUATE] = enter_evaluate;
+  rewriter.enter[TVMS_NODE_STORE] = enter_store;
   rewriter.enter[TVMS_NODE_ATTR_STMT] = enter_attr;
   rewriter.leave[TVMS_NODE_SEQ] = leave_seq;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  tvms_scopes_fini(&scopes);
+  tvms_domains_fini(&self.loops);
+  tvms_scopes_fini(&self.scopes);
   return changed;
 }
 
+tvms_node *tvms_stmt_remove_no_op(tvms_unit *unit, tvms_node *function) {
+  return remove_all(unit, function, false);
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  (void)run;
-  return tvms_stmt_remove_no_op(unit, function);
+  return remove_all(unit, function,
+                    TVMS_OPTION(run, RemoveNoOp, ignore_profiler_call).number != 0);
 }
 
 void tvms_pass_remove_no_op(tvms_pass_run *run) {

@@ -6,6 +6,7 @@
 // index look alike. Comparisons are first written with `<`. TVM does this after unrolling,
 // when splits of loops are settled: s_tir.transform.RenormalizeSplitPattern.
 #include "arith/internal.h"
+#include "arith/scopes.h"
 #include "passes/functions.h"
 
 typedef struct {
@@ -131,7 +132,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   renormalizer n = {.unit = unit};
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &n);
-  r.roles = TVMS_IN(USE) | TVMS_IN(BODY);
+  r.roles = TVMS_IN(USE) | TVMS_IN(BODY) | TVMS_IN(ACCESS);
+  tvms_scopes_choose_all(&r);
   r.leave[TVMS_NODE_FLOOR_DIV] = leave_floor_div;
   r.leave[TVMS_NODE_LT] = leave_lt;
   r.leave[TVMS_NODE_NOT] = leave_not;
