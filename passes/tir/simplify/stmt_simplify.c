@@ -24,8 +24,8 @@ static tvms_memory *memory_of(simplifier *s) {
 
 static tvms_node *simplify(tvms_rewriter *r, tvms_node *node) {
   simplifier *s = r->self;
-  if (tvms_dtype_is_void(node->dtype) || tvms_dtype_is_handle(node->dtype))
-    return TVMS_REWRITE_BELOW;
+  bool scalar = !tvms_dtype_is_void(node->dtype) && !tvms_dtype_is_handle(node->dtype);
+  if (!scalar || r->role == TVMS_ROLE_DEFINE) return TVMS_REWRITE_BELOW;
   return tvms_analyzer_simplify(s->scopes.analyzer, node);
 }
 
@@ -76,7 +76,8 @@ tvms_node *tvms_stmt_simplify(tvms_unit *unit, tvms_node *function,
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &s);
   r.watch = &s.scopes.watch;
-  r.roles = TVMS_IN(USE) | TVMS_IN(BODY) | TVMS_IN(ACCESS);
+  // Ranges of block variables are simplified, too; buffers stay as they are defined.
+  r.roles = TVMS_IN(USE) | TVMS_IN(BODY) | TVMS_IN(ACCESS) | TVMS_IN(DEFINE);
   tvms_rewriter_enter_class(&r, TVMS_CLASS_EXPR, simplify);
   r.enter[TVMS_NODE_IF_THEN_ELSE] = enter_if;
   r.leave[TVMS_NODE_STORE] = leave_store;
