@@ -35,6 +35,12 @@ typedef struct {
   tvms_node *TVMS_NULLABLE var;
 } candidate;
 
+// What stands in front of a statement: values in their order.
+typedef struct {
+  TVMS_VEC(uint32_t) values;
+  bool done;  // once already: the statement stands in several places
+} insertion;
+
 typedef struct {
   tvms_unit *unit;
   tvms_memory *memory;
@@ -46,13 +52,8 @@ typedef struct {
   const tvms_node *stmt;   // at hand
   uint32_t lets;           // bodies of T.Let around
   tvms_node_map inserted;  // statement -> insertion
+  TVMS_VEC(insertion *) insertions;
 } planner;
-
-// What stands in front of a statement: values in their order.
-typedef struct {
-  TVMS_VEC(uint32_t) values;
-  bool done;  // once already: the statement stands in several places
-} insertion;
 
 // ---- Scopes ----
 
@@ -241,6 +242,7 @@ static void bind(planner *p, uint32_t number, uint32_t counter) {
     at = tvms_arena_new(&p->unit->arena, insertion);
     *at = (insertion){0};
     tvms_node_map_put(&p->inserted, place, (tvms_node *)(void *)at);
+    tvms_vec_push(p->memory, &p->insertions, at);
   }
   tvms_vec_push(p->memory, &at->values, number);
 }
@@ -336,6 +338,9 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
     tvms_as_prim_func(copy)->body = rewrite(&p, whole);
     function = copy;
   }
+  for (uint32_t i = 0; i < p.insertions.len; i++)
+    tvms_vec_fini(p.memory, &p.insertions.items[i]->values);
+  tvms_vec_fini(p.memory, &p.insertions);
   tvms_vec_fini(p.memory, &p.candidates);
   tvms_vec_fini(p.memory, &p.order);
   tvms_vec_fini(p.memory, &p.scopes);
