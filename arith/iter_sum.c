@@ -125,7 +125,7 @@ tvms_iter_sum *tvms_iter_sum_add(tvms_iter_mapper *m, const tvms_iter_sum *a,
 
 // ---- Search ----
 
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX
 
 static uint32_t count_factors(const tvms_node *node) {
   uint32_t count = 1;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 typedef struct {
   uint32_t parent;  // NONE: the function

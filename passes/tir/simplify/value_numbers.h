@@ -5,7 +5,7 @@
 #include "ir/node_map.h"
 #include "support/vec.h"
 
-enum { TVMS_NO_VALUE = UINT32_MAX };
+#define TVMS_NO_VALUE UINT32_MAX
 
 typedef struct {
   uint64_t hash;
