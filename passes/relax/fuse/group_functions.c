@@ -8,243 +8,32 @@
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/object.h"
-#include "ir/op.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
 #include "passes/relax/emit.h"
+#include "passes/relax/fuse/group_collect.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
-#include "support/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// An argument of the call of a group. Of a tuple that is taken apart inside there is one
-// for each item that is taken.
 typedef struct {
-  tvms_node *value;         // of the caller
-  bool items_only;          // a tuple of which only items are taken …
-  TVMS_VEC(int64_t) items;  // … these, in the order in which they are
-} argument;
-
-// Nodes are the caller's.
-typedef struct {
-  tvms_node_vec bindings;  // those of the block at hand
-  TVMS_VEC(argument) args;
-  tvms_node_vec outputs;     // variables used outside the group
-  TVMS_VEC(uint32_t) needs;  // groups whose values it uses
-  tvms_strbuf name;
-  uint32_t constants;  // parameters that have no name of their own
-  bool written;
-} group;
-
-typedef struct {
-  tvms_pass_run *run;
-  const tvms_fuse_groups *given;
+  tvms_fuse_collector in;
   tvms_rewriter rewriter;  // self is this struct
   tvms_relax_emitter emitter;
-  tvms_relax_definitions definitions;
   uint32_t functions;  // open ones: what is inside a local function stays, as in TVM
   tvms_node_vec made;  // bindings of the block being made
-  group *groups;
 } fusion;
 
 static tvms_memory *memory_of(const fusion *f) {
-  return &f->run->context->memory;
-}
-
-// ---- Groups of one block ----
-
-// The group of a variable, or UINT32_MAX.
-static uint32_t group_of(const fusion *f, const tvms_node *var) {
-  bool known = var->id < f->given->ids && f->given->group_of[var->id];
-  return known ? f->given->group_of[var->id] - 1 : UINT32_MAX;
-}
-
-// Does it become a function?
-static bool is_made(const fusion *f, uint32_t index) {
-  if (index == UINT32_MAX) return false;
-  return f->given->sizes[index] > 1 || (f->given->attrs && f->given->attrs[index]);
-}
-
-static bool holds(const tvms_node_vec *vec, const tvms_node *node) {
-  for (uint32_t i = 0; i < vec->len; i++) {
-    if (vec->items[i] == node) return true;
-  }
-  return false;
-}
-
-static bool defines(const group *g, const tvms_node *var) {
-  for (uint32_t i = 0; i < g->bindings.len; i++) {
-    if (tvms_relax_binding_var(g->bindings.items[i]) == var) return true;
-  }
-  return false;
-}
-
-static argument *find_argument(group *g, const tvms_node *value) {
-  for (uint32_t i = 0; i < g->args.len; i++) {
-    if (g->args.items[i].value == value) return &g->args.items[i];
-  }
-  return NULL;
-}
-
-static tvms_walk_step stop_at_symbol(void *self, tvms_node *node,
-                                     tvms_field_role role) {
-  (void)self, (void)role;
-  return node->kind == TVMS_NODE_VAR ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
-// A shape or scalar without symbols, or a tuple of them: it is written where it is used.
-static bool is_literal(const fusion *f, tvms_node *node) {
-  if (node->kind == TVMS_NODE_TUPLE) {
-    tvms_list fields = tvms_as_tuple(node)->fields;
-    for (uint32_t i = 0; i < fields.len; i++) {
-      if (!is_literal(f, fields.items[i])) return false;
-    }
-    return true;
-  }
-  bool plain = node->kind == TVMS_NODE_SHAPE_EXPR || node->kind == TVMS_NODE_PRIM_VALUE
-               || !tvms_dtype_is_void(node->dtype);
-  tvms_visitor visitor = {.enter = stop_at_symbol};
-  return plain && node->kind != TVMS_NODE_VAR
-         && tvms_walk(memory_of(f), node, &visitor);
-}
-
-// The literal that a variable from outside is bound to, or NULL.
-static tvms_node *TVMS_NULLABLE literal_of(const fusion *f, tvms_node *var) {
-  if (var->kind != TVMS_NODE_VAR) return NULL;
-  tvms_node *value = tvms_relax_definitions_unwrap(&f->definitions, var);
-  return value != var && is_literal(f, value) ? value : NULL;
-}
-
-// A symbol that is passed as a scalar stands for itself.
-static tvms_node *passed(const fusion *f, tvms_node *value) {
-  if (value->kind != TVMS_NODE_PRIM_VALUE) return value;
-  tvms_node *scalar = tvms_as_prim_value(value)->value;
-  bool symbol = scalar->kind == TVMS_NODE_VAR
-                && tvms_release_has(f->run->module->dialect, TVMS_FACT_scalars_are_tir);
-  return symbol ? scalar : value;
-}
-
-static void add_argument(fusion *f, group *g, tvms_node *value) {
-  if (find_argument(g, value) || is_literal(f, value) || literal_of(f, value)) return;
-  if (value->kind == TVMS_NODE_VAR && defines(g, value)) return;
-  if (value->kind == TVMS_NODE_CONSTANT && f->given->keep_constants) return;
-  bool tuple = value->sinfo && value->sinfo->kind == TVMS_NODE_SINFO_TUPLE;
-  argument arg = {.value = value, .items_only = tuple};
-  tvms_vec_push(memory_of(f), &g->args, arg);
-}
-
-static void add_whole(fusion *f, group *g, tvms_node *given) {
-  tvms_node *value = passed(f, given);
-  add_argument(f, g, value);
-  argument *arg = find_argument(g, value);
-  if (arg) arg->items_only = false;
-}
-
-static void add_item(fusion *f, group *g, const tvms_tuple_get_item *item) {
-  add_argument(f, g, item->tuple);
-  argument *arg = find_argument(g, item->tuple);
-  if (arg && arg->items_only) tvms_vec_push(memory_of(f), &arg->items, item->index);
-}
-
-// Names of operators lose their dots, as all names of functions do.
-static void name_after(fusion *f, group *g, const tvms_call *call) {
-  const tvms_node *callee = call->callee;
-  bool tir = tvms_op_called(&call->head) == TVMS_R_call_tir
-             || tvms_op_called(&call->head) == TVMS_R_call_tir_inplace;
-  if (tir) callee = call->args.items[0];
-  tvms_sym name = 0;
-  if (callee->kind == TVMS_NODE_GLOBAL_VAR) name = tvms_as_global_var(callee)->name;
-  if (callee->kind == TVMS_NODE_OPERATOR) name = tvms_as_operator(callee)->name;
-  if (!name) return;
-  const char *text = tvms_symbol_text(f->run->context, name);
-  if (!tir && strncmp(text, "fused_", 6) == 0) text += 6;
-  tvms_strbuf_puts(&g->name, "_");
-  for (; *text; text++)
-    tvms_strbuf_printf(&g->name, "%c", *text == '.' ? '_' : *text);
-}
-
-static void add_call(fusion *f, group *g, const tvms_call *call) {
-  tvms_opcode op = tvms_op_called(&call->head);
-  bool tir = op == TVMS_R_call_tir || op == TVMS_R_call_tir_inplace;
-  name_after(f, g, call);
-  for (uint32_t i = tir ? 1 : 0; i < call->args.len; i++) {
-    tvms_node *arg = call->args.items[i];
-    if (arg->kind != TVMS_NODE_TUPLE) {
-      add_whole(f, g, arg);
-      continue;
-    }
-    tvms_list fields = tvms_as_tuple(arg)->fields;
-    for (uint32_t k = 0; k < fields.len; k++)
-      add_whole(f, g, fields.items[k]);
-    if (tir) break;  // sizes behind the arguments are symbols
-  }
-}
-
-static void add_binding(fusion *f, group *g, tvms_node *binding) {
-  tvms_node *value = tvms_relax_binding_value(binding);
-  if (value->kind == TVMS_NODE_CALL) {
-    add_call(f, g, tvms_as_call(value));
-  } else if (value->kind == TVMS_NODE_TUPLE_GET_ITEM) {
-    add_item(f, g, tvms_as_tuple_get_item(value));
-  }
-  const tvms_node *var = tvms_relax_binding_var(binding);
-  if (!(var->flags & TVMS_FLAG_DATAFLOW))
-    tvms_vec_push(memory_of(f), &g->outputs, (tvms_node *)(uintptr_t)var);
-}
-
-static void collect(fusion *f, tvms_list bindings) {
-  for (uint32_t i = 0; i < bindings.len; i++) {
-    tvms_node *binding = bindings.items[i];
-    uint32_t index = group_of(f, tvms_relax_binding_var(binding));
-    if (index == UINT32_MAX) continue;
-    group *g = &f->groups[index];
-    if (is_made(f, index)) {
-      if (g->bindings.len == 0) {
-        tvms_strbuf_init(&g->name, memory_of(f));
-        tvms_strbuf_puts(&g->name, "fused");
-      }
-      add_binding(f, g, binding);
-    }
-    tvms_vec_push(memory_of(f), &g->bindings, binding);
-  }
-}
-
-// A use of a variable of another group makes it an output of that group.
-typedef struct {
-  fusion *f;
-  uint32_t user;
-} use_visit;
-
-static tvms_walk_step note_use(void *self, tvms_node *node, tvms_field_role role) {
-  use_visit *visit = self;
-  fusion *f = visit->f;
-  if (node->kind != TVMS_NODE_VAR || role != TVMS_ROLE_USE) return TVMS_WALK_ON;
-  uint32_t index = group_of(f, node);
-  if (index == UINT32_MAX || index == visit->user) return TVMS_WALK_SKIP;
-  group *maker = &f->groups[index];
-  if (visit->user != UINT32_MAX)
-    tvms_vec_push(memory_of(f), &f->groups[visit->user].needs, index);
-  if (is_made(f, index) && defines(maker, node) && !holds(&maker->outputs, node))
-    tvms_vec_push(memory_of(f), &maker->outputs, node);
-  return TVMS_WALK_SKIP;
-}
-
-static void find_outputs(fusion *f, tvms_list bindings) {
-  for (uint32_t i = 0; i < bindings.len; i++) {
-    tvms_node *binding = bindings.items[i];
-    use_visit visit = {f, group_of(f, tvms_relax_binding_var(binding))};
-    tvms_visitor visitor = {.self = &visit, .enter = note_use};
-    tvms_walk(memory_of(f), tvms_relax_binding_value(binding), &visitor);
-  }
+  return &f->in.run->context->memory;
 }
 
 // ---- The function of a group ----
 
 typedef struct {
   fusion *f;
-  group *g;
+  tvms_fuse_group *g;
   tvms_unit *unit;  // of the function
   tvms_node_map known;
   tvms_node_vec params;
@@ -290,7 +79,7 @@ static tvms_node *shape_of(tvms_unit *unit, tvms_list values) {
 }
 
 static tvms_node *add_parameter(maker *m, const char *name, const tvms_node *type) {
-  tvms_sym symbol = tvms_symbol_intern(m->f->run->context, name, strlen(name));
+  tvms_sym symbol = tvms_symbol_intern(m->f->in.run->context, name, strlen(name));
   bool scalar = type->kind == TVMS_NODE_SINFO_PRIM
                 && tvms_release_has(m->unit->dialect, TVMS_FACT_scalars_are_tir);
   tvms_dtype dtype = scalar ? type->dtype : (tvms_dtype){0};
@@ -303,10 +92,10 @@ static tvms_node *add_parameter(maker *m, const char *name, const tvms_node *typ
   return param;
 }
 
-static void add_item_parameters(maker *m, const argument *arg) {
+static void add_item_parameters(maker *m, const tvms_fuse_argument *arg) {
   tvms_list types = tvms_as_sinfo_tuple(arg->value->sinfo)->fields;
   const char *name =
-      tvms_symbol_text(m->f->run->context, tvms_as_var(arg->value)->name);
+      tvms_symbol_text(m->f->in.run->context, tvms_as_var(arg->value)->name);
   tvms_strbuf text;
   tvms_strbuf_init(&text, memory_of(m->f));
   for (uint32_t i = 0; i < arg->items.len; i++) {
@@ -320,7 +109,7 @@ static void add_item_parameters(maker *m, const argument *arg) {
 
 static void add_parameters(maker *m) {
   for (uint32_t i = 0; i < m->g->args.len; i++) {
-    const argument *arg = &m->g->args.items[i];
+    const tvms_fuse_argument *arg = &m->g->args.items[i];
     if (arg->items_only) {
       add_item_parameters(m, arg);
       continue;
@@ -328,7 +117,7 @@ static void add_parameters(maker *m) {
     char text[32];
     const char *name = text;
     if (arg->value->kind == TVMS_NODE_VAR) {
-      name = tvms_symbol_text(m->f->run->context, tvms_as_var(arg->value)->name);
+      name = tvms_symbol_text(m->f->in.run->context, tvms_as_var(arg->value)->name);
     } else {
       snprintf(text, sizeof text, "param_%u", m->g->constants++);
     }
@@ -344,7 +133,7 @@ static tvms_node *TVMS_NULLABLE parameter_of_item(const maker *m,
   const tvms_tuple_get_item *item = tvms_as_tuple_get_item(value);
   uint32_t at = 0;
   for (uint32_t i = 0; i < m->g->args.len; i++) {
-    const argument *arg = &m->g->args.items[i];
+    const tvms_fuse_argument *arg = &m->g->args.items[i];
     if (arg->value != item->tuple || !arg->items_only) {
       at += arg->items_only ? arg->items.len : 1;
       continue;
@@ -362,8 +151,9 @@ static tvms_walk_step inline_literal(void *self, tvms_node *node,
                                      tvms_field_role role) {
   maker *m = self;
   if (node->kind != TVMS_NODE_VAR || role != TVMS_ROLE_USE) return TVMS_WALK_ON;
-  if (tvms_node_map_get(&m->known, node) || defines(m->g, node)) return TVMS_WALK_ON;
-  tvms_node *literal = literal_of(m->f, node);
+  if (tvms_node_map_get(&m->known, node) || tvms_fuse_group_defines(m->g, node))
+    return TVMS_WALK_ON;
+  tvms_node *literal = tvms_fuse_group_literal(&m->f->in, node);
   if (literal)
     tvms_node_map_put(&m->known, node, tvms_clone(m->unit, literal, &m->known));
   return TVMS_WALK_ON;
@@ -381,10 +171,11 @@ static void copy_binding(maker *m, const tvms_node *node, uint32_t *outputs) {
   tvms_walk(memory_of(m->f), tvms_relax_binding_value(node), &visitor);
   tvms_node *copy = tvms_clone(m->unit, node, &m->known);
   tvms_node *made = tvms_relax_binding_var(copy);
-  if (holds(&m->g->outputs, var)) {
+  if (tvms_fuse_group_gives(m->g, var)) {
     char text[32];
     int len = snprintf(text, sizeof text, *outputs ? "gv%u" : "gv", *outputs);
-    tvms_as_var(made)->name = tvms_symbol_intern(m->f->run->context, text, (size_t)len);
+    tvms_as_var(made)->name =
+        tvms_symbol_intern(m->f->in.run->context, text, (size_t)len);
     made->flags &= (uint8_t)~TVMS_FLAG_DATAFLOW;
     ++*outputs;
   } else {
@@ -427,7 +218,7 @@ static void add_sizes(maker *m) {
   for (uint32_t i = 0; i < outer.len; i++)
     outer.items[i] = tvms_node_map_get(&back, outer.items[i]);
   tvms_node_map_fini(&back);
-  tvms_sym name = tvms_symbol_intern(f->run->context, "tir_vars", 8);
+  tvms_sym name = tvms_symbol_intern(f->in.run->context, "tir_vars", 8);
   tvms_node *param = tvms_var_new(m->unit, name, (tvms_dtype){0}, TVMS_NO_SPAN);
   param->sinfo = shape_of(m->unit, inner)->sinfo;
   tvms_vec_push(memory_of(f), &m->params, param);
@@ -461,8 +252,8 @@ static tvms_node *finish_function(maker *m, tvms_node *result,
 // Adds the function of a group to the module and returns its name. `*sizes` gets what the
 // call passes at the end, if anything.
 static tvms_sym make_function(fusion *f, uint32_t index, tvms_node **sizes) {
-  group *g = &f->groups[index];
-  maker m = {.f = f, .g = g, .unit = tvms_functions_open_unit(f->run)};
+  tvms_fuse_group *g = &f->in.groups[index];
+  maker m = {.f = f, .g = g, .unit = tvms_functions_open_unit(f->in.run)};
   tvms_node_map_init(&m.known, memory_of(f));
   tvms_node_map_init(&m.bound, memory_of(f));
   add_parameters(&m);
@@ -470,11 +261,11 @@ static tvms_sym make_function(fusion *f, uint32_t index, tvms_node **sizes) {
   for (uint32_t i = 0; i < g->bindings.len; i++)
     copy_binding(&m, g->bindings.items[i], &outputs);
   add_sizes(&m);
-  const tvms_node *attrs = f->given->attrs ? f->given->attrs[index] : NULL;
+  const tvms_node *attrs = f->in.given->attrs ? f->in.given->attrs[index] : NULL;
   tvms_node *function = finish_function(&m, result_of(&m), attrs);
   *sizes = m.sizes;
-  tvms_sym name =
-      tvms_functions_add_unique(f->run, tvms_strbuf_text(&g->name), m.unit, function);
+  tvms_sym name = tvms_functions_add_unique(f->in.run, tvms_strbuf_text(&g->name),
+                                            m.unit, function);
   tvms_node_map_fini(&m.known);
   tvms_node_map_fini(&m.bound);
   tvms_vec_fini(memory_of(f), &m.params);
@@ -501,7 +292,7 @@ static tvms_node *item_of(fusion *f, tvms_node *tuple, int64_t index) {
   return &item->head;
 }
 
-static tvms_node *type_of_outputs(fusion *f, const group *g) {
+static tvms_node *type_of_outputs(fusion *f, const tvms_fuse_group *g) {
   if (g->outputs.len == 1) return g->outputs.items[0]->sinfo;
   tvms_list types = tvms_list_copy(f->rewriter.unit, g->outputs.items, g->outputs.len);
   for (uint32_t i = 0; i < types.len; i++)
@@ -510,14 +301,14 @@ static tvms_node *type_of_outputs(fusion *f, const group *g) {
 }
 
 static tvms_node *call_of_group(fusion *f, uint32_t index) {
-  group *g = &f->groups[index];
+  tvms_fuse_group *g = &f->in.groups[index];
   tvms_unit *unit = f->rewriter.unit;
   tvms_node *sizes = NULL;
   tvms_global_var *callee = tvms_node_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
   callee->name = make_function(f, index, &sizes);
   tvms_node_vec args = {0};
   for (uint32_t i = 0; i < g->args.len; i++) {
-    const argument *arg = &g->args.items[i];
+    const tvms_fuse_argument *arg = &g->args.items[i];
     tvms_node *value = tvms_rewrite(&f->rewriter, arg->value);
     if (!arg->items_only) tvms_vec_push(memory_of(f), &args, value);
     for (uint32_t k = 0; k < arg->items.len && arg->items_only; k++) {
@@ -536,7 +327,7 @@ static tvms_node *call_of_group(fusion *f, uint32_t index) {
 
 // Several outputs are taken from the tuple in the order in which they were bound.
 static void write_call(fusion *f, uint32_t index) {
-  group *g = &f->groups[index];
+  tvms_fuse_group *g = &f->in.groups[index];
   tvms_node_map *known = &f->rewriter.known;
   tvms_node *call = call_of_group(f, index);
   if (g->outputs.len == 1) {
@@ -558,14 +349,14 @@ static void write_call(fusion *f, uint32_t index) {
 
 // Writes a group behind the groups that it needs.
 static void write_group(fusion *f, uint32_t index) {
-  group *g = &f->groups[index];
+  tvms_fuse_group *g = &f->in.groups[index];
   if (g->written) return;
   g->written = true;
   if (!tvms_memory_enter(memory_of(f)))
     tvms_memory_unwind(memory_of(f), TVMS_OVER_LIMIT);
   for (uint32_t i = 0; i < g->needs.len; i++)
     write_group(f, g->needs.items[i]);
-  if (!is_made(f, index)) {
+  if (!tvms_fuse_group_is_made(&f->in, index)) {
     for (uint32_t i = 0; i < g->bindings.len; i++)
       tvms_vec_push(memory_of(f), &f->made,
                     tvms_rewrite(&f->rewriter, g->bindings.items[i]));
@@ -575,27 +366,16 @@ static void write_group(fusion *f, uint32_t index) {
   tvms_memory_leave(memory_of(f));
 }
 
-static void drop_group(fusion *f, group *g) {
-  for (uint32_t i = 0; i < g->args.len; i++)
-    tvms_vec_fini(memory_of(f), &g->args.items[i].items);
-  tvms_vec_fini(memory_of(f), &g->args);
-  tvms_vec_fini(memory_of(f), &g->bindings);
-  tvms_vec_fini(memory_of(f), &g->outputs);
-  tvms_vec_fini(memory_of(f), &g->needs);
-  if (g->name.memory) tvms_strbuf_fini(&g->name);
-  *g = (group){.written = true};
-}
-
 static tvms_node *rewrite_block(tvms_rewriter *rewriter, tvms_node *node) {
   fusion *f = rewriter->self;
   if (!(node->flags & TVMS_FLAG_DATAFLOW) || f->functions > 1)
     return TVMS_REWRITE_BELOW;
   tvms_list bindings = tvms_as_binding_block(node)->bindings;
-  collect(f, bindings);
-  find_outputs(f, bindings);
+  tvms_fuse_groups_collect(&f->in, bindings);
   f->made.len = 0;
   for (uint32_t i = 0; i < bindings.len; i++) {
-    uint32_t index = group_of(f, tvms_relax_binding_var(bindings.items[i]));
+    uint32_t index =
+        tvms_fuse_group_of(&f->in, tvms_relax_binding_var(bindings.items[i]));
     if (index != UINT32_MAX) {
       write_group(f, index);
     } else {
@@ -603,8 +383,9 @@ static tvms_node *rewrite_block(tvms_rewriter *rewriter, tvms_node *node) {
     }
   }
   for (uint32_t i = 0; i < bindings.len; i++) {
-    uint32_t index = group_of(f, tvms_relax_binding_var(bindings.items[i]));
-    if (index != UINT32_MAX) drop_group(f, &f->groups[index]);
+    uint32_t index =
+        tvms_fuse_group_of(&f->in, tvms_relax_binding_var(bindings.items[i]));
+    if (index != UINT32_MAX) tvms_fuse_group_drop(&f->in, &f->in.groups[index]);
   }
   tvms_binding_block *block = tvms_node_make(rewriter->unit, BINDING_BLOCK, node->span);
   block->head.flags = node->flags;
@@ -625,23 +406,23 @@ static tvms_node *leave_function(tvms_rewriter *rewriter, tvms_node *node) {
 
 tvms_node *tvms_fuse_groups_apply(tvms_pass_run *run, tvms_unit *unit,
                                   tvms_node *function, const tvms_fuse_groups *groups) {
-  fusion f = {.run = run, .given = groups};
+  fusion f = {.in = {.run = run, .given = groups}};
   bool any = false;
   for (uint32_t i = 0; i < groups->count && !any; i++)
-    any = is_made(&f, i);
+    any = tvms_fuse_group_is_made(&f.in, i);
   if (!any) return function;
   tvms_rewriter_init(&f.rewriter, unit, &f);
   tvms_relax_emitter_init(&f.emitter, unit);
-  tvms_relax_definitions_init(&f.definitions, unit, function);
+  tvms_relax_definitions_init(&f.in.definitions, unit, function);
   tvms_arena arena;
   tvms_arena_init(&arena, memory_of(&f));
-  f.groups = tvms_arena_array(&arena, group, groups->count);
+  f.in.groups = tvms_arena_array(&arena, tvms_fuse_group, groups->count);
   f.rewriter.enter[TVMS_NODE_BINDING_BLOCK] = rewrite_block;
   f.rewriter.enter[TVMS_NODE_FUNCTION] = enter_function;
   f.rewriter.leave[TVMS_NODE_FUNCTION] = leave_function;
   tvms_node *result = tvms_rewrite(&f.rewriter, function);
   tvms_arena_fini(&arena);
-  tvms_relax_definitions_fini(&f.definitions);
+  tvms_relax_definitions_fini(&f.in.definitions);
   tvms_rewriter_fini(&f.rewriter);
   tvms_relax_emitter_fini(&f.emitter);
   tvms_vec_fini(memory_of(&f), &f.made);
