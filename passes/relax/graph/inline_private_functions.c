@@ -5,7 +5,9 @@
 //
 // The private functions go; those that may come to call themselves stay and are still
 // called. Copies that this leaves, and what nobody uses, go from functions that changed.
-// TVM: relax.transform.InlinePrivateFunctions.
+// In a module without functions of Relax it is what TVM calls by the same name for PrimFuncs
+// (passes/tir/simplify/inline_prim_funcs.c).
+// TVM: relax.transform.InlinePrivateFunctions, tirx.transform.InlinePrivateFunctions.
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "passes/functions.h"
@@ -15,6 +17,7 @@
 #include "passes/relax/graph/canonicalize_bindings.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/substitute.h"
+#include "passes/tir/simplify/inline_prim_funcs.h"
 #include "structinfo/make.h"
 
 typedef struct {
@@ -182,8 +185,20 @@ static tvms_node *inline_into(tvms_pass_run *run, tvms_unit *unit,
   return tvms_dead_code_clean(run, unit, tvms_relax_canonicalize(run, unit, result));
 }
 
+static bool has_relax(const tvms_module *module) {
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    const tvms_node *function = module->members[i].function;
+    if (function && function->kind == TVMS_NODE_FUNCTION) return true;
+  }
+  return false;
+}
+
 void tvms_pass_inline_private_functions(tvms_pass_run *run) {
   const tvms_module *module = run->module;
+  if (!has_relax(module)) {
+    tvms_functions_inline_prim_funcs(run);
+    return;
+  }
   tvms_memory *memory = &run->context->memory;
   tvms_relax_call_graph graph;
   tvms_relax_call_graph_init(&graph, module);
