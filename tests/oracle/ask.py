@@ -90,6 +90,9 @@ def run_passes(module, steps):
     import tvm
     from tvm import relax, tirx
     places = [relax.transform, tirx.transform, tvm.s_tir.transform]
+    # A pass of both languages has one name: in a module without Relax functions TIR's is meant.
+    if not any(isinstance(function, relax.Function) for function in module.functions.values()):
+        places = places[1:] + places[:1]
     for name, options in steps:
         pipeline = pipeline_of(name)
         if pipeline:
