@@ -117,6 +117,16 @@ static const tvms_node *storage_of(const fusion *f, const tvms_node *var) {
                 : value;
 }
 
+// The variable that a copy of a variable names.
+static tvms_node *original(const fusion *f, tvms_node *var) {
+  tvms_node *value = tvms_relax_definitions_value(&f->definitions, var);
+  while (value && value->kind == TVMS_NODE_VAR) {
+    var = value;
+    value = tvms_relax_definitions_value(&f->definitions, var);
+  }
+  return var;
+}
+
 // Do two arguments of a call lie in the same memory?
 static bool overlaps(const fusion *f, tvms_list args) {
   for (uint32_t i = 0; i < args.len; i++) {
@@ -192,7 +202,7 @@ static void add_call(fusion *f, tvms_node *binding, const tvms_call *call,
   tvms_list args = args_of(call, in_place);
   run_call added = {.binding = binding, .callee = callee, .first = f->operands.len};
   for (uint32_t i = 0; i < args.len; i++) {
-    tvms_node *arg = args.items[i];
+    tvms_node *arg = original(f, args.items[i]);
     const tvms_node *buffer = function->buffers.items[i];
     uint32_t at = UINT32_MAX;
     if (buffer) at = find_tensor(f, arg, -1);
@@ -234,27 +244,6 @@ static void find_leaving(fusion *f) {
 
 // ---- The PrimFunc of a run ----
 
-static tvms_node *buffer_for(fusion *f, tvms_unit *unit, const tensor *t,
-                             const char *name) {
-  (void)f;
-  const tvms_buffer *like = tvms_as_buffer(t->like);
-  tvms_sym symbol = tvms_symbol_intern(unit->context, name, strlen(name));
-  tvms_buffer *made = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
-  made->name = symbol;
-  made->element = like->element;
-  made->shape = tvms_list_copy(unit, like->shape.items, like->shape.len);
-  for (uint32_t i = 0; i < made->shape.len; i++) {
-    made->shape.items[i] =
-        tvms_int_imm_new(unit, made->shape.items[i]->dtype,
-                         tvms_as_int_imm(made->shape.items[i])->value, TVMS_NO_SPAN);
-  }
-  made->data = tvms_pointer_var_new(unit, symbol, like->element, 0, TVMS_NO_SPAN);
-  made->elem_offset = tvms_int_imm_new(unit, like->elem_offset->dtype, 0, TVMS_NO_SPAN);
-  made->align = 64;
-  made->offset_factor = 1;
-  return &made->head;
-}
-
 // Memory for what only the run needs.
 typedef struct {
   tvms_node_vec buffers;
@@ -277,7 +266,8 @@ static tvms_node *take_memory(fusion *f, tvms_unit *unit, pool *p, const tensor 
   if (best == UINT32_MAX) {
     char name[32];
     snprintf(name, sizeof name, "storage%u", p->buffers.len);
-    tvms_vec_push(memory_of(f), &p->buffers, buffer_for(f, unit, t, name));
+    tvms_vec_push(memory_of(f), &p->buffers,
+                  tvms_fuse_dense_buffer(unit, t->like, name));
     tvms_vec_push(memory_of(f), &p->busy_until, t->last);
     best = p->buffers.len - 1;
   }
@@ -331,7 +321,7 @@ static void make_buffers(fusion *f, tvms_unit *unit, tvms_node_vec *params, pool
     for (uint32_t i = 0; i < f->tensors.len; i++) {
       tensor *t = &f->tensors.items[i];
       if (t->made ? !results || !t->leaves : results) continue;
-      t->buffer = buffer_for(f, unit, t, name_of(f, t, text, i));
+      t->buffer = tvms_fuse_dense_buffer(unit, t->like, name_of(f, t, text, i));
       tvms_vec_push(memory_of(f), params, t->buffer);
     }
   }
@@ -496,10 +486,12 @@ static void end_run(fusion *f, const char *why) {
 
 // ---- The pass ----
 
-// Allocations may stand between calls that write into tensors: they need nothing of them.
+// Allocations and copies of names may stand between calls that write into tensors: they need
+// nothing of them.
 static bool stays_between(const fusion *f, const tvms_node *binding) {
   if (!f->in_place || binding->kind != TVMS_NODE_VAR_BINDING) return false;
   const tvms_node *value = tvms_as_var_binding(binding)->value;
+  if (value->kind == TVMS_NODE_VAR) return true;
   if (value->kind != TVMS_NODE_CALL) return false;
   tvms_opcode op = tvms_op_called(value);
   return op == TVMS_R_memory_alloc_tensor || op == TVMS_R_memory_alloc_storage

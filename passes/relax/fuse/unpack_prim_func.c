@@ -35,6 +35,26 @@ int64_t tvms_fuse_buffer_bytes(const tvms_node *node) {
   return bytes;
 }
 
+tvms_node *tvms_fuse_dense_buffer(tvms_unit *unit, const tvms_node *node,
+                                  const char *name) {
+  const tvms_buffer *like = tvms_as_buffer(node);
+  tvms_sym symbol = tvms_symbol_intern(unit->context, name, strlen(name));
+  tvms_buffer *made = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
+  made->name = symbol;
+  made->element = like->element;
+  made->shape = tvms_list_copy(unit, like->shape.items, like->shape.len);
+  for (uint32_t i = 0; i < made->shape.len; i++) {
+    const tvms_node *size = made->shape.items[i];
+    made->shape.items[i] =
+        tvms_int_imm_new(unit, size->dtype, tvms_as_int_imm(size)->value, TVMS_NO_SPAN);
+  }
+  made->data = tvms_pointer_var_new(unit, symbol, like->element, 0, TVMS_NO_SPAN);
+  made->elem_offset = tvms_int_imm_new(unit, like->elem_offset->dtype, 0, TVMS_NO_SPAN);
+  made->align = 64;
+  made->offset_factor = 1;
+  return &made->head;
+}
+
 static tvms_sym joined_name(tvms_context *context, tvms_sym name, const char *suffix) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, &context->memory);

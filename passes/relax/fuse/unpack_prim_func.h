@@ -13,6 +13,10 @@ const char *TVMS_NULLABLE tvms_fuse_unpack_obstacle(const tvms_prim_func *functi
 // the same scalars.
 tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index);
 
+// A buffer of the unit with the elements and the sizes of `like`, which may be of another.
+tvms_node *tvms_fuse_dense_buffer(tvms_unit *unit, const tvms_node *like,
+                                  const char *name);
+
 // The bytes of a buffer whose sizes are numbers.
 int64_t tvms_fuse_buffer_bytes(const tvms_node *buffer);
 
