@@ -41,6 +41,13 @@ typedef struct {
   tvms_node *TVMS_NULLABLE constant;  // … or a number
 } operand;
 
+// A variable that is bound to a field of a result of the run.
+typedef struct {
+  tvms_node *var;
+  uint32_t tensor;
+  uint32_t inside;  // uses by calls of the run
+} item_name;
+
 typedef struct {
   tvms_node *binding;
   uint32_t callee;  // member
@@ -57,6 +64,7 @@ typedef struct {
   TVMS_VEC(run_call) calls;
   TVMS_VEC(operand) operands;
   TVMS_VEC(tensor) tensors;
+  TVMS_VEC(item_name) items;
   tvms_node_vec bindings;  // calls and what stands between them
   bool in_place;           // its calls write into tensors that they are given
 } fusion;
@@ -176,6 +184,9 @@ static const char *TVMS_NULLABLE obstacle(fusion *f, const tvms_node *binding,
 // ---- The run ----
 
 static uint32_t find_tensor(const fusion *f, const tvms_node *var, int64_t field) {
+  for (uint32_t i = 0; i < f->items.len && field < 0; i++) {
+    if (f->items.items[i].var == var) return f->items.items[i].tensor;
+  }
   for (uint32_t i = f->tensors.len; i > 0; i--) {
     const tensor *t = &f->tensors.items[i - 1];
     if (t->var == var && t->field == field) return i - 1;
@@ -206,6 +217,8 @@ static void add_call(fusion *f, tvms_node *binding, const tvms_call *call,
     const tvms_node *buffer = function->buffers.items[i];
     uint32_t at = UINT32_MAX;
     if (buffer) at = find_tensor(f, arg, -1);
+    for (uint32_t k = 0; buffer && k < f->items.len; k++)
+      f->items.items[k].inside += f->items.items[k].var == arg;
     if (buffer && at == UINT32_MAX) at = add_tensor(f, arg, -1, buffer, false);
     if (!buffer && arg->kind == TVMS_NODE_PRIM_VALUE)
       arg = tvms_as_prim_value(arg)->value;
@@ -225,20 +238,40 @@ static void add_call(fusion *f, tvms_node *binding, const tvms_call *call,
   f->in_place = in_place;
 }
 
+static bool is_used(const fusion *f, const tvms_node *var, uint32_t inside) {
+  return !(var->flags & TVMS_FLAG_DATAFLOW)
+         || tvms_relax_definitions_of(&f->definitions, var).uses > inside;
+}
+
+// Is the tuple that a call gave used as a whole, or a field of it behind the run?
+static bool is_tuple_used(const fusion *f, const tvms_node *var) {
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < f->items.len; i++)
+    taken += f->tensors.items[f->items.items[i].tensor].var == var;
+  return is_used(f, var, taken);
+}
+
+static bool is_item_used(const fusion *f, uint32_t at) {
+  for (uint32_t i = 0; i < f->items.len; i++) {
+    const item_name *item = &f->items.items[i];
+    if (item->tensor == at && is_used(f, item->var, item->inside)) return true;
+  }
+  return false;
+}
+
 // Which tensors are needed behind the run.
 static void find_leaving(fusion *f) {
   for (uint32_t i = 0; i < f->tensors.len; i++) {
     tensor *t = &f->tensors.items[i];
     if (!t->made) continue;
-    uint32_t inside = 0;
+    uint32_t operands = 0;
     for (uint32_t k = 0; k < f->operands.len; k++) {
       const operand *o = &f->operands.items[k];
-      inside += !o->constant && o->tensor == i;
+      operands += !o->constant && o->tensor == i;
     }
     // One of the operands is the result itself.
-    uint32_t uses = tvms_relax_definitions_of(&f->definitions, t->var).uses;
-    t->leaves =
-        !(t->var->flags & TVMS_FLAG_DATAFLOW) || t->field >= 0 || uses > inside - 1;
+    t->leaves = t->field < 0 ? is_used(f, t->var, operands - 1)
+                             : is_tuple_used(f, t->var) || is_item_used(f, i);
   }
 }
 
@@ -388,6 +421,22 @@ static tvms_node *type_of(const tensor *t) {
                       : tvms_as_sinfo_tuple(t->var->sinfo)->fields.items[t->field];
 }
 
+// Binds the names of a field that are used behind the run; returns the variable that has it.
+static tvms_node *bind_field(fusion *f, uint32_t at, tvms_node *all, tvms_node *value) {
+  tvms_node *first = NULL;
+  for (uint32_t i = 0; i < f->items.len; i++) {
+    const item_name *item = &f->items.items[i];
+    if (item->tensor != at || !is_used(f, item->var, item->inside)) continue;
+    push_binding(f, item->var, first ? first : value);
+    if (!first) first = item->var;
+  }
+  if (first) return first;
+  tvms_node *field = tvms_var_like(f->unit, all);
+  field->sinfo = value->sinfo;
+  push_binding(f, field, value);
+  return field;
+}
+
 // Gives the variables of the run that are needed behind it their values: items of `all`.
 static void bind_results(fusion *f, tvms_node *all) {
   uint32_t next = 0;
@@ -401,9 +450,8 @@ static void bind_results(fusion *f, tvms_node *all) {
       push_binding(f, var, item);
       continue;
     }
-    tvms_node *field = tvms_var_like(f->unit, all);
-    field->sinfo = item->sinfo;
-    push_binding(f, field, item);
+    tvms_node *field = bind_field(f, i, all, item);
+    if (!is_tuple_used(f, var)) continue;
     tvms_vec_push(memory_of(f), &fields, field);
     if (fields.len < tvms_as_sinfo_tuple(var->sinfo)->fields.len) continue;
     tvms_tuple *tuple = tvms_node_make(f->unit, TUPLE, var->span);
@@ -482,6 +530,7 @@ static void end_run(fusion *f, const char *why) {
       tvms_vec_push(memory_of(f), &f->made, f->bindings.items[i]);
   }
   f->calls.len = f->operands.len = f->tensors.len = f->bindings.len = 0;
+  f->items.len = 0;
 }
 
 // ---- The pass ----
@@ -498,6 +547,20 @@ static bool stays_between(const fusion *f, const tvms_node *binding) {
          || op == TVMS_R_builtin_alloc_tensor;
 }
 
+// A field of a result of the run is taken inside of it.
+static bool takes_item(fusion *f, const tvms_node *binding) {
+  if (f->in_place || binding->kind != TVMS_NODE_VAR_BINDING) return false;
+  const tvms_var_binding *bound = tvms_as_var_binding(binding);
+  if (bound->value->kind != TVMS_NODE_TUPLE_GET_ITEM) return false;
+  const tvms_tuple_get_item *item = tvms_as_tuple_get_item(bound->value);
+  uint32_t at = item->tuple->kind == TVMS_NODE_VAR && item->index >= 0
+                    ? find_tensor(f, item->tuple, item->index)
+                    : UINT32_MAX;
+  if (at == UINT32_MAX) return false;
+  tvms_vec_push(memory_of(f), &f->items, ((item_name){bound->var, at, 0}));
+  return true;
+}
+
 static const char alone[] = "there is no other call of a PrimFunc next to it";
 
 static void look_at(fusion *f, tvms_node *binding, bool dataflow) {
@@ -512,7 +575,7 @@ static void look_at(fusion *f, tvms_node *binding, bool dataflow) {
     tvms_vec_push(memory_of(f), &f->bindings, binding);
     return;
   }
-  if (f->calls.len && stays_between(f, binding)) {
+  if (f->calls.len && (stays_between(f, binding) || takes_item(f, binding))) {
     tvms_vec_push(memory_of(f), &f->bindings, binding);
     return;
   }
@@ -558,6 +621,7 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_vec_fini(memory_of(&f), &f.calls);
   tvms_vec_fini(memory_of(&f), &f.operands);
   tvms_vec_fini(memory_of(&f), &f.tensors);
+  tvms_vec_fini(memory_of(&f), &f.items);
   tvms_vec_fini(memory_of(&f), &f.bindings);
   return result;
 }
