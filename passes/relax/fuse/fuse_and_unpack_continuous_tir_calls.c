@@ -14,7 +14,7 @@
 #include "ir/op.h"
 #include "passes/functions.h"
 #include "passes/relax/analysis/call_graph.h"
-#include "passes/relax/analysis/definitions.h"
+#include "passes/relax/fuse/tir_call.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
@@ -56,9 +56,7 @@ typedef struct {
 } run_call;
 
 typedef struct {
-  tvms_pass_run *run;
-  tvms_unit *unit;
-  tvms_relax_definitions definitions;
+  tvms_fuse_caller in;
   tvms_node_vec made;  // bindings of the block being made
   // The run at hand:
   TVMS_VEC(run_call) calls;
@@ -70,115 +68,12 @@ typedef struct {
 } fusion;
 
 static tvms_memory *memory_of(const fusion *f) {
-  return &f->run->context->memory;
+  return &f->in.run->context->memory;
 }
 
 static void say_left(const fusion *f, const tvms_node *binding, const char *reason) {
-  tvms_diag_report(&f->run->context->diags, TVMS_D_call_left_alone, binding->span,
+  tvms_diag_report(&f->in.run->context->diags, TVMS_D_call_left_alone, binding->span,
                    reason);
-}
-
-// ---- Calls ----
-
-// The call of a PrimFunc in a binding, and which member that is; NULL: it is none.
-static const tvms_call *TVMS_NULLABLE call_of(const fusion *f, const tvms_node *binding,
-                                              uint32_t *callee, bool *in_place) {
-  if (binding->kind != TVMS_NODE_VAR_BINDING) return NULL;
-  const tvms_node *value = tvms_as_var_binding(binding)->value;
-  if (value->kind != TVMS_NODE_CALL) return NULL;
-  const tvms_call *call = tvms_as_call(value);
-  const tvms_node *name = call->callee;
-  *in_place = name->kind == TVMS_NODE_GLOBAL_VAR;
-  if (tvms_op_called(value) == TVMS_R_call_tir) name = call->args.items[0];
-  if (name->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
-  const tvms_module *module = f->run->module;
-  const tvms_member *member = tvms_module_find(module, tvms_as_global_var(name)->name);
-  bool found =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  if (!found) return NULL;
-  *callee = (uint32_t)(member - module->members);
-  return call;
-}
-
-static tvms_list args_of(const tvms_call *call, bool in_place) {
-  if (in_place) return call->args;
-  const tvms_node *args = call->args.items[1];
-  return args->kind == TVMS_NODE_TUPLE ? tvms_as_tuple(args)->fields
-                                       : (tvms_list){NULL, 0};
-}
-
-static tvms_list results_of(fusion *f, const tvms_call *call) {
-  tvms_node *type = call->type_args.items[0];
-  if (type->kind == TVMS_NODE_SINFO_TUPLE) return tvms_as_sinfo_tuple(type)->fields;
-  return tvms_list_copy(f->unit, &type, 1);
-}
-
-// The storage that a tensor was made in, or the tensor itself.
-static const tvms_node *storage_of(const fusion *f, const tvms_node *var) {
-  tvms_node *value =
-      tvms_relax_definitions_unwrap(&f->definitions, (tvms_node *)(uintptr_t)var);
-  if (value->kind != TVMS_NODE_CALL) return value;
-  tvms_opcode op = tvms_op_called(value);
-  bool placed = op == TVMS_R_memory_alloc_tensor || op == TVMS_R_vm_alloc_tensor;
-  return placed ? tvms_relax_definitions_unwrap(&f->definitions,
-                                                tvms_as_call(value)->args.items[0])
-                : value;
-}
-
-// The variable that a copy of a variable names.
-static tvms_node *original(const fusion *f, tvms_node *var) {
-  tvms_node *value = tvms_relax_definitions_value(&f->definitions, var);
-  while (value && value->kind == TVMS_NODE_VAR) {
-    var = value;
-    value = tvms_relax_definitions_value(&f->definitions, var);
-  }
-  return var;
-}
-
-// Do two arguments of a call lie in the same memory?
-static bool overlaps(const fusion *f, tvms_list args) {
-  for (uint32_t i = 0; i < args.len; i++) {
-    for (uint32_t k = 0; k < i; k++) {
-      bool tensors = tvms_sinfo_is_tensor(args.items[i]->sinfo)
-                     && tvms_sinfo_is_tensor(args.items[k]->sinfo);
-      if (tensors && args.items[i] != args.items[k]
-          && storage_of(f, args.items[i]) == storage_of(f, args.items[k]))
-        return true;
-    }
-  }
-  return false;
-}
-
-static bool is_number(const tvms_node *arg) {
-  if (arg->kind == TVMS_NODE_PRIM_VALUE) arg = tvms_as_prim_value(arg)->value;
-  return arg->kind == TVMS_NODE_INT_IMM || arg->kind == TVMS_NODE_FLOAT_IMM;
-}
-
-// Why a call cannot be part of a run; NULL: it can.
-static const char *TVMS_NULLABLE obstacle(fusion *f, const tvms_node *binding,
-                                          const tvms_call *call, uint32_t callee,
-                                          bool in_place) {
-  const tvms_prim_func *function =
-      tvms_as_prim_func(f->run->module->members[callee].function);
-  tvms_list args = args_of(call, in_place);
-  uint32_t results = in_place ? 0 : results_of(f, call).len;
-  if (args.len + results != function->params.len)
-    return "it does not pass what its callee takes";
-  if (in_place
-      && tvms_relax_definitions_of(&f->definitions, tvms_as_var_binding(binding)->var)
-             .uses)
-    return "its result is used";
-  for (uint32_t i = 0; i < args.len; i++) {
-    bool scalar = !function->buffers.items[i];
-    if (scalar && !is_number(args.items[i])) return "it passes a size that is computed";
-    if (!scalar && !tvms_sinfo_is_tensor(args.items[i]->sinfo))
-      return "it passes something that is no tensor";
-  }
-  for (uint32_t i = 0; i < results; i++) {
-    if (!function->buffers.items[args.len + i]) return "its result is no tensor";
-  }
-  if (in_place && overlaps(f, args)) return "two of its tensors lie in the same memory";
-  return tvms_fuse_unpack_obstacle(function);
 }
 
 // ---- The run ----
@@ -209,11 +104,11 @@ static void add_operand(fusion *f, uint32_t at, tvms_node *TVMS_NULLABLE constan
 static void add_call(fusion *f, tvms_node *binding, const tvms_call *call,
                      uint32_t callee, bool in_place) {
   const tvms_prim_func *function =
-      tvms_as_prim_func(f->run->module->members[callee].function);
-  tvms_list args = args_of(call, in_place);
+      tvms_as_prim_func(f->in.run->module->members[callee].function);
+  tvms_list args = tvms_fuse_tir_call_args(call, in_place);
   run_call added = {.binding = binding, .callee = callee, .first = f->operands.len};
   for (uint32_t i = 0; i < args.len; i++) {
-    tvms_node *arg = original(f, args.items[i]);
+    tvms_node *arg = tvms_fuse_tir_call_original(&f->in, args.items[i]);
     const tvms_node *buffer = function->buffers.items[i];
     uint32_t at = UINT32_MAX;
     if (buffer) at = find_tensor(f, arg, -1);
@@ -226,7 +121,7 @@ static void add_call(fusion *f, tvms_node *binding, const tvms_call *call,
   }
   const tvms_node *type = in_place ? NULL : call->type_args.items[0];
   bool tuple = type && type->kind == TVMS_NODE_SINFO_TUPLE;
-  uint32_t results = in_place ? 0 : results_of(f, call).len;
+  uint32_t results = in_place ? 0 : tvms_fuse_tir_call_results(&f->in, call).len;
   for (uint32_t i = 0; i < results; i++) {
     const tvms_node *buffer = function->buffers.items[args.len + i];
     uint32_t at = add_tensor(f, tvms_as_var_binding(binding)->var,
@@ -240,7 +135,7 @@ static void add_call(fusion *f, tvms_node *binding, const tvms_call *call,
 
 static bool is_used(const fusion *f, const tvms_node *var, uint32_t inside) {
   return !(var->flags & TVMS_FLAG_DATAFLOW)
-         || tvms_relax_definitions_of(&f->definitions, var).uses > inside;
+         || tvms_relax_definitions_of(f->in.definitions, var).uses > inside;
 }
 
 // Is the tuple that a call gave used as a whole, or a field of it behind the run?
@@ -311,7 +206,7 @@ static tvms_node *take_memory(fusion *f, tvms_unit *unit, pool *p, const tensor 
 static const char *name_of(const fusion *f, const tensor *t, char text[32],
                            uint32_t i) {
   if (t->var->kind == TVMS_NODE_VAR && t->field < 0)
-    return tvms_symbol_text(f->run->context, tvms_as_var(t->var)->name);
+    return tvms_symbol_text(f->in.run->context, tvms_as_var(t->var)->name);
   snprintf(text, 32, "t%u", i);
   return text;
 }
@@ -371,12 +266,12 @@ static void make_buffers(fusion *f, tvms_unit *unit, tvms_node_vec *params, pool
 
 // Adds the PrimFunc of the run and the functions that it calls; returns its name.
 static tvms_sym make_function(fusion *f) {
-  tvms_unit *unit = tvms_functions_open_unit(f->run);
+  tvms_unit *unit = tvms_functions_open_unit(f->in.run);
   tvms_node_vec buffers = {0}, params = {0}, stmts = {0};
   pool p = {0};
   make_buffers(f, unit, &buffers, &p);
   for (uint32_t i = 0; i < f->calls.len; i++) {
-    tvms_sym callee = tvms_fuse_unpack(f->run, f->calls.items[i].callee);
+    tvms_sym callee = tvms_fuse_unpack(f->in.run, f->calls.items[i].callee);
     tvms_vec_push(memory_of(f), &stmts,
                   direct_call(f, unit, &f->calls.items[i], callee));
   }
@@ -396,20 +291,20 @@ static tvms_sym make_function(fusion *f) {
   tvms_vec_fini(memory_of(f), &stmts);
   tvms_vec_fini(memory_of(f), &p.buffers);
   tvms_vec_fini(memory_of(f), &p.busy_until);
-  return tvms_functions_add_unique(f->run, "fused_bulk_call", unit, &made->head);
+  return tvms_functions_add_unique(f->in.run, "fused_bulk_call", unit, &made->head);
 }
 
 // ---- The call of a run ----
 
 static void push_binding(fusion *f, tvms_node *var, tvms_node *value) {
-  tvms_var_binding *binding = tvms_node_make(f->unit, VAR_BINDING, value->span);
+  tvms_var_binding *binding = tvms_node_make(f->in.unit, VAR_BINDING, value->span);
   binding->value = value;
   binding->var = var;
   tvms_vec_push(memory_of(f), &f->made, &binding->head);
 }
 
 static tvms_node *item_of(fusion *f, tvms_node *tuple, uint32_t index) {
-  tvms_tuple_get_item *item = tvms_node_make(f->unit, TUPLE_GET_ITEM, tuple->span);
+  tvms_tuple_get_item *item = tvms_node_make(f->in.unit, TUPLE_GET_ITEM, tuple->span);
   item->tuple = tuple;
   item->index = index;
   item->head.sinfo = tvms_as_sinfo_tuple(tuple->sinfo)->fields.items[index];
@@ -431,7 +326,7 @@ static tvms_node *bind_field(fusion *f, uint32_t at, tvms_node *all, tvms_node *
     if (!first) first = item->var;
   }
   if (first) return first;
-  tvms_node *field = tvms_var_like(f->unit, all);
+  tvms_node *field = tvms_var_like(f->in.unit, all);
   field->sinfo = value->sinfo;
   push_binding(f, field, value);
   return field;
@@ -454,8 +349,8 @@ static void bind_results(fusion *f, tvms_node *all) {
     if (!is_tuple_used(f, var)) continue;
     tvms_vec_push(memory_of(f), &fields, field);
     if (fields.len < tvms_as_sinfo_tuple(var->sinfo)->fields.len) continue;
-    tvms_tuple *tuple = tvms_node_make(f->unit, TUPLE, var->span);
-    tuple->fields = tvms_list_copy(f->unit, fields.items, fields.len);
+    tvms_tuple *tuple = tvms_node_make(f->in.unit, TUPLE, var->span);
+    tuple->fields = tvms_list_copy(f->in.unit, fields.items, fields.len);
     tuple->head.sinfo = var->sinfo;
     push_binding(f, var, &tuple->head);
     fields.len = 0;
@@ -474,14 +369,14 @@ static void write_call_tir(fusion *f, tvms_sym name, tvms_list args) {
   }
   tvms_span span = f->calls.items[f->calls.len - 1].binding->span;
   bool single = types.len == 1 && only;
-  tvms_node *type =
-      single ? types.items[0] : tvms_sinfo_tuple_new(f->unit, types.items, types.len);
-  tvms_node *call = tvms_relax_make_call_tir(f->unit, name, args, type, span);
+  tvms_node *type = single ? types.items[0]
+                           : tvms_sinfo_tuple_new(f->in.unit, types.items, types.len);
+  tvms_node *call = tvms_relax_make_call_tir(f->in.unit, name, args, type, span);
   if (single) {
     push_binding(f, only, call);
   } else {
-    tvms_sym lv = tvms_symbol_intern(f->run->context, "lv", 2);
-    tvms_node *all = tvms_var_new(f->unit, lv, (tvms_dtype){0}, span);
+    tvms_sym lv = tvms_symbol_intern(f->in.run->context, "lv", 2);
+    tvms_node *all = tvms_var_new(f->in.unit, lv, (tvms_dtype){0}, span);
     all->flags |= TVMS_FLAG_DATAFLOW;
     all->sinfo = type;
     push_binding(f, all, call);
@@ -499,22 +394,22 @@ static void write_run(fusion *f) {
     if (!t->made) tvms_vec_push(memory_of(f), &args, (tvms_node *)(uintptr_t)t->var);
   }
   tvms_node *last = f->calls.items[f->calls.len - 1].binding;
-  tvms_diag_report(&f->run->context->diags, TVMS_D_calls_became_one, last->span,
-                   f->calls.len, tvms_symbol_text(f->run->context, name));
+  tvms_diag_report(&f->in.run->context->diags, TVMS_D_calls_became_one, last->span,
+                   f->calls.len, tvms_symbol_text(f->in.run->context, name));
   if (!f->in_place) {
     write_call_tir(f, name, (tvms_list){args.items, args.len});
   } else {
     for (uint32_t i = 0; i < f->bindings.len; i++) {
       uint32_t member;
       bool in_place;
-      if (!call_of(f, f->bindings.items[i], &member, &in_place))
+      if (!tvms_fuse_tir_call_of(&f->in, f->bindings.items[i], &member, &in_place))
         tvms_vec_push(memory_of(f), &f->made, f->bindings.items[i]);
     }
-    tvms_node *call = tvms_call_new(f->unit, (tvms_dtype){0},
-                                    tvms_relax_make_global_var(f->unit, name),
+    tvms_node *call = tvms_call_new(f->in.unit, (tvms_dtype){0},
+                                    tvms_relax_make_global_var(f->in.unit, name),
                                     args.items, args.len, last->span);
     call->sinfo = tvms_as_var_binding(last)->value->sinfo;
-    tvms_node *copy = tvms_node_copy(f->unit, last);
+    tvms_node *copy = tvms_node_copy(f->in.unit, last);
     tvms_as_var_binding(copy)->value = call;
     tvms_vec_push(memory_of(f), &f->made, copy);
   }
@@ -566,8 +461,10 @@ static const char alone[] = "there is no other call of a PrimFunc next to it";
 static void look_at(fusion *f, tvms_node *binding, bool dataflow) {
   uint32_t callee = 0;
   bool in_place = false;
-  const tvms_call *call = call_of(f, binding, &callee, &in_place);
-  const char *why = call ? obstacle(f, binding, call, callee, in_place) : NULL;
+  const tvms_call *call = tvms_fuse_tir_call_of(&f->in, binding, &callee, &in_place);
+  const char *why =
+      call ? tvms_fuse_tir_call_obstacle(&f->in, binding, call, callee, in_place)
+           : NULL;
   if (call && !in_place && !dataflow) why = "it is in no dataflow block";
   if (call && !why) {
     if (f->calls.len && f->in_place != in_place) end_run(f, alone);
@@ -609,14 +506,15 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   if (tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive)
       && primitive)
     return function;
-  fusion f = {.run = run, .unit = unit};
-  tvms_relax_definitions_init(&f.definitions, unit, function);
+  tvms_relax_definitions definitions;
+  tvms_relax_definitions_init(&definitions, unit, function);
+  fusion f = {.in = {run, unit, &definitions}};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &f);
   rewriter.leave[TVMS_NODE_BINDING_BLOCK] = fuse_block;
   tvms_node *result = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  tvms_relax_definitions_fini(&f.definitions);
+  tvms_relax_definitions_fini(&definitions);
   tvms_vec_fini(memory_of(&f), &f.made);
   tvms_vec_fini(memory_of(&f), &f.calls);
   tvms_vec_fini(memory_of(&f), &f.operands);

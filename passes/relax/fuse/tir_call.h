@@ -1,0 +1,36 @@
+// Calls of PrimFuncs in Relax functions, and whether a PrimFunc could make them.
+#ifndef TVMS_PASSES_RELAX_FUSE_TIR_CALL_H
+#define TVMS_PASSES_RELAX_FUSE_TIR_CALL_H
+
+#include "passes/functions.h"
+#include "passes/relax/analysis/definitions.h"
+
+// The function in which the calls stand.
+typedef struct {
+  tvms_pass_run *run;
+  tvms_unit *unit;
+  const tvms_relax_definitions *definitions;
+} tvms_fuse_caller;
+
+// The call of a PrimFunc of the module in a binding; NULL: it is none. `*callee` gets the
+// index of the member, `*in_place` whether it writes into tensors that it is given.
+const tvms_call *TVMS_NULLABLE tvms_fuse_tir_call_of(const tvms_fuse_caller *f,
+                                                     const tvms_node *binding,
+                                                     uint32_t *callee, bool *in_place);
+
+// What is passed: without the results of call_tir.
+tvms_list tvms_fuse_tir_call_args(const tvms_call *call, bool in_place);
+
+// The types of the results of a call_tir, in the unit of the caller.
+tvms_list tvms_fuse_tir_call_results(const tvms_fuse_caller *f, const tvms_call *call);
+
+// The variable that a copy of a variable names.
+tvms_node *tvms_fuse_tir_call_original(const tvms_fuse_caller *f, tvms_node *var);
+
+// Why the call cannot be made by a PrimFunc with pointers; NULL: it can.
+const char *TVMS_NULLABLE tvms_fuse_tir_call_obstacle(const tvms_fuse_caller *f,
+                                                      const tvms_node *binding,
+                                                      const tvms_call *call,
+                                                      uint32_t callee, bool in_place);
+
+#endif
