@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The program itself: arguments, exit statuses, files that cannot be read or written."""
-import json, os, re, shutil, subprocess, sys, tempfile, unittest
+import io, json, os, re, shutil, struct, subprocess, sys, tempfile, unittest, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import main, source, tvms, TVMS
@@ -149,6 +149,77 @@ class Hooks(unittest.TestCase):
                 with open(paths[1], "w", encoding="utf-8") as f:
                     f.write("x = (\n")
                 self.assertEqual(tvms(*entry.split(), *paths).returncode, 1)
+
+
+class Weights(unittest.TestCase):
+    """Files of weights that BindParams puts in the place of parameters."""
+
+    PROGRAM = """from tvm.script import relax as R
+@R.function
+def main(x: R.Tensor((2,), "float32"), w: R.Tensor(("n",), "float32"), b: R.Tensor((), "int64")):
+    y = R.add(x, w)
+    return (y, b, R.shape([n]))
+"""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.program = os.path.join(self.folder, "main.tvms")
+        with open(self.program, "w") as f:
+            f.write(self.PROGRAM.replace("    y =", "    n = T.int64()\n    y =").replace("relax as R", "relax as R, tirx as T"))
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def bound(self, name, content):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as f:
+            f.write(content)
+        return tvms("opt", "--passes", f"BindParams{{params={path}}}", self.program)
+
+    def npy(self, kind, shape, data):
+        head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+        head += " " * (-(len(head) + 11) % 64) + "\n"
+        return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
+
+    def npz(self, compression=zipfile.ZIP_STORED):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", compression) as archive:
+            archive.writestr("w.npy", self.npy("<f4", "(2,)", struct.pack("<2f", 1.5, 2.5)))
+            archive.writestr("b.npy", self.npy("<i8", "()", struct.pack("<q", 7)))
+        return out.getvalue()
+
+    def safetensors(self, dtype="F32"):
+        head = {"w": {"dtype": dtype, "shape": [2], "data_offsets": [8, 16]}, "b": {"dtype": "I64", "shape": [], "data_offsets": [0, 8]}}
+        text = json.dumps(head).encode()
+        return struct.pack("<Q", len(text)) + text + struct.pack("<q2f", 7, 1.5, 2.5)
+
+    def holds_weights(self, p):
+        self.assertEqual(p.returncode, 0, p.stderr)
+        text = p.stdout.decode()
+        self.assertIn('def main(x: R.Tensor((2,), dtype="float32")) ->', text)
+        self.assertIn('R.const(7, "int64"), R.shape([2])', text)
+        self.assertIn("AADAPwAAIEA", text)  # 1.5 and 2.5
+
+    def test_numpy(self):
+        self.holds_weights(self.bound("w.npz", self.npz()))
+
+    def test_safetensors(self):
+        self.holds_weights(self.bound("w.safetensors", self.safetensors()))
+
+    def refused(self, said, name, content):
+        p = self.bound(name, content)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(said, p.stderr.decode())
+
+    def test_files_that_are_none(self):
+        self.refused("error[E0833]", "w.npz", b"PK")
+        self.refused("compressed", "w.npz", self.npz(zipfile.ZIP_DEFLATED))
+        self.refused("cut off", "w.safetensors", self.safetensors()[:20])
+        self.refused("one of its tensors", "w.safetensors", self.safetensors()[:-1])
+        self.refused("neither", "w.bin", b"")
+
+    def test_weight_of_another_type(self):
+        self.refused("error[E0834]: weight 'w' is", "w.safetensors", self.safetensors("I32"))
 
 
 if __name__ == "__main__":

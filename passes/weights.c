@@ -1,0 +1,223 @@
+// An .npz file is a ZIP archive of .npy files, which numpy.savez stores as they are; the list at
+// its end says where. A .safetensors file begins with the size of a JSON object, that object,
+// {"name": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, and then the elements.
+#include "passes/weights.h"
+
+#include "interp/interp.h"
+#include "ir/build.h"
+#include "passes/literal.h"
+#include "runtime/npy.h"
+#include "structinfo/make.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t little(const char *bytes, size_t count) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < count; i++)
+    value |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
+  return value;
+}
+
+// ---- ZIP ----
+
+enum { ENTRY = 46, LOCAL = 30, END = 22 };
+
+// Where the list of the archive is, from the record at the end of the file; NULL: there is none.
+static const char *TVMS_NULLABLE find_list(const char *file, size_t size,
+                                           uint64_t *count) {
+  for (size_t back = END; back <= size && back < END + 65536; back++) {
+    const char *end = file + size - back;
+    if (memcmp(end, "PK\5\6", 4) != 0) continue;
+    uint64_t start = little(end + 16, 4);
+    *count = little(end + 10, 2);
+    return start <= size ? file + start : NULL;
+  }
+  return NULL;
+}
+
+static const char *TVMS_NULLABLE add_entry(tvms_relax_weights *w, const char *entry,
+                                           size_t left) {
+  const char *file = w->file->text;
+  size_t size = w->file->size, name_len = little(entry + 28, 2);
+  if (left < ENTRY + name_len) return "it is cut off";
+  if (little(entry + 10, 2) != 0) return "its arrays are compressed";
+  uint64_t local = little(entry + 42, 4), bytes = little(entry + 24, 4);
+  if (local > size || size - local < LOCAL) return "it is cut off";
+  uint64_t skipped =
+      LOCAL + little(file + local + 26, 2) + little(file + local + 28, 2);
+  if (size - local < skipped || size - local - skipped < bytes) return "it is cut off";
+  tvms_relax_weight weight = {.name = entry + ENTRY, .name_len = name_len, .npy = true};
+  bool suffix = name_len > 4 && memcmp(weight.name + name_len - 4, ".npy", 4) == 0;
+  if (suffix) weight.name_len -= 4;
+  weight.data = file + local + skipped;
+  weight.size = bytes;
+  if (suffix) tvms_vec_push(&w->context->memory, &w->items, weight);
+  return NULL;
+}
+
+static const char *TVMS_NULLABLE read_npz(tvms_relax_weights *w) {
+  const char *end = w->file->text + w->file->size;
+  uint64_t count = 0;
+  const char *entry = find_list(w->file->text, w->file->size, &count);
+  if (!entry) return "it is no archive of arrays";
+  for (uint64_t i = 0; i < count; i++) {
+    bool there = end - entry >= ENTRY && memcmp(entry, "PK\1\2", 4) == 0;
+    if (!there) return "it is cut off";
+    const char *why = add_entry(w, entry, (size_t)(end - entry));
+    if (why) return why;
+    entry +=
+        ENTRY + little(entry + 28, 2) + little(entry + 30, 2) + little(entry + 32, 2);
+    if (entry > end) return "it is cut off";
+  }
+  return NULL;
+}
+
+// ---- safetensors ----
+
+static const struct {
+  const char *name;
+  tvms_dtype dtype;
+} dtypes[] = {
+    {"F64", {TVMS_FLOAT, 64, 1}}, {"F32", {TVMS_FLOAT, 32, 1}},
+    {"F16", {TVMS_FLOAT, 16, 1}}, {"BF16", {TVMS_BFLOAT, 16, 1}},
+    {"I64", {TVMS_INT, 64, 1}},   {"I32", {TVMS_INT, 32, 1}},
+    {"I16", {TVMS_INT, 16, 1}},   {"I8", {TVMS_INT, 8, 1}},
+    {"U64", {TVMS_UINT, 64, 1}},  {"U32", {TVMS_UINT, 32, 1}},
+    {"U16", {TVMS_UINT, 16, 1}},  {"U8", {TVMS_UINT, 8, 1}},
+    {"BOOL", {TVMS_BOOL, 8, 1}},
+};
+
+static bool find_dtype(const tvms_literal *TVMS_NULLABLE name, tvms_dtype *dtype) {
+  for (size_t i = 0; name && i < sizeof dtypes / sizeof dtypes[0]; i++) {
+    if (strcmp(name->text, dtypes[i].name) != 0) continue;
+    *dtype = dtypes[i].dtype;
+    return true;
+  }
+  return false;
+}
+
+static bool are_numbers(const tvms_literal *TVMS_NULLABLE list, uint32_t most) {
+  if (!list || list->kind != TVMS_LITERAL_LIST || list->len > most) return false;
+  for (uint32_t i = 0; i < list->len; i++) {
+    bool number = list->items[i].kind == TVMS_LITERAL_INT && list->items[i].number >= 0;
+    if (!number) return false;
+  }
+  return true;
+}
+
+// One tensor of the object; `data` are the elements of all.
+static bool add_tensor(tvms_relax_weights *w, const tvms_literal *name,
+                       const tvms_literal *said, const char *data, size_t size) {
+  if (said->kind != TVMS_LITERAL_MAP) return false;
+  const tvms_literal *dtype = tvms_pass_literal_get(said, "dtype");
+  const tvms_literal *shape = tvms_pass_literal_get(said, "shape");
+  const tvms_literal *place = tvms_pass_literal_get(said, "data_offsets");
+  tvms_relax_weight weight = {.name = name->text, .name_len = strlen(name->text)};
+  bool fits = find_dtype(dtype, &weight.dtype) && are_numbers(shape, 32)
+              && are_numbers(place, 2) && place->len == 2;
+  if (!fits) return false;
+  uint64_t begin = (uint64_t)place->items[0].number,
+           end = (uint64_t)place->items[1].number;
+  uint64_t bytes = weight.dtype.bits / 8;
+  weight.ndim = (int32_t)shape->len;
+  for (uint32_t i = 0; i < shape->len; i++) {
+    weight.shape[i] = shape->items[i].number;
+    if (__builtin_mul_overflow(bytes, (uint64_t)weight.shape[i], &bytes)) return false;
+  }
+  if (begin > end || end > size || end - begin != bytes) return false;
+  weight.data = data + begin;
+  weight.size = bytes;
+  tvms_vec_push(&w->context->memory, &w->items, weight);
+  return true;
+}
+
+static const char *TVMS_NULLABLE read_safetensors(tvms_relax_weights *w) {
+  const char *file = w->file->text;
+  size_t size = w->file->size;
+  uint64_t head = size >= 8 ? little(file, 8) : 0;
+  if (size < 8 || head > size - 8) return "it is cut off";
+  tvms_arena *arena = &w->context->arena;
+  const char *text = tvms_arena_text(arena, file + 8, head);
+  const tvms_literal *map = tvms_pass_literal_read(w->context, arena, text);
+  if (!map || map->kind != TVMS_LITERAL_MAP) return "its head cannot be read";
+  for (uint32_t i = 0; i + 1 < map->len; i += 2) {
+    if (strcmp(map->items[i].text, "__metadata__") == 0) continue;
+    bool added = add_tensor(w, &map->items[i], &map->items[i + 1], file + 8 + head,
+                            size - 8 - head);
+    if (!added) return "one of its tensors cannot be read";
+  }
+  return NULL;
+}
+
+// ---- Both ----
+
+static bool ends_in(const char *text, const char *suffix) {
+  size_t len = strlen(text), tail = strlen(suffix);
+  return len >= tail && strcmp(text + len - tail, suffix) == 0;
+}
+
+const char *tvms_relax_weights_init(tvms_relax_weights *weights, tvms_context *context,
+                                    const char *path) {
+  *weights = (tvms_relax_weights){.context = context};
+  bool npz = ends_in(path, ".npz");
+  if (!npz && !ends_in(path, ".safetensors"))
+    return "it is neither .npz nor .safetensors";
+  weights->file = tvms_source_read(&context->memory, path);
+  if (!weights->file) return strerror(errno);
+  return npz ? read_npz(weights) : read_safetensors(weights);
+}
+
+void tvms_relax_weights_fini(tvms_relax_weights *weights) {
+  tvms_memory *memory = &weights->context->memory;
+  tvms_vec_fini(memory, &weights->items);
+  if (weights->file) tvms_source_destroy(memory, weights->file);
+}
+
+static tvms_node *constant(tvms_unit *unit, tvms_dtype dtype, int32_t ndim,
+                           const int64_t *shape, const void *data, size_t size) {
+  tvms_constant *made = tvms_node_make(unit, CONSTANT, TVMS_NO_SPAN);
+  tvms_node *sizes[32];
+  for (int32_t i = 0; i < ndim; i++)
+    sizes[i] = tvms_sinfo_dim_new(unit, shape[i]);
+  tvms_node *known =
+      tvms_sinfo_shape_value_new(unit, sizes, (uint32_t)ndim, TVMS_NO_SPAN);
+  made->element = dtype;
+  made->shape = tvms_list_copy(unit, sizes, (uint32_t)ndim);
+  made->data = tvms_bytes_copy(unit, data, size);
+  made->head.sinfo = tvms_sinfo_tensor_new(unit, known, dtype, NULL);
+  return &made->head;
+}
+
+static tvms_node *TVMS_NULLABLE from_npy(tvms_unit *unit,
+                                         const tvms_relax_weight *weight) {
+  tvms_npy npy;
+  if (tvms_npy_parse(&npy, weight->data, weight->size)) return NULL;
+  tvms_dl_type type = tvms_npy_type(&npy);
+  if (!type.lanes) return NULL;
+  tvms_heap heap;
+  tvms_heap_init(&heap, &unit->context->memory);
+  tvms_tensor *tensor = tvms_npy_tensor(&heap, &npy, weight->data, type);
+  tvms_node *made = NULL;
+  if (tensor) {
+    tvms_dtype dtype = {type.code, type.bits, (int16_t)type.lanes};
+    made = constant(unit, dtype, tensor->view.ndim, tensor->shape, tensor->view.data,
+                    tensor->bytes);
+    tvms_value_drop(tvms_value_of_tensor(tensor));
+  }
+  tvms_heap_fini(&heap);
+  return made;
+}
+
+tvms_node *tvms_relax_weights_find(const tvms_relax_weights *weights, tvms_unit *unit,
+                                   const char *name) {
+  size_t len = strlen(name);
+  for (uint32_t i = 0; i < weights->items.len; i++) {
+    const tvms_relax_weight *weight = &weights->items.items[i];
+    if (weight->name_len != len || memcmp(weight->name, name, len) != 0) continue;
+    if (weight->npy) return from_npy(unit, weight);
+    return constant(unit, weight->dtype, weight->ndim, weight->shape, weight->data,
+                    weight->size);
+  }
+  return NULL;
+}

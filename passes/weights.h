@@ -1,0 +1,39 @@
+// Files of named tensors: .npz as numpy.savez writes them, and .safetensors.
+#ifndef TVMS_PASSES_WEIGHTS_H
+#define TVMS_PASSES_WEIGHTS_H
+
+#include "ir/node.h"
+
+// One tensor; it points into the file.
+typedef struct {
+  const char *name;  // `name_len` bytes
+  size_t name_len;
+  const char *data;
+  size_t size;
+  bool npy;  // `data` is an .npy file; otherwise elements, which the following describe
+  tvms_dtype dtype;
+  int32_t ndim;
+  int64_t shape[32];
+} tvms_relax_weight;
+
+typedef struct {
+  tvms_context *context;
+  tvms_source *TVMS_NULLABLE file;
+  TVMS_VEC(tvms_relax_weight) items;
+} tvms_relax_weights;
+
+// Reads a file and finds its tensors. Returns NULL, or why that cannot be done. `fini` frees
+// what was read, also after a failure.
+const char *TVMS_NULLABLE tvms_relax_weights_init(tvms_relax_weights *weights,
+                                                  tvms_context *context,
+                                                  const char *path);
+
+// Frees the file and what is known of it.
+void tvms_relax_weights_fini(tvms_relax_weights *weights);
+
+// The tensor of this name as a CONSTANT of `unit` with its type; NULL: there is none, or it
+// cannot be read.
+tvms_node *TVMS_NULLABLE tvms_relax_weights_find(const tvms_relax_weights *weights,
+                                                 tvms_unit *unit, const char *name);
+
+#endif
