@@ -202,11 +202,23 @@ static void unravel(tvms_te *te, tvms_node *position, tvms_list shape,
   }
 }
 
+static bool is_empty(tvms_list shape) {
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (tvms_node_is_int(shape.items[i], 0)) return true;
+  }
+  return false;
+}
+
 tvms_node *tvms_te_reshape(tvms_te *te, tvms_node *x, tvms_list shape) {
   if (!x) return NULL;
   tvms_list from = tvms_te_shape(x);
   tvms_stage stage;
   tvms_te_open(te, &stage, shape, "ax");
+  if (is_empty(from)) {  // there is no element to take
+    tvms_node *none = tvms_build_cast(te->unit, tvms_as_buffer(x)->element,
+                                      tvms_te_index(te, 0), TVMS_NO_SPAN);
+    return tvms_te_close(&stage, "T_reshape", none);
+  }
   tvms_node *position =
       shape.len ? ravel(te, stage.axes.items, shape) : tvms_te_index(te, 0);
   tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len);

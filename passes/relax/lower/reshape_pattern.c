@@ -13,7 +13,6 @@
 
 #include "arith/analyzer.h"
 #include "ir/clone.h"
-#include "ir/equal.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
 
@@ -31,61 +30,137 @@ static tvms_node *TVMS_NULLABLE build(detector *d, tvms_node_kind kind,
   return a && b ? tvms_build_binary(d->unit, kind, a, b, TVMS_NO_SPAN) : NULL;
 }
 
-// Is it a variable of the block that runs from 0 to below `extent`?
-static bool runs_below(detector *d, const tvms_node *node, tvms_node *extent) {
+// A sum of variables that counts without gaps, from the fastest one on:
+// v * (n * 4) + w * 4 + u with extents m, n and 4.
+enum { MOST_TERMS = 16 };
+
+typedef struct {
+  tvms_node *var[MOST_TERMS];
+  tvms_node *factor[MOST_TERMS];
+  tvms_node *extent[MOST_TERMS];
+  uint32_t count;
+} sum;
+
+// The extent of a variable of the block that runs from 0; NULL for anything else.
+static tvms_node *TVMS_NULLABLE extent_of(const detector *d, const tvms_node *node) {
   for (uint32_t i = 0; i < d->block->iter_vars.len; i++) {
     const tvms_iter_var *iter = tvms_as_iter_var(d->block->iter_vars.items[i]);
     const tvms_range *dom = tvms_as_range(iter->dom);
-    if (iter->var == node)
-      return tvms_node_is_int(dom->min, 0)
-             && tvms_analyzer_can_prove_equal(d->analyzer, dom->extent, extent);
+    if (iter->var == node) return tvms_node_is_int(dom->min, 0) ? dom->extent : NULL;
   }
-  return false;
+  return NULL;
 }
 
-// q of q * divisor; NULL if the product is another.
-static tvms_node *TVMS_NULLABLE quotient_of(const tvms_node *node,
-                                            const tvms_node *divisor) {
-  if (node->kind != TVMS_NODE_MUL) return NULL;
-  const tvms_binary *product = tvms_as_binary(node);
-  if (tvms_node_same_expr(product->b, divisor)) return product->a;
-  return tvms_node_same_expr(product->a, divisor) ? product->b : NULL;
-}
-
-typedef struct {
-  tvms_node *TVMS_NULLABLE quotient;
-  tvms_node *TVMS_NULLABLE rest;
-} division;
-
-// Takes a sum apart into multiples of the divisor and one variable that is less than it.
-static bool take_apart(detector *d, tvms_node *sum, tvms_node *divisor,
-                       division *parts) {
-  if (sum->kind == TVMS_NODE_ADD) {
-    const tvms_binary *both = tvms_as_binary(sum);
-    return take_apart(d, both->a, divisor, parts)
-           && take_apart(d, both->b, divisor, parts);
+// Takes a product of one variable and other factors.
+static bool take_product(detector *d, tvms_node *node, sum *terms) {
+  tvms_node **var = &terms->var[terms->count], **factor = &terms->factor[terms->count];
+  if (node->kind == TVMS_NODE_MUL) {
+    const tvms_binary *both = tvms_as_binary(node);
+    return take_product(d, both->a, terms) && take_product(d, both->b, terms);
   }
-  tvms_node *more = quotient_of(sum, divisor);
-  if (more) {
-    parts->quotient =
-        parts->quotient ? build(d, TVMS_NODE_ADD, parts->quotient, more) : more;
-    return parts->quotient != NULL;
+  if (*var || !extent_of(d, node)) {
+    *factor = *factor ? build(d, TVMS_NODE_MUL, *factor, node) : node;
+    return *factor != NULL;
   }
-  if (parts->rest || !runs_below(d, sum, divisor)) return false;
-  parts->rest = sum;
+  *var = node;
+  terms->extent[terms->count] = extent_of(d, node);
   return true;
 }
 
-// (v * n + w) % n is w and (v * n + w) // n is v, where w runs to n: analyzers prove it for
-// constants only.
+static bool take_terms(detector *d, tvms_node *node, sum *terms) {
+  if (node->kind == TVMS_NODE_ADD) {
+    const tvms_binary *both = tvms_as_binary(node);
+    return take_terms(d, both->a, terms) && take_terms(d, both->b, terms);
+  }
+  if (node->kind == TVMS_NODE_MUL && tvms_as_binary(node)->a->kind == TVMS_NODE_ADD) {
+    const tvms_binary *added = tvms_as_binary(tvms_as_binary(node)->a);
+    tvms_node *factor = tvms_as_binary(node)->b;
+    tvms_node *a = build(d, TVMS_NODE_MUL, added->a, factor);
+    tvms_node *b = build(d, TVMS_NODE_MUL, added->b, factor);
+    return a && b && take_terms(d, a, terms) && take_terms(d, b, terms);
+  }
+  if (terms->count == MOST_TERMS || !take_product(d, node, terms)) return false;
+  return terms->var[terms->count++] != NULL;
+}
+
+static void swap_terms(sum *terms, uint32_t a, uint32_t b) {
+  tvms_node *var = terms->var[a], *factor = terms->factor[a],
+            *extent = terms->extent[a];
+  terms->var[a] = terms->var[b];
+  terms->factor[a] = terms->factor[b];
+  terms->extent[a] = terms->extent[b];
+  terms->var[b] = var;
+  terms->factor[b] = factor;
+  terms->extent[b] = extent;
+}
+
+static tvms_node *one_of(detector *d, tvms_dtype dtype) {
+  return tvms_int_imm_new(d->unit, dtype, 1, TVMS_NO_SPAN);
+}
+
+// Brings the terms into order: each has the product of the extents before it as its factor.
+static bool sort_terms(detector *d, tvms_dtype dtype, sum *terms) {
+  tvms_node *stride = one_of(d, dtype);
+  for (uint32_t i = 0; i < terms->count; i++) {
+    uint32_t next = i;
+    for (; next < terms->count; next++) {
+      tvms_node *factor = terms->factor[next] ? terms->factor[next] : one_of(d, dtype);
+      if (tvms_analyzer_can_prove_equal(d->analyzer, factor, stride)) break;
+    }
+    if (next == terms->count) return false;
+    swap_terms(terms, i, next);
+    stride = build(d, TVMS_NODE_MUL, stride, terms->extent[i]);
+    if (!stride) return false;
+  }
+  return true;
+}
+
+// The terms from `begin` to before `end` as a number of their own.
+static tvms_node *TVMS_NULLABLE counted(detector *d, tvms_dtype dtype, const sum *terms,
+                                        uint32_t begin, uint32_t end) {
+  tvms_node *number = tvms_int_imm_new(d->unit, dtype, 0, TVMS_NO_SPAN);
+  tvms_node *stride = one_of(d, dtype);
+  for (uint32_t i = begin; i < end && number; i++) {
+    number =
+        build(d, TVMS_NODE_ADD, number, build(d, TVMS_NODE_MUL, terms->var[i], stride));
+    stride = build(d, TVMS_NODE_MUL, stride, terms->extent[i]);
+  }
+  return number;
+}
+
+// How many of the terms, from the fastest on, count to `bound`; UINT32_MAX: none do.
+static uint32_t terms_below(detector *d, const sum *terms, tvms_node *bound) {
+  tvms_node *stride = one_of(d, bound->dtype);
+  for (uint32_t i = 0; i < terms->count && stride; i++) {
+    stride = build(d, TVMS_NODE_MUL, stride, terms->extent[i]);
+    if (stride && tvms_analyzer_can_prove_equal(d->analyzer, stride, bound))
+      return i + 1;
+  }
+  return UINT32_MAX;
+}
+
+// (v * n + w) % n is w and (v * n + w) // n is v, where w runs to n; so is x // 4 % n where x
+// runs to n * 4. Analyzers prove it for constants only.
 static tvms_node *settle(tvms_rewriter *r, tvms_node *node) {
   detector *d = r->self;
   const tvms_binary *old = tvms_as_binary(node);
-  division parts = {NULL, NULL};
-  tvms_node *sum = tvms_analyzer_simplify(d->analyzer, old->a);
-  if (!take_apart(d, sum, old->b, &parts)) return node;
-  tvms_node *part = node->kind == TVMS_NODE_FLOOR_MOD ? parts.rest : parts.quotient;
-  return part ? part : tvms_int_imm_new(d->unit, node->dtype, 0, TVMS_NO_SPAN);
+  tvms_node *dividend = tvms_analyzer_simplify(d->analyzer, old->a), *bound = old->b;
+  bool quotient = dividend->kind == TVMS_NODE_FLOOR_DIV;
+  tvms_node *counts = dividend;
+  while (counts->kind == TVMS_NODE_FLOOR_DIV) {
+    bound = build(d, TVMS_NODE_MUL, bound, tvms_as_binary(counts)->b);
+    counts = tvms_as_binary(counts)->a;
+  }
+  sum terms = {.count = 0};
+  bool dense =
+      bound && take_terms(d, counts, &terms) && sort_terms(d, node->dtype, &terms);
+  uint32_t below = dense ? terms_below(d, &terms, bound) : UINT32_MAX;
+  if (below == UINT32_MAX || (quotient && below < terms.count)) return node;
+  bool rest = node->kind == TVMS_NODE_FLOOR_MOD;
+  if (quotient && rest) return dividend;
+  tvms_node *part = rest ? counted(d, node->dtype, &terms, 0, below)
+                         : counted(d, node->dtype, &terms, below, terms.count);
+  return part ? part : node;
 }
 
 static tvms_node *settled(detector *d, tvms_node *index) {
