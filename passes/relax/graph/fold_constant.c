@@ -247,21 +247,19 @@ static tvms_node *fold_to_shape(tvms_rewriter *r, tvms_node *node) {
   return shape;
 }
 
-// The call with the shapes that its arguments are bound to.
+// The call with the shapes that its arguments are bound to. Its type is inferred again, so that
+// a variable which was said to be less gets it.
 static tvms_node *with_shapes(tvms_rewriter *r, tvms_node *node) {
   const folder *f = folder_of(r);
   tvms_list old = tvms_as_call(node)->args;
   tvms_list args = tvms_list_copy(r->unit, old.items, old.len);
-  bool changed = false;
   for (uint32_t i = 0; i < args.len; i++) {
     tvms_node *value = args.items[i]->kind == TVMS_NODE_VAR
                            ? tvms_node_map_get(&f->bound, args.items[i])
                            : NULL;
-    if (!value || value->kind != TVMS_NODE_SHAPE_EXPR) continue;
-    args.items[i] = value;
-    changed = true;
+    if (value && value->kind == TVMS_NODE_SHAPE_EXPR) args.items[i] = value;
   }
-  return changed ? tvms_relax_recall(r->self, node, args.items) : node;
+  return tvms_relax_recall(r->self, node, args.items);
 }
 
 static tvms_node *fold_call(tvms_rewriter *r, tvms_node *node) {

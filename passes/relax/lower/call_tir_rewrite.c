@@ -146,18 +146,22 @@ static tvms_node *rewrite_call(tvms_rewriter *rewriter, tvms_node *node) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  (void)run;
-  tvms_relax_emitter emitter;
-  tvms_relax_emitter_init(&emitter, unit);
+  tvms_relax_emitter *emitter = run->state;
+  emitter->unit = unit;
   tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, unit, &emitter);
+  tvms_rewriter_init(&rewriter, unit, emitter);
   rewriter.leave[TVMS_NODE_CALL] = rewrite_call;
   tvms_node *changed = tvms_rewrite(&rewriter, function);
   tvms_rewriter_fini(&rewriter);
-  tvms_relax_emitter_fini(&emitter);
   return changed;
 }
 
+// Names are drawn for all functions of the module together.
 void tvms_pass_call_tir_rewrite(tvms_pass_run *run) {
+  tvms_relax_emitter emitter;
+  tvms_relax_emitter_init(&emitter, &run->module->unit);
+  run->state = &emitter;
   tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
+  run->state = NULL;
+  tvms_relax_emitter_fini(&emitter);
 }

@@ -75,7 +75,7 @@ const char *tvms_relax_type_text(const tvms_unit *unit, const tvms_node *type) {
   if (type->kind == TVMS_NODE_SINFO_TUPLE)
     add_tuple(unit, &out, type);
   else if (type->kind == TVMS_NODE_SINFO_PRIM)
-    tvms_strbuf_puts(&out, tvms_dtype_text(type->dtype, text));
+    tvms_strbuf_printf(&out, "T.%s", tvms_dtype_text(type->dtype, text));
   else
     tvms_strbuf_puts(&out, tvms_sinfo_describe(unit, type));
   const char *kept =
