@@ -20,8 +20,9 @@ typedef struct {
   const tvms_for *loop;
   tvms_node *ramp;  // what the loop's variable is
   tvms_vector_machine machine;
-  bool scalarize;  // the statement at hand cannot be a vector statement
-  bool failed;     // reported
+  tvms_node_map vectors;  // variables of T.bind that became vectors -> the new ones
+  bool scalarize;         // the statement at hand cannot be a vector statement
+  bool failed;            // reported
 } tvms_vectorizer;
 
 // Sets the hooks of all kinds of expressions. One that takes part in no vector stays as it is;

@@ -4,7 +4,8 @@
 // After:  A[0:4] = B[0:4] + T.Broadcast(x, 4)
 //
 // A statement that has no vector form (a condition on the variable, a call of something
-// unknown, a loop with as many steps as the variable says) becomes a serial loop of its own.
+// unknown, a loop with as many steps as the variable says) becomes a serial loop of its own; it
+// may use no variable that became a vector.
 // Where the target has vectors of variable length, a condition `i < n` becomes a mask, and for
 // RISC-V loops of a fixed extent are cut into such vectors. The body may hold no `while`. With
 // enable_vectorize=false marked loops become serial. TVM: tirx.transform.VectorizeLoop.
@@ -38,9 +39,22 @@ static tvms_node *serial_loop(tvms_unit *unit, tvms_node *var, tvms_node *extent
   return &loop->head;
 }
 
+static tvms_walk_step find_vector(void *self, tvms_node *node, tvms_field_role role) {
+  const tvms_node_map *vectors = self;
+  bool found = node->kind == TVMS_NODE_VAR && role == TVMS_ROLE_USE
+               && tvms_node_map_get(vectors, node);
+  return found ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
 // The statement as it was, step by step.
 static tvms_node *scalarize(tvms_vectorizer *v, tvms_node *node) {
   const tvms_node *var = v->loop->var;
+  tvms_visitor visitor = {.self = &v->vectors, .enter = find_vector};
+  if (!tvms_walk(&v->unit->context->memory, node, &visitor)) {
+    tvms_vectorize_fail(v, node,
+                        "it has no vector form, and it needs a variable that has");
+    return node;
+  }
   tvms_node *step =
       tvms_var_new(v->unit, with_suffix(v->unit, var, ".s"), var->dtype, var->span);
   tvms_node *body = tvms_substitute_one(v->unit, node, var, step);
@@ -138,6 +152,7 @@ static tvms_node *bind(tvms_rewriter *r, tvms_node *node) {
   if (value->dtype.lanes != old->value->dtype.lanes) {
     var = tvms_var_new(v->unit, tvms_as_var(var)->name, value->dtype, var->span);
     tvms_node_map_put(&r->known, old->var, var);
+    tvms_node_map_put(&v->vectors, old->var, var);
   }
   tvms_node *copy = tvms_node_copy(v->unit, node);
   tvms_as_bind(copy)->value = value;
@@ -153,6 +168,9 @@ static tvms_node *vector_stmt(tvms_rewriter *r, tvms_node *node) {
   case TVMS_NODE_BIND: return bind(r, node);
   case TVMS_NODE_WHILE:
     tvms_vectorize_fail(r->self, node, "it is a while loop");
+    return node;
+  case TVMS_NODE_BLOCK_REALIZE:
+    tvms_vectorize_fail(r->self, node, "it is a block, which LowerOpaqueBlock removes");
     return node;
   default: return tvms_rewrite_below(r, node);
   }
@@ -237,12 +255,14 @@ static tvms_node *vectorize(pass_state *s, const tvms_for *loop) {
   if (!v.ramp) return loop->body;
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &v);
+  tvms_node_map_init(&v.vectors, &unit->context->memory);
   r.roles = TVMS_IN(USE) | TVMS_IN(BODY);
   tvms_vectorize_set_hooks(&r);
   tvms_rewriter_enter_class(&r, TVMS_CLASS_STMT, enter_stmt);
   tvms_node_map_put(&r.known, loop->var, v.ramp);
   tvms_node *made = tvms_rewrite(&r, loop->body);
   tvms_rewriter_fini(&r);
+  tvms_node_map_fini(&v.vectors);
   return made ? made : tvms_stmt_none(unit, loop->head.span);
 }
 

@@ -165,6 +165,7 @@ static tvms_node *TVMS_NULLABLE condition_of(flattening *f, const tvms_node *par
   if (!condition || !tvms_dtype_is_bool(condition->dtype)) return NULL;
   if (tvms_call_opcode(condition) == TVMS_TIR_likely)
     condition = tvms_as_call(condition)->args.items[0];
+  if (!tvms_dtype_is_bool(condition->dtype)) return NULL;
   return uses_iter(f, condition) ? condition : NULL;
 }
 
