@@ -45,6 +45,7 @@ AREAS = {
         inplace
         intrinsic
         linear
+        merge
         op
         partition
         packed

@@ -5,6 +5,8 @@
 #include "ir/walk.h"
 #include "support/vec.h"
 
+#include <string.h>
+
 // What was touched in a scope that is open; entries of `access` have it when it closes.
 typedef struct {
   TVMS_VEC(uint32_t) touched;
@@ -14,6 +16,7 @@ typedef struct {
   tvms_linear_access *access;
   tvms_memory *memory;
   TVMS_VEC(scope) scopes;
+  bool addresses;
   bool in_threads;
   bool failed;
 } finder;
@@ -162,6 +165,20 @@ static void visit_declaration(finder *f, const tvms_decl_buffer *declare) {
                     root ? root : (tvms_node *)(uintptr_t)source);
 }
 
+static void visit_call(finder *f, tvms_node *node) {
+  tvms_list args = tvms_as_call(node)->args;
+  tvms_tir_opcode opcode = tvms_call_opcode(node);
+  bool element = opcode == TVMS_TIR_address_of && args.len == 1
+                 && args.items[0]->kind == TVMS_NODE_BUFFER_LOAD;
+  if (opcode == TVMS_TIR_buffer_data) {
+    touch(f, node, false);
+  } else if (element && !f->addresses) {
+    visit_list(f, tvms_as_buffer_load(args.items[0])->indices, 0);
+  } else {
+    visit_list(f, args, 0);
+  }
+}
+
 static void visit_inner(finder *f, tvms_node *node) {
   switch ((int)node->kind) {
   case TVMS_NODE_ALLOC_BUFFER: visit_alloc(f, node); return;
@@ -181,12 +198,7 @@ static void visit_inner(finder *f, tvms_node *node) {
     touch(f, tvms_as_buffer_load(node)->buffer, true);
     return;
   case TVMS_NODE_VAR: touch(f, node, false); return;
-  case TVMS_NODE_CALL:
-    if (tvms_call_opcode(node) == TVMS_TIR_buffer_data)
-      touch(f, node, false);
-    else
-      visit_list(f, tvms_as_call(node)->args, 0);
-    return;
+  case TVMS_NODE_CALL: visit_call(f, node); return;
   default: visit_below(f, node); return;
   }
 }
@@ -197,13 +209,58 @@ static void visit(finder *f, tvms_node *node) {
   tvms_memory_leave(f->memory);
 }
 
+// ---- Liveness ----
+
+static uint32_t place_of_event(const tvms_linear_access *access, uint32_t i) {
+  int64_t pair = access->entries.items[i].pair;
+  return pair < 0 ? (uint32_t)(i + pair) : i;
+}
+
+const tvms_access_event *tvms_linear_access_event(const tvms_linear_access *access,
+                                                  uint32_t i) {
+  return &access->events[place_of_event(access, i)];
+}
+
+static void find_events(finder *f) {
+  tvms_linear_access *access = f->access;
+  uint32_t count = access->entries.len, allocs = access->allocs.len;
+  tvms_arena *arena = &access->unit->arena;
+  access->events = tvms_arena_array(arena, tvms_access_event, count + 1);
+  memset(access->events, 0, (count + 1) * sizeof *access->events);
+  bool *seen = tvms_arena_array(arena, bool, allocs + 1);
+  memset(seen, 0, allocs + 1);
+  for (uint32_t i = count; i-- > 0;) {
+    const tvms_access_entry *e = &access->entries.items[i];
+    for (uint32_t k = 0; k < e->touched.len; k++) {
+      uint32_t alloc = e->touched.items[k];
+      if (seen[alloc]) continue;
+      seen[alloc] = true;
+      tvms_vec_push(f->memory, &access->events[place_of_event(access, i)].dead, alloc);
+    }
+  }
+  memset(seen, 0, allocs + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t pair = access->entries.items[i].pair;
+    if (pair < 0) continue;
+    const tvms_access_entry *e = &access->entries.items[i + pair];
+    for (uint32_t k = 0; k < e->touched.len; k++) {
+      uint32_t alloc = e->touched.items[k];
+      if (seen[alloc]) continue;
+      seen[alloc] = true;
+      tvms_vec_push(f->memory, &access->events[i].born, alloc);
+    }
+  }
+}
+
 bool tvms_linear_access_init(tvms_linear_access *access, tvms_unit *unit,
-                             tvms_node *body) {
+                             tvms_node *body, bool addresses) {
   *access = (tvms_linear_access){.unit = unit};
-  finder f = {.access = access, .memory = &unit->context->memory};
+  finder f = {
+      .access = access, .memory = &unit->context->memory, .addresses = addresses};
   tvms_node_map_init(&access->roots, f.memory);
   tvms_node_map_init(&access->places, f.memory);
   visit(&f, body);
+  find_events(&f);
   tvms_vec_fini(f.memory, &f.scopes);
   return !f.failed;
 }
@@ -212,6 +269,8 @@ void tvms_linear_access_fini(tvms_linear_access *access) {
   tvms_memory *memory = &access->unit->context->memory;
   for (uint32_t i = 0; i < access->entries.len; i++) {
     tvms_vec_fini(memory, &access->entries.items[i].touched);
+    tvms_vec_fini(memory, &access->events[i].born);
+    tvms_vec_fini(memory, &access->events[i].dead);
   }
   tvms_vec_fini(memory, &access->entries);
   tvms_vec_fini(memory, &access->allocs);

@@ -22,18 +22,31 @@ typedef struct {
   uint32_t level;   // of scopes around it
 } tvms_access_alloc;
 
+// Allocations that begin and end to live at a statement.
+typedef struct {
+  TVMS_VEC(uint32_t) born;
+  TVMS_VEC(uint32_t) dead;
+} tvms_access_event;
+
 typedef struct {
   tvms_unit *unit;
   TVMS_VEC(tvms_access_entry) entries;
+  tvms_access_event
+      *events;  // of each entry; both ends of a scope have those of its beginning
   TVMS_VEC(tvms_access_alloc) allocs;
   tvms_node_map roots;   // data pointer -> that of the buffer whose memory it is
   tvms_node_map places;  // data pointer of an allocated buffer -> its number, one up
 } tvms_linear_access;
 
-// Reads `body`; the fields are in the caller's storage until `fini`. False after a report: a
-// buffer of several dimensions is not flat. TVM: LinearAccessPatternFinder.
+// Reads `body`; the fields are in the caller's storage until `fini`. With `addresses` an element
+// whose address is taken is accessed. False after a report: a buffer of several dimensions is
+// not flat. TVM: LinearAccessPatternFinder and LivenessAnalysis.
 TVMS_NODISCARD bool tvms_linear_access_init(tvms_linear_access *access, tvms_unit *unit,
-                                            tvms_node *body);
+                                            tvms_node *body, bool addresses);
+
+// The events at entry `i`.
+const tvms_access_event *tvms_linear_access_event(const tvms_linear_access *access,
+                                                  uint32_t i);
 
 // Frees what it holds.
 void tvms_linear_access_fini(tvms_linear_access *access);

@@ -1,4 +1,4 @@
-// Liveness in the row of statements, then one pass over it that hands out memory.
+// One pass over the row of statements that hands out memory where buffers begin to live.
 //
 // The size of free memory decides: the smallest block that is large enough and not sixteen
 // times too large, else the largest that is too small, which grows. Registers and single
@@ -18,11 +18,6 @@
 
 typedef TVMS_VEC(uint32_t) numbers;
 
-// What begins and ends to live at a statement.
-typedef struct {
-  numbers born, dead;
-} event;
-
 // Free memory of constant size, in order of size.
 typedef struct {
   uint64_t bits;
@@ -35,7 +30,6 @@ typedef struct {
   const tvms_linear_access *access;
   tvms_storage_plan *plan;
   tvms_storage_options options;
-  event *events;  // by place of the statement in the row, where it begins
   TVMS_VEC(block) constant;
   numbers symbolic;         // free memory of other sizes
   const tvms_node *attach;  // the scope whose allocations are planned
@@ -54,41 +48,6 @@ static const tvms_buffer *buffer_of(const planner *p, uint32_t number) {
 
 static tvms_storage_entry *entry_at(const planner *p, uint32_t entry) {
   return &p->plan->entries.items[entry];
-}
-
-// ---- Liveness ----
-
-static uint32_t place_of_event(const tvms_linear_access *access, uint32_t i) {
-  int64_t pair = access->entries.items[i].pair;
-  return pair < 0 ? (uint32_t)(i + pair) : i;
-}
-
-static void find_events(planner *p) {
-  const tvms_linear_access *access = p->access;
-  uint32_t count = access->entries.len, allocs = access->allocs.len;
-  bool *seen = tvms_arena_array(&p->unit->arena, bool, allocs + 1);
-  memset(seen, 0, allocs + 1);
-  for (uint32_t i = count; i-- > 0;) {
-    const tvms_access_entry *e = &access->entries.items[i];
-    for (uint32_t k = 0; k < e->touched.len; k++) {
-      uint32_t alloc = e->touched.items[k];
-      if (seen[alloc]) continue;
-      seen[alloc] = true;
-      tvms_vec_push(p->memory, &p->events[place_of_event(access, i)].dead, alloc);
-    }
-  }
-  memset(seen, 0, allocs + 1);
-  for (uint32_t i = 0; i < count; i++) {
-    int64_t pair = access->entries.items[i].pair;
-    if (pair < 0) continue;
-    const tvms_access_entry *e = &access->entries.items[i + pair];
-    for (uint32_t k = 0; k < e->touched.len; k++) {
-      uint32_t alloc = e->touched.items[k];
-      if (seen[alloc]) continue;
-      seen[alloc] = true;
-      tvms_vec_push(p->memory, &p->events[i].born, alloc);
-    }
-  }
 }
 
 // ---- Sizes ----
@@ -243,8 +202,8 @@ static void release(planner *p, uint32_t number) {
 // ---- The row ----
 
 // Memory of something that dies where `number` is born, if it may be written over.
-static uint32_t find_inplace(planner *p, const event *at, const tvms_node *stmt,
-                             uint32_t number) {
+static uint32_t find_inplace(planner *p, const tvms_access_event *at,
+                             const tvms_node *stmt, uint32_t number) {
   const tvms_buffer *buffer = buffer_of(p, number);
   const char *scope = tvms_storage_scope_of(p->unit->context, &buffer->head);
   for (uint32_t i = 0; i < at->dead.len && buffer->element.lanes > 0; i++) {
@@ -263,7 +222,8 @@ static uint32_t find_inplace(planner *p, const event *at, const tvms_node *stmt,
   return UINT32_MAX;
 }
 
-static void give_memory(planner *p, const event *at, const tvms_node *stmt) {
+static void give_memory(planner *p, const tvms_access_event *at,
+                        const tvms_node *stmt) {
   for (uint32_t i = 0; i < at->born.len; i++) {
     uint32_t number = at->born.items[i], place = UINT32_MAX;
     if (at->born.len <= 2) place = find_inplace(p, at, stmt, number);
@@ -310,7 +270,7 @@ static void plan_row(planner *p) {
   const tvms_linear_access *access = p->access;
   for (uint32_t i = 0; i < access->entries.len; i++) {
     const tvms_access_entry *entry = &access->entries.items[i];
-    const event *at = &p->events[place_of_event(access, i)];
+    const tvms_access_event *at = tvms_linear_access_event(access, i);
     if (entry->pair >= 0) give_memory(p, at, entry->stmt);
     if (is_attach(p, entry->stmt)) switch_scope(p, entry->stmt);
     if (entry->pair > 0) continue;
@@ -468,7 +428,7 @@ void tvms_storage_plan_init(tvms_storage_plan *plan, tvms_unit *unit,
                             const tvms_linear_access *access,
                             tvms_storage_options options) {
   *plan = (tvms_storage_plan){.unit = unit};
-  uint32_t count = access->entries.len, allocs = access->allocs.len;
+  uint32_t allocs = access->allocs.len;
   plan->entry_of = tvms_arena_array(&unit->arena, uint32_t, allocs + 1);
   memset(plan->entry_of, 0xff, (allocs + 1) * sizeof *plan->entry_of);
   planner p = {.unit = unit,
@@ -476,17 +436,10 @@ void tvms_storage_plan_init(tvms_storage_plan *plan, tvms_unit *unit,
                .access = access,
                .plan = plan,
                .options = options};
-  p.events = tvms_arena_array(&unit->arena, event, count + 1);
-  memset(p.events, 0, (count + 1) * sizeof *p.events);
   p.replaced = tvms_arena_array(&unit->arena, bool, allocs + 1);
   memset(p.replaced, 0, allocs + 1);
-  find_events(&p);
   plan_row(&p);
   make_allocations(&p);
-  for (uint32_t i = 0; i < count; i++) {
-    tvms_vec_fini(p.memory, &p.events[i].born);
-    tvms_vec_fini(p.memory, &p.events[i].dead);
-  }
   tvms_vec_fini(p.memory, &p.constant);
   tvms_vec_fini(p.memory, &p.symbolic);
 }

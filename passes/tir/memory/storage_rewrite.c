@@ -229,7 +229,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   const tvms_prim_func *old = tvms_as_prim_func(function);
   rewriting w = {.unit = unit};
   tvms_node *changed = function;
-  if (tvms_linear_access_init(&w.access, unit, old->body)) {
+  if (tvms_linear_access_init(&w.access, unit, old->body, true)) {
     tvms_storage_options options = {
         .reuse = !TVMS_OPTION(run, StorageRewrite, merge_static_smem).number,
         .exact_elements = is_exact(unit, old)};
