@@ -17,6 +17,7 @@ typedef TVMS_VEC(tvms_dtype) dtypes;
 typedef struct {
   tvms_node *buffer;
   bool is_param;
+  bool scalable;       // there are accesses of vectors whose length is not known
   dtypes accesses;     // element types as which it is accessed, each once
   dtypes elements;     // reads of single elements, as the vectors that would hold them
   tvms_dtype element;  // bool as int8
@@ -81,6 +82,7 @@ static bool is_multiple(vector_types *v, const tvms_node *place, int lanes) {
 static void access(vector_types *v, const tvms_node *buffer, tvms_list indices,
                    tvms_dtype dtype, bool read) {
   memory_info *info = info_of(v, buffer);
+  if (info && dtype.lanes < 0) info->scalable = true;
   if (!info || dtype.lanes < 0) return;
   dtype = as_stored(dtype);
   const tvms_node *last = indices.len ? indices.items[indices.len - 1] : NULL;
@@ -164,7 +166,7 @@ static bool has_one_base(const memory_info *info) {
 }
 
 static void decide(vector_types *v, memory_info *info) {
-  if (info->is_param && !v->options.params) return;
+  if (info->scalable || (info->is_param && !v->options.params)) return;
   if (!has_one_base(info) || info->element.lanes != 1 || info->accesses.len != 1)
     return;
   int lanes = info->accesses.items[0].lanes;
