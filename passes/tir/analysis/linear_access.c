@@ -16,6 +16,7 @@ typedef struct {
   tvms_linear_access *access;
   tvms_memory *memory;
   TVMS_VEC(scope) scopes;
+  tvms_node_map bound;  // variables that a statement binds
   bool addresses;
   bool in_threads;
   bool failed;
@@ -147,9 +148,27 @@ static void visit_seq(finder *f, tvms_list stmts, uint32_t from) {
 
 // ---- Buffers ----
 
+static bool uses_bound(finder *f, tvms_node *node) {
+  if (node->kind == TVMS_NODE_VAR) return tvms_node_map_get(&f->bound, node) != NULL;
+  tvms_node *child;
+  for (tvms_child_at at = {0}; (child = tvms_walk_next_child(node, &at));) {
+    if (at.role == TVMS_ROLE_USE && uses_bound(f, child)) return true;
+  }
+  return false;
+}
+
+static bool is_size_bound(finder *f, tvms_list shape) {
+  for (uint32_t i = 0; i < shape.len; i++) {
+    if (uses_bound(f, shape.items[i])) return true;
+  }
+  return false;
+}
+
 static void visit_alloc(finder *f, tvms_node *node) {
   const tvms_node *buffer = tvms_as_alloc_buffer(node)->buffer;
-  visit_list(f, tvms_as_buffer(buffer)->shape, 0);
+  tvms_list shape = tvms_as_buffer(buffer)->shape;
+  visit_list(f, shape, 0);
+  if (is_size_bound(f, shape)) return;
   tvms_access_alloc made = {node, f->scopes.len};
   tvms_vec_push(f->memory, &f->access->allocs, made);
   tvms_node_map_put(&f->access->places, tvms_as_buffer(buffer)->data,
@@ -185,9 +204,15 @@ static void visit_inner(finder *f, tvms_node *node) {
   case TVMS_NODE_DECL_BUFFER: visit_declaration(f, tvms_as_decl_buffer(node)); return;
   case TVMS_NODE_STORE:
   case TVMS_NODE_EVALUATE:
-  case TVMS_NODE_RETURN:
-  case TVMS_NODE_BIND: visit_leaf(f, node); return;
+  case TVMS_NODE_RETURN: visit_leaf(f, node); return;
+  case TVMS_NODE_BIND:
+    tvms_node_map_put(&f->bound, tvms_as_bind(node)->var, node);
+    visit_leaf(f, node);
+    return;
   case TVMS_NODE_FOR:
+    tvms_node_map_put(&f->bound, tvms_as_for(node)->var, node);
+    visit_scope(f, node);
+    return;
   case TVMS_NODE_WHILE:
   case TVMS_NODE_IF_THEN_ELSE:
   case TVMS_NODE_ASSERT: visit_scope(f, node); return;
@@ -259,9 +284,11 @@ bool tvms_linear_access_init(tvms_linear_access *access, tvms_unit *unit,
       .access = access, .memory = &unit->context->memory, .addresses = addresses};
   tvms_node_map_init(&access->roots, f.memory);
   tvms_node_map_init(&access->places, f.memory);
+  tvms_node_map_init(&f.bound, f.memory);
   visit(&f, body);
   find_events(&f);
   tvms_vec_fini(f.memory, &f.scopes);
+  tvms_node_map_fini(&f.bound);
   return !f.failed;
 }
 

@@ -3,6 +3,7 @@
 // A loop, branch, assertion or axis of threads stands twice: where it begins and where it ends.
 // What is touched inside of it counts at its end, unless the buffer is allocated inside, too: so
 // between the allocation and the last entry that touches it a buffer lives in one scope.
+// An allocation whose size uses a variable that a statement binds cannot move: it is left out.
 #ifndef TVMS_PASSES_TIR_ANALYSIS_LINEAR_ACCESS_H
 #define TVMS_PASSES_TIR_ANALYSIS_LINEAR_ACCESS_H
 

@@ -7,7 +7,8 @@
 // merge_static_smem nothing shares, since MergeSharedMemoryAllocations will do it; targets of
 // Vulkan and WebGPU share between elements of one dtype only. Then buffers that are accessed in
 // vectors of one length hold vectors (vector_types.c). Buffers must be flat. Classic
-// T.allocate is left alone. TVM: tirx.transform.StorageRewrite.
+// T.allocate is left alone, and so is an allocation whose size a statement binds, which TVM moves
+// above that statement. TVM: tirx.transform.StorageRewrite.
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "ir/target.h"
@@ -68,6 +69,8 @@ static tvms_node *declaration(rewriting *w, tvms_node *buffer,
 static tvms_node *enter_alloc(tvms_rewriter *r, tvms_node *node) {
   rewriting *w = r->self;
   tvms_node *buffer = tvms_as_alloc_buffer(node)->buffer;
+  if (tvms_linear_access_alloc_of(&w->access, buffer) == UINT32_MAX)
+    return TVMS_REWRITE_BELOW;
   const tvms_storage_entry *e = entry_of(w, buffer);
   if (!e || e->backing == buffer) return NULL;
   return declaration(w, tvms_rewrite(r, buffer), e);
