@@ -1,0 +1,85 @@
+// Free variables of statements, as code that is split off needs them.
+//
+// A statement comes after those that define what it uses, so one walk is enough: what is met
+// in use before it was defined comes from outside. Sizes of a buffer count where the buffer
+// is defined, and not where it is used.
+#include "passes/tir/host/captured.h"
+
+#include "ir/walk.h"
+
+static tvms_walk_step note_buffer(void *self, tvms_node *node, tvms_field_role role) {
+  tvms_host_captured *c = self;
+  (void)role;
+  if (node->kind == TVMS_NODE_BUFFER)
+    tvms_node_map_put(&c->buffers, tvms_as_buffer(node)->data, node);
+  return TVMS_WALK_ON;
+}
+
+void tvms_host_captured_init(tvms_host_captured *captured, tvms_memory *memory,
+                             tvms_node *function) {
+  *captured = (tvms_host_captured){.memory = memory};
+  tvms_node_map_init(&captured->buffers, memory);
+  tvms_node_map_init(&captured->seen, memory);
+  tvms_visitor visitor = {.self = captured, .enter = note_buffer};
+  tvms_walk(memory, function, &visitor);
+}
+
+void tvms_host_captured_fini(tvms_host_captured *captured) {
+  tvms_node_map_fini(&captured->buffers);
+  tvms_node_map_fini(&captured->seen);
+  tvms_vec_fini(captured->memory, &captured->used);
+}
+
+static void define(tvms_host_captured *c, tvms_node *node) {
+  tvms_node_map_put(&c->seen, node, node);
+}
+
+static void use(tvms_host_captured *c, tvms_node *node) {
+  if (tvms_node_map_get(&c->seen, node)) return;
+  define(c, node);
+  tvms_vec_push(c->memory, &c->used, node);
+}
+
+static tvms_walk_step enter(void *self, tvms_node *node, tvms_field_role role);
+
+static void visit_list(tvms_host_captured *c, tvms_list list) {
+  tvms_visitor visitor = {.self = c, .enter = enter};
+  for (uint32_t i = 0; i < list.len; i++)
+    tvms_walk(c->memory, list.items[i], &visitor);
+}
+
+static void define_buffer(tvms_host_captured *c, tvms_node *node) {
+  tvms_buffer *buffer = tvms_as_buffer(node);
+  define(c, node);
+  define(c, buffer->data);
+  visit_list(c, buffer->shape);
+  visit_list(c, buffer->strides);
+  visit_list(c, (tvms_list){&buffer->elem_offset, 1});
+}
+
+static tvms_walk_step enter(void *self, tvms_node *node, tvms_field_role role) {
+  tvms_host_captured *c = self;
+  if (role == TVMS_ROLE_NOTE || role == TVMS_ROLE_TYPE) return TVMS_WALK_SKIP;
+  bool defines = role == TVMS_ROLE_DEFINE || role == TVMS_ROLE_DEFINE_REC;
+  if (node->kind == TVMS_NODE_BUFFER) {
+    if (defines)
+      define_buffer(c, node);
+    else
+      use(c, node);
+    return TVMS_WALK_SKIP;
+  }
+  if (node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
+  tvms_node *buffer = tvms_node_map_get(&c->buffers, node);
+  if (defines)
+    define(c, node);
+  else
+    use(c, buffer ? buffer : node);
+  return TVMS_WALK_SKIP;
+}
+
+void tvms_host_captured_find(tvms_host_captured *captured, tvms_node *const *stmts,
+                             uint32_t count) {
+  tvms_node_map_clear(&captured->seen);
+  captured->used.len = 0;
+  visit_list(captured, (tvms_list){(tvms_node **)(uintptr_t)stmts, count});
+}

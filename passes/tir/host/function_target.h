@@ -1,0 +1,30 @@
+// Targets of PrimFuncs: for which machine one is, and which machine is its host.
+#ifndef TVMS_PASSES_TIR_HOST_FUNCTION_TARGET_H
+#define TVMS_PASSES_TIR_HOST_FUNCTION_TARGET_H
+
+#include "ir/node.h"
+
+// The config of the function's target, as it was written; NULL if it has none.
+const tvms_node *TVMS_NULLABLE tvms_host_target_of(const tvms_node *function);
+
+// The config of the host of a target; NULL if it names none.
+const tvms_node *TVMS_NULLABLE tvms_host_of_target(const tvms_node *config);
+
+// T.target of this config without its host.
+tvms_node *tvms_host_without(tvms_unit *unit, const tvms_node *config);
+
+// The kind of a target ("llvm"), or "" if the config does not say.
+const char *tvms_host_target_kind(const tvms_node *config);
+
+// The device type of DLPack that a target is for. Kinds that only later releases know count as
+// devices of their own: -1.
+int tvms_host_device_type(const tvms_node *config);
+
+// The numbers of DLPack.
+enum {
+  TVMS_HOST_DEVICE_CPU = 1,
+  TVMS_HOST_DEVICE_EXTENSION = 12,
+  TVMS_HOST_DEVICE_HEXAGON = 16,
+};
+
+#endif
