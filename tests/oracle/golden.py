@@ -18,7 +18,7 @@ from stock import RELEASES, definitions_of, difference, judge_releases
 
 SECTION = re.compile(r"^# (EXPECT|FINDINGS|STATUS)\b", re.M)
 # Options of passes that have the name and the meaning of an argument of TVM's pass.
-ARGUMENTS = {"desired_layouts", "out_dtype", "fp16_input_names", "func_name", "target_index"}
+ARGUMENTS = {"desired_layouts", "out_dtype", "fp16_input_names", "func_name", "promote_dtype", "target_index"}
 ERROR = re.compile(r"# error(\[\w+\])?: ")
 
 
