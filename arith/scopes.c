@@ -157,7 +157,8 @@ static void leave(tvms_rewrite_watch *watch, const tvms_node *parent,
   s->conditions -= is_conditional(parent, field, part);
   if (opens_scope(parent, field, part))
     tvms_analyzer_leave(s->analyzer, s->marks.items[--s->marks.len]);
-  if (made && made->kind == TVMS_NODE_BIND) learn_value(s, tvms_as_bind(made));
+  if (made && made->kind == TVMS_NODE_BIND && !s->ignores_bindings)
+    learn_value(s, tvms_as_bind(made));
   if (made && made->kind == TVMS_NODE_ATTR_STMT)
     learn_thread(s, tvms_as_attr_stmt(made));
   if (made && made->kind == TVMS_NODE_ASSERT)

@@ -26,6 +26,8 @@ typedef struct {
   // Options. A loop is also two conditions, min <= var and var < min + extent: what
   // TVM's StmtSimplify adds.
   bool loop_conditions;
+  // What variables are bound to is for the pass to tell the analyzer.
+  bool ignores_bindings;
   // Of the watch itself: what is to be closed.
   TVMS_VEC(tvms_scope_mark) marks;
 } tvms_scopes;

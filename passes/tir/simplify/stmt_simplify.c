@@ -10,12 +10,14 @@
 #include "arith/scopes.h"
 #include "ir/equal.h"
 #include "ir/fold.h"
+#include "ir/walk.h"
 #include "passes/functions.h"
 
 typedef struct {
   tvms_unit *unit;
   tvms_scopes scopes;
-  tvms_node_map bound;  // variables of pure T.bind: their values
+  tvms_node_map bound;       // variables of pure T.bind: their values
+  tvms_node_map in_buffers;  // variables in what buffers are defined with
 } simplifier;
 
 static tvms_memory *memory_of(simplifier *s) {
@@ -58,6 +60,39 @@ static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
   return same ? tvms_stmt_none(r->unit, node->span) : node;
 }
 
+// ---- Up to 0.23: bindings that go ----
+
+static tvms_walk_step note_shape(void *self, tvms_node *node, tvms_field_role role) {
+  simplifier *s = self;
+  if (node->kind == TVMS_NODE_VAR && role == TVMS_ROLE_TYPE)
+    tvms_node_map_put(&s->in_buffers, node, node);
+  return TVMS_WALK_ON;
+}
+
+static bool goes(simplifier *s, const tvms_node *value) {
+  if (value->kind == TVMS_NODE_INT_IMM || value->kind == TVMS_NODE_FLOAT_IMM
+      || value->kind == TVMS_NODE_VAR) {
+    return true;
+  }
+  tvms_node *expr = (tvms_node *)(uintptr_t)value;
+  return tvms_dtype_is_int(value->dtype)
+         && tvms_arith_effect_of(memory_of(s), expr) <= TVMS_EFFECT_PURE;
+}
+
+// A variable of an integer is replaced by its value everywhere, so its binding goes; but
+// buffers keep what they are defined with.
+static tvms_node *TVMS_NULLABLE inline_bind(tvms_rewriter *r, tvms_node *node) {
+  simplifier *s = r->self;
+  const tvms_bind *bind = tvms_as_bind(node);
+  if (goes(s, tvms_as_bind(r->old)->value)) {
+    tvms_analyzer_bind(s->scopes.analyzer, bind->var, bind->value);
+    return tvms_node_map_get(&s->in_buffers, bind->var) ? node : NULL;
+  }
+  if (tvms_arith_effect_of(memory_of(s), bind->value) <= TVMS_EFFECT_PURE)
+    tvms_node_map_put(&s->bound, bind->var, bind->value);
+  return node;
+}
+
 static tvms_node *leave_bind(tvms_rewriter *r, tvms_node *node) {
   simplifier *s = r->self;
   const tvms_bind *bind = tvms_as_bind(node);
@@ -70,6 +105,7 @@ tvms_node *tvms_stmt_simplify(tvms_unit *unit, tvms_node *function,
                               uint32_t extensions) {
   simplifier s = {.unit = unit};
   tvms_node_map_init(&s.bound, &unit->context->memory);
+  tvms_node_map_init(&s.in_buffers, &unit->context->memory);
   tvms_scopes_init(&s.scopes, unit);
   s.scopes.loop_conditions = true;
   tvms_analyzer_extend(s.scopes.analyzer, extensions);
@@ -82,10 +118,17 @@ tvms_node *tvms_stmt_simplify(tvms_unit *unit, tvms_node *function,
   r.enter[TVMS_NODE_IF_THEN_ELSE] = enter_if;
   r.leave[TVMS_NODE_STORE] = leave_store;
   r.leave[TVMS_NODE_BIND] = leave_bind;
+  if (tvms_release_has(unit->dialect, TVMS_FACT_simplify_inlines_bindings)) {
+    tvms_visitor visitor = {.self = &s, .enter = note_shape};
+    tvms_walk(&unit->context->memory, tvms_as_prim_func(function)->body, &visitor);
+    s.scopes.ignores_bindings = true;
+    r.leave[TVMS_NODE_BIND] = inline_bind;
+  }
   tvms_node *changed = tvms_rewrite(&r, function);
   tvms_rewriter_fini(&r);
   tvms_scopes_fini(&s.scopes);
   tvms_node_map_fini(&s.bound);
+  tvms_node_map_fini(&s.in_buffers);
   return changed;
 }
 
