@@ -1,45 +1,17 @@
 // `tvms opt --passes 'a,b{k=v}' FILE`: run a pipeline, print the module.
 //
-// What happens between passes goes to standard error: the module after each pass that
-// changed it (--print-changed), the time that each took (--timing). --reproducer keeps the
-// module in front of the pass that failed, as a file that opt runs again.
+// What happens between passes goes to standard error: what each pass changed, as a diff
+// (--print-changed), the module around a pass (--print-before, --print-after), the time that
+// each took (--timing). --reproducer keeps the module in front of the pass that failed, as a
+// file that opt runs again.
 #include "cli/files.h"
 #include "cli/findings.h"
+#include "cli/pass_notes.h"
 #include "cli/program.h"
 #include "cli/timing.h"
 #include "driver/optimize.h"
 #include "passes/pipeline.h"
 #include "printer/print.h"
-
-#include <unistd.h>
-
-typedef struct {
-  tvms_run *run;
-  tvms_program *program;
-  tvms_dialect dialect;
-  tvms_timings timings;
-} optimizing;
-
-static void write_note(tvms_run *run, const tvms_strbuf *text) {
-  tvms_run_write(run, STDERR_FILENO, "standard error", text->text, text->len);
-}
-
-static void after_pass(void *self, const tvms_pass_step *step,
-                       const tvms_module *module, bool changed, double seconds) {
-  optimizing *o = self;
-  if (o->run->options.timing) {
-    tvms_timing row = {step->pass->name, seconds};
-    tvms_vec_push(&o->run->context->memory, &o->timings, row);
-  }
-  if (!o->run->options.print_changed) return;
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &o->run->context->memory);
-  tvms_strbuf_printf(&text, "# after %s%s\n", step->pass->name,
-                     changed ? "" : ": nothing changed");
-  if (changed) tvms_optimize_print(o->program, module, o->dialect, &text);
-  write_note(o->run, &text);
-  tvms_strbuf_fini(&text);
-}
 
 static void write_reproducer(tvms_run *run, const tvms_strbuf *text) {
   const char *path = run->options.reproducer;
@@ -48,27 +20,30 @@ static void write_reproducer(tvms_run *run, const tvms_strbuf *text) {
   tvms_run_tell(run, "%s: written", path);
 }
 
-static bool run_pipeline(optimizing *o, const tvms_pipeline *pipeline) {
+static bool run_pipeline(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
   const tvms_options *given = &o->run->options;
   uint64_t stop = given->stop_after;
   tvms_strbuf reproducer;
   tvms_strbuf_init(&reproducer, &o->run->context->memory);
+  tvms_strbuf_init(&o->before, &o->run->context->memory);
   tvms_optimize_options options = {
       .dialect = o->dialect,
       .stop_after = stop < UINT32_MAX ? (uint32_t)stop : UINT32_MAX,
       .verify_each = given->verify_each,
-      .after = after_pass,
+      .before = tvms_pass_notes_before,
+      .after = tvms_pass_notes_after,
       .self = o,
       .reproducer = given->reproducer ? &reproducer : NULL,
   };
   bool good = tvms_optimize(o->program, pipeline, &options);
   write_reproducer(o->run, &reproducer);
   tvms_strbuf_fini(&reproducer);
+  tvms_strbuf_fini(&o->before);
   return good;
 }
 
 static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
-  optimizing o = {.run = run};
+  tvms_pass_notes o = {.run = run};
   tvms_pipeline pipeline;
   bool parsed =
       tvms_pipeline_parse(run->context, "--passes", run->options.passes, &pipeline);

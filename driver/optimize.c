@@ -24,7 +24,8 @@ void tvms_optimize_print(const tvms_program *program, const tvms_module *module,
 
 static void before_pass(void *data, const tvms_pass_step *step, tvms_module *module) {
   optimizing *o = data;
-  (void)step;
+  if (o->options->before) o->options->before(o->options->self, step, module);
+  if (!o->options->reproducer) return;
   o->before.len = 0;
   tvms_optimize_print(o->program, module, o->options->dialect, &o->before);
 }
@@ -69,7 +70,7 @@ bool tvms_optimize(const tvms_program *program, const tvms_pipeline *pipeline,
   tvms_pass_hooks hooks = {
       .program = program,
       .data = &o,
-      .before = options->reproducer ? before_pass : NULL,
+      .before = before_pass,
       .after = after_pass,
       .verify = options->verify_each ? verify_after_pass : NULL,
   };

@@ -9,6 +9,9 @@ typedef struct {
   tvms_dialect dialect;  // that modules are printed in
   uint32_t stop_after;   // run so many steps of the pipeline; UINT32_MAX: all
   bool verify_each;      // verify each module after each pass that changed it
+  // Told in front of each pass; may be NULL.
+  void (*TVMS_NULLABLE before)(void *self, const tvms_pass_step *step,
+                               const tvms_module *module);
   // Told after each pass; may be NULL.
   void (*TVMS_NULLABLE after)(void *self, const tvms_pass_step *step,
                               const tvms_module *module, bool changed, double seconds);

@@ -64,7 +64,7 @@ AREAS = {
     "backend": "backend",
     "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module optimize program render report runnable values",
     "api": "api context diag fix library note pass program release runner source status",
-    "cli": "deliver files findings golden link options run timing verb workers",
+    "cli": "deliver files findings golden link options pass run timing verb workers",
 }
 # Libraries whose name is not that of their room.
 ROOM = {"formatter": "format", "migrator": "migrate", "backend-static": "backend", "cli-native": "cli", "cli-restart": "cli"}

@@ -215,9 +215,21 @@ class Opt(Scratch):
         self.assertTrue(self.text().startswith("# RUN: opt --passes 'UnrollLoop,StmtSimplify,RemoveNoOp,LegalizeOps'\n"),
                         self.text()[:200])
 
-    def test_print_changed_shows_the_module_that_a_function_has_become(self):
-        p = tvms("opt", "--passes", "LegalizeOps", "--print-changed", source("corpus", "mlp_ops.tvms"))
-        self.assertEqual(p.stderr.decode(), "# after LegalizeOps\n" + p.stdout.decode())
+    def test_print_changed_shows_what_a_pass_changed(self):
+        p = tvms("opt", "--passes", "LowerInitBlock,LowerInitBlock", "--print-changed", GOOD)
+        said = p.stderr.decode()
+        self.assertTrue(said.startswith("# after LowerInitBlock\n--- before\n+++ after\n@@ "), said)
+        changed = [line for line in said.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+        self.assertTrue(changed[0].startswith("-") and "T.init()" in changed[0], changed)
+        self.assertTrue(any(line.startswith("+") and "if " in line for line in changed), changed)
+        self.assertTrue(said.endswith("# after LowerInitBlock: nothing changed\n"), said)
+
+    def test_print_before_and_after_show_the_module(self):
+        p = tvms("opt", "--passes", "LowerInitBlock,ConvertBlocksToOpaque", "--print-after", "lower-init-block",
+                 "--print-before", "ConvertBlocksToOpaque", GOOD)
+        before, between = p.stderr.decode().split("# before ConvertBlocksToOpaque\n")
+        self.assertEqual(before, "# after LowerInitBlock\n" + between)
+        self.assertNotIn("T.init()", between)
 
 
 if __name__ == "__main__":
