@@ -56,7 +56,8 @@ tvms_node *tvms_relax_infer(tvms_relax_mutator *m, tvms_node *call) {
                        .unit = m->unit,
                        .module = m->run->module,
                        .call = tvms_as_call(call)};
-  tvms_node *type = tvms_infer_call(&in);
+  tvms_node *type = m->failed ? NULL : tvms_infer_call(&in);
+  m->failed |= !type;
   call->sinfo = type ? type : tvms_sinfo_object_new(m->unit);
   return call;
 }
@@ -70,8 +71,8 @@ tvms_node *tvms_relax_op_with(tvms_relax_mutator *m, tvms_opcode opcode,
                               tvms_node *const *args, uint32_t count,
                               tvms_node *const *attrs) {
   tvms_node *callee = tvms_op_operator_new(m->unit, opcode);
-  tvms_node *made =
-      tvms_call_new(m->unit, (tvms_dtype){0}, callee, args, count, TVMS_NO_SPAN);
+  tvms_span span = m->rewriter.old ? m->rewriter.old->span : TVMS_NO_SPAN;
+  tvms_node *made = tvms_call_new(m->unit, (tvms_dtype){0}, callee, args, count, span);
   uint32_t attr_count = tvms_op_schema(opcode)->count;
   tvms_node **items = tvms_arena_array(&m->unit->arena, tvms_node *, attr_count);
   for (uint32_t i = 0; i < attr_count; i++)

@@ -32,6 +32,8 @@ typedef struct {
   tvms_rewriter rewriter;  // whose self is the mutator
   tvms_node_map settled;   // part of a tree → its variable, in one block
   const tvms_node *TVMS_NULLABLE settled_in;  // that block
+  bool
+      failed;  // a type could not be inferred, which was reported: no other is asked for
 } tvms_relax_mutator;
 
 // Prepares a mutator in the caller's storage, with hooks that keep types true; new nodes lie in
