@@ -36,6 +36,7 @@ AREAS = {
     "te": "legal legalize te",
     "passes": """
         access
+        builtin
         cross
         dead
         functions

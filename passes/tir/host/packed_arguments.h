@@ -56,6 +56,7 @@ typedef enum {
   TVMS_PACKED_FLOAT = 3,
   TVMS_PACKED_POINTER = 4,
   TVMS_PACKED_DL_TENSOR = 7,
+  TVMS_PACKED_RAW_STRING = 8,
   TVMS_PACKED_OBJECT = 64,  // the first kind of object
   TVMS_PACKED_TENSOR = 70,
 } tvms_packed_kind;

@@ -1,0 +1,339 @@
+// LowerTVMBuiltin: calls of the run time as the run time takes them.
+//
+// Before: T.call_packed("f", A.data, n)
+//         B = T.alloc_buffer((n,), "float32")
+// After:  stack_ffi_any = T.tvm_stack_alloca("tvm_ffi_any", 3), T.tvm_struct_set for each argument,
+//         T.call_packed_lowered("f", stack_ffi_any, 0, 2)
+//         B = T.decl_buffer((n,), data=T.TVMBackendAllocWorkspace(…)), freed at the end of its scope
+//
+// Arguments stand on stacks that are made once for a function, and once for the body of a
+// parallel loop. On a CPU an allocation of less than 1 KB stays; others need the attribute
+// "device_id" around them, which goes together with "device_type". Copies by DMA, lists of any
+// values (anylist) and allocations in textures stay as they are. Before 0.26 TVM lowers other
+// nodes, and those modules are refused. TVM: tirx.transform.LowerTVMBuiltin.
+#include "ir/fold_ops.h"
+#include "ir/object.h"
+#include "passes/functions.h"
+#include "passes/tir/analysis/storage_scope.h"
+#include "passes/tir/host/builtin_stack.h"
+#include "passes/tir/host/function_target.h"
+
+#include <string.h>
+
+enum { MOST_STACK_BYTES = 1024 };
+
+typedef struct {
+  tvms_unit *unit;
+  bool scheduled;  // s_tir
+  tvms_node *TVMS_NULLABLE device_type;
+  tvms_node *TVMS_NULLABLE device_id;
+  tvms_builtin_stack stack;  // of the function or parallel loop at hand
+  tvms_node_vec frees;       // of the open scopes
+  uint32_t scope;            // where those of the innermost one begin
+} lowering;
+
+static tvms_memory *memory_of(const lowering *l) {
+  return &l->unit->context->memory;
+}
+
+static tvms_node *int32(const lowering *l, int64_t value) {
+  return tvms_int_imm_new(l->unit, TVMS_DTYPE(INT, 32), value, TVMS_NO_SPAN);
+}
+
+static tvms_node *as_int32(const lowering *l, tvms_node *value) {
+  return tvms_build_cast(l->unit, TVMS_DTYPE(INT, 32), value, TVMS_NO_SPAN);
+}
+
+static tvms_node *call(const lowering *l, tvms_dtype dtype, tvms_tir_opcode opcode,
+                       tvms_node **args, uint32_t count) {
+  return tvms_call_new_of(l->unit, dtype, opcode, args, count, TVMS_NO_SPAN);
+}
+
+// ---- Scopes ----
+
+static void lower_into(tvms_rewriter *r, tvms_node *stmt, tvms_node_vec *out);
+
+// Appends what frees the allocations since `from`, the last one first.
+static void push_frees(lowering *l, uint32_t from, tvms_node_vec *out) {
+  while (l->frees.len > from)
+    tvms_vec_push(memory_of(l), out, l->frees.items[--l->frees.len]);
+}
+
+// A statement and what was put in front of it.
+static void lower_stmt(tvms_rewriter *r, tvms_node *stmt, tvms_node_vec *out) {
+  const lowering *l = r->self;
+  tvms_node_vec outer = r->emitted;
+  const tvms_node *sequence = r->sequence;
+  r->emitted = (tvms_node_vec){0};
+  r->sequence = stmt;
+  tvms_node *new = tvms_rewrite(r, stmt);
+  r->sequence = sequence;
+  for (uint32_t i = 0; i < r->emitted.len; i++)
+    tvms_vec_push(memory_of(l), out, r->emitted.items[i]);
+  tvms_vec_fini(memory_of(l), &r->emitted);
+  r->emitted = outer;
+  if (new) tvms_stmt_push(memory_of(l), out, new);
+}
+
+static void lower_list(tvms_rewriter *r, tvms_list list, tvms_node_vec *out);
+
+// An attribute of devices, which is noted and goes. Its scope is the rest of the list.
+static void lower_device(tvms_rewriter *r, tvms_node **device, tvms_node *value,
+                         tvms_list rest, tvms_node_vec *out) {
+  lowering *l = r->self;
+  tvms_node *outer = *device;
+  uint32_t from = l->frees.len;
+  *device = value;
+  lower_list(r, rest, out);
+  push_frees(l, from, out);
+  *device = outer;
+}
+
+// Another attribute. What was allocated before it is freed outside of it.
+static void lower_attribute(tvms_rewriter *r, tvms_node *attr, tvms_list rest,
+                            tvms_node_vec *out) {
+  lowering *l = r->self;
+  tvms_node_vec inner = {0};
+  uint32_t from = l->frees.len;
+  tvms_vec_push(memory_of(l), &inner, attr);
+  lower_list(r, rest, &inner);
+  push_frees(l, from, &inner);
+  if (from > l->scope) {
+    tvms_vec_push(memory_of(l), out, tvms_stmt_seq(l->unit, &inner, attr->span));
+    return;
+  }
+  for (uint32_t i = 0; i < inner.len; i++)
+    tvms_vec_push(memory_of(l), out, inner.items[i]);
+  tvms_vec_fini(memory_of(l), &inner);
+}
+
+static void lower_list(tvms_rewriter *r, tvms_list list, tvms_node_vec *out) {
+  lowering *l = r->self;
+  for (uint32_t i = 0; i < list.len; i++) {
+    tvms_node *stmt = list.items[i];
+    if (stmt->kind != TVMS_NODE_ATTR_STMT) {
+      lower_into(r, stmt, out);
+      continue;
+    }
+    tvms_attr_stmt *attr = tvms_as_attr_stmt(stmt);
+    tvms_list rest = {list.items + i + 1, list.len - i - 1};
+    if (tvms_bytes_is(attr->key, "device_id"))
+      lower_device(r, &l->device_id, attr->value, rest, out);
+    else if (tvms_bytes_is(attr->key, "device_type"))
+      lower_device(r, &l->device_type, attr->value, rest, out);
+    else
+      lower_attribute(r, stmt, rest, out);
+    return;
+  }
+}
+
+static void lower_into(tvms_rewriter *r, tvms_node *stmt, tvms_node_vec *out) {
+  const lowering *l = r->self;
+  if (stmt->kind != TVMS_NODE_SEQ) {
+    lower_stmt(r, stmt, out);
+    return;
+  }
+  tvms_node_vec inner = {0};
+  lower_list(r, tvms_as_seq(stmt)->stmts, &inner);
+  tvms_stmt_push(memory_of(l), out, tvms_stmt_seq(l->unit, &inner, stmt->span));
+}
+
+// A body: a scope at whose end its allocations are freed.
+static tvms_node *lower_body(tvms_rewriter *r, tvms_node *body) {
+  lowering *l = r->self;
+  tvms_node_vec out = {0};
+  uint32_t outer = l->scope;
+  l->scope = l->frees.len;
+  if (body->kind == TVMS_NODE_SEQ)
+    lower_list(r, tvms_as_seq(body)->stmts, &out);
+  else
+    lower_stmt(r, body, &out);
+  push_frees(l, l->scope, &out);
+  l->scope = outer;
+  return tvms_stmt_seq(l->unit, &out, body->span);
+}
+
+// A body with stacks of its own.
+static tvms_node *lower_with_stack(tvms_rewriter *r, tvms_node *body) {
+  lowering *l = r->self;
+  tvms_builtin_stack outer = l->stack;
+  tvms_builtin_stack_init(&l->stack, l->unit, l->scheduled);
+  tvms_node *lowered = lower_body(r, body);
+  tvms_node_vec out = {0};
+  tvms_builtin_stack_declare(&l->stack, &out);
+  tvms_stmt_push_last(memory_of(l), &out, lowered);
+  l->stack = outer;
+  return tvms_stmt_seq(l->unit, &out, body->span);
+}
+
+// ---- Statements ----
+
+static tvms_node *lower_for(tvms_rewriter *r, tvms_node *node) {
+  const tvms_for *old = tvms_as_for(node);
+  tvms_node *new = tvms_node_copy(r->unit, node);
+  tvms_for *loop = tvms_as_for(new);
+  loop->min = tvms_rewrite(r, old->min);
+  loop->extent = tvms_rewrite(r, old->extent);
+  loop->body = old->for_kind == TVMS_FOR_PARALLEL ? lower_with_stack(r, old->body)
+                                                  : lower_body(r, old->body);
+  return new;
+}
+
+static tvms_node *lower_while(tvms_rewriter *r, tvms_node *node) {
+  tvms_node *new = tvms_node_copy(r->unit, node);
+  tvms_as_while(new)->condition = tvms_rewrite(r, tvms_as_while(node)->condition);
+  tvms_as_while(new)->body = lower_body(r, tvms_as_while(node)->body);
+  return new;
+}
+
+static tvms_node *lower_if(tvms_rewriter *r, tvms_node *node) {
+  const tvms_if_then_else *old = tvms_as_if_then_else(node);
+  tvms_node *new = tvms_node_copy(r->unit, node);
+  tvms_if_then_else *branch = tvms_as_if_then_else(new);
+  branch->condition = tvms_rewrite(r, old->condition);
+  branch->then_case = lower_body(r, old->then_case);
+  if (old->else_case) branch->else_case = lower_body(r, old->else_case);
+  return new;
+}
+
+static tvms_node *throw_if(const lowering *l, tvms_node *condition) {
+  tvms_if_then_else *branch = tvms_node_make(l->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  branch->condition = condition;
+  branch->then_case = tvms_evaluate_new(
+      l->unit, call(l, TVMS_DTYPE(INT, 32), TVMS_TIR_tvm_throw_last_error, NULL, 0),
+      TVMS_NO_SPAN);
+  return &branch->head;
+}
+
+static int64_t bytes_of(tvms_dtype dtype) {
+  return ((int64_t)dtype.bits * dtype.lanes + 7) / 8;
+}
+
+// A small allocation of a CPU, which code generation puts on the stack.
+static bool stays(const lowering *l, const tvms_alloc_buffer *alloc) {
+  const tvms_buffer *buffer = tvms_as_buffer(alloc->buffer);
+  int64_t kept;
+  const tvms_node *mark =
+      tvms_object_map_get(alloc->annotations, "disable_lower_builtin");
+  if (tvms_object_as_int(mark, &kept) && kept) return true;
+  if (buffer->element.lanes < 0) return true;
+  bool cpu = l->device_type && tvms_node_is_int(l->device_type, TVMS_HOST_DEVICE_CPU);
+  const char *scope = tvms_storage_scope_of(l->unit->context, alloc->buffer);
+  if (!cpu || strcmp(scope, "global") != 0) return false;
+  int64_t size = bytes_of(buffer->element);
+  for (uint32_t i = 0; i < buffer->shape.len; i++) {
+    if (!tvms_node_is_int_imm(buffer->shape.items[i])) return false;
+    int64_t extent = tvms_as_int_imm(buffer->shape.items[i])->value;
+    if (extent <= 0 || extent >= MOST_STACK_BYTES) return false;
+    size *= extent;
+    if (size >= MOST_STACK_BYTES) return false;
+  }
+  return true;
+}
+
+static tvms_node *total_bytes(const lowering *l, const tvms_buffer *buffer) {
+  tvms_node *total = tvms_int_imm_new(l->unit, TVMS_DTYPE(UINT, 64),
+                                      bytes_of(buffer->element), TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < buffer->shape.len; i++)
+    total = tvms_build_binary(l->unit, TVMS_NODE_MUL, total, buffer->shape.items[i],
+                              TVMS_NO_SPAN);
+  return total;
+}
+
+static tvms_node *lower_alloc(tvms_rewriter *r, tvms_node *node) {
+  lowering *l = r->self;
+  const tvms_alloc_buffer *alloc = tvms_as_alloc_buffer(node);
+  if (stays(l, alloc)) return node;
+  const tvms_buffer *buffer = tvms_as_buffer(alloc->buffer);
+  if (!l->device_type || !l->device_id) {
+    tvms_diag_report(&r->unit->context->diags, TVMS_D_no_device, node->span,
+                     tvms_symbol_text(r->unit->context, buffer->name));
+    return node;
+  }
+  tvms_node *type = as_int32(l, l->device_type), *id = as_int32(l, l->device_id);
+  tvms_node *args[] = {type, id, total_bytes(l, buffer), int32(l, buffer->element.code),
+                       int32(l, buffer->element.bits)};
+  tvms_decl_buffer *declare = tvms_node_make(l->unit, DECL_BUFFER, node->span);
+  declare->buffer = alloc->buffer;
+  declare->source =
+      call(l, buffer->data->dtype, TVMS_TIR_TVMBackendAllocWorkspace, args, 5);
+  declare->source->sinfo = buffer->data->sinfo;
+  tvms_node *data = buffer->data;
+  tvms_node *none = call(l, TVMS_DTYPE(BOOL, 1), TVMS_TIR_isnullptr, &data, 1);
+  tvms_node *free_args[] = {type, id, data};
+  tvms_node *freed =
+      call(l, TVMS_DTYPE(INT, 32), TVMS_TIR_TVMBackendFreeWorkspace, free_args, 3);
+  tvms_node *failed =
+      tvms_binary_new(l->unit, TVMS_NODE_NE, freed, int32(l, 0), TVMS_NO_SPAN);
+  tvms_vec_push(memory_of(l), &l->frees, throw_if(l, failed));
+  tvms_node *stmts[] = {&declare->head, throw_if(l, none)};
+  return tvms_seq_new(l->unit, stmts, 2, node->span);
+}
+
+// ---- Calls ----
+
+static const struct {
+  tvms_tir_opcode packed;
+  tvms_tir_opcode lowered;
+} packed_calls[] = {
+    {TVMS_TIR_tvm_call_packed, TVMS_TIR_tvm_call_packed_lowered},
+    {TVMS_TIR_tvm_call_cpacked, TVMS_TIR_tvm_call_cpacked_lowered},
+    {TVMS_TIR_tvm_call_trace_packed, TVMS_TIR_tvm_call_trace_packed_lowered},
+};
+
+static tvms_node *lower_array(tvms_rewriter *r, tvms_node *node) {
+  lowering *l = r->self;
+  if (l->device_id && l->device_type)
+    return tvms_builtin_stack_array(&l->stack, r, node, as_int32(l, l->device_id),
+                                    as_int32(l, l->device_type));
+  tvms_diag_report(&r->unit->context->diags, TVMS_D_no_device, node->span,
+                   "T.tvm_stack_make_array");
+  return node;
+}
+
+static tvms_node *lower_call(tvms_rewriter *r, tvms_node *node) {
+  lowering *l = r->self;
+  tvms_tir_opcode opcode = tvms_call_opcode(node);
+  for (size_t i = 0; i < sizeof packed_calls / sizeof *packed_calls; i++) {
+    if (packed_calls[i].packed == opcode)
+      return tvms_builtin_stack_call(&l->stack, r, node, packed_calls[i].lowered);
+  }
+  if (opcode == TVMS_TIR_tvm_stack_make_shape)
+    return tvms_builtin_stack_shape(&l->stack, r, node);
+  if (opcode == TVMS_TIR_tvm_stack_make_array) return lower_array(r, node);
+  if (opcode == TVMS_TIR_tvm_context_id)
+    return tvms_int_imm_new(r->unit, node->dtype, 0, node->span);
+  return TVMS_REWRITE_BELOW;
+}
+
+// ---- Functions ----
+
+static tvms_node *lower(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  (void)run;
+  lowering l = {.unit = unit, .scheduled = function->flags & TVMS_FLAG_S_TIR};
+  const tvms_node *config = tvms_host_target_of(function);
+  if (config) l.device_type = int32(&l, tvms_host_device_type(config));
+  tvms_rewriter r;
+  tvms_rewriter_init(&r, unit, &l);
+  r.roles = TVMS_IN(BODY) | TVMS_IN(USE);
+  r.enter[TVMS_NODE_FOR] = lower_for;
+  r.enter[TVMS_NODE_WHILE] = lower_while;
+  r.enter[TVMS_NODE_IF_THEN_ELSE] = lower_if;
+  r.enter[TVMS_NODE_ALLOC_BUFFER] = lower_alloc;
+  r.enter[TVMS_NODE_CALL] = lower_call;
+  tvms_node *body = lower_with_stack(&r, tvms_as_prim_func(function)->body);
+  tvms_rewriter_fini(&r);
+  tvms_vec_fini(memory_of(&l), &l.frees);
+  tvms_node *new = tvms_node_copy(unit, function);
+  tvms_as_prim_func(new)->body = body;
+  return new;
+}
+
+void tvms_pass_lower_tvm_builtin(tvms_pass_run *run) {
+  if (!tvms_release_has(run->module->dialect, TVMS_FACT_buffers_are_variables)) {
+    tvms_diag_report(&run->context->diags, TVMS_D_pass_of_newer_releases, TVMS_NO_SPAN,
+                     "LowerTVMBuiltin", "0.26");
+    return;
+  }
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, lower);
+}
