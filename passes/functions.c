@@ -5,7 +5,6 @@
 
 #include "ir/clone.h"
 #include "ir/equal.h"
-#include "passes/pipeline.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,16 +126,4 @@ void tvms_functions_rewrite(tvms_pass_run *run, tvms_node_kind kind,
   run->state = &setup;
   tvms_functions_change(run, kind, rewrite_function);
   run->state = outer;
-}
-
-void tvms_functions_run_pass(tvms_pass_run *run, const char *name) {
-  tvms_pipeline pipeline;
-  bool known = tvms_pipeline_parse(run->context, name, name, &pipeline);
-  TVMS_CHECK(known && pipeline.count == 1);
-  tvms_pass_run part = {.context = run->context,
-                        .module = run->module,
-                        .values = pipeline.steps[0].values};
-  pipeline.steps[0].pass->run(&part);
-  run->changed |= part.changed;
-  tvms_pipeline_fini(run->context, &pipeline);
 }

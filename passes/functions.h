@@ -65,9 +65,6 @@ typedef tvms_node *tvms_function_change(tvms_pass_run *run, tvms_unit *unit,
 void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
                            tvms_function_change *change);
 
-// Runs another pass, by TVM's name, with the initial values of its options, as a part of this one.
-void tvms_functions_run_pass(tvms_pass_run *run, const char *name);
-
 // Installs the hooks of a rewriter whose self is the tvms_pass_run.
 typedef void tvms_function_setup(tvms_rewriter *rewriter);
 

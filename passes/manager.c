@@ -6,6 +6,7 @@
 #include "passes/manager.h"
 
 #include "ir/verify.h"
+#include "passes/pipeline.h"
 #include "passes/properties.h"
 
 #include <time.h>
@@ -45,6 +46,19 @@ static bool check_requirements(tvms_context *context, const tvms_module *module,
   return fine;
 }
 
+static void run_part(tvms_pass_run *run, const char *name) {
+  tvms_pipeline pipeline;
+  bool known = tvms_pipeline_parse(run->context, name, name, &pipeline);
+  TVMS_CHECK(known && pipeline.count == 1);
+  tvms_pass_run part = {.context = run->context,
+                        .module = run->module,
+                        .values = pipeline.steps[0].values,
+                        .part = run_part};
+  pipeline.steps[0].pass->run(&part);
+  run->changed |= part.changed;
+  tvms_pipeline_fini(run->context, &pipeline);
+}
+
 static bool run_step(tvms_context *context, tvms_module *module,
                      const tvms_pipeline *pipeline, const tvms_pass_step *step,
                      const tvms_pass_hooks *hooks, uint32_t *known) {
@@ -54,7 +68,8 @@ static bool run_step(tvms_context *context, tvms_module *module,
   tvms_pass_run run = {.context = context,
                        .module = module,
                        .program = hooks->program,
-                       .values = step->values};
+                       .values = step->values,
+                       .part = run_part};
   uint64_t mark = tvms_verify_mark(module);
   double start = now();
   step->pass->run(&run);

@@ -36,14 +36,19 @@ typedef struct {
 } tvms_pass_value;
 
 // A pass at work.
-typedef struct {
+typedef struct tvms_pass_run tvms_pass_run;
+struct tvms_pass_run {
   tvms_context *context;
   tvms_module *module;
-  const tvms_program *TVMS_NULLABLE program;  // what else the text defines, if it is known
+  const tvms_program *TVMS_NULLABLE
+      program;                    // what else the text defines, if it is known
   const tvms_pass_value *values;  // of the options, in the order of their rows
   bool changed;
   void *state;  // of the pass, for its callbacks
-} tvms_pass_run;
+  // Runs another pass, by TVM's name and with the initial values of its options, as a part
+  // of this one. Set by the manager, so that no pass depends on the table of all passes.
+  void (*part)(tvms_pass_run *run, const char *name);
+};
 
 // A row PASS of passes.def.
 typedef struct {

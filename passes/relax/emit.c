@@ -7,11 +7,11 @@
 #include <string.h>
 
 static tvms_memory *memory_of(const tvms_relax_emitter *emitter) {
-  return &emitter->unit->context->memory;
+  return emitter->memory;
 }
 
 void tvms_relax_emitter_init(tvms_relax_emitter *emitter, tvms_unit *unit) {
-  *emitter = (tvms_relax_emitter){.unit = unit};
+  *emitter = (tvms_relax_emitter){.unit = unit, .memory = &unit->context->memory};
 }
 
 void tvms_relax_emitter_fini(tvms_relax_emitter *emitter) {

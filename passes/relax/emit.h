@@ -7,6 +7,7 @@
 // Names given so far: the n-th variable asked for as `alloc` is alloc, alloc1, alloc2 …
 typedef struct {
   tvms_unit *unit;
+  tvms_memory *memory;  // of the names; units come and go
   struct {
     struct tvms_relax_name {
       tvms_sym name;

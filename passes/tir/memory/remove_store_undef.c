@@ -119,6 +119,6 @@ void tvms_pass_remove_store_undef(tvms_pass_run *run) {
   uint32_t errors = run->context->diags.errors;
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, remove_stores);
   if (run->context->diags.errors != errors) return;
-  tvms_functions_run_pass(run, "RemoveNoOp");
+  run->part(run, "RemoveNoOp");
   expect_none(run);
 }

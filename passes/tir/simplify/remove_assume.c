@@ -18,5 +18,5 @@ static void setup(tvms_rewriter *rewriter) {
 
 void tvms_pass_remove_assume(tvms_pass_run *run) {
   tvms_functions_rewrite(run, TVMS_NODE_PRIM_FUNC, setup);
-  tvms_functions_run_pass(run, "RemoveNoOp");
+  run->part(run, "RemoveNoOp");
 }
