@@ -17,6 +17,7 @@ typedef struct {
   const tvms_call *call;
   const char *name;     // of the PrimFunc to be made
   tvms_node_vec args;   // values of the caller that call_tir passes
+  tvms_node_vec sizes;  // variables of the caller that call_tir passes as tir_vars
   tvms_node_vec outer;  // symbolic variables of the caller
   tvms_node_vec inner;  // what stands for them in the PrimFunc
   tvms_node_map known;  // what was copied from the caller
@@ -27,13 +28,21 @@ typedef struct {
   tvms_node *function;  // PRIM_FUNC in the unit given
   const char *name;     // to be made unique in the module
   tvms_list args;
-  tvms_list types;  // SINFO_TENSOR of each output
+  tvms_list types;                   // SINFO_TENSOR of each output
+  tvms_list sizes;                   // VAR, tir_vars of call_tir; none from 0.24 on
+  tvms_node *TVMS_NULLABLE vdevice;  // of the outputs
 } tvms_legalized;
 
 // Legalises a call. Returns false if the operator has no description or the call is of a
 // form that has none (unknown shapes): then the call stays.
 TVMS_NODISCARD bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller,
                                        const tvms_call *call, tvms_legalized *result);
+
+// The same for the shape of the result, where it depends on the data: a PrimFunc that makes
+// a vector of int64.
+TVMS_NODISCARD bool tvms_legalize_shape_of_call(tvms_unit *unit, tvms_unit *caller,
+                                                const tvms_call *call,
+                                                tvms_legalized *result);
 
 // Whether the shapes and dtypes of all arguments and of the result are known, which TVM asks
 // before it legalises.

@@ -204,8 +204,8 @@ static bool triangle(tvms_legal *legal, const char *name, tvms_node_kind inside)
   tvms_te_open(te, &stage, tvms_te_shape(x), "i");
   uint32_t rank = stage.shape.len;
   tvms_node *value = tvms_te_load(te, x, stage.axes.items, rank);
-  tvms_node *end = build(te, TVMS_NODE_ADD, stage.axes.items[rank - 2], diagonal);
-  tvms_node *condition = build(te, inside, end, stage.axes.items[rank - 1]);
+  tvms_node *column = build(te, TVMS_NODE_SUB, stage.axes.items[rank - 1], diagonal);
+  tvms_node *condition = build(te, inside, stage.axes.items[rank - 2], column);
   if (condition) {
     value = select(te, condition, value, tvms_te_const(te, value->dtype, 0));
   }

@@ -208,3 +208,57 @@ bool tvms_legalize_matmul(tvms_legal *legal) {
   return tvms_legal_return(
       legal, tvms_te_close_fold(&stage, "matmul", TVMS_FOLD_SUM, product));
 }
+
+// ---- collapse_sum ----
+
+// Sums over the axes that the target shape has not, or has as 1.
+static bool collapse(tvms_legal *legal, tvms_list shape) {
+  legal->name = "collapse_sum";
+  tvms_te *te = &legal->te;
+  tvms_node *x = legal->te.buffers.items[0];
+  tvms_list from = tvms_te_shape(x);
+  bool *summed = tvms_arena_array(&te->unit->arena, bool, from.len + 1);
+  bool *gone = tvms_arena_array(&te->unit->arena, bool, from.len + 1);
+  bool any = false;
+  uint32_t to = shape.len;
+  if (shape.len > from.len) return false;
+  for (uint32_t i = from.len; i > 0; i--) {
+    tvms_node *dim = to ? shape.items[to - 1] : NULL;
+    bool same =
+        dim && tvms_analyzer_can_prove_equal(te->analyzer, from.items[i - 1], dim);
+    summed[i - 1] = !same;
+    gone[i - 1] = !same && !dim;
+    any = any || !same;
+    if (same || (dim && tvms_node_is_int(dim, 1))) to--;
+  }
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_node **indices = tvms_arena_array(&te->unit->arena, tvms_node *, from.len + 1);
+  for (uint32_t i = 0, at = 0; i < from.len; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "k%u", i);
+    indices[i] =
+        summed[i] ? tvms_te_reduce(&stage, name, from.items[i]) : stage.axes.items[at];
+    at += !gone[i];
+  }
+  tvms_node *value = tvms_te_load(te, x, indices, from.len);
+  if (!any) return tvms_legal_return(legal, tvms_te_close(&stage, "tensor", value));
+  char name[160];
+  snprintf(name, sizeof name, "%s_red",
+           tvms_symbol_text(te->unit->context, tvms_as_buffer(x)->name));
+  return tvms_legal_return(legal,
+                           tvms_te_close_fold(&stage, name, TVMS_FOLD_SUM, value));
+}
+
+bool tvms_legalize_collapse_sum_to(tvms_legal *legal) {
+  tvms_list shape;
+  (void)tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  return tvms_legal_shape(legal, tvms_legal_arg(legal, 1), &shape)
+         && collapse(legal, shape);
+}
+
+bool tvms_legalize_collapse_sum_like(tvms_legal *legal) {
+  tvms_list shape;
+  (void)tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  return tvms_legal_result_shape(legal, &shape) && collapse(legal, shape);
+}

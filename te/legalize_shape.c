@@ -242,7 +242,9 @@ bool tvms_legalize_split(tvms_legal *legal) {
   size = build(te, TVMS_NODE_FLOOR_DIV, size, tvms_te_index(te, sections));
   for (int64_t i = 0; i < sections; i++) {
     tvms_node *begin = build(te, TVMS_NODE_MUL, size, tvms_te_index(te, i));
-    tvms_node *end = i + 1 < sections ? build(te, TVMS_NODE_ADD, begin, size) : total;
+    tvms_node *end = i + 1 < sections
+                         ? build(te, TVMS_NODE_MUL, size, tvms_te_index(te, i + 1))
+                         : total;
     if (!give_window(legal, x, axis, begin, end, "T_split_sections")) return false;
   }
   return true;

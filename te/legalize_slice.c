@@ -3,6 +3,8 @@
 // What is known when the program is compiled is computed here; a symbolic bound is brought
 // into the range of its axis by the PrimFunc itself. TVM: topi/transform.h and
 // topi/slice_scatter.py.
+#include "te/legalize_slice.h"
+
 #include "te/element.h"
 #include "te/legalizers.h"
 #include "te/topi_index.h"
@@ -108,6 +110,11 @@ static tvms_node *clamp_place(tvms_te *te, tvms_node *place, tvms_node *extent,
   return MIN(MAX(place, least), most);
 }
 
+// Up to 0.26 only the length of a slice is computed of clamped bounds.
+static bool clamps_begin(const tvms_te *te) {
+  return !tvms_release_has(te->unit->dialect, TVMS_FACT_slices_keep_own_extent);
+}
+
 static tvms_node *ceil_div(tvms_te *te, tvms_node *a, tvms_node *b) {
   return a && b ? tvms_build_ceil_div(te->unit, a, b, TVMS_NO_SPAN) : NULL;
 }
@@ -147,8 +154,12 @@ bool tvms_legalize_strided_slice(tvms_legal *legal) {
   tvms_te_open(te, &stage, shape, "ax");
   tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
   for (uint32_t i = 0; i < s.len; i++) {
-    tvms_node **index = &indices.items[s.items[i].axis];
-    *index = ADD(MUL(*index, s.items[i].stride), s.items[i].begin);
+    const bounds *b = &s.items[i];
+    tvms_node **index = &indices.items[b->axis], *begin = b->begin;
+    if (!s.constant && !inbound && clamps_begin(te)) {
+      begin = clamp_place(te, begin, from.items[b->axis], b->stride);
+    }
+    *index = ADD(MUL(*index, b->stride), begin);
   }
   const char *names[2][2] = {
       {"T_dynamic_strided_slice", "T_strided_slice"},
@@ -256,9 +267,91 @@ bool tvms_legalize_slice_scatter(tvms_legal *legal) {
   for (uint32_t i = 0; i < shape.len; i++)
     lone.items[i] = i == b.axis ? INT32(extent) : INT32(1);
   mask = tvms_te_reshape(te, mask, lone);
+  mask = tvms_te_broadcast_to(te, mask, shape);
   tvms_node *from = source_places(te, places, &b, extent);
   if (!from) return false;
   tvms_node *moved = tvms_te_take(te, source, from, b.axis, TVMS_TAKE_FAST);
-  mask = tvms_te_broadcast_to(te, mask, shape);
   return tvms_legal_return(legal, choose(te, mask, moved, x));
+}
+
+// ---- Bounds that are tensors ----
+
+static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,
+                         tvms_node *no) {
+  return condition && yes && no
+             ? tvms_select_new(te->unit, condition, yes, no, TVMS_NO_SPAN)
+             : NULL;
+}
+
+static tvms_node *clamp_loaded(tvms_te *te, tvms_node *place, tvms_node *extent,
+                               tvms_node *stride) {
+  tvms_node *backwards = LT(stride, INDEX(0));
+  tvms_node *least = select(te, backwards, INDEX(-1), INDEX(0));
+  tvms_node *most = select(te, backwards, SUB(extent, INDEX(1)), extent);
+  place = select(te, LT(place, INDEX(0)), ADD(place, extent), place);
+  return MIN(MAX(place, least), most);
+}
+
+// The tensors of the call: data, begin, end, strides.
+static bool take_four(tvms_legal *legal, tvms_node *tensors[4]) {
+  if (legal->call->args.len != 4) return false;
+  for (uint32_t i = 0; i < 4; i++) {
+    if (tvms_legal_is_prim(tvms_legal_arg(legal, i))) return false;
+    tensors[i] = tvms_legal_tensor(legal, tvms_legal_arg(legal, i));
+    if (i > 0 && tvms_te_shape(tensors[i]).len != 1) return false;
+  }
+  return true;
+}
+
+// How long each axis of the result is.
+bool tvms_legalize_slice_shape(tvms_legal *legal) {
+  legal->name = "shape_func";
+  tvms_te *te = &legal->te;
+  tvms_node *x[4], *at[4];
+  if (!take_four(legal, x)) return false;
+  tvms_list shape = tvms_te_shape(x[0]);
+  const char *names[] = {"i"};
+  tvms_stage stage;
+  tvms_te_open_named(te, &stage, tvms_te_shape(x[1]), names);
+  tvms_node *axis = stage.axes.items[0], *extent = INDEX(-1);
+  for (uint32_t i = 0; i < shape.len; i++)
+    extent = select(te, EQ(axis, INDEX(i)), shape.items[i], extent);
+  for (uint32_t i = 1; i < 4; i++)
+    at[i] = tvms_te_load(te, x[i], &axis, 1);
+  tvms_node *stride = at[3];
+  tvms_node *begin = clamp_loaded(te, at[1], extent, stride);
+  tvms_node *end = clamp_loaded(te, at[2], extent, stride);
+  tvms_node *opposite = tvms_build_negative(te->unit, stride, TVMS_NO_SPAN);
+  tvms_node *length =
+      select(te, LT(stride, INDEX(0)), ceil_div(te, SUB(begin, end), opposite),
+             ceil_div(te, SUB(end, begin), stride));
+  return tvms_legal_return(
+      legal, tvms_te_close(&stage, "T_shape_func_strided_slice_dynamic", length));
+}
+
+bool tvms_legalize_dynamic_strided_slice(tvms_legal *legal) {
+  legal->name = "dynamic_strided_slice";
+  tvms_te *te = &legal->te;
+  tvms_node *x[4];
+  tvms_list shape;
+  if (!take_four(legal, x)) return false;
+  tvms_list from = tvms_te_shape(x[0]);
+  if (!tvms_legal_result_shape(legal, &shape) || shape.len != from.len) return false;
+  for (uint32_t i = 1; i < 4; i++) {
+    if (!tvms_node_is_int(tvms_te_shape(x[i]).items[0], from.len)) return false;
+  }
+  tvms_stage stage;
+  tvms_te_open(te, &stage, shape, "ax");
+  tvms_list indices = tvms_list_copy(te->unit, stage.axes.items, shape.len);
+  for (uint32_t i = 0; i < shape.len; i++) {
+    tvms_node *at = INDEX(i);
+    tvms_node *begin = tvms_te_load(te, x[1], &at, 1);
+    tvms_node *stride = tvms_te_load(te, x[3], &at, 1);
+    tvms_node *first = clamps_begin(te) ? clamp_place(te, begin, from.items[i], stride)
+                                        : MIN(begin, SUB(from.items[i], INDEX(1)));
+    indices.items[i] = ADD(MUL(indices.items[i], stride), first);
+  }
+  tvms_node *value = tvms_te_load(te, x[0], indices.items, indices.len);
+  return tvms_legal_return(legal,
+                           tvms_te_close(&stage, "T_strided_slice_dynamic", value));
 }

@@ -26,6 +26,7 @@ void tvms_te_fini(tvms_te *te) {
   tvms_vec_fini(memory, &te->params);
   tvms_vec_fini(memory, &te->buffers);
   tvms_vec_fini(memory, &te->outputs);
+  tvms_vec_fini(memory, &te->sizes);
   tvms_vec_fini(memory, &te->allocs);
   tvms_vec_fini(memory, &te->stages);
   tvms_vec_fini(memory, &te->block_names);
@@ -279,6 +280,8 @@ static bool is_output(const tvms_te *te, const tvms_node *buffer) {
 tvms_node *tvms_te_finish(tvms_te *te) {
   for (uint32_t i = 0; i < te->outputs.len; i++)
     add_parameter(te, te->outputs.items[i]);
+  for (uint32_t i = 0; i < te->sizes.len; i++)
+    tvms_te_scalar(te, te->sizes.items[i]);
   tvms_node_vec allocs = {0};
   for (uint32_t i = 0; i < te->allocs.len; i++) {
     if (is_output(te, te->allocs.items[i])) continue;

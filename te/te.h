@@ -37,6 +37,7 @@ typedef struct {
   tvms_node_vec params;   // VAR, one per parameter
   tvms_node_vec buffers;  // BUFFER of that parameter; NULL: a scalar
   tvms_node_vec outputs;  // BUFFER, become the last parameters
+  tvms_node_vec sizes;    // VAR, parameters behind the outputs (0.22)
   tvms_node_vec allocs;   // BUFFER of stages that may turn out to be outputs
   tvms_node_vec stages;   // loop nests
   TVMS_VEC(tvms_sym) block_names;

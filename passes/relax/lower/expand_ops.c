@@ -433,6 +433,29 @@ static tvms_node *expand_replica_to_shard(tvms_expansion *e, tvms_node *node) {
   return tvms_relax_op_with(e->mutator, TVMS_R_strided_slice, args, 4, &attr);
 }
 
+// The shape is computed first, and its dimensions get names.
+static tvms_node *expand_dynamic_slice(tvms_expansion *e, tvms_node *node) {
+  tvms_unit *unit = unit_of(e);
+  const tvms_node *x = tvms_as_call(node)->args.items[0];
+  tvms_list dims;
+  if (!x->sinfo || !tvms_sinfo_tensor_dims(x->sinfo, &dims)) return NULL;
+  tvms_node *sizes = e->compute(e, node, true);
+  if (!sizes) return NULL;
+  sizes = bind(e, sizes);
+  tvms_node *shape =
+      bind(e, tvms_relax_op(e->mutator, TVMS_R_tensor_to_shape, &sizes, 1));
+  tvms_list symbols = tvms_list_copy(unit, dims.items, dims.len);
+  tvms_sym name = tvms_symbol_intern(unit->context, "s", 1);
+  for (uint32_t i = 0; i < dims.len; i++)
+    symbols.items[i] = tvms_var_new(unit, name, TVMS_DTYPE(INT, 64), TVMS_NO_SPAN);
+  (void)bind_cast(e, shape, tvms_sinfo_shape_new(unit, symbols.items, symbols.len));
+  tvms_node *value =
+      tvms_sinfo_shape_value_new(unit, symbols.items, symbols.len, TVMS_NO_SPAN);
+  tvms_node *typed = tvms_node_copy(unit, node);
+  typed->sinfo = tvms_sinfo_tensor_new(unit, value, x->sinfo->dtype, NULL);
+  return e->compute(e, typed, false);
+}
+
 tvms_node *tvms_relax_expand_op(tvms_expansion *e, tvms_node *call) {
   switch ((uint32_t)tvms_op_called(call)) {
   case TVMS_R_arange: return expand_arange(e, call);
@@ -444,6 +467,7 @@ tvms_node *tvms_relax_expand_op(tvms_expansion *e, tvms_node *call) {
   case TVMS_R_ccl_scatter_from_worker0: return expand_scatter(e, call);
   case TVMS_R_dist_redistribute_replica_to_shard:
     return expand_replica_to_shard(e, call);
+  case TVMS_R_dynamic_strided_slice: return expand_dynamic_slice(e, call);
   default: return NULL;
   }
 }

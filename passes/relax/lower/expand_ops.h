@@ -15,6 +15,8 @@ struct tvms_expansion {
   const tvms_node *old;                       // the call as it was
   // Legalises a call that was made on the way; the same call if that cannot be done.
   tvms_node *(*legalize)(tvms_expansion *e, tvms_node *call);
+  // A call of the PrimFunc for `call`, or for the shape of its result; NULL: there is none.
+  tvms_node *TVMS_NULLABLE (*compute)(tvms_expansion *e, tvms_node *call, bool shape);
 };
 
 // What takes the place of `call`: a leaf or a call in A-normal form, whose parts are bound and
