@@ -5,6 +5,7 @@
 #include "interp/packed.h"
 
 #include "interp/machine.h"
+#include "interp/unique.h"
 
 #include <string.h>
 
@@ -119,6 +120,30 @@ static tvms_value run_nonzero(const packed *p) {
   return tvms_value_of_tensor(made);
 }
 
+static bool flag_at(const packed *p, uint32_t i) {
+  return i < p->count && p->args[i].i != 0
+         && (p->args[i].kind == TVMS_VALUE_INT || p->args[i].kind == TVMS_VALUE_BOOL);
+}
+
+// unique(x, sorted, return_index, return_inverse, return_counts, axis)
+static tvms_value run_unique(const packed *p) {
+  const tvms_tensor *x = tensor_at(p, 0);
+  tvms_interp_unique how = {
+      .sorted = flag_at(p, 1),
+      .index = flag_at(p, 2),
+      .inverse = flag_at(p, 3),
+      .counts = flag_at(p, 4),
+      .by_axis = p->count > 5 && p->args[5].kind == TVMS_VALUE_INT,
+  };
+  if (how.by_axis) {
+    int64_t axis = p->args[5].i;
+    how.axis = axis < 0 ? axis + x->view.ndim : axis;
+    if (how.axis < 0 || how.axis >= x->view.ndim) wrong_argument(p, "no such axis");
+  }
+  return tvms_interp_unique_of(p->frame->interp->heap, &p->frame->context->scratch, x,
+                               &how);
+}
+
 typedef tvms_value packed_function(const packed *p);
 
 static const struct {
@@ -129,6 +154,7 @@ static const struct {
     {"relax.run.assert_op", run_assert_op},
     {"relax.run.shape_to_tensor", run_shape_to_tensor},
     {"relax.run.nonzero", run_nonzero},
+    {"relax.run.unique", run_unique},
 };
 
 static packed_function *find(tvms_bytes name) {
