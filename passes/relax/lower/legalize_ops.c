@@ -162,7 +162,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 }
 
 void tvms_pass_legalize_ops(tvms_pass_run *run) {
-  tvms_relax_emitter names = {.unit = NULL};
+  tvms_relax_emitter names = {.memory = &run->context->memory};
   void *outer = run->state;
   run->state = &names;
   tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
