@@ -60,7 +60,10 @@ static tvms_node *cast(tvms_rewriter *r, tvms_dtype dtype, tvms_node *value) {
 
 static tvms_node *int_imm(tvms_rewriter *r, tvms_node *node) {
   normalizer *n = self_of(r);
-  return n->is_index && can_change(node->dtype) ? cast(r, n->dtype, node) : node;
+  if (!n->is_index || !can_change(node->dtype)) return node;
+  // A number is made anew even if its dtype is right, which is a change of the block.
+  return tvms_dtype_same(node->dtype, n->dtype) ? tvms_node_copy(r->unit, node)
+                                                : cast(r, n->dtype, node);
 }
 
 static tvms_node *var(tvms_rewriter *r, tvms_node *node) {

@@ -269,7 +269,8 @@ bool tvms_legalize_softplus(tvms_legal *legal) {
   tvms_node *x = tvms_te_load(te, tensor, stage.axes.items, stage.shape.len);
   tvms_node *scaled = BUILD2(MUL, CONST(beta), x);
   tvms_node *sum = BUILD2(ADD, CONST(1), tvms_te_call(te, TVMS_TIR_exp, scaled));
-  tvms_node *soft = BUILD2(MUL, CONST(1.0 / beta), tvms_te_call(te, TVMS_TIR_log, sum));
+  tvms_node *soft = BUILD2(MUL, BUILD2(DIV, CONST(1), CONST(beta)),
+                           tvms_te_call(te, TVMS_TIR_log, sum));
   tvms_node *y = select(te, BUILD2(GT, scaled, CONST(threshold)), x, soft);
   return tvms_legal_return(legal, tvms_te_close(&stage, "compute", y));
 }
