@@ -42,6 +42,12 @@ int64_t tvms_attr_item_int(const tvms_node *item) {
   }
 }
 
+double tvms_attr_item_float(const tvms_node *item) {
+  if (item->kind == TVMS_NODE_OBJECT_FLOAT) return tvms_as_object_float(item)->value;
+  if (item->kind == TVMS_NODE_FLOAT_IMM) return tvms_as_float_imm(item)->value;
+  return (double)tvms_attr_item_int(item);
+}
+
 int64_t tvms_attr_int(const tvms_call *call, uint32_t place, int64_t otherwise) {
   const tvms_node *value = tvms_attr(call, place);
   return value ? tvms_attr_item_int(value) : otherwise;
@@ -53,10 +59,7 @@ bool tvms_attr_bool(const tvms_call *call, uint32_t place) {
 
 double tvms_attr_float(const tvms_call *call, uint32_t place, double otherwise) {
   const tvms_node *value = tvms_attr(call, place);
-  if (!value) return otherwise;
-  if (value->kind == TVMS_NODE_OBJECT_FLOAT) return tvms_as_object_float(value)->value;
-  if (value->kind == TVMS_NODE_FLOAT_IMM) return tvms_as_float_imm(value)->value;
-  return (double)tvms_attr_item_int(value);
+  return value ? tvms_attr_item_float(value) : otherwise;
 }
 
 tvms_bytes tvms_attr_text(const tvms_call *call, uint32_t place) {

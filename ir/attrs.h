@@ -116,4 +116,7 @@ tvms_list tvms_attr_list(const tvms_call *call, uint32_t place);
 // anything else.
 int64_t tvms_attr_item_int(const tvms_node *item);
 
+// A real number among the items of a list; a whole one counts, too.
+double tvms_attr_item_float(const tvms_node *item);
+
 #endif
