@@ -28,10 +28,15 @@ tvms_analyzer *tvms_analyzer_new(tvms_unit *unit) {
   tvms_analyzer *analyzer = tvms_memory_alloc(memory, sizeof *analyzer);
   analyzer->unit = unit;
   analyzer->memory = memory;
+  analyzer->most_effort = TVMS_MOST_EFFORT;
   tvms_node_map_init(&analyzer->vars, memory);
   analyzer->rewriter = (tvms_simplifier){.analyzer = analyzer};
   analyzer->normalizer = (tvms_simplifier){.analyzer = analyzer, .canonical = true};
   return analyzer;
+}
+
+void tvms_analyzer_be_patient(tvms_analyzer *analyzer) {
+  analyzer->most_effort = 16 * (uint64_t)TVMS_MOST_EFFORT;
 }
 
 void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer) {

@@ -18,6 +18,10 @@ typedef struct tvms_analyzer tvms_analyzer;
 // tvms_analyzer_free; never NULL.
 tvms_analyzer *tvms_analyzer_new(tvms_unit *unit);
 
+// Lets questions take longer before an expression is taken as it is: for expressions that
+// were made here and are large, not for what a text brings.
+void tvms_analyzer_be_patient(tvms_analyzer *analyzer);
+
 // Gives back what the analyzer holds; nodes that it returned stay with the unit. NULL
 // is allowed.
 void tvms_analyzer_free(tvms_analyzer *TVMS_NULLABLE analyzer);

@@ -74,6 +74,7 @@ struct tvms_analyzer {
   uint32_t extensions;  // what tvms_analyzer_extend switched on
   uint32_t nesting;     // of questions that ask further questions
   uint64_t effort;      // since the outermost one; see tvms_analyzer_out_of_budget
+  uint64_t most_effort;
 };
 
 // Proofs inside rules may ask for more proofs, and each looks at whole expressions: after
@@ -83,7 +84,7 @@ enum { TVMS_RULES_EFFORT = 8, TVMS_MOST_EFFORT = 4 * 1000 * 1000 };
 enum { TVMS_MOST_SPENT = 100 * 1000 * 1000 };  // on one function
 
 static inline bool tvms_analyzer_out_of_budget(const tvms_analyzer *analyzer) {
-  return analyzer->effort > TVMS_MOST_EFFORT
+  return analyzer->effort > analyzer->most_effort
          || analyzer->unit->effort > TVMS_MOST_SPENT;
 }
 

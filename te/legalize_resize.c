@@ -34,16 +34,6 @@ static tvms_node *to_real(tvms_te *te, tvms_node *x) {
   return tvms_te_convert(te, TVMS_DTYPE(FLOAT, 32), x);
 }
 
-// floor, ceil or round; constants fold.
-static tvms_node *call(tvms_te *te, tvms_tir_opcode op, tvms_node *x) {
-  if (!x || x->kind != TVMS_NODE_FLOAT_IMM) return x ? tvms_te_call(te, op, x) : NULL;
-  double value = tvms_as_float_imm(x)->value;
-  value = op == TVMS_TIR_floor  ? floor(value)
-          : op == TVMS_TIR_ceil ? ceil(value)
-                                : nearbyint(value);
-  return tvms_te_const(te, x->dtype, value);
-}
-
 static tvms_node *to_int(tvms_te *te, tvms_node *x) {
   return tvms_te_convert(te, TVMS_DTYPE(INT, 32), x);
 }
@@ -98,19 +88,19 @@ static tvms_node *nearest(const resize *r, uint32_t i) {
   tvms_bytes how = r->rounding;
   bool aligned = how.len == 0 && tvms_bytes_is(r->mode, "align_corners");
   if (aligned || tvms_bytes_is(how, "round")) {
-    return to_int(te, call(te, TVMS_TIR_round, x));
+    return to_int(te, tvms_te_round(te, TVMS_TIR_round, x));
   }
   if (tvms_bytes_is(how, "round_prefer_floor")) {
-    return to_int(te, call(te, TVMS_TIR_ceil, SUB(x, real(te, 0.5))));
+    return to_int(te, tvms_te_round(te, TVMS_TIR_ceil, SUB(x, real(te, 0.5))));
   }
   if (tvms_bytes_is(how, "round_prefer_ceil")) {
-    return to_int(te, call(te, TVMS_TIR_floor, ADD(x, real(te, 0.5))));
+    return to_int(te, tvms_te_round(te, TVMS_TIR_floor, ADD(x, real(te, 0.5))));
   }
   if (how.len == 0 || tvms_bytes_is(how, "floor")) {
-    return to_int(te, call(te, TVMS_TIR_floor, ADD(x, real(te, 1e-5))));
+    return to_int(te, tvms_te_round(te, TVMS_TIR_floor, ADD(x, real(te, 1e-5))));
   }
   if (tvms_bytes_is(how, "ceil")) {
-    return to_int(te, call(te, TVMS_TIR_ceil, SUB(x, real(te, 1e-5))));
+    return to_int(te, tvms_te_round(te, TVMS_TIR_ceil, SUB(x, real(te, 1e-5))));
   }
   return NULL;
 }
@@ -167,7 +157,7 @@ static tvms_node *linear(const resize *r) {
   tvms_te *te = r->te;
   taps t = {.r = r, .taps = 2};
   for (uint32_t i = 0; i < r->spatial; i++) {
-    t.start[i] = to_int(te, call(te, TVMS_TIR_floor, r->place[i]));
+    t.start[i] = to_int(te, tvms_te_round(te, TVMS_TIR_floor, r->place[i]));
     t.share[i] = SUB(r->place[i], t.start[i]);
   }
   return around(&t, 0);
@@ -221,7 +211,7 @@ static tvms_node *cubic(const resize *r) {
   tvms_te *te = r->te;
   taps t = {.r = r, .taps = MOST_TAPS};
   for (uint32_t i = 0; i < r->spatial; i++) {
-    tvms_node *floor = call(te, TVMS_TIR_floor, r->place[i]);
+    tvms_node *floor = tvms_te_round(te, TVMS_TIR_floor, r->place[i]);
     t.start[i] = to_int(te, floor);
     spline(r, SUB(r->place[i], floor), t.weights[i]);
   }

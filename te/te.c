@@ -19,6 +19,7 @@ static tvms_memory *memory_of(tvms_te *te) {
 
 void tvms_te_init(tvms_te *te, tvms_unit *unit) {
   *te = (tvms_te){.unit = unit, .analyzer = tvms_analyzer_new(unit)};
+  tvms_analyzer_be_patient(te->analyzer);
 }
 
 void tvms_te_fini(tvms_te *te) {

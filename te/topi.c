@@ -6,6 +6,7 @@
 
 #include "ir/fold_ops.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,15 @@ tvms_node *tvms_te_index(tvms_te *te, int64_t value) {
 
 tvms_node *tvms_te_call(tvms_te *te, tvms_tir_opcode op, tvms_node *x) {
   return tvms_call_new_of(te->unit, x->dtype, op, &x, 1, TVMS_NO_SPAN);
+}
+
+tvms_node *tvms_te_round(tvms_te *te, tvms_tir_opcode op, tvms_node *x) {
+  if (!x || x->kind != TVMS_NODE_FLOAT_IMM) return x ? tvms_te_call(te, op, x) : NULL;
+  double value = tvms_as_float_imm(x)->value;
+  value = op == TVMS_TIR_floor  ? floor(value)
+          : op == TVMS_TIR_ceil ? ceil(value)
+                                : nearbyint(value);
+  return tvms_te_const(te, x->dtype, value);
 }
 
 tvms_node *tvms_te_select(tvms_te *te, tvms_node *condition, tvms_node *yes,

@@ -20,6 +20,10 @@ tvms_node *tvms_te_index(tvms_te *te, int64_t value);
 // A call of an operator of TIR with one argument and its dtype.
 tvms_node *tvms_te_call(tvms_te *te, tvms_tir_opcode op, tvms_node *x);
 
+// floor, ceil, round or nearbyint of a real; constants fold, as TVM folds them.
+tvms_node *TVMS_NULLABLE tvms_te_round(tvms_te *te, tvms_tir_opcode op,
+                                       tvms_node *TVMS_NULLABLE x);
+
 // `yes` where the condition holds, else `no`; both are computed. Nothing is folded.
 tvms_node *TVMS_NULLABLE tvms_te_select(tvms_te *te, tvms_node *TVMS_NULLABLE condition,
                                         tvms_node *TVMS_NULLABLE yes,
