@@ -21,28 +21,6 @@ static tvms_node *select(tvms_te *te, tvms_node *condition, tvms_node *yes,
              : NULL;
 }
 
-// The pair that wins: the better value, of equal ones the lesser index.
-static void pick(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
-                 tvms_node *result[2], tvms_node_kind better) {
-  tvms_node *wins = build(te, better, lhs[1], rhs[1]);
-  tvms_node *ties = build(te, TVMS_NODE_EQ, lhs[1], rhs[1]);
-  tvms_node *first = build(te, TVMS_NODE_LT, lhs[0], rhs[0]);
-  tvms_node *takes_left =
-      build(te, TVMS_NODE_OR, wins, build(te, TVMS_NODE_AND, ties, first));
-  result[0] = select(te, takes_left, lhs[0], rhs[0]);
-  result[1] = select(te, wins, lhs[1], rhs[1]);
-}
-
-static void pick_greater(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
-                         tvms_node *result[2]) {
-  pick(te, lhs, rhs, result, TVMS_NODE_GT);
-}
-
-static void pick_less(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
-                      tvms_node *result[2]) {
-  pick(te, lhs, rhs, result, TVMS_NODE_LT);
-}
-
 typedef struct {
   tvms_te *te;
   tvms_list shape;
@@ -105,11 +83,11 @@ static bool arg_search(tvms_legal *legal, const char *name, tvms_te_combine comb
 }
 
 bool tvms_legalize_argmax(tvms_legal *legal) {
-  return arg_search(legal, "argmax", pick_greater, true);
+  return arg_search(legal, "argmax", tvms_te_pick_greater, true);
 }
 
 bool tvms_legalize_argmin(tvms_legal *legal) {
-  return arg_search(legal, "argmin", pick_less, false);
+  return arg_search(legal, "argmin", tvms_te_pick_less, false);
 }
 
 // A copy with the axes of the result, and the dimension that differs replaced.

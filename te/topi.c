@@ -298,3 +298,25 @@ tvms_node *tvms_te_cast(tvms_te *te, tvms_node *x, tvms_dtype dtype, const char 
   return tvms_te_close(&stage, name,
                        tvms_build_cast(te->unit, dtype, value, TVMS_NO_SPAN));
 }
+
+// The pair that wins: the better value, of equal ones the lesser index.
+static void pick(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
+                 tvms_node *result[2], tvms_node_kind better) {
+  tvms_node *wins = build(te, better, lhs[1], rhs[1]);
+  tvms_node *ties = build(te, TVMS_NODE_EQ, lhs[1], rhs[1]);
+  tvms_node *first = build(te, TVMS_NODE_LT, lhs[0], rhs[0]);
+  tvms_node *takes_left =
+      build(te, TVMS_NODE_OR, wins, build(te, TVMS_NODE_AND, ties, first));
+  result[0] = tvms_te_select(te, takes_left, lhs[0], rhs[0]);
+  result[1] = tvms_te_select(te, wins, lhs[1], rhs[1]);
+}
+
+void tvms_te_pick_greater(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
+                          tvms_node *result[2]) {
+  pick(te, lhs, rhs, result, TVMS_NODE_GT);
+}
+
+void tvms_te_pick_less(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
+                       tvms_node *result[2]) {
+  pick(te, lhs, rhs, result, TVMS_NODE_LT);
+}

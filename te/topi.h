@@ -80,6 +80,15 @@ tvms_node *TVMS_NULLABLE tvms_te_pad_by(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                         const char *name, const char *axis,
                                         bool padded_ends);
 
+// How argmax and argmin combine two pairs of an index and a value: the better value wins,
+// of equal ones the lesser index. For tvms_te_close_pair.
+void tvms_te_pick_greater(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
+                          tvms_node *result[2]);
+
+// The same for the lesser value.
+void tvms_te_pick_less(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs[2],
+                       tvms_node *result[2]);
+
 // A copy with another dtype; `name` and `axis` as topi.cast or topi.math.cast have them.
 tvms_node *TVMS_NULLABLE tvms_te_cast(tvms_te *te, tvms_node *TVMS_NULLABLE x,
                                       tvms_dtype dtype, const char *name,
