@@ -461,6 +461,10 @@ tvms_node *tvms_relax_expand_op(tvms_expansion *e, tvms_node *call) {
   case TVMS_R_arange: return expand_arange(e, call);
   case TVMS_R_astype: return expand_astype(e, call);
   case TVMS_R_size: return expand_size(e, call);
+  // Marks for Gradient, which compute nothing.
+  case TVMS_R_grad_no_grad:
+  case TVMS_R_grad_start_checkpoint:
+  case TVMS_R_grad_end_checkpoint: return tvms_as_call(call)->args.items[0];
   case TVMS_R_ccl_allreduce: return expand_allreduce(e, call);
   case TVMS_R_ccl_allgather: return expand_allgather(e, call);
   case TVMS_R_ccl_broadcast_from_worker0: return expand_broadcast(e, call);
