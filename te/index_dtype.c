@@ -60,10 +60,7 @@ static tvms_node *cast(tvms_rewriter *r, tvms_dtype dtype, tvms_node *value) {
 
 static tvms_node *int_imm(tvms_rewriter *r, tvms_node *node) {
   normalizer *n = self_of(r);
-  if (!n->is_index || !can_change(node->dtype)) return node;
-  // A number is made anew even if its dtype is right, which is a change of the block.
-  return tvms_dtype_same(node->dtype, n->dtype) ? tvms_node_copy(r->unit, node)
-                                                : cast(r, n->dtype, node);
+  return n->is_index && can_change(node->dtype) ? cast(r, n->dtype, node) : node;
 }
 
 static tvms_node *var(tvms_rewriter *r, tvms_node *node) {
@@ -147,7 +144,8 @@ static tvms_node *call(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *load(tvms_rewriter *r, tvms_node *node) {
   tvms_list old = tvms_as_buffer_load(node)->indices, indices = as_indices(r, old);
-  if (indices.items == old.items) return node;
+  // Indices are a list anew, whatever is in it, which is a change of the block.
+  if (old.len == 0) return node;
   tvms_node *made = tvms_node_copy(r->unit, node);
   tvms_as_buffer_load(made)->indices = indices;
   return made;
@@ -161,7 +159,7 @@ static tvms_node *store(tvms_rewriter *r, tvms_node *node) {
   if (value->dtype.lanes == 1 && !tvms_dtype_same(value->dtype, element)) {
     value = cast(r, element, value);
   }
-  if (value == old->value && indices.items == old->indices.items) return node;
+  if (value == old->value && indices.len == 0) return node;
   tvms_node *made = tvms_node_copy(r->unit, node);
   tvms_as_store(made)->value = value;
   tvms_as_store(made)->indices = indices;
