@@ -61,13 +61,14 @@ static void add_size(entry *n, tvms_strbuf *out, const tvms_node *size, bool pat
 }
 
 // A size in a signature: compound ones as the program's text has them.
-static void add_dimension(entry *n, tvms_strbuf *out, const tvms_node *size) {
+static void add_dimension(entry *n, const tvms_unit *unit, tvms_strbuf *out,
+                          const tvms_node *size) {
   tvms_context *context = n->e->context;
   bool plain = size->kind == TVMS_NODE_VAR || size->kind == TVMS_NODE_INT_IMM;
   if (plain || !context->describe)
     add_size(n, out, size, false);
   else
-    tvms_strbuf_puts(out, context->describe(context, size));
+    tvms_strbuf_puts(out, context->describe(unit, size));
 }
 
 static const char *keep_text(entry *n, tvms_strbuf *text) {
@@ -94,7 +95,7 @@ const char *tvms_words_signature(entry *n, const tvms_member *member) {
     tvms_strbuf_printf(&out, "%s: Tensor([", tvms_words_of_buffer(n, buffer));
     for (uint32_t j = 0; j < buffer->shape.len; j++) {
       if (j) tvms_strbuf_puts(&out, ", ");
-      add_dimension(n, &out, buffer->shape.items[j]);
+      add_dimension(n, member->unit, &out, buffer->shape.items[j]);
     }
     tvms_strbuf_printf(&out, "], %s)", tvms_dtype_text(buffer->element, dtype));
   }
