@@ -14,6 +14,7 @@ HELPERS = {
     "fuzz/run.py": "suites of builds with -Dfuzz=true",
     "oracle/ask.py": "run by a Python with stock TVM",
     "oracle/ask_native.py": "run by a Python with stock TVM",
+    "oracle/ask_operators.py": "run by a Python with stock TVM",
     "oracle/simplify.py": "records cases of a unit test",
 }
 
