@@ -2,6 +2,7 @@
 // the second, and what is left for the first.
 #include "te/extern.h"
 
+#include "ir/object.h"
 #include "te/element.h"
 #include "te/nest.h"
 
@@ -27,6 +28,12 @@ tvms_node *tvms_te_extern_output(tvms_te *te, const char *name, tvms_list shape,
   tvms_node *tensor = tvms_te_tensor(te, name, shape, dtype);
   if (floats) let_float(te, tensor);
   return tensor;
+}
+
+void tvms_te_extern_rename(tvms_te *te, tvms_node *tensor, const char *name) {
+  tvms_buffer *buffer = tvms_as_buffer(tensor);
+  buffer->name = symbol(te, name);
+  tvms_as_var(buffer->data)->name = buffer->name;
 }
 
 void tvms_te_extern_close(tvms_te *te, tvms_node *output, const char *name,
@@ -71,6 +78,34 @@ tvms_node *tvms_te_flat_store(tvms_te *te, tvms_node *tensor, tvms_node *place,
   store->value = value;
   store->indices = indices_of(te, tensor, place);
   return &store->head;
+}
+
+tvms_node *tvms_te_store(tvms_te *te, tvms_node *tensor, tvms_node *const *indices,
+                         uint32_t count, tvms_node *value) {
+  value = tvms_te_convert(te, tvms_te_dtype(tensor), value);
+  if (!value) return NULL;
+  tvms_store *store = tvms_node_make(te->unit, STORE, TVMS_NO_SPAN);
+  store->buffer = tensor;
+  store->value = value;
+  store->indices = tvms_list_copy(te->unit, indices, count);
+  return &store->head;
+}
+
+tvms_node *tvms_te_when(tvms_te *te, tvms_node *condition, tvms_node *body) {
+  if (!condition || !body) return NULL;
+  tvms_if_then_else *branch = tvms_node_make(te->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
+  branch->condition = condition;
+  branch->then_case = body;
+  return &branch->head;
+}
+
+tvms_node *tvms_te_extern_scope(tvms_te *te) {
+  static const char key[] = "pragma_scope", value[] = "seq";
+  tvms_attr_stmt *mark = tvms_node_make(te->unit, ATTR_STMT, TVMS_NO_SPAN);
+  mark->node = tvms_object_int_new(te->unit, 0, TVMS_NO_SPAN);
+  mark->key = tvms_bytes_copy(te->unit, key, sizeof key - 1);
+  mark->value = tvms_string_imm_new(te->unit, value, sizeof value - 1, TVMS_NO_SPAN);
+  return &mark->head;
 }
 
 tvms_node *tvms_te_loop_var(tvms_te *te, const char *name, tvms_node *extent) {

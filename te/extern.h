@@ -21,6 +21,9 @@ void tvms_te_extern_input(tvms_te *te, tvms_node *tensor);
 tvms_node *tvms_te_extern_output(tvms_te *te, const char *name, tvms_list shape,
                                  tvms_dtype dtype, bool floats);
 
+// Calls a parameter by the name that the statements have for it.
+void tvms_te_extern_rename(tvms_te *te, tvms_node *tensor, const char *name);
+
 // A block of the statements, which make the tensor `output`.
 void tvms_te_extern_close(tvms_te *te, tvms_node *output, const char *name,
                           tvms_node *const *stmts, uint32_t count);
@@ -33,6 +36,20 @@ tvms_node *TVMS_NULLABLE tvms_te_flat_load(tvms_te *te, tvms_node *tensor,
 tvms_node *TVMS_NULLABLE tvms_te_flat_store(tvms_te *te, tvms_node *tensor,
                                             tvms_node *TVMS_NULLABLE place,
                                             tvms_node *TVMS_NULLABLE value);
+
+// A store at one index per dimension; the value is brought to the tensor's dtype. NULL if it
+// is NULL.
+tvms_node *TVMS_NULLABLE tvms_te_store(tvms_te *te, tvms_node *tensor,
+                                       tvms_node *const *indices, uint32_t count,
+                                       tvms_node *TVMS_NULLABLE value);
+
+// A statement where a condition holds; NULL if one of both is.
+tvms_node *TVMS_NULLABLE tvms_te_when(tvms_te *te, tvms_node *TVMS_NULLABLE condition,
+                                      tvms_node *TVMS_NULLABLE body);
+
+// T.attr({"pragma_scope": "seq"}), which holds for the statements behind it: the frame in
+// which TVM's builder puts several loops.
+tvms_node *tvms_te_extern_scope(tvms_te *te);
 
 // A variable for a loop from 0 to `extent`. From 0.24 on all have one name.
 tvms_node *tvms_te_loop_var(tvms_te *te, const char *name, tvms_node *extent);

@@ -56,11 +56,7 @@ static bool close_scatter(tvms_legal *legal, tvms_node *out, const char *name,
   tvms_node *stmts[3] = {NULL, copy, loop};
   uint32_t first = 1;
   if (!tvms_release_has(te->unit->dialect, TVMS_FACT_externs_name_loops)) {
-    tvms_attr_stmt *mark = tvms_node_make(te->unit, ATTR_STMT, TVMS_NO_SPAN);
-    mark->node = tvms_object_int_new(te->unit, 0, TVMS_NO_SPAN);
-    mark->key = tvms_bytes_copy(te->unit, "pragma_scope", 12);
-    mark->value = tvms_string_imm_new(te->unit, "seq", 3, TVMS_NO_SPAN);
-    stmts[0] = &mark->head;
+    stmts[0] = tvms_te_extern_scope(te);
     first = 0;
   }
   tvms_te_extern_close(te, out, name, stmts + first, 3 - first);
