@@ -135,6 +135,32 @@ static tvms_node *channel_of(const windows *w, int64_t groups, tvms_node *filter
   return build(w->te, TVMS_NODE_ADD, build(w->te, TVMS_NODE_MUL, group, channels), rc);
 }
 
+// The spatial dimensions of the result as topi has them: inference writes them in another
+// order where the kernel's size is symbolic.
+static void set_lengths(const windows *w, tvms_node *filter, const layout *filter_at,
+                        tvms_list shape) {
+  tvms_te *te = w->te;
+  tvms_node *one = tvms_te_index(te, 1);
+  for (uint32_t i = 0; i < w->attrs.spatial; i++) {
+    uint32_t at = w->at.places[2 + i];
+    tvms_node *size = tvms_te_shape(filter).items[filter_at->places[2 + i]];
+    if (tvms_node_is_int_imm(size)) continue;
+    tvms_node *reach = build(te, TVMS_NODE_MUL, build(te, TVMS_NODE_SUB, size, one),
+                             tvms_te_index(te, item(w->attrs.dilation, i)));
+    tvms_node *length =
+        build(te, TVMS_NODE_SUB, tvms_te_shape(w->data).items[at], reach);
+    length = build(te, TVMS_NODE_SUB, length, one);
+    length =
+        build(te, TVMS_NODE_ADD, length, tvms_te_index(te, item(w->attrs.padding, i)));
+    length = build(te, TVMS_NODE_ADD, length,
+                   tvms_te_index(te, item(w->attrs.padding, w->attrs.spatial + i)));
+    length = build(te, TVMS_NODE_FLOOR_DIV, length,
+                   tvms_te_index(te, item(w->attrs.strides, i)));
+    length = build(te, TVMS_NODE_ADD, length, one);
+    if (length) shape.items[at] = tvms_analyzer_simplify(te->analyzer, length);
+  }
+}
+
 bool tvms_legalize_conv(tvms_legal *legal) {
   static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
   windows w;
@@ -148,6 +174,7 @@ bool tvms_legalize_conv(tvms_legal *legal) {
   tvms_te *te = w.te;
   tvms_node *filter = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
   int64_t groups = w.attrs.groups;
+  set_lengths(&w, filter, &filter_at, shape);
   tvms_node *padded = pad(&w, tvms_te_const(te, tvms_te_dtype(w.data), 0), "i");
   tvms_stage stage;
   tvms_node *reduced[MOST_RANK];
