@@ -27,7 +27,8 @@ static void grid_steps(int64_t size, bool corners, double *start, double *step) 
 }
 
 bool tvms_legalize_affine_grid(tvms_legal *legal) {
-  static const char *const names[] = {"n", "dim", "i0", "i1", "i2"};
+  static const char *const flat[] = {"n", "dim", "i", "j"};
+  static const char *const any[] = {"n", "dim", "i0", "i1", "i2"};
   legal->name = "affine_grid";
   tvms_te *te = &legal->te;
   tvms_list size;
@@ -45,17 +46,24 @@ bool tvms_legalize_affine_grid(tvms_legal *legal) {
     if (corners && tvms_as_int_imm(size.items[i])->value < 2) return false;
   }
   tvms_stage stage;
-  tvms_te_open_named(te, &stage, tvms_list_copy(te->unit, dims, 2 + size.len), names);
+  bool by_name =
+      !tvms_release_has(te->unit->dialect, TVMS_FACT_affine_grids_choose_corners);
+  if (by_name && size.len != 2) return false;
+  tvms_te_open_named(te, &stage, tvms_list_copy(te->unit, dims, 2 + size.len),
+                     by_name ? flat : any);
   tvms_node *at[] = {stage.axes.items[0], stage.axes.items[1], INT32(size.len)};
-  tvms_node *value = tvms_te_load(te, data, at, 3);
-  for (uint32_t i = 0; i < size.len; i++) {
+  tvms_node *moved = tvms_te_load(te, data, at, 3), *value = by_name ? NULL : moved;
+  for (uint32_t n = 0; n < size.len; n++) {
+    uint32_t i = by_name ? size.len - 1 - n : n;
     double start, step;
     grid_steps(tvms_as_int_imm(size.items[i])->value, corners, &start, &step);
     tvms_node *place = MUL(stage.axes.items[2 + i], tvms_te_const(te, dtype, step));
     place = ADD(tvms_te_const(te, dtype, start), place);
     at[2] = INT32(size.len - 1 - i);
-    value = ADD(value, MUL(tvms_te_load(te, data, at, 3), place));
+    place = MUL(tvms_te_load(te, data, at, 3), place);
+    value = value ? ADD(value, place) : place;
   }
+  if (by_name) value = ADD(value, moved);
   return tvms_legal_return(legal, tvms_te_close(&stage, "compute", value));
 }
 
