@@ -243,7 +243,8 @@ bool tvms_legalize_prelu(tvms_legal *legal) {
   // TVM wants to know how many channels there are.
   if (!tvms_node_is_int_imm(channels) || !tvms_node_is_int_imm(count)) return false;
   tvms_stage stage;
-  if (tvms_node_is_int(count, 1)) {
+  if (tvms_node_is_int(count, 1)
+      || !tvms_release_has(te->unit->dialect, TVMS_FACT_channels_have_slopes)) {
     tvms_node *zero = tvms_te_index(te, 0);
     tvms_te_open_named(te, &stage, tvms_list_copy(te->unit, &channels, 1), names);
     tvms_node *same_slope = tvms_te_load(te, slope, &zero, 1);

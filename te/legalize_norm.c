@@ -69,46 +69,90 @@ static tvms_node *normalized(const batch_norm *b, tvms_node *away,
   return y;
 }
 
-// What is kept of the old statistic, and what the new one adds.
-static tvms_node *moved(const batch_norm *b, tvms_node *old, tvms_node *fresh) {
-  tvms_te *te = b->te;
-  tvms_node *kept = tvms_te_multiply(te, float_of(te, 1 - b->momentum), old);
-  tvms_node *added = tvms_te_multiply(te, float_of(te, b->momentum), fresh);
-  return tvms_te_add(te, kept, added);
-}
-
 static bool return_three(tvms_legal *legal, tvms_node *y, tvms_node *mean,
                          tvms_node *variance) {
   return tvms_legal_return(legal, y) && tvms_legal_return(legal, mean)
          && tvms_legal_return(legal, variance);
 }
 
-static bool train(tvms_legal *legal, const batch_norm *b) {
+// x folded per channel, over the number of elements.
+static tvms_node *mean_of(const batch_norm *b, tvms_node *x) {
   tvms_te *te = b->te;
-  tvms_node *mean = tvms_te_reduce_axes(te, b->x, b->reduced, false, TVMS_FOLD_SUM);
-  mean = tvms_te_divide(te, mean, b->count);
-  tvms_node *spread = tvms_te_reshape(te, mean, b->shape);
+  x = tvms_te_reduce_axes(te, x, b->reduced, false, TVMS_FOLD_SUM);
+  return tvms_te_divide(te, x, b->count);
+}
+
+// The same of the squared distances from a mean that has all axes.
+static tvms_node *variance_of(const batch_norm *b, tvms_node *mean) {
+  tvms_te *te = b->te;
+  tvms_node *left = tvms_te_subtract(te, b->x, mean);
+  tvms_node *right = tvms_te_subtract(te, b->x, mean);
+  return mean_of(b, tvms_te_multiply(te, left, right));
+}
+
+// What is kept of an old statistic, and what a new one adds.
+static tvms_node *kept(const batch_norm *b, tvms_node *old) {
+  return tvms_te_multiply(b->te, float_of(b->te, 1 - b->momentum), old);
+}
+
+static tvms_node *added(const batch_norm *b, tvms_node *fresh) {
+  return tvms_te_multiply(b->te, float_of(b->te, b->momentum), fresh);
+}
+
+static tvms_node *moved(const batch_norm *b, tvms_node *old, tvms_node *fresh) {
+  tvms_node *share = kept(b, old);
+  return tvms_te_add(b->te, share, added(b, fresh));
+}
+
+// With the statistics of the data, which are computed on the way.
+static tvms_node *normalized_afresh(const batch_norm *b, tvms_node **mean,
+                                    tvms_node **variance) {
+  tvms_te *te = b->te;
+  *mean = mean_of(b, b->x);
+  tvms_node *spread = tvms_te_reshape(te, *mean, b->shape);
   tvms_node *away = tvms_te_subtract(te, b->x, spread);
-  tvms_node *left = tvms_te_subtract(te, b->x, spread);
-  tvms_node *right = tvms_te_subtract(te, b->x, spread);
-  tvms_node *variance = tvms_te_multiply(te, left, right);
-  variance = tvms_te_reduce_axes(te, variance, b->reduced, false, TVMS_FOLD_SUM);
-  variance = tvms_te_divide(te, variance, b->count);
-  tvms_node *y = normalized(b, away, tvms_te_reshape(te, variance, b->shape));
+  *variance = variance_of(b, spread);
+  return normalized(b, away, tvms_te_reshape(te, *variance, b->shape));
+}
+
+// With the statistics that are given.
+static tvms_node *normalized_as_given(const batch_norm *b) {
+  tvms_te *te = b->te;
+  tvms_node *mean = tvms_te_reshape(te, b->mean, b->shape);
+  tvms_node *away = tvms_te_subtract(te, b->x, mean);
+  return normalized(b, away, tvms_te_reshape(te, b->variance, b->shape));
+}
+
+static bool train(tvms_legal *legal, const batch_norm *b) {
+  tvms_node *mean, *variance, *y = normalized_afresh(b, &mean, &variance);
   tvms_node *new_mean = moved(b, b->mean, mean);
   return return_three(legal, y, new_mean, moved(b, b->variance, variance));
+}
+
+// Up to 0.24 TVM took the statistics the other way round: given ones in training, and those of
+// the data, which it computes after the result, for the statistics to be handed on.
+static bool train_as_given(tvms_legal *legal, const batch_norm *b) {
+  tvms_te *te = b->te;
+  tvms_node *y = normalized_as_given(b);
+  tvms_node *share = kept(b, b->mean), *mean = mean_of(b, b->x);
+  tvms_node *new_mean = tvms_te_add(te, share, added(b, mean));
+  share = kept(b, b->variance);
+  tvms_node *variance = variance_of(b, tvms_te_reshape(te, mean, b->shape));
+  return return_three(legal, y, new_mean, tvms_te_add(te, share, added(b, variance)));
 }
 
 bool tvms_legalize_batch_norm(tvms_legal *legal) {
   legal->name = "batch_norm";
   batch_norm b = read_batch_norm(legal);
-  if (tvms_attr_bool(legal->call, TVMS_ATTR_batch_norm_training)) {
-    return train(legal, &b);
-  }
   tvms_te *te = b.te;
-  tvms_node *mean = tvms_te_reshape(te, b.mean, b.shape);
-  tvms_node *away = tvms_te_subtract(te, b.x, mean);
-  tvms_node *y = normalized(&b, away, tvms_te_reshape(te, b.variance, b.shape));
+  bool fresh_in_training =
+      tvms_release_has(te->unit->dialect, TVMS_FACT_training_uses_fresh_statistics);
+  if (tvms_attr_bool(legal->call, TVMS_ATTR_batch_norm_training)) {
+    return fresh_in_training ? train(legal, &b) : train_as_given(legal, &b);
+  }
+  tvms_node *mean, *variance;
+  tvms_node *y = fresh_in_training ? normalized_as_given(&b)
+                                   : normalized_afresh(&b, &mean, &variance);
   // The statistics are results, too: copies, since an argument cannot be one.
   tvms_node *new_mean = tvms_te_multiply(te, b.mean, INT32(1));
   return return_three(legal, y, new_mean, tvms_te_multiply(te, b.variance, INT32(1)));
@@ -140,13 +184,13 @@ static void add_pairs(tvms_te *te, tvms_node *const lhs[2], tvms_node *const rhs
 
 // The axes of a stage whose flag is not set.
 static tvms_list kept_axes(const statistics *s, const tvms_stage *stage) {
-  tvms_list kept = tvms_list_copy(s->te->unit, stage->axes.items, s->shape.len);
+  tvms_list axes = tvms_list_copy(s->te->unit, stage->axes.items, s->shape.len);
   uint32_t count = 0;
   for (uint32_t i = 0; i < s->shape.len; i++) {
-    if (!s->reduced[i]) kept.items[count++] = stage->axes.items[i];
+    if (!s->reduced[i]) axes.items[count++] = stage->axes.items[i];
   }
-  kept.len = count;
-  return kept;
+  axes.len = count;
+  return axes;
 }
 
 // An element as it goes into a sum.
@@ -157,13 +201,13 @@ static tvms_node *summand(const statistics *s, tvms_node *x) {
 
 static void add_up(statistics *s) {
   tvms_te *te = s->te;
-  tvms_list kept = tvms_te_reduced_shape(te, s->shape, s->reduced, false);
-  if (kept.len == 0) {
+  tvms_list shape = tvms_te_reduced_shape(te, s->shape, s->reduced, false);
+  if (shape.len == 0) {
     tvms_node *one = INDEX(1);
-    kept = tvms_list_copy(te->unit, &one, 1);
+    shape = tvms_list_copy(te->unit, &one, 1);
   }
   tvms_stage stage;
-  tvms_te_open(te, &stage, kept, "ax");
+  tvms_te_open(te, &stage, shape, "ax");
   tvms_list indices = tvms_list_copy(te->unit, s->shape.items, s->shape.len);
   for (uint32_t i = 0, at = 0; i < s->shape.len; i++) {
     char name[32];
