@@ -33,17 +33,6 @@ typedef struct {
   tvms_node *TVMS_NULLABLE vdevice;  // of the outputs
 } tvms_legalized;
 
-// Legalises a call. Returns false if the operator has no description or the call is of a
-// form that has none (unknown shapes): then the call stays.
-TVMS_NODISCARD bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller,
-                                       const tvms_call *call, tvms_legalized *result);
-
-// The same for the shape of the result, where it depends on the data: a PrimFunc that makes
-// a vector of int64.
-TVMS_NODISCARD bool tvms_legalize_shape_of_call(tvms_unit *unit, tvms_unit *caller,
-                                                const tvms_call *call,
-                                                tvms_legalized *result);
-
 // Whether the shapes and dtypes of all arguments and of the result are known, which TVM asks
 // before it legalises.
 bool tvms_legalize_is_possible(const tvms_call *call);

@@ -15,7 +15,7 @@
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 #include "support/trial.h"
-#include "te/legalize.h"
+#include "te/legalize_call.h"
 
 #include <string.h>
 

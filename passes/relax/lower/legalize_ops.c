@@ -16,7 +16,7 @@
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
-#include "te/legalize.h"
+#include "te/legalize_call.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,125 @@
+// Legalising one call: the description of the operator does its work, and what it made is
+// described to the caller in the caller's own variables.
+#include "te/legalize_call.h"
+
+#include "structinfo/make.h"
+#include "structinfo/sinfo.h"
+#include "te/legalize_slice.h"
+#include "te/legalizers.h"
+
+typedef bool (*legalizer)(tvms_legal *legal);
+
+// Operators without a description.
+#define tvms_legalize_none NULL
+static const legalizer legalizers[TVMS_OP_COUNT + 1] = {
+#define OP(ident, name, schema, bind, signature, infer, purity, legalize, since, doc)  \
+  [TVMS_R_##ident] = tvms_legalize_##legalize,
+#include "ir/ops.def"
+};
+
+static tvms_memory *memory_of(tvms_legal *legal) {
+  return &legal->caller->context->memory;
+}
+
+static bool is_dim(tvms_node_vec tensors, const tvms_node *var) {
+  for (uint32_t i = 0; i < tensors.len; i++) {
+    if (!tensors.items[i]) continue;
+    tvms_list shape = tvms_te_shape(tensors.items[i]);
+    for (uint32_t j = 0; j < shape.len; j++) {
+      if (shape.items[j] == var) return true;
+    }
+  }
+  return false;
+}
+
+// Variables that are not a dimension of a parameter or result are handed over on their own.
+static void add_unbound_variables(tvms_legal *legal) {
+  for (uint32_t i = 0; i < legal->inner.len; i++) {
+    tvms_node *var = legal->inner.items[i];
+    if (is_dim(legal->te.buffers, var) || is_dim(legal->te.outputs, var)) continue;
+    if (tvms_release_has(legal->te.unit->dialect, TVMS_FACT_sizes_follow_outputs)) {
+      tvms_vec_push(memory_of(legal), &legal->te.sizes, var);
+      tvms_vec_push(memory_of(legal), &legal->sizes, legal->outer.items[i]);
+      continue;
+    }
+    tvms_te_scalar(&legal->te, var);
+    tvms_vec_push(memory_of(legal), &legal->args, legal->outer.items[i]);
+  }
+}
+
+static tvms_node *vdevice_of(tvms_list args) {
+  tvms_node *found = NULL;
+  for (uint32_t i = 0; i < args.len && !found; i++) {
+    const tvms_node *sinfo = args.items[i]->sinfo;
+    if (args.items[i]->kind == TVMS_NODE_TUPLE) {
+      found = vdevice_of(tvms_as_tuple(args.items[i])->fields);
+    } else if (sinfo && sinfo->kind == TVMS_NODE_SINFO_TENSOR) {
+      found = tvms_as_sinfo_tensor(sinfo)->vdevice;
+    }
+  }
+  return found;
+}
+
+static tvms_node *type_of(tvms_legal *legal, const tvms_node *tensor,
+                          tvms_node_map *back, tvms_node *TVMS_NULLABLE vdevice) {
+  tvms_unit *unit = legal->caller;
+  tvms_list shape = tvms_te_shape(tensor);
+  tvms_list dims = tvms_list_copy(unit, shape.items, shape.len);
+  for (uint32_t i = 0; i < shape.len; i++) {
+    dims.items[i] = tvms_clone(unit, shape.items[i], back);
+  }
+  tvms_node *value =
+      tvms_sinfo_shape_value_new(unit, dims.items, dims.len, legal->call->head.span);
+  return tvms_sinfo_tensor_new(unit, value, tvms_te_dtype(tensor), vdevice);
+}
+
+static void describe(tvms_legal *legal, tvms_legalized *result) {
+  tvms_node_map back;
+  tvms_node_map_init(&back, memory_of(legal));
+  for (uint32_t i = 0; i < legal->inner.len; i++) {
+    tvms_node_map_put(&back, legal->inner.items[i], legal->outer.items[i]);
+  }
+  tvms_node_vec *outputs = &legal->te.outputs;
+  // All outputs are where the first operand is that says where it is.
+  result->vdevice = vdevice_of(legal->call->args);
+  result->types = tvms_list_copy(legal->caller, outputs->items, outputs->len);
+  for (uint32_t i = 0; i < outputs->len; i++) {
+    result->types.items[i] = type_of(legal, outputs->items[i], &back, result->vdevice);
+  }
+  tvms_node_map_fini(&back);
+  add_unbound_variables(legal);
+  result->args = tvms_list_copy(legal->caller, legal->args.items, legal->args.len);
+  result->sizes = tvms_list_copy(legal->caller, legal->sizes.items, legal->sizes.len);
+  result->name = legal->name;
+  result->function = tvms_te_finish(&legal->te);
+}
+
+static bool run(legalizer legalize, tvms_unit *unit, tvms_unit *caller,
+                const tvms_call *call, tvms_legalized *result) {
+  tvms_legal legal = {.caller = caller, .call = call};
+  tvms_te_init(&legal.te, unit);
+  tvms_node_map_init(&legal.known, memory_of(&legal));
+  bool fine = legalize(&legal);
+  if (fine) describe(&legal, result);
+  tvms_node_map_fini(&legal.known);
+  tvms_vec_fini(memory_of(&legal), &legal.args);
+  tvms_vec_fini(memory_of(&legal), &legal.outer);
+  tvms_vec_fini(memory_of(&legal), &legal.sizes);
+  tvms_vec_fini(memory_of(&legal), &legal.inner);
+  tvms_te_fini(&legal.te);
+  return fine;
+}
+
+bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
+                        tvms_legalized *result) {
+  legalizer legalize = legalizers[tvms_op_called(&call->head)];
+  return legalize && tvms_legalize_is_possible(call)
+         && run(legalize, unit, caller, call, result);
+}
+
+bool tvms_legalize_shape_of_call(tvms_unit *unit, tvms_unit *caller,
+                                 const tvms_call *call, tvms_legalized *result) {
+  bool sliced = tvms_op_called(&call->head) == TVMS_R_dynamic_strided_slice;
+  return sliced && tvms_legalize_is_possible(call)
+         && run(tvms_legalize_slice_shape, unit, caller, call, result);
+}
