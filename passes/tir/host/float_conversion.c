@@ -60,12 +60,13 @@ static const struct {
 };
 
 static float_layout layout_of(tvms_dtype dtype) {
-  for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-    if (layouts[i].code == dtype.code && layouts[i].bits == dtype.bits)
-      return layouts[i].layout;
+  size_t i = 0, count = sizeof layouts / sizeof *layouts;
+  while (i < count
+         && (layouts[i].code != dtype.code || layouts[i].bits != dtype.bits)) {
+    i++;
   }
-  TVMS_CHECK(!"a float");
-  return layouts[0].layout;
+  TVMS_CHECK(i < count);  // only floats are converted
+  return layouts[i].layout;
 }
 
 // ---- Conversion ----
