@@ -28,7 +28,8 @@ typedef struct {
   tvms_merge_plan plan;
 } planner;
 
-enum { MATCH_RANGE = 16, SMALL_BITS = 32, NONE = UINT32_MAX };
+enum { MATCH_RANGE = 16, SMALL_BITS = 32 };
+#define NONE UINT32_MAX
 
 static const tvms_buffer *buffer_of(const planner *p, uint32_t alloc) {
   return tvms_as_buffer(
