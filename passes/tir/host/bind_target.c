@@ -13,6 +13,7 @@
 #include "ir/target_config.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/tir/host/function_target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,7 @@ typedef struct {
   binding *b;
   uint32_t threads;          // loops and attributes around
   TVMS_VEC(uint32_t) marks;  // `threads` where the open SEQs begin
-  // What to do with the call of a member; may be NULL.
+  // What to do with the call of a member.
   void (*visit)(binding *b, uint32_t member, bool device, tvms_node *call);
 } scan;
 
@@ -42,11 +43,10 @@ static bool is_thread_loop(const tvms_node *node) {
          && tvms_as_for(node)->for_kind == TVMS_FOR_THREAD_BINDING;
 }
 
+// The index of a member, or UINT32_MAX.
 static uint32_t member_index(const binding *b, tvms_sym name) {
-  for (uint32_t i = 0; i < b->run->module->member_count; i++) {
-    if (b->run->module->members[i].name == name) return i;
-  }
-  return UINT32_MAX;
+  const tvms_member *member = tvms_module_find(b->run->module, name);
+  return member ? (uint32_t)(member - b->run->module->members) : UINT32_MAX;
 }
 
 static tvms_walk_step enter(void *self, tvms_node *node, tvms_field_role role) {
@@ -125,11 +125,9 @@ static tvms_node *with_attribute(tvms_unit *unit, tvms_node *function, const cha
 }
 
 static tvms_node *add_host(tvms_pass_run *run, tvms_unit *unit, tvms_node *function,
-                           const tvms_node *own) {
-  const tvms_node *config = tvms_as_object_target(own)->config;
-  bool is_map = config->kind == TVMS_NODE_OBJECT_MAP;
-  if (function->flags & TVMS_FLAG_PRIVATE || !is_map
-      || tvms_object_map_get(config, "host"))
+                           const tvms_node *config) {
+  if (function->flags & TVMS_FLAG_PRIVATE || config->kind != TVMS_NODE_OBJECT_MAP
+      || tvms_host_of_target(config))
     return function;
   tvms_node *host = host_target(run, unit);
   if (!host) return function;
@@ -147,9 +145,8 @@ static const char *host_key(const tvms_unit *unit) {
 static tvms_node *bind(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   binding *b = run->state;
   const tvms_prim_func *old = tvms_as_prim_func(function);
-  const tvms_node *own = tvms_object_map_get(old->attrs, "target");
-  if (own && own->kind == TVMS_NODE_OBJECT_TARGET)
-    return add_host(run, unit, function, own);
+  const tvms_node *own = tvms_host_target_of(function);
+  if (own) return add_host(run, unit, function, own);
   tvms_node *host = host_target(run, unit);
   if (!host) return function;
   int64_t marked;

@@ -40,29 +40,42 @@ const char *tvms_host_target_kind(const tvms_node *config) {
   return text ? text : "";
 }
 
-static const struct {
+typedef struct {
   const char *kind;
   int type;
-} devices[] = {
-    {"llvm", TVMS_HOST_DEVICE_CPU},
-    {"c", TVMS_HOST_DEVICE_CPU},
-    {"composite", TVMS_HOST_DEVICE_CPU},
-    {"test", TVMS_HOST_DEVICE_CPU},
-    {"cuda", 2},
-    {"nvptx", 2},
-    {"opencl", 4},
-    {"vulkan", 7},
-    {"metal", 8},
-    {"rocm", 10},
-    {"ext_dev", TVMS_HOST_DEVICE_EXTENSION},
-    {"webgpu", 15},
-    {"hexagon", TVMS_HOST_DEVICE_HEXAGON},
+  const char *name;
+} device;
+
+static const device devices[] = {
+    {"llvm", TVMS_HOST_DEVICE_CPU, "cpu"},
+    {"c", TVMS_HOST_DEVICE_CPU, "cpu"},
+    {"composite", TVMS_HOST_DEVICE_CPU, "cpu"},
+    {"test", TVMS_HOST_DEVICE_CPU, "cpu"},
+    {"cuda", 2, "cuda"},
+    {"nvptx", 2, "cuda"},
+    {"opencl", 4, "opencl"},
+    {"vulkan", 7, "vulkan"},
+    {"metal", 8, "metal"},
+    {"rocm", 10, "rocm"},
+    {"ext_dev", TVMS_HOST_DEVICE_EXTENSION, "ext_dev"},
+    {"webgpu", 15, "webgpu"},
+    {"hexagon", TVMS_HOST_DEVICE_HEXAGON, "hexagon"},
 };
 
-int tvms_host_device_type(const tvms_node *config) {
+static const device *device_of(const tvms_node *config) {
   const char *kind = tvms_host_target_kind(config);
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-    if (!strcmp(kind, devices[i].kind)) return devices[i].type;
+    if (!strcmp(kind, devices[i].kind)) return &devices[i];
   }
-  return -1;
+  return NULL;
+}
+
+int tvms_host_device_type(const tvms_node *config) {
+  const device *found = device_of(config);
+  return found ? found->type : -1;
+}
+
+const char *TVMS_NULLABLE tvms_host_device_name(const tvms_node *config) {
+  const device *found = device_of(config);
+  return found ? found->name : NULL;
 }

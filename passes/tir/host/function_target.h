@@ -20,6 +20,9 @@ const char *tvms_host_target_kind(const tvms_node *config);
 // devices of their own: -1.
 int tvms_host_device_type(const tvms_node *config);
 
+// What DLPack calls that device ("cpu"); NULL where the type is -1.
+const char *TVMS_NULLABLE tvms_host_device_name(const tvms_node *config);
+
 // The numbers of DLPack.
 enum {
   TVMS_HOST_DEVICE_CPU = 1,

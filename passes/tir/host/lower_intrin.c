@@ -10,11 +10,9 @@
 #include "arith/bound.h"
 #include "arith/scopes.h"
 #include "ir/fold_ops.h"
-#include "ir/object.h"
-#include "ir/target.h"
-#include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/tir/host/access_pointer.h"
+#include "passes/tir/host/function_target.h"
 #include "passes/tir/host/intrinsic_rules.h"
 
 #include <string.h>
@@ -144,11 +142,6 @@ static tvms_node *same_sign(const lowering *l, tvms_node *b, tvms_node *rest) {
   return build(l, TVMS_NODE_OR, up, down);
 }
 
-static tvms_node *truncated(const lowering *l, tvms_node_kind kind, tvms_node *a,
-                            tvms_node *b) {
-  return build(l, kind, a, b);
-}
-
 static tvms_node *variable(const lowering *l, const char *name, tvms_dtype dtype) {
   tvms_sym sym = tvms_symbol_intern(l->unit->context, name, strlen(name));
   return tvms_var_new(l->unit, sym, dtype, TVMS_NO_SPAN);
@@ -161,25 +154,24 @@ static tvms_node *divide_any(const lowering *l, tvms_node *a, tvms_node *b) {
   tvms_node *less = build(l, TVMS_NODE_SUB, quotient, number(l, a, 1));
   tvms_node *chosen =
       tvms_select_new(l->unit, same_sign(l, b, rest), quotient, less, TVMS_NO_SPAN);
-  tvms_node *inner = tvms_let_new(l->unit, quotient, truncated(l, TVMS_NODE_DIV, a, b),
+  tvms_node *inner = tvms_let_new(l->unit, quotient, build(l, TVMS_NODE_DIV, a, b),
                                   chosen, TVMS_NO_SPAN);
-  return tvms_let_new(l->unit, rest, truncated(l, TVMS_NODE_MOD, a, b), inner,
+  return tvms_let_new(l->unit, rest, build(l, TVMS_NODE_MOD, a, b), inner,
                       TVMS_NO_SPAN);
 }
 
 static tvms_node *divide_by_positive(lowering *l, const tvms_node *old, tvms_node *a,
                                      tvms_node *b) {
   if (can_prove_ge_zero(l, a) || can_prove_ge_zero(l, (tvms_node *)(uintptr_t)old))
-    return truncated(l, TVMS_NODE_DIV, a, b);
+    return build(l, TVMS_NODE_DIV, a, b);
   int64_t divisor = tvms_node_is_int_imm(b) ? tvms_as_int_imm(b)->value : 0;
   int64_t c = shift_of(l, a, divisor);
   if (c) {
     tvms_node *moved = build(l, TVMS_NODE_ADD, a, number(l, a, divisor * c));
-    return build(l, TVMS_NODE_SUB, truncated(l, TVMS_NODE_DIV, moved, b),
-                 number(l, a, c));
+    return build(l, TVMS_NODE_SUB, build(l, TVMS_NODE_DIV, moved, b), number(l, a, c));
   }
-  tvms_node *quotient = truncated(l, TVMS_NODE_DIV, a, b);
-  tvms_node *rest = truncated(l, TVMS_NODE_MOD, a, b);
+  tvms_node *quotient = build(l, TVMS_NODE_DIV, a, b);
+  tvms_node *rest = build(l, TVMS_NODE_MOD, a, b);
   if (has_sign_mask(a->dtype))
     return build(l, TVMS_NODE_ADD, quotient, sign_mask(l, rest));
   tvms_node *less = build(l, TVMS_NODE_SUB, quotient, number(l, a, 1));
@@ -207,14 +199,14 @@ static tvms_node *lower_floor_div(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *rest_of_positive(lowering *l, tvms_node *a, tvms_node *b) {
-  if (can_prove_ge_zero(l, a)) return truncated(l, TVMS_NODE_MOD, a, b);
+  if (can_prove_ge_zero(l, a)) return build(l, TVMS_NODE_MOD, a, b);
   int64_t divisor = tvms_node_is_int_imm(b) ? tvms_as_int_imm(b)->value : 0;
   int64_t c = shift_of(l, a, divisor);
   if (c) {
     tvms_node *moved = build(l, TVMS_NODE_ADD, a, number(l, a, c * divisor));
-    return truncated(l, TVMS_NODE_MOD, moved, b);
+    return build(l, TVMS_NODE_MOD, moved, b);
   }
-  tvms_node *rest = truncated(l, TVMS_NODE_MOD, a, b);
+  tvms_node *rest = build(l, TVMS_NODE_MOD, a, b);
   if (has_sign_mask(a->dtype)) {
     tvms_node *more = bitwise(l, TVMS_TIR_bitwise_and, b, sign_mask(l, rest));
     return build(l, TVMS_NODE_ADD, rest, more);
@@ -239,7 +231,7 @@ static tvms_node *lower_floor_mod(tvms_rewriter *r, tvms_node *node) {
   tvms_node *rest = variable(l, "rmod", a->dtype);
   tvms_node *chosen = tvms_select_new(l->unit, same_sign(l, b, rest), rest,
                                       build(l, TVMS_NODE_ADD, rest, b), TVMS_NO_SPAN);
-  return tvms_let_new(l->unit, rest, truncated(l, TVMS_NODE_MOD, a, b), chosen,
+  return tvms_let_new(l->unit, rest, build(l, TVMS_NODE_MOD, a, b), chosen,
                       TVMS_NO_SPAN);
 }
 
@@ -252,7 +244,7 @@ static tvms_node *lower_max(tvms_rewriter *r, tvms_node *node) {
   if (!fits) return TVMS_REWRITE_BELOW;
   const tvms_binary *quotient = tvms_as_binary(max->a);
   if (!can_prove_ge_zero(l, quotient->b)) return TVMS_REWRITE_BELOW;
-  tvms_node *rounded = truncated(l, TVMS_NODE_DIV, quotient->a, quotient->b);
+  tvms_node *rounded = build(l, TVMS_NODE_DIV, quotient->a, quotient->b);
   return build(l, TVMS_NODE_MAX, tvms_rewrite(r, rounded), max->b);
 }
 
@@ -263,34 +255,30 @@ static tvms_node *lower_zero_test(tvms_rewriter *r, tvms_node *node) {
   if (test->a->kind != TVMS_NODE_FLOOR_MOD || !tvms_node_is_int(test->b, 0))
     return TVMS_REWRITE_BELOW;
   const tvms_binary *rest = tvms_as_binary(test->a);
-  tvms_node *rounded = truncated(l, TVMS_NODE_MOD, rest->a, rest->b);
+  tvms_node *rounded = build(l, TVMS_NODE_MOD, rest->a, rest->b);
   return tvms_rewrite_below(r, build(l, (tvms_node_kind)node->kind, rounded, test->b));
 }
 
 // ---- Functions ----
 
 // The kind of the function's target, or NULL after a report.
-static const char *kind_of_target(tvms_unit *unit, const tvms_prim_func *function) {
-  const tvms_node *target = tvms_object_map_get(function->attrs, "target");
+static const char *kind_of_target(tvms_unit *unit, const tvms_node *function) {
   tvms_diags *diags = &unit->context->diags;
-  const char *name = tvms_symbol_text(unit->context, function->name);
-  if (!target || target->kind != TVMS_NODE_OBJECT_TARGET) {
-    tvms_diag_report(diags, TVMS_D_no_target, function->head.span, name, "LowerIntrin");
+  const char *name = tvms_symbol_text(unit->context, tvms_as_prim_func(function)->name);
+  const tvms_node *config = tvms_host_target_of(function);
+  if (!config) {
+    tvms_diag_report(diags, TVMS_D_no_target, function->span, name, "LowerIntrin");
     return NULL;
   }
-  const tvms_node *config = tvms_as_object_target(target)->config;
-  const char *kind = config->kind == TVMS_NODE_OBJECT_MAP
-                         ? tvms_object_as_text(tvms_object_map_get(config, "kind"))
-                         : tvms_object_as_text(config);
-  if (kind && (!strncmp(kind, "llvm", 4) || !strcmp(kind, "c"))) return kind;
-  tvms_diag_report(diags, TVMS_D_target_not_lowered, function->head.span, name,
-                   kind ? kind : "?");
+  const char *kind = tvms_host_target_kind(config);
+  if (!strncmp(kind, "llvm", 4) || !strcmp(kind, "c")) return kind;
+  tvms_diag_report(diags, TVMS_D_target_not_lowered, function->span, name, kind);
   return NULL;
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   (void)run;
-  const char *kind = kind_of_target(unit, tvms_as_prim_func(function));
+  const char *kind = kind_of_target(unit, function);
   if (!kind) return function;
   lowering l = {.unit = unit, .is_llvm = !strncmp(kind, "llvm", 4)};
   tvms_scopes_init(&l.scopes, unit);

@@ -12,35 +12,13 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/tir/host/function_target.h"
 #include "passes/tir/host/packed_arguments.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Devices of DLPack by the kind of target.
-static const struct {
-  const char *kind;
-  int type;
-  const char *name;
-} devices[] = {
-    {"llvm", 1, "cpu"},         {"c", 1, "cpu"},
-    {"cuda", 2, "cuda"},        {"nvptx", 2, "cuda"},
-    {"opencl", 4, "opencl"},    {"vulkan", 7, "vulkan"},
-    {"metal", 8, "metal"},      {"rocm", 10, "rocm"},
-    {"ext_dev", 12, "ext_dev"}, {"webgpu", 15, "webgpu"},
-    {"hexagon", 16, "hexagon"},
-};
-
-enum { CPU = 1 };
-
 // ---- Which functions ----
-
-static const tvms_node *config_of(const tvms_node *function) {
-  const tvms_node *attrs = tvms_as_prim_func(function)->attrs;
-  const tvms_node *target = tvms_object_map_get(attrs, "target");
-  if (!target || target->kind != TVMS_NODE_OBJECT_TARGET) return NULL;
-  return tvms_as_object_target(target)->config;
-}
 
 // The name under which a function is called from outside, or NULL.
 static const char *symbol_of(const tvms_context *context, const tvms_node *function) {
@@ -249,7 +227,7 @@ static tvms_node *whole_body(tvms_unit *unit, tvms_packed_arguments *a,
   push_device(unit, &stmts, a);
   push_all(memory, &stmts, &a->checks);
   push_all(memory, &stmts, &a->declarations);
-  if (a->has_device && a->device_type != CPU)
+  if (a->has_device && a->device_type != TVMS_HOST_DEVICE_CPU)
     tvms_vec_push(memory, &stmts, set_device(unit, a));
   tvms_vec_push(memory, &stmts, computation(unit, a->symbol, body));
   tvms_vec_push(memory, &stmts, return_zero(unit));
@@ -259,10 +237,10 @@ static tvms_node *whole_body(tvms_unit *unit, tvms_packed_arguments *a,
 }
 
 static tvms_node *host_of(tvms_unit *unit, const tvms_node *config) {
-  tvms_node *host = tvms_object_map_get(config, "host");
+  const tvms_node *host = tvms_host_of_target(config);
   if (!host) return NULL;
   tvms_object_target *target = tvms_node_make(unit, OBJECT_TARGET, TVMS_NO_SPAN);
-  target->config = host;
+  target->config = (tvms_node *)(uintptr_t)host;
   return &target->head;
 }
 
@@ -287,30 +265,22 @@ static void set_signature(tvms_unit *unit, tvms_prim_func *function,
       tvms_object_str_new(unit, symbol, (size_t)len, TVMS_NO_SPAN));
 }
 
-static bool find_device(const tvms_node *config, tvms_packed_arguments *a) {
-  const char *kind = tvms_object_as_text(tvms_object_map_get(config, "kind"));
-  for (size_t i = 0; kind && i < sizeof devices / sizeof devices[0]; i++) {
-    if (strcmp(devices[i].kind, kind)) continue;
-    a->device_type = devices[i].type;
-    a->device = devices[i].name;
-    return true;
-  }
-  return false;
-}
-
 static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
   tvms_node *function = pack_calls(run, unit, old);
   const char *symbol = symbol_of(unit->context, function);
   if (!symbol) return function;
-  const tvms_node *config = config_of(function);
+  const tvms_node *config = tvms_host_target_of(function);
   if (!config) {
     tvms_diag_report(&unit->context->diags, TVMS_D_no_target, function->span, symbol,
                      "MakePackedAPI");
     return function;
   }
-  tvms_node *host = config->kind == TVMS_NODE_OBJECT_MAP ? host_of(unit, config) : NULL;
-  tvms_packed_arguments a = {.unit = unit, .symbol = symbol};
-  if (!host || !find_device(config, &a)) return function;
+  tvms_node *host = host_of(unit, config);
+  tvms_packed_arguments a = {.unit = unit,
+                             .symbol = symbol,
+                             .device_type = tvms_host_device_type(config),
+                             .device = tvms_host_device_name(config)};
+  if (!host || !a.device) return function;
   a.function = tvms_as_prim_func(function);
   a.args = variable(unit, "args", TVMS_DTYPE(HANDLE, 64));
   a.num_args = variable(unit, "num_args", TVMS_DTYPE(INT, 32));
