@@ -110,6 +110,26 @@ void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
   }
 }
 
+void tvms_functions_remake(tvms_pass_run *run, tvms_node_kind kind,
+                           tvms_function_remake *remake, void *self) {
+  uint32_t count = run->module->member_count;
+  tvms_arena arena;
+  tvms_arena_init(&arena, &run->context->memory);
+  tvms_node **made = tvms_arena_array(&arena, tvms_node *, count);
+  tvms_unit **units = tvms_arena_array(&arena, tvms_unit *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const tvms_node *old = run->module->members[i].function;
+    if (!old || old->kind != kind) continue;
+    units[i] = tvms_functions_open_unit(run);
+    made[i] = remake(self, units[i], i);
+    if (!made[i]) tvms_functions_drop_unit(run, units[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (made[i]) tvms_functions_replace(run, i, units[i], made[i]);
+  }
+  tvms_arena_fini(&arena);
+}
+
 static tvms_node *rewrite_function(tvms_pass_run *run, tvms_unit *unit,
                                    tvms_node *function) {
   tvms_rewriter rewriter;

@@ -65,6 +65,16 @@ typedef tvms_node *tvms_function_change(tvms_pass_run *run, tvms_unit *unit,
 void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
                            tvms_function_change *change);
 
+// Makes, with nodes in `unit`, what comes in the place of member `index`; NULL: it stays.
+typedef tvms_node *TVMS_NULLABLE tvms_function_remake(void *self, tvms_unit *unit,
+                                                      uint32_t index);
+
+// Runs `remake` on every defined function of the given kind, each with a unit of its own.
+// Unlike tvms_functions_change it puts nothing in place before all are made: while one is made,
+// its callees are as they were.
+void tvms_functions_remake(tvms_pass_run *run, tvms_node_kind kind,
+                           tvms_function_remake *remake, void *self);
+
 // Installs the hooks of a rewriter whose self is the tvms_pass_run.
 typedef void tvms_function_setup(tvms_rewriter *rewriter);
 

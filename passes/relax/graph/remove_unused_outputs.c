@@ -217,38 +217,22 @@ static tvms_node *change_call(tvms_rewriter *rewriter, tvms_node *node) {
   return made;
 }
 
-// The member as it becomes, in a unit of its own; NULL: it stays.
-static tvms_node *TVMS_NULLABLE change_member(removal *r, uint32_t index,
-                                              tvms_unit **unit) {
-  const tvms_node *old = r->run->module->members[index].function;
-  if (!old || old->kind != TVMS_NODE_FUNCTION) return NULL;
-  *unit = tvms_functions_open_unit(r->run);
-  tvms_node *copy = tvms_clone(*unit, old, NULL);
-  tvms_relax_emitter_init(&r->emitter, *unit);
+// The function with what it returns and calls now; NULL: it stays.
+static tvms_node *TVMS_NULLABLE change_member(void *self, tvms_unit *unit,
+                                              uint32_t index) {
+  removal *r = self;
+  tvms_node *copy = tvms_clone(unit, r->run->module->members[index].function, NULL);
+  tvms_relax_emitter_init(&r->emitter, unit);
   const callee *c = &r->callees[index];
-  tvms_node *made = loses_fields(c) ? change_result(r, *unit, copy, c) : copy;
+  tvms_node *made = loses_fields(c) ? change_result(r, unit, copy, c) : copy;
   tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, *unit, r);
+  tvms_rewriter_init(&rewriter, unit, r);
   tvms_relax_retype(&rewriter);
   rewriter.leave[TVMS_NODE_CALL] = change_call;
   made = tvms_rewrite(&rewriter, made);
   tvms_rewriter_fini(&rewriter);
   tvms_relax_emitter_fini(&r->emitter);
-  if (made != copy) return made;
-  tvms_functions_drop_unit(r->run, *unit);
-  return NULL;
-}
-
-// All new functions are made while all old ones, with their types, are still there.
-static void change_members(removal *r) {
-  uint32_t count = r->run->module->member_count;
-  tvms_node **made = tvms_arena_array(&r->arena, tvms_node *, count);
-  tvms_unit **units = tvms_arena_array(&r->arena, tvms_unit *, count);
-  for (uint32_t i = 0; i < count; i++)
-    made[i] = change_member(r, i, &units[i]);
-  for (uint32_t i = 0; i < count; i++) {
-    if (made[i]) tvms_functions_replace(r->run, i, units[i], made[i]);
-  }
+  return made == copy ? NULL : made;
 }
 
 void tvms_pass_remove_unused_outputs(tvms_pass_run *run) {
@@ -260,7 +244,8 @@ void tvms_pass_remove_unused_outputs(tvms_pass_run *run) {
   bool any = false;
   for (uint32_t i = 0; i < run->module->member_count; i++)
     any |= loses_fields(&r.callees[i]);
-  if (any) change_members(&r);
+  // Types of calls are told by the callees as they were.
+  if (any) tvms_functions_remake(run, TVMS_NODE_FUNCTION, change_member, &r);
   tvms_arena_fini(&r.arena);
   tvms_functions_change(run, TVMS_NODE_FUNCTION, tvms_relax_canonicalize);
   tvms_dead_code_eliminate(run, "");

@@ -145,40 +145,24 @@ static tvms_node *change_call(tvms_rewriter *rewriter, tvms_node *node) {
   return made;
 }
 
-// The member as it becomes, in a unit of its own; NULL: it stays.
-static tvms_node *TVMS_NULLABLE change_member(removal *r, uint32_t index,
-                                              tvms_unit **unit) {
-  tvms_node *old = r->run->module->members[index].function;
-  if (!old || old->kind != TVMS_NODE_FUNCTION) return NULL;
-  *unit = tvms_functions_open_unit(r->run);
+// The function with what it takes and passes now; NULL: it stays.
+static tvms_node *TVMS_NULLABLE change_member(void *self, tvms_unit *unit,
+                                              uint32_t index) {
+  removal *r = self;
   tvms_node_map known;
   tvms_node_map_init(&known, memory_of(r));
-  tvms_node *copy = tvms_clone(*unit, old, &known);
+  tvms_node *copy = tvms_clone(unit, r->run->module->members[index].function, &known);
   const callee *change = &r->callees[index];
   tvms_node *made =
-      change->changes ? change_parameters(r, *unit, copy, change, &known) : copy;
+      change->changes ? change_parameters(r, unit, copy, change, &known) : copy;
   tvms_node_map_fini(&known);
   tvms_rewriter rewriter;
-  tvms_rewriter_init(&rewriter, *unit, r);
+  tvms_rewriter_init(&rewriter, unit, r);
   rewriter.leave[TVMS_NODE_CALL] = change_call;
   tvms_node *result = tvms_rewrite(&rewriter, made);
   tvms_rewriter_fini(&rewriter);
-  if (result != made) result = tvms_dead_code_clean(r->run, *unit, result);
-  if (result != copy) return result;
-  tvms_functions_drop_unit(r->run, *unit);
-  return NULL;
-}
-
-// All new functions are made while all old ones, with their types, are still there.
-static void change_members(removal *r) {
-  uint32_t count = r->run->module->member_count;
-  tvms_node **made = tvms_arena_array(&r->arena, tvms_node *, count);
-  tvms_unit **units = tvms_arena_array(&r->arena, tvms_unit *, count);
-  for (uint32_t i = 0; i < count; i++)
-    made[i] = change_member(r, i, &units[i]);
-  for (uint32_t i = 0; i < count; i++) {
-    if (made[i]) tvms_functions_replace(r->run, i, units[i], made[i]);
-  }
+  if (result != made) result = tvms_dead_code_clean(r->run, unit, result);
+  return result == copy ? NULL : result;
 }
 
 void tvms_relax_remove_unused_parameters(tvms_pass_run *run) {
@@ -190,7 +174,8 @@ void tvms_relax_remove_unused_parameters(tvms_pass_run *run) {
   bool any = false;
   for (uint32_t i = 0; i < count; i++)
     any |= r.callees[i].changes;
-  if (any) change_members(&r);
+  // What a call hands over is told by the parameters of before.
+  if (any) tvms_functions_remake(run, TVMS_NODE_FUNCTION, change_member, &r);
   for (uint32_t i = 0; i < count; i++)
     tvms_vec_fini(memory_of(&r), &r.callees[i].symbols);
   tvms_arena_fini(&r.arena);
