@@ -37,6 +37,28 @@ tvms_node *tvms_node_copy(tvms_unit *unit, const tvms_node *node) {
   return copy;
 }
 
+static bool same_list(tvms_list a, tvms_list b) {
+  return a.items == b.items && a.len == b.len;
+}
+
+static bool same_part(const tvms_node *a, const tvms_node *b, const tvms_field *field) {
+  const void *left = (const char *)a + field->offset;
+  const void *right = (const char *)b + field->offset;
+  if (field->type == TVMS_TYPE_NODE)
+    return *(tvms_node *const *)left == *(tvms_node *const *)right;
+  if (field->type == TVMS_TYPE_LIST)
+    return same_list(*(const tvms_list *)left, *(const tvms_list *)right);
+  return true;
+}
+
+tvms_node *tvms_node_copy_changed(tvms_unit *unit, tvms_node *node,
+                                  const tvms_node *now) {
+  const tvms_node_schema *schema = tvms_node_schema_of((tvms_node_kind)node->kind);
+  for (uint32_t i = 0; i < schema->field_count; i++)
+    if (!same_part(node, now, &schema->fields[i])) return tvms_node_copy(unit, now);
+  return node;
+}
+
 static bool has_identity(const tvms_node *node) {
   return node->kind == TVMS_NODE_VAR || node->kind == TVMS_NODE_BUFFER
          || node->kind == TVMS_NODE_ITER_VAR;
@@ -141,10 +163,6 @@ static tvms_list rewrite_items(tvms_rewriter *r, const tvms_node *parent,
   }
   list.len = len;
   return list;
-}
-
-static bool same_list(tvms_list a, tvms_list b) {
-  return a.items == b.items && a.len == b.len;
 }
 
 // The type in the head. A variable whose own type mentions it stands for itself there.

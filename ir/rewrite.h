@@ -139,4 +139,10 @@ tvms_node *tvms_substitute_one(tvms_unit *unit, tvms_node *node, const tvms_node
 // A copy of `node` in `unit` with the same fields and a new id.
 tvms_node *tvms_node_copy(tvms_unit *unit, const tvms_node *node);
 
+// For hooks that rewrite parts by themselves. `now` is the struct of `node` with parts that
+// may have become others; it need not lie in the unit. A copy of it, or `node` itself if all
+// parts are the same.
+tvms_node *tvms_node_copy_changed(tvms_unit *unit, tvms_node *node,
+                                  const tvms_node *now);
+
 #endif

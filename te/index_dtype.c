@@ -99,18 +99,13 @@ static tvms_node *comparison(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *cast_node(tvms_rewriter *r, tvms_node *node) {
   normalizer *n = self_of(r);
-  tvms_node *old = tvms_as_cast(node)->value, *value = tvms_rewrite(r, old);
-  if (n->is_index && can_change(node->dtype)) {
-    if (tvms_dtype_same(value->dtype, n->dtype)) return value;
-    tvms_node *made = tvms_node_copy(r->unit, node);
-    made->dtype = n->dtype;
-    tvms_as_cast(made)->value = value;
-    return made;
-  }
-  if (value == old) return node;
-  tvms_node *made = tvms_node_copy(r->unit, node);
-  tvms_as_cast(made)->value = value;
-  return made;
+  tvms_cast now = *tvms_as_cast(node);
+  now.value = tvms_rewrite(r, now.value);
+  if (!n->is_index || !can_change(node->dtype))
+    return tvms_node_copy_changed(r->unit, node, &now.head);
+  if (tvms_dtype_same(now.value->dtype, n->dtype)) return now.value;
+  now.head.dtype = n->dtype;
+  return tvms_node_copy(r->unit, &now.head);
 }
 
 static tvms_node *select(tvms_rewriter *r, tvms_node *node) {
@@ -143,36 +138,31 @@ static tvms_node *call(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *load(tvms_rewriter *r, tvms_node *node) {
-  tvms_list old = tvms_as_buffer_load(node)->indices, indices = as_indices(r, old);
+  tvms_buffer_load now = *tvms_as_buffer_load(node);
+  now.indices = as_indices(r, now.indices);
   // Indices are a list anew, whatever is in it, which is a change of the block.
-  if (old.len == 0) return node;
-  tvms_node *made = tvms_node_copy(r->unit, node);
-  tvms_as_buffer_load(made)->indices = indices;
-  return made;
+  return now.indices.len ? tvms_node_copy(r->unit, &now.head) : node;
 }
 
 static tvms_node *store(tvms_rewriter *r, tvms_node *node) {
-  tvms_store *old = tvms_as_store(node);
-  tvms_node *value = tvms_rewrite(r, old->value);
-  tvms_list indices = as_indices(r, old->indices);
-  tvms_dtype element = tvms_as_buffer(old->buffer)->element;
-  if (value->dtype.lanes == 1 && !tvms_dtype_same(value->dtype, element)) {
-    value = cast(r, element, value);
+  tvms_store now = *tvms_as_store(node);
+  now.value = tvms_rewrite(r, now.value);
+  now.indices = as_indices(r, now.indices);
+  tvms_dtype element = tvms_as_buffer(now.buffer)->element;
+  if (now.value->dtype.lanes == 1 && !tvms_dtype_same(now.value->dtype, element)) {
+    now.value = cast(r, element, now.value);
   }
-  if (value == old->value && indices.len == 0) return node;
-  tvms_node *made = tvms_node_copy(r->unit, node);
-  tvms_as_store(made)->value = value;
-  tvms_as_store(made)->indices = indices;
-  return made;
+  if (now.indices.len) return tvms_node_copy(r->unit, &now.head);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static tvms_node *loop(tvms_rewriter *r, tvms_node *node) {
-  tvms_for *old = tvms_as_for(node), *made = tvms_as_for(tvms_node_copy(r->unit, node));
-  made->var = as_index(r, old->var);
-  made->min = cast(r, made->var->dtype, as_index(r, old->min));
-  made->extent = cast(r, made->var->dtype, as_index(r, old->extent));
-  made->body = tvms_rewrite(r, old->body);
-  return &made->head;
+  tvms_for now = *tvms_as_for(node);
+  now.var = as_index(r, now.var);
+  now.min = cast(r, now.var->dtype, as_index(r, now.min));
+  now.extent = cast(r, now.var->dtype, as_index(r, now.extent));
+  now.body = tvms_rewrite(r, now.body);
+  return tvms_node_copy(r->unit, &now.head);
 }
 
 static tvms_node *iter_var(tvms_rewriter *r, tvms_node *node) {
@@ -191,24 +181,21 @@ static tvms_node *iter_var(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *range(tvms_rewriter *r, tvms_node *node) {
-  const tvms_range *old = tvms_as_range(node);
-  tvms_node *min = as_index(r, old->min), *extent = as_index(r, old->extent);
-  if (min == old->min && extent == old->extent) return node;
-  return tvms_range_new(r->unit, min, extent, node->span);
+  tvms_range now = *tvms_as_range(node);
+  now.min = as_index(r, now.min);
+  now.extent = as_index(r, now.extent);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static tvms_node *region(tvms_rewriter *r, tvms_node *node) {
-  tvms_list old = tvms_as_buffer_region(node)->region;
-  tvms_list ranges = tvms_rewrite_list(r, old);
-  if (ranges.items == old.items) return node;
-  tvms_node *made = tvms_node_copy(r->unit, node);
-  tvms_as_buffer_region(made)->region = ranges;
-  return made;
+  tvms_buffer_region now = *tvms_as_buffer_region(node);
+  now.region = tvms_rewrite_list(r, now.region);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 // In 0.26 a block of which nothing but the axes changes stays as it is, axes included.
 static tvms_node *block(tvms_rewriter *r, tvms_node *node) {
-  tvms_block *old = tvms_as_block(node);
+  const tvms_block *old = tvms_as_block(node);
   tvms_block now = *old;
   now.reads = tvms_rewrite_list(r, old->reads);
   now.writes = tvms_rewrite_list(r, old->writes);
@@ -217,56 +204,41 @@ static tvms_node *block(tvms_rewriter *r, tvms_node *node) {
   now.body = tvms_rewrite(r, old->body);
   bool changed = now.reads.items != old->reads.items || now.init != old->init
                  || now.writes.items != old->writes.items || now.body != old->body;
-  bool axes_changed = now.iter_vars.items != old->iter_vars.items;
-  if (!changed
-      && (!axes_changed
-          || tvms_release_has(r->unit->dialect,
-                              TVMS_FACT_unchanged_blocks_keep_axes))) {
-    return node;
-  }
-  tvms_block *made = tvms_as_block(tvms_node_copy(r->unit, node));
-  made->reads = now.reads;
-  made->writes = now.writes;
-  made->iter_vars = now.iter_vars;
-  made->init = now.init;
-  made->body = now.body;
-  return &made->head;
+  bool axes_stay =
+      tvms_release_has(r->unit->dialect, TVMS_FACT_unchanged_blocks_keep_axes);
+  if (!changed && axes_stay) return node;
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static tvms_node *block_realize(tvms_rewriter *r, tvms_node *node) {
-  tvms_block_realize *old = tvms_as_block_realize(node);
-  tvms_block_realize *made = tvms_as_block_realize(tvms_node_copy(r->unit, node));
-  made->predicate = as_condition(r, old->predicate);
-  made->iter_values = as_indices(r, old->iter_values);
-  made->block = tvms_rewrite(r, old->block);
-  return &made->head;
+  tvms_block_realize now = *tvms_as_block_realize(node);
+  now.predicate = as_condition(r, now.predicate);
+  now.iter_values = as_indices(r, now.iter_values);
+  now.block = tvms_rewrite(r, now.block);
+  return tvms_node_copy(r->unit, &now.head);
 }
 
 static tvms_node *if_then_else(tvms_rewriter *r, tvms_node *node) {
-  tvms_if_then_else *old = tvms_as_if_then_else(node);
-  tvms_if_then_else *made = tvms_as_if_then_else(tvms_node_copy(r->unit, node));
-  made->condition = as_condition(r, old->condition);
-  made->then_case = tvms_rewrite(r, old->then_case);
-  made->else_case = old->else_case ? tvms_rewrite(r, old->else_case) : NULL;
-  return &made->head;
+  tvms_if_then_else now = *tvms_as_if_then_else(node);
+  now.condition = as_condition(r, now.condition);
+  now.then_case = tvms_rewrite(r, now.then_case);
+  if (now.else_case) now.else_case = tvms_rewrite(r, now.else_case);
+  return tvms_node_copy(r->unit, &now.head);
 }
 
 // A variable follows its value, and the value a variable that is an index elsewhere.
 static tvms_node *bind(tvms_rewriter *r, tvms_node *node) {
-  tvms_bind *old = tvms_as_bind(node);
+  const tvms_bind *old = tvms_as_bind(node);
+  tvms_bind now = *old;
   tvms_node *known = tvms_node_map_get(&r->known, old->var);
-  tvms_node *value = known ? as_index(r, old->value) : tvms_rewrite(r, old->value);
-  tvms_node *var = known ? known : old->var;
-  if (!known && !tvms_dtype_same(value->dtype, var->dtype)) {
-    var = tvms_node_copy(r->unit, var);
-    var->dtype = value->dtype;
-    tvms_node_map_put(&r->known, old->var, var);
+  now.value = known ? as_index(r, old->value) : tvms_rewrite(r, old->value);
+  if (known) now.var = known;
+  if (!known && !tvms_dtype_same(now.value->dtype, old->var->dtype)) {
+    now.var = tvms_node_copy(r->unit, old->var);
+    now.var->dtype = now.value->dtype;
+    tvms_node_map_put(&r->known, old->var, now.var);
   }
-  if (value == old->value && var == old->var) return node;
-  tvms_bind *made = tvms_as_bind(tvms_node_copy(r->unit, node));
-  made->value = value;
-  made->var = var;
-  return &made->head;
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static void setup(normalizer *n, tvms_unit *unit, tvms_dtype dtype) {

@@ -158,14 +158,10 @@ static tvms_node *enter_let(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *enter_load(tvms_rewriter *r, tvms_node *node) {
-  const tvms_buffer_load *load = tvms_as_buffer_load(node);
-  tvms_node *buffer = tvms_rewrite(r, load->buffer);
-  tvms_list indices = rewrite_indices(of(r), load->indices);
-  if (buffer == load->buffer && indices.items == load->indices.items) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_buffer_load(copy)->buffer = buffer;
-  tvms_as_buffer_load(copy)->indices = indices;
-  return copy;
+  tvms_buffer_load now = *tvms_as_buffer_load(node);
+  now.buffer = tvms_rewrite(r, now.buffer);
+  now.indices = rewrite_indices(of(r), now.indices);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 // ---- Definitions ----
@@ -180,32 +176,26 @@ static tvms_node *enter_buffer(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *range_of(tvms_index_dtypes *d, tvms_node *node, tvms_dtype dtype) {
-  const tvms_range *range = tvms_as_range(node);
-  tvms_node *min = cast(d, dtype, tvms_index_dtypes_rewrite(d, range->min, true));
-  tvms_node *extent = cast(d, dtype, tvms_index_dtypes_rewrite(d, range->extent, true));
-  if (min == range->min && extent == range->extent) return node;
-  return tvms_range_new(d->rewriter.unit, min, extent, node->span);
+  tvms_range now = *tvms_as_range(node);
+  now.min = cast(d, dtype, tvms_index_dtypes_rewrite(d, now.min, true));
+  now.extent = cast(d, dtype, tvms_index_dtypes_rewrite(d, now.extent, true));
+  return tvms_node_copy_changed(d->rewriter.unit, node, &now.head);
 }
 
 static tvms_node *enter_iter_var(tvms_rewriter *r, tvms_node *node) {
   tvms_index_dtypes *d = of(r);
-  const tvms_iter_var *axis = tvms_as_iter_var(node);
-  tvms_node *var = tvms_index_dtypes_rewrite(d, axis->var, true);
-  tvms_node *dom = axis->dom ? range_of(d, axis->dom, var->dtype) : NULL;
-  if (var == axis->var && dom == axis->dom) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_iter_var(copy)->var = var;
-  tvms_as_iter_var(copy)->dom = dom;
-  return copy;
+  tvms_iter_var now = *tvms_as_iter_var(node);
+  now.var = tvms_index_dtypes_rewrite(d, now.var, true);
+  if (now.dom) now.dom = range_of(d, now.dom, now.var->dtype);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static tvms_node *enter_range(tvms_rewriter *r, tvms_node *node) {
   tvms_index_dtypes *d = of(r);
-  const tvms_range *range = tvms_as_range(node);
-  tvms_node *min = tvms_index_dtypes_rewrite(d, range->min, true);
-  tvms_node *extent = tvms_index_dtypes_rewrite(d, range->extent, true);
-  if (min == range->min && extent == range->extent) return node;
-  return tvms_range_new(r->unit, min, extent, node->span);
+  tvms_range now = *tvms_as_range(node);
+  now.min = tvms_index_dtypes_rewrite(d, now.min, true);
+  now.extent = tvms_index_dtypes_rewrite(d, now.extent, true);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 // ---- Statements ----
@@ -240,85 +230,61 @@ static tvms_node *enter_for(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *enter_attr(tvms_rewriter *r, tvms_node *node) {
   if (!tvms_attr_stmt_threads(node)) return TVMS_REWRITE_BELOW;
   tvms_index_dtypes *d = of(r);
-  const tvms_attr_stmt *attr = tvms_as_attr_stmt(node);
-  tvms_node *axis = tvms_index_dtypes_rewrite(d, attr->node, true);
-  tvms_node *value = tvms_index_dtypes_rewrite(d, attr->value, true);
-  value = cast(d, tvms_as_iter_var(axis)->var->dtype, value);
-  if (axis == attr->node && value == attr->value) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_attr_stmt(copy)->node = axis;
-  tvms_as_attr_stmt(copy)->value = value;
-  return copy;
+  tvms_attr_stmt now = *tvms_as_attr_stmt(node);
+  now.node = tvms_index_dtypes_rewrite(d, now.node, true);
+  now.value = tvms_index_dtypes_rewrite(d, now.value, true);
+  now.value = cast(d, tvms_as_iter_var(now.node)->var->dtype, now.value);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 // A variable that is an index elsewhere makes its value one.
 static tvms_node *enter_bind(tvms_rewriter *r, tvms_node *node) {
   tvms_index_dtypes *d = of(r);
-  const tvms_bind *bind = tvms_as_bind(node);
-  tvms_node *value = tvms_rewrite(r, bind->value);
-  bool scalar = !tvms_dtype_is_handle(bind->var->dtype);
-  if (scalar && !tvms_dtype_same(value->dtype, bind->var->dtype)) {
-    tvms_index_dtypes_replace(d, bind->var, value->dtype);
-  } else if (scalar && tvms_node_map_get(&d->vars, bind->var)) {
-    value = tvms_index_dtypes_rewrite(d, bind->value, true);
-    value = cast(d, tvms_index_dtypes_var(d, bind->var)->dtype, value);
+  const tvms_bind *old = tvms_as_bind(node);
+  tvms_bind now = *old;
+  now.value = tvms_rewrite(r, old->value);
+  bool scalar = !tvms_dtype_is_handle(old->var->dtype);
+  if (scalar && !tvms_dtype_same(now.value->dtype, old->var->dtype)) {
+    tvms_index_dtypes_replace(d, old->var, now.value->dtype);
+  } else if (scalar && tvms_node_map_get(&d->vars, old->var)) {
+    now.value = tvms_index_dtypes_rewrite(d, old->value, true);
+    now.value = cast(d, tvms_index_dtypes_var(d, old->var)->dtype, now.value);
   }
-  tvms_node *var = tvms_index_dtypes_var(d, bind->var);
-  if (value == bind->value && var == bind->var) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_bind(copy)->value = value;
-  tvms_as_bind(copy)->var = var;
-  return copy;
+  now.var = tvms_index_dtypes_var(d, old->var);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static tvms_node *enter_store(tvms_rewriter *r, tvms_node *node) {
   tvms_index_dtypes *d = of(r);
-  const tvms_store *store = tvms_as_store(node);
-  tvms_node *buffer = tvms_rewrite(r, store->buffer);
-  tvms_node *value = tvms_rewrite(r, store->value);
-  tvms_dtype element = tvms_as_buffer(buffer)->element;
-  bool narrowed = value != store->value && tvms_dtype_is_scalar(value->dtype)
-                  && !tvms_dtype_same(value->dtype, store->value->dtype);
-  if (narrowed && !tvms_dtype_same(value->dtype, element))
-    value = cast(d, element, value);
-  tvms_list indices = rewrite_indices(d, store->indices);
-  bool same = buffer == store->buffer && value == store->value;
-  if (same && indices.items == store->indices.items) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_store(copy)->buffer = buffer;
-  tvms_as_store(copy)->value = value;
-  tvms_as_store(copy)->indices = indices;
-  return copy;
+  const tvms_store *old = tvms_as_store(node);
+  tvms_store now = *old;
+  now.buffer = tvms_rewrite(r, old->buffer);
+  now.value = tvms_rewrite(r, old->value);
+  tvms_dtype element = tvms_as_buffer(now.buffer)->element;
+  bool narrowed = now.value != old->value && tvms_dtype_is_scalar(now.value->dtype)
+                  && !tvms_dtype_same(now.value->dtype, old->value->dtype);
+  if (narrowed && !tvms_dtype_same(now.value->dtype, element))
+    now.value = cast(d, element, now.value);
+  now.indices = rewrite_indices(d, old->indices);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static tvms_node *enter_if(tvms_rewriter *r, tvms_node *node) {
-  const tvms_if_then_else *branch = tvms_as_if_then_else(node);
-  tvms_node *condition = rewrite_condition(of(r), branch->condition);
-  tvms_node *then_case = tvms_rewrite(r, branch->then_case);
-  tvms_node *else_case = branch->else_case ? tvms_rewrite(r, branch->else_case) : NULL;
-  bool same = condition == branch->condition && then_case == branch->then_case;
-  if (same && else_case == branch->else_case) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_if_then_else(copy)->condition = condition;
-  tvms_as_if_then_else(copy)->then_case =
-      then_case ? then_case : tvms_stmt_none(r->unit, node->span);
-  tvms_as_if_then_else(copy)->else_case = else_case;
-  return copy;
+  tvms_if_then_else now = *tvms_as_if_then_else(node);
+  now.condition = rewrite_condition(of(r), now.condition);
+  now.then_case = tvms_rewrite(r, now.then_case);
+  if (!now.then_case) now.then_case = tvms_stmt_none(r->unit, node->span);
+  if (now.else_case) now.else_case = tvms_rewrite(r, now.else_case);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 static tvms_node *enter_realize(tvms_rewriter *r, tvms_node *node) {
   tvms_index_dtypes *d = of(r);
-  const tvms_block_realize *realize = tvms_as_block_realize(node);
-  tvms_node *predicate = rewrite_condition(d, realize->predicate);
-  tvms_list values = rewrite_indices(d, realize->iter_values);
-  tvms_node *block = tvms_rewrite(r, realize->block);
-  bool same = predicate == realize->predicate && block == realize->block;
-  if (same && values.items == realize->iter_values.items) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_block_realize(copy)->predicate = predicate;
-  tvms_as_block_realize(copy)->iter_values = values;
-  tvms_as_block_realize(copy)->block = block;
-  return copy;
+  tvms_block_realize now = *tvms_as_block_realize(node);
+  now.predicate = rewrite_condition(d, now.predicate);
+  now.iter_values = rewrite_indices(d, now.iter_values);
+  now.block = tvms_rewrite(r, now.block);
+  return tvms_node_copy_changed(r->unit, node, &now.head);
 }
 
 void tvms_index_dtypes_init(tvms_index_dtypes *d, tvms_unit *unit, void *self) {
