@@ -5,9 +5,9 @@
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/object.h"
+#include "passes/relax/fuse/codegen_function.h"
 #include "passes/relax/fuse/composite_groups.h"
 #include "structinfo/make.h"
-#include "support/strbuf.h"
 
 #include <string.h>
 
@@ -77,23 +77,6 @@ static tvms_node *wrap(tvms_unit *unit, const tvms_node *composite,
   return &made->head;
 }
 
-static tvms_sym add_wrapper(annotator *a, tvms_sym name, const tvms_node *composite,
-                            const char *codegen) {
-  tvms_pass_run *run = a->run;
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &run->context->memory);
-  tvms_strbuf_puts(&text, tvms_symbol_text(run->context, name));
-  tvms_strbuf_puts(&text, "_");
-  tvms_strbuf_puts(&text, codegen);
-  tvms_unit *unit = tvms_functions_open_unit(run);
-  tvms_node *made = wrap(unit, composite, codegen);
-  tvms_sym fresh = tvms_functions_fresh_name(run, tvms_strbuf_text(&text));
-  tvms_as_function(made)->name = fresh;
-  tvms_functions_add(run, fresh, unit, made);
-  tvms_strbuf_fini(&text);
-  return fresh;
-}
-
 static tvms_node *call_wrapper(tvms_rewriter *r, tvms_node *node) {
   annotator *a = r->self;
   const tvms_node *callee = tvms_as_call(node)->callee;
@@ -104,7 +87,9 @@ static tvms_node *call_wrapper(tvms_rewriter *r, tvms_node *node) {
   tvms_node *known = tvms_node_map_get(&a->made, composite);
   if (!known) {
     const char *text = tvms_symbol_text(a->run->context, codegen);
-    tvms_sym fresh = add_wrapper(a, name, composite, text);
+    tvms_unit *unit = tvms_functions_open_unit(a->run);
+    tvms_sym fresh = tvms_fuse_add_codegen_function(a->run, name, text, unit,
+                                                    wrap(unit, composite, text));
     known = tvms_node_copy(&a->run->module->unit, callee);
     tvms_as_global_var(known)->name = fresh;
     tvms_node_map_put(&a->made, composite, known);

@@ -11,12 +11,12 @@
 #include "ir/clone.h"
 #include "ir/object.h"
 #include "ir/walk.h"
+#include "passes/relax/fuse/codegen_function.h"
 #include "passes/relax/fuse/composite_groups.h"
 #include "passes/relax/fuse/group_functions.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/mutator.h"
 #include "structinfo/make.h"
-#include "support/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,23 +152,6 @@ static const char *TVMS_NULLABLE codegen_of(const tvms_node *function) {
   return tvms_object_as_text(tvms_object_map_get(attrs, "Codegen"));
 }
 
-static tvms_sym add_stand_alone(annotator *a, const tvms_node *function,
-                                const char *codegen) {
-  tvms_pass_run *run = a->run;
-  tvms_strbuf text;
-  tvms_strbuf_init(&text, &run->context->memory);
-  tvms_strbuf_puts(&text, tvms_symbol_text(run->context, name_of(function)));
-  tvms_strbuf_puts(&text, "_");
-  tvms_strbuf_puts(&text, codegen);
-  tvms_unit *unit = tvms_functions_open_unit(run);
-  tvms_node *made = stand_alone(run, unit, function, &a->names);
-  tvms_sym name = tvms_functions_fresh_name(run, tvms_strbuf_text(&text));
-  tvms_as_function(made)->name = name;
-  tvms_functions_add(run, name, unit, made);
-  tvms_strbuf_fini(&text);
-  return name;
-}
-
 static tvms_node *rename_callee(tvms_rewriter *r, tvms_node *node) {
   annotator *a = r->self;
   const tvms_node *callee = tvms_as_call(node)->callee;
@@ -182,7 +165,10 @@ static tvms_node *rename_callee(tvms_rewriter *r, tvms_node *node) {
   if (!codegen) return node;
   tvms_node *renamed = tvms_node_map_get(&a->renamed, function);
   if (!renamed) {
-    tvms_sym name = add_stand_alone(a, function, codegen);
+    tvms_unit *unit = tvms_functions_open_unit(a->run);
+    tvms_node *made = stand_alone(a->run, unit, function, &a->names);
+    tvms_sym name =
+        tvms_fuse_add_codegen_function(a->run, name_of(function), codegen, unit, made);
     renamed = tvms_node_copy(r->unit, callee);
     tvms_as_global_var(renamed)->name = name;
     renamed->sinfo = NULL;
