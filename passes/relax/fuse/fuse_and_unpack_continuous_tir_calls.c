@@ -10,10 +10,10 @@
 // end of memory end a run; sizes must be numbers. A note says of each run that it was taken,
 // and of each call that was not, why. TVM has no such pass.
 #include "ir/build.h"
-#include "ir/object.h"
 #include "ir/op.h"
 #include "passes/functions.h"
 #include "passes/relax/analysis/call_graph.h"
+#include "passes/relax/analysis/primitive.h"
 #include "passes/relax/fuse/tir_call.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
 #include "passes/relax/make.h"
@@ -501,11 +501,7 @@ static tvms_node *fuse_block(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function) {
-  int64_t primitive = 0;
-  const tvms_node *attrs = tvms_as_function(function)->attrs;
-  if (tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive)
-      && primitive)
-    return function;
+  if (tvms_relax_is_primitive(function)) return function;
   tvms_relax_definitions definitions;
   tvms_relax_definitions_init(&definitions, unit, function);
   fusion f = {.in = {run, unit, &definitions}};

@@ -12,6 +12,7 @@
 #include "ir/op.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/relax/analysis/primitive.h"
 #include "passes/relax/fuse/fuse_graph.h"
 #include "passes/relax/fuse/group_functions.h"
 
@@ -138,9 +139,7 @@ static void build_graph(fusion *f, const tvms_function *function) {
 
 static bool is_fused_already(const tvms_node *function) {
   const tvms_node *attrs = tvms_as_function(function)->attrs;
-  int64_t primitive = 0;
-  (void)!tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive);
-  return primitive != 0 || tvms_object_map_get(attrs, "Codegen");
+  return tvms_relax_is_primitive(function) || tvms_object_map_get(attrs, "Codegen");
 }
 
 // By group, which is the node that stands for it: how many nodes are in it.

@@ -12,6 +12,7 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/functions.h"
+#include "passes/relax/analysis/primitive.h"
 #include "passes/relax/fuse/merge_prim_funcs.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/expand_tuple_arguments.h"
@@ -27,14 +28,6 @@ typedef struct {
 typedef struct {
   TVMS_VEC(merged) functions;
 } callers;
-
-static bool is_primitive(const tvms_node *TVMS_NULLABLE function) {
-  if (!function || function->kind != TVMS_NODE_FUNCTION) return false;
-  int64_t primitive;
-  const tvms_node *attrs = tvms_as_function(function)->attrs;
-  return tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive)
-         && primitive;
-}
 
 // Puts a PrimFunc in the place of a fused function.
 static void merge_member(tvms_pass_run *run, callers *state, uint32_t index) {
@@ -117,7 +110,8 @@ void tvms_pass_fuse_tir(tvms_pass_run *run) {
   tvms_relax_remove_unused_parameters(run);
   callers state = {0};
   for (uint32_t i = 0; i < run->module->member_count; i++) {
-    if (is_primitive(run->module->members[i].function)) merge_member(run, &state, i);
+    if (tvms_relax_is_primitive(run->module->members[i].function))
+      merge_member(run, &state, i);
   }
   run->state = &state;
   if (state.functions.len)

@@ -6,7 +6,7 @@
 // The weight and the four vectors must be constants; what is computed of them is left to
 // FoldConstant. Kernels are OIHW. Functions with the attribute Primitive stay.
 // TVM: relax.transform.FoldBatchnormToConv2D.
-#include "ir/object.h"
+#include "passes/relax/analysis/primitive.h"
 #include "passes/relax/graph/op_calls.h"
 #include "passes/relax/make.h"
 #include "passes/relax/pattern/rewrite.h"
@@ -63,11 +63,7 @@ static tvms_node *fold(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   folding f;
-  int64_t primitive;
-  const tvms_node *attrs = tvms_as_function(function)->attrs;
-  if (tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive)
-      && primitive)
-    return function;
+  if (tvms_relax_is_primitive(function)) return function;
   tvms_pattern_rule rule = {
       .roots = &f.root, .root_count = 1, .replace = fold, .data = &f};
   tvms_pattern_set *set = &rule.set;

@@ -8,6 +8,7 @@
 // with the attribute Primitive stay. TVM: relax.transform.OptimizeLayoutTransform.
 #include "ir/equal.h"
 #include "ir/object.h"
+#include "passes/relax/analysis/primitive.h"
 #include "passes/relax/pattern/rewrite.h"
 #include "structinfo/sinfo.h"
 
@@ -48,11 +49,7 @@ static tvms_node *undo(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   optimization o = {.run = run};
-  int64_t primitive;
-  const tvms_node *attrs = tvms_as_function(function)->attrs;
-  if (tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive)
-      && primitive)
-    return function;
+  if (tvms_relax_is_primitive(function)) return function;
   tvms_pattern_rule rule = {
       .roots = o.roots, .root_count = 2, .replace = undo, .data = &o};
   tvms_relax_pattern_set_init(&rule.set, run->context, &unit->arena);

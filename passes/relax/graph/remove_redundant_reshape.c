@@ -5,7 +5,7 @@
 //
 // Functions with the attribute Primitive stay. TVM: relax.transform.RemoveRedundantReshape.
 #include "ir/equal.h"
-#include "ir/object.h"
+#include "passes/relax/analysis/primitive.h"
 #include "passes/relax/pattern/rewrite.h"
 #include "structinfo/sinfo.h"
 
@@ -29,11 +29,7 @@ static tvms_node *reshape_once(const tvms_pattern_rule *rule, tvms_relax_mutator
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   removal r;
-  int64_t primitive;
-  const tvms_node *attrs = tvms_as_function(function)->attrs;
-  if (tvms_object_as_int(tvms_object_map_get(attrs, "Primitive"), &primitive)
-      && primitive)
-    return function;
+  if (tvms_relax_is_primitive(function)) return function;
   tvms_pattern_rule rule = {
       .roots = r.roots, .root_count = 2, .replace = reshape_once, .data = &r};
   tvms_relax_pattern_set_init(&rule.set, run->context, &unit->arena);
