@@ -117,15 +117,23 @@ static tvms_node *open_windows(const pool *p, tvms_stage *stage, tvms_list shape
   return tvms_te_load(te, data, indices.items, indices.len);
 }
 
+// A pool whose windows the call gives, and the shape of its result. `names` are those of the
+// PrimFunc for one, two and three spatial dimensions.
+static bool open_windowed(pool *p, tvms_legal *legal, const char *const *names,
+                          tvms_list *shape) {
+  if (!open_pool(p, legal, tvms_windows_of(legal->call).spatial)
+      || !tvms_legal_result_shape(legal, shape)) {
+    return false;
+  }
+  legal->name = names[p->spatial - 1];
+  return true;
+}
+
 bool tvms_legalize_max_pool(tvms_legal *legal) {
   static const char *const names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
   pool p;
   tvms_list shape;
-  if (!open_pool(&p, legal, tvms_windows_of(legal->call).spatial)
-      || !tvms_legal_result_shape(legal, &shape)) {
-    return false;
-  }
-  legal->name = names[p.spatial - 1];
+  if (!open_windowed(&p, legal, names, &shape)) return false;
   tvms_te *te = p.te;
   tvms_node *least =
       tvms_build_min_value(te->unit, tvms_te_dtype(p.data), TVMS_NO_SPAN);
@@ -165,11 +173,7 @@ bool tvms_legalize_avg_pool(tvms_legal *legal) {
   static const char *const names[] = {"avg_pool1d", "avg_pool2d", "avg_pool3d"};
   pool p;
   tvms_list shape;
-  if (!open_pool(&p, legal, tvms_windows_of(legal->call).spatial)
-      || !tvms_legal_result_shape(legal, &shape)) {
-    return false;
-  }
-  legal->name = names[p.spatial - 1];
+  if (!open_windowed(&p, legal, names, &shape)) return false;
   p.includes_padding = p.attrs.count_include_pad;
   tvms_te *te = p.te;
   tvms_node *data = padded(&p, INT32(0));

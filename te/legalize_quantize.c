@@ -41,45 +41,55 @@ static bool is_prim(const tvms_legal *legal, uint32_t place) {
   return tvms_legal_is_prim(tvms_legal_arg(legal, place));
 }
 
+// The tensor and its parameters, in the order in which both operators take them.
+typedef struct {
+  tvms_node *x;
+  tvms_node *scale;
+  tvms_node *zero;
+} operands;
+
+static bool take_operands(tvms_legal *legal, const char *name, operands *o) {
+  legal->name = name;
+  if (is_prim(legal, 1) || is_prim(legal, 2)) return false;
+  o->x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
+  o->scale = tvms_legal_operand(legal, tvms_legal_arg(legal, 1));
+  o->zero = tvms_legal_operand(legal, tvms_legal_arg(legal, 2));
+  return true;
+}
+
 // clip(round(x / scale) + zero point)
 bool tvms_legalize_quantize(tvms_legal *legal) {
-  legal->name = "quantize";
   tvms_te *te = &legal->te;
-  if (is_prim(legal, 1) || is_prim(legal, 2)) return false;
-  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  tvms_node *scale = tvms_legal_operand(legal, tvms_legal_arg(legal, 1));
-  tvms_node *zero = tvms_legal_operand(legal, tvms_legal_arg(legal, 2));
+  operands o;
+  if (!take_operands(legal, "quantize", &o)) return false;
   tvms_dtype dtype = tvms_attr_dtype(legal->call, TVMS_ATTR_quantize_out_dtype);
   tvms_stage stage;
-  tvms_te_open(te, &stage, tvms_te_shape(x), "i");
-  tvms_node *value = tvms_te_load(te, x, stage.axes.items, stage.shape.len);
-  value = DIV(value, parameter(legal, scale, &stage));
+  tvms_te_open(te, &stage, tvms_te_shape(o.x), "i");
+  tvms_node *value = tvms_te_load(te, o.x, stage.axes.items, stage.shape.len);
+  value = DIV(value, parameter(legal, o.scale, &stage));
   bool whole = dtype.code == TVMS_INT || dtype.code == TVMS_UINT;
   if (value && whole && tvms_dtype_is_real(value->dtype)) {
     value = tvms_te_call(te, TVMS_TIR_round, value);
   }
-  value = ADD(value, parameter(legal, zero, &stage));
+  value = ADD(value, parameter(legal, o.zero, &stage));
   value = value ? limit(te, value, dtype) : NULL;
   return tvms_legal_return(legal, tvms_te_close(&stage, "quantized", value));
 }
 
 // (x - zero point) * scale
 bool tvms_legalize_dequantize(tvms_legal *legal) {
-  legal->name = "dequantize";
   tvms_te *te = &legal->te;
-  if (is_prim(legal, 1) || is_prim(legal, 2)) return false;
-  tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
-  tvms_node *scale = tvms_legal_operand(legal, tvms_legal_arg(legal, 1));
-  tvms_node *zero = tvms_legal_operand(legal, tvms_legal_arg(legal, 2));
+  operands o;
+  if (!take_operands(legal, "dequantize", &o)) return false;
   tvms_dtype dtype = tvms_attr_dtype(legal->call, TVMS_ATTR_quantize_out_dtype);
   tvms_dtype single = TVMS_DTYPE(FLOAT, 32);
-  bool real = tvms_dtype_is_real(tvms_te_dtype(x));
+  bool real = tvms_dtype_is_real(tvms_te_dtype(o.x));
   tvms_stage stage;
-  tvms_te_open(te, &stage, tvms_te_shape(x), "i");
-  tvms_node *value = tvms_te_load(te, x, stage.axes.items, stage.shape.len);
+  tvms_te_open(te, &stage, tvms_te_shape(o.x), "i");
+  tvms_node *value = tvms_te_load(te, o.x, stage.axes.items, stage.shape.len);
   value = tvms_te_convert(te, real ? single : TVMS_DTYPE(INT, 32), value);
-  value = SUB(value, parameter(legal, zero, &stage));
-  tvms_node *factor = tvms_te_convert(te, single, parameter(legal, scale, &stage));
+  value = SUB(value, parameter(legal, o.zero, &stage));
+  tvms_node *factor = tvms_te_convert(te, single, parameter(legal, o.scale, &stage));
   value = MUL(value, factor);
   if (value && !tvms_dtype_same(dtype, single)) value = limit(te, value, dtype);
   return tvms_legal_return(legal, tvms_te_close(&stage, "dequantized", value));
