@@ -129,6 +129,14 @@ tvms_node *tvms_sinfo_func_new(tvms_unit *unit, tvms_node *const *params,
   return node;
 }
 
+tvms_node *tvms_sinfo_func_new_of_vars(tvms_unit *unit, tvms_list params,
+                                       tvms_node *ret, bool pure) {
+  tvms_list types = tvms_list_copy(unit, params.items, params.len);
+  for (uint32_t i = 0; i < types.len; i++)
+    types.items[i] = types.items[i]->sinfo;
+  return tvms_sinfo_func_new(unit, types.items, types.len, ret, pure);
+}
+
 tvms_node *tvms_sinfo_func_new_opaque(tvms_unit *unit, tvms_node *ret, bool pure) {
   return tvms_sinfo_func_new_derived(unit, ret, pure, (tvms_bytes){NULL, 0});
 }
@@ -163,6 +171,15 @@ bool tvms_sinfo_dims(const tvms_node *sinfo, tvms_list *values) {
     return false;
   }
   *values = tvms_as_sinfo_shape(sinfo)->values;
+  return true;
+}
+
+bool tvms_sinfo_is_nested_tensor(const tvms_node *sinfo) {
+  if (!sinfo || sinfo->kind != TVMS_NODE_SINFO_TUPLE)
+    return tvms_sinfo_is_tensor(sinfo);
+  tvms_list fields = tvms_as_sinfo_tuple(sinfo)->fields;
+  for (uint32_t i = 0; i < fields.len; i++)
+    if (!tvms_sinfo_is_nested_tensor(fields.items[i])) return false;
   return true;
 }
 

@@ -37,6 +37,10 @@ tvms_node *tvms_sinfo_tuple_new(tvms_unit *unit, tvms_node *const *fields,
 tvms_node *tvms_sinfo_func_new(tvms_unit *unit, tvms_node *const *params,
                                uint32_t count, tvms_node *ret, bool pure);
 
+// A function whose parameters are variables that have their types.
+tvms_node *tvms_sinfo_func_new_of_vars(tvms_unit *unit, tvms_list params,
+                                       tvms_node *ret, bool pure);
+
 // A function of which only the result is known.
 tvms_node *tvms_sinfo_func_new_opaque(tvms_unit *unit, tvms_node *ret, bool pure);
 
@@ -57,6 +61,9 @@ bool tvms_sinfo_dims(const tvms_node *sinfo, tvms_list *values);
 
 // As tvms_sinfo_dims, but the shape of a tensor must be a SHAPE_EXPR itself.
 bool tvms_sinfo_tensor_dims(const tvms_node *tensor, tvms_list *values);
+
+// Is it known to be a tensor, or a tuple of such? NULL is not.
+bool tvms_sinfo_is_nested_tensor(const tvms_node *TVMS_NULLABLE sinfo);
 
 // StructInfo of a value: that of the node; of a scalar of TIR its primitive type.
 tvms_node *tvms_sinfo_of(tvms_unit *unit, tvms_node *value);

@@ -150,12 +150,8 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
 
 static tvms_node *signature_type(tvms_reader *reader, tvms_node *ret, bool pure) {
   const tvms_relax_state *relax = reader->relax;
-  tvms_list types =
-      tvms_list_copy(reader->unit, relax->params.items, relax->params.len);
-  for (uint32_t i = 0; i < types.len; i++) {
-    types.items[i] = types.items[i]->sinfo;
-  }
-  return tvms_sinfo_func_new(reader->unit, types.items, types.len, ret, pure);
+  tvms_list params = {relax->params.items, relax->params.len};
+  return tvms_sinfo_func_new_of_vars(reader->unit, params, ret, pure);
 }
 
 // ---- Declaration ----

@@ -134,15 +134,6 @@ static bool is_base(tvms_prover *prover, tvms_node *base, tvms_node *derived) {
   return tvms_sinfo_relate(prover, base, derived) == TVMS_FIT_PROVED;
 }
 
-static tvms_node *type_of_function(tvms_rewriter *r, const tvms_function *function) {
-  tvms_list types =
-      tvms_list_copy(r->unit, function->params.items, function->params.len);
-  for (uint32_t i = 0; i < types.len; i++)
-    types.items[i] = types.items[i]->sinfo;
-  bool pure = function->head.flags & TVMS_FLAG_PURE;
-  return tvms_sinfo_func_new(r->unit, types.items, types.len, function->ret, pure);
-}
-
 // Also where nothing changed: a signature that contradicts the body is corrected.
 static tvms_node *leave_function(tvms_rewriter *r, tvms_node *node) {
   const tvms_function *old = tvms_as_function(node);
@@ -158,7 +149,9 @@ static tvms_node *leave_function(tvms_rewriter *r, tvms_node *node) {
   if (keeps || same_type(r, type, old->ret)) return node;
   tvms_node *copy = node == r->old ? tvms_node_copy(r->unit, node) : node;
   tvms_as_function(copy)->ret = type;
-  if (copy->sinfo) copy->sinfo = type_of_function(r, tvms_as_function(copy));
+  if (copy->sinfo)
+    copy->sinfo = tvms_sinfo_func_new_of_vars(r->unit, old->params, type,
+                                              copy->flags & TVMS_FLAG_PURE);
   return copy;
 }
 

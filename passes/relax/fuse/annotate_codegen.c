@@ -31,14 +31,6 @@ static tvms_node *bind(tvms_unit *unit, tvms_node *var, tvms_node *value) {
   return &binding->head;
 }
 
-static tvms_node *type_of_function(tvms_unit *unit, const tvms_function *function) {
-  tvms_list types = tvms_list_copy(unit, function->params.items, function->params.len);
-  for (uint32_t i = 0; i < types.len; i++)
-    types.items[i] = types.items[i]->sinfo;
-  return tvms_sinfo_func_new(unit, types.items, types.len, function->ret,
-                             function->head.flags & TVMS_FLAG_PURE);
-}
-
 // local_func = <the composite>; output = local_func(parameters); return output
 static tvms_node *body_of(tvms_unit *unit, tvms_node *inner, tvms_list params,
                           tvms_node *ret) {
@@ -66,7 +58,8 @@ static tvms_node *wrap(tvms_unit *unit, const tvms_node *composite,
   tvms_function *local = tvms_as_function(inner);
   local->attrs = tvms_object_map_with(unit, local->attrs, "Primitive", NULL);
   inner->flags &= (uint8_t)~TVMS_FLAG_PRIVATE;
-  inner->sinfo = type_of_function(unit, local);
+  inner->sinfo = tvms_sinfo_func_new_of_vars(unit, local->params, local->ret,
+                                             inner->flags & TVMS_FLAG_PURE);
   tvms_node *text = tvms_object_str_new(unit, codegen, strlen(codegen), TVMS_NO_SPAN);
   tvms_function *made = tvms_node_make(unit, FUNCTION, TVMS_NO_SPAN);
   made->head.flags = inner->flags & TVMS_FLAG_PURE;

@@ -76,14 +76,6 @@ static tvms_node *without(tvms_unit *unit, tvms_node *function, const char *key)
   return function;
 }
 
-static tvms_node *type_of_function(tvms_unit *unit, const tvms_function *function) {
-  tvms_list types = tvms_list_copy(unit, function->params.items, function->params.len);
-  for (uint32_t i = 0; i < types.len; i++)
-    types.items[i] = types.items[i]->sinfo;
-  return tvms_sinfo_func_new(unit, types.items, types.len, function->ret,
-                             function->head.flags & TVMS_FLAG_PURE);
-}
-
 // The variable of a local copy of a composite function, bound where it is first called.
 static tvms_node *local_copy(inliner *s, tvms_node *composite) {
   tvms_node *known = tvms_node_map_get(&s->local, composite);
@@ -91,7 +83,9 @@ static tvms_node *local_copy(inliner *s, tvms_node *composite) {
   tvms_node *copy = tvms_clone(s->m.unit, composite, NULL);
   without(s->m.unit, copy, "Primitive");
   copy->flags &= (uint8_t)~TVMS_FLAG_PRIVATE;
-  copy->sinfo = type_of_function(s->m.unit, tvms_as_function(copy));
+  const tvms_function *function = tvms_as_function(copy);
+  copy->sinfo = tvms_sinfo_func_new_of_vars(s->m.unit, function->params, function->ret,
+                                            copy->flags & TVMS_FLAG_PURE);
   char name[16];
   uint32_t number = (*s->names)++;
   snprintf(name, sizeof name, number ? "gv%u" : "gv", number);

@@ -170,26 +170,10 @@ static tvms_node *cheaper(const adjustment *a, tvms_relax_mutator *m, const fact
   return made;
 }
 
-// Does it exchange the last two axes?
-static bool is_transpose(const tvms_node *permute) {
-  const tvms_call *call = tvms_as_call(permute);
-  const tvms_node *type = call->args.items[0]->sinfo;
-  int64_t ndim = tvms_sinfo_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim : -1;
-  tvms_list axes = tvms_attr_list(call, TVMS_ATTR_opt_axes_axes);
-  if (!tvms_attr(call, TVMS_ATTR_opt_axes_axes)) return ndim == 2;
-  for (uint32_t i = 0; i < axes.len; i++) {
-    int64_t wanted = i + 2 < ndim ? i : 2 * ndim - 3 - i;
-    if (tvms_attr_item_int(axes.items[i]) != wanted) return false;
-  }
-  return ndim >= 2;
-}
-
 static bool transpose(tvms_relax_mutator *m, factor *f) {
-  int64_t axes[MOST_AXES];
   if (f->ndim < 2) return false;
-  for (uint32_t i = 0; i < f->ndim; i++)
-    axes[i] = i + 2 < f->ndim ? i : 2 * (int64_t)f->ndim - 3 - i;
-  f->expr = tvms_relax_op_permute(m, f->expr, f->ndim == 2 ? NULL : axes, f->ndim);
+  f->expr = f->ndim == 2 ? tvms_relax_op_permute(m, f->expr, NULL, 2)
+                         : tvms_relax_op_transpose(m, f->expr, f->ndim);
   tvms_node *last = f->dims[f->ndim - 1];
   f->dims[f->ndim - 1] = f->dims[f->ndim - 2];
   f->dims[f->ndim - 2] = last;
@@ -231,7 +215,8 @@ static tvms_node *reorder(const tvms_pattern_rule *rule, tvms_relax_mutator *m,
   if (f[0].weight && f[1].weight && f[2].weight) return value;
   for (uint32_t i = 0; i < 2; i++) {
     if (root != a->roots[TRANSPOSED_LEFT + i]) continue;
-    if (!is_transpose(tvms_relax_pattern_value(match, a->transposed[i]))) return value;
+    if (!tvms_relax_op_is_transpose(tvms_relax_pattern_value(match, a->transposed[i])))
+      return value;
     if (!transpose(m, &f[i]) || !transpose(m, &f[i + 1])) return value;
   }
   if (f[0].weight && f[1].weight) return left_to_right(m, f);

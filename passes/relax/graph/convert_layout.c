@@ -129,14 +129,6 @@ static tvms_node *use(converter *c, tvms_node *expr, const tvms_node *to) {
 
 // ---- Bindings ----
 
-static bool is_nested_tensor(const tvms_node *type) {
-  if (!type || type->kind != TVMS_NODE_SINFO_TUPLE) return tvms_sinfo_is_tensor(type);
-  tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
-  for (uint32_t i = 0; i < fields.len; i++)
-    if (!is_nested_tensor(fields.items[i])) return false;
-  return true;
-}
-
 static const tvms_literal *TVMS_NULLABLE desired_of(const converter *c,
                                                     tvms_opcode opcode) {
   const char *name = tvms_symbol_text(c->m.unit->context, tvms_op_symbol(opcode));
@@ -152,7 +144,7 @@ static bool ask(converter *c, const tvms_call *call, tvms_relax_layout_query *qu
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
     orders[i] = order_of(c, arg);
-    if (is_nested_tensor(arg->sinfo) && tvms_relax_layout_unknown(orders[i]))
+    if (tvms_sinfo_is_nested_tensor(arg->sinfo) && tvms_relax_layout_unknown(orders[i]))
       return false;
   }
   *query = (tvms_relax_layout_query){.unit = c->m.unit,
@@ -191,7 +183,7 @@ static tvms_node *bind_call(converter *c, tvms_node *binding) {
   bool inner = bound->var->flags & TVMS_FLAG_DATAFLOW;
   tvms_relax_layout_query query;
   bool asked = ask(c, call, &query);
-  if (!asked || (!inner && !is_nested_tensor(bound->var->sinfo))) {
+  if (!asked || (!inner && !tvms_sinfo_is_nested_tensor(bound->var->sinfo))) {
     tvms_node_map_put(&c->orders, bound->var, initial_order(c, bound->var));
     return tvms_relax_rebind(&c->m, binding, settle_call(c, call, NULL));
   }

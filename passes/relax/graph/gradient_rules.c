@@ -397,13 +397,6 @@ static bool gradient_take(tvms_gradient_query *q) {
 
 // ---- Products ----
 
-static tvms_node *transposed(tvms_gradient_query *q, tvms_node *x, uint32_t ndim) {
-  int64_t axes[MOST_AXES];
-  for (uint32_t i = 0; i < ndim; i++)
-    axes[i] = i < ndim - 2 ? i : 2 * (int64_t)ndim - 3 - i;
-  return tvms_relax_op_permute(q->m, x, axes, ndim);
-}
-
 static tvms_node *product(tvms_gradient_query *q, tvms_node *a, tvms_node *b) {
   return tvms_relax_op_matmul(q->m, a, b, (tvms_dtype){0});
 }
@@ -416,20 +409,19 @@ static bool gradient_matmul(tvms_gradient_query *q) {
   tvms_node *a = arg(q, 0), *b = arg(q, 1), *grad = q->grad, *of_a, *of_b;
   tvms_list a_dims, b_dims;
   if (!shape_of(a, &a_dims) || !shape_of(b, &b_dims)) return false;
-  if (a_dims.len > MOST_AXES || b_dims.len > MOST_AXES) return false;
   if (a_dims.len > 1 && b_dims.len > 1) {
-    of_a = product(q, grad, transposed(q, b, b_dims.len));
-    of_b = product(q, transposed(q, a, a_dims.len), grad);
+    of_a = product(q, grad, tvms_relax_op_transpose(q->m, b, b_dims.len));
+    of_b = product(q, tvms_relax_op_transpose(q->m, a, a_dims.len), grad);
   } else if (b_dims.len > 1) {
     tvms_node *column = expanded(q, a, 1), *row = expanded(q, grad, -2);
-    of_a = product(q, row, transposed(q, b, b_dims.len));
+    of_a = product(q, row, tvms_relax_op_transpose(q->m, b, b_dims.len));
     of_b = product(q, column, row);
   } else if (a_dims.len > 1) {
     int64_t last = -1;
     tvms_node *row = expanded(q, b, 0), *column = expanded(q, grad, -1);
     tvms_node *attr = tvms_relax_op_ints(q->m->unit, &last, 1);
     of_a = product(q, column, row);
-    of_b = product(q, transposed(q, a, a_dims.len), column);
+    of_b = product(q, tvms_relax_op_transpose(q->m, a, a_dims.len), column);
     of_b = tvms_relax_op_with(q->m, TVMS_R_squeeze, &of_b, 1, &attr);
   } else {
     of_a = multiply(q, grad, b);

@@ -5,8 +5,6 @@
 #include "passes/relax/graph/op_calls.h"
 #include "structinfo/sinfo.h"
 
-enum { MOST_AXES = 64 };
-
 typedef struct {
   tvms_relax_mutator m;
   tvms_node_map values;  // VAR → value
@@ -14,33 +12,15 @@ typedef struct {
 
 static int64_t ndim_of(const tvms_node *expr) {
   const tvms_node *type = expr->sinfo;
-  int64_t ndim = tvms_sinfo_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim : -1;
-  return ndim <= MOST_AXES ? ndim : -1;
-}
-
-// Does it exchange the last two axes and nothing else?
-static bool is_transpose(const tvms_node *value) {
-  if (tvms_op_called(value) != TVMS_R_permute_dims) return false;
-  const tvms_call *call = tvms_as_call(value);
-  int64_t ndim = ndim_of(call->args.items[0]);
-  tvms_list axes = tvms_attr_list(call, TVMS_ATTR_opt_axes_axes);
-  if (ndim < 2) return false;
-  if (!tvms_attr(call, TVMS_ATTR_opt_axes_axes)) return ndim == 2;
-  for (uint32_t i = 0; i < axes.len; i++) {
-    int64_t wanted = i + 2 < ndim ? i : 2 * ndim - 3 - i;
-    if (tvms_attr_item_int(axes.items[i]) != wanted) return false;
-  }
-  return axes.len == ndim;
+  return tvms_sinfo_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim : -1;
 }
 
 // The transpose of `expr`: what it is the transpose of, if it is one.
 static tvms_node *transpose_of(simplifier *s, tvms_node *expr) {
   tvms_node *value = tvms_node_map_get(&s->values, expr);
-  if (value && is_transpose(value)) return tvms_as_call(value)->args.items[0];
-  int64_t axes[MOST_AXES], ndim = ndim_of(expr);
-  for (int64_t i = 0; i < ndim; i++)
-    axes[i] = i + 2 < ndim ? i : 2 * ndim - 3 - i;
-  return tvms_relax_op_permute(&s->m, expr, axes, (uint32_t)ndim);
+  if (value && tvms_relax_op_is_transpose(value))
+    return tvms_as_call(value)->args.items[0];
+  return tvms_relax_op_transpose(&s->m, expr, (uint32_t)ndim_of(expr));
 }
 
 static tvms_node *transposed_product(simplifier *s, const tvms_call *product) {
@@ -61,10 +41,10 @@ static tvms_node *TVMS_NULLABLE enter_binding(tvms_rewriter *r, tvms_node *bindi
   simplifier *s = m->self;
   const tvms_var_binding *bound = tvms_as_var_binding(binding);
   tvms_node *value = tvms_rewrite(r, bound->value);
-  if (is_transpose(value)) {
+  if (tvms_relax_op_is_transpose(value)) {
     tvms_node *arg = tvms_as_call(value)->args.items[0];
     tvms_node *before = tvms_node_map_get(&s->values, arg), *made = NULL;
-    if (before && is_transpose(before)) {
+    if (before && tvms_relax_op_is_transpose(before)) {
       tvms_node *origin = tvms_as_call(before)->args.items[0];
       if (origin->kind == TVMS_NODE_VAR && bound->var->flags & TVMS_FLAG_DATAFLOW) {
         tvms_node_map_put(&r->known, bound->var, origin);

@@ -3,6 +3,7 @@
 
 #include "ir/object.h"
 #include "structinfo/make.h"
+#include "structinfo/sinfo.h"
 
 #include <string.h>
 
@@ -40,6 +41,31 @@ tvms_node *tvms_relax_op_permute(tvms_relax_mutator *m, tvms_node *x,
                                  const int64_t *axes, uint32_t count) {
   tvms_node *attr = axes ? tvms_relax_op_ints(m->unit, axes, count) : NULL;
   return tvms_relax_op_with(m, TVMS_R_permute_dims, &x, 1, &attr);
+}
+
+// Where the axis `i` of a transpose comes from.
+static int64_t transposed_axis(int64_t ndim, int64_t i) {
+  return i + 2 < ndim ? i : 2 * ndim - 3 - i;
+}
+
+bool tvms_relax_op_is_transpose(const tvms_node *value) {
+  if (tvms_op_called(value) != TVMS_R_permute_dims) return false;
+  const tvms_call *call = tvms_as_call(value);
+  const tvms_node *type = call->args.items[0]->sinfo;
+  int64_t ndim = tvms_sinfo_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim : -1;
+  if (ndim < 2) return false;
+  if (!tvms_attr(call, TVMS_ATTR_opt_axes_axes)) return ndim == 2;
+  tvms_list axes = tvms_attr_list(call, TVMS_ATTR_opt_axes_axes);
+  for (uint32_t i = 0; i < axes.len; i++)
+    if (tvms_attr_item_int(axes.items[i]) != transposed_axis(ndim, i)) return false;
+  return axes.len == ndim;
+}
+
+tvms_node *tvms_relax_op_transpose(tvms_relax_mutator *m, tvms_node *x, uint32_t ndim) {
+  int64_t *axes = tvms_arena_array(&m->unit->arena, int64_t, ndim);
+  for (uint32_t i = 0; i < ndim; i++)
+    axes[i] = transposed_axis(ndim, i);
+  return tvms_relax_op_permute(m, x, axes, ndim);
 }
 
 tvms_node *tvms_relax_op_concat(tvms_relax_mutator *m, tvms_node *const *tensors,

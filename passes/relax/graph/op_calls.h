@@ -22,6 +22,12 @@ tvms_node *tvms_relax_op_matmul(tvms_relax_mutator *m, tvms_node *a, tvms_node *
 tvms_node *tvms_relax_op_permute(tvms_relax_mutator *m, tvms_node *x,
                                  const int64_t *TVMS_NULLABLE axes, uint32_t count);
 
+// Is it a permute_dims that exchanges the last two axes and nothing else?
+bool tvms_relax_op_is_transpose(const tvms_node *value);
+
+// A permute_dims that does: of a tensor with `ndim` axes, 2 or more, all of which it names.
+tvms_node *tvms_relax_op_transpose(tvms_relax_mutator *m, tvms_node *x, uint32_t ndim);
+
 // Tensors one behind the other along an axis.
 tvms_node *tvms_relax_op_concat(tvms_relax_mutator *m, tvms_node *const *tensors,
                                 uint32_t count, int64_t axis);

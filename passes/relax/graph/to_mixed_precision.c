@@ -54,14 +54,6 @@ static converter *converter_of(const tvms_rewriter *r) {
 
 // ---- Element types of values ----
 
-static bool is_nested_tensor(const tvms_node *type) {
-  if (!type || type->kind != TVMS_NODE_SINFO_TUPLE) return tvms_sinfo_is_tensor(type);
-  tvms_list fields = tvms_as_sinfo_tuple(type)->fields;
-  for (uint32_t i = 0; i < fields.len; i++)
-    if (!is_nested_tensor(fields.items[i])) return false;
-  return true;
-}
-
 // The element types in `type`; with `uniform` not void that one everywhere.
 static tvms_node *elements_of(converter *c, const tvms_node *type, tvms_dtype uniform) {
   tvms_unit *unit = c->m.unit;
@@ -121,7 +113,7 @@ static void demand(converter *c, const tvms_node *expr, tvms_node *elements) {
 }
 
 static void demand_uniform(converter *c, const tvms_node *expr, tvms_dtype dtype) {
-  if (expr->sinfo && is_nested_tensor(expr->sinfo))
+  if (expr->sinfo && tvms_sinfo_is_nested_tensor(expr->sinfo))
     demand(c, expr, elements_of(c, expr->sinfo, dtype));
 }
 
@@ -134,12 +126,13 @@ static void demand_item(converter *c, const tvms_node *value, tvms_node *element
 
 static void collect_value(converter *c, const tvms_node *var, const tvms_node *value) {
   if (value->kind == TVMS_NODE_TUPLE || value->kind == TVMS_NODE_TUPLE_GET_ITEM) {
-    if (!is_nested_tensor(var->sinfo)) return;
+    if (!tvms_sinfo_is_nested_tensor(var->sinfo)) return;
     tvms_node *known = tvms_node_map_get(&c->needs, var);
     if (!known) known = unknown_elements(c, var->sinfo);
     if (value->kind == TVMS_NODE_TUPLE) {
       demand(c, value, known);
-    } else if (is_nested_tensor(tvms_as_tuple_get_item(value)->tuple->sinfo)) {
+    } else if (tvms_sinfo_is_nested_tensor(
+                   tvms_as_tuple_get_item(value)->tuple->sinfo)) {
       demand_item(c, value, known);
     }
     return;
@@ -199,14 +192,14 @@ static tvms_node *cast(converter *c, tvms_node *value, const tvms_node *to) {
 }
 
 static tvms_node *cast_uniform(converter *c, tvms_node *value, tvms_dtype dtype) {
-  if (!value->sinfo || !is_nested_tensor(value->sinfo)) return value;
+  if (!value->sinfo || !tvms_sinfo_is_nested_tensor(value->sinfo)) return value;
   return cast(c, value, elements_of(c, value->sinfo, dtype));
 }
 
 // `value` with the element types that `old` has.
 static tvms_node *cast_like(converter *c, tvms_node *value, const tvms_node *old) {
-  if (!old->sinfo || !is_nested_tensor(old->sinfo)) return value;
-  if (!value->sinfo || !is_nested_tensor(value->sinfo)) return value;
+  if (!old->sinfo || !tvms_sinfo_is_nested_tensor(old->sinfo)) return value;
+  if (!value->sinfo || !tvms_sinfo_is_nested_tensor(value->sinfo)) return value;
   return cast(c, value, elements_of(c, old->sinfo, (tvms_dtype){0}));
 }
 
@@ -246,7 +239,7 @@ static bool fits_half(const tvms_node *node) {
 static bool all_half(tvms_list args) {
   for (uint32_t i = 0; i < args.len; i++) {
     const tvms_node *arg = args.items[i];
-    if (!arg->sinfo || !is_nested_tensor(arg->sinfo)) continue;
+    if (!arg->sinfo || !tvms_sinfo_is_nested_tensor(arg->sinfo)) continue;
     bool half = tvms_sinfo_is_tensor(arg->sinfo)
                 && tvms_dtype_same(arg->sinfo->dtype, half_type());
     if (arg->kind == TVMS_NODE_CONSTANT) half |= fits_half(arg);
@@ -305,7 +298,7 @@ static tvms_node *convert_value(converter *c, const tvms_var_binding *bound) {
 static void cast_once(converter *c, tvms_node *var) {
   tvms_node *need = tvms_node_map_get(&c->needs, var);
   tvms_node *now = tvms_rewrite(&c->m.rewriter, var);
-  if (!need || !now->sinfo || !is_nested_tensor(now->sinfo)) return;
+  if (!need || !now->sinfo || !tvms_sinfo_is_nested_tensor(now->sinfo)) return;
   tvms_node *old = elements_of(c, now->sinfo, (tvms_dtype){0});
   tvms_node *made = cast(c, now, merge(c, old, need, true));
   if (made == now) return;
