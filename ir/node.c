@@ -44,6 +44,15 @@ const tvms_node_schema *tvms_node_schema_of(tvms_node_kind kind) {
   return &schemas[kind];
 }
 
+tvms_element tvms_node_element(const tvms_node *node) {
+  if (node->kind == TVMS_NODE_STORE) {
+    tvms_store *store = tvms_as_store(node);
+    return (tvms_element){&store->buffer, &store->indices};
+  }
+  tvms_buffer_load *load = tvms_as_buffer_load(node);
+  return (tvms_element){&load->buffer, &load->indices};
+}
+
 void tvms_unit_init(tvms_unit *unit, tvms_context *context, tvms_dialect dialect) {
   *unit = (tvms_unit){.context = context, .next_id = 1, .dialect = dialect};
   tvms_arena_init(&unit->arena, &context->memory);

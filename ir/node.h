@@ -169,6 +169,16 @@ static inline tvms_binary *tvms_as_binary(const tvms_node *node) {
   return (tvms_binary *)(uintptr_t)node;
 }
 
+// What a BUFFER_LOAD and a STORE have in common: an element, or a vector of them, is where in
+// which buffer. The pointers are into the node.
+typedef struct {
+  tvms_node **buffer;
+  tvms_list *indices;
+} tvms_element;
+
+// The element that a BUFFER_LOAD or a STORE accesses.
+tvms_element tvms_node_element(const tvms_node *node);
+
 struct tvms_module;
 
 // Where the nodes of one function live. `dialect` decides promotion and folding.

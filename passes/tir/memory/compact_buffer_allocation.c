@@ -168,27 +168,15 @@ static tvms_list moved_indices(compaction *c, const tvms_buffer_region *region,
   return same ? indices : made;
 }
 
-static tvms_node *leave_load(tvms_rewriter *r, tvms_node *node) {
+static tvms_node *leave_element(tvms_rewriter *r, tvms_node *node) {
   compaction *c = r->self;
-  const tvms_buffer_region *region = region_of(c, tvms_as_buffer_load(r->old)->buffer);
+  const tvms_buffer_region *region = region_of(c, *tvms_node_element(r->old).buffer);
   if (!region) return node;
-  tvms_list old = tvms_as_buffer_load(node)->indices;
+  tvms_list old = *tvms_node_element(node).indices;
   tvms_list made = moved_indices(c, region, old);
   if (made.items == old.items) return node;
   tvms_node *copy = tvms_node_copy(c->unit, node);
-  tvms_as_buffer_load(copy)->indices = made;
-  return copy;
-}
-
-static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
-  compaction *c = r->self;
-  const tvms_buffer_region *region = region_of(c, tvms_as_store(r->old)->buffer);
-  if (!region) return node;
-  tvms_list old = tvms_as_store(node)->indices;
-  tvms_list made = moved_indices(c, region, old);
-  if (made.items == old.items) return node;
-  tvms_node *copy = tvms_node_copy(c->unit, node);
-  tvms_as_store(copy)->indices = made;
+  *tvms_node_element(copy).indices = made;
   return copy;
 }
 
@@ -225,8 +213,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
     tvms_walk(memory, body, &visitor);
     tvms_rewriter r;
     tvms_rewriter_init(&r, unit, &c);
-    r.leave[TVMS_NODE_BUFFER_LOAD] = leave_load;
-    r.leave[TVMS_NODE_STORE] = leave_store;
+    r.leave[TVMS_NODE_BUFFER_LOAD] = leave_element;
+    r.leave[TVMS_NODE_STORE] = leave_element;
     r.leave[TVMS_NODE_BUFFER_REGION] = leave_region;
     for (uint32_t i = 0; i < c.regions.cap; i++) {
       const tvms_node_pair *pair = &c.regions.pairs[i];
