@@ -216,11 +216,8 @@ static void visit_inner(finder *f, tvms_node *node) {
     return;
   }
   case TVMS_NODE_BUFFER_LOAD:
-    access(f, tvms_as_buffer_load(node)->buffer, f->here);
-    visit_below(f, node);
-    return;
   case TVMS_NODE_STORE:
-    access(f, tvms_as_store(node)->buffer, f->here);
+    access(f, *tvms_node_element(node).buffer, f->here);
     visit_below(f, node);
     return;
   case TVMS_NODE_VAR:

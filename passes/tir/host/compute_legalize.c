@@ -56,10 +56,9 @@ static tvms_walk_step find_allocated(void *self, tvms_node *node,
 static tvms_walk_step find_accessed(void *self, tvms_node *node, tvms_field_role role) {
   legalizing *l = self;
   (void)role;
-  const tvms_node *buffer = NULL;
-  if (node->kind == TVMS_NODE_STORE) buffer = tvms_as_store(node)->buffer;
-  if (node->kind == TVMS_NODE_BUFFER_LOAD) buffer = tvms_as_buffer_load(node)->buffer;
-  if (!buffer) return TVMS_WALK_ON;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD && node->kind != TVMS_NODE_STORE)
+    return TVMS_WALK_ON;
+  const tvms_node *buffer = *tvms_node_element(node).buffer;
   tvms_node *known = tvms_node_map_get(&l->data, tvms_as_buffer(buffer)->data);
   if (known == buffer && !tvms_node_map_get(&l->widened, known))
     tvms_node_map_put(&l->widened, known, wider_buffer(l, known));

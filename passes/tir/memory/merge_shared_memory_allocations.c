@@ -84,27 +84,15 @@ static tvms_list moved(merging *m, uint32_t alloc, tvms_node *buffer,
   return tvms_list_copy(m->unit, &place, 1);
 }
 
-static tvms_node *leave_load(tvms_rewriter *r, tvms_node *node) {
+static tvms_node *leave_element(tvms_rewriter *r, tvms_node *node) {
   merging *m = r->self;
-  tvms_node *buffer = tvms_as_buffer_load(r->old)->buffer;
+  tvms_node *buffer = *tvms_node_element(r->old).buffer;
   uint32_t alloc = merged_of(m, buffer);
   if (alloc == UINT32_MAX) return node;
   tvms_node *copy = tvms_node_copy(m->unit, node);
-  tvms_buffer_load *load = tvms_as_buffer_load(copy);
-  load->indices = moved(m, alloc, buffer, load->indices);
-  load->buffer = view_of(m, buffer);
-  return copy;
-}
-
-static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
-  merging *m = r->self;
-  tvms_node *buffer = tvms_as_store(r->old)->buffer;
-  uint32_t alloc = merged_of(m, buffer);
-  if (alloc == UINT32_MAX) return node;
-  tvms_node *copy = tvms_node_copy(m->unit, node);
-  tvms_store *store = tvms_as_store(copy);
-  store->indices = moved(m, alloc, buffer, store->indices);
-  store->buffer = view_of(m, buffer);
+  tvms_element element = tvms_node_element(copy);
+  *element.indices = moved(m, alloc, buffer, *element.indices);
+  *element.buffer = view_of(m, buffer);
   return copy;
 }
 
@@ -268,8 +256,8 @@ static tvms_node *merge(tvms_unit *unit, tvms_node *function, const char *scope)
   r.enter[TVMS_NODE_SEQ] = enter_seq;
   r.enter[TVMS_NODE_ALLOC_BUFFER] = enter_alloc;
   r.enter[TVMS_NODE_DECL_BUFFER] = enter_declaration;
-  r.leave[TVMS_NODE_BUFFER_LOAD] = leave_load;
-  r.leave[TVMS_NODE_STORE] = leave_store;
+  r.leave[TVMS_NODE_BUFFER_LOAD] = leave_element;
+  r.leave[TVMS_NODE_STORE] = leave_element;
   r.leave[TVMS_NODE_CALL] = leave_call;
   tvms_node *changed = tvms_rewrite(&r, function);
   tvms_rewriter_fini(&r);

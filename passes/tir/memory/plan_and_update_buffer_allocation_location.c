@@ -71,9 +71,8 @@ static tvms_walk_step note_order(void *self, tvms_node *node, tvms_field_role ro
   (void)role;
   planning *p = self;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
-  if (node->kind == TVMS_NODE_BUFFER_LOAD)
-    give_place(p, tvms_as_buffer_load(node)->buffer);
-  if (node->kind == TVMS_NODE_STORE) give_place(p, tvms_as_store(node)->buffer);
+  if (node->kind == TVMS_NODE_BUFFER_LOAD || node->kind == TVMS_NODE_STORE)
+    give_place(p, *tvms_node_element(node).buffer);
   if (node->kind != TVMS_NODE_BLOCK) return TVMS_WALK_ON;
   const tvms_block *block = tvms_as_block(node);
   for (uint32_t i = 0; i < block->alloc_buffers.len; i++) {

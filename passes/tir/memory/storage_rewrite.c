@@ -103,21 +103,12 @@ static tvms_list moved(rewriting *w, const tvms_node *buffer, tvms_list indices)
   return made;
 }
 
-static tvms_node *leave_load(tvms_rewriter *r, tvms_node *node) {
-  tvms_list old = tvms_as_buffer_load(node)->indices;
-  tvms_list made = moved(r->self, tvms_as_buffer_load(r->old)->buffer, old);
+static tvms_node *leave_element(tvms_rewriter *r, tvms_node *node) {
+  tvms_list old = *tvms_node_element(node).indices;
+  tvms_list made = moved(r->self, *tvms_node_element(r->old).buffer, old);
   if (made.items == old.items) return node;
   tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_buffer_load(copy)->indices = made;
-  return copy;
-}
-
-static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
-  tvms_list old = tvms_as_store(node)->indices;
-  tvms_list made = moved(r->self, tvms_as_store(r->old)->buffer, old);
-  if (made.items == old.items) return node;
-  tvms_node *copy = tvms_node_copy(r->unit, node);
-  tvms_as_store(copy)->indices = made;
+  *tvms_node_element(copy).indices = made;
   return copy;
 }
 
@@ -202,8 +193,8 @@ static tvms_node *rewrite(rewriting *w, tvms_node *function) {
   r.enter[TVMS_NODE_ALLOC_BUFFER] = enter_alloc;
   r.enter[TVMS_NODE_DECL_BUFFER] = enter_declaration;
   r.enter[TVMS_NODE_SEQ] = enter_seq;
-  r.leave[TVMS_NODE_BUFFER_LOAD] = leave_load;
-  r.leave[TVMS_NODE_STORE] = leave_store;
+  r.leave[TVMS_NODE_BUFFER_LOAD] = leave_element;
+  r.leave[TVMS_NODE_STORE] = leave_element;
   r.leave[TVMS_NODE_CALL] = leave_call;
   r.leave[TVMS_NODE_FOR] = leave_loop;
   tvms_node *old = tvms_as_prim_func(function)->body;
