@@ -33,7 +33,7 @@ tvms_source *source_of(const char *name, const char *text);
 // Reads a program that has no errors.
 tvms_program *read_text(const char *text);
 
-// Prints a program as a release, NULL: the default one. The text is the context's.
+// Prints a program; `release` NULL: as it was read. The text is the context's.
 char *print_as(tvms_program *program, const char *release);
 
 #endif
