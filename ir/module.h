@@ -14,6 +14,7 @@ typedef struct {
   tvms_unit *unit;  // owned by the module
   tvms_node
       *function;  // PRIM_FUNC, FUNCTION or EXTERN_FUNC; NULL: declared, not defined
+  uint64_t hash;  // of the function, for passes/functions.c; 0: not known
 } tvms_member;
 
 typedef struct tvms_module {

@@ -27,6 +27,7 @@ void tvms_functions_replace(tvms_pass_run *run, uint32_t index, tvms_unit *unit,
   tvms_functions_drop_unit(run, member->unit);
   member->unit = unit;
   member->function = function;
+  member->hash = 0;
   run->changed = true;
 }
 
@@ -66,14 +67,22 @@ tvms_sym tvms_functions_fresh_name(tvms_pass_run *run, const char *name) {
   return sym;
 }
 
+// Passes add many functions to a module that has many, so each is hashed once. A function is
+// never changed in place: its hash holds until another takes its place.
+static uint64_t hash_of(const tvms_pass_run *run, tvms_member *member) {
+  if (!member->hash) member->hash = tvms_node_hash(run->context, member->function);
+  return member->hash;
+}
+
 // A member of the module that is the same function, or UINT32_MAX.
 static uint32_t find_same(const tvms_pass_run *run, const tvms_node *function) {
   uint64_t hash = tvms_node_hash(run->context, function);
   for (uint32_t i = 0; i < run->module->member_count; i++) {
-    const tvms_node *other = run->module->members[i].function;
+    tvms_member *member = &run->module->members[i];
+    const tvms_node *other = member->function;
     if (!other || other->kind != function->kind) continue;
     if (other->flags != function->flags) continue;
-    if (tvms_node_hash(run->context, other) != hash) continue;
+    if (hash_of(run, member) != hash) continue;
     if (tvms_node_equal(run->context, other, function)) return i;
   }
   return UINT32_MAX;
