@@ -409,6 +409,7 @@ static bool gradient_matmul(tvms_gradient_query *q) {
   tvms_node *a = arg(q, 0), *b = arg(q, 1), *grad = q->grad, *of_a, *of_b;
   tvms_list a_dims, b_dims;
   if (!shape_of(a, &a_dims) || !shape_of(b, &b_dims)) return false;
+  if (a_dims.len > MOST_AXES || b_dims.len > MOST_AXES) return false;
   if (a_dims.len > 1 && b_dims.len > 1) {
     of_a = product(q, grad, tvms_relax_op_transpose(q->m, b, b_dims.len));
     of_b = product(q, tvms_relax_op_transpose(q->m, a, a_dims.len), grad);

@@ -10,16 +10,25 @@ typedef struct {
   tvms_node_map values;  // VAR → value
 } simplifier;
 
+// Tensors with more axes are left alone.
+enum { MOST_AXES = 64 };
+
+// -1: not known, or too many.
 static int64_t ndim_of(const tvms_node *expr) {
   const tvms_node *type = expr->sinfo;
-  return tvms_sinfo_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim : -1;
+  int64_t ndim = tvms_sinfo_is_tensor(type) ? tvms_as_sinfo_tensor(type)->ndim : -1;
+  return ndim <= MOST_AXES ? ndim : -1;
+}
+
+static bool is_transpose(const tvms_node *value) {
+  return tvms_relax_op_is_transpose(value)
+         && ndim_of(tvms_as_call(value)->args.items[0]) >= 2;
 }
 
 // The transpose of `expr`: what it is the transpose of, if it is one.
 static tvms_node *transpose_of(simplifier *s, tvms_node *expr) {
   tvms_node *value = tvms_node_map_get(&s->values, expr);
-  if (value && tvms_relax_op_is_transpose(value))
-    return tvms_as_call(value)->args.items[0];
+  if (value && is_transpose(value)) return tvms_as_call(value)->args.items[0];
   return tvms_relax_op_transpose(&s->m, expr, (uint32_t)ndim_of(expr));
 }
 
@@ -41,10 +50,10 @@ static tvms_node *TVMS_NULLABLE enter_binding(tvms_rewriter *r, tvms_node *bindi
   simplifier *s = m->self;
   const tvms_var_binding *bound = tvms_as_var_binding(binding);
   tvms_node *value = tvms_rewrite(r, bound->value);
-  if (tvms_relax_op_is_transpose(value)) {
+  if (is_transpose(value)) {
     tvms_node *arg = tvms_as_call(value)->args.items[0];
     tvms_node *before = tvms_node_map_get(&s->values, arg), *made = NULL;
-    if (before && tvms_relax_op_is_transpose(before)) {
+    if (before && is_transpose(before)) {
       tvms_node *origin = tvms_as_call(before)->args.items[0];
       if (origin->kind == TVMS_NODE_VAR && bound->var->flags & TVMS_FLAG_DATAFLOW) {
         tvms_node_map_put(&r->known, bound->var, origin);
