@@ -23,7 +23,7 @@ typedef struct {
 } tvms_iter_image;
 
 // Finds what every index takes while the variables run and `predicate` holds. False if one of
-// them is no iterator, or if they depend on each other: then `images` means nothing. The
+// them is not an iterator, or if they depend on each other: then `images` means nothing. The
 // map need not be onto one another (TVM: IterMapLevel::Surjective).
 TVMS_NODISCARD bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
                                          const tvms_iter_domain *domains,

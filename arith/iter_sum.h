@@ -54,7 +54,7 @@ typedef struct {
   TVMS_VEC(tvms_iter_padding) paddings;
   bool collects;       // first round: paddings are collected
   bool needs_padding;  // a second round is needed
-  bool failed;         // something is no iterator
+  bool failed;         // something is not an iterator
 } tvms_iter_mapper;
 
 // ---- Expressions ----

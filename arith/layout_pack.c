@@ -1,4 +1,10 @@
 // Layouts of elements that are made wider, several into one, or narrower.
+//
+// To unpack by n is to take each element for n that lie side by side: strides are multiplied by n,
+// and an iterator n:1 of the memory axis joins behind the others, so that S[4:1] unpacked by 2 is
+// S[(4, 2):(2, 1)]. To pack is the inverse. The innermost elements have to lie together for it: the
+// last iterator has stride 1, a constant extent that n divides, and an axis of memory. A swizzle
+// counts elements in powers of two, so n is one where there is a swizzle.
 #include "arith/layout_pack.h"
 
 #include "ir/fold.h"

@@ -1,4 +1,12 @@
 // The layout of a region of what has a layout.
+//
+// Each dimension of the shape is a group of iterators, of which the region takes a part. The inner
+// ones are taken whole while the region begins at 0 on them and their extent divides its own. The
+// next one is cut, and has to hold what is left: of a dimension S[(4, 16):(64, 1)] the elements 4
+// to 12 are S[8:1], while 12 to 20 are the end of one row and the start of the next. That is a
+// layout only if both halves are of one length: two of 4 elements, a step of 64 - 12 apart. Where
+// the region begins becomes an offset on each axis. Rules: TVM's
+// src/tirx/ir/layout/tile_slice.cc.
 #include "arith/layout_slice.h"
 
 #include "arith/layout_internal.h"

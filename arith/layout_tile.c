@@ -1,4 +1,10 @@
 // Layouts put together and taken apart: tiling, direct sums, and their inverses.
+//
+// To tile is to put copies of an inner layout where an outer one says. Of every dimension the
+// iterators of the outer one come first, with strides that step over whole copies (times the span
+// of the inner one on that axis), then those of the inner one: S[4:1] tiled by S[2:1] is
+// S[(2, 4):(4, 1)], in canonical form S[8:1]. The inner layout may be swizzled, and then the
+// swizzle goes around the result.
 #include "arith/layout_tile.h"
 
 #include "arith/layout_internal.h"

@@ -132,16 +132,30 @@ static void show_file(file_work *work) {
     work->status = TVMS_FAILED_IO;
 }
 
+enum { MOST_MEMORY = 4096 };  // MiB, of a verb that only reads and writes text
+
+// Programs that run have as much memory as they ask for.
+static uint64_t most_memory(const tvms_run *run) {
+  static const tvms_verb running[] = {TVMS_VERB_run, TVMS_VERB_bench, TVMS_VERB_build,
+                                      TVMS_VERB_opt, TVMS_VERB_test};
+  if (run->options.memory != UINT64_MAX) return run->options.memory;
+  for (size_t i = 0; i < sizeof running / sizeof running[0]; i++) {
+    if (run->options.verb == running[i]) return UINT64_MAX;
+  }
+  return MOST_MEMORY;
+}
+
 tvms_status tvms_files_read_one(tvms_run *run, const char *path,
                                 tvms_file_visit visit) {
   tvms_context context;
   tvms_context_init(&context, &tvms_names);
-  if (run->options.memory <= UINT64_MAX >> 20)
-    context.memory.limit = run->options.memory << 20;
+  uint64_t most = most_memory(run);
+  if (most <= UINT64_MAX >> 20) context.memory.limit = most << 20;
   if (run->options.fail_allocation != UINT64_MAX) {
     context.memory.fail_at = run->options.fail_allocation;
   }
   context.verifies = run->options.verify_each;
+  context.diags.levels = run->levels.of;
   file_work work = {.run = run, .path = path, .visit = visit};
   run->context = &context;
   tvms_strbuf_init(&run->result, &context.memory);

@@ -3,15 +3,12 @@
 #include "cli/findings.h"
 
 #include "driver/render.h"
+#include "support/check.h"
 
 #include <unistd.h>
 
-static bool is_format(const tvms_run *run, const char *name) {
-  return run->options.format && strcmp(run->options.format, name) == 0;
-}
-
 bool tvms_findings_are_text(const tvms_run *run) {
-  return !run->options.format || is_format(run, "text");
+  return !run->options.format || strcmp(run->options.format, "text") == 0;
 }
 
 void tvms_findings_add(tvms_run *run, tvms_strbuf *out) {
@@ -23,11 +20,11 @@ void tvms_findings_add(tvms_run *run, tvms_strbuf *out) {
     tvms_report_add(&run->report, run->context, run->options.quiet);
 }
 
-// Workflow commands may stand among other lines; a document stands alone.
+// Lines may stand among other lines; a document stands alone.
 bool tvms_findings_show_result(tvms_run *run, const char *file,
                                const tvms_strbuf *result) {
   if (!result->len) return true;
-  if (tvms_findings_are_text(run) || run->report.format == TVMS_REPORT_GITHUB) {
+  if (tvms_findings_are_text(run) || !tvms_report_is_document(&run->report)) {
     return tvms_run_write(run, STDOUT_FILENO, "standard output", result->text,
                           result->len);
   }
@@ -39,13 +36,13 @@ bool tvms_findings_show_result(tvms_run *run, const char *file,
 }
 
 void tvms_findings_begin(tvms_run *run) {
+  tvms_report_format format;
   if (tvms_findings_are_text(run)) return;
-  tvms_report_format format = is_format(run, "json")    ? TVMS_REPORT_JSON
-                              : is_format(run, "sarif") ? TVMS_REPORT_SARIF
-                                                        : TVMS_REPORT_GITHUB;
+  bool found = tvms_report_find(run->options.format, &format);
+  TVMS_CHECK(found);  // options.def lists the formats
   tvms_report_begin(&run->report, run->memory, format);
   run->reports = true;
-  if (format != TVMS_REPORT_GITHUB) run->color_result = false;
+  if (tvms_report_is_document(&run->report)) run->color_result = false;
 }
 
 tvms_status tvms_findings_end(tvms_run *run) {

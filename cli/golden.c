@@ -7,13 +7,37 @@
 #include "cli/golden_run.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
 #include <strings.h>
 
-typedef enum { RUN, WHY, STATUS, EXPECT, FINDINGS, DIRECTIVE_COUNT } directive;
+typedef enum {
+  RUN,
+  WHY,
+  STATUS,
+  UNSTABLE,
+  VALUES,
+  EXPECT,
+  FINDINGS,
+  CHECK,
+  CHECK_NEXT,
+  CHECK_NOT,
+  PROGRAM,
+  DIRECTIVE_COUNT
+} directive;
 
 static const char *const directives[] = {
-    [RUN] = "RUN",       [WHY] = "WHY",           [STATUS] = "STATUS",
-    [EXPECT] = "EXPECT", [FINDINGS] = "FINDINGS",
+    [RUN] = "RUN",
+    [WHY] = "WHY",
+    [STATUS] = "STATUS",
+    [UNSTABLE] = "UNSTABLE",
+    [VALUES] = "VALUES",
+    [EXPECT] = "EXPECT",
+    [FINDINGS] = "FINDINGS",
+    [CHECK] = "CHECK",
+    [CHECK_NEXT] = "CHECK-NEXT",
+    [CHECK_NOT] = "CHECK-NOT",
+    [PROGRAM] = "PROGRAM",
 };
 static const char *const severities[] = {
     [TVMS_SEVERITY_ERROR] = "error",
@@ -31,7 +55,10 @@ typedef struct {
 } line;
 
 typedef struct {
-  tvms_golden *golden;
+  tvms_golden_file *file;
+  tvms_golden at_hand;  // becomes part of `file` when it is whole
+  tvms_golden *golden;  // at_hand
+  tvms_golden shared;   // the header in front of all programs
   tvms_diags *diags;
   uint32_t next;    // offset of the next line
   uint32_t number;  // of the line read last
@@ -44,7 +71,7 @@ static tvms_span span_of(const line *l) {
 }
 
 static bool next_line(reading *r, line *l) {
-  const tvms_source *source = r->golden->source;
+  const tvms_source *source = r->file->source;
   if (r->next >= source->size) return false;
   const char *stop = memchr(source->text + r->next, '\n', source->size - r->next);
   uint32_t end = stop ? (uint32_t)(stop - source->text) : source->size;
@@ -60,7 +87,8 @@ static bool comment_word(const line *l, char *word, uint32_t *rest) {
   while (at < len && l->text[at] == ' ') {
     at++;
   }
-  while (at < len && used + 1 < LONGEST_WORD && isalpha((unsigned char)l->text[at])) {
+  while (at < len && used + 1 < LONGEST_WORD
+         && (isalpha((unsigned char)l->text[at]) || (used && l->text[at] == '-'))) {
     word[used++] = l->text[at++];
   }
   word[used] = '\0';
@@ -119,6 +147,107 @@ static void add_run(reading *r, const line *l, uint32_t rest) {
   tvms_vec_push(memory, &r->golden->runs, run);
 }
 
+// VALUES says something of what opt made, and opt only.
+static void check_values(reading *r) {
+  const tvms_golden *golden = r->golden;
+  for (uint32_t i = 0; golden->values && i < golden->runs.len; i++) {
+    if (strcmp(golden->runs.items[i].kind->name, "opt") != 0)
+      tvms_diag_report(r->diags, TVMS_D_golden_values,
+                       (tvms_span){golden->begin, golden->begin},
+                       golden->runs.items[i].kind->name);
+  }
+}
+
+// A program that expects nothing would always pass.
+static void check_whole(reading *r) {
+  tvms_golden *golden = r->golden;
+  tvms_span start = {golden->begin, golden->begin};
+  if (!golden->runs.len && !r->diags->errors) {
+    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# RUN:");
+  }
+  if (!golden->has_why)
+    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# WHY:");
+  if (!golden->sections.len && !golden->findings.len && !golden->values) {
+    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# EXPECT:");
+  }
+  uint32_t expects = 0;
+  for (uint32_t i = 0; i < golden->sections.len; i++) {
+    expects += golden->sections.items[i].stream == TVMS_GOLDEN_STDOUT;
+  }
+  if (expects > 1 && expects != golden->runs.len) {
+    tvms_diag_report(r->diags, TVMS_D_golden_count, start, expects, golden->runs.len);
+  }
+  check_values(r);
+}
+
+static void begin_program(reading *r, uint32_t number, uint32_t begin) {
+  *r->golden = (tvms_golden){.context = r->file->context,
+                             .source = r->file->source,
+                             .first_line = number,
+                             .begin = begin,
+                             .status = -1};
+  r->in_header = true;
+  r->in_section = false;
+}
+
+// What is run, and how its result is judged, come together.
+static void take_shared(tvms_golden *golden, const tvms_golden *shared) {
+  golden->runs = shared->runs;
+  if (golden->values) return;
+  golden->values = shared->values;
+  golden->tolerance = shared->tolerance;
+}
+
+// Ends the program at hand where the next one begins.
+static void end_program(reading *r, uint32_t end) {
+  tvms_golden *golden = r->golden;
+  if (!r->in_section) golden->body.end = end;
+  if (golden->name) {
+    golden->has_why |= r->shared.has_why;
+    if (!golden->runs.len) take_shared(golden, &r->shared);
+  }
+  check_whole(r);
+  tvms_vec_push(&r->file->context->memory, &r->file->programs, *golden);
+}
+
+// Keeps what stands in front of the first program.
+static void end_header(reading *r, const line *l) {
+  const tvms_golden *golden = r->golden;
+  bool header = r->in_header && !golden->findings.len && golden->status < 0;
+  if (!header) tvms_diag_report(r->diags, TVMS_D_golden_header, span_of(l));
+  r->shared = *golden;
+  r->file->header_end = l->begin;
+}
+
+static void next_program(reading *r, const line *l, uint32_t rest) {
+  const char *name = text_after(r, l, rest);
+  bool taken = !*name || (r->golden->name && strcmp(name, r->golden->name) == 0);
+  for (uint32_t i = 0; i < r->file->programs.len; i++)
+    taken |= strcmp(name, r->file->programs.items[i].name) == 0;
+  if (taken) tvms_diag_report(r->diags, TVMS_D_golden_program, span_of(l), name);
+  if (r->golden->name)
+    end_program(r, l->begin);
+  else
+    end_header(r, l);
+  begin_program(r, l->number, l->begin);
+  r->golden->name = name;
+  r->golden->body.begin = r->next;
+}
+
+static void push_section(reading *r, const line *l, tvms_golden_section section) {
+  if (!r->in_section) r->golden->body.end = l->begin;
+  r->in_section = true;
+  tvms_vec_push(&r->golden->context->memory, &r->golden->sections, section);
+}
+
+// Whether the last section is lines CHECK.
+static bool in_checks(const reading *r) {
+  const tvms_golden *golden = r->golden;
+  return r->in_section
+         && golden->sections.items[golden->sections.len - 1].stream
+                == TVMS_GOLDEN_CHECKS;
+}
+
 static void add_section(reading *r, const line *l, directive d, uint32_t rest) {
   const char *more = text_after(r, l, rest);
   if (*more) tvms_diag_report(r->diags, TVMS_D_golden_directive, span_of(l), more);
@@ -127,9 +256,32 @@ static void add_section(reading *r, const line *l, directive d, uint32_t rest) {
       .line = l->number,
       .text = {r->next, r->next},
   };
-  if (!r->in_section) r->golden->body.end = l->begin;
-  r->in_section = true;
-  tvms_vec_push(&r->golden->context->memory, &r->golden->sections, section);
+  push_section(r, l, section);
+}
+
+// Lines CHECK that follow each other are one section, which blessing leaves as it is.
+static void add_check(reading *r, const line *l, directive d, uint32_t rest) {
+  static const tvms_golden_check_kind kinds[] = {[CHECK] = TVMS_CHECK_LINE,
+                                                 [CHECK_NEXT] = TVMS_CHECK_NEXT,
+                                                 [CHECK_NOT] = TVMS_CHECK_NOT};
+  tvms_golden *golden = r->golden;
+  tvms_golden_check check = {kinds[d], text_after(r, l, rest), l->number};
+  bool first = true;
+  for (uint32_t i = 0; i < golden->checks.len; i++)
+    first &= golden->checks.items[i].kind == TVMS_CHECK_NOT;
+  if (!*check.pattern || (first && d == CHECK_NEXT))
+    tvms_diag_report(r->diags, TVMS_D_golden_check, span_of(l), directives[d],
+                     *check.pattern ? "there is no line before it that CHECK finds"
+                                    : "there is no text behind it");
+  tvms_vec_push(&golden->context->memory, &golden->checks, check);
+  if (in_checks(r)) {
+    golden->sections.items[golden->sections.len - 1].text.end = r->next;
+    return;
+  }
+  push_section(r, l,
+               (tvms_golden_section){.stream = TVMS_GOLDEN_CHECKS,
+                                     .line = l->number,
+                                     .text = {l->begin, r->next}});
 }
 
 static void add_status(reading *r, const line *l, uint32_t rest) {
@@ -141,9 +293,19 @@ static void add_status(reading *r, const line *l, uint32_t rest) {
     tvms_diag_report(r->diags, TVMS_D_golden_status, span_of(l), text);
 }
 
+static void add_values(reading *r, const line *l, uint32_t rest) {
+  const char *text = text_after(r, l, rest);
+  char *end;
+  double tolerance = strtod(text, &end);
+  r->golden->values = true;
+  r->golden->tolerance = *text ? text : NULL;
+  bool good = !*text || (!*end && isfinite(tolerance) && tolerance >= 0);
+  if (!good) tvms_diag_report(r->diags, TVMS_D_golden_values, span_of(l), text);
+}
+
 // Directives of the header may not stand below it.
 static void take_directive(reading *r, const line *l, directive d, uint32_t rest) {
-  bool header = d == RUN || d == WHY || d == STATUS;
+  bool header = d < EXPECT;
   if (header && !r->in_header) {
     tvms_diag_report(r->diags, TVMS_D_golden_misplaced, span_of(l), directives[d]);
     return;
@@ -153,8 +315,14 @@ static void take_directive(reading *r, const line *l, directive d, uint32_t rest
   case RUN: add_run(r, l, rest); break;
   case WHY: r->golden->has_why |= *text_after(r, l, rest) != '\0'; break;
   case STATUS: add_status(r, l, rest); break;
+  case UNSTABLE: r->golden->unstable |= *text_after(r, l, rest) != '\0'; break;
+  case VALUES: add_values(r, l, rest); break;
   case EXPECT:
   case FINDINGS: add_section(r, l, d, rest); break;
+  case CHECK:
+  case CHECK_NEXT:
+  case CHECK_NOT: add_check(r, l, d, rest); break;
+  case PROGRAM: next_program(r, l, rest); break;
   case DIRECTIVE_COUNT: break;
   }
 }
@@ -259,52 +427,47 @@ static bool is_blank_or_comment(const line *l) {
   return l->begin + at == l->end || l->text[at] == '#';
 }
 
+// What ends the text of a section.
+static bool ends_section(const char *word) {
+  for (directive d = EXPECT; d < DIRECTIVE_COUNT; d++) {
+    if (strcmp(word, directives[d]) == 0) return true;
+  }
+  return false;
+}
+
+// A line without a directive.
+static void take_text(reading *r, const line *l) {
+  if (in_checks(r) && !is_blank_or_comment(l))
+    tvms_diag_report(r->diags, TVMS_D_golden_behind, span_of(l));
+  else if (r->in_section)
+    r->golden->sections.items[r->golden->sections.len - 1].text.end = r->next;
+  else
+    take_annotations(r, l);
+}
+
 static void read_lines(reading *r) {
   for (line l; next_line(r, &l);) {
     uint32_t rest = 0;
     directive d = DIRECTIVE_COUNT;
     // What a section expects is text of its own; only the next section ends it.
     char word[LONGEST_WORD];
-    bool section = comment_word(&l, word, &rest)
-                   && (strcmp(word, "EXPECT") == 0 || strcmp(word, "FINDINGS") == 0);
-    if (!r->in_section || section) d = classify(r, &l, &rest);
+    bool section = comment_word(&l, word, &rest) && ends_section(word);
+    if (!r->in_section || section || in_checks(r)) d = classify(r, &l, &rest);
     if (r->in_header && d == DIRECTIVE_COUNT && !is_blank_or_comment(&l))
       r->in_header = false;
     if (d != DIRECTIVE_COUNT)
       take_directive(r, &l, d, rest);
-    else if (r->in_section)
-      r->golden->sections.items[r->golden->sections.len - 1].text.end = r->next;
     else
-      take_annotations(r, &l);
+      take_text(r, &l);
   }
 }
 
-// A file that expects nothing would always pass.
-static void check_whole(reading *r) {
-  tvms_golden *golden = r->golden;
-  tvms_span start = {0, 0};
-  if (!golden->runs.len && !r->diags->errors) {
-    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# RUN:");
-  }
-  if (!golden->has_why)
-    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# WHY:");
-  if (!golden->sections.len && !golden->findings.len) {
-    tvms_diag_report(r->diags, TVMS_D_golden_missing, start, "# EXPECT:");
-  }
-  uint32_t expects = 0;
-  for (uint32_t i = 0; i < golden->sections.len; i++) {
-    expects += golden->sections.items[i].stream == TVMS_GOLDEN_STDOUT;
-  }
-  if (expects > 1 && expects != golden->runs.len) {
-    tvms_diag_report(r->diags, TVMS_D_golden_count, start, expects, golden->runs.len);
-  }
-}
-
-void tvms_golden_parse(tvms_golden *golden, tvms_context *context,
+void tvms_golden_parse(tvms_golden_file *file, tvms_context *context,
                        tvms_source *source) {
-  *golden = (tvms_golden){.context = context, .source = source, .status = -1};
-  golden->body.end = source->size;
-  reading r = {.golden = golden, .diags = &context->diags, .in_header = true};
+  *file = (tvms_golden_file){.context = context, .source = source};
+  reading r = {.file = file, .diags = &context->diags};
+  r.golden = &r.at_hand;
+  begin_program(&r, 1, 0);
   read_lines(&r);
-  check_whole(&r);
+  end_program(&r, source->size);
 }

@@ -1,30 +1,20 @@
 // Running golden files: this program again, with the body as standard input, its output
 // and its findings compared with what the file expects.
 //
-// A run is a process of its own, so that a crash or a loop without end is a result like any
-// other; its three streams are files in memory, which nothing can fill up. Whatever is
-// written must be stable: what `print`, `fmt`, `opt` and `migrate` wrote is run once more and
+// Whatever is written must be stable: what `print`, `fmt`, `opt` and `migrate` wrote is run once more and
 // must come out the same. Blessing compares nothing and refuses what would not hold: a run
 // that crashed, findings that are not expected, text that is not stable.
 #define _GNU_SOURCE
 #include "cli/golden_run.h"
 
-#include "cli/files.h"
-#include "cli/golden.h"
+#include "cli/golden_bless.h"
+#include "cli/golden_check.h"
+#include "cli/golden_spawn.h"
 #include "driver/render.h"
 #include "support/textdiff.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 // What RUN may name. One row per verb that reads one file and writes text.
 static const tvms_golden_kind kinds[] = {
@@ -32,12 +22,10 @@ static const tvms_golden_kind kinds[] = {
     {.name = "print", .again = "print", .verifies = true},
     {.name = "fmt", .again = "fmt", .keeps_header = true},
     {.name = "infer", .verifies = true},
-    {.name = "opt", .again = "print", .verifies = true},
+    {.name = "opt", .again = "opt", .verifies = true},
     {.name = "migrate", .again = "migrate", .keeps_header = true},
     {.name = "run", .verifies = true},
 };
-
-enum { DEFAULT_TIMEOUT = 60 };
 
 const tvms_golden_kind *tvms_golden_kind_of(const char *name) {
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -45,16 +33,6 @@ const tvms_golden_kind *tvms_golden_kind_of(const char *name) {
   }
   return NULL;
 }
-
-typedef struct {
-  int status;  // exit status; -1: killed by `signal`
-  int signal;
-  bool late;
-  const char *out;
-  size_t out_len;
-  const char *findings;
-  size_t findings_len;
-} outcome;
 
 typedef struct {
   tvms_run *run;
@@ -75,69 +53,12 @@ static void blame(judging *j, uint32_t line, const char *format, const char *tex
   j->good = false;
 }
 
-static const char *read_back(judging *j, int file, size_t *len) {
-  off_t size = lseek(file, 0, SEEK_END);
-  *len = size > 0 ? (size_t)size : 0;
-  char *text = tvms_memory_alloc(memory_of(j), *len + 1);
-  if (*len && pread(file, text, *len, 0) != (ssize_t)*len) *len = 0;
-  close(file);
-  return text;
-}
-
-static void await(judging *j, pid_t child, outcome *o) {
-  uint64_t seconds = j->run->options.timeout;
-  int limit = seconds > 1000 * 1000 ? DEFAULT_TIMEOUT : (int)seconds;
-  int handle = pidfd_open(child, 0);
-  struct pollfd ended = {.fd = handle, .events = POLLIN};
-  o->late = handle >= 0 && poll(&ended, 1, limit * 1000) == 0;
-  if (o->late) kill(child, SIGKILL);
-  if (handle >= 0) close(handle);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  o->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  o->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
-// Runs this program with `words`, and `input` (header and body of a file as they stand, so
-// that findings have their lines) as its standard input.
-static outcome spawn(judging *j, const tvms_texts *words, const char *input,
-                     size_t len) {
-  outcome o = {.status = -1};
-  tvms_texts arguments = {0};
-  tvms_vec_push(memory_of(j), &arguments, "tvms");
-  for (uint32_t i = 0; i < words->len; i++) {
-    tvms_vec_push(memory_of(j), &arguments, words->items[i]);
-  }
-  if (tvms_golden_kind_of(words->items[0])->verifies)
-    tvms_vec_push(memory_of(j), &arguments, "--verify-each");
-  tvms_vec_push(memory_of(j), &arguments, "-");
-  tvms_vec_push(memory_of(j), &arguments, NULL);
-  int files[3] = {memfd_create("in", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC),
-                  memfd_create("findings", MFD_CLOEXEC)};
-  tvms_run_write(j->run, files[0], "input of a golden file", input, len);
-  lseek(files[0], 0, SEEK_SET);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (int i = 0; i < 3; i++) {
-    posix_spawn_file_actions_adddup2(&actions, files[i], i);
-  }
-  pid_t child;
-  char **argv = (char **)(void *)arguments.items;
-  if (posix_spawn(&child, "/proc/self/exe", &actions, NULL, argv, environ) == 0) {
-    await(j, child, &o);
-  }
-  posix_spawn_file_actions_destroy(&actions);
-  close(files[0]);
-  o.out = read_back(j, files[1], &o.out_len);
-  o.findings = read_back(j, files[2], &o.findings_len);
-  return o;
-}
-
 // What formats source text keeps the header, which is not part of the expectation.
-static void drop_header(const judging *j, outcome *o) {
-  size_t len = j->golden->body.begin;
-  bool kept = o->out_len >= len && memcmp(o->out, j->golden->source->text, len) == 0;
+static void drop_header(const judging *j, tvms_golden_outcome *o) {
+  const tvms_golden *golden = j->golden;
+  size_t len = golden->body.begin - golden->begin;
+  bool kept = o->out_len >= len
+              && memcmp(o->out, golden->source->text + golden->begin, len) == 0;
   if (!kept) return;
   o->out += len;
   o->out_len -= len;
@@ -173,11 +94,11 @@ static bool read_finding(const char *line, size_t len, seen_finding *seen) {
   return true;
 }
 
-static bool meets(const tvms_golden_finding *wanted, const seen_finding *seen) {
+static bool meets(const tvms_golden_finding *wanted, const seen_finding *seen,
+                  uint32_t line) {
   const char *severity = tvms_render_severity_name(wanted->severity);
   size_t len = strlen(wanted->text);
-  return !wanted->met && wanted->line == seen->line
-         && strlen(severity) == seen->severity_len
+  return !wanted->met && wanted->line == line && strlen(severity) == seen->severity_len
          && memcmp(severity, seen->severity, seen->severity_len) == 0
          && (!wanted->code
              || strncmp(wanted->code, seen->code, strlen(wanted->code)) == 0)
@@ -185,24 +106,29 @@ static bool meets(const tvms_golden_finding *wanted, const seen_finding *seen) {
          && memcmp(wanted->text, seen->text, len) == 0;
 }
 
+// The line of the file that a run's line is.
+static uint32_t line_of(const judging *j, uint32_t line) {
+  return line + j->golden->first_line - 1;
+}
+
 static void match_finding(judging *j, const seen_finding *seen, const char *text,
                           size_t len) {
   for (uint32_t i = 0; i < j->golden->findings.len; i++) {
     tvms_golden_finding *wanted = &j->golden->findings.items[i];
-    if (meets(wanted, seen)) {
+    if (meets(wanted, seen, line_of(j, seen->line))) {
       wanted->met = true;
       return;
     }
   }
   char *line = tvms_arena_text(&j->golden->context->arena, text, len);
-  blame(j, seen->line, "nothing expects this finding: %s", line);
+  blame(j, line_of(j, seen->line), "nothing expects this finding: %s", line);
 }
 
 static const tvms_golden_section *section_of(const tvms_golden *golden,
                                              tvms_golden_stream stream, uint32_t index);
 
 // Every annotated finding must come, and every other must be in a FINDINGS section.
-static void compare_findings(judging *j, const outcome *o, uint32_t index) {
+static void compare_findings(judging *j, const tvms_golden_outcome *o, uint32_t index) {
   bool whole = section_of(j->golden, TVMS_GOLDEN_FINDINGS, index) != NULL;
   tvms_golden *golden = j->golden;
   for (uint32_t i = 0; i < golden->findings.len; i++) {
@@ -297,8 +223,8 @@ static int expected_status(const tvms_golden *golden) {
 }
 
 // Says how the run ended, unless it ended as expected.
-static bool ended_well(judging *j, const tvms_golden_run *run, const outcome *o,
-                       int expected) {
+static bool ended_well(judging *j, const tvms_golden_run *run,
+                       const tvms_golden_outcome *o, int expected) {
   if (o->status == expected) return true;
   char text[96];
   if (o->late)
@@ -324,16 +250,31 @@ static tvms_texts words_again(judging *j, const tvms_golden_run *run) {
     if (spelled || two) tvms_vec_push(memory_of(j), &words, word);
     if (two) tvms_vec_push(memory_of(j), &words, run->words.items[++i]);
   }
+  // A pipeline that stops before its first pass: it reads what `print` does not.
+  static const char *const nothing[] = {"--passes", "RemoveNoOp", "--stop-after", "0"};
+  bool opt = strcmp(run->kind->again, "opt") == 0;
+  for (size_t i = 0; opt && i < sizeof nothing / sizeof nothing[0]; i++)
+    tvms_vec_push(memory_of(j), &words, nothing[i]);
   return words;
 }
 
 // What was printed must print to itself, what was formatted format to itself.
-static void check_again(judging *j, const tvms_golden_run *run, const outcome *o) {
+static void check_again(judging *j, const tvms_golden_run *run,
+                        const tvms_golden_outcome *o) {
   if (!writes_program(run) || o->status != 0 || !o->out_len) return;
   tvms_texts words = words_again(j, run);
-  outcome again = spawn(j, &words, o->out, o->out_len);
+  tvms_golden_place place = {j->run, j->golden};
+  tvms_golden_outcome again =
+      tvms_golden_spawn(&place, &words, tvms_golden_kind_of(run->kind->again)->verifies,
+                        o->out, o->out_len);
   bool same = again.status == 0 && again.out_len == o->out_len
               && memcmp(again.out, o->out, o->out_len) == 0;
+  if (j->golden->unstable && again.status == 0) {
+    if (same)
+      blame(j, run->line, "%s of the output is the same, so it is not UNSTABLE",
+            run->kind->again);
+    return;
+  }
   if (same) return;
   blame(j, run->line, "the output is not stable: %s of it differs", run->kind->again);
   tvms_strbuf_add(j->said, again.findings, again.findings_len);
@@ -342,39 +283,75 @@ static void check_again(judging *j, const tvms_golden_run *run, const outcome *o
                 j->run->color_result);
 }
 
-// Writes the sections anew; header and body stay as they are.
-static void rewrite(judging *j, const outcome *outcomes) {
-  tvms_golden *golden = j->golden;
+// Appends the program with its sections anew; header, body and lines CHECK stay as they are.
+static void rewrite(judging *j, const tvms_golden_outcome *outcomes,
+                    tvms_strbuf *anew) {
+  const tvms_golden *golden = j->golden;
   const char *text = golden->source->text;
-  tvms_strbuf anew;
-  tvms_strbuf_init(&anew, memory_of(j));
-  tvms_strbuf_add(&anew, text, golden->body.end);
+  tvms_strbuf_add(anew, text + golden->begin, golden->body.end - golden->begin);
   uint32_t counts[2] = {0, 0};
   for (uint32_t i = 0; i < golden->sections.len; i++) {
     const tvms_golden_section *section = &golden->sections.items[i];
+    if (section->stream == TVMS_GOLDEN_CHECKS) {
+      tvms_strbuf_add(anew, text + section->text.begin,
+                      section->text.end - section->text.begin);
+      continue;
+    }
     bool findings = section->stream == TVMS_GOLDEN_FINDINGS;
     uint32_t index = counts[findings]++;
-    const outcome *o = &outcomes[index < golden->runs.len ? index : 0];
+    const tvms_golden_outcome *o = &outcomes[index < golden->runs.len ? index : 0];
     bool commented =
         findings
         || !writes_program(&golden->runs.items[index < golden->runs.len ? index : 0]);
-    tvms_strbuf_puts(&anew, findings ? "# FINDINGS:\n" : "# EXPECT:\n");
-    add_section_text(&anew, findings ? o->findings : o->out,
+    tvms_strbuf_puts(anew, findings ? "# FINDINGS:\n" : "# EXPECT:\n");
+    add_section_text(anew, findings ? o->findings : o->out,
                      findings ? o->findings_len : o->out_len, commented);
-  }
-  if (anew.len == golden->source->size && memcmp(anew.text, text, anew.len) == 0)
-    return;
-  if (tvms_files_replace(j->run, golden->source->name, anew.text, anew.len)
-      == TVMS_OK) {
-    tvms_strbuf_printf(j->said, "%s: expectation rewritten\n", golden->source->name);
   }
 }
 
-static void judge_run(judging *j, uint32_t index, outcome *o, bool compares) {
-  const tvms_golden_run *run = &j->golden->runs.items[index];
-  *o = spawn(j, &run->words, j->golden->source->text, j->golden->body.end);
+// The lines CHECK of the file against an output.
+static void find_checks(judging *j, const tvms_golden_outcome *o) {
+  tvms_golden_miss miss = tvms_golden_find_checks(j->golden, o->out, o->out_len);
+  if (!miss.check) return;
+  bool forbidden = miss.check->kind == TVMS_CHECK_NOT;
+  blame(j, miss.check->line,
+        forbidden ? "the output has what must not be there: %s"
+        : miss.check->kind == TVMS_CHECK_NEXT ? "the next line is another one than: %s"
+                                              : "no line that follows has: %s",
+        miss.check->pattern);
+  bool searched = miss.check->kind == TVMS_CHECK_LINE;
+  tvms_strbuf_printf(j->said, "  %sline %u of the output: %.*s\n",
+                     searched ? "looked from " : "", miss.line,
+                     (int)(miss.text.end - miss.text.begin),
+                     o->out_len ? o->out + miss.text.begin : "");
+}
+
+static bool is_other(const judging *j, const tvms_golden_run *run) {
+  return j->run->options.opt_with && strcmp(run->kind->name, "opt") == 0;
+}
+
+// VALUES: the functions compute what they did before the passes.
+static void compare_values(judging *j, const tvms_golden_run *run, tvms_version before,
+                           tvms_version now) {
+  tvms_golden_place place = {j->run, j->golden};
+  tvms_golden_outcome o = tvms_golden_spawn_diff(&place, run, before, now);
+  if (o.status == 0 && !o.findings_len) return;
+  blame(j, run->line, "%s", "the values are not the same:");
+  tvms_strbuf_add(j->said, o.findings, o.findings_len);
+}
+
+static void judge_run(judging *j, uint32_t index, tvms_golden_outcome *o,
+                      bool compares) {
+  const tvms_golden *golden = j->golden;
+  const tvms_golden_run *run = &golden->runs.items[index];
+  const char *input = golden->source->text + golden->begin;
+  size_t len = golden->body.end - golden->begin;
+  tvms_golden_place place = {j->run, golden};
+  *o = is_other(j, run)
+           ? tvms_golden_spawn_other(&place, run, input, len)
+           : tvms_golden_spawn(&place, &run->words, run->kind->verifies, input, len);
   if (run->kind->keeps_header) drop_header(j, o);
-  bool well = ended_well(j, run, o, expected_status(j->golden));
+  bool well = ended_well(j, run, o, expected_status(golden));
   if (!well && o->status != 0 && o->status != 1) return;
   compare_findings(j, o, index);
   if (compares) {
@@ -382,21 +359,39 @@ static void judge_run(judging *j, uint32_t index, outcome *o, bool compares) {
                     !writes_program(run));
     compare_section(j, TVMS_GOLDEN_FINDINGS, index, o->findings, o->findings_len, true);
   }
+  find_checks(j, o);
+  if (golden->values && o->status == 0)
+    compare_values(j, run, (tvms_version){"before", input, len},
+                   (tvms_version){"now", o->out, o->out_len});
   check_again(j, run, o);
 }
 
-bool tvms_golden_judge(tvms_run *run, tvms_golden *golden, tvms_strbuf *said) {
-  judging j = {run, golden, said, true};
-  bool bless = run->options.bless;
-  outcome *outcomes =
-      tvms_memory_alloc(memory_of(&j), golden->runs.len * sizeof *outcomes);
+static bool judge_program(judging *j, tvms_golden *golden, tvms_strbuf *anew) {
+  bool bless = j->run->options.bless;
+  j->golden = golden;
+  j->good = true;
+  tvms_golden_outcome *outcomes =
+      tvms_memory_alloc(memory_of(j), golden->runs.len * sizeof *outcomes);
   for (uint32_t i = 0; i < golden->runs.len; i++) {
-    judge_run(&j, i, &outcomes[i], !bless);
+    judge_run(j, i, &outcomes[i], !bless);
   }
-  if (!bless) return j.good;
-  if (!j.good)
-    tvms_strbuf_printf(said, "%s: not blessed\n", golden->source->name);
-  else
-    rewrite(&j, outcomes);
-  return j.good;
+  if (bless) rewrite(j, outcomes, anew);
+  if (!j->good && golden->name)
+    tvms_strbuf_printf(j->said, "%s: program '%s' does not hold\n",
+                       golden->source->name, golden->name);
+  return j->good;
+}
+
+bool tvms_golden_judge(tvms_run *run, tvms_golden_file *file, tvms_strbuf *said) {
+  judging j = {.run = run, .said = said};
+  tvms_strbuf anew;
+  tvms_strbuf_init(&anew, &file->context->memory);
+  tvms_strbuf_add(&anew, file->source->text, file->header_end);
+  bool good = true;
+  for (uint32_t i = 0; i < file->programs.len; i++)
+    good &= judge_program(&j, &file->programs.items[i], &anew);
+  if (!run->options.bless) return good;
+  if (good) return tvms_golden_bless(run, file->source, &anew, said);
+  tvms_strbuf_printf(said, "%s: not blessed\n", file->source->name);
+  return false;
 }

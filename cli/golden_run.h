@@ -8,8 +8,8 @@
 // The row of a verb, or NULL.
 const tvms_golden_kind *TVMS_NULLABLE tvms_golden_kind_of(const char *name);
 
-// Runs the file and appends what differs to `said`. With `--bless` in the options writes
-// the expectations anew. Returns whether the file holds.
-bool tvms_golden_judge(tvms_run *run, tvms_golden *golden, tvms_strbuf *said);
+// Runs the programs of the file and appends what differs to `said`. With `--bless` in the
+// options writes the expectations anew. Returns whether the file holds.
+bool tvms_golden_judge(tvms_run *run, tvms_golden_file *file, tvms_strbuf *said);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 #include "cli/options.def"
 };
 
-typedef enum { FLAG, TEXT, CHOICE, NUMBER, COUNT, LIST } option_kind;
+typedef enum { FLAG, TEXT, OPTIONAL, CHOICE, NUMBER, COUNT, LIST } option_kind;
 
 typedef struct {
   const char *name;
@@ -148,8 +148,13 @@ static bool bind_value(binding *b, const option_row *row, const char *value) {
     *(const char **)field = value;
     return true;
   case TEXT: *(const char **)field = value; return true;
+  case OPTIONAL: *(const char **)field = value ? value : ""; return true;
   }
   return false;
+}
+
+static bool needs_value(const option_row *row) {
+  return row->kind != FLAG && row->kind != OPTIONAL;
 }
 
 // `value` is what stands behind '=' or behind the letter, or NULL.
@@ -164,7 +169,7 @@ static bool bind_option(binding *b, const option_row *row, const char *argument,
     tvms_strbuf_printf(b->complaint, "option '--%s' takes no value", row->name);
     return false;
   }
-  if (row->kind != FLAG && !value) {
+  if (needs_value(row) && !value) {
     if (b->next == b->end) {
       tvms_strbuf_printf(b->complaint, "option '%s' takes a value: %s", argument,
                          row->value);
@@ -189,7 +194,7 @@ static bool bind_letters(binding *b, const char *argument) {
   for (const char *at = argument + 1; *at; at++) {
     const option_row *row = find_letter(*at);
     if (!row) return unknown_option(b, argument, argument + 1);
-    bool takes = row->kind != FLAG;
+    bool takes = needs_value(row);
     if (!bind_option(b, row, argument, takes && at[1] ? at + 1 : NULL)) return false;
     if (takes) return true;
   }
@@ -269,7 +274,10 @@ static void add_option(tvms_strbuf *out, tvms_memory *memory, const option_row *
   tvms_strbuf_init(&left, memory);
   if (row->letter) tvms_strbuf_printf(&left, "-%c, ", row->letter);
   tvms_strbuf_printf(&left, "--%s", row->name);
-  if (row->kind != FLAG) tvms_strbuf_printf(&left, " %s", row->value);
+  if (row->kind == OPTIONAL)
+    tvms_strbuf_printf(&left, "[=%s]", row->value);
+  else if (row->kind != FLAG)
+    tvms_strbuf_printf(&left, " %s", row->value);
   add_entry(out, tvms_strbuf_text(&left), row->summary);
   tvms_strbuf_fini(&left);
 }

@@ -16,12 +16,13 @@ typedef struct {
   uint32_t cap;
 } tvms_texts;
 
-#define TVMS_FIELD_FLAG   bool
-#define TVMS_FIELD_TEXT   const char *TVMS_NULLABLE
-#define TVMS_FIELD_CHOICE const char *TVMS_NULLABLE
-#define TVMS_FIELD_NUMBER uint64_t
-#define TVMS_FIELD_COUNT  uint64_t
-#define TVMS_FIELD_LIST   tvms_texts
+#define TVMS_FIELD_FLAG     bool
+#define TVMS_FIELD_TEXT     const char *TVMS_NULLABLE
+#define TVMS_FIELD_OPTIONAL const char *TVMS_NULLABLE
+#define TVMS_FIELD_CHOICE   const char *TVMS_NULLABLE
+#define TVMS_FIELD_NUMBER   uint64_t
+#define TVMS_FIELD_COUNT    uint64_t
+#define TVMS_FIELD_LIST     tvms_texts
 
 typedef struct {
   tvms_verb verb;

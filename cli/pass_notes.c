@@ -3,6 +3,7 @@
 
 #include "driver/optimize.h"
 #include "passes/tables.h"
+#include "support/json.h"
 #include "support/textdiff.h"
 
 #include <string.h>
@@ -58,11 +59,89 @@ static void show_change(const tvms_pass_notes *o, const char *pass,
 void tvms_pass_notes_after(void *self, const tvms_pass_step *step,
                            const tvms_module *module, bool changed, double seconds) {
   tvms_pass_notes *o = self;
-  if (o->run->options.timing) {
-    tvms_timing row = {step->pass->name, seconds};
-    tvms_vec_push(&o->run->context->memory, &o->timings, row);
-  }
+  (void)seconds;
+  if (o->bisect) tvms_bisect_after(o->bisect, step, changed);
   if (names_pass(o->run->options.print_after, step->pass))
     show_module(o, "after", step->pass->name, module);
   if (o->run->options.print_changed) show_change(o, step->pass->name, module, changed);
+}
+
+void tvms_pass_notes_begin(void *self, tvms_pass_phase phase, const char *name) {
+  tvms_timing_begin(&((tvms_pass_notes *)self)->timing, phase, name);
+}
+
+void tvms_pass_notes_end(void *self) {
+  tvms_timing_end(&((tvms_pass_notes *)self)->timing);
+}
+
+// In a document as a result of the file, else on standard error.
+static bool is_documented(const tvms_run *run) {
+  return run->reports && tvms_report_takes_objects(&run->report);
+}
+
+void tvms_pass_notes_timing(const tvms_pass_notes *o) {
+  tvms_run *run = o->run;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &run->context->memory);
+  if (is_documented(run)) {
+    tvms_timing_json(&o->timing, run->context->diags.source->name, &text);
+    tvms_report_add_object(&run->report, text.text, text.len);
+  } else {
+    tvms_timing_show(&o->timing, &text);
+    write_note(run, &text);
+  }
+  tvms_strbuf_fini(&text);
+}
+
+static void show_numbers(const tvms_pass_log *log, tvms_strbuf *out) {
+  for (uint32_t i = 0; i < log->numbers.len; i++) {
+    const tvms_pass_number *number = &log->numbers.items[i];
+    tvms_strbuf_printf(out, "%12lld  %s: %s\n", (long long)number->value, number->pass,
+                       number->name);
+  }
+}
+
+static void put_numbers(const tvms_pass_log *log, const char *file, tvms_strbuf *out) {
+  tvms_json json;
+  tvms_json_init(&json, out);
+  tvms_json_open(&json, '{');
+  tvms_json_put_text(&json, "file", file);
+  tvms_json_key(&json, "statistics");
+  tvms_json_open(&json, '[');
+  for (uint32_t i = 0; i < log->numbers.len; i++) {
+    const tvms_pass_number *number = &log->numbers.items[i];
+    tvms_json_open(&json, '{');
+    tvms_json_put_text(&json, "pass", number->pass);
+    tvms_json_put_text(&json, "name", number->name);
+    tvms_json_put_int(&json, "value", number->value);
+    tvms_json_close(&json, '}');
+  }
+  tvms_json_close(&json, ']');
+  tvms_json_close(&json, '}');
+}
+
+void tvms_pass_notes_statistics(const tvms_pass_notes *o) {
+  tvms_run *run = o->run;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &run->context->memory);
+  if (is_documented(run)) {
+    put_numbers(&o->log, run->context->diags.source->name, &text);
+    tvms_report_add_object(&run->report, text.text, text.len);
+  } else {
+    show_numbers(&o->log, &text);
+    write_note(run, &text);
+  }
+  tvms_strbuf_fini(&text);
+}
+
+bool tvms_pass_notes_init(tvms_pass_notes *o) {
+  tvms_run *run = o->run;
+  const char *name = run->options.remarks;
+  o->log = (tvms_pass_log){.memory = &run->context->memory, .remarks = name != NULL};
+  tvms_timing_init(&o->timing, &run->context->arena);
+  if (!name || !*name) return true;
+  o->log.only = tvms_pass_find(name, strlen(name));
+  if (!o->log.only)
+    tvms_run_misused(run, "option '--remarks': there is no pass '%s'", name);
+  return o->log.only != NULL;
 }

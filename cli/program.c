@@ -1,4 +1,4 @@
-// --from and --dialect for every verb that looks at a program.
+// --from, --dialect and --definition for every verb that looks at a program.
 #include "cli/program.h"
 
 static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
@@ -7,7 +7,9 @@ static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
 
 tvms_load_options tvms_run_load_options(const tvms_run *run) {
   return (tvms_load_options){.from = dialect_of(run->options.from),
-                             .dialect = dialect_of(run->options.dialect)};
+                             .dialect = dialect_of(run->options.dialect),
+                             .definition = run->options.definition,
+                             .strict = run->options.strict};
 }
 
 static void tell_dialect(tvms_run *run, const tvms_source *source, tvms_dialect read) {
@@ -15,16 +17,34 @@ static void tell_dialect(tvms_run *run, const tvms_source *source, tvms_dialect 
   tvms_run_tell(run, "%s: read as %s", source->name, tvms_dialect_text(read));
 }
 
+static tvms_program *load(tvms_run *run, tvms_source *source,
+                          const tvms_load_options *options) {
+  tvms_program *program = tvms_program_load(run->context, source, options);
+  tell_dialect(run, source, program->dialect);
+  return program;
+}
+
 tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source) {
   tvms_load_options options = tvms_run_load_options(run);
-  tvms_program *program = tvms_program_load(run->context, source, &options);
-  tell_dialect(run, source, program->dialect);
+  return load(run, source, &options);
+}
+
+tvms_program *tvms_run_load_written(tvms_run *run, tvms_source *source, bool warns) {
+  tvms_load_options options = tvms_run_load_options(run);
+  options.as_written = true;
+  tvms_program *program = load(run, source, &options);
+  if (warns && program->omitted) {
+    tvms_diag_report(&run->context->diags, TVMS_D_omitted_values, program->omitted_at,
+                     program->omitted, program->omitted == 1 ? "" : "s");
+  }
   return program;
 }
 
 void tvms_run_each_module(tvms_run *run, tvms_source *source, tvms_module_visit *visit,
                           void *self) {
   tvms_load_options options = tvms_run_load_options(run);
+  options.lints = run->levels.of != NULL;
+  options.counts = &run->counts;
   tell_dialect(run, source,
                tvms_program_load_each(run->context, source, &options, visit, self));
 }

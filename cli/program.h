@@ -9,12 +9,18 @@
 // one was read.
 tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source);
 
-// The same as tvms_program_load_each, module by module.
+// The same of a text that TVM may write and not read: without its metadata section, or lowered
+// so far that the text says what TVM's reader refuses. Warns of values that are missing, if
+// the verb writes them.
+tvms_program *tvms_run_load_written(tvms_run *run, tvms_source *source, bool warns);
+
+// The same as tvms_program_load_each, module by module. Rules of lint/ are run if the run has
+// levels.
 void tvms_run_each_module(tvms_run *run, tvms_source *source,
                           tvms_module_visit *TVMS_NULLABLE visit,
                           void *TVMS_NULLABLE self);
 
-// What --from and --dialect say.
+// What --from, --dialect and --definition say.
 tvms_load_options tvms_run_load_options(const tvms_run *run);
 
 // The release that a verb writes: --dialect, or else the one that was read.

@@ -1,7 +1,8 @@
-// `run`, `build` and `bench` in the static program: it becomes its dynamic twin, which can
-// load the plug-in for native code. The twin stands beside it and gets the same arguments.
+// `run`, `build`, `bench` and `explain --target` in the static program: it becomes its dynamic
+// twin, which can load the plug-in for native code. The twin stands beside it and gets the same
+// arguments.
 #define _GNU_SOURCE
-#include "cli/run.h"
+#include "cli/explain.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,4 +29,11 @@ tvms_status tvms_verb_build(tvms_run *run) {
 }
 tvms_status tvms_verb_bench(tvms_run *run) {
   return restart(run);
+}
+tvms_status tvms_verb_explain(tvms_run *run) {
+  if (run->options.target) return restart(run);
+  if (!run->options.paths.len) return tvms_run_misused(run, "no code given");
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, run->memory);
+  return tvms_run_explain(run, &text);
 }

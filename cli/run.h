@@ -3,8 +3,13 @@
 #define TVMS_CLI_RUN_H
 
 #include "cli/options.h"
+#include "driver/program.h"
 #include "driver/report.h"
+#include "lint/levels.h"
 #include "support/context.h"
+
+// What `test --bless --interactive` has been told.
+typedef enum { TVMS_BLESS_ASK, TVMS_BLESS_ALL, TVMS_BLESS_NONE } tvms_blessing;
 
 // The state of a run. Two lives meet in it: that of the run (options, the report, counts,
 // the status) and that of the file at hand, whose context holds all that it took, so that a
@@ -29,16 +34,22 @@ typedef struct {
   tvms_context *TVMS_NULLABLE context;  // of the file at hand
   tvms_strbuf result;                   // of the file at hand, in its context's memory
   bool result_is_json;                  // the result is an object, for a document
-  tvms_report_writer report;            // json, github, sarif: of all files so far
+  tvms_report_writer report;            // --format: of all files so far
   bool reports;                         // `report` is open
   bool color_findings;
   bool color_result;
   uint32_t errors;  // of all files
   uint32_t warnings;
-  tvms_status status;  // the worst so far
-  bool reads_python;   // the verb takes the .py files of folders, too
-  bool mended;         // check --fix: this round changed the file
-  bool last_round;     // check --fix: show what is left
+  tvms_load_counts counts;  // what was read, verb by verb
+  uint32_t files;           // so far
+  uint32_t python_files;    // of them .py files
+  tvms_status status;       // the worst so far
+  tvms_lint_levels levels;  // check: of findings; `of` is NULL for other verbs
+  bool reads_python;        // the verb takes the .py files of folders, too
+  bool mended;              // check --fix: this round changed the file
+  bool last_round;          // check --fix: show what is left
+  bool blessed;             // test --bless: the file at hand was written anew
+  tvms_blessing blessing;
 } tvms_run;
 
 // Looks at one source. Returns TVMS_OK, or the status beyond what the findings say.

@@ -1,5 +1,7 @@
 // `tvms check FILE...`: read, infer, verify; --fix and --diff.
 #include "cli/files.h"
+#include "cli/findings.h"
+#include "cli/levels.h"
 #include "cli/program.h"
 #include "support/edits.h"
 #include "support/textdiff.h"
@@ -11,6 +13,8 @@
 enum { MOST_ROUNDS = 10 };
 
 static tvms_status check_source(tvms_run *run, tvms_source *source) {
+  run->files++;
+  run->python_files += tvms_source_is_python(source);
   tvms_run_each_module(run, source, NULL, NULL);
   return TVMS_OK;
 }
@@ -81,10 +85,33 @@ static tvms_status fix_files(tvms_run *run) {
   return run->status;
 }
 
+static const char *plural(uint32_t count) {
+  return count == 1 ? "" : "s";
+}
+
+// Silence means that all is well only if something was read: in Python files, which may hold
+// nothing of TVMScript or what only Python knows, that is said.
+static void tell_counts(tvms_run *run) {
+  bool asked = (run->python_files || !run->files) && !run->options.quiet
+               && tvms_findings_are_text(run);
+  if (!asked || run->status >= TVMS_FAILED_IO) return;
+  uint32_t read = run->counts.definitions, part = run->counts.in_part;
+  if (!read)
+    tvms_run_tell(run, "no TVMScript found in %u file%s", run->files,
+                  plural(run->files));
+  else if (part)
+    tvms_run_tell(run, "%u definition%s read, %u in part", read, plural(read), part);
+  else
+    tvms_run_tell(run, "%u definition%s read", read, plural(read));
+}
+
 tvms_status tvms_verb_check(tvms_run *run) {
   run->reads_python = true;
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
+  if (!tvms_run_read_levels(run)) return TVMS_FAILED_IO;
   if (run->options.diff) return tvms_files_each(run, diff_source);
   if (run->options.fix) return fix_files(run);
-  return tvms_files_each(run, check_source);
+  tvms_status status = tvms_files_each(run, check_source);
+  tell_counts(run);
+  return status;
 }

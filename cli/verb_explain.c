@@ -1,24 +1,14 @@
-// `tvms explain CODE`: what a diagnostic means and what to do. `tvms explain T.grid`: what a
-// name of TVMScript takes, and which releases have it. `tvms explain --target host`: what is
-// known of a machine.
-#include "cli/findings.h"
-#include "driver/explain.h"
+// `tvms explain CODE`: what a diagnostic means and what to do. `tvms explain FuseOps`: the page
+// of a pass. `tvms explain T.grid`: what a name of TVMScript takes, and which releases have it.
+// `tvms explain --target host`: what is known of a machine.
+//
+// A target is looked up as `tvms build --target` does it, by asking the back end, so that both
+// know the same machines, processors and features. The static program, which cannot load one,
+// leaves targets to its twin (cli/restart.c).
+#include "backend/load.h"
+#include "cli/explain.h"
+#include "driver/explain_target.h"
 #include "support/names.h"
-
-static bool explain(tvms_run *run, const char *word, tvms_strbuf *out) {
-  tvms_strbuf near;
-  tvms_strbuf_init(&near, run->memory);
-  bool known = tvms_explain(run->memory, word, out, &near);
-  if (!known) {
-    tvms_run_complain(run,
-                      near.len
-                          ? "there is no diagnostic or name '%s'; did you mean '%s'?"
-                          : "there is no diagnostic or name '%s'",
-                      word, tvms_strbuf_text(&near));
-  }
-  tvms_strbuf_fini(&near);
-  return known;
-}
 
 typedef struct {
   tvms_run *run;
@@ -32,7 +22,10 @@ static void work_on_target(void *argument) {
   const char *text = work->run->options.target;
   tvms_strbuf why;
   tvms_strbuf_init(&why, &work->context.memory);
-  work->known = tvms_explain_target(&work->context, text, work->out, &why);
+  const tvms_backend *backend = tvms_backend_load(&why);
+  tvms_strbuf_fini(&why);  // without a plug-in `build` says why
+  tvms_strbuf_init(&why, &work->context.memory);
+  work->known = tvms_explain_target(&work->context, backend, text, work->out, &why);
   if (!work->known) {
     tvms_run_complain(work->run, "option '--target': %s", tvms_strbuf_text(&why));
   }
@@ -55,10 +48,6 @@ tvms_status tvms_verb_explain(tvms_run *run) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, run->memory);
   bool known = !target || explain_target(run, &text);
-  for (uint32_t i = 0; i < run->options.paths.len; i++) {
-    if (text.len) tvms_strbuf_putc(&text, '\n');
-    known = explain(run, run->options.paths.items[i], &text) && known;
-  }
-  bool written = tvms_findings_show_result(run, NULL, &text);
-  return written && known ? TVMS_OK : TVMS_FAILED_IO;
+  tvms_status status = tvms_run_explain(run, &text);
+  return known ? status : TVMS_FAILED_IO;
 }

@@ -6,10 +6,12 @@
 #include "cli/files.h"
 #include "cli/program.h"
 #include "driver/infer.h"
+#include "driver/infer_text.h"
 
 typedef struct {
   tvms_run *run;
   tvms_infer *TVMS_NULLABLE infer;  // opened for the first module
+  tvms_infer_text text;
   tvms_infer_json json;
   bool is_json;
 } inferring;
@@ -21,8 +23,11 @@ static bool read_module(void *self, tvms_module *module) {
     in->infer = in->is_json ? tvms_infer_open(in->run->context, dialect,
                                               tvms_infer_write_json, &in->json)
                             : tvms_infer_open(in->run->context, dialect,
-                                              tvms_infer_write_text, &in->run->result);
+                                              tvms_infer_write_text, &in->text);
   }
+  tvms_infer_text_begin(&in->text, module);
+  in->json.module =
+      module->bare ? NULL : tvms_symbol_text(module->context, module->name);
   tvms_infer_add(in->infer, module);
   return false;
 }
@@ -44,13 +49,15 @@ static tvms_status infer_source(tvms_run *run, tvms_source *source) {
   tvms_json_init(&json, &run->result);
   inferring in = {
       .run = run,
+      .text = {.out = &run->result},
       .json = {.json = &json, .source = source, .memory = &run->context->memory},
-      .is_json = run->options.format && strcmp(run->options.format, "json") == 0,
+      .is_json = run->reports && tvms_report_takes_objects(&run->report),
   };
   if (in.is_json) open_document(&json, source);
   tvms_run_each_module(run, source, read_module, &in);
   if (in.is_json) close_document(&json);
   if (in.infer) tvms_infer_close(in.infer);
+  tvms_vec_fini(&run->context->memory, &in.text.first_names);
   if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
   run->result_is_json = in.is_json;
   return TVMS_OK;

@@ -1,4 +1,5 @@
-// `tvms opt --passes 'a,b{k=v}' FILE`: run a pipeline, print the module.
+// `tvms opt --passes 'a,b{k=v}' FILE`: run a pipeline, print the module. --passes @PIPELINE reads
+// it from a file.
 //
 // What happens between passes goes to standard error: what each pass changed, as a diff
 // (--print-changed), the module around a pass (--print-before, --print-after), the time that
@@ -8,10 +9,13 @@
 #include "cli/findings.h"
 #include "cli/pass_notes.h"
 #include "cli/program.h"
-#include "cli/timing.h"
 #include "driver/optimize.h"
+#include "driver/pass_list.h"
 #include "passes/pipeline.h"
+#include "passes/tables.h"
 #include "printer/print.h"
+
+#include <string.h>
 
 static void write_reproducer(tvms_run *run, const tvms_strbuf *text) {
   const char *path = run->options.reproducer;
@@ -29,9 +33,13 @@ static bool run_pipeline(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
   tvms_optimize_options options = {
       .dialect = o->dialect,
       .stop_after = stop < UINT32_MAX ? (uint32_t)stop : UINT32_MAX,
+      .log = given->remarks || given->statistics ? &o->log : NULL,
+      .check_semantics = given->check_semantics,
       .verify_each = given->verify_each,
       .before = tvms_pass_notes_before,
       .after = tvms_pass_notes_after,
+      .begin = given->timing ? tvms_pass_notes_begin : NULL,
+      .end = tvms_pass_notes_end,
       .self = o,
       .reproducer = given->reproducer ? &reproducer : NULL,
   };
@@ -42,33 +50,112 @@ static bool run_pipeline(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
   return good;
 }
 
+// What --passes says, or the file that it names. False if that could not be read.
+static bool read_pipeline(tvms_run *run, tvms_pipeline *pipeline, bool *parsed) {
+  const char *text = run->options.passes;
+  tvms_context *context = run->context;
+  if (*text != '@') {
+    *parsed = tvms_pipeline_parse(context, "--passes", text, pipeline);
+    return true;
+  }
+  tvms_source *source = tvms_source_read(&context->memory, text + 1);
+  if (!source) {
+    tvms_run_complain_io(run, text + 1);
+    return false;
+  }
+  *parsed = tvms_pipeline_parse_file(context, source, pipeline);
+  return true;
+}
+
+// --bisect: runs the pipeline until the command fails.
+static tvms_status bisect(tvms_pass_notes *o, const tvms_pipeline *pipeline) {
+  tvms_bisect search = {.run = o->run,
+                        .program = o->program,
+                        .dialect = o->dialect,
+                        .pipeline = pipeline};
+  o->bisect = &search;
+  if (tvms_bisect_open(&search)) (void)run_pipeline(o, pipeline);
+  bool failed = search.failed;
+  tvms_bisect_close(&search);
+  return failed ? TVMS_FAILED_IO : TVMS_OK;
+}
+
+static void print_result(tvms_pass_notes *o) {
+  tvms_run *run = o->run;
+  tvms_print_options options = {.dialect = o->dialect,
+                                .no_metadata = run->options.no_metadata};
+  tvms_timing_start(&o->timing, &o->timing.printing);
+  tvms_print_program(o->program, &options, &run->result);
+  tvms_timing_stop(&o->timing, &o->timing.printing);
+  if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
+}
+
 static tvms_status optimize_source(tvms_run *run, tvms_source *source) {
   tvms_pass_notes o = {.run = run};
   tvms_pipeline pipeline;
-  bool parsed =
-      tvms_pipeline_parse(run->context, "--passes", run->options.passes, &pipeline);
-  o.program = tvms_run_load_program(run, source);
+  bool parsed;
+  if (!read_pipeline(run, &pipeline, &parsed)) return TVMS_FAILED_IO;
+  tvms_timing *timing = &o.timing;
+  if (!tvms_pass_notes_init(&o)) return TVMS_FAILED_IO;
+  tvms_timing_start(timing, &timing->reading);
+  o.program = tvms_run_load_written(run, source, true);
+  tvms_timing_stop(timing, &timing->reading);
   if (!parsed || run->context->diags.errors) return TVMS_OK;
   o.dialect = tvms_run_written_dialect(run, o.program->dialect);
+  if (run->options.bisect) return bisect(&o, &pipeline);
+  tvms_timing_start(timing, &timing->passes);
   bool good = run_pipeline(&o, &pipeline);
-  if (run->options.timing) tvms_timing_show(run, &o.timings);
-  if (!good) return TVMS_OK;
-  tvms_print_options options = {.dialect = o.dialect,
-                                .no_metadata = run->options.no_metadata};
-  tvms_print_program(o.program, &options, &run->result);
-  if (run->context->diags.errors) tvms_strbuf_fini(&run->result);
+  tvms_timing_stop(timing, &timing->passes);
+  if (good) print_result(&o);
+  if (run->options.timing) tvms_pass_notes_timing(&o);
+  if (run->options.statistics) tvms_pass_notes_statistics(&o);
   return TVMS_OK;
+}
+
+static void tell_no_pass(tvms_run *run, const char *name) {
+  uint32_t count;
+  const tvms_pass *passes = tvms_pass_rows(&count);
+  const char **names = tvms_memory_alloc(run->memory, count * sizeof *names);
+  for (uint32_t i = 0; i < count; i++)
+    names[i] = passes[i].name;
+  const char *near = tvms_diag_nearest_name(name, names, count);
+  const char *text =
+      near ? "there is no pass '%s'; did you mean '%s'?" : "there is no pass '%s'";
+  tvms_run_complain(run, text, name, near);
+  tvms_memory_free(run->memory, names);
+}
+
+// The page of a pass.
+static bool list_page(tvms_run *run, const char *name, tvms_strbuf *out) {
+  const tvms_pass *pass = tvms_pass_find(name, strlen(name));
+  if (!pass) {
+    tell_no_pass(run, name);
+    return false;
+  }
+  if (out->len) tvms_strbuf_putc(out, '\n');
+  tvms_optimize_list_page(out, pass);
+  return true;
 }
 
 static tvms_status list_passes(tvms_run *run) {
   tvms_strbuf text;
   tvms_strbuf_init(&text, run->memory);
-  tvms_optimize_list(&text);
-  return tvms_findings_show_result(run, NULL, &text) ? TVMS_OK : TVMS_FAILED_IO;
+  const tvms_texts *names = &run->options.paths;
+  bool known = true;
+  for (uint32_t i = 0; i < names->len; i++)
+    known = list_page(run, names->items[i], &text) && known;
+  if (run->options.missing)
+    tvms_optimize_list_missing(&text);
+  else if (!names->len)
+    tvms_optimize_list(&text);
+  bool written = tvms_findings_show_result(run, NULL, &text);
+  return written && known ? TVMS_OK : TVMS_FAILED_IO;
 }
 
 tvms_status tvms_verb_opt(tvms_run *run) {
   if (run->options.list) return list_passes(run);
+  if (run->options.missing)
+    return tvms_run_misused(run, "option '--missing' goes with --list");
   if (!run->options.passes) return tvms_run_misused(run, "no --passes given");
   if (!tvms_run_check_dialects(run, true)) return TVMS_FAILED_IO;
   return tvms_files_each(run, optimize_source);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct {
@@ -16,7 +17,19 @@ typedef struct {
   int said;      // what the worker has to say
   bool ended;
   bool good;
+  bool blessed;
+  double begin;
+  double seconds;
 } job;
+
+// Added to the exit status of a worker whose file was blessed.
+enum { BLESSED = 0x40 };
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
 
 typedef struct {
   tvms_run *run;
@@ -32,6 +45,7 @@ typedef struct {
 
 static void start(pool *p) {
   job *next = &p->jobs[p->started++];
+  next->begin = now();
   next->said = memfd_create("said", MFD_CLOEXEC);
   next->worker = fork();
   if (next->worker == 0) {
@@ -39,7 +53,8 @@ static void start(pool *p) {
     dup2(next->said, STDERR_FILENO);
     p->run->reports = false;
     p->run->options.format = NULL;
-    _exit((int)tvms_files_read_one(p->run, next->path, p->work));
+    int status = (int)tvms_files_read_one(p->run, next->path, p->work);
+    _exit(status | (p->run->blessed ? BLESSED : 0));
   }
   if (next->worker < 0)
     next->ended = true;
@@ -53,7 +68,9 @@ static void show(pool *p, job *done) {
   char *text = tvms_memory_alloc(p->run->memory, len + 1);
   if (len && pread(done->said, text, len, 0) != (ssize_t)len) len = 0;
   close(done->said);
-  p->visit(p->self, done->path, done->good, text, len);
+  tvms_worker_result result = {done->path,    done->good, done->blessed,
+                               done->seconds, text,       len};
+  p->visit(p->self, &result);
   tvms_memory_free(p->run->memory, text);
 }
 
@@ -66,7 +83,10 @@ static void reap(pool *p) {
     job *one = &p->jobs[i];
     if (one->worker != ended || one->ended) continue;
     one->ended = true;
-    one->good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    one->seconds = now() - one->begin;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : TVMS_INTERNAL;
+    one->good = (code & ~BLESSED) == 0;
+    one->blessed = one->good && code;
     p->running--;
   }
 }

@@ -4,10 +4,17 @@
 
 #include "cli/run.h"
 
-// Sees what a worker has written on standard output and error, NUL behind it. `good`: it
-// ended with exit status 0.
-typedef void tvms_worker_visit(void *self, const char *path, bool good,
-                               const char *said, size_t len);
+// A file that was looked at.
+typedef struct {
+  const char *path;
+  bool good;     // the worker ended with exit status 0
+  bool blessed;  // and with `blessed` of its run
+  double seconds;
+  const char *said;  // what it has written on standard output and error, NUL behind it
+  size_t len;
+} tvms_worker_result;
+
+typedef void tvms_worker_visit(void *self, const tvms_worker_result *result);
 
 // Runs `work` on each file in a process of its own, as many at once as --jobs says, and shows
 // what each has said to `visit`, in the order of the files.

@@ -2,6 +2,8 @@
 #include "driver/diff.h"
 
 #include "ir/equal.h"
+#include "ir/global_symbol.h"
+#include "ir/rewrite.h"
 #include "printer/print.h"
 
 typedef struct {
@@ -17,6 +19,7 @@ typedef struct {
   tvms_span last_left;  // places of the difference that was shown last
   tvms_span last_right;
   uint32_t found;
+  uint32_t omitted;  // values that one of the texts leaves out
 } diffing;
 
 enum { LONGEST_TEXT = 100 };
@@ -88,14 +91,49 @@ static void show_missing(diffing *d, const tvms_member *left,
   show(d, &difference);
 }
 
+// The side of a symbol: it is at its attribute, or at the name of the function.
+static tvms_diff_part symbol_part(const diffing *d, const tvms_member *member,
+                                  tvms_source *source) {
+  const tvms_node *attr = tvms_global_symbol_attr(member->function);
+  return (tvms_diff_part){.source = source,
+                          .span = attr ? attr->span : member->name_span,
+                          .text = tvms_global_symbol_of(d->context, member)};
+}
+
+// Symbols are compared by what they are, whether they are written down or implied. Where
+// only one function has one, the flag that makes the other private is the difference.
+static void diff_symbols(diffing *d, const tvms_member *left,
+                         const tvms_member *right) {
+  tvms_diff difference = {.kind = TVMS_DIFF_CHANGED,
+                          .label = d->label,
+                          .what = "global_symbol",
+                          .left = symbol_part(d, left, d->left),
+                          .right = symbol_part(d, right, d->right)};
+  const char *a = difference.left.text, *b = difference.right.text;
+  if (a && b && strcmp(a, b) != 0) show(d, &difference);
+}
+
+// The function, or a copy of it, without the symbol.
+static const tvms_node *without_symbol(const tvms_member *member) {
+  if (!tvms_global_symbol_attr(member->function)) return member->function;
+  tvms_node *copy = tvms_node_copy(member->unit, member->function);
+  tvms_node **attrs = copy->kind == TVMS_NODE_FUNCTION
+                          ? &tvms_as_function(copy)->attrs
+                          : &tvms_as_prim_func(copy)->attrs;
+  *attrs = tvms_global_symbol_drop(member->unit, *attrs);
+  return copy;
+}
+
 static void diff_member(diffing *d, const tvms_member *left, const tvms_member *right) {
   d->left_unit = left->unit;
   d->right_unit = right->unit;
   d->label = tvms_symbol_text(d->context, left->name);
   if (left->function && right->function) {
+    diff_symbols(d, left, right);
     tvms_equal_options options = {
-        .map_free = true, .report = show_difference, .self = d};
-    (void)tvms_node_equal_with(d->context, left->function, right->function, &options);
+        .map_free = true, .omitted = &d->omitted, .report = show_difference, .self = d};
+    (void)tvms_node_equal_with(d->context, without_symbol(left), without_symbol(right),
+                               &options);
   } else if (left->function || right->function) {
     show_missing(d, left->function ? left : NULL, left->function ? NULL : right);
   }
@@ -134,6 +172,18 @@ static void diff_programs(diffing *d, const tvms_program *left,
   show(d, &difference);
 }
 
+// Says where the first of the values stands that were not compared.
+static void warn_omitted(const diffing *d, tvms_diff_side left, tvms_diff_side right) {
+  if (!d->omitted) return;
+  tvms_diags *diags = &d->context->diags;
+  tvms_source *current = diags->source;
+  tvms_diff_side side = left.program->omitted ? left : right;
+  diags->source = side.source;
+  tvms_diag_report(diags, TVMS_D_omitted_not_compared, side.program->omitted_at,
+                   d->omitted, d->omitted == 1 ? " is" : "s are");
+  diags->source = current;
+}
+
 uint32_t tvms_diff_programs(tvms_diff_side left, tvms_diff_side right,
                             tvms_dialect dialect, tvms_diff_visit *visit, void *self) {
   diffing d = {
@@ -145,6 +195,7 @@ uint32_t tvms_diff_programs(tvms_diff_side left, tvms_diff_side right,
       .dialect = dialect,
   };
   diff_programs(&d, left.program, right.program);
+  warn_omitted(&d, left, right);
   return d.found;
 }
 

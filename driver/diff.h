@@ -1,7 +1,8 @@
 // Structural differences of two programs, located in both texts.
 //
-// Functions correspond by name, modules by their order. Names of variables, comments and
-// layout of the text make no difference.
+// Functions of modules correspond by name, definitions of a file by their order. Names of
+// variables, comments and layout of the text make no difference; the name of a public function
+// does, because it is the function's global_symbol, as in TVM, written down or not.
 #ifndef TVMS_DRIVER_DIFF_H
 #define TVMS_DRIVER_DIFF_H
 
@@ -38,7 +39,8 @@ typedef struct {
 typedef void tvms_diff_visit(void *self, const tvms_diff *difference);
 
 // Shows each difference of two programs of one context to `visit`, with nodes in the words
-// of `dialect`. Returns how many there are.
+// of `dialect`. Returns how many there are. Values that a text leaves out are not compared; a
+// warning says how many.
 uint32_t tvms_diff_programs(tvms_diff_side left, tvms_diff_side right,
                             tvms_dialect dialect, tvms_diff_visit *visit, void *self);
 

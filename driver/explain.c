@@ -1,9 +1,10 @@
-// Looking a word up among the diagnostics and then among the names of TVMScript.
+// Looking a word up among the diagnostics, the passes and the names of TVMScript.
 #include "driver/explain.h"
 
+#include "driver/pass_list.h"
 #include "driver/render.h"
 #include "ir/reference.h"
-#include "ir/target.h"
+#include "passes/tables.h"
 #include "support/diag.h"
 #include "support/vec.h"
 
@@ -16,20 +17,6 @@ static bool is_meant(tvms_diag_id id, const char *word) {
   const char *code = tvms_diag_row_of(id)->label;
   return strcasecmp(code, word) == 0 || strcmp(code + 1, word) == 0
          || strcmp(tvms_diag_row_of(id)->name, word) == 0;
-}
-
-static void add_wrapped(tvms_strbuf *out, const char *text) {
-  enum { WIDTH = 80 };
-  size_t column = 0;
-  while (*text) {
-    size_t word = strcspn(text, " ");
-    bool wraps = column && column + 1 + word > WIDTH;
-    if (column) tvms_strbuf_putc(out, wraps ? '\n' : ' ');
-    tvms_strbuf_add(out, text, word);
-    column = (wraps || !column ? 0 : column + 1) + word;
-    text += word + (text[word] == ' ');
-  }
-  tvms_strbuf_putc(out, '\n');
 }
 
 // ---- Names --------------------------------------------------------------------------------
@@ -78,6 +65,17 @@ static bool explain_name(tvms_memory *memory, const char *word, tvms_strbuf *out
   return look.found;
 }
 
+// ---- Passes -------------------------------------------------------------------------------
+
+static bool explain_pass(const char *word, tvms_strbuf *out) {
+  size_t len = strlen(word);
+  const tvms_pass *pass = tvms_pass_find(word, len);
+  const tvms_missing_pass *missing = tvms_pass_find_missing(word, len);
+  if (pass) tvms_optimize_list_page(out, pass);
+  if (!pass && missing) tvms_optimize_list_lack(out, missing);
+  return pass || missing;
+}
+
 // ---- Diagnostics --------------------------------------------------------------------------
 
 // The text of a diagnostic with "…" for what a finding puts there.
@@ -108,19 +106,8 @@ bool tvms_explain(tvms_memory *memory, const char *word, tvms_strbuf *out,
                        tvms_diag_row_of(id)->label);
     add_pattern(out, row->format);
     tvms_strbuf_puts(out, "\n\n");
-    add_wrapped(out, row->explanation);
+    tvms_strbuf_wrap(out, row->explanation);
     return true;
   }
-  return explain_name(memory, word, out, near);
-}
-
-bool tvms_explain_target(tvms_context *context, const char *text, tvms_strbuf *out,
-                         tvms_strbuf *why) {
-  tvms_unit unit;
-  tvms_target target;
-  tvms_unit_init(&unit, context, TVMS_DIALECT_CURRENT);
-  bool known = tvms_target_parse(&unit, text, &target, why);
-  if (known) tvms_target_describe(&target, out);
-  tvms_unit_fini(&unit);
-  return known;
+  return explain_pass(word, out) || explain_name(memory, word, out, near);
 }

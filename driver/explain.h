@@ -1,20 +1,14 @@
-// What a diagnostic means, what a name of TVMScript takes and which releases have it, and
-// what is known of a target.
+// What a diagnostic means, what a pass does, what a name of TVMScript takes and which releases
+// have it.
 #ifndef TVMS_DRIVER_EXPLAIN_H
 #define TVMS_DRIVER_EXPLAIN_H
 
-#include "support/context.h"
 #include "support/strbuf.h"
 
 // Appends what is known of `word`: a code (E0201, 0201 or 201), the name of a diagnostic
-// (undefined_name), or a name of the language (T.grid). Returns false if there is nothing;
+// (undefined_name), a pass (FuseOps), or a name of the language (T.grid). Returns false if there is nothing;
 // `near` then gets the nearest name of the language, if one is near.
 TVMS_NODISCARD bool tvms_explain(tvms_memory *memory, const char *word,
                                  tvms_strbuf *out, tvms_strbuf *near);
-
-// Appends what tvms_target_parse makes of `text`, as the newest release has it. False and a
-// sentence in `why` if it names no target.
-TVMS_NODISCARD bool tvms_explain_target(tvms_context *context, const char *text,
-                                        tvms_strbuf *out, tvms_strbuf *why);
 
 #endif

@@ -4,8 +4,6 @@
 #define TVMS_DRIVER_INFER_H
 
 #include "ir/module.h"
-#include "support/json.h"
-#include "support/vec.h"
 
 #include <tvms/types.h>
 
@@ -22,18 +20,5 @@ void tvms_infer_add(tvms_infer *infer, const tvms_module *module);
 
 // Ends the facts; `infer` dies.
 void tvms_infer_close(tvms_infer *infer);
-
-// A visit whose `self` is a tvms_strbuf: a line per fact, indented as the program nests.
-tvms_fact_visit tvms_infer_write_text;
-
-// A visit whose `self` is a tvms_infer_json: functions as members of the innermost array.
-typedef struct {
-  tvms_json *json;
-  tvms_source *source;  // that places refer to
-  tvms_memory *memory;
-  TVMS_VEC(uint8_t)
-  open;  // what has begun and not ended: a section of a function, or else
-} tvms_infer_json;
-tvms_fact_visit tvms_infer_write_json;
 
 #endif

@@ -1,10 +1,56 @@
 // Facts as lines of text and as JSON.
-#include "driver/infer.h"
+#include "driver/infer_text.h"
 
 // ---- Text ----
 
+static const char *TVMS_NULLABLE owner_of(const tvms_module *module) {
+  const char *name = tvms_symbol_text(module->context, module->name);
+  return module->bare || strcmp(name, "Module") == 0 ? NULL : name;
+}
+
+static void put_owner(tvms_strbuf *out, const char *TVMS_NULLABLE owner) {
+  if (owner) tvms_strbuf_printf(out, "%s.", owner);
+}
+
+// A second definition: from here on the names of the first one's functions say whose they are.
+static void name_first(tvms_infer_text *w) {
+  if (!w->first_owner) return;
+  tvms_strbuf named;
+  tvms_strbuf_init(&named, w->out->memory);
+  size_t done = 0;
+  for (uint32_t i = 0; i < w->first_names.len; i++) {
+    size_t at = w->first_names.items[i];
+    tvms_strbuf_add(&named, w->out->text + done, at - done);
+    put_owner(&named, w->first_owner);
+    done = at;
+  }
+  tvms_strbuf_add(&named, w->out->text + done, w->out->len - done);
+  tvms_strbuf_fini(w->out);
+  *w->out = named;
+}
+
+void tvms_infer_text_begin(tvms_infer_text *text, const tvms_module *module) {
+  text->owner = owner_of(module);
+  text->begun = false;
+}
+
+static void write_function(tvms_infer_text *w, const tvms_fact *fact) {
+  if (!w->begun) {
+    w->begun = true;
+    if (!w->definitions) w->first_owner = w->owner;
+    if (w->definitions == 1) name_first(w);
+    w->definitions++;
+  }
+  tvms_strbuf_puts(w->out, "function ");
+  if (!fact->level && w->definitions == 1)
+    tvms_vec_push(w->out->memory, &w->first_names, w->out->len);
+  if (!fact->level && w->definitions > 1) put_owner(w->out, w->owner);
+  tvms_strbuf_printf(w->out, "%s\n", fact->name);
+}
+
 void tvms_infer_write_text(void *self, const tvms_fact *fact) {
-  tvms_strbuf *out = self;
+  tvms_infer_text *w = self;
+  tvms_strbuf *out = w->out;
   bool silent = fact->kind == TVMS_FACT_THEN || fact->kind == TVMS_FACT_ELSE
                 || fact->kind == TVMS_FACT_END;
   if (silent) return;
@@ -12,7 +58,7 @@ void tvms_infer_write_text(void *self, const tvms_fact *fact) {
     tvms_strbuf_puts(out, "  ");
   }
   if (fact->kind == TVMS_FACT_FUNCTION) {
-    tvms_strbuf_printf(out, "function %s\n", fact->name);
+    write_function(w, fact);
   } else if (fact->kind == TVMS_FACT_SYMBOL) {
     tvms_strbuf_printf(out, "symbol %s: %s%s, bound by %s%s of %s\n", fact->name,
                        fact->type, fact->is_size ? ", >= 0" : "",
@@ -39,6 +85,7 @@ static void begin_function(tvms_infer_json *w, const tvms_fact *fact) {
   if (w->open.len) open_list(w->json, "function");
   tvms_json_open(w->json, '{');
   tvms_json_put_text(w->json, "name", fact->name);
+  if (w->module && !fact->level) tvms_json_put_text(w->json, "module", w->module);
   open_list(w->json, "symbols");
   tvms_vec_push(w->memory, &w->open, SYMBOLS);
 }

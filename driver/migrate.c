@@ -108,7 +108,7 @@ static void destroy(tvms_program *program) {
 
 static const char *TVMS_NULLABLE first_error(const tvms_diags *diags) {
   for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    if (tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR) return diag->text;
+    if (diag->severity == TVMS_SEVERITY_ERROR) return diag->text;
   }
   return NULL;
 }

@@ -17,9 +17,7 @@ typedef struct {
 static tvms_walk_step add_called(void *self, tvms_node *node, tvms_field_role role) {
   reach *r = self;
   (void)role;
-  if (node->kind != TVMS_NODE_GLOBAL_VAR) return TVMS_WALK_ON;
-  const tvms_member *called =
-      tvms_module_find(r->module, tvms_as_global_var(node)->name);
+  const tvms_member *called = tvms_module_named(r->module, node);
   if (!called || tvms_module_find(r->reached, called->name)) return TVMS_WALK_ON;
   r->reached->members[r->reached->member_count++] = *called;
   return TVMS_WALK_ON;

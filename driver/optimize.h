@@ -1,4 +1,4 @@
-// Running a pipeline on a program, and telling what there is to run.
+// Running a pipeline on a program.
 #ifndef TVMS_DRIVER_OPTIMIZE_H
 #define TVMS_DRIVER_OPTIMIZE_H
 
@@ -8,6 +8,8 @@
 typedef struct {
   tvms_dialect dialect;  // that modules are printed in
   uint32_t stop_after;   // run so many steps of the pipeline; UINT32_MAX: all
+  tvms_pass_log *TVMS_NULLABLE log;  // of remarks and counts; NULL: none are wanted
+  bool check_semantics;  // run the module before and behind passes (driver/semantics.h)
   bool verify_each;      // verify each module after each pass that changed it
   // Told in front of each pass; may be NULL.
   void (*TVMS_NULLABLE before)(void *self, const tvms_pass_step *step,
@@ -15,6 +17,9 @@ typedef struct {
   // Told after each pass; may be NULL.
   void (*TVMS_NULLABLE after)(void *self, const tvms_pass_step *step,
                               const tvms_module *module, bool changed, double seconds);
+  // Told of phases (passes/manager.h); both may be NULL.
+  void (*TVMS_NULLABLE begin)(void *self, tvms_pass_phase phase, const char *name);
+  void (*TVMS_NULLABLE end)(void *self);
   void *TVMS_NULLABLE self;
   // If a pass fails, gets the module in front of it as a golden file that runs what was
   // left of the pipeline. NULL: not wanted.
@@ -29,8 +34,5 @@ TVMS_NODISCARD bool tvms_optimize(const tvms_program *program,
 // Appends the text of one module of a program.
 void tvms_optimize_print(const tvms_program *program, const tvms_module *module,
                          tvms_dialect dialect, tvms_strbuf *out);
-
-// Appends every pass with its options, and every pipeline.
-void tvms_optimize_list(tvms_strbuf *out);
 
 #endif

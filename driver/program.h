@@ -4,13 +4,26 @@
 
 #include "ir/module.h"
 
+// What was read, of all files that were loaded with it.
+typedef struct {
+  uint32_t definitions;  // functions with a body, alone and in modules
+  uint32_t in_part;      // of them: built on what only Python knows
+} tvms_load_counts;
+
 typedef struct {
   tvms_dialect from;     // read as this release; NONE: as the text shows
   tvms_dialect dialect;  // read as this release unless the text excludes it; NONE
   bool unverified;       // only read it
+  bool as_written;       // read also what TVM writes and does not read itself
+  // Leave all definitions out but the last class or function of this name; NULL: take all.
+  const char *TVMS_NULLABLE definition;
+  bool lints;  // run the rules of lint/ on what is read; only of tvms_program_load_each
+  bool strict;  // what could not be read whole is an error
+  tvms_load_counts *TVMS_NULLABLE counts;  // what is read is added; NULL: nobody asks
 } tvms_load_options;
 
-// Reads and verifies `source`. What is wrong is reported; a caller that writes something
+// Reads and verifies `source`. What is wrong is reported, and so is a `definition` that the
+// source does not have; a caller that writes something
 // looks at context->diags.errors first. Never NULL; the program lives as long as the
 // context. From here on messages of the context show nodes as they are printed.
 tvms_program *tvms_program_load(tvms_context *context, tvms_source *source,
@@ -23,7 +36,8 @@ typedef bool tvms_module_visit(void *self, tvms_module *module);
 // whether it must be kept; the others are dropped at once, so that a long file needs little
 // more memory than its text. Once something is wrong, modules wait, because errors in
 // functions of Python may be retracted; they are not shown if it stays. Errors that `visit`
-// itself reports do not count. `visit` may be NULL, for callers that only want diagnostics.
+// itself reports do not count. `visit` may be NULL, for callers that only want diagnostics:
+// then definitions of Python files that could not be read whole are notes, not warnings.
 // Returns the release that was read.
 tvms_dialect tvms_program_load_each(tvms_context *context, tvms_source *source,
                                     const tvms_load_options *options,

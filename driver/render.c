@@ -161,10 +161,12 @@ static void add_fixes(rendering *r, const tvms_fix *fixes) {
 }
 
 static void add_finding(rendering *r, const tvms_diag *diag) {
-  tvms_severity severity = tvms_diag_row_of(diag->id)->severity;
+  tvms_severity severity = diag->severity;
   tvms_place place =
       add_head(r, diag->span, severity, tvms_diag_row_of(diag->id)->label, diag->text);
   add_excerpt(r, place, diag->span, severity_sgr(severity));
+  if (diag->origin)
+    tvms_strbuf_printf(r->out, "       = %s: %s\n", diag->origin, diag->kind);
   for (const tvms_note *note = diag->notes; note; note = note->next) {
     if (!note->placed) {
       tvms_strbuf_puts(r->out, "       = ");
@@ -181,7 +183,7 @@ static void add_finding(rendering *r, const tvms_diag *diag) {
 }
 
 bool tvms_render_shows(const tvms_diag *diag, bool errors_only) {
-  return !errors_only || tvms_diag_row_of(diag->id)->severity == TVMS_SEVERITY_ERROR;
+  return !errors_only || diag->severity == TVMS_SEVERITY_ERROR;
 }
 
 void tvms_render_findings(tvms_context *context, const tvms_render_options *options,

@@ -1,78 +1,39 @@
-// The document of a run and findings as JSON. Other formats: driver/report_*.c.
+// The report of a run: what every format does alike. The formats are driver/report_*.c.
 #include "driver/report.h"
 
 #include "driver/render.h"
-#include "driver/report_github.h"
-#include "driver/report_sarif.h"
+#include "driver/report_ops.h"
 
-// ---- Findings as JSON ----
+static const struct {
+  const char *word;
+  const tvms_report_ops *ops;
+  enum { LINES, DOCUMENT, OBJECTS } shape;
+} formats[] = {
+#define FORMAT(id, name, word, shape)                                                  \
+  [TVMS_REPORT_##id] = {word, &tvms_report_##name, shape},
+#include "driver/report_formats.def"
+};
 
-static void put_point(tvms_json *json, const char *key, tvms_place place,
-                      uint32_t offset) {
-  tvms_json_key(json, key);
-  tvms_json_open(json, '{');
-  tvms_json_put_int(json, "line", place.line);
-  tvms_json_put_int(json, "column", place.column);
-  tvms_json_put_int(json, "offset", offset);
-  tvms_json_close(json, '}');
+static const tvms_report_ops *ops_of(const tvms_report_writer *w) {
+  return formats[w->format].ops;
 }
 
-// The end is exclusive, as the span's.
-static void put_range(tvms_json *json, const tvms_report_item *item,
-                      tvms_source *source, tvms_span span) {
-  tvms_json_key(json, "range");
-  tvms_json_open(json, '{');
-  put_point(json, "start", tvms_source_place(item->places, source, span.begin),
-            span.begin);
-  put_point(json, "end", tvms_source_place(item->places, source, span.end), span.end);
-  tvms_json_close(json, '}');
-}
-
-static void put_notes(tvms_json *json, const tvms_report_item *item) {
-  tvms_json_key(json, "notes");
-  tvms_json_open(json, '[');
-  for (const tvms_note *note = item->diag->notes; note; note = note->next) {
-    tvms_source *source = tvms_report_item_source(item, note);
-    tvms_json_open(json, '{');
-    tvms_json_put_text(json, "message", note->text);
-    if (note->placed) {
-      tvms_json_put_text(json, "file", source->name);
-      put_range(json, item, source, note->span);
-    }
-    tvms_json_close(json, '}');
+bool tvms_report_find(const char *word, tvms_report_format *format) {
+  for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    if (strcmp(formats[i].word, word) != 0) continue;
+    *format = (tvms_report_format)i;
+    return true;
   }
-  tvms_json_close(json, ']');
+  return false;
 }
 
-static void put_fixes(tvms_json *json, const tvms_report_item *item) {
-  tvms_json_key(json, "fixes");
-  tvms_json_open(json, '[');
-  for (const tvms_fix *fix = item->diag->fixes; fix; fix = fix->next) {
-    tvms_json_open(json, '{');
-    put_range(json, item, item->diag->source, fix->span);
-    tvms_json_put_text(json, "text", fix->text);
-    tvms_json_put_bool(json, "safe", fix->safe);
-    tvms_json_close(json, '}');
-  }
-  tvms_json_close(json, ']');
+bool tvms_report_is_document(const tvms_report_writer *w) {
+  return formats[w->format].shape != LINES;
 }
 
-static void put_finding(tvms_json *json, const tvms_report_item *item) {
-  const tvms_diag *diag = item->diag;
-  const tvms_diag_row *row = tvms_diag_row_of(diag->id);
-  tvms_json_open(json, '{');
-  if (item->file) tvms_json_put_text(json, "file", item->file);
-  tvms_json_put_text(json, "code", tvms_diag_row_of(diag->id)->label);
-  tvms_json_put_text(json, "name", row->name);
-  tvms_json_put_text(json, "severity", tvms_render_severity_name(row->severity));
-  tvms_json_put_text(json, "message", diag->text);
-  if (tvms_report_item_is_placed(item)) put_range(json, item, diag->source, diag->span);
-  put_notes(json, item);
-  put_fixes(json, item);
-  tvms_json_close(json, '}');
+bool tvms_report_takes_objects(const tvms_report_writer *w) {
+  return formats[w->format].shape == OBJECTS;
 }
-
-// ---- The document ----
 
 static void begin_array(tvms_json *json, tvms_strbuf *text, tvms_memory *memory) {
   tvms_strbuf_init(text, memory);
@@ -82,8 +43,7 @@ static void begin_array(tvms_json *json, tvms_strbuf *text, tvms_memory *memory)
 
 void tvms_report_begin(tvms_report_writer *w, tvms_memory *memory,
                        tvms_report_format format) {
-  w->format = format;
-  w->memory = memory;
+  *w = (tvms_report_writer){.format = format, .memory = memory};
   tvms_strbuf_init(&w->text, memory);
   begin_array(&w->results, &w->results_text, memory);
   begin_array(&w->findings, &w->findings_text, memory);
@@ -91,17 +51,14 @@ void tvms_report_begin(tvms_report_writer *w, tvms_memory *memory,
   w->used = tvms_memory_alloc(memory, tvms_diag_row_count() * sizeof *w->used);
 }
 
-static void add_item(tvms_report_writer *w, const tvms_report_item *item) {
-  w->used[item->diag->id] = true;
-  switch (w->format) {
-  case TVMS_REPORT_JSON: put_finding(&w->findings, item); break;
-  case TVMS_REPORT_SARIF: tvms_report_put_sarif(&w->findings, item); break;
-  case TVMS_REPORT_GITHUB: tvms_report_put_github(&w->text, item); break;
-  }
+static void add_item(tvms_report_writer *w, const tvms_report_item *item,
+                     bool failure) {
+  if (!failure) w->used[item->diag->id] = true;
+  ops_of(w)->add(w, item, failure);
 }
 
 // Counting lines takes memory of the file, which may have a limit; it comes first, because
-// half a finding would not be JSON.
+// half a finding would be no document.
 static void count_lines(tvms_context *context) {
   for (const tvms_diag *diag = context->diags.first; diag; diag = diag->next) {
     (void)tvms_source_place(&context->memory, diag->source, 0);
@@ -111,35 +68,57 @@ static void count_lines(tvms_context *context) {
   }
 }
 
+void tvms_report_add_time(tvms_report_writer *w, const char *file, double seconds) {
+  if (ops_of(w)->add_file) ops_of(w)->add_file(w, file, seconds);
+}
+
 void tvms_report_add(tvms_report_writer *w, tvms_context *context, bool errors_only) {
   count_lines(context);
+  if (context->diags.source) tvms_report_add_time(w, context->diags.source->name, -1);
   for (const tvms_diag *diag = context->diags.first; diag; diag = diag->next) {
     tvms_report_item item = {diag, diag->source->name, &context->memory};
-    if (tvms_render_shows(diag, errors_only)) add_item(w, &item);
+    if (tvms_render_shows(diag, errors_only)) add_item(w, &item, false);
   }
 }
 
 void tvms_report_add_placeless(tvms_report_writer *w, tvms_diag_id id, const char *file,
                                const char *text, const char *remark) {
   tvms_note note = {.text = remark};
-  tvms_diag diag = {.id = id, .text = text, .notes = remark ? &note : NULL};
+  tvms_diag diag = {.id = id,
+                    .severity = tvms_diag_row_of(id)->severity,
+                    .text = text,
+                    .notes = remark ? &note : NULL};
   tvms_report_item item = {&diag, file, w->memory};
-  add_item(w, &item);
+  add_item(w, &item, false);
 }
 
 void tvms_report_add_failure(tvms_report_writer *w, const char *file,
                              const char *text) {
   tvms_diag diag = {.id = TVMS_D_not_done, .text = text};
   tvms_report_item item = {&diag, file, w->memory};
-  if (w->format == TVMS_REPORT_SARIF)
-    tvms_report_put_sarif_notification(&w->notifications, &item);
-  else
-    add_item(w, &item);
+  add_item(w, &item, true);
 }
 
 void tvms_report_add_text(tvms_report_writer *w, const char *file, const char *text,
                           size_t len) {
-  tvms_json *json = &w->results;
+  if (ops_of(w)->add_result) ops_of(w)->add_result(w, file, text, len, false);
+}
+
+void tvms_report_add_object(tvms_report_writer *w, const char *object, size_t len) {
+  if (tvms_report_takes_objects(w)) ops_of(w)->add_result(w, NULL, object, len, true);
+}
+
+void tvms_report_put_result(tvms_report_writer *w, const char *file, const char *text,
+                            size_t len, bool object) {
+  tvms_report_put_result_to(&w->results, file, text, len, object);
+}
+
+void tvms_report_put_result_to(tvms_json *json, const char *file, const char *text,
+                               size_t len, bool object) {
+  if (object) {
+    tvms_json_value(json, text, len);
+    return;
+  }
   tvms_json_open(json, '{');
   if (file) tvms_json_put_text(json, "file", file);
   tvms_json_key(json, "text");
@@ -147,36 +126,11 @@ void tvms_report_add_text(tvms_report_writer *w, const char *file, const char *t
   tvms_json_close(json, '}');
 }
 
-void tvms_report_add_object(tvms_report_writer *w, const char *object, size_t len) {
-  tvms_json_value(&w->results, object, len);
-}
-
-static void write_json(tvms_report_writer *w, tvms_json *json, uint32_t errors,
-                       uint32_t warnings) {
-  tvms_json_open(json, '{');
-  tvms_json_put_int(json, "version", 1);
-  tvms_json_key(json, "results");
-  tvms_json_value(json, w->results_text.text, w->results_text.len);
-  tvms_json_key(json, "findings");
-  tvms_json_value(json, w->findings_text.text, w->findings_text.len);
-  tvms_json_put_int(json, "errors", errors);
-  tvms_json_put_int(json, "warnings", warnings);
-  tvms_json_close(json, '}');
-}
-
 void tvms_report_end(tvms_report_writer *w, uint32_t errors, uint32_t warnings,
                      int exit_status) {
-  if (w->format == TVMS_REPORT_GITHUB) return;
-  tvms_sarif_parts parts = {&w->findings_text, &w->notifications_text, &w->results_text,
-                            w->used, exit_status};
-  tvms_json json;
-  tvms_json_init(&json, &w->text);
+  tvms_report_totals totals = {errors, warnings, exit_status};
   tvms_json_close(&w->results, ']');
   tvms_json_close(&w->findings, ']');
   tvms_json_close(&w->notifications, ']');
-  if (w->format == TVMS_REPORT_SARIF)
-    tvms_report_write_sarif(&json, &parts);
-  else
-    write_json(w, &json, errors, warnings);
-  tvms_strbuf_putc(&w->text, '\n');
+  if (ops_of(w)->end) ops_of(w)->end(w, &totals);
 }

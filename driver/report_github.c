@@ -2,9 +2,7 @@
 //
 // Notes follow in the same message, because a command has one place only. What stands for
 // a file as a whole has no line, and what stands for the run no file.
-#include "driver/report_github.h"
-
-#include "driver/render.h"
+#include "driver/report_ops.h"
 
 // Escapes of workflow commands: data, and in properties also ':' and ','.
 static void add_text(tvms_strbuf *out, const char *text, bool property) {
@@ -42,24 +40,29 @@ static void add_note(tvms_strbuf *out, const tvms_report_item *item,
   add_text(out, note->text, false);
 }
 
-void tvms_report_put_github(tvms_strbuf *out, const tvms_report_item *item) {
+static void add(tvms_report_writer *w, const tvms_report_item *item, bool failure) {
   static const char *const commands[] = {
       [TVMS_SEVERITY_ERROR] = "error",
       [TVMS_SEVERITY_WARNING] = "warning",
       [TVMS_SEVERITY_NOTE] = "notice",
   };
+  (void)failure;
+  tvms_strbuf *out = &w->text;
   const tvms_diag *diag = item->diag;
-  tvms_strbuf_printf(out, "::%s ", commands[tvms_diag_row_of(diag->id)->severity]);
+  tvms_strbuf_printf(out, "::%s ", commands[diag->severity]);
   if (item->file) {
     tvms_strbuf_puts(out, "file=");
-    add_text(out, item->file, true);
+    add_text(out, tvms_report_item_path(item->file), true);
     if (tvms_report_item_is_placed(item)) add_place(out, item);
     tvms_strbuf_putc(out, ',');
   }
   tvms_strbuf_printf(out, "title=%s::", tvms_diag_row_of(diag->id)->label);
   add_text(out, diag->text, false);
+  if (diag->origin) tvms_strbuf_printf(out, "%%0A%s: %s", diag->origin, diag->kind);
   for (const tvms_note *note = diag->notes; note; note = note->next) {
     add_note(out, item, note);
   }
   tvms_strbuf_putc(out, '\n');
 }
+
+const tvms_report_ops tvms_report_github = {.add = add};

@@ -22,4 +22,12 @@ static inline tvms_source *tvms_report_item_source(const tvms_report_item *item,
   return note->source ? note->source : item->diag->source;
 }
 
+// A path without the "./" in front, which services that compare paths do not expect.
+static inline const char *tvms_report_item_path(const char *file) {
+  while (file[0] == '.' && file[1] == '/' && file[2]) {
+    file += 2;
+  }
+  return file;
+}
+
 #endif

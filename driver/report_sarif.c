@@ -4,9 +4,8 @@
 // are left out. What kept tvms from its work (a file that cannot be read) is no result but
 // a notification of the invocation. What a verb gives beside findings has no place in the
 // format and stands in the property bag of the run. Names of files become URI references.
-#include "driver/report_sarif.h"
-
 #include "driver/render.h"
+#include "driver/report_ops.h"
 
 #include <ctype.h>
 
@@ -35,7 +34,7 @@ static void put_artifact(tvms_json *json, const char *file) {
   static const char plain[] = "/-._~!$&'()*+,;=@";
   tvms_strbuf uri;
   tvms_strbuf_init(&uri, json->out->memory);
-  for (const char *at = file; *at; at++) {
+  for (const char *at = tvms_report_item_path(file); *at; at++) {
     unsigned char c = (unsigned char)*at;
     if (c < 0x80 && (isalnum(c) || strchr(plain, c)))
       tvms_strbuf_putc(&uri, *at);
@@ -121,20 +120,31 @@ static void put_fix(tvms_json *json, const tvms_report_item *item) {
   tvms_json_close(json, ']');
 }
 
-void tvms_report_put_sarif(tvms_json *json, const tvms_report_item *item) {
+// A remark of a pass: whose, and what it is.
+static void put_properties(tvms_json *json, const tvms_diag *diag) {
+  if (!diag->origin) return;
+  tvms_json_key(json, "properties");
+  tvms_json_open(json, '{');
+  tvms_json_put_text(json, "pass", diag->origin);
+  tvms_json_put_text(json, "kind", diag->kind);
+  tvms_json_close(json, '}');
+}
+
+static void put_result(tvms_json *json, const tvms_report_item *item) {
   const tvms_diag *diag = item->diag;
   tvms_json_open(json, '{');
   tvms_json_put_text(json, "ruleId", tvms_diag_row_of(diag->id)->label);
   tvms_json_put_text(json, "level",
-                     tvms_render_severity_name(tvms_diag_row_of(diag->id)->severity));
+                     tvms_render_severity_name(diag->severity));
   put_message_of(json, diag);
   put_locations(json, item);
   put_related(json, item);
   put_fix(json, item);
+  put_properties(json, diag);
   tvms_json_close(json, '}');
 }
 
-void tvms_report_put_sarif_notification(tvms_json *json, const tvms_report_item *item) {
+static void put_notification(tvms_json *json, const tvms_report_item *item) {
   tvms_json_open(json, '{');
   tvms_json_key(json, "descriptor");
   tvms_json_open(json, '{');
@@ -179,33 +189,47 @@ static void put_part(tvms_json *json, const char *key, const tvms_strbuf *text) 
   tvms_json_value(json, text->text, text->len);
 }
 
-static void put_invocation(tvms_json *json, const tvms_sarif_parts *parts) {
+static void put_invocation(tvms_json *json, const tvms_report_writer *w,
+                           int exit_status) {
   tvms_json_key(json, "invocations");
   tvms_json_open(json, '[');
   tvms_json_open(json, '{');
-  tvms_json_put_bool(json, "executionSuccessful", parts->exit_status <= 1);
-  tvms_json_put_int(json, "exitCode", parts->exit_status);
-  put_part(json, "toolExecutionNotifications", parts->notifications);
+  tvms_json_put_bool(json, "executionSuccessful", exit_status <= 1);
+  tvms_json_put_int(json, "exitCode", exit_status);
+  put_part(json, "toolExecutionNotifications", &w->notifications_text);
   tvms_json_close(json, '}');
   tvms_json_close(json, ']');
 }
 
-void tvms_report_write_sarif(tvms_json *json, const tvms_sarif_parts *parts) {
-  tvms_json_open(json, '{');
-  tvms_json_put_text(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-  tvms_json_put_text(json, "version", "2.1.0");
-  tvms_json_key(json, "runs");
-  tvms_json_open(json, '[');
-  tvms_json_open(json, '{');
-  put_tool(json, parts->used);
-  put_invocation(json, parts);
-  tvms_json_put_text(json, "columnKind", "unicodeCodePoints");
-  put_part(json, "results", parts->findings);
-  tvms_json_key(json, "properties");
-  tvms_json_open(json, '{');
-  put_part(json, "results", parts->results);
-  tvms_json_close(json, '}');
-  tvms_json_close(json, '}');
-  tvms_json_close(json, ']');
-  tvms_json_close(json, '}');
+static void add(tvms_report_writer *w, const tvms_report_item *item, bool failure) {
+  if (failure)
+    put_notification(&w->notifications, item);
+  else
+    put_result(&w->findings, item);
 }
+
+static void end(tvms_report_writer *w, const tvms_report_totals *totals) {
+  tvms_json json;
+  tvms_json_init(&json, &w->text);
+  tvms_json_open(&json, '{');
+  tvms_json_put_text(&json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+  tvms_json_put_text(&json, "version", "2.1.0");
+  tvms_json_key(&json, "runs");
+  tvms_json_open(&json, '[');
+  tvms_json_open(&json, '{');
+  put_tool(&json, w->used);
+  put_invocation(&json, w, totals->exit_status);
+  tvms_json_put_text(&json, "columnKind", "unicodeCodePoints");
+  put_part(&json, "results", &w->findings_text);
+  tvms_json_key(&json, "properties");
+  tvms_json_open(&json, '{');
+  put_part(&json, "results", &w->results_text);
+  tvms_json_close(&json, '}');
+  tvms_json_close(&json, '}');
+  tvms_json_close(&json, ']');
+  tvms_json_close(&json, '}');
+  tvms_strbuf_putc(&w->text, '\n');
+}
+
+const tvms_report_ops tvms_report_sarif = {
+    .add = add, .add_result = tvms_report_put_result, .end = end};

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-static const char lowering[] = "LegalizeOps";
+static const char to_prim_funcs[] = "dispatch,LegalizeOps";
+enum { MOST_SHOWN = 8 };
 
 static void report_twice(const tvms_program *program, const tvms_member *first,
                          const tvms_member *second) {
@@ -20,6 +21,7 @@ static void report_twice(const tvms_program *program, const tvms_member *first,
                        tvms_symbol_text(context, second->name));
   tvms_diag_note(&context->diags, diag, first->name_span,
                  "the first definition is here");
+  tvms_diag_remark(&context->diags, diag, "--definition NAME builds one definition");
 }
 
 // One module with the members of all; the functions stay where they are. `distinct`:
@@ -58,7 +60,7 @@ static void abandon(const tvms_program *program, tvms_module *module) {
 
 // The module, lowered; NULL after a report, now or earlier.
 static tvms_module *TVMS_NULLABLE lower(const tvms_program *program,
-                                        tvms_module *module) {
+                                        tvms_module *module, const char *lowering) {
   tvms_context *context = program->context;
   tvms_pipeline pipeline;
   bool done = !context->diags.errors
@@ -90,7 +92,7 @@ tvms_module *tvms_runnable_join(const tvms_program *program) {
     tvms_diag_report(&context->diags, TVMS_D_nothing_to_compile, (tvms_span){0, 0});
     return NULL;
   }
-  return lower(program, join_modules(program, true));
+  return lower(program, join_modules(program, true), to_prim_funcs);
 }
 
 // ---- What a library lacks ----
@@ -145,15 +147,44 @@ bool tvms_runnable_check_library(tvms_module *module, bool prim_funcs_only) {
   for (uint32_t i = 0; i < module->member_count && !prim_funcs_only; i++) {
     const tvms_member *left = &module->members[i];
     if (!left->function || left->function->kind == TVMS_NODE_PRIM_FUNC) continue;
-    tvms_diag_report(&context->diags, TVMS_D_not_a_prim_func, left->name_span,
-                     tvms_symbol_text(context, left->name));
+    tvms_diag *diag =
+        tvms_diag_report(&context->diags, TVMS_D_not_a_prim_func, left->name_span,
+                         tvms_symbol_text(context, left->name));
+    tvms_diag_remark(&context->diags, diag,
+                     "--primfuncs-only leaves out what is not a PrimFunc");
   }
   return true;
 }
 
 // ---- One function ----
 
+// Says that the entry is one of several: of classes, or of functions outside of them.
+static void tell_several(const tvms_program *program, bool classes, tvms_sym entry) {
+  tvms_context *context = program->context;
+  const tvms_member *first = NULL, *others[MOST_SHOWN];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < program->count; i++) {
+    const tvms_member *member = tvms_module_find(program->modules[i], entry);
+    if (!member || program->modules[i]->bare == classes) continue;
+    if (!first) first = member;
+    if (count++ && count - 2 < MOST_SHOWN) others[count - 2] = member;
+  }
+  if (count < 2) return;
+  tvms_diag *diag =
+      tvms_diag_report(&context->diags, TVMS_D_several_entries, first->name_span, count,
+                       tvms_symbol_text(context, entry));
+  for (uint32_t i = 0; i < count - 1 && i < MOST_SHOWN; i++) {
+    tvms_diag_note(&context->diags, diag, others[i]->name_span, "another one");
+  }
+  tvms_diag_remark(&context->diags, diag, "--definition NAME takes that of another");
+}
+
 tvms_module *tvms_runnable_for(const tvms_program *program, const char *entry) {
+  return tvms_runnable_lowered(program, entry, to_prim_funcs);
+}
+
+tvms_module *tvms_runnable_lowered(const tvms_program *program, const char *entry,
+                                   const char *lowering) {
   tvms_context *context = program->context;
   tvms_sym wanted = symbol_of(context, entry);
   if (!program->count) {
@@ -162,8 +193,9 @@ tvms_module *tvms_runnable_for(const tvms_program *program, const char *entry) {
     return NULL;
   }
   tvms_module *module = class_of_entry(program, wanted);
+  tell_several(program, module != NULL, wanted);
   if (!module) module = join_modules(program, false);
-  return lower(program, module);
+  return lower(program, module, lowering);
 }
 
 // The one function that the source defines, or NULL; lowering adds others.

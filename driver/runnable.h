@@ -23,6 +23,11 @@ TVMS_NODISCARD bool tvms_runnable_check_library(tvms_module *module,
 tvms_module *TVMS_NULLABLE tvms_runnable_for(const tvms_program *program,
                                              const char *TVMS_NULLABLE entry);
 
+// The same, lowered by a pipeline of the caller's.
+tvms_module *TVMS_NULLABLE tvms_runnable_lowered(const tvms_program *program,
+                                                 const char *TVMS_NULLABLE entry,
+                                                 const char *lowering);
+
 // The function to run: `entry`, or if that is NULL `main` or the only one. NULL after a
 // report.
 const tvms_member *TVMS_NULLABLE tvms_runnable_entry(const tvms_module *module,

@@ -32,6 +32,12 @@ static tvms_interp_region find_region(const tvms_interp_frame *f, const void *po
   return past;
 }
 
+uint64_t tvms_interp_bytes_from(const tvms_interp_frame *f, const void *pointer) {
+  tvms_interp_region memory = find_region(f, pointer);
+  if (!memory.base) return 0;
+  return memory.bytes - (uint64_t)((const char *)pointer - memory.base);
+}
+
 uint32_t tvms_interp_begin_memory(const tvms_interp_frame *f) {
   return f->regions.len;
 }
@@ -41,6 +47,13 @@ void tvms_interp_end_memory(tvms_interp_frame *f, uint32_t mark) {
     tvms_tensor *owner = f->regions.items[--f->regions.len].owner;
     if (owner) tvms_value_drop(tvms_value_of_tensor(owner));
   }
+}
+
+static uint64_t within_limit(tvms_interp_frame *f, uint64_t bytes, tvms_span span) {
+  if (bytes > f->interp->heap->largest) {
+    fault(f, TVMS_D_too_much_memory, span, (unsigned long long)bytes);
+  }
+  return bytes;
 }
 
 // Bytes of an allocation; faults if they are too many.
@@ -57,15 +70,11 @@ static uint64_t bytes_of(tvms_interp_frame *f, tvms_dtype element, tvms_list ext
     if (extent < 0) extent = 0;
     if (__builtin_mul_overflow(bytes, (uint64_t)extent, &bytes)) bytes = UINT64_MAX;
   }
-  if (bytes > f->interp->heap->largest) {
-    fault(f, TVMS_D_too_much_memory, span, (unsigned long long)bytes);
-  }
-  return bytes;
+  return within_limit(f, bytes, span);
 }
 
-void *tvms_interp_allocate(tvms_interp_frame *f, tvms_dtype element, tvms_list extents,
-                           tvms_span span) {
-  int64_t bytes = (int64_t)bytes_of(f, element, extents, span);
+static void *take_bytes(tvms_interp_frame *f, uint64_t count, tvms_span span) {
+  int64_t bytes = (int64_t)count;
   // One byte more: then it has an address of its own even if it is empty.
   int64_t taken = bytes + 1;
   tvms_dl_type byte = {TVMS_DL_UINT, 8, 1};
@@ -74,6 +83,35 @@ void *tvms_interp_allocate(tvms_interp_frame *f, tvms_dtype element, tvms_list e
   tvms_interp_region memory = {owner->view.data, (uint64_t)bytes, owner};
   tvms_vec_push(&f->context->memory, &f->regions, memory);
   return memory.base;
+}
+
+void *tvms_interp_allocate(tvms_interp_frame *f, tvms_dtype element, tvms_list extents,
+                           tvms_span span) {
+  return take_bytes(f, bytes_of(f, element, extents, span), span);
+}
+
+// Adds the least and the greatest of `index * stride` for indices below `extent`; false if
+// they are too large to tell.
+static bool widen_reach(int64_t extent, int64_t stride, int64_t *least, int64_t *most) {
+  int64_t far;
+  if (__builtin_mul_overflow(extent - 1, stride, &far)) return false;
+  int64_t *end = far < 0 ? least : most;
+  return !__builtin_add_overflow(*end, far, end);
+}
+
+// Strides may leave gaps between rows: memory reaches to the last element.
+static uint64_t bytes_of_strided(tvms_interp_frame *f, const tvms_buffer *buffer,
+                                 tvms_span span) {
+  int64_t least = 0, most = 0;
+  for (uint32_t i = 0; i < buffer->shape.len && i < buffer->strides.len; i++) {
+    int64_t extent = tvms_interp_eval_int(f, buffer->shape.items[i]);
+    int64_t stride = tvms_interp_eval_int(f, buffer->strides.items[i]);
+    if (extent <= 0) return 0;
+    if (!widen_reach(extent, stride, &least, &most)) most = INT64_MAX - 1;
+  }
+  uint64_t bytes = bytes_of(f, buffer->element, (tvms_list){0}, span);
+  if (__builtin_mul_overflow(bytes, (uint64_t)most + 1, &bytes)) bytes = UINT64_MAX;
+  return within_limit(f, bytes, span);
 }
 
 // A view with room for its dimensions; used again each time the buffer is defined.
@@ -98,9 +136,28 @@ static tvms_interp_view *view_of(tvms_interp_frame *f, const tvms_buffer *buffer
   return v;
 }
 
+void tvms_interp_settle_view(tvms_interp_view *v) {
+  int64_t least = v->offset, most = v->offset;
+  v->whole = false;
+  for (uint32_t i = 0; i < v->ndim; i++) {
+    if (v->shape[i] < 0) return;
+    if (v->shape[i] == 0) continue;  // then no access is good
+    if (!widen_reach(v->shape[i], v->strides[i], &least, &most)) return;
+  }
+  int64_t size = (int64_t)v->size, begin, end;
+  if (!v->memory.base || most == INT64_MAX) return;
+  if (__builtin_mul_overflow(least, size, &begin)) return;
+  if (__builtin_mul_overflow(most + 1, size, &end)) return;
+  int64_t at = (int64_t)((uintptr_t)v->data - (uintptr_t)v->memory.base);
+  if (__builtin_add_overflow(begin, at, &begin)
+      || __builtin_add_overflow(end, at, &end))
+    return;
+  v->whole = begin >= 0 && (uint64_t)end <= v->memory.bytes;
+}
+
 // Evaluates sizes, strides and offset of a buffer whose data are known.
-static void fill_view(tvms_interp_frame *f, tvms_interp_view *v,
-                      const tvms_buffer *buffer, void *data) {
+static void measure_view(tvms_interp_frame *f, tvms_interp_view *v,
+                         const tvms_buffer *buffer, void *data) {
   v->data = data;
   v->memory = find_region(f, data);
   int64_t compact = 1;
@@ -120,6 +177,12 @@ static void fill_view(tvms_interp_frame *f, tvms_interp_view *v,
   v->offset = tvms_interp_eval_int(f, offset);
 }
 
+static void fill_view(tvms_interp_frame *f, tvms_interp_view *v,
+                      const tvms_buffer *buffer, void *data) {
+  measure_view(f, v, buffer, data);
+  tvms_interp_settle_view(v);
+}
+
 tvms_interp_view *tvms_interp_define_buffer(tvms_interp_frame *f, const tvms_node *node,
                                             void *data) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
@@ -135,8 +198,10 @@ tvms_interp_view *tvms_interp_define_buffer(tvms_interp_frame *f, const tvms_nod
 
 void tvms_interp_allocate_buffer(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  tvms_interp_define_buffer(
-      f, node, tvms_interp_allocate(f, buffer->element, buffer->shape, node->span));
+  uint64_t bytes = buffer->strides.len
+                       ? bytes_of_strided(f, buffer, node->span)
+                       : bytes_of(f, buffer->element, buffer->shape, node->span);
+  tvms_interp_define_buffer(f, node, take_bytes(f, bytes, node->span));
 }
 
 tvms_interp_view *tvms_interp_use_buffer(tvms_interp_frame *f, const tvms_node *node,
@@ -171,11 +236,28 @@ char *tvms_interp_address_at(tvms_interp_frame *f, tvms_interp_view *v,
   return (char *)v->data + flat * (int64_t)v->size;
 }
 
-TVMS_NORETURN static void fault_index(tvms_interp_frame *f, const tvms_node *buffer,
-                                      uint32_t at, int64_t index, int64_t extent,
-                                      tvms_span span) {
+void tvms_interp_check_index(tvms_interp_frame *f, const tvms_interp_view *v,
+                             const tvms_node *buffer, uint32_t at, int64_t index,
+                             tvms_span span) {
+  if (index >= 0 && index < v->shape[at]) return;
   fault(f, TVMS_D_index_out_of_bounds, span, (long long)index, at, name_of(f, buffer),
-        (long long)extent);
+        (long long)v->shape[at]);
+}
+
+char *tvms_interp_element_of(tvms_interp_frame *f, const tvms_interp_view *v,
+                             const tvms_node *buffer, const int64_t *index,
+                             tvms_span span) {
+  for (uint32_t i = 0; i < v->ndim; i++)
+    tvms_interp_check_index(f, v, buffer, i, index[i], span);
+  int64_t flat = flat_index(v, index);
+  char *at = (char *)v->data + flat * (int64_t)v->size;
+  bool inside = v->memory.base && at >= v->memory.base
+                && at + v->size <= v->memory.base + v->memory.bytes;
+  if (!inside) {
+    fault(f, TVMS_D_outside_memory, span, name_of(f, buffer), (long long)flat,
+          (unsigned long long)v->memory.bytes);
+  }
+  return at;
 }
 
 char *tvms_interp_element_at(tvms_interp_frame *f, tvms_interp_view *v,
@@ -193,17 +275,8 @@ char *tvms_interp_element_at(tvms_interp_frame *f, tvms_interp_view *v,
   uint32_t part = lane % v->type.lanes;
   for (uint32_t i = 0; i < v->ndim; i++) {
     index[i] = tvms_interp_eval(f, indices.items[i], lane / v->type.lanes).i;
-    if (index[i] < 0 || index[i] >= v->shape[i]) {
-      fault_index(f, buffer, i, index[i], v->shape[i], span);
-    }
+    tvms_interp_check_index(f, v, buffer, i, index[i], span);
   }
-  int64_t flat = flat_index(v, index);
-  char *at = (char *)v->data + flat * (int64_t)v->size;
-  bool inside = v->memory.base && at >= v->memory.base
-                && at + v->size <= v->memory.base + v->memory.bytes;
-  if (!inside) {
-    fault(f, TVMS_D_outside_memory, span, name_of(f, buffer), (long long)flat,
-          (unsigned long long)v->memory.bytes);
-  }
-  return at + part * (v->size / v->type.lanes);
+  return tvms_interp_element_of(f, v, buffer, index, span)
+         + part * (v->size / v->type.lanes);
 }

@@ -18,7 +18,8 @@ tvms_interp_view *tvms_interp_define_buffer(tvms_interp_frame *f,
                                             const tvms_node *buffer,
                                             void *TVMS_NULLABLE data);
 
-// Defines a buffer over fresh memory of its shape, which tvms_interp_end_memory frees.
+// Defines a buffer over fresh memory of its shape and strides, which tvms_interp_end_memory
+// frees.
 void tvms_interp_allocate_buffer(tvms_interp_frame *f, const tvms_node *buffer);
 
 // Memory for `extents` elements, all bits one, which tvms_interp_end_memory frees. A fault
@@ -36,6 +37,23 @@ void tvms_interp_end_memory(tvms_interp_frame *f, uint32_t mark);
 // Declares memory that a caller owns: `bytes` from `base` on may be touched until the frame
 // closes. NULL for a tensor without elements.
 void tvms_interp_add_region(tvms_interp_frame *f, void *base, uint64_t bytes);
+
+// Finds out whether indices that are inside of the shape always reach memory of the view. After
+// every change of it.
+void tvms_interp_settle_view(tvms_interp_view *v);
+
+// A fault unless `index` is inside of dimension `at`.
+void tvms_interp_check_index(tvms_interp_frame *f, const tvms_interp_view *v,
+                             const tvms_node *buffer, uint32_t at, int64_t index,
+                             tvms_span span);
+
+// Address of the element with these indices, one per dimension; a fault if it is not good.
+char *tvms_interp_element_of(tvms_interp_frame *f, const tvms_interp_view *v,
+                             const tvms_node *buffer, const int64_t *index,
+                             tvms_span span);
+
+// How many bytes of memory that may be touched there are from `pointer` on.
+uint64_t tvms_interp_bytes_from(const tvms_interp_frame *f, const void *pointer);
 
 // Address of the element that a load or store of `lane` means. Every index must be inside
 // its dimension, and the element inside the memory of the view; otherwise a fault.

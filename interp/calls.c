@@ -10,6 +10,7 @@
 #include "interp/buffer.h"
 #include "interp/frame.h"
 #include "interp/meaning.h"
+#include "interp/packed_tir.h"
 #include "interp/prim.h"
 #include "ir/build.h"
 
@@ -37,6 +38,32 @@ static const math_row math_rows[TVMS_TIR_COUNT] = {
   [TVMS_TIR_##ident] = {#function, arity, MATH_##arity(function)},
 #include "interp/math.def"
 };
+
+uint32_t tvms_interp_math_arity(tvms_tir_opcode op) {
+  switch ((int)op) {
+  case TVMS_TIR_exp10:
+  case TVMS_TIR_rsqrt:
+  case TVMS_TIR_sigmoid: return 1;
+  default: return op < TVMS_TIR_COUNT && math_rows[op].name ? math_rows[op].arity : 0;
+  }
+}
+
+double tvms_interp_math(tvms_tir_opcode op, tvms_dl_type type, const double *x) {
+  const math_row *row = &math_rows[op];
+  tvms_scalar result;
+  switch ((int)op) {
+  case TVMS_TIR_exp10: result.f = pow(10, x[0]); break;
+  case TVMS_TIR_rsqrt:
+    result.f = 1 / tvms_scalar_fit((tvms_scalar){.f = sqrt(x[0])}, type).f;
+    break;
+  case TVMS_TIR_sigmoid: result.f = 1 / (1 + exp(-x[0])); break;
+  default:
+    result.f = row->arity == 1   ? row->one(x[0])
+               : row->arity == 2 ? row->two(x[0], x[1])
+                                 : row->three(x[0], x[1], x[2]);
+  }
+  return tvms_scalar_fit(result, type).f;
+}
 
 static tvms_scalar of_int(int64_t value) {
   return (tvms_scalar){.i = value};
@@ -70,19 +97,16 @@ static double real_argument(tvms_interp_frame *f, const tvms_call *call, uint32_
 }
 
 static tvms_scalar call_math(tvms_interp_frame *f, const tvms_call *call,
-                             const math_row *row, uint32_t first, uint32_t lane) {
-  double x = real_argument(f, call, first, lane), result;
-  if (row->arity == 1) {
-    result = row->one(x);
-  } else {
-    double y = real_argument(f, call, first + 1, lane);
-    result = row->arity == 2
-                 ? row->two(x, y)
-                 : row->three(x, y, real_argument(f, call, first + 2, lane));
-  }
+                             tvms_tir_opcode op, uint32_t first, uint32_t lane) {
   tvms_dl_type wide = {TVMS_DL_FLOAT, 64, 1};
-  return tvms_scalar_convert((tvms_scalar){.f = result}, wide,
-                             tvms_interp_dl_type_of(call->head.dtype));
+  tvms_dl_type type = tvms_interp_dl_type_of(call->head.dtype);
+  double x[3];
+  for (uint32_t i = 0; i < tvms_interp_math_arity(op); i++)
+    x[i] = real_argument(f, call, first + i, lane);
+  if (tvms_scalar_kind_is_real(type.code))
+    return (tvms_scalar){.f = tvms_interp_math(op, type, x)};
+  return tvms_scalar_convert((tvms_scalar){.f = tvms_interp_math(op, wide, x)}, wide,
+                             type);
 }
 
 // call_extern("float32", "expf", x): functions of libm by their names in C.
@@ -91,7 +115,7 @@ static tvms_scalar call_extern(tvms_interp_frame *f, const tvms_call *call,
   const char *name;
   tvms_tir_opcode opcode = tvms_meaning_of_extern(call, &name);
   if (!opcode) fault(f, TVMS_D_unknown_function, call->head.span, name);
-  return call_math(f, call, &math_rows[opcode], 1, lane);
+  return call_math(f, call, opcode, 1, lane);
 }
 
 static tvms_scalar shift(tvms_interp_frame *f, const tvms_call *call, uint32_t lane,
@@ -177,6 +201,12 @@ static tvms_scalar address_of(tvms_interp_frame *f, const tvms_call *call) {
   return (tvms_scalar){.p = tvms_interp_address_at(f, v, load->indices)};
 }
 
+static tvms_scalar undefined(const tvms_interp_frame *f, const tvms_call *call) {
+  static const tvms_dl_type small = {TVMS_DL_INT, 8, 1};
+  tvms_dl_type type = tvms_interp_dl_type_of(call->head.dtype);
+  return tvms_scalar_convert((tvms_scalar){.i = f->interp->undefined}, small, type);
+}
+
 // tvm_access_ptr(type, data, offset, extent, mode)
 static tvms_scalar access_pointer(tvms_interp_frame *f, const tvms_call *call) {
   char *data = argument(f, call, 1, 0).p;
@@ -201,28 +231,13 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
                                  uint32_t lane) {
   const tvms_operator *callee = tvms_as_operator(call->callee);
   tvms_tir_opcode op = tvms_call_opcode(&call->head);
-  if (op < TVMS_TIR_COUNT && math_rows[op].name) {
-    return call_math(f, call, &math_rows[op], 0, lane);
-  }
+  if (tvms_interp_math_arity(op)) return call_math(f, call, op, 0, lane);
   tvms_dl_type type = tvms_interp_dl_type_of(call->head.dtype);
   switch ((int)op) {
   case TVMS_TIR_if_then_else:
     return argument(f, call, argument(f, call, 0, lane).i ? 1 : 2, lane);
   case TVMS_TIR_likely:
   case TVMS_TIR_tvm_thread_invariant: return argument(f, call, 0, lane);
-  case TVMS_TIR_exp10:
-    return tvms_scalar_fit((tvms_scalar){.f = pow(10, real_argument(f, call, 0, lane))},
-                           type);
-  case TVMS_TIR_rsqrt: {
-    double root =
-        tvms_scalar_fit((tvms_scalar){.f = sqrt(real_argument(f, call, 0, lane))}, type)
-            .f;
-    return tvms_scalar_fit((tvms_scalar){.f = 1 / root}, type);
-  }
-  case TVMS_TIR_sigmoid: {
-    double power = exp(-real_argument(f, call, 0, lane));
-    return tvms_scalar_fit((tvms_scalar){.f = 1 / (1 + power)}, type);
-  }
   case TVMS_TIR_ldexp: {
     double scale = (double)argument(f, call, 1, lane).i;
     return tvms_scalar_fit(
@@ -257,13 +272,16 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
   case TVMS_TIR_vectorhigh:
   case TVMS_TIR_vectorcombine: return choose_lane(f, call, op, lane);
   case TVMS_TIR_type_annotation:
-  case TVMS_TIR_undef:
   case TVMS_TIR_prefetch: return of_int(0);
+  case TVMS_TIR_undef: return undefined(f, call);
   case TVMS_TIR_assume:
     if (!argument(f, call, 0, 0).i) fault(f, TVMS_D_assumption_wrong, call->head.span);
     return of_int(0);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(f, call, lane);
+  case TVMS_TIR_tvm_call_packed:
+    tvms_interp_call_packed_of_tir(f, call);
+    return of_int(0);
   default: unsupported_call(f, call, tvms_symbol_text(f->context, callee->name));
   }
 }
@@ -291,7 +309,13 @@ static tvms_scalar call_global(tvms_interp_frame *f, const tvms_call *call) {
     fault(f, TVMS_D_unknown_function, call->head.span,
           tvms_symbol_text(f->context, name));
   }
-  tvms_value *args = tvms_arena_array(&f->context->scratch, tvms_value, call->args.len);
+  // A call in a loop must not take memory again and again.
+  enum { FEW = 16 };
+  tvms_value few[FEW];
+  tvms_value *args =
+      call->args.len <= FEW
+          ? few
+          : tvms_arena_array(&f->context->scratch, tvms_value, call->args.len);
   for (uint32_t i = 0; i < call->args.len; i++) {
     args[i] = pass(f, call->args.items[i]);
   }

@@ -53,8 +53,7 @@ static tvms_scalar eval_var(tvms_interp_frame *f, const tvms_node *node,
   return ((tvms_scalar *)f->vars[node->id].p)[lane];
 }
 
-// Integer division in its four forms, for values that fit their type.
-static int64_t divide(const tvms_node *node, int64_t a, int64_t b) {
+int64_t tvms_interp_divide(const tvms_node *node, int64_t a, int64_t b) {
   bool modulo = node->kind == TVMS_NODE_MOD || node->kind == TVMS_NODE_FLOOR_MOD;
   if (tvms_dtype_is_uint(node->dtype)) {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
@@ -82,7 +81,7 @@ static tvms_scalar int_binary(tvms_interp_frame *f, const tvms_node *node, int64
   case TVMS_NODE_FLOOR_DIV:
   case TVMS_NODE_FLOOR_MOD:
     if (b == 0) fault(f, TVMS_D_executed_division_by_zero, node->span);
-    result.i = divide(node, a, b);
+    result.i = tvms_interp_divide(node, a, b);
     break;
   case TVMS_NODE_MIN: return of_int(less ? a : b);
   case TVMS_NODE_MAX: return of_int(less ? b : a);
@@ -97,8 +96,8 @@ static tvms_scalar int_binary(tvms_interp_frame *f, const tvms_node *node, int64
   return tvms_scalar_fit(result, tvms_interp_dl_type_of(node->dtype));
 }
 
-static tvms_scalar real_binary(tvms_interp_frame *f, const tvms_node *node, double a,
-                               double b) {
+tvms_scalar tvms_interp_real(tvms_interp_frame *f, const tvms_node *node, double a,
+                             double b) {
   tvms_scalar result = of_int(0);
   switch ((int)node->kind) {
   case TVMS_NODE_ADD: result.f = a + b; break;
@@ -131,7 +130,7 @@ static tvms_scalar eval_binary(tvms_interp_frame *f, const tvms_node *node,
     return a.i ? tvms_interp_eval(f, binary->b, lane) : a;
   if (node->kind == TVMS_NODE_OR) return a.i ? a : tvms_interp_eval(f, binary->b, lane);
   tvms_scalar b = tvms_interp_eval(f, binary->b, lane);
-  if (tvms_dtype_is_real(binary->a->dtype)) return real_binary(f, node, a.f, b.f);
+  if (tvms_dtype_is_real(binary->a->dtype)) return tvms_interp_real(f, node, a.f, b.f);
   return int_binary(f, node, a.i, b.i);
 }
 

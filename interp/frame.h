@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
   bool defined;       // by a parameter, statement or block; else made at each use
   bool constant;      // no variable but `data` is in it
+  bool whole;         // indices inside of the shape stay inside of the memory
   tvms_dl_type type;  // of elements
   size_t size;        // bytes of an element
   void *data;         // value of its data variable

@@ -14,14 +14,27 @@
 
 // Where traced native code leaves why it failed (backend/backend.h, `traced`); it gets the
 // address as its `self`. Texts are constants of that code.
-typedef struct {
+typedef struct tvms_raised {
   const char *kind;  // "ValueError", "TypeError" …; NULL: nothing raised
   const char *text;
   tvms_span span;  // of what failed; {0, 0}: an argument check
   int64_t got;     // valid if `compared`
   int64_t expected;
   int32_t compared;
+  // What that code calls packed functions through, by a name that tvms_packed_find knows: 0,
+  // or -1 after it has left here why it failed, with the span of the call. Filled in by the
+  // caller.
+  int (*call_packed)(struct tvms_raised *raised, const char *name, const tvms_any *args,
+                     int32_t count, uint32_t begin, uint32_t end);
+  tvms_memory *memory;
 } tvms_raised;
+
+// What runs PrimFuncs; the results are the same.
+typedef enum {
+  TVMS_INTERP_CHOOSES,   // as it pays
+  TVMS_INTERP_WALKS,     // a walk over the tree
+  TVMS_INTERP_COMPILES,  // register code, wherever there is some
+} tvms_interp_engine;
 
 // A program that can be called, again and again: tvms_interp_call. The caller fills it in
 // and owns what it points to; callbacks get their `_state`.
@@ -41,6 +54,13 @@ typedef struct {
   // Told before and after each call of a member; may be NULL.
   void (*TVMS_NULLABLE observe)(void *state, const tvms_member *member, bool begins);
   void *observe_state;
+  uint8_t engine;  // tvms_interp_engine
+  bool
+      defines;  // operators of Relax are computed by their definition, if they have one
+  int8_t undefined;   // what T.undef() is: any number will do
+  uint32_t compiled;  // functions that register code was made of so far
+  // What members have been compiled to during the call in progress; tvms_interp_call's own.
+  struct tvms_interp_codes *TVMS_NULLABLE codes;
 } tvms_interp;
 
 // The type of an element in memory; lanes 0 for void.

@@ -5,7 +5,9 @@
 #include "interp/packed.h"
 
 #include "interp/machine.h"
+#include "interp/prim.h"
 #include "interp/unique.h"
+#include "runtime/packed.h"
 
 #include <string.h>
 
@@ -165,7 +167,21 @@ static packed_function *find(tvms_bytes name) {
 }
 
 bool tvms_interp_has_packed(tvms_bytes name) {
-  return find(name) || tvms_interp_has_builtin(name);
+  return find(name) || tvms_interp_has_builtin(name)
+         || tvms_packed_find(name.text, name.len);
+}
+
+// A function of the run time: it gets tensors and numbers, and returns nothing.
+static tvms_value call_runtime(const packed *p, tvms_bytes name,
+                               tvms_packed_function *run) {
+  tvms_memory *memory = &p->frame->context->memory;
+  tvms_any *args =
+      tvms_arena_array(&p->frame->context->scratch, tvms_any, p->count + 1);
+  for (uint32_t i = 0; i < p->count; i++)
+    args[i] = tvms_interp_to_any(p->args[i]);
+  const char *wrong = run(memory, args, (int32_t)p->count);
+  if (wrong) fault(p->frame, TVMS_D_packed_refused, p->span, name.text, wrong);
+  return (tvms_value){0};
 }
 
 tvms_value tvms_interp_call_packed(tvms_interp_frame *f, tvms_bytes name,
@@ -174,7 +190,9 @@ tvms_value tvms_interp_call_packed(tvms_interp_frame *f, tvms_bytes name,
   if (tvms_interp_has_builtin(name))
     return tvms_interp_call_builtin(f, name, args, count, span);
   packed_function *run = find(name);
-  if (!run) fault(f, TVMS_D_unknown_function, span, name.text);
   packed p = {f, args, count, span};
-  return run(&p);
+  if (run) return run(&p);
+  tvms_packed_function *other = tvms_packed_find(name.text, name.len);
+  if (!other) fault(f, TVMS_D_unknown_function, span, name.text);
+  return call_runtime(&p, name, other);
 }

@@ -9,7 +9,7 @@
 bool tvms_interp_has_packed(tvms_bytes name);
 
 // Calls a packed function with borrowed arguments; what it returns is the caller's. A fault if
-// there is no such function or the arguments are none of its own.
+// there is not such a function or the arguments are none of its own.
 tvms_value tvms_interp_call_packed(tvms_interp_frame *f, tvms_bytes name,
                                    const tvms_value *args, uint32_t count,
                                    tvms_span span);

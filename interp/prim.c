@@ -7,11 +7,16 @@
 #include "interp/prim.h"
 
 #include "interp/buffer.h"
+#include "interp/code_run.h"
+#include "interp/codes.h"
 #include "interp/expr.h"
 #include "interp/frame.h"
 #include "interp/relax.h"
 #include "interp/result.h"
 #include "interp/stmt.h"
+#include "runtime/packed.h"
+
+#include <string.h>
 void tvms_interp_give_up(const tvms_interp_frame *f) {
   tvms_memory_unwind(&f->context->memory, TVMS_FOUND_ERRORS);
 }
@@ -168,7 +173,7 @@ static tvms_value scalar_result(const tvms_interp_frame *f, tvms_scalar value) {
   return (tvms_value){.kind = (uint8_t)kind, .i = value.i};
 }
 
-static tvms_any to_any(tvms_value value) {
+tvms_any tvms_interp_to_any(tvms_value value) {
   tvms_any any = {0};
   switch (value.kind) {
   case TVMS_VALUE_INT: any.type_index = TVMS_ANY_INT; break;
@@ -177,6 +182,10 @@ static tvms_any to_any(tvms_value value) {
   case TVMS_VALUE_TENSOR:
     any.type_index = TVMS_ANY_DL_TENSOR;
     any.v.p = &value.tensor->view;
+    return any;
+  case TVMS_VALUE_STR:
+    any.type_index = TVMS_ANY_TEXT;
+    any.v.p = (void *)(uintptr_t)value.text;
     return any;
   default: return any;
   }
@@ -206,18 +215,43 @@ TVMS_NORETURN static void report_raised(tvms_interp_frame *f, const tvms_raised 
   tvms_interp_give_up(f);
 }
 
+// What compiled code calls a packed function through.
+static int call_packed(tvms_raised *raised, const char *name, const tvms_any *args,
+                       int32_t count, uint32_t begin, uint32_t end) {
+  tvms_packed_function *function = tvms_packed_find(name, strlen(name));
+  const char *wrong =
+      function ? function(raised->memory, args, count) : "it is not here";
+  if (!wrong) return 0;
+  raised->kind = name;
+  raised->text = wrong;
+  raised->span = (tvms_span){begin, end};
+  return -1;
+}
+
 static tvms_value call_compiled(tvms_interp_frame *f, tvms_safe_call kernel,
                                 const tvms_value *args, uint32_t count,
                                 tvms_span span) {
   tvms_any *any = tvms_arena_array(&f->context->scratch, tvms_any, count ? count : 1);
   for (uint32_t i = 0; i < count; i++) {
-    any[i] = to_any(args[i]);
+    any[i] = tvms_interp_to_any(args[i]);
   }
-  tvms_raised raised = {0};
+  tvms_raised raised = {.call_packed = call_packed, .memory = &f->context->memory};
   tvms_any result = {0};
   if (kernel(&raised, any, (int32_t)count, &result) == 0) return from_any(result);
   if (!raised.kind) raised = (tvms_raised){.kind = "RuntimeError", .text = "failed"};
   report_raised(f, &raised, span);
+}
+
+static void run_body(tvms_interp_frame *f) {
+  const tvms_interp_code *code = tvms_interp_codes_find(f);
+  if (!code) {
+    tvms_interp_exec(f, tvms_as_prim_func(f->member->function)->body);
+    return;
+  }
+  tvms_scalar *slots = tvms_arena_array(&f->context->scratch, tvms_scalar, code->slots);
+  memcpy(slots, f->vars, f->member->unit->next_id * sizeof *slots);
+  f->vars = slots;
+  tvms_interp_run_code(f, code);
 }
 
 tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *member,
@@ -237,7 +271,7 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
   if (kernel) return call_compiled(&f, kernel, args, count, span);
   bind_arguments(&f, function, args, span);
   tvms_interp_count_step(&f, span);
-  tvms_interp_exec(&f, function->body);
+  run_body(&f);
   tvms_value result = scalar_result(&f, f.returned);
   // Memory of the arguments is not ours: only what has an owner is freed.
   tvms_interp_close_frame(&f);
@@ -281,7 +315,12 @@ tvms_status tvms_interp_call(tvms_interp *interp, const tvms_member *member,
   tvms_mark mark = tvms_arena_mark(&context->scratch);
   call_request request = {interp, member, args, count, {0}};
   context->diags.source = interp->module->source;
+  tvms_interp_codes codes, *outer = interp->codes;
+  tvms_interp_codes_init(&codes, &context->memory);
+  interp->codes = &codes;
   tvms_status status = tvms_memory_protect(&context->memory, run_request, &request);
+  interp->codes = outer;
+  tvms_interp_codes_fini(&codes);
   context->diags.source = source;
   if (status == TVMS_OK)
     *result = request.result;

@@ -35,6 +35,10 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
                                       tvms_span span,
                                       const tvms_interp_frame *TVMS_NULLABLE outer);
 
+// A borrowed value as an argument of a function of TVM's calling convention; what such a
+// function does not take is none.
+tvms_any tvms_interp_to_any(tvms_value value);
+
 // One dimension: a variable without a value gets `got`, anything else is compared with it,
 // and a fault names dimension `dimension` of `what`.
 void tvms_interp_match_size(tvms_interp_frame *f, const tvms_node *size, int64_t got,

@@ -141,7 +141,8 @@ static void bind_params(tvms_interp_frame *f, const tvms_function *function,
     const tvms_node *param = function->params.items[i];
     const char *name = name_of(f, param);
     if (param->sinfo) tvms_interp_match_type(f, param->sinfo, args[i], name, span);
-    if (tvms_dtype_is_void(param->dtype))
+    // The type of a number may have bound it: R.Prim(value="n").
+    if (tvms_dtype_is_void(param->dtype) || !f->bound[param->id])
       bind_value(f, param, tvms_value_keep(args[i]));
   }
 }

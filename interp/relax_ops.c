@@ -1,10 +1,12 @@
 // Operators of Relax that stay after legalisation: calls of PrimFuncs, memory, shapes.
 //
-// Everything that computes becomes a call_tir by LegalizeOps before a program is run.
+// Everything that computes becomes a call_tir by LegalizeOps before a program is run, but for
+// operators that are to be computed by their definition.
 #include "interp/relax_ops.h"
 
 #include "interp/frame.h"
 #include "interp/match.h"
+#include "interp/operators.h"
 #include "interp/packed.h"
 #include "interp/prim.h"
 #include "interp/relax.h"
@@ -227,7 +229,7 @@ static tvms_value op_packed(tvms_interp_frame *f, const tvms_call *call) {
   return result;
 }
 
-// call_builtin_with_ctx(function, (arguments…)): the machine itself is no argument here.
+// call_builtin_with_ctx(function, (arguments…)): the machine itself is not an argument here.
 static tvms_value op_builtin_with_ctx(tvms_interp_frame *f, const tvms_call *call) {
   const tvms_node *callee = argument(f, call, 0);
   if (callee->kind != TVMS_NODE_EXTERN_FUNC) unsupported(f, call);
@@ -321,6 +323,8 @@ tvms_value tvms_interp_call_relax_operator(tvms_interp_frame *f,
                                            const tvms_call *call) {
   handler *run = find_handler(tvms_op_called(&call->head));
   tvms_interp_count_step(f, call->head.span);
-  if (!run) unsupported(f, call);
-  return run(f, call);
+  if (run) return run(f, call);
+  bool defined = f->interp->defines && tvms_interp_defines(tvms_op_called(&call->head));
+  if (!defined) unsupported(f, call);
+  return tvms_interp_compute(f, call);
 }

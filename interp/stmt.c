@@ -90,8 +90,7 @@ static bool begins(tvms_interp_frame *f, const tvms_block *block) {
   return true;
 }
 
-// A view that a block declares on a part of another buffer: same strides, its own shape.
-static void match_region(tvms_interp_frame *f, const tvms_node *node) {
+void tvms_interp_match_region(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_node *whole =
       tvms_as_buffer_region(tvms_as_match_buffer_region(node)->source)->buffer;
   tvms_interp_view *source = tvms_interp_use_buffer(f, whole, node->span);
@@ -121,6 +120,7 @@ static void match_region(tvms_interp_frame *f, const tvms_node *node) {
   for (uint32_t i = 0; i < v->ndim && i + match.skipped < source->ndim; i++) {
     v->strides[i] = source->strides[i + match.skipped];
   }
+  tvms_interp_settle_view(v);
 }
 
 static tvms_interp_flow exec_block(tvms_interp_frame *f, const tvms_block *block) {
@@ -129,7 +129,7 @@ static tvms_interp_flow exec_block(tvms_interp_frame *f, const tvms_block *block
     tvms_interp_allocate_buffer(f, block->alloc_buffers.items[i]);
   }
   for (uint32_t i = 0; i < block->match_buffers.len; i++) {
-    match_region(f, block->match_buffers.items[i]);
+    tvms_interp_match_region(f, block->match_buffers.items[i]);
   }
   tvms_interp_flow went = FLOW_NEXT;
   if (block->init && begins(f, block)) went = tvms_interp_exec(f, block->init);
@@ -150,13 +150,17 @@ static tvms_interp_flow exec_realize(tvms_interp_frame *f, const tvms_node *node
   return exec_block(f, block);
 }
 
-static void exec_assert(tvms_interp_frame *f, const tvms_node *node) {
+void tvms_interp_fail_assertion(tvms_interp_frame *f, const tvms_node *node) {
   const tvms_assert *assertion = tvms_as_assert(node);
-  if (tvms_interp_eval(f, assertion->condition, 0).i) return;
   tvms_strbuf text;
   tvms_strbuf_init(&text, &f->context->memory);
   tvms_meaning_assertion(assertion, &text);
   fault(f, TVMS_D_assertion_failed, node->span, tvms_strbuf_text(&text));
+}
+
+static void exec_assert(tvms_interp_frame *f, const tvms_node *node) {
+  if (!tvms_interp_eval(f, tvms_as_assert(node)->condition, 0).i)
+    tvms_interp_fail_assertion(f, node);
 }
 
 static void give_back(tvms_interp_frame *f, const tvms_node *value) {

@@ -16,6 +16,9 @@ typedef struct {
   // Free variables and buffers may stand for each other, one for one. Without it a free
   // variable equals itself only.
   bool map_free;
+  // Not NULL: an object whose value the text left out (ir/omitted.h) equals any of its kind
+  // and type; such pairs are counted here. NULL: it equals itself.
+  uint32_t *TVMS_NULLABLE omitted;
   // NULL: stop at the first difference. Otherwise all of them are reported.
   tvms_difference *TVMS_NULLABLE report;
   void *self;

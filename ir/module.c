@@ -105,6 +105,20 @@ tvms_member *tvms_module_find(const tvms_module *module, tvms_sym name) {
   return NULL;
 }
 
+tvms_member *TVMS_NULLABLE tvms_module_named(const tvms_module *module,
+                                             const tvms_node *node) {
+  if (node->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
+  return tvms_module_find(module, tvms_as_global_var(node)->name);
+}
+
+tvms_member *TVMS_NULLABLE tvms_module_function_named(const tvms_module *module,
+                                                      const tvms_node *node,
+                                                      tvms_node_kind kind) {
+  tvms_member *member = tvms_module_named(module, node);
+  bool found = member && member->function && member->function->kind == kind;
+  return found ? member : NULL;
+}
+
 void tvms_program_add(tvms_program *program, tvms_module *module) {
   tvms_memory *memory = &program->context->memory;
   if (program->count == program->cap) {

@@ -14,6 +14,8 @@ typedef struct {
   tvms_unit *unit;  // owned by the module
   tvms_node
       *function;  // PRIM_FUNC, FUNCTION or EXTERN_FUNC; NULL: declared, not defined
+  bool unread;  // without function, because it is built on what only Python knows
+  tvms_span unknown;  // where that is, or {0, 0}
   uint64_t hash;  // of the function, for passes/functions.c; 0: not known
 } tvms_member;
 
@@ -49,7 +51,9 @@ struct tvms_program {
   uint32_t cap;
   tvms_source *TVMS_NULLABLE source;  // that it was read from
   bool wrong;                         // with errors, or a pass failed
-  uint32_t shown;  // calls in progress that show it to a function of the host
+  uint32_t omitted;      // objects whose value the text leaves out (ir/omitted.h) …
+  tvms_span omitted_at;  // … and where the first one stands
+  uint32_t shown;        // calls in progress that show it to a function of the host
 };
 
 // An empty module in context->memory; its source is the one being read.
@@ -72,6 +76,15 @@ void tvms_module_forget_index(tvms_module *module);
 
 // The last member with this name, or NULL.
 tvms_member *TVMS_NULLABLE tvms_module_find(const tvms_module *module, tvms_sym name);
+
+// The member that a GLOBAL_VAR names; NULL if `node` is something else or names none.
+tvms_member *TVMS_NULLABLE tvms_module_named(const tvms_module *module,
+                                             const tvms_node *node);
+
+// The same if it is a function of this kind (FUNCTION or PRIM_FUNC) that has been read.
+tvms_member *TVMS_NULLABLE tvms_module_function_named(const tvms_module *module,
+                                                      const tvms_node *node,
+                                                      tvms_node_kind kind);
 
 // Appends a module, which belongs to the program from now on.
 void tvms_program_add(tvms_program *program, tvms_module *module);

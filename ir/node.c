@@ -1,4 +1,9 @@
 // Units, allocation of nodes, and the schema made from nodes.def.
+//
+// A row FIELD becomes a tvms_field with its offset, its type and its role. Walks, copies,
+// comparisons and hashes go by that table, so a new kind of node is rows of nodes.def and no code
+// in them. LEAF_<KIND> says at compile time that a kind holds no other nodes, so that a walk does
+// not look at its fields.
 #include "ir/node.h"
 
 #include <string.h>
@@ -31,10 +36,23 @@ enum {
   ;
 #include "ir/nodes.def"
 
+// LEAF_<KIND>: a product of one factor for each field, 0 if that field holds nodes.
+enum {
+#define NODE(KIND, name, class) LEAF_##KIND = 1
+#define FIELD(KIND, TYPE, name, role, holds)                                           \
+  *(TVMS_TYPE_##TYPE != TVMS_TYPE_NODE && TVMS_TYPE_##TYPE != TVMS_TYPE_LIST)
+#define END(KIND) ,
+#include "ir/nodes.def"
+};
+
 static const tvms_node_schema schemas[] = {
 #define NODE(KIND, name, class)                                                        \
-  [TVMS_NODE_##KIND] = {#name, TVMS_CLASS_##class, sizeof(tvms_struct_##KIND),         \
-                        sizeof fields_##KIND / sizeof(tvms_field) - 1, fields_##KIND},
+  [TVMS_NODE_##KIND] = {#name,                                                         \
+                        TVMS_CLASS_##class,                                            \
+                        sizeof(tvms_struct_##KIND),                                    \
+                        sizeof fields_##KIND / sizeof(tvms_field) - 1,                 \
+                        fields_##KIND,                                                 \
+                        LEAF_##KIND},
 #define FIELD(KIND, TYPE, name, role, holds)
 #define END(KIND)
 #include "ir/nodes.def"

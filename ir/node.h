@@ -188,6 +188,9 @@ typedef struct {
   uint32_t next_id;
   tvms_dialect dialect;
   uint64_t effort;  // that arith/ has spent on questions about the function
+  // Passes replace nodes, and those that died stay in the arena: from so many bytes on the
+  // function moves to a unit of its own size (passes/functions.c). 0: not changed yet.
+  size_t crowded;
   // Whose devices and meshes types may name; NULL: no module's function.
   const struct tvms_module *TVMS_NULLABLE module;
 } tvms_unit;
@@ -278,6 +281,7 @@ typedef struct {
   uint32_t size;
   uint32_t field_count;
   const tvms_field *fields;
+  bool leaf;  // no field holds nodes
 } tvms_node_schema;
 
 // Name, class and fields of a kind, from nodes.def.

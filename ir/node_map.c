@@ -1,4 +1,9 @@
 // Nodes by identity: open addressing with linear probing.
+//
+// For what is known of some nodes, or of nodes of several units; what an analysis finds out about
+// all nodes of one function is an array by their ids. At most three quarters of the table are in
+// use, and pairs go all at once or not at all, so the probing for a node ends at the first free
+// place. A node may be mapped to NULL, which tvms_node_map_get does not tell from none.
 #include "ir/node_map.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 // Attribute values: construction and lookup.
+//
+// A map whose keys are all texts is kept in the order of their bytes, in which TVM prints it, and
+// of equal keys the last one counts, as in a dict of Python. So equal maps are equal node by node,
+// whatever order they were written in. With any other key a map keeps the order of its making.
 #include "ir/object.h"
 
 #include <stdlib.h>

@@ -1,25 +1,11 @@
 // The tables of names, one after the other.
 #include "ir/reference.h"
 
+#include "ir/calls.h"
 #include "ir/tir_op.h"
 
 #include <stdio.h>
 #include <string.h>
-
-// Namespaces by the identifiers of calls.def.
-enum {
-  SPACE_NONE,
-#define CALL(ns, name, signature, since, until, handler)
-#define NAMESPACE(ident, path) SPACE_##ident,
-#include "ir/calls.def"
-};
-
-static const char *const spaces[] = {
-    "",
-#define CALL(ns, name, signature, since, until, handler)
-#define NAMESPACE(ident, path) path,
-#include "ir/calls.def"
-};
 
 typedef struct {
   uint8_t kind;  // tvms_reference_kind
@@ -32,7 +18,7 @@ typedef struct {
 
 #define ENTRY(kind, space, name, since, until, signature, doc)                         \
   {TVMS_REFERENCE_##kind,                                                              \
-   SPACE_##space,                                                                      \
+   TVMS_NS_##space,                                                                    \
    TVMS_DIALECT_##since,                                                               \
    TVMS_DIALECT_##until,                                                               \
    name,                                                                               \
@@ -56,7 +42,7 @@ static const row entries[] = {
 #include "ir/device/wrappers.def"
 #define PTX(op, family, modifiers, operands, rule)                                     \
   {TVMS_REFERENCE_INSTRUCTION,                                                         \
-   SPACE_T,                                                                            \
+   TVMS_NS_T,                                                                          \
    TVMS_FACT_SINCE(ptx_has_forms),                                                     \
    TVMS_DIALECT_ever,                                                                  \
    "ptx." family,                                                                      \
@@ -72,7 +58,8 @@ enum { ENTRIES = sizeof entries / sizeof entries[0] };
 
 static bool is_listed(const char *name) {
   for (size_t i = 0; i < ENTRIES; i++) {
-    if (entries[i].space == SPACE_T && strcmp(entries[i].name, name) == 0) return true;
+    if (entries[i].space == TVMS_NS_T && strcmp(entries[i].name, name) == 0)
+      return true;
   }
   return false;
 }
@@ -116,7 +103,7 @@ void tvms_reference_each(void (*see)(void *self, const tvms_reference *entry),
   for (size_t i = 0; i < ENTRIES; i++) {
     const row *found = &entries[i];
     tvms_reference shown = {(tvms_reference_kind)found->kind,
-                            spaces[found->space],
+                            tvms_namespace_text((tvms_namespace)found->space),
                             found->name,
                             found->signature,
                             -1,

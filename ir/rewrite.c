@@ -118,7 +118,7 @@ static void add_item(tvms_rewriter *r, tvms_node_vec *items, uint32_t base,
   } else if (last) {
     tvms_stmt_push_last(memory, items, made);
   } else {
-    tvms_stmt_push(memory, items, made);
+    tvms_stmt_push(r->unit, items, made);
   }
 }
 

@@ -54,11 +54,14 @@ void tvms_stmt_push_last(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *s
     tvms_vec_push(memory, stmts, inner.items[i]);
 }
 
-void tvms_stmt_push(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *stmt) {
+void tvms_stmt_push(tvms_unit *unit, tvms_node_vec *stmts, tvms_node *stmt) {
+  tvms_memory *memory = &unit->context->memory;
   if (stmt->kind == TVMS_NODE_SEQ) {
     tvms_list inner = tvms_as_seq(stmt)->stmts;
     for (uint32_t i = 0; i < inner.len; i++) {
-      if (!tvms_stmt_always_holds_body(inner.items[i])) continue;
+      if (!tvms_stmt_always_holds_body(inner.items[i])
+          && !tvms_stmt_holds_body(inner.items[i], unit->dialect))
+        continue;
       tvms_vec_push(memory, stmts, stmt);
       return;
     }
@@ -85,7 +88,7 @@ tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) 
   if (tvms_stmt_always_holds_body(first)) {
     tvms_vec_push(&unit->context->memory, &stmts, first);
   } else {
-    tvms_stmt_push(&unit->context->memory, &stmts, first);
+    tvms_stmt_push(unit, &stmts, first);
   }
   tvms_stmt_push_last(&unit->context->memory, &stmts, second);
   return tvms_stmt_seq(unit, &stmts, first->span);
@@ -94,6 +97,17 @@ tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second) 
 tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span) {
   return tvms_evaluate_new(unit, tvms_int_imm_new(unit, TVMS_DTYPE(INT, 32), 0, span),
                            span);
+}
+
+tvms_node *tvms_stmt_return(tvms_unit *unit, tvms_node *value, tvms_span span) {
+  if (!tvms_release_has(unit->dialect, TVMS_FACT_returns_are_statements)) {
+    tvms_node *call =
+        tvms_call_new_of(unit, value->dtype, TVMS_TIR_ret, &value, 1, span);
+    return tvms_evaluate_new(unit, call, span);
+  }
+  tvms_return *made = tvms_node_make(unit, RETURN, span);
+  made->value = value;
+  return &made->head;
 }
 
 bool tvms_stmt_is_none(const tvms_node *stmt) {

@@ -20,8 +20,8 @@ bool tvms_stmt_always_holds_body(const tvms_node *stmt);
 // ---- Sequences ----
 
 // Appends a statement, or the statements of a SEQ. A SEQ that opens a scope of its own (an
-// attribute holds for the rest of it) stays one statement.
-void tvms_stmt_push(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *stmt);
+// attribute holds for the rest of it, and whatever holds a body in this release) stays one statement.
+void tvms_stmt_push(tvms_unit *unit, tvms_node_vec *stmts, tvms_node *stmt);
 
 // As tvms_stmt_push for the last statement: nothing follows that a scope could take in.
 void tvms_stmt_push_last(tvms_memory *memory, tvms_node_vec *stmts, tvms_node *stmt);
@@ -34,6 +34,10 @@ tvms_node *tvms_stmt_pair(tvms_unit *unit, tvms_node *first, tvms_node *second);
 
 // T.evaluate(0), which stands where a statement must and there is none to make.
 tvms_node *tvms_stmt_none(tvms_unit *unit, tvms_span span);
+
+// The function ends here with `value`: the statement, or in older releases T.evaluate of T.ret.
+tvms_node *tvms_stmt_return(tvms_unit *unit, tvms_node *value, tvms_span span);
+
 // Evaluates a constant?
 bool tvms_stmt_is_none(const tvms_node *stmt);
 

@@ -26,6 +26,8 @@ static const struct {
 #include "ir/cpus.def"
 };
 
+enum { CPU_COUNT = sizeof cpus / sizeof cpus[0] };
+
 static const struct {
   const char *name, *maker;
   uint32_t family, first, last;
@@ -76,7 +78,7 @@ static void apply_features(tvms_target *target) {
 
 // The row of the processor. Without a triple its name alone decides.
 static int row_of(const tvms_target *target) {
-  for (size_t i = 0; target->cpu && i < sizeof cpus / sizeof cpus[0]; i++) {
+  for (size_t i = 0; target->cpu && i < CPU_COUNT; i++) {
     bool fits = !target->triple || is_of(target->triple, cpus[i].architecture);
     if (fits && strcmp(cpus[i].name, target->cpu) == 0) return (int)i;
   }
@@ -239,6 +241,48 @@ static void parse_triple(tvms_unit *unit, const char *text, tvms_target *target)
   look_up_cpu(target);
 }
 
+// The architecture that a word means: its name, or what systems and makers call it.
+static const char *TVMS_NULLABLE architecture_of(const char *word) {
+  static const struct {
+    const char *word, *architecture;
+  } others[] = {{"amd64", "x86_64"},
+                {"arm64", "aarch64"},
+                {"x64", "x86_64"},
+                {"x86", "x86_64"},
+                {"x86-64", "x86_64"}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    if (strcmp(others[i].word, word) == 0) return others[i].architecture;
+  }
+  const char *names[CPU_COUNT];
+  for (size_t i = 0; i < CPU_COUNT; i++) {
+    names[i] = cpus[i].architecture;
+    if (strcmp(names[i], word) == 0) return names[i];
+  }
+  return tvms_diag_nearest_name(word, names, CPU_COUNT);
+}
+
+// How a target is written for an architecture or a processor that stands alone: as a triple.
+static bool add_triple_meant(const char *text, tvms_strbuf *why) {
+  for (size_t i = 0; i < CPU_COUNT; i++) {
+    if (strcmp(cpus[i].name, text) != 0 || architecture_of(text)) continue;
+    tvms_strbuf_printf(why, "; did you mean '%s-linux-gnu,%s'?", cpus[i].architecture,
+                       text);
+    return true;
+  }
+  const char *architecture = architecture_of(text);
+  if (!architecture) return false;
+  tvms_strbuf_printf(why, "; did you mean '%s-linux-gnu'?", architecture);
+  return true;
+}
+
+// Is it the name of a processor and no triple, for all its hyphens? "skylake-avx512".
+static bool names_processor(const char *text) {
+  for (size_t i = 0; i < CPU_COUNT; i++) {
+    if (strcmp(cpus[i].name, text) == 0) return true;
+  }
+  return false;
+}
+
 bool tvms_target_parse(tvms_unit *unit, const char *text, tvms_target *target,
                        tvms_strbuf *why) {
   if (strcmp(text, "host") == 0) {
@@ -251,12 +295,13 @@ bool tvms_target_parse(tvms_unit *unit, const char *text, tvms_target *target,
     tvms_target_from_config(unit, config, target);
     return true;
   }
-  if (strchr(text, '-') && !strchr(text, '/')) {
+  if (strchr(text, '-') && !strchr(text, '/') && !names_processor(text)) {
     parse_triple(unit, text, target);
     return true;
   }
-  const char *near = tvms_target_config_near(unit->dialect, text);
   tvms_strbuf_printf(why, "unknown target '%s'", text);
+  if (add_triple_meant(text, why)) return false;
+  const char *near = tvms_target_config_near(unit->dialect, text);
   if (near) tvms_strbuf_printf(why, "; did you mean '%s'?", near);
   return false;
 }

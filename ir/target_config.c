@@ -1,4 +1,9 @@
 // Configs of targets: what TVM fills in, and options and their types.
+//
+// T.target({"kind": "cuda", "arch": "sm_80"}) is the row of ir/targets.def for the kind and the
+// release, with what is given in its place. Three things are not just filled in: an llvm target
+// with a CPU and no triple has no triple at all; keys that nobody gives are the device and those of
+// the kind; and a webgpu target with subgroups has warps of 32.
 #include "ir/target_config.h"
 
 #include "ir/build.h"
@@ -155,12 +160,23 @@ static tvms_node *with_keys(tvms_unit *unit, tvms_node *map,
                               tvms_object_array_new(unit, keys, count, TVMS_NO_SPAN));
 }
 
+bool tvms_target_config_has_subgroups(const tvms_node *map) {
+  int64_t subgroups;
+  const tvms_node *given = tvms_object_map_get(map, "supports_subgroups");
+  return tvms_object_as_int(given, &subgroups) && subgroups;
+}
+
 tvms_node *tvms_target_config_complete(tvms_unit *unit, tvms_node *defaults,
                                        const tvms_node *given) {
   tvms_node *own = tvms_object_map_get(defaults, "keys"), *map = defaults;
   if (given) {
     map = tvms_object_map_join(unit, defaults, given);
     map = drop_triple(unit, map, given);
+  }
+  // WebGPU says nothing of the size of a subgroup: TVM makes it 32, whatever is given.
+  if (tvms_target_config_has_subgroups(map)) {
+    tvms_node *size = tvms_object_int_new(unit, 32, TVMS_NO_SPAN);
+    map = tvms_object_map_with(unit, map, "thread_warp_size", size);
   }
   return own ? with_keys(unit, map, own) : map;
 }

@@ -23,6 +23,10 @@ tvms_node *TVMS_NULLABLE tvms_target_config_defaults(tvms_unit *unit, const char
 tvms_node *tvms_target_config_complete(tvms_unit *unit, tvms_node *defaults,
                                        const tvms_node *TVMS_NULLABLE given);
 
+// Does a config, which may be NULL, say supports_subgroups? Only the kind webgpu has it, since
+// 0.25 (TVM: UpdateWebGPUAttrs of src/backend/webgpu/codegen/target_kind.cc).
+bool tvms_target_config_has_subgroups(const tvms_node *TVMS_NULLABLE map);
+
 // The kind or tag of a release whose name is nearest to `name`, or NULL if none is near.
 const char *TVMS_NULLABLE tvms_target_config_near(tvms_dialect dialect,
                                                   const char *name);

@@ -1,4 +1,8 @@
 // The rows of ir/tir_ops.def and the searches in them.
+//
+// An operator is found by its plain name, by bisection, because the rows are sorted by it. The
+// prefix of the name in a text, "tir.", "tirx." or "prim.", tells the release and not the operator,
+// and is skipped; so programs of all releases lead to one opcode.
 #include "ir/tir_op.h"
 
 #include <string.h>

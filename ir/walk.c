@@ -42,10 +42,42 @@ tvms_node *TVMS_NULLABLE tvms_walk_next_child(const tvms_node *node,
   return NULL;
 }
 
+// Fields of each kind without its plain data, ended by one of size 0.
+#define CHILD_NODE(KIND, name, role)                                                   \
+  {offsetof(tvms_struct_##KIND, name), 1, TVMS_ROLE_##role},
+#define CHILD_LIST(KIND, name, role)                                                   \
+  {offsetof(tvms_struct_##KIND, name), 2, TVMS_ROLE_##role},
+#define CHILD_OPTIONAL  CHILD_NODE
+#define CHILD_OPTIONALS CHILD_LIST
+#define CHILD_SYM(KIND, name, role)
+#define CHILD_INT(KIND, name, role)
+#define CHILD_FLOAT(KIND, name, role)
+#define CHILD_DTYPE(KIND, name, role)
+#define CHILD_FLAG(KIND, name, role)
+#define CHILD_TEXT(KIND, name, role)
+
+#define NODE(KIND, name, class)              static const tvms_child_field children_##KIND[] = {
+#define FIELD(KIND, TYPE, name, role, holds) CHILD_##TYPE(KIND, name, role)
+#define END(KIND)                                                                      \
+  { 0 }                                                                                \
+  }                                                                                    \
+  ;
+#include "ir/nodes.def"
+
+const tvms_child_field *const tvms_walk_table[] = {
+#define NODE(KIND, name, class) [TVMS_NODE_##KIND] = children_##KIND,
+#define FIELD(KIND, TYPE, name, role, holds)
+#define END(KIND)
+#include "ir/nodes.def"
+};
+
 typedef struct {
   tvms_node *node;
-  tvms_field_role role;
-  tvms_child_at at;
+  const tvms_child_field *field;  // the next one
+  tvms_node **item;               // the next one of the field before
+  tvms_node **end;
+  tvms_field_role role;   // of the node
+  tvms_field_role below;  // of the items
 } frame;
 
 typedef struct {
@@ -60,12 +92,27 @@ static bool enter(walk *w, tvms_node *node, tvms_field_role role) {
   tvms_walk_step step =
       visitor->enter ? visitor->enter(visitor->self, node, role) : TVMS_WALK_ON;
   if (step == TVMS_WALK_STOP) return false;
-  if (step == TVMS_WALK_SKIP) {
+  const tvms_child_field *field = tvms_walk_fields(node);
+  if (step == TVMS_WALK_SKIP || !field->size) {
     if (visitor->leave) visitor->leave(visitor->self, node, role);
     return true;
   }
-  frame next = {node, role, {0}};
-  tvms_vec_push(w->memory, &w->stack, next);
+  tvms_vec_reserve(w->memory, &w->stack, 1);
+  frame *top = &w->stack.items[w->stack.len++];
+  top->node = node;
+  top->field = field;
+  top->item = top->end = NULL;
+  top->role = role;
+  return true;
+}
+
+// Goes to the next field of the node on top; false behind the last one.
+static bool take_field(frame *top) {
+  const tvms_child_field *field = top->field;
+  if (!field->size) return false;
+  top->field++;
+  top->item = tvms_walk_items(top->node, field, &top->end);
+  top->below = tvms_role_below(top->node, top->role, (tvms_field_role)field->role);
   return true;
 }
 
@@ -74,13 +121,13 @@ bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor
   bool going = enter(&w, root, TVMS_ROLE_USE);
   while (going && w.stack.len > 0) {
     frame *top = &w.stack.items[w.stack.len - 1];
-    tvms_node *child = tvms_walk_next_child(top->node, &top->at);
-    if (child) {
-      going = enter(&w, child, tvms_role_below(top->node, top->role, top->at.role));
-      continue;
+    if (top->item != top->end) {
+      tvms_node *child = *top->item++;
+      if (child) going = enter(&w, child, top->below);
+    } else if (!take_field(top)) {
+      if (visitor->leave) visitor->leave(visitor->self, top->node, top->role);
+      w.stack.len--;
     }
-    if (visitor->leave) visitor->leave(visitor->self, top->node, top->role);
-    w.stack.len--;
   }
   tvms_vec_fini(memory, &w.stack);
   return going;

@@ -32,6 +32,35 @@ typedef struct {
 tvms_field_role tvms_role_below(const tvms_node *parent, tvms_field_role outer,
                                 tvms_field_role field);
 
+// A field that holds nodes: one, or a list of them.
+typedef struct {
+  uint16_t offset;
+  uint8_t size;  // 1: a node, which may be NULL; 2: a list; 0: behind the last field
+  uint8_t role;  // tvms_field_role
+} tvms_child_field;
+
+// By kind of node; for tvms_walk_fields.
+extern const tvms_child_field *const tvms_walk_table[];
+
+// The fields of `node` that hold nodes, in order, for loops that know themselves what to do.
+static inline const tvms_child_field *tvms_walk_fields(const tvms_node *node) {
+  return tvms_walk_table[node->kind];
+}
+
+// What stands in a field of `node`: `end` is behind the last item.
+static inline tvms_node **tvms_walk_items(const tvms_node *node,
+                                          const tvms_child_field *field,
+                                          tvms_node ***end) {
+  char *place = (char *)(uintptr_t)node + field->offset;
+  if (field->size == 1) {
+    *end = (tvms_node **)(void *)place + 1;
+    return (tvms_node **)(void *)place;
+  }
+  const tvms_list *list = (const tvms_list *)(const void *)place;
+  *end = list->len ? list->items + list->len : list->items;
+  return list->items;
+}
+
 // Visits `root` and all nodes below it. Returns false if the visitor stopped it.
 bool tvms_walk(tvms_memory *memory, tvms_node *root, const tvms_visitor *visitor);
 

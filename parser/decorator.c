@@ -8,9 +8,13 @@
 #include "parser/eval/call.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
+#include "parser/handlers.h"
 #include "parser/module.h"
 #include "parser/prototype.h"
 #include "parser/python.h"
+#include "parser/relax/function.h"
+#include "parser/relax/room.h"
+#include "parser/tir/function.h"
 #include "support/trial.h"
 
 #include <stdio.h>
@@ -22,31 +26,37 @@ tvms_eval_value tvms_call_decorator(tvms_reader *reader, const tvms_call_args *c
   return TVMS_UNKNOWN;
 }
 
-// The first row of a namespace and kind of definition is what most people mean. `keywords`:
-// what may be given, as TVM's signature has it, with spaces between.
-static const struct {
-  tvms_namespace namespace_;
-  tvms_sym name;
-  tvms_decorated kind;
-  bool of_class;
-  const char *keywords;
-} decorators[] = {
-    {TVMS_NS_I, TVMS_SYM_ir_module, TVMS_DECORATED_MODULE, true,
-     "check_well_formed s_tir"},
-    {TVMS_NS_T, TVMS_SYM_prim_func, TVMS_DECORATED_TIR, false,
-     "private check_well_formed s_tir persistent"},
-    {TVMS_NS_R, TVMS_SYM_function, TVMS_DECORATED_RELAX, false,
-     "pure private check_well_formed"},
-    {TVMS_NS_T, TVMS_SYM_jit, TVMS_DECORATED_TIR, false,
-     "private check_well_formed is_stir persistent"},
-    {TVMS_NS_T, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false, "hygienic"},
-    {TVMS_NS_R, TVMS_SYM_macro, TVMS_DECORATED_MACRO, false, "hygienic"},
-    {TVMS_NS_T, TVMS_SYM_inline, TVMS_DECORATED_INLINE, false,
-     "definition_depth defining_var_table"},
-    {TVMS_NS_I, TVMS_SYM_pyfunc, TVMS_DECORATED_PYFUNC, false, ""},
-    {TVMS_NS_R, TVMS_SYM_rewriter, TVMS_DECORATED_REWRITER, true, ""},
+static const tvms_decorator own_rows[] = {
+    {TVMS_NS_I,
+     TVMS_SYM_ir_module,
+     TVMS_DECORATED_CLASS,
+     NULL,
+     0,
+     {{TVMS_SYM_check_well_formed, TVMS_OPTION_UNCHECKED, true},
+      {TVMS_SYM_s_tir, TVMS_TIR_OPTION_S_TIR, false}}},
+    {TVMS_NS_I, TVMS_SYM_pyfunc, TVMS_DECORATED_PYTHON, NULL, 0, {{0, 0, false}}},
+    {TVMS_NS_R,
+     TVMS_SYM_rewriter,
+     TVMS_DECORATED_CLASS,
+     NULL,
+     TVMS_MODULE_OPTION_REWRITER,
+     {{0, 0, false}}},
 };
-enum { DECORATORS = sizeof decorators / sizeof decorators[0] };
+static const tvms_decorators own = {own_rows, sizeof own_rows / sizeof *own_rows};
+
+// The decorators of all rooms.
+static const tvms_decorators *const decorators[] = {&own, &tvms_tir_decorators,
+                                                    &tvms_relax_decorators};
+enum { ROOMS = sizeof decorators / sizeof *decorators, MOST_DECORATORS = 16 };
+
+// Goes through the decorators: the one at `*at`, which moves on; NULL at the end.
+static const tvms_decorator *TVMS_NULLABLE next_decorator(uint32_t at[2]) {
+  while (at[0] < ROOMS && at[1] == decorators[at[0]]->count) {
+    at[0]++;
+    at[1] = 0;
+  }
+  return at[0] < ROOMS ? &decorators[at[0]]->rows[at[1]++] : NULL;
+}
 
 tvms_sym tvms_decoration_last_name(const tvms_reader *reader, tvms_ref expr) {
   const tvms_surf *node = tvms_reader_at(reader, expr);
@@ -103,45 +113,48 @@ static tvms_namespace namespace_of(const tvms_reader *reader, tvms_ref callee) {
   return (tvms_namespace)binding->value.as.i;
 }
 
-static size_t row_named(tvms_namespace namespace_, tvms_sym name) {
-  size_t row = 0;
-  for (; row < DECORATORS; row++) {
-    bool here = namespace_ == TVMS_NS_NONE || decorators[row].namespace_ == namespace_;
-    if (here && decorators[row].name == name) break;
+static const tvms_decorator *TVMS_NULLABLE decorator_named(tvms_namespace namespace_,
+                                                           tvms_sym name) {
+  const tvms_decorator *row;
+  for (uint32_t at[2] = {0, 0}; (row = next_decorator(at));) {
+    bool here = namespace_ == TVMS_NS_NONE || row->namespace_ == namespace_;
+    if (here && row->name == name) break;
   }
   return row;
 }
 
-// The row that was meant: the nearest one that can stand above such a definition, else the
-// first of the namespace; DECORATORS if there is none.
-static size_t nearest_row(tvms_reader *reader, tvms_namespace namespace_, tvms_sym name,
-                          bool of_class) {
-  const char *names[DECORATORS];
-  size_t rows[DECORATORS];
+// What was meant: the nearest one that can stand above such a definition, else the first of
+// the namespace; NULL if there is none.
+static const tvms_decorator *TVMS_NULLABLE nearest(tvms_reader *reader,
+                                                   tvms_namespace namespace_,
+                                                   tvms_sym name, bool of_class) {
+  const char *names[MOST_DECORATORS];
+  const tvms_decorator *rows[MOST_DECORATORS], *row;
   uint32_t count = 0;
-  for (size_t i = 0; i < DECORATORS; i++) {
-    bool here = namespace_ == TVMS_NS_NONE || decorators[i].namespace_ == namespace_;
-    if (!here || decorators[i].of_class != of_class) continue;
-    rows[count] = i;
-    names[count++] = tvms_symbol_text(reader->context, decorators[i].name);
+  for (uint32_t at[2] = {0, 0}; (row = next_decorator(at));) {
+    bool here = namespace_ == TVMS_NS_NONE || row->namespace_ == namespace_;
+    if (!here || (row->kind == TVMS_DECORATED_CLASS) != of_class) continue;
+    TVMS_CHECK(count < MOST_DECORATORS);
+    rows[count] = row;
+    names[count++] = tvms_symbol_text(reader->context, row->name);
   }
   const char *near =
       tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), names, count);
   for (uint32_t i = 0; i < count && near; i++) {
     if (names[i] == near) return rows[i];
   }
-  return count && namespace_ != TVMS_NS_NONE ? rows[0] : DECORATORS;
+  return count && namespace_ != TVMS_NS_NONE ? rows[0] : NULL;
 }
 
 static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whole,
-                            tvms_sym name, size_t row) {
+                            tvms_sym name, const tvms_decorator *TVMS_NULLABLE row) {
   tvms_diags *diags = &reader->context->diags;
   tvms_span span = tvms_reader_span_of(reader, callee);
   uint32_t len = name ? tvms_interner_name(&reader->context->names, name)->len : 0;
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_unknown_decorator, len ? span : whole);
-  if (row == DECORATORS || !len) return;
-  const char *meant = tvms_symbol_text(reader->context, decorators[row].name);
+  if (!row || !len) return;
+  const char *meant = tvms_symbol_text(reader->context, row->name);
   uint32_t before = span.end - len - span.begin;
   const char *text = reader->surface->source->text + span.begin;
   tvms_diag_remark(diags, diag, "did you mean '%.*s%s'?", (int)before, text, meant);
@@ -151,9 +164,9 @@ static void report_misspelt(tvms_reader *reader, tvms_ref callee, tvms_span whol
 // ---- Keywords ----
 
 // "T.prim_func".
-static const char *text_of(tvms_reader *reader, size_t row) {
-  const char *path = tvms_namespace_text(decorators[row].namespace_);
-  const char *name = tvms_symbol_text(reader->context, decorators[row].name);
+static const char *text_of(tvms_reader *reader, const tvms_decorator *row) {
+  const char *path = tvms_namespace_text(row->namespace_);
+  const char *name = tvms_symbol_text(reader->context, row->name);
   size_t size = strlen(path) + strlen(name) + 2;
   char *text = tvms_arena_alloc(&reader->context->arena, size);
   snprintf(text, size, "%s.%s", path, name);
@@ -166,68 +179,54 @@ static bool flag_of(const tvms_reader *reader, tvms_ref value, bool missing) {
   return node->kind == TVMS_SURF_FALSE ? false : missing;
 }
 
-enum { MOST_KEYWORDS = 4, KEYWORD_SIZE = 24 };
-
-static bool has_keyword(const char *keywords, const char *name) {
-  size_t len = strlen(name);
-  for (const char *at = keywords; (at = strstr(at, name)); at += len) {
-    bool whole = (at == keywords || at[-1] == ' ') && (at[len] == ' ' || !at[len]);
-    if (whole) return true;
+static const tvms_decorator_keyword *TVMS_NULLABLE
+keyword_named(const tvms_decorator *row, tvms_sym name) {
+  for (uint32_t i = 0; i < TVMS_DECORATOR_KEYWORDS; i++) {
+    if (row->keywords[i].name == name) return &row->keywords[i];
   }
-  return false;
+  return NULL;
 }
 
-static const char *TVMS_NULLABLE near_keyword(const char *keywords, const char *name,
-                                              char buffer[][KEYWORD_SIZE]) {
-  const char *names[MOST_KEYWORDS];
+static const char *TVMS_NULLABLE near_keyword(tvms_reader *reader,
+                                              const tvms_decorator *row,
+                                              const char *name) {
+  const char *names[TVMS_DECORATOR_KEYWORDS];
   uint32_t count = 0;
-  for (const char *at = keywords; *at && count < MOST_KEYWORDS; count++) {
-    size_t len = strcspn(at, " ");
-    snprintf(buffer[count], KEYWORD_SIZE, "%.*s", (int)len, at);
-    names[count] = buffer[count];
-    at += len + (at[len] == ' ');
+  while (count < TVMS_DECORATOR_KEYWORDS && row->keywords[count].name) {
+    names[count] = tvms_symbol_text(reader->context, row->keywords[count].name);
+    count++;
   }
   return tvms_diag_nearest_name(name, names, count);
 }
 
-static void report_keyword(tvms_reader *reader, size_t row, tvms_ref ref) {
+static void report_keyword(tvms_reader *reader, const tvms_decorator *row,
+                           tvms_ref ref) {
   tvms_diags *diags = &reader->context->diags;
   const char *name = tvms_symbol_text(reader->context, tvms_reader_at(reader, ref)->a);
   tvms_span span = tvms_eval_keyword_span(reader, ref, name);
   tvms_diag *diag = tvms_diag_report(diags, TVMS_D_unknown_parameter, span,
                                      text_of(reader, row), name);
-  char buffer[MOST_KEYWORDS][KEYWORD_SIZE];
-  const char *near = near_keyword(decorators[row].keywords, name, buffer);
+  const char *near = near_keyword(reader, row, name);
   if (!near) return;
   tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
   tvms_diag_fix(diags, diag, span, false, "%s", near);
 }
 
-static void read_keyword(tvms_reader *reader, size_t row, tvms_ref ref,
+static void read_keyword(tvms_reader *reader, const tvms_decorator *row, tvms_ref ref,
                          tvms_decoration *decoration) {
   tvms_sym name = tvms_reader_at(reader, ref)->a;
   tvms_ref value = tvms_reader_at(reader, ref)->b;
-  if (!has_keyword(decorators[row].keywords, tvms_symbol_text(reader->context, name))) {
+  const tvms_decorator_keyword *keyword = keyword_named(row, name);
+  if (!keyword) {
     report_keyword(reader, row, ref);
     return;
   }
-  switch (name) {
-  case TVMS_SYM_private: decoration->is_private = flag_of(reader, value, false); break;
-  case TVMS_SYM_s_tir:
-  case TVMS_SYM_is_stir: decoration->s_tir = flag_of(reader, value, false); break;
-  case TVMS_SYM_persistent:
-    decoration->persistent = flag_of(reader, value, false);
-    break;
-  case TVMS_SYM_check_well_formed:
-    decoration->unchecked = !flag_of(reader, value, true);
-    break;
-  case TVMS_SYM_pure: decoration->impure = !flag_of(reader, value, true); break;
-  case TVMS_SYM_hygienic: decoration->unhygienic = !flag_of(reader, value, true); break;
-  default: break;  // what Python alone understands
-  }
+  bool set = flag_of(reader, value, keyword->unless) != keyword->unless;
+  decoration->options &= ~keyword->option;
+  if (set) decoration->options |= keyword->option;
 }
 
-static void read_keywords(tvms_reader *reader, size_t row, tvms_ref call,
+static void read_keywords(tvms_reader *reader, const tvms_decorator *row, tvms_ref call,
                           tvms_decoration *decoration) {
   tvms_surface_each(reader->surface, ref, tvms_reader_at(reader, call)->b) {
     const tvms_surf *node = tvms_reader_at(reader, ref);
@@ -249,19 +248,20 @@ static void read_last(tvms_reader *reader, tvms_ref last, bool of_class,
   tvms_sym name = tvms_decoration_last_name(reader, callee);
   decoration->span = tvms_reader_span_of(reader, last);
   decoration->kind = TVMS_DECORATED_UNKNOWN;
-  decoration->jit = name == TVMS_SYM_jit;
   tvms_namespace namespace_ = namespace_of(reader, callee);
-  size_t row = row_named(namespace_, name);
-  if (row == DECORATORS && reader->lenient) return;
-  if (row == DECORATORS) {
-    row = nearest_row(reader, namespace_, name, of_class);
+  const tvms_decorator *row = decorator_named(namespace_, name);
+  if (!row && reader->lenient) return;
+  if (!row) {
+    row = nearest(reader, namespace_, name, of_class);
     report_misspelt(reader, callee, decoration->span, name, row);
   } else if (!is_namespace(reader, callee)) {
     return;
   }
-  if (row == DECORATORS) return;
+  if (!row) return;
   tvms_prototype_decorator(reader, name, callee);
-  decoration->kind = decorators[row].kind;
+  decoration->kind = row->kind;
+  decoration->language = row->language;
+  decoration->options = row->options;
   if (called) read_keywords(reader, row, last, decoration);
 }
 

@@ -4,6 +4,9 @@
 
 #include "parser/module.h"
 
+// Options of the decorators of modules; those of TIR are among them.
+enum { TVMS_MODULE_OPTION_REWRITER = TVMS_OPTION_ROOM << 8 };
+
 // What the decorators of the class or function `definition` say; a misspelt one says what
 // it was meant to. Reports what is wrong with them, so it is called once per definition.
 tvms_decoration tvms_decoration_of(tvms_reader *reader, tvms_ref definition);

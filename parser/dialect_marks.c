@@ -5,6 +5,7 @@
 
 #include "grammar/literal.h"
 #include "parser/eval/eval.h"
+#include "parser/printed_marks.h"
 #include "parser/rows.h"
 #include "support/names.h"
 #include "support/strbuf.h"
@@ -104,10 +105,16 @@ static void read_version(marks *found, tvms_span span) {
   found->said = tvms_dialect_parse(release);
 }
 
+static bool loads_metadata(const marks *found, const tvms_surf *node) {
+  return found->load_json && node->kind == TVMS_SURF_CALL
+         && at(found, node->a)->kind == TVMS_SURF_ATTRIBUTE
+         && at(found, node->a)->b == found->load_json;
+}
+
 static void mark_call(marks *found, const tvms_surf *call) {
   const tvms_surf *callee = at(found, call->a);
   if (callee->kind != TVMS_SURF_ATTRIBUTE) return;
-  if (found->load_json && callee->b == found->load_json) {
+  if (loads_metadata(found, call)) {
     read_version(found, (tvms_span){call->begin, call->end});
     return;
   }
@@ -216,12 +223,13 @@ static void mark_node(marks *found, const tvms_surf *node) {
   }
 }
 
-// The marks of Python are its imports: its T may be another package's.
+// The marks of Python are its imports and a metadata section: its T may be another package's.
 static void mark_nodes(marks *found) {
   uint32_t near = 0;
   for (uint32_t i = 1; i < found->surface->count; i++) {
     const tvms_surf *node = &found->surface->nodes[i];
     bool counts = !found->script || node->kind == TVMS_SURF_IMPORT_FROM
+                  || loads_metadata(found, node)
                   || tvms_spans_hold(found->script, &near, node->begin);
     if (counts) mark_node(found, node);
   }
@@ -332,9 +340,12 @@ static void report_conflict(marks *found) {
                  tvms_dialect_text(found->high));
 }
 
+// The newest release within the bounds that may have printed the text.
 static tvms_dialect newest(const marks *found) {
   bool fits = found->said >= found->low && found->said <= found->high;
   if (found->said != TVMS_DIALECT_NONE && fits) return found->said;
+  tvms_dialect printed = tvms_printed_marks_last(found->surface, found->low);
+  if (printed < found->high) return printed;
   return found->high == TVMS_DIALECT_NONE ? TVMS_DIALECT_CURRENT : found->high;
 }
 

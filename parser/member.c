@@ -4,6 +4,7 @@
 #include "parser/eval/eval.h"
 #include "parser/eval/ops.h"
 #include "parser/relax/value.h"
+#include "parser/room.h"
 #include "parser/tir/access.h"
 #include "parser/tir/tir.h"
 #include "parser/tir/values.h"
@@ -45,8 +46,8 @@ const tvms_eval_value_ops tvms_member_module_ops = {.attribute = module_attribut
 
 static tvms_eval_value function_call(tvms_reader *reader, tvms_eval_value callee,
                                      tvms_ref call) {
-  return reader->relax ? tvms_relax_call_global(reader, callee.as.node, call)
-                       : tvms_tir_call_global(reader, callee.as.node, call);
+  return tvms_relax_of(reader) ? tvms_relax_call_global(reader, callee.as.node, call)
+                               : tvms_tir_call_global(reader, callee.as.node, call);
 }
 
 const tvms_eval_value_ops tvms_member_function_ops = {

@@ -4,6 +4,9 @@
 // The JSON is a flat list of nodes that refer to each other by number, in the form of
 // TVM 0.25 and later ("type", "data") or of earlier releases ("type_key", "attrs").
 // Constants and texts are understood; the use of an object of another type is an error.
+//
+// A text without the section may be read, too: then `metadata` is a table that has every
+// object, and none has a value (ir/omitted.h).
 #include "parser/metadata.h"
 
 #include "ir/build.h"
@@ -11,13 +14,20 @@
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/ops.h"
+#include "parser/eval/scope.h"
+#include "parser/eval/subscript.h"
 #include "parser/file_state.h"
+#include "parser/json.h"
+#include "parser/room.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
 #include <string.h>
 
-struct tvms_stored {
+typedef struct {
+  enum { OBJECT, OMITTED_TABLE, OMITTED_CLASS } what;
+  const char *TVMS_NULLABLE class_name;  // of OMITTED_CLASS
+  tvms_sym omitted;  // OBJECT: what stands for it in a text without the section; or 0
   bool is_text;
   tvms_dtype dtype;
   const int64_t *dims;
@@ -28,145 +38,12 @@ struct tvms_stored {
   tvms_ref statement;  // of the file that used it last: units of others may be gone
   const tvms_unit *TVMS_NULLABLE unit;  // that `node` belongs to
   tvms_node *TVMS_NULLABLE node;
-};
+} stored_object;
 
-// ---- JSON -----------------------------------------------------------------------------------
+// ---- Nodes ----------------------------------------------------------------------------------
 
-enum { DEEPEST = 16, MOST_AXES = 32, TENSOR_HEAD = 28 };
+enum { MOST_AXES = 32, TENSOR_HEAD = 28 };
 #define TENSOR_MAGIC 0xDD5E40F096B4A13Fu
-
-typedef struct {
-  tvms_reader *reader;
-  const char *at;
-  const char *end;
-  bool bad;
-} json;
-
-static tvms_eval_value value_in(json *j, int depth);
-
-static void skip_space(json *j) {
-  while (j->at < j->end && strchr(" \t\r\n", *j->at)) {
-    j->at++;
-  }
-}
-
-static bool take(json *j, char c) {
-  skip_space(j);
-  if (j->at >= j->end || *j->at != c) return false;
-  j->at++;
-  return true;
-}
-
-static char unescaped(char c) {
-  switch (c) {
-  case 'n': return '\n';
-  case 't': return '\t';
-  case 'r': return '\r';
-  case 'b': return '\b';
-  case 'f': return '\f';
-  default: return c;
-  }
-}
-
-static tvms_eval_value malformed(json *j) {
-  j->bad = true;
-  return TVMS_NOTHING;
-}
-
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = (char)(c | 0x20);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-// The text after the opening quote; \u escapes beyond ASCII do not occur.
-static tvms_eval_value string_in(json *j) {
-  const char *close = j->at;
-  while (close < j->end && *close != '"') {
-    close += *close == '\\' ? 2 : 1;
-  }
-  if (close >= j->end) return malformed(j);
-  char *text = tvms_arena_alloc(&j->reader->kept, (size_t)(close - j->at) + 1);
-  size_t len = 0;
-  while (j->at < close) {
-    char c = *j->at++;
-    if (c != '\\') {
-      text[len++] = c;
-      continue;
-    }
-    c = *j->at++;
-    if (c != 'u') {
-      text[len++] = unescaped(c);
-      continue;
-    }
-    int code = 0;
-    for (int i = 0; i < 4 && j->at < close; i++) {
-      int digit = hex_digit(*j->at++);
-      if (digit < 0) return malformed(j);
-      code = code * 16 + digit;
-    }
-    if (code > 0x7f) return malformed(j);
-    text[len++] = (char)code;
-  }
-  text[len] = '\0';
-  j->at = close + 1;
-  return tvms_eval_value_text(text, (uint32_t)len);
-}
-
-// Items of a list or, as pairs, of an object; the opening bracket is taken.
-static tvms_eval_value items_in(json *j, bool pairs, int depth) {
-  tvms_eval_value_vec items = {0};
-  tvms_memory *memory = &j->reader->context->memory;
-  char close = pairs ? '}' : ']';
-  bool more = !take(j, close);
-  while (more && !j->bad) {
-    tvms_vec_push(memory, &items, value_in(j, depth + 1));
-    if (pairs) {
-      if (!take(j, ':')) j->bad = true;
-      tvms_vec_push(memory, &items, value_in(j, depth + 1));
-    }
-    more = take(j, ',');
-    if (!more && !take(j, close)) j->bad = true;
-  }
-  tvms_eval_value *kept =
-      tvms_arena_array(&j->reader->kept, tvms_eval_value, items.len);
-  if (items.len) memcpy(kept, items.items, items.len * sizeof *kept);
-  tvms_eval_value list =
-      tvms_eval_value_items(pairs ? TVMS_EVAL_DICT : TVMS_EVAL_LIST, kept, items.len);
-  tvms_vec_fini(memory, &items);
-  return list;
-}
-
-// Numbers that are not integers mean nothing here.
-static tvms_eval_value number_in(json *j) {
-  bool negative = take(j, '-');
-  const char *from = j->at;
-  uint64_t value = 0;
-  while (j->at < j->end && *j->at >= '0' && *j->at <= '9') {
-    value = value * 10 + (uint64_t)(*j->at++ - '0');
-  }
-  if (j->at == from) return malformed(j);
-  while (j->at < j->end && strchr("0123456789.eE+-", *j->at)) {
-    j->at++;
-  }
-  return tvms_eval_value_int(negative ? -(int64_t)value : (int64_t)value);
-}
-
-static tvms_eval_value value_in(json *j, int depth) {
-  if (depth > DEEPEST) return malformed(j);
-  if (take(j, '{')) return items_in(j, true, depth);
-  if (take(j, '[')) return items_in(j, false, depth);
-  if (take(j, '"')) return string_in(j);
-  size_t left = (size_t)(j->end - j->at);
-  const char *const words[] = {"null", "true", "false"};
-  for (int i = 0; i < 3; i++) {
-    size_t len = strlen(words[i]);
-    if (left < len || memcmp(j->at, words[i], len) != 0) continue;
-    j->at += len;
-    return i ? tvms_eval_value_bool(i == 1) : TVMS_NOTHING;
-  }
-  return number_in(j);
-}
 
 static tvms_eval_value field(tvms_eval_value dict, const char *name) {
   for (uint32_t i = 0; dict.kind == TVMS_EVAL_DICT && i + 1 < dict.len; i += 2) {
@@ -178,8 +55,6 @@ static tvms_eval_value field(tvms_eval_value dict, const char *name) {
   }
   return TVMS_NOTHING;
 }
-
-// ---- Nodes ----------------------------------------------------------------------------------
 
 // Number of a node: older releases write it as text.
 static bool number_of(tvms_eval_value value, uint32_t *number) {
@@ -266,7 +141,7 @@ static tvms_eval_value text_of(tvms_reader *reader, tvms_eval_value nodes,
 
 // A tensor in TVM's binary form: magic, device, axes, dtype, extents, elements.
 static bool read_tensor(tvms_reader *reader, tvms_eval_value text,
-                        tvms_stored *stored) {
+                        stored_object *stored) {
   if (text.kind != TVMS_EVAL_STR) return false;
   uint8_t *bytes = tvms_arena_alloc(&reader->kept, (size_t)text.len + 1);
   size_t size = decode(text, bytes);
@@ -299,8 +174,8 @@ static tvms_eval_value object_of(tvms_reader *reader, tvms_eval_value nodes,
                                  tvms_eval_value node) {
   tvms_eval_value fields = content(node);
   if (is_type(node, "ffi.String") && fields.kind == TVMS_EVAL_STR) return fields;
-  tvms_stored *stored = tvms_arena_new(&reader->kept, tvms_stored);
-  *stored = (tvms_stored){0};
+  stored_object *stored = tvms_arena_new(&reader->kept, stored_object);
+  *stored = (stored_object){0};
   bool sound = false;
   if (is_type(node, "relax.expr.Constant") || is_type(node, "ir.GenericConst")) {
     // The field of the tensor has another name since 0.27.
@@ -317,7 +192,7 @@ static tvms_eval_value object_of(tvms_reader *reader, tvms_eval_value nodes,
     stored->size = text.len;
   }
   if (!sound) stored->bytes = NULL;
-  return (tvms_eval_value){.kind = TVMS_EVAL_STORED, .as.stored = stored};
+  return (tvms_eval_value){.kind = TVMS_EVAL_STORED, .as.object = stored};
 }
 
 // The objects under one key, in the order of their numbers.
@@ -365,10 +240,9 @@ tvms_eval_value tvms_metadata_load(tvms_reader *reader, tvms_ref call) {
     tvms_eval_report_wrong_type(reader, call, "the metadata", "a string", args[0]);
     return TVMS_UNKNOWN;
   }
-  json j = {
-      .reader = reader, .at = args[0].as.text, .end = args[0].as.text + args[0].len};
-  tvms_eval_value root = value_in(&j, 0);
-  tvms_eval_value table = j.bad ? TVMS_UNKNOWN : table_of(reader, root);
+  tvms_eval_value root = tvms_parser_read_json(reader, args[0]);
+  bool sound = tvms_eval_value_is_known(root);
+  tvms_eval_value table = sound ? table_of(reader, root) : root;
   if (!tvms_eval_value_is_known(table)) {
     tvms_reader_report(reader, bad_metadata, call);
     reader->failed = true;
@@ -378,7 +252,7 @@ tvms_eval_value tvms_metadata_load(tvms_reader *reader, tvms_ref call) {
 
 // ---- Use ------------------------------------------------------------------------------------
 
-static tvms_node *constant_of(tvms_unit *unit, const tvms_stored *stored,
+static tvms_node *constant_of(tvms_unit *unit, const stored_object *stored,
                               tvms_span span) {
   tvms_constant *constant = tvms_node_make(unit, CONSTANT, span);
   tvms_node *dims[MOST_AXES];
@@ -393,11 +267,35 @@ static tvms_node *constant_of(tvms_unit *unit, const tvms_stored *stored,
   return &constant->head;
 }
 
+// Only an annotation of its binding says more of its type.
+static tvms_node *omitted_constant(tvms_unit *unit, tvms_sym omitted, tvms_span span) {
+  tvms_constant *constant = tvms_node_make(unit, CONSTANT, span);
+  constant->omitted = omitted;
+  constant->head.sinfo =
+      tvms_sinfo_tensor_new_ndim(unit, TVMS_UNKNOWN_NDIM, (tvms_dtype){0}, NULL);
+  return &constant->head;
+}
+
+static tvms_node *text_of_object(tvms_unit *unit, const stored_object *stored,
+                                 tvms_span span) {
+  tvms_node *text = tvms_string_imm_new(unit, stored->bytes, stored->size, span);
+  tvms_as_string_imm(text)->omitted = stored->omitted;
+  return text;
+}
+
+static tvms_node *node_of(tvms_unit *unit, const stored_object *stored,
+                          tvms_span span) {
+  if (stored->is_text) return text_of_object(unit, stored, span);
+  return stored->omitted ? omitted_constant(unit, stored->omitted, span)
+                         : constant_of(unit, stored, span);
+}
+
 tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
                                     tvms_ref ref) {
-  tvms_stored *stored = value.as.stored;
+  stored_object *stored = value.as.object;
   tvms_unit *unit = reader->unit;
-  if (stored->unit == unit && stored->statement == reader->file->statement) {
+  if (stored->what != OBJECT) return value;
+  if (stored->unit == unit && stored->statement == tvms_file_of(reader)->statement) {
     return tvms_eval_value_node(stored->node);
   }
   if (!stored->bytes) {
@@ -406,11 +304,72 @@ tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
   }
   tvms_span span = tvms_reader_span_of(reader, ref);
   stored->unit = unit;
-  stored->statement = reader->file->statement;
-  stored->node = stored->is_text
-                     ? tvms_string_imm_new(unit, stored->bytes, stored->size, span)
-                     : constant_of(unit, stored, span);
+  stored->statement = tvms_file_of(reader)->statement;
+  stored->node = node_of(unit, stored, span);
   return tvms_eval_value_node(stored->node);
 }
 
-const tvms_eval_value_ops tvms_metadata_stored_ops = {.mention = tvms_metadata_value};
+// ---- Without the section --------------------------------------------------------------------
+
+static tvms_eval_value stored_value(stored_object *stored) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_STORED, .as.object = stored};
+}
+
+static bool is_text_class(const char *name) {
+  return strcmp(name, "tir.StringImm") == 0 || strcmp(name, "tirx.StringImm") == 0
+         || strcmp(name, "ir.StringImm") == 0;
+}
+
+static bool is_constant_class(const char *name) {
+  return strcmp(name, "relax.expr.Constant") == 0
+         || strcmp(name, "ir.GenericConst") == 0;
+}
+
+// The object of this class and number: one for the whole file.
+static stored_object *omitted_object(tvms_reader *reader, const char *class_name,
+                                     int64_t number, tvms_ref ref) {
+  tvms_memory *memory = &reader->context->memory;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, memory);
+  tvms_strbuf_printf(&text, "metadata[\"%s\"][%lld]", class_name, (long long)number);
+  tvms_sym name = tvms_symbol_intern(reader->context, text.text, text.len);
+  tvms_strbuf_fini(&text);
+  tvms_vec_reach(memory, &tvms_file_of(reader)->omitted, name);
+  stored_object *stored = tvms_file_of(reader)->omitted.items[name];
+  if (stored) return stored;
+  stored = tvms_arena_new(&reader->kept, stored_object);
+  *stored = (stored_object){
+      .omitted = name, .bytes = "", .is_text = is_text_class(class_name)};
+  if (!stored->is_text && !is_constant_class(class_name)) stored->bytes = NULL;
+  tvms_file_of(reader)->omitted.items[name] = stored;
+  tvms_program *program = reader->program;
+  if (!program->omitted++) program->omitted_at = tvms_reader_span_of(reader, ref);
+  return stored;
+}
+
+static tvms_eval_value omitted_subscript(tvms_reader *reader, tvms_eval_value object,
+                                         tvms_eval_value index, tvms_ref ref) {
+  const stored_object *table = object.as.object;
+  if (table->what == OMITTED_TABLE && index.kind == TVMS_EVAL_STR) {
+    stored_object *stored = tvms_arena_new(&reader->values, stored_object);
+    *stored = (stored_object){.what = OMITTED_CLASS, .class_name = index.as.text};
+    return stored_value(stored);
+  }
+  if (table->what == OMITTED_CLASS && index.kind == TVMS_EVAL_INT && index.as.i >= 0) {
+    stored_object *stored = omitted_object(reader, table->class_name, index.as.i, ref);
+    return tvms_metadata_value(reader, stored_value(stored), ref);
+  }
+  return tvms_eval_report_no_subscript(reader, object, ref);
+}
+
+void tvms_metadata_bind_omitted(tvms_reader *reader) {
+  stored_object *table = tvms_arena_new(&reader->kept, stored_object);
+  *table = (stored_object){.what = OMITTED_TABLE};
+  tvms_sym name = tvms_symbol_intern(reader->context, "metadata", strlen("metadata"));
+  tvms_scope_bind(reader, name, stored_value(table), TVMS_NO_SPAN);
+}
+
+const tvms_eval_value_ops tvms_metadata_stored_ops = {
+    .mention = tvms_metadata_value,
+    .subscript = omitted_subscript,
+};

@@ -12,4 +12,9 @@ tvms_eval_value tvms_metadata_load(tvms_reader *reader, tvms_ref call);
 tvms_eval_value tvms_metadata_value(tvms_reader *reader, tvms_eval_value value,
                                     tvms_ref ref);
 
+// Binds `metadata` to a table that has every object, but no values: for a text whose section
+// may be missing. A section of the text hides it. The program counts the objects that are
+// used so.
+void tvms_metadata_bind_omitted(tvms_reader *reader);
+
 #endif

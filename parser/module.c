@@ -10,7 +10,7 @@
 #include "parser/eval/eval.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
-#include "parser/relax/function.h"
+#include "parser/room.h"
 #include "parser/tir/function.h"
 #include "parser/tir/tir.h"
 
@@ -19,21 +19,24 @@
 static void read_function(tvms_reader *reader, const tvms_def *def,
                           tvms_member *member) {
   tvms_mark mark = tvms_arena_mark(&reader->values);
+  uint32_t errors = reader->context->diags.errors;
   reader->unit = member->unit;
   reader->failed = false;
-  if (def->decoration.kind == TVMS_DECORATED_TIR) {
-    tvms_tir_function(reader, def, member);
-  } else {
-    tvms_relax_function(reader, def, member);
-  }
+  reader->unknown = TVMS_NO_SPAN;
+  def->decoration.language->read(reader, def, member);
+  // What is wrong with a function was reported; what only Python knows was not.
+  member->unread = reader->lenient && (reader->failed || !member->function)
+                   && reader->context->diags.errors == errors;
+  member->unknown = reader->unknown;
   reader->unit = &reader->module->unit;
   tvms_arena_reset(&reader->values, mark);
 }
 
 static void declare(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
-  if (def->decoration.kind != TVMS_DECORATED_RELAX) return;
+  const tvms_language *language = def->decoration.language;
+  if (!language || !language->declare) return;
   reader->unit = member->unit;
-  tvms_relax_declare(reader, def, member);
+  language->declare(reader, def, member);
   reader->unit = &reader->module->unit;
 }
 
@@ -110,10 +113,6 @@ static void read_module_stmt(tvms_reader *reader, tvms_ref ref) {
   }
 }
 
-static bool is_of_class(tvms_decorated kind) {
-  return kind == TVMS_DECORATED_MODULE || kind == TVMS_DECORATED_REWRITER;
-}
-
 static void check_decorated(tvms_reader *reader, const tvms_decoration *decoration,
                             tvms_span name, bool is_class) {
   if (reader->lenient) return;
@@ -126,7 +125,7 @@ static void check_decorated(tvms_reader *reader, const tvms_decoration *decorati
     break;
   case TVMS_DECORATED_UNKNOWN: break;
   default:
-    if (is_class == is_of_class(decoration->kind)) break;
+    if (is_class == (decoration->kind == TVMS_DECORATED_CLASS)) break;
     tvms_diag_report(diags, TVMS_D_wrong_decorator, decoration->span, what);
   }
 }
@@ -139,9 +138,8 @@ static void collect_defs(tvms_reader *reader, tvms_ref body) {
     tvms_decoration decoration = tvms_decoration_of(reader, ref);
     check_decorated(reader, &decoration, def.name_span, false);
     tvms_def entry = {ref, def.name, 0, decoration};
-    bool member = decoration.kind == TVMS_DECORATED_TIR
-                  || decoration.kind == TVMS_DECORATED_RELAX
-                  || decoration.kind == TVMS_DECORATED_PYFUNC;
+    bool member = decoration.kind == TVMS_DECORATED_FUNCTION
+                  || decoration.kind == TVMS_DECORATED_PYTHON;
     if (!member) continue;
     add_member(reader, def.name, def.name_span);
     entry.member = reader->module->member_count - 1;
@@ -157,7 +155,7 @@ static void read_defs(tvms_reader *reader) {
   for (uint32_t i = 0; i < reader->defs.len; i++) {
     tvms_def def = reader->defs.items[i];
     tvms_member *member = &reader->module->members[def.member];
-    if (def.decoration.kind == TVMS_DECORATED_PYFUNC)
+    if (def.decoration.kind == TVMS_DECORATED_PYTHON)
       keep_pyfunc(reader, &def, member);
     else
       read_function(reader, &def, member);
@@ -203,13 +201,12 @@ static void read_class(tvms_reader *reader, tvms_ref ref) {
   check_decorated(reader, &decoration, def.name_span, true);
   // Text without the decorator is a module all the same; in Python it is just a class.
   bool bare = decoration.kind == TVMS_DECORATED_NOT && !reader->lenient;
-  bool rewriter = decoration.kind == TVMS_DECORATED_REWRITER;
-  if (!bare && !rewriter && decoration.kind != TVMS_DECORATED_MODULE) return;
+  if (!bare && decoration.kind != TVMS_DECORATED_CLASS) return;
   tvms_module *module = new_module(reader, def.name);
   module->name_span = def.name_span;
-  module->rewriter = rewriter;
-  module->s_tir = decoration.s_tir;
-  module->unchecked = decoration.unchecked;
+  module->rewriter = tvms_decoration_says(&decoration, TVMS_MODULE_OPTION_REWRITER);
+  module->s_tir = tvms_decoration_says(&decoration, TVMS_TIR_OPTION_S_TIR);
+  module->unchecked = tvms_decoration_says(&decoration, TVMS_OPTION_UNCHECKED);
   tvms_scope_push(reader);
   tvms_scope_bind(reader, def.name, (tvms_eval_value){.kind = TVMS_EVAL_MODULE},
                   def.name_span);
@@ -229,8 +226,9 @@ static void read_lone_function(tvms_reader *reader, tvms_ref ref,
                                const tvms_decoration *decoration) {
   tvms_module *module = new_module(reader, def->name);
   module->bare = true;
-  module->unchecked = decoration->unchecked;
-  module->s_tir = decoration->s_tir;
+  module->unchecked = tvms_decoration_says(decoration, TVMS_OPTION_UNCHECKED);
+  module->s_tir = decoration->language == &tvms_tir_language
+                  && tvms_decoration_says(decoration, TVMS_TIR_OPTION_S_TIR);
   tvms_module_add(module, def->name, def->name_span);
   reader->defs.len = 0;
   tvms_def entry = {ref, def->name, 0, *decoration};
@@ -246,16 +244,13 @@ static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_decoration decoration = tvms_decoration_of(reader, ref);
   check_decorated(reader, &decoration, def.name_span, false);
   switch ((int)decoration.kind) {
-  case TVMS_DECORATED_TIR:
-  case TVMS_DECORATED_RELAX: read_lone_function(reader, ref, &def, &decoration); break;
+  case TVMS_DECORATED_FUNCTION:
+    read_lone_function(reader, ref, &def, &decoration);
+    break;
   case TVMS_DECORATED_MACRO:
-  case TVMS_DECORATED_INLINE: {
-    uint8_t flags = decoration.unhygienic ? 0 : TVMS_EVAL_HYGIENIC;
-    if (decoration.kind == TVMS_DECORATED_INLINE) flags |= TVMS_EVAL_INLINE;
-    tvms_scope_bind(reader, def.name, tvms_closure_make_macro(reader, ref, flags),
+    tvms_scope_bind(reader, def.name, tvms_closure_make_macro(reader, ref, &decoration),
                     def.name_span);
     break;
-  }
   default: break;
   }
 }

@@ -4,6 +4,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/eval.h"
 #include "parser/eval/python.h"
+#include "parser/handlers.h"
 #include "parser/target.h"
 #include "parser/tir/tir.h"
 

@@ -18,9 +18,12 @@
 #include "parser/metadata.h"
 #include "parser/relax/object.h"
 #include "parser/relax/value.h"
+#include "parser/room.h"
 #include "parser/rows.h"
+#include "parser/tile/room.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/member.h"
+#include "parser/tir/room.h"
 #include "parser/tir/scalar.h"
 
 #include <stdio.h>
@@ -121,7 +124,7 @@ static bool below_relax(tvms_reader *reader, const char *path, tvms_eval_value *
 static bool below_runtime(tvms_reader *reader, const char *path,
                           tvms_eval_value *value) {
   const char *rest;
-  if (!reader->relax || !begins(path, "tvm", &rest)) return false;
+  if (!tvms_relax_of(reader) || !begins(path, "tvm", &rest)) return false;
   begins(rest, "runtime", &rest);
   if (!*rest || strchr(rest, '.')) return false;
   tvms_sym name = tvms_symbol_intern(reader->context, rest, strlen(rest));
@@ -402,6 +405,8 @@ void tvms_python_bind_prefixes(tvms_reader *reader) {
   };
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
     tvms_namespace namespace_ = namespace_of(prefixes[i].path);
+    // The metadata section of printed text names `tvm`, which no line of it imports.
+    if (reader->lenient && strcmp(prefixes[i].name, "tvm") != 0) continue;
     if (namespace_ != TVMS_NS_NONE && is_imported(reader, namespace_)) continue;
     tvms_sym name =
         tvms_symbol_intern(reader->context, prefixes[i].name, strlen(prefixes[i].name));

@@ -15,6 +15,7 @@
 #include "parser/module.h"
 #include "parser/needed_names.h"
 #include "parser/python.h"
+#include "parser/python_names.h"
 #include "support/trial.h"
 
 #include <stdio.h>
@@ -169,29 +170,48 @@ static void forget_all(tvms_reader *reader, tvms_ref targets) {
 // Steps of all of Python's constants in a file, and bytes of each.
 enum { MOST_CONSTANT_STEPS = 2000000, MOST_CONSTANT_BYTES = 16 << 20 };
 
+// The metadata section of printed text, `tvm.ir.load_json("""…""")`: no more than the text has
+// comes of it, so it has no share of its own and takes none of the constants'.
+static bool is_metadata(tvms_reader *reader, tvms_ref expr) {
+  const tvms_surf call = *tvms_reader_at(reader, expr);
+  if (call.kind != TVMS_SURF_CALL || !call.b) return false;
+  const tvms_surf *callee = tvms_reader_at(reader, call.a);
+  const tvms_surf *argument = tvms_reader_at(reader, call.b);
+  return callee->kind == TVMS_SURF_ATTRIBUTE && argument->kind == TVMS_SURF_STRING
+         && strcmp(tvms_symbol_text(reader->context, callee->b), "load_json") == 0;
+}
+
+static tvms_eval_value eval_section(tvms_reader *reader, tvms_ref expr) {
+  uint64_t before = tvms_arena_size(&reader->values);
+  tvms_eval_value value = tvms_eval(reader, expr);
+  tvms_file_of(reader)->section_bytes += tvms_arena_size(&reader->values) - before;
+  return value;
+}
+
 // Evaluates a constant within a share of the file's limits, so that what follows can still
 // be read when it is exceeded; then the constant is unknown.
 static tvms_eval_value eval_constant(tvms_reader *reader, tvms_ref expr) {
+  if (is_metadata(reader, expr)) return eval_section(reader, expr);
   tvms_context *context = reader->context;
   uint64_t limit = context->step_limit, before = context->steps;
   tvms_budget budget = reader->budget;
-  uint64_t own = MOST_CONSTANT_STEPS - reader->file->constant_steps;
+  uint64_t own = MOST_CONSTANT_STEPS - tvms_file_of(reader)->constant_steps;
   if (own < limit - before) context->step_limit = before + own;
-  reader->budget.most_bytes = MOST_CONSTANT_BYTES;
+  reader->budget.most_bytes = MOST_CONSTANT_BYTES + tvms_file_of(reader)->section_bytes;
   tvms_eval_value value = tvms_eval(reader, expr);
   reader->budget = budget;
   context->step_limit = limit;
   uint64_t spent = context->steps - before;
-  reader->file->constant_steps += (uint32_t)(spent < own ? spent : own);
+  tvms_file_of(reader)->constant_steps += (uint32_t)(spent < own ? spent : own);
   return value;
 }
 
 // A plain name gets the value, if it is one that tvms can compute and that TVMScript asks
 // for.
 static void assign(tvms_reader *reader, const tvms_surf *stmt, bool certain) {
-  bool evaluated =
-      certain
-      && tvms_needed_names_has_any(reader->file->needed, reader->surface, stmt->a);
+  bool evaluated = certain
+                   && tvms_needed_names_has_any(tvms_file_of(reader)->needed,
+                                                reader->surface, stmt->a);
   tvms_eval_value value = evaluated ? eval_constant(reader, stmt->b) : TVMS_UNKNOWN;
   tvms_surface_each(reader->surface, target, stmt->a) {
     const tvms_surf node = *tvms_reader_at(reader, target);
@@ -223,25 +243,28 @@ static void read_scope(tvms_reader *reader, tvms_ref ref) {
       tvms_scope_bind(reader, node.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, param));
     param = node.next;
   }
+  tvms_python_names_bind(reader, def.body);
   read_body(reader, def.body, true);
   tvms_scope_pop(reader);
 }
 
 // Definitions are met in the order in which tvms_python_file_definitions found them.
 static bool is_next_script(tvms_reader *reader, uint32_t begin) {
-  if (!reader->file->script_count || reader->file->script->begin != begin) return false;
-  reader->file->script++;
-  reader->file->script_count--;
+  if (!tvms_file_of(reader)->script_count
+      || tvms_file_of(reader)->script->begin != begin)
+    return false;
+  tvms_file_of(reader)->script++;
+  tvms_file_of(reader)->script_count--;
   return true;
 }
 
 // In a file whose definitions are written for different releases, each is read as its own.
 static void choose_release(tvms_reader *reader, tvms_ref definition) {
-  if (!reader->file->releases) return;
+  if (!tvms_file_of(reader)->releases) return;
   tvms_span span = tvms_reader_span_of(reader, definition);
   tvms_spans own = {&span, 1, 1};
-  tvms_dialect_marked marked = tvms_dialect_marks_read(reader->context, reader->surface,
-                                                       reader->file->releases, &own);
+  tvms_dialect_marked marked = tvms_dialect_marks_read(
+      reader->context, reader->surface, tvms_file_of(reader)->releases, &own);
   tvms_reader_set_dialect(reader, marked.dialect);
   reader->mixed = marked.mixed;
 }

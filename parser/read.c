@@ -8,10 +8,13 @@
 #include "parser/eval/reader.h"
 #include "parser/eval/scope.h"
 #include "parser/file_state.h"
+#include "parser/metadata.h"
 #include "parser/module.h"
 #include "parser/needed_names.h"
 #include "parser/python.h"
 #include "parser/python_file.h"
+#include "parser/python_names.h"
+#include "parser/tir/room.h"
 #include "parser/values.h"
 
 #include <string.h>
@@ -108,12 +111,16 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   reader.program = program;
   reader.mixed = marked.mixed;
   reader.lenient = options->python;
+  reader.as_written = options->as_written;
   reader.decorate = tvms_decoration_of;
-  reader.file = &file;
+  reader.states[TVMS_FILE_ROOM] = &file;
   tvms_unit unit;
   tvms_unit_init(&unit, context, program->dialect);
   reader.unit = &unit;  // for expressions of the file level
-  if (!options->python) tvms_python_bind_prefixes(&reader);
+  if (options->begin) options->begin(options->self, &surface);
+  tvms_python_bind_prefixes(&reader);
+  if (script.len) tvms_python_names_bind_file(&reader);
+  if (options->as_written && !options->python) tvms_metadata_bind_omitted(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
     if (options->python && !file.script_count) break;  // only Python follows
@@ -127,7 +134,9 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
     ref = tvms_reader_at(&reader, ref)->next;
     reader.unit = &unit;
   }
+  if (options->end) options->end(options->self);
   tvms_reader_fini(&reader);
+  tvms_vec_fini(memory, &file.omitted);
   tvms_vec_fini(memory, &script);
   tvms_needed_names_fini(memory, &needed);
   tvms_unit_fini(&unit);

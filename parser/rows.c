@@ -9,37 +9,27 @@
 #include "ir/op.h"
 #include "ir/respell.h"
 #include "ir/tir_op.h"
+#include "parser/device/handlers.h"
 #include "parser/device/spelled.h"
 #include "parser/eval/attribute.h"
 #include "parser/eval/eval.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/origin.h"
+#include "parser/handlers.h"
 #include "parser/prototype.h"
+#include "parser/relax/handlers.h"
 #include "parser/relax/prototype.h"
 #include "parser/relax/value.h"
+#include "parser/room.h"
+#include "parser/tile/handlers.h"
+#include "parser/tile/room.h"
 #include "parser/tir/access.h"
-#include "parser/tir/rule.h"
+#include "parser/tir/handlers.h"
 #include "parser/tir/tir.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  ROW_NONE,
-#define CALL(ns, name, signature, since, until, handler) ROW_##ns##_##name,
-#define ALSO(ns, name, signature, since, until, handler) ROW_##ns##_##name##_##since,
-#define SUBSPACE(ns, name, ident, since, until)          ROW_##ns##_##name,
-#define DTYPE(ns, name, code, bits, since, until)        ROW_##ns##_##name,
-#include "ir/calls.def"
-};
-
-enum {
-  NAMESPACE_COUNT = 1
-#define CALL(ns, name, signature, since, until, handler)
-#define NAMESPACE(ident, path) +1
-#include "ir/calls.def"
-};
 
 // Traits as ir/calls.def spells them.
 enum {
@@ -51,53 +41,60 @@ enum {
   CLASS = TVMS_TRAIT_CLASS,
 };
 
-// One row; the last four are the handler, its two numbers and the traits.
-#define ROW(index, space, row_kind, since, until, symbol, signature, ...)              \
-  [index] = {space,  row_kind,  TVMS_DIALECT_##since, TVMS_DIALECT_##until,            \
-             symbol, signature, __VA_ARGS__,          index},
+// One row: its number, kind, namespace, name and releases, and what else its kind has. Names
+// are pasted before they get here: some are macros of C.
+#define ROW(entry, row_kind, space, symbol, first, last, ...)                          \
+  [entry] = {.namespace_ = (space),                                                    \
+             .kind = TVMS_ROW_##row_kind,                                              \
+             .since = TVMS_DIALECT_##first,                                            \
+             .until = TVMS_DIALECT_##last,                                             \
+             .name = (symbol),                                                         \
+             .index = (entry),                                                         \
+             __VA_ARGS__},
+#define ANSWERED(answer, text, row_traits)                                             \
+  .signature = (text), .handler = (answer), .traits = (row_traits)
 static const tvms_row rows[] = {
 #define CALL_AS(ns, name, signature, since, until, handler, traits)                    \
-  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
-      signature, tvms_call_##handler, 0, 0, traits)
+  ROW(TVMS_ENTRY_##ns##_##name, CALL, TVMS_NS_##ns, TVMS_SYM_##name, since, until,     \
+      ANSWERED(tvms_call_##handler, signature, traits))
 #define ALSO_AS(ns, name, signature, since, until, handler, traits)                    \
-  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
-      TVMS_SYM_##name, signature, tvms_call_##handler, 0, 0, traits)
+  ROW(TVMS_ENTRY_##ns##_##name##_##since, CALL, TVMS_NS_##ns, TVMS_SYM_##name, since,  \
+      until, ANSWERED(tvms_call_##handler, signature, traits))
 #define CALL(ns, name, signature, since, until, handler)                               \
-  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
-      signature, tvms_call_##handler, 0, 0, 0)
+  ROW(TVMS_ENTRY_##ns##_##name, CALL, TVMS_NS_##ns, TVMS_SYM_##name, since, until,     \
+      ANSWERED(tvms_call_##handler, signature, 0))
 #define ALSO(ns, name, signature, since, until, handler)                               \
-  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
-      TVMS_SYM_##name, signature, tvms_call_##handler, 0, 0, 0)
+  ROW(TVMS_ENTRY_##ns##_##name##_##since, CALL, TVMS_NS_##ns, TVMS_SYM_##name, since,  \
+      until, ANSWERED(tvms_call_##handler, signature, 0))
 #define OP(ns, name, signature, since, until, op, rule)                                \
-  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_CALL, since, until, TVMS_SYM_##name,   \
-      signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule, DROPS_DTYPE)
+  ROW(TVMS_ENTRY_##ns##_##name, CALL, TVMS_NS_##ns, TVMS_SYM_##name, since, until,     \
+      ANSWERED(tvms_call_operator, signature, DROPS_DTYPE))
 #define OP_ALSO(ns, name, signature, since, until, op, rule)                           \
-  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_CALL, since, until,          \
-      TVMS_SYM_##name, signature, tvms_call_operator, TVMS_TIR_##op, TVMS_RULE_##rule, \
-      DROPS_DTYPE)
+  ROW(TVMS_ENTRY_##ns##_##name##_##since, CALL, TVMS_NS_##ns, TVMS_SYM_##name, since,  \
+      until, ANSWERED(tvms_call_operator, signature, DROPS_DTYPE))
 #define VALUE(ns, name, since, until, handler)                                         \
-  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_VALUE, since, until, TVMS_SYM_##name,  \
-      NULL, tvms_call_##handler, 0, 0, 0)
+  ROW(TVMS_ENTRY_##ns##_##name, VALUE, TVMS_NS_##ns, TVMS_SYM_##name, since, until,    \
+      ANSWERED(tvms_call_##handler, NULL, 0))
 #define VALUE_ALSO(ns, name, since, until, handler)                                    \
-  ROW(ROW_##ns##_##name##_##since, TVMS_NS_##ns, TVMS_ROW_VALUE, since, until,         \
-      TVMS_SYM_##name, NULL, tvms_call_##handler, 0, 0, 0)
+  ROW(TVMS_ENTRY_##ns##_##name##_##since, VALUE, TVMS_NS_##ns, TVMS_SYM_##name, since, \
+      until, ANSWERED(tvms_call_##handler, NULL, 0))
 #define SUBSPACE(ns, name, ident, since, until)                                        \
-  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_NAMESPACE, since, until,               \
-      TVMS_SYM_##name, NULL, NULL, 0, TVMS_NS_##ident, 0)
+  ROW(TVMS_ENTRY_##ns##_##name, NAMESPACE, TVMS_NS_##ns, TVMS_SYM_##name, since,       \
+      until, .below = TVMS_NS_##ident)
 #define DTYPE(ns, name, code, bits, since, until)                                      \
-  ROW(ROW_##ns##_##name, TVMS_NS_##ns, TVMS_ROW_DTYPE, since, until, TVMS_SYM_##name,  \
-      NULL, NULL, TVMS_##code, bits, 0)
+  ROW(TVMS_ENTRY_##ns##_##name, DTYPE, TVMS_NS_##ns, TVMS_SYM_##name, since, until,    \
+      .dtype = {TVMS_##code, bits, 1})
 #include "ir/calls.def"
 };
 
 // First row of each name in each namespace.
-static const uint16_t first_rows[][NAMESPACE_COUNT] = {
+static const uint16_t first_rows[][TVMS_NS_COUNT] = {
 #define CALL(ns, name, signature, since, until, handler)                               \
-  [TVMS_SYM_##name][TVMS_NS_##ns] = ROW_##ns##_##name,
+  [TVMS_SYM_##name][TVMS_NS_##ns] = TVMS_ENTRY_##ns##_##name,
 #define SUBSPACE(ns, name, ident, since, until)                                        \
-  [TVMS_SYM_##name][TVMS_NS_##ns] = ROW_##ns##_##name,
+  [TVMS_SYM_##name][TVMS_NS_##ns] = TVMS_ENTRY_##ns##_##name,
 #define DTYPE(ns, name, code, bits, since, until)                                      \
-  [TVMS_SYM_##name][TVMS_NS_##ns] = ROW_##ns##_##name,
+  [TVMS_SYM_##name][TVMS_NS_##ns] = TVMS_ENTRY_##ns##_##name,
 #include "ir/calls.def"
 };
 
@@ -111,7 +108,7 @@ static const bool is_scope[] = {
 
 // The namespace of this full name; NONE if there is none.
 static tvms_namespace namespace_named(const char *path) {
-  for (uint32_t i = 1; i < NAMESPACE_COUNT; i++) {
+  for (uint32_t i = 1; i < TVMS_NS_COUNT; i++) {
     tvms_namespace namespace_ = (tvms_namespace)i;
     if (strcmp(tvms_namespace_text(namespace_), path) == 0) return namespace_;
   }
@@ -126,8 +123,8 @@ const tvms_row *tvms_rows_find(tvms_namespace namespace_, tvms_sym name,
   uint32_t at = first_rows[name][namespace_];
   if (!at) return NULL;
   dialect = tvms_release_rows(dialect);
-  for (; at < TVMS_ROW_COUNT && rows[at].name == name
-         && rows[at].namespace_ == namespace_;
+  for (;
+       at < TVMS_ENTRIES && rows[at].name == name && rows[at].namespace_ == namespace_;
        at++) {
     if (dialect >= rows[at].since && dialect <= rows[at].until) return &rows[at];
   }
@@ -141,7 +138,7 @@ bool tvms_row_span(tvms_namespace namespace_, tvms_sym name, tvms_dialect *since
   if (name >= INDEXED_NAMES || !first_rows[name][namespace_]) return false;
   uint32_t at = first_rows[name][namespace_];
   *since = (tvms_dialect)rows[at].since;
-  while (at + 1 < TVMS_ROW_COUNT && rows[at + 1].name == name
+  while (at + 1 < TVMS_ENTRIES && rows[at + 1].name == name
          && rows[at + 1].namespace_ == namespace_) {
     at++;
   }
@@ -185,7 +182,7 @@ static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
   name_vec names = {0};
   tvms_memory *memory = &reader->context->memory;
   tvms_dialect dialect = tvms_release_rows(reader->dialect);
-  for (uint32_t at = 1; at < TVMS_ROW_COUNT; at++) {
+  for (uint32_t at = 1; at < TVMS_ENTRIES; at++) {
     const tvms_row *row = &rows[at];
     if (row->namespace_ != namespace_) continue;
     if (dialect < row->since || dialect > row->until) continue;
@@ -246,9 +243,8 @@ static tvms_eval_value value_of_row(tvms_reader *reader, const tvms_row *row,
   case TVMS_ROW_CALL:
     return (tvms_eval_value){.kind = TVMS_EVAL_CALLABLE, .as.row = row};
   case TVMS_ROW_NAMESPACE:
-    return (tvms_eval_value){.kind = TVMS_EVAL_NAMESPACE, .as.i = row->rule};
-  case TVMS_ROW_DTYPE:
-    return dtype_constructor((tvms_dtype){(uint8_t)row->op, row->rule, 1});
+    return (tvms_eval_value){.kind = TVMS_EVAL_NAMESPACE, .as.i = row->below};
+  case TVMS_ROW_DTYPE: return dtype_constructor(row->dtype);
   case TVMS_ROW_VALUE: {
     tvms_call_args call = {.row = row, .ref = ref};
     return row->handler(reader, &call);
@@ -347,7 +343,7 @@ static tvms_eval_value callable_call(tvms_reader *reader, tvms_eval_value callee
                           .ref = call,
                           .args = args,
                           .refs = refs,
-                          .scope = (tvms_namespace)callee.spare};
+                          .spare = callee.spare};
   const char *what = tvms_symbol_text(reader->context, row->name);
   if (tvms_release_has(reader->dialect, TVMS_FACT_is_prototype))
     tvms_prototype_call(reader, row, call);

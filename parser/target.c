@@ -10,6 +10,7 @@
 #include "ir/object.h"
 #include "ir/target_config.h"
 #include "parser/eval/convert.h"
+#include "parser/handlers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -158,6 +159,18 @@ static tvms_node *checked_options(tvms_reader *reader, const char *kind,
   return map;
 }
 
+// In WebGPU only a subgroup is a warp of more than one thread.
+static bool subgroups_agree(tvms_reader *reader, const char *kind,
+                            const tvms_node *given, tvms_ref dict) {
+  int64_t size;
+  const char *key = "thread_warp_size";
+  bool wide = strcmp(kind, "webgpu") == 0
+              && tvms_object_as_int(tvms_object_map_get(given, key), &size) && size > 1;
+  if (!wide || tvms_target_config_has_subgroups(given)) return true;
+  tvms_reader_report(reader, warp_without_subgroups, value_ref(reader, dict, key));
+  return false;
+}
+
 static tvms_node *config_of_dict(tvms_reader *reader, tvms_eval_value dict,
                                  tvms_ref ref) {
   tvms_node *given = tvms_eval_to_object(reader, dict, ref);
@@ -171,7 +184,7 @@ static tvms_node *config_of_dict(tvms_reader *reader, tvms_eval_value dict,
   tvms_node *defaults = tvms_target_config_defaults(reader->unit, name, strlen(name));
   if (!defaults) return unknown_target(reader, name, strlen(name), ref);
   given = checked_options(reader, name, dict, given, ref);
-  if (!given) return NULL;
+  if (!given || !subgroups_agree(reader, name, given, ref)) return NULL;
   return tvms_target_config_complete(reader->unit, defaults, given);
 }
 

@@ -1,8 +1,8 @@
 // How passes change a module: new functions for old ones, functions added and removed.
 //
-// A pass never changes a function in place: others may be looking at it, and what tvms
-// knows about its nodes is indexed by their ids. It makes a new one in a unit of its own and
-// puts it in the place of the old one, whose unit dies with it.
+// A pass never changes the nodes of a function: others may be looking at them, and what tvms
+// knows about them is indexed by their ids. It makes new nodes, in the unit of the function or
+// in a new one, and puts the new function in the place of the old one.
 #ifndef TVMS_PASSES_FUNCTIONS_H
 #define TVMS_PASSES_FUNCTIONS_H
 
@@ -53,17 +53,21 @@ void tvms_functions_remove(tvms_pass_run *run, const bool *dead);
 // `name`, or the first of name1, name2 … that no member of the module has.
 tvms_sym tvms_functions_fresh_name(tvms_pass_run *run, const char *name);
 
-// Runs `change` on a copy, in a unit of its own, of every defined function of the given
-// kind (PRIM_FUNC or FUNCTION). It returns the changed function, all of whose nodes lie in
-// that unit, or the copy itself to keep the old function. Functions that it adds to the
-// module are not visited.
+// Makes, with nodes in the function's `unit`, what comes in the place of a function, and may
+// share nodes with it; or returns the function itself: it stays.
 typedef tvms_node *tvms_function_change(tvms_pass_run *run, tvms_unit *unit,
                                         tvms_node *function);
 
-// Runs `change` on a copy of every function of the given kind, each in a unit of its
-// own, and puts what it returns in the place of the function.
+// Runs `change` on every defined function of the given kind (PRIM_FUNC or FUNCTION) and puts
+// what it returns in the place of the function. Functions that it adds to the module are not
+// visited.
 void tvms_functions_change(tvms_pass_run *run, tvms_node_kind kind,
                            tvms_function_change *change);
+
+// The same in the order of the functions' names, which decides what new functions are called: TVM's
+// functions_items (passes in Python) and GetGlobalVars have them so.
+void tvms_functions_change_by_name(tvms_pass_run *run, tvms_node_kind kind,
+                                   tvms_function_change *change);
 
 // Makes, with nodes in `unit`, what comes in the place of member `index`; NULL: it stays.
 typedef tvms_node *TVMS_NULLABLE tvms_function_remake(void *self, tvms_unit *unit,

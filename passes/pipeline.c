@@ -1,5 +1,6 @@
 // Reading the text of a pipeline: 'LegalizeOps,call-tir-rewrite{key=value},zero'.
 //
+// In a file a new line separates passes as a comma does, and '#' begins a comment.
 // Names of pipelines.def stand for their passes; what is wrong inside one is reported at
 // the name that the user wrote.
 #include "passes/pipeline.h"
@@ -23,8 +24,10 @@ typedef struct {
   const char *text;
   uint32_t at;
   uint32_t nested;
-  tvms_span outer;    // if nested: the name of the pipeline being expanded
-  tvms_arena *arena;  // of the pipeline
+  bool lines;       // the text is a file: new lines and comments
+  tvms_span outer;  // if nested: the name of the pipeline being expanded
+  const tvms_pass_group *TVMS_NULLABLE group;  // the same
+  tvms_arena *arena;                           // of the pipeline
   step_list *steps;
 } reader;
 
@@ -32,9 +35,19 @@ static tvms_span place(const reader *r, uint32_t begin, uint32_t end) {
   return r->nested ? r->outer : (tvms_span){begin, end};
 }
 
+// Skips blanks, and in a file comments; `new_lines`: and the ends of lines.
+static void skip_within(reader *r, bool new_lines) {
+  for (char c; (c = r->text[r->at]) != '\0'; r->at++) {
+    if (c == '#' && r->lines) {
+      r->at += (uint32_t)strcspn(r->text + r->at, "\n");
+      c = r->text[r->at];
+    }
+    if (c == '\n' ? !new_lines : !isspace((unsigned char)c)) return;
+  }
+}
+
 static void skip_blanks(reader *r) {
-  while (isspace((unsigned char)r->text[r->at]))
-    r->at++;
+  skip_within(r, true);
 }
 
 static tvms_span word(reader *r) {
@@ -58,6 +71,18 @@ static bool expected(reader *r, const char *what) {
   uint32_t end = r->text[r->at] ? r->at + 1 : r->at;
   tvms_diag_report(&r->context->diags, TVMS_D_pass_syntax, place(r, r->at, end), what);
   return false;
+}
+
+// TVM has it, tvms does not.
+static bool is_missing(const reader *r, tvms_span name) {
+  const tvms_missing_pass *pass =
+      tvms_pass_find_missing(r->text + name.begin, name.end - name.begin);
+  if (!pass) return false;
+  char releases[TVMS_RELEASES_SIZE];
+  tvms_pass_releases(pass->since, pass->until, releases);
+  tvms_diag_report(&r->context->diags, TVMS_D_missing_pass,
+                   place(r, name.begin, name.end), pass->name, releases);
+  return true;
 }
 
 static void unknown_pass(reader *r, tvms_span name) {
@@ -195,9 +220,14 @@ static bool read_list(reader *r);
 static bool read_nested(reader *r, const char *passes, tvms_span name) {
   TVMS_CHECK(r->nested < MOST_NESTED);
   reader inner = *r;
+  tvms_pass_group *group = tvms_arena_new(r->arena, tvms_pass_group);
+  group->name = tvms_arena_text(r->arena, r->text + name.begin, name.end - name.begin);
+  group->parent = r->group;
+  inner.group = group;
   inner.text = passes;
   inner.at = 0;
   inner.nested = r->nested + 1;
+  inner.lines = false;
   inner.outer = place(r, name.begin, name.end);
   return read_list(&inner);
 }
@@ -214,7 +244,9 @@ static const char *find_pipeline(const char *name, size_t len) {
 }
 
 static bool read_options(reader *r, const tvms_pass_step *step) {
-  if (!accept(r, '{') || accept(r, '}')) return true;
+  uint32_t end = r->at;  // what follows may be a new line, which separates
+  if (!accept(r, '{')) r->at = end;
+  if (r->at == end || accept(r, '}')) return true;
   do {
     if (!read_option(r, step)) return false;
   } while (accept(r, ','));
@@ -228,10 +260,11 @@ static bool read_item(reader *r) {
   const char *passes = find_pipeline(r->text + name.begin, len);
   if (passes) return read_nested(r, passes, name);
   tvms_pass_step step = {.pass = tvms_pass_find(r->text + name.begin, len),
-                         .span = place(r, name.begin, name.end)};
+                         .span = place(r, name.begin, name.end),
+                         .group = r->group};
   if (step.pass) {
     step.values = default_values(r, step.pass);
-  } else {
+  } else if (!is_missing(r, name)) {
     unknown_pass(r, name);
   }
   if (!read_options(r, &step)) return false;
@@ -246,9 +279,22 @@ static bool read_list(reader *r) {
   return !r->text[r->at] || expected(r, "','");
 }
 
-bool tvms_pipeline_parse(tvms_context *context, const char *name, const char *text,
-                         tvms_pipeline *pipeline) {
-  tvms_source *source = tvms_source_create(&context->memory, name, text, strlen(text));
+// The items of a file; commas and new lines may be many, and may be missing at the end.
+static bool read_lines(reader *r, uint32_t size) {
+  for (;;) {
+    while (accept(r, ',')) {
+    }
+    if (r->at == size) return true;
+    if (!read_item(r)) return false;
+    skip_within(r, false);
+    char next = r->text[r->at];
+    if (r->at < size && next != ',' && next != '\n')
+      return expected(r, "',' or a new line");
+  }
+}
+
+static bool parse(tvms_context *context, tvms_source *source, bool is_file,
+                  tvms_pipeline *pipeline) {
   tvms_source *outer = context->diags.source;
   context->diags.source = source;
   uint32_t errors = context->diags.errors;
@@ -257,13 +303,43 @@ bool tvms_pipeline_parse(tvms_context *context, const char *name, const char *te
   tvms_arena_init(&pipeline->arena, &context->memory);
   reader r = {.context = context,
               .text = source->text,
+              .lines = is_file,
               .arena = &pipeline->arena,
               .steps = &steps};
-  bool fine = read_list(&r);
+  bool fine = is_file ? read_lines(&r, source->size) : read_list(&r);
   context->diags.source = outer;
   pipeline->steps = steps.items;
   pipeline->count = steps.len;
   return fine && context->diags.errors == errors;
+}
+
+bool tvms_pipeline_parse(tvms_context *context, const char *name, const char *text,
+                         tvms_pipeline *pipeline) {
+  tvms_source *source = tvms_source_create(&context->memory, name, text, strlen(text));
+  return parse(context, source, false, pipeline);
+}
+
+bool tvms_pipeline_parse_file(tvms_context *context, tvms_source *source,
+                              tvms_pipeline *pipeline) {
+  return parse(context, source, true, pipeline);
+}
+
+// Options that have their initial value are not written. Lists and maps take both kinds of
+// quotes; those that are written here may stand inside of single ones.
+void tvms_pipeline_write_step(const tvms_pass_step *step, tvms_strbuf *out) {
+  uint32_t count;
+  const tvms_pass_option *options = options_of(step->pass, &count);
+  const char *before = "{";
+  tvms_strbuf_puts(out, step->pass->name);
+  for (uint32_t i = 0; i < count; i++) {
+    const char *text = step->values[i].text;
+    if (strcmp(text, options[i].initial) == 0) continue;
+    tvms_strbuf_printf(out, "%s%s=", before, options[i].name);
+    before = ",";
+    for (; *text; text++)
+      tvms_strbuf_putc(out, (char)(*text == '\'' ? '"' : *text == '\n' ? ' ' : *text));
+  }
+  if (*before == ',') tvms_strbuf_putc(out, '}');
 }
 
 static bool is_source_of_finding(const tvms_diags *diags, const tvms_source *source) {

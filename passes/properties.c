@@ -1,7 +1,8 @@
 // Looking for what a module must not have.
 //
 // Every property is the absence of something, so one walk that stops at the first finding
-// answers it; nothing is cached here, the manager remembers what it asked.
+// answers it; nothing is cached here, the manager remembers what it asked. Properties of
+// statements are not looked for in expressions, which are most of a function.
 #include "passes/properties.h"
 
 #include "ir/op.h"
@@ -14,27 +15,33 @@ static bool lacks(tvms_context *context, const tvms_node *function, finder find)
   return tvms_walk(&context->memory, (tvms_node *)(uintptr_t)function, &visitor);
 }
 
-// holds_<name>: true if no node of the function has `unwanted`.
-#define LACKS(name, KIND, unwanted)                                                    \
+static bool is_stmt_or_top(const tvms_node *node) {
+  tvms_node_class class = tvms_node_class_of(node);
+  return class == TVMS_CLASS_STMT || class == TVMS_CLASS_TOP;
+}
+
+// holds_<name>: true if no node of the function has `unwanted`. What is below a node for
+// which `inside` is false cannot have it.
+#define LACKS(name, KIND, unwanted, inside)                                            \
   static tvms_walk_step find_##name(void *self, tvms_node *node,                       \
                                     tvms_field_role role) {                            \
     (void)self;                                                                        \
     (void)role;                                                                        \
-    return node->kind == TVMS_NODE_##KIND && (unwanted) ? TVMS_WALK_STOP               \
-                                                        : TVMS_WALK_ON;                \
+    if (node->kind == TVMS_NODE_##KIND && (unwanted)) return TVMS_WALK_STOP;           \
+    return inside ? TVMS_WALK_ON : TVMS_WALK_SKIP;                                     \
   }                                                                                    \
   static bool holds_##name(tvms_context *context, const tvms_node *function) {         \
     return lacks(context, function, find_##name);                                      \
   }
 
-LACKS(no_dataflow, BINDING_BLOCK, node->flags &TVMS_FLAG_DATAFLOW)
-LACKS(no_init, BLOCK, tvms_as_block(node)->init != NULL)
-LACKS(opaque, BLOCK, tvms_as_block(node)->iter_vars.len > 0)
-LACKS(no_match, BLOCK, tvms_as_block(node)->match_buffers.len > 0)
-LACKS(no_blocks, BLOCK, true)
+LACKS(no_dataflow, BINDING_BLOCK, node->flags &TVMS_FLAG_DATAFLOW, true)
+LACKS(no_init, BLOCK, tvms_as_block(node)->init != NULL, is_stmt_or_top(node))
+LACKS(opaque, BLOCK, tvms_as_block(node)->iter_vars.len > 0, is_stmt_or_top(node))
+LACKS(no_match, BLOCK, tvms_as_block(node)->match_buffers.len > 0, is_stmt_or_top(node))
+LACKS(no_blocks, BLOCK, true, is_stmt_or_top(node))
 LACKS(no_local, VAR_BINDING,
-      tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION)
-LACKS(placed, CALL, tvms_op_called(node) == TVMS_R_builtin_alloc_tensor)
+      tvms_as_var_binding(node)->value->kind == TVMS_NODE_FUNCTION, true)
+LACKS(placed, CALL, tvms_op_called(node) == TVMS_R_builtin_alloc_tensor, true)
 
 static const tvms_property properties[] = {
 #define PROPERTY(NAME, holds, text, passes) {holds_##holds, text, passes},

@@ -8,6 +8,7 @@
 #include "passes/properties.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 // The column `requires` names properties without their prefix.
@@ -41,6 +42,15 @@ static const tvms_pass_option options[] = {
 static const tvms_pipeline_row pipelines[] = {
 #define PIPELINE(name, passes, summary) {name, passes, summary},
 #include "passes/pipelines.def"
+};
+
+#define LANGUAGE_RELAX "Relax"
+#define LANGUAGE_TIR   "TIR"
+
+static const tvms_missing_pass missing[] = {
+#define MISSING(Name, since, until, LANGUAGE)                                          \
+  {#Name, TVMS_DIALECT_##since, TVMS_DIALECT_##until, LANGUAGE_##LANGUAGE},
+#include "passes/missing.def"
 };
 
 const tvms_pass *tvms_pass_rows(uint32_t *count) {
@@ -78,6 +88,23 @@ const tvms_pipeline_row *tvms_pipeline_rows(uint32_t *count) {
   return pipelines;
 }
 
+const tvms_missing_pass *tvms_pass_missing_rows(uint32_t *count) {
+  *count = sizeof missing / sizeof missing[0];
+  return missing;
+}
+
+void tvms_pass_releases(tvms_dialect since, tvms_dialect until,
+                        char text[TVMS_RELEASES_SIZE]) {
+  bool first = since <= tvms_release_written(TVMS_DIALECT_OLDEST);
+  const char *from = tvms_dialect_text(since), *to = tvms_dialect_text(until);
+  if (until == TVMS_DIALECT_ever)
+    snprintf(text, TVMS_RELEASES_SIZE, first ? "all releases" : "since %s", from);
+  else if (first)
+    snprintf(text, TVMS_RELEASES_SIZE, "up to %s", to);
+  else
+    snprintf(text, TVMS_RELEASES_SIZE, since == until ? "%s" : "%s to %s", from, to);
+}
+
 // A word begins at a capital behind a small letter, and at any that a small letter
 // follows: Fuse-TIR, Call-TIR-Rewrite, To-Conv2D, BF16-Compute.
 static bool word_begins(const char *name, size_t i) {
@@ -99,11 +126,22 @@ static bool same(const char *name, const char *text, size_t len) {
   return strlen(name) == len && memcmp(name, text, len) == 0;
 }
 
+static bool is_called(const char *pass, const char *text, size_t len) {
+  char kebab[TVMS_KEBAB_SIZE];
+  tvms_pass_kebab(pass, kebab);
+  return same(pass, text, len) || same(kebab, text, len);
+}
+
 const tvms_pass *tvms_pass_find(const char *name, size_t len) {
   for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
-    char kebab[TVMS_KEBAB_SIZE];
-    tvms_pass_kebab(passes[i].name, kebab);
-    if (same(passes[i].name, name, len) || same(kebab, name, len)) return &passes[i];
+    if (is_called(passes[i].name, name, len)) return &passes[i];
+  }
+  return NULL;
+}
+
+const tvms_missing_pass *tvms_pass_find_missing(const char *name, size_t len) {
+  for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+    if (is_called(missing[i].name, name, len)) return &missing[i];
   }
   return NULL;
 }

@@ -60,7 +60,7 @@ static const char *TVMS_NULLABLE read_npz(tvms_relax_weights *w) {
   const char *end = w->file->text + w->file->size;
   uint64_t count = 0;
   const char *entry = find_list(w->file->text, w->file->size, &count);
-  if (!entry) return "it is no archive of arrays";
+  if (!entry) return "it is not an archive of arrays";
   for (uint64_t i = 0; i < count; i++) {
     bool there = end - entry >= ENTRY && memcmp(entry, "PK\1\2", 4) == 0;
     if (!there) return "it is cut off";

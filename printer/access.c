@@ -1,4 +1,10 @@
 // Accesses of buffers: indices, regions, loads and stores with or without a mask.
+//
+// A vector index with a constant stride is written as a slice, A[0:8:2] for T.Ramp(0, 2, 4). From
+// 0.27 on a slice among values is a region, so a load has its T.Ramp there, and only the target of
+// a store a slice. What the value of a store mentions is defined before what its indices mention,
+// and names depend on that order: so the value is written first, and the texts change places then
+// (tvms_print_move).
 #include "printer/access.h"
 
 #include "printer/buffer.h"

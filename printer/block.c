@@ -1,4 +1,13 @@
 // Blocks: axes, predicate, regions, annotations, buffers, initialisation, body.
+//
+// They are written in this order, whatever it was in the source. Axes next to each other that are
+// spatial or reduce, and whose value is the variable of a loop over just the domain of the axis,
+// share a line:
+//
+//   v_i, v_k = T.axis.remap("SR", [i, k])
+//
+// An axis that has no such neighbour, or an expression for its value, or another domain, has a
+// line of its own, v_i = T.axis.spatial(8, i + 1). Regions are written even if they are empty.
 #include "printer/block.h"
 
 #include "ir/object.h"

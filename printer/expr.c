@@ -7,6 +7,7 @@
 // along their left side.
 #include "printer/expr.h"
 
+#include "ir/omitted.h"
 #include "printer/access.h"
 #include "printer/buffer.h"
 #include "printer/call.h"
@@ -155,7 +156,8 @@ static void print_int_imm(tvms_printer *p, const tvms_node *node) {
 static void print_string_imm(tvms_printer *p, const tvms_node *node) {
   tvms_bytes text = tvms_as_string_imm(node)->value;
   bool relax = p->token == PRINT_RELAX;
-  if (!relax && text.len && memchr(text.text, '\n', text.len)) {
+  bool lines = !relax && text.len && memchr(text.text, '\n', text.len);
+  if (lines || tvms_node_omitted(node)) {
     tvms_print_metadata_ref(p, node);
     return;
   }

@@ -1,4 +1,9 @@
 // Loops: range and its relatives, nests of loops as T.grid.
+//
+// A nest is one line, `for i, j in T.grid(4, 8):`, as far inwards as each loop is the only
+// statement of the one around it, is serial, begins at 0, has neither a step nor annotations, and
+// has an extent without variables of the nest: `for j in range(i):` is a loop of its own. A single
+// loop is a `range`, unless its kind or its annotations need a name of T.
 #include "printer/loop.h"
 
 #include "ir/object.h"

@@ -7,6 +7,7 @@
 // object, no text tells.
 #include "printer/metadata.h"
 
+#include "ir/omitted.h"
 #include "printer/metadata_order.h"
 #include "printer/state.h"
 
@@ -44,13 +45,26 @@ static uint32_t next_index(tvms_printer *p, const tvms_node *object) {
   return same;
 }
 
+static uint32_t keep(tvms_printer *p, const tvms_node *object) {
+  uint32_t index = next_index(p, object);
+  tvms_vec_push(p->memory, &p->kept, object);
+  return index;
+}
+
+// What the text that was read calls by one name is one object to TVM, wherever it stands.
+static uint32_t number_of(tvms_printer *p, const tvms_node *object) {
+  tvms_sym omitted = tvms_node_omitted(object);
+  if (!omitted) return keep(p, object);
+  p->leaves_out++;
+  tvms_vec_reach(p->memory, &p->omitted, omitted);
+  uint32_t *known = &p->omitted.items[omitted];
+  if (!*known) *known = keep(p, object) + 1;
+  return *known - 1;
+}
+
 void tvms_print_metadata_ref(tvms_printer *p, const tvms_node *object) {
   print_name *name = tvms_print_name_of(p, object);
-  if (name->index == 0) {
-    uint32_t index = next_index(p, object);
-    tvms_vec_push(p->memory, &p->kept, object);
-    name->index = index + 1;
-  }
+  if (name->index == 0) name->index = number_of(p, object) + 1;
   tvms_strbuf_printf(p->out, "metadata[\"%s\"][%u]", type_key(p, object),
                      name->index - 1);
 }

@@ -1,6 +1,13 @@
 // Modules: members in TVM's order, attributes, global infos; header comments.
+//
+// TVM sorts the members of a module: PrimFuncs, external functions, functions of Relax, each by
+// name, and `main` behind all of them whatever it is. The class is always called Module. A function
+// that stands alone is called what its global_symbol says, or `main` if it is private. Which
+// imports the header has is known when everything is written: each mention of I, T, R or a type
+// variable sets a bit in `used`, and printer/print.c puts the header in front.
 #include "printer/module.h"
 
+#include "ir/global_symbol.h"
 #include "ir/object.h"
 #include "printer/comments.h"
 #include "printer/function_relax.h"
@@ -99,14 +106,9 @@ static void print_infos(tvms_printer *p, const tvms_module *module) {
 
 // The name of a function that stands alone: its symbol, or `main`.
 static tvms_sym name_alone(tvms_printer *p, const tvms_member *member) {
-  const tvms_node *function = member->function;
-  const tvms_node *attrs = NULL;
-  if (function->kind == TVMS_NODE_PRIM_FUNC) attrs = tvms_as_prim_func(function)->attrs;
-  if (function->kind == TVMS_NODE_FUNCTION) attrs = tvms_as_function(function)->attrs;
-  const char *symbol =
-      tvms_object_as_text(attrs ? tvms_object_map_get(attrs, "global_symbol") : NULL);
+  const char *symbol = tvms_global_symbol_of(p->context, member);
   if (symbol) return tvms_symbol_intern(p->context, symbol, strlen(symbol));
-  if (function->flags & TVMS_FLAG_PRIVATE)
+  if (member->function->flags & TVMS_FLAG_PRIVATE)
     return tvms_symbol_intern(p->context, "main", 4);
   return member->name;
 }

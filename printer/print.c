@@ -7,6 +7,7 @@
 // and its like are arrays by number.
 #include "printer/print.h"
 
+#include "ir/omitted.h"
 #include "printer/comments.h"
 #include "printer/function_relax.h"
 #include "printer/function_tir.h"
@@ -45,6 +46,7 @@ static void finish(tvms_printer *p) {
   tvms_vec_fini(p->memory, &p->frames);
   tvms_vec_fini(p->memory, &p->lates);
   tvms_vec_fini(p->memory, &p->kept);
+  tvms_vec_fini(p->memory, &p->omitted);
   tvms_vec_fini(p->memory, &p->signed_vars);
   tvms_vec_fini(p->memory, &p->type_vars);
   tvms_vec_fini(p->memory, &p->hints);
@@ -86,7 +88,7 @@ static void merge(tvms_printer *p, tvms_strbuf *out) {
 }
 
 static bool omits_metadata(const tvms_printer *p) {
-  return p->kept.len && !p->metadata;
+  return p->kept.len && (!p->metadata || p->leaves_out);
 }
 
 tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *options,
@@ -104,8 +106,18 @@ tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *o
   return p;
 }
 
+// False if none of its functions is known: the definition is left out, and so is the empty
+// line in front of it. A class without members is a module all the same.
+static bool has_text(const tvms_module *module) {
+  for (uint32_t i = 0; i < module->member_count; i++) {
+    if (module->members[i].function) return true;
+  }
+  return !module->member_count;
+}
+
 bool tvms_print_next(tvms_printer *p, const tvms_module *module) {
   uint32_t kept = p->kept.len;
+  if (!has_text(module)) return false;
   if (p->printed++) tvms_strbuf_putc(&p->main, '\n');
   p->blank = false;
   tvms_print_module(p, module);
@@ -117,10 +129,25 @@ bool tvms_print_next(tvms_printer *p, const tvms_module *module) {
 static void add_front(tvms_printer *p) {
   tvms_strbuf front, *out = p->whole;
   tvms_strbuf_init(&front, p->memory);
-  if (p->metadata) tvms_print_metadata(p, &front);
+  if (!omits_metadata(p)) tvms_print_metadata(p, &front);
   tvms_print_header(&front, p->dialect, p->used, 0);
   tvms_strbuf_insert(out, p->begin, front.text, front.len);
   tvms_strbuf_fini(&front);
+}
+
+// A section with some of the objects would give them other numbers than the text has.
+static void warn_left_out(const tvms_printer *p) {
+  uint32_t known = 0;
+  const tvms_node *first = NULL;
+  for (uint32_t i = 0; i < p->kept.len; i++) {
+    const tvms_node *object = p->kept.items[i];
+    bool omitted = tvms_node_omitted(object) != 0;
+    known += !omitted;
+    if (omitted && !first) first = object;
+  }
+  if (!known || !first) return;
+  tvms_diag_report(&p->context->diags, TVMS_D_omitted_too, first->span, known,
+                   known == 1 ? "" : "s", known == 1 ? "is" : "are");
 }
 
 static void end_program(tvms_printer *p) {
@@ -129,6 +156,7 @@ static void end_program(tvms_printer *p) {
     tvms_print_left_comments(p, UINT32_MAX);
     tvms_strbuf_add(p->whole, p->main.text, p->main.len);
   }
+  if (p->metadata && p->leaves_out) warn_left_out(p);
   if (omits_metadata(p)) {
     tvms_strbuf_puts(p->whole, "\n# Metadata omitted. Use show_meta=True in script() "
                                "method to show it.\n");

@@ -37,6 +37,8 @@ typedef struct tvms_printer tvms_printer;
 // tvms_print_close. It belongs to context->memory.
 tvms_printer *tvms_print_open(tvms_context *context, const tvms_print_options *options,
                               tvms_strbuf *out);
+// Writes a module, behind an empty line if others stand in front of it. One that has members
+// but no function, because they could not be read, is left out.
 // Returns true if the module must live until tvms_print_close, which writes its constants.
 bool tvms_print_next(tvms_printer *printer, const tvms_module *module);
 

@@ -65,6 +65,10 @@ void tvms_print_constant(tvms_printer *p, const tvms_node *node) {
   const tvms_constant *constant = tvms_as_constant(node);
   bool distributed = node->sinfo && node->sinfo->kind == TVMS_NODE_SINFO_DTENSOR;
   size_t from = p->out->len;
+  if (constant->omitted) {
+    tvms_print_metadata_ref(p, node);
+    return;
+  }
   tvms_print_r(p, distributed ? "dist.const(" : "const(");
   if (!print_scalar(p, constant)) {
     p->out->len = from;

@@ -1,4 +1,8 @@
 // StructInfo and the types of TIR variables.
+//
+// A dimension is written by where its type stands. In a signature (`quotes`) one that mentions a
+// variable of the signature is quoted, "n + 1", because nothing has defined n for Python yet; only
+// a type variable of 0.27 stands there by its name. Everywhere else it is an expression.
 #include "printer/sinfo.h"
 
 #include "printer/buffer.h"
@@ -21,8 +25,8 @@ void tvms_print_pointer_type(tvms_printer *p, const tvms_node *type, bool as_val
     if (as_value) PUT(p, "()");
     return;
   }
-  const char *scope = tvms_symbol_text(p->context, tvms_as_sinfo_pointer(type)->scope);
-  if (!*scope) scope = "global";
+  tvms_sym sym = tvms_as_sinfo_pointer(type)->scope;
+  const char *scope = sym ? tvms_symbol_text(p->context, sym) : "global";
   bool opaque = tvms_dtype_is_void(type->dtype)
                 && tvms_release_has(p->dialect, TVMS_FACT_opaque_pointers_are_bare);
   if (opaque && strcmp(scope, "global") == 0) {
@@ -34,6 +38,10 @@ void tvms_print_pointer_type(tvms_printer *p, const tvms_node *type, bool as_val
   } else {
     PUT(p, "(");
     tvms_print_quoted_dtype(p, type->dtype);
+    if (!*scope) {
+      PUT(p, ")");
+      return;
+    }
     PUT(p, ", ");
   }
   tvms_print_quoted(p, scope, strlen(scope));

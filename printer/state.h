@@ -168,6 +168,8 @@ struct tvms_printer {
   uint32_t kept_constants;           // how many of them there are of the usual kinds
   uint32_t kept_texts;
   uint32_t kept_strings;
+  TVMS_VEC(uint32_t) omitted;  // by the symbol of ir/omitted.h: its number + 1
+  uint32_t leaves_out;         // objects without value that were written
   TVMS_VEC(const tvms_node *) signed_vars;  // with the flag `signature`
   TVMS_VEC(const tvms_node *) type_vars;    // to be declared as TypeVar
   TVMS_VEC(tvms_sym) hints;  // by node id: the name of this release; 0: the node's own

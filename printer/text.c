@@ -1,4 +1,12 @@
 // Literals, lines and late text.
+//
+// A text is written in one pass, though a statement may need a line above it that is known only
+// while the statement is being written, `n = T.int64()` for a variable that nothing defines. Such
+// lines are written aside with the place where they belong ("late", printer/state.h) and merged
+// when the module is complete (printer/print.c).
+//
+// A float has one decimal if it is whole and 17 digits otherwise. Those that programs are full of,
+// with at most ten binary digits behind the point, are written without printf.
 #include "printer/text.h"
 
 #include "printer/comments.h"

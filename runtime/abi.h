@@ -19,6 +19,7 @@ enum {
   TVMS_ANY_FLOAT = 3,
   TVMS_ANY_POINTER = 4,
   TVMS_ANY_DL_TENSOR = 7,  // a borrowed tvms_dl_tensor *
+  TVMS_ANY_TEXT = 8,       // a borrowed const char *
   TVMS_ANY_OBJECT = 64,    // the first kind that is an object with a reference count
   TVMS_ANY_TENSOR = 70,    // an object: a tvms_dl_tensor after its head
 };
@@ -50,5 +51,11 @@ typedef void (*tvms_raise)(const char *kind, const char *text);
 // variable that holds its tvms_raise.
 #define TVMS_SAFE_CALL_PREFIX "__tvm_ffi_"
 #define TVMS_RAISE_SLOT       "__TVMFFIErrorSetRaisedFromCStr"
+
+// Further variables that whoever loads it fills in: how a packed function is found from the
+// library's own handle, and called.
+#define TVMS_LIBRARY_SLOT "__tvm_ffi__library_ctx"
+#define TVMS_FIND_SLOT    "__TVMFFIEnvModLookupFromImports"
+#define TVMS_CALL_SLOT    "__TVMFFIFunctionCall"
 
 #endif

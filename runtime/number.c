@@ -127,6 +127,65 @@ static uint32_t encode(const small_float *kind, double value) {
   return code;
 }
 
+// ---- float16 and bfloat16, which are common: by the bits of float32 ----
+
+static uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static double of_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return (double)value;
+}
+
+// A float as a float16: the exponent counts from 112 less, and 13 bits are rounded away.
+static uint32_t encode_half(float value) {
+  uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000;
+  bits &= 0x7FFFFFFF;
+  if (bits > 0x7F800000) return sign | 0x7E00;
+  if (bits >= 0x47800000) return sign | 0x7C00;
+  if (bits < 0x38800000)  // the steps of subnormal numbers are all the same
+    return sign | (uint32_t)nearbyintf(fabsf(value) * 0x1p24f);
+  return sign | (bits - (112u << 23) + 0xFFF + (bits >> 13 & 1)) >> 13;
+}
+
+static double decode_half(uint32_t code) {
+  uint32_t sign = (code & 0x8000) << 16, rest = code & 0x7FFF;
+  if (rest > 0x7C00) return of_bits(sign | 0x7FC00000);
+  if (rest == 0x7C00) return of_bits(sign | 0x7F800000);
+  if (rest < 0x400) return sign ? -(double)rest * 0x1p-24 : (double)rest * 0x1p-24;
+  return of_bits(sign | ((rest << 13) + (112u << 23)));
+}
+
+static uint32_t encode_brain(float value) {
+  uint32_t bits = bits_of(value);
+  if ((bits & 0x7FFFFFFF) > 0x7F800000) return (bits >> 16 & 0x8000) | 0x7FC0;
+  return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
+
+static double decode_brain(uint32_t code) {
+  bool nan = (code & 0x7FFF) > 0x7F80;
+  return of_bits(nan ? (code & 0x8000) << 16 | 0x7FC00000 : code << 16);
+}
+
+// Rounds a value of float32 to the 16 bits of a kind.
+static uint32_t encode_16(bool brain, float value) {
+  return brain ? encode_brain(value) : encode_half(value);
+}
+
+static double decode_16(bool brain, uint32_t code) {
+  return brain ? decode_brain(code) : decode_half(code);
+}
+
+static bool is_16(tvms_dl_type type) {
+  return type.bits == 16 && (type.code == TVMS_DL_FLOAT || type.code == TVMS_DL_BFLOAT);
+}
+
+// ---- All kinds ----
+
 static int64_t wrap(int64_t value, tvms_dl_type type) {
   if (type.code == TVMS_DL_BOOL || type.bits == 1) return value != 0;
   if (type.bits >= 64) return value;
@@ -143,6 +202,9 @@ tvms_scalar tvms_scalar_fit(tvms_scalar value, tvms_dl_type type) {
   if (type.code == TVMS_DL_FLOAT && type.bits == 64) return value;
   double narrow = (double)(float)value.f;
   if (type.code == TVMS_DL_FLOAT && type.bits == 32) return (tvms_scalar){.f = narrow};
+  bool brain = type.code == TVMS_DL_BFLOAT;
+  if (is_16(type))
+    return (tvms_scalar){.f = decode_16(brain, encode_16(brain, (float)value.f))};
   const small_float *kind = small_of(type);
   if (!kind) return value;
   // By way of float32, as compiled code does.
@@ -191,6 +253,12 @@ tvms_scalar tvms_dl_element_get(const void *at, tvms_dl_type type) {
     value.f = (double)narrow;
     return value;
   }
+  if (is_16(type)) {
+    uint16_t code;
+    memcpy(&code, at, sizeof code);
+    value.f = decode_16(type.code == TVMS_DL_BFLOAT, code);
+    return value;
+  }
   size_t size = tvms_dl_element_size(type);
   uint64_t bits = 0;
   memcpy(&bits, at, size);
@@ -208,6 +276,12 @@ void tvms_dl_element_set(void *at, tvms_dl_type type, tvms_scalar value) {
   if (type.code == TVMS_DL_FLOAT && type.bits == 32) {
     float narrow = (float)value.f;
     memcpy(at, &narrow, sizeof narrow);
+    return;
+  }
+  // The value may be one that does not fit: then it is rounded once, from the double.
+  if (is_16(type) && ((double)(float)value.f == value.f || isnan(value.f))) {
+    uint16_t code = (uint16_t)encode_16(type.code == TVMS_DL_BFLOAT, (float)value.f);
+    memcpy(at, &code, sizeof code);
     return;
   }
   size_t size = tvms_dl_element_size(type);

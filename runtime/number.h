@@ -11,6 +11,7 @@
 typedef union {
   int64_t i;
   double f;
+  float s;  // of a float32 in code of the interpreter only (interp/code.h)
   void *p;
 } tvms_scalar;
 

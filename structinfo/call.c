@@ -1,9 +1,26 @@
-// Calls of functions and of PrimFuncs.
+// Calls of functions and of PrimFuncs: which arguments fit, and what type a call has.
+//
+// The signature of a function names dimensions, and the arguments say what they are. Each
+// argument is related to the type of its parameter (structinfo/relate.h), which finds values for
+// the variables in it; the type of the result gets those values and loses what no argument
+// decides. So a call of
+//
+//   f(x: R.Tensor((n, 4))) -> R.Tensor((n, 8))
+//
+// with a R.Tensor((m + 1, 4)) is a R.Tensor((m + 1, 8)). An argument that can never fit is an
+// error, and so is one whose type says too little, which needs R.match_cast; a dimension that
+// cannot be proved equal is left to run time.
+//
+// R.call_tir states the type of its result. Where its PrimFunc has been read, that is compared
+// with what the PrimFunc writes, and the number of its parameters with the arguments, the outputs
+// (those that share the buffer of an argument count once) and the scalars behind them. TVM:
+// DeriveCallRetType.
 #include "structinfo/call.h"
 
 #include "ir/build.h"
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
+#include "structinfo/omitted.h"
 
 #include <string.h>
 
@@ -47,9 +64,11 @@ static bool fit_arguments(tvms_inference *in, tvms_list params, tvms_dim_map *ma
   bool fine = true;
   for (uint32_t i = 0; i < args.len; i++) {
     bool conflict;
+    tvms_sinfo_learn(in->unit, args.items[i], params.items[i]);
     tvms_node *sinfo = tvms_sinfo_of(in->unit, args.items[i]);
     tvms_sinfo_fit fit =
         tvms_sinfo_relate_argument(in->prover, map, params.items[i], sinfo, &conflict);
+    if (fit == TVMS_FIT_WEAK && tvms_sinfo_is_untold(args.items[i])) continue;
     if (fit == TVMS_FIT_NEVER || fit == TVMS_FIT_WEAK) {
       report_argument(in, span_of(in, i), i, callee_text(in), params.items[i], fit,
                       sinfo);
@@ -175,12 +194,9 @@ tvms_node *TVMS_NULLABLE tvms_infer_prim_func_outputs(
 
 const tvms_prim_func *TVMS_NULLABLE
 tvms_infer_called_prim_func(const tvms_module *module, const tvms_node *callee) {
-  if (!module || callee->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
   const tvms_member *member =
-      tvms_module_find(module, tvms_as_global_var(callee)->name);
-  const tvms_node *function = member ? member->function : NULL;
-  bool found = function && function->kind == TVMS_NODE_PRIM_FUNC;
-  return found ? tvms_as_prim_func(function) : NULL;
+      module ? tvms_module_function_named(module, callee, TVMS_NODE_PRIM_FUNC) : NULL;
+  return member ? tvms_as_prim_func(member->function) : NULL;
 }
 
 // The PrimFunc that the first argument of a call_tir names, if it has been read.
@@ -202,6 +218,17 @@ static uint32_t count_in_place(const tvms_call *call) {
   return count;
 }
 
+// What the parameters of the PrimFunc say of arguments whose values the text leaves out.
+static void learn_arguments(tvms_inference *in, const tvms_prim_func *callee,
+                            tvms_node *tuple) {
+  uint32_t count = tvms_as_tuple(tuple)->fields.len;
+  if (!tvms_sinfo_is_untold(tuple) || count > callee->params.len) return;
+  tvms_list types = tvms_list_copy(in->unit, callee->params.items, count);
+  for (uint32_t i = 0; i < count; i++)
+    types.items[i] = param_type(in->unit, callee, i);
+  tvms_sinfo_learn(in->unit, tuple, tvms_sinfo_tuple_new(in->unit, types.items, count));
+}
+
 // TVM: DeriveCallRetType of the parameters that the arguments stand for.
 static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee,
                                 tvms_list args, const char *name) {
@@ -212,6 +239,7 @@ static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee
     bool conflict;
     tvms_node *param = param_type(in->unit, callee, i);
     tvms_node *sinfo = tvms_sinfo_of(in->unit, args.items[i]);
+    if (tvms_sinfo_is_untold(args.items[i])) continue;
     tvms_sinfo_fit fit =
         tvms_sinfo_relate_argument(in->prover, &map, param, sinfo, &conflict);
     if (fit != TVMS_FIT_NEVER && fit != TVMS_FIT_WEAK) continue;
@@ -225,8 +253,9 @@ static bool check_tir_arguments(tvms_inference *in, const tvms_prim_func *callee
 void tvms_infer_check_call_tir(tvms_inference *in) {
   const tvms_prim_func *callee = called_prim_func(in);
   if (!callee || in->call->args.len < 2 || in->call->type_args.len != 1) return;
-  const tvms_node *tuple = in->call->args.items[1];
+  tvms_node *tuple = in->call->args.items[1];
   if (tuple->kind != TVMS_NODE_TUPLE) return;
+  learn_arguments(in, callee, tuple);
   tvms_list args = tvms_as_tuple(tuple)->fields;
   // What a PrimFunc gets of distributed tensors is decided later.
   for (uint32_t i = 0; i < args.len; i++) {

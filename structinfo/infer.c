@@ -1,10 +1,19 @@
 // The table of rules, and the inference of one call.
+//
+// The column `infer` of ir/ops.def names the rule of each operator: nn.softmax has `softmax`, which
+// is tvms_infer_softmax. Rules stand in infer_*.c, by family. A rule returns the type of the call,
+// or NULL after a report; what it takes of the scratch arena is given back behind it. A rule knows
+// nothing of distributed tensors: structinfo/infer_dist.h is given the rule where there are any.
+// Calls of everything that is not an operator are inferred in structinfo/call.c.
 #include "structinfo/infer.h"
 
 #include "structinfo/call.h"
 #include "structinfo/infer_common.h"
 #include "structinfo/infer_dist.h"
+#include "structinfo/make.h"
+#include "structinfo/omitted.h"
 #include "structinfo/purity.h"
+#include "support/trial.h"
 
 static tvms_infer_fn *const rules[] = {
 #define OP(ident, name, schema, bind, signature, infer, ...)                           \
@@ -22,9 +31,30 @@ static tvms_node *TVMS_NULLABLE infer_operator(tvms_inference *in) {
   return result;
 }
 
+// A rule that the type of a tensor misses is not broken: the result is a value of which nothing
+// is known, and annotations say more.
+static tvms_node *infer_untold(tvms_inference *in) {
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &in->unit->context->diags);
+  tvms_node *type = infer_operator(in);
+  if (type)
+    tvms_trial_keep(&trial);
+  else
+    tvms_trial_drop(&trial);
+  return type ? type : tvms_sinfo_object_new(in->unit);
+}
+
+static bool has_untold(tvms_list args) {
+  for (uint32_t i = 0; i < args.len; i++) {
+    if (tvms_sinfo_is_untold(args.items[i])) return true;
+  }
+  return false;
+}
+
 tvms_node *TVMS_NULLABLE tvms_infer_call(tvms_inference *in) {
   in->op = tvms_op_called(&in->call->head);
-  if (in->op != TVMS_R_NONE) return infer_operator(in);
+  if (in->op != TVMS_R_NONE)
+    return has_untold(in->call->args) ? infer_untold(in) : infer_operator(in);
   return tvms_infer_function_call(in);
 }
 

@@ -1,4 +1,10 @@
 // The rule of einsum: every letter of the equation is a length.
+//
+// In "...ij,jk->...ik" the operands say what i, j and k are. A length of 1 gives way to another
+// one, and two others that are provably different are an error. What "..." stands for in each
+// operand is broadcast. The output takes lengths by its letters; without an arrow it has "..." and
+// the letters that occur once, in their order. If the shape of an operand is not known, neither
+// is that of the result.
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
 

@@ -1,4 +1,10 @@
 // Rules of operators that keep the shape of their operands: unary, binary, ternary.
+//
+// The operands of a binary operator are broadcast: (n, 1) and (4,) give (n, 4). A scalar beside a
+// tensor counts as a vector of one element, and two scalars give a scalar. Where the shapes cannot
+// be compared the result keeps what is sure: the shape, if both operands have one and the
+// same variable for it, else the rank of the longer. A comparison gives truths, whatever it
+// compares.
 #include "structinfo/infer_common.h"
 #include "structinfo/make.h"
 

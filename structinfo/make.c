@@ -1,4 +1,10 @@
 // Building StructInfo.
+//
+// A type that mentions no variable exists once per context (structinfo/intern.h): two such types
+// are equal if they are one node, and they outlive the function that they were made for. So every
+// constructor puts its node together on the stack and asks for the one that is known; only a type
+// with variables is copied into the unit, with lists of its own. Constant dimensions are int64
+// whatever type they had in the text, so that (T.int32(4),) and (4,) are one shape.
 #include "structinfo/make.h"
 
 #include "ir/build.h"

@@ -1,4 +1,12 @@
 // Purity of PrimFuncs: a walk over the body, where an allocation stands before its stores.
+//
+//   B = T.alloc_buffer((4,))
+//   B[0] = A[0]                  pure so far: nobody else sees B
+//   A[0] = B[0]                  not pure: the caller sees A
+//
+// This asks about a direct call, Module.f(x, out). R.call_tir of the same function is pure all the
+// same, because nobody has the output before the call made it. A call of something that is no
+// operator of TIR counts as an update.
 #include "structinfo/purity.h"
 
 #include "ir/build.h"

@@ -1,4 +1,10 @@
 // Extents of scope ids: what two of them say about a third, and whether all agree.
+//
+// An id counts the units of an inner level within one unit of an outer level: T.warp_id([8]) says
+// that a CTA has 8 warps, T.lane_id([32]) that a warp has 32 threads. Together they say that a CTA
+// has 256 threads, so that T.thread_id([128]) beside them is an error. `combine` makes such
+// products and quotients until nothing new follows. An extent that is not constant is unknown and
+// contradicts nothing. Only the first contradiction is reported, because others follow from it.
 #include "structinfo/scope_ids.h"
 
 #include "ir/build.h"

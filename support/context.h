@@ -21,7 +21,7 @@ struct tvms_context {
   const char *(*describe)(const void *unit, const void *node);
   bool verifies;      // check our own invariants after reading and passes (ir/verify.h)
   uint32_t spelling;  // for `describe`: the tvms_dialect that was read, 0 before
-  struct tvms_api *TVMS_NULLABLE api;  // of a context of the library; driver/api/api.c
+  void *TVMS_NULLABLE api;  // of a context of the library; driver/api/api.h
   struct tvms_types *TVMS_NULLABLE types;  // closed StructInfo; structinfo/intern.c
 };
 

@@ -49,23 +49,39 @@ static void append(tvms_diags *diags, tvms_diag *diag) {
   else
     diags->first = diag;
   diags->last = diag;
-  tvms_severity severity = rows[diag->id].severity;
-  diags->errors += severity == TVMS_SEVERITY_ERROR;
-  diags->warnings += severity == TVMS_SEVERITY_WARNING;
+  diags->errors += diag->severity == TVMS_SEVERITY_ERROR;
+  diags->warnings += diag->severity == TVMS_SEVERITY_WARNING;
 }
 
-tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...) {
+static tvms_severity severity_of(const tvms_diags *diags, tvms_diag_id id) {
+  uint8_t level = diags->levels ? diags->levels[id] : TVMS_LEVEL_DEFAULT;
+  switch (level) {
+  case TVMS_LEVEL_ERROR: return TVMS_SEVERITY_ERROR;
+  case TVMS_LEVEL_WARNING: return TVMS_SEVERITY_WARNING;
+  case TVMS_LEVEL_NOTE: return TVMS_SEVERITY_NOTE;
+  default: return rows[id].severity;
+  }
+}
+
+tvms_diag *tvms_diag_vreport(tvms_diags *diags, tvms_diag_id id, tvms_span span,
+                             va_list arguments) {
   tvms_diag *diag = tvms_arena_new(diags->arena, tvms_diag);
   diag->id = id;
+  diag->severity = severity_of(diags, id);
   diag->source = diags->source;
   diag->span = span;
   diag->text = "";
-  if (diags->muted) return diag;
+  if (diags->muted || tvms_diags_are_off(diags, id)) return diag;
+  diag->text = format_text(diags->arena, rows[id].format, arguments);
+  append(diags, diag);
+  return diag;
+}
+
+tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...) {
   va_list arguments;
   va_start(arguments, span);
-  diag->text = format_text(diags->arena, rows[id].format, arguments);
+  tvms_diag *diag = tvms_diag_vreport(diags, id, span, arguments);
   va_end(arguments);
-  append(diags, diag);
   return diag;
 }
 

@@ -11,6 +11,8 @@
 
 #include <tvms/diag.h>
 
+#include <stdarg.h>
+
 typedef enum {
 #define DIAG(name, code, severity, text, explanation) TVMS_D_##name,
 #include "support/diag.def"
@@ -30,6 +32,15 @@ typedef struct {
   const char *format;
   const char *explanation;
 } tvms_diag_row;
+
+// What becomes of the findings of a row: what the table says, another severity, or nothing.
+typedef enum {
+  TVMS_LEVEL_DEFAULT,
+  TVMS_LEVEL_ERROR,
+  TVMS_LEVEL_WARNING,
+  TVMS_LEVEL_NOTE,
+  TVMS_LEVEL_OFF,
+} tvms_diag_level;
 
 // Evidence for a diagnostic, or if it is not placed a remark.
 struct tvms_note {
@@ -51,11 +62,14 @@ struct tvms_fix {
 struct tvms_diag {
   tvms_diag *next;
   tvms_diag_id id;
+  tvms_severity severity;  // the row's, unless levels say otherwise
   tvms_source *source;
   tvms_span span;  // the guilty token
   const char *text;
-  tvms_note *notes;  // in order of evidence
-  tvms_fix *fixes;   // all together mend this diagnostic
+  tvms_note *notes;                  // in order of evidence
+  tvms_fix *fixes;                   // all together mend this diagnostic
+  const char *TVMS_NULLABLE origin;  // of a remark: the pass that makes it
+  const char *TVMS_NULLABLE kind;    // of a remark: "passed", "missed" or "analysis"
 };
 
 typedef struct {
@@ -67,15 +81,26 @@ typedef struct {
   uint32_t warnings;
   uint32_t compared;  // names, to find near ones; see tvms_diags_may_compare_names
   uint32_t muted;     // > 0: reports are dropped; see support/trial.h
+  // A tvms_diag_level for each row, which outlives the list; NULL: all as the table says.
+  const uint8_t *TVMS_NULLABLE levels;
 } tvms_diags;
+
+// Whether findings of row `id` are dropped because nobody asked for them.
+static inline bool tvms_diags_are_off(const tvms_diags *diags, tvms_diag_id id) {
+  return diags->levels && diags->levels[id] == TVMS_LEVEL_OFF;
+}
 
 // An empty list whose findings live in `arena`.
 void tvms_diags_init(tvms_diags *diags, tvms_arena *arena);
 
 // Reports row `id` at `span` of the current source, with the arguments that the row's
 // format asks for. Returns the diagnostic so that notes and fixes can be added; while
-// muted, a throw-away one without a text. Never NULL.
+// muted, and of a row that is off, a throw-away one without a text. Never NULL.
 tvms_diag *tvms_diag_report(tvms_diags *diags, tvms_diag_id id, tvms_span span, ...);
+
+// The same for functions that take such arguments themselves.
+tvms_diag *tvms_diag_vreport(tvms_diags *diags, tvms_diag_id id, tvms_span span,
+                             va_list arguments);
 
 // Adds evidence at a place of the diagnostic's source; nothing while muted.
 void tvms_diag_note(tvms_diags *diags, tvms_diag *diag, tvms_span span,

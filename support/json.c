@@ -7,13 +7,14 @@ void tvms_json_init(tvms_json *json, tvms_strbuf *out) {
 }
 
 static void break_line(tvms_json *json) {
+  if (json->compact) return;
   tvms_strbuf_putc(json->out, '\n');
   tvms_strbuf_fill(json->out, ' ', 2 * (size_t)json->depth);
 }
 
 static void begin_value(tvms_json *json) {
   if (!json->keyed) {
-    if (json->filled) tvms_strbuf_putc(json->out, ',');
+    if (json->filled) tvms_strbuf_puts(json->out, json->compact ? ", " : ",");
     if (json->depth) break_line(json);
   }
   json->keyed = false;
@@ -109,6 +110,9 @@ void tvms_json_value(tvms_json *json, const char *text, size_t len) {
     size_t line = end ? (size_t)(end - text) - at : len - at;
     tvms_strbuf_add(json->out, text + at, line);
     at += line + (end != NULL);
+    while (json->compact && at < len && text[at] == ' ') {
+      at++;
+    }
     if (at < len) break_line(json);
   }
 }

@@ -8,8 +8,9 @@
 typedef struct {
   tvms_strbuf *out;
   uint32_t depth;
-  bool filled;  // the innermost object or array has a member
-  bool keyed;   // a key was written, its value follows
+  bool filled;   // the innermost object or array has a member
+  bool keyed;    // a key was written, its value follows
+  bool compact;  // all on one line; may be set after init
 } tvms_json;
 
 // Appends to `out`, which outlives the writer.

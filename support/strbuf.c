@@ -68,3 +68,21 @@ void tvms_strbuf_int(tvms_strbuf *buffer, int64_t value) {
   if (value < 0) *--first = '-';
   tvms_strbuf_add(buffer, first, (size_t)(end - first));
 }
+
+void tvms_strbuf_wrap(tvms_strbuf *buffer, const char *text) {
+  enum { WIDTH = 80 };
+  size_t column = 0;
+  while (*text) {
+    size_t word = strcspn(text, " \n");
+    bool wraps = column && column + 1 + word > WIDTH;
+    if (column) tvms_strbuf_putc(buffer, wraps ? '\n' : ' ');
+    tvms_strbuf_add(buffer, text, word);
+    column = (wraps || !column ? 0 : column + 1) + word;
+    text += word;
+    size_t lines = strspn(text, "\n");
+    if (lines) tvms_strbuf_fill(buffer, '\n', lines);
+    if (lines) column = 0;
+    text += lines ? lines : *text == ' ';
+  }
+  tvms_strbuf_putc(buffer, '\n');
+}

@@ -54,6 +54,10 @@ static inline void tvms_strbuf_fill(tvms_strbuf *buffer, char c, size_t count) {
   buffer->len += count;
 }
 
+// Appends words in lines of at most 80 columns, and ends the last one. An empty line in
+// `text` stays one.
+void tvms_strbuf_wrap(tvms_strbuf *buffer, const char *text);
+
 // Appends the decimal digits of `value`; much faster than printf.
 void tvms_strbuf_int(tvms_strbuf *buffer, int64_t value);
 

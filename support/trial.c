@@ -8,6 +8,7 @@ void tvms_trial_begin(tvms_trial *trial, tvms_diags *diags) {
   tvms_diags_init(diags, trial->outer.arena);
   diags->source = trial->outer.source;
   diags->compared = trial->outer.compared;
+  diags->levels = trial->outer.levels;
 }
 
 void tvms_trial_drop(tvms_trial *trial) {

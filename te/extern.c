@@ -6,6 +6,7 @@
 #include "te/element.h"
 #include "te/nest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tvms_sym symbol(tvms_te *te, const char *text) {
@@ -46,9 +47,41 @@ void tvms_te_extern_close(tvms_te *te, tvms_node *output, const char *name,
   tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
   realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
   realize->block = &block->head;
-  te->named = output;
-  te->name = name;
+  te->named[0] = output;
+  te->names[0] = name;
+  te->named[1] = te->named[2] = NULL;
   tvms_vec_push(&unit->context->memory, &te->stages, &realize->head);
+}
+
+void tvms_te_extern_number(tvms_te *te, tvms_node *const *outputs, uint32_t count,
+                           const char *name, uint32_t first) {
+  for (uint32_t i = 0; i < 3 && i < count; i++) {
+    size_t room = strlen(name) + 13;
+    char *text = tvms_arena_alloc(&te->unit->arena, room);
+    snprintf(text, room, "%s_v%u", name, first + i);
+    te->named[i] = outputs[i];
+    te->names[i] = text;
+  }
+}
+
+tvms_node *tvms_te_cell(tvms_te *te, tvms_dtype dtype) {
+  tvms_node *one = INDEX(1);
+  tvms_list shape = tvms_list_copy(te->unit, &one, 1);
+  return tvms_te_scratch(te, "buffer", shape, dtype, "local");
+}
+
+tvms_node *tvms_te_allocation(tvms_te *te, tvms_node *buffer) {
+  tvms_alloc_buffer *alloc = tvms_node_make(te->unit, ALLOC_BUFFER, TVMS_NO_SPAN);
+  alloc->buffer = buffer;
+  return &alloc->head;
+}
+
+tvms_node *tvms_te_cell_get(tvms_te *te, tvms_node *cell) {
+  return tvms_te_flat_load(te, cell, INDEX(0));
+}
+
+tvms_node *tvms_te_cell_set(tvms_te *te, tvms_node *cell, tvms_node *value) {
+  return tvms_te_flat_store(te, cell, INDEX(0), value);
 }
 
 // One index per dimension.
@@ -108,6 +141,13 @@ tvms_node *tvms_te_extern_scope(tvms_te *te) {
   return &mark->head;
 }
 
+tvms_node *tvms_te_product(tvms_te *te, tvms_list shape, uint32_t from, uint32_t to) {
+  tvms_node *result = INT32(1);
+  for (uint32_t i = from; i < to; i++)
+    result = MUL(result, shape.items[i]);
+  return result;
+}
+
 tvms_node *tvms_te_loop_var(tvms_te *te, const char *name, tvms_node *extent) {
   bool named = tvms_release_has(te->unit->dialect, TVMS_FACT_externs_name_loops);
   return tvms_var_new(te->unit, symbol(te, named ? name : "v"), extent->dtype,
@@ -117,6 +157,9 @@ tvms_node *tvms_te_loop_var(tvms_te *te, const char *name, tvms_node *extent) {
 tvms_node *tvms_te_loop(tvms_te *te, tvms_for_kind kind, tvms_node *var,
                         tvms_node *extent, tvms_node *body) {
   if (!body) return NULL;
+  if (!tvms_release_has(te->unit->dialect, TVMS_FACT_externs_name_loops)) {
+    extent = tvms_analyzer_simplify(te->analyzer, extent);
+  }
   tvms_for *loop = tvms_node_make(te->unit, FOR, TVMS_NO_SPAN);
   loop->min = tvms_int_imm_new(te->unit, extent->dtype, 0, TVMS_NO_SPAN);
   loop->extent = extent;

@@ -28,6 +28,24 @@ void tvms_te_extern_rename(tvms_te *te, tvms_node *tensor, const char *name);
 void tvms_te_extern_close(tvms_te *te, tvms_node *output, const char *name,
                           tvms_node *const *stmts, uint32_t count);
 
+// The same for results that the statements make together with others, at most three, from the
+// one with number `first` on: parameters name_v0, name_v1 …
+void tvms_te_extern_number(tvms_te *te, tvms_node *const *outputs, uint32_t count,
+                           const char *name, uint32_t first);
+
+// One number in memory that statements may change.
+tvms_node *tvms_te_cell(tvms_te *te, tvms_dtype dtype);
+
+// The statement that allocates such memory, in front of those that use it.
+tvms_node *tvms_te_allocation(tvms_te *te, tvms_node *buffer);
+
+// What stands in a cell.
+tvms_node *TVMS_NULLABLE tvms_te_cell_get(tvms_te *te, tvms_node *cell);
+
+// The statement that puts a value into a cell; NULL for NULL.
+tvms_node *TVMS_NULLABLE tvms_te_cell_set(tvms_te *te, tvms_node *cell,
+                                          tvms_node *TVMS_NULLABLE value);
+
 // The element at a place of the flat tensor; NULL for NULL.
 tvms_node *TVMS_NULLABLE tvms_te_flat_load(tvms_te *te, tvms_node *tensor,
                                            tvms_node *TVMS_NULLABLE place);
@@ -51,10 +69,14 @@ tvms_node *TVMS_NULLABLE tvms_te_when(tvms_te *te, tvms_node *TVMS_NULLABLE cond
 // which TVM's builder puts several loops.
 tvms_node *tvms_te_extern_scope(tvms_te *te);
 
+// The number of places in dimensions `from` to before `to`; one if there are none.
+tvms_node *TVMS_NULLABLE tvms_te_product(tvms_te *te, tvms_list shape, uint32_t from,
+                                         uint32_t to);
+
 // A variable for a loop from 0 to `extent`. From 0.24 on all have one name.
 tvms_node *tvms_te_loop_var(tvms_te *te, const char *name, tvms_node *extent);
 
-// The loop; NULL without a body.
+// The loop; NULL without a body. From 0.24 on its extent is simplified.
 tvms_node *TVMS_NULLABLE tvms_te_loop(tvms_te *te, tvms_for_kind kind, tvms_node *var,
                                       tvms_node *extent, tvms_node *TVMS_NULLABLE body);
 

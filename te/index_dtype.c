@@ -2,7 +2,7 @@
 //
 // The body is gone through twice. The first time shows which variables occur where an index
 // is expected; the second time those have the new dtype wherever they stand, which is why an
-// operand that is no index gets a cast there. Comparisons count as indices in a condition
+// operand that is not an index gets a cast there. Comparisons count as indices in a condition
 // only. A range of a block's variable that changes becomes (min, extent - min): TVM makes it
 // from what it takes for begin and end.
 #include "te/index_dtype.h"
@@ -121,9 +121,27 @@ static tvms_node *select(tvms_rewriter *r, tvms_node *node) {
                          node->span);
 }
 
+// Operators on bits bring their operands to one dtype again.
+static bool is_on_bits(tvms_tir_opcode op) {
+  return op == TVMS_TIR_shift_left || op == TVMS_TIR_shift_right
+         || op == TVMS_TIR_bitwise_and || op == TVMS_TIR_bitwise_or
+         || op == TVMS_TIR_bitwise_xor;
+}
+
+static tvms_node *on_bits(tvms_rewriter *r, tvms_node *node) {
+  tvms_list args = tvms_as_call(node)->args;
+  tvms_node *a = tvms_rewrite(r, args.items[0]), *b = tvms_rewrite(r, args.items[1]);
+  if (a == args.items[0] && b == args.items[1]) return node;
+  tvms_node *made =
+      tvms_build_bitwise(r->unit, tvms_call_opcode(node), a, b, node->span);
+  TVMS_CHECK(made);
+  return made;
+}
+
 // Both values of if_then_else keep their own dtype.
 static tvms_node *call(tvms_rewriter *r, tvms_node *node) {
   tvms_call *old = tvms_as_call(node);
+  if (is_on_bits(tvms_call_opcode(node))) return on_bits(r, node);
   if (tvms_call_opcode(node) != TVMS_TIR_if_then_else) return TVMS_REWRITE_BELOW;
   tvms_node *args[3] = {as_condition(r, old->args.items[0])};
   args[1] = tvms_rewrite(r, old->args.items[1]);

@@ -2,6 +2,8 @@
 // constants expressions of the PrimFunc in the making.
 #include "te/legalize.h"
 
+#include "ir/omitted.h"
+#include "ir/op.h"
 #include "ir/walk.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -108,15 +110,27 @@ static bool is_known_dtype(const tvms_node *sinfo) {
 }
 
 // A value of TIR, a shape or an attribute has no StructInfo to ask.
-bool tvms_legalize_is_possible(const tvms_call *call) {
+static bool is_possible(const tvms_call *call, bool (*fits)(const tvms_node *sinfo)) {
   for (uint32_t i = 0; i < call->args.len; i++) {
     const tvms_node *arg = call->args.items[i];
     if (arg->kind == TVMS_NODE_PRIM_VALUE || !arg->sinfo) continue;
-    if (!all_known(arg->sinfo) || !is_known_dtype(arg->sinfo)) return false;
+    if (!fits(arg->sinfo)) return false;
   }
   // The shape may depend on the data.
   if (tvms_op_called(&call->head) == TVMS_R_dynamic_strided_slice) return true;
-  return all_known(call->head.sinfo) && is_known_dtype(call->head.sinfo);
+  return fits(call->head.sinfo);
+}
+
+static bool is_whole(const tvms_node *sinfo) {
+  return all_known(sinfo) && is_known_dtype(sinfo);
+}
+
+bool tvms_legalize_knows_sizes(const tvms_call *call) {
+  return is_possible(call, all_known);
+}
+
+bool tvms_legalize_is_possible(const tvms_call *call) {
+  return is_possible(call, is_whole);
 }
 
 bool tvms_legal_shape(tvms_legal *legal, const tvms_node *shape, tvms_list *values) {
@@ -222,6 +236,8 @@ tvms_node *tvms_legal_constant(tvms_legal *legal, const tvms_node *arg) {
   if (arg->kind != TVMS_NODE_CONSTANT) return NULL;
   const tvms_constant *constant = tvms_as_constant(arg);
   if (constant->shape.len != 0) return NULL;
+  if (!tvms_node_refuse_omitted(legal->caller->context, arg, "LegalizeOps"))
+    return NULL;
   return scalar_of(&legal->te, constant->element, constant->data.text);
 }
 

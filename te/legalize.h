@@ -37,6 +37,9 @@ typedef struct {
 // before it legalises.
 bool tvms_legalize_is_possible(const tvms_call *call);
 
+// The same without the dtypes, for operators that compute nothing.
+bool tvms_legalize_knows_sizes(const tvms_call *call);
+
 // ---- For descriptions ----
 
 // An argument of the call as a tensor, which becomes a parameter.

@@ -72,7 +72,7 @@ static tvms_node *lower_triangle(tvms_te *te, tvms_node *x, tvms_node *offset) {
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_shape(x), "i");
   tvms_node *const *axes = stage.axes.items;
-  tvms_node *seen = GE(ADD(axes[1], offset), axes[2]);
+  tvms_node *seen = GE(axes[1], SUB(axes[2], offset));
   tvms_node *value = tvms_te_load(te, x, axes, 3);
   value = tvms_te_select(te, seen, value, tvms_te_const(te, value->dtype, 0));
   return tvms_te_close(&stage, "trilu", value);

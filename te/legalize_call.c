@@ -4,6 +4,7 @@
 
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
+#include "te/legalize_reduce.h"
 #include "te/legalize_slice.h"
 #include "te/legalizers.h"
 
@@ -15,6 +16,16 @@ static const legalizer legalizers[TVMS_OP_COUNT + 1] = {
 #define OP(ident, name, schema, bind, signature, infer, purity, legalize, since, doc)  \
   [TVMS_R_##ident] = tvms_legalize_##legalize,
 #include "ir/ops.def"
+};
+
+static const legalizer dispatched[TVMS_OP_COUNT + 1] = {
+#define DISPATCH(op, description) [TVMS_R_##op] = tvms_te_dispatch_##description,
+#include "te/dispatch.def"
+};
+
+static const legalizer fast[TVMS_OP_COUNT + 1] = {
+#define FAST(op, description) [TVMS_R_##op] = tvms_te_fast_##description,
+#include "te/fast.def"
 };
 
 static tvms_memory *memory_of(tvms_legal *legal) {
@@ -110,11 +121,37 @@ static bool run(legalizer legalize, tvms_unit *unit, tvms_unit *caller,
   return fine;
 }
 
+bool tvms_legalize_describes(tvms_opcode opcode) {
+  return legalizers[opcode] != NULL;
+}
+
 bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
                         tvms_legalized *result) {
   legalizer legalize = legalizers[tvms_op_called(&call->head)];
   return legalize && tvms_legalize_is_possible(call)
          && run(legalize, unit, caller, call, result);
+}
+
+bool tvms_legalize_dispatched(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
+                              tvms_legalized *result) {
+  legalizer way = dispatched[tvms_op_called(&call->head)];
+  return way && tvms_legalize_is_possible(call) && run(way, unit, caller, call, result);
+}
+
+bool tvms_legalize_has_fast(tvms_opcode opcode) {
+  return fast[opcode] != NULL;
+}
+
+bool tvms_legalize_fast(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
+                        tvms_legalized *result) {
+  legalizer way = fast[tvms_op_called(&call->head)];
+  return way && tvms_legalize_is_possible(call) && run(way, unit, caller, call, result);
+}
+
+bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller, const tvms_call *call,
+                             tvms_legalized *result) {
+  return tvms_legalize_is_possible(call)
+         && run(tvms_te_nt_matmul, unit, caller, call, result);
 }
 
 bool tvms_legalize_shape_of_call(tvms_unit *unit, tvms_unit *caller,

@@ -4,10 +4,31 @@
 
 #include "te/legalize.h"
 
+// Has the operator a description?
+bool tvms_legalize_describes(tvms_opcode opcode);
+
 // Legalises a call. Returns false if the operator has no description or the call is of a
 // form that has none (unknown shapes): then the call stays.
 TVMS_NODISCARD bool tvms_legalize_call(tvms_unit *unit, tvms_unit *caller,
                                        const tvms_call *call, tvms_legalized *result);
+
+// The same by the descriptions of te/dispatch.def, for a CPU.
+TVMS_NODISCARD bool tvms_legalize_dispatched(tvms_unit *unit, tvms_unit *caller,
+                                             const tvms_call *call,
+                                             tvms_legalized *result);
+
+// Has the operator an approximation, a row of te/fast.def?
+bool tvms_legalize_has_fast(tvms_opcode opcode);
+
+// The same as tvms_legalize_call by the approximations of te/fast.def.
+TVMS_NODISCARD bool tvms_legalize_fast(tvms_unit *unit, tvms_unit *caller,
+                                       const tvms_call *call, tvms_legalized *result);
+
+// The same for a call of R.matmul whose second argument is the transpose of what is meant: by its
+// last two axes, of which there are at least two. The call has the type of the product.
+TVMS_NODISCARD bool tvms_legalize_nt_matmul(tvms_unit *unit, tvms_unit *caller,
+                                            const tvms_call *call,
+                                            tvms_legalized *result);
 
 // The same for the shape of the result, where it depends on the data: a PrimFunc that makes
 // a vector of int64.

@@ -182,7 +182,11 @@ bool tvms_legalize_reverse_sequence(tvms_legal *legal) {
       tvms_attr_int(call, TVMS_ATTR_reverse_sequence_seq_axis, 1), shape.len);
   uint32_t batch = tvms_legal_axis(
       tvms_attr_int(call, TVMS_ATTR_reverse_sequence_batch_axis, 0), shape.len);
-  if (tvms_te_shape(lengths).len != 1 || !tvms_node_is_int_imm(shape.items[batch])) {
+  // TVM compares the numbers; sizes that are none count as equal.
+  tvms_list sizes = tvms_te_shape(lengths);
+  if (sizes.len != 1
+      || tvms_node_is_int_imm(sizes.items[0])
+             != tvms_node_is_int_imm(shape.items[batch])) {
     return false;
   }
   tvms_stage stage;

@@ -144,7 +144,9 @@ static tvms_node *padding(const layout *l, tvms_stage *stage) {
     if (alone && axis_with(l, stage, p.axis, PART_QUOTIENT, &factor)) continue;
     tvms_node *inner = axis_with(l, stage, p.axis, PART_REMAINDER, &factor);
     if (extent % p.factor == 0 || !inner) continue;
-    tvms_node *behind = LE(INDEX(extent % p.factor), inner);
+    int64_t rest = extent % p.factor;
+    tvms_node *behind = rest == p.factor - 1 ? EQ(inner, INDEX(rest))  // the last one
+                                             : LE(INDEX(rest), inner);
     if (extent > p.factor) {
       behind = AND(EQ(stage->axes.items[i], INDEX(extent / p.factor)), behind);
     }
@@ -153,11 +155,28 @@ static tvms_node *padding(const layout *l, tvms_stage *stage) {
   return none;
 }
 
+enum { NAME_SIZE = 16 };
+
+// An axis that is one of the data has the name that the map gives it, the others a number.
+static const char **names_of_axes(const layout *l) {
+  tvms_arena *arena = &l->te->unit->arena;
+  const char **names = tvms_arena_array(arena, const char *, l->shape.len + 1);
+  for (uint32_t i = 0; i < l->shape.len; i++) {
+    const tvms_node *index = l->map->final_indices.items[i];
+    char *text = tvms_arena_array(arena, char, NAME_SIZE);
+    snprintf(text, NAME_SIZE, "axis%u", i);
+    names[i] = index->kind == TVMS_NODE_VAR
+                   ? tvms_symbol_text(l->te->unit->context, tvms_as_var(index)->name)
+                   : text;
+  }
+  return names;
+}
+
 static bool gather_elements(tvms_legal *legal, layout *l, tvms_node *x,
                             tvms_node *fill) {
   tvms_te *te = l->te;
   tvms_stage stage;
-  tvms_te_open(te, &stage, l->shape, "axis");
+  tvms_te_open_named(te, &stage, l->shape, names_of_axes(l));
   tvms_node **indices =
       tvms_arena_array(&te->unit->arena, tvms_node *, l->from.len + 1);
   bool fine = l->map->final_indices.len >= l->from.len;

@@ -83,7 +83,12 @@ bool tvms_legalize_dequantize(tvms_legal *legal) {
   if (!take_operands(legal, "dequantize", &o)) return false;
   tvms_dtype dtype = tvms_attr_dtype(legal->call, TVMS_ATTR_quantize_out_dtype);
   tvms_dtype single = TVMS_DTYPE(FLOAT, 32);
-  bool real = tvms_dtype_is_real(tvms_te_dtype(o.x));
+  tvms_dtype_code code = (tvms_dtype_code)tvms_te_dtype(o.x).code;
+  bool small = code != TVMS_FLOAT && code != TVMS_BFLOAT;
+  bool real = tvms_dtype_is_real(tvms_te_dtype(o.x))
+              && !(small
+                   && tvms_release_has(te->unit->dialect,
+                                       TVMS_FACT_small_floats_dequantize_as_integers));
   tvms_stage stage;
   tvms_te_open(te, &stage, tvms_te_shape(o.x), "i");
   tvms_node *value = tvms_te_load(te, o.x, stage.axes.items, stage.shape.len);

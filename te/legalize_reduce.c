@@ -2,6 +2,8 @@
 //
 // A reduction folds over the axes of its attribute and keeps the others; mean and variance
 // divide afterwards. A matrix product broadcasts the axes in front of the last two.
+#include "te/legalize_reduce.h"
+
 #include "structinfo/make.h"
 #include "te/legalizers.h"
 #include "te/softmax.h"
@@ -127,6 +129,9 @@ bool tvms_legalize_std(tvms_legal *legal) {
   tvms_node *x = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   bool *axes = reduced_axes(legal, tvms_te_shape(x).len);
   tvms_node *y = variance(&legal->te, x, axes, keeps_dims(legal));
+  // The root of integers is that of floats.
+  if (y && !tvms_dtype_is_real(tvms_te_dtype(y)))
+    y = tvms_te_cast(&legal->te, y, TVMS_DTYPE(FLOAT, 32), "compute", "i");
   return tvms_legal_return(legal, tvms_te_map(&legal->te, y, "compute", "i", sqrt_of));
 }
 
@@ -175,8 +180,9 @@ static tvms_node *matmul_operand(tvms_te *te, tvms_node *x, tvms_node *other,
   return load;
 }
 
-bool tvms_legalize_matmul(tvms_legal *legal) {
-  legal->name = "matmul";
+// Elements of both operands are cast to `dtype` unless it is void. `transposed`: rows of the second
+// are columns of the product, and it is a matrix.
+static bool matmul(tvms_legal *legal, tvms_dtype dtype, bool transposed) {
   tvms_te *te = &legal->te;
   tvms_node *a = tvms_legal_tensor(legal, tvms_legal_arg(legal, 0));
   tvms_node *b = tvms_legal_tensor(legal, tvms_legal_arg(legal, 1));
@@ -188,25 +194,36 @@ bool tvms_legalize_matmul(tvms_legal *legal) {
   tvms_te_open(te, &stage, shape, "i");
   tvms_list left = tvms_te_shape(a);
   tvms_node *length = left.items[left.len - 1];
-  if (tvms_node_is_int(length, 0)
+  if (tvms_node_is_int(length, 0) && !transposed
       && tvms_release_has(te->unit->dialect, TVMS_FACT_empty_sums_are_filled)) {
     tvms_node *zero = tvms_te_const(te, tvms_legal_result_dtype(legal), 0);
-    return tvms_legal_return(legal, tvms_te_close(&stage, "matmul", zero));
+    return tvms_legal_return(legal, tvms_te_close(&stage, legal->name, zero));
   }
   tvms_node *k = tvms_te_reduce(&stage, "k", length);
   uint32_t batch = shape.len - !row_vector - !column_vector;
   tvms_node *row = row_vector ? NULL : stage.axes.items[batch];
   tvms_node *column = column_vector ? NULL : stage.axes.items[shape.len - 1];
   tvms_node *x = matmul_operand(te, a, b, &stage, batch, row, k);
-  tvms_node *y = matmul_operand(te, b, a, &stage, batch, k, column);
-  tvms_dtype dtype = tvms_attr_dtype(legal->call, TVMS_ATTR_out_dtype_out_dtype);
+  tvms_node *y = transposed ? matmul_operand(te, b, a, &stage, batch, column, k)
+                            : matmul_operand(te, b, a, &stage, batch, k, column);
   if (!tvms_dtype_is_void(dtype)) {
     x = tvms_build_cast(te->unit, dtype, x, TVMS_NO_SPAN);
     y = tvms_build_cast(te->unit, dtype, y, TVMS_NO_SPAN);
   }
   tvms_node *product = build(te, TVMS_NODE_MUL, x, y);
   return tvms_legal_return(
-      legal, tvms_te_close_fold(&stage, "matmul", TVMS_FOLD_SUM, product));
+      legal, tvms_te_close_fold(&stage, legal->name, TVMS_FOLD_SUM, product));
+}
+
+bool tvms_legalize_matmul(tvms_legal *legal) {
+  legal->name = "matmul";
+  return matmul(legal, tvms_attr_dtype(legal->call, TVMS_ATTR_out_dtype_out_dtype),
+                false);
+}
+
+bool tvms_te_nt_matmul(tvms_legal *legal) {
+  legal->name = "NT_matmul";
+  return matmul(legal, tvms_legal_result_dtype(legal), true);
 }
 
 // ---- collapse_sum ----

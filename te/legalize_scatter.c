@@ -27,13 +27,6 @@ static tvms_node *write_at(tvms_te *te, tvms_bytes how, tvms_node *out,
   return tvms_te_flat_store(te, out, place, combine(te, how, old, value));
 }
 
-static tvms_node *product(tvms_te *te, tvms_list shape, uint32_t from, uint32_t to) {
-  tvms_node *result = INT32(1);
-  for (uint32_t i = from; i < to; i++)
-    result = MUL(result, shape.items[i]);
-  return result;
-}
-
 // A place that counts from the end if it is negative.
 static tvms_node *wrapped(tvms_te *te, tvms_node *place, tvms_node *extent) {
   return ADD(place, MUL(LT(place, INT32(0)), extent));
@@ -42,7 +35,7 @@ static tvms_node *wrapped(tvms_te *te, tvms_node *place, tvms_node *extent) {
 static tvms_node *copy_loop(tvms_te *te, tvms_for_kind kind, tvms_node *from,
                             tvms_node *to) {
   tvms_list shape = tvms_te_shape(from);
-  tvms_node *size = product(te, shape, 0, shape.len);
+  tvms_node *size = tvms_te_product(te, shape, 0, shape.len);
   tvms_node *i = tvms_te_loop_var(te, "i", size);
   return tvms_te_loop(te, kind, i, size,
                       tvms_te_flat_store(te, to, i, tvms_te_flat_load(te, from, i)));
@@ -89,9 +82,9 @@ bool tvms_legalize_scatter_elements(tvms_legal *legal) {
   tvms_node *out = output_like(te, x);
   tvms_node *copy = copy_loop(te, TVMS_FOR_PARALLEL, x, out);
   tvms_node *range = tvms_te_convert(te, tvms_te_dtype(places), shape.items[axis]);
-  tvms_node *behind = product(te, shape, axis + 1, shape.len);
-  tvms_node *before_at = product(te, at, 0, axis), *range_at = at.items[axis];
-  tvms_node *behind_at = product(te, at, axis + 1, at.len);
+  tvms_node *behind = tvms_te_product(te, shape, axis + 1, shape.len);
+  tvms_node *before_at = tvms_te_product(te, at, 0, axis), *range_at = at.items[axis];
+  tvms_node *behind_at = tvms_te_product(te, at, axis + 1, at.len);
   tvms_node *count = MUL(before_at, behind_at);
   if (!count || !range) return false;
   tvms_node *fused = tvms_te_loop_var(te, "fused", count);
@@ -134,8 +127,8 @@ bool tvms_legalize_scatter_nd(tvms_legal *legal) {
   if (given > shape.len || moved.len + 1 < at.len) return false;
   tvms_node *out = output_like(te, x);
   tvms_node *copy = copy_loop(te, TVMS_FOR_SERIAL, x, out);
-  tvms_node *count = product(te, at, 1, at.len);
-  tvms_node *part = product(te, moved, at.len - 1, moved.len);
+  tvms_node *count = tvms_te_product(te, at, 1, at.len);
+  tvms_node *part = tvms_te_product(te, moved, at.len - 1, moved.len);
   tvms_node *i = tvms_te_loop_var(te, "j", count);
   tvms_node *j = tvms_te_loop_var(te, "k", part);
   tvms_node *place = j, *offset = part;
@@ -216,7 +209,7 @@ bool tvms_legalize_index_put(tvms_legal *legal) {
   if (!common_shape(te, &places, &common)) return false;
   tvms_node *out = output_like(te, x);
   tvms_node *copy = copy_loop(te, TVMS_FOR_PARALLEL, x, out);
-  tvms_node *count = product(te, common, 0, common.len);
+  tvms_node *count = tvms_te_product(te, common, 0, common.len);
   tvms_node *k = tvms_te_loop_var(te, "k", count), *rest = k;
   tvms_list at = tvms_list_copy(te->unit, common.items, common.len);
   for (uint32_t i = common.len; i > 0; i--) {
@@ -239,28 +232,6 @@ bool tvms_legalize_index_put(tvms_legal *legal) {
 
 // ---- bucketize ----
 
-// One number in memory, which statements may change.
-static tvms_node *cell(tvms_te *te, tvms_dtype dtype) {
-  tvms_node *one = INDEX(1);
-  tvms_list shape = tvms_list_copy(te->unit, &one, 1);
-  tvms_node *buffer = tvms_te_scratch(te, "buffer", shape, dtype, "local");
-  return buffer;
-}
-
-static tvms_node *allocation(tvms_te *te, tvms_node *buffer) {
-  tvms_alloc_buffer *alloc = tvms_node_make(te->unit, ALLOC_BUFFER, TVMS_NO_SPAN);
-  alloc->buffer = buffer;
-  return &alloc->head;
-}
-
-static tvms_node *get(tvms_te *te, tvms_node *buffer) {
-  return tvms_te_flat_load(te, buffer, INDEX(0));
-}
-
-static tvms_node *set(tvms_te *te, tvms_node *buffer, tvms_node *value) {
-  return tvms_te_flat_store(te, buffer, INDEX(0), value);
-}
-
 static tvms_node *half(tvms_te *te, tvms_node *value) {
   tvms_node *one = value ? tvms_te_const(te, value->dtype, 1) : NULL;
   return one ? tvms_build_bitwise(te->unit, TVMS_TIR_shift_right, value, one,
@@ -271,19 +242,22 @@ static tvms_node *half(tvms_te *te, tvms_node *value) {
 // while low < high: the middle becomes one of them.
 static tvms_node *search(tvms_te *te, tvms_node *low, tvms_node *high, tvms_node *begin,
                          tvms_node *sorted, tvms_node *value, bool right) {
-  tvms_node *middle = ADD(get(te, low), half(te, SUB(get(te, high), get(te, low))));
+  tvms_node *middle =
+      ADD(tvms_te_cell_get(te, low),
+          half(te, SUB(tvms_te_cell_get(te, high), tvms_te_cell_get(te, low))));
   tvms_node *found = tvms_te_flat_load(te, sorted, ADD(begin, middle));
   tvms_if_then_else *turn = tvms_node_make(te->unit, IF_THEN_ELSE, TVMS_NO_SPAN);
   turn->condition = right ? LE(found, value) : LT(found, value);
-  turn->then_case = set(te, low, ADD(middle, INT32(1)));
-  turn->else_case = set(te, high, middle);
+  turn->then_case = tvms_te_cell_set(te, low, ADD(middle, INT32(1)));
+  turn->else_case = tvms_te_cell_set(te, high, middle);
   tvms_while *loop = tvms_node_make(te->unit, WHILE, TVMS_NO_SPAN);
-  loop->condition = LT(get(te, low), get(te, high));
+  loop->condition = LT(tvms_te_cell_get(te, low), tvms_te_cell_get(te, high));
   loop->body = &turn->head;
   return turn->condition && turn->then_case && turn->else_case ? &loop->head : NULL;
 }
 
-bool tvms_legalize_bucketize(tvms_legal *legal) {
+// Places are counted in `dtype`.
+static bool bucketize(tvms_legal *legal, tvms_dtype dtype) {
   legal->name = "searchsorted";
   tvms_te *te = &legal->te;
   const tvms_call *call = legal->call;
@@ -291,27 +265,42 @@ bool tvms_legalize_bucketize(tvms_legal *legal) {
   tvms_node *sorted = input(legal, tvms_legal_arg(legal, 1));
   tvms_node *values = input(legal, tvms_legal_arg(legal, 0));
   bool right = tvms_attr_bool(call, TVMS_ATTR_bucketize_right);
-  bool narrow = tvms_attr_bool(call, TVMS_ATTR_bucketize_out_int32);
-  tvms_dtype dtype = narrow ? TVMS_DTYPE(INT, 32) : TVMS_DTYPE(INT, 64);
   tvms_list shape = tvms_te_shape(values), rows = tvms_te_shape(sorted);
   if (rows.len == 0) return false;
   tvms_node *out = tvms_te_extern_output(te, "searchsorted", shape, dtype, true);
-  tvms_node *size = product(te, shape, 0, shape.len);
+  tvms_node *size = tvms_te_product(te, shape, 0, shape.len);
   tvms_node *range = rows.items[rows.len - 1];
   tvms_node *i = tvms_te_loop_var(te, "i", size), *begin = INT32(0);
   if (rows.len > 1) begin = MUL(FLOOR_DIV(i, shape.items[shape.len - 1]), range);
-  tvms_node *low = cell(te, dtype), *high = cell(te, dtype);
+  tvms_node *low = tvms_te_cell(te, dtype), *high = tvms_te_cell(te, dtype);
   tvms_node *stmts[] = {
-      allocation(te, low),
-      allocation(te, high),
-      set(te, low, INT32(0)),
-      set(te, high, range),
+      tvms_te_allocation(te, low),
+      tvms_te_allocation(te, high),
+      tvms_te_cell_set(te, low, INT32(0)),
+      tvms_te_cell_set(te, high, range),
       search(te, low, high, begin, sorted, tvms_te_flat_load(te, values, i), right),
-      tvms_te_flat_store(te, out, i, get(te, low)),
+      tvms_te_flat_store(te, out, i, tvms_te_cell_get(te, low)),
   };
   tvms_node *body = tvms_te_sequence(te, stmts, 6);
   tvms_node *loop = tvms_te_loop(te, TVMS_FOR_PARALLEL, i, size, body);
   if (!loop) return false;
   tvms_te_extern_close(te, out, "searchsorted", &loop, 1);
   return tvms_legal_return(legal, out);
+}
+
+static tvms_dtype dtype_of_places(const tvms_legal *legal) {
+  bool narrow = tvms_attr_bool(legal->call, TVMS_ATTR_bucketize_out_int32);
+  return narrow ? TVMS_DTYPE(INT, 32) : TVMS_DTYPE(INT, 64);
+}
+
+bool tvms_legalize_bucketize(tvms_legal *legal) {
+  return bucketize(legal, dtype_of_places(legal));
+}
+
+// Up to 0.25 places are counted in the dtype of the values, where TVM fails if those are real.
+bool tvms_te_dispatch_bucketize(tvms_legal *legal) {
+  tvms_dtype dtype = dtype_of_places(legal);
+  if (tvms_release_has(legal->te.unit->dialect, TVMS_FACT_buckets_are_like_values))
+    dtype = tvms_legal_arg(legal, 0)->sinfo->dtype;
+  return !tvms_dtype_is_real(dtype) && bucketize(legal, dtype);
 }

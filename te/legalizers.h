@@ -14,4 +14,13 @@ TVMS_NODISCARD bool tvms_legal_return(tvms_legal *legal,
   bool tvms_legalize_##legalize(tvms_legal *legal);
 #include "ir/ops.def"
 
+// The same for the descriptions that te/dispatch.def names.
+#define DISPATCH(op, description)                                                      \
+  bool tvms_te_dispatch_##description(tvms_legal *legal);
+#include "te/dispatch.def"
+
+// The same for the descriptions that te/fast.def names.
+#define FAST(op, description) bool tvms_te_fast_##description(tvms_legal *legal);
+#include "te/fast.def"
+
 #endif

@@ -77,6 +77,22 @@ static void annotate_axis(softmax *s, tvms_stage *stage) {
   stage->annotations = tvms_object_map_with(s->te->unit, NULL, "axis", axis);
 }
 
+// What is left when the powers are there: each over their sum.
+static tvms_node *softmax_end(softmax *s, tvms_node *power) {
+  if (!power) return NULL;
+  tvms_stage stage;
+  tvms_node *at;
+  tvms_te_open(s->te, &stage, shape_without(s->te, s->shape, s->axis), "i");
+  uint32_t rank = stage.shape.len;
+  tvms_node *k = tvms_te_reduce(&stage, "k", s->shape.items[s->axis]);
+  tvms_node *part = load_around(s->te, power, stage.axes.items, rank, s->axis, k);
+  tvms_node *sum = tvms_te_close_fold(&stage, "T_softmax_expsum", TVMS_FOLD_SUM, part);
+  softmax_open(s, &stage, power, &at);
+  annotate_axis(s, &stage);
+  tvms_node *share = build(s->te, TVMS_NODE_DIV, at, reduced_at(s, &stage, sum));
+  return tvms_te_close(&stage, "T_softmax_norm", share);
+}
+
 tvms_node *tvms_te_softmax(tvms_te *te, tvms_node *x, uint32_t axis) {
   if (!x) return NULL;
   softmax s;
@@ -85,16 +101,20 @@ tvms_node *tvms_te_softmax(tvms_te *te, tvms_node *x, uint32_t axis) {
   tvms_node *at;
   softmax_open(&s, &stage, s.x, &at);
   tvms_node *power = exp_shifted(&s, at, reduced_at(&s, &stage, s.greatest));
-  power = tvms_te_close(&stage, "T_softmax_exp", power);
-  tvms_te_open(s.te, &stage, shape_without(s.te, s.shape, s.axis), "i");
-  uint32_t rank = stage.shape.len;
-  tvms_node *k = tvms_te_reduce(&stage, "k", s.shape.items[s.axis]);
-  tvms_node *part = load_around(s.te, power, stage.axes.items, rank, s.axis, k);
-  tvms_node *sum = tvms_te_close_fold(&stage, "T_softmax_expsum", TVMS_FOLD_SUM, part);
-  softmax_open(&s, &stage, power, &at);
-  annotate_axis(&s, &stage);
-  tvms_node *share = build(s.te, TVMS_NODE_DIV, at, reduced_at(&s, &stage, sum));
-  return tvms_te_close(&stage, "T_softmax_norm", share);
+  return softmax_end(&s, tvms_te_close(&stage, "T_softmax_exp", power));
+}
+
+tvms_node *tvms_te_softmax_by(tvms_te *te, tvms_node *x, uint32_t axis,
+                              tvms_te_power power) {
+  if (!x) return NULL;
+  softmax s;
+  softmax_start(&s, te, x, axis);
+  tvms_stage stage;
+  tvms_node *at;
+  softmax_open(&s, &stage, s.x, &at);
+  tvms_node *delta = build(te, TVMS_NODE_SUB, at, reduced_at(&s, &stage, s.greatest));
+  delta = tvms_te_close(&stage, "T_softmax_delta", delta);
+  return delta ? softmax_end(&s, power(te, delta)) : NULL;
 }
 
 tvms_node *tvms_te_log_softmax(tvms_te *te, tvms_node *x, uint32_t axis) {

@@ -72,7 +72,9 @@ static tvms_node *new_buffer(tvms_te *te, const char *name, tvms_list shape,
 static void add_parameter(tvms_te *te, tvms_node *buffer) {
   tvms_mark mark = tvms_arena_mark(&te->unit->context->scratch);
   const char *name = tvms_symbol_text(te->unit->context, tvms_as_buffer(buffer)->name);
-  if (buffer == te->named) name = te->name;
+  for (int i = 0; i < 3; i++) {
+    if (buffer == te->named[i]) name = te->names[i];
+  }
   size_t room = strlen(name) + 5;
   char *text = tvms_arena_alloc(&te->unit->context->scratch, room);
   int len = snprintf(text, room, "var_%s", name);
@@ -150,7 +152,7 @@ tvms_node *tvms_te_load(tvms_te *te, tvms_node *tensor, tvms_node *const *indice
   return tvms_buffer_load_new(te->unit, tensor, indices, count, NULL, TVMS_NO_SPAN);
 }
 
-static void end_stage(tvms_stage *stage) {
+void tvms_te_end_stage(tvms_stage *stage) {
   tvms_memory *memory = memory_of(stage->te);
   tvms_vec_fini(memory, &stage->axes);
   tvms_vec_fini(memory, &stage->loops);
@@ -178,7 +180,7 @@ tvms_node *tvms_te_close(tvms_stage *stage, const char *name, tvms_node *value) 
     tvms_vec_push(memory_of(te), &te->allocs, buffer);
     tvms_te_nest(stage, name, NULL, store(stage, buffer, simplify(te, value)));
   }
-  end_stage(stage);
+  tvms_te_end_stage(stage);
   return buffer;
 }
 
@@ -227,7 +229,7 @@ tvms_node *tvms_te_close_fold(tvms_stage *stage, const char *name, tvms_te_fold 
     tvms_te_nest(stage, name, store(stage, buffer, identity),
                  store(stage, buffer, both));
   }
-  end_stage(stage);
+  tvms_te_end_stage(stage);
   return buffer;
 }
 
@@ -264,7 +266,7 @@ void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine com
   }
   tvms_te_nest(stage, name, tvms_seq_new(te->unit, inits, 2, TVMS_NO_SPAN),
                tvms_seq_new(te->unit, body, 4, TVMS_NO_SPAN));
-  end_stage(stage);
+  tvms_te_end_stage(stage);
 }
 
 void tvms_te_output(tvms_te *te, tvms_node *tensor) {

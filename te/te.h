@@ -41,9 +41,9 @@ typedef struct {
   tvms_node_vec allocs;   // BUFFER of stages that may turn out to be outputs
   tvms_node_vec stages;   // loop nests
   TVMS_VEC(tvms_sym) block_names;
-  // A result whose parameter is called otherwise than its buffer (te/extern.h), or NULL.
-  const tvms_node *TVMS_NULLABLE named;
-  const char *TVMS_NULLABLE name;
+  // Results whose parameters are called otherwise than their buffers (te/extern.h); NULL: none.
+  const tvms_node *TVMS_NULLABLE named[3];
+  const char *TVMS_NULLABLE names[3];
 } tvms_te;
 
 // A stage between open and close.
@@ -117,6 +117,9 @@ typedef void (*tvms_te_combine)(tvms_te *te, tvms_node *const lhs[2],
 void tvms_te_close_pair(tvms_stage *stage, const char *name, tvms_te_combine combine,
                         tvms_node *const init[2], tvms_node *const value[2],
                         tvms_node *result[2]);
+
+// Ends a stage that is not closed by one of these: its axes are known no longer.
+void tvms_te_end_stage(tvms_stage *stage);
 
 // The element of a tensor at `count` indices.
 tvms_node *tvms_te_load(tvms_te *te, tvms_node *tensor, tvms_node *const *indices,

@@ -16,22 +16,23 @@ ADDED = re.compile(r"__asan_|__odr_asan|tvms_grammar")
 AREAS = {
     "support": "arena check context cpu diag diags edits interner json memory names pages source strbuf textdiff trial vec",
     "grammar": "indentation lexer surface token",
+    "lint": "lint",
     "format": "format surface writer",
     # Constructors of nodes are named for the kind of node that they make.
-    "ir": """attr build bytes changed clone dialect dtype fold list module node object op program ptx reference release
+    "ir": """attr build bytes changed clone dialect dtype fold global list module namespace node object op program ptx reference release
              rewrite rewriter role spelling stmt substitute target tir unit verify walk wrapper wrappers
              binary bitwise bool broadcast buffer call cast evaluate float int let not pointer ramp range select seq string var""",
     "arith": "analyzer arith canonical domains int iter layout layouts rule rules scopes simplifier tile",
     "structinfo": "builder complete data dim dims in infer placement prover purity regions relax scope sinfo types well windows",
-    "parser-eval": "args budget builtin closure eval namespace numeral reader row scope signature",
+    "parser-eval": "args budget builtin closure eval numeral reader row scope signature",
     "parser-tir": "call definition eval frame node tir",
     "parser-tile": "call tile view",
     "parser-device": "call device legacy ptx spelled wrapper",
     "parser-relax": "call prototype relax",
-    "parser": "call decoration definition dialect member metadata namespace needed parser prototype python reader row rows target",
+    "parser": "call decoration definition dialect member metadata namespace needed parser printed prototype python reader row rows target",
     "migrate": "migrate",
     "printer": "print",
-    "runtime": "dl heap npy random scalar shape tensor tuple value",
+    "runtime": "dl heap npy order packed random scalar shape tensor tuple value",
     "interp": "interp meaning",
     "te": "legal legalize te",
     "passes": """
@@ -63,9 +64,9 @@ AREAS = {
         vectorize
     """,
     "backend": "backend",
-    "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module optimize program render report runnable values",
+    "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module optimize program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",
-    "cli": "deliver files findings golden link options pass run timing verb workers",
+    "cli": "bisect command deliver files findings golden link options pass run verb workers",
 }
 # Libraries whose name is not that of their room.
 ROOM = {"formatter": "format", "migrator": "migrate", "backend-static": "backend", "cli-native": "cli", "cli-restart": "cli"}

@@ -100,6 +100,17 @@ class Tables(unittest.TestCase):
             with self.subTest(operator=name):
                 self.assertTrue(os.path.exists(source("tests", "golden", "ops", name.replace(".", "-") + ".tvms")))
 
+    def test_no_pass_is_missing_that_is_there(self):
+        there = re.findall(r"^PASS\((\w+),", text_of("passes", "passes.def"), re.M)
+        missing = re.findall(r"^MISSING\((\w+),", text_of("passes", "missing.def"), re.M)
+        self.assertEqual(sorted(set(there) & set(missing)), [], "take these rows out of passes/missing.def")
+        self.assertEqual(sorted(name for name in set(missing) if missing.count(name) > 1), [], "rows of passes/missing.def")
+
+    def test_every_format_is_an_option(self):
+        words = re.findall(r'^FORMAT\(\w+, *\w+, *"([\w-]+)"', text_of("driver", "report_formats.def"), re.M)
+        (choice,) = re.findall(r'^OPTION\(format,.*?CHOICE, "([^"]*)"', text_of("cli", "options.def"), re.M)
+        self.assertEqual(choice.split("|"), ["text", *words])
+
     def test_codes_are_unique(self):
         codes = [code[1:] for _, code, _ in diagnostics()]
         self.assertEqual(sorted(c for c in set(codes) if codes.count(c) > 1), [])

@@ -1,9 +1,11 @@
 // Build-time program: what users read outside the program, made from its tables.
 //
-//   gen_docs man|bash|zsh|fish|diagnostics|names OUT
+//   gen_docs man|bash|zsh|fish|diagnostics|names|passes OUT
 //
 // man, bash, zsh, fish: from cli/options.def. diagnostics: a Markdown page of every code,
 // from support/diag.def. names: another one of every name of TVMScript (ir/reference.h).
+// passes: the manual of all passes (driver/pass_list.h).
+#include "driver/pass_list.h"
 #include "ir/reference.h"
 
 #include <stdint.h>
@@ -69,6 +71,9 @@ static int has(const option_row *option, int verb) {
 static int takes_value(const option_row *option) {
   return strcmp(option->kind, "FLAG") != 0;
 }
+static int is_optional(const option_row *option) {
+  return strcmp(option->kind, "OPTIONAL") == 0;
+}
 static int is_choice(const option_row *option) {
   return strcmp(option->kind, "CHOICE") == 0;
 }
@@ -93,9 +98,9 @@ static void put_man_option(FILE *out, const option_row *option) {
   put_roff(out, option->name);
   fputs("\\fR", out);
   if (takes_value(option)) {
-    fputs(" \\fI", out);
+    fputs(is_optional(option) ? "[=\\fI" : " \\fI", out);
     put_roff(out, option->value);
-    fputs("\\fR", out);
+    fputs(is_optional(option) ? "\\fR]" : "\\fR", out);
   }
   fputc('\n', out);
   put_roff(out, option->summary);
@@ -192,7 +197,8 @@ static void put_quoted(FILE *out, const char *text, const char *escaped) {
 }
 
 static void put_zsh_option(FILE *out, const option_row *option) {
-  fprintf(out, " \\\n        '--%s%s[", option->name, takes_value(option) ? "=" : "");
+  const char *equals = is_optional(option) ? "=-" : takes_value(option) ? "=" : "";
+  fprintf(out, " \\\n        '--%s%s[", option->name, equals);
   put_quoted(out, option->summary, "[]:");
   fputc(']', out);
   if (is_choice(option)) {
@@ -230,7 +236,8 @@ static void put_zsh(FILE *out) {
 static void put_fish_option(FILE *out, const option_row *option) {
   fprintf(out, " -l %s", option->name);
   if (option->letter) fprintf(out, " -s %c", option->letter);
-  if (is_choice(option)) {
+  if (is_optional(option)) {
+  } else if (is_choice(option)) {
     fputs(" -x -a '", out);
     put_words(out, option->value);
     fputc('\'', out);
@@ -335,6 +342,27 @@ static void put_names(FILE *out) {
   free(page.lines);
 }
 
+typedef struct {
+  tvms_memory memory;
+  FILE *out;
+} manual;
+
+static void write_manual(void *argument) {
+  manual *m = argument;
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &m->memory);
+  tvms_optimize_manual(&text);
+  fwrite(text.text, 1, text.len, m->out);
+  tvms_strbuf_fini(&text);
+}
+
+static void put_passes(FILE *out) {
+  manual m = {.out = out};
+  tvms_memory_init(&m.memory);
+  if (tvms_memory_protect(&m.memory, write_manual, &m) != TVMS_OK) exit(1);
+  tvms_memory_fini(&m.memory);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -346,6 +374,7 @@ int main(int argc, char **argv) {
       {"fish", put_fish},
       {"diagnostics", put_diagnostics},
       {"names", put_names},
+      {"passes", put_passes},
   };
   for (size_t i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
     if (strcmp(argv[1], kinds[i].name) != 0) continue;
@@ -354,6 +383,6 @@ int main(int argc, char **argv) {
     kinds[i].put(out);
     return fclose(out) == 0 ? 0 : 1;
   }
-  fprintf(stderr, "usage: gen_docs man|bash|zsh|fish|diagnostics|names OUT\n");
+  fprintf(stderr, "usage: gen_docs man|bash|zsh|fish|diagnostics|names|passes OUT\n");
   return 1;
 }

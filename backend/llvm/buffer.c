@@ -92,6 +92,28 @@ static LLVMValueRef bytes_of(emitter *e, tvms_dtype element, tvms_list extents,
   return bytes;
 }
 
+// Number of bytes up to the last element that the strides of a buffer reach.
+static LLVMValueRef bytes_of_strided(emitter *e, const tvms_buffer *buffer,
+                                     tvms_span span, uint64_t *constant) {
+  uint64_t unit;
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef one = tvms_emit_int(e, 1), zero = tvms_emit_int(e, 0);
+  LLVMValueRef count = one, empty = LLVMConstInt(LLVMInt1TypeInContext(e->llvm), 0, 0);
+  for (uint32_t i = 0; i < buffer->shape.len && i < buffer->strides.len; i++) {
+    LLVMValueRef extent = tvms_emit_index(e, buffer->shape.items[i]);
+    LLVMValueRef stride = tvms_emit_index(e, buffer->strides.items[i]);
+    LLVMValueRef far = LLVMBuildMul(b, LLVMBuildSub(b, extent, one, ""), stride, "");
+    count = LLVMBuildAdd(b, count, far, "");
+    LLVMValueRef none = LLVMBuildICmp(b, LLVMIntSLE, extent, zero, "");
+    empty = LLVMBuildOr(b, empty, none, "");
+  }
+  count = LLVMBuildSelect(b, empty, zero, count, "");
+  LLVMValueRef size = bytes_of(e, buffer->element, (tvms_list){0}, span, &unit);
+  LLVMValueRef bytes = multiply(e, count, size);
+  *constant = LLVMIsAConstantInt(bytes) ? LLVMConstIntGetZExtValue(bytes) : 0;
+  return bytes;
+}
+
 // Small constant sizes live in the frame, made once at its entry.
 static LLVMValueRef on_stack(emitter *e, uint64_t bytes) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
@@ -120,10 +142,9 @@ static LLVMValueRef fill(emitter *e, LLVMValueRef place, LLVMValueRef bytes) {
   return place;
 }
 
-LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extents,
-                                tvms_span span) {
-  uint64_t constant;
-  LLVMValueRef bytes = bytes_of(e, element, extents, span, &constant);
+// Memory for `bytes`, which are `constant` if that is not 0.
+static LLVMValueRef take_bytes(emitter *e, LLVMValueRef bytes, uint64_t constant,
+                               tvms_span span) {
   if (constant && constant <= LARGEST_ON_STACK) {
     return fill(e, on_stack(e, constant), bytes);
   }
@@ -144,10 +165,20 @@ LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extent
   return fill(e, place, bytes);
 }
 
+LLVMValueRef tvms_emit_allocate(emitter *e, tvms_dtype element, tvms_list extents,
+                                tvms_span span) {
+  uint64_t constant;
+  LLVMValueRef bytes = bytes_of(e, element, extents, span, &constant);
+  return take_bytes(e, bytes, constant, span);
+}
+
 void tvms_emit_allocate_buffer(emitter *e, const tvms_node *node) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
-  LLVMValueRef data = tvms_emit_allocate(e, buffer->element, buffer->shape, node->span);
-  tvms_emit_define_buffer(e, node, data);
+  uint64_t constant;
+  LLVMValueRef bytes =
+      buffer->strides.len ? bytes_of_strided(e, buffer, node->span, &constant)
+                          : bytes_of(e, buffer->element, buffer->shape, node->span, &constant);
+  tvms_emit_define_buffer(e, node, take_bytes(e, bytes, constant, node->span));
 }
 
 void tvms_emit_free_from(emitter *e, uint32_t mark) {

@@ -9,6 +9,7 @@
 #include "backend/llvm/emit.h"
 #include "backend/llvm/expr.h"
 #include "backend/llvm/failure.h"
+#include "backend/llvm/packed.h"
 #include "backend/llvm/symbols.h"
 #include "backend/llvm/types.h"
 #include "interp/meaning.h"
@@ -370,6 +371,7 @@ static LLVMValueRef call_operator(emitter *e, const tvms_call *call) {
   case TVMS_TIR_prefetch: return LLVMConstNull(e->i32);
   case TVMS_TIR_call_extern:
   case TVMS_TIR_call_pure_extern: return call_extern(e, call);
+  case TVMS_TIR_tvm_call_packed: return tvms_emit_call_packed(e, call);
   default:
     refuse_call(e, call,
                 tvms_symbol_text(e->context, tvms_as_operator(call->callee)->name));

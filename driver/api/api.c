@@ -29,7 +29,7 @@ static void finish_findings(tvms_context *context) {
 
 static void do_work(void *argument) {
   call *c = argument;
-  (void)uselocale((locale_t)c->context->api->locale);
+  (void)uselocale((locale_t)tvms_api_of(c->context)->locale);
   c->status = c->work(c->argument);
   finish_findings(c->context);
 }
@@ -47,7 +47,7 @@ static uint64_t deadline(uint64_t outer, uint64_t milliseconds) {
 
 // What became of a protected call that ended by unwinding.
 static tvms_status judge_failure(tvms_context *context, tvms_status failure) {
-  tvms_api *api = context->api;
+  tvms_api *api = tvms_api_of(context);
   if (context->memory.defect[0]) failure = TVMS_INTERNAL;
   if (failure != TVMS_OVER_LIMIT && failure != TVMS_INTERNAL) return failure;
   const char *why = failure == TVMS_INTERNAL ? context->memory.defect
@@ -80,7 +80,7 @@ static tvms_status run_call(tvms_context *context, call *c) {
   }
   tvms_status status = failure == TVMS_OK ? c->status : failure;
   if (status == TVMS_OK && context->diags.errors) status = TVMS_FOUND_ERRORS;
-  if (context->api->spent)
+  if (tvms_api_of(context)->spent)
     tvms_trial_drop(&trial);
   else
     tvms_trial_keep(&trial);
@@ -88,7 +88,7 @@ static tvms_status run_call(tvms_context *context, call *c) {
 }
 
 tvms_status tvms_api_call(tvms_context *context, tvms_api_work *work, void *argument) {
-  tvms_api *api = context->api;
+  tvms_api *api = tvms_api_of(context);
   if (api->spent) return api->spent;
   call c = {context, work, argument, TVMS_OK};
   api->message[0] = '\0';
@@ -115,15 +115,17 @@ void tvms_api_leave(tvms_context *context, tvms_trial *trial) {
 void tvms_api_resume(tvms_context *context, tvms_trial *trial) {
   tvms_diags found = context->diags;
   tvms_trial_drop(trial);
-  append(&context->api->later, &found);
-  if (context->api->spent) tvms_memory_unwind(&context->memory, context->api->spent);
+  append(&tvms_api_of(context)->later, &found);
+  if (tvms_api_of(context)->spent)
+    tvms_memory_unwind(&context->memory, tvms_api_of(context)->spent);
 }
 
 tvms_status tvms_api_fail(tvms_context *context, tvms_status status, const char *format,
                           ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(context->api->message, sizeof context->api->message, format, arguments);
+  vsnprintf(tvms_api_of(context)->message, sizeof tvms_api_of(context)->message, format,
+            arguments);
   va_end(arguments);
   return status;
 }

@@ -26,6 +26,11 @@ typedef struct tvms_api {
   char message[256];
 } tvms_api;
 
+// What is kept of a context that tvms_context_create made.
+static inline tvms_api *tvms_api_of(const tvms_context *context) {
+  return context->api;
+}
+
 // Does the work of a call and returns its status. TVMS_OK becomes TVMS_FOUND_ERRORS if an
 // error was reported.
 typedef tvms_status tvms_api_work(void *argument);

@@ -22,8 +22,8 @@ static void take_storage(void *argument) {
 static void start(void *argument) {
   tvms_context *context = argument;
   tvms_context_start(context, &tvms_names);
-  context->api->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!context->api->locale)
+  tvms_api_of(context)->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!tvms_api_of(context)->locale)
     tvms_memory_refuse(&context->memory, "there is no memory left");
 }
 
@@ -60,17 +60,17 @@ tvms_status tvms_context_create(const tvms_context_options *options,
 void tvms_context_destroy(tvms_context *context) {
   if (!context) return;
   tvms_api_close_runners(context);
-  freelocale((locale_t)context->api->locale);
+  freelocale((locale_t)tvms_api_of(context)->locale);
   tvms_memory memory = context->memory;
   tvms_memory_fini(&memory);
 }
 
 tvms_status tvms_context_state(const tvms_context *context) {
-  return context->api->spent;
+  return tvms_api_of(context)->spent;
 }
 
 const char *tvms_context_message(const tvms_context *context) {
-  return context->api->message;
+  return tvms_api_of(context)->message;
 }
 
 size_t tvms_context_memory(const tvms_context *context) {
@@ -78,7 +78,7 @@ size_t tvms_context_memory(const tvms_context *context) {
 }
 
 void tvms_context_free(tvms_context *context, char *text) {
-  if (!context->api->spent) tvms_memory_free(&context->memory, text);
+  if (!tvms_api_of(context)->spent) tvms_memory_free(&context->memory, text);
 }
 
 const char *tvms_status_name(tvms_status status) {

@@ -41,7 +41,7 @@ const char *tvms_diag_name(const tvms_diag *diag) {
 }
 
 tvms_severity tvms_diag_severity(const tvms_diag *diag) {
-  return tvms_diag_row_of(diag->id)->severity;
+  return diag->severity;
 }
 
 const char *tvms_diag_message(const tvms_diag *diag) {
@@ -133,9 +133,9 @@ static tvms_status render(void *argument) {
   context->diags = w->diags;
   switch (w->options->format) {
   case TVMS_FORMAT_TEXT: tvms_render_findings(context, &options, &out); break;
-  case TVMS_FORMAT_JSON: render_machine(w, TVMS_REPORT_JSON, &out); break;
-  case TVMS_FORMAT_GITHUB: render_machine(w, TVMS_REPORT_GITHUB, &out); break;
-  case TVMS_FORMAT_SARIF: render_machine(w, TVMS_REPORT_SARIF, &out); break;
+#define FORMAT(id, name, word, shape)                                                  \
+  case TVMS_FORMAT_##id: render_machine(w, TVMS_REPORT_##id, &out); break;
+#include "driver/report_formats.def"
   }
   context->diags = own;
   tvms_api_give_text(&out, &w->text, &w->size);
@@ -150,7 +150,7 @@ tvms_status tvms_diag_render(tvms_context *context,
   *size = 0;
   if (!tvms_api_take_options(options, &own, sizeof own))
     return tvms_api_bad_options(context);
-  if ((unsigned)own.format > TVMS_FORMAT_SARIF) {
+  if ((unsigned)own.format > TVMS_FORMAT_JUNIT) {
     return tvms_api_fail(context, TVMS_BAD_ARGUMENT, "there is no format %u",
                          (unsigned)own.format);
   }

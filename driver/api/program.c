@@ -45,7 +45,7 @@ tvms_status tvms_program_read(tvms_context *context, tvms_source *source,
 }
 
 void tvms_program_destroy(tvms_program *program) {
-  if (!program || program->shown || program->context->api->spent) return;
+  if (!program || program->shown || tvms_api_of(program->context)->spent) return;
   tvms_reader_program_destroy(program);
 }
 

@@ -36,7 +36,7 @@ struct tvms_runner {
 // ---- Making and freeing ----
 
 static void link_runner(tvms_runner *runner) {
-  tvms_api *api = runner->context->api;
+  tvms_api *api = tvms_api_of(runner->context);
   runner->older = api->runners;
   if (runner->older) runner->older->newer = runner;
   api->runners = runner;
@@ -46,7 +46,7 @@ static void unlink_runner(tvms_runner *runner) {
   if (runner->newer)
     runner->newer->older = runner->older;
   else
-    runner->context->api->runners = runner->older;
+    tvms_api_of(runner->context)->runners = runner->older;
   if (runner->older) runner->older->newer = runner->newer;
 }
 
@@ -145,13 +145,13 @@ void tvms_runner_destroy(tvms_runner *runner) {
   if (!runner || runner->running) return;
   unlink_runner(runner);
   tvms_compiled_close(&runner->compiled);
-  if (!runner->context->api->spent) free_runner(runner);
+  if (!tvms_api_of(runner->context)->spent) free_runner(runner);
 }
 
 void tvms_api_close_runners(tvms_context *context) {
-  while (context->api->runners) {
-    tvms_compiled_close(&context->api->runners->compiled);
-    context->api->runners = context->api->runners->older;
+  while (tvms_api_of(context)->runners) {
+    tvms_compiled_close(&tvms_api_of(context)->runners->compiled);
+    tvms_api_of(context)->runners = tvms_api_of(context)->runners->older;
   }
 }
 

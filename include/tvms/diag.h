@@ -91,6 +91,10 @@ typedef enum {
   TVMS_FORMAT_JSON,    // one object: version, findings, errors, warnings
   TVMS_FORMAT_GITHUB,  // workflow commands, one line each
   TVMS_FORMAT_SARIF,   // SARIF 2.1.0
+  TVMS_FORMAT_CONCISE,     // a line each: place and message
+  TVMS_FORMAT_JSON_LINES,  // an object on a line each
+  TVMS_FORMAT_GITLAB,      // array of GitLab's Code Quality
+  TVMS_FORMAT_JUNIT,       // JUnit XML: a test case
 } tvms_diag_format;
 
 typedef struct {

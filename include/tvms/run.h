@@ -66,7 +66,7 @@ typedef struct {
 } tvms_runner_options;
 
 // Makes a function ready: operators of Relax become PrimFuncs, in a copy of the program.
-// TVMS_FOUND_ERRORS: there is no such function, or it cannot be compiled, which was
+// TVMS_FOUND_ERRORS: there is not such a function, or it cannot be compiled, which was
 // reported. TVMS_NOT_AVAILABLE: no native code in this build or installation.
 // TVMS_BAD_ARGUMENT: the program was read with errors. `*runner` belongs to the context
 // until it is destroyed; the program may be destroyed before; NULL on failure.

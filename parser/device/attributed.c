@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/object.h"
 #include "ir/tir_op.h"
+#include "parser/device/handlers.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/call.h"
 #include "parser/tir/tir.h"

@@ -2,6 +2,7 @@
 #ifndef TVMS_PARSER_DEVICE_PTX_H
 #define TVMS_PARSER_DEVICE_PTX_H
 
+#include "parser/device/room.h"
 #include "parser/eval/eval.h"
 
 // Does "ptx.family…" name an instruction of PTX in this dialect?

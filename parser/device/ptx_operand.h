@@ -4,6 +4,7 @@
 #define TVMS_PARSER_DEVICE_PTX_OPERAND_H
 
 #include "parser/device/ptx_form.h"
+#include "parser/device/room.h"
 #include "parser/tir/tir.h"
 
 // What T.ptx.SINK, T.ptx.pred(x) and T.ptx.addr(x, n) are is told by the number of items.

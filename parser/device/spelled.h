@@ -3,6 +3,7 @@
 #ifndef TVMS_PARSER_DEVICE_SPELLED_H
 #define TVMS_PARSER_DEVICE_SPELLED_H
 
+#include "parser/device/room.h"
 #include "parser/eval/eval.h"
 
 // An operator, or a namespace of operators, by its spelling below T; unknown if none has it.

@@ -1,4 +1,10 @@
 // Lambdas and macros: a body with the scopes that it may see.
+//
+// What a body sees is settled where it is defined: the scopes that are open there (`visible`) and
+// its own, whoever calls it. Only a macro that is not hygienic sees those of the call instead.
+// Defaults of parameters are evaluated where they stand. Calls inside each other are limited as in
+// Python, and each is worth many steps, because it takes memory; so a macro that calls itself
+// without end is an error and no overflow.
 #include "parser/eval/closure.h"
 
 #include "parser/eval/budget.h"
@@ -68,7 +74,7 @@ tvms_eval_value tvms_closure_make_lambda(tvms_reader *reader, tvms_ref ref) {
 }
 
 tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
-                                        uint8_t flags) {
+                                        const tvms_decoration *decoration) {
   tvms_closure *closure = tvms_arena_new(&reader->kept, tvms_closure);
   closure->ref = ref;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
@@ -76,6 +82,10 @@ tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
   closure->signature = closure_signature(reader, def.params, ref);
   closure->visible = tvms_closure_capture(reader);
   closure->calls = tvms_arena_new(&reader->kept, uint32_t);
+  bool unhygienic = tvms_decoration_says(decoration, TVMS_OPTION_UNHYGIENIC);
+  bool is_inline = tvms_decoration_says(decoration, TVMS_OPTION_INLINE);
+  uint8_t flags = unhygienic ? 0 : TVMS_EVAL_HYGIENIC;
+  if (is_inline) flags |= TVMS_EVAL_INLINE;
   return (tvms_eval_value){
       .kind = TVMS_EVAL_MACRO, .flags = flags, .as.closure = closure};
 }

@@ -17,9 +17,9 @@ struct tvms_closure {
 // What is visible now, fixed: scopes opened later do not belong to it.
 const tvms_visible *tvms_closure_capture(tvms_reader *reader);
 
-// A macro for the DEF at `ref`. `flags`: INLINE, HYGIENIC.
+// A macro for the DEF at `ref`, of the kind that its decorator says.
 tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
-                                        uint8_t flags);
+                                        const tvms_decoration *decoration);
 
 // Calls a lambda with the arguments of the CALL node.
 tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,

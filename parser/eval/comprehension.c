@@ -1,4 +1,9 @@
 // Comprehensions and targets: what Python itself evaluates.
+//
+// The clauses of [i * j for i in range(4) if i for j in (1, 2)] are gone through from left to
+// right, each for every item of the one before. An item is a step of the work that a text may
+// cost, and the list asks for its memory before it grows. After an item with an error there is
+// no next one, which would have the same error.
 #include "parser/eval/comprehension.h"
 
 #include "parser/eval/budget.h"

@@ -10,14 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kind_texts[] = {
-#define VALUE(kind, member, text, ops) [TVMS_EVAL_##kind] = text,
-#include "parser/eval/values.def"
-};
-
 const char *tvms_eval_describe(tvms_reader *reader, tvms_eval_value value) {
   const tvms_eval_value_ops *ops = tvms_eval_ops_of(reader, value);
-  return ops->describe ? ops->describe(reader, value) : kind_texts[value.kind];
+  return ops->describe ? ops->describe(reader, value)
+                       : reader->tables->kinds[value.kind].text;
 }
 
 // The parameter whose argument stands at `ref`, or NULL.
@@ -35,17 +31,48 @@ static const tvms_param *TVMS_NULLABLE param_at(const tvms_reader *reader,
   return NULL;
 }
 
+// Is what stands there computed, so that its result or an operand may be meant?
+static bool has_parts(tvms_surf_kind kind) {
+  return kind == TVMS_SURF_CALL || kind == TVMS_SURF_SUBSCRIPT
+         || kind == TVMS_SURF_BINARY || kind == TVMS_SURF_UNARY
+         || kind == TVMS_SURF_BOOL || kind == TVMS_SURF_COMPARE
+         || kind == TVMS_SURF_IF_EXP;
+}
+
+// Names what stands at `ref`: the argument that it is, or else its text if that is short.
+// Where `ref` is a whole call or assignment, the value is a part of it.
+static void name_value(tvms_reader *reader, tvms_ref ref, char *name, size_t size) {
+  enum { LONGEST = 40 };
+  const tvms_param *param = param_at(reader, ref);
+  tvms_surf_kind kind = (tvms_surf_kind)tvms_reader_at(reader, ref)->kind;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  const char *text = reader->surface->source->text + span.begin;
+  size_t len = span.end - span.begin;
+  if (param) {
+    snprintf(name, size, "argument '%s'",
+             tvms_symbol_text(reader->context, param->name));
+  } else if (reader->call && reader->call->ref == ref) {
+    snprintf(name, size, "an argument of %s", tvms_row_text(reader, reader->call->row));
+  } else if (kind == TVMS_SURF_ASSIGN || kind == TVMS_SURF_AUG_ASSIGN) {
+    snprintf(name, size, "a value that is assigned");
+  } else if (len && len <= LONGEST && !memchr(text, '\n', len)) {
+    snprintf(name, size, has_parts(kind) ? "a value in '%.*s'" : "'%.*s'", (int)len,
+             text);
+  } else {
+    snprintf(name, size, "a value here");
+  }
+}
+
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
   reader->failed = true;
   if (!tvms_eval_value_is_known(value)) return;
-  const tvms_param *param = what ? NULL : param_at(reader, ref);
-  char argument[80] = "the value";
-  if (param)
-    snprintf(argument, sizeof argument, "argument '%s'",
-             tvms_symbol_text(reader->context, param->name));
-  if (!what) what = argument;
+  char name[80];
+  if (!what) {
+    name_value(reader, ref, name, sizeof name);
+    what = name;
+  }
   tvms_reader_report(reader, wrong_type, ref, what, expected,
                      tvms_eval_describe(reader, value));
 }

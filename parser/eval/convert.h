@@ -51,7 +51,7 @@ bool tvms_eval_value_is_exactly(tvms_eval_value value, const char *text);
 void tvms_eval_report_index(tvms_reader *reader, tvms_ref ref, uint32_t count);
 
 // Reports at `ref` that `what` must be `expected`, unless the value is unknown. NULL for
-// `what` names the argument of the call at work that stands at `ref`, or says "the value".
+// `what` names the argument of the call at work that stands at `ref`, or else quotes the text.
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value);

@@ -50,10 +50,12 @@ typedef struct tvms_visible {
 
 // What the language of a definition adds to the evaluation of its expressions; the room
 // that reads the definition has it.
-typedef struct tvms_language {
+struct tvms_language {
   // An expression is evaluated only if all its names are bound before: `(x := 1)` binds
   // none of them first.
   bool binds_first;
+  // A bare number beside an operand with a data type has that type.
+  bool bare_numbers;
   // Whatever helps with an undefined name that was just reported; `near` is the nearest name
   // in scope. NULL: `near` is suggested.
   void (*explain)(tvms_reader *reader, tvms_diag *diag, tvms_sym name, tvms_span span,
@@ -62,7 +64,13 @@ typedef struct tvms_language {
   // what it returns.
   tvms_eval_value (*expand)(tvms_reader *reader, tvms_ref body, uint32_t calls,
                             tvms_ref call);
-} tvms_language;
+  // Says what others may know of a function of the module before any body is read. NULL:
+  // nothing. reader->unit is the member's.
+  void (*declare)(tvms_reader *reader, const tvms_def *def, tvms_member *member);
+  // Reads a function of the module into member->function; leaves it as it is when something
+  // of it is unknown. reader->unit is the member's.
+  void (*read)(tvms_reader *reader, const tvms_def *def, tvms_member *member);
+};
 
 // What evaluation may cost, and what of it has been used up (parser/eval/budget.h).
 typedef struct {
@@ -87,8 +95,10 @@ struct tvms_reader {
   tvms_surface *surface;
   tvms_program *program;
   tvms_dialect dialect;
-  bool mixed;    // the text has marks of releases that exclude each other; reported
-  bool lenient;  // a .py file: names that nothing binds are unknown, silently
+  bool mixed;       // the text has marks of releases that exclude each other; reported
+  bool as_written;  // what TVM writes and does not read is read
+  bool lenient;     // a .py file: names that Python binds are unknown, silently
+  bool open;        // of it: names that nothing binds here may be bound all the same
   // What the decorators of a definition inside a body say; reports what is wrong with them.
   tvms_decoration (*decorate)(tvms_reader *reader, tvms_ref definition);
   tvms_origin origin;
@@ -100,6 +110,8 @@ struct tvms_reader {
   // Where nodes go: to the function, or to the module for its attributes.
   tvms_unit *unit;
   bool failed;  // something of the function is unknown: it cannot be built
+  // Of a .py file: what was met first in the function that only Python knows, or {0, 0}.
+  tvms_span unknown;
 
   // Scopes (parser/eval/scope.c).
   tvms_binding **names;  // by symbol: the innermost binding
@@ -120,12 +132,11 @@ struct tvms_reader {
   // The call whose handler is at work: messages name the argument that is wrong.
   const struct tvms_call_args *TVMS_NULLABLE call;
 
-  // State of the rooms above, which look into it themselves.
-  struct tvms_file_state *TVMS_NULLABLE file;    // parser/file_state.h
-  struct tvms_tir_state *TVMS_NULLABLE tir;      // of the PrimFunc being read
-  struct tvms_relax_state *TVMS_NULLABLE relax;  // of the Relax function being read
-  const struct tvms_op_signature *TVMS_NULLABLE
-      *relax_signatures;  // by opcode; parser/relax/signature.c
+  // Of the rooms above, by their number; each has accessors of its own and alone knows what
+  // it put there. The state is that of the definition being read, NULL outside of one.
+  void *TVMS_NULLABLE states[TVMS_EVAL_ROOMS];
+  // What a room has made of its tables for the release being read, in `kept`.
+  void *TVMS_NULLABLE made[TVMS_EVAL_ROOMS];
 };
 
 // Marks the definition being read as one with findings; what failed is unknown.

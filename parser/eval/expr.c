@@ -42,14 +42,22 @@ static tvms_eval_value eval_head(tvms_reader *reader, tvms_ref expr) {
   return eval_deeper(reader, expr, false);
 }
 
+static tvms_eval_value unknown_at(tvms_reader *reader, tvms_ref ref) {
+  if (reader->lenient && !reader->unknown.end)
+    reader->unknown = tvms_reader_span_of(reader, ref);
+  return TVMS_UNKNOWN;
+}
+
 // In a Python file, an imported name that leads nowhere is as unknown as any other name of
 // Python.
-static tvms_eval_value end_of(const tvms_reader *reader, tvms_eval_value value) {
-  return value.kind == TVMS_EVAL_PYTHON && reader->lenient ? TVMS_UNKNOWN : value;
+static tvms_eval_value end_of(tvms_reader *reader, tvms_eval_value value,
+                              tvms_ref ref) {
+  bool unknown = value.kind == TVMS_EVAL_PYTHON && reader->lenient;
+  return unknown ? unknown_at(reader, ref) : value;
 }
 
 tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
-  return end_of(reader, eval_deeper(reader, expr, false));
+  return end_of(reader, eval_deeper(reader, expr, false), expr);
 }
 
 // TVM up to 0.24 gives a slice without step in an operand the step 1, so that it is a load
@@ -57,7 +65,7 @@ tvms_eval_value tvms_eval(tvms_reader *reader, tvms_ref expr) {
 tvms_eval_value tvms_eval_operand(tvms_reader *reader, tvms_ref ref) {
   bool steps = tvms_release_has(reader->dialect, TVMS_FACT_arguments_are_operands)
                && !tvms_scope_is_python(reader);
-  return end_of(reader, eval_deeper(reader, ref, steps));
+  return end_of(reader, eval_deeper(reader, ref, steps), ref);
 }
 
 tvms_eval_value tvms_eval_report_too_deep(tvms_reader *reader, tvms_ref ref) {
@@ -322,14 +330,11 @@ static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
   return near;
 }
 
-// Python's functions that the evaluation does not have.
+// Names of Python's own that the evaluation does not have.
 static bool is_of_python(const char *name) {
   static const char *const names[] = {
-      "bin",   "bytes", "callable", "chr",        "complex", "dir",     "divmod",
-      "eval",  "exec",  "filter",   "format",     "getattr", "hasattr", "hash",
-      "hex",   "id",    "input",    "isinstance", "iter",    "next",    "object",
-      "oct",   "open",  "ord",      "pow",        "print",   "repr",    "setattr",
-      "super", "type",  "vars",     "__import__",
+#define BUILTIN(name) name,
+#include "parser/eval/python_builtins.def"
   };
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (strcmp(names[i], name) == 0) return true;
@@ -353,9 +358,10 @@ static bool is_member(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
 void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
                                      tvms_span span) {
   reader->failed = true;
-  if (reader->lenient) return;
+  if (reader->open) return;
   tvms_diags *diags = &reader->context->diags;
   if (is_of_python(tvms_symbol_text(reader->context, name))) {
+    if (reader->lenient) return;
     tvms_diag_report(diags, TVMS_D_python_call, span,
                      tvms_symbol_text(reader->context, name));
     return;
@@ -376,11 +382,14 @@ void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
 static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
   tvms_sym name = tvms_reader_at(reader, ref)->a;
   tvms_binding *binding = tvms_scope_lookup(reader, name);
-  if (binding) return tvms_eval_mention(reader, binding->value, ref);
+  if (binding) {
+    tvms_eval_value value = tvms_eval_mention(reader, binding->value, ref);
+    return tvms_eval_value_is_known(value) ? value : unknown_at(reader, ref);
+  }
   tvms_eval_value builtin = tvms_builtin_find(name);
   if (tvms_eval_value_is_known(builtin)) return builtin;
   tvms_eval_report_undefined_name(reader, name, tvms_reader_span_of(reader, ref));
-  return TVMS_UNKNOWN;
+  return unknown_at(reader, ref);
 }
 
 static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
@@ -392,8 +401,11 @@ static tvms_eval_value eval_attribute(tvms_reader *reader, tvms_ref ref) {
 }
 
 static tvms_eval_value eval_call(tvms_reader *reader, tvms_ref ref) {
-  tvms_eval_value callee = eval_head(reader, tvms_reader_at(reader, ref)->a);
-  return tvms_eval_call(reader, callee, ref);
+  tvms_ref head = tvms_reader_at(reader, ref)->a;
+  tvms_eval_value callee = eval_head(reader, head);
+  tvms_eval_value value = tvms_eval_call(reader, callee, ref);
+  bool python = callee.kind == TVMS_EVAL_PYTHON && !tvms_eval_value_is_known(value);
+  return python ? unknown_at(reader, head) : value;
 }
 
 static tvms_eval_value eval_walrus(tvms_reader *reader, tvms_ref ref) {

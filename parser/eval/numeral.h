@@ -16,7 +16,7 @@ typedef enum {
 // single underscores between digits are allowed.
 tvms_numeral tvms_numeral_int(const char *text, uint32_t len, int base, int64_t *value);
 
-// The float that `text` stands for: float(text). False if it is no number.
+// The float that `text` stands for: float(text). False if it is not a number.
 TVMS_NODISCARD bool tvms_numeral_float(tvms_context *context, const char *text,
                                        uint32_t len, double *value);
 

@@ -1,4 +1,9 @@
 // Operators: what they mean is the business of one of the operands.
+//
+// It is the one whose operations have the higher rank (parser/eval/ops.h), the left one of two
+// equals: in `1 + x` the variable of TIR decides, not the number of Python. Operations that have no
+// such operator leave it to Python's constants, which report what cannot be. An operand that is
+// unknown makes the result unknown without a word, because its reason was reported already.
 #include "parser/eval/operator.h"
 
 #include "parser/eval/convert.h"

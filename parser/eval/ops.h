@@ -1,4 +1,4 @@
-// What can be done with a value: one table of functions for each kind (parser/eval/values.def).
+// What can be done with a value: one table of functions for each kind.
 //
 // The evaluation knows the syntax of Python and when each operation is asked for; what it
 // means for a value is the business of the room that owns the kind of value. An operation
@@ -14,17 +14,14 @@
 #include "parser/eval/eval.h"
 #include "support/strbuf.h"
 
-// Which operand decides what a binary operator means, as in Python the one that has the
-// method: the one of the higher rank, of equals the left one.
-typedef enum {
-  TVMS_RANK_PYTHON,
-  TVMS_RANK_TIR,
-  TVMS_RANK_LAYOUT,
-  TVMS_RANK_RELAX,
-} tvms_eval_value_rank;
-
 typedef struct tvms_eval_value_ops {
-  tvms_eval_value_rank rank;
+  // Which operand decides what a binary operator means, as in Python the one that has the
+  // method: the one of the higher rank, of equals the left one. Operands with operators of a
+  // room have its number as rank; 0: those of Python.
+  uint8_t rank;
+
+  // What a name of a body may hold as it is: an assignment builds nothing of it.
+  bool held;
 
   // What it is, for messages. NULL: the text of its row.
   const char *(*describe)(tvms_reader *reader, tvms_eval_value value);
@@ -39,6 +36,11 @@ typedef struct tvms_eval_value_ops {
   // `receiver.name(…)`, where `receiver.name` was a METHOD and `call` is the CALL.
   tvms_eval_value (*method)(tvms_reader *reader, tvms_eval_value receiver,
                             tvms_sym name, tvms_ref call);
+
+  // `receiver.name[index]`, where `method`, a METHOD, has the receiver. NULL: methods take
+  // no subscripts.
+  tvms_eval_value (*subscript_method)(tvms_reader *reader, tvms_eval_value method,
+                                      tvms_eval_value index, tvms_ref ref);
 
   // `callee(…)`.
   tvms_eval_value (*call)(tvms_reader *reader, tvms_eval_value callee, tvms_ref call);
@@ -83,16 +85,20 @@ typedef struct tvms_eval_value_ops {
   bool (*print)(tvms_reader *reader, tvms_strbuf *out, tvms_eval_value value);
 } tvms_eval_value_ops;
 
+// The operations of the evaluation's own kinds.
 #define VALUE(kind, member, text, ops)                                                 \
   extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define CLASS(class, ops) extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define NODE(kind, ops)   extern const tvms_eval_value_ops tvms_##ops##_ops;
-#define RELAX(ops)        extern const tvms_eval_value_ops tvms_##ops##_ops;
 #include "parser/eval/values.def"
+
+// A kind of value: its row, by number.
+typedef struct {
+  const tvms_eval_value_ops *ops;
+  const char *text;  // what it is, for messages
+} tvms_eval_kind_row;
 
 // What the rooms above give the evaluation; parser/values.c has that of the reader.
 typedef struct tvms_eval_tables {
-  const tvms_eval_value_ops *values[TVMS_EVAL_COUNT];
+  tvms_eval_kind_row kinds[TVMS_EVAL_KINDS];
   // The row of a namespace, or NULL (parser/eval/row.h).
   const tvms_row *(*find_row)(tvms_namespace namespace_, tvms_sym name,
                               tvms_dialect dialect);
@@ -103,14 +109,14 @@ typedef struct tvms_eval_tables {
 static inline const tvms_eval_value_ops *tvms_eval_ops_of(const tvms_reader *reader,
                                                           tvms_eval_value value) {
   const tvms_eval_tables *tables = reader->tables;
-  if (value.kind != TVMS_EVAL_NODE) return tables->values[value.kind];
+  if (value.kind != TVMS_EVAL_NODE) return tables->kinds[value.kind].ops;
   return tables->node_ops(value.as.node);
 }
 
 // What `value` stands for where `ref` mentions it.
 static inline tvms_eval_value tvms_eval_mention(tvms_reader *reader,
                                                 tvms_eval_value value, tvms_ref ref) {
-  const tvms_eval_value_ops *ops = reader->tables->values[value.kind];
+  const tvms_eval_value_ops *ops = reader->tables->kinds[value.kind].ops;
   return ops->mention ? ops->mention(reader, value, ref) : value;
 }
 

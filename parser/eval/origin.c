@@ -6,27 +6,27 @@
 
 // A printed program has each statement on one line; a line that ends within brackets was
 // written by hand. It begins with commented imports.
-static void find_origin(tvms_reader *reader) {
-  const tvms_source *source = reader->surface->source;
+void tvms_reader_find_origin(const tvms_source *source, tvms_origin *origin) {
   const char *at = source->text, *end = source->text + source->size;
   bool inside = false;  // past the metadata, which has lines of its own
   while (at < end) {
     const char *stop = memchr(at, '\n', (size_t)(end - at));
     if (!stop) stop = end;
     inside = inside || *at == '@';
-    reader->origin.headed |= !inside && stop - at > 7 && memcmp(at, "# from ", 7) == 0;
+    origin->headed |= !inside && stop - at > 7 && memcmp(at, "# from ", 7) == 0;
     const char *last = stop;
     while (last > at && (last[-1] == ' ' || last[-1] == '\r')) {
       last--;
     }
-    reader->origin.by_hand |= inside && last > at && strchr("([{,", last[-1]);
+    origin->by_hand |= inside && last > at && strchr("([{,", last[-1]);
     at = stop + 1;
   }
+  origin->known = true;
 }
 
 bool tvms_reader_is_printed(tvms_reader *reader) {
-  if (!reader->origin.known) find_origin(reader);
-  reader->origin.known = true;
+  if (!reader->origin.known)
+    tvms_reader_find_origin(reader->surface->source, &reader->origin);
   return !reader->origin.by_hand;
 }
 

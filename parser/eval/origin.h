@@ -4,6 +4,9 @@
 
 #include "parser/eval/eval.h"
 
+// Finds out what a text looks like; `origin` was empty.
+void tvms_reader_find_origin(const tvms_source *source, tvms_origin *origin);
+
 // False if a line shows that the text was written by hand, and not printed.
 bool tvms_reader_is_printed(tvms_reader *reader);
 

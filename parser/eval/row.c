@@ -5,17 +5,6 @@
 
 #include <string.h>
 
-static const char *const namespace_paths[] = {
-    "",
-#define CALL(ns, name, signature, since, until, handler)
-#define NAMESPACE(ident, path) path,
-#include "ir/calls.def"
-};
-
-const char *tvms_namespace_text(tvms_namespace namespace_) {
-  return namespace_paths[namespace_];
-}
-
 const tvms_row *tvms_row_find(const tvms_reader *reader, tvms_namespace namespace_,
                               tvms_sym name) {
   return reader->tables->find_row(namespace_, name, reader->dialect);

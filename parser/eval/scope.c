@@ -94,3 +94,28 @@ bool tvms_scope_binds_here(const tvms_reader *reader, tvms_sym name) {
   const tvms_binding *binding = reader->names[name];
   return binding && binding->depth == reader->depth;
 }
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'
+         || (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+void tvms_scope_bind_words(tvms_reader *reader, tvms_span span) {
+  const char *text = reader->surface->source->text;
+  for (uint32_t at = span.begin; at < span.end;) {
+    uint32_t end = at;
+    while (end < span.end && (is_letter(text[end]) || is_digit(text[end])))
+      end++;
+    if (end > at && !is_digit(text[at])) {
+      tvms_sym name = tvms_symbol_intern(reader->context, text + at, end - at);
+      // Most words are mentioned, not bound: what is known around is not hidden.
+      if (!tvms_scope_lookup(reader, name))
+        tvms_scope_bind(reader, name, TVMS_UNKNOWN, (tvms_span){at, end});
+    }
+    at = end > at ? end : at + 1;
+  }
+}

@@ -27,6 +27,10 @@ static inline bool tvms_scope_is_python(const tvms_reader *reader) {
 void tvms_scope_bind(tvms_reader *reader, tvms_sym name, tvms_eval_value value,
                      tvms_span span);
 
+// Binds the words of a place that could not be read, as unknown, but for those that are
+// bound already: any of them may be a name that was to be bound there.
+void tvms_scope_bind_words(tvms_reader *reader, tvms_span span);
+
 // The innermost visible binding of `name`, or NULL.
 tvms_binding *TVMS_NULLABLE tvms_scope_lookup(const tvms_reader *reader, tvms_sym name);
 

@@ -122,7 +122,7 @@ const tvms_signature *tvms_signature_parse(tvms_reader *reader, const char *text
 const tvms_signature *tvms_row_signature(tvms_reader *reader, const tvms_row *row) {
   if (!reader->signatures) {
     reader->signatures =
-        tvms_arena_array(&reader->kept, const tvms_signature *, TVMS_ROW_COUNT);
+        tvms_arena_array(&reader->kept, const tvms_signature *, TVMS_ENTRIES);
   }
   const tvms_signature **slot = &reader->signatures[row->index];
   if (!*slot) *slot = tvms_signature_parse(reader, row->signature);

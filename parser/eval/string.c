@@ -1,4 +1,9 @@
-// f-strings.
+// f-strings: f"{name}_{i:02d}".
+//
+// A field stands in the source as text. Its expression, up to a ':', a '!' or the '}' that are in
+// no bracket and no string, is parsed and evaluated whenever the string is, which counts as several
+// steps. Of the language of formats there are width and leading zeros of integers, in d, x, X and
+// o, and the digits of floats, in f, g and e; everything else is reported.
 #include "parser/eval/string.h"
 
 #include "grammar/literal.h"

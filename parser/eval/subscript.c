@@ -154,6 +154,14 @@ tvms_eval_value tvms_eval_meta_subscript(tvms_reader *reader, tvms_eval_value me
   return tvms_eval_subscript(reader, meta.as.items[0], index, ref);
 }
 
+tvms_eval_value tvms_eval_method_subscript(tvms_reader *reader, tvms_eval_value method,
+                                           tvms_eval_value index, tvms_ref ref) {
+  const tvms_eval_value_ops *ops =
+      tvms_eval_ops_of(reader, *method.as.method->receiver);
+  return ops->subscript_method ? ops->subscript_method(reader, method, index, ref)
+                               : tvms_eval_report_no_subscript(reader, method, ref);
+}
+
 tvms_eval_value tvms_eval_report_no_subscript(tvms_reader *reader,
                                               tvms_eval_value object, tvms_ref ref) {
   tvms_reader_report(reader, no_subscript, ref, tvms_eval_describe(reader, object));

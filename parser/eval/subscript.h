@@ -13,6 +13,10 @@ tvms_eval_value tvms_eval_subscript(tvms_reader *reader, tvms_eval_value object,
 tvms_eval_value tvms_eval_report_no_subscript(tvms_reader *reader,
                                               tvms_eval_value object, tvms_ref ref);
 
+// `receiver.name[index]`: the operation `subscript_method` of the receiver, if it has one.
+tvms_eval_value tvms_eval_method_subscript(tvms_reader *reader, tvms_eval_value method,
+                                           tvms_eval_value index, tvms_ref ref);
+
 // The value under a key of a dict. False if there is none; unknown if the key, or one that
 // stands before it, is known to Python only.
 bool tvms_eval_dict_find(const tvms_reader *reader, tvms_eval_value dict,

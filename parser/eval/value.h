@@ -4,12 +4,12 @@
 // `[f(i) for i in range(3)]` are expressions of Python whose values are Python's objects,
 // and only what a statement makes of the last one becomes IR. tvms runs no Python, so it has
 // a value for each kind of object that a program can hold: Python's own constants, the
-// callables and types of the script, pieces that are not IR yet (frames, parts of layouts),
-// and nodes of the IR. parser/eval/values.def lists the kinds, and who owns each of them.
+// callables and types of the script, pieces that are not IR yet, and nodes of the IR. Each
+// room has a table of its kinds; parser/eval/values.def is that of the evaluation.
 //
 // What holds for every value:
 //
-// - `kind` alone says which member of `as` is valid; values.def names it. `len` counts the
+// - `kind` alone says which member of `as` is valid; its table names it. `len` counts the
 //   items, or the bytes of a text; it is 0 for other members, but for kinds whose room says
 //   otherwise. `spare` belongs to the room of the kind; two values are never told apart by it
 //   outside of that room.
@@ -31,7 +31,7 @@
 // The unknown value is silent. Either its cause has been reported, or it is a name that Python
 // binds around the definition and we cannot see. Whatever is built on it is unknown too, and
 // nothing is reported about it; so one mistake is one diagnostic. It is neither true nor
-// false, and no operation of values.def is called with it. Who returns it has said why, or
+// false, and none of its operations is called. Who returns it has said why, or
 // has it from someone else. What a definition cannot be built without returns
 // tvms_reader_failed(), which marks it as one that is not built.
 //
@@ -60,56 +60,36 @@ typedef struct tvms_reader tvms_reader;
 typedef struct tvms_eval_value tvms_eval_value;
 typedef struct tvms_row tvms_row;
 
-// What the member of a kind holds, where its name does not say it:
-//   BOOL       0 or 1
-//   INT        flag LARGE: an uint64 past INT64_MAX, its bits
-//   DTYPE      a data type as an object, `A.dtype`; compares equal to its text
-//   SET        items without repetition
-//   DICT       key, value, key, value …
-//   RANGE      start, stop, step, all INT
-//   SLICE      lower, upper, step; NONE where not given
-//   MACRO      flag INLINE: T.inline, else T.macro or R.macro
-//   NODE       a value, buffer, region, StructInfo or object of the IR
-//   DTYPE_NAME T.int32 as a callable
-//   NAMESPACE  tvms_namespace
-//   BUILTIN    a function of Python (builtin.c)
-//   OPERATOR   an operator of TIR by its spelling below T, "ptx.cp_async"
-//   METHOD     a receiver and a name
-//   FRAME      not yet opened; see parser/tir/tir.h
-//   META       [0]: what T.meta_var or I.meta_var was given
-//   LET        [0]: T.let[x]; len 0: T.let
-//   VECTOR     the DTYPE_NAME, then the extents: T.float32[4]
-//   OPTIONAL   [0]: T.Optional(x)
-//   MODULE     nothing: the class that is being read; its attributes are functions
-//   TYPE_VAR   TypeVar("n"), module or PEP 695
-//   LAYOUT     a spec that is not finished yet, T.S[…] + T.R[…]
-//   AXIS       Axis.laneid
-//   PYTHON     a dotted name of Python, "tvm.tir"
-//   RELAX      what only parser/relax understands; `spare` tells it apart, and for an operator
-//              as.i is its opcode
-//   PTX        T.ptx.SINK (none), T.ptx.pred(x), T.ptx.addr(x, n)
-//   STORED     an object of the metadata section; parser/metadata.h
-typedef enum {
-#define VALUE(kind, member, text, ops) TVMS_EVAL_##kind,
-#include "parser/eval/values.def"
-} tvms_eval_kind;
-
+// Rooms. The evaluation works for rooms that it does not know: TIR, Relax and what else the
+// reader has. Each has a number from 1 on, by which it finds its own things: a slot for its
+// state in the reader (parser/eval/eval.h), a range of kinds of values, and a place among
+// those whose operators decide (parser/eval/ops.h).
 enum {
-  TVMS_EVAL_COUNT = 0
-#define VALUE(kind, member, text, ops) +1
-#include "parser/eval/values.def"
+  TVMS_EVAL_ROOMS = 8,        // numbers of rooms; 0 is the evaluation itself
+  TVMS_EVAL_ROOM_KINDS = 32,  // kinds of values that a room may have
+  TVMS_EVAL_KINDS = TVMS_EVAL_ROOMS * TVMS_EVAL_ROOM_KINDS,
 };
 
+// The first kind of value that room number `room` may have.
+#define TVMS_EVAL_KINDS_OF(room) ((room)*TVMS_EVAL_ROOM_KINDS)
+
+// The kinds of the evaluation itself.
+typedef enum {
+#define VALUE(kind, member, text, ops) TVMS_EVAL_##kind,
+#define OPEN(kind, member)             TVMS_EVAL_##kind,
+#include "parser/eval/values.def"
+  TVMS_EVAL_OWN_KINDS,
+} tvms_eval_kind;
+
+_Static_assert((int)TVMS_EVAL_OWN_KINDS <= TVMS_EVAL_ROOM_KINDS,
+               "they have numbers of their own");
+_Static_assert(TVMS_EVAL_KINDS <= UINT8_MAX + 1, "a kind is a byte");
+
 enum {
-  TVMS_EVAL_LARGE = 1,     // INT
-  TVMS_EVAL_INLINE = 2,    // MACRO
-  TVMS_EVAL_HYGIENIC = 4,  // MACRO
-  TVMS_EVAL_SCALAR = 8,    // NODE: a load that stands for a mutable scalar
-  TVMS_EVAL_EQUALITY = 16,  // NODE: `a == b` or `a != b` of Python, which has a truth …
-  TVMS_EVAL_SAME = 32,  // … namely whether the operands are the same (are not, for !=)
-  TVMS_EVAL_WHOLE = 64,  // NODE: `x.buffer`, the buffer and not its one element
-  TVMS_EVAL_ARRAY =
-      128,  // LIST, TUPLE: an array of TVM, which no single name stands for
+  TVMS_EVAL_LARGE = 1,      // INT
+  TVMS_EVAL_INLINE = 2,     // MACRO
+  TVMS_EVAL_HYGIENIC = 4,   // MACRO
+  TVMS_EVAL_ROOM_FLAG = 8,  // this and the greater ones are for the rooms above
 };
 
 typedef struct {
@@ -118,16 +98,13 @@ typedef struct {
 } tvms_eval_items;
 
 typedef struct tvms_closure tvms_closure;  // parser/eval/closure.h
-typedef struct tvms_frame tvms_frame;      // parser/tir/tir.h
-typedef struct tvms_layout_spec tvms_layout_spec;
-typedef struct tvms_stored tvms_stored;  // parser/metadata.c
 typedef struct {
   tvms_eval_value *receiver;
   tvms_sym name;
 } tvms_method;
 
 struct tvms_eval_value {
-  uint8_t kind;    // tvms_eval_kind
+  uint8_t kind;    // tvms_eval_kind, or of a room above
   uint8_t flags;   // of the kind
   uint16_t spare;  // of the room of the kind
   uint32_t len;    // of items and text
@@ -142,9 +119,7 @@ struct tvms_eval_value {
     const tvms_row *row;
     const tvms_closure *closure;
     tvms_method *method;
-    tvms_frame *frame;
-    tvms_layout_spec *layout;
-    tvms_stored *stored;
+    void *object;  // of the room of the kind
   } as;
 };
 
@@ -174,10 +149,10 @@ static inline tvms_eval_value tvms_eval_value_node(tvms_node *TVMS_NULLABLE node
   return (tvms_eval_value){.kind = TVMS_EVAL_NODE, .as.node = node};
 }
 static inline tvms_eval_value
-tvms_eval_value_items(tvms_eval_kind kind, tvms_eval_value *items, uint32_t len) {
+tvms_eval_value_items(unsigned kind, tvms_eval_value *items, uint32_t len) {
   return (tvms_eval_value){.kind = (uint8_t)kind, .len = len, .as.items = items};
 }
-static inline bool tvms_eval_value_is(tvms_eval_value value, tvms_eval_kind kind) {
+static inline bool tvms_eval_value_is(tvms_eval_value value, unsigned kind) {
   return value.kind == kind;
 }
 static inline bool tvms_eval_value_is_known(tvms_eval_value value) {

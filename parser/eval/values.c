@@ -45,7 +45,13 @@ const tvms_eval_value_ops tvms_eval_lambda_ops = {.call = tvms_closure_call};
 const tvms_eval_value_ops tvms_eval_macro_ops = {.call = tvms_closure_call_macro};
 const tvms_eval_value_ops tvms_eval_builtin_ops = {.call = tvms_builtin_call};
 
-// T.meta_var(x) is x for everything but operators.
+// Methods are called; which of them take subscripts the receiver knows.
+const tvms_eval_value_ops tvms_eval_method_ops = {
+    .call = tvms_eval_call_method,
+    .subscript = tvms_eval_method_subscript,
+};
+
+// A meta_var of x is x for everything but operators.
 const tvms_eval_value_ops tvms_eval_meta_ops = {
     .attribute = tvms_eval_meta_attribute,
     .subscript = tvms_eval_meta_subscript,

@@ -144,7 +144,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_argument(tvms_relax_op_call *call, uint32_t 
   return tvms_relax_to_value(call->reader, value, ref);
 }
 
-void tvms_relax_give_rest(tvms_relax_op_call *call, uint32_t i) {
+// The items of the rest parameter `i`, each as an argument.
+static void give_rest(tvms_relax_op_call *call, uint32_t i) {
   tvms_eval_value rest = call->values[i];
   for (uint32_t k = 0; k < rest.len; k++) {
     tvms_relax_give(call,
@@ -183,7 +184,7 @@ void tvms_relax_bind_params(tvms_relax_op_call *call, uint32_t first) {
     if (call->signature->places[i] >= 0) {
       tvms_relax_take_attr(call, i);
     } else if (signature->params[i].kind == TVMS_PARAM_REST) {
-      tvms_relax_give_rest(call, i);
+      give_rest(call, i);
     } else if (call->signature->kinds[i] == TVMS_ARG_TYPE) {
       const char *name =
           tvms_symbol_text(call->reader->context, signature->params[i].name);

@@ -30,9 +30,6 @@ tvms_node *TVMS_NULLABLE tvms_relax_argument(tvms_relax_op_call *call, uint32_t 
 tvms_node *TVMS_NULLABLE tvms_relax_storage_size(tvms_relax_op_call *call,
                                                  tvms_eval_value value, tvms_ref ref);
 
-// The items of the rest parameter `i`, each as an argument.
-void tvms_relax_give_rest(tvms_relax_op_call *call, uint32_t i);
-
 // Parameter `i` as types of the result: one, or (`several`) a list of them. False after a
 // report.
 bool tvms_relax_take_types(tvms_relax_op_call *call, uint32_t i, bool several);

@@ -4,7 +4,6 @@
 
 #include "ir/fold.h"
 #include "parser/eval/expr.h"
-#include "parser/eval/origin.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/emit.h"
@@ -111,7 +110,7 @@ static tvms_eval_value bound_value(tvms_reader *reader, tvms_sym name,
 static tvms_node *stand_in(tvms_reader *reader, tvms_sym name, tvms_node *type,
                            tvms_ref target) {
   reader->failed = true;
-  tvms_builder *builder = &reader->relax->builder;
+  tvms_builder *builder = &tvms_relax_of(reader)->builder;
   tvms_span span = tvms_reader_span_of(reader, target);
   if (!tvms_builder_block(builder)->ended) {
     tvms_node *value = tvms_relax_tuple(reader, NULL, 0, span);
@@ -230,7 +229,7 @@ static bool declares_void(tvms_reader *reader, const tvms_surf *stmt) {
       || type.as.row != tuple) {
     return false;
   }
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   const tvms_open_block *block = tvms_builder_block(&relax->builder);
   const tvms_node *last =
       block->bindings.len ? block->bindings.items[block->bindings.len - 1] : NULL;
@@ -259,12 +258,8 @@ void tvms_relax_read_annotated(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf *right = tvms_reader_at(reader, node.c);
   bool item = right->kind == TVMS_SURF_SUBSCRIPT
               && tvms_reader_at(reader, right->a)->kind == TVMS_SURF_TUPLE;
-  // TVM annotates every binding that it prints.
-  reader->relax->printed = reader->relax->bools = tvms_reader_is_printed(reader);
   tvms_eval_value value =
       item ? tvms_relax_printed_item(reader, node.c) : tvms_eval(reader, node.c);
-  reader->relax->printed = false;
   tvms_node *type = tvms_relax_annotation(reader, node.b);
   assign(reader, node.a, value, type, node.c);
-  reader->relax->bools = false;
 }

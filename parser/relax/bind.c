@@ -14,6 +14,7 @@
 #include "parser/relax/convert.h"
 #include "parser/relax/evidence.h"
 #include "parser/relax/state.h"
+#include "parser/tir/handlers.h"
 #include "structinfo/make.h"
 
 static void bind_plain(tvms_relax_op_call *call) {
@@ -59,9 +60,14 @@ static void bind_print(tvms_relax_op_call *call) {
   tvms_eval_value format = call->values[1];
   tvms_relax_give(call, tvms_relax_to_value(call->reader, format, call->refs[1]),
                   call->refs[1]);
-  bool before = tvms_relax_take_bools(call->reader);
-  tvms_relax_give_rest(call, 0);
-  call->reader->relax->bools = before;
+  bool bools = tvms_relax_hands_bools(call->reader);
+  tvms_eval_value rest = call->values[0];
+  for (uint32_t i = 0; i < rest.len; i++) {
+    tvms_relax_give(
+        call,
+        tvms_relax_to_value_as(call->reader, rest.as.items[i], bools, call->refs[0]),
+        call->refs[0]);
+  }
 }
 
 // The values of R.assert_op(condition, format_args, format), as TVM reads them, or of
@@ -256,7 +262,7 @@ static tvms_node *TVMS_NULLABLE left_over(tvms_prover *prover, tvms_list old,
 static bool resolve_reshape(tvms_relax_op_call *call, const tvms_node *x,
                             tvms_node **shape) {
   tvms_reader *reader = call->reader;
-  tvms_prover *prover = reader->relax->prover;
+  tvms_prover *prover = tvms_relax_of(reader)->prover;
   tvms_list given = tvms_as_shape_expr(*shape)->values, old = {NULL, 0};
   tvms_list dims = tvms_list_copy(reader->unit, given.items, given.len);
   int32_t wanted = -1;

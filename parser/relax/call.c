@@ -10,10 +10,10 @@
 
 tvms_eval_value tvms_relax_finish_call(tvms_reader *reader, tvms_call *call,
                                        const tvms_span *TVMS_NULLABLE spans) {
-  tvms_inference in = {.prover = reader->relax->prover,
+  tvms_inference in = {.prover = tvms_relax_of(reader)->prover,
                        .unit = reader->unit,
                        .module = reader->module,
-                       .builder = &reader->relax->builder,
+                       .builder = &tvms_relax_of(reader)->builder,
                        .call = call,
                        .arg_spans = spans};
   call->head.sinfo = tvms_infer_call(&in);

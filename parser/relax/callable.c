@@ -8,6 +8,7 @@
 #include "parser/relax/attrs.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
+#include "parser/relax/handlers.h"
 #include "parser/relax/prototype.h"
 #include "parser/relax/state.h"
 #include "parser/relax/types.h"
@@ -23,7 +24,7 @@ static tvms_eval_value node_or_failed(tvms_reader *reader,
 
 // True outside of a function of Relax, where nothing can be built; reports.
 static bool is_outside(tvms_reader *reader, const tvms_call_args *call) {
-  if (reader->relax) return false;
+  if (tvms_relax_of(reader)) return false;
   tvms_reader_report(reader, outside_relax, call->ref,
                      tvms_row_text(reader, call->row));
   reader->failed = true;
@@ -103,10 +104,9 @@ tvms_eval_value tvms_call_relax_dtype(tvms_reader *reader, const tvms_call_args 
 tvms_eval_value tvms_call_relax_tuple(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value fields = call->args[0];
   if (is_outside(reader, call)) return TVMS_UNKNOWN;
-  bool before = tvms_relax_take_bools(reader);
-  tvms_node *tuple = tvms_relax_to_value(reader, fields, call->ref);
-  reader->relax->bools = before;
-  return node_or_failed(reader, tuple);
+  bool bools = tvms_relax_hands_bools(reader);
+  return node_or_failed(reader,
+                        tvms_relax_to_value_as(reader, fields, bools, call->ref));
 }
 
 // The function whose symbol is the first argument, without a type; NULL after a report.
@@ -160,7 +160,7 @@ tvms_eval_value tvms_call_relax_dataflow(tvms_reader *reader,
 }
 
 static bool is_emitted_here(tvms_reader *reader, const tvms_node *var) {
-  const tvms_open_block *block = tvms_builder_block(&reader->relax->builder);
+  const tvms_open_block *block = tvms_builder_block(&tvms_relax_of(reader)->builder);
   for (uint32_t i = block->bindings.len; i > 0; i--) {
     const tvms_node *binding = block->bindings.items[i - 1];
     const tvms_node *bound = binding->kind == TVMS_NODE_MATCH_CAST
@@ -177,7 +177,8 @@ static void keep_unknown_outputs(tvms_reader *reader, tvms_ref call) {
     if (node->kind != TVMS_SURF_NAME) continue;
     tvms_binding *binding = tvms_scope_lookup(reader, node->a);
     if (!binding || tvms_eval_value_is_known(binding->value)) continue;
-    tvms_vec_push(&reader->context->memory, &reader->relax->unknown_outputs, node->a);
+    tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->unknown_outputs,
+                  node->a);
   }
 }
 
@@ -188,7 +189,7 @@ tvms_eval_value tvms_call_relax_output(tvms_reader *reader,
     tvms_reader_report(reader, output_outside, call->ref);
     return tvms_reader_failed(reader);
   }
-  tvms_open_block *block = tvms_builder_block(&reader->relax->builder);
+  tvms_open_block *block = tvms_builder_block(&tvms_relax_of(reader)->builder);
   if (block->ended) {
     tvms_reader_report(reader, output_twice, call->ref);
     return tvms_reader_failed(reader);
@@ -206,7 +207,7 @@ tvms_eval_value tvms_call_relax_output(tvms_reader *reader,
       reader->failed = true;
       continue;
     }
-    tvms_vec_push(&reader->context->memory, &reader->relax->outputs, var);
+    tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->outputs, var);
   }
   return TVMS_NOTHING;
 }
@@ -222,16 +223,17 @@ tvms_eval_value tvms_call_relax_func_attr(tvms_reader *reader,
   for (uint32_t i = 0; i < added->keys.len; i++) {
     const char *key = tvms_object_as_text(added->keys.items[i]);
     if (!key) continue;
-    if (reader->relax->is_private && strcmp(key, "global_symbol") == 0) {
+    if (tvms_relax_of(reader)->is_private && strcmp(key, "global_symbol") == 0) {
       tvms_reader_report(reader, private_symbol, call->ref);
       return tvms_reader_failed(reader);
     }
-    if (tvms_object_map_get(reader->relax->attrs, key)) {
+    if (tvms_object_map_get(tvms_relax_of(reader)->attrs, key)) {
       tvms_reader_report(reader, repeated_func_attr, call->ref, key);
       reader->failed = true;
     }
   }
-  reader->relax->attrs = tvms_object_map_join(reader->unit, reader->relax->attrs, map);
+  tvms_relax_of(reader)->attrs =
+      tvms_object_map_join(reader->unit, tvms_relax_of(reader)->attrs, map);
   return TVMS_NOTHING;
 }
 
@@ -261,7 +263,7 @@ tvms_eval_value tvms_call_relax_packed(tvms_reader *reader,
   if (!func) return tvms_reader_failed(reader);
   // A function with a type of its own is printed without it. In a pure function TVM prints
   // such calls only if that type is pure.
-  bool pure = reader->relax->printed && reader->relax->pure
+  bool pure = tvms_relax_of(reader)->reading.printed && tvms_relax_of(reader)->pure
               && call->args[2].kind == TVMS_EVAL_NONE;
   func->head.sinfo =
       tvms_sinfo_func_new_opaque(unit, tvms_sinfo_object_new(unit), pure);

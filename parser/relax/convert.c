@@ -62,16 +62,15 @@ tvms_node *tvms_relax_tuple(tvms_reader *reader, tvms_node *const *fields,
 }
 
 static tvms_node *TVMS_NULLABLE tuple_of(tvms_reader *reader, tvms_eval_value value,
-                                         tvms_ref ref) {
+                                         bool bools, tvms_ref ref) {
   tvms_node **fields = tvms_arena_array(&reader->values, tvms_node *, value.len + 1);
-  bool known = true, bools = reader->relax && reader->relax->bools;
+  bool known = true;
   // TVM prints tuples; a list was written by hand.
-  if (bools && value.kind == TVMS_EVAL_LIST) reader->relax->bools = false;
+  bool inside = bools && value.kind != TVMS_EVAL_LIST;
   for (uint32_t i = 0; i < value.len; i++) {
-    fields[i] = tvms_relax_to_value(reader, value.as.items[i], ref);
+    fields[i] = tvms_relax_to_value_as(reader, value.as.items[i], inside, ref);
     known = known && fields[i];
   }
-  if (bools) reader->relax->bools = true;
   if (!known) return NULL;
   return tvms_relax_tuple(reader, fields, value.len, tvms_reader_span_of(reader, ref));
 }
@@ -93,15 +92,16 @@ static tvms_node *with_type(tvms_reader *reader, tvms_node *global_var) {
   return global_var;
 }
 
-tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_value value,
-                                             tvms_ref ref) {
+tvms_node *TVMS_NULLABLE tvms_relax_to_value_as(tvms_reader *reader,
+                                                tvms_eval_value value, bool bools,
+                                                tvms_ref ref) {
   tvms_unit *unit = reader->unit;
   tvms_span span = tvms_reader_span_of(reader, ref);
   switch ((int)value.kind) {
   case TVMS_EVAL_UNKNOWN: reader->failed = true; return NULL;
   case TVMS_EVAL_BOOL:
     // Python's True is the integer 1, but TVM prints a bool so too.
-    if (reader->relax && reader->relax->bools) {
+    if (bools) {
       return tvms_relax_prim(reader, tvms_bool_imm_new(unit, value.as.i, span));
     }
     // fallthrough
@@ -115,7 +115,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_valu
   }
   case TVMS_EVAL_STR: return string_value(reader, value, span);
   case TVMS_EVAL_TUPLE:
-  case TVMS_EVAL_LIST: return tuple_of(reader, value, ref);
+  case TVMS_EVAL_LIST: return tuple_of(reader, value, bools, ref);
   case TVMS_EVAL_NODE: {
     tvms_node *node = value.as.node;
     if (node->kind == TVMS_NODE_GLOBAL_VAR) return with_type(reader, node);
@@ -132,11 +132,15 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_valu
   return NULL;
 }
 
-bool tvms_relax_take_bools(tvms_reader *reader) {
-  bool before = reader->relax->bools;
-  if (tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir))
-    reader->relax->bools = true;
-  return before;
+tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_value value,
+                                             tvms_ref ref) {
+  const tvms_relax_state *relax = tvms_relax_of(reader);
+  return tvms_relax_to_value_as(reader, value, relax && relax->reading.bools, ref);
+}
+
+bool tvms_relax_hands_bools(const tvms_reader *reader) {
+  return tvms_relax_of(reader)->reading.bools
+         || tvms_release_has(reader->dialect, TVMS_FACT_scalars_are_tir);
 }
 
 tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value value,
@@ -158,7 +162,7 @@ tvms_node *TVMS_NULLABLE tvms_relax_to_prim(tvms_reader *reader, tvms_eval_value
 // Text in a signature, "n" or "n + 1", as a value of TIR.
 static tvms_eval_value value_of_text(tvms_reader *reader, tvms_eval_value value,
                                      tvms_ref *ref) {
-  if (!reader->relax->in_signature) {
+  if (!tvms_relax_in_signature(reader)) {
     tvms_reader_report(reader, text_in_shape, *ref);
     return TVMS_UNKNOWN;
   }
@@ -183,7 +187,7 @@ static tvms_eval_value value_of_text(tvms_reader *reader, tvms_eval_value value,
 tvms_node *TVMS_NULLABLE tvms_relax_to_scalar(tvms_reader *reader,
                                               tvms_eval_value value, tvms_ref ref,
                                               const char *what, const char *expected) {
-  if (value.kind == TVMS_EVAL_STR && reader->relax) {
+  if (value.kind == TVMS_EVAL_STR && tvms_relax_of(reader)) {
     value = value_of_text(reader, value, &ref);
   }
   if (value.kind == TVMS_EVAL_UNKNOWN) {

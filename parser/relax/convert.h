@@ -9,9 +9,15 @@
 tvms_node *TVMS_NULLABLE tvms_relax_to_value(tvms_reader *reader, tvms_eval_value value,
                                              tvms_ref ref);
 
-// R.print and R.tuple hand their arguments to C++ since 0.26, where True is a bool. Returns
-// what to restore in `bools`.
-bool tvms_relax_take_bools(tvms_reader *reader);
+// The same where the place itself says whether `True` is a bool (`bools`) or the integer 1.
+// In a list it is 1: TVM prints tuples, so a list was written by hand.
+tvms_node *TVMS_NULLABLE tvms_relax_to_value_as(tvms_reader *reader,
+                                                tvms_eval_value value, bool bools,
+                                                tvms_ref ref);
+
+// Whether `True` is a bool among the arguments that R.print and R.tuple hand to C++ as they
+// are: since 0.26, and in what TVM prints.
+bool tvms_relax_hands_bools(const tvms_reader *reader);
 
 // A scalar: as tvms_relax_to_value, but a bool stays one since 0.26, and a float was a float32
 // before. NULL after a report or if unknown.

@@ -5,10 +5,11 @@
 #include "ir/equal.h"
 #include "parser/relax/state.h"
 #include "structinfo/make.h"
+#include "structinfo/omitted.h"
 
 // Reports a binding after R.output.
 bool tvms_relax_block_is_open(tvms_reader *reader, tvms_ref ref) {
-  if (!tvms_builder_block(&reader->relax->builder)->ended) return true;
+  if (!tvms_builder_block(&tvms_relax_of(reader)->builder)->ended) return true;
   tvms_reader_report(reader, binding_after_output, ref);
   reader->failed = true;
   return false;
@@ -47,7 +48,7 @@ static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
                      tvms_ref ref) {
   if (is_rebuilt(value)) return true;
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
-  tvms_sinfo_fit fit = tvms_sinfo_relate(reader->relax->prover, type, known);
+  tvms_sinfo_fit fit = tvms_sinfo_relate(tvms_relax_of(reader)->prover, type, known);
   // TVM looks at the annotations of calls only when it verifies the module.
   bool trusted =
       value->kind == TVMS_NODE_CALL
@@ -61,6 +62,7 @@ static bool annotate(tvms_reader *reader, tvms_node *value, tvms_node *type,
     return false;
   }
   if (value->kind == TVMS_NODE_CALL) value->sinfo = type;
+  tvms_sinfo_learn(reader->unit, value, type);
   return true;
 }
 
@@ -69,7 +71,7 @@ tvms_eval_value tvms_relax_emit_binding(tvms_reader *reader, tvms_node *value,
                                         tvms_ref target, tvms_ref ref) {
   if (!tvms_relax_block_is_open(reader, ref)) return TVMS_UNKNOWN;
   if (type && !annotate(reader, value, type, ref)) return TVMS_UNKNOWN;
-  tvms_node *var = tvms_builder_emit(&reader->relax->builder, value, name,
+  tvms_node *var = tvms_builder_emit(&tvms_relax_of(reader)->builder, value, name,
                                      tvms_reader_span_of(reader, target), type != NULL);
   return tvms_eval_value_node(var);
 }
@@ -85,12 +87,13 @@ tvms_eval_value tvms_relax_emit_match_cast(tvms_reader *reader, tvms_eval_value 
     return tvms_reader_failed(reader);
   }
   tvms_node *known = tvms_sinfo_of(reader->unit, value);
-  if (tvms_sinfo_relate(reader->relax->prover, known, to) == TVMS_FIT_NEVER) {
+  if (tvms_sinfo_relate(tvms_relax_of(reader)->prover, known, to) == TVMS_FIT_NEVER) {
     tvms_reader_report(reader, match_cast_impossible, ref,
                        tvms_sinfo_describe(reader->unit, known),
                        tvms_sinfo_describe(reader->unit, to));
     return tvms_reader_failed(reader);
   }
-  return tvms_eval_value_node(tvms_builder_match_cast(
-      &reader->relax->builder, value, to, name, tvms_reader_span_of(reader, target)));
+  return tvms_eval_value_node(
+      tvms_builder_match_cast(&tvms_relax_of(reader)->builder, value, to, name,
+                              tvms_reader_span_of(reader, target)));
 }

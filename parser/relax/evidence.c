@@ -17,12 +17,12 @@
 void tvms_relax_suspect_name(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
                              tvms_span span, const char *near) {
   tvms_relax_suspect suspect = {diag, near, name, span, false};
-  tvms_vec_push(&reader->context->memory, &reader->relax->suspects, suspect);
+  tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->suspects, suspect);
 }
 
 void tvms_relax_close_suspects(tvms_reader *reader) {
   tvms_diags *diags = &reader->context->diags;
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   for (uint32_t i = 0; i < relax->suspects.len; i++) {
     const tvms_relax_suspect *suspect = &relax->suspects.items[i];
     if (suspect->explained || !suspect->near) continue;
@@ -35,7 +35,7 @@ void tvms_relax_close_suspects(tvms_reader *reader) {
 static tvms_relax_suspect *TVMS_NULLABLE suspect_at(tvms_reader *reader, tvms_ref ref) {
   if (tvms_reader_at(reader, ref)->kind != TVMS_SURF_NAME) return NULL;
   tvms_span span = tvms_reader_span_of(reader, ref);
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   for (uint32_t i = relax->suspects.len; i > 0; i--) {
     tvms_relax_suspect *suspect = &relax->suspects.items[i - 1];
     if (suspect->span.begin == span.begin && suspect->span.end == span.end) {
@@ -109,7 +109,8 @@ static void explain_argument(tvms_reader *reader, tvms_relax_suspect *suspect,
                              const tvms_prim_func *func, uint32_t i) {
   if (i >= func->buffers.len || !func->buffers.items[i]) return;
   const tvms_buffer *buffer = tvms_as_buffer(func->buffers.items[i]);
-  parameter param = {reader->relax->prover, type_of_buffer(reader->unit, buffer)};
+  parameter param = {tvms_relax_of(reader)->prover,
+                     type_of_buffer(reader->unit, buffer)};
   candidates found;
   collect(reader, &found, fits_parameter, &param);
   tvms_context *context = reader->context;
@@ -154,8 +155,8 @@ static void explain_dim(tvms_reader *reader, tvms_relax_suspect *suspect, uint32
   tvms_list args, dims;
   const char *name = NULL;
   if (known_arguments(reader, args_ref, &args)) {
-    const tvms_node *written =
-        tvms_infer_prim_func_outputs(reader->relax->prover, func, args, NULL, 1);
+    const tvms_node *written = tvms_infer_prim_func_outputs(
+        tvms_relax_of(reader)->prover, func, args, NULL, 1);
     if (written && tvms_sinfo_dims(written, &dims) && axis < dims.len) {
       tvms_diag_note(
           &context->diags, suspect->diag, tvms_reader_span_of(reader, args_ref),

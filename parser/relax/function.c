@@ -5,6 +5,7 @@
 // type of the result is the annotation, unless the body says more.
 #include "parser/relax/function.h"
 
+#include "ir/global_symbol.h"
 #include "parser/eval/scope.h"
 #include "parser/relax/evidence.h"
 #include "parser/relax/state.h"
@@ -17,28 +18,23 @@
 
 // ---- States ----
 
-static const tvms_language language = {
-    .explain = tvms_relax_suspect_name,
-    .expand = tvms_relax_expand,
-};
-
 static void open_state(tvms_reader *reader, tvms_relax_state *relax,
                        tvms_prover *prover) {
-  *relax = (tvms_relax_state){.outer = reader->relax, .prover = prover};
+  *relax = (tvms_relax_state){.outer = tvms_relax_of(reader), .prover = prover};
   tvms_builder_init(&relax->builder, prover);
-  reader->relax = relax;
-  reader->language = &language;
+  reader->states[TVMS_RELAX_ROOM] = relax;
+  reader->language = &tvms_relax_language;
 }
 
 static void close_state(tvms_reader *reader) {
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_memory *memory = &reader->context->memory;
   tvms_relax_close_suspects(reader);
   tvms_builder_fini(&relax->builder);
   tvms_vec_fini(memory, &relax->params);
   tvms_vec_fini(memory, &relax->outputs);
   tvms_vec_fini(memory, &relax->unknown_outputs);
-  reader->relax = relax->outer;
+  reader->states[TVMS_RELAX_ROOM] = relax->outer;
   if (!relax->outer) reader->language = NULL;
 }
 
@@ -119,15 +115,14 @@ static void read_param(tvms_reader *reader, tvms_ref ref) {
     return;
   }
   tvms_node *var = new_param(reader, param.a, type, name_span);
-  tvms_vec_push(&reader->context->memory, &reader->relax->params, var);
-  tvms_builder_define(&reader->relax->builder, type);
+  tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->params, var);
+  tvms_builder_define(&tvms_relax_of(reader)->builder, type);
   tvms_scope_bind(reader, param.a, tvms_eval_value_node(var), name_span);
 }
 
 // Reads parameters and the return annotation in a scope that is open already.
 static void read_signature(tvms_reader *reader, const tvms_surf_definition *def) {
-  tvms_relax_state *relax = reader->relax;
-  relax->in_signature = true;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   relax->param_list = def->params;
   relax->type_params = def->type_params;
   relax->body = def->body;
@@ -145,18 +140,18 @@ static void read_signature(tvms_reader *reader, const tvms_surf_definition *def)
   }
   if (def->returns) tvms_relax_define_result_symbols(reader, def->returns);
   if (def->returns) relax->ret_type = tvms_relax_annotation(reader, def->returns);
-  relax->in_signature = false;
 }
 
 static tvms_node *signature_type(tvms_reader *reader, tvms_node *ret, bool pure) {
-  const tvms_relax_state *relax = reader->relax;
+  const tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_list params = {relax->params.items, relax->params.len};
   return tvms_sinfo_func_new_of_vars(reader->unit, params, ret, pure);
 }
 
 // ---- Declaration ----
 
-void tvms_relax_declare(tvms_reader *reader, const tvms_def *of, tvms_member *member) {
+static void declare_function(tvms_reader *reader, const tvms_def *of,
+                             tvms_member *member) {
   tvms_ref ref = of->ref;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_unit *unit = reader->unit;
@@ -168,7 +163,7 @@ void tvms_relax_declare(tvms_reader *reader, const tvms_def *of, tvms_member *me
   tvms_trial_mute(&reader->context->diags);
   bool failed = reader->failed;
   reader->failed = false;
-  bool pure = !of->decoration.impure;
+  bool pure = !tvms_decoration_says(&of->decoration, TVMS_RELAX_OPTION_IMPURE);
   tvms_scope_push(reader);
   read_signature(reader, &def);
   tvms_scope_pop(reader);
@@ -215,7 +210,7 @@ static bool returns_members(const tvms_node *value) {
 
 // The type of the result: that of the body where it says no less than the annotation.
 static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_node *found = body->sinfo;
   if (relax->ret_type) {
     tvms_sinfo_fit fit = tvms_sinfo_relate(relax->prover, relax->ret_type, found);
@@ -235,7 +230,7 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
                                                 const tvms_surf_definition *def,
                                                 tvms_decoration decoration,
                                                 tvms_ref ref) {
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_unit *unit = reader->unit;
   if (!relax->has_return) {
     tvms_diag_report(&reader->context->diags, TVMS_D_no_return, def->name_span,
@@ -251,11 +246,13 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
   function->params = tvms_list_copy(unit, relax->params.items, relax->params.len);
   function->ret = result_type(reader, body);
   function->body = body;
-  function->attrs = relax->attrs;
-  bool pure = !decoration.impure;
+  function->attrs = tvms_global_symbol_drop_own(unit, relax->attrs, def->name);
+  bool pure = !tvms_decoration_says(&decoration, TVMS_RELAX_OPTION_IMPURE);
   if (pure) function->head.flags |= TVMS_FLAG_PURE;
-  if (decoration.is_private) function->head.flags |= TVMS_FLAG_PRIVATE;
-  if (decoration.unchecked) function->head.flags |= TVMS_FLAG_UNCHECKED;
+  if (tvms_decoration_says(&decoration, TVMS_OPTION_PRIVATE))
+    function->head.flags |= TVMS_FLAG_PRIVATE;
+  if (tvms_decoration_says(&decoration, TVMS_OPTION_UNCHECKED))
+    function->head.flags |= TVMS_FLAG_UNCHECKED;
   function->head.sinfo = signature_type(reader, function->ret, pure);
   return reader->failed ? NULL : &function->head;
 }
@@ -264,19 +261,20 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
 static tvms_node *TVMS_NULLABLE read_function(tvms_reader *reader, tvms_ref ref,
                                               tvms_decoration decoration) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-  reader->relax->is_private = decoration.is_private;
-  reader->relax->pure = !decoration.impure;
+  tvms_relax_of(reader)->is_private =
+      tvms_decoration_says(&decoration, TVMS_OPTION_PRIVATE);
+  tvms_relax_of(reader)->pure =
+      !tvms_decoration_says(&decoration, TVMS_RELAX_OPTION_IMPURE);
   tvms_scope_push(reader);
   read_signature(reader, &def);
-  tvms_builder_begin_seq(&reader->relax->builder);
+  tvms_builder_begin_seq(&tvms_relax_of(reader)->builder);
   tvms_relax_body(reader, def.body);
   tvms_node *function = finish_function(reader, &def, decoration, ref);
   tvms_scope_pop(reader);
   return function;
 }
 
-void tvms_relax_function(tvms_reader *reader, const tvms_def *def,
-                         tvms_member *member) {
+static void read_member(tvms_reader *reader, const tvms_def *def, tvms_member *member) {
   tvms_prover prover;
   tvms_relax_state relax;
   tvms_prover_init(&prover, reader->unit);
@@ -331,7 +329,7 @@ static bool is_recursive(tvms_reader *reader, const tvms_surf_definition *def) {
 static tvms_node *TVMS_NULLABLE reserve(tvms_reader *reader,
                                         const tvms_surf_definition *def, bool pure) {
   tvms_relax_state relax;
-  open_state(reader, &relax, reader->relax->prover);
+  open_state(reader, &relax, tvms_relax_of(reader)->prover);
   tvms_trial_mute(&reader->context->diags);
   bool failed = reader->failed;
   reader->failed = false;
@@ -357,14 +355,15 @@ tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref
                                                    tvms_decoration decoration,
                                                    tvms_node **reserved) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-  decoration.is_private = true;
+  decoration.options |= TVMS_OPTION_PRIVATE;
   bool known = tvms_scope_binds_here(reader, def.name);
   *reserved = NULL;
   if (!known && is_recursive(reader, &def)) {
-    *reserved = reserve(reader, &def, !decoration.impure);
+    *reserved = reserve(reader, &def,
+                        !tvms_decoration_says(&decoration, TVMS_RELAX_OPTION_IMPURE));
   }
   tvms_relax_state relax;
-  open_state(reader, &relax, reader->relax->prover);
+  open_state(reader, &relax, tvms_relax_of(reader)->prover);
   bool failed = reader->failed;
   reader->failed = false;
   tvms_node *function = read_function(reader, ref, decoration);
@@ -372,3 +371,31 @@ tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref
   close_state(reader);
   return function;
 }
+
+const tvms_language tvms_relax_language = {
+    .bare_numbers = true,
+    .explain = tvms_relax_suspect_name,
+    .expand = tvms_relax_expand,
+    .declare = declare_function,
+    .read = read_member,
+};
+
+static const tvms_decorator decorators[] = {
+    {TVMS_NS_R,
+     TVMS_SYM_function,
+     TVMS_DECORATED_FUNCTION,
+     &tvms_relax_language,
+     0,
+     {{TVMS_SYM_pure, TVMS_RELAX_OPTION_IMPURE, true},
+      {TVMS_SYM_private, TVMS_OPTION_PRIVATE, false},
+      {TVMS_SYM_check_well_formed, TVMS_OPTION_UNCHECKED, true}}},
+    {TVMS_NS_R,
+     TVMS_SYM_macro,
+     TVMS_DECORATED_MACRO,
+     NULL,
+     0,
+     {{TVMS_SYM_hygienic, TVMS_OPTION_UNHYGIENIC, true}}},
+};
+
+const tvms_decorators tvms_relax_decorators = {decorators,
+                                               sizeof decorators / sizeof *decorators};

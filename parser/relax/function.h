@@ -11,13 +11,13 @@ tvms_node *TVMS_NULLABLE tvms_relax_local_function(tvms_reader *reader, tvms_ref
                                                    tvms_decoration decoration,
                                                    tvms_node **reserved);
 
-// Declares the function at `def`: evaluates its signature so that other functions can
-// call it (member->function may become a FUNCTION without body). Called for all functions
-// of a module before any body is read; reader->unit is the member's.
-void tvms_relax_declare(tvms_reader *reader, const tvms_def *def, tvms_member *member);
+// Options of R.function.
+enum { TVMS_RELAX_OPTION_IMPURE = TVMS_OPTION_ROOM };
 
-// Reads the function at `def` into member->function; leaves it NULL when something of it
-// is unknown. reader->unit is the member's.
-void tvms_relax_function(tvms_reader *reader, const tvms_def *def, tvms_member *member);
+// Relax functions: how they and the expressions in them are read.
+extern const tvms_language tvms_relax_language;
+
+// The decorators below R that this room reads.
+extern const tvms_decorators tvms_relax_decorators;
 
 #endif

@@ -2,6 +2,7 @@
 #include "parser/relax/member.h"
 
 #include "ir/clone.h"
+#include "parser/tir/function.h"
 #include "parser/tir/member.h"
 #include "parser/tir/tir.h"
 #include "structinfo/make.h"
@@ -10,7 +11,7 @@
 static bool is_prim_func(const tvms_reader *reader, const tvms_member *member) {
   if (member->function) return member->function->kind == TVMS_NODE_PRIM_FUNC;
   const tvms_def *def = tvms_definition_find(reader, member);
-  return def && def->decoration.kind == TVMS_DECORATED_TIR;
+  return def && def->decoration.language == &tvms_tir_language;
 }
 
 tvms_node *TVMS_NULLABLE tvms_relax_member_type(tvms_reader *reader,

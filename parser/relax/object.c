@@ -6,6 +6,7 @@
 #include "parser/eval/convert.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
+#include "parser/relax/handlers.h"
 #include "parser/relax/state.h"
 #include "parser/relax/types.h"
 #include "structinfo/make.h"
@@ -184,7 +185,7 @@ static tvms_eval_value raw_call(tvms_reader *reader, const tvms_eval_value *args
 
 tvms_eval_value tvms_call_relax_emit_with(tvms_reader *reader,
                                           const tvms_call_args *call) {
-  if (!reader->relax) {
+  if (!tvms_relax_of(reader)) {
     tvms_reader_report(reader, outside_relax, call->ref,
                        tvms_row_text(reader, call->row));
     return tvms_reader_failed(reader);
@@ -202,7 +203,7 @@ tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
   const tvms_signature *signature = tvms_signature_of_method(reader, text);
   bool bound =
       tvms_signature_bind(reader, signature, "Call", 0, call, args, refs, &given);
-  if (!bound || !reader->relax) return tvms_reader_failed(reader);
+  if (!bound || !tvms_relax_of(reader)) return tvms_reader_failed(reader);
   if (args[2].kind != TVMS_EVAL_NONE) {
     tvms_eval_report_wrong_type(reader, refs[2], "argument 'attrs'", "None", args[2]);
     return tvms_reader_failed(reader);
@@ -218,7 +219,7 @@ tvms_eval_value tvms_relax_call_node(tvms_reader *reader, tvms_ref call) {
 tvms_eval_value tvms_relax_tuple_node(tvms_reader *reader, tvms_ref call) {
   tvms_eval_value args[TVMS_MAX_PARAMS];
   if (!tvms_signature_bind_method(reader, "fields, span=None", "Tuple", call, args)
-      || !reader->relax) {
+      || !tvms_relax_of(reader)) {
     return tvms_reader_failed(reader);
   }
   tvms_node *node = tvms_relax_to_value(reader, args[0], call);

@@ -215,10 +215,12 @@ static const tvms_op_signature *parse(tvms_reader *reader, tvms_opcode op) {
 }
 
 const tvms_op_signature *tvms_relax_op_signature(tvms_reader *reader, tvms_opcode op) {
-  if (!reader->relax_signatures) {
-    reader->relax_signatures =
+  const tvms_op_signature **signatures = reader->made[TVMS_RELAX_ROOM];
+  if (!signatures) {
+    signatures =
         tvms_arena_array(&reader->kept, const tvms_op_signature *, TVMS_OP_COUNT + 1);
+    reader->made[TVMS_RELAX_ROOM] = (void *)signatures;
   }
-  if (!reader->relax_signatures[op]) reader->relax_signatures[op] = parse(reader, op);
-  return reader->relax_signatures[op];
+  if (!signatures[op]) signatures[op] = parse(reader, op);
+  return signatures[op];
 }

@@ -7,6 +7,7 @@
 
 #include "ir/op.h"
 #include "parser/eval/eval.h"
+#include "parser/relax/room.h"
 #include "structinfo/infer.h"
 #include "structinfo/normalize.h"
 
@@ -25,6 +26,15 @@ typedef struct {
   bool explained;
 } tvms_relax_suspect;
 
+// What the text of a statement means: what TVM prints it means as it stands there, and it
+// annotates every binding that it prints (tvm/relax/script/parser/parser.py,
+// relax/script/builder/frame.h). A property of the statement: read_stmt of parser/relax/stmt.c
+// finds it out, and statements inside of a statement have their own.
+typedef struct {
+  bool printed;  // a binding as TVM prints it
+  bool bools;    // `True` is a bool and not 1
+} tvms_relax_reading;
+
 // The Relax function being read; local functions have states of their own inside.
 //
 // A body is read statement by statement into the builder (structinfo/normalize.h), which keeps
@@ -34,9 +44,8 @@ typedef struct {
 // of the function, a dataflow block, a branch. While a signature is read nothing is open, and
 // nothing may be emitted.
 //
-// `printed` and `bools` hold for one binding: TVM annotates every binding that it prints, and
-// what it prints it means as it stands there (tvm/relax/script/parser/parser.py,
-// relax/script/builder/frame.h).
+// Where the reader is follows from the state: nothing is open in a signature, and `reading`
+// says of what kind the statement is that is being read.
 typedef struct tvms_relax_state {
   struct tvms_relax_state *TVMS_NULLABLE outer;
   tvms_prover *prover;  // of the outermost function
@@ -44,10 +53,11 @@ typedef struct tvms_relax_state {
   tvms_ref param_list;   // of the signature being read
   tvms_ref type_params;  // `[n, m]` before it
   tvms_ref body;         // after it
-  tvms_sym void_name;    // declared for the next statement without a value, or 0
-  bool pure;             // the function is said to be pure
-  bool printed;          // the binding being read is as TVM prints it
-  bool bools;            // `True` is a bool and not 1: so in what TVM prints
+  tvms_relax_reading reading;
+  // `gv: R.Tuple` without a value stood in the body: the name that the next statement
+  // without a value binds, or 0.
+  tvms_sym void_name;
+  bool pure;  // the function is said to be pure
   tvms_node_vec params;
   tvms_node *TVMS_NULLABLE attrs;
   tvms_node *TVMS_NULLABLE ret_type;  // the annotation
@@ -55,7 +65,6 @@ typedef struct tvms_relax_state {
   tvms_span returned_span;
   bool has_return;
   bool is_private;
-  bool in_signature;                   // text in shapes is read as an expression
   tvms_node_vec outputs;               // of the dataflow block
   TVMS_VEC(tvms_sym) unknown_outputs;  // names among them that have no value; reported
   TVMS_VEC(tvms_relax_suspect) suspects;
@@ -103,9 +112,18 @@ static inline tvms_eval_value tvms_relax_value_of(uint16_t what, int64_t i) {
   return (tvms_eval_value){.kind = TVMS_EVAL_RELAX, .spare = what, .as.i = i};
 }
 
-// No block is open while a signature is read.
+// The Relax function being read; NULL outside of one.
+static inline tvms_relax_state *TVMS_NULLABLE tvms_relax_of(const tvms_reader *reader) {
+  return reader->states[TVMS_RELAX_ROOM];
+}
+
+// No block is open while a signature is read: text in shapes is an expression there.
+static inline bool tvms_relax_in_signature(const tvms_reader *reader) {
+  return tvms_relax_of(reader)->builder.open.len == 0;
+}
+
 static inline bool tvms_relax_in_dataflow(const tvms_reader *reader) {
-  tvms_builder *builder = &reader->relax->builder;
+  tvms_builder *builder = &tvms_relax_of(reader)->builder;
   return builder->open.len > 0 && tvms_builder_block(builder)->dataflow;
 }
 

@@ -35,9 +35,7 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
   tvms_ref ref = tvms_reader_at(reader, stmt)->a;
   bool is_docstring = tvms_surface_is_string(reader->surface, ref);
   if (is_docstring || tvms_reader_at(reader, ref)->kind == TVMS_SURF_ELLIPSIS) return;
-  reader->relax->bools = tvms_reader_has_printed_header(reader);
   tvms_eval_value value = tvms_eval(reader, ref);
-  reader->relax->bools = false;
   if (value.kind == TVMS_EVAL_NONE) return;
   if (!tvms_eval_value_is_known(value)) {
     reader->failed = true;
@@ -49,7 +47,7 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
     reader->failed = true;
     return;
   }
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_sym name = relax->void_name ? relax->void_name : TVMS_SYM__;
   tvms_eval_value var = tvms_relax_emit_binding(reader, node, name, NULL, ref, ref);
   if (relax->void_name) {
@@ -68,7 +66,7 @@ static void read_expression(tvms_reader *reader, tvms_ref stmt) {
 // Variables of the dataflow block that a returned value uses are outputs of it.
 static void return_outputs(tvms_reader *reader, tvms_node *value) {
   if (value->kind == TVMS_NODE_VAR && value->flags & TVMS_FLAG_DATAFLOW) {
-    tvms_vec_push(&reader->context->memory, &reader->relax->outputs, value);
+    tvms_vec_push(&reader->context->memory, &tvms_relax_of(reader)->outputs, value);
   }
   tvms_list parts = {NULL, 0};
   if (value->kind == TVMS_NODE_TUPLE) parts = tvms_as_tuple(value)->fields;
@@ -82,7 +80,7 @@ static void return_outputs(tvms_reader *reader, tvms_node *value) {
 }
 
 static void read_return(tvms_reader *reader, tvms_ref stmt) {
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_ref ref = tvms_reader_at(reader, stmt)->a;
   if (relax->has_return) {
     tvms_diag *diag = tvms_reader_report(reader, second_return, stmt);
@@ -93,12 +91,11 @@ static void read_return(tvms_reader *reader, tvms_ref stmt) {
   }
   relax->has_return = true;
   relax->returned_span = tvms_reader_span_of(reader, stmt);
-  // TVM binds calls before it returns them.
-  bool call = ref && tvms_reader_at(reader, ref)->kind == TVMS_SURF_CALL;
-  relax->bools = !call && tvms_reader_has_printed_header(reader);
-  tvms_eval_value value = ref ? tvms_eval(reader, ref) : TVMS_NOTHING;
-  tvms_node *node = tvms_relax_to_value(reader, value, ref ? ref : stmt);
-  relax->bools = false;
+  if (!ref)
+    tvms_eval_report_wrong_type(reader, stmt, "what a function returns",
+                                "a value of Relax", TVMS_NOTHING);
+  tvms_node *node =
+      ref ? tvms_relax_to_value(reader, tvms_eval(reader, ref), ref) : NULL;
   if (!node) {
     reader->failed = true;
     return;
@@ -126,7 +123,7 @@ static void bind_unknown(tvms_reader *reader, tvms_ref body) {
 // unknown among them is so, silently; every name of a block that is left in a way that
 // cannot be read (`R.outputs(gv)`) is.
 static void end_dataflow(tvms_reader *reader, tvms_ref body) {
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_scope_pop(reader);
   if (reader->failed && !relax->outputs.len) bind_unknown(reader, body);
   for (uint32_t i = 0; i < relax->unknown_outputs.len; i++) {
@@ -157,7 +154,7 @@ static void read_with(tvms_reader *reader, tvms_ref stmt) {
     tvms_reader_report(reader, relax_with, item.a);
     reader->failed = true;
   }
-  tvms_builder *builder = &reader->relax->builder;
+  tvms_builder *builder = &tvms_relax_of(reader)->builder;
   if (!dataflow) {
     tvms_scope_push(reader);
     tvms_relax_body(reader, node.b);
@@ -183,7 +180,7 @@ static void read_with(tvms_reader *reader, tvms_ref stmt) {
 static tvms_node *TVMS_NULLABLE read_branch(tvms_reader *reader, tvms_ref body,
                                             const char *suffix, tvms_sym *name,
                                             tvms_ref stmt) {
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   bool failed = reader->failed;
   reader->failed = false;
   tvms_builder_begin_seq(&relax->builder);
@@ -203,7 +200,7 @@ static tvms_node *TVMS_NULLABLE read_branch(tvms_reader *reader, tvms_ref body,
 
 static void read_if(tvms_reader *reader, tvms_ref stmt) {
   const tvms_surf node = *tvms_reader_at(reader, stmt);
-  tvms_relax_state *relax = reader->relax;
+  tvms_relax_state *relax = tvms_relax_of(reader);
   tvms_eval_value test = tvms_eval(reader, node.a);
   tvms_node *condition = tvms_relax_to_value(reader, test, node.a);
   if (tvms_relax_in_dataflow(reader)) {
@@ -247,16 +244,14 @@ static void read_if(tvms_reader *reader, tvms_ref stmt) {
 static void read_local(tvms_reader *reader, tvms_ref stmt) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, stmt);
   tvms_decoration decoration = reader->decorate(reader, stmt);
-  switch ((int)decoration.kind) {
-  case TVMS_DECORATED_RELAX: break;
-  case TVMS_DECORATED_MACRO: {
-    uint8_t flags = decoration.unhygienic ? 0 : TVMS_EVAL_HYGIENIC;
-    tvms_scope_bind(reader, def.name, tvms_closure_make_macro(reader, stmt, flags),
-                    def.name_span);
+  if (decoration.kind == TVMS_DECORATED_MACRO
+      && !tvms_decoration_says(&decoration, TVMS_OPTION_INLINE)) {
+    tvms_scope_bind(reader, def.name,
+                    tvms_closure_make_macro(reader, stmt, &decoration), def.name_span);
     return;
   }
-  default:
-    if (decoration.kind == TVMS_DECORATED_TIR) {
+  if (decoration.language != &tvms_relax_language) {
+    if (decoration.kind == TVMS_DECORATED_FUNCTION) {
       tvms_reader_report(reader, inline_prim_func, stmt);
     } else if (decoration.kind == TVMS_DECORATED_NOT) {
       tvms_reader_report(reader, undecorated_function, stmt,
@@ -270,7 +265,7 @@ static void read_local(tvms_reader *reader, tvms_ref stmt) {
   tvms_node *function = tvms_relax_local_function(reader, stmt, decoration, &reserved);
   tvms_eval_value value = TVMS_UNKNOWN;
   if (function && tvms_relax_block_is_open(reader, stmt)) {
-    tvms_builder *builder = &reader->relax->builder;
+    tvms_builder *builder = &tvms_relax_of(reader)->builder;
     if (reserved) {
       tvms_builder_bind(builder, reserved, function, tvms_reader_span_of(reader, stmt));
       value = tvms_eval_value_node(reserved);
@@ -284,7 +279,31 @@ static void read_local(tvms_reader *reader, tvms_ref stmt) {
   tvms_scope_bind(reader, def.name, value, def.name_span);
 }
 
+static tvms_relax_reading reading_of(tvms_reader *reader, tvms_ref stmt) {
+  const tvms_surf *node = tvms_reader_at(reader, stmt);
+  tvms_relax_reading reading = {false, false};
+  switch ((int)node->kind) {
+  case TVMS_SURF_EXPRESSION:
+    reading.bools = tvms_reader_has_printed_header(reader);
+    break;
+  case TVMS_SURF_RETURN: {
+    // TVM binds calls before it returns them.
+    bool call = node->a && tvms_reader_at(reader, node->a)->kind == TVMS_SURF_CALL;
+    reading.bools = !call && tvms_reader_has_printed_header(reader);
+    break;
+  }
+  case TVMS_SURF_ANN_ASSIGN:
+    reading.printed = reading.bools = tvms_reader_is_printed(reader);
+    break;
+  default: break;
+  }
+  return reading;
+}
+
 static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
+  tvms_relax_state *relax = tvms_relax_of(reader);
+  tvms_relax_reading around = relax->reading;
+  relax->reading = reading_of(reader, stmt);
   switch ((int)tvms_reader_at(reader, stmt)->kind) {
   case TVMS_SURF_EXPRESSION: read_expression(reader, stmt); break;
   case TVMS_SURF_ASSIGN: tvms_relax_read_assign(reader, stmt); break;
@@ -296,9 +315,13 @@ static void read_stmt(tvms_reader *reader, tvms_ref stmt) {
   case TVMS_SURF_PASS:
   case TVMS_SURF_NONLOCAL: break;
   case TVMS_SURF_ERROR:
-  case TVMS_SURF_UNSUPPORTED: reader->failed = true; break;
+  case TVMS_SURF_UNSUPPORTED:
+    reader->failed = true;
+    tvms_scope_bind_words(reader, tvms_reader_span_of(reader, stmt));
+    break;
   default: tvms_reader_report(reader, relax_unsupported, stmt); reader->failed = true;
   }
+  relax->reading = around;
 }
 
 void tvms_relax_body(tvms_reader *reader, tvms_ref body) {

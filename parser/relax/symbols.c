@@ -1,4 +1,11 @@
 // Symbolic variables that the annotations of a signature define.
+//
+// They are found by a walk over the text of an annotation before it is evaluated, because
+// R.Tensor(("n", "n + 1")) asks for n while it is. A text that is a name and an item of a tuple or
+// a list defines that name; other texts only use names. A type variable defines its own name. The
+// variables are int64, unless, up to 0.25, n = T.int32() in the body says otherwise. A bare name
+// that nothing binds was meant as text: it is reported with the quotes as a fix, and defined all
+// the same, so that nothing is reported where it is used.
 #include "parser/relax/symbols.h"
 
 #include "grammar/literal.h"
@@ -27,7 +34,7 @@ static void define_symbol(tvms_reader *reader, tvms_sym name, tvms_span span) {
   // Up to 0.25 a declaration in the body may say otherwise.
   tvms_dtype dtype = TVMS_DTYPE(INT, 64);
   if (tvms_release_has(reader->dialect, TVMS_FACT_bodies_declare_dims)) {
-    tvms_reader_declared_dtype(reader, reader->relax->body, name, &dtype);
+    tvms_reader_declared_dtype(reader, tvms_relax_of(reader)->body, name, &dtype);
   }
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
   tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
@@ -42,7 +49,7 @@ static void define_text(tvms_reader *reader, tvms_ref ref) {
 }
 
 static bool is_parameter(const tvms_reader *reader, tvms_sym name) {
-  tvms_surface_each(reader->surface, ref, reader->relax->param_list) {
+  tvms_surface_each(reader->surface, ref, tvms_relax_of(reader)->param_list) {
     const tvms_surf *param = tvms_reader_at(reader, ref);
     if (param->kind == TVMS_SURF_PARAM && param->a == name) return true;
   }
@@ -56,7 +63,7 @@ static bool is_written_as_text(const tvms_reader *reader, const tvms_binding *bi
     return false;
   }
   if (binding->outer && binding->outer->value.kind == TVMS_EVAL_TYPE_VAR) return false;
-  tvms_surface_each(reader->surface, ref, reader->relax->type_params) {
+  tvms_surface_each(reader->surface, ref, tvms_relax_of(reader)->type_params) {
     if (tvms_reader_at(reader, ref)->a == binding->name) return false;
   }
   return true;

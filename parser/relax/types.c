@@ -10,6 +10,7 @@
 #include "parser/eval/origin.h"
 #include "parser/eval/signature.h"
 #include "parser/relax/convert.h"
+#include "parser/relax/handlers.h"
 #include "structinfo/make.h"
 #include "structinfo/placement.h"
 

@@ -7,6 +7,7 @@
 #include "parser/eval/expr.h"
 #include "parser/relax/call.h"
 #include "parser/relax/convert.h"
+#include "parser/relax/handlers.h"
 #include "parser/relax/member.h"
 #include "parser/relax/object.h"
 #include "parser/relax/state.h"
@@ -102,7 +103,7 @@ static tvms_eval_value call_value(tvms_reader *reader, tvms_node *callee,
 
 tvms_eval_value tvms_relax_call(tvms_reader *reader, tvms_eval_value callee,
                                 tvms_ref call) {
-  if (!reader->relax) {
+  if (!tvms_relax_of(reader)) {
     char name[80] = "this";
     if (callee.kind == TVMS_EVAL_RELAX && callee.spare == TVMS_RELAX_OP) {
       snprintf(name, sizeof name, "R.%s", tvms_op_of((tvms_opcode)callee.as.i)->name);
@@ -121,7 +122,7 @@ tvms_eval_value tvms_relax_call(tvms_reader *reader, tvms_eval_value callee,
 
 tvms_eval_value tvms_relax_call_global(tvms_reader *reader, tvms_node *global_var,
                                        tvms_ref call) {
-  if (!reader->relax) return tvms_reader_failed(reader);
+  if (!tvms_relax_of(reader)) return tvms_reader_failed(reader);
   tvms_global_var *callee = tvms_node_make(reader->unit, GLOBAL_VAR, global_var->span);
   callee->name = tvms_as_global_var(global_var)->name;
   const tvms_member *member = tvms_module_find(reader->module, callee->name);

@@ -25,7 +25,7 @@ const tvms_eval_value_ops tvms_relax_name_ops = {
 // ---- Values ---------------------------------------------------------------------------------
 
 static bool in_relax(const tvms_reader *reader) {
-  return reader->relax != NULL;
+  return tvms_relax_of(reader) != NULL;
 }
 
 static tvms_eval_value expr_call(tvms_reader *reader, tvms_eval_value callee,
@@ -50,7 +50,7 @@ static tvms_eval_value expr_unary(tvms_reader *reader, tvms_surf_op op,
 }
 
 const tvms_eval_value_ops tvms_relax_expr_ops = {
-    .rank = TVMS_RANK_RELAX,
+    .rank = TVMS_RELAX_ROOM,
     .describe = tvms_node_describe,
     .attribute = tvms_relax_attribute,
     .call = expr_call,

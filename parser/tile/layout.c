@@ -6,6 +6,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/iterate.h"
 #include "parser/eval/subscript.h"
+#include "parser/tile/handlers.h"
 #include "parser/tir/convert.h"
 
 typedef enum {
@@ -33,19 +34,23 @@ typedef enum {
 // PART_SPEC the three lists hold LAYOUT_ITER nodes; those of `offset` have no extent. A number
 // without an axis is one on memory, axis m. The operators are those of TVM's class _LayoutSpec
 // and its like (python/tvm/tirx/layout.py).
-struct tvms_layout_spec {
+typedef struct {
   spec_state state;
   tvms_list shard, replica, offset;
-};
+} layout_spec;
 
-static tvms_layout_spec *spec_new(tvms_reader *reader, spec_state state) {
-  tvms_layout_spec *spec = tvms_arena_new(&reader->values, tvms_layout_spec);
+static layout_spec *layout_of(tvms_eval_value value) {
+  return value.as.object;
+}
+
+static layout_spec *spec_new(tvms_reader *reader, spec_state state) {
+  layout_spec *spec = tvms_arena_new(&reader->values, layout_spec);
   spec->state = state;
   return spec;
 }
 
-static tvms_eval_value spec_value(tvms_layout_spec *spec) {
-  return (tvms_eval_value){.kind = TVMS_EVAL_LAYOUT, .as.layout = spec};
+static tvms_eval_value spec_value(layout_spec *spec) {
+  return (tvms_eval_value){.kind = TVMS_EVAL_LAYOUT, .as.object = spec};
 }
 
 static tvms_node *layout_iter(tvms_reader *reader, tvms_node *extent, tvms_node *stride,
@@ -77,9 +82,9 @@ tvms_eval_value tvms_call_layout_part(tvms_reader *reader, const tvms_call_args 
   return spec_value(spec_new(reader, shard ? PART_EMPTY_SHARD : PART_EMPTY_REPLICA));
 }
 
-static const tvms_layout_spec *spec_of(tvms_eval_value value, spec_state state) {
-  bool is = value.kind == TVMS_EVAL_LAYOUT && value.as.layout->state == state;
-  return is ? value.as.layout : NULL;
+static const layout_spec *spec_of(tvms_eval_value value, spec_state state) {
+  bool is = value.kind == TVMS_EVAL_LAYOUT && layout_of(value)->state == state;
+  return is ? layout_of(value) : NULL;
 }
 
 static tvms_eval_value axis_value(tvms_sym axis) {
@@ -103,7 +108,7 @@ bool tvms_tile_layout_axis(tvms_reader *reader, tvms_eval_value value, tvms_ref 
 // A stride: a number, `number @ axis`, the name of an axis, or a pair of both.
 static bool stride_of(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                       tvms_node **stride, tvms_sym *axis) {
-  const tvms_layout_spec *on_axis = spec_of(value, PART_ON_AXIS);
+  const layout_spec *on_axis = spec_of(value, PART_ON_AXIS);
   *axis = TVMS_SYM_m;
   if (on_axis) {
     const tvms_layout_iter *iter = tvms_as_layout_iter(on_axis->offset.items[0]);
@@ -153,8 +158,8 @@ static bool iters_of(tvms_reader *reader, tvms_eval_value extents,
 tvms_eval_value tvms_tile_layout_subscript(tvms_reader *reader, tvms_eval_value part,
                                            tvms_eval_value index, tvms_ref ref) {
   bool empty = part.kind == TVMS_EVAL_LAYOUT
-               && (part.as.layout->state == PART_EMPTY_SHARD
-                   || part.as.layout->state == PART_EMPTY_REPLICA);
+               && (layout_of(part)->state == PART_EMPTY_SHARD
+                   || layout_of(part)->state == PART_EMPTY_REPLICA);
   if (!empty) {
     return tvms_eval_report_no_subscript(reader, part, ref);
   }
@@ -163,8 +168,8 @@ tvms_eval_value tvms_tile_layout_subscript(tvms_reader *reader, tvms_eval_value 
     extents = index.as.items[0];
     strides = index.as.items[1];
   }
-  tvms_layout_spec *spec = spec_new(reader, PART_SPEC);
-  bool shard = part.as.layout->state == PART_EMPTY_SHARD;
+  layout_spec *spec = spec_new(reader, PART_SPEC);
+  bool shard = layout_of(part)->state == PART_EMPTY_SHARD;
   if (!iters_of(reader, extents, strides, ref, shard ? &spec->shard : &spec->replica)) {
     return tvms_reader_failed(reader);
   }
@@ -175,7 +180,7 @@ tvms_eval_value tvms_tile_layout_subscript(tvms_reader *reader, tvms_eval_value 
 
 static tvms_eval_value at_axis(tvms_reader *reader, tvms_eval_value stride,
                                tvms_sym axis, tvms_ref ref) {
-  tvms_layout_spec *spec = spec_new(reader, PART_ON_AXIS);
+  layout_spec *spec = spec_new(reader, PART_ON_AXIS);
   tvms_node *node = tvms_eval_to_expr(reader, stride, ref);
   if (!node) return tvms_reader_failed(reader);
   tvms_node *iter = layout_iter(reader, NULL, node, axis);
@@ -187,7 +192,7 @@ static tvms_eval_value at_axis(tvms_reader *reader, tvms_eval_value stride,
 static bool offset_of(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                       tvms_list *offset) {
   if (value.kind == TVMS_EVAL_LAYOUT) {
-    *offset = value.as.layout->offset;
+    *offset = layout_of(value)->offset;
     return true;
   }
   tvms_node *node = tvms_eval_to_expr(reader, value, ref);
@@ -231,8 +236,8 @@ static bool add_offsets(tvms_reader *reader, tvms_eval_value a, tvms_eval_value 
 // Of two specs the first shard and the last replica count.
 static tvms_eval_value add_specs(tvms_reader *reader, tvms_eval_value a,
                                  tvms_eval_value b, tvms_ref ref) {
-  const tvms_layout_spec *left = spec_of(a, PART_SPEC), *right = spec_of(b, PART_SPEC);
-  tvms_layout_spec *spec = spec_new(reader, left || right ? PART_SPEC : PART_OFFSET);
+  const layout_spec *left = spec_of(a, PART_SPEC), *right = spec_of(b, PART_SPEC);
+  layout_spec *spec = spec_new(reader, left || right ? PART_SPEC : PART_OFFSET);
   // `3 + 4 @ Axis.tx` asks the right one to add the left one.
   bool swapped = !right && a.kind != TVMS_EVAL_LAYOUT;
   if (!add_offsets(reader, swapped ? b : a, swapped ? a : b, ref, &spec->offset)) {
@@ -251,7 +256,7 @@ static tvms_eval_value add_specs(tvms_reader *reader, tvms_eval_value a,
 
 static bool is_summand(tvms_eval_value value) {
   if (value.kind != TVMS_EVAL_LAYOUT) return value.kind != TVMS_EVAL_AXIS;
-  return value.as.layout->state >= PART_SPEC;
+  return layout_of(value)->state >= PART_SPEC;
 }
 
 tvms_eval_value tvms_tile_layout_operator(tvms_reader *reader, tvms_surf_op op,
@@ -284,7 +289,7 @@ tvms_eval_value tvms_call_TileLayout(tvms_reader *reader, const tvms_call_args *
                                 "T.S[…]", value);
     return tvms_reader_failed(reader);
   }
-  tvms_layout_spec spec = *value.as.layout;
+  layout_spec spec = *layout_of(value);
   tvms_tile_layout *layout =
       tvms_node_make(reader->unit, TILE_LAYOUT, tvms_reader_span_of(reader, call->ref));
   layout->shard = spec.shard;

@@ -3,6 +3,7 @@
 #define TVMS_PARSER_TILE_LAYOUT_H
 
 #include "arith/layout.h"
+#include "parser/tile/room.h"
 #include "parser/tir/tir.h"
 
 // An axis: Axis.name or its name as text. False after a report.

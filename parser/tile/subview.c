@@ -30,7 +30,7 @@ static bool take_apart(tvms_reader *reader, tvms_node *node, uint32_t dim,
   const tvms_buffer *buffer = tvms_as_buffer(node);
   group->buffer = buffer;
   group->layout = buffer->layout;
-  if (!group->layout && !reader->tir->s_tir) {
+  if (!group->layout && !tvms_tir_of(reader)->s_tir) {
     group->layout = tvms_layout_row_major(reader->unit, buffer->shape);
   }
   if (!group->layout || group->layout->kind == TVMS_NODE_OBJECT_NONE) return false;
@@ -423,29 +423,36 @@ tvms_eval_value tvms_view_indexer(tvms_reader *reader, tvms_node *buffer, tvms_s
   *method->receiver =
       tvms_eval_value_items(TVMS_EVAL_TUPLE, tvms_eval_keep_items(reader, parts, 2), 2);
   method->name = name;
-  return (tvms_eval_value){.kind = TVMS_EVAL_METHOD, .as.method = method};
+  return (tvms_eval_value){.kind = TVMS_EVAL_INDEXER, .as.method = method};
 }
 
-tvms_eval_value tvms_view_subscript(tvms_reader *reader, tvms_eval_value object,
-                                    tvms_eval_value index, tvms_ref ref) {
+// The index of a view as its items; false if one of them is unknown.
+static bool picks_of(tvms_eval_value *index, tvms_eval_items *picks) {
+  *picks = tvms_eval_items_of(index);
+  for (uint32_t i = 0; i < picks->len; i++) {
+    if (!tvms_eval_value_is_known(picks->items[i])) return false;
+  }
+  return true;
+}
+
+tvms_eval_value tvms_view_indexed(tvms_reader *reader, tvms_eval_value object,
+                                  tvms_eval_value index, tvms_ref ref) {
   const tvms_method *method = object.as.method;
-  tvms_eval_value receiver = *method->receiver;
-  tvms_eval_items picks = tvms_eval_items_of(&index);
-  for (uint32_t i = 0; i < picks.len; i++) {
-    if (!tvms_eval_value_is_known(picks.items[i])) return tvms_reader_failed(reader);
-  }
-  bool pair = receiver.kind == TVMS_EVAL_TUPLE && receiver.len == 2
-              && (method->name == TVMS_SYM_tile || method->name == TVMS_SYM_chunk);
-  tvms_node *buffer =
-      tvms_eval_value_node_of(pair ? receiver.as.items[0] : receiver, TVMS_NODE_BUFFER);
-  if (reader->tir && buffer && pair) {
-    tvms_eval_value specs = receiver.as.items[1];
-    return method->name == TVMS_SYM_tile
-               ? tile_view(reader, buffer, specs, picks, ref)
-               : chunk_view(reader, buffer, specs, picks, ref);
-  }
-  if (reader->tir && buffer && method->name == TVMS_SYM_sub) {
-    return sub_view(reader, buffer, picks, ref);
-  }
-  return tvms_eval_report_no_subscript(reader, object, ref);
+  const tvms_eval_value *parts = method->receiver->as.items;
+  tvms_eval_items picks;
+  if (!picks_of(&index, &picks)) return tvms_reader_failed(reader);
+  if (!tvms_tir_of(reader)) return tvms_eval_report_no_subscript(reader, object, ref);
+  return method->name == TVMS_SYM_tile
+             ? tile_view(reader, parts[0].as.node, parts[1], picks, ref)
+             : chunk_view(reader, parts[0].as.node, parts[1], picks, ref);
+}
+
+tvms_eval_value tvms_view_subscript(tvms_reader *reader, tvms_eval_value method,
+                                    tvms_eval_value index, tvms_ref ref) {
+  const tvms_method *bound = method.as.method;
+  tvms_eval_items picks;
+  if (!picks_of(&index, &picks)) return tvms_reader_failed(reader);
+  if (tvms_tir_of(reader) && bound->name == TVMS_SYM_sub)
+    return sub_view(reader, bound->receiver->as.node, picks, ref);
+  return tvms_eval_report_no_subscript(reader, method, ref);
 }

@@ -3,6 +3,7 @@
 #include "arith/layout.h"
 #include "ir/build.h"
 #include "parser/eval/convert.h"
+#include "parser/tile/handlers.h"
 #include "parser/tile/view.h"
 #include "parser/tir/buffer.h"
 #include "parser/tir/buffer_form.h"

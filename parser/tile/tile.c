@@ -3,6 +3,7 @@
 #include "ir/object.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/operator.h"
+#include "parser/tile/handlers.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
@@ -64,7 +65,7 @@ static tvms_node *region_operand(tvms_reader *reader, const tvms_call_args *call
   if (region) return region;
   // TVM prints a region of one element as that element.
   bool element = tvms_eval_value_node_of(value, TVMS_NODE_BUFFER_LOAD)
-                 && !(value.flags & TVMS_EVAL_SCALAR);
+                 && !(value.flags & TVMS_TIR_VALUE_SCALAR);
   if (element) return tvms_tir_to_region(reader, value, "the operand", call->refs[i]);
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_eval_report_wrong_type(
@@ -278,6 +279,11 @@ static bool read_options(tvms_reader *reader, const tvms_call_args *call,
                           call->ref, &stmt->workspace);
 }
 
+// The scope that a tile primitive was found in, T.warp.copy; NONE: none.
+static tvms_namespace scope_of(const tvms_call_args *call) {
+  return (tvms_namespace)call->spare;
+}
+
 static tvms_sym scope_name(tvms_reader *reader, tvms_namespace scope) {
   if (scope == TVMS_NS_NONE || scope == TVMS_NS_T_thread) scope = TVMS_NS_T_tile;
   if (scope == TVMS_NS_T_warpgroup) scope = TVMS_NS_T_wg;
@@ -288,7 +294,7 @@ static tvms_sym scope_name(tvms_reader *reader, tvms_namespace scope) {
 // An empty call of a tile primitive; NULL if it stands outside a function, which is
 // reported.
 static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *call) {
-  if (!reader->tir) {
+  if (!tvms_tir_of(reader)) {
     tvms_reader_report(reader, outside_function, call->ref,
                        tvms_row_text(reader, call->row));
     return NULL;
@@ -296,13 +302,13 @@ static tvms_tile_call *tile_call_new(tvms_reader *reader, const tvms_call_args *
   tvms_tile_call *stmt =
       tvms_node_make(reader->unit, TILE_CALL, tvms_reader_span_of(reader, call->ref));
   stmt->op = call->row->name;
-  stmt->scope = scope_name(reader, call->scope);
+  stmt->scope = scope_name(reader, scope_of(call));
   return stmt;
 }
 
 // T.tile looks for `dst` first: the first argument stands in its place or has that name.
 static bool has_target(tvms_reader *reader, const tvms_call_args *call) {
-  if (call->scope != TVMS_NS_NONE && call->scope != TVMS_NS_T_tile) return true;
+  if (scope_of(call) != TVMS_NS_NONE && scope_of(call) != TVMS_NS_T_tile) return true;
   const tvms_signature *signature = tvms_row_signature(reader, call->row);
   tvms_ref first = tvms_reader_at(reader, call->ref)->b;
   bool named = first && tvms_reader_at(reader, first)->kind == TVMS_SURF_KEYWORD;
@@ -328,7 +334,7 @@ tvms_eval_value tvms_call_tile_op(tvms_reader *reader, const tvms_call_args *cal
 
 // The statements of the body become its operands: calls of tile primitives only.
 static void close_compose(tvms_reader *reader, tvms_frame *frame) {
-  tvms_nodes *stmts = &reader->tir->stmts;
+  tvms_nodes *stmts = &tvms_tir_of(reader)->stmts;
   for (uint32_t i = frame->begin; i < stmts->len; i++) {
     if (stmts->items[i]->kind == TVMS_NODE_TILE_CALL) continue;
     tvms_diag_report(&reader->context->diags, TVMS_D_not_tile_op,

@@ -1,6 +1,7 @@
 // T.TileLayout.trainium: layouts of Trainium by a letter for each dimension.
 #include "arith/layout_trainium.h"
 #include "parser/eval/convert.h"
+#include "parser/tile/handlers.h"
 #include "parser/tir/convert.h"
 
 // T.TileLayout.trainium("PF", shape, is_psum=False).

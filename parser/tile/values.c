@@ -27,7 +27,8 @@ static tvms_eval_value layout_binary(tvms_reader *reader, tvms_surf_op op,
 }
 
 const tvms_eval_value_ops tvms_tile_spec_ops = {
-    .rank = TVMS_RANK_LAYOUT,
+    .rank = TVMS_TILE_ROOM,
+    .held = true,
     .subscript = tvms_tile_layout_subscript,
     .binary = layout_binary,
     .logical = tvms_tir_logical,
@@ -69,18 +70,14 @@ static tvms_eval_value axis_method(tvms_reader *reader, tvms_eval_value axis,
 }
 
 const tvms_eval_value_ops tvms_tile_axis_ops = {
-    .rank = TVMS_RANK_LAYOUT,
+    .rank = TVMS_TILE_ROOM,
     .attribute = axis_attribute,
     .method = axis_method,
     .binary = layout_binary,
     .logical = tvms_tir_logical,
 };
 
-// Methods are called; those that make views of buffers take subscripts, too.
-const tvms_eval_value_ops tvms_tile_method_ops = {
-    .call = tvms_eval_call_method,
-    .subscript = tvms_view_subscript,
-};
+const tvms_eval_value_ops tvms_tile_indexer_ops = {.subscript = tvms_view_indexed};
 
 // ---- Nodes ----------------------------------------------------------------------------------
 
@@ -104,6 +101,7 @@ const tvms_eval_value_ops tvms_tile_buffer_ops = {
     .attribute = buffer_attribute,
     .method = buffer_method,
     .subscript = tvms_tir_subscript,
+    .subscript_method = tvms_view_subscript,
 };
 
 static tvms_eval_value layout_attribute(tvms_reader *reader, tvms_eval_value layout,

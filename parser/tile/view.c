@@ -72,7 +72,7 @@ tvms_node *tvms_view_rewrap(tvms_reader *reader, const tvms_node *layout,
 // A view has the layout of its parent, also where that is implied by the parent's shape.
 static void imply_layout(tvms_reader *reader, const tvms_buffer *parent,
                          tvms_buffer_form *form) {
-  if (!form->layout && !reader->tir->s_tir) {
+  if (!form->layout && !tvms_tir_of(reader)->s_tir) {
     form->layout = tvms_layout_row_major(reader->unit, parent->shape);
   }
 }
@@ -237,7 +237,7 @@ static tvms_eval_value local(tvms_reader *reader, tvms_node *node, tvms_ref call
   }
   tvms_buffer_form form = tvms_view_form(parent);
   tvms_node *layout = parent->layout;
-  if (!layout && !reader->tir->s_tir)
+  if (!layout && !tvms_tir_of(reader)->s_tir)
     layout = tvms_layout_row_major(reader->unit, parent->shape);
   if (layout && layout->kind == TVMS_NODE_OBJECT_NONE) layout = NULL;
   form.layout = NULL;
@@ -309,7 +309,7 @@ tvms_eval_value tvms_view_permute(tvms_reader *reader, const tvms_buffer *parent
     form.shape.items[i] = parent->shape.items[dims[i]];
   }
   tvms_node *layout = parent->layout;
-  if (!layout && !reader->tir->s_tir)
+  if (!layout && !tvms_tir_of(reader)->s_tir)
     layout = tvms_layout_row_major(reader->unit, parent->shape);
   if (!layout || layout->kind == TVMS_NODE_OBJECT_NONE) {
     return tvms_view_report(reader, ref, "the buffer has no layout");
@@ -357,7 +357,7 @@ bool tvms_view_has_method(const tvms_reader *reader, tvms_sym name) {
 
 tvms_eval_value tvms_view_method(tvms_reader *reader, tvms_node *buffer, tvms_sym name,
                                  tvms_ref call) {
-  switch (reader->tir ? name : 0) {
+  switch (tvms_tir_of(reader) ? name : 0) {
   case TVMS_SYM_view: return view(reader, buffer, call);
   case TVMS_SYM_local: return local(reader, buffer, call);
   case TVMS_SYM_permute: return permute(reader, buffer, call);

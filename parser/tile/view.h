@@ -15,6 +15,7 @@
 #ifndef TVMS_PARSER_TILE_VIEW_H
 #define TVMS_PARSER_TILE_VIEW_H
 
+#include "parser/tile/room.h"
 #include "parser/tir/tir.h"
 
 enum { TVMS_VIEW_DIMS = 32 };

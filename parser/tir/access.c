@@ -403,6 +403,15 @@ void tvms_tir_store_stmt(tvms_reader *reader, tvms_node *buffer,
   tvms_frame_emit(reader, &stmt->head);
 }
 
+// Where the value stands that a statement stores; the statement, if it has several.
+static tvms_ref assigned_at(const tvms_reader *reader, tvms_ref stmt) {
+  const tvms_surf *node = tvms_reader_at(reader, stmt);
+  if (node->kind == TVMS_SURF_ANN_ASSIGN && node->c) return node->c;
+  if (node->kind != TVMS_SURF_ASSIGN) return stmt;
+  uint16_t target = tvms_reader_at(reader, node->a)->kind;
+  return target == TVMS_SURF_TUPLE || target == TVMS_SURF_LIST ? stmt : node->b;
+}
+
 void tvms_tir_store_into(tvms_reader *reader, tvms_node *buffer, tvms_eval_value index,
                          tvms_eval_value value, tvms_node *predicate, tvms_ref ref) {
   tvms_eval_items items = tvms_eval_items_of(&index);
@@ -433,7 +442,7 @@ void tvms_tir_store_into(tvms_reader *reader, tvms_node *buffer, tvms_eval_value
       || !check_indices(reader, indices, items.len, true, ref)) {
     return;
   }
-  tvms_node *node = tvms_eval_to_expr(reader, value, ref);
+  tvms_node *node = tvms_eval_to_expr(reader, value, assigned_at(reader, ref));
   if (!node) {
     reader->failed = true;
     return;

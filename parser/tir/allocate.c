@@ -5,6 +5,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/handlers.h"
 #include "parser/tir/simple.h"
 #include "support/strbuf.h"
 

@@ -24,7 +24,7 @@
 static tvms_eval_value reuse_dim(tvms_reader *reader, tvms_sym name,
                                  tvms_eval_value value, tvms_ref ref) {
   if (!tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims)
-      || !reader->tir->signature_vars.len) {
+      || !tvms_tir_of(reader)->signature_vars.len) {
     return TVMS_UNKNOWN;
   }
   const tvms_surf *source = tvms_reader_at(reader, ref);

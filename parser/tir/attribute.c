@@ -34,7 +34,7 @@ static tvms_eval_value layout_of(tvms_reader *reader, const tvms_buffer *buffer)
   bool none = buffer->layout && buffer->layout->kind == TVMS_NODE_OBJECT_NONE;
   if (none) return TVMS_NOTHING;
   if (buffer->layout) return tvms_eval_value_node(buffer->layout);
-  if (reader->tir && reader->tir->s_tir) return TVMS_NOTHING;
+  if (tvms_tir_of(reader) && tvms_tir_of(reader)->s_tir) return TVMS_NOTHING;
   return tvms_eval_value_node(tvms_layout_row_major(reader->unit, buffer->shape));
 }
 
@@ -62,7 +62,7 @@ bool tvms_tir_has_attribute(const tvms_reader *reader, tvms_node_kind of,
 
 static tvms_eval_value whole(tvms_node *buffer) {
   tvms_eval_value value = tvms_eval_value_node(buffer);
-  value.flags = TVMS_EVAL_WHOLE;
+  value.flags = TVMS_TIR_VALUE_WHOLE;
   return value;
 }
 

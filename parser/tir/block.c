@@ -11,6 +11,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/handlers.h"
 #include "parser/tir/loop.h"
 #include "parser/tir/object.h"
 
@@ -32,7 +33,9 @@ tvms_eval_value tvms_call_block(tvms_reader *reader, const tvms_call_args *call)
     return TVMS_UNKNOWN;
   }
   // A macro expanded again gives its blocks other names (0.25 on).
-  uint32_t calls = reader->tir ? reader->tir->macro_calls : 0;
+  const tvms_tir_expansion *macro =
+      tvms_tir_of(reader) ? tvms_tir_of(reader)->expansion : NULL;
+  uint32_t calls = macro ? macro->calls : 0;
   if (calls && name.len
       && tvms_release_has(reader->dialect, TVMS_FACT_macros_rename_blocks)) {
     char *text = tvms_arena_alloc(&reader->values, name.len + 12);
@@ -49,7 +52,7 @@ tvms_eval_value tvms_call_init(tvms_reader *reader, const tvms_call_args *call) 
 }
 
 static tvms_frame *block_at_top(tvms_reader *reader, const tvms_call_args *call) {
-  if (!reader->tir) {
+  if (!tvms_tir_of(reader)) {
     tvms_reader_report(reader, outside_function, call->ref,
                        tvms_row_text(reader, call->row));
     return NULL;
@@ -159,7 +162,8 @@ static tvms_node *merge_maps(tvms_reader *reader, tvms_node *old, tvms_node *new
 
 tvms_eval_value tvms_call_block_attr(tvms_reader *reader, const tvms_call_args *call) {
   tvms_node *map;
-  tvms_frame *frame = reader->tir ? tvms_frame_find(reader, TVMS_FRAME_BLOCK) : NULL;
+  tvms_frame *frame =
+      tvms_tir_of(reader) ? tvms_frame_find(reader, TVMS_FRAME_BLOCK) : NULL;
   if (!frame || tvms_release_has(reader->dialect, TVMS_FACT_block_attrs_stand_at_top))
     frame = block_at_top(reader, call);
   if (!frame || !tvms_eval_to_map(reader, call->args[0], call->refs[0], &map)) {
@@ -273,8 +277,8 @@ tvms_eval_value tvms_call_axis(tvms_reader *reader, const tvms_call_args *call) 
 // The domain of a loop variable, of the innermost loop that has it.
 static bool loop_domain(tvms_reader *reader, const tvms_node *var, tvms_node **min,
                         tvms_node **extent) {
-  for (uint32_t i = reader->tir->frames.len; i > 0; i--) {
-    const tvms_frame *frame = reader->tir->frames.items[i - 1];
+  for (uint32_t i = tvms_tir_of(reader)->frames.len; i > 0; i--) {
+    const tvms_frame *frame = tvms_tir_of(reader)->frames.items[i - 1];
     if (frame->kind != TVMS_FRAME_FOR) continue;
     for (uint32_t k = 0; k < frame->as.loop.count; k++) {
       if (frame->as.loop.vars[k] != var) continue;
@@ -331,6 +335,6 @@ tvms_eval_value tvms_call_remap(tvms_reader *reader, const tvms_call_args *call)
   if (!sound) reader->failed = true;
   if (bindings.len == 1) return vars[0];
   tvms_eval_value list = tvms_eval_value_items(TVMS_EVAL_LIST, vars, bindings.len);
-  list.flags |= TVMS_EVAL_ARRAY;
+  list.flags |= TVMS_TIR_VALUE_ARRAY;
   return list;
 }

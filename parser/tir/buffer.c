@@ -15,6 +15,7 @@
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/handlers.h"
 
 #include <string.h>
 
@@ -68,9 +69,9 @@ static bool bind_to_param(tvms_reader *reader, const tvms_call_args *call,
                                 "a pointer", call->args[0]);
     return false;
   }
-  for (uint32_t i = 0; i < reader->tir->params.len; i++) {
-    if (reader->tir->params.items[i] != var) continue;
-    reader->tir->buffers.items[i] = buffer;
+  for (uint32_t i = 0; i < tvms_tir_of(reader)->params.len; i++) {
+    if (tvms_tir_of(reader)->params.items[i] != var) continue;
+    tvms_tir_of(reader)->buffers.items[i] = buffer;
     return true;
   }
   tvms_reader_report(reader, not_a_parameter, call->refs[0],
@@ -147,7 +148,7 @@ tvms_eval_value tvms_call_match_buffer(tvms_reader *reader,
   tvms_eval_value param = call->args[0];
   tvms_eval_value args[TVMS_MAX_PARAMS];
   tvms_call_args bound = *call;
-  if (!reader->tir) {
+  if (!tvms_tir_of(reader)) {
     tvms_reader_report(reader, outside_function, call->ref, "T.match_buffer");
     return TVMS_UNKNOWN;
   }
@@ -218,7 +219,7 @@ void tvms_tir_emit_alloc(tvms_reader *reader, tvms_node *buffer, tvms_node *anno
 }
 
 static bool inside_function(tvms_reader *reader, const tvms_call_args *call) {
-  if (reader->tir) return true;
+  if (tvms_tir_of(reader)) return true;
   tvms_reader_report(reader, outside_function, call->ref,
                      tvms_row_text(reader, call->row));
   reader->failed = true;
@@ -240,7 +241,7 @@ static bool alloc_in_block(tvms_reader *reader, const tvms_call_args *call,
       && !tvms_frame_top(reader, TVMS_FRAME_FUNC, "T.alloc_buffer", call->ref)) {
     return false;
   }
-  tvms_vec_push(memory, &reader->tir->root_allocs, buffer);
+  tvms_vec_push(memory, &tvms_tir_of(reader)->root_allocs, buffer);
   return true;
 }
 
@@ -248,7 +249,7 @@ tvms_eval_value tvms_call_sblock_alloc_buffer(tvms_reader *reader,
                                               const tvms_call_args *call) {
   tvms_node *buffer;
   if (!inside_function(reader, call)) return TVMS_UNKNOWN;
-  if (!reader->tir->s_tir) {
+  if (!tvms_tir_of(reader)->s_tir) {
     tvms_reader_report(reader, needs_s_tir, call->ref,
                        tvms_row_text(reader, call->row));
     return tvms_reader_failed(reader);
@@ -372,7 +373,7 @@ static tvms_eval_value scalar_of(tvms_reader *reader, tvms_node *buffer, tvms_re
       tvms_int_imm_new(reader->unit, TVMS_DTYPE(INT, 32), 0, TVMS_NO_SPAN);
   tvms_eval_value value = tvms_eval_value_node(tvms_buffer_load_new(
       reader->unit, buffer, &zero, 1, NULL, tvms_reader_span_of(reader, ref)));
-  value.flags = TVMS_EVAL_SCALAR;
+  value.flags = TVMS_TIR_VALUE_SCALAR;
   return value;
 }
 

@@ -14,7 +14,7 @@ void tvms_tir_emit_decl(tvms_reader *reader, tvms_node *buffer, tvms_node *data,
                         tvms_ref ref);
 
 // A mutable scalar of 0.25 on: allocates a buffer of one element; the value is its load, marked
-// TVMS_EVAL_SCALAR.
+// TVMS_TIR_VALUE_SCALAR.
 tvms_eval_value tvms_tir_scalar_new(tvms_reader *reader, tvms_dtype dtype,
                                     tvms_sym scope, tvms_ref ref);
 

@@ -87,7 +87,8 @@ static tvms_ref first_item(const tvms_reader *reader, tvms_ref sequence) {
 // In a signature a string is a dimension, from 0.26 on.
 static bool is_quoted_dim(const tvms_reader *reader, tvms_eval_value dim,
                           tvms_ref ref) {
-  return dim.kind == TVMS_EVAL_STR && reader->tir && reader->tir->in_signature && ref
+  return dim.kind == TVMS_EVAL_STR && tvms_tir_of(reader)
+         && tvms_tir_of(reader)->part != TVMS_TIR_IN_BODY && ref
          && tvms_surface_is_string(reader->surface, ref)
          && tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims);
 }
@@ -300,7 +301,7 @@ static bool read_layout(tvms_reader *reader, const tvms_call_args *call,
   tvms_eval_value layout = tvms_args_get(reader, call, TVMS_SYM_layout);
   tvms_ref ref = tvms_args_ref(reader, call, TVMS_SYM_layout);
   bool s_tir = tvms_release_has(reader->dialect, TVMS_FACT_prim_funcs_are_s_tir)
-               || (reader->tir && reader->tir->s_tir);
+               || (tvms_tir_of(reader) && tvms_tir_of(reader)->s_tir);
   if (layout.kind == TVMS_EVAL_NONE) {
     if (!s_tir && tvms_args_given(reader, call, TVMS_SYM_layout)) {
       form->layout =
@@ -379,7 +380,7 @@ void tvms_tir_scalar_form(tvms_reader *reader, tvms_dtype dtype, tvms_sym scope,
   form->scope = scope;
   form->align = -1;
   // In an s_tir function, which has no layouts, that of a scalar stands out.
-  if (reader->tir && reader->tir->s_tir) {
+  if (tvms_tir_of(reader) && tvms_tir_of(reader)->s_tir) {
     form->layout = tvms_layout_row_major(reader->unit, form->shape);
   }
 }

@@ -83,16 +83,17 @@ void tvms_tir_read_for(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf suites = *tvms_reader_at(reader, stmt.c);
   tvms_eval_value value = loop_iterable(reader, stmt.b);
   if (suites.b) tvms_reader_report(reader, loop_else, suites.b);
-  bool sound = value.kind == TVMS_EVAL_FRAME && value.as.frame->kind == TVMS_FRAME_FOR;
+  bool sound =
+      value.kind == TVMS_EVAL_FRAME && tvms_frame_of(value)->kind == TVMS_FRAME_FOR;
   if (!sound && tvms_eval_value_is_known(value)) {
     tvms_reader_report(reader, not_a_loop, stmt.b, tvms_eval_describe(reader, value));
   }
   tvms_scope_push(reader);
-  if (sound && tvms_frame_enter(reader, value.as.frame, false)) {
-    value.as.frame->ref = ref;
-    bind_loop_vars(reader, stmt.a, value.as.frame);
+  if (sound && tvms_frame_enter(reader, tvms_frame_of(value), false)) {
+    tvms_frame_of(value)->ref = ref;
+    bind_loop_vars(reader, stmt.a, tvms_frame_of(value));
     tvms_tir_body(reader, suites.a);
-    tvms_frame_exit(reader, value.as.frame);
+    tvms_frame_exit(reader, tvms_frame_of(value));
   } else {
     reader->failed = true;
     tvms_tir_bind_unknown(reader, stmt.a);
@@ -153,6 +154,25 @@ static void read_known_if(tvms_reader *reader, const tvms_surf *stmt, bool truth
   if (scope) tvms_scope_pop(reader);
 }
 
+// Nobody knows which branch is taken, nor that it is a scope: what it assigns is unknown.
+static void bind_assigned(tvms_reader *reader, tvms_ref body) {
+  if (!tvms_memory_enter(&reader->context->memory)) return;
+  tvms_surface_each(reader->surface, stmt, body) {
+    const tvms_surf node = *tvms_reader_at(reader, stmt);
+    if (node.kind == TVMS_SURF_IF) {
+      bind_assigned(reader, node.b);
+      bind_assigned(reader, node.c);
+    } else if (node.kind == TVMS_SURF_ASSIGN) {
+      tvms_surface_each(reader->surface, target, node.a) {
+        tvms_tir_bind_unknown(reader, target);
+      }
+    } else if (node.kind == TVMS_SURF_ANN_ASSIGN) {
+      tvms_tir_bind_unknown(reader, node.a);
+    }
+  }
+  tvms_memory_leave(&reader->context->memory);
+}
+
 void tvms_tir_read_if(tvms_reader *reader, tvms_ref ref) {
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
   tvms_eval_value test = tvms_eval(reader, stmt.a);
@@ -162,6 +182,10 @@ void tvms_tir_read_if(tvms_reader *reader, tvms_ref ref) {
   }
   if (test.kind == TVMS_EVAL_UNKNOWN || tvms_eval_is_tir_operand(test)) {
     read_symbolic_if(reader, &stmt, test, ref);
+    if (test.kind == TVMS_EVAL_UNKNOWN) {
+      bind_assigned(reader, stmt.b);
+      bind_assigned(reader, stmt.c);
+    }
     return;
   }
   tvms_eval_report_wrong_type(reader, stmt.a, "a condition", "a boolean", test);
@@ -210,11 +234,11 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
   const tvms_surf node = *tvms_reader_at(reader, item);
   if (!reader->lenient && is_loop(reader, node.a)) report_with_loop(reader, item, with);
   tvms_eval_value value = tvms_eval(reader, node.a);
-  if (value.kind == TVMS_EVAL_FRAME && value.as.frame->entered) {
-    value.as.frame->ref = node.a;  // where the second opening is reported
+  if (value.kind == TVMS_EVAL_FRAME && tvms_frame_of(value)->entered) {
+    tvms_frame_of(value)->ref = node.a;  // where the second opening is reported
   }
-  bool open =
-      value.kind == TVMS_EVAL_FRAME && tvms_frame_enter(reader, value.as.frame, false);
+  bool open = value.kind == TVMS_EVAL_FRAME
+              && tvms_frame_enter(reader, tvms_frame_of(value), false);
   if (!open) {
     reader->failed = true;
     if (tvms_eval_value_is_known(value) && value.kind != TVMS_EVAL_FRAME) {
@@ -222,12 +246,12 @@ static void read_items(tvms_reader *reader, tvms_ref item, tvms_ref body,
                          tvms_eval_describe(reader, value));
     }
     if (node.b) tvms_tir_bind_unknown(reader, node.b);
-    reader->tir->unopened++;
+    tvms_tir_of(reader)->unopened++;
     read_items(reader, node.next, body, with);
-    reader->tir->unopened--;
+    tvms_tir_of(reader)->unopened--;
     return;
   }
-  tvms_frame *frame = value.as.frame;
+  tvms_frame *frame = tvms_frame_of(value);
   if (frame->kind == TVMS_FRAME_BLOCK) frame->ref = with;
   if (node.b) {
     tvms_eval_value result =

@@ -68,8 +68,8 @@ static tvms_eval_value flattened(tvms_reader *reader, tvms_node *node, tvms_ref 
   copy->shape = shape;
   copy->strides = (tvms_list){0};
   copy->layout = NULL;
-  if (tvms_release_has(reader->dialect, TVMS_FACT_buffers_have_layouts) && reader->tir
-      && reader->tir->s_tir) {
+  if (tvms_release_has(reader->dialect, TVMS_FACT_buffers_have_layouts)
+      && tvms_tir_of(reader) && tvms_tir_of(reader)->s_tir) {
     copy->layout = tvms_layout_row_major(reader->unit, shape);
   }
   copy->axis_separators =

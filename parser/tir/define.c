@@ -189,7 +189,7 @@ static tvms_node *TVMS_NULLABLE declared_again(tvms_reader *reader, tvms_sym nam
 static tvms_eval_value bind_node(tvms_reader *reader, tvms_sym name,
                                  tvms_eval_value value, tvms_ref ref) {
   tvms_node *node = value.as.node;
-  if (value.flags & TVMS_EVAL_SCALAR && !(node->spare & TVMS_SPARE_BOUND)) {
+  if (value.flags & TVMS_TIR_VALUE_SCALAR && !(node->spare & TVMS_SPARE_BOUND)) {
     tvms_tir_name_node(reader, tvms_as_buffer_load(node)->buffer, name);
     return value;
   }
@@ -224,7 +224,7 @@ tvms_eval_value tvms_tir_assigned(tvms_reader *reader, tvms_sym name,
   case TVMS_EVAL_META: return value.as.items[0];
   case TVMS_EVAL_TUPLE:
   case TVMS_EVAL_LIST: {
-    if (value.flags & TVMS_EVAL_ARRAY) return no_type(reader, value, ref);
+    if (value.flags & TVMS_TIR_VALUE_ARRAY) return no_type(reader, value, ref);
     tvms_eval_value *items = tvms_eval_keep_items(reader, value.as.items, value.len);
     for (uint32_t i = 0; i < value.len; i++) {
       tvms_tir_assigned(reader, part_name(reader, name, i), items[i], ref);
@@ -232,7 +232,7 @@ tvms_eval_value tvms_tir_assigned(tvms_reader *reader, tvms_sym name,
     return value;
   }
   case TVMS_EVAL_FRAME: {
-    tvms_frame *frame = value.as.frame;
+    tvms_frame *frame = tvms_frame_of(value);
     if (frame->kind == TVMS_FRAME_BINDER) {
       tvms_node *known = declared_again(reader, name, frame->as.binder.stmt);
       if (known) frame->result = tvms_eval_value_node(known);
@@ -247,9 +247,11 @@ tvms_eval_value tvms_tir_assigned(tvms_reader *reader, tvms_sym name,
     }
     return frame->result;
   }
-  case TVMS_EVAL_LAYOUT: return value;
   case TVMS_EVAL_NODE: return bind_node(reader, name, value, ref);
-  default: return bind_expression(reader, name, value, ref);
+  default:
+    return tvms_eval_ops_of(reader, value)->held
+               ? value
+               : bind_expression(reader, name, value, ref);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/handlers.h"
 
 static const struct {
   tvms_sym name;
@@ -29,11 +30,12 @@ static const struct {
     {TVMS_SYM_Or, TVMS_NODE_OR},
 };
 
-// In a type of Relax a number is printed without its dtype, which is the other operand's.
+// Where numbers are printed without their dtype, it is the other operand's.
 static tvms_node *as_other(tvms_reader *reader, const tvms_call_args *call, uint32_t i,
                            tvms_node *number, const tvms_node *other) {
   tvms_eval_value value = call->args[i];
-  bool bare = reader->relax && value.kind == TVMS_EVAL_INT && number->dtype.lanes == 1
+  bool bare = reader->language && reader->language->bare_numbers
+              && value.kind == TVMS_EVAL_INT && number->dtype.lanes == 1
               && tvms_dtype_is_int(other->dtype) && other->dtype.lanes == 1;
   if (!bare) return number;
   tvms_node *same =

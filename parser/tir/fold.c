@@ -1,6 +1,7 @@
 // Operators that fold constants when they are called: T.min, T.floordiv, T.bitwise_and …
 #include "ir/fold_ops.h"
 #include "parser/tir/call.h"
+#include "parser/tir/handlers.h"
 #include "parser/tir/operator.h"
 
 static tvms_node *build_named(tvms_reader *reader, tvms_sym name, tvms_node *a,
@@ -107,9 +108,12 @@ tvms_eval_value tvms_call_fold_unary(tvms_reader *reader, const tvms_call_args *
 
 tvms_eval_value tvms_call_if_then_else(tvms_reader *reader,
                                        const tvms_call_args *call) {
+  // MakePackedAPI chooses between pointers, which TVM writes and does not read.
+  tvms_node *(*operand)(tvms_reader *, const tvms_call_args *, uint32_t) =
+      reader->as_written ? tvms_call_expr_at : tvms_call_number_at;
   tvms_node *condition = tvms_call_expr_at(reader, call, 0);
-  tvms_node *yes = condition ? tvms_call_number_at(reader, call, 1) : NULL;
-  tvms_node *no = yes ? tvms_call_number_at(reader, call, 2) : NULL;
+  tvms_node *yes = condition ? operand(reader, call, 1) : NULL;
+  tvms_node *no = yes ? operand(reader, call, 2) : NULL;
   if (!no) return TVMS_UNKNOWN;
   return tvms_call_done(reader,
                         tvms_build_if_then_else(reader->unit, condition, yes, no,

@@ -1,4 +1,10 @@
 // Frames of a PrimFunc: opened, closed, and the statements in between.
+//
+// The statements of all open frames are on one stack. When a frame is closed, those since it was
+// opened are taken off as its body. T.evaluate(0) among others is dropped; a body that has nothing
+// else, or ends in a definition that holds for what follows, has it. A sequence inside of a
+// sequence is put in flat, unless it stands in the middle and begins with a definition whose
+// scope it is.
 #include "parser/tir/frame.h"
 
 #include "ir/build.h"
@@ -16,7 +22,7 @@ tvms_frame *tvms_frame_new(tvms_reader *reader, tvms_frame_kind kind, tvms_ref r
 }
 
 tvms_eval_value tvms_frame_value(tvms_frame *frame) {
-  return (tvms_eval_value){.kind = TVMS_EVAL_FRAME, .as.frame = frame};
+  return (tvms_eval_value){.kind = TVMS_EVAL_FRAME, .as.object = frame};
 }
 
 tvms_eval_value tvms_frame_binder(tvms_reader *reader, tvms_node *stmt,
@@ -30,13 +36,13 @@ tvms_eval_value tvms_frame_binder(tvms_reader *reader, tvms_node *stmt,
 }
 
 void tvms_frame_emit(tvms_reader *reader, tvms_node *stmt) {
-  tvms_vec_push(&reader->context->memory, &reader->tir->stmts, stmt);
+  tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->stmts, stmt);
 }
 
 tvms_frame *tvms_frame_find(tvms_reader *reader, tvms_frame_kind kind) {
-  for (uint32_t i = reader->tir->frames.len; i > 0; i--) {
-    if (reader->tir->frames.items[i - 1]->kind == kind) {
-      return reader->tir->frames.items[i - 1];
+  for (uint32_t i = tvms_tir_of(reader)->frames.len; i > 0; i--) {
+    if (tvms_tir_of(reader)->frames.items[i - 1]->kind == kind) {
+      return tvms_tir_of(reader)->frames.items[i - 1];
     }
   }
   return NULL;
@@ -50,7 +56,7 @@ tvms_frame *tvms_frame_top(tvms_reader *reader, tvms_frame_kind kind, const char
   tvms_frame *last = tvms_frame_last(reader);
   if (last->kind == kind) return last;
   reader->failed = true;
-  if (reader->tir->unopened) return NULL;  // it may stand in just that scope
+  if (tvms_tir_of(reader)->unopened) return NULL;  // it may stand in just that scope
   tvms_diag *diag = tvms_reader_report(reader, not_at_top, ref, what, names[kind]);
   tvms_frame *outer = tvms_frame_find(reader, kind);
   if (outer) {
@@ -93,7 +99,7 @@ static bool wants_no_op(const tvms_reader *reader, const tvms_nodes *stmts) {
 }
 
 tvms_node *tvms_frame_take_body(tvms_reader *reader, uint32_t begin, tvms_span span) {
-  tvms_nodes *stack = &reader->tir->stmts;
+  tvms_nodes *stack = &tvms_tir_of(reader)->stmts;
   tvms_memory *memory = &reader->context->memory;
   uint32_t end = stack->len;
   while (end > begin && is_no_op(stack->items[end - 1])) {
@@ -170,13 +176,13 @@ bool tvms_frame_enter(tvms_reader *reader, tvms_frame *frame, bool flat) {
   frame->entered = true;
   frame->flat =
       flat && frame->kind <= TVMS_FRAME_BINDERS && frame->kind >= TVMS_FRAME_BINDER;
-  frame->begin = reader->tir->stmts.len;
+  frame->begin = tvms_tir_of(reader)->stmts.len;
   if (frame->kind == TVMS_FRAME_BINDER || frame->kind == TVMS_FRAME_BINDERS) {
     emit_binders(reader, frame);
     // What has no body adds its statement and is done.
     if (frame->flat && !frame->as.binder.scoped) return true;
   }
-  tvms_vec_push(&reader->context->memory, &reader->tir->frames, frame);
+  tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->frames, frame);
   return true;
 }
 
@@ -303,7 +309,8 @@ static void exit_binder(tvms_reader *reader, tvms_frame *frame) {
 }
 
 static void close_last(tvms_reader *reader) {
-  tvms_frame *frame = reader->tir->frames.items[--reader->tir->frames.len];
+  tvms_frame *frame =
+      tvms_tir_of(reader)->frames.items[--tvms_tir_of(reader)->frames.len];
   switch (frame->kind) {
   case TVMS_FRAME_FUNC: break;
   case TVMS_FRAME_BLOCK: exit_block(reader, frame); break;

@@ -2,7 +2,7 @@
 #include "parser/tir/function.h"
 
 #include "grammar/parse.h"
-#include "ir/object.h"
+#include "ir/global_symbol.h"
 #include "parser/eval/scope.h"
 #include "parser/tir/frame.h"
 #include "parser/tir/signature.h"
@@ -47,39 +47,25 @@ static void drop_layouts(tvms_tir_state *state) {
   }
 }
 
-static void drop_own_symbol(tvms_reader *reader, tvms_tir_state *state) {
-  const char *symbol =
-      tvms_object_as_text(tvms_object_map_get(state->attrs, "global_symbol"));
-  if (symbol && strcmp(symbol, tvms_symbol_text(reader->context, state->name)) == 0) {
-    state->attrs =
-        tvms_object_map_with(reader->unit, state->attrs, "global_symbol", NULL);
-  }
-  if (tvms_object_map_count(state->attrs) == 0) state->attrs = NULL;
-}
-
-static void read_flags(tvms_reader *reader, const tvms_decoration *decoration,
-                       tvms_tir_state *state) {
-  state->is_private = decoration->is_private;
-  state->persistent = decoration->persistent;
-  state->unchecked = decoration->unchecked;
-  state->jit = decoration->jit;
+static void read_options(tvms_reader *reader, const tvms_decoration *decoration,
+                         tvms_tir_state *state) {
+  state->is_private = tvms_decoration_says(decoration, TVMS_OPTION_PRIVATE);
+  state->unchecked = tvms_decoration_says(decoration, TVMS_OPTION_UNCHECKED);
+  state->persistent = tvms_decoration_says(decoration, TVMS_TIR_OPTION_PERSISTENT);
+  state->jit = tvms_decoration_says(decoration, TVMS_TIR_OPTION_JIT);
   // Up to 0.24 every PrimFunc is what 0.25 calls s_tir.
-  state->s_tir = decoration->s_tir
+  state->s_tir = tvms_decoration_says(decoration, TVMS_TIR_OPTION_S_TIR)
                  || tvms_release_has(reader->dialect, TVMS_FACT_prim_funcs_are_s_tir);
 }
 
-static const tvms_language language = {
-    .binds_first = true,
-    .expand = tvms_tir_expand_body,
-};
-
-void tvms_tir_function(tvms_reader *reader, const tvms_def *of, tvms_member *member) {
+static void read_function(tvms_reader *reader, const tvms_def *of,
+                          tvms_member *member) {
   tvms_ref ref = of->ref;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_tir_state state = {.name = def.name, .param_list = def.params, .body = def.body};
-  read_flags(reader, &of->decoration, &state);
-  reader->tir = &state;
-  reader->language = &language;
+  read_options(reader, &of->decoration, &state);
+  reader->states[TVMS_TIR_ROOM] = &state;
+  reader->language = &tvms_tir_language;
   tvms_scope_push(reader);
   state.function_depth = reader->depth;
   tvms_frame *frame = tvms_frame_new(reader, TVMS_FRAME_FUNC, ref);
@@ -93,7 +79,7 @@ void tvms_tir_function(tvms_reader *reader, const tvms_def *of, tvms_member *mem
   tvms_node *body = tvms_frame_take_body(reader, 0, span);
   if (!reader->failed) {
     drop_layouts(&state);
-    drop_own_symbol(reader, &state);
+    state.attrs = tvms_global_symbol_drop_own(reader->unit, state.attrs, state.name);
     tvms_prim_func *function = make_function(reader, &state, span);
     function->body = body;
     if (tvms_complete_prim_func(reader->unit, &function->head, state.root_allocs.items,
@@ -102,7 +88,49 @@ void tvms_tir_function(tvms_reader *reader, const tvms_def *of, tvms_member *mem
     }
   }
   tvms_scope_pop(reader);
-  reader->tir = NULL;
+  reader->states[TVMS_TIR_ROOM] = NULL;
   reader->language = NULL;
   free_state(reader, &state);
 }
+
+const tvms_language tvms_tir_language = {
+    .binds_first = true,
+    .expand = tvms_tir_expand_body,
+    .read = read_function,
+};
+
+static const tvms_decorator decorators[] = {
+    {TVMS_NS_T,
+     TVMS_SYM_prim_func,
+     TVMS_DECORATED_FUNCTION,
+     &tvms_tir_language,
+     0,
+     {{TVMS_SYM_private, TVMS_OPTION_PRIVATE, false},
+      {TVMS_SYM_check_well_formed, TVMS_OPTION_UNCHECKED, true},
+      {TVMS_SYM_s_tir, TVMS_TIR_OPTION_S_TIR, false},
+      {TVMS_SYM_persistent, TVMS_TIR_OPTION_PERSISTENT, false}}},
+    {TVMS_NS_T,
+     TVMS_SYM_jit,
+     TVMS_DECORATED_FUNCTION,
+     &tvms_tir_language,
+     TVMS_TIR_OPTION_JIT,
+     {{TVMS_SYM_private, TVMS_OPTION_PRIVATE, false},
+      {TVMS_SYM_check_well_formed, TVMS_OPTION_UNCHECKED, true},
+      {TVMS_SYM_is_stir, TVMS_TIR_OPTION_S_TIR, false},
+      {TVMS_SYM_persistent, TVMS_TIR_OPTION_PERSISTENT, false}}},
+    {TVMS_NS_T,
+     TVMS_SYM_macro,
+     TVMS_DECORATED_MACRO,
+     NULL,
+     0,
+     {{TVMS_SYM_hygienic, TVMS_OPTION_UNHYGIENIC, true}}},
+    {TVMS_NS_T,
+     TVMS_SYM_inline,
+     TVMS_DECORATED_MACRO,
+     NULL,
+     TVMS_OPTION_INLINE,
+     {{TVMS_SYM_definition_depth, 0, false}, {TVMS_SYM_defining_var_table, 0, false}}},
+};
+
+const tvms_decorators tvms_tir_decorators = {decorators,
+                                             sizeof decorators / sizeof *decorators};

@@ -4,7 +4,17 @@
 
 #include "parser/tir/tir.h"
 
-// Reads the function into member->function; leaves it NULL when something is unknown.
-void tvms_tir_function(tvms_reader *reader, const tvms_def *def, tvms_member *member);
+// Options of the decorators of PrimFuncs.
+enum {
+  TVMS_TIR_OPTION_S_TIR = TVMS_OPTION_ROOM,  // of a module, too: what its PrimFuncs are
+  TVMS_TIR_OPTION_PERSISTENT = TVMS_OPTION_ROOM << 1,
+  TVMS_TIR_OPTION_JIT = TVMS_OPTION_ROOM << 2,
+};
+
+// PrimFuncs: how they and the expressions in them are read.
+extern const tvms_language tvms_tir_language;
+
+// The decorators below T.
+extern const tvms_decorators tvms_tir_decorators;
 
 #endif

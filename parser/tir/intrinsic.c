@@ -8,6 +8,7 @@
 #include "parser/tir/access.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/handlers.h"
 
 #include <string.h>
 

@@ -1,4 +1,7 @@
 // Let statements: a variable that has a value for the rest of its scope.
+//
+// Variable and value must have one data type. From 0.26 on a pointer also says to what it points,
+// so that T.let[T.handle("float32")] is no type for a plain handle; before, all pointers are alike.
 #include "parser/tir/let.h"
 
 #include "ir/equal.h"
@@ -73,5 +76,5 @@ void tvms_tir_enter_let(tvms_reader *reader, tvms_node *var, tvms_node *value,
   bind->value = value;
   tvms_eval_value frame =
       tvms_frame_binder(reader, &bind->head, tvms_eval_value_node(var), ref);
-  tvms_frame_enter(reader, frame.as.frame, true);
+  tvms_frame_enter(reader, tvms_frame_of(frame), true);
 }

@@ -13,6 +13,7 @@
 #include "parser/eval/convert.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/handlers.h"
 
 tvms_node *tvms_tir_simplified(tvms_reader *reader, tvms_node *node) {
   if (node->kind == TVMS_NODE_INT_IMM || node->kind == TVMS_NODE_VAR) return node;

@@ -78,10 +78,10 @@ static bool are_alike(const tvms_reader *reader, tvms_sym follower, tvms_sym buf
 
 // The name that the text itself gave a variable that follows a buffer.
 static tvms_sym *own_name(tvms_reader *reader, const tvms_node *var) {
-  while (reader->tir->own_names.len <= var->id) {
-    tvms_vec_push(&reader->context->memory, &reader->tir->own_names, 0);
+  while (tvms_tir_of(reader)->own_names.len <= var->id) {
+    tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->own_names, 0);
   }
-  tvms_sym *name = &reader->tir->own_names.items[var->id];
+  tvms_sym *name = &tvms_tir_of(reader)->own_names.items[var->id];
   if (!*name) *name = tvms_as_var(var)->name;
   return name;
 }
@@ -127,8 +127,8 @@ void tvms_tir_name_node(tvms_reader *reader, tvms_node *node, tvms_sym name) {
   case TVMS_NODE_VAR:
     tvms_as_var(node)->name = name;
     tvms_as_var(node)->given = 0;
-    if (reader->tir->own_names.len > node->id) {
-      reader->tir->own_names.items[node->id] = name;
+    if (tvms_tir_of(reader)->own_names.len > node->id) {
+      tvms_tir_of(reader)->own_names.items[node->id] = name;
       node->spare &= (uint16_t)~TVMS_SPARE_KEEPS_NAME;
     }
     break;

@@ -8,6 +8,7 @@
 #include "parser/eval/origin.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/handlers.h"
 
 // ---- Ranges and iterators -------------------------------------------------------------------
 

@@ -130,8 +130,8 @@ static tvms_eval_value native_compare(tvms_reader *reader, tvms_node_kind kind,
       tvms_build_binary(reader->unit, kind, a, b, tvms_reader_span_of(reader, ref)));
   bool equality = kind == TVMS_NODE_EQ || kind == TVMS_NODE_NE;
   if (tvms_eval_value_is_known(value) && equality && owner->kind != TVMS_NODE_INT_IMM) {
-    value.flags |= TVMS_EVAL_EQUALITY;
-    if ((a == b) == (kind == TVMS_NODE_EQ)) value.flags |= TVMS_EVAL_SAME;
+    value.flags |= TVMS_TIR_VALUE_EQUALITY;
+    if ((a == b) == (kind == TVMS_NODE_EQ)) value.flags |= TVMS_TIR_VALUE_SAME;
   }
   return value;
 }

@@ -27,7 +27,7 @@ static bool is_name(const tvms_reader *reader, tvms_ref ref, tvms_sym name) {
 // The nodes of a function stand in a row, and its DEF is the last one.
 static uses count_uses(const tvms_reader *reader, tvms_sym name) {
   uses found = {0, 0, 0};
-  tvms_ref def = reader->tir->frames.items[0]->ref;
+  tvms_ref def = tvms_tir_of(reader)->frames.items[0]->ref;
   uint32_t begin = tvms_reader_at(reader, def)->begin;
   for (tvms_ref ref = def; ref > 0 && tvms_reader_at(reader, ref)->begin >= begin;
        ref--) {

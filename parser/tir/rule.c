@@ -5,8 +5,30 @@
 #include "ir/fold.h"
 #include "parser/eval/convert.h"
 #include "parser/tir/call.h"
+#include "parser/tir/handlers.h"
 
 #include <string.h>
+
+// The operators of the rows OP, by the number of the row: what a call builds.
+static const struct {
+  uint16_t op;   // tvms_tir_opcode
+  uint8_t rule;  // tvms_rule
+} operators[TVMS_ENTRIES] = {
+#define CALL(ns, name, signature, since, until, handler)
+#define OP(ns, name, signature, since, until, op, rule)                                \
+  [TVMS_ENTRY_##ns##_##name] = {TVMS_TIR_##op, TVMS_RULE_##rule},
+#define OP_ALSO(ns, name, signature, since, until, op, rule)                           \
+  [TVMS_ENTRY_##ns##_##name##_##since] = {TVMS_TIR_##op, TVMS_RULE_##rule},
+#include "ir/calls.def"
+};
+
+static tvms_tir_opcode opcode_of(const tvms_call_args *call) {
+  return (tvms_tir_opcode)operators[call->row->index].op;
+}
+
+static tvms_rule rule_of(const tvms_call_args *call) {
+  return (tvms_rule)operators[call->row->index].rule;
+}
 
 // ---- Arguments ------------------------------------------------------------------------------
 
@@ -86,8 +108,7 @@ static tvms_eval_value call_packed(tvms_reader *reader, const tvms_call_args *ca
     return tvms_reader_failed(reader);
   }
   return tvms_tir_call_new(reader, tvms_call_result_scalar(TVMS_INT, 32),
-                           (tvms_tir_opcode)call->row->op, args.items, args.len,
-                           call->ref);
+                           opcode_of(call), args.items, args.len, call->ref);
 }
 
 // ---- Calls by rule --------------------------------------------------------------------------
@@ -105,7 +126,7 @@ static tvms_call_result stack_type(tvms_reader *reader, tvms_eval_value kind) {
 static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
                          tvms_list args, tvms_call_result *type) {
   *type = TVMS_RESULT_VOID;
-  switch (call->row->rule) {
+  switch (rule_of(call)) {
   case TVMS_RULE_SAME:
   case TVMS_RULE_SAME_FLOAT:
   case TVMS_RULE_ARG0:
@@ -138,7 +159,7 @@ static bool type_by_rule(tvms_reader *reader, const tvms_call_args *call,
 // pointers are not values that functions are applied to.
 static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
                         tvms_list args) {
-  tvms_rule rule = (tvms_rule)call->row->rule;
+  tvms_rule rule = rule_of(call);
   uint32_t from = rule == TVMS_RULE_ARG1;
   if (rule == TVMS_RULE_ARG0 || rule == TVMS_RULE_ARG1) {
     tvms_eval_value value = call->args[from];
@@ -167,7 +188,7 @@ static bool check_typed(tvms_reader *reader, const tvms_call_args *call,
 // sin, cos and tan take floats only, from 0.25 on.
 static bool check_float(tvms_reader *reader, const tvms_call_args *call,
                         tvms_list args) {
-  if (call->row->rule != TVMS_RULE_SAME_FLOAT
+  if (rule_of(call) != TVMS_RULE_SAME_FLOAT
       || !tvms_release_has(reader->dialect, TVMS_FACT_trigonometry_takes_floats)) {
     return true;
   }
@@ -215,7 +236,7 @@ static tvms_node *base_intrinsic(tvms_reader *reader, tvms_node *name) {
 }
 
 tvms_eval_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *call) {
-  tvms_rule rule = (tvms_rule)call->row->rule;
+  tvms_rule rule = rule_of(call);
   tvms_call_result type;
   tvms_list args;
   if (rule == TVMS_RULE_PACKED) return call_packed(reader, call);
@@ -233,6 +254,6 @@ tvms_eval_value tvms_call_operator(tvms_reader *reader, const tvms_call_args *ca
       || !check_float(reader, call, args)) {
     return tvms_reader_failed(reader);
   }
-  return tvms_tir_call_new(reader, type, (tvms_tir_opcode)call->row->op, args.items,
-                           args.len, call->ref);
+  return tvms_tir_call_new(reader, type, opcode_of(call), args.items, args.len,
+                           call->ref);
 }

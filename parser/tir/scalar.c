@@ -11,6 +11,7 @@
 #include "parser/eval/python.h"
 #include "parser/tir/call.h"
 #include "parser/tir/convert.h"
+#include "parser/tir/handlers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -279,7 +280,7 @@ tvms_eval_value tvms_call_FloatImm(tvms_reader *reader, const tvms_call_args *ca
   bool sound = value.kind == TVMS_EVAL_FLOAT || value.kind == TVMS_EVAL_INT
                || value.kind == TVMS_EVAL_BOOL;
   if (!sound) {
-    tvms_eval_report_wrong_type(reader, call->refs[1], "the value", "a number", value);
+    tvms_eval_report_wrong_type(reader, call->refs[1], NULL, "a number", value);
     return TVMS_UNKNOWN;
   }
   return tvms_eval_value_node(tvms_build_float(reader->unit, dtype, number,
@@ -289,7 +290,7 @@ tvms_eval_value tvms_call_FloatImm(tvms_reader *reader, const tvms_call_args *ca
 tvms_eval_value tvms_call_StringImm(tvms_reader *reader, const tvms_call_args *call) {
   tvms_eval_value text = call->args[0];
   if (text.kind != TVMS_EVAL_STR) {
-    tvms_eval_report_wrong_type(reader, call->refs[0], "the value", "a string", text);
+    tvms_eval_report_wrong_type(reader, call->refs[0], NULL, "a string", text);
     return TVMS_UNKNOWN;
   }
   return tvms_eval_value_node(tvms_string_imm_new(

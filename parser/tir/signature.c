@@ -28,7 +28,7 @@ tvms_eval_value tvms_tir_call_annotation(tvms_reader *reader,
 
 // The dtype of a later parameter `name: T.int64`, which a quoted dim before it takes.
 static bool param_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
-  tvms_surface_each(reader->surface, ref, reader->tir->param_list) {
+  tvms_surface_each(reader->surface, ref, tvms_tir_of(reader)->param_list) {
     const tvms_surf *param = tvms_reader_at(reader, ref);
     if (param->a != name || !param->b) continue;
     if (tvms_reader_at(reader, param->b)->kind != TVMS_SURF_ATTRIBUTE) return false;
@@ -43,7 +43,7 @@ static bool param_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
 
 static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
   tvms_dtype declared;
-  if (!tvms_reader_declared_dtype(reader, reader->tir->body, name, &declared))
+  if (!tvms_reader_declared_dtype(reader, tvms_tir_of(reader)->body, name, &declared))
     return false;
   if (!tvms_dtype_is_int(declared) && !tvms_dtype_is_uint(declared)) return false;
   *dtype = declared;
@@ -51,7 +51,7 @@ static bool body_dtype(tvms_reader *reader, tvms_sym name, tvms_dtype *dtype) {
 }
 
 static bool is_param(const tvms_reader *reader, tvms_sym name) {
-  tvms_surface_each(reader->surface, ref, reader->tir->param_list) {
+  tvms_surface_each(reader->surface, ref, tvms_tir_of(reader)->param_list) {
     if (tvms_reader_at(reader, ref)->a == name) return true;
   }
   return false;
@@ -75,7 +75,7 @@ static void define_dim(tvms_reader *reader, tvms_sym name, tvms_span span) {
   if (!param_dtype(reader, name, &dtype)) body_dtype(reader, name, &dtype);
   tvms_node *var = tvms_var_new(reader->unit, name, dtype, span);
   var->spare |= TVMS_SPARE_BOUND;
-  tvms_vec_push(&reader->context->memory, &reader->tir->signature_vars, var);
+  tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->signature_vars, var);
   tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
 }
 
@@ -110,12 +110,13 @@ static void define_names(tvms_reader *reader, tvms_ref ref) {
 
 tvms_eval_value tvms_tir_type_var_dim(tvms_reader *reader, tvms_sym name,
                                       tvms_eval_value type_var, tvms_span span) {
-  bool names_dim = reader->tir && reader->tir->in_signature && !is_param(reader, name);
+  bool names_dim = tvms_tir_of(reader) && tvms_tir_of(reader)->part != TVMS_TIR_IN_BODY
+                   && !is_param(reader, name);
   if (!names_dim) return type_var;
   tvms_node *var =
       tvms_var_new(reader->unit, type_var.as.sym, TVMS_DTYPE(INT, 64), span);
   var->spare |= TVMS_SPARE_BOUND;
-  tvms_vec_push(&reader->context->memory, &reader->tir->signature_vars, var);
+  tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->signature_vars, var);
   tvms_scope_bind(reader, name, tvms_eval_value_node(var), span);
   return tvms_eval_value_node(var);
 }
@@ -127,13 +128,15 @@ tvms_eval_value tvms_tir_quoted_dim(tvms_reader *reader, tvms_ref string) {
     tvms_reader_report(reader, bad_quoted_dim, string);
   }
   if (!expr) return TVMS_UNKNOWN;
-  if (reader->tir->defines_dims) define_names(reader, expr);
+  bool defines = tvms_tir_of(reader)->part == TVMS_TIR_IN_PARAMS
+                 && tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims);
+  if (defines) define_names(reader, expr);
   return tvms_eval(reader, expr);
 }
 
 tvms_node *tvms_tir_signature_var(const tvms_reader *reader, tvms_sym name) {
-  for (uint32_t i = 0; i < reader->tir->signature_vars.len; i++) {
-    tvms_node *var = reader->tir->signature_vars.items[i];
+  for (uint32_t i = 0; i < tvms_tir_of(reader)->signature_vars.len; i++) {
+    tvms_node *var = tvms_tir_of(reader)->signature_vars.items[i];
     if (tvms_as_var(var)->name == name) return var;
   }
   return NULL;
@@ -141,8 +144,8 @@ tvms_node *tvms_tir_signature_var(const tvms_reader *reader, tvms_sym name) {
 
 static void add_param(tvms_reader *reader, tvms_node *var,
                       tvms_node *TVMS_NULLABLE buffer) {
-  tvms_vec_push(&reader->context->memory, &reader->tir->params, var);
-  tvms_vec_push(&reader->context->memory, &reader->tir->buffers, buffer);
+  tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->params, var);
+  tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->buffers, buffer);
 }
 
 static tvms_node *handle_of(tvms_reader *reader, tvms_sym name, tvms_span span) {
@@ -218,11 +221,10 @@ static void bind_param(tvms_reader *reader, tvms_sym name, tvms_eval_value value
 }
 
 static tvms_eval_value read_annotation(tvms_reader *reader, tvms_ref annotation) {
-  reader->tir->in_signature = true;
   tvms_eval_value value = tvms_eval(reader, annotation);
-  reader->tir->in_signature = false;
   if (value.kind == TVMS_EVAL_OPTIONAL) {
-    if (!reader->tir->jit) tvms_reader_report(reader, optional_outside_jit, annotation);
+    if (!tvms_tir_of(reader)->jit)
+      tvms_reader_report(reader, optional_outside_jit, annotation);
     value = value.as.items[0];
   }
   return tvms_tir_call_annotation(reader, value, annotation);
@@ -289,13 +291,25 @@ static void not_positional(tvms_reader *reader, tvms_ref param) {
     tvms_scope_bind(reader, name, TVMS_UNKNOWN, tvms_reader_span_of(reader, param));
 }
 
+// `*, N: T.constexpr` of a T.jit: annotations before it know the name, too.
+static void bind_constexprs(tvms_reader *reader, tvms_ref params) {
+  if (!tvms_tir_of(reader)->jit) return;
+  tvms_surface_each(reader->surface, ref, params) {
+    const tvms_surf param = *tvms_reader_at(reader, ref);
+    const tvms_surf *annotation = param.b ? tvms_reader_at(reader, param.b) : NULL;
+    bool constexpr_ = annotation && annotation->kind == TVMS_SURF_ATTRIBUTE
+                      && annotation->b == TVMS_SYM_constexpr;
+    if (constexpr_)
+      tvms_scope_bind(reader, param.a, TVMS_UNKNOWN, tvms_reader_span_of(reader, ref));
+  }
+}
+
 static void read_params(tvms_reader *reader, tvms_ref params) {
-  reader->tir->defines_dims =
-      tvms_release_has(reader->dialect, TVMS_FACT_signatures_define_dims);
+  bind_constexprs(reader, params);
   tvms_surface_each(reader->surface, ref, params) {
     const tvms_surf param = *tvms_reader_at(reader, ref);
     bool bare_star = !param.a && param.op == TVMS_OP_STAR;
-    if (param.op != TVMS_OP_PARAM && !bare_star && !reader->tir->jit) {
+    if (param.op != TVMS_OP_PARAM && !bare_star && !tvms_tir_of(reader)->jit) {
       not_positional(reader, ref);
       continue;
     }
@@ -315,7 +329,6 @@ static void read_params(tvms_reader *reader, tvms_ref params) {
     tvms_eval_value annotation = read_annotation(reader, param.b);
     bind_param(reader, param.a, read_param(reader, param.a, annotation, param.b), span);
   }
-  reader->tir->defines_dims = false;
 }
 
 // The type after `->`; None is not a type.
@@ -331,7 +344,7 @@ static void read_return(tvms_reader *reader, tvms_ref ref) {
   if (type
       && (plain
           || tvms_release_has(reader->dialect, TVMS_FACT_prim_funcs_return_any_type))) {
-    reader->tir->ret = type;
+    tvms_tir_of(reader)->ret = type;
     check_known_vars(reader, type, ref);
     return;
   }
@@ -360,5 +373,7 @@ static void bind_type_params(tvms_reader *reader, tvms_ref type_params) {
 void tvms_tir_read_signature(tvms_reader *reader, const tvms_surf_definition *def) {
   bind_type_params(reader, def->type_params);
   read_params(reader, def->params);
+  tvms_tir_of(reader)->part = TVMS_TIR_IN_RESULT;
   read_return(reader, def->returns);
+  tvms_tir_of(reader)->part = TVMS_TIR_IN_BODY;
 }

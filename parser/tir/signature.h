@@ -5,7 +5,7 @@
 
 #include "parser/tir/tir.h"
 
-// Reads type parameters, parameters and the return type into reader->tir, and binds the
+// Reads type parameters, parameters and the return type into tvms_tir_of(reader), and binds the
 // names in the innermost scope.
 void tvms_tir_read_signature(tvms_reader *reader, const tvms_surf_definition *def);
 

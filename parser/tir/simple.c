@@ -4,11 +4,13 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
+#include "ir/omitted.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/repr.h"
 #include "parser/tir/access.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/handlers.h"
 #include "parser/tir/let.h"
 #include "parser/tir/signature.h"
 #include "parser/tir/stmt.h"
@@ -16,7 +18,7 @@
 #include <string.h>
 
 bool tvms_tir_inside_function(tvms_reader *reader, const tvms_call_args *call) {
-  if (reader->tir) return true;
+  if (tvms_tir_of(reader)) return true;
   tvms_reader_report(reader, outside_function, call->ref,
                      tvms_row_text(reader, call->row));
   reader->failed = true;
@@ -27,7 +29,7 @@ bool tvms_tir_inside_function(tvms_reader *reader, const tvms_call_args *call) {
 
 static bool merge_attrs(tvms_reader *reader, const tvms_node *map, tvms_ref ref) {
   const tvms_object_map *fields = tvms_as_object_map(map);
-  tvms_tir_state *tir = reader->tir;
+  tvms_tir_state *tir = tvms_tir_of(reader);
   for (uint32_t i = 0; i < fields->keys.len; i++) {
     const char *key = tvms_object_as_text(fields->keys.items[i]);
     if (!key) continue;
@@ -132,6 +134,7 @@ static bool read_parts(tvms_reader *reader, tvms_eval_value message, tvms_ref re
       // TVM makes each part anew: parts never share an entry of the metadata.
       tvms_bytes bytes = tvms_as_string_imm(given)->value;
       parts->items[i] = tvms_string_imm_new(reader->unit, bytes.text, bytes.len, span);
+      tvms_as_string_imm(parts->items[i])->omitted = tvms_node_omitted(given);
       continue;
     }
     // The parts of a list are written as Python writes them.
@@ -430,6 +433,6 @@ tvms_eval_value tvms_call_device_entry(tvms_reader *reader,
   tvms_node *stmt = tvms_tir_attr_new(reader, zero_node(reader), "tirx.device_entry",
                                       17, yes, call->ref);
   tvms_eval_value frame = tvms_frame_binder(reader, stmt, TVMS_NOTHING, call->ref);
-  tvms_frame_enter(reader, frame.as.frame, true);
+  tvms_frame_enter(reader, tvms_frame_of(frame), true);
   return TVMS_NOTHING;
 }

@@ -46,7 +46,7 @@ static void read_expression(tvms_reader *reader, tvms_ref ref) {
   case TVMS_EVAL_NONE:
   case TVMS_EVAL_STR:
   case TVMS_EVAL_META: return;
-  case TVMS_EVAL_FRAME: tvms_frame_enter(reader, value.as.frame, true); return;
+  case TVMS_EVAL_FRAME: tvms_frame_enter(reader, tvms_frame_of(value), true); return;
   case TVMS_EVAL_INT:
   case TVMS_EVAL_BOOL:
     emit_evaluate(reader, tvms_eval_to_expr(reader, value, expr), ref);
@@ -90,7 +90,7 @@ static void read_assert(tvms_reader *reader, tvms_ref ref) {
   tvms_eval_value frame =
       tvms_tir_assert_frame(reader, condition, message, TVMS_NOTHING, ref);
   if (frame.kind == TVMS_EVAL_FRAME) {
-    tvms_frame_enter(reader, frame.as.frame, true);
+    tvms_frame_enter(reader, tvms_frame_of(frame), true);
   } else {
     reader->failed = true;
   }
@@ -145,20 +145,17 @@ static void read_jump(tvms_reader *reader, tvms_ref ref, tvms_tir_opcode name) {
 static void read_def(tvms_reader *reader, tvms_ref ref) {
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   tvms_decoration decoration = reader->decorate(reader, ref);
-  uint8_t flags = 0;
-  if (decoration.kind == TVMS_DECORATED_INLINE) {
-    flags = TVMS_EVAL_INLINE | TVMS_EVAL_HYGIENIC;
-  } else {
+  bool macro = decoration.kind == TVMS_DECORATED_MACRO;
+  if (!macro || !tvms_decoration_says(&decoration, TVMS_OPTION_INLINE)) {
     reader->failed = true;
     if (decoration.kind != TVMS_DECORATED_UNKNOWN) {
-      bool macro = decoration.kind == TVMS_DECORATED_MACRO;
       tvms_diag_report(&reader->context->diags, TVMS_D_not_in_tir, def.name_span,
                        macro ? "a macro" : "a nested function");
     }
     tvms_scope_bind(reader, def.name, TVMS_UNKNOWN, def.name_span);
     return;
   }
-  tvms_tir_define(reader, def.name, tvms_closure_make_macro(reader, ref, flags),
+  tvms_tir_define(reader, def.name, tvms_closure_make_macro(reader, ref, &decoration),
                   def.name_span);
 }
 
@@ -189,16 +186,20 @@ static void read_stmt(tvms_reader *reader, tvms_ref ref) {
   case TVMS_SURF_GLOBAL: not_in_tir(reader, ref, "'global'"); break;
   case TVMS_SURF_IMPORT:
   case TVMS_SURF_IMPORT_FROM: not_in_tir(reader, ref, "an import"); break;
-  default: reader->failed = true; break;  // reported by the parser
+  default:  // reported by the parser
+    reader->failed = true;
+    tvms_scope_bind_words(reader, tvms_reader_span_of(reader, ref));
+    break;
   }
 }
 
 tvms_eval_value tvms_tir_expand_body(tvms_reader *reader, tvms_ref body, uint32_t calls,
                                      tvms_ref call) {
   (void)call;
-  uint32_t saved = reader->tir->macro_calls;
-  reader->tir->macro_calls = calls;
+  tvms_tir_state *state = tvms_tir_of(reader);
+  tvms_tir_expansion here = {state->expansion, calls};
+  state->expansion = &here;
   tvms_tir_body(reader, body);
-  reader->tir->macro_calls = saved;
+  state->expansion = here.outer;
   return TVMS_NOTHING;
 }

@@ -3,6 +3,7 @@
 #include "parser/eval/convert.h"
 #include "parser/tir/convert.h"
 #include "parser/tir/frame.h"
+#include "parser/tir/handlers.h"
 #include "parser/tir/simple.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static tvms_node *new_thread(tvms_reader *reader, tvms_eval_value tag, tvms_dtyp
   iter_var->thread_tag = tvms_symbol_intern(reader->context, tag.as.text, tag.len);
   iter_var->head.dtype = dtype;
   tvms_env_thread thread = {iter_var->var, &iter_var->head};
-  tvms_vec_push(&reader->context->memory, &reader->tir->env_threads, thread);
+  tvms_vec_push(&reader->context->memory, &tvms_tir_of(reader)->env_threads, thread);
   return &iter_var->head;
 }
 
@@ -38,8 +39,8 @@ tvms_eval_value tvms_call_env_thread(tvms_reader *reader, const tvms_call_args *
 }
 
 static tvms_node *find_thread(tvms_reader *reader, const tvms_node *var) {
-  for (uint32_t i = 0; i < reader->tir->env_threads.len; i++) {
-    const tvms_env_thread *thread = &reader->tir->env_threads.items[i];
+  for (uint32_t i = 0; i < tvms_tir_of(reader)->env_threads.len; i++) {
+    const tvms_env_thread *thread = &tvms_tir_of(reader)->env_threads.items[i];
     if (thread->var == var) return thread->iter_var;
   }
   return NULL;

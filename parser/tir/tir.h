@@ -4,6 +4,7 @@
 
 #include "ir/tir_op.h"
 #include "parser/eval/eval.h"
+#include "parser/tir/room.h"
 
 typedef enum {
   TVMS_FRAME_FUNC,
@@ -28,7 +29,7 @@ typedef TVMS_VEC(tvms_node *) tvms_nodes;
 // is left becomes its body. So a frame is a value first (TVMS_EVAL_FRAME), which a name may
 // hold, and is entered once.
 //
-// Two stacks of reader->tir hold a function together: `frames`, the open ones, the function
+// Two stacks of tvms_tir_of(reader) hold a function together: `frames`, the open ones, the function
 // itself at the bottom; and `stmts`, the finished statements of all of them. `begin` is where
 // the statements of a frame start. Leaving a frame takes what stands from `begin` on off the
 // stack, as its body, and puts one statement in its place:
@@ -47,6 +48,7 @@ typedef TVMS_VEC(tvms_node *) tvms_nodes;
 //
 // The rules are those of TVM's builder: tirx/script/builder/frame.h, frame.cc (AddToParent)
 // and script/ir_builder/base.cc.
+typedef struct tvms_frame tvms_frame;
 struct tvms_frame {
   tvms_frame_kind kind;
   tvms_ref ref;    // what made it
@@ -106,8 +108,22 @@ typedef struct {
   tvms_node *iter_var;
 } tvms_env_thread;
 
+// A macro whose body is being read in place.
+typedef struct tvms_tir_expansion {
+  const struct tvms_tir_expansion *TVMS_NULLABLE outer;
+  uint32_t calls;  // of the macro before: if any, the suffix of the names of its blocks
+} tvms_tir_expansion;
+
+// How far the reader is in a PrimFunc. What stands in a signature may define variables: a
+// TypeVar, or from 0.26 on a quoted dim of a parameter.
+typedef enum {
+  TVMS_TIR_IN_PARAMS,
+  TVMS_TIR_IN_RESULT,
+  TVMS_TIR_IN_BODY,
+} tvms_tir_part;
+
 // The PrimFunc being read. It exists from its decorator to its last statement and is what
-// `T.…` of a body works on; outside of a PrimFunc reader->tir is NULL, and whatever needs one
+// `T.…` of a body works on; outside of a PrimFunc tvms_tir_of(reader) is NULL, and whatever needs one
 // reports that. Nothing of it outlives the function but the nodes, which are its unit's.
 typedef struct tvms_tir_state {
   TVMS_VEC(tvms_frame *) frames;  // open ones; [0] is the function
@@ -125,16 +141,25 @@ typedef struct tvms_tir_state {
   tvms_ref param_list;  // of the DEF
   tvms_ref body;
   uint32_t function_depth;  // scope of the parameters
-  bool in_signature;        // an annotation is being evaluated
-  bool defines_dims;        // quoted dims of T.Buffer define what nothing binds
-  uint32_t macro_calls;     // > 0: suffix of the names of blocks (0.25 on)
+  tvms_tir_part part;
+  const tvms_tir_expansion *TVMS_NULLABLE expansion;  // the innermost one
   TVMS_VEC(tvms_node *) signature_vars;  // made by quoted dims of parameters
   TVMS_VEC(tvms_sym) own_names;  // by id, of variables that follow a buffer's name
 } tvms_tir_state;
 
+// The PrimFunc being read; NULL outside of one.
+static inline tvms_tir_state *TVMS_NULLABLE tvms_tir_of(const tvms_reader *reader) {
+  return reader->states[TVMS_TIR_ROOM];
+}
+
+// The frame in a TVMS_EVAL_FRAME.
+static inline tvms_frame *tvms_frame_of(tvms_eval_value value) {
+  return value.as.object;
+}
+
 // ---- parser/tir/frame.c ----
 static inline tvms_frame *tvms_frame_last(const tvms_reader *reader) {
-  return reader->tir->frames.items[reader->tir->frames.len - 1];
+  return tvms_tir_of(reader)->frames.items[tvms_tir_of(reader)->frames.len - 1];
 }
 
 // ---- parser/tir/buffer.c, parser/tir/access.c ----

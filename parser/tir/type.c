@@ -2,6 +2,7 @@
 #include "parser/tir/type.h"
 
 #include "parser/eval/convert.h"
+#include "parser/tir/handlers.h"
 #include "parser/tir/signature.h"
 #include "structinfo/make.h"
 

@@ -58,7 +58,8 @@ const char *tvms_node_describe(tvms_reader *reader, tvms_eval_value value) {
 }
 
 bool tvms_node_truth(tvms_eval_value value, bool *known) {
-  if (value.flags & TVMS_EVAL_EQUALITY) return (value.flags & TVMS_EVAL_SAME) != 0;
+  if (value.flags & TVMS_TIR_VALUE_EQUALITY)
+    return (value.flags & TVMS_TIR_VALUE_SAME) != 0;
   *known = value.as.node->kind == TVMS_NODE_INT_IMM;
   return *known && tvms_as_int_imm(value.as.node)->value != 0;
 }

@@ -8,7 +8,7 @@
 
 // What every node has, as the first initialiser of its operations.
 #define TVMS_NODE_OPERATIONS                                                           \
-  .rank = TVMS_RANK_TIR, .describe = tvms_node_describe, .binary = tvms_tir_binary,    \
+  .rank = TVMS_TIR_ROOM, .describe = tvms_node_describe, .binary = tvms_tir_binary,    \
   .unary = tvms_tir_unary, .logical = tvms_tir_logical, .choose = tvms_tir_choose,     \
   .truth = tvms_node_truth, .print = tvms_node_print
 

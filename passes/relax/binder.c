@@ -20,13 +20,44 @@ void tvms_relax_binder_fini(tvms_relax_binder *binder) {
   tvms_relax_emitter_fini(&binder->emitter);
 }
 
+// A binding to a new variable where the rewriter is; the caller puts it there.
+static tvms_node *new_binding(tvms_rewriter *r, tvms_node *value, const char *name) {
+  tvms_relax_binder *binder = r->self;
+  bool dataflow =
+      !binder->tail && r->sequence && r->sequence->flags & TVMS_FLAG_DATAFLOW;
+  return tvms_relax_bind(&binder->emitter, value, name, dataflow);
+}
+
+void tvms_relax_binder_put(tvms_rewriter *r, tvms_node *binding) {
+  tvms_relax_binder *binder = r->self;
+  if (binder->tail)
+    tvms_vec_push(&r->unit->context->memory, binder->tail, binding);
+  else
+    tvms_rewrite_emit(r, binding);
+}
+
 tvms_node *tvms_relax_binder_bind(tvms_rewriter *rewriter, tvms_node *value,
                                   const char *name) {
-  tvms_relax_binder *binder = rewriter->self;
-  if (!binder->tail) return tvms_relax_emit(&binder->emitter, rewriter, value, name);
-  tvms_node *binding = tvms_relax_bind(&binder->emitter, value, name, false);
-  tvms_vec_push(&rewriter->unit->context->memory, binder->tail, binding);
+  tvms_node *binding = new_binding(rewriter, value, name);
+  tvms_relax_binder_put(rewriter, binding);
   return tvms_as_var_binding(binding)->var;
+}
+
+tvms_node *tvms_relax_binder_cast(tvms_rewriter *rewriter, tvms_node *value,
+                                  tvms_node *type, const char *name) {
+  const tvms_node *plain = new_binding(rewriter, value, name);
+  tvms_match_cast *cast = tvms_node_make(rewriter->unit, MATCH_CAST, value->span);
+  cast->value = value;
+  cast->type = type;
+  cast->var = tvms_as_var_binding(plain)->var;
+  cast->var->sinfo = type;
+  tvms_relax_binder_put(rewriter, &cast->head);
+  return cast->var;
+}
+
+// What compute() made, under a name.
+static tvms_node *named(tvms_rewriter *r, tvms_node *made) {
+  return made->kind == TVMS_NODE_VAR ? made : tvms_relax_binder_bind(r, made, "gv");
 }
 
 void tvms_relax_binder_do(tvms_rewriter *rewriter, tvms_node *call) {
@@ -42,8 +73,7 @@ static tvms_node *rewrite_if(tvms_rewriter *r, tvms_node *node) {
   tvms_node *first = tvms_rewrite(r, old->true_branch);
   tvms_node *second = tvms_rewrite(r, old->false_branch);
   binder->tail = outer;
-  tvms_node *condition =
-      made ? tvms_relax_binder_bind(r, made, "gv") : tvms_rewrite(r, old->condition);
+  tvms_node *condition = made ? named(r, made) : tvms_rewrite(r, old->condition);
   bool same = first == old->true_branch && second == old->false_branch
               && condition == old->condition;
   if (same) return node;
@@ -123,7 +153,7 @@ static tvms_node *rewrite_expr(tvms_rewriter *r, tvms_node *node) {
   const tvms_relax_binder *binder = r->self;
   tvms_node *made = binder->compute(r, node);
   if (!made) return TVMS_REWRITE_BELOW;
-  return made == node ? node : tvms_relax_binder_bind(r, made, "gv");
+  return made == node ? node : named(r, made);
 }
 
 static tvms_node *finish_binding(tvms_rewriter *r, tvms_node *node) {

@@ -13,8 +13,8 @@
 #include "passes/functions.h"
 #include "passes/relax/emit.h"
 
-// The value that takes the place of an expression, which is one of the function and no type;
-// NULL: it stays, and what is below is looked at.
+// The value that takes the place of an expression, which is one of the function and no type; a
+// variable, if it has bound that itself. NULL: it stays, and what is below is looked at.
 typedef tvms_node *TVMS_NULLABLE tvms_relax_compute(tvms_rewriter *rewriter,
                                                     tvms_node *node);
 
@@ -50,6 +50,13 @@ void tvms_relax_binder_install(tvms_rewriter *rewriter);
 // Binds `value` where the rewriter is, and returns its variable.
 tvms_node *tvms_relax_binder_bind(tvms_rewriter *rewriter, tvms_node *value,
                                   const char *name);
+
+// Binds `value` by a match_cast to `type` where the rewriter is, and returns the variable.
+tvms_node *tvms_relax_binder_cast(tvms_rewriter *rewriter, tvms_node *value,
+                                  tvms_node *type, const char *name);
+
+// Puts a finished binding where the rewriter is.
+void tvms_relax_binder_put(tvms_rewriter *rewriter, tvms_node *binding);
 
 // A statement of Relax: a call that returns nothing, bound to `_`.
 void tvms_relax_binder_do(tvms_rewriter *rewriter, tvms_node *call);

@@ -8,7 +8,7 @@
 // neighbours of one kind; the same node if it is so already.
 tvms_node *tvms_relax_merge_blocks(tvms_unit *unit, tvms_node *sequence);
 
-// A SEQ_EXPR like `sequence` with one more binding at its end, in a block that is no dataflow
+// A SEQ_EXPR like `sequence` with one more binding at its end, in a block that is not a dataflow
 // block, and with `body` for its result.
 tvms_node *tvms_relax_append_binding(tvms_unit *unit, const tvms_node *sequence,
                                      tvms_node *binding, tvms_node *body);

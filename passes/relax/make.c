@@ -4,6 +4,7 @@
 
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
+#include "structinfo/omitted.h"
 #include "structinfo/sinfo.h"
 
 #include <string.h>
@@ -33,6 +34,17 @@ tvms_node *tvms_relax_make_global_var(tvms_unit *unit, tvms_sym name) {
   tvms_global_var *made = tvms_node_make(unit, GLOBAL_VAR, TVMS_NO_SPAN);
   made->name = name;
   return &made->head;
+}
+
+tvms_node *tvms_relax_make_callback(tvms_unit *unit, const char *name,
+                                    tvms_node *result, bool pure) {
+  tvms_node *params[] = {tvms_sinfo_prim_new(unit, TVMS_DTYPE(INT, 64), NULL),
+                         tvms_sinfo_object_new(unit)};
+  tvms_node *var =
+      tvms_var_new(unit, tvms_symbol_intern(unit->context, name, strlen(name)),
+                   (tvms_dtype){0}, TVMS_NO_SPAN);
+  var->sinfo = tvms_sinfo_func_new(unit, params, 2, result, pure);
+  return var;
 }
 
 tvms_node *tvms_relax_make_call_tir(tvms_unit *unit, tvms_sym name, tvms_list args,
@@ -117,6 +129,9 @@ void tvms_relax_infer_call(tvms_unit *unit, const tvms_module *module,
                || callee->kind == TVMS_NODE_EXTERN_FUNC
                || (callee->sinfo && callee->sinfo->kind == TVMS_NODE_SINFO_FUNC);
   if (!typed || tvms_call_opcode(call) != TVMS_TIR_NONE) return;
+  for (uint32_t i = 0; call->sinfo && i < made->args.len; i++) {
+    if (tvms_sinfo_is_untold(made->args.items[i])) return;
+  }
   tvms_prover prover;
   tvms_prover_init(&prover, unit);
   tvms_inference in = {.prover = &prover, .unit = unit, .module = module, .call = made};

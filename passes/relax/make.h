@@ -13,6 +13,11 @@ tvms_node *tvms_relax_make_prim_value(tvms_unit *unit, tvms_node *value);
 // a pass makes or gives another type.
 tvms_node *tvms_relax_make_global_var(tvms_unit *unit, tvms_sym name);
 
+// A parameter that is a function of a number and something else, which returns `result`: what
+// weights are fetched with and results are handed over to.
+tvms_node *tvms_relax_make_callback(tvms_unit *unit, const char *name,
+                                    tvms_node *result, bool pure);
+
 // R.call_tir(cls.<name>, args, out_ty=type). Scalars of TIR among the arguments are wrapped.
 tvms_node *tvms_relax_make_call_tir(tvms_unit *unit, tvms_sym name, tvms_list args,
                                     tvms_node *type, tvms_span span);
@@ -50,7 +55,7 @@ tvms_node *tvms_relax_make_context_call(tvms_unit *unit, const char *name,
 void tvms_relax_infer_call(tvms_unit *unit, const tvms_module *TVMS_NULLABLE module,
                            tvms_node *call);
 
-// The number in an argument, which may stand in R.prim_value; NULL: it is no scalar of TIR.
+// The number in an argument, which may stand in R.prim_value; NULL: it is not a scalar of TIR.
 tvms_node *TVMS_NULLABLE tvms_relax_scalar_of(tvms_node *argument);
 
 // Bytes of one element in memory: whole ones, also of a bool.

@@ -11,6 +11,7 @@
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
 #include "structinfo/normalize.h"
+#include "structinfo/omitted.h"
 
 void tvms_relax_mutator_init(tvms_relax_mutator *m, tvms_pass_run *run, tvms_unit *unit,
                              void *self) {
@@ -51,11 +52,21 @@ tvms_node *tvms_relax_mutate(tvms_relax_mutator *m, tvms_node *function) {
   return tvms_rewrite(&m->rewriter, function);
 }
 
+// What is made of tensors whose types the text leaves out has a type that nobody knows.
+static bool refuse_untold(const tvms_relax_mutator *m, tvms_list args) {
+  for (uint32_t i = 0; i < args.len; i++) {
+    if (tvms_sinfo_is_untold(args.items[i]))
+      return !tvms_node_refuse_omitted(m->unit->context, args.items[i], "this pass");
+  }
+  return false;
+}
+
 tvms_node *tvms_relax_infer(tvms_relax_mutator *m, tvms_node *call) {
   tvms_inference in = {.prover = &m->prover,
                        .unit = m->unit,
                        .module = m->run->module,
                        .call = tvms_as_call(call)};
+  if (!m->failed) m->failed = refuse_untold(m, in.call->args);
   tvms_node *type = m->failed ? NULL : tvms_infer_call(&in);
   m->failed |= !type;
   call->sinfo = type ? type : tvms_sinfo_object_new(m->unit);
@@ -64,6 +75,9 @@ tvms_node *tvms_relax_infer(tvms_relax_mutator *m, tvms_node *call) {
 
 tvms_node *tvms_relax_leave_call(tvms_rewriter *r, tvms_node *node) {
   if (node == r->old || !node->sinfo) return node;
+  tvms_list old = tvms_as_call(r->old)->args;
+  if (tvms_relax_keeps_type(r->unit->context, old, tvms_as_call(node)->args))
+    return node;
   return tvms_relax_infer(r->self, node);
 }
 
@@ -90,8 +104,11 @@ tvms_node *tvms_relax_recall(tvms_relax_mutator *m, const tvms_node *call,
                              tvms_node *const *args) {
   tvms_node *made = tvms_node_copy(m->unit, call);
   uint32_t count = tvms_as_call(call)->args.len;
-  tvms_as_call(made)->args = tvms_list_copy(m->unit, args, count);
-  return tvms_relax_infer(m, made);
+  tvms_list now = tvms_list_copy(m->unit, args, count);
+  tvms_as_call(made)->args = now;
+  bool kept = made->sinfo
+              && tvms_relax_keeps_type(m->unit->context, tvms_as_call(call)->args, now);
+  return kept ? made : tvms_relax_infer(m, made);
 }
 
 tvms_node *tvms_relax_make_tuple(tvms_relax_mutator *m, tvms_node *const *fields,

@@ -11,6 +11,7 @@
 #include "ir/walk.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
+#include "structinfo/omitted.h"
 #include "structinfo/relate.h"
 #include "support/trial.h"
 
@@ -105,6 +106,16 @@ static tvms_node *TVMS_NULLABLE visible_outside(void *self, tvms_node *var) {
   return symbol && !tvms_node_map_get(self, var) ? var : NULL;
 }
 
+static tvms_node *erased(tvms_rewriter *r, tvms_node *type,
+                         tvms_node *TVMS_NULLABLE (*visible)(void *, tvms_node *),
+                         tvms_node_map *map) {
+  tvms_prover prover;
+  tvms_prover_init(&prover, r->unit);
+  type = tvms_sinfo_erase(&prover, type, visible, map);
+  tvms_prover_fini(&prover);
+  return type;
+}
+
 // What the sequence says of its body to the outside.
 static tvms_node *type_of_sequence(tvms_rewriter *r, tvms_node *sequence,
                                    tvms_node *type) {
@@ -113,10 +124,7 @@ static tvms_node *type_of_sequence(tvms_rewriter *r, tvms_node *sequence,
   tvms_node_map_init(&inner, memory);
   tvms_visitor visitor = {.self = &inner, .enter = note_definition};
   tvms_walk(memory, sequence, &visitor);
-  tvms_prover prover;
-  tvms_prover_init(&prover, r->unit);
-  type = tvms_sinfo_erase(&prover, type, visible_outside, &inner);
-  tvms_prover_fini(&prover);
+  type = erased(r, type, visible_outside, &inner);
   tvms_node_map_fini(&inner);
   return type;
 }
@@ -130,6 +138,33 @@ static tvms_node *leave_sequence(tvms_rewriter *r, tvms_node *node) {
   return node == r->old ? node : tvms_relax_retype_sequence(r, node);
 }
 
+static tvms_walk_step note_size(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  if (node->kind == TVMS_NODE_VAR) tvms_node_map_put(self, node, node);
+  return TVMS_WALK_ON;
+}
+
+static tvms_node *TVMS_NULLABLE size_of_signature(void *self, tvms_node *var) {
+  return tvms_node_map_get(self, var);
+}
+
+// What a function says of its body: in sizes that the types of its parameters speak of. A scalar
+// parameter is not such a size, and a variable that nothing defines is none either.
+static tvms_node *type_of_function(tvms_rewriter *r, const tvms_function *function) {
+  tvms_memory *memory = &r->unit->context->memory;
+  tvms_node *type = type_of_sequence(r, function->body, function->body->sinfo);
+  tvms_node_map sizes;
+  tvms_node_map_init(&sizes, memory);
+  tvms_visitor visitor = {.self = &sizes, .enter = note_size};
+  for (uint32_t i = 0; i < function->params.len; i++) {
+    tvms_node *param = function->params.items[i];
+    if (param->sinfo) tvms_walk(memory, param->sinfo, &visitor);
+  }
+  type = erased(r, type, size_of_signature, &sizes);
+  tvms_node_map_fini(&sizes);
+  return type;
+}
+
 static bool is_base(tvms_prover *prover, tvms_node *base, tvms_node *derived) {
   return tvms_sinfo_relate(prover, base, derived) == TVMS_FIT_PROVED;
 }
@@ -139,7 +174,7 @@ static tvms_node *leave_function(tvms_rewriter *r, tvms_node *node) {
   const tvms_function *old = tvms_as_function(node);
   tvms_node *type = old->body->sinfo;
   if (!type || same_type(r, type, old->ret)) return node;
-  type = type_of_sequence(r, old->body, type);
+  type = type_of_function(r, old);
   tvms_prover prover;
   tvms_prover_init(&prover, r->unit);
   bool says_more = is_base(&prover, old->ret, type),
@@ -168,6 +203,20 @@ static bool same_items(tvms_list a, tvms_list b) {
   return true;
 }
 
+bool tvms_relax_keeps_type(tvms_context *context, tvms_list old, tvms_list now) {
+  bool untold = false;
+  if (old.len != now.len) return false;
+  for (uint32_t i = 0; i < now.len; i++) {
+    const tvms_node *a = old.items[i], *b = now.items[i];
+    untold = untold || tvms_sinfo_is_untold(b);
+    bool same =
+        a == b || a->sinfo == b->sinfo
+        || (a->sinfo && b->sinfo && tvms_node_equal(context, a->sinfo, b->sinfo));
+    if (!same) return false;
+  }
+  return untold;
+}
+
 tvms_node *tvms_relax_retype_call(tvms_rewriter *rewriter, const tvms_module *module,
                                   tvms_node *node) {
   if (node == rewriter->old || !node->sinfo) return node;
@@ -175,7 +224,8 @@ tvms_node *tvms_relax_retype_call(tvms_rewriter *rewriter, const tvms_module *mo
   // Where only the type was rewritten, that is the type (TVM: VisitExpr_(CallNode)).
   bool same = call->callee == old->callee && same_items(call->args, old->args)
               && same_items(call->type_args, old->type_args);
-  if (same) return node;
+  bool kept = tvms_relax_keeps_type(rewriter->unit->context, old->args, call->args);
+  if (same || kept) return node;
   tvms_prover prover;
   tvms_prover_init(&prover, rewriter->unit);
   tvms_inference in = {.prover = &prover,

@@ -33,4 +33,8 @@ tvms_node *tvms_relax_retype_sequence(tvms_rewriter *r, tvms_node *node);
 tvms_node *tvms_relax_retype_call(tvms_rewriter *rewriter, const tvms_module *module,
                                   tvms_node *node);
 
+// Is there an argument whose type the text leaves out, and have all arguments the types that they
+// had? Then a call has the type that it had: no rule finds it.
+bool tvms_relax_keeps_type(tvms_context *context, tvms_list old, tvms_list now);
+
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What verbs give and find as json, sarif and github: one valid document that says the same as the text."""
+"""What verbs give and find in the formats of driver/report_formats.def: one valid document that says the same as the text."""
 import json, os, re, sys, tempfile, unittest
+import xml.etree.ElementTree as xml
 from urllib.parse import unquote
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
@@ -83,6 +84,34 @@ class Formats(unittest.TestCase):
             self.assertIn(f",col={column},", line)
             self.assertIn(f",title={code}::{text.replace('%', '%25')}", line)
 
+    def test_concise(self):
+        lines = [f"{self.path}:{line}:{column}: {severity}[{code}]: {text}" for line, column, severity, code, text in self.text_findings()]
+        self.assertEqual(self.run_as("concise").splitlines(), lines)
+
+    def test_json_lines(self):
+        *lines, end = [json.loads(line) for line in self.run_as("json-lines").splitlines()]
+        document = json.loads(self.run_as("json"))
+        self.assertEqual(lines, [{"finding": finding} for finding in document["findings"]])
+        self.assertEqual(end, {"end": {"version": 1, "errors": document["errors"], "warnings": 0, "status": 1}})
+
+    def test_gitlab(self):
+        document = json.loads(self.run_as("gitlab", self.path, self.path))
+        rows = [(f["location"]["positions"]["begin"]["line"], f["location"]["positions"]["begin"]["column"], "error", f["check_name"], f["description"]) for f in document]
+        self.assertEqual(rows, 2 * self.text_findings())
+        prints = [f["fingerprint"] for f in document]
+        self.assertEqual(len(set(prints)), len(prints))
+        with open(self.path, "w") as f:
+            f.write("\n\n" + TEXT)
+        self.assertEqual([f["fingerprint"] for f in json.loads(self.run_as("gitlab", self.path, self.path))], prints, "a line that moves keeps its findings")
+
+    def test_junit(self):
+        (case,) = xml.fromstring(self.run_as("junit")).iter("testcase")
+        self.assertEqual(case.get("name"), self.path)
+        self.assertEqual(case.find("failure").text, self.run_as("concise"))
+        p = tvms("check", "--format", "junit", "-", stdin=b'x = "\x01 <&> \xff" $\n')
+        self.assertEqual(p.returncode, 1)
+        xml.fromstring(p.stdout)
+
     def test_quiet_leaves_errors(self):
         p = tvms("fmt", "--check", "-q", self.path)
         self.assertEqual(len(re.findall(r": error\[", p.stderr.decode())), len(self.text_findings()))
@@ -92,6 +121,7 @@ MLP = source("corpus", "mlp_module.tvms")
 UNFORMATTED = "from tvm.script import tirx as T\n\n\n@T.prim_func\ndef f(A: T.Buffer((4,), 'float32')):\n    A[0]  =  T.float32(1)\n"
 FORMATTED = UNFORMATTED.replace("'", '"').replace("  =  ", " = ")
 GOLDEN = "# RUN: print --dialect 0.27\n# WHY: a test of formats\n" + FORMATTED + "# EXPECT:\n"
+FORMATS = re.findall(r'^FORMAT\(\w+, *\w+, *"([\w-]+)"', open(source("driver", "report_formats.def")).read(), re.M)
 # RFC 3986: a path that is a relative or an absolute reference.
 URI = re.compile(r"(?:[A-Za-z0-9\-._~!$&'()*+,;=@/]|%[0-9A-F]{2})+")
 REGION = {"startLine", "startColumn", "endLine", "endColumn"}
@@ -120,6 +150,46 @@ def check_sarif(test, document):
                 test.assertEqual(set(region), REGION)
                 test.assertLessEqual((region["startLine"], region["startColumn"]), (region["endLine"], region["endColumn"]))
     return run
+
+
+SEVERITIES = {"critical", "major", "minor", "info"}
+
+
+def check_gitlab(test, document):
+    """What the documentation of GitLab's Code Quality asks for."""
+    for finding in document:
+        test.assertEqual(set(finding), {"description", "check_name", "fingerprint", "severity", "location"})
+        test.assertIn(finding["severity"], SEVERITIES)
+        test.assertGreater(finding["location"]["positions"]["begin"]["line"], 0)
+        test.assertFalse(finding["location"]["path"].startswith("./"))
+    test.assertEqual(len({f["fingerprint"] for f in document}), len(document))
+    return [f for f in document if f["severity"] in ("critical", "major")]
+
+
+def check_junit(test, text):
+    """The counts and the elements that readers of JUnit rely on; returns the cases that are not well."""
+    root = xml.fromstring(text)
+    test.assertEqual((root.tag, [child.tag for child in root]), ("testsuites", ["testsuite"]))
+    suite = root[0]
+    cases = list(suite)
+    failures = [case for case in cases if case.find("failure") is not None]
+    errors = [case for case in cases if case.find("error") is not None]
+    test.assertEqual([suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")],
+                     [str(len(cases)), str(len(failures)), str(len(errors)), "0"])
+    for case in cases:
+        test.assertEqual((case.tag, case.get("classname")), ("testcase", "tvms"))
+        test.assertTrue(case.get("name"))
+        test.assertLessEqual({child.tag for child in case}, {"failure", "error", "system-out", "system-err"})
+        test.assertEqual(len({child.tag for child in case}), len(case))
+    return failures + errors
+
+
+def check_json_lines(test, text):
+    lines = [json.loads(line) for line in text.splitlines()]
+    test.assertTrue(all(len(line) == 1 and set(line) <= {"result", "finding"} for line in lines[:-1]), lines)
+    document = {"version": 1, "results": [line["result"] for line in lines if "result" in line], "findings": [line["finding"] for line in lines if "finding" in line]}
+    end = lines[-1]["end"]
+    return check_json(test, dict(document, errors=end["errors"], warnings=end["warnings"])), end["status"]
 
 
 def check_json(test, document):
@@ -162,6 +232,7 @@ class EveryVerb(unittest.TestCase):
             "migrate": [(0, ["--dialect", "0.22", self.good]), (1, ["--dialect", "0.22", "--check", self.good]), (2, [self.good])],
             "infer": [(0, [MLP, self.good]), (1, [self.wrong])],
             "opt": [(0, ["--passes", "LegalizeOps", MLP]), (0, ["--list"]), (1, ["--passes", "Nothing", MLP])],
+            "reduce": [(0, ["--command", "false", self.good]), (1, ["--command", "true", self.good]), (2, [self.good])],
             "diff": [(0, [self.good, self.good]), (1, [self.good, self.other]), (2, [self.good, nowhere]), (2, [self.good])],
             "build": [(0, [self.good, "-o", self.file("x.o")]), (1, [MLP, "-o", self.file("x.o")]), (2, [self.good, "-o", self.file("x.exe")])],
             "run": [(0, [MLP]), (1, [MLP, "--entry", "nothing"]), (2, [nowhere])],
@@ -174,7 +245,7 @@ class EveryVerb(unittest.TestCase):
         calls = self.calls()
         self.assertEqual(set(calls), verbs())
         for verb, arguments in ((v, a) for v in calls for a in calls[v]):
-            for format_ in ("json", "sarif", "github"):
+            for format_ in FORMATS:
                 self.calls()  # what is changed in place is unformatted again
                 status, words = arguments
                 with self.subTest(verb=verb, words=words, format=format_):
@@ -182,6 +253,16 @@ class EveryVerb(unittest.TestCase):
                     self.assertEqual(p.returncode, status, p.stderr)
                     if format_ == "github":
                         errors = [line for line in p.stdout.decode().splitlines() if line.startswith("::error ")]
+                    elif format_ == "concise":
+                        errors = re.findall(r"^.+: error\[E\d{4}\]: .+$", p.stdout.decode(), re.M)
+                    elif format_ == "json-lines":
+                        document, ended = check_json_lines(self, p.stdout.decode())
+                        self.assertEqual(ended, status)
+                        errors = [f for f in document["findings"] if f["severity"] == "error"]
+                    elif format_ == "gitlab":
+                        errors = check_gitlab(self, json.loads(p.stdout))
+                    elif format_ == "junit":
+                        errors = check_junit(self, p.stdout.decode())
                     elif format_ == "json":
                         errors = [f for f in check_json(self, json.loads(p.stdout))["findings"] if f["severity"] == "error"]
                     else:
@@ -203,6 +284,17 @@ class EveryVerb(unittest.TestCase):
                 files = [word for word in words if word in (self.good, self.ugly, MLP)]
                 self.assertEqual([r.get("file") for r in results], files or [None])
                 self.assertEqual(findings, [])
+
+    def test_texts_in_other_documents(self):
+        """JUnit has them as output of the file's case, JSON lines as lines, and concise in front."""
+        text = tvms("print", self.good, MLP).stdout.decode()
+        cases = xml.fromstring(tvms("print", self.good, MLP, "--format", "junit").stdout).iter("testcase")
+        self.assertEqual([(c.get("name"), c.find("failure")) for c in cases], [(self.good, None), (MLP, None)])
+        cases = xml.fromstring(tvms("print", self.good, MLP, "--format", "junit").stdout).iter("testcase")
+        self.assertEqual("".join(c.find("system-out").text for c in cases), text)
+        document, _ = check_json_lines(self, tvms("print", self.good, MLP, "--format", "json-lines").stdout.decode())
+        self.assertEqual("".join(r["text"] for r in document["results"]), text)
+        self.assertEqual(tvms("print", self.good, MLP, "--format", "concise").stdout.decode(), text)
 
     def test_results_beside_findings(self):
         results, findings = self.findings("print", self.good, self.wrong)
@@ -239,6 +331,7 @@ class EveryVerb(unittest.TestCase):
 
     def test_golden_files(self):
         results, (finding,) = self.findings("test", self.holds, self.fails)
+        self.assertTrue(all(r.pop("microseconds") > 0 for r in results))
         self.assertEqual(results, [{"file": self.holds, "passed": True}, {"file": self.fails, "passed": False}])
         self.assertEqual((finding["file"], finding["code"]), (self.fails, "E1008"))
         self.assertIn("something else", finding["notes"][0]["message"])

@@ -26,8 +26,8 @@ from tvm.script import ir as I, relax as R
 class Module:
     @R.function
     def first(x: R.Tensor((2, 8, 4, 16), "float32"), y: R.Tensor(ndim=2, dtype="float32")):
-        a1 = R.sort(x)
-        a2 = R.cumsum(a1, axis=0)
+        a1 = R.wrap_param(x)
+        a2 = R.memory.view(a1)
         u = R.nn.relu(y)
         s = R.shape_of(x)
         b = R.call_dps_packed("elsewhere", (x,), out_ty=R.Tensor((2, 8, 4, 16), "float32"))
@@ -211,6 +211,11 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
             ("x86_64-linux-gnu,,+avx3", "unknown feature 'avx3' of x86_64; did you mean 'avx'?"),
             ("x86_64-linux-gnu,znver4,+avx2,sse4a", "feature 'sse4a' must begin with '+' or '-'"),
             ("x86_64-linux-gnu,,-sse2", "feature 'sse2' cannot be turned off"),
+            ("x86_64", "unknown target 'x86_64'; did you mean 'x86_64-linux-gnu'?"),
+            ("x86-64", "unknown target 'x86-64'; did you mean 'x86_64-linux-gnu'?"),
+            ("arm64", "unknown target 'arm64'; did you mean 'aarch64-linux-gnu'?"),
+            ("aarch46", "unknown target 'aarch46'; did you mean 'aarch64-linux-gnu'?"),
+            ("skylake-avx512", "unknown target 'skylake-avx512'; did you mean 'x86_64-linux-gnu,skylake-avx512'?"),
         ):
             with self.subTest(target=target):
                 output = self.file("x.s")
@@ -218,6 +223,18 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
                 self.ended(p, 2)
                 self.assertEqual(p.stderr.decode(), f"tvms: option '--target': {text}\n")
                 self.assertFalse(os.path.exists(output))
+                explained = tvms("explain", "--target", target)
+                self.assertEqual((explained.returncode, explained.stdout, explained.stderr), (2, b"", p.stderr))
+
+    def test_a_kind_that_no_native_code_is_made_for_is_explained(self):
+        for kind in ("cuda", "hexagon", "nvidia/nvidia-a100"):
+            with self.subTest(kind=kind):
+                p = tvms("build", self.program, "-o", self.file("x.s"), "--target", kind)
+                self.ended(p, 2)
+                why = p.stderr.decode().removeprefix("tvms: option '--target': ")
+                explained = tvms("explain", "--target", kind)
+                self.ended(explained, 0)
+                self.assertTrue(explained.stdout.decode().endswith(f"\nnot for build: {why}"), explained.stdout)
 
     def test_a_target_that_is_known(self):
         for target, mark in (("x86_64-linux-gnu,znver4,-avx512f,+avx2", b"ymm"), ("x86_64-linux-gnu,,", b"xmm"),
@@ -242,7 +259,8 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
         self.ended(p, 1)
         self.assertEqual(places_of(p), [(7, 9, "E0939"), (8, 14, "W0940"), (9, 14, "W0940"), (10, 13, "W0940"), (17, 9, "E0939")])
         self.assertIn("'first' is not compiled: it is not a PrimFunc", p.stderr.decode())
-        self.assertIn("no PrimFunc computes 'R.sort'", p.stderr.decode())
+        self.assertEqual(p.stderr.decode().count("= --primfuncs-only leaves out what is not a PrimFunc"), 2, p.stderr.decode())
+        self.assertIn("no PrimFunc computes 'R.wrap_param'", p.stderr.decode())
         self.assertFalse(os.path.exists(output))
         p = tvms("build", "-", "-o", output, "--primfuncs-only", stdin=MODEL)
         self.ended(p, 0)
@@ -253,7 +271,7 @@ def main(A: T.Buffer((512,), "bfloat16"), B: T.Buffer((512,), "bfloat16"), C: T.
     def test_operators_that_cannot_be_lowered_are_named_beside_nothing_to_compile(self):
         text = MODEL.replace("R.nn.relu(b)", "b").replace("R.add(x, x)", "x")
         p = tvms("build", "-", "-o", self.file("model.so"), "--primfuncs-only", stdin=text)
-        self.ended(p, 1, "error[E0937]: there is no PrimFunc to compile", "no PrimFunc computes 'R.sort'")
+        self.ended(p, 1, "error[E0937]: there is no PrimFunc to compile", "no PrimFunc computes 'R.wrap_param'")
 
     def test_functions_of_one_library_have_different_names(self):
         p = tvms("build", "-", "-o", self.file("two.so"), stdin=PROGRAM + PROGRAM)

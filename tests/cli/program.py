@@ -32,7 +32,7 @@ class Arguments(unittest.TestCase):
         self.fails("takes a number, not 'x'", "test", "-jx", "a")
 
     def test_choice_that_is_none(self):
-        self.fails("is one of text|json|github|sarif, not 'xml'", "explain", "--format", "xml", "E0401")
+        self.fails("is one of text|concise|json|json-lines|github|gitlab|junit|sarif, not 'xml'", "explain", "--format", "xml", "E0401")
 
     def test_flag_with_a_value(self):
         self.fails("takes no value", "test", "--bless=1", "x")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check, check --fix, diff and opt on the founding programs: what people do with them."""
-import json, os, pathlib, shutil, sys, tempfile, unittest
+import json, os, pathlib, re, shutil, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import main, source, tvms
@@ -158,6 +158,89 @@ class Diff(Scratch):
         self.assertEqual(p.returncode, 1)
         self.assertIn(f"relu is only in {GOOD}\n", p.stdout.decode())
 
+    TIR = """# from tvm.script import tirx as T
+
+@T.prim_func
+def f(A: T.Buffer((4,), "float32")):
+    T.func_attr({SYMBOL"tirx.noalias": True})
+    A[0] = A[1] + T.float32(1)
+"""
+    RELAX = """# from tvm.script import relax as R
+
+@R.function
+def f(x: R.Tensor((4,), "float32")):
+    R.func_attr({SYMBOL})
+    return R.add(x, x)
+"""
+
+    def test_a_symbol_is_the_same_written_down_or_not(self):
+        canonical = os.path.join(self.folder.name, "canonical.tvms")
+        for text in (self.TIR, self.RELAX):
+            for symbol in ("other", "f"):
+                with self.subTest(text=text, symbol=symbol):
+                    with open(self.path, "w") as f:
+                        f.write(text.replace("SYMBOL", f'"global_symbol": "{symbol}", '))
+                    with open(canonical, "wb") as f:
+                        f.write(tvms("print", self.path).stdout)
+                    p = tvms("diff", self.path, canonical)
+                    self.assertEqual((p.returncode, p.stdout, p.stderr), (0, b"", b""))
+
+    def test_another_symbol_is_a_difference(self):
+        other = os.path.join(self.folder.name, "other.tvms")
+        for text in (self.TIR, self.RELAX):
+            for place, meant in (("4:5", text.replace("def f", "def other").replace("SYMBOL", "")),
+                                 ("5:17", text.replace("SYMBOL", '"global_symbol": "other", '))):
+                with self.subTest(text=text, place=place):
+                    with open(self.path, "w") as f:
+                        f.write(text.replace("SYMBOL", ""))
+                    with open(other, "w") as f:
+                        f.write(meant)
+                    p = tvms("diff", self.path, other)
+                    said = f"f: global_symbol differs\n  - {self.path}:4:5: f\n  + {other}:{place}: other\n"
+                    self.assertEqual((p.returncode, p.stdout.decode()), (1, said))
+    CONSTANT = (
+        "from tvm.script import ir as I, relax as R\n@I.ir_module\nclass Module:\n    @R.function\n"
+        '    def main(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):\n'
+        "        lv: R.Tensor((3,), 'float32') = R.const([1, 2, 4], 'float32')\n"
+        "        return R.add(x, lv)\n"
+    )
+
+    def test_values_that_are_left_out_are_not_compared(self):
+        whole = tvms("print", "-", stdin=self.CONSTANT.encode()).stdout
+        part = tvms("print", "--no-metadata", "-", stdin=self.CONSTANT.encode()).stdout
+        self.assertIn(b"load_json", whole)
+        self.assertIn(b"# Metadata omitted.", part)
+        other = whole.replace(b"R.add", b"R.multiply")
+        with open(self.path, "wb") as f:
+            f.write(part)
+        p = tvms("diff", "-", self.path, stdin=whole)
+        self.assertEqual((p.returncode, p.stdout), (0, b""))
+        self.assertIn(b"warning[W0441]: 1 value is not compared", p.stderr)
+        self.assertEqual(p.stderr.count(b"warning["), 1)
+        p = tvms("diff", self.path, "-", stdin=other)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"value of 'opcode' differs", p.stdout)
+        lines = [line for line in self.CONSTANT.splitlines(True) if "R.const" not in line]
+        scalar = "".join(lines).replace("x, lv", "x, R.const(1, 'float32')")
+        unknown = scalar.replace("R.const(1, 'float32')", 'metadata["ir.GenericConst"][0]')
+        with open(self.path, "w") as f:
+            f.write(unknown)
+        p = tvms("diff", self.path, "-", stdin=scalar.encode())
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"value differs", p.stdout)
+        with open(self.path, "wb") as f:
+            f.write(part)
+        p = tvms("diff", "-", self.path, stdin=part.replace(b"(3,)", b"(4,)"))
+        self.assertEqual(p.returncode, 1)
+
+    def test_a_reference_to_no_known_class_is_an_error(self):
+        text = self.CONSTANT.replace("R.const([1, 2, 4], 'float32')", 'metadata["ir.Span"][0]')
+        p = tvms("diff", "-", GOOD, stdin=text.encode())
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"error[E0233]", p.stderr)
+        p = tvms("diff", "-", GOOD, stdin=text.replace("[0]", "['a']").encode())
+        self.assertEqual(p.returncode, 1)
+
     def test_standard_input_is_one_file(self):
         self.assertEqual(tvms("diff", "-", "-").returncode, 2)
         self.assertEqual(tvms("diff", "-", GOOD, stdin=pathlib.Path(GOOD).read_bytes()).returncode, 0)
@@ -166,12 +249,262 @@ class Diff(Scratch):
         self.assertEqual(tvms("diff", GOOD).returncode, 2)
 
 
+TWO = """# from tvm.script import ir as I
+# from tvm.script import relax as R
+# from tvm.script import tirx as T
+
+@I.ir_module
+class A:
+    @T.prim_func
+    def k(X: T.Buffer((4,), "float32")):
+        X[0] = T.float32(0)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+
+@I.ir_module
+class B:
+    @T.prim_func
+    def k(X: T.Buffer((8,), "float32")):
+        X[0] = T.float32(0)
+
+    @R.function
+    def main(x: R.Tensor((8,), "float32")) -> R.Tensor((8,), "float32"):
+        return x
+
+@R.function
+def lone(x: R.Tensor((9,), "float32")) -> R.Tensor((9,), "float32"):
+    return x
+"""
+
+
+class Definitions(Scratch):
+    """Files with several definitions: all of them, or the one that --definition names."""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path, "w") as f:
+            f.write(TWO)
+
+    def lengths(self, *arguments):
+        p = tvms(*arguments, self.path)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return re.findall(r"def \w+\(x: R.Tensor\(\((\d),\)", p.stdout.decode())
+
+    def test_all_are_printed_or_one(self):
+        for verb in (["print"], ["opt", "--passes", "RemoveNoOp"]):
+            self.assertEqual(self.lengths(*verb), ["4", "8", "9"])
+            self.assertEqual(self.lengths(*verb, "--definition", "B"), ["8"])
+            self.assertEqual(self.lengths(*verb, "--definition", "lone"), ["9"])
+
+    def test_of_one_name_the_last_is_meant(self):
+        with open(self.path, "w") as f:
+            f.write(TWO.replace("class A", "class B"))
+        self.assertEqual(self.lengths("print", "--definition", "B"), ["8"])
+
+    def test_infer_says_whose_a_function_is(self):
+        said = [line for line in tvms("infer", self.path).stdout.decode().split("\n") if line.startswith("function")]
+        self.assertEqual(said, ["function A.main", "function B.main", "function lone"])
+        functions = json.loads(tvms("infer", "--format", "json", self.path).stdout)["results"][0]["functions"]
+        self.assertEqual([(f["name"], f.get("module")) for f in functions], [("main", "A"), ("main", "B"), ("lone", None)])
+        self.assertEqual(tvms("infer", "--definition", "A", self.path).stdout.decode().split("\n")[0], "function main")
+
+    def test_check_verifies_the_one_that_is_asked_for(self):
+        with open(self.path, "w") as f:
+            f.write(TWO.replace("(8,), \"float32\")):\n        X[0] = ", "(8,), \"float32\")):\n        i = T.int32()\n        X[i] = "))
+        self.assertEqual([tvms("check", *arguments, self.path).returncode for arguments in
+                          ([], ["--definition", "B"], ["--definition", "A"])], [1, 1, 0])
+
+    def test_diff_compares_the_one_that_is_asked_for(self):
+        other = os.path.join(self.folder.name, "other.tvms")
+        with open(other, "w") as f:
+            f.write(TWO[:TWO.index("@R.function\ndef lone")].replace("X[0]", "X[1]", 1))
+        self.assertIn(b"has 3 definitions", tvms("diff", self.path, other).stdout)
+        self.assertEqual(tvms("diff", "--definition", "A", self.path, other).returncode, 1)
+        p = tvms("diff", "--definition", "B", self.path, other)
+        self.assertEqual((p.returncode, p.stdout, p.stderr), (0, b"", b""))
+        self.assertIn(b"error[E1012]: there is no definition 'lone'", tvms("diff", "--definition", "lone", self.path, other).stderr)
+
+    def test_run_says_that_there_are_several_and_takes_the_one_that_is_asked_for(self):
+        p = tvms("run", self.path)
+        self.assertEqual((p.returncode, p.stdout[:18]), (0, b"result: float32[4]"))
+        self.assertIn(f"{self.path}:12:9: warning[W1013]: 2 definitions have a function 'main'; the first of them is taken", p.stderr.decode())
+        self.assertIn(f"{self.path}:22:9: note: another one", p.stderr.decode())
+        self.assertIn("= --definition NAME takes that of another", p.stderr.decode())
+        for definition, entry, length in (("A", None, 4), ("B", None, 8), ("B", "k", 8), ("lone", None, 9)):
+            with self.subTest(definition=definition, entry=entry):
+                p = tvms("run", "--definition", definition, *(["--entry", entry] if entry else []), self.path)
+                self.assertEqual((p.returncode, p.stdout[:18].decode(), p.stderr), (0, f"result: float32[{length}]", b""))
+
+    def test_a_library_has_one_function_of_a_name(self):
+        output = os.path.join(self.folder.name, "k.s")
+        p = tvms("build", "--primfuncs-only", "-o", output, self.path)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"= --definition NAME builds one definition", p.stderr)
+        p = tvms("build", "--primfuncs-only", "-o", output, "--definition", "B", self.path)
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+
+    def test_a_name_that_nothing_has(self):
+        for wanted, said in (("lonee", "did you mean 'lone'?"), ("nothing", "there is 'A'")):
+            for verb in ("check", "print", "infer", "run"):
+                with self.subTest(verb=verb, wanted=wanted):
+                    p = tvms(verb, "--definition", wanted, self.path)
+                    self.assertEqual((p.returncode, p.stdout), (1, b""))
+                    self.assertIn(f"error[E1012]: there is no definition '{wanted}' in this file", p.stderr.decode())
+                    self.assertIn(said, p.stderr.decode())
+
+
+class Releases(Scratch):
+    """Printed text is of the newest release whose printer would write it so, though later ones read it, too."""
+
+    HEADER = "# from tvm.script import relax as R\n# from tvm.script import tirx as T\n\n"
+    PROGRAMS = {
+        "dims": """
+@R.function
+def f(x: R.Tensor(("n", 4), "float32")):
+    n = T.int64()
+    y = R.reshape(x, R.shape([4, n]))
+    return y
+""",
+        "buffers": """
+@T.prim_func
+def f(a: T.handle, b: T.handle):
+    n = T.int64()
+    m = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    B = T.match_buffer(b, (m,), "float32")
+    A[0] = B[0]
+""",
+        "scalars": """
+@R.function
+def f(x: R.Tensor((4,), "float32"), s: R.Object):
+    y = R.strided_slice(x, [0], [1], [3])
+    return y
+""",
+        "dtypes": """
+@R.function
+def f(x: R.Tensor((4, 4), "float32"), y: R.Tensor((4, 4), "float32")):
+    return R.matmul(x, y)
+""",
+    }
+    # The release that each is read as when 0.25, 0.26 and 0.27 have printed it.
+    READ = {"dims": ("0.26", "0.26", "0.27"), "buffers": ("0.25", "0.26", "0.27"),
+            "scalars": ("0.25", "0.27", "0.27"), "dtypes": ("0.25", "0.27", "0.27")}
+
+    def written(self, text):
+        with open(self.path, "w") as f:
+            f.write(text)
+        return self.path
+
+    def read_as(self, text):
+        return re.search(r"read as (\S+)", tvms("check", "-v", self.written(text)).stderr.decode()).group(1)
+
+    def test_printed_text_prints_the_same(self):
+        for name, text in self.PROGRAMS.items():
+            for release, read in zip(("0.25", "0.26", "0.27"), self.READ[name]):
+                with self.subTest(name=name, release=release):
+                    printed = tvms("print", "--dialect", release, self.written(self.HEADER + text)).stdout.decode()
+                    self.assertEqual(self.read_as(printed), read)
+                    self.assertEqual(tvms("print", self.written(printed)).stdout.decode(), printed)
+
+    def test_text_that_was_not_printed_is_of_the_newest(self):
+        text = self.PROGRAMS["dims"]
+        self.assertEqual(self.read_as(self.HEADER + text), "0.26")
+        self.assertEqual(self.read_as(text), "0.27")
+        self.assertEqual(self.read_as(self.HEADER + text.replace("R.reshape(x,", "R.reshape(\n        x,")), "0.27")
+        # What another release must have is stronger, and so is what is asked for.
+        self.assertEqual(self.read_as(self.HEADER + text.replace("y = R.reshape", "y: R.Any = R.reshape").replace("int64()", "int64()\n    R.Object")), "0.26")
+        p = tvms("check", "-v", "--dialect", "0.27", self.written(self.HEADER + text))
+        self.assertIn(b"read as 0.27", p.stderr)
+
+    def test_a_declared_dimension_of_another_function_shows_nothing(self):
+        text = """
+@T.prim_func
+def f(A: T.Buffer(("n",), "float32")):
+    n = T.int32()
+    A[0] = T.float32(0)
+
+@R.function
+def g(x: R.Tensor(ndim=1, dtype="float32")):
+    n = T.int64()
+    y = R.match_cast(x, R.Tensor((n,), "float32"))
+    return y
+"""
+        self.assertEqual(self.read_as(self.HEADER + text), "0.27")
+
+
 class Opt(Scratch):
+    LOWERINGS = """@I.ir_module
+class Mine:
+    @T.prim_func(private=True, s_tir=True)
+    def clipped(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        T.func_attr({"tvms.lowers": "OPERATOR"})
+        for i in range(4):
+            with T.sblock("clipped"):
+                v = T.axis.spatial(4, i)
+                y[v] = T.min(x[v], T.float32(1))
+"""
+    CALLS = """@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.exp(x)
+"""
+
+    def lower_with(self, operator):
+        lowerings = os.path.join(self.folder.name, "mine.tvms")
+        with open(lowerings, "w") as f:
+            f.write(self.LOWERINGS.replace("OPERATOR", operator))
+        with open(self.path, "w") as f:
+            f.write(self.CALLS)
+        return tvms("opt", "--passes", f"LegalizeOps{{with={lowerings}}}", self.path)
+
+    def test_lowerings_of_a_file_are_taken(self):
+        p = self.lower_with("relax.exp")
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        self.assertIn(b"R.call_tir(cls.clipped, (x,)", p.stdout)
+        self.assertNotIn(b"tvms.lowers", p.stdout)
+
+    def test_errors_in_lowerings_stand_in_their_file(self):
+        p = self.lower_with("relax.expp")
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(p.stderr.decode(), r"mine\.tvms:4:9: error\[E0814\]")
+        self.assertNotIn(b"a.tvms:", p.stderr)
+
+    def test_lowerings_that_cannot_be_read_are_located(self):
+        p = self.lower_with('relax.exp", 3: (')
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(p.stderr.decode(), r"mine\.tvms:\d+:\d+: error\[E")
+
     def test_list_names_every_pass(self):
         p = tvms("opt", "--list")
         self.assertEqual(p.returncode, 0)
-        self.assertIn(b"LegalizeOps (legalize-ops)\n", p.stdout)
+        self.assertIn(b"LegalizeOps (legalize-ops)  [all releases]\n", p.stdout)
         self.assertIn(b"StmtSimplify (stmt-simplify)  [since 0.25]\n", p.stdout)
+        self.assertIn(b"VMBuiltinLower (vm-builtin-lower)  [up to 0.22]\n", p.stdout)
+
+    def test_page_of_a_pass(self):
+        p = tvms("opt", "--list", "FuseOps", "to-non-dataflow")
+        self.assertEqual(p.returncode, 0)
+        pages = p.stdout.decode().split("ToNonDataflow (to-non-dataflow)  [all releases]\n")
+        self.assertEqual(len(pages), 2)
+        for part in ("    Before: lv = ", "    After:  gv = ", "TVM: relax.transform.FuseOps.", "- max_depth=256  integer: "):
+            self.assertIn("\n" + part, pages[0])
+        self.assertIn("\n- makes a module without dataflow blocks\n", pages[1])
+        self.assertEqual(tvms("explain", "fuse-ops").stdout.decode() + "\n", pages[0])
+        self.assertIn(b"TilePrimitiveDispatch  TIR  [since 0.25]  missing\n", tvms("explain", "TilePrimitiveDispatch").stdout)
+
+    def test_page_of_no_pass(self):
+        p = tvms("opt", "--list", "FuseOp")
+        self.assertEqual((p.returncode, p.stdout, p.stderr), (2, b"", b"tvms: there is no pass 'FuseOp'; did you mean 'FuseOps'?\n"))
+
+    def test_list_of_what_is_missing(self):
+        p = tvms("opt", "--list", "--missing")
+        self.assertEqual(p.returncode, 0)
+        rows = p.stdout.decode().splitlines()
+        self.assertIn("LowerVtcmAlloc  TIR  [all releases]  missing", rows)
+        self.assertIn("BindShape  Relax  [up to 0.22]  missing", rows)
+        self.assertIn(f"\n{len(rows)} passes of TVM are missing", tvms("opt", "--list").stdout.decode())
+        self.assertEqual(tvms("opt", "--missing", GOOD).returncode, 2)
 
     def test_both_spellings(self):
         texts = {tvms("opt", "--passes", name, GOOD).stdout for name in ("LowerInitBlock", "lower-init-block")}
@@ -192,7 +525,29 @@ class Opt(Scratch):
         said = p.stderr.decode()
         self.assertIn("# after LowerInitBlock\n", said)
         self.assertNotIn("# after ConvertBlocksToOpaque", said)
-        self.assertIn(" ms          all passes\n", said)
+        self.assertRegex(said, r"\A(.*\n)*# after LowerInitBlock\n(.*\n)* +[\d.]+ ms 100.0 %  all\n( .*\n)*\Z")
+
+    def test_timing_is_a_tree(self):
+        p = tvms("opt", "--passes", "lower,RemoveNoOp", "--timing", "--verify-each", GOOD)
+        rows = [re.fullmatch(r" *([\d.]+) ms +([\d.]+) %  ( *)(\w[\w-]*)", line) for line in p.stderr.decode().splitlines()]
+        self.assertEqual([(len(r.group(3)) // 2, r.group(4)) for r in rows],
+                         [(0, "all"), (1, "reading"), (1, "passes"), (2, "lower"), (3, "lower-blocks"), (4, "LowerInitBlock"),
+                          (4, "ConvertBlocksToOpaque"), (4, "LowerMatchBuffer"), (4, "LowerOpaqueBlock"), (3, "FlattenBuffer"), (3, "UnrollLoop"),
+                          (3, "StmtSimplify"), (3, "RemoveNoOp"), (2, "RemoveNoOp"), (1, "verification"), (1, "printing")])
+        self.assertAlmostEqual(sum(float(r.group(1)) for r in rows if len(r.group(3)) == 2), float(rows[0].group(1)), delta=0.01)
+
+    def test_timing_names_passes_that_a_pass_runs(self):
+        p = tvms("opt", "--passes", "RemoveAssume", "--timing", GOOD)
+        self.assertRegex(p.stderr.decode(), r"%      RemoveAssume\n.*%        RemoveNoOp\n")
+
+    def test_timing_in_a_document(self):
+        for form, results in (("json", lambda d: d["results"]), ("sarif", lambda d: d["runs"][0]["properties"]["results"])):
+            with self.subTest(form=form):
+                p = tvms("opt", "--passes", "lower-blocks", "--timing", "--format", form, GOOD)
+                self.assertEqual((p.returncode, p.stderr), (0, b""))
+                tree = [r["timing"] for r in results(json.loads(p.stdout)) if "timing" in r][0]
+                self.assertEqual([part["name"] for part in tree["parts"]], ["reading", "passes", "verification", "printing"])
+                self.assertEqual(tree["parts"][1]["parts"][0]["name"], "lower-blocks")
 
     def test_reproducer_is_a_file_that_opt_reads(self):
         p = tvms("opt", "--passes", "LowerInitBlock,LowerOpaqueBlock", "--reproducer", self.path, GOOD)
@@ -214,6 +569,34 @@ class Opt(Scratch):
         self.assertEqual(p.returncode, 1, p.stderr)
         self.assertTrue(self.text().startswith("# RUN: opt --passes 'UnrollLoop,StmtSimplify,RemoveNoOp,LegalizeOps'\n"),
                         self.text()[:200])
+
+    def pipeline(self, text):
+        path = os.path.join(self.folder.name, "my.passes")
+        with open(path, "wb") as f:
+            f.write(text)
+        return path, tvms("opt", "--passes", "@" + path, GOOD)
+
+    def test_pipeline_in_a_file(self):
+        wanted = tvms("opt", "--passes", "LowerInitBlock,UnrollLoop{auto_max_step=4},lower", GOOD).stdout
+        for text in (b"LowerInitBlock, UnrollLoop{auto_max_step=4}\nlower", b"# first\n\n  LowerInitBlock # and\nUnrollLoop{ # why\n auto_max_step=4}\n,lower,\n# end",
+                     b"LowerInitBlock\r\nUnrollLoop{auto_max_step=4}\r\nlower\r\n"):
+            with self.subTest(text=text):
+                p = self.pipeline(text)[1]
+                self.assertEqual((p.returncode, p.stderr, p.stdout), (0, b"", wanted))
+
+    def test_errors_of_a_pipeline_stand_in_its_file(self):
+        for text, says in ((b"# x\nLowerInitBlock\n  UnrolLoop\n", b":3:3: error[E0801]: unknown pass or pipeline 'UnrolLoop'"),
+                           (b"LowerInitBlock UnrollLoop\n", b":1:16: error[E0802]: expected ',' or a new line in the pipeline"),
+                           (b"SkipAssert\0lower\n", b":1:11: error[E0802]: expected ',' or a new line in the pipeline"),
+                           (b"lower\nUnrollLoop{\n  auto_max_step=many }", b":3:17: error[E0804]: the value of option 'auto_max_step' must be an integer")):
+            with self.subTest(text=text):
+                path, p = self.pipeline(text)
+                self.assertEqual((p.returncode, p.stdout), (1, b""))
+                self.assertTrue(p.stderr.startswith(path.encode() + says), p.stderr)
+
+    def test_pipeline_of_no_file(self):
+        p = tvms("opt", "--passes", "@/nowhere", GOOD)
+        self.assertEqual((p.returncode, p.stdout, p.stderr), (2, b"", b"tvms: /nowhere: No such file or directory\n"))
 
     def test_print_changed_shows_what_a_pass_changed(self):
         p = tvms("opt", "--passes", "LowerInitBlock,LowerInitBlock", "--print-changed", GOOD)

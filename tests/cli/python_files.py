@@ -6,6 +6,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from cases import files_under, main, memory_of, tvms
 
 HEAD = """import os , sys
+from somewhere import elsewhere , what , X
 from tvm.script import ir as I, relax as R, tirx as T
 
 try:
@@ -99,14 +100,14 @@ class PythonFiles(unittest.TestCase):
                 self.assertEqual((p.stdout.decode(), p.returncode), (HEAD + text, 0))
 
     def test_mistakes_in_definitions_are_found_and_no_others(self):
-        p = tvms("check", self.file(BAD))
+        p = tvms("check", "-q", self.file(BAD))
         self.assertEqual((p.returncode, p.stderr), (0, b""))
         text = BAD.replace("A[i]=B[i]+ elsewhere", "A[i, i]=T.float32(0)").replace("R.add(x,  x)", "R.ad(x,  x)")
         p = tvms("check", self.file(text))
         self.assertEqual(p.returncode, 1)
         said = p.stderr.decode()
-        self.assertIn(":19:17: error[E0341]", said)
-        self.assertIn(":26:31: error[E0202]: unknown 'R.ad'", said)
+        self.assertIn(":20:17: error[E0341]", said)
+        self.assertIn(":27:31: error[E0202]: unknown 'R.ad'", said)
         self.assertEqual(said.count("error"), 2, said)
 
     def test_a_syntax_error_in_a_definition(self):
@@ -132,11 +133,163 @@ def test():
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertEqual(p.stdout, b"")  # M is what only Python knows
         self.assertIn(b"warning[W0428]: 'f' is left out", p.stderr)
-        relax = HEAD + "\n@R.function\ndef f(x: R.Tensor((4,), \"float32\")):\n    return R.add(x, other)\n"
+        relax = HEAD + "\n@R.function\ndef f(x: R.Tensor((4,), \"float32\")):\n    return R.add(x, elsewhere)\n"
         p = tvms("print", self.file(relax))
         self.assertEqual((p.returncode, p.stdout, p.stderr.count(b"W0428")), (0, b"", 1), p.stderr)
         p = tvms("print", "--dialect", "0.27", self.file(text.replace("    if numpy:\n        M = 3\n", "")))
         self.assertIn(b'def f(A: T.Buffer((32,), "float32"), B: T.Buffer((32,), "float32")):', p.stdout)
+
+    def test_definitions_that_are_not_read_whole_are_named(self):
+        text = HEAD + """
+def factory(M, te_func):
+    @T.prim_func
+    def shape(A: T.Buffer((M,), "float32")):
+        A[0, 1] = T.float32(0)
+
+    @I.ir_module
+    class Module:
+        @T.prim_func
+        def call(A: T.Buffer((N,), "float32")):
+            A[0] = numpy.float32(1)
+
+        @R.function
+        def main(x: R.Tensor((4,), "float32")):
+            return R.emit_te(te_func, x)
+
+        @R.function
+        def whole(x: R.Tensor((4,), "float32")):
+            return x
+
+    return shape, Module
+"""
+        path = self.file(text)
+        for verb, label, said in (("check", "note[N0429]", "checked in part"), ("print", "warning[W0428]", "left out"),
+                                  ("infer", "warning[W0428]", "left out"), ("opt", "warning[W0428]", "left out")):
+            with self.subTest(verb=verb):
+                p = tvms(verb, *(["--passes", "RemoveNoOp"] if verb == "opt" else []), path)
+                heads = [f"{path}:{place}: {label}: '{name}' is {said}: only Python knows '{what}'"
+                         for place, name, what in (("14:9", "shape", "M"), ("20:13", "call", "numpy"), ("24:13", "main", "te_func"))]
+                notes = [f"{path}:{place}: note: only Python knows what this is" for place in ("14:28", "21:20", "25:30")]
+                lines = [line for line in p.stderr.decode().split("\n") if line.startswith(path)]
+                self.assertEqual((p.returncode, lines), (0, [line for pair in zip(heads, notes) for line in pair]))
+        self.assertEqual(tvms("check", "--werror", path).returncode, 0)
+        self.assertEqual(tvms("print", "--werror", path).returncode, 1)
+        # A definition with a mistake is not named as well, and the others are all the same.
+        p = tvms("check", self.file(text.replace("A[0] = numpy.float32(1)", "A[0, 1] = T.float32(1)")))
+        self.assertEqual((p.returncode, p.stderr.count(b"error["), p.stderr.count(b"N0429")), (1, 1, 2), p.stderr)
+
+    def test_definitions_are_counted_and_strict_wants_them_whole(self):
+        part = HEAD + self.SCRIPT + self.SCRIPT.replace("N", "X")
+        p = tvms("check", self.file(part))
+        self.assertEqual((p.returncode, p.stderr.count(b"N0429")), (0, 1), p.stderr)
+        self.assertTrue(p.stderr.endswith(b"tvms: 2 definitions read, 1 in part\n"), p.stderr)
+        p = tvms("check", "--strict", self.file(part))
+        self.assertEqual((p.returncode, p.stderr.count(b"error[E0443]: 'f' cannot be checked whole: only Python knows 'X'")), (1, 1), p.stderr)
+        p = tvms("check", "--strict", self.file(HEAD + self.SCRIPT))
+        self.assertEqual((p.returncode, p.stderr), (0, b"tvms: 1 definition read\n"))
+        p = tvms("check", self.file("x = 1\n"))
+        self.assertEqual((p.returncode, p.stderr), (0, b"tvms: no TVMScript found in 1 file\n"))
+        with tempfile.TemporaryDirectory() as folder:
+            p = tvms("check", folder)
+            self.assertEqual((p.returncode, p.stderr), (0, b"tvms: no TVMScript found in 0 files\n"))
+
+    def test_names_that_nothing_binds_are_mistakes(self):
+        text = HEAD + """
+length = 4
+
+def test(size):
+    @T.prim_func
+    def f(A: T.Buffer((lenght,), "float32"), B: T.Buffer((size,), "float32")):
+        A[0] = later + T.float32(local)
+        A[nothing] = T.float32(len(str(divmod)))
+
+    @T.jit
+    def g(A: T.Buffer((M,), "float32"), *, M: T.constexpr):
+        if M > 4:
+            b = 1
+        A[b] = T.float32(0)
+    later = 1
+
+def other():
+    local = 1
+    global everywhere
+    everywhere = 1
+
+class Kept:
+    @T.prim_func
+    def f(A: T.Buffer((everywhere,), "float32")):
+        A[Kept, other, caught, case, walrus] = T.float32(0)
+
+try:
+    (walrus := 1)
+except ImportError as caught:
+    pass
+match length:
+    case [1, *case]:
+        pass
+"""
+        p = tvms("check", self.file(text))
+        said = [line.split("error", 1)[1] for line in p.stderr.decode().splitlines() if ": error" in line]
+        self.assertEqual(said, ["[E0201]: name 'lenght' is not defined", "[E0201]: name 'local' is not defined",
+                                "[E0201]: name 'nothing' is not defined"], p.stderr)
+        self.assertIn(b"did you mean 'length'?", p.stderr)
+        for what in ("from somewhere import *\n", "exec(what)\n", "globals()[what] = 1\n"):
+            with self.subTest(what=what):
+                p = tvms("check", "-q", self.file(text + what))
+                self.assertEqual((p.returncode, p.stderr), (0, b""))
+
+    def test_one_empty_line_stands_between_definitions(self):
+        unread = "\n@T.prim_func\ndef unread(A: T.Buffer((X,), \"float32\")):\n    A[0] = T.float32(0)\n"
+        known = "\n@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\")):\n    A[0] = T.float32(0)\n"
+        def module(*functions):
+            return "\n@I.ir_module\nclass Module:" + "".join(functions).replace("\n", "\n    ").rstrip(" ")
+        text = HEAD + "".join([unread, known, unread, unread, module(unread), module(unread, known), known, unread])
+        printed = ('# from tvm.script import ir as I\n# from tvm.script import tirx as T\n# from tvm.tirx.layout import Axis\n\n'
+                   '@T.prim_func\ndef f(A: T.Buffer((4,), "float32")):\n    A[0] = T.float32(0.0)\n\n'
+                   '@I.ir_module\nclass Module:\n    @T.prim_func\n    def f(A: T.Buffer((4,), "float32")):\n        A[0] = T.float32(0.0)\n\n'
+                   '@T.prim_func\ndef f(A: T.Buffer((4,), "float32")):\n    A[0] = T.float32(0.0)\n')
+        p = tvms("print", "--dialect", "0.27", self.file(text))
+        self.assertEqual((p.returncode, p.stdout.decode(), p.stderr.count(b"W0428")), (0, printed, 6))
+        again = tvms("print", self.file(printed))
+        self.assertEqual((again.returncode, again.stdout.decode(), again.stderr), (0, printed, b""))
+        p = tvms("print", self.file(HEAD + unread))
+        self.assertEqual((p.returncode, p.stdout), (0, b""))
+
+    def test_a_metadata_section_is_found(self):
+        """Printed text is the same program as a .py file: its constants, and the release that its section names."""
+        text = HEAD + """
+@R.function
+def few(x: R.Tensor((4,), "float32")):
+    return R.add(x, R.const([1, 2, 3, 4], "float32"))
+
+@I.ir_module
+class Module:
+    @R.function
+    def many(x: R.Tensor((4, 4), "float32")) -> R.Tensor((4, 4), "float32"):
+        return R.add(x, R.const([[1], [2], [3], [4]], "float32"))
+"""
+        for release in ("0.22", "0.25", "0.26", "0.27"):
+            with self.subTest(release=release):
+                printed = tvms("print", "--dialect", release, self.file(text)).stdout.decode()
+                self.assertIn("tvm.ir.load_json", printed)
+                p = tvms("print", "-v", self.file(printed))
+                self.assertEqual((p.returncode, p.stdout.decode()), (0, printed), p.stderr)
+                self.assertEqual(p.stderr.decode(), f"tvms: {self.folder}/a.py: read as {release}\n")
+
+    def test_a_large_metadata_section_leaves_room_for_constants(self):
+        data = "A" * 28000000
+        text = tvms("print", "--dialect", "0.27", self.file(HEAD + """
+@R.function
+def f(x: R.Tensor(("n", 4), "float32")):
+    y = R.const([[1, 2, 3, 4]], "float32")
+    return R.add(x, y)
+""")).stdout.decode()
+        self.assertIn('n = TypeVar("n")', text)
+        # A text of the section that nothing uses, larger than constants of Python may be.
+        large = text.replace('\\"metadata\\": {', f'\\"other\\": \\"{data}\\",\n  \\"metadata\\": {{', 1)
+        self.assertGreater(len(large), len(data))
+        p = tvms("print", self.file(large))
+        self.assertEqual((p.returncode, p.stdout.decode() == text, p.stderr), (0, True, b""))
 
     SCRIPT = "\n@T.prim_func\ndef f(A: T.Buffer((N,), \"float32\")):\n    A[0] = T.float32(0)\n"
     LARGE = (("join", '"\\n".join(f"{i} a 0.5 1" for i in range(1, 110001))'),
@@ -144,7 +297,7 @@ def test():
              ("repetition", "[0] * (1 << 24)"))
 
     def assert_silent_and_small(self, text, megabytes, least):
-        status, said, memory = memory_of("check", self.file(text))
+        status, said, memory = memory_of("check", "-q", self.file(text))
         self.assertEqual((status, said), (0, ""))
         self.assertLess(memory - least, megabytes)
 
@@ -223,7 +376,7 @@ def test(te_func, vec):
         old = "\n@R.function\ndef old(x: R.Tensor((4,), \"float32\")):\n    return R.call_pure_packed(\"f\", x, sinfo_args=R.Tensor((2,), \"float32\"))\n"
         both = old.replace("def old(x: R.Tensor((4,), \"float32\"))", "def both(x: R.Any)")
         head = "from tvm.script import relax as R\n"
-        p = tvms("check", self.file(head + new + old))
+        p = tvms("check", "-q", self.file(head + new + old))
         self.assertEqual((p.returncode, p.stderr), (0, b""))
         p = tvms("check", self.file(head + new + old + both + old.replace("old", "last") + new))
         self.assertEqual((p.returncode, p.stderr.count(b"error[E0402]"), p.stderr.count(b"error[")), (1, 1, 1), p.stderr)
@@ -246,7 +399,7 @@ def ours(x: R.Any) -> R.Any:
     return x
 """
         p = tvms("check", self.file(text))
-        self.assertEqual((p.returncode, p.stderr), (0, b""))
+        self.assertEqual((p.returncode, p.stderr), (0, b"tvms: 1 definition read\n"))
         p = tvms("check", self.file(text.replace("elsewhere.language", "tvm.script.tir")))
         self.assertEqual((p.returncode, p.stderr.count(b"error["), p.stderr.count(b"unknown 'T.Tensor'")), (1, 1, 1), p.stderr)
 

@@ -18,7 +18,8 @@ from stock import RELEASES, definitions_of, difference, judge_releases
 
 SECTION = re.compile(r"^# (EXPECT|FINDINGS|STATUS)\b", re.M)
 # Options of passes that have the name and the meaning of an argument of TVM's pass.
-ARGUMENTS = {"desired_layouts", "out_dtype", "fp16_input_names", "func_name", "promote_dtype", "target_index"}
+ARGUMENTS = {"desired_layouts", "out_dtype", "fp16_input_names", "func_name", "promote_dtype", "target_index",
+             "param_tuple_name", "shared_transform", "fget_item", "fset_item"}
 ERROR = re.compile(r"# error(\[\w+\])?: ")
 
 
@@ -46,8 +47,8 @@ class Case:
         return self.words[self.words.index(name) + 1] if name in self.words else None
 
     def is_judged(self):
-        allowed = {"print": {"--dialect"}, "check": {"--dialect"}, "opt": {"--dialect", "--passes"}}.get(self.verb)
-        if allowed is None or self.release not in RELEASES or {w for w in self.words if w.startswith("-")} - allowed:
+        allowed = {"print": {"--dialect"}, "check": {"--dialect"}, "opt": {"--dialect", "--passes", "--remarks"}}.get(self.verb)
+        if allowed is None or self.release not in RELEASES or {w.split("=")[0] for w in self.words if w.startswith("-")} - allowed:
             return False
         if self.verb == "opt":
             options = re.findall(r"[{,]\s*(\w+)=", self.option("--passes"))

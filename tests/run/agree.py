@@ -37,11 +37,15 @@ class Module:
 """
 # Passes that must not change what a program computes.
 PIPELINES = ("LegalizeOps", "lower-blocks")
+# Passes that make calls cheaper; each changes some program of corpus/calls.
+CALL_PASSES = ("ExpandTupleArguments", "RemoveUnusedParameters", "RemoveUnusedOutputs", "InlinePrivateFunctions", "FuseAndUnpackContinuousTIRCalls",
+               "StaticPlanBlockMemory", "LegalizeOps,ToNonDataflow,RemovePurityChecking,CallTIRRewrite,FuseAndUnpackContinuousTIRCalls")
 # indirect: a parameter is called I, which the printer keeps for the namespace, so its random
 # input is another. loops: LowerOpaqueBlock puts the pragma of a loop in front of it, as TVM
 # does, where the loop's variable is not defined.
 LEFT_OUT = {"indirect", "loops"}
 WEIGHTS = {"w0": (784, 256), "b0": (256,), "w1": (256, 10), "b1": (10,)}
+PUBLIC = re.compile(r"^\s*@R\.function(?:\(pure=False\))?\n\s*def (\w+)\(", re.M)
 DEF = re.compile(r"^\s*def (\w+)\(", re.M)
 
 
@@ -126,6 +130,30 @@ class Agree(unittest.TestCase):
                         self.compare(slow, fast, CLOSE)
                         compared += 1
         self.assertGreater(compared, 20)
+
+    def test_passes_keep_what_calls_compute(self):
+        for pipeline in CALL_PASSES:
+            changed = compared = 0
+            for path in files_under("corpus/calls"):
+                with open(path, encoding="utf-8") as f:
+                    names = PUBLIC.findall(f.read())
+                p = tvms("opt", "--passes", pipeline, path)
+                self.assertEqual(p.returncode, 0, p.stderr.decode())
+                changed += p.stdout != tvms("print", path).stdout
+                after = self.file("after.tvms")
+                with open(after, "wb") as f:
+                    f.write(p.stdout)
+                for name in names:
+                    for backend in ("interp", "llvm"):
+                        options = ("--entry", name, "--seed", "3", "--backend", backend)
+                        first = run(path, self.out, *options)
+                        if first[0] or not first[2]:
+                            continue
+                        with self.subTest(path=path, name=name, passes=pipeline, backend=backend):
+                            self.compare(run(after, self.out, *options), first, CLOSE)
+                            compared += 1
+            self.assertGreater(changed, 0, pipeline)
+            self.assertGreater(compared, 3, pipeline)
 
     def test_passes_keep_what_a_program_computes(self):
         compared = 0

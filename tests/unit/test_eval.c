@@ -30,9 +30,14 @@ static tvms_reader reader;
 static tvms_unit unit;
 static bool is_open;
 
-// ---- A kind of value of this test's own -------------------------------------------------
+// ---- A room of this test's own ----------------------------------------------------------
 
-// TVMS_EVAL_AXIS is "probe" here: its operations note what they were asked.
+enum {
+  ROOM = 1,
+  PROBE = TVMS_EVAL_KINDS_OF(ROOM),  // its operations note what they were asked
+  MENTIONED,
+};
+
 static char asked[64];
 
 static tvms_eval_value note(const char *what) {
@@ -53,6 +58,14 @@ static tvms_eval_value probe_method(tvms_reader *r, tvms_eval_value receiver,
   return note("method");
 }
 
+static tvms_eval_value probe_subscript_method(tvms_reader *r, tvms_eval_value method,
+                                              tvms_eval_value index, tvms_ref ref) {
+  (void)r, (void)index, (void)ref;
+  bool own =
+      method.kind == TVMS_EVAL_METHOD && method.as.method->receiver->kind == PROBE;
+  return note(own ? "subscript of a method" : "something else");
+}
+
 static tvms_eval_value probe_call(tvms_reader *r, tvms_eval_value callee,
                                   tvms_ref call) {
   (void)r, (void)callee, (void)call;
@@ -70,7 +83,7 @@ static tvms_eval_value probe_binary(tvms_reader *r, tvms_surf_op op, tvms_eval_v
                                     tvms_eval_value b, tvms_ref ref) {
   (void)r, (void)b, (void)ref;
   char text[16];
-  snprintf(text, sizeof text, "%s%s", a.kind == TVMS_EVAL_AXIS ? "" : "r",
+  snprintf(text, sizeof text, "%s%s", a.kind == PROBE ? "" : "r",
            tvms_surface_operator_text(op));
   return note(text);
 }
@@ -111,13 +124,14 @@ static const char *probe_describe(tvms_reader *r, tvms_eval_value value) {
 }
 
 static const tvms_eval_value_ops probe = {
-    .rank = TVMS_RANK_TIR,
+    .rank = ROOM,
     .describe = probe_describe,
     .attribute = probe_attribute,
     .method = probe_method,
     .call = probe_call,
     .subscript = probe_subscript,
     .binary = probe_binary,
+    .subscript_method = probe_subscript_method,
     .unary = probe_unary,
     .logical = probe_logical,
     .choose = probe_choose,
@@ -125,7 +139,7 @@ static const tvms_eval_value_ops probe = {
     .constant = probe_constant,
 };
 
-// A TYPE_VAR stands for the place that mentions it.
+// A MENTIONED stands for the place that mentions it.
 static tvms_eval_value mention(tvms_reader *r, tvms_eval_value value, tvms_ref ref) {
   (void)value;
   return tvms_eval_value_int(tvms_reader_span_of(r, ref).begin);
@@ -145,32 +159,18 @@ static const tvms_eval_value_ops *plain_node(const tvms_node *node) {
   return &tvms_eval_plain_ops;
 }
 
-static const tvms_eval_value_ops method = {.call = tvms_eval_call_method};
-
-static const tvms_eval_value_ops *const own[TVMS_EVAL_COUNT] = {
-    [TVMS_EVAL_STR] = &tvms_eval_str_ops,
-    [TVMS_EVAL_DTYPE] = &tvms_eval_dtype_ops,
-    [TVMS_EVAL_TUPLE] = &tvms_eval_sequence_ops,
-    [TVMS_EVAL_LIST] = &tvms_eval_sequence_ops,
-    [TVMS_EVAL_DICT] = &tvms_eval_dict_ops,
-    [TVMS_EVAL_RANGE] = &tvms_eval_range_ops,
-    [TVMS_EVAL_SLICE] = &tvms_eval_slice_ops,
-    [TVMS_EVAL_LAMBDA] = &tvms_eval_lambda_ops,
-    [TVMS_EVAL_MACRO] = &tvms_eval_macro_ops,
-    [TVMS_EVAL_BUILTIN] = &tvms_eval_builtin_ops,
-    [TVMS_EVAL_METHOD] = &method,
-    [TVMS_EVAL_META] = &tvms_eval_meta_ops,
-    [TVMS_EVAL_AXIS] = &probe,
-    [TVMS_EVAL_TYPE_VAR] = &mentioned,
+static const tvms_eval_kind_row own[TVMS_EVAL_KINDS] = {
+#define VALUE(kind, member, text, ops) [TVMS_EVAL_##kind] = {&tvms_##ops##_ops, text},
+#include "parser/eval/values.def"
+    [PROBE] = {&probe, "a probe"},
+    [MENTIONED] = {&mentioned, "a place"},
 };
 static tvms_eval_tables tables;
 
 // ---- One text after the other -----------------------------------------------------------
 
 static void open_context(void) {
-  for (int kind = 0; kind < TVMS_EVAL_COUNT; kind++) {
-    tables.values[kind] = own[kind] ? own[kind] : &tvms_eval_plain_ops;
-  }
+  memcpy(tables.kinds, own, sizeof own);
   tables.find_row = no_row;
   tables.node_ops = plain_node;
   tvms_context_init(&context, &tvms_names);
@@ -214,7 +214,7 @@ static void bind(const char *name, tvms_eval_value value) {
 }
 
 static void bind_probe(void) {
-  bind("probe", (tvms_eval_value){.kind = TVMS_EVAL_AXIS, .as.sym = symbol("probe")});
+  bind("probe", (tvms_eval_value){.kind = PROBE, .as.sym = symbol("probe")});
 }
 
 // The expression that the first statement of the text is.
@@ -352,6 +352,8 @@ Test(eval, operations_of_a_value_are_asked_of_its_table) {
   tvms_evaluator tvm = TVMS_EVALUATOR_TVM;
   expect_text(with_probe("probe.shape", tvm), "'shape'");
   expect_text(with_probe("probe.index(1)", tvm), "'method'");
+  expect_text(with_probe("probe.index[1]", tvm), "'subscript of a method'");
+  expect_text(with_probe("[1].index[1]", tvm), "E0215");
   expect_text(with_probe("probe(1)", tvm), "'call'");
   expect_text(with_probe("probe[1]", tvm), "'subscript'");
   expect_text(with_probe("probe[1:2]", tvm), "'slice'");
@@ -399,7 +401,7 @@ Test(eval, a_constant_of_another_room_counts_as_its_number) {
 
 Test(eval, a_value_may_stand_for_something_else_where_it_is_mentioned) {
   begin("(n, n)");
-  bind("n", (tvms_eval_value){.kind = TVMS_EVAL_TYPE_VAR});
+  bind("n", (tvms_eval_value){.kind = MENTIONED});
   expect_text(shown(tvms_eval(&reader, expression())), "(1, 4)");
 }
 
@@ -475,9 +477,23 @@ Test(eval, a_near_name_is_suggested_for_one_that_nothing_binds) {
   cr_assert(note_of && strstr(note_of->text, "'length'"));
 }
 
-Test(eval, a_lenient_reader_says_nothing_of_names) {
+Test(eval, a_lenient_reader_knows_that_names_may_be_those_of_Python) {
+  begin("divmod(1, 2)");
+  reader.lenient = true;
+  tvms_eval(&reader, expression());
+  expect_text(findings(), "");
+}
+
+Test(eval, a_lenient_reader_reports_names_that_nothing_binds) {
   begin("anything.at(all)");
   reader.lenient = true;
+  tvms_eval(&reader, expression());
+  expect_text(findings(), "E0201");
+}
+
+Test(eval, where_anything_may_be_bound_no_name_is_a_mistake) {
+  begin("anything.at(all)");
+  reader.open = true;
   tvms_eval(&reader, expression());
   expect_text(findings(), "");
 }
@@ -495,7 +511,8 @@ static tvms_eval_value expand(tvms_reader *r, tvms_ref body, uint32_t calls,
 static int64_t expanded_twice(const tvms_language *language) {
   begin("def m(x):\n  pass\nm(7)\n");
   reader.language = language;
-  bind("m", tvms_closure_make_macro(&reader, surface.body, TVMS_EVAL_HYGIENIC));
+  tvms_decoration macro = {.kind = TVMS_DECORATED_MACRO};
+  bind("m", tvms_closure_make_macro(&reader, surface.body, &macro));
   tvms_ref call =
       tvms_reader_at(&reader, tvms_reader_at(&reader, surface.body)->next)->a;
   tvms_eval(&reader, call);

@@ -1,10 +1,13 @@
 // Element kinds, tensors, .npy files and random inputs.
 #include "runtime/npy.h"
+#include "runtime/order.h"
+#include "runtime/packed.h"
 #include "runtime/random.h"
 
 #include <criterion/criterion.h>
 #include <immintrin.h>
 #include <math.h>
+#include <string.h>
 
 static tvms_memory memory;
 static tvms_heap heap;
@@ -195,4 +198,106 @@ Test(runtime, tuples_drop_what_they_hold) {
   tuple->items[1] = tvms_value_keep(tuple->items[0]);
   tvms_value_drop((tvms_value){.kind = TVMS_VALUE_TUPLE, .tuple = tuple});
   cr_assert_eq(heap.newest, NULL);
+}
+
+// ---- Sorting ----
+
+static uint64_t seed = 7;
+
+static int64_t random_below(int64_t limit) {
+  seed = seed * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((seed >> 33) % (uint64_t)limit);
+}
+
+// Items in the order that the definition asks for, found by looking at all pairs.
+static void check_order(const tvms_order *order, const tvms_order_item *items,
+                        const tvms_order_item *sorted, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    int64_t place = 0;
+    for (int64_t j = 0; j < count; j++) {
+      bool before = tvms_order_before(order, &items[j], &items[i]);
+      bool after = tvms_order_before(order, &items[i], &items[j]);
+      place += before || (!after && j < i);
+    }
+    cr_assert_eq(sorted[place].place, items[i].place);
+  }
+}
+
+Test(runtime, sorting_is_stable_in_every_order) {
+  enum { MOST = 120 };
+  for (int64_t count = 0; count < MOST; count++) {
+    for (uint32_t mode = 0; mode < 6; mode++) {
+      tvms_order order = {.kind = (uint8_t)(mode % 3), .descends = mode > 2};
+      tvms_order_item items[MOST] = {{0}}, sorted[MOST], spare[MOST];
+      for (int64_t i = 0; i < count; i++) {
+        int64_t value = random_below(1 + count / 2) - count / 4;
+        items[i] = (tvms_order_item){.place = i, .key = {.i = value}};
+        if (order.kind == TVMS_ORDER_REAL) items[i].key.f = (double)value / 4;
+      }
+      memcpy(sorted, items, sizeof items);
+      tvms_order_sort(&order, sorted, count, spare);
+      check_order(&order, items, sorted, count);
+    }
+  }
+}
+
+Test(runtime, a_heap_keeps_the_best) {
+  enum { COUNT = 90, TAKEN = 11 };
+  tvms_order order = {.kind = TVMS_ORDER_SIGNED, .by_place = true};
+  tvms_order_item items[COUNT], sorted[COUNT], heap_of[TAKEN + 1], spare[COUNT];
+  for (int64_t i = 0; i < COUNT; i++)
+    items[i] = (tvms_order_item){.place = i, .key = {.i = random_below(20)}};
+  memcpy(sorted, items, sizeof items);
+  tvms_order_sort(&order, sorted, COUNT, spare);
+  memcpy(heap_of, items, TAKEN * sizeof *items);
+  tvms_order_heap(&order, heap_of, TAKEN);
+  for (int64_t i = TAKEN; i < COUNT; i++) {
+    if (tvms_order_before(&order, &items[i], &heap_of[0]))
+      tvms_order_heap_exchange(&order, heap_of, TAKEN, items[i]);
+  }
+  tvms_order_sort(&order, heap_of, TAKEN, spare);
+  for (int64_t i = 0; i < TAKEN; i++)
+    cr_assert_eq(heap_of[i].place, sorted[i].place);
+}
+
+static tvms_any any_tensor(tvms_tensor *tensor) {
+  return (tvms_any){.type_index = TVMS_ANY_DL_TENSOR, .v.p = &tensor->view};
+}
+
+static tvms_any any_int(int64_t value) {
+  return (tvms_any){.type_index = TVMS_ANY_INT, .v.i = value};
+}
+
+static const char *call(const char *name, tvms_any *args, int32_t count) {
+  tvms_packed_function *function = tvms_packed_find(name, strlen(name));
+  cr_assert_not_null(function);
+  return function(&memory, args, count);
+}
+
+Test(runtime, packed_functions_refuse_what_they_cannot_sort) {
+  int64_t shape[] = {2, 3}, one = 2;
+  tvms_tensor *x = tvms_tensor_new(&heap, float32, 2, shape);
+  tvms_tensor *y = tvms_tensor_new(&heap, int8, 2, shape);
+  tvms_tensor *counts = tvms_tensor_new(&heap, int64, 1, &one);
+  for (int64_t i = 0; i < 2; i++)
+    tvms_tensor_set(counts, i, (tvms_scalar){.i = 2 + 2 * i});
+  for (int64_t i = 0; i < 6; i++)
+    tvms_tensor_set(x, i, (tvms_scalar){.f = (double)-i});
+  tvms_any args[] = {any_tensor(x), any_tensor(y), any_int(-1), any_int(1)};
+  cr_assert_null(call("tvm.contrib.sort.argsort", args, 4));
+  cr_assert_eq(tvms_tensor_get(y, 3).i, 2);
+  cr_assert_str_eq(call("tvm.contrib.sort.sort", args, 4),
+                   "the result must have the data type of the data");
+  args[2] = any_int(-3);
+  cr_assert_str_eq(call("tvm.contrib.sort.argsort", args, 4), "there is no such axis");
+  tvms_any counted[] = {any_tensor(x), any_tensor(counts), any_tensor(y), any_int(1),
+                        any_int(1)};
+  cr_assert_str_eq(call("tvm.contrib.sort.argsort_nms", counted, 5),
+                   "a count is larger than the axis");
+  tvms_any short_of[] = {any_tensor(x), any_tensor(y), any_int(1)};
+  cr_assert_not_null(call("tvm.contrib.sort.topk", short_of, 3));
+  cr_assert_null(tvms_packed_find("tvm.contrib.sort.sor", 20));
+  tvms_value_drop(tvms_value_of_tensor(x));
+  tvms_value_drop(tvms_value_of_tensor(y));
+  tvms_value_drop(tvms_value_of_tensor(counts));
 }

@@ -15,9 +15,7 @@ typedef struct {
 static tvms_walk_step note_mention(void *self, tvms_node *node, tvms_field_role role) {
   search *s = self;
   (void)role;
-  if (node->kind != TVMS_NODE_GLOBAL_VAR) return TVMS_WALK_ON;
-  const tvms_member *member =
-      tvms_module_find(s->module, tvms_as_global_var(node)->name);
+  const tvms_member *member = tvms_module_named(s->module, node);
   if (!member) return TVMS_WALK_ON;
   uint32_t index = (uint32_t)(member - s->module->members);
   if (s->seen[index] == s->caller + 1) return TVMS_WALK_ON;

@@ -3,7 +3,7 @@
 
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 
 static tvms_walk_step find_unknown(void *self, tvms_node *node, tvms_field_role role) {
   const tvms_node_map *known = self;

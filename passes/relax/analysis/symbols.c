@@ -5,6 +5,7 @@
 #include "ir/walk.h"
 #include "passes/relax/substitute.h"
 #include "structinfo/make.h"
+#include "structinfo/relate.h"
 
 bool tvms_relax_is_symbol(const tvms_node *node) {
   return node->kind == TVMS_NODE_VAR && !tvms_dtype_is_void(node->dtype);
@@ -117,4 +118,25 @@ tvms_node *tvms_relax_type_at_call(tvms_unit *unit, const tvms_function *callee,
   tvms_node_map_fini(&values);
   tvms_vec_fini(memory, &symbols);
   return made;
+}
+
+static tvms_node *TVMS_NULLABLE told(void *self, tvms_node *var) {
+  return tvms_node_map_get(self, var);
+}
+
+tvms_node *tvms_relax_type_told(tvms_unit *unit, tvms_list params, tvms_node *type) {
+  tvms_node_map visible;
+  tvms_node_map_init(&visible, &unit->context->memory);
+  for (uint32_t i = 0; i < params.len; i++) {
+    if (tvms_relax_is_symbol(params.items[i]))
+      tvms_node_map_put(&visible, params.items[i], params.items[i]);
+    if (params.items[i]->sinfo)
+      tvms_relax_symbols_of_type(&visible, params.items[i]->sinfo);
+  }
+  tvms_prover prover;
+  tvms_prover_init(&prover, unit);
+  type = tvms_sinfo_erase(&prover, type, told, &visible);
+  tvms_prover_fini(&prover);
+  tvms_node_map_fini(&visible);
+  return type;
 }

@@ -30,4 +30,8 @@ tvms_node *TVMS_NULLABLE tvms_relax_type_at_call(tvms_unit *unit,
                                                  const tvms_function *callee,
                                                  tvms_list args, tvms_node *type);
 
+// `type` without the symbols that no parameter of `params` tells: what a function with these
+// parameters can say of its result.
+tvms_node *tvms_relax_type_told(tvms_unit *unit, tvms_list params, tvms_node *type);
+
 #endif

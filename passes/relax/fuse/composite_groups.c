@@ -7,7 +7,7 @@
 
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "structinfo/sinfo.h"
 
 #include <string.h>
@@ -41,12 +41,9 @@ typedef struct {
 
 tvms_sym tvms_fuse_composite_codegen(const tvms_module *module,
                                      const tvms_node *callee) {
-  if (callee->kind != TVMS_NODE_GLOBAL_VAR) return 0;
   const tvms_member *member =
-      tvms_module_find(module, tvms_as_global_var(callee)->name);
-  bool relax =
-      member && member->function && member->function->kind == TVMS_NODE_FUNCTION;
-  if (!relax) return 0;
+      tvms_module_function_named(module, callee, TVMS_NODE_FUNCTION);
+  if (!member) return 0;
   const tvms_node *attrs = tvms_as_function(member->function)->attrs;
   const char *name = tvms_object_as_text(tvms_object_map_get(attrs, "Composite"));
   if (!name) return 0;

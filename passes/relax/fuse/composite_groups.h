@@ -13,7 +13,7 @@ typedef struct {
 } tvms_composite_groups;
 
 // The part of a composite's name that is the back end's: "dnnl" of "dnnl.conv2d_relu"; 0 for a
-// function that is no composite, and for anything else than the name of a function.
+// function that is not a composite, and for anything else than the name of a function.
 tvms_sym tvms_fuse_composite_codegen(const tvms_module *module,
                                      const tvms_node *callee);
 

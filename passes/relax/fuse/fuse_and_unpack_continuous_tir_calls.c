@@ -6,163 +6,166 @@
 //
 // What only the run needs is allocated inside, and values that are never alive together share
 // memory. After CallTIRRewrite runs of calls that write into tensors are taken as well: their
-// tensors, allocated outside, are handed over. Packed calls, branches, match_casts and the
-// end of memory end a run; sizes must be numbers. A note says of each run that it was taken,
-// and of each call that was not, why. TVM has no such pass.
+// tensors, allocated outside, are handed over. Symbolic sizes are passed as numbers where the
+// types of the caller tell them (tir_call_sizes.c). Packed calls, branches, match_casts and the
+// end of memory end a run. A note says of each run that it was taken, and of each call that was
+// not, why. TVM has no such pass.
 #include "ir/build.h"
 #include "ir/op.h"
 #include "passes/functions.h"
 #include "passes/relax/analysis/call_graph.h"
 #include "passes/relax/analysis/primitive.h"
-#include "passes/relax/fuse/tir_call.h"
-#include "passes/relax/fuse/unpack_prim_func.h"
+#include "passes/relax/fuse/bulk_function.h"
+#include "passes/relax/fuse/tir_call_sizes.h"
 #include "passes/relax/make.h"
+#include "passes/remarks.h"
 #include "structinfo/make.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { NO_CALL = -1 };
-
-// A tensor that a run works on.
-typedef struct {
-  const tvms_node *var;   // of Relax, whose value it is …
-  int64_t field;          // … or a field of it; -1: all of it
-  const tvms_node *like;  // buffer of the first callee that is given it
-  bool made;              // by a call of the run that gives a new tensor
-  bool leaves;            // used outside of the run, too
-  int last;               // call of the run that uses it last
-  tvms_node *buffer;      // in the PrimFunc of the run
-} tensor;
-
-// What a call of the run passes for one parameter of its callee.
-typedef struct {
-  uint32_t tensor;                    // of the run …
-  tvms_node *TVMS_NULLABLE constant;  // … or a number
-} operand;
-
-// A variable that is bound to a field of a result of the run.
-typedef struct {
-  tvms_node *var;
-  uint32_t tensor;
-  uint32_t inside;  // uses by calls of the run
-} item_name;
-
-typedef struct {
-  tvms_node *binding;
-  uint32_t callee;  // member
-  uint32_t first;   // operand
-  uint32_t count;
-} run_call;
-
-typedef struct {
-  tvms_fuse_caller in;
-  tvms_node_vec made;  // bindings of the block being made
-  // The run at hand:
-  TVMS_VEC(run_call) calls;
-  TVMS_VEC(operand) operands;
-  TVMS_VEC(tensor) tensors;
-  TVMS_VEC(item_name) items;
-  tvms_node_vec bindings;  // calls and what stands between them
-  bool in_place;           // its calls write into tensors that they are given
-} fusion;
-
-static tvms_memory *memory_of(const fusion *f) {
+static tvms_memory *memory_of(const tvms_fuse_bulk_run *f) {
   return &f->in.run->context->memory;
 }
 
-static void say_left(const fusion *f, const tvms_node *binding, const char *reason) {
-  tvms_diag_report(&f->in.run->context->diags, TVMS_D_call_left_alone, binding->span,
-                   reason);
+static void say_left(const tvms_fuse_bulk_run *f, const tvms_node *binding,
+                     const char *reason) {
+  tvms_pass_count(f->in.run, "calls left", 1);
+  tvms_pass_tell(f->in.run, TVMS_REMARK_MISSED, TVMS_D_call_left_alone, binding->span,
+                 reason);
 }
 
 // ---- The run ----
 
-static uint32_t find_tensor(const fusion *f, const tvms_node *var, int64_t field) {
+static uint32_t find_tensor(const tvms_fuse_bulk_run *f, const tvms_node *var,
+                            int64_t field) {
   for (uint32_t i = 0; i < f->items.len && field < 0; i++) {
     if (f->items.items[i].var == var) return f->items.items[i].tensor;
   }
   for (uint32_t i = f->tensors.len; i > 0; i--) {
-    const tensor *t = &f->tensors.items[i - 1];
+    const tvms_fuse_bulk_tensor *t = &f->tensors.items[i - 1];
     if (t->var == var && t->field == field) return i - 1;
   }
   return UINT32_MAX;
 }
 
-static uint32_t add_tensor(fusion *f, const tvms_node *var, int64_t field,
-                           const tvms_node *like, bool made) {
-  tensor t = {.var = var, .field = field, .like = like, .made = made, .last = NO_CALL};
+// The sizes of a tensor: the callee's numbers, and otherwise what the type says.
+static tvms_list shape_of(tvms_fuse_bulk_run *f, const tvms_node *like,
+                          const tvms_node *type) {
+  tvms_list shape = tvms_as_buffer(like)->shape, dims;
+  bool known = tvms_sinfo_tensor_dims(type, &dims);
+  tvms_list made = tvms_list_copy(f->in.unit, shape.items, shape.len);
+  for (uint32_t i = 0; i < made.len && known; i++) {
+    if (!tvms_node_is_int_imm(shape.items[i])) made.items[i] = dims.items[i];
+  }
+  return made;
+}
+
+static uint32_t add_tensor(tvms_fuse_bulk_run *f, tvms_fuse_bulk_tensor t,
+                           const tvms_node *type) {
+  t.shape = shape_of(f, t.like, type);
+  t.last = TVMS_FUSE_BULK_NO_CALL;
   tvms_vec_push(memory_of(f), &f->tensors, t);
   return f->tensors.len - 1;
 }
 
-static void add_operand(fusion *f, uint32_t at, tvms_node *TVMS_NULLABLE constant) {
-  tvms_vec_push(memory_of(f), &f->operands, ((operand){at, constant}));
-  if (!constant) f->tensors.items[at].last = (int)f->calls.len;
+static void add_number(tvms_fuse_bulk_run *f, tvms_node *number) {
+  tvms_vec_push(memory_of(f), &f->operands,
+                ((tvms_fuse_bulk_operand){UINT32_MAX, number}));
 }
 
-static void add_call(fusion *f, tvms_node *binding, const tvms_call *call,
+static void add_operand(tvms_fuse_bulk_run *f, uint32_t at) {
+  tvms_vec_push(memory_of(f), &f->operands, ((tvms_fuse_bulk_operand){at, NULL}));
+  f->tensors.items[at].last = (int)f->calls.len;
+}
+
+static void add_argument(tvms_fuse_bulk_run *f, const tvms_node *buffer,
+                         const tvms_fuse_passed *passed) {
+  uint32_t at = find_tensor(f, passed->value, -1);
+  for (uint32_t k = 0; k < f->items.len; k++)
+    f->items.items[k].inside += f->items.items[k].var == passed->value;
+  tvms_fuse_bulk_tensor t = {.var = passed->value, .field = -1, .like = buffer};
+  add_operand(f, at == UINT32_MAX ? add_tensor(f, t, passed->type) : at);
+}
+
+static void add_result(tvms_fuse_bulk_run *f, tvms_node *var, int64_t field,
+                       const tvms_node *buffer, const tvms_node *type) {
+  tvms_fuse_bulk_tensor t = {.var = var, .field = field, .like = buffer, .made = true};
+  add_operand(f, add_tensor(f, t, type));
+}
+
+// The sizes that the callee takes from its tensors in a packed call, as numbers.
+static void add_sizes(tvms_fuse_bulk_run *f, const tvms_prim_func *function,
+                      const tvms_fuse_passed_list *passed) {
+  tvms_node_map values;
+  tvms_node_map_init(&values, memory_of(f));
+  tvms_node_vec sizes = {0};
+  tvms_fuse_solve_sizes(&f->in, function, passed, &values);
+  tvms_fuse_sizes_of(memory_of(f), function, &sizes);
+  for (uint32_t i = 0; i < sizes.len; i++)
+    add_number(f, tvms_node_map_get(&values, sizes.items[i]));
+  tvms_vec_fini(memory_of(f), &sizes);
+  tvms_node_map_fini(&values);
+}
+
+static void add_call(tvms_fuse_bulk_run *f, tvms_node *binding, const tvms_call *call,
                      uint32_t callee, bool in_place) {
   const tvms_prim_func *function =
       tvms_as_prim_func(f->in.run->module->members[callee].function);
-  tvms_list args = tvms_fuse_tir_call_args(call, in_place);
-  run_call added = {.binding = binding, .callee = callee, .first = f->operands.len};
-  for (uint32_t i = 0; i < args.len; i++) {
-    tvms_node *arg = tvms_fuse_tir_call_original(&f->in, args.items[i]);
+  tvms_fuse_passed_list passed = {0};
+  tvms_fuse_tir_call_passed(&f->in, call, in_place, &passed);
+  tvms_fuse_bulk_call added = {
+      .binding = binding, .callee = callee, .first = f->operands.len};
+  bool tuple = !in_place && call->type_args.items[0]->kind == TVMS_NODE_SINFO_TUPLE;
+  int64_t field = 0;
+  for (uint32_t i = 0; i < passed.len; i++) {
+    const tvms_fuse_passed *p = &passed.items[i];
     const tvms_node *buffer = function->buffers.items[i];
-    uint32_t at = UINT32_MAX;
-    if (buffer) at = find_tensor(f, arg, -1);
-    for (uint32_t k = 0; buffer && k < f->items.len; k++)
-      f->items.items[k].inside += f->items.items[k].var == arg;
-    if (buffer && at == UINT32_MAX) at = add_tensor(f, arg, -1, buffer, false);
-    if (!buffer && arg->kind == TVMS_NODE_PRIM_VALUE)
-      arg = tvms_as_prim_value(arg)->value;
-    add_operand(f, at, buffer ? NULL : arg);
+    if (!buffer)
+      add_number(f, p->value);
+    else if (p->value)
+      add_argument(f, buffer, p);
+    else
+      add_result(f, tvms_as_var_binding(binding)->var, tuple ? field++ : -1, buffer,
+                 p->type);
   }
-  const tvms_node *type = in_place ? NULL : call->type_args.items[0];
-  bool tuple = type && type->kind == TVMS_NODE_SINFO_TUPLE;
-  uint32_t results = in_place ? 0 : tvms_fuse_tir_call_results(&f->in, call).len;
-  for (uint32_t i = 0; i < results; i++) {
-    const tvms_node *buffer = function->buffers.items[args.len + i];
-    uint32_t at = add_tensor(f, tvms_as_var_binding(binding)->var,
-                             tuple ? (int64_t)i : -1, buffer, true);
-    add_operand(f, at, NULL);
-  }
+  add_sizes(f, function, &passed);
+  tvms_vec_fini(memory_of(f), &passed);
   added.count = f->operands.len - added.first;
   tvms_vec_push(memory_of(f), &f->calls, added);
   f->in_place = in_place;
 }
 
-static bool is_used(const fusion *f, const tvms_node *var, uint32_t inside) {
+static bool is_used(const tvms_fuse_bulk_run *f, const tvms_node *var,
+                    uint32_t inside) {
   return !(var->flags & TVMS_FLAG_DATAFLOW)
          || tvms_relax_definitions_of(f->in.definitions, var).uses > inside;
 }
 
 // Is the tuple that a call gave used as a whole, or a field of it behind the run?
-static bool is_tuple_used(const fusion *f, const tvms_node *var) {
+static bool is_tuple_used(const tvms_fuse_bulk_run *f, const tvms_node *var) {
   uint32_t taken = 0;
   for (uint32_t i = 0; i < f->items.len; i++)
     taken += f->tensors.items[f->items.items[i].tensor].var == var;
   return is_used(f, var, taken);
 }
 
-static bool is_item_used(const fusion *f, uint32_t at) {
+static bool is_item_used(const tvms_fuse_bulk_run *f, uint32_t at) {
   for (uint32_t i = 0; i < f->items.len; i++) {
-    const item_name *item = &f->items.items[i];
+    const tvms_fuse_bulk_item *item = &f->items.items[i];
     if (item->tensor == at && is_used(f, item->var, item->inside)) return true;
   }
   return false;
 }
 
 // Which tensors are needed behind the run.
-static void find_leaving(fusion *f) {
+static void find_leaving(tvms_fuse_bulk_run *f) {
   for (uint32_t i = 0; i < f->tensors.len; i++) {
-    tensor *t = &f->tensors.items[i];
+    tvms_fuse_bulk_tensor *t = &f->tensors.items[i];
     if (!t->made) continue;
     uint32_t operands = 0;
     for (uint32_t k = 0; k < f->operands.len; k++) {
-      const operand *o = &f->operands.items[k];
-      operands += !o->constant && o->tensor == i;
+      const tvms_fuse_bulk_operand *o = &f->operands.items[k];
+      operands += !o->number && o->tensor == i;
     }
     // One of the operands is the result itself.
     t->leaves = t->field < 0 ? is_used(f, t->var, operands - 1)
@@ -170,140 +173,16 @@ static void find_leaving(fusion *f) {
   }
 }
 
-// ---- The PrimFunc of a run ----
-
-// Memory for what only the run needs.
-typedef struct {
-  tvms_node_vec buffers;
-  TVMS_VEC(int) busy_until;  // call that uses it last
-} pool;
-
-// A buffer of the pool that is free at the call and large enough, the smallest one; a new one
-// if there is none.
-static tvms_node *take_memory(fusion *f, tvms_unit *unit, pool *p, const tensor *t,
-                              int call) {
-  int64_t bytes = tvms_fuse_buffer_bytes(t->like), best_bytes = INT64_MAX;
-  uint32_t best = UINT32_MAX;
-  for (uint32_t i = 0; i < p->buffers.len; i++) {
-    tvms_dtype element = tvms_as_buffer(p->buffers.items[i])->element;
-    bool free = p->busy_until.items[i] < call
-                && tvms_dtype_same(element, tvms_as_buffer(t->like)->element);
-    int64_t room = tvms_fuse_buffer_bytes(p->buffers.items[i]);
-    if (free && room >= bytes && room < best_bytes) best = i, best_bytes = room;
-  }
-  if (best == UINT32_MAX) {
-    char name[32];
-    snprintf(name, sizeof name, "storage%u", p->buffers.len);
-    tvms_vec_push(memory_of(f), &p->buffers,
-                  tvms_fuse_dense_buffer(unit, t->like, name));
-    tvms_vec_push(memory_of(f), &p->busy_until, t->last);
-    best = p->buffers.len - 1;
-  }
-  p->busy_until.items[best] = t->last;
-  return p->buffers.items[best];
-}
-
-static const char *name_of(const fusion *f, const tensor *t, char text[32],
-                           uint32_t i) {
-  if (t->var->kind == TVMS_NODE_VAR && t->field < 0)
-    return tvms_symbol_text(f->in.run->context, tvms_as_var(t->var)->name);
-  snprintf(text, 32, "t%u", i);
-  return text;
-}
-
-// The direct call of one callee.
-static tvms_node *direct_call(fusion *f, tvms_unit *unit, const run_call *call,
-                              tvms_sym name) {
-  tvms_node_vec args = {0};
-  for (uint32_t i = 0; i < call->count; i++) {
-    const operand *o = &f->operands.items[call->first + i];
-    tvms_node *arg = o->constant
-                         ? tvms_node_copy(unit, o->constant)
-                         : tvms_as_buffer(f->tensors.items[o->tensor].buffer)->data;
-    tvms_vec_push(memory_of(f), &args, arg);
-  }
-  tvms_node *value =
-      tvms_call_new(unit, (tvms_dtype){0}, tvms_relax_make_global_var(unit, name),
-                    args.items, args.len, TVMS_NO_SPAN);
-  tvms_vec_fini(memory_of(f), &args);
-  return tvms_evaluate_new(unit, value, TVMS_NO_SPAN);
-}
-
-static tvms_node *with_memory(tvms_unit *unit, tvms_node *body, const pool *p) {
-  if (p->buffers.len == 0) return body;
-  tvms_block *root = tvms_node_make(unit, BLOCK, TVMS_NO_SPAN);
-  root->name = tvms_bytes_copy(unit, "root", 4);
-  root->alloc_buffers = tvms_list_copy(unit, p->buffers.items, p->buffers.len);
-  root->body = body;
-  tvms_block_realize *realize = tvms_node_make(unit, BLOCK_REALIZE, TVMS_NO_SPAN);
-  realize->predicate = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
-  realize->block = &root->head;
-  return &realize->head;
-}
-
-// Buffers for all tensors; those from outside and those that leave are parameters, results
-// last.
-static void make_buffers(fusion *f, tvms_unit *unit, tvms_node_vec *params, pool *p) {
-  char text[32];
-  for (int results = 0; results < 2; results++) {
-    for (uint32_t i = 0; i < f->tensors.len; i++) {
-      tensor *t = &f->tensors.items[i];
-      if (t->made ? !results || !t->leaves : results) continue;
-      t->buffer = tvms_fuse_dense_buffer(unit, t->like, name_of(f, t, text, i));
-      tvms_vec_push(memory_of(f), params, t->buffer);
-    }
-  }
-  for (uint32_t c = 0; c < f->calls.len; c++) {
-    const run_call *call = &f->calls.items[c];
-    for (uint32_t i = 0; i < call->count; i++) {
-      const operand *o = &f->operands.items[call->first + i];
-      if (o->constant || f->tensors.items[o->tensor].buffer) continue;
-      tensor *t = &f->tensors.items[o->tensor];
-      t->buffer = take_memory(f, unit, p, t, (int)c);
-    }
-  }
-}
-
-// Adds the PrimFunc of the run and the functions that it calls; returns its name.
-static tvms_sym make_function(fusion *f) {
-  tvms_unit *unit = tvms_functions_open_unit(f->in.run);
-  tvms_node_vec buffers = {0}, params = {0}, stmts = {0};
-  pool p = {0};
-  make_buffers(f, unit, &buffers, &p);
-  for (uint32_t i = 0; i < f->calls.len; i++) {
-    tvms_sym callee = tvms_fuse_unpack(f->in.run, f->calls.items[i].callee);
-    tvms_vec_push(memory_of(f), &stmts,
-                  direct_call(f, unit, &f->calls.items[i], callee));
-  }
-  for (uint32_t i = 0; i < buffers.len; i++) {
-    tvms_sym name = tvms_as_buffer(buffers.items[i])->name;
-    tvms_vec_push(memory_of(f), &params,
-                  tvms_pointer_var_new(unit, name, (tvms_dtype){0}, 0, TVMS_NO_SPAN));
-  }
-  tvms_prim_func *made = tvms_node_make(unit, PRIM_FUNC, TVMS_NO_SPAN);
-  made->head.flags = TVMS_FLAG_PRIVATE | TVMS_FLAG_S_TIR;
-  made->params = tvms_list_copy(unit, params.items, params.len);
-  made->buffers = tvms_list_copy(unit, buffers.items, buffers.len);
-  made->body =
-      with_memory(unit, tvms_seq_new(unit, stmts.items, stmts.len, TVMS_NO_SPAN), &p);
-  tvms_vec_fini(memory_of(f), &buffers);
-  tvms_vec_fini(memory_of(f), &params);
-  tvms_vec_fini(memory_of(f), &stmts);
-  tvms_vec_fini(memory_of(f), &p.buffers);
-  tvms_vec_fini(memory_of(f), &p.busy_until);
-  return tvms_functions_add_unique(f->in.run, "fused_bulk_call", unit, &made->head);
-}
-
 // ---- The call of a run ----
 
-static void push_binding(fusion *f, tvms_node *var, tvms_node *value) {
+static void push_binding(tvms_fuse_bulk_run *f, tvms_node *var, tvms_node *value) {
   tvms_var_binding *binding = tvms_node_make(f->in.unit, VAR_BINDING, value->span);
   binding->value = value;
   binding->var = var;
   tvms_vec_push(memory_of(f), &f->made, &binding->head);
 }
 
-static tvms_node *item_of(fusion *f, tvms_node *tuple, uint32_t index) {
+static tvms_node *item_of(tvms_fuse_bulk_run *f, tvms_node *tuple, uint32_t index) {
   tvms_tuple_get_item *item = tvms_node_make(f->in.unit, TUPLE_GET_ITEM, tuple->span);
   item->tuple = tuple;
   item->index = index;
@@ -311,16 +190,17 @@ static tvms_node *item_of(fusion *f, tvms_node *tuple, uint32_t index) {
   return &item->head;
 }
 
-static tvms_node *type_of(const tensor *t) {
+static tvms_node *type_of(const tvms_fuse_bulk_tensor *t) {
   return t->field < 0 ? t->var->sinfo
                       : tvms_as_sinfo_tuple(t->var->sinfo)->fields.items[t->field];
 }
 
 // Binds the names of a field that are used behind the run; returns the variable that has it.
-static tvms_node *bind_field(fusion *f, uint32_t at, tvms_node *all, tvms_node *value) {
+static tvms_node *bind_field(tvms_fuse_bulk_run *f, uint32_t at, tvms_node *all,
+                             tvms_node *value) {
   tvms_node *first = NULL;
   for (uint32_t i = 0; i < f->items.len; i++) {
-    const item_name *item = &f->items.items[i];
+    const tvms_fuse_bulk_item *item = &f->items.items[i];
     if (item->tensor != at || !is_used(f, item->var, item->inside)) continue;
     push_binding(f, item->var, first ? first : value);
     if (!first) first = item->var;
@@ -333,11 +213,11 @@ static tvms_node *bind_field(fusion *f, uint32_t at, tvms_node *all, tvms_node *
 }
 
 // Gives the variables of the run that are needed behind it their values: items of `all`.
-static void bind_results(fusion *f, tvms_node *all) {
+static void bind_results(tvms_fuse_bulk_run *f, tvms_node *all) {
   uint32_t next = 0;
   tvms_node_vec fields = {0};
   for (uint32_t i = 0; i < f->tensors.len; i++) {
-    const tensor *t = &f->tensors.items[i];
+    const tvms_fuse_bulk_tensor *t = &f->tensors.items[i];
     if (!t->made || !t->leaves) continue;
     tvms_node *var = (tvms_node *)(uintptr_t)t->var;
     tvms_node *item = item_of(f, all, next++);
@@ -358,11 +238,11 @@ static void bind_results(fusion *f, tvms_node *all) {
   tvms_vec_fini(memory_of(f), &fields);
 }
 
-static void write_call_tir(fusion *f, tvms_sym name, tvms_list args) {
+static void write_call_tir(tvms_fuse_bulk_run *f, tvms_sym name, tvms_list args) {
   tvms_node_vec types = {0};
   tvms_node *only = NULL;
   for (uint32_t i = 0; i < f->tensors.len; i++) {
-    const tensor *t = &f->tensors.items[i];
+    const tvms_fuse_bulk_tensor *t = &f->tensors.items[i];
     if (!t->made || !t->leaves) continue;
     tvms_vec_push(memory_of(f), &types, type_of(t));
     only = t->field < 0 ? (tvms_node *)(uintptr_t)t->var : NULL;
@@ -385,17 +265,22 @@ static void write_call_tir(fusion *f, tvms_sym name, tvms_list args) {
   tvms_vec_fini(memory_of(f), &types);
 }
 
-static void write_run(fusion *f) {
+static void write_run(tvms_fuse_bulk_run *f) {
   find_leaving(f);
-  tvms_sym name = make_function(f);
+  tvms_sym name = tvms_fuse_bulk_function_add(f);
   tvms_node_vec args = {0};
   for (uint32_t i = 0; i < f->tensors.len; i++) {
-    const tensor *t = &f->tensors.items[i];
+    const tvms_fuse_bulk_tensor *t = &f->tensors.items[i];
     if (!t->made) tvms_vec_push(memory_of(f), &args, (tvms_node *)(uintptr_t)t->var);
   }
+  for (uint32_t i = 0; i < f->symbols.len; i++)
+    tvms_vec_push(memory_of(f), &args,
+                  tvms_relax_make_prim_value(f->in.unit, f->symbols.items[i]));
   tvms_node *last = f->calls.items[f->calls.len - 1].binding;
-  tvms_diag_report(&f->in.run->context->diags, TVMS_D_calls_became_one, last->span,
-                   f->calls.len, tvms_symbol_text(f->in.run->context, name));
+  tvms_pass_count(f->in.run, "runs", 1);
+  tvms_pass_count(f->in.run, "calls in runs", f->calls.len);
+  tvms_pass_tell(f->in.run, TVMS_REMARK_PASSED, TVMS_D_calls_became_one, last->span,
+                 f->calls.len, tvms_symbol_text(f->in.run->context, name));
   if (!f->in_place) {
     write_call_tir(f, name, (tvms_list){args.items, args.len});
   } else {
@@ -416,7 +301,7 @@ static void write_run(fusion *f) {
   tvms_vec_fini(memory_of(f), &args);
 }
 
-static void end_run(fusion *f, const char *why) {
+static void end_run(tvms_fuse_bulk_run *f, const char *why) {
   if (f->calls.len > 1) {
     write_run(f);
   } else {
@@ -425,14 +310,14 @@ static void end_run(fusion *f, const char *why) {
       tvms_vec_push(memory_of(f), &f->made, f->bindings.items[i]);
   }
   f->calls.len = f->operands.len = f->tensors.len = f->bindings.len = 0;
-  f->items.len = 0;
+  f->items.len = f->symbols.len = 0;
 }
 
 // ---- The pass ----
 
 // Allocations and copies of names may stand between calls that write into tensors: they need
 // nothing of them.
-static bool stays_between(const fusion *f, const tvms_node *binding) {
+static bool stays_between(const tvms_fuse_bulk_run *f, const tvms_node *binding) {
   if (!f->in_place || binding->kind != TVMS_NODE_VAR_BINDING) return false;
   const tvms_node *value = tvms_as_var_binding(binding)->value;
   if (value->kind == TVMS_NODE_VAR) return true;
@@ -443,7 +328,7 @@ static bool stays_between(const fusion *f, const tvms_node *binding) {
 }
 
 // A field of a result of the run is taken inside of it.
-static bool takes_item(fusion *f, const tvms_node *binding) {
+static bool takes_item(tvms_fuse_bulk_run *f, const tvms_node *binding) {
   if (f->in_place || binding->kind != TVMS_NODE_VAR_BINDING) return false;
   const tvms_var_binding *bound = tvms_as_var_binding(binding);
   if (bound->value->kind != TVMS_NODE_TUPLE_GET_ITEM) return false;
@@ -452,13 +337,13 @@ static bool takes_item(fusion *f, const tvms_node *binding) {
                     ? find_tensor(f, item->tuple, item->index)
                     : UINT32_MAX;
   if (at == UINT32_MAX) return false;
-  tvms_vec_push(memory_of(f), &f->items, ((item_name){bound->var, at, 0}));
+  tvms_vec_push(memory_of(f), &f->items, ((tvms_fuse_bulk_item){bound->var, at, 0}));
   return true;
 }
 
 static const char alone[] = "there is no other call of a PrimFunc next to it";
 
-static void look_at(fusion *f, tvms_node *binding, bool dataflow) {
+static void look_at(tvms_fuse_bulk_run *f, tvms_node *binding, bool dataflow) {
   uint32_t callee = 0;
   bool in_place = false;
   const tvms_call *call = tvms_fuse_tir_call_of(&f->in, binding, &callee, &in_place);
@@ -482,7 +367,7 @@ static void look_at(fusion *f, tvms_node *binding, bool dataflow) {
 }
 
 static tvms_node *fuse_block(tvms_rewriter *r, tvms_node *node) {
-  fusion *f = r->self;
+  tvms_fuse_bulk_run *f = r->self;
   tvms_list old = tvms_as_binding_block(node)->bindings;
   f->made.len = 0;
   for (uint32_t i = 0; i < old.len; i++)
@@ -504,7 +389,7 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   if (tvms_relax_is_primitive(function)) return function;
   tvms_relax_definitions definitions;
   tvms_relax_definitions_init(&definitions, unit, function);
-  fusion f = {.in = {run, unit, &definitions}};
+  tvms_fuse_bulk_run f = {.in = {run, unit, &definitions}};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &f);
   rewriter.leave[TVMS_NODE_BINDING_BLOCK] = fuse_block;
@@ -516,6 +401,7 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   tvms_vec_fini(memory_of(&f), &f.operands);
   tvms_vec_fini(memory_of(&f), &f.tensors);
   tvms_vec_fini(memory_of(&f), &f.items);
+  tvms_vec_fini(memory_of(&f), &f.symbols);
   tvms_vec_fini(memory_of(&f), &f.bindings);
   return result;
 }

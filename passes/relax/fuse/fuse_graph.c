@@ -198,8 +198,17 @@ static void try_node(partition *p, uint32_t i, uint32_t max_depth, int round) {
   }
 }
 
+static tvms_fuse_reason reason_of(partition *p, uint32_t i, uint32_t max_depth) {
+  if (p->graph->nodes.items[i].pattern == TVMS_PATTERN_OPAQUE) return TVMS_FUSE_OPAQUE;
+  if (p->graph->nodes.items[i].outer) return TVMS_FUSE_OUTER;
+  if (p->parent[i] == NONE) return TVMS_FUSE_APART;
+  if (leader_of(p, i) == leader_of(p, (uint32_t)p->parent[i])) return TVMS_FUSE_JOINED;
+  return is_too_large(p, i, max_depth) ? TVMS_FUSE_TOO_LARGE : TVMS_FUSE_PATTERN;
+}
+
 void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
-                               uint32_t *groups) {
+                               uint32_t *groups,
+                               tvms_fuse_reason *TVMS_NULLABLE reasons) {
   uint32_t n = graph->nodes.len;
   tvms_arena arena;
   tvms_arena_init(&arena, graph->memory);
@@ -229,5 +238,7 @@ void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
   }
   for (uint32_t i = 0; i < n; i++)
     groups[i] = leader_of(&p, i);
+  for (uint32_t i = 0; reasons && i < n; i++)
+    reasons[i] = reason_of(&p, i, max_depth);
   tvms_arena_fini(&arena);
 }

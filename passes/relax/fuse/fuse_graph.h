@@ -18,6 +18,16 @@ typedef struct {
   tvms_op_pattern pattern;
 } tvms_fuse_edge;
 
+// Why a node did not join those behind it.
+typedef enum {
+  TVMS_FUSE_JOINED,
+  TVMS_FUSE_OPAQUE,     // its operator can be a part of nothing
+  TVMS_FUSE_OUTER,      // it is used from outside the graph
+  TVMS_FUSE_APART,      // its users come together in no one node, or it has none
+  TVMS_FUSE_TOO_LARGE,  // the group would have more than max_depth nodes
+  TVMS_FUSE_PATTERN,    // what is on the way is not simple enough for it
+} tvms_fuse_reason;
+
 // Nodes in an order in which users stand behind what they use.
 typedef struct {
   tvms_memory *memory;
@@ -40,8 +50,9 @@ void tvms_fuse_graph_add_edge(tvms_fuse_graph *graph, uint32_t node, uint32_t us
                               tvms_op_pattern pattern);
 
 // Fills in the group of each node: the index of the node that stands for it. Groups have
-// at most `max_depth` nodes.
+// at most `max_depth` nodes. `reasons`, if not NULL, gets one for each node.
 void tvms_fuse_graph_partition(tvms_fuse_graph *graph, uint32_t max_depth,
-                               uint32_t *groups);
+                               uint32_t *groups,
+                               tvms_fuse_reason *TVMS_NULLABLE reasons);
 
 #endif

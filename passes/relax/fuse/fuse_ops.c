@@ -15,6 +15,7 @@
 #include "passes/relax/analysis/primitive.h"
 #include "passes/relax/fuse/fuse_graph.h"
 #include "passes/relax/fuse/group_functions.h"
+#include "passes/remarks.h"
 
 #include <string.h>
 
@@ -152,6 +153,58 @@ static uint32_t *count_nodes(const fusion *f, tvms_arena *arena,
   return sizes;
 }
 
+// ---- Remarks ----
+
+static const char *const reasons_in_words[] = {
+    [TVMS_FUSE_JOINED] = "",
+    [TVMS_FUSE_OPAQUE] = "its PrimFunc has no op_pattern, or an opaque one",
+    [TVMS_FUSE_OUTER] = "its value leaves the dataflow block",
+    [TVMS_FUSE_APART] = "the calls that use its value do not come together in one",
+    [TVMS_FUSE_TOO_LARGE] = "the group would have more than max_depth bindings",
+    [TVMS_FUSE_PATTERN] =
+        "what uses its value is not simple enough for the kind of operator it is",
+};
+
+typedef struct {
+  const fusion *f;
+  const uint32_t *groups;
+  const uint32_t *sizes;
+  const tvms_fuse_reason *reasons;
+} report;
+
+static tvms_walk_step tell_call(void *self, tvms_node *node, tvms_field_role role) {
+  const report *r = self;
+  (void)role;
+  if (node->kind != TVMS_NODE_VAR_BINDING) return TVMS_WALK_ON;
+  const tvms_var_binding *binding = tvms_as_var_binding(node);
+  tvms_opcode opcode = tvms_op_called(binding->value);
+  if (opcode != TVMS_R_call_tir && opcode != TVMS_R_call_tir_inplace)
+    return TVMS_WALK_ON;
+  const tvms_pass_run *run = r->f->run;
+  // Local functions have no nodes in the graph.
+  if (!r->f->node_of[binding->var->id]) return TVMS_WALK_SKIP;
+  uint32_t index = r->f->node_of[binding->var->id] - 1;
+  uint32_t others = r->sizes[r->groups[index]] - 1;
+  tvms_pass_count(run, others ? "calls in groups" : "calls alone", 1);
+  if (others)
+    tvms_pass_remark(run, TVMS_REMARK_PASSED, TVMS_D_fused, binding->value->span,
+                     others, tvms_diag_plural(others));
+  else
+    tvms_pass_remark(run, TVMS_REMARK_MISSED, TVMS_D_not_fused, binding->value->span,
+                     reasons_in_words[r->reasons[index]]);
+  return TVMS_WALK_SKIP;
+}
+
+static void tell(const fusion *f, const tvms_function *function, const uint32_t *groups,
+                 const uint32_t *sizes, const tvms_fuse_reason *reasons) {
+  report r = {f, groups, sizes, reasons};
+  for (uint32_t i = 0; i < f->graph.nodes.len; i++) {
+    if (sizes[i] > 1) tvms_pass_count(f->run, "groups", 1);
+  }
+  tvms_visitor visitor = {.self = &r, .enter = tell_call};
+  tvms_walk(memory_of(f), function->body, &visitor);
+}
+
 static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function) {
   if (is_fused_already(function)) return function;
@@ -164,14 +217,20 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
   build_graph(&f, tvms_as_function(function));
   uint32_t *groups = tvms_arena_array(&arena, uint32_t, f.graph.nodes.len);
   int64_t depth = TVMS_OPTION(run, FuseOps, max_depth).number;
-  tvms_fuse_graph_partition(&f.graph, depth > 0 ? (uint32_t)depth : UINT32_MAX, groups);
+  tvms_fuse_reason *reasons =
+      tvms_arena_array(&arena, tvms_fuse_reason, f.graph.nodes.len);
+  tvms_fuse_graph_partition(&f.graph, depth > 0 ? (uint32_t)depth : UINT32_MAX, groups,
+                            reasons);
+  uint32_t *sizes = count_nodes(&f, &arena, groups);
+  tell(&f, tvms_as_function(function), groups, sizes, reasons);
   for (uint32_t i = 0; i < ids; i++) {
     if (f.node_of[i]) f.node_of[i] = groups[f.node_of[i] - 1] + 1;
   }
   tvms_fuse_groups given = {.group_of = f.node_of,
                             .ids = ids,
                             .count = f.graph.nodes.len,
-                            .sizes = count_nodes(&f, &arena, groups)};
+                            .sizes = sizes,
+                            .names = run->state};
   tvms_node *result = tvms_fuse_groups_apply(run, unit, function, &given);
   tvms_arena_fini(&arena);
   tvms_fuse_graph_fini(&f.graph);
@@ -179,5 +238,10 @@ static tvms_node *fuse_function(tvms_pass_run *run, tvms_unit *unit,
 }
 
 void tvms_pass_fuse_ops(tvms_pass_run *run) {
-  tvms_functions_change(run, TVMS_NODE_FUNCTION, fuse_function);
+  tvms_relax_emitter names = {.memory = &run->context->memory};
+  void *outer = run->state;
+  run->state = &names;
+  tvms_functions_change_by_name(run, TVMS_NODE_FUNCTION, fuse_function);
+  run->state = outer;
+  tvms_relax_emitter_fini(&names);
 }

@@ -12,12 +12,14 @@
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/functions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/analysis/primitive.h"
 #include "passes/relax/fuse/merge_prim_funcs.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/expand_tuple_arguments.h"
 #include "passes/relax/graph/remove_unused_parameters.h"
 #include "passes/relax/make.h"
+#include "passes/remarks.h"
 
 // A function that became a PrimFunc.
 typedef struct {
@@ -28,6 +30,28 @@ typedef struct {
 typedef struct {
   TVMS_VEC(merged) functions;
 } callers;
+
+// Remarks that a function became one PrimFunc: at the last of its calls, since a function
+// that FuseOps has made stands nowhere in the text.
+static void say_merged(const tvms_pass_run *run, tvms_sym name,
+                       const tvms_function *old) {
+  tvms_list blocks = tvms_as_seq_expr(old->body)->blocks;
+  tvms_span last = old->head.span;
+  uint32_t calls = 0;
+  for (uint32_t i = 0; i < blocks.len; i++) {
+    tvms_list bindings = tvms_as_binding_block(blocks.items[i])->bindings;
+    for (uint32_t k = 0; k < bindings.len; k++) {
+      const tvms_node *value = tvms_relax_binding_value(bindings.items[k]);
+      if (!value || value->kind != TVMS_NODE_CALL) continue;
+      last = value->span;
+      calls++;
+    }
+  }
+  tvms_pass_count(run, "functions merged", 1);
+  tvms_pass_count(run, "calls merged", calls);
+  tvms_pass_remark(run, TVMS_REMARK_PASSED, TVMS_D_function_merged, last, calls,
+                   tvms_diag_plural(calls), tvms_symbol_text(run->context, name));
+}
 
 // Puts a PrimFunc in the place of a fused function.
 static void merge_member(tvms_pass_run *run, callers *state, uint32_t index) {
@@ -40,6 +64,7 @@ static void merge_member(tvms_pass_run *run, callers *state, uint32_t index) {
     tvms_functions_drop_unit(run, unit);
     return;
   }
+  say_merged(run, member->name, tvms_as_function(member->function));
   tvms_functions_replace(run, index, unit, function);
   tvms_vec_push(&run->context->memory, &state->functions, done);
 }

@@ -3,7 +3,7 @@
 #ifndef TVMS_PASSES_RELAX_FUSE_GROUP_COLLECT_H
 #define TVMS_PASSES_RELAX_FUSE_GROUP_COLLECT_H
 
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/fuse/group_functions.h"
 #include "support/strbuf.h"
 

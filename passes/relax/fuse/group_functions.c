@@ -9,7 +9,6 @@
 #include "ir/clone.h"
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "passes/relax/emit.h"
 #include "passes/relax/fuse/group_collect.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -413,6 +412,7 @@ tvms_node *tvms_fuse_groups_apply(tvms_pass_run *run, tvms_unit *unit,
   if (!any) return function;
   tvms_rewriter_init(&f.rewriter, unit, &f);
   tvms_relax_emitter_init(&f.emitter, unit);
+  if (groups->names) f.emitter.names = groups->names->names;
   tvms_relax_definitions_init(&f.in.definitions, unit, function);
   tvms_arena arena;
   tvms_arena_init(&arena, memory_of(&f));
@@ -424,7 +424,10 @@ tvms_node *tvms_fuse_groups_apply(tvms_pass_run *run, tvms_unit *unit,
   tvms_arena_fini(&arena);
   tvms_relax_definitions_fini(&f.in.definitions);
   tvms_rewriter_fini(&f.rewriter);
-  tvms_relax_emitter_fini(&f.emitter);
+  if (groups->names)
+    groups->names->names = f.emitter.names;
+  else
+    tvms_relax_emitter_fini(&f.emitter);
   tvms_vec_fini(memory_of(&f), &f.made);
   return result;
 }

@@ -3,6 +3,7 @@
 #define TVMS_PASSES_RELAX_FUSE_GROUP_FUNCTIONS_H
 
 #include "passes/functions.h"
+#include "passes/relax/emit.h"
 
 // Which bindings of a function belong together. Groups are numbered from 0.
 typedef struct {
@@ -14,6 +15,8 @@ typedef struct {
   // beside Primitive. By group; NULL: none has.
   tvms_node *const *TVMS_NULLABLE attrs;
   bool keep_constants;  // they stay inside instead of becoming parameters
+  // Names that calls have drawn in the functions before; NULL: each function begins anew.
+  tvms_relax_emitter *TVMS_NULLABLE names;
 } tvms_fuse_groups;
 
 // `function` with a call in the place of each group of one of its dataflow blocks. The

@@ -149,12 +149,9 @@ static const char *TVMS_NULLABLE codegen_of(const tvms_node *function) {
 static tvms_node *rename_callee(tvms_rewriter *r, tvms_node *node) {
   annotator *a = r->self;
   const tvms_node *callee = tvms_as_call(node)->callee;
-  if (callee->kind != TVMS_NODE_GLOBAL_VAR) return node;
   const tvms_member *member =
-      tvms_module_find(a->run->module, tvms_as_global_var(callee)->name);
-  bool relax =
-      member && member->function && member->function->kind == TVMS_NODE_FUNCTION;
-  const tvms_node *function = relax ? member->function : NULL;
+      tvms_module_function_named(a->run->module, callee, TVMS_NODE_FUNCTION);
+  const tvms_node *function = member ? member->function : NULL;
   const char *codegen = function ? codegen_of(function) : NULL;
   if (!codegen) return node;
   tvms_node *renamed = tvms_node_map_get(&a->renamed, function);

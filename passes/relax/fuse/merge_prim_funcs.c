@@ -10,7 +10,7 @@
 #include "ir/equal.h"
 #include "ir/object.h"
 #include "ir/op.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/analysis/symbols.h"
 
 #include <ctype.h>
@@ -103,12 +103,9 @@ static tvms_list value_of(const fuser *f, const tvms_node *var) {
 static const tvms_prim_func *TVMS_NULLABLE find_callee(const fuser *f,
                                                        const tvms_call *call) {
   const tvms_node *name = call->args.items[0];
-  if (name->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
   const tvms_member *member =
-      tvms_module_find(f->run->module, tvms_as_global_var(name)->name);
-  bool found =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  return found ? tvms_as_prim_func(member->function) : NULL;
+      tvms_module_function_named(f->run->module, name, TVMS_NODE_PRIM_FUNC);
+  return member ? tvms_as_prim_func(member->function) : NULL;
 }
 
 // The callee if it is of a form that can be merged; otherwise NULL after a report.
@@ -197,7 +194,7 @@ static bool add_relax_parameter(fuser *f, const tvms_node *param) {
     return true;
   }
   if (type->kind != TVMS_NODE_SINFO_SHAPE || !(type->flags & TVMS_FLAG_KNOWN))
-    return refuse(f, param->span, "a parameter is no tensor of known shape");
+    return refuse(f, param->span, "a parameter is not a tensor of known shape");
   tvms_list sizes = tvms_as_sinfo_shape(type)->values;
   for (uint32_t i = 0; i < sizes.len; i++) {
     if (sizes.items[i]->kind != TVMS_NODE_VAR)
@@ -325,7 +322,7 @@ static bool map_results(fuser *f, const tvms_prim_func *callee, const tvms_call 
     const tvms_node *inner =
         place < callee->params.len ? callee->buffers.items[place] : NULL;
     if (!inner || !is_known_tensor(types.items[i]))
-      return refuse(f, call->head.span, "a result is no tensor of known shape");
+      return refuse(f, call->head.span, "a result is not a tensor of known shape");
     results.items[i] = tvms_node_map_get(map, inner);
     if (results.items[i]) continue;  // it is an argument
     results.items[i] = add_intermediate(f, inner, types.items[i], map);
@@ -354,8 +351,7 @@ static bool add_call(fuser *f, const tvms_call *call, const tvms_node *var) {
   fine = fine && map_results(f, callee, call, &map, var);
   for (uint32_t i = first; fine && i < first + root->alloc_buffers.len; i++)
     f->allocs.items[i] = tvms_clone(f->unit, f->allocs.items[i], &map);
-  if (fine)
-    tvms_stmt_push(memory_of(f), &f->bodies, tvms_clone(f->unit, root->body, &map));
+  if (fine) tvms_stmt_push(f->unit, &f->bodies, tvms_clone(f->unit, root->body, &map));
   tvms_node_map_fini(&map);
   return fine;
 }

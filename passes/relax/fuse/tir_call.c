@@ -4,7 +4,9 @@
 
 #include "ir/build.h"
 #include "ir/op.h"
+#include "passes/relax/fuse/tir_call_sizes.h"
 #include "passes/relax/fuse/unpack_prim_func.h"
+#include "passes/relax/make.h"
 #include "structinfo/sinfo.h"
 
 const tvms_call *TVMS_NULLABLE tvms_fuse_tir_call_of(const tvms_fuse_caller *f,
@@ -17,27 +19,47 @@ const tvms_call *TVMS_NULLABLE tvms_fuse_tir_call_of(const tvms_fuse_caller *f,
   const tvms_node *name = call->callee;
   *in_place = name->kind == TVMS_NODE_GLOBAL_VAR;
   if (tvms_op_called(value) == TVMS_R_call_tir) name = call->args.items[0];
-  if (name->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
   const tvms_module *module = f->run->module;
-  const tvms_member *member = tvms_module_find(module, tvms_as_global_var(name)->name);
-  bool found =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  if (!found) return NULL;
+  const tvms_member *member =
+      tvms_module_function_named(module, name, TVMS_NODE_PRIM_FUNC);
+  if (!member) return NULL;
   *callee = (uint32_t)(member - module->members);
   return call;
 }
 
-tvms_list tvms_fuse_tir_call_args(const tvms_call *call, bool in_place) {
-  if (in_place) return call->args;
-  const tvms_node *args = call->args.items[1];
-  return args->kind == TVMS_NODE_TUPLE ? tvms_as_tuple(args)->fields
-                                       : (tvms_list){NULL, 0};
+static void add_passed(const tvms_fuse_caller *f, tvms_fuse_passed_list *passed,
+                       tvms_node *TVMS_NULLABLE value, tvms_node *TVMS_NULLABLE type) {
+  tvms_vec_push(&f->run->context->memory, passed, ((tvms_fuse_passed){value, type}));
 }
 
-tvms_list tvms_fuse_tir_call_results(const tvms_fuse_caller *f, const tvms_call *call) {
+static void add_arguments(const tvms_fuse_caller *f, tvms_list args,
+                          tvms_fuse_passed_list *passed) {
+  for (uint32_t i = 0; i < args.len; i++) {
+    tvms_node *number = tvms_relax_scalar_of(args.items[i]);
+    if (number)
+      add_passed(f, passed, number, NULL);
+    else
+      add_passed(f, passed, tvms_fuse_tir_call_original(f, args.items[i]),
+                 args.items[i]->sinfo);
+  }
+}
+
+void tvms_fuse_tir_call_passed(const tvms_fuse_caller *f, const tvms_call *call,
+                               bool in_place, tvms_fuse_passed_list *passed) {
+  if (in_place) {
+    add_arguments(f, call->args, passed);
+    return;
+  }
+  if (call->args.items[1]->kind == TVMS_NODE_TUPLE)
+    add_arguments(f, tvms_as_tuple(call->args.items[1])->fields, passed);
   tvms_node *type = call->type_args.items[0];
-  if (type->kind == TVMS_NODE_SINFO_TUPLE) return tvms_as_sinfo_tuple(type)->fields;
-  return tvms_list_copy(f->unit, &type, 1);
+  tvms_list results = {&type, 1};
+  if (type->kind == TVMS_NODE_SINFO_TUPLE) results = tvms_as_sinfo_tuple(type)->fields;
+  for (uint32_t i = 0; i < results.len; i++)
+    add_passed(f, passed, NULL, results.items[i]);
+  tvms_node *sizes = call->args.len > 2 ? call->args.items[2] : NULL;
+  if (sizes && sizes->kind == TVMS_NODE_SHAPE_EXPR)
+    add_arguments(f, tvms_as_shape_expr(sizes)->values, passed);
 }
 
 // The storage that a tensor was made in, or the tensor itself.
@@ -61,48 +83,67 @@ tvms_node *tvms_fuse_tir_call_original(const tvms_fuse_caller *f, tvms_node *var
   return var;
 }
 
+static bool is_tensor(const tvms_fuse_passed *passed) {
+  return passed->value && passed->type && tvms_sinfo_is_tensor(passed->type);
+}
+
 // Do two arguments of a call lie in the same memory?
-static bool overlaps(const tvms_fuse_caller *f, tvms_list args) {
-  for (uint32_t i = 0; i < args.len; i++) {
+static bool overlaps(const tvms_fuse_caller *f, const tvms_fuse_passed_list *passed) {
+  for (uint32_t i = 0; i < passed->len; i++) {
     for (uint32_t k = 0; k < i; k++) {
-      bool tensors = tvms_sinfo_is_tensor(args.items[i]->sinfo)
-                     && tvms_sinfo_is_tensor(args.items[k]->sinfo);
-      if (tensors && args.items[i] != args.items[k]
-          && storage_of(f, args.items[i]) == storage_of(f, args.items[k]))
+      const tvms_fuse_passed *a = &passed->items[i], *b = &passed->items[k];
+      if (is_tensor(a) && is_tensor(b) && a->value != b->value
+          && storage_of(f, a->value) == storage_of(f, b->value))
         return true;
     }
   }
   return false;
 }
 
-static bool is_number(const tvms_node *arg) {
-  if (arg->kind == TVMS_NODE_PRIM_VALUE) arg = tvms_as_prim_value(arg)->value;
-  return arg->kind == TVMS_NODE_INT_IMM || arg->kind == TVMS_NODE_FLOAT_IMM;
+static const char *TVMS_NULLABLE unlike_parameter(const tvms_fuse_passed *passed,
+                                                  bool scalar) {
+  if (scalar && (passed->type || !passed->value))
+    return "it passes a number that is computed";
+  if (scalar || is_tensor(passed)) return NULL;
+  if (passed->value) return "it passes something that is not a tensor";
+  return tvms_sinfo_is_tensor(passed->type) ? NULL : "its result is not a tensor";
+}
+
+static const char *TVMS_NULLABLE obstacle(const tvms_fuse_caller *f,
+                                          const tvms_prim_func *function,
+                                          const tvms_fuse_passed_list *passed,
+                                          bool in_place) {
+  if (passed->len != function->params.len)
+    return "it does not pass what its callee takes";
+  for (uint32_t i = 0; i < passed->len; i++) {
+    const char *why =
+        unlike_parameter(&passed->items[i], function->buffers.items[i] == NULL);
+    if (why) return why;
+  }
+  if (in_place && overlaps(f, passed))
+    return "two of its tensors lie in the same memory";
+  const char *why = tvms_fuse_unpack_obstacle(function);
+  if (why) return why;
+  tvms_node_map sizes;
+  tvms_node_map_init(&sizes, &f->run->context->memory);
+  why = tvms_fuse_solve_sizes(f, function, passed, &sizes);
+  tvms_node_map_fini(&sizes);
+  return why;
 }
 
 const char *TVMS_NULLABLE tvms_fuse_tir_call_obstacle(const tvms_fuse_caller *f,
                                                       const tvms_node *binding,
                                                       const tvms_call *call,
                                                       uint32_t callee, bool in_place) {
-  const tvms_prim_func *function =
-      tvms_as_prim_func(f->run->module->members[callee].function);
-  tvms_list args = tvms_fuse_tir_call_args(call, in_place);
-  uint32_t results = in_place ? 0 : tvms_fuse_tir_call_results(f, call).len;
-  if (args.len + results != function->params.len)
-    return "it does not pass what its callee takes";
   if (in_place
       && tvms_relax_definitions_of(f->definitions, tvms_as_var_binding(binding)->var)
              .uses)
     return "its result is used";
-  for (uint32_t i = 0; i < args.len; i++) {
-    bool scalar = !function->buffers.items[i];
-    if (scalar && !is_number(args.items[i])) return "it passes a size that is computed";
-    if (!scalar && !tvms_sinfo_is_tensor(args.items[i]->sinfo))
-      return "it passes something that is no tensor";
-  }
-  for (uint32_t i = 0; i < results; i++) {
-    if (!function->buffers.items[args.len + i]) return "its result is no tensor";
-  }
-  if (in_place && overlaps(f, args)) return "two of its tensors lie in the same memory";
-  return tvms_fuse_unpack_obstacle(function);
+  tvms_fuse_passed_list passed = {0};
+  tvms_fuse_tir_call_passed(f, call, in_place, &passed);
+  const char *why =
+      obstacle(f, tvms_as_prim_func(f->run->module->members[callee].function), &passed,
+               in_place);
+  tvms_vec_fini(&f->run->context->memory, &passed);
+  return why;
 }

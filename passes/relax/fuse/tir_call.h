@@ -3,7 +3,8 @@
 #define TVMS_PASSES_RELAX_FUSE_TIR_CALL_H
 
 #include "passes/functions.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
+#include "support/vec.h"
 
 // The function in which the calls stand.
 typedef struct {
@@ -18,11 +19,18 @@ const tvms_call *TVMS_NULLABLE tvms_fuse_tir_call_of(const tvms_fuse_caller *f,
                                                      const tvms_node *binding,
                                                      uint32_t *callee, bool *in_place);
 
-// What is passed: without the results of call_tir.
-tvms_list tvms_fuse_tir_call_args(const tvms_call *call, bool in_place);
+// What is handed over for one parameter of a callee.
+typedef struct {
+  tvms_node *TVMS_NULLABLE value;  // a variable, or a number; NULL: a result
+  tvms_node *TVMS_NULLABLE type;   // of a variable or a result; NULL: a number
+} tvms_fuse_passed;
 
-// The types of the results of a call_tir, in the unit of the caller.
-tvms_list tvms_fuse_tir_call_results(const tvms_fuse_caller *f, const tvms_call *call);
+typedef TVMS_VEC(tvms_fuse_passed) tvms_fuse_passed_list;
+
+// Appends what the call hands over, in the order of the callee's parameters: arguments, results
+// of call_tir, and the sizes of `tir_vars`.
+void tvms_fuse_tir_call_passed(const tvms_fuse_caller *f, const tvms_call *call,
+                               bool in_place, tvms_fuse_passed_list *passed);
 
 // The variable that a copy of a variable names.
 tvms_node *tvms_fuse_tir_call_original(const tvms_fuse_caller *f, tvms_node *var);

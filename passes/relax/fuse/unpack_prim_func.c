@@ -4,14 +4,12 @@
 
 #include "ir/build.h"
 #include "ir/clone.h"
+#include "passes/relax/fuse/tir_call_sizes.h"
 #include "support/strbuf.h"
 
 #include <string.h>
 
 static bool is_dense(const tvms_buffer *buffer) {
-  for (uint32_t i = 0; i < buffer->shape.len; i++) {
-    if (!tvms_node_is_int_imm(buffer->shape.items[i])) return false;
-  }
   return buffer->strides.len == 0 && tvms_node_is_int(buffer->elem_offset, 0);
 }
 
@@ -19,35 +17,24 @@ const char *tvms_fuse_unpack_obstacle(const tvms_prim_func *function) {
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *buffer = function->buffers.items[i];
     if (buffer && !is_dense(tvms_as_buffer(buffer)))
-      return "a size or an offset of its tensors is not a number";
+      return "its callee takes tensors with strides or offsets";
     if (!buffer && tvms_dtype_is_handle(function->params.items[i]->dtype))
       return "its callee takes a pointer of which nothing is known";
   }
   return NULL;
 }
 
-int64_t tvms_fuse_buffer_bytes(const tvms_node *node) {
-  const tvms_buffer *buffer = tvms_as_buffer(node);
-  int64_t bits = tvms_dtype_is_bool(buffer->element) ? 8 : buffer->element.bits;
-  int64_t bytes = (bits * buffer->element.lanes + 7) / 8;
-  for (uint32_t i = 0; i < buffer->shape.len; i++)
-    bytes *= tvms_as_int_imm(buffer->shape.items[i])->value;
-  return bytes;
-}
-
 tvms_node *tvms_fuse_dense_buffer(tvms_unit *unit, const tvms_node *node,
+                                  tvms_list shape, tvms_node_map *known,
                                   const char *name) {
   const tvms_buffer *like = tvms_as_buffer(node);
   tvms_sym symbol = tvms_symbol_intern(unit->context, name, strlen(name));
   tvms_buffer *made = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   made->name = symbol;
   made->element = like->element;
-  made->shape = tvms_list_copy(unit, like->shape.items, like->shape.len);
-  for (uint32_t i = 0; i < made->shape.len; i++) {
-    const tvms_node *size = made->shape.items[i];
-    made->shape.items[i] =
-        tvms_int_imm_new(unit, size->dtype, tvms_as_int_imm(size)->value, TVMS_NO_SPAN);
-  }
+  made->shape = tvms_list_copy(unit, shape.items, shape.len);
+  for (uint32_t i = 0; i < shape.len; i++)
+    made->shape.items[i] = tvms_clone(unit, shape.items[i], known);
   made->data = tvms_pointer_var_new(unit, symbol, like->element, 0, TVMS_NO_SPAN);
   made->elem_offset = tvms_int_imm_new(unit, like->elem_offset->dtype, 0, TVMS_NO_SPAN);
   made->align = 64;
@@ -111,7 +98,10 @@ static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
   tvms_node_map_init(&known, memory);
   bool same_variable =
       !tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables);
-  tvms_node_vec params = {0}, declared = {0};
+  tvms_node_vec params = {0}, declared = {0}, sizes = {0};
+  tvms_fuse_sizes_of(memory, function, &sizes);
+  for (uint32_t i = 0; i < sizes.len; i++)
+    tvms_node_map_put(&known, sizes.items[i], tvms_var_like(unit, sizes.items[i]));
   for (uint32_t i = 0; i < function->params.len; i++) {
     const tvms_node *buffer = function->buffers.items[i];
     tvms_node *param = buffer ? pointer_for(unit, tvms_as_buffer(buffer))
@@ -122,6 +112,8 @@ static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
     tvms_vec_push(memory, &declared,
                   declare(unit, tvms_clone(unit, buffer, &known), param));
   }
+  for (uint32_t i = 0; i < sizes.len; i++)
+    tvms_vec_push(memory, &params, tvms_node_map_get(&known, sizes.items[i]));
   tvms_prim_func *made = tvms_node_make(unit, PRIM_FUNC, old->span);
   made->head.flags = old->flags | TVMS_FLAG_PRIVATE;
   made->params = tvms_list_copy(unit, params.items, params.len);
@@ -133,6 +125,7 @@ static tvms_node *unpacked(tvms_unit *unit, const tvms_node *old) {
   made->body = body_behind(unit, &declared, tvms_clone(unit, function->body, &known));
   tvms_vec_fini(memory, &params);
   tvms_vec_fini(memory, &declared);
+  tvms_vec_fini(memory, &sizes);
   tvms_node_map_fini(&known);
   return &made->head;
 }

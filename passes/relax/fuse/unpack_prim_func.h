@@ -2,22 +2,22 @@
 #ifndef TVMS_PASSES_RELAX_FUSE_UNPACK_PRIM_FUNC_H
 #define TVMS_PASSES_RELAX_FUSE_UNPACK_PRIM_FUNC_H
 
+#include "ir/node_map.h"
 #include "passes/functions.h"
 
-// Why a PrimFunc cannot be called with pointers; NULL: it can. All its buffers have sizes
-// that are numbers, and lie in memory without gaps.
+// Why a PrimFunc cannot be called with pointers; NULL: it can. All its buffers lie in memory
+// without gaps.
 const char *TVMS_NULLABLE tvms_fuse_unpack_obstacle(const tvms_prim_func *function);
 
 // Adds the private function `<name>_unpacked` to the module, unless it is there, and returns
-// its name: it has a pointer for each buffer of the PRIM_FUNC that is member `index`, and
-// the same scalars.
+// its name: it has a pointer for each buffer of the PRIM_FUNC that is member `index`, the same
+// scalars, and behind them the sizes that the buffers had (tvms_fuse_sizes_of).
 tvms_sym tvms_fuse_unpack(tvms_pass_run *run, uint32_t index);
 
-// A buffer of the unit with the elements and the sizes of `like`, which may be of another.
+// A buffer of the unit with the elements of `like` and the sizes of `shape`, both of which may
+// be of another; `known` maps their symbols and learns of new ones.
 tvms_node *tvms_fuse_dense_buffer(tvms_unit *unit, const tvms_node *like,
+                                  tvms_list shape, tvms_node_map *known,
                                   const char *name);
-
-// The bytes of a buffer whose sizes are numbers.
-int64_t tvms_fuse_buffer_bytes(const tvms_node *buffer);
 
 #endif

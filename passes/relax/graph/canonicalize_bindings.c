@@ -13,7 +13,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/graph/canonicalize_symbols.h"
 #include "passes/relax/retype.h"

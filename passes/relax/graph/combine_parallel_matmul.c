@@ -10,7 +10,7 @@
 // TVM: relax.transform.CombineParallelMatmul without its option check.
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/graph/op_calls.h"
 #include "passes/relax/graph/parallel_matmul.h"
 #include "passes/relax/pattern/rewrite.h"

@@ -10,7 +10,7 @@
 // TVM: relax.transform.ConvertToDataflow.
 #include "ir/build.h"
 #include "passes/functions.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
 #include "structinfo/infer.h"

@@ -8,12 +8,14 @@
 #include "passes/relax/graph/dead_code_elimination.h"
 
 #include "ir/walk.h"
+#include "passes/remarks.h"
 #include "structinfo/infer.h"
 
 #include <string.h>
 
 typedef struct {
   tvms_memory *memory;
+  const tvms_pass_run *run;
   const tvms_module *module;
   tvms_node_map live;  // VAR → itself
 } usage;
@@ -92,12 +94,13 @@ static void mark_sequence(usage *used, const tvms_node *node) {
 static tvms_node *drop_dead(tvms_rewriter *rewriter, tvms_node *binding) {
   usage *used = rewriter->self;
   bool live = tvms_node_map_get(&used->live, tvms_as_var_binding(binding)->var) != NULL;
+  if (!live) tvms_pass_count(used->run, "bindings removed", 1);
   return live ? TVMS_REWRITE_BELOW : NULL;
 }
 
 tvms_node *tvms_dead_code_clean(tvms_pass_run *run, tvms_unit *unit,
                                 tvms_node *function) {
-  usage used = {.memory = &run->context->memory, .module = run->module};
+  usage used = {.memory = &run->context->memory, .run = run, .module = run->module};
   tvms_node_map_init(&used.live, used.memory);
   mark_sequence(&used, tvms_as_function(function)->body);
   tvms_rewriter rewriter;
@@ -166,7 +169,10 @@ static void remove_unreached(tvms_pass_run *run, const char *entry) {
     tvms_node *function = module->members[r.queue.items[--r.queue.len]].function;
     if (function) tvms_walk(memory, function, &visitor);
   }
+  uint32_t before = module->member_count;
   if (!r.unknown_callee) tvms_functions_remove(run, r.dead);
+  if (before > module->member_count)
+    tvms_pass_count(run, "functions removed", before - module->member_count);
   tvms_vec_fini(memory, &r.queue);
   tvms_memory_free(memory, r.dead);
 }

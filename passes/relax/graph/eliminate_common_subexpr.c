@@ -13,7 +13,8 @@
 #include "ir/equal.h"
 #include "ir/op.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "passes/remarks.h"
+#include "structinfo/definitions.h"
 #include "structinfo/infer.h"
 #include "structinfo/make.h"
 
@@ -22,8 +23,8 @@ typedef struct {
   uint64_t hash;
   const tvms_node *value;
   const tvms_node *TVMS_NULLABLE type;  // of a match_cast
-  tvms_node_vec vars;
-  uint32_t next;  // entry of the same bucket + 1
+  tvms_node_vec vars;                   // none: no scope here has it
+  uint32_t next;                        // entry of the same bucket + 1
 } entry;
 
 enum { BUCKETS = 1024 };
@@ -32,6 +33,7 @@ typedef struct {
   tvms_pass_run *run;
   tvms_unit *unit;
   bool call_only;
+  bool tells;  // remarks are wanted of this pass, and not of one that shares by the way
   TVMS_VEC(entry) entries;
   uint32_t buckets[BUCKETS];  // entry + 1
   // Entry to which a variable was added, in order: to take it back.
@@ -69,10 +71,13 @@ static bool allocates(const tvms_node *value) {
          || op == TVMS_R_vm_alloc_tensor;
 }
 
-static bool may_be_shared(eliminator *e, tvms_node *value) {
-  if (e->call_only && value->kind != TVMS_NODE_CALL) return false;
+// Why a value may not be shared; NULL: it may.
+static const char *TVMS_NULLABLE obstacle(eliminator *e, tvms_node *value) {
+  if (e->call_only && value->kind != TVMS_NODE_CALL)
+    return "with call_only, what is not a call stays";
   tvms_visitor visitor = {.self = e, .enter = find_effect};
-  return tvms_walk(memory_of(e), value, &visitor) && !allocates(value);
+  if (!tvms_walk(memory_of(e), value, &visitor)) return "it may have side effects";
+  return allocates(value) ? "it allocates memory" : NULL;
 }
 
 // ---- The table ----
@@ -205,36 +210,63 @@ static tvms_node *copy_of(eliminator *e, const tvms_node *binding, tvms_node *va
   return &made->head;
 }
 
+static void say_shared(const eliminator *e, const tvms_node *value,
+                       const tvms_node *first) {
+  if (!e->tells) return;
+  tvms_pass_count(e->run, "values shared", 1);
+  tvms_pass_remark(e->run, TVMS_REMARK_PASSED, TVMS_D_value_shared, value->span,
+                   tvms_symbol_text(e->run->context, tvms_as_var(first)->name));
+}
+
+static void say_computed_again(const eliminator *e, const tvms_node *value,
+                               const char *why) {
+  if (!e->tells) return;
+  tvms_pass_count(e->run, "values computed again", 1);
+  tvms_pass_remark(e->run, TVMS_REMARK_MISSED, TVMS_D_value_not_shared, value->span,
+                   why);
+}
+
 static tvms_node *leave_binding(tvms_rewriter *r, tvms_node *binding) {
   eliminator *e = r->self;
   tvms_node *value = tvms_relax_binding_value(binding);
   tvms_node *var = tvms_relax_binding_var(binding);
-  if (!may_be_shared(e, value)) return binding;
+  const char *why = obstacle(e, value);
+  if (why && !e->tells) return binding;
   const tvms_node *type =
       binding->kind == TVMS_NODE_MATCH_CAST ? tvms_as_match_cast(binding)->type : NULL;
   uint64_t hash = tvms_node_hash(e->run->context, value);
   uint32_t at = find_entry(e, hash, value, type);
-  if (at == UINT32_MAX || e->entries.items[at].vars.len == 0) {
-    if (at == UINT32_MAX) at = add_entry(e, hash, value, type);
-    add_variable(e, at, var);
+  bool again = at != UINT32_MAX;
+  if (!again) at = add_entry(e, hash, value, type);
+  if (why || e->entries.items[at].vars.len == 0) {
+    if (again)
+      say_computed_again(e, value, why ? why : "the scope that has it has ended");
+    if (!why) add_variable(e, at, var);
     return binding;
   }
   tvms_node *first = e->entries.items[at].vars.items[0];
   add_variable(e, at, var);
   tvms_node_map_put(&r->known, var, first);
   tvms_vec_push(memory_of(e), &e->replaced, var);
+  say_shared(e, value, first);
   return copy_of(e, binding, first);
 }
 
+static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
+                               tvms_node *function);
+
 // A function has a table of its own.
 static tvms_node *enter_function(tvms_rewriter *r, tvms_node *node) {
-  eliminator *e = r->self;
-  return tvms_relax_share_values(e->run, r->unit, node, e->call_only);
+  return share_values(r->self, r->unit, node);
 }
 
-tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
-                                   tvms_node *function, bool call_only) {
-  eliminator e = {.run = run, .unit = unit, .call_only = call_only};
+// As `like` says, whose table is not looked at.
+static tvms_node *share_values(const eliminator *like, tvms_unit *unit,
+                               tvms_node *function) {
+  eliminator e = {.run = like->run,
+                  .unit = unit,
+                  .call_only = like->call_only,
+                  .tells = like->tells};
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &e);
   rewriter.enter[TVMS_NODE_IF] = enter_if;
@@ -252,9 +284,16 @@ tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
   return result;
 }
 
+tvms_node *tvms_relax_share_values(tvms_pass_run *run, tvms_unit *unit,
+                                   tvms_node *function, bool call_only) {
+  eliminator like = {.run = run, .call_only = call_only};
+  return share_values(&like, unit, function);
+}
+
 static tvms_node *eliminate(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  bool call_only = TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0;
-  return tvms_relax_share_values(run, unit, function, call_only);
+  eliminator like = {.run = run, .tells = run->hooks && run->hooks->log};
+  like.call_only = TVMS_OPTION(run, EliminateCommonSubexpr, call_only).number != 0;
+  return share_values(&like, unit, function);
 }
 
 void tvms_pass_eliminate_common_subexpr(tvms_pass_run *run) {

@@ -9,6 +9,7 @@
 // TVM: relax.transform.FoldConstant.
 #include "interp/interp.h"
 #include "interp/prim.h"
+#include "ir/omitted.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/mutator.h"
 #include "passes/relax/retype.h"
@@ -131,10 +132,18 @@ static bool are_constants(tvms_list args) {
   return true;
 }
 
+static bool have_values(const tvms_rewriter *r, tvms_list args) {
+  for (uint32_t i = 0; i < args.len; i++) {
+    if (!tvms_node_refuse_omitted(r->unit->context, args.items[i], "FoldConstant"))
+      return false;
+  }
+  return true;
+}
+
 // The value of a call of the member with these arguments, or NULL.
 static tvms_node *TVMS_NULLABLE folded(tvms_rewriter *r, const tvms_member *member,
                                        tvms_list args, tvms_node *type) {
-  if (!are_constants(args)) return NULL;
+  if (!are_constants(args) || !have_values(r, args)) return NULL;
   bool several = type->kind == TVMS_NODE_SINFO_TUPLE;
   tvms_list types = {&type, 1};
   if (several) types = tvms_as_sinfo_tuple(type)->fields;
@@ -178,16 +187,13 @@ static bool is_worth(const tvms_node *node) {
 
 static tvms_node *fold_call_tir(tvms_rewriter *r, tvms_node *node) {
   const tvms_call *call = tvms_as_call(node);
-  bool plain = call->args.len >= 2 && call->args.items[0]->kind == TVMS_NODE_GLOBAL_VAR
-               && call->args.items[1]->kind == TVMS_NODE_TUPLE
+  bool plain = call->args.len >= 2 && call->args.items[1]->kind == TVMS_NODE_TUPLE
                && call->type_args.len == 1;
   if (!plain) return node;
   const tvms_module *module = folder_of(r)->run->module;
   const tvms_member *member =
-      tvms_module_find(module, tvms_as_global_var(call->args.items[0])->name);
-  bool prim =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  if (!prim) return node;
+      tvms_module_function_named(module, call->args.items[0], TVMS_NODE_PRIM_FUNC);
+  if (!member) return node;
   tvms_node *value = folded(r, member, tvms_as_tuple(call->args.items[1])->fields,
                             call->type_args.items[0]);
   return value ? value : node;
@@ -211,6 +217,8 @@ static tvms_node *fold_operator(tvms_rewriter *r, tvms_node *node) {
   tvms_pass_run *run = folder_of(r)->run;
   const tvms_call *call = tvms_as_call(node);
   if (!is_closed(call->args)) return node;
+  if (tvms_legalize_describes(tvms_op_called(node)) && !have_values(r, call->args))
+    return node;
   tvms_unit *unit = tvms_functions_open_unit(run);
   tvms_legalized legalized = {0};
   tvms_node *value = NULL;
@@ -229,6 +237,7 @@ static tvms_node *fold_operator(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *fold_to_shape(tvms_rewriter *r, tvms_node *node) {
   const tvms_node *arg = tvms_as_call(node)->args.items[0];
   if (arg->kind != TVMS_NODE_CONSTANT) return node;
+  if (!tvms_node_refuse_omitted(r->unit->context, arg, "FoldConstant")) return node;
   const tvms_constant *constant = tvms_as_constant(arg);
   bool fits = tvms_dtype_same(constant->element, TVMS_DTYPE(INT, 64))
               && constant->shape.len == 1 && constant->data.len % 8 == 0;

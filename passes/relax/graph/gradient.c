@@ -13,7 +13,7 @@
 #include "ir/clone.h"
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/gradient_checkpoints.h"
 #include "passes/relax/graph/gradient_rules.h"
@@ -299,7 +299,7 @@ static bool set_target(derivation *d, const tvms_node *body, int64_t index) {
                 && tvms_sinfo_dims(target->sinfo, &dims) && dims.len == 0
                 && target->sinfo->dtype.code == TVMS_FLOAT;
   d->target = target;
-  return scalar || fail(d, body, "the result that is asked for is no float scalar");
+  return scalar || fail(d, body, "the result that is asked for is not a float scalar");
 }
 
 static bool is_float(const tvms_node *type) {
@@ -338,7 +338,7 @@ static bool set_wanted(derivation *d, const tvms_function *function,
     tvms_node *var = variable_named(d, function, names->items[i].text);
     if (!var || !is_float(var->sinfo))
       return fail(d, &function->head,
-                  "a variable that require_grads names is no float");
+                  "a variable that require_grads names is not a float");
     tvms_vec_push(memory_of(d), &d->wanted, var);
   }
   return true;

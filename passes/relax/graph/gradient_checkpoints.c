@@ -2,7 +2,7 @@
 #include "passes/relax/graph/gradient_checkpoints.h"
 
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 
 typedef struct {
   tvms_relax_mutator m;

@@ -36,10 +36,8 @@ static const tvms_function *TVMS_NULLABLE callee_of(const inliner *state,
   const tvms_node *value = tvms_as_var_binding(binding)->value;
   if (value->kind != TVMS_NODE_CALL) return NULL;
   const tvms_call *call = tvms_as_call(value);
-  if (call->callee->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
   const tvms_module *module = state->run->module;
-  const tvms_member *member =
-      tvms_module_find(module, tvms_as_global_var(call->callee)->name);
+  const tvms_member *member = tvms_module_named(module, call->callee);
   if (!member || !state->inlined[member - module->members]) return NULL;
   const tvms_function *callee = tvms_as_function(member->function);
   return callee->params.len == call->args.len ? callee : NULL;

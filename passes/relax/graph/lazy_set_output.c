@@ -7,40 +7,12 @@
 //
 // The new parameter follows the first `num_input` ones (an attribute of the function), or all.
 // Private functions are left alone. TVM: relax.transform.LazySetOutput.
-#include "ir/object.h"
 #include "passes/functions.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
+#include "passes/relax/analysis/num_input.h"
 #include "passes/relax/binder.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
-
-#include <string.h>
-
-// The number of parameters that are no weights, or -1: the function does not say.
-static int64_t input_count(const tvms_function *function) {
-  int64_t count;
-  const tvms_node *given = tvms_object_map_get(function->attrs, "num_input");
-  bool said =
-      tvms_object_as_int(given, &count) && count >= 0 && count <= function->params.len;
-  return said ? count : -1;
-}
-
-static void set_input_count(tvms_unit *unit, tvms_function *function, int64_t count) {
-  tvms_node *number = tvms_object_int_new(unit, count, TVMS_NO_SPAN);
-  function->attrs = tvms_object_map_with(unit, function->attrs, "num_input", number);
-}
-
-// A parameter that is a function of a number and something else.
-static tvms_node *callback(tvms_unit *unit, const char *name, tvms_node *result,
-                           bool pure) {
-  tvms_node *params[] = {tvms_sinfo_prim_new(unit, TVMS_DTYPE(INT, 64), NULL),
-                         tvms_sinfo_object_new(unit)};
-  tvms_node *var =
-      tvms_var_new(unit, tvms_symbol_intern(unit->context, name, strlen(name)),
-                   (tvms_dtype){0}, TVMS_NO_SPAN);
-  var->sinfo = tvms_sinfo_func_new(unit, params, 2, result, pure);
-  return var;
-}
 
 // The list with `node` at this place.
 static tvms_list inserted(tvms_unit *unit, tvms_list list, uint32_t at,
@@ -119,7 +91,7 @@ static tvms_node *set_outputs(tvms_pass_run *run, tvms_unit *unit, tvms_node *no
   if (body->body->kind == TVMS_NODE_TUPLE)
     s.results = tvms_as_tuple(body->body)->fields;
   s.results = tvms_list_copy(unit, s.results.items, s.results.len);
-  s.set = callback(unit, "fset_output", nothing, false);
+  s.set = tvms_relax_make_callback(unit, "fset_output", nothing, false);
   tvms_relax_emitter_init(&s.emitter, unit);
   tvms_rewriter rewriter;
   tvms_rewriter_init(&rewriter, unit, &s);
@@ -131,14 +103,14 @@ static tvms_node *set_outputs(tvms_pass_run *run, tvms_unit *unit, tvms_node *no
   tvms_tuple *empty = tvms_node_make(unit, TUPLE, TVMS_NO_SPAN);
   empty->head.sinfo = body->head.sinfo = nothing;
   body->body = &empty->head;
-  int64_t inputs = input_count(function);
+  int64_t inputs = tvms_relax_num_input(node);
   uint32_t place = inputs < 0 ? function->params.len : (uint32_t)inputs;
   function->params = inserted(unit, function->params, place, s.set);
   function->body = &body->head;
   function->ret = nothing;
   function->head.flags &= (uint8_t)~TVMS_FLAG_PURE;
   function->head.sinfo = NULL;
-  if (inputs >= 0) set_input_count(unit, function, inputs + 1);
+  if (inputs >= 0) tvms_relax_set_num_input(unit, copy, inputs + 1);
   return copy;
 }
 

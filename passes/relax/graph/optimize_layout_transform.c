@@ -21,12 +21,9 @@ typedef struct {
 } optimization;
 
 static bool removes_pad(const optimization *o, const tvms_node *callee) {
-  if (callee->kind != TVMS_NODE_GLOBAL_VAR) return false;
   const tvms_member *member =
-      tvms_module_find(o->run->module, tvms_as_global_var(callee)->name);
-  bool prim =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  if (!prim) return false;
+      tvms_module_function_named(o->run->module, callee, TVMS_NODE_PRIM_FUNC);
+  if (!member) return false;
   const tvms_node *attrs = tvms_as_prim_func(member->function)->attrs;
   const char *name = tvms_object_as_text(tvms_object_map_get(attrs, "operator_name"));
   return name && strcmp(name, "remove_pad") == 0;

@@ -5,7 +5,7 @@
 #include "passes/relax/graph/parallel_matmul.h"
 
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/pattern/pattern.h"
 #include "structinfo/sinfo.h"
 

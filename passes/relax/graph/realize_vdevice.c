@@ -11,7 +11,7 @@
 #include "ir/equal.h"
 #include "ir/object.h"
 #include "ir/walk.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/mutator.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"

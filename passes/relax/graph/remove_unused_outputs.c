@@ -10,7 +10,7 @@
 #include "ir/clone.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/blocks.h"
 #include "passes/relax/emit.h"
@@ -24,7 +24,7 @@
 
 // A private function that returns a tuple.
 typedef struct {
-  uint32_t fields;  // 0: it is no such function
+  uint32_t fields;  // 0: it is not such a function
   uint32_t used;    // how many of them
   bool *is_used;    // by field
   const tvms_function *function;
@@ -49,9 +49,8 @@ static bool loses_fields(const callee *c) {
 static callee *TVMS_NULLABLE callee_of(const removal *r, const tvms_node *node) {
   if (node->kind != TVMS_NODE_CALL) return NULL;
   const tvms_node *name = tvms_as_call(node)->callee;
-  if (name->kind != TVMS_NODE_GLOBAL_VAR) return NULL;
   const tvms_module *module = r->run->module;
-  const tvms_member *member = tvms_module_find(module, tvms_as_global_var(name)->name);
+  const tvms_member *member = tvms_module_named(module, name);
   if (!member) return NULL;
   callee *found = &r->callees[member - module->members];
   return found->fields ? found : NULL;

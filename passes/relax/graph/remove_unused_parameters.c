@@ -9,7 +9,7 @@
 
 #include "ir/build.h"
 #include "ir/clone.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/analysis/symbols.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/make.h"
@@ -120,10 +120,8 @@ static tvms_node *value_of(tvms_unit *unit, tvms_list params, tvms_list args,
 static tvms_node *change_call(tvms_rewriter *rewriter, tvms_node *node) {
   removal *r = rewriter->self;
   const tvms_call *call = tvms_as_call(node);
-  if (call->callee->kind != TVMS_NODE_GLOBAL_VAR) return node;
   const tvms_module *module = r->run->module;
-  const tvms_member *member =
-      tvms_module_find(module, tvms_as_global_var(call->callee)->name);
+  const tvms_member *member = tvms_module_named(module, call->callee);
   if (!member || !r->callees[member - module->members].changes) return node;
   const callee *change = &r->callees[member - module->members];
   tvms_list params = tvms_as_function(member->function)->params;

@@ -12,6 +12,7 @@
 // float16 are never cast. Unlike TVM, attention keeps its bias and its attributes.
 // TVM: relax.transform.ToMixedPrecision.
 #include "ir/object.h"
+#include "ir/omitted.h"
 #include "passes/relax/mutator.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -221,7 +222,7 @@ static double constant_at(const tvms_constant *constant, size_t i) {
   return (double)((int64_t)((uint64_t)integer << unused) >> unused);
 }
 
-// Can every element be a float16 that is no infinity?
+// Can every element be a float16 that is not an infinity?
 static bool fits_half(const tvms_node *node) {
   static const double greatest = 65504;
   const tvms_constant *constant = tvms_as_constant(node);
@@ -236,14 +237,19 @@ static bool fits_half(const tvms_node *node) {
   return true;
 }
 
-static bool all_half(tvms_list args) {
+static bool all_half(tvms_context *context, tvms_list args) {
   for (uint32_t i = 0; i < args.len; i++) {
     const tvms_node *arg = args.items[i];
     if (!arg->sinfo || !tvms_sinfo_is_nested_tensor(arg->sinfo)) continue;
     bool half = tvms_sinfo_is_tensor(arg->sinfo)
                 && tvms_dtype_same(arg->sinfo->dtype, half_type());
-    if (arg->kind == TVMS_NODE_CONSTANT) half |= fits_half(arg);
-    if (arg->kind == TVMS_NODE_TUPLE) half |= all_half(tvms_as_tuple(arg)->fields);
+    if (arg->kind == TVMS_NODE_CONSTANT) {
+      if (!half && !tvms_node_refuse_omitted(context, arg, "ToMixedPrecision"))
+        return false;
+      half |= fits_half(arg);
+    }
+    if (arg->kind == TVMS_NODE_TUPLE)
+      half |= all_half(context, tvms_as_tuple(arg)->fields);
     if (!half) return false;
   }
   return true;
@@ -268,7 +274,8 @@ static tvms_node *convert_call(converter *c, const tvms_var_binding *bound) {
   if (opcode == TVMS_R_wrap_param) return args.items[0];
   bool changed = args.items != old->args.items;
   if (policy == NEVER && !changed) return bound->value;
-  tvms_dtype dtype = policy == ALWAYS || all_half(args) ? half_type() : single_type();
+  bool half = policy == ALWAYS || all_half(c->m.unit->context, args);
+  tvms_dtype dtype = half ? half_type() : single_type();
   tvms_list made = tvms_list_copy(c->m.unit, args.items, args.len);
   for (uint32_t i = 0; i < args.len; i++) {
     made.items[i] = policy == NEVER || opcode == TVMS_R_NONE

@@ -9,7 +9,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 // computes. Equal expressions share a function. TVM: relax.transform.ComputePrimValue.
 #include "ir/clone.h"
 #include "ir/object.h"
+#include "ir/stmt.h"
 #include "ir/walk.h"
 #include "passes/relax/binder.h"
 #include "passes/relax/make.h"
@@ -53,17 +54,6 @@ static tvms_node *host_attrs(tvms_unit *unit) {
                               tvms_object_bool_new(unit, true, TVMS_NO_SPAN));
 }
 
-static tvms_node *return_stmt(tvms_unit *unit, tvms_node *value) {
-  if (!tvms_release_has(unit->dialect, TVMS_FACT_returns_are_statements)) {
-    tvms_node *call =
-        tvms_call_new_of(unit, value->dtype, TVMS_TIR_ret, &value, 1, TVMS_NO_SPAN);
-    return tvms_evaluate_new(unit, call, TVMS_NO_SPAN);
-  }
-  tvms_return *made = tvms_node_make(unit, RETURN, TVMS_NO_SPAN);
-  made->value = value;
-  return &made->head;
-}
-
 // The PrimFunc that returns `value`, in a unit of its own; its name as a member.
 static tvms_sym add_function(lifter *state, tvms_node *value, tvms_list vars) {
   tvms_unit *unit = tvms_functions_open_unit(state->run);
@@ -83,7 +73,8 @@ static tvms_sym add_function(lifter *state, tvms_node *value, tvms_list vars) {
   function->buffers = buffers;
   function->ret = tvms_sinfo_prim_new(unit, value->dtype, NULL);
   function->attrs = host_attrs(unit);
-  function->body = return_stmt(unit, tvms_clone(unit, value, &known));
+  function->body =
+      tvms_stmt_return(unit, tvms_clone(unit, value, &known), TVMS_NO_SPAN);
   tvms_node_map_fini(&known);
   return tvms_functions_add_unique(state->run, "compute_symbolic_expr", unit,
                                    &function->head);

@@ -4,6 +4,7 @@
 
 #include "ir/fold.h"
 #include "ir/object.h"
+#include "ir/omitted.h"
 #include "passes/relax/make.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
@@ -183,11 +184,12 @@ static tvms_node *expand_arange(tvms_expansion *e, tvms_node *call) {
 }
 
 // The number in a constant without dimensions, of a dtype that is plain to read.
-static bool scalar_in(const tvms_node *arg, double *real, int64_t *whole,
-                      bool *is_real) {
+static bool scalar_in(const tvms_expansion *e, const tvms_node *arg, double *real,
+                      int64_t *whole, bool *is_real) {
   if (arg->kind != TVMS_NODE_CONSTANT) return false;
   const tvms_constant *c = tvms_as_constant(arg);
   if (c->shape.len != 0) return false;
+  if (!tvms_node_refuse_omitted(unit_of(e)->context, arg, "LegalizeOps")) return false;
   tvms_dtype dtype = c->element;
   *is_real = dtype.code == TVMS_FLOAT;
   if (*is_real && dtype.bits == 32) {
@@ -217,7 +219,7 @@ static tvms_node *expand_astype(tvms_expansion *e, tvms_node *call) {
   bool is_real;
   tvms_dtype dtype = call->sinfo->dtype;
   if (!can_count_in(dtype)
-      || !scalar_in(tvms_as_call(call)->args.items[0], &real, &whole, &is_real)) {
+      || !scalar_in(e, tvms_as_call(call)->args.items[0], &real, &whole, &is_real)) {
     return NULL;
   }
   char data[8];

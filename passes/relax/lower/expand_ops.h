@@ -3,7 +3,7 @@
 #ifndef TVMS_PASSES_RELAX_LOWER_EXPAND_OPS_H
 #define TVMS_PASSES_RELAX_LOWER_EXPAND_OPS_H
 
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/mutator.h"
 
 typedef struct tvms_expansion tvms_expansion;

@@ -4,7 +4,7 @@
 // After:  lv = R.call_tir(cls.relu, (x,), out_ty=R.Tensor((n,), "float32")), and a private
 //         PrimFunc relu in the module
 //
-// What an operator computes stands in te/. Equal PrimFuncs are made once. Operators that TVM
+// What an operator computes stands in te/, or in PrimFuncs of the user (own_lowerings.h). Equal PrimFuncs are made once. Operators that TVM
 // writes with others, and those that only a packed function can do, stand in expand_ops.c.
 // Calls with unknown shapes and operators without a description stay as they are.
 // TVM: relax.transform.LegalizeOps.
@@ -13,8 +13,12 @@
 #include "ir/object.h"
 #include "passes/functions.h"
 #include "passes/relax/lower/expand_ops.h"
+#include "passes/relax/lower/legalized_call.h"
+#include "passes/relax/lower/own_lowerings.h"
 #include "passes/relax/make.h"
+#include "passes/remarks.h"
 #include "structinfo/make.h"
+#include "structinfo/omitted.h"
 #include "structinfo/sinfo.h"
 #include "te/legalize_call.h"
 
@@ -24,32 +28,29 @@
 typedef struct {
   tvms_expansion expansion;  // first: legalize_call gets a pointer to it
   const char *skip;          // names of operators, ';' between them
+  const tvms_own_lowerings *own;
 } legalizer;
 
-static tvms_node *call_tir(tvms_unit *unit, const tvms_call *call, tvms_sym name,
-                           const tvms_legalized *legalized) {
-  tvms_node *type = legalized->types.items[0];
-  if (legalized->types.len > 1) {
-    type = tvms_sinfo_tuple_new(unit, legalized->types.items, legalized->types.len);
-  }
-  tvms_node *made =
-      tvms_relax_make_call_tir(unit, name, legalized->args, type, call->head.span);
-  if (legalized->sizes.len) {
-    tvms_list sizes = legalized->sizes;
-    tvms_list args = tvms_as_call(made)->args;
-    tvms_node *all[] = {
-        args.items[0], args.items[1],
-        tvms_sinfo_shape_value_new(unit, sizes.items, sizes.len, call->head.span)};
-    tvms_as_call(made)->args = tvms_list_copy(unit, all, 3);
-  }
-  return made;
+// What holds for all functions of the module.
+typedef struct {
+  tvms_relax_emitter names;  // drawn for all of them together
+  tvms_own_lowerings own;
+} whole_module;
+
+static void say_stays(const legalizer *state, const tvms_node *node, const char *why) {
+  const tvms_pass_run *run = state->expansion.mutator->run;
+  tvms_pass_count(run, "operators left", 1);
+  tvms_pass_remark(run, TVMS_REMARK_MISSED, TVMS_D_not_legalized, node->span,
+                   tvms_op_of(tvms_op_called(node))->name, why);
 }
 
 static bool is_skipped(const legalizer *state, const char *name) {
   size_t len = strlen(name);
   for (const char *at = state->skip; (at = strstr(at, name)); at += len) {
     bool begins = at == state->skip || at[-1] == ';' || at[-1] == '.';
-    if (begins && (at[len] == '\0' || at[len] == ';')) return true;
+    if (!begins || (at[len] != '\0' && at[len] != ';')) continue;
+    say_stays(state, state->expansion.old, "skip_ops names it");
+    return true;
   }
   return false;
 }
@@ -97,7 +98,38 @@ static tvms_node *call_prim_func(tvms_expansion *e, tvms_node *node, bool shape)
   }
   const char *name = on_device(unit, &legalized);
   tvms_sym symbol = tvms_functions_add_unique(run, name, unit, legalized.function);
-  return call_tir(caller, call, symbol, &legalized);
+  return tvms_relax_call_legalized(caller, call, symbol, &legalized);
+}
+
+// Workers hand tensors to each other whatever is in them.
+static bool moves_data(tvms_opcode opcode) {
+  return opcode == TVMS_R_ccl_allreduce || opcode == TVMS_R_ccl_allgather
+         || opcode == TVMS_R_ccl_broadcast_from_worker0
+         || opcode == TVMS_R_ccl_scatter_from_worker0;
+}
+
+// TVM knows the types of all constants.
+static bool refuse_untold(const tvms_expansion *e, const tvms_node *node) {
+  tvms_list args = tvms_as_call(node)->args;
+  if (!tvms_legalize_describes(tvms_op_called(node))) return false;
+  for (uint32_t i = 0; i < args.len; i++) {
+    if (!tvms_sinfo_is_untold(args.items[i])) continue;
+    return !tvms_node_refuse_omitted(e->mutator->unit->context, args.items[i],
+                                     "LegalizeOps");
+  }
+  return false;
+}
+
+// TVM fails on these, where it leaves calls alone whose shapes are not known.
+static bool refuse_untyped(const tvms_expansion *e, const tvms_node *node) {
+  const tvms_call *call = tvms_as_call(node);
+  tvms_opcode opcode = tvms_op_called(node);
+  bool untyped = tvms_legalize_describes(opcode) && tvms_legalize_knows_sizes(call)
+                 && !tvms_legalize_is_possible(call);
+  if (!untyped) return false;
+  tvms_diag_report(&e->mutator->unit->context->diags, TVMS_D_legalize_dtype, node->span,
+                   tvms_op_of(opcode)->name);
+  return true;
 }
 
 // What an operator is written as may contain operators that are to be legalised as well.
@@ -106,16 +138,26 @@ static tvms_node *legalize(tvms_expansion *e, tvms_node *node) {
   tvms_opcode opcode = tvms_op_called(node);
   if (opcode == TVMS_R_NONE || stays_silently(opcode)) return node;
   if (is_skipped(state, tvms_op_of(opcode)->name)) return node;
-  bool possible = tvms_legalize_is_possible(tvms_as_call(node));
+  tvms_node *own = tvms_relax_own_lowering_of(state->own, e->mutator, node);
+  if (own) return own;
+  if (refuse_untold(e, node) || refuse_untyped(e, node)) return node;
+  bool possible = moves_data(opcode) ? tvms_legalize_knows_sizes(tvms_as_call(node))
+                                     : tvms_legalize_is_possible(tvms_as_call(node));
   tvms_node *made = possible ? tvms_relax_expand_op(e, node) : NULL;
   if (made) {
     tvms_expansion inner = *e;
     inner.old = made;
-    legalizer below = {.expansion = inner, .skip = state->skip};
+    legalizer below = {inner, state->skip, state->own};
     return made->kind == TVMS_NODE_CALL ? legalize(&below.expansion, made) : made;
   }
   made = call_prim_func(e, node, false);
   if (!made) made = tvms_relax_expand_to_packed(e, node);
+  if (made)
+    tvms_pass_count(e->mutator->run, "operators lowered", 1);
+  else
+    say_stays(state, node,
+              possible ? "nothing says how to compute it with PrimFuncs"
+                       : "shapes or data types of its operands are not known");
   return made ? made : node;
 }
 
@@ -136,6 +178,7 @@ static tvms_node *leave_match_cast(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
+  whole_module *whole = run->state;
   tvms_relax_definitions definitions;
   tvms_relax_definitions_init(&definitions, unit, function);
   tvms_relax_mutator mutator;
@@ -145,16 +188,15 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
                     .legalize = legalize,
                     .compute = call_prim_func},
       .skip = TVMS_OPTION(run, LegalizeOps, skip_ops).text,
+      .own = &whole->own,
   };
   tvms_relax_mutator_init(&mutator, run, unit, &state);
-  // Names are drawn for all functions of the module together.
-  tvms_relax_emitter *names = run->state;
-  mutator.emitter = *names;
+  mutator.emitter = whole->names;
   mutator.emitter.unit = unit;
   mutator.rewriter.leave[TVMS_NODE_CALL] = leave_call;
   mutator.rewriter.leave[TVMS_NODE_MATCH_CAST] = leave_match_cast;
   tvms_node *changed = tvms_relax_mutate(&mutator, function);
-  *names = mutator.emitter;
+  whole->names = mutator.emitter;
   tvms_relax_emitter_init(&mutator.emitter, unit);
   tvms_relax_mutator_fini(&mutator);
   tvms_relax_definitions_fini(&definitions);
@@ -162,10 +204,15 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
 }
 
 void tvms_pass_legalize_ops(tvms_pass_run *run) {
-  tvms_relax_emitter names = {.memory = &run->context->memory};
+  tvms_memory *memory = &run->context->memory;
+  whole_module whole = {.names = {.memory = memory}};
+  const char *with = TVMS_OPTION(run, LegalizeOps, with).text;
+  bool fine = !with[0] || tvms_relax_own_lowerings_init(&whole.own, run, with);
+  whole.own.must_fit = TVMS_OPTION(run, LegalizeOps, must_fit).number != 0;
   void *outer = run->state;
-  run->state = &names;
-  tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
+  run->state = &whole;
+  if (fine) tvms_functions_change(run, TVMS_NODE_FUNCTION, change);
   run->state = outer;
-  tvms_vec_fini(&run->context->memory, &names.names);
+  tvms_relax_own_lowerings_fini(&whole.own, memory);
+  tvms_vec_fini(memory, &whole.names.names);
 }

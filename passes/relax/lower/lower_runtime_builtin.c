@@ -1,4 +1,5 @@
-// LowerRuntimeBuiltin: operators that the run time does itself become calls of its functions.
+// LowerRuntimeBuiltin, VMBuiltinLower: operators that the run time does itself become calls of
+// its functions.
 //
 // Before: lv = R.reshape(x, R.shape([6])); R.memory.kill_tensor(x)
 // After:  lv = R.call_packed("vm.builtin.reshape", x, R.shape([6]), ty_args=(…,))
@@ -6,7 +7,7 @@
 //
 // The storage of a memory plan is one of bytes from here on: its dtype is uint8. A tensor that
 // has no storage yet is for LowerAllocTensor. TVM: relax.transform.LowerRuntimeBuiltin, up to
-// 0.25 also VMBuiltinLower.
+// 0.22 relax.transform.VMBuiltinLower.
 #include "ir/object.h"
 #include "ir/target.h"
 #include "passes/functions.h"

@@ -1,8 +1,11 @@
 // RemovePurityChecking: pure functions are taken at their word, wrappers that promise
 // purity go.
 //
-// Before: R.call_pure_packed("f", x)   After: R.func_attr({"relax.force_pure": True}) and
-// R.call_packed("f", x). TVM: relax.transform.RemovePurityChecking.
+// Before: lv = R.call_pure_packed("f", x)
+// After:  R.func_attr({"relax.force_pure": True}); lv = R.call_packed("f", x)
+//
+// Functions that are not pure get no attribute, and calls of other kinds stay.
+// TVM: relax.transform.RemovePurityChecking.
 #include "ir/object.h"
 #include "ir/op.h"
 #include "passes/functions.h"

@@ -69,13 +69,9 @@ static tvms_node *rewrite_call(reshaper *state, tvms_unit *unit, tvms_node *node
   const tvms_call *call = tvms_as_call(node);
   if (tvms_op_called(node) != TVMS_R_call_tir || call->args.len < 2) return node;
   const tvms_node *callee = call->args.items[0], *tuple = call->args.items[1];
-  if (callee->kind != TVMS_NODE_GLOBAL_VAR || tuple->kind != TVMS_NODE_TUPLE)
-    return node;
   const tvms_member *member =
-      tvms_module_find(state->run->module, tvms_as_global_var(callee)->name);
-  bool prim =
-      member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
-  if (!prim) return node;
+      tvms_module_function_named(state->run->module, callee, TVMS_NODE_PRIM_FUNC);
+  if (!member || tuple->kind != TVMS_NODE_TUPLE) return node;
   tvms_node *arg = used_argument(state, tvms_as_prim_func(member->function),
                                  tvms_as_tuple(tuple)->fields);
   if (!arg || !arg->sinfo || !keeps_elements(unit, arg->sinfo, node->sinfo))

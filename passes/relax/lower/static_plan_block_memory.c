@@ -12,9 +12,8 @@
 // get it (storage_pool.h). Symbolic sizes count with the upper bounds that the function states
 // (upper_bounds.h). With the attribute relax.memory_plan_dynamic_func_output the other tensors of
 // symbolic shapes get storage of their largest size, too. Storage is not given back here:
-// KillAfterLastUse does that. Textures are not known. TVM: relax.transform.StaticPlanBlockMemory.
-//
-// What is free in a branch of an If stays there, where TVM might use it outside, undefined.
+// KillAfterLastUse does that. Textures are not known. What is free in a branch of an If stays
+// there, where TVM might use it outside, undefined. TVM: relax.transform.StaticPlanBlockMemory.
 #include "ir/fold.h"
 #include "ir/object.h"
 #include "passes/functions.h"
@@ -23,6 +22,7 @@
 #include "passes/relax/lower/upper_bounds.h"
 #include "passes/relax/make.h"
 #include "passes/relax/retype.h"
+#include "passes/remarks.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 
@@ -48,6 +48,12 @@ typedef struct {
   tvms_node_vec blocks;  // around the walk, innermost last
   bool plans;            // second walk; the first counts
   bool dynamic_results;
+  // For remarks: of the function at hand, sizes that are numbers only.
+  struct {
+    uint32_t tensors, storages;
+    int64_t tensor_bytes, storage_bytes;
+  } plan;
+  const char *why;  // a tensor is not planned
 } planner;
 
 typedef void token_action(planner *p, tvms_relax_token *token);
@@ -77,9 +83,11 @@ static tokens *TVMS_NULLABLE tokens_of(planner *p, tvms_node *value) {
 
 // ---- Counting ----
 
+// The tensor is not planned; why stands in p->why.
 static void discard(planner *p, tvms_relax_token *token) {
-  (void)p;
   token->discarded = true;
+  tvms_pass_count(p->run, "tensors not planned", 1);
+  tvms_pass_remark(p->run, TVMS_REMARK_MISSED, TVMS_D_not_planned, token->span, p->why);
 }
 
 static const tvms_node *current_block(const planner *p) {
@@ -87,8 +95,9 @@ static const tvms_node *current_block(const planner *p) {
 }
 
 static void count_use(planner *p, tvms_relax_token *token) {
+  p->why = "it is used in another block than the one that allocates it";
   if (token->block != current_block(p))
-    token->discarded = true;
+    discard(p, token);
   else
     token->uses++;
 }
@@ -132,6 +141,7 @@ static void create_token(planner *p, const tvms_node *node) {
   *token = (tvms_relax_token){.bytes = bytes,
                               .dtype = node->sinfo->dtype,
                               .scope = tvms_as_string_imm(args.items[3])->value,
+                              .span = node->span,
                               .block = current_block(p)};
   tokens *used = tvms_arena_new(p->arena, tokens);
   *used = (tokens){.token = token};
@@ -157,10 +167,8 @@ static bool is_inplace(const planner *p, const tvms_node *node) {
 static bool is_plain_callee(const planner *p, const tvms_node *node) {
   const tvms_node *callee = tvms_as_call(node)->callee;
   if (callee->kind == TVMS_NODE_EXTERN_FUNC) return true;
-  if (callee->kind != TVMS_NODE_GLOBAL_VAR)
-    return tvms_op_called(node) == TVMS_R_vm_call_tir_dyn;
-  const tvms_member *member =
-      tvms_module_find(p->run->module, tvms_as_global_var(callee)->name);
+  const tvms_member *member = tvms_module_named(p->run->module, callee);
+  if (!member) return tvms_op_called(node) == TVMS_R_vm_call_tir_dyn;
   return member && member->function && member->function->kind == TVMS_NODE_PRIM_FUNC;
 }
 
@@ -174,9 +182,14 @@ static void take_storage(planner *p, const tvms_node *node) {
   tokens *used = node->id < p->limit ? p->used[node->id] : NULL;
   if (!used || !used->token || used->token->discarded) return;
   tvms_relax_token *wish = used->token;
+  int64_t bytes = tvms_relax_token_bytes(wish);
   tvms_relax_token *given = tvms_relax_pool_take(&p->pool, wish);
   used->token = given ? given : wish;
   used->token->allocated = true;
+  p->plan.tensors++;
+  p->plan.tensor_bytes += bytes > 0 ? bytes : 0;
+  if (given)
+    tvms_pass_remark(p->run, TVMS_REMARK_PASSED, TVMS_D_storage_shared, node->span);
 }
 
 static void end_use(planner *p, tvms_relax_token *token) {
@@ -194,7 +207,9 @@ static void visit_call(planner *p, tvms_node *node) {
   } else if (p->plans) {
     visit_args(p, node, end_use);
   } else {
-    visit_args(p, node, is_plain_callee(p, node) ? count_use : discard);
+    bool plain = is_plain_callee(p, node);
+    p->why = "a function of Relax or an operator uses it";
+    visit_args(p, node, plain ? count_use : discard);
   }
 }
 
@@ -238,6 +253,7 @@ static void visit_sequence(planner *p, const tvms_node *node) {
   for (uint32_t i = 0; i < seq->blocks.len; i++)
     visit_block(p, seq->blocks.items[i]);
   tokens *used = tokens_of(p, seq->body);
+  p->why = "it is a result";
   if (!p->plans) each_token(p, used, discard);
   for (uint32_t i = 0; i < seq->blocks.len && p->plans; i++)
     tvms_relax_pool_drop_block(&p->pool, seq->blocks.items[i]);
@@ -248,6 +264,7 @@ static void visit_if(planner *p, const tvms_node *node) {
   tokens *used = tokens_of(p, choice->condition);
   visit(p, choice->true_branch);
   visit(p, choice->false_branch);
+  p->why = "a branch depends on it";
   if (!p->plans) each_token(p, used, discard);
 }
 
@@ -320,6 +337,9 @@ static tvms_node *rewrite_call(tvms_rewriter *r, tvms_node *node) {
   if (!token->variable) {
     tvms_node *scope = tvms_as_call(node)->args.items[3];
     token->variable = emit_storage(r, node, token->bytes, scope, token->dtype);
+    int64_t bytes = tvms_relax_token_bytes(token);
+    p->plan.storages++;
+    p->plan.storage_bytes += bytes > 0 ? bytes : 0;
   }
   return place(r, node, token->variable);
 }
@@ -341,6 +361,18 @@ static tvms_node *rewrite_function(planner *p, tvms_node *function) {
   return function;
 }
 
+static void tell_plan(const planner *p, const tvms_node *function) {
+  if (!p->plan.tensors) return;
+  tvms_pass_count(p->run, "tensors", p->plan.tensors);
+  tvms_pass_count(p->run, "bytes of tensors", p->plan.tensor_bytes);
+  tvms_pass_count(p->run, "storages", p->plan.storages);
+  tvms_pass_count(p->run, "bytes of storage", p->plan.storage_bytes);
+  tvms_pass_remark(p->run, TVMS_REMARK_ANALYSIS, TVMS_D_memory_planned, function->span,
+                   (long long)p->plan.storage_bytes, p->plan.storages,
+                   tvms_diag_plural(p->plan.storages), p->plan.tensors,
+                   tvms_diag_plural(p->plan.tensors), (long long)p->plan.tensor_bytes);
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   planner *p = run->state;
   tvms_mark mark = tvms_arena_mark(p->arena);
@@ -356,9 +388,11 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   p->pool = (tvms_relax_pool){.analyzer = p->bounds.analyzer, .memory = memory_of(p)};
   p->plans = false;
   visit(p, function);
+  memset(&p->plan, 0, sizeof p->plan);
   p->plans = true;
   visit(p, function);
   tvms_node *changed = rewrite_function(p, function);
+  tell_plan(p, function);
   tvms_relax_bounds_fini(&p->bounds);
   tvms_vec_fini(memory_of(p), &p->pool.free);
   tvms_arena_reset(p->arena, mark);

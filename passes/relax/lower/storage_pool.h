@@ -13,6 +13,7 @@ struct tvms_relax_token {
   tvms_dtype dtype;  // of the tensor that it was made for
   tvms_bytes scope;
   const tvms_node *block;             // in which its tensor is allocated
+  tvms_span span;                     // of that
   bool discarded;                     // the tensor is not planned
   bool allocated;                     // it is storage
   tvms_node *TVMS_NULLABLE variable;  // of the storage, in the function that is made

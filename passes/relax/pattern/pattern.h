@@ -111,7 +111,7 @@ bool tvms_relax_pattern_match(tvms_pattern_match *match, const tvms_pattern *roo
 tvms_node *TVMS_NULLABLE tvms_relax_pattern_expr(const tvms_pattern_match *match,
                                                  const tvms_pattern *pattern);
 
-// The value behind it, which is no variable of `lookup`, or NULL.
+// The value behind it, which is not a variable of `lookup`, or NULL.
 tvms_node *TVMS_NULLABLE tvms_relax_pattern_value(const tvms_pattern_match *match,
                                                   const tvms_pattern *pattern);
 

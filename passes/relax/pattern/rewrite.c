@@ -5,7 +5,7 @@
 #include "passes/relax/pattern/rewrite.h"
 
 #include "ir/equal.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 #include "passes/relax/graph/canonicalize_bindings.h"
 #include "passes/relax/graph/dead_code_elimination.h"
 #include "passes/relax/graph/eliminate_common_subexpr.h"

@@ -3,7 +3,7 @@
 
 #include "ir/clone.h"
 #include "ir/object.h"
-#include "passes/relax/analysis/definitions.h"
+#include "structinfo/definitions.h"
 
 enum { MOST_PARTS = 64 };
 

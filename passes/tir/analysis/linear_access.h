@@ -12,7 +12,7 @@
 typedef struct {
   const tvms_node *stmt;
   // To the other end of a scope: positive where it begins, negative where it ends. 0: the
-  // statement is no scope.
+  // statement is not a scope.
   int64_t pair;
   // Numbers of allocations, in order of access; they may repeat.
   TVMS_VEC(uint32_t) touched;

@@ -2,7 +2,8 @@
 //
 // Before: with T.init(): Y[v_i] = 0.0   After: if v_k == 0: Y[v_i] = 0.0
 //
-// TVM: s_tir.transform.LowerInitBlock.
+// Without a reduced axis what initialises comes first, with no condition. TVM:
+// s_tir.transform.LowerInitBlock.
 #include "ir/fold.h"
 #include "passes/functions.h"
 

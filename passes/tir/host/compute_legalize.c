@@ -16,6 +16,7 @@ typedef struct {
   tvms_dtype promoted;
   tvms_node_map widened;  // BUFFER -> its wider one
   tvms_node_map data;     // data pointer of an allocated buffer -> BUFFER
+  tvms_node_map bare;     // VAR of T.allocate -> its wider one
 } legalizing;
 
 static bool is_family(const legalizing *l, tvms_dtype dtype) {
@@ -28,16 +29,22 @@ static tvms_dtype promoted(const legalizing *l, tvms_dtype dtype) {
 
 // ---- Which buffers become wider ----
 
-static tvms_node *wider_buffer(const legalizing *l, tvms_node *old) {
-  tvms_node *new = tvms_node_copy(l->unit, old);
-  tvms_buffer *buffer = tvms_as_buffer(new);
-  const tvms_node *data = buffer->data;
+static tvms_node *wider_pointer(const legalizing *l, const tvms_node *data,
+                                tvms_dtype element) {
   tvms_sym scope = data->sinfo && data->sinfo->kind == TVMS_NODE_SINFO_POINTER
                        ? tvms_as_sinfo_pointer(data->sinfo)->scope
                        : 0;
+  return tvms_pointer_var_new(l->unit, tvms_as_var(data)->name, element, scope,
+                              TVMS_NO_SPAN);
+}
+
+// A buffer over memory that is allocated bare shares the pointer with others.
+static tvms_node *wider_buffer(const legalizing *l, tvms_node *old,
+                               tvms_node *TVMS_NULLABLE bare) {
+  tvms_node *new = tvms_node_copy(l->unit, old);
+  tvms_buffer *buffer = tvms_as_buffer(new);
   buffer->element = promoted(l, buffer->element);
-  buffer->data = tvms_pointer_var_new(l->unit, tvms_as_var(data)->name, buffer->element,
-                                      scope, TVMS_NO_SPAN);
+  buffer->data = bare ? bare : wider_pointer(l, buffer->data, buffer->element);
   return new;
 }
 
@@ -45,6 +52,13 @@ static tvms_walk_step find_allocated(void *self, tvms_node *node,
                                      tvms_field_role role) {
   legalizing *l = self;
   (void)role;
+  if (node->kind == TVMS_NODE_ALLOCATE) {
+    const tvms_allocate *allocate = tvms_as_allocate(node);
+    if (is_family(l, allocate->element))
+      tvms_node_map_put(
+          &l->bare, allocate->var,
+          wider_pointer(l, allocate->var, promoted(l, allocate->element)));
+  }
   if (node->kind != TVMS_NODE_ALLOC_BUFFER) return TVMS_WALK_ON;
   tvms_node *buffer = tvms_as_alloc_buffer(node)->buffer;
   if (is_family(l, tvms_as_buffer(buffer)->element))
@@ -52,27 +66,39 @@ static tvms_walk_step find_allocated(void *self, tvms_node *node,
   return TVMS_WALK_ON;
 }
 
+// All buffers over memory that is allocated bare become wider with it, if they are of the family.
+static void widen_over(legalizing *l, tvms_node *buffer) {
+  const tvms_node *data = tvms_as_buffer(buffer)->data;
+  tvms_node *bare = tvms_node_map_get(&l->bare, data);
+  if (!bare || tvms_node_map_get(&l->widened, buffer)) return;
+  if (is_family(l, tvms_as_buffer(buffer)->element))
+    tvms_node_map_put(&l->widened, buffer, wider_buffer(l, buffer, bare));
+  else
+    tvms_node_map_put(&l->bare, data, NULL);
+}
+
 // Buffers that are read or written are candidates.
 static tvms_walk_step find_accessed(void *self, tvms_node *node, tvms_field_role role) {
   legalizing *l = self;
   (void)role;
+  if (node->kind == TVMS_NODE_BUFFER) widen_over(l, node);
   if (node->kind != TVMS_NODE_BUFFER_LOAD && node->kind != TVMS_NODE_STORE)
     return TVMS_WALK_ON;
   const tvms_node *buffer = *tvms_node_element(node).buffer;
   tvms_node *known = tvms_node_map_get(&l->data, tvms_as_buffer(buffer)->data);
   if (known == buffer && !tvms_node_map_get(&l->widened, known))
-    tvms_node_map_put(&l->widened, known, wider_buffer(l, known));
+    tvms_node_map_put(&l->widened, known, wider_buffer(l, known, NULL));
   return TVMS_WALK_ON;
 }
 
 // A pointer that goes somewhere else takes its buffer out.
 static tvms_walk_step find_pointers(void *self, tvms_node *node, tvms_field_role role) {
   legalizing *l = self;
-  (void)role;
   if (node->kind == TVMS_NODE_BUFFER) return TVMS_WALK_SKIP;
-  if (node->kind != TVMS_NODE_VAR) return TVMS_WALK_ON;
+  if (node->kind != TVMS_NODE_VAR || role == TVMS_ROLE_DEFINE) return TVMS_WALK_ON;
   const tvms_node *buffer = tvms_node_map_get(&l->data, node);
   if (buffer) tvms_node_map_put(&l->widened, buffer, NULL);
+  if (tvms_node_map_get(&l->bare, node)) tvms_node_map_put(&l->bare, node, NULL);
   return TVMS_WALK_ON;
 }
 
@@ -94,6 +120,24 @@ static void replace_buffers(const legalizing *l, tvms_rewriter *r) {
     tvms_node_map_put(&r->known, pair.value, wider);
     tvms_node_map_put(&r->known, pair.key, tvms_as_buffer(wider)->data);
   }
+  for (uint32_t i = 0; i < l->bare.cap; i++) {
+    tvms_node_pair pair = l->bare.pairs[i];
+    if (pair.key && pair.value) tvms_node_map_put(&r->known, pair.key, pair.value);
+  }
+  for (uint32_t i = 0; i < l->widened.cap; i++) {
+    tvms_node_pair pair = l->widened.pairs[i];
+    if (!pair.key || !pair.value) continue;
+    if (tvms_node_map_get(&l->bare, tvms_as_buffer(pair.key)->data))
+      tvms_node_map_put(&r->known, pair.key, pair.value);
+  }
+}
+
+static tvms_node *legalize_allocate(tvms_rewriter *r, tvms_node *node) {
+  const legalizing *l = r->self;
+  if (tvms_as_allocate(node)->var == tvms_as_allocate(r->old)->var) return node;
+  tvms_node *copy = tvms_node_copy(r->unit, node);
+  tvms_as_allocate(copy)->element = promoted(l, tvms_as_allocate(node)->element);
+  return copy;
 }
 
 // ---- Values ----
@@ -290,6 +334,7 @@ static void install(tvms_rewriter *r) {
   r->leave[TVMS_NODE_FLOAT_IMM] = legalize_constant;
   r->leave[TVMS_NODE_BUFFER_LOAD] = legalize_load;
   r->leave[TVMS_NODE_STORE] = legalize_store;
+  r->leave[TVMS_NODE_ALLOCATE] = legalize_allocate;
   r->enter[TVMS_NODE_BIND] = legalize_bind;
   r->enter[TVMS_NODE_LET] = legalize_let;
   r->enter[TVMS_NODE_COMM_REDUCER] = legalize_reducer;
@@ -306,6 +351,7 @@ static tvms_node *legalize(tvms_pass_run *run, tvms_unit *unit, tvms_node *funct
   legalizing l = {.unit = unit, .family = wanted->family, .promoted = wanted->promoted};
   tvms_node_map_init(&l.widened, &unit->context->memory);
   tvms_node_map_init(&l.data, &unit->context->memory);
+  tvms_node_map_init(&l.bare, &unit->context->memory);
   plan(&l, tvms_as_prim_func(function)->body);
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &l);
@@ -316,6 +362,7 @@ static tvms_node *legalize(tvms_pass_run *run, tvms_unit *unit, tvms_node *funct
   tvms_rewriter_fini(&r);
   tvms_node_map_fini(&l.widened);
   tvms_node_map_fini(&l.data);
+  tvms_node_map_fini(&l.bare);
   return changed;
 }
 

@@ -224,11 +224,9 @@ static uint8_t means_of(const launching *l, tvms_unit *unit, const tvms_node *ca
 static tvms_node *lower_call(tvms_rewriter *r, tvms_node *node) {
   launching *l = r->self;
   const tvms_node *name = tvms_as_call(node)->callee;
-  if (name->kind != TVMS_NODE_GLOBAL_VAR) return node;
   const tvms_member *member =
-      tvms_module_find(l->run->module, tvms_as_global_var(name)->name);
-  if (!member || !member->function || member->function->kind != TVMS_NODE_PRIM_FUNC)
-    return node;
+      tvms_module_function_named(l->run->module, name, TVMS_NODE_PRIM_FUNC);
+  if (!member) return node;
   const tvms_node *callee = tvms_host_target_of(member->function);
   const tvms_prim_func *function = tvms_as_prim_func(member->function);
   if (function->params.len != tvms_as_call(node)->args.len) return node;

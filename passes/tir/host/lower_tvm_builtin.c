@@ -72,7 +72,7 @@ static void lower_stmt(tvms_rewriter *r, tvms_node *stmt, tvms_node_vec *out) {
     tvms_vec_push(memory_of(l), out, r->emitted.items[i]);
   tvms_vec_fini(memory_of(l), &r->emitted);
   r->emitted = outer;
-  if (new) tvms_stmt_push(memory_of(l), out, new);
+  if (new) tvms_stmt_push(l->unit, out, new);
 }
 
 static void lower_list(tvms_rewriter *r, tvms_list list, tvms_node_vec *out);
@@ -135,7 +135,7 @@ static void lower_into(tvms_rewriter *r, tvms_node *stmt, tvms_node_vec *out) {
   }
   tvms_node_vec inner = {0};
   lower_list(r, tvms_as_seq(stmt)->stmts, &inner);
-  tvms_stmt_push(memory_of(l), out, tvms_stmt_seq(l->unit, &inner, stmt->span));
+  tvms_stmt_push(l->unit, out, tvms_stmt_seq(l->unit, &inner, stmt->span));
 }
 
 // A body: a scope at whose end its allocations are freed.

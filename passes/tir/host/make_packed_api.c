@@ -6,34 +6,23 @@
 //
 // The name becomes __tvm_ffi_main, the target that of the host. What the function returned is stored
 // in `result`. Calls of such functions inside the module are packed, too. Functions that are
-// private, have a calling convention or a target without a host stay as they are. Releases before
-// 0.26 pack in another way, which is not here. TVM: tirx.transform.MakePackedAPI.
+// private, have a calling convention or a target without a host stay as they are.
+//
+// Modules of 0.22 are packed as its development version 0.22.dev0 does: other messages, other numbers of
+// fields, and the name stays. 0.25 packs in a third way, which is not here.
+// TVM: tirx.transform.MakePackedAPI, tir.transform.MakePackedAPI up to 0.22.
 #include "ir/build.h"
+#include "ir/clone.h"
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/tir/host/entry_point.h"
 #include "passes/tir/host/function_target.h"
 #include "passes/tir/host/packed_arguments.h"
+#include "passes/tir/host/packed_classic.h"
 
 #include <stdio.h>
 #include <string.h>
-
-// ---- Which functions ----
-
-// The name under which a function is called from outside, or NULL.
-static const char *symbol_of(const tvms_context *context, const tvms_node *function) {
-  if (!function || function->kind != TVMS_NODE_PRIM_FUNC) return NULL;
-  const tvms_prim_func *prim_func = tvms_as_prim_func(function);
-  int64_t convention;
-  const tvms_node *given = tvms_object_map_get(prim_func->attrs, "calling_conv");
-  if (tvms_object_as_int(given, &convention) && convention) return NULL;
-  const char *symbol =
-      tvms_object_as_text(tvms_object_map_get(prim_func->attrs, "global_symbol"));
-  if (symbol) return symbol;
-  return function->flags & TVMS_FLAG_PRIVATE
-             ? NULL
-             : tvms_symbol_text(context, prim_func->name);
-}
 
 // ---- The body ----
 
@@ -56,45 +45,71 @@ static tvms_node *set_result(tvms_rewriter *r, tvms_packed_field field,
   return tvms_evaluate_new(r->unit, set, TVMS_NO_SPAN);
 }
 
-static tvms_node *return_zero(tvms_unit *unit) {
-  tvms_return *stmt = tvms_node_make(unit, RETURN, TVMS_NO_SPAN);
-  stmt->value = int32(unit, 0);
-  return &stmt->head;
+// How a returned value travels, and as what; false if it cannot. Pointers do since their types say
+// to what they point.
+static bool packed_kind(tvms_dialect dialect, tvms_dtype dtype, tvms_packed_kind *kind,
+                        tvms_dtype *as) {
+  *as = dtype;
+  *kind = TVMS_PACKED_NONE;
+  if (tvms_dtype_is_void(dtype)) return true;
+  *kind = TVMS_PACKED_POINTER;
+  if (tvms_dtype_is_handle(dtype))
+    return tvms_release_has(dialect, TVMS_FACT_expressions_have_types);
+  *kind = TVMS_PACKED_FLOAT;
+  if (dtype.code == TVMS_FLOAT) {
+    *as = TVMS_DTYPE(FLOAT, 64);
+    return true;
+  }
+  *as = TVMS_DTYPE(INT, 64);
+  bool is_bool = tvms_dtype_is_bool(dtype);
+  *kind = is_bool ? TVMS_PACKED_BOOL : TVMS_PACKED_INT;
+  return is_bool || tvms_dtype_is_int(dtype) || tvms_dtype_is_uint(dtype);
 }
 
-// How a returned value travels, and as what.
-static tvms_packed_kind packed_kind(tvms_dtype dtype, tvms_dtype *as) {
-  *as = TVMS_DTYPE(INT, 64);
-  if (tvms_dtype_is_bool(dtype)) return TVMS_PACKED_BOOL;
-  if (tvms_dtype_is_float(dtype)) {
-    *as = TVMS_DTYPE(FLOAT, 64);
-    return TVMS_PACKED_FLOAT;
+// The statements that hand a value over and end the function.
+static tvms_node *TVMS_NULLABLE hand_over(tvms_rewriter *r, const tvms_node *at,
+                                          tvms_node *value) {
+  packing *p = r->self;
+  tvms_diags *diags = &r->unit->context->diags;
+  if (p->parallel) {
+    tvms_diag_report(diags, TVMS_D_return_in_parallel, at->span);
+    return NULL;
   }
-  *as = dtype;
-  if (tvms_dtype_is_handle(dtype)) return TVMS_PACKED_POINTER;
-  if (tvms_dtype_is_void(dtype)) return TVMS_PACKED_NONE;
-  *as = TVMS_DTYPE(INT, 64);
-  return TVMS_PACKED_INT;
+  tvms_dtype as;
+  tvms_packed_kind kind;
+  if (!packed_kind(r->unit->dialect, value->dtype, &kind, &as)) {
+    char text[TVMS_DTYPE_TEXT];
+    tvms_diag_report(diags, TVMS_D_not_returned_packed, at->span,
+                     tvms_dtype_text(value->dtype, text));
+    return NULL;
+  }
+  if (kind != TVMS_PACKED_POINTER && kind != TVMS_PACKED_NONE)
+    value = tvms_cast_new(r->unit, as, value, TVMS_NO_SPAN);
+  bool padded =
+      tvms_release_has(r->unit->dialect, TVMS_FACT_packed_arguments_have_padding);
+  tvms_packed_field to =
+      padded ? TVMS_FIELD_ANY_UNION_VALUE : TVMS_FIELD_ANY_ZERO_PADDING;
+  tvms_node *stmts[4];
+  uint32_t count = 0;
+  stmts[count++] = set_result(r, TVMS_FIELD_ANY_TYPE_INDEX, int32(r->unit, kind));
+  if (padded)
+    stmts[count++] = set_result(r, TVMS_FIELD_ANY_ZERO_PADDING, int32(r->unit, 0));
+  stmts[count++] = set_result(r, to, value);
+  stmts[count++] = tvms_host_return_zero(r->unit);
+  return tvms_seq_new(r->unit, stmts, count, TVMS_NO_SPAN);
 }
 
 static tvms_node *pack_return(tvms_rewriter *r, tvms_node *node) {
-  packing *p = r->self;
-  tvms_node *value = tvms_as_return(node)->value;
-  if (p->parallel) {
-    tvms_diag_report(&r->unit->context->diags, TVMS_D_return_in_parallel, node->span);
-    return node;
-  }
-  tvms_dtype as;
-  tvms_packed_kind kind = packed_kind(value->dtype, &as);
-  if (kind != TVMS_PACKED_POINTER && kind != TVMS_PACKED_NONE)
-    value = tvms_cast_new(r->unit, as, value, TVMS_NO_SPAN);
-  tvms_node *stmts[] = {
-      set_result(r, TVMS_FIELD_ANY_TYPE_INDEX, int32(r->unit, kind)),
-      set_result(r, TVMS_FIELD_ANY_ZERO_PADDING, int32(r->unit, 0)),
-      set_result(r, TVMS_FIELD_ANY_UNION_VALUE, value),
-      return_zero(r->unit),
-  };
-  return tvms_seq_new(r->unit, stmts, 4, TVMS_NO_SPAN);
+  tvms_node *made = hand_over(r, node, tvms_as_return(node)->value);
+  return made ? made : node;
+}
+
+// T.ret, which returned before there was a statement for it.
+static tvms_node *pack_ret(tvms_rewriter *r, tvms_node *node) {
+  const tvms_node *value = tvms_as_evaluate(node)->value;
+  if (tvms_call_opcode(value) != TVMS_TIR_ret) return node;
+  tvms_node *made = hand_over(r, node, tvms_as_call(value)->args.items[0]);
+  return made ? made : node;
 }
 
 static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
@@ -113,6 +128,7 @@ static tvms_node *rewrite_body(packing *p, tvms_unit *unit, tvms_node *body) {
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, p);
   r.leave[TVMS_NODE_RETURN] = pack_return;
+  r.leave[TVMS_NODE_EVALUATE] = pack_ret;
   r.enter[TVMS_NODE_FOR] = enter_loop;
   r.leave[TVMS_NODE_FOR] = leave_loop;
   body = tvms_rewrite(&r, body);
@@ -125,10 +141,10 @@ static tvms_node *rewrite_body(packing *p, tvms_unit *unit, tvms_node *body) {
 static tvms_node *pack_call(tvms_rewriter *r, tvms_node *node) {
   packing *p = r->self;
   const tvms_call *call = tvms_as_call(node);
-  if (call->callee->kind != TVMS_NODE_GLOBAL_VAR) return node;
-  const tvms_member *member =
-      tvms_module_find(p->run->module, tvms_as_global_var(call->callee)->name);
-  const char *symbol = member ? symbol_of(r->unit->context, member->function) : NULL;
+  const tvms_member *member = tvms_module_named(p->run->module, call->callee);
+  if (!member) return node;
+  const char *symbol =
+      member ? tvms_host_symbol_of(r->unit->context, member->function) : NULL;
   if (!symbol) return node;
   tvms_node_vec args = {0};
   tvms_memory *memory = &r->unit->context->memory;
@@ -166,15 +182,6 @@ static tvms_node *variable(tvms_unit *unit, const char *name, tvms_dtype dtype) 
   return tvms_var_new(unit, sym, dtype, TVMS_NO_SPAN);
 }
 
-static tvms_node *attribute(tvms_unit *unit, tvms_node *node, const char *key,
-                            tvms_node *value) {
-  tvms_attr_stmt *stmt = tvms_node_make(unit, ATTR_STMT, TVMS_NO_SPAN);
-  stmt->node = node;
-  stmt->key = tvms_bytes_copy(unit, key, strlen(key));
-  stmt->value = value;
-  return &stmt->head;
-}
-
 static tvms_node *text(tvms_unit *unit, const char *value) {
   return tvms_string_imm_new(unit, value, strlen(value), TVMS_NO_SPAN);
 }
@@ -185,9 +192,11 @@ static tvms_node *computation(tvms_unit *unit, const char *symbol, tvms_node *bo
   snprintf(name, sizeof name, "%.240s_compute_", symbol);
   tvms_node_vec stmts = {0};
   tvms_memory *memory = &unit->context->memory;
-  tvms_node *zero = tvms_object_int_new(unit, 0, TVMS_NO_SPAN);
+  bool object = tvms_release_has(unit->dialect, TVMS_FACT_attrs_stand_at_objects);
+  tvms_node *zero =
+      object ? tvms_object_int_new(unit, 0, TVMS_NO_SPAN) : int32(unit, 0);
   tvms_vec_push(memory, &stmts,
-                attribute(unit, zero, "compute_scope", text(unit, name)));
+                tvms_host_attribute(unit, zero, "compute_scope", text(unit, name)));
   tvms_stmt_push_last(memory, &stmts, body);
   tvms_node *seq = tvms_seq_new(unit, stmts.items, stmts.len, TVMS_NO_SPAN);
   tvms_vec_fini(memory, &stmts);
@@ -199,16 +208,6 @@ static void push_all(tvms_memory *memory, tvms_node_vec *stmts,
   for (uint32_t i = 0; i < more->len; i++) {
     tvms_vec_push(memory, stmts, more->items[i]);
   }
-}
-
-static void push_device(tvms_unit *unit, tvms_node_vec *stmts,
-                        const tvms_packed_arguments *a) {
-  if (!a->has_device) return;
-  tvms_memory *memory = &unit->context->memory;
-  tvms_node *node = tvms_object_str_new(unit, "default", 7, TVMS_NO_SPAN);
-  tvms_vec_push(memory, stmts, attribute(unit, node, "device_id", a->device_id));
-  tvms_vec_push(memory, stmts,
-                attribute(unit, node, "device_type", int32(unit, a->device_type)));
 }
 
 static tvms_node *set_device(tvms_unit *unit, const tvms_packed_arguments *a) {
@@ -224,50 +223,53 @@ static tvms_node *whole_body(tvms_unit *unit, tvms_packed_arguments *a,
   tvms_node_vec stmts = {0};
   tvms_memory *memory = &unit->context->memory;
   push_all(memory, &stmts, &a->loads);
-  push_device(unit, &stmts, a);
+  if (a->has_device) tvms_host_push_device(unit, &stmts, a->device_id, a->device_type);
   push_all(memory, &stmts, &a->checks);
   push_all(memory, &stmts, &a->declarations);
   if (a->has_device && a->device_type != TVMS_HOST_DEVICE_CPU)
     tvms_vec_push(memory, &stmts, set_device(unit, a));
   tvms_vec_push(memory, &stmts, computation(unit, a->symbol, body));
-  tvms_vec_push(memory, &stmts, return_zero(unit));
+  tvms_vec_push(memory, &stmts, tvms_host_return_zero(unit));
   tvms_node *seq = tvms_seq_new(unit, stmts.items, stmts.len, TVMS_NO_SPAN);
   tvms_vec_fini(memory, &stmts);
   return seq;
 }
 
-static tvms_node *host_of(tvms_unit *unit, const tvms_node *config) {
-  const tvms_node *host = tvms_host_of_target(config);
-  if (!host) return NULL;
-  tvms_object_target *target = tvms_node_make(unit, OBJECT_TARGET, TVMS_NO_SPAN);
-  target->config = (tvms_node *)(uintptr_t)host;
-  return &target->head;
-}
-
-// Attributes, parameters and result of a packed function.
-static void set_signature(tvms_unit *unit, tvms_prim_func *function,
-                          const tvms_packed_arguments *a, tvms_node *result,
-                          tvms_node *host) {
+// The packed function: its parameters and what its attributes say.
+static tvms_node *with_signature(tvms_unit *unit, const tvms_node *function,
+                                 const tvms_packed_arguments *a, tvms_node *result,
+                                 tvms_node *host) {
   tvms_node *params[] = {variable(unit, "self_handle", TVMS_DTYPE(HANDLE, 64)), a->args,
                          a->num_args, result};
-  function->params = tvms_list_copy(unit, params, 4);
-  function->buffers = (tvms_list){tvms_arena_array(&unit->arena, tvms_node *, 4), 4};
-  tvms_struct_SINFO_PRIM *ret = tvms_node_make(unit, SINFO_PRIM, TVMS_NO_SPAN);
-  ret->head.dtype = TVMS_DTYPE(INT, 32);
-  function->ret = &ret->head;
+  tvms_node *packed = tvms_host_with_signature(unit, function, params, 4);
+  tvms_node **attrs = &tvms_as_prim_func(packed)->attrs;
+  *attrs = tvms_object_map_with(unit, *attrs, "calling_conv",
+                                tvms_object_int_new(unit, 1, TVMS_NO_SPAN));
+  *attrs = tvms_object_map_with(unit, *attrs, "target", host);
+  if (!tvms_release_has(unit->dialect, TVMS_FACT_packed_arguments_have_padding))
+    return packed;
   char symbol[256];
   int len = snprintf(symbol, sizeof symbol, "__tvm_ffi_%.240s", a->symbol);
-  function->attrs = tvms_object_map_with(unit, function->attrs, "calling_conv",
-                                         tvms_object_int_new(unit, 1, TVMS_NO_SPAN));
-  function->attrs = tvms_object_map_with(unit, function->attrs, "target", host);
-  function->attrs = tvms_object_map_with(
-      unit, function->attrs, "global_symbol",
+  *attrs = tvms_object_map_with(
+      unit, *attrs, "global_symbol",
       tvms_object_str_new(unit, symbol, (size_t)len, TVMS_NO_SPAN));
+  return packed;
+}
+
+// Where the result of a call is put: a pointer to anything, which older releases write.
+static tvms_node *result_variable(tvms_unit *unit) {
+  tvms_node *result = variable(unit, "result", TVMS_DTYPE(HANDLE, 64));
+  if (tvms_release_has(unit->dialect, TVMS_FACT_opaque_pointers_are_bare))
+    return result;
+  tvms_struct_SINFO_POINTER *type = tvms_node_make(unit, SINFO_POINTER, TVMS_NO_SPAN);
+  type->scope = tvms_symbol_intern(unit->context, "", 0);
+  result->sinfo = &type->head;
+  return result;
 }
 
 static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
   tvms_node *function = pack_calls(run, unit, old);
-  const char *symbol = symbol_of(unit->context, function);
+  const char *symbol = tvms_host_symbol_of(unit->context, function);
   if (!symbol) return function;
   const tvms_node *config = tvms_host_target_of(function);
   if (!config) {
@@ -275,7 +277,7 @@ static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
                      "MakePackedAPI");
     return function;
   }
-  tvms_node *host = host_of(unit, config);
+  tvms_node *host = tvms_host_target_to_be(unit, config);
   tvms_packed_arguments a = {.unit = unit,
                              .symbol = symbol,
                              .device_type = tvms_host_device_type(config),
@@ -285,21 +287,33 @@ static tvms_node *pack(tvms_pass_run *run, tvms_unit *unit, tvms_node *old) {
   a.args = variable(unit, "args", TVMS_DTYPE(HANDLE, 64));
   a.num_args = variable(unit, "num_args", TVMS_DTYPE(INT, 32));
   a.device_id = variable(unit, "dev_id", TVMS_DTYPE(INT, 32));
-  packing p = {.run = run, .result = variable(unit, "result", TVMS_DTYPE(HANDLE, 64))};
+  packing p = {.run = run, .result = result_variable(unit)};
   tvms_node *body = rewrite_body(&p, unit, a.function->body);
-  tvms_node *packed = tvms_node_copy(unit, function);
-  tvms_packed_arguments_bind(&a);
+  if (tvms_release_has(unit->dialect, TVMS_FACT_packed_arguments_have_padding))
+    tvms_packed_arguments_bind(&a);
+  else
+    tvms_packed_classic_bind(&a);
+  tvms_node *packed = with_signature(unit, function, &a, p.result, host);
   tvms_as_prim_func(packed)->body = whole_body(unit, &a, body);
-  set_signature(unit, tvms_as_prim_func(packed), &a, p.result, host);
   tvms_packed_arguments_fini(&a);
   return packed;
 }
 
+// Callees are looked at as they were: one that is packed already would no longer say so.
+static tvms_node *TVMS_NULLABLE remake(void *self, tvms_unit *unit, uint32_t index) {
+  tvms_pass_run *run = self;
+  tvms_node *copy = tvms_clone(unit, run->module->members[index].function, NULL);
+  tvms_node *packed = pack(run, unit, copy);
+  return packed == copy ? NULL : packed;
+}
+
 void tvms_pass_make_packed_api(tvms_pass_run *run) {
-  if (!tvms_release_has(run->module->dialect, TVMS_FACT_buffers_are_variables)) {
+  tvms_dialect dialect = run->module->dialect;
+  if (tvms_release_has(dialect, TVMS_FACT_packed_arguments_have_padding)
+      && !tvms_release_has(dialect, TVMS_FACT_buffers_are_variables)) {
     tvms_diag_report(&run->context->diags, TVMS_D_pass_of_newer_releases, TVMS_NO_SPAN,
                      "MakePackedAPI", "0.26");
     return;
   }
-  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, pack);
+  tvms_functions_remake(run, TVMS_NODE_PRIM_FUNC, remake, run);
 }

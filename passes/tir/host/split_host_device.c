@@ -239,7 +239,7 @@ static tvms_node *kernel_body(kernel *k, tvms_node *const *stmts, uint32_t count
   if (fails) {
     tvms_return *end = tvms_node_make(k->unit, RETURN, TVMS_NO_SPAN);
     end->value = zero(k->unit);
-    tvms_stmt_push(memory, &k->body, seq);
+    tvms_stmt_push(k->unit, &k->body, seq);
     tvms_vec_push(memory, &k->body, &end->head);
   } else {
     tvms_stmt_push_last(memory, &k->body, seq);
@@ -326,10 +326,9 @@ static tvms_node *split_seq(tvms_rewriter *r, tvms_node *node) {
     at++;
   if (!target) return TVMS_REWRITE_BELOW;
   tvms_node_vec stmts = {0};
-  tvms_memory *memory = &r->unit->context->memory;
   for (uint32_t i = 0; i < at; i++) {
     tvms_node *stmt = tvms_rewrite(r, old.items[i]);
-    if (stmt) tvms_stmt_push(memory, &stmts, stmt);
+    if (stmt) tvms_stmt_push(r->unit, &stmts, stmt);
   }
   // A target is said once, by the kernel itself.
   bool said = tvms_bytes_is(tvms_as_attr_stmt(old.items[at])->key, "target");

@@ -79,7 +79,10 @@ static tvms_node *store_pointer_call(const storing *s, tvms_node *node) {
 static tvms_node *store_call(tvms_rewriter *r, tvms_node *node) {
   const storing *s = r->self;
   if (points_to_family(s, node)) return store_pointer_call(s, node);
-  if (tvms_call_opcode(node) != TVMS_TIR_reinterpret) return node;
+  // Of pointers the type says more than the dtype.
+  if (tvms_call_opcode(node) != TVMS_TIR_reinterpret
+      || tvms_dtype_is_handle(node->dtype))
+    return node;
   tvms_node *value = tvms_as_call(node)->args.items[0];
   if (tvms_dtype_same(value->dtype, node->dtype)) return value;
   if (!is_family(s, node->dtype)) return node;

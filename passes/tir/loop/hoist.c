@@ -9,6 +9,7 @@
 #include "arith/analyzer.h"
 #include "ir/rewrite.h"
 #include "ir/walk.h"
+#include "passes/remarks.h"
 #include "passes/tir/simplify/remove_no_op.h"
 #include "passes/tir/simplify/stmt_simplify.h"
 
@@ -42,6 +43,7 @@ typedef struct {
 } dependence;
 
 typedef struct {
+  const tvms_pass_run *run;  // for remarks
   tvms_unit *unit;
   tvms_memory *memory;
   int64_t conditions, bindings;  // what moves
@@ -120,24 +122,44 @@ static var_set vars_of(hoister *h, tvms_node *expr) {
 
 // ---- Collecting ----
 
-// The loop in front of which the expression can stand, or NULL.
-static loop_info *TVMS_NULLABLE find_destination(hoister *h, tvms_node *expr) {
+// The loop in front of which the expression can stand, or NULL and why there is none.
+static loop_info *TVMS_NULLABLE find_destination(hoister *h, tvms_node *expr,
+                                                 const char **why) {
+  *why = NULL;
   loop_info *found = NULL;
   for (uint32_t i = h->active.len; i > 0; i--) {
     loop_info *info = h->active.items[i - 1];
     bool thread = info->definition->kind == TVMS_NODE_ATTR_STMT;
     bool stays = thread && !(h->conditions & TVMS_HOIST_THREADS);
-    if (info->sequential || stays || uses(h, expr, info->var)) break;
+    if (info->sequential)
+      *why = "other statements stand in the loop around it";
+    else if (stays)
+      *why = "it would move across threads";
+    else if (uses(h, expr, info->var))
+      *why = "it depends on the loop around it";
+    if (*why) break;
     found = info;
   }
   return found;
 }
 
+static void say_stays(const hoister *h, const tvms_node *condition, int64_t kind,
+                      const char *why) {
+  if (!(h->conditions & kind)) return;
+  tvms_pass_count(h->run, "conditions that stay", 1);
+  tvms_pass_remark(h->run, TVMS_REMARK_MISSED, TVMS_D_condition_stays, condition->span,
+                   why);
+}
+
 static void attempt_condition(hoister *h, tvms_node *condition, int64_t kind,
                               bool has_else) {
-  if (tvms_arith_effect_of(h->memory, condition) > TVMS_EFFECT_PURE) return;
-  loop_info *info = find_destination(h, condition);
-  if (!info) return;
+  const char *why = "it reads memory or has side effects";
+  bool pure = tvms_arith_effect_of(h->memory, condition) <= TVMS_EFFECT_PURE;
+  loop_info *info = pure ? find_destination(h, condition, &why) : NULL;
+  if (!info) {
+    if (h->active.len) say_stays(h, condition, kind, why);
+    return;
+  }
   hoisted_condition hoisted = {.value = condition, .kind = kind, .has_else = has_else};
   hoisted.uses_thread = uses(h, condition, NULL);
   var_set vars = vars_of(h, condition);
@@ -162,7 +184,8 @@ static bool is_active(const hoister *h, const tvms_node *var) {
 static void collect_binding(hoister *h, tvms_node *var, tvms_node *value,
                             int64_t kind) {
   bool pure = tvms_arith_effect_of(h->memory, value) <= TVMS_EFFECT_PURE;
-  loop_info *info = pure ? find_destination(h, value) : NULL;
+  const char *why;
+  loop_info *info = pure ? find_destination(h, value, &why) : NULL;
   hoisted_binding binding = {var, value, kind};
   if (info) tvms_vec_push(h->memory, &info->bindings, binding);
   dependence *made = tvms_memory_alloc(h->memory, sizeof *made);
@@ -316,6 +339,22 @@ static void choose_bindings(hoister *h) {
   }
 }
 
+static void say_moved(const hoister *h, const loop_info *info) {
+  const char *loop = tvms_symbol_text(h->unit->context, tvms_as_var(info->var)->name);
+  for (uint32_t i = 0; i < info->conditions.len; i++) {
+    const hoisted_condition *c = &info->conditions.items[i];
+    const char *why =
+        c->uses_thread ? "it mentions threads" : "bindings that it needs stay";
+    if (!moves(h, c)) {
+      say_stays(h, c->value, c->kind, why);
+      continue;
+    }
+    tvms_pass_count(h->run, "conditions moved", 1);
+    tvms_pass_remark(h->run, TVMS_REMARK_PASSED, TVMS_D_condition_moves, c->value->span,
+                     loop);
+  }
+}
+
 // ---- Rewriting ----
 
 enum { MOST_MADE = 1 << 18 };
@@ -379,7 +418,7 @@ static tvms_node *rewrite_tail(tvms_rewriter *r, tvms_list list, uint32_t begin)
     tvms_node *stmt = tvms_rewrite(r, list.items[i]);
     if (!stmt) continue;
     if (list.items[i]->kind != TVMS_NODE_ATTR_STMT) {
-      tvms_stmt_push(h->memory, &stmts, stmt);
+      tvms_stmt_push(r->unit, &stmts, stmt);
       continue;
     }
     stmt = tvms_stmt_pair(h->unit, stmt, rewrite_tail(r, list, i + 1));
@@ -437,9 +476,9 @@ static void fini(hoister *h) {
   tvms_vec_fini(h->memory, &h->dependences);
 }
 
-tvms_node *tvms_stmt_hoist(tvms_unit *unit, tvms_node *function, int64_t conditions,
-                           int64_t bindings) {
-  hoister h = {.unit = unit, .memory = &unit->context->memory};
+tvms_node *tvms_stmt_hoist(const tvms_pass_run *run, tvms_unit *unit,
+                           tvms_node *function, int64_t conditions, int64_t bindings) {
+  hoister h = {.run = run, .unit = unit, .memory = &unit->context->memory};
   h.conditions = conditions;
   h.bindings = bindings;
   tvms_node_map *maps[] = {&h.loops, &h.bound, &h.axes, &h.moved};
@@ -447,6 +486,8 @@ tvms_node *tvms_stmt_hoist(tvms_unit *unit, tvms_node *function, int64_t conditi
     tvms_node_map_init(maps[i], h.memory);
   collect(&h, tvms_as_prim_func(function)->body);
   choose_bindings(&h);
+  for (uint32_t i = 0; i < h.all.len; i++)
+    say_moved(&h, h.all.items[i]);
   tvms_rewriter r;
   tvms_rewriter_init(&r, unit, &h);
   r.roles = TVMS_IN(USE) | TVMS_IN(BODY);

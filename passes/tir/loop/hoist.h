@@ -2,7 +2,7 @@
 #ifndef TVMS_PASSES_TIR_LOOP_HOIST_H
 #define TVMS_PASSES_TIR_LOOP_HOIST_H
 
-#include "ir/node.h"
+#include "passes/manager.h"
 
 // Which conditions move: those of `if`, of T.if_then_else, the operands of `and` and `or`;
 // and whether they may mention threads or move across them. The numbers are TVM's.
@@ -23,8 +23,9 @@ enum {
 
 // `function`, a PRIM_FUNC whose nodes lie in `unit`, with branches on the conditions around
 // the loops, whose bodies stand in both of them; then simplified, so that each knows what
-// its condition is. Reports a function that would become too large, and returns it as it is.
-tvms_node *tvms_stmt_hoist(tvms_unit *unit, tvms_node *function, int64_t conditions,
-                           int64_t bindings);
+// its condition is. Remarks for `run` which conditions moved and why others stay; reports a function
+// that would become too large, and returns it as it is.
+tvms_node *tvms_stmt_hoist(const tvms_pass_run *run, tvms_unit *unit,
+                           tvms_node *function, int64_t conditions, int64_t bindings);
 
 #endif

@@ -12,7 +12,8 @@
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   return tvms_stmt_hoist(
-      unit, function, TVMS_OPTION(run, HoistExpression, hoisted_conditionals).number,
+      run, unit, function,
+      TVMS_OPTION(run, HoistExpression, hoisted_conditionals).number,
       TVMS_OPTION(run, HoistExpression, hoisted_let_bindings).number);
 }
 

@@ -1,12 +1,12 @@
-// HoistIfThenElse: conditions of `if` move out of loops that they do not depend on.
+// HoistIfThenElse, HoistIfThenElseBasic: conditions of `if` move out of loops that they do not depend on.
 //
 // Before: for i in range(16): if n < 3: A[i] = 0.0
 // After:  if n < 3: for i in range(16): A[i] = 0.0
 //
 // Conditions that mention threads, and such that would move across them, stay unless the
 // option says otherwise. A function with the attribute tirx.HoistIfThenElseExprWithBlock
-// moves those of T.if_then_else instead. HoistExpression moves more.
-// TVM: s_tir.transform.HoistIfThenElse.
+// moves those of T.if_then_else instead. HoistExpression moves more. HoistIfThenElseBasic is the
+// variant 'basic' under a name of its own. TVM: s_tir.transform.HoistIfThenElse.
 #include "ir/object.h"
 #include "passes/functions.h"
 #include "passes/tir/loop/hoist.h"
@@ -31,9 +31,18 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
     conditions = TVMS_HOIST_THREADS | TVMS_HOIST_IF_EXPR;
   else if (!basic && threads)
     conditions |= TVMS_HOIST_THREADS;
-  return tvms_stmt_hoist(unit, function, conditions, 0);
+  return tvms_stmt_hoist(run, unit, function, conditions, 0);
 }
 
 void tvms_pass_hoist_if_then_else(tvms_pass_run *run) {
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, change);
+}
+
+static tvms_node *change_basic(tvms_pass_run *run, tvms_unit *unit,
+                               tvms_node *function) {
+  return tvms_stmt_hoist(run, unit, function, TVMS_HOIST_IF_STMT, 0);
+}
+
+void tvms_pass_hoist_if_then_else_basic(tvms_pass_run *run) {
+  tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, change_basic);
 }

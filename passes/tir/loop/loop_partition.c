@@ -14,6 +14,7 @@
 #include "ir/object.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/remarks.h"
 #include "passes/tir/loop/partition_candidates.h"
 
 // A condition that is known in an interval of the loop variable.
@@ -339,12 +340,15 @@ static tvms_node *cut(partitioner *p, const tvms_node *node, middle *m) {
     if (back.stmt && back.again) stmts[2] = partition(p, back.stmt);
   }
   tvms_node_vec parts = {0};
+  uint32_t count = 0;
   for (int i = 0; i < 3; i++) {
     if (!stmts[i]) continue;
     bool first = parts.len == 0;
     tvms_node *part = first ? stmts[i] : tvms_stmt_copy(p->unit, stmts[i]);
-    tvms_stmt_push(p->memory, &parts, part);
+    count++;
+    tvms_stmt_push(p->unit, &parts, part);
   }
+  tvms_partition_say_cut(&p->candidates, node, count);
   return tvms_stmt_seq(p->unit, &parts, loop->head.span);
 }
 
@@ -390,13 +394,16 @@ static tvms_node *TVMS_NULLABLE find_partition(
   return result;
 }
 
-// The loop in parts, or NULL.
-static tvms_node *TVMS_NULLABLE try_partition(partitioner *p, const tvms_node *node) {
+// The loop in parts, or NULL and why.
+static tvms_node *TVMS_NULLABLE try_partition(partitioner *p, const tvms_node *node,
+                                              const char **why) {
   const tvms_for *loop = tvms_as_for(node);
   bool known, hinted = tvms_node_map_get(&p->candidates.hinted, loop->var) != NULL;
   tvms_int_set range = interval_of(p, loop->min, loop->extent);
   tvms_node *result =
       find_partition(p, loop->var, range, loop->body, &known, cut, node);
+  *why = known ? "its conditions have one value in no part of it in common"
+               : "its conditions tell nothing of its variable alone";
   return result || !known ? result : unroll(p, loop, hinted);
 }
 
@@ -406,9 +413,14 @@ static tvms_node *enter_loop(tvms_rewriter *r, tvms_node *node) {
   tvms_scope_mark mark = tvms_analyzer_mark(p->analyzer);
   tvms_analyzer_bind_range(p->analyzer, loop->var, loop->min, loop->extent);
   tvms_node *result = NULL;
-  if (tvms_node_map_get(&p->candidates.loops, node) && p->parts < MOST_PARTS)
-    result = try_partition(p, node);
+  const char *why = NULL;
+  bool candidate = tvms_node_map_get(&p->candidates.loops, node) != NULL;
+  if (candidate && p->parts < MOST_PARTS)
+    result = try_partition(p, node, &why);
+  else if (candidate)
+    why = "the function has too many parts already";
   if (!result) {
+    tvms_partition_say_whole(&p->candidates, node, why);
     tvms_domains_set(&p->hint, loop->var, interval_of(p, loop->min, loop->extent));
     result = tvms_rewrite_below(r, node);
     tvms_domains_drop(&p->hint, loop->var);
@@ -508,7 +520,7 @@ static tvms_node *enter_seq(tvms_rewriter *r, tvms_node *node) {
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i < at; i++) {
     tvms_node *made = tvms_rewrite(r, list.items[i]);
-    if (made) tvms_stmt_push(p->memory, &stmts, made);
+    if (made) tvms_stmt_push(p->unit, &stmts, made);
   }
   tvms_stmt_push_last(p->memory, &stmts, partition_threads(r, list, at));
   return tvms_stmt_seq(p->unit, &stmts, node->span);
@@ -553,6 +565,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_domains_init(&p.hint, unit);
   tvms_domains_init(&p.relax, unit);
   tvms_partition_candidates_init(&p.candidates, unit, constant);
+  if (tvms_pass_wants_remarks(run)) p.candidates.run = run;
   tvms_rewriter_init(&p.rewriter, unit, &p);
   p.rewriter.roles = TVMS_IN(BODY);
   p.rewriter.enter[TVMS_NODE_FOR] = enter_loop;

@@ -10,10 +10,12 @@
 #include "ir/fold.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/remarks.h"
 
 #include <string.h>
 
 typedef struct {
+  const tvms_pass_run *run;
   int64_t max_step;
   int64_t max_depth;
   int64_t max_extent;
@@ -39,7 +41,6 @@ static int64_t extent_of(tvms_unit *unit, const tvms_for *loop) {
 }
 
 static tvms_node *write_out(tvms_unit *unit, const tvms_for *loop, int64_t extent) {
-  tvms_memory *memory = &unit->context->memory;
   tvms_node_vec stmts = {0};
   for (int64_t i = 0; i < extent; i++) {
     tvms_node *step = tvms_int_imm_new(unit, loop->var->dtype, i, TVMS_NO_SPAN);
@@ -48,9 +49,35 @@ static tvms_node *write_out(tvms_unit *unit, const tvms_for *loop, int64_t exten
     // Each step defines variables of its own.
     tvms_node *body = i > 0 ? tvms_stmt_copy(unit, loop->body) : loop->body;
     body = tvms_substitute_one(unit, body, loop->var, value);
-    tvms_stmt_push(memory, &stmts, body);
+    tvms_stmt_push(unit, &stmts, body);
   }
   return tvms_stmt_seq(unit, &stmts, loop->head.span);
+}
+
+// Why a serial loop stays, where the options let any be written out.
+static const char *TVMS_NULLABLE reason_of(const unroller *u, const tvms_for *loop,
+                                           int64_t extent) {
+  bool wanted = u->max_step > 0 || u->max_extent > 0;
+  if (!wanted || loop->for_kind != TVMS_FOR_SERIAL) return NULL;
+  if (extent < 0) return "the number of its steps is not known";
+  if (u->kept > 0) return "a loop inside of it stays";
+  if (u->unrolled > u->max_depth) return "auto_max_depth loops inside of it are";
+  return "it has more steps than auto_max_step or auto_max_extent allow";
+}
+
+static void tell(const unroller *u, const tvms_for *loop, int64_t extent,
+                 bool unrolled) {
+  const char *why = unrolled ? NULL : reason_of(u, loop, extent);
+  if (unrolled) {
+    tvms_pass_count(u->run, "loops written out", 1);
+    tvms_pass_count(u->run, "steps written out", extent);
+    tvms_pass_remark(u->run, TVMS_REMARK_PASSED, TVMS_D_unrolled, loop->head.span,
+                     (long long)extent, tvms_diag_plural((uint64_t)extent));
+  } else if (why) {
+    tvms_pass_count(u->run, "loops that stay", 1);
+    tvms_pass_remark(u->run, TVMS_REMARK_MISSED, TVMS_D_not_unrolled, loop->head.span,
+                     why);
+  }
 }
 
 // Is the loop to be unrolled? Counts it either way.
@@ -60,6 +87,7 @@ static bool judge(unroller *u, const tvms_for *loop, int64_t extent) {
   automatic &= extent * u->steps <= u->max_step || extent <= u->max_extent;
   automatic |= loop->for_kind == TVMS_FOR_UNROLLED;
   automatic |= u->local_access && extent > 0 && tvms_node_map_get(&u->local, loop->var);
+  tell(u, loop, extent, automatic);
   if (automatic)
     u->unrolled++;
   else
@@ -170,7 +198,7 @@ static tvms_node *enter_seq(tvms_rewriter *rewriter, tvms_node *node) {
     if (before.kept > u->kept) u->kept = before.kept;
     if (before.unrolled > u->unrolled) u->unrolled = before.unrolled;
     same &= stmt == old.items[i];
-    tvms_stmt_push(&unit->context->memory, &stmts, stmt);
+    tvms_stmt_push(unit, &stmts, stmt);
   }
   u->max_step = max_step;
   u->explicit_unroll = explicit_unroll;
@@ -181,6 +209,7 @@ static tvms_node *enter_seq(tvms_rewriter *rewriter, tvms_node *node) {
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   unroller u = {
+      .run = run,
       .max_step = TVMS_OPTION(run, UnrollLoop, auto_max_step).number,
       .max_depth = TVMS_OPTION(run, UnrollLoop, auto_max_depth).number,
       .max_extent = TVMS_OPTION(run, UnrollLoop, auto_max_extent).number,

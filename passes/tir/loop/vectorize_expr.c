@@ -37,6 +37,11 @@ void tvms_vectorize_fail(tvms_vectorizer *vectorizer, const tvms_node *at,
   tvms_diag_report(&vectorizer->unit->context->diags, TVMS_D_vectorize, span, why);
 }
 
+void tvms_vectorize_scalarize(tvms_vectorizer *vectorizer, const char *reason) {
+  vectorizer->scalarize = true;
+  vectorizer->reason = reason;
+}
+
 tvms_node *tvms_vectorize_broadcast(tvms_vectorizer *vectorizer, tvms_node *value,
                                     int lanes) {
   tvms_unit *unit = vectorizer->unit;
@@ -238,7 +243,8 @@ static tvms_node *leave_ramp(tvms_rewriter *r, tvms_node *node) {
 
 static tvms_node *leave_broadcast(tvms_rewriter *r, tvms_node *node) {
   tvms_vectorizer *v = r->self;
-  if (is_vector(tvms_as_broadcast(node)->value)) v->scalarize = true;
+  if (is_vector(tvms_as_broadcast(node)->value))
+    tvms_vectorize_scalarize(v, "a broadcast of what would be a vector");
   return node == r->old ? node : (tvms_node *)(uintptr_t)r->old;
 }
 
@@ -333,7 +339,7 @@ static bool is_vectorizable(tvms_tir_opcode opcode) {
 
 static tvms_node *finish_if(tvms_vectorizer *v, tvms_call *call) {
   if (is_vector(call->args.items[0])) {
-    v->scalarize = true;
+    tvms_vectorize_scalarize(v, "the condition of T.if_then_else depends on the loop");
     return &call->head;
   }
   tvms_node *yes = call->args.items[1], *no = call->args.items[2];
@@ -395,7 +401,8 @@ static tvms_node *leave_call(tvms_rewriter *r, tvms_node *node) {
     return finish_vector_call(v, call, opcode == TVMS_TIR_call_llvm_pure_intrin);
   }
   for (uint32_t i = 0; i < call->args.len; i++) {
-    if (is_vector(call->args.items[i])) v->scalarize = true;
+    if (is_vector(call->args.items[i]))
+      tvms_vectorize_scalarize(v, "it calls what takes no vectors");
   }
   return node;
 }

@@ -4,6 +4,7 @@
 
 #include "arith/analyzer.h"
 #include "ir/rewrite.h"
+#include "passes/manager.h"
 
 // What the machine can do with vectors.
 typedef struct {
@@ -15,14 +16,17 @@ typedef struct {
 // A loop that is being vectorized; it is the `self` of its rewriter. Numbers of lanes are
 // those of tvms_dtype: negative for multiples of vscale.
 typedef struct {
+  const tvms_pass_run *run;
   tvms_unit *unit;
   tvms_analyzer *analyzer;  // without facts, as in TVM
   const tvms_for *loop;
   tvms_node *ramp;  // what the loop's variable is
   tvms_vector_machine machine;
   tvms_node_map vectors;  // variables of T.bind that became vectors -> the new ones
-  bool scalarize;         // the statement at hand cannot be a vector statement
-  bool failed;            // reported
+  // The statement at hand cannot be a vector statement; why stands in `reason`.
+  bool scalarize;
+  const char *TVMS_NULLABLE reason;
+  bool failed;  // reported
 } tvms_vectorizer;
 
 // Sets the hooks of all kinds of expressions. One that takes part in no vector stays as it is;
@@ -32,6 +36,9 @@ void tvms_vectorize_set_hooks(tvms_rewriter *rewriter);
 // `value` with `lanes` lanes. NULL after a report: it is another vector.
 tvms_node *TVMS_NULLABLE tvms_vectorize_broadcast(tvms_vectorizer *vectorizer,
                                                   tvms_node *value, int lanes);
+
+// Sets `scalarize` and the reason.
+void tvms_vectorize_scalarize(tvms_vectorizer *vectorizer, const char *reason);
 
 // Reports that the loop cannot be vectorized, once.
 void tvms_vectorize_fail(tvms_vectorizer *vectorizer, const tvms_node *at,

@@ -14,6 +14,7 @@
 #include "ir/target.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/remarks.h"
 #include "passes/tir/loop/vectorize_mask.h"
 
 #include <stdio.h>
@@ -48,6 +49,10 @@ static tvms_walk_step find_vector(void *self, tvms_node *node, tvms_field_role r
 
 // The statement as it was, step by step.
 static tvms_node *scalarize(tvms_vectorizer *v, tvms_node *node) {
+  const char *why = v->reason ? v->reason : "it has no vector form";
+  tvms_pass_remark(v->run, TVMS_REMARK_MISSED, TVMS_D_step_by_step, node->span, why);
+  tvms_pass_count(v->run, "statements done step by step", 1);
+  v->reason = NULL;
   const tvms_node *var = v->loop->var;
   tvms_visitor visitor = {.self = &v->vectors, .enter = find_vector};
   if (!tvms_walk(&v->unit->context->memory, node, &visitor)) {
@@ -108,7 +113,10 @@ static tvms_node *inner_loop(tvms_rewriter *r, tvms_node *node) {
   }
   tvms_node *extent = tvms_rewrite(r, loop->extent);
   if (v->scalarize || v->failed) return node;
-  if (!tvms_dtype_is_scalar(extent->dtype)) return scalarize(v, node);
+  if (!tvms_dtype_is_scalar(extent->dtype)) {
+    v->reason = "the steps of an inner loop depend on the loop";
+    return scalarize(v, node);
+  }
   tvms_node *body = tvms_rewrite(r, loop->body);
   if (extent == loop->extent && body == loop->body) return node;
   tvms_node *copy = tvms_node_copy(v->unit, node);
@@ -131,6 +139,7 @@ static tvms_node *branch(tvms_rewriter *r, tvms_node *node) {
     tvms_node *made = masked ? tvms_vectorize_mask(v, then_case, condition) : NULL;
     if (made) return made;
     serial = true;
+    v->reason = "its condition depends on the loop";
   }
   if (serial) return scalarize(v, node);
   if (condition == old->condition && then_case == old->then_case
@@ -189,6 +198,7 @@ static tvms_node *enter_stmt(tvms_rewriter *r, tvms_node *node) {
 // ---- Loops ----
 
 typedef struct {
+  tvms_pass_run *run;
   tvms_unit *unit;
   tvms_analyzer *analyzer;
   tvms_vector_machine machine;
@@ -232,10 +242,21 @@ static bool finds(tvms_unit *unit, tvms_node *node,
   return !tvms_walk(&unit->context->memory, node, &visitor);
 }
 
+static void tell_vectorized(const pass_state *s, const tvms_for *loop, int64_t steps) {
+  char lanes[24] = "as many";
+  if (steps) snprintf(lanes, sizeof lanes, "%lld", (long long)steps);
+  tvms_pass_count(s->run, "loops vectorized", 1);
+  tvms_pass_remark(s->run, TVMS_REMARK_PASSED, TVMS_D_vectorized, loop->head.span,
+                   lanes);
+}
+
 static tvms_node *vectorize(pass_state *s, const tvms_for *loop) {
   tvms_unit *unit = s->unit;
-  tvms_vectorizer v = {
-      .unit = unit, .analyzer = s->analyzer, .loop = loop, .machine = s->machine};
+  tvms_vectorizer v = {.run = s->run,
+                       .unit = unit,
+                       .analyzer = s->analyzer,
+                       .loop = loop,
+                       .machine = s->machine};
   bool constant = tvms_node_is_int_imm(loop->extent);
   bool scalable =
       s->machine.variable_length && finds(unit, loop->extent, stop_at_vscale);
@@ -263,6 +284,7 @@ static tvms_node *vectorize(pass_state *s, const tvms_for *loop) {
   tvms_node *made = tvms_rewrite(&r, loop->body);
   tvms_rewriter_fini(&r);
   tvms_node_map_fini(&v.vectors);
+  if (!v.failed) tell_vectorized(s, loop, steps);
   return made ? made : tvms_stmt_none(unit, loop->head.span);
 }
 
@@ -334,6 +356,9 @@ static tvms_node *enter_seq(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *serial_instead(tvms_rewriter *r, tvms_node *node) {
   const tvms_for *loop = tvms_as_for(node);
   if (loop->for_kind != TVMS_FOR_VECTORIZED) return node;
+  const pass_state *s = r->self;
+  tvms_pass_remark(s->run, TVMS_REMARK_MISSED, TVMS_D_step_by_step, node->span,
+                   "enable_vectorize is off");
   tvms_node *made = serial_loop(r->unit, loop->var, loop->extent, loop->body);
   tvms_as_for(made)->min = loop->min;
   return made;
@@ -342,7 +367,8 @@ static tvms_node *serial_instead(tvms_rewriter *r, tvms_node *node) {
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   const char *masks =
       TVMS_OPTION(run, VectorizeLoop, enable_buffer_level_predication).text;
-  pass_state s = {.unit = unit, .analyzer = tvms_analyzer_new(unit), .masks = -1};
+  pass_state s = {
+      .run = run, .unit = unit, .analyzer = tvms_analyzer_new(unit), .masks = -1};
   if (strcmp(masks, "true") == 0) s.masks = 1;
   if (strcmp(masks, "false") == 0) s.masks = 0;
   s.machine.masked = s.masks > 0;

@@ -21,6 +21,7 @@ typedef struct {
   tvms_node *TVMS_NULLABLE no_layout;  // of flat buffers
   tvms_scopes scopes;
   tvms_node_map buffers;     // as written → flat
+  bool copies;               // flat buffers, too, and bool becomes int8
   tvms_node_map iters;       // variables of loops and threads → RANGE
   bool dependent;            // one of them has a range that depends on another
   tvms_node_vec conditions;  // about them, around the access at hand
@@ -91,11 +92,13 @@ static tvms_node *flat_buffer(flattening *f, tvms_node *node) {
   if (flat) return flat;
   const tvms_buffer *old = tvms_as_buffer(node);
   flat = node;
-  if (!is_flat(f, old)) {
+  if (!is_flat(f, old) || f->copies) {
     flat = tvms_node_copy(f->unit, node);
     tvms_buffer *buffer = tvms_as_buffer(flat);
     buffer->shape = flat_shape(f, old);
     buffer->strides = (tvms_list){0};
+    if (f->copies && tvms_dtype_is_bool(old->element))
+      buffer->element = TVMS_DTYPE(INT, 8);
     buffer->layout = f->no_layout;
     tvms_node **places =
         tvms_arena_array(&f->unit->arena, tvms_node *, buffer->shape.len);
@@ -285,8 +288,12 @@ static tvms_node *flatten_load(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_buffer_load *load = tvms_as_buffer_load(node);
   if (is_vector_place(f, load->indices, node->span)) return node;
   tvms_list indices = flat_indices(f, tvms_as_buffer(load->buffer), load->indices);
-  return tvms_buffer_load_new(f->unit, flat_buffer(f, load->buffer), indices.items,
-                              indices.len, load->predicate, node->span);
+  tvms_node *made =
+      tvms_buffer_load_new(f->unit, flat_buffer(f, load->buffer), indices.items,
+                           indices.len, load->predicate, node->span);
+  return tvms_dtype_same(made->dtype, node->dtype)
+             ? made
+             : tvms_build_cast(f->unit, node->dtype, made, node->span);
 }
 
 static tvms_node *flatten_store(tvms_rewriter *rewriter, tvms_node *node) {
@@ -297,6 +304,11 @@ static tvms_node *flatten_store(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_store *store = tvms_as_store(copy);
   store->indices = flat_indices(f, tvms_as_buffer(old), store->indices);
   store->buffer = flat_buffer(f, old);
+  if (f->copies && tvms_dtype_is_bool(store->value->dtype)) {
+    tvms_dtype byte =
+        tvms_dtype_with_lanes(TVMS_DTYPE(INT, 8), store->value->dtype.lanes);
+    store->value = tvms_build_cast(f->unit, byte, store->value, node->span);
+  }
   return copy;
 }
 
@@ -368,7 +380,8 @@ static tvms_node *flatten_declare(tvms_rewriter *rewriter, tvms_node *node) {
 static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
   flattening *f = rewriter->self;
   const tvms_allocate *old = tvms_as_allocate(node);
-  if (old->extents.len == 1) return node;
+  bool stored = tvms_dtype_is_bool(old->element);
+  if (old->extents.len == 1 && !stored) return node;
   tvms_node *size = NULL;
   for (uint32_t i = 0; i < old->extents.len; i++) {
     tvms_node *extent = old->extents.items[i];
@@ -378,6 +391,7 @@ static tvms_node *flatten_allocate(tvms_rewriter *rewriter, tvms_node *node) {
   size = tvms_analyzer_simplify(f->scopes.analyzer, size);
   tvms_node *copy = tvms_node_copy(f->unit, node);
   tvms_as_allocate(copy)->extents = tvms_list_copy(f->unit, &size, 1);
+  if (stored) tvms_as_allocate(copy)->element = TVMS_DTYPE(INT, 8);
   return copy;
 }
 
@@ -466,6 +480,7 @@ static tvms_node *declare_views(tvms_rewriter *rewriter, tvms_node *node) {
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   flattening f = {.unit = unit};
+  f.copies = tvms_release_has(unit->dialect, TVMS_FACT_flat_buffers_are_copied);
   tvms_node_map_init(&f.buffers, &run->context->memory);
   tvms_node_map_init(&f.iters, &run->context->memory);
   tvms_scopes_init(&f.scopes, unit);

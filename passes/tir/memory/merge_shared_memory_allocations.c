@@ -240,7 +240,7 @@ static tvms_node *enter_seq(tvms_rewriter *r, tvms_node *node) {
   if (made == rest) return node;
   for (uint32_t i = 0; i < at; i++) {
     tvms_node *stmt = tvms_rewrite(r, old.items[i]);
-    if (stmt) tvms_stmt_push(m->memory, &stmts, stmt);
+    if (stmt) tvms_stmt_push(m->unit, &stmts, stmt);
   }
   tvms_vec_push(m->memory, &stmts, old.items[at]);
   tvms_stmt_push_last(m->memory, &stmts, made);

@@ -168,21 +168,34 @@ static uint32_t find_symbolic(planner *p, const tvms_buffer *buffer,
   return UINT32_MAX;
 }
 
+// Why a buffer is not to be given free memory; NULL: it may be.
+static const char *TVMS_NULLABLE obstacle(const planner *p, const tvms_buffer *buffer,
+                                          const char *scope, uint64_t bits) {
+  bool plain = *tvms_storage_tag_of(scope) == 0;
+  if (buffer->element.lanes <= 0) return "the length of its vectors is not known";
+  if (!p->options.reuse) return "merge_static_smem leaves that to another pass";
+  if (plain && tvms_storage_rank_of(scope) >= TVMS_STORAGE_WARP)
+    return "its scope is left to the compiler of the device";
+  if (plain && bits > 0 && bits <= REGISTER_BITS) return "it fits into a register";
+  return buffer->shape.len == 1 ? NULL : "it has several dimensions";
+}
+
 static uint32_t find_entry(planner *p, uint32_t number) {
   const tvms_buffer *buffer = buffer_of(p, number);
   const char *scope = tvms_storage_scope_of(p->unit->context, &buffer->head);
   uint64_t bits = constant_bits(buffer);
-  bool plain = *tvms_storage_tag_of(scope) == 0;
-  bool small = plain
-               && (tvms_storage_rank_of(scope) >= TVMS_STORAGE_WARP
-                   || (bits > 0 && bits <= REGISTER_BITS));
+  p->plan->why[number] = obstacle(p, buffer, scope, bits);
   uint32_t found = UINT32_MAX;
-  if (buffer->element.lanes > 0 && p->options.reuse && !small
-      && buffer->shape.len == 1) {
+  if (!p->plan->why[number]) {
     found = bits > 0 ? find_constant(p, buffer, scope, bits)
                      : find_symbolic(p, buffer, scope);
   }
-  return found != UINT32_MAX ? found : new_entry(p, buffer, scope, bits);
+  if (found != UINT32_MAX) return found;
+  bool any = p->constant.len + p->symbolic.len > 0;
+  if (!p->plan->why[number])
+    p->plan->why[number] = any ? "what is free here has another scope, size or dtype"
+                               : "nothing is free where it is first touched";
+  return new_entry(p, buffer, scope, bits);
 }
 
 static void release(planner *p, uint32_t number) {
@@ -431,6 +444,8 @@ void tvms_storage_plan_init(tvms_storage_plan *plan, tvms_unit *unit,
   uint32_t allocs = access->allocs.len;
   plan->entry_of = tvms_arena_array(&unit->arena, uint32_t, allocs + 1);
   memset(plan->entry_of, 0xff, (allocs + 1) * sizeof *plan->entry_of);
+  plan->why = tvms_arena_array(&unit->arena, const char *, allocs + 1);
+  memset(plan->why, 0, (allocs + 1) * sizeof *plan->why);
   planner p = {.unit = unit,
                .memory = &unit->context->memory,
                .access = access,

@@ -22,6 +22,8 @@ typedef struct {
   tvms_unit *unit;
   TVMS_VEC(tvms_storage_entry) entries;
   uint32_t *entry_of;  // by number of allocation; UINT32_MAX: never touched
+  const char *
+      *why;  // by number of allocation: why it took no free memory; NULL: it did
 } tvms_storage_plan;
 
 typedef struct {

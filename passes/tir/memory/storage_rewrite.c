@@ -13,6 +13,7 @@
 #include "ir/object.h"
 #include "ir/target.h"
 #include "passes/functions.h"
+#include "passes/remarks.h"
 #include "passes/tir/memory/storage_plan.h"
 #include "passes/tir/memory/vector_types.h"
 
@@ -177,7 +178,7 @@ static tvms_node *enter_seq(tvms_rewriter *r, tvms_node *node) {
   tvms_node_vec stmts = {0};
   for (uint32_t i = 0; i <= at; i++) {
     tvms_node *stmt = tvms_rewrite(r, old.items[i]);
-    if (stmt) tvms_stmt_push(memory, &stmts, stmt);
+    if (stmt) tvms_stmt_push(w->unit, &stmts, stmt);
   }
   if (!rest) rest = tvms_stmt_none(w->unit, node->span);
   tvms_stmt_push_last(memory, &stmts, attach(w, old.items[at], rest));
@@ -219,6 +220,33 @@ static bool is_exact(tvms_unit *unit, const tvms_prim_func *function) {
          && (strcmp(target.kind, "vulkan") == 0 || strcmp(target.kind, "webgpu") == 0);
 }
 
+// ---- Remarks ----
+
+// The first allocation of memory that others take later needs no remark of its own.
+static void say_planned(const tvms_pass_run *run, const rewriting *w, uint32_t number) {
+  const tvms_node *stmt = w->access.allocs.items[number].stmt;
+  const tvms_buffer *buffer = tvms_as_buffer(tvms_as_alloc_buffer(stmt)->buffer);
+  const char *name = tvms_symbol_text(run->context, buffer->name);
+  uint32_t entry = w->plan.entry_of[number];
+  if (entry == UINT32_MAX) {
+    tvms_pass_count(run, "buffers removed", 1);
+    tvms_pass_remark(run, TVMS_REMARK_PASSED, TVMS_D_memory_removed, stmt->span, name);
+    return;
+  }
+  const tvms_storage_entry *e = &w->plan.entries.items[entry];
+  const tvms_buffer *backing = tvms_as_buffer(e->backing);
+  if (e->allocs.items[0] != number || !e->statement) {
+    tvms_pass_count(run, "buffers in shared memory", 1);
+    tvms_pass_remark(run, TVMS_REMARK_PASSED, TVMS_D_memory_shared, stmt->span, name,
+                     tvms_symbol_text(run->context, backing->name));
+  } else if (e->allocs.len == 1) {
+    tvms_pass_count(run, "buffers alone", 1);
+    const char *why = w->plan.why[number];
+    tvms_pass_remark(run, TVMS_REMARK_MISSED, TVMS_D_memory_alone, stmt->span, name,
+                     why ? why : "nothing else fits");
+  }
+}
+
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   const tvms_prim_func *old = tvms_as_prim_func(function);
   rewriting w = {.unit = unit};
@@ -229,6 +257,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
         .exact_elements = is_exact(unit, old)};
     tvms_storage_plan_init(&w.plan, unit, &w.access, options);
     if (w.access.allocs.len) changed = rewrite(&w, function);
+    for (uint32_t i = 0; i < w.access.allocs.len; i++)
+      say_planned(run, &w, i);
     tvms_storage_plan_fini(&w.plan);
     tvms_vector_type_options vectors = {0};
     changed = tvms_vector_types_rewrite(unit, changed, vectors);

@@ -11,6 +11,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
+#include "passes/remarks.h"
 #include "passes/tir/simplify/value_numbers.h"
 
 #include <stdio.h>
@@ -42,6 +43,7 @@ typedef struct {
 } insertion;
 
 typedef struct {
+  const tvms_pass_run *run;
   tvms_unit *unit;
   tvms_memory *memory;
   tvms_value_numbers numbers;
@@ -231,6 +233,8 @@ static const tvms_node *place_of(const planner *p, const candidate *entry) {
 
 static void bind(planner *p, uint32_t number, uint32_t counter) {
   candidate *entry = &p->candidates.items[number];
+  tvms_pass_count(p->run, "values bound", 1);
+  tvms_pass_count(p->run, "uses of them", (int64_t)entry->count - entry->consumed);
   char name[32];
   int len = snprintf(name, sizeof name, "cse_v%u", counter);
   tvms_sym symbol = tvms_symbol_intern(p->unit->context, name, (size_t)len);
@@ -325,7 +329,7 @@ static tvms_node *rewrite(planner *p, tvms_node *body) {
 }
 
 static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
-  planner p = {.unit = unit, .memory = &run->context->memory};
+  planner p = {.run = run, .unit = unit, .memory = &run->context->memory};
   tvms_value_numbers_init(&p.numbers, p.memory);
   tvms_node_map_init(&p.inserted, p.memory);
   open_scope(&p, NULL);

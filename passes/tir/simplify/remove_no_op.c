@@ -10,7 +10,10 @@
 #include "arith/scopes.h"
 #include "ir/fold.h"
 #include "ir/fold_ops.h"
+#include "ir/walk.h"
 #include "passes/functions.h"
+
+#include <string.h>
 
 typedef struct {
   tvms_scopes scopes;
@@ -171,6 +174,55 @@ static bool is_idle_wait(tvms_scopes *scopes, tvms_list list, uint32_t at) {
                                        tvms_as_attr_stmt(count)->value, 0);
 }
 
+typedef struct {
+  const tvms_node *wanted;  // VAR or BUFFER
+} search;
+
+static tvms_walk_step find_use(void *self, tvms_node *node, tvms_field_role role) {
+  const search *s = self;
+  (void)role;
+  return node == s->wanted ? TVMS_WALK_STOP : TVMS_WALK_ON;
+}
+
+static bool is_used(tvms_memory *memory, const tvms_node_vec *stmts, uint32_t from,
+                    const tvms_node *wanted) {
+  search s = {wanted};
+  tvms_visitor visitor = {.self = &s, .enter = find_use};
+  for (uint32_t i = from; i < stmts->len; i++) {
+    if (!tvms_walk(memory, stmts->items[i], &visitor)) return true;
+  }
+  return false;
+}
+
+// What a statement defines for those behind it, if it may go where they do not use it.
+static const tvms_node *TVMS_NULLABLE defined_by(const tvms_node *stmt) {
+  switch ((int)stmt->kind) {
+  case TVMS_NODE_BIND: return tvms_as_bind(stmt)->var;
+  case TVMS_NODE_DECL_BUFFER: return tvms_as_decl_buffer(stmt)->buffer;
+  default: return NULL;
+  }
+}
+
+// Definitions that hold a body go if the body does not use them, or if there is none left.
+static void drop_unused(tvms_scopes *scopes, tvms_node_vec *stmts) {
+  tvms_memory *memory = &scopes->unit->context->memory;
+  for (uint32_t i = stmts->len; i-- > 0;) {
+    tvms_node *stmt = stmts->items[i];
+    const tvms_node *defined = defined_by(stmt);
+    bool idle = defined ? !is_used(memory, stmts, i + 1, defined)
+                        : stmt->kind == TVMS_NODE_ALLOCATE && i + 1 == stmts->len;
+    if (!idle) continue;
+    tvms_node *value = stmt->kind == TVMS_NODE_BIND ? tvms_as_bind(stmt)->value : NULL;
+    if (value && has_effect(scopes, value)) {
+      stmts->items[i] = tvms_evaluate_new(scopes->unit, value, value->span);
+      continue;
+    }
+    memmove(stmts->items + i, stmts->items + i + 1,
+            (stmts->len - i - 1) * sizeof *stmts->items);
+    stmts->len--;
+  }
+}
+
 // Attributes hold for what follows them; before nothing they say nothing.
 static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_scopes *scopes = rewriter->self;
@@ -189,7 +241,13 @@ static tvms_node *leave_seq(tvms_rewriter *rewriter, tvms_node *node) {
     if (!has_effect(scopes, value)) continue;
     tvms_vec_push(memory, &stmts, tvms_evaluate_new(scopes->unit, value, value->span));
   }
-  if (stmts.len != list.len) return tvms_stmt_seq(scopes->unit, &stmts, node->span);
+  if (tvms_release_has(scopes->unit->dialect, TVMS_FACT_definitions_hold_bodies))
+    drop_unused(scopes, &stmts);
+  bool same = stmts.len == list.len;
+  for (uint32_t i = 0; i < stmts.len && same; i++) {
+    same = stmts.items[i] == list.items[i];
+  }
+  if (!same) return tvms_stmt_seq(scopes->unit, &stmts, node->span);
   tvms_vec_fini(memory, &stmts);
   return node;
 }

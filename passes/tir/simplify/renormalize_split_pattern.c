@@ -3,8 +3,8 @@
 // Before: i % 32 // 8, (i * 64 + j) // 512   After: i // 8 % 4, (i + j // 64) // 8
 //
 // Also x < c, for a positive c, becomes x // c < 1, so that such conditions on parts of one
-// index look alike. Comparisons are first written with `<`. TVM does this after unrolling,
-// when splits of loops are settled: s_tir.transform.RenormalizeSplitPattern.
+// index look alike. Comparisons are first written with `<`. This comes after unrolling,
+// when splits of loops are settled. TVM: s_tir.transform.RenormalizeSplitPattern.
 #include "arith/internal.h"
 #include "arith/scopes.h"
 #include "passes/functions.h"

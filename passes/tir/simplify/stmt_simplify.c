@@ -1,10 +1,11 @@
-// StmtSimplify (Simplify up to 0.22): every expression in its simplest form.
+// StmtSimplify, Simplify: every expression in its simplest form.
 //
 // Before: if i < n: A[i * 1 + 0] = B[i] inside for i in range(n)   After: A[i] = B[i]
 //
 // Loops, conditions and bound variables around an expression are facts for it. Branches
 // that cannot be taken go, and stores of what a buffer holds already. Definitions of
-// buffers and annotations stay as they are written. TVM: tirx.transform.StmtSimplify.
+// buffers and annotations stay as they are written. TVM: tirx.transform.StmtSimplify, up to
+// 0.24 Simplify.
 #include "passes/tir/simplify/stmt_simplify.h"
 
 #include "arith/scopes.h"

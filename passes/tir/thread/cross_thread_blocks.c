@@ -196,7 +196,7 @@ static tvms_node *TVMS_NULLABLE own_loops(lowered *w, tvms_node *node) {
     tvms_node_vec stmts = {0};
     for (uint32_t i = 0; i < old.len; i++) {
       tvms_node *made = own_loops(w, old.items[i]);
-      if (made) tvms_stmt_push(l->memory, &stmts, made);
+      if (made) tvms_stmt_push(l->unit, &stmts, made);
     }
     return stmts.len ? tvms_stmt_seq(l->unit, &stmts, node->span) : NULL;
   }
@@ -346,7 +346,7 @@ tvms_node *tvms_cross_thread_blocks(tvms_unit *unit, const tvms_block_realize *r
   tvms_node_vec stmts = {0};
   if (w.in_thread) tvms_vec_push(l.memory, &stmts, init_block(&w));
   tvms_node *own = own_loops(&w, (tvms_node *)(uintptr_t)&over[0]->head);
-  if (own) tvms_stmt_push(l.memory, &stmts, own);
+  if (own) tvms_stmt_push(l.unit, &stmts, own);
   tvms_vec_push(l.memory, &stmts, cross_block(&w));
   tvms_vec_push(l.memory, &stmts, write_block(&w));
   tvms_node *made = tvms_stmt_seq(unit, &stmts, TVMS_NO_SPAN);

@@ -130,7 +130,7 @@ static tvms_node *enter_seq(tvms_rewriter *r, tvms_node *node) {
   tvms_node_vec made = {0};
   for (uint32_t i = 0; i < at; i++) {
     tvms_node *stmt = tvms_rewrite(r, stmts.items[i]);
-    if (stmt) tvms_stmt_push(memory, &made, stmt);
+    if (stmt) tvms_stmt_push(u->unit, &made, stmt);
   }
   tvms_node_vec below = {0};
   for (uint32_t i = at + 1; i < stmts.len; i++)

@@ -1,0 +1,221 @@
+// T.call_packed: arguments in an array of tvms_any on the stack, tensors beside them.
+//
+// A library finds and calls a function through the variables that TVM's run time fills in when
+// it loads one (runtime/abi.h), else through the weak symbols of tvm-ffi; without either it
+// raises. Nothing is kept between calls.
+#include "backend/llvm/packed.h"
+
+#include "backend/llvm/buffer.h"
+#include "backend/llvm/expr.h"
+#include "backend/llvm/failure.h"
+#include "backend/llvm/stmt.h"
+#include "backend/llvm/types.h"
+#include "runtime/packed.h"
+
+// Words of 64 bits on the stack of the function.
+static LLVMValueRef words(emitter *e, uint32_t count) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMPositionBuilderBefore(e->builder, LLVMGetFirstInstruction(e->entry));
+  LLVMTypeRef type = LLVMArrayType2(e->i64, count ? count : 1);
+  LLVMValueRef place = LLVMBuildAlloca(e->builder, type, "");
+  LLVMSetAlignment(place, 8);
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  return place;
+}
+
+static void put(emitter *e, LLVMValueRef base, size_t offset, LLVMValueRef value) {
+  LLVMValueRef at = tvms_emit_int(e, (int64_t)offset);
+  LLVMBuildStore(e->builder, value, LLVMBuildGEP2(e->builder, e->i8, base, &at, 1, ""));
+}
+
+static LLVMValueRef int32(emitter *e, int64_t value) {
+  return LLVMConstInt(e->i32, (unsigned long long)value, true);
+}
+
+// ---- Tensors ----
+
+static bool is_shape(const tvms_node *node) {
+  return node->kind == TVMS_NODE_CALL
+         && tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_shape;
+}
+
+// The numbers of a T.tvm_stack_make_shape, one per dimension; null if it is none.
+static LLVMValueRef sizes_of(emitter *e, const tvms_node *node, const tvms_node *ndim) {
+  if (!is_shape(node)) return LLVMConstNull(e->pointer);
+  tvms_list items = tvms_as_call(node)->args;
+  if (!tvms_node_is_int(ndim, items.len))
+    tvms_emit_refuse(e, node->span, "a tensor of another rank than its shape has");
+  LLVMValueRef place = words(e, items.len);
+  for (uint32_t i = 0; i < items.len; i++)
+    put(e, place, 8 * (size_t)i, tvms_emit_index(e, items.items[i]));
+  return place;
+}
+
+static LLVMValueRef dtype_word(emitter *e, tvms_dtype dtype) {
+  tvms_dl_type type = tvms_interp_dl_type_of(dtype);
+  return int32(
+      e, (int64_t)(type.code | (uint32_t)type.bits << 8 | (uint32_t)type.lanes << 16));
+}
+
+// tvm_stack_make_array(data, shape, strides, ndim, an element, offset in elements)
+static LLVMValueRef tensor_of(emitter *e, const tvms_node *node) {
+  tvms_list args = tvms_as_call(node)->args;
+  if (args.len != 6 || !is_shape(args.items[1]))
+    tvms_emit_refuse(e, node->span, "T.tvm_stack_make_array");
+  tvms_dtype dtype = args.items[4]->dtype;
+  int64_t size = (int64_t)tvms_dl_element_size(tvms_interp_dl_type_of(dtype));
+  LLVMValueRef place = words(e, sizeof(tvms_dl_tensor) / 8);
+  put(e, place, offsetof(tvms_dl_tensor, data), tvms_emit_expr(e, args.items[0]));
+  put(e, place, offsetof(tvms_dl_tensor, device.type), int32(e, TVMS_DL_CPU));
+  put(e, place, offsetof(tvms_dl_tensor, device.id), int32(e, 0));
+  LLVMValueRef ndim = tvms_emit_index(e, args.items[3]);
+  put(e, place, offsetof(tvms_dl_tensor, ndim),
+      LLVMBuildTrunc(e->builder, ndim, e->i32, ""));
+  put(e, place, offsetof(tvms_dl_tensor, dtype), dtype_word(e, dtype));
+  put(e, place, offsetof(tvms_dl_tensor, shape),
+      sizes_of(e, args.items[1], args.items[3]));
+  put(e, place, offsetof(tvms_dl_tensor, strides),
+      sizes_of(e, args.items[2], args.items[3]));
+  LLVMValueRef offset = tvms_emit_index(e, args.items[5]);
+  put(e, place, offsetof(tvms_dl_tensor, byte_offset),
+      LLVMBuildMul(e->builder, offset, tvms_emit_int(e, size), ""));
+  return place;
+}
+
+// ---- Arguments ----
+
+typedef struct {
+  int32_t type;
+  LLVMValueRef value;  // of 64 bits
+} argument;
+
+static argument number_of(emitter *e, const tvms_node *node) {
+  tvms_dtype dtype = node->dtype;
+  LLVMValueRef value = tvms_emit_expr(e, node);
+  if (tvms_dtype_is_handle(dtype)) return (argument){TVMS_ANY_POINTER, value};
+  if (tvms_dtype_is_real(dtype)) {
+    tvms_dtype wide = TVMS_DTYPE(FLOAT, 64);
+    return (argument){TVMS_ANY_FLOAT,
+                      tvms_emit_convert(e, dtype, wide, value, node->span)};
+  }
+  if (tvms_dtype_is_bool(dtype)) {
+    return (argument){TVMS_ANY_BOOL, LLVMBuildZExt(e->builder, value, e->i64, "")};
+  }
+  bool is_signed = dtype.code == TVMS_INT;
+  return (argument){TVMS_ANY_INT,
+                    LLVMBuildIntCast2(e->builder, value, e->i64, is_signed, "")};
+}
+
+static argument argument_of(emitter *e, const tvms_node *node) {
+  if (node->kind == TVMS_NODE_STRING_IMM) {
+    tvms_bytes text = tvms_as_string_imm(node)->value;
+    return (argument){TVMS_ANY_TEXT, tvms_emit_text(e, text.text)};
+  }
+  if (node->kind == TVMS_NODE_CALL
+      && tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_array) {
+    return (argument){TVMS_ANY_DL_TENSOR, tensor_of(e, node)};
+  }
+  if (node->dtype.lanes != 1) tvms_emit_refuse(e, node->span, "a vector as argument");
+  return number_of(e, node);
+}
+
+static LLVMValueRef arguments_of(emitter *e, tvms_list args) {
+  LLVMValueRef place = words(e, 2 * args.len);
+  for (uint32_t i = 1; i < args.len; i++) {
+    argument arg = argument_of(e, args.items[i]);
+    size_t at = (i - 1) * sizeof(tvms_any);
+    put(e, place, at + offsetof(tvms_any, type_index), int32(e, arg.type));
+    put(e, place, at + offsetof(tvms_any, padding), int32(e, 0));
+    put(e, place, at + offsetof(tvms_any, v), arg.value);
+  }
+  return place;
+}
+
+// ---- Calls ----
+
+// A variable that is filled in when the library is loaded, or the weak symbol of tvm-ffi.
+static LLVMValueRef host_value(emitter *e, const char *slot, const char *symbol,
+                               LLVMTypeRef type) {
+  LLVMValueRef variable = LLVMGetNamedGlobal(e->module, slot);
+  if (!variable) {
+    variable = LLVMAddGlobal(e->module, e->pointer, slot);
+    LLVMSetInitializer(variable, LLVMConstNull(e->pointer));
+    LLVMSetLinkage(variable, LLVMExternalLinkage);
+  }
+  LLVMValueRef given = LLVMBuildLoad2(e->builder, e->pointer, variable, "");
+  if (!symbol) return given;
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMValueRef filled = LLVMBuildICmp(e->builder, LLVMIntNE, given, null, "");
+  return LLVMBuildSelect(e->builder, filled, given, tvms_emit_weak(e, symbol, type),
+                         "");
+}
+
+// Goes on if a function of the host says that it has done its work.
+static void check_status(emitter *e, LLVMValueRef status, tvms_span span) {
+  failure passed_up = {.span = span};
+  tvms_emit_check(
+      e, LLVMBuildICmp(e->builder, LLVMIntEQ, status, LLVMConstNull(e->i32), ""),
+      &passed_up);
+}
+
+static void call_by_host(emitter *e, LLVMValueRef name, LLVMValueRef args,
+                         uint32_t count, tvms_span span) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef three[] = {e->pointer, e->pointer, e->pointer};
+  LLVMTypeRef four[] = {e->pointer, e->pointer, e->i32, e->pointer};
+  LLVMTypeRef find_type = LLVMFunctionType(e->i32, three, 3, false);
+  LLVMTypeRef call_type = LLVMFunctionType(e->i32, four, 4, false);
+  LLVMValueRef null = LLVMConstNull(e->pointer);
+  LLVMValueRef find =
+      host_value(e, TVMS_FIND_SLOT, "TVMFFIEnvModLookupFromImports", find_type);
+  LLVMValueRef call = host_value(e, TVMS_CALL_SLOT, "TVMFFIFunctionCall", call_type);
+  LLVMValueRef library = host_value(e, TVMS_LIBRARY_SLOT, NULL, NULL);
+  LLVMValueRef both = LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntNE, find, null, ""),
+                                   LLVMBuildICmp(b, LLVMIntNE, call, null, ""), "");
+  failure alone = {.kind = "RuntimeError",
+                   .text =
+                       "packed functions are called by TVM's run time, which did not "
+                       "load this library",
+                   .span = span};
+  tvms_emit_check(e, both, &alone);
+  LLVMValueRef handle = words(e, 1), result = words(e, 2);
+  LLVMBuildStore(b, null, handle);
+  put(e, result, 0, tvms_emit_int(e, 0));
+  put(e, result, 8, tvms_emit_int(e, 0));
+  LLVMValueRef finding[] = {library, name, handle};
+  check_status(e, LLVMBuildCall2(b, find_type, find, finding, 3, ""), span);
+  LLVMValueRef calling[] = {LLVMBuildLoad2(b, e->pointer, handle, ""), args,
+                            int32(e, count), result};
+  check_status(e, LLVMBuildCall2(b, call_type, call, calling, 4, ""), span);
+}
+
+static void call_traced(emitter *e, LLVMValueRef name, LLVMValueRef args,
+                        uint32_t count, tvms_span span) {
+  LLVMTypeRef params[] = {e->pointer, e->pointer, e->pointer, e->i32, e->i32, e->i32};
+  LLVMTypeRef type = LLVMFunctionType(e->i32, params, 6, false);
+  LLVMValueRef at = tvms_emit_int(e, offsetof(tvms_raised, call_packed));
+  LLVMValueRef slot = LLVMBuildGEP2(e->builder, e->i8, e->raised, &at, 1, "");
+  LLVMValueRef call = LLVMBuildLoad2(e->builder, e->pointer, slot, "");
+  LLVMValueRef all[] = {
+      e->raised, name, args, int32(e, count), int32(e, span.begin), int32(e, span.end)};
+  check_status(e, LLVMBuildCall2(e->builder, type, call, all, 6, ""), span);
+}
+
+LLVMValueRef tvms_emit_call_packed(emitter *e, const tvms_call *call) {
+  tvms_span span = call->head.span;
+  const tvms_node *first = call->args.len ? call->args.items[0] : NULL;
+  if (!first || first->kind != TVMS_NODE_STRING_IMM)
+    tvms_emit_refuse(e, span, "a packed function without a name");
+  tvms_bytes text = tvms_as_string_imm(first)->value;
+  if (e->options->traced && !tvms_packed_find(text.text, text.len)) {
+    tvms_diag_report(&e->context->diags, TVMS_D_unknown_function, span, text.text);
+    tvms_emit_give_up(e);
+  }
+  LLVMValueRef args = arguments_of(e, call->args), name = tvms_emit_text(e, text.text);
+  if (e->options->traced) {
+    call_traced(e, name, args, call->args.len - 1, span);
+  } else {
+    call_by_host(e, name, args, call->args.len - 1, span);
+  }
+  return LLVMConstNull(e->i32);
+}

@@ -1,0 +1,117 @@
+// T.call_packed: arguments as TVM's run time gets them, tensors made on the way.
+//
+// A packed function trusts the shape of a tensor, so the memory behind it is looked at here.
+#include "interp/packed_tir.h"
+
+#include "interp/buffer.h"
+#include "interp/meaning.h"
+#include "ir/op.h"
+#include "runtime/packed.h"
+
+TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_node *node) {
+  fault(f, TVMS_D_call_not_interpreted, node->span, "call_packed");
+}
+
+// The numbers of a T.tvm_stack_make_shape, of which there must be `count`.
+static int64_t *sizes_of(tvms_interp_frame *f, const tvms_node *node, int32_t count) {
+  if (node->kind != TVMS_NODE_CALL
+      || tvms_call_opcode(node) != TVMS_TIR_tvm_stack_make_shape) {
+    return NULL;
+  }
+  tvms_list items = tvms_as_call(node)->args;
+  if (items.len != (uint32_t)count) unsupported(f, node);
+  int64_t *sizes =
+      tvms_arena_array(&f->context->scratch, int64_t, items.len ? items.len : 1);
+  for (uint32_t i = 0; i < items.len; i++) {
+    sizes[i] = tvms_interp_eval_int(f, items.items[i]);
+    if (sizes[i] < 0) sizes[i] = 0;
+  }
+  return sizes;
+}
+
+// Faults if the memory ends before the tensor does.
+static void check_memory(tvms_interp_frame *f, const tvms_dl_tensor *tensor,
+                         tvms_span span) {
+  uint64_t bytes = tvms_dl_element_size(tensor->dtype) * tensor->dtype.lanes;
+  for (int32_t i = 0; i < tensor->ndim; i++) {
+    if (__builtin_mul_overflow(bytes, (uint64_t)tensor->shape[i], &bytes))
+      bytes = UINT64_MAX / 2;
+  }
+  if (!bytes) return;
+  uint64_t there = tvms_interp_bytes_from(f, tensor->data);
+  if (tensor->byte_offset > there || bytes > there - tensor->byte_offset) {
+    fault(f, TVMS_D_tensor_beyond_memory, span, (unsigned long long)bytes,
+          (unsigned long long)(tensor->byte_offset > there
+                                   ? 0
+                                   : there - tensor->byte_offset));
+  }
+}
+
+// tvm_stack_make_array(data, shape, strides, ndim, an element, offset in elements)
+static tvms_dl_tensor *tensor_of(tvms_interp_frame *f, const tvms_node *node) {
+  tvms_list args = tvms_as_call(node)->args;
+  if (args.len != 6) unsupported(f, node);
+  tvms_dl_tensor *tensor = tvms_arena_new(&f->context->scratch, tvms_dl_tensor);
+  int64_t ndim = tvms_interp_eval_int(f, args.items[3]);
+  if (ndim < 0 || ndim > INT32_MAX) unsupported(f, node);
+  *tensor = (tvms_dl_tensor){
+      .data = tvms_interp_eval(f, args.items[0], 0).p,
+      .device = {TVMS_DL_CPU, 0},
+      .ndim = (int32_t)ndim,
+      .dtype = tvms_interp_dl_type_of(args.items[4]->dtype),
+      .shape = sizes_of(f, args.items[1], (int32_t)ndim),
+      .strides = sizes_of(f, args.items[2], (int32_t)ndim),
+  };
+  if (!tensor->shape) unsupported(f, node);
+  int64_t offset = tvms_interp_eval_int(f, args.items[5]);
+  if (offset < 0) unsupported(f, node);
+  tensor->byte_offset = (uint64_t)offset * tvms_dl_element_size(tensor->dtype);
+  check_memory(f, tensor, node->span);
+  return tensor;
+}
+
+static tvms_any argument_of(tvms_interp_frame *f, const tvms_node *node) {
+  tvms_any any = {0};
+  if (node->kind == TVMS_NODE_STRING_IMM) {
+    any.type_index = TVMS_ANY_TEXT;
+    any.v.p = (void *)(uintptr_t)tvms_as_string_imm(node)->value.text;
+    return any;
+  }
+  if (node->kind == TVMS_NODE_CALL
+      && tvms_call_opcode(node) == TVMS_TIR_tvm_stack_make_array) {
+    any.type_index = TVMS_ANY_DL_TENSOR;
+    any.v.p = tensor_of(f, node);
+    return any;
+  }
+  tvms_dtype dtype = node->dtype;
+  if (dtype.lanes != 1) unsupported(f, node);
+  tvms_scalar value = tvms_interp_eval(f, node, 0);
+  if (tvms_dtype_is_handle(dtype)) {
+    any.type_index = value.p ? TVMS_ANY_POINTER : TVMS_ANY_NONE;
+    any.v.p = value.p;
+  } else if (tvms_dtype_is_real(dtype)) {
+    any.type_index = TVMS_ANY_FLOAT;
+    any.v.f = value.f;
+  } else {
+    any.type_index = tvms_dtype_is_bool(dtype) ? TVMS_ANY_BOOL : TVMS_ANY_INT;
+    any.v.i = value.i;
+  }
+  return any;
+}
+
+void tvms_interp_call_packed_of_tir(tvms_interp_frame *f, const tvms_call *call) {
+  tvms_span span = call->head.span;
+  const tvms_node *first = call->args.len ? call->args.items[0] : &call->head;
+  if (first->kind != TVMS_NODE_STRING_IMM) unsupported(f, &call->head);
+  tvms_bytes name = tvms_as_string_imm(first)->value;
+  tvms_packed_function *function = tvms_packed_find(name.text, name.len);
+  if (!function) fault(f, TVMS_D_unknown_function, span, name.text);
+  tvms_mark mark = tvms_arena_mark(&f->context->scratch);
+  uint32_t count = call->args.len - 1;
+  tvms_any *args = tvms_arena_array(&f->context->scratch, tvms_any, count ? count : 1);
+  for (uint32_t i = 0; i < count; i++)
+    args[i] = argument_of(f, call->args.items[i + 1]);
+  const char *wrong = function(&f->context->memory, args, (int32_t)count);
+  if (wrong) fault(f, TVMS_D_packed_refused, span, name.text, wrong);
+  tvms_arena_reset(&f->context->scratch, mark);
+}

@@ -1,0 +1,165 @@
+// Two iterations of a loop that has no order, and one element between them.
+//
+// A store is a fault if its value reads an element that another iteration writes: the element
+// itself (a sum over the loop) or a neighbour's. Two iterations are looked for that are both
+// executed; all other loops stay where they are.
+#include "lint/body_race.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "lint/body_eval.h"
+
+#include <string.h>
+
+enum { MOST_RANK = 8 };
+
+typedef struct {
+  tvms_lint_body *body;
+  const tvms_store *store;
+  uint32_t slot;
+  tvms_span read;  // where the value reads what another iteration writes
+  bool found;
+  bool first_reads;  // the earlier iteration, what the later one writes
+} race;
+
+typedef struct {
+  tvms_lint_value at[MOST_RANK];
+} element;
+
+// Memory that the iterations of the loop share: it was there before, and threads see it.
+static bool is_shared(const tvms_lint_memory *memory, uint32_t slot,
+                      tvms_lint_loop_kind kind) {
+  if (memory->local && memory->loops > slot) return false;
+  const char *scope = memory->scope;
+  bool global = !scope[0] || strcmp(scope, "global") == 0;
+  switch (kind) {
+  case TVMS_LINT_PARALLEL:
+  case TVMS_LINT_VECTOR: return true;
+  case TVMS_LINT_BLOCK: return global && !memory->local;
+  case TVMS_LINT_THREAD:
+    return (global && !memory->local) || strncmp(scope, "shared", 6) == 0;
+  case TVMS_LINT_SERIAL:
+  case TVMS_LINT_VTHREAD: break;
+  }
+  return false;
+}
+
+// Threads that reduce together: TVM makes a reduction across threads of such a block.
+static bool is_cross_thread(const tvms_lint_body *body, uint32_t slot) {
+  for (uint32_t i = 0; i < body->blocks.len; i++) {
+    const tvms_lint_open_block *open = &body->blocks.items[i];
+    const tvms_list axes = open->block->iter_vars, values = open->realize->iter_values;
+    for (uint32_t k = 0; k < axes.len && k < values.len; k++) {
+      bool reduces =
+          tvms_as_iter_var(axes.items[k])->iter_type == TVMS_ITER_COMM_REDUCE;
+      uint64_t loops = tvms_lint_path_loops_of(&body->path, values.items[k]);
+      if (reduces && loops >> slot & 1) return true;
+    }
+  }
+  return false;
+}
+
+static bool read_element(tvms_lint_path *path, tvms_list indices, element *out) {
+  for (uint32_t i = 0; i < indices.len; i++) {
+    out->at[i] = tvms_lint_path_value(path, indices.items[i]);
+    if (!out->at[i].known) return false;
+  }
+  return true;
+}
+
+static bool same_element(const element *a, const element *b, uint32_t rank) {
+  for (uint32_t i = 0; i < rank; i++) {
+    if (!tvms_lint_same(&a->at[i], &b->at[i])) return false;
+  }
+  return true;
+}
+
+// A load of the buffer that is written. `last_lane` and vectors inside of the loop are left
+// out before.
+static tvms_walk_step see_load(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  race *r = self;
+  tvms_lint_path *path = &r->body->path;
+  if (tvms_call_opcode(node) == TVMS_TIR_if_then_else || node->kind == TVMS_NODE_SELECT)
+    return TVMS_WALK_SKIP;
+  if (node->kind != TVMS_NODE_BUFFER_LOAD) return TVMS_WALK_ON;
+  const tvms_buffer_load *load = tvms_as_buffer_load(node);
+  uint32_t rank = r->store->indices.len;
+  if (load->buffer != r->store->buffer || load->indices.len != rank)
+    return TVMS_WALK_ON;
+  for (int second_reads = 0; second_reads < 2; second_reads++) {
+    element read, written;
+    tvms_lint_path_choose(path, r->slot, false, second_reads);
+    if (!tvms_lint_path_is_reached(path)) return TVMS_WALK_ON;
+    if (!read_element(path, load->indices, &read)) return TVMS_WALK_ON;
+    tvms_lint_path_choose(path, r->slot, false, !second_reads);
+    if (!tvms_lint_path_is_reached(path)) return TVMS_WALK_ON;
+    if (!read_element(path, r->store->indices, &written)) return TVMS_WALK_ON;
+    if (!same_element(&read, &written, rank)) continue;
+    r->found = true;
+    r->read = node->span;
+    r->first_reads = !second_reads;
+    return TVMS_WALK_STOP;
+  }
+  return TVMS_WALK_ON;
+}
+
+static const char *const kinds[] = {
+    [TVMS_LINT_PARALLEL] = "T.parallel",
+    [TVMS_LINT_VECTOR] = "T.vectorized",
+    [TVMS_LINT_BLOCK] = "blocks of threads",
+    [TVMS_LINT_THREAD] = "threads",
+};
+
+static void report(const race *r) {
+  tvms_lint_body *body = r->body;
+  tvms_lint_path *path = &body->path;
+  if (!tvms_lint_is_first(body, r->store->head.span)) return;
+  const tvms_lint_loop *loop = &path->loops.items[r->slot];
+  tvms_diag *diag = tvms_diag_report(
+      body->diags, TVMS_D_race, r->store->head.span, tvms_lint_name_of(body, loop->var),
+      tvms_lint_name_of(body, r->store->buffer), kinds[loop->kind]);
+  uint64_t bit = (uint64_t)1 << r->slot;
+  tvms_lint_path_choose(path, r->slot, false, !r->first_reads);
+  const char *reader = tvms_lint_path_text(path, bit);
+  tvms_lint_path_choose(path, r->slot, false, r->first_reads);
+  const char *writer = tvms_lint_path_text(path, bit);
+  tvms_diag_note(body->diags, diag, r->read,
+                 "the iteration %s reads here what the iteration %s writes", reader,
+                 writer);
+  tvms_diag_remark(body->diags, diag,
+                   "iterations of this loop run at the same time; use a serial loop");
+}
+
+static void check_slot(race *r) {
+  tvms_lint_path *path = &r->body->path;
+  r->found = false;
+  tvms_lint_path_restart(path);
+  if (!tvms_lint_path_is_reached(path)) return;
+  tvms_visitor visitor = {.self = r, .enter = see_load};
+  (void)tvms_walk(r->body->memory, r->store->value, &visitor);
+  if (r->found) report(r);
+  tvms_lint_path_restart(path);
+}
+
+void tvms_lint_body_race_store(tvms_lint_body *body, const tvms_store *store) {
+  tvms_lint_path *path = &body->path;
+  if (path->uncertain || path->loops.len > 62 || store->indices.len > MOST_RANK) return;
+  if (!body->store_reads) return;
+  // A value that only moves changes nothing when it stays where it is.
+  if (store->value->kind == TVMS_NODE_BUFFER_LOAD && tvms_lint_updates(body, store))
+    return;
+  if (body->blocks.len && body->blocks.items[body->blocks.len - 1].in_init) return;
+  const tvms_lint_memory *memory = tvms_lint_memory_of(body, store->buffer);
+  // Views are left out: a matched buffer moves with the block.
+  if (!memory || memory->buffer != store->buffer) return;
+  for (uint32_t slot = 0; slot < path->loops.len; slot++) {
+    tvms_lint_loop_kind kind = path->loops.items[slot].kind;
+    if (kind == TVMS_LINT_SERIAL || kind == TVMS_LINT_VTHREAD) continue;
+    if (!is_shared(memory, slot, kind)) continue;
+    if (kind == TVMS_LINT_THREAD && is_cross_thread(body, slot)) continue;
+    race r = {.body = body, .store = store, .slot = slot};
+    check_slot(&r);
+    if (r.found) return;
+  }
+}

@@ -1,0 +1,125 @@
+// Indices grow or fall with the loop variables in all but strange programs. So the search
+// begins at a corner of the iteration space and moves one variable at a time: to the other end
+// of its loop if that helps, or as far as the conditions on the path allow, which bisection
+// finds. The rest is for the caller: what it finds is proved, what it does not find may exist.
+#include "lint/body_search.h"
+
+#include "lint/body_eval.h"
+
+enum { ROUNDS = 2, MOST_PARTS = 8 };
+
+typedef struct {
+  tvms_lint_path *path;
+  uint64_t loops;
+  tvms_lint_objective *objective;
+  const void *self;
+  bool reached;           // the place, in the chosen iteration
+  tvms_lint_value value;  // of the objective there
+} search;
+
+static void evaluate(search *s) {
+  if (s->path->effort > 0) s->path->effort--;
+  s->value = s->objective(s->path, s->self);
+  s->reached = s->value.known && tvms_lint_path_is_reached(s->path);
+}
+
+static bool is_found(const search *s) {
+  return s->reached && tvms_lint_at_least(&s->value, 0);
+}
+
+static bool is_in(const search *s, uint32_t slot) {
+  return slot < 63 && (s->loops >> slot & 1);
+}
+
+// Chooses the first or the last iteration of all loops of the search.
+static void go_to_corner(search *s, bool end) {
+  tvms_lint_path *path = s->path;
+  for (uint32_t i = 0; i < path->loops.len; i++)
+    tvms_lint_path_choose(path, i, end && is_in(s, i), 0);
+  evaluate(s);
+}
+
+// Is the iteration chosen now better than that of `before`?
+static bool is_better(const search *s, const search *before) {
+  if (s->reached != before->reached) return s->reached;
+  if (s->value.known != before->value.known) return s->value.known;
+  tvms_lint_value gain = tvms_lint_add(s->value, before->value, -1);
+  return tvms_lint_at_least(&gain, 1);
+}
+
+// Tries an iteration of loop `slot`; keeps it if it is better.
+static bool try_choice(search *s, uint32_t slot, bool from_end, int64_t steps) {
+  search before = *s;
+  tvms_lint_loop old = s->path->loops.items[slot];
+  tvms_lint_path_choose(s->path, slot, from_end, steps);
+  evaluate(s);
+  if (is_better(s, &before)) return true;
+  tvms_lint_path_choose(s->path, slot, old.from_end, old.steps);
+  s->reached = before.reached;
+  s->value = before.value;
+  return false;
+}
+
+// The place is reached now, and it is not at the last iteration of the loop: goes as far up
+// as it is.
+static void climb(search *s, uint32_t slot) {
+  const tvms_lint_loop *loop = &s->path->loops.items[slot];
+  tvms_lint_value extent = tvms_lint_path_value(s->path, loop->extent);
+  if (!s->reached || loop->from_end || !tvms_lint_is_constant(&extent)) return;
+  int64_t low = loop->steps, high = extent.constant;
+  while (high > low && high - low > 1 && !is_found(s)) {
+    int64_t middle = low + (high - low) / 2;
+    if (try_choice(s, slot, false, middle))
+      low = middle;
+    else
+      high = middle;
+  }
+}
+
+// No iteration that was tried is executed: tries some between the ends of the loop.
+static void probe(search *s, uint32_t slot) {
+  tvms_lint_value extent =
+      tvms_lint_path_value(s->path, s->path->loops.items[slot].extent);
+  if (!tvms_lint_is_constant(&extent)) return;
+  for (int64_t part = 2; part <= MOST_PARTS; part *= 2) {
+    for (int64_t i = 1; i < part; i += 2) {
+      if (try_choice(s, slot, false, extent.constant / part * i)) return;
+    }
+  }
+}
+
+static void move(search *s, uint32_t slot) {
+  bool at_end = s->path->loops.items[slot].from_end;
+  if (try_choice(s, slot, !at_end, 0)) return;
+  if (try_choice(s, slot, at_end, 1)) return;
+  if (!s->reached && s->value.known) probe(s, slot);
+  if (!s->path->loops.items[slot].from_end) climb(s, slot);
+}
+
+static bool ascend(search *s) {
+  uint32_t count = s->path->loops.len;
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    for (uint32_t i = 0; i < count && !is_found(s); i++) {
+      uint32_t slot = round % 2 ? count - 1 - i : i;
+      if (is_in(s, slot) && s->path->effort > 0) move(s, slot);
+    }
+  }
+  return is_found(s);
+}
+
+bool tvms_lint_search(tvms_lint_path *path, uint64_t loops,
+                      tvms_lint_objective *objective, const void *self) {
+  if (path->uncertain || path->loops.len > 62) return false;
+  search s = {.path = path, .loops = loops, .objective = objective, .self = self};
+  tvms_lint_path_restart(path);
+  if (path->effort == 0) return false;
+  go_to_corner(&s, false);
+  if (is_found(&s)) return true;
+  bool known = s.value.known;
+  go_to_corner(&s, true);
+  if (is_found(&s)) return true;
+  if (!known && !s.value.known) return false;
+  if (ascend(&s)) return true;
+  go_to_corner(&s, false);
+  return ascend(&s);
+}

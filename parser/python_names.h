@@ -1,0 +1,17 @@
+// Which names Python binds around the definitions of a file.
+#ifndef TVMS_PARSER_PYTHON_NAMES_H
+#define TVMS_PARSER_PYTHON_NAMES_H
+
+#include "parser/eval/eval.h"
+
+// Binds every name that the statements from `body` on bind in their scope, as unknown, in
+// the innermost scope; what the statements say of it comes when they are read. Names that
+// functions and classes below bind in scopes of their own are not among them.
+void tvms_python_names_bind(tvms_reader *reader, tvms_ref body);
+
+// The same for the scope of the file: its statements, and what functions bind in it by
+// `global` and expressions by `:=`. Where anything may be bound (a star import, exec), the
+// reader takes every name for bound from here on.
+void tvms_python_names_bind_file(tvms_reader *reader);
+
+#endif

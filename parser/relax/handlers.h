@@ -1,0 +1,38 @@
+// The rows of ir/calls.def that Relax answers: a handler for each name in the column `handler`.
+#ifndef TVMS_PARSER_RELAX_HANDLERS_H
+#define TVMS_PARSER_RELAX_HANDLERS_H
+
+#include "parser/eval/row.h"
+
+tvms_handler tvms_call_relax_callable;
+tvms_handler tvms_call_relax_const;
+tvms_handler tvms_call_relax_dataflow;
+tvms_handler tvms_call_relax_device;
+tvms_handler tvms_call_relax_device_mesh;
+tvms_handler tvms_call_relax_device_named;
+tvms_handler tvms_call_relax_dist_call_tir;
+tvms_handler tvms_call_relax_dist_const;
+tvms_handler tvms_call_relax_dtensor;
+tvms_handler tvms_call_relax_dtype;
+tvms_handler tvms_call_relax_emit_with;
+tvms_handler tvms_call_relax_extern_func;
+tvms_handler tvms_call_relax_func_attr;
+tvms_handler tvms_call_relax_linear;
+tvms_handler tvms_call_relax_match_cast;
+tvms_handler tvms_call_relax_object;
+tvms_handler tvms_call_relax_output;
+tvms_handler tvms_call_relax_packed;
+tvms_handler tvms_call_relax_prim_type;
+tvms_handler tvms_call_relax_prim_value;
+tvms_handler tvms_call_relax_relu6;
+tvms_handler tvms_call_relax_shape;
+tvms_handler tvms_call_relax_shape_type;
+tvms_handler tvms_call_relax_stop_lift_params;
+tvms_handler tvms_call_relax_str;
+tvms_handler tvms_call_relax_tensor;
+tvms_handler tvms_call_relax_tuple;
+tvms_handler tvms_call_relax_tuple_item;
+tvms_handler tvms_call_relax_tuple_type;
+tvms_handler tvms_call_string_type;
+
+#endif
