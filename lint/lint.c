@@ -6,6 +6,7 @@
 #include "lint/lint.h"
 
 #include "lint/rules.h"
+#include "lint/suppress.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ void tvms_lint_init(tvms_lint *lint, tvms_context *context,
 
 void tvms_lint_fini(tvms_lint *lint) {
   tvms_vec_fini(&lint->context->memory, &lint->definitions);
+  tvms_vec_fini(&lint->context->memory, &lint->unseen);
 }
 
 static bool has_error_in(const tvms_lint *lint, tvms_span span) {
@@ -114,20 +116,30 @@ static tvms_span name_span_of(const tvms_module *module) {
   return module->bare ? module->members[0].name_span : module->name_span;
 }
 
-void tvms_lint_module(tvms_lint *lint, tvms_module *module) {
-  if (!module->member_count || module->unchecked) return;
-  lint->module = module;
-  bool whole = true;
-  for (uint32_t i = 0; i < module->member_count; i++) {
+// Runs the rules on the functions that are whole, and returns whether all of them are.
+static bool run_on_members(tvms_lint *lint, tvms_module *module) {
+  bool whole = !module->unchecked;
+  for (uint32_t i = 0; i < module->member_count && !module->unchecked; i++) {
     bool good = is_whole(lint, &module->members[i]);
     whole = whole && good;
     if (good) run_on_member(lint, &module->members[i]);
   }
-  lint->definition = whole ? definition_at(lint, name_span_of(module).begin) : 0;
-  if (lint->definition
-      && !has_error_in(lint, tvms_surface_span(lint->surface, lint->definition))) {
+  return whole;
+}
+
+void tvms_lint_module(tvms_lint *lint, tvms_module *module) {
+  if (!module->member_count) return;
+  lint->seen = true;
+  lint->module = module;
+  bool whole = run_on_members(lint, module);
+  tvms_ref definition = definition_at(lint, name_span_of(module).begin);
+  tvms_span span = tvms_surface_span(lint->surface, definition);
+  if (definition && whole && !has_error_in(lint, span)) {
+    lint->definition = definition;
     run_rules(lint, TVMS_LINT_SURFACE);
     run_rules(lint, TVMS_LINT_MODULE);
+  } else if (definition) {
+    tvms_vec_push(&lint->context->memory, &lint->unseen, span);
   }
   tvms_memory_free(&lint->context->memory, lint->called);
   lint->called = NULL;
@@ -136,5 +148,7 @@ void tvms_lint_module(tvms_lint *lint, tvms_module *module) {
 }
 
 void tvms_lint_file(tvms_lint *lint) {
-  if (!lint->context->diags.errors) run_rules(lint, TVMS_LINT_FILE);
+  lint->failed = lint->context->diags.errors;
+  if (!lint->failed) run_rules(lint, TVMS_LINT_FILE);
+  tvms_lint_suppress(lint);
 }

@@ -28,6 +28,9 @@ typedef struct {
   // Of the runner: definitions of the surface tree in order of their names' places.
   TVMS_VEC(tvms_ref) definitions;
   bool indexed;
+  bool seen;                   // a module was run on
+  bool failed;                 // there was an error when the file had been read
+  TVMS_VEC(tvms_span) unseen;  // definitions that rules were not all run on
 } tvms_lint;
 
 // Prepares rules to run on the file whose surface tree this is; both must outlive `lint`.
@@ -41,8 +44,8 @@ void tvms_lint_fini(tvms_lint *lint);
 // whole, and on itself if all of them are.
 void tvms_lint_module(tvms_lint *lint, tvms_module *module);
 
-// Runs the rules on the file as a whole, once all its modules were seen; nothing if there is
-// an error in it.
+// Runs the rules on the file as a whole, once all its modules were seen, unless there is an error
+// in it. Then takes out of the list what comments suppress (lint/suppress.h).
 void tvms_lint_file(tvms_lint *lint);
 
 // Whether findings of this row are asked for.

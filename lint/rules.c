@@ -5,6 +5,7 @@
 #include "lint/imports.h"
 #include "lint/private.h"
 #include "lint/relax.h"
+#include "lint/suppress.h"
 #include "lint/tir.h"
 
 static const tvms_lint_rule rules[] = {

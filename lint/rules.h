@@ -10,6 +10,7 @@ typedef enum {
   TVMS_LINT_MODULE,
   TVMS_LINT_PRIM_FUNC,
   TVMS_LINT_RELAX,
+  TVMS_LINT_COMMENTS,
 } tvms_lint_looks_at;
 
 // Reports what a rule, or several that share their work, find.

@@ -224,6 +224,15 @@ void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t coun
   }
 }
 
+void tvms_diags_keep_if(tvms_diags *diags,
+                        bool (*keeps)(void *self, const tvms_diag *diag), void *self) {
+  for (tvms_diag *diag = take_all(diags), *next; diag; diag = next) {
+    next = diag->next;
+    diag->next = NULL;
+    if (keeps(self, diag)) append(diags, diag);
+  }
+}
+
 void tvms_diags_forget(tvms_diags *diags, tvms_diag_id id, tvms_span span) {
   for (tvms_diag *diag = take_all(diags), *next; diag; diag = next) {
     next = diag->next;

@@ -134,6 +134,10 @@ bool tvms_diags_may_compare_names(tvms_diags *diags, uint32_t count);
 // Drops findings that begin in none of `spans`, which are in order of place and disjoint.
 void tvms_diags_keep_in(tvms_diags *diags, const tvms_span *spans, uint32_t count);
 
+// Drops the findings that `keeps` does not want.
+void tvms_diags_keep_if(tvms_diags *diags,
+                        bool (*keeps)(void *self, const tvms_diag *diag), void *self);
+
 // Drops the findings of row `id` that lie in `span` of the current source.
 void tvms_diags_forget(tvms_diags *diags, tvms_diag_id id, tvms_span span);
 

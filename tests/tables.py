@@ -127,6 +127,13 @@ class Tables(unittest.TestCase):
             with self.subTest(code=code):
                 self.assertEqual(tvms("explain", code).returncode, 0)
 
+    def test_every_rule_has_a_line(self):
+        page = text_of("docs", "linting.md")
+        codes = {name: code for name, code, _ in diagnostics()}
+        for name, on in re.findall(r"^RULE\((\w+), (\w+),", text_of("lint", "rules.def"), re.M):
+            with self.subTest(rule=name):
+                self.assertIn(f"| {codes[name]} | `{name}` | {on.lower()} |", page, "a row of docs/linting.md")
+
     def test_goldens_are_python(self):
         for path in files_under("tests/golden"):
             with self.subTest(path=path):
