@@ -3,49 +3,10 @@
 One JSON object a line on standard input, {"text": ...}, with "passes": [[name, {option: text}]] to run them first, with
 "metadata": true to have that section printed; one a line on standard output: {"print": text} or {"error": message}. TVM may crash; then the caller starts another one.
 """
-import ast, json, os, re, sys
+import ast, json, os, sys
 
-IMPORT = re.compile(r"(?:#\s*)?(from typing import TypeVar|(?:from\s+tvm[\w.]*\s+)?import\s+.*\btvm\b.*|from\s+(?:tvm|\.)[\w.]*\s+import\s+.+)$")
-
-
-def names_of_tvm():
-    """What a TVMScript text may use without importing it."""
-    import typing
-    import tvm
-    from tvm import relax
-    from tvm.script import ir as I, relax as R
-    names = {"tvm": tvm, "relax": relax, "I": I, "R": R, "TypeVar": typing.TypeVar}
-    try:
-        from tvm import tirx
-        from tvm.script import tirx as T
-        names.update(tirx=tirx, T=T)
-    except ImportError:
-        from tvm import tir
-        from tvm.script import tir as T
-        names.update(tir=tir, T=T)
-    from tvm.script.parser.core.entry import _default_globals
-    for name, value in _default_globals().items():
-        names.setdefault(name, value)
-    return names
-
-
-def read(text, names):
-    """TVM's reader of text takes no import lines: they are executed here, and commented."""
-    import tvm
-    names, lines = dict(names), text.splitlines(keepends=True)
-    for i, line in enumerate(lines):
-        found = IMPORT.match(line)
-        if found:
-            try:
-                exec(found.group(1), names)
-            except Exception:
-                pass
-            lines[i] = line if line.startswith("#") else "# " + line
-    names = {name: value for name, value in names.items() if not name.startswith("__")}
-    text = "".join(lines)
-    # from_source does not look at what the decorator says about checking
-    checked = not re.search(r"^@[^\n]*check_well_formed\s*=\s*False", text, re.M)
-    return tvm.script.from_source(text, extra_vars=names, check_well_formed=checked)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+from tvms.stock import names_of_tvm, read
 
 
 def forget_places():
