@@ -7,6 +7,7 @@
 #include "cli/files.h"
 
 #include "cli/findings.h"
+#include "cli/settings.h"
 #include "support/names.h"
 #include "support/vec.h"
 
@@ -73,8 +74,9 @@ static void collect_folder(tvms_run *run, const char *folder, tvms_texts *files)
     if (S_ISDIR(info.st_mode))
       collect_folder(run, path, files);
     else if (has_suffix(path, ".tvms")
-             || (run->reads_python && has_suffix(path, ".py")))
-      tvms_vec_push(run->memory, files, path);
+             || (run->reads_python && has_suffix(path, ".py"))) {
+      if (!tvms_settings_exclude(run, path)) tvms_vec_push(run->memory, files, path);
+    }
   }
 }
 
@@ -87,7 +89,7 @@ tvms_texts tvms_files_collect(tvms_run *run) {
         strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder)
       collect_folder(run, path, &files);
-    else
+    else if (!run->options.force_exclude || !tvms_settings_exclude(run, path))
       tvms_vec_push(run->memory, &files, path);
   }
   return files;
@@ -101,6 +103,15 @@ typedef struct {
   tvms_status status;
 } file_work;
 
+// What is read from standard input may have a name all the same.
+static void name_input(tvms_run *run, tvms_source *source) {
+  const char *name = run->options.stdin_filename;
+  if (!name || strcmp(source->name, "<stdin>") != 0) return;
+  char *copy = tvms_memory_alloc(&run->context->memory, strlen(name) + 1);
+  strcpy(copy, name);
+  source->name = copy;
+}
+
 static void work_on_file(void *argument) {
   file_work *work = argument;
   tvms_run *run = work->run;
@@ -110,6 +121,7 @@ static void work_on_file(void *argument) {
     work->status = tvms_run_complain_io(run, work->path);
     return;
   }
+  name_input(run, source);
   context->diags.source = source;
   work->status = work->visit(run, source);
   tvms_diags_sort(&context->diags);
@@ -147,6 +159,7 @@ static uint64_t most_memory(const tvms_run *run) {
 
 tvms_status tvms_files_read_one(tvms_run *run, const char *path,
                                 tvms_file_visit visit) {
+  if (run->settings && !tvms_settings_enter(run, path)) return run->status;
   tvms_context context;
   tvms_context_init(&context, &tvms_names);
   uint64_t most = most_memory(run);

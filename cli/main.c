@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
 #include "cli/findings.h"
+#include "cli/settings.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ static tvms_status run_options(tvms_run *run) {
   run->color_result = wants_color(run, STDOUT_FILENO);
   tvms_findings_begin(run);
   tvms_run_worsen(run, run_verb(run));
+  tvms_settings_close(run);
   return tvms_findings_end(run);
 }
 

@@ -5,9 +5,15 @@ static tvms_dialect dialect_of(const char *TVMS_NULLABLE text) {
   return text ? tvms_dialect_parse(text) : TVMS_DIALECT_NONE;
 }
 
+// --dialect, or the release that the project has configured.
+static tvms_dialect dialect_to_read(const tvms_run *run) {
+  const char *asked = run->options.dialect;
+  return dialect_of(!asked && run->config ? run->config->own->release : asked);
+}
+
 tvms_load_options tvms_run_load_options(const tvms_run *run) {
   return (tvms_load_options){.from = dialect_of(run->options.from),
-                             .dialect = dialect_of(run->options.dialect),
+                             .dialect = dialect_to_read(run),
                              .definition = run->options.definition,
                              .strict = run->options.strict};
 }

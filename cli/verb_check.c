@@ -3,6 +3,7 @@
 #include "cli/findings.h"
 #include "cli/levels.h"
 #include "cli/program.h"
+#include "cli/settings.h"
 #include "support/edits.h"
 #include "support/textdiff.h"
 #include "support/trial.h"
@@ -108,7 +109,7 @@ static void tell_counts(tvms_run *run) {
 tvms_status tvms_verb_check(tvms_run *run) {
   run->reads_python = true;
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
-  if (!tvms_run_read_levels(run)) return TVMS_FAILED_IO;
+  if (!tvms_run_read_levels(run) || !tvms_settings_open(run)) return TVMS_FAILED_IO;
   if (run->options.diff) return tvms_files_each(run, diff_source);
   if (run->options.fix) return fix_files(run);
   tvms_status status = tvms_files_each(run, check_source);

@@ -10,10 +10,6 @@
 
 #include <string.h>
 
-static tvms_status format_all(const tvms_surface *surface, tvms_strbuf *text) {
-  return tvms_format_checked(surface, (tvms_format_options){0}, text);
-}
-
 // ---- Python files -----------------------------------------------------------------------
 
 enum { STEP = 4 };
@@ -23,6 +19,7 @@ typedef struct {
   tvms_source *source;
   const tvms_surface *surface;
   const char *line_end;
+  tvms_format_options options;
   tvms_strbuf *text;  // what is written so far
 } python_file;
 
@@ -90,7 +87,8 @@ static bool put_formatted(tvms_context *context, const python_file *file,
   context->diags.source = source;
   tvms_surface_parse(&surface, context, source);
   tvms_format_allow_pyfuncs(&surface);
-  bool fine = format_all(&surface, &text) == TVMS_OK && text.len >= head
+  bool fine = tvms_format_checked(&surface, file->options, &text) == TVMS_OK
+              && text.len >= head
               && (!head || memcmp(text.text, piece.text, head) == 0);
   tvms_trial_drop(&trial);
   tvms_surface_fini(&surface);
@@ -130,13 +128,14 @@ static tvms_status format_definitions(tvms_context *context, const python_file *
 }
 
 static tvms_status format_python(tvms_context *context, tvms_source *source,
-                                 tvms_surface *surface, tvms_strbuf *text) {
+                                 tvms_surface *surface, tvms_format_options options,
+                                 tvms_strbuf *text) {
   tvms_spans definitions = {0};
   tvms_python_file_definitions(surface, &definitions);
   tvms_diags_keep_in(&context->diags, definitions.items, definitions.len);
   const char *first = memchr(source->text, '\n', source->size);
   bool crlf = first && first > source->text && first[-1] == '\r';
-  python_file file = {source, surface, crlf ? "\r\n" : "\n", text};
+  python_file file = {source, surface, crlf ? "\r\n" : "\n", options, text};
   tvms_status status = context->diags.errors
                            ? TVMS_FOUND_ERRORS
                            : format_definitions(context, &file, &definitions);
@@ -145,13 +144,13 @@ static tvms_status format_python(tvms_context *context, tvms_source *source,
 }
 
 tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
-                               tvms_strbuf *text) {
+                               tvms_format_options options, tvms_strbuf *text) {
   tvms_surface surface;
   tvms_surface_parse(&surface, context, source);
   tvms_format_allow_pyfuncs(&surface);
   tvms_status status = tvms_source_is_python(source)
-                           ? format_python(context, source, &surface, text)
-                           : format_all(&surface, text);
+                           ? format_python(context, source, &surface, options, text)
+                           : tvms_format_checked(&surface, options, text);
   tvms_surface_fini(&surface);
   return status;
 }

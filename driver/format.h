@@ -2,6 +2,7 @@
 #ifndef TVMS_DRIVER_FORMAT_H
 #define TVMS_DRIVER_FORMAT_H
 
+#include "format/format.h"
 #include "support/context.h"
 #include "support/strbuf.h"
 
@@ -9,6 +10,6 @@
 // TVMScript are laid out. TVMS_FOUND_ERRORS: it could not be read, which was reported.
 // TVMS_INTERNAL: formatting would have changed its meaning, which was reported.
 tvms_status tvms_format_source(tvms_context *context, tvms_source *source,
-                               tvms_strbuf *text);
+                               tvms_format_options options, tvms_strbuf *text);
 
 #endif

@@ -320,6 +320,7 @@ static bool flat_node(tvms_writer *w, tvms_ref ref) {
 }
 
 bool tvms_format_is_kept_open(const tvms_writer *w, const tvms_surf *node) {
+  if (w->joins) return false;
   if (node->kind == TVMS_SURF_SUBSCRIPT) {
     node = &w->nodes[node->b];
     if (node->kind != TVMS_SURF_TUPLE || node->parens) return false;

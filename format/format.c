@@ -45,6 +45,11 @@ static void write_names(tvms_writer *w, const char *keyword, tvms_ref list) {
   w->forced = false;
 }
 
+// Whether a trailing comma of the node keeps its list open.
+static bool is_kept(const tvms_writer *w, const tvms_surf *node) {
+  return (node->flags & TVMS_SURF_COMMA) && !w->joins;
+}
+
 static void write_from(tvms_writer *w, const tvms_surf *node) {
   word(w, "from ");
   tvms_strbuf_fill(w->out, '.', node->op);
@@ -55,7 +60,7 @@ static void write_from(tvms_writer *w, const tvms_surf *node) {
     return;
   }
   size_t here = w->out->len;
-  bool open = (node->flags & TVMS_SURF_COMMA) || w->comment_at < node->end;
+  bool open = is_kept(w, node) || w->comment_at < node->end;
   w->limit = w->width;
   if (!open && tvms_format_flat_list(w, node->b)) return;
   w->out->len = here;
@@ -272,7 +277,7 @@ static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
   word(w, "with ");
   size_t here = w->out->len;
   bool several = node->a != last;
-  bool open = node->flags & TVMS_SURF_COMMA || (several && w->comment_at < header);
+  bool open = is_kept(w, node) || (several && w->comment_at < header);
   w->limit = w->width - 1;
   bool single = !several && !open && !w->nodes[last].b;
   if (single) {
@@ -283,7 +288,7 @@ static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
                         .shut = ")",
                         .items = node->a,
                         .end = header,
-                        .kept_open = node->flags & TVMS_SURF_COMMA,
+                        .kept_open = is_kept(w, node),
                         .trailing = true,
                         .no_middle = several};
     if (several || open)
@@ -381,7 +386,7 @@ static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
                       .shut = ")",
                       .items = def.params,
                       .end = params_end(w, head),
-                      .kept_open = head->flags & TVMS_SURF_COMMA,
+                      .kept_open = is_kept(w, head),
                       .trailing = is_def};
   bool lone = is_def && def.params && !w->nodes[def.params].next;
   b.no_middle = b.lone_comma = lone;
@@ -575,6 +580,8 @@ static tvms_writer start(const tvms_surface *surface, tvms_format_options option
       .out = out,
       .line = out->len,
       .width = options.width ? options.width : DEFAULT_WIDTH,
+      .quotes = options.quotes,
+      .joins = options.joins,
       .line_end = line_end_of(surface->source),
       .comment_at = surface->comment_count ? surface->comments[0].begin : UINT32_MAX,
   };

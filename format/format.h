@@ -10,8 +10,16 @@
 #include "grammar/surface.h"
 #include "support/strbuf.h"
 
+typedef enum {
+  TVMS_FORMAT_DOUBLE,  // unless that needs more escapes
+  TVMS_FORMAT_SINGLE,  // likewise; docstrings in double quotes
+  TVMS_FORMAT_PRESERVE,
+} tvms_format_quotes;
+
 typedef struct {
   uint32_t width;  // columns of a line; 0: 88
+  tvms_format_quotes quotes;
+  bool joins;  // a trailing comma does not keep a bracket open
 } tvms_format_options;
 
 // Appends the formatted text of a surface that was parsed without errors. Call it inside

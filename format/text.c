@@ -66,64 +66,98 @@ static void put_raw(tvms_writer *w, const char *text, uint32_t len) {
   }
 }
 
-// True if the body between single quotes may stand between double quotes. Nested quotes
-// of f-strings are left alone.
-static bool may_change_quotes(const char *body, uint32_t len, uint32_t width, bool raw,
-                              bool formatted) {
-  if (width == 3 && len && (body[len - 1] == '"' || body[len - 1] == '\\'))
-    return false;
-  for (uint32_t i = 0; i < len; i++) {
-    if (body[i] == '"') return false;
-    if (formatted && (body[i] == '\'' || body[i] == '\\')) return false;
-    if (body[i] == '\\') {
-      if (raw && (body[i + 1] == '\'' || body[i + 1] == '"')) return false;
-      if (body[i + 1] == '"') return false;
-      i++;
-    }
+// A string literal taken apart.
+typedef struct {
+  const char *body;
+  uint32_t len;
+  uint32_t width;  // of its quotes
+  char quote;
+  bool raw, formatted;
+} literal;
+
+// True if the body may stand between other quotes: quotes in raw and in formatted strings
+// cannot be escaped or are part of expressions.
+static bool may_change_quotes(const literal *l, char to) {
+  bool at_end = l->len && (l->body[l->len - 1] == to || l->body[l->len - 1] == '\\');
+  if (l->width == 3 && at_end) return false;
+  for (uint32_t i = 0; i < l->len; i++) {
+    char c = l->body[i];
+    if (l->formatted && (c == '\'' || c == '"' || c == '\\')) return false;
+    if (l->raw && (c == to || (c == '\\' && l->body[i + 1] == l->quote))) return false;
+    if (l->width == 3 && c == to) return false;
+    if (c == '\\' && !l->raw) i++;
   }
   return true;
 }
 
-static void put_double(tvms_writer *w, const char *body, uint32_t len, uint32_t width) {
-  tvms_writer_put(w, "\"\"\"", width);
-  uint32_t from = 0;
-  for (uint32_t i = 0; i + 1 < len; i++) {
-    if (body[i] != '\\') continue;
-    if (body[i + 1] == '\'') {
-      put_raw(w, body + from, i - from);
-      from = i + 1;
-    }
-    i++;
+// The quotes that need the fewest escapes, `preferred` if they are as good as the others.
+static char best_quotes(const literal *l, char preferred) {
+  char other = preferred == '"' ? '\'' : '"';
+  uint32_t count[2] = {0, 0};
+  for (uint32_t i = 0; i < l->len; i++) {
+    count[0] += l->body[i] == preferred;
+    count[1] += l->body[i] == other;
   }
-  put_raw(w, body + from, len - from);
-  tvms_writer_put(w, "\"\"\"", width);
+  char best = l->width == 1 && !l->raw && count[0] > count[1] ? other : preferred;
+  return best == l->quote || may_change_quotes(l, best) ? best : l->quote;
+}
+
+static void put_quotes(tvms_writer *w, char quote, uint32_t width) {
+  tvms_strbuf_fill(w->out, quote, width);
+}
+
+// Writes the body for quotes of one character: those are escaped, the others are not.
+static void put_escaped(tvms_writer *w, const literal *l, char quote) {
+  uint32_t from = 0;
+  for (uint32_t i = 0; i < l->len; i++) {
+    char c = l->body[i];
+    if (c == quote) {
+      put_raw(w, l->body + from, i - from);
+      tvms_writer_put_char(w, '\\');
+      from = i;
+    } else if (c == '\\') {
+      char next = l->body[i + 1];
+      bool idle = (next == '\'' || next == '"') && next != quote;
+      if (idle) {
+        put_raw(w, l->body + from, i - from);
+        from = i + 1;
+      }
+      i++;
+    }
+  }
+  put_raw(w, l->body + from, l->len - from);
+}
+
+static void put_literal(tvms_writer *w, const literal *l, char quote) {
+  put_quotes(w, quote, l->width);
+  if (l->width == 1 && !l->raw && !l->formatted)
+    put_escaped(w, l, quote);
+  else
+    put_raw(w, l->body, l->len);
+  put_quotes(w, quote, l->width);
 }
 
 void tvms_format_string(tvms_writer *w, const tvms_surf *node) {
   const char *text = w->source + node->begin;
-  uint32_t len = node->end - node->begin;
-  if (text[0] == '"') {
-    put_raw(w, text, len);
-    return;
-  }
   uint32_t prefix = 0;
-  bool raw = false, formatted = false;
+  literal l = {.width = 1};
   for (; text[prefix] != '\'' && text[prefix] != '"'; prefix++) {
     char c = (char)(text[prefix] | 0x20);
-    raw |= c == 'r';
-    formatted |= c == 'f';
+    l.raw |= c == 'r';
+    l.formatted |= c == 'f';
     // black keeps a capital R, which editors colour in another way
     if (c != 'u') tvms_writer_put_char(w, text[prefix] == 'R' ? 'R' : c);
   }
   const char *quote = text + prefix;
-  uint32_t width =
-      quote[1] == *quote && quote[2] == *quote && len - prefix >= 6 ? 3 : 1;
-  uint32_t body = len - prefix - 2 * width;
-  if (*quote == '\'' && may_change_quotes(quote + width, body, width, raw, formatted)) {
-    put_double(w, quote + width, body, width);
-  } else {
-    put_raw(w, quote, len - prefix);
-  }
+  uint32_t len = node->end - node->begin - prefix;
+  if (quote[1] == *quote && quote[2] == *quote && len >= 6) l.width = 3;
+  l.quote = *quote;
+  l.body = quote + l.width;
+  l.len = len - 2 * l.width;
+  // Strings of several lines are in double quotes whatever the style.
+  char preferred = w->quotes == TVMS_FORMAT_SINGLE && l.width == 1 ? '\'' : '"';
+  put_literal(w, &l,
+              w->quotes == TVMS_FORMAT_PRESERVE ? l.quote : best_quotes(&l, preferred));
 }
 
 void tvms_format_comment(tvms_writer *w, const tvms_comment *comment) {

@@ -15,6 +15,7 @@ ROOMS = {
     "support": [],
     "grammar": ["support"],
     "ir": ["support"],
+    "config": ["ir"],
     "arith": ["ir"],
     "structinfo": ["arith"],
     "lint": ["grammar", "structinfo"],
@@ -32,7 +33,7 @@ ROOMS = {
     "interp": ["structinfo", "runtime"],
     "passes": ["te", "interp"],
     "backend": ["passes"],
-    "driver": ["lint", "format", "parser", "migrate", "printer", "passes", "backend"],
+    "driver": ["config", "lint", "format", "parser", "migrate", "printer", "passes", "backend"],
     "cli": ["driver"],
 }
 # Folders that serve rooms of which they know nothing, and the names of those.

@@ -16,6 +16,7 @@ ADDED = re.compile(r"__asan_|__odr_asan|tvms_grammar")
 AREAS = {
     "support": "arena check context cpu diag diags edits interner json memory names pages source strbuf textdiff trial vec",
     "grammar": "indentation lexer surface token",
+    "config": "config glob toml",
     "lint": "lint",
     "format": "format surface writer",
     # Constructors of nodes are named for the kind of node that they make.
@@ -66,7 +67,7 @@ AREAS = {
     "backend": "backend",
     "driver": "bench build compiled copy dialect diff explain format infer inputs migrate module optimize program reduce render report runnable semantics timing values",
     "api": "api context diag fix library note pass program release runner source status",
-    "cli": "bisect command deliver files findings golden link options pass run verb workers",
+    "cli": "bisect command deliver files findings golden link options pass run settings verb workers",
 }
 # Libraries whose name is not that of their room.
 ROOM = {"formatter": "format", "migrator": "migrate", "backend-static": "backend", "cli-native": "cli", "cli-restart": "cli"}
