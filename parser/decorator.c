@@ -8,6 +8,7 @@
 #include "parser/eval/call.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/undefined.h"
 #include "parser/handlers.h"
 #include "parser/module.h"
 #include "parser/prototype.h"

@@ -6,6 +6,7 @@
 #include "parser/rows.h"
 
 #include "arith/layout.h"
+#include "ir/meant.h"
 #include "ir/op.h"
 #include "ir/respell.h"
 #include "ir/tir_op.h"
@@ -16,6 +17,7 @@
 #include "parser/eval/ops.h"
 #include "parser/eval/origin.h"
 #include "parser/handlers.h"
+#include "parser/near_names.h"
 #include "parser/prototype.h"
 #include "parser/relax/handlers.h"
 #include "parser/relax/prototype.h"
@@ -131,6 +133,10 @@ const tvms_row *tvms_rows_find(tvms_namespace namespace_, tvms_sym name,
   return NULL;
 }
 
+const tvms_row *tvms_rows_at(uint32_t index) {
+  return &rows[index];
+}
+
 // ---- Names ----------------------------------------------------------------------------
 
 bool tvms_row_span(tvms_namespace namespace_, tvms_sym name, tvms_dialect *since,
@@ -158,41 +164,30 @@ static const char *releases_with(tvms_reader *reader, tvms_namespace namespace_,
   return text;
 }
 
-typedef TVMS_VEC(const char *) name_vec;
-
-// Operators of Relax are named by ops.def: "nn.relu" is what R.nn has as `relu`.
-static void add_operators(tvms_reader *reader, tvms_namespace namespace_,
-                          name_vec *names) {
-  const char *path = tvms_namespace_text(namespace_);
-  if (path[0] != 'R') return;
-  const char *below = path[1] == '.' ? path + 2 : "";
-  size_t len = strlen(below);
-  for (uint32_t op = TVMS_R_NONE + 1; op <= TVMS_OP_COUNT; op++) {
-    if (!tvms_op_in((tvms_opcode)op, reader->dialect)) continue;
-    const char *name = tvms_op_of((tvms_opcode)op)->name;
-    if (strncmp(name, below, len) != 0) continue;
-    name += len;
-    if (len && *name++ != '.') continue;
-    if (!strchr(name, '.')) tvms_vec_push(&reader->context->memory, names, name);
-  }
+static tvms_meant_place meant_below(tvms_namespace namespace_) {
+  return tvms_namespace_text(namespace_)[0] == 'R' ? TVMS_MEANT_R : TVMS_MEANT_T;
 }
 
-static const char *nearest_name(tvms_reader *reader, tvms_namespace namespace_,
-                                tvms_sym name) {
-  name_vec names = {0};
-  tvms_memory *memory = &reader->context->memory;
-  tvms_dialect dialect = tvms_release_rows(reader->dialect);
-  for (uint32_t at = 1; at < TVMS_ENTRIES; at++) {
-    const tvms_row *row = &rows[at];
-    if (row->namespace_ != namespace_) continue;
-    if (dialect < row->since || dialect > row->until) continue;
-    tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, row->name));
+// "did you mean 'R.nn.relu'?", with a fix for what follows the name of the family, whatever
+// the text calls that.
+static void suggest(tvms_reader *reader, tvms_diag *diag, const tvms_surf *node,
+                    tvms_namespace namespace_, tvms_sym name, const char *near) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
+  const char *path = tvms_namespace_text(namespace_);
+  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
+  tvms_span span = {node->end - len, node->end};
+  size_t skip = strlen(path);
+  if (strncmp(near, path, skip) != 0 || near[skip] != '.') {
+    // Another namespace of the family: replaced, too, if it is written here as it is called.
+    skip = strcspn(path, ".");
+    uint32_t more = (uint32_t)(strlen(path) - skip);
+    const char *text = reader->surface->source->text;
+    if (span.begin < node->begin + more + 2) return;
+    span.begin -= more;
+    if (more && memcmp(text + span.begin - 1, path + skip, more) != 0) return;
   }
-  add_operators(reader, namespace_, &names);
-  const char *near = tvms_diag_nearest_name(tvms_symbol_text(reader->context, name),
-                                            names.items, names.len);
-  tvms_vec_fini(memory, &names);
-  return near;
+  tvms_diag_fix(diags, diag, span, false, "%s", near + skip + 1);
 }
 
 tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
@@ -200,27 +195,25 @@ tvms_eval_value tvms_namespace_report_unknown_name(tvms_reader *reader,
                                                    tvms_sym name, tvms_ref ref) {
   const char *releases = releases_with(reader, namespace_, name);
   if (releases && reader->mixed) return TVMS_UNKNOWN;
+  const char *text = tvms_symbol_text(reader->context, name);
   tvms_diags *diags = &reader->context->diags;
   const tvms_surf *node = tvms_reader_at(reader, ref);
   uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
   tvms_span span = {node->end - len, node->end};
   tvms_diag *diag = tvms_diag_report(
       diags, TVMS_D_unknown_callable, span, tvms_namespace_text(namespace_),
-      tvms_symbol_text(reader->context, name), tvms_dialect_text(reader->dialect));
-  const char *never = namespace_ == TVMS_NS_R ? tvms_spelling_never(
-                          TVMS_SPELLING_R, tvms_symbol_text(reader->context, name))
+      text, tvms_dialect_text(reader->dialect));
+  const char *never = namespace_ == TVMS_NS_R ? tvms_spelling_never(TVMS_SPELLING_R, text)
                                               : NULL;
   if (never) {
     tvms_diag_remark(diags, diag, "%s", never);
     return TVMS_UNKNOWN;
   }
   if (releases) tvms_diag_remark(diags, diag, "%s has it", releases);
-  const char *near = nearest_name(reader, namespace_, name);
-  if (near && !releases) {
-    tvms_diag_remark(diags, diag, "did you mean '%s.%s'?",
-                     tvms_namespace_text(namespace_), near);
-    tvms_diag_fix(diags, diag, span, false, "%s", near);
-  }
+  const char *near = releases && !tvms_meant_find(meant_below(namespace_), text)
+                         ? NULL
+                         : tvms_near_name_below(reader, namespace_, text);
+  if (near) suggest(reader, diag, node, namespace_, name, near);
   return TVMS_UNKNOWN;
 }
 

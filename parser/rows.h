@@ -23,4 +23,7 @@ tvms_eval_value tvms_namespace_attribute(tvms_reader *reader, tvms_namespace nam
 const tvms_row *TVMS_NULLABLE tvms_rows_find(tvms_namespace namespace_, tvms_sym name,
                                              tvms_dialect dialect);
 
+// The row with a number from 1 to TVMS_ENTRIES - 1.
+const tvms_row *tvms_rows_at(uint32_t index);
+
 #endif

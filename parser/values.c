@@ -3,6 +3,7 @@
 
 #include "parser/device/room.h"
 #include "parser/eval/eval.h"
+#include "parser/near_names.h"
 #include "parser/relax/convert.h"
 #include "parser/relax/room.h"
 #include "parser/room.h"
@@ -58,4 +59,5 @@ const tvms_eval_tables tvms_parser_tables = {
         },
     .find_row = tvms_rows_find,
     .node_ops = node_ops,
+    .near_name = tvms_near_name_alone,
 };

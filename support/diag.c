@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define LETTER_ERROR   "E"
 #define LETTER_WARNING "W"
@@ -245,24 +246,29 @@ void tvms_diags_forget(tvms_diags *diags, tvms_diag_id id, tvms_span span) {
 
 enum { LONGEST_NAME = 64 };
 
-// Levenshtein distance by one row, or `limit` if it is at least that; names past
+// Levenshtein distance, in which two letters that changed places count once, or `limit` if it is at least that; names past
 // LONGEST_NAME are never near.
 static uint32_t distance(const char *a, size_t a_len, const char *b, uint32_t limit) {
   size_t b_len = strlen(b);
   size_t apart = a_len < b_len ? b_len - a_len : a_len - b_len;
   if (apart >= limit || a_len > LONGEST_NAME || b_len > LONGEST_NAME) return limit;
-  uint32_t row[LONGEST_NAME + 1];
+  uint32_t row[LONGEST_NAME + 1], above[LONGEST_NAME + 1] = {0};
   for (uint32_t j = 0; j <= b_len; j++) {
     row[j] = j;
   }
   for (uint32_t i = 1; i <= a_len; i++) {
-    uint32_t diagonal = row[0], least = i;
+    uint32_t diagonal = row[0], least = i, corner = 0;
     row[0] = i;
     for (uint32_t j = 1; j <= b_len; j++) {
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      uint32_t two_above = above[j - 1];
       uint32_t replaced = diagonal + (a[i - 1] != b[j - 1]);
       uint32_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      above[j - 1] = diagonal;
       diagonal = row[j];
       row[j] = replaced < shorter ? replaced : shorter;
+      if (swapped && corner + 1 < row[j]) row[j] = corner + 1;
+      corner = two_above;
       if (row[j] < least) least = row[j];
     }
     if (least >= limit) return limit;
@@ -275,6 +281,9 @@ const char *tvms_diag_nearest_name(const char *name, const char *const *candidat
   const char *best = NULL;
   size_t len = strlen(name);
   uint32_t best_distance = (uint32_t)len / 3 + 1;
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcasecmp(name, candidates[i]) == 0) return candidates[i];
+  }
   for (uint32_t i = 0; i < count; i++) {
     uint32_t away = distance(name, len, candidates[i], best_distance);
     if (away < best_distance) {

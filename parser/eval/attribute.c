@@ -1,6 +1,7 @@
 // `object.name`, and the methods of text, lists and dicts.
 #include "parser/eval/attribute.h"
 
+#include "ir/meant.h"
 #include "parser/eval/budget.h"
 #include "parser/eval/call.h"
 #include "parser/eval/convert.h"
@@ -13,12 +14,52 @@
 #include <ctype.h>
 #include <string.h>
 
+// Of `object.name`, or of a call of it, the name.
+static tvms_span name_span(tvms_reader *reader, tvms_sym name, tvms_ref ref) {
+  const tvms_surf *node = tvms_reader_at(reader, ref);
+  if (node->kind == TVMS_SURF_CALL) ref = node->a;
+  tvms_span span = tvms_reader_span_of(reader, ref);
+  uint32_t len = tvms_interner_name(&reader->context->names, name)->len;
+  bool named = tvms_reader_at(reader, ref)->kind == TVMS_SURF_ATTRIBUTE
+               && tvms_reader_at(reader, ref)->b == name;
+  return named ? (tvms_span){span.end - len, span.end} : span;
+}
+
+tvms_diag *tvms_eval_report_attribute(tvms_reader *reader, tvms_eval_value object,
+                                      tvms_sym name, tvms_ref ref) {
+  reader->failed = true;
+  return tvms_diag_report(&reader->context->diags, TVMS_D_unknown_attribute,
+                          name_span(reader, name, ref),
+                          tvms_eval_describe(reader, object),
+                          tvms_symbol_text(reader->context, name));
+}
+
 tvms_eval_value tvms_eval_report_no_attribute(tvms_reader *reader,
                                               tvms_eval_value object, tvms_sym name,
                                               tvms_ref ref) {
-  tvms_reader_report(reader, unknown_attribute, ref, tvms_eval_describe(reader, object),
-                     tvms_symbol_text(reader->context, name));
-  return tvms_reader_failed(reader);
+  tvms_eval_report_attribute(reader, object, name, ref);
+  return TVMS_UNKNOWN;
+}
+
+tvms_eval_value tvms_eval_report_no_attribute_of(tvms_reader *reader,
+                                                 tvms_eval_value object, tvms_sym name,
+                                                 tvms_ref ref, const tvms_sym *known,
+                                                 uint32_t count) {
+  enum { MOST = 32 };
+  tvms_context *context = reader->context;
+  tvms_diag *diag = tvms_eval_report_attribute(reader, object, name, ref);
+  const char *names[MOST];
+  TVMS_CHECK(count <= MOST);
+  for (uint32_t i = 0; i < count; i++) {
+    names[i] = tvms_symbol_text(context, known[i]);
+  }
+  const char *text = tvms_symbol_text(context, name);
+  const char *near = tvms_meant_find(TVMS_MEANT_BUFFER, text);
+  if (!near) near = tvms_diag_nearest_name(text, names, count);
+  if (!near) return TVMS_UNKNOWN;
+  tvms_diag_remark(&context->diags, diag, "did you mean '%s'?", near);
+  tvms_diag_fix(&context->diags, diag, name_span(reader, name, ref), false, "%s", near);
+  return TVMS_UNKNOWN;
 }
 
 tvms_eval_value tvms_eval_bound_method(tvms_reader *reader, tvms_eval_value receiver,

@@ -21,6 +21,16 @@ tvms_eval_value tvms_eval_report_no_attribute(tvms_reader *reader,
                                               tvms_eval_value object, tvms_sym name,
                                               tvms_ref ref);
 
+// The same with near names out of those that the object has, at most 32.
+tvms_eval_value tvms_eval_report_no_attribute_of(tvms_reader *reader,
+                                                 tvms_eval_value object, tvms_sym name,
+                                                 tvms_ref ref, const tvms_sym *known,
+                                                 uint32_t count);
+
+// Only the report, for who knows more about it; the definition has failed.
+tvms_diag *tvms_eval_report_attribute(tvms_reader *reader, tvms_eval_value object,
+                                      tvms_sym name, tvms_ref ref);
+
 // `bits`, `lanes` and `dtype` of a DTYPE or DTYPE_NAME. False: it is another name.
 bool tvms_eval_dtype_part(tvms_eval_value object, tvms_sym name,
                           tvms_eval_value *value);

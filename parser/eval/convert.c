@@ -1,6 +1,7 @@
 // From values to nodes, texts and numbers; and what a value is called in messages.
 #include "parser/eval/convert.h"
 
+#include "ir/meant.h"
 #include "ir/object.h"
 #include "parser/eval/ops.h"
 #include "parser/eval/python.h"
@@ -195,6 +196,26 @@ static bool parse_dtype(const tvms_reader *reader, tvms_eval_value text,
   return true;
 }
 
+static void report_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref) {
+  static const char *const names[] = {
+      "float16", "float32", "float64", "bfloat16", "int8",   "int16",  "int32",
+      "int64",   "uint8",   "uint16",  "uint32",   "uint64", "handle", "bool"};
+  reader->failed = true;
+  tvms_diag *diag =
+      tvms_reader_report(reader, bad_dtype, ref, (int)value.len, value.as.text);
+  const char *meant = tvms_meant_find(TVMS_MEANT_DTYPE, value.as.text);
+  if (!meant) {
+    uint32_t count = sizeof names / sizeof names[0];
+    meant = tvms_diag_nearest_name(value.as.text, names, count);
+  }
+  if (!meant) return;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
+  if (tvms_reader_at(reader, ref)->kind == TVMS_SURF_STRING) {
+    tvms_diag_fix(diags, diag, tvms_reader_span_of(reader, ref), false, "\"%s\"", meant);
+  }
+}
+
 bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,
                         tvms_dtype *dtype) {
   tvms_eval_value constant = tvms_eval_constant_of(reader, value);
@@ -207,8 +228,7 @@ bool tvms_eval_to_dtype(tvms_reader *reader, tvms_eval_value value, tvms_ref ref
     return false;
   }
   if (parse_dtype(reader, value, dtype)) return true;
-  tvms_reader_report(reader, bad_dtype, ref, (int)value.len, value.as.text);
-  reader->failed = true;
+  report_dtype(reader, value, ref);
   return false;
 }
 

@@ -20,6 +20,7 @@
 #include "parser/eval/set.h"
 #include "parser/eval/string.h"
 #include "parser/eval/subscript.h"
+#include "parser/eval/undefined.h"
 
 #include <string.h>
 
@@ -311,73 +312,6 @@ static tvms_eval_value eval_subscript(tvms_reader *reader, tvms_ref ref, bool op
 }
 
 // ---- Names ------------------------------------------------------------------------------
-
-static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
-  TVMS_VEC(const char *) names = {0};
-  tvms_memory *memory = &reader->context->memory;
-  if (!tvms_diags_may_compare_names(&reader->context->diags, 0)) return NULL;
-  for (uint32_t i = 1; i < reader->scopes.len; i++) {
-    for (tvms_binding *b = reader->scopes.items[i].newest; b; b = b->next) {
-      tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, b->name));
-    }
-  }
-  const char *near = NULL;
-  if (tvms_diags_may_compare_names(&reader->context->diags, names.len)) {
-    near = tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), names.items,
-                                  names.len);
-  }
-  tvms_vec_fini(memory, &names);
-  return near;
-}
-
-// Names of Python's own that the evaluation does not have.
-static bool is_of_python(const char *name) {
-  static const char *const names[] = {
-#define BUILTIN(name) name,
-#include "parser/eval/python_builtins.def"
-  };
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (strcmp(names[i], name) == 0) return true;
-  }
-  return false;
-}
-
-// Functions of a module are reached through its name.
-static bool is_member(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
-                      tvms_span span) {
-  tvms_module *module = reader->module;
-  if (!module || module->bare || !tvms_module_find(module, name)) return false;
-  tvms_diags *diags = &reader->context->diags;
-  const char *text = tvms_symbol_text(reader->context, name);
-  const char *owner = tvms_symbol_text(reader->context, module->name);
-  tvms_diag_remark(diags, diag, "it is a function of the module: %s.%s", owner, text);
-  tvms_diag_fix(diags, diag, span, true, "%s.%s", owner, text);
-  return true;
-}
-
-void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
-                                     tvms_span span) {
-  reader->failed = true;
-  if (reader->open) return;
-  tvms_diags *diags = &reader->context->diags;
-  if (is_of_python(tvms_symbol_text(reader->context, name))) {
-    if (reader->lenient) return;
-    tvms_diag_report(diags, TVMS_D_python_call, span,
-                     tvms_symbol_text(reader->context, name));
-    return;
-  }
-  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span,
-                                     tvms_symbol_text(reader->context, name));
-  if (is_member(reader, diag, name, span)) return;
-  const char *near = nearest_binding(reader, name);
-  if (reader->language && reader->language->explain) {
-    reader->language->explain(reader, diag, name, span, near);
-    return;
-  }
-  if (!near) return;
-  tvms_diag_remark(diags, diag, "did you mean '%s'?", near);
-  tvms_diag_fix(diags, diag, span, false, "%s", near);
-}
 
 static tvms_eval_value eval_name(tvms_reader *reader, tvms_ref ref) {
   tvms_sym name = tvms_reader_at(reader, ref)->a;

@@ -22,9 +22,4 @@ tvms_eval_value tvms_eval_index(tvms_reader *reader, tvms_ref index, bool operan
 bool tvms_eval_push_starred(tvms_reader *reader, tvms_ref item,
                             tvms_eval_value_vec *items);
 
-// Reports a name that nothing binds; silently where anything may be bound, and for names of
-// Python's own in a lenient reader.
-void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
-                                     tvms_span span);
-
 #endif

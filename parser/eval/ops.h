@@ -104,6 +104,9 @@ typedef struct tvms_eval_tables {
                               tvms_dialect dialect);
   // The operations of a TVMS_EVAL_NODE.
   const tvms_eval_value_ops *(*node_ops)(const tvms_node *node);
+  // The name of the language ("R.nn.relu") that a word without a namespace stands for in the
+  // definition that is read, or NULL.
+  const char *TVMS_NULLABLE (*near_name)(tvms_reader *reader, const char *word);
 } tvms_eval_tables;
 
 static inline const tvms_eval_value_ops *tvms_eval_ops_of(const tvms_reader *reader,

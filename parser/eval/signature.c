@@ -6,6 +6,7 @@
 // and its handler is not asked.
 #include "parser/eval/signature.h"
 
+#include "ir/meant.h"
 #include "ir/respell.h"
 #include "parser/eval/convert.h"
 #include "parser/eval/eval.h"
@@ -214,6 +215,18 @@ static const char *TVMS_NULLABLE renamed(const tvms_reader *reader, const char *
   return NULL;
 }
 
+// The parameter that ir/meant.def gives for `name`; NULL if the callee has none of them.
+static const char *TVMS_NULLABLE meant_keyword(const char *name,
+                                               const char *const *names,
+                                               uint32_t count) {
+  uint32_t at = 0;
+  for (const char *meant;
+       (meant = tvms_meant_next(TVMS_MEANT_KEYWORD, name, &at));) {
+    if (is_one_of(meant, names, count)) return meant;
+  }
+  return NULL;
+}
+
 static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
   tvms_reader *reader = bind->reader;
   const tvms_signature *signature = bind->signature;
@@ -228,8 +241,8 @@ static void unknown_keyword(binder *bind, tvms_sym name, tvms_ref keyword) {
   tvms_diags *diags = &reader->context->diags;
   tvms_diag *diag =
       tvms_diag_report(diags, TVMS_D_unknown_parameter, span, callee_text(bind), text);
-  const char *near =
-      other ? other : tvms_diag_nearest_name(text, names, signature->count);
+  const char *near = other ? other : meant_keyword(text, names, signature->count);
+  if (!near) near = tvms_diag_nearest_name(text, names, signature->count);
   if (!near) return;
   if (other)
     tvms_diag_remark(diags, diag, "TVM %s calls it '%s'",

@@ -11,6 +11,7 @@
 #include "parser/eval/convert.h"
 #include "parser/eval/expr.h"
 #include "parser/eval/scope.h"
+#include "parser/eval/undefined.h"
 #include "parser/relax/member.h"
 #include "structinfo/make.h"
 

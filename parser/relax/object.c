@@ -2,6 +2,8 @@
 // (`x.dtype`, `x.ty.shape[0]`), and calls made as nodes (`relax.Call(op, args)`).
 #include "parser/relax/object.h"
 
+#include "ir/meant.h"
+#include "parser/eval/attribute.h"
 #include "ir/op.h"
 #include "parser/eval/convert.h"
 #include "parser/relax/call.h"
@@ -10,6 +12,7 @@
 #include "parser/relax/state.h"
 #include "parser/relax/types.h"
 #include "structinfo/make.h"
+#include "support/trial.h"
 
 static tvms_eval_value proxy(tvms_reader *reader, int what, tvms_eval_value value) {
   return (tvms_eval_value){.kind = TVMS_EVAL_RELAX,
@@ -18,11 +21,30 @@ static tvms_eval_value proxy(tvms_reader *reader, int what, tvms_eval_value valu
                            .as.items = tvms_eval_keep_items(reader, &value, 1)};
 }
 
+// `x.shape` is an attribute of the type, `x.reshape(…)` the operator R.reshape.
 static tvms_eval_value no_attribute(tvms_reader *reader, tvms_eval_value object,
                                     tvms_sym name, tvms_ref ref) {
-  tvms_reader_report(reader, unknown_attribute, ref, tvms_eval_describe(reader, object),
-                     tvms_symbol_text(reader->context, name));
-  return tvms_reader_failed(reader);
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag *diag = tvms_eval_report_attribute(reader, object, name, ref);
+  if (tvms_trial_is_muted(diags) || object.kind != TVMS_EVAL_NODE) return TVMS_UNKNOWN;
+  const char *text = tvms_symbol_text(reader->context, name);
+  const char *part = tvms_meant_find(TVMS_MEANT_TENSOR, text);
+  bool types_are_ty = tvms_release_has(reader->dialect, TVMS_FACT_types_are_called_ty);
+  const char *type = types_are_ty ? "ty" : "struct_info";
+  tvms_span span = diag->span;
+  if (part) {
+    tvms_diag_remark(diags, diag, "its type has it: '%s.%s'", type, part);
+    tvms_diag_fix(diags, diag, span, false, "%s.%s", type, part);
+  } else if (name == TVMS_SYM_struct_info || name == TVMS_SYM_ty) {
+    tvms_diag_remark(diags, diag, "TVM %s calls it '%s'",
+                     tvms_dialect_text(reader->dialect), type);
+    tvms_diag_fix(diags, diag, span, false, "%s", type);
+  } else if (reader->tables->near_name) {
+    const char *meant = reader->tables->near_name(reader, text);
+    if (meant)
+      tvms_diag_remark(diags, diag, "tensors have no methods; write '%s(…)'", meant);
+  }
+  return TVMS_UNKNOWN;
 }
 
 // ---- Inspection of tensors: up to 0.25 attributes build R.inspect.* ----

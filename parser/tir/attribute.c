@@ -66,6 +66,30 @@ static tvms_eval_value whole(tvms_node *buffer) {
   return value;
 }
 
+#define BUFFER_METHODS(METHOD)                                                         \
+  METHOD(scope)                                                                        \
+  METHOD(access_ptr)                                                                   \
+  METHOD(vload)                                                                        \
+  METHOD(vstore)                                                                       \
+  METHOD(offset_of)                                                                    \
+  METHOD(elem_offset_of)                                                               \
+  METHOD(byte_offset_of)                                                               \
+  METHOD(ptr_to)                                                                       \
+  METHOD(with_dtype)                                                                   \
+  METHOD(with_data)                                                                    \
+  METHOD(with_allocated_addr)                                                          \
+  METHOD(is_scalar)                                                                    \
+  METHOD(get_flattened_buffer)
+
+// What is suggested for a misspelt one.
+static const tvms_sym of_buffers[] = {
+    TVMS_SYM_data,  TVMS_SYM_shape, TVMS_SYM_strides,        TVMS_SYM_elem_offset,
+    TVMS_SYM_dtype, TVMS_SYM_name,  TVMS_SYM_data_alignment, TVMS_SYM_offset_factor,
+#define METHOD(name) TVMS_SYM_##name,
+    BUFFER_METHODS(METHOD)
+#undef METHOD
+};
+
 static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_node *node,
                                         tvms_sym name, tvms_ref ref) {
   const tvms_buffer *buffer = tvms_as_buffer(node);
@@ -92,19 +116,9 @@ static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_node *node,
     return tvms_eval_binary(reader, TVMS_OP_FLOOR_DIV, bits, tvms_eval_value_int(8),
                             ref);
   }
-  case TVMS_SYM_scope:
-  case TVMS_SYM_access_ptr:
-  case TVMS_SYM_vload:
-  case TVMS_SYM_vstore:
-  case TVMS_SYM_offset_of:
-  case TVMS_SYM_elem_offset_of:
-  case TVMS_SYM_byte_offset_of:
-  case TVMS_SYM_ptr_to:
-  case TVMS_SYM_with_dtype:
-  case TVMS_SYM_with_data:
-  case TVMS_SYM_with_allocated_addr:
-  case TVMS_SYM_is_scalar:
-  case TVMS_SYM_get_flattened_buffer:
+#define METHOD(name) case TVMS_SYM_##name:
+    BUFFER_METHODS(METHOD)
+#undef METHOD
     return tvms_eval_bound_method(reader, tvms_eval_value_node(node), name);
   case TVMS_SYM_buffer:
   case TVMS_SYM_source:
@@ -113,7 +127,9 @@ static tvms_eval_value buffer_attribute(tvms_reader *reader, tvms_node *node,
     break;
   default: break;
   }
-  return tvms_eval_report_no_attribute(reader, tvms_eval_value_node(node), name, ref);
+  return tvms_eval_report_no_attribute_of(reader, tvms_eval_value_node(node), name, ref,
+                                          of_buffers,
+                                          sizeof of_buffers / sizeof of_buffers[0]);
 }
 
 // ---- Other nodes ----------------------------------------------------------------------------

@@ -1,0 +1,149 @@
+// Undefined names: what is reported of them, and what was meant.
+//
+// The surest explanation is the only one: a function of the module, a name of the language
+// without its namespace (`sqrt(`, `np.mean(`, `float32`), a word of another language (`true`),
+// a near name in scope.
+#include "parser/eval/undefined.h"
+
+#include "ir/meant.h"
+#include "parser/eval/ops.h"
+#include "parser/eval/scope.h"
+#include "support/trial.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
+  TVMS_VEC(const char *) names = {0};
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_diags_may_compare_names(&reader->context->diags, 0)) return NULL;
+  for (uint32_t i = 1; i < reader->scopes.len; i++) {
+    for (tvms_binding *b = reader->scopes.items[i].newest; b; b = b->next) {
+      tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, b->name));
+    }
+  }
+  const char *near = NULL;
+  if (tvms_diags_may_compare_names(&reader->context->diags, names.len)) {
+    near = tvms_diag_nearest_name(tvms_symbol_text(reader->context, name), names.items,
+                                  names.len);
+  }
+  tvms_vec_fini(memory, &names);
+  return near;
+}
+
+// Names of Python's own that the evaluation does not have.
+static bool is_of_python(const char *name) {
+  static const char *const names[] = {
+#define BUILTIN(name) name,
+#include "parser/eval/python_builtins.def"
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(names[i], name) == 0) return true;
+  }
+  return false;
+}
+
+// Functions of a module are reached through its name; `span` is what the fix replaces.
+static bool is_member(tvms_reader *reader, tvms_diag *diag, tvms_sym name,
+                      tvms_span span) {
+  tvms_module *module = reader->module;
+  if (!module || module->bare || !tvms_module_find(module, name)) return false;
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = tvms_symbol_text(reader->context, name);
+  const char *owner = tvms_symbol_text(reader->context, module->name);
+  tvms_diag_remark(diags, diag, "it is a function of the module: %s.%s", owner, text);
+  tvms_diag_fix(diags, diag, span, true, "%s.%s", owner, text);
+  return true;
+}
+
+static void suggest(tvms_reader *reader, tvms_diag *diag, tvms_span span,
+                    const char *meant) {
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "did you mean '%s'?", meant);
+  tvms_diag_fix(diags, diag, span, false, "%s", meant);
+}
+
+static bool is_name_byte(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+// The dotted name that begins with the name at `span`, and where its last part begins.
+static tvms_span dotted(const tvms_reader *reader, tvms_span span, uint32_t *last) {
+  const char *text = reader->surface->source->text;  // ends with a NUL
+  tvms_span all = span;
+  *last = span.begin;
+  while (text[all.end] == '.' && is_name_byte(text[all.end + 1])) {
+    *last = ++all.end;
+    while (is_name_byte(text[all.end])) {
+      all.end++;
+    }
+  }
+  return all;
+}
+
+// `np.mean(`: the last part is looked for in the language, then among the functions of the
+// module.
+static bool explain_dotted(tvms_reader *reader, tvms_diag *diag, const char *name,
+                           tvms_span span) {
+  uint32_t last;
+  tvms_span all = dotted(reader, span, &last);
+  if (last == span.begin) return false;
+  const char *text = reader->surface->source->text + last;
+  tvms_context *context = reader->context;
+  tvms_sym part = tvms_symbol_intern(context, text, all.end - last);
+  if (is_member(reader, diag, part, all)) return true;
+  const char *meant =
+      reader->tables->near_name
+          ? reader->tables->near_name(reader, tvms_symbol_text(context, part))
+          : NULL;
+  const char *from = tvms_meant_find(TVMS_MEANT_OBJECT, name);
+  if (from)
+    tvms_diag_remark(&context->diags, diag, "%s is not part of a script", from);
+  if (meant) suggest(reader, diag, all, meant);
+  return meant || from;
+}
+
+// A word of the language, or of another one.
+static bool explain_word(tvms_reader *reader, tvms_diag *diag, const char *name,
+                         tvms_span span) {
+  const char *meant = tvms_meant_find(TVMS_MEANT_NAME, name);
+  const char *text = reader->surface->source->text;
+  if (!meant && text[span.end] == '(' && reader->tables->near_name) {
+    meant = reader->tables->near_name(reader, name);
+  }
+  if (meant) {
+    suggest(reader, diag, span, meant);
+    return true;
+  }
+  tvms_dtype dtype;
+  if (!tvms_dtype_parse(name, strlen(name), &dtype)) return false;
+  tvms_diags *diags = &reader->context->diags;
+  tvms_diag_remark(diags, diag, "a data type is a string: \"%s\"", name);
+  tvms_diag_fix(diags, diag, span, false, "\"%s\"", name);
+  return true;
+}
+
+void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
+                                     tvms_span span) {
+  reader->failed = true;
+  if (reader->open) return;
+  tvms_diags *diags = &reader->context->diags;
+  const char *text = tvms_symbol_text(reader->context, name);
+  if (is_of_python(text)) {
+    if (reader->lenient) return;
+    tvms_diag_report(diags, TVMS_D_python_call, span, text);
+    return;
+  }
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_undefined_name, span, text);
+  if (tvms_trial_is_muted(diags) || is_member(reader, diag, name, span)) return;
+  bool foreign = tvms_meant_find(TVMS_MEANT_OBJECT, text) != NULL;
+  if (foreign && explain_dotted(reader, diag, text, span)) return;
+  if (explain_word(reader, diag, text, span)) return;
+  const char *near = nearest_binding(reader, name);
+  if (!near && explain_dotted(reader, diag, text, span)) return;
+  if (reader->language && reader->language->explain) {
+    reader->language->explain(reader, diag, name, span, near);
+    return;
+  }
+  if (near) suggest(reader, diag, span, near);
+}

@@ -1,0 +1,12 @@
+// Undefined names: what is reported of them.
+#ifndef TVMS_PARSER_EVAL_UNDEFINED_H
+#define TVMS_PARSER_EVAL_UNDEFINED_H
+
+#include "parser/eval/eval.h"
+
+// Reports a name that nothing binds; silently where anything may be bound, and for names of
+// Python's own in a lenient reader.
+void tvms_eval_report_undefined_name(tvms_reader *reader, tvms_sym name,
+                                     tvms_span span);
+
+#endif
