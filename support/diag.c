@@ -3,8 +3,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define LETTER_ERROR   "E"
 #define LETTER_WARNING "W"
@@ -276,13 +276,25 @@ static uint32_t distance(const char *a, size_t a_len, const char *b, uint32_t li
   return row[b_len] < limit ? row[b_len] : limit;
 }
 
+// Equal but for cases, and letters that one of them has twice: "AA" for "A".
+static bool is_same_but_doubled(const char *a, const char *b) {
+  while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+    char letter = *a;
+    bool more_a = a[1] == letter && b[1] != letter;
+    bool more_b = b[1] == letter && a[1] != letter && a[1] != '\0';
+    a += more_a ? 2 : 1;
+    b += more_b ? 2 : 1;
+  }
+  return *a == '\0' && *b == '\0';
+}
+
 const char *tvms_diag_nearest_name(const char *name, const char *const *candidates,
                                    uint32_t count) {
   const char *best = NULL;
   size_t len = strlen(name);
   uint32_t best_distance = (uint32_t)len / 3 + 1;
   for (uint32_t i = 0; i < count; i++) {
-    if (strcasecmp(name, candidates[i]) == 0) return candidates[i];
+    if (is_same_but_doubled(name, candidates[i])) return candidates[i];
   }
   for (uint32_t i = 0; i < count; i++) {
     uint32_t away = distance(name, len, candidates[i], best_distance);

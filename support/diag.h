@@ -141,7 +141,7 @@ void tvms_diags_keep_if(tvms_diags *diags,
 // Drops the findings of row `id` that lie in `span` of the current source.
 void tvms_diags_forget(tvms_diags *diags, tvms_diag_id id, tvms_span span);
 
-// The candidate that differs from `name` by cases only, else the nearest one by edit
+// The candidate that differs from `name` by cases or doubled letters only, else the nearest one by edit
 // distance, or NULL if none is near enough to help (more than a third of its letters
 // differ). For "did you mean".
 const char *TVMS_NULLABLE tvms_diag_nearest_name(const char *name,

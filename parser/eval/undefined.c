@@ -17,8 +17,11 @@ static const char *nearest_binding(tvms_reader *reader, tvms_sym name) {
   TVMS_VEC(const char *) names = {0};
   tvms_memory *memory = &reader->context->memory;
   if (!tvms_diags_may_compare_names(&reader->context->diags, 0)) return NULL;
+  bool letter = strlen(tvms_symbol_text(reader->context, name)) == 1;
   for (uint32_t i = 1; i < reader->scopes.len; i++) {
     for (tvms_binding *b = reader->scopes.items[i].newest; b; b = b->next) {
+      // `i` is no misspelt `I`.
+      if (letter && b->value.kind == TVMS_EVAL_NAMESPACE) continue;
       tvms_vec_push(memory, &names, tvms_symbol_text(reader->context, b->name));
     }
   }
