@@ -3,7 +3,9 @@
 #include "arith/iter_map.h"
 
 #include "arith/internal.h"
+#include "arith/iter_inverse.h"
 #include "arith/iter_split.h"
+#include "ir/clone.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -308,6 +310,7 @@ static bool fits(tvms_iter_mapper *m, const usage *u) {
   bool full = tvms_analyzer_can_prove_equal(m->analyzer, factor, u->mark->extent);
   bool whole = full || tvms_iter_divides(m, u->mark->extent, factor);
   if (!origin) return whole;
+  if (m->inverts) return true;  // not all that is padded need be reached
   if (!full) return whole && proves_at_least(m, origin->extent, factor);
   if (count != 1) return false;
   return !tvms_analyzer_can_prove_equal(m->analyzer, u->splits.items[0].extent, factor)
@@ -335,7 +338,7 @@ static bool are_independent(tvms_iter_mapper *m, const tvms_iter_sum *const *sum
 static void add_var(detection *d, const tvms_iter_domain *domain) {
   tvms_iter_mapper *m = d->m;
   tvms_iter_sum *sum;
-  if (tvms_node_is_int(domain->extent, 1)) {
+  if (tvms_node_is_int(domain->extent, 1) && !m->inverts) {
     sum = tvms_iter_sum_new(m, NULL, 0, domain->min);
   } else {
     tvms_iter_mark *mark = tvms_arena_new(&m->unit->arena, tvms_iter_mark);
@@ -388,9 +391,11 @@ typedef struct {
 static void open_mapping(mapping *made, tvms_unit *unit, tvms_analyzer *analyzer,
                          const tvms_iter_domain *domains, uint32_t domain_count,
                          tvms_node *const *indices, uint32_t index_count,
-                         tvms_node *predicate) {
-  *made = (mapping){
-      .m = {.unit = unit, .memory = &unit->context->memory, .analyzer = analyzer}};
+                         tvms_node *predicate, bool inverts) {
+  *made = (mapping){.m = {.unit = unit,
+                          .memory = &unit->context->memory,
+                          .analyzer = analyzer,
+                          .inverts = inverts}};
   tvms_node_map_init(&made->m.vars, made->m.memory);
   detection d = {.m = &made->m, .domain_count = domain_count};
   d.domains = tvms_arena_array(&unit->arena, tvms_iter_domain, domain_count);
@@ -413,7 +418,7 @@ bool tvms_iter_map_detect(tvms_unit *unit, tvms_analyzer *analyzer,
                           tvms_node *predicate, tvms_iter_image *images) {
   mapping made;
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
-               predicate);
+               predicate, false);
   for (uint32_t i = 0; made.found && i < index_count; i++) {
     images[i] = (tvms_iter_image){.base = made.sums[i]->base};
     if (made.sums[i]->len == 0) continue;
@@ -430,10 +435,82 @@ bool tvms_iter_map_simplify(tvms_unit *unit, tvms_analyzer *analyzer,
                             tvms_node *predicate, tvms_node **simplified) {
   mapping made;
   open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
-               predicate);
+               predicate, false);
   for (uint32_t i = 0; made.found && i < index_count; i++)
     simplified[i] = tvms_iter_sum_write(&made.m, made.sums[i]);
   bool found = made.found && !made.m.failed;
   close_mapping(&made);
   return found;
+}
+
+// ---- The way back ----
+
+// How far a sum reaches: to the end of the part that reaches furthest.
+static tvms_node *reach(tvms_iter_mapper *m, const tvms_iter_sum *sum) {
+  tvms_node *most = NULL;
+  for (uint32_t i = 0; i < sum->len; i++) {
+    const tvms_iter_split *part = &sum->args[i];
+    tvms_node *end = tvms_iter_build(m, TVMS_NODE_MUL, part->extent, part->scale);
+    most = most ? tvms_iter_build(m, TVMS_NODE_MAX, most, end) : end;
+  }
+  if (!most) most = tvms_iter_number(m, sum->base, 1);
+  return tvms_analyzer_simplify(m->analyzer, most);
+}
+
+bool tvms_iter_map_ranges(tvms_unit *unit, tvms_analyzer *analyzer,
+                          const tvms_iter_domain *domains, uint32_t domain_count,
+                          tvms_node *const *indices, uint32_t index_count,
+                          tvms_node **mins, tvms_node **extents) {
+  mapping made;
+  tvms_node *always = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+  open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
+               always, true);
+  for (uint32_t i = 0; made.found && i < index_count; i++) {
+    mins[i] = made.sums[i]->base;
+    extents[i] = reach(&made.m, made.sums[i]);
+  }
+  close_mapping(&made);
+  return made.found;
+}
+
+// The condition under which an element was added, of what the indices are.
+static tvms_node *padding_of(mapping *made, tvms_node_map *known,
+                             tvms_node *const *values, uint32_t count) {
+  tvms_iter_mapper *m = &made->m;
+  if (!m->padding) return tvms_bool_imm_new(m->unit, false, TVMS_NO_SPAN);
+  tvms_node *padding = tvms_clone(m->unit, m->padding, known);
+  padding = tvms_analyzer_simplify_steps(m->analyzer, padding, 10);
+  tvms_analyzer *ranges = tvms_analyzer_new(m->unit);
+  for (uint32_t i = 0; i < count; i++)
+    tvms_analyzer_bind_range(ranges, values[i], made->sums[i]->base,
+                             reach(m, made->sums[i]));
+  padding = tvms_analyzer_simplify_steps(ranges, padding, 10);
+  tvms_analyzer_free(ranges);
+  return padding;
+}
+
+bool tvms_iter_map_inverse(tvms_unit *unit, tvms_analyzer *analyzer,
+                           const tvms_iter_domain *domains, uint32_t domain_count,
+                           tvms_node *const *indices, uint32_t index_count,
+                           tvms_node *const *values, tvms_node **inverse,
+                           tvms_node **padding) {
+  mapping made;
+  tvms_node *always = tvms_bool_imm_new(unit, true, TVMS_NO_SPAN);
+  open_mapping(&made, unit, analyzer, domains, domain_count, indices, index_count,
+               always, true);
+  tvms_node_map known;
+  tvms_node_map_init(&known, &unit->context->memory);
+  bool fine =
+      made.found && tvms_iter_invert(&made.m, made.sums, index_count, values, &known);
+  for (uint32_t i = 0; i < domain_count && fine; i++) {
+    tvms_node *value = tvms_node_map_get(&known, domains[i].var);
+    fine = value || tvms_node_is_int(domains[i].extent, 1);
+    if (!fine) break;
+    if (!value) tvms_node_map_put(&known, domains[i].var, value = domains[i].min);
+    inverse[i] = tvms_analyzer_simplify(analyzer, value);
+  }
+  if (fine) *padding = padding_of(&made, &known, values, index_count);
+  tvms_node_map_fini(&known);
+  close_mapping(&made);
+  return fine;
 }

@@ -113,6 +113,37 @@ static tvms_iter_split collect_padding(tvms_iter_mapper *m, tvms_iter_split spli
   return split;
 }
 
+// A remainder that is below, or not below, where the elements begin or end.
+static tvms_node *is_added(tvms_iter_mapper *m, tvms_node *source, tvms_node *factor,
+                           tvms_node *edge, tvms_node_kind side) {
+  tvms_node *at = build(m, TVMS_NODE_FLOOR_DIV, source, factor);
+  tvms_node *edge_at = build(m, TVMS_NODE_FLOOR_DIV, edge, factor);
+  tvms_node *rest = build(m, TVMS_NODE_FLOOR_MOD, source, factor);
+  tvms_node *edge_rest = build(m, TVMS_NODE_FLOOR_MOD, edge, factor);
+  if (side == TVMS_NODE_LT) {
+    edge_at = tvms_iter_number(m, edge, 0);
+    edge_rest = edge;
+  }
+  return build(m, TVMS_NODE_AND, build(m, TVMS_NODE_EQ, at, edge_at),
+               build(m, side, rest, edge_rest));
+}
+
+// Adds to the condition of the mapper where the padded source stands on no element. TVM:
+// IterMapRewriter::padding_predicate.
+static void add_condition(tvms_iter_mapper *m, const tvms_iter_padding *padding,
+                          tvms_node *edge, tvms_node *right) {
+  tvms_node *source = tvms_iter_sum_write(m, padding->padded->sum);
+  tvms_node *zero = tvms_iter_number(m, edge, 0);
+  tvms_node *before = build(m, TVMS_NODE_NE, padding->left, zero);
+  tvms_node *behind = build(m, TVMS_NODE_NE, right, zero);
+  before = build(m, TVMS_NODE_AND, before,
+                 is_added(m, source, padding->factor, padding->left, TVMS_NODE_LT));
+  behind = build(m, TVMS_NODE_AND, behind,
+                 is_added(m, source, padding->factor, edge, TVMS_NODE_GE));
+  tvms_node *added = build(m, TVMS_NODE_OR, before, behind);
+  m->padding = m->padding ? build(m, TVMS_NODE_OR, m->padding, added) : added;
+}
+
 // The padded source, made where it is met first.
 static bool pad_source(tvms_iter_mapper *m, tvms_iter_padding *padding,
                        const tvms_iter_split *split, tvms_node **left) {
@@ -129,6 +160,7 @@ static bool pad_source(tvms_iter_mapper *m, tvms_iter_padding *padding,
   padded->sum = tvms_iter_sum_new(m, &whole, 1, padding->left);
   padded->extent = simplify(m, build(m, TVMS_NODE_ADD, edge, right));
   padding->padded = padded;
+  if (m->inverts) add_condition(m, padding, edge, right);
   return true;
 }
 

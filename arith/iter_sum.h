@@ -52,9 +52,11 @@ typedef struct {
   TVMS_VEC(tvms_iter_fused) fused;
   TVMS_VEC(tvms_iter_sum) constrained;  // flat forms with a condition of their own
   TVMS_VEC(tvms_iter_padding) paddings;
-  bool collects;       // first round: paddings are collected
-  bool needs_padding;  // a second round is needed
-  bool failed;         // something is not an iterator
+  bool collects;                     // first round: paddings are collected
+  bool needs_padding;                // a second round is needed
+  bool failed;                       // something is not an iterator
+  bool inverts;                      // axes of one step stay, and `padding` is wanted
+  tvms_node *TVMS_NULLABLE padding;  // where an iterator stands on what was added to it
 } tvms_iter_mapper;
 
 // ---- Expressions ----

@@ -7,7 +7,7 @@
 // analyzer of arith/ is made for the first question that needs it.
 #include "structinfo/dims.h"
 
-#include "arith/analyzer.h"
+#include "arith/index_map.h"
 #include "ir/fold.h"
 #include "ir/node_map.h"
 #include "ir/rewrite.h"
@@ -127,6 +127,12 @@ tvms_node *tvms_dim_binary_int(tvms_prover *prover, tvms_node_kind kind, tvms_no
   tvms_node *constant =
       tvms_int_imm_new(prover->unit, TVMS_DTYPE(INT, 64), b, TVMS_NO_SPAN);
   return tvms_dim_binary(prover, kind, a, constant);
+}
+
+bool tvms_dim_map_shape(tvms_prover *prover, const tvms_node *map, tvms_list shape,
+                        tvms_node **extents, bool *at_zero) {
+  return tvms_arith_map_shape(prover->unit, analyzer_of(prover), map, shape, extents,
+                              at_zero);
 }
 
 tvms_node *tvms_dim_product(tvms_prover *prover, tvms_list dims) {

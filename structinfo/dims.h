@@ -54,6 +54,11 @@ tvms_node *TVMS_NULLABLE tvms_dim_binary(tvms_prover *prover, tvms_node_kind kin
 tvms_node *TVMS_NULLABLE tvms_dim_binary_int(tvms_prover *prover, tvms_node_kind kind,
                                              tvms_node *a, int64_t b);
 
+// tvms_arith_map_shape (arith/index_map.h) with what the prover knows.
+TVMS_NODISCARD bool tvms_dim_map_shape(tvms_prover *prover, const tvms_node *map,
+                                       tvms_list shape, tvms_node **extents,
+                                       bool *at_zero);
+
 // The product of all dimensions, 1 for none.
 tvms_node *TVMS_NULLABLE tvms_dim_product(tvms_prover *prover, tvms_list dims);
 

@@ -138,9 +138,15 @@ tvms_node *tvms_infer_layout_transform(tvms_inference *in) {
     return tvms_in_result_ndim(in, count, x.dtype, x.vdevice);
   }
   tvms_dims dims = tvms_dims_new(in, count);
-  for (uint32_t i = 0; i < count; i++) {
-    dims.items[i] = extent_of(in, map, from, map->final_indices.items[i]);
-    if (!dims.items[i]) return tvms_in_result_ndim(in, count, x.dtype, x.vdevice);
+  bool at_zero = true;
+  if (!tvms_dim_map_shape(in->prover, &map->head, from, dims.items, &at_zero)) {
+    for (uint32_t i = 0; i < count; i++) {
+      dims.items[i] = extent_of(in, map, from, map->final_indices.items[i]);
+      if (!dims.items[i]) return tvms_in_result_ndim(in, count, x.dtype, x.vdevice);
+    }
+  }
+  if (!at_zero) {
+    return tvms_in_expects(in, TVMS_THE_CALL, "an index map whose places begin at 0");
   }
   return tvms_in_result(in, dims, x.dtype, x.vdevice);
 }

@@ -3,8 +3,8 @@
 
 #include "ir/clone.h"
 #include "ir/object.h"
-#include "ir/walk.h"
 #include "passes/relax/make.h"
+#include "passes/relax/own_functions.h"
 #include "structinfo/make.h"
 #include "structinfo/sinfo.h"
 #include "support/strbuf.h"
@@ -16,27 +16,14 @@ static const char key[] = "tvms.lowers";
 
 // ---- Finding them ----
 
-static tvms_walk_step stop_at_global(void *self, tvms_node *node,
-                                     tvms_field_role role) {
-  (void)self;
-  (void)role;
-  return node->kind == TVMS_NODE_GLOBAL_VAR ? TVMS_WALK_STOP : TVMS_WALK_ON;
-}
-
-static bool calls_others(tvms_context *context, const tvms_member *member) {
-  tvms_visitor visitor = {.enter = stop_at_global};
-  return !tvms_walk(&context->memory, member->function, &visitor);
-}
-
 static tvms_opcode operator_of(tvms_context *context, const char *name) {
   tvms_opcode opcode = tvms_op_find(tvms_symbol_intern(context, name, strlen(name)));
   return opcode != TVMS_R_NONE ? opcode : tvms_op_spelled(context, name, strlen(name));
 }
 
-static void add(tvms_own_lowerings *own, tvms_context *context,
-                const tvms_member *member) {
+static void add(void *self, tvms_context *context, const tvms_member *member) {
+  tvms_own_lowerings *own = self;
   const tvms_node *function = member->function;
-  if (!function) return;
   bool prim = function->kind == TVMS_NODE_PRIM_FUNC;
   const tvms_node *attrs =
       prim ? tvms_as_prim_func(function)->attrs : tvms_as_function(function)->attrs;
@@ -46,8 +33,9 @@ static void add(tvms_own_lowerings *own, tvms_context *context,
   tvms_opcode opcode = name ? operator_of(context, name) : TVMS_R_NONE;
   const char *why = !prim                   ? "it is not a PrimFunc"
                     : opcode == TVMS_R_NONE ? "its attribute names no operator of Relax"
-                    : calls_others(context, member) ? "it calls another function"
-                                                    : NULL;
+                    : tvms_relax_own_function_stands_alone(context, member)
+                        ? NULL
+                        : "it calls another function";
   if (why) {
     tvms_diag_report(&context->diags, TVMS_D_no_lowering, member->name_span,
                      tvms_symbol_text(context, member->name), why);
@@ -57,43 +45,17 @@ static void add(tvms_own_lowerings *own, tvms_context *context,
   tvms_vec_push(&context->memory, &own->items, row);
 }
 
-static void add_module(tvms_own_lowerings *own, const tvms_module *module) {
-  for (uint32_t i = 0; i < module->member_count; i++)
-    add(own, module->context, &module->members[i]);
-}
-
 static void report_file(tvms_context *context, const char *name, const char *why) {
   tvms_diag_report(&context->diags, TVMS_D_lowerings_unread, (tvms_span){0, 0}, name,
                    why);
-}
-
-// Reads the file as the program was read.
-static void add_file(tvms_own_lowerings *own, tvms_pass_run *run, const char *path) {
-  tvms_context *context = run->context;
-  tvms_source *current = context->diags.source;
-  const tvms_program *program = run->read ? run->read(run->data, path) : NULL;
-  if (!program || !program->count) return;
-  own->source = program->modules[0]->source;
-  context->diags.source = own->source;
-  for (uint32_t i = 0; i < program->count && !context->diags.errors; i++)
-    add_module(own, program->modules[i]);
-  context->diags.source = current;
 }
 
 bool tvms_relax_own_lowerings_init(tvms_own_lowerings *own, tvms_pass_run *run,
                                    const char *name) {
   tvms_context *context = run->context;
   uint32_t errors = context->diags.errors;
-  bool found = false;
   *own = (tvms_own_lowerings){.source = NULL};
-  for (uint32_t i = 0; run->program && i < run->program->count; i++) {
-    const tvms_module *module = run->program->modules[i];
-    if (strcmp(tvms_symbol_text(context, module->name), name) != 0) continue;
-    own->source = module->source;
-    found = true;
-    add_module(own, module);
-  }
-  if (!found) add_file(own, run, name);
+  own->source = tvms_relax_own_functions_each(run, name, add, own);
   if (context->diags.errors == errors && !own->items.len)
     report_file(context, name, "no PrimFunc in it has the attribute \"tvms.lowers\"");
   return context->diags.errors == errors;
@@ -268,27 +230,14 @@ static void collect_operands(fit *f, tvms_list args) {
 
 // ---- The call ----
 
-// The attributes without the one that made the function a lowering, and without its name for
-// others.
-static tvms_node *other_attrs(tvms_unit *unit, const tvms_node *attrs) {
-  const tvms_object_map *map = tvms_as_object_map(attrs);
-  tvms_node *made = NULL;
-  for (uint32_t i = 0; i < map->keys.len; i++) {
-    const char *name = tvms_object_as_text(map->keys.items[i]);
-    if (!name || !strcmp(name, key) || !strcmp(name, "global_symbol")) continue;
-    made = tvms_object_map_with(unit, made, name,
-                                tvms_clone(unit, map->values.items[i], NULL));
-  }
-  return made;
-}
-
 static tvms_node *call_of(fit *f, const tvms_member *member) {
   tvms_pass_run *run = f->m->run;
   tvms_unit *unit = tvms_functions_open_unit(run);
   tvms_node *function = tvms_clone_fresh(unit, member->function);
   function->flags |= TVMS_FLAG_PRIVATE;
   tvms_prim_func *prim = tvms_as_prim_func(function);
-  prim->attrs = other_attrs(unit, f->function->attrs);
+  const char *const marks[] = {key, NULL};
+  prim->attrs = tvms_relax_own_function_attrs(unit, f->function->attrs, marks);
   const char *name = tvms_symbol_text(run->context, member->name);
   tvms_sym symbol = tvms_functions_add_unique(run, name, unit, function);
   tvms_list args = tvms_list_copy(f->m->unit, f->args.items, f->args.len);
