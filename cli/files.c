@@ -7,6 +7,7 @@
 #include "cli/files.h"
 
 #include "cli/findings.h"
+#include "cli/levels.h"
 #include "cli/settings.h"
 #include "support/names.h"
 #include "support/vec.h"
@@ -123,7 +124,7 @@ static void work_on_file(void *argument) {
   }
   name_input(run, source);
   context->diags.source = source;
-  work->status = work->visit(run, source);
+  work->status = tvms_run_set_levels(run) ? work->visit(run, source) : TVMS_FAILED_IO;
   tvms_diags_sort(&context->diags);
   tvms_findings_add(run, &work->findings);
 }
@@ -168,7 +169,6 @@ tvms_status tvms_files_read_one(tvms_run *run, const char *path,
     context.memory.fail_at = run->options.fail_allocation;
   }
   context.verifies = run->options.verify_each;
-  context.diags.levels = run->levels.of;
   file_work work = {.run = run, .path = path, .visit = visit};
   run->context = &context;
   tvms_strbuf_init(&run->result, &context.memory);

@@ -4,8 +4,13 @@
 
 #include "cli/run.h"
 
-// Fills run->levels from --select, --ignore and --severity, in this order. Returns false after
-// saying what is wrong with one of them.
+// Looks at --select, --ignore, --per-file-ignores and --severity. Returns false after saying what
+// is wrong with one of them. Files have levels from here on.
 TVMS_NODISCARD bool tvms_run_read_levels(tvms_run *run);
+
+// Sets the levels of the run's context to those of the file at hand, by the command line and its
+// configuration, if the verb has read levels. Returns false if the configuration is wrong, which was reported; the file is
+// not to be looked at then.
+TVMS_NODISCARD bool tvms_run_set_levels(tvms_run *run);
 
 #endif

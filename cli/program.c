@@ -49,7 +49,7 @@ tvms_program *tvms_run_load_written(tvms_run *run, tvms_source *source, bool war
 void tvms_run_each_module(tvms_run *run, tvms_source *source, tvms_module_visit *visit,
                           void *self) {
   tvms_load_options options = tvms_run_load_options(run);
-  options.lints = run->levels.of != NULL;
+  options.lints = run->lints;
   options.counts = &run->counts;
   tell_dialect(run, source,
                tvms_program_load_each(run->context, source, &options, visit, self));

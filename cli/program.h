@@ -14,8 +14,8 @@ tvms_program *tvms_run_load_program(tvms_run *run, tvms_source *source);
 // the verb writes them.
 tvms_program *tvms_run_load_written(tvms_run *run, tvms_source *source, bool warns);
 
-// The same as tvms_program_load_each, module by module. Rules of lint/ are run if the run has
-// levels.
+// The same as tvms_program_load_each, module by module. Rules of lint/ are run if the
+// verb has read levels.
 void tvms_run_each_module(tvms_run *run, tvms_source *source,
                           tvms_module_visit *TVMS_NULLABLE visit,
                           void *TVMS_NULLABLE self);

@@ -6,13 +6,18 @@
 #include "config/config.h"
 #include "driver/program.h"
 #include "driver/report.h"
-#include "lint/levels.h"
 #include "support/context.h"
 
 // What `test --bless --interactive` has been told.
 typedef enum { TVMS_BLESS_ASK, TVMS_BLESS_ALL, TVMS_BLESS_NONE } tvms_blessing;
 
 typedef struct tvms_settings tvms_settings;
+
+// Findings of a kind, and those among them that --fix would mend.
+typedef struct {
+  uint32_t count;
+  uint32_t mended;
+} tvms_found;
 
 // The state of a run. Two lives meet in it: that of the run (options, the report, counts,
 // the status) and that of the file at hand, whose context holds all that it took, so that a
@@ -47,14 +52,18 @@ typedef struct {
   uint32_t files;           // so far
   uint32_t python_files;    // of them .py files
   tvms_status status;       // the worst so far
-  tvms_lint_levels levels;  // check: of findings; `of` is NULL for other verbs
+  bool lints;               // check: rules of lint/ are run
+  const char *TVMS_NULLABLE
+      blamed;                       // a wrong word of the configuration, if it was said
+  tvms_found *TVMS_NULLABLE found;  // check --statistics: by tvms_diag_id
   tvms_settings *TVMS_NULLABLE settings;    // configuration; NULL: the verb has none
   const tvms_config *TVMS_NULLABLE config;  // of the file at hand
   const char *TVMS_NULLABLE config_path;    // its absolute path
-  bool reads_python;  // the verb takes the .py files of folders, too
-  bool mended;        // check --fix: this round changed the file
-  bool last_round;    // check --fix: show what is left
-  bool blessed;       // test --bless: the file at hand was written anew
+  bool reads_python;    // the verb takes the .py files of folders, too
+  bool mended;          // check --fix: this round changed the file
+  bool last_round;      // check --fix: show what is left
+  uint32_t suppressed;  // check --add-noqa: findings so far
+  bool blessed;         // test --bless: the file at hand was written anew
   tvms_blessing blessing;
 } tvms_run;
 

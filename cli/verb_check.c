@@ -1,9 +1,11 @@
 // `tvms check FILE...`: read, infer, verify; --fix and --diff.
 #include "cli/files.h"
 #include "cli/findings.h"
+#include "cli/counts.h"
 #include "cli/levels.h"
 #include "cli/program.h"
 #include "cli/settings.h"
+#include "lint/suppress_add.h"
 #include "support/edits.h"
 #include "support/textdiff.h"
 #include "support/trial.h"
@@ -13,27 +15,33 @@
 // Mending one finding may uncover another; this many times at most.
 enum { MOST_ROUNDS = 10 };
 
-static tvms_status check_source(tvms_run *run, tvms_source *source) {
+static void read_source(tvms_run *run, tvms_source *source) {
   run->files++;
   run->python_files += tvms_source_is_python(source);
   tvms_run_each_module(run, source, NULL, NULL);
+  tvms_diags_sort(&run->context->diags);
+}
+
+static tvms_status check_source(tvms_run *run, tvms_source *source) {
+  read_source(run, source);
+  if (run->options.statistics) tvms_run_count_findings(run);
   return TVMS_OK;
 }
 
-// Appends the text with every safe fix. Returns how many findings are mended by that.
+// Appends the text with every fix that is asked for. Returns how many findings are mended by that.
 static uint32_t apply_fixes(tvms_run *run, const tvms_source *source,
                             tvms_strbuf *out) {
   tvms_edits edits;
   tvms_edits_init(&edits, &run->context->memory, source);
-  uint32_t mended = tvms_edits_add_fixes(&edits, &run->context->diags);
+  uint32_t mended =
+      tvms_edits_add_fixes(&edits, &run->context->diags, run->options.unsafe_fixes);
   tvms_edits_apply(&edits, out);
   tvms_edits_fini(&edits);
   return mended;
 }
 
 static tvms_status diff_source(tvms_run *run, tvms_source *source) {
-  (void)check_source(run, source);
-  tvms_diags_sort(&run->context->diags);
+  read_source(run, source);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);
   if (apply_fixes(run, source, &mended)) {
@@ -48,14 +56,14 @@ static tvms_status diff_source(tvms_run *run, tvms_source *source) {
 static tvms_status fix_source(tvms_run *run, tvms_source *source) {
   tvms_trial trial;
   tvms_trial_begin(&trial, &run->context->diags);
-  (void)check_source(run, source);
-  tvms_diags_sort(&run->context->diags);
+  read_source(run, source);
   tvms_strbuf mended;
   tvms_strbuf_init(&mended, &run->context->memory);
   uint32_t count = run->last_round ? 0 : apply_fixes(run, source, &mended);
   run->mended = count > 0;
   if (!count) {
     tvms_trial_keep(&trial);
+    if (run->options.statistics) tvms_run_count_findings(run);
     return TVMS_OK;
   }
   tvms_trial_drop(&trial);
@@ -65,7 +73,37 @@ static tvms_status fix_source(tvms_run *run, tvms_source *source) {
   return tvms_files_replace(run, source->name, mended.text, mended.len);
 }
 
+// Writes comments. What is left is found by another look at the file.
+static tvms_status suppress_source(tvms_run *run, tvms_source *source) {
+  tvms_trial trial;
+  tvms_trial_begin(&trial, &run->context->diags);
+  tvms_run_each_module(run, source, NULL, NULL);
+  tvms_diags_sort(&run->context->diags);
+  tvms_edits edits;
+  tvms_edits_init(&edits, &run->context->memory, source);
+  tvms_strbuf text;
+  tvms_strbuf_init(&text, &run->context->memory);
+  uint32_t count = tvms_lint_suppress_all(run->context, source, &edits);
+  tvms_edits_apply(&edits, &text);
+  tvms_edits_fini(&edits);
+  tvms_trial_drop(&trial);
+  run->suppressed += count;
+  if (!count) return TVMS_OK;
+  return tvms_files_replace(run, source->name, text.text, text.len);
+}
+
+static const char *plural(uint32_t count) {
+  return count == 1 ? "" : "s";
+}
+
 static void fix_file(tvms_run *run, const char *path) {
+  if (run->options.add_noqa) {
+    tvms_load_counts counts = run->counts;
+    if (tvms_files_read_one(run, path, suppress_source) > TVMS_FOUND_ERRORS) return;
+    run->counts = counts;
+    (void)tvms_files_read_one(run, path, check_source);
+    return;
+  }
   for (uint32_t round = 1; round <= MOST_ROUNDS; round++) {
     run->last_round = round == MOST_ROUNDS;
     if (tvms_files_read_one(run, path, fix_source) > TVMS_FOUND_ERRORS || !run->mended)
@@ -79,15 +117,14 @@ static tvms_status fix_files(tvms_run *run) {
   for (uint32_t i = 0; i < files.len; i++) {
     if (strcmp(files.items[i], "-") == 0) {
       return tvms_run_misused(run,
-                              "standard input cannot be mended in place; use --diff");
+                              "standard input cannot be changed in place; use --diff");
     }
     fix_file(run, files.items[i]);
   }
+  if (run->options.add_noqa && !run->options.quiet)
+    tvms_run_tell(run, "%u finding%s suppressed", run->suppressed,
+                  plural(run->suppressed));
   return run->status;
-}
-
-static const char *plural(uint32_t count) {
-  return count == 1 ? "" : "s";
 }
 
 // Silence means that all is well only if something was read: in Python files, which may hold
@@ -106,13 +143,23 @@ static void tell_counts(tvms_run *run) {
     tvms_run_tell(run, "%u definition%s read", read, plural(read));
 }
 
+static tvms_status check_files(tvms_run *run) {
+  if (run->options.diff) return tvms_files_each(run, diff_source);
+  if (run->options.fix || run->options.add_noqa) return fix_files(run);
+  tvms_status status = tvms_files_each(run, check_source);
+  tell_counts(run);
+  return status;
+}
+
 tvms_status tvms_verb_check(tvms_run *run) {
   run->reads_python = true;
   if (!tvms_run_check_dialects(run, false)) return TVMS_FAILED_IO;
   if (!tvms_run_read_levels(run) || !tvms_settings_open(run)) return TVMS_FAILED_IO;
-  if (run->options.diff) return tvms_files_each(run, diff_source);
-  if (run->options.fix) return fix_files(run);
-  tvms_status status = tvms_files_each(run, check_source);
-  tell_counts(run);
+  if (run->options.unsafe_fixes && !run->options.fix && !run->options.diff)
+    return tvms_run_misused(run, "option '--unsafe-fixes' needs '--fix' or '--diff'");
+  tvms_status status = check_files(run);
+  if (run->options.statistics && !tvms_run_show_counts(run)) return TVMS_FAILED_IO;
+  if (run->options.exit_zero && run->status == TVMS_FOUND_ERRORS)
+    status = run->status = TVMS_OK;
   return status;
 }

@@ -76,17 +76,18 @@ static bool are_free(const tvms_edits *edits, const tvms_fix *fixes) {
   return true;
 }
 
-static bool are_safe(const tvms_fix *TVMS_NULLABLE fixes) {
+static bool are_safe(const tvms_fix *fixes) {
   for (const tvms_fix *fix = fixes; fix; fix = fix->next) {
     if (!fix->safe) return false;
   }
-  return fixes != NULL;
+  return true;
 }
 
-uint32_t tvms_edits_add_fixes(tvms_edits *edits, const tvms_diags *diags) {
+uint32_t tvms_edits_add_fixes(tvms_edits *edits, const tvms_diags *diags, bool unsafe) {
   uint32_t mended = 0;
   for (const tvms_diag *diag = diags->first; diag; diag = diag->next) {
-    if (diag->source != edits->source || !are_safe(diag->fixes)) continue;
+    if (diag->source != edits->source || !diag->fixes) continue;
+    if (!unsafe && !are_safe(diag->fixes)) continue;
     if (!are_free(edits, diag->fixes)) continue;
     for (const tvms_fix *fix = diag->fixes; fix; fix = fix->next) {
       tvms_edits_replace(edits, fix->span, fix->text);

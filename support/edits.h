@@ -49,12 +49,13 @@ void tvms_edits_remove_line(tvms_edits *edits, tvms_span span);
 // Takes up to `columns` blanks from every line that begins in `span`.
 void tvms_edits_unindent(tvms_edits *edits, tvms_span span, uint32_t columns);
 
-// Adds the fixes of every finding in the source that has safe ones only. Those of one
+// Adds the fixes of every finding in the source that has safe ones only, or of every one if
+// `unsafe`. Those of one
 // finding go together: if one of them touches an edit of the list, all of them wait. (Two
 // insertions at one place touch each other, since their order would be a guess.) Returns
 // how many findings are mended. The findings should be sorted (tvms_diags_sort), so that
 // the first of two rivals in the text wins.
-uint32_t tvms_edits_add_fixes(tvms_edits *edits, const tvms_diags *diags);
+uint32_t tvms_edits_add_fixes(tvms_edits *edits, const tvms_diags *diags, bool unsafe);
 
 // Appends the text of the source with the edits to `out`. Sorts the list.
 void tvms_edits_apply(tvms_edits *edits, tvms_strbuf *out);

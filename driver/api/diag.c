@@ -168,7 +168,7 @@ static tvms_status apply_fixes(void *argument) {
   tvms_strbuf_init(&out, &w->context->memory);
   tvms_edits edits;
   tvms_edits_init(&edits, &w->context->memory, w->source);
-  w->mended = tvms_edits_add_fixes(&edits, &w->diags);
+  w->mended = tvms_edits_add_fixes(&edits, &w->diags, false);
   tvms_edits_apply(&edits, &out);
   tvms_edits_fini(&edits);
   tvms_api_give_text(&out, &w->text, &w->size);

@@ -110,7 +110,7 @@ Test(edits, safe_fixes_are_applied_and_overlapping_ones_wait) {
   report_at(4, 5, false, "unsafe");
   report_at(6, 6, true, "!");
   report_at(6, 6, true, "?");
-  cr_assert_eq(tvms_edits_add_fixes(&edits, &context.diags), 3);
+  cr_assert_eq(tvms_edits_add_fixes(&edits, &context.diags, false), 3);
   cr_assert_str_eq(applied(), "XbYYef!");
 }
 
@@ -121,6 +121,6 @@ Test(edits, fixes_of_one_finding_go_together) {
   tvms_diag_fix(&context.diags, diag, (tvms_span){4, 6}, true, "late");
   diag = report_at(1, 2, true, "B");
   tvms_diag_fix(&context.diags, diag, (tvms_span){2, 3}, false, "unsafe");
-  cr_assert_eq(tvms_edits_add_fixes(&edits, &context.diags), 1);
+  cr_assert_eq(tvms_edits_add_fixes(&edits, &context.diags, false), 1);
   cr_assert_str_eq(applied(), "abcdEf");
 }
