@@ -444,11 +444,20 @@ static tvms_node *write_split(tvms_iter_mapper *m, const tvms_iter_split *split)
   return tvms_iter_build(m, TVMS_NODE_MUL, source, split->scale);
 }
 
+// TVM adds to zero, which for vectors is not folded.
+static tvms_node *added_to_zero(tvms_iter_mapper *m, tvms_node *base) {
+  tvms_dtype element = tvms_dtype_with_lanes(base->dtype, 1);
+  tvms_node *zero = tvms_int_imm_new(m->unit, element, 0, TVMS_NO_SPAN);
+  zero = tvms_broadcast_new(m->unit, zero, base->dtype.lanes, TVMS_NO_SPAN);
+  return tvms_binary_new(m->unit, TVMS_NODE_ADD, zero, base, TVMS_NO_SPAN);
+}
+
 tvms_node *tvms_iter_sum_write(tvms_iter_mapper *m, const tvms_iter_sum *sum) {
   tvms_node *made = NULL;
   for (uint32_t i = 0; i < sum->len; i++) {
     tvms_node *part = write_split(m, &sum->args[i]);
     made = made ? tvms_iter_build(m, TVMS_NODE_ADD, made, part) : part;
   }
+  if (!made && !tvms_dtype_is_scalar(sum->base->dtype)) return added_to_zero(m, sum->base);
   return made ? tvms_iter_build(m, TVMS_NODE_ADD, made, sum->base) : sum->base;
 }

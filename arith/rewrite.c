@@ -444,6 +444,12 @@ static tvms_node *visit_children(tvms_simplifier *s, tvms_node *node) {
     if (value == tvms_as_broadcast(node)->value) return node;
     return tvms_broadcast_new(unit_of(s), value, node->dtype.lanes, TVMS_NO_SPAN);
   }
+  case TVMS_NODE_SHUFFLE: {
+    tvms_shuffle now = *tvms_as_shuffle(node);
+    now.vectors = visit_list(s, now.vectors);
+    now.indices = visit_list(s, now.indices);
+    return tvms_node_copy_changed(unit_of(s), node, &now.head);
+  }
   default: return node;
   }
 }

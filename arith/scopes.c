@@ -203,6 +203,21 @@ tvms_node *tvms_scopes_choose(tvms_rewriter *r, tvms_node *node) {
   return args.items[tvms_node_is_true(args.items[0]) ? 1 : 2];
 }
 
+tvms_node *tvms_scopes_keep_predicate(tvms_rewriter *r, tvms_node *node) {
+  if (tvms_release_has(r->unit->dialect, TVMS_FACT_masked_access_is_intrinsic)) return node;
+  if (node->kind == TVMS_NODE_STORE && r->old->kind == TVMS_NODE_STORE) {
+    tvms_store now = *tvms_as_store(node);
+    now.predicate = tvms_as_store(r->old)->predicate;
+    return tvms_node_copy_changed(r->unit, node, &now.head);
+  }
+  if (node->kind == TVMS_NODE_BUFFER_LOAD && r->old->kind == TVMS_NODE_BUFFER_LOAD) {
+    tvms_buffer_load now = *tvms_as_buffer_load(node);
+    now.predicate = tvms_as_buffer_load(r->old)->predicate;
+    return tvms_node_copy_changed(r->unit, node, &now.head);
+  }
+  return node;
+}
+
 void tvms_scopes_choose_all(tvms_rewriter *r) {
   r->leave[TVMS_NODE_IF_THEN_ELSE] = tvms_scopes_choose;
   r->leave[TVMS_NODE_SELECT] = tvms_scopes_choose;

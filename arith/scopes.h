@@ -43,6 +43,10 @@ tvms_node *tvms_scopes_choose(tvms_rewriter *r, tvms_node *node);
 // Sets tvms_scopes_choose as the leave hook of these kinds.
 void tvms_scopes_choose_all(tvms_rewriter *r);
 
+// A store or a load with the predicate that it had: TVM's mutators do not look into it, where
+// it is no argument of a call. Any other node as it is. For leave hooks.
+tvms_node *tvms_scopes_keep_predicate(tvms_rewriter *r, tvms_node *node);
+
 // Frees the analyzer and closes what is open.
 void tvms_scopes_fini(tvms_scopes *scopes);
 

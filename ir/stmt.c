@@ -110,6 +110,12 @@ tvms_node *tvms_stmt_return(tvms_unit *unit, tvms_node *value, tvms_span span) {
   return &made->head;
 }
 
+bool tvms_stmt_is_plain_load(const tvms_unit *unit, const tvms_node *value) {
+  if (value->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  return !tvms_as_buffer_load(value)->predicate
+         || !tvms_release_has(unit->dialect, TVMS_FACT_masked_access_is_intrinsic);
+}
+
 bool tvms_stmt_is_none(const tvms_node *stmt) {
   return stmt->kind == TVMS_NODE_EVALUATE
          && tvms_node_is_int_imm(tvms_as_evaluate(stmt)->value);

@@ -41,6 +41,10 @@ tvms_node *tvms_stmt_return(tvms_unit *unit, tvms_node *value, tvms_span span);
 // Evaluates a constant?
 bool tvms_stmt_is_none(const tvms_node *stmt);
 
+// Is a value the element of a buffer, as `unit`'s release sees it? Where masked accesses are
+// calls (0.27), a masked load is none.
+bool tvms_stmt_is_plain_load(const tvms_unit *unit, const tvms_node *value);
+
 // A copy of a statement in its unit that defines variables and buffers of its own; what it
 // uses from outside is shared.
 tvms_node *tvms_stmt_copy(tvms_unit *unit, tvms_node *stmt);

@@ -375,8 +375,12 @@ static void print_cast(tvms_printer *p, const tvms_node *node) {
   PUT(p, ")");
 }
 
+// TVM names the variables of the value first, and those of the body last.
 static void print_let(tvms_printer *p, const tvms_node *node) {
   const tvms_let *let = tvms_as_let(node);
+  size_t start = p->out->len;
+  tvms_print_any(p, let->value);
+  size_t value_end = p->out->len;
   if (!tvms_print_defined(p, let->var) && !p->quiet && p->token != PRINT_RELAX) {
     define_here(p, let->var);
   }
@@ -386,7 +390,7 @@ static void print_let(tvms_printer *p, const tvms_node *node) {
   PUT(p, ", where={");
   tvms_print_var(p, let->var);
   PUT(p, ": ");
-  tvms_print_any(p, let->value);
+  tvms_print_move(p, start, value_end);
   PUT(p, "})");
 }
 

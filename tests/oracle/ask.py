@@ -37,11 +37,14 @@ def value_of(text):
 
 
 def pipeline_of(name):
-    """The pipeline of this name that TVM builds Relax modules with for a CPU, or None."""
+    """The pipeline of this name that TVM builds Relax modules or PrimFuncs with for a CPU, or None."""
     import tvm
-    from tvm import relax
+    from tvm import relax, tirx
     if name == "default":
         return relax.backend.cpu_generic.get_default_pipeline(tvm.target.Target("llvm"))
+    if name in ("s_tir", "finalize-host"):
+        lower, finalize_host, _ = tirx.get_tir_pipeline("s_tir")
+        return lower if name == "s_tir" else finalize_host()
     return relax.get_pipeline(name) if name in ("zero", "default_build") else None
 
 
@@ -59,8 +62,10 @@ def run_passes(module, steps):
         if pipeline:
             module = pipeline(module)
             continue
+        if name == "BindTarget" and not options:
+            options = {"target": tvm.target.Target("llvm").with_host("llvm")}
         made = next(getattr(place, name) for place in places if hasattr(place, name))
-        step = made(**{option: value_of(text) for option, text in options.items()})
+        step = made(**{option: value_of(value) if isinstance(value, str) else value for option, value in options.items()})
         if hasattr(relax.backend, name):  # what chooses kernels asks for the target
             with tvm.target.Target("llvm"):
                 module = step(module)

@@ -126,9 +126,23 @@ static tvms_packed_kind passed_as(tvms_unit *unit, tvms_node **arg) {
   return tvms_dtype_is_float(dtype) ? TVMS_PACKED_FLOAT : TVMS_PACKED_INT;
 }
 
+// An element of a list of any values goes from the list to the stack as it is.
+static void emit_element(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t index,
+                         const tvms_call *element) {
+  tvms_unit *unit = stack->unit;
+  tvms_node *args[] = {element->args.items[0], element->args.items[1], stack->any,
+                       integer(unit, INT32, index)};
+  tvms_node *set = call(unit, INT32, TVMS_TIR_TVMBackendAnyListSetPackedArg, args, 4);
+  tvms_rewrite_emit(r, tvms_evaluate_new(unit, set, TVMS_NO_SPAN));
+}
+
 static void emit_argument(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t index,
                           tvms_node *arg) {
   tvms_unit *unit = stack->unit;
+  if (tvms_call_opcode(arg) == TVMS_TIR_anylist_getitem) {
+    emit_element(stack, r, index, tvms_as_call(arg));
+    return;
+  }
   tvms_packed_kind kind = passed_as(unit, &arg);
   tvms_node *set = set_field(unit, stack->any, index, TVMS_FIELD_ANY_TYPE_INDEX,
                              integer(unit, INT32, kind));
@@ -157,24 +171,43 @@ static void emit_result(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t ind
              integer(unit, TVMS_DTYPE(INT, 64), 0));
 }
 
-tvms_node *tvms_builtin_stack_call(tvms_builtin_stack *stack, tvms_rewriter *r,
-                                   tvms_node *node, tvms_tir_opcode opcode) {
+// The lowered call, of what stands from `name_at` on.
+static tvms_node *lower_from(tvms_builtin_stack *stack, tvms_rewriter *r,
+                             tvms_node *node, uint32_t name_at,
+                             tvms_tir_opcode opcode) {
   tvms_unit *unit = stack->unit;
   tvms_builtin_sizes before = stack->now;
-  int64_t begin = before.any, count = (int64_t)tvms_as_call(node)->args.len - 1;
+  int64_t begin = before.any, count = (int64_t)tvms_as_call(node)->args.len - name_at - 1;
   stack->now.any += count + 1;
   tvms_list args = tvms_as_call(tvms_rewrite_below(r, node))->args;
   for (int64_t i = 0; i < count; i++)
-    emit_argument(stack, r, begin + i, args.items[i + 1]);
+    emit_argument(stack, r, begin + i, args.items[name_at + 1 + i]);
   emit_result(stack, r, count);
   note_most(stack);
   stack->now = before;
-  tvms_node *lowered[] = {args.items[0], stack->any, integer(unit, INT32, begin),
-                          integer(unit, INT32, begin + count), args.items[count]};
+  tvms_node *lowered[] = {args.items[name_at], stack->any, integer(unit, INT32, begin),
+                          integer(unit, INT32, begin + count),
+                          args.items[args.len - 1]};
   bool traced = opcode == TVMS_TIR_tvm_call_trace_packed_lowered;
   tvms_node *new = call(unit, node->dtype, opcode, lowered, traced ? 5 : 4);
   new->sinfo = node->sinfo;
   return new;
+}
+
+tvms_node *tvms_builtin_stack_call(tvms_builtin_stack *stack, tvms_rewriter *r,
+                                   tvms_node *node, tvms_tir_opcode opcode) {
+  return lower_from(stack, r, node, 0, opcode);
+}
+
+tvms_node *tvms_builtin_stack_set_item(tvms_builtin_stack *stack, tvms_rewriter *r,
+                                       tvms_node *node, tvms_tir_opcode opcode) {
+  tvms_unit *unit = stack->unit;
+  tvms_node *lowered = lower_from(stack, r, node, 2, opcode);
+  tvms_rewrite_emit(r, tvms_evaluate_new(unit, lowered, TVMS_NO_SPAN));
+  tvms_node *const *list = tvms_as_call(node)->args.items;
+  tvms_node *args[] = {list[0], list[1], stack->any,
+                       tvms_as_call(lowered)->args.items[3]};
+  return call(unit, INT32, TVMS_TIR_TVMBackendAnyListMoveFromPackedReturn, args, 4);
 }
 
 // ---- Tensors and shapes ----

@@ -36,6 +36,12 @@ void tvms_builtin_stack_declare(tvms_builtin_stack *stack, tvms_node_vec *out);
 tvms_node *tvms_builtin_stack_call(tvms_builtin_stack *stack, tvms_rewriter *r,
                                    tvms_node *node, tvms_tir_opcode opcode);
 
+// T.anylist_setitem_call_packed and its like: the same of what stands behind the list and its
+// index, done in front of the statement at hand, and the call that moves the result into the
+// list. TVM: BuiltinLower::MakeAnyListSetItemCallPacked.
+tvms_node *tvms_builtin_stack_set_item(tvms_builtin_stack *stack, tvms_rewriter *r,
+                                       tvms_node *node, tvms_tir_opcode opcode);
+
 // T.tvm_stack_make_shape: the address of the dimensions.
 tvms_node *tvms_builtin_stack_shape(tvms_builtin_stack *stack, tvms_rewriter *r,
                                     tvms_node *node);

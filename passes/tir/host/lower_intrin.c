@@ -287,6 +287,7 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_rewriter_init(&r, unit, &l);
   r.watch = &l.scopes.watch;
   r.roles = TVMS_IN(USE) | TVMS_IN(BODY) | TVMS_IN(DEFINE);
+  tvms_scopes_choose_all(&r);
   r.enter[TVMS_NODE_CALL] = lower_call;
   r.enter[TVMS_NODE_ADD] = lower_add;
   r.enter[TVMS_NODE_MAX] = lower_max;

@@ -8,8 +8,8 @@
 //
 // Arguments stand on stacks that are made once for a function, and once for the body of a
 // parallel loop. On a CPU an allocation of less than 1 KB stays; others need the attribute
-// "device_id" around them, which goes together with "device_type". Copies by DMA, lists of any
-// values (anylist) and allocations in textures stay as they are. Before 0.26 TVM lowers other
+// "device_id" around them, which goes together with "device_type". Copies by DMA and allocations
+// in textures stay as they are. Before 0.26 TVM lowers other
 // nodes, and those modules are refused. TVM: tirx.transform.LowerTVMBuiltin.
 #include "ir/fold_ops.h"
 #include "ir/object.h"
@@ -279,6 +279,16 @@ static const struct {
     {TVMS_TIR_tvm_call_packed, TVMS_TIR_tvm_call_packed_lowered},
     {TVMS_TIR_tvm_call_cpacked, TVMS_TIR_tvm_call_cpacked_lowered},
     {TVMS_TIR_tvm_call_trace_packed, TVMS_TIR_tvm_call_trace_packed_lowered},
+    {TVMS_TIR_call_ffi_kernel, TVMS_TIR_tvm_call_packed_lowered},
+};
+
+// The same, with the result put into a list.
+static const struct {
+  tvms_tir_opcode packed;
+  tvms_tir_opcode lowered;
+} item_calls[] = {
+    {TVMS_TIR_anylist_setitem_call_packed, TVMS_TIR_tvm_call_packed_lowered},
+    {TVMS_TIR_anylist_setitem_call_cpacked, TVMS_TIR_tvm_call_cpacked_lowered},
 };
 
 static tvms_node *lower_array(tvms_rewriter *r, tvms_node *node) {
@@ -297,6 +307,10 @@ static tvms_node *lower_call(tvms_rewriter *r, tvms_node *node) {
   for (size_t i = 0; i < sizeof packed_calls / sizeof *packed_calls; i++) {
     if (packed_calls[i].packed == opcode)
       return tvms_builtin_stack_call(&l->stack, r, node, packed_calls[i].lowered);
+  }
+  for (size_t i = 0; i < sizeof item_calls / sizeof *item_calls; i++) {
+    if (item_calls[i].packed == opcode)
+      return tvms_builtin_stack_set_item(&l->stack, r, node, item_calls[i].lowered);
   }
   if (opcode == TVMS_TIR_tvm_stack_make_shape)
     return tvms_builtin_stack_shape(&l->stack, r, node);

@@ -144,13 +144,23 @@ static tvms_node *enter_loop(tvms_rewriter *rewriter, tvms_node *node) {
   return TVMS_REWRITE_BELOW;
 }
 
+// What an attribute is about stays as it is.
+static tvms_node *rewrite_attr_value(tvms_rewriter *rewriter, tvms_node *node) {
+  tvms_node *value = tvms_rewrite(rewriter, tvms_as_attr_stmt(node)->value);
+  if (value == tvms_as_attr_stmt(node)->value) return node;
+  tvms_node *copy = tvms_node_copy(rewriter->unit, node);
+  tvms_as_attr_stmt(copy)->value = value;
+  return copy;
+}
+
 static tvms_node *enter_attr(tvms_rewriter *rewriter, tvms_node *node) {
   const tvms_iter_var *threads = tvms_attr_stmt_threads(node);
-  if (!threads) return TVMS_REWRITE_BELOW;
-  tvms_node *extent = tvms_as_attr_stmt(node)->value;
-  tvms_node *zero = tvms_int_imm_new(rewriter->unit, extent->dtype, 0, TVMS_NO_SPAN);
-  add_iter(rewriter->self, threads->var, zero, extent);
-  return TVMS_REWRITE_BELOW;
+  if (threads) {
+    tvms_node *extent = tvms_as_attr_stmt(node)->value;
+    tvms_node *zero = tvms_int_imm_new(rewriter->unit, extent->dtype, 0, TVMS_NO_SPAN);
+    add_iter(rewriter->self, threads->var, zero, extent);
+  }
+  return rewrite_attr_value(rewriter, node);
 }
 
 // The conditions of iterators around a part, from the branch that it is.
@@ -442,6 +452,7 @@ static tvms_node *use_own_pointers(flattening *f, const tvms_prim_func *function
   rewriter.enter[TVMS_NODE_VAR] = enter_pointer;
   rewriter.enter[TVMS_NODE_BUFFER] = keep;
   rewriter.enter[TVMS_NODE_DECL_BUFFER] = keep;
+  rewriter.enter[TVMS_NODE_ATTR_STMT] = rewrite_attr_value;
   tvms_node *body = tvms_rewrite(&rewriter, function->body);
   tvms_rewriter_fini(&rewriter);
   return body;

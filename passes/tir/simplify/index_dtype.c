@@ -228,9 +228,12 @@ static tvms_node *enter_for(tvms_rewriter *r, tvms_node *node) {
 }
 
 static tvms_node *enter_attr(tvms_rewriter *r, tvms_node *node) {
-  if (!tvms_attr_stmt_threads(node)) return TVMS_REWRITE_BELOW;
   tvms_index_dtypes *d = of(r);
   tvms_attr_stmt now = *tvms_as_attr_stmt(node);
+  if (!tvms_attr_stmt_threads(node)) {  // what it is about stays as it is
+    now.value = tvms_rewrite(r, now.value);
+    return tvms_node_copy_changed(r->unit, node, &now.head);
+  }
   now.node = tvms_index_dtypes_rewrite(d, now.node, true);
   now.value = tvms_index_dtypes_rewrite(d, now.value, true);
   now.value = cast(d, tvms_as_iter_var(now.node)->var->dtype, now.value);

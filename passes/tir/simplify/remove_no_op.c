@@ -102,9 +102,9 @@ static tvms_node *enter_evaluate(tvms_rewriter *rewriter, tvms_node *node) {
   tvms_node *value = tvms_as_evaluate(node)->value;
   if (tvms_stmt_is_none(node)) return node;
   const remover *r = rewriter->self;
-  // Calls that return no scalar are kept; from 0.26 on a pointer is none.
+  // Calls that return no scalar are kept; T.void is one, and from 0.26 on a pointer is none.
   bool opaque =
-      tvms_dtype_is_void(value->dtype)
+      (tvms_dtype_is_void(value->dtype) && value->sinfo)
       || (tvms_dtype_is_handle(value->dtype)
           && tvms_release_has(scopes->unit->dialect, TVMS_FACT_dtypes_are_types));
   bool keeps = opaque ? value->kind == TVMS_NODE_CALL : has_effect(scopes, value);
@@ -113,7 +113,7 @@ static tvms_node *enter_evaluate(tvms_rewriter *rewriter, tvms_node *node) {
 }
 
 static bool same_element(tvms_scopes *scopes, const tvms_store *store) {
-  if (store->value->kind != TVMS_NODE_BUFFER_LOAD) return false;
+  if (!tvms_stmt_is_plain_load(scopes->unit, store->value)) return false;
   const tvms_buffer_load *load = tvms_as_buffer_load(store->value);
   if (load->buffer != store->buffer || load->indices.len != store->indices.len) {
     return false;

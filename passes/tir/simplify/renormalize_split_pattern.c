@@ -136,6 +136,8 @@ static tvms_node *change(tvms_pass_run *run, tvms_unit *unit, tvms_node *functio
   tvms_scopes_choose_all(&r);
   r.leave[TVMS_NODE_FLOOR_DIV] = leave_floor_div;
   r.leave[TVMS_NODE_LT] = leave_lt;
+  r.leave[TVMS_NODE_STORE] = tvms_scopes_keep_predicate;
+  r.leave[TVMS_NODE_BUFFER_LOAD] = tvms_scopes_keep_predicate;
   r.leave[TVMS_NODE_NOT] = leave_not;
   r.enter[TVMS_NODE_LE] = enter_le;
   r.enter[TVMS_NODE_GT] = enter_gt;

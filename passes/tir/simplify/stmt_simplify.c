@@ -53,8 +53,9 @@ static bool same_places(tvms_list a, tvms_list b) {
 }
 
 static tvms_node *leave_store(tvms_rewriter *r, tvms_node *node) {
+  node = tvms_scopes_keep_predicate(r, node);
   const tvms_store *store = tvms_as_store(node);
-  if (store->value->kind != TVMS_NODE_BUFFER_LOAD) return node;
+  if (!tvms_stmt_is_plain_load(r->unit, store->value)) return node;
   const tvms_buffer_load *load = tvms_as_buffer_load(store->value);
   bool same =
       load->buffer == store->buffer && same_places(load->indices, store->indices);
