@@ -3,14 +3,25 @@
 #define TVMS_PARSER_FILE_STATE_H
 
 #include "grammar/surface.h"
+#include "parser/python_calls.h"
+#include "parser/python_file.h"
 #include "parser/read.h"
 #include "parser/room.h"
 
 typedef struct tvms_file_state {
   tvms_ref statement;  // of the file: what is being read
   // Of a .py file:
-  const tvms_span *TVMS_NULLABLE script;  // TVMScript not yet read, in order
-  uint32_t script_count;                  // (parser/python_file.h)
+  const tvms_spans *TVMS_NULLABLE script;  // its TVMScript (parser/python_file.h)
+  // By definition of `script`: 1 + the number of the module that was made of it in the
+  // statement being read, or UINT32_MAX if none was; 0: it was not read.
+  uint32_t *TVMS_NULLABLE made;
+  uint32_t unread;          // definitions of `script` that were not read
+  tvms_python_calls calls;  // of functions that make definitions
+  tvms_python_stage stage;  // what the statements of Python are followed for
+  const tvms_python_instance *TVMS_NULLABLE
+      instance;     // the call whose body is followed
+  uint32_t nested;  // calls of Python's functions inside each other
+  bool evaluating;  // a constant of Python
   const struct tvms_needed_names *TVMS_NULLABLE needed;  // by that TVMScript
   const tvms_read_options *TVMS_NULLABLE
       releases;  // not NULL: every definition has its own, and these choose it

@@ -15,6 +15,10 @@
 // the needed names are SHAPE, N and whatever else the definition mentions. Only names are
 // compared, whatever the scope: one too many costs an evaluation, one too few a fact. Words
 // inside strings count, because f-strings and symbolic shapes hold names.
+//
+// A function in whose body a definition stands decides what the definition is made of, and
+// so does who calls it: what they mention is needed as well, and so are bodies of functions
+// whose names are.
 #include "parser/needed_names.h"
 
 #include <stdlib.h>
@@ -30,7 +34,7 @@ typedef struct {
   tvms_memory *memory;
   tvms_needed_names *names;
   TVMS_VEC(mention) mentions;    // outside of TVMScript, in order of place
-  TVMS_VEC(tvms_ref) constants;  // assignments outside of TVMScript, in order of place
+  TVMS_VEC(tvms_ref) constants;  // assignments and functions outside of it, the same
 } finder;
 
 static void add_name(finder *f, tvms_sym name) {
@@ -93,9 +97,42 @@ static void find_constants(finder *f, const tvms_spans *script) {
   uint32_t near = 0;
   for (tvms_ref ref = 1; ref < f->surface->count; ref++) {
     const tvms_surf *node = tvms_surface_at(f->surface, ref);
-    if (node->kind == TVMS_SURF_ASSIGN && !tvms_spans_hold(script, &near, node->begin))
+    bool binds = node->kind == TVMS_SURF_ASSIGN || node->kind == TVMS_SURF_ANN_ASSIGN
+                 || node->kind == TVMS_SURF_DEF;
+    if (binds && !tvms_spans_hold(script, &near, node->begin))
       tvms_vec_push(f->memory, &f->constants, ref);
   }
+}
+
+// What decides whether a definition is reached, or a call of what makes one: `if`, `for`.
+static void add_conditions(finder *f, const tvms_spans *script,
+                           const tvms_python_calls *calls) {
+  uint32_t near = 0;
+  for (tvms_ref ref = 1; ref < f->surface->count; ref++) {
+    const tvms_surf *node = tvms_surface_at(f->surface, ref);
+    bool loop = node->kind == TVMS_SURF_FOR;
+    if (!loop && node->kind != TVMS_SURF_IF) continue;
+    if (tvms_spans_hold(script, &near, node->begin)) continue;
+    uint32_t call = tvms_python_calls_from(calls, f->surface, node->begin);
+    bool reaches =
+        call < calls->calls.len
+        && tvms_surface_at(f->surface, calls->calls.items[call])->begin < node->end;
+    uint32_t first = tvms_spans_from(script, node->begin);
+    reaches =
+        reaches || (first < script->len && script->items[first].begin < node->end);
+    if (reaches)
+      add_mentioned(f, tvms_surface_span(f->surface, loop ? node->b : node->a));
+  }
+}
+
+// What the functions mention that make definitions, and the calls of them.
+static void add_makers(finder *f, const tvms_python_calls *calls) {
+  for (uint32_t i = 0; i < calls->functions.len; i++) {
+    const tvms_python_maker *maker = &calls->functions.items[i];
+    if (maker->makes) add_mentioned(f, tvms_surface_span(f->surface, maker->ref));
+  }
+  for (uint32_t i = 0; i < calls->calls.len; i++)
+    add_mentioned(f, tvms_surface_span(f->surface, calls->calls.items[i]));
 }
 
 // Adds the names in definitions, and notes those that stand outside of them.
@@ -113,14 +150,37 @@ static void find_mentions(finder *f, const tvms_spans *script) {
     qsort(f->mentions.items, f->mentions.len, sizeof(mention), by_place);
 }
 
+bool tvms_needed_names_has(const tvms_needed_names *names, tvms_sym name) {
+  return name < names->marks.len && names->marks.items[name];
+}
+
 bool tvms_needed_names_has_any(const tvms_needed_names *names,
                                const tvms_surface *surface, tvms_ref targets) {
   tvms_surface_each(surface, target, targets) {
     const tvms_surf *node = tvms_surface_at(surface, target);
     bool named = node->kind == TVMS_SURF_NAME;
-    if (named && node->a < names->marks.len && names->marks.items[node->a]) return true;
+    if (named && tvms_needed_names_has(names, node->a)) return true;
+    bool parts = node->kind == TVMS_SURF_TUPLE || node->kind == TVMS_SURF_LIST;
+    if (parts && tvms_needed_names_has_any(names, surface, node->a)) return true;
+    if (node->kind == TVMS_SURF_STAR
+        && tvms_needed_names_has_any(names, surface, node->a))
+      return true;
   }
   return false;
+}
+
+static bool is_needed(const finder *f, const tvms_surf *constant) {
+  if (constant->kind == TVMS_SURF_DEF)
+    return tvms_needed_names_has(f->names, constant->a);
+  return tvms_needed_names_has_any(f->names, f->surface, constant->a);
+}
+
+static tvms_span mentions_of(const finder *f, tvms_ref ref) {
+  const tvms_surf *constant = tvms_surface_at(f->surface, ref);
+  tvms_ref value = constant->kind == TVMS_SURF_ASSIGN       ? constant->b
+                   : constant->kind == TVMS_SURF_ANN_ASSIGN ? constant->c
+                                                            : ref;
+  return value ? tvms_surface_span(f->surface, value) : (tvms_span){0, 0};
 }
 
 // Adds what needed constants mention, the last one first: a constant stands after those it
@@ -130,9 +190,8 @@ static bool add_constants(finder *f) {
   for (uint32_t i = f->constants.len; i > 0; i--) {
     tvms_ref *ref = &f->constants.items[i - 1];
     if (!*ref) continue;
-    const tvms_surf *assignment = tvms_surface_at(f->surface, *ref);
-    if (!tvms_needed_names_has_any(f->names, f->surface, assignment->a)) continue;
-    add_mentioned(f, tvms_surface_span(f->surface, assignment->b));
+    if (!is_needed(f, tvms_surface_at(f->surface, *ref))) continue;
+    add_mentioned(f, mentions_of(f, *ref));
     *ref = 0;
     added = true;
   }
@@ -143,10 +202,14 @@ static bool add_constants(finder *f) {
 enum { MOST_ROUNDS = 16 };
 
 void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *script,
-                            tvms_needed_names *names) {
+                            const tvms_python_calls *calls, tvms_needed_names *names) {
   finder f = {.surface = surface, .memory = &surface->context->memory, .names = names};
   find_constants(&f, script);
   if (f.constants.len) find_mentions(&f, script);
+  if (f.constants.len) {
+    add_makers(&f, calls);
+    add_conditions(&f, script, calls);
+  }
   for (uint32_t round = 0; round < MOST_ROUNDS && add_constants(&f); round++) {
   }
   tvms_vec_fini(f.memory, &f.mentions);

@@ -3,6 +3,7 @@
 #define TVMS_PARSER_NEEDED_NAMES_H
 
 #include "grammar/surface.h"
+#include "parser/python_calls.h"
 #include "parser/python_file.h"
 
 // A set of names; the zero value is the empty set.
@@ -11,14 +12,18 @@ typedef struct tvms_needed_names {
 } tvms_needed_names;
 
 // Fills `names` with what the definitions at `script` depend on: the names that they
-// mention, in code and inside strings, and those that the constants of such names mention in
-// turn. Scopes do not count. A file without constants of Python's needs no name, and the set
+// mention, in code and inside strings, those that the functions mention which make them or
+// call such functions (`calls`), and those that constants and functions of such names mention
+// in turn. Scopes do not count. A file without constants of Python's needs no name, and the set
 // stays empty. The caller frees it with tvms_needed_names_fini.
 void tvms_needed_names_find(const tvms_surface *surface, const tvms_spans *script,
-                            tvms_needed_names *names);
+                            const tvms_python_calls *calls, tvms_needed_names *names);
 
 // Frees the set.
 void tvms_needed_names_fini(tvms_memory *memory, tvms_needed_names *names);
+
+// True if `name` is in the set.
+bool tvms_needed_names_has(const tvms_needed_names *names, tvms_sym name);
 
 // True if one of the targets of an assignment, a list of nodes that begins at `targets`, is
 // a name in the set.

@@ -213,9 +213,14 @@ static tvms_eval_value call_logical(tvms_reader *reader, bool is_and, tvms_ref c
     return tvms_reader_failed(reader);
   }
   tvms_eval_value value = args[0].as.items[0];
+  // It builds nodes in lambdas, too, where `and` does not.
+  tvms_evaluator *evaluator = &reader->scopes.items[reader->scopes.len - 1].evaluator;
+  tvms_evaluator own = *evaluator;
+  *evaluator = TVMS_EVALUATOR_TVM;
   for (uint32_t i = 1; i < args[0].len; i++) {
     value = tvms_eval_logical(reader, is_and, value, args[0].as.items[i], call);
   }
+  *evaluator = own;
   return value;
 }
 

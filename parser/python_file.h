@@ -29,15 +29,23 @@ static inline bool tvms_spans_hold(const tvms_spans *spans, uint32_t *near,
   return low < spans->len && spans->items[low].begin <= place;
 }
 
+// The number of the first of them that begins at `place` or behind it.
+static inline uint32_t tvms_spans_from(const tvms_spans *spans, uint32_t place) {
+  uint32_t low = 0, high = spans->len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (spans->items[middle].begin < place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 // Appends the places of the outermost definitions of a file that are TVMScript: functions
 // and classes, from their first decorator on, that are decorated by a name which imports
 // lead to the script package of TVM. In order of place; the caller frees `spans` with the
 // memory of the context.
 void tvms_python_file_definitions(const tvms_surface *surface, tvms_spans *spans);
-
-// Reads a statement of a Python file: definitions of TVMScript wherever they stand in it.
-// What Python binds around them is known if it is a constant that is bound once, and else
-// unknown; nothing is reported of it.
-void tvms_python_file_read_stmt(tvms_reader *reader, tvms_ref stmt);
 
 #endif

@@ -14,29 +14,35 @@
 
 #include <string.h>
 
-static void bind(tvms_reader *reader, tvms_sym name, tvms_span span) {
-  if (!tvms_scope_binds_here(reader, name))
-    tvms_scope_bind(reader, name, TVMS_UNKNOWN, span);
+// `again`: what they were bound to before is forgotten.
+typedef struct {
+  tvms_reader *reader;
+  bool again;
+} binder;
+
+static void bind(const binder *b, tvms_sym name, tvms_span span) {
+  if (b->again || !tvms_scope_binds_here(b->reader, name))
+    tvms_scope_bind(b->reader, name, TVMS_UNKNOWN, span);
 }
 
 // Attributes and items are nobody's names.
-static void bind_target(tvms_reader *reader, tvms_ref target) {
+static void bind_target(const binder *b, tvms_ref target) {
+  tvms_reader *reader = b->reader;
   const tvms_surf node = *tvms_reader_at(reader, target);
   switch ((int)node.kind) {
-  case TVMS_SURF_NAME:
-    bind(reader, node.a, tvms_reader_span_of(reader, target));
-    return;
-  case TVMS_SURF_STAR: bind_target(reader, node.a); return;
+  case TVMS_SURF_NAME: bind(b, node.a, tvms_reader_span_of(reader, target)); return;
+  case TVMS_SURF_STAR: bind_target(b, node.a); return;
   case TVMS_SURF_TUPLE:
   case TVMS_SURF_LIST: {
-    tvms_surface_each(reader->surface, part, node.a) bind_target(reader, part);
+    tvms_surface_each(reader->surface, part, node.a) bind_target(b, part);
     return;
   }
   default: return;
   }
 }
 
-static void bind_import(tvms_reader *reader, const tvms_surf *import) {
+static void bind_import(const binder *b, const tvms_surf *import) {
+  tvms_reader *reader = b->reader;
   bool from = import->kind == TVMS_SURF_IMPORT_FROM;
   if (from && !import->b) reader->open = true;
   tvms_surface_each(reader->surface, ref, from ? import->b : import->a) {
@@ -46,58 +52,73 @@ static void bind_import(tvms_reader *reader, const tvms_surf *import) {
       const char *path = tvms_symbol_text(reader->context, name);
       name = tvms_symbol_intern(reader->context, path, strcspn(path, "."));
     }
-    bind(reader, name, tvms_reader_span_of(reader, ref));
+    bind(b, name, tvms_reader_span_of(reader, ref));
   }
 }
 
 // The words of a statement that the grammar skips, up to the statements below it.
-static void bind_skipped(tvms_reader *reader, tvms_ref ref, const tvms_surf *stmt) {
+static void bind_skipped(const binder *b, tvms_ref ref, const tvms_surf *stmt) {
+  tvms_reader *reader = b->reader;
   tvms_span span = tvms_reader_span_of(reader, ref);
   if (stmt->a) span.end = tvms_reader_at(reader, stmt->a)->begin;
   tvms_scope_bind_words(reader, span);
 }
 
-static void bind_stmt(tvms_reader *reader, tvms_ref ref) {
+static void bind_body(const binder *b, tvms_ref body);
+
+static void bind_stmt(const binder *b, tvms_ref ref) {
+  tvms_reader *reader = b->reader;
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
   switch ((int)stmt.kind) {
   case TVMS_SURF_DEF:
   case TVMS_SURF_CLASS: {
     tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
-    bind(reader, def.name, def.name_span);
+    bind(b, def.name, def.name_span);
     return;
   }
   case TVMS_SURF_IMPORT:
-  case TVMS_SURF_IMPORT_FROM: bind_import(reader, &stmt); return;
+  case TVMS_SURF_IMPORT_FROM: bind_import(b, &stmt); return;
   case TVMS_SURF_ASSIGN:
   case TVMS_SURF_DELETE: {
-    tvms_surface_each(reader->surface, target, stmt.a) bind_target(reader, target);
+    tvms_surface_each(reader->surface, target, stmt.a) bind_target(b, target);
     return;
   }
   case TVMS_SURF_ANN_ASSIGN:
-  case TVMS_SURF_AUG_ASSIGN: bind_target(reader, stmt.a); return;
-  case TVMS_SURF_FOR: bind_target(reader, stmt.a); break;
+  case TVMS_SURF_AUG_ASSIGN: bind_target(b, stmt.a); return;
+  case TVMS_SURF_FOR: bind_target(b, stmt.a); break;
   case TVMS_SURF_WITH: {
     tvms_surface_each(reader->surface, item, stmt.a) {
       tvms_ref target = tvms_reader_at(reader, item)->b;
-      if (target) bind_target(reader, target);
+      if (target) bind_target(b, target);
     }
     break;
   }
   case TVMS_SURF_ERROR:
-  case TVMS_SURF_UNSUPPORTED: bind_skipped(reader, ref, &stmt); break;
+  case TVMS_SURF_UNSUPPORTED: bind_skipped(b, ref, &stmt); break;
   default: break;
   }
   tvms_ref bodies[2];
   tvms_surface_bodies(reader->surface, ref, bodies);
-  tvms_python_names_bind(reader, bodies[0]);
-  tvms_python_names_bind(reader, bodies[1]);
+  bind_body(b, bodies[0]);
+  bind_body(b, bodies[1]);
+}
+
+static void bind_body(const binder *b, tvms_ref body) {
+  tvms_reader *reader = b->reader;
+  tvms_memory *memory = &reader->context->memory;
+  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
+  tvms_surface_each(reader->surface, ref, body) bind_stmt(b, ref);
+  tvms_memory_leave(memory);
 }
 
 void tvms_python_names_bind(tvms_reader *reader, tvms_ref body) {
-  tvms_memory *memory = &reader->context->memory;
-  if (!tvms_memory_enter(memory)) tvms_memory_unwind(memory, TVMS_OVER_LIMIT);
-  tvms_surface_each(reader->surface, ref, body) bind_stmt(reader, ref);
-  tvms_memory_leave(memory);
+  binder b = {reader, false};
+  bind_body(&b, body);
+}
+
+void tvms_python_names_forget(tvms_reader *reader, tvms_ref body) {
+  binder b = {reader, true};
+  bind_body(&b, body);
 }
 
 static bool binds_anything(tvms_sym name) {
@@ -105,13 +126,14 @@ static bool binds_anything(tvms_sym name) {
 }
 
 void tvms_python_names_bind_file(tvms_reader *reader) {
-  tvms_python_names_bind(reader, reader->surface->body);
+  binder b = {reader, false};
+  bind_body(&b, reader->surface->body);
   for (tvms_ref ref = 1; ref < reader->surface->count; ref++) {
     const tvms_surf *node = tvms_reader_at(reader, ref);
     if (node->kind == TVMS_SURF_WALRUS) {
-      bind_target(reader, node->a);
+      bind_target(&b, node->a);
     } else if (node->kind == TVMS_SURF_GLOBAL) {
-      tvms_surface_each(reader->surface, name, node->a) bind_target(reader, name);
+      tvms_surface_each(reader->surface, name, node->a) bind_target(&b, name);
     } else if (node->kind == TVMS_SURF_NAME && binds_anything(node->a)) {
       reader->open = true;
     } else if (node->kind == TVMS_SURF_IMPORT_FROM && !node->b) {

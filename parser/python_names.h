@@ -9,6 +9,9 @@
 // functions and classes below bind in scopes of their own are not among them.
 void tvms_python_names_bind(tvms_reader *reader, tvms_ref body);
 
+// Makes the names that the statements from `body` on bind unknown.
+void tvms_python_names_forget(tvms_reader *reader, tvms_ref body);
+
 // The same for the scope of the file: its statements, and what functions bind in it by
 // `global` and expressions by `:=`. Where anything may be bound (a star import, exec), the
 // reader takes every name for bound from here on.

@@ -12,6 +12,8 @@
 #include "parser/module.h"
 #include "parser/needed_names.h"
 #include "parser/python.h"
+#include "parser/python_body.h"
+#include "parser/python_calls.h"
 #include "parser/python_file.h"
 #include "parser/python_names.h"
 #include "parser/tir/room.h"
@@ -83,6 +85,19 @@ static void show_modules(tvms_program *program, uint32_t first,
   program->count = kept;
 }
 
+// What is found of a Python file before its statements are read.
+static void begin_python(const tvms_surface *surface, tvms_file_state *file,
+                         tvms_needed_names *needed) {
+  uint32_t count = file->script->len;
+  if (!count) return;
+  tvms_memory *memory = &surface->context->memory;
+  file->unread = count;
+  file->made = tvms_memory_alloc(memory, count * sizeof *file->made);
+  memset(file->made, 0, count * sizeof *file->made);
+  tvms_python_calls_find(surface, file->script, &file->calls);
+  tvms_needed_names_find(surface, file->script, &file->calls, needed);
+}
+
 tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
                                const tvms_read_options *options) {
   tvms_memory *memory = &context->memory;
@@ -91,9 +106,10 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_surface_parse(&surface, context, source);
   tvms_spans script = {0};
   tvms_needed_names needed = {0};
+  tvms_file_state file = {.script = &script, .needed = &needed};
   if (options->python) {
     tvms_python_file_definitions(&surface, &script);
-    if (script.len) tvms_needed_names_find(&surface, &script, &needed);
+    begin_python(&surface, &file, &needed);
     tvms_diags_keep_in(&context->diags, script.items, script.len);
   }
   tvms_program *program = tvms_memory_alloc(memory, sizeof *program);
@@ -102,10 +118,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
       context, &surface, options, options->python ? &script : NULL);
   program->dialect = marked.dialect;
   context->spelling = (uint32_t)program->dialect;
-  tvms_file_state file = {.script = script.items,
-                          .script_count = script.len,
-                          .needed = &needed,
-                          .releases = marked.differs ? options : NULL};
+  file.releases = marked.differs ? options : NULL;
   tvms_reader reader;
   tvms_reader_init(&reader, context, &surface, program->dialect, &tvms_parser_tables);
   reader.program = program;
@@ -119,15 +132,18 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   reader.unit = &unit;  // for expressions of the file level
   if (options->begin) options->begin(options->self, &surface);
   tvms_python_bind_prefixes(&reader);
-  if (script.len) tvms_python_names_bind_file(&reader);
+  if (script.len) {
+    tvms_python_names_bind_file(&reader);
+    tvms_python_body_gather(&reader);
+  }
   if (options->as_written && !options->python) tvms_metadata_bind_omitted(&reader);
   read_comments(&reader);
   for (tvms_ref ref = surface.body; ref;) {
-    if (options->python && !file.script_count) break;  // only Python follows
+    if (options->python && !file.unread) break;  // only Python follows
     uint32_t count = program->count;
     file.statement = ref;
     if (options->python)
-      tvms_python_file_read_stmt(&reader, ref);
+      tvms_python_body_read_stmt(&reader, ref);
     else
       read_stmt(&reader, ref);
     show_modules(program, count, options);
@@ -139,6 +155,8 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_vec_fini(memory, &file.omitted);
   tvms_vec_fini(memory, &script);
   tvms_needed_names_fini(memory, &needed);
+  tvms_python_calls_fini(memory, &file.calls);
+  tvms_memory_free(memory, file.made);
   tvms_unit_fini(&unit);
   tvms_surface_fini(&surface);
   return program;

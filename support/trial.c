@@ -30,6 +30,36 @@ void tvms_trial_keep(tvms_trial *trial) {
   diags->warnings += found.warnings;
 }
 
+static bool is_known(const tvms_diags *diags, const tvms_diag *diag) {
+  for (const tvms_diag *old = diags->first; old; old = old->next) {
+    if (old->id == diag->id && old->source == diag->source
+        && old->span.begin == diag->span.begin && old->span.end == diag->span.end)
+      return true;
+  }
+  return false;
+}
+
+static void unlink_first(tvms_diags *diags, tvms_diag **at) {
+  if ((*at)->severity == TVMS_SEVERITY_ERROR) diags->errors--;
+  if ((*at)->severity == TVMS_SEVERITY_WARNING) diags->warnings--;
+  *at = (*at)->next;
+}
+
+void tvms_trial_keep_new(tvms_trial *trial) {
+  tvms_diags *diags = trial->diags;
+  tvms_diag *last = NULL;
+  for (tvms_diag **at = &diags->first; *at;) {
+    if (is_known(&trial->outer, *at)) {
+      unlink_first(diags, at);
+    } else {
+      last = *at;
+      at = &(*at)->next;
+    }
+  }
+  diags->last = last;
+  tvms_trial_keep(trial);
+}
+
 uint32_t tvms_trial_speak(tvms_diags *diags) {
   uint32_t muted = diags->muted;
   diags->muted = 0;

@@ -33,6 +33,10 @@ void tvms_trial_drop(tvms_trial *trial);
 // current source is the one from before it again.
 void tvms_trial_keep(tvms_trial *trial);
 
+// Ends it as tvms_trial_keep does, but for findings that the list from before it has: of the
+// same row at the same place.
+void tvms_trial_keep_new(tvms_trial *trial);
+
 // Reports are dropped from here to the unmute that belongs to it; pairs nest.
 static inline void tvms_trial_mute(tvms_diags *diags) {
   diags->muted++;

@@ -212,6 +212,11 @@ static bool set_pred(tvms_ptx_work *w, tvms_eval_value value) {
     w->pred = tvms_bool_imm_new(w->reader->unit, value.as.i != 0, TVMS_NO_SPAN);
     return true;
   }
+  if (value.kind == TVMS_EVAL_INT) {
+    w->pred = tvms_int_imm_new(w->reader->unit, TVMS_DTYPE(INT, 32), value.as.i,
+                               TVMS_NO_SPAN);
+    return true;
+  }
   if (!to_node(w, value, &w->pred)) return false;
   if (tvms_ptx_is_truth(w->pred)) return true;
   tvms_eval_report_wrong_type(w->reader, w->call, "pred", "a bool, uint32 or int32",

@@ -70,7 +70,9 @@ static void visit(finder *f, tvms_ref ref) {
 
 tvms_cells tvms_eval_capture_cells(tvms_reader *reader, tvms_ref ref) {
   finder f = {.reader = reader};
-  if (reader->depth > 1) visit(&f, tvms_reader_at(reader, ref)->b);
+  const tvms_surf node = *tvms_reader_at(reader, ref);
+  if (reader->depth > 1 && node.kind == TVMS_SURF_DEF) visit_list(&f, node.c);
+  if (reader->depth > 1 && node.kind != TVMS_SURF_DEF) visit(&f, node.b);
   tvms_cells cells = {tvms_arena_array(&reader->values, tvms_binding *, f.found.len),
                       f.found.len};
   for (uint32_t i = 0; i < f.found.len; i++) {

@@ -4,14 +4,14 @@
 
 #include "parser/eval/eval.h"
 
-// The bindings that Python's closures call cells: of names that a lambda mentions and that
+// The bindings that Python's closures call cells: of names that a lambda or a function mentions and that
 // scopes inside of the file's bind. In reader->values.
 typedef struct {
   tvms_binding **items;
   uint32_t len;
 } tvms_cells;
 
-// The cells of the LAMBDA at `ref`, which is being evaluated. They outlive their scopes.
+// The cells of the LAMBDA or DEF at `ref`, which is being evaluated. They outlive their scopes.
 tvms_cells tvms_eval_capture_cells(tvms_reader *reader, tvms_ref ref);
 
 // Binds the names of the cells in the innermost scope, to the values they have now.

@@ -22,9 +22,8 @@ const tvms_visible *tvms_closure_capture(tvms_reader *reader) {
   return visible;
 }
 
-// The signature of a DEF or LAMBDA; its defaults are evaluated when it is defined.
-static const tvms_signature *closure_signature(tvms_reader *reader, tvms_ref params,
-                                               tvms_ref ref) {
+const tvms_signature *tvms_closure_signature(tvms_reader *reader, tvms_ref params,
+                                             tvms_ref ref) {
   uint32_t count = 0;
   tvms_surface_each(reader->surface, param_ref, params) {
     if (tvms_reader_at(reader, param_ref)->a) count++;
@@ -68,7 +67,8 @@ tvms_eval_value tvms_closure_make_lambda(tvms_reader *reader, tvms_ref ref) {
   closure->visible = tvms_closure_capture(reader);
   closure->cells = tvms_eval_capture_cells(reader, ref);
   tvms_scope_push_for(reader, TVMS_EVALUATOR_PYTHON);
-  closure->signature = closure_signature(reader, tvms_reader_at(reader, ref)->a, ref);
+  closure->signature =
+      tvms_closure_signature(reader, tvms_reader_at(reader, ref)->a, ref);
   tvms_scope_pop(reader);
   return (tvms_eval_value){.kind = TVMS_EVAL_LAMBDA, .as.closure = closure};
 }
@@ -79,7 +79,7 @@ tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
   closure->ref = ref;
   tvms_surf_definition def = tvms_surface_define(reader->surface, ref);
   closure->name = def.name;
-  closure->signature = closure_signature(reader, def.params, ref);
+  closure->signature = tvms_closure_signature(reader, def.params, ref);
   closure->visible = tvms_closure_capture(reader);
   closure->calls = tvms_arena_new(&reader->kept, uint32_t);
   bool unhygienic = tvms_decoration_says(decoration, TVMS_OPTION_UNHYGIENIC);
@@ -90,9 +90,9 @@ tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
       .kind = TVMS_EVAL_MACRO, .flags = flags, .as.closure = closure};
 }
 
-// Opens a scope that sees `captured` and itself; `inner` holds the list meanwhile.
-static const tvms_visible *enter(tvms_reader *reader, const tvms_visible *captured,
-                                 tvms_evaluator evaluator, tvms_visible *inner) {
+const tvms_visible *tvms_closure_enter(tvms_reader *reader,
+                                       const tvms_visible *captured,
+                                       tvms_evaluator evaluator, tvms_visible *inner) {
   const tvms_visible *saved = reader->visible;
   tvms_scope_push_for(reader, evaluator);
   *inner = (tvms_visible){captured, reader->depth, UINT32_MAX};
@@ -100,7 +100,7 @@ static const tvms_visible *enter(tvms_reader *reader, const tvms_visible *captur
   return saved;
 }
 
-static void leave(tvms_reader *reader, const tvms_visible *saved) {
+void tvms_closure_leave(tvms_reader *reader, const tvms_visible *saved) {
   tvms_scope_pop(reader);
   reader->visible = saved;
 }
@@ -161,7 +161,8 @@ tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value la
   if (!closure->signature || !begin_call(reader, ref))
     return tvms_reader_failed(reader);
   tvms_visible inner;
-  const tvms_visible *saved = enter(reader, closure->visible, evaluator, &inner);
+  const tvms_visible *saved =
+      tvms_closure_enter(reader, closure->visible, evaluator, &inner);
   tvms_eval_capture_bind(reader, closure->cells);
   tvms_eval_value result = TVMS_UNKNOWN;
   if (bind_values(reader, closure->signature, args, count, ref)) {
@@ -171,7 +172,7 @@ tvms_eval_value tvms_closure_call_lambda(tvms_reader *reader, tvms_eval_value la
                        closure->signature->plain,
                        tvms_diag_plural(closure->signature->plain), count);
   }
-  leave(reader, saved);
+  tvms_closure_leave(reader, saved);
   end_call(reader);
   return result;
 }
@@ -200,11 +201,11 @@ tvms_eval_value tvms_closure_call(tvms_reader *reader, tvms_eval_value lambda,
   }
   tvms_visible inner;
   const tvms_visible *saved =
-      enter(reader, closure->visible, TVMS_EVALUATOR_PYTHON, &inner);
+      tvms_closure_enter(reader, closure->visible, TVMS_EVALUATOR_PYTHON, &inner);
   tvms_eval_capture_bind(reader, closure->cells);
   bind_params(reader, signature, args, refs);
   tvms_eval_value result = tvms_eval(reader, tvms_reader_at(reader, closure->ref)->b);
-  leave(reader, saved);
+  tvms_closure_leave(reader, saved);
   end_call(reader);
   return result;
 }
@@ -240,10 +241,11 @@ tvms_eval_value tvms_closure_call_macro(tvms_reader *reader, tvms_eval_value mac
                                    ? closure->visible
                                    : tvms_closure_capture(reader);
     tvms_visible inner;
-    const tvms_visible *saved = enter(reader, sees, TVMS_EVALUATOR_TVM, &inner);
+    const tvms_visible *saved =
+        tvms_closure_enter(reader, sees, TVMS_EVALUATOR_TVM, &inner);
     bind_params(reader, signature, args, refs);
     result = expand(reader, def.body, (*closure->calls)++, call);
-    leave(reader, saved);
+    tvms_closure_leave(reader, saved);
     end_call(reader);
   } else {
     reader->failed = true;

@@ -17,6 +17,21 @@ struct tvms_closure {
 // What is visible now, fixed: scopes opened later do not belong to it.
 const tvms_visible *tvms_closure_capture(tvms_reader *reader);
 
+// The signature of a DEF or LAMBDA with these `params`; its defaults are evaluated now. NULL
+// after a report: there are too many.
+const tvms_signature *TVMS_NULLABLE tvms_closure_signature(tvms_reader *reader,
+                                                           tvms_ref params,
+                                                           tvms_ref ref);
+
+// Opens a scope that sees `captured` and itself; `inner` holds the list until
+// tvms_closure_leave gets back what this returns.
+const tvms_visible *tvms_closure_enter(tvms_reader *reader,
+                                       const tvms_visible *captured,
+                                       tvms_evaluator evaluator, tvms_visible *inner);
+
+// Closes the scope; `saved` is what was visible before.
+void tvms_closure_leave(tvms_reader *reader, const tvms_visible *saved);
+
 // A macro for the DEF at `ref`, of the kind that its decorator says.
 tvms_eval_value tvms_closure_make_macro(tvms_reader *reader, tvms_ref ref,
                                         const tvms_decoration *decoration);

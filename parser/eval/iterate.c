@@ -59,7 +59,19 @@ bool tvms_eval_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref 
 
 bool tvms_eval_meta_iterate(tvms_reader *reader, tvms_eval_value meta, tvms_ref ref,
                             tvms_eval_items *items) {
-  return tvms_eval_iterate(reader, meta.as.items[0], ref, items);
+  tvms_eval_items inner;
+  if (!tvms_eval_iterate(reader, meta.as.items[0], ref, &inner)) return false;
+  uint64_t size = 2 * (uint64_t)inner.len * sizeof *inner.items;
+  if (!tvms_eval_may_take(reader, size, ref)) return false;
+  // Each is wrapped, so that `a, b = T.meta_var((x, y))` builds nothing either.
+  *items = (tvms_eval_items){
+      tvms_arena_array(&reader->values, tvms_eval_value, inner.len), inner.len};
+  for (uint32_t i = 0; i < inner.len; i++) {
+    tvms_eval_value *item = tvms_arena_new(&reader->values, tvms_eval_value);
+    *item = inner.items[i];
+    items->items[i] = tvms_eval_value_items(TVMS_EVAL_META, item, 1);
+  }
+  return true;
 }
 
 bool tvms_eval_iterate(tvms_reader *reader, tvms_eval_value value, tvms_ref ref,

@@ -25,7 +25,7 @@ bool tvms_eval_range_iterate(tvms_reader *reader, tvms_eval_value range, tvms_re
 bool tvms_eval_dict_iterate(tvms_reader *reader, tvms_eval_value dict, tvms_ref ref,
                             tvms_eval_items *items);
 
-// What T.meta_var(x) yields: that of x. False after a report.
+// What T.meta_var(x) yields: that of x, each as a meta_var. False after a report.
 bool tvms_eval_meta_iterate(tvms_reader *reader, tvms_eval_value meta, tvms_ref ref,
                             tvms_eval_items *items);
 

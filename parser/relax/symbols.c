@@ -88,6 +88,21 @@ static void define_bare(tvms_reader *reader, tvms_ref ref, tvms_sym name) {
   define_symbol(reader, name, span);
 }
 
+// Text in the value of a name: `SHAPE = ("n", 4)`, of which `R.Tensor(SHAPE)` is made.
+static void define_values(tvms_reader *reader, tvms_eval_value value, bool in_list,
+                          tvms_ref ref) {
+  bool text = value.kind == TVMS_EVAL_STR && in_list;
+  if (!text && !tvms_eval_value_is_sequence(value)) return;
+  tvms_eval_items items = tvms_eval_items_of(&value);
+  for (uint32_t i = 0; i < items.len; i++) {
+    tvms_eval_value item = items.items[i];
+    if (item.kind != TVMS_EVAL_STR) continue;
+    if (!is_identifier((tvms_bytes){item.as.text, item.len})) continue;
+    tvms_sym name = tvms_symbol_intern(reader->context, item.as.text, item.len);
+    define_symbol(reader, name, tvms_reader_span_of(reader, ref));
+  }
+}
+
 // Walks an annotation; `in_list` tells that `ref` is an item of a tuple or list, where
 // text names a dimension.
 static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
@@ -102,6 +117,7 @@ static void define_below(tvms_reader *reader, tvms_ref ref, bool in_list) {
     if (binding && binding->value.kind == TVMS_EVAL_TYPE_VAR) {
       define_symbol(reader, binding->value.as.sym, tvms_reader_span_of(reader, ref));
     }
+    if (binding) define_values(reader, binding->value, in_list, ref);
     if (in_list && (!binding || is_written_as_text(reader, binding))) {
       define_bare(reader, ref, node->a);
     }

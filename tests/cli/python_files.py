@@ -178,6 +178,88 @@ def factory(M, te_func):
         p = tvms("check", self.file(text.replace("A[0] = numpy.float32(1)", "A[0, 1] = T.float32(1)")))
         self.assertEqual((p.returncode, p.stderr.count(b"error["), p.stderr.count(b"N0429")), (1, 1, 2), p.stderr)
 
+    MADE = HEAD + """
+import pytest
+
+def half(n, by=2):
+    'pure'
+    if n > 4:
+        return n // by
+    return n
+
+def make(n, dtype="float32", *, wide=False):
+    m, k = half(n), n
+    k += 1
+    if wide:
+        k *= 2
+    @T.prim_func
+    def main(A: T.Buffer((m, k), dtype)):
+        for i in range(k):
+            A[0, i] = T.cast(i, dtype)
+    return main
+
+"""
+
+    def made(self, text):
+        """What is printed of a file, and how `check` ends."""
+        path = self.file(text)
+        p, c = tvms("print", path), tvms("check", path)
+        return p.stdout.decode(), c.stderr.decode()
+
+    def test_a_definition_is_read_for_the_calls_of_the_function_around_it(self):
+        for call, shape in (("make(16)", '(8, 17), "float32"'), ("make(16, 'int32', wide=True)", '(8, 34), "int32"'),
+                            ("make(*(4,))", '(4, 5), "float32"'), ("make(unknown)\nmake(6)", '(3, 7), "float32"'),
+                            ("for n in (8, 4):\n    make(n)", '(4, 9), "float32"'),
+                            ("def test():\n    with what:\n        make(2)", '(2, 3), "float32"'),
+                            ("def inner(n):\n    return make(n)\n\ndef test():\n    inner(9)", '(4, 10), "float32"'),
+                            ("@pytest.mark.parametrize('n, d', [(12, 'int8'), (4, 'int32')])\ndef test(n, d):\n    make(n, d)", '(6, 13), "int8"'),
+                            ("@pytest.mark.parametrize(('n',), [pytest.param(12, marks=what)])\ndef test(n):\n    make(n)", '(6, 13), "float32"'),
+                            ("if N > 16:\n    make(2)\nelse:\n    make(3)", '(3, 4), "float32"'),
+                            ("class Cases:\n    def test(self):\n        if N == 16:\n            pytest.skip('no')\n        make(2)\n"
+                             "    def test_more(self):\n        make(1)", '(1, 2), "float32"')):
+            with self.subTest(call=call):
+                shown, said = self.made(self.MADE + call + "\n")
+                self.assertEqual((shown.count(f"A: T.Buffer({shape})"), said), (1, "tvms: 1 definition read\n"), shown + said)
+
+    def test_what_no_call_tells_is_unknown(self):
+        for call in ("", "make(unknown)", "make()", "what.make(4)", "def other(n):\n    return make(n)",
+                     "sizes = [4]\nsizes.append(8)\nmake(sizes)", "for n in range(100):\n    make(n)",
+                     "for n in (4, 8):\n    if what:\n        break\n    make(n)", "def loop(n):\n    loop(n)\n    make(n)\nloop(X)"):
+            with self.subTest(call=call):
+                shown, said = self.made(self.MADE + call + "\n")
+                self.assertNotIn("T.Buffer", shown)
+                self.assertIn("'main' is checked in part", said)
+                self.assertTrue(said.endswith("tvms: 1 definition read, 1 in part\n"), said)
+
+    def test_a_mistake_is_said_once_whichever_call_shows_it(self):
+        wrong = self.MADE.replace("A[0, i]", "A[0]")
+        for call in ("make(4)", "make(4)\nmake(5)\nmake(6)"):
+            p = tvms("check", self.file(wrong + call + "\n"))
+            self.assertEqual((p.returncode, p.stderr.count(b"error[")), (1, 1), p.stderr)
+        # Shown by the second call alone.
+        p = tvms("check", self.file(self.MADE + "make(4)\nmake(4, 'floaty')\n"))
+        self.assertEqual((p.returncode, p.stderr.count(b"error[E0217]")), (1, 2), p.stderr)
+
+    def test_branches_that_no_call_reaches_are_read_all_the_same(self):
+        p = tvms("check", self.file(HEAD + "if N == 3:\n    @T.prim_func\n    def f(A: T.Buffer((4,), 'int32')):\n        A[0] = zero\n"))
+        self.assertEqual((p.returncode, p.stderr.count(b"error[E0201]")), (1, 1), p.stderr)
+
+    def test_functions_that_call_themselves_end(self):
+        p = tvms("check", self.file(self.MADE + "def up(n):\n    make(n)\n    up(n + 1)\n\nup(3)\n"), timeout=60)
+        self.assertEqual((p.returncode, p.stderr), (0, b"tvms: 1 definition read\n"))
+        p = tvms("check", self.file(HEAD + "def up(n):\n    return up(n + 1) + up(n + 2)\n\nM = up(0)\n" + self.SCRIPT.replace("N", "M")), timeout=60)
+        self.assertEqual((p.returncode, p.stderr.count(b"N0429")), (0, 1), p.stderr)
+
+    def test_dimensions_that_are_text_in_a_constant(self):
+        p = tvms("print", self.file(HEAD + """
+SHAPE = tuple(f"d{i}" for i in range(2))
+@R.function
+def main(x: R.Tensor(SHAPE, "float32")) -> R.Tensor(("d0",), "float32"):
+    y = R.sum(x, axis=[1])
+    return y
+"""))
+        self.assertEqual((p.returncode, p.stdout.count(b'x: R.Tensor((d0, d1), dtype="float32")')), (0, 1), p.stderr)
+
     def test_definitions_are_counted_and_strict_wants_them_whole(self):
         part = HEAD + self.SCRIPT + self.SCRIPT.replace("N", "X")
         p = tvms("check", self.file(part))
