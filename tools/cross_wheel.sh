@@ -19,27 +19,12 @@ fi
 # shellcheck disable=SC2086
 env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
 
-cat >"$out/aarch64.ini" <<'INI'
-[binaries]
-c = 'aarch64-linux-gnu-gcc'
-ar = 'aarch64-linux-gnu-gcc-ar'
-strip = 'aarch64-linux-gnu-strip'
-pkgconfig = 'pkg-config'
-exe_wrapper = 'qemu-aarch64'
-[properties]
-pkg_config_libdir = '/usr/lib/aarch64-linux-gnu/pkgconfig'
-[host_machine]
-system = 'linux'
-cpu_family = 'aarch64'
-cpu = 'aarch64'
-endian = 'little'
-INI
 [ -e "$folder/build.ninja" ] ||
-  meson setup "$folder" --cross-file "$out/aarch64.ini" -Dbuildtype=release -Dtests=false -Dllvm=false >"$out/aarch64.log" 2>&1 || {
+  meson setup "$folder" --cross-file tools/aarch64.ini -Dbuildtype=release -Dtests=false -Dllvm=false >"$out/aarch64.log" 2>&1 || {
     cat "$out/aarch64.log" >&2
     exit 1
   }
-rm -f "$out/aarch64.ini" "$out/aarch64.log"
+rm -f "$out/aarch64.log"
 ninja --quiet -C "$folder"
 wheel=$(python3 tools/make_wheel.py "$folder" "$out")
 echo "$wheel"
