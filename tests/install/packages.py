@@ -59,7 +59,7 @@ def missing():
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        build = release_build()
+        cls.build = build = release_build()
         cls.place = tempfile.TemporaryDirectory()
         cls.dist = cls.file("dist")
         cls.wheel, cls.deb = (cls.made(PYTHON, source("tools", f"make_{kind}.py"), build, cls.dist).strip() for kind in ("wheel", "deb"))
@@ -211,6 +211,13 @@ class Packages(unittest.TestCase):
             with open(source(*parts), encoding="utf-8") as f:
                 texts.append(re.sub(r"^(#.*|  language: .*)\n", "", f.read(), flags=re.M))
         self.assertEqual(*texts)
+
+    # ---- What is installed, without sanitizers ----
+
+    def test_suite_install(self):
+        """What suite install leaves out in a build with sanitizers: programs that are linked statically, and data that nobody writes."""
+        out = self.made(sys.executable, source("tests", "install", "install.py"), env=dict(os.environ, TVMS_BUILD=self.build))
+        self.assertRegex(out, r"(?m)^[1-9]\d* passed, 0 failed$")
 
     # ---- Debian ----
 
