@@ -73,6 +73,13 @@ typedef struct {
   tvms_lint_value index;
 } tvms_lint_outside;
 
+// An element that the innermost open block has written.
+typedef struct {
+  const tvms_block *block;
+  const tvms_node *buffer;
+  tvms_list indices;
+} tvms_lint_stored;
+
 // What was reported of a block's lists.
 typedef struct {
   const tvms_block *block;
@@ -94,6 +101,7 @@ typedef struct {
   TVMS_VEC(tvms_span) said;            // places of findings
   TVMS_VEC(tvms_lint_outside) outside;
   TVMS_VEC(tvms_lint_undeclared) undeclared;
+  TVMS_VEC(tvms_lint_stored) stored;  // the last ones
   TVMS_VEC(tvms_lint_kind) kinds;
   bool store_reads;  // the value of the last store reads the buffer that it writes
   const tvms_store *TVMS_NULLABLE store;  // whose value is looked at

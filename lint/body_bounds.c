@@ -85,6 +85,14 @@ static void report(tvms_lint_body *body, const tvms_lint_access *access, uint32_
   offer_from_end(body, diag, q, span);
 }
 
+// May a vector go on in the next row? In memory rows follow each other, and intrinsics load a tile
+// as one vector.
+static bool goes_over_rows(const tvms_lint_access *access, uint32_t i) {
+  const tvms_node *index = access->indices.items[i];
+  return i > 0 && i + 1 == access->indices.len && index->kind == TVMS_NODE_RAMP
+         && tvms_node_is_int(tvms_as_ramp(index)->stride, 1);
+}
+
 static void check_end(tvms_lint_body *body, const tvms_lint_access *access, uint32_t i,
                       bool below, tvms_lint_range range) {
   tvms_lint_path *path = &body->path;
@@ -94,7 +102,7 @@ static void check_end(tvms_lint_body *body, const tvms_lint_access *access, uint
   if (is_fine(path, &q, range)) return;
   uint64_t loops = tvms_lint_path_loops_of(path, index);
   uint64_t around = tvms_lint_path_loops_of_conditions(path);
-  path->last_lane = !below;
+  path->last_lane = !below && !goes_over_rows(access, i);
   path->epoch++;
   if (tvms_lint_search(path, loops | around, distance, &q))
     report(body, access, i, &q, loops);

@@ -7,7 +7,7 @@
 #include "ir/equal.h"
 #include "lint/body_eval.h"
 
-enum { MOST_KNOWN = 64 };
+enum { MOST_KNOWN = 64, MOST_STORED = 16 };
 
 // Which end of a range an index goes beyond.
 typedef struct {
@@ -183,12 +183,41 @@ static bool is_left_out(const tvms_lint_open_block *open,
   return false;
 }
 
+// Has the block itself written the element before? Then it needs none from outside.
+static bool is_own(const tvms_lint_body *body, const tvms_lint_open_block *open,
+                   const tvms_lint_access *access) {
+  for (uint32_t i = 0; i < body->stored.len && !access->writes; i++) {
+    const tvms_lint_stored *stored = &body->stored.items[i];
+    bool same = stored->block == open->block && stored->buffer == access->buffer
+                && stored->indices.len == access->indices.len;
+    for (uint32_t k = 0; same && k < stored->indices.len; k++)
+      same = tvms_node_same_expr(stored->indices.items[k], access->indices.items[k]);
+    if (same) return true;
+  }
+  return false;
+}
+
+static void note_store(tvms_lint_body *body, const tvms_lint_access *access) {
+  const tvms_block *block = body->blocks.items[body->blocks.len - 1].block;
+  if (body->stored.len && body->stored.items[0].block != block) body->stored.len = 0;
+  tvms_lint_stored stored = {block, access->buffer, access->indices};
+  if (body->stored.len < MOST_STORED)
+    tvms_vec_push(body->memory, &body->stored, stored);
+}
+
+// What a block need not say that it reads, those around it need not say either: their lists are
+// made of its own.
 void tvms_lint_body_regions_access(tvms_lint_body *body,
                                    const tvms_lint_access *access) {
-  if (body->path.uncertain || access->node->dtype.lanes > 1) return;
-  if (access->writes && tvms_as_store(access->node)->value->dtype.lanes > 1) return;
+  if (!body->blocks.len) return;
+  bool vector =
+      access->node->dtype.lanes > 1
+      || (access->writes && tvms_as_store(access->node)->value->dtype.lanes > 1);
+  if (body->path.uncertain || vector) return;
   for (uint32_t i = body->blocks.len; i-- > 0;) {
     const tvms_lint_open_block *open = &body->blocks.items[i];
-    if (!is_left_out(open, access)) check_block(body, open, access);
+    if (is_left_out(open, access) || is_own(body, open, access)) break;
+    check_block(body, open, access);
   }
+  if (access->writes) note_store(body, access);
 }

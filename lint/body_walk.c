@@ -497,6 +497,7 @@ static void close_body(tvms_lint_body *body) {
   tvms_vec_fini(body->memory, &body->said);
   tvms_vec_fini(body->memory, &body->outside);
   tvms_vec_fini(body->memory, &body->undeclared);
+  tvms_vec_fini(body->memory, &body->stored);
   tvms_vec_fini(body->memory, &body->kinds);
 }
 

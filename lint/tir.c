@@ -151,6 +151,20 @@ static void check_axes(const search *s, const tvms_node *node) {
 
 // ---- Buffers and parameters ----
 
+// Does the name stand in the text of the function beside where it is bound? What is made of a
+// buffer, such as a view, may know no more of it than where it lies.
+static bool is_named_again(const search *s, tvms_sym name) {
+  const tvms_surface *surface = s->lint->surface;
+  tvms_span span = s->lint->function->span;
+  uint32_t count = 0;
+  for (tvms_ref ref = 1; ref < surface->count && count < 2; ref++) {
+    const tvms_surf *node = tvms_surface_at(surface, ref);
+    bool inside = node->begin >= span.begin && node->end <= span.end;
+    count += node->kind == TVMS_SURF_NAME && node->a == name && inside;
+  }
+  return count > 1;
+}
+
 static bool is_buffer_used(const search *s, const tvms_node *buffer) {
   return s->used[buffer->id] || s->used[tvms_as_buffer(buffer)->data->id];
 }
@@ -184,6 +198,7 @@ static void report_unused(const search *s) {
     case TVMS_NODE_BLOCK: check_axes(s, what); break;
     case TVMS_NODE_BUFFER:
       if (is_buffer_used(s, what) || is_of_parameter(function, what)) break;
+      if (is_named_again(s, tvms_as_buffer(what)->name)) break;
       report(s, TVMS_D_unused_buffer, what->span, tvms_as_buffer(what)->name);
       break;
     default: break;
