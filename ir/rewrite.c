@@ -13,10 +13,12 @@ static tvms_memory *memory_of(const tvms_rewriter *r) {
 void tvms_rewriter_init(tvms_rewriter *r, tvms_unit *unit, void *self) {
   *r = (tvms_rewriter){.unit = unit, .self = self, .roles = TVMS_IN_ALL};
   tvms_node_map_init(&r->known, &unit->context->memory);
+  tvms_node_map_init(&r->typed, &unit->context->memory);
 }
 
 void tvms_rewriter_fini(tvms_rewriter *r) {
   tvms_node_map_fini(&r->known);
+  tvms_node_map_fini(&r->typed);
   tvms_vec_fini(memory_of(r), &r->emitted);
 }
 
@@ -165,15 +167,21 @@ static tvms_list rewrite_items(tvms_rewriter *r, const tvms_node *parent,
   return list;
 }
 
-// The type in the head. A variable whose own type mentions it stands for itself there.
+// The type in the head. A variable whose own type mentions it stands for itself there. A type
+// that stayed where its variable is defined stays where it is used: looking again would take a
+// walk over the types of all weights for each use of their tuple.
 static tvms_node *TVMS_NULLABLE rewrite_type(tvms_rewriter *r, tvms_node *node) {
   tvms_node *old = node->sinfo;
   if (!old || old->id == 0 || old->kind == TVMS_NODE_SINFO_POINTER) return old;
   if (!(r->roles & TVMS_IN(TYPE))) return old;
   bool var = node->kind == TVMS_NODE_VAR;
-  if (var) tvms_node_map_put(&r->known, node, node);
+  if (!var) return rewrite_as(r, old, TVMS_ROLE_TYPE);
+  if (tvms_node_map_get(&r->typed, node) == old) return old;
+  bool defined = r->role == TVMS_ROLE_DEFINE || r->role == TVMS_ROLE_DEFINE_REC;
+  tvms_node_map_put(&r->known, node, node);
   tvms_node *made = rewrite_as(r, old, TVMS_ROLE_TYPE);
-  if (var) tvms_node_map_put(&r->known, node, NULL);
+  tvms_node_map_put(&r->known, node, NULL);
+  if (defined && made == old) tvms_node_map_put(&r->typed, node, old);
   return made;
 }
 

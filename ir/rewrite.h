@@ -95,6 +95,7 @@ struct tvms_rewriter {
   // statement whose body it is. NULL: there is none.
   const tvms_node *TVMS_NULLABLE sequence;
   // Of the rewriter itself:
+  tvms_node_map typed;    // VAR whose type stayed where it is defined → that type
   tvms_node_vec emitted;  // waiting for the end of the statement or binding at hand
 };
 

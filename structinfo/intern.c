@@ -50,7 +50,7 @@ typedef struct {
   tvms_shape_expr value;
 } kept_shape;
 
-enum { MEANT = TVMS_FLAG_KNOWN | TVMS_FLAG_PURE, FIRST_CAP = 256, MOST_PARTS = 64 };
+enum { MEANT = TVMS_FLAG_KNOWN | TVMS_FLAG_PURE, FIRST_CAP = 256, FEW_PARTS = 64 };
 
 // ---- Contents ----
 
@@ -262,7 +262,6 @@ static bool are_numbers(tvms_list dims) {
 
 // Replaces types by the interned ones, in `room`; false if one is not closed.
 static bool intern_types(tvms_context *context, tvms_list *list, tvms_node **room) {
-  if (list->len > MOST_PARTS) return false;
   for (uint32_t i = 0; i < list->len; i++) {
     room[i] = tvms_types_intern(context, list->items[i]);
     if (!room[i]) return false;
@@ -299,16 +298,29 @@ static bool intern_parts(tvms_context *context, any_type *type, tvms_node **room
   }
 }
 
+// How many types a type is made of.
+static uint32_t parts_of(const tvms_node *type) {
+  switch ((int)type->kind) {
+  case TVMS_NODE_SINFO_TUPLE: return tvms_as_sinfo_tuple(type)->fields.len;
+  case TVMS_NODE_SINFO_FUNC: return tvms_as_sinfo_func(type)->params.len;
+  default: return 0;
+  }
+}
+
 tvms_node *tvms_types_intern(tvms_context *context, const tvms_node *type) {
   if (type->flags & TVMS_FLAG_INTERNED) return (tvms_node *)(uintptr_t)type;
   size_t size = tvms_node_schema_of((tvms_node_kind)type->kind)->size;
   any_type candidate;
   if (size > sizeof candidate) return NULL;
   memcpy(&candidate, type, size);
-  tvms_node *room[MOST_PARTS], *result = NULL;
+  tvms_node *few[FEW_PARTS], **room = few, *result = NULL;
+  tvms_mark mark = tvms_arena_mark(&context->scratch);
+  uint32_t parts = parts_of(type);
+  if (parts > FEW_PARTS) room = tvms_arena_array(&context->scratch, tvms_node *, parts);
   if (!tvms_memory_enter(&context->memory))
     tvms_memory_unwind(&context->memory, TVMS_OVER_LIMIT);
   if (intern_parts(context, &candidate, room)) result = entered(context, &candidate);
   tvms_memory_leave(&context->memory);
+  if (room != few) tvms_arena_reset(&context->scratch, mark);
   return result;
 }

@@ -11,10 +11,10 @@ typedef struct {
   struct {
     struct tvms_relax_name {
       tvms_sym name;
-      uint32_t count;
-    } * items;
-    uint32_t len;
-    uint32_t cap;
+      uint32_t count;  // 0: an empty place
+    } * items;         // a table by name
+    uint32_t len;      // names in it
+    uint32_t cap;      // places, a power of two
   } names;
 } tvms_relax_emitter;
 

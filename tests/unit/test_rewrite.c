@@ -239,6 +239,27 @@ static tvms_node *rename_definition(tvms_rewriter *rewriter, tvms_node *node) {
   return rewriter->role == TVMS_ROLE_DEFINE ? variable("new") : node;
 }
 
+static tvms_node *count_type(tvms_rewriter *rewriter, tvms_node *node) {
+  (void)node;
+  ++*(int *)rewriter->self;
+  return TVMS_REWRITE_BELOW;
+}
+
+Test(rewrite, a_type_that_stays_where_its_variable_is_defined_is_looked_at_once) {
+  tvms_node *n = variable("n"), *x = variable("x"), *body = evaluate(x);
+  tvms_sinfo_prim *type = tvms_node_make(&unit, SINFO_PRIM, TVMS_NO_SPAN);
+  type->value = n;
+  x->sinfo = &type->head;
+  for (int i = 0; i < 8; i++)
+    body = seq(evaluate(sum(x, number(i))), body);
+  tvms_node *all = loop(x, number(4), body);
+  int looks = 0;
+  begin(&looks);
+  r.enter[TVMS_NODE_SINFO_PRIM] = count_type;
+  cr_assert_eq(end(all), all);
+  cr_assert_eq(looks, 1);
+}
+
 Test(rewrite, what_a_hook_says_of_a_use_holds_there_and_of_a_definition_everywhere) {
   tvms_node *x = variable("x");
   int64_t count = 7;

@@ -23,7 +23,8 @@ typedef struct {
   const char *name;
   tvms_list params;  // of the function at hand
   int64_t inputs;
-  tvms_node *tuple;  // the new parameter
+  tvms_node *tuple;     // the new parameter
+  tvms_node_map items;  // weights → the items of the tuple that they become
   tvms_node_map
       scalars;  // weights that are scalars → the variables that stand for them
   tvms_node_map visible;  // sizes that the other parameters tell
@@ -73,12 +74,10 @@ static tvms_node *item(const bundler *b, tvms_unit *unit, uint32_t index) {
 static tvms_node *TVMS_NULLABLE take(tvms_rewriter *r, tvms_node *node) {
   bundler *b = r->self;
   if (node->kind != TVMS_NODE_VAR || tvms_node_map_get(&b->scalars, node)) return NULL;
-  uint32_t at = (uint32_t)b->inputs;
-  while (at < b->params.len && b->params.items[at] != node)
-    at++;
-  if (at == b->params.len) return NULL;
+  const tvms_node *taken = tvms_node_map_get(&b->items, node);
+  if (!taken) return NULL;
   const char *name = tvms_symbol_text(r->unit->context, tvms_as_var(node)->name);
-  tvms_node *value = item(b, r->unit, at - (uint32_t)b->inputs);
+  tvms_node *value = tvms_node_copy(r->unit, taken);
   if (b->scalars.count == 0) return tvms_relax_binder_bind(r, value, name);
   tvms_node *type = tvms_substitute(r->unit, node->sinfo, &b->scalars);
   return type == value->sinfo ? tvms_relax_binder_bind(r, value, name)
@@ -142,12 +141,17 @@ static tvms_node *bundle(bundler *b, tvms_unit *unit, tvms_node *node) {
   tvms_node_map_init(&b->visible, memory);
   look_at_parameters(b, function);
   b->tuple = tuple_parameter(b, unit);
+  tvms_node_map_init(&b->items, memory);
+  for (uint32_t i = (uint32_t)b->inputs; i < b->params.len; i++)
+    tvms_node_map_put(&b->items, b->params.items[i],
+                      item(b, unit, i - (uint32_t)b->inputs));
   tvms_relax_binder_enter(&b->binder, unit);
   function->ret = erased(b, unit, function->ret);
   function->body = rewrite_body(b, unit, function->body);
   function->params = tvms_list_copy(unit, b->params.items, (uint32_t)b->inputs + 1);
   function->params.items[b->inputs] = b->tuple;
   copy->sinfo = NULL;
+  tvms_node_map_fini(&b->items);
   tvms_node_map_fini(&b->scalars);
   tvms_node_map_fini(&b->visible);
   return copy;

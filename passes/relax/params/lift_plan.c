@@ -7,10 +7,12 @@
 #include "ir/op.h"
 #include "ir/walk.h"
 #include "passes/functions.h"
-#include "structinfo/definitions.h"
 #include "passes/relax/analysis/num_input.h"
 #include "passes/relax/analysis/symbols.h"
+#include "structinfo/definitions.h"
 #include "structinfo/make.h"
+
+#include <string.h>
 
 // ---- Variables ----
 
@@ -240,6 +242,7 @@ typedef struct {
   tvms_node *value;    // in the variables of the first function
   uint64_t hash;
   uint32_t count;  // bindings that are equal to it
+  uint32_t next;  // in `found`, from 1: with a hash that ends in the same bits; 0: none
 } unified;
 
 typedef struct {
@@ -250,6 +253,8 @@ typedef struct {
       remap;  // variables of all functions → those of the first that has them,
               // and other nodes → what they became in `unit`
   TVMS_VEC(unified) found;
+  uint32_t *first;  // by the last bits of the hash: in `found`, from 1; 0: none
+  uint32_t mask;    // of these bits
   bool failed;
 } unifier;
 
@@ -295,8 +300,8 @@ static bool map_weights(unifier *u, const tvms_node *function, const tvms_node *
 
 static unified *TVMS_NULLABLE find_unified(const unifier *u, const tvms_node *value,
                                            uint64_t hash) {
-  for (uint32_t i = 0; i < u->found.len; i++) {
-    unified *item = &u->found.items[i];
+  for (uint32_t at = u->first[hash & u->mask]; at; at = u->found.items[at - 1].next) {
+    unified *item = &u->found.items[at - 1];
     if (item->hash == hash && tvms_node_equal(u->run->context, item->value, value))
       return item;
   }
@@ -317,8 +322,28 @@ static void unify_binding(void *self, const tvms_node *block, tvms_node *binding
     tvms_node_map_put(&u->remap, var, tvms_relax_binding_var(same->binding));
     return;
   }
-  tvms_vec_push(u->c.memory, &u->found, ((unified){binding, value, hash, 1}));
+  uint32_t *first = &u->first[hash & u->mask];
+  tvms_vec_push(u->c.memory, &u->found, ((unified){binding, value, hash, 1, *first}));
+  *first = u->found.len;
   tvms_node_map_put(&u->remap, var, var);
+}
+
+static void count_binding(void *self, const tvms_node *block, tvms_node *binding) {
+  (void)block;
+  (void)binding;
+  ++*(uint32_t *)self;
+}
+
+// A table with about as many places as there are bindings.
+static void make_room(unifier *u, const tvms_node *const *functions, uint32_t count) {
+  uint32_t bindings = 0, places = 16;
+  for (uint32_t i = 0; i < count; i++)
+    each_binding(functions[i], count_binding, &bindings);
+  while (places < bindings && places <= UINT32_MAX / 4)
+    places *= 2;
+  u->first = tvms_arena_array(&u->unit->arena, uint32_t, places);
+  memset(u->first, 0, places * sizeof *u->first);
+  u->mask = places - 1;
 }
 
 // The variables of bindings that not all functions have are no longer common.
@@ -356,6 +381,7 @@ bool tvms_relax_lift_plan_common(tvms_relax_lift_plan *plan, tvms_pass_run *run,
   u.unit = tvms_functions_open_unit(run);
   tvms_node_map_init(&u.c.liftable, memory);
   tvms_node_map_init(&u.remap, memory);
+  make_room(&u, functions, count);
   bool fine = true;
   for (uint32_t i = 0; i < count && fine; i++)
     fine = map_weights(&u, functions[i], functions[0]);
