@@ -36,12 +36,26 @@ def value_of(text):
         return text.split(";") if ";" in text else text
 
 
+def homes_of_passes():
+    """The modules that have passes for Relax, and those for TIR."""
+    import tvm
+    from tvm import relax
+    try:
+        from tvm import tirx
+    except ImportError:
+        from tvm import tir
+        return [relax.transform], [tir.transform], [relax.backend]
+    return [relax.transform], [tirx.transform, tvm.s_tir.transform], [relax.backend]
+
+
 def pipeline_of(name):
     """The pipeline of this name that TVM builds Relax modules or PrimFuncs with for a CPU, or None."""
     import tvm
-    from tvm import relax, tirx
+    from tvm import relax
     if name == "default":
         return relax.backend.cpu_generic.get_default_pipeline(tvm.target.Target("llvm"))
+    if name in ("s_tir", "finalize-host"):
+        from tvm import tirx
     if name in ("s_tir", "finalize-host"):
         lower, finalize_host, _ = tirx.get_tir_pipeline("s_tir")
         return lower if name == "s_tir" else finalize_host()
@@ -52,11 +66,11 @@ def run_passes(module, steps):
     """The module after these passes [name, {option: text}], as Relax, TIR or its schedule part has them; a name may be that of
     a pipeline."""
     import tvm
-    from tvm import relax, tirx
-    places = [relax.transform, tirx.transform, tvm.s_tir.transform, relax.backend]
+    from tvm import relax
+    on_relax, on_tir, on_device = homes_of_passes()
     # A pass of both languages has one name: in a module without Relax functions TIR's is meant.
-    if not any(isinstance(function, relax.Function) for function in module.functions.values()):
-        places = places[1:] + places[:1]
+    has_relax = any(isinstance(function, relax.Function) for function in module.functions.values())
+    places = on_relax + on_tir + on_device if has_relax else on_tir + on_device + on_relax
     for name, options in steps:
         pipeline = pipeline_of(name)
         if pipeline:

@@ -7,8 +7,8 @@
   - check: a program with a line that expects an error is rejected by TVM, too.
   - opt: TVM runs its passes of the same names and prints what stands behind `# EXPECT:`, if it takes the options
     that are given by the same names.
-Only files whose `# RUN:` lines name one release, or none and are read as one, are judged; opt of 0.22 is not, because
-its stock TVM has no passes. known.tsv lists the files that cannot agree, with the reason, as for print.py.
+Only files whose `# RUN:` lines name one release, or none and are read as one, are judged. known.tsv lists the files that
+cannot agree, with the reason, as for print.py.
 """
 import os, re, shlex, sys
 
@@ -54,7 +54,7 @@ class Case:
             options = re.findall(r"[{,]\s*(\w+)=", self.option("--passes"))
             if "@R.rewriter" in self.program:  # TVM takes patterns from Python
                 return False
-            return self.release != "0.22" and not self.rejected and set(options) <= ARGUMENTS and bool(self.expected)
+            return not self.rejected and set(options) <= ARGUMENTS and bool(self.expected)
         return self.rejected if self.verb == "check" else bool(self.expected) and not self.rejected
 
     def judge(self, stock):

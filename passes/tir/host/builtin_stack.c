@@ -39,8 +39,11 @@ void tvms_builtin_stack_init(tvms_builtin_stack *stack, tvms_unit *unit,
   stack->array = pointer(unit, "stack_array");
   tvms_buffer *buffer = tvms_node_make(unit, BUFFER, TVMS_NO_SPAN);
   buffer->name = symbol(unit, "stack_shape");
-  buffer->data = tvms_pointer_var_new(unit, buffer->name, TVMS_DTYPE(INT, 64),
-                                      symbol(unit, "global"), TVMS_NO_SPAN);
+  // A buffer that names no scope is in the global one since 0.25.
+  bool named = tvms_release_has(unit->dialect, TVMS_FACT_buffers_have_layouts);
+  buffer->data =
+      tvms_pointer_var_new(unit, buffer->name, TVMS_DTYPE(INT, 64),
+                           symbol(unit, named ? "global" : ""), TVMS_NO_SPAN);
   buffer->element = TVMS_DTYPE(INT, 64);
   buffer->elem_offset = integer(unit, TVMS_DTYPE(INT, 64), 0);
   buffer->align = 64;
@@ -73,10 +76,16 @@ void tvms_builtin_stack_declare(tvms_builtin_stack *stack, tvms_node_vec *out) {
   if (most->shape < 0) return;
   tvms_node *size = integer(unit, TVMS_DTYPE(INT, 64), most->shape);
   tvms_as_buffer(stack->shape)->shape = tvms_list_copy(unit, &size, 1);
+  tvms_node *data = tvms_as_buffer(stack->shape)->data;
+  tvms_node *memory = allocate(unit, "shape", most->shape);
   tvms_decl_buffer *declare = tvms_node_make(unit, DECL_BUFFER, TVMS_NO_SPAN);
   declare->buffer = stack->shape;
-  declare->source = allocate(unit, "shape", most->shape);
-  declare->source->sinfo = tvms_as_buffer(stack->shape)->data->sinfo;
+  if (tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables)) {
+    declare->source = memory;
+    memory->sinfo = data->sinfo;
+  } else {
+    push_bind(unit, out, data, memory);
+  }
   tvms_vec_push(&unit->context->memory, out, &declare->head);
 }
 
@@ -105,6 +114,18 @@ static void emit_field(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t inde
   tvms_rewrite_emit(r, set_field(stack->unit, stack->any, index, field, value));
 }
 
+// What stands behind the kind: padding, where the release has it, and the value.
+static void emit_value(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t index,
+                       tvms_node *value) {
+  tvms_packed_field field = TVMS_FIELD_ANY_ZERO_PADDING;
+  if (tvms_release_has(stack->unit->dialect,
+                       TVMS_FACT_packed_arguments_have_padding)) {
+    emit_field(stack, r, index, field, integer(stack->unit, INT32, 0));
+    field = TVMS_FIELD_ANY_UNION_VALUE;
+  }
+  emit_field(stack, r, index, field, value);
+}
+
 // The address of a tensor, as T.tvm_struct_get gives it.
 static bool is_tensor(const tvms_node *arg) {
   return tvms_call_opcode(arg) == TVMS_TIR_tvm_struct_get
@@ -114,7 +135,8 @@ static bool is_tensor(const tvms_node *arg) {
 // How a value is passed; it is brought to the dtype of that.
 static tvms_packed_kind passed_as(tvms_unit *unit, tvms_node **arg) {
   if ((*arg)->kind == TVMS_NODE_STRING_IMM) {
-    *arg = call(unit, TVMS_DTYPE(HANDLE, 64), TVMS_TIR_reinterpret, arg, 1);
+    if (tvms_release_has(unit->dialect, TVMS_FACT_dtypes_are_types))
+      *arg = call(unit, TVMS_DTYPE(HANDLE, 64), TVMS_TIR_reinterpret, arg, 1);
     return TVMS_PACKED_RAW_STRING;
   }
   tvms_dtype dtype = (*arg)->dtype;
@@ -156,8 +178,7 @@ static void emit_argument(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t i
     set = &choice->head;
   }
   tvms_rewrite_emit(r, set);
-  emit_field(stack, r, index, TVMS_FIELD_ANY_ZERO_PADDING, integer(unit, INT32, 0));
-  emit_field(stack, r, index, TVMS_FIELD_ANY_UNION_VALUE, arg);
+  emit_value(stack, r, index, arg);
 }
 
 // The place of the result is emptied. TVM takes the number of arguments for its index, wherever
@@ -166,9 +187,7 @@ static void emit_result(tvms_builtin_stack *stack, tvms_rewriter *r, int64_t ind
   tvms_unit *unit = stack->unit;
   emit_field(stack, r, index, TVMS_FIELD_ANY_TYPE_INDEX,
              integer(unit, INT32, TVMS_PACKED_NONE));
-  emit_field(stack, r, index, TVMS_FIELD_ANY_ZERO_PADDING, integer(unit, INT32, 0));
-  emit_field(stack, r, index, TVMS_FIELD_ANY_UNION_VALUE,
-             integer(unit, TVMS_DTYPE(INT, 64), 0));
+  emit_value(stack, r, index, integer(unit, TVMS_DTYPE(INT, 64), 0));
 }
 
 // The lowered call, of what stands from `name_at` on.
@@ -212,6 +231,25 @@ tvms_node *tvms_builtin_stack_set_item(tvms_builtin_stack *stack, tvms_rewriter 
 
 // ---- Tensors and shapes ----
 
+// Where the dimensions begin. Before 0.26 that is an element of a view that nothing declares.
+static tvms_node *address_of_shape(const tvms_builtin_stack *stack, int64_t begin) {
+  tvms_unit *unit = stack->unit;
+  bool typed = tvms_release_has(unit->dialect, TVMS_FACT_buffers_are_variables);
+  tvms_node *shape = stack->shape;
+  if (!typed) {
+    shape = tvms_node_copy(unit, stack->shape);
+    tvms_node *size = integer(unit, INT32, begin + 1);
+    tvms_as_buffer(shape)->shape = tvms_list_copy(unit, &size, 1);
+    tvms_as_buffer(shape)->elem_offset = integer(unit, INT32, 0);
+  }
+  tvms_node *first = integer(unit, INT32, begin);
+  tvms_node *load = tvms_buffer_load_new(unit, shape, &first, 1, NULL, TVMS_NO_SPAN);
+  tvms_node *address =
+      call(unit, TVMS_DTYPE(HANDLE, 64), TVMS_TIR_address_of, &load, 1);
+  if (typed) address->sinfo = tvms_as_buffer(shape)->data->sinfo;
+  return address;
+}
+
 tvms_node *tvms_builtin_stack_shape(tvms_builtin_stack *stack, tvms_rewriter *r,
                                     tvms_node *node) {
   tvms_unit *unit = stack->unit;
@@ -228,13 +266,7 @@ tvms_node *tvms_builtin_stack_shape(tvms_builtin_stack *stack, tvms_rewriter *r,
     store->indices = tvms_list_copy(unit, &index, 1);
     tvms_rewrite_emit(r, &store->head);
   }
-  tvms_node *first = integer(unit, INT32, begin);
-  tvms_node *load =
-      tvms_buffer_load_new(unit, stack->shape, &first, 1, NULL, TVMS_NO_SPAN);
-  tvms_node *address =
-      call(unit, TVMS_DTYPE(HANDLE, 64), TVMS_TIR_address_of, &load, 1);
-  address->sinfo = tvms_as_buffer(stack->shape)->data->sinfo;
-  return address;
+  return address_of_shape(stack, begin);
 }
 
 static tvms_node *null_pointer(tvms_unit *unit) {

@@ -9,18 +9,21 @@
 // Arguments stand on stacks that are made once for a function, and once for the body of a
 // parallel loop. On a CPU an allocation of less than 1 KB stays; others need the attribute
 // "device_id" around them, which goes together with "device_type". Copies by DMA and allocations
-// in textures stay as they are. Before 0.26 TVM lowers other
-// nodes, and those modules are refused. TVM: tirx.transform.LowerTVMBuiltin.
+// in textures stay as they are, and so do functions that are not for a host. Before 0.26 the
+// pointer of what is allocated is bound instead of declared; up to 0.22 the allocation is freed at
+// the end of the statements behind it. TVM: tirx.transform.LowerTVMBuiltin, tir.transform.
+// LowerTVMBuiltin up to 0.22.
 #include "ir/fold_ops.h"
 #include "ir/object.h"
 #include "passes/functions.h"
 #include "passes/tir/analysis/storage_scope.h"
 #include "passes/tir/host/builtin_stack.h"
+#include "passes/tir/host/entry_point.h"
 #include "passes/tir/host/function_target.h"
 
 #include <string.h>
 
-enum { MOST_STACK_BYTES = 1024 };
+enum { MOST_STACK_BYTES = 1024, WORKSPACE_ALIGNMENT = 64 };
 
 typedef struct {
   tvms_unit *unit;
@@ -107,16 +110,23 @@ static void lower_attribute(tvms_rewriter *r, tvms_node *attr, tvms_list rest,
   tvms_vec_fini(memory_of(l), &inner);
 }
 
+static void lower_allocate(tvms_rewriter *r, tvms_node *node, tvms_list rest,
+                           tvms_node_vec *out);
+
 static void lower_list(tvms_rewriter *r, tvms_list list, tvms_node_vec *out) {
   lowering *l = r->self;
   for (uint32_t i = 0; i < list.len; i++) {
     tvms_node *stmt = list.items[i];
+    tvms_list rest = {list.items + i + 1, list.len - i - 1};
+    if (stmt->kind == TVMS_NODE_ALLOCATE) {
+      lower_allocate(r, stmt, rest, out);
+      return;
+    }
     if (stmt->kind != TVMS_NODE_ATTR_STMT) {
       lower_into(r, stmt, out);
       continue;
     }
     tvms_attr_stmt *attr = tvms_as_attr_stmt(stmt);
-    tvms_list rest = {list.items + i + 1, list.len - i - 1};
     if (tvms_bytes_is(attr->key, "device_id"))
       lower_device(r, &l->device_id, attr->value, rest, out);
     else if (tvms_bytes_is(attr->key, "device_type"))
@@ -209,21 +219,27 @@ static int64_t bytes_of(tvms_dtype dtype) {
   return ((int64_t)dtype.bits * dtype.lanes + 7) / 8;
 }
 
+// What is allocated: a buffer with its annotations, or up to 0.22 the pointer alone.
+typedef struct {
+  tvms_node *data;  // VAR
+  tvms_dtype element;
+  tvms_list shape;
+  tvms_node *TVMS_NULLABLE annotations;
+  const char *scope;
+} allocation;
+
 // A small allocation of a CPU, which code generation puts on the stack.
-static bool stays(const lowering *l, const tvms_alloc_buffer *alloc) {
-  const tvms_buffer *buffer = tvms_as_buffer(alloc->buffer);
+static bool stays(const lowering *l, const allocation *a) {
   int64_t kept;
-  const tvms_node *mark =
-      tvms_object_map_get(alloc->annotations, "disable_lower_builtin");
+  const tvms_node *mark = tvms_object_map_get(a->annotations, "disable_lower_builtin");
   if (tvms_object_as_int(mark, &kept) && kept) return true;
-  if (buffer->element.lanes < 0) return true;
+  if (a->element.lanes < 0) return true;
   bool cpu = l->device_type && tvms_node_is_int(l->device_type, TVMS_HOST_DEVICE_CPU);
-  const char *scope = tvms_storage_scope_of(l->unit->context, alloc->buffer);
-  if (!cpu || strcmp(scope, "global") != 0) return false;
-  int64_t size = bytes_of(buffer->element);
-  for (uint32_t i = 0; i < buffer->shape.len; i++) {
-    if (!tvms_node_is_int_imm(buffer->shape.items[i])) return false;
-    int64_t extent = tvms_as_int_imm(buffer->shape.items[i])->value;
+  if (!cpu || strcmp(a->scope, "global") != 0) return false;
+  int64_t size = bytes_of(a->element);
+  for (uint32_t i = 0; i < a->shape.len; i++) {
+    if (!tvms_node_is_int_imm(a->shape.items[i])) return false;
+    int64_t extent = tvms_as_int_imm(a->shape.items[i])->value;
     if (extent <= 0 || extent >= MOST_STACK_BYTES) return false;
     size *= extent;
     if (size >= MOST_STACK_BYTES) return false;
@@ -231,43 +247,97 @@ static bool stays(const lowering *l, const tvms_alloc_buffer *alloc) {
   return true;
 }
 
-static tvms_node *total_bytes(const lowering *l, const tvms_buffer *buffer) {
+static tvms_node *total_bytes(const lowering *l, const allocation *a) {
   tvms_node *total = tvms_int_imm_new(l->unit, TVMS_DTYPE(UINT, 64),
-                                      bytes_of(buffer->element), TVMS_NO_SPAN);
-  for (uint32_t i = 0; i < buffer->shape.len; i++)
-    total = tvms_build_binary(l->unit, TVMS_NODE_MUL, total, buffer->shape.items[i],
+                                      bytes_of(a->element), TVMS_NO_SPAN);
+  for (uint32_t i = 0; i < a->shape.len; i++)
+    total = tvms_build_binary(l->unit, TVMS_NODE_MUL, total, a->shape.items[i],
                               TVMS_NO_SPAN);
   return total;
+}
+
+// The call that allocates; reports where it is not known on which device.
+static tvms_node *TVMS_NULLABLE workspace(const lowering *l, const tvms_node *node,
+                                          const allocation *a) {
+  if (!l->device_type || !l->device_id) {
+    tvms_diag_report(&l->unit->context->diags, TVMS_D_no_device, node->span,
+                     tvms_symbol_text(l->unit->context, tvms_as_var(a->data)->name));
+    return NULL;
+  }
+  tvms_node *args[] = {as_int32(l, l->device_type), as_int32(l, l->device_id),
+                       total_bytes(l, a), int32(l, a->element.code),
+                       int32(l, a->element.bits)};
+  tvms_node *made =
+      call(l, a->data->dtype, TVMS_TIR_TVMBackendAllocWorkspace, args, 5);
+  made->sinfo = a->data->sinfo;
+  return made;
+}
+
+// Throws if the memory could not be had.
+static tvms_node *check_of(const lowering *l, tvms_node *data) {
+  return throw_if(l, call(l, TVMS_DTYPE(BOOL, 1), TVMS_TIR_isnullptr, &data, 1));
+}
+
+static tvms_node *free_of(const lowering *l, tvms_node *data) {
+  tvms_node *args[] = {as_int32(l, l->device_type), as_int32(l, l->device_id), data};
+  tvms_node *freed =
+      call(l, TVMS_DTYPE(INT, 32), TVMS_TIR_TVMBackendFreeWorkspace, args, 3);
+  return throw_if(
+      l, tvms_binary_new(l->unit, TVMS_NODE_NE, freed, int32(l, 0), TVMS_NO_SPAN));
+}
+
+static tvms_node *bind_of(const lowering *l, tvms_node *var, tvms_node *value) {
+  tvms_bind *bind = tvms_node_make(l->unit, BIND, TVMS_NO_SPAN);
+  bind->var = var;
+  bind->value = value;
+  return &bind->head;
 }
 
 static tvms_node *lower_alloc(tvms_rewriter *r, tvms_node *node) {
   lowering *l = r->self;
   const tvms_alloc_buffer *alloc = tvms_as_alloc_buffer(node);
-  if (stays(l, alloc)) return node;
   const tvms_buffer *buffer = tvms_as_buffer(alloc->buffer);
-  if (!l->device_type || !l->device_id) {
-    tvms_diag_report(&r->unit->context->diags, TVMS_D_no_device, node->span,
-                     tvms_symbol_text(r->unit->context, buffer->name));
-    return node;
+  allocation a = {buffer->data, buffer->element, buffer->shape, alloc->annotations,
+                  tvms_storage_scope_of(l->unit->context, alloc->buffer)};
+  if (stays(l, &a)) return node;
+  tvms_node *value = workspace(l, node, &a), *defined;
+  if (!value) return node;
+  if (tvms_release_has(l->unit->dialect, TVMS_FACT_buffers_are_variables)) {
+    tvms_decl_buffer *declare = tvms_node_make(l->unit, DECL_BUFFER, node->span);
+    declare->buffer = alloc->buffer;
+    declare->source = value;
+    defined = &declare->head;
+  } else {
+    defined = bind_of(l, a.data, value);
   }
-  tvms_node *type = as_int32(l, l->device_type), *id = as_int32(l, l->device_id);
-  tvms_node *args[] = {type, id, total_bytes(l, buffer), int32(l, buffer->element.code),
-                       int32(l, buffer->element.bits)};
-  tvms_decl_buffer *declare = tvms_node_make(l->unit, DECL_BUFFER, node->span);
-  declare->buffer = alloc->buffer;
-  declare->source =
-      call(l, buffer->data->dtype, TVMS_TIR_TVMBackendAllocWorkspace, args, 5);
-  declare->source->sinfo = buffer->data->sinfo;
-  tvms_node *data = buffer->data;
-  tvms_node *none = call(l, TVMS_DTYPE(BOOL, 1), TVMS_TIR_isnullptr, &data, 1);
-  tvms_node *free_args[] = {type, id, data};
-  tvms_node *freed =
-      call(l, TVMS_DTYPE(INT, 32), TVMS_TIR_TVMBackendFreeWorkspace, free_args, 3);
-  tvms_node *failed =
-      tvms_binary_new(l->unit, TVMS_NODE_NE, freed, int32(l, 0), TVMS_NO_SPAN);
-  tvms_vec_push(memory_of(l), &l->frees, throw_if(l, failed));
-  tvms_node *stmts[] = {&declare->head, throw_if(l, none)};
+  tvms_vec_push(memory_of(l), &l->frees, free_of(l, a.data));
+  tvms_node *stmts[] = {defined, check_of(l, a.data)};
   return tvms_seq_new(l->unit, stmts, 2, node->span);
+}
+
+// An allocation of 0.22: its scope is the rest of the list.
+static void lower_allocate(tvms_rewriter *r, tvms_node *node, tvms_list rest,
+                           tvms_node_vec *out) {
+  lowering *l = r->self;
+  const tvms_allocate *old = tvms_as_allocate(node);
+  const tvms_node *type = old->var->sinfo;
+  tvms_sym scope = type ? tvms_as_sinfo_pointer(type)->scope : 0;
+  const char *name = scope ? tvms_symbol_text(l->unit->context, scope) : "";
+  allocation a = {old->var, old->element, old->extents, old->annotations,
+                  *name ? name : "global"};
+  tvms_node *value = stays(l, &a) ? NULL : workspace(l, node, &a);
+  if (!value) {
+    tvms_vec_push(memory_of(l), out, node);
+    lower_list(r, rest, out);
+    return;
+  }
+  tvms_node *align = int32(l, WORKSPACE_ALIGNMENT);
+  tvms_vec_push(memory_of(l), out, bind_of(l, a.data, value));
+  tvms_vec_push(memory_of(l), out,
+                tvms_host_attribute(l->unit, a.data, "storage_alignment", align));
+  tvms_vec_push(memory_of(l), out, check_of(l, a.data));
+  lower_list(r, rest, out);
+  tvms_vec_push(memory_of(l), out, free_of(l, a.data));
 }
 
 // ---- Calls ----
@@ -322,8 +392,23 @@ static tvms_node *lower_call(tvms_rewriter *r, tvms_node *node) {
 
 // ---- Functions ----
 
+// Is the function marked as one of the host, or for a machine that can be one?
+static bool is_for_host(const tvms_node *function) {
+  const tvms_node *attrs = tvms_as_prim_func(function)->attrs;
+  static const char *const marks[] = {"tirx.is_host_func", "tir.is_host_func"};
+  int64_t marked;
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    if (tvms_object_as_int(tvms_object_map_get(attrs, marks[i]), &marked) && marked)
+      return true;
+  }
+  const tvms_node *config = tvms_host_target_of(function);
+  int device = config ? tvms_host_device_type(config) : -1;
+  return device == TVMS_HOST_DEVICE_CPU || device == TVMS_HOST_DEVICE_HEXAGON;
+}
+
 static tvms_node *lower(tvms_pass_run *run, tvms_unit *unit, tvms_node *function) {
   (void)run;
+  if (!is_for_host(function)) return function;
   lowering l = {.unit = unit, .scheduled = function->flags & TVMS_FLAG_S_TIR};
   const tvms_node *config = tvms_host_target_of(function);
   if (config) l.device_type = int32(&l, tvms_host_device_type(config));
@@ -344,10 +429,5 @@ static tvms_node *lower(tvms_pass_run *run, tvms_unit *unit, tvms_node *function
 }
 
 void tvms_pass_lower_tvm_builtin(tvms_pass_run *run) {
-  if (!tvms_release_has(run->module->dialect, TVMS_FACT_buffers_are_variables)) {
-    tvms_diag_report(&run->context->diags, TVMS_D_pass_of_newer_releases, TVMS_NO_SPAN,
-                     "LowerTVMBuiltin", "0.26");
-    return;
-  }
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, lower);
 }

@@ -12,12 +12,14 @@
 // the device; a region with an attribute "target" is for that target in any function. A region
 // becomes a kernel: its parameters are the pointers of the buffers that it uses and then the
 // variables, by name. How a kernel is called depends on both targets (kernel_launch.h). Every
-// PrimFunc must have a target. Before 0.26 TVM does this in three passes, and with the
-// pointers of the buffers themselves; those modules are refused. TVM:
-// tirx.transform.SplitHostDevice.
+// PrimFunc must have a target. Before 0.26 kernels take the pointers of the buffers themselves,
+// and up to 0.22 three passes do this; modules of these releases are refused if they have a region
+// (up to 0.22: with an attribute "target"), and otherwise nothing is to be split. TVM:
+// tirx.transform.SplitHostDevice, tir.transform.SplitHostDevice up to 0.22.
 #include "ir/build.h"
 #include "ir/clone.h"
 #include "ir/object.h"
+#include "ir/walk.h"
 #include "passes/functions.h"
 #include "passes/tir/host/captured.h"
 #include "passes/tir/host/function_target.h"
@@ -44,8 +46,9 @@ static tvms_node *target_of_region(const splitting *s, tvms_unit *unit,
     return tvms_host_without(unit, tvms_as_object_target(attr->node)->config);
   bool device = tvms_bytes_is(attr->key, "thread_extent")
                 || tvms_bytes_is(attr->key, "device_scope");
-  return device && tvms_host_of_target(s->target) ? tvms_host_without(unit, s->target)
-                                                  : NULL;
+  return device && s->target && tvms_host_of_target(s->target)
+             ? tvms_host_without(unit, s->target)
+             : NULL;
 }
 
 static bool can_fail(const tvms_node *target) {
@@ -366,13 +369,54 @@ static bool have_targets(tvms_pass_run *run) {
   return all;
 }
 
-void tvms_pass_split_host_device(tvms_pass_run *run) {
-  if (!tvms_release_has(run->module->dialect, TVMS_FACT_buffers_are_variables)) {
-    tvms_diag_report(&run->context->diags, TVMS_D_pass_of_newer_releases, TVMS_NO_SPAN,
-                     "SplitHostDevice", "0.26");
-    return;
+// ---- Before 0.26 ----
+
+// A walk that looks for a region.
+typedef struct {
+  splitting s;
+  tvms_unit *unit;
+  const tvms_node *found;
+} region_search;
+
+static tvms_walk_step note_region(void *self, tvms_node *node, tvms_field_role role) {
+  (void)role;
+  region_search *search = self;
+  if (search->found) return TVMS_WALK_SKIP;
+  if (!target_of_region(&search->s, search->unit, node)) return TVMS_WALK_ON;
+  search->found = node;
+  return TVMS_WALK_SKIP;
+}
+
+// Reports the first region of each function. Are there none?
+static bool have_no_regions(tvms_pass_run *run, bool marked_only) {
+  tvms_unit unit;
+  bool none = true;
+  tvms_unit_init(&unit, run->context, run->module->dialect);
+  for (uint32_t i = 0; i < run->module->member_count; i++) {
+    const tvms_node *function = run->module->members[i].function;
+    if (!function || function->kind != TVMS_NODE_PRIM_FUNC) continue;
+    region_search search = {.unit = &unit};
+    if (!marked_only) search.s.target = tvms_host_target_of(function);
+    tvms_visitor visitor = {.self = &search, .enter = note_region};
+    tvms_walk(&run->context->memory, tvms_as_prim_func(function)->body, &visitor);
+    if (!search.found) continue;
+    tvms_diag_report(&run->context->diags, TVMS_D_pass_of_newer_releases,
+                     search.found->span, "SplitHostDevice of code for a device",
+                     "0.26");
+    none = false;
   }
-  if (!have_targets(run)) return;
+  tvms_unit_fini(&unit);
+  return none;
+}
+
+void tvms_pass_split_host_device(tvms_pass_run *run) {
+  tvms_dialect dialect = run->module->dialect;
+  bool whole = tvms_release_has(dialect, TVMS_FACT_packed_arguments_have_padding);
+  if (whole && !have_targets(run)) return;
+  if (!tvms_release_has(dialect, TVMS_FACT_buffers_are_variables)
+      && !have_no_regions(run, !whole))
+    return;
+  if (!whole) return;
   tvms_functions_change(run, TVMS_NODE_PRIM_FUNC, split);
   tvms_host_lower_launches(run);
 }
