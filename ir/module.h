@@ -14,9 +14,12 @@ typedef struct {
   tvms_unit *unit;  // owned by the module
   tvms_node
       *function;  // PRIM_FUNC, FUNCTION or EXTERN_FUNC; NULL: declared, not defined
-  bool unread;  // without function, because it is built on what only Python knows
+  // What was read of a function with mistakes, for what verification can say of it; it is not
+  // whole, and nothing else may look at it.
+  tvms_node *TVMS_NULLABLE partial;
+  bool unread;        // without function, because it is built on what only Python knows
   tvms_span unknown;  // where that is, or {0, 0}
-  uint64_t hash;  // of the function, for passes/functions.c; 0: not known
+  uint64_t hash;      // of the function, for passes/functions.c; 0: not known
 } tvms_member;
 
 typedef struct tvms_module {

@@ -4,6 +4,8 @@
 
 #include "ir/build.h"
 #include "ir/object.h"
+#include "ir/verify.h"
+#include "ir/walk.h"
 #include "parser/decorator.h"
 #include "parser/eval/closure.h"
 #include "parser/eval/convert.h"
@@ -16,6 +18,25 @@
 
 // ---- Functions ------------------------------------------------------------------------------
 
+static tvms_walk_step settle_regions(void *self, tvms_node *node,
+                                     tvms_field_role role) {
+  (void)self, (void)role;
+  enum { MISSING = TVMS_FLAG_READS_MISSING | TVMS_FLAG_WRITES_MISSING };
+  if (node->kind == TVMS_NODE_BLOCK) node->flags &= (uint8_t)~MISSING;
+  return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
+}
+
+// What was read of a function with mistakes may lack what everybody relies on. Regions of
+// blocks are not looked for in it.
+static void keep_sound_part(tvms_member *member) {
+  if (member->partial->kind == TVMS_NODE_PRIM_FUNC) {
+    tvms_node *body = tvms_as_prim_func(member->partial)->body;
+    tvms_visitor visitor = {.enter = settle_regions};
+    if (body) tvms_walk(&member->unit->context->memory, body, &visitor);
+  }
+  if (tvms_verify(member->unit, member->partial)) member->partial = NULL;
+}
+
 static void read_function(tvms_reader *reader, const tvms_def *def,
                           tvms_member *member) {
   tvms_mark mark = tvms_arena_mark(&reader->values);
@@ -24,6 +45,7 @@ static void read_function(tvms_reader *reader, const tvms_def *def,
   reader->failed = false;
   reader->unknown = TVMS_NO_SPAN;
   def->decoration.language->read(reader, def, member);
+  if (member->partial) keep_sound_part(member);
   // What is wrong with a function was reported; what only Python knows was not.
   member->unread = reader->lenient && (reader->failed || !member->function)
                    && reader->context->diags.errors == errors;

@@ -35,6 +35,7 @@ typedef struct {
   tvms_node_vec scope;  // variables in scope, innermost last
   bool pure;            // the function may make no impure call
   bool dataflow;
+  bool partial;          // bindings are missing, because they could not be read
   const char *function;  // its name
 } checker;
 
@@ -44,6 +45,7 @@ static const char *name_of(const checker *check, const tvms_node *var) {
 
 static void define(checker *check, const tvms_node *var, tvms_span span) {
   if (var->id >= check->limit) return;
+  if (check->vars[var->id] != VAR_UNSEEN && check->partial) return;
   if (check->vars[var->id] != VAR_UNSEEN) {
     tvms_diag_report(&check->context->diags, TVMS_D_var_twice, span,
                      name_of(check, var));
@@ -62,6 +64,7 @@ static void close_scope(checker *check, uint32_t begin) {
 
 static void use(checker *check, const tvms_node *var, tvms_span span) {
   if (var->id >= check->limit || check->vars[var->id] == VAR_IN_SCOPE) return;
+  if (check->partial) return;
   tvms_diags *diags = &check->context->diags;
   if (check->vars[var->id] == VAR_ENDED) {
     tvms_diag_report(diags, TVMS_D_var_ended, span, name_of(check, var));
@@ -374,9 +377,14 @@ static void check_function(checker *check, const tvms_node *node) {
 static void check_member(tvms_module *module, const tvms_member *member) {
   tvms_context *context = module->context;
   const tvms_node *function = member->function;
+  // A function with mistakes may be declared all the same.
+  bool partial = member->partial && member->partial->kind == TVMS_NODE_FUNCTION
+                 && !(function && tvms_as_function(function)->body);
+  if (partial) function = member->partial;
   if (!function || function->kind != TVMS_NODE_FUNCTION) return;
   if (function->flags & TVMS_FLAG_UNCHECKED) return;
-  checker check = {.module = module, .context = context, .unit = member->unit};
+  checker check = {
+      .module = module, .context = context, .unit = member->unit, .partial = partial};
   tvms_prover_init(&check.prover, member->unit);
   // Inference makes new nodes; only those of the function are checked.
   check.limit = member->unit->next_id + 1;

@@ -47,6 +47,7 @@ typedef struct {
   TVMS_VEC(const tvms_block *) blocks;  // those with axes, outermost first
   tvms_span at;                         // innermost place that has a span
   bool buffers;                         // buffers must be declared, too
+  bool partial;  // definitions may be missing, because they could not be read
   uint32_t found;
 } checker;
 
@@ -82,7 +83,7 @@ static fact *fact_of(checker *c, const tvms_node *node) {
 }
 
 static void report_use(checker *c, const tvms_node *node, fact *f, tvms_diag_id id) {
-  if (f->reported) return;
+  if (f->reported || c->partial) return;
   f->reported = true;
   c->found++;
   tvms_diag *diag = tvms_diag_report(&c->context->diags, id, c->at, name_of(c, node));
@@ -94,7 +95,7 @@ static void report_use(checker *c, const tvms_node *node, fact *f, tvms_diag_id 
 
 static void define(checker *c, const tvms_node *node, bool thread) {
   fact *f = fact_of(c, node);
-  if (f->seen && !f->thread && !f->reported) {
+  if (f->seen && !f->thread && !f->reported && !c->partial) {
     f->reported = true;
     c->found++;
     tvms_span place = has_place(c->at) ? c->at : node->span;
@@ -433,20 +434,21 @@ static tvms_walk_step report_block(void *self, tvms_node *node, tvms_field_role 
   return tvms_node_class_of(node) == TVMS_CLASS_STMT ? TVMS_WALK_ON : TVMS_WALK_SKIP;
 }
 
-bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function,
-                                      bool s_tir) {
+static bool check_prim_func(tvms_unit *unit, tvms_node *function, bool s_tir,
+                            bool partial) {
   tvms_context *context = unit->context;
   checker c = {.unit = unit,
                .context = context,
                .memory = &context->memory,
                .at = function->span,
+               .partial = partial,
                .buffers =
                    tvms_release_has(unit->dialect, TVMS_FACT_buffers_must_be_declared)};
   tvms_prim_func *func = tvms_as_prim_func(function);
   if (!s_tir) {
     tvms_visitor visitor = {.self = &c, .enter = report_block};
     tvms_walk(c.memory, func->body, &visitor);
-    c.found += tvms_scope_ids_check(unit, func->body);
+    if (!partial) c.found += tvms_scope_ids_check(unit, func->body);
     // Before 0.27 nothing looks at the scopes of tile programs.
     if (!tvms_release_has(unit->dialect, TVMS_FACT_tile_scopes_are_verified) || c.found)
       return c.found == 0;
@@ -461,17 +463,22 @@ bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function,
   return c.found == 0;
 }
 
+bool tvms_well_formed_check_prim_func(tvms_unit *unit, tvms_node *function,
+                                      bool s_tir) {
+  return check_prim_func(unit, function, s_tir, false);
+}
+
 bool tvms_well_formed_check_tir(tvms_module *module) {
   bool fine = true;
   if (!module->bare && module->unchecked) return true;
   for (uint32_t i = 0; i < module->member_count; i++) {
-    tvms_node *function = module->members[i].function;
+    const tvms_member *member = &module->members[i];
+    tvms_node *function = member->function ? member->function : member->partial;
     if (!function || function->kind != TVMS_NODE_PRIM_FUNC) continue;
     if (module->bare && (function->flags & TVMS_FLAG_UNCHECKED)) continue;
     bool s_tir = tvms_release_has(module->dialect, TVMS_FACT_prim_funcs_are_s_tir)
                  || module->s_tir || (function->flags & TVMS_FLAG_S_TIR);
-    fine = tvms_well_formed_check_prim_func(module->members[i].unit, function, s_tir)
-           && fine;
+    fine = check_prim_func(member->unit, function, s_tir, !member->function) && fine;
   }
   return fine;
 }

@@ -226,6 +226,14 @@ static tvms_node *result_type(tvms_reader *reader, const tvms_node *body) {
   return tvms_builder_erase(&relax->builder, found);
 }
 
+static tvms_node *empty_tuple(tvms_reader *reader) {
+  tvms_tuple *tuple = tvms_node_make(reader->unit, TUPLE, TVMS_NO_SPAN);
+  tuple->head.sinfo = tvms_sinfo_tuple_new(reader->unit, NULL, 0);
+  return &tuple->head;
+}
+
+// Makes the function of what was read, and keeps it in relax->partial; NULL if something of
+// it is missing.
 static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
                                                 const tvms_surf_definition *def,
                                                 tvms_decoration decoration,
@@ -237,14 +245,17 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
                      tvms_symbol_text(reader->context, def->name));
     reader->failed = true;
   }
-  if (reader->failed || !relax->returned) return NULL;
-  tvms_node *body = tvms_builder_end_seq(&relax->builder, relax->returned,
-                                         tvms_reader_span_of(reader, ref));
+  bool whole = !reader->failed && relax->returned;
+  // Verification has something to say of the bindings that were read, whatever is returned.
+  tvms_node *result = relax->returned;
+  if (!result) result = empty_tuple(reader);
+  tvms_node *body =
+      tvms_builder_end_seq(&relax->builder, result, tvms_reader_span_of(reader, ref));
   tvms_function *function =
       tvms_node_make(unit, FUNCTION, tvms_reader_span_of(reader, ref));
   function->name = def->name;
   function->params = tvms_list_copy(unit, relax->params.items, relax->params.len);
-  function->ret = result_type(reader, body);
+  function->ret = whole ? result_type(reader, body) : body->sinfo;
   function->body = body;
   function->attrs = tvms_global_symbol_drop_own(unit, relax->attrs, def->name);
   bool pure = !tvms_decoration_says(&decoration, TVMS_RELAX_OPTION_IMPURE);
@@ -254,7 +265,8 @@ static tvms_node *TVMS_NULLABLE finish_function(tvms_reader *reader,
   if (tvms_decoration_says(&decoration, TVMS_OPTION_UNCHECKED))
     function->head.flags |= TVMS_FLAG_UNCHECKED;
   function->head.sinfo = signature_type(reader, function->ret, pure);
-  return reader->failed ? NULL : &function->head;
+  relax->partial = &function->head;
+  return whole && !reader->failed ? &function->head : NULL;
 }
 
 // Reads signature and body in a scope of their own.
@@ -283,7 +295,10 @@ static void read_member(tvms_reader *reader, const tvms_def *def, tvms_member *m
   tvms_node *function = read_function(reader, def->ref, def->decoration);
   // A function that could not be read keeps its declaration for those that call it.
   if (function) member->function = function;
-  if (!function) reader->failed = true;
+  if (!function) {
+    member->partial = relax.partial;
+    reader->failed = true;
+  }
   close_state(reader);
   tvms_prover_fini(&prover);
 }

@@ -77,7 +77,11 @@ static void read_function(tvms_reader *reader, const tvms_def *of,
   }
   tvms_span span = tvms_reader_span_of(reader, ref);
   tvms_node *body = tvms_frame_take_body(reader, 0, span);
-  if (!reader->failed) {
+  if (reader->failed) {
+    tvms_prim_func *function = make_function(reader, &state, span);
+    function->body = body;
+    member->partial = &function->head;
+  } else {
     drop_layouts(&state);
     state.attrs = tvms_global_symbol_drop_own(reader->unit, state.attrs, state.name);
     tvms_prim_func *function = make_function(reader, &state, span);
