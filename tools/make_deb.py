@@ -6,7 +6,7 @@
 Writes OUT/tvms_VERSION_ARCHITECTURE.deb and prints its path. What it depends on is asked of the files: the packages that own the libraries they need. The
 plug-in's libraries are recommended, not required: all but native code works without. Needs dpkg-deb, dpkg-query and readelf.
 """
-import os, re, shutil, subprocess, sys, tempfile
+import json, os, re, shutil, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from make_wheel import ROOT, readelf, version
@@ -57,7 +57,17 @@ def control(stage):
     return "\n".join(lines) + "\n"
 
 
+def check_folder(build):
+    """Libraries must be where Debian's linker looks; meson finds that out only if dpkg-dev is installed."""
+    options = json.loads(run("meson", "introspect", "--buildoptions", build))
+    libdir = next(option["value"] for option in options if option["name"] == "libdir")
+    wanted = f"lib/{os.uname().machine}-linux-gnu"
+    if libdir != wanted:
+        sys.exit(f"make_deb: {build} has its libraries in {libdir}: run 'meson configure {build} -Dlibdir={wanted}' and 'ninja -C {build}'")
+
+
 def make(build, out):
+    check_folder(build)
     with open(os.path.join(ROOT, "LICENSE"), encoding="utf-8") as f:
         license_text = f.read()
     os.makedirs(out, exist_ok=True)

@@ -12,6 +12,7 @@ BUILD = os.environ.get("TVMS_BUILD", "build")
 # Debian's own Python, which has pytest and the modules that pre-commit uses.
 PYTHON = "/usr/bin/python3"
 TOOLS = {"pre-commit": "pre-commit", "git": "git", "dpkg-deb": "dpkg"}
+LIBDIR = f"lib/{os.uname().machine}-linux-gnu"
 UNTIDY = 'from tvm.script import tirx as T\n\n@T.prim_func\ndef main(A: T.Buffer((4,),"float32")):\n    for i in range(4):\n        A[i]=A[i]+ 1.0\n'
 GOLDEN = """# RUN: opt --dialect 0.26 --passes DeadCodeElimination
 # WHY: a binding that nothing uses goes
@@ -38,11 +39,13 @@ def run(*command, **more):
 
 def release_build():
     """The folder of a build that packages are made from."""
-    if os.path.exists(os.path.join(BUILD, "tvms-native")):
+    with open(os.path.join(BUILD, "meson-info", "intro-buildoptions.json"), encoding="utf-8") as f:
+        options = {option["name"]: option["value"] for option in json.load(f)}
+    if options["b_sanitize"] == "none" and options["libdir"] == LIBDIR:
         return BUILD
     folder = os.path.join(BUILD, "packages")
     if not os.path.exists(os.path.join(folder, "build.ninja")):
-        p = run("meson", "setup", folder, source(), "-Dbuildtype=release", "-Dtests=false", "-Dllvm=false", env=dict(os.environ, CC="cc"))
+        p = run("meson", "setup", folder, source(), "-Dbuildtype=release", "-Dtests=false", "-Dllvm=false", "-Dlibdir=" + LIBDIR, env=dict(os.environ, CC="cc"))
         assert p.returncode == 0, p.stdout
     p = run("ninja", "--quiet", "-C", folder)
     assert p.returncode == 0, p.stdout
@@ -225,7 +228,7 @@ class Packages(unittest.TestCase):
         fields = self.made("dpkg-deb", "--field", self.deb)
         self.assertRegex(fields, r"(?m)^Depends: libc6 \(>= 2\.\d+\), libutf8proc\d+$")
         files = self.made("dpkg-deb", "--contents", self.deb)
-        for name in ("./usr/bin/tvms\n", "./usr/bin/tvms-native\n", "/libtvms.so.0 ->", "./usr/include/tvms/tvms.h\n", "/tvms.pc\n", "/man1/tvms.1"):
+        for name in ("./usr/bin/tvms\n", "./usr/bin/tvms-native\n", f"./usr/{LIBDIR}/libtvms.so.0 ->", "./usr/include/tvms/tvms.h\n", f"./usr/{LIBDIR}/pkgconfig/tvms.pc\n", "/man1/tvms.1"):
             self.assertIn(name, files)
         self.assertNotIn("/local/", files)
         self.made("dpkg-deb", "--extract", self.deb, self.file("root"))
