@@ -72,9 +72,10 @@ static void one_a_line(tvms_writer *w, const tvms_bracketed *b) {
     tvms_writer_new_line(w);
     tvms_format_comments_before(w, w->nodes[item].begin);
     bool comma = next || trailing;
-    tvms_format_item(w, item, comma);
+    uint32_t stop = next ? w->nodes[next].begin : b->end;
+    tvms_format_item(w, item, comma + tvms_format_behind(w, w->nodes[item].end, stop));
     if (comma) tvms_writer_put_char(w, ',');
-    tvms_format_comments_behind(w, next ? w->nodes[next].begin : b->end);
+    tvms_format_comments_behind(w, stop);
     item = next;
   }
   tvms_format_comments_to(w, b->end);
@@ -189,7 +190,7 @@ tvms_bracketed tvms_format_brackets_of(const tvms_writer *w, tvms_ref ref) {
   return b;
 }
 
-static void write_trailer(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+void tvms_format_trailer(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   const tvms_surf *node = &w->nodes[ref];
   if (node->kind == TVMS_SURF_ATTRIBUTE) {
     tvms_writer_put_char(w, '.');
@@ -245,7 +246,7 @@ void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   uint32_t at = w->spine.len;
   if (full < w->spine.len
       && tvms_format_try_head(w, w->nodes[w->spine.items[full]].a)) {
-    write_trailer(w, w->spine.items[full], more);
+    tvms_format_trailer(w, w->spine.items[full], more);
     at = full;
   } else {
     // Without a full bracket nothing can be split but the object itself.
@@ -255,7 +256,7 @@ void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   }
   while (at > base) {
     at--;
-    write_trailer(w, w->spine.items[at], at == base ? tail : 1);
+    tvms_format_trailer(w, w->spine.items[at], at == base ? tail : 1);
   }
   w->spine.len = base;
 }

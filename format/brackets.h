@@ -29,6 +29,10 @@ void tvms_format_split_postfix(tvms_writer *w, tvms_ref ref, uint32_t tail);
 // Where the parenthesis ends that closes behind `end`: over white space and comments.
 uint32_t tvms_format_closing_columns(const tvms_writer *w, uint32_t end);
 
+// Writes what hangs at the end of a chain: an attribute, or a bracket that leaves `tail` columns
+// free behind it.
+void tvms_format_trailer(tvms_writer *w, tvms_ref ref, uint32_t tail);
+
 // "(", the node without its own parentheses on lines of its own, ")".
 void tvms_format_in_parens(tvms_writer *w, tvms_ref ref);
 

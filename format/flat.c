@@ -47,26 +47,24 @@ static bool is_trivial(const tvms_surf *node) {
   }
 }
 
-// A bound that lets black write a slice without spaces around the colons: no call,
-// attribute, subscript or binary operator is in it.
+// A bound that needs no spaces around the colons of its slice: a name or a literal, perhaps
+// with a sign.
 static bool is_plain_bound(const tvms_writer *w, tvms_ref ref) {
-  enum { MOST_ITEMS = 16 };
   const tvms_surf *node = &w->nodes[ref];
   if (!ref || is_trivial(node)) return true;
-  if (node->kind == TVMS_SURF_UNARY && node->op != TVMS_OP_NOT) {
-    return is_trivial(&w->nodes[node->a]);
+  while (node->kind == TVMS_SURF_UNARY && node->op != TVMS_OP_NOT) {
+    node = &w->nodes[node->a];
   }
-  if (node->kind != TVMS_SURF_TUPLE && node->kind != TVMS_SURF_LIST) return false;
-  uint32_t count = 0;
-  for (tvms_ref item = node->a; item; item = w->nodes[item].next) {
-    if (!is_trivial(&w->nodes[item]) || ++count > MOST_ITEMS) return false;
-  }
-  return true;
+  return is_trivial(node);
+}
+
+bool tvms_format_is_spaced(const tvms_writer *w, const tvms_surf *slice) {
+  return !is_plain_bound(w, slice->a) || !is_plain_bound(w, slice->b)
+         || !is_plain_bound(w, slice->c);
 }
 
 static bool flat_slice(tvms_writer *w, const tvms_surf *node) {
-  bool spaced = !is_plain_bound(w, node->a) || !is_plain_bound(w, node->b)
-                || !is_plain_bound(w, node->c);
+  bool spaced = tvms_format_is_spaced(w, node);
   if (node->a) {
     if (!flat(w, node->a)) return false;
     if (spaced) tvms_writer_put_char(w, ' ');
@@ -90,7 +88,7 @@ bool tvms_format_flat_index(tvms_writer *w, tvms_ref ref) {
   if (!bare_tuple) return flat(w, ref);
   if (!tvms_format_flat_list(w, index->a)) return false;
   if (!w->nodes[index->a].next) tvms_writer_put_char(w, ',');
-  return true;
+  return w->forced || tvms_writer_fits(w, w->limit);
 }
 
 static bool flat_trailer(tvms_writer *w, const tvms_surf *node) {

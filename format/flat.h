@@ -19,4 +19,7 @@ TVMS_NODISCARD bool tvms_format_flat_index(tvms_writer *w, tvms_ref index);
 // Does a trailing comma in the source keep the brackets of a node over several lines?
 bool tvms_format_is_kept_open(const tvms_writer *w, const tvms_surf *node);
 
+// Whether spaces stand around the colons of a slice.
+bool tvms_format_is_spaced(const tvms_writer *w, const tvms_surf *slice);
+
 #endif

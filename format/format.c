@@ -29,6 +29,23 @@ static void word(tvms_writer *w, const char *text) {
   tvms_writer_put_text(w, text);
 }
 
+// Columns of the comment that ends the line of what ends at `from`.
+static uint32_t behind(const tvms_writer *w, uint32_t from, uint32_t end) {
+  bool there = w->comment_at >= from && w->comment_at < end
+               && tvms_format_lines_between(w, from, w->comment_at) == 0;
+  return there ? tvms_format_behind(w, from, end) : 0;
+}
+
+// Writes the last value of a statement or header, which ends at `end`: a comment behind it
+// counts.
+static void last_value(tvms_writer *w, tvms_ref ref, uint32_t tail, uint32_t end) {
+  const tvms_surf *node = &w->nodes[ref];
+  uint32_t from = node->parens ? tvms_format_closing_columns(w, node->end) : node->end;
+  w->behind = behind(w, from, end);
+  tvms_format_value(w, ref, tail);
+  w->behind = 0;
+}
+
 static void write_list(tvms_writer *w, const char *keyword, tvms_ref list) {
   word(w, keyword);
   for (tvms_ref item = list; item; item = w->nodes[item].next) {
@@ -92,17 +109,20 @@ static void write_assign(tvms_writer *w, const tvms_surf *node) {
     write_target(w, target, 4);
     word(w, " = ");
   }
-  tvms_format_value(w, node->b, 0);
+  last_value(w, node->b, 0, UINT32_MAX);
 }
 
 static void write_annotated(tvms_writer *w, const tvms_surf *node) {
   // The parentheses of `(x): int` are not decoration: they make x no local variable.
   tvms_format_item(w, node->a, 1);
   word(w, ": ");
-  tvms_format_value(w, node->b, node->c ? 4 : 0);
-  if (!node->c) return;
+  if (!node->c) {
+    last_value(w, node->b, 0, UINT32_MAX);
+    return;
+  }
+  tvms_format_value(w, node->b, 4);
   word(w, " = ");
-  tvms_format_value(w, node->c, 0);
+  last_value(w, node->c, 0, UINT32_MAX);
 }
 
 static void write_assert(tvms_writer *w, const tvms_surf *node) {
@@ -118,8 +138,10 @@ static void write_simple(tvms_writer *w, const tvms_surf *node) {
   case TVMS_SURF_EXPRESSION:
     if (w->nodes[node->a].parens)
       tvms_format_item(w, node->a, 0);
+    else if (tvms_format_is_postfix(&w->nodes[node->a]))
+      tvms_format_item(w, node->a, behind(w, node->end, UINT32_MAX));
     else
-      tvms_format_value(w, node->a, 0);
+      last_value(w, node->a, 0, UINT32_MAX);
     return;
   case TVMS_SURF_ASSIGN: write_assign(w, node); return;
   case TVMS_SURF_ANN_ASSIGN: write_annotated(w, node); return;
@@ -128,11 +150,11 @@ static void write_simple(tvms_writer *w, const tvms_surf *node) {
     tvms_writer_put_char(w, ' ');
     word(w, tvms_surface_operator_text((tvms_surf_op)node->op));
     word(w, "= ");
-    tvms_format_value(w, node->b, 0);
+    last_value(w, node->b, 0, UINT32_MAX);
     return;
   case TVMS_SURF_RETURN:
     word(w, node->a ? "return " : "return");
-    if (node->a) tvms_format_value(w, node->a, 0);
+    if (node->a) last_value(w, node->a, 0, UINT32_MAX);
     return;
   case TVMS_SURF_ASSERT: write_assert(w, node); return;
   case TVMS_SURF_PASS: word(w, "pass"); return;
@@ -230,7 +252,7 @@ static void write_if(tvms_writer *w, tvms_ref ref, uint32_t end) {
   const tvms_surf *node = &w->nodes[ref];
   word(w, "if ");
   for (;;) {
-    tvms_format_value(w, node->a, 1);
+    last_value(w, node->a, 1, w->nodes[node->b].begin);
     const tvms_surf *other = &w->nodes[node->c];
     bool elif = node->c && (other->flags & TVMS_SURF_ELIF);
     uint32_t body_end = last_end(w, node->b);
@@ -263,7 +285,7 @@ static void write_for(tvms_writer *w, tvms_ref ref, uint32_t end) {
   word(w, "for ");
   write_target(w, node->a, 4);
   word(w, " in ");
-  tvms_format_value(w, node->b, 1);
+  last_value(w, node->b, 1, w->nodes[suites->a].begin);
   write_loop_end(w, ref, w->nodes[node->b].end, suites->a, suites->b, end);
 }
 
@@ -281,7 +303,7 @@ static void write_with(tvms_writer *w, tvms_ref ref, uint32_t end) {
   w->limit = w->width - 1;
   bool single = !several && !open && !w->nodes[last].b;
   if (single) {
-    tvms_format_value(w, w->nodes[last].a, 1);
+    last_value(w, w->nodes[last].a, 1, w->nodes[node->b].begin);
   } else if (open || !tvms_format_flat_list(w, node->a)) {
     w->out->len = here;
     tvms_bracketed b = {.open = "(",
@@ -344,27 +366,15 @@ static uint32_t columns_of(tvms_writer *w, tvms_ref ref) {
   return columns;
 }
 
-static bool is_open_inside(tvms_writer *w, tvms_ref ref) {
-  size_t len = w->out->len, line = w->line;
-  w->limit = UINT32_MAX;
-  bool flat = tvms_format_flat(w, ref, true);
-  w->out->len = len;
-  w->line = line;
-  return !flat;
-}
-
-// Columns of " -> …:" that must stand on the line of the parameters: all of it if it fits
-// the line of their closing bracket, else up to the bracket where it is split itself.
-static uint32_t return_columns(tvms_writer *w, const tvms_surf *head, bool lone) {
+// Columns of " -> …:" that must stand on the line of the parameters: up to the bracket where
+// it is split itself, or all of it.
+static uint32_t return_columns(tvms_writer *w, const tvms_surf *head) {
   if (!head->b) return 1;
   const tvms_surf *node = &w->nodes[head->b];
   uint32_t all = columns_of(w, head->b) + 5;
   bool splits =
       (node->kind == TVMS_SURF_CALL && node->b) || node->kind == TVMS_SURF_SUBSCRIPT;
-  bool fits = w->indent + 1 + all <= w->width && !is_open_inside(w, head->b);
-  return fits || !splits || (lone && !is_open_inside(w, head->b))
-             ? all
-             : columns_of(w, node->a) + 5;
+  return splits ? columns_of(w, node->a) + 5 : all;
 }
 
 static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
@@ -387,11 +397,11 @@ static void write_definition(tvms_writer *w, tvms_ref ref, uint32_t end) {
                       .items = def.params,
                       .end = params_end(w, head),
                       .kept_open = is_kept(w, head),
-                      .trailing = is_def};
+                      .trailing = true};
   bool lone = is_def && def.params && !w->nodes[def.params].next;
   b.no_middle = b.lone_comma = lone;
   bool brackets = is_def || def.params || w->comment_at < b.end;
-  if (brackets) tvms_format_brackets(w, &b, return_columns(w, head, lone));
+  if (brackets) tvms_format_brackets(w, &b, return_columns(w, head));
   if (head->b) {
     word(w, " -> ");
     tvms_format_value(w, head->b, 1);
@@ -423,7 +433,7 @@ static void write_compound(tvms_writer *w, tvms_ref ref, uint32_t end) {
   case TVMS_SURF_FOR: write_for(w, ref, end); break;
   case TVMS_SURF_WHILE:
     word(w, "while ");
-    tvms_format_value(w, node->a, 1);
+    last_value(w, node->a, 1, w->nodes[node->b].begin);
     write_loop_end(w, ref, w->nodes[node->a].end, node->b, node->c, end);
     break;
   case TVMS_SURF_WITH: write_with(w, ref, end); break;

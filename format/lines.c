@@ -41,12 +41,26 @@ static bool is_docstring(const tvms_writer *w, tvms_ref ref) {
 
 // Blank lines before the first statement of a block that `opener` begins.
 static uint32_t blank_at_start(const tvms_writer *w, tvms_ref opener, tvms_ref ref,
-                               uint32_t blank) {
+                               bool led, uint32_t blank) {
   if (!opener) return 0;
   bool definition = tvms_format_is_definition(&w->nodes[opener]);
   if (definition && is_docstring(w, ref)) return 0;
-  if (!definition && tvms_format_is_definition(&w->nodes[ref])) return 1;
+  if (!definition && !led && tvms_format_is_definition(&w->nodes[ref])) return 1;
   return blank ? 1 : 0;
+}
+
+// Whether a blank line stands in a text of comments.
+static bool has_blank_line(const tvms_writer *w, uint32_t from, uint32_t to) {
+  bool blank = false;
+  for (; from < to; from++) {
+    char c = w->source[from];
+    if (c == '\n' && blank) return true;
+    if (c == '\n')
+      blank = true;
+    else if (!strchr(" \t\f\r", c))
+      blank = false;
+  }
+  return false;
 }
 
 uint32_t tvms_format_blank_lines_before(const tvms_writer *w, tvms_setting at,
@@ -54,8 +68,14 @@ uint32_t tvms_format_blank_lines_before(const tvms_writer *w, tvms_setting at,
   uint32_t most = at.opener ? 1 : 2;
   uint32_t blank = tvms_format_blank_before(w, begin);
   if (blank > most) blank = most;
-  if (!at.before) return blank_at_start(w, at.opener, ref, blank);
-  const tvms_surf *node = &w->nodes[ref], *before = &w->nodes[at.before];
+  const tvms_surf *node = &w->nodes[ref];
+  bool led = begin < node->begin;
+  if (!at.before) return blank_at_start(w, at.opener, ref, led, blank);
+  const tvms_surf *before = &w->nodes[at.before];
+  // A comment that follows a statement at once belongs to it if a blank line is behind.
+  bool trails = led && !blank && !tvms_format_is_definition(before)
+                && has_blank_line(w, begin, node->begin);
+  if (trails && tvms_format_is_definition(node)) return 0;
   if (tvms_format_is_definition(node) || tvms_format_is_definition(before)) return most;
   if (blank) return blank;
   bool after_docstring = w->nodes[at.opener].kind == TVMS_SURF_CLASS

@@ -174,6 +174,19 @@ static void split_with_item(tvms_writer *w, const tvms_surf *node, uint32_t tail
   tvms_format_item(w, node->b, tail);
 }
 
+static void split_slice(tvms_writer *w, const tvms_surf *node, uint32_t tail) {
+  bool step = (node->flags & TVMS_SURF_STEP) && node->c;
+  bool spaced = tvms_format_is_spaced(w, node);
+  if (node->a) tvms_format_item(w, node->a, 2);
+  tvms_writer_put_text(w, node->a && spaced ? " :" : ":");
+  if (node->b && spaced) tvms_writer_put_char(w, ' ');
+  if (node->b) tvms_format_item(w, node->b, step ? 2 : tail);
+  if (!step) return;
+  tvms_writer_put_text(w, node->b && spaced ? " :" : ":");
+  if (spaced) tvms_writer_put_char(w, ' ');
+  tvms_format_item(w, node->c, tail);
+}
+
 static void prefixed(tvms_writer *w, const char *prefix, tvms_ref ref, uint32_t tail) {
   tvms_writer_put_text(w, prefix);
   tvms_format_item(w, ref, tail);
@@ -241,6 +254,7 @@ static void split_node(tvms_writer *w, tvms_ref ref, uint32_t tail) {
     return;
   case TVMS_SURF_COMP_IF: prefixed(w, "if ", node->a, tail); return;
   case TVMS_SURF_PARAM: split_param(w, node, tail); return;
+  case TVMS_SURF_SLICE: split_slice(w, node, tail); return;
   case TVMS_SURF_WITH_ITEM: split_with_item(w, node, tail); return;
   default: tvms_format_forced(w, ref, true); return;
   }

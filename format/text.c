@@ -7,6 +7,8 @@
 
 #include "format/walk.h"
 
+#include <strings.h>
+
 static bool is_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
          || c == '_' || (unsigned char)c >= 0x80;
@@ -171,6 +173,38 @@ void tvms_format_comment(tvms_writer *w, const tvms_comment *comment) {
   bool space = len > 1 && !strchr(" !:#'\t", text[1]);
   if (space) tvms_writer_put_char(w, ' ');
   tvms_writer_put(w, text + 1, len - 1);
+}
+
+// A comment that tells a linter or a type checker something.
+static bool is_pragma(const char *text, const char *end) {
+  static const char *const tools[] = {"isort",  "type", "pyright", "pylint",
+                                      "flake8", "ruff", "ty"};
+  while (text < end && (*text == ' ' || *text == '\t')) {
+    text++;
+  }
+  if (end - text >= 4 && strncasecmp(text, "noqa", 4) == 0) return true;
+  const char *colon = memchr(text, ':', (size_t)(end - text));
+  for (size_t i = 0; colon && i < sizeof tools / sizeof tools[0]; i++) {
+    size_t len = strlen(tools[i]);
+    if ((size_t)(colon - text) == len && memcmp(text, tools[i], len) == 0) return true;
+  }
+  return false;
+}
+
+uint32_t tvms_format_behind(const tvms_writer *w, uint32_t begin, uint32_t end) {
+  if (w->comment_at < begin || w->comment_at >= end) return 0;
+  const tvms_comment *comment = &w->surface->comments[w->next];
+  const char *text = w->source + comment->begin, *stop = w->source + comment->end;
+  if (comment->own_line || is_pragma(text + 1, stop)) return 0;
+  while (stop > text && (stop[-1] == ' ' || stop[-1] == '\t')) {
+    stop--;
+  }
+  bool spaced = stop > text + 1 && !strchr(" !:#'\t", text[1]);
+  uint32_t columns = spaced ? 3 : 2;
+  for (; text < stop; text++) {
+    columns += ((unsigned char)*text & 0xC0) != 0x80;
+  }
+  return columns;
 }
 
 void tvms_format_to_comment(tvms_writer *w, uint32_t index) {

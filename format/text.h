@@ -24,6 +24,10 @@ tvms_span tvms_format_name_from(const tvms_writer *w, uint32_t begin);
 // The bytes of the name that ends at an offset of the source.
 tvms_span tvms_format_name_to(const tvms_writer *w, uint32_t end);
 
+// Columns that the next comment takes at the end of a line, if it begins in [begin, end) and
+// counts: one that is written for another tool does not.
+uint32_t tvms_format_behind(const tvms_writer *w, uint32_t begin, uint32_t end);
+
 // Goes on to the comment behind the one that was written last.
 void tvms_format_next_comment(tvms_writer *w);
 

@@ -3,6 +3,7 @@
 #include "format/value.h"
 
 #include "format/brackets.h"
+#include "format/omit.h"
 #include "format/split.h"
 #include "format/text.h"
 
@@ -82,67 +83,10 @@ static bool is_operator(const tvms_surf *node) {
   case TVMS_SURF_BOOL:
   case TVMS_SURF_COMPARE:
   case TVMS_SURF_IF_EXP:
+  case TVMS_SURF_UNARY:
   case TVMS_SURF_STRINGS: return true;
   default: return false;
   }
-}
-
-// A single operator with an operand behind it that can be split at its last bracket: how
-// black then splits the whole. Returns that operand, or 0; `*left` and `*op` come before.
-static tvms_ref last_operand(const tvms_writer *w, tvms_ref ref, tvms_ref *left,
-                             tvms_surf_op *op) {
-  const tvms_surf *node = &w->nodes[ref];
-  const tvms_surf *first = &w->nodes[node->a];
-  *left = node->a;
-  *op = (tvms_surf_op)node->op;
-  if (tvms_format_is_operation(node)) {
-    bool chain = tvms_format_is_operation(first) && !first->parens
-                 && tvms_format_precedence((tvms_surf_op)first->op)
-                        == tvms_format_precedence(*op);
-    return chain ? 0 : node->b;
-  }
-  if (node->kind != TVMS_SURF_COMPARE || w->nodes[node->b].next) return 0;
-  *op = (tvms_surf_op)w->nodes[node->b].op;
-  return w->nodes[node->b].a;
-}
-
-static bool try_last_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
-  tvms_ref left;
-  tvms_surf_op op;
-  tvms_ref last = last_operand(w, ref, &left, &op);
-  if (!last || w->nodes[last].parens || w->nodes[last].kind != TVMS_SURF_CALL)
-    return false;
-  tvms_point here = tvms_writer_mark(w);
-  bool fine = tvms_format_try_flat(w, left, false, 4);
-  if (fine) {
-    tvms_writer_put_char(w, ' ');
-    tvms_writer_put_text(w, tvms_surface_operator_text(op));
-    tvms_writer_put_char(w, ' ');
-    fine = w->comment_at >= w->nodes[last].begin && splits_itself(w, last);
-  }
-  if (fine)
-    tvms_format_split(w, last, false, tail);
-  else
-    tvms_writer_rewind(w, here);
-  return fine;
-}
-
-// The same with the only brackets around the first operand.
-static bool try_first_operand(tvms_writer *w, tvms_ref ref, uint32_t tail) {
-  tvms_ref left;
-  tvms_surf_op op;
-  tvms_ref last = last_operand(w, ref, &left, &op);
-  if (!last || !w->nodes[left].parens) return false;
-  tvms_point here = tvms_writer_mark(w);
-  uint32_t comment = w->next;
-  tvms_format_in_parens(w, left);
-  tvms_writer_put_char(w, ' ');
-  tvms_writer_put_text(w, tvms_surface_operator_text(op));
-  tvms_writer_put_char(w, ' ');
-  if (comment == w->next && tvms_format_try_flat(w, last, false, tail)) return true;
-  tvms_writer_rewind(w, here);
-  tvms_format_to_comment(w, comment);
-  return false;
 }
 
 static bool is_long_string(const tvms_writer *w, const tvms_surf *node) {
@@ -150,9 +94,18 @@ static bool is_long_string(const tvms_writer *w, const tvms_surf *node) {
          && memchr(w->source + node->begin, '\n', node->end - node->begin);
 }
 
-void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
-  if (tvms_format_try_flat(w, ref, true, tail)) return;
+// Whether a comment behind the value splits it: not one that has no place for that.
+static bool yields(tvms_writer *w, tvms_ref ref) {
   const tvms_surf *node = &w->nodes[ref];
+  if (tvms_format_is_postfix(node)) return has_full(w, ref);
+  return is_operator(node) || splits_itself(w, ref);
+}
+
+void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
+  const tvms_surf *node = &w->nodes[ref];
+  if (tvms_format_try_flat(w, ref, true, tail + w->behind)) return;
+  if (w->behind && !yields(w, ref) && tvms_format_try_flat(w, ref, true, tail)) return;
+  tail += w->behind;
   bool inside =
       node->parens && w->comment_at < tvms_format_closing_columns(w, node->end);
   if (inside && (w->comment_at < node->begin || w->comment_at >= node->end)) {
@@ -164,9 +117,8 @@ void tvms_format_value(tvms_writer *w, tvms_ref ref, uint32_t tail) {
   } else if (node->kind == TVMS_SURF_WALRUS || node->kind == TVMS_SURF_LAMBDA) {
     tvms_format_in_parens(w, ref);
   } else if (is_operator(node)) {
-    if (!try_last_operand(w, ref, tail) && !try_first_operand(w, ref, tail)) {
-      tvms_format_in_parens(w, ref);
-    }
+    bool whole = w->comment_at >= node->end && tvms_format_omit(w, ref, tail);
+    if (!whole) tvms_format_in_parens(w, ref);
   } else if (tvms_format_is_postfix(node) && has_full(w, ref)) {
     if (fits_own_line(w, ref) || !fits_first(w, ref))
       tvms_format_in_parens(w, ref);

@@ -40,6 +40,7 @@ typedef struct {
   uint32_t limit;            // columns that tvms_format_flat may use
   bool forced;               // write flat whatever it holds and however long
   bool too_deep;             // something was left out: nested beyond the limit of depth
+  uint32_t behind;           // columns of the comment behind the statement or header
   uint32_t indent;           // columns before a new line's text
   const char *line_end;      // "\n" or "\r\n", as the source has it
   uint32_t next;             // first comment that is not written

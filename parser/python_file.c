@@ -64,8 +64,12 @@ static bool is_of_script(const finder *f, tvms_sym root, tvms_ref decorator) {
   // `@tvm.script.ir_module`: the script is in the decorator itself.
   const tvms_surf *node = tvms_surface_at(f->surface, decorator);
   tvms_span span = {node->begin, node->end};
-  snprintf(path, sizeof path, "%.*s", (int)(span.end - span.begin),
-           f->surface->source->text + span.begin);
+  size_t len = 0;
+  for (uint32_t i = span.begin; i < span.end && len + 1 < sizeof path; i++) {
+    char c = f->surface->source->text[i];
+    if (!strchr(" \t\r\n\\", c)) path[len++] = c;
+  }
+  path[len] = '\0';
   return strncmp(path, "tvm.", 4) == 0 && leads_to_script(path);
 }
 
