@@ -6,6 +6,7 @@
 #include "driver/runnable.h"
 #include "driver/values.h"
 #include "interp/operators.h"
+#include "interp/packed_entry.h"
 #include "interp/prim.h"
 #include "ir/build.h"
 #include "ir/walk.h"
@@ -103,17 +104,61 @@ static bool is_lack(tvms_diag_id id) {
          || id == TVMS_D_no_memory_of_kind;
 }
 
-// Calls `member` with random arguments; inside of a trial, whose first finding says why not.
-static tvms_status call(tvms_semantics *s, const tvms_module *module,
-                        const tvms_member *member, tvms_heap *heap, int8_t undefined,
-                        tvms_semantics_results *results) {
-  uint32_t count = tvms_inputs_param_count(member);
-  tvms_value *values = tvms_arena_array(&s->arena, tvms_value, count);
+// ---- Inputs ----
+
+// A value that a run may write to.
+static tvms_value copy_of(tvms_heap *heap, tvms_value value) {
+  if (value.kind != TVMS_VALUE_TENSOR) return tvms_value_keep(value);
+  const tvms_dl_tensor *view = &value.tensor->view;
+  tvms_tensor *copy = tvms_tensor_new(heap, view->dtype, view->ndim, view->shape);
+  if (!copy) return (tvms_value){0};
+  if (value.tensor->bytes) memcpy(copy->view.data, view->data, value.tensor->bytes);
+  return tvms_value_of_tensor(copy);
+}
+
+// Does a PrimFunc take what were tensors as addresses? MakeUnpackedAPI makes such ones.
+static bool takes_addresses(const tvms_semantics_function *f,
+                            const tvms_member *member) {
+  if (member->function->kind != TVMS_NODE_PRIM_FUNC) return false;
+  const tvms_prim_func *prim = tvms_as_prim_func(member->function);
+  for (uint32_t i = 0; i < prim->params.len && i < f->param_count; i++) {
+    bool address =
+        !prim->buffers.items[i] && tvms_dtype_is_handle(prim->params.items[i]->dtype);
+    if (address && f->inputs[i].kind == TVMS_VALUE_TENSOR) return true;
+  }
+  return false;
+}
+
+// Random inputs for `member`, kept with the function if they are its first; what is lowered for
+// calls from outside gets those that were kept.
+static bool make_inputs(tvms_semantics *s, tvms_semantics_function *f,
+                        const tvms_member *member, bool lowered, tvms_heap *heap,
+                        tvms_value *values) {
+  for (uint32_t i = 0; lowered && i < f->param_count; i++)
+    values[i] = copy_of(heap, f->inputs[i]);
+  if (lowered) return true;
   tvms_inputs inputs;
   tvms_inputs_init(&inputs, s->context, member, heap, values);
   bool filled = tvms_inputs_fill(&inputs);
   tvms_inputs_fini(&inputs);
-  if (!filled) return TVMS_FOUND_ERRORS;
+  if (!filled || f->inputs) return filled;
+  f->inputs = tvms_arena_array(&s->arena, tvms_value, f->param_count + 1);
+  for (uint32_t i = 0; i < f->param_count; i++)
+    f->inputs[i] = copy_of(&f->heap, values[i]);
+  return true;
+}
+
+// Calls `member`; inside of a trial, whose first finding says why not.
+static tvms_status call(tvms_semantics *s, tvms_semantics_function *f,
+                        const tvms_module *module, const tvms_member *member,
+                        tvms_heap *heap, int8_t undefined,
+                        tvms_semantics_results *results) {
+  bool packed = tvms_interp_is_packed_entry(member->function);
+  bool by_address = !packed && f->inputs && takes_addresses(f, member);
+  uint32_t count = packed ? f->param_count : tvms_inputs_param_count(member);
+  tvms_value *values = tvms_arena_array(&s->arena, tvms_value, count + 1);
+  if (!make_inputs(s, f, member, f->inputs && (packed || by_address), heap, values))
+    return TVMS_FOUND_ERRORS;
   tvms_interp interp = {.context = s->context,
                         .module = module,
                         .heap = heap,
@@ -123,12 +168,14 @@ static tvms_status call(tvms_semantics *s, const tvms_module *module,
   tvms_value result;
   tvms_status status = tvms_interp_call(&interp, member, values, count, &result);
   if (status != TVMS_OK) return status;
+  // What takes addresses returns an error code.
+  if (by_address && result.kind == TVMS_VALUE_INT && !result.i)
+    result = (tvms_value){0};
   collecting c = {s, results};
   bool is_prim = member->function->kind == TVMS_NODE_PRIM_FUNC;
   // Which buffers it writes is no question: a pass may write by way of views.
   for (uint32_t i = 0; is_prim && i < count; i++) {
-    if (values[i].kind == TVMS_VALUE_TENSOR)
-      collect(&c, tvms_inputs_param_name(s->context, member, i), values[i]);
+    if (values[i].kind == TVMS_VALUE_TENSOR) collect(&c, f->params[i], values[i]);
   }
   if (!is_prim || result.kind != TVMS_VALUE_NONE)
     tvms_values_each_result(s->context, member, values, result, collect, &c);
@@ -136,14 +183,15 @@ static tvms_status call(tvms_semantics *s, const tvms_module *module,
 }
 
 // Runs a function of a module; `why` gets the reason if it does not end well.
-static ending run(tvms_semantics *s, const runnable *r, tvms_sym name, tvms_heap *heap,
-                  int8_t undefined, tvms_semantics_results *results, const char **why) {
-  const tvms_member *member = r->module ? tvms_module_find(r->module, name) : NULL;
+static ending run(tvms_semantics *s, const runnable *r, tvms_semantics_function *f,
+                  tvms_heap *heap, int8_t undefined, tvms_semantics_results *results,
+                  const char **why) {
+  const tvms_member *member = r->module ? tvms_module_find(r->module, f->name) : NULL;
   *why = "its module cannot be lowered";
   if (!member || !member->function) return CANNOT_RUN;
   tvms_trial trial;
   tvms_trial_begin(&trial, &s->context->diags);
-  tvms_status status = call(s, r->module, member, heap, undefined, results);
+  tvms_status status = call(s, f, r->module, member, heap, undefined, results);
   const tvms_diag *first = s->context->diags.first;
   while (first && first->severity != TVMS_SEVERITY_ERROR)
     first = first->next;
@@ -191,9 +239,9 @@ static void begin_function(tvms_semantics *s, const runnable *r,
   tvms_heap_init(&f->heap, memory_of(s));
   note_params(s, f, member);
   const char *why;
-  f->runs = run(s, r, f->name, &f->heap, 0, &f->results, &why) == RAN;
+  f->runs = run(s, r, f, &f->heap, 0, &f->results, &why) == RAN;
   if (f->runs && s->has_undefined) {
-    f->runs = run(s, r, f->name, &f->heap, OTHER_NUMBER, &f->others, &why) == RAN;
+    f->runs = run(s, r, f, &f->heap, OTHER_NUMBER, &f->others, &why) == RAN;
     why = "whether it ends well depends on T.undef()";
   }
   if (!f->runs) say_not_compared(s, f->name, member->name_span, why);
@@ -363,7 +411,7 @@ static void compare_function(tvms_semantics *s, const runnable *r,
   tvms_semantics_results results = {0};
   const char *why;
   difference d;
-  ending end = run(s, r, f->name, &heap, 0, &results, &why);
+  ending end = run(s, r, f, &heap, 0, &results, &why);
   tvms_diags *diags = &s->context->diags;
   if (end == CANNOT_RUN) {
     f->runs = false;
@@ -392,7 +440,8 @@ void tvms_semantics_compare(tvms_semantics *s, const tvms_semantics_change *chan
     if (!f->runs) continue;
     const tvms_member *member = tvms_module_find(module, f->name);
     bool there = member && member->function && is_public(member);
-    if (there && same_params(s, f, member)) {
+    bool packed = there && tvms_interp_is_packed_entry(member->function);
+    if (packed || (there && same_params(s, f, member))) {
       compare_function(s, &r, f, change);
       continue;
     }

@@ -28,7 +28,10 @@ typedef struct {
   bool runs;            // and is still compared
   const char **params;  // their names
   uint32_t param_count;
-  tvms_heap heap;  // of the results
+  tvms_heap heap;  // of the results and inputs
+  tvms_value
+      *inputs;  // as they were before the call, for a function that takes them packed
+                // or by address later
   tvms_semantics_results results;
   tvms_semantics_results others;  // if T.undef() is another number; none: there is none
 } tvms_semantics_function;

@@ -12,6 +12,7 @@
 #include "interp/meaning.h"
 #include "interp/packed_tir.h"
 #include "interp/prim.h"
+#include "interp/structs.h"
 #include "ir/build.h"
 
 #include <math.h>
@@ -282,6 +283,9 @@ static tvms_scalar call_operator(tvms_interp_frame *f, const tvms_call *call,
   case TVMS_TIR_tvm_call_packed:
     tvms_interp_call_packed_of_tir(f, call);
     return of_int(0);
+  case TVMS_TIR_tvm_struct_get: return tvms_interp_struct_get(f, call);
+  case TVMS_TIR_tvm_struct_set: tvms_interp_struct_set(f, call); return of_int(0);
+  case TVMS_TIR_tvm_stack_alloca: return tvms_interp_stack_alloca(f, call);
   default: unsupported_call(f, call, tvms_symbol_text(f->context, callee->name));
   }
 }

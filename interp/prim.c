@@ -11,6 +11,7 @@
 #include "interp/codes.h"
 #include "interp/expr.h"
 #include "interp/frame.h"
+#include "interp/packed_entry.h"
 #include "interp/relax.h"
 #include "interp/result.h"
 #include "interp/stmt.h"
@@ -261,7 +262,8 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
   tvms_interp_frame f;
   tvms_interp_open_frame(&f, interp, member, outer);
   if (span.end == 0) span = member->name_span;
-  if (count != function->params.len) {
+  bool packed = tvms_interp_is_packed_entry(member->function);
+  if (!packed && count != function->params.len) {
     fault(&f, TVMS_D_wrong_argument_count, span,
           tvms_symbol_text(f.context, member->name), function->params.len,
           tvms_diag_plural(function->params.len), count);
@@ -269,10 +271,15 @@ tvms_value tvms_interp_call_prim_func(tvms_interp *interp, const tvms_member *me
   tvms_safe_call kernel =
       interp->kernel ? interp->kernel(interp->kernel_state, member) : NULL;
   if (kernel) return call_compiled(&f, kernel, args, count, span);
-  bind_arguments(&f, function, args, span);
+  const tvms_any *left = packed ? tvms_interp_bind_packed(&f, args, count) : NULL;
+  if (!packed) bind_arguments(&f, function, args, span);
   tvms_interp_count_step(&f, span);
   run_body(&f);
-  tvms_value result = scalar_result(&f, f.returned);
+  if (packed && f.returned.i != 0) {
+    fault(&f, TVMS_D_packed_refused, span, tvms_symbol_text(f.context, member->name),
+          "it returned an error code");
+  }
+  tvms_value result = packed ? from_any(*left) : scalar_result(&f, f.returned);
   // Memory of the arguments is not ours: only what has an owner is freed.
   tvms_interp_close_frame(&f);
   return result;

@@ -205,6 +205,29 @@ def f(x: R.Tensor((4,), "float32")):
         "        return R.add(x, lv)\n"
     )
 
+    PACKED = (
+        "from tvm.script import ir as I, tir as T\n@I.ir_module\nclass Module:\n    @T.prim_func\n"
+        '    def scale(A: T.Buffer((4,), "float32"), k: T.float32, B: T.Buffer((4,), "float32")):\n'
+        '        T.func_attr({"target": T.target({"kind": "llvm", "host": {"kind": "llvm"}})})\n'
+        "        for i in range(4):\n            B[i] = A[i] * k\n"
+    )
+
+    def test_packed_functions_are_called_with_the_inputs_of_those_before(self):
+        release = ("--from", "0.22", "--dialect", "0.22")
+        lowered = tvms("opt", *release, "--passes", "MakePackedAPI", "-", stdin=self.PACKED.encode()).stdout
+        with open(self.path, "w") as f:
+            f.write(self.PACKED)
+        changes = [(b"", b"", 0, b""), (b"] * k", b"] + k", 1, b"E0891"), (b"return 0", b"return -1", 1, b"it returned an error code"),
+                   (b"num_args == 3", b"num_args == 2", 1, b"num_args should be 3"),
+                   (b"args, 1, 14", b"args, 3, 14", 1, b"field 14 of element 3 lies outside of the memory")]
+        for old, new, status, said in changes:
+            with self.subTest(new=new):
+                self.assertIn(old, lowered)
+                p = tvms("diff", "--values", "--from", "0.22", self.path, "-", stdin=lowered.replace(old, new) if old else lowered)
+                self.assertEqual((p.returncode, p.stdout), (status, b""))
+                self.assertIn(said, p.stderr)
+                self.assertNotIn(b"not compared", p.stderr)
+
     def test_values_that_are_left_out_are_not_compared(self):
         whole = tvms("print", "-", stdin=self.CONSTANT.encode()).stdout
         part = tvms("print", "--no-metadata", "-", stdin=self.CONSTANT.encode()).stdout

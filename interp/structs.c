@@ -1,0 +1,151 @@
+// Fields of structures in memory. A program may have any pointer, so each access is looked up
+// among the memory that it may touch.
+#include "interp/structs.h"
+
+#include "interp/buffer.h"
+#include "interp/meaning.h"
+#include "ir/op.h"
+#include "runtime/abi.h"
+
+#include <stddef.h>
+#include <string.h>
+
+// Numbers of fields in all releases but those of TVMFFIAny behind its kind.
+enum {
+  TENSOR_ADDRESS = 0,
+  TENSOR_DEVICE_TYPE = 10,
+  ANY_KIND = 13,
+  INT64_ELEMENT = 17,
+};
+
+// Where a field lies in its structure, and what it is.
+typedef struct {
+  size_t stride, offset;
+  tvms_dl_type
+      type;  // lanes 0: there is none of this number; of a union: as it is asked for
+  bool is_union;
+} place;
+
+#define AT(struct, field, code, bits)                                                  \
+  { sizeof(struct), offsetof(struct, field), {code, bits, 1}, false }
+
+static const place tensor_fields[] = {
+    [1] = AT(tvms_dl_tensor, data, TVMS_DL_HANDLE, 64),
+    [2] = AT(tvms_dl_tensor, shape, TVMS_DL_HANDLE, 64),
+    [3] = AT(tvms_dl_tensor, strides, TVMS_DL_HANDLE, 64),
+    [4] = AT(tvms_dl_tensor, ndim, TVMS_DL_INT, 32),
+    [5] = AT(tvms_dl_tensor, dtype.code, TVMS_DL_UINT, 8),
+    [6] = AT(tvms_dl_tensor, dtype.bits, TVMS_DL_UINT, 8),
+    [7] = AT(tvms_dl_tensor, dtype.lanes, TVMS_DL_UINT, 16),
+    [8] = AT(tvms_dl_tensor, byte_offset, TVMS_DL_UINT, 64),
+    [9] = AT(tvms_dl_tensor, device.id, TVMS_DL_INT, 32),
+    [TENSOR_DEVICE_TYPE] = AT(tvms_dl_tensor, device.type, TVMS_DL_INT, 32),
+};
+
+static place place_of(const tvms_interp_frame *f, int64_t field) {
+  static const place kind = AT(tvms_any, type_index, TVMS_DL_INT, 32);
+  static const place padding = AT(tvms_any, padding, TVMS_DL_UINT, 32);
+  static const place element = {sizeof(int64_t), 0, {TVMS_DL_INT, 64, 1}, false};
+  place value = {sizeof(tvms_any), offsetof(tvms_any, v), {TVMS_DL_INT, 64, 1}, true};
+  bool padded = tvms_release_has(f->member->unit->dialect,
+                                 TVMS_FACT_packed_arguments_have_padding);
+  if (field > TENSOR_ADDRESS && field <= TENSOR_DEVICE_TYPE)
+    return tensor_fields[field];
+  if (field == ANY_KIND) return kind;
+  if (field == ANY_KIND + 1) return padded ? padding : value;
+  if (field == ANY_KIND + 2 && padded) return value;
+  if (field == INT64_ELEMENT && padded) return element;
+  return (place){0};
+}
+
+TVMS_NORETURN static void unsupported(tvms_interp_frame *f, const tvms_call *call) {
+  const tvms_operator *callee = tvms_as_operator(call->callee);
+  fault(f, TVMS_D_call_not_interpreted, call->head.span,
+        tvms_symbol_text(f->context, callee->name));
+}
+
+static int64_t int_argument(tvms_interp_frame *f, const tvms_call *call, uint32_t i) {
+  return tvms_interp_eval_int(f, call->args.items[i]);
+}
+
+// The address of the field that a call is about; *type is that of what is there.
+static char *address_of(tvms_interp_frame *f, const tvms_call *call,
+                        tvms_dl_type wanted, tvms_dl_type *type) {
+  char *base = tvms_interp_eval(f, call->args.items[0], 0).p;
+  int64_t index = int_argument(f, call, 1), field = int_argument(f, call, 2);
+  place at = place_of(f, field);
+  if (!at.type.lanes) unsupported(f, call);
+  *type = at.type;
+  if (at.is_union && wanted.code == TVMS_DL_HANDLE) type->code = TVMS_DL_HANDLE;
+  if (at.is_union && tvms_scalar_kind_is_real(wanted.code)) type->code = TVMS_DL_FLOAT;
+  int64_t offset, end;
+  uint64_t there = tvms_interp_bytes_from(f, base);
+  size_t size = tvms_dl_element_size(at.type);
+  bool inside = base && index >= 0
+                && !__builtin_mul_overflow(index, (int64_t)at.stride, &offset)
+                && !__builtin_add_overflow(offset, (int64_t)(at.offset + size), &end)
+                && (uint64_t)end <= there;
+  if (!inside)
+    fault(f, TVMS_D_outside_struct, call->head.span, (long long)field,
+          (long long)index);
+  return base + offset + at.offset;
+}
+
+tvms_scalar tvms_interp_struct_get(tvms_interp_frame *f, const tvms_call *call) {
+  tvms_dl_type wanted = tvms_interp_dl_type_of(call->head.dtype), type;
+  if (call->args.len < 3) unsupported(f, call);
+  if (int_argument(f, call, 2) == TENSOR_ADDRESS) {
+    char *base = tvms_interp_eval(f, call->args.items[0], 0).p;
+    int64_t offset = tvms_interp_eval_int(f, call->args.items[1]);
+    if (__builtin_mul_overflow(offset, (int64_t)sizeof(tvms_dl_tensor), &offset)
+        || !base || offset < 0 || (uint64_t)offset > tvms_interp_bytes_from(f, base))
+      fault(f, TVMS_D_outside_struct, call->head.span, (long long)TENSOR_ADDRESS,
+            (long long)int_argument(f, call, 1));
+    return (tvms_scalar){.p = base + offset};
+  }
+  const char *at = address_of(f, call, wanted, &type);
+  tvms_scalar value = tvms_dl_element_get(at, type);
+  return wanted.code == TVMS_DL_HANDLE ? value
+                                       : tvms_scalar_convert(value, type, wanted);
+}
+
+// The value of a text is its address.
+static tvms_scalar value_of(tvms_interp_frame *f, const tvms_node *node) {
+  const tvms_node *text = node;
+  if (tvms_call_opcode(node) == TVMS_TIR_reinterpret
+      && tvms_as_call(node)->args.len == 1)
+    text = tvms_as_call(node)->args.items[0];
+  if (text->kind != TVMS_NODE_STRING_IMM) return tvms_interp_eval(f, node, 0);
+  return (tvms_scalar){.p = (void *)(uintptr_t)tvms_as_string_imm(text)->value.text};
+}
+
+void tvms_interp_struct_set(tvms_interp_frame *f, const tvms_call *call) {
+  if (call->args.len < 4) unsupported(f, call);
+  const tvms_node *node = call->args.items[3];
+  tvms_dl_type given = tvms_interp_dl_type_of(node->dtype), type;
+  if (node->kind == TVMS_NODE_STRING_IMM) given = (tvms_dl_type){TVMS_DL_HANDLE, 64, 1};
+  tvms_scalar value = value_of(f, node);
+  char *at = address_of(f, call, given, &type);
+  bool pointers = type.code == TVMS_DL_HANDLE || given.code == TVMS_DL_HANDLE;
+  tvms_dl_element_set(at, type,
+                      pointers ? value : tvms_scalar_convert(value, given, type));
+}
+
+tvms_scalar tvms_interp_stack_alloca(tvms_interp_frame *f, const tvms_call *call) {
+  static const struct {
+    const char *what;
+    int16_t words;  // of eight bytes
+  } kinds[] = {{"shape", 1},
+               {"arg_value", 1},
+               {"tvm_ffi_any", sizeof(tvms_any) / 8},
+               {"array", sizeof(tvms_dl_tensor) / 8}};
+  const tvms_node *what = call->args.len == 2 ? call->args.items[0] : NULL;
+  if (!what || what->kind != TVMS_NODE_STRING_IMM) unsupported(f, call);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (strcmp(kinds[i].what, tvms_as_string_imm(what)->value.text) != 0) continue;
+    tvms_dtype word = {TVMS_INT, 64, kinds[i].words};
+    tvms_list count = {(tvms_node **)(uintptr_t)&call->args.items[1], 1};
+    return (tvms_scalar){.p = tvms_interp_allocate(f, word, count, call->head.span)};
+  }
+  unsupported(f, call);
+}
