@@ -15,9 +15,11 @@ typedef struct tvms_file_state {
   // By definition of `script`: 1 + the number of the module that was made of it in the
   // statement being read, or UINT32_MAX if none was; 0: it was not read.
   uint32_t *TVMS_NULLABLE made;
-  uint32_t unread;          // definitions of `script` that were not read
-  tvms_python_calls calls;  // of functions that make definitions
-  tvms_python_stage stage;  // what the statements of Python are followed for
+  uint8_t *TVMS_NULLABLE readings;  // by definition: how often it was read
+  uint64_t followed;                // statements of Python so far
+  uint32_t unread;                  // definitions of `script` that were not read
+  tvms_python_calls calls;          // of functions that make definitions
+  tvms_python_stage stage;          // what the statements of Python are followed for
   const tvms_python_instance *TVMS_NULLABLE
       instance;     // the call whose body is followed
   uint32_t nested;  // calls of Python's functions inside each other
@@ -27,7 +29,7 @@ typedef struct tvms_file_state {
       releases;  // not NULL: every definition has its own, and these choose it
   TVMS_VEC(void *)
   omitted;  // by symbol (ir/omitted.h): what parser/metadata.c has of it
-  uint32_t constant_steps;  // that the constants of Python took so far
+  uint64_t constant_steps;  // that the constants of Python took so far
   uint64_t section_bytes;   // of values that a metadata section takes
 } tvms_file_state;
 

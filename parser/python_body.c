@@ -68,8 +68,13 @@ static void bind_target(tvms_reader *reader, tvms_ref target, tvms_eval_value va
 
 // ---- Values ---------------------------------------------------------------------------
 
-// Steps of all of Python's constants in a file, and bytes of each.
-enum { MOST_CONSTANT_STEPS = 2000000, MOST_CONSTANT_BYTES = 16 << 20 };
+// Steps of all of Python's constants in a file, and in addition for each of its bytes; and
+// bytes of each.
+enum {
+  MOST_CONSTANT_STEPS = 2000000,
+  CONSTANT_STEPS_PER_BYTE = 4,
+  MOST_CONSTANT_BYTES = 16 << 20
+};
 
 // The metadata section of printed text, `tvm.ir.load_json("""…""")`: no more than the text has
 // comes of it, so it has no share of its own and takes none of the constants'.
@@ -96,7 +101,9 @@ tvms_eval_value tvms_python_body_eval(tvms_reader *reader, tvms_ref expr) {
   tvms_context *context = reader->context;
   uint64_t limit = context->step_limit, before = context->steps;
   tvms_budget budget = reader->budget;
-  uint64_t own = MOST_CONSTANT_STEPS - file->constant_steps;
+  uint64_t most = MOST_CONSTANT_STEPS
+                  + CONSTANT_STEPS_PER_BYTE * (uint64_t)reader->surface->source->size;
+  uint64_t own = most - file->constant_steps;
   if (own < limit - before) context->step_limit = before + own;
   reader->budget.most_bytes = MOST_CONSTANT_BYTES + file->section_bytes;
   tvms_evaluator *evaluator = &reader->scopes.items[reader->scopes.len - 1].evaluator;
@@ -109,7 +116,7 @@ tvms_eval_value tvms_python_body_eval(tvms_reader *reader, tvms_ref expr) {
   reader->budget = budget;
   context->step_limit = limit;
   uint64_t spent = context->steps - before;
-  file->constant_steps += (uint32_t)(spent < own ? spent : own);
+  file->constant_steps += spent < own ? spent : own;
   return value;
 }
 
@@ -247,8 +254,9 @@ static void follow_if(tvms_reader *reader, tvms_ref ref, bool certain,
   tvms_python_body_follow(reader, stmt.c, false, run);
 }
 
-// A loop over more items is not followed item by item.
-enum { MOST_ITEMS = 16 };
+// A loop over more items is not followed item by item, and none once so many statements
+// of the file were followed.
+enum { MOST_ITEMS = 16, MOST_FOLLOWED = 200000 };
 
 // True if a statement of the body may end an iteration of the loop.
 static bool may_leave(const tvms_reader *reader, tvms_ref body) {
@@ -268,6 +276,8 @@ static bool may_leave(const tvms_reader *reader, tvms_ref body) {
 static bool few_items(tvms_reader *reader, const tvms_surf *stmt,
                       const tvms_python_run *run, tvms_eval_items *items) {
   tvms_ref suites = stmt->c;
+  uint64_t most = MOST_FOLLOWED + (uint64_t)reader->surface->source->size;
+  if (tvms_file_of(reader)->followed > most) return false;
   if (run->every || may_leave(reader, tvms_reader_at(reader, suites)->a)) return false;
   tvms_eval_value value = tvms_python_body_eval(reader, stmt->b);
   if (!tvms_eval_value_is_known(value)) return false;
@@ -354,9 +364,14 @@ static void keep_better(tvms_reader *reader, uint32_t *made, uint32_t before) {
   tvms_module_destroy(new);
 }
 
+// No definition is read more often, whatever loops and functions stand around it.
+enum { MOST_READINGS = 16 };
+
 // Reads a definition, and again for another call of the function around it.
 static void read_script(tvms_reader *reader, tvms_ref definition, uint32_t number) {
   tvms_file_state *file = tvms_file_of(reader);
+  if (file->readings[number] == MOST_READINGS) return;
+  file->readings[number]++;
   tvms_unit *unit = reader->unit;
   tvms_dialect dialect = reader->dialect;
   bool mixed = reader->mixed;
@@ -451,6 +466,7 @@ static void follow_other(tvms_reader *reader, tvms_ref ref, bool certain,
 static void follow_stmt(tvms_reader *reader, tvms_ref ref, bool certain,
                         tvms_python_run *run) {
   const tvms_surf stmt = *tvms_reader_at(reader, ref);
+  tvms_file_of(reader)->followed++;
   gather_calls(reader, ref);
   switch ((int)stmt.kind) {
   case TVMS_SURF_DEF:

@@ -211,15 +211,16 @@ static bool is_same(const tvms_reader *reader, tvms_eval_value a, tvms_eval_valu
 }
 
 // A definition is read for so many calls of one function.
-enum { MOST_INSTANCES = 8 };
+enum { MOST_INSTANCES = 8, MOST_IN_ALL = 32 };
 
 const tvms_python_instance *tvms_python_calls_add(tvms_reader *reader,
                                                   tvms_python_maker *maker,
                                                   const tvms_python_instance *around,
                                                   const tvms_eval_value *values,
                                                   uint32_t count) {
-  uint32_t known = 0;
+  uint32_t known = 0, all = 0;
   for (const tvms_python_instance *old = maker->first; old; old = old->next) {
+    if (++all == MOST_IN_ALL) return NULL;
     if (old->around != around) continue;
     bool same = old->count == count;
     for (uint32_t i = 0; i < count && same; i++)

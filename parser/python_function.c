@@ -278,18 +278,22 @@ static void run_with(tvms_reader *reader, tvms_ref ref, const tvms_eval_value *v
   file->instance = outer;
 }
 
-// Every combination of one row of each table; calls_add ends it when there are too many.
+enum { MOST_COMBINATIONS = 64 };
+
+// Combinations of one row of each table; `*left` of them at most.
 static void run_tables(tvms_reader *reader, tvms_ref ref, const table *tables,
-                       uint32_t table_count, tvms_eval_value *values, uint32_t count) {
+                       uint32_t table_count, tvms_eval_value *values, uint32_t count,
+                       uint32_t *left) {
   if (!table_count) {
     run_with(reader, ref, values, count);
+    --*left;
     return;
   }
-  for (uint32_t row = 0; row < tables->row_count; row++) {
+  for (uint32_t row = 0; row < tables->row_count && *left; row++) {
     for (uint32_t i = 0; i < tables->count; i++) {
       if (tables->places[i] < count) values[tables->places[i]] = tables->rows[row][i];
     }
-    run_tables(reader, ref, tables + 1, table_count - 1, values, count);
+    run_tables(reader, ref, tables + 1, table_count - 1, values, count, left);
   }
 }
 
@@ -315,7 +319,8 @@ void tvms_python_function_run(tvms_reader *reader, tvms_ref ref) {
     if (count < MOST_LISTS && read_table(reader, signature, decorator, &tables[count]))
       count++;
   }
-  run_tables(reader, ref, tables, count, values, signature->count);
+  uint32_t left = MOST_COMBINATIONS;
+  run_tables(reader, ref, tables, count, values, signature->count, &left);
   tvms_memory_free(memory, tables);
 }
 

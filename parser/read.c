@@ -94,6 +94,8 @@ static void begin_python(const tvms_surface *surface, tvms_file_state *file,
   file->unread = count;
   file->made = tvms_memory_alloc(memory, count * sizeof *file->made);
   memset(file->made, 0, count * sizeof *file->made);
+  file->readings = tvms_memory_alloc(memory, count);
+  memset(file->readings, 0, count);
   tvms_python_calls_find(surface, file->script, &file->calls);
   tvms_needed_names_find(surface, file->script, &file->calls, needed);
 }
@@ -157,6 +159,7 @@ tvms_program *tvms_reader_read(tvms_context *context, tvms_source *source,
   tvms_needed_names_fini(memory, &needed);
   tvms_python_calls_fini(memory, &file.calls);
   tvms_memory_free(memory, file.made);
+  tvms_memory_free(memory, file.readings);
   tvms_unit_fini(&unit);
   tvms_surface_fini(&surface);
   return program;
