@@ -107,8 +107,18 @@ void tvms_surface_report_loose(surf_build *build, tvms_ref ref) {
 }
 
 void tvms_surface_report_late_argument(surf_build *build, surf_expr argument) {
-  tvms_diag_report(&build->context->diags, TVMS_D_late_argument,
-                   (tvms_span){argument.begin, argument.end});
+  tvms_diags *diags = &build->context->diags;
+  tvms_diag *diag = tvms_diag_report(diags, TVMS_D_late_argument,
+                                     (tvms_span){argument.begin, argument.end});
+  tvms_surf *node = surf_at(build, argument.ref);
+  if (node->kind != TVMS_SURF_COMPARE) return;
+  // `axis == 1` was meant to name the argument.
+  const tvms_surf *name = surf_at(build, node->a), *rest = surf_at(build, node->b);
+  if (name->kind != TVMS_SURF_NAME || rest->op != TVMS_OP_EQ || rest->next) return;
+  const tvms_surf *value = surf_at(build, rest->a);
+  tvms_diag_remark(diags, diag, "an argument is named with '='");
+  tvms_diag_fix(diags, diag, (tvms_span){name->end, value->begin}, false, "=");
+  node->kind = TVMS_SURF_BAD;
 }
 
 static void report_param(surf_build *build, const tvms_surf *param, const char *what) {

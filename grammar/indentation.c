@@ -280,8 +280,11 @@ static bool shuts_soon(const tvms_indentation *layout, const tvms_bracket *top,
   enum { SOON = 200 };
   const char *text = (const char *)layout->lexer.base;
   char shut = *tvms_token_text((tvms_token_kind)top->shut);
+  char open = bracket_text(layout, top);
+  uint32_t depth = 0;
   for (uint32_t at = from; at < from + SOON; at++) {
-    if (text[at] == shut) return true;
+    if (text[at] == open) depth++;
+    if (text[at] == shut && depth-- == 0) return true;
     if (!text[at] || strchr("\r\n#\"'", text[at])) return false;
   }
   return false;
@@ -311,7 +314,10 @@ static bool shut_bracket(tvms_indentation *layout, tvms_token *token) {
     tvms_diag *diag =
         tvms_diag_report(diags_of(layout), TVMS_D_mismatched_bracket, span, text, open);
     tvms_diag_note(diags_of(layout), diag, open_span, "'%s' is opened here", open);
-    if (shuts_soon(layout, top, token->end)) return false;
+    bool extra = shuts_soon(layout, top, token->end);
+    tvms_diag_fix(diags_of(layout), diag, span, false, "%s",
+                  extra ? "" : tvms_token_text((tvms_token_kind)top->shut));
+    if (extra) return false;
   }
   token->kind = (tvms_token_kind)top->shut;
   pop_bracket(layout);

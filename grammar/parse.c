@@ -11,6 +11,7 @@
 #include "grammar/identifier.h"
 #include "grammar/indentation.h"
 #include "grammar/literal.h"
+#include "grammar/meant.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -76,7 +77,10 @@ typedef struct {
   seen_name *TVMS_NULLABLE seen;  // NULL: not worth it
   uint32_t seen_log;              // log2 of how many there are
   uint32_t no_colon;  // begin of the last line whose ':' was missed; UINT32_MAX: none
-  bool nested;        // an expression in a string
+  // Begin of the last line that was refused at once or in the header of a loop: what is
+  // refused behind that follows from it. UINT32_MAX: none.
+  uint32_t refused;
+  bool nested;  // an expression in a string
   yyParser lemon;
 } parse;
 
@@ -258,9 +262,32 @@ static bool report_refused(parse *p, tvms_token token) {
   if (token.kind == TVMS_TOK_STRAY) return false;  // the lexer has said so
   if (token.kind == TVMS_TOK_NEWLINE && p->layout.lexer.unfinished) return false;
   char what[64], expected[96];
-  say_token(p, token, what, sizeof what);
-  say_expected(p, expected, sizeof expected);
-  tvms_diag_report(diags_of(p), TVMS_D_syntax, span, what, expected);
+  bool inside = tvms_indentation_depth(&p->layout) > 0;
+  tvms_token_meaning meant = {0};
+  if (!p->nested) {
+    bool comma = takes(p, TERMINAL_COMMA) || p->layout.first.kind == TVMS_TOK_DEF;
+    meant = tvms_token_meant(text_of(p), token, p->layout.first, inside, comma);
+  }
+  bool moved = meant.note && meant.span.begin != span.begin;
+  if (meant.note) span = meant.span;
+  if (moved) {
+    tvms_token all = tvms_token_make(span.begin, span.end, TVMS_TOK_NAME);
+    say_token(p, all, what, sizeof what);
+    expected[0] = '\0';
+  } else {
+    say_token(p, token, what, sizeof what);
+    say_expected(p, expected, sizeof expected);
+  }
+  if (token.kind == TVMS_TOK_COLON && meant.note) {
+    // `keepdims: True` was taken for an argument without a name.
+    tvms_diags_forget(diags_of(p), TVMS_D_late_argument,
+                      (tvms_span){p->layout.first.begin, token.begin});
+  }
+  tvms_diag *diag =
+      tvms_diag_report(diags_of(p), TVMS_D_syntax, span, what, expected);
+  if (!meant.note) return false;
+  tvms_diag_remark(diags_of(p), diag, "%s", meant.note);
+  if (meant.fixed) tvms_diag_fix(diags_of(p), diag, meant.fix, false, "%s", meant.fixed);
   return false;
 }
 
@@ -509,8 +536,13 @@ static bool recover(parse *p, tvms_token *token) {
     feed(p, TERMINAL_COLON, token->begin, token->begin, 0);
     return true;
   }
-  bool quiet = follows_skipped(p, *token);
+  bool quiet = follows_skipped(p, *token)
+               || (p->refused == first.begin
+                   && (token->begin == first.end + 1 || first.kind == TVMS_TOK_FOR));
   bool unsupported = quiet || report_refused(p, *token);
+  if (token->begin == first.begin || first.kind == TVMS_TOK_FOR) {
+    p->refused = first.begin;
+  }
   if (bracket_of(p, *token) > 0) {
     if (skip_bracket(p, token)) return true;
     p->build.failed = false;
@@ -540,6 +572,7 @@ static void start(parse *p, tvms_surface *surface) {
   p->build.context = surface->context;
   p->text = surface->source->text;
   p->no_colon = UINT32_MAX;
+  p->refused = UINT32_MAX;
   tvms_grammarInit(&p->lemon, &p->build);
 }
 

@@ -64,11 +64,21 @@ static void name_value(tvms_reader *reader, tvms_ref ref, char *name, size_t siz
   }
 }
 
+// False if it is unknown or has an unknown item: what is wrong with it was reported.
+static bool is_known_throughout(tvms_eval_value value) {
+  if (value.kind == TVMS_EVAL_TUPLE || value.kind == TVMS_EVAL_LIST) {
+    for (uint32_t i = 0; i < value.len; i++) {
+      if (!tvms_eval_value_is_known(value.as.items[i])) return false;
+    }
+  }
+  return tvms_eval_value_is_known(value);
+}
+
 void tvms_eval_report_wrong_type(tvms_reader *reader, tvms_ref ref,
                                  const char *TVMS_NULLABLE what, const char *expected,
                                  tvms_eval_value value) {
   reader->failed = true;
-  if (!tvms_eval_value_is_known(value)) return;
+  if (!is_known_throughout(value)) return;
   char name[80];
   if (!what) {
     name_value(reader, ref, name, sizeof name);

@@ -326,6 +326,7 @@ static void put_argument(binder *bind, tvms_ref ref, bool operands) {
   }
   case TVMS_SURF_STAR: spread_positional(bind, ref); break;
   case TVMS_SURF_DOUBLE_STAR: spread_keywords(bind, ref); break;
+  case TVMS_SURF_BAD: bind->known = false; break;
   default: {
     tvms_eval_value value =
         operands ? tvms_eval_operand(reader, ref) : tvms_eval(reader, ref);

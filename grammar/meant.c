@@ -1,0 +1,218 @@
+// What was meant by text that the grammar refuses.
+//
+// Habits of C (`&&`, `else if`, `//`), a comma or `with` left out, typographic characters.
+// Each is told by the bytes around the token; the parser only says where it stands.
+#include "grammar/meant.h"
+
+#include <string.h>
+
+// ---- Tokens ----
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+// The end of the text before `at`, without blanks.
+static uint32_t end_before(const char *text, uint32_t at) {
+  while (at > 0 && is_blank(text[at - 1])) {
+    at--;
+  }
+  return at;
+}
+
+static bool is_word(const char *text, tvms_token token, const char *const *words,
+                    size_t count) {
+  uint32_t len = token.end - token.begin;
+  for (size_t i = 0; i < count; i++) {
+    if (strlen(words[i]) == len && memcmp(text + token.begin, words[i], len) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+#define IS_ONE_OF(text, token, ...)                                                    \
+  is_word((text), (token), (const char *const[]){__VA_ARGS__},                         \
+          sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static tvms_token_meaning meaning(tvms_span span, const char *note, tvms_span fix,
+                                  const char *TVMS_NULLABLE fixed) {
+  return (tvms_token_meaning){span, note, fixed, fix};
+}
+
+static tvms_token_meaning replaced(tvms_span span, const char *note,
+                                   const char *fixed) {
+  return meaning(span, note, span, fixed);
+}
+
+// `&&`, `||`, `++` at the end of a line, `//` and `/*` at its beginning.
+static tvms_token_meaning signs(const char *text, tvms_token token, tvms_token first) {
+  tvms_span span = {token.begin, token.end};
+  uint32_t begin = token.begin;
+  bool twice = begin > 0 && text[begin - 1] == text[begin];
+  tvms_span both = {begin - twice, token.end};
+  if (token.kind == TVMS_TOK_BIT_AND && twice)
+    return replaced(both, "write 'and'", "and");
+  if (token.kind == TVMS_TOK_BIT_OR && twice)
+    return replaced(both, "write 'or'", "or");
+  if (token.kind == TVMS_TOK_NEWLINE) {
+    uint32_t end = end_before(text, begin);
+    tvms_span last = {end - 2, end};
+    if (end >= 2 && memcmp(text + end - 2, "++", 2) == 0)
+      return replaced(last, "write '+= 1'", " += 1");
+    if (end >= 2 && memcmp(text + end - 2, "--", 2) == 0)
+      return replaced(last, "write '-= 1'", " -= 1");
+  }
+  bool comment = (token.kind == TVMS_TOK_FLOOR_DIV && begin == first.begin)
+                 || (token.kind == TVMS_TOK_SLASH && begin == first.begin
+                     && text[token.end] == '*');
+  if (comment)
+    return meaning(span, "a comment begins with '#'",
+                   (tvms_span){begin, begin + 2}, "#");
+  return (tvms_token_meaning){0};
+}
+
+// `else if`, `elseif`, `if a = b`, `float x = …`, `void f(…)`, `T.sblock(…):`.
+static tvms_token_meaning statements(const char *text, tvms_token token,
+                                     tvms_token first) {
+  tvms_span span = {token.begin, token.end}, begin = {first.begin, first.end};
+  bool tests = first.kind == TVMS_TOK_IF || first.kind == TVMS_TOK_ELIF
+               || first.kind == TVMS_TOK_WHILE;
+  if (token.kind == TVMS_TOK_IF && first.kind == TVMS_TOK_ELSE)
+    return meaning(span, "write 'elif'", (tvms_span){first.begin, token.end}, "elif");
+  if (token.kind == TVMS_TOK_ASSIGN && tests)
+    return replaced(span, "write '==' to compare", "==");
+  if (first.kind != TVMS_TOK_NAME) return (tvms_token_meaning){0};
+  if (IS_ONE_OF(text, first, "elseif", "elsif"))
+    return replaced(begin, "write 'elif'", "elif");
+  if (token.begin == first.begin && IS_ONE_OF(text, first, "void", "function", "fn"))
+    return replaced(begin, "a function begins with 'def'", "def");
+  bool name = token.kind == TVMS_TOK_NAME && token.begin != first.begin;
+  if (name
+      && IS_ONE_OF(text, first, "float", "double", "int", "long", "auto", "const",
+                   "unsigned", "bool", "char", "let", "var", "half")) {
+    return meaning(span, "Python declares no types: leave out what stands before",
+                   (tvms_span){first.begin, token.begin}, "");
+  }
+  uint32_t end = end_before(text, token.begin);
+  bool colon = token.kind == TVMS_TOK_NEWLINE && end > 0 && text[end - 1] == ':'
+               && end - 1 > first.end;
+  if (!colon) return (tvms_token_meaning){0};
+  bool loop = strncmp(text + first.end, ".grid(", 6) == 0;
+  tvms_span place = {first.begin, first.begin};
+  return meaning((tvms_span){first.begin, end - 1},
+                 loop ? "a loop begins with 'for'" : "a block begins with 'with'",
+                 place, loop ? NULL : "with ");
+}
+
+static bool begins_operand(tvms_token_kind kind) {
+  switch ((int)kind) {
+  case TVMS_TOK_NAME:
+  case TVMS_TOK_WIDE_NAME:
+  case TVMS_TOK_INT:
+  case TVMS_TOK_FLOAT:
+  case TVMS_TOK_STRING:
+  case TVMS_TOK_TRUE:
+  case TVMS_TOK_FALSE:
+  case TVMS_TOK_NONE: return true;
+  default: return false;
+  }
+}
+
+tvms_token_meaning tvms_token_meant(const char *text, tvms_token token,
+                                    tvms_token first, bool inside, bool comma) {
+  tvms_span span = {token.begin, token.end};
+  tvms_token_meaning found = signs(text, token, first);
+  if (!found.note && !inside) found = statements(text, token, first);
+  if (found.note) return found;
+  bool lists = inside || first.kind == TVMS_TOK_FOR;
+  if (lists && comma && begins_operand((tvms_token_kind)token.kind)) {
+    uint32_t end = end_before(text, token.begin);
+    return meaning(span, "missing comma?", (tvms_span){end, end}, ",");
+  }
+  if (inside && token.kind == TVMS_TOK_SEMICOLON)
+    return replaced(span, "write ','", ",");
+  if (inside && comma && token.kind == TVMS_TOK_COLON)
+    return replaced(span, "an argument is named with '='", "=");
+  return found;
+}
+
+// ---- Characters ----
+
+static const struct {
+  uint32_t c;
+  const char *fixed;
+  const char *note;
+} lookalikes[] = {
+    {0x00A0, " ", "a blank that does not break; write a plain one"},
+    {0x200B, "", "a blank without width; leave it out"},
+    {0x3000, " ", "a wide blank; write a plain one"},
+    {0x00D7, "*", "write '*'"},
+    {0x22C5, "*", "write '*'"},
+    {0x00F7, "/", "write '/'"},
+    {0x2010, "-", "write '-'"},
+    {0x2011, "-", "write '-'"},
+    {0x2012, "-", "write '-'"},
+    {0x2013, "-", "write '-'"},
+    {0x2014, "-", "write '-'"},
+    {0x2212, "-", "write '-'"},
+    {0x2192, "->", "write '->'"},
+    {0x2264, "<=", "write '<='"},
+    {0x2265, ">=", "write '>='"},
+    {0x2260, "!=", "write '!='"},
+    {0x2026, "...", "write '...'"},
+    {0xFF08, "(", "write '('"},
+    {0xFF09, ")", "write ')'"},
+    {0xFF0C, ",", "write ','"},
+    {0xFF1A, ":", "write ':'"},
+    {'!', "not ", "write 'not'"},
+    {'?', NULL, "a choice is T.if_then_else(condition, a, b)"},
+    {'$', NULL, "a name has no '$'"},
+};
+
+// Quotes that no token begins with, and what closes them.
+static const struct {
+  uint32_t c;
+  const char *open;
+  const char *close;
+  const char *fixed;
+} quotes[] = {
+    {0x201C, "\u201C", "\u201D", "\""}, {0x201D, "\u201D", "\u201D", "\""},
+    {0x201E, "\u201E", "\u201C", "\""}, {0x00AB, "\u00AB", "\u00BB", "\""},
+    {0x2018, "\u2018", "\u2019", "'"},  {0x2019, "\u2019", "\u2019", "'"},
+    {'`', "`", "`", "\""},
+};
+
+static const char *TVMS_NULLABLE closing(const char *text, const char *close) {
+  size_t len = strlen(close);
+  for (; *text && *text != '\n' && *text != '\r'; text++) {
+    if (strncmp(text, close, len) == 0) return text;
+  }
+  return NULL;
+}
+
+const char *tvms_lexer_explain_stray(tvms_lexer *lexer, tvms_diag *diag, uint32_t c,
+                                     const char *after) {
+  tvms_diags *diags = &lexer->context->diags;
+  for (size_t i = 0; i < sizeof lookalikes / sizeof lookalikes[0]; i++) {
+    if (lookalikes[i].c != c) continue;
+    tvms_diag_remark(diags, diag, "%s", lookalikes[i].note);
+    if (lookalikes[i].fixed)
+      tvms_diag_fix(diags, diag, diag->span, false, "%s", lookalikes[i].fixed);
+  }
+  for (size_t i = 0; i < sizeof quotes / sizeof quotes[0]; i++) {
+    if (quotes[i].c != c) continue;
+    tvms_diag_remark(diags, diag, "a string is written in plain quotes: %s",
+                     quotes[i].fixed);
+    const char *close = closing(after, quotes[i].close);
+    if (!close) return after;
+    const char *end = close + strlen(quotes[i].close);
+    tvms_diag_fix(diags, diag, diag->span, true, "%s", quotes[i].fixed);
+    tvms_diag_fix(diags, diag,
+                  (tvms_span){tvms_lexer_offset(lexer, close),
+                              tvms_lexer_offset(lexer, end)},
+                  true, "%s", quotes[i].fixed);
+    return end;
+  }
+  return after;
+}
